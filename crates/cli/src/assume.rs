@@ -581,6 +581,7 @@ impl Text<'_> {
                 fact("conclusion", self.conclusion()),
             ],
             pages: vec![page],
+            colours: cnsim_report::build::colours(scenario.registry()),
             ..model::Report::default()
         }
     }

@@ -20,8 +20,7 @@ use cnsim_lab::stats::Summary;
 use cnsim_lab::store::{RunRecord, Store};
 use cnsim_lab::unfinished::FINISHED;
 use cnsim_problem::printable;
-use cnsim_report::build::cell;
-use cnsim_report::build::{alerts, conclusions};
+use cnsim_report::build::{alerts, cell, colours, conclusions};
 use cnsim_report::model;
 use cnsim_scheme_api::Registry;
 use serde_json::json;
@@ -502,6 +501,7 @@ fn report(
             fact("seeds", sweep.seeds.to_string()),
         ],
         pages: vec![page],
+        colours: colours(scenario.registry()),
         ..model::Report::default()
     }
 }

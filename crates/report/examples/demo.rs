@@ -63,6 +63,8 @@ fn report(copies: usize) -> Report {
         ("fingerprint", "9e1d44c0a2b7f001 (the same on any number of threads)"),
         ("target", "x86_64-linux"),
     ];
+    let colours =
+        [("none", 0), ("qcn-2pt", 1), ("ecm", 2), ("qcn-3pt", 3), ("qcn-h", 5), ("qcn-serial-hai", 6)];
     Report {
         title: text("Published beside measured (demo: invented numbers)"),
         version: text("0.1.0"),
@@ -87,6 +89,7 @@ fn report(copies: usize) -> Report {
         }],
         not_modelled: Vec::new(),
         by_model: Vec::new(),
+        colours: colours.map(|(name, colour)| (name.into(), colour)).into(),
     }
 }
 

@@ -7,30 +7,15 @@
 use crate::model::{Page, Report, Trace};
 use std::collections::BTreeMap;
 
-/// The slot of a scheme that we know.
-fn known(scheme: &str) -> Option<u8> {
-    Some(match scheme.to_ascii_lowercase().as_str() {
-        "none" | "qcn-pp" => 0,
-        "qcn-2pt" | "e2cm-src" | "becn" => 1,
-        "ecm" | "bcn" => 2,
-        "qcn-3pt" | "qcn-sp" | "fecn" => 3,
-        "qcn-p" | "e2cm-dst" | "dcqcn" => 4,
-        "qcn-h" | "qcn-802.1qau" | "qcn-8021qau" => 5,
-        "qcn-hp" | "qcn-serial-hai" => 6,
-        "qcn-hsp" => 7,
-        _ => return None,
-    })
-}
-
-/// Colours of schemes that we do not know but that have rows: the same on every page, and none of a scheme beside them while
-/// others are left.
-pub(crate) fn strangers(report: &Report) -> BTreeMap<String, u8> {
+/// The slots of all schemes. Those without a colour of their own, but with rows, have the same on every page, and none of a scheme
+/// beside them while others are left.
+pub(crate) fn schemes(report: &Report) -> BTreeMap<String, u8> {
     let rows = || report.pages.iter().flat_map(|p| &p.tables).flat_map(|t| &t.rows).map(|r| &r.scheme);
+    let mut found = report.colours.clone();
     let mut order = [4, 5, 6, 7, 3, 1, 2];
-    order.sort_by_key(|slot| rows().any(|scheme| known(scheme) == Some(*slot)));
-    let mut found: BTreeMap<String, u8> = BTreeMap::new();
-    for scheme in rows().filter(|scheme| known(scheme).is_none()) {
-        let next = order[found.len() % order.len()];
+    order.sort_by_key(|slot| rows().any(|scheme| found.get(scheme) == Some(slot)));
+    for scheme in rows() {
+        let next = order[(found.len() - report.colours.len()) % order.len()];
         found.entry(scheme.clone()).or_insert(next);
     }
     found
@@ -44,12 +29,12 @@ pub(crate) struct Colours {
 
 impl Colours {
     /// Slots and dashes of a page: who shares a colour on it has another dash.
-    pub(crate) fn of(page: &Page, strangers: &BTreeMap<String, u8>) -> Self {
+    pub(crate) fn of(page: &Page, schemes: &BTreeMap<String, u8>) -> Self {
         let rows = page.tables.iter().flat_map(|t| &t.rows).map(|r| r.scheme.as_str());
         // Traces with a slot have their looks already.
         let traces = page.figures.iter().flat_map(|f| &f.traces).filter(|t| t.slot.is_none());
         let names: Vec<&str> = rows.chain(traces.map(|t| t.name.as_str())).collect();
-        let fixed = |name: &str| known(name).or_else(|| strangers.get(name).copied());
+        let fixed = |name: &str| schemes.get(name).copied();
         let mut taken = [0_u8; 16];
         let mut slots: BTreeMap<String, (u8, u8)> = BTreeMap::new();
         for own in [true, false] {
@@ -84,12 +69,29 @@ mod tests {
     use crate::model::{Figure, Row, Table};
 
     #[test]
+    fn schemes_of_a_scenario_differ() {
+        for (id, _) in cnsim_lab::scenario::EMBEDDED {
+            let scenario = cnsim_lab::scenario::Scenario::load(id, &[]).unwrap();
+            let all = crate::build::colours(scenario.registry());
+            let mut named: Vec<String> = scenario.cases().into_iter().map(|c| c.scheme).collect();
+            named.sort_unstable();
+            named.dedup();
+            let mut colours: Vec<u8> = named.iter().map(|name| all[name]).collect();
+            colours.sort_unstable();
+            colours.dedup();
+            assert_eq!(colours.len(), named.len(), "{id}: {named:?}");
+        }
+    }
+
+    #[test]
     fn a_stranger_beside_a_known_scheme_has_another_colour() {
         let rows = ["dcqcn", "rocc", "qcn-h", "pcn", "rocc"];
         let rows = rows.map(|scheme| Row { scheme: scheme.into(), ..Row::default() }).to_vec();
         let page = Page { tables: vec![Table { rows, ..Table::default() }], ..Page::default() };
-        let all = strangers(&Report { pages: vec![page], ..Report::default() });
-        assert_eq!(all, BTreeMap::from([("rocc".into(), 6), ("pcn".into(), 7)]), "4 and 5 are taken");
+        let colours = BTreeMap::from([("dcqcn".into(), 4), ("qcn-h".into(), 5), ("ecm".into(), 6)]);
+        let all = schemes(&Report { pages: vec![page], colours: colours.clone(), ..Report::default() });
+        let strangers: Vec<_> = all.into_iter().filter(|(name, _)| !colours.contains_key(name)).collect();
+        assert_eq!(strangers, [("pcn".into(), 7), ("rocc".into(), 6)], "4 and 5 are taken");
     }
 
     #[test]
@@ -97,7 +99,7 @@ mod tests {
         let names = ["none", "ecm", "RTT 0", "RTT 10 us", "RTT 100 us", "a", "b", "c", "d", "e"];
         let traces = names.iter().map(|n| Trace { name: (*n).into(), ..Trace::default() }).collect();
         let page = Page { figures: vec![Figure { traces, ..Figure::default() }], ..Page::default() };
-        let colours = Colours::of(&page, &BTreeMap::new());
+        let colours = Colours::of(&page, &[("none", 0), ("ecm", 2)].map(|(n, c)| (n.to_string(), c)).into());
         let mut looks: Vec<(u8, u8)> = names.iter().map(|n| colours.get(n)).collect();
         assert_eq!(&looks[..3], [(0, 0), (2, 0), (8, 0)]);
         assert!(looks[2..].iter().all(|l| l.0 >= 8), "what is no scheme has no scheme's colour");

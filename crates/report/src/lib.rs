@@ -65,9 +65,8 @@ const POLICY: &str =
 /// # Errors
 /// When the data cannot be written as JSON.
 pub fn render(report: &Report) -> Result<String, ReportError> {
-    let strangers = colour::strangers(report);
-    let looks: Vec<colour::Colours> =
-        report.pages.iter().map(|p| colour::Colours::of(p, &strangers)).collect();
+    let schemes = colour::schemes(report);
+    let looks: Vec<colour::Colours> = report.pages.iter().map(|p| colour::Colours::of(p, &schemes)).collect();
     let mut body = body(report, &looks);
     let limit = if report.pages.len() <= 2 { SMALL } else { LARGE };
     let max = points(report, limit.saturating_sub(body.len()));

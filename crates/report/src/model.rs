@@ -4,6 +4,7 @@
 //! unit beside them; they are rounded, aligned and escaped here.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// All that a report shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -31,6 +32,8 @@ pub struct Report {
     pub not_modelled: Vec<String>,
     /// Runs whose nodes ran by the model instead of the fast engine, a sentence each.
     pub by_model: Vec<String>,
+    /// Colours of schemes by name, from 0 to 7; a scheme without one takes one that is free.
+    pub colours: BTreeMap<String, u8>,
 }
 
 impl Report {

@@ -39,10 +39,11 @@ const DARK: [&str; 16] = [
 
 /// Draws figures as panels below one another, under one heading; all must have the same horizontal axis.
 ///
-/// The text is one SVG document with a title and a description, in the reader's light or dark colours.
-pub fn svg(title: &str, panels: &[Figure]) -> String {
+/// The text is one SVG document with a title and a description, in the reader's light or dark colours. `schemes` are the slots of
+/// names that are schemes: [`crate::model::Report::colours`].
+pub fn svg(title: &str, panels: &[Figure], schemes: &BTreeMap<String, u8>) -> String {
     let page = Page { figures: panels.to_vec(), ..Page::default() };
-    let colours = Colours::of(&page, &BTreeMap::new());
+    let colours = Colours::of(&page, schemes);
     let names = names(panels);
     let looks: Vec<(&str, (u8, u8))> = names.iter().map(|t| (t.name.as_str(), colours.trace(t))).collect();
     let rows = legend_rows(&looks);
@@ -423,7 +424,7 @@ mod tests {
             (Kind::Points, true, "class=\"k\""),
             (Kind::Bars, false, "class=\"r\""),
         ] {
-            let text = svg("A & B", &[figure(kind, log), figure(kind, log)]);
+            let text = svg("A & B", &[figure(kind, log), figure(kind, log)], &BTreeMap::new());
             assert!(text.contains(part) && text.contains("A &amp; B") && text.contains("Queue &lt;hot&gt;"));
             assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
             assert!(text.contains("prefers-color-scheme:dark") && text.contains("set point 26 KB"));
@@ -442,7 +443,7 @@ mod tests {
 
     #[test]
     fn nothing_to_draw_is_no_panic() {
-        assert!(svg("empty", &[]).contains("</svg>"));
-        assert!(svg("no lines", &[Figure::default()]).contains("</svg>"));
+        assert!(svg("empty", &[], &BTreeMap::new()).contains("</svg>"));
+        assert!(svg("no lines", &[Figure::default()], &BTreeMap::new()).contains("</svg>"));
     }
 }

@@ -84,6 +84,7 @@ fn sample() -> Report {
     let link = |b: usize| Link { a: 2, b, hot: if b == 1 { Hot::A } else { Hot::No }, ..Link::default() };
     Report {
         title: "A & B".into(),
+        colours: [("none", 0), ("qcn-2pt", 1), ("ecm", 2)].map(|(n, c)| (n.to_string(), c)).into(),
         version: "0.0".into(),
         command: "cnsim <test>".into(),
         facts: vec![Fact { name: "seeds".into(), value: "1, 2".into() }],

@@ -102,6 +102,8 @@ pub struct Registration {
     pub gauges: Vec<Gauge>,
     /// The scheme's promise with its defaults, which the conformance suite checks.
     pub promise: Promise,
+    /// The scheme's colour in reports, from 0 to 7; none: one that is free.
+    pub colour: Option<u8>,
     build: Arc<Build>,
 }
 
@@ -181,6 +183,7 @@ impl Registration {
             counters: Vec::new(),
             gauges: Vec::new(),
             promise: Promise::default(),
+            colour: None,
             build: Arc::new(build),
         }
     }
@@ -207,6 +210,13 @@ impl Registration {
     /// Sets the scheme's promise with its defaults.
     pub fn promise(mut self, promise: Promise) -> Self {
         self.promise = promise;
+        self
+    }
+
+    /// Sets the scheme's colour in reports: 0 grey, 1 blue, 2 vermillion, 3 green, 4 orange, 5 sky, 6 brown, 7 olive. A larger number
+    /// starts again from grey.
+    pub fn colour(mut self, colour: u8) -> Self {
+        self.colour = Some(colour % 8);
         self
     }
 

@@ -21,22 +21,24 @@ use cnsim_scheme_api::registry::Code;
 use cnsim_scheme_api::{Registration, Registry};
 use std::sync::{Arc, OnceLock};
 
-/// The schemes of this crate, in the order of the studies. Each is registered in its own file.
+/// The schemes of this crate, in the order of the studies. Each is registered in its own file. Schemes that a study compares differ in
+/// their colours.
 fn registrations() -> Vec<Registration> {
-    let mut all = vec![none::registration()];
-    all.extend(ecm::registrations());
+    let coloured = |(scheme, colour): (Registration, u8)| scheme.colour(colour);
+    let mut all = vec![none::registration().colour(0)];
+    all.extend(ecm::registrations().map(|scheme| scheme.colour(2)));
     all.extend([
-        qcn_2pt::registration(),
-        qcn_3pt::registration(),
-        dcqcn::registration(),
-        qcn_serial_hai::registration(),
-        qcn_8021qau::registration(),
+        qcn_2pt::registration().colour(1),
+        qcn_3pt::registration().colour(3),
+        dcqcn::registration().colour(4),
+        qcn_serial_hai::registration().colour(6),
+        qcn_8021qau::registration().colour(5),
         af_qcn::registration(),
-        fb_hat::registration(),
+        fb_hat::registration().colour(5),
     ]);
-    all.extend(qcn_probing::registrations());
-    all.extend(e2cm::registrations());
-    all.extend([becn::registration(), fecn::registration()]);
+    all.extend(qcn_probing::registrations().into_iter().zip([4, 6, 3, 7, 0]).map(coloured));
+    all.extend(e2cm::registrations().into_iter().zip([1, 4]).map(coloured));
+    all.extend([becn::registration().colour(1), fecn::registration().colour(3)]);
     all
 }
 

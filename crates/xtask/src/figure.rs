@@ -10,8 +10,9 @@ use cnsim_report::model::{Axis, Figure, Level, Trace, Window};
 /// # Errors
 /// A run that failed.
 pub fn svg(scheme: &str) -> Result<String, String> {
-    let d = demo(&cnsim_schemes::registry(), scheme)?;
-    Ok(cnsim_report::svg(&format!("One flow meets one bottleneck under {scheme}"), &panels(scheme, &d)))
+    let registry = cnsim_schemes::registry();
+    let (d, title) = (demo(&registry, scheme)?, format!("One flow meets one bottleneck under {scheme}"));
+    Ok(cnsim_report::svg(&title, &panels(scheme, &d), &cnsim_report::build::colours(&registry)))
 }
 
 /// Delivered rates of both flows above, the queue below.

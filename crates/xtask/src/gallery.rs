@@ -163,7 +163,7 @@ fn draw(root: &Path, p: &Picture) -> Result<String, String> {
         let found = figures.iter().find(|f| f.title == *title);
         panels.push(found.cloned().ok_or_else(|| format!("{}: no figure `{title}`", p.scenario))?);
     }
-    Ok(cnsim_report::svg(p.title, &panels))
+    Ok(cnsim_report::svg(p.title, &panels, &cnsim_report::build::colours(scenario.registry())))
 }
 
 /// The page of the gallery.

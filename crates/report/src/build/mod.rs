@@ -33,6 +33,7 @@ use cnsim_papers::PAPERS;
 use cnsim_papers::cells::Cell;
 use cnsim_papers::claims::{Claim, Finding, Holds, grounds};
 use cnsim_papers::published::Published;
+use cnsim_scheme_api::Registry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most scenarios of a report whose pages have all metrics.
@@ -105,8 +106,14 @@ pub fn build(p: &Parts<'_>) -> Report {
         not_run: p.left.iter().filter(|n| !of_page(&n.0)).map(not_run).collect(),
         pages,
         by_model: by_model(p.records),
+        colours: p.scenarios.iter().flat_map(|s| colours(s.registry())).collect(),
         ..Report::default()
     }
+}
+
+/// The colours of the schemes of a registry: [`Report::colours`].
+pub fn colours(registry: &Registry) -> BTreeMap<String, u8> {
+    registry.iter().filter_map(|scheme| Some((scheme.name.clone(), scheme.colour?))).collect()
 }
 
 fn facts(records: &[RunRecord]) -> Vec<Fact> {
