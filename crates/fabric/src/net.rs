@@ -557,27 +557,6 @@ impl Net {
         way.and_then(|w| self.way_ports[w.first as usize..].get(..=usize::from(w.mask))).unwrap_or_default()
     }
 
-    /// Switch (index among switches) that a host is linked to.
-    pub(crate) fn edge_of(&self, host: usize) -> usize {
-        self.attach[host].switch as usize
-    }
-
-    /// Marks all switches by which frames come from some switches to another.
-    pub(crate) fn mark_paths(&self, from: &[usize], to: usize, marked: &mut [bool]) {
-        let mut seen = vec![false; self.switches()];
-        let mut next = from.to_vec();
-        while let Some(s) = next.pop() {
-            if std::mem::replace(&mut seen[s], true) || s == to {
-                continue;
-            }
-            let base = self.ports[self.hosts as usize + s];
-            let far = |p: &u16| self.links[(base + u32::from(*p)) as usize].map(|l| l.peer_node - self.hosts);
-            next.extend(self.group(s, to).iter().filter_map(far).map(|s| s as usize));
-        }
-        seen[to] = true;
-        marked.iter_mut().zip(seen).for_each(|(m, seen)| *m |= seen);
-    }
-
     /// Rate of a port's link. Nothing goes to a port without one; a scheme there is given a rate all the same.
     pub(crate) fn rate(&self, port: u32) -> Rate {
         self.links[port as usize].map_or(Rate::from_gbps(10.0), |l| l.rate)

@@ -409,8 +409,8 @@ fn flows_and_restless_limiters() {
     assert!(sum.flows > 10 * sum.networks, "{sum:?}");
 }
 
-/// Any nodes may run the model's way among those that run the fast way, on any number of threads; with several classes of data, those
-/// that meet a later one must.
+/// Any nodes may run the model's way among those that run the fast way, on any number of threads; in some networks the one class of
+/// data has no PAUSE.
 #[test]
 fn nodes_of_both_kinds_agree_with_the_oracle() {
     let (first, count) = (common::number("CNSIM_SEED", 0), common::number("CNSIM_NETWORKS", 400) / 4);
@@ -419,23 +419,14 @@ fn nodes_of_both_kinds_agree_with_the_oracle() {
         let mut spec = Random { stream: 14, ..ANY }.network(seed);
         let mut draws = Draws::new(seed, 15);
         let nodes = (spec.hosts.len() + spec.switches.len()) as u32;
-        let mut slow: Vec<NodeId> = (0..nodes).filter(|_| draws.once_in(3)).map(NodeId).collect();
+        let slow: Vec<NodeId> = (0..nodes).filter(|_| draws.once_in(3)).map(NodeId).collect();
         if seed % 3 == 0 {
-            slow.clear();
-            let class = |name: &str, pause| ClassSpec { name: name.into(), pause };
-            spec.classes = vec![
-                class("first", !draws.once_in(4)),
-                class("second", !draws.once_in(4)),
-                class("third", false),
-            ];
-            for source in spec.hosts.iter_mut().flat_map(|h| &mut h.sources) {
-                source.class = draws.one(&[0, 0, 1, 1, 2]);
-            }
+            spec.classes = vec![ClassSpec { name: "lossy".into(), pause: false }];
         }
         let threads = [1, 2, 4][seed as usize / 3 % 3];
         sum.add(&common::agreed_among(&spec, seed, &[(threads, Visits::Adaptive)], &slow));
     }
-    assert!(sum.paused * 8 >= sum.networks, "{sum:?}");
+    assert!(sum.paused * 10 >= sum.networks, "{sum:?}");
 }
 
 /// Every object fails now and then, or panics, and goes on to be woken where nobody has noticed yet: both engines name the earliest.

@@ -12,7 +12,7 @@ use crate::fast::host::packed as packed_control;
 use crate::fast::wires::Wires;
 use crate::model::{Agenda, Body, Control, Direct, Frame, Lane, MANAGED, Moment, Packet, Pause, Says, Sent};
 use crate::net::Net;
-use crate::spec::{Arrivals, BufferSpec, Destinations, Organisation, PauseSpec, RunSpec, SwitchSpec};
+use crate::spec::{BufferSpec, PauseSpec, RunSpec, SwitchSpec};
 use crate::{Options, RunError};
 use cnsim_scheme_api::{FlowId, NodeId};
 use std::collections::BTreeMap;
@@ -84,13 +84,13 @@ impl Guest {
     }
 }
 
-/// A frame as the model has it, from the wires of the fast engine; the body of a control frame is taken. None if that is not there.
+/// A frame as the model has it, of the one class that the fast engine knows, from its wires; the body of a control frame is taken. None if that is not there.
 fn unpack(f: &packed::Frame, hosts: u32, bodies: &mut Bodies) -> Option<Frame> {
     use packed::Kind;
     let kind = f.kind();
     let frame = match kind {
-        Kind::Xoff | Kind::Xon => Frame::pause(Pause { off: kind == Kind::Xoff, class: f.class() }),
-        Kind::Data => Frame::data(f.class(), f.len, f.header()),
+        Kind::Xoff | Kind::Xon => Frame::pause(Pause { off: kind == Kind::Xoff, class: 0 }),
+        Kind::Data => Frame::data(0, f.len, f.header()),
         Kind::Control | Kind::InBand => {
             let (flow, says) = match f.said() {
                 Some(feedback) => (FlowId(f.flow(hosts)), Says::Feedback(feedback)),
@@ -107,18 +107,11 @@ fn unpack(f: &packed::Frame, hosts: u32, bodies: &mut Bodies) -> Option<Frame> {
 fn pack(frame: &Frame, at: Moment<'_>) -> (packed::Frame, Option<bodies::Body>) {
     use packed::Kind;
     match &frame.body {
-        Body::Pause(pause) => {
-            let mut f = packed::Frame::pause(if pause.off { Kind::Xoff } else { Kind::Xon });
-            f.set_class(pause.class);
-            (f, None)
-        }
+        Body::Pause(pause) => (packed::Frame::pause(if pause.off { Kind::Xoff } else { Kind::Xon }), None),
         Body::Data(d) => {
             let mut f = packed::Frame::of_data(0, frame.len, d);
             f.set_tag(d.tag);
             f.set_marked(d.marked);
-            if let Lane::Data(class @ 1..) = frame.lane {
-                f.set_class(class);
-            }
             (f, None)
         }
         Body::Control(control) => packed_control(frame.lane, control, at),
@@ -129,9 +122,6 @@ fn pack(frame: &Frame, at: Moment<'_>) -> (packed::Frame, Option<bodies::Body>) 
 pub(super) fn by_model(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Option<(Vec<NodeId>, String)> {
     let mut all = vec![false; net.ports.len() - 1];
     let mut why = Vec::new();
-    if net.classes.len() > 1 && meet_later_classes(net, spec, &mut all) {
-        why.push(format!("the fast way knows one class of data, and {} are sent", net.classes.len()));
-    }
     let woken = |s| all_of_switch(s).is_some_and(|i| net.schemes[i].plan.departures);
     let departures = spec.switches.iter().map(woken).collect::<Vec<_>>();
     if departures.contains(&true) {
@@ -155,41 +145,4 @@ fn all_of_switch(switch: &SwitchSpec) -> Option<usize> {
     let BufferSpec { organisation: _, share: _, output_limit: _, pause } = buffer;
     if let Some(PauseSpec { high: _, low: _, global: _, pool: _, transport: _ }) = pause {}
     *scheme
-}
-
-/// Which nodes frames of later classes come by, or their PAUSE; false if there are none.
-fn meet_later_classes(net: &Net, spec: &RunSpec, meets: &mut [bool]) -> bool {
-    let hosts = net.hosts as usize;
-    let mut routes: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (src, host) in spec.hosts.iter().enumerate() {
-        for source in host.sources.iter().filter(|s| s.class > 0) {
-            let to: Vec<NodeId> = match (&source.destinations, source.arrivals) {
-                (_, Arrivals::Transfers) => source.transfers.iter().map(|t| t.dst).collect(),
-                (Destinations::Fixed(dst), _) => vec![*dst],
-                (Destinations::Among(list), _) if list.iter().any(|n| n.0 as usize != src) => list.clone(),
-                (Destinations::Uniform | Destinations::Among(_), _) => (0..net.hosts).map(NodeId).collect(),
-            };
-            for dst in to.into_iter().map(|n| n.0 as usize).filter(|&dst| dst != src && dst < hosts) {
-                (meets[src], meets[dst]) = (true, true);
-                routes.entry(net.edge_of(dst)).or_default().push(net.edge_of(src));
-            }
-        }
-    }
-    for (&to, from) in &mut routes {
-        from.sort_unstable();
-        from.dedup();
-        net.mark_paths(from, to, &mut meets[hosts..]);
-    }
-    // Where all of a class's memory is one domain of PAUSE, all neighbours hear of it. What they are sent stays that of the first.
-    if net.classes.iter().skip(1).any(|c| c.pause) {
-        let tells_all = |b: &BufferSpec| {
-            b.pause.is_some_and(|p| p.global || b.organisation == Organisation::SharedOutput)
-        };
-        let passed: Vec<usize> = (0..spec.switches.len()).filter(|s| meets[hosts + s]).collect();
-        for s in passed.into_iter().filter(|&s| tells_all(&spec.switches[s].buffer)) {
-            let ports = net.ports[hosts + s] as usize..net.ports[hosts + s + 1] as usize;
-            net.links[ports].iter().flatten().for_each(|l| meets[l.peer_node as usize] = true);
-        }
-    }
-    !routes.is_empty()
 }

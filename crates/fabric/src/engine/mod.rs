@@ -86,11 +86,15 @@ pub fn run(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
 
 fn run_unguarded(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
     let net = Net::build(spec)?;
-    if options.engine == Engine::Model {
+    let whole = match net.classes.len() {
+        _ if options.engine == Engine::Model => Some("the model's engine was asked for".to_string()),
+        1 => None,
+        n => Some(format!("the fast way knows one class of data, not {n}")),
+    };
+    if let Some(why) = whole {
         let outcome = reference::run(&net, spec, options)?;
         let nodes = (0..net.ports.len() as u32 - 1).map(NodeId).collect();
-        let by_model = Some(ByModel { nodes, why: "the model's engine was asked for".into() });
-        return Ok(Outcome { by_model, ..outcome });
+        return Ok(Outcome { by_model: Some(ByModel { nodes, why }), ..outcome });
     }
     let slow = guest::by_model(&net, spec, options);
     let threads = workers::count(&net, spec, options.threads);

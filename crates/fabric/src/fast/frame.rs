@@ -150,15 +150,6 @@ impl Frame {
             counted: self.counted(),
         }
     }
-    /// Its class, of data or of what a PAUSE stops: nodes of the fast way meet the first alone. Where data of a later one has it, a
-    /// tag would stand; such data has none, as schemes are the first class's.
-    pub(crate) fn class(&self) -> u8 {
-        if self.tagged() { 0 } else { self.ext as u8 }
-    }
-    pub(crate) fn set_class(&mut self, class: u8) {
-        debug_assert!(!self.tagged(), "a tag in a later class");
-        self.ext = u32::from(class);
-    }
     /// Marked by a ramp.
     pub(crate) fn marked(&self) -> bool {
         self.word & MARKED != 0
