@@ -28,7 +28,6 @@ pub(crate) use arrivals::Scratch;
 use crate::check::broken;
 use crate::fast::bodies::Bodies;
 use crate::fast::frame::{Entry, Kind, NEVER, NO_EVENT, order};
-use crate::fast::inbox::Inbox;
 use crate::fast::mmu::Mmu;
 use crate::fast::switch::{Port, Stored, Switch, leaves_marked};
 use crate::fast::wires::Wires;
@@ -73,7 +72,7 @@ impl Switch {
     #[inline(never)]
     fn pieces(&self, base: u64, end: u64, wires: &Wires) -> u64 {
         let inboxes = wires.inboxes.get(self.inbox as usize..).unwrap_or_default();
-        let frames: usize = inboxes.iter().take(self.linked).map(Inbox::len).sum();
+        let frames: usize = inboxes.iter().take(self.linked).map(|inbox| inbox.entries().len()).sum();
         (frames as u64 / self.linked as u64).clamp(1, (end - base) / self.piece)
     }
 

@@ -371,8 +371,8 @@ impl Switch {
     fn keep_far(&self, node: u32, inputs: u64, end: u64, wires: &mut Wires) -> u64 {
         let (mut kept, mut later) = (0, NEVER);
         for p in (0..self.linked).filter(|&p| inputs & bit(p) != 0) {
-            let mut entries = wires.inboxes[self.inbox as usize + p].entries();
-            if let Some(e) = entries.find(|e| e.ready >= end) {
+            let entries = wires.inboxes[self.inbox as usize + p].entries();
+            if let Some(e) = entries.iter().find(|e| e.ready >= end) {
                 kept |= bit(p);
                 later = later.min(e.ready);
             }
