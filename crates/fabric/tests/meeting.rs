@@ -27,7 +27,7 @@ mod meeting;
 
 use loom::sync::Arc;
 use loom::thread;
-use meeting::{Barrier, Mail, Notes, Numbers, Stop};
+use meeting::{Barrier, Mail, Numbers, Stop};
 
 /// Tries a model in all orders with at most so many switches of a thread that could have gone on.
 fn all_orders(preemptions: Option<usize>, model: impl Fn() + Sync + Send + 'static) {
@@ -53,7 +53,6 @@ fn together<T: 'static>(workers: usize, work: impl Fn(usize) -> T + Send + Sync 
 struct Shared {
     barrier: Barrier,
     mail: Mail<(usize, u64)>,
-    notes: Notes<u64>,
     numbers: Numbers,
     stop: Stop,
 }
@@ -64,7 +63,6 @@ fn turns(workers: usize, letters: bool) -> Vec<u64> {
     let shared = Shared {
         barrier: Barrier::new(workers),
         mail: Mail::new(workers),
-        notes: Notes::new(workers),
         numbers: Numbers::new(workers),
         stop: Stop::new(),
     };
@@ -75,7 +73,6 @@ fn turns(workers: usize, letters: bool) -> Vec<u64> {
                 for to in (0..workers).filter(|to| *to != me) {
                     shared.mail.send(me, to, turn, &mut vec![(me, turn)]);
                 }
-                shared.notes.write(me, turn, |note| *note = turn);
             }
             if me == 0 && turn == 0 {
                 shared.stop.ask(turn);
@@ -87,7 +84,6 @@ fn turns(workers: usize, letters: bool) -> Vec<u64> {
                 shared.mail.receive(me, turn, |list| received.append(list));
                 let sent = (0..workers).filter(|from| *from != me).map(|from| (from, turn));
                 assert_eq!(received, sent.collect::<Vec<_>>(), "letters of this turn, by sender");
-                shared.notes.read(turn, |note| assert_eq!(*note, turn));
             }
             if shared.stop.now(turn) {
                 return turn;
@@ -97,7 +93,7 @@ fn turns(workers: usize, letters: bool) -> Vec<u64> {
     })
 }
 
-/// All receive the letters, notes and numbers of the turn, no later ones, and stop in the same turn.
+/// All receive the letters and numbers of the turn, no later ones, and stop in the same turn.
 #[test]
 fn two_workers_in_every_order() {
     for letters in [true, false] {

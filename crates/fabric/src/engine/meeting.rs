@@ -1,4 +1,4 @@
-//! Where workers meet at the end of a turn: a barrier, mailboxes, a notice board, and a stop that all obey in the same turn.
+//! Where workers meet at the end of a turn: a barrier, mailboxes, numbers for all, and a stop that all obey in the same turn.
 //!
 //! `tests/meeting.rs` compiles this file with loom's locks and atomics in `super::sync`, and tries all orders of threads.
 
@@ -101,33 +101,14 @@ impl<T> Mail<T> {
     /// Empties what all others have put there for a worker in a turn whose barrier is passed.
     pub(super) fn receive(&self, to: usize, turn: u64, mut take: impl FnMut(&mut Vec<T>)) {
         for from in 0..self.workers {
-            take(&mut self.at(from, to, turn).lock().unwrap_or_else(PoisonError::into_inner));
+            let mut letters = self.at(from, to, turn).lock().unwrap_or_else(PoisonError::into_inner);
+            take(&mut letters);
+            letters.clear();
         }
     }
 }
 
-/// A note of each worker and parity for all others: written in one turn, read after its barrier.
-pub(super) struct Notes<T>(Vec<Mutex<T>>);
-
-impl<T: Default> Notes<T> {
-    pub(super) fn new(workers: usize) -> Self {
-        Self((0..workers * 2).map(|_| Mutex::new(T::default())).collect())
-    }
-
-    /// Writes the worker's note of a turn. All have read its note of two turns ago.
-    pub(super) fn write(&self, me: usize, turn: u64, write: impl FnOnce(&mut T)) {
-        write(&mut self.0[me * 2 + (turn & 1) as usize].lock().unwrap_or_else(PoisonError::into_inner));
-    }
-
-    /// Reads all workers' notes of a turn whose barrier is passed.
-    pub(super) fn read(&self, turn: u64, mut read: impl FnMut(&T)) {
-        for note in self.0.iter().skip((turn & 1) as usize).step_by(2) {
-            read(&note.lock().unwrap_or_else(PoisonError::into_inner));
-        }
-    }
-}
-
-/// A number of each worker and parity for all others, as [`Notes`], without a lock.
+/// A number of each worker and parity for all others: written in one turn, read after its barrier.
 pub(super) struct Numbers(Vec<AtomicU64>);
 
 impl Numbers {

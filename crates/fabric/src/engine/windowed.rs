@@ -15,7 +15,7 @@
 //! * Marks: Crossed, Together; out: Alone.
 
 use super::Part;
-use super::meeting::{Alarm, Barrier, Mail, Notes, Numbers, Stop};
+use super::meeting::{Alarm, Barrier, Mail, Numbers, Stop};
 use super::visits::Turn;
 use super::workers::frames;
 use crate::check::{alarmed, broken};
@@ -32,42 +32,6 @@ const LOOK: u64 = 4096;
 
 /// Told of time and packet-hops now and then; false stops the run.
 pub(super) type Progress<'a> = Option<&'a (dyn Fn(Time, u64) -> bool + Sync)>;
-
-pub(super) fn run(
-    net: &Net,
-    parts: &mut [Part],
-    visits: Visits,
-    progress: Progress<'_>,
-) -> Result<(), RunError> {
-    if parts.len() > 1 {
-        return run_shared(net, parts, visits, progress);
-    }
-    let part = &mut parts[0];
-    let mut turn = Turn::new(visits);
-    let mut turns = 0u64;
-    while let Some(end) = turn.stretched_end(net, part) {
-        turn.step(net, part, end);
-        if !part.wires.direct.is_empty() {
-            let mut direct = std::mem::take(&mut part.wires.direct);
-            turn.hand(net, part, &direct);
-            direct.clear();
-            part.wires.direct = direct;
-        }
-        turn.go_on(net, turn.wish(net, part));
-        turns += 1;
-        if turns.is_multiple_of(LOOK) || alarmed() {
-            if part.failed_before(turn.reached(net)) {
-                return Ok(());
-            }
-            if let Some(progress) = progress
-                && !progress(Time::from_ps(end), part.hops())
-            {
-                return Err(RunError::Stopped);
-            }
-        }
-    }
-    Ok(())
-}
 
 /// Why a stretch of turns has ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -88,11 +52,17 @@ const MANY: u64 = 32;
 /// Turns between two counts of packet-hops.
 const COUNT: u64 = 256;
 
-fn run_shared(net: &Net, parts: &mut [Part], visits: Visits, progress: Progress<'_>) -> Result<(), RunError> {
+/// Runs the parts to the end, or until something has failed.
+pub(super) fn run(
+    net: &Net,
+    parts: &mut [Part],
+    visits: Visits,
+    progress: Progress<'_>,
+) -> Result<(), RunError> {
     let mut turns: Vec<Turn> = parts.iter().map(|_| Turn::new(visits)).collect();
     // Where tests say which nodes are visited, each part has its thread.
     let adapts = visits == Visits::Adaptive;
-    let mut alone = adapts && frames(net) < FEW * parts.len() as u64;
+    let mut alone = parts.len() == 1 || adapts && frames(net) < FEW * parts.len() as u64;
     loop {
         let ended = match alone {
             true => run_alone(net, parts, &mut turns, progress),
@@ -118,17 +88,23 @@ fn take_in(turn: &Turn, part: &mut Part, mail: &mut Vec<Foreign>) {
     }
 }
 
-/// One thread runs all parts, as long as their turns hold little.
+/// One thread runs all parts, as long as their turns hold little, or the one that there is.
 fn run_alone(net: &Net, parts: &mut [Part], turns: &mut [Turn], progress: Progress<'_>) -> Ended {
-    hit(Mark::Alone);
     let hops = |parts: &[Part]| parts.iter().map(Part::hops).sum::<u64>();
+    let several = parts.len() > 1;
+    if several {
+        hit(Mark::Alone);
+    }
     let (mut counted, mut done) = (hops(parts), 0u64);
-    while let Some(end) = turns.first().and_then(|turn| turn.end(net)) {
+    while let Some(end) = match (&mut *turns, &*parts) {
+        ([turn], [part]) => turn.stretched_end(net, part),
+        (turns, _) => turns[0].end(net),
+    } {
         for (part, turn) in parts.iter_mut().zip(&mut *turns) {
             turn.step(net, part, end);
         }
         for from in 0..parts.len() {
-            for to in 0..parts.len() {
+            for to in (0..parts.len()).filter(|&to| to != from) {
                 let mut mail = std::mem::take(&mut parts[from].wires.foreign[to]);
                 take_in(&turns[to], &mut parts[to], &mut mail);
                 parts[from].wires.foreign[to] = mail;
@@ -136,15 +112,17 @@ fn run_alone(net: &Net, parts: &mut [Part], turns: &mut [Turn], progress: Progre
             if parts[from].wires.direct.is_empty() {
                 continue;
             }
-            let direct = std::mem::take(&mut parts[from].wires.direct);
+            let mut direct = std::mem::take(&mut parts[from].wires.direct);
             for (part, turn) in parts.iter_mut().zip(&*turns) {
                 turn.hand(net, part, &direct);
             }
+            direct.clear();
+            parts[from].wires.direct = direct;
         }
         let wish = parts.iter().zip(&*turns).map(|(part, turn)| turn.wish(net, part)).min().unwrap_or(0);
         turns.iter_mut().for_each(|turn| turn.go_on(net, wish));
         done += 1;
-        if done.is_multiple_of(COUNT) {
+        if several && done.is_multiple_of(COUNT) {
             let all = hops(parts);
             if all.saturating_sub(counted) > MANY * COUNT * parts.len() as u64 {
                 return Ended::Changes;
@@ -155,7 +133,7 @@ fn run_alone(net: &Net, parts: &mut [Part], turns: &mut [Turn], progress: Progre
             if parts.iter().zip(&*turns).any(|(part, turn)| part.failed_before(turn.reached(net))) {
                 return Ended::Over;
             }
-            if progress.is_some_and(|goes_on| !goes_on(Time::from_ps(end), counted)) {
+            if progress.is_some_and(|goes_on| !goes_on(Time::from_ps(end), hops(parts))) {
                 return Ended::Stopped;
             }
         }
@@ -168,8 +146,8 @@ struct Shared {
     barrier: Barrier,
     workers: usize,
     mail: Mail<Foreign>,
-    /// Feedback that takes no link, for all to look through.
-    direct: Notes<Vec<Direct>>,
+    /// Feedback that takes no link: all look through all of it.
+    direct: Mail<Direct>,
     /// The next turn in which a worker, or who hears of it, may have something to do.
     wishes: Numbers,
     stop: Stop,
@@ -195,7 +173,7 @@ fn run_together(
         barrier: Barrier::new(workers),
         workers,
         mail: Mail::new(workers),
-        direct: Notes::new(workers),
+        direct: Mail::new(workers),
         wishes: Numbers::new(workers),
         stop: Stop::new(),
         hops: AtomicU64::new(parts.iter().map(Part::hops).sum()),
@@ -242,10 +220,8 @@ fn work(net: &Net, part: &mut Part, turn: &mut Turn, me: usize, shared: &Shared,
             shared.mail.send(me, to, turns, list);
         }
         if ideal {
-            shared.direct.write(me, turns, |direct| {
-                direct.clear();
-                direct.append(&mut part.wires.direct);
-            });
+            let direct = std::mem::take(&mut part.wires.direct);
+            (0..shared.workers).for_each(|to| shared.direct.send(me, to, turns, &mut direct.clone()));
         }
         let done = turns + 1;
         if done.is_multiple_of(COUNT) {
@@ -278,7 +254,7 @@ fn work(net: &Net, part: &mut Part, turn: &mut Turn, me: usize, shared: &Shared,
         }
         shared.mail.receive(me, turns, |mail| take_in(turn, part, mail));
         if ideal {
-            shared.direct.read(turns, |direct| turn.hand(net, part, direct));
+            shared.direct.receive(me, turns, |direct| turn.hand(net, part, direct));
         }
         // All workers pass over the same turns.
         turn.go_on(net, shared.wishes.least(turns));
