@@ -14,18 +14,9 @@ use std::collections::BTreeMap;
 
 /// Metrics that the table shows where none are asked for.
 const SHOWN: [&str; 12] = [
-    "finished_flows",
-    "dropped_frames",
-    "completion_time_p99",
-    "completion_time_p50",
-    "slowdown_p99",
-    "aggregate_throughput",
-    "hot_port_throughput",
-    "time_paused",
-    "queue_max",
-    "mean_hot_queue",
-    "latency_p99",
-    "overhead",
+    "finished_flows", "dropped_frames", "completion_time_p99", "completion_time_p50", "slowdown_p99",
+    "aggregate_throughput", "hot_port_throughput", "time_paused", "queue_max", "mean_hot_queue",
+    "latency_p99", "overhead",
 ];
 
 /// A metric of two points, seed by seed: the baseline and the other point.

@@ -317,13 +317,7 @@ mod tests {
     #[test]
     fn what_it_writes_is_accepted() {
         for kind in [
-            "single-switch",
-            "leaf-spine",
-            "fat-tree",
-            "k-ary-n-tree",
-            "core-edge",
-            "chain",
-            "ring",
+            "single-switch", "leaf-spine", "fat-tree", "k-ary-n-tree", "core-edge", "chain", "ring",
             "parking-lot",
         ] {
             for (hosts, rate) in [(10, "10 Gb/s"), (32, "100 Gb/s"), (33, "400 Gb/s"), (3, "1 Gb/s")] {

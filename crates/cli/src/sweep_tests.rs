@@ -173,15 +173,7 @@ fn figures_over_numbers_or_words() {
 #[test]
 fn the_report_and_its_command() {
     let asked = args(&[
-        "--scheme",
-        "ecm,bcn",
-        "--condition",
-        "a b",
-        "--seeds",
-        "2",
-        "--set",
-        "run.duration=1 ms",
-        "--pause",
+        "--scheme", "ecm,bcn", "--condition", "a b", "--seeds", "2", "--set", "run.duration=1 ms", "--pause",
         "on",
     ]);
     let typed = "cnsim sweep small.toml --over \"hotspot.rate=1 Gb/s,2 Gb/s\" --set \"run.duration=1 ms\" --scheme ecm,bcn --pause on --condition \"a b\" --seeds 2";

@@ -159,13 +159,7 @@ fn usage_errors_exit_with_2() {
         &["new", "a b"],
         &["reproduce", "B07", "--only", "zzz"],
         &[
-            "run",
-            "single-hop",
-            "--set",
-            "run.duration=900 s",
-            "--set",
-            "topology.hosts=5000",
-            "--set",
+            "run", "single-hop", "--set", "run.duration=900 s", "--set", "topology.hosts=5000", "--set",
             "topology.ports=5000",
         ],
     ] {
@@ -218,16 +212,8 @@ fn run_writes_results_that_verify_on_any_number_of_threads() {
     for threads in ["1", "2", "8"] {
         let out = folder.file(&format!("out{threads}"));
         let o = cnsim(&[
-            "run",
-            &file,
-            "--case=hotspot 1 Gb/s, PAUSE on, ecm",
-            "--seeds=2",
-            "--threads",
-            threads,
-            "--out",
-            &out,
-            "--json",
-            "--quiet",
+            "run", &file, "--case=hotspot 1 Gb/s, PAUSE on, ecm", "--seeds=2", "--threads", threads, "--out",
+            &out, "--json", "--quiet",
         ]);
         assert!(o.status.success(), "{}", text(&o));
         let result: serde_json::Value = serde_json::from_slice(&o.stdout).unwrap();
@@ -389,16 +375,8 @@ fn a_new_published_row_adds_its_run() {
     std::fs::write(&file, format!("{head}B07,single-hop,hotspot 1 Gb/s,off,none,dropped_frames,250000,frames,\nB07,single-hop,sunny,off,none,overhead,1,Mb/s,\n")).unwrap();
     let out = folder.file("out");
     let o = cnsim(&[
-        "reproduce",
-        "B07",
-        "--published",
-        &file,
-        "--only",
-        "hotspot 1 Gb/s, PAUSE off, none",
-        "--seeds",
-        "2",
-        "--out",
-        &out,
+        "reproduce", "B07", "--published", &file, "--only", "hotspot 1 Gb/s, PAUSE off, none", "--seeds",
+        "2", "--out", &out,
     ]);
     assert!(o.status.success(), "{}", text(&o));
     let numbers = std::fs::read_to_string(folder.file("out/numbers.csv")).unwrap();

@@ -35,17 +35,8 @@ fn files_of_others_are_never_written_over() {
     let folder = Folder::new("others");
     let file = folder.write("many.toml", &MANY.replace("seeds = 10", "seeds = 1"));
     let names = [
-        "results.json",
-        "numbers.csv",
-        "claims.csv",
-        "report.html",
-        "sweep.csv",
-        "sweep.html",
-        "fct.csv",
-        "slowdown.csv",
-        "fct.txt",
-        "assume.csv",
-        "series",
+        "results.json", "numbers.csv", "claims.csv", "report.html", "sweep.csv", "sweep.html", "fct.csv",
+        "slowdown.csv", "fct.txt", "assume.csv", "series",
     ];
     for (i, name) in names.iter().enumerate() {
         let dir = folder.0.join(format!("d{i}"));

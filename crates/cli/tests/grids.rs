@@ -40,22 +40,9 @@ fn small(name: &str) -> (Folder, String, String) {
 fn a_sweep_writes_all_points_and_runs_each_once() {
     let (folder, file, out) = small("sweep");
     let args = [
-        "sweep",
-        &file,
-        "--over",
-        "hotspot.rate=1Gb/s..3Gb/s/3",
-        "--over",
-        "scheme.params.q_eq=24 KB,48 KB",
-        "--scheme",
-        "none,ecm",
-        "--seeds",
-        "2",
-        "--metric",
-        "hot_port_throughput",
-        "--out",
-        &out,
-        "--threads",
-        "2",
+        "sweep", &file, "--over", "hotspot.rate=1Gb/s..3Gb/s/3", "--over", "scheme.params.q_eq=24 KB,48 KB",
+        "--scheme", "none,ecm", "--seeds", "2", "--metric", "hot_port_throughput", "--out", &out,
+        "--threads", "2",
     ];
     let done = cnsim(&args);
     let said = text(&done);
@@ -200,24 +187,9 @@ fn assume_ranks_and_runs_only_what_a_switch_changes() {
     let (folder, file, out) = small("assume");
     let numbers = published(&folder);
     let args = [
-        "assume",
-        &file,
-        "--published",
-        &numbers,
-        "--over",
-        "efr=on,off",
-        "--over",
-        "oversampling=off",
-        "--over",
-        "limiter-queue=3,10",
-        "--set",
-        "host.fifo=5000",
-        "--seeds",
-        "2",
-        "--out",
-        &out,
-        "--threads",
-        "2",
+        "assume", &file, "--published", &numbers, "--over", "efr=on,off", "--over", "oversampling=off",
+        "--over", "limiter-queue=3,10", "--set", "host.fifo=5000", "--seeds", "2", "--out", &out,
+        "--threads", "2",
     ];
     let done = cnsim(&args);
     let said = text(&done);

@@ -160,16 +160,7 @@ fn a_short_key_is_swept() {
     let (file, out) = (folder.file("small.toml"), folder.file("out"));
     std::fs::write(&file, SMALL).unwrap();
     let done = cnsim(&[
-        "sweep",
-        &file,
-        "--over",
-        "q_eq=20 KB,30 KB",
-        "--scheme",
-        "ecm",
-        "--seeds",
-        "1",
-        "--out",
-        &out,
+        "sweep", &file, "--over", "q_eq=20 KB,30 KB", "--scheme", "ecm", "--seeds", "1", "--out", &out,
     ]);
     assert!(done.status.success(), "{}", text(&done));
     assert!(text(&done).contains("scheme.params.q_eq"), "{}", text(&done));
@@ -214,16 +205,7 @@ fn an_incast_in_three_commands() {
     let folder = Folder::new("incast");
     let (file, out) = (folder.file("mine.toml"), folder.file("out"));
     let new = cnsim(&[
-        "new",
-        "mine",
-        "--topology",
-        "leaf-spine",
-        "--hosts",
-        "32",
-        "--rate",
-        "100 Gb/s",
-        "--incast",
-        "8",
+        "new", "mine", "--topology", "leaf-spine", "--hosts", "32", "--rate", "100 Gb/s", "--incast", "8",
     ]);
     assert!(new.status.success(), "{}", text(&new));
     std::fs::write(&file, &new.stdout).unwrap();

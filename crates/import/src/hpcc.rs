@@ -293,16 +293,8 @@ const MAPS: &[&str] = &["KMIN_MAP", "KMAX_MAP", "PMAX_MAP"];
 
 /// Keys whose defaults in the fork are not cnsim's.
 const WANTED: &[&str] = &[
-    "PACKET_PAYLOAD_SIZE",
-    "BUFFER_SIZE",
-    "HAS_WIN",
-    "RP_TIMER",
-    "EWMA_GAIN",
-    "FAST_RECOVERY_TIMES",
-    "RATE_AI",
-    "RATE_HAI",
-    "MIN_RATE",
-    "CLAMP_TARGET_RATE",
+    "PACKET_PAYLOAD_SIZE", "BUFFER_SIZE", "HAS_WIN", "RP_TIMER", "EWMA_GAIN", "FAST_RECOVERY_TIMES",
+    "RATE_AI", "RATE_HAI", "MIN_RATE", "CLAMP_TARGET_RATE",
 ];
 
 impl Config {
@@ -616,63 +608,23 @@ const ALSO: &[(&str, &str)] = &[
 
 /// Keys that concern schemes other than DCQCN, or acknowledgements, which cnsim's DCQCN does without.
 const OF_OTHER_MODES: &[&str] = &[
-    "DCTCP_RATE_AI",
-    "GLOBAL_T",
-    "VAR_WIN",
-    "FAST_REACT",
-    "U_TARGET",
-    "MI_THRESH",
-    "INT_MULTI",
-    "MULTI_RATE",
-    "SAMPLE_FEEDBACK",
-    "PINT_LOG_BASE",
-    "PINT_PROB",
-    "ACK_HIGH_PRIO",
-    "L2_CHUNK_SIZE",
-    "L2_ACK_INTERVAL",
-    "PAUSE_TIME",
-    "DATA_RATE",
-    "LINK_DELAY",
+    "DCTCP_RATE_AI", "GLOBAL_T", "VAR_WIN", "FAST_REACT", "U_TARGET", "MI_THRESH", "INT_MULTI", "MULTI_RATE",
+    "SAMPLE_FEEDBACK", "PINT_LOG_BASE", "PINT_PROB", "ACK_HIGH_PRIO", "L2_CHUNK_SIZE", "L2_ACK_INTERVAL",
+    "PAUSE_TIME", "DATA_RATE", "LINK_DELAY",
 ];
 
 /// Keys of the fork's output files and their content.
 const OUTPUTS: &[&str] = &[
-    "TRACE_FILE",
-    "TRACE_OUTPUT_FILE",
-    "FCT_OUTPUT_FILE",
-    "PFC_OUTPUT_FILE",
-    "QLEN_MON_FILE",
-    "QLEN_MON_START",
-    "QLEN_MON_END",
+    "TRACE_FILE", "TRACE_OUTPUT_FILE", "FCT_OUTPUT_FILE", "PFC_OUTPUT_FILE", "QLEN_MON_FILE",
+    "QLEN_MON_START", "QLEN_MON_END",
 ];
 
 /// The other keys.
 const KNOWN: &[&str] = &[
-    "CC_MODE",
-    "TOPOLOGY_FILE",
-    "FLOW_FILE",
-    "SIMULATOR_STOP_TIME",
-    "PACKET_PAYLOAD_SIZE",
-    "BUFFER_SIZE",
-    "ALPHA_RESUME_INTERVAL",
-    "RATE_DECREASE_INTERVAL",
-    "RP_TIMER",
-    "EWMA_GAIN",
-    "FAST_RECOVERY_TIMES",
-    "RATE_AI",
-    "RATE_HAI",
-    "MIN_RATE",
-    "CLAMP_TARGET_RATE",
-    "KMIN_MAP",
-    "KMAX_MAP",
-    "PMAX_MAP",
-    "ENABLE_QCN",
-    "HAS_WIN",
-    "RATE_BOUND",
-    "ERROR_RATE_PER_LINK",
-    "ENABLE_TRACE",
-    "L2_BACK_TO_ZERO",
-    "LINK_DOWN",
+    "CC_MODE", "TOPOLOGY_FILE", "FLOW_FILE", "SIMULATOR_STOP_TIME", "PACKET_PAYLOAD_SIZE", "BUFFER_SIZE",
+    "ALPHA_RESUME_INTERVAL", "RATE_DECREASE_INTERVAL", "RP_TIMER", "EWMA_GAIN", "FAST_RECOVERY_TIMES",
+    "RATE_AI", "RATE_HAI", "MIN_RATE", "CLAMP_TARGET_RATE", "KMIN_MAP", "KMAX_MAP", "PMAX_MAP", "ENABLE_QCN",
+    "HAS_WIN", "RATE_BOUND", "ERROR_RATE_PER_LINK", "ENABLE_TRACE", "L2_BACK_TO_ZERO", "LINK_DOWN",
     "USE_DYNAMIC_PFC_THRESHOLD",
 ];
 
@@ -731,15 +683,8 @@ mod tests {
         assert_eq!(line("x\n"), 1);
         assert_eq!(line("2\n2 1 3 100 5 2\n"), 1);
         for bad in [
-            "2 2 3 100 5 2",
-            "2 0 3 100 5 2",
-            "2 8 3 100 5 2",
-            "2 1 9 100 5 2",
-            "2 1 3 100 0 2",
-            "2 1 3 100 5 x",
-            "2 1 3 100 5",
-            "2 1 3 100 5 2 7",
-            "2 1 3 70000 5 2",
+            "2 2 3 100 5 2", "2 0 3 100 5 2", "2 8 3 100 5 2", "2 1 9 100 5 2", "2 1 3 100 0 2",
+            "2 1 3 100 5 x", "2 1 3 100 5", "2 1 3 100 5 2 7", "2 1 3 70000 5 2",
         ] {
             assert_eq!(line(&format!("1\n{bad}\n")), 2, "{bad}");
         }

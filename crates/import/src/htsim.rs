@@ -296,16 +296,9 @@ mod tests {
         assert_eq!((read[0].src.as_str(), read[0].dst.as_str()), ("H0", "H1023"));
         assert_eq!((read[1].start, read[1].bytes), (Time::from_us(2), Bytes::new(2000)));
         for bad in [
-            "Nodes 2000",
-            "Triggers 1",
-            "1->1 start 0 size 5",
-            "1->2000 start 0 size 5",
-            "1->2 trigger 1 size 5",
-            "1->2 start 0 size 0",
-            "1->2 start -1 size 5",
-            "1->2 start 0",
-            "x->2 start 0 size 5",
-            "trigger id 1 oneshot",
+            "Nodes 2000", "Triggers 1", "1->1 start 0 size 5", "1->2000 start 0 size 5",
+            "1->2 trigger 1 size 5", "1->2 start 0 size 0", "1->2 start -1 size 5", "1->2 start 0",
+            "x->2 start 0 size 5", "trigger id 1 oneshot",
         ] {
             let e = flows(&format!("Nodes 1024\n{bad}\n"), Some(&fabric)).unwrap_err();
             assert_eq!(e.line, 2, "{bad}: {e}");

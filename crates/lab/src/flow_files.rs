@@ -26,22 +26,8 @@ fn labels(r: &RunRecord) -> Vec<String> {
 /// the times of its flows.
 pub fn fct_csv(records: &[RunRecord]) -> Option<String> {
     let header = [
-        "condition",
-        "pause",
-        "scheme",
-        "seed",
-        "source",
-        "destination",
-        "bytes",
-        "start_ns",
-        "time_ns",
-        "ideal_ns",
-        "fork_ideal_ns",
-        "slowdown",
-        "missing_bytes",
-        "lost_frames",
-        "waits_for",
-        "traffic",
+        "condition", "pause", "scheme", "seed", "source", "destination", "bytes", "start_ns", "time_ns",
+        "ideal_ns", "fork_ideal_ns", "slowdown", "missing_bytes", "lost_frames", "waits_for", "traffic",
     ];
     let mut lines = Vec::new();
     for r in records.iter().filter(|r| !r.flows.is_empty() || !r.unfinished.is_empty()) {
@@ -197,20 +183,8 @@ fn ps(text: &str) -> Option<u64> {
 /// percentiles over all. The last column names the percentiles that are lower bounds, as they fall among unfinished flows.
 pub fn slowdown_csv(records: &[RunRecord]) -> Option<String> {
     let header = [
-        "condition",
-        "pause",
-        "scheme",
-        "seed",
-        "from_bytes",
-        "to_bytes",
-        "flows",
-        "finished",
-        "mean",
-        "p50",
-        "p95",
-        "p99",
-        "p99.9",
-        "at_least",
+        "condition", "pause", "scheme", "seed", "from_bytes", "to_bytes", "flows", "finished", "mean", "p50",
+        "p95", "p99", "p99.9", "at_least",
     ];
     let line = |r: &RunRecord, g: &crate::flows::fct::SizeGroup| {
         let mut line = labels(r);

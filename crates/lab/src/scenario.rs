@@ -290,11 +290,9 @@ impl Scenario {
             let lists = [("pause", group.pauses.len()), ("schemes", group.schemes.len())];
             if let Some((name, _)) = lists.iter().find(|l| l.1 == 0) {
                 let at = format!("{prefix}.{name}");
-                return Err(self.flat.at(
-                    &at,
-                    "is empty: there is no case",
-                    "name at least one, or remove the key",
-                ));
+                return Err(self
+                    .flat
+                    .at(&at, "is empty: there is no case", "name at least one, or remove the key"));
             }
             let cases = [group.rows.len(), group.pauses.len(), group.schemes.len()];
             all = all.saturating_add(cases.into_iter().fold(1, usize::saturating_mul));

@@ -59,11 +59,8 @@ fn core_edge(r: &mut Reader<'_>, b: &mut Builder) {
         return;
     }
     if edges.len() < 2 {
-        return r.wrong(
-            "topology.edges",
-            "lists fewer than two edge switches",
-            "write for example [3, 3, 2, 2]",
-        );
+        return r
+            .wrong("topology.edges", "lists fewer than two edge switches", "write for example [3, 3, 2, 2]");
     }
     let all = edges.iter().map(|n| ports.max(n + 1)).sum::<usize>() + ports.max(edges.len());
     if !fits(r, "topology.edges", edges.iter().sum(), edges.len() + 1, all) {

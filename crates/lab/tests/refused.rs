@@ -174,11 +174,7 @@ fn sizes_are_bounded() {
     let sixty: Vec<String> = (1..=60).map(|i| format!("\"{i} us\"")).collect();
     let list = sixty.join(", ");
     let keys = [
-        "host.processing",
-        "switch.processing",
-        "workload.start",
-        "topology.link_delay",
-        "record.from",
+        "host.processing", "switch.processing", "workload.start", "topology.link_delay", "record.from",
         "hotspot.start",
     ];
     let rows: String = keys.iter().map(|k| format!("\"{k}\" = [{list}]\n")).collect();

@@ -7,22 +7,8 @@ use cnsim_lab::results::Partial;
 
 /// The columns of numbers.csv.
 pub const COLUMNS: [&str; 16] = [
-    "study",
-    "scenario",
-    "condition",
-    "pause",
-    "scheme",
-    "metric",
-    "unit",
-    "published",
-    "measured",
-    "ci95_low",
-    "ci95_high",
-    "pi95_low",
-    "pi95_high",
-    "seeds",
-    "verdict",
-    "note",
+    "study", "scenario", "condition", "pause", "scheme", "metric", "unit", "published", "measured",
+    "ci95_low", "ci95_high", "pi95_low", "pi95_high", "seeds", "verdict", "note",
 ];
 
 /// numbers.csv; after an interrupted command, every note marks it as partial.

@@ -5,14 +5,8 @@ use crate::synthetic::{Synthetic as _, run};
 use cnsim_lab::scenario::Scenario;
 
 const METRICS: [&str; 8] = [
-    TOTAL,
-    "port_throughput",
-    "aggregate_throughput",
-    "recovery_time",
-    "recovery_deficit",
-    "discarded_positive_share",
-    "point_changes",
-    "overhead",
+    TOTAL, "port_throughput", "aggregate_throughput", "recovery_time", "recovery_deficit",
+    "discarded_positive_share", "point_changes", "overhead",
 ];
 
 /// The study as it would be if every claim held.

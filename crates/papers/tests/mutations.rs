@@ -276,9 +276,7 @@ const LIMITS: &[&str] =
 const RTTS: &[&str] =
     &["service rate 10%, no output-queue limit", "service rate 10%, RTT 500 us, no output-queue limit"];
 const DELAYS: &[&str] = &[
-    "control loop delay 8 us",
-    "control loop delay 100 us",
-    "control loop delay 500 us",
+    "control loop delay 8 us", "control loop delay 100 us", "control loop delay 500 us",
     "control loop delay 1 ms",
 ];
 const ON: &[&str] = &["on"];

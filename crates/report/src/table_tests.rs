@@ -189,11 +189,8 @@ fn a_strip_by_hand() {
     assert_eq!(
         marks,
         [
-            "accept\" d=\"M5.0 6H44.0\"",
-            "pi\" d=\"M5.0 6H50.5\"",
-            "ci\" d=\"M18.0 6H44.0\"",
-            "mean\" d=\"M31.0 2V10\"",
-            "said\" d=\"M57.0 2l4 4-4 4-4-4z\"",
+            "accept\" d=\"M5.0 6H44.0\"", "pi\" d=\"M5.0 6H50.5\"", "ci\" d=\"M18.0 6H44.0\"",
+            "mean\" d=\"M31.0 2V10\"", "said\" d=\"M57.0 2l4 4-4 4-4-4z\"",
         ]
     );
     // An interval without length is seen, too.

@@ -147,14 +147,7 @@ fn every_cell_of_the_input_is_there() {
         }
     }
     for text in [
-        "A &amp; B",
-        "cnsim &lt;test&gt;",
-        "T.1",
-        "T.2",
-        "A9",
-        "a lost row",
-        "suspected: A21",
-        "why?",
+        "A &amp; B", "cnsim &lt;test&gt;", "T.1", "T.2", "A9", "a lost row", "suspected: A21", "why?",
         "a &lt;frozen&gt; network",
     ] {
         assert!(html.contains(text), "{text}");

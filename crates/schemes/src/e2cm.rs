@@ -263,13 +263,8 @@ impl Scheme for E2cm {
     }
     fn counters(&self) -> Vec<Counter> {
         vec![
-            FALSE_POSITIVES,
-            CPID_CHANGES,
-            POSITIVE_MESSAGES,
-            NEGATIVE_MESSAGES,
-            PROBES_SENT,
-            PROBES_RETURNED,
-            PROBE_STEPS,
+            FALSE_POSITIVES, CPID_CHANGES, POSITIVE_MESSAGES, NEGATIVE_MESSAGES, PROBES_SENT,
+            PROBES_RETURNED, PROBE_STEPS,
         ]
     }
 }

@@ -109,20 +109,9 @@ impl QauParams {
     pub fn idle(&self) -> Idle {
         if !self.rpg_enable {
             let keys = [
-                "rpp_max_rps",
-                "rpg_time_reset",
-                "rpg_byte_reset",
-                "rpg_threshold",
-                "rpg_max_rate",
-                "rpg_ai_rate",
-                "rpg_hai_rate",
-                "rpg_gd",
-                "rpg_min_dec_fac",
-                "rpg_min_rate",
-                "rp_jitter",
-                "tr_over_8",
-                "byte_restart",
-                "release_share",
+                "rpp_max_rps", "rpg_time_reset", "rpg_byte_reset", "rpg_threshold", "rpg_max_rate",
+                "rpg_ai_rate", "rpg_hai_rate", "rpg_gd", "rpg_min_dec_fac", "rpg_min_rate", "rp_jitter",
+                "tr_over_8", "byte_restart", "release_share",
             ];
             return keys.into_iter().map(|key| (key, "rpg_enable is off")).collect();
         }

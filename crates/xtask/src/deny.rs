@@ -10,17 +10,8 @@ use std::process::Command;
 
 /// Licences that ours goes with; one of those that a package offers by `OR` is enough.
 const LICENCES: &[&str] = &[
-    "MIT",
-    "Apache-2.0",
-    "Apache-2.0 WITH LLVM-exception",
-    "BSD-2-Clause",
-    "BSD-3-Clause",
-    "ISC",
-    "Zlib",
-    "Unlicense",
-    "CC0-1.0",
-    "Unicode-3.0",
-    "BSL-1.0",
+    "MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "BSD-2-Clause", "BSD-3-Clause", "ISC", "Zlib",
+    "Unlicense", "CC0-1.0", "Unicode-3.0", "BSL-1.0",
 ];
 /// The only place that packages come from.
 const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";
@@ -162,11 +153,7 @@ mod tests {
     #[test]
     fn expressions_of_licences() {
         for good in [
-            "MIT",
-            "MIT OR Apache-2.0",
-            "Unlicense/MIT",
-            "(MIT OR GPL-3.0) AND Unicode-3.0",
-            "GPL-3.0 OR ISC",
+            "MIT", "MIT OR Apache-2.0", "Unlicense/MIT", "(MIT OR GPL-3.0) AND Unicode-3.0", "GPL-3.0 OR ISC",
         ] {
             assert!(allowed(good), "{good}");
         }

@@ -14,16 +14,7 @@ use std::path::Path;
 /// The table, from the root of the workspace.
 pub const TABLE: &str = "benches/fingerprints.csv";
 const HEAD: [&str; 11] = [
-    "scenario",
-    "condition",
-    "pause",
-    "scheme",
-    "seed",
-    "duration",
-    "threads",
-    "set",
-    "events",
-    "frames",
+    "scenario", "condition", "pause", "scheme", "seed", "duration", "threads", "set", "events", "frames",
     "samples",
 ];
 /// Number of columns that say what to run.

@@ -11,14 +11,7 @@ fn sweep(program: &Path, scheme: &str, out: &Path) -> String {
     let sets = short.iter().flat_map(|s| ["--set", s]);
     let done = Command::new(program)
         .args([
-            "sweep",
-            "B07/single-hop",
-            "--scheme",
-            scheme,
-            "--over",
-            "host.fifo=10,20",
-            "--seeds",
-            "1",
+            "sweep", "B07/single-hop", "--scheme", scheme, "--over", "host.fifo=10,20", "--seeds", "1",
             "--out",
         ])
         .arg(out)

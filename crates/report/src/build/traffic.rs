@@ -6,13 +6,8 @@ use cnsim_lab::metrics::{Metric, find};
 
 /// Columns: unfinished flows first, then tails before means.
 const SHOWN: [&str; 7] = [
-    "finished_flows",
-    "dropped_frames",
-    "completion_time_p99",
-    "completion_time_p50",
-    "slowdown_p99",
-    "slowdown_p50",
-    "aggregate_throughput",
+    "finished_flows", "dropped_frames", "completion_time_p99", "completion_time_p50", "slowdown_p99",
+    "slowdown_p50", "aggregate_throughput",
 ];
 
 /// A table for each PAUSE mode and condition; none if no `[[traffic]]` table has a name.
