@@ -33,11 +33,6 @@ impl Inbox {
     pub(crate) fn front(&self) -> Option<&Entry> {
         self.frames.front()
     }
-    /// The last entry.
-    #[inline]
-    pub(crate) fn last_mut(&mut self) -> Option<&mut Entry> {
-        self.frames.last_but_mut(0)
-    }
     /// Fetches beforehand what two or three frames touch.
     #[inline(always)]
     pub(crate) fn expect(&self) {

@@ -450,7 +450,9 @@ impl Port {
                 && self.may_mark(start)
                 && leaves_marked(&mut self.point, &self.data, self.queued, start)
             {
-                wires.push_marked(self.peer, ready, frame);
+                let mut marked = *frame;
+                marked.set_marked(true);
+                wires.push_frame(self.peer, ready, &marked);
             } else {
                 wires.push_frame(self.peer, ready, frame);
             }

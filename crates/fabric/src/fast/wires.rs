@@ -51,67 +51,35 @@ impl Wires {
         if let Some(inbox) = self.inboxes.get_mut(port as usize) {
             inbox.put(ready, frame);
         } else {
-            self.push_away(port, ready, frame);
+            self.push_elsewhere(port, ready, frame);
         }
-    }
-    /// The same with the tag lowered to a stamp: where it is put, as a frame can be read in one piece only a while after a part
-    /// of it was written.
-    #[inline(always)]
-    pub(crate) fn push_stamped(&mut self, port: u32, ready: u64, frame: &Frame, stamp: Option<(u8, u32)>) {
-        match self.inboxes.get_mut(port as usize) {
-            Some(inbox) if !inbox.overtaken => {
-                inbox.put(ready, frame);
-                if let Some(e) = inbox.last_mut() {
-                    e.frame.stamp(stamp);
-                }
-            }
-            _ => {
-                let mut frame = *frame;
-                frame.stamp(stamp);
-                self.push_frame(port, ready, &frame);
-            }
-        }
-    }
-    /// The same, marked on its way.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn push_marked(&mut self, port: u32, ready: u64, frame: &Frame) {
-        let mut frame = *frame;
-        frame.set_marked(true);
-        self.push_frame(port, ready, &frame);
     }
     #[inline(never)]
-    fn push_away(&mut self, port: u32, ready: u64, frame: &Frame) {
-        if port & FOREIGN == 0 {
-            return self.push_watched(port, ready, frame);
-        }
-        let entry = Entry { ready, frame: *frame };
-        let body = if frame.has_body() { self.bodies.take(frame.ext).map(Box::new) } else { None };
-        if body.is_none() && frame.has_body() {
-            broken("a control frame leaves without its body");
-        }
-        let port = port & !FOREIGN;
-        let list = self.owner.get(port as usize).and_then(|&to| self.foreign.get_mut(usize::from(to)));
-        let Some(list) = list else { broken("a port belongs to no worker") };
-        list.push(Foreign { port, entry, body });
+    fn push_elsewhere(&mut self, port: u32, ready: u64, frame: &Frame) {
+        self.push_away(port, ready, frame);
     }
-    /// Sends a frame where windows hold few.
+    /// Sends a frame to another worker, or to a receiving port of this one, and enters its node in the wheel.
     #[inline(always)]
-    pub(crate) fn push_early(&mut self, port: u32, ready: u64, frame: &Frame) {
-        if port & FOREIGN == 0 {
-            self.push_watched(port, ready, frame)
-        } else {
-            self.push_away(port, ready, frame)
+    pub(crate) fn push_away(&mut self, port: u32, ready: u64, frame: &Frame) {
+        if port & FOREIGN != 0 {
+            return self.push_foreign(port & !FOREIGN, ready, frame);
         }
-    }
-    /// Sends a frame to a receiving port of this worker and enters its node in the wheel.
-    #[inline(always)]
-    pub(crate) fn push_watched(&mut self, port: u32, ready: u64, frame: &Frame) {
         let at = (port & !WATCHED) as usize;
         let inbox = self.inboxes.get_mut(at);
         let Some(inbox) = inbox else { broken("a frame for a port of another worker") };
         inbox.put(ready, frame);
         self.wheel.announce(at, ready);
+    }
+    #[inline(never)]
+    fn push_foreign(&mut self, port: u32, ready: u64, frame: &Frame) {
+        let entry = Entry { ready, frame: *frame };
+        let body = if frame.has_body() { self.bodies.take(frame.ext).map(Box::new) } else { None };
+        if body.is_none() && frame.has_body() {
+            broken("a control frame leaves without its body");
+        }
+        let list = self.owner.get(port as usize).and_then(|&to| self.foreign.get_mut(usize::from(to)));
+        let Some(list) = list else { broken("a port belongs to no worker") };
+        list.push(Foreign { port, entry, body });
     }
     /// Sends a frame whose body, if it has one, is not kept here yet, or a PAUSE that may overtake.
     pub(crate) fn push(&mut self, port: u32, mut entry: Entry, body: Option<Body>) {

@@ -61,7 +61,9 @@ impl Switch {
                 return false;
             }
             let len = frame.len;
-            wires.push_stamped(port.peer, done + port.delay, frame, port.stamp);
+            let mut stamped = *frame;
+            stamped.stamp(port.stamp);
+            wires.push_frame(port.peer, done + port.delay, &stamped);
             port.queued -= u64::from(len);
             port.first_sent(len, done);
             data = first(&port.data);

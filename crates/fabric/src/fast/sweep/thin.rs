@@ -125,7 +125,7 @@ impl Switch {
             count_down(&mut port.countdown, f.len);
             port.departed += u64::from(f.len);
             port.frames_departed += 1;
-            wires.push_early(port.peer, end + port.delay, f);
+            wires.push_away(port.peer, end + port.delay, f);
             if let Some(inbox) = wires.inboxes.get_mut(at as usize) {
                 inbox.skip_many(1);
             }
@@ -276,7 +276,7 @@ impl Switch {
             if !may || port.launched >= port.most_ahead() {
                 return false;
             }
-            wires.push_early(port.peer, end + port.delay, &entry.frame);
+            wires.push_away(port.peer, end + port.delay, &entry.frame);
             if port.launched == 0 {
                 port.began = entry.ready.max(free);
                 *ends = end;
