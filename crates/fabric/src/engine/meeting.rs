@@ -10,6 +10,8 @@ pub(super) struct Barrier {
     workers: usize,
     arrived: AtomicUsize,
     generation: AtomicUsize,
+    /// Who sleeps, or is about to: nobody is woken at the cost of a call of the system where all spin.
+    sleepers: AtomicUsize,
     lock: Mutex<()>,
     wake: Condvar,
     /// A worker panicked: nobody is to wait for it.
@@ -33,6 +35,7 @@ impl Barrier {
             workers,
             arrived: AtomicUsize::new(0),
             generation: AtomicUsize::new(0),
+            sleepers: AtomicUsize::new(0),
             lock: Mutex::new(()),
             wake: Condvar::new(),
             broken: AtomicBool::new(false),
@@ -44,9 +47,12 @@ impl Barrier {
         let generation = self.generation.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.workers {
             self.arrived.store(0, Ordering::Relaxed);
-            let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-            self.generation.store(generation.wrapping_add(1), Ordering::Release);
-            self.wake.notify_all();
+            // Each side changes its number before it reads the other's, so one of the two sees the other.
+            self.generation.fetch_add(1, Ordering::AcqRel);
+            if self.sleepers.fetch_add(0, Ordering::AcqRel) > 0 {
+                let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+                self.wake.notify_all();
+            }
             return true;
         }
         for _ in 0..SPINS {
@@ -56,13 +62,16 @@ impl Barrier {
             pause();
         }
         let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        while self.generation.load(Ordering::Acquire) == generation {
-            if self.broken.load(Ordering::Acquire) {
-                return false;
+        self.sleepers.fetch_add(1, Ordering::AcqRel);
+        let mut whole = true;
+        while whole && self.generation.fetch_add(0, Ordering::AcqRel) == generation {
+            whole = !self.broken.load(Ordering::Acquire);
+            if whole {
+                guard = self.wake.wait(guard).unwrap_or_else(PoisonError::into_inner);
             }
-            guard = self.wake.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
-        true
+        self.sleepers.fetch_sub(1, Ordering::AcqRel);
+        whole
     }
 
     /// A worker will never come: all who wait go on.
