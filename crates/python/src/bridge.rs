@@ -164,32 +164,29 @@ impl Scheme for Bridged {
     fn congestion_point(&self, s: &api::QueueSite) -> Option<Box<dyn api::CongestionPoint>> {
         Python::attach(|py| {
             let site = (s.point.0, s.rate.bps(), s.attached);
-            match self.room(py, "CongestionPoint", site) {
-                Ok(room) => room.map(|room| Point::boxed(py, room)),
-                Err(why) => Some(Box::new(api::network::Failing(why)) as _),
-            }
+            Point::boxed(py, self.room(py, "CongestionPoint", site))
         })
     }
     fn reaction_point(&self, s: &api::SourceSite) -> Option<Box<dyn api::ReactionPoint>> {
         Python::attach(|py| {
             let (rate, rtt) = (s.line_rate.bps(), s.base_rtt.as_secs_f64());
             let site = (s.flow.0, s.src.0, s.dst.0, rate, rtt, s.mtu.get());
-            if let Some(why) = self.refused.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                return Some(Box::new(api::network::Failing(why)) as _);
-            }
-            match self.room(py, "ReactionPoint", site) {
-                Ok(room) => room.map(|room| Reaction::boxed(py, room)),
-                Err(why) => Some(Box::new(api::network::Failing(why)) as _),
+            match self.refused.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                Some(why) => Reaction::boxed(py, Err(why)),
+                None => Reaction::boxed(py, self.room(py, "ReactionPoint", site)),
             }
         })
     }
     fn reflector(&self, s: &api::SinkSite) -> Option<Box<dyn api::Reflector>> {
         Python::attach(|py| {
             let site = (s.flow.0, s.src.0, s.dst.0, s.line_rate.bps());
-            match self.room(py, "Reflector", site) {
-                Ok(room) => room.map(|room| Reflection::boxed(py, room)),
-                Err(why) => Some(Box::new(api::network::Failing(why)) as _),
+            let room = self.room(py, "Reflector", site);
+            // A scheme that is driven by delay leaves the answers to the network's own reflector.
+            let echo = |room: &Room| room.object.bind(py).is_instance_of::<pyo3::types::PyString>();
+            if matches!(&room, Ok(Some(room)) if echo(room)) {
+                return Some(Box::new(api::Acknowledger) as _);
             }
+            Reflection::boxed(py, room)
         })
     }
     fn engages(&self, feedback: &api::Feedback) -> bool {
@@ -220,47 +217,60 @@ impl Scheme for Bridged {
     }
 }
 
-/// Lends the network's data to a handle, calls, and takes it back. `$result` is what the call says.
-macro_rules! lend {
-    ($py:expr, $handle:expr, $ctl:expr, $call:expr) => {{
-        let handle = $handle.bind($py);
-        handle.borrow_mut().begin($ctl);
-        let said = $call(handle);
-        handle.borrow_mut().end($ctl);
-        if let Err(why) = said {
-            $ctl.fail(why);
+/// An object of a scheme behind the seam: its room, its handle, and the methods that the user's class has.
+macro_rules! bridged {
+    ($(#[$about:meta])* $name:ident, $seam:ident, $handle:ident, $ctl:ident, $($method:ident),*) => {
+        $(#[$about])*
+        #[derive(Debug)]
+        struct $name {
+            room: Room,
+            handle: Py<$handle>,
+            $($method: Option<Py<PyAny>>,)*
         }
-    }};
+
+        impl $name {
+            /// The object for a room that the scheme gave, if it gave one; one that stops the run where asking raised.
+            fn boxed(py: Python<'_>, room: Result<Option<Room>, String>) -> Option<Box<dyn api::$seam>> {
+                let made = room.and_then(|room| {
+                    let Some(room) = room else { return Ok(None) };
+                    let handle =
+                        Py::new(py, $handle::new()).map_err(|e| room.trouble.keep(py, &room.site, e))?;
+                    Ok(Some(Self { handle, $($method: room.method(py, stringify!($method)),)* room }))
+                });
+                match made {
+                    Ok(made) => made.map(|made| Box::new(made) as _),
+                    Err(why) => Some(Box::new(api::network::Failing(why))),
+                }
+            }
+
+            /// Lends the network's data to the handle, calls a method if there is one, and takes the data back.
+            fn lend(
+                &self,
+                method: &Option<Py<PyAny>>,
+                ctl: &mut api::$ctl<'_>,
+                call: impl FnOnce(&Bound<'_, PyAny>, &Bound<'_, $handle>) -> Result<(), String>,
+            ) {
+                let Some(method) = method else { return };
+                Python::attach(|py| {
+                    let handle = self.handle.bind(py);
+                    handle.borrow_mut().begin(ctl);
+                    let said = call(method.bind(py), handle);
+                    handle.borrow_mut().end(ctl);
+                    if let Err(why) = said {
+                        ctl.fail(why);
+                    }
+                });
+            }
+        }
+    };
 }
 
-/// A congestion point.
-#[derive(Debug)]
-struct Point {
-    room: Room,
-    queue: Py<Queue>,
-    start: Option<Py<PyAny>>,
-    on_sample: Option<Py<PyAny>>,
-    on_departure: Option<Py<PyAny>>,
-    on_probe: Option<Py<PyAny>>,
-    on_timer: Option<Py<PyAny>>,
+bridged! {
+    /// A congestion point.
+    Point, CongestionPoint, Queue, PointControl, start, on_sample, on_departure, on_probe, on_timer
 }
 
 impl Point {
-    fn boxed(py: Python<'_>, room: Room) -> Box<dyn api::CongestionPoint> {
-        match Py::new(py, Queue::new()) {
-            Err(e) => Box::new(api::network::Failing(room.trouble.keep(py, &room.site, e))),
-            Ok(queue) => Box::new(Self {
-                queue,
-                start: room.method(py, "start"),
-                on_sample: room.method(py, "on_sample"),
-                on_departure: room.method(py, "on_departure"),
-                on_probe: room.method(py, "on_probe"),
-                on_timer: room.method(py, "on_timer"),
-                room,
-            }),
-        }
-    }
-
     /// Calls a method with a data frame in hand, which it may mark and tag anew.
     fn with_frame(
         &self,
@@ -270,15 +280,12 @@ impl Point {
         queue: &api::Queue,
         ctl: &mut api::PointControl<'_>,
     ) {
-        let Some(method) = method else { return };
-        Python::attach(|py| {
-            self.queue.bind(py).borrow_mut().view = *queue;
-            lend!(py, self.queue, ctl, |q: &Bound<'_, Queue>| {
-                let seen = Bound::new(py, Frame::of(frame)).map_err(|e| e.to_string())?;
-                self.room.call(method.bind(py), name, (&seen, q))?;
-                (frame.tag, frame.marked) = (seen.borrow().tag, seen.borrow().marked);
-                Ok::<(), String>(())
-            });
+        self.lend(method, ctl, |m, q| {
+            q.borrow_mut().view = *queue;
+            let seen = Bound::new(m.py(), Frame::of(frame)).map_err(|e| e.to_string())?;
+            self.room.call(m, name, (&seen, q))?;
+            (frame.tag, frame.marked) = (seen.borrow().tag, seen.borrow().marked);
+            Ok(())
         });
     }
 }
@@ -288,10 +295,9 @@ impl api::CongestionPoint for Point {
         if self.on_probe.is_some() {
             ctl.wake_at_probes();
         }
-        let Some(method) = &self.start else { return };
-        Python::attach(|py| {
-            self.queue.bind(py).borrow_mut().view = *queue;
-            lend!(py, self.queue, ctl, |q: &Bound<'_, Queue>| self.room.call(method.bind(py), "start", (q,)));
+        self.lend(&self.start, ctl, |m, q| {
+            q.borrow_mut().view = *queue;
+            self.room.call(m, "start", (q,))
         });
     }
     fn on_sample(&mut self, frame: &mut FrameView, queue: &api::Queue, ctl: &mut api::PointControl<'_>) {
@@ -307,161 +313,63 @@ impl api::CongestionPoint for Point {
         queue: &api::Queue,
         ctl: &mut api::PointControl<'_>,
     ) {
-        let Some(method) = &self.on_probe else { return };
-        Python::attach(|py| {
-            self.queue.bind(py).borrow_mut().view = *queue;
-            lend!(py, self.queue, ctl, |q: &Bound<'_, Queue>| {
-                let seen = Bound::new(py, Probe(*probe)).map_err(|e| e.to_string())?;
-                self.room.call(method.bind(py), "on_probe", (&seen, flow.0, q))?;
-                *probe = seen.borrow().0;
-                Ok::<(), String>(())
-            });
+        self.lend(&self.on_probe, ctl, |m, q| {
+            q.borrow_mut().view = *queue;
+            let seen = Bound::new(m.py(), Probe(*probe)).map_err(|e| e.to_string())?;
+            self.room.call(m, "on_probe", (&seen, flow.0, q))?;
+            *probe = seen.borrow().0;
+            Ok(())
         });
     }
     fn on_timer(&mut self, slot: Slot, queue: &api::Queue, ctl: &mut api::PointControl<'_>) {
-        let Some(method) = &self.on_timer else { return };
-        Python::attach(|py| {
-            self.queue.bind(py).borrow_mut().view = *queue;
-            lend!(py, self.queue, ctl, |q: &Bound<'_, Queue>| {
-                self.room.call(method.bind(py), "on_timer", (slot.0, q))
-            });
+        self.lend(&self.on_timer, ctl, |m, q| {
+            q.borrow_mut().view = *queue;
+            self.room.call(m, "on_timer", (slot.0, q))
         });
     }
 }
 
-/// A reaction point.
-#[derive(Debug)]
-struct Reaction {
-    room: Room,
-    limiter: Py<Limiter>,
-    start: Option<Py<PyAny>>,
-    on_feedback: Option<Py<PyAny>>,
-    on_ack: Option<Py<PyAny>>,
-    on_bytes: Option<Py<PyAny>>,
-    on_timer: Option<Py<PyAny>>,
-}
-
-impl Reaction {
-    fn boxed(py: Python<'_>, room: Room) -> Box<dyn api::ReactionPoint> {
-        match Py::new(py, Limiter::new()) {
-            Err(e) => Box::new(api::network::Failing(room.trouble.keep(py, &room.site, e))),
-            Ok(limiter) => Box::new(Self {
-                limiter,
-                start: room.method(py, "start"),
-                on_feedback: room.method(py, "on_feedback"),
-                on_ack: room.method(py, "on_ack"),
-                on_bytes: room.method(py, "on_bytes"),
-                on_timer: room.method(py, "on_timer"),
-                room,
-            }),
-        }
-    }
+bridged! {
+    /// A reaction point.
+    Reaction, ReactionPoint, Limiter, Limiter, start, on_feedback, on_ack, on_bytes, on_timer
 }
 
 impl api::ReactionPoint for Reaction {
     fn start(&mut self, limiter: &mut api::Limiter<'_>) {
-        let Some(method) = &self.start else { return };
-        Python::attach(|py| {
-            lend!(py, self.limiter, limiter, |l: &Bound<'_, Limiter>| {
-                self.room.call(method.bind(py), "start", (l,))
-            });
-        });
+        self.lend(&self.start, limiter, |m, l| self.room.call(m, "start", (l,)));
     }
     fn on_ack(&mut self, ack: &api::Ack, limiter: &mut api::Limiter<'_>) {
-        let Some(method) = &self.on_ack else { return };
-        Python::attach(|py| {
-            lend!(py, self.limiter, limiter, |l: &Bound<'_, Limiter>| {
-                self.room.call(method.bind(py), "on_ack", (Ack::of(ack), l))
-            });
-        });
+        self.lend(&self.on_ack, limiter, |m, l| self.room.call(m, "on_ack", (Ack::of(ack), l)));
     }
     fn on_feedback(&mut self, feedback: &api::Feedback, limiter: &mut api::Limiter<'_>) {
-        let Some(method) = &self.on_feedback else { return };
-        Python::attach(|py| {
-            lend!(py, self.limiter, limiter, |l: &Bound<'_, Limiter>| {
-                self.room.call(method.bind(py), "on_feedback", (Feedback::of(feedback), l))
-            });
+        self.lend(&self.on_feedback, limiter, |m, l| {
+            self.room.call(m, "on_feedback", (Feedback::of(feedback), l))
         });
     }
     fn on_bytes(&mut self, limiter: &mut api::Limiter<'_>) {
-        let Some(method) = &self.on_bytes else { return };
-        Python::attach(|py| {
-            lend!(py, self.limiter, limiter, |l: &Bound<'_, Limiter>| {
-                self.room.call(method.bind(py), "on_bytes", (l,))
-            });
-        });
+        self.lend(&self.on_bytes, limiter, |m, l| self.room.call(m, "on_bytes", (l,)));
     }
     fn on_timer(&mut self, slot: Slot, limiter: &mut api::Limiter<'_>) {
-        let Some(method) = &self.on_timer else { return };
-        Python::attach(|py| {
-            lend!(py, self.limiter, limiter, |l: &Bound<'_, Limiter>| {
-                self.room.call(method.bind(py), "on_timer", (slot.0, l))
-            });
-        });
+        self.lend(&self.on_timer, limiter, |m, l| self.room.call(m, "on_timer", (slot.0, l)));
     }
 }
 
-/// A reflector.
-#[derive(Debug)]
-struct Reflection {
-    room: Room,
-    sink: Py<Sink>,
-    start: Option<Py<PyAny>>,
-    on_frame: Option<Py<PyAny>>,
-    on_probe: Option<Py<PyAny>>,
-    on_timer: Option<Py<PyAny>>,
-}
-
-impl Reflection {
-    fn boxed(py: Python<'_>, room: Room) -> Box<dyn api::Reflector> {
-        // A scheme that is driven by delay leaves the answers to the network's own reflector.
-        let echo = room.object.bind(py).is_instance_of::<pyo3::types::PyString>();
-        if echo {
-            return Box::new(api::Acknowledger);
-        }
-        match Py::new(py, Sink::new()) {
-            Err(e) => Box::new(api::network::Failing(room.trouble.keep(py, &room.site, e))),
-            Ok(sink) => Box::new(Self {
-                sink,
-                start: room.method(py, "start"),
-                on_frame: room.method(py, "on_frame"),
-                on_probe: room.method(py, "on_probe"),
-                on_timer: room.method(py, "on_timer"),
-                room,
-            }),
-        }
-    }
+bridged! {
+    /// A reflector.
+    Reflection, Reflector, Sink, ReflectorControl, start, on_frame, on_probe, on_timer
 }
 
 impl api::Reflector for Reflection {
     fn start(&mut self, ctl: &mut api::ReflectorControl<'_>) {
-        let Some(method) = &self.start else { return };
-        Python::attach(|py| {
-            lend!(py, self.sink, ctl, |s: &Bound<'_, Sink>| self.room.call(method.bind(py), "start", (s,)));
-        });
+        self.lend(&self.start, ctl, |m, s| self.room.call(m, "start", (s,)));
     }
     fn on_frame(&mut self, frame: &FrameView, ctl: &mut api::ReflectorControl<'_>) {
-        let Some(method) = &self.on_frame else { return };
-        Python::attach(|py| {
-            lend!(py, self.sink, ctl, |s: &Bound<'_, Sink>| {
-                self.room.call(method.bind(py), "on_frame", (Frame::of(frame), s))
-            });
-        });
+        self.lend(&self.on_frame, ctl, |m, s| self.room.call(m, "on_frame", (Frame::of(frame), s)));
     }
     fn on_probe(&mut self, probe: &api::Probe, flow: FlowId, ctl: &mut api::ReflectorControl<'_>) {
-        let Some(method) = &self.on_probe else { return };
-        Python::attach(|py| {
-            lend!(py, self.sink, ctl, |s: &Bound<'_, Sink>| {
-                self.room.call(method.bind(py), "on_probe", (Probe(*probe), flow.0, s))
-            });
-        });
+        self.lend(&self.on_probe, ctl, |m, s| self.room.call(m, "on_probe", (Probe(*probe), flow.0, s)));
     }
     fn on_timer(&mut self, slot: Slot, ctl: &mut api::ReflectorControl<'_>) {
-        let Some(method) = &self.on_timer else { return };
-        Python::attach(|py| {
-            lend!(py, self.sink, ctl, |s: &Bound<'_, Sink>| {
-                self.room.call(method.bind(py), "on_timer", (slot.0, s))
-            });
-        });
+        self.lend(&self.on_timer, ctl, |m, s| self.room.call(m, "on_timer", (slot.0, s)));
     }
 }

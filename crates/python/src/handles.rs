@@ -48,8 +48,20 @@ fn stale(py: Python<'_>, what: &str) -> PyErr {
     raise(py, "SchemeError", &format!("a {what} was used after its call"), remedy, "")
 }
 
+/// A handle, with the verbs that all have and its own.
 macro_rules! handle {
-    ($name:ident, $what:literal, $seam:ident, $state:ty, $action:ident) => {
+    ($(#[$about:meta])* $name:ident, $what:literal, $seam:ident, $state:ident, $action:ident, { $($field:tt)* } $($own:tt)*) => {
+        $(#[$about])*
+        #[pyclass(module = "cnsim._cnsim")]
+        #[derive(Debug)]
+        pub(crate) struct $name {
+            now: Time,
+            live: bool,
+            state: api::network::$state,
+            actions: Vec<api::network::$action>,
+            $($field)*
+        }
+
         impl $name {
             /// Does a verb of the seam's own handle, while a call lasts. What it refuses is raised here, in the scheme's own line.
             fn tell<R>(
@@ -80,32 +92,50 @@ macro_rules! handle {
                 self.live = false;
             }
         }
+
+        #[pymethods]
+        impl $name {
+            /// Simulated time, seconds.
+            #[getter]
+            fn now(&self) -> f64 {
+                self.now.as_secs_f64()
+            }
+            /// Simulated time, whole picoseconds.
+            #[getter]
+            fn now_ps(&self) -> u64 {
+                self.now.as_ps()
+            }
+            /// Uniform draw in [0, 1) from this place's own stream.
+            fn uniform(&mut self, py: Python<'_>) -> PyResult<f64> {
+                self.tell(py, |s| s.uniform())
+            }
+            /// Start or restart one of four timers; `on_timer` is called after `after` seconds.
+            fn start_timer(&mut self, py: Python<'_>, number: i64, after: f64) -> PyResult<()> {
+                let (slot, after) = (slot(py, number)?, time(py, "start_timer", after)?);
+                self.tell(py, |s| s.start_timer(slot, after))
+            }
+            /// Stop a timer.
+            fn stop_timer(&mut self, py: Python<'_>, number: i64) -> PyResult<()> {
+                let slot = slot(py, number)?;
+                self.tell(py, |s| s.stop_timer(slot))
+            }
+            /// Show a value by a gauge that the scheme declares: a series where this place is recorded.
+            fn gauge(&mut self, py: Python<'_>, name: String, value: f64) -> PyResult<()> {
+                self.tell(py, |s| s.gauge(name, value))
+            }
+            /// Add one to a counter that the scheme declares.
+            fn count(&mut self, py: Python<'_>, counter: String) -> PyResult<()> {
+                self.tell(py, |s| s.count(counter))
+            }
+            $($own)*
+        }
     };
 }
 
-/// An output queue of a switch, and what its congestion point may ask of it.
-#[pyclass(module = "cnsim._cnsim")]
-#[derive(Debug)]
-pub(crate) struct Queue {
-    now: Time,
-    live: bool,
-    state: api::network::PointState,
-    actions: Vec<api::network::PointAction>,
-    pub(crate) view: api::Queue,
-}
+handle! {
+    /// An output queue of a switch, and what its congestion point may ask of it.
+    Queue, "queue", PointControl, PointState, PointAction, { pub(crate) view: api::Queue, }
 
-handle!(Queue, "queue", PointControl, api::network::PointState, PointAction);
-
-impl Queue {
-    /// One that has nothing yet.
-    pub(crate) fn new() -> Self {
-        let (state, actions) = (api::network::PointState::new(nobody(), 0), Vec::new());
-        Self { now: Time::ZERO, live: false, state, actions, view: api::Queue::default() }
-    }
-}
-
-#[pymethods]
-impl Queue {
     /// Bytes queued now, the frame in transmission and the arriving one included.
     #[getter]
     fn len(&self) -> u64 {
@@ -141,24 +171,10 @@ impl Queue {
     fn paused_in_all(&self) -> f64 {
         self.view.paused_in_all.as_secs_f64()
     }
-    /// Simulated time, seconds.
-    #[getter]
-    fn now(&self) -> f64 {
-        self.now.as_secs_f64()
-    }
-    /// Simulated time, whole picoseconds.
-    #[getter]
-    fn now_ps(&self) -> u64 {
-        self.now.as_ps()
-    }
     /// Bytes that arrived since `sample_after` was asked for, the frame in hand included.
     #[getter]
     fn bytes_since_armed(&mut self, py: Python<'_>) -> PyResult<u64> {
         self.tell(py, |s| s.bytes_since_armed().get())
-    }
-    /// Uniform draw in [0, 1) from this queue's own stream.
-    fn uniform(&mut self, py: Python<'_>) -> PyResult<f64> {
-        self.tell(py, |s| s.uniform())
     }
     /// Wake with `on_sample` at the frame that brings the bytes that arrive from now on to `number`.
     fn sample_after(&mut self, py: Python<'_>, number: f64) -> PyResult<()> {
@@ -208,62 +224,24 @@ impl Queue {
         let message = feedback.get().message(py)?;
         self.tell(py, |s| s.broadcast(message))
     }
-    /// Start or restart one of four timers; `on_timer` is called after `after` seconds.
-    fn start_timer(&mut self, py: Python<'_>, number: i64, after: f64) -> PyResult<()> {
-        let (slot, after) = (slot(py, number)?, time(py, "start_timer", after)?);
-        self.tell(py, |s| s.start_timer(slot, after))
-    }
-    /// Stop a timer.
-    fn stop_timer(&mut self, py: Python<'_>, number: i64) -> PyResult<()> {
-        let slot = slot(py, number)?;
-        self.tell(py, |s| s.stop_timer(slot))
-    }
     /// In `on_probe`: end the probe here and send it back.
     fn answer(&mut self, py: Python<'_>) -> PyResult<()> {
         self.tell(py, |s| s.answer())
     }
-    /// Show a value by a gauge that the scheme declares: a series where this place is recorded.
-    fn gauge(&mut self, py: Python<'_>, name: String, value: f64) -> PyResult<()> {
-        self.tell(py, |s| s.gauge(name, value))
-    }
-    /// Add one to a counter that the scheme declares.
-    fn count(&mut self, py: Python<'_>, counter: String) -> PyResult<()> {
-        self.tell(py, |s| s.count(counter))
-    }
 }
 
-/// The rate limiter of a flow or of a host.
-#[pyclass(module = "cnsim._cnsim")]
-#[derive(Debug)]
-pub(crate) struct Limiter {
-    now: Time,
-    live: bool,
-    state: api::network::LimiterState,
-    actions: Vec<api::network::LimiterAction>,
-}
-
-handle!(Limiter, "limiter", Limiter, api::network::LimiterState, LimiterAction);
-
-impl Limiter {
+impl Queue {
     /// One that has nothing yet.
     pub(crate) fn new() -> Self {
-        let state = api::network::LimiterState::new(api::Rate::ZERO, nobody());
-        Self { now: Time::ZERO, live: false, state, actions: Vec::new() }
+        let (state, actions) = (api::network::PointState::new(nobody(), 0), Vec::new());
+        Self { now: Time::ZERO, live: false, state, actions, view: api::Queue::default() }
     }
 }
 
-#[pymethods]
-impl Limiter {
-    /// Simulated time, seconds.
-    #[getter]
-    fn now(&self) -> f64 {
-        self.now.as_secs_f64()
-    }
-    /// Simulated time, whole picoseconds.
-    #[getter]
-    fn now_ps(&self) -> u64 {
-        self.now.as_ps()
-    }
+handle! {
+    /// The rate limiter of a flow or of a host.
+    Limiter, "limiter", Limiter, LimiterState, LimiterAction, {  }
+
     /// Current rate, bit/s. One above that of the link is an error: bound it by `line_rate`.
     #[getter]
     fn rate(&mut self, py: Python<'_>) -> PyResult<f64> {
@@ -288,10 +266,6 @@ impl Limiter {
     #[getter]
     fn sent(&mut self, py: Python<'_>) -> PyResult<u64> {
         self.tell(py, |s| s.sent())
-    }
-    /// Uniform draw in [0, 1) from this site's own stream.
-    fn uniform(&mut self, py: Python<'_>) -> PyResult<f64> {
-        self.tell(py, |s| s.uniform())
     }
     /// Queue and pace the flow's frames here from now on.
     fn engage(&mut self, py: Python<'_>) -> PyResult<()> {
@@ -328,82 +302,29 @@ impl Limiter {
         let probe = probe.borrow().0;
         self.tell(py, |s| s.send_probe(probe))
     }
-    /// Start or restart one of four timers; `on_timer` is called after `after` seconds.
-    fn start_timer(&mut self, py: Python<'_>, number: i64, after: f64) -> PyResult<()> {
-        let (slot, after) = (slot(py, number)?, time(py, "start_timer", after)?);
-        self.tell(py, |s| s.start_timer(slot, after))
-    }
-    /// Stop a timer.
-    fn stop_timer(&mut self, py: Python<'_>, number: i64) -> PyResult<()> {
-        let slot = slot(py, number)?;
-        self.tell(py, |s| s.stop_timer(slot))
-    }
-    /// Show a value by a gauge that the scheme declares: a series where this place is recorded.
-    fn gauge(&mut self, py: Python<'_>, name: String, value: f64) -> PyResult<()> {
-        self.tell(py, |s| s.gauge(name, value))
-    }
-    /// Add one to a counter that the scheme declares.
-    fn count(&mut self, py: Python<'_>, counter: String) -> PyResult<()> {
-        self.tell(py, |s| s.count(counter))
-    }
 }
 
-/// The receiving end of a flow or of a host, and what its reflector may ask of it.
-#[pyclass(module = "cnsim._cnsim")]
-#[derive(Debug)]
-pub(crate) struct Sink {
-    now: Time,
-    live: bool,
-    state: api::network::ReflectorState,
-    actions: Vec<api::network::ReflectorAction>,
-}
-
-handle!(Sink, "sink", ReflectorControl, api::network::ReflectorState, ReflectorAction);
-
-impl Sink {
+impl Limiter {
     /// One that has nothing yet.
     pub(crate) fn new() -> Self {
-        let (state, actions) =
-            (api::network::ReflectorState::new(nobody(), &api::Plan::default()), Vec::new());
-        Self { now: Time::ZERO, live: false, state, actions }
+        let state = api::network::LimiterState::new(api::Rate::ZERO, nobody());
+        Self { now: Time::ZERO, live: false, state, actions: Vec::new() }
     }
 }
 
-#[pymethods]
-impl Sink {
-    /// Simulated time, seconds.
-    #[getter]
-    fn now(&self) -> f64 {
-        self.now.as_secs_f64()
-    }
-    /// Simulated time, whole picoseconds.
-    #[getter]
-    fn now_ps(&self) -> u64 {
-        self.now.as_ps()
-    }
+handle! {
+    /// The receiving end of a flow or of a host, and what its reflector may ask of it.
+    Sink, "sink", ReflectorControl, ReflectorState, ReflectorAction, {  }
+
     /// Data bytes received since it was built; the plan must say `received=True`.
     #[getter]
     fn received(&mut self, py: Python<'_>) -> PyResult<u64> {
         self.tell(py, |s| s.received())
     }
-    /// Uniform draw in [0, 1) from this site's own stream.
-    fn uniform(&mut self, py: Python<'_>) -> PyResult<f64> {
-        self.tell(py, |s| s.uniform())
-    }
     /// Send a message to the source of the frame or probe in hand; in `on_timer` to the source of the reflector's flow.
     fn reply(&mut self, py: Python<'_>, feedback: Bound<'_, Feedback>) -> PyResult<()> {
         let message = feedback.get().message(py)?;
         self.tell(py, |s| s.reply(message))
-    }
-    /// Start or restart one of four timers; `on_timer` is called after `after` seconds.
-    fn start_timer(&mut self, py: Python<'_>, number: i64, after: f64) -> PyResult<()> {
-        let (slot, after) = (slot(py, number)?, time(py, "start_timer", after)?);
-        self.tell(py, |s| s.start_timer(slot, after))
-    }
-    /// Stop a timer.
-    fn stop_timer(&mut self, py: Python<'_>, number: i64) -> PyResult<()> {
-        let slot = slot(py, number)?;
-        self.tell(py, |s| s.stop_timer(slot))
     }
     /// Stay deaf to data frames for so many seconds.
     fn ignore_for(&mut self, py: Python<'_>, seconds: f64) -> PyResult<()> {
@@ -417,12 +338,13 @@ impl Sink {
         let gate = gate(py, frames, p)?;
         self.tell(py, |s| s.hear(gate))
     }
-    /// Show a value by a gauge that the scheme declares: a series where this place is recorded.
-    fn gauge(&mut self, py: Python<'_>, name: String, value: f64) -> PyResult<()> {
-        self.tell(py, |s| s.gauge(name, value))
-    }
-    /// Add one to a counter that the scheme declares.
-    fn count(&mut self, py: Python<'_>, counter: String) -> PyResult<()> {
-        self.tell(py, |s| s.count(counter))
+}
+
+impl Sink {
+    /// One that has nothing yet.
+    pub(crate) fn new() -> Self {
+        let (state, actions) =
+            (api::network::ReflectorState::new(nobody(), &api::Plan::default()), Vec::new());
+        Self { now: Time::ZERO, live: false, state, actions }
     }
 }

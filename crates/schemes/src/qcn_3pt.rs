@@ -20,9 +20,9 @@ use crate::counters::{CNM_MESSAGES, REFLECTIONS_SENT, REFLECTIONS_USED};
 use crate::qcn_2pt::{Mark, Point, QcnParams, Rates};
 use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
-    CongestionPoint, Counter, Feedback, FrameView, Idle, Limiter, ParamError, ParamInfo, Params, Plan,
-    QueueSite, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Registration, Scheme, Scope,
-    SinkSite, Slot, SourceSite, choice, params,
+    CongestionPoint, Counter, Feedback, FrameView, Idle, Join, Limiter, Plan, QueueSite, Rate, ReactionPoint,
+    ReflectGate, Reflector, ReflectorControl, Registration, Scheme, Scope, SinkSite, Slot, SourceSite,
+    choice, params,
 };
 
 choice! {
@@ -51,45 +51,16 @@ params! {
     }
 }
 
-/// All parameters of QCN-3pt.
-#[derive(Clone, Debug, Default)]
-pub struct Qcn3ptParams {
-    /// The parameters that QCN-3pt has from QCN-2pt.
-    pub qcn: QcnParams,
-    /// The parameters of the reflection point.
-    pub reflection: ReflectionParams,
-}
+/// All parameters of QCN-3pt: those that it has from QCN-2pt, and those of the reflection point.
+pub type Qcn3ptParams = Join<QcnParams, ReflectionParams>;
 
-impl Params for Qcn3ptParams {
-    fn info() -> Vec<ParamInfo> {
-        let mut all = QcnParams::info();
-        all.extend(ReflectionParams::info());
-        all
+/// Keys that were set but have no effect under these settings, with the reason.
+fn idle(p: &Qcn3ptParams) -> Idle {
+    let mut idle = p.first.idle();
+    if !p.second.byte_counter {
+        idle.extend(["fr_bytes", "ai_bytes", "byte_restart"].map(|key| (key, "byte_counter is off")));
     }
-    fn set(&mut self, key: &str, text: &str) -> Result<(), ParamError> {
-        if ReflectionParams::info().iter().any(|i| i.key == key) {
-            return self.reflection.set(key, text);
-        }
-        self.qcn.set(key, text)
-    }
-    fn values(&self) -> Vec<(&'static str, String)> {
-        let mut all = self.qcn.values();
-        all.extend(self.reflection.values());
-        all
-    }
-}
-
-impl Qcn3ptParams {
-    /// Keys that were set but have no effect under these settings, with the reason.
-    pub fn idle(&self) -> Idle {
-        let mut idle = self.qcn.idle();
-        if !self.reflection.byte_counter {
-            for key in ["fr_bytes", "ai_bytes", "byte_restart"] {
-                idle.push((key, "byte_counter is off"));
-            }
-        }
-        idle
-    }
+    idle
 }
 
 /// The scheme QCN-3pt with its parameters.
@@ -99,14 +70,8 @@ pub struct Qcn3pt(pub Qcn3ptParams);
 /// How it is registered.
 pub(crate) fn registration() -> Registration {
     let title = "QCN with a reflection point (2007)";
-    Registration::with_idle(
-        title,
-        include_str!("qcn_3pt.rs"),
-        Qcn3ptParams::default(),
-        Qcn3ptParams::idle,
-        Qcn3pt,
-    )
-    .promise(Promise::reacting(Rate::from_mbps(10.0)))
+    Registration::with_idle(title, include_str!("qcn_3pt.rs"), Qcn3ptParams::default(), idle, Qcn3pt)
+        .promise(Promise::reacting(Rate::from_mbps(10.0)))
 }
 
 impl Scheme for Qcn3pt {
@@ -114,20 +79,20 @@ impl Scheme for Qcn3pt {
         "qcn-3pt"
     }
     fn plan(&self) -> Plan {
-        let reflect = ReflectGate::Unmarked(self.0.reflection.ref_p);
+        let reflect = ReflectGate::Unmarked(self.0.second.ref_p);
         Plan { reflect, reflector_scope: Scope::Host, ..Plan::default() }
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
-        let mark = match self.0.reflection.de {
+        let mark = match self.0.second.de {
             De::Queue => Mark::Queue,
             De::Feedback => Mark::Feedback,
             De::Never => Mark::Never,
         };
-        Some(Box::new(Point::new(self.0.qcn.clone(), site.point, mark)))
+        Some(Box::new(Point::new(self.0.first.clone(), site.point, mark)))
     }
     fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
-        let rates = Rates::new(self.0.qcn.clone());
-        Some(Box::new(Reaction { rates, reflection: self.0.reflection.clone(), messages: 0 }))
+        let rates = Rates::new(self.0.first.clone());
+        Some(Box::new(Reaction { rates, reflection: self.0.second.clone(), messages: 0 }))
     }
     fn reflector(&self, _: &SinkSite) -> Option<Box<dyn Reflector>> {
         Some(Box::new(Reflection))
@@ -192,6 +157,7 @@ impl ReactionPoint for Reaction {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cnsim_scheme_api::Params as _;
     use cnsim_scheme_api::testing::{PointRig, ReactionRig};
     use cnsim_scheme_api::{Rate, Tag};
 
