@@ -44,16 +44,10 @@ pub enum Mark {
     Stretched,
     /// Out of it: the switch did not promise to stay quiet.
     NotQuiet,
-    /// A host's source and link alone said what it sent (`fast/host/window.rs`).
-    HostCalm,
-    /// A frame of a host with limiters, none of which held it back, went on the wire as it was made.
+    /// A host that nothing held back put a frame on the wire as it was made (`fast/host/window.rs`).
     SentStraight,
-    /// A reflector's message went on the wire as it was made.
-    SaidAtOnce,
-    /// Out of these: a host went event by event.
+    /// Out of it: a host went event by event.
     HostByEvent,
-    /// Data that can wake nothing was received in one go.
-    Deaf,
     /// A frame crossed from one worker to another (`engine/windowed.rs`).
     Crossed,
     /// Each worker has its thread.

@@ -19,13 +19,7 @@ impl<T: Copy + Default> Paged<T> {
         let page = self.pages.get(key as usize / PAGE).and_then(Option::as_ref);
         page.map_or_else(T::default, |p| p[key as usize % PAGE])
     }
-    /// What stands there, if its page exists.
-    #[inline]
-    pub(crate) fn get_mut(&mut self, key: u32) -> Option<&mut T> {
-        let page = self.pages.get_mut(key as usize / PAGE)?.as_deref_mut()?;
-        page.get_mut(key as usize % PAGE)
-    }
-    /// The same, made if need be.
+    /// What stands there, in a page that is made if need be.
     pub(crate) fn at(&mut self, key: u32) -> &mut T {
         let page = key as usize / PAGE;
         if self.pages.len() <= page {

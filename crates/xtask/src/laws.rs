@@ -62,7 +62,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     ("where a source's frame finds room", "crates/fabric/src/model/sender.rs", &["room.min(enough)"]),
     ("which feedback is lost", "crates/fabric/src/model/steering.rs", &["is_multiple_of(nth)"]),
     ("what a reaction point does", "crates/fabric/src/model/steering.rs", &["limiter.state.retime"]),
-    ("what a reflector does", "crates/fabric/src/model/steering.rs", &["src | SINK"]),
+    ("what a reflector does", "crates/fabric/src/model/host.rs", &["src | SINK"]),
     ("when a limiter is given back", "crates/fabric/src/model/pacing.rs", &["self.limiters.remove("]),
     ("which virtual output queue is next", "crates/fabric/src/model/voq.rs", &["rotate_left(first + 1)"]),
     (
@@ -82,7 +82,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     ("what is recorded of a queue", "crates/fabric/src/model/record.rs", &["SeriesKind::QueuePeak {"]),
     (
         "how a reflector is woken",
-        "crates/fabric/src/model/sink.rs",
+        "crates/fabric/src/model/receiver.rs",
         &[".listens(Time::", "ReflectorControl::new(Time::"],
     ),
     ("what is recorded of a delivery", "crates/fabric/src/model/record.rs", &["latency_max.max("]),

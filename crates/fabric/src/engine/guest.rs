@@ -110,7 +110,7 @@ fn pack(frame: &Frame, at: Moment<'_>) -> (packed::Frame, Option<bodies::Body>) 
         Body::Pause(pause) => (packed::Frame::pause(if pause.off { Kind::Xoff } else { Kind::Xon }), None),
         Body::Data(d) => {
             let mut f = packed::Frame::of_data(0, frame.len, d);
-            f.set_tag(d.tag);
+            f.set_packed_tag(d.tag);
             f.set_marked(d.marked);
             (f, None)
         }

@@ -68,7 +68,7 @@ impl Part {
 
     /// Has something stopped the run before a time?
     fn failed_before(&self, time: u64) -> bool {
-        let hosts = self.hosts.iter().map(|h| &h.sender.journal.failure);
+        let hosts = self.hosts.iter().map(|h| &h.sides.sender.journal.failure);
         let all = hosts.chain(self.switches.iter().map(|s| &s.management.failure));
         all.chain(self.guests.iter().map(Guest::failure)).filter_map(Failure::at).any(|at| at < time)
     }
@@ -200,7 +200,7 @@ fn close_parts(net: &Net, spec: &RunSpec, parts: Vec<Part>) -> Result<Outcome, R
         entries.filter(|e| e.frame.is_data()).for_each(|e| on_wires.add(&e.frame));
         // What the links hold is counted: their memory goes before the books take theirs.
         drop(part.wires);
-        hosts.extend(part.hosts.into_iter().map(|h| (h.sender.id(), h.close(net))));
+        hosts.extend(part.hosts.into_iter().map(|h| (h.sides.sender.id(), h.close(net))));
         switches.extend(part.switches.into_iter().map(|s| (s.management.id, s.close(net))));
         for guest in part.guests {
             let id = guest.id;

@@ -107,11 +107,6 @@ impl Frame {
     pub(crate) fn is_data(&self) -> bool {
         self.word & (7 << KIND) == 0
     }
-    /// Is it data that no ramp has marked?
-    #[inline(always)]
-    pub(crate) fn is_plain(&self) -> bool {
-        self.word & (7 << KIND | MARKED) == 0
-    }
     /// Generation time, ps.
     #[inline]
     pub(crate) fn born(&self) -> u64 {
@@ -145,7 +140,7 @@ impl Frame {
             number: self.seq,
             finite: self.is_finite(),
             born: self.born(),
-            tag: self.tag(),
+            tag: (self.tag_kind(), self.ext),
             marked: self.marked(),
             counted: self.counted(),
         }
@@ -167,9 +162,6 @@ impl Frame {
     #[inline]
     pub(crate) fn tagged(&self) -> bool {
         self.word >> TAG != 0
-    }
-    pub(crate) fn tag(&self) -> Tag {
-        Tag::unpack(self.tag_kind(), self.ext)
     }
     /// Kind of its tag; 0 for none.
     #[inline]
@@ -465,8 +457,6 @@ pub(crate) mod order {
     pub(crate) const CONTROL: u8 = Kind::Control as u8;
     pub(crate) const DATA: u8 = Kind::Data as u8;
     pub(crate) const TIMER: u8 = Kind::Timer as u8;
-    pub(crate) const SLOT: u8 = Kind::Slot as u8;
-    pub(crate) const START: u8 = Kind::Start as u8;
     pub(crate) const TICK: u8 = Kind::Tick as u8;
 }
 

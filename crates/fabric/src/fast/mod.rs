@@ -11,7 +11,6 @@ mod mmu;
 #[cfg(test)]
 mod sizes;
 pub(crate) mod soonest;
-mod source;
 pub(crate) mod sweep;
 pub(crate) mod switch;
 pub(crate) mod wheel;

@@ -13,7 +13,11 @@ fn hot_objects_keep_their_sizes() {
     assert_eq!(size_of::<Inbox>(), 32, "the receiving side of a port");
     assert!(size_of::<Port>() <= 448, "a switch's port: {}", size_of::<Port>());
     // What a frame touches of the sending side is near what it touches of the line.
-    assert!(offset_of!(Host, sender) <= 4 * 64, "a host's line and sources: {}", offset_of!(Host, sender));
+    assert!(
+        offset_of!(Host, sides.sender) <= 4 * 64,
+        "a host's line and sources: {}",
+        offset_of!(Host, sides.sender)
+    );
     assert!(size_of::<Host>() <= 1280, "a host: {}", size_of::<Host>());
     assert!(size_of::<Switch>() <= 896, "a switch: {}", size_of::<Switch>());
 }

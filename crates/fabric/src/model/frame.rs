@@ -82,8 +82,8 @@ pub(crate) struct Data {
     pub(crate) finite: bool,
     /// When its source made it, ps.
     pub(crate) born: u64,
-    /// What schemes wrote into it.
-    pub(crate) tag: Tag,
+    /// What schemes wrote into it: it has 32 bits in the frame, so a rate is rounded to what they can say ([`Tag::pack`]).
+    pub(crate) tag: (u8, u32),
     /// Marked by a ramp or a congestion point.
     pub(crate) marked: bool,
     /// Its limiter has counted its bytes already: at the source it does so as the frame joins the FIFO.
@@ -149,7 +149,7 @@ impl Data {
             dst: NodeId(self.dst),
             len: Bytes::new(u64::from(len)),
             marked: self.marked,
-            tag: self.tag,
+            tag: Tag::unpack(self.tag.0, self.tag.1),
             dropped,
         }
     }
@@ -159,13 +159,7 @@ impl Data {
     }
     /// Lowers its tag to a stamp.
     pub(crate) fn stamp(&mut self, stamp: (u8, u32)) {
-        let (kind, bits) = self.tag.pack();
-        self.tag = Tag::unpack(kind, lowered((kind, bits), stamp));
-    }
-    /// Writes a tag: it has 32 bits in the frame, so a rate is rounded to what they can say.
-    pub(crate) fn write(&mut self, tag: Tag) {
-        let (kind, bits) = tag.pack();
-        self.tag = Tag::unpack(kind, bits);
+        self.tag.1 = lowered(self.tag, stamp);
     }
 }
 

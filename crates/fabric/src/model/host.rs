@@ -1,31 +1,151 @@
 //! A host: its sources' frames go to its sending side ([`super::sender`]), from there to its link; what arrives is taken in
-//! [`super::sink`].
+//! [`super::receiver`].
+//!
+//! All but its end of the link is one body for both ways to run ([`Sides`]).
 
-use super::agenda::{Direct, Event, Kind, Turn};
+use super::agenda::{Direct, Event, Kind, Moment, Turn};
 use super::frame::{Body, Control, Frame, Lane, Says, To, hosts_of};
+use super::packet::Packet;
 use super::port::{Lanes, Transmitter};
-use super::record::{RateSeries, close_host};
-use super::sender::Sender;
-use super::sink::Sink;
+use super::receiver::Receiver;
+use super::record::RateSeries;
+use super::sender::{Journal, Sender};
 use super::source::Source;
-use crate::check::{Failure, HostBooks, Who, broken};
-use crate::net::Net;
+use crate::check::{Failure, HostBooks, Ledger, NodeBooks, SINK, Who, broken};
+use crate::net::{Link, Net};
 use crate::spec::HostSpec;
-use crate::timers::Timers;
 use cnsim_scheme_api::network::ReflectorAction;
-use cnsim_scheme_api::{Feedback, FlowId, Slot};
+use cnsim_scheme_api::{FlowId, Time};
 
-/// A host.
+/// The event of deferred feedback comes after the arrival of a frame at the same moment.
+const DEFERRED: u32 = 1;
+
+/// The sides of a host: what sends and what receives, without its end of the link.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Sides<F: Packet> {
+    pub(crate) sources: Vec<Source>,
+    pub(crate) sender: Sender<F>,
+    pub(crate) receiver: Receiver,
+    pub(crate) lanes: Lanes,
+    pub(crate) rates: RateSeries,
+}
+
+impl<F: Packet> Sides<F> {
+    /// Those of host `id` at this link.
+    pub(crate) fn new(spec: &HostSpec, id: u32, link: &Link, net: &Net) -> Self {
+        let sender = Sender::new(spec, id, link.rate, net);
+        Self {
+            sources: (spec.sources.iter().enumerate())
+                .map(|(i, s)| Source::new(s, (id, i), link.tx, net))
+                .collect(),
+            receiver: Receiver::new(net, id, spec.scheme, sender.settings.plan, link.rate),
+            sender,
+            lanes: Lanes::new(net),
+            rates: RateSeries::new(net, id),
+        }
+    }
+
+    /// Calls back with each event to come that may let a frame go: time, kind, index. From the last kind of a moment to the first.
+    #[inline(always)]
+    pub(crate) fn each_due(&self, mut due: impl FnMut(u64, Kind, u32)) {
+        for (i, source) in self.sources.iter().enumerate().rev() {
+            due(source.next, Kind::Slot, i as u32);
+        }
+        due(self.sender.timers.next, Kind::Timer, 0);
+        due(self.sender.deferred.next(), Kind::Control, DEFERRED);
+    }
+
+    /// Carries out such an event, or the end of a recorded bin, if it has not lost its cause.
+    pub(crate) fn execute(&mut self, kind: Kind, index: u32, at: Moment<'_>) {
+        match kind {
+            Kind::Slot => self.slot(index as usize, at),
+            Kind::Timer if self.sender.timers.next == at.now => self.sender.expire(at),
+            Kind::Control if self.sender.deferred.next() == at.now => self.sender.hear_deferred(at),
+            Kind::Tick => self.rates.take(at.net, |dst| self.sender.rate_to(dst)),
+            _ => {}
+        }
+    }
+
+    /// A slot of a source that has a frame begins, or finite flows do.
+    fn slot(&mut self, i: usize, at: Moment<'_>) {
+        let Some(source) = self.sources.get_mut(i) else { broken("a slot of no source") };
+        if source.is_finite() {
+            while let Some(flow) = source.begin(at.now) {
+                self.sender.begin(flow, at);
+            }
+        } else {
+            self.sender.accept(source.offer(), source.greedy, at);
+        }
+    }
+
+    /// Carries out what reflectors ask for, for this flow: a message to its source takes a link, or none and is `direct`.
+    pub(crate) fn reflect(&mut self, flow: FlowId, direct: &mut Vec<Direct>, at: Moment<'_>) {
+        let src = hosts_of(flow, at.net.hosts).0;
+        let (who, key) = (Who::Reflector(src), self.receiver.key(src));
+        let Self { sender, receiver, .. } = self;
+        for action in receiver.actions.drain(..) {
+            match action {
+                ReflectorAction::Reply(feedback) => {
+                    sender.journal.books.made(at.now, feedback.wire_length().get());
+                    let message = Control { flow, to: To::Host(src), says: Says::Feedback(feedback) };
+                    match message.direct(sender.id(), at) {
+                        Some(message) => direct.push(message),
+                        None => sender.queue_control(Lane::of_message(at.net.control), message, at),
+                    }
+                }
+                ReflectorAction::Count(counter) => sender.count(who, &counter, at.now),
+                ReflectorAction::StartTimer(slot, after) => {
+                    receiver.alarms.start(key, slot.0, at.now.saturating_add(after.as_ps()));
+                }
+                ReflectorAction::StopTimer(slot) => receiver.alarms.stop(key, slot.0),
+                ReflectorAction::Gauge(gauge, value) => sender.show(who, src | SINK, &gauge, value, at),
+                ReflectorAction::Fail(cause) => sender.fail(who, &cause, at.now),
+            }
+        }
+    }
+
+    /// Ends the run: hands in the books. A frame is in transmission (`sending`), so many data and control frames have left, and data
+    /// was in XOFF so long, in all and by part of the run.
+    pub(crate) fn close(
+        self,
+        sending: Option<&F>,
+        (sent, control_sent): (u64, u64),
+        (paused, paused_by_part): (Time, Vec<u64>),
+        net: &Net,
+    ) -> HostBooks {
+        let Self { sender, rates, receiver: Receiver { mut deliveries, .. }, .. } = self;
+        let id = sender.id();
+        let mut inside = Ledger::default();
+        sender.frames().chain(sending).for_each(|frame| frame.enter(&mut inside));
+        let rates: Vec<_> = rates.close(net, id, |dst| sender.rate_to(dst)).collect();
+        let backlog = sender.queues.backlog.len() as u64;
+        let Journal { mut out, books: mut control, events, failure } = *sender.journal;
+        // What was made was generated and found room.
+        out.generated = sender.made.frames + out.source_discards + backlog;
+        out.sent = sent;
+        (out.paused, out.paused_by_part) = (paused, paused_by_part);
+        let mut series = deliveries.close(&mut out, id, net.record.bin);
+        series.extend(rates);
+        series.extend(control.gauges.host_series(net, id, sender.settings.plan.limiter_scope));
+        let hops = (sent + control_sent, control_sent);
+        HostBooks {
+            node: NodeBooks { series, inside, hops, events, control, failure },
+            outcome: out,
+            made: sender.made,
+            got: deliveries.got,
+            last_delivery: deliveries.last,
+            frames: deliveries.hash,
+            received_from: deliveries.by_source(),
+        }
+    }
+}
+
+/// A host that runs an event at a time.
 #[derive(Debug)]
 pub(crate) struct Host {
     port: Transmitter,
-    lanes: Lanes,
-    sources: Vec<Source>,
-    sender: Sender<Frame>,
-    sink: Sink,
-    /// Timers of its reflectors.
-    alarms: Timers,
-    rates: RateSeries,
+    sides: Sides<Frame>,
     /// Data and control frames put on the link.
     sent: (u64, u64),
 }
@@ -35,120 +155,79 @@ impl Host {
     pub(crate) fn new(spec: &HostSpec, turn: &mut Turn<'_>) -> Option<Self> {
         let (net, id) = (turn.net, turn.node);
         let link = net.links[net.ports[id as usize] as usize]?;
-        let sources: Vec<Source> =
-            (spec.sources.iter().enumerate()).map(|(i, s)| Source::new(s, (id, i), link.tx, net)).collect();
-        for (i, source) in sources.iter().enumerate() {
-            turn.plan(source.next, Kind::Slot, i as u64);
-        }
-        let rates = RateSeries::new(net, id);
-        turn.plan(rates.next, Kind::Tick, 0);
-        let sender = Sender::new(spec, id, link.rate, net);
-        Some(Self {
-            port: Transmitter::new(0, Some(link), net),
-            lanes: Lanes::new(net),
-            sources,
-            alarms: Timers::default(),
-            sink: Sink::new(net, id, spec.scheme, sender.settings.plan, link.rate),
-            sender,
-            rates,
-            sent: (0, 0),
-        })
+        let sides = Sides::new(spec, id, &link, net);
+        let host = Self { port: Transmitter::new(0, Some(link), net), sides, sent: (0, 0) };
+        host.plan(turn);
+        Some(host)
     }
 
     /// Carries out an event of its own.
     pub(crate) fn execute(&mut self, event: Event, turn: &mut Turn<'_>) {
-        let at = turn.moment();
         match event.kind {
             Kind::End => self.end(turn),
             Kind::Start => self.start(turn),
-            Kind::Slot => self.slot(event.index as usize, turn),
-            Kind::Reflector if self.alarms.next == turn.now => {
-                if let Some((key, slot)) = self.alarms.pop()
-                    && let Some((flow, actions)) = self.sink.expire(key, Slot(slot), turn.now)
-                {
-                    self.reflect(flow, &actions, turn);
-                }
+            Kind::Reflector if self.sides.receiver.alarms.next == turn.now => {
+                let flow = self.sides.receiver.expire(turn.now);
+                flow.into_iter().for_each(|flow| self.reflect(flow, turn));
             }
-            Kind::Timer if self.sender.timers.next == turn.now => self.sender.expire(at),
-            Kind::Control if self.sender.deferred.next() == turn.now => self.sender.hear_deferred(at),
-            Kind::Tick => {
-                self.rates.take(turn.net, |dst| self.sender.rate_to(dst));
-                turn.plan(self.rates.next, Kind::Tick, 0);
-            }
-            Kind::Change | Kind::Pause | Kind::Data | Kind::Reflector | Kind::Timer | Kind::Control => {}
+            kind => self.sides.execute(kind, event.index as u32, turn.moment()),
         }
-        self.plan(turn);
+        self.settle(turn);
     }
 
-    /// Plans what follows from the state of its sending side. The event of deferred feedback comes after the arrival of a frame at the
-    /// same moment.
-    fn plan(&mut self, turn: &mut Turn<'_>) {
-        turn.plan(self.alarms.next, Kind::Reflector, 0);
-        turn.plan(self.sender.timers.next, Kind::Timer, 0);
-        turn.plan(self.sender.deferred.next(), Kind::Control, 1);
-        if std::mem::take(&mut self.sender.must_look) {
+    /// Plans what follows from its state.
+    fn plan(&self, turn: &mut Turn<'_>) {
+        turn.plan(self.sides.rates.next, Kind::Tick, 0);
+        turn.plan(self.sides.receiver.alarms.next, Kind::Reflector, 0);
+        self.sides.each_due(|time, kind, index| turn.plan(time, kind, index.into()));
+    }
+
+    /// The same, and lets the transmitter look for a frame if it has to.
+    fn settle(&mut self, turn: &mut Turn<'_>) {
+        self.plan(turn);
+        if std::mem::take(&mut self.sides.sender.must_look) {
             self.port.plan_start(turn);
         }
     }
 
     /// A frame has arrived.
     pub(crate) fn receive(&mut self, frame: Frame, turn: &mut Turn<'_>) {
+        let (at, Sides { sender, receiver, .. }) = (turn.moment(), &mut self.sides);
         match frame.body {
-            Body::Pause(pause) if self.sender.obeys_pause(pause, turn.now) => self.port.pause(pause, turn),
+            Body::Pause(pause) if sender.obeys_pause(pause, turn.now) => self.port.pause(pause, turn),
             Body::Pause(_) => {}
-            Body::Data(data) => match self.sink.take(&data, frame.len, turn) {
-                Ok(actions) => self.reflect(data.flow(turn.net.hosts), &actions, turn),
-                Err(cause) => self.sender.fail(Who::Receiver, &cause, turn.now),
-            },
-            Body::Control(control) => match control.says {
-                Says::Feedback(feedback) => self.sender.hear(control.flow, &feedback, turn.moment()),
-                Says::Probe(probe) => {
-                    let actions = self.sink.take_probe(control.flow, &probe, turn);
-                    self.reflect(control.flow, &actions, turn);
+            Body::Data(data) => {
+                if receiver.take(&frame, at, &mut sender.journal.failure) {
+                    self.reflect(data.flow(at.net.hosts), turn);
                 }
-            },
+            }
+            Body::Control(Control { flow, says: Says::Feedback(feedback), .. }) => {
+                sender.hear(flow, &feedback, at);
+            }
+            Body::Control(Control { flow, says: Says::Probe(probe), .. }) => {
+                if receiver.take_probe(flow, &probe, at) {
+                    self.reflect(flow, turn);
+                }
+            }
         }
-        self.plan(turn);
+        self.settle(turn);
     }
 
     /// Feedback will be here without a link.
     pub(crate) fn expect(&mut self, direct: &Direct, turn: &mut Turn<'_>) {
-        self.sender.expect(direct);
-        self.plan(turn);
+        self.sides.sender.expect(direct);
+        self.settle(turn);
     }
 
-    /// Carries out what a reflector asked for when it saw a frame of this flow: messages to its source take a link or none.
-    fn reflect(&mut self, flow: FlowId, actions: &[ReflectorAction], turn: &mut Turn<'_>) {
-        let (at, from) = (turn.moment(), turn.node);
-        let to = hosts_of(flow, at.net.hosts).0;
-        let alarms = (&mut self.alarms, self.sink.key(to));
-        self.sender.reflect(flow, actions, at, alarms, |sender, &feedback: &Feedback| {
-            let message = Control { flow, to: To::Host(to), says: Says::Feedback(feedback) };
-            match message.direct(from, at) {
-                Some(direct) => turn.out.direct.push(direct),
-                None => sender.queue_control(Lane::of_message(at.net.control), message, at),
-            }
-        });
-    }
-
-    /// A slot of a source begins, or finite flows do.
-    fn slot(&mut self, i: usize, turn: &mut Turn<'_>) {
-        let Some(source) = self.sources.get_mut(i) else { broken("a slot of no source") };
-        let greedy = source.is_greedy();
-        let offer = if source.is_finite() { None } else { source.slot() };
-        while let Some(flow) = source.begin(turn.now) {
-            self.sender.begin(flow, turn.moment());
-        }
-        turn.plan(source.next, Kind::Slot, i as u64);
-        if let Some(offer) = offer {
-            self.sender.accept(&offer, greedy, turn.moment());
-        }
+    fn reflect(&mut self, flow: FlowId, turn: &mut Turn<'_>) {
+        let at = turn.moment();
+        self.sides.reflect(flow, &mut turn.out.direct, at);
     }
 
     /// The idle transmitter looks for a frame.
     fn start(&mut self, turn: &mut Turn<'_>) {
         let may_start = |lane| self.port.may_start(lane);
-        if let Some(frame) = self.sender.next(&mut self.lanes, may_start, turn.moment()) {
+        if let Some(frame) = self.sides.sender.next(&mut self.sides.lanes, may_start, turn.moment()) {
             self.port.start(frame, turn);
         }
     }
@@ -170,13 +249,12 @@ impl Host {
 
     /// What stops the run here.
     pub(crate) fn failure(&self) -> &Failure {
-        &self.sender.journal.failure
+        &self.sides.sender.journal.failure
     }
 
     /// Ends the run: hands in the books.
     pub(crate) fn close(self, net: &Net) -> HostBooks {
         let paused = self.port.close(net.duration);
-        let sending = self.port.sending().copied();
-        close_host(self.sender, sending, self.sink.deliveries, self.rates, (self.sent, paused), net)
+        self.sides.close(self.port.sending(), self.sent, paused, net)
     }
 }

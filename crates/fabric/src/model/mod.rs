@@ -14,7 +14,7 @@
 //! 5. [`memory`]: it is admitted or dropped. Its bytes count until its last bit has left, and may send XOFF ([`pause`]) to who sent
 //!    it. The output's congestion [`point`] may mark and sample it. It waits for its output's port (3), and goes on to the next
 //!    switch (4) or host.
-//! 6. [`sink`]: it is delivered; a reflector may answer its source.
+//! 6. [`receiver`]: it is delivered; a reflector may answer its source.
 //!
 //! A message to the source is routed like data: in [`frame::Lane::Control`] or among the data, unless it takes no link
 //! ([`agenda::Direct`]). At the source [`steering`] hands it to the reaction point, which changes its limiter's rate.
@@ -37,9 +37,9 @@ mod packet;
 mod pause;
 mod point;
 mod port;
+mod receiver;
 mod record;
 mod sender;
-mod sink;
 mod source;
 mod steering;
 mod switch;
@@ -48,19 +48,14 @@ mod voq;
 
 pub(crate) use agenda::{Agenda, Direct, Event, Kind, Moment, NEVER, Outbox, Sent, Turn, place_of_data};
 pub(crate) use frame::{Body, Control, Data, Frame, Lane, MANAGED, Pause, SMALLEST, Says, To, lowered};
-pub(crate) use host::Host;
+pub(crate) use host::{Host, Sides};
 pub(crate) use management::{Management, NextHop};
 pub(crate) use memory::{Layout, Limits, Refusal};
 pub(crate) use packet::Packet;
 pub(crate) use pause::{Domains, Paused, Signal, Watermarks};
 pub(crate) use point::{Point, count_down, view};
-pub(crate) use port::{Lanes, is_stopped, next_start, rate_of};
-pub(crate) use record::{Deliveries, Delivery, RateSeries, close_host};
-pub(crate) use sender::Sender;
-pub(crate) use sink::Ear;
-pub(crate) use source::{Bursts, Offer, Source};
+pub(crate) use port::{is_stopped, next_start, rate_of};
 pub(crate) use switch::Switch;
-pub(crate) use transfers::FlowQueue;
 
 #[cfg(test)]
 mod tests {

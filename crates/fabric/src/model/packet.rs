@@ -2,8 +2,7 @@
 
 use super::agenda::Moment;
 use super::frame::{Body, Control, Data, Frame, Lane};
-use crate::check::Ledger;
-use cnsim_scheme_api::Tag;
+use crate::check::{Ledger, broken};
 
 /// What a frame is kept as at a host's sending side: as the model has it, or packed.
 pub(crate) trait Packet: Copy + std::fmt::Debug {
@@ -15,6 +14,8 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     fn of_control(lane: Lane, control: Control, at: Moment<'_>, bodies: &mut Self::Bodies) -> Self;
     /// Bytes on the link.
     fn bytes(&self) -> u16;
+    /// Of data: its header.
+    fn header(&self) -> Data;
     /// Destination host, of data.
     fn data_to(&self) -> Option<u32>;
     /// Of data: its limiter has counted its bytes already.
@@ -38,6 +39,9 @@ impl Packet for Frame {
     fn bytes(&self) -> u16 {
         self.len
     }
+    fn header(&self) -> Data {
+        self.as_data().copied().unwrap_or_else(|| broken("control has no header of data"))
+    }
     fn data_to(&self) -> Option<u32> {
         self.as_data().map(|data| data.dst)
     }
@@ -49,9 +53,9 @@ impl Packet for Frame {
             data.counted = true;
         }
     }
-    fn write_tag(&mut self, (kind, bits): (u8, u32)) {
+    fn write_tag(&mut self, tag: (u8, u32)) {
         if let Body::Data(data) = &mut self.body {
-            data.tag = Tag::unpack(kind, bits);
+            data.tag = tag;
         }
     }
     fn enter(&self, ledger: &mut Ledger) {

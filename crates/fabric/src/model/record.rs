@@ -1,10 +1,9 @@
 //! What is written down of single frames and moments: deliveries at a host, queues at a switch.
 
-use super::agenda::NEVER;
-use super::frame::Frame;
+use super::agenda::{Moment, NEVER};
+use super::frame::{Data, Frame};
 use super::packet::Packet;
-use super::sender::{Journal, Sender};
-use crate::check::{Hash, HostBooks, Ledger, NodeBooks};
+use crate::check::{Hash, Ledger};
 use crate::flows::Arrived;
 use crate::net::Net;
 use crate::outcome::{
@@ -12,21 +11,6 @@ use crate::outcome::{
 };
 use crate::per_bin::PerBin;
 use cnsim_scheme_api::{NodeId, Time};
-
-/// A data frame that has arrived whole.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Delivery {
-    pub(crate) src: u32,
-    pub(crate) dst: u32,
-    /// Its pair of hosts.
-    pub(crate) flow: u32,
-    pub(crate) number: u32,
-    /// When its source made it, ps.
-    pub(crate) born: u64,
-    pub(crate) len: u16,
-    /// Is it of a finite flow?
-    pub(crate) finite: bool,
-}
 
 /// What a host received. What each frame touches stands first.
 #[derive(Debug)]
@@ -86,15 +70,16 @@ impl Deliveries {
 
     /// A data frame has arrived whole. An error if it is of no flow that is expected.
     #[inline(always)]
-    pub(crate) fn take(&mut self, now: u64, frame: &Delivery) -> Result<(), String> {
-        let latency = now - frame.born;
-        self.bits += u64::from(frame.len) * 8;
+    pub(crate) fn take<F: Packet>(&mut self, at: Moment<'_>, frame: &F) -> Result<(), String> {
+        let data = frame.header();
+        let latency = at.now - data.born;
+        self.bits += u64::from(frame.bytes()) * 8;
         self.latency_sum += latency;
         self.latency_max = self.latency_max.max(latency);
-        self.got.enter(frame.src, frame.dst, frame.number);
-        self.hash.add(now, u64::from(frame.flow) << 32 | u64::from(frame.number));
-        self.last = now;
-        self.detail.as_mut().map_or(Ok(()), |detail| detail.take(now, frame))
+        self.got.enter(data.src, data.dst, data.number);
+        self.hash.add(at.now, u64::from(data.flow(at.net.hosts).0) << 32 | u64::from(data.number));
+        self.last = at.now;
+        self.detail.as_mut().map_or(Ok(()), |detail| detail.take(at.now, frame))
     }
 
     /// Hands in what was received, and the series of it.
@@ -124,13 +109,14 @@ impl Deliveries {
 
 impl Detail {
     #[inline(never)]
-    fn take(&mut self, now: u64, frame: &Delivery) -> Result<(), String> {
-        let bits = u64::from(frame.len) * 8;
+    fn take<F: Packet>(&mut self, now: u64, frame: &F) -> Result<(), String> {
+        let (frame, len) = (frame.header(), frame.bytes());
+        let bits = u64::from(len) * 8;
         if let Some(n) = self.histogram.get_mut(latency_bucket(Time::from_ps(now - frame.born))) {
             *n += 1;
         }
         if let Some(bytes) = self.by_source.get_mut(frame.src as usize) {
-            *bytes += u64::from(frame.len);
+            *bytes += u64::from(len);
         }
         if let Some(bins) = &mut self.per_bin {
             bins.add(now, bits);
@@ -138,9 +124,12 @@ impl Detail {
         if let Some((_, bins)) = self.by_flow.iter_mut().find(|f| f.0 == frame.src) {
             bins.add(now, bits);
         }
-        if frame.finite {
-            self.completions.extend(self.flows.take(now, frame.src, frame.number, frame.len)?);
-        }
+        if frame.finite { self.take_finite(now, &frame, len) } else { Ok(()) }
+    }
+
+    #[inline(never)]
+    fn take_finite(&mut self, now: u64, frame: &Data, len: u16) -> Result<(), String> {
+        self.completions.extend(self.flows.take(now, frame.src, frame.number, len)?);
         Ok(())
     }
 }
@@ -241,50 +230,16 @@ impl RateSeries {
         self.next += net.record.bin.as_ps();
         self.by_destination.iter_mut().for_each(|(dst, samples)| samples.take(rate_to(*dst)));
     }
-}
-
-/// Ends the run of a host: what it hands in. `sending` is in transmission, `sent` data and control frames have left, and it was
-/// `paused` so long.
-pub(crate) fn close_host<F: Packet>(
-    sender: Sender<F>,
-    sending: Option<F>,
-    mut deliveries: Deliveries,
-    rates: RateSeries,
-    ((sent, control_sent), paused): ((u64, u64), (Time, Vec<u64>)),
-    net: &Net,
-) -> HostBooks {
-    let id = sender.id();
-    let mut inside = Ledger::default();
-    sender.frames().chain(&sending).for_each(|frame| frame.enter(&mut inside));
-    let mut series = Vec::new();
-    for (dst, mut samples) in rates.by_destination {
-        let kind = SeriesKind::LimiterRate { src: NodeId(id), dst: NodeId(dst) };
-        let values = samples.close(net, sender.rate_to(dst));
-        series.push(Series { kind, bin: net.record.bin, values });
-    }
-    let backlog = sender.queues.backlog.len() as u64;
-    let Journal { mut out, books: mut control, events, failure } = *sender.journal;
-    // What was made was generated and found room.
-    out.generated = sender.made.frames + out.source_discards + backlog;
-    out.sent = sent;
-    (out.paused, out.paused_by_part) = paused;
-    let delivered = deliveries.close(&mut out, id, net.record.bin);
-    series.splice(0..0, delivered);
-    series.extend(control.gauges.host_series(net, id, sender.settings.plan.limiter_scope));
-    HostBooks {
-        node: NodeBooks {
-            series,
-            inside,
-            hops: (sent + control_sent, control_sent),
-            events,
-            control,
-            failure,
-        },
-        outcome: out,
-        made: sender.made,
-        got: deliveries.got,
-        last_delivery: deliveries.last,
-        frames: deliveries.hash,
-        received_from: deliveries.by_source(),
+    /// Ends the run of host `id`.
+    pub(super) fn close(
+        self,
+        net: &Net,
+        id: u32,
+        rate_to: impl Fn(u32) -> f64,
+    ) -> impl Iterator<Item = Series> {
+        self.by_destination.into_iter().map(move |(dst, mut samples)| {
+            let kind = SeriesKind::LimiterRate { src: NodeId(id), dst: NodeId(dst) };
+            Series { kind, bin: net.record.bin, values: samples.close(net, rate_to(dst)) }
+        })
     }
 }

@@ -3,7 +3,7 @@
 //! It is one body for both ways to run. They differ in what a frame is kept as ([`Packet`]), and in when they look. Limiters let frames
 //! go in [`super::pacing`]; what messages do is in [`super::steering`].
 
-use super::agenda::{Deferred, Moment, NEVER};
+use super::agenda::{Deferred, Moment};
 use super::frame::{Control, Data, Lane, MANAGED, Pause, Says};
 use super::limiter::{Limiters, key_of};
 use super::packet::Packet;
@@ -19,7 +19,7 @@ use crate::spec::{HostQueues, HostSpec, LimiterPosition};
 use crate::timers::Timers;
 use crate::tx_rate::Clock;
 use cnsim_scheme_api::network::LimiterAction;
-use cnsim_scheme_api::{Built, Plan, Rate, Scope, Tag};
+use cnsim_scheme_api::{Built, Plan, Rate, Scope};
 use std::collections::VecDeque;
 
 /// Frames that a greedy source keeps waiting at most: one to send and one to follow.
@@ -172,16 +172,16 @@ impl<F: Packet> Sender<F> {
         self.settings.id
     }
 
-    /// Is there nothing but a FIFO, and will there be nothing else unless a message comes?
+    /// Are there no limiters, and will there be none unless a message comes?
+    #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
-        let queues = &self.queues;
-        self.limiters.is_empty()
-            && self.settings.plan.built == Built::OnFeedback
-            && queues.voqs.is_none()
-            && queues.backlog.is_empty()
-            && queues.control.is_empty()
-            && queues.probes.is_empty()
-            && self.deferred.next() == NEVER
+        self.limiters.is_empty() && self.settings.plan.built == Built::OnFeedback
+    }
+
+    /// Does anything but data in a FIFO, in virtual output queues or of finite flows wait here?
+    #[inline(always)]
+    pub(crate) fn holds_others(&self) -> bool {
+        self.limiters.hold_frames() || !self.queues.control.is_empty() || !self.queues.probes.is_empty()
     }
 
     /// XOFF or XON arrives: false if a fault lets the host ignore it.
@@ -203,7 +203,7 @@ impl<F: Packet> Sender<F> {
     }
 
     /// A source offers a frame. Where there is no room a greedy one waits, and another's frame is discarded.
-    pub(crate) fn accept(&mut self, offer: &Offer, greedy: bool, at: Moment<'_>) {
+    pub(crate) fn accept(&mut self, offer: Offer, greedy: bool, at: Moment<'_>) {
         let managed = Lane::Data(offer.class) == MANAGED;
         if managed && !greedy && self.settings.backlog_frames > 0 {
             return self.queue_backlog(offer, at);
@@ -242,19 +242,16 @@ impl<F: Packet> Sender<F> {
         self.must_look |= !matches!(place, Place::Limiter(_));
     }
 
-    /// [`Sender::accept`] where nothing waits and the transmitter is idle: the frame, if it is the next to go.
+    /// [`Sender::accept`] by a host with one FIFO, where nothing waits and the transmitter is idle: the frame, if it is the next to
+    /// go.
     #[inline]
-    pub(crate) fn pass(&mut self, offer: &Offer, at: Moment<'_>) -> Option<F> {
+    pub(crate) fn pass(&mut self, offer: Offer, at: Moment<'_>) -> Option<F> {
         let limiter = self.limiter_for(offer.dst, at);
-        let (queues, settings) = (&self.queues, &self.settings);
-        let alone = queues.control.is_empty() && queues.probes.is_empty() && self.timers.next > at.now;
-        let roomy = settings.backlog_frames == 0 && settings.fifo_frames > 0;
-        if !alone || !roomy || self.holding(limiter).is_some() {
+        if self.holds_others() || self.timers.next <= at.now || self.holding(limiter).is_some() {
             self.accept(offer, false, at);
             return None;
         }
         let mut frame = self.make(offer, None, true, at.now);
-        self.transfers.flows_next = true;
         if !self.settings.at_source && !self.limiters.is_empty() {
             self.next_place = 1 % (self.limiters.places() + 1);
         }
@@ -265,7 +262,7 @@ impl<F: Packet> Sender<F> {
     /// Makes the frame of an offer, or of a finite flow whose limiter has counted it or not. It is generated even where it `found` no
     /// room.
     #[inline]
-    pub(crate) fn make(&mut self, offer: &Offer, flow: Option<(u16, bool)>, found: bool, now: u64) -> F {
+    pub(crate) fn make(&mut self, offer: Offer, flow: Option<(u16, bool)>, found: bool, now: u64) -> F {
         let (src, dst, finite) = (self.settings.id, offer.dst, flow.is_some());
         let counted = flow.is_some_and(|flow| flow.1);
         let number = number(self.generated, flow.map(|flow| flow.0));
@@ -273,7 +270,7 @@ impl<F: Packet> Sender<F> {
             self.made.enter(src, dst, number);
         }
         self.generated = self.generated.wrapping_add(1);
-        let data = Data { src, dst, number, finite, born: now, tag: Tag::None, marked: false, counted };
+        let data = Data { src, dst, number, finite, born: now, tag: (0, 0), marked: false, counted };
         F::of_data(offer.class, offer.len, &data)
     }
 
@@ -286,18 +283,8 @@ impl<F: Packet> Sender<F> {
         waiting < room
     }
 
-    /// A frame of the first class joins the FIFO, where nothing holds it back, or is discarded.
-    #[inline(always)]
-    pub(crate) fn join_fifo(&mut self, offer: &Offer, now: u64) {
-        let found = self.finds_room(self.queues.fifo.len(), self.settings.fifo_frames);
-        let frame = self.make(offer, None, found, now);
-        if found {
-            self.queues.fifo.push_back(frame);
-        }
-    }
-
     /// A frame joins the application FIFO.
-    fn queue_backlog(&mut self, offer: &Offer, at: Moment<'_>) {
+    fn queue_backlog(&mut self, offer: Offer, at: Moment<'_>) {
         // It is entered as it leaves it.
         let frame = self.make(offer, None, false, at.now);
         if self.finds_room(self.queues.backlog.len(), self.settings.backlog_frames) {
@@ -339,7 +326,7 @@ impl<F: Packet> Sender<F> {
     }
 
     /// Frames that wait there, of the offer's destination and of all.
-    fn waiting(&self, place: Place, offer: &Offer) -> (usize, usize) {
+    fn waiting(&self, place: Place, offer: Offer) -> (usize, usize) {
         let one = |n: usize| (n, n);
         match (place, &self.queues.voqs) {
             (Place::Voq, Some(voqs)) => (voqs.waiting(offer.dst), voqs.count()),
@@ -409,7 +396,7 @@ impl<F: Packet> Sender<F> {
                 Next::Goes { flow, limiter, counted } => {
                     self.transfers.flows_next = false;
                     let offer = Offer { dst: flow.dst, len: flow.next_len(), class };
-                    let frame = self.make(&offer, Some((flow.number, counted)), true, at.now);
+                    let frame = self.make(offer, Some((flow.number, counted)), true, at.now);
                     if let Some(limiter) = limiter.and_then(|place| self.limiters.at_mut(place)) {
                         limiter.pace(at.now, frame.bytes());
                     }

@@ -6,11 +6,10 @@ use super::frame::{Control, EVERY_FLOW, Lane, MANAGED, SMALLEST, Says, To, flow_
 use super::limiter::{GAP, RateLimiter, WHOLE_HOST};
 use super::packet::Packet;
 use super::sender::Sender;
-use crate::check::{SINK, Who};
+use crate::check::Who;
 use crate::net::Net;
 use crate::scheme::call as of_scheme;
-use crate::timers::Timers;
-use cnsim_scheme_api::network::{Lent, LimiterAction, LimiterState, Purpose, ReflectorAction, Stream};
+use cnsim_scheme_api::network::{Lent, LimiterAction, LimiterState, Purpose, Stream};
 use cnsim_scheme_api::{
     Bytes, Class, Feedback, FlowId, Limiter, NodeId, Probe, ProbeTarget, Rate, ReactionPoint, Slot,
     SourceSite, Time,
@@ -196,36 +195,5 @@ impl<F: Packet> Sender<F> {
         };
         let flow = flow_of(self.id(), dst, at.net.hosts);
         self.queue_control(lane, Control { flow, to, says: Says::Probe(probe) }, at);
-    }
-
-    /// Carries out what a reflector asked for of this flow: answers go to the flow's source, by `answer`. `alarms` are the timers of
-    /// reflectors, and that reflector's number among them.
-    #[inline]
-    pub(crate) fn reflect(
-        &mut self,
-        flow: FlowId,
-        actions: &[ReflectorAction],
-        at: Moment<'_>,
-        (alarms, key): (&mut Timers, u32),
-        mut answer: impl FnMut(&mut Self, &Feedback),
-    ) {
-        let src = hosts_of(flow, at.net.hosts).0;
-        for action in actions {
-            match action {
-                ReflectorAction::Reply(feedback) => {
-                    self.journal.books.made(at.now, feedback.wire_length().get());
-                    answer(self, feedback);
-                }
-                ReflectorAction::Count(counter) => self.count(Who::Reflector(src), counter, at.now),
-                ReflectorAction::StartTimer(slot, after) => {
-                    alarms.start(key, slot.0, at.now.saturating_add(after.as_ps()));
-                }
-                ReflectorAction::StopTimer(slot) => alarms.stop(key, slot.0),
-                ReflectorAction::Gauge(gauge, value) => {
-                    self.show(Who::Reflector(src), src | SINK, gauge, *value, at);
-                }
-                ReflectorAction::Fail(cause) => self.fail(Who::Reflector(src), cause, at.now),
-            }
-        }
     }
 }

@@ -15,7 +15,7 @@ use crate::net::Net;
 use crate::outcome::{PortOutcome, SwitchOutcome};
 use crate::spec::{PauseTransport, RateChange, SwitchSpec};
 use cnsim_scheme_api::network::rewritten;
-use cnsim_scheme_api::{CongestionPoint, PointControl, Probe, Queue as View, RampAt, Rate, Slot, Tag};
+use cnsim_scheme_api::{CongestionPoint, PointControl, Probe, Queue as View, RampAt, Rate, Slot};
 use std::collections::VecDeque;
 
 /// The queue of a class at an output.
@@ -195,7 +195,7 @@ impl Switch {
         }
         let Some(point) = self.outputs[out].point.as_mut().filter(|_| frame.lane == MANAGED) else { return };
         let dropped = admitted.is_err();
-        if point.looks_at(data.tag != Tag::None, dropped, frame.len) {
+        if point.looks_at(data.tag.0 != 0, dropped, frame.len) {
             self.sample(out, &frame, dropped, turn);
         }
     }
@@ -270,7 +270,7 @@ impl Switch {
         self.wake(out, None, turn, |point, queue, ctl| point.on_departure(&mut view, queue, ctl));
         self.management.check(out, rewritten(&view), turn.now);
         data.marked = view.marked;
-        data.write(view.tag);
+        data.tag = view.tag.pack();
     }
 
     /// The last bit of a frame has left.
@@ -323,7 +323,7 @@ impl Switch {
         let managed = self.outputs[out].data.first_mut().filter(|_| !dropped);
         if let Some(Body::Data(stored)) = managed.and_then(|q| q.frames.back_mut()).map(|f| &mut f.body) {
             stored.marked = view.marked;
-            stored.write(view.tag);
+            stored.tag = view.tag.pack();
         }
     }
 

@@ -32,6 +32,10 @@ impl Packet for Frame {
     fn bytes(&self) -> u16 {
         self.len
     }
+    #[inline(always)]
+    fn header(&self) -> Data {
+        Frame::header(self)
+    }
     #[inline]
     fn data_to(&self) -> Option<u32> {
         self.is_data().then(|| u32::from(self.dst))
@@ -79,7 +83,7 @@ impl Line {
     #[inline(always)]
     pub(super) fn send(&mut self, frame: Frame, end: u64, bodies: &mut Bodies, wires: &mut Wires) {
         if frame.is_data() {
-            self.sent += 1;
+            self.sent.0 += 1;
             wires.push_frame(self.peer, end + self.delay, &frame);
         } else {
             let body = if frame.has_body() { bodies.take(frame.ext) } else { None };
@@ -88,8 +92,8 @@ impl Line {
     }
 
     #[inline(never)]
-    pub(super) fn send_control(&mut self, frame: Frame, end: u64, body: Option<Body>, wires: &mut Wires) {
-        self.control_sent += 1;
+    fn send_control(&mut self, frame: Frame, end: u64, body: Option<Body>, wires: &mut Wires) {
+        self.sent.1 += 1;
         let ready = end + self.delay;
         match body {
             None => wires.push_frame(self.peer, ready, &frame),

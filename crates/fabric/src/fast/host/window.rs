@@ -3,90 +3,58 @@
 //! Receiving data touches nothing of the sending side unless a reflector answers, so the two are replayed separately and
 //! meet only where they must.
 //!
-//! Mostly nothing but the source and the link says what the sending side does: no XOFF, no limiter, no timer, no message. Then
-//! a frame's fate is known as soon as its transmission starts, as nothing interrupts one, and it is put on the wire at that
-//! moment with the time of its end ([`Host::send_calmly`]). `end` alone then keeps the transmitter busy, and what waits in
-//! the FIFO has not started. Else the sending side goes event by event; there, too, a frame is on the wire as its transmission starts,
-//! and the end of one behind which nothing waits is no event.
+//! A frame's fate is known as soon as its transmission starts, as nothing interrupts one: it is put on the wire at that moment with
+//! the time of its end. `end` alone then keeps the transmitter busy. The end of one behind which nothing waits is no event. Mostly
+//! nothing but the source and the link says what the sending side does next: no XOFF, no limiter that holds frames, no timer, no
+//! message. Then it goes from slot to slot ([`Host::send_straight`]), else event by event.
 //!
-//! * Claim: a frame of a calm host is on the wire as its transmission starts, and data that wakes nothing is received in one
-//!   go.
+//! * Claim: a frame of a host that nothing holds back goes on the wire without an event.
 //! * Same bits: nothing interrupts a transmission, and nothing but the source and the link decides the next one.
 //! * Bench row: w1.
-//! * Marks: HostCalm, SentStraight, Deaf, SaidAtOnce; out: HostByEvent.
+//! * Marks: SentStraight; out: HostByEvent.
 
-use super::{DEFERRED, Host};
+use super::{Host, Key};
 use crate::check::broken;
-use crate::fast::frame::{Entry, Key, NEVER, order};
+use crate::fast::frame::{Entry, NEVER};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Kind, MANAGED, Moment, Offer, Says};
+use crate::model::{Kind, MANAGED, Moment};
 use crate::net::Net;
 use cnsim_scheme_api::FlowId;
-use prefetch_index::prefetch_index;
 
 impl Host {
     /// Runs the host up to `end` (exclusive).
     #[inline(always)]
     pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires) {
-        if self.receiver.alarms.next == NEVER {
-            self.take_until(end, net, wires);
+        if self.sides.receiver.alarms.next == NEVER {
+            self.take(end, net, wires);
         }
-        if self.receiver.alarms.next != NEVER {
+        if self.sides.receiver.alarms.next != NEVER {
             self.take_by_alarms(end, net, wires);
         }
         if self.next_due < end {
-            self.send_until((end, 0, 0), net, wires);
+            self.send_until((end, Kind::Change, 0), net, wires);
         }
     }
 
-    /// Takes what arrives before `end`; less, where a reflector starts a timer that expires before the last moment of that.
-    #[inline(always)]
-    fn take_until(&mut self, end: u64, net: &Net, wires: &mut Wires) {
-        let Some(inbox) = wires.inboxes.get_mut(self.line.inbox as usize) else {
-            broken("a host without a port")
-        };
-        if inbox.arrived_before(0, end).is_none() {
-            return;
-        }
-        if self.receiver.deaf {
-            let mut taken = 0;
-            while let Some(e) = inbox.arrived_before(taken, end).filter(|e| e.frame.is_plain()) {
-                self.receiver.receive(e.ready, &e.frame, &mut self.sender.journal.failure);
-                self.receiver.count(&e.frame);
-                taken += 1;
-            }
-            if taken > 0 {
-                hit(Mark::Deaf);
-            }
-            inbox.skip_many(taken);
-        }
-        if inbox.arrived_before(0, end).is_some() {
-            self.take(end, net, wires);
-        }
-    }
-
-    /// The same, where timers of reflectors run: they expire in between, after what arrives at their moment and before all else.
+    /// Takes what arrives before `end`, where timers of reflectors run: they expire in between, after what arrives at their moment
+    /// and before all else.
     #[cold]
     fn take_by_alarms(&mut self, end: u64, net: &Net, wires: &mut Wires) {
         loop {
-            let due = self.receiver.alarms.next;
-            self.take_until(end.min(due.saturating_add(1)), net, wires);
-            if self.receiver.alarms.next != due {
+            let due = self.sides.receiver.alarms.next;
+            self.take(end.min(due.saturating_add(1)), net, wires);
+            if self.sides.receiver.alarms.next != due {
                 continue;
             }
             if due >= end {
                 return;
             }
-            if self.next_due <= due {
-                self.send_until((due, order::TIMER, 0), net, wires);
+            self.catch_up((due, Kind::Timer, 0), net, wires);
+            if let Some(flow) = self.sides.receiver.expire(due) {
+                self.sides.reflect(flow, &mut wires.direct, self.moment(net));
             }
-            self.rest(due);
-            self.now = due;
-            if let Some(flow) = self.receiver.reflects_by_timer(due, net) {
-                self.reply(flow, net, wires);
-            }
-            (self.next_due, self.calm) = (self.next_own().0, false);
+            self.look_again();
         }
     }
 
@@ -101,100 +69,73 @@ impl Host {
     pub(crate) fn look_around(&self, wires: &Wires) -> u64 {
         let inbox = wires.inboxes.get(self.line.inbox as usize);
         let first = inbox.and_then(|inbox| inbox.front()).map_or(NEVER, |e| e.ready);
-        self.next_due.min(self.receiver.alarms.next).min(first)
+        self.next_due.min(self.sides.receiver.alarms.next).min(first)
     }
 
     /// Takes what arrives before `end`: data that wakes no reflector, and in between what the sending side must be brought up to
-    /// date for.
-    #[inline(never)]
-    pub(super) fn take(&mut self, end: u64, net: &Net, wires: &mut Wires) {
-        self.expect(end, wires);
+    /// date for. Less, where a reflector starts a timer that expires before the last moment of that.
+    #[inline(always)]
+    fn take(&mut self, end: u64, net: &Net, wires: &mut Wires) {
         loop {
             let Some(inbox) = wires.inboxes.get_mut(self.line.inbox as usize) else {
                 broken("a host without a port")
             };
-            let (mut taken, mut due) = (0, false);
+            let (mut taken, mut due) = (0, None);
             while let Some(e) = inbox.arrived_before(taken, end) {
-                if !e.frame.is_data() {
-                    due = true;
-                } else {
-                    due = self.receiver.may_wake(e.ready, &e.frame);
-                    if !due {
-                        self.receiver.receive(e.ready, &e.frame, &mut self.sender.journal.failure);
-                        self.receiver.count(&e.frame);
-                    }
-                }
-                if due {
+                taken += 1;
+                let (at, failure) = (Moment { now: e.ready, net }, &mut self.sides.sender.journal.failure);
+                if !e.frame.is_data() || self.sides.receiver.take(&e.frame, at, failure) {
+                    due = Some(*e);
                     break;
                 }
-                taken += 1;
             }
             inbox.skip_many(taken);
-            if !due {
-                return;
-            }
-            let Some(Entry { ready, frame }) = wires.pop(self.line.inbox) else {
-                broken("an arrival without a frame")
-            };
-            // The sending side matters only to what the reflector asks for.
-            let mut answered = frame.is_data().then(|| FlowId(frame.flow(net.hosts)));
-            if frame.is_data() {
-                self.receiver.receive(ready, &frame, &mut self.sender.journal.failure);
-                if !self.receiver.answers(ready, &frame, net) {
-                    continue;
-                }
-            } else if let Some(&(flow, Says::Probe(probe))) =
-                wires.bodies.get(frame.ext).filter(|_| frame.is_probe())
-            {
-                wires.bodies.release(frame.ext);
-                if !self.receiver.answers_probe(ready, flow, &probe, net) {
-                    continue;
-                }
-                answered = Some(flow);
-            }
-            if self.next_due <= ready {
-                self.send_until((ready, Kind::of_arrival(frame.kind().lane()) as u8, 0), net, wires);
-            }
-            self.rest(ready);
-            self.now = ready;
-            match answered {
-                Some(flow) => self.reply(flow, net, wires),
-                None => self.arrive(&frame, net, wires),
-            }
-            (self.next_due, self.calm) = (self.next_own().0, false);
-            if self.receiver.alarms.next.saturating_add(1) < end {
+            let Some(entry) = due else { return };
+            self.respond(&entry, net, wires);
+            if self.sides.receiver.alarms.next.saturating_add(1) < end {
                 return;
             }
         }
     }
 
-    /// Fetches beforehand what the frames that arrive before `end` will touch: one thing for each flow, so mostly not in a
-    /// cache of the core's own.
-    #[inline]
-    fn expect(&self, end: u64, wires: &Wires) {
-        let Some(inbox) = wires.inboxes.get(self.line.inbox as usize) else { return };
-        let mut n = 0;
-        while let Some(e) = inbox.arrived_before(n, end) {
-            n += 1;
-            if e.frame.is_data() {
-                self.receiver.expect(self.receiver.reflector_at(&e.frame));
-            } else {
-                let place = self.sender.limiters.find(self.sender.key(u32::from(e.frame.dst)));
-                prefetch_index(&self.sender.limiters.places, place.unwrap_or(usize::MAX));
-            }
+    /// Carries out what follows from an arrival.
+    #[inline(never)]
+    fn respond(&mut self, &Entry { ready, frame }: &Entry, net: &Net, wires: &mut Wires) {
+        self.catch_up((ready, Kind::of_arrival(frame.kind().lane()), 0), net, wires);
+        if frame.is_data() {
+            let flow = FlowId(frame.flow(net.hosts));
+            self.sides.reflect(flow, &mut wires.direct, self.moment(net));
+        } else {
+            self.arrive(&frame, net, wires);
         }
+        self.look_again();
+    }
+
+    /// Brings the sending side up to date for what happens at `limit`.
+    #[inline(always)]
+    fn catch_up(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
+        if self.next_due <= limit.0 {
+            self.send_until(limit, net, wires);
+        }
+        self.rest(limit.0);
+        self.now = limit.0;
+    }
+
+    /// Something has happened to the sending side.
+    #[inline(always)]
+    fn look_again(&mut self) {
+        self.kick_if_idle();
+        self.next_due = self.next_own().0;
     }
 
     /// Does anything wait for the transmitter? If not, nothing follows from the end of a transmission.
     #[inline(always)]
     fn waits(&self) -> bool {
-        let queues = &self.sender.queues;
-        self.sender.limiters.hold_frames()
-            || !queues.fifo.is_empty()
-            || !queues.control.is_empty()
-            || !queues.probes.is_empty()
-            || queues.voqs.is_some()
-            || !self.sender.transfers.is_idle()
+        let sender = &self.sides.sender;
+        sender.holds_others()
+            || !sender.queues.fifo.is_empty()
+            || sender.queues.voqs.is_some()
+            || !sender.transfers.is_idle()
     }
 
     /// Notes that the transmitter is idle at `now`, if nothing else is to be done at the end that has gone by.
@@ -208,21 +149,17 @@ impl Host {
     /// The next event of its own. The end of a transmission behind which nothing waits is none.
     #[inline(always)]
     fn next_own(&self) -> Key {
-        let mut first = (self.rates.next, order::TICK, 0);
-        // From the last kind of a moment to the first.
-        let mut or = |time: u64, kind, index| {
+        let mut first = (self.sides.rates.next, Kind::Tick, 0);
+        if self.kick && self.now <= first.0 {
+            first = (self.now, Kind::Start, 0);
+        }
+        self.sides.each_due(|time, kind, index| {
             if time <= first.0 {
                 first = (time, kind, index);
             }
-        };
-        or(if self.kick { self.now } else { NEVER }, order::START, 0);
-        for (i, source) in self.sources.iter().enumerate().rev() {
-            or(source.next, order::SLOT, i as u32);
-        }
-        or(self.sender.timers.next, order::TIMER, 0);
-        or(self.sender.deferred.next(), order::CONTROL, DEFERRED);
+        });
         if self.line.end <= first.0 && self.waits() {
-            first = (self.line.end, order::END, 0);
+            first = (self.line.end, Kind::End, 0);
         }
         first
     }
@@ -230,7 +167,7 @@ impl Host {
     /// The sending side's events before `limit`.
     #[inline(always)]
     fn send_until(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
-        if !(self.calm && self.rates.next > limit.0 && self.send_calmly(limit, net, wires)) {
+        if !self.send_straight(limit, net, wires) {
             self.send_by_event(limit, net, wires);
         }
     }
@@ -239,118 +176,78 @@ impl Host {
     #[inline(never)]
     fn send_by_event(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
         loop {
-            self.calm = self.is_calm();
-            if self.calm && self.rates.next > limit.0 && self.send_calmly(limit, net, wires) {
-                return;
-            }
-            self.calm = false;
-            self.send_straight(limit.0, net, wires);
             let key = self.next_own();
             if key >= limit {
                 self.next_due = key.0;
                 return;
             }
             hit(Mark::HostByEvent);
-            if key.1 != order::END {
+            if key.1 != Kind::End {
                 self.rest(key.0);
             }
             self.execute(key, net, wires);
-        }
-    }
-
-    /// The slots of a host's one source before `end`, as long as nothing else happens and its frames meet an idle line: they go on the
-    /// wire at once, unless a limiter holds one back.
-    #[inline]
-    fn send_straight(&mut self, end: u64, net: &Net, wires: &mut Wires) {
-        if !self.one_drawn || self.kick || self.line.is_stopped(MANAGED) || self.waits() {
-            return;
-        }
-        while let Some(source) = self.sources.first_mut() {
-            let (slot, sender) = (source.next, &mut self.sender);
-            let other = sender.timers.next.min(sender.deferred.next()).min(self.rates.next);
-            let busy = self.line.end > slot && self.line.end != NEVER;
-            if slot >= end.min(other) || busy {
-                return;
-            }
-            let offer = Offer { dst: source.frame(), len: source.len, class: 0 };
-            (self.now, self.line.end) = (slot, NEVER);
-            let Some(frame) = sender.pass(&offer, Moment { now: slot, net }) else {
-                return self.kick_if_idle();
-            };
-            hit(Mark::SentStraight);
-            self.transmit(frame, net, wires);
-            if std::mem::take(&mut self.sender.must_look) {
+            if self.send_straight(limit, net, wires) {
                 return;
             }
         }
     }
 
-    /// Do the one source and the link alone say what the sending side does?
-    fn is_calm(&self) -> bool {
-        self.one_drawn && self.sender.is_plain() && !self.line.is_stopped(MANAGED)
-    }
-
-    /// The sending side of a calm host before `limit`. False where something else must be looked at before that, up to which all
-    /// is done: a full FIFO with another ahead of it, or a transmission that may last longer than the run and is not sent then.
+    /// When the next thing happens to the sending side that is no slot and no end of a transmission.
     #[inline(always)]
-    fn send_calmly(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
-        debug_assert!(self.is_calm(), "more than source and link says what a calm host sends");
-        let Some(source) = self.sources.first_mut() else { return false };
-        let len = source.len;
-        let time = self.line.tx.time(len);
-        if limit.0 + time > net.duration {
+    fn next_other(&self) -> u64 {
+        let sender = &self.sides.sender;
+        sender.timers.next.min(sender.deferred.next()).min(self.sides.rates.next)
+    }
+
+    /// The slots of a host's one source before `limit`, as long as nothing else happens. A frame that meets an idle line goes on the
+    /// wire at once, another waits in the FIFO for the end of the transmission. True if that is all before `limit`.
+    #[inline(always)]
+    fn send_straight(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
+        if !self.simple || self.kick || self.line.is_stopped(MANAGED) || self.sides.sender.holds_others() {
             return false;
         }
-        // An idle transmitter could have started what waits before now, or may now.
-        let mut free = if self.line.end == NEVER { self.now } else { self.line.end };
-        let mut slot = source.next;
-        if !self.sender.queues.fifo.is_empty() {
-            free = self.drain(free, slot.min(limit.0), wires);
-        }
-        while slot < limit.0 {
-            let Some(source) = self.sources.first_mut() else { broken("a calm host without a source") };
-            let dst = source.frame();
-            let next = source.next;
-            if free <= slot && self.sender.queues.fifo.is_empty() {
-                hit(Mark::HostCalm);
-                let frame = self.sender.make(&Offer { dst, len, class: 0 }, None, true, slot);
-                free = slot + time;
-                self.line.send(frame, free, &mut self.sender.bodies, wires);
-                // Nothing waits, as nothing waited before.
-                slot = next;
-                continue;
+        let (mut other, plain) = (self.next_other(), self.sides.sender.is_plain());
+        while let Some(source) = self.sides.sources.first_mut() {
+            let (slot, sender) = (source.next, &mut self.sides.sender);
+            let waits = !sender.queues.fifo.is_empty();
+            let free = if self.line.end == NEVER { self.now } else { self.line.end };
+            let next = if waits { slot.min(free) } else { slot };
+            if next >= limit.0.min(other) {
+                self.next_due = next.min(other);
+                return (other, Kind::Control, 0) >= limit;
             }
-            let offer = Offer { dst, len, class: 0 };
-            if self.sender.settings.backlog_frames > 0 && self.sender.fifo_is_full() {
-                (self.line.end, self.now) = (if free >= slot { free } else { NEVER }, slot);
-                self.sender.accept(&offer, false, self.moment(net));
-                self.kick_if_idle();
-                return false;
+            self.now = next;
+            if waits && free < slot {
+                self.start(net, wires);
+            } else {
+                let (offer, at) = (source.offer(), Moment { now: slot, net });
+                if waits || free > slot {
+                    sender.accept(offer, false, at);
+                    // The transmitter is busy: it looks at the end of that.
+                    sender.must_look = false;
+                } else if plain {
+                    let frame = sender.make(offer, None, true, slot);
+                    hit(Mark::SentStraight);
+                    self.transmit(frame, net, wires);
+                } else {
+                    self.line.end = NEVER;
+                    let Some(frame) = sender.pass(offer, at) else {
+                        self.kick_if_idle();
+                        return false;
+                    };
+                    hit(Mark::SentStraight);
+                    self.transmit(frame, net, wires);
+                }
             }
-            self.sender.join_fifo(&offer, slot);
-            free = self.drain(free, next.min(limit.0), wires);
-            slot = next;
-        }
-        // What waits starts when the transmission in progress ends: also at the limit's own moment.
-        self.line.end = if free >= limit.0 { free } else { NEVER };
-        self.kick = false;
-        self.next_due =
-            if self.sender.queues.fifo.is_empty() { slot } else { slot.min(free) }.min(self.rates.next);
-        true
-    }
-
-    /// Sends what waits at a calm host and starts before `before`; the transmitter is free from `free` on. Returns its next time.
-    #[inline(never)]
-    fn drain(&mut self, mut free: u64, before: u64, wires: &mut Wires) -> u64 {
-        while let Some(&frame) = self.sender.queues.fifo.front() {
-            let start = free.max(frame.born());
-            if start >= before {
-                break;
+            // Only reaction points start timers and make frames wait elsewhere.
+            if !plain {
+                self.sides.sender.must_look = false;
+                if self.sides.sender.holds_others() {
+                    return false;
+                }
+                other = self.next_other();
             }
-            free = start + self.line.tx.time(frame.len);
-            self.sender.queues.fifo.pop_front();
-            self.line.send(frame, free, &mut self.sender.bodies, wires);
         }
-        free
+        false
     }
 }

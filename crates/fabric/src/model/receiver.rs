@@ -1,0 +1,177 @@
+//! The receiving side of a host: deliveries, and the reflectors that see them. It sees nothing of the sending side, which carries out
+//! what reflectors ask for ([`super::host`]).
+
+use super::agenda::Moment;
+use super::frame::hosts_of;
+use super::packet::Packet;
+use super::record::Deliveries;
+use crate::check::{Failure, Who, broken};
+use crate::net::Net;
+use crate::paged::Paged;
+use crate::scheme::call;
+use crate::timers::Timers;
+use cnsim_scheme_api::network::{Lent, Purpose, ReflectorAction, ReflectorState, Stream};
+use cnsim_scheme_api::{
+    FlowId, NodeId, Plan, Probe, Rate, Reflector, ReflectorControl, Scope, SinkSite, Slot, Time,
+};
+
+/// A reflector, what it shares with the network, and the flow that it was built for.
+#[derive(Debug)]
+struct Ear {
+    object: Box<dyn Reflector>,
+    state: ReflectorState,
+    flow: FlowId,
+}
+
+/// The reflectors of a host, by source host; one for all, where the scheme wants one for the whole host.
+#[derive(Debug, Default)]
+struct Ears {
+    list: Vec<Ear>,
+    /// By key, place in the list and one; 0 for none.
+    places: Paged<u32>,
+}
+
+impl Ears {
+    fn find(&self, key: u32) -> Option<usize> {
+        (self.places.get(key) as usize).checked_sub(1)
+    }
+    fn get(&self, key: u32) -> Option<&Ear> {
+        self.list.get(self.find(key)?)
+    }
+}
+
+/// The receiving side. What each frame touches stands first.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Receiver {
+    plan: Plan,
+    /// A reflector has a gate of its own, other than the plan's.
+    own_gates: bool,
+    /// Timers of its reflectors.
+    pub(crate) alarms: Timers,
+    pub(super) deliveries: Deliveries,
+    /// Draws of the gate.
+    stream: Stream,
+    ears: Ears,
+    /// What reflectors ask for, until that is carried out.
+    pub(super) actions: Vec<ReflectorAction>,
+    host: u32,
+    line_rate: Rate,
+    scheme: Option<usize>,
+}
+
+impl Receiver {
+    /// That of host `id`, to which nothing has come.
+    pub(super) fn new(net: &Net, id: u32, scheme: Option<usize>, plan: Plan, line_rate: Rate) -> Self {
+        Self {
+            plan,
+            own_gates: false,
+            alarms: Timers::default(),
+            deliveries: Deliveries::new(net, id),
+            stream: Stream::new(net.seed, u64::from(id), Purpose::Node),
+            ears: Ears::default(),
+            actions: Vec::new(),
+            host: id,
+            line_rate,
+            scheme,
+        }
+    }
+
+    /// The number of the reflector of flows from this host.
+    pub(super) fn key(&self, src: u32) -> u32 {
+        if self.plan.reflector_scope == Scope::Host { 0 } else { src }
+    }
+
+    /// A data frame has arrived: true if something follows. A failure if it is of no flow that is expected.
+    #[inline(always)]
+    pub(crate) fn take<F: Packet>(&mut self, frame: &F, at: Moment<'_>, failure: &mut Failure) -> bool {
+        if let Err(cause) = self.deliveries.take(at, frame) {
+            failure.note(at.now, Who::Receiver, &cause);
+        }
+        let (data, plan, ears) = (frame.header(), &self.plan, &mut self.ears);
+        let key = || if plan.reflector_scope == Scope::Host { 0 } else { data.src };
+        // The gate of its reflector, or the plan's where there is none yet.
+        let own = if self.own_gates { ears.get(key()) } else { None };
+        let gate = own.map_or(&plan.reflect, |ear| &ear.state.gate);
+        let listens = || ears.get(key()).is_none_or(|ear| ear.state.listens(Time::from_ps(at.now)));
+        if gate.wakes(data.marked, data.tag.0, listens, &mut self.stream) {
+            return self.show(frame, at);
+        }
+        if plan.received
+            && let Some(ear) = ears.find(key()).and_then(|place| ears.list.get_mut(place))
+        {
+            ear.state.received += u64::from(frame.bytes());
+        }
+        false
+    }
+
+    /// A data frame wakes its reflector, unless that is deaf from its start on; true if something follows.
+    #[inline(never)]
+    fn show<F: Packet>(&mut self, frame: &F, at: Moment<'_>) -> bool {
+        let frame = frame.header().view(frame.bytes(), at.net.hosts, false);
+        if !self.plan.reflect.return_tag(frame.tag, &mut self.actions)
+            && let Some(place) = self.reflector(frame.flow, at)
+        {
+            let state = &mut self.ears.list[place].state;
+            state.received += frame.len.get();
+            if state.listens(Time::from_ps(at.now)) {
+                self.wake(place, at.now, |object, ctl| object.on_frame(&frame, ctl));
+            }
+        }
+        !self.actions.is_empty()
+    }
+
+    /// A probe has reached its destination: true if something follows.
+    pub(crate) fn take_probe(&mut self, flow: FlowId, probe: &Probe, at: Moment<'_>) -> bool {
+        if let Some(place) = self.reflector(flow, at) {
+            self.wake(place, at.now, |object, ctl| object.on_probe(probe, flow, ctl));
+        }
+        !self.actions.is_empty()
+    }
+
+    /// The next timer of a reflector expires now: the flow for which something follows, that of the reflector.
+    pub(crate) fn expire(&mut self, now: u64) -> Option<FlowId> {
+        let (key, slot) = self.alarms.pop()?;
+        let (place, slot) = (self.ears.find(key)?, Slot(slot));
+        match self.ears.list[place].state.expires(slot, Time::from_ps(now)) {
+            Ok(()) => self.wake(place, now, |object, ctl| object.on_timer(slot, ctl)),
+            Err(cause) => self.actions = vec![ReflectorAction::Fail(cause)],
+        }
+        let ear = &self.ears.list[place];
+        ear.state.asked_by_timer(&mut self.actions);
+        (!self.actions.is_empty()).then_some(ear.flow)
+    }
+
+    /// Place of the reflector of a flow, which is built and started if it is not there and the scheme has one.
+    fn reflector(&mut self, flow: FlowId, at: Moment<'_>) -> Option<usize> {
+        let (net, src) = (at.net, hosts_of(flow, at.net.hosts).0);
+        let key = self.key(src);
+        if let Some(place) = self.ears.find(key) {
+            return Some(place);
+        }
+        let scheme = &net.schemes[self.scheme?];
+        let site = SinkSite { flow, src: NodeId(src), dst: NodeId(self.host), line_rate: self.line_rate };
+        let object = scheme.reflector(&site)?;
+        let number = u64::from(key) | u64::from(self.host) << 32;
+        let stream = Stream::new(net.seed, number, Purpose::Reflector);
+        self.ears.list.push(Ear { object, state: ReflectorState::new(stream, &scheme.plan), flow });
+        let place = self.ears.list.len() - 1;
+        *self.ears.places.at(key) = place as u32 + 1;
+        self.wake(place, at.now, |object, ctl| object.start(ctl));
+        Some(place)
+    }
+
+    /// Wakes a reflector by a verb: what it asks for joins the actions.
+    fn wake(
+        &mut self,
+        place: usize,
+        now: u64,
+        verb: impl FnOnce(&mut dyn Reflector, &mut ReflectorControl<'_>),
+    ) {
+        let Some(ear) = self.ears.list.get_mut(place) else { broken("a reflector that is not there") };
+        let mut lent = ReflectorControl::new(Time::from_ps(now), &mut ear.state, &mut self.actions);
+        let result = call(&mut ear.object, |o| verb(o, &mut lent), |f| Box::new(f));
+        result.unwrap_or_else(|cause| self.actions = vec![ReflectorAction::Fail(cause)]);
+        self.own_gates |= ear.state.gate != self.plan.reflect;
+    }
+}
