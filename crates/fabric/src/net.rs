@@ -140,22 +140,15 @@ impl Net {
             return bad(format!("a run of {}; less than 10 hours are possible", spec.duration));
         }
         let nodes = spec.hosts.len() + spec.switches.len();
-        let mut ports = Vec::with_capacity(nodes + 1);
-        let mut total = 0u32;
-        for n in 0..nodes {
+        let (mut ports, mut total) = (vec![0], 0u32);
+        for count in spec.hosts.iter().map(|_| 1).chain(spec.switches.iter().map(|s| u32::from(s.ports))) {
+            total += count;
             ports.push(total);
-            total +=
-                if n < spec.hosts.len() { 1 } else { u32::from(spec.switches[n - spec.hosts.len()].ports) };
         }
-        ports.push(total);
         let mut links: Vec<Option<Link>> = vec![None; total as usize];
-        let processing = |n: NodeId| {
-            let n = n.0 as usize;
-            if n < spec.hosts.len() {
-                spec.hosts[n].processing
-            } else {
-                spec.switches[n - spec.hosts.len()].processing
-            }
+        let processing = |n: NodeId| match (n.0 as usize).checked_sub(spec.hosts.len()) {
+            None => spec.hosts[n.0 as usize].processing,
+            Some(s) => spec.switches[s].processing,
         };
         let number = |(n, p): (NodeId, u16)| -> Result<u32, RunError> {
             let i = n.0 as usize;
@@ -221,6 +214,8 @@ impl Net {
                 c.port, c.node.0
             ));
         }
+        let exact = Clock::new(Rounding::Exact, 0.0);
+        let frames = spec.hosts.iter().flat_map(|h| &h.sources).map(|s| s.frame.get() as u16);
         let mut net = Self {
             hosts,
             ports,
@@ -233,11 +228,7 @@ impl Net {
             switch_clock: Clock::new(spec.rounding, 0.0),
             ties: spec.ties,
             // A time cut to whole nanoseconds is at least half of it, and no clock runs more than a tenth too fast.
-            slack: if (0..=hosts).all(|n| clock(NodeId(n)) == Clock::new(Rounding::Exact, 0.0)) {
-                1
-            } else {
-                3
-            },
+            slack: if (0..=hosts).all(|n| clock(NodeId(n)) == exact) { 1 } else { 3 },
             schemes: Managed::all(&spec.schemes)?,
             control: spec.control,
             record: spec.record.clone(),
@@ -245,13 +236,7 @@ impl Net {
             seed: spec.seed,
             // The sweep's keys have 44 bits for a time within the window.
             lead: if lead == u64::MAX { 1_000_000 } else { lead.min(1 << 43) },
-            mtu: spec
-                .hosts
-                .iter()
-                .flat_map(|h| &h.sources)
-                .map(|s| s.frame.get() as u16)
-                .max()
-                .unwrap_or(1500),
+            mtu: frames.max().unwrap_or(1500),
             flows: Flows::new(spec),
             classes: spec.data_classes()?,
             ..Self::default()

@@ -26,7 +26,7 @@ use node::Books;
 use std::collections::BTreeMap;
 
 /// The nodes that one worker owns, with their receiving ports.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Part {
     pub(crate) hosts: Vec<Host>,
     pub(crate) switches: Vec<Switch>,
@@ -63,6 +63,19 @@ impl Part {
         for (seat, host) in self.hosts.iter_mut().enumerate().skip(seats.start).take(seats.len()) {
             host.expect_feedback(d);
             told(seat, &mut self.wires);
+        }
+    }
+
+    /// Gives the receiving ports at the far ends of its nodes' links other numbers.
+    fn renumber(&mut self, new: impl Fn(u32) -> u32) {
+        let hosts = self.hosts.iter_mut().map(|h| &mut h.line.peer);
+        let guests = self.guests.iter_mut().flat_map(|g| g.peers.values_mut());
+        hosts.chain(guests).for_each(|peer| *peer = new(*peer));
+        for p in self.switches.iter_mut().flat_map(|s| &mut s.ports) {
+            if let Some(l) = &mut p.link {
+                l.peer = new(l.peer);
+                p.peer = l.peer;
+            }
         }
     }
 
@@ -110,26 +123,16 @@ fn run_unguarded(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunEr
 fn build(net: &Net, spec: &RunSpec, workers: usize, slow: &[NodeId]) -> Result<Vec<Part>, RunError> {
     let nodes = net.ports.len() - 1;
     let hosts = net.hosts as usize;
-    let mut owner = vec![0usize; nodes];
-    owner.truncate(hosts);
+    let mut owner = vec![0usize; hosts];
     owner.extend(net.places(workers));
     for h in 0..hosts {
         if let Some(l) = net.links[net.ports[h] as usize] {
             owner[h] = owner[l.peer_node as usize];
         }
     }
-    let mut parts: Vec<Part> = (0..workers)
-        .map(|_| Part {
-            hosts: Vec::new(),
-            switches: Vec::new(),
-            guests: Vec::new(),
-            wires: Wires::default(),
-            scratch: Scratch::default(),
-            first: (0, 0, 0),
-            local: vec![u32::MAX; net.links.len()],
-            seats: vec![u32::MAX; hosts],
-        })
-        .collect();
+    let empty =
+        |_| Part { local: vec![u32::MAX; net.links.len()], seats: vec![u32::MAX; hosts], ..Part::default() };
+    let mut parts: Vec<Part> = (0..workers).map(empty).collect();
     // Halves take turns, so each has its memory in one piece.
     let second = |n: usize| net.halves.get(n).copied().unwrap_or(false);
     let mut order: Vec<usize> = (0..nodes).collect();
@@ -171,23 +174,12 @@ fn build(net: &Net, spec: &RunSpec, workers: usize, slow: &[NodeId]) -> Result<V
         if workers > 1 {
             part.wires.owner.clone_from(&of_port);
         }
-        let local = &part.local;
-        let place = |peer: u32| match local[peer as usize] {
+        let local = std::mem::take(&mut part.local);
+        part.renumber(|peer| match local[peer as usize] {
             u32::MAX => peer | FOREIGN,
             at => at,
-        };
-        for h in &mut part.hosts {
-            h.line.peer = place(h.line.peer);
-        }
-        for (&peer, at) in part.guests.iter_mut().flat_map(|g| &mut g.peers) {
-            *at = place(peer);
-        }
-        for p in part.switches.iter_mut().flat_map(|s| &mut s.ports) {
-            if let Some(l) = &mut p.link {
-                l.peer = place(l.peer);
-                p.peer = l.peer;
-            }
-        }
+        });
+        part.local = local;
     }
     Ok(parts)
 }

@@ -264,7 +264,7 @@ fn watch(net: &Net, part: &mut Part, over: u64) {
         let odd: Vec<bool> = odd.collect();
         part.wires.wheel = Wheel::new(net.lead, net.duration, &odd, part.hosts.len(), halves, stations(part));
     }
-    mark(part, |peer| if peer & FOREIGN == 0 { peer | WATCHED } else { peer });
+    part.renumber(|peer| if peer & FOREIGN == 0 { peer | WATCHED } else { peer });
     part.wires.wheel.restart(over);
     let first = part.first.1;
     let (hosts, wires) = (part.hosts.len(), &mut part.wires);
@@ -285,24 +285,11 @@ fn watch(net: &Net, part: &mut Part, over: u64) {
 
 /// All nodes are visited from turn `next` on.
 fn unwatch(net: &Net, part: &mut Part, next: u64) {
-    mark(part, |peer| peer & !WATCHED);
+    part.renumber(|peer| peer & !WATCHED);
     let first = part.first.1;
     for (s, sw) in part.switches.iter_mut().enumerate() {
         let reached = reached(net, s >= first, next);
         sw.free_launched(reached, reached, &mut part.wires);
-    }
-}
-
-/// Rewrites the receiving ports of all links of this worker's nodes.
-fn mark(part: &mut Part, new: impl Fn(u32) -> u32) {
-    for h in &mut part.hosts {
-        h.line.peer = new(h.line.peer);
-    }
-    for p in part.switches.iter_mut().flat_map(|s| &mut s.ports) {
-        if let Some(l) = &mut p.link {
-            l.peer = new(l.peer);
-            p.peer = l.peer;
-        }
     }
 }
 
