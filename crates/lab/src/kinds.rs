@@ -257,154 +257,65 @@ macro_rules! choices {
 choices! {
     /// `topology.kind`.
     Shape {
-        SingleSwitch = "single-switch",
-        CoreEdge = "core-edge",
-        Tree = "k-ary-n-tree",
-        FatTree = "fat-tree",
-        LeafSpine = "leaf-spine",
-        Chain = "chain",
-        Ring = "ring",
-        ParkingLot = "parking-lot",
-        Graph = "graph",
+        SingleSwitch = "single-switch", CoreEdge = "core-edge", Tree = "k-ary-n-tree", FatTree = "fat-tree",
+        LeafSpine = "leaf-spine", Chain = "chain", Ring = "ring", ParkingLot = "parking-lot", Graph = "graph",
     }
     /// `topology.routing`.
     Paths {
-        FlowHash = "flow-hash",
-        FrameHash = "frame-hash",
-        RoundRobin = "round-robin",
+        FlowHash = "flow-hash", FrameHash = "frame-hash", RoundRobin = "round-robin",
         Destination = "destination",
     }
     /// `switch.buffer`.
-    Buffer {
-        Crosspoint = "XP",
-        Input = "IN",
-        SharedOutput = "SO",
-        SplitInput = "SW",
-    }
+    Buffer { Crosspoint = "XP", Input = "IN", SharedOutput = "SO", SplitInput = "SW", }
     /// `pause.mode`.
-    PauseMode {
-        On = "on",
-        Off = "off",
-        Global = "global",
-    }
+    PauseMode { On = "on", Off = "off", Global = "global", }
     /// `pause.transport`.
-    PauseTravels {
-        Frame = "frame",
-        Wire = "wire",
-    }
+    PauseTravels { Frame = "frame", Wire = "wire", }
     /// `control.transport`.
-    ControlTravels {
-        Priority = "priority",
-        InBand = "in-band",
-        Ideal = "ideal",
-    }
+    ControlTravels { Priority = "priority", InBand = "in-band", Ideal = "ideal", }
     /// `host.limiter_position`.
-    Limiter {
-        AtSource = "at-source",
-        BelowQueue = "below-queue",
-    }
+    Limiter { AtSource = "at-source", BelowQueue = "below-queue", }
     /// `host.limiter_backlog`.
-    Backlog {
-        Behind = "behind",
-        Ahead = "ahead",
-    }
+    Backlog { Behind = "behind", Ahead = "ahead", }
     /// `record.paused`.
-    PausedOver {
-        Senders = "senders",
-        Affected = "affected",
-        Touched = "touched",
-        All = "all",
-    }
+    PausedOver { Senders = "senders", Affected = "affected", Touched = "touched", All = "all", }
     /// `host.queues`.
-    Queues {
-        Fifo = "fifo",
-        PerDestination = "per-destination",
-    }
+    Queues { Fifo = "fifo", PerDestination = "per-destination", }
     /// Keys that are on or off.
-    Switched {
-        On = "on",
-        Off = "off",
-    }
+    Switched { On = "on", Off = "off", }
     /// `workload.kind`.
     Traffic {
-        Bernoulli = "bernoulli",
-        Greedy = "greedy",
-        OnOff = "on-off",
-        Bursts = "bursts",
-        Transfers = "transfers",
-        Poisson = "poisson",
-        Incast = "incast",
-        AllToAll = "all-to-all",
+        Bernoulli = "bernoulli", Greedy = "greedy", OnOff = "on-off", Bursts = "bursts",
+        Transfers = "transfers", Poisson = "poisson", Incast = "incast", AllToAll = "all-to-all",
         Permutation = "permutation",
     }
     /// `workload.load_counts`.
-    Counted {
-        Payload = "payload",
-        Wire = "wire",
-    }
+    Counted { Payload = "payload", Wire = "wire", }
     /// `workload.gaps`.
-    Gaps {
-        Regular = "regular",
-        Poisson = "poisson",
-    }
+    Gaps { Regular = "regular", Poisson = "poisson", }
     /// `workload.sizes`.
     SizeTable {
-        WebSearch = "websearch",
-        FbHadoop = "fb-hadoop",
-        AliStorage = "ali-storage",
-        Solar = "solar",
+        WebSearch = "websearch", FbHadoop = "fb-hadoop", AliStorage = "ali-storage", Solar = "solar",
         File = "file",
     }
     /// `topology.format` and `workload.format`: forms of files.
-    FileForm {
-        Lines = "lines",
-        Hpcc = "hpcc",
-        Htsim = "htsim",
-    }
+    FileForm { Lines = "lines", Hpcc = "hpcc", Htsim = "htsim", }
     /// `topology.hash`.
-    FlowHash {
-        PerSwitch = "per-switch",
-        Polarised = "polarised",
-        Fork = "hpcc-fork",
-    }
+    FlowHash { PerSwitch = "per-switch", Polarised = "polarised", Fork = "hpcc-fork", }
     /// `timing.rounding`.
-    Rounded {
-        Exact = "exact",
-        WholeNs = "whole-ns",
-    }
+    Rounded { Exact = "exact", WholeNs = "whole-ns", }
     /// `timing.ties`.
-    FirstOf {
-        Port = "port",
-        Seed = "seed",
-    }
+    FirstOf { Port = "port", Seed = "seed", }
     /// `record.ideal`.
-    Ideal {
-        Exact = "exact",
-        Fork = "hpcc-fork",
-    }
+    Ideal { Exact = "exact", Fork = "hpcc-fork", }
     /// `workload.offset`.
-    Offset {
-        InPhase = "in-phase",
-        Random = "random",
-    }
+    Offset { InPhase = "in-phase", Random = "random", }
     /// `workload.phase`.
-    Slots {
-        Random = "random",
-        Aligned = "aligned",
-    }
+    Slots { Random = "random", Aligned = "aligned", }
     /// `figure.each`.
-    Each {
-        Off = "off",
-        Condition = "condition",
-        Pause = "pause",
-        Scheme = "scheme",
-    }
+    Each { Off = "off", Condition = "condition", Pause = "pause", Scheme = "scheme", }
     /// `figure.across`.
-    Across {
-        Condition = "condition",
-        Pause = "pause",
-        Scheme = "scheme",
-    }
+    Across { Condition = "condition", Pause = "pause", Scheme = "scheme", }
 }
 
 fn quantity<T>(text: &str, low: T, high: T, meant: fn(&str) -> Vec<String>) -> Result<T, Wrong>

@@ -3,6 +3,8 @@
 //! Here and not beside the scheme, because schemes and network meet in this crate only.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod common;
+
 use cnsim_fabric::*;
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
 use cnsim_schemes::ecm::EcmParams;
@@ -41,44 +43,21 @@ fn case(scheme: &'static str, limit: bool, ms: u64) -> Case {
 
 fn spec(c: &Case) -> RunSpec {
     let n = 16;
-    let source = SourceSpec {
-        class: 0,
-        arrivals: Arrivals::Bernoulli { load: 0.85 },
-        destinations: Destinations::Uniform,
-        frame: Bytes::new(1500),
-        start: Time::ZERO,
-        stop: Time::MAX,
-        phase: Phase::Random,
-        transfers: Vec::new(),
-    };
     let host = |i| HostSpec {
-        name: format!("H{i}"),
-        processing: Time::from_us(1),
-        sources: vec![source.clone()],
         fifo_frames: u32::MAX,
         limiter_frames: u32::MAX,
-        limiter_position: LimiterPosition::BelowQueue,
-        backlog_frames: 0,
-        queues: HostQueues::Fifo,
-        feedback_delay: Time::ZERO,
-        faults: cnsim_fabric::Faults::default(),
-        clock_ppm: 0.0,
-        scheme: Some(0),
+        ..common::host(
+            format!("H{i}"),
+            vec![common::source(Arrivals::Bernoulli { load: 0.85 }, Destinations::Uniform)],
+        )
     };
     let buffer = BufferSpec {
         organisation: Organisation::Input,
         share: Bytes::from_kb(300),
         output_limit: c.limit.then(|| Bytes::from_kb(600)),
-        pause: c.pause.then(|| PauseSpec {
-            high: Bytes::from_kb(280),
-            low: Bytes::from_kb(260),
-            global: false,
-            pool: false,
-            transport: PauseTransport::Frame,
-        }),
+        pause: c.pause.then(|| common::pause(280, 260)),
     };
     let switch = NodeId(n);
-    let pairs: Vec<_> = c.sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let change = |at, gbps| RateChange {
         at: Time::from_ms(at),
         node: switch,
@@ -86,15 +65,8 @@ fn spec(c: &Case) -> RunSpec {
         rate: Rate::from_gbps(gbps),
     };
     RunSpec {
-        classes: Vec::new(),
         hosts: (0..n).map(host).collect(),
-        switches: vec![SwitchSpec {
-            name: "S".into(),
-            ports: n as u16,
-            processing: Time::from_us(1),
-            buffer,
-            scheme: Some(0),
-        }],
+        switches: vec![common::switch("S".into(), n as u16, buffer)],
         links: (0..n)
             .map(|i| LinkSpec {
                 a: (NodeId(i), 0),
@@ -103,15 +75,11 @@ fn spec(c: &Case) -> RunSpec {
                 delay: Time::from_ns(500) + Time::from_us(c.rtt_us).scale(0.5),
             })
             .collect(),
-        routing: Routing::FlowHash,
-        rounding: Rounding::Exact,
-        ties: Ties::ByPort,
-        schemes: vec![find(c.scheme).unwrap().build(&pairs).unwrap().scheme],
-        control: ControlTransport::Priority,
         changes: if c.hot { vec![change(10, 1.0)] } else { Vec::new() },
         duration: Time::from_ms(c.ms),
         seed: c.seed,
         record: Record { bin: Time::from_ms(1), queues: vec![(switch, HOT as u16)], ..Record::default() },
+        ..common::network(common::scheme(c.scheme, c.sets))
     }
 }
 

@@ -1,6 +1,8 @@
 //! BECN and FECN in C07's three networks, against what follows from ports, intervals and capacities.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod common;
+
 use cnsim_fabric::*;
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
 
@@ -57,8 +59,6 @@ fn edge_port(w: &Wiring) -> (NodeId, u16) {
 
 /// Hosts at the first ports of their switches, trunks at the next.
 fn spec(w: &Wiring, scheme: &str, params: &[(&str, &str)], duration: Time, seed: u64) -> RunSpec {
-    let pairs: Vec<_> = params.iter().map(|(k, v)| ((*k).to_string(), (*v).to_string())).collect();
-    let scheme = cnsim_schemes::find(scheme).unwrap().build(&pairs).unwrap().scheme;
     let n = w.hosts.len();
     let mut used = [0u16; 6];
     let mut port = |s: usize| {
@@ -75,63 +75,27 @@ fn spec(w: &Wiring, scheme: &str, params: &[(&str, &str)], duration: Time, seed:
         links.push(LinkSpec { a, b, rate: Rate::from_gbps(10.0), delay: Time::from_ns(500) });
     }
     let ms20 = Time::from_ms(20);
-    let source = |&(_, dst, on_off): &(usize, usize, bool)| SourceSpec {
-        class: 0,
-        arrivals: if on_off {
-            Arrivals::OnOff { on: ms20, off: ms20, shift: Time::ZERO }
-        } else {
-            Arrivals::Greedy
-        },
-        destinations: Destinations::Fixed(NodeId(dst as u32)),
-        frame: Bytes::new(1500),
-        start: Time::ZERO,
-        stop: Time::MAX,
-        phase: Phase::Random,
-        transfers: Vec::new(),
+    let source = |&(_, dst, on_off): &(usize, usize, bool)| {
+        let on_off = on_off.then_some(Arrivals::OnOff { on: ms20, off: ms20, shift: Time::ZERO });
+        common::source(on_off.unwrap_or(Arrivals::Greedy), Destinations::Fixed(NodeId(dst as u32)))
     };
-    let host = |h: usize| HostSpec {
-        name: format!("h{}", h + 1),
-        processing: Time::from_us(1),
-        sources: w.flows.iter().filter(|f| f.0 == h).map(source).collect(),
-        fifo_frames: 100,
-        limiter_frames: 100,
-        limiter_position: LimiterPosition::BelowQueue,
-        backlog_frames: 0,
-        queues: HostQueues::Fifo,
-        feedback_delay: Time::ZERO,
-        faults: cnsim_fabric::Faults::default(),
-        clock_ppm: 0.0,
-        scheme: Some(0),
+    let host = |h: usize| {
+        common::host(format!("h{}", h + 1), w.flows.iter().filter(|f| f.0 == h).map(source).collect())
     };
-    let switch = |s: usize| SwitchSpec {
-        name: format!("S{s}"),
-        ports: 16,
-        processing: Time::from_us(1),
-        buffer: BufferSpec {
+    let switch = |s: usize| {
+        let buffer = BufferSpec {
             organisation: Organisation::SharedOutput,
             share: Bytes::from_kb(150),
             output_limit: None,
-            pause: Some(PauseSpec {
-                high: Bytes::from_kb(140),
-                low: Bytes::from_kb(130),
-                global: true,
-                pool: false,
-                transport: PauseTransport::Frame,
-            }),
-        },
-        scheme: Some(0),
+            pause: Some(PauseSpec { global: true, ..common::pause(140, 130) }),
+        };
+        common::switch(format!("S{s}"), 16, buffer)
     };
     RunSpec {
-        classes: Vec::new(),
         hosts: (0..n).map(host).collect(),
         switches: (0..6).map(switch).collect(),
         links,
-        routing: Routing::FlowHash,
-        rounding: Rounding::Exact,
-        ties: Ties::ByPort,
-        schemes: vec![scheme],
         control: ControlTransport::InBand,
-        changes: Vec::new(),
         duration,
         seed,
         record: Record {
@@ -140,6 +104,7 @@ fn spec(w: &Wiring, scheme: &str, params: &[(&str, &str)], duration: Time, seed:
             flows: w.flows.iter().map(|f| (NodeId(f.0 as u32), NodeId(f.1 as u32))).collect(),
             ..Record::default()
         },
+        ..common::network(common::scheme(scheme, params))
     }
 }
 

@@ -3,62 +3,32 @@
 //! Here and not beside the schemes, because schemes and network never see each other.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
 use cnsim_fabric::*;
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
 
 /// Sixteen ports, ten hosts at 8.5 Gb/s, 100 KB for each input with PAUSE at 80/60 KB; the port of H1 serves 1 Gb/s
 /// from 10 to 60 ms.
 fn single_hop(scheme: &str, params: &[(&str, &str)], seed: u64) -> RunSpec {
-    let pairs: Vec<(String, String)> = params.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
-    let built = cnsim_schemes::find(scheme).unwrap().build(&pairs).unwrap();
     let line = Rate::from_gbps(10.0);
     let host = |i: usize| HostSpec {
-        name: format!("H{i}"),
-        processing: Time::from_us(1),
-        sources: vec![SourceSpec {
-            class: 0,
-            arrivals: Arrivals::Bernoulli { load: 0.85 },
-            destinations: Destinations::Uniform,
-            frame: Bytes::new(1500),
-            start: Time::ZERO,
-            stop: Time::MAX,
-            phase: Phase::Random,
-            transfers: Vec::new(),
-        }],
         fifo_frames: 1000,
-        limiter_frames: 100,
-        limiter_position: LimiterPosition::BelowQueue,
-        backlog_frames: 0,
-        queues: HostQueues::Fifo,
-        feedback_delay: Time::ZERO,
-        faults: cnsim_fabric::Faults::default(),
-        clock_ppm: 0.0,
-        scheme: Some(0),
-    };
-    let pause = PauseSpec {
-        high: Bytes::from_kb(80),
-        low: Bytes::from_kb(60),
-        global: false,
-        pool: false,
-        transport: PauseTransport::Frame,
+        ..common::host(
+            format!("H{i}"),
+            vec![common::source(Arrivals::Bernoulli { load: 0.85 }, Destinations::Uniform)],
+        )
     };
     let buffer = BufferSpec {
         organisation: Organisation::Input,
         share: Bytes::from_kb(100),
         output_limit: None,
-        pause: Some(pause),
+        pause: Some(common::pause(80, 60)),
     };
     let (switch, port) = (NodeId(10), 1);
     RunSpec {
-        classes: Vec::new(),
         hosts: (0..10).map(host).collect(),
-        switches: vec![SwitchSpec {
-            name: "S".into(),
-            ports: 16,
-            processing: Time::from_us(1),
-            buffer,
-            scheme: Some(0),
-        }],
+        switches: vec![common::switch("S".into(), 16, buffer)],
         links: (0..10u16)
             .map(|i| LinkSpec {
                 a: (NodeId(u32::from(i)), 0),
@@ -67,18 +37,13 @@ fn single_hop(scheme: &str, params: &[(&str, &str)], seed: u64) -> RunSpec {
                 delay: Time::from_ns(500),
             })
             .collect(),
-        routing: Routing::FlowHash,
-        rounding: Rounding::Exact,
-        ties: Ties::ByPort,
-        schemes: vec![built.scheme],
-        control: ControlTransport::Priority,
         changes: vec![
             RateChange { at: Time::from_ms(10), node: switch, port, rate: Rate::from_gbps(1.0) },
             RateChange { at: Time::from_ms(60), node: switch, port, rate: line },
         ],
         duration: Time::from_ms(120),
         seed,
-        record: Record::default(),
+        ..common::network(common::scheme(scheme, params))
     }
 }
 

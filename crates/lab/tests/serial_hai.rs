@@ -1,11 +1,9 @@
 //! QCN with serial HAI and 802.1Qau in a whole network: M08's 4 to 1 over a long loop.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use cnsim_fabric::{
-    Arrivals, BufferSpec, ControlTransport, Destinations, Engine, HostQueues, HostSpec, LimiterPosition,
-    LinkSpec, Options, Organisation, Outcome, Phase, Record, Rounding, Routing, RunSpec, SeriesKind,
-    SourceSpec, SwitchSpec, Ties, run,
-};
+mod common;
+
+use cnsim_fabric::*;
 use cnsim_lab::scenario::Scenario;
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
 
@@ -21,33 +19,9 @@ fn four_to_1(
 ) -> RunSpec {
     let n = 4;
     let us = Time::from_us(1);
-    let pairs: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
-    let built = cnsim_schemes::find(scheme).unwrap().build(&pairs).unwrap();
-    let sink = NodeId(n as u32);
-    let source = SourceSpec {
-        class: 0,
-        arrivals,
-        destinations: Destinations::Fixed(sink),
-        frame: Bytes::new(1500),
-        start: Time::ZERO,
-        stop: Time::MAX,
-        phase: Phase::Random,
-        transfers: Vec::new(),
-    };
-    let host = |i: usize| HostSpec {
-        name: format!("EP{i}"),
-        processing: us,
-        sources: if i < n { vec![source.clone()] } else { Vec::new() },
-        fifo_frames: 100,
-        limiter_frames: 100,
-        limiter_position: LimiterPosition::BelowQueue,
-        backlog_frames: 0,
-        queues: HostQueues::Fifo,
-        feedback_delay: Time::ZERO,
-        faults: cnsim_fabric::Faults::default(),
-        clock_ppm: 0.0,
-        scheme: Some(0),
-    };
+    let source = common::source(arrivals, Destinations::Fixed(NodeId(n as u32)));
+    let host =
+        |i: usize| common::host(format!("EP{i}"), if i < n { vec![source.clone()] } else { Vec::new() });
     let delay = Time::from_ps((loop_delay - us * 3).as_ps() / 2);
     let link = |i: usize| LinkSpec {
         a: (NodeId(i as u32), 0),
@@ -55,31 +29,19 @@ fn four_to_1(
         rate: Rate::from_gbps(10.0),
         delay: if i < n { delay } else { Time::from_ns(500) },
     };
+    let buffer = BufferSpec {
+        organisation: Organisation::Input,
+        share: Bytes::from_kb(150),
+        output_limit: Some(Bytes::from_kb(150)),
+        pause: None,
+    };
     RunSpec {
-        classes: Vec::new(),
         hosts: (0..=n).map(host).collect(),
-        switches: vec![SwitchSpec {
-            name: "S".into(),
-            ports: 17,
-            processing: us,
-            buffer: BufferSpec {
-                organisation: Organisation::Input,
-                share: Bytes::from_kb(150),
-                output_limit: Some(Bytes::from_kb(150)),
-                pause: None,
-            },
-            scheme: Some(0),
-        }],
+        switches: vec![common::switch("S".into(), 17, buffer)],
         links: (0..=n).map(link).collect(),
-        routing: Routing::FlowHash,
-        rounding: Rounding::Exact,
-        ties: Ties::ByPort,
-        schemes: vec![built.scheme],
-        control: ControlTransport::Priority,
-        changes: Vec::new(),
         duration: Time::from_ms(ms),
         seed,
-        record: Record::default(),
+        ..common::network(common::scheme(scheme, sets))
     }
 }
 

@@ -1,8 +1,31 @@
 //! Arithmetic of whole numbers with a unit: it saturates at zero and at the largest value.
 
-/// Addition, subtraction, multiples and sums of a type that wraps a `u64`.
+/// Differences, sums and multiples of a type that wraps a `u64`, and its text for debugging.
 macro_rules! arithmetic {
     ($amount:ident) => {
+        impl $amount {
+            /// The difference, or zero where `other` is larger.
+            #[must_use]
+            pub const fn saturating_sub(self, other: Self) -> Self {
+                Self(self.0.saturating_sub(other.0))
+            }
+
+            /// The sum, or `None` where it exceeds the largest value.
+            #[must_use]
+            pub const fn checked_add(self, other: Self) -> Option<Self> {
+                match self.0.checked_add(other.0) {
+                    Some(sum) => Some(Self(sum)),
+                    None => None,
+                }
+            }
+        }
+
+        impl std::fmt::Debug for $amount {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        }
+
         impl std::ops::Add for $amount {
             type Output = Self;
             /// Saturates at the largest value.

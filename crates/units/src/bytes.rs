@@ -66,21 +66,6 @@ impl Bytes {
         self.0 as f64
     }
 
-    /// The difference of two amounts, or zero where `other` is larger.
-    #[must_use]
-    pub const fn saturating_sub(self, other: Self) -> Self {
-        Self(self.0.saturating_sub(other.0))
-    }
-
-    /// The sum, or `None` where it exceeds [`Bytes::MAX`].
-    #[must_use]
-    pub const fn checked_add(self, other: Self) -> Option<Self> {
-        match self.0.checked_add(other.0) {
-            Some(bytes) => Some(Self(bytes)),
-            None => None,
-        }
-    }
-
     /// This amount times `factor` (dimensionless), rounded to the nearest byte; negative and NaN give zero.
     #[must_use]
     pub fn scale(self, factor: f64) -> Self {
@@ -94,12 +79,6 @@ impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, scale) = UNITS.into_iter().find(|(_, scale)| self.0 >= *scale).unwrap_or(("B", 1));
         parse::show(f, &parse::decimal(self.0, scale), unit)
-    }
-}
-
-impl fmt::Debug for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 

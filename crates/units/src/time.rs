@@ -78,21 +78,6 @@ impl Time {
         self.0 as f64 / 1e12
     }
 
-    /// The difference, or zero where `other` is later.
-    #[must_use]
-    pub const fn saturating_sub(self, other: Self) -> Self {
-        Self(self.0.saturating_sub(other.0))
-    }
-
-    /// The sum, or `None` where it exceeds [`Time::MAX`].
-    #[must_use]
-    pub const fn checked_add(self, other: Self) -> Option<Self> {
-        match self.0.checked_add(other.0) {
-            Some(ps) => Some(Self(ps)),
-            None => None,
-        }
-    }
-
     /// This duration times `factor` (dimensionless), rounded to the nearest picosecond.
     ///
     /// A negative or NaN factor gives zero; [`Time::MAX`] times a positive factor stays [`Time::MAX`].
@@ -115,12 +100,6 @@ impl fmt::Display for Time {
         let (unit, scale) =
             UNITS.into_iter().find(|(_, scale)| self.0 >= *scale).unwrap_or(("us", 1_000_000));
         parse::show(f, &parse::decimal(self.0, scale), unit)
-    }
-}
-
-impl fmt::Debug for Time {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 
