@@ -50,7 +50,7 @@ fn scenario(s: &Scenario) -> Result<Value, Failure> {
     for case in s.cases() {
         let ready = s.ready(&case)?;
         cases.push(json!({
-            "condition": case.condition, "pause": case.pause, "scheme": case.scheme, "seeds": s.seeds_of(&case),
+            "condition": case.id.condition, "pause": case.id.pause, "scheme": case.id.scheme, "seeds": s.seeds_of(&case),
             "packet_hops": ready.estimate().packet_hops, "config": ready.config,
         }));
     }

@@ -69,7 +69,7 @@ fn scenarios(
     let Some(paper) = cnsim_papers::find(&args.scenario) else {
         return Ok(vec![Scenario::load_in(registry, &args.scenario, &sets, &[])?]);
     };
-    let told = |id: &str| published.iter().any(|p| format!("{}/{}", p.study, p.scenario) == id);
+    let told = |id: &str| published.iter().any(|p| format!("{}/{}", p.case.study, p.case.scenario) == id);
     let mine = EMBEDDED.iter().map(|(id, _)| *id).filter(|id| id.split('/').next() == Some(paper.id));
     let all: Vec<&str> = mine.filter(|id| told(id)).collect();
     if all.is_empty() {
@@ -448,7 +448,7 @@ impl Text<'_> {
     fn json(&self) -> serde_json::Value {
         let cell = |c: &ScoredCell| {
             json!({
-                "scenario": c.cell.scenario, "condition": c.cell.condition, "pause": c.cell.pause, "scheme": c.cell.scheme, "metric": c.cell.metric.id,
+                "scenario": c.cell.case.scenario, "condition": c.cell.condition(), "pause": c.cell.case.pause, "scheme": c.cell.case.scheme, "metric": c.cell.metric.id,
                 "unit": c.cell.unit, "published": c.cell.published.as_ref().map(|p| p.value), "measured": c.cell.summary.mean,
                 "ci95": c.cell.summary.confidence(), "scale": c.scale, "distance": c.distance, "agrees": c.agrees,
             })
@@ -502,10 +502,9 @@ impl Text<'_> {
         for s in self.scored {
             for c in &s.cells {
                 let of = &c.cell;
-                let mut line: Vec<String> =
-                    [&s.label, &of.study, &of.scenario, &of.condition, &of.pause, &of.scheme]
-                        .map(Clone::clone)
-                        .into();
+                let case = of.shown();
+                let mut line =
+                    vec![s.label.clone(), case.study, case.scenario, case.condition, case.pause, case.scheme];
                 let published = of.published.as_ref().map_or_else(String::new, |p| digits(p.value));
                 line.extend([of.metric.id.to_string(), of.unit.clone(), published, digits(of.summary.mean)]);
                 line.extend(bounds(of.summary.confidence()));

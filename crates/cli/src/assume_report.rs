@@ -80,16 +80,11 @@ pub(crate) fn heat(
     list: &[&Scored],
 ) -> model::Table {
     let mine = |s: &Scored| -> Vec<ScoredCell> {
-        let here = |c: &&ScoredCell| {
-            c.cell.scenario == scenario.name
-                && c.cell.pause == case.pause
-                && c.cell.scheme == case.scheme
-                && same(&c.cell.condition, &case.condition)
-        };
-        s.cells.iter().filter(here).cloned().collect()
+        s.cells.iter().filter(|c| c.cell.case == case.id).cloned().collect()
     };
-    let metrics: Vec<&'static Metric> =
+    let mut metrics: Vec<&'static Metric> =
         list.first().map(|s| mine(s)).unwrap_or_default().iter().map(|c| c.cell.metric).collect();
+    metrics.dedup_by_key(|m| m.id);
     let cell = |c: &ScoredCell| {
         let (of, p) = (&c.cell, c.cell.published.as_ref());
         model::Cell {
@@ -110,11 +105,11 @@ pub(crate) fn heat(
     model::Table {
         id: format!("case-{number}"),
         condition: if several {
-            format!("{}, {}, {}", scenario.name, case.condition, case.scheme)
+            format!("{}, {}, {}", scenario.name, case.id.condition, case.id.scheme)
         } else {
-            format!("{}, {}", case.condition, case.scheme)
+            format!("{}, {}", case.id.condition, case.id.scheme)
         },
-        pause: case.pause.clone(),
+        pause: case.id.pause.clone(),
         columns: metrics.iter().map(|m| column(m)).collect(),
         rows: list
             .iter()
@@ -127,9 +122,4 @@ pub(crate) fn heat(
             .collect(),
         ..model::Table::default()
     }
-}
-
-/// The same condition, however it is spelled.
-fn same(a: &str, b: &str) -> bool {
-    cnsim_lab::condition::canonical(a) == cnsim_lab::condition::canonical(b)
 }

@@ -2,8 +2,9 @@
 
 use crate::Failure;
 use crate::verify::flat;
+use cnsim_lab::case::CaseId;
 use cnsim_lab::keys::TABLES;
-use cnsim_lab::results::Run;
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::store::LABELS;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +19,8 @@ pub(crate) enum Baseline {
 
 /// The runs of a case and a configuration, by seed.
 pub(crate) struct At<'a> {
-    pub(crate) run: &'a Run,
-    pub(crate) seeds: BTreeMap<u64, &'a Run>,
+    pub(crate) run: &'a RunRecord,
+    pub(crate) seeds: BTreeMap<u64, &'a RunRecord>,
     /// Of its configuration, the keys that vary among the runs of its scenario.
     config: BTreeMap<String, String>,
     /// The settings that vary among the points of the case, as in a sweep.
@@ -32,7 +33,7 @@ impl At<'_> {
     }
 
     fn scenario(&self) -> (&str, &str) {
-        (&self.run.study, &self.run.scenario)
+        (&self.run.case.study, &self.run.case.scenario)
     }
 }
 
@@ -40,17 +41,17 @@ impl At<'_> {
 ///
 /// # Errors
 /// A run that is there twice with other results.
-pub(crate) fn points(runs: &[Run]) -> Result<Vec<At<'_>>, Failure> {
-    let mut places: BTreeMap<(String, BTreeMap<String, String>), usize> = BTreeMap::new();
+pub(crate) fn points(runs: &[RunRecord]) -> Result<Vec<At<'_>>, Failure> {
+    let mut places: BTreeMap<(&CaseId, BTreeMap<String, String>), usize> = BTreeMap::new();
     let mut points: Vec<At<'_>> = Vec::new();
     for run in runs {
         let mut config = flat(&run.config);
         config.retain(|k, _| !LABELS.contains(&k.as_str()));
-        let at = *places.entry((run.case(), config.clone())).or_insert(points.len());
+        let at = *places.entry((&run.case, config.clone())).or_insert(points.len());
         if at == points.len() {
             points.push(At { run, seeds: BTreeMap::new(), config, swept: BTreeSet::new() });
         }
-        let results = |r: &Run| (r.fingerprint.clone(), r.metrics.clone(), r.traffic.clone());
+        let results = |r: &RunRecord| (r.fingerprint.clone(), r.metrics.clone(), r.traffic.clone());
         if let Some(other) = points[at].seeds.insert(run.seed, run)
             && results(other) != results(run)
         {
@@ -60,12 +61,12 @@ pub(crate) fn points(runs: &[Run]) -> Result<Vec<At<'_>>, Failure> {
             )));
         }
     }
-    let swept = varying(&points, |p| p.run.case());
+    let swept = varying(&points, |p| p.run.case.to_string());
     let scenario = |p: &At<'_>| format!("{:?}", p.scenario());
-    let scheme = |p: &At<'_>| format!("{:?} {}", p.scenario(), p.run.scheme);
+    let scheme = |p: &At<'_>| format!("{:?} {}", p.scenario(), p.run.case.scheme);
     let (varied, own) = (varying(&points, scenario), varying(&points, scheme));
     for p in &mut points {
-        p.swept = swept[&p.run.case()].clone();
+        p.swept = swept[&p.run.case.to_string()].clone();
         let (varied, own) = (&varied[&scenario(p)], &own[&scheme(p)]);
         // A scheme's parameters tell nothing where all its runs have them.
         p.config.retain(|k, _| if k.starts_with("scheme.") { own.contains(k) } else { varied.contains(k) });
@@ -88,11 +89,12 @@ impl Baseline {
     /// Reads a baseline: a scheme, a condition, `PAUSE on`, or `KEY=VALUE` of a key that a sweep or matrix varies.
     pub(crate) fn read(text: &str, points: &[At<'_>]) -> Result<Self, Failure> {
         let text = text.trim();
-        let has = |of: fn(&Run) -> &str, word: &str| {
+        let has = |of: fn(&RunRecord) -> &str, word: &str| {
             let found = points.iter().map(|p| of(p.run)).find(|w| w.eq_ignore_ascii_case(word));
             found.map(String::from)
         };
-        let (scheme, pause): (fn(&Run) -> &str, fn(&Run) -> &str) = (|r| &r.scheme, |r| &r.pause);
+        let (scheme, pause): (fn(&RunRecord) -> &str, fn(&RunRecord) -> &str) =
+            (|r| &r.case.scheme, |r| &r.case.pause);
         let key = |key: &str, value: &str| match key {
             "scheme" | "scheme.name" => has(scheme, value).map(Self::Scheme),
             "pause" | "pause.mode" => has(pause, value).map(Self::Pause),
@@ -108,7 +110,7 @@ impl Baseline {
         };
         has(scheme, text)
             .map(Self::Scheme)
-            .or_else(|| has(|r| &r.condition, text).map(Self::Condition))
+            .or_else(|| has(|r| &r.case.condition, text).map(Self::Condition))
             .or_else(|| {
                 let mode = text.split_once(' ').filter(|(word, _)| word.eq_ignore_ascii_case("pause"))?;
                 has(pause, mode.1.trim()).map(Self::Pause)
@@ -125,9 +127,9 @@ impl Baseline {
     /// Is a point the baseline?
     pub(crate) fn is(&self, p: &At<'_>) -> bool {
         match self {
-            Self::Scheme(s) => p.run.scheme == *s,
-            Self::Condition(c) => p.run.condition == *c,
-            Self::Pause(mode) => p.run.pause == *mode,
+            Self::Scheme(s) => p.run.case.scheme == *s,
+            Self::Condition(c) => p.run.case.condition == *c,
+            Self::Pause(mode) => p.run.case.pause == *mode,
             Self::Key(key, value) => p.config.get(key).is_some_and(|v| same(v, value)),
         }
     }
@@ -137,7 +139,7 @@ impl Baseline {
     pub(crate) fn of<'p, 'a>(&self, p: &At<'_>, points: &'p [At<'a>]) -> Vec<(&'p At<'a>, String)> {
         let mut all: Vec<&At<'_>> = points.iter().filter(|b| self.is(b) && self.beside(p, b)).collect();
         // What a baseline leaves open, such as the parameters of its scheme, is taken as it is here.
-        let open: [&dyn Fn(&At<'_>) -> bool; 2] = [&|b| b.run.condition == p.run.condition, &|b| {
+        let open: [&dyn Fn(&At<'_>) -> bool; 2] = [&|b| b.run.case.condition == p.run.case.condition, &|b| {
             p.swept.iter().all(|k| p.config.get(k) == b.config.get(k))
         }];
         for alike in open {
@@ -157,8 +159,8 @@ impl Baseline {
     /// Are two points equal in all but the settings of the baseline?
     fn beside(&self, p: &At<'_>, b: &At<'_>) -> bool {
         let place = p.scenario() == b.scenario();
-        let pause = matches!(self, Self::Pause(_)) || p.run.pause == b.run.pause;
-        let scheme = matches!(self, Self::Scheme(_)) || p.run.scheme == b.run.scheme;
+        let pause = matches!(self, Self::Pause(_)) || p.run.case.pause == b.run.case.pause;
+        let scheme = matches!(self, Self::Scheme(_)) || p.run.case.scheme == b.run.case.scheme;
         let alike = |k: &String| match (p.config.get(k), b.config.get(k)) {
             (Some(p), Some(b)) => p == b,
             // A key that only one of them reads has no effect in the other; one of a table may stand at its default there.
@@ -184,12 +186,12 @@ impl Baseline {
 
     /// The key of two points that are compared: all settings but those of the baseline.
     pub(crate) fn rest(&self, p: &At<'_>, b: &At<'_>) -> String {
-        let mut all = vec![format!("{}/{}", p.run.study, p.run.scenario)];
+        let mut all = vec![format!("{}/{}", p.run.case.study, p.run.case.scenario)];
         let conditioned = matches!(self, Self::Condition(_));
-        let alike = p.run.condition == b.run.condition;
-        all.extend((alike && !conditioned).then(|| p.run.condition.clone()));
-        all.extend((!matches!(self, Self::Pause(_))).then(|| format!("PAUSE {}", p.run.pause)));
-        all.extend((!matches!(self, Self::Scheme(_))).then(|| p.run.scheme.clone()));
+        let alike = p.run.case.condition == b.run.case.condition;
+        all.extend((alike && !conditioned).then(|| p.run.case.condition.clone()));
+        all.extend((!matches!(self, Self::Pause(_))).then(|| format!("PAUSE {}", p.run.case.pause)));
+        all.extend((!matches!(self, Self::Scheme(_))).then(|| p.run.case.scheme.clone()));
         // Where two conditions are compared by a key, the values of all other keys tell the place.
         let told = |k: &&String| (p.swept.contains(*k) || !(alike || conditioned)) && !self.names(k);
         let values = p.config.iter().filter(|(k, v)| told(k) && b.config.get(*k) == Some(*v));
@@ -203,10 +205,11 @@ impl Baseline {
         match self {
             Self::Scheme(_) => {
                 let params = p.swept.iter().filter(|k| self.names(k));
-                p.run.scheme.clone() + &params.map(|k| format!(", {k} = {}", p.value(k))).collect::<String>()
+                p.run.case.scheme.clone()
+                    + &params.map(|k| format!(", {k} = {}", p.value(k))).collect::<String>()
             }
-            Self::Condition(_) => p.run.condition.clone(),
-            Self::Pause(_) => format!("PAUSE {}", p.run.pause),
+            Self::Condition(_) => p.run.case.condition.clone(),
+            Self::Pause(_) => format!("PAUSE {}", p.run.case.pause),
             Self::Key(key, _) => p.value(key).into(),
         }
     }
@@ -223,8 +226,9 @@ impl Baseline {
 /// Possible baselines among these points.
 pub(crate) fn choices(points: &[At<'_>]) -> String {
     let list = |words: BTreeSet<&str>, and: &str| words.into_iter().collect::<Vec<_>>().join(and);
-    let all = |of: fn(&Run) -> &str| points.iter().map(|p| of(p.run)).collect::<BTreeSet<_>>();
-    let modes: Vec<String> = all(|r| &r.pause).into_iter().map(|mode| format!("\"PAUSE {mode}\"")).collect();
+    let all = |of: fn(&RunRecord) -> &str| points.iter().map(|p| of(p.run)).collect::<BTreeSet<_>>();
+    let modes: Vec<String> =
+        all(|r| &r.case.pause).into_iter().map(|mode| format!("\"PAUSE {mode}\"")).collect();
     let keys: BTreeSet<&str> = points
         .iter()
         .flat_map(|p| p.config.keys())
@@ -237,8 +241,8 @@ pub(crate) fn choices(points: &[At<'_>]) -> String {
     };
     format!(
         "name a scheme ({}), a condition ({}), a PAUSE mode ({}); {varies}",
-        list(all(|r| &r.scheme), ", "),
-        list(all(|r| &r.condition), "; "),
+        list(all(|r| &r.case.scheme), ", "),
+        list(all(|r| &r.case.condition), "; "),
         modes.join(", ")
     )
 }
@@ -252,26 +256,21 @@ fn same(a: &str, b: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_lab::store::RunRecord;
+    use cnsim_lab::record::RunRecord;
     use serde_json::{Value, json};
 
     /// A run of a condition, scheme and configuration.
-    fn run(condition: &str, scheme: &str, config: Value) -> Run {
-        let record = RunRecord {
-            study: "mine".into(),
-            scenario: "t".into(),
-            condition: condition.into(),
-            pause: "on".into(),
-            scheme: scheme.into(),
+    fn run(condition: &str, scheme: &str, config: Value) -> RunRecord {
+        RunRecord {
+            case: ["mine", "t", condition, "on", scheme].into(),
             seed: 1,
             config,
             ..RunRecord::default()
-        };
-        Run::of(&record, Vec::new())
+        }
     }
 
     /// Each point that has one of the baseline beside it: condition here, condition there.
-    fn pairs(runs: &[Run], baseline: &str) -> Result<Vec<(String, String)>, String> {
+    fn pairs(runs: &[RunRecord], baseline: &str) -> Result<Vec<(String, String)>, String> {
         let failed = |e: Failure| match e {
             Failure::Input(text) => text,
             _ => String::new(),
@@ -282,7 +281,10 @@ mod tests {
         for p in points.iter().filter(|p| !baseline.is(p)) {
             for (b, name) in baseline.of(p, &points) {
                 let several = name.strip_prefix(&baseline.text()).unwrap_or_default();
-                all.push((baseline.rest(p, b) + ": " + &p.run.condition, b.run.condition.clone() + several));
+                all.push((
+                    baseline.rest(p, b) + ": " + &p.run.case.condition,
+                    b.run.case.condition.clone() + several,
+                ));
             }
         }
         Ok(all)
@@ -334,7 +336,7 @@ mod tests {
         // Where PAUSE is off, its watermark is not read; a table's key may be at its default.
         let (on, off) = (json!({"pause.mode": "on", "pause.high": "9 KB"}), json!({"pause.mode": "off"}));
         let mut other = run("c", "ecm", off);
-        other.pause = "off".into();
+        other.case.pause = "off".into();
         assert_eq!(pairs(&[run("c", "ecm", on), other], "PAUSE on").unwrap().len(), 1);
         let set = |config: Value| run("c", "ecm", config);
         let tables =

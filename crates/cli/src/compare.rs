@@ -7,7 +7,9 @@ use crate::verify::flat;
 use crate::{Done, Failure};
 use crate::{look, paired};
 use cnsim_lab::files::digits;
-use cnsim_lab::results::{Quantity, Results, Run};
+use cnsim_lab::quantity::Quantity;
+use cnsim_lab::record::RunRecord;
+use cnsim_lab::results::Results;
 use cnsim_lab::stats::Summary;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -105,9 +107,9 @@ fn notes(read: &[Results], files: &[PathBuf]) -> Vec<String> {
 }
 
 /// All numbers of a run: name -> value and unit.
-fn quantities(run: &Run) -> BTreeMap<String, (f64, String)> {
+fn quantities(run: &RunRecord) -> BTreeMap<String, (f64, String)> {
     let mut all: BTreeMap<String, (f64, String)> =
-        run.metrics.iter().map(|(k, q)| (k.clone(), (q.value, q.unit.clone()))).collect();
+        run.metrics.0.iter().map(|(k, q)| (k.clone(), (q.value, q.unit.to_string()))).collect();
     all.extend(run.counters.iter().map(|(k, v)| (k.clone(), (*v as f64, String::new()))));
     for (port, facts) in &run.ports {
         let facts = serde_json::to_value(facts).unwrap_or_default();
@@ -116,8 +118,9 @@ fn quantities(run: &Run) -> BTreeMap<String, (f64, String)> {
         }
     }
     for t in &run.traffic {
-        let of = |(id, q): (&String, &Quantity)| (format!("{id} of {}", t.name), (q.value, q.unit.clone()));
-        all.extend(t.metrics.iter().map(of));
+        let of =
+            |(id, q): (&String, &Quantity)| (format!("{id} of {}", t.name), (q.value, q.unit.to_string()));
+        all.extend(t.metrics.0.iter().map(of));
     }
     all.insert("packet_hops".into(), (run.packet_hops as f64, String::new()));
     all
@@ -137,7 +140,8 @@ fn differences(x: &Results, y: &Results) -> Found {
             let lonely = one.keys().filter(|k| !other.contains_key(k));
             found.only[side].extend(lonely.map(|(seed, _)| format!("{case}, seed {seed}")));
         }
-        let pairs: Vec<(&Run, &Run)> = mine.iter().filter_map(|(k, a)| Some((*a, *theirs.get(k)?))).collect();
+        let pairs: Vec<(&RunRecord, &RunRecord)> =
+            mine.iter().filter_map(|(k, a)| Some((*a, *theirs.get(k)?))).collect();
         let mut numbers: BTreeMap<(String, String), Vec<(f64, f64)>> = BTreeMap::new();
         for (a, b) in &pairs {
             let (p, q) = (flat(&a.config), flat(&b.config));
@@ -256,20 +260,20 @@ fn text(found: &Found, files: [&Path; 2]) -> String {
 mod tests {
     use super::*;
     use cnsim_lab::measure::PortFacts;
-    use cnsim_lab::store::RunRecord;
+    use cnsim_lab::record::RunRecord;
 
     fn results(seeds: u64, of: impl Fn(u64, &mut RunRecord)) -> Results {
         let run = |seed: u64| {
             let facts = PortFacts { xoffs: 4, ..PortFacts::default() };
             let mut r = RunRecord {
                 seed,
-                metrics: BTreeMap::from([("overhead".into(), 1.0)]),
+                metrics: [("overhead", 1.0)].into(),
                 counters: BTreeMap::from([("cuts".into(), 2)]),
                 ports: BTreeMap::from([("S>H1".into(), facts)]),
                 ..RunRecord::default()
             };
             of(seed, &mut r);
-            Run::of(&r, Vec::new())
+            r
         };
         Results::new("run x", None, (1..=seeds).map(run).collect())
     }
@@ -279,7 +283,7 @@ mod tests {
     fn every_number_of_a_run_is_compared() {
         type Change = fn(&mut RunRecord);
         let changes: [(&str, Change); 4] = [
-            ("overhead", |r| r.metrics.extend([("overhead".into(), 3.0)])),
+            ("overhead", |r| r.metrics.insert("overhead", 3.0)),
             ("cuts", |r| r.counters.extend([("cuts".into(), 4)])),
             ("xoffs of S>H1", |r| r.ports.get_mut("S>H1").into_iter().for_each(|p| p.xoffs = 6)),
             ("packet_hops", |r| r.packet_hops = 2),
@@ -321,7 +325,7 @@ mod tests {
             plain.filter(|l| !l.is_empty() && !l.starts_with('─')).collect()
         };
         let change = |seed: u64, r: &mut RunRecord| {
-            r.metrics.insert("overhead".into(), [3.0, 4.0, 8.0][seed as usize - 1]);
+            r.metrics.insert("overhead", [3.0, 4.0, 8.0][seed as usize - 1]);
             if seed == 3 {
                 r.fingerprint.insert("events".into(), "ff".into());
                 r.counters.remove("cuts");

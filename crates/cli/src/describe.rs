@@ -23,7 +23,8 @@ fn bold(text: &str) -> String {
 fn printed(study: &str, scenario: Option<&str>) -> usize {
     let all = published::parse("published.csv", published::EMBEDDED).unwrap_or_default();
     let mine = |p: &&published::Published| {
-        p.study.eq_ignore_ascii_case(study) && scenario.is_none_or(|s| p.scenario.eq_ignore_ascii_case(s))
+        p.case.study.eq_ignore_ascii_case(study)
+            && scenario.is_none_or(|s| p.case.scenario.eq_ignore_ascii_case(s))
     };
     all.iter().filter(mine).count()
 }
@@ -92,8 +93,8 @@ pub(crate) fn scenario(s: &Scenario, written: String) -> Done {
     for (g, group) in s.groups.iter().enumerate() {
         let mut conditions: Vec<&str> = Vec::new();
         for c in cases.iter().filter(|c| c.group == g) {
-            if !conditions.contains(&c.condition.as_str()) {
-                conditions.push(&c.condition);
+            if !conditions.contains(&c.id.condition.as_str()) {
+                conditions.push(&c.id.condition);
             }
         }
         println!("  PAUSE {}; schemes {}:", group.pauses.join(", "), group.schemes.join(", "));
@@ -135,8 +136,8 @@ pub(crate) fn scenario(s: &Scenario, written: String) -> Done {
     }
     let whole = if is_file(&written) { "run" } else { "reproduce" };
     println!(
-        "\nRun it: cnsim {whole} {written} · one case: cnsim run {written} --case \"{}, PAUSE {}, {}\"",
-        first.condition, first.pause, first.scheme
+        "\nRun it: cnsim {whole} {written} · one case: cnsim run {written} --case \"{}\"",
+        first.id.name()
     );
     Ok(())
 }
@@ -152,7 +153,7 @@ fn bearing(s: &Scenario, config: &serde_json::Value) -> Vec<Vec<String>> {
                 let mut values: Vec<String> = Vec::new();
                 let reads = |n: &String| s.registry().find(n).is_some_and(|e| !readable(a, e).is_empty());
                 for scheme in s.schemes().into_iter().filter(reads) {
-                    let case = s.cases().into_iter().find(|c| c.scheme == scheme);
+                    let case = s.cases().into_iter().find(|c| c.id.scheme == scheme);
                     let built = case.and_then(|c| s.ready(&c).ok()).map(|r| r.built.values);
                     let value = built.and_then(|v| v.into_iter().find(|v| v.0 == leaf));
                     if let Some((_, v)) = value.filter(|v| !values.contains(&v.1)) {

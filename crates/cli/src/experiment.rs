@@ -7,10 +7,11 @@ use crate::request::{refuse_many, tell_notes, threads, wanted};
 use crate::summary::{self, Told};
 use crate::{Common, Done, EngineArg, Failure, Making, notes, one_case};
 use cnsim_lab::flow_files::fork_columns;
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::results::Partial;
 use cnsim_lab::run::{Job, Watch, run_job, run_jobs, stored, unkept};
 use cnsim_lab::scenario::Scenario;
-use cnsim_lab::store::{RunRecord, Store};
+use cnsim_lab::store::Store;
 use cnsim_papers::cells::{Cell, cells};
 use cnsim_papers::files::{claims_csv, numbers_csv};
 use cnsim_papers::findings;
@@ -267,11 +268,11 @@ pub(crate) fn mark_partial(report: &mut cnsim_report::model::Report, partial: Op
 
 /// A line for each metric that was asked for and that no table shows.
 fn unshown(asked: &[String], records: &[RunRecord]) -> Vec<String> {
-    let studies: std::collections::BTreeSet<&str> = records.iter().map(|r| r.study.as_str()).collect();
+    let studies: std::collections::BTreeSet<&str> = records.iter().map(|r| r.case.study.as_str()).collect();
     if studies.len() > 1 && !asked.is_empty() {
         return vec!["--metric shows metrics of one study: name one; numbers.csv has those of all".into()];
     }
-    let none = |id: &&String| !records.iter().any(|r| r.metrics.contains_key(id.as_str()));
+    let none = |id: &&String| !records.iter().any(|r| r.metrics.get(id).is_some());
     let line = |id: &String| match id.starts_with("latency") {
         true => format!("{id}: no run measured it; set record.latency = true"),
         false => {
@@ -328,8 +329,8 @@ mod tests {
     #[test]
     fn metrics_that_no_table_shows_are_named() {
         let run = |study: &str| RunRecord {
-            study: study.into(),
-            metrics: [("pauses".to_string(), 1.0)].into(),
+            case: [study, "", "", "", ""].into(),
+            metrics: [("pauses", 1.0)].into(),
             ..RunRecord::default()
         };
         let of = |asked: &[&str], records: &[RunRecord]| {

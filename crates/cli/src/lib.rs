@@ -107,7 +107,7 @@ pub use paired::Pairs;
 /// The figures of a scenario's page as the report draws them, from finished runs: for documents.
 pub fn figures(
     scenario: &cnsim_lab::scenario::Scenario,
-    records: &[cnsim_lab::store::RunRecord],
+    records: &[cnsim_lab::record::RunRecord],
 ) -> Vec<cnsim_report::model::Figure> {
     cnsim_report::build::figures_of(scenario, records)
 }

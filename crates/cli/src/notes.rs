@@ -4,7 +4,7 @@
 use crate::look::{self, Colour, paint};
 use crate::{Done, Failure};
 use cnsim_lab::advice::{after, frozen};
-use cnsim_lab::store::RunRecord;
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::unfinished;
 
 /// Prints them, each group under its heading.

@@ -5,27 +5,21 @@ use crate::summary;
 use cnsim_lab::files::digits;
 use cnsim_lab::flows::fct::{SizeGroup, Unfinished};
 use cnsim_lab::metrics::{METRICS, Metric};
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::stats::Summary;
-use cnsim_lab::store::RunRecord;
 use cnsim_report::build::{CaseRuns, ports, traffic};
 use cnsim_units::{Bytes, Time};
 
 /// Prints the requested metrics, or all metrics and the ports.
 pub(crate) fn print(records: &[RunRecord], shown: &[&'static Metric]) {
     let Some(record) = records.first() else { return };
-    let id = format!("{}/{}", record.study, record.scenario);
     let seeds = match records {
         [_] => format!("seed {}", record.seed),
         all => format!("seeds {} to {}", record.seed, record.seed + all.len() as u64 - 1),
     };
-    let title = format!("{id}, {}, PAUSE {}, {}, {seeds}", record.condition, record.pause, record.scheme);
+    let title = format!("{}, {seeds}", record.case);
     println!("{}", paint(&title, Colour::Bold, look::colour_on_stdout()));
-    let case = CaseRuns {
-        condition: &record.condition,
-        pause: &record.pause,
-        scheme: &record.scheme,
-        runs: records.iter().collect(),
-    };
+    let case = CaseRuns { case: record.case.clone(), runs: records.iter().collect() };
     let value = |s: Summary| {
         let one = if s.n == 1 { digits(s.mean) } else { measured(s.mean, s.confidence()) };
         at_least(s.bound) + &one
@@ -93,7 +87,7 @@ fn unfinished_flows(record: &RunRecord) {
     if record.unfinished.is_empty() {
         return;
     }
-    let all = record.metrics.get("incomplete_transfers").copied().unwrap_or(0.0);
+    let all = record.metrics.get("incomplete_transfers").unwrap_or(0.0);
     println!("\n{all} flows are unfinished at the end of the run (seed {}). The first of them:", record.seed);
     let row = |f: &Unfinished| {
         let (bytes, missing) = (Bytes::new(f.bytes).to_string(), Bytes::new(f.missing).to_string());

@@ -3,10 +3,11 @@
 //! it as partial.
 
 use crate::{Done, Failure};
+use cnsim_lab::case::CaseId;
 use cnsim_lab::place::{Place, PlaceError};
-use cnsim_lab::results::{self, Partial, Results, case_title};
+use cnsim_lab::record::RunRecord;
+use cnsim_lab::results::{self, Partial, Results};
 use cnsim_lab::saved::{RESULTS, Saved};
-use cnsim_lab::store::RunRecord;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -47,10 +48,10 @@ impl Output {
         force: bool,
     ) -> Result<Option<Self>, Failure> {
         let (mut saved, mut before) = enter(out, force)?;
-        let mine = counted(records.iter().map(|r| (labels(r), r.seed)));
+        let mine = counted(records);
         let verb = |command: &str| results::folder(command.split(' ').next().unwrap_or_default());
         let fewer = |old: &Results| {
-            let theirs = counted(old.runs.iter().map(|r| (r.case(), r.seed)));
+            let theirs = counted(&old.runs);
             let lost = theirs.iter().any(|(run, n)| mine.get(run).unwrap_or(&0) < n);
             lost && (verb(&old.command) != verb(command) || old.runs.len() > records.len())
         };
@@ -124,15 +125,10 @@ fn enter(dir: &Path, force: bool) -> Result<(Saved, Option<Results>), PlaceError
     }
 }
 
-fn labels(r: &RunRecord) -> String {
-    let (study, scenario, condition, pause, scheme) = r.case();
-    case_title([study, scenario, condition, pause, scheme])
-}
-
 /// How often each run is there: the points of a sweep have the same names.
-fn counted(runs: impl Iterator<Item = (String, u64)>) -> BTreeMap<(String, u64), usize> {
+fn counted(runs: &[RunRecord]) -> BTreeMap<(&CaseId, u64), usize> {
     let mut all = BTreeMap::new();
-    runs.for_each(|run| *all.entry(run).or_insert(0) += 1);
+    runs.iter().for_each(|r| *all.entry((&r.case, r.seed)).or_insert(0) += 1);
     all
 }
 

@@ -5,9 +5,9 @@ use crate::look::{self, Colour, at_least, measured, paint};
 use crate::{Done, Failure, notes};
 use cnsim_lab::metrics::Times;
 use cnsim_lab::metrics::{METRICS, Metric};
-use cnsim_lab::results::{Results, Run};
+use cnsim_lab::record::RunRecord;
+use cnsim_lab::results::Results;
 use cnsim_lab::stats::Summary;
-use cnsim_lab::store::RunRecord;
 use cnsim_lab::unfinished::FINISHED;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -46,12 +46,12 @@ struct Row {
 impl Pairs {
     /// A metric, of all traffic or that of a name, of two points whose runs stand by seed; none if no seed has it on both sides.
     fn of(base: &BySeed<'_>, here: &BySeed<'_>, name: &str, metric: &Metric) -> Option<Self> {
-        let pair = |(seed, run): (&u64, &&Run)| {
+        let pair = |(seed, run): (&u64, &&RunRecord)| {
             Some((value(base.get(seed)?, name, metric)?, value(run, name, metric)?))
         };
         let pairs: Vec<((f64, bool), (f64, bool))> = here.iter().filter_map(pair).collect();
         let difference = Summary::of(&pairs.iter().map(|(b, v)| v.0 - b.0).collect::<Vec<_>>())?;
-        let apart = |(seed, run): (&u64, &&Run)| {
+        let apart = |(seed, run): (&u64, &&RunRecord)| {
             base.get(seed).is_some_and(|b| !finished(b, name).eq(finished(run, name)))
         };
         let n = pairs.len() as f64;
@@ -68,9 +68,7 @@ impl Pairs {
 
     /// The same of finished runs; one of several runs with a seed counts.
     pub fn of_records(base: &[&RunRecord], here: &[&RunRecord], metric: &Metric) -> Option<Self> {
-        let runs = |of: &[&RunRecord]| of.iter().map(|r| Run::of(r, Vec::new())).collect::<Vec<_>>();
-        let (base, here) = (runs(base), runs(here));
-        let [base, here] = [&base, &here].map(|of| of.iter().map(|r| (r.seed, r)).collect());
+        let [base, here] = [base, here].map(|of| of.iter().map(|r| (r.seed, *r)).collect());
         Self::of(&base, &here, "", metric)
     }
 
@@ -124,19 +122,15 @@ impl Row {
 }
 
 /// The runs of a point by seed.
-type BySeed<'a> = BTreeMap<u64, &'a Run>;
+type BySeed<'a> = BTreeMap<u64, &'a RunRecord>;
 
 /// A metric of a run, of all traffic or that of a name, and whether it is a lower bound.
-fn value(r: &Run, name: &str, metric: &Metric) -> Option<(f64, bool)> {
-    let all = match name {
-        "" => &r.metrics,
-        name => r.traffic.iter().find(|t| t.name == name).map(|t| &t.metrics)?,
-    };
-    all.get(metric.id).map(|q| (q.value, q.at_least))
+fn value(r: &RunRecord, name: &str, metric: &Metric) -> Option<(f64, bool)> {
+    r.of_traffic(name)?.0.get(metric.id).map(|q| (q.value, q.at_least))
 }
 
 /// The shares of flows that finished: of the name, or of all and of each name.
-fn finished<'a>(r: &'a Run, name: &'a str) -> impl Iterator<Item = Option<f64>> + 'a {
+fn finished<'a>(r: &'a RunRecord, name: &'a str) -> impl Iterator<Item = Option<f64>> + 'a {
     let names = r.traffic.iter().map(|t| t.name.as_str()).filter(move |_| name.is_empty());
     let share = |of: &str| METRICS.iter().find(|m| m.id == FINISHED).and_then(|m| value(r, of, m));
     std::iter::once(name).chain(names).map(move |of| share(of).map(|v| v.0))
@@ -195,8 +189,7 @@ pub(crate) fn paired(files: Vec<Results>, text: &str, asked: &[&'static Metric],
         println!("{}", json!({"schema": 1, "baseline": baseline.text(), "rows": rows, "unpaired": alone}));
         return Ok(());
     }
-    let records: Vec<RunRecord> = all.runs.iter().map(Run::record).collect();
-    notes::print(&records);
+    notes::print(&all.runs);
     tell(&rows, asked);
     if alone > 0 {
         println!(
@@ -260,7 +253,9 @@ fn tell(rows: &[Row], asked: &[&'static Metric]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_lab::results::{Quantity, Traffic};
+    use cnsim_lab::case::CaseId;
+    use cnsim_lab::quantity::Quantities;
+    use cnsim_lab::traffic::TrafficFacts;
     use std::collections::BTreeSet;
 
     /// Seed by seed 10 us less, but over fewer of the flows: no verdict on means, one on what all flows have.
@@ -269,13 +264,11 @@ mod tests {
         let words = |shares: [f64; 2], of_name: [f64; 2]| {
             let one = |scheme: &str, seed: u64, at: usize| {
                 let all = |share: f64, mean: f64| {
-                    let quantity = |value| Quantity { value, unit: String::new(), at_least: false };
-                    let ids = [("finished_flows", share), ("completion_time", mean), ("slowdown", mean)];
-                    ids.map(|(id, v)| (id.to_string(), quantity(v))).into()
+                    [("finished_flows", share), ("completion_time", mean), ("slowdown", mean)].into()
                 };
                 let mut r = run(scheme, seed, 1.0, false);
                 r.metrics = all(shares[at], (seed * 40 - at as u64 * 10) as f64);
-                r.traffic = vec![Traffic { name: "backup".into(), metrics: all(of_name[at], 1.0) }];
+                r.traffic = vec![TrafficFacts { name: "backup".into(), metrics: all(of_name[at], 1.0) }];
                 r
             };
             let runs = (1..=3).flat_map(|seed| [one("none", seed, 0), one("ecm", seed, 1)]).collect();
@@ -290,19 +283,15 @@ mod tests {
         assert_eq!(words([95.0, 95.0], [100.0, 90.0]), "undecided: different flows finished");
     }
 
-    fn run(scheme: &str, seed: u64, p99: f64, at_least: bool) -> Run {
-        let record = RunRecord {
-            study: "mine".into(),
-            scenario: "t".into(),
-            condition: "c".into(),
-            pause: "on".into(),
-            scheme: scheme.into(),
+    fn run(scheme: &str, seed: u64, p99: f64, at_least: bool) -> RunRecord {
+        let p99 = [("completion_time_p99", p99), ("overhead", 1.0)].into_iter().collect::<Quantities>();
+        let bounds = if at_least { BTreeSet::from(["completion_time_p99"]) } else { BTreeSet::new() };
+        RunRecord {
+            case: ["mine", "t", "c", "on", scheme].into(),
             seed,
-            metrics: BTreeMap::from([("completion_time_p99".into(), p99), ("overhead".into(), 1.0)]),
-            at_least: if at_least { BTreeSet::from(["completion_time_p99".into()]) } else { BTreeSet::new() },
+            metrics: p99.bounded(&bounds),
             ..RunRecord::default()
-        };
-        Run::of(&record, Vec::new())
+        }
     }
 
     /// The verdict on a scheme whose tails are these beside a baseline of 100, 120 and 140 us.
@@ -323,11 +312,11 @@ mod tests {
 
     #[test]
     fn who_has_no_partner_is_counted() {
-        let alone = |runs: Vec<Run>| match rows(&Results::new("t", None, runs), "none") {
+        let alone = |runs: Vec<RunRecord>| match rows(&Results::new("t", None, runs), "none") {
             Ok((_, rows, alone)) => (rows.len(), alone),
             Err(_) => (0, 99),
         };
-        let elsewhere = |r: Run| Run { pause: "off".into(), ..r };
+        let elsewhere = |r: RunRecord| RunRecord { case: CaseId { pause: "off".into(), ..r.case }, ..r };
         let all = [run("none", 1, 1.0, false), run("ecm", 1, 2.0, false)];
         assert_eq!(alone(all.to_vec()), (2, 0));
         let more = [elsewhere(run("ecm", 1, 2.0, false)), run("becn", 2, 2.0, false)];

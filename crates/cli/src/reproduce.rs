@@ -39,7 +39,7 @@ fn is_quick(case: &Case) -> bool {
     let rate = |(key, value): &(String, String)| {
         key == "hotspot.rate" && value.parse::<Rate>().is_ok_and(|rate| QUICK.contains(&rate))
     };
-    case.pause == "on" && case.row.iter().any(rate)
+    case.id.pause == "on" && case.row.iter().any(rate)
 }
 
 pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
@@ -113,7 +113,7 @@ pub(crate) fn none_left() -> Failure {
 
 /// The text that `--only` searches, in lower case.
 pub(crate) fn words_of(case: &Case) -> String {
-    format!("{}, PAUSE {}, {}", case.condition, case.pause, case.scheme).to_lowercase()
+    case.id.name().to_lowercase()
 }
 
 /// Published rows without a cell, each with the reason.
@@ -128,7 +128,8 @@ pub(crate) fn left(
     let mut left = if partial { Vec::new() } else { not_run(published, cells, scenarios) };
     left.extend(lost);
     if all && !partial {
-        let known = |p: &&Published| scenarios.iter().any(|s| s.study == p.study && s.name == p.scenario);
+        let known =
+            |p: &&Published| scenarios.iter().any(|s| s.study == p.case.study && s.name == p.case.scenario);
         left.extend(published.iter().filter(|p| !known(p)).cloned());
     }
     let mut with: Vec<(Published, String)> = Vec::new();
@@ -142,16 +143,16 @@ pub(crate) fn left(
 }
 
 fn reason(p: &Published, scenarios: &[Scenario]) -> String {
-    let Some(s) = scenarios.iter().find(|s| s.study == p.study && s.name == p.scenario) else {
+    let Some(s) = scenarios.iter().find(|s| s.study == p.case.study && s.name == p.case.scenario) else {
         return "there is no scenario of this name".into();
     };
-    let Some(scheme) = s.registry().find(&p.scheme) else {
-        return format!("there is no scheme `{}`", p.scheme);
+    let Some(scheme) = s.registry().find(&p.case.scheme) else {
+        return format!("there is no scheme `{}`", p.case.scheme);
     };
     if cnsim_lab::metrics::find(&p.metric).is_none() {
         return format!("there is no metric `{}`", p.metric);
     }
-    if s.case_of(&p.condition, &p.pause, &scheme.name).is_none() {
+    if s.case_of(&p.case.condition, &p.case.pause, &scheme.name).is_none() {
         return "no condition of the scenario reads like this".into();
     }
     "the scenario does not measure this".into()
@@ -177,11 +178,7 @@ mod tests {
 
     fn row(scenario: &str, metric: &str, condition: &str, scheme: &str) -> Published {
         Published {
-            study: "B07".into(),
-            scenario: scenario.into(),
-            condition: condition.into(),
-            pause: "on".into(),
-            scheme: scheme.into(),
+            case: ["B07", scenario, condition, "on", scheme].into(),
             metric: metric.into(),
             value: 1.0,
             text: "1".into(),
@@ -207,10 +204,8 @@ mod tests {
         assert!(ids("nothing").is_empty());
         let case = |condition: &str, pause: &str| Case {
             group: 0,
-            condition: condition.into(),
             row: vec![("hotspot.rate".into(), condition.trim_start_matches("hotspot ").into())],
-            pause: pause.into(),
-            scheme: "ecm".into(),
+            id: ["B07", "single-hop", condition, pause, "ecm"].into(),
         };
         let quick = [
             ("hotspot 2 Gb/s", "on"),

@@ -85,7 +85,7 @@ impl Notes {
     }
 
     fn say(&mut self, case: &Case, text: String) {
-        let place = format!("{}, PAUSE {}", case.condition, case.pause);
+        let place = case.id.place();
         match self.all.iter_mut().find(|n| n.0 == text) {
             Some((_, places)) if places.contains(&place) => {}
             Some((_, places)) => places.push(place),
@@ -200,7 +200,7 @@ pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static Metric>, Failure> 
 
 /// The first case of the scheme asked for; a scheme that the scenario does not run takes the first case's place.
 pub(crate) fn first_case<'a>(cases: &'a [Case], scheme: Option<&str>) -> Result<&'a Case, Failure> {
-    let first = cases.iter().find(|c| scheme.is_none_or(|s| s == c.scheme)).or(cases.first());
+    let first = cases.iter().find(|c| scheme.is_none_or(|s| s == c.id.scheme)).or(cases.first());
     first.ok_or_else(|| Failure::input("the scenario has no case\n  help: give its matrix a scheme"))
 }
 
@@ -215,7 +215,7 @@ pub(crate) fn condition_of(
     scenario.case_named(text, pause, scheme).ok_or_else(|| {
         Failure::input(format!(
             "the condition `{text}` does not fit this scenario's templates\n  help: write for example \"{}\"",
-            example.condition
+            example.id.condition
         ))
     })
 }

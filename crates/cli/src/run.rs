@@ -45,7 +45,7 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
             (None, None) => 1..=scenario.seeds_of(&case),
             (first, _) => first.unwrap_or(1)..=first.unwrap_or(1).saturating_add(seeds - 1),
         };
-        let job = |seed| Job { engine, ..Job::new(&scenario, case.clone(), ready.clone(), seed) };
+        let job = |seed| Job { engine, ..Job::new(case.clone(), ready.clone(), seed) };
         jobs.extend(of.map(|seed| Job { all_series: args.series == "all", ..job(seed) }));
     }
     let own = args.scenario.clone().unwrap_or_else(|| args.foreign.command());
@@ -102,7 +102,7 @@ fn narrowed(
         all = named(scenario, all, id)?;
     }
     if let Some(text) = &args.condition {
-        all.retain(|c| c.condition == *text);
+        all.retain(|c| c.id.condition == *text);
         if all.is_empty() {
             let case = condition_of(scenario, text, pauses.first().map(String::as_str), None, &first)?;
             let group = &scenario.groups[case.group];
@@ -115,24 +115,25 @@ fn narrowed(
     }
     let with_sets = |c: &Case| {
         let row = c.row.iter().filter(|(k, _)| !sets.iter().any(|s| s.0 == *k)).cloned().collect();
-        let set = scenario.case(c.group, row, &c.pause, &c.scheme);
+        let set = scenario.case(c.group, row, &c.id.pause, &c.id.scheme);
         let asked = args.condition.is_some() || args.case.is_some();
-        if asked && set.condition != c.condition
-            || args.case.is_some() && !pauses.iter().all(|p| *p == c.pause)
+        if asked && set.id.condition != c.id.condition
+            || args.case.is_some() && !pauses.iter().all(|p| *p == c.id.pause)
         {
             return Err(Failure::input(format!(
-                "--set makes another case of \"{}, PAUSE {}\": \"{}, PAUSE {}\"\n  help: leave out that --set, or name the other case",
-                c.condition,
-                c.pause,
-                set.condition,
-                pauses.first().unwrap_or(&c.pause)
+                "--set makes another case of \"{}\": \"{}, PAUSE {}\"\n  help: leave out that --set, or name the other case",
+                c.id.place(),
+                set.id.condition,
+                pauses.first().unwrap_or(&c.id.pause)
             )));
         }
         Ok(set)
     };
     all = each_once(all.iter().map(with_sets).collect::<Result<Vec<_>, _>>()?.into_iter());
-    all = chosen(&all, schemes, |c| &c.scheme, |c, s| scenario.case(c.group, c.row.clone(), &c.pause, s));
-    all = chosen(&all, pauses, |c| &c.pause, |c, p| scenario.case(c.group, c.row.clone(), p, &c.scheme));
+    all =
+        chosen(&all, schemes, |c| &c.id.scheme, |c, s| scenario.case(c.group, c.row.clone(), &c.id.pause, s));
+    all =
+        chosen(&all, pauses, |c| &c.id.pause, |c, p| scenario.case(c.group, c.row.clone(), p, &c.id.scheme));
     Ok(all)
 }
 
@@ -168,13 +169,12 @@ const NAMED: usize = 6;
 
 /// The case of an id: `CONDITION, PAUSE on, SCHEME`, with or without study and scenario before it.
 fn named(scenario: &Scenario, cases: Vec<Case>, id: &str) -> Result<Vec<Case>, Failure> {
-    let title = |c: &Case| format!("{}, PAUSE {}, {}", c.condition, c.pause, c.scheme);
     let short = id.strip_prefix(&format!("{}, ", scenario.id())).unwrap_or(id).to_lowercase();
-    let found: Vec<Case> = cases.iter().filter(|c| title(c).to_lowercase() == short).cloned().collect();
+    let found: Vec<Case> = cases.iter().filter(|c| c.id.name().to_lowercase() == short).cloned().collect();
     if !found.is_empty() {
         return Ok(found);
     }
-    let some: Vec<String> = cases.iter().take(NAMED).map(|c| format!("\n    \"{}\"", title(c))).collect();
+    let some: Vec<String> = cases.iter().take(NAMED).map(|c| format!("\n    \"{}\"", c.id.name())).collect();
     let more =
         if cases.len() > NAMED { format!("\n    and {} more", cases.len() - NAMED) } else { String::new() };
     Err(Failure::input(format!(

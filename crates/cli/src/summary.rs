@@ -3,7 +3,8 @@
 use crate::look::{self, Colour, at_least, measured, paint};
 use cnsim_lab::files::digits;
 use cnsim_lab::metrics;
-use cnsim_lab::store::{RunRecord, fingerprint};
+use cnsim_lab::record::RunRecord;
+use cnsim_lab::store::fingerprint;
 use cnsim_papers::cells::Cell;
 use cnsim_papers::claims::{Claim, Finding, Holds};
 use cnsim_papers::verdict::Verdict;
@@ -37,7 +38,7 @@ pub(crate) fn tell(t: &Told<'_>) {
 fn text(t: &Told<'_>, colour: bool) -> String {
     let mut lines = Vec::new();
     let out = &mut lines;
-    let studies: BTreeSet<&str> = t.cells.iter().map(|c| c.study.as_str()).collect();
+    let studies: BTreeSet<&str> = t.cells.iter().map(|c| c.case.study.as_str()).collect();
     let one = studies.len() <= 1;
     if one {
         for page in &t.report.pages {
@@ -96,7 +97,8 @@ fn scenarios(t: &Told<'_>) -> String {
             let cells = || p.tables.iter().flat_map(|t| &t.rows).flat_map(|r| r.cells.iter().flatten());
             let of = |v: model::Verdict| cells().filter(|c| c.verdict == v && !c.structural).count();
             let zeros = cells().filter(|c| c.structural && c.published.is_some()).count();
-            let runs = t.records.iter().filter(|r| p.id == format!("{}/{}", r.study, r.scenario)).count();
+            let runs =
+                t.records.iter().filter(|r| p.id == format!("{}/{}", r.case.study, r.case.scenario)).count();
             let figures = p.figures.len();
             let numbers = [
                 runs,
@@ -252,7 +254,7 @@ fn misses(cells: &[Cell], out: &mut Vec<String>) {
     let most = if missed.len() <= ONE_BY_ONE { usize::MAX } else { 2 };
     let mut groups: Vec<(String, &str, Vec<&Cell>)> = Vec::new();
     for c in missed {
-        let id = format!("{}/{}", c.study, c.scenario);
+        let id = format!("{}/{}", c.case.study, c.case.scenario);
         match groups.iter_mut().find(|g| g.0 == id && g.1 == c.note) {
             Some(g) => g.2.push(c),
             None => groups.push((id, &c.note, vec![c])),
@@ -263,10 +265,8 @@ fn misses(cells: &[Cell], out: &mut Vec<String>) {
         out.push(format!("  {id}: {note}"));
         for c in cells.iter().take(most) {
             out.push(format!(
-                "    {}, PAUSE {}, {}, {}: published {}, measured {}{}",
-                c.condition,
-                c.pause,
-                c.scheme,
+                "    {}, {}: published {}, measured {}{}",
+                c.shown().name(),
                 c.metric.title,
                 c.published.as_ref().map_or("", |p| p.text.as_str()),
                 digits(c.summary.mean),
@@ -330,13 +330,14 @@ fn claims(t: &Told<'_>, one: bool, colour: bool, out: &mut Vec<String>) {
 /// The hot queue of the first case with a scheme, as a picture in one line.
 fn queue(records: &[RunRecord], out: &mut Vec<String>) {
     let with = records.iter().filter(|r| r.series.contains_key("hot_queue"));
-    let Some(r) = with.clone().find(|r| r.scheme != "none").or_else(|| with.clone().next()) else { return };
+    let Some(r) = with.clone().find(|r| r.case.scheme != "none").or_else(|| with.clone().next()) else {
+        return;
+    };
     let Some(q) = r.series.get("hot_queue") else { return };
     out.push(format!(
-        "\nHot queue, {}, {}, PAUSE {}: {} 0 to {:.0} KB",
-        r.scheme,
-        r.condition,
-        r.pause,
+        "\nHot queue, {}, {}: {} 0 to {:.0} KB",
+        r.case.scheme,
+        r.case.place(),
         look::spark(q.upper(), 50),
         q.top()
     ));
@@ -361,21 +362,26 @@ fn next(t: &Told<'_>, out: &mut Vec<String>) {
         let place = if t.out.as_os_str() == "out" { String::new() } else { format!(" --out {folder}") };
         out.push(format!(
             "Why      cnsim explain {}/{}/{}/{} --condition \"{}\" --pause {}{place}",
-            c.study, c.scenario, c.scheme, c.metric.id, c.condition, c.pause
+            c.case.study,
+            c.case.scenario,
+            c.case.scheme,
+            c.metric.id,
+            c.condition(),
+            c.case.pause
         ));
         let more = match t.what {
             "all" => String::new(),
             file if file.ends_with(".toml") => String::new(),
-            "quick" => format!("cnsim reproduce {} · cnsim reproduce all · ", c.study),
+            "quick" => format!("cnsim reproduce {} · cnsim reproduce all · ", c.case.study),
             _ => "cnsim reproduce all · ".into(),
         };
         let name = match t.what {
             file if file.ends_with(".toml") => file.to_string(),
-            _ => format!("{}/{}", c.study, c.scenario),
+            _ => format!("{}/{}", c.case.study, c.case.scenario),
         };
         out.push(format!(
             "Next     {more}cnsim explain {0} · cnsim run {0} --scheme {1} · cnsim new mine > mine.toml",
-            name, c.scheme
+            name, c.case.scheme
         ));
     }
 }

@@ -3,8 +3,8 @@
 use super::*;
 use crate::ReproduceArgs;
 use cnsim_lab::metrics::find;
+use cnsim_lab::record::Curve;
 use cnsim_lab::stats::Summary;
-use cnsim_lab::store::Curve;
 use cnsim_papers::published::Published;
 use cnsim_report::model::{Column, Figure, NotRun, Row};
 use std::path::Path;
@@ -33,11 +33,7 @@ fn finding(i: usize, holds: Holds) -> (&'static Claim, Finding) {
 /// A cell of `overhead`, published as 2.0.
 fn cell(study: &str, verdict: Verdict, note: &str) -> Cell {
     let published = Published {
-        study: study.into(),
-        scenario: "one".into(),
-        condition: "c".into(),
-        pause: "on".into(),
-        scheme: "ecm".into(),
+        case: [study, "one", "c", "on", "ecm"].into(),
         metric: "overhead".into(),
         value: 2.0,
         text: "2.0".into(),
@@ -45,11 +41,7 @@ fn cell(study: &str, verdict: Verdict, note: &str) -> Cell {
         note: String::new(),
     };
     Cell {
-        study: study.into(),
-        scenario: "one".into(),
-        condition: "c".into(),
-        pause: "on".into(),
-        scheme: "ecm".into(),
+        case: [study, "one", "c", "on", "ecm"].into(),
         metric: find("overhead").unwrap(),
         unit: "Mb/s".into(),
         published: (verdict != Verdict::Unpublished).then_some(published),
@@ -80,14 +72,7 @@ fn page(id: &str, cells: Vec<Option<model::Cell>>, not_run: usize, figures: usiz
 }
 
 fn run(study: &str, scheme: &str) -> RunRecord {
-    RunRecord {
-        study: study.into(),
-        scenario: "one".into(),
-        condition: "c".into(),
-        pause: "on".into(),
-        scheme: scheme.into(),
-        ..RunRecord::default()
-    }
+    RunRecord { case: [study, "one", "c", "on", scheme].into(), ..RunRecord::default() }
 }
 
 /// What is told, as lines of words: columns are aligned elsewhere.

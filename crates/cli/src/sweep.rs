@@ -10,14 +10,16 @@ use crate::request::{
 use crate::{Batch, Common, Done, Failure, find, notes, pairs};
 use clap::Args;
 use cnsim_lab::advice::after;
+use cnsim_lab::case::CaseId;
 use cnsim_lab::files::{digits, table};
 use cnsim_lab::grid::{self, Axis, Point, Sweep};
 use cnsim_lab::metrics::{self, METRICS, Metric, structural_zero};
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::results::Partial;
 use cnsim_lab::run::{JobError, Watch, run_each};
 use cnsim_lab::scenario::Scenario;
 use cnsim_lab::stats::Summary;
-use cnsim_lab::store::{RunRecord, Store};
+use cnsim_lab::store::Store;
 use cnsim_lab::unfinished::FINISHED;
 use cnsim_problem::printable;
 use cnsim_report::build::{alerts, cell, colours, conclusions};
@@ -89,11 +91,7 @@ impl<'a> What<'a> {
     }
     /// Its value in a run, and whether that is a lower bound.
     fn of(&self, r: &'a RunRecord) -> Option<(f64, bool)> {
-        let (metrics, at_least) = match self.name {
-            "" => (&r.metrics, &r.at_least),
-            name => r.traffic.iter().find(|t| t.name == name).map(|t| (&t.metrics, &t.at_least))?,
-        };
-        Some((*metrics.get(self.metric.id)?, at_least.contains(self.metric.id)))
+        r.of_traffic(self.name)?.0.get(self.metric.id).map(|q| (q.value, q.at_least))
     }
 }
 
@@ -135,7 +133,7 @@ impl Row<'_> {
         let values = axes.iter().zip(&self.point.values).map(|(a, v)| format!("{}={v}", a.key));
         let values = values.collect::<Vec<_>>().join(", ");
         let why = &self.failed.as_ref()?.why;
-        Some(format!("failed: {values}, PAUSE {}, {}, {why}", case.pause, case.scheme))
+        Some(format!("failed: {values}, PAUSE {}, {}, {why}", case.id.pause, case.id.scheme))
     }
 }
 
@@ -175,7 +173,7 @@ fn plan(args: &SweepArgs, scenario: &Scenario) -> Result<Sweep, Failure> {
     let set_pause = sets.iter().find(|s| s.0 == "pause.mode").map(|s| s.1.clone());
     let pauses = match (&args.pause[..], set_pause) {
         ([], Some(p)) => vec![p],
-        ([], None) => vec![first.pause.clone()],
+        ([], None) => vec![first.id.pause.clone()],
         (asked, _) => asked.to_vec(),
     };
     let seeds = args.seeds.unwrap_or(scenario.seeds);
@@ -225,7 +223,7 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
     let Some(mut output) = Output::open(&args.batch.out, typed, &all, partial, args.batch.force)? else {
         return interrupted(&watch, (all.len(), sweep.jobs.len()), true, Some(&args.batch.out));
     };
-    output.write("sweep.csv", csv(&scenario, &sweep, &rows, partial).as_bytes())?;
+    output.write("sweep.csv", csv(&sweep, &rows, partial).as_bytes())?;
     let mut page = report(args, &scenario, &sweep, &rows, &shown);
     page.pages[0].alerts = alerts(all.iter());
     page.pages[0].alerts.push(conclusions(after(&all)));
@@ -287,7 +285,7 @@ fn row<'a>(point: &'a Point, runs: &'a [Result<Option<RunRecord>, JobError>], se
 /// The main metrics that were measured and are not zero by construction throughout, and the tail of each name.
 fn main_metrics<'a>(rows: &[Row<'a>]) -> Vec<What<'a>> {
     let says = |r: &Row<'_>, what: &What<'_>| {
-        let zero = structural_zero(what.metric.id, &r.point.case.pause, &r.point.case.scheme);
+        let zero = structural_zero(what.metric.id, &r.point.case.id.pause, &r.point.case.id.scheme);
         r.get(what).is_some_and(|s| !zero && (what.metric.id != LINKS || s.mean > 0.0))
     };
     let measured = rows.iter().find(|r| r.failed.is_none()).into_iter().flat_map(|r| &r.metrics).map(|m| m.0);
@@ -318,16 +316,15 @@ pub(crate) fn bounds(interval: Option<(f64, f64)>) -> [String; 2] {
     interval.map_or_else(Default::default, |(low, high)| [digits(low), digits(high)])
 }
 
-fn csv(scenario: &Scenario, sweep: &Sweep, rows: &[Row<'_>], partial: Option<Partial>) -> String {
+fn csv(sweep: &Sweep, rows: &[Row<'_>], partial: Option<Partial>) -> String {
     let mut header: Vec<String> = sweep.axes.iter().map(|a| a.key.clone()).collect();
     let rest = "study,scenario,condition,pause,scheme,metric,unit,measured,ci95_low,ci95_high,pi95_low,pi95_high,seeds,note,traffic";
     header.extend(rest.split(',').map(String::from));
     let mut lines = Vec::new();
     for r in rows {
-        let case = &r.point.case;
         let mut head = r.point.values.clone();
-        let words = [&scenario.study, &scenario.name, &case.condition, &case.pause, &case.scheme];
-        head.extend(words.map(Clone::clone));
+        let CaseId { study, scenario, condition, pause, scheme } = &r.point.case.id;
+        head.extend([study, scenario, condition, pause, scheme].map(Clone::clone));
         if let Some(f) = &r.failed {
             let rest =
                 ["failed", "", "", "", "", "", "", &f.runs.to_string(), &format!("failed: {}", f.why), ""];
@@ -367,7 +364,7 @@ fn as_json(scenario: &Scenario, sweep: &Sweep, rows: &[Row<'_>]) -> serde_json::
         };
         let names: BTreeSet<&str> = r.metrics.iter().map(|m| m.0.name).filter(|n| !n.is_empty()).collect();
         let case = &r.point.case;
-        let mut row = json!({"values": values, "condition": case.condition, "pause": case.pause, "scheme": case.scheme, "metrics": of_name("")});
+        let mut row = json!({"values": values, "condition": case.id.condition, "pause": case.id.pause, "scheme": case.id.scheme, "metrics": of_name("")});
         names.iter().for_each(|name| row["traffic"][*name] = json!(of_name(name)));
         r.failed.iter().for_each(|f| row["failed"] = json!(f.why));
         row
@@ -387,7 +384,7 @@ fn varies<T: PartialEq>(rows: &[Row<'_>], of: impl Fn(&Row<'_>) -> T) -> bool {
 /// The printed result: the table, and the failed points.
 fn text(folder: &Path, sweep: &Sweep, rows: &[Row<'_>], shown: &[What<'_>], colour: bool) -> String {
     let mut out = Vec::new();
-    let pauses = varies(rows, |r| r.point.case.pause.clone());
+    let pauses = varies(rows, |r| r.point.case.id.pause.clone());
     let mut header: Vec<String> = sweep.axes.iter().map(|a| a.key.clone()).collect();
     if pauses {
         header.push("PAUSE".into());
@@ -399,9 +396,9 @@ fn text(folder: &Path, sweep: &Sweep, rows: &[Row<'_>], shown: &[What<'_>], colo
     let line = |r: &Row<'_>| {
         let mut line = r.point.values.clone();
         if pauses {
-            line.push(r.point.case.pause.clone());
+            line.push(r.point.case.id.pause.clone());
         }
-        line.push(r.point.case.scheme.clone());
+        line.push(r.point.case.id.scheme.clone());
         let none = if r.failed.is_some() { "failed" } else { "-" };
         line.extend(shown.iter().map(|m| r.shown(m).unwrap_or_else(|| none.into())));
         line
@@ -470,19 +467,19 @@ fn report(
     };
     let mut pauses: Vec<&str> = Vec::new();
     for r in rows {
-        if !pauses.contains(&r.point.case.pause.as_str()) {
-            pauses.push(&r.point.case.pause);
+        if !pauses.contains(&r.point.case.id.pause.as_str()) {
+            pauses.push(&r.point.case.id.pause);
         }
     }
     for pause in pauses {
-        let mine = rows.iter().filter(|r| r.point.case.pause == pause);
+        let mine = rows.iter().filter(|r| r.point.case.id.pause == pause);
         page.tables.push(model::Table {
             id: format!("pause-{pause}"),
             pause: pause.into(),
             columns: shown.iter().map(|m| model::Column { title: m.title(), ..column(m.metric) }).collect(),
             rows: mine
                 .map(|r| model::Row {
-                    scheme: r.point.case.scheme.clone(),
+                    scheme: r.point.case.id.scheme.clone(),
                     condition: r.point.values.join(", "),
                     cells: shown.iter().map(|m| r.cell(m)).collect(),
                 })
@@ -519,7 +516,7 @@ fn figure(sweep: &Sweep, rows: &[Row<'_>], what: &What<'_>) -> model::Figure {
         .and_then(|_| grid::numbers(&axis.values))
         .unwrap_or_else(|| ((0..axis.values.len()).map(|i| i as f64).collect(), String::new()));
     let (pauses, schemes) =
-        (varies(rows, |r| r.point.case.pause.clone()), varies(rows, |r| r.point.case.scheme.clone()));
+        (varies(rows, |r| r.point.case.id.pause.clone()), varies(rows, |r| r.point.case.id.scheme.clone()));
     let name = |r: &Row<'_>| {
         let case = &r.point.case;
         let others = sweep.axes.iter().zip(&r.point.values).enumerate();
@@ -528,10 +525,10 @@ fn figure(sweep: &Sweep, rows: &[Row<'_>], what: &What<'_>) -> model::Figure {
             .map(|(_, (a, v))| format!("{} {v}", a.key.rsplit('.').next().unwrap_or(&a.key)))
             .collect();
         if pauses {
-            parts.insert(0, format!("PAUSE {}", case.pause));
+            parts.insert(0, format!("PAUSE {}", case.id.pause));
         }
         if schemes || parts.is_empty() {
-            parts.insert(0, case.scheme.clone());
+            parts.insert(0, case.id.scheme.clone());
         }
         parts.join(", ")
     };

@@ -2,8 +2,8 @@
 
 use super::*;
 use clap::Parser;
+use cnsim_lab::quantity::Quantities;
 use cnsim_lab::scenario::Case;
-use std::collections::BTreeMap;
 
 #[derive(Parser)]
 struct Line {
@@ -25,13 +25,8 @@ fn sweep_of(axes: Vec<Axis>, pauses: &[&str], schemes: &[&str]) -> Sweep {
     for index in grid::product(&axes) {
         for pause in pauses {
             for scheme in schemes {
-                let case = Case {
-                    group: 0,
-                    condition: "c".into(),
-                    row: Vec::new(),
-                    pause: (*pause).into(),
-                    scheme: (*scheme).into(),
-                };
+                let case =
+                    Case { group: 0, row: Vec::new(), id: ["mine", "small", "c", pause, scheme].into() };
                 let values = index.iter().zip(&axes).map(|(i, a)| a.values[*i].clone()).collect();
                 points.push(Point { values, case, first: 2 * points.len() });
             }
@@ -46,7 +41,7 @@ type Runs = Vec<Result<Option<RunRecord>, JobError>>;
 fn runs_of(sweep: &Sweep) -> Runs {
     let one = |i: usize| {
         let overhead = (i / 2 + 1 + 2 * (i % 2)) as f64;
-        let metrics = BTreeMap::from([("overhead".to_string(), overhead), ("fairness".to_string(), 1.0)]);
+        let metrics = [("overhead", overhead), ("fairness", 1.0)].into();
         Ok(Some(RunRecord { seed: 1 + i as u64 % 2, metrics, ..RunRecord::default() }))
     };
     (0..2 * sweep.points.len()).map(one).collect()
@@ -108,7 +103,7 @@ fn the_table_and_what_failed() {
     let mut cut = runs_of(&one);
     cut[2] = Ok(None);
     assert_eq!(rows_of(&one, &cut).len(), 1);
-    let csv = csv(&scenario(), &sweep, &rows, Some(Partial { finished: 1, of: 2 }));
+    let csv = csv(&sweep, &rows, Some(Partial { finished: 1, of: 2 }));
     let fields: Vec<Vec<&str>> = csv.lines().map(|l| l.split(',').collect()).collect();
     assert_eq!(fields.len(), 1 + 2 + 1 + 1 + 2);
     assert_eq!(fields[1][..9].join(","), "1 Gb/s,mine,small,c,on,ecm,overhead,Mb/s,2");
@@ -207,8 +202,8 @@ fn main_metrics_by_hand() {
     let of = |pause: &str, scheme: &str| {
         let sweep = sweep_of(vec![axis("hotspot.rate", &["1 Gb/s"])], &[pause], &[scheme]);
         let ids = ["overhead", "dropped_frames", "time_paused", "time_paused_links", "fairness", "pauses"];
-        let mut metrics: BTreeMap<String, f64> = ids.iter().map(|id| ((*id).to_string(), 0.0)).collect();
-        metrics.insert("time_paused_links".into(), if pause == "global" { 5.0 } else { 0.0 });
+        let mut metrics: Quantities = ids.map(|id| (id, 0.0)).into();
+        metrics.insert("time_paused_links", if pause == "global" { 5.0 } else { 0.0 });
         let run = || Ok(Some(RunRecord { metrics: metrics.clone(), ..RunRecord::default() }));
         let runs = vec![run(), run()];
         main_metrics(&rows_of(&sweep, &runs)).iter().map(|m| m.metric.id).collect::<Vec<_>>()

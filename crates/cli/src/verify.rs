@@ -5,10 +5,12 @@ use crate::request::{refuse_huge, threads};
 use crate::{Common, Done, Failure};
 use cnsim_fabric::Engine;
 use cnsim_lab::frozen::Frozen;
-use cnsim_lab::results::{LARGEST, Quantity, Results, Run, series_csv, series_file};
+use cnsim_lab::quantity::Quantity;
+use cnsim_lab::record::RunRecord;
+use cnsim_lab::results::{LARGEST, Results, series_csv, series_file};
 use cnsim_lab::run::{Job, Watch, run_jobs};
 use cnsim_lab::scenario::{Scenario, config};
-use cnsim_lab::store::{RESULT_VERSION, RunRecord};
+use cnsim_lab::store::RESULT_VERSION;
 use cnsim_problem::read_file;
 use cnsim_scheme_api::Registry;
 use serde::Serialize;
@@ -50,7 +52,7 @@ pub(crate) fn verify(file: &Path, (asked, engine): (usize, Engine), force: bool,
         let mut lines = differences(run, record, job);
         for name in record.series.keys() {
             let listed = series_file(record, name);
-            if !run.series.contains(&listed) {
+            if !run.files.contains(&listed) {
                 continue;
             }
             let path = folder.join(&listed);
@@ -114,13 +116,13 @@ fn misfit(all: &Results, file: &Path, differ: Vec<String>) -> Option<String> {
 }
 
 /// The job that a run's configuration describes.
-fn job(registry: &Registry, run: &Run) -> Result<Job, String> {
+fn job(registry: &Registry, run: &RunRecord) -> Result<Job, String> {
     let told = |problems: Vec<cnsim_problem::Problem>| {
         problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     };
     let (scenario, case) = Scenario::from_config(registry, &run.config).map_err(told)?;
     let ready = scenario.ready(&case).map_err(told)?;
-    Ok(Job::new(&scenario, case, ready, run.seed))
+    Ok(Job::new(case, ready, run.seed))
 }
 
 fn repeat(
@@ -138,37 +140,28 @@ fn repeat(
 }
 
 /// Listed series that a run does not give.
-fn stray<'a>(run: &'a Run, record: &RunRecord) -> Vec<&'a String> {
+fn stray<'a>(run: &'a RunRecord, record: &RunRecord) -> Vec<&'a String> {
     let known: BTreeSet<String> = record.series.keys().map(|name| series_file(record, name)).collect();
-    run.series.iter().filter(|s| !known.contains(*s)).collect()
+    run.files.iter().filter(|s| !known.contains(*s)).collect()
 }
 
 /// Values of a run in the file and in the repeated run, if they differ.
-fn differences(said: &Run, record: &RunRecord, job: &Job) -> Vec<String> {
-    let is = Run::of(record, said.series.clone());
+fn differences(said: &RunRecord, is: &RunRecord, job: &Job) -> Vec<String> {
     let mut lines = Vec::new();
-    for (name, a, b) in [
-        ("study", &said.study, &is.study),
-        ("scenario", &said.scenario, &is.scenario),
-        ("condition", &said.condition, &is.condition),
-        ("pause", &said.pause, &is.pause),
-        ("scheme", &said.scheme, &is.scheme),
-    ] {
-        if a != b {
-            lines.push(format!("{name} is {a:?}, its configuration has {b:?}"));
-        }
+    if said.case != is.case {
+        lines.push(format!("it is of {}, its configuration of {}", said.case, is.case));
     }
     let (a, b) = (flat(&said.config), flat(&job.ready.config));
     lines.extend(unequal("configuration", &a, &b, &|v| v.clone()));
     lines.extend(unequal("fingerprint of", &said.fingerprint, &is.fingerprint, &|v| v.clone()));
     let shown = |q: &Quantity| format!("{}{} {}", look::at_least(q.at_least), q.value, q.unit);
-    lines.extend(unequal("metric", &said.metrics, &is.metrics, &shown));
-    let names = |r: &Run| r.traffic.iter().map(|t| t.name.clone()).collect::<Vec<_>>();
-    if names(said) != names(&is) {
-        lines.push(format!("traffic is {:?}, the run gives {:?}", names(said), names(&is)));
+    lines.extend(unequal("metric", &said.metrics.0, &is.metrics.0, &shown));
+    let names = |r: &RunRecord| r.traffic.iter().map(|t| t.name.clone()).collect::<Vec<_>>();
+    if names(said) != names(is) {
+        lines.push(format!("traffic is {:?}, the run gives {:?}", names(said), names(is)));
     }
     for (a, b) in said.traffic.iter().zip(&is.traffic).filter(|(a, b)| a.name == b.name) {
-        lines.extend(unequal(&format!("traffic {}: metric", a.name), &a.metrics, &b.metrics, &shown));
+        lines.extend(unequal(&format!("traffic {}: metric", a.name), &a.metrics.0, &b.metrics.0, &shown));
     }
     lines.extend(unequal("counter", &said.counters, &is.counters, &|v| v.to_string()));
     lines.extend(unequal("port", &said.ports, &is.ports, &json));
@@ -179,7 +172,7 @@ fn differences(said: &Run, record: &RunRecord, job: &Job) -> Vec<String> {
     if said.packet_hops != is.packet_hops {
         lines.push(format!("packet_hops is {}, the run gives {}", said.packet_hops, is.packet_hops));
     }
-    lines.extend(stray(said, record).iter().map(|s| format!("{s}: the run gives no such series")));
+    lines.extend(stray(said, is).iter().map(|s| format!("{s}: the run gives no such series")));
     lines
 }
 
@@ -224,7 +217,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_told() {
         let file = Path::new("r.json");
-        let runs = vec![Run::of(&RunRecord::default(), Vec::new()); 40];
+        let runs = vec![RunRecord::default(); 40];
         let mut all = Results::new("run x", None, runs);
         assert_eq!(misfit(&all, file, Vec::new()), None);
         let told = |all: &Results, n: usize| {

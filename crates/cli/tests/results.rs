@@ -70,8 +70,8 @@ fn results_of_every_embedded_scenario_verify_by_both_engines() {
             }
         }
         let sets: Vec<String> = sets.iter().map(|(k, v)| format!("{k}={v}")).collect();
-        let mut args = vec!["run", id, "--condition", &case.condition, "--scheme", &case.scheme];
-        args.extend(["--pause", &case.pause, "--seed", "1", "--quiet", "--threads", "1", "--out", &out]);
+        let mut args = vec!["run", id, "--condition", &case.id.condition, "--scheme", &case.id.scheme];
+        args.extend(["--pause", &case.id.pause, "--seed", "1", "--quiet", "--threads", "1", "--out", &out]);
         args.extend(["--series", ["key", "none", "all"][i % 3]]);
         sets.iter().for_each(|s| args.extend(["--set", s]));
         let (code, said) = go(&args);

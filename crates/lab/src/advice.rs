@@ -6,9 +6,8 @@ use crate::files::digits;
 use crate::keys::find as find_key;
 use crate::metrics::find;
 use crate::points::{Point, points};
-use crate::results::case_title;
+use crate::record::RunRecord;
 use crate::scenario::{EMBEDDED, Ready};
-use crate::store::RunRecord;
 use cnsim_fabric::Organisation;
 use cnsim_units::{Bytes, Rate, Time};
 use serde_json::Value;
@@ -33,7 +32,7 @@ pub fn few_seeds(ready: &Ready, seeds: u64) -> Option<String> {
 
 /// Notes on finished runs of one or more cases; each note once, with the first case that has it.
 pub fn after<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<String> {
-    let cases = points(records.into_iter().filter(|r| !of_others(&r.study)));
+    let cases = points(records.into_iter().filter(|r| !of_others(&r.case.study)));
     type Say<'s> = &'s dyn Fn(&[&RunRecord]) -> Option<String>;
     let once = |say: Say<'_>, asked: &dyn Fn(&Point<'_>) -> bool| {
         // A network that stands still has one remedy, which is told apart.
@@ -53,11 +52,14 @@ pub fn after<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<String
     let idle = once(&idle, &|case| !busy.contains(&case.place()));
     // Beside each case, the one without a scheme.
     let bare = |case: &Point<'_>| {
-        cases.iter().find(|c| c.first().scheme == "none" && c.place() == case.place()).map(|c| &c.runs[..])
+        cases
+            .iter()
+            .find(|c| c.first().case.scheme == "none" && c.place() == case.place())
+            .map(|c| &c.runs[..])
     };
     let mutes: BTreeSet<_> =
-        cases.iter().filter(|c| mute(&c.runs, bare(c)).is_some()).map(|c| c.first().case()).collect();
-    let is_mute = |case: &Point<'_>| mutes.contains(&case.first().case());
+        cases.iter().filter(|c| mute(&c.runs, bare(c)).is_some()).map(|c| &c.first().case).collect();
+    let is_mute = |case: &Point<'_>| mutes.contains(&case.first().case);
     let mute = once(&|runs| mute(runs, None), &is_mute);
     let silent = once(&silent, &|case| !is_mute(case));
     let all: [Say<'_>; 3] = [&empty, &cool, &wide];
@@ -73,7 +75,7 @@ const FROZEN: usize = 8;
 pub fn frozen<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<String> {
     let mut cases: Vec<(&RunRecord, Vec<u64>)> = Vec::new();
     for r in records.into_iter().filter(|r| r.frozen.is_some()) {
-        match cases.iter_mut().find(|c| c.0.case() == r.case()) {
+        match cases.iter_mut().find(|c| c.0.case == r.case) {
             Some(c) => c.1.push(r.seed),
             None => cases.push((r, vec![r.seed])),
         }
@@ -91,9 +93,7 @@ pub fn frozen<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<Strin
 }
 
 fn frozen_case(r: &RunRecord, seeds: &[u64]) -> Option<String> {
-    let (study, scenario, condition, pause, scheme) = r.case();
-    let case = case_title([study, scenario, condition, pause, scheme]);
-    let text = r.frozen.as_ref()?.text();
+    let (case, text) = (&r.case, r.frozen.as_ref()?.text());
     Some(match seeds {
         [one] => format!("{case}, seed {one}: {text}"),
         many => format!("{case}, {} seeds; seed {}: {text}", many.len(), r.seed),
@@ -251,7 +251,7 @@ fn late(ready: &Ready) -> Option<String> {
 
 /// Sum of a metric over the runs of a case; none if a run lacks it.
 fn sum(case: &[&RunRecord], metric: &str) -> Option<f64> {
-    case.iter().map(|r| r.metrics.get(metric).copied()).sum()
+    case.iter().map(|r| r.metrics.get(metric)).sum()
 }
 
 /// Share of a measurement that is no pause worth a word, where its idle parts are named.
@@ -321,7 +321,7 @@ fn slowed(r: &RunRecord) -> bool {
     let hotspot =
         r.config["hotspot.host"].as_str().is_none_or(|h| h != "off") && !r.config["hotspot.host"].is_null();
     let event = r.config.as_object().is_some_and(|all| all.keys().any(|k| k.starts_with("event.")));
-    (hotspot || event) && !r.metrics.contains_key("latency_p99")
+    (hotspot || event) && r.metrics.get("latency_p99").is_none()
 }
 
 /// Frames of traffic without an end that were lost at one of [`LOSSES`], for all schemes of a place at once.
@@ -346,11 +346,11 @@ fn lossy(cases: &[Point<'_>], (metric, lost, remedy): (&str, &str, &str)) -> Vec
             let values = c.swept.iter().filter(|v| v.0.starts_with("scheme.") == of_scheme);
             values.map(|(k, v)| format!(", {k} = {v}")).collect()
         };
-        let each = |(c, frames): &(&Point<'_>, f64)| format!("{}{} {frames}", c.first().scheme, own(c, true));
+        let each =
+            |(c, frames): &(&Point<'_>, f64)| format!("{}{} {frames}", c.first().case.scheme, own(c, true));
         format!(
-            "{}, PAUSE {}{}: {lost} (frames a run: {}); {remedy}",
-            first.condition,
-            first.pause,
+            "{}{}: {lost} (frames a run: {}); {remedy}",
+            first.case.place(),
             own(place[0].0, false),
             place.iter().map(each).collect::<Vec<_>>().join(", ")
         )
@@ -372,7 +372,7 @@ fn mute(case: &[&RunRecord], without: Option<&[&RunRecord]>) -> Option<String> {
         bare.is_some_and(|b| b.fingerprint.get("frames") != r.fingerprint.get("frames"))
     };
     let made = sum(case, "control_messages")?;
-    if case[0].scheme == "none" || made > 0.0 || xoffs + lost == 0.0 || case.iter().any(acts) {
+    if case[0].case.scheme == "none" || made > 0.0 || xoffs + lost == 0.0 || case.iter().any(acts) {
         return None;
     }
     Some(format!(
@@ -399,7 +399,7 @@ const LARGE: u64 = 100_000;
 
 /// A scheme that made fewer messages than there are flows that it could slow, though PAUSE acted or frames were lost.
 fn silent(case: &[&RunRecord]) -> Option<String> {
-    if case[0].scheme == "none" {
+    if case[0].case.scheme == "none" {
         return None;
     }
     let sizes = || {
@@ -440,7 +440,7 @@ fn empty(case: &[&RunRecord]) -> Option<String> {
     let first = case[0];
     let of = |r: &RunRecord, name: &str, id: &str| {
         let facts = r.traffic.iter().find(|t| t.name == name);
-        facts.and_then(|t| t.metrics.get(id).copied()).unwrap_or(0.0)
+        facts.and_then(|t| t.metrics.get(id)).unwrap_or(0.0)
     };
     let counts = ["aggregate_throughput", "completed_transfers", "incomplete_transfers", "dropped_frames"];
     let silent = |name: &str| case.iter().all(|r| counts.iter().all(|id| of(r, name, id) == 0.0));
@@ -469,7 +469,7 @@ fn cool(case: &[&RunRecord]) -> Option<String> {
     let ends = format!(">{host}");
     let queue = |r: &&RunRecord| r.ports.iter().find(|p| p.0.ends_with(&ends)).map(|p| p.1.queue_max);
     let most = case.iter().filter_map(queue).fold(f64::NAN, f64::max);
-    let all = case.iter().filter_map(|r| r.metrics.get("queue_max").copied());
+    let all = case.iter().filter_map(|r| r.metrics.get("queue_max"));
     let longest = all.fold(f64::NAN, f64::max);
     (most <= two_frames(config) || most < 0.1 * longest).then(|| {
         format!(
@@ -487,7 +487,7 @@ const RANKED: [&str; 4] =
 /// An interval that is wider than its value.
 fn wide(case: &[&RunRecord]) -> Option<String> {
     RANKED.iter().find_map(|id| {
-        let values: Vec<f64> = case.iter().filter_map(|r| r.metrics.get(*id).copied()).collect();
+        let values: Vec<f64> = case.iter().filter_map(|r| r.metrics.get(id)).collect();
         let metric = find(id)?;
         let summary = metric.summary(&values)?;
         let (low, high) = summary.confidence()?;
@@ -522,7 +522,8 @@ fn flat(points: &[Point<'_>]) -> Option<String> {
                 // A key that has an effect beside some values of this one only follows it.
                 let follows = |k: &String| find_key(k).and_then(|k| k.only.key()) == Some(key.as_str());
                 let rest = p.told.iter().filter(|(k, _)| k != key && !follows(k)).collect();
-                let place = (r.study.as_str(), r.scenario.as_str(), r.scheme.as_str(), r.seed, rest);
+                let place =
+                    (r.case.study.as_str(), r.case.scenario.as_str(), r.case.scheme.as_str(), r.seed, rest);
                 let (first, other) = *alike.entry(place).or_insert((r, value));
                 varied |= other != value;
                 let same = |a: &RunRecord, b: &RunRecord| {

@@ -2,8 +2,8 @@ use super::*;
 use crate::flows::fct::FlowTime;
 use crate::frozen::Frozen;
 use crate::measure::PortFacts;
+use crate::record::Curve;
 use crate::scenario::Scenario;
-use crate::store::Curve;
 use serde_json::json;
 use std::time::Instant;
 
@@ -17,13 +17,10 @@ fn ready(text: &str) -> Ready {
 /// A run of a scheme and seed with a configuration and metrics.
 fn run(scheme: &str, seed: u64, config: Value, metrics: &[(&str, f64)]) -> RunRecord {
     RunRecord {
-        study: "mine".into(),
-        condition: "c".into(),
-        pause: "on".into(),
-        scheme: scheme.into(),
+        case: ["mine", "", "c", "on", scheme].into(),
         seed,
         config,
-        metrics: metrics.iter().map(|(id, v)| ((*id).to_string(), *v)).collect(),
+        metrics: metrics.iter().copied().collect(),
         ..RunRecord::default()
     }
 }
@@ -213,7 +210,8 @@ fn who_made_no_message_and_who_lost() {
     // Finite flows beside it that all finished change nothing of that; unfinished ones have a line of their own.
     let beside = |open: f64| {
         let mut r = of("ecm", 1, 1.0, 30.0, "a");
-        r.metrics.extend([("completed_transfers".into(), 5.0), ("incomplete_transfers".into(), open)]);
+        r.metrics.insert("completed_transfers", 5.0);
+        r.metrics.insert("incomplete_transfers", open);
         after(&[r]).join("\n")
     };
     assert!(beside(0.0).contains("(frames a run: ecm 30)") && !beside(1.0).contains("frames a run"));
@@ -221,8 +219,10 @@ fn who_made_no_message_and_who_lost() {
     let discards = |config: Value, latency: bool| {
         let mut r = of("ecm", 1, 1.0, 0.0, "a");
         r.config = config;
-        r.metrics.insert("source_discards".into(), 9.0);
-        r.metrics.extend(latency.then(|| ("latency_p99".into(), 1.0)));
+        r.metrics.insert("source_discards", 9.0);
+        if latency {
+            r.metrics.insert("latency_p99", 1.0);
+        }
         after(&[r]).join("\n")
     };
     assert!(discards(json!({"hotspot.host": "off"}), false).contains("sources discarded frames"));
@@ -350,9 +350,11 @@ fn idle_before_or_after_and_in_the_measurement() {
     let both = said(4..6, json!({}));
     assert!(both.contains("80 %") && both.contains("before 4 ms or after 6 ms"), "{both}");
     // As long as the slowest scheme needs it.
-    let slow = RunRecord { scheme: "ecm".into(), ..busy(0..8, json!({})) };
+    let mut slow = busy(0..8, json!({}));
+    slow.case = slow.case.under("ecm");
     assert_eq!(after(&[busy(0..3, json!({})), slow.clone()]), Vec::<String>::new());
-    let elsewhere = RunRecord { condition: "d".into(), ..slow };
+    let mut elsewhere = slow;
+    elsewhere.case.condition = "d".into();
     assert_eq!(after(&[busy(0..3, json!({})), elsewhere]).len(), 1);
     // What is measured counts.
     assert_eq!(said(7..10, json!({"record.from": "7 ms"})), "");

@@ -1,9 +1,9 @@
 //! One flow at one bottleneck: a small scenario that shows a scheme at work and runs in a few milliseconds.
 //! `cnsim explain SCHEME` and the figures of the chapter on schemes come from here.
 
+use crate::record::RunRecord;
 use crate::run::{Job, Watch, run_job};
 use crate::scenario::Scenario;
-use crate::store::RunRecord;
 use cnsim_scheme_api::Registry;
 
 /// H1 sends all the time, H2 from 5 to 20 ms; both to H3, whose port they share while H2 is on.
@@ -62,7 +62,7 @@ pub fn demo(registry: &Registry, scheme: &str) -> Result<Demo, String> {
     let scenario = Scenario::parse_in(registry, "demo", TEXT, &[], &[]).map_err(lines)?;
     let case = scenario.case(0, Vec::new(), "on", scheme);
     let ready = scenario.ready(&case).map_err(lines)?;
-    let job = Job::new(&scenario, case, ready, 1);
+    let job = Job::new(case, ready, 1);
     let record = run_job(&job, None, &Watch::default(), 1)?.ok_or("the run was stopped")?;
     let series = |name: &str| record.series.get(name).map(|c| c.values.clone()).unwrap_or_default();
     let gbps = |name: &str| series(name).iter().map(|v| v / 1e3).collect::<Vec<f64>>();

@@ -1,9 +1,9 @@
 //! Figures of a scenario, as its `[[figure]]` tables ask for them; which runs make which lines. Drawing is the report's.
 
-use crate::kinds::{Across, Each};
+use crate::case::{CaseId, Dimension};
+
 use crate::meant;
 use crate::reader::Reader;
-use crate::store::RunRecord;
 use crate::text::Flat;
 use cnsim_problem::{Problem, nearest};
 use cnsim_scheme_api::Registry;
@@ -39,35 +39,13 @@ pub enum Show {
     Metric(String),
 }
 
-/// The property in which runs of a scenario differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dimension {
-    /// The conditions of the runs.
-    Condition,
-    /// The PAUSE modes of the runs.
-    Pause,
-    /// The schemes of the runs.
-    Scheme,
-}
-
-impl Dimension {
-    /// The value of this dimension in a run.
-    pub fn of(self, run: &RunRecord) -> &str {
-        match self {
-            Self::Condition => &run.condition,
-            Self::Pause => &run.pause,
-            Self::Scheme => &run.scheme,
-        }
-    }
-}
-
 impl FigureSpec {
-    /// Is this run drawn?
-    pub fn takes(&self, run: &RunRecord) -> bool {
+    /// Are the runs of this case drawn?
+    pub fn takes(&self, case: &CaseId) -> bool {
         let among = |list: &[String], value: &str| list.is_empty() || list.iter().any(|x| x == value);
-        among(&self.conditions, &run.condition)
-            && among(&self.pauses, &run.pause)
-            && among(&self.schemes, &run.scheme)
+        among(&self.conditions, &case.condition)
+            && among(&self.pauses, &case.pause)
+            && among(&self.schemes, &case.scheme)
     }
 }
 
@@ -109,18 +87,19 @@ fn unknown_series(name: &str, flat: &Flat) -> Option<(String, String)> {
 }
 
 /// Refuses figures that no case of a scenario would draw: of a condition, PAUSE mode or scheme that no case has, or of a place that
-/// none records. `cases` are condition, PAUSE mode and scheme of each, `recorded` the names of series with a place that they record.
+/// none records. `recorded` are the names of series with a place that they record.
 pub(crate) fn unmet(
     flat: &Flat,
     figures: &[FigureSpec],
-    cases: &[[&str; 3]],
+    cases: &[CaseId],
     recorded: &BTreeSet<String>,
     problems: &mut Vec<Problem>,
 ) {
     for (prefix, figure) in flat.tables("figure").iter().zip(figures) {
-        let mut missing = |key: &str, named: &[String], part: usize| {
-            for (i, name) in named.iter().enumerate().filter(|(_, n)| !cases.iter().any(|c| c[part] == *n)) {
-                let known: BTreeSet<&str> = cases.iter().map(|c| c[part]).collect();
+        let mut missing = |key: &str, named: &[String], part: Dimension| {
+            for (i, name) in named.iter().enumerate().filter(|(_, n)| !cases.iter().any(|c| part.of(c) == *n))
+            {
+                let known: BTreeSet<&str> = cases.iter().map(|c| part.of(c)).collect();
                 let near = nearest(name, known.iter().copied());
                 let some = known.iter().copied().take(5).collect::<Vec<_>>().join("; ");
                 let hint =
@@ -134,9 +113,9 @@ pub(crate) fn unmet(
                 ));
             }
         };
-        missing("conditions", &figure.conditions, 0);
-        missing("pause", &figure.pauses, 1);
-        missing("schemes", &figure.schemes, 2);
+        missing("conditions", &figure.conditions, Dimension::Condition);
+        missing("pause", &figure.pauses, Dimension::Pause);
+        missing("schemes", &figure.schemes, Dimension::Scheme);
         let Show::Series(names) = &figure.show else { continue };
         for (i, name) in names.iter().enumerate().filter(|(_, n)| !PLAIN.contains(&n.as_str())) {
             if !recorded.contains(name) {
@@ -207,17 +186,8 @@ pub(crate) fn read(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>
             conditions: r.list(&key("conditions")),
             pauses: r.list(&key("pause")),
             schemes: known,
-            each: match r.choice(&key("each")) {
-                Each::Off => None,
-                Each::Condition => Some(Dimension::Condition),
-                Each::Pause => Some(Dimension::Pause),
-                Each::Scheme => Some(Dimension::Scheme),
-            },
-            across: match r.choice(&key("across")) {
-                Across::Condition => Dimension::Condition,
-                Across::Pause => Dimension::Pause,
-                Across::Scheme => Dimension::Scheme,
-            },
+            each: r.choice(&key("each")),
+            across: r.choice(&key("across")),
         });
     }
     all

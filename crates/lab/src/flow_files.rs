@@ -2,8 +2,8 @@
 
 use crate::files::{digits, read_csv, table};
 use crate::flows::fct::{FlowTime, Unfinished};
+use crate::record::RunRecord;
 use crate::results::LARGEST;
-use crate::store::RunRecord;
 use cnsim_problem::read_file;
 use cnsim_scheme_api::Time;
 use serde_json::Value;
@@ -17,7 +17,7 @@ fn ns(ps: u64) -> String {
 }
 
 fn labels(r: &RunRecord) -> Vec<String> {
-    vec![r.condition.clone(), r.pause.clone(), r.scheme.clone(), r.seed.to_string()]
+    vec![r.case.condition.clone(), r.case.pause.clone(), r.case.scheme.clone(), r.seed.to_string()]
 }
 
 /// One line for each flow: run, hosts, payload, start, completion time at the receiver's last byte, both ideal times, and the
@@ -236,11 +236,10 @@ pub fn traffic_csv(records: &[RunRecord]) -> Option<String> {
         .map(String::from);
     let mut lines = Vec::new();
     for (r, t) in records.iter().flat_map(|r| r.traffic.iter().map(move |t| (r, t))) {
-        for (id, value) in &t.metrics {
-            let unit = crate::metrics::find(id).map_or("", |m| m.unit);
-            let bound = if t.at_least.contains(id) { "yes" } else { "" };
+        for (id, q) in &t.metrics.0 {
+            let bound = if q.at_least { "yes" } else { "" };
             let mut line = labels(r);
-            line.extend([t.name.clone(), id.clone(), unit.into(), digits(*value), bound.into()]);
+            line.extend([t.name.clone(), id.clone(), q.unit.to_string(), digits(q.value), bound.into()]);
             lines.push(line);
         }
     }

@@ -294,7 +294,6 @@ pub struct Sweep {
 pub fn enlist(
     jobs: &mut Vec<Job>,
     known: &mut BTreeMap<String, usize>,
-    scenario: &Scenario,
     case: &Case,
     ready: Ready,
     seeds: u64,
@@ -302,7 +301,7 @@ pub fn enlist(
     let key = Asked { config: &ready.config, code: "", seed: 0, all_series: false }.key();
     *known.entry(key).or_insert_with(|| {
         let first = jobs.len();
-        jobs.extend((1..=seeds).map(|seed| Job::new(scenario, case.clone(), ready.clone(), seed)));
+        jobs.extend((1..=seeds).map(|seed| Job::new(case.clone(), ready.clone(), seed)));
         first
     })
 }
@@ -377,7 +376,7 @@ pub fn plan(
                 let case = varied.case(base.group, row.clone(), pause, scheme);
                 match varied.ready(&case) {
                     Ok(ready) => {
-                        let first = enlist(&mut jobs, &mut known, &varied, &case, ready, seeds);
+                        let first = enlist(&mut jobs, &mut known, &case, ready, seeds);
                         points.push(Point { values: values.clone(), case, first });
                     }
                     Err(p) if harmless(&p) && all.len() > 1 => {
@@ -394,9 +393,9 @@ pub fn plan(
     }
     for (i, a) in axes.iter().enumerate().filter(|(_, a)| a.values.len() > 1) {
         for scheme in schemes {
-            let mine: Vec<&Point> = points.iter().filter(|p| p.case.scheme == *scheme).collect();
+            let mine: Vec<&Point> = points.iter().filter(|p| p.case.id.scheme == *scheme).collect();
             let same = |p: &Point, q: &Point| {
-                p.case.pause == q.case.pause
+                p.case.id.pause == q.case.id.pause
                     && p.values.iter().zip(&q.values).enumerate().all(|(j, (v, w))| (v == w) != (i == j))
             };
             let idle = |p: &&&Point| mine.iter().filter(|q| same(p, q)).all(|q| q.first == p.first);
@@ -478,7 +477,7 @@ mod tests {
         assert_eq!(sweep.jobs.len(), 2 * (2 + 4), "efr does nothing to `none`");
         assert!(sweep.notes.iter().any(|n| n.contains("efr has no effect on none")), "{:?}", sweep.notes);
         assert!(!sweep.notes.iter().any(|n| n.contains("qcn-2pt")), "{:?}", sweep.notes);
-        assert_eq!(sweep.points[0].case.condition, "hotspot 1 Gb/s", "the row's own value gives way");
+        assert_eq!(sweep.points[0].case.id.condition, "hotspot 1 Gb/s", "the row's own value gives way");
         let bad = |text: &str| {
             plan(&s, axes(&[text.into()]).unwrap(), base, &["on".into()], &schemes, 1).unwrap_err()
         };

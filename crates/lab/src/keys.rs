@@ -1,11 +1,13 @@
 //! The keys of a scenario, declared once: the reader, `cnsim new`, the JSON Schema and the docs come from this table.
 //! A row owns the parser and the bounds of its key ([`Kind`]).
 
+use crate::case::Dimension;
+use crate::flows::LoadCounts;
 use crate::kinds::{
-    Across, Backlog, Buffer, Choice as _, ControlTravels, Counted, Each, FileForm, FirstOf, FlowHash, Gaps,
-    Ideal, Kind, Limiter, Offset, Paths, PauseMode, PauseTravels, PausedOver, Queues, Rounded, Shape,
-    SizeTable, Slots, Switched, Traffic,
+    Backlog, Buffer, Choice as _, ControlTravels, FileForm, FlowHash, Gaps, Ideal, Kind, Offset, Paths,
+    PauseMode, PausedOver, Shape, SizeTable, Switched, Traffic,
 };
+use cnsim_fabric::{HostQueues, LimiterPosition, PauseTransport, Phase, Rounding, Ties};
 use cnsim_units::{Bytes, Rate, Time};
 
 /// One key.
@@ -184,7 +186,7 @@ pub const KEYS: &[Key] = &[
         "XON is sent at or below this occupancy; auto: 110 KB, or less below a lower pause.high")
         .only("pause.mode", &["on", "global"]),
     key("pause.pool", SWITCHED, "off", "watermarks apply to the whole pool (buffer SO)").only("switch.buffer", &["SO"]),
-    key("pause.transport", Kind::Choice(PauseTravels::WORDS), "frame",
+    key("pause.transport", Kind::Choice(PauseTransport::WORDS), "frame",
         "PAUSE travels in frames of 64 B, or takes effect after a fixed delay").only("pause.mode", &["on", "global"]),
     key("control.transport", Kind::Choice(ControlTravels::WORDS), "priority",
         "feedback travels in frames ahead of data, in frames among data, or without frames after a fixed time (probes then go ahead of data)"),
@@ -195,12 +197,12 @@ pub const KEYS: &[Key] = &[
         "largest error of a host's clock, parts per million; each host draws an error of half to all of it, fast or slow"),
     key("host.fifo", FRAMES, "10100", "frames that a host can hold: application queue and NIC"),
     key("host.limiter_queue", FRAMES, "100", "frames that a rate limiter's queue holds"),
-    key("host.limiter_position", Kind::Choice(Limiter::WORDS), "below-queue", "place where a frame meets its limiter"),
+    key("host.limiter_position", Kind::Choice(LimiterPosition::WORDS), "below-queue", "place where a frame meets its limiter"),
     key("host.limiter_backlog", Kind::Choice(Backlog::WORDS), "behind",
         "place where the host's frames wait: behind the limiters, or (all but `host.nic`) in an application FIFO ahead of them"),
     key("host.nic", FRAMES, "500",
         "frames behind the limiters, as part of `host.fifo`").only("host.limiter_backlog", &["ahead"]),
-    key("host.queues", Kind::Choice(Queues::WORDS), "fifo",
+    key("host.queues", Kind::Choice(HostQueues::WORDS), "fifo",
         "one FIFO, or a virtual output queue per destination, served in turn"),
     key("host.feedback_delay", PROCESSING, "0 us", "time from the arrival of a feedback message to its effect"),
     key("host.ignores_pause", SWITCHED, "off",
@@ -226,12 +228,12 @@ pub const KEYS: &[Key] = &[
     key("workload.destinations", LINES, "uniform",
         "uniform, permutation (drawn by the seed), +N (the host N further on), or names of hosts; an incast takes its receivers in turn")
         .only("workload.kind", &["bernoulli", "bursts", "greedy", "on-off", "poisson", "incast"]),
-    key("workload.phase", Kind::Choice(Slots::WORDS), "random",
+    key("workload.phase", Kind::Choice(Phase::WORDS), "random",
         "phase of the hosts' slots; finite flows begin when they are due"),
     key("workload.header", Kind::Bytes(Bytes::ZERO, Bytes::new(1000)), "0 B",
         "bytes of each frame that are no payload; sizes of flows count payload")
         .only("workload.kind", &["transfers", "poisson", "incast", "all-to-all", "permutation"]),
-    key("workload.load_counts", Kind::Choice(Counted::WORDS), "payload",
+    key("workload.load_counts", Kind::Choice(LoadCounts::WORDS), "payload",
         "bytes that count as load: payload alone, or payload and headers").only("workload.kind", &["poisson"]),
     key("workload.sizes", Kind::Choice(SizeTable::WORDS), "websearch",
         "distribution of flow sizes: a published one, or `file` for workload.size_table or workload.size_file")
@@ -289,11 +291,11 @@ pub const KEYS: &[Key] = &[
     key("figure.pause", Kind::List(&Kind::Choice(PauseMode::WORDS)), "[]",
         "PAUSE modes that the figure shows; all without it"),
     key("figure.schemes", SCHEMES, "[]", "schemes that the figure shows; all without it"),
-    key("figure.each", Kind::Choice(Each::WORDS), "off", "draws one figure for each condition, PAUSE mode or scheme"),
-    key("figure.across", Kind::Choice(Across::WORDS), "condition", "horizontal axis of a metric"),
-    key("timing.rounding", Kind::Choice(Rounded::WORDS), "exact",
+    key("figure.each", Kind::Choice(<Option<Dimension>>::WORDS), "off", "draws one figure for each condition, PAUSE mode or scheme"),
+    key("figure.across", Kind::Choice(Dimension::WORDS), "condition", "horizontal axis of a metric"),
+    key("timing.rounding", Kind::Choice(Rounding::WORDS), "exact",
         "times on a link: exact to the picosecond, or cut to whole nanoseconds as in ns-3 (a link is then up to 5 % too fast)"),
-    key("timing.ties", Kind::Choice(FirstOf::WORDS), "port",
+    key("timing.ties", Kind::Choice(Ties::WORDS), "port",
         "order of data frames that reach a switch at one moment: by port number, or drawn by the seed each time"),
     key("run.duration", Kind::Time(Time::from_us(1), LONGEST), "1 s", "simulated time"),
     key("run.seeds", SEEDS, "5", "number of seeds"),

@@ -1,5 +1,8 @@
 //! Kinds of values that a key can have: each owns its parser, its bounds, and its part of the JSON Schema.
 
+use crate::case::Dimension;
+use crate::flows::LoadCounts;
+use cnsim_fabric::{HostQueues, LimiterPosition, PauseTransport, Phase, Rounding, Ties};
 use cnsim_problem::{nearest, obeyed};
 use cnsim_units::{Bytes, Rate, Time, UnitError};
 use serde_json::{Value as Json, json};
@@ -241,17 +244,46 @@ pub(crate) trait Choice: Copy + Sized + 'static {
     }
 }
 
+/// Gives the variants of a type the words by which scenarios name them.
+macro_rules! words {
+    ($($(#[$meta:meta])* $name:ident { $($variant:ident = $word:literal,)* })*) => {$(
+        $(#[$meta])*
+        impl Choice for $name {
+            const WORDS: &'static [&'static str] = &[$($word),*];
+            const ALL: &'static [Self] = &[$(Self::$variant),*];
+        }
+        // A variant without a word does not compile.
+        const _: fn($name) = |value| match value { $($name::$variant => (),)* };
+    )*};
+}
+
 /// Declares a type and the words by which scenarios name its variants.
 macro_rules! choices {
     ($($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)* })*) => {$(
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum $name { $($(#[$doc])* $variant,)* }
-        impl Choice for $name {
-            const WORDS: &'static [&'static str] = &[$($word),*];
-            const ALL: &'static [Self] = &[$(Self::$variant),*];
-        }
+        words! { $name { $($variant = $word,)* } }
     )*};
+}
+
+words! {
+    /// `host.queues`.
+    HostQueues { Fifo = "fifo", PerDestination = "per-destination", }
+    /// `host.limiter_position`.
+    LimiterPosition { AtSource = "at-source", BelowQueue = "below-queue", }
+    /// `pause.transport`.
+    PauseTransport { Frame = "frame", Wire = "wire", }
+    /// `timing.rounding`.
+    Rounding { Exact = "exact", WholeNs = "whole-ns", }
+    /// `timing.ties`.
+    Ties { ByPort = "port", Drawn = "seed", }
+    /// `workload.phase`.
+    Phase { Random = "random", Aligned = "aligned", }
+    /// `workload.load_counts`.
+    LoadCounts { Payload = "payload", Wire = "wire", }
+    /// `figure.across`.
+    Dimension { Condition = "condition", Pause = "pause", Scheme = "scheme", }
 }
 
 choices! {
@@ -269,18 +301,12 @@ choices! {
     Buffer { Crosspoint = "XP", Input = "IN", SharedOutput = "SO", SplitInput = "SW", }
     /// `pause.mode`.
     PauseMode { On = "on", Off = "off", Global = "global", }
-    /// `pause.transport`.
-    PauseTravels { Frame = "frame", Wire = "wire", }
     /// `control.transport`.
     ControlTravels { Priority = "priority", InBand = "in-band", Ideal = "ideal", }
-    /// `host.limiter_position`.
-    Limiter { AtSource = "at-source", BelowQueue = "below-queue", }
     /// `host.limiter_backlog`.
     Backlog { Behind = "behind", Ahead = "ahead", }
     /// `record.paused`.
     PausedOver { Senders = "senders", Affected = "affected", Touched = "touched", All = "all", }
-    /// `host.queues`.
-    Queues { Fifo = "fifo", PerDestination = "per-destination", }
     /// Keys that are on or off.
     Switched { On = "on", Off = "off", }
     /// `workload.kind`.
@@ -289,8 +315,6 @@ choices! {
         Transfers = "transfers", Poisson = "poisson", Incast = "incast", AllToAll = "all-to-all",
         Permutation = "permutation",
     }
-    /// `workload.load_counts`.
-    Counted { Payload = "payload", Wire = "wire", }
     /// `workload.gaps`.
     Gaps { Regular = "regular", Poisson = "poisson", }
     /// `workload.sizes`.
@@ -302,20 +326,17 @@ choices! {
     FileForm { Lines = "lines", Hpcc = "hpcc", Htsim = "htsim", }
     /// `topology.hash`.
     FlowHash { PerSwitch = "per-switch", Polarised = "polarised", Fork = "hpcc-fork", }
-    /// `timing.rounding`.
-    Rounded { Exact = "exact", WholeNs = "whole-ns", }
-    /// `timing.ties`.
-    FirstOf { Port = "port", Seed = "seed", }
     /// `record.ideal`.
     Ideal { Exact = "exact", Fork = "hpcc-fork", }
     /// `workload.offset`.
     Offset { InPhase = "in-phase", Random = "random", }
-    /// `workload.phase`.
-    Slots { Random = "random", Aligned = "aligned", }
-    /// `figure.each`.
-    Each { Off = "off", Condition = "condition", Pause = "pause", Scheme = "scheme", }
-    /// `figure.across`.
-    Across { Condition = "condition", Pause = "pause", Scheme = "scheme", }
+}
+
+/// `figure.each`; none for `off`.
+impl Choice for Option<Dimension> {
+    const WORDS: &'static [&'static str] = &["off", "condition", "pause", "scheme"];
+    const ALL: &'static [Self] =
+        &[None, Some(Dimension::Condition), Some(Dimension::Pause), Some(Dimension::Scheme)];
 }
 
 fn quantity<T>(text: &str, low: T, high: T, meant: fn(&str) -> Vec<String>) -> Result<T, Wrong>

@@ -5,7 +5,8 @@
 //! | read and check a scenario | [`scenario`], [`keys`], [`schema`], [`topology`], [`workload`], [`settings`] |
 //! | its cases, a sweep's points | [`scenario::Case`], [`grid`], [`points`] |
 //! | run them, keep them | [`run`], [`store`] |
-//! | measure | [`metrics`], [`measure`], [`flow_times`], [`traffic`], [`stats`] |
+//! | which case, which run | [`case::CaseId`], [`record::RunRecord`] |
+//! | measure | [`metrics`], [`quantity`], [`measure`], [`flow_times`], [`traffic`], [`stats`] |
 //! | write and read results | [`results`], [`files`], [`flow_files`], [`saved`] |
 //! | notes on settings and results that may mislead | [`advice`] |
 //!
@@ -39,6 +40,7 @@
 
 pub mod advice;
 pub mod assumptions;
+pub mod case;
 mod checks;
 pub mod code;
 pub mod condition;
@@ -63,7 +65,9 @@ pub mod metrics;
 pub mod owners;
 pub mod place;
 pub mod points;
+pub mod quantity;
 mod reader;
+pub mod record;
 pub mod results;
 pub mod run;
 pub mod saved;

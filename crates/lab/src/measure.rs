@@ -447,11 +447,11 @@ fn percentiles(flows: &[Timed]) -> Vec<(&'static str, f64, bool)> {
 }
 
 /// The metrics of a run that are lower bounds, as finite flows were not received whole.
-pub(crate) fn lower_bounds(flows: &[Timed]) -> BTreeSet<String> {
+pub(crate) fn lower_bounds(flows: &[Timed]) -> BTreeSet<&'static str> {
     if flows.iter().all(|f| f.whole) {
         return BTreeSet::new();
     }
-    percentiles(flows).into_iter().filter(|p| p.2).map(|p| p.0.to_string()).collect()
+    percentiles(flows).into_iter().filter(|p| p.2).map(|p| p.0).collect()
 }
 
 /// Flows below so many bytes are small, as studies of completion times have it.

@@ -1,7 +1,9 @@
 //! Points: groups of runs that differ in the seed alone, and the settings in which points differ.
 
+use crate::case::CaseId;
+use crate::record::RunRecord;
 use crate::scenario::config;
-use crate::store::{LABELS, RunRecord};
+use crate::store::LABELS;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +28,7 @@ impl Point<'_> {
     pub fn name(&self) -> String {
         let r = self.first();
         let values: String = self.swept.iter().map(|(k, v)| format!(", {k} = {v}")).collect();
-        format!("{}, PAUSE {}, {}{values}", r.condition, r.pause, r.scheme)
+        r.case.name() + &values
     }
 
     /// The settings that a point shares with those of other schemes in its place: study, scenario, condition, PAUSE mode, and swept
@@ -34,12 +36,12 @@ impl Point<'_> {
     pub fn place(&self) -> Place<'_> {
         let r = self.first();
         let keys = self.swept.iter().filter(|(k, _)| !k.starts_with("scheme."));
-        (&r.study, &r.scenario, &r.condition, &r.pause, keys.map(|(k, v)| (k.as_str(), v.as_str())).collect())
+        (r.case.under(""), keys.map(|(k, v)| (k.as_str(), v.as_str())).collect())
     }
 }
 
 /// See [`Point::place`].
-pub type Place<'a> = (&'a str, &'a str, &'a str, &'a str, Vec<(&'a str, &'a str)>);
+pub type Place<'a> = (CaseId, Vec<(&'a str, &'a str)>);
 
 /// The points of these runs, in their order.
 pub fn points<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<Point<'a>> {
@@ -48,7 +50,7 @@ pub fn points<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<Point
     let mut places = BTreeMap::new();
     let mut points: Vec<Point<'a>> = Vec::new();
     for (r, told) in records.iter().zip(&told) {
-        let at = *places.entry((r.case(), told)).or_insert(points.len());
+        let at = *places.entry((&r.case, told)).or_insert(points.len());
         if at == points.len() {
             points.push(Point { runs: Vec::new(), told: told.clone(), swept: Vec::new() });
         }
@@ -57,12 +59,12 @@ pub fn points<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<Point
     // The first point of each case, and the keys in which another one differs.
     let mut cases: BTreeMap<_, (usize, BTreeSet<String>)> = BTreeMap::new();
     for (i, p) in points.iter().enumerate() {
-        let (first, vary) = cases.entry(p.runs[0].case()).or_insert((i, BTreeSet::new()));
+        let (first, vary) = cases.entry(&p.runs[0].case).or_insert((i, BTreeSet::new()));
         let first = &points[*first].told;
         vary.extend(p.told.keys().chain(first.keys()).filter(|k| p.told.get(*k) != first.get(*k)).cloned());
     }
     for p in &mut points {
-        let vary = &cases[&p.runs[0].case()].1;
+        let vary = &cases[&p.runs[0].case].1;
         let swept = p.told.iter().filter(|(k, _)| vary.contains(*k));
         p.swept = swept.map(|(k, v)| (k.clone(), v.clone())).collect();
     }
@@ -110,9 +112,7 @@ mod tests {
     #[test]
     fn a_sweep_has_a_point_for_each_value() {
         let run = |scheme: &str, seed: u64, share: &str| RunRecord {
-            condition: "c".into(),
-            pause: "on".into(),
-            scheme: scheme.into(),
+            case: ["", "", "c", "on", scheme].into(),
             seed,
             config: json!({"name": share, "switch.share": share, "host.fifo": "9", "scheme": {"name": scheme, "params": {"q": scheme}}}),
             ..RunRecord::default()
@@ -132,7 +132,7 @@ mod tests {
         // Other schemes read keys of their own.
         all.push(run("none", 1, "1 KB"));
         all.iter_mut()
-            .filter(|r| r.scheme == "ecm")
+            .filter(|r| r.case.scheme == "ecm")
             .for_each(|r| r.config["control.latency"] = json!("9 us"));
         let found = points(&all);
         assert!(found[1].place() == found[2].place() && found[0].place() == found[3].place());

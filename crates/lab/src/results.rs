@@ -1,16 +1,12 @@
 //! `results.json`: results of runs, with all that is needed to repeat them. The same types write and read it.
 
+use crate::case::CaseId;
 use crate::files::{digits, table};
-use crate::frozen::Frozen;
-use crate::measure::PortFacts;
-use crate::metrics::find;
-use crate::store::{ByModel, Curve, RESULT_VERSION, RunRecord, sha256};
-use crate::traffic::TrafficFacts;
-use crate::xoff::Xoff;
+use crate::record::{Curve, RunRecord};
+use crate::store::{RESULT_VERSION, sha256};
 use cnsim_problem::read_file;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Form of the file.
@@ -36,7 +32,7 @@ pub struct Results {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<Partial>,
     /// The runs, in the order in which they were asked for.
-    pub runs: Vec<Run>,
+    pub runs: Vec<RunRecord>,
     /// Over everything else in the file: shows whether it was changed after it was written.
     pub checksum: String,
 }
@@ -58,162 +54,9 @@ impl Partial {
     }
 }
 
-/// A value and its unit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Quantity {
-    /// The measured value.
-    pub value: f64,
-    /// Only where the value is a lower bound, as flows were not received whole.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub at_least: bool,
-    /// Unit of the value.
-    pub unit: String,
-}
-
-/// The traffic of a name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Traffic {
-    /// `name` of its `[[traffic]]` tables.
-    pub name: String,
-    /// The measured values by their metrics' ids.
-    pub metrics: BTreeMap<String, Quantity>,
-}
-
-/// Values with their units; `at_least` are lower bounds.
-fn quantities(values: &BTreeMap<String, f64>, at_least: &BTreeSet<String>) -> BTreeMap<String, Quantity> {
-    let quantity = |(id, value): (&String, &f64)| {
-        let unit = find(id).map_or("ms", |m| m.unit).to_string();
-        (id.clone(), Quantity { value: *value, at_least: at_least.contains(id), unit })
-    };
-    values.iter().map(quantity).collect()
-}
-
-/// The values alone, and the names of those that are lower bounds.
-fn values(quantities: &BTreeMap<String, Quantity>) -> (BTreeMap<String, f64>, BTreeSet<String>) {
-    let bounds = quantities.iter().filter(|(_, q)| q.at_least).map(|(id, _)| id.clone());
-    (quantities.iter().map(|(id, q)| (id.clone(), q.value)).collect(), bounds.collect())
-}
-
-/// One run: its settings and its results.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Run {
-    /// Study that the run belongs to.
-    pub study: String,
-    /// Name of the scenario within its study.
-    pub scenario: String,
-    /// Condition of the run, as its scenario's template writes it.
-    pub condition: String,
-    /// PAUSE mode of the run: `on`, `off` or `global`.
-    pub pause: String,
-    /// Registered name of the scheme.
-    pub scheme: String,
-    /// Seed of the run's random streams.
-    pub seed: u64,
-    /// Only where the network stood still at the end: since when, and which ports wait for which.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub frozen: Option<Frozen>,
-    /// Hashes over events, frames and samples, hexadecimal.
-    pub fingerprint: BTreeMap<String, String>,
-    /// All that determines the run but the seed ([`crate::scenario::config`]).
-    pub config: Value,
-    /// The measured values by their metrics' ids.
-    pub metrics: BTreeMap<String, Quantity>,
-    /// The scheme's own counters.
-    pub counters: BTreeMap<String, u64>,
-    /// Facts of the ports.
-    pub ports: BTreeMap<String, PortFacts>,
-    /// When each port was in XOFF, of those that ever were.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub xoff: Vec<Xoff>,
-    /// Results of each name of traffic, in the order of the `[[traffic]]` tables.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub traffic: Vec<Traffic>,
-    /// Data and control frames that finished a link.
-    pub packet_hops: u64,
-    /// Only where nodes ran by the model: how many, and why.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by_model: Option<ByModel>,
-    /// Files of its series, from the folder of the results.
-    pub series: Vec<String>,
-}
-
-impl Run {
-    /// The run of a record, with these files of series.
-    pub fn of(r: &RunRecord, series: Vec<String>) -> Self {
-        let traffic =
-            |t: &TrafficFacts| Traffic { name: t.name.clone(), metrics: quantities(&t.metrics, &t.at_least) };
-        Self {
-            study: r.study.clone(),
-            scenario: r.scenario.clone(),
-            condition: r.condition.clone(),
-            pause: r.pause.clone(),
-            scheme: r.scheme.clone(),
-            seed: r.seed,
-            frozen: r.frozen.clone(),
-            fingerprint: r.fingerprint.clone(),
-            config: r.config.clone(),
-            metrics: quantities(&r.metrics, &r.at_least),
-            counters: r.counters.clone(),
-            ports: r.ports.clone(),
-            xoff: r.xoff.clone(),
-            traffic: r.traffic.iter().map(traffic).collect(),
-            packet_hops: r.packet_hops,
-            by_model: r.by_model.clone(),
-            series,
-        }
-    }
-
-    /// The record of which this was made, without its series and the times of its flows.
-    pub fn record(&self) -> RunRecord {
-        let (metrics, at_least) = values(&self.metrics);
-        let traffic = |t: &Traffic| {
-            let (metrics, at_least) = values(&t.metrics);
-            TrafficFacts { name: t.name.clone(), metrics, at_least }
-        };
-        RunRecord {
-            study: self.study.clone(),
-            scenario: self.scenario.clone(),
-            condition: self.condition.clone(),
-            pause: self.pause.clone(),
-            scheme: self.scheme.clone(),
-            seed: self.seed,
-            frozen: self.frozen.clone(),
-            fingerprint: self.fingerprint.clone(),
-            config: self.config.clone(),
-            metrics,
-            at_least,
-            traffic: self.traffic.iter().map(traffic).collect(),
-            counters: self.counters.clone(),
-            ports: self.ports.clone(),
-            xoff: self.xoff.clone(),
-            packet_hops: self.packet_hops,
-            by_model: self.by_model.clone(),
-            ..RunRecord::default()
-        }
-    }
-
-    /// Study, scenario, condition, PAUSE mode and scheme: the part that runs share which differ in seed or swept values.
-    pub fn case(&self) -> String {
-        case_title([&self.study, &self.scenario, &self.condition, &self.pause, &self.scheme])
-    }
-
-    /// The run's name for a person.
-    pub fn title(&self) -> String {
-        format!("{}, seed {}", self.case(), self.seed)
-    }
-}
-
-/// Study, scenario, condition, PAUSE and scheme in words.
-pub fn case_title([study, scenario, condition, pause, scheme]: [&str; 5]) -> String {
-    format!("{study}/{scenario}, {condition}, PAUSE {pause}, {scheme}")
-}
-
 impl Results {
     /// The results of a command.
-    pub fn new(command: &str, partial: Option<Partial>, runs: Vec<Run>) -> Self {
+    pub fn new(command: &str, partial: Option<Partial>, runs: Vec<RunRecord>) -> Self {
         let mut all = Self {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION").into(),
@@ -269,14 +112,8 @@ const NAME: usize = 120;
 /// The file of a run's series, relative to the folder of the results. Every run and series has a file of its own. If a name is cut
 /// or changed (only letters, digits and dots stay), a hash at the end keeps it unique.
 pub fn series_file(r: &RunRecord, name: &str) -> String {
-    let words = [
-        &r.study,
-        &r.scenario,
-        &r.condition,
-        &format!("pause-{}", r.pause),
-        &r.scheme,
-        &format!("seed{}", r.seed),
-    ];
+    let CaseId { study, scenario, condition, pause, scheme } = &r.case;
+    let words = [study, scenario, condition, &format!("pause-{pause}"), scheme, &format!("seed{}", r.seed)];
     let readable = words.map(|w| plain(w)).join("-");
     let readable: String = readable.chars().take(NAME).collect();
     let whole = serde_json::json!([words, name, r.config]).to_string();
@@ -351,11 +188,9 @@ mod tests {
 
     fn record(condition: &str) -> RunRecord {
         RunRecord {
-            study: "../../escaped".into(),
-            scenario: "/etc".into(),
-            condition: condition.into(),
+            case: ["../../escaped", "/etc", condition, "", ""].into(),
             seed: 1,
-            metrics: BTreeMap::from([("overhead".into(), 0.1 + 0.2)]),
+            metrics: [("overhead", 0.1 + 0.2)].into(),
             config: serde_json::json!({"a": ["1, 2", "3"]}),
             ..RunRecord::default()
         }
@@ -381,7 +216,7 @@ mod tests {
         let dir = std::env::temp_dir().join(format!("cnsim-results-{}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
         let path = dir.join("results.json");
-        let all = Results::new("run x", None, vec![Run::of(&record("c"), vec![])]);
+        let all = Results::new("run x", None, vec![record("c")]);
         let text = all.text().unwrap();
         let read = |text: &str| {
             std::fs::write(&path, text).unwrap();

@@ -4,8 +4,10 @@ use crate::flow_times::Flows;
 use crate::frozen::Frozen;
 use crate::measure::{fairness, lower_bounds, measure_with, ports};
 use crate::owners::Owners;
+use crate::quantity::Quantities;
+use crate::record::{ByModel, Curve, RunRecord};
 use crate::scenario::{Case, Ready, Scenario};
-use crate::store::{Asked, ByModel, Curve, RunRecord, Store};
+use crate::store::{Asked, Store};
 use crate::xoff::spread;
 use cnsim_fabric::{Engine, Options, Outcome, RunError, SeriesKind};
 use cnsim_scheme_api::NodeId;
@@ -15,8 +17,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 /// A run to be done.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// Ids of the study and the scenario.
-    pub scenario: (String, String),
     /// The case that is run.
     pub case: Case,
     /// The case's settings and scheme, ready to run.
@@ -31,9 +31,8 @@ pub struct Job {
 
 impl Job {
     /// A run of a case, with the key series only.
-    pub fn new(scenario: &Scenario, case: Case, ready: Ready, seed: u64) -> Self {
-        let scenario = (scenario.study.clone(), scenario.name.clone());
-        Self { scenario, case, ready, seed, all_series: false, engine: Engine::Fast }
+    pub fn new(case: Case, ready: Ready, seed: u64) -> Self {
+        Self { case, ready, seed, all_series: false, engine: Engine::Fast }
     }
 
     /// Key of the run in a store.
@@ -49,17 +48,18 @@ impl Job {
     /// The run's record before anything is measured.
     pub fn record(&self) -> RunRecord {
         RunRecord {
-            study: self.scenario.0.clone(),
-            scenario: self.scenario.1.clone(),
-            condition: self.case.condition.clone(),
-            pause: self.case.pause.clone(),
-            scheme: self.case.scheme.clone(),
+            case: self.case.id.clone(),
             seed: self.seed,
             config: self.ready.config.clone(),
             code: self.ready.code().unwrap_or_default().into(),
             all_series: self.all_series,
             ..RunRecord::default()
         }
+    }
+
+    /// A finished run with these settings, under this job's own names.
+    pub fn named(&self, found: RunRecord) -> RunRecord {
+        RunRecord { case: self.case.id.clone(), config: self.ready.config.clone(), ..found }
     }
 }
 
@@ -219,12 +219,7 @@ pub fn run_job(
         Ok(out) => out,
         Err(RunError::Stopped) => return Ok(None),
         Err(e) => {
-            let ((study, scenario), case) = (&job.scenario, &job.case);
-            let run = format!(
-                "{study}/{scenario} {}, PAUSE {}, {}, seed {}",
-                case.condition, case.pause, case.scheme, job.seed
-            );
-            return Err(JobError::Failed { run, why: e.to_string() });
+            return Err(JobError::Failed { run: job.record().title(), why: e.to_string() });
         }
     };
     watch.live.fetch_add(out.packet_hops - last.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -243,14 +238,7 @@ pub fn run_job(
 /// As [`Store::get`].
 pub fn kept(job: &Job, store: &Store) -> Result<Option<RunRecord>, String> {
     let Ok(asked) = job.asked() else { return Ok(None) };
-    let own = job.record();
-    Ok(store.get(&asked)?.map(|found| RunRecord {
-        study: own.study,
-        scenario: own.scenario,
-        condition: own.condition,
-        config: own.config,
-        ..found
-    }))
+    Ok(store.get(&asked)?.map(|found| job.named(found)))
 }
 
 /// Is something kept for this run? It may still turn out to be damaged.
@@ -260,7 +248,8 @@ pub fn stored(job: &Job, store: &Store) -> bool {
 
 /// Schemes whose runs are not kept, each with the reason.
 pub fn unkept(jobs: &[Job]) -> Vec<String> {
-    let one = |job: &Job| Some(format!("runs of {} are not kept: {}", job.case.scheme, job.asked().err()?));
+    let one =
+        |job: &Job| Some(format!("runs of {} are not kept: {}", job.case.id.scheme, job.asked().err()?));
     let all: BTreeSet<String> = jobs.iter().filter_map(one).collect();
     all.into_iter().collect()
 }
@@ -359,11 +348,10 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     let (kept, open) = (flows.kept(settings), flows.unfinished(settings, out, &owners));
     let f = out.fingerprint;
     let hex = |(name, v): (&str, u64)| (name.to_string(), format!("{v:016x}"));
-    let metrics: BTreeMap<String, f64> =
-        measure_with(settings, out, &flows).into_iter().map(|(k, v)| (k.to_string(), v)).collect();
+    let metrics: Quantities = measure_with(settings, out, &flows).into_iter().collect();
     RunRecord {
         fingerprint: [("events", f.events), ("frames", f.frames), ("samples", f.samples)].map(hex).into(),
-        metrics,
+        metrics: metrics.bounded(&lower_bounds(&flows.timed)),
         counters: out.counters.iter().cloned().collect(),
         ports: ports(settings, out),
         xoff: spread(settings, out),
@@ -375,7 +363,6 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         flows: kept,
         by_size: flows.by_size(settings),
         unfinished: open,
-        at_least: lower_bounds(&flows.timed),
         traffic: crate::traffic::measure(settings, out, &flows.timed, &owners),
         ..job.record()
     }
@@ -402,7 +389,7 @@ pub fn jobs(scenario: &Scenario, cases: impl IntoIterator<Item = Case>) -> Resul
             .ready(&case)
             .map_err(|p| p.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
         let seeds = 1..=scenario.seeds_of(&case);
-        jobs.extend(seeds.map(|seed| Job::new(scenario, case.clone(), ready.clone(), seed)));
+        jobs.extend(seeds.map(|seed| Job::new(case.clone(), ready.clone(), seed)));
     }
     Ok(jobs)
 }

@@ -4,8 +4,8 @@
 use crate::files::read_start;
 use crate::flow_files::{fct_csv, slowdown_csv, traffic_csv};
 use crate::place::{Kind, Place, PlaceError, is_file};
-use crate::results::{Partial, Results, Run, series_csv, series_file};
-use crate::store::RunRecord;
+use crate::record::RunRecord;
+use crate::results::{Partial, Results, series_csv, series_file};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
@@ -47,7 +47,7 @@ fn earlier(dir: &Path, names: &[String]) -> Option<Vec<String>> {
         if is_file(&results) { Results::read(&results).ok().filter(|r| r.sum() == r.checksum) } else { None };
     for name in names {
         if name == SERIES {
-            let files = kept.iter().flat_map(|k| &k.runs).flat_map(|r| &r.series);
+            let files = kept.iter().flat_map(|k| &k.runs).flat_map(|r| &r.files);
             ours.extend(files.filter(|f| is_file(&dir.join(f))).cloned());
             kept.as_ref()?;
             continue;
@@ -122,7 +122,7 @@ impl Saved {
                     self.write(file, text.as_bytes())?;
                 }
             }
-            runs.push(Run::of(r, series.into_iter().map(|s| s.0).collect()));
+            runs.push(r.brief(series.into_iter().map(|s| s.0).collect()));
         }
         let tables = [
             ("fct.csv", fct_csv(records)),

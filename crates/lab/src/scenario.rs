@@ -5,6 +5,7 @@ pub mod config;
 mod imported;
 mod scheme;
 
+use crate::case::CaseId;
 use crate::checks::{expand_assumptions, known_keys, unread_params};
 use crate::condition::{Template, canonical};
 pub use crate::embedded::EMBEDDED;
@@ -65,14 +66,10 @@ pub struct Group {
 pub struct Case {
     /// Index of the case's group among the scenario's.
     pub group: usize,
-    /// The case's condition, as the group's template writes it.
-    pub condition: String,
     /// The keys and values that the condition sets.
     pub row: Vec<(String, String)>,
-    /// The case's PAUSE mode: `on`, `off` or `global`.
-    pub pause: String,
-    /// Registered name of the case's scheme.
-    pub scheme: String,
+    /// The case's id.
+    pub id: CaseId,
 }
 
 /// A case made ready.
@@ -229,7 +226,7 @@ impl Scenario {
             scenario.case(0, Vec::new(), pause, schemes.first().copied().unwrap_or(scheme))
         });
         scenario.other_schemes(&mut problems);
-        let runs = |c: &Case| schemes.is_empty() || schemes.contains(&c.scheme.as_str());
+        let runs = |c: &Case| schemes.is_empty() || schemes.contains(&c.id.scheme.as_str());
         let mut recorded = BTreeSet::new();
         for case in written.into_iter().chain(scenario.cases()).filter(runs) {
             match scenario.ready(&case) {
@@ -249,8 +246,7 @@ impl Scenario {
         // What is set from outside may well leave a figure without cases.
         if problems.is_empty() && sets.is_empty() && schemes.is_empty() {
             let cases = scenario.cases();
-            let cases: Vec<[&str; 3]> =
-                cases.iter().map(|c| [c.condition.as_str(), &c.pause, &c.scheme]).collect();
+            let cases: Vec<CaseId> = cases.into_iter().map(|c| c.id).collect();
             figures::unmet(&scenario.flat, &scenario.figures, &cases, &recorded, &mut problems);
         }
         if problems.is_empty() { Ok(scenario) } else { Err(capped(problems)) }
@@ -312,7 +308,7 @@ impl Scenario {
         for (g, group) in self.groups.iter().enumerate() {
             let prefix = self.prefix(g);
             for (row, scheme) in group.rows.iter().flat_map(|r| group.schemes.iter().map(move |s| (r, s))) {
-                let condition = self.case(g, row.clone(), "", scheme).condition;
+                let condition = self.case(g, row.clone(), "", scheme).id.condition;
                 if let Err(wrong) = Kind::Text(MAX_CONDITION).read(&condition) {
                     let begin: String = condition.chars().take(40).collect();
                     let reason = format!("gives the condition `{begin}...`, which {}", wrong.reason);
@@ -410,13 +406,13 @@ impl Scenario {
     /// All cases: rows x PAUSE x schemes of every group, each once.
     pub fn cases(&self) -> Vec<Case> {
         let mut cases: Vec<Case> = Vec::new();
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = BTreeSet::new();
         for (g, group) in self.groups.iter().enumerate() {
             for row in &group.rows {
                 for pause in &group.pauses {
                     for scheme in &group.schemes {
                         let case = self.case(g, row.clone(), pause, scheme);
-                        if seen.insert((case.condition.clone(), case.pause.clone(), case.scheme.clone())) {
+                        if seen.insert(case.id.clone()) {
                             cases.push(case);
                         }
                     }
@@ -443,7 +439,7 @@ impl Scenario {
         let condition = template.map_or_else(String::new, |t| {
             t.format(&|key| self.value(key, &row, scheme), &|key| self.value(key, &[], scheme))
         });
-        Case { group, condition, row, pause: pause.into(), scheme: scheme.into() }
+        Case { group, row, id: [self.study.as_str(), &self.name, &condition, pause, scheme].into() }
     }
 
     /// The value of a key in a row: the row's, else the file's, else the default.
@@ -482,17 +478,17 @@ impl Scenario {
         for (key, value) in &case.row {
             set(key, value);
         }
-        set("pause.mode", &case.pause);
+        set("pause.mode", &case.id.pause);
         let mut problems = Vec::new();
         let settings = Settings::read(&flat, &self.registry, &mut problems);
         let rate = settings.as_ref().and_then(Settings::host_rate);
-        let built = self.scheme(&flat, &case.scheme, rate, &mut problems);
+        let built = self.scheme(&flat, &case.id.scheme, rate, &mut problems);
         let (Some(mut settings), Some((built, misfit))) = (settings, built) else { return Err(problems) };
         if !problems.is_empty() {
             return Err(problems);
         }
         let config = config::write(&flat, case, &mut settings, &built);
-        Ok(Ready { settings, built, scheme: case.scheme.clone(), config, misfit })
+        Ok(Ready { settings, built, scheme: case.id.scheme.clone(), config, misfit })
     }
 
     /// Number of groups before those of `[[rows]]`: one where there is a matrix.

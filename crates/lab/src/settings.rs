@@ -10,17 +10,14 @@ pub use estimate::Estimate;
 use crate::flows::fct::Bins;
 use crate::headroom::Loop;
 use crate::keys::{MAX_CHANGES, SLOWEST_SERVICE};
-use crate::kinds::{
-    Backlog, Buffer, ControlTravels, FirstOf, FlowHash, Ideal, Limiter, Paths, PauseMode, PauseTravels,
-    PausedOver, Queues, Rounded,
-};
+use crate::kinds::{Backlog, Buffer, ControlTravels, FlowHash, Ideal, Paths, PauseMode, PausedOver};
 use crate::reader::Reader;
 use crate::text::Flat;
 use crate::topology::{self, Wiring};
 use crate::workload::{self, Permutations, SourcePlan};
 use cnsim_fabric::{
     BufferSpec, ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition, Organisation, PauseSpec,
-    PauseTransport, RateChange, Record, Rounding, Routing, RunSpec, SwitchSpec, Ties,
+    RateChange, Record, Rounding, Routing, RunSpec, SwitchSpec, Ties,
 };
 use cnsim_problem::Problem;
 use cnsim_scheme_api::network::{Purpose, Stream};
@@ -146,14 +143,8 @@ impl Settings {
         let (receiver, hot) = receiver(&mut r, &wiring, &hotspots, &plans);
         let named = named(&mut r, &wiring, receiver);
         let events = events(&mut r, &wiring, duration);
-        let queues = match r.choice("host.queues") {
-            Queues::PerDestination => HostQueues::PerDestination,
-            Queues::Fifo => HostQueues::Fifo,
-        };
-        let limiter_position = match r.choice("host.limiter_position") {
-            Limiter::AtSource => LimiterPosition::AtSource,
-            Limiter::BelowQueue => LimiterPosition::BelowQueue,
-        };
+        let queues: HostQueues = r.choice("host.queues");
+        let limiter_position: LimiterPosition = r.choice("host.limiter_position");
         if queues == HostQueues::PerDestination && limiter_position == LimiterPosition::AtSource {
             let reason = "queues per destination are paced in place: a limiter at the source has no effect";
             r.wrong("host.limiter_position", reason, "write below-queue, or host.queues = \"fifo\"");
@@ -202,14 +193,6 @@ impl Settings {
                 "use a smaller record.bin, or \"auto\"",
             );
         }
-        let rounding = match r.choice("timing.rounding") {
-            Rounded::Exact => Rounding::Exact,
-            Rounded::WholeNs => Rounding::WholeNs,
-        };
-        let ties = match r.choice("timing.ties") {
-            FirstOf::Port => Ties::ByPort,
-            FirstOf::Seed => Ties::Drawn,
-        };
         let clock_ppm = r.integer_or("host.clock").unwrap_or(0);
         let settings = Self {
             switch_processing,
@@ -230,8 +213,8 @@ impl Settings {
                 Paths::RoundRobin => Routing::RoundRobin,
                 Paths::Destination => Routing::Destination,
             },
-            rounding,
-            ties,
+            rounding: r.choice("timing.rounding"),
+            ties: r.choice("timing.ties"),
             clock_ppm,
             control,
             fifo: fifo - backlog,
@@ -785,10 +768,7 @@ fn buffer(r: &mut Reader<'_>, loops: &[Loop], wiring: &Wiring) -> BufferSpec {
             low,
             global: mode == PauseMode::Global,
             pool: r.switched("pause.pool"),
-            transport: match r.choice("pause.transport") {
-                PauseTravels::Frame => PauseTransport::Frame,
-                PauseTravels::Wire => PauseTransport::Wire,
-            },
+            transport: r.choice("pause.transport"),
         }
     });
     BufferSpec { organisation, share, output_limit, pause }

@@ -2,18 +2,10 @@
 //! is not repeated. A damaged record is reported, and its run is repeated.
 
 use crate::files::read_start;
-use crate::flows::fct::{FlowTime, SizeGroup, Unfinished};
-use crate::frozen::Frozen;
-use crate::measure::PortFacts;
 use crate::place::{Kind, MARK, Place, PlaceError, is_file, lock_in, write_in};
-use crate::topology::Wiring;
-use crate::traffic::TrafficFacts;
-use crate::xoff::Xoff;
-use cnsim_fabric::Outcome;
-use serde::{Deserialize, Serialize};
+use crate::record::RunRecord;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -23,138 +15,6 @@ pub const LABELS: [&str; 3] = ["study", "name", "condition"];
 
 /// Bumped whenever the same configuration gives other results.
 pub const RESULT_VERSION: u32 = 9;
-
-/// A time series of a run.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
-pub struct Curve {
-    /// Unit of the values.
-    pub unit: String,
-    /// Width of a bin, seconds.
-    pub bin: f64,
-    /// The values, one for each bin.
-    pub values: Vec<f64>,
-    /// Of a queue: its largest length in each bin, however short it was. Empty for other series.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub peaks: Vec<f64>,
-}
-
-impl Curve {
-    /// The largest value that is known: of a queue its peak, which no bin hides.
-    pub fn top(&self) -> f64 {
-        self.upper().iter().copied().fold(0.0, f64::max)
-    }
-
-    /// The largest value in each bin that is known: the peaks of a queue, the values of another series.
-    pub fn upper(&self) -> &[f64] {
-        if self.peaks.len() == self.values.len() { &self.peaks } else { &self.values }
-    }
-}
-
-/// A finished run: its settings and its results.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
-pub struct RunRecord {
-    /// Study that the run belongs to.
-    pub study: String,
-    /// Name of the scenario within its study.
-    pub scenario: String,
-    /// Condition of the run, as its scenario's template writes it.
-    pub condition: String,
-    /// PAUSE mode of the run: `on`, `off` or `global`.
-    pub pause: String,
-    /// Registered name of the scheme.
-    pub scheme: String,
-    /// Seed of the run's random streams.
-    pub seed: u64,
-    /// Hashes over events, frames and samples, hexadecimal.
-    pub fingerprint: BTreeMap<String, String>,
-    /// All that determines the run but the seed and the code.
-    pub config: Value,
-    /// Hash of the program's code, if the scheme belongs to the program and not to cnsim.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub code: String,
-    /// The series of every queue and host were kept, not only the key ones.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub all_series: bool,
-    /// The measured values by their metrics' ids.
-    pub metrics: BTreeMap<String, f64>,
-    /// Values of the scheme's counters, by name.
-    pub counters: BTreeMap<String, u64>,
-    /// Facts of the ports.
-    pub ports: BTreeMap<String, PortFacts>,
-    /// When each port was in XOFF, of those that ever were.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub xoff: Vec<Xoff>,
-    /// The recorded series by their names.
-    pub series: BTreeMap<String, Curve>,
-    /// Data and control frames that finished a link.
-    pub packet_hops: u64,
-    /// Only where the network stood still at the end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub frozen: Option<Frozen>,
-    /// Names of its hosts, where the times of its flows are kept.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hosts: Vec<String>,
-    /// Times of its finite flows, where they are kept (record.flow_times).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub flows: Vec<FlowTime>,
-    /// Slowdowns of its finite flows by size.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub by_size: Vec<SizeGroup>,
-    /// The finite flows that were not received whole, by start: all where the times of flows are kept, else the first ones.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unfinished: Vec<Unfinished>,
-    /// Metrics whose value is a lower bound, as flows were not received whole.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub at_least: BTreeSet<String>,
-    /// Only where nodes ran by the model instead of the fast engine: the same results, later.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by_model: Option<ByModel>,
-    /// Results of each name of traffic, in the order of the tables.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub traffic: Vec<TrafficFacts>,
-}
-
-/// How many nodes of a network ran by the model, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ByModel {
-    /// Number of these nodes.
-    pub nodes: usize,
-    /// Number of all nodes of the network.
-    pub of: usize,
-    /// The reason.
-    pub why: String,
-}
-
-impl ByModel {
-    /// Nodes that ran the model's way; none if all nodes were fast.
-    pub(crate) fn of(wiring: &Wiring, out: &Outcome) -> Option<Self> {
-        let by = out.by_model.as_ref()?;
-        Some(Self {
-            nodes: by.nodes.len(),
-            of: wiring.hosts.len() + wiring.switches.len(),
-            why: by.why.clone(),
-        })
-    }
-
-    /// In words: the number of nodes, and why.
-    pub fn text(&self) -> String {
-        format!("{} of {} nodes ran by the model: {}", self.nodes, self.of, self.why)
-    }
-}
-
-impl RunRecord {
-    /// Study, scenario, condition, PAUSE and scheme: the part that runs of a case share.
-    pub fn case(&self) -> (&str, &str, &str, &str, &str) {
-        (&self.study, &self.scenario, &self.condition, &self.pause, &self.scheme)
-    }
-
-    /// Key of the run in a store.
-    pub fn asked(&self) -> Asked<'_> {
-        let Self { config, code, seed, all_series, .. } = self;
-        Asked { config, code, seed: *seed, all_series: *all_series }
-    }
-}
 
 /// Key of a run: all that determines its record. Names do not count: equal settings under two names are one run.
 #[derive(Clone, Copy, Debug)]
@@ -169,7 +29,13 @@ pub struct Asked<'a> {
     pub all_series: bool,
 }
 
-impl Asked<'_> {
+impl<'a> Asked<'a> {
+    /// Key of a finished run.
+    pub fn of(record: &'a RunRecord) -> Self {
+        let RunRecord { config, code, seed, all_series, .. } = record;
+        Self { config, code, seed: *seed, all_series: *all_series }
+    }
+
     /// The key of the run: a hash over all of that, and over the code and the versions of cnsim.
     pub fn key(&self) -> String {
         let Self { config, code, seed, all_series } = self;
@@ -187,7 +53,7 @@ impl Asked<'_> {
 }
 
 /// Bumped whenever the form of a kept file changes.
-pub const STORE_FORMAT: u32 = 5;
+pub const STORE_FORMAT: u32 = 6;
 
 /// SHA-256 of these bytes in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
@@ -327,7 +193,7 @@ impl Store {
         let mut run = String::new();
         file.take(bytes).read_to_string(&mut run).map_err(io)?;
         let record: RunRecord = serde_json::from_str(&run).map_err(|e| damaged(&e.to_string()))?;
-        if !record.asked().is(asked) {
+        if !Asked::of(&record).is(asked) {
             return Err(damaged("it holds another run"));
         }
         Ok(Some(record))
@@ -338,7 +204,7 @@ impl Store {
     /// # Errors
     /// Path and reason, when it cannot be written.
     pub fn put(&self, record: &RunRecord) -> Result<(), String> {
-        let key = record.asked().key();
+        let key = Asked::of(record).key();
         let path = self.path(&key);
         let write = || {
             let _lock = lock_in(&self.dir)?;
@@ -427,14 +293,10 @@ mod tests {
 
     fn record(seed: u64) -> RunRecord {
         RunRecord {
-            study: "B07".into(),
-            scenario: "s".into(),
-            condition: "c".into(),
-            pause: "on".into(),
-            scheme: "none".into(),
+            case: ["B07", "s", "c", "on", "none"].into(),
             seed,
             config: serde_json::json!({"a": "1", "study": "B07"}),
-            metrics: BTreeMap::from([("overhead".to_string(), 100.000_999_999_999_99)]),
+            metrics: [("overhead", 100.000_999_999_999_99)].into(),
             packet_hops: 5,
             ..RunRecord::default()
         }
@@ -452,19 +314,19 @@ mod tests {
         let other = |change: &dyn Fn(&mut RunRecord)| {
             let mut other = record(1);
             change(&mut other);
-            other.asked().key()
+            Asked::of(&other).key()
         };
-        assert_ne!(other(&|r| r.seed = 2), one.asked().key());
-        assert_ne!(other(&|r| r.code = "ab".into()), one.asked().key(), "edited");
-        assert_ne!(other(&|r| r.all_series = true), one.asked().key(), "more of it is kept");
-        assert_eq!(other(&|r| r.config["study"] = "M08".into()), one.asked().key());
-        assert_eq!(store.get(&one.asked()), Ok(None));
+        assert_ne!(other(&|r| r.seed = 2), Asked::of(&one).key());
+        assert_ne!(other(&|r| r.code = "ab".into()), Asked::of(&one).key(), "edited");
+        assert_ne!(other(&|r| r.all_series = true), Asked::of(&one).key(), "more of it is kept");
+        assert_eq!(other(&|r| r.config["study"] = "M08".into()), Asked::of(&one).key());
+        assert_eq!(store.get(&Asked::of(&one)), Ok(None));
         std::thread::scope(|s| {
             for _ in 0..2 {
                 s.spawn(|| store.put(&record(1)).unwrap());
             }
         });
-        assert_eq!(store.get(&one.asked()).unwrap().unwrap(), record(1), "floats survive to the bit");
+        assert_eq!(store.get(&Asked::of(&one)).unwrap().unwrap(), record(1), "floats survive to the bit");
         assert_eq!(store.strangers(), 0);
         fs::write(dir.join("runs/0123.json"), "{\"study\":\"B07\"}").unwrap();
         assert_eq!(store.strangers(), 0, "no kept run has such a name");
@@ -484,11 +346,11 @@ mod tests {
         store.put(&record(1)).unwrap();
         store.put(&record(2)).unwrap();
         let one = record(1);
-        let (path, other) = (store.path(&one.asked().key()), store.path(&record(2).asked().key()));
+        let (path, other) = (store.path(&Asked::of(&one).key()), store.path(&Asked::of(&record(2)).key()));
         let good = fs::read(&path).unwrap();
         let refused = |bytes: &[u8]| {
             fs::write(&path, bytes).unwrap();
-            store.get(&one.asked()).is_err_and(|said| said.contains("run again"))
+            store.get(&Asked::of(&one)).is_err_and(|said| said.contains("run again"))
         };
         for bit in 0..good.len() * 8 {
             let mut bad = good.clone();
@@ -502,7 +364,7 @@ mod tests {
         assert!(refused(&fs::read(&other).unwrap()), "another run under this name");
         // Whoever knows the form and forges a checksum still has to hold the run that was asked for.
         let forged = serde_json::to_string(&record(2)).unwrap();
-        let key = one.asked().key();
+        let key = Asked::of(&one).key();
         assert!(refused(
             format!("{}{forged}}}\n", head(&sha256(forged.as_bytes()), &key, forged.len() as u64)).as_bytes()
         ));
@@ -510,7 +372,10 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), good, "keeping it again mends it");
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
-        assert!(store.get(&one.asked()).is_err() && !store.has(&one.asked()), "a folder in its place");
+        assert!(
+            store.get(&Asked::of(&one)).is_err() && !store.has(&Asked::of(&one)),
+            "a folder in its place"
+        );
         assert!(store.put(&record(1)).unwrap_err().contains("is no file"));
         fs::remove_dir_all(&dir).unwrap();
     }

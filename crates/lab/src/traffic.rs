@@ -3,6 +3,7 @@
 use crate::flows::fct::Timed;
 use crate::measure::{completion, lower_bounds};
 use crate::owners::{Owners, place};
+use crate::quantity::Quantities;
 use crate::settings::Settings;
 use crate::workload::SourcePlan;
 use cnsim_fabric::Outcome;
@@ -15,11 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct TrafficFacts {
     /// `name` of its `[[traffic]]` tables.
     pub name: String,
-    /// The measured values by their metrics' ids.
-    pub metrics: BTreeMap<String, f64>,
-    /// Metrics whose value is a lower bound, as flows were not received whole.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub at_least: BTreeSet<String>,
+    /// The measured values.
+    pub metrics: Quantities,
 }
 
 /// Results of each name; empty if no table has one.
@@ -37,8 +35,7 @@ pub fn measure(settings: &Settings, out: &Outcome, flows: &[Timed], owners: &Own
         all.extend(shares.lost[at].map(|frames| ("dropped_frames", frames)));
         TrafficFacts {
             name: name.clone(),
-            metrics: all.into_iter().map(|(id, value)| (id.to_string(), value)).collect(),
-            at_least: lower_bounds(&mine),
+            metrics: all.into_iter().collect::<Quantities>().bounded(&lower_bounds(&mine)),
         }
     };
     owners.names.iter().enumerate().map(one).collect()

@@ -2,7 +2,7 @@
 
 use crate::files::digits;
 use crate::points::{Point, points};
-use crate::store::RunRecord;
+use crate::record::RunRecord;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Largest number of cases that are listed one by one.
@@ -29,7 +29,7 @@ impl Case<'_> {
     fn by_name(&self) -> String {
         let mut names: Vec<(&str, f64, f64)> = Vec::new();
         for t in self.point.runs.iter().flat_map(|r| &r.traffic) {
-            let of = |id: &str| t.metrics.get(id).copied().unwrap_or(0.0);
+            let of = |id: &str| t.metrics.get(id).unwrap_or(0.0);
             let (done, open) = (of("completed_transfers"), of("incomplete_transfers"));
             match names.iter_mut().find(|n| n.0 == t.name) {
                 Some(n) => (n.1, n.2) = (n.1 + done + open, n.2 + open),
@@ -93,10 +93,10 @@ impl Case<'_> {
 fn apart<'a, 'b>(cases: &'b [Case<'a>]) -> Vec<Vec<&'b Case<'a>>> {
     let mut schemes = BTreeMap::new();
     let mut uneven = BTreeSet::new();
-    let place = |c: &'b Case<'a>| (&c.point.first().study, &c.point.first().scenario);
+    let place = |c: &'b Case<'a>| (&c.point.first().case.study, &c.point.first().case.scenario);
     for c in cases {
         let params: Vec<_> = c.point.swept.iter().filter(|v| v.0.starts_with("scheme.")).collect();
-        let first = *schemes.entry((place(c), &c.point.first().scheme, params)).or_insert(c.share());
+        let first = *schemes.entry((place(c), &c.point.first().case.scheme, params)).or_insert(c.share());
         if c.share() != first {
             uneven.insert(place(c));
         }
@@ -146,12 +146,13 @@ pub fn lines<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<String
             let values = c.point.swept.iter().filter(|v| v.0.starts_with("scheme.") == of_scheme);
             values.map(|(k, v)| format!(", {k} = {v}")).collect()
         };
-        let share = |c: &&Case<'_>| format!("{}{} {} %", c.point.first().scheme, own(c, true), c.percent());
+        let share =
+            |c: &&Case<'_>| format!("{}{} {} %", c.point.first().case.scheme, own(c, true), c.percent());
         let shares = g.iter().map(share).collect::<Vec<_>>().join(", ");
         let (r, place) = (g[0].point.first(), own(g[0], false));
         lines.push(format!(
-            "{}, PAUSE {}{place}: schemes finished different shares of the flows ({shares}); {MEANS}",
-            r.condition, r.pause
+            "{}{place}: schemes finished different shares of the flows ({shares}); {MEANS}",
+            r.case.place()
         ));
     }
     for g in apart(&cases).into_iter().take(MOST) {
@@ -181,10 +182,8 @@ mod tests {
     fn run(scheme: &str, counts: [f64; 3]) -> RunRecord {
         let ids = ["completed_transfers", "incomplete_transfers", "dropped_frames"];
         RunRecord {
-            condition: "c".into(),
-            pause: "off".into(),
-            scheme: scheme.into(),
-            metrics: ids.iter().zip(counts).map(|(id, v)| ((*id).to_string(), v)).collect(),
+            case: ["", "", "c", "off", scheme].into(),
+            metrics: ids.into_iter().zip(counts).collect(),
             ..RunRecord::default()
         }
     }
@@ -229,7 +228,8 @@ mod tests {
         let ends = "from 50 % (c, PAUSE off, none, switch.share = 2 KB) to 100 % (c, PAUSE off, none, switch.share = 1 KB)";
         assert!(said[3].contains(ends), "{said:?}");
         // So are PAUSE modes, and conditions.
-        let on = RunRecord { pause: "on".into(), ..run("none", [4.0, 0.0, 0.0]) };
+        let mut on = run("none", [4.0, 0.0, 0.0]);
+        on.case.pause = "on".into();
         let said = lines([run("none", [1.0, 3.0, 0.0]), on].iter());
         assert!(said.len() == 2 && said[1].contains("from 25 % (c, PAUSE off, none) to 100 %"), "{said:?}");
         // Flows that lost frames, and those under way, each have their remedy.
@@ -261,8 +261,7 @@ mod tests {
         // Names of traffic are told apart.
         let named = |name: &str, done: f64, open: f64| TrafficFacts {
             name: name.into(),
-            metrics: [("completed_transfers".into(), done), ("incomplete_transfers".into(), open)].into(),
-            at_least: BTreeSet::new(),
+            metrics: [("completed_transfers", done), ("incomplete_transfers", open)].into(),
         };
         let traffic = vec![named("backup", 0.0, 3.0), named("rpc", 5.0, 0.0)];
         let two = [(); 2].map(|()| RunRecord { traffic: traffic.clone(), ..run("none", [5.0, 3.0, 1.0]) });

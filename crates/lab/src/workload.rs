@@ -3,7 +3,7 @@
 mod drawn;
 
 use crate::keys::MAX_TRANSFER;
-use crate::kinds::{Offset, Slots, Traffic};
+use crate::kinds::{Offset, Traffic};
 use crate::reader::{List, Reader};
 use crate::topology::Wiring;
 use cnsim_fabric::{Arrivals, Destinations, Phase, SourceSpec, Transfer};
@@ -371,10 +371,7 @@ fn table(
         let reason = format!("the sources stop at {stop}, not after their start at {start}");
         r.clash(&[&key("stop"), &key("start")], reason, "make stop later");
     }
-    let phase = match r.choice(&key("phase")) {
-        Slots::Aligned => Phase::Aligned,
-        Slots::Random => Phase::Random,
-    };
+    let phase = r.choice(&key("phase"));
     let random_offset = match r.choice(&key("offset")) {
         Offset::InPhase => false,
         Offset::Random => true,

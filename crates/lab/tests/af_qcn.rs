@@ -30,7 +30,7 @@ fn rates(scheme: &str, sets: &[(&str, &str)], seed: u64) -> Vec<f64> {
     let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
     let scenario =
         Scenario::parse_in(&cnsim_schemes::registry(), "fair.toml", TEXT, &sets, &[scheme]).unwrap();
-    let case = scenario.cases().into_iter().find(|c| c.scheme == scheme).unwrap();
+    let case = scenario.cases().into_iter().find(|c| c.id.scheme == scheme).unwrap();
     let ready = scenario.ready(&case).unwrap();
     let mut spec = ready.settings.spec(&ready.built, seed, false);
     spec.record.bin = cnsim_scheme_api::Time::from_ms(1);

@@ -12,13 +12,13 @@ fn every_embedded_case_reads_back() {
             let ready = scenario.ready(&case).unwrap();
             let (copy, same) = Scenario::from_config(&cnsim_schemes::registry(), &ready.config)
                 .unwrap_or_else(|p| {
-                    panic!("{id}, {}, {}: {}", case.condition, case.scheme, p[0]);
+                    panic!("{id}, {}, {}: {}", case.id.condition, case.id.scheme, p[0]);
                 });
-            let again = copy.ready(&same).unwrap_or_else(|p| panic!("{id}, {}: {}", case.condition, p[0]));
+            let again = copy.ready(&same).unwrap_or_else(|p| panic!("{id}, {}: {}", case.id.condition, p[0]));
             assert_eq!(again.config, ready.config, "{id}");
             assert_eq!(
-                (same.condition, same.pause, same.scheme, copy.id()),
-                (case.condition, case.pause, case.scheme, scenario.id())
+                (same.id.condition, same.id.pause, same.id.scheme, copy.id()),
+                (case.id.condition, case.id.pause, case.id.scheme, scenario.id())
             );
             let specs = [&ready, &again].map(|r| format!("{:?}", r.settings.spec(&r.built, 3, false)));
             assert!(specs[0] == specs[1], "{id}: the same network");

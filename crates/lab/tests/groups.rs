@@ -111,7 +111,7 @@ fn own_parameters_before_shared_ones() {
     let q_eq = |sets: &[(&str, &str)], scheme: &str| {
         let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
         let scenario = Scenario::parse("x", file, &sets).unwrap();
-        let case = scenario.cases().into_iter().find(|c| c.scheme == scheme).unwrap();
+        let case = scenario.cases().into_iter().find(|c| c.id.scheme == scheme).unwrap();
         let built = scenario.ready(&case).unwrap().built;
         built.values.iter().find(|v| v.0 == "q_eq").unwrap().1.clone()
     };

@@ -3,10 +3,9 @@
 
 use cnsim_fabric::{Engine, Options};
 use cnsim_lab::flow_files::{fct_csv, read_flows, traffic_csv};
-use cnsim_lab::results::Run;
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::run::{Job, Watch, run_job};
 use cnsim_lab::scenario::Scenario;
-use cnsim_lab::store::RunRecord;
 use std::path::Path;
 
 /// An incast without PAUSE that loses frames, a victim that loses none, and what two hosts send all the time.
@@ -40,7 +39,7 @@ fn job(text: &str) -> Job {
     let scenario = Scenario::parse("t.toml", text, &[]).unwrap_or_else(|p| panic!("{p:#?}"));
     let case = scenario.cases()[0].clone();
     let ready = scenario.ready(&case).unwrap();
-    Job::new(&scenario, case, ready, 1)
+    Job::new(case, ready, 1)
 }
 
 fn run(text: &str) -> RunRecord {
@@ -48,7 +47,7 @@ fn run(text: &str) -> RunRecord {
 }
 
 fn of(r: &RunRecord, name: &str, metric: &str) -> Option<f64> {
-    r.traffic.iter().find(|t| t.name == name).unwrap().metrics.get(metric).copied()
+    r.traffic.iter().find(|t| t.name == name).unwrap().metrics.get(metric)
 }
 
 #[test]
@@ -71,7 +70,7 @@ fn parts_sum_up_to_the_whole() {
     assert_eq!(of(&r, "noise", "completion_time"), None, "it has no flows that end");
     assert!(of(&r, "noise", "aggregate_throughput").unwrap() > 3.0);
     let incast = &r.traffic[0];
-    assert!(incast.at_least.contains("completion_time_p99") && incast.metrics["finished_flows"] < 100.0);
+    assert!(incast.metrics.at_least("completion_time_p99") && incast.metrics["finished_flows"] < 100.0);
     // Each pair of the incast has one flow, so its lost frames are known; the rest of the bytes have arrived.
     let lost: u64 = r.unfinished.iter().map(|f| f.lost.unwrap()).sum();
     assert_eq!(lost as f64, r.metrics["dropped_frames"]);
@@ -165,7 +164,7 @@ fn files_have_the_names() {
     // What is written reads back as it was.
     let path = std::env::temp_dir().join(format!("cnsim-names-{}.csv", std::process::id()));
     std::fs::write(&path, &flows).unwrap();
-    let mut back = [Run::of(&r, Vec::new()).record()];
+    let mut back = [r.brief(Vec::new())];
     read_flows(Path::new(&path), &mut back).unwrap();
     assert_eq!(back[0].traffic, r.traffic);
     let name = |r: &RunRecord, n: u64| r.traffic[n as usize - 1].name.clone();

@@ -65,9 +65,9 @@ fn laws(scenario: &Scenario, case: &Case, ready: &Ready, text: &str) -> Result<(
             return Err(format!("{name}: another outcome"));
         }
     }
-    let job = Job::new(scenario, case.clone(), ready.clone(), 7);
+    let job = Job::new(case.clone(), ready.clone(), 7);
     let r = record(&job, &one);
-    for (id, value) in &r.metrics {
+    for (id, value) in &r.metrics.values() {
         let share =
             ["time_paused", "bottleneck_utilization", "innocent_flow_utilization"].contains(&id.as_str());
         if !value.is_finite() || (share && !(-1e-9..=100.0 + 1e-6).contains(value)) {

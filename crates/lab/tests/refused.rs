@@ -205,7 +205,7 @@ fn pause_that_cannot_hold_every_frame_is_told() {
         let case = scenario.cases().remove(0);
         let ready = scenario.ready(&case).unwrap();
         let notes = ready.notes().join("\n");
-        let job = Job::new(&scenario, case, ready, 1);
+        let job = Job::new(case, ready, 1);
         let record = run_job(&job, None, &Watch::default(), 1).unwrap().unwrap();
         (notes, record.metrics["dropped_frames"])
     };

@@ -2,7 +2,7 @@
 
 use super::Paper;
 use crate::claims::{Claim, Evidence, Finding, Parts, Values, at_most, claim, less};
-use cnsim_lab::store::RunRecord;
+use cnsim_lab::record::RunRecord;
 
 /// The study.
 pub(super) const PAPER: Paper = Paper {
@@ -190,11 +190,12 @@ fn idle_overhead(e: &Evidence<'_>) -> Finding {
 
 /// The assumption suspected when a cell misses, with a sentence.
 fn suspect(run: &RunRecord, metric: &str) -> &'static str {
-    let (scheme, pause, condition) = (run.scheme.as_str(), run.pause.as_str(), run.condition.as_str());
+    let (scheme, pause, condition) =
+        (run.case.scheme.as_str(), run.case.pause.as_str(), run.case.condition.as_str());
     let zero = condition.ends_with(" 0 Gb/s");
     let half = condition.ends_with(" 0.5 Gb/s");
     let qcn = scheme.starts_with("qcn");
-    match (run.scenario.as_str(), scheme, metric) {
+    match (run.case.scenario.as_str(), scheme, metric) {
         (_, "none", "time_paused") => {
             return "A15 paused-over: a transmitter that was in XOFF for a moment counts as one, and how many there are differs from run to run; the throughputs agree";
         }
@@ -251,30 +252,23 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
 mod tests {
     use super::*;
     use crate::claims::Holds;
-    use std::collections::BTreeMap;
+    use cnsim_lab::case::CaseId;
 
     /// (scenario, condition, PAUSE, scheme, metric, value): three seeds a little apart.
     fn holds(id: &str, facts: &[(&str, &str, &str, &str, &str, f64)]) -> Holds {
         let mut all: Vec<RunRecord> = Vec::new();
         for (scenario, condition, pause, scheme, metric, value) in facts {
             for seed in 1..=3 {
-                let same = |r: &&mut RunRecord| {
-                    (r.scenario.as_str(), r.condition.as_str(), r.pause.as_str(), r.scheme.as_str(), r.seed)
-                        == (*scenario, *condition, *pause, *scheme, seed)
-                };
+                let case = CaseId::from(["B07", scenario, condition, pause, scheme]);
                 let value = value * (1.0 + 1e-4 * seed as f64);
-                if let Some(r) = all.iter_mut().find(same) {
-                    r.metrics.insert((*metric).into(), value);
+                if let Some(r) = all.iter_mut().find(|r| r.case == case && r.seed == seed) {
+                    r.metrics.insert(metric, value);
                     continue;
                 }
                 all.push(RunRecord {
-                    study: "B07".into(),
-                    scenario: (*scenario).into(),
-                    condition: (*condition).into(),
-                    pause: (*pause).into(),
-                    scheme: (*scheme).into(),
+                    case,
                     seed,
-                    metrics: BTreeMap::from([((*metric).into(), value)]),
+                    metrics: [(*metric, value)].into(),
                     ..RunRecord::default()
                 });
             }

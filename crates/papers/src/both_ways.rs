@@ -4,7 +4,8 @@
 use super::synthetic::{Synthetic as _, run, verdict};
 use super::{PAPERS, c07, m08, r07, z07};
 use crate::claims::Holds;
-use cnsim_lab::store::RunRecord;
+use cnsim_lab::case::CaseId;
+use cnsim_lab::record::RunRecord;
 
 /// Changes to runs that agree with a claim.
 enum Turn {
@@ -215,17 +216,17 @@ fn turned(mut all: Vec<RunRecord>, turn: &Turn) -> Option<Vec<RunRecord>> {
     for r in &mut all {
         match *turn {
             Metric(scenario, words, pause, scheme, id, value) => {
-                let condition = words == "*" || r.condition.contains(words);
-                if same(scenario, &r.scenario)
+                let condition = words == "*" || r.case.condition.contains(words);
+                if same(scenario, &r.case.scenario)
                     && condition
-                    && same(pause, &r.pause)
-                    && same(scheme, &r.scheme)
+                    && same(pause, &r.case.pause)
+                    && same(scheme, &r.case.scheme)
                 {
                     *r = r.clone().has(id, value);
                 }
             }
             Series(scheme, name, value) => {
-                if let Some(curve) = r.series.get_mut(name).filter(|_| r.scheme == scheme) {
+                if let Some(curve) = r.series.get_mut(name).filter(|_| r.case.scheme == scheme) {
                     curve.values.fill(value);
                 }
             }
@@ -235,28 +236,21 @@ fn turned(mut all: Vec<RunRecord>, turn: &Turn) -> Option<Vec<RunRecord>> {
                 }
             }
             Swap(a, b) => {
-                let other = if r.scheme == a { b } else { a };
-                if r.scheme == a || r.scheme == b {
-                    r.scheme = other.into();
+                let other = if r.case.scheme == a { b } else { a };
+                if r.case.scheme == a || r.case.scheme == b {
+                    r.case.scheme = other.into();
                 }
             }
             Same(source, scheme) => {
-                let twin = |x: &&RunRecord| {
-                    x.scheme == source
-                        && (&x.scenario, &x.condition, &x.pause, x.seed)
-                            == (&r.scenario, &r.condition, &r.pause, r.seed)
-                };
-                if let Some(from) = before.iter().find(twin).filter(|_| same(scheme, &r.scheme)) {
+                let twin = |x: &&RunRecord| x.case == r.case.under(source) && x.seed == r.seed;
+                if let Some(from) = before.iter().find(twin).filter(|_| same(scheme, &r.case.scheme)) {
                     take(r, from);
                 }
             }
             Condition(scenario, from, to) => {
-                let twin = |x: &&RunRecord| {
-                    x.condition == from
-                        && (&x.scenario, &x.scheme, &x.pause, x.seed)
-                            == (&r.scenario, &r.scheme, &r.pause, r.seed)
-                };
-                let here = r.scenario == scenario && r.condition == to;
+                let other = CaseId { condition: from.into(), ..r.case.clone() };
+                let twin = |x: &&RunRecord| x.case == other && x.seed == r.seed;
+                let here = r.case.scenario == scenario && r.case.condition == to;
                 if let Some(source) = before.iter().find(twin).filter(|_| here) {
                     take(r, source);
                 }

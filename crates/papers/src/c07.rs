@@ -2,7 +2,7 @@
 
 use super::Paper;
 use crate::claims::{Claim, Evidence, Finding, Holds, Parts, Runs, Values, at_most, claim, less};
-use cnsim_lab::store::RunRecord;
+use cnsim_lab::record::RunRecord;
 
 /// The study.
 pub(super) const PAPER: Paper = Paper {
@@ -202,8 +202,8 @@ fn weight(e: &Evidence<'_>) -> Finding {
     for delay in ["50 us", "100 us", "200 us"] {
         let of = |w: &str| {
             let runs = case(e, "parking-lot", &format!("{BCN}, added delay {delay}{w}"), "bcn");
-            let frozen = |r: &RunRecord| r.metrics.contains_key("frozen_since");
-            let sd = runs.each(|r| r.metrics.get("sd_hot_queue").copied().filter(|_| !frozen(r)));
+            let frozen = |r: &RunRecord| r.metrics.get("frozen_since").is_some();
+            let sd = runs.each(|r| r.metrics.get("sd_hot_queue").filter(|_| !frozen(r)));
             (sd, runs.each(|r| frozen(r).then_some(1.0)).0.len())
         };
         let ((two, f2), (four, f4), (eight, f8)) = (of(""), of(", W 4"), of(", W 8"));
@@ -330,7 +330,7 @@ fn later(e: &Evidence<'_>) -> Finding {
 
 /// The assumption suspected when a cell misses, with a sentence.
 fn suspect(run: &RunRecord, metric: &str) -> &'static str {
-    match (run.scheme.as_str(), run.scenario.as_str(), metric) {
+    match (run.case.scheme.as_str(), run.case.scenario.as_str(), metric) {
         ("becn", "parking-lot", "throughput_loss") => {
             "no assumption but the reading of the number: the loss summed over the six flows, 96 x 512 bit / 30 us = 1.638 Gb/s, is the printed one (aggregate_loss); through the most loaded port pass the messages of 80 of the 96 ports"
         }

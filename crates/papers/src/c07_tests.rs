@@ -98,7 +98,7 @@ fn all_can_hold() {
 fn each_can_fail() {
     let metric = |id: &str, condition: &str, scheme: &str, name: &str, value: f64| {
         let records = runs(|r| {
-            if r.condition == condition && r.scheme == scheme {
+            if r.case.condition == condition && r.case.scheme == scheme {
                 *r = r.clone().has(name, value);
             }
         });
@@ -120,7 +120,7 @@ fn each_can_fail() {
     metric("C07.11", "measurement interval 12 ms", "becn", "sd_hot_queue", 10.0);
     let series = |id: &str, scheme: &str, name: &str, values: &[f64]| {
         let records = runs(|r| {
-            if r.scheme == scheme && r.series.contains_key(name) {
+            if r.case.scheme == scheme && r.series.contains_key(name) {
                 *r = r.clone().draws(name, values.to_vec());
             }
         });
@@ -139,7 +139,7 @@ fn each_can_fail() {
 #[test]
 fn frozen_runs_are_not_scored() {
     let records = runs(|r| {
-        if r.condition.ends_with("200 us") {
+        if r.case.condition.ends_with("200 us") {
             *r = r.clone().has("frozen_since", 30.0);
         }
     });

@@ -4,10 +4,11 @@ use crate::own::Studies;
 use crate::published::Published;
 use crate::suspect;
 use crate::verdict::{Verdict, factor, judge};
+use cnsim_lab::case::CaseId;
 use cnsim_lab::metrics::{METRICS, Metric, Span, find, structural_zero};
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::scenario::{Case, Scenario};
 use cnsim_lab::stats::Summary;
-use cnsim_lab::store::RunRecord;
 use std::collections::BTreeMap;
 
 /// Cases of a scenario: its matrix, and those that published numbers add. Published rows that do not parse, or name a scheme that
@@ -15,22 +16,15 @@ use std::collections::BTreeMap;
 pub fn all_cases(scenario: &Scenario, published: &[Published]) -> (Vec<Case>, Vec<Published>) {
     let mut cases = scenario.cases();
     let mut lost = Vec::new();
-    for p in published.iter().filter(|p| p.study == scenario.study && p.scenario == scenario.name) {
-        let case = scenario
-            .registry()
-            .find(&p.scheme)
-            .and_then(|scheme| scenario.case_of(&p.condition, &p.pause, &scheme.name))
-            .filter(|_| find(&p.metric).is_some());
-        let Some(case) = case else {
+    for p in published.iter().filter(|p| p.case.study == scenario.study && p.case.scenario == scenario.name) {
+        let Some(case) = p.case_in(scenario).filter(|_| find(&p.metric).is_some()) else {
             lost.push(p.clone());
             continue;
         };
-        let known =
-            |c: &Case| (&c.condition, &c.pause, &c.scheme) == (&case.condition, &case.pause, &case.scheme);
-        if !cases.iter().any(known) {
+        if !cases.iter().any(|c| c.id == case.id) {
             // A new condition is run with all schemes of its group, so that its table has no hole.
             for scheme in &scenario.groups[case.group].schemes {
-                let more = scenario.case(case.group, case.row.clone(), &p.pause, scheme);
+                let more = scenario.case(case.group, case.row.clone(), &p.case.pause, scheme);
                 if !cases.contains(&more) {
                     cases.push(more);
                 }
@@ -46,16 +40,8 @@ pub fn all_cases(scenario: &Scenario, published: &[Published]) -> (Vec<Case>, Ve
 /// A row of numbers.csv.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// Study that the cell belongs to.
-    pub study: String,
-    /// Name of the scenario within its study.
-    pub scenario: String,
-    /// Condition of the cell's runs.
-    pub condition: String,
-    /// PAUSE mode of the cell's runs.
-    pub pause: String,
-    /// Registered name of the scheme.
-    pub scheme: String,
+    /// The case of the cell's runs.
+    pub case: CaseId,
     /// The metric that the cell shows.
     pub metric: &'static Metric,
     /// Unit of the values: the metric's, or the one that was published.
@@ -76,6 +62,18 @@ pub struct Cell {
     pub note: String,
 }
 
+impl Cell {
+    /// Condition of the cell: the study's own words, where a number was printed.
+    pub fn condition(&self) -> &str {
+        &self.published.as_ref().map_or(&self.case, |p| &p.case).condition
+    }
+
+    /// The case under that condition.
+    pub fn shown(&self) -> CaseId {
+        CaseId { condition: self.condition().into(), ..self.case.clone() }
+    }
+}
+
 /// The cells of finished runs. Runs of another experiment than the study's get no verdict ([`Studies`]).
 pub fn cells(records: &[RunRecord], published: &[Published], scenarios: &[Scenario]) -> Vec<Cell> {
     let mut studies = Studies::of(scenarios);
@@ -93,40 +91,31 @@ pub fn cells_by(
     // Runs of one case and one configuration.
     let (mut groups, mut known) = (Vec::<Vec<&RunRecord>>::new(), BTreeMap::new());
     for r in records {
-        let at = *known.entry((r.case(), r.config.to_string())).or_insert(groups.len());
+        let at = *known.entry((&r.case, r.config.to_string())).or_insert(groups.len());
         groups.resize(groups.len().max(at + 1), Vec::new());
         groups[at].push(r);
     }
     for same in groups {
         let r = same[0];
         let other = other(r);
-        let scenario = scenarios.iter().find(|s| s.study == r.study && s.name == r.scenario);
+        let scenario = scenarios.iter().find(|s| s.study == r.case.study && s.name == r.case.scenario);
         for metric in METRICS {
-            let values: Vec<f64> = same.iter().filter_map(|x| x.metrics.get(metric.id).copied()).collect();
+            let values: Vec<f64> = same.iter().filter_map(|x| x.metrics.get(metric.id)).collect();
             if values.is_empty() {
                 continue;
             }
-            let mut printed: Vec<Option<&Published>> = published
-                .iter()
-                .filter(|p| {
-                    p.study == r.study
-                        && p.scenario == r.scenario
-                        && p.pause == r.pause
-                        && p.metric == metric.id
-                        && scenario.is_some_and(|s| {
-                            s.registry().find(&p.scheme).is_some_and(|e| e.name == r.scheme)
-                                && s.case_of(&p.condition, &p.pause, &r.scheme)
-                                    .is_some_and(|c| c.condition == r.condition)
-                        })
-                })
-                .map(Some)
-                .collect();
+            let mine = |p: &&Published| {
+                p.metric == metric.id
+                    && p.case.pause == r.case.pause
+                    && scenario.is_some_and(|s| p.case_in(s).is_some_and(|c| c.id == r.case))
+            };
+            let mut printed: Vec<Option<&Published>> = published.iter().filter(mine).map(Some).collect();
             // Where studies write the condition otherwise, the row under our own words has no hole.
-            if !printed.iter().flatten().any(|p| p.condition == r.condition) {
+            if !printed.iter().flatten().any(|p| p.case.condition == r.case.condition) {
                 printed.push(None);
             }
             for p in printed {
-                let at_least = same.iter().filter(|x| x.at_least.contains(metric.id)).count();
+                let at_least = same.iter().filter(|x| x.metrics.at_least(metric.id)).count();
                 cells.extend(cell(r, metric, p, (&values, at_least), other.as_deref()));
             }
         }
@@ -172,11 +161,7 @@ fn cell(
     more.extend(span.filter(|_| part).map(String::from));
     note = [note].into_iter().chain(more).filter(|t| !t.is_empty()).collect::<Vec<_>>().join("; ");
     Some(Cell {
-        study: r.study.clone(),
-        scenario: r.scenario.clone(),
-        condition: printed.map_or_else(|| r.condition.clone(), |p| p.condition.clone()),
-        pause: r.pause.clone(),
-        scheme: r.scheme.clone(),
+        case: r.case.clone(),
         metric,
         unit: if scale.is_some() { unit.into() } else { metric.unit.into() },
         published: printed.cloned(),
@@ -184,7 +169,7 @@ fn cell(
         summary: summary.bounded(at_least > 0),
         verdict,
         // A limit on the output queue loses frames with PAUSE, too.
-        structural: structural_zero(metric.id, &r.pause, &r.scheme) && summary.mean == 0.0,
+        structural: structural_zero(metric.id, &r.case.pause, &r.case.scheme) && summary.mean == 0.0,
         at_least,
         note,
     })
@@ -192,7 +177,8 @@ fn cell(
 
 /// Published numbers for which there is no cell.
 pub fn not_run(published: &[Published], cells: &[Cell], scenarios: &[Scenario]) -> Vec<Published> {
-    let asked = |p: &&Published| scenarios.iter().any(|s| s.study == p.study && s.name == p.scenario);
+    let asked =
+        |p: &&Published| scenarios.iter().any(|s| s.study == p.case.study && s.name == p.case.scenario);
     let met = |p: &Published| cells.iter().any(|c| c.published.as_ref() == Some(p));
     published.iter().filter(asked).filter(|p| !met(p) || find(&p.metric).is_none()).cloned().collect()
 }

@@ -1,8 +1,9 @@
 //! Tools for claims: conclusions of the studies as predicates over measured results, which come out yes, no, undecided
 //! (inside the noise) or not run. The claims themselves stand in [`crate`], a file a study.
 
+use cnsim_lab::case::CaseId;
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::stats::Summary;
-use cnsim_lab::store::RunRecord;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
@@ -88,15 +89,9 @@ type Asked = RefCell<BTreeSet<(String, String)>>;
 impl<'a> Evidence<'a> {
     /// The runs of a case, one a seed.
     pub fn runs(&self, scenario: &str, condition: &str, pause: &str, scheme: &str) -> Runs<'a> {
-        let wanted = |r: &&RunRecord| {
-            r.study == self.study
-                && r.scenario == scenario
-                && r.condition == condition
-                && r.pause == pause
-                && r.scheme == scheme
-        };
+        let case = CaseId::from([self.study, scenario, condition, pause, scheme]);
         self.asked.borrow_mut().insert((scenario.into(), String::new()));
-        let runs = self.records.iter().filter(wanted).collect();
+        let runs = self.records.iter().filter(|r| r.case == case).collect();
         Runs { runs, scenario: scenario.into(), asked: self.asked }
     }
 }
@@ -120,7 +115,7 @@ impl Runs<'_> {
     /// The values of a metric, by seed.
     pub fn metric(&self, id: &str) -> Values {
         self.asked.borrow_mut().insert((self.scenario.clone(), id.into()));
-        self.each(|r| r.metrics.get(id).copied())
+        self.each(|r| r.metrics.get(id))
     }
 
     /// A counter of the scheme; zero if it never counted.
@@ -302,13 +297,9 @@ mod tests {
     #[test]
     fn runs_of_a_case_by_seed() {
         let run = |seed: u64, scheme: &str, overhead: f64| RunRecord {
-            study: "X".into(),
-            scenario: "s".into(),
-            condition: "c".into(),
-            pause: "on".into(),
-            scheme: scheme.into(),
+            case: ["X", "s", "c", "on", scheme].into(),
             seed,
-            metrics: [("overhead".to_string(), overhead)].into(),
+            metrics: [("overhead", overhead)].into(),
             counters: if seed == 2 { [("cuts".to_string(), 7)].into() } else { Default::default() },
             ..RunRecord::default()
         };

@@ -21,12 +21,13 @@ pub fn numbers_csv(cells: &[Cell], partial: Option<Partial>) -> String {
         let published = c.published.as_ref().map_or_else(String::new, |p| digits(p.value));
         let note = [partial.map_or_else(String::new, Partial::text), c.note.clone()];
         let note: Vec<String> = note.into_iter().filter(|n| !n.is_empty()).collect();
+        let case = c.shown();
         vec![
-            c.study.clone(),
-            c.scenario.clone(),
-            c.condition.clone(),
-            c.pause.clone(),
-            c.scheme.clone(),
+            case.study,
+            case.scenario,
+            case.condition,
+            case.pause,
+            case.scheme,
             c.metric.id.into(),
             c.unit.clone(),
             published,
@@ -63,11 +64,7 @@ mod tests {
     fn rows_of_numbers_and_claims_by_hand() {
         let summary = cnsim_lab::stats::Summary::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
         let cell = Cell {
-            study: "B07".into(),
-            scenario: "s".into(),
-            condition: "c".into(),
-            pause: "on".into(),
-            scheme: "ecm".into(),
+            case: ["B07", "s", "c", "on", "ecm"].into(),
             metric: find("overhead").unwrap(),
             unit: "Mb/s".into(),
             published: None,

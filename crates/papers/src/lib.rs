@@ -32,7 +32,7 @@ pub mod verdict;
 mod z07;
 
 use crate::claims::{Claim, Finding};
-use cnsim_lab::store::RunRecord;
+use cnsim_lab::record::RunRecord;
 
 /// A study: citation, question and claims.
 #[derive(Clone, Copy, Debug)]
@@ -62,11 +62,11 @@ pub fn find(id: &str) -> Option<&'static Paper> {
 
 /// The assumption suspected when a metric of a run misses the published number.
 pub fn suspect(run: &RunRecord, metric: &str) -> String {
-    find(&run.study).map_or_else(String::new, |p| format!("suspected: {}", (p.suspect)(run, metric)))
+    find(&run.case.study).map_or_else(String::new, |p| format!("suspected: {}", (p.suspect)(run, metric)))
 }
 
 /// Tests all claims of the studies that were run.
 pub fn findings(records: &[RunRecord]) -> Vec<(&'static Claim, Finding)> {
-    let ran = PAPERS.iter().filter(|p| records.iter().any(|r| r.study == p.id));
+    let ran = PAPERS.iter().filter(|p| records.iter().any(|r| r.case.study == p.id));
     ran.flat_map(|p| p.claims).map(|c| (c, c.found(records))).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::Paper;
 use crate::claims::{Claim, Evidence, Finding, Parts, Values, at_most, claim, less};
-use cnsim_lab::store::RunRecord;
+use cnsim_lab::record::RunRecord;
 
 /// The study.
 pub(super) const PAPER: Paper = Paper {
@@ -132,14 +132,14 @@ fn congested_share(e: &Evidence<'_>) -> Finding {
 
 /// The assumption suspected when a cell misses, with a sentence.
 fn suspect(run: &RunRecord, metric: &str) -> &'static str {
-    match (run.scenario.as_str(), run.scheme.as_str(), metric) {
+    match (run.case.scenario.as_str(), run.case.scheme.as_str(), metric) {
         ("multi-hop-periodic", "none", _) => {
             "A30 periodic-start: when the port is first slow decides the share of the run that is congested; A1 source-queue adds a little after each congestion"
         }
         ("multi-hop-periodic", ..) => {
             "A2 limiter-queue: with 100 frames a limiter in place of 10 the innocents get 0.4 to 2.6 points more; A3 limiter-position at the source gives less"
         }
-        (_, QCN, "dropped_frames") if !run.condition.ends_with(" 1 ms") => {
+        (_, QCN, "dropped_frames") if !run.case.condition.ends_with(" 1 ms") => {
             "A33 mark-interval: an interval that follows the present frame sees the start-up at once and brings the drops at 8, 100 and 500 us nearer; the periodic rows then go away"
         }
         (_, QCN, "dropped_frames") => {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::claims::Holds;
 use crate::findings;
-use cnsim_lab::store::Curve;
+use cnsim_lab::record::Curve;
 
 fn record(
     scenario: &str,
@@ -14,13 +14,9 @@ fn record(
     metrics: &[(&str, f64)],
 ) -> RunRecord {
     RunRecord {
-        study: "M08".into(),
-        scenario: scenario.into(),
-        condition,
-        pause: pause.into(),
-        scheme: scheme.into(),
+        case: ["M08", scenario, &condition, pause, scheme].into(),
         seed,
-        metrics: metrics.iter().map(|(k, v)| ((*k).into(), *v)).collect(),
+        metrics: metrics.iter().copied().collect(),
         ..RunRecord::default()
     }
 }
@@ -71,8 +67,8 @@ fn but(scenario: &str, condition: &str, scheme: &str, metric: &str, value: f64) 
     let mut all = good();
     let mut changed = 0;
     for r in &mut all {
-        if r.scenario == scenario && r.condition.ends_with(condition) && r.scheme == scheme {
-            r.metrics.insert(metric.into(), value + r.seed as f64 * 1e-3);
+        if r.case.scenario == scenario && r.case.condition.ends_with(condition) && r.case.scheme == scheme {
+            r.metrics.insert(metric, value + r.seed as f64 * 1e-3);
             changed += 1;
         }
     }
@@ -105,7 +101,7 @@ fn each_can_fail() {
     assert_eq!(holds(&sixteen, "M08.3"), Holds::No, "fewer with more sources");
     for (series, value) in [("hot_queue", 45.0), ("hot_queue", 10.0), ("hot_port_throughput", 0.4)] {
         let mut all = good();
-        for r in all.iter_mut().filter(|r| r.scenario == "multi-hop-800ms") {
+        for r in all.iter_mut().filter(|r| r.case.scenario == "multi-hop-800ms") {
             r.series.get_mut(series).expect("the series is there").values = vec![value; 1000];
         }
         assert_eq!(holds(&all, "M08.4"), Holds::No, "{series} {value}");
@@ -115,8 +111,11 @@ fn each_can_fail() {
 #[test]
 fn noise_is_undecided() {
     let mut all = good();
-    for r in all.iter_mut().filter(|r| r.scenario == "symmetric-4-to-1" && r.condition.ends_with("500 us")) {
-        r.metrics.insert("throughput".into(), 9.4 + 0.1 * (r.seed as f64 - 3.0));
+    for r in all
+        .iter_mut()
+        .filter(|r| r.case.scenario == "symmetric-4-to-1" && r.case.condition.ends_with("500 us"))
+    {
+        r.metrics.insert("throughput", 9.4 + 0.1 * (r.seed as f64 - 3.0));
     }
     assert_eq!(holds(&all, "M08.2"), Holds::Undecided);
 }

@@ -1,7 +1,7 @@
 //! The RoCE networks of the years after 2015: runs of the HPCC fork of ns-3, and the DCQCN study of 2016. Numbers without claims.
 
 use super::Paper;
-use cnsim_lab::store::RunRecord;
+use cnsim_lab::record::RunRecord;
 
 /// Runs of others' simulators.
 pub(super) const PAPER: Paper = Paper {
@@ -14,7 +14,7 @@ pub(super) const PAPER: Paper = Paper {
 };
 
 fn suspect(run: &RunRecord, _metric: &str) -> &'static str {
-    if run.scenario.starts_with("conext") {
+    if run.case.scenario.starts_with("conext") {
         "the frame, the marking ramp and the number of flows of the dumbbell are not printed; the star's values are a fluid model's"
     } else {
         "the fork's flows end when their last acknowledgement is back, which waits where its path is congested"

@@ -1,10 +1,12 @@
 //! Is a run the experiment whose numbers were published? Only then it gets verdicts. Its configuration must be that of its
 //! study, except for settings that change no metric.
 
+use cnsim_lab::case::CaseId;
 use cnsim_lab::keys;
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::scenario::config::text;
 use cnsim_lab::scenario::{EMBEDDED, Scenario};
-use cnsim_lab::store::{LABELS, RunRecord};
+use cnsim_lab::store::LABELS;
 use cnsim_scheme_api::Registry;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +23,7 @@ const NAMED: usize = 4;
 pub struct Studies<'a> {
     scenarios: &'a [Scenario],
     /// Configurations of cases, as far as they were asked for.
-    known: BTreeMap<String, Vec<Value>>,
+    known: BTreeMap<CaseId, Vec<Value>>,
 }
 
 impl<'a> Studies<'a> {
@@ -33,11 +35,14 @@ impl<'a> Studies<'a> {
     /// How a run's configuration is not its study's; none if it is, and for a scenario that does not come with cnsim, whose
     /// file is the study.
     pub fn other(&mut self, run: &RunRecord) -> Option<String> {
-        let scenario = self.scenarios.iter().find(|s| s.study == run.study && s.name == run.scenario)?;
+        let scenario =
+            self.scenarios.iter().find(|s| s.study == run.case.study && s.name == run.case.scenario)?;
         let id = scenario.id();
         EMBEDDED.iter().find(|e| e.0 == id)?;
-        let case = format!("{id}|{}|{}|{}", run.condition, run.pause, run.scheme);
-        let own = self.known.entry(case).or_insert_with(|| configurations(scenario.registry(), &id, run));
+        let own = self
+            .known
+            .entry(run.case.clone())
+            .or_insert_with(|| configurations(scenario.registry(), &id, run));
         let mut differences: Vec<Vec<String>> = own.iter().map(|c| differ(&run.config, c)).collect();
         differences.sort_by_key(Vec::len);
         let mut keys = match differences.into_iter().next() {
@@ -54,12 +59,9 @@ impl<'a> Studies<'a> {
 
 /// Cases of the study that these names may stand for. Settings that the templates leave out can differ.
 fn configurations(registry: &Registry, id: &str, run: &RunRecord) -> Vec<Value> {
-    let Ok(scenario) = Scenario::load_in(registry, id, &[], &[&run.scheme]) else { return Vec::new() };
-    let same = |c: &cnsim_lab::scenario::Case| {
-        (&c.condition, &c.pause, &c.scheme) == (&run.condition, &run.pause, &run.scheme)
-    };
-    let named = scenario.case_of(&run.condition, &run.pause, &run.scheme);
-    let all = scenario.cases().into_iter().filter(same).chain(named);
+    let Ok(scenario) = Scenario::load_in(registry, id, &[], &[&run.case.scheme]) else { return Vec::new() };
+    let named = scenario.case_of(&run.case.condition, &run.case.pause, &run.case.scheme);
+    let all = scenario.cases().into_iter().filter(|c| c.id == run.case).chain(named);
     all.filter_map(|case| Some(scenario.ready(&case).ok()?.config)).collect()
 }
 
@@ -100,11 +102,11 @@ mod tests {
     fn other(sets: &[(&str, &str)]) -> Option<String> {
         let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
         let scenario = Scenario::load("B07/single-hop", &sets).unwrap();
-        let case = scenario.cases().into_iter().find(|c| c.scheme == "ecm").unwrap();
+        let case = scenario.cases().into_iter().find(|c| c.id.scheme == "ecm").unwrap();
         let row = case.row.iter().filter(|r| !sets.iter().any(|s| s.0 == r.0)).cloned().collect();
-        let case = scenario.case(case.group, row, &case.pause, &case.scheme);
+        let case = scenario.case(case.group, row, &case.id.pause, &case.id.scheme);
         let ready = scenario.ready(&case).unwrap();
-        let record = Job::new(&scenario, case, ready, 1).record();
+        let record = Job::new(case, ready, 1).record();
         Studies::of(&[scenario]).other(&record)
     }
 

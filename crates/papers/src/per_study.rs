@@ -15,7 +15,7 @@ pub fn in_studies(scheme: &str) -> BTreeMap<String, String> {
         let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (id, _) in EMBEDDED.iter().filter(|(id, _)| id.split('/').next() == Some(study)) {
             let Ok(scenario) = Scenario::load(id, &[]) else { continue };
-            for case in scenario.cases().iter().filter(|c| c.scheme == entry.name) {
+            for case in scenario.cases().iter().filter(|c| c.id.scheme == entry.name) {
                 let built = scenario.ready(case).map(|r| r.built.values).unwrap_or_default();
                 for (key, value) in built {
                     let seen = values.entry(key).or_default();

@@ -1,26 +1,20 @@
 //! Published numbers: `published.csv`, embedded or from a file.
 
+use cnsim_lab::case::CaseId;
 use cnsim_lab::condition::canonical;
 use cnsim_lab::files::read_csv;
 use cnsim_lab::metrics;
+use cnsim_lab::scenario::{Case, Scenario};
 use cnsim_problem::{Position, Problem, nearest, obeyed, printable};
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 /// One printed number.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Published {
-    /// Study that printed the number, such as `B07`.
-    pub study: String,
-    /// Scenario of the study.
-    pub scenario: String,
-    /// Condition of the run, as printed.
-    pub condition: String,
-    /// on, off or global.
-    pub pause: String,
-    /// Registered name of the scheme.
-    pub scheme: String,
+    /// Study, scenario, PAUSE mode and scheme; condition as printed.
+    pub case: CaseId,
     /// Id of the metric.
     pub metric: String,
     /// The number that was printed.
@@ -38,6 +32,14 @@ impl Published {
     pub fn half_unit(&self) -> f64 {
         let decimals = self.text.split_once('.').map_or(0, |(_, d)| d.len());
         (0..decimals).fold(0.5, |h, _| h / 10.0)
+    }
+
+    /// The case of a scenario for which the number was printed; none for another scenario's number, for a scheme that is not
+    /// known, and for a condition that no template reads.
+    pub fn case_in(&self, s: &Scenario) -> Option<Case> {
+        let CaseId { study, scenario, condition, pause, scheme } = &self.case;
+        let scheme = s.registry().find(scheme).filter(|_| (study, scenario) == (&s.study, &s.name))?;
+        s.case_of(condition, pause, &scheme.name)
     }
 }
 
@@ -57,8 +59,8 @@ pub struct Agreement {
     pub zeros: (usize, usize),
 }
 
-/// Study and scenario of each published cell that the carried run has; was it published as zero, and does it agree?
-type Judged = (String, String, bool, bool);
+/// Each published cell that the carried run has; was it published as zero, and does it agree?
+type Judged = (CaseId, bool, bool);
 
 /// The published cells of the run that the program carries with it.
 fn judged() -> &'static [Judged] {
@@ -67,14 +69,16 @@ fn judged() -> &'static [Judged] {
 }
 
 fn judge() -> Vec<Judged> {
-    let verdicts: BTreeMap<Vec<String>, String> = read_csv(CARRIED[0].split_once('\n').map_or("", |t| t.1))
-        .into_iter()
-        .map(|row| (row[..6].to_vec(), row[9].clone()))
-        .collect();
+    let row = |row: Vec<String>| {
+        let case: [&str; 5] = std::array::from_fn(|i| row[i].as_str());
+        ((CaseId::from(case), row[5].clone()), row[9] == "agrees")
+    };
+    let agree: BTreeMap<(CaseId, String), bool> =
+        read_csv(CARRIED[0].split_once('\n').map_or("", |t| t.1)).into_iter().map(row).collect();
     let of = |p: Published| {
-        let place = [&p.study, &p.scenario, &p.condition, &p.pause, &p.scheme, &p.metric].map(Clone::clone);
-        let agrees = verdicts.get(&place[..])? == "agrees";
-        Some((p.study, p.scenario, p.value == 0.0, agrees))
+        let place = (p.case, p.metric);
+        let agrees = *agree.get(&place)?;
+        Some((place.0, p.value == 0.0, agrees))
     };
     parse("published.csv", EMBEDDED).unwrap_or_default().into_iter().filter_map(of).collect()
 }
@@ -82,9 +86,10 @@ fn judge() -> Vec<Judged> {
 /// Agreement of the cells of a study, or of one of its scenarios.
 pub fn agreement(study: &str, scenario: Option<&str>) -> Agreement {
     let mut all = Agreement::default();
-    let mine =
-        |c: &&Judged| c.0.eq_ignore_ascii_case(study) && scenario.is_none_or(|s| c.1.eq_ignore_ascii_case(s));
-    for (_, _, zero, agrees) in judged().iter().filter(mine) {
+    let mine = |(c, ..): &&Judged| {
+        c.study.eq_ignore_ascii_case(study) && scenario.is_none_or(|s| c.scenario.eq_ignore_ascii_case(s))
+    };
+    for (_, zero, agrees) in judged().iter().filter(mine) {
         let (agree, of) = if *zero { &mut all.zeros } else { &mut all.cells };
         *agree += usize::from(*agrees);
         *of += 1;
@@ -168,21 +173,16 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Published>, String> {
             return bad(3, format!("`{}` is no PAUSE mode", &record[3]), "write on, off or global");
         }
         let row = Published {
-            study: record[0].into(),
-            scenario: record[1].into(),
-            condition: record[2].into(),
-            pause: record[3].into(),
-            scheme: record[4].to_ascii_lowercase(),
+            case: [&record[0], &record[1], &record[2], &record[3], &record[4].to_ascii_lowercase()].into(),
             metric: record[5].into(),
             value,
             text: record[6].into(),
             unit: record[7].into(),
             note: record[8].into(),
         };
-        let key =
-            [&row.study, &row.scenario, &canonical(&row.condition), &row.pause, &row.scheme, &row.metric];
+        let key = CaseId { condition: canonical(&row.case.condition), ..row.case.clone() };
         let line = record.position().map_or(0, csv::Position::line);
-        if let Some(above) = seen.insert(key.map(String::clone), line) {
+        if let Some(above) = seen.insert((key, row.metric.clone()), line) {
             return bad(0, format!("the same cell stands in line {above}"), "keep one of them");
         }
         all.push(row);
@@ -194,9 +194,9 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Published>, String> {
 pub fn unknown(rows: &[Published], studies: &[&str]) -> Vec<String> {
     let mut said = BTreeMap::new();
     for p in rows {
-        if !studies.contains(&p.study.as_str()) {
-            let near = nearest(&p.study, studies.iter().copied());
-            *said.entry((format!("there is no study `{}`", p.study), near)).or_insert(0) += 1;
+        if !studies.contains(&p.case.study.as_str()) {
+            let near = nearest(&p.case.study, studies.iter().copied());
+            *said.entry((format!("there is no study `{}`", p.case.study), near)).or_insert(0) += 1;
         }
         if metrics::find(&p.metric).is_none() {
             let near = cnsim_lab::meant::metric(&p.metric);

@@ -39,8 +39,8 @@ pub(crate) fn runs() -> Vec<RunRecord> {
     for name in ["single-hop-10", "single-hop-20", "chain-20"] {
         for case in Scenario::load(&format!("R07/{name}"), &[]).unwrap().cases() {
             for seed in 1..=3 {
-                let r = run("R07", name, &case.condition, "on", &case.scheme, seed);
-                let value = |m| as_claimed(name, &case.condition, &case.scheme, m);
+                let r = run("R07", name, &case.id.condition, "on", &case.id.scheme, seed);
+                let value = |m| as_claimed(name, &case.id.condition, &case.id.scheme, m);
                 all.push(METRICS.iter().fold(r, |r, m| r.has(m, value(m))));
             }
         }

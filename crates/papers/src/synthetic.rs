@@ -3,7 +3,7 @@
 use crate::claims::Holds;
 use crate::findings;
 use cnsim_lab::measure::PortFacts;
-use cnsim_lab::store::{Curve, RunRecord};
+use cnsim_lab::record::{Curve, RunRecord};
 
 /// A run of a study, with nothing measured yet.
 pub(super) fn run(
@@ -14,15 +14,7 @@ pub(super) fn run(
     scheme: &str,
     seed: u64,
 ) -> RunRecord {
-    RunRecord {
-        study: study.into(),
-        scenario: scenario.into(),
-        condition: condition.into(),
-        pause: pause.into(),
-        scheme: scheme.into(),
-        seed,
-        ..RunRecord::default()
-    }
+    RunRecord { case: [study, scenario, condition, pause, scheme].into(), seed, ..RunRecord::default() }
 }
 
 /// A run that measured so much.
@@ -37,7 +29,7 @@ pub(super) trait Synthetic: Sized {
 
 impl Synthetic for RunRecord {
     fn has(mut self, id: &str, value: f64) -> Self {
-        self.metrics.insert(id.into(), value * (1.0 + self.seed as f64 * 1e-4));
+        self.metrics.insert(id, value * (1.0 + self.seed as f64 * 1e-4));
         self
     }
 

@@ -85,16 +85,11 @@ mod tests {
     fn verdicts_by_hand() {
         let metric = find("time_paused").unwrap();
         let printed = |text: &str| Published {
-            study: String::new(),
-            scenario: String::new(),
-            condition: String::new(),
-            pause: "on".into(),
-            scheme: String::new(),
             metric: "time_paused".into(),
             value: text.parse().unwrap(),
             text: text.into(),
             unit: "%".into(),
-            note: String::new(),
+            ..Published::default()
         };
         let s = Summary::of(&[31.0, 31.0, 31.0]).unwrap();
         assert_eq!(judge(metric, &printed("31.6"), &s), Verdict::Agrees, "2 % of 31");
@@ -133,16 +128,10 @@ mod tests {
     #[test]
     fn allowances_of_other_units() {
         let published = |text: &str, unit: &str| Published {
-            study: String::new(),
-            scenario: String::new(),
-            condition: String::new(),
-            pause: "on".into(),
-            scheme: String::new(),
-            metric: String::new(),
             value: text.parse().unwrap(),
             text: text.into(),
             unit: unit.into(),
-            note: String::new(),
+            ..Published::default()
         };
         let near = |id: &str, text: &str, unit: &str, by_hand: f64| {
             let is = allowance(find(id).unwrap(), &published(text, unit));

@@ -2,7 +2,7 @@
 
 use super::Paper;
 use crate::claims::{Claim, Evidence, Finding, Holds, Parts, Runs, Values, at_most, claim};
-use cnsim_lab::store::RunRecord;
+use cnsim_lab::record::RunRecord;
 
 /// The study.
 pub(super) const PAPER: Paper = Paper {
@@ -196,8 +196,8 @@ fn fewer_drops(e: &Evidence<'_>) -> Finding {
 
 /// The assumption suspected when a cell misses, with a sentence.
 fn suspect(run: &RunRecord, metric: &str) -> &'static str {
-    let limited = run.condition.contains("output-queue limit 600 KB");
-    match (metric, limited, run.scheme.as_str()) {
+    let limited = run.case.condition.contains("output-queue limit 600 KB");
+    match (metric, limited, run.case.scheme.as_str()) {
         ("dropped_frames", true, "e2cm-src" | "e2cm-dst") => {
             "A19 shortest-latency, known miss: the printed number lies between a latency learned before the congestion and one learned in it; other first probes, kept history, deeper cuts or wider jitter give fewer drops or as many"
         }

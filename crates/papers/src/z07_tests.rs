@@ -45,14 +45,14 @@ fn all_can_hold() {
 #[test]
 fn each_can_fail() {
     let fails = |id, change: &dyn Fn(&mut RunRecord)| assert_eq!(verdict(&runs(10, change), id), No, "{id}");
-    let far = |r: &RunRecord| r.condition.contains("RTT 500 us");
+    let far = |r: &RunRecord| r.case.condition.contains("RTT 500 us");
     fails("Z07.1", &|r| {
-        if r.scheme == "e2cm-dst" && far(r) {
+        if r.case.scheme == "e2cm-dst" && far(r) {
             set(r, "mean_hot_queue", 1000.0);
         }
     });
     fails("Z07.1", &|r| {
-        if r.scheme == "e2cm-src" {
+        if r.case.scheme == "e2cm-src" {
             set(r, "hot_port_throughput", 1.14);
         }
     });
@@ -62,25 +62,25 @@ fn each_can_fail() {
         }
     });
     fails("Z07.2", &|r| {
-        if far(r) && r.condition.contains("600 KB") {
+        if far(r) && r.case.condition.contains("600 KB") {
             set(r, "mean_hot_queue_late", 590.0);
         }
     });
     fails("Z07.2", &|r| set(r, "bottleneck_utilization", 80.0));
     fails("Z07.2", &|r| set(r, "late_drops", 10.0));
     fails("Z07.3", &|r| {
-        if r.condition.contains("600 KB") {
+        if r.case.condition.contains("600 KB") {
             set(r, "dropped_frames", 50_000.0);
         }
     });
     fails("Z07.3", &|r| set(r, "innocent_drop_share", 50.0));
     fails("Z07.4", &|r| {
-        if r.pause == "on" {
+        if r.case.pause == "on" {
             set(r, "dropped_frames", 1.0);
         }
     });
     fails("Z07.5", &|r| {
-        if r.scheme == "ecm" && far(r) {
+        if r.case.scheme == "ecm" && far(r) {
             set(r, "dropped_frames", 10_000.0);
         }
     });

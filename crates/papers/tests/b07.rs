@@ -1,9 +1,9 @@
 //! B07: every scenario reads, every published row finds its case, and what the multi-hop, tree and baseline show in short runs.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::run::{Job, Watch, jobs, run_jobs};
 use cnsim_lab::scenario::{EMBEDDED, Scenario};
-use cnsim_lab::store::RunRecord;
 use cnsim_papers::cells::all_cases;
 use cnsim_papers::published;
 
@@ -12,7 +12,7 @@ fn run(scenario: &str, condition: &str, pause: &str, scheme: &str, sets: &[(&str
     let s = Scenario::load(scenario, &sets).unwrap();
     let case = s.case_of(condition, pause, scheme).unwrap();
     let ready = s.ready(&case).unwrap();
-    let job = Job::new(&s, case, ready, 1);
+    let job = Job::new(case, ready, 1);
     run_jobs(&[job], None, 1, &Watch::default()).unwrap().pop().unwrap().unwrap()
 }
 
@@ -27,8 +27,8 @@ fn every_row_is_run() {
         let all = jobs(&s, cases).unwrap();
         assert!(lost.is_empty(), "{id}: {lost:?}");
         for j in &all {
-            let again = s.case_of(&j.case.condition, &j.case.pause, &j.case.scheme).unwrap();
-            assert_eq!(again.condition, j.case.condition, "{id}");
+            let again = s.case_of(&j.case.id.condition, &j.case.id.pause, &j.case.id.scheme).unwrap();
+            assert_eq!(again.id.condition, j.case.id.condition, "{id}");
         }
     }
     for (id, condition, pause) in [
@@ -39,7 +39,7 @@ fn every_row_is_run() {
     ] {
         let s = Scenario::load(id, &[]).unwrap();
         let case = s.case_of(condition, pause, "ecm").unwrap();
-        assert_eq!(case.condition, condition);
+        assert_eq!(case.id.condition, condition);
         assert!(s.ready(&case).is_ok(), "{id} {condition}");
     }
 }

@@ -1,9 +1,9 @@
 //! C07's scenarios: all of them can be run, and say the same as the networks wired by hand in jain.rs.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::run::{Job, Watch, jobs, run_jobs};
 use cnsim_lab::scenario::Scenario;
-use cnsim_lab::store::RunRecord;
 use cnsim_papers::cells::all_cases;
 use cnsim_papers::published;
 
@@ -11,9 +11,9 @@ fn go(scenario: &str, scheme: &str, condition: &str, sets: &[(&str, &str)]) -> R
     let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
     let read = Scenario::load(&format!("C07/{scenario}"), &sets).unwrap();
     let case = read.case_of(condition, "global", scheme).unwrap();
-    assert_eq!(case.condition, condition);
+    assert_eq!(case.id.condition, condition);
     let ready = read.ready(&case).unwrap();
-    let job = Job::new(&read, case, ready, 1);
+    let job = Job::new(case, ready, 1);
     run_jobs(&[job], None, 1, &Watch::default()).unwrap().remove(0).unwrap()
 }
 
@@ -41,7 +41,7 @@ fn all_rows_are_read_and_ready() {
         ] {
             if name == "parking-lot" || !text.contains("delay") {
                 let case = scenario.case_of(text, "global", scheme).unwrap();
-                assert_eq!(case.condition, text);
+                assert_eq!(case.id.condition, text);
                 scenario.ready(&case).unwrap();
             }
         }

@@ -8,10 +8,11 @@
 mod dice;
 
 use cnsim_import::{Fabric, FileFlow, Files, ImportError, hpcc, htsim, scenario};
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::results;
-use cnsim_lab::results::{Results, Run};
+use cnsim_lab::results::Results;
 use cnsim_lab::scenario::{EMBEDDED, Scenario};
-use cnsim_lab::store::{RunRecord, Store};
+use cnsim_lab::store::{Asked, Store};
 use cnsim_papers::published;
 use dice::{Dice, kept, mutated, placed, tries};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -219,15 +220,11 @@ fn published_tables() {
 
 fn record() -> RunRecord {
     RunRecord {
-        study: "B07".into(),
-        scenario: "s".into(),
-        condition: "c".into(),
-        pause: "on".into(),
-        scheme: "ecm".into(),
+        case: ["B07", "s", "c", "on", "ecm"].into(),
         seed: 3,
         fingerprint: [("events".to_string(), "00ff".to_string())].into(),
         config: serde_json::json!({"topology.hosts": "4", "scheme": {"name": "ecm", "params": {"w": "1"}}}),
-        metrics: [("overhead".to_string(), 1.25)].into(),
+        metrics: [("overhead", 1.25)].into(),
         ..RunRecord::default()
     }
 }
@@ -235,7 +232,7 @@ fn record() -> RunRecord {
 /// No change of what a results.json says goes unnoticed.
 #[test]
 fn results_files() {
-    let good = Results::new("run x", None, vec![Run::of(&record(), vec!["series/a.csv".into()])]);
+    let good = Results::new("run x", None, vec![record().brief(vec!["series/a.csv".into()])]);
     let path: PathBuf = std::env::temp_dir().join(format!("cnsim-fuzz-{}.json", std::process::id()));
     fuzz("results", &[&good.text().unwrap()], 2000, |bytes| {
         std::fs::write(&path, bytes).unwrap();
@@ -262,7 +259,7 @@ fn run_stores() {
     let good = std::fs::read_to_string(&path).unwrap();
     fuzz("store", &[&good], 2000, |bytes| {
         std::fs::write(&path, bytes).unwrap();
-        match store.get(&record().asked()) {
+        match store.get(&Asked::of(&record())) {
             Err(said) => assert!(said.contains("run again"), "{said}"),
             Ok(found) => assert!(bytes == good.as_bytes() && found == Some(record())),
         }

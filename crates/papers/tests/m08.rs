@@ -1,9 +1,9 @@
 //! M08 and the next steps: scenarios, conditions, and the main effects in short runs.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::run::{Job, Watch, jobs, run_jobs};
 use cnsim_lab::scenario::{EMBEDDED, Scenario};
-use cnsim_lab::store::RunRecord;
 use cnsim_papers::cells::all_cases;
 use cnsim_papers::published;
 
@@ -16,7 +16,7 @@ fn go(id: &str, condition: &str, pause: &str, scheme: &str, sets: &[(&str, &str)
     let scenario = scenario(id, sets);
     let case = scenario.case_of(condition, pause, scheme).unwrap();
     let ready = scenario.ready(&case).unwrap();
-    let job = Job::new(&scenario, case, ready, 1);
+    let job = Job::new(case, ready, 1);
     run_jobs(&[job], None, 1, &Watch::default()).unwrap().remove(0).unwrap()
 }
 
@@ -33,7 +33,7 @@ fn scenarios_are_ready() {
         assert_eq!(embedded.cases(), own.cases(), "{id}");
         for case in embedded.cases() {
             let config = embedded.ready(&case).unwrap().config;
-            assert_eq!(config, own.ready(&case).unwrap().config, "{id}, {}", case.condition);
+            assert_eq!(config, own.ready(&case).unwrap().config, "{id}, {}", case.id.condition);
         }
         seen += 1;
     }

@@ -5,9 +5,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use cnsim_fabric::Options;
+use cnsim_lab::case::CaseId;
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::run::{Job, record};
 use cnsim_lab::scenario::{Case, Scenario};
-use cnsim_lab::store::RunRecord;
 use cnsim_papers::PAPERS;
 use cnsim_papers::cells::cells;
 use cnsim_papers::claims::{Finding, Holds};
@@ -92,7 +93,8 @@ fn runs(m: &Mutation) -> [Vec<RunRecord>; 2] {
         {
             // Shortened and changed as it may be, the run stands for the study's own.
             let named = scenario.case_of(condition, pause, scheme).expect(condition);
-            let named = Case { condition: (*condition).into(), ..named };
+            let id = CaseId { condition: (*condition).into(), ..named.id };
+            let named = Case { id, ..named };
             let own = study.case_of(condition, pause, scheme).expect(condition);
             let config = study.ready(&own).expect(condition).config;
             let change = sets(m.change, condition, scheme);
@@ -102,7 +104,7 @@ fn runs(m: &Mutation) -> [Vec<RunRecord>; 2] {
                 changed.row.push(((*key).into(), (*value).into()));
             }
             if let (Scheme(_, to, _), Some(_)) = (m.change, change) {
-                changed.scheme = to.into();
+                changed.id.scheme = to.into();
             }
             for (broken, case) in [(false, &named), (true, &changed)] {
                 if broken && change.is_none() {
@@ -110,7 +112,7 @@ fn runs(m: &Mutation) -> [Vec<RunRecord>; 2] {
                 }
                 let ready = scenario.ready(case).unwrap_or_else(|e| panic!("{}: {e:?}", m.name));
                 for seed in 1..=m.seeds {
-                    let job = Job::new(&scenario, named.clone(), ready.clone(), seed);
+                    let job = Job::new(named.clone(), ready.clone(), seed);
                     jobs.push((broken, change.is_some(), config.clone(), job));
                 }
             }
@@ -122,7 +124,7 @@ fn runs(m: &Mutation) -> [Vec<RunRecord>; 2] {
         let mut record = RunRecord { config: config.clone(), ..record(job, &out) };
         if *broken && matches!(m.change, CountHops) && out.control_messages > 0 {
             let hops = out.control_hops as f64 / out.control_messages as f64;
-            *record.metrics.get_mut("overhead").unwrap() *= hops;
+            record.metrics.0.get_mut("overhead").unwrap().value *= hops;
         }
         (*broken, *changed, record)
     };
@@ -140,7 +142,7 @@ fn verdict(records: &[RunRecord], scenario: &str, cell: [&str; 4]) -> Verdict {
     let scenario = Scenario::load(scenario, &[]).unwrap();
     let all = cells(records, &published, std::slice::from_ref(&scenario));
     let wanted = |c: &&cnsim_papers::cells::Cell| {
-        c.published.is_some() && [&c.condition[..], &c.pause[..], &c.scheme[..], c.metric.id] == cell
+        c.published.is_some() && [c.condition(), &c.case.pause[..], &c.case.scheme[..], c.metric.id] == cell
     };
     all.iter().find(wanted).unwrap_or_else(|| panic!("no published cell {cell:?}")).verdict
 }

@@ -2,9 +2,10 @@
 #![allow(clippy::unwrap_used)]
 
 use cnsim_fabric::{Options, run};
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::run::{Job, Watch, run_job, run_jobs};
 use cnsim_lab::scenario::Scenario;
-use cnsim_lab::store::{RunRecord, Store};
+use cnsim_lab::store::Store;
 use cnsim_papers::published;
 use cnsim_scheme_api::Time;
 
@@ -18,7 +19,7 @@ fn job(name: &str, scheme: &str, condition: &str, sets: &[(&str, &str)]) -> Job 
     let scenario = Scenario::load(&format!("R07/{name}"), &pairs(sets)).unwrap();
     let case = scenario.case_of(condition, "on", scheme).unwrap();
     let ready = scenario.ready(&case).unwrap();
-    Job::new(&scenario, case, ready, 1)
+    Job::new(case, ready, 1)
 }
 
 fn record(name: &str, scheme: &str, condition: &str, sets: &[(&str, &str)]) -> RunRecord {
@@ -37,14 +38,17 @@ fn scenarios_are_whole() {
         let scenario = Scenario::load(&format!("R07/{name}"), &[]).unwrap();
         assert_eq!(scenario.cases().len(), count, "{name}");
         for case in scenario.cases() {
-            assert!(scenario.ready(&case).is_ok(), "{name}: {}", case.condition);
-            let again = scenario.case_of(&case.condition, &case.pause, &case.scheme).unwrap();
+            assert!(scenario.ready(&case).is_ok(), "{name}: {}", case.id.condition);
+            let again = scenario.case_of(&case.id.condition, &case.id.pause, &case.id.scheme).unwrap();
             let (a, b) = (scenario.ready(&case).unwrap(), scenario.ready(&again).unwrap());
-            assert_eq!((again.condition, a.config), (case.condition, b.config), "{name}: read back");
+            assert_eq!((again.id.condition, a.config), (case.id.condition, b.config), "{name}: read back");
         }
         for p in published::parse("published.csv", published::EMBEDDED).unwrap() {
-            if p.study == "R07" && p.scenario == **name {
-                assert!(scenario.case_of(&p.condition, &p.pause, &p.scheme).is_some(), "{p:?}");
+            if p.case.study == "R07" && p.case.scenario == **name {
+                assert!(
+                    scenario.case_of(&p.case.condition, &p.case.pause, &p.case.scheme).is_some(),
+                    "{p:?}"
+                );
             }
         }
         // A copy in a file is the same.
@@ -100,7 +104,10 @@ fn one_run_under_two_conditions() {
         run_job(&job, Some(&store), &Watch::default(), 1).unwrap().unwrap()
     };
     let (plain, hai) = (go("hotspot 1 Gb/s"), go("hotspot 1 Gb/s, HAI"));
-    assert_eq!((plain.condition.as_str(), hai.condition.as_str()), ("hotspot 1 Gb/s", "hotspot 1 Gb/s, HAI"));
+    assert_eq!(
+        (plain.case.condition.as_str(), hai.case.condition.as_str()),
+        ("hotspot 1 Gb/s", "hotspot 1 Gb/s, HAI")
+    );
     assert_eq!(plain.fingerprint, hai.fingerprint);
     assert_eq!(
         std::fs::read_dir(dir.join("runs")).unwrap().filter(|f| f.is_ok()).count(),
@@ -176,5 +183,5 @@ fn false_positives_and_pause_in_the_chain() {
     let none = record("chain-20", "none", "bursty", CHAIN);
     let total = none.metrics["ports_throughput"];
     assert!(total < 0.5 * rp.2, "without a scheme {total}, ECM {} Gb/s", rp.2);
-    assert!(!none.metrics.contains_key("point_changes"));
+    assert!(!none.metrics.0.contains_key("point_changes"));
 }

@@ -12,7 +12,7 @@ fn job(scheme: &str, pause: &str, condition: &str, sets: &[(&str, &str)]) -> Job
     let scenario = Scenario::load("B07/single-hop", &sets).unwrap();
     let case = scenario.case_of(condition, pause, scheme).unwrap();
     let ready = scenario.ready(&case).unwrap();
-    Job::new(&scenario, case, ready, 1)
+    Job::new(case, ready, 1)
 }
 
 fn metric(job: &Job, id: &str) -> f64 {
@@ -44,28 +44,31 @@ fn published_rows() {
         let close = |share: f64| (measured / value - 1.0).abs() <= share;
         let place = format!(
             "{}, PAUSE {}, {}, {}: {measured} against {value}",
-            c.condition, c.pause, c.scheme, c.metric.id
+            c.condition(),
+            c.case.pause,
+            c.case.scheme,
+            c.metric.id
         );
-        let severe = c.condition == "hotspot 0 Gb/s";
-        match (c.scheme.as_str(), c.metric.id) {
+        let severe = c.condition() == "hotspot 0 Gb/s";
+        match (c.case.scheme.as_str(), c.metric.id) {
             ("none", "aggregate_throughput" | "hot_port_throughput") => assert!(close(0.01), "{place}"),
             ("none", "time_paused") => assert!((measured - value).abs() <= 0.5, "{place}"),
             ("none", "dropped_frames") => {
                 assert!(if value == 0.0 { measured == 0.0 } else { close(0.01) }, "{place}")
             }
-            ("qcn-3pt", "overhead") if c.pause == "on" && c.condition == "hotspot 2 Gb/s" => {
+            ("qcn-3pt", "overhead") if c.case.pause == "on" && c.condition() == "hotspot 2 Gb/s" => {
                 assert!(close(0.03), "{place}");
             }
             // It follows the throughput, of which PAUSE takes more or less by seed: over ten seeds 76.4 +- 2.0 Gb/s, published 78.65.
             // So overhead for each bit that is delivered is close, and overhead itself is lower by 4 %.
-            ("qcn-3pt", "overhead") if c.pause == "on" && !severe => {
+            ("qcn-3pt", "overhead") if c.case.pause == "on" && !severe => {
                 let same = |x: &&cnsim_papers::published::Published| {
-                    (&x.scenario, &x.condition, &x.pause, &x.scheme)
-                        == (&p.scenario, &p.condition, &p.pause, &p.scheme)
+                    (&x.case.scenario, &x.case.condition, &x.case.pause, &x.case.scheme)
+                        == (&p.case.scenario, &p.case.condition, &p.case.pause, &p.case.scheme)
                         && x.metric == "aggregate_throughput"
                 };
                 let carried = published.iter().find(same).unwrap().value;
-                let job = job("qcn-3pt", "on", &c.condition, &[]);
+                let job = job("qcn-3pt", "on", c.condition(), &[]);
                 let seeds: Vec<Job> = (1..=10).map(|seed| Job { seed, ..job.clone() }).collect();
                 let runs = run_jobs(&seeds, None, 0, &Watch::default()).unwrap();
                 let sum = |id: &str| runs.iter().flatten().map(|r| r.metrics[id]).sum::<f64>();
@@ -78,7 +81,7 @@ fn published_rows() {
                 );
             }
             ("ecm" | "qcn-2pt", "aggregate_throughput")
-                if c.pause == "off" || c.condition == "hotspot 2 Gb/s" =>
+                if c.case.pause == "off" || c.condition() == "hotspot 2 Gb/s" =>
             {
                 assert!(close(0.015), "{place}");
             }
@@ -89,18 +92,18 @@ fn published_rows() {
         looked += 1;
     }
     assert_eq!(looked, 24 + 2 + 8, "every judged cell was looked at");
-    for r in records.iter().filter(|r| r.scheme == "qcn-3pt" && r.pause == "on") {
+    for r in records.iter().filter(|r| r.case.scheme == "qcn-3pt" && r.case.pause == "on") {
         let expected = r.metrics["aggregate_throughput"] * 1e9 / 12_000.0 * 0.04 * 512.0 / 1e6;
         let overhead = r.metrics["overhead"];
-        assert!((overhead / expected - 1.0).abs() < 0.03, "{}: {overhead} and {expected}", r.condition);
+        assert!((overhead / expected - 1.0).abs() < 0.03, "{}: {overhead} and {expected}", r.case.condition);
     }
-    for r in records.iter().filter(|r| r.pause == "off") {
+    for r in records.iter().filter(|r| r.case.pause == "off") {
         let innocents = r.metrics["innocent_throughput"];
         assert!(
             (innocents - 76.5).abs() < 0.25,
             "{} {}: innocents lose without PAUSE: {innocents}",
-            r.condition,
-            r.scheme
+            r.case.condition,
+            r.case.scheme
         );
     }
 }

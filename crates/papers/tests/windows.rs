@@ -4,9 +4,9 @@
 
 use cnsim_fabric::{Options, run};
 use cnsim_lab::metrics::{METRICS, Span};
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::run::{Job, record};
 use cnsim_lab::scenario::Scenario;
-use cnsim_lab::store::RunRecord;
 use cnsim_papers::cells::cells;
 
 /// A star of 10 Gb/s in one shared memory.
@@ -31,7 +31,7 @@ fn measured(text: &str) -> RunRecord {
     let scenario = Scenario::parse("windows.toml", text, &[]).unwrap();
     let case = scenario.cases().remove(0);
     let ready = scenario.ready(&case).unwrap();
-    let job = Job::new(&scenario, case, ready, 1);
+    let job = Job::new(case, ready, 1);
     let out = run(&job.ready.settings.spec(&job.ready.built, 1, false), &Options::default()).unwrap();
     record(&job, &out)
 }
@@ -63,12 +63,14 @@ fn no_bin_hides_an_incast() {
     let peaks = &coarse.series["hot_queue"].peaks;
     assert_eq!(peaks.len(), 4);
     assert!(peaks[0] == exact && peaks[2..] == [0.0, 0.0], "the incast is over within its bin: {peaks:?}");
-    assert!(auto.metrics.contains_key("queue_p99") && !coarse.metrics.contains_key("queue_p99"));
+    assert!(auto.metrics.0.contains_key("queue_p99") && !coarse.metrics.0.contains_key("queue_p99"));
     let at = |id: &str| auto.metrics[id];
     let percentiles =
         ["completion_time_p50", "completion_time_p90", "completion_time_p99", "completion_time_max"].map(at);
     assert!(percentiles.is_sorted() && percentiles[3] > 640.0, "{percentiles:?}");
-    assert!(auto.metrics.values().chain(&auto.series["hot_queue"].values).all(|v| !v.is_sign_negative()));
+    assert!(
+        auto.metrics.values().values().chain(&auto.series["hot_queue"].values).all(|v| !v.is_sign_negative())
+    );
 }
 
 /// Three greedy hosts start at 2 ms: measured from there, every rate says that the port is full.
@@ -125,14 +127,14 @@ fn utilisations_end_at_one() {
     for hotspot in hotspots {
         for source in sources {
             let record = measured(&star(&format!("{source}[run]\nduration = \"6 ms\"\n{hotspot}")));
-            for (id, v) in record.metrics.iter().filter(|m| m.0.contains("utilization")) {
+            for (id, v) in record.metrics.values().iter().filter(|m| m.0.contains("utilization")) {
                 assert!((0.0..=100.0).contains(v), "{id}: {v} with {source}{hotspot}");
             }
         }
     }
     // Nothing is known of a time shorter than a bin; nothing is said.
     let short = measured(&star(&format!("{}[run]\nduration = \"6 ms\"\n{}", sources[0], hotspots[0])));
-    assert!(!short.metrics.contains_key("bottleneck_utilization"));
+    assert!(!short.metrics.0.contains_key("bottleneck_utilization"));
 }
 
 /// Every metric that speaks of "the measurement" is of it.

@@ -1,9 +1,9 @@
 //! Z07's scenario: all of it can be run, and a short piece of it shows what the study is about.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::run::{Job, Watch, jobs, run_jobs};
 use cnsim_lab::scenario::Scenario;
-use cnsim_lab::store::RunRecord;
 use cnsim_papers::cells::all_cases;
 use cnsim_papers::published;
 
@@ -16,7 +16,7 @@ fn runs(sets: &[(&str, &str)], cases: &[(&str, &str, &str)]) -> Vec<RunRecord> {
     let job = |(condition, pause, scheme): &(&str, &str, &str)| {
         let case = scenario.case_of(condition, pause, scheme).unwrap();
         let ready = scenario.ready(&case).unwrap();
-        Job::new(&scenario, case, ready, 1)
+        Job::new(case, ready, 1)
     };
     let jobs: Vec<Job> = cases.iter().map(job).collect();
     run_jobs(&jobs, None, 0, &Watch::default()).unwrap().into_iter().flatten().collect()
@@ -42,12 +42,12 @@ fn all_rows_are_read_and_ready() {
         "service rate 10%, RTT 500 us, output-queue limit 300 KB, hotspot until 110 ms, dropped frames sampled",
     ] {
         let case = scenario.case_of(text, "off", "ecm").unwrap();
-        assert_eq!(case.condition, text);
+        assert_eq!(case.id.condition, text);
         scenario.ready(&case).unwrap();
     }
     let same =
         scenario.case_of("service rate 10%, RTT 0 us, output-queue limit 600 KB", "off", "ecm").unwrap();
-    assert_eq!(same.condition, LIMIT, "no extra delay is the scenario's own");
+    assert_eq!(same.id.condition, LIMIT, "no extra delay is the scenario's own");
 }
 
 /// The parameters of ECM are the study's, as those that E2CM has for its congestion points.

@@ -3,9 +3,9 @@
 //! The program of this crate is built twice. Compiled for the target `wasm32-wasip1` it runs in the reader's browser, a fresh
 //! instance for each run; compiled for this machine it prints the same text. A test compares the two, fingerprints included.
 
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::run::{Job, Watch, run_job};
 use cnsim_lab::scenario::Scenario;
-use cnsim_lab::store::RunRecord;
 use cnsim_problem::Problem;
 use serde_json::{Value, json};
 
@@ -165,10 +165,10 @@ pub fn answer(words: &[String]) -> Result<Value, String> {
     let file = format!("{}.toml", scene.name);
     let scenario = Scenario::parse_in(&registry, &file, scene.text, &sets, &[scheme]).map_err(lines)?;
     let mut cases = scenario.cases().into_iter();
-    let case = cases.find(|c| c.scheme == scheme && c.pause == settings.pause);
+    let case = cases.find(|c| c.id.scheme == scheme && c.id.pause == settings.pause);
     let case = case.ok_or("the scenario has no such case")?;
     let ready = scenario.ready(&case).map_err(lines)?;
-    let job = Job::new(&scenario, case, ready, 1);
+    let job = Job::new(case, ready, 1);
     let record = run_job(&job, None, &Watch::default(), 1)?.ok_or("the run was stopped")?;
     Ok(told(&settings, &record, &command))
 }
@@ -176,14 +176,14 @@ pub fn answer(words: &[String]) -> Result<Value, String> {
 /// The answer as the page reads it.
 fn told(settings: &Settings, record: &RunRecord, command: &str) -> Value {
     let curve = |name: &str| record.series.get(name);
-    let metric = |name: &str| record.metrics.get(name).copied();
+    let metric = |name: &str| record.metrics.get(name);
     let rate = |flow: &String| {
         let mbps = curve(&format!("flow {flow}")).map(|c| c.values.as_slice()).unwrap_or_default();
         mbps.iter().map(|v| v / 1e3).collect::<Vec<f64>>()
     };
     let longest = |name: &str| {
         let named = record.traffic.iter().find(|t| t.name == name)?;
-        named.metrics.get("completion_time_p99").copied()
+        named.metrics.get("completion_time_p99")
     };
     json!({
         "bin": curve("hot_queue").map(|c| c.bin * 1e3),

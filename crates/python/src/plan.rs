@@ -4,8 +4,9 @@ use crate::errors::raise;
 use crate::record::{Record, refused};
 use crate::spec::Registry;
 use crate::threads::{PATIENCE, STACK, TICK, Threads};
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::run::{Job, JobError, Watch, kept, run_each, run_job, run_jobs, unkept};
-use cnsim_lab::store::{RunRecord, Store};
+use cnsim_lab::store::{Asked, Store};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use serde_json::json;
@@ -125,7 +126,7 @@ impl Plan {
     /// The key of a run in a store.
     fn key(&self, py: Python<'_>, at: usize) -> PyResult<String> {
         let job = self.job(py, at)?;
-        Ok(job.record().asked().key())
+        Ok(Asked::of(&job.record()).key())
     }
 
     /// The effective configuration of a run, as JSON.
@@ -136,7 +137,7 @@ impl Plan {
     /// Is a scheme in Python among them?
     #[getter]
     fn python(&self) -> bool {
-        self.jobs.iter().any(|j| self.registry.is_python(&j.case.scheme))
+        self.jobs.iter().any(|j| self.registry.is_python(&j.case.id.scheme))
     }
 
     /// Packet-hops and CPU-seconds of all runs, and bytes of memory of the largest.
@@ -181,22 +182,20 @@ impl Plan {
     /// Schemes of these runs.
     #[getter]
     fn schemes(&self) -> Vec<String> {
-        let names: BTreeSet<&String> = self.jobs.iter().map(|j| &j.case.scheme).collect();
+        let names: BTreeSet<&String> = self.jobs.iter().map(|j| &j.case.id.scheme).collect();
         names.into_iter().cloned().collect()
     }
 
     /// Keeps a run that was done elsewhere, if it is what was asked for.
     fn keep(&self, py: Python<'_>, at: usize, record: &Record, store: Option<&Kept>) -> PyResult<Record> {
         let job = self.job(py, at)?;
-        let (asked, got) = (job.record().asked().key(), record.key());
+        let (asked, got) = (Asked::of(&job.record()).key(), record.key());
         if asked != got {
             let why = format!("a worker answered with another run ({got}) than was asked for ({asked})");
             let remedy = "give all workers the same version of cnsim";
             return Err(raise(py, "VersionError", &why, remedy, ""));
         }
-        let own = job.record();
-        let (study, scenario, condition, config) = (own.study, own.scenario, own.condition, own.config);
-        let record = RunRecord { study, scenario, condition, config, ..record.0.clone() };
+        let record = job.named(record.0.clone());
         if let Some(store) = store.filter(|_| job.asked().is_ok()) {
             let put = store.0.put(&record);
             put.map_err(|e| raise(py, "CnsimError", &e, "make room there, or choose another out=", ""))?;

@@ -6,11 +6,13 @@ use cnsim_lab::assumptions::ASSUMPTIONS;
 use cnsim_lab::flow_files::read_flows;
 use cnsim_lab::metrics::{self, METRICS};
 use cnsim_lab::place::PlaceError;
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::results::{Results, read_series};
 use cnsim_lab::saved::Saved;
 use cnsim_lab::scenario::{self, EMBEDDED};
 use cnsim_lab::stats::Summary;
-use cnsim_lab::store::{RESULT_VERSION, RunRecord};
+use cnsim_lab::store::{Asked, RESULT_VERSION};
+use cnsim_lab::traffic::TrafficFacts;
 use cnsim_lab::xoff::PARTS;
 use cnsim_papers::PAPERS;
 use cnsim_scheme_api::Time;
@@ -28,7 +30,7 @@ pub(crate) struct Record(pub(crate) RunRecord);
 impl Record {
     /// Its key in a store.
     pub(crate) fn key(&self) -> String {
-        self.0.asked().key()
+        Asked::of(&self.0).key()
     }
 }
 
@@ -51,23 +53,23 @@ impl Record {
     }
     #[getter]
     fn study(&self) -> &str {
-        &self.0.study
+        &self.0.case.study
     }
     #[getter]
     fn scenario(&self) -> &str {
-        &self.0.scenario
+        &self.0.case.scenario
     }
     #[getter]
     fn condition(&self) -> &str {
-        &self.0.condition
+        &self.0.case.condition
     }
     #[getter]
     fn pause(&self) -> &str {
-        &self.0.pause
+        &self.0.case.pause
     }
     #[getter]
     fn scheme(&self) -> &str {
-        &self.0.scheme
+        &self.0.case.scheme
     }
     #[getter]
     fn seed(&self) -> u64 {
@@ -81,12 +83,12 @@ impl Record {
     /// Values by metric; units are those of `lists`.
     #[getter]
     fn metrics(&self) -> BTreeMap<String, f64> {
-        self.0.metrics.clone()
+        self.0.metrics.values()
     }
     /// Metrics whose value is a lower bound, as flows were unfinished.
     #[getter]
     fn at_least(&self) -> Vec<String> {
-        self.0.at_least.iter().cloned().collect()
+        self.0.metrics.bounds()
     }
     /// The scheme's own counters.
     #[getter]
@@ -104,7 +106,8 @@ impl Record {
     }
     /// Metrics of traffic by name, as JSON: a list of names with their metrics.
     fn traffic(&self) -> String {
-        json!(self.0.traffic).to_string()
+        let one = |t: &TrafficFacts| json!({"name": t.name, "metrics": t.metrics.values(), "at_least": t.metrics.bounds()});
+        json!(self.0.traffic.iter().map(one).collect::<Vec<_>>()).to_string()
     }
 
     /// Measurements at ports, as JSON.
@@ -252,9 +255,10 @@ pub(crate) fn load(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Record>> {
     }
     let folder = path.parent().unwrap_or(&path);
     let mut records = Vec::new();
-    for run in &all.runs {
-        let mut record = run.record();
-        for file in run.series.iter().filter(|f| f.starts_with("series/") && !f.contains("..")) {
+    for mut record in all.runs {
+        for file in
+            std::mem::take(&mut record.files).iter().filter(|f| f.starts_with("series/") && !f.contains(".."))
+        {
             // A results.json may have been handed on alone.
             if !folder.join(file).exists() {
                 continue;

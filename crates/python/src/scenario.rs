@@ -46,7 +46,8 @@ impl Scenario {
     fn chosen(&self, py: Python<'_>, asked: &Asked) -> PyResult<Case> {
         let cases = self.inner.cases();
         let scheme = asked.scheme.as_deref().map(|s| self.scheme(py, s)).transpose()?;
-        let first = cases.iter().find(|c| scheme.as_ref().is_none_or(|s| *s == c.scheme)).or(cases.first());
+        let first =
+            cases.iter().find(|c| scheme.as_ref().is_none_or(|s| *s == c.id.scheme)).or(cases.first());
         let first = first.ok_or_else(|| {
             let why = "the scenario has no case";
             raise(py, "ScenarioError", why, "give its matrix a scheme", "matrix.schemes")
@@ -55,18 +56,18 @@ impl Scenario {
         let pause = asked.pause.as_deref().or(set_pause);
         let case = match &asked.condition {
             None => {
-                let scheme = scheme.as_ref().unwrap_or(&first.scheme);
-                self.inner.case(first.group, first.row.clone(), pause.unwrap_or(&first.pause), scheme)
+                let scheme = scheme.as_ref().unwrap_or(&first.id.scheme);
+                self.inner.case(first.group, first.row.clone(), pause.unwrap_or(&first.id.pause), scheme)
             }
             Some(text) => self.inner.case_named(text, pause, scheme.as_deref()).ok_or_else(|| {
                 let why = format!("the condition `{text}` does not fit this scenario's templates");
-                let remedy = format!("write for example \"{}\"", first.condition);
+                let remedy = format!("write for example \"{}\"", first.id.condition);
                 raise(py, "ScenarioError", &why, &remedy, "condition")
             })?,
         };
         let mut row = case.row.clone();
         row.retain(|(k, _)| asked.condition.is_some() || !self.sets.iter().any(|s| s.0 == *k));
-        Ok(self.inner.case(case.group, row, &case.pause, &case.scheme))
+        Ok(self.inner.case(case.group, row, &case.id.pause, &case.id.scheme))
     }
 
     fn plan(&self, jobs: Vec<Job>) -> Plan {
@@ -110,7 +111,7 @@ impl Scenario {
     /// Its heading, question and source, default number of seeds, and its cases: (condition, PAUSE, scheme).
     fn about(&self) -> String {
         let s = &self.inner;
-        let case = |c: &Case| json!([c.condition, c.pause, c.scheme]);
+        let case = |c: &Case| json!([c.id.condition, c.id.pause, c.id.scheme]);
         json!({
             "id": s.id(), "study": s.study, "name": s.name, "title": s.title, "question": s.question,
             "source": s.source, "seeds": s.seeds, "cases": s.cases().iter().map(case).collect::<Vec<_>>(),
@@ -130,7 +131,7 @@ impl Scenario {
     ) -> PyResult<Plan> {
         let case = self.chosen(py, &asked)?;
         let ready = self.inner.ready(&case).map_err(|p| problems(py, &p))?;
-        let job = |seed| Job { all_series, ..Job::new(&self.inner, case.clone(), ready.clone(), seed) };
+        let job = |seed| Job { all_series, ..Job::new(case.clone(), ready.clone(), seed) };
         Ok(self.plan((0..seeds).map(|i| job(seed.saturating_add(i))).collect()))
     }
 
@@ -162,13 +163,13 @@ impl Scenario {
         let first = asked.scheme.clone().or(schemes.first().cloned());
         let base = self.chosen(py, &Asked { scheme: first, ..asked })?;
         if schemes.is_empty() {
-            schemes.push(base.scheme.clone());
+            schemes.push(base.id.scheme.clone());
         }
-        let pauses = if pauses.is_empty() { vec![base.pause.clone()] } else { pauses };
+        let pauses = if pauses.is_empty() { vec![base.id.pause.clone()] } else { pauses };
         let sweep = grid::plan(&self.inner, axes, &base, &pauses, &schemes, seeds)
             .map_err(|text| told(py, "ScenarioError", &text))?;
         let axis = |a: &grid::Axis| json!({"key": a.key, "values": a.values, "log": a.log, "numbers": grid::numbers(&a.values).map(|n| (n.0, n.1))});
-        let point = |p: &grid::Point| json!({"values": p.values, "condition": p.case.condition, "pause": p.case.pause, "scheme": p.case.scheme, "first": p.first});
+        let point = |p: &grid::Point| json!({"values": p.values, "condition": p.case.id.condition, "pause": p.case.id.pause, "scheme": p.case.id.scheme, "first": p.first});
         let about = json!({
             "axes": sweep.axes.iter().map(axis).collect::<Vec<_>>(),
             "points": sweep.points.iter().map(point).collect::<Vec<_>>(),
@@ -194,8 +195,8 @@ pub(crate) fn cells(
     let cells = cnsim_papers::cells::cells(&plain(&records), &published_rows(py)?, &scenarios);
     let row = |c: &cnsim_papers::cells::Cell| {
         json!({
-            "study": c.study, "scenario": c.scenario, "condition": c.condition, "pause": c.pause,
-            "scheme": c.scheme, "metric": c.metric.id, "unit": c.unit,
+            "study": c.case.study, "scenario": c.case.scenario, "condition": c.condition(), "pause": c.case.pause,
+            "scheme": c.case.scheme, "metric": c.metric.id, "unit": c.unit,
             "published": c.published.as_ref().map(|p| p.value), "measured": c.summary.mean,
             "ci95": c.summary.confidence(), "pi95": c.summary.prediction(),
             "at_least": c.summary.bound, "seeds": c.summary.n,
@@ -226,7 +227,7 @@ pub(crate) fn plan_of(py: Python<'_>, registry: &Registry, tasks: Vec<String>) -
         let ready = scenario.ready(&case).map_err(|p| problems(py, &p))?;
         let seed = task["seed"].as_u64().ok_or_else(|| bad("a task has no seed".into()))?;
         let all_series = task["all_series"].as_bool().unwrap_or(false);
-        jobs.push(Job { all_series, ..Job::new(&scenario, case, ready, seed) });
+        jobs.push(Job { all_series, ..Job::new(case, ready, seed) });
     }
     Ok(Plan::new(jobs, registry.clone()))
 }

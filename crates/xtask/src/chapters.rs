@@ -171,8 +171,8 @@ fn chapter(entry: &Registration, rows: &[Published]) -> io::Result<String> {
 /// Where numbers of a scheme were printed, with the page that compares them.
 fn printed(scheme: &str, rows: &[Published]) -> String {
     let mut cells: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.scheme.eq_ignore_ascii_case(scheme)) {
-        *cells.entry((&row.study, &row.scenario)).or_default() += 1;
+    for row in rows.iter().filter(|row| row.case.scheme.eq_ignore_ascii_case(scheme)) {
+        *cells.entry((&row.case.study, &row.case.scenario)).or_default() += 1;
     }
     if cells.is_empty() {
         return "## Published numbers\n\nNone of the studies printed numbers of it.\n".to_owned();

@@ -1,8 +1,8 @@
 //! The gallery: figures of the documents, drawn by the report's own code from runs of scenarios.
 
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::run::{Job, Watch, run_jobs};
 use cnsim_lab::scenario::{Case, Scenario};
-use cnsim_lab::store::RunRecord;
 use cnsim_report::model::Figure;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -143,17 +143,18 @@ fn draw(root: &Path, p: &Picture) -> Result<String, String> {
     let file = root.join(p.scenario);
     let what = if file.is_file() { file.to_string_lossy().into_owned() } else { p.scenario.to_owned() };
     let scenario = Scenario::load(&what, &[]).map_err(lines)?;
-    let first = scenario.cases().first().map(|c| (c.condition.clone(), c.pause.clone())).unwrap_or_default();
+    let first =
+        scenario.cases().first().map(|c| (c.id.condition.clone(), c.id.pause.clone())).unwrap_or_default();
     let condition = if p.condition.is_empty() { first.0.as_str() } else { p.condition };
     let wanted = |c: &Case| {
-        c.condition == condition
-            && c.pause == first.1
-            && (p.schemes.is_empty() || p.schemes.contains(&c.scheme.as_str()))
+        c.id.condition == condition
+            && c.id.pause == first.1
+            && (p.schemes.is_empty() || p.schemes.contains(&c.id.scheme.as_str()))
     };
     let mut jobs = Vec::new();
     for case in scenario.cases().into_iter().filter(wanted) {
         let ready = scenario.ready(&case).map_err(lines)?;
-        jobs.push(Job::new(&scenario, case, ready, 1));
+        jobs.push(Job::new(case, ready, 1));
     }
     let records: Vec<RunRecord> =
         run_jobs(&jobs, None, 1, &Watch::default())?.into_iter().flatten().collect();

@@ -15,6 +15,7 @@
 //! | `claims STUDY` | a row for each claim |
 //! | `claims-hold` | scored claims that hold: `29 of 37` |
 
+use cnsim_lab::case::CaseId;
 use cnsim_lab::metrics::find;
 use cnsim_lab::scenario::EMBEDDED as SCENARIOS;
 use cnsim_lab::store::{RESULT_VERSION, sha256};
@@ -146,23 +147,24 @@ impl Measured {
     }
 
     fn parse(cells: &str, claims: &str) -> io::Result<Self> {
-        let mut found: BTreeMap<Vec<String>, (f64, String)> = BTreeMap::new();
+        let mut found: BTreeMap<(CaseId, String), (f64, String)> = BTreeMap::new();
         let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(cells.as_bytes());
         for record in reader.records() {
             let record = record?;
             let number =
                 record[7].parse().map_err(|_| bad(format!("{CELLS}: {} is no number", &record[7])))?;
-            found.insert(record.iter().take(6).map(String::from).collect(), (number, record[9].into()));
+            let case = CaseId::from([0, 1, 2, 3, 4].map(|i| &record[i]));
+            found.insert((case, record[5].to_string()), (number, record[9].into()));
         }
         let all = parse("published.csv", EMBEDDED).map_err(bad)?;
         let mut cells = Vec::new();
         for published in all {
             let p = &published;
-            let key = [&p.study, &p.scenario, &p.condition, &p.pause, &p.scheme, &p.metric];
-            match found.remove(key.map(String::clone).as_slice()) {
+            let key = (p.case.clone(), p.metric.clone());
+            match found.remove(&key) {
                 Some((measured, verdict)) => cells.push(Cell { published, measured, verdict }),
-                None if STUDIES.contains(&p.study.as_str()) => {
-                    return Err(bad(format!("{CELLS} lacks {}", key.map(String::as_str).join(", "))));
+                None if STUDIES.contains(&p.case.study.as_str()) => {
+                    return Err(bad(format!("{CELLS} lacks {}, {}", key.0, key.1)));
                 }
                 None => {}
             }
@@ -176,8 +178,8 @@ impl Measured {
     /// Cells that were not published as zero; of all five studies where none is named.
     fn of(&self, study: &str) -> impl Iterator<Item = &Cell> {
         let named = move |c: &&Cell| match study {
-            "" => STUDIES.contains(&c.published.study.as_str()),
-            _ => c.published.study == study,
+            "" => STUDIES.contains(&c.published.case.study.as_str()),
+            _ => c.published.case.study == study,
         };
         self.cells.iter().filter(named).filter(|c| !c.is_zero())
     }
@@ -195,8 +197,8 @@ impl Measured {
             }
             "zeros" => {
                 let of = |c: &&Cell| match rest {
-                    "" => STUDIES.contains(&c.published.study.as_str()),
-                    study => c.published.study == study,
+                    "" => STUDIES.contains(&c.published.case.study.as_str()),
+                    study => c.published.case.study == study,
                 };
                 let zeros: Vec<&Cell> = self.cells.iter().filter(|c| c.is_zero()).filter(of).collect();
                 Ok(format!("{} of {}", agree(&zeros), zeros.len()))
@@ -228,13 +230,13 @@ impl Measured {
             return Err(format!("`cells {what}`: not STUDY/SCENARIO; PAUSE; METRICS"));
         };
         let metrics: Vec<&str> = metrics.split(", ").collect();
-        let name = |p: &Published| format!("{}/{}", p.study, p.scenario);
+        let name = |p: &Published| format!("{}/{}", p.case.study, p.case.scenario);
         let cells: Vec<&Cell> = (self.cells.iter())
-            .filter(|c| name(&c.published) == scenario && c.published.pause == pause)
+            .filter(|c| name(&c.published) == scenario && c.published.case.pause == pause)
             .collect();
         let mut rows: Vec<(&str, &str)> = Vec::new();
         for c in &cells {
-            let row = (c.published.condition.as_str(), c.published.scheme.as_str());
+            let row = (c.published.case.condition.as_str(), c.published.case.scheme.as_str());
             if metrics.contains(&c.published.metric.as_str()) && !rows.contains(&row) {
                 rows.push(row);
             }
@@ -256,7 +258,8 @@ impl Measured {
             for id in &metrics {
                 let is = |c: &&&Cell| {
                     let p = &c.published;
-                    (p.condition.as_str(), p.scheme.as_str(), p.metric.as_str()) == (condition, scheme, id)
+                    (p.case.condition.as_str(), p.case.scheme.as_str(), p.metric.as_str())
+                        == (condition, scheme, id)
                 };
                 let _ = write!(text, " {} |", cells.iter().find(is).map_or(String::new(), |c| c.text()));
             }
@@ -267,7 +270,7 @@ impl Measured {
     fn scores(&self, study: &str) -> String {
         let mut groups: Vec<(String, Vec<&Cell>)> = Vec::new();
         for c in self.of(study) {
-            let name = format!("{}/{}", c.published.study, c.published.scenario);
+            let name = format!("{}/{}", c.published.case.study, c.published.case.scenario);
             match groups.iter_mut().find(|(n, _)| *n == name) {
                 Some((_, cells)) => cells.push(c),
                 None => groups.push((name, vec![c])),
@@ -376,11 +379,7 @@ mod tests {
     fn made_up() -> Measured {
         let cell = |scheme: &str, metric: &str, text: &str, measured: f64, verdict: &str| Cell {
             published: Published {
-                study: "B07".into(),
-                scenario: "single-hop".into(),
-                condition: "hotspot 2 Gb/s".into(),
-                pause: "on".into(),
-                scheme: scheme.into(),
+                case: ["B07", "single-hop", "hotspot 2 Gb/s", "on", scheme].into(),
                 metric: metric.into(),
                 value: text.parse().unwrap(),
                 text: text.into(),

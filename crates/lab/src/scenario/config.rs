@@ -22,7 +22,7 @@ pub(super) fn write(flat: &Flat, case: &Case, settings: &mut Settings, built: &C
     let word = |key: &str| flat.leaves.get(key).and_then(|l| l.items.first().cloned());
     config.insert("study".into(), json!(word("study").unwrap_or_else(|| default("study").into())));
     config.insert("name".into(), json!(word("name")));
-    config.insert("condition".into(), json!(case.condition));
+    config.insert("condition".into(), json!(case.id.condition));
     for key in std::mem::take(&mut settings.keys) {
         let table = key.split_once('.').is_some_and(|(t, _)| TABLES.contains(&t));
         let value = match flat.leaves.get(&key) {
@@ -37,7 +37,7 @@ pub(super) fn write(flat: &Flat, case: &Case, settings: &mut Settings, built: &C
         }
     }
     let params: Map<String, Value> = built.values.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
-    config.insert("scheme".into(), json!({"name": case.scheme, "params": params}));
+    config.insert("scheme".into(), json!({"name": case.id.scheme, "params": params}));
     Value::Object(config)
 }
 

@@ -1,8 +1,8 @@
 //! Finite flows that a seed draws: by load, incasts, all to all, permutations.
 
-use crate::flows::{self, Flow, Incast, LoadCounts, Poisson, Sizes};
+use crate::flows::{self, Flow, Incast, Poisson, Sizes};
 use crate::keys::MAX_FLOWS;
-use crate::kinds::{Counted, Gaps, SizeTable, Traffic};
+use crate::kinds::{Gaps, SizeTable, Traffic};
 use crate::reader::Reader;
 use crate::topology::Wiring;
 use cnsim_fabric::Transfer;
@@ -100,10 +100,7 @@ impl Drawn {
                 if load <= 0.0 {
                     r.wrong(&key("load"), "a load of 0 % has no flows", "write a load above 0 %, to 100 %");
                 }
-                let counts = match r.choice(&key("load_counts")) {
-                    Counted::Payload => LoadCounts::Payload,
-                    Counted::Wire => LoadCounts::Wire,
-                };
+                let counts = r.choice(&key("load_counts"));
                 let sizes = sizes(r, &key)?;
                 let frame = (framing.payload, framing.header);
                 Rule::Poisson {

@@ -19,7 +19,8 @@ pub struct Fold {
 
 /// The table of a cell.
 pub(super) fn table(c: &ScoredCell) -> String {
-    format!("{}/{} {}, PAUSE {}", c.cell.study, c.cell.scenario, c.cell.condition, c.cell.pause)
+    let case = c.cell.shown();
+    format!("{}/{} {}", case.study, case.scenario, case.place())
 }
 
 /// Leaves out each table in turn, in the order of the cells, and chooses among readings that have the same cells and the

@@ -29,9 +29,9 @@ pub use score::{Scored, ScoredCell};
 use crate::published::Published;
 use cnsim_lab::assumptions::ASSUMPTIONS;
 use cnsim_lab::grid::{Axis, canonical_key, enlist, harmless, told};
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::run::Job;
 use cnsim_lab::scenario::{Case, Ready, Scenario};
-use cnsim_lab::store::RunRecord;
 use cnsim_problem::Problem;
 use cnsim_scheme_api::Registry;
 use std::collections::BTreeMap;
@@ -179,21 +179,14 @@ impl<'a> Lab<'a> {
         let (mut cases, mut home): (Vec<Case>, Vec<usize>) = (Vec::new(), Vec::new());
         let comparable = |p: &&Published| cnsim_lab::metrics::find(&p.metric).is_some();
         let rows = scenarios.iter().enumerate().flat_map(|(i, s)| {
-            let mine = published.iter().filter(|p| p.study == s.study && p.scenario == s.name);
+            let mine = published.iter().filter(|p| p.case.study == s.study && p.case.scenario == s.name);
             mine.filter(comparable).map(move |p| (i, s, p))
         });
         for (i, scenario, p) in rows {
-            let case = scenario
-                .registry()
-                .find(&p.scheme)
-                .and_then(|e| scenario.case_of(&p.condition, &p.pause, &e.name));
-            let zero = |c: &Case| cnsim_lab::metrics::structural_zero(&p.metric, &c.pause, &c.scheme);
+            let zero = |c: &Case| cnsim_lab::metrics::structural_zero(&p.metric, &c.id.pause, &c.id.scheme);
             // Two rows may name one case in different words: it is looked at once, against both.
-            let same = |a: &Case, b: &Case| {
-                (&a.condition, &a.pause, &a.scheme) == (&b.condition, &b.pause, &b.scheme)
-            };
-            if let Some(case) = case.filter(|c| keep(c) && !zero(c))
-                && !cases.iter().zip(&home).any(|(c, h)| *h == i && same(c, &case))
+            if let Some(case) = p.case_in(scenario).filter(|c| keep(c) && !zero(c))
+                && !cases.iter().zip(&home).any(|(c, h)| *h == i && c.id == case.id)
             {
                 cases.push(case);
                 home.push(i);
@@ -256,10 +249,10 @@ impl<'a> Lab<'a> {
         // By one key two schemes may mean two things; what none of them can read is an error of who wrote it.
         let registry = self.scenario_of(at).registry();
         let fits = |(k, v): &(String, String)| {
-            let typed = self.asked && !self.cases.iter().any(|c| reads(registry, &c.scheme, k, v));
+            let typed = self.asked && !self.cases.iter().any(|c| reads(registry, &c.id.scheme, k, v));
             let free = !case.row.iter().any(|(set, _)| set == k);
-            free && matters(registry, k, &case.scheme, &case.pause)
-                && (reads(registry, &case.scheme, k, v) || typed)
+            free && matters(registry, k, &case.id.scheme, &case.id.pause)
+                && (reads(registry, &case.id.scheme, k, v) || typed)
         };
         let mut sets: Vec<(String, String)> = combination.iter().map(set).filter(fits).collect();
         loop {
@@ -287,8 +280,8 @@ impl<'a> Lab<'a> {
             (0..self.cases.len()).map(|at| self.ready(at, combination)).collect();
         let mut runs = Vec::new();
         for (at, ready) in ready?.into_iter().enumerate() {
-            let (scenario, case) = (&self.scenarios[self.home[at]], &self.cases[at]);
-            runs.push(enlist(&mut self.jobs, &mut self.known, scenario, case, ready, self.seeds));
+            let case = &self.cases[at];
+            runs.push(enlist(&mut self.jobs, &mut self.known, case, ready, self.seeds));
         }
         Ok(Setup { combination: combination.clone(), runs })
     }

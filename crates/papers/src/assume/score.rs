@@ -3,8 +3,8 @@
 use super::{CAP, Combination, Lab, Setup};
 use crate::cells::{Cell, cells_by};
 use crate::verdict::{CLOSE, Verdict, allowance};
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::stats::{Summary, t95};
-use cnsim_lab::store::RunRecord;
 use std::collections::BTreeMap;
 
 impl Lab<'_> {
@@ -118,7 +118,7 @@ impl ScoredCell {
     /// Which cell: condition, PAUSE, scheme, metric.
     pub fn name(&self) -> String {
         let c = &self.cell;
-        format!("{}, PAUSE {}, {}, {}", c.condition, c.pause, c.scheme, c.metric.title)
+        format!("{}, {}", c.shown().name(), c.metric.title)
     }
 }
 

@@ -5,13 +5,12 @@ use crate::published::{self, EMBEDDED};
 
 /// A run record with these metrics, as if the job had been run.
 fn record(job: &Job, metrics: &[(&str, f64)]) -> RunRecord {
-    let metrics = metrics.iter().map(|(k, v)| ((*k).to_string(), *v)).collect();
-    RunRecord { metrics, ..job.record() }
+    RunRecord { metrics: metrics.iter().copied().collect(), ..job.record() }
 }
 
 fn lab<'a>(s: &'a Scenario, p: &'a [Published], over: &[&str], only: &str) -> Lab<'a> {
     let over: Vec<String> = over.iter().map(|t| (*t).to_string()).collect();
-    let keep = |c: &Case| format!("{}, PAUSE {}, {}", c.condition, c.pause, c.scheme).contains(only);
+    let keep = |c: &Case| format!("{}, PAUSE {}, {}", c.id.condition, c.id.pause, c.id.scheme).contains(only);
     Lab::new(std::slice::from_ref(s), p, asked_switches(&over).unwrap(), true, 2, &keep).unwrap()
 }
 
@@ -143,7 +142,7 @@ fn every_scenario_can_be_searched() {
     let mut searched = 0;
     for (id, _) in cnsim_lab::scenario::EMBEDDED {
         let s = Scenario::load(id, &[]).unwrap();
-        if !p.iter().any(|c| c.study == s.study && c.scenario == s.name) {
+        if !p.iter().any(|c| c.case.study == s.study && c.case.scenario == s.name) {
             continue;
         }
         let mut lab = Lab::new(std::slice::from_ref(&s), &p, named_switches(), false, 1, &|_| true).unwrap();
@@ -164,8 +163,8 @@ fn a_case_in_two_words_is_one_case() {
     let s = Scenario::load("Z07/single-hop-16", &[]).unwrap();
     let p = published::parse("p", EMBEDDED).unwrap();
     let keep = |c: &Case| {
-        let delayed = ["RTT 10", "RTT 20", "RTT 50"].iter().any(|t| c.condition.contains(t));
-        c.scheme == "e2cm-src" && c.pause == "off" && !delayed
+        let delayed = ["RTT 10", "RTT 20", "RTT 50"].iter().any(|t| c.id.condition.contains(t));
+        c.id.scheme == "e2cm-src" && c.id.pause == "off" && !delayed
     };
     let mut lab = Lab::new(std::slice::from_ref(&s), &p, Vec::new(), true, 2, &keep).unwrap();
     let mut setups = Vec::new();
@@ -188,7 +187,7 @@ fn a_reading_is_judged_on_a_table_that_it_was_not_chosen_on() {
         ["B07/single-hop", "B07/multi-hop"].iter().map(|id| Scenario::load(id, &[]).unwrap()).collect();
     let p = published::parse("p", EMBEDDED).unwrap();
     let over = asked_switches(&["limiter-queue=10,20,30".into()]).unwrap();
-    let keep = |c: &Case| c.scheme == "ecm" && c.pause == "off" && c.condition != "hotspot 0 Gb/s";
+    let keep = |c: &Case| c.id.scheme == "ecm" && c.id.pause == "off" && c.id.condition != "hotspot 0 Gb/s";
     let mut lab = Lab::new(&scenarios, &p, over, true, 2, &keep).unwrap();
     assert_eq!(lab.cases.len(), 4, "two tables of each scenario");
     assert_eq!(
@@ -199,10 +198,7 @@ fn a_reading_is_judged_on_a_table_that_it_was_not_chosen_on() {
     lab.add(&mut setups, &one, true).unwrap();
     lab.missing(&setups, 2);
     let printed = |job: &Job| {
-        let mine = |c: &&Published| {
-            (&c.scenario, &c.condition, c.pause.as_str(), c.scheme.as_str(), c.metric.as_str())
-                == (&job.scenario.1, &job.case.condition, "off", "ecm", "aggregate_throughput")
-        };
+        let mine = |c: &&Published| c.case == job.case.id && c.metric == "aggregate_throughput";
         p.iter().find(mine).unwrap().value
     };
     // Off by so many percent in each of the four tables. 10 is the best in the mean, by its first table alone; 20 is better

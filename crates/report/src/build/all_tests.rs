@@ -7,13 +7,13 @@ use super::scene::{CaseRuns, Scene, ordinal};
 use super::table::{Layout, tables};
 use super::topology::{caption, topology};
 use crate::model::{Figure, Hot, Kind, Verdict as Shown};
-use cnsim_lab::figures::Dimension;
+use cnsim_lab::case::Dimension;
 use cnsim_lab::flows::fct::SizeGroup;
 use cnsim_lab::measure::PortFacts;
 use cnsim_lab::metrics::find;
+use cnsim_lab::record::{Curve, RunRecord};
 use cnsim_lab::scenario::Scenario;
 use cnsim_lab::stats::Summary;
-use cnsim_lab::store::{Curve, RunRecord};
 use cnsim_papers::cells::Cell;
 use cnsim_papers::published::Published;
 use cnsim_papers::verdict::Verdict;
@@ -39,18 +39,10 @@ fn run(condition: &str, pause: &str, scheme: &str, seed: u64) -> RunRecord {
         peaks,
     };
     RunRecord {
-        study: "mine".into(),
-        scenario: "small".into(),
-        condition: condition.into(),
-        pause: pause.into(),
-        scheme: scheme.into(),
+        case: ["mine", "small", condition, pause, scheme].into(),
         seed,
         config: json!({}),
-        metrics: BTreeMap::from([
-            ("overhead".into(), k),
-            ("latency_p50".into(), 10.0 * k),
-            ("latency_p99".into(), 400.0 * k),
-        ]),
+        metrics: [("overhead", k), ("latency_p50", 10.0 * k), ("latency_p99", 400.0 * k)].into(),
         series: BTreeMap::from([
             ("hot_queue".into(), curve("KB", vec![15.0 * k, 30.0 * k])),
             ("aggregate_throughput".into(), curve("Gb/s", Vec::new())),
@@ -91,7 +83,7 @@ fn figures_below_a_table_and_asked_for() {
     };
     for r in &mut records {
         r.by_size = vec![group(1000, 1.0), group(9000, 10.0)];
-        if r.scheme == "ecm" {
+        if r.case.scheme == "ecm" {
             r.config = json!({"scheme": {"params": {"q_eq": "24 KB"}}, "switch.output_limit": "20 KB"});
         }
     }
@@ -177,7 +169,7 @@ fn latencies_close_together_are_drawn_evenly() {
     let s = scenario("\"1 Gb/s\"", "\"off\"", "");
     let mut r = run("hotspot 1 Gb/s", "off", "none", 1);
     let mut log = |p99: f64| {
-        r.metrics.insert("latency_p99".into(), p99);
+        r.metrics.insert("latency_p99", p99);
         drawn(&s, std::slice::from_ref(&r))[2].y.log
     };
     assert_eq!((log(300.0), log(300.1)), (false, true), "thirty times the median, and more");
@@ -296,9 +288,7 @@ fn too_many_lines_are_split() {
 fn bars_by_hand() {
     let runs: Vec<RunRecord> = [1, 2, 3, 5].map(|seed| run("", "", "", seed)).into();
     let case = |condition: &'static str, pause: &'static str, scheme: &'static str, n: usize| CaseRuns {
-        condition,
-        pause,
-        scheme,
+        case: ["", "", condition, pause, scheme].into(),
         runs: runs[..n].iter().collect(),
     };
     let of = |cases: &[CaseRuns<'_>], across| {
@@ -366,11 +356,7 @@ fn bars_by_hand() {
 fn cell(condition: &str, scheme: &str, metric: &str, unit: &str, published: Option<&str>) -> Cell {
     let metric = find(metric).unwrap();
     let row = |text: &str| Published {
-        study: "mine".into(),
-        scenario: "small".into(),
-        condition: condition.into(),
-        pause: "off".into(),
-        scheme: scheme.into(),
+        case: ["mine", "small", condition, "off", scheme].into(),
         metric: metric.id.into(),
         value: text.parse().unwrap(),
         text: text.into(),
@@ -378,11 +364,7 @@ fn cell(condition: &str, scheme: &str, metric: &str, unit: &str, published: Opti
         note: String::new(),
     };
     Cell {
-        study: "mine".into(),
-        scenario: "small".into(),
-        condition: condition.into(),
-        pause: "off".into(),
-        scheme: scheme.into(),
+        case: ["mine", "small", condition, "off", scheme].into(),
         metric,
         unit: unit.into(),
         published: published.map(row),
@@ -502,7 +484,7 @@ fn a_port_at_which_nothing_waits_is_not_hot() {
 fn a_lower_bound_has_no_interval() {
     let mut records = [1, 2, 5].map(|seed| run("c", "off", "none", seed)).to_vec();
     let ends = |records: &[RunRecord]| {
-        let case = CaseRuns { condition: "c", pause: "off", scheme: "none", runs: records.iter().collect() };
+        let case = CaseRuns { case: ["", "", "c", "off", "none"].into(), runs: records.iter().collect() };
         let f = bars(&[&case], "overhead", Dimension::Scheme, "T".into(), String::new()).unwrap();
         let band = f.traces[0].band.as_ref().unwrap();
         let cell = super::cell(&case.summary(find("overhead").unwrap()).unwrap());
@@ -511,7 +493,7 @@ fn a_lower_bound_has_no_interval() {
     };
     let (mean, drawn, known) = ends(&records);
     assert_eq!((drawn, known), (true, (false, true, true)));
-    records[1].at_least.insert("overhead".into());
+    records[1].metrics.0.get_mut("overhead").unwrap().at_least = true;
     assert_eq!(ends(&records), (mean, false, (true, false, false)));
 }
 
@@ -544,8 +526,10 @@ fn tables_of_ports() {
         let mut r = RunRecord { ports: ports.collect(), ..run("c", "on", "none", 1) };
         r.ports.insert("H0".into(), facts(200.0, 0.0));
         let runs = [r];
-        let case =
-            |condition| CaseRuns { condition, pause: "on", scheme: "none", runs: runs.iter().collect() };
+        let case = |condition| CaseRuns {
+            case: ["", "", condition, "on", "none"].into(),
+            runs: runs.iter().collect(),
+        };
         (ports_of(&[case("c")]), ports_of(&[case("c"), case("d")]))
     };
     fn ports_of(cases: &[CaseRuns<'_>]) -> Vec<crate::model::Table> {

@@ -2,7 +2,7 @@
 
 use super::scene::{CaseRuns, ordinal, split};
 use crate::model::{Axis, Band, Figure, Kind, Trace};
-use cnsim_lab::figures::Dimension;
+use cnsim_lab::case::Dimension;
 use cnsim_lab::metrics::find;
 use cnsim_lab::stats::Summary;
 
@@ -16,7 +16,8 @@ pub(crate) fn bars(
 ) -> Option<Figure> {
     let m = find(metric)?;
     let parts = |c: &CaseRuns<'_>| -> (String, [Option<String>; 3]) {
-        let all = [c.condition.to_string(), format!("PAUSE {}", c.pause), c.scheme.to_string()];
+        let all =
+            [c.case.condition.to_string(), format!("PAUSE {}", c.case.pause), c.case.scheme.to_string()];
         let at = all[across as usize].clone();
         let rest = [0, 1, 2].map(|i| (i != across as usize).then(|| all[i].clone()));
         (at, rest)

@@ -7,9 +7,10 @@ use super::slowdown::slowdowns;
 use super::table::Layout;
 use super::traffic::tails;
 use crate::model::{Axis, Band, Figure, Level, Trace, Window};
-use cnsim_lab::figures::{Dimension, FigureSpec, Show};
+use cnsim_lab::case::Dimension;
+use cnsim_lab::figures::{FigureSpec, Show};
 use cnsim_lab::metrics::find;
-use cnsim_lab::store::Curve;
+use cnsim_lab::record::Curve;
 use cnsim_scheme_api::Bytes;
 
 /// Most lines of a figure; with more it is split.
@@ -23,7 +24,8 @@ pub(crate) fn figures(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
         Layout::Together => below_all(scene, layout),
     };
     // Below the table where there is one only, else in a section of their own.
-    let tables: std::collections::BTreeSet<String> = scene.cases.iter().map(|c| layout.table(c)).collect();
+    let tables: std::collections::BTreeSet<String> =
+        scene.cases.iter().map(|c| layout.table(&c.case)).collect();
     let only = tables.first().filter(|_| layout == Layout::Apart && tables.len() == 1);
     for spec in &scene.scenario.figures {
         let mut some = asked(scene, spec);
@@ -78,7 +80,7 @@ struct Line<'s, 'a> {
 fn below_each(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
     let mut tables: Vec<(String, Vec<&CaseRuns<'_>>)> = Vec::new();
     for c in &scene.cases {
-        let id = layout.table(c);
+        let id = layout.table(&c.case);
         match tables.iter_mut().find(|t| t.0 == id) {
             Some(t) => t.1.push(c),
             None => tables.push((id, vec![c])),
@@ -92,7 +94,7 @@ fn below_each(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
             let Some(series) = names.iter().find(shown) else { continue };
             let lines = cases
                 .iter()
-                .map(|c| Line { case: c, series: (*series).into(), name: c.scheme.into(), slot: None })
+                .map(|c| Line { case: c, series: (*series).into(), name: c.case.scheme.clone(), slot: None })
                 .collect::<Vec<_>>();
             all.extend(over_time(scene, &lines, id, title(series), String::new()));
         }
@@ -108,15 +110,15 @@ fn below_each(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
 fn below_all(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
     let mut sets: Vec<(String, &str, &str, Vec<&CaseRuns<'_>>)> = Vec::new();
     for c in &scene.cases {
-        match sets.iter_mut().find(|t| (t.1, t.2) == (c.pause, c.scheme)) {
+        match sets.iter_mut().find(|t| (t.1, t.2) == (&*c.case.pause, &*c.case.scheme)) {
             Some(t) => t.3.push(c),
-            None => sets.push((layout.table(c), c.pause, c.scheme, vec![c])),
+            None => sets.push((layout.table(&c.case), &c.case.pause, &c.case.scheme, vec![c])),
         }
     }
     let mut all = Vec::new();
     let hot = scene.has_hot_port();
     for (id, _, scheme, cases) in &sets {
-        let conditions: Vec<&str> = cases.iter().map(|c| c.condition).collect();
+        let conditions: Vec<&str> = cases.iter().map(|c| c.case.condition.as_str()).collect();
         for (rest, members) in split(&conditions) {
             for names in BELOW {
                 let shown = |n: &&&str| has(cases, n) && (hot || !n.starts_with("hot_"));
@@ -124,14 +126,14 @@ fn below_all(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
                 let drawn = |c: &CaseRuns<'_>| {
                     scene.scenario.figures.iter().any(|f| {
                         let same = matches!(&f.show, Show::Series(list) if list.iter().any(|s| s == series));
-                        same && c.runs.first().is_some_and(|r| f.takes(r))
+                        same && f.takes(&c.case)
                     })
                 };
                 let lines: Vec<Line<'_, '_>> = members
                     .iter()
                     .enumerate()
                     .filter_map(|(i, (name, condition))| {
-                        let case = cases.iter().find(|c| c.condition == *condition)?;
+                        let case = cases.iter().find(|c| c.case.condition == *condition)?;
                         Some((i, name, case))
                     })
                     .map(|(i, name, case)| Line {
@@ -279,8 +281,8 @@ fn over_time(
         if values.all(|v| v == first) { first } else { String::new() }
     };
     for f in &mut all {
-        (f.scheme, f.condition) = (same(|c| c.scheme.into()), same(|c| c.condition.into()));
-        f.pause = same(|c| c.pause.into());
+        (f.scheme, f.condition) = (same(|c| c.case.scheme.clone()), same(|c| c.case.condition.clone()));
+        f.pause = same(|c| c.case.pause.clone());
         let said = said(peaked.contains(&f.y.unit));
         f.caption = [caption.as_str(), said.as_str()]
             .into_iter()
@@ -361,12 +363,10 @@ fn levels(scene: &Scene<'_>, lines: &[Line<'_, '_>], y: &Axis) -> Vec<Level> {
 
 /// A figure that the scenario asks for, or one for each value of a dimension.
 fn asked(scene: &Scene<'_>, spec: &FigureSpec) -> Vec<Figure> {
-    let cases: Vec<&CaseRuns<'_>> =
-        scene.cases.iter().filter(|c| c.runs.first().is_some_and(|r| spec.takes(r))).collect();
+    let cases: Vec<&CaseRuns<'_>> = scene.cases.iter().filter(|c| spec.takes(&c.case)).collect();
     let value = |c: &CaseRuns<'_>, d: Dimension| match d {
-        Dimension::Condition => c.condition.to_string(),
-        Dimension::Pause => format!("PAUSE {}", c.pause),
-        Dimension::Scheme => c.scheme.to_string(),
+        Dimension::Pause => format!("PAUSE {}", c.case.pause),
+        _ => d.of(&c.case).to_string(),
     };
     let mut parts: Vec<(String, Vec<&CaseRuns<'_>>)> = Vec::new();
     for c in cases {
@@ -407,8 +407,8 @@ fn asked(scene: &Scene<'_>, spec: &FigureSpec) -> Vec<Figure> {
 fn sorted<'s, 'a>(cases: &[&'s CaseRuns<'a>], wanted: bool) -> Vec<(String, Vec<&'s CaseRuns<'a>>)> {
     let mut conditions: Vec<&str> = Vec::new();
     for c in cases {
-        if !conditions.contains(&c.condition) {
-            conditions.push(c.condition);
+        if !conditions.contains(&c.case.condition.as_str()) {
+            conditions.push(&c.case.condition);
         }
     }
     let groups = split(&conditions);
@@ -416,7 +416,7 @@ fn sorted<'s, 'a>(cases: &[&'s CaseRuns<'a>], wanted: bool) -> Vec<(String, Vec<
         return vec![(String::new(), cases.to_vec())];
     }
     let mine = |members: &[(String, String)]| {
-        let of = |c: &&&CaseRuns<'_>| members.iter().any(|m| m.1 == c.condition);
+        let of = |c: &&&CaseRuns<'_>| members.iter().any(|m| m.1 == c.case.condition);
         cases.iter().filter(of).copied().collect::<Vec<_>>()
     };
     groups.iter().map(|(rest, members)| (rest.clone(), mine(members))).collect()
@@ -436,18 +436,17 @@ fn series(
     spec: &FigureSpec,
     heading: &str,
 ) -> Vec<Figure> {
-    let distinct = |f: &dyn Fn(&CaseRuns<'_>) -> String| -> Vec<String> {
-        let mut all: Vec<String> = Vec::new();
-        for v in cases.iter().map(|c| f(c)) {
+    let distinct = |d: Dimension| {
+        let mut all: Vec<&str> = Vec::new();
+        for v in cases.iter().map(|c| d.of(&c.case)) {
             if !all.contains(&v) {
                 all.push(v);
             }
         }
         all
     };
-    let conditions = distinct(&|c| c.condition.to_string());
-    let pauses = distinct(&|c| c.pause.to_string());
-    let schemes = distinct(&|c| c.scheme.to_string());
+    let [conditions, pauses, schemes] =
+        [Dimension::Condition, Dimension::Pause, Dimension::Scheme].map(distinct);
     let groups = sorted(cases, cases.len() * list.len() > 4);
     if groups.len() > 1 {
         let inner = |rest: &str| if at.is_empty() { rest.to_string() } else { format!("{at}, {rest}") };
@@ -465,41 +464,38 @@ fn series(
         ];
         if let Some((_, d)) = by.into_iter().filter(|b| b.0 > 1).min_by_key(|b| b.0) {
             let mut all = Vec::new();
-            for value in [&conditions, &pauses, &schemes][d as usize] {
-                let some: Vec<&CaseRuns<'_>> = cases
-                    .iter()
-                    .copied()
-                    .filter(|c| [c.condition, c.pause, c.scheme][d as usize] == value)
-                    .collect();
-                let text = if d == Dimension::Pause { format!("PAUSE {value}") } else { value.clone() };
+            for value in distinct(d) {
+                let some: Vec<&CaseRuns<'_>> =
+                    cases.iter().copied().filter(|c| d.of(&c.case) == value).collect();
+                let text = if d == Dimension::Pause { format!("PAUSE {value}") } else { value.into() };
                 let inner = if at.is_empty() { text } else { format!("{at}, {text}") };
                 all.extend(series(scene, &some, list, &inner, spec, heading));
             }
             return all;
         }
     }
-    let short = split(&conditions.iter().map(String::as_str).collect::<Vec<_>>());
+    let short = split(&conditions);
     let told = |c: &CaseRuns<'_>, s: &str| -> (String, bool) {
         let mut words = Vec::new();
         if schemes.len() > 1 {
-            words.push(c.scheme.to_string());
+            words.push(c.case.scheme.to_string());
         }
         if conditions.len() > 1 {
             // One clause says it all, if they differ in no other.
             let clause = match &short[..] {
-                [(_, members)] => members.iter().find(|m| m.1 == c.condition).map(|m| m.0.clone()),
+                [(_, members)] => members.iter().find(|m| m.1 == c.case.condition).map(|m| m.0.clone()),
                 _ => None,
             };
-            words.push(clause.unwrap_or_else(|| c.condition.to_string()));
+            words.push(clause.unwrap_or_else(|| c.case.condition.to_string()));
         }
         if pauses.len() > 1 {
-            words.push(format!("PAUSE {}", c.pause));
+            words.push(format!("PAUSE {}", c.case.pause));
         }
         if list.len() > 1 {
             words.push(s.split_once(' ').map_or_else(|| title(s), |(_, what)| what.to_string()));
         }
         let plain = words.len() <= 1 && schemes.len() > 1 || words.is_empty();
-        (if words.is_empty() { c.scheme.to_string() } else { words.join(", ") }, plain)
+        (if words.is_empty() { c.case.scheme.to_string() } else { words.join(", ") }, plain)
     };
     let mut lines = Vec::new();
     for c in cases {

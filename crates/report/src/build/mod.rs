@@ -26,8 +26,9 @@ use self::xoff::strips;
 use crate::model::{self, Fact, NotRun, Page, Report, Study};
 use cnsim_lab::advice::{after, before, frozen, of_others};
 use cnsim_lab::assumptions::ASSUMPTIONS;
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::scenario::Scenario;
-use cnsim_lab::store::{RunRecord, fingerprint};
+use cnsim_lab::store::fingerprint;
 use cnsim_lab::unfinished;
 use cnsim_papers::PAPERS;
 use cnsim_papers::cells::Cell;
@@ -82,7 +83,8 @@ pub fn build(p: &Parts<'_>) -> Report {
     let rests: Vec<BTreeSet<(String, String)>> =
         p.findings.iter().map(|(c, _)| grounds(c, p.records)).collect();
     let pages: Vec<Page> = p.scenarios.iter().filter_map(|s| page(p, s, &rests)).collect();
-    let of_page = |n: &Published| pages.iter().any(|page| page.id == format!("{}/{}", n.study, n.scenario));
+    let of_page =
+        |n: &Published| pages.iter().any(|page| page.id == format!("{}/{}", n.case.study, n.case.scenario));
     Report {
         title: match &pages[..] {
             [one] if p.cells.iter().all(|c| c.published.is_none()) => one.title.clone(),
@@ -217,10 +219,7 @@ fn claim((c, f): &(&'static Claim, Finding)) -> model::Claim {
 fn not_run((p, reason): &(Published, String)) -> NotRun {
     let note = if p.note.is_empty() { String::new() } else { format!("; the study's note: {}", p.note) };
     NotRun {
-        place: format!(
-            "{}/{}, {}, PAUSE {}, {}, {}",
-            p.study, p.scenario, p.condition, p.pause, p.scheme, p.metric
-        ),
+        place: format!("{}, {}", p.case, p.metric),
         value: format!("{} {}", p.text, p.unit),
         reason: format!("{reason}{note}"),
     }
@@ -228,7 +227,8 @@ fn not_run((p, reason): &(Published, String)) -> NotRun {
 
 fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Option<Page> {
     let scene = Scene::of(s, p.records);
-    let cells: Vec<&Cell> = p.cells.iter().filter(|c| c.study == s.study && c.scenario == s.name).collect();
+    let cells: Vec<&Cell> =
+        p.cells.iter().filter(|c| c.case.study == s.study && c.case.scenario == s.name).collect();
     if scene.cases.is_empty() || cells.is_empty() {
         return None;
     }
@@ -243,7 +243,7 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
     // A study's tables are those that it printed.
     let own = cells.iter().all(|c| c.published.is_none()) && PAPERS.iter().all(|p| p.id != s.study);
     let layout = Layout::of(&scene);
-    let left = p.left.iter().filter(|(n, _)| n.study == s.study && n.scenario == s.name);
+    let left = p.left.iter().filter(|(n, _)| n.case.study == s.study && n.case.scenario == s.name);
     Some(Page {
         id: s.id(),
         title: if said(&s.title) && s.title != "untitled" { s.title.clone() } else { s.id() },
@@ -251,7 +251,7 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
         source: if said(&s.source) { s.source.clone() } else { String::new() },
         topology: topology(s),
         alerts: {
-            let mine = || p.records.iter().filter(|r| r.study == s.study && r.scenario == s.name);
+            let mine = || p.records.iter().filter(|r| r.case.study == s.study && r.case.scenario == s.name);
             let mut all = alerts(mine());
             all.push(conclusions(advice(&scene, mine())));
             all
@@ -296,9 +296,9 @@ fn assumptions(s: &Scenario, scene: &Scene<'_>) -> Vec<model::Assumption> {
             };
             let Some(value) = value.as_str() else { continue };
             match values.iter_mut().find(|v| v.0 == value) {
-                Some((_, schemes)) if schemes.contains(&c.scheme) => {}
-                Some((_, schemes)) => schemes.push(c.scheme),
-                None => values.push((value.into(), vec![c.scheme])),
+                Some((_, schemes)) if schemes.contains(&&*c.case.scheme) => {}
+                Some((_, schemes)) => schemes.push(&c.case.scheme),
+                None => values.push((value.into(), vec![&c.case.scheme])),
             }
         }
         // What a scenario neither sets nor runs a scheme for has no bearing.
@@ -344,11 +344,7 @@ mod tests {
     #[test]
     fn rows_not_run_have_their_reason_and_note() {
         let row = |note: &str| Published {
-            study: "B07".into(),
-            scenario: "s".into(),
-            condition: "c".into(),
-            pause: "on".into(),
-            scheme: "ecm".into(),
+            case: ["B07", "s", "c", "on", "ecm"].into(),
             metric: "overhead".into(),
             value: 1.0,
             text: "1.0".into(),
@@ -367,17 +363,13 @@ mod tests {
     #[test]
     fn pages_have_runs_and_cells() {
         let s = Scenario::load("B07/single-hop", &[]).unwrap();
-        let case = s.cases().into_iter().find(|c| c.scheme == "qcn-2pt").unwrap();
+        let case = s.cases().into_iter().find(|c| c.id.scheme == "qcn-2pt").unwrap();
         let ready = s.ready(&case).unwrap();
         let record = RunRecord {
-            study: s.study.clone(),
-            scenario: s.name.clone(),
-            condition: case.condition.clone(),
-            pause: case.pause.clone(),
-            scheme: case.scheme.clone(),
+            case: case.id.clone(),
             seed: 1,
             config: ready.config.clone(),
-            metrics: [("overhead".to_string(), 1.0)].into(),
+            metrics: [("overhead", 1.0)].into(),
             ..RunRecord::default()
         };
         let records = [record];
@@ -404,7 +396,7 @@ mod tests {
         };
         assert!(!titles(&records).contains(&"Hot queue length".to_string()), "no series is there");
         let mut records = records;
-        let queue = cnsim_lab::store::Curve { values: vec![10.0], bin: 0.001, ..Default::default() };
+        let queue = cnsim_lab::record::Curve { values: vec![10.0], bin: 0.001, ..Default::default() };
         records[0].series.insert("hot_queue".into(), queue);
         assert!(titles(&records).contains(&"Hot queue length".to_string()), "{:?}", titles(&records));
     }

@@ -39,7 +39,7 @@ fn figure((title, axis, members): &Family, cases: &[&CaseRuns<'_>], group: &str)
         return None;
     }
     let trace = |c: &&CaseRuns<'_>| -> Option<Trace> {
-        let mut t = Trace { name: c.scheme.into(), band: Some(Band::default()), ..Trace::default() };
+        let mut t = Trace { name: c.case.scheme.clone(), band: Some(Band::default()), ..Trace::default() };
         for (place, (_, id)) in shown.iter().enumerate() {
             let Some(s) = summary(c, id) else { continue };
             let (low, high) = s.confidence().unwrap_or((s.mean, s.mean));

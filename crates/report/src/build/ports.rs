@@ -69,15 +69,15 @@ const FACTS: [Fact; 6] = [
 pub fn ports(cases: &[CaseRuns<'_>]) -> Vec<Table> {
     let mut pauses: Vec<&str> = Vec::new();
     for c in cases {
-        if !pauses.contains(&c.pause) {
-            pauses.push(c.pause);
+        if !pauses.contains(&c.case.pause.as_str()) {
+            pauses.push(&c.case.pause);
         }
     }
     pauses.iter().filter_map(|p| table(cases, p)).collect()
 }
 
 fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
-    let mine: Vec<&CaseRuns<'_>> = cases.iter().filter(|c| c.pause == pause).collect();
+    let mine: Vec<&CaseRuns<'_>> = cases.iter().filter(|c| c.case.pause == pause).collect();
     // How long a port was in XOFF, and its queue, in the worst case.
     let mut weight: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     for (name, facts) in mine.iter().flat_map(|c| &c.runs).flat_map(|r| &r.ports) {
@@ -96,7 +96,7 @@ fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
     let shown = names.iter().filter(|n| place(n.0).is_some()).count() + MOST;
     let left = names.len().saturating_sub(shown);
     let few = mine.iter().any(|c| (2..SEEDS).contains(&c.runs.len()));
-    let several = mine.windows(2).any(|w| w[0].condition != w[1].condition);
+    let several = mine.windows(2).any(|w| w[0].case.condition != w[1].case.condition);
     let mut rows: Vec<Row> = Vec::new();
     for (name, _) in names.iter().take(shown) {
         for c in &mine {
@@ -106,8 +106,9 @@ fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
                 let most = if f.2 == "%" { 100.0 } else { f64::INFINITY };
                 summed(values, most)
             });
-            let condition = if several { format!("{name}, {}", c.condition) } else { (*name).to_owned() };
-            rows.push(Row { scheme: c.scheme.into(), condition, cells: cells.collect() });
+            let condition =
+                if several { format!("{name}, {}", c.case.condition) } else { (*name).to_owned() };
+            rows.push(Row { scheme: c.case.scheme.clone(), condition, cells: cells.collect() });
         }
     }
     // Other ports than these may have sent XOFF or dropped frames: zeros of these are not shown, nor is a table of zeros.

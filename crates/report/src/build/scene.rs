@@ -2,20 +2,17 @@
 
 use crate::model;
 use cnsim_lab::advice::two_frames;
+use cnsim_lab::case::CaseId;
 use cnsim_lab::metrics::Metric;
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::scenario::{Ready, Scenario};
 use cnsim_lab::stats::Summary;
-use cnsim_lab::store::RunRecord;
 use std::collections::BTreeMap;
 
 /// The runs of one case, in order of seeds.
 pub struct CaseRuns<'a> {
-    /// Condition of the runs.
-    pub condition: &'a str,
-    /// PAUSE mode of the runs.
-    pub pause: &'a str,
-    /// Registered name of the scheme.
-    pub scheme: &'a str,
+    /// The case of the runs.
+    pub case: CaseId,
     /// The runs, one for each seed.
     pub runs: Vec<&'a RunRecord>,
 }
@@ -23,8 +20,8 @@ pub struct CaseRuns<'a> {
 impl CaseRuns<'_> {
     /// The summary of a metric over its runs; none if no run has it.
     pub fn summary(&self, m: &Metric) -> Option<Summary> {
-        let values: Vec<f64> = self.runs.iter().filter_map(|r| r.metrics.get(m.id).copied()).collect();
-        Some(m.summary(&values)?.bounded(self.runs.iter().any(|r| r.at_least.contains(m.id))))
+        let values: Vec<f64> = self.runs.iter().filter_map(|r| r.metrics.get(m.id)).collect();
+        Some(m.summary(&values)?.bounded(self.runs.iter().any(|r| r.metrics.at_least(m.id))))
     }
 }
 
@@ -36,16 +33,12 @@ pub(crate) struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     pub(crate) fn of(scenario: &'a Scenario, records: &'a [RunRecord]) -> Self {
-        let mut at: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
+        let mut at: BTreeMap<&CaseId, usize> = BTreeMap::new();
         let mut cases: Vec<CaseRuns<'a>> = Vec::new();
-        for r in records.iter().filter(|r| r.study == scenario.study && r.scenario == scenario.name) {
-            let i = *at.entry((&r.condition, &r.pause, &r.scheme)).or_insert_with(|| {
-                cases.push(CaseRuns {
-                    condition: &r.condition,
-                    pause: &r.pause,
-                    scheme: &r.scheme,
-                    runs: Vec::new(),
-                });
+        let mine = |r: &&RunRecord| r.case.study == scenario.study && r.case.scenario == scenario.name;
+        for r in records.iter().filter(mine) {
+            let i = *at.entry(&r.case).or_insert_with(|| {
+                cases.push(CaseRuns { case: r.case.clone(), runs: Vec::new() });
                 cases.len() - 1
             });
             cases[i].runs.push(r);
@@ -67,7 +60,8 @@ impl<'a> Scene<'a> {
 
     /// Settings of a case, for the marks that a figure draws beside its lines.
     pub(crate) fn ready(&self, case: &CaseRuns<'_>) -> Option<Ready> {
-        let found = self.scenario.case_of(case.condition, case.pause, case.scheme)?;
+        let CaseId { condition, pause, scheme, .. } = &case.case;
+        let found = self.scenario.case_of(condition, pause, scheme)?;
         self.scenario.ready(&found).ok()
     }
 }

@@ -41,7 +41,7 @@ fn trace(case: &CaseRuns<'_>, place: usize) -> Option<Trace> {
     let first = case.runs.first().map(|r| r.by_size.len()).filter(|n| *n > 1)?;
     let runs: Vec<&[SizeGroup]> =
         case.runs.iter().map(|r| r.by_size.as_slice()).filter(|g| g.len() == first).collect();
-    let mut t = Trace { name: case.scheme.into(), ..Trace::default() };
+    let mut t = Trace { name: case.case.scheme.clone(), ..Trace::default() };
     let mut band = Band::default();
     for i in 0..first {
         let mean =
@@ -59,7 +59,7 @@ fn trace(case: &CaseRuns<'_>, place: usize) -> Option<Trace> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_lab::store::RunRecord;
+    use cnsim_lab::record::RunRecord;
 
     #[test]
     fn a_line_is_the_mean_of_its_seeds() {
@@ -76,12 +76,12 @@ mod tests {
             ..RunRecord::default()
         };
         let runs = [run(&[(1000, 1.0), (9000, 2.0)]), run(&[(3000, 2.0), (9000, 4.0)]), run(&[(1, 9.0)])];
-        let case = CaseRuns { condition: "", pause: "off", scheme: "none", runs: runs.iter().collect() };
+        let case = CaseRuns { case: ["", "", "", "off", "none"].into(), runs: runs.iter().collect() };
         let figures = slowdowns(&[&case], "table");
         assert_eq!(figures.len(), 3);
         assert!(!figures[0].y.log);
         let far = [run(&[(1000, 0.0), (3000, 1.0), (9000, 31.0)])];
-        let far = CaseRuns { condition: "", pause: "off", scheme: "none", runs: far.iter().collect() };
+        let far = CaseRuns { case: ["", "", "", "off", "none"].into(), runs: far.iter().collect() };
         assert!(slowdowns(&[&far], "table")[0].y.log, "more than thirty times the least above zero");
         let line = &figures[1].traces[0];
         assert_eq!((line.x.as_slice(), line.y.as_slice()), (&[2.0, 9.0][..], &[3.0, 6.0][..]));
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!((band.low.as_slice(), band.high.as_slice()), (&[2.0, 4.0][..], &[4.0, 8.0][..]));
         // Flows of one size have no line.
         let one = [run(&[(1000, 1.0)])];
-        let case = CaseRuns { condition: "", pause: "off", scheme: "none", runs: one.iter().collect() };
+        let case = CaseRuns { case: ["", "", "", "off", "none"].into(), runs: one.iter().collect() };
         assert!(slowdowns(&[&case], "table").is_empty());
     }
 }

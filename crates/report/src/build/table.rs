@@ -2,6 +2,7 @@
 
 use super::scene::{CaseRuns, Scene};
 use crate::model::{self, Column, Row, Table};
+use cnsim_lab::case::CaseId;
 use cnsim_lab::metrics::{METRICS, Metric};
 use cnsim_papers::cells::Cell;
 use cnsim_papers::verdict::{Verdict, accepted, factor};
@@ -18,21 +19,17 @@ pub(crate) enum Layout {
 
 impl Layout {
     pub(crate) fn of(scene: &Scene<'_>) -> Self {
-        let tables: BTreeSet<(&str, &str)> = scene.cases.iter().map(|c| (c.condition, c.pause)).collect();
-        let pauses: BTreeSet<&str> = scene.cases.iter().map(|c| c.pause).collect();
+        let tables: BTreeSet<CaseId> = scene.cases.iter().map(|c| c.case.under("")).collect();
+        let pauses: BTreeSet<&str> = scene.cases.iter().map(|c| c.case.pause.as_str()).collect();
         let few = scene.cases.len() <= 3 * tables.len();
         if few && tables.len() > pauses.len() { Self::Together } else { Self::Apart }
     }
 
     /// The table in which a case stands.
-    pub(crate) fn table(self, case: &CaseRuns<'_>) -> String {
-        self.id(case.condition, case.pause)
-    }
-
-    fn id(self, condition: &str, pause: &str) -> String {
+    pub(crate) fn table(self, case: &CaseId) -> String {
         match self {
-            Self::Apart => format!("{condition}, PAUSE {pause}"),
-            Self::Together => format!("PAUSE {pause}"),
+            Self::Apart => case.place(),
+            Self::Together => format!("PAUSE {}", case.pause),
         }
     }
 }
@@ -40,13 +37,11 @@ impl Layout {
 /// A metric in a unit.
 type Head = (&'static str, String);
 
-/// A row to be: its condition in the study's words, that of its runs, PAUSE mode, scheme.
+/// A row to be: its condition in the study's words, and the case of its runs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     shown: String,
-    run: String,
-    pause: String,
-    scheme: String,
+    case: CaseId,
 }
 
 /// All tables of a scenario.
@@ -56,20 +51,17 @@ pub(crate) fn tables(
     claimed: &BTreeSet<&str>,
     layout: Layout,
 ) -> Vec<Table> {
-    let runs: Vec<String> = cells.iter().map(|c| run_condition(scene, c)).collect();
     // Two published rows on one run keep the study's words; all others take the run's.
-    let mut words: BTreeMap<(&str, &str, &str, Head), BTreeSet<&str>> = BTreeMap::new();
-    for (c, run) in cells.iter().zip(&runs) {
-        let at = (run.as_str(), c.pause.as_str(), c.scheme.as_str(), (c.metric.id, c.unit.clone()));
-        words.entry(at).or_default().insert(&c.condition);
+    let mut words: BTreeMap<(&CaseId, Head), BTreeSet<&str>> = BTreeMap::new();
+    for c in cells {
+        words.entry((&c.case, (c.metric.id, c.unit.clone()))).or_default().insert(c.condition());
     }
     let own: BTreeSet<&str> = words.values().filter(|w| w.len() > 1).flatten().copied().collect();
     let mut rows: Vec<Key> = Vec::new();
     let mut place: BTreeMap<Key, BTreeMap<Head, &Cell>> = BTreeMap::new();
-    for (c, run) in cells.iter().zip(&runs) {
-        let shown = if own.contains(c.condition.as_str()) { &c.condition } else { run };
-        let key =
-            Key { shown: shown.clone(), run: run.clone(), pause: c.pause.clone(), scheme: c.scheme.clone() };
+    for c in cells {
+        let shown = if own.contains(c.condition()) { c.condition() } else { &c.case.condition };
+        let key = Key { shown: shown.into(), case: c.case.clone() };
         if !place.contains_key(&key) {
             rows.push(key.clone());
         }
@@ -80,12 +72,13 @@ pub(crate) fn tables(
     let mut tables: Vec<Table> = Vec::new();
     let mut of: Vec<Vec<&Key>> = Vec::new();
     for k in &rows {
-        let id = layout.id(&k.run, &k.pause);
+        let id = layout.table(&k.case);
         match tables.iter().position(|t| t.id == id) {
             Some(i) => of[i].push(k),
             None => {
-                let condition = if layout == Layout::Apart { k.run.clone() } else { String::new() };
-                tables.push(Table { id, condition, pause: k.pause.clone(), ..Table::default() });
+                let condition =
+                    if layout == Layout::Apart { k.case.condition.clone() } else { String::new() };
+                tables.push(Table { id, condition, pause: k.case.pause.clone(), ..Table::default() });
                 of.push(vec![k]);
             }
         }
@@ -102,22 +95,16 @@ pub(crate) fn tables(
     tables
 }
 
-/// The condition of a cell's runs; the cell carries the study's words for it.
-fn run_condition(scene: &Scene<'_>, c: &Cell) -> String {
-    let case = c.published.as_ref().and_then(|p| scene.scenario.case_of(&p.condition, &c.pause, &c.scheme));
-    case.map_or_else(|| c.condition.clone(), |case| case.condition)
-}
-
 /// Place of a row: that of its condition among the runs, PAUSE, then its scheme; of one run, the published words.
 fn order(scene: &Scene<'_>, k: &Key) -> (usize, usize, bool, String, usize) {
     let end = scene.cases.len();
     let first = |f: &dyn Fn(&CaseRuns<'_>) -> bool| scene.cases.iter().position(f).unwrap_or(end);
     (
-        first(&|c| c.condition == k.run),
-        first(&|c| c.condition == k.run && c.pause == k.pause),
-        k.shown != k.run,
+        first(&|c| c.case.condition == k.case.condition),
+        first(&|c| c.case.under("") == k.case.under("")),
+        k.shown != k.case.condition,
         k.shown.clone(),
-        first(&|c| c.condition == k.run && c.pause == k.pause && c.scheme == k.scheme),
+        first(&|c| c.case == k.case),
     )
 }
 
@@ -179,7 +166,7 @@ fn fill(
             return Some(c);
         }
         // The same runs under other words: measured, but nothing published under these.
-        let other = Key { shown: k.run.clone(), ..k.clone() };
+        let other = Key { shown: k.case.condition.clone(), ..k.clone() };
         let c = find(&other, head)?;
         let note = String::new();
         Some(model::Cell { published: None, accept: None, verdict: model::Verdict::Unpublished, note, ..c })
@@ -212,7 +199,7 @@ fn fill(
     t.rows = keys
         .iter()
         .map(|k| Row {
-            scheme: k.scheme.clone(),
+            scheme: k.case.scheme.clone(),
             condition: if several { k.shown.clone() } else { String::new() },
             cells: heads.iter().map(|head| cell(k, head)).collect(),
         })

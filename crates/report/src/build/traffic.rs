@@ -13,9 +13,9 @@ const SHOWN: [&str; 7] = [
 /// A table for each PAUSE mode and condition; none if no `[[traffic]]` table has a name.
 pub fn traffic(cases: &[CaseRuns<'_>]) -> Vec<Table> {
     let mut places: Vec<(&str, &str)> = Vec::new();
-    for c in cases {
-        if !places.contains(&(c.condition, c.pause)) {
-            places.push((c.condition, c.pause));
+    for at in cases.iter().map(|c| (&*c.case.condition, &*c.case.pause)) {
+        if !places.contains(&at) {
+            places.push(at);
         }
     }
     // PAUSE modes of one condition are told apart by themselves.
@@ -25,9 +25,9 @@ pub fn traffic(cases: &[CaseRuns<'_>]) -> Vec<Table> {
 
 fn table(cases: &[CaseRuns<'_>], (condition, pause): (&str, &str), several: bool) -> Option<Table> {
     let mine: Vec<&CaseRuns<'_>> =
-        cases.iter().filter(|c| (c.condition, c.pause) == (condition, pause)).collect();
+        cases.iter().filter(|c| (&*c.case.condition, &*c.case.pause) == (condition, pause)).collect();
     let all = || mine.iter().flat_map(|c| &c.runs).flat_map(|r| &r.traffic);
-    let known = |m: &&Metric| all().any(|t| t.metrics.contains_key(m.id));
+    let known = |m: &&Metric| all().any(|t| t.metrics.0.contains_key(m.id));
     let metrics: Vec<&Metric> = SHOWN.iter().filter_map(|id| find(id)).filter(known).collect();
     let mut names: Vec<&str> = Vec::new();
     for t in all() {
@@ -37,7 +37,7 @@ fn table(cases: &[CaseRuns<'_>], (condition, pause): (&str, &str), several: bool
     }
     let rows = names.iter().flat_map(|name| {
         mine.iter().map(|c| Row {
-            scheme: c.scheme.into(),
+            scheme: c.case.scheme.clone(),
             condition: (*name).into(),
             cells: metrics.iter().map(|m| value(c, name, m)).collect(),
         })
@@ -69,8 +69,8 @@ fn table(cases: &[CaseRuns<'_>], (condition, pause): (&str, &str), several: bool
 /// A metric of a name over the seeds of a case.
 fn value(case: &CaseRuns<'_>, name: &str, m: &Metric) -> Option<Cell> {
     let mine = || case.runs.iter().flat_map(|r| &r.traffic).filter(|t| t.name == name);
-    let values: Vec<f64> = mine().filter_map(|t| t.metrics.get(m.id).copied()).collect();
-    let summary = m.summary(&values)?.bounded(mine().any(|t| t.at_least.contains(m.id)));
+    let values: Vec<f64> = mine().filter_map(|t| t.metrics.get(m.id)).collect();
+    let summary = m.summary(&values)?.bounded(mine().any(|t| t.metrics.at_least(m.id)));
     Some(Cell { values, ..cell(&summary) })
 }
 
@@ -83,12 +83,12 @@ pub(crate) fn tails(cases: &[&CaseRuns<'_>], group: &str) -> Option<Figure> {
     let m = find(DRAWN)?;
     let mut names: Vec<&str> = Vec::new();
     for t in cases.iter().flat_map(|c| &c.runs).flat_map(|r| &r.traffic) {
-        if t.metrics.contains_key(m.id) && !names.contains(&t.name.as_str()) {
+        if t.metrics.0.contains_key(m.id) && !names.contains(&t.name.as_str()) {
             names.push(&t.name);
         }
     }
     let trace = |c: &&CaseRuns<'_>| {
-        let mut t = Trace { name: c.scheme.into(), band: Some(Band::default()), ..Trace::default() };
+        let mut t = Trace { name: c.case.scheme.clone(), band: Some(Band::default()), ..Trace::default() };
         for (at, cell) in names.iter().enumerate().filter_map(|(at, name)| Some((at, value(c, name, m)?))) {
             let mean = cell.measured?;
             let (low, high) = cell.ci95.unwrap_or((mean, mean));

@@ -9,20 +9,20 @@ use cnsim_lab::xoff;
 pub(crate) fn strips(scene: &Scene<'_>) -> Vec<Figure> {
     let mut pauses: Vec<&str> = Vec::new();
     for c in &scene.cases {
-        if !pauses.contains(&c.pause) {
-            pauses.push(c.pause);
+        if !pauses.contains(&c.case.pause.as_str()) {
+            pauses.push(&c.case.pause);
         }
     }
     pauses.iter().flat_map(|p| of_pause(scene, p)).collect()
 }
 
 fn of_pause(scene: &Scene<'_>, pause: &str) -> Vec<Figure> {
-    let cases: Vec<&CaseRuns<'_>> = scene.cases.iter().filter(|c| c.pause == pause).collect();
+    let cases: Vec<&CaseRuns<'_>> = scene.cases.iter().filter(|c| c.case.pause == pause).collect();
     let ports = xoff::ports(cases.iter().filter_map(|c| c.runs.first()).map(|r| &r.xoff[..]));
     if ports.len() < 2 {
         return Vec::new();
     }
-    let several = cases.windows(2).any(|w| w[0].condition != w[1].condition);
+    let several = cases.windows(2).any(|w| w[0].case.condition != w[1].case.condition);
     let strip = |c: &&CaseRuns<'_>| {
         let (run, ready) = (c.runs.first()?, scene.ready(c)?);
         let part = ready.settings.duration.as_secs_f64() * 1e3 / xoff::PARTS as f64;
@@ -38,7 +38,8 @@ fn of_pause(scene: &Scene<'_>, pause: &str) -> Vec<Figure> {
             },
             ..Trace::default()
         };
-        let place = if several { format!("{}, {}", c.scheme, c.condition) } else { c.scheme.into() };
+        let place =
+            if several { format!("{}, {}", c.case.scheme, c.case.condition) } else { c.case.scheme.clone() };
         Some(Figure {
             group: format!("ports, PAUSE {pause}"),
             title: format!("How XOFF spreads: {place}"),
@@ -51,8 +52,8 @@ fn of_pause(scene: &Scene<'_>, pause: &str) -> Vec<Figure> {
             y: Axis { title: "share of time in XOFF".into(), unit: "%".into(), log: false },
             kind: Kind::Heat,
             traces: ports.iter().map(row).collect(),
-            scheme: c.scheme.into(),
-            condition: c.condition.into(),
+            scheme: c.case.scheme.clone(),
+            condition: c.case.condition.clone(),
             pause: pause.into(),
             ..Figure::default()
         })

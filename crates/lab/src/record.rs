@@ -1,0 +1,158 @@
+//! The record of a run: one type from the end of a run to the store, `results.json`, tables, figures and Python.
+
+use crate::case::CaseId;
+use crate::flows::fct::{FlowTime, SizeGroup, Unfinished};
+use crate::frozen::Frozen;
+use crate::measure::PortFacts;
+use crate::quantity::Quantities;
+use crate::topology::Wiring;
+use crate::traffic::TrafficFacts;
+use crate::xoff::Xoff;
+use cnsim_fabric::Outcome;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A time series of a run.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
+pub struct Curve {
+    /// Unit of the values.
+    pub unit: String,
+    /// Width of a bin, seconds.
+    pub bin: f64,
+    /// The values, one for each bin.
+    pub values: Vec<f64>,
+    /// Of a queue: its largest length in each bin, however short it was. Empty for other series.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub peaks: Vec<f64>,
+}
+
+impl Curve {
+    /// The largest value that is known: of a queue its peak, which no bin hides.
+    pub fn top(&self) -> f64 {
+        self.upper().iter().copied().fold(0.0, f64::max)
+    }
+
+    /// The largest value in each bin that is known: the peaks of a queue, the values of another series.
+    pub fn upper(&self) -> &[f64] {
+        if self.peaks.len() == self.values.len() { &self.peaks } else { &self.values }
+    }
+}
+
+/// A finished run: its settings and its results, in the store as in `results.json`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunRecord {
+    /// The case of which this is a run.
+    #[serde(flatten)]
+    pub case: CaseId,
+    /// Seed of the run's random streams.
+    pub seed: u64,
+    /// Only where the network stood still at the end: since when, and which ports wait for which.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frozen: Option<Frozen>,
+    /// Hashes over events, frames and samples, hexadecimal.
+    pub fingerprint: BTreeMap<String, String>,
+    /// All that determines the run but the seed and the code ([`crate::scenario::config`]).
+    pub config: Value,
+    /// The measured values.
+    pub metrics: Quantities,
+    /// Values of the scheme's counters, by name.
+    pub counters: BTreeMap<String, u64>,
+    /// Facts of the ports.
+    pub ports: BTreeMap<String, PortFacts>,
+    /// When each port was in XOFF, of those that ever were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub xoff: Vec<Xoff>,
+    /// Results of each name of traffic, in the order of the `[[traffic]]` tables.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traffic: Vec<TrafficFacts>,
+    /// Data and control frames that finished a link.
+    pub packet_hops: u64,
+    /// Only where nodes ran by the model instead of the fast engine: the same results, later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_model: Option<ByModel>,
+    /// Files of its series, from the folder of the results; none in a store.
+    #[serde(rename = "series")]
+    pub files: Vec<String>,
+    /// Hash of the program's code, if the scheme belongs to the program and not to cnsim. Like all below, not in `results.json`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub code: String,
+    /// The series of every queue and host were kept, not only the key ones.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub all_series: bool,
+    /// The recorded series by their names.
+    #[serde(default, rename = "curves", skip_serializing_if = "BTreeMap::is_empty")]
+    pub series: BTreeMap<String, Curve>,
+    /// Names of its hosts, where the times of its flows are kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+    /// Times of its finite flows, where they are kept (record.flow_times).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowTime>,
+    /// Slowdowns of its finite flows by size.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_size: Vec<SizeGroup>,
+    /// The finite flows that were not received whole, by start: all where the times of flows are kept, else the first ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<Unfinished>,
+}
+
+impl RunRecord {
+    /// The run as `results.json` holds it, beside these files of series.
+    pub fn brief(&self, files: Vec<String>) -> Self {
+        Self {
+            files,
+            code: String::new(),
+            all_series: false,
+            series: BTreeMap::new(),
+            hosts: Vec::new(),
+            flows: Vec::new(),
+            by_size: Vec::new(),
+            unfinished: Vec::new(),
+            ..self.clone()
+        }
+    }
+
+    /// The measured values of the traffic of a name, or of all traffic under the empty name.
+    pub fn of_traffic(&self, name: &str) -> Option<&Quantities> {
+        match name {
+            "" => Some(&self.metrics),
+            name => self.traffic.iter().find(|t| t.name == name).map(|t| &t.metrics),
+        }
+    }
+
+    /// The run's name for a person.
+    pub fn title(&self) -> String {
+        format!("{}, seed {}", self.case, self.seed)
+    }
+}
+
+/// How many nodes of a network ran by the model, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ByModel {
+    /// Number of these nodes.
+    pub nodes: usize,
+    /// Number of all nodes of the network.
+    pub of: usize,
+    /// The reason.
+    pub why: String,
+}
+
+impl ByModel {
+    /// Nodes that ran the model's way; none if all nodes were fast.
+    pub(crate) fn of(wiring: &Wiring, out: &Outcome) -> Option<Self> {
+        let by = out.by_model.as_ref()?;
+        Some(Self {
+            nodes: by.nodes.len(),
+            of: wiring.hosts.len() + wiring.switches.len(),
+            why: by.why.clone(),
+        })
+    }
+
+    /// In words: the number of nodes, and why.
+    pub fn text(&self) -> String {
+        format!("{} of {} nodes ran by the model: {}", self.nodes, self.of, self.why)
+    }
+}
