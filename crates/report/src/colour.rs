@@ -73,7 +73,7 @@ mod tests {
         for (id, _) in cnsim_lab::scenario::EMBEDDED {
             let scenario = cnsim_lab::scenario::Scenario::load(id, &[]).unwrap();
             let all = crate::build::colours(scenario.registry());
-            let mut named: Vec<String> = scenario.cases().into_iter().map(|c| c.scheme).collect();
+            let mut named: Vec<String> = scenario.cases().into_iter().map(|c| c.id.scheme).collect();
             named.sort_unstable();
             named.dedup();
             let mut colours: Vec<u8> = named.iter().map(|name| all[name]).collect();
