@@ -1,11 +1,9 @@
 //! The baseline of `cnsim compare --baseline`, and its point beside each other point: the one whose other settings are equal.
 
 use crate::Failure;
-use crate::verify::flat;
 use cnsim_lab::case::CaseId;
 use cnsim_lab::keys::TABLES;
 use cnsim_lab::record::RunRecord;
-use cnsim_lab::store::LABELS;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The case with which all others are compared.
@@ -45,8 +43,7 @@ pub(crate) fn points(runs: &[RunRecord]) -> Result<Vec<At<'_>>, Failure> {
     let mut places: BTreeMap<(&CaseId, BTreeMap<String, String>), usize> = BTreeMap::new();
     let mut points: Vec<At<'_>> = Vec::new();
     for run in runs {
-        let mut config = flat(&run.config);
-        config.retain(|k, _| !LABELS.contains(&k.as_str()));
+        let config = run.config.settings();
         let at = *places.entry((&run.case, config.clone())).or_insert(points.len());
         if at == points.len() {
             points.push(At { run, seeds: BTreeMap::new(), config, swept: BTreeSet::new() });
@@ -264,7 +261,7 @@ mod tests {
         RunRecord {
             case: ["mine", "t", condition, "on", scheme].into(),
             seed: 1,
-            config,
+            config: config.into(),
             ..RunRecord::default()
         }
     }

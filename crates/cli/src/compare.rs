@@ -3,7 +3,6 @@
 
 use crate::points::{Point, by_point, swept};
 use crate::request::wanted;
-use crate::verify::flat;
 use crate::{Done, Failure};
 use crate::{look, paired};
 use cnsim_lab::files::digits;
@@ -144,7 +143,7 @@ fn differences(x: &Results, y: &Results) -> Found {
             mine.iter().filter_map(|(k, a)| Some((*a, *theirs.get(k)?))).collect();
         let mut numbers: BTreeMap<(String, String), Vec<(f64, f64)>> = BTreeMap::new();
         for (a, b) in &pairs {
-            let (p, q) = (flat(&a.config), flat(&b.config));
+            let (p, q) = (a.config.settings(), b.config.settings());
             let names: BTreeSet<&String> =
                 p.keys().chain(q.keys()).filter(|k| p.get(*k) != q.get(*k)).collect();
             let text = |v: Option<&String>| v.cloned().unwrap_or_else(|| "none".into());
@@ -311,8 +310,10 @@ mod tests {
         let found = differences(&results(3, |_, _| {}), &results(2, |_, _| {}));
         assert_eq!((found.equal, found.only[0].len(), found.only[1].len()), (2, 1, 0));
         assert!(found.only[0][0].ends_with("seed 3"));
-        let other =
-            differences(&results(1, |_, _| {}), &results(1, |_, r| r.config = json!({"host.fifo": "7"})));
+        let other = differences(
+            &results(1, |_, _| {}),
+            &results(1, |_, r| r.config = json!({"host.fifo": "7"}).into()),
+        );
         assert_eq!((other.equal, other.configuration.len()), (0, 1));
     }
 

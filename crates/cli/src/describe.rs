@@ -4,6 +4,7 @@ use crate::look::{self, Colour, paint, said};
 use crate::request::{ASSUMED_SPEED, is_file, threads};
 use crate::{Done, Failure, draw};
 use cnsim_lab::assumptions::{ASSUMPTIONS, readable};
+use cnsim_lab::config::Config;
 use cnsim_lab::demo::{SECOND, demo};
 use cnsim_lab::keys;
 use cnsim_lab::scenario::{EMBEDDED, Scenario};
@@ -119,8 +120,8 @@ pub(crate) fn scenario(s: &Scenario, written: String) -> Done {
         look::duration(seconds / threads as f64)
     );
     println!("\n{}", bold("Its settings; all others have their defaults (`cnsim new`)"));
-    let shown = cnsim_lab::scenario::config::text;
-    for (k, v) in ready.config.as_object().into_iter().flatten() {
+    let shown = cnsim_lab::config::text;
+    for (k, v) in ready.config.keys() {
         let usual = keys::find(k).map_or("", |k| k.default);
         if !matches!(k.as_str(), "scheme" | "study" | "name" | "condition") && shown(v) != usual {
             println!("  {k} = {}", shown(v));
@@ -143,11 +144,11 @@ pub(crate) fn scenario(s: &Scenario, written: String) -> Done {
 }
 
 /// Assumptions whose key the scenario sets, or that are parameters of its schemes.
-fn bearing(s: &Scenario, config: &serde_json::Value) -> Vec<Vec<String>> {
+fn bearing(s: &Scenario, config: &Config) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     for a in ASSUMPTIONS {
         let here = match a.key.strip_prefix("scheme.params.") {
-            None if s.flat().leaves.contains_key(a.key) => config[a.key].as_str().unwrap_or("").to_string(),
+            None if s.flat().leaves.contains_key(a.key) => config.text(a.key).unwrap_or("").to_string(),
             None => continue,
             Some(leaf) => {
                 let mut values: Vec<String> = Vec::new();

@@ -3,6 +3,7 @@
 
 use crate::look;
 use crate::{Common, Done, Failure, pairs};
+use cnsim_lab::config::Config;
 use cnsim_lab::place::PlaceError;
 use cnsim_lab::scenario::Scenario;
 use cnsim_lab::store::Store;
@@ -33,7 +34,7 @@ pub(crate) fn man(out: Option<&Path>) -> Done {
 }
 
 /// A scenario's effective configuration of its first case.
-fn configuration(name: &str, sets: &[(String, String)], common: &Common) -> Result<Value, Failure> {
+fn configuration(name: &str, sets: &[(String, String)], common: &Common) -> Result<Config, Failure> {
     let scenario = Scenario::load_in(&common.registry, name, sets, &[])?;
     let cases = scenario.cases();
     let first = crate::request::first_case(&cases, None)?;
@@ -44,7 +45,7 @@ fn configuration(name: &str, sets: &[(String, String)], common: &Common) -> Resu
 pub(crate) fn diff(a: &str, b: &str, sets: &[String], as_json: bool, common: &Common) -> Done {
     let sets = pairs(sets, &common.registry)?;
     let (x, y) = (configuration(a, &sets, common)?, configuration(b, &sets, common)?);
-    let (x, y) = (flat(&x), flat(&y));
+    let (x, y) = (x.leaves(), y.leaves());
     let keys: std::collections::BTreeSet<&String> = x.keys().chain(y.keys()).collect();
     let value = |all: &std::collections::BTreeMap<String, String>, k: &String| {
         all.get(k).cloned().unwrap_or_default()
@@ -64,29 +65,6 @@ pub(crate) fn diff(a: &str, b: &str, sets: &[String], as_json: bool, common: &Co
         println!("{}", look::words(&["key", a, b], &rows));
     }
     Ok(())
-}
-
-/// Leaves of a configuration by their dotted keys.
-fn flat(config: &Value) -> std::collections::BTreeMap<String, String> {
-    fn walk(path: String, v: &Value, out: &mut std::collections::BTreeMap<String, String>) {
-        match v {
-            Value::Object(map) => {
-                for (k, v) in map {
-                    walk(if path.is_empty() { k.clone() } else { format!("{path}.{k}") }, v, out);
-                }
-            }
-            Value::String(s) => drop(out.insert(path, s.clone())),
-            Value::Array(items) => {
-                let text = |i: &Value| i.as_str().map_or_else(|| i.to_string(), String::from);
-                out.insert(path, format!("[{}]", items.iter().map(text).collect::<Vec<_>>().join(", ")));
-            }
-            Value::Null => {}
-            other => drop(out.insert(path, other.to_string())),
-        }
-    }
-    let mut out = std::collections::BTreeMap::new();
-    walk(String::new(), config, &mut out);
-    out
 }
 
 /// `cnsim tool clean`: removes the finished runs that `DIR/runs` keeps; results, tables and reports stay.

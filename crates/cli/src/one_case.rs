@@ -63,7 +63,7 @@ fn by_size(record: &RunRecord) {
     if record.by_size.is_empty() {
         return;
     }
-    let of = record.config["record.ideal"].as_str().unwrap_or("exact");
+    let of = record.config.text("record.ideal").unwrap_or("exact");
     println!("\nSlowdown by size (seed {}; ideal time: {of})", record.seed);
     let row = |g: &SizeGroup| {
         let sizes = [g.sizes.0, g.sizes.1].map(|b| Bytes::new(b).to_string());

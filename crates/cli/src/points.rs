@@ -1,6 +1,5 @@
 //! The runs of results by case and by swept values: the points of a sweep.
 
-use crate::verify::flat;
 use cnsim_lab::case::CaseId;
 use cnsim_lab::record::RunRecord;
 use cnsim_lab::results::Results;
@@ -15,7 +14,7 @@ pub(crate) fn swept(files: [&Results; 2]) -> BTreeMap<CaseId, BTreeSet<String>> 
     for all in files {
         let mut first: BTreeMap<(&CaseId, u64), BTreeMap<String, String>> = BTreeMap::new();
         for run in &all.runs {
-            let config = flat(&run.config);
+            let config = run.config.settings();
             let before = first.entry((&run.case, run.seed)).or_insert_with(|| config.clone());
             let names: BTreeSet<&String> = config.keys().chain(before.keys()).collect();
             let vary = names.into_iter().filter(|k| config.get(*k) != before.get(*k)).cloned();
@@ -32,7 +31,7 @@ pub(crate) fn by_point<'a>(
 ) -> BTreeMap<Point, BTreeMap<(u64, usize), &'a RunRecord>> {
     let mut points: BTreeMap<Point, BTreeMap<(u64, usize), &RunRecord>> = BTreeMap::new();
     for run in &all.runs {
-        let config = flat(&run.config);
+        let config = run.config.settings();
         let value = |k: &String| (k.clone(), config.get(k).cloned().unwrap_or_else(|| "none".into()));
         let values = swept.get(&run.case).into_iter().flatten().map(value).collect();
         let seeds = points.entry((run.case.clone(), values)).or_default();

@@ -303,8 +303,7 @@ mod tests {
                 for case in s.cases() {
                     let ready =
                         s.ready(&case).unwrap_or_else(|p| panic!("{}, {rate}: {p:?}\n{text}", preset.name));
-                    let k_min = ready.config["scheme"]["params"]["k_min"].as_str();
-                    let k_min = k_min.map(|text| text.parse::<Bytes>().unwrap());
+                    let k_min = ready.config.read::<Bytes>("scheme.params.k_min");
                     let due = Bytes::from_kb(if preset.name == "paper" { 5 } else { floor });
                     assert_eq!(k_min, (case.id.scheme == "dcqcn").then_some(due), "{}, {rate}", preset.name);
                     assert!(ready.notes().is_empty(), "who chooses a preset is told nothing");

@@ -9,12 +9,11 @@ use cnsim_lab::quantity::Quantity;
 use cnsim_lab::record::RunRecord;
 use cnsim_lab::results::{LARGEST, Results, series_csv, series_file};
 use cnsim_lab::run::{Job, Watch, run_jobs};
-use cnsim_lab::scenario::{Scenario, config};
+use cnsim_lab::scenario::Scenario;
 use cnsim_lab::store::RESULT_VERSION;
 use cnsim_problem::read_file;
 use cnsim_scheme_api::Registry;
 use serde::Serialize;
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -151,7 +150,7 @@ fn differences(said: &RunRecord, is: &RunRecord, job: &Job) -> Vec<String> {
     if said.case != is.case {
         lines.push(format!("it is of {}, its configuration of {}", said.case, is.case));
     }
-    let (a, b) = (flat(&said.config), flat(&job.ready.config));
+    let (a, b) = (said.config.leaves(), job.ready.config.leaves());
     lines.extend(unequal("configuration", &a, &b, &|v| v.clone()));
     lines.extend(unequal("fingerprint of", &said.fingerprint, &is.fingerprint, &|v| v.clone()));
     let shown = |q: &Quantity| format!("{}{} {}", look::at_least(q.at_least), q.value, q.unit);
@@ -178,18 +177,6 @@ fn differences(said: &RunRecord, is: &RunRecord, job: &Job) -> Vec<String> {
 
 fn json<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
-}
-
-/// A configuration as one level of keys and texts.
-pub(crate) fn flat(config: &Value) -> BTreeMap<String, String> {
-    let mut all = BTreeMap::new();
-    for (key, value) in config.as_object().into_iter().flatten() {
-        match value.as_object() {
-            None => drop(all.insert(key.clone(), config::text(value))),
-            Some(_) => all.extend(flat(value).into_iter().map(|(k, v)| (format!("{key}.{k}"), v))),
-        }
-    }
-    all
 }
 
 /// Entries in which two tables differ.

@@ -159,9 +159,9 @@ fn verify_names_what_was_edited() {
         (|r| r["runs"][0]["seed"] = json!(2), 3, "fingerprint"),
         (|r| r["runs"][0]["fingerprint"]["frames"] = json!("0"), 3, "fingerprint of frames is 0"),
         (|r| r["runs"][0]["fingerprint"]["more"] = json!("0"), 3, "fingerprint of more"),
-        (|r| r["runs"][0]["condition"] = json!("hotspot 9 Gb/s"), 3, "condition is \"hotspot 9 Gb/s\""),
-        (|r| r["runs"][0]["scheme"] = json!("bcn"), 3, "scheme is \"bcn\""),
-        (|r| r["runs"][0]["study"] = json!("B07"), 3, "study is"),
+        (|r| r["runs"][0]["condition"] = json!("hotspot 9 Gb/s"), 3, "it is of mine/small, hotspot 9 Gb/s,"),
+        (|r| r["runs"][0]["scheme"] = json!("bcn"), 3, "bcn, its configuration of mine/small"),
+        (|r| r["runs"][0]["study"] = json!("B07"), 3, "it is of B07/small"),
         (|r| r["runs"][0]["config"]["topology.hosts"] = json!("5"), 3, "fingerprint"),
         (
             |r| drop(r["runs"][0]["config"].as_object_mut().unwrap().remove("host.fifo")),

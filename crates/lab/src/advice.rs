@@ -2,6 +2,7 @@
 //!
 //! All that they name is allowed, and may be meant. Published studies are as their authors made them: they have no notes.
 
+use crate::config::Config;
 use crate::files::digits;
 use crate::keys::find as find_key;
 use crate::metrics::find;
@@ -10,12 +11,11 @@ use crate::record::RunRecord;
 use crate::scenario::{EMBEDDED, Ready};
 use cnsim_fabric::Organisation;
 use cnsim_units::{Bytes, Rate, Time};
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Notes on a case before it runs.
 pub fn before(ready: &Ready) -> Vec<String> {
-    if of_others(ready.config["study"].as_str().unwrap_or_default()) {
+    if of_others(ready.config.text("study").unwrap_or_default()) {
         return Vec::new();
     }
     let all = [overload, late, floor, even, in_vain, idle_scheme, coarse];
@@ -24,7 +24,7 @@ pub fn before(ready: &Ready) -> Vec<String> {
 
 /// One seed of traffic that is drawn.
 pub fn few_seeds(ready: &Ready, seeds: u64) -> Option<String> {
-    let own = !of_others(ready.config["study"].as_str().unwrap_or_default());
+    let own = !of_others(ready.config.text("study").unwrap_or_default());
     (own && seeds == 1 && ready.settings.is_drawn()).then(|| {
         "the traffic is drawn by one seed alone, so a difference may be chance and has no interval: set run.seeds = 5, or use --seeds 5".into()
     })
@@ -191,7 +191,7 @@ const EVEN: f64 = 1.1;
 /// A hot port, named by hand, that gets no more than others, and less than its link carries.
 fn even(ready: &Ready) -> Option<String> {
     let settings = &ready.settings;
-    let named = ready.config["record.host"].as_str().is_some_and(|h| h != "auto" && h != "off");
+    let named = ready.config.text("record.host").is_some_and(|h| h != "auto" && h != "off");
     if !named || settings.hotspot().is_some() {
         return None;
     }
@@ -259,7 +259,7 @@ const SHORT: f64 = 0.05;
 
 /// A measurement that is idle for more than half of its time, before its first or after its last frame.
 fn idle(case: &[&RunRecord]) -> Option<String> {
-    let time = |key: &str, r: &RunRecord| r.config[key].as_str()?.parse::<Time>().ok();
+    let time = |key: &str, r: &RunRecord| r.config.read::<Time>(key);
     let (mut busy, mut all, mut before, mut after) = (0.0, 0.0, f64::INFINITY, 0.0_f64);
     let mut window = (0.0, 0.0);
     for r in case {
@@ -318,9 +318,8 @@ const LOSSES: [(&str, &str, &str); 2] = [
 
 /// Is a port slowed on purpose, so that its senders must wait, and is no latency compared?
 fn slowed(r: &RunRecord) -> bool {
-    let hotspot =
-        r.config["hotspot.host"].as_str().is_none_or(|h| h != "off") && !r.config["hotspot.host"].is_null();
-    let event = r.config.as_object().is_some_and(|all| all.keys().any(|k| k.starts_with("event.")));
+    let hotspot = r.config.has_hotspot();
+    let event = r.config.keys().any(|(k, _)| k.starts_with("event."));
     (hotspot || event) && r.metrics.get("latency_p99").is_none()
 }
 
@@ -427,9 +426,9 @@ fn silent(case: &[&RunRecord]) -> Option<String> {
 }
 
 /// Longest queue of a port at which nothing waits, KB: two frames of the largest size in a run's traffic.
-pub fn two_frames(config: &Value) -> f64 {
-    let frames = config.as_object().into_iter().flatten().filter(|(key, _)| key.ends_with(".frame"));
-    let sizes = frames.filter_map(|(_, v)| v.as_str()?.parse::<Bytes>().ok());
+pub fn two_frames(config: &Config) -> f64 {
+    let frames = config.keys().filter(|(key, _)| key.ends_with(".frame"));
+    let sizes = frames.filter_map(|(key, _)| config.read::<Bytes>(key));
     // A table that names none has the usual one.
     let usual = find_key("workload.frame").and_then(|k| k.default.parse::<Bytes>().ok());
     sizes.chain(usual).max().map_or(0.0, |b| 2.0 * b.as_f64() / 1e3)
@@ -462,8 +461,8 @@ fn empty(case: &[&RunRecord]) -> Option<String> {
 /// A hot port, named by hand, at which nothing waits: its queue is two frames at most, or a tenth of the longest.
 fn cool(case: &[&RunRecord]) -> Option<String> {
     let config = &case[0].config;
-    let host = config["record.host"].as_str().filter(|h| *h != "off" && *h != "auto")?;
-    if config["hotspot.host"].as_str().is_some_and(|h| h != "off") || config["hotspot.host"].is_array() {
+    let host = config.text("record.host").filter(|h| *h != "off" && *h != "auto")?;
+    if config.has_hotspot() {
         return None;
     }
     let ends = format!(">{host}");

@@ -4,7 +4,7 @@ use crate::frozen::Frozen;
 use crate::measure::PortFacts;
 use crate::record::Curve;
 use crate::scenario::Scenario;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Instant;
 
 /// The first case of a scenario.
@@ -19,7 +19,7 @@ fn run(scheme: &str, seed: u64, config: Value, metrics: &[(&str, f64)]) -> RunRe
     RunRecord {
         case: ["mine", "", "c", "on", scheme].into(),
         seed,
-        config,
+        config: config.into(),
         metrics: metrics.iter().copied().collect(),
         ..RunRecord::default()
     }
@@ -218,7 +218,7 @@ fn who_made_no_message_and_who_lost() {
     // Frames that a source discards; where a port is slowed on purpose, they are what it costs, unless latency is compared.
     let discards = |config: Value, latency: bool| {
         let mut r = of("ecm", 1, 1.0, 0.0, "a");
-        r.config = config;
+        r.config = config.into();
         r.metrics.insert("source_discards", 9.0);
         if latency {
             r.metrics.insert("latency_p99", 1.0);
@@ -298,13 +298,13 @@ fn a_key_without_effect_is_found_among_all_runs() {
     );
     // What has an effect beside one value alone follows it.
     let mut follows = swept("topology.routing", 2, false);
-    follows.iter_mut().take(2).for_each(|r| r.config["topology.hash"] = json!("per-switch"));
+    follows.iter_mut().take(2).for_each(|r| r.config.0["topology.hash"] = json!("per-switch"));
     let said = after(&follows);
     assert!(said.len() == 1 && said[0].starts_with("topology.routing changed nothing"), "{said:?}");
     // Two keys that vary together: nothing is known of either.
     let mut both = swept("host.fifo", 1, false);
-    both[0].config["switch.share"] = json!("1 KB");
-    both[1].config["switch.share"] = json!("2 KB");
+    both[0].config.0["switch.share"] = json!("1 KB");
+    both[1].config.0["switch.share"] = json!("2 KB");
     assert_eq!(after(&both), Vec::<String>::new());
 }
 

@@ -6,7 +6,6 @@ use crate::record::RunRecord;
 use crate::results::LARGEST;
 use cnsim_problem::read_file;
 use cnsim_scheme_api::Time;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -128,8 +127,7 @@ pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> 
         let mut same = records.iter_mut().filter(|r| labels(r) == run);
         // Two points of a sweep may have one name here.
         if let (Some(record), None) = (same.next(), same.next()) {
-            let length = record.config.get("run.duration").and_then(Value::as_str);
-            let end = length.and_then(|t| t.parse::<Time>().ok()).map_or(0, Time::as_ps);
+            let end = record.config.read("run.duration").map_or(0, Time::as_ps);
             read.rename(record);
             (record.hosts, record.flows, record.unfinished) = (read.hosts, read.flows, read.unfinished);
             record.unfinished.iter_mut().for_each(|f| f.so_far = end.saturating_sub(f.start));

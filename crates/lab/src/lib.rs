@@ -5,7 +5,7 @@
 //! | read and check a scenario | [`scenario`], [`keys`], [`schema`], [`topology`], [`workload`], [`settings`] |
 //! | its cases, a sweep's points | [`scenario::Case`], [`grid`], [`points`] |
 //! | run them, keep them | [`run`], [`store`] |
-//! | which case, which run | [`case::CaseId`], [`record::RunRecord`] |
+//! | which case, which run | [`case::CaseId`], [`config::Config`], [`record::RunRecord`] |
 //! | measure | [`metrics`], [`quantity`], [`measure`], [`flow_times`], [`traffic`], [`stats`] |
 //! | write and read results | [`results`], [`files`], [`flow_files`], [`saved`] |
 //! | notes on settings and results that may mislead | [`advice`] |
@@ -44,6 +44,7 @@ pub mod case;
 mod checks;
 pub mod code;
 pub mod condition;
+pub mod config;
 pub mod demo;
 mod embedded;
 pub mod fair;

@@ -2,9 +2,6 @@
 
 use crate::case::CaseId;
 use crate::record::RunRecord;
-use crate::scenario::config;
-use crate::store::LABELS;
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The runs of one case and one configuration.
@@ -71,26 +68,9 @@ pub fn points<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<Point
     points
 }
 
-/// The settings of a run as keys with values, without its labels.
-fn essence(r: &RunRecord) -> BTreeMap<String, String> {
-    let mut all = BTreeMap::new();
-    for (key, value) in r.config.as_object().into_iter().flatten() {
-        match value {
-            Value::Object(scheme) => {
-                for (name, value) in scheme["params"].as_object().into_iter().flatten() {
-                    all.insert(format!("scheme.params.{name}"), config::text(value));
-                }
-            }
-            value if !LABELS.contains(&key.as_str()) => drop(all.insert(key.clone(), config::text(value))),
-            _ => {}
-        }
-    }
-    all
-}
-
 /// Of each run, the keys with values that it does not share with all others.
 fn told_apart(records: &[&RunRecord]) -> Vec<BTreeMap<String, String>> {
-    let mut all: Vec<BTreeMap<String, String>> = records.iter().map(|r| essence(r)).collect();
+    let mut all: Vec<BTreeMap<String, String>> = records.iter().map(|r| r.config.settings()).collect();
     let mut vary: BTreeSet<String> = BTreeSet::new();
     if let [first, rest @ ..] = &all[..] {
         for other in rest {
@@ -111,11 +91,13 @@ mod tests {
 
     #[test]
     fn a_sweep_has_a_point_for_each_value() {
-        let run = |scheme: &str, seed: u64, share: &str| RunRecord {
+        let run = |scheme: &str, seed: u64, share: &str| {
+            RunRecord {
             case: ["", "", "c", "on", scheme].into(),
             seed,
-            config: json!({"name": share, "switch.share": share, "host.fifo": "9", "scheme": {"name": scheme, "params": {"q": scheme}}}),
+            config: json!({"name": share, "switch.share": share, "host.fifo": "9", "scheme": {"name": scheme, "params": {"q": scheme}}}).into(),
             ..RunRecord::default()
+        }
         };
         let mut all =
             vec![run("ecm", 1, "1 KB"), run("ecm", 2, "1 KB"), run("ecm", 1, "2 KB"), run("none", 1, "2 KB")];
@@ -133,7 +115,7 @@ mod tests {
         all.push(run("none", 1, "1 KB"));
         all.iter_mut()
             .filter(|r| r.case.scheme == "ecm")
-            .for_each(|r| r.config["control.latency"] = json!("9 us"));
+            .for_each(|r| r.config.0["control.latency"] = json!("9 us"));
         let found = points(&all);
         assert!(found[1].place() == found[2].place() && found[0].place() == found[3].place());
         assert!(found[0].place() != found[1].place());

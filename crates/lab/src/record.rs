@@ -1,6 +1,7 @@
 //! The record of a run: one type from the end of a run to the store, `results.json`, tables, figures and Python.
 
 use crate::case::CaseId;
+use crate::config::Config;
 use crate::flows::fct::{FlowTime, SizeGroup, Unfinished};
 use crate::frozen::Frozen;
 use crate::measure::PortFacts;
@@ -10,7 +11,6 @@ use crate::traffic::TrafficFacts;
 use crate::xoff::Xoff;
 use cnsim_fabric::Outcome;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A time series of a run.
@@ -54,7 +54,7 @@ pub struct RunRecord {
     /// Hashes over events, frames and samples, hexadecimal.
     pub fingerprint: BTreeMap<String, String>,
     /// All that determines the run but the seed and the code ([`crate::scenario::config`]).
-    pub config: Value,
+    pub config: Config,
     /// The measured values.
     pub metrics: Quantities,
     /// Values of the scheme's counters, by name.

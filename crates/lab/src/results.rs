@@ -191,7 +191,7 @@ mod tests {
             case: ["../../escaped", "/etc", condition, "", ""].into(),
             seed: 1,
             metrics: [("overhead", 0.1 + 0.2)].into(),
-            config: serde_json::json!({"a": ["1, 2", "3"]}),
+            config: serde_json::json!({"a": ["1, 2", "3"]}).into(),
             ..RunRecord::default()
         }
     }

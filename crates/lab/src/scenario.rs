@@ -8,6 +8,7 @@ mod scheme;
 use crate::case::CaseId;
 use crate::checks::{expand_assumptions, known_keys, unread_params};
 use crate::condition::{Template, canonical};
+use crate::config::Config;
 pub use crate::embedded::EMBEDDED;
 use crate::figures::{self, FigureSpec};
 use crate::inline::inline_files;
@@ -20,7 +21,6 @@ use crate::text::{Flat, Leaf, Place};
 use cnsim_problem::{MAX_TEXT, Problem, nearest, read_file, read_from};
 use cnsim_scheme_api::Registry;
 use cnsim_scheme_api::registry::{Code, Configured};
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A scenario whose text has been read; its cases are checked one by one.
@@ -82,7 +82,7 @@ pub struct Ready {
     /// Registered name of the scheme.
     pub scheme: String,
     /// All that determines the run but the seed; enough to run it again.
-    pub config: Value,
+    pub config: Config,
     /// How the scheme's defaults do not fit the links, where they do not.
     misfit: Option<String>,
 }

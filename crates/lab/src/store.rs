@@ -1,17 +1,14 @@
 //! Finished runs on disk: `DIR/runs/`, one file a run, found by a hash of configuration, seed and version. A stored run
 //! is not repeated. A damaged record is reported, and its run is repeated.
 
+use crate::config::Config;
 use crate::files::read_start;
 use crate::place::{Kind, MARK, Place, PlaceError, is_file, lock_in, write_in};
 use crate::record::RunRecord;
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
-
-/// Keys that name a run and do not change its results.
-pub const LABELS: [&str; 3] = ["study", "name", "condition"];
 
 /// Bumped whenever the same configuration gives other results.
 pub const RESULT_VERSION: u32 = 9;
@@ -20,7 +17,7 @@ pub const RESULT_VERSION: u32 = 9;
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     /// The effective configuration.
-    pub config: &'a Value,
+    pub config: &'a Config,
     /// Hash of the program's code, if the scheme belongs to the program.
     pub code: &'a str,
     /// Seed of the run's random streams.
@@ -41,14 +38,14 @@ impl<'a> Asked<'a> {
         let Self { config, code, seed, all_series } = self;
         let own = crate::code::CNSIM;
         let text =
-            format!("{}|{seed}|{all_series}|{code}|{own}|{RESULT_VERSION}|{STORE_FORMAT}", essence(config));
+            format!("{}|{seed}|{all_series}|{code}|{own}|{RESULT_VERSION}|{STORE_FORMAT}", config.essence());
         sha256(text.as_bytes())[..KEY].to_string()
     }
 
     /// Do both mean the same run?
     fn is(&self, other: &Self) -> bool {
         (self.seed, self.all_series, self.code) == (other.seed, other.all_series, other.code)
-            && essence(self.config) == essence(other.config)
+            && self.config.essence() == other.config.essence()
     }
 }
 
@@ -62,15 +59,6 @@ pub fn sha256(bytes: &[u8]) -> String {
 
 fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
-}
-
-/// The part of a configuration that determines the run: all but the labels.
-fn essence(config: &Value) -> Value {
-    let mut config = config.clone();
-    if let Some(all) = config.as_object_mut() {
-        LABELS.iter().for_each(|label| drop(all.remove(*label)));
-    }
-    config
 }
 
 /// The store of one output folder. A kept file is one JSON object: checksum of the run's text, key, form, version, length, run. It is
@@ -295,7 +283,7 @@ mod tests {
         RunRecord {
             case: ["B07", "s", "c", "on", "none"].into(),
             seed,
-            config: serde_json::json!({"a": "1", "study": "B07"}),
+            config: serde_json::json!({"a": "1", "study": "B07"}).into(),
             metrics: [("overhead", 100.000_999_999_999_99)].into(),
             packet_hops: 5,
             ..RunRecord::default()
@@ -319,7 +307,7 @@ mod tests {
         assert_ne!(other(&|r| r.seed = 2), Asked::of(&one).key());
         assert_ne!(other(&|r| r.code = "ab".into()), Asked::of(&one).key(), "edited");
         assert_ne!(other(&|r| r.all_series = true), Asked::of(&one).key(), "more of it is kept");
-        assert_eq!(other(&|r| r.config["study"] = "M08".into()), Asked::of(&one).key());
+        assert_eq!(other(&|r| r.config.0["study"] = "M08".into()), Asked::of(&one).key());
         assert_eq!(store.get(&Asked::of(&one)), Ok(None));
         std::thread::scope(|s| {
             for _ in 0..2 {

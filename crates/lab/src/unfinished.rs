@@ -211,7 +211,7 @@ mod tests {
         assert!(said.len() == 9 && said[8].starts_with("2 more cases have"), "{said:?}");
         // Points of a sweep are cases of their own.
         let swept = |scheme: &str, share: &str, open: f64| {
-            let config = serde_json::json!({"switch.share": share});
+            let config = serde_json::json!({"switch.share": share}).into();
             RunRecord { config, ..run(scheme, [4.0 - open, open, 0.0]) }
         };
         let all = [

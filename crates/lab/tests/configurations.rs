@@ -34,13 +34,13 @@ fn what_is_not_a_configuration_is_refused() {
     let scenario = Scenario::parse("x.toml", text, &[]).unwrap();
     let case = &scenario.cases()[0];
     let config = scenario.ready(case).unwrap().config;
-    assert_eq!(config["workload.transfers"][1], "2 us, H1, H2, 20 KB");
-    assert!(config.get("hotspot.rate").is_none(), "there is no hotspot");
+    assert_eq!(config.0["workload.transfers"][1], "2 us, H1, H2, 20 KB");
+    assert!(config.0.get("hotspot.rate").is_none(), "there is no hotspot");
     let (copy, same) = Scenario::from_config(&cnsim_schemes::registry(), &config).unwrap();
     assert_eq!(copy.ready(&same).unwrap().config, config);
     let refused = |key: &str, value: serde_json::Value, words: &str| {
         let mut bad = config.clone();
-        bad[key] = value;
+        bad.0[key] = value;
         let found = Scenario::from_config(&cnsim_schemes::registry(), &bad)
             .and_then(|(s, c)| s.ready(&c).map(|r| r.config));
         let said = found.map_err(|p| p[0].to_string()).map(|c| c == bad);
@@ -56,8 +56,8 @@ fn what_is_not_a_configuration_is_refused() {
     refused("scheme", serde_json::json!({"name": "ecm", "params": {}, "more": 1}), "more than");
     // A key that is missing reads back as its default, which is not the same.
     let mut less = config.clone();
-    less.as_object_mut().unwrap().remove("topology.hosts");
-    less["workload.transfers"] = serde_json::json!(["1 us, H0, H1, 10 KB"]);
+    less.0.as_object_mut().unwrap().remove("topology.hosts");
+    less.0["workload.transfers"] = serde_json::json!(["1 us, H0, H1, 10 KB"]);
     let (s, c) = Scenario::from_config(&cnsim_schemes::registry(), &less).unwrap();
     assert_ne!(s.ready(&c).unwrap().config, less);
 }

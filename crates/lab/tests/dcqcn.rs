@@ -452,9 +452,9 @@ fn the_preset_is_the_simulator_it_names() {
     let preset = only(&incast("100 Gb/s", "[scheme.dcqcn]\npreset = \"hpcc\""));
     let fork = Scenario::load("modern/fork-incast", &[]).unwrap();
     let case = fork.cases().into_iter().find(|c| c.id.scheme == "dcqcn").unwrap();
-    assert_eq!(preset.config["scheme"], fork.ready(&case).unwrap().config["scheme"]);
+    assert_eq!(preset.config.0["scheme"], fork.ready(&case).unwrap().config.0["scheme"]);
     let beside = only(&incast("100 Gb/s", "[scheme.dcqcn]\npreset = \"hpcc\"\nai_rate = \"1 Gb/s\""));
-    assert_eq!(beside.config["scheme"]["params"]["ai_rate"], "1 Gb/s", "a key beside it goes before");
+    assert_eq!(beside.config.0["scheme"]["params"]["ai_rate"], "1 Gb/s", "a key beside it goes before");
 }
 
 /// Defaults of 40 Gb/s at 100 Gb/s are told, and a preset ends the incast much sooner.

@@ -153,7 +153,7 @@ fn marks_are_those_of_one_rate() {
     std::fs::write(&config, more).unwrap();
     let scenario = imported(&config).unwrap();
     let ready = scenario.ready(&scenario.cases()[0]).unwrap();
-    let params = &ready.config["scheme"]["params"];
+    let params = &ready.config.0["scheme"]["params"];
     assert_eq!((&params["k_min"], &params["k_max"]), (&"400 KB".into(), &"1.6 MB".into()));
 }
 

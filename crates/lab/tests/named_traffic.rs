@@ -98,8 +98,8 @@ fn a_name_is_no_part_of_other_runs() {
         .map(|l| format!("{l}\n"))
         .collect();
     let bare = job(&plain);
-    assert_eq!(named.ready.config["traffic.0.name"], "incast");
-    assert!(bare.ready.config.as_object().unwrap().keys().all(|k| !k.ends_with("name") || k == "name"));
+    assert_eq!(named.ready.config.0["traffic.0.name"], "incast");
+    assert!(bare.ready.config.0.as_object().unwrap().keys().all(|k| !k.ends_with("name") || k == "name"));
     let (a, b) = (run(LOSSY), run(&plain));
     assert_eq!((&a.fingerprint, &a.metrics), (&b.fingerprint, &b.metrics), "a name changes nothing else");
     assert!(b.traffic.is_empty() && traffic_csv(&[b]).is_none());

@@ -3,6 +3,7 @@
 use super::Paper;
 use crate::claims::{Claim, Evidence, Finding, Parts, Values, at_most, claim, less};
 use cnsim_lab::record::RunRecord;
+use cnsim_scheme_api::Rate;
 
 /// The study.
 pub(super) const PAPER: Paper = Paper {
@@ -190,10 +191,9 @@ fn idle_overhead(e: &Evidence<'_>) -> Finding {
 
 /// The assumption suspected when a cell misses, with a sentence.
 fn suspect(run: &RunRecord, metric: &str) -> &'static str {
-    let (scheme, pause, condition) =
-        (run.case.scheme.as_str(), run.case.pause.as_str(), run.case.condition.as_str());
-    let zero = condition.ends_with(" 0 Gb/s");
-    let half = condition.ends_with(" 0.5 Gb/s");
+    let (scheme, pause) = (run.case.scheme.as_str(), run.case.pause.as_str());
+    let rate = run.config.read::<Rate>("hotspot.rate");
+    let [zero, half] = [Rate::from_mbps(0.0), Rate::from_mbps(500.0)].map(|r| rate == Some(r));
     let qcn = scheme.starts_with("qcn");
     match (run.case.scenario.as_str(), scheme, metric) {
         (_, "none", "time_paused") => {

@@ -154,10 +154,9 @@ fn cell(
     // Where a part of the run is measured, what is of another span says so.
     let part = ["record.from", "record.to"].iter().any(|k| {
         let key = cnsim_lab::keys::find(k).map_or("", |k| k.default);
-        r.config[*k].as_str().is_some_and(|v| v != key)
+        r.config.text(k).is_some_and(|v| v != key)
     });
-    let span =
-        metric.span.note().filter(|_| metric.span != Span::Hotspot || r.config["hotspot.host"] != "off");
+    let span = metric.span.note().filter(|_| metric.span != Span::Hotspot || r.config.has_hotspot());
     more.extend(span.filter(|_| part).map(String::from));
     note = [note].into_iter().chain(more).filter(|t| !t.is_empty()).collect::<Vec<_>>().join("; ");
     Some(Cell {

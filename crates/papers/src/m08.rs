@@ -3,6 +3,7 @@
 use super::Paper;
 use crate::claims::{Claim, Evidence, Finding, Parts, Values, at_most, claim, less};
 use cnsim_lab::record::RunRecord;
+use cnsim_scheme_api::Time;
 
 /// The study.
 pub(super) const PAPER: Paper = Paper {
@@ -139,7 +140,7 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
         ("multi-hop-periodic", ..) => {
             "A2 limiter-queue: with 100 frames a limiter in place of 10 the innocents get 0.4 to 2.6 points more; A3 limiter-position at the source gives less"
         }
-        (_, QCN, "dropped_frames") if !run.case.condition.ends_with(" 1 ms") => {
+        (_, QCN, "dropped_frames") if run.config.read("topology.loop_delay") != Some(Time::from_ms(1)) => {
             "A33 mark-interval: an interval that follows the present frame sees the start-up at once and brings the drops at 8, 100 and 500 us nearer; the periodic rows then go away"
         }
         (_, QCN, "dropped_frames") => {

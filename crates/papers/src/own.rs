@@ -2,13 +2,11 @@
 //! study, except for settings that change no metric.
 
 use cnsim_lab::case::CaseId;
+use cnsim_lab::config::Config;
 use cnsim_lab::keys;
 use cnsim_lab::record::RunRecord;
-use cnsim_lab::scenario::config::text;
 use cnsim_lab::scenario::{EMBEDDED, Scenario};
-use cnsim_lab::store::LABELS;
 use cnsim_scheme_api::Registry;
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Keys that change no metric: number of runs of a case, and further recordings.
@@ -23,7 +21,7 @@ const NAMED: usize = 4;
 pub struct Studies<'a> {
     scenarios: &'a [Scenario],
     /// Configurations of cases, as far as they were asked for.
-    known: BTreeMap<CaseId, Vec<Value>>,
+    known: BTreeMap<CaseId, Vec<Config>>,
 }
 
 impl<'a> Studies<'a> {
@@ -58,38 +56,28 @@ impl<'a> Studies<'a> {
 }
 
 /// Cases of the study that these names may stand for. Settings that the templates leave out can differ.
-fn configurations(registry: &Registry, id: &str, run: &RunRecord) -> Vec<Value> {
+fn configurations(registry: &Registry, id: &str, run: &RunRecord) -> Vec<Config> {
     let Ok(scenario) = Scenario::load_in(registry, id, &[], &[&run.case.scheme]) else { return Vec::new() };
     let named = scenario.case_of(&run.case.condition, &run.case.pause, &run.case.scheme);
     let all = scenario.cases().into_iter().filter(|c| c.id == run.case).chain(named);
     all.filter_map(|case| Some(scenario.ready(&case).ok()?.config)).collect()
 }
 
-/// A configuration's values by their keys, parameters of the scheme among them.
-fn leaves(config: &Value) -> BTreeMap<String, &Value> {
-    let own = config.as_object().into_iter().flatten();
-    let own =
-        own.filter(|(k, _)| *k != "scheme" && !LABELS.contains(&k.as_str()) && !UNFELT.contains(&k.as_str()));
-    let params = config["scheme"]["params"].as_object().into_iter().flatten();
-    let params = params.map(|(k, v)| (format!("scheme.params.{k}"), v));
-    own.map(|(k, v)| (k.clone(), v)).chain(params).collect()
-}
-
 /// Keys whose values differ, in words: `run.duration is 20 ms, there 1 s`.
-fn differ(mine: &Value, theirs: &Value) -> Vec<String> {
-    let (mine, theirs) = (leaves(mine), leaves(theirs));
+fn differ(mine: &Config, theirs: &Config) -> Vec<String> {
+    let (mine, theirs) = (mine.settings(), theirs.settings());
     let keys: BTreeSet<&String> = mine.keys().chain(theirs.keys()).collect();
-    let word = |v: Option<&&Value>| v.map_or_else(|| "not used".into(), |v| text(v));
+    let word = |v: Option<&String>| v.map_or_else(|| "not used".into(), String::clone);
     let one = |key: &String| {
         let (a, b) = (mine.get(key), theirs.get(key));
         (!alike(key, a, b)).then(|| format!("{key} is {}, there {}", word(a), word(b)))
     };
-    keys.into_iter().filter_map(one).collect()
+    keys.into_iter().filter(|key| !UNFELT.contains(&key.as_str())).filter_map(one).collect()
 }
 
 /// Do two texts mean one value of a key?
-fn alike(key: &str, a: Option<&&Value>, b: Option<&&Value>) -> bool {
-    let read = |v: Option<&&Value>| keys::find(key)?.kind.read(v?.as_str()?).ok();
+fn alike(key: &str, a: Option<&String>, b: Option<&String>) -> bool {
+    let read = |v: Option<&String>| keys::find(key)?.kind.read(v?).ok();
     a == b || read(a).is_some_and(|a| read(b).as_ref() == Some(&a))
 }
 

@@ -3,6 +3,7 @@
 use super::Paper;
 use crate::claims::{Claim, Evidence, Finding, Holds, Parts, Runs, Values, at_most, claim, less};
 use cnsim_lab::record::RunRecord;
+use cnsim_scheme_api::Rate;
 
 /// The study.
 pub(super) const PAPER: Paper = Paper {
@@ -281,7 +282,7 @@ fn oversampling(e: &Evidence<'_>) -> Finding {
 /// The assumption suspected when a cell misses, with a sentence.
 fn suspect(run: &RunRecord, metric: &str) -> &'static str {
     let (scheme, chain) = (run.case.scheme.as_str(), run.case.scenario.starts_with("chain"));
-    let severe = run.case.condition.starts_with("hotspot 0.1 Gb/s");
+    let severe = run.config.read("hotspot.rate") == Some(Rate::from_mbps(100.0));
     match metric {
         "time_paused" | "dropped_frames" => {
             "A72 pause-high and A73 output-limit: of the switch's memory only `1 MB` is printed, no watermark"

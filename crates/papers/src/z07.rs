@@ -3,6 +3,7 @@
 use super::Paper;
 use crate::claims::{Claim, Evidence, Finding, Holds, Parts, Runs, Values, at_most, claim};
 use cnsim_lab::record::RunRecord;
+use cnsim_scheme_api::Bytes;
 
 /// The study.
 pub(super) const PAPER: Paper = Paper {
@@ -196,7 +197,7 @@ fn fewer_drops(e: &Evidence<'_>) -> Finding {
 
 /// The assumption suspected when a cell misses, with a sentence.
 fn suspect(run: &RunRecord, metric: &str) -> &'static str {
-    let limited = run.case.condition.contains("output-queue limit 600 KB");
+    let limited = run.config.read::<Bytes>("switch.output_limit").is_some();
     match (metric, limited, run.case.scheme.as_str()) {
         ("dropped_frames", true, "e2cm-src" | "e2cm-dst") => {
             "A19 shortest-latency, known miss: the printed number lies between a latency learned before the congestion and one learned in it; other first probes, kept history, deeper cuts or wider jitter give fewer drops or as many"

@@ -49,7 +49,7 @@ fn all_rows_are_read_and_ready() {
     let scenario = Scenario::load("C07/symmetric-on-off", &[]).unwrap();
     let param = |scheme: &str, text: &str, key: &str| {
         let ready = scenario.ready(&scenario.case_of(text, "global", scheme).unwrap()).unwrap();
-        ready.config["scheme"]["params"][key].clone()
+        ready.config.0["scheme"]["params"][key].clone()
     };
     assert_eq!(param("bcn", "sampling rate 1%", "sample"), "150 KB");
     assert_eq!(param("fecn", "tagging rate 5%", "tagging"), "0.05");

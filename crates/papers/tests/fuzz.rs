@@ -223,7 +223,8 @@ fn record() -> RunRecord {
         case: ["B07", "s", "c", "on", "ecm"].into(),
         seed: 3,
         fingerprint: [("events".to_string(), "00ff".to_string())].into(),
-        config: serde_json::json!({"topology.hosts": "4", "scheme": {"name": "ecm", "params": {"w": "1"}}}),
+        config: serde_json::json!({"topology.hosts": "4", "scheme": {"name": "ecm", "params": {"w": "1"}}})
+            .into(),
         metrics: [("overhead", 1.25)].into(),
         ..RunRecord::default()
     }

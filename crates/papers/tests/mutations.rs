@@ -6,6 +6,7 @@
 
 use cnsim_fabric::Options;
 use cnsim_lab::case::CaseId;
+use cnsim_lab::config::Config;
 use cnsim_lab::record::RunRecord;
 use cnsim_lab::run::{Job, record};
 use cnsim_lab::scenario::{Case, Scenario};
@@ -16,7 +17,6 @@ use cnsim_papers::findings;
 use cnsim_papers::published;
 use cnsim_papers::verdict::Verdict;
 use rayon::prelude::*;
-use serde_json::Value;
 
 use Breaks::{Cell, Claim, Part, Parts};
 use Change::{CountHops, Scheme, Set, Under};
@@ -118,7 +118,7 @@ fn runs(m: &Mutation) -> [Vec<RunRecord>; 2] {
             }
         }
     }
-    let one = |(broken, changed, config, job): &(bool, bool, Value, Job)| {
+    let one = |(broken, changed, config, job): &(bool, bool, Config, Job)| {
         let spec = job.ready.settings.spec(&job.ready.built, job.seed, false);
         let out = cnsim_fabric::run(&spec, &Options { threads: 1, ..Options::default() }).unwrap();
         let mut record = RunRecord { config: config.clone(), ..record(job, &out) };

@@ -56,7 +56,7 @@ fn ecm_has_the_studys_parameters() {
     let scenario = Scenario::load("Z07/single-hop-16", &[]).unwrap();
     let params = |scheme: &str| {
         let case = scenario.case_of(NO_LIMIT, "off", scheme).unwrap();
-        scenario.ready(&case).unwrap().config["scheme"]["params"].clone()
+        scenario.ready(&case).unwrap().config.0["scheme"]["params"].clone()
     };
     let (ecm, e2cm) = (params("ecm"), params("e2cm-src"));
     for (key, value) in ecm.as_object().unwrap() {

@@ -190,7 +190,7 @@ fn told(settings: &Settings, record: &RunRecord, command: &str) -> Value {
         "queue": curve("hot_queue").map(|c| &c.values),
         "rates": settings.shown().iter().map(rate).collect::<Vec<_>>(),
         "flows": settings.shown(),
-        "set_point": record.config["scheme"]["params"][settings.scene.level[settings.scheme]],
+        "set_point": record.config.value(&format!("scheme.params.{}", settings.scene.level[settings.scheme])),
         "throughput": metric("throughput"),
         "mean_queue": metric("mean_hot_queue"),
         "largest_queue": metric("queue_max"),

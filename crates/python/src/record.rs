@@ -116,8 +116,7 @@ impl Record {
     }
     /// When each port was in XOFF: the length of a part of the run in seconds, and its ports as JSON.
     fn xoff(&self) -> (f64, String) {
-        let duration = self.0.config["run.duration"].as_str().and_then(|t| t.parse::<Time>().ok());
-        let part = duration.map_or(0.0, |d| d.as_secs_f64() / PARTS as f64);
+        let part = self.0.config.read::<Time>("run.duration").map_or(0.0, |d| d.as_secs_f64() / PARTS as f64);
         (part, json!(self.0.xoff).to_string())
     }
     /// Names of its hosts, and eight numbers for each finite flow that was received whole, as 64-bit integers, little-endian: source,

@@ -4,6 +4,7 @@ use crate::errors::{problems, raise, told};
 use crate::plan::Plan;
 use crate::record::{Record, plain};
 use crate::spec::Registry;
+use cnsim_lab::config::Config;
 use cnsim_lab::grid;
 use cnsim_lab::meant::did_you_mean;
 use cnsim_lab::run::{Job, jobs};
@@ -213,17 +214,16 @@ pub(crate) fn plan_of(py: Python<'_>, registry: &Registry, tasks: Vec<String>) -
     let mut jobs = Vec::new();
     for text in tasks {
         let task: Value = serde_json::from_str(&text).map_err(|e| bad(e.to_string()))?;
-        let config = &task["config"];
-        let name = config["scheme"]["name"].as_str().unwrap_or_default();
-        let code = |v: &Value| v["scheme"]["params"]["code"].as_str().map(str::to_owned);
+        let config = Config(task["config"].clone());
+        let name = config.scheme();
         let mine = registry.inner.find(name).and_then(|s| s.build(&[]).ok());
         let mine = mine.and_then(|b| b.values.into_iter().find(|v| v.0 == "code")).map(|v| v.1);
-        if code(config) != mine {
+        if config.text("scheme.params.code") != mine.as_deref() {
             let why = format!("the scheme `{name}` here is of other code than the runs asked for");
             return Err(raise(py, "VersionError", &why, "give both places the same scheme", ""));
         }
         let (scenario, case) =
-            scenario::Scenario::from_config(&registry.inner, config).map_err(|p| problems(py, &p))?;
+            scenario::Scenario::from_config(&registry.inner, &config).map_err(|p| problems(py, &p))?;
         let ready = scenario.ready(&case).map_err(|p| problems(py, &p))?;
         let seed = task["seed"].as_u64().ok_or_else(|| bad("a task has no seed".into()))?;
         let all_series = task["all_series"].as_bool().unwrap_or(false);

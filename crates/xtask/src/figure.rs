@@ -4,6 +4,7 @@
 
 use cnsim_lab::demo::{Demo, SECOND, demo};
 use cnsim_report::model::{Axis, Figure, Level, Trace, Window};
+use cnsim_units::Bytes;
 
 /// The figure of a scheme.
 ///
@@ -52,15 +53,7 @@ fn panels(scheme: &str, d: &Demo) -> Vec<Figure> {
 
 /// The scheme's set point in KB, if it has one.
 fn set_point(d: &Demo) -> Option<f64> {
-    let text = d.record.config["scheme"]["params"]["q_eq"].as_str()?;
-    let (number, unit) = text.split_once(' ')?;
-    let scale = match unit {
-        "B" => 1e-3,
-        "KB" => 1.0,
-        "MB" => 1e3,
-        _ => return None,
-    };
-    number.parse::<f64>().ok().map(|n| n * scale)
+    d.record.config.read::<Bytes>("scheme.params.q_eq").map(|b| b.as_f64() / 1e3)
 }
 
 #[cfg(test)]

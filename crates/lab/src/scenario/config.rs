@@ -6,6 +6,7 @@
 use super::{Case, Group, Scenario};
 use crate::checks::{idle, known_keys};
 use crate::condition::Template;
+use crate::config::Config;
 use crate::keys::{TABLES, find};
 use crate::reader::default_items;
 use crate::settings::Settings;
@@ -17,7 +18,7 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// Writes the configuration of a case.
-pub(super) fn write(flat: &Flat, case: &Case, settings: &mut Settings, built: &Configured) -> Value {
+pub(super) fn write(flat: &Flat, case: &Case, settings: &mut Settings, built: &Configured) -> Config {
     let mut config = Map::new();
     let word = |key: &str| flat.leaves.get(key).and_then(|l| l.items.first().cloned());
     config.insert("study".into(), json!(word("study").unwrap_or_else(|| default("study").into())));
@@ -38,20 +39,11 @@ pub(super) fn write(flat: &Flat, case: &Case, settings: &mut Settings, built: &C
     }
     let params: Map<String, Value> = built.values.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
     config.insert("scheme".into(), json!({"name": case.id.scheme, "params": params}));
-    Value::Object(config)
+    Config(Value::Object(config))
 }
 
 fn default(key: &str) -> &'static str {
     find(key).map_or("", |k| k.default)
-}
-
-/// A value of a configuration as it would be written in a scenario, without quotes.
-pub fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(items) => format!("[{}]", items.iter().map(text).collect::<Vec<_>>().join(", ")),
-        other => other.to_string(),
-    }
 }
 
 /// A text or a list of texts.
@@ -74,17 +66,16 @@ impl Scenario {
     ///
     /// # Errors
     /// Everything in it that is not a key with a text or a list of texts, that nobody reads, or that has no effect.
-    pub fn from_config(registry: &Registry, config: &Value) -> Result<(Self, Case), Vec<Problem>> {
+    pub fn from_config(registry: &Registry, config: &Config) -> Result<(Self, Case), Vec<Problem>> {
         let mut flat = Flat::unwritten("config");
         let mut problems = Vec::new();
         let wrong = |flat: &Flat, key: &str, reason: &str| {
             flat.problem(key, None, reason, "only what cnsim has written can be run again")
         };
-        let Some(all) = config.as_object() else {
+        let Some(all) = config.0.as_object() else {
             return Err(vec![wrong(&flat, "", "the configuration is not an object")]);
         };
-        let scheme = all.get("scheme").and_then(|s| s["name"].as_str()).and_then(|name| registry.find(name));
-        let Some(scheme) = scheme else {
+        let Some(scheme) = registry.find(config.scheme()) else {
             return Err(vec![wrong(&flat, "scheme", "names no scheme that this program has")]);
         };
         let usual = scheme.build(&[]).map(|b| b.values).unwrap_or_default();
@@ -94,7 +85,7 @@ impl Scenario {
                 None => problems.push(wrong(&flat, key, "neither a text nor a list of texts")),
             }
         }
-        let part = &all["scheme"];
+        let part = &config.0["scheme"];
         if part.as_object().is_some_and(|o| o.keys().any(|k| k != "name" && k != "params")) {
             problems.push(wrong(&flat, "scheme", "holds more than name and params"));
         }

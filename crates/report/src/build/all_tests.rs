@@ -41,7 +41,7 @@ fn run(condition: &str, pause: &str, scheme: &str, seed: u64) -> RunRecord {
     RunRecord {
         case: ["mine", "small", condition, pause, scheme].into(),
         seed,
-        config: json!({}),
+        config: json!({}).into(),
         metrics: [("overhead", k), ("latency_p50", 10.0 * k), ("latency_p99", 400.0 * k)].into(),
         series: BTreeMap::from([
             ("hot_queue".into(), curve("KB", vec![15.0 * k, 30.0 * k])),
@@ -84,7 +84,8 @@ fn figures_below_a_table_and_asked_for() {
     for r in &mut records {
         r.by_size = vec![group(1000, 1.0), group(9000, 10.0)];
         if r.case.scheme == "ecm" {
-            r.config = json!({"scheme": {"params": {"q_eq": "24 KB"}}, "switch.output_limit": "20 KB"});
+            r.config =
+                json!({"scheme": {"params": {"q_eq": "24 KB"}}, "switch.output_limit": "20 KB"}).into();
         }
     }
     records.pop();
@@ -181,7 +182,7 @@ fn levels_share_labels() {
     let s = scenario("\"1 Gb/s\"", "\"off\"", "");
     let of = |points: &[&str]| {
         let record = |(q_eq, scheme): (&&str, &str)| RunRecord {
-            config: json!({"scheme": {"params": {"q_eq": q_eq}}}),
+            config: json!({"scheme": {"params": {"q_eq": q_eq}}}).into(),
             ..run("hotspot 1 Gb/s", "off", scheme, 1)
         };
         let records: Vec<RunRecord> =

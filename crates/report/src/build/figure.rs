@@ -323,12 +323,11 @@ fn levels(scene: &Scene<'_>, lines: &[Line<'_, '_>], y: &Axis) -> Vec<Level> {
     };
     for line in lines.iter().filter(|l| quantity(&l.series) == y.title) {
         let Some(run) = line.case.runs.first() else { continue };
-        let size = |v: &serde_json::Value| v.as_str().and_then(|t| t.parse::<Bytes>().ok());
         if y.title == "queue" && y.unit == "KB" {
-            if let Some(b) = size(&run.config["scheme"]["params"]["q_eq"]) {
+            if let Some(b) = run.config.read::<Bytes>("scheme.params.q_eq") {
                 add(b.as_f64() / 1e3, format!("set point {b}"));
             }
-            if let Some(b) = size(&run.config["switch.output_limit"]) {
+            if let Some(b) = run.config.read::<Bytes>("switch.output_limit") {
                 add(b.as_f64() / 1e3, format!("limit {b}"));
             }
         }

@@ -286,15 +286,10 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
 fn assumptions(s: &Scenario, scene: &Scene<'_>) -> Vec<model::Assumption> {
     let mut all = Vec::new();
     for a in ASSUMPTIONS {
-        let parameter = a.key.strip_prefix("scheme.params.");
         let mut values: Vec<(String, Vec<&str>)> = Vec::new();
         for c in &scene.cases {
             let Some(run) = c.runs.first() else { continue };
-            let value = match parameter {
-                Some(leaf) => &run.config["scheme"]["params"][leaf],
-                None => &run.config[a.key],
-            };
-            let Some(value) = value.as_str() else { continue };
+            let Some(value) = run.config.text(a.key) else { continue };
             match values.iter_mut().find(|v| v.0 == value) {
                 Some((_, schemes)) if schemes.contains(&&*c.case.scheme) => {}
                 Some((_, schemes)) => schemes.push(&c.case.scheme),
@@ -302,12 +297,13 @@ fn assumptions(s: &Scenario, scene: &Scene<'_>) -> Vec<model::Assumption> {
             }
         }
         // What a scenario neither sets nor runs a scheme for has no bearing.
-        if values.is_empty() || (parameter.is_none() && !s.flat().leaves.contains_key(a.key)) {
+        if values.is_empty() || (!a.key.starts_with("scheme.params.") && !s.flat().leaves.contains_key(a.key))
+        {
             continue;
         }
         let here: Vec<String> = values
             .iter()
-            .map(|(v, schemes)| match parameter {
+            .map(|(v, schemes)| match a.key.strip_prefix("scheme.params.") {
                 Some(_) => format!("{v} ({})", schemes.join(", ")),
                 None => v.clone(),
             })
@@ -388,7 +384,8 @@ mod tests {
         let efr = whole.pages[0].assumptions.iter().find(|a| a.name == "efr").map(|a| a.text.clone());
         assert!(efr.is_some_and(|t| t.contains(". Here: ") && t.ends_with("(qcn-2pt)")), "{here:?}");
         for a in ASSUMPTIONS.iter().filter(|a| !a.key.starts_with("scheme.params.")) {
-            let set = scenarios[0].flat().leaves.contains_key(a.key) && records[0].config[a.key].is_string();
+            let set =
+                scenarios[0].flat().leaves.contains_key(a.key) && records[0].config.text(a.key).is_some();
             assert_eq!(here.contains(&a.name), set, "{}", a.name);
         }
         let titles = |records: &[RunRecord]| -> Vec<String> {

@@ -33,7 +33,7 @@ fn summed(values: Vec<f64>, most: f64) -> Option<Cell> {
 fn named<'a>(cases: &[&CaseRuns<'a>]) -> Vec<&'a str> {
     let first = cases.first().and_then(|c| c.runs.first());
     first
-        .and_then(|r| r.config["record.ports"].as_array())
+        .and_then(|r| r.config.value("record.ports")?.as_array())
         .into_iter()
         .flatten()
         .filter_map(|p| p.as_str())

@@ -17,7 +17,7 @@ fn figure(cases: &[&CaseRuns<'_>], group: &str, name: &str, place: usize) -> Opt
     let values = || traces.iter().flat_map(|t| &t.y).copied().filter(|v| *v > 0.0);
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
     let run = cases.iter().flat_map(|c| &c.runs).find(|r| !r.by_size.is_empty())?;
-    let ideal = run.config["record.ideal"].as_str().unwrap_or("exact");
+    let ideal = run.config.text("record.ideal").unwrap_or("exact");
     let seeds = cases.iter().map(|c| c.runs.len()).max().unwrap_or(0);
     let band =
         if seeds > 1 { format!(" Mean of {seeds} seeds; band: least and greatest.") } else { String::new() };

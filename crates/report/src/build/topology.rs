@@ -18,11 +18,8 @@ pub fn hot_ports(ready: &Ready) -> BTreeSet<(NodeId, u16)> {
     if settings.hot {
         hot.extend(settings.named.ports.first());
     }
-    for (key, value) in ready.config.as_object().into_iter().flatten() {
-        if key.starts_with("event.") && key.ends_with(".port") {
-            hot.extend(value.as_str().and_then(|name| settings.wiring.port(name)));
-        }
-    }
+    let events = ready.config.keys().filter(|(key, _)| key.starts_with("event.") && key.ends_with(".port"));
+    hot.extend(events.filter_map(|(_, name)| settings.wiring.port(name.as_str()?)));
     hot
 }
 
