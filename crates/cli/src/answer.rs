@@ -5,6 +5,7 @@ use crate::request::Cost;
 use crate::subject::Subject;
 use crate::{Common, Done, Failure, pairs};
 use cnsim_lab::files::read_csv;
+use cnsim_lab::metrics::Better;
 use cnsim_lab::scenario::{EMBEDDED, Scenario};
 use cnsim_papers::claims::Claim;
 use cnsim_papers::files::COLUMNS;
@@ -67,7 +68,7 @@ pub(crate) fn json_of(subject: &Subject<'_>, out: &Path) -> Result<Value, Failur
         Subject::Scenario(s) => scenario(s)?,
         Subject::Metric(m) => json!({
             "kind": "metric", "id": m.id, "title": m.title, "unit": m.unit, "about": m.about, "span": m.span.text(),
-            "near": m.tolerance.text(m.unit),
+            "near": m.tolerance.text(m.unit), "better": m.better.map(Better::text),
         }),
         Subject::Claim(c) => claim(c, out),
         Subject::Assumption(a) => json!({

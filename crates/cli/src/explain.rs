@@ -57,6 +57,9 @@ pub(crate) fn explain(asked: &Asked<'_>, as_json: bool) -> Done {
 fn metric(m: &Metric) {
     println!("{} [{}]: {}.", m.id, m.unit, m.about);
     println!("{}", m.span.text());
+    if let Some(better) = m.better {
+        println!("Better if {}.", better.text());
+    }
     println!("{ABOUT_INTERVALS}");
     println!(
         "Agrees with a published value that lies in the 95 % prediction interval of one run, or within 2 % of the mean. Near: within {}.",

@@ -111,6 +111,16 @@ impl Pairs {
 }
 
 impl Row {
+    /// The verdict for a person: which direction is better, where the metric has one.
+    fn verdict(&self) -> String {
+        let verdict = self.pairs.verdict();
+        match self.metric.better {
+            Some(better) if verdict == better.text() => format!("{verdict}: better"),
+            Some(_) if matches!(verdict, "lower" | "higher") => format!("{verdict}: worse"),
+            _ => verdict.into(),
+        }
+    }
+
     /// `completion_time_p99 of victim`.
     fn title(&self) -> String {
         if self.name.is_empty() {
@@ -224,7 +234,7 @@ fn tell(rows: &[Row], asked: &[&'static Metric]) {
         let line = |r: &&Row| {
             let unit = if r.metric.unit.is_empty() { String::new() } else { format!(" [{}]", r.metric.unit) };
             let shown = |at: usize| at_least(r.pairs.bounds[at]) + &measured(r.pairs.means[at], None);
-            vec![r.title() + &unit, shown(0), shown(1), r.pairs.text(), r.pairs.verdict().into()]
+            vec![r.title() + &unit, shown(0), shown(1), r.pairs.text(), r.verdict()]
         };
         let lines: Vec<Vec<String>> = mine.iter().map(line).collect();
         if !lines.is_empty() {

@@ -300,7 +300,7 @@ fn means_over_different_flows_are_not_compared() {
     let said = common::text(&cnsim(&[&["compare", &out][..], &beside].concat()));
     let verdict = |metric: &str, word: &str| said.lines().any(|l| l.starts_with(metric) && l.ends_with(word));
     assert!(verdict("completion_time [us]", "undecided: different flows finished"), "{said}");
-    assert!(verdict("finished_flows [%]", "lower"), "{said}");
+    assert!(verdict("finished_flows [%]", "lower: worse"), "{said}");
     let said = common::text(&cnsim(&["run", &file, "--metric", "slowdown", "--out", &out]));
     assert!(said.contains("finished_flows") && said.contains("slowdown"), "{said}");
 }

@@ -19,6 +19,8 @@ pub struct Metric {
     pub span: Span,
     /// The finite flows that a time of flows includes; none for other metrics.
     pub times: Option<Times>,
+    /// The direction in which the metric gets better; none where it depends on the aim.
+    pub better: Option<Better>,
     /// Does the metric concern the hot port alone?
     pub hot: bool,
     /// Is the metric one of the five columns of the published tables?
@@ -35,6 +37,25 @@ pub enum Times {
     All,
     /// Finished flows. Two means compare only if the same flows finished.
     Finished,
+}
+
+/// The direction in which a metric gets better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// Smaller values are better.
+    Lower,
+    /// Larger values are better.
+    Higher,
+}
+
+impl Better {
+    /// `lower` or `higher`.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Lower => "lower",
+            Self::Higher => "higher",
+        }
+    }
 }
 
 /// Largest distance from the measured mean at which a published value that does not agree still counts as near.
@@ -131,8 +152,8 @@ const fn metric(
     tolerance: Tolerance,
     about: &'static str,
 ) -> Metric {
-    let (span, times, hot, printed, own, range) = (Span::Run, None, false, false, None, None);
-    Metric { id, title, unit, about, tolerance, span, times, hot, printed, own, range }
+    let (span, times, better, hot, printed, own, range) = (Span::Run, None, None, false, false, None, None);
+    Metric { id, title, unit, about, tolerance, span, times, better, hot, printed, own, range }
 }
 
 impl Metric {
@@ -146,6 +167,14 @@ impl Metric {
 
     const fn times(self, of: Times) -> Self {
         Self { times: Some(of), ..self }
+    }
+
+    const fn lower(self) -> Self {
+        Self { better: Some(Better::Lower), ..self }
+    }
+
+    const fn higher(self) -> Self {
+        Self { better: Some(Better::Higher), ..self }
     }
 
     const fn hot(self) -> Self {
@@ -172,76 +201,76 @@ pub fn own() -> Vec<&'static Metric> {
 #[rustfmt::skip]
 pub const METRICS: &[Metric] = &[
     metric("aggregate_throughput", "aggregate", "Gb/s", Tolerance::Relative(0.03),
-        "data rate delivered to all hosts; drops and control frames excluded").over(Span::Measurement).printed().own(4),
+        "data rate delivered to all hosts; drops and control frames excluded").over(Span::Measurement).printed().own(4).higher(),
     metric("hot_port_throughput", "hot port", "Gb/s", Tolerance::Relative(0.03),
-        "data rate delivered to the hot host").over(Span::Measurement).hot().printed().own(5),
+        "data rate delivered to the hot host").over(Span::Measurement).hot().printed().own(5).higher(),
     metric("time_paused", "paused", "%", Tolerance::Absolute(0.5),
         "share of the time in XOFF, mean over the transmitters of record.paused; by default all sending hosts but the hot one")
-        .printed().own(8),
+        .printed().own(8).lower(),
     metric("dropped_frames", "dropped", "frames", Tolerance::Either(0.01, 100.0),
-        "data frames discarded in switches; source_discards counts those that a source discards").printed().own(10),
+        "data frames discarded in switches; source_discards counts those that a source discards").printed().own(10).lower(),
     metric("overhead", "overhead", "Mb/s", Tolerance::Relative(0.05),
         "bits of all control messages over the duration; each message and each broadcast counts once, PAUSE does not count")
-        .printed().own(12),
+        .printed().own(12).lower(),
     metric("innocent_throughput", "innocents", "Gb/s", Tolerance::Relative(0.03),
-        "data rate delivered to all hosts but the hot one").over(Span::Measurement),
+        "data rate delivered to all hosts but the hot one").over(Span::Measurement).higher(),
     metric("recovery_time", "recovery", "ms", Tolerance::Relative(0.05),
         "time after the hotspot until hot-port throughput, as a mean over 20 ms, reaches 95 % of its mean in the 50 ms before the hotspot; else the rest of the run")
-        .over(Span::Afterwards),
+        .over(Span::Afterwards).lower(),
     metric("recovery_deficit", "deficit", "ms", Tolerance::Relative(0.05),
         "integral of (earlier - present) / earlier over the time after the hotspot, of the hot-port throughput")
-        .over(Span::Afterwards).ranging(f64::NEG_INFINITY, f64::INFINITY),
+        .over(Span::Afterwards).ranging(f64::NEG_INFINITY, f64::INFINITY).lower(),
     metric("bottleneck_utilization", "utilisation", "%", Tolerance::Relative(0.03),
         "bits delivered by the hot port while it is slow, over the capacity of its service rate; over whole bins, at most 100 %")
-        .over(Span::Hotspot),
+        .over(Span::Hotspot).higher(),
     metric("mean_hot_queue", "mean queue", "KB", Tolerance::Relative(0.05),
         "mean length of the hot queue while its port is slow, or without a hotspot in the measurement; sampled at each bin's end")
         .over(Span::Hotspot).hot().own(14),
     metric("sd_hot_queue", "sd of queue", "KB", Tolerance::Relative(0.05),
         "standard deviation of the hot queue's length while its port is slow, or without a hotspot in the measurement; sampled at each bin's end")
-        .over(Span::Hotspot),
+        .over(Span::Hotspot).lower(),
     metric("queue_p99", "99 % queue", "KB", Tolerance::Relative(0.05),
         "99th percentile of the hot queue's length while its port is slow, or without a hotspot in the measurement; needs 100 samples, one at each bin's end")
-        .over(Span::Hotspot),
+        .over(Span::Hotspot).lower(),
     metric("queue_max", "largest queue", "KB", Tolerance::Relative(0.05),
-        "largest queue of any switch port at any moment").own(11),
-    metric("pauses", "XOFF sent", "", Tolerance::Relative(0.05), "XOFF messages sent by all switch ports"),
+        "largest queue of any switch port at any moment").own(11).lower(),
+    metric("pauses", "XOFF sent", "", Tolerance::Relative(0.05), "XOFF messages sent by all switch ports").lower(),
     metric("mean_latency", "latency", "us", Tolerance::Relative(0.05),
-        "mean time from a data frame's generation to its reception"),
+        "mean time from a data frame's generation to its reception").lower(),
     metric("source_discards", "source discards", "frames", Tolerance::Either(0.01, 100.0),
-        "frames that a source discarded because its queue was full"),
+        "frames that a source discarded because its queue was full").lower(),
     metric("control_messages", "messages", "", Tolerance::Relative(0.05),
-        "control messages made; a broadcast counts once"),
+        "control messages made; a broadcast counts once").lower(),
     metric("throughput", "throughput", "Gb/s", Tolerance::Relative(0.03),
-        "data rate delivered to the one receiver").over(Span::Measurement),
+        "data rate delivered to the one receiver").over(Span::Measurement).higher(),
     metric("innocent_flow_utilization", "innocent utilisation", "%", Tolerance::Relative(0.03),
         "throughput of the flows to other hosts than the hot one, over their offered load; at most 100 %")
-        .over(Span::Measurement),
+        .over(Span::Measurement).higher(),
     metric("victim_flow_utilization", "victim utilisation", "%", Tolerance::Relative(0.03),
-        "data delivered by the hot port over its capacity while it is slow, and over its offered load otherwise"),
+        "data delivered by the hot port over its capacity while it is slow, and over its offered load otherwise").higher(),
     metric("victim_utilization_otherwise", "victim otherwise", "%", Tolerance::Relative(0.03),
-        "hot-port throughput while the port is not slow, over its offered load"),
+        "hot-port throughput while the port is not slow, over its offered load").higher(),
     metric("flow_rate", "flow rate", "Mb/s", Tolerance::Relative(0.03),
-        "mean delivered rate of the flows with a fixed destination").over(Span::Measurement),
+        "mean delivered rate of the flows with a fixed destination").over(Span::Measurement).higher(),
     metric("flow_rate_min", "least flow", "Mb/s", Tolerance::Relative(0.03),
-        "least delivered rate of a flow with a fixed destination").over(Span::Measurement),
+        "least delivered rate of a flow with a fixed destination").over(Span::Measurement).higher(),
     metric("flow_rate_max", "greatest flow", "Mb/s", Tolerance::Relative(0.03),
         "greatest delivered rate of a flow with a fixed destination").over(Span::Measurement),
     metric("throughput_loss", "loss", "Gb/s", Tolerance::Relative(0.03),
         "capacity of the bottleneck less the data rate through it; the bottleneck is the switch port with the largest load of data and control")
-        .over(Span::Measurement).ranging(f64::NEG_INFINITY, f64::INFINITY).own(6),
+        .over(Span::Measurement).ranging(f64::NEG_INFINITY, f64::INFINITY).own(6).lower(),
     metric("aggregate_loss", "aggregate loss", "Gb/s", Tolerance::Relative(0.03),
         "sum of the max-min fair rates of all flows, without control traffic, less the aggregate throughput")
-        .over(Span::Measurement).ranging(f64::NEG_INFINITY, f64::INFINITY),
+        .over(Span::Measurement).ranging(f64::NEG_INFINITY, f64::INFINITY).lower(),
     metric("bottleneck_control", "control at bottleneck", "Mb/s", Tolerance::Relative(0.05),
-        "rate of control frames through the bottleneck over the run: the switch port with the largest load of data and control"),
+        "rate of control frames through the bottleneck over the run: the switch port with the largest load of data and control").lower(),
     metric("fairness", "fairness", "", Tolerance::Absolute(0.02),
         "mean over bins of Jain's index of the recorded flows whose source is on; bins within 2 ms after an on-off change are left out")
-        .over(Span::Measurement).ranging(0.0, 1.0).own(7),
+        .over(Span::Measurement).ranging(0.0, 1.0).own(7).higher(),
     metric("ports_throughput", "through the ports", "Gb/s", Tolerance::Relative(0.03),
-        "sum of the data rates through the switch ports that the scenario lists").over(Span::Measurement),
+        "sum of the data rates through the switch ports that the scenario lists").over(Span::Measurement).higher(),
     metric("port_throughput", "through the port", "Gb/s", Tolerance::Relative(0.03),
-        "data rate through the first of several switch ports that the scenario lists").over(Span::Measurement),
+        "data rate through the first of several switch ports that the scenario lists").over(Span::Measurement).higher(),
     metric("discarded_positives", "discarded positives", "", Tolerance::Relative(0.05),
         "positive messages that a reaction point discarded, as it had no limiter or one of another congestion point"),
     metric("discarded_positive_share", "discarded, share", "%", Tolerance::Absolute(2.0),
@@ -251,66 +280,66 @@ pub const METRICS: &[Metric] = &[
     metric("mean_hot_queue_late", "late mean queue", "KB", Tolerance::Relative(0.05),
         "mean length of the hot queue in the second half of the hotspot").over(Span::Hotspot),
     metric("late_drops", "late drops", "frames", Tolerance::Either(0.01, 100.0),
-        "data frames discarded in the second half of the hotspot (single switch)").over(Span::Hotspot),
+        "data frames discarded in the second half of the hotspot (single switch)").over(Span::Hotspot).lower(),
     metric("innocent_drop_share", "innocent drops", "%", Tolerance::Absolute(2.0),
-        "share of the discarded frames that were addressed to other hosts than the hot one"),
+        "share of the discarded frames that were addressed to other hosts than the hot one").lower(),
     metric("time_paused_senders", "paused, senders", "%", Tolerance::Absolute(0.5),
-        "share of the time in XOFF, mean over all sending hosts but the hot one"),
+        "share of the time in XOFF, mean over all sending hosts but the hot one").lower(),
     metric("time_paused_affected", "paused, affected", "%", Tolerance::Absolute(0.5),
-        "share of the time in XOFF, mean over the sending hosts but the hot one; only those that were ever in XOFF"),
+        "share of the time in XOFF, mean over the sending hosts but the hot one; only those that were ever in XOFF").lower(),
     metric("time_paused_touched", "paused, touched", "%", Tolerance::Absolute(0.5),
-        "share of the time in XOFF, mean over all hosts and links between switches that were ever in XOFF"),
+        "share of the time in XOFF, mean over all hosts and links between switches that were ever in XOFF").lower(),
     metric("time_paused_links", "paused links", "%", Tolerance::Absolute(0.5),
-        "share of the time in XOFF, mean over the transmitters of links between switches").own(9),
+        "share of the time in XOFF, mean over the transmitters of links between switches").own(9).lower(),
     metric("time_paused_all", "paused, all", "%", Tolerance::Absolute(0.5),
-        "share of the time in XOFF, mean over sending hosts and links between switches together"),
+        "share of the time in XOFF, mean over sending hosts and links between switches together").lower(),
     metric("latency_p50", "median latency", "us", Tolerance::Relative(0.05),
-        "median time from a frame's generation to its reception; interpolated in a histogram of 16 buckets an octave"),
+        "median time from a frame's generation to its reception; interpolated in a histogram of 16 buckets an octave").lower(),
     metric("latency_p99", "99 % latency", "us", Tolerance::Relative(0.05),
-        "99th percentile of the time from a frame's generation to its reception").own(3),
+        "99th percentile of the time from a frame's generation to its reception").own(3).lower(),
     metric("latency_p999", "99.9 % latency", "us", Tolerance::Relative(0.05),
-        "99.9th percentile of the time from a frame's generation to its reception"),
-    metric("completed_transfers", "completed", "", Tolerance::Relative(0.01), "finite flows that were received whole"),
+        "99.9th percentile of the time from a frame's generation to its reception").lower(),
+    metric("completed_transfers", "completed", "", Tolerance::Relative(0.01), "finite flows that were received whole").higher(),
     metric("incomplete_transfers", "incomplete", "", Tolerance::Relative(0.01),
-        "finite flows that were not received whole: they were under way at the end, or lost frames"),
+        "finite flows that were not received whole: they were under way at the end, or lost frames").lower(),
     metric("finished_flows", "finished", "%", Tolerance::Relative(0.01),
-        "share of the finite flows that were received whole").own(1),
+        "share of the finite flows that were received whole").own(1).higher(),
     metric("completion_time", "completion time", "us", Tolerance::Relative(0.05),
         "mean time from the start of a finite flow to the reception of its last byte, over finished flows")
-        .times(Times::Finished).own(13),
+        .times(Times::Finished).own(13).lower(),
     metric("completion_time_p50", "median completion", "us", Tolerance::Relative(0.05),
-        "median completion time over all finite flows; unfinished flows count as longest").times(Times::All),
+        "median completion time over all finite flows; unfinished flows count as longest").times(Times::All).lower(),
     metric("completion_time_p90", "90 % completion", "us", Tolerance::Relative(0.05),
-        "90th percentile of the completion time over all finite flows; unfinished flows count as longest").times(Times::All),
+        "90th percentile of the completion time over all finite flows; unfinished flows count as longest").times(Times::All).lower(),
     metric("completion_time_p95", "95 % completion", "us", Tolerance::Relative(0.05),
-        "95th percentile of the completion time over all finite flows; unfinished flows count as longest").times(Times::All),
+        "95th percentile of the completion time over all finite flows; unfinished flows count as longest").times(Times::All).lower(),
     metric("completion_time_p99", "99 % completion", "us", Tolerance::Relative(0.05),
         "99th percentile of the completion time over all finite flows; unfinished flows count as longest")
-        .times(Times::All).own(2),
+        .times(Times::All).own(2).lower(),
     metric("completion_time_p999", "99.9 % completion", "us", Tolerance::Relative(0.05),
-        "99.9th percentile of the completion time over all finite flows; unfinished flows count as longest").times(Times::All),
+        "99.9th percentile of the completion time over all finite flows; unfinished flows count as longest").times(Times::All).lower(),
     metric("completion_time_max", "longest completion", "us", Tolerance::Relative(0.05),
-        "longest completion time over all finite flows; unfinished flows count as longest").times(Times::All),
+        "longest completion time over all finite flows; unfinished flows count as longest").times(Times::All).lower(),
     metric("small_completion_p50", "median, small flows", "us", Tolerance::Relative(0.05),
-        "median completion time over all finite flows below 100 KB; unfinished flows count as longest").times(Times::All),
+        "median completion time over all finite flows below 100 KB; unfinished flows count as longest").times(Times::All).lower(),
     metric("small_completion_p90", "90 %, small flows", "us", Tolerance::Relative(0.05),
         "90th percentile of the completion time over all finite flows below 100 KB; unfinished flows count as longest")
-        .times(Times::All),
+        .times(Times::All).lower(),
     metric("slowdown", "slowdown", "", Tolerance::Relative(0.05),
         "mean over finished flows of completion time over ideal completion time (record.ideal); may be below 1")
-        .times(Times::Finished),
+        .times(Times::Finished).lower(),
     metric("slowdown_p50", "median slowdown", "", Tolerance::Relative(0.05),
-        "median slowdown over all finite flows; unfinished flows count as slowest").times(Times::All),
+        "median slowdown over all finite flows; unfinished flows count as slowest").times(Times::All).lower(),
     metric("slowdown_p95", "95 % slowdown", "", Tolerance::Relative(0.05),
-        "95th percentile of the slowdown over all finite flows; unfinished flows count as slowest").times(Times::All),
+        "95th percentile of the slowdown over all finite flows; unfinished flows count as slowest").times(Times::All).lower(),
     metric("slowdown_p99", "99 % slowdown", "", Tolerance::Relative(0.05),
-        "99th percentile of the slowdown over all finite flows; unfinished flows count as slowest").times(Times::All),
+        "99th percentile of the slowdown over all finite flows; unfinished flows count as slowest").times(Times::All).lower(),
     metric("slowdown_p999", "99.9 % slowdown", "", Tolerance::Relative(0.05),
-        "99.9th percentile of the slowdown over all finite flows; unfinished flows count as slowest").times(Times::All),
+        "99.9th percentile of the slowdown over all finite flows; unfinished flows count as slowest").times(Times::All).lower(),
     metric("flows_below_ideal", "beat their ideal", "", Tolerance::Either(0.05, 1.0),
         "finite flows that were faster than their ideal time; possible only with the formula of the HPCC fork (record.ideal)"),
     metric("control_discarded", "control discarded", "", Tolerance::Relative(0.05),
-        "control messages that found no room in a queue of a switch"),
+        "control messages that found no room in a queue of a switch").lower(),
     metric("feedback_ignored", "feedback ignored", "", Tolerance::Relative(0.05),
         "feedback messages that reached a host without a reaction point for them"),
     metric("feedback_lost", "feedback lost", "", Tolerance::Relative(0.05),
@@ -354,6 +383,9 @@ mod tests {
                 && at("completion_time_p99") < at("completion_time")
         );
         assert!(find("completion_time_p99").unwrap().times == Some(Times::All));
+        let better =
+            ["completion_time_p99", "finished_flows", "frozen_since"].map(|id| find(id).unwrap().better);
+        assert_eq!(better, [Some(Better::Lower), Some(Better::Higher), None]);
         assert_eq!(find("throughput_loss").unwrap().range(), (f64::NEG_INFINITY, f64::INFINITY));
         assert_eq!(
             (find("time_paused").unwrap().range().1, find("recovery_time").unwrap().span),
