@@ -195,6 +195,14 @@ def test_declarations() -> None:
     assert "x" not in cn.list("schemes").names
 
 
+@pytest.mark.parametrize("option", ["--python", "--executor"])
+def test_an_option_without_its_value_is_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    from cnsim.program import main
+
+    assert main(["sweep", "B07/single-hop", option]) == 2
+    assert f"{option} has no value" in capsys.readouterr().err
+
+
 def test_the_program_says_what_is_wrong_with_a_file(tmp_path: Path) -> None:
     def said(text: str | None, *verb: str) -> tuple[int, str]:
         file = tmp_path / "mine.py"
