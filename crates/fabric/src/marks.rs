@@ -30,10 +30,8 @@ pub enum Mark {
     ThinWindow,
     /// A frame that met an idle line went on its wire at once.
     Flown,
-    /// A frame that waited for others went on its wire ahead.
+    /// A frame that waited for its line went on its wire as it started.
     Launched,
-    /// Out of it: it was taken back.
-    TakenBack,
     /// Turns in which nobody had anything to do were passed over (`fast/wheel.rs`).
     PassedOver,
     /// From here on only nodes with something to do are visited (`engine/visits.rs`).

@@ -172,7 +172,7 @@ fn at_light_load_only_nodes_with_something_are_visited() {
 }
 
 #[test]
-fn what_waits_goes_ahead_and_is_taken_back() {
+fn what_waits_goes_ahead() {
     let mut spec = tree(0.8, Time::from_ns(100), Time::from_us(400));
     common::hotspot(&mut spec, Rate::from_gbps(2.0));
     for s in &mut spec.switches {
@@ -186,13 +186,12 @@ fn what_waits_goes_ahead_and_is_taken_back() {
     for h in &mut spec.hosts {
         h.sources[0].destinations = Destinations::Among(vec![NodeId(0), NodeId(1), NodeId(5)]);
     }
-    takes(&spec, 1, Visits::Due, &[Mark::Launched, Mark::TakenBack]);
-    // What stands on a wire to another worker cannot be taken back.
-    takes(&spec, 2, Visits::Due, &[Mark::Crossed, Mark::Launched, Mark::TakenBack]);
+    takes(&spec, 1, Visits::Due, &[Mark::Launched]);
+    takes(&spec, 2, Visits::Due, &[Mark::Crossed, Mark::Launched]);
     takes(&spec, 3, Visits::Due, &[Mark::Crossed]);
 }
 
-/// Between two workers nothing can be taken back, so only what has started goes ahead; all pass over the same turns.
+/// All pass over the same turns.
 #[test]
 fn several_workers_visit_what_is_due() {
     let spec = tree(0.05, Time::from_ns(100), Time::from_us(300));

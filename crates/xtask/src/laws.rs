@@ -13,9 +13,10 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     ("where a frame's memory counts", "crates/fabric/src/model/memory.rs", &["Organisation::Crosspoint =>"]),
     (
         "when XOFF begins and ends",
-        "crates/fabric/src/model/pause.rs",
-        &["> marks.high", "> self.low", "self.off[d"],
+        "crates/fabric/src/model/memory.rs",
+        &["> self.watermarks.high", "self.off[domain]"],
     ),
+    ("which cells keep a domain in XOFF", "crates/fabric/src/model/pause.rs", &["> self.low"]),
     ("where XOFF and XON go", "crates/fabric/src/model/pause.rs", &["input..(input + 1)"]),
     ("what PAUSE does to a transmitter", "crates/fabric/src/model/pause.rs", &["get_or_insert(now)"]),
     ("when a limiter lets a frame go", "crates/fabric/src/model/limiter.rs", &["saturating_add(gap)"]),

@@ -94,7 +94,7 @@ fn unpack(f: &packed::Frame, hosts: u32, bodies: &mut Bodies) -> Option<Frame> {
         Kind::Control | Kind::InBand => {
             let (flow, says) = match f.said() {
                 Some(feedback) => (FlowId(f.flow(hosts)), Says::Feedback(feedback)),
-                None => bodies.take(f.ext)?,
+                None => bodies.take(f)?,
             };
             let lane = if kind == Kind::Control { Lane::Control } else { MANAGED };
             Frame::control(lane, Control { flow, to: f.goes_to(), says })

@@ -6,6 +6,7 @@
 //! * Marks: CalmWindow.
 
 use crate::check::broken;
+use crate::fast::frame::Frame;
 use crate::model::Says;
 use cnsim_scheme_api::{FlowId, Probe};
 
@@ -31,9 +32,6 @@ impl Bodies {
         }
         at
     }
-    pub(crate) fn get(&self, at: u32) -> Option<&Body> {
-        self.slots.get(at as usize)?.1.as_ref()
-    }
     /// The probe that a frame carries: probes are not broadcast, so it is this frame's alone.
     pub(crate) fn probe(&mut self, at: u32) -> Option<(FlowId, &mut Probe)> {
         match &mut self.slots.get_mut(at as usize)?.1 {
@@ -41,28 +39,39 @@ impl Bodies {
             _ => None,
         }
     }
-    /// One more frame carries it.
+    /// One more frame carries the body of this one, if that has one.
     #[inline]
-    pub(crate) fn share(&mut self, at: u32) {
-        let slot = self.slots.get_mut(at as usize).filter(|slot| slot.0 > 0);
-        let Some(slot) = slot else { broken("a body that nobody carries is shared") };
-        slot.0 += 1;
+    pub(crate) fn share(&mut self, frame: &Frame) {
+        if let Some(slot) = self.slot(frame) {
+            slot.0 += 1;
+        }
     }
-    /// One frame fewer carries it.
+    /// One frame fewer carries the body of this one, if that has one.
     #[inline]
-    pub(crate) fn release(&mut self, at: u32) {
-        let slot = self.slots.get_mut(at as usize).filter(|slot| slot.0 > 0);
-        let Some((frames, body)) = slot else { broken("a body that nobody carries is released") };
+    pub(crate) fn release(&mut self, frame: &Frame) {
+        let Some((frames, body)) = self.slot(frame) else { return };
         *frames -= 1;
         if *frames == 0 {
             *body = None;
-            self.free.push(at);
+            self.free.push(frame.ext);
         }
     }
-    /// The body of a frame that leaves for elsewhere.
-    pub(crate) fn take(&mut self, at: u32) -> Option<Body> {
-        let body = self.get(at).copied();
-        self.release(at);
+    /// The place of a frame's body, if it has one.
+    #[inline]
+    fn slot(&mut self, frame: &Frame) -> Option<&mut (u32, Option<Body>)> {
+        if !frame.has_body() {
+            return None;
+        }
+        let slot = self.slots.get_mut(frame.ext as usize).filter(|slot| slot.0 > 0);
+        if slot.is_none() {
+            broken("a frame's body is gone");
+        }
+        slot
+    }
+    /// The body of a frame that leaves for elsewhere, if it has one.
+    pub(crate) fn take(&mut self, frame: &Frame) -> Option<Body> {
+        let body = self.slot(frame)?.1;
+        self.release(frame);
         body
     }
     /// Bodies kept.
@@ -76,6 +85,7 @@ impl Bodies {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::fast::frame::Kind;
     use cnsim_scheme_api::Feedback;
 
     #[test]
@@ -83,17 +93,19 @@ mod tests {
         let body = |n| (FlowId(n), Says::Feedback(Feedback::Reflection));
         let mut bodies = Bodies::default();
         let (a, b) = (bodies.put(body(1)), bodies.put(body(2)));
-        bodies.share(a);
-        bodies.share(a);
+        let mut of_a = Frame::control(Kind::Control, FlowId(1), 1, 0, 0);
+        of_a.ext = a;
+        bodies.share(&of_a);
+        bodies.share(&of_a);
         for _ in 0..2 {
-            assert!(matches!(bodies.take(a), Some((FlowId(1), _))));
+            assert!(matches!(bodies.take(&of_a), Some((FlowId(1), _))));
         }
         assert_eq!(bodies.held(), 2);
-        bodies.release(a);
+        bodies.release(&of_a);
         assert_eq!(bodies.held(), 1);
-        assert!(bodies.get(a).is_none(), "nobody carries it");
+        assert!(bodies.slots[a as usize].1.is_none(), "nobody carries it");
         assert_eq!(bodies.put(body(3)), a, "its place is used again");
         assert_ne!(bodies.put(body(4)), b);
-        assert!(matches!(bodies.get(b), Some((FlowId(2), _))));
+        assert!(matches!(bodies.slots[b as usize].1, Some((FlowId(2), _))));
     }
 }

@@ -289,23 +289,10 @@ impl Ring {
         *last = ready;
         self.append(ready, frame, frame.input);
     }
-    /// Takes away the entry before the last `behind`, which there is.
-    pub(crate) fn remove_but(&mut self, behind: usize) {
-        // What stands beyond the last moves with those behind.
-        let at = self.tail as usize - behind;
-        self.buf.copy_within(at..=self.tail as usize, at - 1);
-        self.tail -= 1;
-        self.skip_many(0);
-    }
     /// All, first to last.
     #[inline]
     pub(crate) fn entries(&self) -> &[Entry] {
         self.buf.get(self.head as usize..self.tail as usize).unwrap_or_default()
-    }
-    /// Forgets the first entry, if there is one.
-    #[inline]
-    pub(crate) fn skip(&mut self) {
-        self.skip_many(1);
     }
     /// Forgets the first `n` entries, which there are. Without branches, as whether another follows cannot be predicted.
     #[inline(always)]
@@ -375,7 +362,7 @@ impl Ring {
     #[inline]
     pub(crate) fn pop_front(&mut self) -> Option<Entry> {
         let entry = *self.front()?;
-        self.skip();
+        self.skip_many(1);
         Some(entry)
     }
     /// Appends an entry.

@@ -155,7 +155,7 @@ impl Host {
         } else if let Some(feedback) = frame.said() {
             sender.hear(FlowId(frame.flow(net.hosts)), &feedback, at);
         } else {
-            match wires.bodies.take(frame.ext) {
+            match wires.bodies.take(frame) {
                 Some((flow, Says::Feedback(feedback))) => sender.hear(flow, &feedback, at),
                 Some((flow, Says::Probe(probe))) => {
                     self.sides.receiver.take_probe(flow, &probe, at);

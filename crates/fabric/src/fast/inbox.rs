@@ -1,6 +1,5 @@
 //! What stands at a receiving port.
 
-use crate::check::broken;
 use crate::fast::frame::{Entry, Frame, Ring};
 
 /// What has been sent to one receiving port and has not been taken yet, in order of `ready`.
@@ -47,13 +46,6 @@ impl Inbox {
     #[inline]
     pub(crate) fn pop_front(&mut self) -> Option<Entry> {
         self.frames.pop_front()
-    }
-    /// Takes the last data frame back, which has this time; a PAUSE may have come after it.
-    pub(crate) fn take_back(&mut self, ready: u64) {
-        let entries = self.frames.entries();
-        let behind = entries.iter().rev().position(|e| e.ready == ready && e.frame.is_data());
-        let Some(behind) = behind else { broken("a frame to be taken back is not there") };
-        self.frames.remove_but(behind);
     }
     /// Appends a frame. What one sender sends comes in order, but for a PAUSE over the `wire`, which may overtake.
     #[inline(always)]

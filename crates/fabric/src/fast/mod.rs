@@ -10,7 +10,6 @@ pub(crate) mod inbox;
 mod mmu;
 #[cfg(test)]
 mod sizes;
-pub(crate) mod soonest;
 pub(crate) mod sweep;
 pub(crate) mod switch;
 pub(crate) mod wheel;

@@ -23,10 +23,11 @@ mod arrivals;
 mod replay;
 mod thin;
 
+use arrivals::bit;
+
 pub(crate) use arrivals::Scratch;
 
 use crate::check::broken;
-use crate::fast::bodies::Bodies;
 use crate::fast::frame::{Entry, Kind, NEVER, NO_EVENT, order};
 use crate::fast::mmu::Mmu;
 use crate::fast::switch::{Port, Stored, Switch, leaves_marked};
@@ -78,7 +79,6 @@ impl Switch {
 
     /// Runs the switch from `base`, where it stands, up to `end` (exclusive), in one piece.
     fn sweep(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) {
-        self.lazy = true;
         if self.mmu.unsettled() || !self.critical.is_empty() {
             self.find_critical();
         }
@@ -86,62 +86,32 @@ impl Switch {
         let calm = self.critical.is_empty();
         let may_be_ahead = net.control != ControlTransport::InBand;
         if calm
-            && (may_be_ahead || self.next_rare_at >= end)
-            && self.may_store_unordered()
-            && let Some(n) = self.store_unordered(base, end, may_be_ahead, net, wires)
+            && (may_be_ahead || self.rare.0 >= end)
+            && !self.ordered
+            && self.store_unordered(base, end, may_be_ahead, net, wires)
         {
-            if n > 0 || !self.idle_until(end) {
-                if self.next_rare_at < end || self.is_due() {
-                    self.catch_up(base, end, net, wires);
-                }
-                self.drain(end, wires);
+            if self.rare.0 < end || !self.ran_out.is_empty() || !self.higher.is_empty() {
+                self.catch_up(base, end, net, wires);
             }
+            self.drain(end, wires);
             self.may_be_ahead = false;
-            self.lazy = false;
             return;
         }
-        scratch.gather(self, base, end, net, wires);
-        if scratch.keys.is_empty() && self.idle_until(end) {
-            self.lazy = false;
-            return;
-        }
+        scratch.gather((self, 0..self.linked), base, end, net, wires);
         self.in_order(&scratch.keys, base, end, net, wires);
         self.drain(end, wires);
-        self.lazy = false;
     }
 
-    /// Must a queue be looked at when a frame that is stored arrives?
+    /// Stores the arrivals before `end` input by input instead of in order of time, each frame in its place within its queue.
+    /// If the occupancies stay below all thresholds with all of them, no order could have had a consequence. If they do not, or
+    /// there is something that must be looked at: false, and data since `base` is on its wires as it was. Control stays where
+    /// it was put.
     #[inline(always)]
-    fn is_due(&self) -> bool {
-        !self.ran_out.is_empty() | !self.higher.is_empty()
-    }
-
-    /// Is it worth trying? Not where frames take turns, and for a while not where it has just failed.
-    #[inline(always)]
-    fn may_store_unordered(&mut self) -> bool {
-        let waits = self.in_order_for > 0;
-        self.in_order_for -= u8::from(waits);
-        !waits && !self.ordered
-    }
-
-    /// Stores the arrivals before `end` input by input instead of in order of time, each frame in its place within its queue,
-    /// and says how many frames. If the occupancies stay below all thresholds with all of them, no order could have had a
-    /// consequence. If they do not, or there is something that must be looked at: none, and data since `base` is on its wires
-    /// as it was. Control stays where it was put.
-    #[inline(always)]
-    fn store_unordered(
-        &mut self,
-        base: u64,
-        end: u64,
-        ahead: bool,
-        net: &Net,
-        wires: &mut Wires,
-    ) -> Option<usize> {
+    fn store_unordered(&mut self, base: u64, end: u64, ahead: bool, net: &Net, wires: &mut Wires) -> bool {
         self.may_be_ahead = ahead;
-        let mut stored = 0;
         let Wires { inboxes, bodies, .. } = &mut *wires;
-        let mine = inboxes.get_mut(self.inbox as usize..)?.get_mut(..self.linked)?;
-        for (input, inbox) in mine.iter_mut().enumerate() {
+        let mine = inboxes.iter_mut().skip(self.inbox as usize).take(self.linked);
+        for (input, inbox) in mine.enumerate() {
             let Some(mut entry) = inbox.arrived_before(0, end) else { continue };
             let mut taken = 0;
             loop {
@@ -149,15 +119,17 @@ impl Switch {
                 let (how, out) = if f.is_data() {
                     let out = usize::from(f.output(net, self.index, &mut self.next_path));
                     (self.store_calmly(out, input, entry), out)
+                } else if f.kind() == Kind::Control && self.store_control(entry.ready, f, net, bodies) {
+                    (Stored::Calmly, 0)
                 } else {
-                    (self.store_other(input, entry, net, bodies), 0)
+                    (Stored::Not, 0)
                 };
                 taken += u32::from(how != Stored::Not);
                 if how != Stored::Calmly {
                     if how == Stored::Not || !self.may_be_ahead {
                         inbox.skip_many(taken);
                         self.unstore(base, wires);
-                        return None;
+                        return false;
                     }
                     self.note_ran_out(out);
                 }
@@ -167,22 +139,9 @@ impl Switch {
                 }
             }
             inbox.skip_many(taken);
-            stored += taken;
         }
         hit(Mark::CalmWindow);
-        self.penalty /= 2;
-        Some(stored as usize)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn store_other(&mut self, input: usize, entry: &Entry, net: &Net, bodies: &mut Bodies) -> Stored {
-        let Entry { ready, ref frame } = *entry;
-        match frame.kind() {
-            Kind::Control if self.store_control(ready, frame, net, bodies) => Stored::Calmly,
-            Kind::InBand => self.store_in_band(input, entry, net),
-            _ => Stored::Not,
-        }
+        true
     }
 
     /// Puts the data that arrived since `base` back on its wires.
@@ -192,161 +151,94 @@ impl Switch {
         hit(Mark::PutBack);
         self.may_be_ahead = false;
         self.ran_out.clear();
-        self.probes_stored = false;
         self.higher.clear();
         for (p, port) in self.ports.iter_mut().enumerate().take(self.linked) {
             port.last = 0;
             while let Some(e) = port.data.pop_back_since(base) {
                 port.queued -= u64::from(e.frame.len);
-                match e.frame.is_data() {
-                    true => port.countdown += i64::from(e.frame.len),
-                    false => port.in_band -= 1,
-                }
-                if port.has_cells {
-                    self.mmu.unstore_calmly(p, usize::from(e.frame.input), e.frame.len);
-                } else {
-                    self.mmu.pool -= u64::from(e.frame.len);
-                }
+                port.countdown += i64::from(e.frame.len);
+                self.mmu.unstore_calmly(port.has_cells, p, usize::from(e.frame.input), e.frame.len);
                 let inbox = wires.inboxes.get_mut(self.inbox as usize + usize::from(e.frame.input));
                 let Some(inbox) = inbox else { broken("a frame came by no port") };
                 inbox.put_between(e.ready, &e.frame);
             }
         }
-        self.in_order_for = self.penalty;
-        self.penalty = (self.penalty * 2 + 1).min(31);
     }
 
-    /// Arrivals and rare events in order of time, critical ports in step with them.
+    /// Arrivals and rare events in order of time, critical ports in step with them. By itself, as the calm way needs the registers.
+    #[inline(never)]
     fn in_order(&mut self, keys: &[u64], base: u64, end: u64, net: &Net, wires: &mut Wires) {
         hit(Mark::InOrder);
-        let mut i = 0;
+        let mut arrivals =
+            keys.iter().map(|k| (base + (k >> 20), (k >> 16) as u8 & 0xF, (k & 0xFFFF) as u32));
+        let mut arrival = arrivals.next().unwrap_or(NO_EVENT);
         loop {
-            let arrival = keys.get(i).copied();
-            if let Some(k) = arrival
-                && base + (k >> 20) < self.next_rare_at
-                && (k >> 16) as u8 & 0xF == order::DATA
-                && self.critical.is_empty()
-            {
-                // Nothing comes before it, and no port is kept in step.
-                i += 1;
-                self.take_data(base + (k >> 20), (k & 0xFFFF) as usize, net, wires);
-                continue;
-            }
-            let rare = if self.next_rare_at < end { self.next_rare() } else { NO_EVENT };
-            let event =
-                arrival.map_or(NO_EVENT, |k| (base + (k >> 20), (k >> 16) as u8 & 0xF, (k & 0xFFFF) as u32));
-            let first = event.min(rare);
-            if first.0 >= end {
-                break;
-            }
-            // Before time zero nothing has ended.
-            let last = if first.1 < order::END { first.0.checked_sub(1) } else { Some(first.0) };
-            if let Some(last) = last
-                && (self.stale & self.in_step != 0 || self.soonest.at() <= last)
-                && !self.critical.is_empty()
-            {
-                self.settle(last, wires);
-            }
-            match arrival {
-                Some(k) if first == event => {
-                    i += 1;
-                    let input = (k & 0xFFFF) as usize;
-                    match (k >> 16) as u8 & 0xF == order::DATA {
-                        true => self.take_data(first.0, input, net, wires),
-                        false => self.take(Stored::Not, first.0, input, net, wires),
-                    }
+            // Where it is data, nothing comes before it, and no port is kept in step.
+            let free = arrival.1 == order::DATA && self.critical.is_empty();
+            if !(free && arrival.0 < self.rare.0) {
+                let rare = self.rare_before(end);
+                let first = arrival.min(rare);
+                if first.0 >= end {
+                    break;
                 }
-                _ => self.execute(first, net, wires),
+                // Before time zero nothing has ended.
+                let last = if first.1 < order::END { first.0.checked_sub(1) } else { Some(first.0) };
+                if let Some(last) = last
+                    && (self.stale & self.in_step != 0 || self.soonest.0 <= last)
+                    && !self.critical.is_empty()
+                {
+                    self.settle(last, wires);
+                }
+                if first != arrival {
+                    self.execute(first, net, wires);
+                    continue;
+                }
             }
+            self.take(arrival.0, arrival.2 as usize, net, wires);
+            arrival = arrivals.next().unwrap_or(NO_EVENT);
         }
         if !self.critical.is_empty() {
             self.settle(end - 1, wires);
         }
     }
 
-    /// Takes a data frame off its wire, with all that follows from it.
+    /// Takes an arrival off its wire, with all that follows from it.
     #[inline(always)]
-    fn take_data(&mut self, ready: u64, input: usize, net: &Net, wires: &mut Wires) {
-        let how = self.take_calmly(input, net, wires);
-        if how != Stored::Calmly {
-            self.take(how, ready, input, net, wires);
+    fn take(&mut self, ready: u64, input: usize, net: &Net, wires: &mut Wires) {
+        let Some(entry) = wires.pop(self.inbox + input as u32) else { broken("an arrival without a frame") };
+        if !entry.frame.is_data() {
+            self.now = ready;
+            return self.arrive(entry.frame, input, net, wires);
         }
-    }
-
-    /// Takes a data frame off its wire and stores it where nothing depends on the moment.
-    #[inline(always)]
-    fn take_calmly(&mut self, input: usize, net: &Net, wires: &mut Wires) -> Stored {
-        let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + input) else {
-            broken("an arrival at no port")
-        };
-        let Some(entry) = inbox.front() else { broken("an arrival without a frame") };
-        let f = &entry.frame;
-        if !f.is_data() {
-            return Stored::Not;
-        }
-        let out = usize::from(f.output(net, self.index, &mut self.next_path));
+        let out = usize::from(entry.frame.output(net, self.index, &mut self.next_path));
         self.outdate(out);
-        let how = self.store_calmly(out, input, entry);
-        if how == Stored::Calmly {
-            inbox.skip_many(1);
-            return how;
-        }
-        self.take_closely(how, out, input, wires)
-    }
-
-    /// The same of a frame with which its queue seems too long: what has left by now may not have been taken off it yet.
-    #[inline(never)]
-    fn take_closely(&mut self, mut how: Stored, out: usize, input: usize, wires: &mut Wires) -> Stored {
-        let at = self.inbox + input as u32;
-        // A port that is kept in step has let go what has left.
-        if how == Stored::Not
-            && self.in_step >> (out % 64) & 1 == 0
-            && let Some(&entry) = wires.head(at)
-            && self.let_go(out, entry.ready + 1, wires)
-        {
+        let mut how = self.store_calmly(out, input, &entry);
+        // What has left may not have been taken off a queue that seems too long, but for a port that is kept in step.
+        if how == Stored::Not && self.in_step & bit(out) == 0 && self.let_go(out, ready + 1, wires) {
             hit(Mark::LetGo);
             how = self.store_calmly(out, input, &entry);
         }
         if how != Stored::Calmly {
-            self.chosen = Some(out as u16);
+            self.follow(how, out, &entry, net, wires);
         }
-        if how != Stored::Not
-            && let Some(inbox) = wires.inboxes.get_mut(at as usize)
-        {
-            inbox.skip_many(1);
+    }
+
+    /// What follows from a data frame that is stored or not.
+    #[inline(never)]
+    fn follow(&mut self, how: Stored, out: usize, entry: &Entry, net: &Net, wires: &mut Wires) {
+        self.now = entry.ready;
+        match how {
+            Stored::Calmly => {}
+            Stored::AndDue => self.sample_stored(out, self.now, 0, net, wires),
+            Stored::Not => self.data(out, entry.frame, net, wires),
         }
-        how
     }
 
     /// Sends on what has left a port before `end`, if nothing stops what waits there. False if there is more to consider.
+    #[inline(never)]
     fn let_go(&mut self, p: usize, end: u64, wires: &mut Wires) -> bool {
         let Some(port) = self.ports.get_mut(p) else { broken("no such port") };
         !(port.needs_exact | port.has_control_or_stamp) && port.drain(p, end, &mut self.mmu, wires)
-    }
-
-    /// Takes an arrival off its wire, if that is not done yet, with all that follows from it.
-    #[inline(never)]
-    fn take(&mut self, how: Stored, ready: u64, input: usize, net: &Net, wires: &mut Wires) {
-        self.now = ready;
-        let chosen = self.chosen.take();
-        if how == Stored::AndDue {
-            return self.sample_stored(usize::from(chosen.unwrap_or_default()), ready, 0, net, wires);
-        }
-        let entry = wires.pop(self.inbox + input as u32);
-        let Some(entry) = entry else { broken("an arrival without a frame") };
-        match chosen {
-            Some(out) => {
-                self.data(usize::from(out), entry.frame, net, wires);
-            }
-            None => self.arrive(entry, input, net, wires),
-        }
-    }
-
-    fn idle_until(&self, end: u64) -> bool {
-        self.next_rare_at >= end
-            && self.mmu.pool == 0
-            && self.control_waits == 0
-            && self.ends.iter().all(|&e| e >= end)
     }
 
     /// Ports whose departures may matter elsewhere.
@@ -356,9 +248,8 @@ impl Switch {
         if self.mmu.unsettled() {
             for p in (0..self.linked).filter(|&p| self.mmu.is_critical(p)) {
                 self.critical.push(p as u16);
-                self.in_step |= 1 << (p % 64);
+                self.in_step |= bit(p);
             }
-            self.soonest.clear(self.linked);
         }
         self.stale = self.in_step;
     }
@@ -366,27 +257,27 @@ impl Switch {
     /// What a port sends next may have changed.
     #[inline(always)]
     pub(crate) fn outdate(&mut self, port: usize) {
-        self.stale |= 1 << (port % 64);
+        self.stale |= bit(port);
     }
 
     /// Brings the critical ports up to date together: ends at or before `last`, in order of time. What has started by then and
     /// has not ended follows from what the ports keep, as at all others.
     fn settle(&mut self, last: u64, wires: &mut Wires) {
         hit(Mark::InStep);
-        while self.in_step != 0 {
-            let mut left = std::mem::take(&mut self.stale) & self.in_step;
-            while left != 0 {
-                for p in (left.trailing_zeros() as usize..self.linked).step_by(64) {
-                    self.soonest.set(p, self.next_end(p));
+        while !self.critical.is_empty() {
+            if self.stale & self.in_step != 0 {
+                for &p in self.critical.iter().filter(|p| self.stale & bit(usize::from(**p)) != 0) {
+                    self.next_ends[usize::from(p)] = self.next_end(p.into());
                 }
-                left &= left - 1;
+                self.stale = 0;
+                let ends = self.critical.iter().map(|&p| (self.next_ends[usize::from(p)], p));
+                self.soonest = ends.min().unwrap_or((NEVER, 0));
             }
-            debug_assert!(self.critical.iter().all(|&p| self.soonest.at() <= self.next_end(p.into())));
-            let end = self.soonest.at();
+            debug_assert!(self.critical.iter().all(|&p| self.soonest.0 <= self.next_end(p.into())));
+            let (end, p) = (self.soonest.0, usize::from(self.soonest.1));
             if end > last {
                 return;
             }
-            let p = self.soonest.port();
             if self.ends[p] == NEVER {
                 self.begin(p, end);
             }
@@ -400,28 +291,19 @@ impl Switch {
     #[inline]
     fn next_end(&self, p: usize) -> u64 {
         let end = self.ends[p];
-        if end == NEVER { self.ports[p].next_end() } else { end }
+        if end == NEVER { self.ports[p].next().map_or(NEVER, |next| next.1) } else { end }
     }
 
     /// Ends the ports' window. Where nothing stops what waits, what has left by `end` is sent on, and a transmission in
     /// progress is left to be found again: its start follows from the times of what waits and the last end.
     #[inline(always)]
     fn drain(&mut self, end: u64, wires: &mut Wires) {
-        self.exact.clear();
-        let linked = self.ports.get_mut(..self.linked).unwrap_or_default();
-        for (p, port) in linked.iter_mut().enumerate() {
-            if port.needs_exact | port.has_control_or_stamp {
-                self.exact.push(p as u16);
-                continue;
-            }
-            if !port.drain(p, end, &mut self.mmu, wires) {
-                self.exact.push(p as u16);
-            }
-        }
-        for i in 0..self.exact.len() {
-            let p = usize::from(self.exact[i]);
-            if !self.drain_by_lane(p, end, wires) {
-                self.drain_exactly(p, end, wires);
+        for p in 0..self.linked {
+            let Some(port) = self.ports.get_mut(p) else { broken("no such port") };
+            let plain = !(port.needs_exact | port.has_control_or_stamp);
+            if !(plain && port.drain(p, end, &mut self.mmu, wires)) {
+                self.advance(p, end - 1, end, wires);
+                self.forget_begun(p);
             }
         }
     }

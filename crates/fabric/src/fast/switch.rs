@@ -5,29 +5,26 @@
 //! in `port`, what storing a frame does in `storing`, congestion points and messages in `points`.
 
 mod early;
-mod expect;
-mod marking;
 mod points;
 mod port;
 mod storing;
 
 pub(crate) use early::{Due, Stored};
-pub(crate) use marking::leaves_marked;
-pub(crate) use port::Port;
-pub(crate) use port::ToCome;
+pub(crate) use port::{Port, ToCome, leaves_marked};
 
 use crate::check::{Ledger, SwitchBooks, broken};
-use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, Ring, order};
-use crate::fast::mmu::{Change, Mmu};
-use crate::fast::soonest::Soonest;
+use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, NO_EVENT, Ring, order};
+use crate::fast::mmu::Mmu;
 use crate::fast::wires::Wires;
-use crate::model::{Management, Moment, Pause, Paused, Point, count_down};
+use crate::model::{Management, Moment, Pause, Point, count_down};
 use crate::net::Net;
 use crate::outcome::SwitchOutcome;
 use crate::spec::{BufferSpec, PauseTransport, RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::network::PointAction;
 use cnsim_scheme_api::{Slot, Time};
+use prefetch_index::prefetch_index;
+use std::slice::from_ref;
 
 #[derive(Debug, Default)]
 pub(crate) struct Switch {
@@ -42,14 +39,8 @@ pub(crate) struct Switch {
     pub(crate) pause_transport: PauseTransport,
     /// Ports up to the last one with a link.
     pub(crate) linked: usize,
-    /// Ports are brought up to date when touched ([`crate::fast::sweep`]), not event by event.
-    pub(crate) lazy: bool,
     /// Ports (modulo 64) that need a visit even if nothing arrives; kept where windows hold few frames.
     pub(crate) waiting: u64,
-    /// Longest frame whose memory need not be counted while nothing waits behind it.
-    pub(crate) flies_up_to: u16,
-    /// Ports to be brought to the window's end the exact way.
-    pub(crate) exact: Vec<u16>,
     /// Rate of its fastest link.
     fastest: TxRate,
     /// Of its windows, a piece is at least that long, ps.
@@ -57,35 +48,26 @@ pub(crate) struct Switch {
     /// Frames are taken in their order always: those to a destination take turns between ports, or draws decide which of one moment
     /// goes first.
     pub(crate) ordered: bool,
-    /// Windows still to be stored in order of time, and how many after the next failure to do without.
-    pub(crate) in_order_for: u8,
-    pub(crate) penalty: u8,
     /// Frames may be stored before what precedes them in time has been done ([`early`]).
     pub(crate) may_be_ahead: bool,
-    /// Ports whose countdown ran out among these, or whose congestion point is to look at a probe among them.
+    /// Ports whose countdown ran out among these.
     pub(crate) ran_out: Vec<u16>,
     /// Ports whose queue may have outgrown its largest with these.
     pub(crate) higher: Vec<u16>,
     due_looks: Vec<Due>,
-    /// Probes among the data are stored ahead, whose congestion points are to look at them.
-    pub(crate) probes_stored: bool,
-    /// Output already chosen for the arrival in hand, where the choice cannot be made twice (round robin).
-    pub(crate) chosen: Option<u16>,
     /// Ports whose departures may matter elsewhere, and the same modulo 64.
     pub(crate) critical: Vec<u16>,
     pub(crate) in_step: u64,
-    /// When each of them ends a transmission next; those (modulo 64) for which something has happened since that was noted.
-    pub(crate) soonest: Soonest,
+    /// By port, when each of them ends a transmission next; the first of these ends, and its port; those (modulo 64) for which
+    /// something has happened since that was noted.
+    pub(crate) next_ends: Vec<u64>,
+    pub(crate) soonest: (u64, u16),
     pub(crate) stale: u64,
     /// Earliest of changes, own messages, timers, ticks.
-    pub(crate) next_rare_at: u64,
-    /// Its kind and port.
-    rare_kind: (u8, u32),
+    pub(crate) rare: Key,
     pub(crate) next_path: Vec<u8>,
     actions: Vec<PointAction>,
     pub(crate) management: Management,
-    /// Control frames in its queues.
-    pub(crate) control_waits: u32,
 }
 
 impl Switch {
@@ -100,6 +82,7 @@ impl Switch {
             inbox: base,
             ports: Vec::with_capacity(ports),
             ends: vec![NEVER; ports],
+            next_ends: vec![NEVER; ports],
             mmu: Mmu::new(ports, &buffer, net.margin(base, ports)),
             pause_transport: s.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport),
             linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
@@ -108,7 +91,6 @@ impl Switch {
             management: Management::new(net, id, s, &spec.changes),
             ..Self::default()
         };
-        sw.flies_up_to = sw.mmu.flies();
         let rates = || net.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.tx);
         sw.fastest = rates().min_by(|a, b| a.per_byte().total_cmp(&b.per_byte())).unwrap_or_default();
         sw.piece = Self::piece(sw.fastest, net);
@@ -127,7 +109,6 @@ impl Switch {
                 longest: net.mtu.max(64),
                 link,
                 service_rate: rate,
-                paused: Paused::default(),
                 point: Point::new(net, s.scheme, base + p as u32).map(Box::new),
                 ..Port::default()
             });
@@ -144,6 +125,28 @@ impl Switch {
         sw
     }
 
+    /// Fetches beforehand what its window will touch, as it is next: a port, its queue, the far end's receiving port. Where the
+    /// nodes do not fit a core's own cache, this is known too late, and most of a window's time would be spent waiting (`t4096`).
+    #[inline]
+    pub(crate) fn expect(&self, net: &Net, wires: &Wires) {
+        net.expect(self.index);
+        let ports = self.ports.get(..self.linked).unwrap_or_default();
+        for port in ports {
+            prefetch_index(from_ref(port), 0);
+            prefetch_index(from_ref(&port.departed), 0);
+        }
+        let first = self.inbox as usize;
+        for inbox in wires.inboxes.get(first..first + self.linked).unwrap_or_default() {
+            inbox.expect();
+        }
+        for port in ports {
+            port.data.expect();
+            if let Some(inbox) = wires.inboxes.get(port.peer as usize) {
+                inbox.expect();
+            }
+        }
+    }
+
     /// Will it send nothing but data within a time from where it stands, and its ports go on alone, whatever data arrives?
     pub(crate) fn stays_quiet(&self, within: u64, net: &Net) -> bool {
         let bytes = self.fastest.bytes(within) * net.slack + u64::from(net.mtu);
@@ -151,27 +154,16 @@ impl Switch {
             && self.ports.iter().take(self.linked).all(|p| p.point.is_none() && p.pause_out.is_empty())
     }
 
-    /// Notes the next of the rare events, which are neither arrivals nor ends of transmissions: changes, own messages, timers,
-    /// ticks. In their order at one moment, and without a branch: which it is cannot be predicted.
+    /// Notes the next of its own events.
     pub(crate) fn note_rare(&mut self) {
-        let managed = &self.management;
-        let change = managed.changes.front().map_or((NEVER, 0), |c| (c.at.as_ps(), u32::from(c.port)));
-        let mut next = (change.0, order::CHANGE, change.1);
-        for later in [
-            (managed.next_message(), order::CONTROL, self.ports.len() as u32),
-            (managed.timers.next, order::TIMER, 0),
-            (managed.next_tick, order::TICK, 0),
-        ] {
-            next = if later.0 < next.0 { later } else { next };
-        }
-        self.next_rare_at = next.0;
-        self.rare_kind = (next.1, next.2);
+        let (time, kind, port) = self.management.next_event(self.ports.len());
+        self.rare = (time, kind as u8, port);
     }
 
-    /// That event.
+    /// That event, if it comes before `end`.
     #[inline]
-    pub(crate) fn next_rare(&self) -> Key {
-        (self.next_rare_at, self.rare_kind.0, self.rare_kind.1)
+    pub(crate) fn rare_before(&self, end: u64) -> Key {
+        if self.rare.0 < end { self.rare } else { NO_EVENT }
     }
 
     /// Carries out one of the rare events.
@@ -191,7 +183,6 @@ impl Switch {
                     p.needs_exact = true;
                     self.outdate(port);
                 }
-                self.note_rare();
             }
             order::TIMER => {
                 if let Some((port, slot)) = self.management.timers.pop() {
@@ -200,36 +191,26 @@ impl Switch {
                     let to_come = self.ports[port].later(time + 1);
                     self.expire(port, Slot(slot), to_come, net);
                 }
-                self.note_rare();
             }
             order::TICK => self.tick(net, wires),
-            order::CONTROL if port as usize == self.ports.len() => {
-                self.send_own(net, wires);
-                self.note_rare();
-            }
+            order::CONTROL if port as usize == self.ports.len() => self.send_own(net, wires),
             _ => broken("transmissions and arrivals are the sweep's"),
         }
+        self.note_rare();
     }
 
-    /// A frame arrived at input `input`.
-    pub(crate) fn arrive(&mut self, entry: Entry, input: usize, net: &Net, wires: &mut Wires) {
-        let frame = entry.frame;
+    /// A PAUSE or a control frame arrived at input `input`.
+    pub(crate) fn arrive(&mut self, frame: Frame, input: usize, net: &Net, wires: &mut Wires) {
         match frame.kind() {
             Kind::Xoff | Kind::Xon => self.pause(input, frame.kind() == Kind::Xoff, net.duration, wires),
-            Kind::Data => {
-                let out = frame.output(net, self.index, &mut self.next_path);
-                self.data(usize::from(out), frame, net, wires);
-            }
-            Kind::Control | Kind::InBand => self.message(frame, net, wires),
+            Kind::Data | Kind::Control | Kind::InBand => self.message(frame, net, wires),
         }
     }
 
-    /// Brings a port up to date before something happens to it now, if that is not done event by event.
+    /// Brings a port up to date before something happens to it now.
     #[inline]
     fn touch(&mut self, port: usize, last: u64, wires: &mut Wires) {
-        if self.lazy {
-            self.advance(port, last, self.now, wires);
-        }
+        self.advance(port, last, self.now, wires);
     }
 
     fn pause(&mut self, port: usize, off: bool, duration: u64, wires: &mut Wires) {
@@ -248,11 +229,11 @@ impl Switch {
         self.touch(out, self.now, wires);
         self.count_cells(out, frame.len);
         let port = &self.ports[out];
-        let admitted = self.mmu.admit(out, usize::from(frame.input), frame.len, port.queued);
+        let admitted = self.mmu.memory.admits(out, usize::from(frame.input), frame.len, port.queued);
         match admitted {
             Ok(()) => self.enqueue(out, &mut frame, wires),
             Err(why) => {
-                let (why, at) = ((why, self.mmu.has_pause()), Moment { now: self.now, net });
+                let (why, at) = ((why, self.mmu.memory.is_lossless()), Moment { now: self.now, net });
                 self.management.refuse(out, &frame.header(), why, &mut self.ports[out].out, at);
             }
         }
@@ -285,7 +266,6 @@ impl Switch {
                 port.departed += u64::from(frame.len);
                 port.departed_control += u64::from(frame.len);
                 port.out.control_sent += 1;
-                self.control_waits -= 1;
                 wires.push_frame(link.peer, ready, &frame);
             }
             Kind::Data | Kind::InBand => {
@@ -295,13 +275,8 @@ impl Switch {
                 if kind == Kind::Data && leaves_marked(&mut port.point, &port.data, port.queued, port.began) {
                     frame.set_marked(true);
                 }
-                let launched = std::mem::take(&mut port.launched) > 0;
-                let change = if port.has_cells {
-                    self.mmu.free(p, usize::from(frame.input), frame.len)
-                } else {
-                    self.mmu.pool -= u64::from(frame.len);
-                    Change::None
-                };
+                let launched = std::mem::take(&mut port.launched);
+                let change = self.mmu.free(port.has_cells, p, usize::from(frame.input), frame.len);
                 if !launched {
                     wires.push_frame(link.peer, ready, &frame);
                 }
@@ -312,7 +287,6 @@ impl Switch {
 
     fn tick(&mut self, net: &Net, wires: &mut Wires) {
         self.management.tick(net);
-        self.note_rare();
         for i in 0..self.management.recorded.len() {
             let p = usize::from(self.management.recorded[i].port);
             // Starts at this very moment do not change a queue's length, so advancing up to them is enough.

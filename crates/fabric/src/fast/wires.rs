@@ -73,10 +73,7 @@ impl Wires {
     #[inline(never)]
     fn push_foreign(&mut self, port: u32, ready: u64, frame: &Frame) {
         let entry = Entry { ready, frame: *frame };
-        let body = if frame.has_body() { self.bodies.take(frame.ext).map(Box::new) } else { None };
-        if body.is_none() && frame.has_body() {
-            broken("a control frame leaves without its body");
-        }
+        let body = self.bodies.take(frame).map(Box::new);
         let list = self.owner.get(port as usize).and_then(|&to| self.foreign.get_mut(usize::from(to)));
         let Some(list) = list else { broken("a port belongs to no worker") };
         list.push(Foreign { port, entry, body });
@@ -90,12 +87,6 @@ impl Wires {
             inbox.overtaken |= matches!(entry.frame.kind(), Kind::Xoff | Kind::Xon);
         }
         self.push_frame(port, entry.ready, &entry.frame);
-    }
-    /// Takes a data frame of a time back from a receiving port of this worker, where nothing but a PAUSE can have come after it.
-    pub(crate) fn take_back(&mut self, port: u32, ready: u64) {
-        let inbox = self.inboxes.get_mut((port & !WATCHED) as usize);
-        let Some(inbox) = inbox else { broken("a frame is taken back from another worker") };
-        inbox.take_back(ready);
     }
     /// First entry of a receiving port.
     #[inline]

@@ -2,7 +2,7 @@
 //!
 //! Both ways to run call it. They differ in how they store a control frame, and in when they look at a queue.
 
-use super::agenda::{Direct, Moment, NEVER};
+use super::agenda::{Direct, Kind, Moment, NEVER};
 use super::frame::{Control, Data, EVERY_FLOW, Says, To, hosts_of};
 use super::memory::Refusal;
 use super::record::{QueueSeries, Samples};
@@ -60,6 +60,18 @@ pub(crate) enum NextHop {
     Nowhere,
 }
 
+impl NextHop {
+    /// The outputs of a node by which a frame goes on that came by `input`.
+    pub(crate) fn outputs(self, net: &Net, node: u32, input: u16) -> impl Iterator<Item = usize> {
+        let (one, tree) = match self {
+            NextHop::Tree => (None, Some(net.tree_ports(node, input))),
+            NextHop::Output(out) | NextHop::Past(out) => (Some(usize::from(out)), None),
+            NextHop::Nowhere => (None, None),
+        };
+        one.into_iter().chain(tree.into_iter().flatten())
+    }
+}
+
 impl To {
     /// Where a control frame of this flow goes on from switch `s`.
     pub(crate) fn next_hop(self, net: &Net, s: usize, flow: u32, next_path: &mut [u8]) -> NextHop {
@@ -104,12 +116,24 @@ impl Management {
         Some((usize::from(port), (rate, net.switch_clock.tx(rate))))
     }
 
-    /// When the next of its own messages is ready, ps.
-    pub(crate) fn next_message(&self) -> u64 {
-        self.own_messages.front().map_or(NEVER, |o| o.0)
+    /// The next of a switch's own events, which are neither arrivals nor ends of transmissions: when it is, which, and its port. A
+    /// message comes after all arrivals of control at its moment, as if by a port beyond the last. In their order at one moment,
+    /// and without a branch: which it is cannot be predicted.
+    pub(crate) fn next_event(&self, ports: usize) -> (u64, Kind, u32) {
+        let change = self.changes.front().map_or((NEVER, 0), |c| (c.at.as_ps(), c.port.into()));
+        let message = self.own_messages.front().map_or(NEVER, |o| o.0);
+        let mut next = (change.0, Kind::Change, change.1);
+        for later in [
+            (message, Kind::Control, ports as u32),
+            (self.timers.next, Kind::Timer, 0),
+            (self.next_tick, Kind::Tick, 0),
+        ] {
+            next = if later.0 < next.0 { later } else { next };
+        }
+        next
     }
 
-    /// Takes that message: without a frame, or what its frame carries.
+    /// Takes the first of its own messages: without a frame, or what its frame carries.
     pub(crate) fn take_message(&mut self, at: Moment<'_>) -> Option<Result<Direct, Control>> {
         let (_, control) = self.own_messages.pop_front()?;
         Some(control.direct(self.id, at).ok_or(control))

@@ -3,7 +3,7 @@
 //! Every organisation is one table of *cells*. A crosspoint memory has a cell for each pair of output and input. Input partitions
 //! are a cell for each input. Shared memory has a cell for each output, or a single one; only the pool's size bounds it.
 
-use super::pause::{Domains, Signal, Watermarks};
+use super::pause::{Signal, Watermarks};
 use crate::spec::{BufferSpec, Organisation};
 
 /// Why a frame is not admitted.
@@ -73,30 +73,23 @@ impl Limits {
             output: spec.output_limit.map_or(u64::MAX, |l| l.get()),
         }
     }
-    /// May a frame of `len` bytes be stored, with so many bytes queued for its output, in its cell, and in all?
-    pub(crate) fn admit(&self, len: u16, queued: u64, cell: u64, pool: u64) -> Result<(), Refusal> {
-        let len = u64::from(len);
-        if queued + len > self.output {
-            return Err(Refusal::OutputLimit);
-        }
-        if cell + len > self.cell || pool + len > self.pool {
-            return Err(Refusal::Partition);
-        }
-        Ok(())
-    }
 }
 
 /// The memory of a class at a switch.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Memory {
-    layout: Layout,
+    pub(crate) layout: Layout,
     /// Bytes in each cell.
-    cells: Vec<u64>,
+    pub(crate) cells: Vec<u32>,
     /// Bytes in all of them.
-    pool: u64,
-    limits: Limits,
-    watermarks: Watermarks,
-    domains: Domains,
+    pub(crate) pool: u64,
+    pub(crate) limits: Limits,
+    pub(crate) watermarks: Watermarks,
+    /// Domains in XOFF.
+    off: Vec<bool>,
+    pub(crate) off_count: u32,
+    /// By domain, its cells that keep it in XOFF.
+    holding: Vec<u32>,
 }
 
 impl Memory {
@@ -108,7 +101,9 @@ impl Memory {
             pool: 0,
             limits: Limits::new(ports, spec),
             watermarks: Watermarks::new(spec.pause.as_ref().filter(|_| pauses)),
-            domains: Domains::new(layout.domains),
+            off: vec![false; layout.domains],
+            off_count: 0,
+            holding: vec![0; layout.domains],
             layout,
         }
     }
@@ -118,29 +113,56 @@ impl Memory {
         self.watermarks.are_on()
     }
 
-    /// May a frame be stored, with so many bytes queued for its output?
+    /// May a frame of `len` bytes be stored, with so many bytes queued for its output?
     pub(crate) fn admits(&self, output: usize, input: usize, len: u16, queued: u64) -> Result<(), Refusal> {
-        self.limits.admit(len, queued, self.cells[self.layout.cell(output, input)], self.pool)
+        let (len, cell) = (u64::from(len), u64::from(self.cells[self.layout.cell(output, input)]));
+        if queued + len > self.limits.output {
+            return Err(Refusal::OutputLimit);
+        }
+        if cell + len > self.limits.cell || self.pool + len > self.limits.pool {
+            return Err(Refusal::Partition);
+        }
+        Ok(())
     }
 
     /// Stores an admitted frame: what follows.
     pub(crate) fn store(&mut self, output: usize, input: usize, len: u16) -> Option<Signal> {
-        let at = self.layout.cell(output, input);
-        self.cells[at] += u64::from(len);
+        let (at, domain) = (self.layout.cell(output, input), self.layout.domain(input));
+        let held = self.holds(at);
+        self.cells[at] += u32::from(len);
         self.pool += u64::from(len);
-        self.domains.grow(self.layout.domain(input), self.cells[at], &self.watermarks)
+        self.holding[domain] += u32::from(self.holds(at) && !held);
+        self.enter(domain, !self.off[domain] && u64::from(self.cells[at]) > self.watermarks.high)
     }
 
     /// Frees the memory of a frame whose last bit has left: what follows.
     pub(crate) fn free(&mut self, output: usize, input: usize, len: u16) -> Option<Signal> {
-        let at = self.layout.cell(output, input);
-        self.cells[at] -= u64::from(len);
+        let (at, domain) = (self.layout.cell(output, input), self.layout.domain(input));
+        let held = self.holds(at);
+        self.cells[at] -= u32::from(len);
         self.pool -= u64::from(len);
-        let domain = self.layout.domain(input);
-        // All cells are one domain's, or those of one input are.
-        let (first, step) = if self.domains.is_one() { (0, 1) } else { (domain, self.layout.domains) };
-        let mut cells = self.cells.iter().skip(first).step_by(step);
-        let holds = || cells.any(|&cell| self.watermarks.keep_xoff(cell));
-        self.domains.shrink(domain, holds)
+        self.holding[domain] -= u32::from(held && !self.holds(at));
+        self.enter(domain, self.off[domain] && self.holding[domain] == 0)
+    }
+
+    /// A domain enters the other state, if it `changes`: what it sends.
+    fn enter(&mut self, domain: usize, changes: bool) -> Option<Signal> {
+        if !changes {
+            return None;
+        }
+        let off = !self.off[domain];
+        self.off[domain] = off;
+        self.off_count = if off { self.off_count + 1 } else { self.off_count - 1 };
+        Some(Signal { off, input: (self.layout.domains > 1).then_some(domain as u16) })
+    }
+
+    /// Is the domain of an input in XOFF?
+    pub(crate) fn is_off(&self, input: usize) -> bool {
+        self.off[self.layout.domain(input)]
+    }
+
+    /// Does a cell keep its domain in XOFF?
+    pub(crate) fn holds(&self, cell: usize) -> bool {
+        self.watermarks.keep_xoff(self.cells[cell].into())
     }
 }

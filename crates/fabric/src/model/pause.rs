@@ -37,49 +37,13 @@ impl Watermarks {
 pub(crate) struct Signal {
     pub(crate) off: bool,
     /// The input to whose far end it goes; none: to those of all.
-    input: Option<u16>,
+    pub(crate) input: Option<u16>,
 }
 
 impl Signal {
     /// The ports, of so many, to whose far ends it goes.
     pub(crate) fn targets(self, ports: usize) -> Range<usize> {
         self.input.map(usize::from).map_or(0..ports, |input| input..(input + 1).min(ports))
-    }
-}
-
-/// The domains of a memory.
-#[derive(Debug, Default)]
-pub(crate) struct Domains {
-    /// Those in XOFF.
-    off: Vec<bool>,
-}
-
-impl Domains {
-    /// So many, none of them in XOFF.
-    pub(crate) fn new(count: usize) -> Self {
-        Self { off: vec![false; count] }
-    }
-    /// Is one for all inputs?
-    pub(crate) fn is_one(&self) -> bool {
-        self.off.len() == 1
-    }
-    /// Is a domain in XOFF?
-    pub(crate) fn is_off(&self, domain: usize) -> bool {
-        self.off[domain]
-    }
-    /// A cell of a domain has grown to this level: what it sends.
-    pub(crate) fn grow(&mut self, domain: usize, cell: u64, marks: &Watermarks) -> Option<Signal> {
-        self.enter(domain, !self.is_off(domain) && cell > marks.high)
-    }
-    /// A cell of a domain has shrunk: what it sends. `holds`: one of its cells still keeps it in XOFF.
-    pub(crate) fn shrink(&mut self, domain: usize, holds: impl FnOnce() -> bool) -> Option<Signal> {
-        self.enter(domain, self.is_off(domain) && !holds())
-    }
-    /// A domain enters the other state, if it `changes`.
-    fn enter(&mut self, domain: usize, changes: bool) -> Option<Signal> {
-        self.off[domain] ^= changes;
-        let input = (!self.is_one()).then_some(domain as u16);
-        changes.then_some(Signal { off: self.off[domain], input })
     }
 }
 

@@ -121,26 +121,20 @@ impl Switch {
             management: Management::new(net, turn.node, spec, changes),
             spec: spec.clone(),
         };
-        turn.plan(switch.management.next_tick, Kind::Tick, 0);
-        switch.plan_change(turn);
         for out in 0..switch.outputs.len() {
             switch.wake(out, None, turn, |point, queue, ctl| point.start(queue, ctl));
             if let Some(point) = &mut switch.outputs[out].point {
                 point.state.run();
             }
         }
+        switch.plan(turn);
         switch
     }
 
-    fn plan_change(&self, turn: &mut Turn<'_>) {
-        if let Some(change) = self.management.changes.front() {
-            turn.plan(change.at.as_ps(), Kind::Change, u64::from(change.port));
-        }
-    }
-
-    /// A message of its own comes after all arrivals of control at its moment, as if by a port beyond the last.
-    fn plan_own(&self, turn: &mut Turn<'_>) {
-        turn.plan(self.management.next_message(), Kind::Control, self.outputs.len() as u64);
+    /// Plans the next of its own events.
+    fn plan(&self, turn: &mut Turn<'_>) {
+        let (time, kind, port) = self.management.next_event(self.outputs.len());
+        turn.plan(time, kind, port.into());
     }
 
     /// Carries out an event of its own.
@@ -156,11 +150,11 @@ impl Switch {
                 {
                     self.expire(out as usize, Slot(slot), turn);
                 }
-                turn.plan(self.management.timers.next, Kind::Timer, 0);
             }
-            Kind::Tick => self.tick(turn),
+            Kind::Tick => self.tick(turn.net),
             Kind::Pause | Kind::Data | Kind::Reflector | Kind::Slot => {}
         }
+        self.plan(turn);
     }
 
     /// A frame has arrived at a port.
@@ -179,6 +173,7 @@ impl Switch {
             }
             Body::Control(control) => self.forward(frame, control, turn),
         }
+        self.plan(turn);
     }
 
     /// A data frame for an output: it is stored or dropped, and the congestion point may look at it.
@@ -306,7 +301,6 @@ impl Switch {
         let output = &mut self.outputs[port];
         (output.service, output.port.service) = service;
         output.port.plan_start(turn);
-        self.plan_change(turn);
     }
 
     /// The congestion point looks at a data frame, which is stored last in its queue unless it is `dropped`.
@@ -348,16 +342,12 @@ impl Switch {
         let view = output.view(turn.now);
         let Some(point) = &mut output.point else { return false };
         let actions = point.wake(turn.now, &view, Vec::new(), verb).into_iter();
-        let answer = self.management.carry_out(out, actions, probe.is_some(), turn.moment());
-        self.plan_own(turn);
-        turn.plan(self.management.timers.next, Kind::Timer, 0);
-        answer
+        self.management.carry_out(out, actions, probe.is_some(), turn.moment())
     }
 
     /// A message of its own is ready: it goes on its way.
     fn send_own(&mut self, turn: &mut Turn<'_>) {
         let message = self.management.take_message(turn.moment());
-        self.plan_own(turn);
         match message {
             Some(Ok(direct)) => turn.out.direct.push(direct),
             Some(Err(control)) => {
@@ -371,22 +361,14 @@ impl Switch {
     /// A control frame goes on towards where it is sent, or ends here.
     fn forward(&mut self, mut frame: Frame, control: Control, turn: &mut Turn<'_>) {
         let (net, index) = (turn.net, self.management.index(turn.net));
-        let out = match control.to.next_hop(net, index, control.flow.0, &mut self.next_path) {
-            NextHop::Tree => {
-                let outputs = net.tree_ports(turn.node, frame.input);
-                return outputs.for_each(|out| self.queue_control(out, frame, turn));
-            }
-            NextHop::Past(out) => return self.queue_control(usize::from(out), frame, turn),
-            NextHop::Nowhere => return,
-            NextHop::Output(out) => usize::from(out),
-        };
-        if let Says::Probe(mut probe) = control.says {
-            if self.probed(out, &mut probe, &control, turn) {
+        let way = control.to.next_hop(net, index, control.flow.0, &mut self.next_path);
+        if let (NextHop::Output(out), Says::Probe(mut probe)) = (way, control.says) {
+            if self.probed(usize::from(out), &mut probe, &control, turn) {
                 return;
             }
             frame.body = Body::Control(Control { says: Says::Probe(probe), ..control });
         }
-        self.queue_control(out, frame, turn);
+        way.outputs(net, turn.node, frame.input).for_each(|out| self.queue_control(out, frame, turn));
     }
 
     /// A probe passes the congestion point of an output, which may rewrite or answer it; true if it ends here.
@@ -398,9 +380,7 @@ impl Switch {
             && self.wake(out, Some(&before), turn, |point, queue, ctl| {
                 point.on_probe(probe, flow, queue, ctl);
             });
-        let ended = self.management.ends(out, (flow, control.to, probe), answered, turn.moment());
-        self.plan_own(turn);
-        ended
+        self.management.ends(out, (flow, control.to, probe), answered, turn.moment())
     }
 
     /// Queues a control frame at an output: at priority, or among the data if there is room.
@@ -419,9 +399,8 @@ impl Switch {
     }
 
     /// A bin of the recording ends.
-    fn tick(&mut self, turn: &mut Turn<'_>) {
-        self.management.tick(turn.net);
-        turn.plan(self.management.next_tick, Kind::Tick, 0);
+    fn tick(&mut self, net: &Net) {
+        self.management.tick(net);
         for recorded in &mut self.management.recorded {
             let output = &mut self.outputs[usize::from(recorded.port)];
             let queued = output.queued();

@@ -86,7 +86,7 @@ impl Line {
             self.sent.0 += 1;
             wires.push_frame(self.peer, end + self.delay, &frame);
         } else {
-            let body = if frame.has_body() { bodies.take(frame.ext) } else { None };
+            let body = bodies.take(&frame);
             self.send_control(frame, end, body, wires);
         }
     }

@@ -1,5 +1,6 @@
 //! The arrivals of a window, found on the wires and put in order of time.
 
+use crate::check::broken;
 use crate::fast::frame::order;
 use crate::fast::switch::Switch;
 use crate::fast::wires::Wires;
@@ -18,6 +19,23 @@ pub(crate) struct Scratch {
     ranked: Vec<u64>,
 }
 
+/// Bit of a port in a set of ports modulo 64.
+#[inline(always)]
+pub(super) fn bit(port: usize) -> u64 {
+    1 << (port % 64)
+}
+
+/// The ports, of so many, whose bits are set, bit by bit.
+#[inline(always)]
+pub(super) fn of_bits(mut bits: u64, ports: usize) -> impl Iterator<Item = usize> {
+    let firsts = std::iter::from_fn(move || {
+        let first = (bits != 0).then_some(bits.trailing_zeros() as usize);
+        bits &= bits.wrapping_sub(1);
+        first
+    });
+    firsts.flat_map(move |first| (first..ports).step_by(64))
+}
+
 /// An arrival as a number that sorts by (time, kind, port).
 #[inline]
 pub(super) fn key(offset: u64, kind: u8, port: u64) -> u64 {
@@ -25,12 +43,21 @@ pub(super) fn key(offset: u64, kind: u8, port: u64) -> u64 {
 }
 
 impl Scratch {
-    /// Finds what arrives before `end`, in order of (time, kind, port).
-    pub(super) fn gather(&mut self, s: &Switch, base: u64, end: u64, net: &Net, wires: &Wires) {
+    /// Finds what arrives before `end` at some ports, in order of (time, kind, port, or draw among data of one
+    /// moment). True if it is data alone.
+    #[inline]
+    pub(super) fn gather(
+        &mut self,
+        (s, ports): (&Switch, impl Iterator<Item = usize>),
+        base: u64,
+        end: u64,
+        net: &Net,
+        wires: &Wires,
+    ) -> bool {
         self.keys.clear();
         let mut data_only = true;
-        let inboxes = wires.inboxes.get(s.inbox as usize..).unwrap_or_default();
-        for (p, inbox) in inboxes.iter().take(s.linked).enumerate() {
+        for p in ports {
+            let Some(inbox) = wires.inboxes.get(s.inbox as usize + p) else { broken("no such port") };
             let mut n = 0;
             while let Some(e) = inbox.arrived_before(n, end) {
                 n += 1;
@@ -38,11 +65,15 @@ impl Scratch {
                 self.keys.push(key(e.ready - base, Kind::of_arrival(e.frame.kind().lane()) as u8, p as u64));
             }
         }
-        match data_only && (8..=20).contains(&self.keys.len()) && end - base < 1 << 26 {
-            true => self.rank(),
-            false => self.keys.sort_unstable(),
+        match self.keys.len() {
+            0 | 1 => {}
+            8..=20 if data_only && end - base < 1 << 26 => self.rank(),
+            _ => self.keys.sort_unstable(),
         }
-        self.draw_ties(s.management.id, base, net);
+        if net.ties == Ties::Drawn {
+            self.draw_ties(s.management.id, base, net);
+        }
+        data_only
     }
 
     /// Puts up to 20 keys of data, found port by port, each where as many others are below it. No branch depends on a key, as the
@@ -70,17 +101,8 @@ impl Scratch {
         std::mem::swap(&mut self.keys, &mut self.ranked);
     }
 
-    /// Puts the keys in order of (time, kind, place among those of one moment).
-    pub(super) fn sort(&mut self, node: u32, base: u64, net: &Net) {
-        self.keys.sort_unstable();
-        self.draw_ties(node, base, net);
-    }
-
     /// Puts data of one moment in its drawn order.
     fn draw_ties(&mut self, node: u32, base: u64, net: &Net) {
-        if net.ties == Ties::ByPort {
-            return;
-        }
         for alike in self.keys.chunk_by_mut(|a, b| a >> 16 == b >> 16) {
             if alike.len() > 1 && alike[0] >> 16 & 0xF == u64::from(order::DATA) {
                 hit(Mark::TiesDrawn);

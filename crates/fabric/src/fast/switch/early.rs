@@ -13,18 +13,15 @@
 use super::Switch;
 use super::port::Port;
 use crate::check::broken;
-use crate::fast::frame::{AFTER, Entry, Key, NO_EVENT, order};
+use crate::fast::frame::{AFTER, Entry, Key, order};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{NextHop, To};
 use crate::net::Net;
 use cnsim_scheme_api::RampAt;
 
-/// Why a queue must be looked at when a frame that is stored ahead arrives. In this order, if for several reasons.
+/// Why a queue must be looked at when a frame that is stored ahead arrives. In this order, if for both reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Why {
-    /// It is a probe among the data, which passes a congestion point.
-    Probe,
     /// The queue may be longer with it than ever.
     Peak,
     /// The port's countdown runs out on it.
@@ -37,9 +34,9 @@ pub(crate) struct Due {
     /// When it arrives, ps.
     at: u64,
     /// Its input and the reason: the order of what is due at one moment.
-    rank: u32,
-    port: u16,
+    input: u16,
     why: Why,
+    port: u16,
     /// Frames stored behind it.
     frames_after: u32,
 }
@@ -47,14 +44,13 @@ pub(crate) struct Due {
 impl Due {
     #[inline(always)]
     fn new(e: &Entry, why: Why, port: usize, behind: usize) -> Self {
-        let rank = u32::from(e.frame.input) << 2 | why as u32;
-        Self { at: e.ready, rank, port: port as u16, why, frames_after: behind as u32 }
+        Self { at: e.ready, input: e.frame.input, why, port: port as u16, frames_after: behind as u32 }
     }
     fn is(&self, port: usize, why: Why) -> bool {
         usize::from(self.port) == port && self.why == why
     }
     fn key(&self) -> Key {
-        (self.at, order::DATA, self.rank >> 2)
+        (self.at, order::DATA, self.input.into())
     }
 }
 
@@ -107,14 +103,10 @@ impl Switch {
         for i in 0..self.ran_out.len() {
             let p = usize::from(self.ran_out[i]);
             self.look_for_sample(p, usize::MAX, base);
-            if self.probes_stored {
-                self.look_for_probes(p, base);
-            }
         }
         self.ran_out.clear();
-        self.probes_stored = false;
         // Nothing can come between the frames of the window.
-        let alone = self.next_rare_at >= end && self.due_looks.is_empty();
+        let alone = self.rare.0 >= end && self.due_looks.is_empty();
         while let Some(p) = self.higher.pop() {
             let p = usize::from(p);
             let frames = self.ports[p].later(base).frames_after;
@@ -126,13 +118,12 @@ impl Switch {
             }
         }
         loop {
-            let rare = if self.next_rare_at < end { self.next_rare() } else { NO_EVENT };
-            match self.due_looks.iter().enumerate().min_by_key(|(_, d)| (d.at, d.rank)) {
+            let rare = self.rare_before(end);
+            match self.due_looks.iter().enumerate().min_by_key(|(_, d)| (d.at, d.input, d.why)) {
                 Some((i, &due)) if due.key() < rare => {
                     self.due_looks.swap_remove(i);
                     let (p, now, behind) = (usize::from(due.port), due.at, due.frames_after as usize);
                     match due.why {
-                        Why::Probe => self.probe_stored(p, now, behind, net, wires),
                         Why::Peak => self.measure(p, now, behind, wires),
                         Why::Sample => self.sample_stored(p, now, behind, net, wires),
                     }
@@ -170,7 +161,7 @@ impl Switch {
         self.note_calm(p);
     }
 
-    /// Notes that a port's countdown has run out on a frame that was stored ahead, or that its congestion point is to look at one.
+    /// Notes that a port's countdown has run out on a frame that was stored ahead.
     #[cold]
     #[inline(never)]
     pub(crate) fn note_ran_out(&mut self, p: usize) {
@@ -203,63 +194,6 @@ impl Switch {
             }
         }
         self.due_looks.extend(due);
-    }
-
-    /// Stores a probe that comes among the data, where its queue's length has no consequence. What a congestion point makes of
-    /// it is found out later ([`Switch::catch_up`]).
-    pub(crate) fn store_in_band(&mut self, input: usize, entry: &Entry, net: &Net) -> Stored {
-        let f = &entry.frame;
-        if !self.may_be_ahead || !f.is_probe() || !matches!(f.goes_to(), To::Host(_)) {
-            return Stored::Not;
-        }
-        let way = f.goes_to().next_hop(net, self.index, f.flow(net.hosts), &mut self.next_path);
-        let NextHop::Output(out) = way else { return Stored::Not };
-        let out = usize::from(out);
-        if self.store_calmly(out, input, entry) == Stored::Not {
-            return Stored::Not;
-        }
-        let port = &mut self.ports[out];
-        // The countdown counts data.
-        port.countdown += i64::from(f.len);
-        port.in_band += 1;
-        if port.looks_at(f) {
-            self.note_ran_out(out);
-            self.probes_stored = true;
-        }
-        Stored::Calmly
-    }
-
-    /// The congestion point of a port is to look at the probes of its queue that arrive at `from` or later.
-    fn look_for_probes(&mut self, p: usize, from: u64) {
-        let later = self.ports[p].data.entries().iter().rev().take_while(|e| e.ready >= from);
-        for (behind, e) in later.enumerate().filter(|(_, e)| !e.frame.is_data()) {
-            self.due_looks.push(Due::new(e, Why::Probe, p, behind));
-        }
-    }
-
-    /// A probe passes a congestion point whose queue has stored it, before `behind` others that arrive later.
-    #[inline(never)]
-    fn probe_stored(&mut self, p: usize, now: u64, behind: usize, net: &Net, wires: &mut Wires) {
-        self.now = now;
-        let Some(&Entry { frame, .. }) = self.ports[p].data.last_but_mut(behind).map(|e| &*e) else {
-            broken("a probe that was stored is gone")
-        };
-        // It is not in the queue yet.
-        let to_come = self.ports[p].last_of(behind + 1);
-        self.touch(p, now, wires);
-        if self.probed_early(p, &frame, to_come, net, wires) {
-            self.due_looks.retain(|d| usize::from(d.port) != p || d.frames_after as usize != behind);
-            let port = &mut self.ports[p];
-            port.data.remove_but(behind);
-            port.in_band -= 1;
-            port.queued -= u64::from(frame.len);
-            if port.has_cells {
-                self.mmu.unstore_calmly(p, usize::from(frame.input), frame.len);
-            } else {
-                self.mmu.pool -= u64::from(frame.len);
-            }
-            wires.bodies.release(frame.ext);
-        }
     }
 
     /// The gate of a port fired on a frame that it has stored, before `behind` others that arrive later.

@@ -120,42 +120,22 @@ impl Switch {
     /// A feedback message or probe to be forwarded (or ended) here.
     pub(super) fn message(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
         let way = frame.goes_to().next_hop(net, self.index, frame.flow(net.hosts), &mut self.next_path);
-        let out = match way {
-            NextHop::Tree => {
-                for p in net.tree_ports(self.management.id, frame.input) {
-                    wires.bodies.share(frame.ext);
-                    self.queue_message(p, frame, wires);
-                }
-                return wires.bodies.release(frame.ext);
-            }
-            NextHop::Past(out) => return self.queue_message(usize::from(out), frame, wires),
-            NextHop::Nowhere => return wires.bodies.release(frame.ext),
-            NextHop::Output(out) => usize::from(out),
-        };
-        if frame.is_probe() {
-            self.touch(out, self.now, wires);
-            if self.probed(out, &frame, net, wires) {
-                return wires.bodies.release(frame.ext);
+        if let (NextHop::Output(out), true) = (way, frame.is_probe()) {
+            self.touch(out.into(), self.now, wires);
+            if self.probed(out.into(), &frame, net, wires) {
+                return wires.bodies.release(&frame);
             }
         }
-        self.queue_message(out, frame, wires);
+        for out in way.outputs(net, self.management.id, frame.input) {
+            wires.bodies.share(&frame);
+            self.queue_message(out, frame, wires);
+        }
+        wires.bodies.release(&frame);
     }
 
     /// A probe passes the congestion point of an output port; true if it ends here.
     fn probed(&mut self, out: usize, frame: &Frame, net: &Net, wires: &mut Wires) -> bool {
         let to_come = if self.may_be_ahead { self.ports[out].later(self.now) } else { ToCome::default() };
-        self.probed_early(out, frame, to_come, net, wires)
-    }
-
-    /// The same, where something in the queue does not count now.
-    pub(super) fn probed_early(
-        &mut self,
-        out: usize,
-        frame: &Frame,
-        to_come: ToCome,
-        net: &Net,
-        wires: &mut Wires,
-    ) -> bool {
         let Some((flow, probe)) = wires.bodies.probe(frame.ext) else { broken("a probe without a body") };
         let answered = self.ports[out].reads_probes
             && self
@@ -172,14 +152,16 @@ impl Switch {
         if frame.kind() == Kind::InBand {
             self.touch(out, self.now, wires);
             self.count_cells(out, frame.len);
-            if self.mmu.admit(out, usize::from(frame.input), frame.len, self.ports[out].queued).is_err() {
+            if self
+                .mmu
+                .memory
+                .admits(out, usize::from(frame.input), frame.len, self.ports[out].queued)
+                .is_err()
+            {
                 self.management.books.discarded += 1;
-                return if frame.has_body() {
-                    wires.bodies.release(frame.ext)
-                };
+                return wires.bodies.release(&frame);
             }
-            self.enqueue(out, &mut frame, wires);
-            return;
+            return self.enqueue(out, &mut frame, wires);
         }
         self.place_control(out, self.now, &frame);
         self.outdate(out);
@@ -192,7 +174,6 @@ impl Switch {
         let port = &mut self.ports[out];
         port.control.place_control(&mut port.last_control, ready, frame);
         port.has_control_or_stamp = true;
-        self.control_waits += 1;
     }
 
     /// Takes control that arrives at `ready` to the queues of its outputs, where nothing looks at it; false where something
@@ -208,20 +189,17 @@ impl Switch {
         if matches!(frame.goes_to(), To::Point(_)) {
             return false;
         }
-        match frame.goes_to().next_hop(net, self.index, frame.flow(net.hosts), &mut self.next_path) {
-            NextHop::Tree => {
-                for p in net.tree_ports(self.management.id, frame.input) {
-                    bodies.share(frame.ext);
-                    self.place_control(p, ready, frame);
-                }
-                bodies.release(frame.ext);
-            }
-            NextHop::Output(out) if frame.is_probe() && self.ports[usize::from(out)].looks_at(frame) => {
-                return false;
-            }
-            NextHop::Output(out) => self.place_control(usize::from(out), ready, frame),
-            NextHop::Past(_) | NextHop::Nowhere => return false,
+        let way = frame.goes_to().next_hop(net, self.index, frame.flow(net.hosts), &mut self.next_path);
+        if let (NextHop::Output(out), true) = (way, frame.is_probe())
+            && self.ports[usize::from(out)].looks_at(frame)
+        {
+            return false;
         }
+        for out in way.outputs(net, self.management.id, frame.input) {
+            bodies.share(frame);
+            self.place_control(out, ready, frame);
+        }
+        bodies.release(frame);
         true
     }
 }

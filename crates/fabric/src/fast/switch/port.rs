@@ -1,12 +1,12 @@
-//! An output port of a switch.
+//! An output port of a switch. Its ramp marks with draws of its own, as ports are not replayed in step.
 
 use crate::check::Stopped;
-use crate::fast::frame::{CONTROL, Entry, Frame, Kind, Ring};
+use crate::fast::frame::{CONTROL, Entry, Frame, Kind, NEVER, Ring};
 use crate::model::{MANAGED, Paused, Point, is_stopped, view};
 use crate::net::Link;
 use crate::outcome::PortOutcome;
 use crate::tx_rate::TxRate;
-use cnsim_scheme_api::{Queue, Rate};
+use cnsim_scheme_api::{Queue, Ramp, RampAt, Rate};
 use std::collections::VecDeque;
 use std::slice::from_ref;
 
@@ -59,9 +59,8 @@ pub(crate) struct Port {
     /// Longest frame of the network.
     pub(crate) longest: u16,
     pub(crate) queue_max: u64,
-    /// The first frames of `data` that stand on their wire already, and the end of the last of them (`sweep/thin.rs`).
-    pub(crate) launched: u32,
-    pub(crate) launched_to: u64,
+    /// The first frame of `data` stands on its wire already (`sweep/thin.rs`).
+    pub(crate) launched: bool,
     /// Control that has arrived, or will within this window: by (time, input).
     pub(crate) control: Ring,
     /// Latest time of that, or one that has gone by.
@@ -99,6 +98,16 @@ impl ToCome {
         self.data_to_come += if e.frame.is_data() { len } else { 0 };
         self
     }
+}
+
+/// Does the ramp at departure mark a frame whose transmission began at `began`? What had arrived behind it by then counts, of
+/// the `queued` bytes that are stored behind it. The frame itself may stand in the queue or not.
+#[inline(never)]
+pub(crate) fn leaves_marked(point: &mut Option<Box<Point>>, data: &Ring, queued: u64, began: u64) -> bool {
+    let departure = |p: &&mut Box<Point>| p.state.ramp.is_some_and(|r| r.at == RampAt::Departure);
+    let Some(point) = point.as_mut().filter(departure).filter(|p| p.decided != began) else { return false };
+    let later = data.entries().iter().rev().take_while(|e| e.ready > began);
+    point.marks(RampAt::Departure, queued - later.map(|e| u64::from(e.frame.len)).sum::<u64>())
 }
 
 impl Port {
@@ -140,7 +149,7 @@ impl Port {
     /// The first frame of its queue, of `len` bytes, has left by `done`: it counts as sent, and the transmitter is free.
     #[inline(always)]
     pub(crate) fn first_sent(&mut self, len: u16, done: u64) {
-        self.data.skip();
+        self.data.skip_many(1);
         self.departed += u64::from(len);
         self.frames_departed += 1;
         self.idle_from = done;
@@ -171,5 +180,50 @@ impl Port {
     pub(crate) fn note_needs(&mut self, busy: bool) {
         self.needs_exact = busy || self.must_be_exact();
         self.has_control_or_stamp = self.stamp.is_some() || !self.control.is_empty();
+    }
+
+    /// The ramp that was there `before` has changed. It decides on the frame in transmission, which began before that.
+    pub(super) fn decide_mark(&mut self, before: Option<Ramp>) {
+        let (Some(point), Some(first)) = (&mut self.point, self.data.front()) else { return };
+        if point.decided == self.began {
+            return;
+        }
+        let ramp = std::mem::replace(&mut point.state.ramp, before);
+        let behind = self.queued - u64::from(first.frame.len);
+        // What stands on its wire already met no ramp.
+        let marked = leaves_marked(&mut self.point, &self.data, behind, self.began);
+        if let Some(point) = &mut self.point {
+            (point.state.ramp, point.decided) = (ramp, self.began);
+        }
+        if let (Some(first), true) = (self.data.front_mut(), marked) {
+            first.frame.set_marked(true);
+        }
+    }
+
+    /// The ramp of its congestion point.
+    pub(super) fn ramp(&self) -> Option<Ramp> {
+        self.point.as_ref().and_then(|p| p.state.ramp)
+    }
+
+    /// The ramp has changed.
+    pub(super) fn note_ramp(&mut self) {
+        let low = |r: Ramp| if r.at == RampAt::Departure { r.low.get() } else { NEVER };
+        self.mark_from = self.ramp().map_or(NEVER, low);
+        let behind = self.mark_from / u64::from(self.longest) + 1;
+        self.mark_behind = behind.min(u64::from(u16::MAX)) as u16;
+    }
+
+    /// Does the ramp at arrival mark a frame with which the queue is so long?
+    #[inline]
+    pub(super) fn marks_arrival(&mut self, queued: u64) -> bool {
+        self.point.as_mut().is_some_and(|p| p.marks(RampAt::Arrival, queued))
+    }
+
+    /// Can it be that the ramp at departure marks the first frame or one behind it, the last of which begins to leave at `began`?
+    /// Not where too few had arrived by then: one look, as most of a queue may have arrived later. More than the ramp's low end
+    /// is stored behind the first.
+    #[inline(always)]
+    pub(crate) fn may_mark(&self, began: u64) -> bool {
+        self.data.place_at(u32::from(self.mark_behind)).is_some_and(|e| e.ready <= began)
     }
 }

@@ -22,12 +22,7 @@ impl Switch {
     /// Puts an admitted frame of the data class into its queue.
     pub(super) fn enqueue(&mut self, out: usize, frame: &mut Frame, wires: &mut Wires) {
         let port = &mut self.ports[out];
-        let change = if port.has_cells {
-            self.mmu.store(out, usize::from(frame.input), frame.len)
-        } else {
-            self.mmu.pool += u64::from(frame.len);
-            Change::None
-        };
+        let change = self.mmu.store(port.has_cells, out, usize::from(frame.input), frame.len);
         port.queued += u64::from(frame.len);
         port.queue_max = port.queue_max.max(port.queued);
         port.in_band += u64::from(!frame.is_data());
@@ -70,7 +65,7 @@ impl Switch {
         let low = |r: Ramp| if r.at == RampAt::Arrival { r.low.get() } else { NEVER };
         let ramp = port.ramp().map_or(NEVER, low);
         let small = self.mmu.small.filter(|_| !port.has_cells).unwrap_or(NEVER);
-        self.mmu.output_limit().min(ramp).min(small)
+        self.mmu.memory.limits.output.min(ramp).min(small)
     }
 
     /// May a queue have grown beyond its largest, so that only the new largest follows from it? That is found out later
@@ -98,9 +93,7 @@ impl Switch {
             return Stored::Not;
         }
         let port = &mut self.ports[out];
-        if !port.has_cells {
-            self.mmu.pool += len;
-        } else if !self.mmu.store_calmly(out, input, entry.frame.len) {
+        if !self.mmu.store_calmly(port.has_cells, out, input, entry.frame.len) {
             return Stored::Not;
         }
         port.queued = queued;
@@ -119,10 +112,8 @@ impl Switch {
 
     #[cold]
     fn signalled(&mut self, change: Change, wires: &mut Wires) {
-        let Change::Send(signal) = change else { return self.find_critical() };
-        if self.lazy {
-            self.find_critical();
-        }
+        self.find_critical();
+        let Change::Send(signal) = change else { return };
         let frame = Frame::pause(if signal.off { Kind::Xoff } else { Kind::Xon });
         for t in signal.targets(self.ports.len()) {
             let Some(link) = self.ports[t].link else { continue };
