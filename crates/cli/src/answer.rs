@@ -5,6 +5,7 @@ use crate::request::Cost;
 use crate::subject::Subject;
 use crate::{Common, Done, Failure, pairs};
 use cnsim_lab::files::read_csv;
+use cnsim_lab::keys::Key;
 use cnsim_lab::metrics::Better;
 use cnsim_lab::scenario::{EMBEDDED, Scenario};
 use cnsim_papers::claims::Claim;
@@ -88,6 +89,10 @@ pub(crate) fn json_of(subject: &Subject<'_>, out: &Path) -> Result<Value, Failur
         }
         Subject::Key(k) => json!({"kind": "key", "key": k.path, "default": k.default, "about": k.doc}),
         Subject::ExitCode(code, meaning) => json!({"kind": "exit code", "code": code, "about": meaning}),
+        Subject::Table(name, keys) => {
+            let row = |k: &&Key| json!({"key": k.path, "default": k.default, "about": k.doc});
+            json!({"kind": "table", "name": name, "keys": keys.iter().map(row).collect::<Vec<_>>()})
+        }
         Subject::Term(term, about) => json!({"kind": "term", "name": term, "about": about}),
         Subject::Cells(rows) => {
             let row = |r: &Vec<String>| {

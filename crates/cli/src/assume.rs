@@ -105,10 +105,11 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
     let asked = !args.over.is_empty();
     let mut lab =
         Lab::new(&scenarios, &published, switches, asked, args.seeds, &keep).map_err(Failure::Input)?;
-    // What was asked for is refused where it cannot be read; a named alternative that does not fit here is noted.
+    // A value that was asked for is refused where it cannot be read; an assumption's alternative that does not fit is noted.
     let mut setups: Vec<Setup> = Vec::new();
     let one = lab.one_at_a_time();
-    lab.add(&mut setups, &one, !args.over.is_empty()).map_err(Failure::Input)?;
+    let by_value = args.over.iter().any(|over| over.contains('='));
+    lab.add(&mut setups, &one, by_value).map_err(Failure::Input)?;
     if setups.len() < 2 {
         return Err(Failure::input(
             "no alternative changes anything in these cases\n  help: name another key, or other cases with --only",

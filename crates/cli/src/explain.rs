@@ -5,8 +5,10 @@ use crate::request::is_file;
 use crate::subject::{Asked, Subject};
 use crate::{Done, answer, describe};
 use cnsim_lab::advice::of_others;
+use cnsim_lab::keys::{Key, TABLES};
 use cnsim_lab::metrics::Metric;
 use cnsim_lab::stats::ABOUT_INTERVALS;
+use cnsim_papers::PAPERS;
 use cnsim_papers::claims::{Claim, grounds};
 use cnsim_papers::per_study::in_studies;
 use cnsim_papers::published::carried_claim;
@@ -35,6 +37,13 @@ pub(crate) fn explain(asked: &Asked<'_>, as_json: bool) -> Done {
         Subject::Assumption(a) => {
             println!("{} {}: {}.", a.id, a.name, a.about);
             println!("Set it with {} = {} (or assumptions.{}).", a.key, a.alternatives, a.name);
+            println!(
+                "`cnsim assume STUDY/SCENARIO --over {}` tries its alternatives against the published numbers.",
+                a.id
+            );
+            if let Some(param) = a.key.strip_prefix("scheme.params.") {
+                println!("`cnsim explain {param}` names the schemes that have it, and their defaults.");
+            }
         }
         Subject::Counter(c, schemes) => {
             println!("{}: {}.", c.name, c.meaning);
@@ -49,6 +58,7 @@ pub(crate) fn explain(asked: &Asked<'_>, as_json: bool) -> Done {
         }
         Subject::ExitCode(code, meaning) => println!("exit code {code}: {meaning}."),
         Subject::Term(term, meaning) => println!("{term}: {meaning}."),
+        Subject::Table(name, keys) => table(name, &keys),
         Subject::Cells(rows) => cells(&rows),
     }
     Ok(())
@@ -75,6 +85,19 @@ fn gauge(g: &Gauge, schemes: &[&str]) {
         "It is a series at the ports of record.ports and for the flows of record.limiters: \"gauge {} S>H0\".",
         g.name
     );
+}
+
+/// A table of the scenario file, a key in each row.
+fn table(name: &str, keys: &[&Key]) {
+    let mark = if TABLES.contains(&name) { format!("[[{name}]]") } else { format!("[{name}]") };
+    let row = |k: &&Key| vec![k.path.into(), k.default.into(), k.doc.into()];
+    println!("{mark} is a table of the scenario file.");
+    println!("{}", look::words(&["key", "default", "meaning"], &keys.iter().map(row).collect::<Vec<_>>()));
+    if name == "traffic" {
+        println!(
+            "\nIt takes the keys of [workload], too, and replaces that table: `cnsim explain workload`."
+        );
+    }
 }
 
 /// A parameter in each scheme that has it.
@@ -107,6 +130,12 @@ fn cells(rows: &[Vec<String>]) {
         }
         if !r[15].is_empty() {
             println!("  {}", r[15]);
+        }
+        let rests = |c: &&Claim| grounds(c, &[]).contains(&(r[1].clone(), r[5].clone()));
+        let all = PAPERS.iter().filter(|p| p.id == r[0]).flat_map(|p| p.claims);
+        let claims: Vec<&str> = all.filter(rests).map(|c| c.id).collect();
+        if !claims.is_empty() {
+            println!("  claims that rest on it: {}", claims.join(", "));
         }
     }
 }

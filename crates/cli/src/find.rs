@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use cnsim_lab::assumptions::ASSUMPTIONS;
-use cnsim_lab::keys::KEYS;
+use cnsim_lab::keys::{KEYS, Key};
 use cnsim_lab::metrics::METRICS;
 use cnsim_lab::scenario::EMBEDDED;
 use cnsim_papers::PAPERS;
@@ -81,6 +81,15 @@ pub(crate) fn gauge<'a>(registry: &'a Registry, name: &str) -> Option<(&'a Gauge
     Some((having.first()?.0, having.iter().map(|h| h.1).collect()))
 }
 
+/// A table of the scenario file by its name, with its keys; `[[traffic]]` is one.
+pub(crate) fn table(what: &str) -> Option<(&'static str, Vec<&'static Key>)> {
+    let name = what.trim_matches(['[', ']', ' ']);
+    let mine = |k: &&Key| k.path.split_once('.').is_some_and(|(t, _)| t == name);
+    let keys: Vec<&Key> = KEYS.iter().filter(mine).collect();
+    let name = keys.first()?.path.split_once('.')?.0;
+    Some((name, keys))
+}
+
 /// The error for an unknown name, with the nearest names of any kind. Texts with the word go first, then names that contain it,
 /// then names of similar spelling.
 pub(crate) fn unknown(registry: &Registry, word: &str) -> Failure {
@@ -124,9 +133,15 @@ pub(crate) fn unknown(registry: &Registry, word: &str) -> Failure {
 }
 
 /// A key by its last word, where only one thing has that name: `k_min` is `scheme.params.k_min`, `link_delay` is
-/// `topology.link_delay`. Anything else is itself.
+/// `topology.link_delay`. A scheme's parameter may lack the first word: `dcqcn.k_min` is `scheme.dcqcn.k_min`. Anything else is
+/// itself.
 pub(crate) fn whole_key(registry: &Registry, key: &str) -> String {
     let key = key.trim();
+    if let Some((name, param)) = key.split_once('.')
+        && registry.find(name).is_some_and(|e| e.param(param).is_some())
+    {
+        return format!("scheme.{key}");
+    }
     if key.contains('.') || cnsim_lab::keys::find(key).is_some() {
         return key.into();
     }
@@ -159,6 +174,8 @@ mod tests {
             ("link_delay", "topology.link_delay"),
             ("efr", "scheme.params.efr"),
             ("hotspot.rate", "hotspot.rate"),
+            ("dcqcn.k_min", "scheme.dcqcn.k_min"),
+            ("ecm.k_min", "ecm.k_min"),
             ("start", "start"),
             ("name", "name"),
             ("nonsense", "nonsense"),

@@ -434,7 +434,7 @@ pub(crate) struct RunArgs {
     /// PAUSE modes that are run [default: the scenario's].
     #[arg(long, value_delimiter = ',', value_parser = ["on", "off", "global"])]
     pause: Vec<String>,
-    /// Condition that is run, in the words of the scenario's template [default: all].
+    /// The one condition that is run, as `cnsim explain SCENARIO` lists it: "hotspot 2 Gb/s" [default: all].
     #[arg(long)]
     condition: Option<String>,
     /// The only case that is run: "CONDITION, PAUSE on, SCHEME".

@@ -187,6 +187,7 @@ pub(crate) fn paired(files: Vec<Results>, text: &str, asked: &[&'static Metric],
         )));
     }
     if as_json {
+        let wanted = |r: &&Row| asked.is_empty() || asked.iter().any(|m| m.id == r.metric.id);
         let row = |r: &Row| {
             json!({
                 "place": r.place, "case": r.own, "beside": r.base, "traffic": r.name, "metric": r.metric.id, "unit": r.metric.unit,
@@ -195,7 +196,7 @@ pub(crate) fn paired(files: Vec<Results>, text: &str, asked: &[&'static Metric],
                 "verdict": r.pairs.verdict(),
             })
         };
-        let rows: Vec<_> = rows.iter().map(row).collect();
+        let rows: Vec<_> = rows.iter().filter(wanted).map(row).collect();
         println!("{}", json!({"schema": 1, "baseline": baseline.text(), "rows": rows, "unpaired": alone}));
         return Ok(());
     }
@@ -256,7 +257,7 @@ fn tell(rows: &[Row], asked: &[&'static Metric]) {
         (_, most) => look::count(most, "seed"),
     };
     println!(
-        "A difference is the mean over {over}, each less the baseline under the same seed, ± its 95 % interval. Undecided without a reason: zero is in it."
+        "A difference is the mean over {over}, each less the baseline under the same seed, ± its 95 % interval. \"undecided\" without a reason: the interval contains zero. Each interval stands alone: of twenty without a true difference, one would miss zero."
     );
 }
 

@@ -184,7 +184,12 @@ pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static Metric>, Failure> 
     let one = |name: &String| {
         metrics::find(name.trim()).ok_or_else(|| {
             let near = cnsim_lab::meant::metric(name);
-            let hint = near.map_or_else(String::new, |n| format!("did you mean `{n}`? "));
+            let of_name = name.rsplit_once('.').and_then(|(of, id)| Some((of, metrics::find(id)?.id)));
+            let hint = match (of_name, near) {
+                (Some((of, id)), _) => format!("`--metric {id}` shows the rows of every name, `{of}` too. "),
+                (_, Some(n)) => format!("did you mean `{n}`? "),
+                _ => String::new(),
+            };
             Failure::input(format!(
                 "there is no metric `{name}`\n  help: {hint}`cnsim list metrics` shows them"
             ))

@@ -41,7 +41,8 @@ pub(crate) struct NewArgs {
 const TABLES: &str = r#"
 # Tables that may be given more than once; remove the marks to use one.
 #
-# [[traffic]]                      # sources of some hosts, not [workload]
+# [[traffic]]                      # in place of [workload]: some hosts
+# name = "incast"                  # its figures are shown apart
 # hosts = "H0..H3"                 # H0..H9, H0..H9/3 (every third), all
 # kind = "greedy"                  # and the other keys of [workload]
 # destinations = ["H4"]

@@ -43,6 +43,8 @@ pub(crate) enum Subject<'a> {
     ExitCode(u8, &'static str),
     /// A term of the field, and its meaning.
     Term(String, String),
+    /// A table of the scenario file, and its keys.
+    Table(&'static str, Vec<&'static Key>),
     /// Rows of numbers.csv.
     Cells(Vec<Vec<String>>),
 }
@@ -78,9 +80,19 @@ fn named<'a>(registry: &'a Registry, what: &str) -> Option<Subject<'a>> {
     };
     let parameters = || {
         let key = what.trim_start_matches("scheme.params.");
-        let of = |e: &'a Registration| Some((e, e.params.iter().find(|p| p.key.eq_ignore_ascii_case(key))?));
-        let all: Vec<_> = registry.iter().filter_map(|e| of(e)).collect();
-        (!all.is_empty()).then_some(Subject::Parameter(all))
+        let (of_one, key) = match key.trim_start_matches("scheme.").split_once('.') {
+            Some((name, param)) => (Some(registry.find(name)?.name.as_str()), param),
+            None => (None, key),
+        };
+        // A word that a parameter can have as its value is explained by the parameter.
+        let is = |p: &&ParamInfo| p.key.eq_ignore_ascii_case(key);
+        let takes = |p: &&ParamInfo| of_one.is_none() && p.range.choices.iter().any(|c| c == key);
+        let having = |wanted: &dyn Fn(&&ParamInfo) -> bool| {
+            let mine = registry.iter().filter(|e| of_one.is_none_or(|name| name == e.name));
+            let all: Vec<_> = mine.filter_map(|e| Some((&**e, e.params.iter().find(wanted)?))).collect();
+            (!all.is_empty()).then_some(Subject::Parameter(all))
+        };
+        having(&is).or_else(|| having(&takes))
     };
     let code = |what: &str| {
         let number = what.trim_start_matches("exit").trim().trim_start_matches("code").trim();
@@ -104,6 +116,7 @@ fn named<'a>(registry: &'a Registry, what: &str) -> Option<Subject<'a>> {
         .or_else(|| keys::find(&find::whole_key(registry, what)).map(Subject::Key))
         .or_else(|| code(&what.to_lowercase()))
         .or_else(|| find::term(what).map(|(term, meaning)| Subject::Term(term, meaning)))
+        .or_else(|| find::table(what).map(|(name, keys)| Subject::Table(name, keys)))
 }
 
 /// Rows of numbers.csv that a question names.
@@ -128,7 +141,10 @@ fn rows(asked: &Asked<'_>) -> Result<Vec<Vec<String>>, Failure> {
             "{}: no such cell was run\n  help: {}",
             asked.out.display(),
             match of_others(id[0]) {
-                true => format!("`cnsim reproduce {}` runs it", id[..2.min(id.len())].join("/")),
+                true => format!(
+                    "`cnsim reproduce {}` runs it; if it ran into another folder, name that by --out",
+                    id[..2.min(id.len())].join("/")
+                ),
                 false => "run its file, or give the folder of its results by --out".into(),
             }
         )));

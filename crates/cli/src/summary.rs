@@ -360,15 +360,17 @@ fn next(t: &Told<'_>, out: &mut Vec<String>) {
     let asked = asked.or_else(|| t.cells.iter().find(judged)).or(t.cells.first());
     if let Some(c) = asked {
         let place = if t.out.as_os_str() == "out" { String::new() } else { format!(" --out {folder}") };
-        out.push(format!(
-            "Why      cnsim explain {}/{}/{}/{} --condition \"{}\" --pause {}{place}",
-            c.case.study,
-            c.case.scenario,
-            c.case.scheme,
-            c.metric.id,
-            c.condition(),
-            c.case.pause
-        ));
+        if c.published.is_some() {
+            out.push(format!(
+                "Why      cnsim explain {}/{}/{}/{} --condition \"{}\" --pause {}{place}",
+                c.case.study,
+                c.case.scenario,
+                c.case.scheme,
+                c.metric.id,
+                c.condition(),
+                c.case.pause
+            ));
+        }
         let more = match t.what {
             "all" => String::new(),
             file if file.ends_with(".toml") => String::new(),

@@ -45,7 +45,7 @@ pub(crate) struct SweepArgs {
     /// PAUSE modes that are run [default: the scenario's first].
     #[arg(long, value_delimiter = ',', value_parser = ["on", "off", "global"])]
     pause: Vec<String>,
-    /// Condition of the runs, in the words of the scenario's template [default: the first].
+    /// The one condition that is run, as `cnsim explain SCENARIO` lists it: "hotspot 2 Gb/s" [default: the first].
     #[arg(long)]
     condition: Option<String>,
     /// Number of seeds of each point [default: the scenario's].
@@ -417,6 +417,13 @@ fn text(folder: &Path, sweep: &Sweep, rows: &[Row<'_>], shown: &[What<'_>], colo
     out.push(format!(
         "Figures  {folder}/sweep.html\nNumbers  {folder}/sweep.csv (all metrics), results.json"
     ));
+    if let Some(axis) = sweep.axes.first() {
+        let value = axis.values.first().map_or("", String::as_str);
+        out.push(format!(
+            "Next     cnsim compare {folder} --baseline {}",
+            quoted(&format!("{}={value}", axis.key))
+        ));
+    }
     out.join("\n")
 }
 

@@ -88,6 +88,7 @@ fn the_table_and_what_failed() {
             &interval([2]),
             "Figures out/sweep.html",
             "Numbers out/sweep.csv (all metrics), results.json",
+            "Next cnsim compare out --baseline \"hotspot.rate=1 Gb/s\"",
         ]
     );
     let counts: Vec<Option<usize>> = rows.iter().map(|r| r.failed.as_ref().map(|f| f.runs)).collect();

@@ -518,6 +518,11 @@ fn counters_and_parameters_are_explained() {
         ("pfc", ["PFC: priority flow control", "pause.mode"]),
         ("fct", ["flow completion time", "completion_time_p99"]),
         ("completion_time_p99", ["99th percentile of the completion time", "over all finite flows"]),
+        ("scheme.dcqcn.k_min", ["K_min", "5 KB"]),
+        ("[[traffic]]", ["traffic.name", "keys of [workload]"]),
+        ("weighed", ["oversampling", "B07: weighed"]),
+        ("significance", ["cnsim compare", "undecided"]),
+        ("A6", ["--over A6", "explain oversampling"]),
     ] {
         let out = cnsim(&["explain", what]);
         let said = text(&out);

@@ -33,7 +33,9 @@ impl Salts {
         }
         let id = |name: &str| {
             number(name).ok_or_else(|| {
-                RunError::Spec(format!("the fork's hash needs a number in the name of node `{name}`"))
+                RunError::Spec(format!(
+                    "the path hash of HPCC's fork needs a number in each node's name, and `{name}` has none"
+                ))
             })
         };
         let switches = spec.switches.iter().map(|s| id(&s.name).map(u64::from)).collect::<Result<_, _>>()?;

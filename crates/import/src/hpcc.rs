@@ -468,7 +468,9 @@ impl Setting {
         let per_rate = slowest.1 / slowest.0;
         if all.iter().any(|(rate, value)| (value / rate - per_rate).abs() > 1e-9 * per_rate) {
             let remedy = format!("write {per_rate} times the rate in Gb/s for every rate");
-            return Err(self.error("does not grow as the rate does, which cnsim has not", remedy));
+            return Err(
+                self.error("is not proportional to the rate; cnsim has only thresholds that are", remedy)
+            );
         }
         Ok(slowest)
     }

@@ -49,7 +49,7 @@ impl Template {
             }
             let (key, flag) = key.split_once('=').map_or((key, None), |(k, v)| (k, Some(canonical(v))));
             if flag.is_some() && before.trim().is_empty() && after.trim().is_empty() {
-                return Err(format!("`{clause}` has no text to write"));
+                return Err(format!("the clause `{clause}` of the condition writes no text"));
             }
             Ok(Clause {
                 before: before.into(),

@@ -221,7 +221,7 @@ pub const METRICS: &[Metric] = &[
         "integral of (earlier - present) / earlier over the time after the hotspot, of the hot-port throughput")
         .over(Span::Afterwards).ranging(f64::NEG_INFINITY, f64::INFINITY).lower(),
     metric("bottleneck_utilization", "utilisation", "%", Tolerance::Relative(0.03),
-        "bits delivered by the hot port while it is slow, over the capacity of its service rate; over whole bins, at most 100 %")
+        "bits delivered by the hot port during the hotspot, divided by those that its service rate allows; whole bins only, at most 100 %")
         .over(Span::Hotspot).higher(),
     metric("mean_hot_queue", "mean queue", "KB", Tolerance::Relative(0.05),
         "mean length of the hot queue while its port is slow, or without a hotspot in the measurement; sampled at each bin's end")
@@ -247,7 +247,7 @@ pub const METRICS: &[Metric] = &[
         "throughput of the flows to other hosts than the hot one, over their offered load; at most 100 %")
         .over(Span::Measurement).higher(),
     metric("victim_flow_utilization", "victim utilisation", "%", Tolerance::Relative(0.03),
-        "data delivered by the hot port over its capacity while it is slow, and over its offered load otherwise").higher(),
+        "data delivered by the hot port, divided by its capacity during the hotspot and by its offered load before and after").higher(),
     metric("victim_utilization_otherwise", "victim otherwise", "%", Tolerance::Relative(0.03),
         "hot-port throughput while the port is not slow, over its offered load").higher(),
     metric("flow_rate", "flow rate", "Mb/s", Tolerance::Relative(0.03),

@@ -302,8 +302,11 @@ impl<'a> Lab<'a> {
                 Ok(s) => setups.push(s),
                 Err(p) if strict => return Err(told(&p)),
                 Err(p) => {
-                    let why = p.first().map_or_else(String::new, |p| p.reason.clone());
-                    self.refused.push(format!("{}: {why}", self.label(c)));
+                    let why = p.first().map_or_else(String::new, |p| format!("`{}`: {}", p.key, p.reason));
+                    let text = format!("{}: {why}", self.label(c));
+                    if !self.refused.contains(&text) {
+                        self.refused.push(text);
+                    }
                 }
             }
         }
