@@ -71,7 +71,7 @@ fn either(a: Holds, b: Holds) -> Holds {
     }
 }
 
-/// Means of a metric at all rates with ten hosts, for claims without a verdict.
+/// A metric's mean at each hotspot rate with ten hosts, in words: the evidence of claims that are not judged.
 fn shown(e: &Evidence<'_>, scheme: &str, more: &str, metric: &str) -> String {
     let of = |r: &f64| ten(e, &hotspot(*r, more), scheme).metric(metric);
     if RATES.iter().any(|r| of(r).is_empty()) {

@@ -1,13 +1,13 @@
 //! The contract between a congestion-management scheme and the network: *arm and wake*.
 //!
-//! The network (crate `cnsim-fabric`) owns everything that is touched for every frame: byte countdowns, marking ramps,
-//! current rates, tags to stamp. A scheme runs per frame only if it asks for that. It is lent a *handle* ([`PointControl`],
-//! [`Limiter`], [`ReflectorControl`]), arms its wakes, and returns. Handles are plain structs over the network's own data, so no
-//! type parameter flows back into the engine, and a scheme is an ordinary object.
+//! The network (crate `cnsim-fabric`) holds the data that changes with every frame: byte counters, marking ramps, current rates,
+//! tags. A scheme is called for every frame only if it asks for that. Each call passes a *handle* ([`PointControl`], [`Limiter`],
+//! [`ReflectorControl`]), with which the scheme arms the next calls. Handles are plain structs over the network's own data, so
+//! the engine needs no type parameter for the scheme, and a scheme is an ordinary object.
 //!
-//! Three rooms, each optional: a [`CongestionPoint`] per switch output queue, a [`ReactionPoint`] per limited flow (or
-//! per host), a [`Reflector`] per flow (or per station) at the destination. The parameter struct of a scheme implements
-//! [`Scheme`] and builds them.
+//! A scheme has up to three kinds of objects: a [`CongestionPoint`] per switch output queue, a [`ReactionPoint`] per limited flow (or
+//! per host), a [`Reflector`] per flow (or per host) at the destination. The parameter struct of a scheme implements [`Scheme`]
+//! and builds them.
 //!
 //! `set_rate` acts from the next frame on: a frame already scheduled keeps its time, unless the scheme calls
 //! [`Limiter::retime`].
@@ -160,7 +160,7 @@ pub struct Plan {
     /// Whether congestion points are woken as frames leave their queues. Without it [`CongestionPoint::on_departure`] is never
     /// called. Switches of such a scheme are simulated event by event, which takes longer.
     pub departures: bool,
-    /// Messages that it makes by the clock.
+    /// Messages that the scheme sends periodically rather than in answer to a frame; for estimates of run time.
     pub speaks: Speaks,
 }
 

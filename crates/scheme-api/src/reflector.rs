@@ -39,8 +39,8 @@ impl ReflectGate {
             Self::Always => true,
         }
     }
-    /// Does a data frame wake its reflector, or the host in its place? The reflector `listens`, or is deaf for a time, which does not
-    /// matter to the host.
+    /// Must a received data frame call the reflector, or with [`ReflectGate::ReturnTags`] have its tag returned by the host? A
+    /// reflector may ignore frames for a time (`listens` is false); tags are returned all the same.
     #[inline]
     pub fn wakes(
         self,
