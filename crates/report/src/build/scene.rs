@@ -60,9 +60,13 @@ impl<'a> Scene<'a> {
 
     /// Settings of a case, for the marks that a figure draws beside its lines.
     pub(crate) fn ready(&self, case: &CaseRuns<'_>) -> Option<Ready> {
-        let CaseId { condition, pause, scheme, .. } = &case.case;
-        let found = self.scenario.case_of(condition, pause, scheme)?;
-        self.scenario.ready(&found).ok()
+        if let Some(own) = self.scenario.cases().iter().find(|c| c.id == case.case) {
+            return self.scenario.ready(own).ok();
+        }
+        // A published number asks for it, not the matrix.
+        let config = &case.runs.first()?.config;
+        let (scenario, own) = Scenario::from_config(self.scenario.registry(), config).ok()?;
+        scenario.ready(&own).ok()
     }
 }
 
