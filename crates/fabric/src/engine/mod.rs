@@ -192,7 +192,7 @@ fn close_parts(net: &Net, spec: &RunSpec, parts: Vec<Part>) -> Result<Outcome, R
         entries.filter(|e| e.frame.is_data()).for_each(|e| on_wires.add(&e.frame));
         // What the links hold is counted: their memory goes before the books take theirs.
         drop(part.wires);
-        hosts.extend(part.hosts.into_iter().map(|h| (h.sides.sender.id(), h.close(net))));
+        hosts.extend(part.hosts.into_iter().map(|h| (h.sides.sender.settings.id, h.close(net))));
         switches.extend(part.switches.into_iter().map(|s| (s.management.id, s.close(net))));
         for guest in part.guests {
             let id = guest.id;

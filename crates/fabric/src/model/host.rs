@@ -89,7 +89,7 @@ impl<F: Packet> Sides<F> {
                 ReflectorAction::Reply(feedback) => {
                     sender.journal.books.made(at.now, feedback.wire_length().get());
                     let message = Control { flow, to: To::Host(src), says: Says::Feedback(feedback) };
-                    match message.direct(sender.id(), at) {
+                    match message.direct(sender.settings.id, at) {
                         Some(message) => direct.push(message),
                         None => sender.queue_control(Lane::of_message(at.net.control), message, at),
                     }
@@ -115,7 +115,7 @@ impl<F: Packet> Sides<F> {
         net: &Net,
     ) -> HostBooks {
         let Self { sender, rates, receiver: Receiver { mut deliveries, .. }, .. } = self;
-        let id = sender.id();
+        let id = sender.settings.id;
         let mut inside = Ledger::default();
         sender.frames().chain(sending).for_each(|frame| frame.enter(&mut inside));
         let rates: Vec<_> = rates.close(net, id, |dst| sender.rate_to(dst)).collect();

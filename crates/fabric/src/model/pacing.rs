@@ -40,9 +40,9 @@ impl<F: Packet> Sender<F> {
         self.queues.fifo.len() >= self.settings.fifo_frames
     }
 
-    /// Bytes that wait for a limiter in virtual output queues.
-    fn in_voqs(&self, key: u32) -> u64 {
-        self.queues.voqs.as_ref().map_or(0, |voqs| voqs.bytes(key))
+    /// Do frames wait for a limiter in virtual output queues?
+    fn in_voqs(&self, key: u32) -> bool {
+        self.queues.voqs.as_ref().is_some_and(|voqs| voqs.wait_for(key))
     }
 
     /// Frames of a flow that is held back from now on leave the FIFO for the limiter's queue, in order.
@@ -64,7 +64,7 @@ impl<F: Packet> Sender<F> {
     pub(super) fn let_go(&mut self, place: usize, at: Moment<'_>) {
         let Some(limiter) = self.limiters.at(place) else { return };
         let (key, eligible, queued) = (limiter.key, limiter.eligible, limiter.waits());
-        if !queued && self.in_voqs(key) == 0 && !self.transfers.wait_at(place) {
+        if !queued && !self.in_voqs(key) && !self.transfers.wait_at(place) {
             return;
         }
         if eligible > at.now {
@@ -120,7 +120,7 @@ impl<F: Packet> Sender<F> {
         }
         let Some(place) = frame.data_to().and_then(|dst| self.limiters.find(self.key(dst))) else { return };
         self.limiters.at_mut(place).into_iter().for_each(|l| l.tag(frame, at.now));
-        if !frame.is_counted() {
+        if frame.header().is_some_and(|data| !data.counted) {
             self.count_sent(place, frame.bytes(), at);
         }
         self.give_back(place);
@@ -147,7 +147,7 @@ impl<F: Packet> Sender<F> {
     fn give_back_now(&mut self, place: usize) {
         let Some(limiter) = self.limiters.at(place) else { return };
         let key = limiter.key;
-        if self.in_voqs(key) > 0 || self.transfers.wait_at(place) {
+        if self.in_voqs(key) || self.transfers.wait_at(place) {
             return;
         }
         if self.settings.plan.built == Built::OnFeedback {

@@ -2,7 +2,7 @@
 
 use super::agenda::Moment;
 use super::frame::{Body, Control, Data, Frame, Lane};
-use crate::check::{Ledger, broken};
+use crate::check::Ledger;
 
 /// What a frame is kept as at a host's sending side: as the model has it, or packed.
 pub(crate) trait Packet: Copy + std::fmt::Debug {
@@ -14,18 +14,23 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     fn of_control(lane: Lane, control: Control, at: Moment<'_>, bodies: &mut Self::Bodies) -> Self;
     /// Bytes on the link.
     fn bytes(&self) -> u16;
-    /// Of data: its header.
-    fn header(&self) -> Data;
+    /// Its header, if it is data.
+    fn header(&self) -> Option<Data>;
     /// Destination host, of data.
-    fn data_to(&self) -> Option<u32>;
-    /// Of data: its limiter has counted its bytes already.
-    fn is_counted(&self) -> bool;
-    /// Notes that.
+    #[inline]
+    fn data_to(&self) -> Option<u32> {
+        self.header().map(|data| data.dst)
+    }
+    /// Enters it in a ledger, if it is data.
+    fn enter(&self, ledger: &mut Ledger) {
+        if let Some(Data { src, dst, number, .. }) = self.header() {
+            ledger.enter(src, dst, number);
+        }
+    }
+    /// Notes that its limiter has counted its bytes.
     fn set_counted(&mut self);
     /// Writes a packed tag into data.
     fn write_tag(&mut self, tag: (u8, u32));
-    /// Enters it in a ledger, if it is data.
-    fn enter(&self, ledger: &mut Ledger);
 }
 
 impl Packet for Frame {
@@ -39,14 +44,8 @@ impl Packet for Frame {
     fn bytes(&self) -> u16 {
         self.len
     }
-    fn header(&self) -> Data {
-        self.as_data().copied().unwrap_or_else(|| broken("control has no header of data"))
-    }
-    fn data_to(&self) -> Option<u32> {
-        self.as_data().map(|data| data.dst)
-    }
-    fn is_counted(&self) -> bool {
-        self.as_data().is_some_and(|data| data.counted)
+    fn header(&self) -> Option<Data> {
+        self.as_data().copied()
     }
     fn set_counted(&mut self) {
         if let Body::Data(data) = &mut self.body {
@@ -57,8 +56,5 @@ impl Packet for Frame {
         if let Body::Data(data) = &mut self.body {
             data.tag = tag;
         }
-    }
-    fn enter(&self, ledger: &mut Ledger) {
-        ledger.enter_all([self]);
     }
 }

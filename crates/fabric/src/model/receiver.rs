@@ -88,7 +88,7 @@ impl Receiver {
         if let Err(cause) = self.deliveries.take(at, frame) {
             failure.note(at.now, Who::Receiver, &cause);
         }
-        let (data, plan, ears) = (frame.header(), &self.plan, &mut self.ears);
+        let (Some(data), plan, ears) = (frame.header(), &self.plan, &mut self.ears) else { return false };
         let key = || if plan.reflector_scope == Scope::Host { 0 } else { data.src };
         // The gate of its reflector, or the plan's where there is none yet.
         let own = if self.own_gates { ears.get(key()) } else { None };
@@ -108,7 +108,8 @@ impl Receiver {
     /// A data frame wakes its reflector, unless that is deaf from its start on; true if something follows.
     #[inline(never)]
     fn show<F: Packet>(&mut self, frame: &F, at: Moment<'_>) -> bool {
-        let frame = frame.header().view(frame.bytes(), at.net.hosts, false);
+        let Some(data) = frame.header() else { return false };
+        let frame = data.view(frame.bytes(), at.net.hosts, false);
         if !self.plan.reflect.return_tag(frame.tag, &mut self.actions)
             && let Some(place) = self.reflector(frame.flow, at)
         {

@@ -3,7 +3,7 @@
 use super::agenda::{Moment, NEVER};
 use super::frame::{Data, Frame};
 use super::packet::Packet;
-use crate::check::{Hash, Ledger};
+use crate::check::{Hash, Ledger, broken};
 use crate::flows::Arrived;
 use crate::net::Net;
 use crate::outcome::{
@@ -71,7 +71,7 @@ impl Deliveries {
     /// A data frame has arrived whole. An error if it is of no flow that is expected.
     #[inline(always)]
     pub(crate) fn take<F: Packet>(&mut self, at: Moment<'_>, frame: &F) -> Result<(), String> {
-        let data = frame.header();
+        let Some(data) = frame.header() else { broken("control is taken for data") };
         let latency = at.now - data.born;
         self.bits += u64::from(frame.bytes()) * 8;
         self.latency_sum += latency;
@@ -91,8 +91,8 @@ impl Deliveries {
         let Some(detail) = &mut self.detail else { return Vec::new() };
         out.latency = std::mem::take(&mut detail.histogram);
         out.completions = std::mem::take(&mut detail.completions);
-        out.incomplete = detail.flows.incomplete();
         out.missing = detail.flows.missing();
+        out.incomplete = out.missing.len() as u64;
         let host = NodeId(host);
         let all = detail.per_bin.iter().map(|b| (SeriesKind::Delivered { host }, b));
         let flow = |&(src, ref bins)| (SeriesKind::Flow { src: NodeId(src), dst: host }, bins);
@@ -110,7 +110,7 @@ impl Deliveries {
 impl Detail {
     #[inline(never)]
     fn take<F: Packet>(&mut self, now: u64, frame: &F) -> Result<(), String> {
-        let (frame, len) = (frame.header(), frame.bytes());
+        let (Some(frame), len) = (frame.header(), frame.bytes()) else { return Ok(()) };
         let bits = u64::from(len) * 8;
         if let Some(n) = self.histogram.get_mut(latency_bucket(Time::from_ps(now - frame.born))) {
             *n += 1;

@@ -42,7 +42,7 @@ fn limiter_of<F: Packet>(flow: &FlowQueue, keys: Scope, limiters: &Limiters<F>) 
 #[derive(Debug)]
 pub(crate) struct Settings {
     /// The host.
-    id: u32,
+    pub(crate) id: u32,
     pub(super) scheme: Option<usize>,
     pub(crate) plan: Plan,
     pub(crate) line_rate: Rate,
@@ -165,11 +165,6 @@ impl<F: Packet> Sender<F> {
             journal: Box::new(journal),
             bodies: F::Bodies::default(),
         }
-    }
-
-    /// Number of its host.
-    pub(crate) fn id(&self) -> u32 {
-        self.settings.id
     }
 
     /// Are there no limiters, and will there be none unless a message comes?
@@ -295,15 +290,7 @@ impl<F: Packet> Sender<F> {
 
     /// Frames at the head of the application FIFO go on. One that is held back goes to its limiter; where that has no room it is
     /// discarded. Any other goes to the FIFO, and waits while that is full.
-    #[inline]
     pub(super) fn advance(&mut self, at: Moment<'_>) {
-        if !self.queues.backlog.is_empty() {
-            self.advance_some(at);
-        }
-    }
-
-    #[inline(never)]
-    fn advance_some(&mut self, at: Moment<'_>) {
         while let Some(dst) = self.queues.backlog.front().and_then(F::data_to) {
             let limiter = self.limiter_for(dst, at);
             let holding = self.holding(limiter);
@@ -329,7 +316,7 @@ impl<F: Packet> Sender<F> {
     fn waiting(&self, place: Place, offer: Offer) -> (usize, usize) {
         let one = |n: usize| (n, n);
         match (place, &self.queues.voqs) {
-            (Place::Voq, Some(voqs)) => (voqs.waiting(offer.dst), voqs.count()),
+            (Place::Voq, Some(voqs)) => (voqs.waiting(offer.dst), voqs.count),
             (Place::Limiter(at), _) => one(self.limiters.queued(at)),
             _ if offer.class == 0 => one(self.queues.fifo.len()),
             _ => one(self.queues.later.get(usize::from(offer.class) - 1).map_or(0, VecDeque::len)),

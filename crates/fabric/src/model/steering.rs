@@ -7,12 +7,11 @@ use super::limiter::{GAP, RateLimiter, WHOLE_HOST};
 use super::packet::Packet;
 use super::sender::Sender;
 use crate::check::Who;
-use crate::net::Net;
 use crate::scheme::call as of_scheme;
 use cnsim_scheme_api::network::{Lent, LimiterAction, LimiterState, Purpose, Stream};
 use cnsim_scheme_api::{
-    Bytes, Class, Feedback, FlowId, Limiter, NodeId, Probe, ProbeTarget, Rate, ReactionPoint, Slot,
-    SourceSite, Time,
+    Bytes, Class, Feedback, FlowId, Limiter, NodeId, Probe, ProbeTarget, ReactionPoint, Slot, SourceSite,
+    Time,
 };
 
 /// The reaction point of a limiter with this key.
@@ -22,30 +21,6 @@ fn who(key: u32) -> Who {
 
 /// In place of the node that said it: it came in a frame.
 const IN_A_FRAME: u32 = u32::MAX;
-
-/// A reaction point of a scheme for frames from `src` to `dst`, if it has one for them, and what it shares with the network.
-fn reaction_point(
-    net: &Net,
-    scheme: usize,
-    src: u32,
-    dst: u32,
-    line_rate: Rate,
-) -> Option<(Box<dyn ReactionPoint>, LimiterState)> {
-    let flow = flow_of(src, dst, net.hosts);
-    let mtu = Bytes::new(u64::from(net.mtu));
-    let site = SourceSite {
-        flow,
-        src: NodeId(src),
-        dst: NodeId(dst),
-        class: Class::Data,
-        line_rate,
-        base_rtt: net.base_rtt(src, dst),
-        mtu,
-    };
-    let object = net.schemes[scheme].reaction_point(&site)?;
-    let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);
-    Some((object, LimiterState::new(line_rate, stream)))
-}
 
 impl<F: Packet> Sender<F> {
     /// A feedback message has arrived in a frame. It may be lost, or take its time until it has an effect.
@@ -106,8 +81,20 @@ impl<F: Packet> Sender<F> {
 
     /// Builds a reaction point with its limiter, if the scheme has one for this flow.
     pub(super) fn build(&mut self, dst: u32, at: Moment<'_>) -> Option<usize> {
-        let (scheme, line_rate) = (self.settings.scheme?, self.settings.line_rate);
-        let (object, state) = reaction_point(at.net, scheme, self.id(), dst, line_rate)?;
+        let (net, line_rate) = (at.net, self.settings.line_rate);
+        let flow = flow_of(self.settings.id, dst, net.hosts);
+        let site = SourceSite {
+            flow,
+            src: NodeId(self.settings.id),
+            dst: NodeId(dst),
+            class: Class::Data,
+            line_rate,
+            base_rtt: net.base_rtt(self.settings.id, dst),
+            mtu: Bytes::new(u64::from(net.mtu)),
+        };
+        let object = net.schemes[self.settings.scheme?].reaction_point(&site)?;
+        let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);
+        let state = LimiterState::new(line_rate, stream);
         let limiter = RateLimiter::new(self.key(dst), object, state, self.settings.clock);
         let place = self.limiters.insert(limiter);
         self.wake(place, at, |object, limiter| object.start(limiter));
@@ -193,7 +180,7 @@ impl<F: Packet> Sender<F> {
             (Class::Control, ProbeTarget::Destination) => (Lane::Control, To::Host(dst)),
             (Class::Control, ProbeTarget::Point(point)) => (Lane::Control, To::Point(point)),
         };
-        let flow = flow_of(self.id(), dst, at.net.hosts);
+        let flow = flow_of(self.settings.id, dst, at.net.hosts);
         self.queue_control(lane, Control { flow, to, says: Says::Probe(probe) }, at);
     }
 }

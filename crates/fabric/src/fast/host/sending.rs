@@ -1,7 +1,6 @@
 //! What a host sends, packed, and its line.
 
 use super::Line;
-use crate::check::Ledger;
 use crate::fast::bodies::{Bodies, Body};
 use crate::fast::frame::{BROADCAST, Entry, Frame, Kind, TO_POINT};
 use crate::fast::wires::Wires;
@@ -33,16 +32,8 @@ impl Packet for Frame {
         self.len
     }
     #[inline(always)]
-    fn header(&self) -> Data {
-        Frame::header(self)
-    }
-    #[inline]
-    fn data_to(&self) -> Option<u32> {
-        self.is_data().then(|| u32::from(self.dst))
-    }
-    #[inline]
-    fn is_counted(&self) -> bool {
-        self.counted()
+    fn header(&self) -> Option<Data> {
+        self.is_data().then(|| Frame::header(self))
     }
     fn set_counted(&mut self) {
         Frame::set_counted(self);
@@ -50,12 +41,6 @@ impl Packet for Frame {
     #[inline]
     fn write_tag(&mut self, tag: (u8, u32)) {
         self.set_packed_tag(tag);
-    }
-    #[inline]
-    fn enter(&self, ledger: &mut Ledger) {
-        if self.is_data() {
-            ledger.add(self);
-        }
     }
 }
 

@@ -26,35 +26,9 @@ impl Host {
     /// Runs the host up to `end` (exclusive).
     #[inline(always)]
     pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires) {
-        if self.sides.receiver.alarms.next == NEVER {
-            self.take(end, net, wires);
-        }
-        if self.sides.receiver.alarms.next != NEVER {
-            self.take_by_alarms(end, net, wires);
-        }
+        self.take(end, net, wires);
         if self.next_due < end {
             self.send_until((end, Kind::Change, 0), net, wires);
-        }
-    }
-
-    /// Takes what arrives before `end`, where timers of reflectors run: they expire in between, after what arrives at their moment
-    /// and before all else.
-    #[cold]
-    fn take_by_alarms(&mut self, end: u64, net: &Net, wires: &mut Wires) {
-        loop {
-            let due = self.sides.receiver.alarms.next;
-            self.take(end.min(due.saturating_add(1)), net, wires);
-            if self.sides.receiver.alarms.next != due {
-                continue;
-            }
-            if due >= end {
-                return;
-            }
-            self.catch_up((due, Kind::Timer, 0), net, wires);
-            if let Some(flow) = self.sides.receiver.expire(due) {
-                self.sides.reflect(flow, &mut wires.direct, self.moment(net));
-            }
-            self.look_again();
         }
     }
 
@@ -73,15 +47,17 @@ impl Host {
     }
 
     /// Takes what arrives before `end`: data that wakes no reflector, and in between what the sending side must be brought up to
-    /// date for. Less, where a reflector starts a timer that expires before the last moment of that.
+    /// date for. Timers of reflectors expire after what arrives at their moment and before all else.
     #[inline(always)]
     fn take(&mut self, end: u64, net: &Net, wires: &mut Wires) {
         loop {
+            let alarm = self.sides.receiver.alarms.next;
+            let before = end.min(alarm.saturating_add(1));
             let Some(inbox) = wires.inboxes.get_mut(self.line.inbox as usize) else {
                 broken("a host without a port")
             };
             let (mut taken, mut due) = (0, None);
-            while let Some(e) = inbox.arrived_before(taken, end) {
+            while let Some(e) = inbox.arrived_before(taken, before) {
                 taken += 1;
                 let (at, failure) = (Moment { now: e.ready, net }, &mut self.sides.sender.journal.failure);
                 if !e.frame.is_data() || self.sides.receiver.take(&e.frame, at, failure) {
@@ -90,12 +66,22 @@ impl Host {
                 }
             }
             inbox.skip_many(taken);
-            let Some(entry) = due else { return };
-            self.respond(&entry, net, wires);
-            if self.sides.receiver.alarms.next.saturating_add(1) < end {
-                return;
+            match due {
+                Some(entry) => self.respond(&entry, net, wires),
+                None if alarm < end => self.expire(alarm, net, wires),
+                None => return,
             }
         }
+    }
+
+    /// The next timer of a reflector expires.
+    #[cold]
+    fn expire(&mut self, now: u64, net: &Net, wires: &mut Wires) {
+        self.catch_up((now, Kind::Timer, 0), net, wires);
+        if let Some(flow) = self.sides.receiver.expire(now) {
+            self.sides.reflect(flow, &mut wires.direct, self.moment(net));
+        }
+        self.look_again();
     }
 
     /// Carries out what follows from an arrival.
