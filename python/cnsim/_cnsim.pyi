@@ -1,4 +1,4 @@
-"""The native module: what the package's other modules are made of. Rates are in bit/s, times in seconds, lengths in bytes."""
+"""The native module, on which the package's other modules build. Rates are in bit/s, times in seconds, lengths in bytes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
@@ -68,7 +68,7 @@ class Frame:
 
 @disjoint_base
 class Feedback:
-    """A feedback message: one class per published format, and ``User`` for inventions."""
+    """A feedback message: one class per published format, and ``User`` for new schemes."""
 
     @final
     class Cnm(Feedback):
@@ -186,17 +186,17 @@ class Probe:
 
 @final
 class Queue:
-    """An output queue of a switch, and what its congestion point may ask of it."""
+    """An output queue of a switch, as its congestion point controls it."""
 
     @property
     def len(self) -> int:
-        """Bytes queued now, the frame in transmission and the arriving one included."""
+        """Bytes queued now, including the frame in transmission and the arriving frame."""
     @property
     def line_rate(self) -> float:
         """Nominal rate of the link."""
     @property
     def service_rate(self) -> float:
-        """Rate at which data is served at present."""
+        """Present rate at which data is served."""
     @property
     def arrived(self) -> int:
         """Bytes that have arrived for this port."""
@@ -211,29 +211,29 @@ class Queue:
         """Simulated time, whole picoseconds."""
     @property
     def paused(self) -> float | None:
-        """For how long the port has been in XOFF, seconds; none while its data may leave."""
+        """Time since the present XOFF of the port began, seconds; none while its data may leave."""
     @property
     def paused_in_all(self) -> float:
-        """How long it has been in XOFF since the start, the present time included, seconds."""
+        """Total time of the port in XOFF since the start, seconds; a present XOFF counts."""
     @property
     def bytes_since_armed(self) -> int:
-        """Bytes that arrived since ``sample_after`` was asked for, the frame in hand included."""
+        """Bytes that arrived since the call of ``sample_after``, the present frame included."""
     def uniform(self) -> float:
         """Uniform draw in [0, 1) from this queue's own stream."""
     def sample_after(self, /, number: float) -> None:
-        """Wake with ``on_sample`` at the frame that brings the bytes that arrive from now on to ``number``."""
+        """Call ``on_sample`` at the frame with which ``number`` bytes have arrived from now on."""
     def sample_with(self, /, p: float) -> None:
-        """Wake at each frame with probability ``p``."""
+        """Call ``on_sample`` at each frame with probability ``p``."""
     def sample_tagged(self) -> None:
-        """Wake at frames that carry a tag."""
+        """Call ``on_sample`` at frames that carry a tag."""
     def sample_never(self) -> None:
-        """Stop waking at frames; timers go on."""
+        """Stop the calls of ``on_sample``; timers go on."""
     def sample_dropped(self, /, on: bool) -> None:
-        """Are frames about to be dropped counted and sampled?"""
+        """Choose whether frames that are being dropped are counted and sampled."""
     def mark(
         self, /, low: float, high: float, p_max: float = 1.0, p_beyond: float = 1.0, *, at_departure: bool = False
     ) -> None:
-        """Mark frames by a ramp from ``low`` to ``high`` bytes; the point is not woken for it."""
+        """Mark frames by a ramp from ``low`` to ``high`` bytes, without a call of the congestion point."""
     def notify(self, /, flow: int, feedback: Feedback) -> None:
         """Send a message to the source of a flow."""
     def broadcast(self, /, feedback: Feedback) -> None:
@@ -245,7 +245,7 @@ class Queue:
     def answer(self) -> None:
         """In ``on_probe``: end the probe here and send it back."""
     def gauge(self, /, name: str, value: float) -> None:
-        """Show a value by a gauge that the scheme declares: a series where this place is recorded."""
+        """Set a gauge that the scheme declares: a series if this port or flow is recorded."""
     def count(self, /, counter: str) -> None:
         """Add one to a counter that the scheme declares."""
 
@@ -261,7 +261,7 @@ class Limiter:
         """Simulated time, whole picoseconds."""
     @property
     def rate(self) -> float:
-        """Current rate. One above that of the link is an error: bound it by ``line_rate``."""
+        """Current rate. A rate above ``line_rate`` is an error."""
     @rate.setter
     def rate(self, value: float) -> None: ...
     @property
@@ -278,13 +278,13 @@ class Limiter:
     def engage(self) -> None:
         """Queue and pace the flow's frames here from now on."""
     def release_when_empty(self) -> None:
-        """Give the limiter back as soon as its queue is empty."""
+        """Release the limiter as soon as its queue is empty."""
     def retime(self) -> None:
-        """Compute the time of the frame already scheduled anew, from the present rate."""
+        """Schedule the next frame anew, from the present rate."""
     def wake_after(self, /, number: float) -> None:
-        """Wake with ``on_bytes`` when so many further bytes have been sent."""
+        """Call ``on_bytes`` when ``number`` further bytes have been sent."""
     def wake_never(self) -> None:
-        """Take back ``wake_after``."""
+        """Cancel ``wake_after``."""
     def tag_frames(self, /, bits: int | None, p: float = 1.0) -> None:
         """Put a tag of 32 bits into the flow's frames from now on, each with probability ``p``; ``None`` puts none."""
     def echo_next(self) -> None:
@@ -296,13 +296,13 @@ class Limiter:
     def stop_timer(self, /, number: int) -> None:
         """Stop a timer."""
     def gauge(self, /, name: str, value: float) -> None:
-        """Show a value by a gauge that the scheme declares: a series where this place is recorded."""
+        """Set a gauge that the scheme declares: a series if this port or flow is recorded."""
     def count(self, /, counter: str) -> None:
         """Add one to a counter that the scheme declares."""
 
 @final
 class Sink:
-    """The receiving end of a flow or of a host, and what its reflector may ask of it."""
+    """The receiving end of a flow or of a host, as its reflector controls it."""
 
     @property
     def now(self) -> float:
@@ -312,21 +312,21 @@ class Sink:
         """Simulated time, whole picoseconds."""
     @property
     def received(self) -> int:
-        """Data bytes received since it was built; the plan must have ``received=True``."""
+        """Data bytes received since the reflector was built; the plan must have ``received=True``."""
     def uniform(self) -> float:
         """Uniform draw in [0, 1) from this site's own stream."""
     def reply(self, /, feedback: Feedback) -> None:
-        """Send a message to the source of the frame or probe in hand; in ``on_timer`` to the source of the reflector's flow."""
+        """Send a message to the source of the present frame or probe; in ``on_timer`` to the source of the reflector's flow."""
     def start_timer(self, /, number: int, after: float) -> None:
         """Start or restart timer 0, 1, 2 or 3."""
     def stop_timer(self, /, number: int) -> None:
         """Stop a timer."""
     def ignore_for(self, /, seconds: float) -> None:
-        """Stay deaf to data frames for so many seconds."""
+        """Ignore data frames for this many seconds."""
     def hear(self, /, frames: str, p: float = 1.0) -> None:
-        """From the next data frame on, these wake it: marked, unmarked, tagged, always or never."""
+        """Choose the data frames that call ``on_frame`` from the next one on: marked, unmarked, tagged, always or never."""
     def gauge(self, /, name: str, value: float) -> None:
-        """Show a value by a gauge that the scheme declares: a series where this place is recorded."""
+        """Set a gauge that the scheme declares: a series if this port or flow is recorded."""
     def count(self, /, counter: str) -> None:
         """Add one to a counter that the scheme declares."""
 
@@ -354,7 +354,7 @@ class SchemeSpec:
 
 @final
 class Registry:
-    """The schemes that a program knows: those of cnsim, and some in Python."""
+    """The registered schemes: those of cnsim, and those in Python."""
 
     def __new__(cls, /, schemes: Sequence[SchemeSpec]) -> Registry: ...
     def schemes(self) -> str: ...
@@ -366,9 +366,9 @@ class Record:
 
     @staticmethod
     def of(text: str) -> Record:
-        """Reads what ``json`` wrote."""
+        """Reads a run from the text of ``json``."""
     def json(self) -> str:
-        """All of it as JSON."""
+        """The whole run as JSON."""
     def __reduce__(self) -> tuple[Any, tuple[str]]: ...
     @property
     def study(self) -> str: ...
@@ -399,7 +399,7 @@ class Record:
         """Data and control frames that finished a link."""
     @property
     def key(self) -> str:
-        """Its address: a hash of configuration, seed and version."""
+        """Address of the run: a hash of configuration, seed and version."""
     def config(self) -> str:
         """The effective configuration, as JSON."""
     def traffic(self) -> str:
@@ -408,9 +408,9 @@ class Record:
     def ports(self) -> str:
         """Measurements at ports, as JSON."""
     def xoff(self) -> tuple[float, str]:
-        """Length of a sixtieth of the run in seconds; when each port was in XOFF, as JSON: port, tier, per cent of each sixtieth."""
+        """Length of a sixtieth of the run in seconds, and JSON: each port with its tier and its per cent of XOFF in each sixtieth."""
     def flows(self) -> tuple[list[str], bytes]:
-        """Names of its hosts, and eight whole numbers for each finite flow that was received whole."""
+        """Names of the hosts, and eight whole numbers for each finite flow that was received whole."""
     def series_names(self) -> list[str]:
         """Names of the time series."""
     def series(self, /, name: str) -> tuple[str, float, bytes] | None:
@@ -418,7 +418,7 @@ class Record:
 
 @final
 class Store:
-    """Finished runs of an output folder, the same as the program keeps."""
+    """The finished runs in an output folder, shared with the command line."""
 
     def __new__(cls, /, out: str | PathLike[str]) -> Store: ...
 

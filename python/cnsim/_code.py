@@ -1,8 +1,8 @@
-"""The code of a scheme as a hash: of what is loaded, not of files, so that it is that which runs.
+"""A hash of the code of a scheme: of the loaded code that runs, not of files.
 
-It follows a class to its methods and rooms, and from there to all that they name: functions, constants, defaults, closures,
-objects, by value; of the standard library and of installed packages the name and the version. Whatever cannot be followed is
-named, and runs of such a scheme are not kept.
+The hash covers a class, its methods and rooms, and all that they name, by value: functions, constants, defaults, closures,
+objects. For the standard library and installed packages it covers name and version. Runs of a scheme with code that cannot be
+followed are not kept; a warning names that code.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from typing import Any
 
 from . import _cnsim
 
-#: Attributes of a class that say nothing of its behaviour.
+#: Attributes of a class that do not affect its behaviour.
 _IDLE = {
     *("__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__annotate__", "__annotate_func__"),
     *("__annotations_cache__", "__static_attributes__", "__firstlineno__", "__orig_bases__", "__parameters__", "__abstractmethods__"),
     *("_abc_impl", "_name", "__dataclass_fields__", "__dataclass_params__", "__classcell__"),
 }
-#: Built-in functions by which code reads or runs what stands elsewhere.
+#: Built-in functions with which code reads files or runs other code.
 _ELSEWHERE = tuple(getattr(builtins, name) for name in ("open", "eval", "exec", "compile", "__import__", "globals", "input")) + (io.open,)
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented))
 _METHODS = (types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType, types.GetSetDescriptorType, types.MethodWrapperType)
 
 
 class _Unknown(Exception):
-    """Why the code of something cannot be known."""
+    """The reason why code cannot be known."""
 
 
 def code_of(cls: type) -> tuple[str, str | None]:
-    """A hash of what a class does; and what of it cannot be known, where there is such a thing."""
+    """A hash of the code of a class; and the first part that cannot be known, if there is one."""
     walk = _Walk()
     walk.digest.update(_cnsim.CODE.encode())
     try:
@@ -69,10 +69,10 @@ def _is_installed(file: str) -> bool:
 
 
 def _version(name: str) -> str | None:
-    """Name and version of an installed module; none for a module of the user's, and for cnsim's own."""
+    """Name and version of an installed module; none for the user's modules and those of cnsim."""
     top = name.partition(".")[0]
     module = sys.modules.get(name)
-    # `python -m pytest` stands in __main__ itself, and yet its classes are the user's.
+    # `python -m pytest` is __main__ itself, and yet classes there are the user's.
     if module is None or top in ("cnsim", "__main__"):
         return None
     file = getattr(module, "__file__", None)
@@ -86,7 +86,7 @@ def _version(name: str) -> str | None:
 
 
 def _compiled(name: str) -> bool:
-    """Is this a module of the user's without code in Python?"""
+    """Is this a compiled module of the user?"""
     file = getattr(sys.modules.get(name), "__file__", None) or ".py"
     return _version(name) is None and not name.startswith("cnsim.") and not file.endswith((".py", ".pyc"))
 
@@ -100,7 +100,7 @@ class _Walk:
         self._path: list[str] = []
 
     def unknown(self, why: str) -> None:
-        """The first thing that cannot be known is told."""
+        """Keeps the first reason why code cannot be known."""
         self._word("unknown", why)
         if self.why is None:
             place = ".".join(self._path)
@@ -113,7 +113,7 @@ class _Walk:
             self.digest.update(part)
 
     def _met(self, value: object) -> bool:
-        """Was this object met before? Then its number stands for it."""
+        """Was this object met before? Then its number enters the hash."""
         at = self._seen.setdefault(id(value), len(self._alive))
         if at < len(self._alive):
             self._word("again", str(at))
@@ -128,7 +128,7 @@ class _Walk:
         self._path.pop()
 
     def add(self, value: object) -> None:
-        """Adds a value with all that it does."""
+        """Adds a value with all code that it refers to."""
         kind = type(value)
         if kind in _PLAIN:
             self._word(kind.__name__, repr(value))
@@ -182,7 +182,7 @@ class _Walk:
         self._word("end")
 
     def _alone(self, value: object) -> bytes:
-        """The hash of a part whose place among others means nothing."""
+        """The hash of a part in an unordered collection."""
         walk = _Walk()
         walk._path = list(self._path)
         walk.add(value)
@@ -221,7 +221,7 @@ class _Walk:
                 self._at(key, value)
 
     def _object(self, value: Any) -> None:
-        """An object of another class, by what it would be made from again."""
+        """Adds an object of another class by the parts that pickle would store."""
         kind = type(value)
         try:
             made = value.__reduce_ex__(4)
@@ -271,7 +271,7 @@ class _Walk:
             self._at(name, value)
 
     def _named(self, code: types.CodeType, names: dict[str, Any]) -> Iterator[tuple[str, object]]:
-        """What the code names outside of itself. Of a module only that which is taken from it."""
+        """Names outside of the code that it uses, with their values; of a module only the attributes used."""
         steps = [s for s in dis.get_instructions(code) if s.opname not in ("EXTENDED_ARG", "CACHE")]
         at = 0
         while at < len(steps):
@@ -311,7 +311,7 @@ class _Walk:
             yield name, value
 
     def _imported(self, name: str, before: list[dis.Instruction], names: dict[str, Any]) -> types.ModuleType | None:
-        """The module that a function imports; it is imported now where it is not yet."""
+        """The module that a function imports; it is imported now if it has not been."""
         level = next((s.argval for s in before if s.opname in ("LOAD_CONST", "LOAD_SMALL_INT") and isinstance(s.argval, int)), 0)
         try:
             whole = importlib.util.resolve_name("." * level + name, names.get("__package__") or "") if level else name

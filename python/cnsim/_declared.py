@@ -1,7 +1,7 @@
-"""What a class of schemes may say: its rooms and their methods, and that nothing in it is shared by rooms and changes.
+"""Checks of a class of schemes: its rooms and their methods, and that no value that can change is shared.
 
-All rooms of a run, and all runs, share what stands at class level. A network has no such place, so a value there must not change:
-what a room remembers stands in the room itself.
+All rooms of a run, and all runs, share the values at class level. A network has no such shared memory, so these values must not
+change. A room keeps its memory in itself.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PYTHONS = re.compile(r"__\w+__$|_abc_impl$|_name$|_is_protocol$|_is_runtime_pro
 
 
 def changeable(value: object, depth: int = 0) -> str | None:
-    """Words for what could change in a value; none where nothing can."""
+    """Words for the part of a value that can change; none if no part can."""
     kind = type(value)
     if isinstance(value, (staticmethod, classmethod)):
         return changeable(value.__func__, depth)
@@ -62,12 +62,12 @@ def changeable(value: object, depth: int = 0) -> str | None:
     return words if words.startswith("an ") else f"{'an' if words[0] in 'aeiouAEIOU' else 'a'} {words}"
 
 
-#: The file whose class is being registered: where nothing else says where a class stands.
+#: The file whose class is being registered: the last resort for the place of a class.
 here: list[str] = []
 
 
 def place(thing: object, attribute: str | None = None) -> str:
-    """`` (file.py:12)``: where a class, one of its attributes or a function is written; empty where that is not known."""
+    """`` (file.py:12)``: the place of a class, one of its attributes or a function; empty if unknown."""
     if isinstance(thing, (types.FunctionType, types.MethodType)):
         return f" ({thing.__code__.co_filename}:{thing.__code__.co_firstlineno})"
     if not isinstance(thing, type):
@@ -94,7 +94,7 @@ def place(thing: object, attribute: str | None = None) -> str:
 
 
 def _files(cls: type) -> Iterator[str]:
-    """Files in which a class may stand, the surest first."""
+    """Files in which a class may be defined, the surest first."""
     for value in vars(cls).values():
         if isinstance(value, types.FunctionType):
             yield value.__code__.co_filename
@@ -106,7 +106,7 @@ def _files(cls: type) -> Iterator[str]:
 
 
 def _own(cls: type) -> Iterator[type]:
-    """A class and those it builds on, but for ours and Python's."""
+    """A class and its bases, without those of cnsim and Python."""
     for base in cls.__mro__:
         module = base.__module__
         if module != "cnsim" and not module.startswith("cnsim.") and module not in ("builtins", "typing", "abc", "enum", "dataclasses"):
@@ -123,12 +123,12 @@ def _functions(cls: type) -> Iterator[tuple[type, str, Callable[..., Any]]]:
                     yield base, key, function
 
 
-#: What may stand where all share it.
+#: The remedy for a table at class level.
 FIXED = "a table that never changes may be a tuple, a frozenset or types.MappingProxyType({...})"
 
 
 def refuse_shared(name: str, where: str, cls: type, seen: set[type], but: tuple[str, ...] = ()) -> None:
-    """Refuses what stands in a class, or in those that it builds on, and could change."""
+    """Refuses values of a class or its bases that can change."""
     if cls in seen:
         return
     seen.add(cls)
@@ -173,7 +173,7 @@ def _plain(word: str) -> str:
 
 
 def refuse_methods(name: str, kind: str, room: type, methods: Mapping[str, int], usual: type) -> None:
-    """Refuses methods that nobody calls, that cannot be called as they are, or whose body would not run."""
+    """Refuses methods that are never called, that cannot be called as they are, or whose body would not run."""
     for base in _own(room):
         for key, value in vars(base).items():
             where = f"scheme `{name}`: {kind}.{key}"
@@ -225,7 +225,7 @@ def refuse_call(where: str, value: object, count: int, base: type, key: str, usu
         raise SchemeError(f"{where} cannot be called: {e}{place(value)}", f"write def {key}({', '.join(wanted)})", key=key) from None
 
 
-#: Modules whose draws and clocks make a run another one each time: names of what is harmless in them.
+#: Modules whose draws and clocks would change a run each time, and their harmless names.
 _UNSURE: dict[str, frozenset[str]] = {
     "random": frozenset({"Random"}),
     "secrets": frozenset(),

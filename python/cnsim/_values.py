@@ -10,7 +10,7 @@ from .schemes import plain
 
 
 def key(name: str) -> str:
-    """``hotspot__rate`` is the key ``hotspot.rate``."""
+    """The key of a Python name: ``hotspot.rate`` for ``hotspot__rate``."""
     return name.replace("__", ".")
 
 
@@ -40,7 +40,7 @@ def sets(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(key(name), text(key(name), value)) for name, value in values.items()]
 
 
-#: What a number without a unit may mean: a number, bit/s, seconds, bytes; each with its units and their powers of ten.
+#: Meanings of a number without a unit: a number, bit/s, seconds, bytes; each with its units and their powers of ten.
 _UNITS: tuple[tuple[tuple[int, str], ...], ...] = (
     ((0, ""),),
     ((9, " Gb/s"), (6, " Mb/s"), (3, " kb/s"), (0, " b/s")),
@@ -50,7 +50,7 @@ _UNITS: tuple[tuple[tuple[int, str], ...], ...] = (
 
 
 def _in_unit(number: str, units: tuple[tuple[int, str], ...]) -> str:
-    """A number in the largest of these units that it fills, exactly."""
+    """A number, exactly, in the largest of these units in which it is at least 1."""
     from decimal import Decimal
 
     value = Decimal(number)
@@ -59,7 +59,7 @@ def _in_unit(number: str, units: tuple[tuple[int, str], ...]) -> str:
 
 
 def unitless(values: Mapping[str, Any]) -> set[str]:
-    """Keys whose value is a number without a unit, or "0": it is of the key's own unit, bit/s, seconds or bytes."""
+    """Keys whose value is "0" or a number without a unit: the key's unit is bit/s, seconds or bytes."""
     return {key(name) for name, value in values.items() if is_number(value)}
 
 
@@ -76,7 +76,7 @@ _R = TypeVar("_R")
 def settled(
     make: Callable[[list[tuple[str, str]]], _R], pairs: Sequence[tuple[str, str]], numbers: Collection[str]
 ) -> tuple[_R, list[tuple[str, str]]]:
-    """What `make` makes of these pairs, where each number stands with the unit that its key has; and the pairs."""
+    """The result of `make` for these pairs, with each number in the unit of its key; and the pairs."""
     tried = dict.fromkeys(numbers, 0)
     first: ScenarioError | None = None
     while True:

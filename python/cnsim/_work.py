@@ -1,4 +1,4 @@
-"""One run, done wherever a task arrives: in another process, on a cluster's worker."""
+"""One run in another process or on a worker of a cluster."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class Task:
     """A run to be done elsewhere."""
 
     version: str
-    """Version of the cnsim that asks."""
+    """Version of cnsim that made the task."""
     result_version: int
-    """Version of its results."""
+    """Version of the results of that cnsim."""
     text: str
     """Configuration and seed, as JSON."""
     key: str
-    """Address of the run: what the answer must have."""
+    """Address of the run, which the result must have."""
     schemes: bytes
-    """Schemes in Python that it needs, pickled."""
+    """Schemes in Python that the run needs, pickled."""
 
 
 def versions() -> tuple[str, int]:
@@ -37,7 +37,7 @@ def versions() -> tuple[str, int]:
 
 
 def work(task: Task) -> str:
-    """Does a task; gives the finished run as JSON. A task of another version is refused."""
+    """Does a task; returns the finished run as JSON. A task of another version is refused."""
     asked = (task.version, task.result_version)
     if asked != versions():
         raise VersionError(
@@ -65,18 +65,18 @@ def work(task: Task) -> str:
         _under_way.discard(plan)
 
 
-#: What threads of this process run now.
+#: Plans that threads of this process run now.
 _under_way: set[_cnsim.Plan] = set()
 
 
 def stop_here() -> None:
-    """Ends what threads of this process run, after Ctrl-C."""
+    """Ends the runs of this process's threads, after Ctrl-C."""
     for plan in tuple(_under_way):
         plan.stop()
 
 
 def interrupt(threads: list[int]) -> None:
-    """Raises ``KeyboardInterrupt`` in these threads, where they are in Python code: a scheme that loops ends."""
+    """Raises ``KeyboardInterrupt`` in those of these threads that run Python code, so that a scheme that loops ends."""
     import ctypes
 
     for ident, frame in sys._current_frames().items():

@@ -1,6 +1,6 @@
-"""A process that does tasks: it reads them from standard input and writes what came out to standard output.
+"""A worker process: it reads tasks from standard input and writes their results to standard output.
 
-What a scheme prints goes to standard error, so that it does not stand among the answers.
+The output of a scheme goes to standard error, apart from the results.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def send(pipe: BinaryIO, value: Any) -> None:
 
 
 def receive(pipe: BinaryIO) -> Any:
-    """Reads such a value; an ``EOFError`` where the other end is gone."""
+    """Reads a value that ``send`` wrote; raises ``EOFError`` if the other end is closed."""
     head = pipe.read(8)
     if len(head) < 8:
         raise EOFError
@@ -30,7 +30,7 @@ def receive(pipe: BinaryIO) -> Any:
 
 
 def main() -> None:
-    """Does tasks until there are none."""
+    """Does tasks until the input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

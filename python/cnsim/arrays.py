@@ -14,12 +14,12 @@ from .lists import list_
 if TYPE_CHECKING:
     import xarray
 
-#: Axes that are left out where all runs have one place on them.
+#: Axes that are left out if all runs have the same value on them.
 _LABELS = ("study", "scenario", "condition", "pause", "scheme")
 
 
 def dataset(placed: Sequence[tuple[dict[str, Any], _cnsim.Record]], what: Literal["metrics", "series"]) -> xarray.Dataset:
-    """What these runs measured, each at its place on the axes."""
+    """Metrics or series of these runs, each at its place on the axes."""
     try:
         import xarray
     except ImportError:

@@ -1,4 +1,4 @@
-"""Cards that notebooks show: HTML without scripts or anything from outside."""
+"""Cards for notebooks: HTML without scripts or external resources."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 from typing import NamedTuple
 
-#: Metrics that a card shows, where they were measured.
+#: Metrics that a card shows, if they were measured.
 MAIN = (
     "finished_flows",
     "completion_time_p99",
@@ -49,7 +49,7 @@ class Card(NamedTuple):
 
 
 def cards(found: Sequence[Card], more: int) -> str:
-    """These cards, and a line on so many more cases."""
+    """These cards, and a line with the number of further cases."""
     shown = "".join(map(_card, found))
     rest = f"<p>and {more} more cases: <code>.summary()</code> has all</p>" if more > 0 else ""
     return f"<div>{shown}{rest}</div>"

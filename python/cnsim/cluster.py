@@ -1,4 +1,4 @@
-"""``cnsim sweep ... --executor ADDRESS``: the runs are done on a cluster, and the program then finds them in its store."""
+"""``cnsim sweep ... --executor ADDRESS``: a cluster does the runs, and the program then finds them in its store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["slurm", "sweep_command"]
 
 
 def sweep_command(address: str, args: list[str]) -> int:
-    """Does ``cnsim sweep`` with these arguments on the executor at an address; gives the exit code."""
+    """Runs ``cnsim sweep`` with these arguments on the executor at an address; returns the exit code."""
     try:
         asked = _parser().parse_known_args(args[2:])[0]
         base = scenario(asked.scenario).with_(dict(s.partition("=")[::2] for s in asked.sets))

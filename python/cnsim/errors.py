@@ -1,4 +1,4 @@
-"""Mistakes and failures as exceptions: each has place, reason and remedy."""
+"""Exceptions of cnsim: each has place, reason and remedy."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class Problem:
     key: str
     """Dotted key."""
     reason: str
-    """The mistake."""
+    """The cause of the error."""
     remedy: str
-    """The remedy."""
+    """A way to fix it."""
 
 
 class CnsimError(Exception):
     """Any error of cnsim.
 
-    ``reason`` is the mistake, ``remedy`` its remedy, and ``key`` the key, parameter or argument that has it.
+    ``reason`` is the cause, ``remedy`` a way to fix it, and ``key`` the key, parameter or argument concerned.
     """
 
     def __init__(self, reason: str, remedy: str = "", *, key: str = "", text: str = "") -> None:
@@ -73,7 +73,7 @@ class ScenarioError(CnsimError, ValueError):
 
 
 class UnknownName(ScenarioError, KeyError):
-    """A key, scenario, scheme, metric, series or table that there is not."""
+    """A key, scenario, scheme, metric, series or table that does not exist."""
 
 
 class SchemeError(CnsimError, ValueError):
@@ -96,7 +96,7 @@ class VersionError(CnsimError, ValueError):
 
 
 class SweepWarning(UserWarning):
-    """Some points of a sweep failed: the others are there, and ``Sweep.failed`` has the reasons."""
+    """Some points of a sweep failed. ``Sweep.failed`` has the reasons; all other points have results."""
 
 
 class MissingExtra(CnsimError, ImportError):
@@ -104,7 +104,7 @@ class MissingExtra(CnsimError, ImportError):
 
 
 def missing(package: str, extra: str, what: str) -> NoReturn:
-    """Says which extra holds a package that is not there."""
+    """Raises an error that names the extra with a missing package."""
     raise MissingExtra(
         f"{what} needs the package `{package}`, which is not installed",
         f"pip install 'cnsim[{extra}]'",
@@ -113,14 +113,14 @@ def missing(package: str, extra: str, what: str) -> NoReturn:
 
 
 def near(name: str, names: list[str]) -> str:
-    """``did you mean `x`?`` where a name comes near to one that exists."""
+    """``did you mean `x`?`` for a name that resembles an existing one; else nothing."""
     from difflib import get_close_matches
 
     found = get_close_matches(name, names, 1)
     return f"did you mean `{found[0]}`? " if found else ""
 
 
-#: What the program says in words of the command line, and how Python says it.
+#: Words of the command line, and the words of Python for them.
 _WORDS = (
     (r"^--(set|over): ", ""),
     (r"^--over [^\n]*?: `", "`"),
@@ -128,7 +128,7 @@ _WORDS = (
     (r"`cnsim list (\w+)` shows them", r'`cn.list("\1")` shows them'),
     (r"`cnsim explain ([\w-]+)` shows them", r'`cn.list("schemes")` shows them'),
 )
-#: A reason that begins like this is about a name that there is not.
+#: Beginnings of reasons that report an unknown name.
 _NAMELESS = re.compile(
     r"(\S+: )?(`[^`]*`: )?(unknown |there is no (?!such file)|no scenario of this name|no scheme has this parameter|`\S+` has no such parameter)"
 )
@@ -142,7 +142,7 @@ def in_python(text: str) -> str:
 
 
 def made(kind: str, reason: str, remedy: str, key: str) -> CnsimError:
-    """An exception of this class, from what the native module says."""
+    """An exception of this class, from an error of the native module."""
     reason, remedy = in_python(reason), in_python(remedy)
     unknown = kind == "ScenarioError" and _NAMELESS.match(reason)
     found: type[CnsimError] = UnknownName if unknown else globals()[kind]
@@ -150,7 +150,7 @@ def made(kind: str, reason: str, remedy: str, key: str) -> CnsimError:
 
 
 def of_problems(found: list[tuple[str, tuple[int, int] | None, str, str, str, str]]) -> ScenarioError:
-    """All that is wrong with a scenario, in one exception: file, place, key, reason, remedy and text of each."""
+    """One exception for all problems of a scenario: file, place, key, reason, remedy and text of each."""
     problems = tuple(
         Problem("" if file == "--set" else file, place and place[0], place and place[1], key, in_python(reason), in_python(remedy))
         for file, place, key, reason, remedy, _ in found
@@ -163,7 +163,7 @@ def of_problems(found: list[tuple[str, tuple[int, int] | None, str, str, str, st
 
 
 def raised_at(tb: TracebackType | None) -> str:
-    """`` (file.py:12)``: where an exception was raised, in the last code that is neither ours nor of a library."""
+    """`` (file.py:12)``: the place of an exception, in the last code that is neither of cnsim nor of a library."""
     from traceback import walk_tb
 
     found = [(f.f_code.co_filename, line) for f, line in walk_tb(tb)]

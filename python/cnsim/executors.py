@@ -1,7 +1,7 @@
 """Runs elsewhere: on processes of this machine, any ``concurrent.futures.Executor``, or a Dask cluster.
 
-A run is addressed by content. What a store has is not asked for again, an answer is believed only if it has the address that
-was asked for, and what is finished is kept at once: workers may die at any moment.
+A run is addressed by content. Runs in the store are not done again, a result with another address is refused, and a finished
+run is kept at once: workers may die at any moment.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ._worker import receive, send
 from .errors import CnsimError, ExecutorError, RunError, SchemeError, VersionError
 from .places import opened
 
-#: So often a task is done again whose worker died.
+#: Number of attempts at a task whose workers die.
 ATTEMPTS = 4
 
 
@@ -81,7 +81,7 @@ class Processes(Executor):
 
     @property
     def pids(self) -> list[int]:
-        """Process numbers of the workers that live."""
+        """Process numbers of the live workers."""
         with self._lock:
             return [w.pid for w in self._all if w.poll() is None]
 
@@ -104,7 +104,7 @@ class Processes(Executor):
 def run_in_processes(
     plan: _cnsim.Plan, out: Path | None, count: int, tell: Callable[[int, float], object], go_on: bool = False
 ) -> list[Any] | None:
-    """Does runs of schemes in Python in processes of their own; none where a scheme cannot be handed to them."""
+    """Does runs of schemes in Python in separate processes; none if a scheme cannot be pickled."""
     try:
         tasks(plan, [])
     except SchemeError:
@@ -150,7 +150,7 @@ def run_on(
                     found[i] = e
                     continue
                 except VersionError:
-                    # Another worker may have what this one has not.
+                    # Another worker may have the right version.
                     if not place.many or attempt >= ATTEMPTS:
                         raise
                     waiting.append((i, task, attempt + 1))

@@ -16,7 +16,7 @@ _WHAT = ["scenarios", "studies", "schemes", "metrics", "assumptions"]
 
 
 class Listing(list[dict[str, Any]]):
-    """Things with a name and a text; a table in a notebook and when printed."""
+    """A list of rows with a name and a text, shown as a table."""
 
     @property
     def names(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Where runs are done: a `concurrent.futures.Executor` as it is, or the workers of a Dask cluster that have this cnsim."""
+"""Places for runs: a `concurrent.futures.Executor`, or the workers of a Dask cluster that have this version of cnsim."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 from ._work import Task, versions, work
 from .errors import ExecutorError, VersionError, missing
 
-#: So long a cluster may be without a worker that can be used, seconds.
+#: Longest time of a cluster without a usable worker, seconds.
 PATIENCE = 30.0
-#: Tasks that are handed to a cluster for each of its threads: the rest waits here for workers that join.
+#: Tasks submitted for each thread of a cluster: the others wait here for workers that join.
 AHEAD = 2
 
 
 class Place:
-    """An executor as it is."""
+    """A place for runs: an executor."""
 
     #: May a task that one worker refuses be done by another?
     many = False
@@ -26,26 +26,26 @@ class Place:
         self._executor = executor
 
     def free(self, busy: int) -> bool:
-        """May another task be handed over, where so many are under way?"""
+        """May another task be submitted, with ``busy`` tasks under way?"""
         return True
 
     def submit(self, task: Task) -> Future[str]:
-        """Hands a task over."""
+        """Submits a task."""
         return self._executor.submit(work, task)
 
     def look(self, done: int) -> None:
-        """Looks whether it is alive; so many runs are finished."""
+        """Raises an error if the place has no workers left; ``done`` runs are finished."""
 
     def stranded(self, future: Future[str]) -> bool:
-        """Will nobody do this task any more?"""
+        """Has this task lost all its workers?"""
         return False
 
     def close(self) -> None:
-        """Gives back what was opened for it."""
+        """Closes the connection that was opened for it."""
 
 
 class Cluster(Place):
-    """The workers of a Dask cluster. Each is judged when it joins; those of another version get no task."""
+    """The workers of a Dask cluster. The version of each is checked when it joins; a worker of another version gets no task."""
 
     many = True
 
@@ -71,7 +71,7 @@ class Cluster(Place):
         return ", ".join(f"{address} has {theirs}" for address, theirs in self._bad.items())
 
     def _judge(self) -> None:
-        """Looks at the workers that are there: new ones are asked for their version."""
+        """Updates the list of workers, and checks the version of new ones."""
         workers = self._client.scheduler_info(n_workers=-1)["workers"] if self._client.status == "running" else {}
         self._good = {a: n for a, n in self._good.items() if a in workers}
         self._bad = {a: said for a, said in self._bad.items() if a in workers}
@@ -122,7 +122,7 @@ class Cluster(Place):
 
 
 def opened(executor: Any) -> Place:
-    """The place that was given: an executor, a Dask client, or the address of a Dask scheduler."""
+    """The place for an executor, a Dask client, or the address of a Dask scheduler."""
     if isinstance(executor, Executor) and not hasattr(executor, "_client"):
         return Place(executor)
     wrong = ExecutorError(

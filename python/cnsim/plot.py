@@ -67,7 +67,7 @@ def colour(slot: int) -> str:
 
 
 def slots(names: Sequence[str]) -> dict[str, int]:
-    """A slot for each scheme, in the order of the registry: ``none`` has the first; what is drawn together differs."""
+    """A slot for each scheme, in the order of the registry: ``none`` has the first. Schemes of one figure differ."""
     from .lists import list_
 
     known = list_("schemes").names
@@ -102,7 +102,7 @@ def series(found: Sequence[Line], ax: Axes | None, **line: Any) -> Axes:
 
 
 def bands(groups: Sequence[Sequence[Line]], ax: Axes | None, **line: Any) -> Axes:
-    """Draws a line for each group of series: of several seeds their mean, in a band from the smallest to the largest."""
+    """Draws a line for each group of series. Several seeds are a mean, in a band from the smallest to the largest value."""
     import numpy as np
 
     drawn = []
@@ -142,7 +142,7 @@ def strip(rows: Sequence[tuple[str, str, Sequence[int]]], end: float, ax: Axes |
         np.array([shares for _, shares in shown]), aspect="auto", interpolation="nearest", cmap="Oranges", vmin=0, vmax=100,
         extent=(0, end, len(shown) - 0.5, -0.5),
     )
-    # Of many rows only the tiers are named.
+    # With many rows, only the tiers are named.
     named = [i for i, (name, _) in enumerate(shown) if len(shown) <= 60 or name.endswith(")")]
     ax.set_yticks(named, [shown[i][0] for i in named], fontsize=7)
     ax.set_xlabel("time [ms]")

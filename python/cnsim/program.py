@@ -11,7 +11,7 @@ from .errors import CnsimError, SchemeError
 
 
 def load_schemes(file: str) -> list[str]:
-    """Runs a file that registers schemes; gives their names."""
+    """Runs a file that registers schemes; returns their names."""
     import runpy
 
     from .schemes import registered
@@ -40,7 +40,7 @@ def load_schemes(file: str) -> list[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the program with these arguments; gives its exit code."""
+    """Runs the program with these arguments; returns its exit code."""
     args = ["cnsim", *(sys.argv[1:] if argv is None else argv)]
     try:
         files, args = _taken(args, "--python")
@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _taken(args: list[str], option: str) -> tuple[list[str], list[str]]:
-    """Takes ``option VALUE`` out of the arguments, as often as it is there."""
+    """Takes each ``option VALUE`` out of the arguments; returns the values and the rest."""
     found: list[str] = []
     rest: list[str] = []
     given = iter(args)

@@ -38,13 +38,13 @@ class Estimate:
     unit: str
     """Unit of all numbers; empty for a share."""
     values: tuple[float, ...]
-    """One value a run."""
+    """The value of each run."""
     at_least: bool = False
-    """Some values are lower bounds, as flows were unfinished: the mean is one, too, and has no interval."""
+    """Some values are lower bounds, as flows were unfinished. The mean is then a lower bound without an interval."""
 
     @property
     def mean(self) -> float:
-        """Mean."""
+        """Mean of the values."""
         return self._of[0]
 
     @property
@@ -54,7 +54,7 @@ class Estimate:
 
     @property
     def half(self) -> float:
-        """Half the length of the interval, whose ends may lie unevenly about the mean; NaN where there is none."""
+        """Half the length of the interval, NaN without one. The ends may lie unevenly about the mean."""
         return (self.ci95[1] - self.ci95[0]) / 2 if self.ci95 else float("nan")
 
     @property
@@ -73,7 +73,7 @@ class Estimate:
 
 
 def _measured(mean: float, ci95: Sequence[float] | None, at_least: bool = False) -> str:
-    """A mean and its interval: ``8.31 ± 0.21``, or both ends where they lie unevenly; ``≥ 8.31`` of a lower bound."""
+    """A mean and its interval: ``8.31 ± 0.21``, or both ends if they lie unevenly; ``≥ 8.31`` for a lower bound."""
     import math
 
     mark = "≥ " if at_least else ""
@@ -109,7 +109,7 @@ class Series:
 
     @property
     def table(self) -> Table:
-        """Columns ``time_s`` and one with name and unit, as Arrow."""
+        """An Arrow table: the column ``time_s``, and one with name and unit of the series."""
         from .tables import columns
 
         unit = self.unit.replace("/", "_per_")
@@ -121,7 +121,7 @@ class Series:
         return self.table.__arrow_c_stream__(requested_schema)
 
     def plot(self, ax: Axes | None = None, **line: Any) -> Axes:
-        """Draws it over time; gives matplotlib axes."""
+        """Draws the series over time; returns matplotlib axes."""
         from .plot import series
 
         return series([self._line()], ax, **line)
@@ -140,12 +140,12 @@ class Series:
 
 
 def metrics() -> Listing:
-    """All metrics there are."""
+    """All metrics of cnsim."""
     return list_("metrics")
 
 
 def metric_named(name: str) -> dict[str, Any]:
-    """A metric by its name; an error names one that comes near."""
+    """A metric by its name; the error for an unknown name proposes a similar one."""
     known = metrics()
     for row in known:
         if row["name"] == name:
@@ -156,19 +156,19 @@ def metric_named(name: str) -> dict[str, Any]:
 
 
 def estimate(runs: Iterable[_cnsim.Record], name: str, unit: str) -> Estimate:
-    """A metric over those of these runs that have it."""
+    """A metric over the runs that have it."""
     having = [r for r in runs if name in r.metrics]
     return Estimate(name, unit, tuple(r.metrics[name] for r in having), any(name in r.at_least for r in having))
 
 
 class Read(Protocol):
-    """A scenario that has been read. Published values are looked up by it."""
+    """A scenario that has been read, which leads to its published values."""
 
     _read: _cnsim.Scenario
 
 
 class Results:
-    """Finished runs. An item is one run; ``summary()``, ``table()`` and ``plot()`` look at all of them."""
+    """Finished runs. An item is one run; ``summary()``, ``table()`` and ``plot()`` cover all of them."""
 
     def __init__(self, records: Sequence[_cnsim.Record], scenarios: Sequence[Read] = ()) -> None:
         self._records, self._scenarios = list(records), list(scenarios)
@@ -191,7 +191,7 @@ class Results:
     def only(
         self, *, scheme: str | None = None, pause: str | None = None, condition: str | None = None, seed: int | None = None
     ) -> Results:
-        """Those of one scheme, PAUSE mode, condition or seed."""
+        """The runs of one scheme, PAUSE mode, condition or seed."""
         wanted = {"scheme": scheme, "pause": pause, "condition": condition, "seed": seed}
         keep = [r for r in self if all(v is None or getattr(r, k) == v for k, v in wanted.items())]
         return Results(keep, self._scenarios)
@@ -238,12 +238,12 @@ class Results:
         raise UnknownName(f"there is no series `{name}`", remedy, key="series")
 
     def queue(self, port: str | None = None) -> Series:
-        """The queue of a port such as ``"S>H0"``, by default of the first that the scenario names."""
+        """The queue of a port such as ``"S>H0"``; the default is the first port that the scenario names."""
         return self.series("hot_queue" if port is None else f"queue {port}")
 
     def table(self, what: str = "metrics") -> Table:
         """An Arrow table: ``metrics``, ``series``, ``flows``, ``traffic``, ``ports``, ``xoff``, ``counters`` or ``summary``. polars,
-        pandas, pyarrow and DuckDB take it as it is. Units and the effective configuration stand in its metadata."""
+        pandas, pyarrow and DuckDB read it directly. Its metadata has units and the effective configuration."""
         from .tables import table
 
         return table(self._records, what, lambda: self.summary().flat)
@@ -292,8 +292,8 @@ class Results:
         return _cnsim.save(self._records, Path(out), command, force)
 
     def plot(self, name: str | None = None, ax: Axes | None = None, **line: Any) -> Axes:
-        """Draws a time series, one line a case: of several seeds their mean, in a band from the smallest to the largest; of one
-        seed its line. Gives matplotlib axes."""
+        """Draws a time series, one line for each case. Several seeds are a mean, in a band from the smallest to the largest
+        value. Returns matplotlib axes."""
         from .plot import bands
 
         if not self._records:
@@ -312,8 +312,8 @@ class Results:
         return bands(list(drawn.values()), ax, **line)
 
     def plot_xoff(self, ax: Axes | None = None) -> Axes:
-        """Draws how XOFF spreads in the first of these runs: a row a port in groups by its place in the network, darker the longer
-        it was in XOFF. ``r.only(scheme="dcqcn").plot_xoff()`` takes another case. Gives matplotlib axes."""
+        """Draws how XOFF spreads in the first of these runs. Each port is a row, in groups by its place in the network, darker the
+        longer it was in XOFF. ``r.only(scheme="dcqcn").plot_xoff()`` draws another case. Returns matplotlib axes."""
         from .plot import strip
 
         if not self._records:
@@ -327,7 +327,7 @@ class Results:
 
     @property
     def fingerprints(self) -> list[dict[str, str]]:
-        """Hashes over events, frames and samples of each run: equal bits, equal hashes."""
+        """Hashes over events, frames and samples of each run: equal for equal results."""
         return [r.fingerprint for r in self]
 
     def _cases(self) -> dict[tuple[str, str, str, str], list[_cnsim.Record]]:
@@ -375,7 +375,7 @@ class Summary(list[dict[str, Any]]):
 
     @property
     def table(self) -> Table:
-        """As Arrow."""
+        """The rows as an Arrow table."""
         from .tables import rows
 
         return rows(self.flat)

@@ -1,5 +1,5 @@
 """The rooms of a scheme: a congestion point at the output queue of a switch, a reaction point at the source of a flow, a
-reflector at its destination. Their sites, and the facts that the network must know in advance."""
+reflector at its destination. Sites are their places; a plan has the facts that the network must know in advance."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["CongestionPoint", "Plan", "Promise", "QueueSite", "ReactionPoint", "
 
 
 class QueueSite(NamedTuple):
-    """Where a congestion point stands: at the output queue of a switch port."""
+    """The place of a congestion point: the output queue of a switch port."""
 
     point: int
     """Identity to put into feedback messages."""
@@ -24,7 +24,7 @@ class QueueSite(NamedTuple):
 
 
 class SourceSite(NamedTuple):
-    """A source of frames that a reaction point steers."""
+    """The place of a reaction point: a flow at its source."""
 
     flow: int
     """Number of the flow."""
@@ -41,7 +41,7 @@ class SourceSite(NamedTuple):
 
 
 class SinkSite(NamedTuple):
-    """A receiving end that a reflector serves."""
+    """The place of a reflector: a flow at its destination."""
 
     flow: int
     """Number of the flow."""
@@ -63,7 +63,7 @@ class Plan(NamedTuple):
     reflect: str = "never"
     """Which received frames wake the reflector: never, marked, unmarked, tagged or always."""
     reflect_probability: float = 1.0
-    """With ``unmarked``: the share of these frames that do."""
+    """With ``reflect="unmarked"``: the share of unmarked frames that wake the reflector."""
     reflector_per_host: bool = False
     """One reflector for a host, not for each flow."""
     received: bool = False
@@ -78,13 +78,13 @@ class Promise(NamedTuple):
     floor: float = 0.0
     """Smallest rate of a limiter that sends at all, bit/s."""
     stops: bool = False
-    """It may stop a flow."""
+    """The scheme may stop a flow."""
     warms_up: float = 0.0
-    """Flows start below line rate and are there after this time, seconds; 0 where they are left alone."""
+    """Time in which a new flow reaches line rate, seconds; 0 for flows that start at line rate."""
     reacts: bool = False
-    """Its own messages about a long queue limit a flow."""
+    """The scheme's own messages about a long queue limit a flow."""
     recovers: tuple[int, float] | None = None
-    """A flow that sends on without feedback is back at line rate within (bytes, seconds)."""
+    """Bytes and seconds within which a sending flow without feedback is back at line rate."""
 
 
 if TYPE_CHECKING:
@@ -115,85 +115,85 @@ _M = TypeVar("_M", bound=Callable[..., Any])
 
 
 def _optional(method: _M) -> _M:
-    """Marks a method that the network need not call where a class has none of its own."""
+    """Marks a method that the network need not call unless a class overrides it."""
     return cast(_M, _nothing(method))
 
 
 class CongestionPoint(Room[P]):
-    """A switch output queue's side of a scheme."""
+    """The part of a scheme at the output queue of a switch."""
 
     site: QueueSite
-    """Where it stands."""
+    """The place of the congestion point."""
 
     @_optional
     def start(self, queue: Queue) -> None:
-        """Called once before the first frame: arm a sampler, a ramp or timers."""
+        """Called once before the first frame, to arm a sampler, a ramp or timers."""
 
     @_optional
     def on_sample(self, frame: Frame, queue: Queue) -> None:
-        """The armed sampler fired on this data frame, which is counted in the queue."""
+        """Called when the armed sampler selects this data frame, which is counted in the queue."""
 
     @_optional
     def on_departure(self, frame: Frame, queue: Queue) -> None:
-        """The transmission of this data frame begins: it can still be marked, its tag rewritten. ``queue`` counts it until its end."""
+        """Called when the transmission of this data frame begins. Its mark and tag can still be set; ``queue`` still counts it."""
 
     @_optional
     def on_probe(self, probe: Probe, flow: int, queue: Queue) -> None:
-        """A probe arrived: read it, write ``probe.fb``, or end it with ``queue.answer()``."""
+        """Called when a probe arrives: read it, write ``probe.fb``, or end it with ``queue.answer()``."""
 
     @_optional
     def on_timer(self, timer: int, queue: Queue) -> None:
-        """A timer expired."""
+        """Called when a timer expires."""
 
 
 class ReactionPoint(Room[P]):
-    """A sending station's side of a scheme: it steers one limiter."""
+    """The part of a scheme at a source: it steers one limiter."""
 
     site: SourceSite
-    """Which flow it steers."""
+    """The flow that the reaction point steers."""
 
     @_optional
     def start(self, limiter: Limiter) -> None:
-        """Called once when it is built."""
+        """Called once, when the object is built."""
 
     @_optional
     def on_feedback(self, feedback: Feedback, limiter: Limiter) -> None:
-        """A message for this flow arrived."""
+        """Called when a message for this flow arrives."""
 
     @_optional
     def on_ack(self, ack: Ack, limiter: Limiter) -> None:
-        """The acknowledgement of a frame arrived; ``limiter.echo_next()`` asks for it."""
+        """Called when the acknowledgement of a frame arrives; ``limiter.echo_next()`` asks for one."""
 
     @_optional
     def on_bytes(self, limiter: Limiter) -> None:
-        """The bytes armed with ``limiter.wake_after`` have been sent."""
+        """Called when the bytes armed with ``limiter.wake_after`` have been sent."""
 
     @_optional
     def on_timer(self, timer: int, limiter: Limiter) -> None:
-        """A timer expired."""
+        """Called when a timer expires."""
 
 
 class Reflector(Room[P]):
-    """A receiving station's side of a scheme."""
+    """The part of a scheme at a destination."""
 
     site: SinkSite
-    """Which flow it serves."""
+    """The flow that the reflector serves."""
 
     @_optional
     def start(self, sink: Sink) -> None:
-        """Called once when it is built."""
+        """Called once, when the object is built."""
 
     @_optional
     def on_frame(self, frame: Frame, sink: Sink) -> None:
-        """A data frame arrived that the plan's ``reflect`` selects."""
+        """Called when a data frame arrives that the plan's ``reflect`` selects."""
 
     @_optional
     def on_probe(self, probe: Probe, flow: int, sink: Sink) -> None:
-        """A probe reached its destination."""
+        """Called when a probe reaches its destination."""
 
     @_optional
     def on_timer(self, timer: int, sink: Sink) -> None:
-        """A timer expired."""
+        """Called when a timer expires."""
 
 
 ROOMS: dict[str, tuple[type[Room[Any]], Callable[..., Any], str]] = {

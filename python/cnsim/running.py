@@ -16,12 +16,12 @@ from .errors import CnsimError, ScenarioError
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-#: Beyond this many CPU-seconds, or bytes for one run, `force=True` is asked for: as on the command line.
+#: CPU-seconds, bytes for one run, and runs above which `force=True` is needed, as on the command line.
 HUGE_SECONDS, HUGE_BYTES, HUGE_RUNS = 36_000.0, 8e9, 10_000
 
 
 class Bar:
-    """Progress of many runs: in a notebook by tqdm where it is installed, else a line on a terminal."""
+    """Progress of many runs: by tqdm if it is installed, else as a line on a terminal."""
 
     def __init__(self, shown: bool | None, total: int, hops: float) -> None:
         self._total, self._hops, self._tqdm, self._line = total, hops, None, False
@@ -37,7 +37,7 @@ class Bar:
             self._line = True
 
     def tell(self, done: int, hops: float) -> None:
-        """So many runs are finished, so many packet-hops simulated."""
+        """Shows the number of finished runs and of simulated packet-hops."""
         share = max(done / max(self._total, 1), min(hops / self._hops, 0.99) if self._hops else 0.0)
         words = f"{done}/{self._total} runs"
         if self._tqdm is not None:
@@ -50,7 +50,7 @@ class Bar:
             sys.stderr.flush()
 
     def close(self) -> None:
-        """Removes it."""
+        """Removes the bar."""
         if self._tqdm is not None:
             self._tqdm.close()
         elif self._line:
@@ -58,7 +58,7 @@ class Bar:
 
 
 class Running:
-    """How runs are done."""
+    """Settings with which runs are done: store, threads, executor, progress."""
 
     def __init__(
         self,
@@ -78,11 +78,11 @@ class Running:
         self.force = force
 
     def run(self, plan: _cnsim.Plan) -> list[_cnsim.Record]:
-        """Does all runs of a plan; the records are in its order. The first that fails is raised."""
+        """Does all runs of a plan; the records are in its order. The first run that fails raises its error."""
         return self._all(plan, False)
 
     def each(self, plan: _cnsim.Plan) -> list[_cnsim.Record | CnsimError]:
-        """The same where a run that fails leaves the others alone: its error stands in its place."""
+        """Does all runs of a plan; the error of a run that fails takes the place of its record."""
         return self._all(plan, True)
 
     def _all(self, plan: _cnsim.Plan, go_on: bool) -> list[Any]:
@@ -125,7 +125,7 @@ class Running:
 
 
 def _may_spawn() -> bool:
-    """May processes be started here? Not in a worker, nor while a module is being imported there."""
+    """May processes be started here? Not in a worker process, and only in the main thread."""
     import multiprocessing
 
     process: Any = multiprocessing.current_process()

@@ -34,7 +34,7 @@ class Case(tuple[str, str, str]):
 
     @property
     def pause(self) -> str:
-        """on, off or global."""
+        """PAUSE mode: on, off or global."""
         return self[1]
 
     @property
@@ -53,7 +53,7 @@ def pause_word(value: Any) -> str:
 
 
 def scheme_word(value: Any) -> str | None:
-    """The name of a scheme: of a class that is registered its own."""
+    """The name of a scheme, given as a name or as a registered class."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, type) and issubclass(value, Scheme):
@@ -62,13 +62,13 @@ def scheme_word(value: Any) -> str | None:
 
 
 def one_of(name: str, value: Any, otherwise: str) -> str:
-    """The remedy where one value is due: several are a sweep."""
+    """The remedy for several values where one is due: a sweep."""
     several = isinstance(value, (list, tuple, set)) and all(isinstance(v, str) for v in value)
     return f"give one; for several write cn.sweep(s, {name}={list(value)!r})" if several else otherwise
 
 
 class Scenario:
-    """A network, its traffic, its events and a scheme. A scenario never changes; ``with_`` gives another."""
+    """A network, its traffic, its events and a scheme. A scenario never changes; ``with_`` returns another."""
 
     _what: str
     _text: str | None
@@ -111,47 +111,47 @@ class Scenario:
 
     @property
     def id(self) -> str:
-        """``STUDY/NAME``."""
+        """Identity of the scenario, ``STUDY/NAME``."""
         return str(self._about["id"])
 
     @property
     def title(self) -> str:
-        """Heading."""
+        """Heading of the scenario."""
         return str(self._about["title"])
 
     @property
     def question(self) -> str:
-        """The question that it asks."""
+        """The question that the scenario asks."""
         return str(self._about["question"])
 
     @property
     def source(self) -> str:
-        """Its source."""
+        """The publication that the scenario comes from."""
         return str(self._about["source"])
 
     @property
     def cases(self) -> list[Case]:
-        """The cells of its matrix."""
+        """The cells of the scenario's matrix."""
         return [Case(c) for c in self._about["cases"]]
 
     @property
     def sets(self) -> dict[str, str]:
-        """Keys that were set."""
+        """Keys that were set, with their values."""
         return dict(self._sets)
 
     @property
     def scheme(self) -> str | None:
-        """The scheme that was chosen; none where the scenario's first case decides."""
+        """The chosen scheme; none if the scenario's first case decides."""
         return self._scheme
 
     @property
     def pause(self) -> str | None:
-        """The PAUSE mode that was chosen; none where the scenario decides."""
+        """The chosen PAUSE mode; none if the scenario decides."""
         return self._pause
 
     @property
     def condition(self) -> str | None:
-        """The condition that was chosen; none where the first case decides."""
+        """The chosen condition; none if the scenario's first case decides."""
         return self._condition
 
     def with_(
@@ -166,7 +166,7 @@ class Scenario:
         """The same scenario with another scheme, PAUSE mode, condition or value of a key.
 
         Keys are those of scenario files; ``hotspot__rate=...`` is ``{"hotspot.rate": ...}``. A number without a unit is bit/s,
-        seconds or bytes, as its key asks. Everything is checked at once.
+        seconds or bytes, depending on the key. All keys and values are checked at once.
         """
         if not isinstance(keys or {}, Mapping):
             raise ScenarioError(f"{keys!r} is no mapping of keys", 'write with_({"hotspot.rate": "1 Gb/s"})', key="keys")
@@ -191,7 +191,7 @@ class Scenario:
         return config
 
     def estimate(self, seeds: int = 1) -> dict[str, float]:
-        """The cost of runs: packet-hops and CPU-seconds of all, bytes of memory of one."""
+        """The cost of the runs: packet-hops and CPU-seconds of all runs, bytes of memory of one."""
         plan = self._read.plan_run(self._asked(), 1, _values.count("seeds", seeds), False)
         return dict(zip(("packet_hops", "cpu_seconds", "memory"), plan.estimate(), strict=True))
 
@@ -209,9 +209,9 @@ class Scenario:
     ) -> Results:
         """Runs one case with consecutive seeds, from ``seed`` on.
 
-        ``out`` is a folder that keeps finished runs, as ``--out`` does: those are not run again. ``threads`` are those
-        of this process (0: by the machine). ``executor`` takes the runs elsewhere. ``progress`` shows a bar (none: where
-        there is a terminal or a notebook). Ctrl-C ends it and keeps finished runs in ``out``.
+        ``out`` is a folder that keeps finished runs, as ``--out`` does; they are not repeated. ``threads`` is the number of
+        threads of this process (0: by the machine). ``executor`` does the runs elsewhere. ``progress`` shows a bar (none: on
+        a terminal or in a notebook). Ctrl-C ends the runs, and ``out`` keeps the finished ones.
         """
         from .running import Running
 
@@ -232,7 +232,7 @@ class Scenario:
         progress: bool | None = None,
         force: bool = False,
     ) -> Results:
-        """Runs the whole matrix and all published cases; ``summary()`` then sets published and measured values side by side."""
+        """Runs the whole matrix and all published cases; ``summary()`` then shows published beside measured values."""
         from .running import Running
 
         plan = self._read.plan_all(None if seeds is None else _values.count("seeds", seeds))
@@ -240,7 +240,7 @@ class Scenario:
         return self._results(running.run(plan))
 
     def sweep(self, *args: Any, **over: Any) -> Sweep:
-        """As :func:`cnsim.sweep` on this scenario."""
+        """Runs :func:`cnsim.sweep` on this scenario."""
         return sweep(self, *args, **over)
 
     def _results(self, records: list[_cnsim.Record]) -> Results:
@@ -249,7 +249,7 @@ class Scenario:
         return Results(records, [self])
 
     def _schemes(self) -> list[str]:
-        """The schemes in Python that it may run."""
+        """The schemes in Python that the scenario may run."""
         named = {c.scheme for c in self.cases} | ({self._scheme} if self._scheme else set())
         return [name for name in registered() if name in named]
 
@@ -299,7 +299,7 @@ def scenario(what: str | os.PathLike[str], **keys: Any) -> Scenario:
     name = os.fspath(what)
     if not isinstance(name, str):
         raise ScenarioError(f"{what!r} is no scenario", "give a name or the path of a file", key="scenario")
-    # A scenario that is handed on to another process takes its file with it.
+    # A scenario that is pickled for another process refers to its file by an absolute path.
     path = Path(name)
     found = Scenario(str(path.resolve()) if name.endswith(".toml") and path.exists() else name)
     return found.with_(**keys) if keys else found
@@ -323,11 +323,11 @@ def sweep(
 ) -> Sweep:
     """Runs a grid over keys: every point under each PAUSE mode with each scheme and all seeds.
 
-    ``hotspot__rate=["2 Gb/s", "0"]`` varies a key over a list, ``"8 us..1 ms/5/log"`` over a range, as ``cnsim sweep --over``
-    does. A point of which a run fails is marked (``Sweep.failed``), and a :class:`cnsim.SweepWarning` says so; the others go on.
-    ``until="1%"`` adds seeds until the 95 % interval of each point's mean is as narrow as that share of it: of
-    aggregate_throughput, or of the metrics of a mapping such as ``{"overhead": "5%"}``. Without ``executor`` the runs are done
-    on the threads of this process; see :meth:`cnsim.Scenario.run` for it, ``out`` and the rest.
+    ``hotspot__rate=["2 Gb/s", "0"]`` varies a key over a list, ``"8 us..1 ms/5/log"`` over a range, as ``cnsim sweep --over``.
+    If a run of a point fails, the other points go on. ``Sweep.failed`` lists the point, and a :class:`cnsim.SweepWarning` is given.
+    ``until="1%"`` adds seeds until half the 95 % interval of each point's mean is at most that share of the mean. It applies to
+    aggregate_throughput, or to the metrics of a mapping such as ``{"overhead": "5%"}``. :meth:`cnsim.Scenario.run` describes
+    ``executor``, ``out`` and the others. Without ``executor`` the runs are done on the threads of this process.
     """
     from .running import Running
     from .sweeps import swept
@@ -348,7 +348,7 @@ def sweep(
 
 
 def _over(base: Scenario, name: str, values: Any) -> str:
-    """An axis as the program takes it; a number without a unit takes that of its key."""
+    """An axis in the form of the command line; a number without a unit takes the unit of its key."""
     key = _values.key(name)
     if isinstance(values, str):
         return f"{key}={values}"

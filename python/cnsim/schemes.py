@@ -1,6 +1,6 @@
 """Schemes in Python: a class with up to three rooms, registered under a name.
 
-A scheme is woken on samples, feedback, timers and byte counts, and for every frame only if it asks for that. Its rooms are classes inside of it:
+Samples, feedback, timers and byte counts wake a scheme; every frame does so only on request. Its rooms are classes inside of it:
 ``CongestionPoint`` at the output queue of a switch, ``ReactionPoint`` at the source of a flow, ``Reflector`` at its
 destination. Rates are in bit/s, times in seconds, lengths in bytes.
 """
@@ -37,10 +37,10 @@ class _Param(NamedTuple):
 
 
 class param:
-    """Declares a parameter of a scheme, once: default, range, symbol and words.
+    """Declares a parameter of a scheme: default, range, symbol and description.
 
-    A parameter can be set by ``.with_(**{"scheme.params.KEY": ...})``, ``--set``, in scenario files and in sweeps, and is shown
-    by ``explain`` and the report. On an instance it is the value: an ``int`` of bytes, a ``float`` of bit/s or seconds.
+    A parameter is set by ``.with_(**{"scheme.params.KEY": ...})``, by ``--set``, in scenario files and in sweeps. ``explain``
+    and the report show it. On an instance it is the value: an ``int`` of bytes, a ``float`` of bit/s or seconds.
     """
 
     @staticmethod
@@ -131,7 +131,7 @@ def _declared(kind: str, default: object, low: object, high: object, symbol: str
 
 
 def plain(value: float) -> str:
-    """A number without an exponent where it would have one, and so that it reads back as the same bits."""
+    """A number as text without an exponent, which reads back as the same bits."""
     from decimal import Decimal
 
     if isinstance(value, int) or not -1e300 < value < 1e300:
@@ -152,13 +152,13 @@ class Scheme:
     """
 
     plan: ClassVar[Plan] = Plan()
-    """What the network must know in advance."""
+    """Facts that the network must know in advance."""
     promise: ClassVar[Promise] = Promise()
-    """What the conformance suite holds it to."""
+    """Promises that the conformance suite checks."""
     counters: ClassVar[dict[str, str]] = {}
-    """What its objects count with ``count``: name and meaning."""
+    """Counters that its rooms raise with ``count``: name and meaning."""
     gauges: ClassVar[dict[str, str]] = {}
-    """What its objects show with ``gauge``: name and unit. It is a series where the place is recorded."""
+    """Values that its rooms show with ``gauge``: name and unit. A gauge is a series if its port or flow is recorded."""
 
     def engages(self, feedback: Feedback) -> bool:
         """May this message build a reaction point where there is none?"""
@@ -201,10 +201,10 @@ def params_of(cls: type[Scheme]) -> dict[str, _Param]:
 
 
 def scheme(name: str, *, title: str = "") -> Callable[[_T], _T]:
-    """Registers a class under a name: scenarios, ``--set``, sweeps and reports then know it.
+    """Registers a class under a name, for scenarios, ``--set``, sweeps and reports.
 
-    A name that is registered again stands for the new class, so a notebook's cell can be run again. ``title`` is one line for
-    lists. Without it the first line of the class's text is taken.
+    A second registration replaces the first, so a notebook's cell can be run again. ``title`` is one line for lists; its
+    default is the first line of the class's docstring.
     """
     if not isinstance(name, str):
         raise SchemeError("a scheme was registered without a name", 'write @cn.scheme("my-scheme")', key="name")
@@ -230,7 +230,7 @@ def scheme(name: str, *, title: str = "") -> Callable[[_T], _T]:
 
 
 def _refuse_scheme(name: str, cls: type[Scheme], rooms: list[str]) -> None:
-    """Refuses parts of a class, beside its rooms, that nobody would read or all rooms would share."""
+    """Refuses attributes of a class, beside its rooms, that have no effect or that all rooms would share."""
     for key, kind in (("plan", Plan), ("promise", Promise)):
         if not isinstance(getattr(cls, key), kind):
             raise SchemeError(
@@ -269,7 +269,7 @@ def _refuse_scheme(name: str, cls: type[Scheme], rooms: list[str]) -> None:
 
 
 def _refuse_uncalled(name: str, cls: type[Scheme]) -> None:
-    """Refuses methods that nobody calls, as the plan does not ask for them."""
+    """Refuses methods that are never called, as the plan does not ask for them."""
     reaction, sink = getattr(cls, "ReactionPoint", None), getattr(cls, "Reflector", None)
     if cls.plan.echo and sink is not None:
         raise SchemeError(
@@ -292,7 +292,7 @@ def _refuse_uncalled(name: str, cls: type[Scheme]) -> None:
 
 
 def spec_of(name: str, title: str, cls: type[Scheme]) -> _cnsim.SchemeSpec:
-    """The registration of a class; wrong declarations are refused here."""
+    """The registration of a class; raises an error for a wrong declaration."""
     rooms = [kind for kind in ROOMS if getattr(cls, kind, None) is not None]
     for kind in rooms:
         base, _, needs = ROOMS[kind]
@@ -372,7 +372,7 @@ def name_of(cls: type[Scheme]) -> str:
 
 
 def registry() -> _cnsim.Registry:
-    """The schemes that are known now: those of cnsim, and those registered."""
+    """The registry of all schemes at present: those of cnsim, and those in Python."""
     if not _registry:
         _registry.append(_cnsim.Registry([s for _, s in _known.values()]))
     return _registry[0]
@@ -384,12 +384,12 @@ def registered() -> dict[str, type[Scheme]]:
 
 
 def spec_named(name: str) -> _cnsim.SchemeSpec | None:
-    """The registration of a name, where it is a scheme in Python."""
+    """The registration of a scheme in Python by its name; none for other names."""
     found = _known.get(name)
     return found and found[1]
 
 
 def troubles(known: _cnsim.Registry) -> list[BaseException]:
-    """The exceptions that schemes raised in runs, taken away."""
+    """Returns and clears the exceptions that schemes raised in runs."""
     found = known.trouble()
     return [] if found is None else [found]

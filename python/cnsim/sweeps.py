@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "Point", "Sweep", "swept"]
 
-#: Most seeds that `until` goes to.
+#: Largest number of seeds with `until`.
 MOST_SEEDS = 256
 
 
 class Point(Results):
-    """The runs of one point of a sweep. ``failed`` is none, or the first seed that failed and its reason: ``seed 2: ...``."""
+    """The runs of one point of a sweep. ``failed`` is the first seed that failed with its reason (``seed 2: ...``), or none."""
 
     def __init__(
         self,
@@ -52,12 +52,12 @@ class Point(Results):
 
 class Comparison(list[dict[str, Any]]):
     """Differences from a baseline, paired by seed: rows with the swept values, pause, scheme, baseline, metric, unit, seeds,
-    difference, ci95_low, ci95_high and verdict: higher, lower, or undecided, with the reason where it is not that the interval holds
-    zero. A mean over finished flows decides nothing where different flows finished; a lower bound may be higher by any amount."""
+    difference, ci95_low, ci95_high and verdict. The verdict is higher, lower or undecided, with the reason unless the interval holds
+    zero. Means over different finished flows are undecided, and so are lower bounds."""
 
     @property
     def table(self) -> Table:
-        """As Arrow."""
+        """The rows as an Arrow table."""
         from .tables import rows
 
         return rows(self)
@@ -82,8 +82,8 @@ class Comparison(list[dict[str, Any]]):
 
 
 class Sweep(Results):
-    """A finished sweep: its points, and all their runs. ``failed`` lists the points of which a run failed; their other runs are
-    kept, but no number is made of them."""
+    """A finished sweep: its points, and all their runs. ``failed`` lists the points with a failed run. Their other runs are
+    kept, but not evaluated."""
 
     def __init__(self, points: Sequence[Point], axes: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> None:
         seen: dict[str, _cnsim.Record] = {}
@@ -100,7 +100,7 @@ class Sweep(Results):
         return [str(a["key"]) for a in self.axes]
 
     def table(self, what: str = "metrics") -> Table:
-        """An Arrow table; ``points`` has a row for each point and run with the swept values before the metrics."""
+        """An Arrow table; ``points`` has a row for each run of each point, the swept values before the metrics."""
         if what != "points":
             return super().table(what)
         from .lists import list_
@@ -131,7 +131,7 @@ class Sweep(Results):
         ]
 
     def means(self, metric: str) -> list[dict[str, Any]]:
-        """Mean and interval of a metric at each point; ``at_least`` where the mean is a lower bound, which has no interval."""
+        """Mean and interval of a metric at each point. ``at_least`` marks a mean that is a lower bound and has no interval."""
         unit = metric_named(metric)["unit"]
         found = []
         for p in self.points:
@@ -146,8 +146,8 @@ class Sweep(Results):
     def compare(self, metric: str, baseline: str | Mapping[str, Any]) -> Comparison:
         """Differences of a metric from a baseline, paired by seed, with 95 % intervals.
 
-        The baseline is a scheme or ``"PAUSE on"``, compared at the same values of the keys; or a mapping of swept keys to values,
-        compared with the same scheme. All schemes meet the same arrivals under the same seed, so paired intervals are narrow.
+        A scheme or ``"PAUSE on"`` as baseline is compared at the same values of the keys. A mapping of swept keys to values is
+        compared with the same scheme. The same seed gives all schemes the same arrivals, so paired intervals are narrow.
         Verdicts are those of ``cnsim compare``.
         """
         unit = metric_named(metric)["unit"]
@@ -173,7 +173,7 @@ class Sweep(Results):
                 raise ScenarioError(
                     f"{len(beside)} points of the sweep are the baseline {fixed} beside {p.name}", "name one of them", key="baseline"
                 )
-            # Where a key has no effect, two points are the same runs.
+            # If a key has no effect, two points have the same runs.
             said = None if [r.key for r in p] == [r.key for r in beside[0]] else _cnsim.paired(list(beside[0]), list(p), metric)
             if said is None:
                 continue
@@ -190,7 +190,7 @@ class Sweep(Results):
         return found
 
     def _baseline(self, asked: str | Mapping[str, Any], words: Sequence[Mapping[str, str]]) -> dict[str, str]:
-        """What the baseline fixes: names as `cnsim compare` takes them, or keys with their values."""
+        """Keys and values that the baseline fixes, from a name as in `cnsim compare` or from a mapping."""
         if not isinstance(asked, str):
             return dict(_values.sets(asked))
         if any(_values.same(w["scheme"], asked) for w in words):
@@ -199,7 +199,7 @@ class Sweep(Results):
         return {_values.key(key.strip()): value.strip()} if sign else {"scheme": asked}
 
     def plot(self, name: str | None = None, ax: Axes | None = None, **line: Any) -> Axes:
-        """Draws a metric over the first swept key, one line a scheme, with 95 % intervals; or a time series by its name."""
+        """Draws a metric over the first swept key, one line for each scheme, with 95 % intervals; or a time series by its name."""
         from .plot import points
 
         metric = name or "aggregate_throughput"
@@ -240,13 +240,13 @@ def swept(
     until: str | Mapping[str, str] | None,
     running: Running,
 ) -> Sweep:
-    """Runs a grid of a scenario, read with these schemes, with so many seeds, and with `until` as many more as it takes."""
+    """Runs a grid of a scenario with these schemes and seeds, and with as many more seeds as `until` requires."""
     narrow = _narrow(until)
     found: dict[str, _cnsim.Record] = {}
     lost: dict[str, str] = {}
     wide: set[int] | None = None
     while True:
-        # One pass, or with `until` as many as it takes.
+        # One pass without `until`, several with it.
         plan, about_text = native.plan_sweep(asked, over, schemes, pauses, count)
         about = json.loads(about_text)
         rows = about["points"]

@@ -1,4 +1,4 @@
-"""Tables as Arrow (arro3), with units in the metadata of their columns; and the same in pandas and polars."""
+"""Tables in Arrow (arro3), pandas and polars. In Arrow, the metadata of a column has its unit."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ WHAT = ("metrics", "series", "flows", "traffic", "ports", "xoff", "counters", "s
 
 
 class Table:
-    """A table: ``pandas.DataFrame(t)``, ``polars.DataFrame(t)``, pyarrow and DuckDB take it as it is. Iterated over it gives
-    its rows as dictionaries. All else is passed to its Arrow table."""
+    """A table: ``pandas.DataFrame(t)``, ``polars.DataFrame(t)``, pyarrow and DuckDB read it directly. Iteration yields its
+    rows as dictionaries. All other attributes are those of its Arrow table."""
 
     def __init__(self, arrow: Arrow) -> None:
         self.arrow = arrow
@@ -35,7 +35,7 @@ class Table:
         return {name: self.arrow.schema.field(name).metadata_str.get("unit", "") for name in self.arrow.column_names}
 
     def to_polars(self) -> polars.DataFrame:
-        """As polars. It keeps no units: `units` has them."""
+        """The table in polars, which keeps no units: `units` has them."""
         try:
             import polars
         except ImportError:
@@ -43,7 +43,7 @@ class Table:
         return polars.DataFrame(self.arrow)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """As pandas; the units stand in ``.attrs["units"]``."""
+        """The table in pandas, with the units in ``.attrs["units"]``."""
         try:
             import pandas
         except ImportError:

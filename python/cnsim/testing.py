@@ -1,4 +1,4 @@
-"""For authors of schemes: the conformance suite."""
+"""The conformance suite for schemes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Check(NamedTuple):
     """One check of the suite."""
 
     name: str
-    """Short name."""
+    """Short name of the check."""
     promise: str
-    """The promise that it looks at."""
+    """The promise that is checked."""
     broken: str | None
-    """The events that broke it; none where the promise is kept."""
+    """The events that broke the promise; none if it is kept."""
 
 
 class Report(tuple[Check, ...]):
@@ -36,11 +36,11 @@ class Report(tuple[Check, ...]):
 
 
 def check_scheme(what: str | type[Scheme], *, ranges: bool = False, **params: Any) -> Report:
-    """Runs the conformance suite on a scheme, a class or its name, with these parameters.
+    """Runs the conformance suite on a scheme with these parameters; ``what`` is a class or its name.
 
-    The suite drives the scheme alone: bounds of rates, lost, doubled, late and hostile messages, the same seed twice. A flow must do
-    beside another flow, and in another thread, what it does alone. With ``ranges`` each other parameter is then set to both ends of
-    its range, one at a time.
+    The suite drives the scheme without a network: bounds of rates, lost, doubled, late and hostile messages, the same seed twice. A
+    flow must behave the same alone, beside another flow, and in another thread. With ``ranges`` each other parameter is then set to
+    both ends of its range, one at a time.
 
     A promise that is not kept raises :class:`cnsim.SchemeError`. So does a scheme that raises, with its own traceback as the cause.
     A check that takes more than a minute is the last one. Ctrl-C ends the suite.

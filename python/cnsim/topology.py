@@ -11,7 +11,7 @@ __all__ = ["from_graph"]
 
 
 def lines(topology: Any) -> Mapping[str, Any]:
-    """The table ``topology`` of a scenario, from a mapping of its keys or a graph."""
+    """The table ``topology`` of a scenario, from a mapping of keys or a graph."""
     if topology is None:
         return {}
     if isinstance(topology, Mapping):
@@ -27,7 +27,7 @@ def from_graph(graph: Any, *, ports: int | None = None) -> dict[str, Any]:
     """The keys of a topology from a networkx graph: nodes of degree one are hosts, the others switches.
 
     An edge's ``rate`` and ``delay`` (texts with a unit) are those of the link. ``ports`` is the number of ports of each
-    switch; without it a switch has as many as links.
+    switch; the default is one port for each link.
     """
     if graph.is_directed() or graph.is_multigraph():
         raise ScenarioError("the graph has directions or parallel edges", "give an undirected networkx.Graph", key="topology")

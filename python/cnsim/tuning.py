@@ -1,4 +1,4 @@
-"""Searching for good parameters: Optuna proposes, runs judge, and the answer is explained."""
+"""Search for good parameters: Optuna proposes settings, and runs decide between them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Range", "Trial", "Tuning", "tune"]
 
-#: Units whose quantities are whole numbers of a smaller one.
+#: Units whose quantities are whole numbers of a smaller unit.
 _WHOLE = {
     "B": {"B": 1, "KB": 1e3, "kB": 1e3, "MB": 1e6, "GB": 1e9},
     "ps": {"ps": 1, "ns": 1e3, "us": 1e6, "ms": 1e9, "s": 1e12},
@@ -35,20 +35,20 @@ class Range:
     """The values of a key: numbers of one unit between two ends, evenly or by equal factors."""
 
     key: str
-    """The key."""
+    """The key whose values these are."""
     low: float
-    """Smallest value, in the unit."""
+    """Smallest value, in ``unit``."""
     high: float
-    """Largest value, in the unit."""
+    """Largest value, in ``unit``."""
     unit: str
-    """Unit."""
+    """Unit of both ends."""
     log: bool
-    """By equal factors?"""
+    """Are values spaced by equal factors?"""
     whole: bool = False
-    """Whole numbers only?"""
+    """Are only whole numbers allowed?"""
 
     def text(self, value: float) -> str:
-        """A value as a scenario writes it, exactly: bytes and picoseconds are whole."""
+        """A value as a scenario file has it, exactly: bytes and picoseconds are whole."""
         for exact, sizes in _WHOLE.items():
             if self.unit in sizes:
                 return f"{round(value * sizes[self.unit])} {exact}"
@@ -68,7 +68,7 @@ class Range:
         return self.low + share * (self.high - self.low)
 
     def share(self, value: float) -> float:
-        """Where a value stands between the ends."""
+        """The share of the way from the low end at which a value lies."""
         if self.log:
             return math.log(value / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
@@ -81,7 +81,7 @@ class Trial:
     values: dict[str, float]
     """Values of the keys, in their units."""
     aims: tuple[Estimate, ...]
-    """Values of the aims, which are minimised or maximised."""
+    """Values of the aims: the metrics that are minimised or maximised."""
     feasible: bool
     """Did all runs keep the condition?"""
 
@@ -101,12 +101,12 @@ class Tuning:
 
     @property
     def usual(self) -> Trial:
-        """The setting that the scenario has by itself."""
+        """The setting of the scenario before tuning."""
         return self.trials[0]
 
     @property
     def pareto(self) -> list[Trial]:
-        """Feasible settings than which no other is better in every aim."""
+        """Feasible settings of the Pareto front: no other is better in every aim."""
         ok = [t for t in self.trials if t.feasible]
         costs = {id(t): self._cost(t) for t in ok}
 
@@ -118,7 +118,7 @@ class Tuning:
 
     @property
     def best(self) -> Trial:
-        """The best feasible setting: of several aims, that with the smallest sum of costs, each scaled by its spread."""
+        """The best feasible setting. With several aims it has the smallest sum of costs, each scaled by its spread."""
         front = self.pareto
         if not front:
             raise ScenarioError(
@@ -131,13 +131,13 @@ class Tuning:
         return min(front, key=lambda t: sum((c - low) / width for c, (low, width) in zip(self._cost(t), spread, strict=True)))
 
     def scenario(self, trial: Trial | None = None) -> Scenario:
-        """The scenario with a setting, by default the best."""
+        """The scenario with a setting; the default is the best."""
         chosen = trial or self.best
         return self.base.with_({r.key: r.text(chosen.values[r.key]) for r in self.ranges})
 
     def sensitivity(self, aim: int = 0) -> dict[str, float]:
-        """How much each key moves an aim: PAWN, the distance between the aim's distribution over all trials and that where the
-        key is nearly fixed; 0 (no effect) to 1. Needs SALib, and takes the trials as they are."""
+        """Effect of each key on an aim by PAWN, 0 (none) to 1: the distance between the aim's distribution over all trials and
+        that with the key nearly fixed. Needs SALib; it uses the finished trials."""
         try:
             from SALib.analyze import pawn
         except ImportError:
@@ -156,10 +156,10 @@ class Tuning:
         return {r.key: float(d) for r, d in zip(self.ranges, found["median"], strict=True)}
 
     def explain(self, cliff: float = 0.25) -> str:
-        """The best setting, by how much it is better, the directions in which it is fragile, and the distance to the nearest cliff.
+        """Describes the best setting: its gain, the directions in which it is fragile, and the distance to the nearest cliff.
 
-        Each key is moved alone, up and down by 5, 10, 20 and 40 % of its range, and judged by the same seeds. A cliff is where the
-        condition breaks or the first aim gets worse by more than the share ``cliff``.
+        Each key is moved alone, up and down by 5, 10, 20 and 40 % of its range, and run with the same seeds. At a cliff the
+        condition breaks, or the first aim becomes worse by more than the share ``cliff``.
         """
         best = self.best
         lines = ["Best setting: " + ", ".join(f"{r.key} = {r.shown(best.values[r.key])}" for r in self.ranges)]
@@ -208,7 +208,7 @@ class Tuning:
         return "\n".join(lines)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draws all trials: of two aims one against the other with the Pareto front, of one aim its course."""
+        """Draws all trials: two aims against each other with the Pareto front, or the course of one aim."""
         from .plot import axes, colour
 
         ax = axes(ax)
@@ -291,8 +291,8 @@ def tune(
     """Searches for the values of keys that serve one or two aims best, with Optuna; needs ``cnsim[tune]``.
 
     ``over`` gives each key a range, such as ``{"scheme.params.q_eq": ("8 KB", "64 KB"), "scheme.params.gd": (1/512, 1/16, "log")}``.
-    Every trial is run with the same seeds, the usual setting first; ``out`` keeps the runs, so a search that was cut short goes on where
-    it was. The same ``seed`` gives the same search.
+    Every trial has the same seeds, and the first is the scenario's own setting. ``out`` keeps the runs, so an interrupted search
+    continues. The same ``seed`` gives the same search.
     """
     from .running import Running
 
@@ -361,7 +361,7 @@ def tune(
 
 
 def _usual(base: Scenario, ranges: Sequence[Range]) -> dict[str, float]:
-    """The values that the scenario has by itself, in the units of the ranges."""
+    """The scenario's own values, in the units of the ranges."""
     config = base.config()
     flat = {k: v for k, v in config.items() if isinstance(v, str)}
     flat.update({f"scheme.params.{k}": v for k, v in config["scheme"]["params"].items()})
@@ -377,6 +377,6 @@ def _usual(base: Scenario, ranges: Sequence[Range]) -> dict[str, float]:
         at = _cnsim.numbers([r.text(r.low), text])
         if at is None:
             raise ScenarioError(f"`{r.key}` is `{text}`, which is no number of the range's kind", "give the range in its unit", key=r.key)
-        # Both in the unit that they share, then back into the range's.
+        # Both in the unit that they share, then back into that of the range.
         found[r.key] = at[0][1] * r.low / at[0][0] if r.low else at[0][1]
     return found

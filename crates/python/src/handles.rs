@@ -8,12 +8,12 @@ use cnsim_scheme_api::network::{Lent, Purpose, Stream};
 use cnsim_scheme_api::{FlowId, SLOTS, Slot, Tag, Time};
 use pyo3::prelude::*;
 
-/// The data behind a handle between two calls: no one sees them.
+/// The data behind a handle between two calls, when nothing can read them.
 fn nobody() -> Stream {
     Stream::new(0, 0, Purpose::Test)
 }
 
-/// A timer's number; the seam knows which there are.
+/// A timer's number; the seam checks it.
 fn slot(py: Python<'_>, number: i64) -> PyResult<Slot> {
     let remedy = format!("slots are 0 to {}", SLOTS - 1);
     let none = |_| raise(py, "SchemeError", &format!("there is no timer {number}"), &remedy, "");
@@ -48,7 +48,7 @@ fn stale(py: Python<'_>, what: &str) -> PyErr {
     raise(py, "SchemeError", &format!("a {what} was used after its call"), remedy, "")
 }
 
-/// A handle, with the verbs that all have and its own.
+/// A handle, with the verbs of all handles and its own.
 macro_rules! handle {
     ($(#[$about:meta])* $name:ident, $what:literal, $seam:ident, $state:ident, $action:ident, { $($field:tt)* } $($own:tt)*) => {
         $(#[$about])*
@@ -63,7 +63,7 @@ macro_rules! handle {
         }
 
         impl $name {
-            /// Does a verb of the seam's own handle, while a call lasts. What it refuses is raised here, in the scheme's own line.
+            /// Does a verb of the seam's handle during a call. An error of the seam is raised here, in the scheme's own line.
             fn tell<R>(
                 &mut self,
                 py: Python<'_>,
@@ -86,7 +86,7 @@ macro_rules! handle {
                 self.live = true;
             }
 
-            /// Gives it back.
+            /// Returns the network's data after a call.
             pub(crate) fn end(&mut self, ctl: &mut api::$seam<'_>) {
                 ctl.exchange(&mut self.state, &mut self.actions);
                 self.live = false;
@@ -119,7 +119,7 @@ macro_rules! handle {
                 let slot = slot(py, number)?;
                 self.tell(py, |s| s.stop_timer(slot))
             }
-            /// Show a value by a gauge that the scheme declares: a series where this place is recorded.
+            /// Set a gauge that the scheme declares: a series if this port or flow is recorded.
             fn gauge(&mut self, py: Python<'_>, name: String, value: f64) -> PyResult<()> {
                 self.tell(py, |s| s.gauge(name, value))
             }
@@ -133,10 +133,10 @@ macro_rules! handle {
 }
 
 handle! {
-    /// An output queue of a switch, and what its congestion point may ask of it.
+    /// An output queue of a switch, as its congestion point controls it.
     Queue, "queue", PointControl, PointState, PointAction, { pub(crate) view: api::Queue, }
 
-    /// Bytes queued now, the frame in transmission and the arriving one included.
+    /// Bytes queued now, including the frame in transmission and the arriving frame.
     #[getter]
     fn len(&self) -> u64 {
         self.view.len.get()
@@ -146,7 +146,7 @@ handle! {
     fn line_rate(&self) -> f64 {
         self.view.line_rate.bps()
     }
-    /// Rate at which data is served at present, bit/s.
+    /// Present rate at which data is served, bit/s.
     #[getter]
     fn service_rate(&self) -> f64 {
         self.view.service_rate.bps()
@@ -161,44 +161,44 @@ handle! {
     fn sent(&self) -> u64 {
         self.view.sent
     }
-    /// For how long the port has been in XOFF, seconds; none while its data may leave.
+    /// Time since the present XOFF of the port began, seconds; none while its data may leave.
     #[getter]
     fn paused(&self) -> Option<f64> {
         self.view.paused.map(Time::as_secs_f64)
     }
-    /// How long it has been in XOFF since the start, the present time included, seconds.
+    /// Total time of the port in XOFF since the start, seconds; a present XOFF counts.
     #[getter]
     fn paused_in_all(&self) -> f64 {
         self.view.paused_in_all.as_secs_f64()
     }
-    /// Bytes that arrived since `sample_after` was asked for, the frame in hand included.
+    /// Bytes that arrived since the call of `sample_after`, the present frame included.
     #[getter]
     fn bytes_since_armed(&mut self, py: Python<'_>) -> PyResult<u64> {
         self.tell(py, |s| s.bytes_since_armed().get())
     }
-    /// Wake with `on_sample` at the frame that brings the bytes that arrive from now on to `number`.
+    /// Call `on_sample` at the frame with which `number` bytes have arrived from now on.
     fn sample_after(&mut self, py: Python<'_>, number: f64) -> PyResult<()> {
         let number = bytes(py, "sample_after", number)?;
         self.tell(py, |s| s.sample_after(number))
     }
-    /// Wake at each frame with probability `p`.
+    /// Call `on_sample` at each frame with probability `p`.
     fn sample_with(&mut self, py: Python<'_>, p: f64) -> PyResult<()> {
         self.tell(py, |s| s.sample_with(p))
     }
-    /// Wake at frames that carry a tag.
+    /// Call `on_sample` at frames that carry a tag.
     fn sample_tagged(&mut self, py: Python<'_>) -> PyResult<()> {
         self.tell(py, |s| s.sample_tagged())
     }
-    /// Stop waking at frames; timers go on.
+    /// Stop the calls of `on_sample`; timers go on.
     fn sample_never(&mut self, py: Python<'_>) -> PyResult<()> {
         self.tell(py, |s| s.sample_never())
     }
-    /// Are frames about to be dropped counted and sampled? (They are, unless this says otherwise.)
+    /// Choose whether frames that are being dropped are counted and sampled; the default is on.
     fn sample_dropped(&mut self, py: Python<'_>, on: bool) -> PyResult<()> {
         self.tell(py, |s| s.sample_dropped(on))
     }
     /// Mark frames from now on: with probability 0 up to a queue of `low` bytes, rising to `p_max` at `high`, `p_beyond`
-    /// above. The point is not woken for it.
+    /// above. The congestion point is not called for it.
     #[pyo3(signature = (low, high, p_max=1.0, p_beyond=1.0, *, at_departure=false))]
     fn mark(
         &mut self,
@@ -231,7 +231,7 @@ handle! {
 }
 
 impl Queue {
-    /// One that has nothing yet.
+    /// A handle without data.
     pub(crate) fn new() -> Self {
         let (state, actions) = (api::network::PointState::new(nobody(), 0), Vec::new());
         Self { now: Time::ZERO, live: false, state, actions, view: api::Queue::default() }
@@ -242,7 +242,7 @@ handle! {
     /// The rate limiter of a flow or of a host.
     Limiter, "limiter", Limiter, LimiterState, LimiterAction, {  }
 
-    /// Current rate, bit/s. One above that of the link is an error: bound it by `line_rate`.
+    /// Current rate, bit/s. A rate above `line_rate` is an error.
     #[getter]
     fn rate(&mut self, py: Python<'_>) -> PyResult<f64> {
         self.tell(py, |s| s.rate().bps())
@@ -271,20 +271,20 @@ handle! {
     fn engage(&mut self, py: Python<'_>) -> PyResult<()> {
         self.tell(py, |s| s.engage())
     }
-    /// Give the limiter back as soon as its queue is empty.
+    /// Release the limiter as soon as its queue is empty.
     fn release_when_empty(&mut self, py: Python<'_>) -> PyResult<()> {
         self.tell(py, |s| s.release_when_empty())
     }
-    /// Compute the time of the frame already scheduled anew, from the present rate.
+    /// Schedule the next frame anew, from the present rate.
     fn retime(&mut self, py: Python<'_>) -> PyResult<()> {
         self.tell(py, |s| s.retime())
     }
-    /// Wake with `on_bytes` when so many further bytes have been sent.
+    /// Call `on_bytes` when `number` further bytes have been sent.
     fn wake_after(&mut self, py: Python<'_>, number: f64) -> PyResult<()> {
         let number = bytes(py, "wake_after", number)?;
         self.tell(py, |s| s.wake_after(number))
     }
-    /// Take back `wake_after`.
+    /// Cancel `wake_after`.
     fn wake_never(&mut self, py: Python<'_>) -> PyResult<()> {
         self.tell(py, |s| s.wake_never())
     }
@@ -305,7 +305,7 @@ handle! {
 }
 
 impl Limiter {
-    /// One that has nothing yet.
+    /// A handle without data.
     pub(crate) fn new() -> Self {
         let state = api::network::LimiterState::new(api::Rate::ZERO, nobody());
         Self { now: Time::ZERO, live: false, state, actions: Vec::new() }
@@ -313,26 +313,26 @@ impl Limiter {
 }
 
 handle! {
-    /// The receiving end of a flow or of a host, and what its reflector may ask of it.
+    /// The receiving end of a flow or of a host, as its reflector controls it.
     Sink, "sink", ReflectorControl, ReflectorState, ReflectorAction, {  }
 
-    /// Data bytes received since it was built; the plan must say `received=True`.
+    /// Data bytes received since the reflector was built; the plan must have `received=True`.
     #[getter]
     fn received(&mut self, py: Python<'_>) -> PyResult<u64> {
         self.tell(py, |s| s.received())
     }
-    /// Send a message to the source of the frame or probe in hand; in `on_timer` to the source of the reflector's flow.
+    /// Send a message to the source of the present frame or probe; in `on_timer` to the source of the reflector's flow.
     fn reply(&mut self, py: Python<'_>, feedback: Bound<'_, Feedback>) -> PyResult<()> {
         let message = feedback.get().message(py)?;
         self.tell(py, |s| s.reply(message))
     }
-    /// Stay deaf to data frames for so many seconds.
+    /// Ignore data frames for this many seconds.
     fn ignore_for(&mut self, py: Python<'_>, seconds: f64) -> PyResult<()> {
         let seconds = time(py, "ignore_for", seconds)?;
         self.tell(py, |s| s.ignore_for(seconds))
     }
-    /// From the next data frame on, these wake it: `marked`, `unmarked` (each with probability `p`), `tagged`, `always` or
-    /// `never`. The plan must let some frames wake it.
+    /// Choose the data frames that call `on_frame` from the next one on: `marked`, `unmarked` (each with probability `p`),
+    /// `tagged`, `always` or `never`. The plan must let some frames wake the reflector.
     #[pyo3(signature = (frames, p=1.0))]
     fn hear(&mut self, py: Python<'_>, frames: &str, p: f64) -> PyResult<()> {
         let gate = gate(py, frames, p)?;
@@ -341,7 +341,7 @@ handle! {
 }
 
 impl Sink {
-    /// One that has nothing yet.
+    /// A handle without data.
     pub(crate) fn new() -> Self {
         let (state, actions) =
             (api::network::ReflectorState::new(nobody(), &api::Plan::default()), Vec::new());

@@ -42,7 +42,7 @@ impl Plan {
     }
 }
 
-/// Finished runs of an output folder, the same as the program keeps.
+/// The finished runs in an output folder, shared with the command line.
 #[pyclass(name = "Store", module = "cnsim._cnsim", frozen)]
 #[derive(Debug)]
 pub(crate) struct Kept(Store);

@@ -36,7 +36,7 @@ impl Record {
 
 #[pymethods]
 impl Record {
-    /// Reads what `json` wrote.
+    /// Reads a run from the text of `json`.
     #[staticmethod]
     fn of(py: Python<'_>, text: &str) -> PyResult<Self> {
         let read = serde_json::from_str(text).map(Self);
@@ -44,7 +44,7 @@ impl Record {
             raise(py, "CnsimError", &format!("not a finished run: {e}"), "give what cnsim has written", "")
         })
     }
-    /// All of it as JSON.
+    /// The whole run as JSON.
     fn json(&self, py: Python<'_>) -> PyResult<String> {
         serde_json::to_string(&self.0).map_err(|e| told(py, "CnsimError", &e.to_string()))
     }
@@ -137,7 +137,7 @@ impl Record {
         let bytes: Vec<u8> = curve.values.iter().flat_map(|v| v.to_le_bytes()).collect();
         Some((curve.unit.clone(), curve.bin, PyBytes::new(py, &bytes)))
     }
-    /// Its address: a hash of configuration, seed and version.
+    /// Address of the run: a hash of configuration, seed and version.
     #[getter(key)]
     fn address(&self) -> String {
         self.key()

@@ -83,7 +83,7 @@ impl Frame {
     }
 }
 
-/// A feedback message: one class per published format, and `User` for inventions.
+/// A feedback message: one class per published format, and `User` for new schemes.
 #[pyclass(module = "cnsim._cnsim", frozen, from_py_object)]
 #[derive(Clone, Debug)]
 pub(crate) enum Feedback {

@@ -1,9 +1,10 @@
 //! # AF-QCN: approximate fairness with quantised congestion notification
 //!
-//! QCN brings flows of one bottleneck to equal rates only roughly, and tenants with many flows get much. AF-QCN leaves the
-//! reaction points of IEEE 802.1Qau as they are and changes the messages of a congestion point. It estimates the arrival rate
-//! of each flow and compares it with the flow's weighted fair share of all arrivals. A flow above its share gets stronger
-//! feedback than with QCN, a flow below it weaker feedback.
+//! AF-QCN is QCN with weighted fair shares. Plain QCN gives the flows of one bottleneck only roughly equal rates, and a tenant
+//! with many flows gets more than others. AF-QCN keeps the reaction points of IEEE 802.1Qau and changes the messages of
+//! congestion points. A congestion point estimates the arrival rate of each flow. It compares that rate with the flow's
+//! weighted fair share of all arrivals. A flow above its share gets stronger feedback than with QCN, a flow below it weaker
+//! feedback.
 //!
 //! Sources: A. Kabbani, M. Alizadeh, M. Yasuda, R. Pan, B. Prabhakar, "AF-QCN: Approximate Fairness with Quantized Congestion
 //! Notification for Multi-tenanted Data Centers", IEEE Hot Interconnects 2010. Its rules were taken from a public summary, not
@@ -19,13 +20,13 @@
 //! ## Assumptions, each a parameter
 //!
 //! * `alpha` = 0.8: the summary names no value. With eight equal flows the Jain index is 0.9998 (0.5: 0.93 to 0.99; 802.1Qau: 0.99).
-//! * Rates are estimated from sampled frames, as approximate fair dropping does it: one frame in `rate_sample` bytes, jittered,
-//!   stands for the bytes since the one before; `rate_interval` is a period, `rate_gain` the weight of the latest one.
-//! * `weights` are given to source hosts in turn: host `i` has the weight number `i` modulo their number.
+//! * Rates are estimated from sampled frames, as in approximate fair dropping. A frame is sampled about every `rate_sample`
+//!   bytes and counts for the bytes since the last one. `rate_interval` is a period, `rate_gain` the weight of the latest.
+//! * `weights` apply to the source hosts in turn: of n weights, host `i` has number `i` modulo n.
 //!
 //! ## Deviations
 //!
-//! * A message is sent only where QCN itself sends one (`Fb_QCN` is not 0). Else a flow would be slowed down at a port that is
+//! * A message is sent only where QCN sends one (`Fb_QCN` is not 0). Otherwise a flow would be slowed down at a port that is
 //!   not congested, only because another flow sends less.
 
 use crate::qcn_8021qau::{Qau, QauParams};
@@ -72,7 +73,7 @@ impl AfQcn {
     }
 }
 
-/// How it is registered.
+/// The registration.
 pub(crate) fn registration() -> Registration {
     let title = "QCN with weighted fair shares (2010)";
     let idle = |p: &AfParams| p.first.idle();

@@ -1,13 +1,13 @@
 //! # BECN: every port advertises its rate to every host
 //!
-//! Each output port computes an advertised rate every interval T from its load and queue ([`crate::explicit_rate`]) and
-//! broadcasts it to all hosts, whether frames pass it or not. A host keeps the latest rate that it received from each port,
-//! and sends no faster than the smallest, with all its traffic: the most severe congestion anywhere limits every host. The
-//! flows of one bottleneck thus get equal rates within a few intervals. The price is the number of ports x 64 B per T on
-//! every access link, and unused capacity as soon as there are two bottlenecks with different rates.
+//! Every interval T, each output port computes an advertised rate from its load and queue ([`crate::explicit_rate`]). It
+//! broadcasts the rate to all hosts, even if no frames pass the port. A host keeps the latest rate of each port. All its
+//! traffic together is limited to the smallest of them, so the worst congestion anywhere limits every host. The flows of one
+//! bottleneck get equal rates within a few intervals. The cost is the number of ports x 64 B per T on every access link. If two
+//! bottlenecks have different rates, capacity stays unused.
 //!
-//! Sources: R. Jain and others, IEEE 802.1 deck of November 2006; C07 (parameters, overhead, topologies). The overhead
-//! printed there, 1.63 Gb/s at 30 us, equals 6 x 16 ports x 512 bit / T, which settles broadcasts by idle ports too.
+//! Sources: R. Jain and others, IEEE 802.1 deck of November 2006; C07 (parameters, overhead, topologies). The overhead printed
+//! there, 1.63 Gb/s at 30 us, equals 6 x 16 ports x 512 bit / T. So idle ports broadcast, too.
 //!
 //! | paper | here |
 //! |---|---|
@@ -18,13 +18,13 @@
 //! ## Assumptions, each a parameter
 //!
 //! * `unattached_ports`: ports without a link send as well (96 congestion points in C07's topologies).
-//! * `start`: a host's first rate C / N0 holds until the first message, or until a whole interval has passed. Ports
-//!   without a message so far are ignored either way.
+//! * `start`: a host's first rate C / N0 holds until the first message, or until a whole interval has passed. In both cases,
+//!   ports that have not sent a message are ignored.
 //! * Those of the advertised rate: see [`crate::explicit_rate`].
 //!
 //! ## Not modelled
 //!
-//! Ageing: a port that falls silent keeps its last rate.
+//! Ageing: the last rate of a port that falls silent stays in force.
 
 use crate::counters::BECN_MESSAGES;
 use crate::explicit_rate::{self, ExplicitRateParams, INTERVAL, Meter, WithOwn};
@@ -82,7 +82,7 @@ pub struct Heard {
     smallest: Option<Rate>,
 }
 
-/// Of a point that has not sent a rate.
+/// Entry of a point that has not sent a rate.
 const SILENT: f64 = f64::INFINITY;
 
 /// Most identities from the first to the last in one table.
@@ -107,7 +107,7 @@ impl Heard {
         };
     }
 
-    /// A point outside the table; its rate before.
+    /// Notes the rate of a point outside the table; returns its rate before.
     #[cold]
     #[inline(never)]
     fn note_outside(&mut self, point: u32, bps: f64) -> f64 {
@@ -142,7 +142,7 @@ impl Heard {
 #[derive(Debug)]
 pub struct Becn(pub BecnParams);
 
-/// How it is registered.
+/// The registration.
 pub(crate) fn registration() -> Registration {
     let title = "explicit rates, broadcast by every port (2006)";
     Registration::with_idle(title, include_str!("becn.rs"), BecnParams::default(), BecnParams::idle, Becn)

@@ -1,10 +1,10 @@
 //! # DCQCN: data centre quantised congestion notification
 //!
-//! Congestion control for RoCEv2 without help from the link layer. A switch marks frames (ECN) by a ramp over the length
-//! of the output queue, and does nothing else. The destination turns marks into congestion notification packets (CNP), at
-//! most one per flow and interval. The source estimates from the CNPs how often it is marked (`alpha`), cuts its rate by
-//! half of that at each CNP, and recovers as in QCN: half-way to a target rate at each expiry of a timer or a byte counter,
-//! the target itself rising after five of them. Flows start at line rate and are not limited before their first CNP.
+//! DCQCN is congestion control for RoCEv2 without help from the link layer. A switch marks frames (ECN) by a ramp over the
+//! length of the output queue. The destination answers marks with congestion notification packets (CNP), at most one per flow
+//! and interval. From the CNPs the source estimates how often it is marked (`alpha`). Each CNP cuts its rate by half of that
+//! share. The rate recovers as in QCN: each expiry of a timer or a byte counter moves it half-way to a target rate. After five
+//! expiries the target itself rises. Flows start at line rate and are not limited before their first CNP.
 //!
 //! Sources: Y. Zhu et al., *Congestion Control for Large-Scale RDMA Deployments*, SIGCOMM 2015 (rules, defaults); Y. Zhu et
 //! al., *ECN or Delay*, CoNEXT 2016 (fluid model, the fixed point that the tests compare with); parameter lists of a NIC
@@ -19,7 +19,7 @@
 //! | `R_C (1 - alpha / 2)` | [`cut`] |
 //! | stages, fast recovery, additive and hyper increase | [`Stage`], [`stage`], [`target_step`] |
 //!
-//! Values of the parameters elsewhere (NIC speed `b`; "-" as here):
+//! Values of the parameters in other sources (`b`: speed of the NIC in Gb/s; "-": as here):
 //!
 //! | parameter | here: paper, 40 Gb/s | HPCC's simulator | vendor's default | first simulator |
 //! |---|---|---|---|---|
@@ -38,52 +38,52 @@
 //!
 //! ## Assumptions, each a parameter
 //!
-//! * `mark_at = departure`: the ramp looks at the queue behind a frame when its transmission begins, as its header must carry
-//!   the mark; `arrival` looks at the queue that the frame joins.
-//! * `cnp_spacing = deferred`: marks within the interval after a CNP make another one when it is over, at the next frame; so
-//!   the paper of 2015 words it (its section on the notification point). `since-last`: they are forgotten, as shorter accounts
-//!   have it (the paper of 2016 too). `windows`: at most one in each interval of a clock that runs by itself, as the fluid
-//!   model counts. `window-end`: so too, when the interval is over, as the authors' simulator does.
-//! * `alpha_update = on-cnp`: raised at once by a CNP, then lowered for each whole period of silence; `periodic` looks once
-//!   per period whether a CNP came.
+//! * `mark_at = departure`: the ramp uses the queue behind a frame at the start of its transmission, as the header must carry
+//!   the mark. `arrival` uses the queue that the frame joins.
+//! * `cnp_spacing = deferred`: marks within the interval after a CNP cause one more CNP, at the first frame after the interval.
+//!   The paper of 2015 has it so (its section on the notification point). `since-last`: these marks are ignored, as in shorter
+//!   accounts (the paper of 2016 too). `windows`: at most one CNP in each interval of a free-running clock, as the fluid model
+//!   counts. `window-end`: the same, sent at the end of the interval, as in the authors' simulator.
+//! * `alpha_update = on-cnp`: a CNP raises alpha at once, each whole period of silence lowers it. `periodic` checks once per
+//!   period whether a CNP came.
 //! * `cut_order = cut-first`, as Eq. 1 is printed; the authors' simulator raises alpha first.
-//! * `cut_when = at-cnp`; HPCC's simulator looks at the end of each period of a clock, started by the first CNP, whether one came
-//!   (`periodic`), and its stages count the timer alone (`stages = timer`).
-//! * Hyper increase grows with the stage (`hai_step = stage`) or is `fixed`. Floor and hyper step are recalled, not read.
-//! * `release = never`: the estimate of a flow outlives its return to line rate; `at-line-rate` gives the limiter back when
-//!   the rate is within 0.1 % of it, and the next CNP counts as the first.
+//! * `cut_when = at-cnp`: a CNP cuts at once. HPCC's simulator cuts at the end of a clock period with a CNP (`periodic`); the
+//!   first CNP starts that clock. Its stages count the timer alone (`stages = timer`).
+//! * Hyper increase grows with the stage (`hai_step = stage`) or is `fixed`. Floor and hyper step are from memory.
+//! * `release = never`: alpha outlives the return to line rate. `at-line-rate` removes the limiter when its rate is within 0.1
+//!   % of the line rate, and the next CNP counts as the first.
 //!
 //! ## Against the fluid model
 //!
-//! Mean queue, KB, with a ramp of 5/2000 KB at 10 % and a loop of 4 us; rates are C/N throughout:
+//! Mean queue, KB, with a ramp of 5/2000 KB at 10 % and a loop delay of 4 us. In every cell the mean rates are C/N:
 //!
 //! | senders | fluid model | `since-last` | `deferred` | `windows` | `window-end` |
 //! |---|---|---|---|---|---|
 //! | 2 | 20.5 | 25.6 (+25 %) | 18.6 (-9 %) | 21.9 (+7 %) | 19.9 (-3 %) |
 //! | 10 | 125 | 169 (+35 %) | 125 (0 %) | 144 (+15 %) | 136 (+8 %) |
-//! | 64, 100 to 200 ms | 1183 | 1578 (+33 %) | 1282 (+8 %) | 1363 (+15 %) | 938 (-21 %), swings |
-//! | 64, 400 to 800 ms | 1183 | 1519 (+28 %) | 1023 (-14 %), swings | 1360 (+15 %) | 927 (-22 %), swings |
+//! | 64, 100 to 200 ms | 1183 | 1578 (+33 %) | 1282 (+8 %) | 1363 (+15 %) | 938 (-21 %), oscillates |
+//! | 64, 400 to 800 ms | 1183 | 1519 (+28 %) | 1023 (-14 %), oscillates | 1360 (+15 %) | 927 (-22 %), oscillates |
 //!
-//! A loop of 85 us makes 10 senders swing and leaves 2 calm, as published. It makes 64 swing as well (0 to 2.4 MB), which the
-//! fluid model does not predict; the paper shows packets for 10 only. The cause is one term. The model lets marks come at the
-//! rate at which a flow sends, `p R(t - tau*)`: a flow that slows down is marked less at once, and that damps. But a queue that keeps
-//! order gives marks to frames sent a queueing delay (240 us) before; with equal flows they come at `p C / N` whatever the
-//! flows send. Put that into the printed equations and nothing else, and 64 flows bear 52 us in place of 260: at 85 us they
-//! swing from 0 to 2.3 MB. Single events do the same: marked by present rates they are calm at 4 and 85 us, 1178 KB with
-//! `deferred`; marked in order they swing. Of the 52 us 27 are left if the equations take marks over the last 50 us, as
-//! windows do, in place of the present ones; late CNPs cost more: `deferred` begins to swing at 4 us after 50 to 200 ms
-//! (until then it is at +8 to +10 %), `window-end` within 60 ms.
+//! With a loop delay of 85 us the queue of 10 senders oscillates and that of 2 is stable, as published. With 64 senders it
+//! oscillates too (0 to 2.4 MB), which the fluid model does not predict. The paper shows packets for 10 senders only. The cause
+//! is one term. In the model, marks of a flow are proportional to its sending rate, `p R(t - tau*)`. A flow that slows down is
+//! marked less at once, which damps. A real queue is in order: it marks frames that were sent a queueing delay (240 us) before.
+//! With equal flows the marks then come at `p C / N`, whatever the flows send. With this term in the printed equations, 64
+//! flows are stable up to 52 us instead of 260. At 85 us they oscillate from 0 to 2.3 MB. A model of single events does the
+//! same. Marked by present rates, it is stable at 4 and 85 us (1178 KB with `deferred`); marked in order, it oscillates. If the
+//! equations take marks over the last 50 us, as windows do, 27 of the 52 us are left. Late CNPs cost more. At 4 us `deferred`
+//! begins to oscillate after 50 to 200 ms (before that, +8 to +10 %), `window-end` within 60 ms.
 //!
-//! No reading changes this: each `cnp_spacing`, `alpha_update`, `cut_order` and `mark_at`, no byte counter, no hyper increase,
-//! 4 stages of recovery, a floor of 1 Mb/s, a start at C/N. (A floor of 80 % of C/N does.) HPCC's simulator, ns-3.39 form, a
-//! descendant of the authors', has the same queues: it and this one agree within 4 % in the mean at 2, 10 and 64 senders, 4
-//! and 85 us, swings included, when set alike (`window-end`, `alpha_update = periodic`).
+//! These settings do not change it: each `cnp_spacing`, `alpha_update`, `cut_order` and `mark_at`, no byte counter, no hyper
+//! increase, 4 stages of recovery, a floor of 1 Mb/s, a start at C/N. (A floor of 80 % of C/N does.) HPCC's simulator
+//! (ns-3.39), a descendant of the authors', has the same queues. With equal settings (`window-end`, `alpha_update = periodic`)
+//! the means agree within 4 %, oscillations included: at 2, 10 and 64 senders, 4 and 85 us.
 //!
 //! ## Not modelled
 //!
-//! Reliability by acknowledgements (`echo = frames` has their marks and their share of the links, and `cnp_interval = 0 s` the marks
-//! alone), a PI controller in place of the ramp,
-//! go-back-N, the CNP's real length (it is a minimum frame here), CNPs spaced by source or by port in place of by flow.
+//! Reliability by acknowledgements (`echo = frames` models their marks and link load, `cnp_interval = 0 s` only the marks).
+//! Go-back-N. A PI controller instead of the ramp. The real length of a CNP (here a minimum frame). CNPs spaced by source or
+//! port.
 
 use crate::counters::{CNPS_SENT, CUTS};
 use crate::dcqcn_presets::PRESETS;
@@ -138,11 +138,11 @@ pub fn cut(p: &DcqcnParams, rate: Rate, alpha: f64) -> Rate {
 /// Stage of increase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// The target stays.
+    /// The target does not change.
     FastRecovery,
     /// One of the counters has passed `F` (the timer has reached it, where it alone decides).
     Additive,
-    /// Both have (the timer has passed it); with the number of the stage.
+    /// Both counters have passed `F` (the timer has passed it); with the number of the stage.
     Hyper(u32),
 }
 
@@ -175,18 +175,18 @@ pub fn target_step(p: &DcqcnParams, stage: Stage) -> Rate {
     }
 }
 
-/// DCQCN.
+/// The scheme DCQCN with its parameters.
 #[derive(Debug)]
 pub struct Dcqcn(Arc<DcqcnParams>);
 
 impl Dcqcn {
-    /// With these parameters.
+    /// DCQCN with these parameters.
     pub fn new(p: DcqcnParams) -> Self {
         Self(Arc::new(p))
     }
 }
 
-/// How it is registered.
+/// The registration.
 pub(crate) fn registration() -> Registration {
     let title = "data centre QCN for RoCEv2 (2015)";
     Registration::with_idle(
@@ -232,7 +232,7 @@ impl Scheme for Dcqcn {
     }
 }
 
-/// The congestion point: the ramp is all of it.
+/// The congestion point: a marking ramp only.
 #[derive(Debug)]
 struct Marker(Ramp);
 
@@ -242,7 +242,7 @@ impl CongestionPoint for Marker {
     }
 }
 
-/// A notification point that answers every frame: a CNP for a mark, else an empty message that takes the way of one.
+/// A notification point that answers every frame: a marked one with a CNP, any other with an empty message that takes the same way.
 #[derive(Debug)]
 struct EchoOfAll;
 
@@ -264,7 +264,7 @@ struct Notifier {
     phase: Time,
     /// Time of the last CNP.
     last: Option<Time>,
-    /// A mark came too soon after it, or in a window that was not over.
+    /// A mark came too soon after the last CNP, or in a window that was not over.
     owed: bool,
 }
 

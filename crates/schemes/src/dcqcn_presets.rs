@@ -1,5 +1,5 @@
-//! Settings of DCQCN by name that fit the rate of the links. The defaults of its parameters are the paper's, for 40 Gb/s: on
-//! faster links they cut too deep and recover too slowly.
+//! Named settings of DCQCN that fit the rate of the links. The defaults of its parameters are the paper's, for 40 Gb/s. On
+//! faster links the defaults cut too deep and recover too slowly.
 //!
 //! Sources: alibaba-edu/High-Precision-Congestion-Control 9f4be2a, `run.py` (rules by NIC speed) and `rdma-hw.cc` (what they
 //! mean); NVIDIA DOCA 3.4, "DCQCN CC parameters"; Y. Zhu et al., SIGCOMM 2015.
@@ -33,7 +33,7 @@ fn ramp(rate: Rate) -> Values {
     vec![("k_min", kb(4.0)), ("k_max", kb(16.0)), ("k_rate", rate.to_string()), ("p_max", "0.2".into())]
 }
 
-/// What both have: clocks of the NIC.
+/// The clocks of the NIC, which `hpcc` and `nvidia` share.
 fn clocks() -> Values {
     let all = [
         ("alpha_period", "1 us"),

@@ -1,13 +1,12 @@
 //! # E2CM: ECM with a probe along each flow's path
 //!
-//! A congestion point's message starts a limiter, as in [`crate::ecm`]; probes of the flow itself then steer it. Every
-//! flow, limited or not, sends a small probe among its data after some 75 KB, and the destination returns it at once, at
-//! the highest priority. From two returned probes the source knows how much of the flow went through and how long it
-//! took beyond the shortest time seen, hence, by Little's law, how many of its bytes stand in queues: *occupancy* = rate
-//! x extra latency. The limiter keeps that occupancy near a set point of 15 KB, with ECM's own arithmetic and gains of
-//! its own. *Source-based*, the source divides the bytes that it sent between two probes by the time between their
-//! arrivals; *destination-based*, the destination reports the rate it received, and the clocks are synchronised.
-//!
+//! E2CM is ECM with a probe along each flow's path. A message of a congestion point starts a limiter, as in [`crate::ecm`];
+//! then probes of the flow steer it. Every flow, limited or not, sends a small probe among its data after about 75 KB. The
+//! destination returns it at once, at the highest priority. Two returned probes show the source the flow's throughput and its
+//! latency above the smallest seen. By Little's law, *occupancy* = rate x extra latency is the number of the flow's bytes in
+//! queues. The limiter keeps that occupancy near a set point of 15 KB, with ECM's arithmetic and gains of its own.
+//! *Source-based*: the rate is the bytes sent between two probes over the time between their arrivals. *Destination-based*: the
+//! destination reports the rate that it received, and the clocks are synchronised.
 //! Sources: IBM Research Zurich, IEEE 802.1 decks of March 2007 (Z07: parameters, rate and round-trip formulas, probe
 //! clock, priority of returned probes, tracking of the minimum).
 //!
@@ -21,18 +20,18 @@
 //! ## Assumptions, each a parameter
 //!
 //! * `max_cut`: one probe lowers the rate by at most a half. `G_d,f Fb_max` = 2.5 is more than the whole rate.
-//! * `l0`: the shortest latency must be known from before the congestion, so unlimited flows probe too
-//!   (`probe-always`). `first-sample` shows why: taken in a full queue, it makes the occupancy read zero.
-//!   `unloaded` starts from the topology: `base_rtt`, for the way out half of it, and still takes smaller ones.
-//! * `first_probe`: a new limiter's first probe follows after U(0, 75 KB) of the flow.
-//! * `history = restarted`: a new limiter computes nothing from probes sent before it; the shortest latency stays.
+//! * `l0`: the smallest latency must be known from before the congestion, so unlimited flows probe too (`probe-always`). With
+//!   `first-sample` it is measured in a full queue, so the occupancy reads zero. `unloaded` starts from the topology
+//!   (`base_rtt`, half of it for the way out), and still takes smaller ones.
+//! * `first_probe`: a new limiter sends its first probe after U(0, 75 KB) of the flow.
+//! * `history = restarted`: a new limiter ignores probes that were sent before it; the smallest latency stays.
 //! * `positive = ignored`: positive ECM messages (about ten in a run of Z07) do not raise the rate.
 //! * `probe_jitter`: +-10 % on the 75 KB.
 //!
 //! ## Deviations
 //!
-//! `T_src` is the moment of the decision to probe: the frame just sent, or a PAUSE, may still be in the way, and that
-//! counts as latency. A probe that overtakes another (paths chosen per frame) updates the shortest latency only.
+//! `T_src` is the moment of the decision to probe. The frame just sent, or a PAUSE, may still delay the probe, and that counts
+//! as latency. A probe that overtakes another (paths chosen per frame) updates the smallest latency only.
 
 use crate::counters::{
     CPID_CHANGES, FALSE_POSITIVES, NEGATIVE_MESSAGES, POSITIVE_MESSAGES, PROBE_STEPS, PROBES_RETURNED,
@@ -48,13 +47,13 @@ use cnsim_scheme_api::{
 use std::sync::Arc;
 
 choice! {
-    /// Where the shortest latency comes from.
+    /// The origin of the smallest latency.
     pub enum L0 {
-        /// Every flow probes, limited or not.
+        /// It is measured by probes of all flows, limited or not.
         ProbeAlways = "probe-always",
-        /// The topology; limited flows probe.
+        /// It starts from the topology; limited flows probe.
         Unloaded = "unloaded",
-        /// Probes of limited flows only.
+        /// It is measured by probes of limited flows only.
         FirstSample = "first-sample",
     }
 }
@@ -72,11 +71,11 @@ choice! {
 }
 
 choice! {
-    /// A new limiter's knowledge of earlier probes.
+    /// The earlier probes that a new limiter uses.
     pub enum History {
-        /// A new limiter knows nothing but the shortest latency.
+        /// A new limiter keeps only the smallest latency.
         Restarted = "restarted",
-        /// A new limiter knows the results of all earlier probes.
+        /// A new limiter uses the results of all earlier probes.
         Kept = "kept",
     }
 }
@@ -108,15 +107,15 @@ params! {
         max_cut: f64 = 0.5, symbol "", from 0.0, to 1.0;
         /// Mean number of the flow's bytes between probes.
         probe_interval: Bytes = Bytes::from_kb(75), symbol "", from Bytes::new(64), to Bytes::from_mb(1000);
-        /// Half width of the uniform jitter on it, as a share.
+        /// Half width of the uniform jitter on the probe interval, as a share.
         probe_jitter: f64 = 0.1, symbol "", from 0.0, to 1.0;
         /// Longest time between probes.
         probe_period: Time = Time::from_ms(10), symbol "", from Time::from_us(1), to Time::from_s(100);
-        /// Where the shortest latency comes from.
+        /// The origin of the smallest latency.
         l0: L0 = L0::ProbeAlways, symbol "L_0";
         /// When a new limiter sends its first probe.
         first_probe: FirstProbe = FirstProbe::Uniform, symbol "";
-        /// A new limiter's knowledge of earlier probes.
+        /// The earlier probes that a new limiter uses.
         history: History = History::Restarted, symbol "";
         /// The effect of a positive ECM message.
         positive: Positive = Positive::Ignored, symbol "";
@@ -133,7 +132,7 @@ impl FlowParams {
 /// All parameters of E2CM.
 #[derive(Clone, Debug)]
 pub struct E2cmParams {
-    /// The parameters that E2CM has from ECM.
+    /// The parameters that E2CM shares with ECM.
     pub ecm: Arc<EcmParams>,
     /// The parameters of a flow's probes.
     pub flow: FlowParams,
@@ -176,7 +175,7 @@ impl E2cmParams {
     }
 }
 
-/// Bytes sent between two probes over the time between their arrivals, survives lost probes between them; none if they
+/// Bytes sent between two probes over the time between their arrivals, whatever was lost between them; none if they
 /// arrived together.
 pub fn throughput(bytes: u64, time: Time) -> Option<Rate> {
     (time > Time::ZERO).then(|| Rate::from_bps(bytes as f64 * 8.0 / time.as_secs_f64()))
@@ -196,7 +195,7 @@ pub fn flow_feedback(p: &FlowParams, occ: f64, occ_old: f64) -> f64 {
     ((pages(p.q_eq_f) - occ) - p.w_f * (occ - occ_old)).clamp(-max, max)
 }
 
-/// `R (1 - G_d,f |Fb_f|)`: loses at most `max_cut`, not below the floor.
+/// `R (1 - G_d,f |Fb_f|)`: lowered by at most `max_cut`, not below the floor.
 pub fn flow_decreased(p: &E2cmParams, rate: Rate, fb: f64) -> Rate {
     (rate * (1.0 - p.flow.gd_f * fb.abs()).max(1.0 - p.flow.max_cut)).max(p.ecm.r_min)
 }
@@ -224,7 +223,7 @@ pub struct E2cm {
     pub params: Arc<E2cmParams>,
 }
 
-/// How they are registered.
+/// The registrations.
 pub(crate) fn registrations() -> [Registration; 2] {
     let of = |basis, title: &str| {
         let make = move |params| E2cm { basis, params: Arc::new(params) };
@@ -290,7 +289,7 @@ struct Reaction {
     next: u32,
     /// Probes from this one on belong to the present limiter.
     first: u32,
-    /// Shortest latency seen.
+    /// Smallest latency seen.
     shortest: Option<Time>,
     last: Option<Last>,
     occ_old: Option<f64>,
@@ -320,7 +319,7 @@ impl Reaction {
         limiter.start_timer(PROBE, self.p.flow.probe_period);
     }
 
-    /// One of the clocks is due: a probe behind the frame just sent.
+    /// One of the clocks is due: sends a probe behind the frame just sent.
     fn probe(&mut self, limiter: &mut Limiter<'_>) {
         if !limiter.is_engaged() && self.p.flow.l0 != L0::ProbeAlways {
             limiter.wake_never();
@@ -362,7 +361,7 @@ impl Reaction {
         limiter.wake_after(bytes);
     }
 
-    /// Gives the limiter back at line rate, else holds it and its tag.
+    /// Releases the limiter at line rate, else keeps it and its tag.
     fn settle(&mut self, limiter: &mut Limiter<'_>) {
         if !limiter.is_engaged() {
             return;
@@ -378,7 +377,7 @@ impl Reaction {
         }
     }
 
-    /// A probe is back.
+    /// A returned probe.
     fn returned(&mut self, probe: &Probe, at: Time, rx_rate: Rate, limiter: &mut Limiter<'_>) {
         if probe.number >= self.next {
             return;

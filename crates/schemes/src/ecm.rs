@@ -1,12 +1,12 @@
 //! # BCN and ECM: backward congestion notification with signed feedback
 //!
-//! A congestion point samples arriving frames after a number of bytes and computes `Fb = (Q_eq - q) - W (q - q_old)`
-//! from the queue's offset and growth. A negative `Fb` goes to the source of the sampled frame, which builds a rate
-//! limiter for that flow and lowers its rate by the factor `1 - G_d |Fb|`. Frames of a limited flow carry a tag (RRT)
-//! with the identity of the congestion point that owns the limiter, and only for such frames does that point send
-//! positive feedback, which raises the rate by `G_i Fb R_unit`. When the rate reaches the line rate and nothing waits,
-//! the limiter is given back. ECM (2007) is BCN (2005-06) renamed, with options: faster sampling under congestion
-//! (oversampling), a full-strength message above a second threshold (ECM-MAX), a stop message above a third (ECM(0,0)).
+//! BCN sends signed feedback from a queue to the sources that fill it. A congestion point samples arriving frames after a
+//! number of bytes and computes `Fb = (Q_eq - q) - W (q - q_old)` from the queue's offset and growth. A negative `Fb` goes to
+//! the source of the sampled frame. That source builds a rate limiter for the flow and multiplies its rate by `1 - G_d |Fb|`.
+//! Frames of a limited flow carry a tag (RRT): the identity of the congestion point that owns the limiter. That point sends
+//! positive feedback only for frames with its tag; it raises the rate by `G_i Fb R_unit`. A limiter at line rate with an empty
+//! queue is released. ECM (2007) is BCN (2005-06) renamed, with options: faster sampling under congestion (oversampling), a
+//! full-strength message above a second threshold (ECM-MAX), a stop message above a third (ECM(0,0)).
 //!
 //! Sources: D. Bergamasco, IEEE 802.1 decks of January (BCN, C07) and July 2007 (ECM, B07); parameters of a NIC driver
 //! of the time; the published tables. Clipping follows the message's format, `|Fb| <= (2W + 1) Q_eq`, in pages of 64 B.
@@ -20,20 +20,20 @@
 //!
 //! ## Assumptions, each a parameter
 //!
-//! * Negative messages for untagged frames need `q > Q_eq` (`gate_qoff`): without it the loaded innocent ports send six
-//!   times the published overhead.
-//! * The oversampling rule is not printed. B07's scenarios take `weighed` with K = 8, which is nearest to its tables beside
-//!   a floor of 3 Mb/s; the default is `proportional` with K = 10, nearest beside 10 Mb/s.
-//! * `sampling = bytes`: the interval is a number of bytes; `packet-last` draws for each frame instead, with the share that
-//!   this number stands for (a frame of 1500 B in so many bytes), fixed at the last sample.
+//! * Negative messages for untagged frames need `q > Q_eq` (`gate_qoff`). Without that condition, loaded ports without
+//!   congestion send six times the published overhead.
+//! * The oversampling rule is not printed. B07's scenarios use `weighed` with K = 8, the nearest to its tables with a floor of
+//!   3 Mb/s. The default is `proportional` with K = 10, the nearest with 10 Mb/s.
+//! * `sampling = bytes`: the interval is a number of bytes. `packet-last` draws for each frame. Its probability is one frame of
+//!   1500 B in so many bytes, fixed at the last sample.
 //! * One owner per limiter (`assoc`): the last congestion point that sent a negative message.
-//! * `tag_match`: whether the congestion point (`cp`) or the reaction point (`rp`) filters positive feedback by tag.
-//! * `limiter_scope`: a limiter for each flow, or one for all of a host's, which the tables exclude: innocent flows suffer.
-//!   One for each congestion point, with the flows that it met, is not there.
-//! * `initial_rate`: a new limiter starts from the line rate, or from what its flow has sent (`own`), which loses almost
-//!   nothing where Z07 lost tens of thousands of frames.
-//! * ECM(0,0) stops a flow for U(0, `stop_time`), longer by `stop_growth` on each repeat that no increase parts from the last
-//!   (up to a thousand times), and restarts it at `restart_rate`.
+//! * `tag_match`: the congestion point (`cp`) or the reaction point (`rp`) filters positive feedback by tag.
+//! * `limiter_scope`: a limiter for each flow, or one for a whole host. The tables exclude the latter, as innocent flows
+//!   suffer. One limiter for each congestion point is not modelled.
+//! * `initial_rate`: a new limiter starts from the line rate, or from the flow's mean rate (`own`). With `own` almost nothing
+//!   is lost, where Z07 lost tens of thousands of frames.
+//! * ECM(0,0) stops a flow for U(0, `stop_time`), then restarts it at `restart_rate`. Each further stop without an increase in
+//!   between is longer by the factor `stop_growth` (up to a thousand times).
 //!
 //! ## Not modelled
 //!
@@ -49,9 +49,9 @@ use cnsim_scheme_api::{
 use std::sync::Arc;
 
 choice! {
-    /// How sampling gets faster under congestion.
+    /// How sampling becomes faster under congestion.
     pub enum Oversampling {
-        /// SampleBy does not get faster.
+        /// Sampling does not become faster.
         Off = "off",
         /// The interval is divided by 1 + (K - 1) |Fb| / Fb_max.
         Proportional = "proportional",
@@ -61,9 +61,9 @@ choice! {
         NextFrame = "next-frame",
         /// The interval is divided as with `proportional`, for Fb < 0 only.
         Negative = "negative",
-        /// The interval is divided by K while q > Q_mc, and after a sample of an own tagged frame while q < Q_eq.
+        /// The interval is divided by K while q > Q_mc, and after a sample of a frame with this point's tag while q < Q_eq.
         BothEnds = "both-ends",
-        /// A frame counts K times towards the next sample while q > Q_mc, and an own tagged one while q < Q_eq.
+        /// A frame counts K times while q > Q_mc, and a frame with this point's tag while q < Q_eq.
         Weighed = "weighed",
     }
 }
@@ -79,7 +79,7 @@ choice! {
 }
 
 choice! {
-    /// The frames that a limiter holds.
+    /// The flows that a limiter holds.
     pub enum LimiterScope {
         /// A limiter holds one flow.
         PerFlow = "per-flow",
@@ -120,7 +120,7 @@ choice! {
     }
 }
 
-/// A mean number of bytes between samples, or the share of frames of 1500 B that it comes to.
+/// A mean number of bytes between samples, or the equivalent share of frames of 1500 B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spacing(pub Bytes);
 
@@ -186,7 +186,7 @@ params! {
         assoc: Assoc = Assoc::LastNegative, symbol "";
         /// Silence after which another congestion point may take a limiter from its first owner.
         assoc_timeout: Time = Time::from_ms(10), symbol "", from Time::from_us(1), to Time::from_s(100);
-        /// The frames that a limiter holds.
+        /// The flows that a limiter holds.
         limiter_scope: LimiterScope = LimiterScope::PerFlow, symbol "";
         /// Rate of a new limiter, before its first cut.
         initial_rate: InitialRate = InitialRate::Line, symbol "";
@@ -194,9 +194,9 @@ params! {
         drift: Option<Rate> = None, symbol "R_d", from Some(Rate::from_bps(1.0)), to Some(Rate::from_gbps(10_000.0));
         /// Drift period.
         drift_period: Time = Time::from_us(100), symbol "T_d", from Time::from_ns(100), to Time::from_s(100);
-        /// Longest stop of a flow, drawn from 0 on.
+        /// Longest stop of a flow; a stop is uniform from 0 to it.
         stop_time: Time = Time::from_us(100), symbol "T_max", from Time::from_ns(100), to Time::from_s(1);
-        /// Factor on it for each further stop.
+        /// Factor on the longest stop for each further stop.
         stop_growth: f64 = 2.0, symbol "", from 1.0, to 1000.0;
         /// Rate at which a stopped flow starts again.
         restart_rate: Rate = Rate::from_mbps(100.0), symbol "", from Rate::from_bps(1e4), to Rate::from_gbps(10_000.0);
@@ -304,7 +304,7 @@ pub(crate) fn lowers(feedback: &Feedback) -> bool {
     matches!(feedback, Feedback::Ecm { fb, stop, .. } if *fb < 0.0 || *stop)
 }
 
-/// How they are registered.
+/// The registrations.
 pub(crate) fn registrations() -> [Registration; 2] {
     let of = |name: &'static str, title: &str, defaults| {
         let make = move |params| Ecm { name, params: Arc::new(params) };
@@ -321,7 +321,7 @@ impl Scheme for Ecm {
     fn name(&self) -> &str {
         self.name
     }
-    /// What a flow has sent is known only if it was looked at from the start.
+    /// The bytes that a flow has sent are known only if they were counted from the start.
     fn plan(&self) -> Plan {
         let built = match self.params.initial_rate {
             InitialRate::Line => Built::OnFeedback,
@@ -348,7 +348,7 @@ impl Scheme for Ecm {
     }
 }
 
-/// The finding of a sample, for the bytes until the next.
+/// The result of a sample, which holds until the next.
 #[derive(Clone, Copy, Debug)]
 struct Sampled {
     /// Feedback and queue length, pages.
@@ -356,11 +356,11 @@ struct Sampled {
     q: f64,
     /// The sample yielded no message.
     silent: bool,
-    /// Its frame may get positive feedback from here.
+    /// The sampled frame may get positive feedback from this point.
     tagged: bool,
 }
 
-/// The congestion point, of E2CM too.
+/// The congestion point of ECM and E2CM.
 #[derive(Debug)]
 pub(crate) struct Point {
     p: Arc<EcmParams>,
@@ -375,7 +375,7 @@ impl Point {
         Self { p, id, q_old: 0.0, left: 0.0 }
     }
 
-    /// Does positive feedback from here reach the source of this frame?
+    /// May the source of this frame receive positive feedback from this point?
     fn owns(&self, frame: &FrameView) -> bool {
         match (frame.tag, self.p.tag_match) {
             (Tag::Regulated(point), TagMatch::Cp) => point == self.id,
@@ -460,11 +460,11 @@ impl CongestionPoint for Point {
 const DRIFT: Slot = Slot(0);
 const RESTART: Slot = Slot(1);
 
-/// The reaction point, of E2CM too.
+/// The reaction point of ECM and E2CM.
 #[derive(Debug)]
 pub(crate) struct Reaction {
     p: Arc<EcmParams>,
-    /// Owner of the limiter, when it last spoke, and how strongly.
+    /// Owner of the limiter, time of its last message, and the strength of that message.
     owner: Option<(PointId, Time, f64)>,
     /// Longest next stop.
     stop: Time,

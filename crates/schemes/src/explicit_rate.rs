@@ -1,13 +1,13 @@
-//! # The part that BECN and FECN share: a port that computes the rate it can offer
+//! # Advertised rates: the part that BECN and FECN share
 //!
-//! Every interval T a port divides the rate that arrived by the rate it wants to carry, `f(q) C`. The result is its load
-//! factor; the advertised rate is divided by it. The factor f(q) is a hyperbola through 1 at the set point: a short queue
-//! asks for a little more than the line carries, a long one for less, down to half of it. One step of this kind brings
-//! the arrivals to `f(q) C` for any number of sources, as long as they answer within T. [`crate::becn`] and [`crate::fecn`]
-//! differ in the way of the rate to the sources.
+//! BECN and FECN advertise rates that ports compute in the same way. Every interval T a port divides the rate that arrived by
+//! the rate that it wants to carry, `f(q) C`. The result is the load factor; the port divides its advertised rate by it. The
+//! factor f(q) is a hyperbola through 1 at the set point. A short queue asks for slightly more than the line rate, a long one
+//! for less, down to half of it. One such step brings the arrivals to `f(q) C`, for any number of sources that answer within T.
+//! [`crate::becn`] and [`crate::fecn`] differ in how the rate reaches the sources.
 //!
 //! Sources: C07 (a, b, c, Q_eq, T); R. Jain and others, IEEE 802.1 decks of November 2006 (BECN) and January to March 2007
-//! (FECN), of which outlines are public; the hyperbola is recalled from them.
+//! (FECN). Only outlines of the decks are public; the hyperbola is from memory.
 //!
 //! | paper | here |
 //! |---|---|
@@ -19,15 +19,16 @@
 //!
 //! * `r_min` and `eps` are not printed: 10 Mb/s and 1/64. An idle port thus multiplies its rate by 64 an interval, up to C.
 //! * `n0` = 10: a port's first rate and a source's are C / N0.
-//! * `rate_averaging`: nothing (BECN), or the *rate* with weight `alpha` = 0.5 (FECN); averaging rho is the alternative.
-//! * `capacity`: C is the nominal rate of the port's own link, or the rate at which it is served just now (variable capacity).
-//! * `phase = random`: each port's intervals have a phase of their own; `common` makes all ports measure and send together,
-//!   which the overhead printed for 12 ms excludes (3.93 or 4.42 Mb/s instead of 4.1).
+//! * `rate_averaging`: nothing is averaged (BECN), or the *rate* with weight `alpha` = 0.5 (FECN); `load` averages rho.
+//! * `capacity`: C is the nominal rate of the port's own link, or the rate at which it is served at present (variable
+//!   capacity).
+//! * `phase = random`: each port's intervals have their own phase. With `common`, all ports measure and send together. The
+//!   overhead printed for 12 ms excludes `common` (3.93 or 4.42 Mb/s instead of 4.1).
 //!
 //! ## Fixed here
 //!
-//! The first interval ends at its phase, counts as a whole one, and sends. The limits of an increase
-//! (`max_increase_factor`, `max_increase`) act before the average. Arrivals include control frames.
+//! The first interval ends at its phase, counts as a whole one, and sends. The limits of an increase (`max_increase_factor`,
+//! `max_increase`) apply before the average. Arrivals include control frames.
 
 use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
@@ -79,7 +80,7 @@ params! {
         interval: Time = Time::from_us(30), symbol "T", from Time::from_us(1), to Time::from_ms(10_000);
         /// When a port's intervals end (derived from C07's overhead at 12 ms).
         phase: Phase = Phase::Random, symbol "";
-        /// Lower the wanted load as the queue grows (C07); off: f = 1.
+        /// The wanted load falls as the queue grows (C07); off: f = 1.
         queue_control: bool = true, symbol "f(q)";
         /// Wanted load at an empty queue (C07).
         a: f64 = 1.05, symbol "a", from 1.0, to 10.0;
@@ -89,7 +90,7 @@ params! {
         c: f64 = 0.5, symbol "c", from 0.01, to 1.0;
         /// Set point of the queue (375 pages, C07).
         q_eq: Bytes = Bytes::new(24_000), symbol "Q_eq", from Bytes::new(64), to Bytes::from_mb(100);
-        /// Sources expected at the start: first rates are C / N0 (recalled; FECN's sensitivity runs had 20 to 100).
+        /// Sources expected at the start: first rates are C / N0 (from memory; FECN's sensitivity runs had 20 to 100).
         n0: u32 = 10, symbol "N_0", from 1, to 1_000_000;
         /// Smallest advertised rate, and smallest rate of a limiter (assumed).
         r_min: Rate = Rate::from_mbps(10.0), symbol "r_min", from Rate::from_bps(1e4), to Rate::from_gbps(10_000.0);
@@ -169,13 +170,13 @@ pub fn next_rate(p: &ExplicitRateParams, r: Rate, rho: f64, capacity: Rate) -> R
     if p.rate_averaging == Averaging::Rate { r * (1.0 - p.alpha) + next * p.alpha } else { next }
 }
 
-/// Timer of the interval.
+/// Timer of the measurement interval.
 pub(crate) const INTERVAL: Slot = Slot(0);
 
 /// A port that measures and computes.
 #[derive(Debug)]
 pub(crate) struct Meter {
-    /// Those of all ports.
+    /// Parameters of all ports.
     p: Arc<ExplicitRateParams>,
     /// Nominal rate of the link: a port without one has it too.
     line: Rate,

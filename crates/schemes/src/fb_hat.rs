@@ -1,13 +1,13 @@
 //! # QCN-H: QCN with Fb-hat
 //!
-//! Between the computation of `Fb` and its quantiser, the congestion point puts a transform, *Fb-hat*. Its result is
-//! quantised, sent, and sets the next sampling interval. All else is [`crate::qcn_2pt`]. As an average over samples it
-//! remembers congestion for a few samples and spreads a sudden burst over several messages. The study runs it with twice
-//! the active-increase step of plain QCN, so a comparison needs plain QCN with that step too.
+//! QCN-H is QCN-2pt with a transform, *Fb-hat*, between `Fb` and the quantiser of the congestion point. The transformed value
+//! is quantised and sent, and sets the next sampling interval. All else is [`crate::qcn_2pt`]. As an average over samples,
+//! Fb-hat spreads a sudden burst over several messages. The study runs it with twice the active-increase step of plain QCN. A
+//! comparison therefore needs plain QCN with that step, too.
 //!
-//! Sources: G. Roeck, August 2007 (R07), which has "Fb-Hat, as specified" and shows results; the specification was not
-//! found. The default was chosen among the candidates because it improves the chain of R07 as the study shows; none
-//! shortens the recovery of a single hop.
+//! Sources: G. Roeck, August 2007 (R07), which has "Fb-Hat, as specified" and shows results. The specification was not found.
+//! The default was chosen because it improves the chain of R07 as the study shows. No candidate shortens the recovery of a
+//! single hop.
 //!
 //! | paper | here |
 //! |---|---|
@@ -16,16 +16,16 @@
 //!
 //! ## Assumptions, each a parameter
 //!
-//! * `fbhat_mode`: the form of Fb-hat. `predictive` is known to fail (the queue stays at the PAUSE threshold) and is kept as
-//!   a negative control. `gated` leaves only the sampling interval different, as messages need `q > Q_eq` anyway.
-//!   `rp-side` leaves the congestion point alone and has decayed before active increase begins.
+//! * `fbhat_mode`: the form of Fb-hat. `predictive` is a negative control: the queue stays at the PAUSE threshold. `gated`
+//!   changes only the sampling interval, as messages need `q > Q_eq` anyway. `rp-side` leaves the congestion point unchanged;
+//!   its effect has decayed before active increase begins.
 //! * `fbhat_g`: weight of the newest value in an average.
-//! * `fbhat_answer`: the value that a probe reads at such a point (`qcn-hp`, `qcn-hsp`). An average that never holds a positive
-//!   value cannot answer one; the default mixes the present signed value into it, so an idle queue answers g x 11.
+//! * `fbhat_answer`: the value that a probe reads at such a point (`qcn-hp`, `qcn-hsp`). An average without positive values
+//!   cannot answer a probe. The default mixes in the present signed value, so an idle queue answers g x 11.
 //!
 //! ## Fixed here
 //!
-//! A probe is no sample: it leaves the average as it is.
+//! A probe is no sample: it does not change the average.
 
 use crate::counters::CNM_MESSAGES;
 use crate::qcn_2pt::{Mark, Point, QcnParams, Rates, Transform, feedback, qcn_2007, signed_feedback};
@@ -35,15 +35,15 @@ use cnsim_scheme_api::{
 };
 
 choice! {
-    /// The value that a reaction point takes for Fb-hat.
+    /// The form of Fb-hat.
     pub enum FbHatMode {
-        /// Exponential average of the negative part of Fb over samples.
+        /// Fb-hat is an exponential average of the negative part of Fb over samples.
         Ewma = "ewma",
-        /// Exponential average of Fb with its sign over samples.
+        /// Fb-hat is an exponential average of Fb with its sign over samples.
         EwmaSigned = "ewma-signed",
-        /// Fb where q > Q_eq, else 0.
+        /// Fb-hat is Fb where q > Q_eq, else 0.
         Gated = "gated",
-        /// Fb - W x growth while the queue does not shrink, else 0.
+        /// Fb-hat is Fb - W x growth while the queue does not shrink, else 0.
         Predictive = "predictive",
         /// No transform: the reaction point remembers the feedback that it received and takes smaller increase steps.
         RpSide = "rp-side",
@@ -53,11 +53,11 @@ choice! {
 choice! {
     /// The value that a probe reads at a congestion point with Fb-hat.
     pub enum HatAnswer {
-        /// The transform with the present Fb in it, positive where that is.
+        /// A probe reads the transform with the present Fb in it, so the value may be positive.
         Signed = "signed",
-        /// The value that a sample would send.
+        /// A probe reads the value that a sample would send.
         Sampled = "sampled",
-        /// The present Fb, untransformed.
+        /// A probe reads the present Fb, untransformed.
         Raw = "raw",
     }
 }
@@ -65,7 +65,7 @@ choice! {
 params! {
     /// Parameters that Fb-hat adds to those of QCN-2pt.
     pub struct HatParams {
-        /// The value that a reaction point takes for Fb-hat.
+        /// The form of Fb-hat.
         fbhat_mode: FbHatMode = FbHatMode::Ewma, symbol "Fb-hat";
         /// Weight of the newest value in an average.
         fbhat_g: f64 = 0.5, symbol "g", from 0.0, to 1.0;
@@ -75,7 +75,7 @@ params! {
 params! {
     /// Parameters that Fb-hat adds where there are probes.
     pub struct AnswerParams {
-        /// The value that a probe reads.
+        /// The value that a probe reads at a congestion point with Fb-hat.
         fbhat_answer: HatAnswer = HatAnswer::Signed, symbol "";
     }
 }
@@ -105,7 +105,7 @@ impl AnswerParams {
 pub struct Hat {
     p: HatParams,
     answer: HatAnswer,
-    /// The average, bytes.
+    /// The average of Fb, bytes.
     value: f64,
 }
 
@@ -190,7 +190,7 @@ impl Steer {
 #[derive(Debug)]
 pub struct QcnH(pub Join<QcnParams, HatParams>);
 
-/// How it is registered.
+/// The registration.
 pub(crate) fn registration() -> Registration {
     let usual = Join { first: QcnParams::r07(Rate::from_mbps(24.0)), second: HatParams::default() };
     let idle = |p: &Join<QcnParams, HatParams>| [p.first.idle(), p.second.idle()].concat();

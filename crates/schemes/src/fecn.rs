@@ -1,14 +1,14 @@
 //! # FECN: frames collect the smallest rate on their path
 //!
-//! Each output port computes an advertised rate every interval T, as in BECN ([`crate::explicit_rate`]). A source puts a
-//! rate-discovery tag into its frames, all or a share of them; as a tagged frame starts transmission at a port, the tag is
-//! lowered to that port's rate. The destination returns the tag in a message of its own, and the source sends at the
-//! rate that comes back. A flow thus follows only the ports on its path, which makes several bottlenecks max-min fair,
-//! and control grows with the tagged frames instead of the ports. Fewer tags mean a later signal: at rate R they are
-//! 12 000 bit / (p R) apart, and below some 10 % rates overshoot and settle late or never.
+//! In FECN, frames collect the smallest rate on their path. Each output port computes an advertised rate every interval T, as
+//! in BECN ([`crate::explicit_rate`]). A source puts a rate-discovery tag into all or some of its frames. As a tagged frame
+//! starts transmission at a port, the port lowers the tag to its own rate. The destination returns the tag in a message, and
+//! the source sends at that rate. A flow thus follows only the ports on its path, which makes several bottlenecks max-min fair.
+//! Control grows with the tagged frames, not with the ports. Fewer tags mean a later signal: at rate R they are 12 000 bit / (p
+//! R) apart. Below some 10 % rates overshoot and settle late or never.
 //!
-//! Sources: R. Jain and others, IEEE 802.1 decks of January to March 2007, of which outlines are public; C07 (tagging
-//! rates, parameters). The overhead at 100 %, 426 Mb/s, is one message of 64 B per frame of the bottleneck.
+//! Sources: R. Jain and others, IEEE 802.1 decks of January to March 2007, of which outlines are public; C07 (tagging rates,
+//! parameters). The overhead at 100 %, 426 Mb/s, is one message of 64 B for each frame of the bottleneck.
 //!
 //! | paper | here |
 //! |---|---|
@@ -18,13 +18,12 @@
 //!
 //! ## Assumptions, each a parameter
 //!
-//! * `stamp_at`: tags are lowered as the frame starts transmission; on its arrival (`enqueue`) the stamp ages in the queue
-//!   and the loop is unstable.
-//! * `return_rule`: every tag is returned; or at most one per flow and interval.
-//! * `tag_by`: each frame is tagged with probability p; or, time-based as the authors proposed, one frame in T of the source's
-//!   own clock.
-//! * `tag_rate`: tags start at the rate of the access link; or at the source's own rate, which then can only fall.
-//! * `rate_averaging = rate`, `alpha` = 0.5: without it (alpha = 1) a parking lot settles away from its fair rates.
+//! * `stamp_at`: tags are lowered at the start of a frame's transmission. Lowered on arrival (`enqueue`), the rate ages in the
+//!   queue and the loop is unstable.
+//! * `return_rule`: the destination returns every tag, or at most one per flow and interval.
+//! * `tag_by`: each frame is tagged with probability p; or, as the authors proposed, one frame per interval T of the source.
+//! * `tag_rate`: tags start at the rate of the access link. If they start at the source's own rate, it can only fall.
+//! * `rate_averaging = rate`, `alpha` = 0.5: without the average (alpha = 1) a parking lot settles away from its fair rates.
 //! * Those of the advertised rate: see [`crate::explicit_rate`].
 //!
 //! ## Not modelled
@@ -63,9 +62,9 @@ choice! {
 choice! {
     /// Which frames a source tags.
     pub enum TagBy {
-        /// Each with probability p.
+        /// Each frame is tagged with probability p.
         Frames = "frames",
-        /// The first frame after each interval since the last one.
+        /// The first frame after an interval since the last tag is tagged.
         Time = "time",
     }
 }
@@ -73,9 +72,9 @@ choice! {
 choice! {
     /// Rate that a source writes into its tags.
     pub enum TagRate {
-        /// That of the access link, C.
+        /// Tags start at the rate of the access link, C.
         Line = "line",
-        /// The source's present rate R: it can then only fall.
+        /// Tags start at the source's present rate R, which can then only fall.
         Current = "current",
     }
 }
@@ -120,7 +119,7 @@ impl FecnParams {
 #[derive(Debug)]
 pub struct Fecn(pub FecnParams);
 
-/// How it is registered.
+/// The registration.
 pub(crate) fn registration() -> Registration {
     let title = "explicit rates, collected along the path (2007)";
     Registration::with_idle(title, include_str!("fecn.rs"), FecnParams::default(), FecnParams::idle, Fecn)
@@ -208,10 +207,10 @@ impl CongestionPoint for Point {
     }
 }
 
-/// Returns a tag, then none for a while. Where each is returned, the hosts do it ([`ReflectGate::ReturnTags`]).
+/// Returns a tag, then none for an interval. If every tag is returned, the hosts do it ([`ReflectGate::ReturnTags`]).
 #[derive(Debug)]
 struct ReturnOnce {
-    /// Stays deaf for this long after a message.
+    /// Time after a message in which tags are ignored.
     silence: Time,
 }
 
@@ -224,14 +223,14 @@ impl Reflector for ReturnOnce {
     }
 }
 
-/// Made for every flow and woken with every frame of it, so no more than it needs of the parameters.
+/// One for every flow, woken with every frame of it, so it holds only the parameters that it needs.
 #[derive(Debug)]
 struct Reaction {
     r_min: Rate,
     tagging: f64,
     n0: u32,
     tag_rate: TagRate,
-    /// Time between tags, where they go by time; else 0.
+    /// Time between tags with `tag_by = time`; else 0.
     every: Time,
     /// The next frame is not to be tagged.
     resting: bool,
@@ -252,7 +251,7 @@ impl Reaction {
         }
     }
 
-    /// Tags the next frame, where tags go by time.
+    /// Tags the next frame, with `tag_by = time`.
     fn tag_next(&mut self, limiter: &mut Limiter<'_>) {
         if self.every > Time::ZERO {
             (self.resting, self.tagging) = (false, 1.0);

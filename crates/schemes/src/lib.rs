@@ -1,4 +1,4 @@
-//! Congestion-management schemes, one file each, in their papers' own words, and the one list that registers them.
+//! Congestion-management schemes, one file each in the terms of its paper, and the list that registers them.
 
 pub mod af_qcn;
 pub mod becn;
@@ -42,7 +42,7 @@ fn registrations() -> Vec<Registration> {
     all
 }
 
-/// A registry of these schemes, for others to be added to.
+/// A registry of these schemes, to which others can be added.
 pub fn registry() -> Registry {
     // It is asked for often, and a copy is cheap.
     static OURS: OnceLock<Registry> = OnceLock::new();

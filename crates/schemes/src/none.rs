@@ -1,9 +1,9 @@
-//! No congestion management: the row "NOCM" of the tables. A scheme like any other, that does nothing.
+//! No congestion management: a scheme that does nothing. It is the row "NOCM" of the studies' tables.
 
 use cnsim_scheme_api::{Registration, Scheme, params};
 
 params! {
-    /// The parameters of the null scheme: there are none.
+    /// The parameters of the null scheme: it has none.
     pub struct NoneParams {}
 }
 
@@ -11,7 +11,7 @@ params! {
 #[derive(Debug)]
 pub struct NoScheme;
 
-/// How it is registered.
+/// The registration.
 pub(crate) fn registration() -> Registration {
     Registration::new("no congestion management", include_str!("none.rs"), NoneParams::default(), |_| {
         NoScheme

@@ -1,11 +1,11 @@
 //! # QCN-2pt: quantised congestion notification, two points
 //!
-//! A congestion point samples arriving frames; from the queue's offset and growth it computes `Fb`, and sends it, when
-//! negative, as six bits to the source of the sampled frame. There is no positive feedback: the source's reaction point
-//! recovers by itself. It remembers the rate before the cut as its target and, each time a number of bytes has been sent,
-//! moves half-way to it (fast recovery, five cycles); then it raises the target by a constant step per shorter cycle
-//! (active increase). With *extra fast recovery* (EFR) a burst of messages lowers the target only once, by its first
-//! message. A limiter that is back at line rate with nothing waiting is given back.
+//! QCN-2pt sends only negative feedback, from a queue to the sources that fill it. A congestion point samples arriving frames
+//! and computes `Fb` from the queue's offset and growth. A negative `Fb` goes as six bits to the source of the sampled frame.
+//! The source's reaction point recovers by itself. It keeps the rate before the cut as its target. After each cycle of a number
+//! of bytes it moves half-way to the target (fast recovery, five cycles). Then the target rises by a constant step per shorter
+//! cycle (active increase). With *extra fast recovery* (EFR), only the first message of a burst lowers the target. A limiter at
+//! line rate with an empty queue is released.
 //!
 //! Sources: D. Bergamasco, IEEE 802.1 decks of July 2007 (B07: parameters, tables); G. Roeck, August 2007 (R07); the
 //! serial-HAI pseudocode of November 2007 for the rules that the decks leave out.
@@ -20,18 +20,18 @@
 //!
 //! ## Assumptions, each a parameter
 //!
-//! * Messages need `q > Q_eq` (`gate_qoff`): the published overhead fits only with it, but for the two rows at 0 Gb/s
-//!   without PAUSE, which look like a build without.
-//! * `sampling = bytes`: the interval is fixed at the last sample from its Fb (B07 concludes for bytes before its
-//!   tables); `packet-last` and `packet-current` draw for each frame.
-//! * EFR: `efr_target = before-cut` sets the target to the rate before the first cut of a burst, `after-cut` to the
-//!   rate after it. `efr_max_count` lowers the target after all when so many messages followed each other.
-//! * `byte_restart = after-cycle`: a message restarts the byte counter only if a cycle was finished since the last one, as
-//!   the pseudocode of November 2007 has it; so a burst does not put off the end of the cycle that it falls in. `always`
-//!   restarts it at each.
-//! * The hyperactive increase of 2007 is not defined in the decks: `hai` has the readings.
-//! * Drift multiplies target and current rate, or one of them (`drift_of`).
-//! * `release_share`: a rate within 2 % of the line rate, on its way there, becomes the line rate.
+//! * Messages need `q > Q_eq` (`gate_qoff`). The published overhead fits only with this condition. The two rows at 0 Gb/s
+//!   without PAUSE are an exception: they look like a build without it.
+//! * `sampling = bytes`: the interval is fixed at the last sample from its Fb (B07 decides for bytes before its tables).
+//!   `packet-last` and `packet-current` draw for each frame.
+//! * EFR: `efr_target = before-cut` sets the target to the rate before the first cut of a burst, `after-cut` to the rate after
+//!   it. After `efr_max_count` messages in a row the target is lowered all the same.
+//! * `byte_restart = after-cycle`: a message restarts the byte counter only if a cycle has ended since the last message. The
+//!   pseudocode of November 2007 has it so, and a burst then does not delay the end of the present cycle. With `always` every
+//!   message restarts it.
+//! * `hai`: the readings of the hyperactive increase of 2007, which the decks do not define.
+//! * `drift_of`: drift multiplies the target rate, the current rate, or both.
+//! * `release_share`: a rate within 2 % of the line rate becomes the line rate, if the line rate is its target.
 
 use crate::counters::CNM_MESSAGES;
 use crate::qcn_serial_hai::ByteRestart;
@@ -87,7 +87,7 @@ choice! {
         Fixed = "fixed",
         /// The step doubles with each active-increase cycle.
         Doubling = "doubling",
-        /// After `hai_quiet` timer periods without a message each further one adds step x (periods - quiet) to the rate.
+        /// After `hai_quiet` timer periods without a message, each further one adds step x (periods - quiet) to the rate.
         Timer = "timer",
     }
 }
@@ -125,7 +125,7 @@ params! {
         sampling: Sampling = Sampling::Bytes, symbol "";
         /// How |Fb| becomes six bits.
         quantiser: Quantiser = Quantiser::Shift, symbol "";
-        /// Messages need q > Q_eq.
+        /// A message is sent only if q > Q_eq.
         gate_qoff: bool = true, symbol "";
         /// Count and sample frames that are being dropped.
         sample_dropped: bool = true, symbol "";
@@ -141,7 +141,7 @@ params! {
         efr: bool = true, symbol "EFR";
         /// The effect of a burst's first message on the target.
         efr_target: EfrTarget = EfrTarget::BeforeCut, symbol "";
-        /// Number of messages in a row after which the target is lowered after all.
+        /// Number of messages in a row after which the target is lowered despite EFR.
         efr_max_count: Option<u32> = None, symbol "EFR_MAX", from Some(1), to Some(1_000_000);
         /// How the step grows in hyperactive increase.
         hai: Hai = Hai::Off, symbol "HAI";
@@ -161,8 +161,8 @@ params! {
 }
 
 impl QcnParams {
-    /// R07's: set point 24 KB, active-increase step `ri` (12 Mb/s, 24 Mb/s with Fb-hat), a byte counter that every message
-    /// restarts; the rest as B07's.
+    /// The parameters of R07: set point 24 KB, active-increase step `ri` (12 Mb/s, 24 Mb/s with Fb-hat), a byte counter
+    /// that every message restarts. The others are those of B07.
     pub fn r07(ri: Rate) -> Self {
         Self { q_eq: Bytes::from_kb(24), ri, byte_restart: ByteRestart::Always, ..Self::default() }
     }
@@ -226,7 +226,7 @@ fn probability(p: &QcnParams, qfb: u8) -> f64 {
 #[derive(Debug)]
 pub struct Qcn2pt(pub QcnParams);
 
-/// The promise of the QCNs of 2007: back at line rate by bytes and time.
+/// The promise of the QCNs of 2007: bytes and time bring a flow back to line rate.
 pub(crate) fn qcn_2007() -> Promise {
     Promise {
         recovers: Some((Bytes::from_mb(40), Time::from_ms(100))),
@@ -234,7 +234,7 @@ pub(crate) fn qcn_2007() -> Promise {
     }
 }
 
-/// How it is registered.
+/// The registration.
 pub(crate) fn registration() -> Registration {
     let title = "quantised congestion notification, two points (2007)";
     Registration::with_idle(title, include_str!("qcn_2pt.rs"), QcnParams::default(), QcnParams::idle, Qcn2pt)
@@ -259,7 +259,7 @@ impl Scheme for Qcn2pt {
     }
 }
 
-/// A transform between Fb and the quantiser ([`crate::fb_hat`]). It sees the queue, not Fb alone.
+/// A transform between Fb and the quantiser ([`crate::fb_hat`]). It uses the queue, not Fb alone.
 pub(crate) trait Transform: Debug + Send {
     /// The value to quantise if a sample were taken now, in bytes; its positive part is not sent.
     fn at_sample(&self, p: &QcnParams, q: f64, q_old: f64) -> f64;
@@ -269,7 +269,7 @@ pub(crate) trait Transform: Debug + Send {
     fn sampled(&mut self, value: f64);
 }
 
-/// The congestion point, of 3pt too (which also marks), and of the variants (which transform Fb).
+/// The congestion point of 2pt, of 3pt (which also marks), and of the variants (which transform Fb).
 #[derive(Debug)]
 pub(crate) struct Point {
     p: QcnParams,
@@ -284,9 +284,9 @@ pub(crate) struct Point {
 pub(crate) enum Mark {
     /// No frame is marked.
     Never,
-    /// Frames are marked that meet q > Q_eq.
+    /// Frames that meet q > Q_eq are marked.
     Queue,
-    /// Frames are marked at which Fb < 0.
+    /// Frames at which Fb < 0 are marked.
     Feedback,
 }
 
@@ -396,7 +396,7 @@ impl Rates {
         if self.cycle < self.p.fr_threshold { self.p.fr_bytes } else { self.p.ai_bytes }
     }
 
-    /// A message: lower the rate, and the target unless EFR keeps it. Does it restart the byte counter?
+    /// Lowers the rate for a message, and the target unless EFR keeps it. Does the message restart the byte counter?
     #[must_use]
     pub(crate) fn cut(&mut self, qfb: u8, limiter: &mut Limiter<'_>) -> bool {
         let fresh = !limiter.is_engaged();
@@ -429,12 +429,12 @@ impl Rates {
         restarts
     }
 
-    /// A finished cycle: raise the target in active increase, then go half-way to it.
+    /// Ends a cycle: raises the target in active increase, then moves the rate half-way to it.
     pub(crate) fn cycle(&mut self, limiter: &mut Limiter<'_>) {
         self.cycle_by(1.0, limiter);
     }
 
-    /// A finished cycle with the step of active increase multiplied by `scale`.
+    /// Ends a cycle with the step of active increase multiplied by `scale`.
     pub(crate) fn cycle_by(&mut self, scale: f64, limiter: &mut Limiter<'_>) {
         self.cycle = self.cycle.saturating_add(1);
         if self.cycle > self.p.fr_threshold {

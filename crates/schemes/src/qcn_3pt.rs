@@ -1,20 +1,20 @@
 //! # QCN-3pt: QCN with a reflection point
 //!
-//! The third point stands at the destination. A congestion point marks frames (DE bit) that meet a queue longer than the
-//! set point; the reflection point answers each unmarked frame, with a small probability, by a message `Fb = 0` to its
-//! source. Such a message shows a limited source that its path is not congested, and plays the part of a finished byte
-//! cycle of [`crate::qcn_2pt`]. It is sent for all traffic, limited or not: its overhead grows with nodes x load, which is
-//! the scheme's drawback. Cuts are those of QCN-2pt.
+//! QCN-3pt adds a third point, the reflection point, at the destination. A congestion point marks frames (DE bit) that meet a
+//! queue longer than the set point. The reflection point answers an unmarked frame, with a small probability, by a message `Fb
+//! = 0` to its source. Such a message shows a limited source that its path is free. It counts as a finished byte cycle of
+//! [`crate::qcn_2pt`]. Messages are sent for all traffic, limited or not, so overhead grows with nodes x load: the scheme's
+//! drawback. Cuts are those of QCN-2pt.
 //!
-//! Sources: B07 (parameters, tables). The overhead printed there equals delivered frames x 0.04 x 512 bit to 0.04 % in
-//! the least congested row, which settles 64 B messages for all received frames.
+//! Sources: B07 (parameters, tables). The overhead printed there equals delivered frames x 0.04 x 512 bit, to 0.04 % in the
+//! least congested row. So messages have 64 B, and all received frames count.
 //!
 //! ## Assumptions, each a parameter
 //!
-//! * `de`: marks where q > Q_eq on arrival, a step (`queue`), where Fb < 0 (`feedback`), or never (`never`).
-//! * `fr_every_n_messages`: how many messages make a fast-recovery cycle (1; or 4, the mean spacing of 150 KB).
-//! * `byte_counter`: the byte cycles of QCN-2pt besides the messages (on: the pseudocode of November 2007 counts bytes in
-//!   every limiter); `off` leaves the messages alone.
+//! * `de`: a frame is marked where q > Q_eq on arrival (`queue`), where Fb < 0 (`feedback`), or never (`never`).
+//! * `fr_every_n_messages`: the number of messages that make a fast-recovery cycle (1; or 4, the mean spacing of 150 KB).
+//! * `byte_counter`: the byte cycles of QCN-2pt count beside the messages. The pseudocode of November 2007 counts bytes in
+//!   every limiter. With `off`, only the messages count.
 
 use crate::counters::{CNM_MESSAGES, REFLECTIONS_SENT, REFLECTIONS_USED};
 use crate::qcn_2pt::{Mark, Point, QcnParams, Rates};
@@ -40,18 +40,18 @@ choice! {
 params! {
     /// Parameters that 3pt adds to those of QCN-2pt.
     pub struct ReflectionParams {
-        /// Probability of a message per unmarked received frame.
+        /// Probability that an unmarked received frame is answered by a message.
         ref_p: f64 = 0.04, symbol "RefP", from 0.0, to 1.0;
         /// When the DE bit is set.
         de: De = De::Queue, symbol "DE";
         /// Messages that make a fast-recovery cycle.
         fr_every_n_messages: u32 = 1, symbol "", from 1, to 1000;
-        /// Byte cycles of QCN-2pt besides the messages.
+        /// The byte cycles of QCN-2pt count beside the messages.
         byte_counter: bool = true, symbol "";
     }
 }
 
-/// All parameters of QCN-3pt: those that it has from QCN-2pt, and those of the reflection point.
+/// All parameters of QCN-3pt: those of QCN-2pt, and those of the reflection point.
 pub type Qcn3ptParams = Join<QcnParams, ReflectionParams>;
 
 /// Keys that were set but have no effect under these settings, with the reason.
@@ -67,7 +67,7 @@ fn idle(p: &Qcn3ptParams) -> Idle {
 #[derive(Debug)]
 pub struct Qcn3pt(pub Qcn3ptParams);
 
-/// How it is registered.
+/// The registration.
 pub(crate) fn registration() -> Registration {
     let title = "QCN with a reflection point (2007)";
     Registration::with_idle(title, include_str!("qcn_3pt.rs"), Qcn3ptParams::default(), idle, Qcn3pt)

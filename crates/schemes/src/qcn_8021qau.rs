@@ -1,11 +1,11 @@
 //! # IEEE 802.1Qau-2010: QCN as standardised
 //!
-//! The congestion notification that became clauses 30 to 33 of IEEE 802.1Q. A congestion point (CP) samples frames every
-//! `cpSampleBase` bytes, more often when congestion grows, and sends a congestion notification message (CNM) with six bits
+//! 802.1Qau is the congestion notification that became clauses 30 to 33 of IEEE 802.1Q. A congestion point (CP) samples frames
+//! every `cpSampleBase` bytes, more often as congestion grows. It sends a congestion notification message (CNM) with six bits
 //! of feedback to the source of the sampled frame. The source's reaction point (RP) lowers its rate by it, and recovers by
-//! itself: a byte counter and a timer run side by side, each finished stage moves the rate half-way to the target, the
-//! larger count starts active increase and the smaller one hyperactive increase. The rules of the two points are those of
-//! [`crate::qcn_serial_hai`], where they are written; parameters bear the standard's names.
+//! itself. A byte counter and a timer run in parallel; each finished stage moves the rate half-way to the target. The larger
+//! count starts active increase, the smaller one hyperactive increase. The rules are those of [`crate::qcn_serial_hai`];
+//! parameters have the standard's names.
 //!
 //! Sources: IEEE8021-CN-MIB [Qau 17.7.16] (names, defaults, ranges); IEEE 802.1Qau-2010, whose table of contents gives the clauses
 //! below; vendors' guides for the CNM's format.
@@ -22,13 +22,13 @@
 //!
 //! ## Assumptions, each a parameter
 //!
-//! * `rpp_max_rps`: the MIB's default is one RP per port and priority, which then holds all flows of the host (`1`).
-//!   `per-flow` is a table large enough for a limiter of each flow's own, as the studies have it; sizes between the two
-//!   are not modelled. Default `per-flow`: the comparison is of control laws, and all the other schemes here have it.
+//! * `rpp_max_rps`: the MIB's default is one RP per port and priority, which then holds all flows of the host (`1`). `per-flow`
+//!   is a table with a limiter for each flow, as in the studies; sizes between the two are not modelled. The default is
+//!   `per-flow`, because all other schemes here have it and the comparison is of control laws.
 //! * Jitter of the CP's interval is +-15 % (`cp_jitter` = 0.3, full width). The RP's is not normative: `rp_jitter` = 0.
 //! * The quantiser truncates; `quantiser = shift` is that of the 2007 pseudocode.
 //! * `rpg_gd` and `cp_w` are the numbers, not the MIB's logarithms; `rpg_max_rate = off` is the port's speed.
-//! * `tr_over_8`, `byte_restart`, `release_share`, `sample_dropped` as in [`crate::qcn_serial_hai`].
+//! * `tr_over_8`, `byte_restart`, `release_share`, `sample_dropped` are as in [`crate::qcn_serial_hai`].
 //!
 //! Not modelled: defence modes and LLDP, the CN-TAG's bytes, `cpMinHeaderOctets` (a CNM is a 64 B frame), the rounding of
 //! `cnmQOffset` to 64 octets, the CNM's own priority (`control.transport` says how messages travel).
@@ -45,9 +45,9 @@ use cnsim_scheme_api::{
 choice! {
     /// Reaction points of a port and priority.
     pub enum MaxRps {
-        /// There is one, for all flows of the host together.
+        /// There is one reaction point for all flows of the host.
         One = "1",
-        /// There is one for each flow.
+        /// There is one reaction point for each flow.
         PerFlow = "per-flow",
     }
 }
@@ -158,7 +158,7 @@ impl QauParams {
 #[derive(Debug)]
 pub struct Qau(pub QauParams);
 
-/// How it is registered.
+/// The registration.
 pub(crate) fn registration() -> Registration {
     let title = "QCN as standardised, IEEE 802.1Qau-2010";
     Registration::with_idle(title, include_str!("qcn_8021qau.rs"), QauParams::default(), QauParams::idle, Qau)

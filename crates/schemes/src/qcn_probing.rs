@@ -1,16 +1,15 @@
 //! # QCN-P, QCN-SP, QCN-PP: QCN with probes (and QCN-HP, QCN-HSP with Fb-hat)
 //!
-//! A source that is limited asks how the queue that limited it is doing. It sends a small probe, at most one at a time,
-//! and gets the queue's present `Fb` back, positive too. A negative answer is obeyed as a message of
-//! [`crate::qcn_2pt`] would be; any other counts as a finished recovery cycle, so a source whose congestion is over need
-//! not send 150 KB at a low rate for each step back. Overhead grows with the number of limiters, not with the traffic as
-//! in [`crate::qcn_3pt`], and data frames need no tag. The variants differ in the way of the probe: to the congestion
-//! point of the last message ahead of all data (P), along the flow's path among the data up to that point (SP), or to
-//! the destination, which returns the most negative `Fb` of the path (PP); HP and HSP put [`crate::fb_hat`] into the
-//! congestion point.
+//! In QCN-P, a limited source asks the congested queue for its state. It sends a small probe, at most one at a time, and
+//! receives the queue's present `Fb`, which may be positive. A negative answer acts like a message of [`crate::qcn_2pt`]. Any
+//! other answer counts as a finished recovery cycle. So a source whose congestion is over need not send 150 KB at a low rate
+//! for each step of recovery. Overhead grows with the number of limiters, not with the traffic as in [`crate::qcn_3pt`], and
+//! data frames need no tag. The variants differ in the path of the probe. P: to the congestion point of the last message, ahead
+//! of all data. SP: along the flow's path among the data, up to that point. PP: to the destination, which returns the most
+//! negative `Fb` of the path. HP and HSP add [`crate::fb_hat`] to the congestion point.
 //!
-//! Sources: G. Roeck, August 2007 (R07), for the names, the set point of 24 KB and the ranking. The mechanics are not
-//! printed there: all below is assumed.
+//! Sources: G. Roeck, August 2007 (R07), for the names, the set point of 24 KB and the ranking. The mechanics are not printed
+//! there: all rules below are assumed.
 //!
 //! | paper | here |
 //! |---|---|
@@ -20,19 +19,19 @@
 //!
 //! ## Assumptions, each a parameter
 //!
-//! * `probe_bytes`, `probe_interval`: a probe each so many bytes of the flow's own or each so much time, whichever is
-//!   first; both start anew then.
-//! * `probe_outstanding`: an interval that ends with so many probes under way sends none, or they would stack up in a
-//!   slow port. `probe_lost`: a probe without an answer for so long is given up; its answer is not taken any more.
-//! * `probe_step`, `probe_gain`: an answer Fb >= 0 raises the target in active increase by the step of the cycle times
-//!   (`probe_step` + `probe_gain` x Fb). It is read as replacing the cycle's own step; `probe_step = 2` adds it.
-//! * `path_start` (PP): the first congestion point writes its Fb in any case, so a free path answers a positive
-//!   value; or the field starts at 0 and never gets above it.
+//! * `probe_bytes`, `probe_interval`: a probe is sent after so many bytes of the flow or so much time, whichever is first. Both
+//!   then start anew.
+//! * `probe_outstanding`: no probe is sent while so many are under way. Otherwise probes would collect in a slow port.
+//! * `probe_lost`: a probe without an answer after this time is given up, and a later answer is ignored.
+//! * `probe_step`, `probe_gain`: an answer Fb >= 0 raises the target in active increase by (`probe_step` + `probe_gain` x Fb)
+//!   steps. They replace the cycle's own step; `probe_step = 2` adds it.
+//! * `path_start` (PP): the first congestion point always writes its Fb, so a free path answers a positive value. Or the field
+//!   starts at 0, and the answer is never above it.
 //!
 //! ## Fixed here
 //!
-//! Negative answers need no `q > Q_eq`: `gate_qoff` is a gate of messages. A congestion point reads its queue as the probe
-//! arrives; the other reading, as it departs, is not there: the network wakes a point only on arrival.
+//! Negative answers need no `q > Q_eq`: `gate_qoff` applies to messages. A congestion point reads its queue when the probe
+//! arrives. Reading at departure is not modelled, as the network wakes a point only on arrival.
 
 use crate::counters::{
     ANSWERS_NEGATIVE, ANSWERS_POSITIVE, CNM_MESSAGES, POINT_CHANGES, PROBES_LOST, PROBES_SENT,
@@ -48,9 +47,9 @@ use cnsim_scheme_api::{
 choice! {
     /// The value of a probe of a whole path before its first congestion point.
     pub enum PathStart {
-        /// None: the first one writes its Fb in any case.
+        /// There is no value: the first congestion point always writes its Fb.
         First = "first",
-        /// Fb = 0: only negative values replace it.
+        /// The value is Fb = 0: only negative values replace it.
         Zero = "zero",
     }
 }
@@ -60,21 +59,21 @@ params! {
     pub struct ProbeParams {
         /// Bytes of the flow between probes (TO_THRESH).
         probe_bytes: Bytes = Bytes::from_kb(150), symbol "TO_THRESH", from Bytes::new(64), to Bytes::from_mb(1000);
-        /// Time between probes, if that is sooner.
+        /// Time between probes, if it ends before `probe_bytes` have been sent.
         probe_interval: Time = Time::from_us(500), symbol "", from Time::from_us(1), to Time::from_s(100);
-        /// Largest number of probes of a limiter under way.
+        /// Largest number of unanswered probes of a limiter.
         probe_outstanding: u32 = 1, symbol "", from 1, to 1000;
         /// A probe is given up after this time.
         probe_lost: Time = Time::from_ms(100), symbol "", from Time::from_us(1), to Time::from_s(100);
         /// Active-increase steps for an answer of 0.
         probe_step: f64 = 1.0, symbol "", from 0.0, to 100.0;
-        /// Further steps per unit of a positive answer.
+        /// Further active-increase steps per unit of a positive answer.
         probe_gain: f64 = 1.0 / 16.0, symbol "", from 0.0, to 100.0;
     }
 }
 
 params! {
-    /// Parameters that probes of a whole path add to those.
+    /// Parameters that probes of a whole path add to those of all probes.
     pub struct PathParams {
         /// The value of a probe of a whole path before its first congestion point.
         path_start: PathStart = PathStart::First, symbol "";
@@ -88,7 +87,7 @@ impl ProbeParams {
     }
 }
 
-/// The way of a probe.
+/// The path of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
     /// P: addressed to the congestion point of the last message, ahead of all data.
@@ -155,7 +154,7 @@ impl QcnProbing {
     }
 }
 
-/// How they are registered.
+/// The registrations.
 pub(crate) fn registrations() -> [Registration; 5] {
     let source = include_str!("qcn_probing.rs");
     let plain = |name: &'static str, route: Route, title: &str| {
@@ -210,7 +209,7 @@ impl Scheme for QcnProbing {
     }
 }
 
-/// The congestion point of QCN-2pt or QCN-H, which also reads its queue to probes.
+/// The congestion point of QCN-2pt or QCN-H, which also answers probes.
 #[derive(Debug)]
 struct ProbedPoint {
     point: Point,
@@ -263,12 +262,12 @@ const INTERVAL: Slot = Slot(1);
 struct Prober {
     p: ProbeParams,
     route: Route,
-    /// Congestion point of the last message.
+    /// The congestion point that sent the last message.
     point: Option<PointId>,
     number: u32,
-    /// Number and time of those under way: the time tells them from those of an earlier limiter of the flow.
+    /// Number and time of unanswered probes: the time separates them from those of an earlier limiter of the flow.
     under_way: Vec<(u32, Time)>,
-    /// The next is due when the flow has sent this much.
+    /// The next probe is due when the flow has sent this many bytes.
     due: u64,
 }
 
@@ -314,7 +313,7 @@ impl Prober {
         limiter.send_probe(Probe::new(self.number, target, class));
     }
 
-    /// Takes a probe back; false if it is not waited for.
+    /// Accepts a returned probe; false if it is not expected.
     fn back(&mut self, probe: &Probe) -> bool {
         let at = self.under_way.iter().position(|u| *u == (probe.number, probe.sent_at));
         at.map(|at| self.under_way.swap_remove(at)).is_some()
@@ -326,7 +325,7 @@ impl Prober {
 struct Reaction {
     steer: Steer,
     prober: Prober,
-    /// The cycle ends when the flow has sent this much.
+    /// The cycle ends when the flow has sent this many bytes.
     cycle_end: u64,
 }
 

@@ -1,12 +1,12 @@
 //! # QCN with serial HAI: byte counter and timer in parallel
 //!
-//! A congestion point computes `Fb` from the queue's offset and growth, and answers sampled frames with it, as six bits,
-//! when it is negative; it samples up to eight times as often when `Fb` is large. A limited source counts two things side
-//! by side: stages of bytes sent and stages of time. Each finished stage of either moves the rate half-way to the target.
-//! The *larger* count past five starts active increase (a small step on the target per stage); the *smaller* count past
-//! five starts hyperactive increase, whose step grows with that count ("serial": both must have passed). A message lowers
-//! the rate, sets the target to the rate before it if a byte stage was finished since the last one, and starts both counts
-//! anew.
+//! QCN with serial HAI recovers by a byte counter and a timer in parallel. A congestion point computes `Fb` from the queue's
+//! offset and growth. It answers sampled frames with six bits of a negative `Fb`, and samples up to eight times as often when
+//! `Fb` is large. A limited source counts stages of bytes sent and stages of time. Each finished stage of either moves the rate
+//! half-way to the target. The *larger* count above five starts active increase (a small step on the target per stage). The
+//! *smaller* count above five starts hyperactive increase, whose step grows with that count ("serial": both must have passed).
+//! A message lowers the rate and starts both counts anew. It sets the target to the former rate if a byte stage has ended since
+//! the last message.
 //!
 //! Sources: QCN serial HAI pseudocode, IEEE 802.1Qau, November 2007 (definitions), and public re-implementations of it; B.
 //! Matthews, B. Kwan, A. Lakshmikantha, IEEE 802.1Qau interim, January 2008 (M08: parameters, results).
@@ -22,20 +22,20 @@
 //!
 //! ## Assumptions, each a parameter
 //!
-//! * "30 %" jitter is a factor from U(0.85, 1.15) on interval, bytes and timer (`jitter`, `rp_jitter` = 0.3, full width);
-//!   0.6 is U(0.7, 1.3). What a message restarts is not jittered, as written.
-//! * `tr_over_8`: at the first stage of either counter a target above ten times the rate is divided by eight, in place of
-//!   the step. Only with it are M08's delay results met.
-//! * `mark_interval = last-sample`: the interval is fixed at the last sample from its Fb; `current` compares the bytes
-//!   with the interval for the Fb of each arriving frame.
-//! * `byte_restart = after-cycle`: a message restarts the byte counter only if a byte stage was finished since the last
-//!   one, as written; `always` restarts it at each.
-//! * `counter_end = below-zero`: the pseudocode ends an interval and a byte stage when the counter is below zero, so that 150 KB
-//!   are 101 frames of 1500 B; `at-zero` ends them at the hundredth.
+//! * "30 %" jitter is a factor from U(0.85, 1.15) on interval, bytes and timer (`jitter`, `rp_jitter` = 0.3, full width); 0.6
+//!   is U(0.7, 1.3). Counts that a message restarts have no jitter, as written.
+//! * `tr_over_8`: at the first stage of either counter a target above ten times the rate is divided by eight, in place of the
+//!   step. M08's delay results are met only with it.
+//! * `mark_interval = last-sample`: the interval is fixed at the last sample from its Fb. `current` compares the bytes with the
+//!   interval for the Fb of each arriving frame.
+//! * `byte_restart = after-cycle`: a message restarts the byte counter only if a byte stage has ended since the last message,
+//!   as written. With `always` every message restarts it.
+//! * `counter_end = below-zero`: the pseudocode ends an interval and a byte stage when the counter is below zero. So 150 KB are
+//!   101 frames of 1500 B; with `at-zero` they are 100.
 //! * `gate_qoff`: only a message with `Qoff < 0` starts a limiter; a limited flow obeys all.
-//! * Frames that are being dropped are counted and sampled (`sample_dropped`); M08's drops need it.
-//! * `release_share`: share of the line rate at which a rate counts as recovered and becomes the line rate. 1 is as
-//!   written; rounding brings the halvings there after some fifty stages.
+//! * `sample_dropped`: frames that are being dropped are counted and sampled; M08's drops need it.
+//! * `release_share`: share of the line rate at which a rate becomes the line rate. 1 is as written: some fifty halvings of the
+//!   distance end there by rounding.
 
 use crate::counters::{CNM_MESSAGES, HYPERACTIVE_STEPS, TARGETS_DIVIDED};
 use cnsim_scheme_api::testing::Promise;
@@ -47,9 +47,9 @@ use cnsim_scheme_api::{
 choice! {
     /// How |Fb| becomes six bits.
     pub enum Quantiser {
-        /// The top six bits of the smallest power of two that holds Fb_max, in pages.
+        /// |Fb| is shifted: the top six bits of the smallest power of two that holds Fb_max, in pages.
         Shift = "shift",
-        /// 63 steps of Fb_max, truncated (the rule of 2010).
+        /// |Fb| is truncated to 63 steps of Fb_max (the rule of 2010).
         Scale63 = "scale63",
     }
 }
@@ -57,9 +57,9 @@ choice! {
 choice! {
     /// Which Fb sets the marking interval.
     pub enum MarkInterval {
-        /// That of the last sample.
+        /// Fb of the last sample sets the interval.
         LastSample = "last-sample",
-        /// That of the arriving frame.
+        /// Fb of the arriving frame sets the interval.
         Current = "current",
     }
 }
@@ -77,9 +77,9 @@ choice! {
 choice! {
     /// Where a count of bytes ends, at the congestion point and at the source.
     pub enum CounterEnd {
-        /// It ends below zero: 150 KB are 101 frames of 1500 B.
+        /// A count ends below zero: 150 KB are 101 frames of 1500 B.
         BelowZero = "below-zero",
-        /// It ends at zero: 150 KB are 100 frames of 1500 B.
+        /// A count ends at zero: 150 KB are 100 frames of 1500 B.
         AtZero = "at-zero",
     }
 }
@@ -213,7 +213,7 @@ pub(crate) fn counted() -> Vec<Counter> {
     vec![CNM_MESSAGES, TARGETS_DIVIDED, HYPERACTIVE_STEPS]
 }
 
-/// What a congestion point goes by: shared with the standard of 2010.
+/// Rules of a congestion point, shared with the standard of 2010.
 #[derive(Clone, Debug)]
 pub(crate) struct PointRules {
     pub(crate) w: f64,
@@ -223,7 +223,7 @@ pub(crate) struct PointRules {
     pub(crate) interval: MarkInterval,
     pub(crate) quantiser: Quantiser,
     pub(crate) sample_dropped: bool,
-    /// A counter samples when it reaches zero, not only beyond.
+    /// A counter samples when it reaches zero, not only below it.
     pub(crate) at_zero: bool,
 }
 
@@ -316,7 +316,7 @@ impl CongestionPoint for Point {
     }
 }
 
-/// What a reaction point goes by: shared with the standard of 2010.
+/// Rules of a reaction point, shared with the standard of 2010.
 #[derive(Clone, Debug)]
 pub(crate) struct RateRules {
     pub(crate) gd: f64,
@@ -338,7 +338,7 @@ pub(crate) struct RateRules {
 }
 
 impl RateRules {
-    /// Factor of the largest feedback, but for the bound on it.
+    /// Factor of the largest feedback, without the bound on a cut.
     pub(crate) fn deepest_cut(&self) -> f64 {
         1.0 - self.gd * 63.0
     }
@@ -450,11 +450,11 @@ impl ReactionPoint for Rates {
     }
 }
 
-/// QCN with serial HAI.
+/// The scheme QCN with serial HAI.
 #[derive(Debug)]
 pub struct SerialHai(pub SerialHaiParams);
 
-/// How it is registered.
+/// The registration.
 pub(crate) fn registration() -> Registration {
     let title = "QCN with byte counter and timer, serial hyperactive increase (2008)";
     let (source, usual) = (include_str!("qcn_serial_hai.rs"), SerialHaiParams::default());

@@ -1,13 +1,13 @@
-//! Parameters of DCQCN, with the readings that its sources leave open as choices.
+//! Parameters of DCQCN. Rules that its sources leave open are choices.
 
 use cnsim_scheme_api::{Bytes, Idle, Rate, Time, choice, params};
 
 choice! {
-    /// When the ramp looks at the queue.
+    /// When the queue length for the ramp is read.
     pub enum MarkAt {
-        /// When the frame's transmission begins, without it.
+        /// The length is read when the frame's transmission begins; the frame is not counted.
         Departure = "departure",
-        /// When the frame arrives, with it.
+        /// The length is read when the frame arrives; the frame is counted.
         Arrival = "arrival",
     }
 }
@@ -15,13 +15,13 @@ choice! {
 choice! {
     /// The meaning of "at most one CNP per interval".
     pub enum CnpSpacing {
-        /// Marks less than an interval after a CNP are forgotten.
+        /// Marks less than an interval after a CNP are ignored.
         SinceLast = "since-last",
-        /// They make a CNP at the first frame after it.
+        /// Marks less than an interval after a CNP cause one more CNP, at the first frame after the interval.
         Deferred = "deferred",
-        /// One per interval of a clock of its own, with a random phase for each flow.
+        /// At most one CNP in each interval of a clock, with a random phase for each flow.
         Windows = "windows",
-        /// So too, but when the interval is over: at the first frame after it.
+        /// At most one CNP for each interval of such a clock, at the first frame after the interval.
         WindowEnd = "window-end",
     }
 }
@@ -29,9 +29,9 @@ choice! {
 choice! {
     /// Which frames the destination answers.
     pub enum Echo {
-        /// Marked ones, by CNPs.
+        /// The destination answers marked frames by CNPs.
         Marks = "marks",
-        /// All: a message of 64 B for each frame, with its mark, as marks are echoed on acknowledgements.
+        /// The destination answers each frame by 64 B with the frame's mark, as acknowledgements echo marks.
         Frames = "frames",
     }
 }
@@ -39,9 +39,9 @@ choice! {
 choice! {
     /// When alpha is updated.
     pub enum AlphaUpdate {
-        /// At a CNP, and after each whole period without one.
+        /// Alpha is updated at a CNP, and after each whole period without one.
         OnCnp = "on-cnp",
-        /// Once per period, by whether a CNP came in it.
+        /// Alpha is updated once per period, by whether a CNP came in it.
         Periodic = "periodic",
     }
 }
@@ -49,9 +49,9 @@ choice! {
 choice! {
     /// Which alpha a cut uses (`alpha_update = on-cnp`).
     pub enum CutOrder {
-        /// The one before this CNP.
+        /// The cut uses alpha before this CNP.
         CutFirst = "cut-first",
-        /// The one that this CNP has raised.
+        /// The cut uses alpha as raised by this CNP.
         AlphaFirst = "alpha-first",
     }
 }
@@ -59,29 +59,29 @@ choice! {
 choice! {
     /// When a CNP cuts.
     pub enum CutWhen {
-        /// When it arrives.
+        /// The CNP cuts on arrival.
         AtCnp = "at-cnp",
-        /// When the present period of a clock is over, which runs in steps of `cut_period` from the first CNP on.
+        /// The CNP cuts at the end of its clock period: `cut_period` long, counted from the first CNP.
         Periodic = "periodic",
     }
 }
 
 choice! {
-    /// Whose expiries decide the stage.
+    /// The counters whose expiries decide the stage.
     pub enum Stages {
-        /// Those of timer and byte counter.
+        /// Timer and byte counter decide.
         Both = "both",
-        /// Those of the timer alone: fewer than `F` are fast recovery, `F` additive increase, more hyper increase.
+        /// The timer alone decides: fewer than `F` expiries are fast recovery, `F` additive increase, more hyper increase.
         Timer = "timer",
     }
 }
 
 choice! {
-    /// Whether an expiry counts itself when it looks up its stage.
+    /// Whether an expiry counts itself when it determines the stage.
     pub enum StageTest {
-        /// The stage is counted up first.
+        /// The expiry is counted, then the stage is determined.
         After = "after",
-        /// The stage is looked up first.
+        /// The stage is determined, then the expiry is counted.
         Before = "before",
     }
 }
@@ -89,19 +89,19 @@ choice! {
 choice! {
     /// Step of hyper increase.
     pub enum HaiStep {
-        /// Times the number of the hyper-increase stage.
+        /// The step is multiplied by the number of the hyper-increase stage.
         Stage = "stage",
-        /// Always the same.
+        /// The step is constant.
         Fixed = "fixed",
     }
 }
 
 choice! {
-    /// When a limiter is given back.
+    /// When a limiter is removed.
     pub enum Release {
-        /// Not at all.
+        /// A limiter is never removed.
         Never = "never",
-        /// When the flow is back at line rate.
+        /// A limiter is removed when its flow is back at line rate.
         AtLineRate = "at-line-rate",
     }
 }
@@ -113,11 +113,11 @@ params! {
         k_min: Bytes = Bytes::from_kb(5), symbol "K_min", from Bytes::new(0), to Bytes::from_mb(1000);
         /// Queue length at which the ramp ends; every frame is marked above it.
         k_max: Bytes = Bytes::from_kb(200), symbol "K_max", from Bytes::new(0), to Bytes::from_mb(1000);
-        /// Rate of the ports to which `k_min` and `k_max` belong: at another one they grow as the rate does. Off: at all alike.
+        /// Port rate for which `k_min` and `k_max` are given: they scale with a port's rate. Off: they are equal at all ports.
         k_rate: Option<Rate> = None, symbol "", from Some(Rate::from_bps(1e4)), to Some(Rate::from_gbps(10_000.0));
         /// Marking probability at the end of the ramp.
         p_max: f64 = 0.01, symbol "P_max", from 0.0, to 1.0;
-        /// When the ramp looks at the queue.
+        /// When the queue length for the ramp is read.
         mark_at: MarkAt = MarkAt::Departure, symbol "";
         /// Which frames the destination answers.
         echo: Echo = Echo::Marks, symbol "";
@@ -147,7 +147,7 @@ params! {
         rate_on_first_cnp: Option<Rate> = None, symbol "", from Some(Rate::from_bps(1e4)), to Some(Rate::from_gbps(10_000.0));
         /// Every cut lowers the target to the rate before it.
         clamp_tgt_rate: bool = true, symbol "";
-        /// Without the former: a cut lowers it also if only timer stages, no byte stages, lie before it.
+        /// With `clamp_tgt_rate` off: a cut lowers the target also if only timer stages came before it.
         clamp_tgt_rate_after_time_inc: bool = true, symbol "";
         /// Increase timer.
         time_reset: Time = Time::from_us(55), symbol "T", from Time::from_ns(100), to Time::from_s(100);
@@ -155,9 +155,9 @@ params! {
         byte_reset: Option<Bytes> = Some(Bytes::from_mb(10)), symbol "B", from Some(Bytes::new(64)), to Some(Bytes::from_mb(100_000));
         /// Stages of fast recovery.
         threshold: u32 = 5, symbol "F", from 0, to 1_000_000;
-        /// Whose expiries decide the stage.
+        /// The counters whose expiries decide the stage.
         stages: Stages = Stages::Both, symbol "";
-        /// Whether an expiry counts itself.
+        /// Whether an expiry counts itself when it determines the stage.
         stage_test: StageTest = StageTest::After, symbol "";
         /// Additive step of the target.
         ai_rate: Rate = Rate::from_mbps(40.0), symbol "R_AI", from Rate::from_bps(0.0), to Rate::from_gbps(10_000.0);
@@ -167,13 +167,13 @@ params! {
         hai_step: HaiStep = HaiStep::Stage, symbol "";
         /// Smallest rate of a limiter.
         min_rate: Rate = Rate::from_mbps(40.0), symbol "R_min", from Rate::from_bps(1e4), to Rate::from_gbps(10_000.0);
-        /// When a limiter is given back.
+        /// When a limiter is removed.
         release: Release = Release::Never, symbol "";
     }
 }
 
 impl DcqcnParams {
-    /// Do cuts come by the clock?
+    /// Are cuts periodic?
     pub(super) fn by_clock(&self) -> bool {
         self.cut_when == CutWhen::Periodic && self.cut_period.is_some()
     }
