@@ -181,7 +181,7 @@ fn the_first_experiment_of_the_readme() {
     says(
         "docs/gallery/README.md",
         &[
-            format!("its 1 MB take {} us, of 86 us", victim[0]),
+            format!("Its 1 MB takes {} us, and 86 us without other traffic", victim[0]),
             format!("from {} to {} %. Yet the victim takes {} us", paused[0], paused[1], victim[1]),
             format!("falls from {} to {} us", background[0], background[1]),
         ],
@@ -255,11 +255,11 @@ fn the_gallery_of_studies() {
         "docs/gallery/README.md",
         &[
             format!(
-                "in {} ms, ECM in {} ms, and QCN by itself in {} ms",
+                "in {} ms, ECM in {} ms, and QCN without probes in {} ms",
                 recovery[0], recovery[1], recovery[2]
             ),
             format!("it takes {} to {} ms until the port is full again", full[0], full[1]),
-            "swings between 0 and 50 KB".to_string(),
+            "oscillates between 0 and 50 KB".to_string(),
         ],
     );
 }

@@ -1,6 +1,6 @@
 //! The network: frames, links, ports, PAUSE, switches, hosts, limiters, traffic, and the engines that run them.
 //!
-//! Tell it a [`RunSpec`], call [`run`], read the [`Outcome`].
+//! Describe a run by a [`RunSpec`], call [`run`], read the [`Outcome`].
 
 mod check;
 mod engine;
@@ -47,14 +47,14 @@ pub enum Engine {
 /// How the fast engine visits the nodes; results do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Visits {
-    /// By what a port's window holds on average, looked at again and again.
+    /// The way follows the mean number of frames in a port's window, which is measured repeatedly.
     #[default]
     Adaptive,
-    /// Every node in every window.
+    /// Every node is visited in every window.
     All,
-    /// Only nodes with something to do.
+    /// Only nodes with due work are visited.
     Due,
-    /// By turns, some windows each: for tests.
+    /// The ways alternate after some windows: for tests.
     Turns,
 }
 
@@ -63,16 +63,16 @@ pub enum Visits {
 pub struct Options<'a> {
     /// Which engine carries out the run.
     pub engine: Engine,
-    /// Threads for one run (fast engine), at most; 0 = by the work of a window and the cores that are free. Where windows hold
-    /// few frames one thread runs what several were asked for, unless `visits` is other than adaptive.
+    /// Most threads for one run (fast engine); 0 = by the work of a window and the free cores. With few frames in a window, one
+    /// thread does the run, unless `visits` is not adaptive.
     pub threads: usize,
-    /// How nodes are visited (fast engine). Every way is one for several threads too, but for stars whose nodes run further than
-    /// a window: they do so on one.
+    /// How nodes are visited (fast engine), on any number of threads. Stars whose nodes run further than a window do so on
+    /// one thread.
     pub visits: Visits,
-    /// Nodes that are to run the model's way, an event at a time, beside those whose settings the fast way does not know (fast
-    /// engine): for tests, and to see what the fast way is worth.
+    /// Nodes that run by the model, an event at a time, beside those whose settings the fast engine lacks. For tests, and to
+    /// measure the gain of the fast engine.
     pub by_model: &'a [cnsim_scheme_api::NodeId],
-    /// Called now and then with (simulated time, packet-hops so far); returning false stops the run.
+    /// Called repeatedly with (simulated time, packet-hops so far); it returns false to stop the run.
     pub progress: Option<&'a (dyn Fn(cnsim_scheme_api::Time, u64) -> bool + Sync)>,
 }
 
@@ -90,13 +90,13 @@ impl std::fmt::Debug for Options<'_> {
 /// Why a run ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunError {
-    /// The spec cannot be run: what and why.
+    /// The spec cannot be run: the item and the reason.
     Spec(String),
     /// A law was broken: time, place and cause.
     Law(String),
-    /// A scheme failed, panicked, or asked for what cannot be: site, time and cause.
+    /// A scheme failed, panicked, or made an impossible request: site, time and cause.
     Scheme(String),
-    /// The progress callback stopped it.
+    /// The progress callback stopped the run.
     Stopped,
 }
 

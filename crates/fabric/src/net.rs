@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// Times of a run are below this (10 hours in ps), so that a frame has bits beside its generation time.
 pub(crate) const LONGEST: u64 = 1 << 55;
 
-/// Leads of a window at most, where nothing else bounds it.
+/// Most leads in a window without another bound.
 const LONGEST_WINDOW: u64 = 256;
 
 /// The far end of an output port.
@@ -28,13 +28,13 @@ pub(crate) struct Link {
     pub(crate) peer: u32,
     /// Node at the far end.
     pub(crate) peer_node: u32,
-    /// Propagation plus processing at the far end, ps.
+    /// Propagation delay plus processing delay at the far end, ps.
     pub(crate) delay: u64,
-    /// Rate.
+    /// Rate of the link.
     pub(crate) tx: TxRate,
-    /// Rate, bit/s.
+    /// Rate of the link, bit/s.
     pub(crate) rate: Rate,
-    /// Part of the spanning tree that broadcasts use.
+    /// Whether the link is part of the spanning tree for broadcasts.
     pub(crate) tree: bool,
 }
 
@@ -42,17 +42,17 @@ pub(crate) struct Link {
 #[derive(Clone, Copy, Debug)]
 struct Way {
     first: u32,
-    /// Choices less one; they are a power of two.
+    /// Number of choices, a power of two, less one.
     mask: u16,
     /// All ones at the destination's own switch, else 0.
     local: u16,
-    /// 2^32 by the product of the choices used up below ([`Routing::Destination`]).
+    /// 2^32 over the product of the choices at lower levels ([`Routing::Destination`]).
     share: u64,
-    /// The number of choices is not a power of two, or the hash is [`Routing::ForkHash`].
+    /// Whether the number of choices is not a power of two, or the hash is [`Routing::ForkHash`].
     odd: bool,
 }
 
-/// Where a host is linked: its switch (index among switches), that one's port and column in the table of routes.
+/// The link of a host: its switch (index among switches), the port there, and the switch's column in the table of routes.
 #[derive(Clone, Copy, Debug)]
 struct Seat {
     switch: u32,
@@ -74,7 +74,7 @@ pub(crate) struct Net {
     table: Vec<u16>,
     /// Per switch: its column. Switches with hosts come first.
     columns: Vec<u32>,
-    /// How many have hosts.
+    /// Number of switches with hosts.
     edges: usize,
     /// The groups, flat in `way_ports`, for a choice without branches.
     ways: Vec<Way>,
@@ -83,40 +83,40 @@ pub(crate) struct Net {
     /// Levels from the hosts upwards.
     level: Vec<u32>,
     routing: Routing,
-    /// It is [`Routing::FrameHash`]: asked first, as most frames are routed so where speed matters.
+    /// Whether the routing is [`Routing::FrameHash`]: tested first, as large runs use it most.
     by_frame: bool,
     salts: Salts,
     /// By which hosts send, and switches.
     pub(crate) clocks: Vec<Clock>,
     pub(crate) switch_clock: Clock,
-    /// Among data frames that reach a switch in one moment.
+    /// Order of data frames that reach a switch at the same time.
     pub(crate) ties: Ties,
-    /// By how much at most more bytes pass a link than its rate says, as times are cut or clocks run fast.
+    /// Largest excess of the bytes on a link above its rate, as times are rounded down or clocks run fast.
     pub(crate) slack: u64,
     pub(crate) schemes: Vec<Managed>,
     pub(crate) control: ControlTransport,
     pub(crate) record: Record,
     pub(crate) duration: u64,
     pub(crate) seed: u64,
-    /// Least delay of all links, ps: a node may be run that far ahead of its neighbours.
+    /// Least delay of all links, ps: a node may run that far ahead of its neighbours.
     pub(crate) lead: u64,
-    /// What a node is run at a time, ps: twice the lead where nodes take turns, else the lead.
+    /// Length of a node's window, ps: twice the lead if nodes take turns, else the lead.
     pub(crate) window: u64,
-    /// Leads that a window may have where nothing that is not data can come from a switch: in a star whose switch is not about to
-    /// ask for a PAUSE. Elsewhere no more than a window has.
+    /// Leads in a window while a switch can send only data: in a star whose switch is far from a PAUSE. In other networks, the
+    /// leads of an ordinary window.
     pub(crate) longest: u64,
-    /// Per node: half of them, of which no two are neighbours. Empty where there are no such halves.
+    /// Per node: whether it is in the first of two halves without links inside a half. Empty if there are no such halves.
     pub(crate) halves: Vec<bool>,
     /// Longest data frame of all sources, bytes.
     pub(crate) mtu: u16,
-    /// Finite flows.
+    /// The finite flows of the run.
     pub(crate) flows: Flows,
     /// Classes of data, in order of priority: at least one.
     pub(crate) classes: Vec<ClassSpec>,
 }
 
 impl Net {
-    /// When feedback that leaves a node at `now` reaches its host without a frame; none where it travels as one.
+    /// Time at which feedback that leaves a node at `now` reaches its host without a frame; none if it travels as a frame.
     #[inline]
     pub(crate) fn direct(&self, now: u64) -> Option<u64> {
         match self.control {
@@ -125,7 +125,7 @@ impl Net {
         }
     }
 
-    /// Width of a bin of the control messages made, ps; zero where they are not recorded.
+    /// Width of a bin of the control messages made, ps; zero if they are not recorded.
     pub(crate) fn control_bin(&self) -> u64 {
         if self.record.control { self.record.bin.as_ps() } else { 0 }
     }
@@ -397,8 +397,8 @@ impl Net {
         }
     }
 
-    /// Parts the nodes in two halves such that every link leads from one to the other, if that is possible: in trees, stars and
-    /// chains, not in a ring of three.
+    /// Divides the nodes of a bipartite network (tree, star, chain) into two halves, so that every link leads from one to the
+    /// other. A ring of three has no such halves.
     fn halve(&self) -> Vec<bool> {
         let nodes = self.ports.len() - 1;
         let mut half: Vec<Option<bool>> = vec![None; nodes];
@@ -422,8 +422,8 @@ impl Net {
         half.into_iter().map(|h| h == Some(true)).collect()
     }
 
-    /// Leads of the longest window: more than two in stars whose hosts answer nothing and send nothing by themselves but data, so
-    /// that only what a switch makes comes back to one. A window's times and a port still fit the keys by which arrivals are
+    /// Leads of the longest window. There are more than two in stars whose hosts send only data, so that only messages made by
+    /// the switch return to a host. A window's times and a port must fit the keys by which arrivals are
     /// ranked.
     fn longest_window(&self, spec: &RunSpec) -> u64 {
         let hosts = self.hosts as usize;
@@ -442,14 +442,14 @@ impl Net {
         fits.clamp(own, LONGEST_WINDOW)
     }
 
-    /// Most bytes that an input of these ports can take in within a window, or its own messages.
+    /// Most bytes that an input of these ports can receive in a window, or its own messages.
     pub(crate) fn margin(&self, base: u32, ports: usize) -> u64 {
         let rates = self.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.rate.bps());
         let fastest = rates.fold(0.0, f64::max);
         (fastest * self.window as f64 / 8e12) as u64 * self.slack + 2 * 9216 + 64 * ports as u64
     }
 
-    /// Frames of the greatest length that may be on their way to a port, and one more: places to begin with.
+    /// Initial places for frames on their way to a port: the number of longest frames that fit, and one more.
     pub(crate) fn flight(&self, port: u32) -> usize {
         let Some(l) = self.links[port as usize] else { return 0 };
         ((l.delay + self.lead) / l.tx.time(self.mtu).max(1) + 2).clamp(4, 64) as usize
@@ -473,7 +473,7 @@ impl Net {
         self.ports.len() - 1 - self.hosts as usize
     }
 
-    /// Fetches beforehand the routes of switch `s` to all hosts.
+    /// Prefetches the routes of switch `s` to all hosts.
     #[inline]
     pub(crate) fn expect(&self, s: usize) {
         for column in (0..self.edges).step_by(32) {
@@ -481,7 +481,7 @@ impl Net {
         }
     }
 
-    /// Output port of switch `s` towards host `dst`, without branches where the choices are a power of two, as nearly always.
+    /// Output port of switch `s` towards host `dst`, without branches if the number of choices is a power of two, as is usual.
     /// `next_path` is the state of round robin, by destination host.
     #[inline(always)]
     pub(crate) fn route(&self, s: usize, dst: u32, flow: u32, seq: u32, next_path: &mut [u8]) -> u16 {
@@ -494,7 +494,7 @@ impl Net {
         self.way_ports[way.first as usize + usize::from(pick & way.mask | port & way.local)]
     }
 
-    /// Output port of switch `s` towards another switch. `seen` is what of a frame decides: destination, flow and number.
+    /// Output port of switch `s` towards another switch. `seen` has the fields of a frame that decide: destination, flow and number.
     #[cold]
     #[inline(never)]
     pub(crate) fn towards(&self, s: usize, to: usize, seen: (u32, u32, u32), next_path: &mut [u8]) -> u16 {
@@ -504,7 +504,7 @@ impl Net {
         self.way_ports[way.first as usize + pick as usize]
     }
 
-    /// What says which of equal paths a frame takes: the remainder of this by their number (`modulo`).
+    /// The number that chooses among equal paths: its remainder by their number (`modulo`) is the path of a frame.
     #[inline(always)]
     fn pick(
         &self,
@@ -530,7 +530,7 @@ impl Net {
         }
     }
 
-    /// Ports of switch `s` that lead to another switch; none where no path does.
+    /// Ports of switch `s` that lead to another switch; none without a path.
     #[inline]
     fn group(&self, s: usize, to: usize) -> &[u16] {
         self.ports_of(self.table[s * self.total_switches + self.columns[to] as usize])
@@ -542,12 +542,12 @@ impl Net {
         way.and_then(|w| self.way_ports[w.first as usize..].get(..=usize::from(w.mask))).unwrap_or_default()
     }
 
-    /// Rate of a port's link. Nothing goes to a port without one; a scheme there is given a rate all the same.
+    /// Rate of a port's link. A port without a link carries nothing, but its scheme has a rate.
     pub(crate) fn rate(&self, port: u32) -> Rate {
         self.links[port as usize].map_or(Rate::from_gbps(10.0), |l| l.rate)
     }
 
-    /// Ports of a node that are on the spanning tree, but for one of them.
+    /// Ports of a node that are on the spanning tree, except one.
     pub(crate) fn tree_ports(&self, node: u32, but: u16) -> impl Iterator<Item = usize> {
         let links = &self.links[self.ports[node as usize] as usize..self.ports[node as usize + 1] as usize];
         let on_tree = move |p: &usize| *p != usize::from(but) && links[*p].is_some_and(|l| l.tree);
@@ -559,7 +559,7 @@ impl Net {
         self.routing == Routing::RoundRobin && self.ways.iter().any(|w| w.mask > 0)
     }
 
-    /// Does switch `s` send frames to some host by turns?
+    /// Does switch `s` use several ports in turn for some host?
     pub(crate) fn in_turn(&self, s: usize) -> bool {
         let many = |to: usize| to != s && self.group(s, to).len() > 1;
         self.routing == Routing::RoundRobin && self.attach.iter().any(|a| many(a.switch as usize))

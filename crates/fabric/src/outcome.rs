@@ -1,4 +1,4 @@
-//! What a run yields.
+//! The outcome of a run.
 
 use cnsim_scheme_api::{Gauge, NodeId, Rate, Time};
 
@@ -7,76 +7,76 @@ use cnsim_scheme_api::{Gauge, NodeId, Rate, Time};
 pub struct Outcome {
     /// Simulated time of the run.
     pub duration: Time,
-    /// Per host, in order.
+    /// Measurements at each host, in order.
     pub hosts: Vec<HostOutcome>,
-    /// Per switch, in order.
+    /// Measurements at each switch, in order.
     pub switches: Vec<SwitchOutcome>,
-    /// Control messages made (a broadcast is one) and their bits.
+    /// Number of control messages made; a broadcast counts as one.
     pub control_messages: u64,
-    /// Bits of the control messages made, each counted once, PAUSE not.
+    /// Bits of the control messages made, each counted once, without PAUSE.
     pub control_bits: u64,
     /// Control messages that could not be queued.
     pub control_discarded: u64,
-    /// Feedback that reached a host without a reaction point to take it.
+    /// Feedback messages that reached a host without a reaction point for them.
     pub feedback_ignored: u64,
     /// Feedback messages lost by the fault of a host.
     pub feedback_lost: u64,
     /// The schemes' own counters, by name.
     pub counters: Vec<(String, u64)>,
-    /// The schemes' gauges, which series are numbered by.
+    /// The schemes' gauges; series refer to them by number.
     pub gauges: Vec<Gauge>,
-    /// What was recorded over time.
+    /// Quantities recorded over time.
     pub series: Vec<Series>,
-    /// Data and control frames that finished a link, PAUSE not.
+    /// Data and control frames that finished a link, without PAUSE.
     pub packet_hops: u64,
     /// Control frames among [`Outcome::packet_hops`].
     pub control_hops: u64,
     /// Hashes over what happened in the run.
     pub fingerprint: Fingerprint,
-    /// Delivered bytes by (source, destination) index `src * hosts + dst`, if asked for.
+    /// Delivered bytes by (source, destination), at index `src * hosts + dst`; empty if not recorded.
     pub matrix: Vec<u64>,
-    /// Frames that switches dropped by (source, destination), as [`Outcome::matrix`]; empty where none was, or it was not asked for.
+    /// Frames that switches dropped by (source, destination), as [`Outcome::matrix`]; empty without drops, or if not recorded.
     pub lost: Vec<u64>,
-    /// Time of the last delivery, when frames still waited at a host or a stopped port and none was delivered for the last tenth
-    /// of the run.
+    /// Time of the last delivery of a frozen network: frames waited at a host or a stopped port, and none was delivered in the last
+    /// tenth of the run.
     pub frozen_since: Option<Time>,
-    /// Where it is frozen: which stopped ports wait for which. None where no port is stopped, but the sources are held back.
+    /// Stopped ports of a frozen network that wait for each other. None if no port is stopped, but the sources are held back.
     pub standstill: Option<Standstill>,
-    /// Which nodes ran by the model, an event at a time, and why; none where all are fast.
+    /// Nodes that ran by the model, an event at a time, with the reason; none if all ran by the fast engine.
     pub by_model: Option<ByModel>,
 }
 
-/// Switch ports whose data cannot leave, each of which waits for the next: the memory at the far end of its link holds frames
-/// that are to leave there.
+/// Switch ports whose data cannot leave. Each waits for the next: the memory at the far end of its link holds frames for that
+/// port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standstill {
     /// Node and port.
     pub ports: Vec<(NodeId, u16)>,
-    /// The last waits for the first: a deadlock. Otherwise the last serves nothing, or has been let go just now.
+    /// Whether the last port waits for the first: a deadlock. Otherwise the last port serves nothing, or has just been let go.
     pub circle: bool,
 }
 
-/// Nodes that ran by the model, as it was asked for or as the fast engine lacks their settings: the same results, later.
+/// Nodes that ran by the model, on request or because the fast engine lacks their settings. The results are the same, and the run takes longer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ByModel {
-    /// Which nodes.
+    /// The nodes, as text.
     pub nodes: Vec<NodeId>,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
-/// Hashes over what happened, equal for equal runs on any engine, thread count and machine.
+/// Hashes over the events of a run, equal for equal runs on any engine, thread count and machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fingerprint {
-    /// PAUSE, drops, feedback: time, place, content.
+    /// Hash over PAUSE, drops and feedback: time, place, content.
     pub events: u64,
-    /// Deliveries: time, flow, number.
+    /// Hash over deliveries: time, flow, number.
     pub frames: u64,
-    /// Congestion-point samples: time, port, queue length.
+    /// Hash over samples of congestion points: time, port, queue length.
     pub samples: u64,
 }
 
-/// Measured at a host.
+/// Measurements at a host.
 #[derive(Clone, Debug, Default)]
 pub struct HostOutcome {
     /// Data frames that the host's sources generated.
@@ -91,7 +91,7 @@ pub struct HostOutcome {
     pub delivered_bits: u64,
     /// Time that the host's transmitter was in XOFF; times of several classes are added.
     pub paused: Time,
-    /// The same for each sixtieth of the run, ps; empty where it never was.
+    /// Time in XOFF in each sixtieth of the run, ps; empty if the host was never in XOFF.
     pub paused_by_part: Vec<u64>,
     /// Number of XOFF messages that the host received.
     pub pauses: u64,
@@ -101,13 +101,13 @@ pub struct HostOutcome {
     pub latency_max: Time,
     /// Flows that had an engaged limiter at some time.
     pub limited_flows: u64,
-    /// Histogram of the latencies of received data frames, if asked for.
+    /// Histogram of the latencies of received data frames; empty if not recorded.
     pub latency: Vec<u64>,
     /// Finite transfers received whole, in order of completion.
     pub completions: Vec<Completion>,
     /// Finite transfers to this host that were not received whole.
     pub incomplete: u64,
-    /// All of them, by source and start.
+    /// The transfers to this host that were not received whole, by source and start.
     pub missing: Vec<Incomplete>,
 }
 
@@ -116,9 +116,9 @@ pub struct HostOutcome {
 pub struct Incomplete {
     /// Source host.
     pub src: NodeId,
-    /// Its size, bytes.
+    /// Size of the transfer, bytes.
     pub bytes: u64,
-    /// When it begins at its source.
+    /// Time at which the transfer begins at its source.
     pub start: Time,
     /// Bytes on the link that have not arrived.
     pub missing: u64,
@@ -129,11 +129,11 @@ pub struct Incomplete {
 pub struct Completion {
     /// The host that sent the transfer.
     pub src: NodeId,
-    /// Its size, bytes; a last frame may have been padded beyond.
+    /// Size of the transfer, bytes; a last frame may have been padded beyond.
     pub bytes: u64,
-    /// When it began at its source.
+    /// Time at which the transfer began at its source.
     pub start: Time,
-    /// When its last byte arrived.
+    /// Time at which the last byte arrived.
     pub end: Time,
 }
 
@@ -171,19 +171,19 @@ pub fn latency_quantile(histogram: &[u64], q: f64) -> Option<Time> {
     None
 }
 
-/// Measured at a switch.
+/// Measurements at a switch.
 #[derive(Clone, Debug, Default)]
 pub struct SwitchOutcome {
-    /// What was measured at each port, in order.
+    /// Measurements at each port, in order.
     pub ports: Vec<PortOutcome>,
     /// Time that each port was in XOFF in each sixtieth of the run, ps, all classes added; empty where it never was.
     pub paused_by_part: Vec<Vec<u64>>,
 }
 
-/// Measured at a switch port.
+/// Measurements at a switch port.
 #[derive(Clone, Debug, Default)]
 pub struct PortOutcome {
-    /// Data frames discarded for want of partition space, by output port.
+    /// Data frames for this output port that were discarded because their partition was full.
     pub dropped: u64,
     /// Data frames discarded by the output-queue limit.
     pub dropped_by_limit: u64,
@@ -193,7 +193,7 @@ pub struct PortOutcome {
     pub sent_bits: u64,
     /// Control frames that the port sent.
     pub control_sent: u64,
-    /// XOFF sent to the peer of this port.
+    /// XOFF messages sent to the peer of this port.
     pub xoffs: u64,
     /// Time that this port's transmitter was in XOFF; times of several classes are added.
     pub paused: Time,
@@ -201,7 +201,7 @@ pub struct PortOutcome {
     pub queue_max: u64,
 }
 
-/// What a series shows.
+/// The quantity of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeriesKind {
     /// Queue length, bytes, sampled at each bin's end.
@@ -211,7 +211,7 @@ pub enum SeriesKind {
         /// Output port.
         port: u16,
     },
-    /// Largest length of that queue in each bin, bytes, however short it was.
+    /// Largest queue length of an output port in each bin, bytes, however short it lasted.
     QueuePeak {
         /// Switch.
         node: NodeId,
@@ -238,14 +238,14 @@ pub enum SeriesKind {
         /// Host.
         host: NodeId,
     },
-    /// Limiter rate of a flow, bit/s, sampled at each bin's end (line rate while there is none).
+    /// Limiter rate of a flow, bit/s, sampled at each bin's end; the line rate without a limiter.
     LimiterRate {
         /// Source host.
         src: NodeId,
         /// Destination host.
         dst: NodeId,
     },
-    /// What the congestion point of a port shows by a gauge, sampled at each bin's end.
+    /// Gauge of a port's congestion point, sampled at each bin's end.
     AtPort {
         /// Switch.
         node: NodeId,
@@ -254,7 +254,7 @@ pub enum SeriesKind {
         /// Number of the gauge in [`Outcome::gauges`].
         gauge: u16,
     },
-    /// The same, of a flow's reflector.
+    /// Gauge of a flow's reflector, sampled at each bin's end.
     AtSink {
         /// Source host.
         src: NodeId,
@@ -263,7 +263,7 @@ pub enum SeriesKind {
         /// Number of the gauge in [`Outcome::gauges`].
         gauge: u16,
     },
-    /// The same, of a flow's reaction point.
+    /// Gauge of a flow's reaction point, sampled at each bin's end.
     AtSource {
         /// Source host.
         src: NodeId,
@@ -272,7 +272,7 @@ pub enum SeriesKind {
         /// Number of the gauge in [`Outcome::gauges`].
         gauge: u16,
     },
-    /// Rate delivered of a flow, bit/s, mean of each bin.
+    /// Rate delivered for a flow, bit/s, mean of each bin.
     Flow {
         /// Source host.
         src: NodeId,
@@ -284,7 +284,7 @@ pub enum SeriesKind {
 /// One value per bin: `values[i]` belongs to the bin that ends at `(i + 1) * bin`.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// What the values are of.
+    /// The quantity of the values.
     pub kind: SeriesKind,
     /// Width of a bin.
     pub bin: Time,
@@ -293,13 +293,13 @@ pub struct Series {
 }
 
 impl Outcome {
-    /// What the run gave, without which nodes ran by the model: equal for both engines, to the last field.
+    /// The outcome without the list of nodes that ran by the model: equal for both engines, to the last field.
     #[must_use]
     pub fn results(self) -> Self {
         Self { by_model: None, ..self }
     }
 
-    /// Data frames discarded in switches, for whatever reason.
+    /// Data frames discarded in switches, for any reason.
     pub fn dropped(&self) -> u64 {
         self.switches.iter().flat_map(|s| &s.ports).map(|p| p.dropped + p.dropped_by_limit).sum()
     }
@@ -310,7 +310,7 @@ impl Outcome {
         Rate::from_bps(bits as f64 / self.duration.as_secs_f64())
     }
 
-    /// What a switch port measured; `hosts` is the number of hosts. None for a host's port.
+    /// Measurements at a switch port; `hosts` is the number of hosts. None for a host's port.
     pub fn port(&self, hosts: usize, at: (NodeId, u16)) -> Option<&PortOutcome> {
         let switch = (at.0.0 as usize).checked_sub(hosts)?;
         self.switches.get(switch)?.ports.get(usize::from(at.1))

@@ -1,4 +1,4 @@
-//! What the network is told: plain data, already checked by whoever built it (crate `studies` from a scenario file).
+//! The specification of a run: plain data, already checked by its builder (crate `lab`, from a scenario file).
 //!
 //! Nodes are numbered hosts first, then switches: host `h` is `NodeId(h)`, switch `s` is `NodeId(hosts + s)`.
 
@@ -6,7 +6,7 @@ use crate::RunError;
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Scheme, Time};
 use std::sync::Arc;
 
-/// One run: network, traffic, schemes, events, what to record.
+/// One run: network, traffic, schemes, events, recording.
 #[derive(Clone, Debug)]
 pub struct RunSpec {
     /// Hosts, in order; each has port 0 only.
@@ -15,8 +15,8 @@ pub struct RunSpec {
     pub switches: Vec<SwitchSpec>,
     /// Full-duplex links.
     pub links: Vec<LinkSpec>,
-    /// Classes of data, in order of priority; empty: one, under PAUSE wherever a switch has it. Several run the model's way only,
-    /// an event at a time.
+    /// Classes of data, in order of priority; empty: one class, under the PAUSE of each switch. Several classes run by the model
+    /// only, an event at a time.
     pub classes: Vec<ClassSpec>,
     /// Path choice where several shortest paths exist.
     pub routing: Routing,
@@ -24,9 +24,9 @@ pub struct RunSpec {
     pub schemes: Vec<Arc<dyn Scheme>>,
     /// How feedback messages travel.
     pub control: ControlTransport,
-    /// To what transmission times and the gaps of limiters are rounded.
+    /// Rounding of transmission times and of the gaps of limiters.
     pub rounding: Rounding,
-    /// Which goes first of the data frames that reach a switch in one moment.
+    /// Order of the data frames that reach a switch at the same time.
     pub ties: Ties,
     /// Scheduled changes of service rate.
     pub changes: Vec<RateChange>,
@@ -34,7 +34,7 @@ pub struct RunSpec {
     pub duration: Time,
     /// Seed of every random stream.
     pub seed: u64,
-    /// What to record over time.
+    /// Quantities that are recorded over time.
     pub record: Record,
 }
 
@@ -42,10 +42,10 @@ pub struct RunSpec {
 const MOST_CLASSES: usize = 8;
 
 impl RunSpec {
-    /// The classes of the run's data: those that it names, or the one class that there is where it names none.
+    /// The classes of the run's data: those that it names, or a single class if it names none.
     ///
     /// # Errors
-    /// There are more than eight classes, or a source is of a class that there is not.
+    /// More than eight classes, or a source with an unknown class.
     pub fn data_classes(&self) -> Result<Vec<ClassSpec>, RunError> {
         let one = || vec![ClassSpec { name: "data".into(), pause: true }];
         let classes = if self.classes.is_empty() { one() } else { self.classes.clone() };
@@ -67,73 +67,73 @@ impl RunSpec {
     }
 }
 
-/// A class of data. At each port it has a queue of its own, which goes before those of later classes, and at each switch a memory
-/// of its own, organised as [`SwitchSpec::buffer`] says. A host has a FIFO of its own for it.
+/// A class of data. At each port it has its own queue, which is served before those of later classes. At each switch it has its own
+/// memory, organised by [`SwitchSpec::buffer`], and at each host its own FIFO.
 ///
-/// Congestion management is the first class's: congestion points stand at its queues, its frames meet limiters, and control in the
-/// data class travels in it.
+/// Only the first class has congestion management: congestion points at its queues, limiters for its frames. Control in the data
+/// class belongs to it, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassSpec {
-    /// Name in scenario and results.
+    /// Name of the class in scenario and results.
     pub name: String,
-    /// XOFF and XON of its own, where a switch has PAUSE: it stops this class alone, as with priority flow control (802.1Qbb).
+    /// XOFF and XON of this class, if a switch has PAUSE. They stop this class alone, as in priority flow control (802.1Qbb).
     pub pause: bool,
 }
 
 /// A host: sources, application queue, NIC.
 #[derive(Clone, Debug)]
 pub struct HostSpec {
-    /// Name in scenario and results.
+    /// Name of the host in scenario and results.
     pub name: String,
     /// Processing delay on reception.
     pub processing: Time,
     /// Sources of frames.
     pub sources: Vec<SourceSpec>,
-    /// Frames that wait in the host's FIFO (application queue and NIC buffer together); tail drop at the source beyond.
+    /// Most frames in the host's FIFO (application queue and NIC buffer together); further frames are dropped at the source.
     pub fifo_frames: u32,
-    /// Frames that a limiter's queue holds; excess of that flow is discarded at the source.
+    /// Most frames in a limiter's queue; further frames of the flow are discarded at the source.
     pub limiter_frames: u32,
     /// Where a frame meets its limiter.
     pub limiter_position: LimiterPosition,
-    /// Frames that an application FIFO holds ahead of the limiters; none: a new frame meets its limiter or the FIFO at once.
-    /// Its head goes on when the FIFO has room, if it is not held back; else when its limiter's queue has room, and is discarded
-    /// if that has none, so that a limited flow blocks nobody. Hosts with one FIFO only.
+    /// Most frames in an application FIFO ahead of the limiters; none: a new frame enters its limiter or the FIFO at once.
+    /// An unlimited head goes on when the FIFO has room. A limited head enters its limiter's queue, or is discarded if that is
+    /// full, so that a limited flow blocks no other. Hosts with one FIFO only.
     pub backlog_frames: u32,
     /// One FIFO, or a virtual output queue per destination.
     pub queues: HostQueues,
-    /// From the arrival of a feedback message to its effect at the reaction point.
+    /// Time from the arrival of a feedback message to its effect at the reaction point.
     pub feedback_delay: Time,
-    /// What is wrong with this host.
+    /// Faults of this host.
     pub faults: Faults,
-    /// How much too fast its clock runs, in parts per million: by it its frames take less on its link, and its slots and the gaps
-    /// of its limiters are shorter. Less than 100,000 either way.
+    /// Error of the host's clock, in parts per million; positive: too fast. A fast clock shortens transmission times, slots and the
+    /// gaps of limiters. Less than 100,000 either way.
     pub clock_ppm: f64,
     /// Index into [`RunSpec::schemes`]; none: feedback is delivered, counted and ignored.
     pub scheme: Option<usize>,
 }
 
-/// To what times on a link are rounded.
+/// Rounding of times on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Rounding {
-    /// To the nearest picosecond.
+    /// Times are rounded to the nearest picosecond.
     #[default]
     Exact,
-    /// Down to whole nanoseconds, as simulators with a clock of nanoseconds do: a link is a little too fast.
+    /// Times are rounded down to nanoseconds, as in simulators with a clock of nanoseconds: a link is slightly too fast.
     WholeNs,
 }
 
-/// The order in which a switch takes data frames that reach it, by several ports, in one moment. It decides which of them finds room
-/// where there is room for one.
+/// The order in which a switch takes data frames that reach it by several ports at the same time. It decides which frame is stored
+/// if there is memory for one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Ties {
-    /// By port, the lowest first. Of senders with equal periods that fill a port together, the one at the lowest port loses nothing.
+    /// The lowest port is first. If senders with equal periods fill a port, the sender at the lowest port loses nothing.
     #[default]
     ByPort,
-    /// By a draw of its own for each switch, moment and port, from the run's seed: each has the same chance at every moment.
+    /// The order is drawn from the run's seed, anew for each switch and time: all ports have the same chance.
     Drawn,
 }
 
-/// Faults of a host, to see what a network makes of them.
+/// Faults of a host, to test a network against them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Faults {
     /// The host keeps sending while it is paused.
@@ -145,23 +145,23 @@ pub struct Faults {
 /// Where frames meet their limiter, `host.limiter_position` (assumption A3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LimiterPosition {
-    /// A generated frame enters its flow's limiter queue and, when paced out, joins the tail of the host's FIFO. A finite flow, when its
-    /// limiter lets a frame go, waits for the link beside that FIFO.
+    /// A generated frame enters its flow's limiter queue. When the limiter releases it, it joins the tail of the host's FIFO. A finite
+    /// flow waits for the link beside that FIFO.
     AtSource,
-    /// Frames meet the limiter as they leave for the link: limiter queues and the FIFO share the link round robin.
+    /// Frames meet the limiter when they leave for the link: limiter queues and the FIFO share the link round robin.
     #[default]
     BelowQueue,
 }
 
-/// How a host queues its frames. A finite flow has a queue of its own in both ways; flows and frames that wait in queues take turns at
-/// the link, and so do the flows.
+/// Organisation of a host's queues. A finite flow always has its own queue. Flows and queued frames share the link in turn, and so
+/// do the flows among themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum HostQueues {
     /// One FIFO, and a queue for each engaged limiter.
     #[default]
     Fifo,
-    /// A virtual output queue per destination, served round robin; a limiter paces its own queue in place, nothing is
-    /// moved when it is engaged or given back (Z07). `fifo_frames` bounds all of them together. Always below the queue.
+    /// A virtual output queue per destination, served round robin. A limiter paces its queue in place, so no frame moves
+    /// when it is engaged or released (Z07). `fifo_frames` bounds all queues together. Limiters are always below the queue.
     PerDestination,
 }
 
@@ -172,7 +172,7 @@ pub struct Transfer {
     pub start: Time,
     /// The host that the data goes to.
     pub dst: NodeId,
-    /// How much; the last frame is shorter, but at least 64 B.
+    /// Amount of data; the last frame is shorter, but at least 64 B.
     pub bytes: Bytes,
 }
 
@@ -187,19 +187,19 @@ impl Transfer {
 /// A source of frames at a host.
 #[derive(Clone, Debug)]
 pub struct SourceSpec {
-    /// When the source makes frames.
+    /// Arrival process of the source.
     pub arrivals: Arrivals,
-    /// Which hosts the frames go to.
+    /// Destinations of the frames.
     pub destinations: Destinations,
     /// Length of the source's frames.
     pub frame: Bytes,
     /// The source makes no frame before this time.
     pub start: Time,
-    /// No frame at or after this moment.
+    /// The source makes no frame at or after this time.
     pub stop: Time,
     /// Phase of the slots.
     pub phase: Phase,
-    /// With [`Arrivals::Transfers`]: the transfers, by start; `destinations` is not used then.
+    /// The transfers of [`Arrivals::Transfers`], by start; `destinations` is then not used.
     pub transfers: Vec<Transfer>,
     /// Class of its frames: an index into [`RunSpec::classes`].
     pub class: u8,
@@ -210,36 +210,36 @@ pub struct SourceSpec {
 pub enum Arrivals {
     /// One draw per frame time of the access link: a frame with probability `load`.
     Bernoulli {
-        /// 0 to 1.
+        /// Share of the link's rate, 0 to 1.
         load: f64,
     },
     /// Back to back: a frame is there whenever one can be sent.
     Greedy,
-    /// Greedy while on, silent while off, from `start` on.
+    /// From `start` on, back to back during `on`, silent during `off`.
     OnOff {
-        /// Time on.
+        /// Length of a period of sending.
         on: Time,
-        /// Time off.
+        /// Length of a period of silence.
         off: Time,
-        /// How far into its period it starts: `on` starts with the off time.
+        /// Place in the period at the start; `on` starts with the silence.
         shift: Time,
     },
-    /// In every idle slot a burst begins with the probability that gives `load`; its frames follow back to back, all to
-    /// one destination.
+    /// In every idle slot a burst begins, with the probability that gives `load`. Its frames follow back to back, to one
+    /// destination.
     Bursts {
-        /// 0 to 1.
+        /// Share of the link's rate, 0 to 1.
         load: f64,
-        /// Frames of a burst.
+        /// Number of frames in a burst.
         frames: u32,
     },
-    /// Finite transfers, each greedy from its start; those under way share the host frame by frame.
+    /// Finite transfers, each back to back from its start; those under way share the host frame by frame.
     Transfers,
 }
 
 /// Destinations of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destinations {
-    /// Uniform over all hosts but itself.
+    /// Each frame goes to one of all other hosts, all equally likely.
     Uniform,
     /// All frames go to this host.
     Fixed(NodeId),
@@ -250,21 +250,21 @@ pub enum Destinations {
 /// Phase of a source's slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Phase {
-    /// Each host draws a phase of its own; finite transfers begin when their lists say so.
+    /// Each host draws its own phase; finite transfers begin at the times of their lists.
     #[default]
     Random,
-    /// All hosts alike: for exact queueing tests.
+    /// All hosts have the same phase: for exact queueing tests.
     Aligned,
 }
 
 /// A switch: its ports, its memory and its scheme.
 #[derive(Clone, Debug)]
 pub struct SwitchSpec {
-    /// Name in scenario and results.
+    /// Name of the switch in scenario and results.
     pub name: String,
     /// Ports, with or without a link.
     pub ports: u16,
-    /// Processing delay on reception, and of a feedback message made here.
+    /// Processing delay on reception, and of a feedback message made at the switch.
     pub processing: Time,
     /// How the switch's memory is divided, and its PAUSE.
     pub buffer: BufferSpec,
@@ -275,11 +275,11 @@ pub struct SwitchSpec {
 /// Organisation of a switch's memory (`schemes.md` 1.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Organisation {
-    /// Every output buffer partitioned per input port: `share` for each (output, input) pair.
+    /// Every output buffer is partitioned by input port: `share` for each (output, input) pair.
     Crosspoint,
-    /// `share` per input port, shared among all outputs.
+    /// Each input port has `share`, for frames to all outputs.
     Input,
-    /// `share` nominal per output port; frames are dropped only when the pool of ports x `share` is full.
+    /// Each output port has a nominal `share`; frames are dropped only when the pool of ports x `share` is full.
     SharedOutput,
 }
 
@@ -292,16 +292,16 @@ pub struct BufferSpec {
     pub share: Bytes,
     /// Largest number of bytes queued for one output; none = unlimited.
     pub output_limit: Option<Bytes>,
-    /// PAUSE of the switch; none where it sends none.
+    /// PAUSE of the switch; none if it sends no PAUSE.
     pub pause: Option<PauseSpec>,
 }
 
 /// 802.3x PAUSE of a switch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PauseSpec {
-    /// XOFF when a partition's occupancy exceeds this.
+    /// XOFF is sent when a partition's occupancy exceeds this.
     pub high: Bytes,
-    /// XON when all partitions concerned are at or below this.
+    /// XON is sent when all partitions concerned are at or below this.
     pub low: Bytes,
     /// One flag for the whole switch, XOFF on all ports.
     pub global: bool,
@@ -314,25 +314,25 @@ pub struct PauseSpec {
 /// How a PAUSE frame reaches the other end, `pause.transport` (assumption A10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum PauseTransport {
-    /// A 64 B frame of the highest class: waits for the frame in transmission, occupies the link.
+    /// PAUSE is a 64 B frame of the highest class: it waits for the frame in transmission and occupies the link.
     #[default]
     Frame,
-    /// Effective a flat link delay plus processing later, occupying nothing.
+    /// PAUSE takes effect after the link delay plus processing, and takes no link capacity.
     Wire,
 }
 
 /// How feedback travels, `control.transport` (assumption A11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ControlTransport {
-    /// 64 B frames at strict priority over data, not stopped by PAUSE.
+    /// Feedback travels in 64 B frames at strict priority over data, not stopped by PAUSE.
     #[default]
     Priority,
-    /// 64 B frames in the data class: FIFO with data, stopped by PAUSE (C07).
+    /// Feedback travels in 64 B frames in the data class: FIFO with data, stopped by PAUSE (C07).
     InBand,
-    /// Feedback reaches its host a fixed time after it leaves its node, and takes no link's capacity; it counts as made. Probes
-    /// travel as with [`ControlTransport::Priority`]. At least twice the shortest delay of a link, processing included.
+    /// Feedback reaches its host after a fixed time, and takes no link capacity; it is counted when it is made. Probes travel as
+    /// with [`ControlTransport::Priority`]. The time is at least twice the shortest delay of a link, processing included.
     Ideal {
-        /// From the node that makes it to the host.
+        /// Time from the node that makes the feedback to the host.
         latency: Time,
     },
 }
@@ -353,21 +353,21 @@ pub struct LinkSpec {
 /// Choice among equal shortest paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Routing {
-    /// By a hash of the flow, salted at each switch by the run's seed.
+    /// The path follows a hash of the flow, salted at each switch by the run's seed.
     #[default]
     FlowHash,
-    /// By a hash of the flow that is the same at every switch: those that a switch sends to one of its neighbours all leave that
-    /// one by the same port, so that a fat tree uses few of its cores.
+    /// The path follows a hash of the flow that is the same at every switch. All flows from one switch to a neighbour leave that
+    /// neighbour by the same port, so a fat tree uses few of its cores.
     PolarisedHash,
-    /// By the hash of HPCC's fork of ns-3: MurmurHash3 of addresses and ports, which are those that the fork gives to nodes with
-    /// the numbers in their names and to the finite flows of a pair, seeded by the switch's number. Equal next hops stand in falling order of their numbers, as there.
-    /// Finite flows only.
+    /// The path follows the hash of HPCC's fork of ns-3: MurmurHash3 of addresses and ports, seeded by the switch's number. Addresses
+    /// follow from the numbers in the nodes' names, ports from the finite flows of a pair, as in the fork. Equal next hops have falling
+    /// order of their numbers. Finite flows only.
     ForkHash,
-    /// By a hash of flow and frame number: each frame anew.
+    /// The path follows a hash of flow and frame number, anew for each frame.
     FrameHash,
-    /// Round robin per (switch, destination).
+    /// Paths are used in turn, for each switch and destination.
     RoundRobin,
-    /// Destination modulo the number of choices (d-mod-k on a k-ary tree).
+    /// The path is the destination modulo the number of choices (d-mod-k on a k-ary tree).
     Destination,
 }
 
@@ -384,7 +384,7 @@ pub struct RateChange {
     pub rate: Rate,
 }
 
-/// What is recorded over time.
+/// Quantities that are recorded over time.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
     /// Width of a bin; zero records nothing.
@@ -397,10 +397,10 @@ pub struct Record {
     pub rates: Vec<(NodeId, NodeId)>,
     /// Flows (source, destination) whose delivered rate is recorded per bin.
     pub flows: Vec<(NodeId, NodeId)>,
-    /// Keep the rate of control messages made per bin.
+    /// Whether the rate of control messages made is recorded per bin.
     pub control: bool,
-    /// Keep delivered bytes and dropped frames for each (source, destination) pair.
+    /// Whether delivered bytes and dropped frames are kept for each (source, destination) pair.
     pub matrix: bool,
-    /// Keep a histogram of latencies per host.
+    /// Whether a histogram of latencies is kept for each host.
     pub latency: bool,
 }

@@ -111,8 +111,8 @@ pub(crate) fn index(r: &Report, looks: &[Colours], out: &mut String) {
     );
     if judged {
         out.push_str(
-            "<p class=\"lead\">Congestion management for data-centre Ethernet, simulated frame by frame and set beside the numbers that the studies printed. \
-             A number that differs stays in, with the assumption that is suspected.</p>",
+            "<p class=\"lead\">Congestion management for data-centre Ethernet, simulated frame by frame and compared with the numbers that the studies printed. \
+             A number that differs is shown with the suspected assumption.</p>",
         );
     }
     if judged {
@@ -181,7 +181,7 @@ fn cell_board(r: &Report, out: &mut String) {
 /// Marks of cells without a verdict.
 const OTHER: [Mark; 3] = [Mark::Incomparable, Mark::Unpublished, Mark::Zero];
 
-/// How the published cells of each metric came out: those with a verdict, most cells first.
+/// Verdicts of the published cells of each metric, the metric with most cells first.
 fn by_metric(r: &Report, out: &mut String) {
     let mut rows: Vec<(&str, Counts)> = Vec::new();
     for t in r.pages.iter().flat_map(|p| &p.tables) {
@@ -220,7 +220,7 @@ fn claim_board(claims: &[&Claim], out: &mut String) {
     if scored == 0 {
         let _ = write!(
             out,
-            "<div class=\"board\"><h2>Claims of the studies</h2><p class=\"small\"><a href=\"#claims\">{} claims</a> need further runs: what they rest on was not all run here.</p></div>",
+            "<div class=\"board\"><h2>Claims of the studies</h2><p class=\"small\"><a href=\"#claims\">{} claims</a> need further runs: these results lack some of their data.</p></div>",
             claims.len()
         );
         return;
@@ -275,7 +275,7 @@ fn scenarios(r: &Report, judged: bool, out: &mut String) {
     }
     let _ = write!(
         out,
-        "<h2>Scenarios</h2>{}<table class=\"plain list{}\"><thead><tr><th>scenario</th><th class=\"spare\">what is asked</th><th class=\"n\">agree</th><th class=\"n\">near</th><th class=\"n\">differ</th><th class=\"n spare\">other</th><th class=\"barcol\"><span class=\"away\">share</span></th></tr></thead>",
+        "<h2>Scenarios</h2>{}<table class=\"plain list{}\"><thead><tr><th>scenario</th><th class=\"spare\">question</th><th class=\"n\">agree</th><th class=\"n\">near</th><th class=\"n\">differ</th><th class=\"n spare\">other</th><th class=\"barcol\"><span class=\"away\">share</span></th></tr></thead>",
         scroll("scenarios"),
         if judged { "" } else { " unjudged" }
     );
@@ -342,7 +342,7 @@ fn differing(r: &Report, out: &mut String) {
     }
     let _ = write!(
         out,
-        "<h2>What does not agree</h2><details class=\"what\"{}><summary>{n} {}, and what is suspected</summary>{}<table class=\"plain\"><thead><tr><th>table</th><th>scheme, metric</th><th class=\"n\">published</th><th class=\"n\">measured</th><th class=\"n\">off by</th></tr></thead>",
+        "<h2>Numbers that do not agree</h2><details class=\"what\"{}><summary>{n} {}, with suspected assumptions</summary>{}<table class=\"plain\"><thead><tr><th>table</th><th>scheme, metric</th><th class=\"n\">published</th><th class=\"n\">measured</th><th class=\"n\">off by</th></tr></thead>",
         if n <= 25 { " open" } else { "" },
         if n == 1 { "cell" } else { "cells" },
         scroll("cells that differ")
@@ -443,8 +443,8 @@ pub(crate) fn claims_page(r: &Report, out: &mut String) {
         return;
     }
     out.push_str(
-        "<section class=\"page\" data-route=\"claims\" hidden><h1 tabindex=\"-1\">Claims</h1><p class=\"lead\">Each study ends in conclusions. Here they are predicates over measured \
-         results: each can come out yes, no or undecided. A difference inside the noise is undecided, never yes.</p><div class=\"filter\" role=\"group\" aria-label=\"outcomes shown\">",
+        "<section class=\"page\" data-route=\"claims\" hidden><h1 tabindex=\"-1\">Claims</h1><p class=\"lead\">A claim is a conclusion of a study, as a predicate over measured \
+         results. It holds, does not hold, or is undecided. A difference inside the noise is undecided.</p><div class=\"filter\" role=\"group\" aria-label=\"outcomes shown\">",
     );
     for h in OUTCOMES {
         let (class, icon, words) = holds(h);

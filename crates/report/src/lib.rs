@@ -1,7 +1,7 @@
 //! The HTML report: one file that opens from disk, offline; pages are routes in it (`#B07/single-hop`).
 //!
-//! [`build`] makes plain data ([`model`]) of results, and [`render`] one text of these data. Its figures are drawn by
-//! `assets/chart.js`; [`svg`] draws one without a browser, for documents.
+//! [`build`] turns results into plain data ([`model`]), and [`render`] turns these into one HTML text. `assets/chart.js` draws
+//! its figures; [`svg`] draws one without a browser, for documents.
 //!
 //! ```
 //! use cnsim_report::model::Report;
@@ -47,9 +47,9 @@ impl std::fmt::Display for ReportError {
 
 impl std::error::Error for ReportError {}
 
-/// Size to keep to with one or two pages, bytes.
+/// Largest size of a report with one or two pages, bytes.
 const SMALL: usize = 4_600_000;
-/// Size to keep to with more, bytes.
+/// Largest size of a report with more than two pages, bytes.
 const LARGE: usize = 21_000_000;
 /// Fewest points of a series: a figure must stay legible.
 const FEWEST: usize = 200;
@@ -57,10 +57,10 @@ const FEWEST: usize = 200;
 const POLICY: &str =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
 
-/// Renders the report: one HTML file that asks for nothing outside it.
+/// Renders the report: one HTML file without external resources.
 ///
-/// With up to two pages it stays below 5 MB, with more below 22 MB: where the figures would exceed that, their series
-/// are reduced to fewer points than [`MAX_POINTS`].
+/// It stays below 5 MB with up to two pages, and below 22 MB with more. If figures would exceed that, their series are
+/// reduced to fewer points than [`MAX_POINTS`].
 ///
 /// # Errors
 /// When the data cannot be written as JSON.

@@ -9,42 +9,42 @@ use std::fmt::Write as _;
 const LEFT_OUT: [&str; 7] = [
     "Preamble and inter-frame gap.",
     "Bit errors, lost or reordered frames on a link, failing links.",
-    "PAUSE quanta and refresh: a PAUSE lasts until it is lifted.",
+    "PAUSE quanta and refresh: a PAUSE lasts until XON.",
     "The bytes of congestion tags in data frames.",
-    "Transport protocols above Ethernet: sources neither retransmit nor back off by themselves.",
+    "Transport protocols above Ethernet: sources do not retransmit or slow down on their own.",
     "More than one class of data traffic.",
     "Processing time inside hosts and switches, other than the delays that a scenario names.",
 ];
 
-/// Of a report with nothing published beside it.
-const PLAIN: &str = "<h2>How the numbers are to be read</h2><p>Every case runs with several seeds, and the same seed gives every scheme the same arrivals.</p>\
+/// The text of a report without published numbers.
+const PLAIN: &str = "<h2>How to read the numbers</h2><p>Every case runs with several seeds, and the same seed gives every scheme the same arrivals.</p>\
     <dl class=\"terms\"><dt>± 95 %</dt><dd>Half the confidence interval of the mean: <span class=\"formula\">t·s/√n</span>, with Student’s t for n − 1 degrees of freedom and Johnson’s correction \
-    for skewness (1978), cut where no value can be. It says how well the mean is known.</dd>\
+    for skewness (1978), cut at the bounds of possible values. It shows how well the mean is known.</dd>\
     <dt>Prediction interval</dt><dd><span class=\"formula\">mean ± t·s·√(1 + 1/n)</span>: the range in which one further run falls 19 times in 20.</dd></dl>";
 
 const JUDGED: &str = "<h2>How a number is judged</h2><p>Every case runs with several seeds, and the same seed gives every scheme the same arrivals. \
-    A published number is the outcome of <em>one</em> run. It is therefore not compared with the confidence interval of our mean, which shrinks with every seed, \
-    but with the <b>prediction interval</b>: the range in which one further run falls 19 times in 20.</p>\
+    A published number is the outcome of <em>one</em> run, and the confidence interval of our mean shrinks with every seed. Published numbers are therefore \
+    compared with the <b>prediction interval</b>: the range in which one further run falls 19 times in 20.</p>\
     <dl class=\"terms\"><dt>± 95 %</dt><dd>Half the confidence interval of the mean: <span class=\"formula\">t·s/√n</span>, with Student’s t for n − 1 degrees of freedom and Johnson’s correction \
-    for skewness (1978), cut where no value can be. It says how well the mean is known.</dd>\
-    <dt>Prediction interval</dt><dd><span class=\"formula\">mean ± t·s·√(1 + 1/n)</span>. A single run falls into it 19 times in 20. It judges a published number.</dd>\
+    for skewness (1978), cut at the bounds of possible values. It shows how well the mean is known.</dd>\
+    <dt>Prediction interval</dt><dd><span class=\"formula\">mean ± t·s·√(1 + 1/n)</span>. A single run falls into it 19 times in 20. Published numbers are compared with it.</dd>\
     <dt>✓ agrees</dt><dd>The published number lies in the prediction interval, widened by half a unit of its last printed digit, or within 2 % of the mean, \
     whatever the metric.</dd>\
-    <dt>~ near</dt><dd>It does not agree, but lies within the tolerance of its metric: \
-    3 % for throughput and utilisation, 0.5 points for time paused, 5 % for overhead, 1 % or 100 frames for drops. 54 drops where none were measured are near, not right.</dd>\
-    <dt>✗ differs</dt><dd>It lies outside of that, too. The cell stays as it is and names the assumption that is suspected. No parameter is tuned to make it agree.</dd>\
-    <dt>· unpublished</dt><dd>Measured, but the study prints no number.</dd>\
-    <dt>≁ incomparable</dt><dd>The study prints something that cannot be set beside ours; the note says why.</dd>\
-    <dt>∅ zero by construction</dt><dd>Drops under a lossless PAUSE, overhead without a scheme: these agree by themselves, so they are counted apart.</dd></dl>\
+    <dt>~ near</dt><dd>The published number does not agree, but lies within the tolerance of its metric: \
+    3 % for throughput and utilisation, 0.5 points for time paused, 5 % for overhead, 1 % or 100 frames for drops. With no measured drops, 54 published ones are near.</dd>\
+    <dt>✗ differs</dt><dd>The published number lies outside the tolerance, too. The cell names the suspected assumption. No parameter is tuned to make a cell agree.</dd>\
+    <dt>· unpublished</dt><dd>The number was measured, but the study prints none.</dd>\
+    <dt>≁ incomparable</dt><dd>The printed value cannot be compared with ours; the note gives the reason.</dd>\
+    <dt>∅ zero by construction</dt><dd>Drops under a lossless PAUSE, overhead without a scheme. Such cells always agree, so they are counted apart.</dd></dl>\
     <h2>How a claim is judged</h2><p>A claim is a predicate over measured results, decided on differences paired by seed. <b>Undecided</b> means that the difference is inside the noise; \
-    more seeds may decide it. Claims that could only be read from a figure are shown, not scored.</p>";
+    more seeds may decide it. Claims that were read from a figure are shown, but not scored.</p>";
 
 const FIGURES: &str = "\
-    <h2>How the figures are drawn</h2><p>A series is reduced to at most 4000 points: of each bucket its least and its greatest value, so peaks survive. \
+    <h2>How the figures are drawn</h2><p>A series is reduced to at most 4000 points: the least and the greatest value of each bucket, so peaks remain. \
     Bands span the least and the greatest value over the seeds. Heights are stored in 65 534 steps between a line’s extremes; the full series are in <code>series/*.csv</code>. \
-    The colours of the schemes are near those of Okabe and Ito, which colour-blind readers tell apart, and a scheme has the same one everywhere; settings, flows and ports run from violet to pink. \
-    Lines that cover one another show their marks in turn; <em>apart</em> gives each its own panel. <em>CDF</em> is the share of time at or below a value, over the bins of the run. \
-    Printing takes the page that is shown; <em>Print all pages</em> takes all.</p>";
+    A scheme has the same colour everywhere, close to those of Okabe and Ito, which colour-blind readers can distinguish. Settings, flows and ports are violet to pink. \
+    Lines that cover each other show their marks in turn; <em>apart</em> gives each its own panel. <em>CDF</em> is the share of time at or below a value, over the bins of the run. \
+    The browser prints the page that is shown; <em>Print all pages</em> prints all.</p>";
 
 pub(crate) fn method(r: &Report, out: &mut String) {
     out.push_str(
@@ -53,7 +53,7 @@ pub(crate) fn method(r: &Report, out: &mut String) {
     out.push_str(if r.is_judged() { JUDGED } else { PLAIN });
     out.push_str(FIGURES);
     if !r.by_model.is_empty() {
-        out.push_str("<h2>Nodes that ran by the model</h2><p>The model gives the same bits as the fast engine, an event at a time.</p><ul>");
+        out.push_str("<h2>Nodes that ran by the model</h2><p>The model has the same results as the fast engine, but runs an event at a time.</p><ul>");
         for text in &r.by_model {
             let _ = write!(out, "<li>{}</li>", esc(text));
         }
@@ -76,7 +76,7 @@ pub(crate) fn method(r: &Report, out: &mut String) {
         }
     }
     if !all.is_empty() {
-        out.push_str("<h2>Named assumptions</h2><p class=\"small\">Where a study does not say, we assume, and give the assumption a name.</p>");
+        out.push_str("<h2>Named assumptions</h2><p class=\"small\">A study leaves some facts open. For each, cnsim makes an assumption with a name.</p>");
         page::assumptions(all.into_iter(), out);
     }
     let lost: Vec<&NotRun> = r.not_run.iter().chain(r.pages.iter().flat_map(|p| &p.not_run)).collect();

@@ -14,7 +14,7 @@ pub struct Report {
     pub title: String,
     /// Version of cnsim that measured the numbers.
     pub version: String,
-    /// The command that made it, as to be typed again.
+    /// The command that made the report, ready to be repeated.
     pub command: String,
     /// Identification of the runs: seeds, fingerprint, target, number.
     pub facts: Vec<Fact>,
@@ -37,7 +37,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Is it one experiment with nothing published beside it: a scenario of one's own, a sweep? Such a report opens with
+    /// Is it one experiment without published numbers: a scenario of the user's, or a sweep? Such a report opens with
     /// its page.
     pub fn is_one_experiment(&self) -> bool {
         self.pages.len() == 1 && !self.is_judged()
@@ -83,7 +83,7 @@ pub struct Page {
     pub title: String,
     /// The question that the scenario asks.
     pub question: String,
-    /// Where it comes from: a citation, printed as text.
+    /// Source of the scenario: a citation, printed as text.
     pub source: String,
     /// Warnings at the head of the page, before any number.
     pub alerts: Vec<Alert>,
@@ -93,7 +93,7 @@ pub struct Page {
     pub tables: Vec<Table>,
     /// Figures; those whose `group` is a table's `id` stand below that table, the others in a section of their own.
     pub figures: Vec<Figure>,
-    /// Whether the figures of no table stand before the tables: a sweep is its figures.
+    /// Whether figures without a table precede the tables, as in a sweep.
     pub figures_first: bool,
     /// Claims that are decided here.
     pub claims: Vec<Claim>,
@@ -150,7 +150,7 @@ pub struct Column {
     pub more: bool,
 }
 
-/// Something that must be read before any number.
+/// A warning before the numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Alert {
@@ -160,7 +160,7 @@ pub struct Alert {
     pub about: String,
     /// The cases, a sentence each.
     pub lines: Vec<String>,
-    /// It is worth knowing, and the numbers hold without it.
+    /// Whether it is a note: the numbers are valid without it.
     pub mild: bool,
 }
 
@@ -190,7 +190,7 @@ pub struct Cell {
     pub range: Option<(f64, f64)>,
     /// 95 % prediction interval of one run.
     pub pi95: Option<(f64, f64)>,
-    /// Where a published number agrees: in `pi95` widened by its last digit, or close to the mean.
+    /// Range in which a published number agrees: `pi95` widened by its last digit, or close to the mean.
     pub accept: Option<(f64, f64)>,
     /// Number of seeds behind the mean.
     pub seeds: u32,
@@ -198,11 +198,11 @@ pub struct Cell {
     pub values: Vec<f64>,
     /// The verdict.
     pub verdict: Verdict,
-    /// Zero by construction (drops with PAUSE, overhead without a scheme): counted apart.
+    /// Whether the cell is zero by construction (drops with PAUSE, overhead without a scheme): counted apart.
     pub structural: bool,
     /// The measured value is a lower bound.
     pub at_least: bool,
-    /// Why it does not agree or cannot be compared; names the suspected assumption (`A1 source-queue`).
+    /// Reason why the number does not agree or cannot be compared; it names the suspected assumption (`A1 source-queue`).
     pub note: String,
 }
 
@@ -247,7 +247,7 @@ pub struct Figure {
     pub windows: Vec<Window>,
     /// Dashed horizontal lines: set point, service rate.
     pub levels: Vec<Level>,
-    /// The scheme of all its lines, for picking among many figures; empty if they differ.
+    /// The scheme of all lines, used to choose among many figures; empty if they differ.
     pub scheme: String,
     /// The condition of all its lines; empty if they differ.
     pub condition: String,
@@ -278,7 +278,7 @@ pub enum Kind {
     Points,
     /// Bars at the categories.
     Bars,
-    /// A row a line, in groups, shaded by a value from 0 to 100 between the places of `x`.
+    /// A row for each line, in groups, shaded by a value from 0 to 100 between the places of `x`.
     Heat,
 }
 
@@ -403,7 +403,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Does the claim count? A claim read from a figure is shown and not scored.
+    /// Is the claim scored? A claim read from a figure is shown only.
     pub fn is_scored(&self) -> bool {
         self.origin != "figure"
     }
@@ -442,7 +442,7 @@ pub struct Assumption {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NotRun {
-    /// Study, scenario, condition, PAUSE, scheme, metric: which row.
+    /// The row: study, scenario, condition, PAUSE, scheme, metric.
     pub place: String,
     /// The published value with its unit.
     pub value: String,

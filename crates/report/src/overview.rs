@@ -7,7 +7,7 @@ use crate::number::log10;
 use crate::table::heading;
 use std::fmt::Write as _;
 
-/// Most rows that are one a scenario; with more pages there is a row a study.
+/// Most scenarios with a row each; with more, each study has a row.
 const MANY: usize = 14;
 /// Where the scale turns from linear to logarithmic, %.
 const BEND: f64 = 1.0;
@@ -23,7 +23,7 @@ struct Dot<'a> {
     row: (&'a str, String),
 }
 
-/// The picture; nothing if nothing was judged.
+/// The picture; empty without judged cells.
 pub(crate) fn picture(r: &Report, out: &mut String) {
     let all = dots(r);
     if all.is_empty() {
@@ -35,7 +35,7 @@ pub(crate) fn picture(r: &Report, out: &mut String) {
             rows.push(&d.row);
         }
     }
-    out.push_str("<figure class=\"devs\"><figcaption><b>Measured against published</b> <span>how far each measured number lies from the printed one</span></figcaption>");
+    out.push_str("<figure class=\"devs\"><figcaption><b>Measured against published</b> <span>distance of each measured number from the printed one</span></figcaption>");
     for row in rows {
         let mine: Vec<&Dot<'_>> = all.iter().filter(|d| d.row == *row).collect();
         strip(row, &mine, out);
@@ -114,7 +114,7 @@ fn place(percent: f64) -> f64 {
     50.0 + 48.0 * size.copysign(percent)
 }
 
-/// One row: its dots side by side in columns, so that each is seen.
+/// One row: its dots side by side in columns, so that all are visible.
 fn strip((to, words): &(&str, String), dots: &[&Dot<'_>], out: &mut String) {
     let agree = dots.iter().filter(|d| d.mark == Mark::Agrees).count();
     let furthest = dots.iter().map(|d| d.off.abs()).fold(0.0, f64::max);

@@ -118,18 +118,18 @@ fn network(d: &topology::Drawing, out: &mut String) {
 
 const KEY: &str = "<p class=\"reading\"><svg class=\"strip\" viewBox=\"0 0 84 12\" width=\"84\" height=\"12\" aria-hidden=\"true\">\
     <path class=\"pi\" d=\"M8 6H76\"/><path class=\"ci\" d=\"M30 6H54\"/><path class=\"mean\" d=\"M42 2V10\"/>\
-    <path class=\"said\" d=\"M64 2l4 4-4 4-4-4z\"/></svg><span>Diamond: the published number. Thin bar: where one run falls 19 times in 20. \
-    Thick bar: 95 % interval of the mean; the number after ± is half of it; ends that lie unevenly are given in full. Pale: where it agrees. \
-    <span class=\"screen\">Point at a cell, or go there with the arrow keys, for all its numbers.</span></span></p>";
+    <path class=\"said\" d=\"M64 2l4 4-4 4-4-4z\"/></svg><span>Diamond: the published number. Thin bar: the range in which one run falls 19 times in 20. \
+    Thick bar: 95 % interval of the mean. The number after ± is half of it; uneven ends are given in full. Pale: the range of agreement. \
+    <span class=\"screen\">Point at a cell, or move to it with the arrow keys, for all its numbers.</span></span></p>";
 
-/// Figures of a table, or those that belong to none, with their place in the page.
+/// Figures of a table, or those without a table, with their place in the page.
 fn figures<'a>(p: &'a Page, t: Option<&Table>) -> Vec<(usize, &'a Figure)> {
     let free = |f: &Figure| f.group.is_empty() || p.tables.iter().all(|t| t.id != f.group);
     let mine = |f: &Figure| t.map_or_else(|| free(f), |t| !free(f) && f.group == t.id);
     p.figures.iter().enumerate().filter(|(_, f)| mine(f)).collect()
 }
 
-/// Figures of no table; a group that is no table's gets a heading of its own.
+/// Figures without a table; each of their groups has a heading.
 fn other_figures(p: &Page, colours: &Colours, number: &mut std::ops::RangeFrom<usize>, out: &mut String) {
     let others = figures(p, None);
     if others.is_empty() {
@@ -161,7 +161,7 @@ fn other_figures(p: &Page, colours: &Colours, number: &mut std::ops::RangeFrom<u
     out.push_str("</article>");
 }
 
-/// With more figures than this in a group they are small, and there is a picker.
+/// Number of figures in a group above which they are small and have a picker.
 const MANY: usize = 6;
 
 /// Choices of scheme, PAUSE mode and condition among many figures.
@@ -296,7 +296,7 @@ fn axis(a: &Axis) -> String {
     if a.unit.is_empty() { a.title.clone() } else { format!("{} [{}]", a.title, a.unit) }
 }
 
-/// A figure in words, for those who do not see it: the extremes of each line.
+/// A figure as text, for readers who cannot see it: the extremes of each line.
 fn describe(f: &Figure) -> String {
     if f.kind == Kind::Heat {
         return heat::words(f);
@@ -415,7 +415,7 @@ pub(crate) fn claims<'a>(claims: impl Iterator<Item = &'a Claim>, linked: bool, 
 /// Assumptions as a table.
 pub(crate) fn assumptions<'a>(list: impl Iterator<Item = &'a Assumption>, out: &mut String) {
     out.push_str(&scroll("assumptions"));
-    out.push_str("<table class=\"plain\"><thead><tr><th>assumption</th><th>what is assumed</th><th>alternatives</th></tr></thead><tbody>");
+    out.push_str("<table class=\"plain\"><thead><tr><th>assumption</th><th>statement</th><th>alternatives</th></tr></thead><tbody>");
     for a in list {
         let _ = write!(
             out,
@@ -439,7 +439,7 @@ pub(crate) fn not_run<'a>(list: impl Iterator<Item = &'a NotRun>, out: &mut Stri
             "<tr><td>{}</td><td class=\"n\" data-label=\"value\">{}</td><td class=\"small\">{}</td></tr>",
             esc(&n.place),
             esc(&n.value),
-            if n.reason.is_empty() { "not asked for".into() } else { esc(&n.reason) }
+            if n.reason.is_empty() { "not requested".into() } else { esc(&n.reason) }
         );
     }
     out.push_str("</tbody></table></div>");

@@ -6,7 +6,7 @@ use crate::model::{Cell, Page, Table, Verdict};
 use crate::number::{column_decimals, fixed, measured, plus_minus, printed, telling};
 use std::fmt::Write as _;
 
-/// Has the condition no name? A scenario without a template calls its only one `default`.
+/// Is the condition without a name? The only condition of a scenario without a template is `default`.
 fn unnamed(t: &Table) -> bool {
     t.condition.is_empty() || t.condition == "default"
 }
@@ -30,7 +30,7 @@ struct Style {
     interval: bool,
     /// Whether anything was published; if not, the column stands alone.
     published: bool,
-    /// Is the column left out? Then it is zero in every row, or stands elsewhere.
+    /// Is the column left out, because it is zero in every row or shown elsewhere?
     dull: bool,
 }
 
@@ -206,13 +206,13 @@ fn cell(
     out.push_str("</td>");
 }
 
-/// The measured value, with a mark where it is a lower bound.
+/// The measured value, with a mark if it is a lower bound.
 fn value(c: &Cell, decimals: usize) -> String {
     let mark = if c.at_least { "≥ " } else { "" };
     c.measured.map_or("–".into(), |m| format!("{mark}{}", measured(m, decimals)))
 }
 
-/// The interval of the mean behind the mean: half its length, or both ends where they lie unevenly; or the least and greatest value.
+/// The text after the mean: half the length of its interval, both ends if they lie unevenly, or the least and greatest value.
 fn ends(c: &Cell, decimals: usize) -> String {
     let text = |v: f64| fixed(v, telling(c.measured.unwrap_or(v), decimals));
     if let Some((least, greatest)) = c.range.filter(|(l, g)| l < g) {
@@ -308,7 +308,7 @@ fn misses(t: &Table, styles: &[Style], out: &mut String) {
     }
     let _ = write!(
         out,
-        "<details class=\"misses\"{}><summary>{}: which assumption is suspected</summary><dl>",
+        "<details class=\"misses\"{}><summary>{}: suspected assumptions</summary><dl>",
         if near + differ + strange <= 8 { " open" } else { "" },
         heads.join(", ")
     );

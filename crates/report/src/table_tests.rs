@@ -116,7 +116,7 @@ fn a_published_column_has_two_and_a_dull_one_none() {
     assert!(rows[0].contains("alone\" data-label=\"Fairness\""));
     assert!(text.contains("<p class=\"small zeros\">Zero in every row: dropped (as published).</p>"));
     let misses = words(between(&text, "<details class=\"misses\"", "</details>")).join(" ");
-    assert!(misses.contains("1 cell is incomparable: which assumption is suspected"), "{misses}");
+    assert!(misses.contains("1 cell is incomparable: suspected assumptions"), "{misses}");
     assert!(
         misses.ends_with(
             "bcn d, overhead: published –, measured 12.0 (incomparable) No assumption is suspected yet."
@@ -228,7 +228,7 @@ fn misses_are_told_by_their_note() {
     let one = "ecm overhead: published 2.0, measured 2.50";
     assert!(
         told.ends_with(&format!(
-            "2 cells differ, 2 cells are near: which assumption is suspected {one} {one} A3 {one} (near) A4 {one} (near) No assumption is suspected yet."
+            "2 cells differ, 2 cells are near: suspected assumptions {one} {one} A3 {one} (near) A4 {one} (near) No assumption is suspected yet."
         )),
         "{told}"
     );

@@ -168,7 +168,7 @@ fn cells_are_counted_by_metric() {
     assert_eq!(numbers("Metric 0"), ["2", "0", "0", "1"]);
     assert_eq!(numbers("Metric 1"), ["0", "1", "2", "0"]);
     assert!(!table.contains("Metric 2"), "nothing published has a verdict there");
-    let listed = html.split("<h2>What does not agree</h2>").nth(1).expect("a list");
+    let listed = html.split("<h2>Numbers that do not agree</h2>").nth(1).expect("a list");
     assert!(listed.contains("suspected: A21"), "the near one is explained, too");
 }
 

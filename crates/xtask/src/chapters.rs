@@ -1,4 +1,4 @@
-//! A chapter for each scheme, from what is registered and from the head of its file, and the page that lists them.
+//! A chapter for each scheme, from its registration and the head of its file, and the page that lists them.
 
 use cnsim_papers::published::{self, Published};
 use cnsim_scheme_api::testing::PointRig;
@@ -13,12 +13,12 @@ use std::{fs, io};
 
 /// Folder of the chapters, from the root.
 pub const FOLDER: &str = "docs/schemes";
-/// Modules that chapters refer to and that register no scheme: name of the page, file.
+/// Modules without a scheme that chapters refer to: name of the page, file.
 const SHARED: [(&str, &str); 1] = [("explicit-rate", "crates/schemes/src/explicit_rate.rs")];
-/// Where a module's text stands, if no scheme bears its name.
+/// Modules whose text is in the chapter of another name.
 const ELSEWHERE: [(&str, &str); 1] = [("fb_hat", "qcn-h")];
 
-/// Where a scheme's figure stands, from `docs/reference`.
+/// Path of a scheme's figure, from `docs/reference`.
 pub fn picture(scheme: &str) -> String {
     format!("figures/{scheme}.svg")
 }
@@ -52,8 +52,8 @@ fn note(from: &str) -> String {
 fn list() -> String {
     let mut page = note("crates/schemes")
         + "# Schemes\n\n\
-         A scheme is chosen by its name in a scenario file or with `--scheme`; its parameters are set under\n\
-         `scheme.params`. Case does not matter in names. Each has a chapter: the idea, what is assumed, a figure, every\n\
+         A scheme is chosen by its name in a scenario file or with `--scheme`. Its parameters are set under\n\
+         `scheme.params`. Names ignore case. Each scheme has a chapter: the idea, the assumptions, a figure, every\n\
          parameter and counter.\n\n\
          | name | title | congestion point | reaction point | reflector |\n|---|---|---|---|---|\n";
     for entry in cnsim_schemes::registry().iter() {
@@ -72,11 +72,11 @@ fn list() -> String {
             yes(f)
         );
     }
-    page + "\nThe figure of a chapter shows one flow meeting one bottleneck: H1 sends as fast as it may, H2 joins it from 5 to\n\
-            20 ms, both into one port of 10 Gb/s, with PAUSE. `cnsim explain SCHEME` runs the same and draws it in the terminal.\n"
+    page + "\nThe figure of a chapter shows two flows at one bottleneck. H1 sends at its full rate, and H2 joins it from 5 to\n\
+            20 ms. Both share one port of 10 Gb/s, with PAUSE. `cnsim explain SCHEME` runs this and draws it in the terminal.\n"
 }
 
-/// What stands in each of the three rooms of a scheme, in words; none where it is empty.
+/// The content of each of the three rooms of a scheme, in words; none for an empty room.
 struct Rooms {
     point: Option<String>,
     reaction: Option<String>,
@@ -84,7 +84,7 @@ struct Rooms {
 }
 
 impl Rooms {
-    /// Asks a scheme with the settings that it was built with.
+    /// The rooms of a scheme with the settings that it was built with.
     fn of(scheme: &dyn Scheme) -> Self {
         let (line, plan) = (Rate::from_gbps(10.0), scheme.plan());
         let (flow, src, dst) = (FlowId(0), NodeId(0), NodeId(1));
@@ -117,19 +117,19 @@ impl Rooms {
         let sink = SinkSite { flow, src, dst, line_rate: line };
         let reflector = match plan.reflect {
             ReflectGate::ReturnTags(_) => {
-                Some("the host itself returns each tag to the source, as it is".to_owned())
+                Some("the host itself returns each tag unchanged to the source".to_owned())
             }
             _ => scheme.reflector(&sink).map(|_| format!("{}, woken {woken}", per(plan.reflector_scope))),
         };
         Self { point, reaction, reflector }
     }
 
-    /// As a table.
+    /// The rooms as a table.
     fn table(&self) -> String {
         let row = |name: &str, room: &Option<String>| {
             format!("| {name} | {} |\n", room.as_deref().unwrap_or("none"))
         };
-        "| room | what stands there |\n|---|---|\n".to_owned()
+        "| room | content |\n|---|---|\n".to_owned()
             + &row("congestion point (switch)", &self.point)
             + &row("reaction point (source)", &self.reaction)
             + &row("reflector (destination)", &self.reflector)
@@ -143,7 +143,7 @@ fn chapter(entry: &Registration, rows: &[Published]) -> io::Result<String> {
     let _ = writeln!(page, "# {}\n\nScheme `{}`: {}.", entry.name, entry.name, entry.title);
     if !entry.aliases.is_empty() {
         let names: Vec<String> = entry.aliases.iter().map(|name| format!("`{name}`")).collect();
-        let _ = writeln!(page, "\nAlso found as {}.", names.join(", "));
+        let _ = writeln!(page, "\nOther names: {}.", names.join(", "));
     }
     let about = entry.about.trim();
     if !about.is_empty() {
@@ -153,8 +153,8 @@ fn chapter(entry: &Registration, rows: &[Published]) -> io::Result<String> {
         page,
         "\n## One flow meets one bottleneck\n\n\
          ![One flow meets one bottleneck under {0}: rates of two flows and the queue over 30 ms](../reference/{1})\n\n\
-         H1 sends as fast as it may, H2 joins it from 5 to 20 ms, both into one port of 10 Gb/s, with PAUSE.\n\
-         `cnsim explain {0}` runs the same.",
+         H1 sends at its full rate, and H2 joins it from 5 to 20 ms. Both share one port of 10 Gb/s, with PAUSE.\n\
+         `cnsim explain {0}` runs this.",
         entry.name,
         picture(&entry.name)
     );
@@ -168,17 +168,17 @@ fn chapter(entry: &Registration, rows: &[Published]) -> io::Result<String> {
     Ok(page)
 }
 
-/// Where numbers of a scheme were printed, with the page that compares them.
+/// The studies that print numbers of a scheme, with the page that compares them.
 fn printed(scheme: &str, rows: &[Published]) -> String {
     let mut cells: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.case.scheme.eq_ignore_ascii_case(scheme)) {
         *cells.entry((&row.case.study, &row.case.scenario)).or_default() += 1;
     }
     if cells.is_empty() {
-        return "## Published numbers\n\nNone of the studies printed numbers of it.\n".to_owned();
+        return "## Published numbers\n\nNone of the studies printed numbers of this scheme.\n".to_owned();
     }
     let mut out = String::from(
-        "## Published numbers\n\nThe study's page has them beside those of the simulator.\n\n\
+        "## Published numbers\n\nThe page of a study compares them with the numbers of cnsim.\n\n\
          | study | scenario | printed numbers | run them |\n|---|---|---|---|\n",
     );
     for ((study, scenario), n) in cells {
@@ -199,7 +199,7 @@ fn parameters(page: &mut String, entry: &Registration) {
         return;
     }
     page.push_str(
-        "\n## Parameters\n\n*In studies*: what the scenarios of a study set, where it is not the default.\n\n\
+        "\n## Parameters\n\n*In studies*: values in the scenarios of a study, if they differ from the default.\n\n\
          | parameter | symbol | default | in studies | range | kind | meaning |\n|---|---|---|---|---|---|---|\n",
     );
     let studies = cnsim_papers::per_study::in_studies(&entry.name);
@@ -255,7 +255,7 @@ fn presets(page: &mut String, entry: &Registration) {
     }
 }
 
-/// The chapter that a path into the code leads to: `crate::qcn_2pt::quantise` to `qcn-2pt`.
+/// The chapter for a path into the code: `qcn-2pt` for `crate::qcn_2pt::quantise`.
 fn chapter_of(path: &str) -> Option<String> {
     let module = path.strip_prefix("crate::")?.split("::").next()?;
     let plain = |name: &str| name.to_ascii_lowercase().replace(['_', '-', '.'], "");
@@ -266,8 +266,8 @@ fn chapter_of(path: &str) -> Option<String> {
     scheme.or_else(|| shared().or_else(elsewhere).map(str::to_owned))
 }
 
-/// Links to items of the code, which only rustdoc follows, as links to chapters, else as the items' names:
-/// ``[`ramp`]`` is `ramp`.
+/// Turns links to items of the code, which only rustdoc follows, into links to chapters or into names:
+/// ``[`ramp`]`` becomes `ramp`.
 fn linked(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -363,10 +363,10 @@ mod tests {
         let entry = Registration::new("Halve", source, Halve::default(), |p| p).alias("half");
         let page = chapter(&entry, &[]).unwrap();
         for part in [
-            "\n# halve\n\nScheme `halve`: Halve.\n\nAlso found as `half`.\n\nAn idea.\n\n## Deviations\n\nNone.\n\n",
+            "\n# halve\n\nScheme `halve`: Halve.\n\nOther names: `half`.\n\nAn idea.\n\n## Deviations\n\nNone.\n\n",
             "(../reference/figures/halve.svg)\n",
             "| congestion point (switch) | none |\n",
-            "None of the studies printed numbers of it.",
+            "None of the studies printed numbers of this scheme.",
             "| `q_eq` | Q_eq | 26 KB |  | 64 B to 10 MB | bytes | Set point \\| target. |\n",
         ] {
             assert!(page.contains(part), "{part}\n{page}");
@@ -389,6 +389,6 @@ mod tests {
             page("dcqcn").contains("| reflector (destination) | one for each flow, woken by marked frames |")
         );
         assert!(page("becn").contains("| reaction point (source) | one for each host"));
-        assert!(page("explicit-rate").contains("\n# The part that BECN and FECN share"));
+        assert!(page("explicit-rate").contains("\n# Advertised rates: the part that BECN and FECN share"));
     }
 }

@@ -1,4 +1,4 @@
-//! What the compiler cannot refuse: dependencies in the wrong direction, files too long to read, machine paths,
+//! Checks beyond the compiler: dependencies in the wrong direction, files too long to read, machine paths,
 //! circles in imports, laws with a second body.
 
 use crate::{circles, laws};
@@ -6,10 +6,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Who may use whom. `cli`, `python` and `xtask` stand above all others and may use any.
+/// The crates that each crate may use. `cli`, `python` and `xtask` are above all others and may use any.
 ///
-/// `schemes` and `fabric` never see each other, in tests neither: a scheme that needs the network to be
-/// tested leans on more than the contract.
+/// `schemes` and `fabric` never use each other, not even in tests: a scheme that needs the network for its
+/// tests relies on more than the contract.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("scheme-api", &["units"]),
@@ -26,10 +26,10 @@ const ABOVE_ALL: &[&str] = &["cli", "python", "xtask"];
 
 /// Longest source file that needs no reason, in lines.
 const LONGEST: usize = 600;
-/// Where the reason stands, in lines from the top, and the words that introduce it.
+/// Lines from the top that must hold the reason, and the words that introduce it.
 const REASON: (usize, &str) = (15, "long because");
 
-/// Beginnings of paths that exist on somebody's machine only; in pieces, or this file would be the first find.
+/// Beginnings of paths that exist on one machine only; written in pieces, so that this file passes the check.
 const MACHINE_PATHS: &[&str] = &[
     concat!("/", "home/"),
     concat!("/", "root/"),
@@ -81,8 +81,8 @@ fn folder_name(manifest: &Path) -> String {
     folder.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Every source and text file under `folder`, skipping what is built, fetched, written by runs or Git's own (`.git` is a file
-/// in a further work tree).
+/// Every source and text file under `folder`, without files that are built, fetched, written by runs or part of Git
+/// (`.git` is a file in a further work tree).
 fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -146,11 +146,11 @@ fn length(file: &str, text: &str) -> Option<String> {
         return None;
     }
     Some(format!(
-        "{file}: {lines} lines (limit {LONGEST}); split it, or say \"{words}\" in its first {top} lines"
+        "{file}: {lines} lines (limit {LONGEST}); split it, or write \"{words}\" in its first {top} lines"
     ))
 }
 
-/// Complains about each line that names a path of somebody's machine.
+/// Complains about each line that names a path of one machine.
 fn machine_paths(file: &str, text: &str) -> Vec<String> {
     let mut complaints = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -163,7 +163,7 @@ fn machine_paths(file: &str, text: &str) -> Vec<String> {
     complaints
 }
 
-/// Whether a path that matches at `at` begins there, rather than being the middle of a relative path or an address.
+/// Whether a path that matches at `at` begins there, and is not the middle of a relative path or an address.
 fn starts_here(line: &str, at: usize) -> bool {
     let before = line[..at].chars().next_back();
     !before.is_some_and(|c| c.is_alphanumeric() || "._-~}/*".contains(c))

@@ -1,9 +1,9 @@
 //! Circles in imports: no module of a crate may import, over others, itself.
 //!
-//! Asked twice: of the modules of a crate's root, each with all files below it, and of single files. The root is left out: it declares
-//! the others, and all may use its items. So may the files below a module use that module. Tests are left out, too.
+//! The check runs twice: on the modules of a crate's root, each with all files below it, and on single files. It leaves out tests, and
+//! the root, which declares the others and whose items all may use. Files below a module may use that module.
 //!
-//! Files of the Python package are asked alike: an import within a function, or for types alone, counts as any other.
+//! Files of the Python package are checked alike. An import within a function, or for types alone, counts as any other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -186,7 +186,7 @@ fn python_imports(files: &[(String, String)]) -> Imports {
     found
 }
 
-/// The shortest circle, in words.
+/// The shortest circle, as text.
 fn circle(imports: &Imports) -> Option<String> {
     let mut shortest: Option<Vec<&str>> = None;
     for start in imports.keys() {

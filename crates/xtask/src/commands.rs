@@ -39,18 +39,18 @@ fn verbs(program: &Command) -> Vec<(String, &Command)> {
     all
 }
 
-/// Neither hidden nor an option that every program has.
+/// Is this argument neither hidden nor an option that every program has?
 fn shown(arg: &Arg) -> bool {
     !arg.is_hide_set() && !matches!(arg.get_id().as_str(), "help" | "version")
 }
 
-/// The line that says what a verb takes.
+/// The line of usage of a verb.
 fn usage(verb: &Command) -> String {
     let text = verb.clone().render_usage().to_string();
     text.trim_start_matches("Usage:").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A row for each argument; nothing where there is none.
+/// A row for each argument; empty without arguments.
 fn table<'a>(arguments: impl Iterator<Item = &'a Arg>) -> String {
     let mut rows = String::new();
     for arg in arguments {

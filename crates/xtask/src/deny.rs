@@ -1,4 +1,4 @@
-//! What may stand behind the program: licences, sources and names of its dependencies, and that each is used.
+//! Checks of the program's dependencies: licences, sources and names, and that each is used.
 //!
 //! `cargo xtask deny`, offline, from `Cargo.lock`, the manifests and `cargo tree`; nothing is installed for it.
 
@@ -8,21 +8,21 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-/// Licences that ours goes with; one of those that a package offers by `OR` is enough.
+/// Licences compatible with ours; of those that a package offers by `OR`, one is enough.
 const LICENCES: &[&str] = &[
     "MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "BSD-2-Clause", "BSD-3-Clause", "ISC", "Zlib",
     "Unlicense", "CC0-1.0", "Unicode-3.0", "BSL-1.0",
 ];
-/// The only place that packages come from.
+/// The only source of packages.
 const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";
-/// Packages that never come in, and why.
+/// Packages that are never allowed, with the reason.
 const BANNED: &[(&str, &str)] = &[
     ("openssl-sys", "the program needs no network"),
     ("native-tls", "the program needs no network"),
     ("reqwest", "the program needs no network"),
     ("hyper", "the program needs no network"),
-    ("bindgen", "needs a second compiler"),
-    ("cmake", "needs a second build system"),
+    ("bindgen", "it needs a second compiler"),
+    ("cmake", "it needs a second build system"),
 ];
 
 /// All complaints about the dependencies of the workspace under `root`.
@@ -80,7 +80,7 @@ fn licences(tree: &str) -> Vec<String> {
         .collect()
 }
 
-/// Is this expression of licences met? `AND` binds its parts together, of `OR` (or `/`) one is enough.
+/// Is this expression of licences satisfied? `AND` needs all its parts, `OR` (or `/`) one.
 fn allowed(expression: &str) -> bool {
     let plain = expression.replace(['(', ')'], " ").replace('/', " OR ");
     let words: Vec<&str> = plain.split_whitespace().collect();

@@ -1,4 +1,4 @@
-//! A scheme's figure for its chapter: one flow meeting one bottleneck, as SVG in light and dark.
+//! A scheme's figure for its chapter: two flows at one bottleneck, as SVG in light and dark.
 //!
 //! The run is deterministic and every number is rounded by the renderer, so the file is the same on every machine.
 
@@ -16,7 +16,7 @@ pub fn svg(scheme: &str) -> Result<String, String> {
     Ok(cnsim_report::svg(&title, &panels(scheme, &d), &cnsim_report::build::colours(&registry)))
 }
 
-/// Delivered rates of both flows above, the queue below.
+/// The panels of the figure: delivered rates of both flows, then the queue.
 fn panels(scheme: &str, d: &Demo) -> Vec<Figure> {
     let trace = |name: &str, slot: Option<u8>, y: Vec<f64>| Trace {
         name: name.into(),

@@ -1,9 +1,9 @@
 //! `benches/fingerprints.csv`: short runs over all schemes, scenarios, buffers, host queues and topologies, with the
 //! fingerprints of their events, frames and samples.
 //!
-//! The left half of a row says what to run, the right half what came out. A fingerprint that differs says *that* something
-//! moved: `frames` are deliveries (time, flow, number), `samples` what congestion points saw, `events` PAUSE, drops and
-//! feedback. It never says that the old value was right. To add a run, write its left half, leave the right one empty, and
+//! The left half of a row describes the run, the right half its results. A fingerprint that differs shows *that* results
+//! changed: `frames` are deliveries (time, flow, number), `samples` samples of congestion points, `events` PAUSE, drops and
+//! feedback. It does not show that the old value was right. To add a run, write its left half, leave the right one empty, and
 //! call `cargo xtask fingerprints`.
 
 use cnsim_fabric::{Options, RunSpec};
@@ -17,10 +17,10 @@ const HEAD: [&str; 11] = [
     "scenario", "condition", "pause", "scheme", "seed", "duration", "threads", "set", "events", "frames",
     "samples",
 ];
-/// Number of columns that say what to run.
+/// Number of columns that describe the run.
 const ASKED: usize = 8;
 
-/// A row: what to run, and what came out of it.
+/// A row: a run and its results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// Scenario (its id, or a file below the root), condition, PAUSE, scheme, seed, duration, numbers of threads, settings (`KEY=VALUE; ...`).
@@ -30,22 +30,22 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row in one line, for people.
+    /// The row in one line, for a reader.
     pub fn name(&self) -> String {
         let parts: Vec<&str> = self.asked.iter().map(String::as_str).filter(|p| !p.is_empty()).collect();
         parts.join(", ")
     }
 
-    /// Is it to be checked on this number of threads? Threads that meet at the end of every window are dear where
-    /// cores are few, so most rows ask for one thread only.
+    /// Is the row checked on this number of threads? Threads that meet at the end of every window are slow on
+    /// few cores, so most rows ask for one thread only.
     pub fn on(&self, threads: usize) -> bool {
         self.asked[6].split(' ').any(|t| t.parse() == Ok(threads))
     }
 
-    /// The network of the row. Its duration cuts the run short; everything else is as the scenario has it.
+    /// The network of the row. The row's duration shortens the run; all other settings are those of the scenario.
     ///
     /// # Errors
-    /// What is wrong with the row.
+    /// A row with an error.
     pub fn spec(&self, root: &Path) -> Result<RunSpec, String> {
         let [scenario, condition, pause, scheme, seed, duration, _, set] = &self.asked[..] else {
             return Err(format!("{TABLE}: a row of {} columns", self.asked.len()));
@@ -65,7 +65,7 @@ impl Row {
             Scenario::load_in(&cnsim_schemes::registry(), scenario, &sets, &[scheme]).map_err(problems)?;
         let case = loaded
             .case_named(condition, Some(pause), Some(scheme))
-            .ok_or_else(|| wrong("the condition fits no template of the scenario"))?;
+            .ok_or_else(|| wrong("the condition matches no template of the scenario"))?;
         let ready = loaded.ready(&case).map_err(problems)?;
         let seed = seed.parse().map_err(|_| wrong("the seed is no number"))?;
         let mut spec = ready.settings.spec(&ready.built, seed, false);
@@ -77,7 +77,7 @@ impl Row {
     /// Runs the row on a number of threads: its fingerprints of events, frames and samples.
     ///
     /// # Errors
-    /// What is wrong with the row, or how the run failed.
+    /// A row with an error, or how the run failed.
     pub fn run(&self, root: &Path, threads: usize) -> Result<Vec<String>, String> {
         let options = Options { threads, ..Options::default() };
         let out =
@@ -86,7 +86,7 @@ impl Row {
         Ok([f.events, f.frames, f.samples].iter().map(|p| format!("{p:016x}")).collect())
     }
 
-    /// What differs between the row and what came out now; empty where nothing does.
+    /// Differences between the row and the present results; empty if there is none.
     pub fn moved(&self, now: &[String]) -> Vec<String> {
         let pairs = HEAD[ASKED..].iter().zip(self.prints.iter().zip(now));
         pairs
@@ -99,7 +99,7 @@ impl Row {
 /// Reads the table.
 ///
 /// # Errors
-/// It cannot be read, or is no such table.
+/// A file that cannot be read, or is not this table.
 pub fn read(root: &Path) -> Result<Vec<Row>, String> {
     let wrong = |e: csv::Error| format!("{TABLE}: {e}");
     let mut table = csv::Reader::from_path(root.join(TABLE)).map_err(wrong)?;
@@ -115,10 +115,10 @@ pub fn read(root: &Path) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-/// Runs all rows on one thread and writes the table anew. Returns a line for each row that moved, and how.
+/// Runs all rows on one thread and writes the table anew. Returns a line for each row that changed, with the change.
 ///
 /// # Errors
-/// The table cannot be read or written, or rows cannot be run: all of them are named, and the table stays as it was.
+/// A table that cannot be read or written, or rows that cannot be run: all are named, and the table stays as it was.
 pub fn write(root: &Path) -> Result<Vec<String>, String> {
     let mut rows = read(root)?;
     let (mut moved, mut failed) = (Vec::new(), Vec::new());

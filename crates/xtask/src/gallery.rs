@@ -9,11 +9,11 @@ use std::path::Path;
 
 /// A picture: a few cases of a scenario, and which of their figures.
 struct Picture {
-    /// Where it stands, from the folder of documents.
+    /// Path of the picture, from the folder of documents.
     path: &'static str,
     /// Heading, also inside the picture.
     title: &'static str,
-    /// What is to be seen, a few sentences.
+    /// Explanation of the picture, a few sentences.
     says: &'static str,
     /// Scenario: its id, or a file from the root.
     scenario: &'static str,
@@ -25,12 +25,12 @@ struct Picture {
     figures: &'static [&'static str],
 }
 
-/// Pictures of a second of CPU time together: `xtask check` makes them anew.
+/// Pictures that take a second of CPU time together: `xtask check` makes them anew.
 const SMALL: [Picture; 4] = [
     Picture {
         path: "gallery/incast.svg",
         title: "Eight hosts send 1 MB each to H0; a victim sends elsewhere, 100 Gb/s, PAUSE on",
-        says: "PAUSE alone keeps the port to H0 full, and stops a victim that never sends there: its 1 MB take 657 us, of 86 us without others. \
+        says: "PAUSE alone keeps the port to H0 full, and stops a victim that never sends there. Its 1 MB takes 657 us, and 86 us without other traffic. \
                DCQCN cuts the time in PAUSE from 7.8 to 0.8 %. Yet the victim takes 1165 us: its frames wait in the same queues, so they \
                are marked, and its rate climbs back in steps of 300 us.",
         scenario: "docs/tutorial/incast.toml",
@@ -41,8 +41,8 @@ const SMALL: [Picture; 4] = [
     Picture {
         path: "gallery/xoff.svg",
         title: "How XOFF spreads in the same experiment",
-        says: "From the spines' ports to the first leaf it reaches the ports of the other leaves, and from there the hosts: H10, the victim, \
-               stands as still as the senders of the incast. With DCQCN it comes in two short waves, and the second stops two hosts only.",
+        says: "XOFF spreads from the spines' ports towards the first leaf to the ports of the other leaves, and from there to the hosts. \
+               The victim H10 stops like the senders of the incast. With DCQCN, XOFF comes in two short waves; the second stops two hosts only.",
         scenario: "docs/tutorial/incast.toml",
         condition: "",
         schemes: &[],
@@ -50,7 +50,7 @@ const SMALL: [Picture; 4] = [
     },
     Picture {
         path: "gallery/completion.svg",
-        title: "Who waits how long in the same experiment",
+        title: "Completion times in the same experiment",
         says: "DCQCN helps the background: its 99th percentile falls from 260 to 138 us. The incast and the victim pay for that.",
         scenario: "docs/tutorial/incast.toml",
         condition: "",
@@ -91,7 +91,7 @@ const STUDIES: [Picture; 5] = [
     Picture {
         path: "studies/figures/m08.svg",
         title: "M08: four hosts at full rate into one port, control loop of 500 us, PAUSE off",
-        says: "The first messages come late and cut the rates too deep: it takes 85 to 87 ms until the port is full again. From then on the queue swings between 0 and 50 KB.",
+        says: "The first messages come late and cut the rates too deep: it takes 85 to 87 ms until the port is full again. From then on the queue oscillates between 0 and 50 KB.",
         scenario: "M08/symmetric-4-to-1",
         condition: "control loop delay 500 us",
         schemes: &["qcn-serial-hai", "qcn-802.1Qau"],
@@ -100,7 +100,7 @@ const STUDIES: [Picture; 5] = [
     Picture {
         path: "studies/figures/r07.svg",
         title: "R07: a port slows to 0.5 Gb/s from 100 to 500 ms, ten hosts, PAUSE on, without HAI",
-        says: "After the hotspot QCN with probes wins the rate back in 8 ms, ECM in 51 ms, and QCN by itself in 64 ms.",
+        says: "After the hotspot, QCN with probes recovers the rate in 8 ms, ECM in 51 ms, and QCN without probes in 64 ms.",
         scenario: "R07/single-hop-10",
         condition: "hotspot 0.5 Gb/s",
         schemes: &["ecm", "qcn-2pt", "qcn-hsp"],
@@ -109,7 +109,7 @@ const STUDIES: [Picture; 5] = [
     Picture {
         path: "studies/figures/z07.svg",
         title: "Z07: sixteen hosts, one of them slow: measured at the source or at the destination",
-        says: "Source-based and destination-based E2CM can hardly be told apart.",
+        says: "Source-based and destination-based E2CM hardly differ.",
         scenario: "Z07/single-hop-16",
         condition: "",
         schemes: &["none", "e2cm-src", "e2cm-dst"],

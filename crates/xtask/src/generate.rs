@@ -1,4 +1,4 @@
-//! Files made from the code: one command writes them, one check finds them stale.
+//! Files made from the code: one command writes them, one check finds stale ones.
 
 use crate::{chapters, commands, figure, gallery, reference};
 use std::fs;
@@ -37,7 +37,7 @@ pub fn write(root: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// One line for each generated file under `root` that is not what [`write`] would write now.
+/// One line for each generated file under `root` that differs from the text that [`write`] would write.
 ///
 /// # Errors
 /// A file that is there and cannot be read, a figure's run that failed.
@@ -48,7 +48,7 @@ pub fn stale(root: &Path) -> io::Result<Vec<String>> {
         .and_then(|folder| folder.map(|f| Ok(f?.file_name().to_string_lossy().into_owned())).collect());
     let known = |path: &str| files.iter().any(|(p, _)| p == path);
     for path in left_over(chapters::FOLDER, &chapters.unwrap_or_default(), known) {
-        complaints.push(format!("{path}: the chapter of no scheme; remove it"));
+        complaints.push(format!("{path}: a chapter without a scheme; remove it"));
     }
     for (path, text) in files {
         let present = match fs::read_to_string(root.join(&path)) {
@@ -63,7 +63,7 @@ pub fn stale(root: &Path) -> io::Result<Vec<String>> {
     Ok(complaints)
 }
 
-/// Chapters that no scheme has any more.
+/// Chapters of schemes that no longer exist.
 fn left_over(folder: &str, found: &[String], known: impl Fn(&str) -> bool) -> Vec<String> {
     let paths = found.iter().filter(|name| name.ends_with(".md")).map(|name| format!("{folder}/{name}"));
     paths.filter(|path| !known(path)).collect()

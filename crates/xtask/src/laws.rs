@@ -1,6 +1,6 @@
 //! The laws of the network, each written once: `model/` has them, and `fast/`, the seam and the rigs of schemes call them.
 //!
-//! A second body of a law is found by the words that a body cannot do without. Whoever moves a law moves its row.
+//! A second body of a law is found by words that every body must contain. A change that moves a law must move its row.
 
 use std::path::Path;
 use std::{fs, io};
@@ -9,8 +9,12 @@ use std::{fs, io};
 const LAWS: &[(&str, &str, &[&str])] = &[
     ("which data frames wake a congestion point", "crates/scheme-api/src/point.rs", &["Gate::Tagged =>"]),
     ("whether a ramp marks", "crates/scheme-api/src/ramp.rs", &["p > 0.0 && draws.chance(p)"]),
-    ("what a memory admits", "crates/fabric/src/model/memory.rs", &["Err(Refusal::"]),
-    ("where a frame's memory counts", "crates/fabric/src/model/memory.rs", &["Organisation::Crosspoint =>"]),
+    ("which frames a memory admits", "crates/fabric/src/model/memory.rs", &["Err(Refusal::"]),
+    (
+        "which partition a frame's memory counts for",
+        "crates/fabric/src/model/memory.rs",
+        &["Organisation::Crosspoint =>"],
+    ),
     (
         "when XOFF begins and ends",
         "crates/fabric/src/model/memory.rs",
@@ -18,18 +22,14 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     ),
     ("which cells keep a domain in XOFF", "crates/fabric/src/model/pause.rs", &["> self.low"]),
     ("where XOFF and XON go", "crates/fabric/src/model/pause.rs", &["input..(input + 1)"]),
-    ("what PAUSE does to a transmitter", "crates/fabric/src/model/pause.rs", &["get_or_insert(now)"]),
+    ("how PAUSE affects a transmitter", "crates/fabric/src/model/pause.rs", &["get_or_insert(now)"]),
     ("when a limiter lets a frame go", "crates/fabric/src/model/limiter.rs", &["saturating_add(gap)"]),
     (
         "whether a frame waits at its limiter",
         "crates/fabric/src/model/limiter.rs",
         &["rate < state.line_rate || waiting"],
     ),
-    (
-        "whose turn it is among finite flows",
-        "crates/fabric/src/model/transfers.rs",
-        &["LetGo::Limiter(at) =>"],
-    ),
+    ("which finite flow sends next", "crates/fabric/src/model/transfers.rs", &["LetGo::Limiter(at) =>"]),
     ("which lane of a port or host is next", "crates/fabric/src/model/port.rs", &["take(Lane::Control)"]),
     ("at which rate a lane is sent", "crates/fabric/src/model/port.rs", &["Lane::Data(_) => service"]),
     (
@@ -42,11 +42,15 @@ const LAWS: &[(&str, &str, &[&str])] = &[
         "crates/fabric/src/model/point.rs",
         &["countdown -= i64", "p.state.sample_dropped"],
     ),
-    ("what a congestion point sees", "crates/fabric/src/model/point.rs", &["link.map_or(Rate::ZERO"]),
+    (
+        "the queue's state as a congestion point reads it",
+        "crates/fabric/src/model/point.rs",
+        &["link.map_or(Rate::ZERO"],
+    ),
     ("how a stamp lowers a tag", "crates/fabric/src/model/frame.rs", &[".min(rate)"]),
     ("when a rate of service changes", "crates/fabric/src/model/management.rs", &["changes.pop_front()"]),
     ("which slots have a frame", "crates/fabric/src/model/source.rs", &["0xFFFF_FFFF) <"]),
-    ("which frames find room at a host", "crates/fabric/src/model/sender.rs", &["source_discards += 1"]),
+    ("which frames a host discards", "crates/fabric/src/model/sender.rs", &["source_discards += 1"]),
     ("which PAUSE a host ignores", "crates/fabric/src/model/sender.rs", &["spec.faults.ignores_pause"]),
     ("which of equal paths is next", "crates/fabric/src/net.rs", &["((s as u64) << 17)", "* way.share"]),
     ("which frames wake a reflector", "crates/scheme-api/src/reflector.rs", &[".selects("]),
@@ -56,43 +60,43 @@ const LAWS: &[(&str, &str, &[&str])] = &[
         &["ReturnTags(counter)", "push(ReflectorAction::Count("],
     ),
     (
-        "whose turn it is at a host",
+        "which flow of a host sends next",
         "crates/fabric/src/model/sender.rs",
         &["flows_next |=", "(place + 1) % (n + 1)"],
     ),
-    ("where a source's frame finds room", "crates/fabric/src/model/sender.rs", &["room.min(enough)"]),
+    ("which queue takes a source's frame", "crates/fabric/src/model/sender.rs", &["room.min(enough)"]),
     ("which feedback is lost", "crates/fabric/src/model/steering.rs", &["is_multiple_of(nth)"]),
-    ("what a reaction point does", "crates/fabric/src/model/steering.rs", &["limiter.state.retime"]),
-    ("what a reflector does", "crates/fabric/src/model/host.rs", &["src | SINK"]),
-    ("when a limiter is given back", "crates/fabric/src/model/pacing.rs", &["self.limiters.remove("]),
+    (
+        "effects of a reaction point's actions",
+        "crates/fabric/src/model/steering.rs",
+        &["limiter.state.retime"],
+    ),
+    ("effects of a reflector's actions", "crates/fabric/src/model/host.rs", &["src | SINK"]),
+    ("when a limiter is released", "crates/fabric/src/model/pacing.rs", &["self.limiters.remove("]),
     ("which virtual output queue is next", "crates/fabric/src/model/voq.rs", &["rotate_left(first + 1)"]),
     (
-        "what a congestion point's actions do",
+        "effects of a congestion point's actions",
         "crates/fabric/src/model/management.rs",
         &["PointAction::Notify(flow, feedback) =>", "0x3000"],
     ),
     ("where a control frame goes on", "crates/fabric/src/model/management.rs", &["NextHop::Past(net"]),
     ("where a probe ends", "crates/fabric/src/model/management.rs", &["== ProbeTarget::Point("]),
     ("when feedback takes no link", "crates/fabric/src/model/agenda.rs", &["moment.net.direct("]),
-    (
-        "what is written down of a drop",
-        "crates/fabric/src/model/management.rs",
-        &["dropped_by_limit +=", "0x2000"],
-    ),
-    ("who hears a message to all", "crates/fabric/src/net.rs", &["l.tree"]),
-    ("what is recorded of a queue", "crates/fabric/src/model/record.rs", &["SeriesKind::QueuePeak {"]),
+    ("the record of a drop", "crates/fabric/src/model/management.rs", &["dropped_by_limit +=", "0x2000"]),
+    ("which hosts receive a broadcast", "crates/fabric/src/net.rs", &["l.tree"]),
+    ("the record of a queue", "crates/fabric/src/model/record.rs", &["SeriesKind::QueuePeak {"]),
     (
         "how a reflector is woken",
         "crates/fabric/src/model/receiver.rs",
         &[".listens(Time::", "ReflectorControl::new(Time::"],
     ),
-    ("what is recorded of a delivery", "crates/fabric/src/model/record.rs", &["latency_max.max("]),
+    ("the record of a delivery", "crates/fabric/src/model/record.rs", &["latency_max.max("]),
 ];
 
 /// Folders in which laws are called.
 const CALLERS: &[&str] = &["crates/fabric/src", "crates/scheme-api/src"];
 
-/// Complains about each law that is not where the table says, and about each other file that has words of its body.
+/// Complains about each law that is not in the file of the table, and about each other file with words of its body.
 ///
 /// # Errors
 /// A file or folder that cannot be read.
@@ -125,7 +129,7 @@ fn complaints(laws: &[(&str, &str, &[&str])], texts: &[(String, String)]) -> Vec
         for word in *words {
             let mut with = texts.iter().filter(|(_, text)| text.contains(word)).map(|(file, _)| file);
             if !with.clone().any(|file| file == body) {
-                found.push(format!("{body}: the law \"{law}\" is not here (no `{word}`); move its row in crates/xtask/src/laws.rs"));
+                found.push(format!("{body}: the law \"{law}\" is missing here (no `{word}`); move its row in crates/xtask/src/laws.rs"));
             }
             found.extend(with.by_ref().filter(|file| file != body).map(|file| {
                 format!("{file}: a second body of the law \"{law}\" (`{word}`); call that of {body}")
@@ -139,7 +143,7 @@ fn complaints(laws: &[(&str, &str, &[&str])], texts: &[(String, String)]) -> Vec
 mod tests {
     use super::*;
 
-    /// Lines of second bodies that stood in the fast way, or in the model itself.
+    /// Lines of second bodies that were found in the fast engine, or in the model itself.
     #[test]
     fn bodies_that_stood_twice_are_refused() {
         for line in [

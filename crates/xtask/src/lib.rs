@@ -1,4 +1,4 @@
-//! Chores of the repository: what the compiler cannot refuse, and files made from the code.
+//! Chores of the repository: checks beyond the compiler, and files made from the code.
 
 pub mod chapters;
 pub mod check;

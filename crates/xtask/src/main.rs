@@ -1,12 +1,12 @@
 //! Chores of the repository: `cargo xtask check`, `deny`, `generate [--check]`, `fingerprints` and `measured DIR...`.
 //!
-//! Exit codes: 0 nothing to complain about, 1 complaints (one per line on stderr), 2 usage.
+//! Exit codes: 0 no complaint, 1 complaints (one per line on stderr), 2 usage.
 
 use cnsim_xtask::{check, deny, fingerprints, generate, measured};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Generated files, and blocks of figures in documents, that hold something else than the code or the stored run says.
+/// Generated files, and blocks of figures in documents, that differ from the code or the stored run.
 fn stale(root: &Path) -> std::io::Result<Vec<String>> {
     Ok([generate::stale(root)?, measured::stale(root)?].concat())
 }
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes the table of fingerprints anew and says which rows moved, and how.
+/// Writes the table of fingerprints anew and prints the rows that changed.
 fn rewrite_fingerprints(root: &Path) -> ExitCode {
     match fingerprints::write(root) {
         Ok(moved) => {

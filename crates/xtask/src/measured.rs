@@ -2,16 +2,16 @@
 //!
 //! Both come from one run of everything: `cnsim reproduce all --out DIR`, then `cargo xtask measured DIR`
 //! (or a folder for each study). A document
-//! shows their figures between `<!-- measured: KIND -->` and `<!-- end -->`; [`stale`] finds a block that holds others. The first line
-//! of `measured.csv` is a stamp over all that decides these results. A change that moves the stamp asks for a new run.
+//! shows their figures between `<!-- measured: KIND -->` and `<!-- end -->`; [`stale`] finds a block with other figures. The first line
+//! of `measured.csv` is a stamp over everything that decides these results. A change of the stamp requires a new run.
 //!
 //! | kind | shows |
 //! |---|---|
 //! | `cells STUDY/SCENARIO; PAUSE; METRIC, METRIC` | a row for each condition and scheme: published / measured |
-//! | `scores STUDY` | how many cells agree, by scenario; of all five studies without a name |
+//! | `scores STUDY` | how many cells agree, by scenario; without a name, for all five studies |
 //! | `agree STUDY` | `150 of 206` |
 //! | `zeros STUDY` | how many of the cells that were published as zero agree: `76 of 76` |
-//! | `within PERCENT STUDY` | throughputs and utilisations whose mean lies so near: `106 of 132` |
+//! | `within PERCENT STUDY` | throughputs and utilisations whose mean is within so many per cent: `106 of 132` |
 //! | `claims STUDY` | a row for each claim |
 //! | `claims-hold` | scored claims that hold: `29 of 37` |
 
@@ -64,7 +64,7 @@ impl Cell {
 /// A judged claim: id, text, origin, verdict, evidence.
 type Claim = [String; 5];
 
-/// All that the two files hold.
+/// The content of the two files.
 #[derive(Debug)]
 struct Measured {
     cells: Vec<Cell>,
@@ -75,7 +75,7 @@ fn bad(message: impl Into<String>) -> io::Error {
     io::Error::other(message.into())
 }
 
-/// Changes whenever results of a study may have changed: scenarios, version of the results, and fingerprints of the studies' rows.
+/// A stamp that changes whenever results of a study may change: scenarios, version of the results, fingerprints of the studies' rows.
 fn stamp(root: &Path) -> io::Result<String> {
     let of_study = |id: &str| STUDIES.iter().any(|s| id.starts_with(&format!("{s}/")));
     let mut text = format!("{RESULT_VERSION}\n{EMBEDDED}");
@@ -175,7 +175,7 @@ impl Measured {
         Ok(Self { cells, claims })
     }
 
-    /// Cells that were not published as zero; of all five studies where none is named.
+    /// Cells that were not published as zero, of one study or of all five.
     fn of(&self, study: &str) -> impl Iterator<Item = &Cell> {
         let named = move |c: &&Cell| match study {
             "" => STUDIES.contains(&c.published.case.study.as_str()),
@@ -349,7 +349,7 @@ pub fn write(root: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// One line for each document whose figures are not those of the stored run, and one where that run is out of date.
+/// One line for each document whose figures differ from the stored run, and one line if that run is out of date.
 ///
 /// # Errors
 /// A file that cannot be read, a block that cannot be made.

@@ -158,7 +158,7 @@ fn figures_below_a_table_and_asked_for() {
     let one = drawn(&s, &records[1..2]);
     assert_eq!(
         one[0].caption,
-        "Seed 1: the line is the length at the end of each bin; the band reaches up to the longest in it."
+        "Seed 1: the line is the length at the end of each bin; the band extends to the longest queue in the bin."
     );
     assert_eq!((one[1].caption.as_str(), one[2].caption.as_str()), ("Seed 1.", "One seed."));
     assert_eq!(names(&one[6]), ["H0>H1", "H2>H1"]);

@@ -261,7 +261,7 @@ fn over_time(
         ((_, 1), false) => format!("Seed {shown}."),
         ((_, 1), true) => {
             format!(
-                "Seed {shown}: the line is the length at the end of each bin; the band reaches up to the longest in it."
+                "Seed {shown}: the line is the length at the end of each bin; the band extends to the longest queue in the bin."
             )
         }
         ((a, b), _) => {

@@ -89,7 +89,7 @@ pub fn build(p: &Parts<'_>) -> Report {
         title: match &pages[..] {
             [one] if p.cells.iter().all(|c| c.published.is_none()) => one.title.clone(),
             _ if p.cells.iter().any(|c| c.published.is_some()) => "Published beside measured".into(),
-            _ => "What was measured".into(),
+            _ => "Measured".into(),
         },
         version: env!("CARGO_PKG_VERSION").into(),
         command: p.command.into(),
@@ -144,7 +144,7 @@ fn by_model(records: &[RunRecord]) -> Vec<String> {
     all.into_iter().map(|(text, runs)| format!("{runs} of {} runs: {text}.", records.len())).collect()
 }
 
-/// Warnings that stand before the numbers of these runs.
+/// Warnings before the numbers of these runs.
 pub fn alerts<'a>(records: impl Iterator<Item = &'a RunRecord> + Clone) -> Vec<model::Alert> {
     let alert = |title: &str, about: &str, lines| model::Alert {
         title: title.into(),
@@ -155,19 +155,19 @@ pub fn alerts<'a>(records: impl Iterator<Item = &'a RunRecord> + Clone) -> Vec<m
     let all = vec![
         alert(
             "The network stood still.",
-            "The numbers below are of a network that is frozen.",
+            "The numbers below describe a frozen network.",
             frozen(records.clone()),
         ),
         alert(
             "Flows were not received whole.",
-            "Percentiles of completion count them as longer than all others; means are over the finished ones.",
+            "Percentiles of completion time rank them above all others. Means cover finished flows only.",
             unfinished::lines(records),
         ),
     ];
     all.into_iter().filter(|a| !a.lines.is_empty()).collect()
 }
 
-/// Notes that stand before the numbers.
+/// Notes before the numbers.
 pub fn conclusions(lines: Vec<String>) -> model::Alert {
     model::Alert { title: "Before you conclude.".into(), about: String::new(), lines, mild: true }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// Most ports of a table beside the named ones: those that were in XOFF longest, then those with the longest queues.
 const MOST: usize = 10;
-/// Fewest seeds of which an interval of the mean is given; of fewer the least and the greatest value.
+/// Fewest seeds with an interval of the mean; with fewer, the least and the greatest value are given.
 const SEEDS: usize = 5;
 
 /// The value of a port over its seeds.
@@ -59,8 +59,12 @@ fn value(port: &str, facts: Option<&PortFacts>, fact: &Fact) -> Option<f64> {
 const FACTS: [Fact; 6] = [
     ("paused", "Paused", "%", "share of the run in XOFF: the port may not send", |p| Some(p.paused)),
     ("xoffs", "XOFF sent", "", "XOFF messages that the port sent to its peer", |p| Some(p.xoffs as f64)),
-    ("queue_max", "Largest queue", "KB", "of the run, however short", |p| Some(p.queue_max)),
-    ("mean_queue", "Mean queue", "KB", "mean over the measurement, where it is recorded", |p| p.mean_queue),
+    ("queue_max", "Largest queue", "KB", "largest queue of the run, however short it lasted", |p| {
+        Some(p.queue_max)
+    }),
+    ("mean_queue", "Mean queue", "KB", "mean queue over the measurement, if it is recorded", |p| {
+        p.mean_queue
+    }),
     ("throughput", "Throughput", "Gb/s", "data rate sent", |p| Some(p.throughput)),
     ("dropped", "Dropped", "frames", "data frames discarded", |p| Some(p.dropped)),
 ];
@@ -127,7 +131,7 @@ fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
         caption: {
             let said = [
                 few.then(|| {
-                    format!("Of fewer than {SEEDS} seeds: the mean, and in brackets the least and the greatest value; no interval.")
+                    format!("With fewer than {SEEDS} seeds there is no interval: the mean, with the least and the greatest value in brackets.")
                 }),
                 (left > 0).then(|| match left {
                     1 => "1 further port is in results.json.".into(),

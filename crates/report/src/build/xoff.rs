@@ -44,7 +44,7 @@ fn of_pause(scene: &Scene<'_>, pause: &str) -> Vec<Figure> {
             group: format!("ports, PAUSE {pause}"),
             title: format!("How XOFF spreads: {place}"),
             caption: format!(
-                "Seed {}. A row a port, darker the longer it was in XOFF. XOFF spreads from the top down: from ports towards hosts \
+                "Seed {}. Each port is a row, darker the longer it was in XOFF. XOFF spreads from the top down: from ports towards hosts \
                  to ports towards spines, and to hosts. Level 1: the switches with hosts.",
                 run.seed
             ),
