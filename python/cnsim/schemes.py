@@ -258,7 +258,7 @@ def _refuse_scheme(name: str, cls: type[Scheme], rooms: list[str]) -> None:
             if isinstance(value, types.FunctionType):
                 meant = alike(key, ["engages"])
             if meant is not None and key != meant and not key.startswith("_"):
-                raise SchemeError(f"{where} is nothing that anybody asks for{place(base, key)}", f"did you mean `{meant}`?", key=key)
+                raise SchemeError(f"{where} is no part of a scheme{place(base, key)}", f"did you mean `{meant}`?", key=key)
             if isinstance(value, _Param) and (key == "code" or key.startswith("_") or hasattr(Scheme, key)):
                 raise SchemeError(f"{where} cannot be the name of a parameter{place(base, key)}", "call it otherwise", key=key)
     for key, count in (("engages", 1), ("__init__", 0)):

@@ -11,7 +11,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     ("whether a ramp marks", "crates/scheme-api/src/ramp.rs", &["p > 0.0 && draws.chance(p)"]),
     ("which frames a memory admits", "crates/fabric/src/model/memory.rs", &["Err(Refusal::"]),
     (
-        "which partition a frame's memory counts for",
+        "the partition of a frame's memory",
         "crates/fabric/src/model/memory.rs",
         &["Organisation::Crosspoint =>"],
     ),
@@ -66,16 +66,12 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     ),
     ("which queue takes a source's frame", "crates/fabric/src/model/sender.rs", &["room.min(enough)"]),
     ("which feedback is lost", "crates/fabric/src/model/steering.rs", &["is_multiple_of(nth)"]),
-    (
-        "effects of a reaction point's actions",
-        "crates/fabric/src/model/steering.rs",
-        &["limiter.state.retime"],
-    ),
-    ("effects of a reflector's actions", "crates/fabric/src/model/host.rs", &["src | SINK"]),
+    ("effects of reaction points", "crates/fabric/src/model/steering.rs", &["limiter.state.retime"]),
+    ("effects of reflectors", "crates/fabric/src/model/host.rs", &["src | SINK"]),
     ("when a limiter is released", "crates/fabric/src/model/pacing.rs", &["self.limiters.remove("]),
     ("which virtual output queue is next", "crates/fabric/src/model/voq.rs", &["rotate_left(first + 1)"]),
     (
-        "effects of a congestion point's actions",
+        "effects of congestion points",
         "crates/fabric/src/model/management.rs",
         &["PointAction::Notify(flow, feedback) =>", "0x3000"],
     ),

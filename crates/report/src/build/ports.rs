@@ -59,12 +59,8 @@ fn value(port: &str, facts: Option<&PortFacts>, fact: &Fact) -> Option<f64> {
 const FACTS: [Fact; 6] = [
     ("paused", "Paused", "%", "share of the run in XOFF: the port may not send", |p| Some(p.paused)),
     ("xoffs", "XOFF sent", "", "XOFF messages that the port sent to its peer", |p| Some(p.xoffs as f64)),
-    ("queue_max", "Largest queue", "KB", "largest queue of the run, however short it lasted", |p| {
-        Some(p.queue_max)
-    }),
-    ("mean_queue", "Mean queue", "KB", "mean queue over the measurement, if it is recorded", |p| {
-        p.mean_queue
-    }),
+    ("queue_max", "Largest queue", "KB", "largest queue, however short it lasted", |p| Some(p.queue_max)),
+    ("mean_queue", "Mean queue", "KB", "mean queue, if it is recorded", |p| p.mean_queue),
     ("throughput", "Throughput", "Gb/s", "data rate sent", |p| Some(p.throughput)),
     ("dropped", "Dropped", "frames", "data frames discarded", |p| Some(p.dropped)),
 ];
