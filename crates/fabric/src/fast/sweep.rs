@@ -93,13 +93,12 @@ impl Switch {
             if self.rare.0 < end || !self.ran_out.is_empty() || !self.higher.is_empty() {
                 self.catch_up(base, end, net, wires);
             }
-            self.drain(end, wires);
-            self.may_be_ahead = false;
-            return;
+        } else {
+            scratch.gather((self, 0..self.linked), base, end, net, wires);
+            self.in_order(&scratch.keys, base, end, net, wires);
         }
-        scratch.gather((self, 0..self.linked), base, end, net, wires);
-        self.in_order(&scratch.keys, base, end, net, wires);
         self.drain(end, wires);
+        self.may_be_ahead = false;
     }
 
     /// Stores the arrivals before `end` input by input instead of in order of time, each frame in its place within its queue.
@@ -110,8 +109,9 @@ impl Switch {
     fn store_unordered(&mut self, base: u64, end: u64, ahead: bool, net: &Net, wires: &mut Wires) -> bool {
         self.may_be_ahead = ahead;
         let Wires { inboxes, bodies, .. } = &mut *wires;
-        let mine = inboxes.iter_mut().skip(self.inbox as usize).take(self.linked);
-        for (input, inbox) in mine.enumerate() {
+        let first = self.inbox as usize;
+        let mine = inboxes.get_mut(first..first + self.linked).unwrap_or_default();
+        for (input, inbox) in mine.iter_mut().enumerate() {
             let Some(mut entry) = inbox.arrived_before(0, end) else { continue };
             let mut taken = 0;
             loop {
