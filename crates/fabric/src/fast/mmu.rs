@@ -17,6 +17,8 @@ pub(crate) enum Change {
 #[derive(Debug, Default)]
 pub(crate) struct Mmu {
     pub(crate) memory: Memory,
+    /// Inputs in XOFF, when that was last looked at.
+    off: Vec<usize>,
     /// Each cell is emptied by one output port only.
     private: bool,
     /// Occupancy from which a shared cell could reach a threshold within a window, and how many are above.
@@ -57,6 +59,7 @@ impl Mmu {
             watch,
             calm_cell: calm,
             small: (private && layout.step.1 > 0).then_some(calm.into()),
+            off: Vec::new(),
             memory,
         }
     }
@@ -177,12 +180,15 @@ impl Mmu {
         !watermarks.keep_xoff(cell) && (self.private || cell <= limits.cell) && pool + all <= limits.pool
     }
 
-    /// Can the departures of this output?
-    pub(crate) fn is_critical(&self, output: usize) -> bool {
-        let Memory { layout, pool, .. } = &self.memory;
+    /// Adds to `critical` those of so many outputs whose departures can.
+    pub(crate) fn find_critical(&mut self, outputs: usize, critical: &mut Vec<u16>) {
+        let (memory, off) = (&self.memory, &mut self.off);
         // Cells of one output and all inputs come once.
-        let inputs = if layout.step.1 == 0 { 1 } else { layout.inputs };
-        let holds = |i: usize| self.memory.is_off(i) && self.memory.holds(layout.cell(output, i));
-        self.cramped || !self.private || *pool > self.pool_guard || (0..inputs).any(holds)
+        let inputs = if memory.layout.step.1 == 0 { 1 } else { memory.layout.inputs };
+        off.clear();
+        off.extend((0..inputs).filter(|&i| memory.is_off(i)));
+        let all = self.cramped || !self.private || memory.pool > self.pool_guard;
+        let holds = |output: usize| off.iter().any(|&i| memory.holds(memory.layout.cell(output, i)));
+        critical.extend((0..outputs).filter(|&output| all || holds(output)).map(|output| output as u16));
     }
 }

@@ -246,10 +246,8 @@ impl Switch {
         self.critical.clear();
         self.in_step = 0;
         if self.mmu.unsettled() {
-            for p in (0..self.linked).filter(|&p| self.mmu.is_critical(p)) {
-                self.critical.push(p as u16);
-                self.in_step |= bit(p);
-            }
+            self.mmu.find_critical(self.linked, &mut self.critical);
+            self.in_step = self.critical.iter().fold(0, |all, &p| all | bit(p.into()));
         }
         self.stale = self.in_step;
     }
