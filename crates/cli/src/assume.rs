@@ -37,7 +37,7 @@ pub(crate) struct AssumeArgs {
     /// Only cases whose condition, PAUSE mode or scheme contains this text; of several texts, all must match.
     #[arg(long)]
     only: Vec<String>,
-    /// Seeds of each case. Without --over, each alternative gets two, and the better half one more in each round.
+    /// Seeds of each case. Without --over, each alternative begins with two; each round runs one more for the better half.
     #[arg(long, default_value_t = 3)]
     seeds: u64,
     /// Largest number of runs, stored ones included [default: 2000, or enough for one switch at a time].

@@ -101,6 +101,9 @@ impl Baseline {
                 let param = param.filter(|(name, _)| has(scheme, name).is_some());
                 let whole = param.map(|(_, param)| format!("scheme.params.{param}"));
                 let key = whole.as_deref().unwrap_or(key);
+                // A key by its last word.
+                let ends = |k: &&String| k.rsplit('.').next() == Some(key);
+                let key = points.iter().flat_map(|p| p.config.keys()).find(ends).map_or(key, String::as_str);
                 let is = |p: &At<'_>| p.config.get(key).is_some_and(|v| same(v, value));
                 points.iter().any(is).then(|| Self::Key(key.into(), value.into()))
             }
@@ -351,10 +354,10 @@ mod tests {
         assert_eq!(beside, ["c, scheme.params.q_eq = 24 KB", "c, scheme.params.q_eq = 48 KB"]);
         assert_eq!(pairs(&runs, "none").unwrap().len(), 2);
         assert_eq!(pairs(&runs, "scheme=none").unwrap().len(), 2);
-        for key in ["scheme.params.q_eq", "scheme.ecm.q_eq"] {
+        for key in ["scheme.params.q_eq", "scheme.ecm.q_eq", "q_eq"] {
             assert_eq!(pairs(&runs, &format!("{key}=24KB")).unwrap().len(), 1, "{key}");
         }
-        let said = pairs(&runs, "q_eq=24KB").unwrap_err();
+        let said = pairs(&runs, "q_off=24KB").unwrap_err();
         assert!(said.contains("a key that varies (scheme.params.q_eq)"), "{said}");
         // The same run in two files counts once, unless its results differ.
         let twice = [none.clone(), ecm("24 KB"), none.clone()];

@@ -54,6 +54,9 @@ pub(crate) fn explain(asked: &Asked<'_>, as_json: bool) -> Done {
         Subject::Key(k) => {
             let default = if k.default.is_empty() { "none: it must be given" } else { k.default };
             println!("{}: {}.", k.path, k.doc);
+            if !k.kind.choices().is_empty() {
+                println!("One of: {}.", k.kind.choices().join(", "));
+            }
             println!("Default: {default}. Set it in a scenario, or with --set {}=VALUE.", k.path);
         }
         Subject::ExitCode(code, meaning) => println!("exit code {code}: {meaning}."),
@@ -121,7 +124,12 @@ fn cells(rows: &[Vec<String>]) {
     for r in rows {
         let (published, pi) = (&r[7], (&r[11], &r[12]));
         println!("\n{}/{}, {}, PAUSE {}, {}, {}", r[0], r[1], r[2], r[3], r[4], r[5]);
-        println!("  measured {} {} over {} seeds, one run lies in {} to {}", r[8], r[6], r[13], pi.0, pi.1);
+        match r[13].as_str() {
+            "1" => println!("  measured {} {} under one seed: no interval", r[8], r[6]),
+            n => {
+                println!("  measured {} {} over {n} seeds, one run lies in {} to {}", r[8], r[6], pi.0, pi.1)
+            }
+        }
         if own {
         } else if published.is_empty() {
             println!("  nothing was published");

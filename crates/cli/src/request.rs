@@ -184,7 +184,8 @@ pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static Metric>, Failure> 
     let one = |name: &String| {
         metrics::find(name.trim()).ok_or_else(|| {
             let near = cnsim_lab::meant::metric(name);
-            let of_name = name.rsplit_once('.').and_then(|(of, id)| Some((of, metrics::find(id)?.id)));
+            let parts = name.rsplit_once('.').or_else(|| name.split_once(" of ").map(|(id, of)| (of, id)));
+            let of_name = parts.and_then(|(of, id)| Some((of, metrics::find(id)?.id)));
             let hint = match (of_name, near) {
                 (Some((of, id)), _) => format!("`--metric {id}` shows the rows of every name, `{of}` too. "),
                 (_, Some(n)) => format!("did you mean `{n}`? "),

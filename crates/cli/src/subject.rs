@@ -103,8 +103,10 @@ fn named<'a>(registry: &'a Registry, what: &str) -> Option<Subject<'a>> {
         let number = what.split(' ').next().unwrap_or_default();
         ASSUMPTIONS.iter().find(|a| a.id.eq_ignore_ascii_case(number) || same(a.name))
     };
+    // `poisson` is explained by workload.kind.
+    let choice = || keys::KEYS.iter().find(|k| k.kind.choices().contains(&what)).map(Subject::Key);
     registry
-        .find(what)
+        .find(what.trim_start_matches("scheme."))
         .map(|e| Subject::Scheme(e))
         .or_else(|| cnsim_papers::find(what).map(Subject::Study))
         .or_else(|| metrics::find(what).map(Subject::Metric))
@@ -117,6 +119,7 @@ fn named<'a>(registry: &'a Registry, what: &str) -> Option<Subject<'a>> {
         .or_else(|| code(&what.to_lowercase()))
         .or_else(|| find::term(what).map(|(term, meaning)| Subject::Term(term, meaning)))
         .or_else(|| find::table(what).map(|(name, keys)| Subject::Table(name, keys)))
+        .or_else(choice)
 }
 
 /// Rows of numbers.csv that a question names.

@@ -381,8 +381,9 @@ fn next(t: &Told<'_>, out: &mut Vec<String>) {
             file if file.ends_with(".toml") => file.to_string(),
             _ => format!("{}/{}", c.case.study, c.case.scenario),
         };
+        let new = if t.what.ends_with(".toml") { "" } else { " · cnsim new mine > mine.toml" };
         out.push(format!(
-            "Next     {more}cnsim explain {0} · cnsim run {0} --scheme {1} · cnsim new mine > mine.toml",
+            "Next     {more}cnsim explain {0} · cnsim run {0} --scheme {1}{new}",
             name, c.case.scheme
         ));
     }

@@ -512,7 +512,7 @@ fn bench_compares_every_scheme_with_none() {
 fn counters_and_parameters_are_explained() {
     for (what, words) in [
         ("false_positives", ["discards", "bcn, ecm, e2cm-src, e2cm-dst"]),
-        ("CPID_changes", ["from one congestion point to another", "ecm"]),
+        ("CPID_changes", ["another congestion point became the owner", "ecm"]),
         ("q_eq", ["Z07: 75 KB", "Q_eq"]),
         ("scheme.params.fbhat_g", ["qcn-hsp", "0 to 1"]),
         ("pfc", ["PFC: priority flow control", "pause.mode"]),

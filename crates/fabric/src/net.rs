@@ -579,7 +579,7 @@ impl Net {
                                probe; `Scope::Flow` has one"
                 .into()),
             ProbeTarget::Point(point) if self.point(point.0).is_none() => Err(format!(
-                "it sends a probe to congestion point {}, which there is not: take the `point` of a message",
+                "it sends a probe to congestion point {}, which does not exist: take the `point` of a message",
                 point.0
             )),
             _ => Ok(()),

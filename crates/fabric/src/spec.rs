@@ -133,6 +133,16 @@ pub enum Ties {
     Drawn,
 }
 
+impl Ties {
+    /// Is it another order than that of the ports? Frames are then taken in order always.
+    pub(crate) fn needs_order(self) -> bool {
+        match self {
+            Self::ByPort => false,
+            Self::Drawn => true,
+        }
+    }
+}
+
 /// Faults of a host, to test a network against them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Faults {

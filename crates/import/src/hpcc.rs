@@ -557,7 +557,9 @@ impl Setting {
             "L2_BACK_TO_ZERO" => flag(0.0, "transfers that begin anew after a loss")?,
             "LINK_DOWN" => {
                 if self.values.iter().any(|v| v.parse() != Ok(0.0)) {
-                    return Err(self.error("asks for a link that fails, which cnsim has not", "write 0 0 0"));
+                    return Err(
+                        self.error("asks for a link that fails, which cnsim cannot simulate", "write 0 0 0")
+                    );
                 }
             }
             "USE_DYNAMIC_PFC_THRESHOLD" => t.notes.push(format!(

@@ -19,7 +19,7 @@ use crate::fast::wires::Wires;
 use crate::model::{Management, Moment, Pause, Point, count_down};
 use crate::net::Net;
 use crate::outcome::SwitchOutcome;
-use crate::spec::{BufferSpec, PauseTransport, RunSpec, SwitchSpec, Ties};
+use crate::spec::{BufferSpec, PauseTransport, RunSpec, SwitchSpec};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::network::PointAction;
 use cnsim_scheme_api::{Slot, Time};
@@ -86,7 +86,7 @@ impl Switch {
             mmu: Mmu::new(ports, &buffer, net.margin(base, ports)),
             pause_transport: s.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport),
             linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
-            ordered: net.in_turn(index) || net.ties == Ties::Drawn,
+            ordered: net.in_turn(index) || net.ties.needs_order(),
             next_path: if net.round_robin() { vec![0; net.hosts as usize] } else { Vec::new() },
             management: Management::new(net, id, s, &spec.changes),
             ..Self::default()
