@@ -7,7 +7,7 @@
 //! let study = find("b07").unwrap();
 //! assert!(study.claims.iter().all(|c| c.study() == "B07"));
 //! let printed = published::parse("published.csv", published::EMBEDDED).unwrap();
-//! let paused = printed.iter().find(|p| p.study == study.id && p.metric == "time_paused").unwrap();
+//! let paused = printed.iter().find(|p| p.case.study == study.id && p.metric == "time_paused").unwrap();
 //! assert_eq!(paused.unit, "%");
 //! ```
 
