@@ -165,7 +165,7 @@ fn of_reaction_points() {
         (
             "a probe to a host",
             at_source(|_, l| l.send_probe(of_point(1))),
-            "congestion point 1, which there is not",
+            "congestion point 1, which does not exist",
         ),
         (
             "a probe of a host",
