@@ -43,6 +43,11 @@ impl Salts {
         Ok(Self { switches, addresses })
     }
 
+    /// Number of a switch, with [`Routing::ForkHash`].
+    pub(crate) fn number(&self, s: usize) -> u64 {
+        self.switches[s]
+    }
+
     /// Hash of a flow at switch `s`, but for [`Routing::ForkHash`].
     #[inline(always)]
     pub(crate) fn of(&self, s: usize, flow: u32) -> u64 {
@@ -64,7 +69,7 @@ fn salt(seed: u64, switch: u64) -> u64 {
 }
 
 /// The number in a name: its digits, if they are one.
-pub(crate) fn number(name: &str) -> Option<u32> {
+fn number(name: &str) -> Option<u32> {
     name.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok().filter(|n| *n < 65_536)
 }
 

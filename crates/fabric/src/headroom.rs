@@ -49,15 +49,11 @@ fn needs(spec: &RunSpec) -> Vec<Vec<(u16, Bytes)>> {
         *known = known.min(c.rate);
     }
     let index = |node: NodeId| (node.0 as usize).checked_sub(spec.hosts.len());
-    let processing = |node: NodeId| match index(node) {
-        Some(s) => spec.switches[s].processing,
-        None => spec.hosts[node.0 as usize].processing,
-    };
     let mut needs = vec![Vec::new(); spec.switches.len()];
     for (near, far, l) in spec.links.iter().flat_map(|l| [(l.a, l.b, l), (l.b, l.a, l)]) {
         if let Some(own) = index(near.0) {
             let service = slowest.get(&near).map_or(l.rate, |r| l.rate.min(*r));
-            let longer = processing(near.0).max(processing(far.0));
+            let longer = spec.processing(near.0).max(spec.processing(far.0));
             needs[own].push((near.1, headroom(l.rate, service, l.delay, longer, frame)));
         }
     }

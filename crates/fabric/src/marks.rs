@@ -4,6 +4,8 @@
 //! taken: a path that is switched off, or never reached, fails the test that names it. Marks are counted where debug
 //! assertions are on (profiles `dev` and `checked`); elsewhere they are nothing.
 
+use std::cell::Cell;
+
 /// A fast path, or a way out of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -54,69 +56,36 @@ pub enum Mark {
     Alone,
 }
 
-#[cfg(debug_assertions)]
-mod counters {
-    use super::Mark;
-    use std::cell::RefCell;
-    use std::collections::BTreeMap;
+/// How often a thread came by each mark.
+pub(crate) type Counts = [u64; Mark::Alone as usize + 1];
 
-    thread_local! {
-        static SEEN: RefCell<BTreeMap<u8, u64>> = const { RefCell::new(BTreeMap::new()) };
-    }
-
-    pub(super) fn hit(mark: Mark) {
-        SEEN.with_borrow_mut(|seen| *seen.entry(mark as u8).or_default() += 1);
-    }
-
-    /// How often the runs of this thread came by a mark.
-    pub fn seen(mark: Mark) -> u64 {
-        SEEN.with_borrow(|seen| seen.get(&(mark as u8)).copied().unwrap_or(0))
-    }
-
-    pub(super) fn take() -> BTreeMap<u8, u64> {
-        SEEN.with_borrow_mut(std::mem::take)
-    }
-
-    pub(super) fn add(marks: BTreeMap<u8, u64>) {
-        SEEN.with_borrow_mut(|seen| marks.into_iter().for_each(|(m, n)| *seen.entry(m).or_default() += n));
-    }
-
-    /// Forgets the marks of this thread.
-    pub fn forget() {
-        SEEN.with_borrow_mut(BTreeMap::clear);
-    }
-}
-#[cfg(debug_assertions)]
-pub use counters::{forget, seen};
-
-/// What a worker came by, on its way to the thread that waits for it.
-#[derive(Debug)]
-pub(crate) struct Marks {
-    #[cfg(debug_assertions)]
-    counts: std::collections::BTreeMap<u8, u64>,
-}
-
-impl Marks {
-    /// Takes those of this thread.
-    pub(crate) fn of_this_thread() -> Self {
-        Self {
-            #[cfg(debug_assertions)]
-            counts: counters::take(),
-        }
-    }
-
-    /// Adds them to those of this thread.
-    pub(crate) fn add_here(self) {
-        #[cfg(debug_assertions)]
-        counters::add(self.counts);
-    }
+thread_local! {
+    static SEEN: Cell<Counts> = const { Cell::new([0; Mark::Alone as usize + 1]) };
 }
 
 /// Comes by a mark.
 #[inline(always)]
 pub(crate) fn hit(mark: Mark) {
-    #[cfg(debug_assertions)]
-    counters::hit(mark);
-    #[cfg(not(debug_assertions))]
-    let _ = mark;
+    if cfg!(debug_assertions) {
+        let mut seen = SEEN.get();
+        seen[mark as usize] += 1;
+        SEEN.set(seen);
+    }
+}
+
+/// How often the runs of this thread came by a mark.
+pub fn seen(mark: Mark) -> u64 {
+    SEEN.get()[mark as usize]
+}
+
+/// Forgets the marks of this thread; returns how often it came by them, for the thread that waits for it.
+pub fn forget() -> Counts {
+    SEEN.take()
+}
+
+/// Adds those of another thread to those of this one.
+pub(crate) fn add(more: Counts) {
+    let mut seen = SEEN.get();
+    seen.iter_mut().zip(more).for_each(|(n, m)| *n += m);
+    SEEN.set(seen);
 }

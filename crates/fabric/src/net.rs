@@ -3,7 +3,7 @@
 
 use crate::RunError;
 use crate::flows::Flows;
-use crate::hash::{Salts, number};
+use crate::hash::Salts;
 use crate::mix::mix;
 use crate::scheme::Managed;
 use crate::spec::{
@@ -13,7 +13,7 @@ use crate::tx_rate::{Clock, TxRate};
 use cnsim_scheme_api::{Built, NodeId, Probe, ProbeTarget, Rate, ReflectGate, Time};
 use prefetch_index::prefetch_index;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Times of a run are below this (10 hours in ps), so that a frame has bits beside its generation time.
 pub(crate) const LONGEST: u64 = 1 << 55;
@@ -79,7 +79,6 @@ pub(crate) struct Net {
     /// The groups, flat in `way_ports`, for a choice without branches.
     ways: Vec<Way>,
     way_ports: Vec<u16>,
-    total_switches: usize,
     /// Levels from the hosts upwards.
     level: Vec<u32>,
     routing: Routing,
@@ -146,10 +145,6 @@ impl Net {
             ports.push(total);
         }
         let mut links: Vec<Option<Link>> = vec![None; total as usize];
-        let processing = |n: NodeId| match (n.0 as usize).checked_sub(spec.hosts.len()) {
-            None => spec.hosts[n.0 as usize].processing,
-            Some(s) => spec.switches[s].processing,
-        };
         let number = |(n, p): (NodeId, u16)| -> Result<u32, RunError> {
             let i = n.0 as usize;
             if i >= nodes || u32::from(p) >= ports[i + 1] - ports[i] {
@@ -159,26 +154,25 @@ impl Net {
             }
             Ok(ports[i] + u32::from(p))
         };
-        let ppm = |h: &HostSpec| h.clock_ppm;
-        if let Some(h) = spec.hosts.iter().find(|h| !(-1e5..=1e5).contains(&ppm(h))) {
-            return bad(format!(
-                "the clock of host {} is {} ppm off; less than 100,000 are possible",
-                h.name,
-                ppm(h)
-            ));
+        if let Some(h) = spec.hosts.iter().find(|h| !(-1e5..=1e5).contains(&h.clock_ppm)) {
+            let (name, ppm) = (&h.name, h.clock_ppm);
+            return bad(format!("the clock of host {name} is {ppm} ppm off; less than 100,000 are possible"));
         }
-        let clock = |n: NodeId| Clock::new(spec.rounding, spec.hosts.get(n.0 as usize).map_or(0.0, ppm));
+        let clock =
+            |n: NodeId| Clock::new(spec.rounding, spec.hosts.get(n.0 as usize).map_or(0.0, |h| h.clock_ppm));
+        // Transmission times are products in 64 bits: of a slower port they would wrap, and it would seem fast.
+        let possible = |rate: Rate| (1e4..=1e13).contains(&rate.bps());
         let mut lead = u64::MAX;
         for l in &spec.links {
             let (a, b) = (number(l.a)?, number(l.b)?);
             if a == b || links[a as usize].is_some() || links[b as usize].is_some() {
                 return bad(format!("two links at port {} of node {}", l.a.1, l.a.0.0));
             }
-            if !(1e4..=1e13).contains(&l.rate.bps()) {
+            if !possible(l.rate) {
                 return bad(format!("a link of {}; 10 kb/s to 10 Tb/s are possible", l.rate));
             }
             for (from, to, near, far) in [(a, b, l.a.0, l.b.0), (b, a, l.b.0, l.a.0)] {
-                let delay = (l.delay + processing(far)).as_ps();
+                let delay = (l.delay + spec.processing(far)).as_ps();
                 if delay < 10_000 {
                     return bad(format!(
                         "the link between nodes {} and {} has {delay} ps of delay and processing; at least 10 ns are needed",
@@ -196,23 +190,19 @@ impl Net {
                 });
             }
         }
-        // Transmission times are products in 64 bits: of a slower port they would wrap, and it would seem fast.
-        let slow = |c: &&RateChange| c.rate.bps() > 0.0 && !(1e4..=1e13).contains(&c.rate.bps());
-        if let Some(c) = spec.changes.iter().find(slow) {
-            return bad(format!(
-                "port {} of node {} is to serve at {}; 10 kb/s to 10 Tb/s are possible, and 0 b/s stops it",
-                c.port, c.node.0, c.rate
-            ));
-        }
-        let nowhere = |c: &&RateChange| {
-            let switch = (c.node.0 as usize).checked_sub(spec.hosts.len()).and_then(|s| spec.switches.get(s));
-            switch.is_none_or(|s| c.port >= s.ports)
-        };
-        if let Some(c) = spec.changes.iter().find(nowhere) {
-            return bad(format!(
-                "port {} of node {} cannot change its rate of service: there is no such port of a switch",
-                c.port, c.node.0
-            ));
+        for &RateChange { node, port, rate, .. } in &spec.changes {
+            if rate.bps() > 0.0 && !possible(rate) {
+                return bad(format!(
+                    "port {port} of node {} is to serve at {rate}; 10 kb/s to 10 Tb/s are possible, and 0 b/s stops it",
+                    node.0
+                ));
+            }
+            if spec.switch(node).is_none_or(|s| port >= s.ports) {
+                return bad(format!(
+                    "port {port} of node {} cannot change its rate of service: there is no such port of a switch",
+                    node.0
+                ));
+            }
         }
         let exact = Clock::new(Rounding::Exact, 0.0);
         let frames = spec.hosts.iter().flat_map(|h| &h.sources).map(|s| s.frame.get() as u16);
@@ -220,7 +210,6 @@ impl Net {
             hosts,
             ports,
             links,
-            total_switches: spec.switches.len(),
             routing: spec.routing,
             by_frame: spec.routing == Routing::FrameHash,
             salts: Salts::new(spec)?,
@@ -242,8 +231,7 @@ impl Net {
             ..Self::default()
         };
         net.routes(spec)?;
-        net.tree();
-        net.halves = net.halve();
+        net.span();
         net.window = if net.halves.is_empty() { net.lead } else { 2 * net.lead };
         net.longest = net.longest_window(spec);
         if let ControlTransport::Ideal { latency } = net.control
@@ -260,29 +248,25 @@ impl Net {
     fn routes(&mut self, spec: &RunSpec) -> Result<(), RunError> {
         let (h, s) = (self.hosts as usize, spec.switches.len());
         for host in 0..h {
-            match self.links[self.ports[host] as usize] {
-                Some(l) if l.peer_node as usize >= h => {
-                    let sw = l.peer_node as usize;
-                    let (switch, port) = ((sw - h) as u32, (l.peer - self.ports[sw]) as u16);
-                    self.attach.push(Seat { switch, port, column: 0 });
-                }
-                Some(_) => return Err(RunError::Spec(format!("host {host} is not linked to a switch"))),
-                None => return Err(RunError::Spec(format!("host {host} has no link"))),
-            }
+            let bad = |why: &str| Err(RunError::Spec(format!("host {host} {why}")));
+            let Some(l) = self.links[self.ports[host] as usize] else { return bad("has no link") };
+            let Some(switch) = l.peer_node.checked_sub(self.hosts) else {
+                return bad("is not linked to a switch");
+            };
+            let port = (l.peer - self.ports[l.peer_node as usize]) as u16;
+            self.attach.push(Seat { switch, port, column: 0 });
         }
-        let neighbours: Vec<Vec<(u16, usize)>> = (0..s)
-            .map(|x| {
-                let base = self.ports[h + x];
-                (base..self.ports[h + x + 1])
-                    .filter_map(|p| self.links[p as usize].map(|l| ((p - base) as u16, l.peer_node as usize)))
-                    .filter(|&(_, n)| n >= h)
-                    .map(|(p, n)| (p, n - h))
-                    .collect()
-            })
-            .collect();
+        let neighbour =
+            |(p, l): (u16, &Option<Link>)| Some((p, (l.as_ref()?.peer_node as usize).checked_sub(h)?));
+        let mut neighbours: Vec<Vec<(u16, usize)>> =
+            (h..h + s).map(|n| (0..).zip(self.links_of(n)).filter_map(neighbour).collect()).collect();
+        if self.routing == Routing::ForkHash {
+            // The fork lists equal next hops by falling number of the switch.
+            neighbours.iter_mut().for_each(|all| all.sort_by_key(|&(_, n)| Reverse(self.salts.number(n))));
+        }
         let breadth = |starts: &[usize]| {
             let mut dist = vec![u32::MAX; s];
-            let mut queue: std::collections::VecDeque<usize> = starts.iter().copied().collect();
+            let mut queue: VecDeque<usize> = starts.iter().copied().collect();
             starts.iter().for_each(|&x| dist[x] = 0);
             while let Some(x) = queue.pop_front() {
                 for &(_, y) in &neighbours[x] {
@@ -294,23 +278,24 @@ impl Net {
             }
             dist
         };
-        let mut edges: Vec<usize> = self.attach.iter().map(|a| a.switch as usize).collect();
-        edges.sort_unstable();
-        edges.dedup();
-        // There are no more of them than hosts, so that their columns fit 16 bits.
-        self.edges = edges.len();
-        self.columns = vec![u32::MAX; s];
-        let others = (0..s).filter(|x| edges.binary_search(x).is_err());
-        for (column, x) in edges.iter().copied().chain(others).enumerate() {
-            self.columns[x] = column as u32;
+        let edges: Vec<usize> = self.attach.iter().map(|a| a.switch as usize).collect();
+        self.level = breadth(&edges);
+        let first = breadth(&edges[..1]);
+        if let Some(lost) = edges.iter().position(|&x| first[x] == u32::MAX) {
+            return Err(RunError::Spec(format!("no path from host 0 to host {lost}")));
         }
+        // There are no more switches with hosts than hosts, so that their columns fit 16 bits.
+        self.edges = self.level.iter().filter(|&&level| level == 0).count();
+        let mut order: Vec<usize> = (0..s).collect();
+        order.sort_by_key(|&x| self.level[x] > 0);
+        self.columns = vec![0; s];
+        (0..).zip(order).for_each(|(column, x)| self.columns[x] = column);
         for seat in &mut self.attach {
             seat.column = self.columns[seat.switch as usize] as u16;
         }
-        self.level = breadth(&edges);
         self.table = vec![u16::MAX; s * s];
         let mut known: BTreeMap<(u32, Vec<u16>), u16> = BTreeMap::new();
-        let widest = (0..s).map(|x| (self.ports[h + x + 1] - self.ports[h + x]) as u16).max().unwrap_or(0);
+        let widest = spec.switches.iter().map(|s| s.ports).max().unwrap_or(0);
         self.ways.push(Way { first: 0, mask: 0, local: u16::MAX, share: 1 << 32, odd: false });
         self.way_ports.extend(0..widest);
         let mut lately = vec![u16::MAX; s];
@@ -323,15 +308,6 @@ impl Net {
                 let nearer = neighbours[from].iter().filter(|&&(_, n)| dist[n] + 1 == dist[from]);
                 group.clear();
                 group.extend(nearer.map(|&(p, _)| p));
-                if self.routing == Routing::ForkHash {
-                    // The fork lists equal next hops by falling number of the switch.
-                    let base = self.ports[h + from];
-                    let peer =
-                        |p: u16| self.links[(base + u32::from(p)) as usize].map(|l| l.peer_node as usize);
-                    group.sort_by_key(|&p| {
-                        Reverse(peer(p).and_then(|n| number(&spec.switches[n.checked_sub(h)?].name)))
-                    });
-                }
                 // Mostly that of the destination before.
                 if group == self.ports_of(lately[from]) {
                     self.table[from * s + column] = lately[from];
@@ -358,87 +334,62 @@ impl Net {
                 (self.table[from * s + column], lately[from]) = (id, id);
             }
         }
-        // One host speaks for all of its switch.
-        let mut seen = vec![false; s];
-        let one_each: Vec<(usize, usize)> = (self.attach.iter().map(|a| a.switch as usize).enumerate())
-            .filter(|&(_, x)| !std::mem::replace(&mut seen[x], true))
-            .collect();
-        for &(a, x) in &one_each {
-            if let Some((b, _)) = one_each.iter().find(|&&(_, y)| self.group(x, y).is_empty()) {
-                return Err(RunError::Spec(format!("no path from host {a} to host {b}")));
-            }
-        }
         Ok(())
     }
 
-    /// Marks a spanning tree over all nodes (breadth first from the first switch, ports in order) for broadcasts.
-    fn tree(&mut self) {
-        let nodes = self.ports.len() - 1;
-        let mut seen = vec![false; nodes];
-        for start in (self.hosts as usize..nodes).chain(0..self.hosts as usize) {
-            if seen[start] {
-                continue;
+    /// Marks a spanning tree over all nodes (breadth first from the first switch, ports in order) for broadcasts. Divides the nodes of
+    /// a bipartite network (tree, star, chain) into two halves, so that every link leads from one to the other. A ring of three has no
+    /// such halves.
+    fn span(&mut self) {
+        let (nodes, hosts) = (self.ports.len() - 1, self.hosts as usize);
+        let mut depth = vec![u32::MAX; nodes];
+        for start in (hosts..nodes).chain(0..hosts) {
+            let mut queue = VecDeque::new();
+            if depth[start] == u32::MAX {
+                depth[start] = 0;
+                queue.push_back(start);
             }
-            seen[start] = true;
-            let mut queue = std::collections::VecDeque::from([start]);
             while let Some(n) = queue.pop_front() {
                 for p in self.ports[n]..self.ports[n + 1] {
                     let Some(l) = self.links[p as usize] else { continue };
-                    if !std::mem::replace(&mut seen[l.peer_node as usize], true) {
-                        queue.push_back(l.peer_node as usize);
-                        for x in [p, l.peer] {
-                            if let Some(link) = &mut self.links[x as usize] {
-                                link.tree = true;
-                            }
-                        }
+                    let far = l.peer_node as usize;
+                    if depth[far] == u32::MAX {
+                        depth[far] = depth[n] + 1;
+                        queue.push_back(far);
+                        let both = [p, l.peer].map(|x| x as usize);
+                        both.iter().for_each(|&x| self.links[x].iter_mut().for_each(|l| l.tree = true));
                     }
                 }
             }
+        }
+        // Host 0 is in the first.
+        let second = |n: usize| (depth[n] ^ depth[0]) % 2 == 1;
+        let across =
+            |n: usize| self.links_of(n).iter().flatten().all(|l| second(l.peer_node as usize) != second(n));
+        if (0..nodes).all(across) {
+            self.halves = (0..nodes).map(second).collect();
         }
     }
 
-    /// Divides the nodes of a bipartite network (tree, star, chain) into two halves, so that every link leads from one to the
-    /// other. A ring of three has no such halves.
-    fn halve(&self) -> Vec<bool> {
-        let nodes = self.ports.len() - 1;
-        let mut half: Vec<Option<bool>> = vec![None; nodes];
-        for start in 0..nodes {
-            let mut queue = vec![start];
-            half[start] = half[start].or(Some(false));
-            while let Some(n) = queue.pop() {
-                let ports = self.ports[n] as usize..self.ports[n + 1] as usize;
-                for l in self.links[ports].iter().flatten() {
-                    let (mine, far) = (half[n], &mut half[l.peer_node as usize]);
-                    if *far == mine {
-                        return Vec::new();
-                    }
-                    if far.is_none() {
-                        *far = mine.map(|m| !m);
-                        queue.push(l.peer_node as usize);
-                    }
-                }
-            }
-        }
-        half.into_iter().map(|h| h == Some(true)).collect()
+    /// The links at the ports of a node.
+    pub(crate) fn links_of(&self, node: usize) -> &[Option<Link>] {
+        &self.links[self.ports[node] as usize..self.ports[node + 1] as usize]
     }
 
     /// Leads of the longest window. There are more than two in stars whose hosts send only data, so that only messages made by
     /// the switch return to a host. A window's times and a port must fit the keys by which arrivals are
     /// ranked.
     fn longest_window(&self, spec: &RunSpec) -> u64 {
-        let hosts = self.hosts as usize;
         let own = self.window / self.lead;
-        let star = !self.halves.is_empty()
-            && self.halves.iter().enumerate().all(|(n, &second)| second == (n >= hosts))
-            && spec.hosts.iter().all(|h| {
-                let plan = h.scheme.map(|s| self.schemes[s].plan).unwrap_or_default();
-                plan.reflect == ReflectGate::Never && plan.built == Built::OnFeedback
-            });
+        let only_data = |h: &HostSpec| {
+            let plan = h.scheme.map(|s| self.schemes[s].plan).unwrap_or_default();
+            plan.reflect == ReflectGate::Never && plan.built == Built::OnFeedback
+        };
+        let star = !self.halves.is_empty() && spec.switches.len() == 1 && spec.hosts.iter().all(only_data);
         if !star {
             return own;
         }
-        let ports = spec.switches.iter().map(|s| u64::from(s.ports)).max().unwrap_or(1);
-        let fits = (1 << 30) / ports.next_power_of_two() / self.lead;
+        let fits = (1 << 30) / u64::from(spec.switches[0].ports).next_power_of_two() / self.lead;
         fits.clamp(own, LONGEST_WINDOW)
     }
 
@@ -457,27 +408,21 @@ impl Net {
 
     /// Worker of each switch: the switches of each level are shared out equally, in order.
     pub(crate) fn places(&self, workers: usize) -> Vec<usize> {
-        let mut of_level: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
-        for &level in &self.level {
-            of_level.entry(level).or_default().1 += 1;
+        let mut order: Vec<usize> = (0..self.level.len()).collect();
+        order.sort_by_key(|&s| self.level[s]);
+        let mut places = vec![0; order.len()];
+        for of_level in order.chunk_by(|&a, &b| self.level[a] == self.level[b]) {
+            let all = of_level.len();
+            of_level.iter().enumerate().for_each(|(rank, &s)| places[s] = rank * workers / all);
         }
-        let mut place = |level: u32| {
-            let (rank, all) = of_level.entry(level).or_default();
-            *rank += 1;
-            (*rank - 1) * workers / *all
-        };
-        self.level.iter().map(|&level| place(level)).collect()
-    }
-
-    pub(crate) fn switches(&self) -> usize {
-        self.ports.len() - 1 - self.hosts as usize
+        places
     }
 
     /// Prefetches the routes of switch `s` to all hosts.
     #[inline]
     pub(crate) fn expect(&self, s: usize) {
         for column in (0..self.edges).step_by(32) {
-            prefetch_index(&self.table, s * self.total_switches + column);
+            prefetch_index(&self.table, s * self.level.len() + column);
         }
     }
 
@@ -486,7 +431,7 @@ impl Net {
     #[inline(always)]
     pub(crate) fn route(&self, s: usize, dst: u32, flow: u32, seq: u32, next_path: &mut [u8]) -> u16 {
         let Seat { port, column, switch } = self.attach[dst as usize];
-        let way = &self.ways[self.table[s * self.total_switches + usize::from(column)] as usize];
+        let way = &self.ways[self.table[s * self.level.len() + usize::from(column)] as usize];
         if way.odd {
             return self.towards(s, switch as usize, (dst, flow, seq), next_path);
         }
@@ -498,7 +443,7 @@ impl Net {
     #[cold]
     #[inline(never)]
     pub(crate) fn towards(&self, s: usize, to: usize, seen: (u32, u32, u32), next_path: &mut [u8]) -> u16 {
-        let way = &self.ways[self.table[s * self.total_switches + self.columns[to] as usize] as usize];
+        let way = &self.ways[self.table[s * self.level.len() + self.columns[to] as usize] as usize];
         let choices = u64::from(way.mask) + 1;
         let pick = self.pick(s, way, seen, next_path, |n| n % choices) % choices;
         self.way_ports[way.first as usize + pick as usize]
@@ -533,7 +478,7 @@ impl Net {
     /// Ports of switch `s` that lead to another switch; none without a path.
     #[inline]
     fn group(&self, s: usize, to: usize) -> &[u16] {
-        self.ports_of(self.table[s * self.total_switches + self.columns[to] as usize])
+        self.ports_of(self.table[s * self.level.len() + self.columns[to] as usize])
     }
 
     #[inline]
@@ -549,14 +494,14 @@ impl Net {
 
     /// Ports of a node that are on the spanning tree, except one.
     pub(crate) fn tree_ports(&self, node: u32, but: u16) -> impl Iterator<Item = usize> {
-        let links = &self.links[self.ports[node as usize] as usize..self.ports[node as usize + 1] as usize];
+        let links = self.links_of(node as usize);
         let on_tree = move |p: &usize| *p != usize::from(but) && links[*p].is_some_and(|l| l.tree);
         (0..links.len()).filter(on_tree)
     }
 
-    /// True where switches keep round-robin state.
-    pub(crate) fn round_robin(&self) -> bool {
-        self.routing == Routing::RoundRobin && self.ways.iter().any(|w| w.mask > 0)
+    /// The state of round robin at a switch, by destination host.
+    pub(crate) fn next_path(&self) -> Vec<u8> {
+        vec![0; if self.routing == Routing::RoundRobin { self.hosts as usize } else { 0 }]
     }
 
     /// Does switch `s` use several ports in turn for some host?
@@ -569,7 +514,7 @@ impl Net {
     pub(crate) fn point(&self, point: u32) -> Option<(usize, u16)> {
         let node = self.ports.partition_point(|&p| p <= point).checked_sub(1)?;
         let s = node.checked_sub(self.hosts as usize)?;
-        (s < self.switches()).then(|| (s, (point - self.ports[node]) as u16))
+        (s < self.level.len()).then(|| (s, (point - self.ports[node]) as u16))
     }
 
     /// Can a limiter send this probe? `whole`: it serves all flows of its host.

@@ -65,6 +65,20 @@ impl RunSpec {
         }
         Ok(classes)
     }
+    /// A node, if it is a switch.
+    pub(crate) fn switch(&self, node: NodeId) -> Option<&SwitchSpec> {
+        self.switches.get((node.0 as usize).checked_sub(self.hosts.len())?)
+    }
+    /// Processing delay of a node.
+    pub(crate) fn processing(&self, node: NodeId) -> Time {
+        let host = self.hosts.get(node.0 as usize).map(|h| h.processing);
+        host.or_else(|| Some(self.switch(node)?.processing)).unwrap_or_default()
+    }
+    /// Name of a node.
+    pub(crate) fn name(&self, node: u32) -> &str {
+        let host = self.hosts.get(node as usize).map(|h| &h.name);
+        host.or_else(|| Some(&self.switch(NodeId(node))?.name)).map_or("", String::as_str)
+    }
 }
 
 /// A class of data. At each port it has its own queue, which is served before those of later classes. At each switch it has its own

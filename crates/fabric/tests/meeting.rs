@@ -7,7 +7,7 @@
 /// What the file takes its locks and atomics from.
 mod sync {
     pub(super) use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-    pub(super) use loom::sync::{Condvar, Mutex};
+    pub(super) use loom::sync::{Condvar, Mutex, MutexGuard};
 
     /// One look before a worker sleeps: both ways out are tried.
     pub(super) const SPINS: u32 = 1;
@@ -27,7 +27,7 @@ mod meeting;
 
 use loom::sync::Arc;
 use loom::thread;
-use meeting::{Barrier, Mail, Numbers, Stop};
+use meeting::{Barrier, Mail, Numbers, Stop, Why};
 
 /// Tries a model in all orders with at most so many switches of a thread that could have gone on.
 fn all_orders(preemptions: Option<usize>, model: impl Fn() + Sync + Send + 'static) {
@@ -75,7 +75,7 @@ fn turns(workers: usize, letters: bool) -> Vec<u64> {
                 }
             }
             if me == 0 && turn == 0 {
-                shared.stop.ask(turn);
+                shared.stop.ask(turn, Why::Changes);
             }
             assert!(shared.barrier.wait());
             assert_eq!(shared.numbers.least(turn), 10 * turn);

@@ -64,13 +64,9 @@ impl Failure {
         nodes: impl Iterator<Item = &'a Failure>,
         spec: &RunSpec,
     ) -> Option<(bool, String)> {
-        let failed = nodes.enumerate().filter_map(|(node, f)| Some((node, f.0.as_ref()?)));
+        let failed = (0..).zip(nodes).filter_map(|(node, f)| Some((node, f.0.as_ref()?)));
         let (node, (at, who, cause)) = failed.min_by_key(|(_, f)| f.0)?;
-        let name = |n: usize| {
-            let switch = || spec.switches.get(n - spec.hosts.len()).map(|s| &s.name);
-            spec.hosts.get(n).map(|h| &h.name).or_else(switch).map_or("", String::as_str)
-        };
-        let (here, host) = (name(node), |n: &u32| name(*n as usize));
+        let (here, host) = (spec.name(node), |n: &u32| spec.name(*n));
         let who_text = match who {
             Who::Point(port) => format!("congestion point of port {port} at switch {here}"),
             Who::Reaction(Some(dst)) => format!("reaction point of flow {here}>{}", host(dst)),

@@ -39,8 +39,7 @@ impl Guest {
     ) -> Result<Self, RunError> {
         let mut agenda = Agenda::default();
         let node = Node::new(net, spec, id, &mut agenda)?;
-        let ports = net.ports[id as usize] as usize..net.ports[id as usize + 1] as usize;
-        let peers = net.links[ports].iter().flatten().map(|l| (l.peer, l.peer)).collect();
+        let peers = net.links_of(id as usize).iter().flatten().map(|l| (l.peer, l.peer)).collect();
         Ok(Self { id, node, agenda, inboxes, peers })
     }
 

@@ -2,8 +2,15 @@
 //!
 //! `tests/meeting.rs` compiles this file with loom's locks and atomics in `super::sync`, and tries all orders of threads.
 
-use super::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering, SPINS, pause, unwinds};
+use super::sync::{
+    AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, SPINS, pause, unwinds,
+};
 use std::sync::PoisonError;
+
+/// Locks, also what a thread held that panicked.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A barrier that spins briefly, then sleeps: cheap when every worker has a core, harmless when not.
 pub(super) struct Barrier {
@@ -50,7 +57,7 @@ impl Barrier {
             // Each side changes its number before it reads the other's, so one of the two sees the other.
             self.generation.fetch_add(1, Ordering::AcqRel);
             if self.sleepers.fetch_add(0, Ordering::AcqRel) > 0 {
-                let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+                let _guard = lock(&self.lock);
                 self.wake.notify_all();
             }
             return true;
@@ -61,7 +68,7 @@ impl Barrier {
             }
             pause();
         }
-        let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = lock(&self.lock);
         self.sleepers.fetch_add(1, Ordering::AcqRel);
         let mut whole = true;
         while whole && self.generation.fetch_add(0, Ordering::AcqRel) == generation {
@@ -77,7 +84,7 @@ impl Barrier {
     /// A worker will never come: all who wait go on.
     pub(super) fn break_up(&self) {
         self.broken.store(true, Ordering::Release);
-        let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let _guard = lock(&self.lock);
         self.wake.notify_all();
     }
 }
@@ -93,24 +100,22 @@ impl<T> Mail<T> {
         Self { workers, boxes: (0..workers * workers * 2).map(|_| Mutex::new(Vec::new())).collect() }
     }
 
-    fn at(&self, from: usize, to: usize, turn: u64) -> &Mutex<Vec<T>> {
-        &self.boxes[(from * self.workers + to) * 2 + (turn & 1) as usize]
+    /// The box of a turn.
+    fn open(&self, from: usize, to: usize, turn: u64) -> MutexGuard<'_, Vec<T>> {
+        lock(&self.boxes[(from * self.workers + to) * 2 + (turn & 1) as usize])
     }
 
     /// Puts letters into the box of a turn, and takes its empty list in exchange.
     pub(super) fn send(&self, from: usize, to: usize, turn: u64, letters: &mut Vec<T>) {
         if !letters.is_empty() {
-            std::mem::swap(
-                &mut *self.at(from, to, turn).lock().unwrap_or_else(PoisonError::into_inner),
-                letters,
-            );
+            std::mem::swap(&mut *self.open(from, to, turn), letters);
         }
     }
 
     /// Empties what all others have put there for a worker in a turn whose barrier is passed.
     pub(super) fn receive(&self, to: usize, turn: u64, mut take: impl FnMut(&mut Vec<T>)) {
-        for from in 0..self.workers {
-            let mut letters = self.at(from, to, turn).lock().unwrap_or_else(PoisonError::into_inner);
+        for from in (0..self.workers).filter(|from| *from != to) {
+            let mut letters = self.open(from, to, turn);
             take(&mut letters);
             letters.clear();
         }
@@ -118,25 +123,35 @@ impl<T> Mail<T> {
 }
 
 /// A number of each worker and parity for all others: written in one turn, read after its barrier.
-pub(super) struct Numbers(Vec<AtomicU64>);
+pub(super) struct Numbers([Vec<AtomicU64>; 2]);
 
 impl Numbers {
     pub(super) fn new(workers: usize) -> Self {
-        Self((0..workers * 2).map(|_| AtomicU64::new(0)).collect())
+        Self([0, 1].map(|_| (0..workers).map(|_| AtomicU64::new(0)).collect()))
     }
 
     pub(super) fn write(&self, me: usize, turn: u64, value: u64) {
-        self.0[me * 2 + (turn & 1) as usize].store(value, Ordering::Relaxed);
+        self.0[(turn & 1) as usize][me].store(value, Ordering::Relaxed);
     }
 
     /// The least of a turn whose barrier is passed: the same for all workers.
     pub(super) fn least(&self, turn: u64) -> u64 {
-        let all = self.0.iter().skip((turn & 1) as usize).step_by(2);
-        all.map(|n| n.load(Ordering::Relaxed)).min().unwrap_or(0)
+        self.0[(turn & 1) as usize].iter().map(|n| n.load(Ordering::Relaxed)).min().unwrap_or(0)
     }
 }
 
-/// The turn with which all workers stop.
+/// Why all stop: of one turn the first of these counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    /// The progress callback says so.
+    Told,
+    /// Something has failed.
+    Failed,
+    /// Turns hold so much more, or less, than before that the other way to run them is cheaper.
+    Changes,
+}
+
+/// The turn with which all workers stop, and the reason.
 pub(super) struct Stop(AtomicU64);
 
 impl Stop {
@@ -145,12 +160,18 @@ impl Stop {
     }
 
     /// Asks for it before the barrier of a turn: all see it after that barrier, and stop after the next one.
-    pub(super) fn ask(&self, turn: u64) {
-        self.0.fetch_min(turn + 1, Ordering::Relaxed);
+    pub(super) fn ask(&self, turn: u64, why: Why) {
+        self.0.fetch_min((turn + 1) << 2 | why as u64, Ordering::Relaxed);
     }
 
     /// Do all stop after the barrier of this turn?
     pub(super) fn now(&self, turn: u64) -> bool {
-        turn >= self.0.load(Ordering::Relaxed)
+        turn >= self.0.load(Ordering::Relaxed) >> 2
+    }
+
+    /// The reason; none if nobody has asked.
+    pub(super) fn why(&self) -> Option<Why> {
+        let asked = self.0.load(Ordering::Relaxed);
+        [Why::Told, Why::Failed, Why::Changes].get((asked & 3) as usize).copied()
     }
 }

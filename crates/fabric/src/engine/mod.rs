@@ -111,10 +111,10 @@ fn run_unguarded(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunEr
     }
     let slow = guest::by_model(&net, spec, options);
     let threads = workers::count(&net, spec, options.threads);
-    let mut parts = build(&net, spec, threads, slow.as_ref().map_or(&[], |(nodes, _)| nodes))?;
+    let parts = build(&net, spec, threads, slow.as_ref().map_or(&[], |(nodes, _)| nodes))?;
     // What the model's nodes have to do stands in their own lists: they are visited in every turn.
     let visits = if slow.is_some() { Visits::All } else { options.visits };
-    windowed::run(&net, &mut parts, visits, options.progress)?;
+    let parts = windowed::run(&net, parts, visits, options.progress)?;
     let outcome = close_parts(&net, spec, parts)?;
     Ok(Outcome { by_model: slow.map(|(nodes, why)| ByModel { nodes, why }), ..outcome })
 }

@@ -54,10 +54,10 @@ impl Turn {
         Self { visits, thin: false, turn: 0, reach: 0, behind: None, last: (0, 0, 0.0) }
     }
 
-    /// The same on one thread, where several turns are taken in one if that is worth while and nothing but data can come back
-    /// from a switch before the hosts have got there: its promise from where it stands, as what it does later reaches them
-    /// later.
-    pub(super) fn stretched_end(&mut self, net: &Net, part: &Part) -> Option<u64> {
+    /// Where the nodes of the next turn are run to; none after the last, when all have come to the run's end. In a star several
+    /// turns are taken in one if that is worth while and nothing but data can come back from its switch before the hosts have
+    /// got there: its promise from where it stands, as what it does later reaches them later.
+    pub(super) fn end(&mut self, net: &Net, part: &Part) -> Option<u64> {
         if self.reach > 0 && !self.thin && self.turn.is_multiple_of(2) {
             let last = net.duration.saturating_sub(1) / net.lead;
             let mut more = self.reach.min(last.saturating_sub(self.turn + 4)) & !1;
@@ -72,14 +72,7 @@ impl Turn {
                 self.turn += more;
             }
         }
-        self.end(net)
-    }
-
-    /// Where the nodes of the next turn are run to; none after the last, when all have come to the run's end.
-    pub(super) fn end(&self, net: &Net) -> Option<u64> {
-        let halves = u64::from(!net.halves.is_empty());
-        let reached = self.turn.saturating_sub(halves).saturating_mul(net.lead);
-        (reached < net.duration).then(|| ((self.turn + 1) * net.lead).min(net.duration))
+        (self.reached(net) < net.duration).then(|| ((self.turn + 1) * net.lead).min(net.duration))
     }
 
     /// The time that all nodes have come to before the next turn.
@@ -199,41 +192,31 @@ fn reached(net: &Net, second: bool, turn: u64) -> u64 {
     turn.saturating_sub(u64::from(behind)) * net.lead
 }
 
+/// Those of a part's nodes of a kind whose turn it is; the `first` ones are of the first half.
+fn of_half<'a, T>(nodes: &'a mut [T], first: usize, net: &Net, turn: u64) -> &'a mut [T] {
+    match (net.halves.is_empty(), turn % 2) {
+        (true, _) => nodes,
+        (_, 0) => &mut nodes[..first],
+        _ => &mut nodes[first..],
+    }
+}
+
 /// Visits all nodes whose turn it is.
 fn step_all(net: &Net, part: &mut Part, turn: u64, base: u64, end: u64) {
-    let all = (part.hosts.len(), part.switches.len());
-    let (hosts, switches) = match (net.halves.is_empty(), turn % 2) {
-        (true, _) => (0..all.0, 0..all.1),
-        (_, 0) => (0..part.first.0, 0..part.first.1),
-        _ => (part.first.0..all.0, part.first.1..all.1),
-    };
-    if !part.guests.is_empty() {
-        step_guests(net, part, turn, end);
+    for guest in of_half(&mut part.guests, part.first.2, net, turn) {
+        guest.sweep(end, net, &mut part.wires);
     }
-    for h in &mut part.hosts[hosts] {
+    for h in of_half(&mut part.hosts, part.first.0, net, turn) {
         h.sweep(end, net, &mut part.wires);
     }
     let far = part.wires.inboxes.len() > NEAR;
-    let mut left = part.switches.get_mut(switches).unwrap_or_default();
+    let mut left = of_half(&mut part.switches, part.first.1, net, turn);
     while let Some((s, after)) = left.split_first_mut() {
         if let Some(next) = after.first().filter(|_| far) {
             next.expect(net, &part.wires);
         }
         s.run(base, end, net, &mut part.wires, &mut part.scratch);
         left = after;
-    }
-}
-
-/// Visits all nodes that run the model's way and whose turn it is.
-#[cold]
-fn step_guests(net: &Net, part: &mut Part, turn: u64, end: u64) {
-    let guests = match (net.halves.is_empty(), turn % 2) {
-        (true, _) => &mut part.guests[..],
-        (_, 0) => &mut part.guests[..part.first.2],
-        _ => &mut part.guests[part.first.2..],
-    };
-    for guest in guests {
-        guest.sweep(end, net, &mut part.wires);
     }
 }
 

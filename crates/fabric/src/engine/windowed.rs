@@ -15,34 +15,23 @@
 //! * Marks: Crossed, Together; out: Alone.
 
 use super::Part;
-use super::meeting::{Alarm, Barrier, Mail, Numbers, Stop};
+use super::meeting::{Alarm, Barrier, Mail, Numbers, Stop, Why};
 use super::visits::Turn;
 use super::workers::frames;
 use crate::check::{alarmed, broken};
 use crate::fast::wires::Foreign;
-use crate::marks::{Mark, Marks, hit};
+use crate::marks::{self, Mark, hit};
 use crate::model::Direct;
 use crate::net::Net;
 use crate::{RunError, Visits};
 use cnsim_scheme_api::Time;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Turns between two looks at failures and the progress callback.
 const LOOK: u64 = 4096;
 
 /// Told of time and packet-hops now and then; false stops the run.
 pub(super) type Progress<'a> = Option<&'a (dyn Fn(Time, u64) -> bool + Sync)>;
-
-/// Why a stretch of turns has ended.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Ended {
-    /// The run has come to its end, or something has failed.
-    Over,
-    /// The progress callback said so.
-    Stopped,
-    /// Turns hold so much more, or less, than before that the other way to run them is cheaper.
-    Changes,
-}
 
 /// Packet-hops of a turn for each worker below which one thread runs all parts, and above which each has its own: a barrier
 /// takes as long as a dozen of hops where all threads run, and a slice of the scheduler's time where they do not.
@@ -55,23 +44,19 @@ const COUNT: u64 = 256;
 /// Runs the parts to the end, or until something has failed.
 pub(super) fn run(
     net: &Net,
-    parts: &mut [Part],
+    parts: Vec<Part>,
     visits: Visits,
     progress: Progress<'_>,
-) -> Result<(), RunError> {
-    let mut turns: Vec<Turn> = parts.iter().map(|_| Turn::new(visits)).collect();
+) -> Result<Vec<Part>, RunError> {
+    let mut parts: Vec<_> = parts.into_iter().map(|part| (part, Turn::new(visits))).collect();
     // Where tests say which nodes are visited, each part has its thread.
-    let adapts = visits == Visits::Adaptive;
+    let adapts = parts.len() > 1 && visits == Visits::Adaptive;
     let mut alone = parts.len() == 1 || adapts && frames(net) < FEW * parts.len() as u64;
     loop {
-        let ended = match alone {
-            true => run_alone(net, parts, &mut turns, progress),
-            false => run_together(net, parts, &mut turns, adapts, progress),
-        };
-        match ended {
-            Ended::Over => return Ok(()),
-            Ended::Stopped => return Err(RunError::Stopped),
-            Ended::Changes => alone = !alone,
+        match run_on(net, &mut parts, (alone, adapts), progress) {
+            None | Some(Why::Failed) => return Ok(parts.into_iter().map(|(part, _)| part).collect()),
+            Some(Why::Told) => return Err(RunError::Stopped),
+            Some(Why::Changes) => alone = !alone,
         }
     }
 }
@@ -88,179 +73,137 @@ fn take_in(turn: &Turn, part: &mut Part, mail: &mut Vec<Foreign>) {
     }
 }
 
-/// One thread runs all parts, as long as their turns hold little, or the one that there is.
-fn run_alone(net: &Net, parts: &mut [Part], turns: &mut [Turn], progress: Progress<'_>) -> Ended {
-    let hops = |parts: &[Part]| parts.iter().map(Part::hops).sum::<u64>();
-    let several = parts.len() > 1;
-    if several {
-        hit(Mark::Alone);
-    }
-    let (mut counted, mut done) = (hops(parts), 0u64);
-    while let Some(end) = match (&mut *turns, &*parts) {
-        ([turn], [part]) => turn.stretched_end(net, part),
-        (turns, _) => turns[0].end(net),
-    } {
-        for (part, turn) in parts.iter_mut().zip(&mut *turns) {
-            turn.step(net, part, end);
-        }
-        for from in 0..parts.len() {
-            for to in (0..parts.len()).filter(|&to| to != from) {
-                let mut mail = std::mem::take(&mut parts[from].wires.foreign[to]);
-                take_in(&turns[to], &mut parts[to], &mut mail);
-                parts[from].wires.foreign[to] = mail;
-            }
-            if parts[from].wires.direct.is_empty() {
-                continue;
-            }
-            let mut direct = std::mem::take(&mut parts[from].wires.direct);
-            for (part, turn) in parts.iter_mut().zip(&*turns) {
-                turn.hand(net, part, &direct);
-            }
-            direct.clear();
-            parts[from].wires.direct = direct;
-        }
-        let wish = parts.iter().zip(&*turns).map(|(part, turn)| turn.wish(net, part)).min().unwrap_or(0);
-        turns.iter_mut().for_each(|turn| turn.go_on(net, wish));
-        done += 1;
-        if several && done.is_multiple_of(COUNT) {
-            let all = hops(parts);
-            if all.saturating_sub(counted) > MANY * COUNT * parts.len() as u64 {
-                return Ended::Changes;
-            }
-            counted = all;
-        }
-        if done.is_multiple_of(LOOK) || alarmed() {
-            if parts.iter().zip(&*turns).any(|(part, turn)| part.failed_before(turn.reached(net))) {
-                return Ended::Over;
-            }
-            if progress.is_some_and(|goes_on| !goes_on(Time::from_ps(end), hops(parts))) {
-                return Ended::Stopped;
-            }
-        }
-    }
-    Ended::Over
-}
-
-/// What workers share.
+/// What threads share.
 struct Shared {
     barrier: Barrier,
-    workers: usize,
     mail: Mail<Foreign>,
     /// Feedback that takes no link: all look through all of it.
     direct: Mail<Direct>,
-    /// The next turn in which a worker, or who hears of it, may have something to do.
+    /// The next turn in which a part, or who hears of it, may have something to do.
     wishes: Numbers,
     stop: Stop,
     hops: AtomicU64,
-    /// Why they stop before the run's end: the progress callback says so, something has failed, or one thread is enough.
-    told: AtomicBool,
-    failed: AtomicBool,
-    few: AtomicBool,
+    /// One thread runs all parts.
+    alone: bool,
+    /// Turns that hold much more, or less, than before end the stretch.
     adapts: bool,
 }
 
-/// Each part has its thread, as long as their turns hold enough, or to the end unless it `adapts`.
-fn run_together(
+/// Runs all parts on this thread, or each on its own: to the end, or until something stops them.
+fn run_on(
     net: &Net,
-    parts: &mut [Part],
-    turns: &mut [Turn],
-    adapts: bool,
+    parts: &mut [(Part, Turn)],
+    (alone, adapts): (bool, bool),
     progress: Progress<'_>,
-) -> Ended {
-    hit(Mark::Together);
+) -> Option<Why> {
     let workers = parts.len();
-    let shared = Shared {
+    let shared = &Shared {
         barrier: Barrier::new(workers),
-        workers,
         mail: Mail::new(workers),
         direct: Mail::new(workers),
         wishes: Numbers::new(workers),
         stop: Stop::new(),
-        hops: AtomicU64::new(parts.iter().map(Part::hops).sum()),
-        told: AtomicBool::new(false),
-        failed: AtomicBool::new(false),
-        few: AtomicBool::new(false),
+        hops: AtomicU64::new(hops(parts)),
+        alone,
         adapts,
     };
+    if alone {
+        if workers > 1 {
+            hit(Mark::Alone);
+        }
+        work(net, parts, 0, shared, progress);
+        return shared.stop.why();
+    }
+    hit(Mark::Together);
     std::thread::scope(|scope| {
-        let shared = &shared;
         // The calling thread only waits. As a worker it took 1.5 to 1.8 times as long as the others for the same frames,
         // whatever its share, and all waited for it.
-        let workers: Vec<_> = (parts.iter_mut().zip(turns).enumerate())
-            .map(|(i, (part, turn))| {
+        let workers: Vec<_> = (parts.chunks_mut(1).enumerate())
+            .map(|(i, part)| {
                 let progress = if i == 0 { progress } else { None };
                 scope.spawn(move || {
-                    work(net, part, turn, i, shared, progress);
-                    Marks::of_this_thread()
+                    work(net, part, i, shared, progress);
+                    marks::forget()
                 })
             })
             .collect();
         for worker in workers {
-            worker.join().unwrap_or_else(|e| std::panic::resume_unwind(e)).add_here();
+            marks::add(worker.join().unwrap_or_else(|e| std::panic::resume_unwind(e)));
         }
     });
-    if shared.told.into_inner() {
-        return Ended::Stopped;
-    }
-    if shared.failed.into_inner() || !shared.few.into_inner() { Ended::Over } else { Ended::Changes }
+    shared.stop.why()
 }
 
-/// One worker's turns.
-fn work(net: &Net, part: &mut Part, turn: &mut Turn, me: usize, shared: &Shared, progress: Progress<'_>) {
+fn hops(parts: &[(Part, Turn)]) -> u64 {
+    parts.iter().map(|(part, _)| part.hops()).sum()
+}
+
+/// One thread's turns: those of its parts, the first of which is number `first`.
+fn work(net: &Net, parts: &mut [(Part, Turn)], first: usize, shared: &Shared, progress: Progress<'_>) {
     let _alarm = Alarm(&shared.barrier);
-    let mut turns = 0u64;
-    let (mut counted, mut all_counted) = (part.hops(), shared.hops.load(Ordering::Relaxed));
+    let (mut counted, mut all_counted) = (hops(parts), shared.hops.load(Ordering::Relaxed));
+    let workers = parts[0].0.wires.foreign.len();
     let ideal = net.direct(0).is_some();
     // What failed before this thread began.
-    let failed = part.failed_before(u64::MAX);
-    while let Some(end) = turn.end(net) {
-        turn.step(net, part, end);
-        shared.wishes.write(me, turns, turn.wish(net, part));
-        for (to, list) in part.wires.foreign.iter_mut().enumerate() {
-            shared.mail.send(me, to, turns, list);
-        }
-        if ideal {
-            let direct = std::mem::take(&mut part.wires.direct);
-            (0..shared.workers).for_each(|to| shared.direct.send(me, to, turns, &mut direct.clone()));
-        }
-        let done = turns + 1;
-        if done.is_multiple_of(COUNT) {
-            // Fewer than before where frames that had gone ahead were taken back.
-            let hops = part.hops();
-            let more = hops.wrapping_sub(counted);
-            let all = shared.hops.fetch_add(more, Ordering::Relaxed).wrapping_add(more);
-            counted = hops;
-            if me == 0 {
-                let few = all.saturating_sub(all_counted) < FEW * COUNT * shared.workers as u64;
-                all_counted = all;
-                if few && shared.adapts {
-                    shared.few.store(true, Ordering::Relaxed);
-                    shared.stop.ask(turns);
+    let failed = parts.iter().any(|(part, _)| part.failed_before(u64::MAX));
+    let mut done = 0u64;
+    while let Some(end) = parts.first_mut().and_then(|(part, turn)| turn.end(net, part)) {
+        let mut wish = u64::MAX;
+        for (me, (part, turn)) in (first..).zip(parts.iter_mut()) {
+            turn.step(net, part, end);
+            wish = wish.min(turn.wish(net, part));
+            for to in (0..workers).filter(|to| *to != me) {
+                shared.mail.send(me, to, done, &mut part.wires.foreign[to]);
+                if ideal {
+                    shared.direct.send(me, to, done, &mut part.wires.direct.clone());
                 }
             }
         }
-        if done.is_multiple_of(LOOK) || failed || alarmed() {
-            if part.failed_before(turn.reached(net)) {
-                shared.failed.store(true, Ordering::Relaxed);
-                shared.stop.ask(turns);
+        if (done + 1).is_multiple_of(COUNT) {
+            // Fewer than before where frames that had gone ahead were taken back.
+            let hops = hops(parts);
+            let more = hops.wrapping_sub(counted);
+            let all = shared.hops.fetch_add(more, Ordering::Relaxed).wrapping_add(more);
+            counted = hops;
+            if first == 0 {
+                let (few, many) = (FEW * COUNT * workers as u64, MANY * COUNT * workers as u64);
+                let of_all = all.saturating_sub(all_counted);
+                all_counted = all;
+                if shared.adapts && if shared.alone { of_all > many } else { of_all < few } {
+                    shared.stop.ask(done, Why::Changes);
+                }
+            }
+        }
+        if (done + 1).is_multiple_of(LOOK) || failed || alarmed() {
+            if parts.iter().any(|(part, turn)| part.failed_before(turn.reached(net))) {
+                shared.stop.ask(done, Why::Failed);
             }
             if progress.is_some_and(|goes_on| !goes_on(Time::from_ps(end), all_counted)) {
-                shared.told.store(true, Ordering::Relaxed);
-                shared.stop.ask(turns);
+                shared.stop.ask(done, Why::Told);
             }
         }
-        if !shared.barrier.wait() {
+        if !shared.alone {
+            shared.wishes.write(first, done, wish);
+            if !shared.barrier.wait() {
+                break;
+            }
+            // All pass over the same turns.
+            wish = shared.wishes.least(done);
+        }
+        for (me, (part, turn)) in (first..).zip(parts.iter_mut()) {
+            shared.mail.receive(me, done, |mail| take_in(turn, part, mail));
+            if ideal {
+                let mut own = std::mem::take(&mut part.wires.direct);
+                turn.hand(net, part, &own);
+                own.clear();
+                part.wires.direct = own;
+                shared.direct.receive(me, done, |direct| turn.hand(net, part, direct));
+            }
+            turn.go_on(net, wish);
+        }
+        if shared.stop.now(done) {
             break;
         }
-        shared.mail.receive(me, turns, |mail| take_in(turn, part, mail));
-        if ideal {
-            shared.direct.receive(me, turns, |direct| turn.hand(net, part, direct));
-        }
-        // All workers pass over the same turns.
-        turn.go_on(net, shared.wishes.least(turns));
-        if shared.stop.now(turns) {
-            break;
-        }
-        turns = done;
+        done += 1;
     }
 }

@@ -87,7 +87,7 @@ impl Switch {
             pause_transport: s.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport),
             linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
             ordered: net.in_turn(index) || net.ties.needs_order(),
-            next_path: if net.round_robin() { vec![0; net.hosts as usize] } else { Vec::new() },
+            next_path: net.next_path(),
             management: Management::new(net, id, s, &spec.changes),
             ..Self::default()
         };

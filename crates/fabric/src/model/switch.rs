@@ -117,7 +117,7 @@ impl Switch {
             memory: (net.classes.iter())
                 .map(|c| Memory::new(usize::from(spec.ports), &spec.buffer, c.pause))
                 .collect(),
-            next_path: vec![0; if net.round_robin() { net.hosts as usize } else { 0 }],
+            next_path: net.next_path(),
             management: Management::new(net, turn.node, spec, changes),
             spec: spec.clone(),
         };
