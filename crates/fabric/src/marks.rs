@@ -26,8 +26,6 @@ pub enum Mark {
     TiesDrawn,
     /// Ports whose departures matter elsewhere were kept in step.
     InStep,
-    /// A queue that seemed too long was relieved of what had left.
-    LetGo,
     /// A switch looked only at the ports that had something (`fast/sweep/thin.rs`).
     ThinWindow,
     /// A frame that met an idle line went on its wire at once.

@@ -81,8 +81,7 @@ fn a_ramp_that_begins_while_a_frame_leaves() {
     common::agreed(&ANY.network(seed), seed, &[(1, Visits::Due), (1, Visits::Turns), (2, Visits::All)]);
 }
 
-/// Small frames on long links: windows hold tens to hundreds of a queue. Nobody sees how they are put in order, nor when a queue is
-/// relieved of what has left.
+/// Small frames on long links: windows hold tens to hundreds of a queue. Nobody sees how they are put in order.
 #[test]
 fn windows_of_many_frames() {
     let random = Random {

@@ -17,7 +17,7 @@
 //! * Same bits: occupancies only grow until the drain, so they are upper bounds; below every threshold no order of events has a
 //!   consequence. What arrives in a window is on its way when that begins, and so a piece of one is a window, too.
 //! * Bench row: w2; of pieces modern/fork-320-hosts (docs/performance.md) and `long links` of `crates/cli/tests/linear.rs`.
-//! * Marks: CalmWindow, InPieces, Ranked; out: PutBack, LetGo, InOrder, InStep.
+//! * Marks: CalmWindow, InPieces, Ranked; out: PutBack, InOrder, InStep.
 
 mod arrivals;
 mod replay;
@@ -90,7 +90,7 @@ impl Switch {
             && !self.ordered
             && self.store_unordered(base, end, may_be_ahead, net, wires)
         {
-            if self.rare.0 < end || !self.ran_out.is_empty() || !self.higher.is_empty() {
+            if self.rare.0 < end || !self.ran_out.is_empty() {
                 self.catch_up(base, end, net, wires);
             }
         } else {
@@ -151,7 +151,6 @@ impl Switch {
         hit(Mark::PutBack);
         self.may_be_ahead = false;
         self.ran_out.clear();
-        self.higher.clear();
         for (p, port) in self.ports.iter_mut().enumerate().take(self.linked) {
             port.last = 0;
             while let Some(e) = port.data.pop_back_since(base) {
@@ -212,12 +211,7 @@ impl Switch {
         }
         let out = usize::from(entry.frame.output(net, self.index, &mut self.next_path));
         self.outdate(out);
-        let mut how = self.store_calmly(out, input, &entry);
-        // What has left may not have been taken off a queue that seems too long, but for a port that is kept in step.
-        if how == Stored::Not && self.in_step & bit(out) == 0 && self.let_go(out, ready + 1, wires) {
-            hit(Mark::LetGo);
-            how = self.store_calmly(out, input, &entry);
-        }
+        let how = self.store_calmly(out, input, &entry);
         if how != Stored::Calmly {
             self.follow(how, out, &entry, net, wires);
         }
@@ -229,16 +223,9 @@ impl Switch {
         self.now = entry.ready;
         match how {
             Stored::Calmly => {}
-            Stored::AndDue => self.sample_stored(out, self.now, 0, net, wires),
+            Stored::AndDue => self.look(out, self.now, 0, net, wires),
             Stored::Not => self.data(out, entry.frame, net, wires),
         }
-    }
-
-    /// Sends on what has left a port before `end`, if nothing stops what waits there. False if there is more to consider.
-    #[inline(never)]
-    fn let_go(&mut self, p: usize, end: u64, wires: &mut Wires) -> bool {
-        let Some(port) = self.ports.get_mut(p) else { broken("no such port") };
-        !(port.needs_exact | port.has_control_or_stamp) && port.drain(p, end, &mut self.mmu, wires)
     }
 
     /// Ports whose departures may matter elsewhere.
@@ -323,12 +310,11 @@ impl Port {
                 return false;
             }
             let len = frame.len;
-            self.queued -= u64::from(len);
-            let ready = done + self.delay;
-            if self.queued > self.mark_from
+            let (behind, ready) = (self.queued - u64::from(len), done + self.delay);
+            if behind > self.mark_from
                 && frame.is_data()
                 && self.may_mark(start)
-                && leaves_marked(&mut self.point, &self.data, self.queued, start)
+                && leaves_marked(&mut self.point, &self.data, behind, start)
             {
                 let mut marked = *frame;
                 marked.set_marked(true);

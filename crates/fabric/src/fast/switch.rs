@@ -52,8 +52,6 @@ pub(crate) struct Switch {
     pub(crate) may_be_ahead: bool,
     /// Ports whose countdown ran out among these.
     pub(crate) ran_out: Vec<u16>,
-    /// Ports whose queue may have outgrown its largest with these.
-    pub(crate) higher: Vec<u16>,
     due_looks: Vec<Due>,
     /// Ports whose departures may matter elsewhere, and the same modulo 64.
     pub(crate) critical: Vec<u16>,
@@ -120,6 +118,7 @@ impl Switch {
                 sw.ports[p].reads_probes = point.state.probes;
             }
             sw.ports[p].note_needs(false);
+            sw.note_calm(p);
         }
         sw.note_rare();
         sw
@@ -269,6 +268,7 @@ impl Switch {
                 wires.push_frame(link.peer, ready, &frame);
             }
             Kind::Data | Kind::InBand => {
+                port.note_peak(self.now);
                 port.queued -= u64::from(frame.len);
                 port.departed += u64::from(frame.len);
                 port.frames_departed += 1;
@@ -292,12 +292,10 @@ impl Switch {
             // Starts at this very moment do not change a queue's length, so advancing up to them is enough.
             self.touch(p, self.now, wires);
             let port = &mut self.ports[p];
-            let later = port.later(self.now + 1);
-            let (queued, sent_bits) = (port.queued - later.bytes_to_come, port.sent_bits());
+            port.note_peak(self.now + 1);
+            let (queued, sent_bits) =
+                (port.queued - port.later(self.now + 1).bytes_to_come, port.sent_bits());
             self.management.recorded[i].take(queued, &mut port.queue_max, sent_bits);
-            self.note_calm(p);
-            // Frames that are stored ahead may bring a new largest length.
-            self.look_for_peaks(p, later.frames_after);
         }
     }
 
@@ -313,6 +311,7 @@ impl Switch {
         for (i, p) in self.ports.iter_mut().enumerate() {
             stopped.extend(p.stopped(i));
             let mut parts = Vec::new();
+            p.note_peak(net.duration);
             p.out.paused = Time::from_ps(std::mem::take(&mut p.paused).close(net.duration, &mut parts));
             outcome.paused_by_part.push(parts);
             (p.out.sent, p.out.sent_bits, p.out.queue_max) =

@@ -97,7 +97,7 @@ impl Switch {
             && self.mmu.small.is_some_and(|small| u64::from(f.len) <= small)
             && port.idle_from <= ready
             && port.data.is_empty()
-            && u64::from(f.len) <= port.calm_up_to
+            && u64::from(f.len) <= port.calm_up_to.min(port.queue_max)
             && port.countdown > i64::from(f.len)
             && port.may_launch(end, net);
         if flies {
@@ -187,7 +187,6 @@ impl Switch {
             if !self.mmu.leave_calmly(port.has_cells, self.mmu.row(p), input, len) {
                 return false;
             }
-            port.queued -= u64::from(len);
             port.first_sent(len, *end);
             port.launched = false;
             *end = NEVER;

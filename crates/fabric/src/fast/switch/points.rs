@@ -9,7 +9,7 @@ use crate::fast::wires::Wires;
 use crate::model::{Lane, Moment, NextHop, Packet, To};
 use crate::net::Net;
 use cnsim_scheme_api::network::rewritten;
-use cnsim_scheme_api::{CongestionPoint, PointControl, Queue, RampAt, Slot};
+use cnsim_scheme_api::{CongestionPoint, PointControl, Queue, Slot};
 
 impl Switch {
     /// The gate of an output queue fired on a frame (or must look at each).
@@ -22,7 +22,7 @@ impl Switch {
         let wakes = point.state.wakes(port.countdown + to_come.data_to_come as i64, frame.tagged());
         port.countdown = point.state.countdown - to_come.data_to_come as i64;
         if !wakes {
-            return self.look_for_sample(out, to_come.frames_after, 0);
+            return self.look_ahead(out, to_come.frames_after, 0);
         }
         self.management.sampled(out, port.queued - to_come.bytes_to_come, self.now);
         let mut view = frame.header().view(frame.len, net.hosts, dropped);
@@ -80,18 +80,13 @@ impl Switch {
         port.stamp = point.stamp();
         port.has_control_or_stamp |= port.stamp.is_some();
         if ramp != point.state.ramp {
-            let (before, ramp) = (ramp, point.state.ramp);
             if self.ends[p] != NEVER && port.sending == Some(Kind::Data) && port.began < self.now {
-                port.decide_mark(before);
+                port.decide_mark(ramp);
             }
             port.note_ramp();
-            port.calm_up_to = 0;
-            if to_come.frames_after > 0 && ramp.is_some_and(|r| r.at == RampAt::Arrival) {
-                // Frames stored ahead meet a ramp that was not there.
-                self.look_for_peaks(p, to_come.frames_after);
-            }
+            self.note_calm(p);
         }
-        self.look_for_sample(p, to_come.frames_after, 0);
+        self.look_ahead(p, to_come.frames_after, 0);
         let none = actions.is_empty();
         let at = Moment { now: self.now, net };
         let answer = self.management.carry_out(p, actions.drain(..), probe.is_some(), at);

@@ -21,6 +21,8 @@ pub(crate) struct Port {
     pub(crate) countdown: i64,
     /// Largest queue for which a frame can be stored without looking closer.
     pub(crate) calm_up_to: u64,
+    /// Its largest length up to the last departure.
+    pub(crate) queue_max: u64,
     /// The transmitter is free from this time on, when idle (ps).
     pub(crate) idle_from: u64,
     /// Rate at which data is served.
@@ -58,7 +60,6 @@ pub(crate) struct Port {
     pub(crate) flown_from: u16,
     /// Longest frame of the network.
     pub(crate) longest: u16,
-    pub(crate) queue_max: u64,
     /// The first frame of `data` stands on its wire already (`sweep/thin.rs`).
     pub(crate) launched: bool,
     /// Control that has arrived, or will within this window: by (time, input).
@@ -146,9 +147,24 @@ impl Port {
     pub(super) fn looks_at(&self, probe: &Frame) -> bool {
         self.reads_probes || probe.is_for_point()
     }
+    /// Notes the largest length of its queue, which it had just before `now` if never before: it grows until something leaves. What
+    /// arrives later may be stored.
+    #[inline(always)]
+    pub(super) fn note_peak(&mut self, now: u64) {
+        if self.queued > self.queue_max {
+            self.rise(now);
+        }
+    }
+    #[cold]
+    #[inline(never)]
+    fn rise(&mut self, now: u64) {
+        self.queue_max = self.queue_max.max(self.queued - self.later(now).bytes_to_come);
+    }
     /// The first frame of its queue, of `len` bytes, has left by `done`: it counts as sent, and the transmitter is free.
     #[inline(always)]
     pub(crate) fn first_sent(&mut self, len: u16, done: u64) {
+        self.note_peak(done);
+        self.queued -= u64::from(len);
         self.data.skip_many(1);
         self.departed += u64::from(len);
         self.frames_departed += 1;
@@ -200,15 +216,15 @@ impl Port {
         }
     }
 
-    /// The ramp of its congestion point.
-    pub(super) fn ramp(&self) -> Option<Ramp> {
-        self.point.as_ref().and_then(|p| p.state.ramp)
+    /// The queue length up to which the ramp that looks at that moment marks none.
+    pub(super) fn ramp_low(&self, at: RampAt) -> u64 {
+        let ramp = self.point.as_ref().and_then(|p| p.state.ramp);
+        ramp.filter(|r| r.at == at).map_or(NEVER, |r| r.low.get())
     }
 
     /// The ramp has changed.
     pub(super) fn note_ramp(&mut self) {
-        let low = |r: Ramp| if r.at == RampAt::Departure { r.low.get() } else { NEVER };
-        self.mark_from = self.ramp().map_or(NEVER, low);
+        self.mark_from = self.ramp_low(RampAt::Departure);
         let behind = self.mark_from / u64::from(self.longest) + 1;
         self.mark_behind = behind.min(u64::from(u16::MAX)) as u16;
     }

@@ -16,7 +16,7 @@ use crate::fast::mmu::Change;
 use crate::fast::wires::Wires;
 use crate::model::count_down;
 use crate::spec::PauseTransport;
-use cnsim_scheme_api::{Ramp, RampAt};
+use cnsim_scheme_api::RampAt;
 
 impl Switch {
     /// Puts an admitted frame of the data class into its queue.
@@ -24,13 +24,11 @@ impl Switch {
         let port = &mut self.ports[out];
         let change = self.mmu.store(port.has_cells, out, usize::from(frame.input), frame.len);
         port.queued += u64::from(frame.len);
-        port.queue_max = port.queue_max.max(port.queued);
         port.in_band += u64::from(!frame.is_data());
         if frame.is_data() && port.marks_arrival(port.queued) {
             frame.set_marked(true);
         }
         port.data.push_back(&Entry { ready: self.now, frame: *frame });
-        self.note_calm(out);
         self.outdate(out);
         self.signal(change, wires);
     }
@@ -51,35 +49,12 @@ impl Switch {
         self.note_calm(out);
     }
 
-    /// Notes anew how long a queue may grow before a frame needs a closer look: up to its largest, as long as nothing
-    /// follows from it.
+    /// Notes anew how long a queue may grow before something follows from it: its limit, its ramp at arrival, the need to count its
+    /// cells.
     pub(super) fn note_calm(&mut self, out: usize) {
-        let most = self.most(out);
         let port = &mut self.ports[out];
-        port.calm_up_to = port.queue_max.min(most);
-    }
-
-    /// How long a queue may grow before something follows from it: its limit, its ramp at arrival, the need to count its cells.
-    fn most(&self, out: usize) -> u64 {
-        let port = &self.ports[out];
-        let low = |r: Ramp| if r.at == RampAt::Arrival { r.low.get() } else { NEVER };
-        let ramp = port.ramp().map_or(NEVER, low);
         let small = self.mmu.small.filter(|_| !port.has_cells).unwrap_or(NEVER);
-        self.mmu.memory.limits.output.min(ramp).min(small)
-    }
-
-    /// May a queue have grown beyond its largest, so that only the new largest follows from it? That is found out later
-    /// ([`Switch::catch_up`]), where frames are stored ahead of what precedes them.
-    #[cold]
-    #[inline(never)]
-    fn only_peaks(&mut self, out: usize, queued: u64) -> bool {
-        if !self.may_be_ahead || queued > self.most(out) {
-            return false;
-        }
-        if !self.higher.contains(&(out as u16)) {
-            self.higher.push(out as u16);
-        }
-        true
+        port.calm_up_to = self.mmu.memory.limits.output.min(port.ramp_low(RampAt::Arrival)).min(small);
     }
 
     /// Stores a data frame that arrives at `entry.ready` without bringing its port up to date, where nothing depends on
@@ -89,10 +64,9 @@ impl Switch {
         let len = u64::from(entry.frame.len);
         let port = &mut self.ports[out];
         let queued = port.queued + len;
-        if queued > port.calm_up_to && !self.only_peaks(out, queued) {
+        if queued > port.calm_up_to {
             return Stored::Not;
         }
-        let port = &mut self.ports[out];
         if !self.mmu.store_calmly(port.has_cells, out, input, entry.frame.len) {
             return Stored::Not;
         }
