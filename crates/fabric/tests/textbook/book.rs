@@ -1,7 +1,7 @@
 //! The textbook: store and forward as a lecture would tell it, in the plainest structures: one list of events. It shares nothing with
 //! the crate but the words of a question ([`RunSpec`]) and of an answer ([`Outcome`]), and was written from the documents by somebody
-//! who had read neither the model nor the fast engine. What it knows: memory per crosspoint, input, output and pool, with limits; PAUSE
-//! with its response; control before data; changes of rate; drops. Hosts stand in `hosts.rs`. Nothing here is fast.
+//! who had read neither the model nor the fast engine. It knows memory per crosspoint, input, output and pool; PAUSE with
+//! its response; control before data; changes of rate; drops. Hosts stand in `hosts.rs`. Nothing here is fast.
 
 use crate::hosts::Host;
 use cnsim_fabric::*;
@@ -9,45 +9,43 @@ use cnsim_scheme_api::{Bytes, Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What happens at a moment, in the order in which it happens then.
-#[derive(Clone, Debug)]
-pub(crate) enum Event {
-    Change(Rate),
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum What {
+    /// The i-th change of a rate.
+    Change(usize),
     Pause(bool),
     End,
-    Control(Frame),
-    Data(Frame),
+    Control,
+    Data,
     Timer,
-    Slot(usize),
+    Slot,
     Start,
 }
 
-/// What travels: data of a pair of hosts, or a message about it to its source.
+/// What travels: PAUSE, data of a pair of hosts, or a message about it to its source.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
-    pub(crate) control: bool,
+    pub(crate) what: What,
     pub(crate) pair: (usize, usize),
-    pub(crate) to: usize,
     pub(crate) len: u64,
     pub(crate) born: Time,
     /// Port by which it came into the switch that holds it.
     pub(crate) input: usize,
-    /// Its finite flow: source and number.
-    pub(crate) flow: Option<(usize, usize)>,
 }
-
-/// A frame that was received: when, source, destination, length.
-pub(crate) type Delivery = (Time, u32, u32, u64);
 
 /// What hosts and switches do beyond passing frames on, in numbers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Drill {
     /// Every data frame is answered by a message to its source.
     pub(crate) answers: bool,
-    /// A switch's output sends a message to the source of the frame that brings so many bytes.
-    pub(crate) sample: Option<u64>,
-    /// Rates of limiters, as shares of the line's: that of destination d begins with the d-th, and each message sets the next. Empty:
-    /// no limiters.
+    /// Rates of limiters as shares of the line's, each for a microsecond in turn: a message sets the one of its moment. Empty: no limiters.
     pub(crate) pace: Vec<f64>,
+}
+
+impl Drill {
+    pub(crate) fn share(&self, now: Time) -> Option<f64> {
+        self.pace.iter().cycle().nth((now.as_ps() / 1_000_000) as usize % self.pace.len().max(1)).copied()
+    }
 }
 
 /// One end of a link: what is sent from there.
@@ -58,19 +56,14 @@ pub(crate) struct Port {
     delay: Time,
     pub(crate) line: Rate,
     service: Rate,
-    /// What is being sent; none inside: PAUSE.
-    sending: Option<Option<Frame>>,
+    sending: Option<Frame>,
     /// XOFF holds since then.
     xoff: Option<Time>,
-    /// Every XOFF that has ended: from when to when.
-    stood: Vec<(Time, Time)>,
-    pauses: VecDeque<bool>,
+    pauses: VecDeque<Frame>,
     pub(crate) control: VecDeque<Frame>,
     pub(crate) data: VecDeque<Frame>,
     /// The peer has been sent XOFF, and no XON yet.
     stopped: bool,
-    /// Bytes that came for the port since its last message.
-    counted: u64,
     out: PortOutcome,
 }
 
@@ -79,238 +72,185 @@ pub(crate) struct Node {
     pub(crate) ports: Vec<Port>,
     /// Bytes of each output's frames by input.
     memory: Vec<Vec<u64>>,
-    /// The switch has sent XOFF to all.
-    stopped: bool,
     /// Round robin among equal paths, by destination.
     turns: BTreeMap<usize, usize>,
     pub(crate) host: Host,
 }
 
-/// The network, and what was received in it.
+/// The network, and what was received in it: when, and what.
 pub(crate) struct Textbook<'a> {
     pub(crate) spec: &'a RunSpec,
     pub(crate) drill: &'a Drill,
     pub(crate) now: Time,
-    agenda: BTreeMap<(Time, u8, usize, usize, u64), Event>,
+    /// Events by time, kind, node, port and number, with what travels.
+    agenda: BTreeMap<(Time, What, usize, usize, u64), Option<Frame>>,
     count: u64,
     pub(crate) nodes: Vec<Node>,
-    /// Links to each host, by node.
-    far: Vec<Vec<usize>>,
-    pub(crate) log: Vec<Delivery>,
+    pub(crate) log: Vec<(Time, String)>,
     pub(crate) out: Outcome,
 }
 
 impl<'a> Textbook<'a> {
     /// Runs a network: its outcome, and each frame that was received. What happens at the end of the run or later does not count.
-    pub(crate) fn run(spec: &'a RunSpec, drill: &'a Drill) -> (Outcome, Vec<Delivery>) {
-        let mut book = Self::new(spec, drill);
-        while let Some(((at, _, node, port, _), event)) = book.agenda.pop_first() {
-            if at >= spec.duration {
-                break;
-            }
-            book.now = at;
-            book.act(node, port, event);
-        }
-        book.close();
-        (book.out, book.log)
-    }
-
-    fn new(spec: &'a RunSpec, drill: &'a Drill) -> Self {
+    pub(crate) fn run(spec: &'a RunSpec, drill: &'a Drill) -> (Outcome, Vec<(Time, String)>) {
         let hosts = spec.hosts.len();
-        let counts = spec.hosts.iter().map(|_| 1).chain(spec.switches.iter().map(|s| usize::from(s.ports)));
         let node = |ports: usize| Node {
             ports: (0..ports).map(|_| Port::default()).collect(),
             memory: vec![vec![0; ports]; ports],
             ..Node::default()
         };
-        let mut nodes: Vec<Node> = counts.map(node).collect();
+        let counts = spec.hosts.iter().map(|_| 1).chain(spec.switches.iter().map(|s| usize::from(s.ports)));
+        let nodes = counts.map(node).collect();
+        let (now, agenda, log, out) = (Time::ZERO, BTreeMap::new(), Vec::new(), Outcome::default());
+        let mut book = Textbook { spec, drill, now, agenda, count: 0, nodes, log, out };
         for l in &spec.links {
-            for (a, b) in [(l.a, l.b), (l.b, l.a)] {
-                let peer = (b.0.0 as usize, usize::from(b.1));
-                let port = &mut nodes[a.0.0 as usize].ports[usize::from(a.1)];
-                let processing = match peer.0.checked_sub(hosts) {
-                    None => spec.hosts[peer.0].processing,
-                    Some(s) => spec.switches[s].processing,
-                };
-                (port.peer, port.delay) = (Some(peer), l.delay + processing);
-                (port.line, port.service) = (l.rate, l.rate);
+            for ((a, i), (b, j)) in [(l.a, l.b), (l.b, l.a)] {
+                let peer = (b.0 as usize, usize::from(j));
+                let host = spec.hosts.get(peer.0).map(|h| h.processing);
+                let port = &mut book.nodes[a.0 as usize].ports[usize::from(i)];
+                port.delay = l.delay + host.unwrap_or_else(|| spec.switches[peer.0 - hosts].processing);
+                (port.peer, port.line, port.service) = (Some(peer), l.rate, l.rate);
             }
         }
-        let far = (0..hosts).map(|h| distances(&nodes, h)).collect();
-        let out = Outcome { duration: spec.duration, matrix: vec![0; hosts * hosts], ..Outcome::default() };
-        let (agenda, log) = (BTreeMap::new(), Vec::new());
-        let mut book = Textbook { spec, drill, now: Time::ZERO, agenda, count: 0, nodes, far, log, out };
-        for c in &spec.changes {
-            book.plan(c.at, c.node.0 as usize, usize::from(c.port), Event::Change(c.rate));
+        for (i, c) in spec.changes.iter().enumerate() {
+            book.plan(c.at, What::Change(i), (c.node.0 as usize, usize::from(c.port)), None);
         }
-        (0..hosts).for_each(|h| book.begin(h));
-        book
+        for (h, host) in spec.hosts.iter().enumerate() {
+            (0..).zip(&host.sources).for_each(|(s, of)| book.plan(of.start, What::Slot, (h, s), None));
+        }
+        while let Some(((at, what, node, port, _), frame)) = book.agenda.pop_first() {
+            if at >= spec.duration {
+                break;
+            }
+            book.now = at;
+            book.act(what, node, port, frame);
+        }
+        book.close();
+        (book.out, book.log)
     }
 
     /// Events of one moment are in order of kind, then of port; those of one kind at one port in the order in which they were planned.
-    pub(crate) fn plan(&mut self, at: Time, node: usize, port: usize, event: Event) {
-        let kind = match event {
-            Event::Change(_) => 0,
-            Event::Pause(_) => 1,
-            Event::End => 2,
-            Event::Control(_) => 3,
-            Event::Data(_) => 4,
-            Event::Timer => 5,
-            Event::Slot(_) => 6,
-            Event::Start => 7,
-        };
+    pub(crate) fn plan(&mut self, at: Time, what: What, on: (usize, usize), frame: Option<Frame>) {
         self.count += 1;
         // To look twice at one moment shows nothing new.
-        let looks = matches!(event, Event::Timer | Event::Start);
-        self.agenda.insert((at, kind, node, port, if looks { 0 } else { self.count }), event);
+        let count = if matches!(what, What::Timer | What::Start) { 0 } else { self.count };
+        self.agenda.insert((at, what, on.0, on.1, count), frame);
     }
 
-    fn act(&mut self, node: usize, port: usize, event: Event) {
+    /// After anything that happens in a node, its idle ports look whether a transmission may start, at the end of the moment.
+    fn act(&mut self, what: What, node: usize, port: usize, frame: Option<Frame>) {
         let host = node < self.spec.hosts.len();
-        match event {
-            Event::Change(rate) => {
-                self.nodes[node].ports[port].service = rate;
-                self.plan(self.now, node, port, Event::Start);
+        match (what, frame) {
+            (What::Start, _) => return self.start(node, port),
+            (What::Control, Some(f)) if host => self.hear(node, f.pair.1),
+            (What::Data, Some(f)) if host => self.receive(node, f),
+            (What::Control, Some(f)) => {
+                let output = self.route(node, f.pair.0);
+                self.nodes[node].ports[output].control.push_back(f);
             }
-            Event::Pause(on) => self.obey(node, port, on),
-            Event::End => self.end(node, port),
-            Event::Control(f) if host => self.hear(node, f.pair.1),
-            Event::Data(f) if host => self.receive(node, f),
-            Event::Control(f) => {
-                let out = self.route(node, f.to);
-                self.nodes[node].ports[out].control.push_back(f);
-                self.plan(self.now, node, out, Event::Start);
-            }
-            Event::Data(f) => self.store(node, port, f),
-            Event::Timer => self.due(node, port),
-            Event::Slot(i) => self.offer(node, port, i),
-            Event::Start => self.start(node, port),
+            (What::Data, Some(f)) => self.store(node, port, f),
+            (What::Change(i), _) => self.nodes[node].ports[port].service = self.spec.changes[i].rate,
+            (What::Pause(on), _) => self.obey(node, port, on),
+            (What::End, _) => self.end(node, port),
+            (What::Timer, _) => self.let_in(node, port),
+            _ => self.offer(node, port),
         }
-    }
-
-    /// How long so many bytes take, as the run rounds times.
-    pub(crate) fn time(&self, rate: Rate, len: u64) -> Time {
-        let exact = rate.transmission_time(Bytes::new(len));
-        match self.spec.rounding {
-            Rounding::Exact => exact,
-            Rounding::WholeNs => Time::from_ps(exact.as_ps() / 1000 * 1000),
-        }
+        let ports = &self.nodes[node].ports;
+        let idle = |p: &usize| ports[*p].peer.is_some() && ports[*p].sending.is_none();
+        let idle: Vec<usize> = (0..ports.len()).filter(idle).collect();
+        idle.into_iter().for_each(|p| self.plan(self.now, What::Start, (node, p), None));
     }
 
     /// A transmission starts, if none is under way and something may be sent: PAUSE, then control, then data.
     fn start(&mut self, node: usize, p: usize) {
         let port = &mut self.nodes[node].ports[p];
         let (line, service) = (port.line, port.service);
-        if port.sending.is_some() {
-            return;
-        }
-        let (what, rate) = if !port.pauses.is_empty() {
-            (None, line)
-        } else if let Some(f) = port.control.pop_front() {
-            (Some(f), line)
-        } else if port.xoff.is_some() || service == Rate::ZERO {
-            return;
-        } else {
-            let host = node < self.spec.hosts.len();
-            let next = if host { self.choose(node) } else { port.data.pop_front() };
-            let Some(f) = next else { return };
-            (Some(f), service)
+        let first = port.pauses.pop_front().or_else(|| port.control.pop_front());
+        let (next, rate) = match first {
+            Some(f) => (Some(f), line),
+            None if port.xoff.is_some() || service == Rate::ZERO => return,
+            None if node < self.spec.hosts.len() => (self.choose(node), service),
+            None => (port.data.pop_front(), service),
         };
-        let time = self.time(rate, what.as_ref().map_or(64, |f| f.len));
-        self.nodes[node].ports[p].sending = Some(what);
-        self.plan(self.now + time, node, p, Event::End);
+        if let Some(f) = next {
+            self.plan(self.now + rate.transmission_time(Bytes::new(f.len)), What::End, (node, p), None);
+            self.nodes[node].ports[p].sending = Some(f);
+        }
     }
 
     /// A transmission ends: its memory is free, and the frame is on its way.
     fn end(&mut self, node: usize, p: usize) {
         let Node { ports, memory, host, .. } = &mut self.nodes[node];
         let port = &mut ports[p];
-        let (what, (peer, at)) = (port.sending.take().unwrap(), port.peer.unwrap());
-        let arrival = self.now + port.delay;
-        let event = match what {
-            None => Event::Pause(port.pauses.pop_front().unwrap()),
-            Some(f) => {
-                self.out.packet_hops += 1;
-                self.out.control_hops += u64::from(f.control);
-                port.out.control_sent += u64::from(f.control);
-                if f.control {
-                    Event::Control(f)
-                } else {
-                    if node < self.spec.hosts.len() {
-                        host.out.sent += 1;
-                    } else {
-                        port.out.sent += 1;
-                        port.out.sent_bits += f.len * 8;
-                        memory[p][f.input] -= f.len;
-                        self.relieve(node);
-                    }
-                    Event::Data(f)
-                }
-            }
-        };
-        self.plan(arrival, peer, at, event);
-        self.plan(self.now, node, p, Event::Start);
+        let (f, peer, arrival) = (port.sending.take().unwrap(), port.peer.unwrap(), self.now + port.delay);
+        let (control, data) = (u64::from(f.what == What::Control), u64::from(f.what == What::Data));
+        self.out.packet_hops += control + data;
+        self.out.control_hops += control;
+        port.out.control_sent += control;
+        if node < self.spec.hosts.len() {
+            host.out.sent += data;
+        } else if data > 0 {
+            port.out.sent += 1;
+            port.out.sent_bits += f.len * 8;
+            memory[p][f.input] -= f.len;
+            self.relieve(node);
+        }
+        self.plan(arrival, f.what, peer, Some(f));
     }
 
     /// XOFF or XON arrives: from now on no data starts, or may again.
     fn obey(&mut self, node: usize, p: usize, on: bool) {
         let n = &mut self.nodes[node];
-        if let Some(h) = self.spec.hosts.get(node) {
-            if h.faults.ignores_pause {
-                return;
-            }
-            n.host.out.pauses += u64::from(on);
-        }
+        n.host.out.pauses += u64::from(on);
         let port = &mut n.ports[p];
-        match port.xoff {
-            Some(since) if !on => {
-                port.out.paused += self.now - since;
-                port.stood.push((since, self.now));
-                port.xoff = None;
-            }
-            None if on => port.xoff = Some(self.now),
-            _ => {}
+        if on {
+            port.xoff = port.xoff.or(Some(self.now));
+        } else if let Some(since) = port.xoff.take() {
+            port.out.paused += self.now - since;
         }
-        self.plan(self.now, node, p, Event::Start);
     }
 
     /// The port of a switch that leads to a host by a shortest path.
     fn route(&mut self, node: usize, to: usize) -> usize {
-        let far = &self.far[to];
+        let mut far = vec![usize::MAX / 2; self.nodes.len()];
+        far[to] = 0;
+        for l in self.nodes.iter().flat_map(|_| &self.spec.links) {
+            let (a, b) = (l.a.0.0 as usize, l.b.0.0 as usize);
+            (far[a], far[b]) = (far[a].min(far[b] + 1), far[b].min(far[a] + 1));
+        }
         let Node { ports, turns, .. } = &mut self.nodes[node];
         let nearer = |p: &usize| ports[*p].peer.is_some_and(|(peer, _)| far[peer] + 1 == far[node]);
         let choices: Vec<usize> = (0..ports.len()).filter(nearer).collect();
-        match self.spec.routing {
-            _ if choices.len() == 1 => choices[0],
-            Routing::Destination => choices[to % choices.len()],
-            Routing::RoundRobin => {
-                let turn = turns.entry(to).or_default();
-                *turn += 1;
-                choices[(*turn - 1) % choices.len()]
-            }
-            other => panic!("{other:?} rests on a hash, and the textbook has none"),
+        let turn = turns.entry(to).or_default();
+        *turn += 1;
+        let k = if self.spec.routing == Routing::Destination { to } else { *turn - 1 };
+        choices[k % choices.len()]
+    }
+
+    fn switch(&self, node: usize) -> &'a SwitchSpec {
+        &self.spec.switches[node - self.spec.hosts.len()]
+    }
+
+    /// Bytes that share memory with what goes from this input to this output.
+    fn held(&self, node: usize, output: usize, input: usize, pool: bool) -> u64 {
+        let memory = &self.nodes[node].memory;
+        match self.switch(node).buffer.organisation {
+            Organisation::Crosspoint => memory[output][input],
+            Organisation::Input => memory.iter().map(|of| of[input]).sum(),
+            Organisation::SharedOutput if pool => memory.iter().flatten().sum(),
+            Organisation::SharedOutput => memory[output].iter().sum(),
         }
     }
 
-    /// Data arrives at a switch: it is dropped, or stored and counted.
+    /// Data arrives at a switch: it is dropped, or stored and counted. Too much of it calls for XOFF to its input, or to all.
     fn store(&mut self, node: usize, input: usize, mut f: Frame) {
-        let output = self.route(node, f.to);
-        self.sample(node, output, &f);
-        let switch = &self.spec.switches[node - self.spec.hosts.len()];
+        let (output, switch) = (self.route(node, f.pair.1), self.switch(node));
+        let BufferSpec { organisation, share, pause, .. } = switch.buffer;
+        let one = organisation == Organisation::SharedOutput;
+        let held = self.held(node, output, input, true) + f.len;
         let Node { ports, memory, .. } = &mut self.nodes[node];
-        let port = &mut ports[output];
-        let queued = memory[output].iter().sum::<u64>() + f.len;
-        let share = switch.buffer.share.get();
-        let (held, most) = match switch.buffer.organisation {
-            Organisation::Crosspoint => (memory[output][input], share),
-            Organisation::Input => (memory.iter().map(|m| m[input]).sum(), share),
-            Organisation::SharedOutput => (memory.iter().flatten().sum(), share * u64::from(switch.ports)),
-        };
-        if switch.buffer.output_limit.is_some_and(|limit| queued > limit.get()) {
-            port.out.dropped_by_limit += 1;
-            return;
-        }
-        if held + f.len > most {
+        let (port, queued) = (&mut ports[output], memory[output].iter().sum::<u64>() + f.len);
+        if held > share.get() * if one { u64::from(switch.ports) } else { 1 } {
             port.out.dropped += 1;
             return;
         }
@@ -318,129 +258,50 @@ impl<'a> Textbook<'a> {
         port.out.queue_max = port.out.queue_max.max(queued);
         f.input = input;
         port.data.push_back(f);
-        self.plan(self.now, node, output, Event::Start);
-        let Some(pause) = switch.buffer.pause else { return };
-        if self.occupancy(node, output, input) <= pause.high.get() {
-            return;
-        }
-        let n = &mut self.nodes[node];
-        if pause.global || switch.buffer.organisation == Organisation::SharedOutput {
-            if !std::mem::replace(&mut n.stopped, true) {
-                (0..usize::from(switch.ports)).for_each(|p| self.send_pause(node, p, true));
-            }
-        } else if !std::mem::replace(&mut n.ports[input].stopped, true) {
-            self.send_pause(node, input, true);
-        }
-    }
-
-    /// What counts for the watermarks of PAUSE.
-    fn occupancy(&self, node: usize, output: usize, input: usize) -> u64 {
-        let buffer = self.spec.switches[node - self.spec.hosts.len()].buffer;
-        let memory = &self.nodes[node].memory;
-        match buffer.organisation {
-            Organisation::Crosspoint => memory[output][input],
-            Organisation::Input => memory.iter().map(|m| m[input]).sum(),
-            Organisation::SharedOutput if buffer.pause.is_some_and(|p| p.pool) => {
-                memory.iter().flatten().sum()
-            }
-            Organisation::SharedOutput => memory[output].iter().sum(),
+        if let Some(pause) = pause.filter(|p| self.held(node, output, input, p.pool) > p.high.get()) {
+            let stops = if pause.global || one { 0..switch.ports.into() } else { input..input + 1 };
+            stops.for_each(|p| self.signal(node, p, true));
         }
     }
 
     /// Memory became free: XON to each input, or to all, whose partitions are all low.
     fn relieve(&mut self, node: usize) {
-        let Some(pause) = self.spec.switches[node - self.spec.hosts.len()].buffer.pause else { return };
+        let Some(pause) = self.switch(node).buffer.pause else { return };
         let ports = self.nodes[node].ports.len();
-        let high = |i: &usize| (0..ports).any(|o| self.occupancy(node, o, *i) > pause.low.get());
-        let low: Vec<usize> = (0..ports).filter(|i| !high(i)).collect();
-        if self.nodes[node].stopped && low.len() == ports {
-            self.nodes[node].stopped = false;
-            (0..ports).for_each(|p| self.send_pause(node, p, false));
-        }
-        for p in low {
-            if std::mem::take(&mut self.nodes[node].ports[p].stopped) {
-                self.send_pause(node, p, false);
-            }
+        let low = |i: &usize| (0..ports).all(|o| self.held(node, o, *i, pause.pool) <= pause.low.get());
+        let low: Vec<usize> = (0..ports).filter(low).collect();
+        if !pause.global || low.len() == ports {
+            low.into_iter().for_each(|p| self.signal(node, p, false));
         }
     }
 
-    fn send_pause(&mut self, node: usize, p: usize, on: bool) {
-        let pause = self.spec.switches[node - self.spec.hosts.len()].buffer.pause.unwrap();
+    /// XOFF or XON to the peer of a port, unless that has it already.
+    fn signal(&mut self, node: usize, p: usize, on: bool) {
+        let transport = self.switch(node).buffer.pause.unwrap().transport;
         let port = &mut self.nodes[node].ports[p];
-        let Some((peer, at)) = port.peer else { return };
+        let Some(peer) = port.peer.filter(|_| port.stopped != on) else { return };
+        port.stopped = on;
         port.out.xoffs += u64::from(on);
-        let arrival = self.now + port.delay;
-        match pause.transport {
-            PauseTransport::Wire => self.plan(arrival, peer, at, Event::Pause(on)),
-            PauseTransport::Frame => {
-                port.pauses.push_back(on);
-                self.plan(self.now, node, p, Event::Start);
-            }
+        let (what, at) = (What::Pause(on), self.now + port.delay);
+        let f = Frame { what, pair: (0, 0), len: 64, born: at, input: 0 };
+        match transport {
+            PauseTransport::Frame => port.pauses.push_back(f),
+            PauseTransport::Wire => self.plan(at, what, peer, None),
         }
-    }
-
-    /// The congestion point counts an arrival, dropped or not. Its message is ready when the switch has processed it.
-    fn sample(&mut self, node: usize, output: usize, f: &Frame) {
-        let Some(every) = self.drill.sample else { return };
-        let counted = &mut self.nodes[node].ports[output].counted;
-        *counted += f.len;
-        if *counted >= every {
-            *counted = 0;
-            let at = self.now + self.spec.switches[node - self.spec.hosts.len()].processing;
-            let message = self.message(f.pair);
-            self.plan(at, node, usize::MAX, Event::Control(message));
-        }
-    }
-
-    /// A message to the source of a flow.
-    pub(crate) fn message(&mut self, pair: (usize, usize)) -> Frame {
-        self.out.control_messages += 1;
-        self.out.control_bits += 512;
-        Frame { control: true, pair, to: pair.0, len: 64, born: self.now, input: 0, flow: None }
-    }
-
-    /// What each sixtieth of the run has of these spans, ps; nothing of none.
-    fn by_part(&self, stood: &[(Time, Time)]) -> Vec<u64> {
-        let part = self.spec.duration.as_ps() / 60;
-        let shared = |i: u64, (from, to): &(Time, Time)| {
-            (to.as_ps().min((i + 1) * part)).saturating_sub(from.as_ps().max(i * part))
-        };
-        let all = |i: u64| stood.iter().map(|span| shared(i, span)).sum();
-        if stood.iter().all(|(from, to)| from == to) { Vec::new() } else { (0..60).map(all).collect() }
     }
 
     /// What the ports and hosts counted.
     fn close(&mut self) {
-        (0..self.spec.hosts.len()).for_each(|h| self.close_flows(h));
-        for (node, n) in std::mem::take(&mut self.nodes).into_iter().enumerate() {
-            let port = |mut p: Port| {
-                p.stood.extend(p.xoff.map(|since| (since, self.spec.duration)));
-                let open = p.xoff.map_or(Time::ZERO, |since| self.spec.duration - since);
-                (PortOutcome { paused: p.out.paused + open, ..p.out }, self.by_part(&p.stood))
-            };
-            let (ports, mut parts): (Vec<PortOutcome>, Vec<_>) = n.ports.into_iter().map(port).unzip();
-            if node < self.spec.hosts.len() {
-                let (paused, paused_by_part) = (ports[0].paused, parts.swap_remove(0));
-                self.out.hosts.push(HostOutcome { paused, paused_by_part, ..n.host.out });
+        for mut n in std::mem::take(&mut self.nodes) {
+            for p in &mut n.ports {
+                p.out.paused += p.xoff.map_or(Time::ZERO, |since| self.spec.duration - since);
+            }
+            if self.out.hosts.len() < self.spec.hosts.len() {
+                self.out.hosts.push(HostOutcome { paused: n.ports[0].out.paused, ..n.host.out });
             } else {
-                self.out.switches.push(SwitchOutcome { ports, paused_by_part: parts });
+                let ports = n.ports.into_iter().map(|p| p.out).collect();
+                self.out.switches.push(SwitchOutcome { ports, ..SwitchOutcome::default() });
             }
         }
     }
-}
-
-/// Links from each node to a host.
-fn distances(nodes: &[Node], host: usize) -> Vec<usize> {
-    let mut far = vec![usize::MAX; nodes.len()];
-    far[host] = 0;
-    let mut next = VecDeque::from([host]);
-    while let Some(n) = next.pop_front() {
-        for (peer, _) in nodes[n].ports.iter().filter_map(|p| p.peer) {
-            if far[peer] == usize::MAX {
-                far[peer] = far[n] + 1;
-                next.push_back(peer);
-            }
-        }
-    }
-    far
 }
