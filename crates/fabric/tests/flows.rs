@@ -9,139 +9,93 @@ use cnsim_fabric::*;
 use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Scope, Slot, Time};
 use common::script::*;
+use common::*;
 use std::sync::Arc;
-
-fn flow(start_us: u64, dst: u32, bytes: u64) -> Transfer {
-    Transfer { start: Time::from_us(start_us), dst: NodeId(dst), bytes: Bytes::new(bytes) }
-}
 
 /// So many whole frames from the beginning on.
 fn frames(dst: u32, frames: u64) -> Transfer {
     flow(0, dst, frames * 1500)
 }
 
-fn flows(transfers: Vec<Transfer>) -> SourceSpec {
-    SourceSpec { arrivals: Arrivals::Transfers, phase: Phase::Aligned, transfers, ..common::bernoulli(0.0) }
-}
-
-/// Host 0 of five sends these flows, nobody else does anything.
-fn alone(transfers: Vec<Transfer>) -> RunSpec {
-    let mut spec = common::single_switch(5, 0.0, true, Time::from_ms(2), 1);
+/// Host 0 of five sends this, nobody else does anything.
+fn alone(sources: Vec<SourceSpec>) -> RunSpec {
+    let mut spec = single_switch(5, 0.0, true, Time::from_ms(2), 1);
     spec.hosts.iter_mut().for_each(|h| h.sources.clear());
-    spec.hosts[0].sources = vec![flows(transfers)];
+    spec.hosts[0].sources = sources;
     spec
 }
-
-const BOTH: [Engine; 2] = [Engine::Fast, Engine::Model];
 
 /// When the frame is there that starts at the beginning of this slot.
 fn slot(n: u64) -> Time {
     Time::from_ns(n * 1200 + 2 * 1200 + 3000)
 }
 
-/// Limiters engaged from the first frame on: of the flows to one host, or of all of them.
-#[derive(Debug, Clone, Copy)]
-struct Limit {
-    dst: Option<u32>,
-    gbps: f64,
+/// Limiters engaged from the first frame on at this rate (Gb/s): of the flows to one host, or of all of them.
+type Limit = Option<(Option<u32>, f64)>;
+
+fn set(limit: Limit, spec: &mut RunSpec) {
+    let Some((dst, gbps)) = limit else { return };
+    let scope = if dst.is_none() { Scope::Host } else { Scope::Flow };
+    let script = script().everywhere().plan(|p| p.limiter_scope = scope);
+    let script = script.flows(move |site| dst.is_none_or(|dst| dst == site.dst.0));
+    let script = script.source(move |_, limiter, _| {
+        limiter.engage();
+        limiter.set_rate(Rate::from_gbps(gbps));
+    });
+    with_scheme(spec, Arc::new(script));
 }
 
-impl Limit {
-    fn set(self, spec: &mut RunSpec) {
-        let scope = if self.dst.is_none() { Scope::Host } else { Scope::Flow };
-        let script = script().everywhere().plan(|p| p.limiter_scope = scope);
-        let script = script.flows(move |site| self.dst.is_none_or(|dst| dst == site.dst.0));
-        let script = script.source(move |_, limiter, _| {
-            limiter.engage();
-            limiter.set_rate(Rate::from_gbps(self.gbps));
-        });
-        common::with_scheme(spec, Arc::new(script));
-    }
-}
-
-/// The ends of flows (destination, bytes, end), by each engine, for both positions of limiters and both kinds of queues.
-fn each_way(spec: &RunSpec, scheme: Option<Limit>, check: impl Fn(&str, Vec<(u32, u64, Time)>)) {
+/// Flows end so (destination, bytes, end), by each engine, for both positions of limiters and both kinds of queues.
+fn end(spec: &RunSpec, limit: Limit, due: &[(u32, u64, Time)]) {
     for queues in [HostQueues::Fifo, HostQueues::PerDestination] {
         for limiter_position in [LimiterPosition::AtSource, LimiterPosition::BelowQueue] {
             let mut spec = spec.clone();
-            if let Some(limit) = scheme {
-                limit.set(&mut spec);
-            }
+            set(limit, &mut spec);
             spec.hosts.iter_mut().for_each(|h| (h.queues, h.limiter_position) = (queues, limiter_position));
             for engine in BOTH {
-                let out = run(&spec, &Options { engine, ..Options::default() }).unwrap();
+                let out = by(engine, &spec);
                 let of_host = |(dst, h): (u32, &HostOutcome)| {
                     h.completions.iter().map(|c| (dst, c.bytes, c.end)).collect::<Vec<_>>()
                 };
-                let ends = (0..).zip(&out.hosts).flat_map(of_host).collect();
-                check(&format!("{engine:?}, {queues:?}, {limiter_position:?}"), ends);
+                let ends: Vec<_> = (0..).zip(&out.hosts).flat_map(of_host).collect();
+                assert_eq!(ends, due, "{engine:?}, {queues:?}, {limiter_position:?}, {limit:?}");
             }
         }
     }
 }
 
-/// A flow limited to a tenth of the link takes every tenth slot, and another has the nine between. A short one on a free path, which
-/// begins while a flow with one frame in 1.2 ms waits, takes its own time.
 #[test]
-fn a_limited_flow_holds_up_no_other() {
-    let limit = Limit { dst: Some(1), gbps: 1.0 };
-    each_way(&alone(vec![frames(1, 80), frames(2, 600)]), Some(limit), |way, ends| {
-        // Of the 600, number 599 is the sixth in the 67th group of nine.
-        assert_eq!(ends, [(1, 120_000, slot(790)), (2, 900_000, slot(666))], "{way}");
-    });
-    let limit = Limit { dst: Some(1), gbps: 0.01 };
-    each_way(&alone(vec![frames(1, 60), flow(200, 2, 95_000)]), Some(limit), |way, ends| {
-        // 63 frames and one of 500 B, which waits for the one before it at the second link.
-        let end = Time::from_us(200) + Time::from_ns(64 * 1200 + 400 + 3000);
-        assert_eq!(ends, [(2, 95_000, end)], "{way}");
-    });
-}
-
-/// A flow limited to half of the link, which is its share, has it: what its limiter holds back loses no turn. So has one limited to
-/// three quarters, where the other two share the rest.
-#[test]
-fn a_limited_flow_has_its_share() {
-    let limit = Limit { dst: Some(1), gbps: 5.0 };
-    each_way(&alone(vec![frames(1, 100), frames(2, 100)]), Some(limit), |way, ends| {
-        assert_eq!(ends, [(1, 150_000, slot(198)), (2, 150_000, slot(199))], "{way}");
-    });
-    let limit = Limit { dst: Some(1), gbps: 7.5 };
-    each_way(&alone(vec![frames(1, 100), frames(2, 100), frames(3, 100)]), Some(limit), |way, ends| {
-        let slots: Vec<_> = ends.iter().map(|end| (end.0, end.2)).collect();
-        assert_eq!(slots, [(1, slot(297)), (2, slot(298)), (3, slot(299))], "{way}");
-    });
-}
-
-/// Three flows of a pair share what its limiter lets go, frame by frame, and the rest is another's. Four, two of them of a pair, share a
-/// link evenly.
-#[test]
-fn flows_of_a_pair_share_evenly() {
-    // A frame in four slots.
-    let limit = Limit { dst: Some(1), gbps: 2.5 };
-    let three = vec![frames(1, 30), frames(1, 40), frames(1, 30), frames(2, 240)];
-    each_way(&alone(three), Some(limit), |way, ends| {
-        // The last ten of the second have no other beside them.
-        let of_pair = [(1, 45_000, slot(4 * 87)), (1, 45_000, slot(4 * 89)), (1, 60_000, slot(4 * 99))];
-        assert_eq!(ends[..3], of_pair, "{way}");
-        assert_eq!(ends[3], (2, 360_000, slot(319)), "{way}");
-    });
+fn flows_end_when_arithmetic_says() {
+    let to = |dst, gbps| Some((Some(dst), gbps));
+    let at = |dst, frames: u64, n| (dst, frames * 1500, slot(n));
+    let (two, three) = (vec![frames(1, 100), frames(2, 100)], [1, 2, 3].map(|dst| frames(dst, 100)).to_vec());
+    let pair = vec![frames(1, 30), frames(1, 40), frames(1, 30), frames(2, 240)];
     let even = vec![frames(1, 50), frames(1, 50), frames(2, 50), frames(3, 50)];
-    for limit in [None, Some(Limit { dst: Some(4), gbps: 1.0 }), Some(Limit { dst: Some(1), gbps: 10.0 })] {
-        each_way(&alone(even.clone()), limit, |way, ends| {
-            let slots: Vec<Time> = ends.iter().map(|end| end.2).collect();
-            assert_eq!(slots, [slot(196), slot(197), slot(198), slot(199)], "{way}, {limit:?}");
-        });
+    let evenly = vec![at(1, 50, 196), at(1, 50, 197), at(2, 50, 198), at(3, 50, 199)];
+    // One of 500 B waits for the one before it at the second link.
+    let short = Time::from_us(200) + Time::from_ns(64 * 1200 + 400 + 3000);
+    for (transfers, limit, due) in [
+        // Limited to a tenth of the link it takes every tenth slot, and another has the nine between: number 599 is the sixth in the
+        // 67th group of nine. While a flow of one frame in 1.2 ms waits, another takes its own time.
+        (vec![frames(1, 80), frames(2, 600)], to(1, 1.0), vec![at(1, 80, 790), at(2, 600, 666)]),
+        (vec![frames(1, 60), flow(200, 2, 95_000)], to(1, 0.01), vec![(2, 95_000, short)]),
+        // Limited to its share of the link it has that: what its limiter holds back loses no turn. To more, it has its share, too.
+        (two, to(1, 5.0), vec![at(1, 100, 198), at(2, 100, 199)]),
+        (three.clone(), to(1, 7.5), vec![at(1, 100, 297), at(2, 100, 298), at(3, 100, 299)]),
+        // Three flows of a pair share a frame in four slots, one by one, and the rest is another's. The last ten of the second have no
+        // other beside them.
+        (pair, to(1, 2.5), vec![at(1, 30, 348), at(1, 30, 356), at(1, 40, 396), at(2, 240, 319)]),
+        // Four, two of them of a pair, share a link evenly.
+        (even.clone(), None, evenly.clone()),
+        (even.clone(), to(4, 1.0), evenly.clone()),
+        (even, to(1, 10.0), evenly),
+        // A limiter of the whole host lets its flows go in turn, a frame in two slots.
+        (three, Some((None, 5.0)), vec![at(1, 100, 594), at(2, 100, 596), at(3, 100, 598)]),
+        // A short one of the same pair begins after 50 frames, and then has every second slot.
+        (vec![frames(1, 400), flow(60, 1, 15_000)], None, vec![at(1, 10, 69), at(1, 400, 409)]),
+    ] {
+        end(&alone(vec![flows(transfers)]), limit, &due);
     }
-}
-
-/// A limiter of the whole host lets its flows go in turn, one frame in two slots.
-#[test]
-fn a_limiter_of_the_host_serves_its_flows_in_turn() {
-    let limit = Limit { dst: None, gbps: 5.0 };
-    each_way(&alone(vec![frames(1, 100), frames(2, 100), frames(3, 100)]), Some(limit), |way, ends| {
-        let slots: Vec<Time> = ends.iter().map(|end| end.2).collect();
-        assert_eq!(slots, [slot(2 * 297), slot(2 * 298), slot(2 * 299)], "{way}");
-    });
 }
 
 /// Flows shorter than a frame follow each other without a gap: ten of 100 B take 80 ns each, whatever a whole frame is. So do flows of
@@ -149,18 +103,14 @@ fn a_limiter_of_the_host_serves_its_flows_in_turn() {
 #[test]
 fn short_frames_follow_each_other() {
     for whole in [1500, 9000] {
-        let mut spec = alone((0..10).map(|i| flow(0, 1 + i % 4, 100)).collect());
+        let mut spec = alone(vec![flows((0..10).map(|_| flow(0, 1, 100)).collect())]);
         spec.hosts[0].sources[0].frame = Bytes::new(whole);
-        each_way(&spec, None, |way, ends| {
-            let last = ends.iter().map(|end| end.2).max();
-            assert_eq!((ends.len(), last), (10, Some(Time::from_ns(3880))), "{way}");
-        });
+        let due = |i: u64| (1, 100, Time::from_ns(80 * (i + 2) + 3000));
+        end(&spec, None, &(0..10).map(due).collect::<Vec<_>>());
         let at = |i: u64| Transfer { start: Time::from_ns(200 * i), ..flow(0, 1, 200) };
         spec.hosts[0].sources[0].transfers = (0..1000).map(at).collect();
-        each_way(&spec, None, |way, ends| {
-            let due = |i: u64| (1, 200, Time::from_ns(200 * i + 2 * 160 + 3000));
-            assert_eq!(ends, (0..1000).map(due).collect::<Vec<_>>(), "{way}");
-        });
+        let due = |i: u64| (1, 200, Time::from_ns(200 * i + 2 * 160 + 3000));
+        end(&spec, None, &(0..1000).map(due).collect::<Vec<_>>());
     }
 }
 
@@ -175,10 +125,10 @@ fn short_flows_at_random_times_wait_as_a_queue_says() {
             Transfer { start: Time::from_ps(at as u64), ..flow(0, 1, 200) }
         };
         let list: Vec<Transfer> = (0..60_000).map(|_| next()).collect();
-        let mut spec = alone(list.clone());
+        let mut spec = alone(vec![flows(list.clone())]);
         spec.duration = list[59_999].start + Time::from_us(500);
         for engine in BOTH {
-            let out = run(&spec, &Options { engine, ..Options::default() }).unwrap();
+            let out = by(engine, &spec);
             let ends = &out.hosts[1].completions;
             let sum: f64 = ends.iter().map(|c| (c.end - c.start).as_ps() as f64).sum();
             let (mean, due) = (sum / 60_000.0 / 1e3, 3320.0 + 160.0 * load / (1.0 - load) / 2.0);
@@ -191,16 +141,11 @@ fn short_flows_at_random_times_wait_as_a_queue_says() {
 /// A flow takes turns with a source whose frames fill the FIFO: it has every second slot, and loses nothing.
 #[test]
 fn flows_take_turns_with_a_full_fifo() {
-    let mut spec = alone(vec![frames(2, 300)]);
-    let full = SourceSpec {
-        destinations: Destinations::Fixed(NodeId(1)),
-        phase: Phase::Aligned,
-        ..common::bernoulli(1.0)
-    };
-    spec.hosts[0].sources.insert(0, full);
+    let full = SourceSpec { phase: Phase::Aligned, ..to(1, 1.0) };
+    let mut spec = alone(vec![full, flows(vec![frames(2, 300)])]);
     spec.hosts[0].fifo_frames = 3;
-    each_way(&spec, None, |way, ends| assert_eq!(ends, [(2, 450_000, slot(599))], "{way}"));
-    let out = common::agreed(&spec, 1, &[(1, Visits::Adaptive), (2, Visits::Due)]);
+    end(&spec, None, &[(2, 450_000, slot(599))]);
+    let out = agreed(&spec, 1, &[(1, Visits::Adaptive), (2, Visits::Due)]);
     // Of 600 slots in which both take turns half of the other's frames are lost, but for those that wait.
     let lost = out.hosts[0].source_discards;
     assert!((296..=300).contains(&lost), "{lost}");
@@ -209,108 +154,76 @@ fn flows_take_turns_with_a_full_fifo() {
 /// In XOFF nothing is made, whatever limits the flow. The port is stopped up to 1 ms, and then works without a gap: XON comes in time.
 #[test]
 fn nothing_is_made_in_xoff() {
-    let mut spec = alone(vec![frames(1, 400)]);
-    let stop = |at, gbps| RateChange { at, node: NodeId(5), port: 1, rate: Rate::from_gbps(gbps) };
-    spec.changes = vec![stop(Time::ZERO, 0.0), stop(Time::from_ms(1), 10.0)];
-    let end = Time::from_ms(1) + Time::from_ns(400 * 1200 + 1500);
-    let limit = Limit { dst: Some(1), gbps: 9.9 };
-    each_way(&spec, None, |way, ends| assert_eq!(ends, [(1, 600_000, end)], "{way}"));
+    let mut spec = alone(vec![flows(vec![frames(1, 400)])]);
+    spec.changes = vec![change(0, 5, 1, 0.0), change(1000, 5, 1, 10.0)];
+    end(&spec, None, &[(1, 600_000, Time::from_ms(1) + Time::from_ns(400 * 1200 + 1500))]);
     spec.duration = Time::from_us(900);
-    for scheme in [None, Some(limit)] {
-        if let Some(limit) = scheme {
-            limit.set(&mut spec);
-        }
-        let out = common::agreed(&spec, 1, &[(1, Visits::Adaptive), (1, Visits::Due)]);
+    for limit in [None, Some((Some(1), 9.9))] {
+        set(limit, &mut spec);
+        let out = agreed(&spec, 1, &[(1, Visits::Adaptive), (1, Visits::Due)]);
         let host = &out.hosts[0];
         // 130 KB, and what is sent until XOFF is there.
-        assert!((87..=91).contains(&host.sent) && host.generated == host.sent, "{scheme:?}: {host:?}");
+        assert!((87..=91).contains(&host.sent) && host.generated == host.sent, "{limit:?}: {host:?}");
     }
 }
 
-/// A greedy source with a queue for each destination waits while all of them together fill its host.
+/// Greedy sources with a queue for each destination: all queues share the link frame by frame, and the queue that its limiter holds back
+/// to a tenth is passed over. They wait while all of them together fill their host.
 #[test]
-fn a_greedy_source_waits_for_a_full_host() {
-    let mut spec = alone(Vec::new());
-    spec.hosts[0].sources = vec![SourceSpec { arrivals: Arrivals::Greedy, ..common::bernoulli(1.0) }];
-    (spec.hosts[0].queues, spec.hosts[0].fifo_frames) = (HostQueues::PerDestination, 3);
-    let stop = |port| RateChange { at: Time::ZERO, node: NodeId(5), port, rate: Rate::ZERO };
-    spec.changes = (1..5).map(stop).collect();
-    let out = common::agreed(&spec, 1, &[(1, Visits::Adaptive), (1, Visits::Due)]);
+fn queues_per_destination_take_turns() {
+    let mut spec = alone((1..5).map(greedy).collect());
+    spec.hosts[0].queues = HostQueues::PerDestination;
+    // 1663 frames arrive in 2 ms.
+    for (limit, due) in [(None, [416, 416, 416, 415]), (Some((Some(2), 1.0)), [499, 167, 499, 498])] {
+        set(limit, &mut spec);
+        for engine in BOTH {
+            let got: Vec<u64> = by(engine, &spec).hosts[1..].iter().map(|h| h.delivered).collect();
+            assert_eq!(got, due, "{engine:?}, {limit:?}");
+        }
+    }
+    spec.hosts[0].fifo_frames = 3;
+    spec.changes = (1..5).map(|port| change(0, 5, port, 0.0)).collect();
+    let out = agreed(&spec, 1, &[(1, Visits::Adaptive), (1, Visits::Due)]);
     let host = &out.hosts[0];
     assert!(host.sent > 50 && host.source_discards == 0 && host.generated == host.sent + 3, "{host:?}");
     // There is no such port.
     for (node, port) in [(0, 0), (5, 99), (9, 0)] {
-        spec.changes = vec![RateChange { at: Time::ZERO, node: NodeId(node), port, rate: Rate::ZERO }];
-        let why = run(&spec, &Options::default()).unwrap_err().to_string();
-        assert!(why.contains("no such port of a switch"), "{why}");
+        spec.changes = vec![change(0, node, port, 0.0)];
+        assert!(refused(&spec).contains("no such port of a switch"), "{node}, {port}");
     }
 }
 
-/// A long flow and a short one that begins later, between the same hosts: they share the link frame by frame, the short one is over
-/// first, and each has its own time, by arithmetic.
-#[test]
-fn two_flows_of_a_pair_have_their_own_ends() {
-    let mut spec = common::single_switch(2, 0.0, true, Time::from_ms(2), 1);
-    spec.hosts[0].sources = vec![flows(vec![flow(0, 1, 600_000), flow(60, 1, 15_000)])];
-    spec.hosts[1].sources.clear();
-    for engine in BOTH {
-        let out = run(&spec, &Options { engine, ..Options::default() }).unwrap();
-        let ends: Vec<(u64, Time)> = out.hosts[1].completions.iter().map(|c| (c.bytes, c.end)).collect();
-        // Two transmissions and 3 us after its first bit a frame is there; 410 of them follow each other.
-        let after = Time::from_ns(2 * 1200) + Time::from_us(3);
-        let at = |frame: u64| Time::from_ns(frame * 1200) + after;
-        let [short, long] = ends[..] else { panic!("{engine:?}: {ends:?}") };
-        assert_eq!(long, (600_000, at(409)), "{engine:?}");
-        // Of 50 frames sent at 60 us; then every second one is the short flow's.
-        assert_eq!(short.0, 15_000);
-        assert!(short.1 >= at(50 + 18) && short.1 <= at(50 + 22), "{engine:?}: {}", short.1);
-        assert_eq!(out.hosts[1].incomplete, 0);
-    }
-}
-
-/// Host 0 sends to hosts 1 and 2 twice what its link takes, for 1 ms; 100 frames wait there, all but 2 ahead of the limiters
-/// if asked.
-fn crowd(ahead: bool, position: LimiterPosition) -> RunSpec {
-    let mut spec = common::single_switch(3, 0.0, false, Time::from_ms(1), 3);
-    let script = script().everywhere().flows(|site| site.dst == NodeId(1));
-    // Flows to host 1 are held to a trickle from 50 us on.
-    let script = script.source(|at, limiter, _| match at {
-        AtSource::Start => limiter.start_timer(Slot(0), Time::from_us(50)),
-        _ => {
-            limiter.engage();
-            limiter.set_rate(Rate::from_mbps(1.0));
-        }
-    });
-    common::with_scheme(&mut spec, Arc::new(script));
-    let h = &mut spec.hosts[0];
-    h.sources = [1, 2]
-        .map(|dst| SourceSpec { destinations: Destinations::Fixed(NodeId(dst)), ..common::bernoulli(1.0) })
-        .into();
-    (h.fifo_frames, h.backlog_frames) = if ahead { (2, 98) } else { (100, 0) };
-    (h.limiter_frames, h.limiter_position) = (3, position);
-    spec.record.matrix = true;
-    spec
-}
-
-/// Frames delivered to hosts 1 and 2, and the outcome of host 0.
-fn delivered(spec: &RunSpec) -> (u64, u64, HostOutcome) {
-    let out = common::agreed(spec, 3, &[(1, Visits::Adaptive), (2, Visits::Due)]);
-    (out.matrix[1] / 1500, out.matrix[2] / 1500, out.hosts[0].clone())
-}
-
-/// An application FIFO ahead of the limiters: what is held back meets its limiter late, blocks nobody, and is lost at its source. The link takes 833 frames in 1 ms. When the limiter acts, 20 frames of its flow are sent and 20 wait: behind the limiters they
-/// leave unlimited; ahead of them one or two do.
+/// Host 0 sends to hosts 1 and 2 twice what its link takes, for 1 ms: 100 frames wait there, in an application FIFO ahead of the limiters
+/// but for 2 (`ahead`), or behind them. The link takes 833 frames. When the limiter acts, 20 frames of its flow are sent and 20 wait:
+/// behind the limiters they leave unlimited; ahead of them one or two do. What is held back blocks nobody, and is lost at its source.
 #[test]
 fn a_backlog_ahead_of_the_limiters_is_limited() {
-    let behind = delivered(&crowd(false, LimiterPosition::AtSource));
-    let ahead = delivered(&crowd(true, LimiterPosition::AtSource));
-    assert!((36..=46).contains(&behind.0), "{}", behind.0);
-    assert!((18..=26).contains(&ahead.0), "{}", ahead.0);
-    // The other flow gets the rest of the link: what is held back blocks nobody, and is lost at its source.
-    assert!(ahead.0 + ahead.1 > 820, "{} + {}", ahead.0, ahead.1);
-    let h = &ahead.2;
-    assert!((760..=820).contains(&h.source_discards), "{h:?}");
-    assert!(h.generated - h.sent - h.source_discards <= 2 + 98 + 3 + 1, "{h:?}");
+    let mut spec = single_switch(3, 0.0, false, Time::from_ms(1), 3);
+    // Flows to host 1 are held to a trickle from 50 us on.
+    let script =
+        script().everywhere().flows(|site| site.dst == NodeId(1)).source(|at, limiter, _| match at {
+            AtSource::Start => limiter.start_timer(Slot(0), Time::from_us(50)),
+            _ => {
+                limiter.engage();
+                limiter.set_rate(Rate::from_mbps(1.0));
+            }
+        });
+    with_scheme(&mut spec, Arc::new(script));
+    (spec.hosts[0].sources, spec.hosts[0].limiter_frames) = (vec![to(1, 1.0), to(2, 1.0)], 3);
+    spec.record.matrix = true;
+    for (fifo, backlog, least, most) in [(100, 0, 36, 46), (2, 98, 18, 26)] {
+        (spec.hosts[0].fifo_frames, spec.hosts[0].backlog_frames) = (fifo, backlog);
+        let out = agreed(&spec, 3, &[(1, Visits::Adaptive), (2, Visits::Due)]);
+        let (held, other, h) = (out.matrix[1] / 1500, out.matrix[2] / 1500, &out.hosts[0]);
+        assert!((least..=most).contains(&held), "{held}");
+        if backlog > 0 {
+            assert!(
+                held + other > 820 && (760..=820).contains(&h.source_discards),
+                "{held} + {other}, {h:?}"
+            );
+            assert!(h.generated - h.sent - h.source_discards <= 2 + 98 + 3 + 1, "{h:?}");
+        }
+    }
 }
 
 /// Flows of the fork's H1 to H8, to H11 to H18, over three spines: their hashes at S10, worked out by another program, leave 2 2 2 0 1 0
@@ -318,19 +231,19 @@ fn a_backlog_ahead_of_the_limiters_is_limited() {
 #[test]
 fn the_forks_flows_take_the_forks_paths() {
     let hosts = 16;
-    let mut spec = common::single_switch(hosts, 0.0, false, Time::from_us(200), 1);
-    let number = |h: usize| if h < 8 { h + 1 } else { h + 3 };
+    let mut spec = single_switch(hosts, 0.0, false, Time::from_us(200), 1);
     spec.routing = Routing::ForkHash;
-    spec.hosts.iter_mut().enumerate().for_each(|(h, host)| host.name = format!("H{}", number(h)));
-    spec.hosts.iter_mut().for_each(|host| host.sources.clear());
-    (0..8).for_each(|h| spec.hosts[h].sources = vec![flows(vec![flow(0, h as u32 + 8, 1500)])]);
+    for (h, host) in spec.hosts.iter_mut().enumerate() {
+        host.name = format!("H{}", if h < 8 { h + 1 } else { h + 3 });
+        host.sources = if h < 8 { vec![flows(vec![flow(0, h as u32 + 8, 1500)])] } else { Vec::new() };
+    }
     let named = |n: u32| SwitchSpec { name: format!("S{n}"), ports: 11, ..spec.switches[0].clone() };
     spec.switches = [10, 19, 22, 20, 21].map(named).to_vec();
-    let to_hosts = (0..hosts).map(|h| common::link((h, 0), (hosts + h / 8, h % 8)));
-    let up = (0..6).map(|i| common::link((hosts + i / 3, 8 + i % 3), (hosts + 2 + i % 3, i / 3)));
+    let to_hosts = (0..hosts).map(|h| link((h, 0), (hosts + h / 8, h % 8)));
+    let up = (0..6).map(|i| link((hosts + i / 3, 8 + i % 3), (hosts + 2 + i % 3, i / 3)));
     spec.links = to_hosts.chain(up).collect();
     for engine in BOTH {
-        let out = run(&spec, &Options { engine, ..Options::default() }).unwrap();
+        let out = by(engine, &spec);
         let sent = |port: usize| out.switches[0].ports[port].sent;
         assert_eq!([sent(8), sent(9), sent(10)], [2, 3, 3], "{engine:?}: to S22, S20, S21");
         assert_eq!(out.hosts.iter().map(|h| h.completions.len()).sum::<usize>(), 8, "{engine:?}");
@@ -341,45 +254,32 @@ fn the_forks_flows_take_the_forks_paths() {
 /// links; a clock that runs 1000 ppm too fast makes its host's transmissions shorter by a thousandth, and no others.
 #[test]
 fn rounding_and_clocks_by_arithmetic() {
-    let mut spec = common::single_switch(2, 0.0, true, Time::from_ms(2), 1);
+    let mut spec = alone(vec![SourceSpec { frame: Bytes::new(1048), ..flows(vec![flow(0, 1, 1_048_000)]) }]);
     spec.links.iter_mut().for_each(|l| l.rate = Rate::from_gbps(100.0));
-    let frames = SourceSpec { frame: Bytes::new(1048), ..flows(vec![flow(0, 1, 1_048_000)]) };
-    spec.hosts[0].sources = vec![frames];
-    spec.hosts[1].sources.clear();
-    for engine in BOTH {
-        let end = |spec: &RunSpec| {
-            let out = run(spec, &Options { engine, ..Options::default() }).unwrap();
-            out.hosts[1].completions[0].end.as_ps() - 3_000_000
-        };
-        assert_eq!(end(&spec), 1001 * 83_840, "{engine:?}");
-        assert_eq!(
-            end(&RunSpec { rounding: Rounding::WholeNs, ..spec.clone() }),
-            1001 * 83_000,
-            "{engine:?}"
-        );
-        let mut slow = spec.clone();
-        slow.hosts[0].clock_ppm = -1000.0;
-        assert_eq!(end(&slow), 1000 * 83_924 + 83_840, "{engine:?}");
-        slow.hosts[1].clock_ppm = 500.0;
-        assert_eq!(end(&slow), 1000 * 83_924 + 83_840, "{engine:?}: the receiver's says nothing");
+    for (rounding, sender, receiver, end) in [
+        (Rounding::Exact, 0.0, 0.0, 1001 * 83_840),
+        (Rounding::WholeNs, 0.0, 0.0, 1001 * 83_000),
+        (Rounding::Exact, -1000.0, 0.0, 1000 * 83_924 + 83_840),
+        (Rounding::Exact, -1000.0, 500.0, 1000 * 83_924 + 83_840),
+    ] {
+        spec.rounding = rounding;
+        (spec.hosts[0].clock_ppm, spec.hosts[1].clock_ppm) = (sender, receiver);
+        for engine in BOTH {
+            let found = by(engine, &spec).hosts[1].completions[0].end.as_ps() - 3_000_000;
+            assert_eq!(found, end, "{engine:?}, {rounding:?}, {sender}, {receiver}");
+        }
     }
 }
 
-/// Two classes at one switch; the second one's receiver is slow.
+/// Two classes at one switch; the second one's receiver is slow from 1 ms on.
 fn two_classes(pause: bool) -> RunSpec {
-    let mut spec = common::single_switch(4, 0.0, true, Time::from_ms(20), 1);
+    let mut spec = single_switch(4, 0.0, true, Time::from_ms(20), 1);
     spec.classes =
-        vec![ClassSpec { name: "first".into(), pause: true }, ClassSpec { name: "second".into(), pause }];
-    let source = |class, dst| SourceSpec {
-        class,
-        destinations: Destinations::Fixed(NodeId(dst)),
-        ..common::bernoulli(0.4)
-    };
+        [("first", true), ("second", pause)].map(|(n, pause)| ClassSpec { name: n.into(), pause }).into();
     spec.hosts.iter_mut().for_each(|h| h.sources.clear());
-    spec.hosts[0].sources = vec![source(0, 2), source(1, 3)];
-    spec.hosts[1].sources = vec![source(0, 2)];
-    spec.changes =
-        vec![RateChange { at: Time::from_ms(1), node: NodeId(4), port: 3, rate: Rate::from_gbps(1.0) }];
+    spec.hosts[0].sources = vec![to(2, 0.4), SourceSpec { class: 1, ..to(3, 0.4) }];
+    spec.hosts[1].sources = vec![to(2, 0.4)];
+    spec.changes = vec![change(1000, 4, 3, 1.0)];
     spec
 }
 
@@ -388,8 +288,7 @@ fn two_classes(pause: bool) -> RunSpec {
 #[test]
 fn pause_of_a_class_stops_that_class_alone() {
     for engine in BOTH {
-        let go = |spec: &RunSpec| run(spec, &Options { engine, ..Options::default() }).unwrap();
-        let out = go(&two_classes(true));
+        let out = by(engine, &two_classes(true));
         assert_eq!(out.dropped(), 0);
         assert!(out.hosts[0].pauses > 10 && out.hosts[0].paused > Time::from_ms(10), "{:?}", out.hosts[0]);
         assert_eq!(out.hosts[1].pauses, 0, "none of its frames is of the second class");
@@ -397,12 +296,10 @@ fn pause_of_a_class_stops_that_class_alone() {
         assert!((gbps(2) - 8.0).abs() < 0.1, "the first class: {}", gbps(2));
         assert!((gbps(3) - (4.0 + 19.0) / 20.0).abs() < 0.2, "the second: {}", gbps(3));
 
-        let lossy = go(&two_classes(false));
+        let lossy = by(engine, &two_classes(false));
         assert!(lossy.hosts.iter().all(|h| h.pauses == 0));
-        assert!(
-            lossy.switches[0].ports[3].dropped > 1000
-                && lossy.dropped() == lossy.switches[0].ports[3].dropped
-        );
+        let lost = lossy.switches[0].ports[3].dropped;
+        assert!(lost > 1000 && lossy.dropped() == lost, "{lost} of {}", lossy.dropped());
         let difference = lossy.hosts[2].delivered.abs_diff(out.hosts[2].delivered);
         assert!(difference < 20, "the first class does not notice: {difference} frames");
 
@@ -410,7 +307,7 @@ fn pause_of_a_class_stops_that_class_alone() {
         let mut one = two_classes(true);
         one.classes.clear();
         one.hosts[0].sources[1].class = 0;
-        let one = go(&one);
+        let one = by(engine, &one);
         assert!(one.hosts[2].delivered_bits < out.hosts[2].delivered_bits * 4 / 5);
         let all = [0, 1, 2, 3, 4].map(NodeId);
         assert_eq!(out.by_model.unwrap().nodes, all, "several classes run the model's way");
@@ -423,25 +320,16 @@ fn pause_of_a_class_stops_that_class_alone() {
 fn an_earlier_class_goes_first() {
     let mut spec = two_classes(false);
     spec.changes.clear();
-    let to = |class, load| SourceSpec {
-        class,
-        arrivals: Arrivals::Bernoulli { load },
-        destinations: Destinations::Fixed(NodeId(2)),
-        ..common::bernoulli(0.0)
-    };
-    spec.hosts[0].sources = vec![to(0, 0.7)];
-    spec.hosts[1].sources = vec![to(1, 0.7)];
-    spec.record = Record {
-        bin: Time::from_ms(10),
-        flows: vec![(NodeId(0), NodeId(2)), (NodeId(1), NodeId(2))],
-        ..Record::default()
-    };
-    let out = run(&spec, &Options::default()).unwrap();
-    let rate = |src| {
-        let kind = SeriesKind::Flow { src: NodeId(src), dst: NodeId(2) };
-        out.series(kind).unwrap().values.last().copied().unwrap() / 1e9
-    };
-    assert!((rate(0) - 7.0).abs() < 0.2 && (rate(1) - 3.0).abs() < 0.2, "{} and {}", rate(0), rate(1));
+    spec.hosts[0].sources = vec![to(2, 0.7)];
+    spec.hosts[1].sources = vec![SourceSpec { class: 1, ..to(2, 0.7) }];
+    (spec.record.bin, spec.record.flows) =
+        (Time::from_ms(10), [0, 1].map(|src| (NodeId(src), NodeId(2))).into());
+    let out = by(Engine::Fast, &spec);
+    for (src, gbps) in [(0, 7.0), (1, 3.0)] {
+        let series = out.series(SeriesKind::Flow { src: NodeId(src), dst: NodeId(2) }).unwrap();
+        let rate = series.values.last().unwrap() / 1e9;
+        assert!((rate - gbps).abs() < 0.2, "class {src}: {rate}");
+    }
     spec.hosts[1].sources[0].class = 2;
-    assert!(matches!(run(&spec, &Options::default()), Err(RunError::Spec(text)) if text.contains("class 2")));
+    assert!(refused(&spec).contains("class 2"));
 }

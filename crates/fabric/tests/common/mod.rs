@@ -23,6 +23,47 @@ pub(crate) fn bernoulli(load: f64) -> SourceSpec {
     }
 }
 
+/// Sends so much of the line to this host, in random slots.
+pub(crate) fn to(dst: u32, load: f64) -> SourceSpec {
+    SourceSpec { destinations: Destinations::Fixed(NodeId(dst)), ..bernoulli(load) }
+}
+
+/// Sends to this host as fast as it may, from the beginning on.
+pub(crate) fn greedy(dst: u32) -> SourceSpec {
+    SourceSpec { arrivals: Arrivals::Greedy, phase: Phase::Aligned, ..to(dst, 0.0) }
+}
+
+/// Sends these flows.
+pub(crate) fn flows(transfers: Vec<Transfer>) -> SourceSpec {
+    SourceSpec { arrivals: Arrivals::Transfers, phase: Phase::Aligned, transfers, ..bernoulli(0.0) }
+}
+
+/// A flow of so many bytes.
+pub(crate) fn flow(start_us: u64, dst: u32, bytes: u64) -> Transfer {
+    Transfer { start: Time::from_us(start_us), dst: NodeId(dst), bytes: Bytes::new(bytes) }
+}
+
+/// From this moment on a port serves data at this rate.
+pub(crate) fn change(at_us: u64, node: u32, port: u16, gbps: f64) -> RateChange {
+    RateChange { at: Time::from_us(at_us), node: NodeId(node), port, rate: Rate::from_gbps(gbps) }
+}
+
+pub(crate) const BOTH: [Engine; 2] = [Engine::Fast, Engine::Model];
+
+/// The outcome by this engine.
+pub(crate) fn by(engine: Engine, spec: &RunSpec) -> Outcome {
+    let out = run(spec, &Options { engine, ..Options::default() });
+    out.unwrap_or_else(|e| panic!("{engine:?}: {e}\n{spec:?}"))
+}
+
+/// Why a network is refused.
+pub(crate) fn refused(spec: &RunSpec) -> String {
+    match run(spec, &Options::default()) {
+        Err(RunError::Spec(why)) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
 /// A host with these sources and no scheme.
 pub(crate) fn host(name: usize, sources: Vec<SourceSpec>) -> HostSpec {
     HostSpec {
@@ -94,10 +135,12 @@ pub(crate) fn link(a: (usize, usize), b: (usize, usize)) -> LinkSpec {
 
 /// Serves the port of host 0 at `rate` from 10 to 50 % of the run.
 pub(crate) fn hotspot(spec: &mut RunSpec, rate: Rate) {
-    let (node, port) = (NodeId(spec.hosts.len() as u32), 0);
-    let d = spec.duration.as_ps();
-    let change = |at: u64, rate| RateChange { at: Time::from_ps(at), node, port, rate };
-    spec.changes = vec![change(d / 10, rate), change(d / 2, Rate::from_gbps(10.0))];
+    let change = |part, rate| RateChange {
+        at: Time::from_ps(spec.duration.as_ps() / part),
+        rate,
+        ..change(0, spec.hosts.len() as u32, 0, 0.0)
+    };
+    spec.changes = vec![change(10, rate), change(2, Rate::from_gbps(10.0))];
 }
 
 /// Gives every host and switch this scheme.
