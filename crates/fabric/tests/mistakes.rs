@@ -129,6 +129,7 @@ fn of_reaction_points() {
         (at_source(|_, l| l.start_timer(Slot(4), Time::from_us(1))), "there is no timer 4"),
         (at_source(|_, l| l.gauge("third", 1.0)), "there is no gauge `third`"),
         (at_source(|_, l| l.count("third")), "there is no counter `third`"),
+        (at_source(|_, l| l.fail("of the source")), "of the source"),
         (at_source(|_, l| assert!(l.now() < Time::from_us(9), "too late")), "it panics: too late"),
         (Script { engages: |_| panic!("who knows"), ..engages }, "it panics: who knows"),
     ];

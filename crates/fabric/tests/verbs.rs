@@ -10,11 +10,18 @@ mod common;
 use cnsim_fabric::*;
 use cnsim_scheme_api::network::Lent;
 use cnsim_scheme_api::{
-    Built, Bytes, Class, Feedback, Limiter, NodeId, PointControl, PointId, Probe, ProbeTarget, Queue,
-    QueueSite, Ramp, RampAt, Rate, ReflectGate, Scope, SinkSite, Slot, SourceSite, Tag, Time,
+    Bytes, Class, Feedback, Limiter, NodeId, PointControl, PointId, Probe, ProbeTarget, QueueSite, Ramp,
+    RampAt, Rate, ReflectGate, Scope, SinkSite, Slot, SourceSite, Tag, Time,
 };
+use common::change;
 use common::script::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Why the network stops.
+fn stopped(script: &Script, words: &str) {
+    let error = run_all(script, network(&[0.5])).map(|_| ()).unwrap_err();
+    assert!(error.contains(words), "`{error}` has no `{words}`");
+}
 
 // Covers: Scheme::congestion_point Scheme::reaction_point Scheme::reflector
 // Covers: QueueSite.point QueueSite.rate QueueSite.attached
@@ -24,24 +31,18 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 fn sites_say_where_a_room_stands() {
     let seen = see(&script().gate(ReflectGate::Always).point(|_, _, _, _| {}), &[0.5]);
     let rate = Rate::from_gbps(10.0);
-    let queues: Vec<String> = (0..3)
-        // Hosts have one port each.
-        .map(|port| QueueSite { point: PointId(3 + port), rate, attached: true })
-        .map(|s| format!("{s:?}"))
-        .collect();
-    assert_eq!(seen.all("QueueSite").iter().map(|n| n.1.clone()).collect::<Vec<_>>(), queues);
+    // Hosts have one port each.
+    let queues = (3..6).map(|p| format!("{:?}", QueueSite { point: PointId(p), rate, attached: true }));
+    assert!(seen.all("QueueSite").iter().map(|n| n.1.clone()).eq(queues));
     let (flow, src, dst, mtu) = (FLOW, NodeId(0), NodeId(TO), Bytes::new(1500));
     // Out: two frame times, two links, switch and host; back: two minimum frames and the same again.
     let base_rtt = Time::from_ns(2 * 1200 + 2 * (2 * 500 + 2000)) + Time::from_ps(2 * 51_200);
     let source = SourceSite { flow, src, dst, class: Class::Data, line_rate: rate, base_rtt, mtu };
-    assert!(
-        seen.all("SourceSite").iter().all(|n| n.1 == format!("{source:?}")),
-        "{:?}",
-        seen.all("SourceSite")
-    );
     let sink = SinkSite { flow, src, dst, line_rate: rate };
-    assert!(seen.all("SinkSite").iter().all(|n| n.1 == format!("{sink:?}")));
-    assert!(seen.count("SourceSite") > 0 && seen.count("SinkSite") > 0);
+    for (site, due) in [("SourceSite", format!("{source:?}")), ("SinkSite", format!("{sink:?}"))] {
+        let all = seen.all(site);
+        assert!(!all.is_empty() && all.iter().all(|n| n.1 == due), "{all:?}");
+    }
 }
 
 // Covers: Plan.limiter_scope Plan.reflector_scope ReactionPoint::start Reflector::start
@@ -50,82 +51,62 @@ fn scopes_are_of_flows_or_hosts() {
     for (scope, sources, sinks) in [(Scope::Flow, 3, 3), (Scope::Host, 2, 2)] {
         let script = script()
             .plan(|p| (p.limiter_scope, p.reflector_scope, p.reflect) = (scope, scope, ReflectGate::Always))
-            .source(|at, limiter, notes| {
-                if let AtSource::Start = at {
-                    notes.say(limiter.now(), "source");
-                }
-            })
-            .sink(|at, ctl, notes| {
-                if let AtSink::Start = at {
-                    notes.say(ctl.now(), "sink");
-                }
-            });
+            .source(|_, _, _| {})
+            .sink(|_, _, _| {});
         let mut spec = network(&[0.5, 0.3]);
         // Flows 0 to 1, 0 to 2 and 1 to 2.
         spec.hosts[0].sources[0].destinations = Destinations::Among(vec![NodeId(1), NodeId(2)]);
         let seen = run_all(&script, spec).unwrap();
-        assert_eq!((seen.count("source"), seen.count("sink")), (sources, sinks), "{scope:?}");
+        let starts = (seen.count("source starts"), seen.count("sink starts"));
+        assert_eq!(starts, (sources, sinks), "{scope:?}");
     }
 }
 
 // Covers: Plan.built Scheme::plan Scheme::engages ReactionPoint::on_feedback Limiter::release_when_empty
 #[test]
 fn reaction_points_are_built_with_frames_or_by_feedback() {
-    let speaks = |at: AtPoint<'_>, _: &Queue, ctl: &mut PointControl<'_>, _: &Notes| match at {
-        AtPoint::Start => ctl.start_timer(Slot(0), Time::from_us(100)),
-        AtPoint::Timer(_) => {
-            let n = ctl.now().as_ps() / 100_000_000;
-            ctl.notify(FLOW, Feedback::User([n, 0]));
-            ctl.start_timer(Slot(0), Time::from_us(100));
-        }
-        _ => {}
-    };
-    let hears = |at: AtSource<'_>, limiter: &mut Limiter<'_>, notes: &Notes| match at {
-        AtSource::Start => notes.say(limiter.now(), "start"),
-        AtSource::Feedback(Feedback::User([n, _])) => {
-            notes.say(limiter.now(), format!("told {n}"));
-            limiter.engage();
-            if *n == 5 {
-                limiter.release_when_empty();
+    let base = script()
+        .point(|at, _, ctl, _| {
+            if let AtPoint::Timer(_) = at {
+                ctl.notify(FLOW, Feedback::User([ctl.now().as_ps() / 100_000_000, 0]));
             }
-        }
-        _ => {}
-    };
-    let base = script().point(speaks).source(hears);
+            ctl.start_timer(Slot(0), Time::from_us(100));
+        })
+        .source(|at, limiter, _| {
+            if let AtSource::Feedback(told) = at {
+                limiter.engage();
+                if *told == Feedback::User([5, 0]) {
+                    limiter.release_when_empty();
+                }
+            }
+        });
     let first = see(&base, &[0.2]);
-    assert_eq!((first.count("start"), first.numbers("told")[0]), (1, 1.0));
-    assert!(first.all("start")[0].0 < Time::from_us(50));
+    assert_eq!((first.count("source starts"), first.numbers("told")[0]), (1, 1.0));
+    assert!(first.times("source starts")[0] < Time::from_us(50));
     // Messages 1 and 2 find nobody. After the fifth the limiter is given back, and the sixth builds another.
-    let mut late = base.plan(|p| p.built = Built::OnFeedback);
+    let mut late = base.plan(|p| p.built = Default::default());
     late.engages = |f| !matches!(f, Feedback::User([..=2, _]));
     let late = see(&late, &[0.2]);
     assert_eq!(late.out.feedback_ignored, 2);
     assert_eq!(late.numbers("told"), [3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
-    let starts: Vec<u64> = late.all("start").iter().map(|n| n.0.as_ps() / 100_000_000).collect();
+    let starts: Vec<u64> = late.times("source starts").iter().map(|t| t.as_ps() / 100_000_000).collect();
     assert_eq!(starts, [3, 6]);
 }
 
-/// Stamps half of the frames; the queue marks about every fourth; the sink notes what it is woken by.
+/// Stamps half of the frames; the queue marks about every fourth.
 fn gated(gate: ReflectGate) -> Script {
     script()
         .gate(gate)
-        .source(|at, limiter, notes| match at {
-            AtSource::Start => limiter.tag_frames_with(Tag::RateDiscovery(limiter.line_rate()), 0.5),
-            AtSource::Feedback(f) => notes.say(limiter.now(), format!("told {f:?}")),
-            _ => {}
-        })
-        .point(|at, _, ctl, _| {
-            if let AtPoint::Start = at {
-                let step = Ramp::step(Bytes::new(0));
-                ctl.mark(Ramp { p_max: 0.25, p_beyond: 0.25, ..step });
-                ctl.advertise(Rate::from_gbps(3.0));
+        .source(|at, limiter, _| {
+            if let AtSource::Start = at {
+                limiter.tag_frames_with(Tag::RateDiscovery(limiter.line_rate()), 0.5);
             }
         })
-        .sink(|at, ctl, notes| {
-            if let AtSink::Frame(f) = at {
-                notes.say(ctl.now(), format!("frame {} {:?}", f.marked, f.tag));
-            }
+        .point(|_, _, ctl, _| {
+            ctl.mark(Ramp { p_max: 0.25, p_beyond: 0.25, ..Ramp::step(Bytes::ZERO) });
+            ctl.advertise(Rate::from_gbps(3.0));
         })
+        .sink(|_, _, _| {})
 }
 
 // Covers: Plan.reflect Reflector::on_frame PointControl::mark PointControl::advertise Limiter::tag_frames_with
@@ -133,26 +114,31 @@ fn gated(gate: ReflectGate) -> Script {
 #[test]
 fn gates_select_frames() {
     let all = see(&gated(ReflectGate::Always), &[0.9]);
-    let frames = all.all("frame");
     let marked = all.count("frame true");
-    let tagged: Vec<_> = frames.iter().filter(|n| !n.1.contains("None")).collect();
-    assert_eq!(all.count("frame"), all.delivered());
-    let share = |n: u64| n as f64 / all.delivered() as f64;
-    assert!((0.2..0.3).contains(&share(marked)) && (0.43..0.57).contains(&share(tagged.len() as u64)));
+    let tags: Vec<_> = all.all("frame").into_iter().filter(|n| !n.1.contains("None")).collect();
+    let (delivered, tagged) = (all.delivered(), tags.len() as u64);
+    assert_eq!(all.count("frame"), delivered);
+    let share = |n: u64| n as f64 / delivered as f64;
+    assert!((0.2..0.3).contains(&share(marked)) && (0.43..0.57).contains(&share(tagged)));
     // The queue has written its rate into the tags.
     let stamped = format!("{:?}", Tag::RateDiscovery(Rate::from_gbps(3.0)));
-    assert!(tagged.iter().all(|n| n.1.ends_with(&stamped)));
-    assert_eq!(see(&gated(ReflectGate::Never), &[0.9]).count("frame"), 0);
-    assert_eq!(see(&gated(ReflectGate::Marked), &[0.9]).count("frame"), marked);
-    assert_eq!(see(&gated(ReflectGate::Tagged), &[0.9]).count("frame"), tagged.len() as u64);
+    assert!(tags.iter().all(|n| n.1.ends_with(&stamped)));
+    for (gate, due) in [
+        (ReflectGate::Never, 0),
+        (ReflectGate::Marked, marked),
+        (ReflectGate::Tagged, tagged),
+        (ReflectGate::ReturnTags("first"), 0),
+    ] {
+        let seen = see(&gated(gate), &[0.9]);
+        assert_eq!(seen.count("frame"), due, "{gate:?}");
+        let returned = if gate == ReflectGate::ReturnTags("first") { tagged } else { 0 };
+        assert_eq!(seen.out.counters, [("second".into(), 0), ("first".into(), returned)]);
+        // The last of them are still on their way.
+        assert!(returned - seen.count("told ReturnedRate") < 10);
+    }
     let some = see(&gated(ReflectGate::Unmarked(0.5)), &[0.9]);
     assert_eq!(some.count("frame true"), 0);
     assert!((0.3..0.45).contains(&share(some.count("frame"))));
-    let returned = see(&gated(ReflectGate::ReturnTags("first")), &[0.9]);
-    assert_eq!(returned.count("frame"), 0);
-    assert_eq!(returned.out.counters, [("second".into(), 0), ("first".into(), tagged.len() as u64)]);
-    // The last of them are still on their way.
-    assert!((tagged.len() as u64 - returned.count("told ReturnedRate")) < 10);
 }
 
 // Covers: ReflectorControl::hear
@@ -165,23 +151,18 @@ fn a_reflector_chooses_other_frames() {
         (ReflectGate::Tagged, 300, 480),
         (ReflectGate::Always, 700, 800),
     ] {
-        let script = gated(ReflectGate::Always).sink(move |at, ctl, notes| {
+        let script = gated(ReflectGate::Always).sink(move |at, ctl, _| {
             if let AtSink::Frame(_) = at {
-                notes.say(ctl.now(), "frame");
                 ctl.hear(gate);
             }
         });
         let n = see(&script, &[0.9]).count("frame");
         assert!((least..=most).contains(&n), "{gate:?}: {n}");
     }
-    let asks = |gate: ReflectGate, wants: ReflectGate| {
-        let script = probing(Class::Control, false, false).gate(gate).sink(move |_, ctl, _| ctl.hear(wants));
-        run_all(&script, network(&[0.9])).map(|_| ()).unwrap_err()
-    };
-    let error = asks(ReflectGate::Never, ReflectGate::Always);
+    let vain = probing(Class::Control, false, false).gate(ReflectGate::Never);
+    let vain = vain.sink(|_, ctl, _| ctl.hear(ReflectGate::Always));
+    let error = run_all(&vain, network(&[0.9])).map(|_| ()).unwrap_err();
     assert!(error.contains("by its plan no data frame wakes a reflector"), "{error}");
-    let error = asks(ReflectGate::Always, ReflectGate::ReturnTags("first"));
-    assert!(error.contains("tags are returned by plan only"), "{error}");
 }
 
 // Covers: ReflectorControl::hear
@@ -189,17 +170,16 @@ fn a_reflector_chooses_other_frames() {
 #[test]
 fn a_reflector_hears_others_for_as_long_as_it_wants() {
     let left = AtomicU64::new(0);
-    let script = gated(ReflectGate::Marked).sink(move |at, ctl, notes| match at {
-        AtSink::Start => left.store(0, Relaxed),
-        AtSink::Frame(f) => {
-            notes.say(ctl.now(), format!("frame {}", f.marked));
-            let more = if f.marked { 3 } else { left.load(Relaxed) - 1 };
-            left.store(more, Relaxed);
-            ctl.hear(if more > 0 { ReflectGate::Always } else { ReflectGate::Marked });
-        }
-        _ => {}
-    });
-    let script = script
+    let script = gated(ReflectGate::Marked)
+        .sink(move |at, ctl, _| match at {
+            AtSink::Start => left.store(0, Relaxed),
+            AtSink::Frame(f) => {
+                let more = if f.marked { 3 } else { left.load(Relaxed) - 1 };
+                left.store(more, Relaxed);
+                ctl.hear(if more > 0 { ReflectGate::Always } else { ReflectGate::Marked });
+            }
+            _ => {}
+        })
         .point(|_, _, ctl, _| ctl.mark(Ramp { p_max: 0.05, p_beyond: 0.05, ..Ramp::step(Bytes::ZERO) }));
     let mut spec = network(&[0.9]);
     spec.duration = Time::from_ms(5);
@@ -208,7 +188,7 @@ fn a_reflector_hears_others_for_as_long_as_it_wants() {
     assert!(marked > 100 && (2 * marked..=3 * marked).contains(&unmarked), "{unmarked}, {marked}");
     // Each of the others follows a mark, or another of them, without a gap.
     let all = seen.all("frame");
-    assert!(all.windows(4).all(|w| w.iter().any(|n| n.1.ends_with("true"))));
+    assert!(all.windows(4).all(|w| w.iter().any(|n| n.1.starts_with("frame true"))));
 }
 
 // Covers: PointControl::sample_after PointControl::bytes_since_armed CongestionPoint::start CongestionPoint::on_sample
@@ -217,49 +197,52 @@ fn a_reflector_hears_others_for_as_long_as_it_wants() {
 fn samples_come_after_bytes_and_see_the_queue() {
     let script = script().point(|at, queue, ctl, notes| {
         if let AtPoint::Sample(_) = at {
-            notes.say(ctl.now(), format!("counted {}", ctl.bytes_since_armed().get()));
-            notes.say(ctl.now(), format!("arrived {}", queue.arrived));
-            notes.say(ctl.now(), format!("rest {}", queue.arrived - queue.sent - queue.len.get()));
-            notes.say(ctl.now(), format!("long {}", queue.len.get()));
+            let say = |what: &str, n: u64| notes.say(ctl.now(), format!("{what} {n}"));
+            say("counted", ctl.bytes_since_armed().get());
+            say("arrived", queue.arrived);
+            say("rest", queue.arrived - queue.sent - queue.len.get());
+            say("long", queue.len.get());
             notes.say(ctl.now(), format!("rates {:?}", (queue.line_rate, queue.service_rate)));
         }
         ctl.sample_after(Bytes::new(15_000));
     });
     let mut spec = network(&[0.7, 0.7]);
     spec.switches[0].buffer.share = Bytes::from_kb(60);
-    let slow = RateChange { at: Time::from_us(500), node: NodeId(3), port: PORT, rate: Rate::from_gbps(4.0) };
-    spec.changes = vec![slow];
+    spec.changes = vec![change(500, 3, PORT, 4.0)];
     let seen = run_all(&script, spec).unwrap();
     let counted = seen.numbers("counted");
     assert!(counted.len() > 80 && counted.iter().all(|n| (15_000.0..16_500.0).contains(n)), "{counted:?}");
     // Drops are counted, and are not among what has arrived.
     let dropped: u64 = seen.out.switches[0].ports.iter().map(|p| p.dropped).sum();
-    let arrived = *seen.numbers("arrived").iter().max_by(|a, b| a.total_cmp(b)).unwrap();
+    let arrived = seen.numbers("arrived").into_iter().fold(0.0, f64::max);
     let missed = counted.iter().sum::<f64>() - arrived - dropped as f64 * 1500.0;
     // Ten further frames, at most, come after the last sample.
     assert!(dropped > 50 && (-16_500.0..=1500.0).contains(&missed), "{dropped} {missed}");
     assert!(seen.numbers("rest").iter().all(|n| *n == 0.0));
     assert!(seen.numbers("long").iter().any(|n| *n > 60_000.0));
-    let (line, slow) = (Rate::from_gbps(10.0), Rate::from_gbps(4.0));
     for (at, what) in seen.all("rates") {
-        let now = if *at < Time::from_us(500) { line } else { slow };
-        assert_eq!(*what, format!("rates {:?}", (line, now)));
+        let now = Rate::from_gbps(if *at < Time::from_us(500) { 10.0 } else { 4.0 });
+        assert_eq!(*what, format!("rates {:?}", (Rate::from_gbps(10.0), now)));
     }
 }
 
-/// Frames at a point that arms this in the beginning; `seen` of them when all are over.
-fn sampled(arm: fn(&mut PointControl<'_>), loads: &[f64], share: u64) -> Seen {
-    let script = gated(ReflectGate::Tagged).point(move |at, _, ctl, notes| match at {
-        AtPoint::Start => arm(ctl),
+/// Frames at a point that arms this in the beginning, and this after 500 us, of memory of `share` kB.
+fn sampled(
+    arm: fn(&mut PointControl<'_>),
+    late: fn(&mut PointControl<'_>),
+    loads: &[f64],
+    share: u64,
+) -> Seen {
+    let script = gated(ReflectGate::Tagged).point(move |at, _, ctl, _| match at {
+        AtPoint::Start => {
+            arm(ctl);
+            ctl.start_timer(Slot(0), Time::from_us(500));
+        }
         AtPoint::Sample(f) => {
             assert_eq!((f.dst, f.len), (NodeId(TO), Bytes::new(1500)));
             assert_eq!((f.flow.0, f.src.0 < 2), (f.src.0 * 3 + TO, true));
-            notes.say(ctl.now(), format!("sample {} {:?}", f.dropped, f.tag));
-            if ctl.now() > Time::from_us(500) {
-                notes.say(ctl.now(), "late");
-            }
         }
-        _ => {}
+        _ => late(ctl),
     });
     let mut spec = network(loads);
     spec.switches[0].buffer.share = Bytes::from_kb(share);
@@ -270,42 +253,33 @@ fn sampled(arm: fn(&mut PointControl<'_>), loads: &[f64], share: u64) -> Seen {
 // Covers: FrameView.flow FrameView.src FrameView.dst FrameView.len
 #[test]
 fn samples_of_frames_by_chance_tag_or_all() {
-    let all = sampled(|ctl| ctl.sample_always(), &[0.9], 150);
+    let all = sampled(|c| c.sample_always(), |_| {}, &[0.9], 150);
     // The last ones are on their way.
     assert!((all.delivered()..all.delivered() + 6).contains(&all.count("sample")));
-    let some = sampled(|ctl| ctl.sample_with(0.25), &[0.9], 150);
-    assert!((140..240).contains(&some.count("sample")), "{}", some.count("sample"));
-    let none = sampled(|ctl| ctl.sample_with(0.0), &[0.9], 150);
-    assert_eq!(none.count("sample"), 0);
-    let tagged = sampled(|ctl| ctl.sample_tagged(), &[0.9], 150);
-    assert!((300..450).contains(&tagged.count("sample")));
-    assert_eq!(tagged.all("sample").iter().filter(|n| n.1.contains("None")).count(), 0);
-    assert_eq!(sampled(|_| {}, &[0.9], 150).count("sample"), 0);
-    let script = script().point(|at, _, ctl, notes| match at {
-        AtPoint::Start => {
-            ctl.sample_always();
-            ctl.start_timer(Slot(0), Time::from_us(500));
-        }
-        AtPoint::Sample(_) => notes.say(ctl.now(), "sample"),
-        _ => ctl.sample_never(),
-    });
-    let seen = see(&script, &[0.9]);
-    assert!(seen.count("sample") > 300);
-    assert!(seen.all("sample").iter().all(|n| n.0 <= Time::from_us(500)));
+    let arms: [(fn(&mut PointControl<'_>), _, _); 4] = [
+        (|c| c.sample_with(0.25), 140, 240),
+        (|c| c.sample_with(0.0), 0, 0),
+        (|c| c.sample_tagged(), 300, 450),
+        (|_| {}, 0, 0),
+    ];
+    for (arm, least, most) in arms {
+        let n = sampled(arm, |_| {}, &[0.9], 150).count("sample");
+        assert!((least..=most).contains(&n), "{least} to {most}: {n}");
+    }
+    let tagged = sampled(|c| c.sample_tagged(), |_| {}, &[0.9], 150);
+    assert!(tagged.all("sample").iter().all(|n| !n.1.contains("None")));
+    let half = sampled(|c| c.sample_always(), |c| c.sample_never(), &[0.9], 150);
+    assert!(half.count("sample") > 300 && half.times("sample").iter().all(|t| *t <= Time::from_us(500)));
 }
 
 // Covers: PointControl::sample_dropped FrameView.dropped
 #[test]
 fn dropped_frames_are_sampled_or_not() {
-    let on = sampled(|ctl| ctl.sample_always(), &[0.9, 0.9], 30);
+    let on = sampled(|c| c.sample_always(), |_| {}, &[0.9, 0.9], 30);
     let dropped: u64 = on.out.switches[0].ports.iter().map(|p| p.dropped).sum();
     assert!(dropped > 100);
     assert_eq!(on.count("sample true"), dropped);
-    let off = |ctl: &mut PointControl<'_>| {
-        ctl.sample_always();
-        ctl.sample_dropped(false);
-    };
-    let off = sampled(off, &[0.9, 0.9], 30);
+    let off = sampled(|c| (c.sample_always(), c.sample_dropped(false)).1, |_| {}, &[0.9, 0.9], 30);
     assert!(off.count("sample true") == 0 && off.count("sample false") == on.count("sample false"));
 }
 
@@ -317,7 +291,6 @@ fn a_point_is_woken_as_frames_leave() {
         .plan(|p| (p.departures, p.reflect) = (true, ReflectGate::Always))
         .point(|at, queue, ctl, notes| {
             if let AtPoint::Departure(f) = at {
-                notes.say(ctl.now(), format!("leaves {}", f.src.0));
                 notes.say(ctl.now(), format!("sent {}", queue.sent));
                 notes.say(ctl.now(), format!("behind {}", queue.len.get() - f.len.get()));
                 f.marked = queue.sent % 3000 == 0;
@@ -327,11 +300,7 @@ fn a_point_is_woken_as_frames_leave() {
                 }
             }
         })
-        .source(|at, limiter, notes| {
-            if let AtSource::Feedback(f) = at {
-                notes.say(limiter.now(), format!("heard {f:?}"));
-            }
-        })
+        .source(|_, _, _| {})
         .sink(|at, ctl, notes| {
             if let AtSink::Frame(f) = at {
                 notes.say(ctl.now(), format!("got {} {:?} {}", f.src.0, f.tag, f.marked));
@@ -354,11 +323,11 @@ fn a_point_is_woken_as_frames_leave() {
         let (src, bytes) = (&leaves[i].1[7..], 1500 * i);
         assert_eq!(*what, format!("got {src} User({bytes}) {}", bytes % 3000 == 0));
     }
-    assert_eq!(seen.count("heard User([4, 2])"), 1);
+    assert_eq!(seen.count("told 4 2"), 1);
     // The switch runs by the model for it, and that is said.
     let mut spec = network(&[0.7, 0.7]);
     common::with_scheme(&mut spec, std::sync::Arc::new(script));
-    let by_model = run(&spec, &Options::default()).unwrap().by_model.unwrap();
+    let by_model = common::by(Engine::Fast, &spec).by_model.unwrap();
     assert_eq!(by_model.nodes, [NodeId(3)]);
     assert!(by_model.why.contains("as frames leave"), "{}", by_model.why);
 }
@@ -369,48 +338,40 @@ fn reflectors_have_timers() {
     let period = Time::from_us(50);
     let answers = script()
         .plan(|p| (p.received, p.reflect) = (true, ReflectGate::Always))
-        .source(|at, limiter, notes| {
-            if let AtSource::Feedback(Feedback::User([bytes, slot])) = at {
-                notes.say(limiter.now(), format!("told {slot} {bytes}"));
-            }
-        })
+        .source(|_, _, _| {})
         .sink(move |at, ctl, notes| match at {
             AtSink::Start => {
-                ctl.start_timer(Slot(0), period);
-                ctl.start_timer(Slot(1), period * 3);
-                ctl.start_timer(Slot(2), period * 4);
-                notes.say(ctl.now(), "starts");
+                [1, 3, 4].into_iter().zip(0..).for_each(|(n, i)| ctl.start_timer(Slot(i), period * n))
             }
-            AtSink::Frame(_) => notes.say(ctl.now(), "frame"),
             AtSink::Timer(slot) => {
                 let received = ctl.received();
                 notes.say(ctl.now(), format!("expires {} {received}", slot.0));
-                ctl.reply(Feedback::User([received, u64::from(slot.0)]));
+                ctl.reply(Feedback::User([u64::from(slot.0), received]));
                 match slot {
                     Slot(0) => ctl.start_timer(slot, period),
                     _ => ctl.stop_timer(Slot(2)),
                 }
             }
-            AtSink::Probe(_) => {}
+            _ => {}
         });
     let seen = see(&answers, &[0.5]);
-    let begin = seen.all("starts")[0].0;
-    let ends: Vec<_> = seen.all("expires 0").iter().map(|n| n.0).collect();
+    let begin = seen.times("sink starts")[0];
+    let ends = seen.times("expires 0");
     let due: Vec<_> = (1..=ends.len() as u64).map(|i| begin + period * i).collect();
     assert!(ends.len() >= 19 && ends == due, "{ends:?}");
-    assert_eq!(seen.all("expires 1").iter().map(|n| n.0).collect::<Vec<_>>(), [begin + period * 3]);
+    assert_eq!(seen.times("expires 1"), [begin + period * 3]);
     assert_eq!(seen.count("expires 2"), 0);
     // It knows of all frames up to its moment, and of no later one.
     for (at, what) in seen.all("expires 0") {
-        let frames = seen.all("frame").iter().filter(|f| f.0 <= *at).count();
+        let frames = seen.times("frame").iter().filter(|f| **f <= *at).count();
         assert_eq!(*what, format!("expires 0 {}", 1500 * frames));
     }
     // Its answers reach the flow's source, the last one perhaps not any more.
     assert!(seen.count("told 0") + 1 >= ends.len() as u64 && seen.count("told 1") == 1);
     // One that serves a host has nobody to answer then.
     let host = answers.plan(|p| p.reflector_scope = Scope::Host);
-    let why = run_all(&host, network(&[0.5])).map(|_| ()).unwrap_err();
-    assert!(why.contains("reflector of flow H0>H2") && why.contains("no frame is in hand"), "{why}");
+    stopped(&host, "reflector of flow H0>H2");
+    stopped(&host, "no frame is in hand");
 }
 
 // Covers: PointControl::mark Ramp.at
@@ -422,12 +383,8 @@ fn ramps_look_at_arrivals_or_departures() {
         (RampAt::Departure, [0.5, 0.0], 0.0, 0.0),
         (RampAt::Departure, [0.5, 0.45], 0.3, 0.95),
     ] {
-        let script = gated(ReflectGate::Always).point(move |is, _, ctl, _| {
-            if let AtPoint::Start = is {
-                ctl.mark(Ramp { at, ..Ramp::step(Bytes::new(0)) });
-            }
-        });
-        let seen = see(&script, &loads);
+        let ramp = Ramp { at, ..Ramp::step(Bytes::ZERO) };
+        let seen = see(&gated(ReflectGate::Always).point(move |_, _, ctl, _| ctl.mark(ramp)), &loads);
         let share = seen.count("frame true") as f64 / seen.delivered() as f64;
         assert!((least..=most).contains(&share), "{at:?} {loads:?}: {share}");
     }
@@ -448,62 +405,55 @@ fn what_a_point_writes_into_a_frame_arrives() {
 // Covers: PointControl::notify PointControl::broadcast
 #[test]
 fn points_speak_to_one_or_to_all() {
-    let says = |scope: Scope, all: bool| {
+    for (scope, all, told, ignored) in [
+        (Scope::Flow, false, vec![0.0], 0),
+        (Scope::Host, false, vec![0.0], 0),
+        // Host 2 sends nothing, and has no limiter.
+        (Scope::Host, true, vec![0.0, 1.0], 1),
+        (Scope::Flow, true, vec![], 3),
+    ] {
         let script = script()
             .plan(|p| p.limiter_scope = scope)
             .point(move |at, _, ctl, _| match at {
                 AtPoint::Start => ctl.start_timer(Slot(0), Time::from_us(300)),
-                AtPoint::Timer(_) if all => ctl.broadcast(SAYS),
-                AtPoint::Timer(_) => ctl.notify(FLOW, SAYS),
-                _ => {}
+                _ if all => ctl.broadcast(SAYS),
+                _ => ctl.notify(FLOW, SAYS),
             })
             .source(|at, limiter, notes| {
                 if let AtSource::Feedback(f) = at {
                     assert_eq!(*f, SAYS);
                     // The hosts' loads tell them apart.
                     let which = u8::from(mean_rate(limiter) < limiter.line_rate() * 0.5);
-                    notes.say(limiter.now(), format!("told {which}"));
+                    notes.say(limiter.now(), format!("heard {which}"));
                 }
             });
         let seen = see(&script, &[0.8, 0.1]);
         assert_eq!(seen.out.control_messages, 1);
         // Processing at the switch and the host, a minimum frame and the link.
         let at = Time::from_us(300 + 2) + Time::from_ns(500) + Time::from_ps(51_200);
-        assert!(seen.all("told").iter().all(|n| n.0 == at), "{:?}", seen.all("told"));
-        (seen.numbers("told"), seen.out.feedback_ignored)
-    };
-    assert_eq!(says(Scope::Flow, false), (vec![0.0], 0));
-    assert_eq!(says(Scope::Host, false), (vec![0.0], 0));
-    // Host 2 sends nothing, and has no limiter.
-    assert_eq!(says(Scope::Host, true), (vec![0.0, 1.0], 1));
-    assert_eq!(says(Scope::Flow, true), (vec![], 3));
+        assert!(seen.times("heard").iter().all(|t| *t == at), "{:?}", seen.all("heard"));
+        assert_eq!((seen.numbers("heard"), seen.out.feedback_ignored), (told, ignored), "{scope:?}, {all}");
+    }
 }
 
 // Covers: PointControl::notify
 #[test]
 fn ideal_feedback_takes_its_time_and_no_link() {
-    let script = script()
-        .point(|at, _, ctl, notes| {
-            if let AtPoint::Sample(f) = at {
-                ctl.notify(f.flow, SAYS);
-                notes.say(ctl.now(), "made");
-            }
-            ctl.sample_after(Bytes::from_kb(9));
-        })
-        .source(|at, limiter, notes| {
-            if let AtSource::Feedback(_) = at {
-                notes.say(limiter.now(), "heard");
-            }
-        });
+    let script = script().source(|_, _, _| {}).point(|at, _, ctl, _| {
+        if let AtPoint::Sample(f) = at {
+            ctl.notify(f.flow, SAYS);
+        }
+        ctl.sample_after(Bytes::from_kb(9));
+    });
     let mut spec = network(&[0.9]);
     spec.control = ControlTransport::Ideal { latency: Time::from_us(30) };
     spec.hosts.iter_mut().for_each(|h| h.feedback_delay = Time::from_us(7));
     let seen = run_all(&script, spec.clone()).unwrap();
     // The bridge's processing, the latency, and the host's delay.
-    let due = seen.all("made").into_iter().map(|n| n.0 + Time::from_us(1 + 30 + 7));
+    let due = seen.times("sample").into_iter().map(|t| t + Time::from_us(1 + 30 + 7));
     let due: Vec<Time> = due.filter(|&t| t < spec.duration).collect();
-    assert_eq!(seen.all("heard").into_iter().map(|n| n.0).collect::<Vec<_>>(), due);
-    assert!(due.len() > 50 && seen.out.control_messages == seen.count("made"), "{}", due.len());
+    assert_eq!(seen.times("told"), due);
+    assert!(due.len() > 50 && seen.out.control_messages == seen.count("sample"), "{}", due.len());
     assert_eq!(seen.out.control_hops, 0);
 }
 
@@ -511,45 +461,36 @@ fn ideal_feedback_takes_its_time_and_no_link() {
 // Covers: Limiter::start_timer Limiter::stop_timer Limiter::now ReactionPoint::on_timer
 #[test]
 fn timers_run_start_anew_and_stop() {
+    const STARTS: [(u8, u64); 5] = [(0, 10), (1, 20), (2, 30), (3, 40), (1, 25)];
     let script = script()
-        .point(|at, _, ctl, notes| match at {
-            AtPoint::Start => {
-                (0..4).for_each(|n| ctl.start_timer(Slot(n), Time::from_us(10 + 10 * u64::from(n))));
-                ctl.start_timer(Slot(1), Time::from_us(25));
+        .point(|at, _, ctl, _| {
+            if let AtPoint::Start = at {
+                STARTS.iter().for_each(|s| ctl.start_timer(Slot(s.0), Time::from_us(s.1)));
                 ctl.stop_timer(Slot(2));
             }
-            AtPoint::Timer(slot) => notes.say(ctl.now(), format!("point {}", slot.0)),
-            _ => {}
         })
-        .source(|at, limiter, notes| match at {
-            AtSource::Start => {
-                notes.say(limiter.now(), "source 9");
-                (0..4).for_each(|n| limiter.start_timer(Slot(n), Time::from_us(10 + 10 * u64::from(n))));
-                limiter.start_timer(Slot(1), Time::from_us(25));
+        .source(|at, limiter, _| {
+            if let AtSource::Start = at {
+                STARTS.iter().for_each(|s| limiter.start_timer(Slot(s.0), Time::from_us(s.1)));
                 limiter.stop_timer(Slot(2));
             }
-            AtSource::Timer(slot) => notes.say(limiter.now(), format!("source {}", slot.0)),
-            _ => {}
         });
     let seen = see(&script, &[0.5]);
-    let times = |word: &str, from: Time| -> Vec<(u64, f64)> {
-        let at = seen.all(word).into_iter().map(|n| (n.0 - from).as_ps() / 1_000_000);
-        at.zip(seen.numbers(word)).collect()
-    };
-    let due = [(10, 0.0), (25, 1.0), (40, 3.0)];
-    assert_eq!(times("point", Time::ZERO), due);
-    let began = seen.all("source")[0].0;
-    assert_eq!(times("source", began)[1..], due);
+    for who in ["point", "source"] {
+        let (begin, word) = (seen.times(&format!("{who} starts"))[0], format!("{who} timer"));
+        let at = seen.times(&word).into_iter().map(|t| (t - begin).as_ps() / 1_000_000);
+        let all: Vec<_> = at.zip(seen.numbers(&word)).collect();
+        assert_eq!(all, [(10, 0.0), (25, 1.0), (40, 3.0)], "{who}");
+    }
 }
 
 /// The source sends one probe at 400 us; the point reads it, and answers it if it is to; the sink answers it.
 fn probing(class: Class, reads: bool, answers: bool) -> Script {
     script()
         .plan(|p| p.reflect = ReflectGate::Tagged)
-        .point(move |at, queue, ctl, notes| match at {
+        .point(move |at, _, ctl, _| match at {
             AtPoint::Start if reads => ctl.wake_at_probes(),
             AtPoint::Probe(probe) => {
-                notes.say(ctl.now(), format!("point {}", queue.len.get()));
                 (probe.fb, probe.point) = (42, Some(PointId(5)));
                 if answers {
                     ctl.answer();
@@ -566,13 +507,10 @@ fn probing(class: Class, reads: bool, answers: bool) -> Script {
                 notes.say(limiter.now(), format!("sent {}", limiter.sent()));
                 limiter.send_probe(Probe::new(6, ProbeTarget::Destination, class));
             }
-            AtSource::Feedback(f) => notes.say(limiter.now(), format!("told {f:?}")),
             _ => {}
         })
-        .sink(|at, ctl, notes| {
+        .sink(|at, ctl, _| {
             if let AtSink::Probe(p) = at {
-                notes.say(ctl.now(), format!("sink {}", p.fb));
-                notes.say(ctl.now(), format!("bytes {} at {}", p.sent_bytes, p.sent_at));
                 ctl.reply(Feedback::ProbeReply { probe: *p, at: ctl.now(), rx_rate: Rate::ZERO });
             }
         })
@@ -593,14 +531,13 @@ fn probes_travel_and_are_read() {
     {
         // From 0.9 and 0.4 of the line a queue grows.
         let seen = see(&probing(class, reads, false), &[0.9, 0.4]);
-        assert_eq!(seen.numbers("sink"), [fb], "{class:?} {reads}");
-        assert_eq!(seen.count("point"), u64::from(reads));
-        let sent = seen.numbers("sent")[0];
-        let (at, bytes) = (&seen.all("sink")[0].0, &seen.all("bytes")[0].1);
+        assert_eq!(seen.numbers("arrives"), [fb], "{class:?} {reads}");
+        assert_eq!(seen.count("probe"), u64::from(reads));
+        let (at, what) = seen.all("arrives")[0];
+        let word = |i| what.split(' ').nth(i).unwrap();
         // A probe of class `Data` leaves when the frame in transmission is done, and counts that.
-        let counted: f64 = bytes.split(' ').nth(1).unwrap().parse().unwrap();
-        assert!((sent..=sent + 1500.0).contains(&counted), "{bytes} {sent}");
-        assert!(bytes.contains("at 40"), "{bytes}");
+        let (sent, counted): (f64, f64) = (seen.numbers("sent")[0], word(2).parse().unwrap());
+        assert!((sent..=sent + 1500.0).contains(&counted) && word(3).starts_with("40"), "{what} {sent}");
         let told = seen.all("told ProbeReply");
         let written = format!("number: 6, target: Destination, class: {class:?}");
         assert!(told.len() == 1 && told[0].1.contains(&written), "{told:?}");
@@ -609,56 +546,43 @@ fn probes_travel_and_are_read() {
     }
     // Control overtakes the queue, data waits in it.
     assert!(arrived[0] < Time::from_us(410) && arrived[1] > Time::from_us(440), "{arrived:?}");
-    let late = script().point(|_, _, ctl, _| {
-        ctl.sample_always();
-        ctl.wake_at_probes();
-    });
-    let error = run_all(&late, network(&[0.5])).map(|_| ()).unwrap_err();
-    assert!(error.contains("probes are armed in `start`"), "{error}");
 }
 
 // Covers: PointControl::answer Probe.target
 #[test]
 fn a_point_ends_a_probe() {
-    for class in [Class::Control, Class::Data] {
-        let seen = see(&probing(class, true, true), &[0.9, 0.4]);
-        assert_eq!((seen.count("sink"), seen.count("point")), (0, 1));
-        assert!(seen.all("told ProbeReply")[0].1.contains("fb: 42"));
-    }
     // One that is addressed to the point gets there, and no further.
-    let to_point = probing(Class::Control, true, true).source(|at, limiter, notes| match at {
-        AtSource::Start => limiter.send_probe(Probe::new(6, ProbeTarget::Point(PointId(5)), Class::Control)),
-        AtSource::Feedback(f) => notes.say(limiter.now(), format!("told {f:?}")),
-        _ => {}
+    let to_point = probing(Class::Control, true, true).source(|at, limiter, _| {
+        if let AtSource::Start = at {
+            limiter.send_probe(Probe::new(6, ProbeTarget::Point(PointId(5)), Class::Control));
+        }
     });
-    let seen = see(&to_point, &[0.9]);
-    assert_eq!((seen.count("sink"), seen.count("point"), seen.count("told ProbeReply")), (0, 1, 1));
+    let [control, data] = [Class::Control, Class::Data].map(|class| probing(class, true, true));
+    for script in [control, data, to_point] {
+        let seen = see(&script, &[0.9, 0.0]);
+        assert_eq!((seen.count("arrives"), seen.count("probe")), (0, 1));
+        let told = seen.all("told ProbeReply");
+        assert!(told.len() == 1 && told[0].1.contains("fb: 42"), "{told:?}");
+    }
 }
 
 /// Probes in a star whose hosts answer nothing else, from reaction points that feedback builds: windows may be long there.
 #[test]
 fn probes_come_back_in_time_where_windows_are_long() {
-    let mut script = probing(Class::Data, true, false).gate(ReflectGate::Never);
-    script.plan.built = Built::OnFeedback;
+    let script = probing(Class::Data, true, false).plan(|p| (p.reflect, p.built) = Default::default());
     let script = script
-        .point(|at, queue, ctl, notes| match at {
-            AtPoint::Start => {
-                ctl.wake_at_probes();
+        .point(|at, queue, ctl, _| match at {
+            AtPoint::Probe(p) => p.fb = queue.len.get() as i32,
+            at => {
+                match at {
+                    AtPoint::Sample(f) => ctl.notify(f.flow, SAYS),
+                    _ => ctl.wake_at_probes(),
+                }
                 ctl.sample_after(Bytes::new(9000));
             }
-            AtPoint::Sample(f) => {
-                ctl.notify(f.flow, SAYS);
-                ctl.sample_after(Bytes::new(9000));
-            }
-            AtPoint::Probe(p) => {
-                p.fb = queue.len.get() as i32;
-                notes.say(ctl.now(), format!("point {}", p.fb));
-            }
-            _ => {}
         })
-        .source(|at, limiter, notes| match at {
+        .source(|at, limiter, _| match at {
             AtSource::Feedback(Feedback::ProbeReply { probe, .. }) => {
-                notes.say(limiter.now(), format!("told {}", probe.fb));
                 limiter.set_rate(limiter.line_rate() * if probe.fb > 9000 { 0.4 } else { 0.8 });
             }
             AtSource::Feedback(_) => {
@@ -671,7 +595,8 @@ fn probes_come_back_in_time_where_windows_are_long() {
     let mut spec = network(&[0.9, 0.0]);
     spec.duration = Time::from_ms(3);
     let seen = run_all(&script, spec).unwrap();
-    assert!(seen.count("told") > 100 && seen.count("point") >= seen.count("told"));
+    let told = seen.count("told ProbeReply");
+    assert!(told > 100 && seen.count("probe") >= told);
 }
 
 // Covers: Scheme::counters PointControl::count Limiter::count ReflectorControl::count
@@ -689,20 +614,15 @@ fn counters_count_by_name() {
             if let AtSink::Frame(_) = at {
                 ctl.count("second");
             }
-        });
-    let seen = see(&script, &[0.8]);
-    let (frames, tens) = (seen.delivered(), (seen.delivered() + 2) / 10);
-    assert_eq!(seen.out.counters, [("second".into(), frames), ("first".into(), tens)]);
-    let counts = script.source(|at, limiter, _| match at {
-        AtSource::Start | AtSource::Bytes => {
+        })
+        .source(|_, limiter, _| {
             limiter.count("first");
             limiter.wake_after(Bytes::new(150_000));
-        }
-        _ => {}
-    });
-    let bytes = see(&counts, &[0.8]).out.hosts[0].sent * 1500;
-    let expected = tens + 1 + bytes / 150_000;
-    assert_eq!(see(&counts, &[0.8]).out.counters[1].1, expected);
+        });
+    let seen = see(&script, &[0.8]);
+    let (frames, bytes) = (seen.delivered(), seen.out.hosts[0].sent * 1500);
+    let first = (frames + 2) / 10 + 1 + bytes / 150_000;
+    assert_eq!(seen.out.counters, [("second".into(), frames), ("first".into(), first)]);
 }
 
 // Covers: Scheme::gauges PointControl::gauge Limiter::gauge ReflectorControl::gauge
@@ -767,8 +687,7 @@ fn a_point_sees_how_long_its_port_has_been_stopped() {
     spec.switches.iter_mut().for_each(|s| s.buffer = common::buffer(true));
     spec.links[2] = common::link((2, 0), (4, 0));
     spec.links.push(common::link((3, 2), (4, 1)));
-    let (node, rate) = (NodeId(4), Rate::from_gbps(2.0));
-    spec.changes = vec![RateChange { at: Time::ZERO, node, port: 0, rate }];
+    spec.changes = vec![change(0, 4, 0, 2.0)];
     let seen = run_all(&script, spec).unwrap();
     let (now, all) = (seen.numbers("now"), seen.numbers("in all"));
     let paused = seen.out.switches[0].ports[usize::from(PORT)].paused.as_ps() as f64;
@@ -782,99 +701,64 @@ fn a_point_sees_how_long_its_port_has_been_stopped() {
     }
 }
 
-// Covers: ReflectorControl::received
-#[test]
-fn a_scheme_can_stop_the_run() {
-    let point = script().point(|_, _, ctl, _| {
-        ctl.sample_after(Bytes::new(5000));
-        if ctl.now() > Time::ZERO {
-            ctl.fail("of the point");
-        }
-    });
-    let source = script().source(|_, limiter, _| limiter.fail("of the source"));
-    let sink = script().gate(ReflectGate::Always).sink(|_, ctl, _| ctl.fail("of the sink"));
-    let asks = script().gate(ReflectGate::Always).sink(|_, ctl, _| {
-        ctl.received();
-    });
-    for (script, words) in [
-        (point, "of the point"),
-        (source, "of the source"),
-        (sink, "of the sink"),
-        (asks, "`Plan::received` is off"),
-    ] {
-        let error = run_all(&script, network(&[0.5])).map(|_| ()).unwrap_err();
-        assert!(error.contains(words), "{error}");
-    }
-}
-
 // Covers: Limiter::engage Limiter::is_engaged Limiter::set_rate Limiter::rate Limiter::line_rate
 // Covers: Limiter::sent
 #[test]
 fn an_engaged_limiter_paces() {
-    for position in [LimiterPosition::BelowQueue, LimiterPosition::AtSource] {
-        for engage in [true, false] {
-            let script = script().source(move |at, limiter, notes| {
-                match at {
-                    AtSource::Start if engage => limiter.engage(),
-                    AtSource::Timer(_) => {
-                        notes.say(limiter.now(), format!("sent {}", limiter.sent()));
-                        let rates = (limiter.is_engaged(), limiter.rate().gbps(), limiter.line_rate().gbps());
-                        notes.say(limiter.now(), format!("has {rates:?}"));
-                    }
-                    _ => {}
+    for (position, engage) in [LimiterPosition::BelowQueue, LimiterPosition::AtSource]
+        .into_iter()
+        .flat_map(|p| [true, false].map(|e| (p, e)))
+    {
+        let script = script().source(move |at, limiter, notes| {
+            match at {
+                AtSource::Start if engage => limiter.engage(),
+                AtSource::Timer(_) => {
+                    notes.say(limiter.now(), format!("sent {}", limiter.sent()));
+                    let rates = (limiter.is_engaged(), limiter.rate().gbps(), limiter.line_rate().gbps());
+                    notes.say(limiter.now(), format!("has {rates:?}"));
                 }
-                limiter.set_rate(Rate::from_gbps(1.0));
-                limiter.start_timer(Slot(0), Time::from_us(200));
-            });
-            let mut spec = network(&[0.9]);
-            spec.hosts[0].limiter_position = position;
-            let seen = run_all(&script, spec).unwrap();
-            let expected = if engage { 0.98..1.03 } else { 8.5..9.5 };
-            assert!(expected.contains(&seen.gbps()), "{position:?} {engage}: {}", seen.gbps());
-            let all = seen.numbers("sent");
-            let each = if engage { 25_000.0 } else { 225_000.0 };
-            assert!(all.len() == 4 && ((all[3] - all[0]) / 3.0 / each - 1.0).abs() < 0.1, "{all:?}");
-            assert_eq!(seen.count(&format!("has ({engage}, 1.0, 10.0)")), 4, "{:?}", seen.all("has"));
-        }
+                _ => {}
+            }
+            limiter.set_rate(Rate::from_gbps(1.0));
+            limiter.start_timer(Slot(0), Time::from_us(200));
+        });
+        let mut spec = network(&[0.9]);
+        spec.hosts[0].limiter_position = position;
+        let seen = run_all(&script, spec).unwrap();
+        let (expected, each) = if engage { (0.98..1.03, 25_000.0) } else { (8.5..9.5, 225_000.0) };
+        assert!(expected.contains(&seen.gbps()), "{position:?} {engage}: {}", seen.gbps());
+        let all = seen.numbers("sent");
+        assert!(all.len() == 4 && ((all[3] - all[0]) / 3.0 / each - 1.0).abs() < 0.1, "{all:?}");
+        assert_eq!(seen.count(&format!("has ({engage}, 1.0, 10.0)")), 4, "{:?}", seen.all("has"));
     }
 }
 
 // Covers: Limiter::set_rate Limiter::retime
 #[test]
 fn a_new_rate_acts_at_once_only_where_asked() {
-    let late = |again: bool| {
+    for (mbps, after, again, least, most) in [
+        // The second frame is due 600 us after the first: 12 us a frame, for 390 and 890 us.
+        (20.0, 100, false, 30, 35),
+        (20.0, 100, true, 70, 76),
+        // Zero stops a flow until another rate comes, which acts at once.
+        (0.0, 500, false, 38, 43),
+    ] {
         let script = script().source(move |at, limiter, _| match at {
             AtSource::Start => {
                 limiter.engage();
-                // The second frame is due 600 us after the first.
-                limiter.set_rate(Rate::from_mbps(20.0));
-                limiter.start_timer(Slot(0), Time::from_us(100));
+                limiter.set_rate(Rate::from_mbps(mbps));
+                limiter.start_timer(Slot(0), Time::from_us(after));
             }
-            AtSource::Timer(_) => {
+            _ => {
                 limiter.set_rate(Rate::from_gbps(1.0));
                 if again {
                     limiter.retime();
                 }
             }
-            _ => {}
         });
-        see(&script, &[0.9]).delivered()
-    };
-    let (kept, anew) = (late(false), late(true));
-    // 12 us a frame, for 390 and 890 us.
-    assert!((30..36).contains(&kept) && (70..77).contains(&anew), "{kept} {anew}");
-    // Zero stops a flow until another rate comes, which acts at once.
-    let stops = script().source(|at, limiter, _| match at {
-        AtSource::Start => {
-            limiter.engage();
-            limiter.set_rate(Rate::ZERO);
-            limiter.start_timer(Slot(0), Time::from_us(500));
-        }
-        AtSource::Timer(_) => limiter.set_rate(Rate::from_gbps(1.0)),
-        _ => {}
-    });
-    let n = see(&stops, &[0.9]).delivered();
-    assert!((38..44).contains(&n), "{n}");
+        let n = see(&script, &[0.9]).delivered();
+        assert!((least..=most).contains(&n), "{mbps} Mb/s, {again}: {n}");
+    }
 }
 
 // Covers: Limiter::release_when_empty Limiter::engage Limiter::is_engaged
@@ -894,11 +778,9 @@ fn a_limiter_is_given_back_when_empty() {
                     limiter.engage();
                 }
             }
-            AtSource::Timer(_) => notes.say(limiter.now(), format!("engaged {}", limiter.is_engaged())),
-            _ => {}
+            _ => notes.say(limiter.now(), format!("engaged {}", limiter.is_engaged())),
         });
-        let seen = see(&script, &[0.1]);
-        assert_eq!(seen.count(&format!("engaged {keeps}")), 1);
+        assert_eq!(see(&script, &[0.1]).count(&format!("engaged {keeps}")), 1);
     }
 }
 
@@ -906,13 +788,8 @@ fn a_limiter_is_given_back_when_empty() {
 #[test]
 fn bytes_sent_wake_a_reaction_point() {
     for never in [false, true] {
-        let script = script().source(move |at, limiter, notes| {
-            if let AtSource::Bytes = at {
-                notes.say(limiter.now(), format!("bytes {}", limiter.sent()));
-            }
-            if let AtSource::Start | AtSource::Bytes = at {
-                limiter.wake_after(Bytes::new(30_000));
-            }
+        let script = script().source(move |_, limiter, _| {
+            limiter.wake_after(Bytes::new(30_000));
             if never && limiter.sent() > 200_000 {
                 limiter.wake_never();
             }
@@ -937,34 +814,29 @@ fn frames_carry_their_flows_tag() {
         _ => limiter.tag_frames(Tag::None),
     });
     let seen = see(&script, &[0.8]);
-    let of = |tag: &str| -> Vec<Time> {
-        seen.all("frame").into_iter().filter(|n| n.1.ends_with(tag)).map(|n| n.0).collect()
-    };
-    let (with, without) = (of("User(7)"), of("None"));
-    assert!(with.len() > 280 && without.len() > 280);
-    assert!(with.iter().max() < without.iter().min());
+    let (with, without): (Vec<_>, Vec<_>) =
+        seen.all("frame").into_iter().partition(|n| n.1.ends_with("User(7)"));
+    assert!(with.len() > 280 && without.len() > 280 && without.iter().all(|n| n.1.ends_with("None")));
+    assert!(with.iter().map(|n| n.0).max() < without.iter().map(|n| n.0).min());
 }
 
 // Covers: Limiter::echo_next ReactionPoint::on_ack ReactionPoint::on_message Plan.received Ack.rtt Ack.received Ack.marked
 #[test]
 fn a_frame_is_acknowledged() {
-    let script = script().plan(|p| (p.reflect, p.received) = (ReflectGate::Tagged, true)).source(
-        |at, limiter, notes| match at {
-            AtSource::Start => limiter.start_timer(Slot(0), Time::from_us(300)),
-            AtSource::Ack(ack) => {
-                notes.say(limiter.now(), format!("rtt {}", ack.rtt.as_ps()));
-                notes.say(limiter.now(), format!("received {}", ack.received.get()));
-                notes.say(limiter.now(), format!("marked {}", ack.marked));
+    let script =
+        script().plan(|p| (p.reflect, p.received) = (ReflectGate::Tagged, true)).source(|at, limiter, _| {
+            match at {
+                AtSource::Start => limiter.start_timer(Slot(0), Time::from_us(300)),
+                AtSource::Ack(_) => {}
+                AtSource::Feedback(f) => limiter.fail(format!("{f:?}")),
+                _ => limiter.echo_next(),
             }
-            AtSource::Feedback(f) => limiter.fail(format!("{f:?}")),
-            _ => limiter.echo_next(),
-        },
-    );
-    let marks = script.clone().point(|_, _, ctl, _| ctl.mark(Ramp::step(Bytes::new(0))));
+        });
+    let marks = script.clone().point(|_, _, ctl, _| ctl.mark(Ramp::step(Bytes::ZERO)));
     for (script, marked) in [(script, false), (marks, true)] {
         let seen = see(&script, &[0.5]);
-        assert_eq!((seen.numbers("received"), seen.count(&format!("marked {marked}"))), (vec![1500.0], 1));
-        let rtt = seen.numbers("rtt")[0];
+        assert!(seen.count("ack") == 1 && seen.all("ack")[0].1.ends_with(&format!(" 1500 {marked}")));
+        let rtt = seen.numbers("ack")[0];
         // As a site's `base_rtt` has it, to the nanosecond.
         assert!((8_501_400.0..=8_503_400.0).contains(&rtt), "{rtt}");
     }
@@ -974,7 +846,8 @@ fn a_frame_is_acknowledged() {
 #[test]
 fn a_reflector_answers_counts_and_rests() {
     let script = script()
-        .plan(|p| (p.reflect, p.received, p.reflector_scope) = (ReflectGate::Always, true, Scope::Host))
+        .plan(|p| (p.received, p.reflect, p.reflector_scope) = (true, ReflectGate::Always, Scope::Host))
+        .source(|_, _, _| {})
         .sink(|at, ctl, notes| {
             if let AtSink::Frame(_) = at {
                 let received = ctl.received();
@@ -982,20 +855,15 @@ fn a_reflector_answers_counts_and_rests() {
                 ctl.reply(SAYS);
                 ctl.ignore_for(Time::from_us(100));
             }
-        })
-        .source(|at, limiter, notes| {
-            if let AtSource::Feedback(f) = at {
-                notes.say(limiter.now(), format!("told {}", *f == SAYS));
-            }
         });
     let seen = see(&script, &[0.4, 0.4]);
-    let times: Vec<Time> = seen.all("received").iter().map(|n| n.0).collect();
+    let times = seen.times("received");
     assert!((9..=10).contains(&times.len()), "{times:?}");
     assert!(times.windows(2).all(|w| w[1] >= w[0] + Time::from_us(100)));
     // What it did not hear is counted.
     let last = *seen.numbers("received").last().unwrap();
     assert!(last > 0.8 * 1500.0 * seen.delivered() as f64, "{last}");
-    assert_eq!(seen.count("told true"), times.len() as u64);
+    assert_eq!(seen.count("told 4 2"), times.len() as u64);
 }
 
 // Covers: PointControl::uniform Limiter::uniform ReflectorControl::uniform
@@ -1003,23 +871,17 @@ fn a_reflector_answers_counts_and_rests() {
 fn draws_are_even_and_a_sites_own() {
     let script = script()
         .gate(ReflectGate::Always)
-        .point(|at, _, ctl, notes| {
-            if let AtPoint::Sample(_) = at {
-                notes.say(ctl.now(), format!("point {}", ctl.uniform()));
-            }
+        .point(|_, _, ctl, notes| {
+            notes.say(ctl.now(), format!("draws point {}", ctl.uniform()));
             ctl.sample_always();
         })
         .source(|_, limiter, notes| {
-            notes.say(limiter.now(), format!("source {}", limiter.uniform()));
+            notes.say(limiter.now(), format!("draws source {}", limiter.uniform()));
             limiter.wake_after(Bytes::new(1));
         })
-        .sink(|at, ctl, notes| {
-            if let AtSink::Frame(_) = at {
-                notes.say(ctl.now(), format!("sink {}", ctl.uniform()));
-            }
-        });
+        .sink(|_, ctl, notes| notes.say(ctl.now(), format!("draws sink {}", ctl.uniform())));
     let seen = see(&script, &[0.9]);
-    let draws = ["point", "source", "sink"].map(|w| seen.numbers(w));
+    let draws = ["point", "source", "sink"].map(|w| seen.numbers(&format!("draws {w}")));
     for d in &draws {
         let mean = d.iter().sum::<f64>() / d.len() as f64;
         assert!(d.len() > 700 && (0.45..0.55).contains(&mean) && d.iter().all(|u| (0.0..1.0).contains(u)));

@@ -84,17 +84,9 @@ pub(crate) struct Script {
 /// A scheme without rooms, whose reaction points are built with the first frame.
 pub(crate) fn script() -> Script {
     let plan = Plan { built: Built::FirstFrame, ..Plan::default() };
-    Script {
-        plan,
-        engages: |_| true,
-        everywhere: false,
-        flows: None,
-        panics: "",
-        point: None,
-        source: None,
-        sink: None,
-        notes: Notes::default(),
-    }
+    let (point, source, sink, notes) = (None, None, None, Notes::default());
+    let (engages, flows): (fn(&Feedback) -> bool, _) = (|_| true, None);
+    Script { plan, engages, everywhere: false, flows, panics: "", point, source, sink, notes }
 }
 
 impl Script {
@@ -120,25 +112,22 @@ impl Script {
         assert!(self.panics != what, "no {what}");
     }
     pub(crate) fn point(
-        mut self,
+        self,
         f: impl Fn(AtPoint<'_>, &Queue, &mut PointControl<'_>, &Notes) + Send + Sync + 'static,
     ) -> Self {
-        self.point = Some(Arc::new(f));
-        self
+        Self { point: Some(Arc::new(f)), ..self }
     }
     pub(crate) fn source(
-        mut self,
+        self,
         f: impl Fn(AtSource<'_>, &mut Limiter<'_>, &Notes) + Send + Sync + 'static,
     ) -> Self {
-        self.source = Some(Arc::new(f));
-        self
+        Self { source: Some(Arc::new(f)), ..self }
     }
     pub(crate) fn sink(
-        mut self,
+        self,
         f: impl Fn(AtSink<'_>, &mut ReflectorControl<'_>, &Notes) + Send + Sync + 'static,
     ) -> Self {
-        self.sink = Some(Arc::new(f));
-        self
+        Self { sink: Some(Arc::new(f)), ..self }
     }
 }
 
@@ -158,15 +147,12 @@ impl Scheme for Script {
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
         self.may("point");
-        if self.everywhere {
-            return self.point.is_some().then(|| -> Box<dyn CongestionPoint> { Box::new(self.clone()) });
-        }
-        let port = site.point.0 - HOSTS;
+        let port = site.point.0.wrapping_sub(HOSTS);
         if site.attached && port < HOSTS {
             self.notes.say(Time::ZERO, format!("{site:?}"));
         }
-        (port == u32::from(PORT) && self.point.is_some())
-            .then(|| -> Box<dyn CongestionPoint> { Box::new(self.clone()) })
+        let mine = self.everywhere || port == u32::from(PORT);
+        (mine && self.point.is_some()).then(|| -> Box<dyn CongestionPoint> { Box::new(self.clone()) })
     }
     fn reaction_point(&self, site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
         self.notes.say(Time::ZERO, format!("{site:?}"));
@@ -195,20 +181,47 @@ impl Scheme for Script {
     }
 }
 
+/// Each notes that it was woken, as what else it does follows; points of any network are silent.
 impl Script {
     fn at_point(&self, at: AtPoint<'_>, queue: &Queue, ctl: &mut PointControl<'_>) {
+        self.note(ctl.now(), || match &at {
+            AtPoint::Start => "point starts".into(),
+            AtPoint::Sample(f) => format!("sample {} {:?}", f.dropped, f.tag),
+            AtPoint::Probe(_) => format!("probe {}", queue.len.get()),
+            AtPoint::Departure(f) => format!("leaves {}", f.src.0),
+            AtPoint::Timer(slot) => format!("point timer {}", slot.0),
+        });
         if let Some(f) = &self.point {
             f(at, queue, ctl, &self.notes);
         }
     }
     fn at_source(&self, at: AtSource<'_>, limiter: &mut Limiter<'_>) {
+        self.note(limiter.now(), || match &at {
+            AtSource::Start => "source starts".into(),
+            AtSource::Ack(ack) => format!("ack {} {} {}", ack.rtt.as_ps(), ack.received.get(), ack.marked),
+            AtSource::Feedback(Feedback::User([a, b])) => format!("told {a} {b}"),
+            AtSource::Feedback(f) => format!("told {f:?}"),
+            AtSource::Bytes => format!("bytes {}", limiter.sent()),
+            AtSource::Timer(slot) => format!("source timer {}", slot.0),
+        });
         if let Some(f) = &self.source {
             f(at, limiter, &self.notes);
         }
     }
     fn at_sink(&self, at: AtSink<'_>, ctl: &mut ReflectorControl<'_>) {
+        self.note(ctl.now(), || match &at {
+            AtSink::Start => "sink starts".into(),
+            AtSink::Frame(f) => format!("frame {} {:?}", f.marked, f.tag),
+            AtSink::Probe(p) => format!("arrives {} {} {}", p.fb, p.sent_bytes, p.sent_at),
+            AtSink::Timer(slot) => format!("sink timer {}", slot.0),
+        });
         if let Some(f) = &self.sink {
             f(at, ctl, &self.notes);
+        }
+    }
+    fn note(&self, now: Time, what: impl FnOnce() -> String) {
+        if !self.everywhere {
+            self.notes.say(now, what());
         }
     }
 }
@@ -280,10 +293,13 @@ impl Seen {
     pub(crate) fn count(&self, word: &str) -> u64 {
         self.all(word).len() as u64
     }
-    /// The numbers behind the word, by time.
+    /// The first number behind the word, by time.
     pub(crate) fn numbers(&self, word: &str) -> Vec<f64> {
-        let rest = |n: &&(Time, String)| n.1[word.len()..].trim().parse().ok();
-        self.all(word).iter().filter_map(rest).collect()
+        let first = |n: &&(Time, String)| n.1[word.len()..].split_whitespace().next()?.parse().ok();
+        self.all(word).iter().filter_map(first).collect()
+    }
+    pub(crate) fn times(&self, word: &str) -> Vec<Time> {
+        self.all(word).iter().map(|n| n.0).collect()
     }
     /// Frames that host 2 received.
     pub(crate) fn delivered(&self) -> u64 {
