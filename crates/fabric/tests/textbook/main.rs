@@ -39,7 +39,7 @@ fn scenario(seed: u64) -> (RunSpec, Drill) {
         stream: 20,
         switches: (1, 3),
         duration: (10, 60),
-        in_step: u64::from(seed % 3 == 0),
+        in_step: u64::from(seed.is_multiple_of(3)),
         loads: &[1.0],
         frames: &common::LENGTHS,
         rates: &[10.0, 10.0, 40.0, 100.0, 3.0],
@@ -68,7 +68,8 @@ fn scenario(seed: u64) -> (RunSpec, Drill) {
     spec.routing = d.one(&[Routing::Destination, Routing::RoundRobin]);
     spec.rounding = Rounding::Exact;
     spec.record = Record::default();
-    let shares: &[f64] = if seed % 3 == 0 { &[0.1, 0.3, 0.5, 0.9] } else { &[0.1, 0.25, 0.3, 0.5, 1.0] };
+    let shares: &[f64] =
+        if seed.is_multiple_of(3) { &[0.1, 0.3, 0.5, 0.9] } else { &[0.1, 0.25, 0.3, 0.5, 1.0] };
     let drill = Drill {
         answers: d.once_in(2),
         pace: (0..d.one(&[0, 0, 1, 2, 3, 4])).map(|_| d.one(shares)).collect(),
