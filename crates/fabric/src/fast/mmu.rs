@@ -21,17 +21,11 @@ pub(crate) struct Mmu {
     off: Vec<usize>,
     /// Each cell is emptied by one output port only.
     private: bool,
-    /// Occupancy from which a shared cell could reach a threshold within a window, and how many are above.
-    guard: u32,
-    guarded: u32,
-    /// The same for the pool.
-    pool_guard: u64,
-    /// Shared memory so small that a window could fill it: always looked at in time order.
-    cramped: bool,
-    /// Largest occupancy at which nothing must be looked at.
-    watch: u32,
-    /// The same for a frame to be stored, the cell's limit included.
-    calm_cell: u32,
+    /// Most bytes in the pool from which neither it nor a cell that several outputs empty could reach a threshold within a window.
+    /// Below 0: a window could fill it.
+    roomy: i64,
+    /// Largest occupancy of a cell at which nothing must be looked at as bytes come or go.
+    calm: u32,
     /// Where an output's cells are its own, one for each input: largest queue for which they need not be kept, as none of them
     /// is larger than the queue, and nothing follows from them.
     pub(crate) small: Option<u64>,
@@ -42,22 +36,17 @@ impl Mmu {
     pub(crate) fn new(ports: usize, spec: &BufferSpec, margin: u64) -> Self {
         let memory = Memory::new(ports, spec, true);
         let Memory { layout, limits, watermarks, .. } = &memory;
-        let clip = |b: u64| b.min(u64::from(u32::MAX)) as u32;
         let private = layout.step.0 > 0;
         let all = margin.saturating_mul(ports as u64);
         let per_cell = if layout.cells == 1 { all } else { margin };
-        let least = watermarks.high.min(limits.cell);
-        let guard = if private { u32::MAX } else { clip(least.saturating_sub(per_cell)) };
-        let watch = clip(watermarks.low).min(guard);
-        let calm = watch.min(clip(limits.cell));
+        let room = |most: u64, taken: u64| i128::from(most) - i128::from(taken);
+        let shared = if private { u64::MAX } else { watermarks.high.min(limits.cell) };
+        let roomy = room(limits.pool, all).min(room(shared, per_cell)).clamp(-1, i64::MAX.into()) as i64;
+        let calm = watermarks.low.min(limits.cell).min(u64::from(u32::MAX)) as u32;
         Self {
             private,
-            guard,
-            guarded: 0,
-            pool_guard: limits.pool.saturating_sub(all),
-            cramped: (!private && least < per_cell) || limits.pool < all,
-            watch,
-            calm_cell: calm,
+            roomy,
+            calm,
             small: (private && layout.step.1 > 0).then_some(calm.into()),
             off: Vec::new(),
             memory,
@@ -73,7 +62,7 @@ impl Mmu {
             let cell = self.memory.layout.cell(output, input);
             let Some(occupied) = self.memory.cells.get_mut(cell) else { broken("no such cell") };
             let now = *occupied + u32::from(len);
-            if now > self.calm_cell || pool > self.pool_guard {
+            if now > self.calm || pool as i64 > self.roomy {
                 return false;
             }
             *occupied = now;
@@ -88,15 +77,6 @@ impl Mmu {
         self.memory.cells[cell] += u32::from(len);
     }
 
-    /// Undoes [`Mmu::store_calmly`].
-    pub(crate) fn unstore_calmly(&mut self, counted: bool, output: usize, input: usize, len: u16) {
-        if counted {
-            let cell = self.memory.layout.cell(output, input);
-            self.memory.cells[cell] -= u32::from(len);
-        }
-        self.memory.pool -= u64::from(len);
-    }
-
     /// First cell of an output.
     #[inline]
     pub(crate) fn row(&self, output: usize) -> usize {
@@ -107,7 +87,7 @@ impl Mmu {
     #[inline]
     pub(crate) fn is_calm(&self, row: usize, input: usize) -> bool {
         let occupied = self.memory.cells.get(row + input * self.memory.layout.step.1);
-        occupied.is_some_and(|&occupied| occupied <= self.watch)
+        occupied.is_some_and(|&occupied| occupied <= self.calm)
     }
 
     /// Frees a frame's memory, which is `counted` in its cell or not, if that has no consequence; false if it may have one.
@@ -116,7 +96,7 @@ impl Mmu {
         if counted {
             let cell = row + input * self.memory.layout.step.1;
             let Some(occupied) = self.memory.cells.get_mut(cell) else { broken("no such cell") };
-            if *occupied > self.watch {
+            if *occupied > self.calm {
                 return false;
             }
             *occupied -= u32::from(len);
@@ -125,50 +105,32 @@ impl Mmu {
         true
     }
 
-    /// Stores an admitted frame, which is `counted` in its cell or not.
+    /// The bytes of an admitted frame come, or those of one that has left go: [`Memory::change`]. They are `counted` in its cell or
+    /// not.
     #[inline]
-    pub(crate) fn store(&mut self, counted: bool, output: usize, input: usize, len: u16) -> Change {
+    pub(crate) fn change(&mut self, counted: bool, output: usize, input: usize, by: i32) -> Change {
         if !counted {
-            self.memory.pool += u64::from(len);
+            self.memory.pool = self.memory.pool.wrapping_add_signed(by.into());
             return Change::None;
         }
         let cell = self.memory.layout.cell(output, input);
-        let before = self.memory.cells[cell];
-        let signal = self.memory.store(output, input, len);
-        self.follow(cell, before, input, signal)
-    }
-
-    /// Frees a frame's memory, which is `counted` in its cell or not.
-    #[inline]
-    pub(crate) fn free(&mut self, counted: bool, output: usize, input: usize, len: u16) -> Change {
-        if !counted {
-            self.memory.pool -= u64::from(len);
-            return Change::None;
-        }
-        let cell = self.memory.layout.cell(output, input);
-        let before = self.memory.cells[cell];
-        let signal = self.memory.free(output, input, len);
-        self.follow(cell, before, input, signal)
-    }
-
-    /// What follows now that a cell holds other than `before`.
-    #[inline]
-    fn follow(&mut self, cell: usize, before: u32, input: usize, signal: Option<Signal>) -> Change {
-        let (now, keeps) = (self.memory.cells[cell], self.memory.holds(cell));
-        self.guarded += u32::from(now > self.guard);
-        self.guarded -= u32::from(before > self.guard);
-        let held = self.memory.watermarks.keep_xoff(before.into());
-        match signal {
+        let held = self.memory.holds(cell);
+        match self.memory.change(output, input, by) {
             Some(signal) => Change::Send(signal),
-            None if keeps && !held && self.memory.is_off(input) => Change::Watch,
+            None if self.memory.holds(cell) && !held && self.memory.is_off(input) => Change::Watch,
             None => Change::None,
         }
+    }
+
+    /// Can a departure at one port matter at another, as memory that they share is nearly full?
+    fn is_crowded(&self) -> bool {
+        self.memory.pool as i64 > self.roomy
     }
 
     /// Can a departure at one port matter at another: an XOFF to be ended, or shared memory nearly full?
     #[inline]
     pub(crate) fn unsettled(&self) -> bool {
-        self.cramped || self.memory.off_count > 0 || self.guarded > 0 || self.memory.pool > self.pool_guard
+        self.memory.off_count > 0 || self.is_crowded()
     }
 
     /// Does no PAUSE begin or end, and no departure at one port matter at another, while each input takes in so many bytes, and all
@@ -180,15 +142,15 @@ impl Mmu {
         !watermarks.keep_xoff(cell) && (self.private || cell <= limits.cell) && pool + all <= limits.pool
     }
 
-    /// Adds to `critical` those of so many outputs whose departures can.
-    pub(crate) fn find_critical(&mut self, outputs: usize, critical: &mut Vec<u16>) {
-        let (memory, off) = (&self.memory, &mut self.off);
+    /// Those of so many outputs whose departures can.
+    pub(crate) fn critical(&mut self, outputs: usize) -> impl Iterator<Item = usize> {
+        let memory = &self.memory;
         // Cells of one output and all inputs come once.
         let inputs = if memory.layout.step.1 == 0 { 1 } else { memory.layout.inputs };
-        off.clear();
-        off.extend((0..inputs).filter(|&i| memory.is_off(i)));
-        let all = self.cramped || !self.private || memory.pool > self.pool_guard;
-        let holds = |output: usize| off.iter().any(|&i| memory.holds(memory.layout.cell(output, i)));
-        critical.extend((0..outputs).filter(|&output| all || holds(output)).map(|output| output as u16));
+        self.off.clear();
+        self.off.extend((0..inputs).filter(|&i| memory.is_off(i)));
+        let (all, off) = (!self.private || self.is_crowded(), &self.off);
+        let holds = move |output: usize| off.iter().any(|&i| memory.holds(memory.layout.cell(output, i)));
+        (0..outputs).filter(move |&output| all || holds(output))
     }
 }

@@ -23,9 +23,7 @@ mod arrivals;
 mod replay;
 mod thin;
 
-use arrivals::bit;
-
-pub(crate) use arrivals::Scratch;
+pub(crate) use arrivals::{Scratch, bit, of_bits};
 
 use crate::check::broken;
 use crate::fast::frame::{Entry, Kind, NEVER, NO_EVENT, order};
@@ -79,18 +77,18 @@ impl Switch {
 
     /// Runs the switch from `base`, where it stands, up to `end` (exclusive), in one piece.
     fn sweep(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) {
-        if self.mmu.unsettled() || !self.critical.is_empty() {
+        if self.mmu.unsettled() || self.in_step != 0 {
             self.find_critical();
         }
         // Messages among the data stand in queues in order of time, with what came before them.
-        let calm = self.critical.is_empty();
+        let calm = self.in_step == 0;
         let may_be_ahead = net.control != ControlTransport::InBand;
         if calm
             && (may_be_ahead || self.rare.0 >= end)
             && !self.ordered
             && self.store_unordered(base, end, may_be_ahead, net, wires)
         {
-            if self.rare.0 < end || !self.ran_out.is_empty() {
+            if self.rare.0 < end || self.ran_out != 0 {
                 self.catch_up(base, end, net, wires);
             }
         } else {
@@ -131,7 +129,7 @@ impl Switch {
                         self.unstore(base, wires);
                         return false;
                     }
-                    self.note_ran_out(out);
+                    self.ran_out |= bit(out);
                 }
                 match inbox.arrived_before(taken, end) {
                     Some(next) => entry = next,
@@ -150,13 +148,15 @@ impl Switch {
     fn unstore(&mut self, base: u64, wires: &mut Wires) {
         hit(Mark::PutBack);
         self.may_be_ahead = false;
-        self.ran_out.clear();
+        self.ran_out = 0;
         for (p, port) in self.ports.iter_mut().enumerate().take(self.linked) {
             port.last = 0;
             while let Some(e) = port.data.pop_back_since(base) {
                 port.queued -= u64::from(e.frame.len);
                 port.countdown += i64::from(e.frame.len);
-                self.mmu.unstore_calmly(port.has_cells, p, usize::from(e.frame.input), e.frame.len);
+                // What was stored without consequence leaves without any.
+                let row = self.mmu.row(p);
+                self.mmu.leave_calmly(port.has_cells, row, usize::from(e.frame.input), e.frame.len);
                 let inbox = wires.inboxes.get_mut(self.inbox as usize + usize::from(e.frame.input));
                 let Some(inbox) = inbox else { broken("a frame came by no port") };
                 inbox.put_between(e.ready, &e.frame);
@@ -173,7 +173,7 @@ impl Switch {
         let mut arrival = arrivals.next().unwrap_or(NO_EVENT);
         loop {
             // Where it is data, nothing comes before it, and no port is kept in step.
-            let free = arrival.1 == order::DATA && self.critical.is_empty();
+            let free = arrival.1 == order::DATA && self.in_step == 0;
             if !(free && arrival.0 < self.rare.0) {
                 let rare = self.rare_before(end);
                 let first = arrival.min(rare);
@@ -182,9 +182,8 @@ impl Switch {
                 }
                 // Before time zero nothing has ended.
                 let last = if first.1 < order::END { first.0.checked_sub(1) } else { Some(first.0) };
-                if let Some(last) = last
-                    && (self.stale & self.in_step != 0 || self.soonest.0 <= last)
-                    && !self.critical.is_empty()
+                if let Some(last) =
+                    last.filter(|last| self.stale & self.in_step != 0 || self.soonest.0 <= *last)
                 {
                     self.settle(last, wires);
                 }
@@ -196,7 +195,7 @@ impl Switch {
             self.take(arrival.0, arrival.2 as usize, net, wires);
             arrival = arrivals.next().unwrap_or(NO_EVENT);
         }
-        if !self.critical.is_empty() {
+        if self.in_step != 0 {
             self.settle(end - 1, wires);
         }
     }
@@ -228,15 +227,13 @@ impl Switch {
         }
     }
 
-    /// Ports whose departures may matter elsewhere.
+    /// Finds the ports whose departures may matter elsewhere.
     pub(crate) fn find_critical(&mut self) {
-        self.critical.clear();
         self.in_step = 0;
         if self.mmu.unsettled() {
-            self.mmu.find_critical(self.linked, &mut self.critical);
-            self.in_step = self.critical.iter().fold(0, |all, &p| all | bit(p.into()));
+            self.in_step = self.mmu.critical(self.linked).fold(0, |all, p| all | bit(p));
         }
-        self.stale = self.in_step;
+        (self.stale, self.soonest) = (self.in_step, (NEVER, 0));
     }
 
     /// What a port sends next may have changed.
@@ -248,35 +245,22 @@ impl Switch {
     /// Brings the critical ports up to date together: ends at or before `last`, in order of time. What has started by then and
     /// has not ended follows from what the ports keep, as at all others.
     fn settle(&mut self, last: u64, wires: &mut Wires) {
-        hit(Mark::InStep);
-        while !self.critical.is_empty() {
+        while self.in_step != 0 {
+            hit(Mark::InStep);
             if self.stale & self.in_step != 0 {
-                for &p in self.critical.iter().filter(|p| self.stale & bit(usize::from(**p)) != 0) {
-                    self.next_ends[usize::from(p)] = self.next_end(p.into());
-                }
                 self.stale = 0;
-                let ends = self.critical.iter().map(|&p| (self.next_ends[usize::from(p)], p));
+                let ends = of_bits(self.in_step, self.linked).map(|p| (self.ports[p].next_end(), p));
                 self.soonest = ends.min().unwrap_or((NEVER, 0));
             }
-            debug_assert!(self.critical.iter().all(|&p| self.soonest.0 <= self.next_end(p.into())));
-            let (end, p) = (self.soonest.0, usize::from(self.soonest.1));
+            let (end, p) = self.soonest;
             if end > last {
                 return;
             }
-            if self.ends[p] == NEVER {
-                self.begin(p, end);
-            }
-            debug_assert_eq!(self.ends[p], end, "what a port sends next has changed unnoticed");
+            self.ports[p].begin(end);
+            debug_assert_eq!(self.ports[p].end, end, "what a port sends next has changed unnoticed");
             self.outdate(p);
             self.complete(p, wires);
         }
-    }
-
-    /// When a port ends a transmission next, as things stand.
-    #[inline]
-    fn next_end(&self, p: usize) -> u64 {
-        let end = self.ends[p];
-        if end == NEVER { self.ports[p].next().map_or(NEVER, |next| next.1) } else { end }
     }
 
     /// Ends the ports' window. Where nothing stops what waits, what has left by `end` is sent on, and a transmission in
@@ -285,10 +269,9 @@ impl Switch {
     fn drain(&mut self, end: u64, wires: &mut Wires) {
         for p in 0..self.linked {
             let Some(port) = self.ports.get_mut(p) else { broken("no such port") };
-            let plain = !(port.needs_exact | port.has_control_or_stamp);
-            if !(plain && port.drain(p, end, &mut self.mmu, wires)) {
+            if port.needs_exact || !port.drain(p, end, &mut self.mmu, wires) {
                 self.advance(p, end - 1, end, wires);
-                self.forget_begun(p);
+                self.ports[p].forget_begun();
             }
         }
     }

@@ -33,8 +33,6 @@ pub(crate) struct Switch {
     pub(crate) inbox: u32,
     pub(crate) now: u64,
     pub(crate) ports: Vec<Port>,
-    /// End of the transmission in progress, per port.
-    pub(crate) ends: Vec<u64>,
     pub(crate) mmu: Mmu,
     pub(crate) pause_transport: PauseTransport,
     /// Ports up to the last one with a link.
@@ -50,17 +48,14 @@ pub(crate) struct Switch {
     pub(crate) ordered: bool,
     /// Frames may be stored before what precedes them in time has been done ([`early`]).
     pub(crate) may_be_ahead: bool,
-    /// Ports whose countdown ran out among these.
-    pub(crate) ran_out: Vec<u16>,
+    /// Ports (modulo 64) whose countdown ran out among these.
+    pub(crate) ran_out: u64,
     due_looks: Vec<Due>,
-    /// Ports whose departures may matter elsewhere, and the same modulo 64.
-    pub(crate) critical: Vec<u16>,
+    /// Ports (modulo 64) whose departures may matter elsewhere, and those for which something has happened since `soonest` was noted:
+    /// the first of these to end a transmission, and when.
     pub(crate) in_step: u64,
-    /// By port, when each of them ends a transmission next; the first of these ends, and its port; those (modulo 64) for which
-    /// something has happened since that was noted.
-    pub(crate) next_ends: Vec<u64>,
-    pub(crate) soonest: (u64, u16),
     pub(crate) stale: u64,
+    pub(crate) soonest: (u64, usize),
     /// Earliest of changes, own messages, timers, ticks.
     pub(crate) rare: Key,
     pub(crate) next_path: Vec<u8>,
@@ -79,8 +74,6 @@ impl Switch {
             index,
             inbox: base,
             ports: Vec::with_capacity(ports),
-            ends: vec![NEVER; ports],
-            next_ends: vec![NEVER; ports],
             mmu: Mmu::new(ports, &buffer, net.margin(base, ports)),
             pause_transport: s.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport),
             linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
@@ -100,7 +93,7 @@ impl Switch {
                 countdown: i64::MAX / 2,
                 service: net.switch_clock.tx(rate),
                 delay: link.map_or(0, |l| l.delay),
-                needs_exact: true,
+                end: NEVER,
                 has_cells: sw.mmu.small.is_none(),
                 mark_behind: u16::MAX,
                 mark_from: NEVER,
@@ -115,12 +108,12 @@ impl Switch {
             sw.wake(p, net, None, ToCome::default(), |point, queue, ctl| point.start(queue, ctl));
             if let Some(point) = &mut sw.ports[p].point {
                 point.state.run();
-                sw.ports[p].reads_probes = point.state.probes;
             }
-            sw.ports[p].note_needs(false);
+            sw.ports[p].note_needs();
             sw.note_calm(p);
         }
         sw.note_rare();
+        sw.find_critical();
         sw
     }
 
@@ -245,9 +238,8 @@ impl Switch {
     /// A transmission ends.
     #[inline]
     pub(crate) fn end(&mut self, p: usize, wires: &mut Wires) {
-        self.ends[p] = NEVER;
         let port = &mut self.ports[p];
-        port.idle_from = self.now;
+        (port.end, port.idle_from) = (NEVER, self.now);
         let (Some(kind), Some(link)) = (port.sending.take(), port.link) else {
             broken("nothing ends at this port")
         };
@@ -263,7 +255,6 @@ impl Switch {
             Kind::Xoff | Kind::Xon => wires.push_frame(link.peer, ready, &frame),
             Kind::Control => {
                 port.departed += u64::from(frame.len);
-                port.departed_control += u64::from(frame.len);
                 port.out.control_sent += 1;
                 wires.push_frame(link.peer, ready, &frame);
             }
@@ -276,7 +267,8 @@ impl Switch {
                     frame.set_marked(true);
                 }
                 let launched = std::mem::take(&mut port.launched);
-                let change = self.mmu.free(port.has_cells, p, usize::from(frame.input), frame.len);
+                let change =
+                    self.mmu.change(port.has_cells, p, usize::from(frame.input), -i32::from(frame.len));
                 if !launched {
                     wires.push_frame(link.peer, ready, &frame);
                 }

@@ -125,35 +125,22 @@ impl Memory {
         Ok(())
     }
 
-    /// Stores an admitted frame: what follows.
-    pub(crate) fn store(&mut self, output: usize, input: usize, len: u16) -> Option<Signal> {
+    /// The bytes of an admitted frame come, or those of one whose last bit has left go (`by` is below 0): what follows.
+    pub(crate) fn change(&mut self, output: usize, input: usize, by: i32) -> Option<Signal> {
         let (at, domain) = (self.layout.cell(output, input), self.layout.domain(input));
-        let held = self.holds(at);
-        self.cells[at] += u32::from(len);
-        self.pool += u64::from(len);
-        self.holding[domain] += u32::from(self.holds(at) && !held);
-        self.enter(domain, !self.off[domain] && u64::from(self.cells[at]) > self.watermarks.high)
-    }
-
-    /// Frees the memory of a frame whose last bit has left: what follows.
-    pub(crate) fn free(&mut self, output: usize, input: usize, len: u16) -> Option<Signal> {
-        let (at, domain) = (self.layout.cell(output, input), self.layout.domain(input));
-        let held = self.holds(at);
-        self.cells[at] -= u32::from(len);
-        self.pool -= u64::from(len);
-        self.holding[domain] -= u32::from(held && !self.holds(at));
-        self.enter(domain, self.off[domain] && self.holding[domain] == 0)
-    }
-
-    /// A domain enters the other state, if it `changes`: what it sends.
-    fn enter(&mut self, domain: usize, changes: bool) -> Option<Signal> {
-        if !changes {
+        self.holding[domain] -= u32::from(self.holds(at));
+        self.cells[at] = self.cells[at].wrapping_add_signed(by);
+        self.pool = self.pool.wrapping_add_signed(by.into());
+        self.holding[domain] += u32::from(self.holds(at));
+        let off = self.off[domain];
+        let turns =
+            if off { self.holding[domain] == 0 } else { u64::from(self.cells[at]) > self.watermarks.high };
+        if !turns {
             return None;
         }
-        let off = !self.off[domain];
-        self.off[domain] = off;
-        self.off_count = if off { self.off_count + 1 } else { self.off_count - 1 };
-        Some(Signal { off, input: (self.layout.domains > 1).then_some(domain as u16) })
+        self.off[domain] = !off;
+        self.off_count = if off { self.off_count - 1 } else { self.off_count + 1 };
+        Some(Signal { off: !off, input: (self.layout.domains > 1).then_some(domain as u16) })
     }
 
     /// Is the domain of an input in XOFF?

@@ -204,7 +204,7 @@ impl Switch {
     /// Puts an admitted frame of a data class into its queue.
     fn enqueue(&mut self, out: usize, mut frame: Frame, class: u8, turn: &mut Turn<'_>) {
         let memory = &mut self.memory[usize::from(class)];
-        let signals = memory.store(out, usize::from(frame.input), frame.len);
+        let signals = memory.change(out, usize::from(frame.input), frame.len.into());
         let output = &mut self.outputs[out];
         let queue = &mut output.data[usize::from(class)];
         queue.bytes += u64::from(frame.len);
@@ -289,7 +289,7 @@ impl Switch {
             Lane::Data(class) => {
                 output.data[usize::from(class)].bytes -= len;
                 let memory = &mut self.memory[usize::from(class)];
-                let signals = memory.free(out, usize::from(frame.input), frame.len);
+                let signals = memory.change(out, usize::from(frame.input), -i32::from(frame.len));
                 signals.into_iter().for_each(|signal| self.signal(signal, class, turn));
             }
         }

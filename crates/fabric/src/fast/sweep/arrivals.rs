@@ -20,13 +20,13 @@ pub(crate) struct Scratch {
 
 /// Bit of a port in a set of ports modulo 64.
 #[inline(always)]
-pub(super) fn bit(port: usize) -> u64 {
+pub(crate) fn bit(port: usize) -> u64 {
     1 << (port % 64)
 }
 
 /// The ports, of so many, whose bits are set, bit by bit.
 #[inline(always)]
-pub(super) fn of_bits(mut bits: u64, ports: usize) -> impl Iterator<Item = usize> {
+pub(crate) fn of_bits(mut bits: u64, ports: usize) -> impl Iterator<Item = usize> {
     let firsts = std::iter::from_fn(move || {
         let first = (bits != 0).then_some(bits.trailing_zeros() as usize);
         bits &= bits.wrapping_sub(1);

@@ -16,58 +16,55 @@ impl Switch {
     #[inline(never)]
     pub(crate) fn advance(&mut self, p: usize, last: u64, before: u64, wires: &mut Wires) {
         let port = &mut self.ports[p];
-        if !(port.needs_exact | port.has_control_or_stamp) {
+        if !port.needs_exact {
             port.drain(p, last + 1, &mut self.mmu, wires);
         }
         loop {
-            if self.ends[p] == NEVER {
-                self.begin(p, before);
-            }
-            if self.ends[p] > last {
+            self.ports[p].begin(before);
+            if self.ports[p].end > last {
                 break;
             }
             self.complete(p, wires);
         }
-        self.ports[p].note_needs(self.ends[p] != NEVER);
-    }
-
-    /// A transmission that began as the port's queues alone say need not be kept. A stamped frame must not be stamped again, and
-    /// what stands on its wire already is never found again.
-    pub(super) fn forget_begun(&mut self, p: usize) {
-        let (port, end) = (&mut self.ports[p], &mut self.ends[p]);
-        let kept = port.stamp.is_some() || port.launched || port.must_be_exact();
-        let found = port.sending != Some(Kind::InBand) && port.next().is_some_and(|next| next.1 == *end);
-        if !kept && found {
-            *end = NEVER;
-            port.sending = None;
-            port.needs_exact = false;
-        }
-    }
-
-    /// If the transmitter is idle, starts what could have started first, if that was before `before`.
-    #[inline]
-    pub(crate) fn begin(&mut self, p: usize, before: u64) {
-        let port = &mut self.ports[p];
-        let Some((start, end, kind)) = port.next().filter(|next| next.0 < before) else { return };
-        if let (Kind::Data, Some(first)) = (kind, port.data.front_mut()) {
-            first.frame.stamp(port.stamp);
-        }
-        port.sending = Some(kind);
-        port.needs_exact = true;
-        port.began = start;
-        self.ends[p] = end;
+        self.ports[p].note_needs();
     }
 
     /// The transmission in progress ends, at its own time.
     #[inline]
     pub(super) fn complete(&mut self, p: usize, wires: &mut Wires) {
-        let now = std::mem::replace(&mut self.now, self.ends[p]);
+        let now = std::mem::replace(&mut self.now, self.ports[p].end);
         self.end(p, wires);
         self.now = now;
     }
 }
 
 impl Port {
+    /// A transmission that began as the queues alone say need not be kept. A stamped frame must not be stamped again, and what
+    /// stands on its wire already is never found again.
+    pub(super) fn forget_begun(&mut self) {
+        let kept = self.stamp.is_some() || self.launched || self.must_be_exact();
+        if !kept && self.sending != Some(Kind::InBand) && self.next().is_some_and(|next| next.1 == self.end) {
+            (self.end, self.sending) = (NEVER, None);
+            self.note_needs();
+        }
+    }
+    /// If the transmitter is idle, starts what could have started first, if that was before `before`.
+    #[inline]
+    pub(super) fn begin(&mut self, before: u64) {
+        if self.end != NEVER {
+            return;
+        }
+        let Some((start, end, kind)) = self.next().filter(|next| next.0 < before) else { return };
+        if let (Kind::Data, Some(first)) = (kind, self.data.front_mut()) {
+            first.frame.stamp(self.stamp);
+        }
+        (self.began, self.end, self.sending, self.needs_exact) = (start, end, Some(kind), true);
+    }
+    /// When a transmission ends next, as things stand.
+    #[inline]
+    pub(super) fn next_end(&self) -> u64 {
+        if self.end == NEVER { self.next().map_or(NEVER, |next| next.1) } else { self.end }
+    }
     /// When the idle transmitter starts next, as things stand, and from which lane.
     #[inline]
     pub(super) fn start_time(&self) -> (u64, Lane) {
@@ -75,7 +72,7 @@ impl Port {
             Some(e) if !self.is_stopped() => e.ready,
             _ => NEVER,
         };
-        if !self.has_control_or_stamp && self.pause_out.is_empty() {
+        if self.control.is_empty() && self.pause_out.is_empty() {
             return (data.max(self.idle_from), MANAGED);
         }
         let pause = self.pause_out.front().map_or(NEVER, |e| e.ready);
@@ -84,7 +81,7 @@ impl Port {
     }
     /// What the idle transmitter sends next, as things stand: its start, its end, and what it is.
     #[inline]
-    pub(super) fn next(&self) -> Option<(u64, u64, Kind)> {
+    fn next(&self) -> Option<(u64, u64, Kind)> {
         let (start, lane) = self.start_time();
         let first = match lane {
             Lane::Pause => self.pause_out.front(),

@@ -33,7 +33,7 @@ impl Switch {
         let (near, far) = wires.wheel.take_arrived(node);
         let later = if far == 0 { NEVER } else { self.keep_far(node, far, end, wires) };
         let base = end - net.window;
-        let calm = self.rare.0 >= end && self.critical.is_empty() && !self.mmu.unsettled();
+        let calm = self.rare.0 >= end && self.in_step == 0 && !self.mmu.unsettled();
         let due = if calm && scratch.gather((self, of_bits(near | far, self.linked)), base, end, net, wires) {
             self.take_some(base, end, net, wires, scratch)
         } else {
@@ -141,9 +141,7 @@ impl Switch {
         port.needs_exact = true;
         port.launched = true;
         port.began = start;
-        if let Some(end) = self.ends.get_mut(p) {
-            *end = std::mem::replace(&mut port.idle_from, start);
-        }
+        port.end = std::mem::replace(&mut port.idle_from, start);
         if port.has_cells {
             self.mmu.count(p, usize::from(input), len);
         }
@@ -155,9 +153,7 @@ impl Switch {
     #[inline(always)]
     fn bring(&mut self, p: usize, last: u64, before: u64, net: &Net, wires: &mut Wires) -> bool {
         loop {
-            let noted = !self.retire(p, last);
-            let port = &self.ports[p];
-            if noted || (port.has_control_or_stamp && !port.launched) {
+            if !self.retire(p, last) {
                 return false;
             }
             if self.launch(p, before, net, wires) {
@@ -168,30 +164,26 @@ impl Switch {
             if !port.launched {
                 return port.data.front().is_none_or(|e| port.end_after(port.idle_from, e) > last);
             }
-            if self.ends[p] > last {
+            if port.end > last {
                 return true;
             }
         }
     }
 
-    /// Forgets the frame that stands on the wire if it has left by `last`. False if a transmission is noted that the usual way
-    /// must end, or a departure may have a consequence.
+    /// Forgets the frame that stands on the wire if it has left by `last`. False if there is more to consider than data, or the
+    /// departure may have a consequence.
     #[inline(always)]
     fn retire(&mut self, p: usize, last: u64) -> bool {
-        let (Some(port), Some(end)) = (self.ports.get_mut(p), self.ends.get_mut(p)) else {
-            broken("no such port")
-        };
-        if port.launched && *end <= last {
+        let Some(port) = self.ports.get_mut(p) else { broken("no such port") };
+        if port.launched && port.end <= last {
             let Some(Entry { frame, .. }) = port.data.front() else { broken("what went ahead is gone") };
             let (input, len) = (usize::from(frame.input), frame.len);
             if !self.mmu.leave_calmly(port.has_cells, self.mmu.row(p), input, len) {
                 return false;
             }
-            port.first_sent(len, *end);
-            port.launched = false;
-            *end = NEVER;
-            port.sending = None;
-            port.note_needs(false);
+            port.first_sent(len, port.end);
+            (port.launched, port.end, port.sending) = (false, NEVER, None);
+            port.note_needs();
         }
         port.launched || !port.needs_exact
     }
@@ -200,9 +192,7 @@ impl Switch {
     /// nothing waits behind it.
     #[inline(always)]
     fn launch(&mut self, p: usize, before: u64, net: &Net, wires: &mut Wires) -> bool {
-        let (Some(port), Some(ends)) = (self.ports.get_mut(p), self.ends.get_mut(p)) else {
-            broken("no such port")
-        };
+        let Some(port) = self.ports.get_mut(p) else { broken("no such port") };
         if !port.launched {
             let Some(entry) = port.data.front() else { return true };
             let (start, end) = (entry.ready.max(port.idle_from), port.end_after(port.idle_from, entry));
@@ -213,8 +203,7 @@ impl Switch {
             }
             hit(Mark::Launched);
             wires.push_away(port.peer, end + port.delay, &entry.frame);
-            *ends = end;
-            port.began = start;
+            (port.began, port.end) = (start, end);
             port.sending = Some(Kind::Data);
             port.needs_exact = true;
             port.launched = true;
@@ -225,13 +214,12 @@ impl Switch {
     /// When a port needs a visit if nothing arrives.
     #[inline(always)]
     fn due_of(&self, p: usize) -> u64 {
-        let (port, end) = (&self.ports[p], self.ends[p]);
-        if end != NEVER {
-            let wanted = port.has_control_or_stamp || !port.pause_out.is_empty();
-            let alone = port.launched && !wanted && port.data.entries().len() == 1;
-            return if alone { NEVER } else { end };
+        let port = &self.ports[p];
+        if port.end != NEVER {
+            let data_alone = port.launched && port.control.is_empty() && port.pause_out.is_empty();
+            return if data_alone && port.data.entries().len() == 1 { NEVER } else { port.end };
         }
-        if port.needs_exact | port.has_control_or_stamp {
+        if port.needs_exact {
             return port.start_time().0;
         }
         port.data.front().map_or(NEVER, |e| port.end_after(port.idle_from, e))
@@ -283,7 +271,7 @@ impl Switch {
                 self.waiting |= bit(p);
             }
         }
-        if self.mmu.unsettled() || !self.critical.is_empty() { end } else { due }
+        if self.mmu.unsettled() || self.in_step != 0 { end } else { due }
     }
 }
 
@@ -292,7 +280,7 @@ impl Port {
     /// at the run's end need the moment itself.
     #[inline(always)]
     fn may_launch(&self, end: u64, net: &Net) -> bool {
-        !(self.needs_exact | self.has_control_or_stamp) && self.mark_from == NEVER && end < net.duration
+        !self.needs_exact && self.mark_from == NEVER && end < net.duration
     }
 
     /// End of the transmission of a waiting data frame if the one before it ends at `free`.

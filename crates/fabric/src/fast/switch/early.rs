@@ -13,6 +13,7 @@
 use super::Switch;
 use crate::check::broken;
 use crate::fast::frame::{Entry, Key, order};
+use crate::fast::sweep::of_bits;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::net::Net;
@@ -59,8 +60,8 @@ impl Switch {
     #[inline(never)]
     pub(crate) fn catch_up(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires) {
         hit(Mark::CaughtUp);
-        while let Some(p) = self.ran_out.pop() {
-            self.look_ahead(p.into(), usize::MAX, base);
+        for p in of_bits(std::mem::take(&mut self.ran_out), self.linked) {
+            self.look_ahead(p, usize::MAX, base);
         }
         loop {
             let rare = self.rare_before(end);
@@ -72,15 +73,6 @@ impl Switch {
                 _ if rare.0 < end => self.execute(rare, net, wires),
                 _ => return,
             }
-        }
-    }
-
-    /// Notes that a port's countdown has run out on a frame that was stored ahead.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn note_ran_out(&mut self, p: usize) {
-        if self.ran_out.last() != Some(&(p as u16)) && !self.ran_out.contains(&(p as u16)) {
-            self.ran_out.push(p as u16);
         }
     }
 

@@ -78,9 +78,9 @@ impl Switch {
         let mut actions = point.wake(self.now, &view, std::mem::take(&mut self.actions), verb);
         port.countdown = point.state.countdown - to_come.data_to_come as i64;
         port.stamp = point.stamp();
-        port.has_control_or_stamp |= port.stamp.is_some();
+        port.needs_exact |= port.stamp.is_some();
         if ramp != point.state.ramp {
-            if self.ends[p] != NEVER && port.sending == Some(Kind::Data) && port.began < self.now {
+            if port.end != NEVER && port.sending == Some(Kind::Data) && port.began < self.now {
                 port.decide_mark(ramp);
             }
             port.note_ramp();
@@ -132,7 +132,7 @@ impl Switch {
     fn probed(&mut self, out: usize, frame: &Frame, net: &Net, wires: &mut Wires) -> bool {
         let to_come = if self.may_be_ahead { self.ports[out].later(self.now) } else { ToCome::default() };
         let Some((flow, probe)) = wires.bodies.probe(frame.ext) else { broken("a probe without a body") };
-        let answered = self.ports[out].reads_probes
+        let answered = self.ports[out].reads_probes()
             && self
                 .wake(out, net, Some(frame), to_come, |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
         let at = Moment { now: self.now, net };
@@ -147,12 +147,8 @@ impl Switch {
         if frame.kind() == Kind::InBand {
             self.touch(out, self.now, wires);
             self.count_cells(out, frame.len);
-            if self
-                .mmu
-                .memory
-                .admits(out, usize::from(frame.input), frame.len, self.ports[out].queued)
-                .is_err()
-            {
+            let queued = self.ports[out].queued;
+            if self.mmu.memory.admits(out, frame.input.into(), frame.len, queued).is_err() {
                 self.management.books.discarded += 1;
                 return wires.bodies.release(&frame);
             }
@@ -168,7 +164,7 @@ impl Switch {
     pub(crate) fn place_control(&mut self, out: usize, ready: u64, frame: &Frame) {
         let port = &mut self.ports[out];
         port.control.place_control(&mut port.last_control, ready, frame);
-        port.has_control_or_stamp = true;
+        port.needs_exact = true;
     }
 
     /// Takes control that arrives at `ready` to the queues of its outputs, where nothing looks at it; false where something

@@ -32,14 +32,10 @@ pub(crate) struct Port {
     pub(crate) peer: u32,
     /// The frame in transmission (the head of its queue).
     pub(crate) sending: Option<Kind>,
-    /// The transmitter has more to consider than what waits.
+    /// The transmitter has more to consider than the data that waits.
     pub(crate) needs_exact: bool,
-    /// Control waits as well, or tags are stamped.
-    pub(crate) has_control_or_stamp: bool,
     /// Its memory is kept cell by cell: from the moment when its queue first grew beyond [`Mmu::small`].
     pub(crate) has_cells: bool,
-    /// Its congestion point looks at probes.
-    pub(crate) reads_probes: bool,
     /// Frames that must stand behind one, at least, for the ramp at departure to mark it: fewer hold no more than its low end.
     pub(crate) mark_behind: u16,
     /// A departure may be marked where more than this is queued.
@@ -50,8 +46,6 @@ pub(crate) struct Port {
     pub(crate) frames_departed: u64,
     /// Latest time of the frames stored without looking closer.
     pub(crate) last: u64,
-    /// Of `departed`, what went before the data.
-    pub(crate) departed_control: u64,
     /// Control frames that were stored among the data.
     pub(crate) in_band: u64,
     /// Length and input of the frame that is on its wire until `idle_from` and counts as sent, while nothing waits behind it; 0:
@@ -71,8 +65,9 @@ pub(crate) struct Port {
     pub(crate) link: Option<Link>,
     pub(crate) service_rate: Rate,
     pub(crate) pause_out: VecDeque<Entry>,
-    /// Start of the transmission in progress: the mark that its frame carries was decided then.
+    /// Start of the transmission in progress: the mark that its frame carries was decided then. And its end, if there is one.
     pub(crate) began: u64,
+    pub(crate) end: u64,
     /// XOFF from the far end.
     pub(crate) paused: Paused,
     pub(crate) point: Option<Box<Point>>,
@@ -145,7 +140,11 @@ impl Port {
     }
     /// Does anything follow from it that a probe gets here?
     pub(super) fn looks_at(&self, probe: &Frame) -> bool {
-        self.reads_probes || probe.is_for_point()
+        self.reads_probes() || probe.is_for_point()
+    }
+    /// Does its congestion point look at probes?
+    pub(super) fn reads_probes(&self) -> bool {
+        self.point.as_ref().is_some_and(|p| p.state.probes)
     }
     /// Notes the largest length of its queue, which it had just before `now` if never before: it grows until something leaves. What
     /// arrives later may be stored.
@@ -181,7 +180,7 @@ impl Port {
     }
     /// Bits of data sent.
     pub(crate) fn sent_bits(&self) -> u64 {
-        (self.departed - self.departed_control - self.sent_in_band() * u64::from(CONTROL)) * 8
+        (self.departed - (self.out.control_sent + self.sent_in_band()) * u64::from(CONTROL)) * 8
     }
     /// Is its data stopped?
     #[inline(always)]
@@ -192,10 +191,10 @@ impl Port {
     pub(crate) fn must_be_exact(&self) -> bool {
         self.is_stopped() || self.link.is_none() || !self.pause_out.is_empty()
     }
-    /// Notes anew what the transmitter has to consider; `busy`: a transmission in progress is noted.
-    pub(crate) fn note_needs(&mut self, busy: bool) {
-        self.needs_exact = busy || self.must_be_exact();
-        self.has_control_or_stamp = self.stamp.is_some() || !self.control.is_empty();
+    /// Notes anew what the transmitter has to consider.
+    pub(crate) fn note_needs(&mut self) {
+        let more = self.stamp.is_some() || !self.control.is_empty();
+        self.needs_exact = more || self.end != NEVER || self.must_be_exact();
     }
 
     /// The ramp that was there `before` has changed. It decides on the frame in transmission, which began before that.

@@ -22,7 +22,7 @@ impl Switch {
     /// Puts an admitted frame of the data class into its queue.
     pub(super) fn enqueue(&mut self, out: usize, frame: &mut Frame, wires: &mut Wires) {
         let port = &mut self.ports[out];
-        let change = self.mmu.store(port.has_cells, out, usize::from(frame.input), frame.len);
+        let change = self.mmu.change(port.has_cells, out, usize::from(frame.input), frame.len.into());
         port.queued += u64::from(frame.len);
         port.in_band += u64::from(!frame.is_data());
         if frame.is_data() && port.marks_arrival(port.queued) {
