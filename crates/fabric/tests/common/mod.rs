@@ -53,7 +53,7 @@ pub(crate) const BOTH: [Engine; 2] = [Engine::Fast, Engine::Model];
 /// The outcome by this engine.
 pub(crate) fn by(engine: Engine, spec: &RunSpec) -> Outcome {
     let out = run(spec, &Options { engine, ..Options::default() });
-    out.unwrap_or_else(|e| panic!("{engine:?}: {e}\n{spec:?}"))
+    out.unwrap_or_else(|e| panic!("{engine:?}: {e}\n{spec:#?}"))
 }
 
 /// Why a network is refused.
@@ -153,66 +153,24 @@ pub(crate) fn with_scheme(spec: &mut RunSpec, scheme: Arc<dyn Scheme>) {
 /// Lengths of frames.
 pub(crate) const LENGTHS: [u64; 5] = [64, 300, 1500, 1500, 9216];
 
-/// One end of a link; a switch is at the other.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Joint {
-    Host(usize),
-    Switch(usize),
+/// Joins hosts in turn to `leaves` switches, which follow them, and each of these to two spines.
+pub(crate) fn spines(hosts: usize, leaves: usize) -> Vec<(usize, usize)> {
+    let up = (0..leaves * 2).map(|i| (hosts + i / 2, hosts + leaves + i % 2));
+    (0..hosts).map(|h| (h, hosts + h % leaves)).chain(up).collect()
 }
 
-/// Joins hosts to `switches` switches in turn, and each switch by one or two links to one before it, which `pick` (a number below its
-/// argument) chooses.
-pub(crate) fn join(hosts: usize, switches: usize, pick: &mut dyn FnMut(u64) -> u64) -> Vec<(Joint, usize)> {
-    let mut joints: Vec<_> = (0..hosts).map(|h| (Joint::Host(h), h % switches)).collect();
-    for s in 1..switches {
-        for _ in 0..=pick(2) {
-            joints.push((Joint::Switch(s), pick(s as u64) as usize));
-        }
-    }
-    joints
-}
-
-/// Joins hosts to `leaves` switches in turn, and each of these to two spines.
-pub(crate) fn spines(hosts: usize, leaves: usize) -> Vec<(Joint, usize)> {
-    let up = (0..leaves * 2).map(|i| (Joint::Switch(i / 2), leaves + i % 2));
-    (0..hosts).map(|h| (Joint::Host(h), h % leaves)).chain(up).collect()
-}
-
-/// Makes links of what is joined, by the next free port of each switch; `next` gives the rate (Gb/s) and the delay (ps) of each.
-pub(crate) fn place(spec: &mut RunSpec, joints: &[(Joint, usize)], next: &mut dyn FnMut() -> (f64, u64)) {
-    let hosts = spec.hosts.len();
-    let mut used = vec![0u16; spec.switches.len()];
-    let mut end = |s: usize| {
-        used[s] += 1;
-        (NodeId((hosts + s) as u32), used[s] - 1)
+/// Makes links between the next free ports of joined nodes; `next` gives the rate (Gb/s) and the delay (ps) of each.
+pub(crate) fn place(spec: &mut RunSpec, joints: &[(usize, usize)], next: &mut dyn FnMut() -> (f64, u64)) {
+    let mut used = vec![0; spec.hosts.len() + spec.switches.len()];
+    let mut end = |node: usize| {
+        used[node] += 1;
+        (node, used[node] - 1)
     };
-    let one = |&(joint, s): &(Joint, usize)| {
-        let a = match joint {
-            Joint::Host(h) => (NodeId(h as u32), 0),
-            Joint::Switch(from) => end(from),
-        };
+    let one = |&(a, b): &(usize, usize)| {
         let (rate, delay) = next();
-        LinkSpec { a, b: end(s), rate: Rate::from_gbps(rate), delay: Time::from_ps(delay) }
+        LinkSpec { rate: Rate::from_gbps(rate), delay: Time::from_ps(delay), ..link(end(a), end(b)) }
     };
     spec.links = joints.iter().map(one).collect();
-}
-
-/// A random tangle ([`join`]) at rates and delays that `pick` chooses, or all at one; routes are chosen too.
-pub(crate) fn tangle(
-    spec: &mut RunSpec,
-    (hosts, switches): (usize, usize),
-    alike: bool,
-    pick: &mut impl FnMut(u64) -> u64,
-) {
-    let (rates, delays) = ([10.0, 10.0, 40.0, 100.0, 3.0], [60, 500, 500, 1700, 3000]);
-    let both = (rates[pick(4) as usize], delays[1 + pick(4) as usize] * 1000);
-    let joints = join(hosts, switches, pick);
-    place(spec, &joints, &mut || match alike {
-        true => both,
-        false => (rates[pick(5) as usize], delays[pick(5) as usize] * 1000),
-    });
-    spec.routing =
-        [Routing::FlowHash, Routing::FrameHash, Routing::RoundRobin, Routing::Destination][pick(4) as usize];
 }
 
 /// `per` hosts of this load at each of four leaves, and two spines, at 10 Gb/s, 0.5 us.
@@ -239,28 +197,23 @@ pub(crate) fn agreed_among(
     ways: &[(usize, Visits)],
     by_model: &[NodeId],
 ) -> Outcome {
-    let outcome = run(spec, &Options { engine: Engine::Model, ..Options::default() });
-    let mut outcome = outcome.unwrap_or_else(|e| panic!("seed {seed}: {e}\n{spec:#?}"));
+    let mut outcome = by(Engine::Model, spec);
     let nodes = outcome.by_model.take().map_or(0, |all| all.nodes.len());
     assert_eq!(nodes, spec.hosts.len() + spec.switches.len(), "seed {seed}: all nodes are the model's");
     let oracle = format!("{outcome:#?}");
     for &(threads, visits) in ways {
-        let fast = match run(spec, &Options { threads, visits, by_model, ..Options::default() }) {
-            Ok(mut fast) => {
-                let slow = fast.by_model.take().map_or(Vec::new(), |slow| slow.nodes);
-                assert!(by_model.iter().all(|n| slow.contains(n)), "seed {seed}: {slow:?}, not {by_model:?}");
-                format!("{fast:#?}")
-            }
-            Err(e) => e.to_string(),
-        };
+        let way = format!("seed {seed}, {threads} threads, {visits:?}");
+        let fast = run(spec, &Options { threads, visits, by_model, ..Options::default() });
+        let mut fast = fast.unwrap_or_else(|e| panic!("{way}: {e}\n{spec:#?}"));
+        let slow = fast.by_model.take().map_or(Vec::new(), |slow| slow.nodes);
+        assert!(by_model.iter().all(|n| slow.contains(n)), "{way}: {slow:?}, not {by_model:?}");
+        let fast = format!("{fast:#?}");
         if fast != oracle {
             let at = oracle.lines().zip(fast.lines()).position(|(a, b)| a != b).unwrap_or(0);
-            let around =
-                |s: &str| s.lines().skip(at.saturating_sub(12)).take(16).collect::<Vec<_>>().join("\n");
+            let around = |s: &str| s.lines().skip(at.max(12) - 12).take(16).collect::<Vec<_>>().join("\n");
+            let (oracle, fast) = (around(&oracle), around(&fast));
             panic!(
-                "seed {seed}, {threads} threads, {visits:?}: engines differ at line {at} of the outcome\noracle:\n{}\nfast:\n{}\n{spec:#?}",
-                around(&oracle),
-                around(&fast)
+                "{way}: engines differ at line {at} of the outcome\noracle:\n{oracle}\nfast:\n{fast}\n{spec:#?}"
             );
         }
     }

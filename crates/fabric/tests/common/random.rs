@@ -3,7 +3,7 @@
 #![allow(dead_code)]
 
 use super::shaker::{Shaker, act};
-use super::{Joint, bernoulli, host, join, with_scheme};
+use super::{bernoulli, host, with_scheme};
 use cnsim_fabric::*;
 use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
@@ -269,17 +269,18 @@ impl Random {
         alike: bool,
         d: &mut Draws,
     ) {
-        let joints = match spines {
-            0 => {
-                let mut joints = join(hosts, switches, &mut |n| d.below(n));
-                // A ring of three: no two halves of which each node has its neighbours in the other.
-                if switches > 2 && d.once_in(4) {
-                    joints.extend([(0, 1), (1, 2), (2, 0)].map(|(a, b)| (Joint::Switch(a), b)));
-                }
-                joints
+        let mut joints = super::spines(hosts, switches);
+        if spines == 0 {
+            // Each switch by one or two links to one before it.
+            joints.truncate(hosts);
+            for s in 1..switches {
+                (0..=d.below(2)).for_each(|_| joints.push((hosts + s, hosts + d.below(s as u64) as usize)));
             }
-            _ => super::spines(hosts, switches),
-        };
+            // A ring of three: no two halves of which each node has its neighbours in the other.
+            if switches > 2 && d.once_in(4) {
+                joints.extend([(0, 1), (1, 2), (2, 0)].map(|(a, b)| (hosts + a, hosts + b)));
+            }
+        }
         let both = (d.one(self.rates), d.one(self.delays));
         super::place(spec, &joints, &mut || match alike {
             // In step but for the time of a message of 64 B at 10 Gb/s.
