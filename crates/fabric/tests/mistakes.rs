@@ -37,11 +37,7 @@ fn at_source(mistake: impl Fn(Slot, &mut Limiter<'_>) + Send + Sync + 'static) -
 
 /// A mistake of a reflector, made at a frame.
 fn at_sink(mistake: impl Fn(&mut ReflectorControl<'_>) + Send + Sync + 'static) -> Script {
-    script().gate(ReflectGate::Always).sink(move |at, ctl, _| {
-        if let AtSink::Frame(_) = at {
-            mistake(ctl);
-        }
-    })
+    script().gate(ReflectGate::Always).on_frame(move |_, ctl, _| mistake(ctl))
 }
 
 fn ramp(p_max: f64, p_beyond: f64, low: u64, high: u64) -> Ramp {

@@ -63,11 +63,8 @@ fn stars() {
     let (low, high) = (Bytes::new(1_500), Bytes::from_kb(60));
     let ramp = Ramp { low, high, p_max: 0.5, p_beyond: 1.0, at: RampAt::Departure };
     let marks = script().gate(ReflectGate::Marked).plan(|p| p.built = Built::OnFeedback);
-    let marks = marks.point(move |_, _, ctl, _| ctl.mark(ramp)).sink(|at, ctl, _| {
-        if let AtSink::Frame(_) = at {
-            ctl.reply(Feedback::Cnp);
-        }
-    });
+    let marks =
+        marks.point(move |_, _, ctl, _| ctl.mark(ramp)).on_frame(|_, ctl, _| ctl.reply(Feedback::Cnp));
     let limited = |share: f64| {
         with(
             star(0.5, 1),

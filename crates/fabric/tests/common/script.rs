@@ -129,6 +129,17 @@ impl Script {
     ) -> Self {
         Self { sink: Some(Arc::new(f)), ..self }
     }
+    /// Does this at each frame that wakes a reflector.
+    pub(crate) fn on_frame(
+        self,
+        f: impl Fn(&FrameView, &mut ReflectorControl<'_>, &Notes) + Send + Sync + 'static,
+    ) -> Self {
+        self.sink(move |at, ctl, notes| {
+            if let AtSink::Frame(frame) = at {
+                f(frame, ctl, notes);
+            }
+        })
+    }
 }
 
 impl std::fmt::Debug for Script {

@@ -17,12 +17,10 @@ use std::sync::Arc;
 /// The drill as a scheme. Its reflectors note each frame.
 fn scheme(drill: &Drill) -> Script {
     let (answers, paced) = (drill.answers, drill.clone());
-    let scheme = script().everywhere().gate(ReflectGate::Always).sink(move |at, ctl, notes| {
-        if let AtSink::Frame(f) = at {
-            notes.say(ctl.now(), format!("{} to {}: {} B", f.src.0, f.dst.0, f.len.get()));
-            if answers {
-                ctl.reply(SAYS);
-            }
+    let scheme = script().everywhere().gate(ReflectGate::Always).on_frame(move |f, ctl, notes| {
+        notes.say(ctl.now(), format!("{} to {}: {} B", f.src.0, f.dst.0, f.len.get()));
+        if answers {
+            ctl.reply(SAYS);
         }
     });
     let limited = !drill.pace.is_empty();
