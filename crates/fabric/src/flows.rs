@@ -198,33 +198,3 @@ impl Arrived {
         open.map(one).collect()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-
-    /// Flows from one host to another, none of which has arrived.
-    fn arriving(src: u32, flows: Vec<Incoming>) -> Arrived {
-        let known = Inbound { flows: flows.into(), pairs: vec![(src, 0)].into() };
-        Flows { incoming: BTreeMap::from([(9, known)]), ..Flows::default() }.to(9)
-    }
-
-    /// Flows of a pair end in any order, also where their numbers begin anew.
-    #[test]
-    fn flows_end_in_any_order() {
-        let sizes: Vec<Incoming> = (0..70_000).map(|start| Incoming { on_link: 100, start }).collect();
-        let mut arrived = arriving(7, sizes);
-        let mut take = |flow: u32, now| arrived.take(now, 7, number(now as u32, Some(flow as u16)), 50);
-        for pair in (0..70_000u32).step_by(2) {
-            assert_eq!(take(pair + 1, 1).unwrap(), None);
-            assert_eq!(take(pair, 2).unwrap(), None);
-            let second = take(pair + 1, 3).unwrap().unwrap();
-            let first = take(pair, 4).unwrap().unwrap();
-            let ends = |c: Completion| (c.start.as_ps(), c.end.as_ps());
-            assert_eq!((ends(second), ends(first)), ((u64::from(pair) + 1, 3), (u64::from(pair), 4)));
-        }
-        assert!(take(3, 5).is_err(), "all are over");
-        assert!(arrived.missing().is_empty());
-    }
-}

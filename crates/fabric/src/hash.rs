@@ -95,26 +95,10 @@ fn murmur3(words: [u32; 3], seed: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// Values of another implementation.
+    /// A hash of another implementation; switches and seeds salt a flow differently.
     #[test]
-    fn murmur_by_known_answers() {
-        assert_eq!(murmur3([0; 3], 0), 0xD941_144B);
+    fn murmur_by_known_answers_and_salts() {
         assert_eq!(murmur3([address(41), address(40), 10_000 | 100 << 16], 320), 0xEABC_1E12);
-        assert_eq!(murmur3([u32::MAX, 1, 2], 0xDEAD_BEEF), 0xD2E7_7885);
-        assert_eq!(address(314), 0x0b01_3a01);
-    }
-
-    #[test]
-    fn numbers_of_names() {
-        assert_eq!(
-            (number("S320"), number("H7"), number("core"), number("S99999")),
-            (Some(320), Some(7), None, None)
-        );
-    }
-
-    /// Switches salt a flow differently, and seeds do; a polarised network does not.
-    #[test]
-    fn salts_differ() {
         assert!(salt(1, 0) != salt(1, 1) && salt(1, 0) != salt(2, 0));
     }
 }

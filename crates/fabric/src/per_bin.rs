@@ -54,26 +54,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_span_is_shared_by_the_bins_that_it_touches() {
-        let mut bins = PerBin::new(10, 40);
-        for (from, to) in [(3, 5), (8, 21), (30, 30), (39, 45)] {
-            bins.add_span(from, to);
-        }
-        let mut sum = Vec::new();
+    fn amounts_and_spans_are_shared_by_the_bins_that_they_touch() {
+        let (mut spans, mut bins, mut sum) = (PerBin::new(10, 40), PerBin::new(10, 35), vec![1]);
+        [(3, 5), (8, 21), (30, 30), (39, 45)].iter().for_each(|s| spans.add_span(s.0, s.1));
+        [(0, 1), (9, 2), (10, 4), (29, 8), (30, 16)].iter().for_each(|a| bins.add(a.0, a.1));
         bins.pour(&mut sum);
-        assert_eq!(sum, [4, 10, 1, 1]);
-        PerBin::default().add_span(0, 5);
-    }
-
-    #[test]
-    fn each_amount_falls_into_its_bin() {
-        let mut bins = PerBin::new(10, 35);
-        for (now, amount) in [(0, 1), (9, 2), (10, 4), (29, 8), (30, 16)] {
-            bins.add(now, amount);
-        }
-        let mut sum = vec![1];
-        bins.pour(&mut sum);
-        assert_eq!(sum, [4, 4, 8]);
-        PerBin::new(0, 35).add(5, 1);
+        assert_eq!((&spans.values[..], sum), (&[4, 10, 1, 1][..], vec![4, 4, 8]));
     }
 }

@@ -15,7 +15,6 @@ use cnsim_scheme_api::{
 };
 use common::change;
 use common::script::*;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Why the network stops.
 fn stopped(script: &Script, words: &str) {
@@ -155,32 +154,6 @@ fn a_reflector_chooses_other_frames() {
     let vain = vain.sink(|_, ctl, _| ctl.hear(ReflectGate::Always));
     let error = run_all(&vain, network(&[0.9])).map(|_| ()).unwrap_err();
     assert!(error.contains("by its plan no data frame wakes a reflector"), "{error}");
-}
-
-// Covers: ReflectorControl::hear
-/// Three frames after each marked one wake it, whatever they are, but where another mark comes first and at the end.
-#[test]
-fn a_reflector_hears_others_for_as_long_as_it_wants() {
-    let left = AtomicU64::new(0);
-    let script = gated(ReflectGate::Marked)
-        .sink(move |at, ctl, _| match at {
-            AtSink::Start => left.store(0, Relaxed),
-            AtSink::Frame(f) => {
-                let more = if f.marked { 3 } else { left.load(Relaxed) - 1 };
-                left.store(more, Relaxed);
-                ctl.hear(if more > 0 { ReflectGate::Always } else { ReflectGate::Marked });
-            }
-            _ => {}
-        })
-        .point(|_, _, ctl, _| ctl.mark(Ramp { p_max: 0.05, p_beyond: 0.05, ..Ramp::step(Bytes::ZERO) }));
-    let mut spec = network(&[0.9]);
-    spec.duration = Time::from_ms(5);
-    let seen = run_all(&script, spec).unwrap();
-    let (unmarked, marked) = (seen.count("frame false"), seen.count("frame true"));
-    assert!(marked > 100 && (2 * marked..=3 * marked).contains(&unmarked), "{unmarked}, {marked}");
-    // Each of the others follows a mark, or another of them, without a gap.
-    let all = seen.all("frame");
-    assert!(all.windows(4).all(|w| w.iter().any(|n| n.1.starts_with("frame true"))));
 }
 
 // Covers: PointControl::sample_after PointControl::bytes_since_armed CongestionPoint::start CongestionPoint::on_sample

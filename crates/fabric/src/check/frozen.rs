@@ -72,15 +72,3 @@ pub(crate) fn standstill(net: &Net, spec: &RunSpec, switches: &[Vec<Stopped>]) -
     }
     (!path.is_empty()).then_some(Standstill { ports: path, circle })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_port_where_nothing_waits_is_not_stopped() {
-        assert_eq!(Stopped::new(3, true, std::iter::empty()), None);
-        let stopped = Stopped::new(3, true, [7, 2, 7].into_iter());
-        assert_eq!(stopped.map(|s| s.inputs), Some(vec![2, 7]));
-    }
-}
