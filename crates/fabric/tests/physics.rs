@@ -211,8 +211,8 @@ fn sources_keep_their_load() {
     let (bursts, on_off) = (Arrivals::Bursts { load: 0.3, frames: 20 }, Arrivals::OnOff { on, off, shift });
     for (arrivals, us, frames) in [
         (bursts, 200_000, 46_700..=53_300),
-        (on_off.clone(), 200_000, 55_550..=55_560),
-        (on_off.clone(), 29, 5..=5),
+        (on_off, 200_000, 55_550..=55_560),
+        (on_off, 29, 5..=5),
         (on_off, 33, 8..=8),
     ] {
         let mut spec = single_switch(2, 0.0, true, Time::from_us(us), 3);
@@ -254,15 +254,17 @@ fn a_change_at_time_zero() {
     }
 }
 
-/// What each of so many senders has of a drop-tail port of 100 KB to which all send as fast as they may, in phase and with equal clocks.
+/// What each of so many senders has of a drop-tail port of 66 frames to which all send as fast as they may, in phase and with equal clocks.
 fn shares(senders: usize, ties: Ties, seed: u64, engine: Engine) -> Vec<f64> {
     let mut spec = single_switch(senders + 1, 0.0, false, Time::from_ms(10), seed);
     spec.ties = ties;
-    spec.switches[0].buffer.output_limit = Some(Bytes::from_kb(100));
+    spec.switches[0].buffer.output_limit = Some(Bytes::new(99_000));
     spec.record.matrix = true;
     spec.hosts.iter_mut().for_each(|host| host.sources = vec![greedy(0)]);
     spec.hosts[0].sources.clear();
     let (out, n) = (by(engine, &spec), senders + 1);
+    let port = out.switches[0].ports[0];
+    assert!(port.queue_max == 99_000 && port.dropped == 0 && port.dropped_by_limit > 1000, "{port:?}");
     let bytes: Vec<f64> = (1..n).map(|src| out.matrix[src * n] as f64).collect();
     bytes.iter().map(|b| b / bytes.iter().sum::<f64>()).collect()
 }
