@@ -263,7 +263,7 @@ fn shares(senders: usize, ties: Ties, seed: u64, engine: Engine) -> Vec<f64> {
     spec.hosts.iter_mut().for_each(|host| host.sources = vec![greedy(0)]);
     spec.hosts[0].sources.clear();
     let (out, n) = (by(engine, &spec), senders + 1);
-    let port = out.switches[0].ports[0];
+    let port = &out.switches[0].ports[0];
     assert!(port.queue_max == 99_000 && port.dropped == 0 && port.dropped_by_limit > 1000, "{port:?}");
     let bytes: Vec<f64> = (1..n).map(|src| out.matrix[src * n] as f64).collect();
     bytes.iter().map(|b| b / bytes.iter().sum::<f64>()).collect()
