@@ -93,18 +93,14 @@ fn turns(workers: usize, letters: bool) -> Vec<u64> {
     })
 }
 
-/// All receive the letters and numbers of the turn, no later ones, and stop in the same turn.
+/// All receive the letters and numbers of the turn, no later ones, and stop in the same turn: two workers in every order, three with
+/// one preemption.
 #[test]
-fn two_workers_in_every_order() {
-    for letters in [true, false] {
-        all_orders(None, move || assert_eq!(turns(2, letters), [1, 1]));
-    }
-}
-
-#[test]
-fn three_workers_in_many_orders() {
-    for letters in [true, false] {
-        all_orders(Some(1), move || assert_eq!(turns(3, letters), [1, 1, 1]));
+fn turns_end_together() {
+    for (workers, preemptions) in [(2, None), (3, Some(1))] {
+        for letters in [true, false] {
+            all_orders(preemptions, move || assert_eq!(turns(workers, letters), vec![1; workers]));
+        }
     }
 }
 

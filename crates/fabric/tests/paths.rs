@@ -6,6 +6,8 @@
 
 mod common;
 
+use Mark::{Alone, CalmWindow, CaughtUp, Crossed, Flown, HostByEvent, InOrder, InPieces, InStep, Launched};
+use Mark::{NotQuiet, PassedOver, PutBack, Ranked, SentStraight, Stretched, ThinWindow, TiesDrawn, Together};
 use Visits::{Adaptive, All, Due, Turns};
 use cnsim_fabric::marks::{Mark, forget, seen};
 use cnsim_fabric::*;
@@ -75,24 +77,24 @@ fn stars() {
         )
     };
     for (why, spec, visits, marks) in [
-        ("below every threshold", star(0.85, 1), All, &[Mark::CalmWindow, Mark::SentStraight][..]),
+        ("below every threshold", star(0.85, 1), All, &[CalmWindow, SentStraight][..]),
         (
             "near a threshold frames go back and are taken in order",
             hot(star(0.85, 6)),
             All,
-            &[Mark::PutBack, Mark::InOrder, Mark::InStep, Mark::HostByEvent],
+            &[PutBack, InOrder, InStep, HostByEvent],
         ),
         (
             "samples are found after all frames are stored",
             with(star(0.6, 1), samples()),
             All,
-            &[Mark::CalmWindow, Mark::CaughtUp],
+            &[CalmWindow, CaughtUp],
         ),
-        ("marks are answered", with(star(0.8, 2), marks), All, &[Mark::HostByEvent]),
-        ("hosts with limiters go event by event", limited(0.02), All, &[Mark::HostByEvent]),
-        ("but for limiters at line rate", limited(1.0), All, &[Mark::SentStraight]),
-        ("one that stays quiet runs far", star(0.05, 20), Adaptive, &[Mark::Stretched]),
-        ("and back", hot(star(0.3, 20)), Turns, &[Mark::Stretched, Mark::NotQuiet]),
+        ("marks are answered", with(star(0.8, 2), marks), All, &[HostByEvent]),
+        ("hosts with limiters go event by event", limited(0.02), All, &[HostByEvent]),
+        ("but for limiters at line rate", limited(1.0), All, &[SentStraight]),
+        ("one that stays quiet runs far", star(0.05, 20), Adaptive, &[Stretched]),
+        ("and back", hot(star(0.3, 20)), Turns, &[Stretched, NotQuiet]),
     ] {
         takes(why, &spec, 1, visits, marks);
     }
@@ -108,10 +110,10 @@ fn long_windows_are_taken_in_pieces() {
     let stopped = far(hot(star(0.85, 6)));
     let all = [far(star(0.85, 2)), stopped.clone(), with(stopped.clone(), samples())];
     for (visits, spec) in [All, Turns, Adaptive].into_iter().flat_map(|v| all.iter().map(move |s| (v, s))) {
-        takes("far", spec, 1, visits, &[Mark::InPieces]);
+        takes("far", spec, 1, visits, &[InPieces]);
     }
-    takes("tree", &leaves(0.7, Time::from_us(60), Time::from_ms(1)), 2, All, &[Mark::InPieces]);
-    takes("stopped", &stopped, 1, All, &[Mark::InPieces, Mark::InOrder, Mark::InStep]);
+    takes("tree", &leaves(0.7, Time::from_us(60), Time::from_ms(1)), 2, All, &[InPieces]);
+    takes("stopped", &stopped, 1, All, &[InPieces, InOrder, InStep]);
 }
 
 /// Finite flows and endless ones, into a port that sends XOFF: slots in vain are passed over, or drawn.
@@ -127,8 +129,8 @@ fn a_greedy_host_goes_event_by_event() {
                 false => SourceSpec { arrivals: Arrivals::Greedy, ..bernoulli(0.0) },
             };
         }
-        takes("greedy", &spec, 1, All, &[Mark::HostByEvent, Mark::InStep]);
-        takes("greedy", &spec, 1, Turns, &[Mark::HostByEvent]);
+        takes("greedy", &spec, 1, All, &[HostByEvent, InStep]);
+        takes("greedy", &spec, 1, Turns, &[HostByEvent]);
     }
 }
 
@@ -149,28 +151,16 @@ fn trees() {
         h.sources[0].destinations = Destinations::Among(vec![NodeId(0), NodeId(1), NodeId(5)]);
     }
     for (why, spec, threads, visits, marks) in [
-        ("frames that take turns go in order", &in_turn, 1, All, &[Mark::InOrder, Mark::Ranked][..]),
-        ("draws are taken in order", &drawn, 1, All, &[Mark::TiesDrawn]),
-        ("draws are taken in order", &drawn, 1, Due, &[Mark::TiesDrawn]),
-        ("messages pass among the data", &with(far(0.6), samples()), 1, All, &[Mark::CalmWindow]),
-        (
-            "only nodes with something are visited",
-            &near(0.1, 300),
-            1,
-            Due,
-            &[Mark::ThinWindow, Mark::Flown, Mark::PassedOver],
-        ),
-        ("what waits goes ahead", &waits, 1, Due, &[Mark::Launched]),
-        ("what waits goes ahead", &waits, 2, Due, &[Mark::Crossed, Mark::Launched]),
-        ("what waits goes ahead", &waits, 3, Due, &[Mark::Crossed]),
-        (
-            "all pass over the same turns",
-            &near(0.05, 300),
-            2,
-            Due,
-            &[Mark::Crossed, Mark::ThinWindow, Mark::Flown, Mark::PassedOver],
-        ),
-        ("all", &near(0.05, 300), 3, Turns, &[Mark::Crossed, Mark::ThinWindow, Mark::CalmWindow]),
+        ("frames that take turns go in order", &in_turn, 1, All, &[InOrder, Ranked][..]),
+        ("draws are taken in order", &drawn, 1, All, &[TiesDrawn]),
+        ("draws are taken in order", &drawn, 1, Due, &[TiesDrawn]),
+        ("messages pass among the data", &with(far(0.6), samples()), 1, All, &[CalmWindow]),
+        ("only nodes with something are visited", &near(0.1, 300), 1, Due, &[ThinWindow, Flown, PassedOver]),
+        ("what waits goes ahead", &waits, 1, Due, &[Launched]),
+        ("what waits goes ahead", &waits, 2, Due, &[Crossed, Launched]),
+        ("what waits goes ahead", &waits, 3, Due, &[Crossed]),
+        ("all pass over the same turns", &near(0.05, 300), 2, Due, &[Crossed, ThinWindow, Flown, PassedOver]),
+        ("all", &near(0.05, 300), 3, Turns, &[Crossed, ThinWindow, CalmWindow]),
     ] {
         takes(why, spec, threads, visits, marks);
     }
@@ -182,8 +172,8 @@ fn one_thread_runs_what_is_not_worth_a_barrier() {
     let mut spec = leaves(0.3, Time::from_ns(100), Time::from_ms(300));
     spec.links.iter_mut().for_each(|l| l.rate = Rate::from_mbps(1.0));
     for threads in [2, 3] {
-        takes("slow", &spec, threads, Adaptive, &[Mark::Alone, Mark::Crossed]);
-        assert!(threads > 2 || seen(Mark::Together) == 0);
+        takes("slow", &spec, threads, Adaptive, &[Alone, Crossed]);
+        assert!(threads > 2 || seen(Together) == 0);
     }
 }
 
@@ -193,8 +183,8 @@ fn threads_are_taken_and_left_as_the_load_changes() {
     let mut spec = leaves(0.2, Time::from_us(10), Time::from_ms(26));
     let (on, off, shift) = (Time::from_ms(6), Time::from_ms(14), Time::ZERO);
     spec.hosts[1..].iter_mut().for_each(|h| h.sources[0].arrivals = Arrivals::OnOff { on, off, shift });
-    takes("on and off", &spec, 2, Adaptive, &[Mark::Alone, Mark::Together, Mark::Crossed]);
-    assert!(seen(Mark::Together) > 1, "threads were not taken again");
+    takes("on and off", &spec, 2, Adaptive, &[Alone, Together, Crossed]);
+    assert!(seen(Together) > 1, "threads were not taken again");
 }
 
 /// The load comes and goes, so that the choice of nodes to visit is made anew again and again.
@@ -205,7 +195,7 @@ fn the_choice_changes_with_the_load() {
     let burst = SourceSpec { arrivals: Arrivals::OnOff { on, off, shift }, ..bernoulli(0.9) };
     spec.hosts.iter_mut().for_each(|h| h.sources.push(burst.clone()));
     for threads in [1, 2] {
-        takes("bursts", &spec, threads, Adaptive, &[Mark::ThinWindow, Mark::CalmWindow]);
+        takes("bursts", &spec, threads, Adaptive, &[ThinWindow, CalmWindow]);
         // Each worker visits all in the first burst, chooses what is due after it, all in the second, and what is due again.
         let chosen = (seen(Mark::ChoseDue), seen(Mark::ChoseAll));
         assert_eq!(chosen, (2 * threads as u64, threads as u64), "{threads} threads");

@@ -95,6 +95,11 @@ impl Shaker {
     fn on(&self, act: u64) -> bool {
         self.acts & act > 0
     }
+    fn may(&self, act: u64, does: impl FnOnce()) {
+        if self.on(act) {
+            does();
+        }
+    }
     fn ramp(&self) -> Ramp {
         let at = if self.on(act::ARRIVAL) { RampAt::Arrival } else { RampAt::Departure };
         Ramp { at, ..self.ramp }
@@ -158,12 +163,8 @@ impl CongestionPoint for Point {
             ctl.wake_at_probes();
         }
         self.arm(s.samples, ctl);
-        if s.on(act::TICKS) {
-            ctl.start_timer(Slot(0), s.period + Time::from_ns(u64::from(self.1 % 5) * 10));
-        }
-        if s.on(act::RAMP) {
-            ctl.mark(s.ramp());
-        }
+        s.may(act::TICKS, || ctl.start_timer(Slot(0), s.period + Time::from_ns(u64::from(self.1 % 5) * 10)));
+        s.may(act::RAMP, || ctl.mark(s.ramp()));
         self.change(queue, ctl);
     }
     fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
@@ -213,9 +214,7 @@ impl CongestionPoint for Point {
             ctl.gauge("stopped", queue.paused.map_or(-1.0, |t| t.as_secs_f64()));
         }
         self.change(queue, ctl);
-        if self.0.on(act::REARMS) {
-            self.arm(queue.arrived / 64 % 5, ctl);
-        }
+        self.0.may(act::REARMS, || self.arm(queue.arrived / 64 % 5, ctl));
     }
 }
 
@@ -255,20 +254,14 @@ fn faster(limiter: &mut Limiter<'_>, factor: f64) {
 impl ReactionPoint for Reaction {
     fn start(&mut self, limiter: &mut Limiter<'_>) {
         let (s, line) = (self.0, limiter.line_rate());
-        if s.on(act::COUNTS) {
-            limiter.wake_after(Bytes::new(1 + s.bytes));
-        }
-        if s.on(act::TIMERS) {
-            limiter.start_timer(Slot(0), Time::from_us(6));
-        }
+        s.may(act::COUNTS, || limiter.wake_after(Bytes::new(1 + s.bytes)));
+        s.may(act::TIMERS, || limiter.start_timer(Slot(0), Time::from_us(6)));
         if s.on(act::TAGS) {
             let rates = s.on(act::STAMPS) || matches!(s.reflect, ReflectGate::ReturnTags(_));
             let tag = if rates { Tag::RateDiscovery(line * 0.4) } else { Tag::Regulated(PointId(7)) };
             limiter.tag_frames_with(tag, if s.on(act::EVERY) { 1.0 } else { 0.3 });
         }
-        if s.on(act::ENGAGED) {
-            limiter.engage();
-        }
+        s.may(act::ENGAGED, || limiter.engage());
     }
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
         let (s, line) = (self.0, limiter.line_rate());
@@ -313,9 +306,7 @@ impl ReactionPoint for Reaction {
         let more = s.bytes as f64 * limiter.uniform();
         limiter.wake_after(Bytes::new(1 + s.bytes + more as u64));
         limiter.gauge("up", limiter.rate().gbps());
-        if s.on(act::TIMERS) {
-            limiter.start_timer(Slot(2), Time::from_ns(300));
-        }
+        s.may(act::TIMERS, || limiter.start_timer(Slot(2), Time::from_ns(300)));
         self.probe(limiter);
         if limiter.rate() == limiter.line_rate() {
             limiter.release_when_empty();
@@ -354,9 +345,7 @@ impl Echo {
 
 impl Reflector for Echo {
     fn start(&mut self, ctl: &mut ReflectorControl<'_>) {
-        if self.0.on(act::ALARMS) {
-            ctl.start_timer(Slot(3), Time::from_us(5));
-        }
+        self.0.may(act::ALARMS, || ctl.start_timer(Slot(3), Time::from_us(5)));
     }
     fn on_frame(&mut self, frame: &FrameView, ctl: &mut ReflectorControl<'_>) {
         let (s, u) = (self.0, ctl.uniform());
@@ -379,9 +368,7 @@ impl Reflector for Echo {
                 (_, marked) => Feedback::User([received, u64::from(marked)]),
             });
         }
-        if s.on(act::RESTS) {
-            ctl.ignore_for(Time::from_us([2, 9, 20][(u * 96.0) as usize % 3]));
-        }
+        s.may(act::RESTS, || ctl.ignore_for(Time::from_us([2, 9, 20][(u * 96.0) as usize % 3])));
         if s.on(act::HEARS) {
             ctl.hear(match (u * 1024.0) as u64 % 10 {
                 _ if frame.marked => ReflectGate::Always,
@@ -399,12 +386,8 @@ impl Reflector for Echo {
         if ctl.uniform() < 0.9 {
             ctl.reply(Feedback::ProbeReply { probe: *probe, at, rx_rate });
         }
-        if self.0.on(act::ALARMS) {
-            ctl.start_timer(Slot(0), Time::from_us(2));
-        }
-        if self.0.on(act::HEARS) {
-            ctl.ignore_for(Time::from_us(4));
-        }
+        self.0.may(act::ALARMS, || ctl.start_timer(Slot(0), Time::from_us(2)));
+        self.0.may(act::HEARS, || ctl.ignore_for(Time::from_us(4)));
     }
     fn on_timer(&mut self, slot: Slot, ctl: &mut ReflectorControl<'_>) {
         let (s, received) = (self.0, self.received(ctl));
