@@ -77,7 +77,6 @@ impl TxRate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_scheme_api::network::{Purpose, Stream};
 
     /// From the slowest rate of a port to the fastest link, products of the longest frame's time stay below 64 bits, and times are those
     /// of exact arithmetic to the picosecond, and the fixed point's share of it.
@@ -96,9 +95,8 @@ mod tests {
 
     #[test]
     fn nearest_is_round() {
-        let mut r = Stream::new(1, 0, Purpose::Test);
-        let odd = [0.49999999999999994, 0.5, 1.5, 4503599627370495.5, 9007199254740993.0, 1e300, f64::NAN];
-        let drawn = (0..100_000u64).map(|i| (r.bits() >> (i % 64)) as f64 * 0.5);
-        odd.into_iter().chain(drawn).for_each(|x| assert_eq!(nearest(x), x.round() as u64, "{x}"));
+        let odd =
+            [0.49999999999999994, 0.5, 1.5, 2.5, 4503599627370495.5, 9007199254740993.0, 1e300, f64::NAN];
+        odd.map(|x| assert_eq!(nearest(x), x.round() as u64, "{x}"));
     }
 }

@@ -217,22 +217,3 @@ impl Wheel {
         self.fine.get_mut(place).map_or(0, std::mem::take)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A node is entered for a far turn after the next one was asked for: the beginning of its group is passed over, it is not.
-    #[test]
-    fn nobody_is_late_who_is_entered_after_the_question() {
-        for (halves, odd) in [(false, false), (true, false), (true, true)] {
-            for to in [4097, 4130, 4137, 4138] {
-                let mut wheel = Wheel::new(60, u64::MAX >> 2, &[odd], 0, halves, Vec::new());
-                wheel.restart(4049);
-                wheel.enter_at(0, 4138 * 60);
-                let seen = [to, to + 1].map(|turn| (wheel.go_to(turn), wheel.take(0)).1);
-                assert!(seen.contains(&1), "{halves}, {odd}, {to}");
-            }
-        }
-    }
-}
