@@ -97,6 +97,6 @@ mod tests {
     fn nearest_is_round() {
         let odd =
             [0.49999999999999994, 0.5, 1.5, 2.5, 4503599627370495.5, 9007199254740993.0, 1e300, f64::NAN];
-        odd.map(|x| assert_eq!(nearest(x), x.round() as u64, "{x}"));
+        odd.iter().for_each(|&x| assert_eq!(nearest(x), x.round() as u64, "{x}"));
     }
 }
