@@ -14,7 +14,7 @@ use crate::fast::host::Host;
 use crate::fast::sweep::Scratch;
 use crate::fast::switch::Switch;
 use crate::fast::wires::{FOREIGN, Wires};
-use crate::model::Direct;
+use crate::model::{Direct, Packet};
 use crate::net::Net;
 use crate::outcome::{ByModel, Outcome};
 use crate::spec::RunSpec;
@@ -189,7 +189,7 @@ fn close_parts(net: &Net, spec: &RunSpec, parts: Vec<Part>) -> Result<Outcome, R
     let (mut on_wires, mut hosts, mut switches) = (Ledger::default(), BTreeMap::new(), BTreeMap::new());
     for part in parts {
         let entries = part.wires.inboxes.iter().flat_map(|i| i.entries());
-        entries.filter(|e| e.frame.is_data()).for_each(|e| on_wires.add(&e.frame));
+        entries.for_each(|e| e.frame.enter(&mut on_wires));
         // What the links hold is counted: their memory goes before the books take theirs.
         drop(part.wires);
         hosts.extend(part.hosts.into_iter().map(|h| (h.sides.sender.settings.id, h.close(net))));

@@ -1,9 +1,9 @@
 //! Frames, and queues of them.
 
-use crate::check::{Ledger, broken};
+use crate::check::broken;
 use crate::model::{Data, Lane, MANAGED, To, lowered};
 use crate::net::{LONGEST, Net};
-use cnsim_scheme_api::{Feedback, FlowId, PointId, Tag};
+use cnsim_scheme_api::{Feedback, FlowId, PointId};
 use prefetch_index::prefetch_index;
 
 pub(crate) use crate::model::{NEVER, SMALLEST as CONTROL};
@@ -85,10 +85,6 @@ impl Frame {
     pub(crate) fn set_finite(&mut self) {
         self.word |= FINITE;
     }
-    /// Is it of a finite flow?
-    pub(crate) fn is_finite(&self) -> bool {
-        self.word & FINITE != 0
-    }
     /// XOFF or XON.
     pub(crate) fn pause(kind: Kind) -> Self {
         Self { word: (kind as u64) << KIND, len: CONTROL, ..Self::default() }
@@ -138,35 +134,27 @@ impl Frame {
             src: u32::from(self.src),
             dst: u32::from(self.dst),
             number: self.seq,
-            finite: self.is_finite(),
+            finite: self.word & FINITE != 0,
             born: self.born(),
-            tag: (self.tag_kind(), self.ext),
-            marked: self.marked(),
-            counted: self.counted(),
+            tag: ((self.word >> TAG) as u8, self.ext),
+            marked: self.is_marked(),
+            counted: self.word & COUNTED != 0,
         }
     }
     /// Marked by a ramp.
-    pub(crate) fn marked(&self) -> bool {
+    pub(crate) fn is_marked(&self) -> bool {
         self.word & MARKED != 0
     }
     pub(crate) fn set_marked(&mut self, marked: bool) {
         self.word = self.word & !MARKED | if marked { MARKED } else { 0 };
     }
     /// Its bytes are already counted by its limiter.
-    pub(crate) fn counted(&self) -> bool {
-        self.word & COUNTED != 0
-    }
     pub(crate) fn set_counted(&mut self) {
         self.word |= COUNTED;
     }
     #[inline]
     pub(crate) fn tagged(&self) -> bool {
         self.word >> TAG != 0
-    }
-    /// Kind of its tag; 0 for none.
-    #[inline]
-    pub(crate) fn tag_kind(&self) -> u8 {
-        (self.word >> TAG) as u8
     }
     /// Lets a control frame say what needs no body; false for what does. Noted where the marks of a data frame stand.
     #[inline]
@@ -192,17 +180,9 @@ impl Frame {
     pub(crate) fn set_probe(&mut self, to_point: bool) {
         self.word |= (1 | u64::from(to_point) << 1) << TAG;
     }
-    /// Does the probe end at a congestion point?
-    #[inline]
-    pub(crate) fn is_for_point(&self) -> bool {
-        self.word >> TAG == 3
-    }
     /// Is it a message or probe whose body is kept beside it?
     pub(crate) fn has_body(&self) -> bool {
         matches!(self.kind(), Kind::Control | Kind::InBand) && self.word & (3 << SAID) == 0
-    }
-    pub(crate) fn set_tag(&mut self, tag: Tag) {
-        self.set_packed_tag(tag.pack());
     }
     #[inline]
     pub(crate) fn set_packed_tag(&mut self, (kind, ext): (u8, u32)) {
@@ -271,28 +251,15 @@ impl Ring {
     pub(crate) fn front(&self) -> Option<&Entry> {
         if self.is_empty() { None } else { self.buf.get(self.head as usize) }
     }
-    #[inline]
-    pub(crate) fn front_mut(&mut self) -> Option<&mut Entry> {
-        if self.is_empty() { None } else { self.buf.get_mut(self.head as usize) }
-    }
-    /// The entry before the last `behind`.
-    pub(crate) fn last_but_mut(&mut self, behind: usize) -> Option<&mut Entry> {
-        let at = (self.tail as usize).checked_sub(behind + 1)?;
-        if at < self.head as usize { None } else { self.buf.get_mut(at) }
-    }
-    /// Puts a control frame in its place: by time, then by input. `last` as in [`Ring::insert_by_time`].
-    #[inline]
-    pub(crate) fn place_control(&mut self, last: &mut u64, ready: u64, frame: &Frame) {
-        if *last >= ready {
-            return self.place_before(&Entry { ready, frame: *frame }, frame.input);
-        }
-        *last = ready;
-        self.append(ready, frame, frame.input);
-    }
     /// All, first to last.
     #[inline]
     pub(crate) fn entries(&self) -> &[Entry] {
         self.buf.get(self.head as usize..self.tail as usize).unwrap_or_default()
+    }
+    /// All, first to last.
+    #[inline]
+    pub(crate) fn entries_mut(&mut self) -> &mut [Entry] {
+        self.buf.get_mut(self.head as usize..self.tail as usize).unwrap_or_default()
     }
     /// Forgets the first `n` entries, which there are. Without branches, as whether another follows cannot be predicted.
     #[inline(always)]
@@ -313,27 +280,21 @@ impl Ring {
         prefetch_index(&self.buf, self.tail as usize);
         prefetch_index(&self.buf, self.tail as usize + 2);
     }
-    /// Takes the last entry if its time is not before `base`.
-    pub(crate) fn pop_back_since(&mut self, base: u64) -> Option<Entry> {
-        let last = *self.entries().last()?;
-        if last.ready < base {
-            return None;
-        }
-        self.tail -= 1;
-        if self.tail == self.head {
-            (self.head, self.tail) = (0, 0);
-        }
+    /// Forgets all but the first `n` entries.
+    pub(crate) fn truncate(&mut self, n: usize) {
+        self.head = if n == 0 { 0 } else { self.head };
+        self.tail = self.head + n as u32;
         if let Some(after) = self.buf.get_mut(self.tail as usize) {
             after.ready = AFTER;
         }
-        Some(last)
     }
-    /// Appends an entry, or puts it before those of later times. `last` is the latest time of them, or one that has gone
-    /// by; it is kept apart, as the last place may not be in the cache.
+    /// Appends an entry, or puts it before those of later times; with an `input` before those of its time, too, whose inputs are
+    /// larger. `last` is the latest time of them, or one that has gone by; it is kept apart, as the last place may not be in the
+    /// cache.
     #[inline(always)]
-    pub(crate) fn insert_by_time(&mut self, last: &mut u64, entry: &Entry) {
-        if *last > entry.ready {
-            return self.place_before(entry, u16::MAX);
+    pub(crate) fn place(&mut self, last: &mut u64, entry: &Entry, input: Option<u16>) {
+        if *last > entry.ready || (*last == entry.ready && input.is_some()) {
+            return self.place_before(entry, input.unwrap_or(u16::MAX));
         }
         *last = entry.ready;
         self.push_back(entry);
@@ -425,14 +386,6 @@ impl Ring {
         let (at, tail) = (self.head as usize + at, self.tail as usize);
         self.buf.copy_within(at..tail - 1, at + 1);
         self.buf[at] = entry;
-    }
-}
-
-impl Ledger {
-    /// Enters a data frame.
-    #[inline]
-    pub(crate) fn add(&mut self, frame: &Frame) {
-        self.enter(u32::from(frame.src), u32::from(frame.dst), frame.seq);
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) use arrivals::{Scratch, bit, of_bits};
 use crate::check::broken;
 use crate::fast::frame::{Entry, Kind, NEVER, NO_EVENT, order};
 use crate::fast::mmu::Mmu;
-use crate::fast::switch::{Port, Stored, Switch, leaves_marked};
+use crate::fast::switch::{Port, Switch, leaves_marked};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::net::Net;
@@ -114,17 +114,17 @@ impl Switch {
             let mut taken = 0;
             loop {
                 let f = &entry.frame;
-                let (how, out) = if f.is_data() {
+                let (stored, out) = if f.is_data() {
                     let out = usize::from(f.output(net, self.index, &mut self.next_path));
                     (self.store_calmly(out, input, entry), out)
                 } else if f.kind() == Kind::Control && self.store_control(entry.ready, f, net, bodies) {
-                    (Stored::Calmly, 0)
+                    (Some(false), 0)
                 } else {
-                    (Stored::Not, 0)
+                    (None, 0)
                 };
-                taken += u32::from(how != Stored::Not);
-                if how != Stored::Calmly {
-                    if how == Stored::Not || !self.may_be_ahead {
+                taken += u32::from(stored.is_some());
+                if stored != Some(false) {
+                    if stored.is_none() || !self.may_be_ahead {
                         inbox.skip_many(taken);
                         self.unstore(base, wires);
                         return false;
@@ -151,16 +151,19 @@ impl Switch {
         self.ran_out = 0;
         for (p, port) in self.ports.iter_mut().enumerate().take(self.linked) {
             port.last = 0;
-            while let Some(e) = port.data.pop_back_since(base) {
-                port.queued -= u64::from(e.frame.len);
-                port.countdown += i64::from(e.frame.len);
+            let before = port.data.entries().partition_point(|e| e.ready < base);
+            for Entry { ready, frame } in &port.data.entries()[before..] {
+                let (len, input) = (frame.len, usize::from(frame.input));
+                port.queued -= u64::from(len);
+                port.countdown += i64::from(len);
                 // What was stored without consequence leaves without any.
-                let row = self.mmu.row(p);
-                self.mmu.leave_calmly(port.has_cells, row, usize::from(e.frame.input), e.frame.len);
-                let inbox = wires.inboxes.get_mut(self.inbox as usize + usize::from(e.frame.input));
-                let Some(inbox) = inbox else { broken("a frame came by no port") };
-                inbox.put_between(e.ready, &e.frame);
+                self.mmu.leave_calmly(port.has_cells, self.mmu.row(p), input, len);
+                let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + input) else {
+                    broken("a frame came by no port")
+                };
+                inbox.put_between(*ready, frame);
             }
+            port.data.truncate(before);
         }
     }
 
@@ -210,20 +213,19 @@ impl Switch {
         }
         let out = usize::from(entry.frame.output(net, self.index, &mut self.next_path));
         self.outdate(out);
-        let how = self.store_calmly(out, input, &entry);
-        if how != Stored::Calmly {
-            self.follow(how, out, &entry, net, wires);
+        let stored = self.store_calmly(out, input, &entry);
+        if stored != Some(false) {
+            self.follow(stored.is_some(), out, &entry, net, wires);
         }
     }
 
-    /// What follows from a data frame that is stored or not.
+    /// What follows from a data frame that is stored, and is to be looked at, or needs the exact way.
     #[inline(never)]
-    fn follow(&mut self, how: Stored, out: usize, entry: &Entry, net: &Net, wires: &mut Wires) {
+    fn follow(&mut self, stored: bool, out: usize, entry: &Entry, net: &Net, wires: &mut Wires) {
         self.now = entry.ready;
-        match how {
-            Stored::Calmly => {}
-            Stored::AndDue => self.look(out, self.now, 0, net, wires),
-            Stored::Not => self.data(out, entry.frame, net, wires),
+        match stored {
+            true => self.look(out, self.now, 0, net, wires),
+            false => self.data(out, entry.frame, net, wires),
         }
     }
 

@@ -9,14 +9,15 @@ mod points;
 mod port;
 mod storing;
 
-pub(crate) use early::{Due, Stored};
+use early::Due;
+
 pub(crate) use port::{Port, ToCome, leaves_marked};
 
 use crate::check::{Ledger, SwitchBooks, broken};
 use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, NO_EVENT, Ring, order};
 use crate::fast::mmu::Mmu;
 use crate::fast::wires::Wires;
-use crate::model::{Management, Moment, Pause, Point, count_down};
+use crate::model::{Management, Moment, Packet, Pause, Point, Verb, count_down};
 use crate::net::Net;
 use crate::outcome::SwitchOutcome;
 use crate::spec::{BufferSpec, PauseTransport, RunSpec, SwitchSpec};
@@ -97,7 +98,6 @@ impl Switch {
                 has_cells: sw.mmu.small.is_none(),
                 mark_behind: u16::MAX,
                 mark_from: NEVER,
-                longest: net.mtu.max(64),
                 link,
                 service_rate: rate,
                 point: Point::new(net, s.scheme, base + p as u32).map(Box::new),
@@ -105,7 +105,7 @@ impl Switch {
             });
         }
         for p in 0..ports {
-            sw.wake(p, net, None, ToCome::default(), |point, queue, ctl| point.start(queue, ctl));
+            sw.wake(p, Verb::Start, ToCome::default(), net);
             if let Some(point) = &mut sw.ports[p].point {
                 point.state.run();
             }
@@ -181,7 +181,7 @@ impl Switch {
                     let port = port as usize;
                     self.touch(port, time, wires);
                     let to_come = self.ports[port].later(time + 1);
-                    self.expire(port, Slot(slot), to_come, net);
+                    self.wake(port, Verb::Timer(Slot(slot)), to_come, net);
                 }
             }
             order::TICK => self.tick(net, wires),
@@ -309,7 +309,7 @@ impl Switch {
             (p.out.sent, p.out.sent_bits, p.out.queue_max) =
                 (p.frames_departed - p.sent_in_band(), p.sent_bits(), p.queue_max);
             p.out.control_sent += p.sent_in_band();
-            p.data.entries().iter().filter(|e| e.frame.is_data()).for_each(|e| inside.add(&e.frame));
+            p.data.entries().iter().for_each(|e| e.frame.enter(&mut inside));
             // All has been counted: its memory serves for the results.
             p.data = Ring::default();
         }

@@ -4,9 +4,10 @@ use super::agenda::NEVER;
 use super::pause::Paused;
 use crate::net::{Link, Net};
 use crate::scheme::call as of_scheme;
-use cnsim_scheme_api::network::{Lent, PointAction, PointState, Purpose, Stream};
+use cnsim_scheme_api::network::{Lent, PointAction, PointState, Purpose, Stream, rewritten};
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, PointControl, PointId, Queue, QueueSite, RampAt, Rate, Slot, Tag, Time,
+    Bytes, CongestionPoint, FlowId, FrameView, PointControl, PointId, Probe, Queue, QueueSite, RampAt, Rate,
+    Slot, Tag, Time,
 };
 
 /// Counts a data frame down: true where a congestion or reaction point may have to look.
@@ -34,6 +35,21 @@ pub(crate) fn view(
         paused: paused.first().and_then(|p| p.stands(now)),
         paused_in_all: paused.first().map_or(Time::ZERO, |p| p.total(now)),
     }
+}
+
+/// What wakes a congestion point.
+#[derive(Debug)]
+pub(crate) enum Verb<'a> {
+    /// The run begins.
+    Start,
+    /// A data frame has arrived, or is dropped.
+    Sample(&'a mut FrameView),
+    /// The transmission of a data frame begins.
+    Departure(&'a mut FrameView),
+    /// A probe of a flow passes.
+    Probe(&'a mut Probe, FlowId),
+    /// A timer expires.
+    Timer(Slot),
 }
 
 /// A congestion point and what scheme and network share of it.
@@ -67,22 +83,35 @@ impl Point {
         })
     }
 
-    /// Wakes it by a verb; `actions`, which are none yet, come back with what it asks for.
+    /// Wakes it; `actions`, which are none yet, come back with what it asks for.
     pub(crate) fn wake(
         &mut self,
         now: u64,
         queue: &Queue,
         mut actions: Vec<PointAction>,
-        verb: impl FnOnce(&mut dyn CongestionPoint, &Queue, &mut PointControl<'_>),
+        verb: Verb<'_>,
     ) -> Vec<PointAction> {
-        let mut lent = PointControl::new(Time::from_ps(now), &mut self.state, &mut actions);
-        let result = of_scheme(&mut self.object, |o| verb(o, queue, &mut lent), |f| Box::new(f));
-        result.map_or_else(|cause| vec![PointAction::Fail(cause)], |()| actions)
-    }
-
-    /// A timer of it expires: an error if that is not to wake it.
-    pub(crate) fn expires(&mut self, slot: Slot, now: u64) -> Result<(), String> {
-        self.state.patience.expires(slot, Time::from_ps(now))
+        let now = Time::from_ps(now);
+        let may = if let Verb::Timer(slot) = verb { self.state.patience.expires(slot, now) } else { Ok(()) };
+        let mut ctl = PointControl::new(now, &mut self.state, &mut actions);
+        let call = |object: &mut (dyn CongestionPoint + 'static)| {
+            match verb {
+                Verb::Start => object.start(queue, &mut ctl),
+                Verb::Timer(slot) => object.on_timer(slot, queue, &mut ctl),
+                Verb::Probe(probe, flow) => object.on_probe(probe, flow, queue, &mut ctl),
+                Verb::Sample(frame) => {
+                    object.on_sample(frame, queue, &mut ctl);
+                    return rewritten(frame);
+                }
+                Verb::Departure(frame) => {
+                    object.on_departure(frame, queue, &mut ctl);
+                    return rewritten(frame);
+                }
+            }
+            Ok(())
+        };
+        let done = may.and_then(|()| of_scheme(&mut self.object, call, |f| Box::new(f))?);
+        done.map_or_else(|cause| vec![PointAction::Fail(cause)], |()| actions)
     }
 
     /// A data frame has arrived, or is being `dropped`: does the scheme look at it?

@@ -8,14 +8,13 @@ use super::frame::{Body, Control, Frame, Lane, MANAGED, Pause, Says};
 use super::management::{Management, NextHop};
 use super::memory::{Memory, Refusal};
 use super::pause::Signal;
-use super::point::{Point, view};
+use super::point::{Point, Verb, view};
 use super::port::{Lanes, Transmitter};
 use crate::check::{Ledger, Stopped, SwitchBooks};
 use crate::net::Net;
 use crate::outcome::{PortOutcome, SwitchOutcome};
 use crate::spec::{PauseTransport, RateChange, SwitchSpec};
-use cnsim_scheme_api::network::rewritten;
-use cnsim_scheme_api::{CongestionPoint, PointControl, Probe, Queue as View, RampAt, Rate, Slot};
+use cnsim_scheme_api::{Probe, Queue as View, RampAt, Rate, Slot};
 use std::collections::VecDeque;
 
 /// The queue of a class at an output.
@@ -122,7 +121,7 @@ impl Switch {
             spec: spec.clone(),
         };
         for out in 0..switch.outputs.len() {
-            switch.wake(out, None, turn, |point, queue, ctl| point.start(queue, ctl));
+            switch.wake(out, Verb::Start, turn);
             if let Some(point) = &mut switch.outputs[out].point {
                 point.state.run();
             }
@@ -148,7 +147,7 @@ impl Switch {
                 if self.management.timers.next == turn.now
                     && let Some((out, slot)) = self.management.timers.pop()
                 {
-                    self.expire(out as usize, Slot(slot), turn);
+                    self.wake(out as usize, Verb::Timer(Slot(slot)), turn);
                 }
             }
             Kind::Tick => self.tick(turn.net),
@@ -262,8 +261,7 @@ impl Switch {
         let len = frame.len;
         let Body::Data(data) = &mut frame.body else { return };
         let mut view = data.view(len, turn.net.hosts, false);
-        self.wake(out, None, turn, |point, queue, ctl| point.on_departure(&mut view, queue, ctl));
-        self.management.check(out, rewritten(&view), turn.now);
+        self.wake(out, Verb::Departure(&mut view), turn);
         data.marked = view.marked;
         data.tag = view.tag.pack();
     }
@@ -312,8 +310,7 @@ impl Switch {
         let Some(&data) = stored.as_data() else { return };
         self.management.sampled(out, output.view(turn.now).len.get(), turn.now);
         let mut view = data.view(frame.len, turn.net.hosts, dropped);
-        self.wake(out, None, turn, |point, queue, ctl| point.on_sample(&mut view, queue, ctl));
-        self.management.check(out, rewritten(&view), turn.now);
+        self.wake(out, Verb::Sample(&mut view), turn);
         let managed = self.outputs[out].data.first_mut().filter(|_| !dropped);
         if let Some(Body::Data(stored)) = managed.and_then(|q| q.frames.back_mut()).map(|f| &mut f.body) {
             stored.marked = view.marked;
@@ -321,28 +318,13 @@ impl Switch {
         }
     }
 
-    /// A timer of a congestion point expires.
-    fn expire(&mut self, out: usize, slot: Slot, turn: &mut Turn<'_>) {
-        let wakes = self.outputs[out].point.as_mut().map_or(Ok(()), |p| p.expires(slot, turn.now));
-        if wakes.is_ok() {
-            self.wake(out, None, turn, |point, queue, ctl| point.on_timer(slot, queue, ctl));
-        }
-        self.management.check(out, wakes, turn.now);
-    }
-
     /// Wakes a congestion point, and carries out what it asks for; true if the probe in hand is to be answered.
-    fn wake(
-        &mut self,
-        out: usize,
-        probe: Option<&Probe>,
-        turn: &mut Turn<'_>,
-        verb: impl FnOnce(&mut dyn CongestionPoint, &View, &mut PointControl<'_>),
-    ) -> bool {
+    fn wake(&mut self, out: usize, verb: Verb<'_>, turn: &mut Turn<'_>) -> bool {
         let Some(output) = self.outputs.get_mut(out) else { return false };
-        let view = output.view(turn.now);
+        let (view, probe) = (output.view(turn.now), matches!(verb, Verb::Probe(..)));
         let Some(point) = &mut output.point else { return false };
         let actions = point.wake(turn.now, &view, Vec::new(), verb).into_iter();
-        self.management.carry_out(out, actions, probe.is_some(), turn.moment())
+        self.management.carry_out(out, actions, probe, turn.moment())
     }
 
     /// A message of its own is ready: it goes on its way.
@@ -375,11 +357,7 @@ impl Switch {
     fn probed(&mut self, out: usize, probe: &mut Probe, control: &Control, turn: &mut Turn<'_>) -> bool {
         let flow = control.flow;
         let reads = self.outputs[out].point.as_ref().is_some_and(|p| p.state.probes);
-        let before = *probe;
-        let answered = reads
-            && self.wake(out, Some(&before), turn, |point, queue, ctl| {
-                point.on_probe(probe, flow, queue, ctl);
-            });
+        let answered = reads && self.wake(out, Verb::Probe(probe, flow), turn);
         self.management.ends(out, (flow, control.to, probe), answered, turn.moment())
     }
 

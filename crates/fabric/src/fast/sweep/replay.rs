@@ -55,7 +55,7 @@ impl Port {
             return;
         }
         let Some((start, end, kind)) = self.next().filter(|next| next.0 < before) else { return };
-        if let (Kind::Data, Some(first)) = (kind, self.data.front_mut()) {
+        if let (Kind::Data, Some(first)) = (kind, self.data.entries_mut().first_mut()) {
             first.frame.stamp(self.stamp);
         }
         (self.began, self.end, self.sending, self.needs_exact) = (start, end, Some(kind), true);

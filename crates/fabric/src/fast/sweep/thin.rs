@@ -14,7 +14,7 @@
 use super::arrivals::{Scratch, bit, of_bits};
 use crate::check::broken;
 use crate::fast::frame::{Entry, Frame, Kind, NEVER};
-use crate::fast::switch::{Port, Stored, Switch};
+use crate::fast::switch::{Port, Switch};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::count_down;
@@ -54,10 +54,10 @@ impl Switch {
             let alone = scratch.keys.get(i + 1).is_none_or(|next| next >> 20 > k >> 20);
             let Some(entry) = wires.pop(self.inbox + input) else { broken("an arrival without a frame") };
             let out = usize::from(entry.frame.output(net, self.index, &mut self.next_path));
-            let how = self.take_thinly(out, &entry, alone, net, wires);
-            if how != Stored::Calmly {
+            let stored = self.take_thinly(out, &entry, alone, net, wires);
+            if stored != Some(false) {
                 self.free_launched(base, wires);
-                self.follow(how, out, &entry, net, wires);
+                self.follow(stored.is_some(), out, &entry, net, wires);
                 self.in_order(&scratch.keys[i + 1..], base, end, net, wires);
                 return self.end_all(base, end, wires);
             }
@@ -67,17 +67,13 @@ impl Switch {
             if !self.bring(p, end - 1, end, net, wires) {
                 return self.end_all(base, end, wires);
             }
-            let at = self.due_of(p);
-            if at != NEVER {
-                due = due.min(at);
-                self.waiting |= bit(p);
-            }
+            due = due.min(self.note_due(p));
         }
         due
     }
 
     /// Takes a data frame in order of time and stores it where nothing depends on the moment. On an idle line it starts at once,
-    /// if it is `alone`.
+    /// if it is `alone`. Returns as [`Switch::store_calmly`].
     #[inline(always)]
     fn take_thinly(
         &mut self,
@@ -86,7 +82,7 @@ impl Switch {
         alone: bool,
         net: &Net,
         wires: &mut Wires,
-    ) -> Stored {
+    ) -> Option<bool> {
         let &Entry { ready, frame: ref f } = entry;
         if self.ports.get(out).is_some_and(|port| port.launched) {
             self.retire(out, ready);
@@ -108,17 +104,17 @@ impl Switch {
             port.departed += u64::from(f.len);
             port.frames_departed += 1;
             wires.push_away(port.peer, end + port.delay, f);
-            return Stored::Calmly;
+            return Some(false);
         }
         self.land(out, ready);
         if !self.bring(out, ready, ready, net, wires) {
-            return Stored::Not;
+            return None;
         }
-        let how = self.store_calmly(out, usize::from(entry.frame.input), entry);
-        if how == Stored::Calmly && !self.launch(out, ready + u64::from(alone), net, wires) {
+        let stored = self.store_calmly(out, usize::from(entry.frame.input), entry);
+        if stored == Some(false) && !self.launch(out, ready + u64::from(alone), net, wires) {
             self.waiting |= bit(out);
         }
-        how
+        stored
     }
 
     /// Puts a frame that counts as sent, but is not at `now`, back to where it is counted.
@@ -211,18 +207,20 @@ impl Switch {
         port.data.entries().len() == 1
     }
 
-    /// When a port needs a visit if nothing arrives.
+    /// Notes whether a port needs a visit if nothing arrives, and returns when.
     #[inline(always)]
-    fn due_of(&self, p: usize) -> u64 {
+    fn note_due(&mut self, p: usize) -> u64 {
         let port = &self.ports[p];
-        if port.end != NEVER {
+        let due = if port.end != NEVER {
             let data_alone = port.launched && port.control.is_empty() && port.pause_out.is_empty();
-            return if data_alone && port.data.entries().len() == 1 { NEVER } else { port.end };
-        }
-        if port.needs_exact {
-            return port.start_time().0;
-        }
-        port.data.front().map_or(NEVER, |e| port.end_after(port.idle_from, e))
+            if data_alone && port.data.entries().len() == 1 { NEVER } else { port.end }
+        } else if port.needs_exact {
+            port.start_time().0
+        } else {
+            port.data.front().map_or(NEVER, |e| port.end_after(port.idle_from, e))
+        };
+        self.waiting |= if due == NEVER { 0 } else { bit(p) };
+        due
     }
 
     /// Frees the memory of frames that have left before `base` and whose ports have not been touched since.
@@ -265,11 +263,7 @@ impl Switch {
         let mut due = self.rare.0;
         self.waiting = 0;
         for p in 0..self.linked {
-            let at = self.due_of(p);
-            if at != NEVER {
-                due = due.min(at);
-                self.waiting |= bit(p);
-            }
+            due = due.min(self.note_due(p));
         }
         if self.mmu.unsettled() || self.in_step != 0 { end } else { due }
     }

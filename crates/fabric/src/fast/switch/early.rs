@@ -42,17 +42,6 @@ impl Due {
     }
 }
 
-/// How a frame was stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stored {
-    /// Without consequence.
-    Calmly,
-    /// The same, but the port's countdown has run out.
-    AndDue,
-    /// Not: it needs the exact way.
-    Not,
-}
-
 impl Switch {
     /// Does what is due before `end`, in order of time. All frames of the window, which began at `base`, are stored, and no
     /// occupancy has come near a threshold.
@@ -111,10 +100,10 @@ impl Switch {
         let port = &mut self.ports[p];
         let to_come = port.last_of(behind);
         let marked = port.marks_arrival(port.queued - to_come.bytes_to_come);
-        let Some(Entry { frame, .. }) = port.data.last_but_mut(behind) else {
+        let Some(Entry { frame, .. }) = port.data.entries_mut().iter_mut().nth_back(behind) else {
             broken("a frame that was stored is gone")
         };
-        frame.set_marked(frame.marked() | marked);
+        frame.set_marked(frame.is_marked() | marked);
         if port.countdown + to_come.data_to_come as i64 <= 0 {
             let frame = *frame;
             self.sample(p, frame, false, to_come, net);

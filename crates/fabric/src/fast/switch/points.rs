@@ -4,16 +4,14 @@ use super::Switch;
 use super::port::ToCome;
 use crate::check::broken;
 use crate::fast::bodies::Bodies;
-use crate::fast::frame::{Frame, Kind, NEVER};
+use crate::fast::frame::{Entry, Frame, Kind, NEVER};
 use crate::fast::wires::Wires;
-use crate::model::{Lane, Moment, NextHop, Packet, To};
+use crate::model::{Lane, Moment, NextHop, Packet, To, Verb};
 use crate::net::Net;
-use cnsim_scheme_api::network::rewritten;
-use cnsim_scheme_api::{CongestionPoint, PointControl, Queue, Slot};
 
 impl Switch {
     /// The gate of an output queue fired on a frame (or must look at each).
-    pub(crate) fn sample(&mut self, out: usize, mut frame: Frame, dropped: bool, to_come: ToCome, net: &Net) {
+    pub(crate) fn sample(&mut self, out: usize, frame: Frame, dropped: bool, to_come: ToCome, net: &Net) {
         let port = &mut self.ports[out];
         let Some(point) = &mut port.point else {
             port.countdown = i64::MAX / 2;
@@ -26,52 +24,22 @@ impl Switch {
         }
         self.management.sampled(out, port.queued - to_come.bytes_to_come, self.now);
         let mut view = frame.header().view(frame.len, net.hosts, dropped);
-        let before = (view.marked, view.tag);
-        self.wake(out, net, None, to_come, |point, queue, ctl| {
-            point.on_sample(&mut view, queue, ctl);
-        });
-        if (view.marked, view.tag) == before {
-            return;
-        }
-        self.management.check(out, rewritten(&view), self.now);
-        if !dropped {
+        self.wake(out, Verb::Sample(&mut view), to_come, net);
+        let stored = self.ports[out].data.entries_mut().iter_mut().nth_back(to_come.frames_after);
+        if let Some(Entry { frame, .. }) = stored.filter(|_| !dropped) {
             frame.set_marked(view.marked);
-            frame.set_tag(view.tag);
-            if let Some(e) = self.ports[out].data.last_but_mut(to_come.frames_after) {
-                e.frame = frame;
-            }
+            frame.set_packed_tag(view.tag.pack());
         }
-    }
-
-    /// A timer of a congestion point expires.
-    pub(super) fn expire(&mut self, p: usize, slot: Slot, to_come: ToCome, net: &Net) {
-        let wakes = self.ports[p].point.as_mut().map_or(Ok(()), |point| point.expires(slot, self.now));
-        if wakes.is_ok() {
-            self.wake(p, net, None, to_come, |o, queue, ctl| o.on_timer(slot, queue, ctl));
-        }
-        self.management.check(p, wakes, self.now);
     }
 
     /// Calls a congestion point and carries out what it asks for; true when a probe in hand is to be answered. `to_come`:
     /// what of its queue does not count now.
-    pub(super) fn wake(
-        &mut self,
-        p: usize,
-        net: &Net,
-        probe: Option<&Frame>,
-        to_come: ToCome,
-        verb: impl FnOnce(&mut dyn CongestionPoint, &Queue, &mut PointControl<'_>),
-    ) -> bool {
-        let port = &mut self.ports[p];
+    pub(super) fn wake(&mut self, p: usize, verb: Verb<'_>, to_come: ToCome, net: &Net) -> bool {
+        let (port, probe) = (&mut self.ports[p], matches!(verb, Verb::Probe(..)));
         if port.point.is_none() {
             return false;
         }
-        // Control of this moment comes before a probe among the data; before one at priority, that of earlier ports.
-        let until = match probe {
-            Some(f) if f.kind() == Kind::Control => (self.now, f.input),
-            _ => (self.now + 1, 0),
-        };
-        let view = port.view(self.now, to_come, until);
+        let view = port.view(self.now, to_come);
         let Some(point) = &mut port.point else { return false };
         point.state.countdown = port.countdown + to_come.data_to_come as i64;
         let ramp = point.state.ramp;
@@ -83,13 +51,13 @@ impl Switch {
             if port.end != NEVER && port.sending == Some(Kind::Data) && port.began < self.now {
                 port.decide_mark(ramp);
             }
-            port.note_ramp();
+            port.note_ramp(net);
             self.note_calm(p);
         }
         self.look_ahead(p, to_come.frames_after, 0);
         let none = actions.is_empty();
         let at = Moment { now: self.now, net };
-        let answer = self.management.carry_out(p, actions.drain(..), probe.is_some(), at);
+        let answer = self.management.carry_out(p, actions.drain(..), probe, at);
         self.actions = actions;
         if !none {
             self.note_rare();
@@ -130,11 +98,12 @@ impl Switch {
 
     /// A probe passes the congestion point of an output port; true if it ends here.
     fn probed(&mut self, out: usize, frame: &Frame, net: &Net, wires: &mut Wires) -> bool {
-        let to_come = if self.may_be_ahead { self.ports[out].later(self.now) } else { ToCome::default() };
+        let mut to_come = if self.may_be_ahead { self.ports[out].later(self.now) } else { ToCome::default() };
+        // Control of this moment comes before a probe among the data; before one at priority, that of earlier ports.
+        to_come.control_from = (frame.kind() == Kind::Control).then_some(frame.input);
         let Some((flow, probe)) = wires.bodies.probe(frame.ext) else { broken("a probe without a body") };
-        let answered = self.ports[out].reads_probes()
-            && self
-                .wake(out, net, Some(frame), to_come, |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
+        let reads = self.ports[out].point.as_ref().is_some_and(|p| p.state.probes);
+        let answered = reads && self.wake(out, Verb::Probe(probe, flow), to_come, net);
         let at = Moment { now: self.now, net };
         let ended = self.management.ends(out, (flow, frame.goes_to(), probe), answered, at);
         if ended {
@@ -163,7 +132,7 @@ impl Switch {
     #[inline]
     pub(crate) fn place_control(&mut self, out: usize, ready: u64, frame: &Frame) {
         let port = &mut self.ports[out];
-        port.control.place_control(&mut port.last_control, ready, frame);
+        port.control.place(&mut port.last_control, &Entry { ready, frame: *frame }, Some(frame.input));
         port.needs_exact = true;
     }
 
@@ -176,16 +145,11 @@ impl Switch {
         net: &Net,
         bodies: &mut Bodies,
     ) -> bool {
-        // Those to a point take turns in order.
-        if matches!(frame.goes_to(), To::Point(_)) {
+        // Those to a point take turns in order, and probes may be looked at.
+        if frame.is_probe() || matches!(frame.goes_to(), To::Point(_)) {
             return false;
         }
         let way = frame.goes_to().next_hop(net, self.index, frame.flow(net.hosts), &mut self.next_path);
-        if let (NextHop::Output(out), true) = (way, frame.is_probe())
-            && self.ports[usize::from(out)].looks_at(frame)
-        {
-            return false;
-        }
         for out in way.outputs(net, self.management.id, frame.input) {
             bodies.share(frame);
             self.place_control(out, ready, frame);

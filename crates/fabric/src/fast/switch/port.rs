@@ -1,9 +1,9 @@
 //! An output port of a switch. Its ramp marks with draws of its own, as ports are not replayed in step.
 
 use crate::check::Stopped;
-use crate::fast::frame::{CONTROL, Entry, Frame, Kind, NEVER, Ring};
+use crate::fast::frame::{CONTROL, Entry, Kind, NEVER, Ring};
 use crate::model::{MANAGED, Paused, Point, is_stopped, view};
-use crate::net::Link;
+use crate::net::{Link, Net};
 use crate::outcome::PortOutcome;
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{Queue, Ramp, RampAt, Rate};
@@ -52,8 +52,6 @@ pub(crate) struct Port {
     /// none (`sweep/thin.rs`).
     pub(crate) flown: u16,
     pub(crate) flown_from: u16,
-    /// Longest frame of the network.
-    pub(crate) longest: u16,
     /// The first frame of `data` stands on its wire already (`sweep/thin.rs`).
     pub(crate) launched: bool,
     /// Control that has arrived, or will within this window: by (time, input).
@@ -82,6 +80,8 @@ pub(crate) struct ToCome {
     pub(crate) bytes_to_come: u64,
     /// Of these, data, which the countdown counts.
     pub(super) data_to_come: u64,
+    /// Control of this moment by this input and later ones; none: no control of this moment is to come.
+    pub(super) control_from: Option<u16>,
 }
 
 impl ToCome {
@@ -124,10 +124,9 @@ impl Port {
         let data = self.data.entries().iter().filter(|e| e.frame.is_data() && self.is_stopped());
         Stopped::new(number, self.paused.is_off(), data.map(|e| e.frame.input))
     }
-    /// As a congestion point sees it, at its moment. Control of time and input
-    /// from `until` on has not arrived; it stands in order, so that a long queue costs no more than a short one.
-    pub(crate) fn view(&self, now: u64, to_come: ToCome, until: (u64, u16)) -> Queue {
-        let waiting = self.control.entries();
+    /// As a congestion point sees it, at its moment. Control stands in order, so that a long queue costs no more than a short one.
+    pub(crate) fn view(&self, now: u64, to_come: ToCome) -> Queue {
+        let (waiting, until) = (self.control.entries(), (now, to_come.control_from.unwrap_or(u16::MAX)));
         let control = waiting.partition_point(|e| (e.ready, e.frame.input) < until);
         debug_assert!(
             waiting.iter().enumerate().all(|(i, e)| {
@@ -137,14 +136,6 @@ impl Port {
         let len = self.queued - to_come.bytes_to_come;
         let bytes = (len, len + control as u64 * u64::from(CONTROL), self.departed);
         view(bytes, (self.link, self.service_rate), from_ref(&self.paused), now)
-    }
-    /// Does anything follow from it that a probe gets here?
-    pub(super) fn looks_at(&self, probe: &Frame) -> bool {
-        self.reads_probes() || probe.is_for_point()
-    }
-    /// Does its congestion point look at probes?
-    pub(super) fn reads_probes(&self) -> bool {
-        self.point.as_ref().is_some_and(|p| p.state.probes)
     }
     /// Notes the largest length of its queue, which it had just before `now` if never before: it grows until something leaves. What
     /// arrives later may be stored.
@@ -210,7 +201,7 @@ impl Port {
         if let Some(point) = &mut self.point {
             (point.state.ramp, point.decided) = (ramp, self.began);
         }
-        if let (Some(first), true) = (self.data.front_mut(), marked) {
+        if let (Some(first), true) = (self.data.entries_mut().first_mut(), marked) {
             first.frame.set_marked(true);
         }
     }
@@ -222,9 +213,9 @@ impl Port {
     }
 
     /// The ramp has changed.
-    pub(super) fn note_ramp(&mut self) {
+    pub(super) fn note_ramp(&mut self, net: &Net) {
         self.mark_from = self.ramp_low(RampAt::Departure);
-        let behind = self.mark_from / u64::from(self.longest) + 1;
+        let behind = self.mark_from / u64::from(net.mtu.max(CONTROL)) + 1;
         self.mark_behind = behind.min(u64::from(u16::MAX)) as u16;
     }
 

@@ -10,7 +10,6 @@
 //! * Marks: CalmWindow.
 
 use super::Switch;
-use super::early::Stored;
 use crate::fast::frame::{Entry, Frame, Kind, NEVER};
 use crate::fast::mmu::Change;
 use crate::fast::wires::Wires;
@@ -57,23 +56,20 @@ impl Switch {
         port.calm_up_to = self.mmu.memory.limits.output.min(port.ramp_low(RampAt::Arrival)).min(small);
     }
 
-    /// Stores a data frame that arrives at `entry.ready` without bringing its port up to date, where nothing depends on
-    /// that: the occupancies known are upper bounds, and as such below all thresholds.
+    /// Stores a data frame that arrives at `entry.ready` without bringing its port up to date, where nothing depends on that: the
+    /// occupancies known are upper bounds, and as such below all thresholds. Has the port's countdown run out on it? None: it is not
+    /// stored, as it needs the exact way.
     #[inline(always)]
-    pub(crate) fn store_calmly(&mut self, out: usize, input: usize, entry: &Entry) -> Stored {
-        let len = u64::from(entry.frame.len);
+    pub(crate) fn store_calmly(&mut self, out: usize, input: usize, entry: &Entry) -> Option<bool> {
         let port = &mut self.ports[out];
-        let queued = port.queued + len;
-        if queued > port.calm_up_to {
-            return Stored::Not;
-        }
-        if !self.mmu.store_calmly(port.has_cells, out, input, entry.frame.len) {
-            return Stored::Not;
+        let queued = port.queued + u64::from(entry.frame.len);
+        if queued > port.calm_up_to || !self.mmu.store_calmly(port.has_cells, out, input, entry.frame.len) {
+            return None;
         }
         port.queued = queued;
         let due = count_down(&mut port.countdown, entry.frame.len);
-        port.data.insert_by_time(&mut port.last, entry);
-        if due { Stored::AndDue } else { Stored::Calmly }
+        port.data.place(&mut port.last, entry, None);
+        Some(due)
     }
 
     /// Sends XOFF or XON where the memory asks for it.
