@@ -400,12 +400,6 @@ impl Net {
         (fastest * self.window as f64 / 8e12) as u64 * self.slack + 2 * 9216 + 64 * ports as u64
     }
 
-    /// Initial places for frames on their way to a port: the number of longest frames that fit, and one more.
-    pub(crate) fn flight(&self, port: u32) -> usize {
-        let Some(l) = self.links[port as usize] else { return 0 };
-        ((l.delay + self.lead) / l.tx.time(self.mtu).max(1) + 2).clamp(4, 64) as usize
-    }
-
     /// Worker of each switch: the switches of each level are shared out equally, in order.
     pub(crate) fn places(&self, workers: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.level.len()).collect();

@@ -46,9 +46,7 @@ impl Guest {
     /// Runs it up to `end` (exclusive).
     pub(super) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires) {
         for (port, inbox) in self.inboxes.clone().enumerate() {
-            while wires.head(inbox).is_some_and(|e| e.ready < end)
-                && let Some(Entry { ready, frame }) = wires.pop(inbox)
-            {
+            while let Some(Entry { ready, frame }) = wires.pop(inbox, end) {
                 let frame = unpack(&frame, net.hosts, &mut wires.bodies);
                 let Some(frame) = frame else { broken("a control frame without content") };
                 self.node.await_frame(port, ready, frame, net, &mut self.agenda);
@@ -83,7 +81,8 @@ impl Guest {
     }
 }
 
-/// A frame as the model has it, of the one class that the fast engine knows, from its wires; the body of a control frame is taken. None if that is not there.
+/// A frame from the fast engine's wires as the model has it, of the one class that they know. The body of a control frame is taken;
+/// none if that is not there.
 fn unpack(f: &packed::Frame, hosts: u32, bodies: &mut Bodies) -> Option<Frame> {
     use packed::Kind;
     let kind = f.kind();

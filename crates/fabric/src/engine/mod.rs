@@ -11,6 +11,7 @@ mod workers;
 
 use crate::check::{Failure, Ledger, close, quiet};
 use crate::fast::host::Host;
+use crate::fast::inbox::Inbox;
 use crate::fast::sweep::Scratch;
 use crate::fast::switch::Switch;
 use crate::fast::wires::{FOREIGN, Wires};
@@ -149,7 +150,7 @@ fn build(net: &Net, spec: &RunSpec, workers: usize, slow: &[NodeId]) -> Result<V
         let inbox = part.wires.inboxes.len() as u32;
         for p in net.ports[n]..net.ports[n + 1] {
             part.local[p as usize] = part.wires.inboxes.len() as u32;
-            part.wires.add(net.flight(p), (p - net.ports[n]) as u16);
+            part.wires.inboxes.push(Inbox::new((p - net.ports[n]) as u16));
         }
         if by_model {
             let inboxes = inbox..part.wires.inboxes.len() as u32;

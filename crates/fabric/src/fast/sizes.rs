@@ -10,7 +10,7 @@ use std::mem::{offset_of, size_of};
 fn hot_objects_keep_their_sizes() {
     assert_eq!(size_of::<Frame>(), 24, "a frame");
     assert_eq!(size_of::<Entry>(), 32, "a frame that waits");
-    assert_eq!(size_of::<Inbox>(), 32, "the receiving side of a port");
+    assert_eq!(size_of::<Inbox>(), 192, "the receiving side of a port");
     assert!(size_of::<Port>() <= 448, "a switch's port: {}", size_of::<Port>());
     // What a frame touches of the sending side is near what it touches of the line.
     assert!(

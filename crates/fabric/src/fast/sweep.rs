@@ -26,7 +26,7 @@ mod thin;
 pub(crate) use arrivals::{Scratch, bit, of_bits};
 
 use crate::check::broken;
-use crate::fast::frame::{Entry, Kind, NEVER, NO_EVENT, order};
+use crate::fast::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, order};
 use crate::fast::mmu::Mmu;
 use crate::fast::switch::{Port, Switch, leaves_marked};
 use crate::fast::wires::Wires;
@@ -71,7 +71,7 @@ impl Switch {
     #[inline(never)]
     fn pieces(&self, base: u64, end: u64, wires: &Wires) -> u64 {
         let inboxes = wires.inboxes.get(self.inbox as usize..).unwrap_or_default();
-        let frames: usize = inboxes.iter().take(self.linked).map(|inbox| inbox.entries().len()).sum();
+        let frames: usize = inboxes.iter().take(self.linked).map(|inbox| inbox.entries().count()).sum();
         (frames as u64 / self.linked as u64).clamp(1, (end - base) / self.piece)
     }
 
@@ -206,7 +206,9 @@ impl Switch {
     /// Takes an arrival off its wire, with all that follows from it.
     #[inline(always)]
     fn take(&mut self, ready: u64, input: usize, net: &Net, wires: &mut Wires) {
-        let Some(entry) = wires.pop(self.inbox + input as u32) else { broken("an arrival without a frame") };
+        let Some(entry) = wires.pop(self.inbox + input as u32, AFTER) else {
+            broken("an arrival without a frame")
+        };
         if !entry.frame.is_data() {
             self.now = ready;
             return self.arrive(entry.frame, input, net, wires);
@@ -269,12 +271,15 @@ impl Switch {
     /// progress is left to be found again: its start follows from the times of what waits and the last end.
     #[inline(always)]
     fn drain(&mut self, end: u64, wires: &mut Wires) {
-        for p in 0..self.linked {
-            let Some(port) = self.ports.get_mut(p) else { broken("no such port") };
+        let (mut rest, ports) = (0, self.ports.get_mut(..self.linked).unwrap_or_default());
+        for (p, port) in ports.iter_mut().enumerate() {
             if port.needs_exact || !port.drain(p, end, &mut self.mmu, wires) {
-                self.advance(p, end - 1, end, wires);
-                self.ports[p].forget_begun();
+                rest |= bit(p);
             }
+        }
+        for p in of_bits(rest, self.linked) {
+            self.advance(p, end - 1, end, wires);
+            self.ports[p].forget_begun();
         }
     }
 }
@@ -303,7 +308,7 @@ impl Port {
             {
                 let mut marked = *frame;
                 marked.set_marked(true);
-                wires.push_frame(self.peer, ready, &marked);
+                wires.push(self.peer, Entry { ready, frame: marked }, None);
             } else {
                 wires.push_frame(self.peer, ready, frame);
             }

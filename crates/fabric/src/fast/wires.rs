@@ -41,10 +41,6 @@ pub(crate) struct Wires {
 }
 
 impl Wires {
-    /// One more receiving port, with places to begin with and its number at its node.
-    pub(crate) fn add(&mut self, places: usize, input: u16) {
-        self.inboxes.push(Inbox::new(places, input));
-    }
     /// Sends a frame to a receiving port. The body of a control frame stays where it is.
     #[inline(always)]
     pub(crate) fn push_frame(&mut self, port: u32, ready: u64, frame: &Frame) {
@@ -65,8 +61,7 @@ impl Wires {
             return self.push_foreign(port & !FOREIGN, ready, frame);
         }
         let at = (port & !WATCHED) as usize;
-        let inbox = self.inboxes.get_mut(at);
-        let Some(inbox) = inbox else { broken("a frame for a port of another worker") };
+        let Some(inbox) = self.inboxes.get_mut(at) else { broken("a port of another worker") };
         inbox.put(ready, frame);
         self.wheel.announce(at, ready);
     }
@@ -83,19 +78,14 @@ impl Wires {
         if let Some(body) = body {
             entry.frame.ext = self.bodies.put(body);
         }
-        if let Some(inbox) = self.inboxes.get_mut((port & !WATCHED) as usize) {
-            inbox.overtaken |= matches!(entry.frame.kind(), Kind::Xoff | Kind::Xon);
+        if matches!(entry.frame.kind(), Kind::Xoff | Kind::Xon) {
+            self.inboxes.get_mut((port & !WATCHED) as usize).into_iter().for_each(Inbox::overtake);
         }
         self.push_frame(port, entry.ready, &entry.frame);
     }
-    /// First entry of a receiving port.
+    /// Takes the first entry of a receiving port, if it is there before `end`.
     #[inline]
-    pub(crate) fn head(&self, port: u32) -> Option<&Entry> {
-        self.inboxes[port as usize].front()
-    }
-    /// Takes the first entry.
-    #[inline]
-    pub(crate) fn pop(&mut self, port: u32) -> Option<Entry> {
-        self.inboxes[port as usize].pop_front()
+    pub(crate) fn pop(&mut self, port: u32, end: u64) -> Option<Entry> {
+        self.inboxes[port as usize].pop_front(end)
     }
 }

@@ -52,7 +52,9 @@ impl Switch {
             let input = (k & 0xFFFF) as u32;
             // A frame that is alone at its moment starts at that moment if it can.
             let alone = scratch.keys.get(i + 1).is_none_or(|next| next >> 20 > k >> 20);
-            let Some(entry) = wires.pop(self.inbox + input) else { broken("an arrival without a frame") };
+            let Some(entry) = wires.pop(self.inbox + input, end) else {
+                broken("an arrival without a frame")
+            };
             let out = usize::from(entry.frame.output(net, self.index, &mut self.next_path));
             let stored = self.take_thinly(out, &entry, alone, net, wires);
             if stored != Some(false) {
@@ -248,8 +250,8 @@ impl Switch {
     fn keep_far(&self, node: u32, inputs: u64, end: u64, wires: &mut Wires) -> u64 {
         let (mut kept, mut later) = (0, NEVER);
         for p in of_bits(inputs, self.linked) {
-            let entries = wires.inboxes[self.inbox as usize + p].entries();
-            if let Some(e) = entries.iter().find(|e| e.ready >= end) {
+            let mut entries = wires.inboxes[self.inbox as usize + p].entries();
+            if let Some(e) = entries.find(|e| e.ready >= end) {
                 kept |= bit(p);
                 later = later.min(e.ready);
             }
