@@ -230,7 +230,10 @@ fn step_due(net: &Net, part: &mut Part, end: u64) {
             nodes &= nodes - 1;
             let wires = &mut part.wires;
             let due = match node.checked_sub(hosts) {
-                None => part.hosts[node].sweep_thin(end, net, wires),
+                None => {
+                    part.hosts[node].sweep(end, net, wires);
+                    part.hosts[node].look_around(wires)
+                }
                 Some(s) => part.switches[s].sweep_thin(node as u32, end, net, wires, &mut part.scratch),
             };
             wires.wheel.enter_at(node as u32, due);

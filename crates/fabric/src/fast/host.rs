@@ -61,6 +61,8 @@ pub(crate) struct Host {
     /// The sending side has nothing to do before this time.
     next_due: u64,
     now: u64,
+    /// Nothing but its source and its link says before this time what the sending side does; 0: something else does.
+    alone_until: u64,
     /// It has one source, which is by chance, and one FIFO with none ahead of it.
     simple: bool,
     /// The idle transmitter looks for a frame at the end of this moment.
@@ -86,7 +88,7 @@ impl Host {
             paused: Paused::default(),
         };
         let one_fifo = spec.queues == HostQueues::Fifo && spec.backlog_frames == 0 && spec.fifo_frames > 0;
-        Some(Self { next_due: 0, now: 0, simple: one && one_fifo, kick: false, line, sides })
+        Some(Self { next_due: 0, now: 0, alone_until: 0, simple: one && one_fifo, kick: false, line, sides })
     }
 
     /// Data and control frames put on the link.
@@ -169,7 +171,8 @@ impl Host {
     /// Feedback is on its way to this host without a frame.
     pub(crate) fn expect_feedback(&mut self, d: &Direct) {
         self.sides.sender.expect(d);
-        self.next_due = self.next_due.min(self.sides.sender.deferred.next());
+        let next = self.sides.sender.deferred.next();
+        (self.next_due, self.alone_until) = (self.next_due.min(next), self.alone_until.min(next));
     }
 
     /// Ends the run: hands in the books.

@@ -49,7 +49,7 @@ pub(crate) struct RateLimiter {
     pub(crate) key: u32,
     last_len: u16,
     /// A frame waits in its queue.
-    waits: bool,
+    pub(crate) waits: bool,
     /// Waits for room in the host's FIFO.
     pub(crate) blocked: bool,
     /// What scheme and network share.
@@ -73,10 +73,6 @@ impl RateLimiter {
     #[inline]
     pub(crate) fn holds(&self) -> bool {
         holds_back(&self.state, self.waits)
-    }
-    /// Does a frame wait in its queue?
-    pub(crate) fn waits(&self) -> bool {
-        self.waits
     }
     /// A frame goes now: the gap behind it begins.
     pub(crate) fn pace(&mut self, now: u64, len: u16) {
@@ -113,14 +109,12 @@ pub(crate) struct Limiters<F> {
     pub(crate) places: Vec<Option<RateLimiter>>,
     queues: Vec<VecDeque<F>>,
     vacant: Vec<u32>,
-    /// By key, place of the limiter and one; 0 for none.
+    /// By key, place of the limiter and one; 0 for none. One for the whole host is alone, and stands first.
     by_key: Paged<u32>,
-    whole: u32,
     /// Bit for each place: a frame waits in its queue.
     waiting: Vec<u64>,
     /// Frames in all queues.
     held: usize,
-    count: usize,
 }
 
 impl<F> Default for Limiters<F> {
@@ -130,23 +124,17 @@ impl<F> Default for Limiters<F> {
             queues: Vec::new(),
             vacant: Vec::new(),
             by_key: Paged::default(),
-            whole: 0,
             waiting: Vec::new(),
             held: 0,
-            count: 0,
         }
     }
 }
 
 impl<F: Packet> Limiters<F> {
-    /// Number of places.
-    pub(crate) fn places(&self) -> usize {
-        self.places.len()
-    }
     /// Is there none?
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.count == 0
+        self.places.len() == self.vacant.len()
     }
     /// Do frames wait in one of them?
     #[inline]
@@ -156,8 +144,7 @@ impl<F: Packet> Limiters<F> {
     /// Place of the limiter with this key.
     #[inline]
     pub(crate) fn find(&self, key: u32) -> Option<usize> {
-        let place = if key == WHOLE_HOST { self.whole } else { self.by_key.get(key) };
-        (place as usize).checked_sub(1)
+        (self.by_key.get(key % WHOLE_HOST) as usize).checked_sub(1)
     }
     /// The limiter at a place.
     #[inline]
@@ -223,13 +210,6 @@ impl<F: Packet> Limiters<F> {
         }
         None
     }
-    fn note(&mut self, key: u32, place: u32) {
-        if key == WHOLE_HOST {
-            self.whole = place;
-        } else {
-            *self.by_key.at(key) = place;
-        }
-    }
     /// Gives a new limiter a place.
     pub(crate) fn insert(&mut self, limiter: RateLimiter) -> usize {
         let place = self.vacant.pop().map_or(self.places.len(), |place| place as usize);
@@ -238,17 +218,15 @@ impl<F: Packet> Limiters<F> {
             self.queues.push(VecDeque::new());
             self.waiting.resize(self.places.len().div_ceil(64), 0);
         }
-        self.note(limiter.key, place as u32 + 1);
+        *self.by_key.at(limiter.key % WHOLE_HOST) = place as u32 + 1;
         self.places[place] = Some(limiter);
-        self.count += 1;
         place
     }
     /// Takes a limiter away.
     pub(crate) fn remove(&mut self, place: usize) {
         if let Some(limiter) = self.places.get_mut(place).and_then(Option::take) {
-            self.note(limiter.key, 0);
+            *self.by_key.at(limiter.key % WHOLE_HOST) = 0;
             self.vacant.push(place as u32);
-            self.count -= 1;
         }
     }
 }

@@ -63,7 +63,7 @@ impl<F: Packet> Sender<F> {
     /// the source they join the FIFO as soon as it has room.
     pub(super) fn let_go(&mut self, place: usize, at: Moment<'_>) {
         let Some(limiter) = self.limiters.at(place) else { return };
-        let (key, eligible, queued) = (limiter.key, limiter.eligible, limiter.waits());
+        let (key, eligible, queued) = (limiter.key, limiter.eligible, limiter.waits);
         if !queued && !self.in_voqs(key) && !self.transfers.wait_at(place) {
             return;
         }
@@ -138,7 +138,7 @@ impl<F: Packet> Sender<F> {
     /// one that was built with the first frame stays, and holds nothing back.
     #[inline]
     pub(super) fn give_back(&mut self, place: usize) {
-        if self.limiters.at(place).is_some_and(|l| l.state.release && !l.waits()) {
+        if self.limiters.at(place).is_some_and(|l| l.state.release && !l.waits) {
             self.give_back_now(place);
         }
     }

@@ -25,14 +25,6 @@ use std::collections::VecDeque;
 /// Frames that a greedy source keeps waiting at most: one to send and one to follow.
 const GREEDY: usize = 2;
 
-/// Where a frame of a source waits: with others of its class, of its destination, or with its limiter at this place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Fifo,
-    Voq,
-    Limiter(usize),
-}
-
 /// The limiter that limits a finite flow now: one of the first class.
 fn limiter_of<F: Packet>(flow: &FlowQueue, keys: Scope, limiters: &Limiters<F>) -> Option<usize> {
     if Lane::Data(flow.class) == MANAGED { limiters.limiting(key_of(keys, flow.dst)) } else { None }
@@ -204,16 +196,14 @@ impl<F: Packet> Sender<F> {
             return self.queue_backlog(offer, at);
         }
         let limiter = if managed { self.limiter_for(offer.dst, at) } else { None };
-        let place = match self.holding(limiter) {
-            _ if managed && self.queues.voqs.is_some() => Place::Voq,
-            Some(at) => Place::Limiter(at),
-            None => Place::Fifo,
+        // It waits with others of its destination, with its limiter, or with others of its class.
+        let in_voq = managed && self.queues.voqs.is_some();
+        let holding = self.holding(limiter).filter(|_| !in_voq);
+        let (room, enough) = match holding {
+            Some(_) => (self.settings.limiter_frames, usize::MAX),
+            None => (self.settings.fifo_frames, GREEDY),
         };
-        let (room, enough) = match place {
-            Place::Limiter(_) => (self.settings.limiter_frames, usize::MAX),
-            Place::Fifo | Place::Voq => (self.settings.fifo_frames, GREEDY),
-        };
-        let (waiting, in_all) = self.waiting(place, offer);
+        let (waiting, in_all) = self.waiting(holding, offer);
         if greedy && (waiting >= room.min(enough) || in_all >= room) {
             return;
         }
@@ -222,19 +212,19 @@ impl<F: Packet> Sender<F> {
         if !found {
             return;
         }
-        let stored = match place {
-            Place::Fifo => self.fifo_of(offer.class).map(|fifo| fifo.push_back(frame)).is_some(),
-            Place::Voq => self.queues.voqs.as_mut().map(|voqs| voqs.push(offer.dst, frame)).is_some(),
-            Place::Limiter(at) => self.limiters.push(at, frame),
+        let stored = match holding {
+            Some(at) => self.limiters.push(at, frame),
+            None if in_voq => self.queues.voqs.as_mut().map(|voqs| voqs.push(offer.dst, frame)).is_some(),
+            None => self.fifo_of(offer.class).map(|fifo| fifo.push_back(frame)).is_some(),
         };
         if !stored {
             broken("a frame has no place");
         }
-        if let (Place::Limiter(_) | Place::Voq, Some(limiter)) = (place, limiter) {
+        if let Some(limiter) = limiter.filter(|_| in_voq || holding.is_some()) {
             self.let_go(limiter, at);
         }
         // A virtual queue whose limiter is not engaged may send even while that limiter's last gap runs.
-        self.must_look |= !matches!(place, Place::Limiter(_));
+        self.must_look |= holding.is_none();
     }
 
     /// [`Sender::accept`] by a host with one FIFO, where nothing waits and the transmitter is idle: the frame, if it is the next to
@@ -248,7 +238,7 @@ impl<F: Packet> Sender<F> {
         }
         let mut frame = self.make(offer, None, true, at.now);
         if !self.settings.at_source && !self.limiters.is_empty() {
-            self.next_place = 1 % (self.limiters.places() + 1);
+            self.next_place = 1 % (self.limiters.places.len() + 1);
         }
         self.set_out(&mut frame, at);
         Some(frame)
@@ -312,12 +302,12 @@ impl<F: Packet> Sender<F> {
         }
     }
 
-    /// Frames that wait there, of the offer's destination and of all.
-    fn waiting(&self, place: Place, offer: Offer) -> (usize, usize) {
+    /// Frames that wait at this limiter, or else in a queue, of the offer's destination and of all.
+    fn waiting(&self, limiter: Option<usize>, offer: Offer) -> (usize, usize) {
         let one = |n: usize| (n, n);
-        match (place, &self.queues.voqs) {
-            (Place::Voq, Some(voqs)) => (voqs.waiting(offer.dst), voqs.count),
-            (Place::Limiter(at), _) => one(self.limiters.queued(at)),
+        match (limiter, &self.queues.voqs) {
+            (Some(at), _) => one(self.limiters.queued(at)),
+            (None, Some(voqs)) if offer.class == 0 => (voqs.waiting(offer.dst), voqs.count),
             _ if offer.class == 0 => one(self.queues.fifo.len()),
             _ => one(self.queues.later.get(usize::from(offer.class) - 1).map_or(0, VecDeque::len)),
         }
@@ -341,34 +331,27 @@ impl<F: Packet> Sender<F> {
     ) -> Option<F> {
         lanes.next(|lane| match lane {
             Lane::Control if may_start(lane) => self.queues.control.pop_front(),
-            MANAGED if may_start(lane) => self.next_managed(at),
             Lane::Data(class) if may_start(lane) => self.next_data(class, at),
             Lane::Pause | Lane::Control | Lane::Data(_) => None,
         })
     }
 
-    /// The frame of the first class that goes next: probes go first.
-    #[inline]
-    fn next_managed(&mut self, at: Moment<'_>) -> Option<F> {
-        if !self.queues.probes.is_empty() {
-            return self.queues.probes.pop_front();
-        }
-        let mut frame = self.next_data(0, at)?;
-        self.set_out(&mut frame, at);
-        Some(frame)
-    }
-
-    /// The data of a class that goes next: frames that wait in queues and finite flows take turns.
+    /// What goes next among the data of a class: in the first one a probe, else data. Frames that wait in queues and finite flows take
+    /// turns.
     #[inline]
     fn next_data(&mut self, class: u8, at: Moment<'_>) -> Option<F> {
-        if class == 0 && self.transfers.is_idle() {
-            return self.next_queued(class, at);
+        if class == 0 && !self.queues.probes.is_empty() {
+            return self.queues.probes.pop_front();
         }
-        if self.transfers.flows_next {
+        let mut frame = if self.transfers.flows_next && (class > 0 || !self.transfers.is_idle()) {
             self.next_of_flows(class, at).or_else(|| self.next_queued(class, at))
         } else {
             self.next_queued(class, at).or_else(|| self.next_of_flows(class, at))
+        }?;
+        if class == 0 {
+            self.set_out(&mut frame, at);
         }
+        Some(frame)
     }
 
     /// The frame of the finite flow whose turn it is.
@@ -431,7 +414,7 @@ impl<F: Packet> Sender<F> {
 
     /// Round robin over the FIFO and the limiters whose first frame may go.
     fn next_in_turn(&mut self, at: Moment<'_>) -> Option<F> {
-        let (n, first) = (self.limiters.places(), self.next_place);
+        let (n, first) = (self.limiters.places.len(), self.next_place);
         let fifo = !self.queues.fifo.is_empty();
         let ready = |places| self.limiters.ready(places, at.now).map(|place| place + 1);
         let place = match first {

@@ -66,10 +66,6 @@ impl Slots {
             }
         }
     }
-    /// Is a slot at `now` in an on time?
-    fn are_on(&self, now: u64) -> bool {
-        now.wrapping_sub(self.start) % (self.on + self.off) < self.on
-    }
 }
 
 /// A source of frames.
@@ -171,41 +167,36 @@ impl Source {
         offer
     }
 
-    /// Goes on from `next` to the first slot that has a frame.
+    /// Draws slot by slot from `next` on, until one has a frame. One draw a slot, whatever comes of it: its lower half says whether,
+    /// its upper half where to.
     #[inline(always)]
     fn seek(&mut self) {
-        let in_burst = self.slots.to_follow > 0;
-        let mut bits = self.draw(in_burst);
-        while self.slots.off > 0 && !self.slots.are_on(self.next) && self.next < NEVER {
-            self.next += self.slot;
-            bits = self.draw(in_burst);
-        }
-        if in_burst {
-            self.slots.to_follow -= 1;
-        } else {
-            // A burst has one destination.
-            (self.slots.to_follow, self.dst) = (self.slots.frames - 1, self.choose(bits >> 32));
-        }
-    }
-
-    /// Draws slot by slot from `next` on, until one has a frame by that: what was drawn. One draw a slot, whatever comes of it: its
-    /// lower half says whether, its upper half where to.
-    #[inline(always)]
-    fn draw(&mut self, in_burst: bool) -> u64 {
         // Most slots are empty where the load is small: all that a draw needs stays in registers meanwhile.
         let (mut stream, mut next) = (self.stream.clone(), self.next);
-        let (stop, slot, threshold) = (self.stop, self.slot, self.slots.threshold);
-        let mut bits = 0;
-        while next < stop {
-            bits = stream.bits();
-            if in_burst || (bits & 0xFFFF_FFFF) < threshold {
-                break;
+        let (stop, slot, slots) = (self.stop, self.slot, &mut self.slots);
+        let in_burst = slots.to_follow > 0;
+        let threshold = if in_burst { u64::MAX } else { slots.threshold };
+        let bits = loop {
+            if next >= stop {
+                self.next = NEVER;
+                return;
+            }
+            let bits = stream.bits();
+            let in_on_time =
+                || slots.off == 0 || next.wrapping_sub(slots.start) % (slots.on + slots.off) < slots.on;
+            if (bits & 0xFFFF_FFFF) < threshold && in_on_time() {
+                break bits;
             }
             next += slot;
+        };
+        (self.stream, self.next) = (stream, next);
+        if in_burst {
+            slots.to_follow -= 1;
+        } else {
+            // A burst has one destination.
+            slots.to_follow = slots.frames - 1;
+            self.dst = self.choose(bits >> 32);
         }
-        self.stream = stream;
-        self.next = if next < stop { next } else { NEVER };
-        bits
     }
 
     /// Destination by 32 random bits.

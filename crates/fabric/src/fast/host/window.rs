@@ -15,7 +15,7 @@
 
 use super::{Host, Key};
 use crate::check::broken;
-use crate::fast::frame::{Entry, NEVER};
+use crate::fast::frame::{AFTER, Entry, NEVER};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::{Kind, MANAGED, Moment};
@@ -32,17 +32,11 @@ impl Host {
         }
     }
 
-    /// Runs the host up to `end`, which is not that of the run. Returns when it must be visited next if nothing is sent to it.
-    pub(crate) fn sweep_thin(&mut self, end: u64, net: &Net, wires: &mut Wires) -> u64 {
-        self.sweep(end, net, wires);
-        self.look_around(wires)
-    }
-
     /// When the host must be visited next if nothing is sent to it.
     #[inline(always)]
     pub(crate) fn look_around(&self, wires: &Wires) -> u64 {
         let inbox = wires.inboxes.get(self.line.inbox as usize);
-        let first = inbox.and_then(|inbox| inbox.front()).map_or(NEVER, |e| e.ready);
+        let first = inbox.and_then(|inbox| inbox.arrived_before(0, AFTER)).map_or(NEVER, |e| e.ready);
         self.next_due.min(self.sides.receiver.alarms.next).min(first)
     }
 
@@ -111,6 +105,7 @@ impl Host {
     #[inline(always)]
     fn look_again(&mut self) {
         self.kick_if_idle();
+        self.note_others();
         self.next_due = self.next_own().0;
     }
 
@@ -153,51 +148,49 @@ impl Host {
     /// The sending side's events before `limit`.
     #[inline(always)]
     fn send_until(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
-        if !self.send_straight(limit, net, wires) {
-            self.send_by_event(limit, net, wires);
-        }
+        while !self.send_straight(limit, net, wires) && self.send_one(limit, net, wires) {}
     }
 
-    /// The same, whatever there is.
+    /// The next of these events, whatever it is, if there is one.
     #[inline(never)]
-    fn send_by_event(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
-        loop {
-            let key = self.next_own();
-            if key >= limit {
-                self.next_due = key.0;
-                return;
-            }
-            hit(Mark::HostByEvent);
-            if key.1 != Kind::End {
-                self.rest(key.0);
-            }
-            self.execute(key, net, wires);
-            if self.send_straight(limit, net, wires) {
-                return;
-            }
+    fn send_one(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
+        let key = self.next_own();
+        if key >= limit {
+            self.next_due = key.0;
+            return false;
         }
+        hit(Mark::HostByEvent);
+        if key.1 != Kind::End {
+            self.rest(key.0);
+        }
+        self.execute(key, net, wires);
+        self.note_others();
+        true
     }
 
-    /// When the next thing happens to the sending side that is no slot and no end of a transmission.
+    /// Notes when the next thing happens to the sending side that is no slot and no end of a transmission.
     #[inline(always)]
-    fn next_other(&self) -> u64 {
+    fn note_others(&mut self) {
         let sender = &self.sides.sender;
-        sender.timers.next.min(sender.deferred.next()).min(self.sides.rates.next)
+        let held = !self.simple || self.kick || self.line.is_stopped(MANAGED) || sender.holds_others();
+        let next = sender.timers.next.min(sender.deferred.next()).min(self.sides.rates.next);
+        self.alone_until = if held { 0 } else { next };
     }
 
     /// The slots of a host's one source before `limit`, as long as nothing else happens. A frame that meets an idle line goes on the
     /// wire at once, another waits in the FIFO for the end of the transmission. True if that is all before `limit`.
     #[inline(always)]
     fn send_straight(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
-        if !self.simple || self.kick || self.line.is_stopped(MANAGED) || self.sides.sender.holds_others() {
+        if self.alone_until == 0 {
             return false;
         }
-        let (mut other, plain) = (self.next_other(), self.sides.sender.is_plain());
+        let plain = self.sides.sender.is_plain();
         while let Some(source) = self.sides.sources.first_mut() {
             let (slot, sender) = (source.next, &mut self.sides.sender);
             let waits = !sender.queues.fifo.is_empty();
             let free = if self.line.end == NEVER { self.now } else { self.line.end };
             let next = if waits { slot.min(free) } else { slot };
+            let other = self.alone_until;
             if next >= limit.0.min(other) {
                 self.next_due = next.min(other);
                 return (other, Kind::Control, 0) >= limit;
@@ -219,6 +212,7 @@ impl Host {
                     self.line.end = NEVER;
                     let Some(frame) = sender.pass(offer, at) else {
                         self.kick_if_idle();
+                        self.note_others();
                         return false;
                     };
                     hit(Mark::SentStraight);
@@ -228,10 +222,10 @@ impl Host {
             // Only reaction points start timers and make frames wait elsewhere.
             if !plain {
                 self.sides.sender.must_look = false;
-                if self.sides.sender.holds_others() {
+                self.note_others();
+                if self.alone_until == 0 {
                     return false;
                 }
-                other = self.next_other();
             }
         }
         false
