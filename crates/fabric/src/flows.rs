@@ -11,6 +11,7 @@ use crate::outcome::{Completion, Incomplete};
 use crate::spec::{Arrivals, RunSpec, Transfer};
 use cnsim_scheme_api::{NodeId, Time};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Number of the frame before which its source has made `count` others; `flow`: the finite flow that it belongs to, if to one.
@@ -89,9 +90,7 @@ impl Flows {
         for (host, h) in spec.hosts.iter().enumerate() {
             let host = host as u32;
             let each = h.sources.iter().enumerate().filter(|s| s.1.arrivals == Arrivals::Transfers);
-            // Those of a source stand in a list of exactly its length.
-            let mut lists: BTreeMap<usize, Vec<Outgoing>> =
-                each.clone().map(|(i, s)| (i, Vec::with_capacity(s.transfers.len()))).collect();
+            let mut lists: BTreeMap<usize, Vec<Outgoing>> = BTreeMap::new();
             let mut all: Vec<(usize, &Transfer)> =
                 each.flat_map(|(i, s)| s.transfers.iter().map(move |t| (i, t))).collect();
             all.sort_by_key(|t| t.1.start);
@@ -146,8 +145,23 @@ impl Arrived {
         self.left.len()
     }
 
+    /// The flows of a pair.
+    fn of_pair(&self, pair: usize) -> Range<usize> {
+        let begin = |pair: usize| self.known.pairs.get(pair).map_or(self.left.len(), |p| p.1 as usize);
+        begin(pair)..begin(pair + 1)
+    }
+
+    /// Pair and flow that a frame names, if the flow is not over.
+    fn under_way(&self, src: u32, number: u32) -> Option<(usize, usize)> {
+        let pair = self.known.pairs.binary_search_by_key(&src, |pair| pair.0).ok()?;
+        let (flows, over) = (self.of_pair(pair), self.over[pair]);
+        let at = flows.start + over as usize + usize::from(flow_of(number).wrapping_sub(over as u16));
+        (at < flows.end && self.left[at] > 0).then_some((pair, at))
+    }
+
     /// A frame of a flow has arrived: the flow's completion, if it was the last. An error if the pair has no such flow that is not
     /// over.
+    #[inline(never)]
     pub(crate) fn take(
         &mut self,
         now: u64,
@@ -155,45 +169,28 @@ impl Arrived {
         number: u32,
         len: u16,
     ) -> Result<Option<Completion>, String> {
-        let Self { known, over, left } = self;
-        let pair = known.pairs.binary_search_by_key(&src, |pair| pair.0).ok();
-        let mine = pair.and_then(|pair| {
-            let end = known.pairs.get(pair + 1).map_or(left.len(), |next| next.1 as usize);
-            let first = known.pairs[pair].1 as usize;
-            Some((over.get_mut(pair)?, left.get_mut(first..end)?, first))
-        });
-        let found = mine.and_then(|(over, left, first)| {
-            let place = *over as usize + usize::from(flow_of(number).wrapping_sub(*over as u16));
-            let missing = left.get(place).copied().filter(|missing| *missing > 0)?;
-            Some((over, left, first, place, missing))
-        });
-        let Some((over, left, first, place, missing)) = found else {
-            return Err(format!(
-                "a frame from host {src} is of no flow under way: a pair has too many at a time"
-            ));
-        };
-        left[place] = missing.saturating_sub(u64::from(len));
-        if left[place] > 0 {
+        let found = self.under_way(src, number);
+        let none =
+            || format!("a frame from host {src} is of no flow under way: a pair has too many at a time");
+        let (pair, at) = found.ok_or_else(none)?;
+        self.left[at] = self.left[at].saturating_sub(u64::from(len));
+        if self.left[at] > 0 {
             return Ok(None);
         }
-        *over += left[*over as usize..].iter().take_while(|left| **left == 0).count() as u32;
-        let flow = known.flows[first + place];
-        let (bytes, start, end) = (flow.bytes(), flow.start(), Time::from_ps(now));
-        Ok(Some(Completion { src: NodeId(src), bytes, start, end }))
+        let left = &self.left[self.of_pair(pair)][self.over[pair] as usize..];
+        self.over[pair] += left.iter().take_while(|left| **left == 0).count() as u32;
+        let (flow, end) = (self.known.flows[at], Time::from_ps(now));
+        Ok(Some(Completion { src: NodeId(src), bytes: flow.bytes(), start: flow.start(), end }))
     }
 
     /// The flows that have not arrived whole, by source and start.
     pub(crate) fn missing(&self) -> Vec<Incomplete> {
-        let open = self.left.iter().enumerate().filter(|(_, left)| **left > 0);
-        let one = |(at, &missing): (usize, &u64)| {
-            let (flow, pairs) = (self.known.flows[at], &self.known.pairs);
-            let pair = pairs.partition_point(|pair| pair.1 as usize <= at).saturating_sub(1);
-            Incomplete {
-                src: NodeId(pairs.get(pair).map_or(0, |pair| pair.0)),
-                bytes: flow.bytes(),
-                start: flow.start(),
-                missing,
-            }
+        let pairs = self.known.pairs.iter().enumerate();
+        let all = pairs.flat_map(|(pair, &(src, _))| self.of_pair(pair).map(move |at| (NodeId(src), at)));
+        let open = all.filter(|&(_, at)| self.left[at] > 0);
+        let one = |(src, at)| {
+            let (flow, missing): (Incoming, _) = (self.known.flows[at], self.left[at]);
+            Incomplete { src, bytes: flow.bytes(), start: flow.start(), missing }
         };
         open.map(one).collect()
     }

@@ -35,12 +35,6 @@ pub fn shortages(spec: &RunSpec) -> Vec<Shortage> {
     if spec.switches.iter().all(|s| s.buffer.pause.is_none()) {
         return Vec::new();
     }
-    let needs = needs(spec);
-    (0..spec.switches.len()).filter_map(|switch| shortage(spec, switch, &needs[switch])).collect()
-}
-
-/// What can arrive after XOFF at each linked port of each switch.
-fn needs(spec: &RunSpec) -> Vec<Vec<(u16, Bytes)>> {
     let frames = spec.hosts.iter().flat_map(|h| &h.sources).map(|s| s.frame);
     let frame = frames.max().unwrap_or(Bytes::new(1500));
     let mut slowest: BTreeMap<(NodeId, u16), Rate> = BTreeMap::new();
@@ -57,9 +51,10 @@ fn needs(spec: &RunSpec) -> Vec<Vec<(u16, Bytes)>> {
             needs[own].push((near.1, headroom(l.rate, service, l.delay, longer, frame)));
         }
     }
-    needs
+    (0..needs.len()).filter_map(|switch| shortage(spec, switch, &needs[switch])).collect()
 }
 
+/// Does a switch fall short of what can arrive after XOFF at its linked ports?
 fn shortage(spec: &RunSpec, switch: usize, needs: &[(u16, Bytes)]) -> Option<Shortage> {
     let own = &spec.switches[switch];
     let pause = own.buffer.pause?;

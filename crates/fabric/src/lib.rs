@@ -25,8 +25,8 @@ pub use engine::run;
 pub use headroom::{Shortage, headroom, shortages};
 
 pub use outcome::{
-    ByModel, Completion, Fingerprint, HostOutcome, Incomplete, Outcome, PortOutcome, Series, SeriesKind,
-    Standstill, SwitchOutcome, latency_quantile,
+    ByModel, Completion, Fingerprint, GaugeSite, HostOutcome, Incomplete, Outcome, PortOutcome, Series,
+    SeriesKind, Standstill, SwitchOutcome, latency_quantile,
 };
 pub use spec::{
     Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, Faults, HostQueues, HostSpec,
@@ -74,17 +74,6 @@ pub struct Options<'a> {
     pub by_model: &'a [cnsim_scheme_api::NodeId],
     /// Called repeatedly with (simulated time, packet-hops so far); it returns false to stop the run.
     pub progress: Option<&'a (dyn Fn(cnsim_scheme_api::Time, u64) -> bool + Sync)>,
-}
-
-impl std::fmt::Debug for Options<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Options")
-            .field("engine", &self.engine)
-            .field("threads", &self.threads)
-            .field("visits", &self.visits)
-            .field("by_model", &self.by_model)
-            .finish_non_exhaustive()
-    }
 }
 
 /// Why a run ended early.

@@ -85,7 +85,7 @@ pub(crate) struct Net {
     /// Whether the routing is [`Routing::FrameHash`]: tested first, as large runs use it most.
     by_frame: bool,
     salts: Salts,
-    /// By which hosts send, and switches.
+    /// By which hosts send.
     pub(crate) clocks: Vec<Clock>,
     pub(crate) switch_clock: Clock,
     /// Order of data frames that reach a switch at the same time.
@@ -124,9 +124,9 @@ impl Net {
         }
     }
 
-    /// Width of a bin of the control messages made, ps; zero if they are not recorded.
-    pub(crate) fn control_bin(&self) -> u64 {
-        if self.record.control { self.record.bin.as_ps() } else { 0 }
+    /// Whole bins of the recording.
+    pub(crate) fn bins(&self) -> usize {
+        self.duration.checked_div(self.record.bin.as_ps()).unwrap_or(0) as usize
     }
 
     pub(crate) fn build(spec: &RunSpec) -> Result<Self, RunError> {
@@ -527,22 +527,17 @@ impl Net {
 
     /// Smallest round trip between two hosts: a full frame out, 64 B back.
     pub(crate) fn base_rtt(&self, src: u32, dst: u32) -> Time {
-        let mut total = 0;
-        for (from, to, len) in [(src, dst, self.mtu), (dst, src, 64)] {
-            let mut port = self.ports[from as usize];
-            for _ in 0..64 {
-                let Some(l) = self.links[port as usize] else { break };
-                total += l.tx.time(len) + l.delay;
-                if l.peer_node == to || l.peer_node < self.hosts {
-                    break;
-                }
-                let s = (l.peer_node - self.hosts) as usize;
-                let seat = self.attach[to as usize];
-                let edge = seat.switch as usize;
-                let out = if edge == s { seat.port } else { self.group(s, edge)[0] };
-                port = self.ports[l.peer_node as usize] + u32::from(out);
+        let way = |from: u32, to: u32, len: u16| {
+            let (mut port, mut total) = (self.ports[from as usize], 0);
+            while let Some(link) = self.links[port as usize] {
+                total += link.tx.time(len) + link.delay;
+                let Some(s) = link.peer_node.checked_sub(self.hosts) else { break };
+                let Seat { switch, port: last, .. } = self.attach[to as usize];
+                let out = if switch == s { last } else { self.group(s as usize, switch as usize)[0] };
+                port = self.ports[link.peer_node as usize] + u32::from(out);
             }
-        }
-        Time::from_ps(total)
+            total
+        };
+        Time::from_ps(way(src, dst, self.mtu) + way(dst, src, 64))
     }
 }

@@ -105,9 +105,7 @@ pub struct HostOutcome {
     pub latency: Vec<u64>,
     /// Finite transfers received whole, in order of completion.
     pub completions: Vec<Completion>,
-    /// Finite transfers to this host that were not received whole.
-    pub incomplete: u64,
-    /// The transfers to this host that were not received whole, by source and start.
+    /// The finite transfers to this host that were not received whole, by source and start.
     pub missing: Vec<Incomplete>,
 }
 
@@ -245,30 +243,10 @@ pub enum SeriesKind {
         /// Destination host.
         dst: NodeId,
     },
-    /// Gauge of a port's congestion point, sampled at each bin's end.
-    AtPort {
-        /// Switch.
-        node: NodeId,
-        /// Output port.
-        port: u16,
-        /// Number of the gauge in [`Outcome::gauges`].
-        gauge: u16,
-    },
-    /// Gauge of a flow's reflector, sampled at each bin's end.
-    AtSink {
-        /// Source host.
-        src: NodeId,
-        /// Destination host.
-        dst: NodeId,
-        /// Number of the gauge in [`Outcome::gauges`].
-        gauge: u16,
-    },
-    /// Gauge of a flow's reaction point, sampled at each bin's end.
-    AtSource {
-        /// Source host.
-        src: NodeId,
-        /// Destination host.
-        dst: NodeId,
+    /// Gauge of a scheme's object, sampled at each bin's end.
+    Gauge {
+        /// The object.
+        at: GaugeSite,
         /// Number of the gauge in [`Outcome::gauges`].
         gauge: u16,
     },
@@ -279,6 +257,17 @@ pub enum SeriesKind {
         /// Destination host.
         dst: NodeId,
     },
+}
+
+/// The object of a scheme that shows a gauge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GaugeSite {
+    /// Congestion point of an output port of a switch.
+    Port(NodeId, u16),
+    /// Reflector of the flow from one host to another.
+    Sink(NodeId, NodeId),
+    /// Reaction point of the flow from one host to another.
+    Source(NodeId, NodeId),
 }
 
 /// One value per bin: `values[i]` belongs to the bin that ends at `(i + 1) * bin`.

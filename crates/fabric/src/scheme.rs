@@ -14,37 +14,29 @@ pub(crate) struct Managed {
     scheme: Arc<dyn Scheme>,
     pub(crate) plan: Plan,
     pub(crate) counters: Vec<Counter>,
-    gauges: Vec<Gauge>,
+    pub(crate) gauges: Vec<Gauge>,
     /// Number of its first gauge among those of all schemes.
     first: usize,
 }
 
 impl Managed {
-    /// Asks a scheme for its plan and its counters.
-    pub(crate) fn new(scheme: &Arc<dyn Scheme>, before: &[Managed]) -> Result<Self, RunError> {
-        let asked = || (scheme.name().to_string(), scheme.plan(), scheme.counters(), scheme.gauges());
-        let (name, plan, counters, gauges) = guarded(asked).map_err(RunError::Scheme)?;
-        let wrong = |why: String| RunError::Scheme(format!("the plan of `{name}`: {why}"));
-        plan.reflect.check().map_err(wrong)?;
-        let first = before.last().map_or(0, |b| b.first + b.gauges.len());
-        Ok(Self { scheme: scheme.clone(), plan, counters, gauges, first })
-    }
-    /// All schemes of a network.
+    /// All schemes of a network, each of which is asked for its plan, counters and gauges.
     pub(crate) fn all(schemes: &[Arc<dyn Scheme>]) -> Result<Vec<Self>, RunError> {
-        let mut all = Vec::new();
-        for scheme in schemes {
-            all.push(Self::new(scheme, &all)?);
-        }
-        Ok(all)
+        let mut first = 0;
+        let ask = |scheme: &Arc<dyn Scheme>| {
+            let asked = || (scheme.name().to_string(), scheme.plan(), scheme.counters(), scheme.gauges());
+            let (name, plan, counters, gauges) = guarded(asked).map_err(RunError::Scheme)?;
+            let wrong = |why: String| RunError::Scheme(format!("the plan of `{name}`: {why}"));
+            plan.reflect.check().map_err(wrong)?;
+            first += gauges.len();
+            Ok(Self { scheme: scheme.clone(), plan, counters, first: first - gauges.len(), gauges })
+        };
+        schemes.iter().map(ask).collect()
     }
     /// Number of a gauge among those of all schemes.
     pub(crate) fn gauge(&self, name: &str) -> Option<u16> {
         let at = self.gauges.iter().position(|g| g.name == name)?;
         u16::try_from(self.first + at).ok()
-    }
-    /// The scheme's gauges.
-    pub(crate) fn gauges(&self) -> &[Gauge] {
-        &self.gauges
     }
     /// Builds a congestion point.
     pub(crate) fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {

@@ -42,25 +42,21 @@ pub struct RunSpec {
 const MOST_CLASSES: usize = 8;
 
 impl RunSpec {
-    /// The classes of the run's data: those that it names, or a single class if it names none.
-    ///
-    /// # Errors
-    /// More than eight classes, or a source with an unknown class.
-    pub fn data_classes(&self) -> Result<Vec<ClassSpec>, RunError> {
-        let one = || vec![ClassSpec { name: "data".into(), pause: true }];
-        let classes = if self.classes.is_empty() { one() } else { self.classes.clone() };
-        if classes.len() > MOST_CLASSES {
-            return Err(RunError::Spec(format!(
-                "{} classes; at most {MOST_CLASSES} are possible",
-                classes.len()
-            )));
+    /// The classes of the run's data: those that it names, or a single class if it names none. An error where there are more than
+    /// eight, or a source is of another.
+    pub(crate) fn data_classes(&self) -> Result<Vec<ClassSpec>, RunError> {
+        let bad = |text| Err(RunError::Spec(text));
+        let mut classes = self.classes.clone();
+        if classes.is_empty() {
+            classes.push(ClassSpec { name: "data".into(), pause: true });
+        }
+        let (n, last) = (classes.len(), classes.len() - 1);
+        if n > MOST_CLASSES {
+            return bad(format!("{n} classes; at most {MOST_CLASSES} are possible"));
         }
         for (h, s) in self.hosts.iter().enumerate().flat_map(|(h, s)| s.sources.iter().map(move |s| (h, s))) {
-            if usize::from(s.class) >= classes.len() {
-                let (class, last) = (s.class, classes.len() - 1);
-                return Err(RunError::Spec(format!(
-                    "a source of host {h} is of class {class}; the last is {last}"
-                )));
+            if usize::from(s.class) > last {
+                return bad(format!("a source of host {h} is of class {}; the last is {last}", s.class));
             }
         }
         Ok(classes)
@@ -145,16 +141,6 @@ pub enum Ties {
     ByPort,
     /// The order is drawn from the run's seed, anew for each switch and time: all ports have the same chance.
     Drawn,
-}
-
-impl Ties {
-    /// Is it another order than that of the ports? Frames are then taken in order always.
-    pub(crate) fn needs_order(self) -> bool {
-        match self {
-            Self::ByPort => false,
-            Self::Drawn => true,
-        }
-    }
 }
 
 /// Faults of a host, to test a network against them.

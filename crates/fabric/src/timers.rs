@@ -23,13 +23,9 @@ impl Default for Timers {
 impl Timers {
     /// Starts or restarts the timer `slot` of `object`.
     pub(crate) fn start(&mut self, object: u32, slot: u8, at: u64) {
-        match self.live.binary_search_by_key(&(object, slot), |t| t.0) {
-            Ok(i) => {
-                let before = std::mem::replace(&mut self.live[i].1, at);
-                self.forget((before, object, slot));
-            }
-            Err(i) => self.live.insert(i, ((object, slot), at)),
-        }
+        self.stop(object, slot);
+        let place = self.live.partition_point(|t| t.0 < (object, slot));
+        self.live.insert(place, ((object, slot), at));
         let place = self.order.partition_point(|t| *t > (at, object, slot));
         self.order.insert(place, (at, object, slot));
         self.settle();
@@ -39,7 +35,9 @@ impl Timers {
     pub(crate) fn stop(&mut self, object: u32, slot: u8) {
         if let Ok(i) = self.live.binary_search_by_key(&(object, slot), |t| t.0) {
             let (_, at) = self.live.remove(i);
-            self.forget((at, object, slot));
+            if let Ok(i) = self.order.binary_search_by_key(&Reverse((at, object, slot)), |t| Reverse(*t)) {
+                self.order.remove(i);
+            }
             self.settle();
         }
     }
@@ -56,12 +54,6 @@ impl Timers {
         let &(_, object, slot) = self.order.last()?;
         self.stop(object, slot);
         Some((object, slot))
-    }
-
-    fn forget(&mut self, timer: (u64, u32, u8)) {
-        if let Ok(i) = self.order.binary_search_by_key(&Reverse(timer), |t| Reverse(*t)) {
-            self.order.remove(i);
-        }
     }
 
     fn settle(&mut self) {

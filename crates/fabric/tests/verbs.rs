@@ -549,15 +549,15 @@ fn gauges_are_series_where_their_place_is_recorded() {
     assert_eq!(out.gauges.iter().map(|g| &*g.name).collect::<Vec<_>>(), ["shown", "other"]);
     let (node, src, dst) = (NodeId(3), NodeId(0), NodeId(TO));
     // Zero from the start, and what had arrived after 250 us from then on: at 5 Gb/s 156 KB.
-    let queue = values(SeriesKind::AtPort { node, port: PORT, gauge: 1 });
+    let queue = values(SeriesKind::Gauge { at: GaugeSite::Port(node, PORT), gauge: 1 });
     assert!(queue.len() == 10 && queue[..2] == [0.0; 2] && queue[2..].iter().all(|v| *v == queue[2]));
     assert!((100e3..200e3).contains(&queue[2]), "{queue:?}");
     // A bin before the first value has zero.
-    let sent = values(SeriesKind::AtSource { src, dst, gauge: 0 });
+    let sent = values(SeriesKind::Gauge { at: GaugeSite::Source(src, dst), gauge: 0 });
     let first = sent.iter().position(|v| *v > 0.0).unwrap();
     assert!(sent.len() == 10 && first > 0 && sent[first] > 100e3, "{sent:?}");
     assert!(sent[first..].iter().all(|v| *v == sent[first]), "{sent:?}");
-    assert_eq!(values(SeriesKind::AtSink { src, dst, gauge: 0 }), [1500.0; 10]);
+    assert_eq!(values(SeriesKind::Gauge { at: GaugeSite::Sink(src, dst), gauge: 0 }), [1500.0; 10]);
 }
 
 #[test]

@@ -313,7 +313,6 @@ fn completion_by_hand() {
     ];
     out.hosts[1].missing =
         vec![Incomplete { src: NodeId(2), bytes: on_link(1000), start: Time::from_us(900), missing: 500 }];
-    out.hosts[1].incomplete = 1;
     let flows = Flows::of(&settings, &out);
     let all: BTreeMap<&str, f64> = measure_with(&settings, &out, &flows).into_iter().collect();
     for (id, by_hand) in [
@@ -345,7 +344,6 @@ fn completion_by_hand() {
         "{bounds:?}"
     );
     out.hosts[1].missing.clear();
-    out.hosts[1].incomplete = 0;
     let flows = Flows::of(&settings, &out);
     assert!(lower_bounds(&flows.timed).is_empty());
     let all: BTreeMap<&str, f64> = measure_with(&settings, &out, &flows).into_iter().collect();

@@ -293,11 +293,9 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
                 keep(&name, "Mb/s", rounded(&s.values, 1e-6));
             }
             // What the scheme shows of itself, in its own units.
-            SeriesKind::AtPort { gauge, .. }
-            | SeriesKind::AtSource { gauge, .. }
-            | SeriesKind::AtSink { gauge, .. } => {
+            SeriesKind::Gauge { at, gauge } => {
                 if let Some(g) = out.gauges.get(usize::from(gauge)) {
-                    let name = format!("gauge {} {}", g.name, wiring.gauge_place(s.kind));
+                    let name = format!("gauge {} {}", g.name, wiring.gauge_place(at));
                     keep(&name, &g.unit, s.values.clone());
                 }
             }

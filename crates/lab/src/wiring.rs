@@ -1,6 +1,6 @@
 //! Hosts, switches and links of a topology, as they are wired.
 
-use cnsim_fabric::{LinkSpec, SeriesKind};
+use cnsim_fabric::{GaugeSite, LinkSpec};
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Rate, Time};
 use std::collections::HashMap;
@@ -99,14 +99,11 @@ impl Wiring {
     }
 
     /// Where an object stands that shows a gauge: `X>E5` of a port, `H1>H5` of a flow's limiter, `H1>H5 at its end` of its reflector.
-    pub(crate) fn gauge_place(&self, kind: SeriesKind) -> String {
-        match kind {
-            SeriesKind::AtPort { node, port, .. } => self.port_name((node, port)),
-            SeriesKind::AtSource { src, dst, .. } => format!("{}>{}", self.name(src), self.name(dst)),
-            SeriesKind::AtSink { src, dst, .. } => {
-                format!("{}>{} at its end", self.name(src), self.name(dst))
-            }
-            _ => String::new(),
+    pub(crate) fn gauge_place(&self, at: GaugeSite) -> String {
+        match at {
+            GaugeSite::Port(node, port) => self.port_name((node, port)),
+            GaugeSite::Source(src, dst) => format!("{}>{}", self.name(src), self.name(dst)),
+            GaugeSite::Sink(src, dst) => format!("{}>{} at its end", self.name(src), self.name(dst)),
         }
     }
 

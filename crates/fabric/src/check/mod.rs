@@ -4,12 +4,10 @@ mod closing;
 mod failure;
 mod frozen;
 mod gauges;
-mod losses;
 mod sums;
 
-pub(crate) use closing::{ControlBooks, HostBooks, NodeBooks, SwitchBooks, close};
+pub(crate) use closing::{Books, ControlBooks, Own, close};
 pub(crate) use failure::{Failure, Who, alarmed, broken, quiet};
 pub(crate) use frozen::{Stopped, standstill};
 pub(crate) use gauges::{Gauges, SINK};
-pub(crate) use losses::Losses;
 pub(crate) use sums::{Hash, Ledger};

@@ -3,8 +3,9 @@
 //! Nodes meet over links alone, so it is a list of events of its own, run as far as its turn goes, that takes frames from the wires
 //! of the others and puts frames there. The bits are those of the oracle: it *is* a node of the oracle.
 
-use super::node::{Books, Node};
-use crate::check::{Failure, Ledger, broken};
+use super::node::Node;
+use crate::Options;
+use crate::check::broken;
 use crate::fast::bodies::{self, Bodies};
 use crate::fast::frame as packed;
 use crate::fast::frame::Entry;
@@ -13,7 +14,6 @@ use crate::fast::wires::Wires;
 use crate::model::{Agenda, Body, Control, Direct, Frame, Lane, MANAGED, Moment, Packet, Pause, Says, Sent};
 use crate::net::Net;
 use crate::spec::{BufferSpec, PauseSpec, RunSpec, SwitchSpec};
-use crate::{Options, RunError};
 use cnsim_scheme_api::{FlowId, NodeId};
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub(crate) struct Guest {
     pub(super) id: u32,
-    node: Node,
+    pub(super) node: Node,
     agenda: Agenda,
     /// Number of its first receiving port at the worker, and how many it has.
     inboxes: std::ops::Range<u32>,
@@ -31,16 +31,11 @@ pub(crate) struct Guest {
 
 impl Guest {
     /// Builds it; its receiving ports at the worker are these.
-    pub(super) fn new(
-        net: &Net,
-        spec: &RunSpec,
-        id: u32,
-        inboxes: std::ops::Range<u32>,
-    ) -> Result<Self, RunError> {
+    pub(super) fn new(net: &Net, spec: &RunSpec, id: u32, inboxes: std::ops::Range<u32>) -> Self {
         let mut agenda = Agenda::default();
-        let node = Node::new(net, spec, id, &mut agenda)?;
+        let node = Node::new(net, spec, id, &mut agenda);
         let peers = net.links_of(id as usize).iter().flatten().map(|l| (l.peer, l.peer)).collect();
-        Ok(Self { id, node, agenda, inboxes, peers })
+        Self { id, node, agenda, inboxes, peers }
     }
 
     /// Runs it up to `end` (exclusive).
@@ -48,7 +43,6 @@ impl Guest {
         for (port, inbox) in self.inboxes.clone().enumerate() {
             while let Some(Entry { ready, frame }) = wires.pop(inbox, end) {
                 let frame = unpack(&frame, net.hosts, &mut wires.bodies);
-                let Some(frame) = frame else { broken("a control frame without content") };
                 self.node.await_frame(port, ready, frame, net, &mut self.agenda);
             }
         }
@@ -69,36 +63,24 @@ impl Guest {
             self.node.await_feedback(d, net, &mut self.agenda);
         }
     }
-
-    pub(super) fn hops(&self) -> u64 {
-        self.node.hops()
-    }
-    pub(super) fn failure(&self) -> &Failure {
-        self.node.failure()
-    }
-    pub(super) fn close(self, net: &Net, on_wires: &mut Ledger) -> Books {
-        self.node.close(net, on_wires)
-    }
 }
 
-/// A frame from the fast engine's wires as the model has it, of the one class that they know. The body of a control frame is taken;
-/// none if that is not there.
-fn unpack(f: &packed::Frame, hosts: u32, bodies: &mut Bodies) -> Option<Frame> {
+/// A frame as the model has it, of the one class that the fast engine knows, from its wires; the body of a control frame is taken.
+fn unpack(f: &packed::Frame, hosts: u32, bodies: &mut Bodies) -> Frame {
     use packed::Kind;
     let kind = f.kind();
-    let frame = match kind {
+    match kind {
         Kind::Xoff | Kind::Xon => Frame::pause(Pause { off: kind == Kind::Xoff, class: 0 }),
         Kind::Data => Frame::data(0, f.len, f.header()),
         Kind::Control | Kind::InBand => {
             let (flow, says) = match f.said() {
                 Some(feedback) => (FlowId(f.flow(hosts)), Says::Feedback(feedback)),
-                None => bodies.take(f)?,
+                None => bodies.take(f).unwrap_or_else(|| broken("a control frame without content")),
             };
             let lane = if kind == Kind::Control { Lane::Control } else { MANAGED };
             Frame::control(lane, Control { flow, to: f.goes_to(), says })
         }
-    };
-    Some(frame)
+    }
 }
 
 /// The same the other way, for a frame that is sent now.
@@ -118,21 +100,19 @@ fn pack(frame: &Frame, at: Moment<'_>) -> (packed::Frame, Option<bodies::Body>) 
 
 /// Which nodes run the model's way, and why.
 pub(super) fn by_model(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Option<(Vec<NodeId>, String)> {
-    let mut all = vec![false; net.ports.len() - 1];
+    let woken = |s: &SwitchSpec| all_of_switch(s).is_some_and(|i| net.schemes[i].plan.departures);
+    let switches = (net.hosts..).zip(&spec.switches).filter(|(_, s)| woken(s));
+    let mut nodes: Vec<NodeId> = switches.map(|(id, _)| NodeId(id)).collect();
     let mut why = Vec::new();
-    let woken = |s| all_of_switch(s).is_some_and(|i| net.schemes[i].plan.departures);
-    let departures = spec.switches.iter().map(woken).collect::<Vec<_>>();
-    if departures.contains(&true) {
-        all[spec.hosts.len()..].iter_mut().zip(departures).for_each(|(slow, woken)| *slow |= woken);
-        why.push("the fast way does not wake congestion points as frames leave".to_string());
+    if !nodes.is_empty() {
+        why.push("the fast way does not wake congestion points as frames leave");
     }
     if !options.by_model.is_empty() {
-        for node in options.by_model {
-            all.get_mut(node.0 as usize).into_iter().for_each(|slow| *slow = true);
-        }
-        why.push("it was asked for".to_string());
+        nodes.extend(options.by_model.iter().filter(|n| n.0 < net.ports.len() as u32 - 1));
+        nodes.sort_unstable();
+        nodes.dedup();
+        why.push("it was asked for");
     }
-    let nodes: Vec<NodeId> = (0u32..).zip(&all).filter(|n| *n.1).map(|n| NodeId(n.0)).collect();
     (!nodes.is_empty()).then(|| (nodes, why.join("; ")))
 }
 

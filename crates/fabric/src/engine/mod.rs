@@ -7,7 +7,6 @@ mod reference;
 mod sync;
 mod visits;
 mod windowed;
-mod workers;
 
 use crate::check::{Failure, Ledger, close, quiet};
 use crate::fast::host::Host;
@@ -15,7 +14,7 @@ use crate::fast::inbox::Inbox;
 use crate::fast::sweep::Scratch;
 use crate::fast::switch::Switch;
 use crate::fast::wires::{FOREIGN, Wires};
-use crate::model::{Direct, Packet};
+use crate::model::Packet;
 use crate::net::Net;
 use crate::outcome::{ByModel, Outcome};
 use crate::spec::RunSpec;
@@ -23,7 +22,6 @@ use crate::{Engine, Options, RunError, Visits};
 use cnsim_scheme_api::NodeId;
 use cnsim_scheme_api::network::guarded;
 use guest::Guest;
-use node::Books;
 use std::collections::BTreeMap;
 
 /// The nodes that one worker owns, with their receiving ports.
@@ -47,24 +45,16 @@ impl Part {
     /// Data and control frames that have finished a link.
     fn hops(&self) -> u64 {
         let hosts = self.hosts.iter().map(Host::hops);
-        hosts.chain(self.switches.iter().map(Switch::hops)).chain(self.guests.iter().map(Guest::hops)).sum()
+        hosts
+            .chain(self.switches.iter().map(Switch::hops))
+            .chain(self.guests.iter().map(|g| g.node.hops()))
+            .sum()
     }
 
     /// For how long ports of switches have sent, at the rates that they have now, ps.
     fn busy(&self) -> f64 {
         let ports = self.switches.iter().flat_map(|s| &s.ports);
         ports.map(|p| p.departed as f64 * p.service.per_byte()).sum()
-    }
-
-    /// Hands feedback that takes no link to its host, if that is here, or to all hosts; `told` hears of each.
-    fn hand(&mut self, d: &Direct, net: &Net, mut told: impl FnMut(usize, &mut Wires)) {
-        self.guests.iter_mut().for_each(|guest| guest.hear(d, net));
-        let seat = |host: u32| self.seats.get(host as usize).map_or(usize::MAX, |&seat| seat as usize);
-        let seats = d.to.map_or(0..self.hosts.len(), |host| seat(host)..seat(host).saturating_add(1));
-        for (seat, host) in self.hosts.iter_mut().enumerate().skip(seats.start).take(seats.len()) {
-            host.expect_feedback(d);
-            told(seat, &mut self.wires);
-        }
     }
 
     /// Gives the receiving ports at the far ends of its nodes' links other numbers.
@@ -84,7 +74,7 @@ impl Part {
     fn failed_before(&self, time: u64) -> bool {
         let hosts = self.hosts.iter().map(|h| &h.sides.sender.journal.failure);
         let all = hosts.chain(self.switches.iter().map(|s| &s.management.failure));
-        all.chain(self.guests.iter().map(Guest::failure)).filter_map(Failure::at).any(|at| at < time)
+        all.chain(self.guests.iter().map(|g| g.node.failure())).filter_map(Failure::at).any(|at| at < time)
     }
 }
 
@@ -111,8 +101,8 @@ fn run_unguarded(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunEr
         return Ok(Outcome { by_model: Some(ByModel { nodes, why }), ..outcome });
     }
     let slow = guest::by_model(&net, spec, options);
-    let threads = workers::count(&net, spec, options.threads);
-    let parts = build(&net, spec, threads, slow.as_ref().map_or(&[], |(nodes, _)| nodes))?;
+    let threads = windowed::threads(&net, spec, options.threads);
+    let parts = build(&net, spec, threads, slow.as_ref().map_or(&[], |(nodes, _)| nodes));
     // What the model's nodes have to do stands in their own lists: they are visited in every turn.
     let visits = if slow.is_some() { Visits::All } else { options.visits };
     let parts = windowed::run(&net, parts, visits, options.progress)?;
@@ -121,15 +111,13 @@ fn run_unguarded(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunEr
 }
 
 /// Spreads the nodes over workers: switches by share of their ports, hosts with their switch.
-fn build(net: &Net, spec: &RunSpec, workers: usize, slow: &[NodeId]) -> Result<Vec<Part>, RunError> {
+fn build(net: &Net, spec: &RunSpec, workers: usize, slow: &[NodeId]) -> Vec<Part> {
     let nodes = net.ports.len() - 1;
     let hosts = net.hosts as usize;
     let mut owner = vec![0usize; hosts];
     owner.extend(net.places(workers));
     for h in 0..hosts {
-        if let Some(l) = net.links[net.ports[h] as usize] {
-            owner[h] = owner[l.peer_node as usize];
-        }
+        owner[h] = owner[net.line(h as u32).peer_node as usize];
     }
     let empty =
         |_| Part { local: vec![u32::MAX; net.links.len()], seats: vec![u32::MAX; hosts], ..Part::default() };
@@ -141,12 +129,6 @@ fn build(net: &Net, spec: &RunSpec, workers: usize, slow: &[NodeId]) -> Result<V
     for n in order {
         let part = &mut parts[owner[n]];
         let by_model = slow.binary_search(&NodeId(n as u32)).is_ok();
-        let count = match n < hosts {
-            _ if by_model => &mut part.first.2,
-            true => &mut part.first.0,
-            false => &mut part.first.1,
-        };
-        *count += usize::from(!second(n));
         let inbox = part.wires.inboxes.len() as u32;
         for p in net.ports[n]..net.ports[n + 1] {
             part.local[p as usize] = part.wires.inboxes.len() as u32;
@@ -154,10 +136,9 @@ fn build(net: &Net, spec: &RunSpec, workers: usize, slow: &[NodeId]) -> Result<V
         }
         if by_model {
             let inboxes = inbox..part.wires.inboxes.len() as u32;
-            part.guests.push(Guest::new(net, spec, n as u32, inboxes)?);
+            part.guests.push(Guest::new(net, spec, n as u32, inboxes));
         } else if n < hosts {
-            let mut host = Host::new(net, n as u32, &spec.hosts[n])
-                .ok_or_else(|| RunError::Spec(format!("host {n} has no link")))?;
+            let mut host = Host::new(net, n as u32, &spec.hosts[n]);
             host.line.inbox = inbox;
             part.seats[n] = part.hosts.len() as u32;
             part.hosts.push(host);
@@ -165,6 +146,9 @@ fn build(net: &Net, spec: &RunSpec, workers: usize, slow: &[NodeId]) -> Result<V
             let mut switch = Switch::new(net, spec, n - hosts, &spec.switches[n - hosts]);
             switch.inbox = inbox;
             part.switches.push(switch);
+        }
+        if !second(n) {
+            part.first = (part.hosts.len(), part.switches.len(), part.guests.len());
         }
     }
     let of_port: Vec<u16> = (0..net.links.len())
@@ -182,26 +166,19 @@ fn build(net: &Net, spec: &RunSpec, workers: usize, slow: &[NodeId]) -> Result<V
         });
         part.local = local;
     }
-    Ok(parts)
+    parts
 }
 
 /// Gathers what the nodes hand in, in order, and closes the books.
 fn close_parts(net: &Net, spec: &RunSpec, parts: Vec<Part>) -> Result<Outcome, RunError> {
-    let (mut on_wires, mut hosts, mut switches) = (Ledger::default(), BTreeMap::new(), BTreeMap::new());
+    let (mut on_wires, mut books) = (Ledger::default(), BTreeMap::new());
     for part in parts {
-        let entries = part.wires.inboxes.iter().flat_map(|i| i.entries());
-        entries.for_each(|e| e.frame.enter(&mut on_wires));
+        part.wires.inboxes.iter().flat_map(|i| i.entries()).for_each(|e| e.frame.enter(&mut on_wires));
         // What the links hold is counted: their memory goes before the books take theirs.
         drop(part.wires);
-        hosts.extend(part.hosts.into_iter().map(|h| (h.sides.sender.settings.id, h.close(net))));
-        switches.extend(part.switches.into_iter().map(|s| (s.management.id, s.close(net))));
-        for guest in part.guests {
-            let id = guest.id;
-            match guest.close(net, &mut on_wires) {
-                Books::Host(books) => drop(hosts.insert(id, books)),
-                Books::Switch(books) => drop(switches.insert(id, books)),
-            }
-        }
+        books.extend(part.hosts.into_iter().map(|h| (h.sides.sender.settings.id, h.close(net))));
+        books.extend(part.switches.into_iter().map(|s| (s.management.id, s.close(net))));
+        books.extend(part.guests.into_iter().map(|g| (g.id, g.node.close(net, &mut on_wires))));
     }
-    close(net, spec, &on_wires, hosts.into_values().collect(), switches.into_values().collect())
+    close(net, spec, &on_wires, books)
 }

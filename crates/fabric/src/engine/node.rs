@@ -1,8 +1,7 @@
 //! A node that runs the model's way: its events, one at a time, and what is on its way to it.
 
-use crate::RunError;
-use crate::check::{Failure, HostBooks, Ledger, SwitchBooks, broken};
-use crate::model::{Agenda, Direct, Event, Frame, Host, Kind, Outbox, Sent, Switch, Turn, place_of_data};
+use crate::check::{Books, Failure, Ledger, broken};
+use crate::model::{Agenda, Direct, Event, Frame, Host, Kind, Outbox, Packet, Switch, Turn, place_of_data};
 use crate::net::Net;
 use crate::spec::RunSpec;
 use std::collections::VecDeque;
@@ -28,25 +27,17 @@ pub(super) struct Node {
     wires: Vec<VecDeque<(u64, Kind, Frame)>>,
 }
 
-/// What a node hands in at the run's end.
-pub(super) enum Books {
-    Host(HostBooks),
-    Switch(SwitchBooks),
-}
-
 impl Node {
     /// Builds a node; its first events are planned.
-    pub(super) fn new(net: &Net, spec: &RunSpec, id: u32, agenda: &mut Agenda) -> Result<Self, RunError> {
+    pub(super) fn new(net: &Net, spec: &RunSpec, id: u32, agenda: &mut Agenda) -> Self {
         let mut out = Outbox::default();
         let mut turn = Turn { now: 0, node: id, net, agenda, out: &mut out };
         let laws = match (id as usize).checked_sub(spec.hosts.len()) {
-            None => Host::new(&spec.hosts[id as usize], &mut turn)
-                .map(|host| Laws::Host(Box::new(host)))
-                .ok_or_else(|| RunError::Spec(format!("host {id} has no link")))?,
+            None => Laws::Host(Box::new(Host::new(&spec.hosts[id as usize], &mut turn))),
             Some(s) => Laws::Switch(Box::new(Switch::new(&spec.switches[s], &spec.changes, &mut turn))),
         };
         let ports = net.ports[id as usize + 1] - net.ports[id as usize];
-        Ok(Self { id, laws, wires: vec![VecDeque::new(); ports as usize] })
+        Self { id, laws, wires: vec![VecDeque::new(); ports as usize] }
     }
 
     /// A frame is on its way to a port, where it counts `at` a time.
@@ -91,11 +82,6 @@ impl Node {
         out
     }
 
-    /// The port of this node to which a frame was sent.
-    pub(super) fn port_of(&self, sent: &Sent, net: &Net) -> usize {
-        (sent.port - net.ports[self.id as usize]) as usize
-    }
-
     /// Data and control frames that it has put on its links.
     pub(super) fn hops(&self) -> u64 {
         match &self.laws {
@@ -114,10 +100,10 @@ impl Node {
 
     /// Ends the run: its books, and the frames that have not reached it.
     pub(super) fn close(self, net: &Net, on_wires: &mut Ledger) -> Books {
-        on_wires.enter_all(self.wires.iter().flatten().map(|w| &w.2));
+        self.wires.iter().flatten().for_each(|(.., frame)| frame.enter(on_wires));
         match self.laws {
-            Laws::Host(host) => Books::Host(host.close(net)),
-            Laws::Switch(switch) => Books::Switch(switch.close(net)),
+            Laws::Host(host) => host.close(net),
+            Laws::Switch(switch) => switch.close(net),
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! It knows nothing of windows, threads, wires or packed frames.
 
-use super::node::{Books, Node};
+use super::node::Node;
 use crate::check::{Ledger, close};
 use crate::model::Agenda;
 use crate::net::Net;
@@ -18,14 +18,13 @@ const LOOK: u64 = 1 << 16;
 pub(super) fn run(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
     let mut agenda = Agenda::default();
     let ids = 0..net.ports.len() as u32 - 1;
-    let nodes: Result<Vec<Node>, _> = ids.map(|id| Node::new(net, spec, id, &mut agenda)).collect();
-    let mut nodes = nodes?;
+    let mut nodes: Vec<Node> = ids.map(|id| Node::new(net, spec, id, &mut agenda)).collect();
     let (mut end, mut count) = (net.duration, 0u64);
     while let Some(event) = agenda.next_before(end) {
         let out = nodes[event.node as usize].carry_out(event, net, &mut agenda);
         for sent in out.sent {
-            let receiver = &mut nodes[sent.node as usize];
-            receiver.await_frame(receiver.port_of(&sent, net), sent.at, sent.frame, net, &mut agenda);
+            let port = (sent.port - net.ports[sent.node as usize]) as usize;
+            nodes[sent.node as usize].await_frame(port, sent.at, sent.frame, net, &mut agenda);
         }
         for direct in out.direct {
             for host in direct.to.map_or(0..net.hosts, |host| host..host + 1) {
@@ -43,12 +42,7 @@ pub(super) fn run(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Result<Ou
             return Err(RunError::Stopped);
         }
     }
-    let (mut on_wires, mut hosts, mut switches) = (Ledger::default(), Vec::new(), Vec::new());
-    for node in nodes {
-        match node.close(net, &mut on_wires) {
-            Books::Host(books) => hosts.push(books),
-            Books::Switch(books) => switches.push(books),
-        }
-    }
-    close(net, spec, &on_wires, hosts, switches)
+    let mut on_wires = Ledger::default();
+    let books = (0..).zip(nodes).map(|(id, node)| (id, node.close(net, &mut on_wires))).collect();
+    close(net, spec, &on_wires, books)
 }

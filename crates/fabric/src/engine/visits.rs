@@ -106,11 +106,15 @@ impl Turn {
     /// Hands feedback that takes no link, made in the turn that has just been run, to the hosts here.
     pub(super) fn hand(&self, net: &Net, part: &mut Part, direct: &[Direct]) {
         for d in direct {
-            part.hand(d, net, |seat, wires| {
+            part.guests.iter_mut().for_each(|guest| guest.hear(d, net));
+            let seat = d.to.map(|host| part.seats[host as usize] as usize);
+            let seats = seat.map_or(0..part.hosts.len(), |seat| seat..seat + 1);
+            for (n, host) in part.hosts.iter_mut().enumerate().skip(seats.start).take(seats.len()) {
+                host.expect_feedback(d);
                 if self.thin {
-                    wires.wheel.enter_at(seat as u32, d.at);
+                    part.wires.wheel.enter_at(n as u32, d.at);
                 }
-            });
+            }
         }
     }
 
@@ -223,7 +227,7 @@ fn step_all(net: &Net, part: &mut Part, turn: u64, base: u64, end: u64) {
 /// Visits the nodes that the wheel has for the turn in hand.
 fn step_due(net: &Net, part: &mut Part, end: u64) {
     let hosts = part.hosts.len();
-    for word in 0..part.wires.wheel.words() {
+    for word in 0..part.wires.wheel.words {
         let mut nodes = part.wires.wheel.take(word);
         while nodes != 0 {
             let node = word * 64 + nodes.trailing_zeros() as usize;
@@ -245,9 +249,8 @@ fn step_due(net: &Net, part: &mut Part, end: u64) {
 fn watch(net: &Net, part: &mut Part, over: u64) {
     if part.wires.wheel.stations.is_empty() {
         let odd = (0..part.hosts.len()).map(|h| h >= part.first.0);
-        let odd = odd.chain((0..part.switches.len()).map(|s| s >= part.first.1));
+        let odd: Vec<bool> = odd.chain((0..part.switches.len()).map(|s| s >= part.first.1)).collect();
         let halves = !net.halves.is_empty();
-        let odd: Vec<bool> = odd.collect();
         part.wires.wheel = Wheel::new(net.lead, net.duration, &odd, part.hosts.len(), halves, stations(part));
     }
     part.renumber(|peer| if peer & FOREIGN == 0 { peer | WATCHED } else { peer });
@@ -280,17 +283,11 @@ fn unwatch(net: &Net, part: &mut Part, next: u64) {
 }
 
 fn stations(part: &Part) -> Vec<Station> {
-    let hosts = part.hosts.len();
-    let none = Station { node: 0, bit: 0 };
-    let mut stations = vec![none; part.wires.inboxes.len()];
-    for (n, h) in part.hosts.iter().enumerate() {
-        stations[h.line.inbox as usize] = Station { node: n as u32, bit: 0 };
-    }
-    for (s, sw) in part.switches.iter().enumerate() {
-        for p in 0..sw.ports.len() {
-            let node = (hosts + s) as u32;
-            stations[sw.inbox as usize + p] = Station { node, bit: (p % 64) as u8 };
-        }
+    let mut stations = vec![Station { node: 0, bit: 0 }; part.wires.inboxes.len()];
+    let hosts = part.hosts.iter().map(|h| (h.line.inbox as usize, 1));
+    let switches = part.switches.iter().map(|s| (s.inbox as usize, s.ports.len()));
+    for (node, (inbox, ports)) in (0..).zip(hosts.chain(switches)) {
+        (0..ports).for_each(|p| stations[inbox + p] = Station { node, bit: (p % 64) as u8 });
     }
     stations
 }

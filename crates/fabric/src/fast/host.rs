@@ -14,7 +14,7 @@
 mod sending;
 mod window;
 
-use crate::check::HostBooks;
+use crate::check::Books;
 use crate::fast::frame::{Frame, Kind as FrameKind, NEVER};
 use crate::fast::wires::Wires;
 use crate::model::{Direct, Kind, Lane, Moment, Pause, Paused, Says, Sides, is_stopped};
@@ -72,9 +72,8 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(net: &Net, id: u32, spec: &HostSpec) -> Option<Self> {
-        let base = net.ports[id as usize];
-        let link = net.links[base as usize]?;
+    pub(crate) fn new(net: &Net, id: u32, spec: &HostSpec) -> Self {
+        let (base, link) = (net.ports[id as usize], net.line(id));
         let sides = Sides::new(spec, id, &link, net);
         let one = matches!(&sides.sources[..], [source] if !source.greedy && !source.is_finite());
         let line = Line {
@@ -88,7 +87,7 @@ impl Host {
             paused: Paused::default(),
         };
         let one_fifo = spec.queues == HostQueues::Fifo && spec.backlog_frames == 0 && spec.fifo_frames > 0;
-        Some(Self { next_due: 0, now: 0, alone_until: 0, simple: one && one_fifo, kick: false, line, sides })
+        Self { next_due: 0, now: 0, alone_until: 0, simple: one && one_fifo, kick: false, line, sides }
     }
 
     /// Data and control frames put on the link.
@@ -176,7 +175,7 @@ impl Host {
     }
 
     /// Ends the run: hands in the books.
-    pub(crate) fn close(self, net: &Net) -> HostBooks {
+    pub(crate) fn close(self, net: &Net) -> Books {
         let mut parts = Vec::new();
         let paused = (Time::from_ps(self.line.paused.close(net.duration, &mut parts)), parts);
         self.sides.close(self.line.sending.as_ref(), self.line.sent, paused, net)

@@ -13,14 +13,14 @@ use early::Due;
 
 pub(crate) use port::{Port, ToCome, leaves_marked};
 
-use crate::check::{Ledger, SwitchBooks, broken};
+use crate::check::{Books, Ledger, broken};
 use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, NO_EVENT, Ring, order};
 use crate::fast::mmu::Mmu;
 use crate::fast::wires::Wires;
 use crate::model::{Management, Moment, Packet, Pause, Point, Verb, count_down};
 use crate::net::Net;
 use crate::outcome::SwitchOutcome;
-use crate::spec::{BufferSpec, PauseTransport, RunSpec, SwitchSpec};
+use crate::spec::{BufferSpec, PauseTransport, RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::network::PointAction;
 use cnsim_scheme_api::{Slot, Time};
@@ -78,7 +78,7 @@ impl Switch {
             mmu: Mmu::new(ports, &buffer, net.margin(base, ports)),
             pause_transport: s.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport),
             linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
-            ordered: net.in_turn(index) || net.ties.needs_order(),
+            ordered: net.in_turn(index) || net.ties == Ties::Drawn,
             next_path: net.next_path(),
             management: Management::new(net, id, s, &spec.changes),
             ..Self::default()
@@ -297,7 +297,7 @@ impl Switch {
     }
 
     /// Ends the run: hands in the books.
-    pub(crate) fn close(mut self, net: &Net) -> SwitchBooks {
+    pub(crate) fn close(mut self, net: &Net) -> Books {
         let (mut inside, mut outcome) = (Ledger::default(), SwitchOutcome::default());
         let mut stopped = Vec::new();
         for (i, p) in self.ports.iter_mut().enumerate() {

@@ -1,9 +1,9 @@
 //! Which nodes have something to do in which turn. Where windows hold few frames, only those are visited, and turns
 //! in which nobody has anything to do are passed over.
 //!
-//! A wheel of bit sets: one for each of the next 64 turns, and one for each of the 63 groups of 64 turns after
-//! them. Order within a turn is free, so nothing is sorted, and a node is entered in constant time. A node entered too
-//! early is visited in vain and enters itself anew; too late it is never.
+//! A wheel of bit sets, one for each of the next 64 turns, and a heap for the turns after them. Order within a turn is free, so that
+//! nothing in the wheel is sorted, and a node is entered in constant time. A node may be entered too early: it is visited in vain and
+//! enters itself anew; too late it is never.
 //!
 //! * Claim: turns in which nobody has anything to do are passed over.
 //! * Same bits: a node entered too early is visited in vain, too late it is never.
@@ -11,8 +11,10 @@
 //! * Marks: PassedOver.
 
 use crate::check::broken;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
-/// Turns of the fine wheel, and groups of the coarse one.
+/// Turns of the wheel.
 const SLOTS: u64 = 64;
 
 /// The node of a receiving port.
@@ -34,18 +36,19 @@ pub(crate) struct Wheel {
     /// The turn in hand.
     now: u64,
     /// Words of a bit set.
-    words: usize,
-    fine: Vec<u64>,
-    coarse: Vec<u64>,
+    pub(crate) words: usize,
+    near: Vec<u64>,
     /// Which sets are not empty.
-    fine_full: u64,
-    coarse_full: u64,
+    full: u64,
+    /// Turn and node; and by node, the first turn for which it has been put there.
+    far: BinaryHeap<Reverse<(u64, u32)>>,
+    first: Vec<u64>,
     /// The nodes that have odd turns, as a bit set; the others have the even ones. If not `halves` (1, else 0), all have all.
     odd: Vec<u64>,
     halves: u64,
     /// Per receiving port.
     pub(crate) stations: Vec<Station>,
-    /// Receiving ports (their numbers modulo 64) at which something is due in a turn: per turn of the fine wheel and switch, and
+    /// Receiving ports (their numbers modulo 64) at which something is due in a turn: per turn of the wheel and switch, and
     /// after these per switch, without saying in which turn.
     arrived: Vec<u64>,
     /// Switches, and the nodes before them.
@@ -68,7 +71,6 @@ impl Wheel {
         for (n, _) in odd.iter().enumerate().filter(|&(_, &odd)| odd && halves) {
             bits[n / 64] |= 1 << (n % 64);
         }
-        let set = vec![0; words * SLOTS as usize];
         Self {
             odd: bits,
             halves: u64::from(halves),
@@ -77,10 +79,10 @@ impl Wheel {
             duration,
             now: 0,
             words,
-            coarse: set.clone(),
-            fine: set,
-            fine_full: 0,
-            coarse_full: 0,
+            near: vec![0; words * SLOTS as usize],
+            full: 0,
+            far: BinaryHeap::new(),
+            first: vec![u64::MAX; nodes],
             stations,
             arrived: vec![0; (SLOTS as usize + 1) * (nodes - hosts)],
             switches: nodes - hosts,
@@ -91,10 +93,11 @@ impl Wheel {
     /// Forgets all; turn `now` is the last one that is over.
     pub(crate) fn restart(&mut self, now: u64) {
         self.now = now;
-        self.fine.fill(0);
-        self.coarse.fill(0);
+        self.near.fill(0);
         self.arrived.fill(0);
-        (self.fine_full, self.coarse_full) = (0, 0);
+        self.full = 0;
+        self.far.clear();
+        self.first.fill(u64::MAX);
     }
 
     /// The turn in which time comes to `time`.
@@ -105,29 +108,35 @@ impl Wheel {
         low + u64::from(time - low * self.length >= self.length)
     }
 
-    /// Enters a node for a turn after the one in hand: its first that is not before `turn`. Says which of the fine wheel's that
-    /// is, or [`SLOTS`].
+    /// Enters a node for a turn after the one in hand: its first that is not before `turn`. Says which of the wheel's that is, or
+    /// [`SLOTS`].
     #[inline(always)]
     pub(crate) fn enter(&mut self, node: u32, turn: u64) -> usize {
         let turn = turn.max(self.now + 1);
-        let (place, bit) = (node as usize / 64, 1 << (node % 64));
-        let odd = self.odd.get(place).map_or(0, |word| word >> (node % 64));
+        let odd = self.odd.get(node as usize / 64).map_or(0, |word| word >> (node % 64));
         let turn = turn + ((turn ^ odd) & self.halves);
         if turn - self.now < SLOTS {
-            let slot = (turn % SLOTS) as usize;
-            self.fine_full |= 1 << slot;
-            if let Some(word) = self.fine.get_mut(slot * self.words + place) {
-                *word |= bit;
-            }
-            slot
-        } else {
-            let group = (turn / SLOTS).min(self.now / SLOTS + SLOTS - 1);
-            let slot = (group % SLOTS) as usize;
-            self.coarse_full |= 1 << slot;
-            if let Some(word) = self.coarse.get_mut(slot * self.words + place) {
-                *word |= bit;
-            }
-            SLOTS as usize
+            self.put(node, turn);
+            return (turn % SLOTS) as usize;
+        }
+        self.put_far(node, turn);
+        SLOTS as usize
+    }
+
+    #[inline(never)]
+    fn put_far(&mut self, node: u32, turn: u64) {
+        if let Some(first) = self.first.get_mut(node as usize).filter(|first| turn < **first) {
+            *first = turn;
+            self.far.push(Reverse((turn, node)));
+        }
+    }
+
+    #[inline(always)]
+    fn put(&mut self, node: u32, turn: u64) {
+        let slot = (turn % SLOTS) as usize;
+        self.full |= 1 << slot;
+        if let Some(word) = self.near.get_mut(slot * self.words + node as usize / 64) {
+            *word |= 1 << (node % 64);
         }
     }
 
@@ -175,45 +184,31 @@ impl Wheel {
 
     /// The next turn for which a node is entered; `u64::MAX` if there is none.
     pub(crate) fn next(&self) -> u64 {
-        let next = |full: u64, from: u64| match full.rotate_right((from % SLOTS) as u32).trailing_zeros() {
+        let near = match self.full.rotate_right(((self.now + 1) % SLOTS) as u32).trailing_zeros() {
             64 => u64::MAX,
-            ahead => from + u64::from(ahead),
+            ahead => self.now + 1 + u64::from(ahead),
         };
-        let fine = next(self.fine_full, self.now + 1);
-        let group = next(self.coarse_full, self.now / SLOTS + 1);
-        fine.min(group.saturating_mul(SLOTS))
+        near.min(self.far.peek().map_or(u64::MAX, |far| far.0.0))
     }
 
     /// Goes on to a turn, which is at most the next one for which a node is entered, or that of a frame which came from another
     /// worker since [`Wheel::next`] was asked.
     pub(crate) fn go_to(&mut self, turn: u64) {
         self.now = turn;
-        let group = (turn / SLOTS % SLOTS) as usize;
-        if self.coarse_full & (1 << group) != 0 {
-            // The nodes of a group have their turn at its beginning, and enter themselves anew. Of a frame from another worker
-            // the beginning may have been passed over; its own turn has not.
-            self.coarse_full &= !(1 << group);
-            let [slot, next] = [turn, turn + 1].map(|t| (t % SLOTS) as usize);
-            self.fine_full |= self.halves << next;
-            for word in 0..self.words {
-                let nodes = std::mem::take(&mut self.coarse[group * self.words + word]);
-                let others = if turn.is_multiple_of(2) { self.odd[word] } else { !self.odd[word] };
-                let others = if self.halves == 0 { 0 } else { others };
-                self.fine[slot * self.words + word] |= nodes & !others;
-                self.fine[next * self.words + word] |= nodes & others;
-            }
+        while let Some(&Reverse((due, node))) = self.far.peek()
+            && due <= turn
+        {
+            self.far.pop();
+            self.first[node as usize] = u64::MAX;
+            self.put(node, turn);
         }
-        self.fine_full &= !(1 << (turn % SLOTS));
-    }
-
-    pub(crate) fn words(&self) -> usize {
-        self.words
+        self.full &= !(1 << (turn % SLOTS));
     }
 
     /// Takes 64 nodes' bits of the turn in hand.
     #[inline]
     pub(crate) fn take(&mut self, word: usize) -> u64 {
         let place = (self.now % SLOTS) as usize * self.words + word;
-        self.fine.get_mut(place).map_or(0, std::mem::take)
+        self.near.get_mut(place).map_or(0, std::mem::take)
     }
 }

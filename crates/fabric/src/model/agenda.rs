@@ -89,9 +89,7 @@ impl Agenda {
     }
     /// Takes the next event, if it comes before `end`.
     pub(crate) fn next_before(&mut self, end: u64) -> Option<Event> {
-        let first = self.0.first().filter(|e| e.time < end).copied()?;
-        self.0.remove(&first);
-        Some(first)
+        if self.0.first()?.time < end { self.0.pop_first() } else { None }
     }
 }
 

@@ -11,7 +11,7 @@ use super::receiver::Receiver;
 use super::record::RateSeries;
 use super::sender::{Journal, Sender};
 use super::source::Source;
-use crate::check::{Failure, HostBooks, Ledger, NodeBooks, SINK, Who, broken};
+use crate::check::{Books, Failure, Ledger, Own, SINK, Who, broken};
 use crate::net::{Link, Net};
 use crate::spec::HostSpec;
 use cnsim_scheme_api::network::ReflectorAction;
@@ -113,31 +113,42 @@ impl<F: Packet> Sides<F> {
         (sent, control_sent): (u64, u64),
         (paused, paused_by_part): (Time, Vec<u64>),
         net: &Net,
-    ) -> HostBooks {
+    ) -> Books {
         let Self { sender, rates, receiver: Receiver { mut deliveries, .. }, .. } = self;
         let id = sender.settings.id;
-        let mut inside = Ledger::default();
-        sender.frames().chain(sending).for_each(|frame| frame.enter(&mut inside));
+        let mut gone = Ledger::default();
+        sender.frames().chain(sending).for_each(|frame| frame.enter(&mut gone));
+        let waiting = gone.frames;
+        gone.merge(&deliveries.got);
         let rates: Vec<_> = rates.close(net, id, |dst| sender.rate_to(dst)).collect();
         let backlog = sender.queues.backlog.len() as u64;
-        let Journal { mut out, books: mut control, events, failure } = *sender.journal;
+        let Journal { mut out, books: control, events, failure } = *sender.journal;
         // What was made was generated and found room.
         out.generated = sender.made.frames + out.source_discards + backlog;
         out.sent = sent;
         (out.paused, out.paused_by_part) = (paused, paused_by_part);
-        let mut series = deliveries.close(&mut out, id, net.record.bin);
+        let (mut series, received_from) = deliveries.close(&mut out, id, net.record.bin);
         series.extend(rates);
-        series.extend(control.gauges.host_series(net, id, sender.settings.plan.limiter_scope));
-        let hops = (sent + control_sent, control_sent);
-        HostBooks {
-            node: NodeBooks { series, inside, hops, events, control, failure },
-            outcome: out,
+        series.extend(control.gauges.series(net));
+        Books {
+            series,
             made: sender.made,
-            got: deliveries.got,
-            last_delivery: deliveries.last,
-            frames: deliveries.hash,
-            received_from: deliveries.by_source(),
+            gone,
+            hops: (sent + control_sent, control_sent),
+            events,
+            moments: deliveries.hash,
+            control,
+            failure,
+            own: Own::Host { outcome: out, waiting, last_delivery: deliveries.last, received_from },
         }
+    }
+}
+
+impl Net {
+    /// The link of a host.
+    pub(crate) fn line(&self, host: u32) -> Link {
+        let link = self.links[self.ports[host as usize] as usize];
+        link.unwrap_or_else(|| broken("a host without a link"))
     }
 }
 
@@ -152,13 +163,13 @@ pub(crate) struct Host {
 
 impl Host {
     /// Host number `turn.node`, with its first events planned.
-    pub(crate) fn new(spec: &HostSpec, turn: &mut Turn<'_>) -> Option<Self> {
+    pub(crate) fn new(spec: &HostSpec, turn: &mut Turn<'_>) -> Self {
         let (net, id) = (turn.net, turn.node);
-        let link = net.links[net.ports[id as usize] as usize]?;
+        let link = net.line(id);
         let sides = Sides::new(spec, id, &link, net);
         let host = Self { port: Transmitter::new(0, Some(link), net), sides, sent: (0, 0) };
         host.plan(turn);
-        Some(host)
+        host
     }
 
     /// Carries out an event of its own.
@@ -253,7 +264,7 @@ impl Host {
     }
 
     /// Ends the run: hands in the books.
-    pub(crate) fn close(self, net: &Net) -> HostBooks {
+    pub(crate) fn close(self, net: &Net) -> Books {
         let paused = self.port.close(net.duration);
         self.sides.close(self.port.sending(), self.sent, paused, net)
     }

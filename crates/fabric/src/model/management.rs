@@ -5,10 +5,8 @@
 use super::agenda::{Direct, Kind, Moment, NEVER};
 use super::frame::{Control, Data, EVERY_FLOW, Says, To, hosts_of};
 use super::memory::Refusal;
-use super::record::{QueueSeries, Samples};
-use crate::check::{
-    ControlBooks, Failure, Gauges, Hash, Ledger, Losses, NodeBooks, Stopped, SwitchBooks, Who,
-};
+use super::record::QueueSeries;
+use crate::check::{Books, ControlBooks, Failure, Hash, Ledger, Own, Stopped, Who};
 use crate::net::Net;
 use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
 use crate::spec::{RateChange, SwitchSpec};
@@ -35,9 +33,10 @@ pub(crate) struct Management {
     /// When a bin of the recording ends next, and what is recorded.
     pub(crate) next_tick: u64,
     pub(crate) recorded: Vec<QueueSeries>,
-    drops_at: Samples,
+    drops_at: Vec<f64>,
     pub(crate) drops: Ledger,
-    losses: Losses,
+    /// Frames dropped, by pair of hosts where that is recorded; nothing is held before the first.
+    losses: Vec<u32>,
     /// By output, up to the last that has any: frames that were lost although PAUSE was to prevent it.
     lost: Vec<u64>,
     pub(crate) books: Box<ControlBooks>,
@@ -100,7 +99,7 @@ impl Management {
             changes: mine.into(),
             next_tick: if recorded.is_empty() { NEVER } else { net.record.bin.as_ps() },
             recorded,
-            books: Box::new(ControlBooks::new(net, spec.scheme, Gauges::of_switch(net, id))),
+            books: Box::new(ControlBooks::new(net, id, spec.scheme)),
             ..Self::default()
         }
     }
@@ -173,7 +172,8 @@ impl Management {
                     self.check(out, known, at.now);
                 }
                 PointAction::Gauge(gauge, value) => {
-                    let known = self.books.show(at.net, at.now, out as u32, &gauge, value);
+                    let now = (at.now, self.books.scheme);
+                    let known = self.books.gauges.show(at.net, now, out as u32, &gauge, value);
                     self.check(out, known, at.now);
                 }
                 PointAction::Fail(cause) => self.check(out, Err(cause), at.now),
@@ -233,7 +233,9 @@ impl Management {
         self.drops.enter(data.src, data.dst, data.number);
         let flow = data.flow(at.net.hosts).0;
         if at.net.record.matrix {
-            self.losses.add(flow, at.net.hosts);
+            let pairs = at.net.hosts as usize * at.net.hosts as usize;
+            self.losses.resize(pairs, 0);
+            self.losses[flow as usize] += 1;
         }
         self.events.add(at.now, 0x2000 | out as u64 ^ (u64::from(flow) << 20));
     }
@@ -241,7 +243,7 @@ impl Management {
     /// A bin of the recording ends. What queues have come to is taken by [`QueueSeries::take`].
     pub(crate) fn tick(&mut self, net: &Net) {
         self.next_tick += net.record.bin.as_ps();
-        self.drops_at.take(self.drops.frames as f64);
+        self.drops_at.push(self.drops.frames as f64);
     }
 
     /// Ends the run: hands in the books. By port: what was measured, and the bytes `queued`. `inside` are the frames that wait.
@@ -252,7 +254,7 @@ impl Management {
         stopped: Vec<Stopped>,
         inside: Ledger,
         net: &Net,
-    ) -> SwitchBooks {
+    ) -> Books {
         let ports = &mut outcome.ports;
         let control_sent = ports.iter().map(|p| p.control_sent).sum();
         let sent: u64 = ports.iter().map(|p| p.sent).sum();
@@ -263,25 +265,22 @@ impl Management {
         }
         if !series.is_empty() {
             let kind = SeriesKind::Dropped { node: NodeId(self.id) };
-            let values = self.drops_at.close(net, self.drops.frames as f64);
-            series.push(Series { kind, bin: net.record.bin, values });
+            self.drops_at.resize(net.bins(), self.drops.frames as f64);
+            series.push(Series { kind, bin: net.record.bin, values: self.drops_at });
         }
-        series.extend(self.books.gauges.switch_series(net, self.id));
-        SwitchBooks {
-            node: NodeBooks {
-                series,
-                inside,
-                hops: (sent + control_sent, control_sent),
-                events: self.events,
-                control: *self.books,
-                failure: self.failure,
-            },
-            outcome,
-            dropped: self.drops,
-            losses: self.losses,
-            lost: self.lost,
-            stopped,
-            samples: self.samples,
+        series.extend(self.books.gauges.series(net));
+        let mut gone = inside;
+        gone.merge(&self.drops);
+        Books {
+            series,
+            made: Ledger::default(),
+            gone,
+            hops: (sent + control_sent, control_sent),
+            events: self.events,
+            moments: self.samples,
+            control: *self.books,
+            failure: self.failure,
+            own: Own::Switch { outcome, losses: self.losses, lost: self.lost, stopped },
         }
     }
 }

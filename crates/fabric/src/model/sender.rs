@@ -11,7 +11,7 @@ use super::port::Lanes;
 use super::source::Offer;
 use super::transfers::{FlowQueue, Next, Transfers};
 use super::voq::Voqs;
-use crate::check::{ControlBooks, Failure, Gauges, Hash, Ledger, Who, broken};
+use crate::check::{ControlBooks, Failure, Hash, Ledger, Who, broken};
 use crate::flows::number;
 use crate::net::Net;
 use crate::outcome::HostOutcome;
@@ -129,7 +129,7 @@ impl<F: Packet> Sender<F> {
         };
         let journal = Journal {
             out: HostOutcome::default(),
-            books: ControlBooks::new(net, spec.scheme, Gauges::of_host(net, id, plan.limiter_scope)),
+            books: ControlBooks::new(net, id, spec.scheme),
             events: Hash::default(),
             failure: Failure::default(),
         };
@@ -470,7 +470,8 @@ impl<F: Packet> Sender<F> {
 
     /// One of them shows a value.
     pub(crate) fn show(&mut self, who: Who, place: u32, gauge: &str, value: f64, at: Moment<'_>) {
-        if let Err(cause) = self.journal.books.show(at.net, at.now, place, gauge, value) {
+        let books = &mut self.journal.books;
+        if let Err(cause) = books.gauges.show(at.net, (at.now, books.scheme), place, gauge, value) {
             self.fail(who, &cause, at.now);
         }
     }

@@ -7,10 +7,11 @@ use super::agenda::{Event, Kind, Turn};
 use super::frame::{Body, Control, Frame, Lane, MANAGED, Pause, Says};
 use super::management::{Management, NextHop};
 use super::memory::{Memory, Refusal};
+use super::packet::Packet;
 use super::pause::Signal;
 use super::point::{Point, Verb, view};
 use super::port::{Lanes, Transmitter};
-use crate::check::{Ledger, Stopped, SwitchBooks};
+use crate::check::{Books, Ledger, Stopped};
 use crate::net::Net;
 use crate::outcome::{PortOutcome, SwitchOutcome};
 use crate::spec::{PauseTransport, RateChange, SwitchSpec};
@@ -392,14 +393,14 @@ impl Switch {
     }
 
     /// Ends the run: hands in the books.
-    pub(crate) fn close(mut self, net: &Net) -> SwitchBooks {
+    pub(crate) fn close(mut self, net: &Net) -> Books {
         let (mut inside, mut outcome) = (Ledger::default(), SwitchOutcome::default());
         for output in &mut self.outputs {
             let (paused, parts) = output.port.close(net.duration);
             output.result.paused = paused;
             outcome.paused_by_part.push(parts);
             let queued = output.data.iter().flat_map(|q| &q.frames);
-            inside.enter_all(queued.chain(output.port.sending()));
+            queued.chain(output.port.sending()).for_each(|frame| frame.enter(&mut inside));
         }
         let stopped = self.outputs.iter().enumerate().filter_map(|(i, o)| o.stopped(i)).collect();
         let queued: Vec<u64> = self.outputs.iter().map(Output::queued).collect();

@@ -7,6 +7,7 @@ use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::{Kind, place_of_data};
 use crate::net::Net;
+use crate::spec::Ties;
 
 /// Arrivals of a window, kept between windows for their memory.
 #[derive(Debug, Default)]
@@ -69,7 +70,7 @@ impl Scratch {
             8..=20 if data_only && end - base < 1 << 26 => self.rank(),
             _ => self.keys.sort_unstable(),
         }
-        if net.ties.needs_order() {
+        if net.ties == Ties::Drawn {
             self.draw_ties(s.management.id, base, net);
         }
         data_only
