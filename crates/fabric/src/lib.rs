@@ -25,8 +25,8 @@ pub use engine::run;
 pub use headroom::{Shortage, headroom, shortages};
 
 pub use outcome::{
-    ByModel, Completion, Fingerprint, GaugeSite, HostOutcome, Incomplete, Outcome, PortOutcome, Series,
-    SeriesKind, Standstill, SwitchOutcome, latency_quantile,
+    Completion, Fingerprint, GaugeSite, HostOutcome, Incomplete, Outcome, PortOutcome, Series, SeriesKind,
+    Standstill, SwitchOutcome, latency_quantile,
 };
 pub use spec::{
     Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, Faults, HostQueues, HostSpec,
@@ -69,9 +69,6 @@ pub struct Options<'a> {
     /// How nodes are visited (fast engine), on any number of threads. Stars whose nodes run further than a window do so on
     /// one thread.
     pub visits: Visits,
-    /// Nodes that run by the model, an event at a time, beside those whose settings the fast engine lacks. For tests, and to
-    /// measure the gain of the fast engine.
-    pub by_model: &'a [cnsim_scheme_api::NodeId],
     /// Called repeatedly with (simulated time, packet-hops so far); it returns false to stop the run.
     pub progress: Option<&'a (dyn Fn(cnsim_scheme_api::Time, u64) -> bool + Sync)>,
 }

@@ -42,8 +42,8 @@ pub struct Outcome {
     pub frozen_since: Option<Time>,
     /// Stopped ports of a frozen network that wait for each other. None if no port is stopped, but the sources are held back.
     pub standstill: Option<Standstill>,
-    /// Nodes that ran by the model, an event at a time, with the reason; none if all ran by the fast engine.
-    pub by_model: Option<ByModel>,
+    /// Why the network ran by the model, an event at a time; none if it ran by the fast engine. The results are the same, later.
+    pub by_model: Option<String>,
 }
 
 /// Switch ports whose data cannot leave. Each waits for the next: the memory at the far end of its link holds frames for that
@@ -54,15 +54,6 @@ pub struct Standstill {
     pub ports: Vec<(NodeId, u16)>,
     /// Whether the last port waits for the first: a deadlock. Otherwise the last port serves nothing, or has just been let go.
     pub circle: bool,
-}
-
-/// Nodes that ran by the model, on request or because the fast engine lacks their settings. The results are the same, and the run takes longer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ByModel {
-    /// The nodes, as text.
-    pub nodes: Vec<NodeId>,
-    /// The reason.
-    pub why: String,
 }
 
 /// Hashes over the events of a run, equal for equal runs on any engine, thread count and machine.
@@ -282,7 +273,7 @@ pub struct Series {
 }
 
 impl Outcome {
-    /// The outcome without the list of nodes that ran by the model: equal for both engines, to the last field.
+    /// The outcome without the reason why it ran by the model: equal for both engines, to the last field.
     #[must_use]
     pub fn results(self) -> Self {
         Self { by_model: None, ..self }

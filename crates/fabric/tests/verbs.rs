@@ -271,12 +271,11 @@ fn a_point_is_woken_as_frames_leave() {
         assert_eq!(*what, format!("got {src} User({bytes}) {}", bytes % 3000 == 0));
     }
     assert_eq!(seen.count("told 4 2"), 1);
-    // The switch runs by the model for it, and that is said.
+    // The network runs by the model for it, and that is said.
     let mut spec = network(&[0.7, 0.7]);
     common::with_scheme(&mut spec, std::sync::Arc::new(script));
-    let by_model = common::by(Engine::Fast, &spec).by_model.unwrap();
-    assert_eq!(by_model.nodes, [NodeId(3)]);
-    assert!(by_model.why.contains("as frames leave"), "{}", by_model.why);
+    let why = common::by(Engine::Fast, &spec).by_model.unwrap();
+    assert!(why.contains("as frames leave"), "{why}");
 }
 
 #[test]

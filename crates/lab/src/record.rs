@@ -6,10 +6,8 @@ use crate::flows::fct::{FlowTime, SizeGroup, Unfinished};
 use crate::frozen::Frozen;
 use crate::measure::PortFacts;
 use crate::quantity::Quantities;
-use crate::topology::Wiring;
 use crate::traffic::TrafficFacts;
 use crate::xoff::Xoff;
-use cnsim_fabric::Outcome;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -69,9 +67,9 @@ pub struct RunRecord {
     pub traffic: Vec<TrafficFacts>,
     /// Data and control frames that finished a link.
     pub packet_hops: u64,
-    /// Only where nodes ran by the model instead of the fast engine: the same results, later.
+    /// Why the network ran by the model instead of the fast engine, if it did: the same results, later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by_model: Option<ByModel>,
+    pub by_model: Option<String>,
     /// Files of its series, from the folder of the results; none in a store.
     #[serde(rename = "series")]
     pub files: Vec<String>,
@@ -125,34 +123,5 @@ impl RunRecord {
     /// The run's name for a person.
     pub fn title(&self) -> String {
         format!("{}, seed {}", self.case, self.seed)
-    }
-}
-
-/// How many nodes of a network ran by the model, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ByModel {
-    /// Number of these nodes.
-    pub nodes: usize,
-    /// Number of all nodes of the network.
-    pub of: usize,
-    /// The reason.
-    pub why: String,
-}
-
-impl ByModel {
-    /// Nodes that ran the model's way; none if all nodes were fast.
-    pub(crate) fn of(wiring: &Wiring, out: &Outcome) -> Option<Self> {
-        let by = out.by_model.as_ref()?;
-        Some(Self {
-            nodes: by.nodes.len(),
-            of: wiring.hosts.len() + wiring.switches.len(),
-            why: by.why.clone(),
-        })
-    }
-
-    /// In words: the number of nodes, and why.
-    pub fn text(&self) -> String {
-        format!("{} of {} nodes ran by the model: {}", self.nodes, self.of, self.why)
     }
 }

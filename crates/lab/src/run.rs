@@ -5,7 +5,7 @@ use crate::frozen::Frozen;
 use crate::measure::{fairness, lower_bounds, measure_with, ports};
 use crate::owners::Owners;
 use crate::quantity::Quantities;
-use crate::record::{ByModel, Curve, RunRecord};
+use crate::record::{Curve, RunRecord};
 use crate::scenario::{Case, Ready, Scenario};
 use crate::store::{Asked, Store};
 use crate::xoff::spread;
@@ -355,7 +355,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         xoff: spread(settings, out),
         series,
         packet_hops: out.packet_hops,
-        by_model: ByModel::of(wiring, out),
+        by_model: out.by_model.clone(),
         frozen: Frozen::of(wiring, out),
         hosts: if kept.is_empty() && open.is_empty() { Vec::new() } else { wiring.hosts.clone() },
         flows: kept,

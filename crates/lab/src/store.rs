@@ -50,7 +50,7 @@ impl<'a> Asked<'a> {
 }
 
 /// Bumped whenever the form of a kept file changes.
-pub const STORE_FORMAT: u32 = 6;
+pub const STORE_FORMAT: u32 = 7;
 
 /// SHA-256 of these bytes in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {

@@ -53,7 +53,7 @@ pub(crate) fn method(r: &Report, out: &mut String) {
     out.push_str(if r.is_judged() { JUDGED } else { PLAIN });
     out.push_str(FIGURES);
     if !r.by_model.is_empty() {
-        out.push_str("<h2>Nodes that ran by the model</h2><p>The model has the same results as the fast engine, but runs an event at a time.</p><ul>");
+        out.push_str("<h2>Runs by the model</h2><p>The model has the same results as the fast engine, but runs an event at a time.</p><ul>");
         for text in &r.by_model {
             let _ = write!(out, "<li>{}</li>", esc(text));
         }

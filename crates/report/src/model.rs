@@ -30,7 +30,7 @@ pub struct Report {
     pub not_run: Vec<NotRun>,
     /// Limits of the model, a sentence each; if empty, a general list is printed.
     pub not_modelled: Vec<String>,
-    /// Runs whose nodes ran by the model instead of the fast engine, a sentence each.
+    /// Runs by the model instead of the fast engine, a sentence for each reason.
     pub by_model: Vec<String>,
     /// Colours of schemes by name, from 0 to 7; a scheme without one takes one that is free.
     pub colours: BTreeMap<String, u8>,

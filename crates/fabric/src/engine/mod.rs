@@ -1,6 +1,5 @@
 //! Building the nodes, running them, and closing the books.
 
-mod guest;
 mod meeting;
 mod node;
 mod reference;
@@ -16,12 +15,10 @@ use crate::fast::switch::Switch;
 use crate::fast::wires::{FOREIGN, Wires};
 use crate::model::Packet;
 use crate::net::Net;
-use crate::outcome::{ByModel, Outcome};
-use crate::spec::RunSpec;
-use crate::{Engine, Options, RunError, Visits};
-use cnsim_scheme_api::NodeId;
+use crate::outcome::Outcome;
+use crate::spec::{BufferSpec, PauseSpec, RunSpec, SwitchSpec};
+use crate::{Engine, Options, RunError};
 use cnsim_scheme_api::network::guarded;
-use guest::Guest;
 use std::collections::BTreeMap;
 
 /// The nodes that one worker owns, with their receiving ports.
@@ -29,12 +26,10 @@ use std::collections::BTreeMap;
 pub(crate) struct Part {
     pub(crate) hosts: Vec<Host>,
     pub(crate) switches: Vec<Switch>,
-    /// Hosts and switches that run the model's way.
-    guests: Vec<Guest>,
     pub(crate) wires: Wires,
     pub(crate) scratch: Scratch,
-    /// Hosts, switches and guests of the first half ([`Net::halves`]), which come first.
-    pub(crate) first: (usize, usize, usize),
+    /// Hosts and switches of the first half ([`Net::halves`]), which come first.
+    pub(crate) first: (usize, usize),
     /// Port number in the network -> receiving port of this worker, `u32::MAX` if another's.
     pub(crate) local: Vec<u32>,
     /// Host -> its index here, `u32::MAX` if another's.
@@ -44,11 +39,7 @@ pub(crate) struct Part {
 impl Part {
     /// Data and control frames that have finished a link.
     fn hops(&self) -> u64 {
-        let hosts = self.hosts.iter().map(Host::hops);
-        hosts
-            .chain(self.switches.iter().map(Switch::hops))
-            .chain(self.guests.iter().map(|g| g.node.hops()))
-            .sum()
+        self.hosts.iter().map(Host::hops).chain(self.switches.iter().map(Switch::hops)).sum()
     }
 
     /// For how long ports of switches have sent, at the rates that they have now, ps.
@@ -59,9 +50,9 @@ impl Part {
 
     /// Gives the receiving ports at the far ends of its nodes' links other numbers.
     fn renumber(&mut self, new: impl Fn(u32) -> u32) {
-        let hosts = self.hosts.iter_mut().map(|h| &mut h.line.peer);
-        let guests = self.guests.iter_mut().flat_map(|g| g.peers.values_mut());
-        hosts.chain(guests).for_each(|peer| *peer = new(*peer));
+        for h in &mut self.hosts {
+            h.line.peer = new(h.line.peer);
+        }
         for p in self.switches.iter_mut().flat_map(|s| &mut s.ports) {
             if let Some(l) = &mut p.link {
                 l.peer = new(l.peer);
@@ -74,7 +65,7 @@ impl Part {
     fn failed_before(&self, time: u64) -> bool {
         let hosts = self.hosts.iter().map(|h| &h.sides.sender.journal.failure);
         let all = hosts.chain(self.switches.iter().map(|s| &s.management.failure));
-        all.chain(self.guests.iter().map(|g| g.node.failure())).filter_map(Failure::at).any(|at| at < time)
+        all.filter_map(Failure::at).any(|at| at < time)
     }
 }
 
@@ -90,28 +81,40 @@ pub fn run(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
 
 fn run_unguarded(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
     let net = Net::build(spec)?;
-    let whole = match net.classes.len() {
-        _ if options.engine == Engine::Model => Some("the model's engine was asked for".to_string()),
-        1 => None,
-        n => Some(format!("the fast way knows one class of data, not {n}")),
-    };
-    if let Some(why) = whole {
+    if let Some(why) = by_model(&net, spec, options.engine) {
         let outcome = reference::run(&net, spec, options)?;
-        let nodes = (0..net.ports.len() as u32 - 1).map(NodeId).collect();
-        return Ok(Outcome { by_model: Some(ByModel { nodes, why }), ..outcome });
+        return Ok(Outcome { by_model: Some(why), ..outcome });
     }
-    let slow = guest::by_model(&net, spec, options);
     let threads = windowed::threads(&net, spec, options.threads);
-    let parts = build(&net, spec, threads, slow.as_ref().map_or(&[], |(nodes, _)| nodes));
-    // What the model's nodes have to do stands in their own lists: they are visited in every turn.
-    let visits = if slow.is_some() { Visits::All } else { options.visits };
-    let parts = windowed::run(&net, parts, visits, options.progress)?;
-    let outcome = close_parts(&net, spec, parts)?;
-    Ok(Outcome { by_model: slow.map(|(nodes, why)| ByModel { nodes, why }), ..outcome })
+    let parts = windowed::run(&net, build(&net, spec, threads), options.visits, options.progress)?;
+    close_parts(&net, spec, parts)
+}
+
+/// Why a network runs by the model; none if the fast way knows all that its spec asks for, or leaves to schemes.
+fn by_model(net: &Net, spec: &RunSpec, engine: Engine) -> Option<String> {
+    let woken = |s| scheme_of(s).is_some_and(|i| net.schemes[i].plan.departures);
+    if engine == Engine::Model {
+        Some("the model's engine was asked for".into())
+    } else if net.classes.len() > 1 {
+        Some(format!("the fast way knows one class of data, not {}", net.classes.len()))
+    } else if spec.switches.iter().any(woken) {
+        Some("the fast way does not wake congestion points as frames leave".into())
+    } else {
+        None
+    }
+}
+
+/// A switch's scheme. The fast way knows all other settings of a switch: a new one does not compile here until that is decided. A host's
+/// settings are read by its own file of the fast way, and by the sending side that both share.
+fn scheme_of(switch: &SwitchSpec) -> Option<usize> {
+    let SwitchSpec { name: _, ports: _, processing: _, buffer, scheme } = switch;
+    let BufferSpec { organisation: _, share: _, output_limit: _, pause } = buffer;
+    if let Some(PauseSpec { high: _, low: _, global: _, pool: _, transport: _ }) = pause {}
+    *scheme
 }
 
 /// Spreads the nodes over workers: switches by share of their ports, hosts with their switch.
-fn build(net: &Net, spec: &RunSpec, workers: usize, slow: &[NodeId]) -> Vec<Part> {
+fn build(net: &Net, spec: &RunSpec, workers: usize) -> Vec<Part> {
     let nodes = net.ports.len() - 1;
     let hosts = net.hosts as usize;
     let mut owner = vec![0usize; hosts];
@@ -128,16 +131,12 @@ fn build(net: &Net, spec: &RunSpec, workers: usize, slow: &[NodeId]) -> Vec<Part
     order.sort_by_key(|&n| second(n));
     for n in order {
         let part = &mut parts[owner[n]];
-        let by_model = slow.binary_search(&NodeId(n as u32)).is_ok();
         let inbox = part.wires.inboxes.len() as u32;
         for p in net.ports[n]..net.ports[n + 1] {
             part.local[p as usize] = part.wires.inboxes.len() as u32;
             part.wires.inboxes.push(Inbox::new((p - net.ports[n]) as u16));
         }
-        if by_model {
-            let inboxes = inbox..part.wires.inboxes.len() as u32;
-            part.guests.push(Guest::new(net, spec, n as u32, inboxes));
-        } else if n < hosts {
+        if n < hosts {
             let mut host = Host::new(net, n as u32, &spec.hosts[n]);
             host.line.inbox = inbox;
             part.seats[n] = part.hosts.len() as u32;
@@ -148,7 +147,7 @@ fn build(net: &Net, spec: &RunSpec, workers: usize, slow: &[NodeId]) -> Vec<Part
             part.switches.push(switch);
         }
         if !second(n) {
-            part.first = (part.hosts.len(), part.switches.len(), part.guests.len());
+            part.first = (part.hosts.len(), part.switches.len());
         }
     }
     let of_port: Vec<u16> = (0..net.links.len())
@@ -178,7 +177,6 @@ fn close_parts(net: &Net, spec: &RunSpec, parts: Vec<Part>) -> Result<Outcome, R
         drop(part.wires);
         books.extend(part.hosts.into_iter().map(|h| (h.sides.sender.settings.id, h.close(net))));
         books.extend(part.switches.into_iter().map(|s| (s.management.id, s.close(net))));
-        books.extend(part.guests.into_iter().map(|g| (g.id, g.node.close(net, &mut on_wires))));
     }
     close(net, spec, &on_wires, books)
 }

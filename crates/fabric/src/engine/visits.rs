@@ -104,9 +104,8 @@ impl Turn {
     }
 
     /// Hands feedback that takes no link, made in the turn that has just been run, to the hosts here.
-    pub(super) fn hand(&self, net: &Net, part: &mut Part, direct: &[Direct]) {
+    pub(super) fn hand(&self, part: &mut Part, direct: &[Direct]) {
         for d in direct {
-            part.guests.iter_mut().for_each(|guest| guest.hear(d, net));
             let seat = d.to.map(|host| part.seats[host as usize] as usize);
             let seats = seat.map_or(0..part.hosts.len(), |seat| seat..seat + 1);
             for (n, host) in part.hosts.iter_mut().enumerate().skip(seats.start).take(seats.len()) {
@@ -207,9 +206,6 @@ fn of_half<'a, T>(nodes: &'a mut [T], first: usize, net: &Net, turn: u64) -> &'a
 
 /// Visits all nodes whose turn it is.
 fn step_all(net: &Net, part: &mut Part, turn: u64, base: u64, end: u64) {
-    for guest in of_half(&mut part.guests, part.first.2, net, turn) {
-        guest.sweep(end, net, &mut part.wires);
-    }
     for h in of_half(&mut part.hosts, part.first.0, net, turn) {
         h.sweep(end, net, &mut part.wires);
     }

@@ -196,10 +196,10 @@ fn work(net: &Net, parts: &mut [(Part, Turn)], first: usize, shared: &Shared, pr
             }
             if ideal {
                 let mut own = std::mem::take(&mut part.wires.direct);
-                turn.hand(net, part, &own);
+                turn.hand(part, &own);
                 own.clear();
                 part.wires.direct = own;
-                shared.direct.receive(me, done, |direct| turn.hand(net, part, direct));
+                shared.direct.receive(me, done, |direct| turn.hand(part, direct));
             }
             turn.go_on(net, wish);
         }

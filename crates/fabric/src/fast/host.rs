@@ -22,7 +22,6 @@ use crate::net::Net;
 use crate::spec::{HostQueues, HostSpec};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{FlowId, Time};
-pub(crate) use sending::packed;
 use std::slice::from_ref;
 
 /// An event of a host: time, kind, index.

@@ -46,8 +46,8 @@ mod switch;
 mod transfers;
 mod voq;
 
-pub(crate) use agenda::{Agenda, Direct, Event, Kind, Moment, NEVER, Outbox, Sent, Turn, place_of_data};
-pub(crate) use frame::{Body, Control, Data, Frame, Lane, MANAGED, Pause, SMALLEST, Says, To, lowered};
+pub(crate) use agenda::{Agenda, Direct, Event, Kind, Moment, NEVER, Outbox, Turn, place_of_data};
+pub(crate) use frame::{Control, Data, Frame, Lane, MANAGED, Pause, SMALLEST, Says, To, lowered};
 pub(crate) use host::{Host, Sides};
 pub(crate) use management::{Management, NextHop};
 pub(crate) use memory::Memory;

@@ -109,8 +109,9 @@ pub(crate) const ANY: Random = Random {
     ties: &[Ties::ByPort, Ties::ByPort, Ties::ByPort, Ties::Drawn],
     slow: &[None, None, None, Some(0.0), Some(0.3), Some(2.0)],
     scheme: |draws| {
-        let must = draws.one(&[0, 0, 0, 0, 0, act::DEPARTURES]);
-        (!draws.once_in(4)).then(|| Shaker::drawn(draws, must, act::RESTLESS))
+        // The first draw has no use: networks of known seeds stay as they are.
+        draws.below(6);
+        (!draws.once_in(4)).then(|| Shaker::drawn(draws, 0, act::RESTLESS))
     },
 };
 

@@ -28,8 +28,8 @@ pub(crate) mod act {
         RAMP, ARRIVAL, STAMPS,
         /// They change ramp and stamp, and choose another gate.
         CHANGES, REARMS,
-        /// They have timers, write into frames, speak to all, and are woken as frames leave.
-        TICKS, WRITES, BROADCASTS, DEPARTURES,
+        /// They have timers, write into frames, speak to all. The last bit is no act: networks of known seeds stay as they are.
+        TICKS, WRITES, BROADCASTS, SPARE,
         /// Limiters: built with a flow's first frame, one for a host, engaged from the start.
         FIRST, WHOLE, ENGAGED,
         /// Only some flows have one.
@@ -65,7 +65,7 @@ pub(crate) struct Shaker {
 }
 
 impl Shaker {
-    /// One that always does the first acts, never the second, and of the others half; departures wake points only by the first.
+    /// One that always does the first acts, never the second, and of the others half; one panics only by the first.
     pub(crate) fn drawn(draws: &mut Draws, must: u64, never: u64) -> Self {
         let low = draws.one(&[0, 500, 1500, 3000, 5000, 30_000]);
         let gates = [
@@ -76,7 +76,7 @@ impl Shaker {
             ReflectGate::Always,
         ];
         Self {
-            acts: draws.below(act::ALL + 1) & !(never | act::DEPARTURES | act::PANICS) | must,
+            acts: draws.below(act::ALL + 1) & !(never | act::PANICS) | must,
             samples: draws.below(5),
             reflect: draws.one(&gates),
             bytes: draws.one(&[100, 1500, 6000, 20_000, 30_000]),
@@ -196,14 +196,6 @@ impl CongestionPoint for Point {
         probe.fb = probe.fb.wrapping_mul(31) ^ (a ^ a >> 20 ^ b) as i32;
         if self.0.on(act::ANSWERS) && ctl.uniform() < 0.2 {
             ctl.answer();
-        }
-    }
-    fn on_departure(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
-        frame.marked ^= queue.len.get() % 5 == 3;
-        if ctl.uniform() < 0.05 {
-            frame.tag = Tag::User(queue.sent as u32);
-            ctl.notify(frame.flow, Feedback::Reflection);
-            ctl.start_timer(Slot(2), Time::from_us(3));
         }
     }
     fn on_timer(&mut self, slot: Slot, queue: &Queue, ctl: &mut PointControl<'_>) {
@@ -417,7 +409,6 @@ impl Scheme for Shaker {
             reflect: self.reflect,
             reflector_scope: scope(act::FOR_HOST),
             received: self.on(act::RECEIVED),
-            departures: self.on(act::DEPARTURES),
             ..Plan::default()
         }
     }

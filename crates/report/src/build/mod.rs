@@ -135,11 +135,11 @@ fn facts(records: &[RunRecord]) -> Vec<Fact> {
     ]
 }
 
-/// Runs with nodes that ran by the model: how many for each reason.
+/// Runs by the model: how many for each reason.
 fn by_model(records: &[RunRecord]) -> Vec<String> {
-    let mut all: BTreeMap<String, usize> = BTreeMap::new();
-    for by in records.iter().filter_map(|r| r.by_model.as_ref()) {
-        *all.entry(by.text()).or_default() += 1;
+    let mut all: BTreeMap<&String, usize> = BTreeMap::new();
+    for why in records.iter().filter_map(|r| r.by_model.as_ref()) {
+        *all.entry(why).or_default() += 1;
     }
     all.into_iter().map(|(text, runs)| format!("{runs} of {} runs: {text}.", records.len())).collect()
 }

@@ -45,7 +45,7 @@ impl Packet for Frame {
 }
 
 /// A control frame that is made now, with what has no room in it.
-pub(crate) fn packed(lane: Lane, control: &Control, at: Moment<'_>) -> (Frame, Option<Body>) {
+fn packed(lane: Lane, control: &Control, at: Moment<'_>) -> (Frame, Option<Body>) {
     let &Control { flow, to, ref says } = control;
     let hosts = at.net.hosts;
     let kind = if lane == Lane::Control { Kind::Control } else { Kind::InBand };
