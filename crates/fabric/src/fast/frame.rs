@@ -176,9 +176,8 @@ impl Frame {
     pub(crate) fn is_probe(&self) -> bool {
         self.tagged()
     }
-    /// `to_point`: it ends at a congestion point.
-    pub(crate) fn set_probe(&mut self, to_point: bool) {
-        self.word |= (1 | u64::from(to_point) << 1) << TAG;
+    pub(crate) fn set_probe(&mut self) {
+        self.word |= 1 << TAG;
     }
     /// Is it a message or probe whose body is kept beside it?
     pub(crate) fn has_body(&self) -> bool {

@@ -21,7 +21,7 @@ use crate::model::{Direct, Kind, Lane, Moment, Pause, Paused, Says, Sides, is_st
 use crate::net::Net;
 use crate::spec::{HostQueues, HostSpec};
 use crate::tx_rate::TxRate;
-use cnsim_scheme_api::{FlowId, Time};
+use cnsim_scheme_api::FlowId;
 use std::slice::from_ref;
 
 /// An event of a host: time, kind, index.
@@ -175,8 +175,7 @@ impl Host {
 
     /// Ends the run: hands in the books.
     pub(crate) fn close(self, net: &Net) -> Books {
-        let mut parts = Vec::new();
-        let paused = (Time::from_ps(self.line.paused.close(net.duration, &mut parts)), parts);
+        let paused = Paused::close(from_ref(&self.line.paused), net.duration);
         self.sides.close(self.line.sending.as_ref(), self.line.sent, paused, net)
     }
 }

@@ -19,11 +19,10 @@ use crate::fast::mmu::Mmu;
 use crate::fast::wires::Wires;
 use crate::model::{Management, Moment, Packet, Pause, Point, Verb, count_down};
 use crate::net::Net;
-use crate::outcome::SwitchOutcome;
 use crate::spec::{BufferSpec, PauseTransport, RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;
+use cnsim_scheme_api::Slot;
 use cnsim_scheme_api::network::PointAction;
-use cnsim_scheme_api::{Slot, Time};
 use prefetch_index::prefetch_index;
 use std::slice::from_ref;
 
@@ -235,10 +234,11 @@ impl Switch {
         }
     }
 
-    /// A transmission ends.
+    /// The transmission in progress ends, at its own time.
     #[inline]
-    pub(crate) fn end(&mut self, p: usize, wires: &mut Wires) {
+    pub(crate) fn complete(&mut self, p: usize, wires: &mut Wires) {
         let port = &mut self.ports[p];
+        let now = std::mem::replace(&mut self.now, port.end);
         (port.end, port.idle_from) = (NEVER, self.now);
         let (Some(kind), Some(link)) = (port.sending.take(), port.link) else {
             broken("nothing ends at this port")
@@ -275,6 +275,7 @@ impl Switch {
                 self.signal(change, wires);
             }
         }
+        self.now = now;
     }
 
     fn tick(&mut self, net: &Net, wires: &mut Wires) {
@@ -298,14 +299,10 @@ impl Switch {
 
     /// Ends the run: hands in the books.
     pub(crate) fn close(mut self, net: &Net) -> Books {
-        let (mut inside, mut outcome) = (Ledger::default(), SwitchOutcome::default());
-        let mut stopped = Vec::new();
+        let (mut inside, mut stopped) = (Ledger::default(), Vec::new());
         for (i, p) in self.ports.iter_mut().enumerate() {
-            stopped.extend(p.stopped(i));
-            let mut parts = Vec::new();
+            stopped.push(p.stopped(i));
             p.note_peak(net.duration);
-            p.out.paused = Time::from_ps(std::mem::take(&mut p.paused).close(net.duration, &mut parts));
-            outcome.paused_by_part.push(parts);
             (p.out.sent, p.out.sent_bits, p.out.queue_max) =
                 (p.frames_departed - p.sent_in_band(), p.sent_bits(), p.queue_max);
             p.out.control_sent += p.sent_in_band();
@@ -313,9 +310,8 @@ impl Switch {
             // All has been counted: its memory serves for the results.
             p.data = Ring::default();
         }
-        let queued: Vec<u64> = self.ports.iter().map(|p| p.queued).collect();
-        // Copied, as a list made of the ports in place would keep all their memory.
-        outcome.ports = self.ports.iter().map(|p| p.out.clone()).collect();
-        self.management.close(outcome, &queued, stopped, inside, net)
+        let ports = self.ports.iter().zip(stopped);
+        let ports = ports.map(|(p, stopped)| (&p.out, from_ref(&p.paused), p.queued, stopped));
+        self.management.close(ports, inside, net)
     }
 }

@@ -6,6 +6,7 @@
 use super::agenda::{Direct, Event, Kind, Moment, Turn};
 use super::frame::{Body, Control, Frame, Lane, Says, To, hosts_of};
 use super::packet::Packet;
+use super::pause::Paused;
 use super::port::{Lanes, Transmitter};
 use super::receiver::Receiver;
 use super::record::RateSeries;
@@ -265,7 +266,7 @@ impl Host {
 
     /// Ends the run: hands in the books.
     pub(crate) fn close(self, net: &Net) -> Books {
-        let paused = self.port.close(net.duration);
-        self.sides.close(self.port.sending(), self.sent, paused, net)
+        let paused = Paused::close(&self.port.paused, net.duration);
+        self.sides.close(self.port.sending.as_ref(), self.sent, paused, net)
     }
 }

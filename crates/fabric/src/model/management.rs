@@ -5,6 +5,7 @@
 use super::agenda::{Direct, Kind, Moment, NEVER};
 use super::frame::{Control, Data, EVERY_FLOW, Says, To, hosts_of};
 use super::memory::Refusal;
+use super::pause::Paused;
 use super::record::QueueSeries;
 use crate::check::{Books, ControlBooks, Failure, Hash, Ledger, Own, Stopped, Who};
 use crate::net::Net;
@@ -246,15 +247,22 @@ impl Management {
         self.drops_at.push(self.drops.frames as f64);
     }
 
-    /// Ends the run: hands in the books. By port: what was measured, and the bytes `queued`. `inside` are the frames that wait.
-    pub(crate) fn close(
+    /// Ends the run: hands in the books. By port: what was measured, its XOFF by class, the bytes in its queue, and what stands there
+    /// for good. `inside` are the frames that wait.
+    pub(crate) fn close<'a>(
         mut self,
-        mut outcome: SwitchOutcome,
-        queued: &[u64],
-        stopped: Vec<Stopped>,
+        ports: impl Iterator<Item = (&'a PortOutcome, &'a [Paused], u64, Option<Stopped>)>,
         inside: Ledger,
         net: &Net,
     ) -> Books {
+        let (mut outcome, mut queued, mut stopped) = (SwitchOutcome::default(), Vec::new(), Vec::new());
+        for (result, paused, bytes, for_good) in ports {
+            let (paused, parts) = Paused::close(paused, net.duration);
+            outcome.ports.push(PortOutcome { paused, ..result.clone() });
+            outcome.paused_by_part.push(parts);
+            queued.push(bytes);
+            stopped.extend(for_good);
+        }
         let ports = &mut outcome.ports;
         let control_sent = ports.iter().map(|p| p.control_sent).sum();
         let sent: u64 = ports.iter().map(|p| p.sent).sum();

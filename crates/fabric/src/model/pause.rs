@@ -83,11 +83,16 @@ impl Paused {
         let before = self.before.as_ref().map_or(0, |before| before.0);
         Time::from_ps(before) + self.stands(now).unwrap_or_default()
     }
-    /// At the end of the run: time spent in XOFF, ps, which is added by part of the run to that of others.
-    pub(crate) fn close(mut self, duration: u64, parts: &mut Vec<u64>) -> u64 {
-        self.hear(false, duration, duration);
-        let Some(before) = self.before.filter(|before| before.0 > 0) else { return 0 };
-        before.1.pour(parts);
-        before.0
+    /// At the end of the run: time spent in XOFF, of all classes, and by part of the run.
+    pub(crate) fn close(classes: &[Self], duration: u64) -> (Time, Vec<u64>) {
+        let (mut total, mut parts) = (0, Vec::new());
+        for mut class in classes.iter().cloned() {
+            class.hear(false, duration, duration);
+            if let Some(before) = class.before.filter(|before| before.0 > 0) {
+                before.1.pour(&mut parts);
+                total += before.0;
+            }
+        }
+        (Time::from_ps(total), parts)
     }
 }

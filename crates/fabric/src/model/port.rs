@@ -9,7 +9,6 @@ use super::pause::Paused;
 use crate::check::broken;
 use crate::net::{Link, Net};
 use crate::tx_rate::TxRate;
-use cnsim_scheme_api::Time;
 
 /// Rate at which frames of a lane are sent: data at that of the port's service, PAUSE and control at that of its link.
 #[inline(always)]
@@ -73,9 +72,9 @@ pub(crate) struct Transmitter {
     /// Rate at which data is served: the link's, unless that was changed. PAUSE and control keep the link's.
     pub(crate) service: TxRate,
     /// XOFF from the far end, by class.
-    paused: Vec<Paused>,
+    pub(crate) paused: Vec<Paused>,
     /// The frame in transmission.
-    sending: Option<Frame>,
+    pub(crate) sending: Option<Frame>,
 }
 
 impl Transmitter {
@@ -84,10 +83,6 @@ impl Transmitter {
         let service = link.map_or(TxRate::default(), |l| l.tx);
         let paused = vec![Paused::default(); net.classes.len()];
         Self { port, link, service, paused, sending: None }
-    }
-    /// The frame in transmission.
-    pub(crate) fn sending(&self) -> Option<&Frame> {
-        self.sending.as_ref()
     }
     /// If idle, it will look for a frame at the end of this moment.
     pub(crate) fn plan_start(&self, turn: &mut Turn<'_>) {
@@ -131,18 +126,8 @@ impl Transmitter {
             self.plan_start(turn);
         }
     }
-    /// XOFF of each class.
-    pub(crate) fn paused(&self) -> &[Paused] {
-        &self.paused
-    }
     /// Is data of any class in XOFF?
     pub(crate) fn is_off(&self) -> bool {
         self.paused.iter().any(Paused::is_off)
-    }
-    /// Time spent in XOFF, of each class, and by part of the run.
-    pub(crate) fn close(&self, duration: u64) -> (Time, Vec<u64>) {
-        let mut parts = Vec::new();
-        let total = self.paused.iter().cloned().map(|p| p.close(duration, &mut parts)).sum();
-        (Time::from_ps(total), parts)
     }
 }

@@ -13,7 +13,7 @@ use super::point::{Point, Verb, view};
 use super::port::{Lanes, Transmitter};
 use crate::check::{Books, Ledger, Stopped};
 use crate::net::Net;
-use crate::outcome::{PortOutcome, SwitchOutcome};
+use crate::outcome::PortOutcome;
 use crate::spec::{PauseTransport, RateChange, SwitchSpec};
 use cnsim_scheme_api::{Probe, Queue as View, RampAt, Rate, Slot};
 use std::collections::VecDeque;
@@ -78,7 +78,7 @@ impl Output {
     /// What waits there for good, if data does and cannot leave.
     fn stopped(&self, number: usize) -> Option<Stopped> {
         let stopped = |f: &&Frame| matches!(f.body, Body::Data(_)) && self.port.is_stopped(f.lane);
-        let frames = self.data.iter().flat_map(|q| &q.frames).chain(self.port.sending()).filter(stopped);
+        let frames = self.data.iter().flat_map(|q| &q.frames).chain(&self.port.sending).filter(stopped);
         Stopped::new(number, self.port.is_off(), frames.map(|f| f.input))
     }
 
@@ -91,7 +91,7 @@ impl Output {
     fn view(&self, now: u64) -> View {
         let waiting = self.queued() + self.control_queued;
         let bytes = (self.data.first().map_or(0, |q| q.bytes), waiting, self.departed);
-        view(bytes, (self.port.link, self.service), self.port.paused(), now)
+        view(bytes, (self.port.link, self.service), &self.port.paused, now)
     }
 
     /// The frame that goes next now.
@@ -393,18 +393,14 @@ impl Switch {
     }
 
     /// Ends the run: hands in the books.
-    pub(crate) fn close(mut self, net: &Net) -> Books {
-        let (mut inside, mut outcome) = (Ledger::default(), SwitchOutcome::default());
-        for output in &mut self.outputs {
-            let (paused, parts) = output.port.close(net.duration);
-            output.result.paused = paused;
-            outcome.paused_by_part.push(parts);
+    pub(crate) fn close(self, net: &Net) -> Books {
+        let mut inside = Ledger::default();
+        for output in &self.outputs {
             let queued = output.data.iter().flat_map(|q| &q.frames);
-            queued.chain(output.port.sending()).for_each(|frame| frame.enter(&mut inside));
+            queued.chain(&output.port.sending).for_each(|frame| frame.enter(&mut inside));
         }
-        let stopped = self.outputs.iter().enumerate().filter_map(|(i, o)| o.stopped(i)).collect();
-        let queued: Vec<u64> = self.outputs.iter().map(Output::queued).collect();
-        outcome.ports = self.outputs.into_iter().map(|o| o.result).collect();
-        self.management.close(outcome, &queued, stopped, inside, net)
+        let ports = self.outputs.iter().enumerate();
+        let ports = ports.map(|(i, o)| (&o.result, &o.port.paused[..], o.queued(), o.stopped(i)));
+        self.management.close(ports, inside, net)
     }
 }

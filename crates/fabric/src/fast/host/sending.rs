@@ -5,7 +5,6 @@ use crate::fast::bodies::{Bodies, Body};
 use crate::fast::frame::{BROADCAST, Entry, Frame, Kind, TO_POINT};
 use crate::fast::wires::Wires;
 use crate::model::{Control, Data, Lane, Moment, Packet, Says, To};
-use cnsim_scheme_api::ProbeTarget;
 
 impl Packet for Frame {
     type Bodies = Bodies;
@@ -58,7 +57,7 @@ fn packed(lane: Lane, control: &Control, at: Moment<'_>) -> (Frame, Option<Body>
     match says {
         Says::Feedback(feedback) if frame.say(flow, hosts, feedback) => return (frame, None),
         Says::Feedback(_) => {}
-        Says::Probe(probe) => frame.set_probe(matches!(probe.target, ProbeTarget::Point(_))),
+        Says::Probe(_) => frame.set_probe(),
     }
     (frame, Some((flow, *says)))
 }

@@ -28,14 +28,6 @@ impl Switch {
         }
         self.ports[p].note_needs();
     }
-
-    /// The transmission in progress ends, at its own time.
-    #[inline]
-    pub(super) fn complete(&mut self, p: usize, wires: &mut Wires) {
-        let now = std::mem::replace(&mut self.now, self.ports[p].end);
-        self.end(p, wires);
-        self.now = now;
-    }
 }
 
 impl Port {
@@ -65,29 +57,24 @@ impl Port {
     pub(super) fn next_end(&self) -> u64 {
         if self.end == NEVER { self.next().map_or(NEVER, |next| next.1) } else { self.end }
     }
-    /// When the idle transmitter starts next, as things stand, and from which lane.
+    /// What the idle transmitter sends next, as things stand: its start, its end, and what it is.
     #[inline]
-    pub(super) fn start_time(&self) -> (u64, Lane) {
+    pub(super) fn next(&self) -> Option<(u64, u64, Kind)> {
         let data = match self.data.front() {
             Some(e) if !self.is_stopped() => e.ready,
             _ => NEVER,
         };
-        if self.control.is_empty() && self.pause_out.is_empty() {
-            return (data.max(self.idle_from), MANAGED);
+        let (mut start, mut lane, mut first) = (data.max(self.idle_from), MANAGED, self.data.front());
+        if !(self.control.is_empty() && self.pause_out.is_empty()) {
+            let pause = self.pause_out.front().map_or(NEVER, |e| e.ready);
+            let control = self.control.front().map_or(NEVER, |e| e.ready);
+            (start, lane) = next_start(self.idle_from, pause, control, data);
+            first = match lane {
+                Lane::Pause => self.pause_out.front(),
+                Lane::Control => self.control.front(),
+                Lane::Data(_) => first,
+            };
         }
-        let pause = self.pause_out.front().map_or(NEVER, |e| e.ready);
-        let control = self.control.front().map_or(NEVER, |e| e.ready);
-        next_start(self.idle_from, pause, control, data)
-    }
-    /// What the idle transmitter sends next, as things stand: its start, its end, and what it is.
-    #[inline]
-    fn next(&self) -> Option<(u64, u64, Kind)> {
-        let (start, lane) = self.start_time();
-        let first = match lane {
-            Lane::Pause => self.pause_out.front(),
-            Lane::Control => self.control.front(),
-            Lane::Data(_) => self.data.front(),
-        };
         let Entry { frame, .. } = first.filter(|_| start < NEVER)?;
         let tx = rate_of(lane, self.service, self.link.as_ref()?.tx);
         Some((start, start + tx.time(frame.len), frame.kind()))

@@ -217,7 +217,7 @@ impl Switch {
             let data_alone = port.launched && port.control.is_empty() && port.pause_out.is_empty();
             if data_alone && port.data.entries().len() == 1 { NEVER } else { port.end }
         } else if port.needs_exact {
-            port.start_time().0
+            port.next().map_or(NEVER, |next| next.0)
         } else {
             port.data.front().map_or(NEVER, |e| port.end_after(port.idle_from, e))
         };

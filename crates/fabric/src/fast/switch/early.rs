@@ -23,23 +23,11 @@ use cnsim_scheme_api::RampAt;
 /// was not there when it was stored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Due {
-    /// When it arrives, ps.
-    at: u64,
-    /// Its input: the order of what is due at one moment.
-    input: u16,
+    /// When it arrives, and by which input: the order of what is due.
+    key: Key,
     port: u16,
     /// Frames stored behind it.
     frames_after: u32,
-}
-
-impl Due {
-    #[inline(always)]
-    fn new(e: &Entry, port: usize, behind: usize) -> Self {
-        Self { at: e.ready, input: e.frame.input, port: port as u16, frames_after: behind as u32 }
-    }
-    fn key(&self) -> Key {
-        (self.at, order::DATA, self.input.into())
-    }
 }
 
 impl Switch {
@@ -54,10 +42,10 @@ impl Switch {
         }
         loop {
             let rare = self.rare_before(end);
-            match self.due_looks.iter().enumerate().min_by_key(|(_, d)| (d.at, d.input)) {
-                Some((i, &due)) if due.key() < rare => {
+            match self.due_looks.iter().enumerate().min_by_key(|(_, d)| d.key) {
+                Some((i, &due)) if due.key < rare => {
                     self.due_looks.swap_remove(i);
-                    self.look(due.port.into(), due.at, due.frames_after as usize, net, wires);
+                    self.look(due.port.into(), due.key.0, due.frames_after as usize, net, wires);
                 }
                 _ if rare.0 < end => self.execute(rare, net, wires),
                 _ => return,
@@ -85,7 +73,8 @@ impl Switch {
             if e.frame.is_data() {
                 countdown += i64::from(e.frame.len);
                 self.due_looks.extend(due.take().filter(|_| all));
-                due = Some(Due::new(e, p, behind));
+                let key = (e.ready, order::DATA, e.frame.input.into());
+                due = Some(Due { key, port: p as u16, frames_after: behind as u32 });
             }
         }
         self.due_looks.extend(due);

@@ -191,9 +191,6 @@ impl Port {
     /// The ramp that was there `before` has changed. It decides on the frame in transmission, which began before that.
     pub(super) fn decide_mark(&mut self, before: Option<Ramp>) {
         let (Some(point), Some(first)) = (&mut self.point, self.data.front()) else { return };
-        if point.decided == self.began {
-            return;
-        }
         let ramp = std::mem::replace(&mut point.state.ramp, before);
         let behind = self.queued - u64::from(first.frame.len);
         // What stands on its wire already met no ramp.
