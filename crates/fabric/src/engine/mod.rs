@@ -1,7 +1,6 @@
 //! Building the nodes, running them, and closing the books.
 
 mod meeting;
-mod node;
 mod reference;
 mod sync;
 mod visits;
