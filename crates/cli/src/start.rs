@@ -14,7 +14,7 @@ pub(crate) struct NewArgs {
     /// Name of the scenario.
     name: String,
     /// Shape of the network [default with --hosts, --rate or --incast: single-switch].
-    #[arg(long, value_parser = ["single-switch", "leaf-spine", "fat-tree", "k-ary-n-tree", "core-edge", "chain", "ring", "parking-lot"])]
+    #[arg(long, value_parser = ["single-switch", "leaf-spine", "clos", "fat-tree", "k-ary-n-tree", "core-edge", "chain", "ring", "parking-lot"])]
     topology: Option<String>,
     /// Number of hosts, raised to the next number that the shape allows [default: 10].
     #[arg(long)]
@@ -93,6 +93,14 @@ fn shape(kind: &str, hosts: usize, spines: Option<u16>) -> (String, usize) {
                 format!("leaves = {leaves}\nspines = {spines}\nper_switch = {each}    # hosts at a leaf"),
                 leaves * each,
             )
+        }
+        "clos" => {
+            let pods = if hosts < 64 { 2 } else { 4 };
+            let each = hosts.div_ceil(2 * pods);
+            let keys = format!(
+                "pods = {pods}\nleaves = 2         # in each pod\nspines = 2         # in each pod\ncores = 4\nper_switch = {each}    # hosts at a leaf"
+            );
+            (keys, 2 * pods * each)
         }
         "fat-tree" => {
             let k = (1..=16).map(|h| 2 * h).find(|k| k * k * k / 4 >= hosts).unwrap_or(32);
@@ -175,7 +183,7 @@ fn at_load(args: &NewArgs, load: u32) -> Result<String, Failure> {
         out,
         "\n[topology]\nkind = \"{kind}\"\n{keys}\nlink_rate = \"{rate}\"\nlink_delay = \"0.5 us\""
     );
-    if ["leaf-spine", "fat-tree", "k-ary-n-tree"].contains(&kind) {
+    if ["leaf-spine", "clos", "fat-tree", "k-ary-n-tree"].contains(&kind) {
         let _ = writeln!(
             out,
             "routing = \"frame-hash\"    # each flow uses all paths; \"flow-hash\" gives it one by chance"
@@ -317,7 +325,7 @@ mod tests {
     #[test]
     fn what_it_writes_is_accepted() {
         for kind in [
-            "single-switch", "leaf-spine", "fat-tree", "k-ary-n-tree", "core-edge", "chain", "ring",
+            "single-switch", "leaf-spine", "clos", "fat-tree", "k-ary-n-tree", "core-edge", "chain", "ring",
             "parking-lot",
         ] {
             for (hosts, rate) in [(10, "10 Gb/s"), (32, "100 Gb/s"), (33, "400 Gb/s"), (3, "1 Gb/s")] {

@@ -86,7 +86,7 @@ fn near(path: &str, registry: &Registry) -> String {
     if let Some(table) = unknown_table(section).filter(|_| numbered && known.is_empty()) {
         return format!("did you mean {table}?");
     }
-    // `host` may be `hosts`, and `uplinks` may be `uplink_rate`.
+    // `host` may be `hosts`, and `links` may be `link_rate`.
     let stem = leaf(path).trim_end_matches('s').to_owned();
     let goes_on =
         |k: &str| leaf(k).strip_prefix(&stem).is_some_and(|rest| rest == "s" || rest.starts_with('_'));

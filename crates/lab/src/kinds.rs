@@ -290,7 +290,7 @@ choices! {
     /// `topology.kind`.
     Shape {
         SingleSwitch = "single-switch", CoreEdge = "core-edge", Tree = "k-ary-n-tree", FatTree = "fat-tree",
-        LeafSpine = "leaf-spine", Chain = "chain", Ring = "ring", ParkingLot = "parking-lot", Graph = "graph",
+        LeafSpine = "leaf-spine", Clos = "clos", Chain = "chain", Ring = "ring", ParkingLot = "parking-lot", Graph = "graph",
     }
     /// `topology.routing`.
     Paths {

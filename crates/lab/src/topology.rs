@@ -14,13 +14,15 @@ pub(crate) fn read(r: &mut Reader<'_>) -> Option<Wiring> {
     let before = r.problems.len();
     let (rate, delay) = (r.rate("topology.link_rate"), r.time("topology.link_delay"));
     let first = r.integer("topology.first") as usize;
-    let mut b = Builder::new(rate, delay, first);
+    let fabric = r.rate_or("topology.fabric_rate").unwrap_or(rate);
+    let mut b = Builder::new(rate, fabric, delay, first);
     match r.choice("topology.kind") {
         Shape::SingleSwitch => single_switch(r, &mut b),
         Shape::CoreEdge => core_edge(r, &mut b),
         Shape::Tree => tree(r, &mut b),
         Shape::FatTree => fat_tree(r, &mut b),
         Shape::LeafSpine => leaf_spine(r, &mut b),
+        Shape::Clos => clos(r, &mut b),
         Shape::Chain => chain(r, &mut b, false),
         Shape::Ring => chain(r, &mut b, true),
         Shape::ParkingLot => parking_lot(r, &mut b),
@@ -143,7 +145,6 @@ fn leaf_spine(r: &mut Reader<'_>, b: &mut Builder) {
     let leaves = r.integer("topology.leaves") as usize;
     let spines = r.integer("topology.spines") as usize;
     let per = r.integer("topology.per_switch") as usize;
-    let up = r.rate_or("topology.uplink_rate").unwrap_or(b.rate);
     if !fits(r, "topology.leaves", leaves * per, leaves + spines, leaves * (per + 2 * spines)) {
         return;
     }
@@ -152,10 +153,51 @@ fn leaf_spine(r: &mut Reader<'_>, b: &mut Builder) {
     for l in &leaf {
         b.hosts_at(per, *l);
     }
-    b.rate = up;
     for l in leaf {
         for s in &spine {
             b.link(l, *s);
+        }
+    }
+}
+
+/// Pods of leaves and spines, each leaf joined to the spines of its pod. Spine i of a pod is joined to the i-th equal part of the cores.
+/// Nodes are numbered through, hosts first, as in the files of the HPCC fork: its path hash takes these numbers.
+fn clos(r: &mut Reader<'_>, b: &mut Builder) {
+    let pods = r.integer("topology.pods") as usize;
+    let leaves = r.integer("topology.leaves") as usize;
+    let spines = r.integer("topology.spines") as usize;
+    let cores = r.integer("topology.cores") as usize;
+    let per = r.integer("topology.per_switch") as usize;
+    if !cores.is_multiple_of(spines) {
+        let reason = format!("{cores} cores cannot be shared out among the {spines} spines of a pod");
+        return r.wrong("topology.cores", reason, format!("use a multiple of {spines}"));
+    }
+    let each = cores / spines;
+    let switches = pods * (leaves + spines) + cores;
+    let ports = pods * (leaves * (per + 2 * spines) + 2 * cores);
+    if !fits(r, "topology.pods", pods * leaves * per, switches, ports) {
+        return;
+    }
+    let mut number = r.integer("topology.first") as usize + pods * leaves * per;
+    let mut layer = |count: usize, letter: char, ports: usize| -> Vec<End> {
+        number += count;
+        (number - count..number).map(|i| b.switch(format!("{letter}{i}"), ports as u16)).collect()
+    };
+    let leaf = layer(pods * leaves, 'L', per + spines);
+    let spine = layer(pods * spines, 'S', leaves + each);
+    let core = layer(cores, 'C', pods);
+    for l in &leaf {
+        b.hosts_at(per, *l);
+    }
+    for (i, l) in leaf.iter().enumerate() {
+        let pod = i / leaves;
+        for s in &spine[pod * spines..][..spines] {
+            b.link(*l, *s);
+        }
+    }
+    for (i, s) in spine.iter().enumerate() {
+        for c in &core[i % spines * each..][..each] {
+            b.link(*s, *c);
         }
     }
 }

@@ -172,6 +172,8 @@ impl Wiring {
 pub(crate) struct Builder {
     pub(crate) wiring: Wiring,
     pub(crate) rate: Rate,
+    /// Rate of links between switches.
+    fabric: Rate,
     pub(crate) delay: Time,
     /// Number of the first host's name.
     first: usize,
@@ -187,8 +189,8 @@ pub(crate) enum End {
 }
 
 impl Builder {
-    pub(crate) fn new(rate: Rate, delay: Time, first: usize) -> Self {
-        Self { wiring: Wiring::default(), rate, delay, first, pending: Vec::new(), used: Vec::new() }
+    pub(crate) fn new(rate: Rate, fabric: Rate, delay: Time, first: usize) -> Self {
+        Self { wiring: Wiring::default(), rate, fabric, delay, first, pending: Vec::new(), used: Vec::new() }
     }
     pub(crate) fn host(&mut self) -> End {
         let n = self.wiring.hosts.len();
@@ -201,7 +203,8 @@ impl Builder {
         End::Switch(self.used.len() - 1)
     }
     pub(crate) fn link(&mut self, a: End, b: End) {
-        self.pending.push((a, b, self.rate, self.delay));
+        let rate = if matches!((a, b), (End::Switch(_), End::Switch(_))) { self.fabric } else { self.rate };
+        self.pending.push((a, b, rate, self.delay));
     }
     pub(crate) fn hosts_at(&mut self, n: usize, switch: End) {
         for _ in 0..n {

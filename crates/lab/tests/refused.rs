@@ -89,7 +89,7 @@ fn nothing_written_is_ignored() {
         ("host_rates = [\"H0..H9 1 Gb/s\"]", &["there is no host `H9`", "hosts are H0 to H3"]),
         ("host_rates = [\"H0..H2 1 Gb/s\", \"H2 2 Gb/s\"]", &["entry 2", "`H2` is there twice"]),
         ("rate = \"1 Gb/s\"", &["unknown key", "did you mean"]),
-        ("uplink_rate = \"1 Gb/s\"", &["topology.uplink_rate", "set topology.kind to leaf-spine"]),
+        ("fabric_rate = \"1 Gb/s\"", &["topology.fabric_rate", "set topology.kind to core-edge"]),
         ("[workload]\nloads = [\"1 %\", \"2 %\", \"x\", \"4 %\"]", &["f.toml:7:24", "entry 3: `x`"]),
     ] {
         let text = said(&BASE.replace("{}", more));
@@ -252,8 +252,8 @@ fn errors_name_what_was_meant() {
         ),
         (whole("", "hosts = 4\nstudy = \"x\"", "none"), &["`study`? Write it before the first [table]"]),
         (
-            whole("", "kind = \"leaf-spine\"\nuplinks = \"40 Gb/s\"", "none"),
-            &["did you mean `topology.uplink_rate`?"],
+            whole("", "kind = \"leaf-spine\"\nfabric_rates = \"40 Gb/s\"", "none"),
+            &["did you mean `topology.fabric_rate`?"],
         ),
         (
             whole("[[figure]]\nmetric = \"fct_p99\"", "hosts = 4", "none"),
@@ -287,7 +287,29 @@ fn errors_name_what_was_meant() {
     }
 }
 
-/// Uplinks of a leaf-spine have a rate of their own, and ranges of hosts another one.
+/// A clos of two pods: each leaf meets the spines of its pod, each spine its own half of the cores, and numbers go on after the hosts.
+#[test]
+fn pods_and_cores_of_a_clos() {
+    let text = |cores: u32| {
+        format!(
+            "name = \"g\"\n[topology]\nkind = \"clos\"\npods = 2\nleaves = 2\nspines = 2\ncores = {cores}\nper_switch = 1\nfabric_rate = \"40 Gb/s\"\n[run]\nduration = \"1 ms\"\n"
+        )
+    };
+    let s = Scenario::parse("f.toml", &text(4), &[]).unwrap();
+    let w = s.ready(&s.cases()[0]).unwrap().settings.wiring;
+    let named = |node: cnsim_scheme_api::NodeId| w.name(node).to_owned();
+    let links: Vec<String> =
+        w.links.iter().map(|l| format!("{}-{} {}", named(l.a.0), named(l.b.0), l.rate.gbps())).collect();
+    let pods = ["L4-S8", "L4-S9", "L5-S8", "L5-S9", "L6-S10", "L6-S11", "L7-S10", "L7-S11"];
+    let cores = ["S8-C12", "S8-C13", "S9-C14", "S9-C15", "S10-C12", "S10-C13", "S11-C14", "S11-C15"];
+    let hosts = ["H0-L4 10", "H1-L5 10", "H2-L6 10", "H3-L7 10"].map(str::to_owned);
+    assert_eq!(links[..4], hosts);
+    assert_eq!(links[4..], pods.iter().chain(&cores).map(|l| format!("{l} 40")).collect::<Vec<_>>());
+    let told = said(&text(3));
+    assert!(told.contains("3 cores cannot be shared out among the 2 spines of a pod"), "{told}");
+}
+
+/// Links between switches have a rate of their own, and ranges of hosts another one.
 #[test]
 fn rates_of_uplinks_and_of_ranges() {
     let of = |more: &str| {
@@ -299,13 +321,13 @@ fn rates_of_uplinks_and_of_ranges() {
     };
     let rates = |more: &str| -> Vec<f64> { of(more).links.iter().map(|l| l.rate.gbps()).collect() };
     assert_eq!(rates(""), vec![10.0; 20]);
-    let up = rates("uplink_rate = \"40 Gb/s\"");
+    let up = rates("fabric_rate = \"40 Gb/s\"");
     assert_eq!((&up[..16], &up[16..]), (&[10.0; 16][..], &[40.0; 4][..]));
     let mixed = rates("host_rates = [\"H0..H3 1 Gb/s\", \"H8..H15/4 100 Gb/s\"]");
     assert_eq!(mixed[..4], [1.0; 4]);
     assert_eq!([mixed[8], mixed[9], mixed[12], mixed[15]], [100.0, 10.0, 100.0, 10.0]);
     // Eight hosts at 10 Gb/s over two uplinks.
     assert_eq!(of("").oversubscription(), Some((4.0, "L1")));
-    assert_eq!(of("uplink_rate = \"100 Gb/s\"").oversubscription(), Some((0.4, "L1")));
+    assert_eq!(of("fabric_rate = \"100 Gb/s\"").oversubscription(), Some((0.4, "L1")));
     assert_eq!(of("host_rates = [\"H8..H15 25 Gb/s\"]").oversubscription(), Some((10.0, "L2")));
 }
