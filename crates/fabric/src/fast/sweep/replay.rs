@@ -35,7 +35,8 @@ impl Port {
     /// stands on its wire already is never found again.
     pub(super) fn forget_begun(&mut self) {
         let kept = self.stamp.is_some() || self.launched || self.must_be_exact();
-        if !kept && self.sending != Some(Kind::InBand) && self.next().is_some_and(|next| next.1 == self.end) {
+        let found = self.next().map(|(start, end, kind)| (start, end, Some(kind)));
+        if !kept && self.sending != Some(Kind::InBand) && found == Some((self.began, self.end, self.sending)) {
             (self.end, self.sending) = (NEVER, None);
             self.note_needs();
         }
