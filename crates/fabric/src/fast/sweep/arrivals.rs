@@ -12,7 +12,7 @@ use crate::spec::Ties;
 /// Arrivals of a window, kept between windows for their memory.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    /// Sorted: time in the window, kind, port (see [`key`]).
+    /// Sorted: time in the window, kind, port, from bits 20, 16 and 0.
     pub(super) keys: Vec<u64>,
     /// The times of the keys in the order found, with their index, and the keys in order, while they are ranked.
     found: Vec<i32>,
@@ -28,18 +28,15 @@ pub(crate) fn bit(port: usize) -> u64 {
 /// The ports, of so many, whose bits are set, bit by bit.
 #[inline(always)]
 pub(crate) fn of_bits(mut bits: u64, ports: usize) -> impl Iterator<Item = usize> {
-    let firsts = std::iter::from_fn(move || {
-        let first = (bits != 0).then_some(bits.trailing_zeros() as usize);
-        bits &= bits.wrapping_sub(1);
-        first
-    });
-    firsts.flat_map(move |first| (first..ports).step_by(64))
-}
-
-/// An arrival as a number that sorts by (time, kind, port).
-#[inline]
-pub(super) fn key(offset: u64, kind: u8, port: u64) -> u64 {
-    offset << 20 | u64::from(kind) << 16 | port
+    let mut next = ports;
+    std::iter::from_fn(move || {
+        while next >= ports {
+            next = (bits != 0).then_some(bits.trailing_zeros() as usize)?;
+            bits &= bits - 1;
+        }
+        next += 64;
+        Some(next - 64)
+    })
 }
 
 impl Scratch {
@@ -62,7 +59,8 @@ impl Scratch {
             while let Some(e) = inbox.arrived_before(n, end) {
                 n += 1;
                 data_only &= e.frame.is_data();
-                self.keys.push(key(e.ready - base, Kind::of_arrival(e.frame.kind().lane()) as u8, p as u64));
+                let kind = Kind::of_arrival(e.frame.kind().lane()) as u64;
+                self.keys.push((e.ready - base) << 20 | kind << 16 | p as u64);
             }
         }
         match self.keys.len() {
