@@ -53,14 +53,12 @@ fn arrival(net: &Net, node: u32, port: u16, time: u64, kind: Kind) -> Event {
     Event { time, kind, node, index }
 }
 
-#[derive(Debug)]
 enum Laws {
     Host(Box<Host>),
     Switch(Box<Switch>),
 }
 
 /// A host or a switch, with its receiving ports.
-#[derive(Debug)]
 struct Node {
     id: u32,
     laws: Laws,

@@ -36,7 +36,8 @@ impl Port {
     pub(super) fn forget_begun(&mut self) {
         let kept = self.stamp.is_some() || self.launched || self.must_be_exact();
         let found = self.next().map(|(start, end, kind)| (start, end, Some(kind)));
-        if !kept && self.sending != Some(Kind::InBand) && found == Some((self.began, self.end, self.sending)) {
+        if !kept && self.sending != Some(Kind::InBand) && found == Some((self.began, self.end, self.sending))
+        {
             (self.end, self.sending) = (NEVER, None);
             self.note_needs();
         }
