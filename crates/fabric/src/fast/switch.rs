@@ -22,7 +22,6 @@ use crate::net::Net;
 use crate::spec::{BufferSpec, PauseTransport, RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::Slot;
-use cnsim_scheme_api::network::PointAction;
 use prefetch_index::prefetch_index;
 use std::slice::from_ref;
 
@@ -59,7 +58,6 @@ pub(crate) struct Switch {
     /// Earliest of changes, own messages, timers, ticks.
     pub(crate) rare: Key,
     pub(crate) next_path: Vec<u8>,
-    actions: Vec<PointAction>,
     pub(crate) management: Management,
 }
 

@@ -6,6 +6,7 @@ use super::agenda::{Direct, Kind, Moment, NEVER};
 use super::frame::{Control, Data, EVERY_FLOW, Says, To, hosts_of};
 use super::memory::Refusal;
 use super::pause::Paused;
+use super::point::{Point, Verb};
 use super::record::QueueSeries;
 use crate::check::{Books, ControlBooks, Failure, Hash, Ledger, Own, Stopped, Who};
 use crate::net::Net;
@@ -14,7 +15,7 @@ use crate::spec::{RateChange, SwitchSpec};
 use crate::timers::Timers;
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::network::{NO_PROBE, PointAction};
-use cnsim_scheme_api::{Feedback, FlowId, NodeId, PointId, Probe, ProbeTarget, Rate, Time};
+use cnsim_scheme_api::{Feedback, FlowId, NodeId, PointId, Probe, ProbeTarget, Queue as View, Rate, Time};
 use std::collections::VecDeque;
 
 /// See the head of the file.
@@ -43,6 +44,8 @@ pub(crate) struct Management {
     pub(crate) books: Box<ControlBooks>,
     pub(crate) events: Hash,
     samples: Hash,
+    /// What a congestion point asks for, while it is carried out.
+    actions: Vec<PointAction>,
     /// Why the run cannot go on.
     pub(crate) failure: Failure,
 }
@@ -146,16 +149,21 @@ impl Management {
         self.own_messages.push_back((at.now + self.processing, control));
     }
 
-    /// Carries out what the congestion point of an output asks for; true if a probe is in hand and is to be answered.
-    pub(crate) fn carry_out(
+    /// Wakes the congestion point of an output, which sees `queue`, and carries out what it asks for; true if the probe in hand is to be
+    /// answered.
+    pub(crate) fn wake(
         &mut self,
-        out: usize,
-        actions: impl Iterator<Item = PointAction>,
-        probe_in_hand: bool,
+        (out, point): (usize, &mut Point),
+        queue: &View,
+        verb: Verb<'_>,
         at: Moment<'_>,
     ) -> bool {
-        let mut answer = false;
-        for action in actions {
+        let (mut answer, probe_in_hand) = (false, matches!(verb, Verb::Probe(..)));
+        if let Verb::Sample(_) = verb {
+            self.samples.add(at.now ^ (out as u64) << 48, queue.len.get());
+        }
+        let mut actions = point.wake(at.now, queue, std::mem::take(&mut self.actions), verb);
+        for action in actions.drain(..) {
             match action {
                 PointAction::Notify(flow, feedback) => {
                     self.events.add(at.now, 0x3000 | out as u64 ^ (u64::from(flow.0) << 20));
@@ -180,11 +188,12 @@ impl Management {
                 PointAction::Fail(cause) => self.check(out, Err(cause), at.now),
             }
         }
+        self.actions = actions;
         answer
     }
 
     /// A congestion point stops the run, if this is an error.
-    pub(crate) fn check(&mut self, out: usize, done: Result<(), String>, now: u64) {
+    fn check(&mut self, out: usize, done: Result<(), String>, now: u64) {
         if let Err(cause) = done {
             self.failure.note(now, Who::Point(out as u16), &cause);
         }
@@ -205,11 +214,6 @@ impl Management {
         }
         let here = PointId(self.base + out as u32);
         answered || matches!(to, To::Point(_)) || probe.target == ProbeTarget::Point(here)
-    }
-
-    /// A congestion point looks at a frame, with so many bytes in its queue.
-    pub(crate) fn sampled(&mut self, out: usize, queued: u64, now: u64) {
-        self.samples.add(now ^ (out as u64) << 48, queued);
     }
 
     /// A data frame is dropped at an output. `lossless`: PAUSE was to prevent that its memory is full.

@@ -309,7 +309,6 @@ impl Switch {
         let stored =
             if dropped { frame } else { output.data.first().and_then(|q| q.frames.back()).unwrap_or(frame) };
         let Some(&data) = stored.as_data() else { return };
-        self.management.sampled(out, output.view(turn.now).len.get(), turn.now);
         let mut view = data.view(frame.len, turn.net.hosts, dropped);
         self.wake(out, Verb::Sample(&mut view), turn);
         let managed = self.outputs[out].data.first_mut().filter(|_| !dropped);
@@ -322,10 +321,9 @@ impl Switch {
     /// Wakes a congestion point, and carries out what it asks for; true if the probe in hand is to be answered.
     fn wake(&mut self, out: usize, verb: Verb<'_>, turn: &mut Turn<'_>) -> bool {
         let Some(output) = self.outputs.get_mut(out) else { return false };
-        let (view, probe) = (output.view(turn.now), matches!(verb, Verb::Probe(..)));
+        let view = output.view(turn.now);
         let Some(point) = &mut output.point else { return false };
-        let actions = point.wake(turn.now, &view, Vec::new(), verb).into_iter();
-        self.management.carry_out(out, actions, probe, turn.moment())
+        self.management.wake((out, point), &view, verb, turn.moment())
     }
 
     /// A message of its own is ready: it goes on its way.

@@ -22,7 +22,6 @@ impl Switch {
         if !wakes {
             return self.look_ahead(out, to_come.frames_after, 0);
         }
-        self.management.sampled(out, port.queued - to_come.bytes_to_come, self.now);
         let mut view = frame.header().view(frame.len, net.hosts, dropped);
         self.wake(out, Verb::Sample(&mut view), to_come, net);
         let stored = self.ports[out].data.entries_mut().iter_mut().nth_back(to_come.frames_after);
@@ -35,7 +34,7 @@ impl Switch {
     /// Calls a congestion point and carries out what it asks for; true when a probe in hand is to be answered. `to_come`:
     /// what of its queue does not count now.
     pub(super) fn wake(&mut self, p: usize, verb: Verb<'_>, to_come: ToCome, net: &Net) -> bool {
-        let (port, probe) = (&mut self.ports[p], matches!(verb, Verb::Probe(..)));
+        let port = &mut self.ports[p];
         if port.point.is_none() {
             return false;
         }
@@ -43,7 +42,7 @@ impl Switch {
         let Some(point) = &mut port.point else { return false };
         point.state.countdown = port.countdown + to_come.data_to_come as i64;
         let ramp = point.state.ramp;
-        let mut actions = point.wake(self.now, &view, std::mem::take(&mut self.actions), verb);
+        let answer = self.management.wake((p, point), &view, verb, Moment { now: self.now, net });
         port.countdown = point.state.countdown - to_come.data_to_come as i64;
         port.stamp = point.stamp();
         port.needs_exact |= port.stamp.is_some();
@@ -55,13 +54,7 @@ impl Switch {
             self.note_calm(p);
         }
         self.look_ahead(p, to_come.frames_after, 0);
-        let none = actions.is_empty();
-        let at = Moment { now: self.now, net };
-        let answer = self.management.carry_out(p, actions.drain(..), probe, at);
-        self.actions = actions;
-        if !none {
-            self.note_rare();
-        }
+        self.note_rare();
         answer
     }
 
