@@ -55,15 +55,22 @@ pub(crate) struct Management {
 pub(crate) enum NextHop {
     /// By all ports of the spanning tree, but not back.
     Tree,
-    /// By an output, whose congestion point sees it if it is a probe.
+    /// By an output, whose congestion point sees it if it is a probe ([`Self::after_point`]).
     Output(u16),
     /// By an output towards a point of another switch: none on its way sees it.
     Past(u16),
-    /// There is no such point.
+    /// There is no such point, or it ends here.
     Nowhere,
 }
 
 impl NextHop {
+    /// Where it goes on after the congestion point of its output has seen it if it is a probe: nowhere, if it `ends` there.
+    pub(crate) fn after_point(self, ends: impl FnOnce(usize) -> bool) -> Self {
+        match self {
+            NextHop::Output(out) if ends(out.into()) => NextHop::Nowhere,
+            way => way,
+        }
+    }
     /// The outputs of a node by which a frame goes on that came by `input`.
     pub(crate) fn outputs(self, net: &Net, node: u32, input: u16) -> impl Iterator<Item = usize> {
         let (one, tree) = match self {

@@ -46,7 +46,7 @@ pub(crate) enum Verb<'a> {
     Sample(&'a mut FrameView),
     /// The transmission of a data frame begins.
     Departure(&'a mut FrameView),
-    /// A probe of a flow passes.
+    /// A probe of a flow passes: a point that reads none sleeps on.
     Probe(&'a mut Probe, FlowId),
     /// A timer expires.
     Timer(Slot),
@@ -91,6 +91,9 @@ impl Point {
         mut actions: Vec<PointAction>,
         verb: Verb<'_>,
     ) -> Vec<PointAction> {
+        if matches!(verb, Verb::Probe(..)) && !self.state.probes {
+            return actions;
+        }
         let now = Time::from_ps(now);
         let may = if let Verb::Timer(slot) = verb { self.state.patience.expires(slot, now) } else { Ok(()) };
         let mut ctl = PointControl::new(now, &mut self.state, &mut actions);

@@ -5,7 +5,7 @@
 
 use super::agenda::{Event, Kind, Turn};
 use super::frame::{Body, Control, Frame, Lane, MANAGED, Pause, Says};
-use super::management::{Management, NextHop};
+use super::management::Management;
 use super::memory::{Memory, Refusal};
 use super::packet::Packet;
 use super::pause::Signal;
@@ -15,7 +15,7 @@ use crate::check::{Books, Ledger, Stopped};
 use crate::net::Net;
 use crate::outcome::PortOutcome;
 use crate::spec::{PauseTransport, RateChange, SwitchSpec};
-use cnsim_scheme_api::{Probe, Queue as View, RampAt, Rate, Slot};
+use cnsim_scheme_api::{Queue as View, RampAt, Rate, Slot};
 use std::collections::VecDeque;
 
 /// The queue of a class at an output.
@@ -343,21 +343,17 @@ impl Switch {
     fn forward(&mut self, mut frame: Frame, control: Control, turn: &mut Turn<'_>) {
         let (net, index) = (turn.net, self.management.index(turn.net));
         let way = control.to.next_hop(net, index, control.flow.0, &mut self.next_path);
-        if let (NextHop::Output(out), Says::Probe(mut probe)) = (way, control.says) {
-            if self.probed(usize::from(out), &mut probe, &control, turn) {
-                return;
-            }
-            frame.body = Body::Control(Control { says: Says::Probe(probe), ..control });
-        }
+        let way = way.after_point(|out| self.probed(out, &mut frame, turn));
         way.outputs(net, turn.node, frame.input).for_each(|out| self.queue_control(out, frame, turn));
     }
 
     /// A probe passes the congestion point of an output, which may rewrite or answer it; true if it ends here.
-    fn probed(&mut self, out: usize, probe: &mut Probe, control: &Control, turn: &mut Turn<'_>) -> bool {
-        let flow = control.flow;
-        let reads = self.outputs[out].point.as_ref().is_some_and(|p| p.state.probes);
-        let answered = reads && self.wake(out, Verb::Probe(probe, flow), turn);
-        self.management.ends(out, (flow, control.to, probe), answered, turn.moment())
+    fn probed(&mut self, out: usize, frame: &mut Frame, turn: &mut Turn<'_>) -> bool {
+        let Body::Control(Control { flow, to, says: Says::Probe(probe) }) = &mut frame.body else {
+            return false;
+        };
+        let answered = self.wake(out, Verb::Probe(probe, *flow), turn);
+        self.management.ends(out, (*flow, *to, probe), answered, turn.moment())
     }
 
     /// Queues a control frame at an output: at priority, or among the data if there is room.

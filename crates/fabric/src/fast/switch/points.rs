@@ -6,7 +6,7 @@ use crate::check::broken;
 use crate::fast::bodies::Bodies;
 use crate::fast::frame::{Entry, Frame, Kind, NEVER};
 use crate::fast::wires::Wires;
-use crate::model::{Lane, Moment, NextHop, Packet, To, Verb};
+use crate::model::{Lane, Moment, Packet, To, Verb};
 use crate::net::Net;
 
 impl Switch {
@@ -76,12 +76,7 @@ impl Switch {
     /// A feedback message or probe to be forwarded (or ended) here.
     pub(super) fn message(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
         let way = frame.goes_to().next_hop(net, self.index, frame.flow(net.hosts), &mut self.next_path);
-        if let (NextHop::Output(out), true) = (way, frame.is_probe()) {
-            self.touch(out.into(), self.now, wires);
-            if self.probed(out.into(), &frame, net, wires) {
-                return wires.bodies.release(&frame);
-            }
-        }
+        let way = way.after_point(|out| frame.is_probe() && self.probed(out, &frame, net, wires));
         for out in way.outputs(net, self.management.id, frame.input) {
             wires.bodies.share(&frame);
             self.queue_message(out, frame, wires);
@@ -91,12 +86,12 @@ impl Switch {
 
     /// A probe passes the congestion point of an output port; true if it ends here.
     fn probed(&mut self, out: usize, frame: &Frame, net: &Net, wires: &mut Wires) -> bool {
+        self.touch(out, self.now, wires);
         let mut to_come = if self.may_be_ahead { self.ports[out].later(self.now) } else { ToCome::default() };
         // Control of this moment comes before a probe among the data; before one at priority, that of earlier ports.
         to_come.control_from = (frame.kind() == Kind::Control).then_some(frame.input);
         let Some((flow, probe)) = wires.bodies.probe(frame.ext) else { broken("a probe without a body") };
-        let reads = self.ports[out].point.as_ref().is_some_and(|p| p.state.probes);
-        let answered = reads && self.wake(out, Verb::Probe(probe, flow), to_come, net);
+        let answered = self.wake(out, Verb::Probe(probe, flow), to_come, net);
         let at = Moment { now: self.now, net };
         let ended = self.management.ends(out, (flow, frame.goes_to(), probe), answered, at);
         if ended {
