@@ -277,17 +277,17 @@ impl Switch {
     }
 
     fn tick(&mut self, net: &Net, wires: &mut Wires) {
-        self.management.tick(net);
         for i in 0..self.management.recorded.len() {
             let p = usize::from(self.management.recorded[i].port);
             // Starts at this very moment do not change a queue's length, so advancing up to them is enough.
             self.touch(p, self.now, wires);
-            let port = &mut self.ports[p];
-            port.note_peak(self.now + 1);
-            let (queued, sent_bits) =
-                (port.queued - port.later(self.now + 1).bytes_to_come, port.sent_bits());
-            self.management.recorded[i].take(queued, &mut port.queue_max, sent_bits);
         }
+        let after = self.now + 1;
+        self.management.tick(net, &mut self.ports, |port| {
+            port.note_peak(after);
+            let sent_bits = port.sent_bits();
+            (port.queued - port.later(after).bytes_to_come, &mut port.queue_max, sent_bits)
+        });
     }
 
     /// Data and control frames that have left.

@@ -252,10 +252,19 @@ impl Management {
         self.events.add(at.now, 0x2000 | out as u64 ^ (u64::from(flow) << 20));
     }
 
-    /// A bin of the recording ends. What queues have come to is taken by [`QueueSeries::take`].
-    pub(crate) fn tick(&mut self, net: &Net) {
+    /// A bin of the recording ends. `state` of a port: bytes queued, most of them since the last bin ended, and data bits sent.
+    pub(crate) fn tick<P>(
+        &mut self,
+        net: &Net,
+        ports: &mut [P],
+        state: impl Fn(&mut P) -> (u64, &mut u64, u64),
+    ) {
         self.next_tick += net.record.bin.as_ps();
         self.drops_at.push(self.drops.frames as f64);
+        for recorded in &mut self.recorded {
+            let (queued, queue_max, sent_bits) = state(&mut ports[usize::from(recorded.port)]);
+            recorded.take(queued, queue_max, sent_bits);
+        }
     }
 
     /// Ends the run: hands in the books. By port: what was measured, its XOFF by class, the bytes in its queue, and what stands there

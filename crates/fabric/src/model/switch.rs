@@ -151,7 +151,9 @@ impl Switch {
                     self.wake(out as usize, Verb::Timer(Slot(slot)), turn);
                 }
             }
-            Kind::Tick => self.tick(turn.net),
+            Kind::Tick => self.management.tick(turn.net, &mut self.outputs, |output| {
+                (output.queued(), &mut output.result.queue_max, output.result.sent_bits)
+            }),
             Kind::Pause | Kind::Data | Kind::Reflector | Kind::Slot => {}
         }
         self.plan(turn);
@@ -369,16 +371,6 @@ impl Switch {
         output.control_queued += u64::from(frame.len);
         output.control.push_back(frame);
         output.port.plan_start(turn);
-    }
-
-    /// A bin of the recording ends.
-    fn tick(&mut self, net: &Net) {
-        self.management.tick(net);
-        for recorded in &mut self.management.recorded {
-            let output = &mut self.outputs[usize::from(recorded.port)];
-            let queued = output.queued();
-            recorded.take(queued, &mut output.result.queue_max, output.result.sent_bits);
-        }
     }
 
     /// Data and control frames that have left.
