@@ -76,6 +76,20 @@ const LAWS: &[(&str, &str, &[&str])] = &[
         &["PointAction::Notify(flow, feedback) =>", "0x3000"],
     ),
     ("where a control frame goes on", "crates/fabric/src/model/management.rs", &["NextHop::Past(net"]),
+    ("which congestion point sees a probe", "crates/fabric/src/model/management.rs", &["if ends(out"]),
+    ("which congestion points read probes", "crates/fabric/src/model/point.rs", &["&& !self.state.probes"]),
+    (
+        "the record of what congestion points saw",
+        "crates/fabric/src/model/management.rs",
+        &["self.samples.add("],
+    ),
+    ("how a congestion point is woken", "crates/fabric/src/model/management.rs", &["point.wake("]),
+    ("the end of a bin of queues", "crates/fabric/src/model/management.rs", &["recorded.take("]),
+    (
+        "XOFF and XON by wire or as a frame",
+        "crates/fabric/src/model/management.rs",
+        &["PauseTransport::Wire", "xoffs += u64"],
+    ),
     ("where a probe ends", "crates/fabric/src/model/management.rs", &["== ProbeTarget::Point("]),
     ("when feedback takes no link", "crates/fabric/src/model/agenda.rs", &["moment.net.direct("]),
     ("the record of a drop", "crates/fabric/src/model/management.rs", &["dropped_by_limit +=", "0x2000"]),
@@ -155,6 +169,10 @@ mod tests {
             "deaf_to_pause: spec.faults.ignores_pause,",
             "mix((u64::from(flow) << 32) ^ u64::from(seq) ^ ((s as u64) << 17)) as u16",
             "let selected = gate.selects(frame.marked(), frame.tag_kind(), &mut self.gate_stream);",
+            "let mut actions = point.wake(self.now, &view, std::mem::take(&mut self.actions), verb);",
+            "self.management.recorded.take(queued, &mut port.queue_max, sent_bits);",
+            "PauseTransport::Wire => {",
+            "self.ports[t].out.xoffs += u64::from(signal.off);",
             "if let (ReflectGate::ReturnTags(counter), Tag::RateDiscovery(rate)) = (gate, tag) {",
         ] {
             let texts = [("crates/fabric/src/fast/host.rs".to_string(), line.to_string())];

@@ -19,7 +19,7 @@ use crate::fast::mmu::Mmu;
 use crate::fast::wires::Wires;
 use crate::model::{Management, Moment, Packet, Pause, Point, Verb, count_down};
 use crate::net::Net;
-use crate::spec::{BufferSpec, PauseTransport, RunSpec, SwitchSpec, Ties};
+use crate::spec::{BufferSpec, RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::Slot;
 use prefetch_index::prefetch_index;
@@ -33,7 +33,6 @@ pub(crate) struct Switch {
     pub(crate) now: u64,
     pub(crate) ports: Vec<Port>,
     pub(crate) mmu: Mmu,
-    pub(crate) pause_transport: PauseTransport,
     /// Ports up to the last one with a link.
     pub(crate) linked: usize,
     /// Ports (modulo 64) that need a visit even if nothing arrives; kept where windows hold few frames.
@@ -73,7 +72,6 @@ impl Switch {
             inbox: base,
             ports: Vec::with_capacity(ports),
             mmu: Mmu::new(ports, &buffer, net.margin(base, ports)),
-            pause_transport: s.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport),
             linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
             ordered: net.in_turn(index) || net.ties == Ties::Drawn,
             next_path: net.next_path(),

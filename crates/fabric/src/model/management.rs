@@ -9,9 +9,9 @@ use super::pause::Paused;
 use super::point::{Point, Verb};
 use super::record::QueueSeries;
 use crate::check::{Books, ControlBooks, Failure, Hash, Ledger, Own, Stopped, Who};
-use crate::net::Net;
+use crate::net::{Link, Net};
 use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
-use crate::spec::{RateChange, SwitchSpec};
+use crate::spec::{PauseTransport, RateChange, SwitchSpec};
 use crate::timers::Timers;
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::network::{NO_PROBE, PointAction};
@@ -26,6 +26,7 @@ pub(crate) struct Management {
     /// Number of its first port in the network.
     base: u32,
     processing: u64,
+    pause_transport: PauseTransport,
     /// Scheduled changes of its ports' service rates.
     pub(crate) changes: VecDeque<RateChange>,
     /// Messages of its own, which are ready after the processing delay.
@@ -107,6 +108,7 @@ impl Management {
             id,
             base: net.ports[id as usize],
             processing: spec.processing.as_ps(),
+            pause_transport: spec.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport),
             changes: mine.into(),
             next_tick: if recorded.is_empty() { NEVER } else { net.record.bin.as_ps() },
             recorded,
@@ -221,6 +223,13 @@ impl Management {
         }
         let here = PointId(self.base + out as u32);
         answered || matches!(to, To::Point(_)) || probe.target == ProbeTarget::Point(here)
+    }
+
+    /// XOFF (`off`) or XON leaves by a port, if that has a link: at once on this wire (some), or as a frame that waits there.
+    pub(crate) fn signal(&self, off: bool, link: Option<Link>, xoffs: &mut u64) -> Option<Option<Link>> {
+        let link = link?;
+        *xoffs += u64::from(off);
+        Some((self.pause_transport == PauseTransport::Wire).then_some(link))
     }
 
     /// A data frame is dropped at an output. `lossless`: PAUSE was to prevent that its memory is full.

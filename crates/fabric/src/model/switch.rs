@@ -14,7 +14,7 @@ use super::port::{Lanes, Transmitter};
 use crate::check::{Books, Ledger, Stopped};
 use crate::net::Net;
 use crate::outcome::PortOutcome;
-use crate::spec::{PauseTransport, RateChange, SwitchSpec};
+use crate::spec::{RateChange, SwitchSpec};
 use cnsim_scheme_api::{Queue as View, RampAt, Rate, Slot};
 use std::collections::VecDeque;
 
@@ -222,14 +222,12 @@ impl Switch {
     /// Sends XOFF or XON of a class.
     fn signal(&mut self, signal: Signal, class: u8, turn: &mut Turn<'_>) {
         let frame = Frame::pause(Pause { off: signal.off, class });
-        let transport = self.spec.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport);
         let targets = signal.targets(self.outputs.len());
         for output in &mut self.outputs[targets] {
-            let Some(link) = output.port.link else { continue };
-            output.result.xoffs += u64::from(signal.off);
-            match transport {
-                PauseTransport::Wire => turn.send(&link, frame),
-                PauseTransport::Frame => {
+            match self.management.signal(signal.off, output.port.link, &mut output.result.xoffs) {
+                None => {}
+                Some(Some(link)) => turn.send(&link, frame),
+                Some(None) => {
                     output.pauses.push_back(frame);
                     output.port.plan_start(turn);
                 }

@@ -35,9 +35,6 @@ impl Switch {
     /// what of its queue does not count now.
     pub(super) fn wake(&mut self, p: usize, verb: Verb<'_>, to_come: ToCome, net: &Net) -> bool {
         let port = &mut self.ports[p];
-        if port.point.is_none() {
-            return false;
-        }
         let view = port.view(self.now, to_come);
         let Some(point) = &mut port.point else { return false };
         point.state.countdown = port.countdown + to_come.data_to_come as i64;

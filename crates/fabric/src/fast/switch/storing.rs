@@ -14,7 +14,6 @@ use crate::fast::frame::{Entry, Frame, Kind, NEVER};
 use crate::fast::mmu::Change;
 use crate::fast::wires::Wires;
 use crate::model::count_down;
-use crate::spec::PauseTransport;
 use cnsim_scheme_api::RampAt;
 
 impl Switch {
@@ -86,15 +85,15 @@ impl Switch {
         let Change::Send(signal) = change else { return };
         let frame = Frame::pause(if signal.off { Kind::Xoff } else { Kind::Xon });
         for t in signal.targets(self.ports.len()) {
-            let Some(link) = self.ports[t].link else { continue };
-            self.ports[t].out.xoffs += u64::from(signal.off);
-            match self.pause_transport {
-                PauseTransport::Wire => {
+            let port = &mut self.ports[t];
+            match self.management.signal(signal.off, port.link, &mut port.out.xoffs) {
+                None => {}
+                Some(Some(link)) => {
                     wires.push(link.peer, Entry { ready: self.now + link.delay, frame }, None);
                 }
-                PauseTransport::Frame => {
-                    self.ports[t].needs_exact = true;
-                    self.ports[t].pause_out.push_back(Entry { ready: self.now, frame });
+                Some(None) => {
+                    port.needs_exact = true;
+                    port.pause_out.push_back(Entry { ready: self.now, frame });
                     self.outdate(t);
                 }
             }
