@@ -158,20 +158,21 @@ impl Management {
         self.own_messages.push_back((at.now + self.processing, control));
     }
 
-    /// Wakes the congestion point of an output, which sees `queue`, and carries out what it asks for; true if the probe in hand is to be
-    /// answered.
+    /// Wakes the congestion point of an output, which sees `queue`, and carries out what it asks for: is the probe in hand to be
+    /// answered, and did it ask for anything?
     pub(crate) fn wake(
         &mut self,
         (out, point): (usize, &mut Point),
         queue: &View,
         verb: Verb<'_>,
         at: Moment<'_>,
-    ) -> bool {
+    ) -> (bool, bool) {
         let (mut answer, probe_in_hand) = (false, matches!(verb, Verb::Probe(..)));
         if let Verb::Sample(_) = verb {
             self.samples.add(at.now ^ (out as u64) << 48, queue.len.get());
         }
         let mut actions = point.wake(at.now, queue, std::mem::take(&mut self.actions), verb);
+        let asks = !actions.is_empty();
         for action in actions.drain(..) {
             match action {
                 PointAction::Notify(flow, feedback) => {
@@ -198,7 +199,7 @@ impl Management {
             }
         }
         self.actions = actions;
-        answer
+        (answer, asks)
     }
 
     /// A congestion point stops the run, if this is an error.

@@ -323,7 +323,7 @@ impl Switch {
         let Some(output) = self.outputs.get_mut(out) else { return false };
         let view = output.view(turn.now);
         let Some(point) = &mut output.point else { return false };
-        self.management.wake((out, point), &view, verb, turn.moment())
+        self.management.wake((out, point), &view, verb, turn.moment()).0
     }
 
     /// A message of its own is ready: it goes on its way.

@@ -39,7 +39,7 @@ impl Switch {
         let Some(point) = &mut port.point else { return false };
         point.state.countdown = port.countdown + to_come.data_to_come as i64;
         let ramp = point.state.ramp;
-        let answer = self.management.wake((p, point), &view, verb, Moment { now: self.now, net });
+        let (answer, asks) = self.management.wake((p, point), &view, verb, Moment { now: self.now, net });
         port.countdown = point.state.countdown - to_come.data_to_come as i64;
         port.stamp = point.stamp();
         port.needs_exact |= port.stamp.is_some();
@@ -51,7 +51,9 @@ impl Switch {
             self.note_calm(p);
         }
         self.look_ahead(p, to_come.frames_after, 0);
-        self.note_rare();
+        if asks {
+            self.note_rare();
+        }
         answer
     }
 
