@@ -1,4 +1,5 @@
-//! Congestion points at a switch: samples, what they ask for, messages and probes on their way.
+//! Congestion points at a switch: samples, what they ask for, messages and probes on their way. The laws are the model's. Storage is
+//! its own: control is placed ahead of its time, and a sample's tag and mark are written where the frame stands by then.
 
 use super::Switch;
 use super::port::ToCome;
