@@ -30,8 +30,8 @@ pub use outcome::{
 };
 pub use spec::{
     Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, Faults, HostQueues, HostSpec,
-    LimiterPosition, LinkSpec, Organisation, PauseSpec, PauseTransport, Phase, RateChange, Record, Rounding,
-    Routing, RunSpec, SourceSpec, SwitchSpec, Ties, Transfer,
+    LimiterPosition, LinkSpec, Organisation, PauseSpec, PauseTransport, Phase, RateChange, Record,
+    Reliability, Rounding, Routing, RunSpec, SourceSpec, SwitchSpec, Ties, Transfer, TransportSpec, Window,
 };
 
 /// Which engine runs a network.

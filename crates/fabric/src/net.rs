@@ -515,7 +515,7 @@ impl Net {
     pub(crate) fn may_probe(&self, whole: bool, probe: &Probe) -> Result<(), String> {
         match probe.target {
             _ if whole => Err("it sends a probe, but its limiter serves all flows of the host, so that there is no path to \
-                               probe; `Scope::Flow` has one"
+                               probe; `Scope::Pair` has one"
                 .into()),
             ProbeTarget::Point(point) if self.point(point.0).is_none() => Err(format!(
                 "it sends a probe to congestion point {}, which does not exist: take the `point` of a message",
@@ -525,19 +525,21 @@ impl Net {
         }
     }
 
-    /// Smallest round trip between two hosts: a full frame out, 64 B back.
-    pub(crate) fn base_rtt(&self, src: u32, dst: u32) -> Time {
+    /// Smallest round trip between two hosts, a full frame out and a control frame of so many bytes back, and the links of the way
+    /// out.
+    pub(crate) fn base_rtt(&self, src: u32, dst: u32, back: u16) -> (Time, u32) {
         let way = |from: u32, to: u32, len: u16| {
-            let (mut port, mut total) = (self.ports[from as usize], 0);
+            let (mut port, mut total, mut links) = (self.ports[from as usize], 0, 0);
             while let Some(link) = self.links[port as usize] {
-                total += link.tx.time(len) + link.delay;
+                (total, links) = (total + link.tx.time(len) + link.delay, links + 1);
                 let Some(s) = link.peer_node.checked_sub(self.hosts) else { break };
                 let Seat { switch, port: last, .. } = self.attach[to as usize];
                 let out = if switch == s { last } else { self.group(s as usize, switch as usize)[0] };
                 port = self.ports[link.peer_node as usize] + u32::from(out);
             }
-            total
+            (total, links)
         };
-        Time::from_ps(way(src, dst, self.mtu) + way(dst, src, 64))
+        let (out, links) = way(src, dst, self.mtu);
+        (Time::from_ps(out + way(dst, src, back).0), links)
     }
 }

@@ -3,7 +3,7 @@
 //! Nodes are numbered hosts first, then switches: host `h` is `NodeId(h)`, switch `s` is `NodeId(hosts + s)`.
 
 use crate::RunError;
-use cnsim_scheme_api::{Bytes, NodeId, Rate, Scheme, Time};
+use cnsim_scheme_api::{Bytes, Class, NodeId, Rate, Scheme, Time};
 use std::sync::Arc;
 
 /// One run: network, traffic, schemes, events, recording.
@@ -24,6 +24,9 @@ pub struct RunSpec {
     pub schemes: Vec<Arc<dyn Scheme>>,
     /// How feedback messages travel.
     pub control: ControlTransport,
+    /// Queue pairs: each finite flow has one, with acknowledgements or without. None: frames of a pair of hosts share a limiter,
+    /// and nothing is acknowledged. A run with queue pairs has finite flows only, and runs by the model.
+    pub transport: Option<TransportSpec>,
     /// Rounding of transmission times and of the gaps of limiters.
     pub rounding: Rounding,
     /// Order of the data frames that reach a switch at the same time.
@@ -213,6 +216,8 @@ pub struct SourceSpec {
     pub transfers: Vec<Transfer>,
     /// Class of its frames: an index into [`RunSpec::classes`].
     pub class: u8,
+    /// The rate at which its queue pairs begin, for schemes that take one ([`cnsim_scheme_api::SourceSite::initial_rate`]).
+    pub initial_rate: Option<Rate>,
 }
 
 /// Arrival process of a source.
@@ -345,6 +350,48 @@ pub enum ControlTransport {
         /// Time from the node that makes the feedback to the host.
         latency: Time,
     },
+}
+
+/// The transport of queue pairs, the same at all hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransportSpec {
+    /// Is a lost frame sent again?
+    pub reliability: Reliability,
+    /// Acknowledged frames: one in so many of a flow, and at once one with a mark, one after a gap and the last. 0: no frame.
+    pub ack_every: u32,
+    /// Class of acknowledgements: among the data, as RoCE has it, or at strict priority. At their host they go ahead of the data.
+    pub ack_class: Class,
+    /// Length of an acknowledgement, at least 1 B.
+    pub ack_length: Bytes,
+    /// Whether a window bounds the bytes in flight.
+    pub window: Window,
+}
+
+/// Whether a lost frame is sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reliability {
+    /// What is lost stays lost: a later frame acknowledges it, too.
+    None,
+    /// A destination takes frames in order only; a source begins anew with the first that is missing.
+    GoBackN {
+        /// Least time between two NACKs for the same frame.
+        nack_interval: Time,
+        /// A source begins anew if nothing is acknowledged for this time.
+        rto: Time,
+    },
+}
+
+/// Which window holds a queue pair back: no frame begins while as many bytes or more are in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// That of the scheme, if it sets one.
+    Scheme,
+    /// None, whatever the scheme sets.
+    Off,
+    /// The line rate times the smallest round-trip time of the path.
+    Bdp,
+    /// So many bytes.
+    Fixed(Bytes),
 }
 
 /// A full-duplex link.

@@ -35,7 +35,7 @@ type Limit = Option<(Option<u32>, f64)>;
 
 fn set(limit: Limit, spec: &mut RunSpec) {
     let Some((dst, gbps)) = limit else { return };
-    let scope = if dst.is_none() { Scope::Host } else { Scope::Flow };
+    let scope = if dst.is_none() { Scope::Host } else { Scope::Pair };
     let script = script().everywhere().plan(|p| p.limiter_scope = scope);
     let script = script.flows(move |site| dst.is_none_or(|dst| dst == site.dst.0));
     let script = script.source(move |_, limiter, _| {

@@ -31,7 +31,18 @@ fn sites_say_where_a_room_stands() {
     let (flow, src, dst, mtu) = (FLOW, NodeId(0), NodeId(TO), Bytes::new(1500));
     // Out: two frame times, two links, switch and host; back: two minimum frames and the same again.
     let base_rtt = Time::from_ns(2 * 1200 + 2 * (2 * 500 + 2000)) + Time::from_ps(2 * 51_200);
-    let source = SourceSite { flow, src, dst, class: Class::Data, line_rate: rate, base_rtt, mtu };
+    let source = SourceSite {
+        flow,
+        src,
+        dst,
+        class: Class::Data,
+        line_rate: rate,
+        base_rtt,
+        mtu,
+        hops: 2,
+        size: None,
+        initial_rate: None,
+    };
     let sink = SinkSite { flow, src, dst, line_rate: rate };
     for (site, due) in [("SourceSite", format!("{source:?}")), ("SinkSite", format!("{sink:?}"))] {
         let all = seen.all(site);
@@ -41,7 +52,7 @@ fn sites_say_where_a_room_stands() {
 
 #[test]
 fn scopes_are_of_flows_or_hosts() {
-    for (scope, sources, sinks) in [(Scope::Flow, 3, 3), (Scope::Host, 2, 2)] {
+    for (scope, sources, sinks) in [(Scope::Pair, 3, 3), (Scope::Host, 2, 2)] {
         let script = script()
             .plan(|p| (p.limiter_scope, p.reflector_scope, p.reflect) = (scope, scope, ReflectGate::Always))
             .source(|_, _, _| {})
@@ -348,11 +359,11 @@ fn what_a_point_writes_into_a_frame_arrives() {
 #[test]
 fn points_speak_to_one_or_to_all() {
     for (scope, all, told, ignored) in [
-        (Scope::Flow, false, vec![0.0], 0),
+        (Scope::Pair, false, vec![0.0], 0),
         (Scope::Host, false, vec![0.0], 0),
         // Host 2 sends nothing, and has no limiter.
         (Scope::Host, true, vec![0.0, 1.0], 1),
-        (Scope::Flow, true, vec![], 3),
+        (Scope::Pair, true, vec![], 3),
     ] {
         let script = script()
             .plan(|p| p.limiter_scope = scope)

@@ -467,6 +467,7 @@ impl Settings {
             record.queues.extend(more);
         }
         RunSpec {
+            transport: None,
             classes: Vec::new(),
             hosts: (0..hosts)
                 .map(|h| HostSpec {

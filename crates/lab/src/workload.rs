@@ -84,6 +84,7 @@ impl SourcePlan {
         };
         let goal = permuted.or_else(|| self.goal());
         SourceSpec {
+            initial_rate: None,
             arrivals,
             destinations,
             frame: self.frame,

@@ -65,6 +65,7 @@ fn spec(c: &Case) -> RunSpec {
         rate: Rate::from_gbps(gbps),
     };
     RunSpec {
+        transport: None,
         hosts: (0..n).map(host).collect(),
         switches: vec![common::switch("S".into(), n as u16, buffer)],
         links: (0..n)

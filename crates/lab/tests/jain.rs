@@ -92,6 +92,7 @@ fn spec(w: &Wiring, scheme: &str, params: &[(&str, &str)], duration: Time, seed:
         common::switch(format!("S{s}"), 16, buffer)
     };
     RunSpec {
+        transport: None,
         hosts: (0..n).map(host).collect(),
         switches: (0..6).map(switch).collect(),
         links,

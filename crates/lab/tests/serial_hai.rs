@@ -36,6 +36,7 @@ fn four_to_1(
         pause: None,
     };
     RunSpec {
+        transport: None,
         hosts: (0..=n).map(host).collect(),
         switches: vec![common::switch("S".into(), 17, buffer)],
         links: (0..=n).map(link).collect(),

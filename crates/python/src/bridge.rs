@@ -338,7 +338,7 @@ impl api::ReactionPoint for Reaction {
     fn start(&mut self, limiter: &mut api::Limiter<'_>) {
         self.lend(&self.start, limiter, |m, l| self.room.call(m, "start", (l,)));
     }
-    fn on_ack(&mut self, ack: &api::Ack, limiter: &mut api::Limiter<'_>) {
+    fn on_ack(&mut self, ack: &api::Ack<'_>, limiter: &mut api::Limiter<'_>) {
         self.lend(&self.on_ack, limiter, |m, l| self.room.call(m, "on_ack", (Ack::of(ack), l)));
     }
     fn on_feedback(&mut self, feedback: &api::Feedback, limiter: &mut api::Limiter<'_>) {

@@ -54,13 +54,14 @@ struct Promised {
 }
 
 fn scope(per_host: bool) -> Scope {
-    if per_host { Scope::Host } else { Scope::Flow }
+    if per_host { Scope::Host } else { Scope::Pair }
 }
 
 impl Planned {
     fn plan(&self, py: Python<'_>) -> PyResult<Plan> {
         let reflect = gate(py, &self.reflect, self.reflect_probability)?;
         Ok(Plan {
+            acks: cnsim_scheme_api::Acks::Optional,
             limiter_scope: scope(self.per_host),
             built: if self.first_frame { Built::FirstFrame } else { Built::OnFeedback },
             reflect,

@@ -178,8 +178,8 @@ pub(crate) struct Ack {
 }
 
 impl Ack {
-    pub(crate) fn of(a: &api::Ack) -> Self {
-        Self { rtt: a.rtt.as_secs_f64(), rtt_ps: a.rtt.as_ps(), received: a.received.get(), marked: a.marked }
+    pub(crate) fn of(a: &api::Ack<'_>) -> Self {
+        Self { rtt: a.rtt.as_secs_f64(), rtt_ps: a.rtt.as_ps(), received: a.acked.get(), marked: a.marked }
     }
 }
 

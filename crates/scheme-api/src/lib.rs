@@ -15,6 +15,7 @@
 //! A scheme is written against the root of this crate, and tested by [`testing`]. [`network`] is the other side, for who runs
 //! schemes. By [`registry`] and [`mod@params`] the program knows a scheme.
 
+mod acks;
 mod checks;
 mod counters;
 mod echo;
@@ -33,6 +34,7 @@ mod samplers;
 pub mod testing;
 mod wire;
 
+pub use acks::{Ack, AckGate, Hop, Loss};
 pub use cnsim_units::{Bytes, Rate, Time};
 pub use counters::{Counter, Gauge};
 pub use echo::Acknowledger;
@@ -44,12 +46,12 @@ pub use ramp::{Ramp, RampAt};
 pub use reflector::{ReflectGate, ReflectorControl};
 pub use registry::{Idle, Preset, Registration, Registry};
 pub use samplers::Samplers;
-pub use wire::{Ack, Class, Feedback, FrameView, Probe, ProbeTarget, Tag};
+pub use wire::{Class, Feedback, FrameView, Probe, ProbeTarget, Tag};
 
 use std::fmt::Debug;
 
-/// A flow: one (source host, destination host) pair of one class. Numbered by the network; limiters, reflectors and
-/// feedback are per flow.
+/// A flow, numbered by the network. Where each finite flow has a queue pair it is that flow; elsewhere it is all data between one
+/// source host and one destination host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct FlowId(pub u32);
 
@@ -95,6 +97,12 @@ pub struct SourceSite {
     pub line_rate: Rate,
     /// Smallest round-trip time of the path for a full frame out and a control frame back, unloaded.
     pub base_rtt: Time,
+    /// Links of the path from source to destination.
+    pub hops: u32,
+    /// Bytes of the flow on its links, headers included; none where the limiter serves more than one finite flow.
+    pub size: Option<Bytes>,
+    /// The rate at which the flow is to begin, where the scenario gives one.
+    pub initial_rate: Option<Rate>,
     /// Length of the largest data frame of the flow.
     pub mtu: Bytes,
 }
@@ -112,12 +120,14 @@ pub struct SinkSite {
     pub line_rate: Rate,
 }
 
-/// Whether one object serves a flow or a whole host.
+/// Whether one object serves a flow, a pair of hosts or a whole host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Scope {
-    /// One object serves one flow.
-    #[default]
+    /// One object serves one [`FlowId`]: a finite flow that has a queue pair. Where flows have none this is [`Scope::Pair`].
     Flow,
+    /// One object serves all data from one host to another.
+    #[default]
+    Pair,
     /// One object serves all flows of a host together, such as BECN's limiter or 3pt's reflection point.
     Host,
 }
@@ -144,6 +154,18 @@ pub enum Speaks {
     Sinks(Time),
 }
 
+/// Whether a scheme needs the network's acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Acks {
+    /// It does not. Where there are some it may arm [`Limiter::wake_on_acks`] all the same.
+    #[default]
+    Optional,
+    /// It does.
+    Needed,
+    /// It does, and its data frames carry the records of [`PointControl::record_departures`], which makes them longer.
+    Telemetry,
+}
+
 /// Static facts about a scheme that the network needs before any object of it exists.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plan {
@@ -160,6 +182,8 @@ pub struct Plan {
     /// Whether congestion points are woken as frames leave their queues. Without it [`CongestionPoint::on_departure`] is never
     /// called. Switches of such a scheme are simulated event by event, which takes longer.
     pub departures: bool,
+    /// Whether reaction points need the acknowledgements that the network makes. A run without them is then an error.
+    pub acks: Acks,
     /// Messages that the scheme sends periodically rather than in answer to a frame; for estimates of run time.
     pub speaks: Speaks,
 }
@@ -255,9 +279,11 @@ pub trait ReactionPoint: Debug + Send {
             None => self.on_feedback(feedback, limiter),
         }
     }
-    /// A frame of [`Limiter::echo_next`] was received, and its acknowledgement arrived here. It is never called where no reflector
-    /// acknowledges: [`Acknowledger`] does.
-    fn on_ack(&mut self, _ack: &Ack, _limiter: &mut Limiter<'_>) {}
+    /// An acknowledgement arrived that [`Limiter::wake_on_acks`] selects, or one of a frame of [`Limiter::echo_next`], which a
+    /// reflector sent ([`Acknowledger`]).
+    fn on_ack(&mut self, _ack: &Ack<'_>, _limiter: &mut Limiter<'_>) {}
+    /// A frame of this flow was lost: the network sends it again, with all that follow it.
+    fn on_loss(&mut self, _loss: Loss, _limiter: &mut Limiter<'_>) {}
     /// A feedback message for this flow (or host) arrived.
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>);
     /// The bytes armed with [`Limiter::wake_after`] have been sent.

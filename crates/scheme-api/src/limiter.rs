@@ -1,6 +1,7 @@
 //! The limiter that a reaction point is lent, and steers. As with [`crate::point`], a verb that cannot be carried out stops the
 //! run.
 
+use crate::acks::{AckGate, AckState};
 use crate::checks::{self, Patience};
 use crate::lent::Lent;
 use crate::random::Stream;
@@ -38,6 +39,8 @@ pub struct LimiterState {
     pub patience: Patience,
     /// Random stream of the site.
     pub stream: Stream,
+    /// Of the flow's queue pair, where it has one.
+    pub acks: AckState,
 }
 
 impl LimiterState {
@@ -57,6 +60,7 @@ impl LimiterState {
             release: false,
             retime: false,
             stream,
+            acks: AckState::default(),
         }
     }
     /// Data bytes of the flow sent so far.
@@ -213,6 +217,35 @@ impl<'a> Limiter<'a> {
     /// carries the time instead of the flow's tag. A call in every `on_bytes` asks for one frame in so many bytes. The destination must answer: [`crate::Acknowledger`] behind [`crate::ReflectGate::Tagged`].
     pub fn echo_next(&mut self) {
         self.state.echo = true;
+    }
+    /// Wake with `on_ack` by these acknowledgements of the network from now on; at first by none. It has no effect where the flow has
+    /// no queue pair.
+    pub fn wake_on_acks(&mut self, gate: AckGate) {
+        self.state.acks.gate = gate;
+    }
+    /// Most bytes that may be in flight; [`Bytes::MAX`] where there is no window.
+    pub fn window(&self) -> Bytes {
+        Bytes::new(self.state.acks.window)
+    }
+    /// Sets the window: no frame begins while as many bytes or more are in flight. A window of 0 stops the run, as no frame would
+    /// ever go.
+    pub fn set_window(&mut self, window: Bytes) {
+        let given =
+            if window > Bytes::ZERO { Ok(()) } else { Err("a window of 0 B holds the flow for good".into()) };
+        self.check(given);
+        self.state.acks.window = window.get();
+    }
+    /// Bytes of the flow that are sent and not acknowledged.
+    pub fn in_flight(&self) -> Bytes {
+        Bytes::new(self.state.acks.in_flight())
+    }
+    /// Number of the flow's next byte to be sent: what is sent again counts once.
+    pub fn next_seq(&self) -> Bytes {
+        Bytes::new(self.state.acks.next_seq)
+    }
+    /// All bytes of the flow below this are acknowledged.
+    pub fn acked(&self) -> Bytes {
+        Bytes::new(self.state.acks.acked)
     }
     /// Send a 64 B probe; `sent_at` and `sent_bytes` are filled in. A congestion point that there is not stops the run, as does a
     /// limiter of a whole host, which has no path.

@@ -1,5 +1,6 @@
 //! The other side of the contract, for a network, a rig or a bridge to another language. No scheme needs it.
 
+pub use crate::acks::AckState;
 pub use crate::checks::Patience;
 pub use crate::counters::Counts;
 pub use crate::guard::{Failing, guarded};

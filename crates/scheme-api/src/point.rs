@@ -65,12 +65,16 @@ pub struct PointState {
     armed: i64,
     /// Probes that arrive at the queue wake it.
     pub probes: bool,
+    /// The network writes a record as a frame leaves.
+    pub records: bool,
     /// Its `start` is over.
     started: bool,
     /// How often its timers expire.
     pub patience: Patience,
-    /// Hosts of the network: there is a flow for each ordered pair of them.
+    /// Hosts of the network: there is a flow for each ordered pair of them, or for each queue pair.
     hosts: u32,
+    /// How many flows have queue pairs, where they do.
+    pub queue_pairs: Option<u32>,
     /// The random stream of this queue.
     pub stream: Stream,
 }
@@ -87,9 +91,11 @@ impl PointState {
             counted: 0,
             armed: checks::NEVER,
             probes: false,
+            records: false,
             started: false,
             patience: Patience::default(),
             hosts,
+            queue_pairs: None,
             stream,
         }
     }
@@ -119,7 +125,8 @@ impl PointState {
     fn flow(&self, flow: FlowId) -> Result<FlowId, String> {
         let (src, dst) = (flow.0 / self.hosts.max(1), flow.0 % self.hosts.max(1));
         let why = || format!("there is no flow {}: answer the `flow` of a frame or probe in hand", flow.0);
-        (src < self.hosts && src != dst).then_some(flow).ok_or_else(why)
+        let known = self.queue_pairs.map_or(src < self.hosts && src != dst, |flows| flow.0 < flows);
+        known.then_some(flow).ok_or_else(why)
     }
 }
 
@@ -207,6 +214,11 @@ impl<'a> PointControl<'a> {
             self.fail("probes are armed in `start`");
         }
         self.state.probes = true;
+    }
+    /// Have the network write a [`crate::Hop`] for each data frame that leaves this queue and belongs to a queue pair. The
+    /// frame's acknowledgement brings them to the source ([`crate::Ack::path`]). The point is not woken for it.
+    pub fn record_departures(&mut self) {
+        self.state.records = true;
     }
     /// Whether frames about to be dropped are counted and sampled (default: they are).
     pub fn sample_dropped(&mut self, on: bool) {

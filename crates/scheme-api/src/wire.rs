@@ -165,28 +165,20 @@ pub enum Feedback {
         /// The frame was marked.
         marked: bool,
     },
-}
-
-/// An acknowledgement, as a reaction point receives it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ack {
-    /// Time from the start of the frame's transmission to the arrival of the acknowledgement, to the nanosecond; right up to
-    /// 4.29 s.
-    pub rtt: Time,
-    /// Bytes received for the flow up to the frame, since the first frame that was acknowledged.
-    pub received: Bytes,
-    /// A ramp marked the frame on its way.
-    pub marked: bool,
-}
-
-impl Ack {
-    /// The acknowledgement of an echo that arrives at this time; none where the message is no echo.
-    pub fn of(feedback: &Feedback, now: Time) -> Option<Ack> {
-        let Feedback::Echo { sent_at, received, marked } = *feedback else { return None };
-        let Tag::SentAt(here) = Tag::sent_at(now) else { return None };
-        let rtt = Time::from_ns(u64::from(here.wrapping_sub(sent_at)));
-        Some(Ack { rtt, received: Bytes::new(received), marked })
-    }
+    /// Acknowledgement that the network made, of a flow with a queue pair. No scheme sends one, and a reaction point receives it as
+    /// an [`crate::Ack`] or a [`crate::Loss`].
+    Acknowledgement {
+        /// All bytes of the flow below this have arrived, or are given up where nothing is sent again.
+        acked: u64,
+        /// When the frame left its host that this answers, ps.
+        sent_at: u64,
+        /// That frame was marked.
+        marked: bool,
+        /// That frame followed a gap: a NACK.
+        gap: bool,
+        /// Number of the telemetry that the frame brought; 0 for none.
+        record: u32,
+    },
 }
 
 impl Feedback {

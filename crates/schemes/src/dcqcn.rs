@@ -90,7 +90,7 @@ use crate::dcqcn_presets::PRESETS;
 use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
     Bytes, CongestionPoint, Counter, Feedback, FrameView, Limiter, Plan, PointControl, Queue, QueueSite,
-    Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Registration, Scheme,
+    Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Registration, Scheme, Scope,
     SinkSite, Slot, SourceSite, Time,
 };
 use std::sync::Arc;
@@ -209,7 +209,7 @@ impl Scheme for Dcqcn {
     }
     fn plan(&self) -> Plan {
         let reflect = if self.0.echo == Echo::Frames { ReflectGate::Always } else { ReflectGate::Marked };
-        Plan { reflect, ..Plan::default() }
+        Plan { reflect, limiter_scope: Scope::Flow, reflector_scope: Scope::Flow, ..Plan::default() }
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
         Some(Box::new(Marker(ramp(&self.0, site.rate))))

@@ -328,7 +328,7 @@ impl Scheme for Ecm {
             InitialRate::Own => Built::FirstFrame,
         };
         let limiter_scope = match self.params.limiter_scope {
-            LimiterScope::PerFlow => Scope::Flow,
+            LimiterScope::PerFlow => Scope::Pair,
             LimiterScope::PerHost => Scope::Host,
         };
         Plan { built, limiter_scope, ..Plan::default() }

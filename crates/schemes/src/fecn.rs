@@ -132,13 +132,13 @@ impl Scheme for Fecn {
     }
     fn plan(&self) -> Plan {
         Plan {
-            limiter_scope: Scope::Flow,
+            limiter_scope: Scope::Pair,
             built: Built::FirstFrame,
             reflect: match self.0.own.return_rule {
                 ReturnRule::EveryTag => ReflectGate::ReturnTags("rates_returned"),
                 ReturnRule::OncePerInterval => ReflectGate::Tagged,
             },
-            reflector_scope: Scope::Flow,
+            reflector_scope: Scope::Pair,
             speaks: Speaks::Sinks(self.0.port.interval),
             ..Plan::default()
         }
@@ -324,6 +324,9 @@ mod tests {
                 line_rate: line,
                 base_rtt: Time::from_us(10),
                 mtu: Bytes::new(1500),
+                hops: 2,
+                size: None,
+                initial_rate: None,
             };
             let mut object = Fecn(params).reaction_point(&site).unwrap();
             object.start(&mut Limiter::new(Time::ZERO, &mut state, &mut Vec::new()));

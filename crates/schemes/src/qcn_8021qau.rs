@@ -177,7 +177,7 @@ impl Scheme for Qau {
     fn plan(&self) -> Plan {
         let limiter_scope = match self.0.rpp_max_rps {
             MaxRps::One => Scope::Host,
-            MaxRps::PerFlow => Scope::Flow,
+            MaxRps::PerFlow => Scope::Pair,
         };
         Plan { limiter_scope, ..Plan::default() }
     }
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn one_point_for_the_port_or_one_for_each_flow() {
-        assert_eq!(Qau(params(&[])).plan().limiter_scope, Scope::Flow);
+        assert_eq!(Qau(params(&[])).plan().limiter_scope, Scope::Pair);
         assert_eq!(Qau(params(&[("rpp_max_rps", "1")])).plan().limiter_scope, Scope::Host);
     }
 }

@@ -90,13 +90,25 @@ impl Rooms {
         let (flow, src, dst) = (FlowId(0), NodeId(0), NodeId(1));
         let class = Class::Data;
         let (base_rtt, mtu) = (Time::from_us(10), Bytes::new(1500));
-        let source = SourceSite { flow, src, dst, class, line_rate: line, base_rtt, mtu };
+        let source = SourceSite {
+            flow,
+            src,
+            dst,
+            class,
+            line_rate: line,
+            base_rtt,
+            mtu,
+            hops: 2,
+            size: None,
+            initial_rate: None,
+        };
         let point = PointRig::new(scheme, line, 1).map(|point| {
             let probes = if point.wakes_at_probes() { "; it reads the probes that pass" } else { "" };
             format!("one at each output queue of each switch{probes}")
         });
         let per = |scope: Scope| match scope {
-            Scope::Flow => "one for each flow",
+            Scope::Flow => "one for each finite flow",
+            Scope::Pair => "one for each flow",
             Scope::Host => "one for each host",
         };
         let reaction = scheme.reaction_point(&source).map(|_| {

@@ -161,7 +161,7 @@ impl ReactionPoint for Reaction {
         limiter.echo_next();
         limiter.wake_after(self.p.segment);
     }
-    fn on_ack(&mut self, ack: &Ack, limiter: &mut Limiter<'_>) {
+    fn on_ack(&mut self, ack: &Ack<'_>, limiter: &mut Limiter<'_>) {
         limiter.count(ACKS);
         let before = limiter.rate();
         let line = limiter.line_rate();

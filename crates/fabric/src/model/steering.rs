@@ -83,14 +83,18 @@ impl<F: Packet> Sender<F> {
     pub(super) fn build(&mut self, dst: u32, at: Moment<'_>) -> Option<usize> {
         let (net, line_rate) = (at.net, self.settings.line_rate);
         let flow = flow_of(self.settings.id, dst, net.hosts);
+        let (base_rtt, hops) = net.base_rtt(self.settings.id, dst, SMALLEST);
         let site = SourceSite {
             flow,
             src: NodeId(self.settings.id),
             dst: NodeId(dst),
             class: Class::Data,
             line_rate,
-            base_rtt: net.base_rtt(self.settings.id, dst),
+            base_rtt,
             mtu: Bytes::new(u64::from(net.mtu)),
+            hops,
+            size: None,
+            initial_rate: None,
         };
         let object = net.schemes[self.settings.scheme?].reaction_point(&site)?;
         let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);

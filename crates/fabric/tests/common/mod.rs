@@ -12,6 +12,7 @@ use std::sync::Arc;
 /// One Bernoulli source with uniform destinations.
 pub(crate) fn bernoulli(load: f64) -> SourceSpec {
     SourceSpec {
+        initial_rate: None,
         arrivals: Arrivals::Bernoulli { load },
         destinations: Destinations::Uniform,
         frame: Bytes::new(1500),
@@ -101,6 +102,7 @@ pub(crate) fn buffer(pause: bool) -> BufferSpec {
 /// `n` hosts at one switch, 10 Gb/s, 0.5 us links, 1 us processing.
 pub(crate) fn single_switch(n: usize, load: f64, pause: bool, duration: Time, seed: u64) -> RunSpec {
     RunSpec {
+        transport: None,
         hosts: (0..n).map(|i| host(i, vec![bernoulli(load)])).collect(),
         switches: vec![SwitchSpec {
             name: "S".into(),

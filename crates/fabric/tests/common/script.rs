@@ -45,7 +45,7 @@ pub(crate) enum AtPoint<'a> {
 /// What wakes a reaction point.
 pub(crate) enum AtSource<'a> {
     Start,
-    Ack(&'a Ack),
+    Ack(&'a Ack<'a>),
     Feedback(&'a Feedback),
     Bytes,
     Timer(Slot),
@@ -209,7 +209,7 @@ impl Script {
     fn at_source(&self, at: AtSource<'_>, limiter: &mut Limiter<'_>) {
         self.note(limiter.now(), || match &at {
             AtSource::Start => "source starts".into(),
-            AtSource::Ack(ack) => format!("ack {} {} {}", ack.rtt.as_ps(), ack.received.get(), ack.marked),
+            AtSource::Ack(ack) => format!("ack {} {} {}", ack.rtt.as_ps(), ack.acked.get(), ack.marked),
             AtSource::Feedback(Feedback::User([a, b])) => format!("told {a} {b}"),
             AtSource::Feedback(f) => format!("told {f:?}"),
             AtSource::Bytes => format!("bytes {}", limiter.sent()),
@@ -260,7 +260,7 @@ impl ReactionPoint for Script {
     fn start(&mut self, limiter: &mut Limiter<'_>) {
         self.at_source(AtSource::Start, limiter);
     }
-    fn on_ack(&mut self, ack: &Ack, limiter: &mut Limiter<'_>) {
+    fn on_ack(&mut self, ack: &Ack<'_>, limiter: &mut Limiter<'_>) {
         self.at_source(AtSource::Ack(ack), limiter);
     }
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {

@@ -402,7 +402,7 @@ impl Scheme for Shaker {
         "shaker"
     }
     fn plan(&self) -> Plan {
-        let scope = |act| if self.on(act) { Scope::Host } else { Scope::Flow };
+        let scope = |act| if self.on(act) { Scope::Host } else { Scope::Pair };
         Plan {
             limiter_scope: scope(act::WHOLE),
             built: if self.on(act::FIRST) { Built::FirstFrame } else { Built::OnFeedback },

@@ -13,6 +13,7 @@ pub(crate) fn scheme(name: &str, sets: &[(&str, &str)]) -> Arc<dyn Scheme> {
 /// A source of 1500 B frames for the whole run.
 pub(crate) fn source(arrivals: Arrivals, destinations: Destinations) -> SourceSpec {
     SourceSpec {
+        initial_rate: None,
         class: 0,
         arrivals,
         destinations,
@@ -57,6 +58,7 @@ pub(crate) fn switch(name: String, ports: u16, buffer: BufferSpec) -> SwitchSpec
 /// A run of seed 1 under one scheme, without a change of rates: nodes, links and duration are still to come.
 pub(crate) fn network(scheme: Arc<dyn Scheme>) -> RunSpec {
     RunSpec {
+        transport: None,
         classes: Vec::new(),
         hosts: Vec::new(),
         switches: Vec::new(),

@@ -61,6 +61,9 @@ impl ReactionRig {
             line_rate: self.state.line_rate,
             base_rtt: Time::from_us(6),
             mtu: Bytes::new(1500),
+            hops: 2,
+            size: None,
+            initial_rate: None,
         });
         self.call(|object, limiter| object.start(limiter));
     }
