@@ -180,7 +180,13 @@ impl Arrived {
         let left = &self.left[self.of_pair(pair)][self.over[pair] as usize..];
         self.over[pair] += left.iter().take_while(|left| **left == 0).count() as u32;
         let (flow, end) = (self.known.flows[at], Time::from_ps(now));
-        Ok(Some(Completion { src: NodeId(src), bytes: flow.bytes(), start: flow.start(), end }))
+        Ok(Some(Completion {
+            src: NodeId(src),
+            bytes: flow.bytes(),
+            start: flow.start(),
+            end,
+            acknowledged: None,
+        }))
     }
 
     /// The flows that have not arrived whole, by source and start.

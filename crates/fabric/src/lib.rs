@@ -26,7 +26,7 @@ pub use headroom::{Shortage, headroom, shortages};
 
 pub use outcome::{
     Completion, Fingerprint, GaugeSite, HostOutcome, Incomplete, Outcome, PortOutcome, Series, SeriesKind,
-    Standstill, SwitchOutcome, latency_quantile,
+    Standstill, SwitchOutcome, TransportOutcome, latency_quantile,
 };
 pub use spec::{
     Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, Faults, HostQueues, HostSpec,

@@ -98,6 +98,29 @@ pub struct HostOutcome {
     pub completions: Vec<Completion>,
     /// The finite transfers to this host that were not received whole, by source and start.
     pub missing: Vec<Incomplete>,
+    /// Of the queue pairs whose source the host is; all zero without queue pairs.
+    pub transport: TransportOutcome,
+}
+
+/// Measurements of a host's queue pairs.
+#[derive(Clone, Debug, Default)]
+pub struct TransportOutcome {
+    /// Acknowledgements received.
+    pub acks: u64,
+    /// Bytes that they acknowledged, as they are on the link.
+    pub acked: u64,
+    /// Of these, bytes that were acknowledged with a mark.
+    pub marked: u64,
+    /// Data frames sent again.
+    pub resent: u64,
+    /// Bytes of these on the link.
+    pub resent_bytes: u64,
+    /// NACKs received.
+    pub nacks: u64,
+    /// Times that a queue pair began anew because nothing was acknowledged for [`crate::Reliability::GoBackN::rto`].
+    pub timeouts: u64,
+    /// Histogram of the times from the start of a frame's transmission to its acknowledgement; empty without acknowledgements.
+    pub rtt: Vec<u64>,
 }
 
 /// A finite transfer that was not received whole.
@@ -124,6 +147,8 @@ pub struct Completion {
     pub start: Time,
     /// Time at which the last byte arrived.
     pub end: Time,
+    /// Time at which its source received the last acknowledgement; none without one before the end of the run.
+    pub acknowledged: Option<Time>,
 }
 
 /// Buckets of a latency histogram: 16 to an octave of nanoseconds, so that a value is known to 6 %.
