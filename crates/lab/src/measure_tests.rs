@@ -296,6 +296,7 @@ fn completion_by_hand() {
     let framing = settings.plans(0).iter().find(|p| p.finite()).unwrap().framing();
     let on_link = |bytes: u64| framing.on_link(Bytes::new(bytes)).get();
     let done = |src: u32, bytes: u64, us: u64| Completion {
+        acknowledged: None,
         src: NodeId(src),
         bytes: on_link(bytes),
         start: Time::from_us(10),
@@ -498,7 +499,13 @@ fn percentiles_of_completion_by_hand() {
     let mut out =
         Outcome { duration: Time::from_ms(2), hosts: vec![HostOutcome::default(); 3], ..Outcome::default() };
     out.hosts[1].completions = (1..=1000)
-        .map(|us| Completion { src: NodeId(0), bytes, start: Time::from_us(5), end: Time::from_us(5 + us) })
+        .map(|us| Completion {
+            src: NodeId(0),
+            bytes,
+            start: Time::from_us(5),
+            end: Time::from_us(5 + us),
+            acknowledged: None,
+        })
         .collect();
     let flows = Flows::of(&settings, &out);
     let ideal = flows.timed[0].ideal.as_secs_f64() * 1e6;
