@@ -9,7 +9,7 @@
 
 use crate::outcome::{Completion, Incomplete};
 use crate::spec::{Arrivals, RunSpec, Transfer};
-use cnsim_scheme_api::{NodeId, Time};
+use cnsim_scheme_api::{FlowId, NodeId, Time};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -73,9 +73,27 @@ struct Inbound {
     pairs: Arc<[(u32, u32)]>,
 }
 
+/// A finite flow as its [`FlowId`] names it, where each has a queue pair.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Numbered {
+    /// Source and destination host.
+    pub(crate) src: u32,
+    pub(crate) dst: u32,
+    /// Its size, bytes.
+    pub(crate) bytes: u64,
+    /// Its place among the flows to its destination.
+    pub(crate) at: u32,
+    /// Lower half of its number among the flows of its pair.
+    pub(crate) number: u16,
+}
+
 /// All finite flows of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Flows {
+    /// By number, where each has a queue pair; else empty.
+    numbered: Vec<Numbered>,
+    /// By host and source, the number of its first flow, where each has a queue pair.
+    first: BTreeMap<(u32, usize), u32>,
     /// By host and source, by start.
     outgoing: BTreeMap<(u32, usize), Arc<[Outgoing]>>,
     /// By destination host.
@@ -91,22 +109,41 @@ impl Flows {
             let host = host as u32;
             let each = h.sources.iter().enumerate().filter(|s| s.1.arrivals == Arrivals::Transfers);
             let mut lists: BTreeMap<usize, Vec<Outgoing>> = BTreeMap::new();
-            let mut all: Vec<(usize, &Transfer)> =
-                each.flat_map(|(i, s)| s.transfers.iter().map(move |t| (i, t))).collect();
+            let mut all: Vec<(usize, &Transfer)> = Vec::new();
+            for (i, s) in each {
+                if spec.transport.is_some() {
+                    flows.first.insert((host, i), flows.numbered.len() as u32);
+                    let none = Numbered { src: host, at: u32::MAX, ..Numbered::default() };
+                    flows.numbered.resize(flows.numbered.len() + s.transfers.len(), none);
+                }
+                all.extend(s.transfers.iter().map(|t| (i, t)));
+            }
             all.sort_by_key(|t| t.1.start);
+            let mut ids: Vec<u32> = Vec::new();
             let mut of_pair: BTreeMap<u32, u16> = BTreeMap::new();
             for &(i, t) in &all {
                 let (start, bytes, dst) = (t.start.as_ps(), t.bytes.get(), t.dst.0);
                 let next = of_pair.entry(dst).or_default();
-                lists.entry(i).or_default().push(Outgoing { start, bytes, dst, number: *next });
+                let list = lists.entry(i).or_default();
+                let id = flows.first.get(&(host, i)).map_or(0, |first| first + list.len() as u32);
+                if let Some(flow) = flows.numbered.get_mut(id as usize) {
+                    (flow.dst, flow.bytes, flow.number) = (dst, bytes, *next);
+                }
+                ids.push(id);
+                list.push(Outgoing { start, bytes, dst, number: *next });
                 *next = next.wrapping_add(u16::from(bytes > 0));
             }
-            all.retain(|t| t.1.bytes.get() > 0);
-            all.sort_by_key(|t| t.1.dst);
-            for of_pair in all.chunk_by(|a, b| a.1.dst == b.1.dst) {
-                let (to, pairs) = incoming.entry(of_pair[0].1.dst.0).or_default();
+            let mut all: Vec<_> = ids.into_iter().zip(all).filter(|t| t.1.1.bytes.get() > 0).collect();
+            all.sort_by_key(|t| t.1.1.dst);
+            for of_pair in all.chunk_by(|a, b| a.1.1.dst == b.1.1.dst) {
+                let (to, pairs) = incoming.entry(of_pair[0].1.1.dst.0).or_default();
                 pairs.push((host, to.len() as u32));
-                to.extend(of_pair.iter().map(|&(i, t)| Incoming::new(t, h.sources[i].frame.get().max(1))));
+                for &(id, (i, t)) in of_pair {
+                    if let Some(flow) = flows.numbered.get_mut(id as usize) {
+                        flow.at = to.len() as u32;
+                    }
+                    to.push(Incoming::new(t, h.sources[i].frame.get().max(1)));
+                }
             }
             flows.outgoing.extend(lists.into_iter().map(|(i, list)| ((host, i), list.into())));
         }
@@ -114,6 +151,21 @@ impl Flows {
             |(to, pairs): (Vec<Incoming>, Vec<(u32, u32)>)| Inbound { flows: to.into(), pairs: pairs.into() };
         flows.incoming = incoming.into_iter().map(|(dst, lists)| (dst, inbound(lists))).collect();
         flows
+    }
+
+    /// How many have queue pairs.
+    pub(crate) fn queue_pairs(&self) -> usize {
+        self.numbered.len()
+    }
+
+    /// The flow of this number that has a queue pair.
+    pub(crate) fn numbered(&self, flow: FlowId) -> Option<&Numbered> {
+        self.numbered.get(flow.0 as usize)
+    }
+
+    /// The number of the first flow of a source, where each has a queue pair.
+    pub(crate) fn first_of(&self, host: u32, source: usize) -> Option<u32> {
+        self.first.get(&(host, source)).copied()
     }
 
     /// Those of a source, by start.
@@ -185,6 +237,7 @@ impl Arrived {
             bytes: flow.bytes(),
             start: flow.start(),
             end,
+            flow: None,
             acknowledged: None,
         }))
     }

@@ -15,6 +15,8 @@ pub(crate) struct Salts {
     switches: Vec<u64>,
     /// Per host, with [`Routing::ForkHash`]: its address.
     addresses: Vec<u32>,
+    /// Flows have queue pairs: the lowest bit of a frame's number says that it goes back to its flow's source.
+    queue_pairs: bool,
 }
 
 impl Salts {
@@ -24,7 +26,7 @@ impl Salts {
         if spec.routing != Routing::ForkHash {
             let own =
                 |s: u64| if spec.routing == Routing::PolarisedHash { POLAR } else { salt(spec.seed, s) };
-            return Ok(Self { switches: (0..n).map(own).collect(), addresses: Vec::new() });
+            return Ok(Self { switches: (0..n).map(own).collect(), ..Self::default() });
         }
         let endless = |h: &HostSpec| h.sources.iter().any(|s| s.arrivals != Arrivals::Transfers);
         if let Some(host) = spec.hosts.iter().find(|h| endless(h)) {
@@ -40,7 +42,7 @@ impl Salts {
         };
         let switches = spec.switches.iter().map(|s| id(&s.name).map(u64::from)).collect::<Result<_, _>>()?;
         let addresses = spec.hosts.iter().map(|h| id(&h.name).map(address)).collect::<Result<_, _>>()?;
-        Ok(Self { switches, addresses })
+        Ok(Self { switches, addresses, queue_pairs: spec.transport.is_some() })
     }
 
     /// Number of a switch, with [`Routing::ForkHash`].
@@ -57,7 +59,9 @@ impl Salts {
     /// Hash of the frame with this number, of a flow among so many hosts, with [`Routing::ForkHash`].
     pub(crate) fn fork(&self, s: usize, hosts: u32, flow: u32, frame: u32) -> u32 {
         let (src, dst) = (flow / hosts, flow % hosts);
-        let ports = (10_000 + u32::from(flow_of(frame))) & 0xFFFF | 100 << 16;
+        let port = (10_000 + u32::from(flow_of(frame))) & 0xFFFF;
+        let back = self.queue_pairs && frame & 1 == 1;
+        let ports = if back { 100 | port << 16 } else { port | 100 << 16 };
         let words = [self.addresses[src as usize], self.addresses[dst as usize], ports];
         murmur3(words, self.switches[s] as u32)
     }

@@ -8,9 +8,10 @@ use crate::mix::mix;
 use crate::scheme::Managed;
 use crate::spec::{
     ClassSpec, ControlTransport, HostSpec, RateChange, Record, Rounding, Routing, RunSpec, Ties,
+    TransportSpec,
 };
 use crate::tx_rate::{Clock, TxRate};
-use cnsim_scheme_api::{Built, NodeId, Probe, ProbeTarget, Rate, ReflectGate, Time};
+use cnsim_scheme_api::{Acks, Built, FlowId, NodeId, Probe, ProbeTarget, Rate, ReflectGate, Time};
 use prefetch_index::prefetch_index;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
@@ -110,6 +111,8 @@ pub(crate) struct Net {
     pub(crate) mtu: u16,
     /// The finite flows of the run.
     pub(crate) flows: Flows,
+    /// Of their queue pairs, if they have some.
+    pub(crate) transport: Option<TransportSpec>,
     /// Classes of data, in order of priority: at least one.
     pub(crate) classes: Vec<ClassSpec>,
 }
@@ -204,6 +207,9 @@ impl Net {
                 ));
             }
         }
+        if let Some(transport) = &spec.transport {
+            transport.check(spec).map_err(RunError::Spec)?;
+        }
         let exact = Clock::new(Rounding::Exact, 0.0);
         let frames = spec.hosts.iter().flat_map(|h| &h.sources).map(|s| s.frame.get() as u16);
         let mut net = Self {
@@ -227,9 +233,11 @@ impl Net {
             lead: if lead == u64::MAX { 1_000_000 } else { lead.min(1 << 43) },
             mtu: frames.max().unwrap_or(1500),
             flows: Flows::new(spec),
+            transport: spec.transport,
             classes: spec.data_classes()?,
             ..Self::default()
         };
+        net.may_acknowledge(spec)?;
         net.routes(spec)?;
         net.span();
         net.window = if net.halves.is_empty() { net.lead } else { 2 * net.lead };
@@ -243,6 +251,20 @@ impl Net {
             ));
         }
         Ok(net)
+    }
+
+    /// An error if a scheme needs acknowledgements, and the run has none.
+    fn may_acknowledge(&self, spec: &RunSpec) -> Result<(), RunError> {
+        let acknowledged = self.transport.is_some_and(|transport| transport.ack_every > 0);
+        let used = spec.hosts.iter().filter_map(|h| h.scheme);
+        let needs = used.map(|s| &self.schemes[s]).find(|s| s.plan.acks != Acks::Optional);
+        match needs {
+            Some(scheme) if !acknowledged => Err(RunError::Spec(format!(
+                "scheme `{}` needs acknowledgements, and the run has none: give it a transport with queue pairs",
+                scheme.name()
+            ))),
+            _ => Ok(()),
+        }
     }
 
     fn routes(&mut self, spec: &RunSpec) -> Result<(), RunError> {
@@ -433,6 +455,34 @@ impl Net {
         self.way_ports[way.first as usize + usize::from(pick & way.mask | port & way.local)]
     }
 
+    /// Source and destination host of a flow.
+    pub(crate) fn hosts_of(&self, flow: FlowId) -> (u32, u32) {
+        let numbered = self.flows.numbered(flow).map(|flow| (flow.src, flow.dst));
+        numbered.unwrap_or((flow.0 / self.hosts, flow.0 % self.hosts))
+    }
+
+    /// [`Net::route`] of a frame of a flow that may have a queue pair: a data frame, or control `back` to the source, whose addresses and
+    /// ports are exchanged.
+    pub(crate) fn route_of(
+        &self,
+        s: usize,
+        dst: u32,
+        flow: FlowId,
+        (number, back): (u32, bool),
+        next: &mut [u8],
+    ) -> u16 {
+        let Some(pair) = self.flows.numbered(flow) else {
+            return self.route(s, dst, flow.0, number, next);
+        };
+        let seen = match self.routing {
+            Routing::ForkHash if back => (pair.dst * self.hosts + pair.src, u32::from(pair.number) << 16 | 1),
+            Routing::ForkHash => (pair.src * self.hosts + pair.dst, u32::from(pair.number) << 16),
+            _ if back => (!flow.0, number),
+            _ => (flow.0, number),
+        };
+        self.route(s, dst, seen.0, seen.1, next)
+    }
+
     /// Output port of switch `s` towards another switch. `seen` has the fields of a frame that decide: destination, flow and number.
     #[cold]
     #[inline(never)]
@@ -525,9 +575,15 @@ impl Net {
         }
     }
 
+    /// Smallest round trip of a flow and the links of its way out: a full frame out, an acknowledgement back if there are some.
+    pub(crate) fn base_rtt_of(&self, flow: FlowId) -> (Time, u32) {
+        let (src, dst) = self.hosts_of(flow);
+        self.base_rtt(src, dst, self.transport.map_or(64, |transport| transport.ack_length.get() as u16))
+    }
+
     /// Smallest round trip between two hosts, a full frame out and a control frame of so many bytes back, and the links of the way
     /// out.
-    pub(crate) fn base_rtt(&self, src: u32, dst: u32, back: u16) -> (Time, u32) {
+    fn base_rtt(&self, src: u32, dst: u32, back: u16) -> (Time, u32) {
         let way = |from: u32, to: u32, len: u16| {
             let (mut port, mut total, mut links) = (self.ports[from as usize], 0, 0);
             while let Some(link) = self.links[port as usize] {

@@ -1,6 +1,6 @@
 //! The outcome of a run.
 
-use cnsim_scheme_api::{Gauge, NodeId, Rate, Time};
+use cnsim_scheme_api::{FlowId, Gauge, NodeId, Rate, Time};
 
 /// Everything measured in one run.
 #[derive(Clone, Debug, Default)]
@@ -147,6 +147,8 @@ pub struct Completion {
     pub start: Time,
     /// Time at which the last byte arrived.
     pub end: Time,
+    /// The flow, if it has a queue pair.
+    pub flow: Option<FlowId>,
     /// Time at which its source received the last acknowledgement; none without one before the end of the run.
     pub acknowledged: Option<Time>,
 }

@@ -3,8 +3,8 @@
 use crate::RunError;
 use cnsim_scheme_api::network::{Failing, guarded};
 use cnsim_scheme_api::{
-    CongestionPoint, Counter, Feedback, Gauge, Plan, QueueSite, ReactionPoint, Reflector, Scheme, SinkSite,
-    SourceSite,
+    Acks, CongestionPoint, Counter, Feedback, Gauge, Plan, QueueSite, ReactionPoint, Reflector, Scheme,
+    Scope, SinkSite, SourceSite,
 };
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Managed {
     scheme: Arc<dyn Scheme>,
+    name: String,
     pub(crate) plan: Plan,
     pub(crate) counters: Vec<Counter>,
     pub(crate) gauges: Vec<Gauge>,
@@ -27,11 +28,25 @@ impl Managed {
             let asked = || (scheme.name().to_string(), scheme.plan(), scheme.counters(), scheme.gauges());
             let (name, plan, counters, gauges) = guarded(asked).map_err(RunError::Scheme)?;
             let wrong = |why: String| RunError::Scheme(format!("the plan of `{name}`: {why}"));
-            plan.reflect.check().map_err(wrong)?;
+            plan.reflect.check().map_err(&wrong)?;
+            if plan.acks != Acks::Optional && plan.limiter_scope != Scope::Flow {
+                return Err(wrong("acknowledgements are of a flow: `limiter_scope: Scope::Flow`".into()));
+            }
             first += gauges.len();
-            Ok(Self { scheme: scheme.clone(), plan, counters, first: first - gauges.len(), gauges })
+            Ok(Self {
+                name: name.clone(),
+                scheme: scheme.clone(),
+                plan,
+                counters,
+                first: first - gauges.len(),
+                gauges,
+            })
         };
         schemes.iter().map(ask).collect()
+    }
+    /// Its name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
     /// Number of a gauge among those of all schemes.
     pub(crate) fn gauge(&self, name: &str) -> Option<u16> {

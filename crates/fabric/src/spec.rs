@@ -367,6 +367,37 @@ pub struct TransportSpec {
     pub window: Window,
 }
 
+impl TransportSpec {
+    /// Why a run cannot have it.
+    pub(crate) fn check(&self, spec: &RunSpec) -> Result<(), String> {
+        let endless = |h: &&HostSpec| h.sources.iter().any(|s| s.arrivals != Arrivals::Transfers);
+        if let Some(host) = spec.hosts.iter().find(endless) {
+            return Err(format!(
+                "queue pairs are of finite flows, and host {} has another source",
+                host.name
+            ));
+        }
+        if let Some(host) = spec.hosts.iter().find(|h| h.queues != HostQueues::Fifo) {
+            return Err(format!(
+                "queue pairs have no queue, and host {} has one for each destination",
+                host.name
+            ));
+        }
+        if !(1..=9216).contains(&self.ack_length.get()) {
+            return Err(format!("an acknowledgement of {}; 1 B to 9216 B are possible", self.ack_length));
+        }
+        let windows = self.window != Window::Off && self.window != Window::Scheme;
+        let resends = self.reliability != Reliability::None;
+        if self.ack_every == 0 && (windows || resends) {
+            return Err("windows, and frames that are sent again, need acknowledgements".into());
+        }
+        if self.window == Window::Fixed(Bytes::ZERO) {
+            return Err("a window of 0 B holds all flows for good".into());
+        }
+        Ok(())
+    }
+}
+
 /// Whether a lost frame is sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reliability {

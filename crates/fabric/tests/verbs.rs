@@ -798,9 +798,10 @@ fn every_verb_has_a_test() {
         let path = format!("{}/../scheme-api/src/{file}.rs", env!("CARGO_MANIFEST_DIR"));
         std::fs::read_to_string(path).unwrap()
     };
-    let [lib, wire, point, limiter, reflector, checks] =
-        ["lib", "wire", "point", "limiter", "reflector", "checks"].map(read);
-    let (here, script) = (include_str!("verbs.rs"), include_str!("common/script.rs"));
+    let [lib, wire, acks, point, limiter, reflector, checks] =
+        ["lib", "wire", "acks", "point", "limiter", "reflector", "checks"].map(read);
+    let here = concat!(include_str!("verbs.rs"), include_str!("queue_pairs.rs"));
+    let script = include_str!("common/script.rs");
     // Each with the words by which a scheme names it; one of the two has them.
     let mut verbs: Vec<(String, String)> = Vec::new();
     for room in ["Scheme", "CongestionPoint", "ReactionPoint", "Reflector"] {
@@ -822,7 +823,8 @@ fn every_verb_has_a_test() {
     for (text, all) in [
         (&lib, &["QueueSite", "SourceSite", "SinkSite", "Plan"][..]),
         (&point, &["Queue"]),
-        (&wire, &["FrameView", "Probe", "Ack"]),
+        (&wire, &["FrameView", "Probe"]),
+        (&acks, &["AckGate", "Hop"]),
     ] {
         for seen in all {
             // How often a scheme speaks is for estimates, not for the network.

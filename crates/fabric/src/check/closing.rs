@@ -7,7 +7,7 @@ use crate::outcome::{Fingerprint, HostOutcome, Outcome, Series, SeriesKind, Swit
 use crate::per_bin::PerBin;
 use crate::spec::RunSpec;
 use cnsim_scheme_api::network::Counts;
-use cnsim_scheme_api::{NodeId, Time};
+use cnsim_scheme_api::{FlowId, NodeId, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a node did for congestion management.
@@ -87,6 +87,8 @@ pub(crate) enum Own {
         last_delivery: u64,
         /// Bytes received by source; empty unless asked for.
         received_from: Vec<u64>,
+        /// Flows of which all is acknowledged, and since when, ps.
+        acknowledged: Vec<(FlowId, u64)>,
     },
     Switch {
         /// As it is shown.
@@ -117,6 +119,7 @@ pub(crate) fn close(
     let (mut all_stopped, mut all_waiting, mut last) = (Vec::new(), 0, 0);
     let hosts = spec.hosts.len();
     let (mut counters, mut bits): (BTreeMap<_, u64>, _) = (BTreeMap::new(), Vec::new());
+    let mut acknowledged = BTreeMap::new();
     let heeded = !spec.hosts.iter().any(|h| h.faults.ignores_pause);
     let short: BTreeSet<usize> = crate::shortages(spec).iter().map(|s| s.switch).collect();
     for (id, node) in nodes {
@@ -136,7 +139,8 @@ pub(crate) fn close(
             *counters.entry((c.scheme.unwrap_or(0), i)).or_default() += n;
         }
         match node.own {
-            Own::Host { outcome, waiting, last_delivery, received_from } => {
+            Own::Host { outcome, waiting, last_delivery, received_from, acknowledged: of_host } => {
+                acknowledged.extend(of_host);
                 events.add(node.events.0, 1);
                 frames.add(node.moments.0, 2);
                 all_waiting += waiting;
@@ -168,6 +172,10 @@ pub(crate) fn close(
                 out.switches.push(outcome);
             }
         }
+    }
+    for completion in out.hosts.iter_mut().flat_map(|host| &mut host.completions) {
+        let at = completion.flow.and_then(|flow| acknowledged.get(&flow));
+        completion.acknowledged = at.map(|&at| Time::from_ps(at));
     }
     if net.record.control {
         let bin = net.record.bin;

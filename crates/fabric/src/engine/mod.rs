@@ -94,6 +94,8 @@ fn by_model(net: &Net, spec: &RunSpec, engine: Engine) -> Option<String> {
     let woken = |s| scheme_of(s).is_some_and(|i| net.schemes[i].plan.departures);
     if engine == Engine::Model {
         Some("the model's engine was asked for".into())
+    } else if net.transport.is_some() {
+        Some("the fast way does not know queue pairs".into())
     } else if net.classes.len() > 1 {
         Some(format!("the fast way knows one class of data, not {}", net.classes.len()))
     } else if spec.switches.iter().any(woken) {

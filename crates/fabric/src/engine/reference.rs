@@ -3,7 +3,9 @@
 //! It knows nothing of windows, threads, wires or packed frames.
 
 use crate::check::{Books, Failure, Ledger, broken, close};
-use crate::model::{Agenda, Direct, Event, Frame, Host, Kind, Outbox, Packet, Switch, Turn, place_of_data};
+use crate::model::{
+    Agenda, Direct, Event, Frame, Host, Kind, Outbox, Packet, Records, Switch, Turn, place_of_data,
+};
 use crate::net::Net;
 use crate::outcome::Outcome;
 use crate::spec::RunSpec;
@@ -16,19 +18,19 @@ const LOOK: u64 = 1 << 16;
 
 /// Runs a network to its end, or to the end of the moment at which something stops it.
 pub(super) fn run(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
-    let mut agenda = Agenda::default();
+    let (mut agenda, mut records) = (Agenda::default(), Records::default());
     let ids = 0..net.ports.len() as u32 - 1;
-    let mut nodes: Vec<Node> = ids.map(|id| Node::new(net, spec, id, &mut agenda)).collect();
+    let mut nodes: Vec<Node> = ids.map(|id| Node::new(net, spec, id, (&mut agenda, &mut records))).collect();
     let (mut end, mut count) = (net.duration, 0u64);
     while let Some(event) = agenda.next_before(end) {
-        let out = nodes[event.node as usize].carry_out(event, net, &mut agenda);
+        let out = nodes[event.node as usize].carry_out(event, net, (&mut agenda, &mut records));
         for sent in out.sent {
             let port = (sent.port - net.ports[sent.node as usize]) as usize;
             nodes[sent.node as usize].await_frame(port, sent.at, sent.frame, net, &mut agenda);
         }
         for direct in out.direct {
             for host in direct.to.map_or(0..net.hosts, |host| host..host + 1) {
-                nodes[host as usize].await_feedback(&direct, net, &mut agenda);
+                nodes[host as usize].await_feedback(&direct, net, (&mut agenda, &mut records));
             }
         }
         if nodes[event.node as usize].failure().at().is_some() {
@@ -53,6 +55,9 @@ fn arrival(net: &Net, node: u32, port: u16, time: u64, kind: Kind) -> Event {
     Event { time, kind, node, index }
 }
 
+/// What all nodes share: the events to come, and the telemetry of frames under way.
+type Shared<'a> = (&'a mut Agenda, &'a mut Records);
+
 enum Laws {
     Host(Box<Host>),
     Switch(Box<Switch>),
@@ -68,9 +73,9 @@ struct Node {
 
 impl Node {
     /// Builds a node; its first events are planned.
-    fn new(net: &Net, spec: &RunSpec, id: u32, agenda: &mut Agenda) -> Self {
+    fn new(net: &Net, spec: &RunSpec, id: u32, (agenda, records): Shared<'_>) -> Self {
         let mut out = Outbox::default();
-        let mut turn = Turn { now: 0, node: id, net, agenda, out: &mut out };
+        let mut turn = Turn { now: 0, node: id, net, agenda, out: &mut out, records };
         let laws = match (id as usize).checked_sub(spec.hosts.len()) {
             None => Laws::Host(Box::new(Host::new(&spec.hosts[id as usize], &mut turn))),
             Some(s) => Laws::Switch(Box::new(Switch::new(&spec.switches[s], &spec.changes, &mut turn))),
@@ -89,17 +94,17 @@ impl Node {
     }
 
     /// Feedback that takes no link is on its way to it.
-    fn await_feedback(&mut self, direct: &Direct, net: &Net, agenda: &mut Agenda) {
+    fn await_feedback(&mut self, direct: &Direct, net: &Net, (agenda, records): Shared<'_>) {
         let Laws::Host(host) = &mut self.laws else { broken("feedback to a switch") };
         let mut out = Outbox::default();
-        let mut turn = Turn { now: 0, node: self.id, net, agenda, out: &mut out };
+        let mut turn = Turn { now: 0, node: self.id, net, agenda, out: &mut out, records };
         host.expect(direct, &mut turn);
     }
 
     /// Carries out one of its events: what it has put out.
-    fn carry_out(&mut self, event: Event, net: &Net, agenda: &mut Agenda) -> Outbox {
+    fn carry_out(&mut self, event: Event, net: &Net, (agenda, records): Shared<'_>) -> Outbox {
         let mut out = Outbox::default();
-        let mut turn = Turn { now: event.time, node: self.id, net, agenda, out: &mut out };
+        let mut turn = Turn { now: event.time, node: self.id, net, agenda, out: &mut out, records };
         // Kinds of arrivals are those of the ports; other events of these kinds have an index beyond.
         let mut frame = None;
         let port = if event.kind == Kind::Data { u64::from(event.index as u16) } else { event.index };

@@ -139,6 +139,7 @@ impl Frame {
             tag: ((self.word >> TAG) as u8, self.ext),
             marked: self.is_marked(),
             counted: self.word & COUNTED != 0,
+            segment: None,
         }
     }
     /// Marked by a ramp.

@@ -4,6 +4,7 @@
 //! ordered by what they are, never by who planned them first: [`Kind`], then node, then port or object.
 
 use super::frame::{Control, Frame, Lane, Says, To};
+use super::queue_pair::Records;
 use crate::mix::mix;
 use crate::net::{Link, Net};
 use crate::spec::Ties;
@@ -162,6 +163,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) agenda: &'a mut Agenda,
     /// Where it puts what others will see.
     pub(crate) out: &'a mut Outbox,
+    /// Telemetry of the frames under way.
+    pub(crate) records: &'a mut Records,
 }
 
 impl<'a> Turn<'a> {

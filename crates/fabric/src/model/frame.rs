@@ -88,6 +88,19 @@ pub(crate) struct Data {
     pub(crate) marked: bool,
     /// Its limiter has counted its bytes already: at the source it does so as the frame joins the FIFO.
     pub(crate) counted: bool,
+    /// Of a flow with a queue pair.
+    pub(crate) segment: Option<Segment>,
+}
+
+/// What a data frame of a queue pair carries besides.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Segment {
+    /// The flow.
+    pub(crate) flow: FlowId,
+    /// Number of its first byte in the flow.
+    pub(crate) seq: u64,
+    /// Number of its telemetry; 0 for none.
+    pub(crate) record: u32,
 }
 
 /// A control frame's content.
@@ -121,14 +134,23 @@ pub(crate) enum Says {
     Probe(Probe),
 }
 
+impl Control {
+    /// Does it acknowledge frames of a queue pair?
+    pub(crate) fn is_acknowledgement(&self) -> bool {
+        matches!(self.says, Says::Feedback(Feedback::Acknowledgement { .. }))
+    }
+    /// The number of the telemetry that it brings; 0 for none.
+    pub(crate) fn record(&self) -> u32 {
+        match self.says {
+            Says::Feedback(Feedback::Acknowledgement { record, .. }) => record,
+            _ => 0,
+        }
+    }
+}
+
 /// Number of the flow between two hosts.
 pub(crate) fn flow_of(src: u32, dst: u32, hosts: u32) -> FlowId {
     FlowId(src * hosts + dst)
-}
-
-/// The hosts of a flow: its source and its destination.
-pub(crate) fn hosts_of(flow: FlowId, hosts: u32) -> (u32, u32) {
-    (flow.0 / hosts, flow.0 % hosts)
 }
 
 /// The value of a tag that a stamp lowers, if both are of one kind. Packed rates are in the order of the rates.
@@ -153,9 +175,9 @@ impl Data {
             dropped,
         }
     }
-    /// Number of its pair of hosts.
+    /// Its flow: that of its queue pair, or its pair of hosts.
     pub(crate) fn flow(&self, hosts: u32) -> FlowId {
-        flow_of(self.src, self.dst, hosts)
+        self.segment.map_or(flow_of(self.src, self.dst, hosts), |segment| segment.flow)
     }
     /// Lowers its tag to a stamp.
     pub(crate) fn stamp(&mut self, stamp: (u8, u32)) {

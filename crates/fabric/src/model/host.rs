@@ -4,10 +4,11 @@
 //! All but its end of the link is one body for both ways to run ([`Sides`]).
 
 use super::agenda::{Direct, Event, Kind, Moment, Turn};
-use super::frame::{Body, Control, Frame, Lane, Says, To, hosts_of};
+use super::frame::{Body, Control, Data, Frame, Lane, MANAGED, Says, Segment, To};
 use super::packet::Packet;
 use super::pause::Paused;
 use super::port::{Lanes, Transmitter};
+use super::queue_pair::Taken;
 use super::receiver::Receiver;
 use super::record::RateSeries;
 use super::sender::{Journal, Sender};
@@ -16,7 +17,7 @@ use crate::check::{Books, Failure, Ledger, Own, SINK, Who, broken};
 use crate::net::{Link, Net};
 use crate::spec::HostSpec;
 use cnsim_scheme_api::network::ReflectorAction;
-use cnsim_scheme_api::{FlowId, Time};
+use cnsim_scheme_api::{Class, Feedback, FlowId, Time};
 
 /// The event of deferred feedback comes after the arrival of a frame at the same moment.
 const DEFERRED: u32 = 1;
@@ -73,7 +74,7 @@ impl<F: Packet> Sides<F> {
         let Some(source) = self.sources.get_mut(i) else { broken("a slot of no source") };
         if source.is_finite() {
             while let Some(flow) = source.begin(at.now) {
-                self.sender.begin(flow, at);
+                self.sender.begin(flow, source.initial_rate, at);
             }
         } else {
             self.sender.accept(source.offer(), source.greedy, at);
@@ -82,8 +83,8 @@ impl<F: Packet> Sides<F> {
 
     /// Carries out what reflectors ask for, for this flow: a message to its source takes a link, or none and is `direct`.
     pub(crate) fn reflect(&mut self, flow: FlowId, direct: &mut Vec<Direct>, at: Moment<'_>) {
-        let src = hosts_of(flow, at.net.hosts).0;
-        let (who, key) = (Who::Reflector(src), self.receiver.key(src));
+        let src = at.net.hosts_of(flow).0;
+        let (who, key) = (Who::Reflector(src), self.receiver.key(flow, at.net));
         let Self { sender, receiver, .. } = self;
         for action in receiver.actions.drain(..) {
             match action {
@@ -121,9 +122,10 @@ impl<F: Packet> Sides<F> {
         sender.frames().chain(sending).for_each(|frame| frame.enter(&mut gone));
         let waiting = gone.frames;
         gone.merge(&deliveries.got);
+        gone.merge(&deliveries.unwanted);
         let rates: Vec<_> = rates.close(net, id, |dst| sender.rate_to(dst)).collect();
         let backlog = sender.queues.backlog.len() as u64;
-        let Journal { mut out, books: control, events, failure } = *sender.journal;
+        let Journal { mut out, books: control, events, acknowledged, failure } = *sender.journal;
         // What was made was generated and found room.
         out.generated = sender.made.frames + out.source_discards + backlog;
         out.sent = sent;
@@ -140,7 +142,13 @@ impl<F: Packet> Sides<F> {
             moments: deliveries.hash,
             control,
             failure,
-            own: Own::Host { outcome: out, waiting, last_delivery: deliveries.last, received_from },
+            own: Own::Host {
+                outcome: out,
+                waiting,
+                last_delivery: deliveries.last,
+                received_from,
+                acknowledged,
+            },
         }
     }
 }
@@ -209,11 +217,18 @@ impl Host {
             Body::Pause(pause) if sender.obeys_pause(pause, turn.now) => self.port.pause(pause, turn),
             Body::Pause(_) => {}
             Body::Data(data) => {
-                if receiver.take(&frame, at, &mut sender.journal.failure) {
+                let sorted = receiver.sort(&frame, at);
+                if sorted.is_some_and(|(_, taken)| !taken.wanted) {
+                    receiver.deliveries.discard(&frame);
+                } else if receiver.take(&frame, at, &mut sender.journal.failure) {
                     self.reflect(data.flow(at.net.hosts), turn);
+                }
+                if let Some((segment, taken)) = sorted {
+                    self.acknowledge(&data, segment, taken, turn);
                 }
             }
             Body::Control(Control { flow, says: Says::Feedback(feedback), .. }) => {
+                let feedback = sender.adopt(feedback, turn.records);
                 sender.hear(flow, &feedback, at);
             }
             Body::Control(Control { flow, says: Says::Probe(probe), .. }) => {
@@ -225,9 +240,27 @@ impl Host {
         self.settle(turn);
     }
 
+    /// A frame of a queue pair has arrived: it is acknowledged, if that is due.
+    fn acknowledge(&mut self, data: &Data, segment: Segment, taken: Taken, turn: &mut Turn<'_>) {
+        let (at, Segment { flow, record, .. }) = (turn.moment(), segment);
+        let (Some((acked, gap)), Some(transport)) = (taken.reply, turn.net.transport) else {
+            return turn.records.close(record);
+        };
+        let (sent_at, marked) = (data.born, data.marked);
+        let says = Says::Feedback(Feedback::Acknowledgement { acked, sent_at, marked, gap, record });
+        let message = Control { flow, to: To::Host(data.src), says };
+        let sender = &mut self.sides.sender;
+        match message.direct(sender.settings.id, at) {
+            Some(direct) => turn.out.direct.push(direct),
+            None if transport.ack_class == Class::Control => sender.queue_control(Lane::Control, message, at),
+            None => sender.queue_control(MANAGED, message, at),
+        }
+    }
+
     /// Feedback will be here without a link.
     pub(crate) fn expect(&mut self, direct: &Direct, turn: &mut Turn<'_>) {
-        self.sides.sender.expect(direct);
+        let feedback = self.sides.sender.adopt(direct.feedback, turn.records);
+        self.sides.sender.expect(&Direct { feedback, ..*direct });
         self.settle(turn);
     }
 

@@ -11,18 +11,23 @@ use super::point::count_down;
 use crate::paged::Paged;
 use crate::tx_rate::Clock;
 use cnsim_scheme_api::network::LimiterState;
-use cnsim_scheme_api::{Rate, ReactionPoint, Scope, Time};
+use cnsim_scheme_api::{FlowId, Rate, ReactionPoint, Scope, Time};
 use std::collections::VecDeque;
 
-/// Key of a limiter that serves all flows of its host; others have their destination's number.
+/// Key of a limiter that serves all flows of its host; others have the number of their destination, or of their flow's queue pair.
 pub(crate) const WHOLE_HOST: u32 = u32::MAX;
 
 /// Timer of a limiter's next frame; those of its reaction point are 0 to 3.
 pub(crate) const GAP: u8 = 8;
 
-/// Key of the limiter of frames to `dst`.
-pub(crate) fn key_of(scope: Scope, dst: u32) -> u32 {
-    if scope == Scope::Host { WHOLE_HOST } else { dst }
+/// Key of the limiter of frames to `dst`, of a flow that has a queue pair or of none.
+#[inline(always)]
+pub(crate) fn key_of(scope: Scope, dst: u32, pair: Option<FlowId>) -> u32 {
+    match (scope, pair) {
+        (Scope::Host, _) => WHOLE_HOST,
+        (Scope::Flow, Some(flow)) => flow.0,
+        _ => dst,
+    }
 }
 
 /// When the next frame may go after one of `len` bytes that went at `last`.
@@ -45,7 +50,7 @@ pub(crate) struct RateLimiter {
     pub(crate) eligible: u64,
     /// When the last frame went, and its length.
     last: u64,
-    /// Destination host, or [`WHOLE_HOST`].
+    /// Destination host, flow with a queue pair, or [`WHOLE_HOST`].
     pub(crate) key: u32,
     last_len: u16,
     /// A frame waits in its queue.

@@ -3,7 +3,7 @@
 //! Both ways to run call it. They differ in how they store a control frame, and in when they look at a queue.
 
 use super::agenda::{Direct, Kind, Moment, NEVER};
-use super::frame::{Control, Data, EVERY_FLOW, Says, To, hosts_of};
+use super::frame::{Control, Data, EVERY_FLOW, Says, To, flow_of};
 use super::memory::Refusal;
 use super::pause::Paused;
 use super::point::{Point, Verb};
@@ -88,7 +88,7 @@ impl To {
     pub(crate) fn next_hop(self, net: &Net, s: usize, flow: u32, next_path: &mut [u8]) -> NextHop {
         match self {
             To::Everyone => NextHop::Tree,
-            To::Host(host) => NextHop::Output(net.route(s, host, flow, 0, next_path)),
+            To::Host(host) => NextHop::Output(net.route_of(s, host, FlowId(flow), (0, true), next_path)),
             To::Point(point) => match net.point(point.0) {
                 Some((to, port)) if to == s => NextHop::Output(port),
                 Some((to, _)) => NextHop::Past(net.towards(s, to, (0, flow, 0), next_path)),
@@ -177,7 +177,7 @@ impl Management {
             match action {
                 PointAction::Notify(flow, feedback) => {
                     self.events.add(at.now, 0x3000 | out as u64 ^ (u64::from(flow.0) << 20));
-                    self.say(To::Host(hosts_of(flow, at.net.hosts).0), flow, feedback, at);
+                    self.say(To::Host(at.net.hosts_of(flow).0), flow, feedback, at);
                 }
                 PointAction::Broadcast(feedback) => self.say(To::Everyone, EVERY_FLOW, feedback, at),
                 PointAction::StartTimer(slot, after) => {
@@ -220,7 +220,7 @@ impl Management {
         if answered {
             let reply =
                 Feedback::ProbeReply { probe: *probe, at: Time::from_ps(at.now), rx_rate: Rate::ZERO };
-            self.say(To::Host(hosts_of(flow, at.net.hosts).0), flow, reply, at);
+            self.say(To::Host(at.net.hosts_of(flow).0), flow, reply, at);
         }
         let here = PointId(self.base + out as u32);
         answered || matches!(to, To::Point(_)) || probe.target == ProbeTarget::Point(here)
@@ -253,7 +253,7 @@ impl Management {
             }
         }
         self.drops.enter(data.src, data.dst, data.number);
-        let flow = data.flow(at.net.hosts).0;
+        let flow = flow_of(data.src, data.dst, at.net.hosts).0;
         if at.net.record.matrix {
             let pairs = at.net.hosts as usize * at.net.hosts as usize;
             self.losses.resize(pairs, 0);

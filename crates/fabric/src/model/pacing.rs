@@ -9,24 +9,22 @@ use super::limiter::{GAP, RateLimiter, WHOLE_HOST, key_of};
 use super::packet::Packet;
 use super::sender::Sender;
 use crate::check::broken;
-use cnsim_scheme_api::Built;
+use cnsim_scheme_api::{Acks, Built, FlowId};
 use std::collections::VecDeque;
 
 impl<F: Packet> Sender<F> {
     /// Key of the limiter of frames to `dst`.
     #[inline]
-    pub(crate) fn key(&self, dst: u32) -> u32 {
-        key_of(self.settings.plan.limiter_scope, dst)
+    pub(crate) fn key(&self, dst: u32, pair: Option<FlowId>) -> u32 {
+        key_of(self.settings.plan.limiter_scope, dst, pair)
     }
 
     /// The limiter of frames to `dst`, built now if the scheme wants one from the first frame on.
     #[inline]
-    pub(super) fn limiter_for(&mut self, dst: u32, at: Moment<'_>) -> Option<usize> {
-        let found = self.limiters.find(self.key(dst));
-        match self.settings.plan.built {
-            Built::FirstFrame if found.is_none() => self.build(dst, at),
-            _ => found,
-        }
+    pub(super) fn limiter_for(&mut self, dst: u32, pair: Option<FlowId>, at: Moment<'_>) -> Option<usize> {
+        let (found, plan) = (self.limiters.find(self.key(dst, pair)), &self.settings.plan);
+        let first = plan.built == Built::FirstFrame || pair.is_some() && plan.acks != Acks::Optional;
+        if first && found.is_none() { self.build(dst, pair, at) } else { found }
     }
 
     /// Of a new frame's limiter: its place, if the frame has to wait there.
@@ -118,7 +116,8 @@ impl<F: Packet> Sender<F> {
         if self.limiters.is_empty() {
             return;
         }
-        let Some(place) = frame.data_to().and_then(|dst| self.limiters.find(self.key(dst))) else { return };
+        let key = |dst| self.key(dst, frame.queue_pair());
+        let Some(place) = frame.data_to().and_then(|dst| self.limiters.find(key(dst))) else { return };
         self.limiters.at_mut(place).into_iter().for_each(|l| l.tag(frame, at.now));
         if frame.header().is_some_and(|data| !data.counted) {
             self.count_sent(place, frame.bytes(), at);
@@ -143,6 +142,13 @@ impl<F: Packet> Sender<F> {
         }
     }
 
+    /// Takes a limiter away.
+    pub(super) fn remove(&mut self, place: usize, key: u32) {
+        self.limiters.remove(place);
+        self.timers.stop_all(key);
+        self.blocked.retain(|&b| b != place);
+    }
+
     #[inline(never)]
     fn give_back_now(&mut self, place: usize) {
         let Some(limiter) = self.limiters.at(place) else { return };
@@ -151,9 +157,7 @@ impl<F: Packet> Sender<F> {
             return;
         }
         if self.settings.plan.built == Built::OnFeedback {
-            self.limiters.remove(place);
-            self.timers.stop_all(key);
-            self.blocked.retain(|&b| b != place);
+            self.remove(place, key);
         } else if let Some(limiter) = self.limiters.at_mut(place) {
             limiter.state.release = false;
             limiter.state.engaged = false;

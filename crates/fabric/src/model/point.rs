@@ -74,11 +74,13 @@ impl Point {
         let attached = net.links[port as usize].is_some();
         let site = QueueSite { point: PointId(port), rate: net.rate(port), attached };
         let (object, port) = (scheme.congestion_point(&site)?, u64::from(port));
+        let mut state = PointState::new(Stream::new(net.seed, port, Purpose::Point), net.hosts);
+        state.queue_pairs = net.transport.map(|_| net.flows.queue_pairs() as u32);
         Some(Self {
             object,
             departures: scheme.plan.departures,
             decided: NEVER,
-            state: PointState::new(Stream::new(net.seed, port, Purpose::Point), net.hosts),
+            state,
             draws: Stream::new(net.seed, port | 1 << 33, Purpose::Node),
         })
     }

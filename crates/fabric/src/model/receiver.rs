@@ -2,8 +2,9 @@
 //! what reflectors ask for ([`super::host`]).
 
 use super::agenda::Moment;
-use super::frame::hosts_of;
+use super::frame::{Frame, Segment};
 use super::packet::Packet;
+use super::queue_pair::{Sinks, Taken};
 use super::record::Deliveries;
 use crate::check::{Failure, Who, broken};
 use crate::net::Net;
@@ -58,6 +59,8 @@ pub(crate) struct Receiver {
     host: u32,
     line_rate: Rate,
     scheme: Option<usize>,
+    /// The flows to the host, where they have queue pairs.
+    sinks: Option<Box<Sinks>>,
 }
 
 impl Receiver {
@@ -74,12 +77,29 @@ impl Receiver {
             host: id,
             line_rate,
             scheme,
+            sinks: net.transport.map(|transport| Box::new(Sinks::new(transport, net.flows.to(id).len()))),
         }
     }
 
     /// The number of the reflector of flows from this host.
-    pub(super) fn key(&self, src: u32) -> u32 {
-        if self.plan.reflector_scope == Scope::Host { 0 } else { src }
+    pub(super) fn key(&self, flow: FlowId, net: &Net) -> u32 {
+        self.key_of(net.hosts_of(flow).0, self.sinks.is_some().then_some(flow))
+    }
+    #[inline(always)]
+    fn key_of(&self, src: u32, pair: Option<FlowId>) -> u32 {
+        match (self.plan.reflector_scope, pair) {
+            (Scope::Host, _) => 0,
+            (Scope::Flow, Some(flow)) => flow.0,
+            _ => src,
+        }
+    }
+
+    /// What becomes of a frame of a flow with a queue pair, if it is one.
+    pub(super) fn sort(&mut self, frame: &Frame, at: Moment<'_>) -> Option<(Segment, Taken)> {
+        let data = frame.as_data()?;
+        let (segment, sinks) = (data.segment?, self.sinks.as_mut()?);
+        let flow = at.net.flows.numbered(segment.flow)?;
+        Some((segment, sinks.take(flow, segment.seq, frame.len, data.marked, at.now)))
     }
 
     /// A data frame has arrived: true if something follows. A failure if it is of no flow that is expected.
@@ -88,8 +108,9 @@ impl Receiver {
         if let Err(cause) = self.deliveries.take(at, frame) {
             failure.note(at.now, Who::Receiver, &cause);
         }
-        let (Some(data), plan, ears) = (frame.header(), &self.plan, &mut self.ears) else { return false };
-        let key = || if plan.reflector_scope == Scope::Host { 0 } else { data.src };
+        let Some(data) = frame.header() else { return false };
+        let key = self.key_of(data.src, frame.queue_pair());
+        let (plan, ears, key) = (&self.plan, &mut self.ears, || key);
         // The gate of its reflector, or the plan's where there is none yet.
         let own = if self.own_gates { ears.get(key()) } else { None };
         let gate = own.map_or(&plan.reflect, |ear| &ear.state.gate);
@@ -145,8 +166,8 @@ impl Receiver {
 
     /// Place of the reflector of a flow, which is built and started if it is not there and the scheme has one.
     fn reflector(&mut self, flow: FlowId, at: Moment<'_>) -> Option<usize> {
-        let (net, src) = (at.net, hosts_of(flow, at.net.hosts).0);
-        let key = self.key(src);
+        let (net, (src, _)) = (at.net, at.net.hosts_of(flow));
+        let key = self.key(flow, net);
         if let Some(place) = self.ears.find(key) {
             return Some(place);
         }

@@ -19,6 +19,8 @@ pub(crate) struct Deliveries {
     /// Time, flow and number of each frame.
     pub(crate) hash: Hash,
     pub(crate) last: u64,
+    /// Frames that were received and discarded.
+    pub(crate) unwanted: Ledger,
     bits: u64,
     latency_sum: u64,
     latency_max: u64,
@@ -75,6 +77,11 @@ impl Deliveries {
         self.detail.as_mut().map_or(Ok(()), |detail| detail.take(at.now, frame))
     }
 
+    /// A data frame has arrived that came before, or out of order where that is not wanted.
+    pub(crate) fn discard<F: Packet>(&mut self, frame: &F) {
+        frame.enter(&mut self.unwanted);
+    }
+
     /// Hands in what was received, the series of it, and the bytes by source where they are recorded.
     pub(crate) fn close(&mut self, out: &mut HostOutcome, host: u32, bin: Time) -> (Vec<Series>, Vec<u64>) {
         out.delivered = self.got.frames;
@@ -113,7 +120,9 @@ impl Detail {
             bins.add(now, bits);
         }
         if frame.finite {
-            self.completions.extend(self.flows.take(now, frame.src, frame.number, len)?);
+            let done = self.flows.take(now, frame.src, frame.number, len)?;
+            let flow = frame.segment.map(|segment| segment.flow);
+            self.completions.extend(done.map(|done| Completion { flow, ..done }));
         }
         Ok(())
     }

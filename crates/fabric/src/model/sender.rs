@@ -4,10 +4,11 @@
 //! go in [`super::pacing`]; what messages do is in [`super::steering`].
 
 use super::agenda::{Deferred, Moment};
-use super::frame::{Control, Data, Lane, MANAGED, Pause, Says};
+use super::frame::{Control, Data, Lane, MANAGED, Pause, Says, Segment};
 use super::limiter::{Limiters, key_of};
 use super::packet::Packet;
 use super::port::Lanes;
+use super::queue_pair::{QueuePairs, RTO, Records};
 use super::source::Offer;
 use super::transfers::{FlowQueue, Next, Transfers};
 use super::voq::Voqs;
@@ -19,7 +20,7 @@ use crate::spec::{HostQueues, HostSpec, LimiterPosition};
 use crate::timers::Timers;
 use crate::tx_rate::Clock;
 use cnsim_scheme_api::network::LimiterAction;
-use cnsim_scheme_api::{Built, Plan, Rate, Scope};
+use cnsim_scheme_api::{Built, FlowId, Plan, Rate, Scope};
 use std::collections::VecDeque;
 
 /// Frames that a greedy source keeps waiting at most: one to send and one to follow.
@@ -27,7 +28,11 @@ const GREEDY: usize = 2;
 
 /// The limiter that limits a finite flow now: one of the first class.
 fn limiter_of<F: Packet>(flow: &FlowQueue, keys: Scope, limiters: &Limiters<F>) -> Option<usize> {
-    if Lane::Data(flow.class) == MANAGED { limiters.limiting(key_of(keys, flow.dst)) } else { None }
+    if Lane::Data(flow.class) == MANAGED {
+        limiters.limiting(key_of(keys, flow.dst, flow.pair))
+    } else {
+        None
+    }
 }
 
 /// What a host is set to, and what its scheme says of itself.
@@ -58,6 +63,8 @@ pub(crate) struct Journal {
     pub(crate) out: HostOutcome,
     pub(crate) books: ControlBooks,
     pub(crate) events: Hash,
+    /// Flows whose source has received the last acknowledgement, and when, ps.
+    pub(crate) acknowledged: Vec<(FlowId, u64)>,
     /// Why the run cannot go on.
     pub(crate) failure: Failure,
 }
@@ -67,7 +74,7 @@ pub(crate) struct Journal {
 pub(crate) struct Queues<F> {
     /// Control that goes first, in XOFF too.
     pub(crate) control: VecDeque<F>,
-    /// Probes of the data class: ahead of the data, stopped by PAUSE.
+    /// Probes and acknowledgements of the data class: ahead of the data, stopped by PAUSE.
     pub(crate) probes: VecDeque<F>,
     /// Application queue and NIC buffer of the first class: data, and control that travels among it.
     pub(crate) fifo: VecDeque<F>,
@@ -77,6 +84,14 @@ pub(crate) struct Queues<F> {
     pub(crate) voqs: Option<Box<Voqs<F>>>,
     /// FIFOs of the later classes, as `fifo` is the first one's.
     later: Vec<VecDeque<F>>,
+}
+
+/// What the frame of a finite flow carries of that: its number, and whether its limiter has counted the frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OfFlow {
+    number: u16,
+    counted: bool,
+    segment: Option<Segment>,
 }
 
 /// The sending side.
@@ -90,8 +105,10 @@ pub(crate) struct Sender<F: Packet> {
     pub(crate) made: Ledger,
     pub(crate) queues: Queues<F>,
     pub(crate) limiters: Limiters<F>,
-    /// Finite flows under way.
+    /// Finite flows under way that may send, but for their limiters.
     pub(crate) transfers: Transfers,
+    /// Their queue pairs, where they have some.
+    pub(super) pairs: Option<Box<QueuePairs>>,
     pub(crate) timers: Timers,
     pub(crate) deferred: Deferred,
     /// Who goes next among the limiters: the FIFO (0) or the limiter at a place (place + 1).
@@ -100,6 +117,8 @@ pub(crate) struct Sender<F: Packet> {
     pub(super) blocked: VecDeque<usize>,
     /// Feedback messages that have arrived.
     pub(super) messages: u64,
+    /// Telemetry of acknowledgements that have arrived.
+    pub(super) records: Records,
     /// What reaction points ask for, kept for its memory.
     pub(super) actions: Vec<LimiterAction>,
     pub(crate) settings: Box<Settings>,
@@ -131,6 +150,7 @@ impl<F: Packet> Sender<F> {
             out: HostOutcome::default(),
             books: ControlBooks::new(net, id, spec.scheme),
             events: Hash::default(),
+            acknowledged: Vec::new(),
             failure: Failure::default(),
         };
         Self {
@@ -147,11 +167,13 @@ impl<F: Packet> Sender<F> {
             },
             limiters: Limiters::default(),
             transfers: Transfers::new(net.classes.len()),
+            pairs: net.transport.map(|transport| Box::new(QueuePairs::new(transport, line_rate))),
             timers: Timers::default(),
             deferred: Deferred::default(),
             next_place: 0,
             blocked: VecDeque::new(),
             messages: 0,
+            records: Records::default(),
             actions: Vec::new(),
             settings: Box::new(settings),
             journal: Box::new(journal),
@@ -180,10 +202,13 @@ impl<F: Packet> Sender<F> {
         !self.settings.ignores_pause
     }
 
-    /// A finite flow begins.
-    pub(crate) fn begin(&mut self, flow: FlowQueue, at: Moment<'_>) {
+    /// A finite flow begins, with its queue pair at an initial rate.
+    pub(crate) fn begin(&mut self, flow: FlowQueue, initial_rate: Option<Rate>, at: Moment<'_>) {
+        if let (Some(pair), Some(pairs)) = (flow.pair, &mut self.pairs) {
+            pairs.begin(pair, flow, initial_rate, at.net);
+        }
         if Lane::Data(flow.class) == MANAGED {
-            self.limiter_for(flow.dst, at);
+            self.limiter_for(flow.dst, flow.pair, at);
         }
         self.join(flow, at);
         self.must_look = true;
@@ -195,7 +220,7 @@ impl<F: Packet> Sender<F> {
         if managed && !greedy && self.settings.backlog_frames > 0 {
             return self.queue_backlog(offer, at);
         }
-        let limiter = if managed { self.limiter_for(offer.dst, at) } else { None };
+        let limiter = if managed { self.limiter_for(offer.dst, None, at) } else { None };
         // It waits with others of its destination, with its limiter, or with others of its class.
         let in_voq = managed && self.queues.voqs.is_some();
         let holding = self.holding(limiter).filter(|_| !in_voq);
@@ -231,7 +256,7 @@ impl<F: Packet> Sender<F> {
     /// go.
     #[inline]
     pub(crate) fn pass(&mut self, offer: Offer, at: Moment<'_>) -> Option<F> {
-        let limiter = self.limiter_for(offer.dst, at);
+        let limiter = self.limiter_for(offer.dst, None, at);
         if self.holds_others() || self.timers.next <= at.now || self.holding(limiter).is_some() {
             self.accept(offer, false, at);
             return None;
@@ -247,15 +272,15 @@ impl<F: Packet> Sender<F> {
     /// Makes the frame of an offer, or of a finite flow whose limiter has counted it or not. It is generated even where it `found` no
     /// room.
     #[inline]
-    pub(crate) fn make(&mut self, offer: Offer, flow: Option<(u16, bool)>, found: bool, now: u64) -> F {
+    pub(crate) fn make(&mut self, offer: Offer, flow: Option<OfFlow>, found: bool, now: u64) -> F {
         let (src, dst, finite) = (self.settings.id, offer.dst, flow.is_some());
-        let counted = flow.is_some_and(|flow| flow.1);
-        let number = number(self.generated, flow.map(|flow| flow.0));
+        let (counted, segment) = flow.map_or((false, None), |flow| (flow.counted, flow.segment));
+        let number = number(self.generated, flow.map(|flow| flow.number));
         if found {
             self.made.enter(src, dst, number);
         }
         self.generated = self.generated.wrapping_add(1);
-        let data = Data { src, dst, number, finite, born: now, tag: (0, 0), marked: false, counted };
+        let data = Data { src, dst, number, finite, born: now, tag: (0, 0), marked: false, counted, segment };
         F::of_data(offer.class, offer.len, &data)
     }
 
@@ -282,7 +307,7 @@ impl<F: Packet> Sender<F> {
     /// discarded. Any other goes to the FIFO, and waits while that is full.
     pub(super) fn advance(&mut self, at: Moment<'_>) {
         while let Some(dst) = self.queues.backlog.front().and_then(F::data_to) {
-            let limiter = self.limiter_for(dst, at);
+            let limiter = self.limiter_for(dst, None, at);
             let holding = self.holding(limiter);
             if holding.is_none() && self.fifo_is_full() {
                 return;
@@ -364,9 +389,21 @@ impl<F: Packet> Sender<F> {
                 Next::Nobody => return None,
                 Next::Held(limiter) => self.let_go(limiter, at),
                 Next::Goes { flow, limiter, counted } => {
+                    let (flow, segment) = match flow.pair {
+                        None => (flow, None),
+                        Some(pair) => match self.pairs.as_mut().and_then(|pairs| pairs.turn(pair)) {
+                            Some((flow, seq)) => (flow, Some(Segment { flow: pair, seq, record: 0 })),
+                            None => continue,
+                        },
+                    };
                     self.transfers.flows_next = false;
                     let offer = Offer { dst: flow.dst, len: flow.next_len(), class };
-                    let frame = self.make(offer, Some((flow.number, counted)), true, at.now);
+                    let of_flow = OfFlow { number: flow.number, counted, segment };
+                    let frame = self.make(offer, Some(of_flow), true, at.now);
+                    if let Some(pair) = flow.pair {
+                        self.sent_segment(pair, flow, frame.bytes(), at);
+                        return Some(frame);
+                    }
                     if let Some(limiter) = limiter.and_then(|place| self.limiters.at_mut(place)) {
                         limiter.pace(at.now, frame.bytes());
                     }
@@ -378,8 +415,29 @@ impl<F: Packet> Sender<F> {
         }
     }
 
+    /// A frame of a queue pair leaves: its gap begins, and it takes another turn unless its window holds it back.
+    fn sent_segment(&mut self, pair: FlowId, flow: FlowQueue, len: u16, at: Moment<'_>) {
+        let limiter = self.limiters.find(self.key(flow.dst, flow.pair));
+        limiter.and_then(|place| self.limiters.at_mut(place)).into_iter().for_each(|l| l.pace(at.now, len));
+        let Some(pairs) = &mut self.pairs else { return };
+        let (again, more, over, timeout) = pairs.sent(pair, len, at.now);
+        if again {
+            self.journal.out.transport.resent += 1;
+            self.journal.out.transport.resent_bytes += u64::from(len);
+        }
+        if let Some(timeout) = timeout {
+            self.timers.start(pair.0, RTO, timeout);
+        }
+        if over {
+            self.end_pair(pair, at);
+        } else if more {
+            self.join(flow, at);
+        }
+        limiter.into_iter().for_each(|place| self.let_go(place, at));
+    }
+
     /// A finite flow that begins or has sent a frame joins those that take turns, or those that its limiter holds back.
-    fn join(&mut self, flow: FlowQueue, at: Moment<'_>) {
+    pub(super) fn join(&mut self, flow: FlowQueue, at: Moment<'_>) {
         let limiter = limiter_of(&flow, self.settings.plan.limiter_scope, &self.limiters);
         self.transfers.join(flow, limiter);
         limiter.into_iter().for_each(|limiter| self.let_go(limiter, at));
@@ -437,7 +495,7 @@ impl<F: Packet> Sender<F> {
     fn next_of_voqs(&mut self, at: Moment<'_>) -> Option<F> {
         let (keys, limiters) = (self.settings.plan.limiter_scope, &self.limiters);
         let pacing = |dst: u32| {
-            let place = limiters.find(key_of(keys, dst))?;
+            let place = limiters.find(key_of(keys, dst, None))?;
             limiters.at(place).filter(|l| l.state.engaged).map(|l| (place, l.eligible))
         };
         let may_send = |dst| pacing(dst).is_none_or(|(_, eligible)| eligible <= at.now);
@@ -451,11 +509,11 @@ impl<F: Packet> Sender<F> {
 
     /// Makes a control frame of this host, and sends it on its way: at priority or among the data.
     pub(crate) fn queue_control(&mut self, lane: Lane, control: Control, at: Moment<'_>) {
-        let probe = matches!(control.says, Says::Probe(_));
+        let ahead = matches!(control.says, Says::Probe(_)) || control.is_acknowledgement();
         let frame = F::of_control(lane, control, at, &mut self.bodies);
         match lane {
             Lane::Control => self.queues.control.push_back(frame),
-            _ if probe => self.queues.probes.push_back(frame),
+            _ if ahead => self.queues.probes.push_back(frame),
             _ => self.queues.fifo.push_back(frame),
         }
         self.must_look = true;
@@ -484,8 +542,17 @@ impl<F: Packet> Sender<F> {
 
     /// The rate at which frames to `dst` may go.
     pub(crate) fn rate_to(&self, dst: u32) -> f64 {
-        let limiter = self.limiters.find(self.key(dst)).and_then(|place| self.limiters.at(place));
-        limiter.filter(|l| l.state.engaged).map_or(self.settings.line_rate, |l| l.state.rate).bps()
+        let line = self.settings.line_rate.bps();
+        let rate = |pair| {
+            let limiter = self.limiters.find(self.key(dst, pair)).and_then(|place| self.limiters.at(place));
+            limiter.filter(|l| l.state.engaged).map_or(line, |l| l.state.rate.bps())
+        };
+        // Queue pairs to one host share the link.
+        let pairs = self.pairs.as_ref().filter(|_| self.settings.plan.limiter_scope == Scope::Flow);
+        pairs.map_or_else(
+            || rate(None),
+            |pairs| pairs.to(dst).map(|flow| rate(Some(flow))).sum::<f64>().min(line),
+        )
     }
 
     /// All frames that wait and have found room.

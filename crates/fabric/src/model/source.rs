@@ -13,6 +13,7 @@ use crate::net::Net;
 use crate::spec::{Arrivals, Destinations, Phase, SourceSpec};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::network::{Purpose, Stream};
+use cnsim_scheme_api::{FlowId, Rate};
 use std::sync::Arc;
 
 /// 2^32: every draw of 32 random bits is below it.
@@ -92,6 +93,9 @@ pub(crate) struct Source {
     /// Its finite flows, by start, of which the first `begun` have begun; none of a source with slots.
     flows: Option<Arc<[Outgoing]>>,
     begun: usize,
+    /// The number of the first of them, if they have queue pairs, and the rate at which those begin.
+    first_pair: Option<u32>,
+    pub(crate) initial_rate: Option<Rate>,
 }
 
 impl Source {
@@ -129,6 +133,8 @@ impl Source {
             choices,
             flows,
             begun: 0,
+            first_pair: net.flows.first_of(host, index),
+            initial_rate: spec.initial_rate,
         };
         match &source.flows {
             // A list of flows has its own times.
@@ -151,7 +157,9 @@ impl Source {
             self.begun += 1;
             if flow.bytes > 0 {
                 let &Outgoing { bytes, dst, number, .. } = flow;
-                return Some(FlowQueue { since: 0, bytes, dst, number, whole: self.len, class: self.class });
+                let pair = self.first_pair.map(|first| FlowId(first + self.begun as u32 - 1));
+                let (since, whole, class) = (0, self.len, self.class);
+                return Some(FlowQueue { since, bytes, dst, number, whole, class, pair });
             }
         }
         self.next = list.get(self.begun).map_or(NEVER, |flow| flow.start);

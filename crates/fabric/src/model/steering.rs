@@ -2,22 +2,20 @@
 //! probes set out. How the limiters then let frames go is in [`super::pacing`].
 
 use super::agenda::{Direct, Moment};
-use super::frame::{Control, EVERY_FLOW, Lane, MANAGED, SMALLEST, Says, To, flow_of, hosts_of};
+use super::frame::{Control, EVERY_FLOW, Lane, MANAGED, SMALLEST, Says, To, flow_of};
 use super::limiter::{GAP, RateLimiter, WHOLE_HOST};
 use super::packet::Packet;
+use super::queue_pair::{Progress, RTO, Records};
 use super::sender::Sender;
 use crate::check::Who;
+use crate::net::Net;
+use crate::outcome::{LATENCY_BUCKETS, latency_bucket};
 use crate::scheme::call as of_scheme;
 use cnsim_scheme_api::network::{Lent, LimiterAction, LimiterState, Purpose, Stream};
 use cnsim_scheme_api::{
-    Bytes, Class, Feedback, FlowId, Limiter, NodeId, Probe, ProbeTarget, ReactionPoint, Slot, SourceSite,
-    Time,
+    Bytes, Class, Feedback, FlowId, Limiter, Loss, NodeId, Probe, ProbeTarget, ReactionPoint, Scope, Slot,
+    SourceSite, Time,
 };
-
-/// The reaction point of a limiter with this key.
-fn who(key: u32) -> Who {
-    Who::Reaction((key != WHOLE_HOST).then_some(key))
-}
 
 /// In place of the node that said it: it came in a frame.
 const IN_A_FRAME: u32 = u32::MAX;
@@ -32,6 +30,14 @@ impl<F: Packet> Sender<F> {
             0 => self.obey(flow, feedback, at),
             delay => self.deferred.insert(at.now + delay, IN_A_FRAME, flow, *feedback),
         }
+    }
+
+    /// Takes the telemetry of an acknowledgement that has arrived into a store of its own.
+    pub(crate) fn adopt(&mut self, mut feedback: Feedback, records: &mut Records) -> Feedback {
+        if let Feedback::Acknowledgement { record, .. } = &mut feedback {
+            *record = self.records.adopt(records, *record);
+        }
+        feedback
     }
 
     /// Feedback will be here without a link, and takes effect later.
@@ -60,14 +66,19 @@ impl<F: Packet> Sender<F> {
 
     /// A message takes effect: at its flow's reaction point, or at one that it builds.
     fn obey(&mut self, flow: FlowId, feedback: &Feedback, at: Moment<'_>) {
-        let dst = if flow == EVERY_FLOW { WHOLE_HOST } else { hosts_of(flow, at.net.hosts).1 };
-        let key = self.key(dst);
+        if let Feedback::Acknowledgement { .. } = feedback {
+            return self.acknowledged(flow, feedback, at);
+        }
+        let (every, pair) = (flow == EVERY_FLOW, self.pairs.is_some().then_some(flow));
+        let dst = if every { WHOLE_HOST } else { at.net.hosts_of(flow).1 };
+        let key = if every { WHOLE_HOST } else { self.key(dst, pair) };
+        let over = !every && self.pairs.as_ref().is_some_and(|pairs| !pairs.has(flow));
         let place = match (self.settings.scheme, self.limiters.find(key)) {
             (None, _) => None,
             (Some(_), Some(place)) => Some(place),
-            (Some(_), None) if dst == WHOLE_HOST => None,
+            (Some(_), None) if every || over => None,
             (Some(scheme), None) => match at.net.schemes[scheme].engages(feedback) {
-                Ok(engages) => engages.then(|| self.build(dst, at)).flatten(),
+                Ok(engages) => engages.then(|| self.build(dst, pair, at)).flatten(),
                 Err(cause) => return self.fail(Who::Reaction(Some(dst)), &cause, at.now),
             },
         };
@@ -79,11 +90,92 @@ impl<F: Packet> Sender<F> {
         self.wake(place, at, |object, limiter| object.on_message(feedback, limiter));
     }
 
+    /// An acknowledgement of a queue pair takes effect.
+    fn acknowledged(&mut self, flow: FlowId, feedback: &Feedback, at: Moment<'_>) {
+        let &Feedback::Acknowledgement { acked, sent_at, marked, gap, record } = feedback else { return };
+        let progress = self.pairs.as_mut().and_then(|pairs| pairs.acknowledge(flow, acked, gap, at.now));
+        let Some(Progress { newly, loss, done }) = progress else { return self.records.close(record) };
+        let (rtt, out) = (Time::from_ps(at.now - sent_at), &mut self.journal.out.transport);
+        out.acks += 1;
+        out.acked += newly;
+        out.marked += if marked { newly } else { 0 };
+        out.nacks += u64::from(gap);
+        out.rtt.resize(LATENCY_BUCKETS, 0);
+        out.rtt[latency_bucket(rtt)] += 1;
+        let key = self.key(at.net.hosts_of(flow).1, Some(flow));
+        let own = self.settings.plan.limiter_scope == Scope::Flow;
+        if let Some(place) = self.limiters.find(key).filter(|_| own) {
+            if let Some(loss) = loss {
+                self.wake(place, at, |object, limiter| object.on_loss(loss, limiter));
+            }
+            // Its limiter may be gone by then.
+            let path = std::mem::take(&mut self.records);
+            if let (Some(limiter), Some(pairs)) = (self.limiters.at_mut(place), &mut self.pairs) {
+                let before = limiter.state.acks.acked;
+                pairs.show(flow, &mut limiter.state.acks);
+                limiter.state.acks.acked = before;
+                if let Some(ack) = limiter.state.acks.take(acked, marked, rtt, path.path(record)) {
+                    self.wake(place, at, |object, limiter| object.on_ack(&ack, limiter));
+                }
+            }
+            self.records = path;
+        }
+        self.records.close(record);
+        if done { self.end_pair(flow, at) } else { self.resume(flow, at) }
+    }
+
+    /// A flow is over for its source: all is acknowledged, or sent where nothing is.
+    pub(super) fn end_pair(&mut self, flow: FlowId, at: Moment<'_>) {
+        let key = self.key(at.net.hosts_of(flow).1, Some(flow));
+        self.timers.stop(flow.0, RTO);
+        if let Some(place) =
+            self.limiters.find(key).filter(|_| self.settings.plan.limiter_scope == Scope::Flow)
+        {
+            self.remove(place, key);
+        }
+        self.pairs.iter_mut().for_each(|pairs| pairs.end(flow));
+        self.journal.acknowledged.push((flow, at.now));
+    }
+
+    /// A flow that its window held back takes turns again, if it may.
+    fn resume(&mut self, flow: FlowId, at: Moment<'_>) {
+        if let Some(queue) = self.pairs.as_mut().and_then(|pairs| pairs.resume(flow)) {
+            self.join(queue, at);
+            self.must_look = true;
+        }
+    }
+
+    /// Nothing was acknowledged for so long that a flow may have to begin anew.
+    fn time_out(&mut self, flow: FlowId, at: Moment<'_>) {
+        let Some((anew, next)) = self.pairs.as_mut().map(|pairs| pairs.time_out(flow, at.now)) else {
+            return;
+        };
+        next.into_iter().for_each(|next| self.timers.start(flow.0, RTO, next));
+        if anew {
+            self.journal.out.transport.timeouts += 1;
+            let key = self.key(at.net.hosts_of(flow).1, Some(flow));
+            let own = self.settings.plan.limiter_scope == Scope::Flow;
+            if let Some(place) = self.limiters.find(key).filter(|_| own) {
+                self.wake(place, at, |object, limiter| object.on_loss(Loss::Timeout, limiter));
+            }
+            self.resume(flow, at);
+        }
+    }
+
+    /// Of a limiter with this key, its destination; none if it serves the whole host. And its flow, if that has a queue pair.
+    fn served(&self, key: u32, net: &Net) -> (Option<u32>, Option<FlowId>) {
+        let of_flow = self.pairs.is_some() && self.settings.plan.limiter_scope == Scope::Flow;
+        let flow = FlowId(key);
+        let dst = if of_flow { net.hosts_of(flow).1 } else { key };
+        ((key != WHOLE_HOST).then_some(dst), of_flow.then_some(flow))
+    }
+
     /// Builds a reaction point with its limiter, if the scheme has one for this flow.
-    pub(super) fn build(&mut self, dst: u32, at: Moment<'_>) -> Option<usize> {
+    pub(super) fn build(&mut self, dst: u32, pair: Option<FlowId>, at: Moment<'_>) -> Option<usize> {
         let (net, line_rate) = (at.net, self.settings.line_rate);
-        let flow = flow_of(self.settings.id, dst, net.hosts);
-        let (base_rtt, hops) = net.base_rtt(self.settings.id, dst, SMALLEST);
+        let flow = pair.unwrap_or_else(|| flow_of(self.settings.id, dst, net.hosts));
+        let (base_rtt, hops) = net.base_rtt_of(flow);
+        let own = pair.filter(|_| self.settings.plan.limiter_scope == Scope::Flow);
         let site = SourceSite {
             flow,
             src: NodeId(self.settings.id),
@@ -93,13 +185,13 @@ impl<F: Packet> Sender<F> {
             base_rtt,
             mtu: Bytes::new(u64::from(net.mtu)),
             hops,
-            size: None,
-            initial_rate: None,
+            size: own.and_then(|flow| Some(Bytes::new(net.flows.numbered(flow)?.bytes))),
+            initial_rate: own.and_then(|flow| self.pairs.as_mut()?.initial_rate(flow)),
         };
         let object = net.schemes[self.settings.scheme?].reaction_point(&site)?;
         let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);
         let state = LimiterState::new(line_rate, stream);
-        let limiter = RateLimiter::new(self.key(dst), object, state, self.settings.clock);
+        let limiter = RateLimiter::new(self.key(dst, pair), object, state, self.settings.clock);
         let place = self.limiters.insert(limiter);
         self.wake(place, at, |object, limiter| object.start(limiter));
         Some(place)
@@ -112,8 +204,12 @@ impl<F: Packet> Sender<F> {
         at: Moment<'_>,
         call: impl FnOnce(&mut dyn ReactionPoint, &mut Limiter<'_>),
     ) {
+        let Some(key) = self.limiters.at(place).map(|l| l.key) else { return };
+        let (dst, pair) = self.served(key, at.net);
         let Some(limiter) = self.limiters.at_mut(place) else { return };
-        let key = limiter.key;
+        if let (Some(flow), Some(pairs)) = (pair, &mut self.pairs) {
+            pairs.show(flow, &mut limiter.state.acks);
+        }
         let (rate, held) = (limiter.state.rate, limiter.holds());
         let mut actions = std::mem::take(&mut self.actions);
         let mut lent = Limiter::new(Time::from_ps(at.now), &mut limiter.state, &mut actions);
@@ -132,16 +228,21 @@ impl<F: Packet> Sender<F> {
             self.journal.events.add(at.now ^ u64::from(key) << 40, limiter.state.rate.bps().to_bits());
         }
         let (sent, holds) = (limiter.state.sent(), limiter.holds());
-        let who = who(key);
+        if let (Some(flow), Some(pairs)) = (pair, &mut self.pairs) {
+            pairs.take_window(flow, limiter.state.acks.window);
+        }
+        let who = Who::Reaction(dst);
         for action in actions.drain(..) {
             match action {
                 LimiterAction::StartTimer(slot, after) => {
                     self.timers.start(key, slot.0, at.now.saturating_add(after.as_ps()));
                 }
                 LimiterAction::StopTimer(slot) => self.timers.stop(key, slot.0),
-                LimiterAction::Probe(probe) => self.probe(probe, key, sent, at),
+                LimiterAction::Probe(probe) => self.probe(probe, (dst, pair), sent, at),
                 LimiterAction::Count(counter) => self.count(who, &counter, at.now),
-                LimiterAction::Gauge(gauge, value) => self.show(who, key, &gauge, value, at),
+                LimiterAction::Gauge(gauge, value) => {
+                    self.show(who, dst.unwrap_or(WHOLE_HOST), &gauge, value, at);
+                }
                 LimiterAction::Fail(cause) => self.fail(who, &cause, at.now),
             }
         }
@@ -152,11 +253,15 @@ impl<F: Packet> Sender<F> {
         }
         self.let_go(place, at);
         self.give_back(place);
+        pair.into_iter().for_each(|flow| self.resume(flow, at));
     }
 
     /// A timer expires: that of a gap, or one of a reaction point.
     pub(crate) fn expire(&mut self, at: Moment<'_>) {
         let Some((key, slot)) = self.timers.pop() else { return };
+        if slot == RTO {
+            return self.time_out(FlowId(key), at);
+        }
         let Some(place) = self.limiters.find(key) else { return };
         if slot == GAP {
             return self.let_go(place, at);
@@ -165,16 +270,22 @@ impl<F: Packet> Sender<F> {
         let patience = self.limiters.at_mut(place).map(|l| l.state.patience.expires(slot, now));
         match patience.unwrap_or(Ok(())) {
             Ok(()) => self.wake(place, at, |object, limiter| object.on_timer(slot, limiter)),
-            Err(cause) => self.fail(who(key), &cause, at.now),
+            Err(cause) => self.fail(Who::Reaction(self.served(key, at.net).0), &cause, at.now),
         }
     }
 
     /// Sends a probe of a flow that has `sent` so many bytes.
-    fn probe(&mut self, mut probe: Probe, key: u32, sent: u64, at: Moment<'_>) {
-        if let Err(cause) = at.net.may_probe(key == WHOLE_HOST, &probe) {
-            return self.fail(who(key), &cause, at.now);
+    fn probe(
+        &mut self,
+        mut probe: Probe,
+        (dst, pair): (Option<u32>, Option<FlowId>),
+        sent: u64,
+        at: Moment<'_>,
+    ) {
+        if let Err(cause) = at.net.may_probe(dst.is_none(), &probe) {
+            return self.fail(Who::Reaction(dst), &cause, at.now);
         }
-        let dst = key;
+        let Some(dst) = dst else { return };
         probe.sent_at = Time::from_ps(at.now);
         probe.sent_bytes = sent;
         self.journal.books.made(at.now, u64::from(SMALLEST));
@@ -184,7 +295,7 @@ impl<F: Packet> Sender<F> {
             (Class::Control, ProbeTarget::Destination) => (Lane::Control, To::Host(dst)),
             (Class::Control, ProbeTarget::Point(point)) => (Lane::Control, To::Point(point)),
         };
-        let flow = flow_of(self.settings.id, dst, at.net.hosts);
+        let flow = pair.unwrap_or_else(|| flow_of(self.settings.id, dst, at.net.hosts));
         self.queue_control(lane, Control { flow, to, says: Says::Probe(probe) }, at);
     }
 }

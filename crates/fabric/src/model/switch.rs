@@ -4,7 +4,7 @@
 //! bit has left. Control at priority takes no memory. This file is long because it follows a frame all the way.
 
 use super::agenda::{Event, Kind, Turn};
-use super::frame::{Body, Control, Frame, Lane, MANAGED, Pause, Says};
+use super::frame::{Body, Control, Data, Frame, Lane, MANAGED, Pause, Says};
 use super::management::Management;
 use super::memory::{Memory, Refusal};
 use super::packet::Packet;
@@ -15,7 +15,7 @@ use crate::check::{Books, Ledger, Stopped};
 use crate::net::Net;
 use crate::outcome::PortOutcome;
 use crate::spec::{RateChange, SwitchSpec};
-use cnsim_scheme_api::{Queue as View, RampAt, Rate, Slot};
+use cnsim_scheme_api::{Bytes, Hop, Queue as View, RampAt, Rate, Slot, Time};
 use std::collections::VecDeque;
 
 /// The queue of a class at an output.
@@ -94,6 +94,13 @@ impl Output {
         view(bytes, (self.port.link, self.service), &self.port.paused, now)
     }
 
+    /// The record of a frame of this length whose transmission begins.
+    fn hop(&self, len: u16, now: u64) -> Hop {
+        let queue = self.queued() + self.control_queued - u64::from(len);
+        let rate = self.port.link.map_or(Rate::ZERO, |link| link.rate);
+        Hop { rate, time: Time::from_ps(now), sent: self.departed, queue: Bytes::new(queue) }
+    }
+
     /// The frame that goes next now.
     fn next(&mut self) -> Option<Frame> {
         let Self { port, lanes, pauses, control, data, .. } = self;
@@ -168,9 +175,9 @@ impl Switch {
                 self.outputs[usize::from(port)].port.pause(pause, turn);
             }
             Body::Data(data) => {
-                let flow = data.flow(turn.net.hosts).0;
-                let index = self.management.index(turn.net);
-                let out = turn.net.route(index, data.dst, flow, data.number, &mut self.next_path);
+                let (index, flow) = (self.management.index(turn.net), data.flow(turn.net.hosts));
+                let seen = (data.number, false);
+                let out = turn.net.route_of(index, data.dst, flow, seen, &mut self.next_path);
                 self.store(usize::from(out), frame, turn);
             }
             Body::Control(control) => self.forward(frame, control, turn),
@@ -188,6 +195,7 @@ impl Switch {
                 let why = (why, self.memory[usize::from(class)].is_lossless());
                 let result = &mut self.outputs[out].result;
                 self.management.refuse(out, &data, why, result, turn.moment());
+                data.segment.into_iter().for_each(|segment| turn.records.close(segment.record));
             }
         }
         let Some(point) = self.outputs[out].point.as_mut().filter(|_| frame.lane == MANAGED) else { return };
@@ -249,6 +257,11 @@ impl Switch {
                 self.leave(out, &mut frame, turn);
             }
             let output = &mut self.outputs[out];
+            if let Body::Data(Data { segment: Some(segment), .. }) = &mut frame.body
+                && output.point.as_ref().is_some_and(|p| p.state.records)
+            {
+                segment.record = turn.records.push(segment.record, output.hop(frame.len, turn.now));
+            }
             let behind = output.data.first().map_or(0, |q| q.bytes) - u64::from(frame.len);
             if let (Body::Data(data), Some(point)) = (&mut frame.body, &mut output.point) {
                 data.marked |= point.marks(RampAt::Departure, behind);
@@ -358,10 +371,13 @@ impl Switch {
 
     /// Queues a control frame at an output: at priority, or among the data if there is room.
     fn queue_control(&mut self, out: usize, frame: Frame, turn: &mut Turn<'_>) {
-        if let Lane::Data(class) = frame.lane {
+        if let (Lane::Data(class), Body::Control(control)) = (frame.lane, &frame.body) {
             match self.admits(out, &frame, class) {
                 Ok(()) => self.enqueue(out, frame, class, turn),
-                Err(_) => self.management.books.discarded += 1,
+                Err(_) => {
+                    self.management.books.discarded += 1;
+                    turn.records.close(control.record());
+                }
             }
             return;
         }

@@ -8,6 +8,7 @@
 //! under way, but for a heap of those that were let go.
 
 use super::frame::SMALLEST;
+use cnsim_scheme_api::FlowId;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -26,6 +27,8 @@ pub(crate) struct FlowQueue {
     pub(crate) whole: u16,
     /// Class of its data.
     pub(crate) class: u8,
+    /// The flow, if it has a queue pair: that knows what is left of it.
+    pub(crate) pair: Option<FlowId>,
 }
 
 impl FlowQueue {

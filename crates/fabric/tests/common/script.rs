@@ -4,9 +4,9 @@
 use super::{bernoulli, single_switch, with_scheme};
 use cnsim_fabric::*;
 use cnsim_scheme_api::{
-    Ack, Acknowledger, Built, CongestionPoint, Counter, Feedback, FlowId, FrameView, Gauge, Limiter, NodeId,
-    Plan, PointControl, Probe, Queue, QueueSite, ReactionPoint, ReflectGate, Reflector, ReflectorControl,
-    Scheme, SinkSite, Slot, SourceSite, Time,
+    Ack, Acknowledger, Built, CongestionPoint, Counter, Feedback, FlowId, FrameView, Gauge, Limiter, Loss,
+    NodeId, Plan, PointControl, Probe, Queue, QueueSite, ReactionPoint, ReflectGate, Reflector,
+    ReflectorControl, Scheme, SinkSite, Slot, SourceSite, Time,
 };
 use std::sync::{Arc, Mutex};
 
@@ -46,6 +46,7 @@ pub(crate) enum AtPoint<'a> {
 pub(crate) enum AtSource<'a> {
     Start,
     Ack(&'a Ack<'a>),
+    Loss(Loss),
     Feedback(&'a Feedback),
     Bytes,
     Timer(Slot),
@@ -212,6 +213,7 @@ impl Script {
             AtSource::Ack(ack) => format!("ack {} {} {}", ack.rtt.as_ps(), ack.acked.get(), ack.marked),
             AtSource::Feedback(Feedback::User([a, b])) => format!("told {a} {b}"),
             AtSource::Feedback(f) => format!("told {f:?}"),
+            AtSource::Loss(loss) => format!("loss {loss:?} {}", limiter.next_seq().get()),
             AtSource::Bytes => format!("bytes {}", limiter.sent()),
             AtSource::Timer(slot) => format!("source timer {}", slot.0),
         });
@@ -262,6 +264,9 @@ impl ReactionPoint for Script {
     }
     fn on_ack(&mut self, ack: &Ack<'_>, limiter: &mut Limiter<'_>) {
         self.at_source(AtSource::Ack(ack), limiter);
+    }
+    fn on_loss(&mut self, loss: Loss, limiter: &mut Limiter<'_>) {
+        self.at_source(AtSource::Loss(loss), limiter);
     }
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
         self.at_source(AtSource::Feedback(feedback), limiter);

@@ -1,0 +1,322 @@
+//! Queue pairs: each finite flow under way has one at its source, which knows what is sent and what is acknowledged.
+//!
+//! A queue pair that may send waits for its turn among the others ([`super::transfers`]). One that its window holds back, or that has sent
+//! all, waits here for an acknowledgement. Bytes are numbered by flow, padding of a last frame aside.
+//!
+//! Where lost frames are sent again ([`Reliability::GoBackN`]), a NACK or a timeout lets a flow begin anew with the first byte that is
+//! not acknowledged. Elsewhere an acknowledgement counts what was lost before its frame, too.
+
+use super::transfers::FlowQueue;
+use crate::flows::Numbered;
+use crate::net::Net;
+use crate::paged::Paged;
+use crate::spec::{Reliability, TransportSpec, Window};
+use cnsim_scheme_api::network::AckState;
+use cnsim_scheme_api::{FlowId, Hop, Loss, Rate};
+
+/// Timer of a flow's next timeout; its object is the flow, not a limiter.
+pub(crate) const RTO: u8 = 9;
+
+/// Where a queue pair waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waits {
+    /// For its turn at the link.
+    Turn,
+    /// For its window, or with nothing to send for the last acknowledgement.
+    Ack,
+}
+
+/// A flow at its source.
+#[derive(Debug)]
+struct QueuePair {
+    /// What its limiter shares with the scheme, kept here.
+    acks: AckState,
+    /// The first byte that was never sent.
+    highest: u64,
+    /// It times out then, unless something is acknowledged, ps.
+    deadline: u64,
+    /// As it takes turns. Its bytes are those of the whole flow.
+    queue: FlowQueue,
+    initial_rate: Option<Rate>,
+    waits: Waits,
+}
+
+impl QueuePair {
+    fn size(&self) -> u64 {
+        self.queue.bytes
+    }
+    fn left(&self) -> u64 {
+        self.size() - self.acks.next_seq
+    }
+}
+
+/// What an acknowledgement does.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Progress {
+    /// Bytes that are acknowledged now and were not before.
+    pub(crate) newly: u64,
+    /// The flow begins anew with the first byte that is missing.
+    pub(crate) loss: Option<Loss>,
+    /// All is acknowledged.
+    pub(crate) done: bool,
+}
+
+/// The queue pairs of a host.
+#[derive(Debug)]
+pub(crate) struct QueuePairs {
+    transport: TransportSpec,
+    /// Those under way, and vacant places.
+    live: Vec<Option<QueuePair>>,
+    vacant: Vec<u32>,
+    /// By number of the flow, its place and one; 0 for none.
+    places: Paged<u32>,
+    line_rate: Rate,
+}
+
+impl QueuePairs {
+    /// None yet, at a host with such a link.
+    pub(crate) fn new(transport: TransportSpec, line_rate: Rate) -> Self {
+        Self { transport, live: Vec::new(), vacant: Vec::new(), places: Paged::default(), line_rate }
+    }
+    fn find(&mut self, flow: FlowId) -> Option<&mut QueuePair> {
+        let place = (self.places.get(flow.0) as usize).checked_sub(1)?;
+        self.live.get_mut(place)?.as_mut()
+    }
+    /// Is a flow under way?
+    pub(crate) fn has(&self, flow: FlowId) -> bool {
+        self.places.get(flow.0) > 0
+    }
+    /// A flow begins.
+    pub(crate) fn begin(&mut self, flow: FlowId, queue: FlowQueue, initial_rate: Option<Rate>, net: &Net) {
+        let mut acks = AckState::default();
+        acks.window = match self.transport.window {
+            Window::Scheme | Window::Off => u64::MAX,
+            Window::Fixed(bytes) => bytes.get(),
+            Window::Bdp => {
+                let (rtt, _) = net.base_rtt_of(flow);
+                (self.line_rate.bps() * rtt.as_secs_f64() / 8.0) as u64
+            }
+        };
+        let pair =
+            QueuePair { acks, highest: 0, deadline: u64::MAX, queue, initial_rate, waits: Waits::Turn };
+        let place = self.vacant.pop().map_or(self.live.len(), |place| place as usize);
+        self.live.resize_with(self.live.len().max(place + 1), || None);
+        self.live[place] = Some(pair);
+        *self.places.at(flow.0) = place as u32 + 1;
+    }
+    /// A flow is over.
+    pub(crate) fn end(&mut self, flow: FlowId) {
+        if let Some(place) = (self.places.get(flow.0) as usize).checked_sub(1) {
+            self.live[place] = None;
+            self.vacant.push(place as u32);
+            *self.places.at(flow.0) = 0;
+        }
+    }
+    /// The rate at which a flow is to begin, if the scenario gives one.
+    pub(crate) fn initial_rate(&mut self, flow: FlowId) -> Option<Rate> {
+        self.find(flow)?.initial_rate
+    }
+    /// Shows a limiter what is sent and acknowledged of its flow.
+    pub(crate) fn show(&mut self, flow: FlowId, shared: &mut AckState) {
+        if let Some(pair) = self.find(flow) {
+            shared.next_seq = pair.acks.next_seq;
+            shared.acked = shared.acked.max(pair.acks.acked);
+            shared.window = pair.acks.window;
+        }
+    }
+    /// The scheme has had its limiter in hand: the window that it sets holds, where the run leaves that to it.
+    pub(crate) fn take_window(&mut self, flow: FlowId, window: u64) {
+        let by_scheme = self.transport.window == Window::Scheme;
+        if let Some(pair) = self.find(flow).filter(|_| by_scheme) {
+            pair.acks.window = window;
+        }
+    }
+    /// The flow's turn has come: it as it takes turns, with what is left of it, and the number of the next byte. None if nothing is.
+    pub(crate) fn turn(&mut self, flow: FlowId) -> Option<(FlowQueue, u64)> {
+        let pair = self.find(flow)?;
+        let left = pair.left();
+        if left == 0 {
+            pair.waits = Waits::Ack;
+            return None;
+        }
+        Some((FlowQueue { bytes: left, ..pair.queue }, pair.acks.next_seq))
+    }
+    /// A frame of this length has left: was it sent before, may the flow take another turn, is it over for its source, and when does it time
+    /// out if that was not to happen yet?
+    pub(crate) fn sent(&mut self, flow: FlowId, len: u16, now: u64) -> (bool, bool, bool, Option<u64>) {
+        let transport = self.transport;
+        let Some(pair) = self.find(flow) else { return (false, false, false, None) };
+        let again = pair.acks.next_seq < pair.highest;
+        pair.acks.next_seq = (pair.acks.next_seq + u64::from(len)).min(pair.size());
+        pair.highest = pair.highest.max(pair.acks.next_seq);
+        let mut timeout = None;
+        if let Reliability::GoBackN { rto, .. } = transport.reliability
+            && pair.deadline == u64::MAX
+        {
+            pair.deadline = now.saturating_add(rto.as_ps());
+            timeout = Some(pair.deadline);
+        }
+        let more = pair.left() > 0 && pair.acks.in_flight() < pair.acks.window;
+        pair.waits = if more { Waits::Turn } else { Waits::Ack };
+        (again, more, pair.left() == 0 && transport.ack_every == 0, timeout)
+    }
+    /// An acknowledgement of all bytes below `acked`, or a NACK (`gap`): what it does. None if the flow is over.
+    pub(crate) fn acknowledge(&mut self, flow: FlowId, acked: u64, gap: bool, now: u64) -> Option<Progress> {
+        let transport = self.transport;
+        let pair = self.find(flow)?;
+        let newly = acked.saturating_sub(pair.acks.acked);
+        pair.acks.acked += newly;
+        let mut loss = None;
+        if let Reliability::GoBackN { rto, .. } = transport.reliability {
+            if newly > 0 {
+                pair.deadline = now.saturating_add(rto.as_ps());
+            }
+            if gap && acked == pair.acks.acked && pair.acks.next_seq > acked {
+                (pair.acks.next_seq, loss) = (acked, Some(Loss::Nack));
+            }
+        }
+        // What a timeout had begun anew with may have arrived before.
+        pair.acks.next_seq = pair.acks.next_seq.max(pair.acks.acked);
+        Some(Progress { newly, loss, done: pair.acks.acked >= pair.size() })
+    }
+    /// The timer of a flow's timeout expires. True: nothing was acknowledged for so long, and it begins anew. The next timeout, if any.
+    pub(crate) fn time_out(&mut self, flow: FlowId, now: u64) -> (bool, Option<u64>) {
+        let Reliability::GoBackN { rto, .. } = self.transport.reliability else { return (false, None) };
+        let Some(pair) = self.find(flow) else { return (false, None) };
+        if pair.acks.in_flight() == 0 {
+            pair.deadline = u64::MAX;
+            return (false, None);
+        }
+        if pair.deadline > now {
+            return (false, Some(pair.deadline));
+        }
+        pair.acks.next_seq = pair.acks.acked;
+        pair.deadline = now.saturating_add(rto.as_ps());
+        (true, Some(pair.deadline))
+    }
+    /// If the flow waits here, has something to send and room in its window, it takes turns from now on: as it takes them.
+    pub(crate) fn resume(&mut self, flow: FlowId) -> Option<FlowQueue> {
+        let pair = self.find(flow)?;
+        let may = pair.left() > 0 && pair.acks.in_flight() < pair.acks.window;
+        if pair.waits == Waits::Turn || !may {
+            return None;
+        }
+        pair.waits = Waits::Turn;
+        Some(pair.queue)
+    }
+    /// The flows under way to a host.
+    pub(crate) fn to(&self, dst: u32) -> impl Iterator<Item = FlowId> {
+        self.live
+            .iter()
+            .flatten()
+            .filter(move |pair| pair.queue.dst == dst)
+            .filter_map(|pair| pair.queue.pair)
+    }
+}
+
+/// What a destination makes of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Taken {
+    /// The frame is the next of its flow, or nothing is sent again: it is delivered.
+    pub(crate) wanted: bool,
+    /// An acknowledgement goes to the source: all bytes below this have arrived; and whether it is a NACK.
+    pub(crate) reply: Option<(u64, bool)>,
+}
+
+/// A flow at its destination.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sink {
+    /// The next byte.
+    expected: u64,
+    /// Frames since the last acknowledgement.
+    frames: u32,
+    /// When the last NACK was sent, and for which byte.
+    nacked: Option<(u64, u64)>,
+}
+
+/// The flows to a host, as acknowledgements count them.
+#[derive(Debug)]
+pub(crate) struct Sinks {
+    transport: TransportSpec,
+    /// By place among the flows to the host.
+    flows: Vec<Sink>,
+}
+
+impl Sinks {
+    /// Of so many flows to a host.
+    pub(crate) fn new(transport: TransportSpec, flows: usize) -> Self {
+        Self { transport, flows: vec![Sink::default(); flows] }
+    }
+    /// A frame of a flow has arrived, with this number of its first byte.
+    pub(crate) fn take(&mut self, flow: &Numbered, seq: u64, len: u16, marked: bool, now: u64) -> Taken {
+        let Some(sink) = self.flows.get_mut(flow.at as usize) else {
+            return Taken { wanted: true, reply: None };
+        };
+        let (every, end) = (self.transport.ack_every, flow.bytes.min(seq + u64::from(len)));
+        if let Reliability::GoBackN { nack_interval, .. } = self.transport.reliability
+            && seq != sink.expected
+        {
+            let lately = sink.nacked.is_some_and(|(at, byte)| {
+                byte == sink.expected && now.saturating_sub(at) < nack_interval.as_ps()
+            });
+            let gap = seq > sink.expected;
+            if gap && !lately {
+                sink.nacked = Some((now, sink.expected));
+            }
+            // A frame that has come before is acknowledged again: the last acknowledgement may be lost.
+            let reply = (!gap || !lately).then_some((sink.expected, gap));
+            return Taken { wanted: false, reply: reply.filter(|_| every > 0) };
+        }
+        sink.expected = sink.expected.max(end);
+        sink.frames += 1;
+        let due = sink.frames >= every || marked || end == flow.bytes;
+        if every == 0 || !due {
+            return Taken { wanted: true, reply: None };
+        }
+        sink.frames = 0;
+        Taken { wanted: true, reply: Some((sink.expected, false)) }
+    }
+}
+
+/// Telemetry on its way, beside the frames and acknowledgements that carry it.
+#[derive(Debug, Default)]
+pub(crate) struct Records {
+    paths: Vec<Vec<Hop>>,
+    vacant: Vec<u32>,
+}
+
+impl Records {
+    /// Writes a hop behind those of a record, or begins one for the number 0: its number.
+    pub(crate) fn push(&mut self, record: u32, hop: Hop) -> u32 {
+        let record = if record == 0 { self.open() } else { record };
+        self.paths[record as usize - 1].push(hop);
+        record
+    }
+    fn open(&mut self) -> u32 {
+        self.vacant.pop().unwrap_or_else(|| {
+            self.paths.push(Vec::new());
+            self.paths.len() as u32
+        })
+    }
+    /// What a record holds; none for the number 0.
+    pub(crate) fn path(&self, record: u32) -> &[Hop] {
+        (record as usize).checked_sub(1).map_or(&[], |at| &self.paths[at])
+    }
+    /// A record is no longer needed.
+    pub(crate) fn close(&mut self, record: u32) {
+        if let Some(path) = (record as usize).checked_sub(1).and_then(|at| self.paths.get_mut(at)) {
+            path.clear();
+            self.vacant.push(record);
+        }
+    }
+    /// A record of another store becomes one of this: its number here.
+    pub(crate) fn adopt(&mut self, from: &mut Records, record: u32) -> u32 {
+        if record == 0 {
+            return 0;
+        }
+        let here = self.open();
+        self.paths[here as usize - 1].clone_from(&from.paths[record as usize - 1]);
+        from.close(record);
+        here
+    }
+}
