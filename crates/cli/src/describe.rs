@@ -164,7 +164,7 @@ fn bearing(s: &Scenario, config: &Config) -> Vec<Vec<String>> {
                 if values.is_empty() {
                     continue;
                 }
-                values.join(" or ")
+                cnsim_problem::any_of(&values)
             }
         };
         rows.push(vec![

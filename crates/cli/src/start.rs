@@ -98,7 +98,7 @@ fn shape(kind: &str, hosts: usize, spines: Option<u16>) -> (String, usize) {
             let pods = if hosts < 64 { 2 } else { 4 };
             let each = hosts.div_ceil(2 * pods);
             let keys = format!(
-                "pods = {pods}\nleaves = 2         # in each pod\nspines = 2         # in each pod\ncores = 4\nper_switch = {each}    # hosts at a leaf"
+                "pods = {pods}\nleaves = 2    # in each pod\nspines = 2    # in each pod\ncores = 4\nper_switch = {each}    # hosts at a leaf"
             );
             (keys, 2 * pods * each)
         }
@@ -259,8 +259,21 @@ fn at_load(args: &NewArgs, load: u32) -> Result<String, Failure> {
         out,
         "\n# Parameters of the schemes that know them: cnsim explain SCHEME\n# [scheme.params]"
     );
-    out.push_str(TABLES);
-    Ok(out)
+    Ok(aligned(&out) + TABLES)
+}
+
+/// Gives the comments behind the keys of a table one column.
+fn aligned(text: &str) -> String {
+    let table = |keys: &str| {
+        let parts = || keys.lines().map(|line| line.split_once("    # ").unwrap_or((line, "")));
+        let column = parts().filter(|p| !p.1.is_empty()).map(|p| p.0.trim_end().len()).max().unwrap_or(0);
+        let line = |(key, about): (&str, &str)| match about {
+            "" => key.to_owned(),
+            _ => format!("{:column$}    # {about}", key.trim_end()),
+        };
+        parts().map(line).collect::<Vec<_>>().join("\n")
+    };
+    text.split("\n\n").map(table).collect::<Vec<_>>().join("\n\n") + "\n"
 }
 
 /// Queue above which DCQCN marks by this preset, on links of this rate.

@@ -51,22 +51,6 @@ fn sites_say_where_a_room_stands() {
 }
 
 #[test]
-fn scopes_are_of_flows_or_hosts() {
-    for (scope, sources, sinks) in [(Scope::Pair, 3, 3), (Scope::Host, 2, 2)] {
-        let script = script()
-            .plan(|p| (p.limiter_scope, p.reflector_scope, p.reflect) = (scope, scope, ReflectGate::Always))
-            .source(|_, _, _| {})
-            .sink(|_, _, _| {});
-        let mut spec = network(&[0.5, 0.3]);
-        // Flows 0 to 1, 0 to 2 and 1 to 2.
-        spec.hosts[0].sources[0].destinations = Destinations::Among(vec![NodeId(1), NodeId(2)]);
-        let seen = run_all(&script, spec).unwrap();
-        let starts = (seen.count("source starts"), seen.count("sink starts"));
-        assert_eq!(starts, (sources, sinks), "{scope:?}");
-    }
-}
-
-#[test]
 fn reaction_points_are_built_with_frames_or_by_feedback() {
     let base = script()
         .point(|at, _, ctl, _| {

@@ -10,6 +10,7 @@ use crate::points::{Point, points};
 use crate::record::RunRecord;
 use crate::scenario::{EMBEDDED, Ready};
 use cnsim_fabric::Organisation;
+use cnsim_problem::any_of;
 use cnsim_units::{Bytes, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -289,7 +290,7 @@ fn idle(case: &[&RunRecord]) -> Option<String> {
         "{:.0} % of the {} is idle, as nothing arrives {}, and rates are means over all of it: {}",
         (1.0 - busy / all) * 100.0,
         if whole { "run" } else { "measurement" },
-        early.into_iter().chain(late).collect::<Vec<_>>().join(" or "),
+        any_of(&early.into_iter().chain(late).collect::<Vec<_>>()),
         start
             .into_iter()
             .chain(stop)

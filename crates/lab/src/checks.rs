@@ -2,10 +2,10 @@
 //! effect here, are refused.
 
 use crate::assumptions::{self, ASSUMPTIONS};
-use crate::keys::{KEYS, MATRIX, Only, TABLES, find, varied};
+use crate::keys::{KEYS, MATRIX, Only, TABLES, find, renamed, varied};
 use crate::kinds::Kind;
 use crate::text::{Flat, Form, Leaf, Mark, Place};
-use cnsim_problem::{Problem, nearest};
+use cnsim_problem::{Problem, any_of, nearest};
 use cnsim_scheme_api::Registry;
 use std::collections::BTreeSet;
 
@@ -76,6 +76,9 @@ pub(crate) fn known_keys(flat: &Flat, registry: &Registry, problems: &mut Vec<Pr
 
 /// Known keys that an unknown one may stand for.
 fn near(path: &str, registry: &Registry) -> String {
+    if let Some(now) = renamed(path) {
+        return format!("write `{now}`: the key has a new name");
+    }
     let section = path.split('.').next().unwrap_or("");
     let matrix: Vec<String> = MATRIX.iter().map(|k| format!("matrix.{}", k.path)).collect();
     let all = || KEYS.iter().map(|k| k.path).chain(matrix.iter().map(String::as_str));
@@ -159,7 +162,7 @@ fn row_key(flat: &Flat, path: &str, key: &str, leaf: &Leaf, problems: &mut Vec<P
                 "run.seeds" => "write seeds = 10".into(),
                 _ => {
                     let all = MATRIX.iter().chain(KEYS).map(|k| k.path);
-                    nearest(key, all).filter(|n| *n != key).map_or_else(
+                    renamed(key).or(nearest(key, all)).filter(|n| *n != key).map_or_else(
                         || "a row sets keys of the scenario that change a run".into(),
                         |n| format!("did you mean `{n}`?"),
                     )
@@ -384,7 +387,7 @@ pub(crate) fn idle(flat: &Flat, path: &str) -> Option<(String, String)> {
         }
         Only::With(_, values) => (
             format!("has no effect with {other} = {now}"),
-            format!("remove it, or set {other} to {}", values.join(" or ")),
+            format!("remove it, or set {other} to {}", any_of(values)),
         ),
         _ => (format!("has no effect with {other} = {now}"), format!("remove it, or set {other} otherwise")),
     })

@@ -143,7 +143,7 @@ pub const KEYS: &[Key] = &[
     key("topology.spines", Kind::Integer(1, 4096), "2",
         "spine switches; with clos those of a pod").only("topology.kind", &["leaf-spine", "clos"]),
     key("topology.cores", Kind::Integer(1, 4096), "4",
-        "core switches: the first spine of each pod is joined to the first cores / spines of them, and so on")
+        "number of core switches. They form as many equal groups as a pod has spines. Spine N of a pod joins all cores of group N")
         .only("topology.kind", &["clos"]),
     key("topology.fabric_rate", Kind::Or("link", &LINK_RATE), "link",
         "rate of the links between switches; `link`: as topology.link_rate")
@@ -342,6 +342,14 @@ pub const MATRIX: &[Key] = &[
 pub const TABLES: &[&str] = &["traffic", "event", "group", "figure"];
 
 pub use crate::text::varied;
+
+/// Names that keys had before, each with that of today.
+const RENAMED: &[(&str, &str)] = &[("topology.uplink_rate", "topology.fabric_rate")];
+
+/// The name of today of a key that had another one.
+pub(crate) fn renamed(path: &str) -> Option<&'static str> {
+    RENAMED.iter().find(|(before, _)| *before == path).map(|(_, now)| *now)
+}
 
 /// Finds a key. `[[traffic]]` tables have the keys of the workload, and some of their own.
 pub fn find(path: &str) -> Option<&'static Key> {

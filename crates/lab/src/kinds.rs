@@ -3,7 +3,7 @@
 use crate::case::Dimension;
 use crate::flows::LoadCounts;
 use cnsim_fabric::{HostQueues, LimiterPosition, PauseTransport, Phase, Rounding, Ties};
-use cnsim_problem::{nearest, obeyed};
+use cnsim_problem::{any_of, nearest, obeyed};
 use cnsim_units::{Bytes, Rate, Time, UnitError};
 use serde_json::{Value as Json, json};
 use std::fmt;
@@ -357,8 +357,7 @@ where
             let meant: Vec<String> = meant.into_iter().map(|m| m.1).collect();
             let remedy = match &meant[..] {
                 [] => format!("write for example \"{}\"", e.example),
-                [one] => format!("did you mean {one}?"),
-                [many @ .., last] => format!("did you mean {} or {last}?", many.join(", ")),
+                some => format!("did you mean {}?", any_of(some)),
             };
             Err(Wrong::new(format!("`{text}`: {}", e.reason), remedy))
         }
@@ -437,7 +436,7 @@ fn chosen(text: &str, words: &[&str]) -> Result<(), Wrong> {
     }
     let near = nearest(text, words.iter().copied());
     let near = near.map_or_else(String::new, |n| format!("did you mean \"{n}\"? "));
-    Err(Wrong::new(format!("`{text}` is not a choice"), format!("{near}choose one of {}", words.join(" | "))))
+    Err(Wrong::new(format!("`{text}` is not a choice"), format!("{near}choose one of {}", any_of(words))))
 }
 
 /// Letters, digits, `-`, `_` and `.`, a letter or digit first.
@@ -470,7 +469,7 @@ mod tests {
         assert_eq!(remedy(&Kind::Percent, "0.5"), "did you mean \"50 %\"?");
         assert_eq!(rate.read("100Gbps"), Ok(Value::Rate(Rate::from_gbps(100.0))));
         assert_eq!(time.read("4us"), Ok(Value::Time(Time::from_us(4))));
-        assert!(remedy(&Kind::Choice(PauseMode::WORDS), "pfc").starts_with("choose one of on"));
+        assert!(remedy(&Kind::Choice(PauseMode::WORDS), "pfc").starts_with("choose one of on, "));
         assert!(!remedy(&Kind::Choice(PauseMode::WORDS), "pfc").contains("mean"));
     }
 

@@ -2,6 +2,7 @@
 
 use crate::keys::{KEYS, Key, MATRIX, Only, TABLES, find};
 use crate::kinds::Kind;
+use cnsim_problem::any_of;
 use cnsim_scheme_api::registry::PRESET;
 use cnsim_scheme_api::{ParamInfo, Registry};
 use serde_json::{Map, Value, json};
@@ -133,7 +134,7 @@ fn entry(k: &Key) -> Value {
     if let Value::Object(o) = &mut entry {
         let only = match k.only {
             Only::Always => String::new(),
-            Only::With(key, values) => format!(" (only where {key} is {})", values.join(" or ")),
+            Only::With(key, values) => format!(" (only where {key} is {})", any_of(values)),
             Only::Unless(key, value) => format!(" (not where {key} is {value})"),
         };
         o.insert("description".into(), json!(format!("{}{only}", k.doc)));

@@ -256,6 +256,14 @@ fn errors_name_what_was_meant() {
             &["did you mean `topology.fabric_rate`?"],
         ),
         (
+            whole("", "kind = \"leaf-spine\"\nuplink_rate = \"40 Gb/s\"", "none"),
+            &["write `topology.fabric_rate`: the key has a new name"],
+        ),
+        (
+            whole("", "kind = \"clo\"", "none"),
+            &["choose one of single-switch, core-edge,", "parking-lot or graph"],
+        ),
+        (
             whole("[[figure]]\nmetric = \"fct_p99\"", "hosts = 4", "none"),
             &["did you mean `completion_time_p99`?"],
         ),

@@ -82,7 +82,7 @@ impl Settings {
             .collect::<Result<_, _>>()?;
         let one_of = |key: &str, value: &str, known: &[&'static str]| {
             let at = known.iter().position(|k| *k == value);
-            at.ok_or_else(|| format!("{key} `{value}`: write {}", known.join(" or ")))
+            at.ok_or_else(|| format!("{key} `{value}`: write {}", cnsim_problem::any_of(known)))
         };
         let names = SCENES.each_ref().map(|s| s.name);
         let asked = pairs.iter().find(|p| p.0 == "scene").map_or(Ok(0), |p| one_of("scene", p.1, &names))?;

@@ -204,6 +204,15 @@ pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&
         .map(|(_, k)| k)
 }
 
+/// Words of which one is to be chosen: `a`, `a or b`, `a, b or c`.
+pub fn any_of(words: &[impl AsRef<str>]) -> String {
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    match &words[..] {
+        [many @ .., before, last] => [many, &[&format!("{before} or {last}")]].concat().join(", "),
+        _ => words.concat(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,6 +222,12 @@ mod tests {
         assert_eq!(nearest("emc", ["ecm", "bcn"].into_iter()), Some("ecm"));
         assert_eq!(nearest("xp", ["XP", "IN"].into_iter()), Some("XP"));
         assert_eq!(nearest("pfc", ["on", "off", "global"].into_iter()), None);
+    }
+
+    #[test]
+    fn a_choice_is_a_list() {
+        let text = |n: usize| any_of(&["a", "b", "c", "d"][..n]);
+        assert_eq!([0, 1, 2, 4].map(text), ["", "a", "a or b", "a, b, c or d"]);
     }
 
     #[test]

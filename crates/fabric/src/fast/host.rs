@@ -60,7 +60,7 @@ pub(crate) struct Host {
     /// The sending side has nothing to do before this time.
     next_due: u64,
     now: u64,
-    /// Nothing but its source and its link says before this time what the sending side does; 0: something else does.
+    /// Until this time only its source and its link decide what the sending side does; 0: something else may.
     alone_until: u64,
     /// It has one source, which is by chance, and one FIFO with none ahead of it.
     simple: bool,
