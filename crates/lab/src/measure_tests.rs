@@ -296,6 +296,7 @@ fn completion_by_hand() {
     let framing = settings.plans(0).iter().find(|p| p.finite()).unwrap().framing();
     let on_link = |bytes: u64| framing.on_link(Bytes::new(bytes)).get();
     let done = |src: u32, bytes: u64, us: u64| Completion {
+        flow: None,
         acknowledged: None,
         src: NodeId(src),
         bytes: on_link(bytes),
@@ -504,6 +505,7 @@ fn percentiles_of_completion_by_hand() {
             bytes,
             start: Time::from_us(5),
             end: Time::from_us(5 + us),
+            flow: None,
             acknowledged: None,
         })
         .collect();
