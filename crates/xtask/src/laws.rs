@@ -48,6 +48,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
         &["link.map_or(Rate::ZERO"],
     ),
     ("how a stamp lowers a tag", "crates/fabric/src/model/frame.rs", &[".min(rate)"]),
+    ("telemetry of a frame that leaves", "crates/fabric/src/model/switch.rs", &["records.push("]),
     ("when a rate of service changes", "crates/fabric/src/model/management.rs", &["changes.pop_front()"]),
     ("which slots have a frame", "crates/fabric/src/model/source.rs", &["0xFFFF_FFFF) <"]),
     ("which frames a host discards", "crates/fabric/src/model/sender.rs", &["source_discards += 1"]),
@@ -69,6 +70,18 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     ("effects of reaction points", "crates/fabric/src/model/steering.rs", &["limiter.state.retime"]),
     ("effects of reflectors", "crates/fabric/src/model/host.rs", &["src | SINK"]),
     ("when a limiter is released", "crates/fabric/src/model/pacing.rs", &["self.limiters.remove("]),
+    (
+        "which acknowledgements wake a reaction point",
+        "crates/scheme-api/src/acks.rs",
+        &["gate.per_window &&", "take(&mut self.newly)"],
+    ),
+    ("when a window holds a flow back", "crates/fabric/src/model/queue_pair.rs", &["in_flight() <"]),
+    (
+        "when a flow begins anew",
+        "crates/fabric/src/model/queue_pair.rs",
+        &["next_seq, loss) =", "next_seq = pair.acks.acked;"],
+    ),
+    ("which frames are acknowledged", "crates/fabric/src/model/queue_pair.rs", &["frames >= every"]),
     ("which virtual output queue is next", "crates/fabric/src/model/voq.rs", &["rotate_left(first + 1)"]),
     (
         "effects of congestion points",

@@ -48,6 +48,10 @@ impl QueuePair {
     fn left(&self) -> u64 {
         self.size() - self.acks.next_seq
     }
+    /// Has it something to send, and is less in flight than its window?
+    fn may_send(&self) -> bool {
+        self.left() > 0 && self.acks.in_flight() < self.acks.window
+    }
 }
 
 /// What an acknowledgement does.
@@ -156,7 +160,7 @@ impl QueuePairs {
             pair.deadline = now.saturating_add(rto.as_ps());
             timeout = Some(pair.deadline);
         }
-        let more = pair.left() > 0 && pair.acks.in_flight() < pair.acks.window;
+        let more = pair.may_send();
         pair.waits = if more { Waits::Turn } else { Waits::Ack };
         (again, more, pair.left() == 0 && transport.ack_every == 0, timeout)
     }
@@ -197,8 +201,7 @@ impl QueuePairs {
     /// If the flow waits here, has something to send and room in its window, it takes turns from now on: as it takes them.
     pub(crate) fn resume(&mut self, flow: FlowId) -> Option<FlowQueue> {
         let pair = self.find(flow)?;
-        let may = pair.left() > 0 && pair.acks.in_flight() < pair.acks.window;
-        if pair.waits == Waits::Turn || !may {
+        if pair.waits == Waits::Turn || !pair.may_send() {
             return None;
         }
         pair.waits = Waits::Turn;

@@ -96,9 +96,8 @@ impl Output {
 
     /// The record of a frame of this length whose transmission begins.
     fn hop(&self, len: u16, now: u64) -> Hop {
-        let queue = self.queued() + self.control_queued - u64::from(len);
-        let rate = self.port.link.map_or(Rate::ZERO, |link| link.rate);
-        Hop { rate, time: Time::from_ps(now), sent: self.departed, queue: Bytes::new(queue) }
+        let View { line_rate: rate, sent, arrived, .. } = self.view(now);
+        Hop { rate, time: Time::from_ps(now), sent, queue: Bytes::new(arrived - sent - u64::from(len)) }
     }
 
     /// The frame that goes next now.
