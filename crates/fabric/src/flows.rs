@@ -20,6 +20,21 @@ pub(crate) fn number(count: u32, flow: Option<u16>) -> u32 {
     flow.map_or(count, |flow| u32::from(flow) << 16 | count & 0xFFFF)
 }
 
+/// In place of a frame's number in its flow: control that goes back to the flow's source.
+pub(crate) const BACK: u32 = 0xFFFF;
+
+/// Lower half of the number of a frame: how many frames of its flow precede it, where that has a queue pair.
+pub(crate) fn number_in_flow(before: u64) -> u32 {
+    (before % u64::from(BACK)) as u32
+}
+
+/// How many frames of its flow precede a frame with this number, where about `expected` do.
+pub(crate) fn precede(number: u32, expected: u64) -> u64 {
+    let round = u64::from(BACK);
+    let ahead = (u64::from(number & 0xFFFF) + round - expected % round) % round;
+    if ahead > round / 2 { (expected + ahead).saturating_sub(round) } else { expected + ahead }
+}
+
 /// The flow that such a number names.
 #[inline]
 pub(crate) fn flow_of(number: u32) -> u16 {
@@ -85,6 +100,15 @@ pub(crate) struct Numbered {
     pub(crate) at: u32,
     /// Lower half of its number among the flows of its pair.
     pub(crate) number: u16,
+    /// Bytes of a whole frame on the link.
+    pub(crate) whole: u16,
+}
+
+impl Numbered {
+    /// Its frames.
+    pub(crate) fn frames(&self) -> u64 {
+        self.bytes.div_ceil(u64::from(self.whole))
+    }
 }
 
 /// All finite flows of a run.
@@ -92,6 +116,8 @@ pub(crate) struct Numbered {
 pub(crate) struct Flows {
     /// By number, where each has a queue pair; else empty.
     numbered: Vec<Numbered>,
+    /// Of these, by destination and place: their numbers.
+    ids: Vec<Vec<u32>>,
     /// By host and source, the number of its first flow, where each has a queue pair.
     first: BTreeMap<(u32, usize), u32>,
     /// By host and source, by start.
@@ -104,6 +130,7 @@ impl Flows {
     /// Those of all sources. Flows of a pair that begin at one moment are numbered by source, then as they are listed.
     pub(crate) fn new(spec: &RunSpec) -> Self {
         let mut flows = Self::default();
+        flows.ids.resize_with(if spec.transport.is_some() { spec.hosts.len() } else { 0 }, Vec::new);
         let mut incoming: BTreeMap<u32, (Vec<Incoming>, Vec<(u32, u32)>)> = BTreeMap::new();
         for (host, h) in spec.hosts.iter().enumerate() {
             let host = host as u32;
@@ -113,7 +140,8 @@ impl Flows {
             for (i, s) in each {
                 if spec.transport.is_some() {
                     flows.first.insert((host, i), flows.numbered.len() as u32);
-                    let none = Numbered { src: host, at: u32::MAX, ..Numbered::default() };
+                    let whole = s.frame.get().max(1) as u16;
+                    let none = Numbered { src: host, at: u32::MAX, whole, ..Numbered::default() };
                     flows.numbered.resize(flows.numbered.len() + s.transfers.len(), none);
                 }
                 all.extend(s.transfers.iter().map(|t| (i, t)));
@@ -141,6 +169,7 @@ impl Flows {
                 for &(id, (i, t)) in of_pair {
                     if let Some(flow) = flows.numbered.get_mut(id as usize) {
                         flow.at = to.len() as u32;
+                        flows.ids[t.dst.0 as usize].push(id);
                     }
                     to.push(Incoming::new(t, h.sources[i].frame.get().max(1)));
                 }
@@ -161,6 +190,14 @@ impl Flows {
     /// The flow of this number that has a queue pair.
     pub(crate) fn numbered(&self, flow: FlowId) -> Option<&Numbered> {
         self.numbered.get(flow.0 as usize)
+    }
+
+    /// The flow of a data frame with this number, where each has a queue pair.
+    pub(crate) fn find(&self, src: u32, dst: u32, number: u32) -> Option<FlowId> {
+        let ids = self.ids.get(dst as usize)?;
+        let pairs = &self.incoming.get(&dst)?.pairs;
+        let pair = pairs.binary_search_by_key(&src, |pair| pair.0).ok()?;
+        ids.get(pairs[pair].1 as usize + usize::from(flow_of(number))).map(|&id| FlowId(id))
     }
 
     /// The number of the first flow of a source, where each has a queue pair.

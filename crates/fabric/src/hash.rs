@@ -1,7 +1,7 @@
 //! By which hash flows are spread over equal paths ([`Routing`]).
 
 use crate::RunError;
-use crate::flows::flow_of;
+use crate::flows::{BACK, flow_of};
 use crate::mix::mix;
 use crate::spec::{Arrivals, HostSpec, Routing, RunSpec};
 
@@ -15,18 +15,19 @@ pub(crate) struct Salts {
     switches: Vec<u64>,
     /// Per host, with [`Routing::ForkHash`]: its address.
     addresses: Vec<u32>,
-    /// Flows have queue pairs: the lowest bit of a frame's number says that it goes back to its flow's source.
-    queue_pairs: bool,
+    /// Bits of a frame's number that tell flows of a pair apart: none, or its upper half, where flows have queue pairs..
+    of_pair: u32,
 }
 
 impl Salts {
     /// Those of a run. An error where the run needs numbers that its nodes' names do not have.
     pub(crate) fn new(spec: &RunSpec) -> Result<Self, RunError> {
         let n = spec.switches.len() as u64;
+        let of_pair = if spec.transport.is_some() { 0xFFFF_0000 } else { 0 };
         if spec.routing != Routing::ForkHash {
             let own =
                 |s: u64| if spec.routing == Routing::PolarisedHash { POLAR } else { salt(spec.seed, s) };
-            return Ok(Self { switches: (0..n).map(own).collect(), ..Self::default() });
+            return Ok(Self { switches: (0..n).map(own).collect(), of_pair, ..Self::default() });
         }
         let endless = |h: &HostSpec| h.sources.iter().any(|s| s.arrivals != Arrivals::Transfers);
         if let Some(host) = spec.hosts.iter().find(|h| endless(h)) {
@@ -42,7 +43,7 @@ impl Salts {
         };
         let switches = spec.switches.iter().map(|s| id(&s.name).map(u64::from)).collect::<Result<_, _>>()?;
         let addresses = spec.hosts.iter().map(|h| id(&h.name).map(address)).collect::<Result<_, _>>()?;
-        Ok(Self { switches, addresses, queue_pairs: spec.transport.is_some() })
+        Ok(Self { switches, addresses, of_pair })
     }
 
     /// Number of a switch, with [`Routing::ForkHash`].
@@ -50,17 +51,17 @@ impl Salts {
         self.switches[s]
     }
 
-    /// Hash of a flow at switch `s`, but for [`Routing::ForkHash`].
+    /// Hash of a flow at switch `s`, but for [`Routing::ForkHash`]. Flows with queue pairs have paths of their own.
     #[inline(always)]
-    pub(crate) fn of(&self, s: usize, flow: u32) -> u64 {
-        mix(u64::from(flow) ^ self.switches[s])
+    pub(crate) fn of(&self, s: usize, flow: u32, frame: u32) -> u64 {
+        mix(u64::from(flow) ^ u64::from(frame & self.of_pair) << 16 ^ self.switches[s])
     }
 
     /// Hash of the frame with this number, of a flow among so many hosts, with [`Routing::ForkHash`].
     pub(crate) fn fork(&self, s: usize, hosts: u32, flow: u32, frame: u32) -> u32 {
         let (src, dst) = (flow / hosts, flow % hosts);
         let port = (10_000 + u32::from(flow_of(frame))) & 0xFFFF;
-        let back = self.queue_pairs && frame & 1 == 1;
+        let back = self.of_pair > 0 && frame & 0xFFFF == BACK;
         let ports = if back { 100 | port << 16 } else { port | 100 << 16 };
         let words = [self.addresses[src as usize], self.addresses[dst as usize], ports];
         murmur3(words, self.switches[s] as u32)

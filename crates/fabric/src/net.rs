@@ -2,9 +2,10 @@
 //! This file is long because routes are computed beside the tables in which they are looked up.
 
 use crate::RunError;
-use crate::flows::Flows;
+use crate::flows::{BACK, Flows, Numbered};
 use crate::hash::Salts;
 use crate::mix::mix;
+use crate::model::{Control, SMALLEST};
 use crate::scheme::Managed;
 use crate::spec::{
     ClassSpec, ControlTransport, HostSpec, RateChange, Record, Rounding, Routing, RunSpec, Ties,
@@ -407,7 +408,10 @@ impl Net {
             let plan = h.scheme.map(|s| self.schemes[s].plan).unwrap_or_default();
             plan.reflect == ReflectGate::Never && plan.built == Built::OnFeedback
         };
-        let star = !self.halves.is_empty() && spec.switches.len() == 1 && spec.hosts.iter().all(only_data);
+        let star = !self.halves.is_empty()
+            && spec.transport.is_none()
+            && spec.switches.len() == 1
+            && spec.hosts.iter().all(only_data);
         if !star {
             return own;
         }
@@ -461,26 +465,18 @@ impl Net {
         numbered.unwrap_or((flow.0 / self.hosts, flow.0 % self.hosts))
     }
 
-    /// [`Net::route`] of a frame of a flow that may have a queue pair: a data frame, or control `back` to the source, whose addresses and
-    /// ports are exchanged.
-    pub(crate) fn route_of(
-        &self,
-        s: usize,
-        dst: u32,
-        flow: FlowId,
-        (number, back): (u32, bool),
-        next: &mut [u8],
-    ) -> u16 {
-        let Some(pair) = self.flows.numbered(flow) else {
-            return self.route(s, dst, flow.0, number, next);
-        };
-        let seen = match self.routing {
-            Routing::ForkHash if back => (pair.dst * self.hosts + pair.src, u32::from(pair.number) << 16 | 1),
-            Routing::ForkHash => (pair.src * self.hosts + pair.dst, u32::from(pair.number) << 16),
-            _ if back => (!flow.0, number),
-            _ => (flow.0, number),
-        };
-        self.route(s, dst, seen.0, seen.1, next)
+    /// Output port of switch `s` for control of a flow. Of a queue pair's it goes back to the source, with addresses and ports
+    /// exchanged.
+    pub(crate) fn route_control(&self, s: usize, dst: u32, flow: FlowId, next_path: &mut [u8]) -> u16 {
+        let back = |flow: &Numbered| (flow.dst * self.hosts + flow.src, u32::from(flow.number) << 16 | BACK);
+        let (flow, number) = self.flows.numbered(flow).map_or((flow.0, 0), back);
+        self.route(s, dst, flow, number, next_path)
+    }
+
+    /// Length of a control frame.
+    pub(crate) fn length_of(&self, control: &Control) -> u16 {
+        let acks = self.transport.filter(|_| control.is_acknowledgement());
+        acks.map_or(SMALLEST, |transport| transport.ack_length.get() as u16)
     }
 
     /// Output port of switch `s` towards another switch. `seen` has the fields of a frame that decide: destination, flow and number.
@@ -515,7 +511,7 @@ impl Net {
         } else if way.odd && self.routing == Routing::ForkHash {
             self.salts.fork(s, self.hosts, flow, seq).into()
         } else {
-            self.salts.of(s, flow)
+            self.salts.of(s, flow, seq)
         }
     }
 

@@ -7,9 +7,11 @@ mod common;
 
 use Traffic::{Bursts, Chance, Flows, Greedy, Rush};
 use cnsim_fabric::*;
-use cnsim_scheme_api::{ReflectGate, Time};
+use cnsim_scheme_api::{AckGate, Acks, Bytes, Class, Ramp, RampAt, ReflectGate, Scope, Time};
 use common::random::{ANY, Draws, Random, Traffic};
+use common::script::*;
 use common::shaker::{Shaker, act};
+use std::sync::Arc;
 
 /// What came of a test's networks.
 struct Sum(Vec<Outcome>);
@@ -447,4 +449,73 @@ fn the_earliest_failure_is_named() {
         whose.iter().all(|n| *n * 20 > seeds(80).count()),
         "{whose:?} of points, limiters, reflectors, and panics"
     );
+}
+
+/// A scheme that sets rates and windows by acknowledgements and losses, at random.
+fn by_acknowledgements(d: &mut Draws) -> Script {
+    let gate = AckGate { each: d.once_in(2), marked: d.once_in(2), per_window: d.once_in(2) };
+    let low = Bytes::from_kb(d.one(&[1, 5, 20]));
+    let ramp = Ramp {
+        low,
+        high: low * 4,
+        p_max: 0.5,
+        p_beyond: 1.0,
+        at: d.one(&[RampAt::Arrival, RampAt::Departure]),
+    };
+    let script = script().everywhere().plan(|p| (p.limiter_scope, p.acks) = (Scope::Flow, Acks::Needed));
+    let script = script.point(move |at, _, ctl, _| {
+        if let AtPoint::Start = at {
+            ctl.mark(ramp);
+        }
+    });
+    script.source(move |at, limiter, _| {
+        let u = 0.05 + limiter.uniform();
+        match at {
+            AtSource::Start => {
+                limiter.engage();
+                limiter.wake_on_acks(gate);
+            }
+            AtSource::Ack(ack) if ack.marked => limiter.set_window(Bytes::new(1 + (u * 9000.0) as u64)),
+            AtSource::Ack(_) => limiter.set_rate((limiter.rate() * (0.5 + u)).min(limiter.line_rate())),
+            AtSource::Loss(_) => limiter.set_rate(limiter.line_rate() * u.min(1.0)),
+            _ => limiter.retime(),
+        }
+        if u > 0.9 {
+            limiter.set_window(Bytes::MAX);
+            limiter.retime();
+        }
+    })
+}
+
+/// Queue pairs: acknowledgements, windows and frames that are sent again, under such a scheme, under one whose limiters are of pairs or
+/// hosts, and under none.
+#[test]
+fn flows_with_queue_pairs() {
+    let random = Random { stream: 21, traffic: &[Flows(20)], xoff: &[0, 0, 18], duration: (150, 600), ..ANY };
+    let sum = compare(&random, 80, |spec, seed| {
+        let d = &mut Draws::new(seed, 22);
+        let go_back_n =
+            Reliability::GoBackN { nack_interval: Time::from_us(d.one(&[0, 5, 50])), rto: Time::from_us(60) };
+        spec.transport = Some(TransportSpec {
+            reliability: d.one(&[Reliability::None, go_back_n, go_back_n]),
+            ack_every: d.one(&[1, 1, 2, 7]),
+            ack_class: d.one(&[Class::Data, Class::Data, Class::Control]),
+            ack_length: Bytes::new(64),
+            window: d.one(&[
+                Window::Scheme,
+                Window::Scheme,
+                Window::Off,
+                Window::Bdp,
+                Window::Fixed(Bytes::new(4000)),
+            ]),
+        });
+        spec.hosts.iter_mut().for_each(|h| h.queues = HostQueues::Fifo);
+        if d.once_in(2) {
+            common::with_scheme(spec, Arc::new(by_acknowledgements(d)));
+        }
+    });
+    sum.one_in(3, |out| out.hosts.iter().any(|h| h.transport.resent > 0));
+    sum.one_in(8, |out| out.hosts.iter().any(|h| h.transport.timeouts > 0));
+    sum.one_in(4, |out| out.hosts.iter().any(|h| h.transport.marked > 0));
+    sum.one_in(3, |out| out.hosts.iter().flat_map(|h| &h.completions).any(|c| c.acknowledged.is_some()));
 }

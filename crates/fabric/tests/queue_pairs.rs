@@ -167,6 +167,9 @@ fn telemetry_comes_back() {
             ctl.record_departures();
         }
     });
+    let why = run_all(&script, network_of(TRANSPORT, frames(1))).map(|_| ()).unwrap_err();
+    assert!(why.contains("Acks::Telemetry"), "{why}");
+    let script = script.plan(|p| p.acks = Acks::Telemetry);
     let mut spec = network_of(TRANSPORT, frames(3));
     // The port serves at half its rate: the second frame waits 1.2 us for the first, the third 2.4 us for the second.
     spec.changes = vec![change(0, 3, PORT, 5.0)];

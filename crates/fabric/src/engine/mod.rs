@@ -12,11 +12,12 @@ use crate::fast::inbox::Inbox;
 use crate::fast::sweep::Scratch;
 use crate::fast::switch::Switch;
 use crate::fast::wires::{FOREIGN, Wires};
-use crate::model::Packet;
+use crate::model::{Packet, SMALLEST};
 use crate::net::Net;
 use crate::outcome::Outcome;
 use crate::spec::{BufferSpec, PauseSpec, RunSpec, SwitchSpec};
 use crate::{Engine, Options, RunError};
+use cnsim_scheme_api::Acks;
 use cnsim_scheme_api::network::guarded;
 use std::collections::BTreeMap;
 
@@ -94,8 +95,10 @@ fn by_model(net: &Net, spec: &RunSpec, engine: Engine) -> Option<String> {
     let woken = |s| scheme_of(s).is_some_and(|i| net.schemes[i].plan.departures);
     if engine == Engine::Model {
         Some("the model's engine was asked for".into())
-    } else if net.transport.is_some() {
-        Some("the fast way does not know queue pairs".into())
+    } else if net.transport.is_some_and(|transport| transport.ack_length.get() != u64::from(SMALLEST)) {
+        Some("the fast way knows acknowledgements of 64 B".into())
+    } else if net.schemes.iter().any(|s| s.plan.acks == Acks::Telemetry) {
+        Some("the fast way does not record departures".into())
     } else if net.classes.len() > 1 {
         Some(format!("the fast way knows one class of data, not {}", net.classes.len()))
     } else if spec.switches.iter().any(woken) {

@@ -139,7 +139,7 @@ impl Frame {
             tag: ((self.word >> TAG) as u8, self.ext),
             marked: self.is_marked(),
             counted: self.word & COUNTED != 0,
-            segment: None,
+            record: 0,
         }
     }
     /// Marked by a ramp.

@@ -2,6 +2,7 @@
 //!
 //! This is the frame as the laws see it. On the wires of the fast engine it is packed into 24 bytes.
 
+use crate::net::Net;
 use crate::spec::ControlTransport;
 use cnsim_scheme_api::{Bytes, Feedback, FlowId, FrameView, NodeId, PointId, Probe, Tag};
 
@@ -76,7 +77,8 @@ pub(crate) struct Data {
     pub(crate) src: u32,
     /// Destination host.
     pub(crate) dst: u32,
-    /// Its number at its source: a running one, of which the upper half names a finite flow ([`crate::flows`]).
+    /// Its number at its source: a running one, of which the upper half names a finite flow ([`crate::flows`]). With a queue pair the
+    /// lower half is its number in the flow.
     pub(crate) number: u32,
     /// Is it of a finite flow?
     pub(crate) finite: bool,
@@ -88,18 +90,7 @@ pub(crate) struct Data {
     pub(crate) marked: bool,
     /// Its limiter has counted its bytes already: at the source it does so as the frame joins the FIFO.
     pub(crate) counted: bool,
-    /// Of a flow with a queue pair.
-    pub(crate) segment: Option<Segment>,
-}
-
-/// What a data frame of a queue pair carries besides.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Segment {
-    /// The flow.
-    pub(crate) flow: FlowId,
-    /// Number of its first byte in the flow.
-    pub(crate) seq: u64,
-    /// Number of its telemetry; 0 for none.
+    /// Of a flow with a queue pair, the number of its telemetry; 0 for none.
     pub(crate) record: u32,
 }
 
@@ -164,9 +155,9 @@ pub(crate) const EVERY_FLOW: FlowId = FlowId(u32::MAX);
 
 impl Data {
     /// As a scheme sees it, in a frame of this length.
-    pub(crate) fn view(&self, len: u16, hosts: u32, dropped: bool) -> FrameView {
+    pub(crate) fn view(&self, len: u16, net: &Net, dropped: bool) -> FrameView {
         FrameView {
-            flow: self.flow(hosts),
+            flow: self.flow(net),
             src: NodeId(self.src),
             dst: NodeId(self.dst),
             len: Bytes::new(u64::from(len)),
@@ -176,8 +167,14 @@ impl Data {
         }
     }
     /// Its flow: that of its queue pair, or its pair of hosts.
-    pub(crate) fn flow(&self, hosts: u32) -> FlowId {
-        self.segment.map_or(flow_of(self.src, self.dst, hosts), |segment| segment.flow)
+    pub(crate) fn flow(&self, net: &Net) -> FlowId {
+        self.queue_pair(net).unwrap_or_else(|| flow_of(self.src, self.dst, net.hosts))
+    }
+    /// Its flow, if that has a queue pair.
+    #[inline]
+    pub(crate) fn queue_pair(&self, net: &Net) -> Option<FlowId> {
+        net.transport?;
+        net.flows.find(self.src, self.dst, self.number)
     }
     /// Lowers its tag to a stamp.
     pub(crate) fn stamp(&mut self, stamp: (u8, u32)) {

@@ -4,11 +4,10 @@
 //! All but its end of the link is one body for both ways to run ([`Sides`]).
 
 use super::agenda::{Direct, Event, Kind, Moment, Turn};
-use super::frame::{Body, Control, Data, Frame, Lane, MANAGED, Says, Segment, To};
+use super::frame::{Body, Control, Frame, Lane, MANAGED, Says, To};
 use super::packet::Packet;
 use super::pause::Paused;
 use super::port::{Lanes, Transmitter};
-use super::queue_pair::Taken;
 use super::receiver::Receiver;
 use super::record::RateSeries;
 use super::sender::{Journal, Sender};
@@ -17,7 +16,7 @@ use crate::check::{Books, Failure, Ledger, Own, SINK, Who, broken};
 use crate::net::{Link, Net};
 use crate::spec::HostSpec;
 use cnsim_scheme_api::network::ReflectorAction;
-use cnsim_scheme_api::{Class, Feedback, FlowId, Time};
+use cnsim_scheme_api::{Class, FlowId, Time};
 
 /// The event of deferred feedback comes after the arrival of a frame at the same moment.
 const DEFERRED: u32 = 1;
@@ -104,6 +103,16 @@ impl<F: Packet> Sides<F> {
                 ReflectorAction::Gauge(gauge, value) => sender.show(who, src | SINK, &gauge, value, at),
                 ReflectorAction::Fail(cause) => sender.fail(who, &cause, at.now),
             }
+        }
+    }
+
+    /// Sends an acknowledgement: it takes a link, or none and is `direct`.
+    pub(crate) fn acknowledge(&mut self, message: Control, direct: &mut Vec<Direct>, at: Moment<'_>) {
+        let by_priority = at.net.transport.is_some_and(|transport| transport.ack_class == Class::Control);
+        match message.direct(self.sender.settings.id, at) {
+            Some(message) => direct.push(message),
+            None if by_priority => self.sender.queue_control(Lane::Control, message, at),
+            None => self.sender.queue_control(MANAGED, message, at),
         }
     }
 
@@ -217,14 +226,15 @@ impl Host {
             Body::Pause(pause) if sender.obeys_pause(pause, turn.now) => self.port.pause(pause, turn),
             Body::Pause(_) => {}
             Body::Data(data) => {
-                let sorted = receiver.sort(&frame, at);
-                if sorted.is_some_and(|(_, taken)| !taken.wanted) {
-                    receiver.deliveries.discard(&frame);
-                } else if receiver.take(&frame, at, &mut sender.journal.failure) {
-                    self.reflect(data.flow(at.net.hosts), turn);
+                let (follows, reply) = receiver.take(&frame, at, &mut sender.journal.failure);
+                if reply.is_none() {
+                    turn.records.close(data.record);
                 }
-                if let Some((segment, taken)) = sorted {
-                    self.acknowledge(&data, segment, taken, turn);
+                if follows {
+                    self.reflect(data.flow(at.net), turn);
+                }
+                if let Some(reply) = reply {
+                    self.sides.acknowledge(reply, &mut turn.out.direct, at);
                 }
             }
             Body::Control(Control { flow, says: Says::Feedback(feedback), .. }) => {
@@ -238,23 +248,6 @@ impl Host {
             }
         }
         self.settle(turn);
-    }
-
-    /// A frame of a queue pair has arrived: it is acknowledged, if that is due.
-    fn acknowledge(&mut self, data: &Data, segment: Segment, taken: Taken, turn: &mut Turn<'_>) {
-        let (at, Segment { flow, record, .. }) = (turn.moment(), segment);
-        let (Some((acked, gap)), Some(transport)) = (taken.reply, turn.net.transport) else {
-            return turn.records.close(record);
-        };
-        let (sent_at, marked) = (data.born, data.marked);
-        let says = Says::Feedback(Feedback::Acknowledgement { acked, sent_at, marked, gap, record });
-        let message = Control { flow, to: To::Host(data.src), says };
-        let sender = &mut self.sides.sender;
-        match message.direct(sender.settings.id, at) {
-            Some(direct) => turn.out.direct.push(direct),
-            None if transport.ack_class == Class::Control => sender.queue_control(Lane::Control, message, at),
-            None => sender.queue_control(MANAGED, message, at),
-        }
     }
 
     /// Feedback will be here without a link.

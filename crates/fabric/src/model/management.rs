@@ -88,7 +88,7 @@ impl To {
     pub(crate) fn next_hop(self, net: &Net, s: usize, flow: u32, next_path: &mut [u8]) -> NextHop {
         match self {
             To::Everyone => NextHop::Tree,
-            To::Host(host) => NextHop::Output(net.route_of(s, host, FlowId(flow), (0, true), next_path)),
+            To::Host(host) => NextHop::Output(net.route_control(s, host, FlowId(flow), next_path)),
             To::Point(point) => match net.point(point.0) {
                 Some((to, port)) if to == s => NextHop::Output(port),
                 Some((to, _)) => NextHop::Past(net.towards(s, to, (0, flow, 0), next_path)),

@@ -116,8 +116,9 @@ impl<F: Packet> Sender<F> {
         if self.limiters.is_empty() {
             return;
         }
-        let key = |dst| self.key(dst, frame.queue_pair());
-        let Some(place) = frame.data_to().and_then(|dst| self.limiters.find(key(dst))) else { return };
+        let Some(data) = frame.header() else { return };
+        let pair = if self.pairs.is_some() { data.queue_pair(at.net) } else { None };
+        let Some(place) = self.limiters.find(self.key(data.dst, pair)) else { return };
         self.limiters.at_mut(place).into_iter().for_each(|l| l.tag(frame, at.now));
         if frame.header().is_some_and(|data| !data.counted) {
             self.count_sent(place, frame.bytes(), at);

@@ -1,9 +1,8 @@
 //! A frame as the sending side of a host keeps it: as the model has it, or packed.
 
 use super::agenda::Moment;
-use super::frame::{Body, Control, Data, Frame, Lane, SMALLEST};
+use super::frame::{Body, Control, Data, Frame, Lane};
 use crate::check::Ledger;
-use cnsim_scheme_api::FlowId;
 
 /// What a frame is kept as at a host's sending side: as the model has it, or packed.
 pub(crate) trait Packet: Copy + std::fmt::Debug {
@@ -21,11 +20,6 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     #[inline]
     fn data_to(&self) -> Option<u32> {
         self.header().map(|data| data.dst)
-    }
-    /// The flow of a data frame, if that has a queue pair: a packed frame has none.
-    #[inline(always)]
-    fn queue_pair(&self) -> Option<FlowId> {
-        None
     }
     /// Enters it in a ledger, if it is data.
     fn enter(&self, ledger: &mut Ledger) {
@@ -45,18 +39,13 @@ impl Packet for Frame {
         Self::data(class, len, *data)
     }
     fn of_control(lane: Lane, control: Control, at: Moment<'_>, (): &mut ()) -> Self {
-        let acks = at.net.transport.filter(|_| control.is_acknowledgement());
-        let len = acks.map_or(SMALLEST, |transport| transport.ack_length.get() as u16);
-        Self { len, ..Self::control(lane, control) }
+        Self { len: at.net.length_of(&control), ..Self::control(lane, control) }
     }
     fn bytes(&self) -> u16 {
         self.len
     }
     fn header(&self) -> Option<Data> {
         self.as_data().copied()
-    }
-    fn queue_pair(&self) -> Option<FlowId> {
-        Some(self.as_data()?.segment?.flow)
     }
     fn set_counted(&mut self) {
         if let Body::Data(data) = &mut self.body {

@@ -6,9 +6,12 @@ use crate::net::{Link, Net};
 use crate::scheme::call as of_scheme;
 use cnsim_scheme_api::network::{Lent, PointAction, PointState, Purpose, Stream, rewritten};
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, FlowId, FrameView, PointControl, PointId, Probe, Queue, QueueSite, RampAt, Rate,
-    Slot, Tag, Time,
+    Acks, Bytes, CongestionPoint, FlowId, FrameView, PointControl, PointId, Probe, Queue, QueueSite, RampAt,
+    Rate, Slot, Tag, Time,
 };
+
+/// Why a point may not record departures.
+const NO_TELEMETRY: &str = "it records departures, but the plan of its scheme has no `acks: Acks::Telemetry`";
 
 /// Counts a data frame down: true where a congestion or reaction point may have to look.
 #[inline(always)]
@@ -61,6 +64,8 @@ pub(crate) struct Point {
     pub(crate) state: PointState,
     /// It is woken as frames leave.
     pub(crate) departures: bool,
+    /// Its scheme's frames may carry telemetry.
+    telemetry: bool,
     /// Start of a transmission that was marked or not as it began, by a ramp that has changed since: the fast way asks as it ends.
     pub(crate) decided: u64,
     /// Draws of the ramp.
@@ -79,6 +84,7 @@ impl Point {
         Some(Self {
             object,
             departures: scheme.plan.departures,
+            telemetry: scheme.plan.acks == Acks::Telemetry,
             decided: NEVER,
             state,
             draws: Stream::new(net.seed, port | 1 << 33, Purpose::Node),
@@ -116,6 +122,8 @@ impl Point {
             Ok(())
         };
         let done = may.and_then(|()| of_scheme(&mut self.object, call, |f| Box::new(f))?);
+        let unplanned = self.state.records && !self.telemetry;
+        let done = if unplanned { Err(NO_TELEMETRY.into()) } else { done };
         done.map_or_else(|cause| vec![PointAction::Fail(cause)], |()| actions)
     }
 

@@ -7,7 +7,8 @@
 //! not acknowledged. Elsewhere an acknowledgement counts what was lost before its frame, too.
 
 use super::transfers::FlowQueue;
-use crate::flows::Numbered;
+use crate::check::broken;
+use crate::flows::{Numbered, number_in_flow, precede};
 use crate::net::Net;
 use crate::paged::Paged;
 use crate::spec::{Reliability, TransportSpec, Window};
@@ -135,15 +136,16 @@ impl QueuePairs {
             pair.acks.window = window;
         }
     }
-    /// The flow's turn has come: it as it takes turns, with what is left of it, and the number of the next byte. None if nothing is.
-    pub(crate) fn turn(&mut self, flow: FlowId) -> Option<(FlowQueue, u64)> {
+    /// The flow's turn has come: it as it takes turns, with what is left of it, and the number of its next frame. None if nothing is.
+    pub(crate) fn turn(&mut self, flow: FlowId) -> Option<(FlowQueue, u32)> {
         let pair = self.find(flow)?;
         let left = pair.left();
         if left == 0 {
             pair.waits = Waits::Ack;
             return None;
         }
-        Some((FlowQueue { bytes: left, ..pair.queue }, pair.acks.next_seq))
+        let before = pair.acks.next_seq / u64::from(pair.queue.whole);
+        Some((FlowQueue { bytes: left, ..pair.queue }, number_in_flow(before)))
     }
     /// A frame of this length has left: was it sent before, may the flow take another turn, is it over for its source, and when does it time
     /// out if that was not to happen yet?
@@ -229,11 +231,11 @@ pub(crate) struct Taken {
 /// A flow at its destination.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sink {
-    /// The next byte.
+    /// Frames that have come in order, or are given up.
     expected: u64,
     /// Frames since the last acknowledgement.
     frames: u32,
-    /// When the last NACK was sent, and for which byte.
+    /// When the last NACK was sent, and after how many frames in order.
     nacked: Option<(u64, u64)>,
 }
 
@@ -250,34 +252,33 @@ impl Sinks {
     pub(crate) fn new(transport: TransportSpec, flows: usize) -> Self {
         Self { transport, flows: vec![Sink::default(); flows] }
     }
-    /// A frame of a flow has arrived, with this number of its first byte.
-    pub(crate) fn take(&mut self, flow: &Numbered, seq: u64, len: u16, marked: bool, now: u64) -> Taken {
-        let Some(sink) = self.flows.get_mut(flow.at as usize) else {
-            return Taken { wanted: true, reply: None };
-        };
-        let (every, end) = (self.transport.ack_every, flow.bytes.min(seq + u64::from(len)));
+    /// A frame of a flow has arrived.
+    pub(crate) fn take(&mut self, flow: &Numbered, number: u32, marked: bool, now: u64) -> Taken {
+        let Some(sink) = self.flows.get_mut(flow.at as usize) else { broken("a flow without a sink") };
+        let (every, before) = (self.transport.ack_every, precede(number, sink.expected));
+        let acked = |frames: u64| flow.bytes.min(frames * u64::from(flow.whole));
         if let Reliability::GoBackN { nack_interval, .. } = self.transport.reliability
-            && seq != sink.expected
+            && before != sink.expected
         {
-            let lately = sink.nacked.is_some_and(|(at, byte)| {
-                byte == sink.expected && now.saturating_sub(at) < nack_interval.as_ps()
+            let lately = sink.nacked.is_some_and(|(at, frames)| {
+                frames == sink.expected && now.saturating_sub(at) < nack_interval.as_ps()
             });
-            let gap = seq > sink.expected;
+            let gap = before > sink.expected;
             if gap && !lately {
                 sink.nacked = Some((now, sink.expected));
             }
             // A frame that has come before is acknowledged again: the last acknowledgement may be lost.
-            let reply = (!gap || !lately).then_some((sink.expected, gap));
-            return Taken { wanted: false, reply: reply.filter(|_| every > 0) };
+            let reply = (!gap || !lately).then_some((acked(sink.expected), gap));
+            return Taken { wanted: false, reply };
         }
-        sink.expected = sink.expected.max(end);
+        sink.expected = sink.expected.max(before + 1);
         sink.frames += 1;
-        let due = sink.frames >= every || marked || end == flow.bytes;
+        let due = sink.frames >= every || marked || before + 1 == flow.frames();
         if every == 0 || !due {
             return Taken { wanted: true, reply: None };
         }
         sink.frames = 0;
-        Taken { wanted: true, reply: Some((sink.expected, false)) }
+        Taken { wanted: true, reply: Some((acked(sink.expected), false)) }
     }
 }
 

@@ -2,7 +2,7 @@
 //! what reflectors ask for ([`super::host`]).
 
 use super::agenda::Moment;
-use super::frame::{Frame, Segment};
+use super::frame::{Control, Says, To};
 use super::packet::Packet;
 use super::queue_pair::{Sinks, Taken};
 use super::record::Deliveries;
@@ -13,7 +13,7 @@ use crate::scheme::call;
 use crate::timers::Timers;
 use cnsim_scheme_api::network::{Lent, Purpose, ReflectorAction, ReflectorState, Stream};
 use cnsim_scheme_api::{
-    FlowId, NodeId, Plan, Probe, Rate, Reflector, ReflectorControl, Scope, SinkSite, Slot, Time,
+    Feedback, FlowId, NodeId, Plan, Probe, Rate, Reflector, ReflectorControl, Scope, SinkSite, Slot, Time,
 };
 
 /// A reflector, what it shares with the network, and the flow that it was built for.
@@ -38,6 +38,16 @@ impl Ears {
     }
     fn get(&self, key: u32) -> Option<&Ear> {
         self.list.get(self.find(key)?)
+    }
+}
+
+/// The number of the reflector of frames from this host, of a flow that has a queue pair or of none.
+#[inline(always)]
+fn key_of(scope: Scope, src: u32, pair: impl FnOnce() -> Option<FlowId>) -> u32 {
+    match scope {
+        Scope::Host => 0,
+        Scope::Pair => src,
+        Scope::Flow => pair().map_or(src, |flow| flow.0),
     }
 }
 
@@ -83,34 +93,57 @@ impl Receiver {
 
     /// The number of the reflector of flows from this host.
     pub(super) fn key(&self, flow: FlowId, net: &Net) -> u32 {
-        self.key_of(net.hosts_of(flow).0, self.sinks.is_some().then_some(flow))
+        key_of(self.plan.reflector_scope, net.hosts_of(flow).0, || self.sinks.is_some().then_some(flow))
     }
+
+    /// A data frame has arrived: true if something follows, and the acknowledgement that it calls for, if any.
     #[inline(always)]
-    fn key_of(&self, src: u32, pair: Option<FlowId>) -> u32 {
-        match (self.plan.reflector_scope, pair) {
-            (Scope::Host, _) => 0,
-            (Scope::Flow, Some(flow)) => flow.0,
-            _ => src,
+    pub(crate) fn take<F: Packet>(
+        &mut self,
+        frame: &F,
+        at: Moment<'_>,
+        failure: &mut Failure,
+    ) -> (bool, Option<Control>) {
+        if self.sinks.is_none() {
+            (self.deliver(frame, at, failure), None)
+        } else {
+            self.sort(frame, at, failure)
         }
     }
 
-    /// What becomes of a frame of a flow with a queue pair, if it is one.
-    pub(super) fn sort(&mut self, frame: &Frame, at: Moment<'_>) -> Option<(Segment, Taken)> {
-        let data = frame.as_data()?;
-        let (segment, sinks) = (data.segment?, self.sinks.as_mut()?);
-        let flow = at.net.flows.numbered(segment.flow)?;
-        Some((segment, sinks.take(flow, segment.seq, frame.len, data.marked, at.now)))
+    /// A frame of a flow with a queue pair has arrived: it is delivered or discarded, and may be acknowledged.
+    #[inline(never)]
+    fn sort<F: Packet>(
+        &mut self,
+        frame: &F,
+        at: Moment<'_>,
+        failure: &mut Failure,
+    ) -> (bool, Option<Control>) {
+        let (Some(data), Some(sinks)) = (frame.header(), &mut self.sinks) else { return (false, None) };
+        let Some(flow) = data.queue_pair(at.net) else { broken("a frame of no queue pair") };
+        let Some(numbered) = at.net.flows.numbered(flow) else { broken("a queue pair of no flow") };
+        let Taken { wanted, reply } = sinks.take(numbered, data.number, data.marked, at.now);
+        let reply = reply.map(|(acked, gap)| {
+            let (sent_at, marked, record) = (data.born, data.marked, data.record);
+            let feedback = Feedback::Acknowledgement { acked, sent_at, marked, gap, record };
+            Control { flow, to: To::Host(data.src), says: Says::Feedback(feedback) }
+        });
+        let follows = if wanted { self.deliver(frame, at, failure) } else { false };
+        if !wanted {
+            self.deliveries.discard(frame);
+        }
+        (follows, reply)
     }
 
-    /// A data frame has arrived: true if something follows. A failure if it is of no flow that is expected.
+    /// A data frame is delivered: true if something follows. A failure if it is of no flow that is expected.
     #[inline(always)]
-    pub(crate) fn take<F: Packet>(&mut self, frame: &F, at: Moment<'_>, failure: &mut Failure) -> bool {
+    fn deliver<F: Packet>(&mut self, frame: &F, at: Moment<'_>, failure: &mut Failure) -> bool {
         if let Err(cause) = self.deliveries.take(at, frame) {
             failure.note(at.now, Who::Receiver, &cause);
         }
         let Some(data) = frame.header() else { return false };
-        let key = self.key_of(data.src, frame.queue_pair());
-        let (plan, ears, key) = (&self.plan, &mut self.ears, || key);
+        let (plan, ears) = (&self.plan, &mut self.ears);
+        let key = || key_of(plan.reflector_scope, data.src, || data.queue_pair(at.net));
         // The gate of its reflector, or the plan's where there is none yet.
         let own = if self.own_gates { ears.get(key()) } else { None };
         let gate = own.map_or(&plan.reflect, |ear| &ear.state.gate);
@@ -130,7 +163,7 @@ impl Receiver {
     #[inline(never)]
     fn show<F: Packet>(&mut self, frame: &F, at: Moment<'_>) -> bool {
         let Some(data) = frame.header() else { return false };
-        let frame = data.view(frame.bytes(), at.net.hosts, false);
+        let frame = data.view(frame.bytes(), at.net, false);
         if !self.plan.reflect.return_tag(frame.tag, &mut self.actions)
             && let Some(place) = self.reflector(frame.flow, at)
         {

@@ -1,6 +1,7 @@
 //! What is written down of single frames and moments: deliveries at a host, queues at a switch.
 
 use super::agenda::{Moment, NEVER};
+use super::frame::flow_of;
 use super::packet::Packet;
 use crate::check::{Hash, Ledger, broken};
 use crate::flows::Arrived;
@@ -72,9 +73,12 @@ impl Deliveries {
         self.latency_sum += latency;
         self.latency_max = self.latency_max.max(latency);
         self.got.enter(data.src, data.dst, data.number);
-        self.hash.add(at.now, u64::from(data.flow(at.net.hosts).0) << 32 | u64::from(data.number));
+        self.hash.add(
+            at.now,
+            u64::from(flow_of(data.src, data.dst, at.net.hosts).0) << 32 | u64::from(data.number),
+        );
         self.last = at.now;
-        self.detail.as_mut().map_or(Ok(()), |detail| detail.take(at.now, frame))
+        self.detail.as_mut().map_or(Ok(()), |detail| detail.take(at, frame))
     }
 
     /// A data frame has arrived that came before, or out of order where that is not wanted.
@@ -104,7 +108,8 @@ impl Deliveries {
 
 impl Detail {
     #[inline(never)]
-    fn take<F: Packet>(&mut self, now: u64, frame: &F) -> Result<(), String> {
+    fn take<F: Packet>(&mut self, at: Moment<'_>, frame: &F) -> Result<(), String> {
+        let now = at.now;
         let (Some(frame), len) = (frame.header(), frame.bytes()) else { return Ok(()) };
         let bits = u64::from(len) * 8;
         if let Some(n) = self.histogram.get_mut(latency_bucket(Time::from_ps(now - frame.born))) {
@@ -121,7 +126,7 @@ impl Detail {
         }
         if frame.finite {
             let done = self.flows.take(now, frame.src, frame.number, len)?;
-            let flow = frame.segment.map(|segment| segment.flow);
+            let flow = frame.queue_pair(at.net);
             self.completions.extend(done.map(|done| Completion { flow, ..done }));
         }
         Ok(())

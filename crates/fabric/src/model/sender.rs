@@ -4,7 +4,7 @@
 //! go in [`super::pacing`]; what messages do is in [`super::steering`].
 
 use super::agenda::{Deferred, Moment};
-use super::frame::{Control, Data, Lane, MANAGED, Pause, Says, Segment};
+use super::frame::{Control, Data, Lane, MANAGED, Pause, Says};
 use super::limiter::{Limiters, key_of};
 use super::packet::Packet;
 use super::port::Lanes;
@@ -91,7 +91,8 @@ pub(crate) struct Queues<F> {
 pub(crate) struct OfFlow {
     number: u16,
     counted: bool,
-    segment: Option<Segment>,
+    /// Its number in the flow, if that has a queue pair.
+    in_flow: Option<u32>,
 }
 
 /// The sending side.
@@ -274,13 +275,15 @@ impl<F: Packet> Sender<F> {
     #[inline]
     pub(crate) fn make(&mut self, offer: Offer, flow: Option<OfFlow>, found: bool, now: u64) -> F {
         let (src, dst, finite) = (self.settings.id, offer.dst, flow.is_some());
-        let (counted, segment) = flow.map_or((false, None), |flow| (flow.counted, flow.segment));
-        let number = number(self.generated, flow.map(|flow| flow.number));
+        let counted = flow.is_some_and(|flow| flow.counted);
+        let count = flow.and_then(|flow| flow.in_flow).unwrap_or(self.generated);
+        let number = number(count, flow.map(|flow| flow.number));
         if found {
             self.made.enter(src, dst, number);
         }
         self.generated = self.generated.wrapping_add(1);
-        let data = Data { src, dst, number, finite, born: now, tag: (0, 0), marked: false, counted, segment };
+        let data =
+            Data { src, dst, number, finite, born: now, tag: (0, 0), marked: false, counted, record: 0 };
         F::of_data(offer.class, offer.len, &data)
     }
 
@@ -389,16 +392,16 @@ impl<F: Packet> Sender<F> {
                 Next::Nobody => return None,
                 Next::Held(limiter) => self.let_go(limiter, at),
                 Next::Goes { flow, limiter, counted } => {
-                    let (flow, segment) = match flow.pair {
+                    let (flow, in_flow) = match flow.pair {
                         None => (flow, None),
                         Some(pair) => match self.pairs.as_mut().and_then(|pairs| pairs.turn(pair)) {
-                            Some((flow, seq)) => (flow, Some(Segment { flow: pair, seq, record: 0 })),
+                            Some((flow, number)) => (flow, Some(number)),
                             None => continue,
                         },
                     };
                     self.transfers.flows_next = false;
                     let offer = Offer { dst: flow.dst, len: flow.next_len(), class };
-                    let of_flow = OfFlow { number: flow.number, counted, segment };
+                    let of_flow = OfFlow { number: flow.number, counted, in_flow };
                     let frame = self.make(offer, Some(of_flow), true, at.now);
                     if let Some(pair) = flow.pair {
                         self.sent_segment(pair, flow, frame.bytes(), at);

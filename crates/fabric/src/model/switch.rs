@@ -4,7 +4,7 @@
 //! bit has left. Control at priority takes no memory. This file is long because it follows a frame all the way.
 
 use super::agenda::{Event, Kind, Turn};
-use super::frame::{Body, Control, Data, Frame, Lane, MANAGED, Pause, Says};
+use super::frame::{Body, Control, Frame, Lane, MANAGED, Pause, Says, flow_of};
 use super::management::Management;
 use super::memory::{Memory, Refusal};
 use super::packet::Packet;
@@ -174,9 +174,9 @@ impl Switch {
                 self.outputs[usize::from(port)].port.pause(pause, turn);
             }
             Body::Data(data) => {
-                let (index, flow) = (self.management.index(turn.net), data.flow(turn.net.hosts));
-                let seen = (data.number, false);
-                let out = turn.net.route_of(index, data.dst, flow, seen, &mut self.next_path);
+                let index = self.management.index(turn.net);
+                let flow = flow_of(data.src, data.dst, turn.net.hosts).0;
+                let out = turn.net.route(index, data.dst, flow, data.number, &mut self.next_path);
                 self.store(usize::from(out), frame, turn);
             }
             Body::Control(control) => self.forward(frame, control, turn),
@@ -194,7 +194,7 @@ impl Switch {
                 let why = (why, self.memory[usize::from(class)].is_lossless());
                 let result = &mut self.outputs[out].result;
                 self.management.refuse(out, &data, why, result, turn.moment());
-                data.segment.into_iter().for_each(|segment| turn.records.close(segment.record));
+                turn.records.close(data.record);
             }
         }
         let Some(point) = self.outputs[out].point.as_mut().filter(|_| frame.lane == MANAGED) else { return };
@@ -256,10 +256,10 @@ impl Switch {
                 self.leave(out, &mut frame, turn);
             }
             let output = &mut self.outputs[out];
-            if let Body::Data(Data { segment: Some(segment), .. }) = &mut frame.body
+            if let Body::Data(data) = &mut frame.body
                 && output.point.as_ref().is_some_and(|p| p.state.records)
             {
-                segment.record = turn.records.push(segment.record, output.hop(frame.len, turn.now));
+                data.record = turn.records.push(data.record, output.hop(frame.len, turn.now));
             }
             let behind = output.data.first().map_or(0, |q| q.bytes) - u64::from(frame.len);
             if let (Body::Data(data), Some(point)) = (&mut frame.body, &mut output.point) {
@@ -273,7 +273,7 @@ impl Switch {
     fn leave(&mut self, out: usize, frame: &mut Frame, turn: &mut Turn<'_>) {
         let len = frame.len;
         let Body::Data(data) = &mut frame.body else { return };
-        let mut view = data.view(len, turn.net.hosts, false);
+        let mut view = data.view(len, turn.net, false);
         self.wake(out, Verb::Departure(&mut view), turn);
         data.marked = view.marked;
         data.tag = view.tag.pack();
@@ -321,7 +321,7 @@ impl Switch {
         let stored =
             if dropped { frame } else { output.data.first().and_then(|q| q.frames.back()).unwrap_or(frame) };
         let Some(&data) = stored.as_data() else { return };
-        let mut view = data.view(frame.len, turn.net.hosts, dropped);
+        let mut view = data.view(frame.len, turn.net, dropped);
         self.wake(out, Verb::Sample(&mut view), turn);
         let managed = self.outputs[out].data.first_mut().filter(|_| !dropped);
         if let Some(Body::Data(stored)) = managed.and_then(|q| q.frames.back_mut()).map(|f| &mut f.body) {

@@ -23,7 +23,7 @@ impl Switch {
         if !wakes {
             return self.look_ahead(out, to_come.frames_after, 0);
         }
-        let mut view = frame.header().view(frame.len, net.hosts, dropped);
+        let mut view = frame.header().view(frame.len, net, dropped);
         self.wake(out, Verb::Sample(&mut view), to_come, net);
         let stored = self.ports[out].data.entries_mut().iter_mut().nth_back(to_come.frames_after);
         if let Some(Entry { frame, .. }) = stored.filter(|_| !dropped) {
