@@ -4,7 +4,7 @@
 //! All but its end of the link is one body for both ways to run ([`Sides`]).
 
 use super::agenda::{Direct, Event, Kind, Moment, Turn};
-use super::frame::{Body, Control, Frame, Lane, MANAGED, Says, To};
+use super::frame::{Body, Control, Data, Frame, Lane, MANAGED, Says, To};
 use super::packet::Packet;
 use super::pause::Paused;
 use super::port::{Lanes, Transmitter};
@@ -106,8 +106,18 @@ impl<F: Packet> Sides<F> {
         }
     }
 
+    /// A data frame has arrived, and something follows.
+    pub(crate) fn answer(&mut self, data: &Data, direct: &mut Vec<Direct>, at: Moment<'_>) {
+        if !self.receiver.actions.is_empty() {
+            self.reflect(data.flow(at.net), direct, at);
+        }
+        if let Some(reply) = self.receiver.reply.take() {
+            self.acknowledge(reply, direct, at);
+        }
+    }
+
     /// Sends an acknowledgement: it takes a link, or none and is `direct`.
-    pub(crate) fn acknowledge(&mut self, message: Control, direct: &mut Vec<Direct>, at: Moment<'_>) {
+    fn acknowledge(&mut self, message: Control, direct: &mut Vec<Direct>, at: Moment<'_>) {
         let by_priority = at.net.transport.is_some_and(|transport| transport.ack_class == Class::Control);
         match message.direct(self.sender.settings.id, at) {
             Some(message) => direct.push(message),
@@ -226,15 +236,12 @@ impl Host {
             Body::Pause(pause) if sender.obeys_pause(pause, turn.now) => self.port.pause(pause, turn),
             Body::Pause(_) => {}
             Body::Data(data) => {
-                let (follows, reply) = receiver.take(&frame, at, &mut sender.journal.failure);
-                if reply.is_none() {
+                let follows = receiver.take(&frame, at, &mut sender.journal.failure);
+                if receiver.reply.is_none() {
                     turn.records.close(data.record);
                 }
                 if follows {
-                    self.reflect(data.flow(at.net), turn);
-                }
-                if let Some(reply) = reply {
-                    self.sides.acknowledge(reply, &mut turn.out.direct, at);
+                    self.sides.answer(&data, &mut turn.out.direct, at);
                 }
             }
             Body::Control(Control { flow, says: Says::Feedback(feedback), .. }) => {

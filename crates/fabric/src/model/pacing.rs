@@ -116,9 +116,10 @@ impl<F: Packet> Sender<F> {
         if self.limiters.is_empty() {
             return;
         }
-        let Some(data) = frame.header() else { return };
-        let pair = if self.pairs.is_some() { data.queue_pair(at.net) } else { None };
-        let Some(place) = self.limiters.find(self.key(data.dst, pair)) else { return };
+        let of_pair = |frame: &F| frame.header().and_then(|data| data.queue_pair(at.net));
+        let pair = if self.pairs.is_some() { of_pair(frame) } else { None };
+        let key = |dst| self.key(dst, pair);
+        let Some(place) = frame.data_to().and_then(|dst| self.limiters.find(key(dst))) else { return };
         self.limiters.at_mut(place).into_iter().for_each(|l| l.tag(frame, at.now));
         if frame.header().is_some_and(|data| !data.counted) {
             self.count_sent(place, frame.bytes(), at);

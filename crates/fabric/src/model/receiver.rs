@@ -64,13 +64,15 @@ pub(crate) struct Receiver {
     /// Draws of the gate.
     stream: Stream,
     ears: Ears,
+    /// The flows to the host, where they have queue pairs.
+    sinks: Option<Box<Sinks>>,
     /// What reflectors ask for, until that is carried out.
     pub(super) actions: Vec<ReflectorAction>,
     host: u32,
     line_rate: Rate,
     scheme: Option<usize>,
-    /// The flows to the host, where they have queue pairs.
-    sinks: Option<Box<Sinks>>,
+    /// The acknowledgement of the frame that was taken last, until it is sent.
+    pub(super) reply: Option<Control>,
 }
 
 impl Receiver {
@@ -88,6 +90,7 @@ impl Receiver {
             line_rate,
             scheme,
             sinks: net.transport.map(|transport| Box::new(Sinks::new(transport, net.flows.to(id).len()))),
+            reply: None,
         }
     }
 
@@ -96,34 +99,20 @@ impl Receiver {
         key_of(self.plan.reflector_scope, net.hosts_of(flow).0, || self.sinks.is_some().then_some(flow))
     }
 
-    /// A data frame has arrived: true if something follows, and the acknowledgement that it calls for, if any.
+    /// A data frame has arrived: true if something follows.
     #[inline(always)]
-    pub(crate) fn take<F: Packet>(
-        &mut self,
-        frame: &F,
-        at: Moment<'_>,
-        failure: &mut Failure,
-    ) -> (bool, Option<Control>) {
-        if self.sinks.is_none() {
-            (self.deliver(frame, at, failure), None)
-        } else {
-            self.sort(frame, at, failure)
-        }
+    pub(crate) fn take<F: Packet>(&mut self, frame: &F, at: Moment<'_>, failure: &mut Failure) -> bool {
+        if self.sinks.is_none() { self.deliver(frame, at, failure) } else { self.sort(frame, at, failure) }
     }
 
     /// A frame of a flow with a queue pair has arrived: it is delivered or discarded, and may be acknowledged.
     #[inline(never)]
-    fn sort<F: Packet>(
-        &mut self,
-        frame: &F,
-        at: Moment<'_>,
-        failure: &mut Failure,
-    ) -> (bool, Option<Control>) {
-        let (Some(data), Some(sinks)) = (frame.header(), &mut self.sinks) else { return (false, None) };
+    fn sort<F: Packet>(&mut self, frame: &F, at: Moment<'_>, failure: &mut Failure) -> bool {
+        let (Some(data), Some(sinks)) = (frame.header(), &mut self.sinks) else { return false };
         let Some(flow) = data.queue_pair(at.net) else { broken("a frame of no queue pair") };
         let Some(numbered) = at.net.flows.numbered(flow) else { broken("a queue pair of no flow") };
         let Taken { wanted, reply } = sinks.take(numbered, data.number, data.marked, at.now);
-        let reply = reply.map(|(acked, gap)| {
+        self.reply = reply.map(|(acked, gap)| {
             let (sent_at, marked, record) = (data.born, data.marked, data.record);
             let feedback = Feedback::Acknowledgement { acked, sent_at, marked, gap, record };
             Control { flow, to: To::Host(data.src), says: Says::Feedback(feedback) }
@@ -132,7 +121,7 @@ impl Receiver {
         if !wanted {
             self.deliveries.discard(frame);
         }
-        (follows, reply)
+        follows || self.reply.is_some()
     }
 
     /// A data frame is delivered: true if something follows. A failure if it is of no flow that is expected.

@@ -17,6 +17,11 @@ use cnsim_scheme_api::{
     SourceSite, Time,
 };
 
+/// The destination of a limiter with this key; none if it serves the whole host. `own`: the only flow that it limits.
+fn served(key: u32, own: Option<FlowId>, net: &Net) -> Option<u32> {
+    own.map_or((key != WHOLE_HOST).then_some(key), |flow| Some(net.hosts_of(flow).1))
+}
+
 /// In place of the node that said it: it came in a frame.
 const IN_A_FRAME: u32 = u32::MAX;
 
@@ -162,14 +167,6 @@ impl<F: Packet> Sender<F> {
         }
     }
 
-    /// Of a limiter with this key, its destination; none if it serves the whole host. And its flow, if that has a queue pair.
-    fn served(&self, key: u32, net: &Net) -> (Option<u32>, Option<FlowId>) {
-        let of_flow = self.pairs.is_some() && self.settings.plan.limiter_scope == Scope::Flow;
-        let flow = FlowId(key);
-        let dst = if of_flow { net.hosts_of(flow).1 } else { key };
-        ((key != WHOLE_HOST).then_some(dst), of_flow.then_some(flow))
-    }
-
     /// Builds a reaction point with its limiter, if the scheme has one for this flow.
     pub(super) fn build(&mut self, dst: u32, pair: Option<FlowId>, at: Moment<'_>) -> Option<usize> {
         let (net, line_rate) = (at.net, self.settings.line_rate);
@@ -204,11 +201,11 @@ impl<F: Packet> Sender<F> {
         at: Moment<'_>,
         call: impl FnOnce(&mut dyn ReactionPoint, &mut Limiter<'_>),
     ) {
-        let Some(key) = self.limiters.at(place).map(|l| l.key) else { return };
-        let (dst, pair) = self.served(key, at.net);
         let Some(limiter) = self.limiters.at_mut(place) else { return };
-        if let (Some(flow), Some(pairs)) = (pair, &mut self.pairs) {
-            pairs.show(flow, &mut limiter.state.acks);
+        let (key, mut own) = (limiter.key, None);
+        if let Some(pairs) = self.pairs.as_mut().filter(|_| self.settings.plan.limiter_scope == Scope::Flow) {
+            own = Some(FlowId(key));
+            pairs.show(FlowId(key), &mut limiter.state.acks);
         }
         let (rate, held) = (limiter.state.rate, limiter.holds());
         let mut actions = std::mem::take(&mut self.actions);
@@ -228,9 +225,10 @@ impl<F: Packet> Sender<F> {
             self.journal.events.add(at.now ^ u64::from(key) << 40, limiter.state.rate.bps().to_bits());
         }
         let (sent, holds) = (limiter.state.sent(), limiter.holds());
-        if let (Some(flow), Some(pairs)) = (pair, &mut self.pairs) {
+        if let (Some(flow), Some(pairs)) = (own, &mut self.pairs) {
             pairs.take_window(flow, limiter.state.acks.window);
         }
+        let dst = served(key, own, at.net);
         let who = Who::Reaction(dst);
         for action in actions.drain(..) {
             match action {
@@ -238,7 +236,7 @@ impl<F: Packet> Sender<F> {
                     self.timers.start(key, slot.0, at.now.saturating_add(after.as_ps()));
                 }
                 LimiterAction::StopTimer(slot) => self.timers.stop(key, slot.0),
-                LimiterAction::Probe(probe) => self.probe(probe, (dst, pair), sent, at),
+                LimiterAction::Probe(probe) => self.probe(probe, (dst, own), sent, at),
                 LimiterAction::Count(counter) => self.count(who, &counter, at.now),
                 LimiterAction::Gauge(gauge, value) => {
                     self.show(who, dst.unwrap_or(WHOLE_HOST), &gauge, value, at);
@@ -253,7 +251,7 @@ impl<F: Packet> Sender<F> {
         }
         self.let_go(place, at);
         self.give_back(place);
-        pair.into_iter().for_each(|flow| self.resume(flow, at));
+        own.into_iter().for_each(|flow| self.resume(flow, at));
     }
 
     /// A timer expires: that of a gap, or one of a reaction point.
@@ -270,7 +268,11 @@ impl<F: Packet> Sender<F> {
         let patience = self.limiters.at_mut(place).map(|l| l.state.patience.expires(slot, now));
         match patience.unwrap_or(Ok(())) {
             Ok(()) => self.wake(place, at, |object, limiter| object.on_timer(slot, limiter)),
-            Err(cause) => self.fail(Who::Reaction(self.served(key, at.net).0), &cause, at.now),
+            Err(cause) => {
+                let by_flow = self.pairs.is_some() && self.settings.plan.limiter_scope == Scope::Flow;
+                let dst = served(key, by_flow.then_some(FlowId(key)), at.net);
+                self.fail(Who::Reaction(dst), &cause, at.now);
+            }
         }
     }
 

@@ -18,7 +18,7 @@ use crate::check::broken;
 use crate::fast::frame::{AFTER, Entry, NEVER};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Control, Kind, MANAGED, Moment};
+use crate::model::{Kind, MANAGED, Moment};
 use crate::net::Net;
 
 impl Host {
@@ -53,19 +53,14 @@ impl Host {
             while let Some(e) = inbox.arrived_before(taken, before) {
                 taken += 1;
                 let (at, failure) = (Moment { now: e.ready, net }, &mut self.sides.sender.journal.failure);
-                if !e.frame.is_data() {
-                    due = Some((*e, false, None));
-                    break;
-                }
-                let (follows, reply) = self.sides.receiver.take(&e.frame, at, failure);
-                if follows || reply.is_some() {
-                    due = Some((*e, follows, reply));
+                if !e.frame.is_data() || self.sides.receiver.take(&e.frame, at, failure) {
+                    due = Some(*e);
                     break;
                 }
             }
             inbox.skip_many(taken);
             match due {
-                Some(arrived) => self.respond(arrived, net, wires),
+                Some(entry) => self.respond(&entry, net, wires),
                 None if alarm < end => self.expire(alarm, net, wires),
                 None => return,
             }
@@ -84,21 +79,10 @@ impl Host {
 
     /// Carries out what follows from an arrival.
     #[inline(never)]
-    fn respond(
-        &mut self,
-        (entry, follows, reply): (Entry, bool, Option<Control>),
-        net: &Net,
-        wires: &mut Wires,
-    ) {
-        let Entry { ready, frame } = entry;
+    fn respond(&mut self, &Entry { ready, frame }: &Entry, net: &Net, wires: &mut Wires) {
         self.catch_up((ready, Kind::of_arrival(frame.kind().lane()), 0), net, wires);
         if frame.is_data() {
-            if follows {
-                self.sides.reflect(frame.header().flow(net), &mut wires.direct, self.moment(net));
-            }
-            if let Some(reply) = reply {
-                self.sides.acknowledge(reply, &mut wires.direct, self.moment(net));
-            }
+            self.sides.answer(&frame.header(), &mut wires.direct, self.moment(net));
         } else {
             self.arrive(&frame, net, wires);
         }
