@@ -5,8 +5,9 @@ use crate::kinds::Ideal;
 use crate::owners::Owners;
 use crate::settings::Settings;
 use crate::workload::SourcePlan;
-use cnsim_fabric::Outcome;
+use cnsim_fabric::{Completion, Incomplete, Outcome};
 use cnsim_units::{Bytes, Rate, Time};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Shortest frame on a link, bytes.
@@ -47,8 +48,13 @@ impl Flows {
             for c in &host.completions {
                 let src = c.src.0 as usize;
                 let Some((bytes, exact, fork, ideal)) = ideals(src, dst, c.bytes) else { continue };
-                let time = c.end.saturating_sub(c.start);
                 let name = roll.next(src, (dst, c.start, c.bytes));
+                let Some(end) = settings.end_of(c) else {
+                    let time = out.duration.saturating_sub(c.start);
+                    open.push(Timed { bytes, time, ideal, whole: false, name });
+                    continue;
+                };
+                let time = end.saturating_sub(c.start);
                 flows.timed.push(Timed { bytes, time, ideal, whole: true, name });
                 flows.done.push(FlowTime {
                     src: src as u64,
@@ -107,31 +113,50 @@ fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Unfini
         (0, _) => Some(0),
         (_, known) => known.copied(),
     };
+    let again = if settings.sends_again() { "they are sent again" } else { "none is sent again" };
+    let of_flow = |dst: usize, m: &Incomplete, lost: Option<u64>, waits_for: String, name: u64| {
+        let src = m.src.0 as usize;
+        let framing = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing);
+        Unfinished {
+            flow: format!("{}>{}", settings.wiring.hosts[src], settings.wiring.hosts[dst]),
+            src: src as u64,
+            dst: dst as u64,
+            bytes: framing.map_or(m.bytes, |f| f.payload_of(m.bytes)),
+            start: m.start.as_ps(),
+            so_far: out.duration.saturating_sub(m.start).as_ps(),
+            missing: m.missing,
+            lost,
+            waits_for,
+            name,
+        }
+    };
     let mut roll = owners.roll();
     let of = |(dst, host): (usize, &cnsim_fabric::HostOutcome)| -> Vec<Unfinished> {
         // How many flows of each host go here, received whole or not.
         let mut from: BTreeMap<u32, usize> = BTreeMap::new();
-        if !host.missing.is_empty() {
+        let waits = |c: &Completion| settings.end_of(c).is_none();
+        let mut all: Vec<Unfinished> = Vec::new();
+        if !host.missing.is_empty() || host.completions.iter().any(waits) {
             for c in &host.completions {
                 *from.entry(c.src.0).or_default() += 1;
-                roll.next(c.src.0 as usize, (dst, c.start, c.bytes));
+                let name = roll.next(c.src.0 as usize, (dst, c.start, c.bytes));
+                if waits(c) {
+                    let m = Incomplete { src: c.src, start: c.start, bytes: c.bytes, missing: 0 };
+                    all.push(of_flow(dst, &m, None, "its last acknowledgement".into(), name));
+                }
             }
             host.missing.iter().for_each(|m| *from.entry(m.src.0).or_default() += 1);
         }
-        let one = |m: &cnsim_fabric::Incomplete| {
+        let one = |m: &Incomplete| {
             let src = m.src.0 as usize;
-            let framing = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing);
-            let bytes = framing.map_or(m.bytes, |f| f.payload_of(m.bytes));
             let alone = from.get(&m.src.0) == Some(&1) && settings.plans(src).iter().all(SourcePlan::finite);
             let pair = of_pair(src, dst);
             let own = pair.filter(|n| *n == 0 || alone);
             // Where frames may have been lost of it or of another, its state does not say what it waits for.
             let waits_for = if let (Some(own @ 1..), 0) = (own, discarded) {
-                format!(
-                    "{own} frames that switches dropped, and what else has not arrived: none is sent again"
-                )
+                format!("{own} frames that switches dropped, and what else has not arrived: {again}")
             } else if lost > 0 && (own.is_none() || discarded > 0) {
-                format!("the rest of its frames, or some of the {lost} that the run lost: none is sent again")
+                format!("the rest of its frames, or some of the {lost} that the run lost: {again}")
             } else if out.frozen_since.is_some() {
                 "a delivery: the network has stood still".into()
             } else if m.missing >= m.bytes {
@@ -139,20 +164,10 @@ fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Unfini
             } else {
                 "the rest of its frames, which are on their way or to be sent".into()
             };
-            Unfinished {
-                flow: format!("{}>{}", settings.wiring.hosts[src], settings.wiring.hosts[dst]),
-                src: src as u64,
-                dst: dst as u64,
-                bytes,
-                start: m.start.as_ps(),
-                so_far: out.duration.saturating_sub(m.start).as_ps(),
-                missing: m.missing,
-                lost: own,
-                waits_for,
-                name: roll.next(src, (dst, m.start, m.bytes)),
-            }
+            of_flow(dst, m, own, waits_for, roll.next(src, (dst, m.start, m.bytes)))
         };
-        host.missing.iter().map(one).collect()
+        all.extend(host.missing.iter().map(one));
+        all
     };
     let mut all: Vec<Unfinished> = out.hosts.iter().enumerate().flat_map(of).collect();
     all.sort_by(|a, b| (a.start, &a.flow).cmp(&(b.start, &b.flow)));
@@ -161,6 +176,39 @@ fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Unfini
 
 /// Unfinished flows that are kept where the times of flows are not.
 const MOST_NAMED: usize = 16;
+
+/// Most switches of which a host is looked at for the longest round trip.
+const MOST_SWITCHES: usize = 256;
+
+/// The longest round trip without a queue, of the longest frame out and an acknowledgement back, with the hosts at both ends. Of
+/// each switch that host counts whose link takes longest. None without queue pairs.
+pub(crate) fn longest_round_trip(settings: &Settings) -> Option<(Time, usize, usize)> {
+    let answer = settings.ack_length()?;
+    let frames = (0..settings.hosts()).flat_map(|h| settings.plans(h)).map(SourcePlan::frame);
+    let frame = frames.max()?;
+    let mut of_switch: BTreeMap<u32, (Time, usize)> = BTreeMap::new();
+    for h in 0..settings.hosts() {
+        let Some(link) = settings.wiring.access(h) else { continue };
+        let takes = (link.delay + link.rate.transmission_time(frame), h);
+        let at = of_switch.entry(settings.wiring.feeder(h).0.0).or_insert(takes);
+        if takes.0 > at.0 {
+            *at = takes;
+        }
+    }
+    let one = of_switch.len() == 1;
+    let mut hosts: Vec<usize> = of_switch.values().map(|far| far.1).take(MOST_SWITCHES).collect();
+    if one {
+        // Two of the same switch.
+        hosts.extend((0..settings.hosts()).find(|h| !hosts.contains(h)));
+    }
+    let mut paths = Paths::new(settings);
+    let way = |path: &Path, bytes: Bytes| path.exact_ideal(bytes, bytes.get(), 0, 1);
+    let pairs = hosts.iter().flat_map(|from| hosts.iter().map(move |to| (*from, *to)));
+    let trip = |(from, to): (usize, usize)| {
+        (way(&paths.between(from, to), frame) + way(&paths.between(to, from), answer), from, to)
+    };
+    pairs.filter(|(from, to)| from != to).map(trip).max_by_key(|t| (t.0, Reverse((t.1, t.2))))
+}
 
 /// A hop between switches: where to, rate, delay.
 type Hop = (usize, Rate, Time);

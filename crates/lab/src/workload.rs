@@ -5,6 +5,7 @@ mod drawn;
 use crate::keys::MAX_TRANSFER;
 use crate::kinds::{Offset, Traffic};
 use crate::reader::{List, Reader};
+use crate::settings::QueuePairs;
 use crate::topology::Wiring;
 use cnsim_fabric::{Arrivals, Destinations, Phase, SourceSpec, Transfer};
 use cnsim_scheme_api::NodeId;
@@ -32,6 +33,8 @@ pub struct SourcePlan {
     /// Finite flows that the seed draws.
     drawn: Option<Arc<Drawn>>,
     framing: Framing,
+    /// Rate at which its queue pairs begin.
+    initial_rate: Option<Rate>,
     /// Moment of the clock of a list of transfers at which the run begins.
     origin: Time,
     /// Number and name of its table.
@@ -84,7 +87,7 @@ impl SourcePlan {
         };
         let goal = permuted.or_else(|| self.goal());
         SourceSpec {
-            initial_rate: None,
+            initial_rate: self.initial_rate,
             arrivals,
             destinations,
             frame: self.frame,
@@ -321,7 +324,8 @@ impl Permutations {
 const MAX_NAMED: usize = 20_000_000;
 
 /// Reads all sources: those of `[[traffic]]` tables, or else one per host from `[workload]`.
-pub(crate) fn read(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<Vec<SourcePlan>> {
+/// `pairs`: where flows have queue pairs.
+pub(crate) fn read(r: &mut Reader<'_>, wiring: &Wiring, pairs: Option<&QueuePairs>) -> Vec<Vec<SourcePlan>> {
     let hosts = wiring.hosts.len();
     let mut plans: Vec<Vec<SourcePlan>> = vec![Vec::new(); hosts];
     let tables = r.tables("traffic");
@@ -332,7 +336,7 @@ pub(crate) fn read(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<Vec<SourcePlan>> 
             r.wrong("workload.loads", reason, "give one load per host");
             return plans;
         }
-        table(r, "workload", &(0..hosts).collect::<Vec<_>>(), wiring, &mut plans, &loads);
+        table(r, ("workload", pairs), &(0..hosts).collect::<Vec<_>>(), wiring, &mut plans, &loads);
         return plans;
     }
     for prefix in tables {
@@ -343,7 +347,7 @@ pub(crate) fn read(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<Vec<SourcePlan>> 
             continue;
         }
         let list = r.ranges(&names, wiring);
-        table(r, &prefix, &list, wiring, &mut plans, &[]);
+        table(r, (&prefix, pairs), &list, wiring, &mut plans, &[]);
     }
     plans
 }
@@ -351,7 +355,7 @@ pub(crate) fn read(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<Vec<SourcePlan>> 
 /// One table of sources, for the hosts listed.
 fn table(
     r: &mut Reader<'_>,
-    prefix: &str,
+    (prefix, pairs): (&str, Option<&QueuePairs>),
     list: &[usize],
     wiring: &Wiring,
     plans: &mut [Vec<SourcePlan>],
@@ -365,6 +369,9 @@ fn table(
         let reason = format!("a header of {header} leaves no payload in a frame of {frame}");
         r.clash(&[&key("header"), &key("frame")], reason, "the frame holds payload and header: enlarge it");
     }
+    // Telemetry makes frames longer; their payload stays.
+    let telemetry = pairs.map_or(Bytes::ZERO, |p| p.telemetry);
+    let (frame, header) = (frame + telemetry, header + telemetry);
     let framing = Framing { payload: frame.saturating_sub(header).get().max(1), header: header.get() };
     let start = r.time(&key("start"));
     let stop = r.time_or(&key("stop")).unwrap_or(Time::MAX);
@@ -394,6 +401,16 @@ fn table(
         | Traffic::Incast
         | Traffic::AllToAll
         | Traffic::Permutation => true,
+    };
+    if pairs.is_some() && !finite {
+        let reason =
+            format!("`{}` is endless, and a queue pair is that of a finite flow", r.word(&key("kind")));
+        let hint = "write transfers, poisson, incast, all-to-all or permutation, or another host.queues than per-flow";
+        r.wrong(&key("kind"), reason, hint);
+    }
+    let initial_rate = match pairs {
+        Some(p) if p.begins => r.rate_or(&key("initial_rate")),
+        _ => None,
     };
     let origin = if kind == Traffic::Transfers { r.time(&key("origin")) } else { Time::ZERO };
     let goals = Goals::read(r, goals, kind, &all, wiring);
@@ -434,6 +451,7 @@ fn table(
             transfers,
             drawn: drawn.clone(),
             framing,
+            initial_rate,
             origin,
             name: name.clone(),
         });
