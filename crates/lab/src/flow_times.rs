@@ -7,7 +7,6 @@ use crate::settings::Settings;
 use crate::workload::SourcePlan;
 use cnsim_fabric::{Completion, Incomplete, Outcome};
 use cnsim_units::{Bytes, Rate, Time};
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Shortest frame on a link, bytes.
@@ -177,44 +176,11 @@ fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Unfini
 /// Unfinished flows that are kept where the times of flows are not.
 const MOST_NAMED: usize = 16;
 
-/// Most switches of which a host is looked at for the longest round trip.
-const MOST_SWITCHES: usize = 256;
-
-/// The longest round trip without a queue, of the longest frame out and an acknowledgement back, with the hosts at both ends. Of
-/// each switch that host counts whose link takes longest. None without queue pairs.
-pub(crate) fn longest_round_trip(settings: &Settings) -> Option<(Time, usize, usize)> {
-    let answer = settings.ack_length()?;
-    let frames = (0..settings.hosts()).flat_map(|h| settings.plans(h)).map(SourcePlan::frame);
-    let frame = frames.max()?;
-    let mut of_switch: BTreeMap<u32, (Time, usize)> = BTreeMap::new();
-    for h in 0..settings.hosts() {
-        let Some(link) = settings.wiring.access(h) else { continue };
-        let takes = (link.delay + link.rate.transmission_time(frame), h);
-        let at = of_switch.entry(settings.wiring.feeder(h).0.0).or_insert(takes);
-        if takes.0 > at.0 {
-            *at = takes;
-        }
-    }
-    let one = of_switch.len() == 1;
-    let mut hosts: Vec<usize> = of_switch.values().map(|far| far.1).take(MOST_SWITCHES).collect();
-    if one {
-        // Two of the same switch.
-        hosts.extend((0..settings.hosts()).find(|h| !hosts.contains(h)));
-    }
-    let mut paths = Paths::new(settings);
-    let way = |path: &Path, bytes: Bytes| path.exact_ideal(bytes, bytes.get(), 0, 1);
-    let pairs = hosts.iter().flat_map(|from| hosts.iter().map(move |to| (*from, *to)));
-    let trip = |(from, to): (usize, usize)| {
-        (way(&paths.between(from, to), frame) + way(&paths.between(to, from), answer), from, to)
-    };
-    pairs.filter(|(from, to)| from != to).map(trip).max_by_key(|t| (t.0, Reverse((t.1, t.2))))
-}
-
 /// A hop between switches: where to, rate, delay.
 type Hop = (usize, Rate, Time);
 
 /// Shortest paths between hosts. Of several the first one stands for all, as they are alike in the networks of the field.
-struct Paths<'a> {
+pub(crate) struct Paths<'a> {
     settings: &'a Settings,
     /// By switch: the switches that it is linked to.
     ways: Vec<Vec<Hop>>,
@@ -225,7 +191,7 @@ struct Paths<'a> {
 }
 
 impl<'a> Paths<'a> {
-    fn new(settings: &'a Settings) -> Self {
+    pub(crate) fn new(settings: &'a Settings) -> Self {
         let mut ways = vec![Vec::new(); settings.wiring.switches.len()];
         let (hosts, processing) = (settings.hosts(), settings.processing().1);
         for l in &settings.wiring.links {
@@ -239,7 +205,7 @@ impl<'a> Paths<'a> {
         Self { settings, ways, next: HashMap::new(), known: HashMap::new() }
     }
 
-    fn between(&mut self, src: usize, dst: usize) -> Path {
+    pub(crate) fn between(&mut self, src: usize, dst: usize) -> Path {
         let wiring = &self.settings.wiring;
         let (host, switch) = self.settings.processing();
         let (Some(first), Some(last)) = (wiring.access(src), wiring.access(dst)) else {

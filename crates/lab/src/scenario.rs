@@ -16,6 +16,7 @@ use crate::keys::{MATRIX, MAX_CASES, MAX_CONDITION, find};
 use crate::kinds::{Kind, Value as Read};
 use crate::meant;
 use crate::reader::MAX_PROBLEMS;
+use crate::round_trips;
 use crate::settings::{Estimate, Settings, Steered};
 use crate::text::{Flat, Leaf, Place};
 use cnsim_problem::{MAX_TEXT, Problem, nearest, read_file, read_from};
@@ -94,7 +95,7 @@ impl Ready {
         // A scheme that changes rates parts the phases.
         let locked = self.settings.locked().filter(|_| self.scheme == "none");
         let short = self.settings.shortages(&self.built);
-        let doubts = self.settings.doubts_of_transport();
+        let doubts = round_trips::doubts(&self.settings);
         self.misfit.iter().cloned().chain(locked).chain(doubts).chain(short).collect()
     }
 

@@ -141,7 +141,7 @@ impl Settings {
         let duration = r.time("run.duration");
         let queues: Queues = r.choice("host.queues");
         let pairs = QueuePairs::read(&mut r, queues, &scheme);
-        let plans = workload::read(&mut r, &wiring, pairs.as_ref());
+        let plans = workload::read(&mut r, &wiring, pairs.map(|p| p.flows));
         pairs.iter().for_each(|p| p.fit(&mut r, &plans));
         delays(&mut r, &mut wiring, &plans, switch_processing * 2 + host_processing);
         for l in &wiring.links {
@@ -399,9 +399,19 @@ impl Settings {
         self.pairs.map(|p| p.spec.ack_length)
     }
 
+    /// Are lost frames of queue pairs sent again, and when? None without queue pairs.
+    pub(crate) fn reliability(&self) -> Option<Reliability> {
+        self.pairs.map(|p| p.spec.reliability)
+    }
+
     /// Are lost frames sent again?
     pub(crate) fn sends_again(&self) -> bool {
-        self.pairs.is_some_and(|p| p.spec.reliability != Reliability::None)
+        self.reliability().is_some_and(|r| r != Reliability::None)
+    }
+
+    /// Choice among equal paths.
+    pub(crate) fn routing(&self) -> Routing {
+        self.routing
     }
 
     /// The moment at which a finite flow that was received whole is complete, as `record.completion` has it; none if it was not.

@@ -69,6 +69,7 @@ fn a_flow_ends_as_the_scenario_says() {
     let acknowledged = settings(&format!("{PAIRS}[record]\ncompletion = \"acknowledged\"\n"));
     let bytes = received.plans(0)[0].framing().on_link(Bytes::new(1000)).get();
     let done = |src: u32, us: u64, back: Option<u64>| Completion {
+        flow: None,
         src: NodeId(src),
         bytes,
         start: Time::from_us(10),

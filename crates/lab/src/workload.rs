@@ -1,11 +1,11 @@
 //! Traffic: the sources that `[workload]` and `[[traffic]]` tables give to each host.
 
 mod drawn;
+mod goals;
 
 use crate::keys::MAX_TRANSFER;
 use crate::kinds::{Offset, Traffic};
-use crate::reader::{List, Reader};
-use crate::settings::QueuePairs;
+use crate::reader::Reader;
 use crate::topology::Wiring;
 use cnsim_fabric::{Arrivals, Destinations, Phase, SourceSpec, Transfer};
 use cnsim_scheme_api::NodeId;
@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 pub use drawn::{Drawn, Framing};
+use goals::Goals;
 
 /// A source of one host, without the draws of a seed.
 #[derive(Clone, Debug)]
@@ -39,6 +40,15 @@ pub struct SourcePlan {
     origin: Time,
     /// Number and name of its table.
     name: Option<(usize, Arc<str>)>,
+}
+
+/// What queue pairs change of finite flows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Paired {
+    /// Bytes of telemetry on each data frame.
+    pub(crate) telemetry: Bytes,
+    /// The scheme takes the rate at which a flow begins.
+    pub(crate) begins: bool,
 }
 
 /// Hosts that a source may send to.
@@ -320,12 +330,9 @@ impl Permutations {
     }
 }
 
-/// Destinations that lists of hosts may name, those of all sources together.
-const MAX_NAMED: usize = 20_000_000;
-
 /// Reads all sources: those of `[[traffic]]` tables, or else one per host from `[workload]`.
 /// `pairs`: where flows have queue pairs.
-pub(crate) fn read(r: &mut Reader<'_>, wiring: &Wiring, pairs: Option<&QueuePairs>) -> Vec<Vec<SourcePlan>> {
+pub(crate) fn read(r: &mut Reader<'_>, wiring: &Wiring, pairs: Option<Paired>) -> Vec<Vec<SourcePlan>> {
     let hosts = wiring.hosts.len();
     let mut plans: Vec<Vec<SourcePlan>> = vec![Vec::new(); hosts];
     let tables = r.tables("traffic");
@@ -355,7 +362,7 @@ pub(crate) fn read(r: &mut Reader<'_>, wiring: &Wiring, pairs: Option<&QueuePair
 /// One table of sources, for the hosts listed.
 fn table(
     r: &mut Reader<'_>,
-    (prefix, pairs): (&str, Option<&QueuePairs>),
+    (prefix, pairs): (&str, Option<Paired>),
     list: &[usize],
     wiring: &Wiring,
     plans: &mut [Vec<SourcePlan>],
@@ -462,82 +469,6 @@ fn table(
     }
     if plans.iter().map(Vec::len).sum::<usize>() == before && !list.is_empty() {
         r.wrong(&key("destinations"), "no host has anybody to send to", "name another host");
-    }
-}
-
-/// Where the hosts of a table send.
-enum Goals {
-    /// Nothing is drawn: transfers name their own.
-    Own,
-    /// To all hosts alike.
-    Uniform,
-    /// To where a permutation, drawn by the seed, sends them.
-    Permutation(Arc<Vec<usize>>),
-    /// To the host so many further on.
-    Further(usize),
-    /// To one of these.
-    Named(Vec<usize>),
-}
-
-impl Goals {
-    fn read(r: &mut Reader<'_>, list: List, kind: Traffic, hosts: &Arc<Vec<usize>>, wiring: &Wiring) -> Self {
-        let own = |one: &str| one == "permutation" || one.starts_with('+');
-        let poisson = kind == Traffic::Poisson && matches!(&list.items[..], [one] if own(one));
-        let endless = matches!(kind, Traffic::Bernoulli | Traffic::Greedy | Traffic::OnOff | Traffic::Bursts);
-        if !(endless || poisson) {
-            return Self::Own;
-        }
-        match &list.items[..] {
-            [one] if one == "uniform" => Self::Uniform,
-            [one] if one == "permutation" => {
-                if hosts.len() < 2 {
-                    r.wrong(&list.key, "one host alone makes no permutation", "name at least two hosts");
-                }
-                Self::Permutation(hosts.clone())
-            }
-            [one] if one.starts_with('+') => match one[1..].parse::<usize>() {
-                Ok(n) if n > 0 => Self::Further(n),
-                _ => {
-                    r.wrong(&list.key, format!("`{one}` is not a distance"), "write for example \"+3\"");
-                    Self::Own
-                }
-            },
-            _ => {
-                let named = r.ranges(&list, wiring);
-                let mut once = named.clone();
-                once.sort_unstable();
-                once.dedup();
-                if once.len() < named.len() {
-                    r.wrong(&list.key, "names a host twice", "name each host once");
-                }
-                if named.len().saturating_mul(hosts.len()) > MAX_NAMED {
-                    let reason =
-                        format!("{} destinations of each of {} hosts are too many", named.len(), hosts.len());
-                    r.wrong(&list.key, reason, "use \"uniform\", or name fewer hosts");
-                    return Self::Own;
-                }
-                Self::Named(named)
-            }
-        }
-    }
-
-    /// Those of a host, and the permutation that decides; none if it has nobody to send to.
-    fn of(&self, host: usize, wiring: &Wiring) -> Option<(Destinations, Option<Arc<Vec<usize>>>)> {
-        let fixed = |n: usize| Some((Destinations::Fixed(NodeId(n as u32)), None));
-        match self {
-            Self::Own | Self::Uniform => Some((Destinations::Uniform, None)),
-            Self::Permutation(hosts) => Some((Destinations::Among(Vec::new()), Some(hosts.clone()))),
-            Self::Further(n) => fixed(host.checked_add(*n).filter(|to| *to < wiring.hosts.len())?),
-            Self::Named(ids) => {
-                let others: Vec<NodeId> =
-                    ids.iter().filter(|n| **n != host).map(|n| NodeId(*n as u32)).collect();
-                match others[..] {
-                    [] => None,
-                    [one] => fixed(one.0 as usize),
-                    _ => Some((Destinations::Among(others), None)),
-                }
-            }
-        }
     }
 }
 

@@ -1,12 +1,10 @@
 //! Queue pairs: `host.queues = "per-flow"`, `[transport]`, and the checks of what a scheme needs of them.
 
-use super::Settings;
-use crate::flow_times::longest_round_trip;
 use crate::keys::MAX_FRAME;
 use crate::kinds::{Completed, ControlTravels, Paths, Queues, SendsAgain};
 use crate::reader::Reader;
-use crate::workload::SourcePlan;
-use cnsim_fabric::{Reliability, Routing, TransportSpec, Window};
+use crate::workload::{Paired, SourcePlan};
+use cnsim_fabric::{Reliability, TransportSpec, Window};
 use cnsim_scheme_api::{Acks, Class, Plan};
 use cnsim_units::Bytes;
 
@@ -26,12 +24,10 @@ pub(crate) struct Steered<'a> {
 pub(crate) struct QueuePairs {
     /// The transport of all hosts.
     pub(crate) spec: TransportSpec,
-    /// Bytes of telemetry on each data frame.
-    pub(crate) telemetry: Bytes,
     /// The moment at which a flow is complete.
     pub(crate) completed: Completed,
-    /// A scheme takes the rate at which a flow begins.
-    pub(crate) begins: bool,
+    /// What they change of the flows.
+    pub(crate) flows: Paired,
 }
 
 impl QueuePairs {
@@ -104,7 +100,7 @@ impl QueuePairs {
             ack_length += r.bytes("transport.ack_telemetry");
         }
         let spec = TransportSpec { reliability, ack_every, ack_class, ack_length, window };
-        Some(Self { spec, telemetry, completed, begins: scheme.begins })
+        Some(Self { spec, completed, flows: Paired { telemetry, begins: scheme.begins } })
     }
 
     /// Refuses frames that do not fit: larger than possible with telemetry, or than the window.
@@ -120,29 +116,5 @@ impl QueuePairs {
             let reason = format!("a window of {window} is smaller than a frame of {frame}");
             r.clash(&["transport.window"], reason, format!("write at least \"{frame}\""));
         }
-    }
-}
-
-impl Settings {
-    /// Sentences on a transport that is valid but hardly intended.
-    pub(crate) fn doubts_of_transport(&self) -> Vec<String> {
-        let Some(Reliability::GoBackN { rto, .. }) = self.pairs.map(|p| p.spec.reliability) else {
-            return Vec::new();
-        };
-        let late = longest_round_trip(self).filter(|(trip, ..)| rto < *trip).map(|(trip, from, to)| {
-            let name = |host: usize| &self.wiring.hosts[host];
-            format!(
-                "transport.rto = {rto} is below the round-trip time of {} > {}, {trip} without a queue: frames are sent again that are \
-                 not lost",
-                name(from),
-                name(to)
-            )
-        });
-        let scattered = matches!(self.routing, Routing::FrameHash | Routing::RoundRobin).then(|| {
-            "frames of a flow take several paths and overtake each other, which go-back-n takes for losses: resent_share shows \
-             the bytes that it sends again"
-                .to_string()
-        });
-        late.into_iter().chain(scattered).collect()
     }
 }
