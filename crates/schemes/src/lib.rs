@@ -10,12 +10,14 @@ pub mod ecm;
 pub mod explicit_rate;
 pub mod fb_hat;
 pub mod fecn;
+pub mod hpcc;
 pub mod none;
 pub mod qcn_2pt;
 pub mod qcn_3pt;
 pub mod qcn_8021qau;
 pub mod qcn_probing;
 pub mod qcn_serial_hai;
+mod queue_pair;
 
 use cnsim_scheme_api::registry::Code;
 use cnsim_scheme_api::{Registration, Registry};
@@ -39,6 +41,7 @@ fn registrations() -> Vec<Registration> {
     all.extend(qcn_probing::registrations().into_iter().zip([4, 6, 3, 7, 0]).map(coloured));
     all.extend(e2cm::registrations().into_iter().zip([1, 4]).map(coloured));
     all.extend([becn::registration().colour(1), fecn::registration().colour(3)]);
+    all.push(hpcc::registration().colour(1));
     all
 }
 
