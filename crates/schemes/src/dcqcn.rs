@@ -87,11 +87,12 @@
 
 use crate::counters::{CNPS_SENT, CUTS};
 use crate::dcqcn_presets::PRESETS;
+use crate::queue_pair::Marker;
 use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Counter, Feedback, FrameView, Limiter, Plan, PointControl, Queue, QueueSite,
-    Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Registration, Scheme, Scope,
-    SinkSite, Slot, SourceSite, Time,
+    Bytes, CongestionPoint, Counter, Feedback, FrameView, Limiter, Plan, QueueSite, Ramp, Rate,
+    ReactionPoint, ReflectGate, Reflector, ReflectorControl, Registration, Scheme, Scope, SinkSite, Slot,
+    SourceSite, Time,
 };
 use std::sync::Arc;
 
@@ -105,10 +106,7 @@ pub use readings::{
 pub fn ramp(p: &DcqcnParams, rate: Rate) -> Ramp {
     let scale = p.k_rate.map_or(1.0, |own| rate.bps() / own.bps());
     let scaled = |k: Bytes| Bytes::new((k.as_f64() * scale).round() as u64);
-    let at = match p.mark_at {
-        MarkAt::Departure => RampAt::Departure,
-        MarkAt::Arrival => RampAt::Arrival,
-    };
+    let at = p.mark_at.of_ramp();
     Ramp { low: scaled(p.k_min.min(p.k_max)), high: scaled(p.k_max), p_max: p.p_max, p_beyond: 1.0, at }
 }
 
@@ -229,16 +227,6 @@ impl Scheme for Dcqcn {
     }
     fn counters(&self) -> Vec<Counter> {
         vec![CNPS_SENT, CUTS]
-    }
-}
-
-/// The congestion point: a marking ramp only.
-#[derive(Debug)]
-struct Marker(Ramp);
-
-impl CongestionPoint for Marker {
-    fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
-        ctl.mark(self.0);
     }
 }
 

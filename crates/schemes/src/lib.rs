@@ -5,6 +5,7 @@ pub mod becn;
 pub mod counters;
 pub mod dcqcn;
 mod dcqcn_presets;
+pub mod dctcp;
 pub mod e2cm;
 pub mod ecm;
 pub mod explicit_rate;
@@ -41,7 +42,7 @@ fn registrations() -> Vec<Registration> {
     all.extend(qcn_probing::registrations().into_iter().zip([4, 6, 3, 7, 0]).map(coloured));
     all.extend(e2cm::registrations().into_iter().zip([1, 4]).map(coloured));
     all.extend([becn::registration().colour(1), fecn::registration().colour(3)]);
-    all.push(hpcc::registration().colour(1));
+    all.extend([dctcp::registration().colour(2), hpcc::registration().colour(1)]);
     all
 }
 

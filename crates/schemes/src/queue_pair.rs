@@ -1,6 +1,8 @@
 //! Parts that the schemes of queue pairs share: where a flow begins, and the window that goes with a rate.
 
-use cnsim_scheme_api::{Acks, Built, Bytes, Plan, Rate, Scope, SourceSite, Time};
+use cnsim_scheme_api::{
+    Acks, Built, Bytes, CongestionPoint, Plan, PointControl, Queue, Ramp, Rate, Scope, SourceSite, Time,
+};
 
 /// The plan of a scheme with a limiter for each queue pair, built as it begins.
 pub(crate) fn plan(acks: Acks) -> Plan {
@@ -41,4 +43,14 @@ impl PacedWindow {
 /// The smallest rate that HPCC's simulator sets, 1 Gb/s, which is for NICs of 25 Gb/s and more; less on slower ones.
 pub(crate) fn preset_floor(rate: Rate) -> String {
     format!("{:.0} Mb/s", (40.0 * rate.gbps()).clamp(1.0, 1000.0))
+}
+
+/// A congestion point that marks, and nothing else.
+#[derive(Debug)]
+pub(crate) struct Marker(pub(crate) Ramp);
+
+impl CongestionPoint for Marker {
+    fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
+        ctl.mark(self.0);
+    }
 }

@@ -1,6 +1,6 @@
 //! Parameters of DCQCN. Rules that its sources leave open are choices.
 
-use cnsim_scheme_api::{Bytes, Idle, Rate, Time, choice, params};
+use cnsim_scheme_api::{Bytes, Idle, RampAt, Rate, Time, choice, params};
 
 choice! {
     /// When the queue length for the ramp is read.
@@ -103,6 +103,16 @@ choice! {
         Never = "never",
         /// A limiter is removed when its flow is back at line rate.
         AtLineRate = "at-line-rate",
+    }
+}
+
+impl MarkAt {
+    /// As a ramp has it.
+    pub(crate) fn of_ramp(self) -> RampAt {
+        match self {
+            Self::Departure => RampAt::Departure,
+            Self::Arrival => RampAt::Arrival,
+        }
     }
 }
 
