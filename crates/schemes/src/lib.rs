@@ -19,6 +19,8 @@ pub mod qcn_8021qau;
 pub mod qcn_probing;
 pub mod qcn_serial_hai;
 mod queue_pair;
+pub mod swift;
+pub mod timely;
 
 use cnsim_scheme_api::registry::Code;
 use cnsim_scheme_api::{Registration, Registry};
@@ -43,6 +45,8 @@ fn registrations() -> Vec<Registration> {
     all.extend(e2cm::registrations().into_iter().zip([1, 4]).map(coloured));
     all.extend([becn::registration().colour(1), fecn::registration().colour(3)]);
     all.extend([dctcp::registration().colour(2), hpcc::registration().colour(1)]);
+    all.extend(timely::registrations().into_iter().zip([3, 6]).map(coloured));
+    all.push(swift::registration().colour(5));
     all
 }
 
