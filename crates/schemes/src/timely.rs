@@ -44,7 +44,7 @@ use crate::counters::CUTS;
 use crate::queue_pair;
 use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
-    Ack, AckGate, Acks, Bytes, Counter, Feedback, Idle, Limiter, Params, Plan, Preset, Rate, ReactionPoint,
+    Ack, AckGate, Acks, Bytes, Counter, Feedback, Idle, Limiter, Plan, Preset, Rate, ReactionPoint,
     Registration, Scheme, SourceSite, Time, choice, params,
 };
 use std::sync::Arc;
@@ -276,6 +276,7 @@ impl ReactionPoint for Reaction {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cnsim_scheme_api::Params;
     use cnsim_scheme_api::testing::ReactionRig;
 
     fn reaction(rule: Rule, sets: &[(&str, &str)]) -> Reaction {

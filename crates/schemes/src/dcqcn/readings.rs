@@ -33,6 +33,8 @@ choice! {
         Marks = "marks",
         /// The destination answers each frame by 64 B with the frame's mark, as acknowledgements echo marks.
         Frames = "frames",
+        /// The acknowledgements of the network bring the marks back: each with a mark is a CNP.
+        Acks = "acks",
     }
 }
 
@@ -208,12 +210,15 @@ impl DcqcnParams {
             "cnp_spacing",
             "cnp_interval is 0: every marked frame makes a CNP",
         );
-        note(
-            self.echo == Echo::Frames && self.cnp_interval > Time::ZERO,
-            "cnp_interval",
-            "echo is frames: every frame is answered",
-        );
-        note(self.echo == Echo::Frames, "cnp_spacing", "echo is frames: every frame is answered");
+        let every = match self.echo {
+            Echo::Marks => None,
+            Echo::Frames => Some("echo is frames: every frame is answered"),
+            Echo::Acks => Some("echo is acks: every acknowledgement brings its mark"),
+        };
+        if let Some(why) = every {
+            note(self.cnp_interval > Time::ZERO, "cnp_interval", why);
+            note(true, "cnp_spacing", why);
+        }
         note(self.alpha_update == AlphaUpdate::Periodic, "cut_order", "alpha_update is periodic");
         note(self.by_clock(), "cut_order", "cut_when is periodic: a cut comes after the CNP");
         note(
