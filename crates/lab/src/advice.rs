@@ -329,7 +329,9 @@ fn lossy(cases: &[Point<'_>], (metric, lost, remedy): (&str, &str, &str)) -> Vec
     let count = |c: &Point<'_>| {
         // A finite flow that lost a frame is unfinished, and reported as that.
         let open = sum(&c.runs, "incomplete_transfers").unwrap_or(0.0);
-        let meant = metric == "source_discards" && slowed(c.first());
+        // Nothing is lost for good that is sent again.
+        let again = c.first().config.sends_again();
+        let meant = again || metric == "source_discards" && slowed(c.first());
         let frames = sum(&c.runs, metric)?;
         (open == 0.0 && !meant).then_some((frames / c.runs.len() as f64).round())
     };

@@ -334,6 +334,34 @@ pub(crate) fn unread_params(
     }
 }
 
+/// Keys of queue pairs that are written, by path and key: whether they have an effect depends on the scheme. With `typed` only
+/// those of the command line.
+pub(crate) fn of_queue_pairs(flat: &Flat, typed: bool) -> Vec<(String, String)> {
+    let written = flat.leaves.iter().filter(|(_, leaf)| !typed || leaf.place == Place::Set);
+    let keys = written.map(|(path, _)| (path, varied(path).map_or(path.as_str(), |(_, key)| key)));
+    let of = |key: &str| {
+        key.starts_with("transport.") || key == "record.completion" || key.ends_with(".initial_rate")
+    };
+    keys.filter(|(_, key)| of(key)).map(|(path, key)| (path.clone(), key.to_string())).collect()
+}
+
+/// The problem of such a key that no case reads.
+pub(crate) fn without_effect(flat: &Flat, path: &str, key: &str) -> Problem {
+    let (why, remedy) = match key.rsplit('.').next() {
+        Some("ack_class" | "ack_length") => {
+            ("no case has frames of acknowledgements", "remove it, or set transport.ack_every = 1")
+        }
+        Some("telemetry" | "ack_telemetry") => {
+            ("no scheme here reads telemetry", "remove it, or run a scheme that does, as hpcc")
+        }
+        Some("initial_rate") => {
+            ("no scheme here takes an initial rate", "remove it, or run a scheme that takes one, as timely")
+        }
+        _ => ("no case has queue pairs", "remove it, or set host.queues = \"per-flow\""),
+    };
+    flat.at(path, format!("has no effect: {why}"), remedy)
+}
+
 /// Does the matrix or a row decide whether this key has an effect? Then each case checks it.
 fn decided(flat: &Flat, key: &str) -> bool {
     let Some(other) = governor(key) else { return false };

@@ -44,6 +44,11 @@ impl Config {
         self.0["scheme"]["name"].as_str().unwrap_or_default()
     }
 
+    /// Are lost frames sent again?
+    pub(crate) fn sends_again(&self) -> bool {
+        self.text("transport.kind") == Some("go-back-n")
+    }
+
     /// Is a port slow for a part of the run?
     pub fn has_hotspot(&self) -> bool {
         self.value("hotspot.host").is_some_and(|host| host != "off")

@@ -5,7 +5,7 @@ use crate::kinds::Ideal;
 use crate::owners::Owners;
 use crate::settings::Settings;
 use crate::workload::SourcePlan;
-use cnsim_fabric::Outcome;
+use cnsim_fabric::{Completion, Incomplete, Outcome};
 use cnsim_units::{Bytes, Rate, Time};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -47,8 +47,13 @@ impl Flows {
             for c in &host.completions {
                 let src = c.src.0 as usize;
                 let Some((bytes, exact, fork, ideal)) = ideals(src, dst, c.bytes) else { continue };
-                let time = c.end.saturating_sub(c.start);
                 let name = roll.next(src, (dst, c.start, c.bytes));
+                let Some(end) = settings.end_of(c) else {
+                    let time = out.duration.saturating_sub(c.start);
+                    open.push(Timed { bytes, time, ideal, whole: false, name });
+                    continue;
+                };
+                let time = end.saturating_sub(c.start);
                 flows.timed.push(Timed { bytes, time, ideal, whole: true, name });
                 flows.done.push(FlowTime {
                     src: src as u64,
@@ -107,31 +112,50 @@ fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Unfini
         (0, _) => Some(0),
         (_, known) => known.copied(),
     };
+    let again = if settings.sends_again() { "they are sent again" } else { "none is sent again" };
+    let of_flow = |dst: usize, m: &Incomplete, lost: Option<u64>, waits_for: String, name: u64| {
+        let src = m.src.0 as usize;
+        let framing = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing);
+        Unfinished {
+            flow: format!("{}>{}", settings.wiring.hosts[src], settings.wiring.hosts[dst]),
+            src: src as u64,
+            dst: dst as u64,
+            bytes: framing.map_or(m.bytes, |f| f.payload_of(m.bytes)),
+            start: m.start.as_ps(),
+            so_far: out.duration.saturating_sub(m.start).as_ps(),
+            missing: m.missing,
+            lost,
+            waits_for,
+            name,
+        }
+    };
     let mut roll = owners.roll();
     let of = |(dst, host): (usize, &cnsim_fabric::HostOutcome)| -> Vec<Unfinished> {
         // How many flows of each host go here, received whole or not.
         let mut from: BTreeMap<u32, usize> = BTreeMap::new();
-        if !host.missing.is_empty() {
+        let waits = |c: &Completion| settings.end_of(c).is_none();
+        let mut all: Vec<Unfinished> = Vec::new();
+        if !host.missing.is_empty() || host.completions.iter().any(waits) {
             for c in &host.completions {
                 *from.entry(c.src.0).or_default() += 1;
-                roll.next(c.src.0 as usize, (dst, c.start, c.bytes));
+                let name = roll.next(c.src.0 as usize, (dst, c.start, c.bytes));
+                if waits(c) {
+                    let m = Incomplete { src: c.src, start: c.start, bytes: c.bytes, missing: 0 };
+                    all.push(of_flow(dst, &m, None, "its last acknowledgement".into(), name));
+                }
             }
             host.missing.iter().for_each(|m| *from.entry(m.src.0).or_default() += 1);
         }
-        let one = |m: &cnsim_fabric::Incomplete| {
+        let one = |m: &Incomplete| {
             let src = m.src.0 as usize;
-            let framing = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing);
-            let bytes = framing.map_or(m.bytes, |f| f.payload_of(m.bytes));
             let alone = from.get(&m.src.0) == Some(&1) && settings.plans(src).iter().all(SourcePlan::finite);
             let pair = of_pair(src, dst);
             let own = pair.filter(|n| *n == 0 || alone);
             // Where frames may have been lost of it or of another, its state does not say what it waits for.
             let waits_for = if let (Some(own @ 1..), 0) = (own, discarded) {
-                format!(
-                    "{own} frames that switches dropped, and what else has not arrived: none is sent again"
-                )
+                format!("{own} frames that switches dropped, and what else has not arrived: {again}")
             } else if lost > 0 && (own.is_none() || discarded > 0) {
-                format!("the rest of its frames, or some of the {lost} that the run lost: none is sent again")
+                format!("the rest of its frames, or some of the {lost} that the run lost: {again}")
             } else if out.frozen_since.is_some() {
                 "a delivery: the network has stood still".into()
             } else if m.missing >= m.bytes {
@@ -139,20 +163,10 @@ fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Unfini
             } else {
                 "the rest of its frames, which are on their way or to be sent".into()
             };
-            Unfinished {
-                flow: format!("{}>{}", settings.wiring.hosts[src], settings.wiring.hosts[dst]),
-                src: src as u64,
-                dst: dst as u64,
-                bytes,
-                start: m.start.as_ps(),
-                so_far: out.duration.saturating_sub(m.start).as_ps(),
-                missing: m.missing,
-                lost: own,
-                waits_for,
-                name: roll.next(src, (dst, m.start, m.bytes)),
-            }
+            of_flow(dst, m, own, waits_for, roll.next(src, (dst, m.start, m.bytes)))
         };
-        host.missing.iter().map(one).collect()
+        all.extend(host.missing.iter().map(one));
+        all
     };
     let mut all: Vec<Unfinished> = out.hosts.iter().enumerate().flat_map(of).collect();
     all.sort_by(|a, b| (a.start, &a.flow).cmp(&(b.start, &b.flow)));
@@ -166,7 +180,7 @@ const MOST_NAMED: usize = 16;
 type Hop = (usize, Rate, Time);
 
 /// Shortest paths between hosts. Of several the first one stands for all, as they are alike in the networks of the field.
-struct Paths<'a> {
+pub(crate) struct Paths<'a> {
     settings: &'a Settings,
     /// By switch: the switches that it is linked to.
     ways: Vec<Vec<Hop>>,
@@ -177,7 +191,7 @@ struct Paths<'a> {
 }
 
 impl<'a> Paths<'a> {
-    fn new(settings: &'a Settings) -> Self {
+    pub(crate) fn new(settings: &'a Settings) -> Self {
         let mut ways = vec![Vec::new(); settings.wiring.switches.len()];
         let (hosts, processing) = (settings.hosts(), settings.processing().1);
         for l in &settings.wiring.links {
@@ -191,7 +205,7 @@ impl<'a> Paths<'a> {
         Self { settings, ways, next: HashMap::new(), known: HashMap::new() }
     }
 
-    fn between(&mut self, src: usize, dst: usize) -> Path {
+    pub(crate) fn between(&mut self, src: usize, dst: usize) -> Path {
         let wiring = &self.settings.wiring;
         let (host, switch) = self.settings.processing();
         let (Some(first), Some(last)) = (wiring.access(src), wiring.access(dst)) else {

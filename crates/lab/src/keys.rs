@@ -4,10 +4,11 @@
 use crate::case::Dimension;
 use crate::flows::LoadCounts;
 use crate::kinds::{
-    Backlog, Buffer, Choice as _, ControlTravels, FileForm, FlowHash, Gaps, Ideal, Kind, Offset, Paths,
-    PauseMode, PausedOver, Shape, SizeTable, Switched, Traffic,
+    Backlog, Buffer, Choice as _, Completed, ControlTravels, FileForm, FlowHash, Gaps, Ideal, Kind, Offset,
+    Paths, PauseMode, PausedOver, Queues, SendsAgain, Shape, SizeTable, Switched, Traffic,
 };
-use cnsim_fabric::{HostQueues, LimiterPosition, PauseTransport, Phase, Rounding, Ties};
+use cnsim_fabric::{LimiterPosition, PauseTransport, Phase, Rounding, Ties};
+use cnsim_scheme_api::Class;
 use cnsim_units::{Bytes, Rate, Time};
 
 /// One key.
@@ -85,6 +86,8 @@ pub const MAX_HOSTS: usize = 65_535;
 pub const MAX_SWITCHES: usize = 20_000;
 /// Largest number of switch ports, with and without a link.
 pub const MAX_PORTS: usize = 500_000;
+/// Largest frame.
+pub const MAX_FRAME: Bytes = Bytes::new(9216);
 /// Largest number of seeds of a case.
 pub const MAX_SEEDS: u64 = 10_000;
 /// Largest number of cases of a scenario.
@@ -108,6 +111,11 @@ const PROCESSING: Kind = Kind::Time(Time::ZERO, Time::from_ms(100));
 const MOMENT: Kind = Kind::Time(Time::ZERO, LONGEST);
 const MEMORY: Kind = Kind::Bytes(Bytes::new(64), Bytes::from_mb(4000));
 const FRAMES: Kind = Kind::Integer(1, 100_000_000);
+const FRAME: Kind = Kind::Bytes(Bytes::new(64), MAX_FRAME);
+const ANSWER: Kind = Kind::Bytes(Bytes::new(1), Bytes::new(1500));
+const TELEMETRY: Kind = Kind::Bytes(Bytes::ZERO, Bytes::new(1000));
+const WINDOW: Kind = Kind::Bytes(Bytes::new(1), MAX_TRANSFER);
+const RETRY: Kind = Kind::Time(Time::from_ns(100), LONGEST);
 const SEEDS: Kind = Kind::Integer(1, MAX_SEEDS);
 const SWITCHED: Kind = Kind::Choice(Switched::WORDS);
 const SWITCHED_REF: &Kind = &SWITCHED;
@@ -203,20 +211,42 @@ pub const KEYS: &[Key] = &[
     key("host.processing", PROCESSING, "1 us", "processing delay of a NIC"),
     key("host.clock", Kind::Or("exact", &Kind::Integer(1, 10_000)), "exact",
         "largest error of a host's clock, parts per million; each host draws an error of half to all of it, fast or slow"),
-    key("host.fifo", FRAMES, "10100", "frames that a host can hold: application queue and NIC"),
-    key("host.limiter_queue", FRAMES, "100", "frames that a rate limiter's queue holds"),
-    key("host.limiter_position", Kind::Choice(LimiterPosition::WORDS), "below-queue", "place where a frame meets its limiter"),
+    key("host.fifo", FRAMES, "10100", "frames that a host can hold: application queue and NIC").unless("host.queues", "per-flow"),
+    key("host.limiter_queue", FRAMES, "100", "frames that a rate limiter's queue holds").unless("host.queues", "per-flow"),
+    key("host.limiter_position", Kind::Choice(LimiterPosition::WORDS), "below-queue",
+        "place where a frame meets its limiter").unless("host.queues", "per-flow"),
     key("host.limiter_backlog", Kind::Choice(Backlog::WORDS), "behind",
-        "place where the host's frames wait: behind the limiters, or (all but `host.nic`) in an application FIFO ahead of them"),
+        "place where the host's frames wait: behind the limiters, or (all but `host.nic`) in an application FIFO ahead of them")
+        .unless("host.queues", "per-flow"),
     key("host.nic", FRAMES, "500",
         "frames behind the limiters, as part of `host.fifo`").only("host.limiter_backlog", &["ahead"]),
-    key("host.queues", Kind::Choice(HostQueues::WORDS), "fifo",
-        "one FIFO, or a virtual output queue per destination, served in turn"),
+    key("host.queues", Kind::Choice(Queues::WORDS), "fifo",
+        "one FIFO, a virtual output queue per destination, or a queue pair per finite flow, whose frames are made as the link takes them; several are served in turn"),
     key("host.feedback_delay", PROCESSING, "0 us", "time from the arrival of a feedback message to its effect"),
     key("host.ignores_pause", SWITCHED, "off",
         "a fault: hosts keep sending while paused").only("pause.mode", &["on", "global"]),
     key("host.feedback_lost", Kind::Integer(0, 1_000_000_000), "0",
         "a fault: every n-th feedback message to a host is lost; 0: none"),
+    key("transport.kind", Kind::Choice(SendsAgain::WORDS), "none",
+        "lost frames of queue pairs: not sent again, or sent again with all frames that follow (go-back-n)").only("host.queues", &["per-flow"]),
+    key("transport.ack_every", Kind::Or("auto", &Kind::Integer(0, 1_000_000)), "auto",
+        "acknowledges one frame in so many, and at once a marked frame, one after a gap and the last; 0: none; auto: 1 where the scheme, the window, go-back-n or record.completion needs acknowledgements, else 0")
+        .only("host.queues", &["per-flow"]),
+    key("transport.ack_class", Kind::Choice(Class::WORDS), "data",
+        "acknowledgements travel among the data, as RoCE has it, or ahead of it").only("host.queues", &["per-flow"]),
+    key("transport.ack_length", ANSWER, "64 B",
+        "length of an acknowledgement; the HPCC fork of ns-3 has 60 B").only("host.queues", &["per-flow"]),
+    key("transport.telemetry", TELEMETRY, "42 B",
+        "bytes of telemetry that a data frame carries beside header and payload, of a scheme that reads telemetry").only("host.queues", &["per-flow"]),
+    key("transport.ack_telemetry", TELEMETRY, "28 B",
+        "bytes of telemetry that an acknowledgement carries beside its length, of a scheme that reads telemetry").only("host.queues", &["per-flow"]),
+    key("transport.window", Kind::Or("scheme", &Kind::Or("off", &Kind::Or("bdp", &WINDOW))), "scheme",
+        "most bytes of a flow in flight: as the scheme sets it, no bound, the line rate times the smallest round-trip time of the path, or so many; pacing goes on beside it")
+        .only("host.queues", &["per-flow"]),
+    key("transport.nack_interval", RETRY, "500 us",
+        "least time between two NACKs for the same frame").only("transport.kind", &["go-back-n"]),
+    key("transport.rto", RETRY, "1 ms",
+        "timeout: a flow begins anew with the first frame not acknowledged if nothing is acknowledged for this time").only("transport.kind", &["go-back-n"]),
     key("workload.kind", Kind::Choice(Traffic::WORDS), "bernoulli",
         "kind of traffic: frames (bernoulli, greedy, on-off, bursts) or finite flows (transfers, poisson, incast, all-to-all, permutation)"),
     key("workload.load", Kind::Percent, "85 %",
@@ -232,7 +262,7 @@ pub const KEYS: &[Key] = &[
         "on-off sources start together, or anywhere in their period").only("workload.kind", &["on-off"]),
     key("workload.burst", Kind::Integer(1, 1_000_000), "10",
         "frames of a burst; all go to one destination").only("workload.kind", &["bursts"]),
-    key("workload.frame", Kind::Bytes(Bytes::new(64), Bytes::new(9216)), "1500 B", "frame length, 64 to 9216 B"),
+    key("workload.frame", FRAME, "1500 B", "frame length, 64 to 9216 B"),
     key("workload.destinations", LINES, "uniform",
         "uniform, permutation (drawn by the seed), +N (the host N further on), or names of hosts; an incast takes its receivers in turn")
         .only("workload.kind", &["bernoulli", "bursts", "greedy", "on-off", "poisson", "incast"]),
@@ -241,6 +271,9 @@ pub const KEYS: &[Key] = &[
     key("workload.header", Kind::Bytes(Bytes::ZERO, Bytes::new(1000)), "0 B",
         "bytes of each frame that are no payload; sizes of flows count payload")
         .only("workload.kind", &["transfers", "poisson", "incast", "all-to-all", "permutation"]),
+    key("workload.initial_rate", Kind::Or("scheme", &LINK_RATE), "scheme",
+        "rate at which the queue pairs of these flows begin, for schemes that take one; scheme: as the scheme sets it")
+        .only("host.queues", &["per-flow"]),
     key("workload.load_counts", Kind::Choice(LoadCounts::WORDS), "payload",
         "bytes that count as load: payload alone, or payload and headers").only("workload.kind", &["poisson"]),
     key("workload.sizes", Kind::Choice(SizeTable::WORDS), "websearch",
@@ -322,6 +355,9 @@ pub const KEYS: &[Key] = &[
         "transmitters that `time_paused` averages: sending hosts but the hot one (senders), those of them ever in XOFF (affected), all hosts and links between switches ever in XOFF (touched), or sending hosts and links between switches (all)"),
     key("record.ideal", Kind::Choice(Ideal::WORDS), "exact",
         "ideal completion time of a flow: alone in the network with store and forward (exact), or by the formula of the HPCC fork"),
+    key("record.completion", Kind::Choice(Completed::WORDS), "received",
+        "end of a finite flow in completion times and slowdowns: its last byte is received, or its source has the last acknowledgement")
+        .only("host.queues", &["per-flow"]),
     key("record.size_bins", Kind::Or("decades", &Kind::Integer(1, 1000)), "20",
         "groups of flows by size: a number of groups with equally many flows, or decades: up to 1 KB, 10 KB, 100 KB, ..."),
     key("record.flow_times", Kind::Or("auto", SWITCHED_REF), "auto",

@@ -2,8 +2,9 @@
 
 use crate::case::Dimension;
 use crate::flows::LoadCounts;
-use cnsim_fabric::{HostQueues, LimiterPosition, PauseTransport, Phase, Rounding, Ties};
+use cnsim_fabric::{LimiterPosition, PauseTransport, Phase, Rounding, Ties};
 use cnsim_problem::{any_of, nearest, obeyed};
+use cnsim_scheme_api::Class;
 use cnsim_units::{Bytes, Rate, Time, UnitError};
 use serde_json::{Value as Json, json};
 use std::fmt;
@@ -268,8 +269,6 @@ macro_rules! choices {
 }
 
 words! {
-    /// `host.queues`.
-    HostQueues { Fifo = "fifo", PerDestination = "per-destination", }
     /// `host.limiter_position`.
     LimiterPosition { AtSource = "at-source", BelowQueue = "below-queue", }
     /// `pause.transport`.
@@ -278,6 +277,8 @@ words! {
     Rounding { Exact = "exact", WholeNs = "whole-ns", }
     /// `timing.ties`.
     Ties { ByPort = "port", Drawn = "seed", }
+    /// `transport.ack_class`.
+    Class { Data = "data", Control = "control", }
     /// `workload.phase`.
     Phase { Random = "random", Aligned = "aligned", }
     /// `workload.load_counts`.
@@ -303,6 +304,12 @@ choices! {
     PauseMode { On = "on", Off = "off", Global = "global", }
     /// `control.transport`.
     ControlTravels { Priority = "priority", InBand = "in-band", Ideal = "ideal", }
+    /// `host.queues`.
+    Queues { Fifo = "fifo", PerDestination = "per-destination", PerFlow = "per-flow", }
+    /// `transport.kind`.
+    SendsAgain { Nothing = "none", GoBackN = "go-back-n", }
+    /// `record.completion`: the moment at which a finite flow is complete.
+    Completed { Received = "received", Acknowledged = "acknowledged", }
     /// `host.limiter_backlog`.
     Backlog { Behind = "behind", Ahead = "ahead", }
     /// `record.paused`.

@@ -70,6 +70,7 @@ pub mod quantity;
 mod reader;
 pub mod record;
 pub mod results;
+mod round_trips;
 pub mod run;
 pub mod saved;
 pub mod scenario;

@@ -34,7 +34,7 @@ pub fn scheme(registry: &Registry, word: &str) -> String {
 }
 
 /// Words of the field for which our metrics have others.
-const ALSO: [(&str, &str); 9] = [
+const ALSO: [(&str, &str); 12] = [
     ("fct", "completion_time"),
     ("jct", "completion_time"),
     ("goodput", "aggregate_throughput"),
@@ -44,17 +44,20 @@ const ALSO: [(&str, &str); 9] = [
     ("cnps", "control_messages"),
     ("queue", "queue_max"),
     ("latency", "mean_latency"),
+    ("rtt", "rtt_p50"),
+    ("retransmissions", "resent_share"),
+    ("marks", "marked_share"),
 ];
 
 /// The metric that may be meant by a name that none has: spelled alike, or in other words of the field (`fct_p99`).
 pub fn metric(name: &str) -> Option<&'static str> {
     let small = name.trim().to_lowercase();
     let (word, rest) = small.split_once('_').map_or((small.as_str(), ""), |(w, r)| (w, r));
-    let other = ALSO.iter().find(|a| a.0 == word).and_then(|(_, ours)| {
-        let whole = if rest.is_empty() { (*ours).to_owned() } else { format!("{ours}_{rest}") };
-        find(&whole).or_else(|| find(ours)).map(|m| m.id)
-    });
-    nearest(&small, METRICS.iter().map(|m| m.id)).or(other)
+    let ours = ALSO.iter().find(|a| a.0 == word).map(|a| a.1);
+    // What is ours but for its first word is meant, however another one is spelled.
+    let whole = ours.and_then(|ours| find(&format!("{ours}_{rest}")));
+    let other = || ours.and_then(find).map(|m| m.id);
+    whole.map(|m| m.id).or_else(|| nearest(&small, METRICS.iter().map(|m| m.id))).or_else(other)
 }
 
 #[cfg(test)]
@@ -79,6 +82,8 @@ mod tests {
             ("Queue_P999", "queue_p99"),
             ("queue", "queue_max"),
             ("latency", "mean_latency"),
+            ("rtt", "rtt_p50"),
+            ("retransmissions", "resent_share"),
         ] {
             assert_eq!(metric(name), Some(meant), "{name}");
         }

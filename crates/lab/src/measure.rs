@@ -123,17 +123,12 @@ pub(crate) fn measure_with(settings: &Settings, out: &Outcome, times: &Flows) ->
     }
     flows(settings, out, &mut all);
     completion(&times.timed, &mut all);
+    if settings.has_queue_pairs() {
+        transport(out, &mut all);
+    }
     feedback(out, &mut all);
-    let mut histogram: Vec<u64> = Vec::new();
-    for h in &out.hosts {
-        histogram.resize(histogram.len().max(h.latency.len()), 0);
-        histogram.iter_mut().zip(&h.latency).for_each(|(sum, n)| *sum += n);
-    }
-    for (id, q) in [("latency_p50", 0.5), ("latency_p99", 0.99), ("latency_p999", 0.999)] {
-        if let Some(t) = latency_quantile(&histogram, q) {
-            all.push((id, t.as_secs_f64() * 1e6));
-        }
-    }
+    let asked = [("latency_p50", 0.5), ("latency_p99", 0.99), ("latency_p999", 0.999)];
+    quantiles(out.hosts.iter().map(|h| &h.latency), &asked, &mut all);
     if let Some(at) = out.frozen_since {
         all.push(("frozen_since", at.as_secs_f64() * 1e3));
     }
@@ -143,6 +138,35 @@ pub(crate) fn measure_with(settings: &Settings, out: &Outcome, times: &Flows) ->
     // No zero has a sign.
     all.iter_mut().for_each(|m| m.1 += 0.0);
     all
+}
+
+/// These quantiles, us, of the sum of histograms of times; nothing of empty ones.
+fn quantiles<'a>(
+    of: impl Iterator<Item = &'a Vec<u64>>,
+    asked: &[(&'static str, f64)],
+    all: &mut Vec<(&'static str, f64)>,
+) {
+    let mut histogram: Vec<u64> = Vec::new();
+    for own in of {
+        histogram.resize(histogram.len().max(own.len()), 0);
+        histogram.iter_mut().zip(own).for_each(|(sum, n)| *sum += n);
+    }
+    let times = asked.iter().filter_map(|(id, q)| Some((*id, latency_quantile(&histogram, *q)?)));
+    all.extend(times.map(|(id, t)| (id, t.as_secs_f64() * 1e6)));
+}
+
+/// Acknowledgements and repetitions of queue pairs.
+fn transport(out: &Outcome, all: &mut Measured) {
+    let of = || out.hosts.iter().map(|h| &h.transport);
+    let (acked, marked) = (of().map(|t| t.acked).sum::<u64>(), of().map(|t| t.marked).sum::<u64>());
+    if acked > 0 {
+        all.push(("marked_share", share(marked as f64 / acked as f64)));
+    }
+    let sent = out.hosts.iter().map(|h| h.sent).sum::<u64>();
+    let resent = of().map(|t| t.resent).sum::<u64>();
+    all.push(("resent_share", share(resent as f64 / sent.max(1) as f64)));
+    all.push(("timeouts", of().map(|t| t.timeouts).sum::<u64>() as f64));
+    quantiles(of().map(|t| &t.rtt), &[("rtt_p50", 0.5), ("rtt_p99", 0.99)], all);
 }
 
 pub(crate) type Measured = Vec<(&'static str, f64)>;
@@ -483,3 +507,6 @@ fn slice<T>(values: &[T], bin: f64, from: f64, to: f64) -> &[T] {
 #[cfg(test)]
 #[path = "measure_tests.rs"]
 mod tests;
+#[cfg(test)]
+#[path = "transport_tests.rs"]
+mod transport_tests;

@@ -6,7 +6,7 @@ mod imported;
 mod scheme;
 
 use crate::case::CaseId;
-use crate::checks::{expand_assumptions, known_keys, unread_params};
+use crate::checks::{expand_assumptions, known_keys, of_queue_pairs, unread_params, without_effect};
 use crate::condition::{Template, canonical};
 use crate::config::Config;
 pub use crate::embedded::EMBEDDED;
@@ -16,7 +16,8 @@ use crate::keys::{MATRIX, MAX_CASES, MAX_CONDITION, find};
 use crate::kinds::{Kind, Value as Read};
 use crate::meant;
 use crate::reader::MAX_PROBLEMS;
-use crate::settings::{Estimate, Settings};
+use crate::round_trips;
+use crate::settings::{Estimate, Settings, Steered};
 use crate::text::{Flat, Leaf, Place};
 use cnsim_problem::{MAX_TEXT, Problem, nearest, read_file, read_from};
 use cnsim_scheme_api::Registry;
@@ -94,7 +95,8 @@ impl Ready {
         // A scheme that changes rates parts the phases.
         let locked = self.settings.locked().filter(|_| self.scheme == "none");
         let short = self.settings.shortages(&self.built);
-        self.misfit.iter().cloned().chain(locked).chain(short).collect()
+        let doubts = round_trips::doubts(&self.settings);
+        self.misfit.iter().cloned().chain(locked).chain(doubts).chain(short).collect()
     }
 
     /// Hash of the scheme's code: a part of a run's address in the store.
@@ -228,9 +230,13 @@ impl Scenario {
         scenario.other_schemes(&mut problems);
         let runs = |c: &Case| schemes.is_empty() || schemes.contains(&c.id.scheme.as_str());
         let mut recorded = BTreeSet::new();
+        let mut idle = of_queue_pairs(&scenario.flat, !schemes.is_empty());
         for case in written.into_iter().chain(scenario.cases()).filter(runs) {
             match scenario.ready(&case) {
-                Ok(ready) => recorded.extend(ready.settings.placed_series(&ready.built.scheme.gauges())),
+                Ok(ready) => {
+                    recorded.extend(ready.settings.placed_series(&ready.built.scheme.gauges()));
+                    idle.retain(|(_, key)| ready.config.value(key).is_none());
+                }
                 Err(more) => {
                     for p in more {
                         if !problems.contains(&p) {
@@ -242,6 +248,9 @@ impl Scenario {
             if problems.len() > MAX_PROBLEMS {
                 break;
             }
+        }
+        if problems.is_empty() {
+            problems.extend(idle.iter().map(|(path, key)| without_effect(&scenario.flat, path, key)));
         }
         // What is set from outside may well leave a figure without cases.
         if problems.is_empty() && sets.is_empty() && schemes.is_empty() {
@@ -480,9 +489,13 @@ impl Scenario {
         }
         set("pause.mode", &case.id.pause);
         let mut problems = Vec::new();
-        let settings = Settings::read(&flat, &self.registry, &mut problems);
-        let rate = settings.as_ref().and_then(Settings::host_rate);
-        let built = self.scheme(&flat, &case.id.scheme, rate, &mut problems);
+        let name = case.id.scheme.as_str();
+        let mut built = None;
+        let settings = Settings::read(&flat, &self.registry, &mut problems, |rate, problems| {
+            built = self.scheme(&flat, name, rate, problems);
+            let plan = built.as_ref().map(|b| b.0.scheme.plan()).unwrap_or_default();
+            Steered { name, plan, begins: takes_initial_rate(&self.registry, name) }
+        });
         let (Some(mut settings), Some((built, misfit))) = (settings, built) else { return Err(problems) };
         if !problems.is_empty() {
             return Err(problems);
@@ -589,6 +602,11 @@ fn groups(
         groups.push(Group { template, rows: rows(flat, &prefix, problems), pauses, schemes, seeds });
     }
     groups
+}
+
+/// Does a scheme begin flows at the rate that the scenario gives? TIMELY does, and a scheme with a parameter of this name.
+fn takes_initial_rate(registry: &Registry, scheme: &str) -> bool {
+    scheme.starts_with("timely") || registry.find(scheme).is_some_and(|e| e.reads("initial_rate"))
 }
 
 /// A whole number, if it is one within the key's bounds.

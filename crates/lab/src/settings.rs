@@ -4,20 +4,24 @@
 mod estimate;
 mod locked;
 mod offered;
+mod transport;
 
 pub use estimate::Estimate;
+pub(crate) use transport::{QueuePairs, Steered};
 
 use crate::flows::fct::Bins;
 use crate::headroom::Loop;
 use crate::keys::{MAX_CHANGES, SLOWEST_SERVICE};
-use crate::kinds::{Backlog, Buffer, ControlTravels, FlowHash, Ideal, Paths, PauseMode, PausedOver};
+use crate::kinds::{
+    Backlog, Buffer, Completed, ControlTravels, FlowHash, Ideal, Paths, PauseMode, PausedOver, Queues,
+};
 use crate::reader::Reader;
 use crate::text::Flat;
 use crate::topology::{self, Wiring};
 use crate::workload::{self, Permutations, SourcePlan};
 use cnsim_fabric::{
-    BufferSpec, ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition, Organisation, PauseSpec,
-    RateChange, Record, Rounding, Routing, RunSpec, SwitchSpec, Ties,
+    BufferSpec, Completion, ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition, Organisation,
+    PauseSpec, RateChange, Record, Reliability, Rounding, Routing, RunSpec, SwitchSpec, Ties,
 };
 use cnsim_problem::Problem;
 use cnsim_scheme_api::network::{Purpose, Stream};
@@ -82,7 +86,9 @@ pub struct Settings {
     limiter_position: LimiterPosition,
     /// Frames of `fifo` that wait ahead of the limiters.
     backlog: u32,
-    queues: HostQueues,
+    queues: Queues,
+    /// Queue pairs of finite flows, where they have some.
+    pairs: Option<QueuePairs>,
     plans: Vec<Vec<SourcePlan>>,
     /// Hosts that run without the scheme.
     bare: Vec<bool>,
@@ -116,14 +122,27 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads and checks all settings; none when something is wrong.
-    pub fn read(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>) -> Option<Self> {
+    /// Reads and checks all settings, with the scheme that `scheme` makes for the rate of the fastest link of a host; none when
+    /// something is wrong.
+    pub(crate) fn read<'s>(
+        flat: &Flat,
+        registry: &Registry,
+        problems: &mut Vec<Problem>,
+        scheme: impl FnOnce(Option<Rate>, &mut Vec<Problem>) -> Steered<'s>,
+    ) -> Option<Self> {
         let before = problems.len();
         let mut r = Reader::new(flat, problems);
-        let mut wiring = topology::read(&mut r)?;
+        let Some(mut wiring) = topology::read(&mut r) else {
+            scheme(None, r.problems);
+            return None;
+        };
+        let scheme = scheme(fastest(&wiring), r.problems);
         let (switch_processing, host_processing) = (r.time("switch.processing"), r.time("host.processing"));
         let duration = r.time("run.duration");
-        let plans = workload::read(&mut r, &wiring);
+        let queues: Queues = r.choice("host.queues");
+        let pairs = QueuePairs::read(&mut r, queues, &scheme);
+        let plans = workload::read(&mut r, &wiring, pairs.map(|p| p.flows));
+        pairs.iter().for_each(|p| p.fit(&mut r, &plans));
         delays(&mut r, &mut wiring, &plans, switch_processing * 2 + host_processing);
         for l in &wiring.links {
             let least = l.delay + switch_processing.min(host_processing);
@@ -143,18 +162,17 @@ impl Settings {
         let (receiver, hot) = receiver(&mut r, &wiring, &hotspots, &plans);
         let named = named(&mut r, &wiring, receiver);
         let events = events(&mut r, &wiring, duration);
-        let queues: HostQueues = r.choice("host.queues");
         let limiter_position: LimiterPosition = r.choice("host.limiter_position");
-        if queues == HostQueues::PerDestination && limiter_position == LimiterPosition::AtSource {
+        if queues == Queues::PerDestination && limiter_position == LimiterPosition::AtSource {
             let reason = "queues per destination are paced in place: a limiter at the source has no effect";
             r.wrong("host.limiter_position", reason, "write below-queue, or host.queues = \"fifo\"");
         }
         let fifo = r.integer("host.fifo") as u32;
         let backlog = match r.choice("host.limiter_backlog") {
-            Backlog::Ahead => fifo.saturating_sub(r.integer("host.nic") as u32),
-            Backlog::Behind => 0,
+            Backlog::Ahead if queues != Queues::PerFlow => fifo.saturating_sub(r.integer("host.nic") as u32),
+            Backlog::Ahead | Backlog::Behind => 0,
         };
-        if backlog > 0 && queues == HostQueues::PerDestination {
+        if backlog > 0 && queues == Queues::PerDestination {
             let reason = "queues per destination have no FIFO that could stand ahead of the limiters";
             r.wrong("host.limiter_backlog", reason, "write behind, or host.queues = \"fifo\"");
         }
@@ -222,6 +240,7 @@ impl Settings {
             limiter_position,
             backlog,
             queues,
+            pairs,
             bare: bare(&mut r, registry, &wiring),
             plans,
             hotspots,
@@ -250,8 +269,7 @@ impl Settings {
 
     /// Rate of the fastest link of a host; none without hosts.
     pub fn host_rate(&self) -> Option<Rate> {
-        let rates = (0..self.hosts()).filter_map(|h| self.wiring.access(h)).map(|l| l.rate);
-        rates.max_by(|a, b| a.bps().total_cmp(&b.bps()))
+        fastest(&self.wiring)
     }
 
     /// A sentence for each switch whose memory is too small for PAUSE to hold every frame.
@@ -371,6 +389,39 @@ impl Settings {
         (self.host_processing, self.switch_processing)
     }
 
+    /// Do finite flows have queue pairs?
+    pub(crate) fn has_queue_pairs(&self) -> bool {
+        self.pairs.is_some()
+    }
+
+    /// Length of an acknowledgement; none where flows have no queue pairs.
+    pub(crate) fn ack_length(&self) -> Option<Bytes> {
+        self.pairs.map(|p| p.spec.ack_length)
+    }
+
+    /// Are lost frames of queue pairs sent again, and when? None without queue pairs.
+    pub(crate) fn reliability(&self) -> Option<Reliability> {
+        self.pairs.map(|p| p.spec.reliability)
+    }
+
+    /// Are lost frames sent again?
+    pub(crate) fn sends_again(&self) -> bool {
+        self.reliability().is_some_and(|r| r != Reliability::None)
+    }
+
+    /// Choice among equal paths.
+    pub(crate) fn routing(&self) -> Routing {
+        self.routing
+    }
+
+    /// The moment at which a finite flow that was received whole is complete, as `record.completion` has it; none if it was not.
+    pub(crate) fn end_of(&self, flow: &Completion) -> Option<Time> {
+        match self.pairs.map_or(Completed::Received, |p| p.completed) {
+            Completed::Received => Some(flow.end),
+            Completed::Acknowledged => flow.acknowledged,
+        }
+    }
+
     /// Are the fork's ideal times, and its columns, those of this run?
     pub fn fork_columns(&self) -> bool {
         self.ideal == Ideal::Fork
@@ -467,7 +518,7 @@ impl Settings {
             record.queues.extend(more);
         }
         RunSpec {
-            transport: None,
+            transport: self.pairs.map(|p| p.spec),
             classes: Vec::new(),
             hosts: (0..hosts)
                 .map(|h| HostSpec {
@@ -482,7 +533,10 @@ impl Settings {
                     limiter_frames: self.limiter_queue,
                     limiter_position: self.limiter_position,
                     backlog_frames: self.backlog,
-                    queues: self.queues,
+                    queues: match self.queues {
+                        Queues::PerDestination => HostQueues::PerDestination,
+                        Queues::Fifo | Queues::PerFlow => HostQueues::Fifo,
+                    },
                     feedback_delay: self.feedback_delay,
                     faults: self.faults,
                     clock_ppm: self.clock_of(h, seed),
@@ -513,6 +567,12 @@ impl Settings {
             record,
         }
     }
+}
+
+/// Rate of the fastest link of a host.
+fn fastest(wiring: &Wiring) -> Option<Rate> {
+    let rates = (0..wiring.hosts.len()).filter_map(|h| wiring.access(h)).map(|l| l.rate);
+    rates.max_by(|a, b| a.bps().total_cmp(&b.bps()))
 }
 
 /// The golden section.

@@ -79,7 +79,9 @@ impl Case<'_> {
             } else {
                 String::new()
             };
-            format!("{head}, and {} frames were lost: none is sent again; {memory}{whole}", self.lost)
+            let again = self.point.runs.iter().any(|r| r.config.sends_again());
+            let again = if again { "they are sent again" } else { "none is sent again" };
+            format!("{head}, and {} frames were lost: {again}; {memory}{whole}", self.lost)
         } else if self.point.runs.iter().any(|r| r.frozen.is_some()) {
             format!("{head}, as the network stood still")
         } else {

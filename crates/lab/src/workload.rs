@@ -1,10 +1,11 @@
 //! Traffic: the sources that `[workload]` and `[[traffic]]` tables give to each host.
 
 mod drawn;
+mod goals;
 
 use crate::keys::MAX_TRANSFER;
 use crate::kinds::{Offset, Traffic};
-use crate::reader::{List, Reader};
+use crate::reader::Reader;
 use crate::topology::Wiring;
 use cnsim_fabric::{Arrivals, Destinations, Phase, SourceSpec, Transfer};
 use cnsim_scheme_api::NodeId;
@@ -14,6 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 pub use drawn::{Drawn, Framing};
+use goals::Goals;
 
 /// A source of one host, without the draws of a seed.
 #[derive(Clone, Debug)]
@@ -32,10 +34,21 @@ pub struct SourcePlan {
     /// Finite flows that the seed draws.
     drawn: Option<Arc<Drawn>>,
     framing: Framing,
+    /// Rate at which its queue pairs begin.
+    initial_rate: Option<Rate>,
     /// Moment of the clock of a list of transfers at which the run begins.
     origin: Time,
     /// Number and name of its table.
     name: Option<(usize, Arc<str>)>,
+}
+
+/// What queue pairs change of finite flows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Paired {
+    /// Bytes of telemetry on each data frame.
+    pub(crate) telemetry: Bytes,
+    /// The scheme takes the rate at which a flow begins.
+    pub(crate) begins: bool,
 }
 
 /// Hosts that a source may send to.
@@ -84,7 +97,7 @@ impl SourcePlan {
         };
         let goal = permuted.or_else(|| self.goal());
         SourceSpec {
-            initial_rate: None,
+            initial_rate: self.initial_rate,
             arrivals,
             destinations,
             frame: self.frame,
@@ -317,11 +330,9 @@ impl Permutations {
     }
 }
 
-/// Destinations that lists of hosts may name, those of all sources together.
-const MAX_NAMED: usize = 20_000_000;
-
 /// Reads all sources: those of `[[traffic]]` tables, or else one per host from `[workload]`.
-pub(crate) fn read(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<Vec<SourcePlan>> {
+/// `pairs`: where flows have queue pairs.
+pub(crate) fn read(r: &mut Reader<'_>, wiring: &Wiring, pairs: Option<Paired>) -> Vec<Vec<SourcePlan>> {
     let hosts = wiring.hosts.len();
     let mut plans: Vec<Vec<SourcePlan>> = vec![Vec::new(); hosts];
     let tables = r.tables("traffic");
@@ -332,7 +343,7 @@ pub(crate) fn read(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<Vec<SourcePlan>> 
             r.wrong("workload.loads", reason, "give one load per host");
             return plans;
         }
-        table(r, "workload", &(0..hosts).collect::<Vec<_>>(), wiring, &mut plans, &loads);
+        table(r, ("workload", pairs), &(0..hosts).collect::<Vec<_>>(), wiring, &mut plans, &loads);
         return plans;
     }
     for prefix in tables {
@@ -343,7 +354,7 @@ pub(crate) fn read(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<Vec<SourcePlan>> 
             continue;
         }
         let list = r.ranges(&names, wiring);
-        table(r, &prefix, &list, wiring, &mut plans, &[]);
+        table(r, (&prefix, pairs), &list, wiring, &mut plans, &[]);
     }
     plans
 }
@@ -351,7 +362,7 @@ pub(crate) fn read(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<Vec<SourcePlan>> 
 /// One table of sources, for the hosts listed.
 fn table(
     r: &mut Reader<'_>,
-    prefix: &str,
+    (prefix, pairs): (&str, Option<Paired>),
     list: &[usize],
     wiring: &Wiring,
     plans: &mut [Vec<SourcePlan>],
@@ -365,6 +376,9 @@ fn table(
         let reason = format!("a header of {header} leaves no payload in a frame of {frame}");
         r.clash(&[&key("header"), &key("frame")], reason, "the frame holds payload and header: enlarge it");
     }
+    // Telemetry makes frames longer; their payload stays.
+    let telemetry = pairs.map_or(Bytes::ZERO, |p| p.telemetry);
+    let (frame, header) = (frame + telemetry, header + telemetry);
     let framing = Framing { payload: frame.saturating_sub(header).get().max(1), header: header.get() };
     let start = r.time(&key("start"));
     let stop = r.time_or(&key("stop")).unwrap_or(Time::MAX);
@@ -394,6 +408,16 @@ fn table(
         | Traffic::Incast
         | Traffic::AllToAll
         | Traffic::Permutation => true,
+    };
+    if pairs.is_some() && !finite {
+        let reason =
+            format!("`{}` is endless, and a queue pair is that of a finite flow", r.word(&key("kind")));
+        let hint = "write transfers, poisson, incast, all-to-all or permutation, or another host.queues than per-flow";
+        r.wrong(&key("kind"), reason, hint);
+    }
+    let initial_rate = match pairs {
+        Some(p) if p.begins => r.rate_or(&key("initial_rate")),
+        _ => None,
     };
     let origin = if kind == Traffic::Transfers { r.time(&key("origin")) } else { Time::ZERO };
     let goals = Goals::read(r, goals, kind, &all, wiring);
@@ -434,6 +458,7 @@ fn table(
             transfers,
             drawn: drawn.clone(),
             framing,
+            initial_rate,
             origin,
             name: name.clone(),
         });
@@ -444,82 +469,6 @@ fn table(
     }
     if plans.iter().map(Vec::len).sum::<usize>() == before && !list.is_empty() {
         r.wrong(&key("destinations"), "no host has anybody to send to", "name another host");
-    }
-}
-
-/// Where the hosts of a table send.
-enum Goals {
-    /// Nothing is drawn: transfers name their own.
-    Own,
-    /// To all hosts alike.
-    Uniform,
-    /// To where a permutation, drawn by the seed, sends them.
-    Permutation(Arc<Vec<usize>>),
-    /// To the host so many further on.
-    Further(usize),
-    /// To one of these.
-    Named(Vec<usize>),
-}
-
-impl Goals {
-    fn read(r: &mut Reader<'_>, list: List, kind: Traffic, hosts: &Arc<Vec<usize>>, wiring: &Wiring) -> Self {
-        let own = |one: &str| one == "permutation" || one.starts_with('+');
-        let poisson = kind == Traffic::Poisson && matches!(&list.items[..], [one] if own(one));
-        let endless = matches!(kind, Traffic::Bernoulli | Traffic::Greedy | Traffic::OnOff | Traffic::Bursts);
-        if !(endless || poisson) {
-            return Self::Own;
-        }
-        match &list.items[..] {
-            [one] if one == "uniform" => Self::Uniform,
-            [one] if one == "permutation" => {
-                if hosts.len() < 2 {
-                    r.wrong(&list.key, "one host alone makes no permutation", "name at least two hosts");
-                }
-                Self::Permutation(hosts.clone())
-            }
-            [one] if one.starts_with('+') => match one[1..].parse::<usize>() {
-                Ok(n) if n > 0 => Self::Further(n),
-                _ => {
-                    r.wrong(&list.key, format!("`{one}` is not a distance"), "write for example \"+3\"");
-                    Self::Own
-                }
-            },
-            _ => {
-                let named = r.ranges(&list, wiring);
-                let mut once = named.clone();
-                once.sort_unstable();
-                once.dedup();
-                if once.len() < named.len() {
-                    r.wrong(&list.key, "names a host twice", "name each host once");
-                }
-                if named.len().saturating_mul(hosts.len()) > MAX_NAMED {
-                    let reason =
-                        format!("{} destinations of each of {} hosts are too many", named.len(), hosts.len());
-                    r.wrong(&list.key, reason, "use \"uniform\", or name fewer hosts");
-                    return Self::Own;
-                }
-                Self::Named(named)
-            }
-        }
-    }
-
-    /// Those of a host, and the permutation that decides; none if it has nobody to send to.
-    fn of(&self, host: usize, wiring: &Wiring) -> Option<(Destinations, Option<Arc<Vec<usize>>>)> {
-        let fixed = |n: usize| Some((Destinations::Fixed(NodeId(n as u32)), None));
-        match self {
-            Self::Own | Self::Uniform => Some((Destinations::Uniform, None)),
-            Self::Permutation(hosts) => Some((Destinations::Among(Vec::new()), Some(hosts.clone()))),
-            Self::Further(n) => fixed(host.checked_add(*n).filter(|to| *to < wiring.hosts.len())?),
-            Self::Named(ids) => {
-                let others: Vec<NodeId> =
-                    ids.iter().filter(|n| **n != host).map(|n| NodeId(*n as u32)).collect();
-                match others[..] {
-                    [] => None,
-                    [one] => fixed(one.0 as usize),
-                    _ => Some((Destinations::Among(others), None)),
-                }
-            }
-        }
     }
 }
 

@@ -44,6 +44,8 @@
 //!   The paper of 2015 has it so (its section on the notification point). `since-last`: these marks are ignored, as in shorter
 //!   accounts (the paper of 2016 too). `windows`: at most one CNP in each interval of a free-running clock, as the fluid model
 //!   counts. `window-end`: the same, sent at the end of the interval, as in the authors' simulator.
+//! * `echo = marks`: CNPs are messages. `acks`: there are none, and each acknowledgement with a mark is a CNP, as in HPCC's simulator.
+//!   The scenario must have acknowledgements. `frames`: the scheme itself answers each frame, in any scenario.
 //! * `alpha_update = on-cnp`: a CNP raises alpha at once, each whole period of silence lowers it. `periodic` checks once per
 //!   period whether a CNP came.
 //! * `cut_order = cut-first`, as Eq. 1 is printed; the authors' simulator raises alpha first.
@@ -81,17 +83,17 @@
 //!
 //! ## Not modelled
 //!
-//! Reliability by acknowledgements (`echo = frames` models their marks and link load, `cnp_interval = 0 s` only the marks).
-//! Go-back-N. A PI controller instead of the ramp. The real length of a CNP (here a minimum frame). CNPs spaced by source or
+//! A PI controller instead of the ramp. The real length of a CNP (here a minimum frame). CNPs spaced by source or
 //! port.
 
 use crate::counters::{CNPS_SENT, CUTS};
 use crate::dcqcn_presets::PRESETS;
+use crate::queue_pair::{self, Marker};
 use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Counter, Feedback, FrameView, Limiter, Plan, PointControl, Queue, QueueSite,
-    Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Registration, Scheme, Scope,
-    SinkSite, Slot, SourceSite, Time,
+    Ack, AckGate, Acks, Bytes, CongestionPoint, Counter, Feedback, FrameView, Limiter, Plan, QueueSite, Ramp,
+    Rate, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Registration, Scheme, Scope, SinkSite,
+    Slot, SourceSite, Time,
 };
 use std::sync::Arc;
 
@@ -105,10 +107,7 @@ pub use readings::{
 pub fn ramp(p: &DcqcnParams, rate: Rate) -> Ramp {
     let scale = p.k_rate.map_or(1.0, |own| rate.bps() / own.bps());
     let scaled = |k: Bytes| Bytes::new((k.as_f64() * scale).round() as u64);
-    let at = match p.mark_at {
-        MarkAt::Departure => RampAt::Departure,
-        MarkAt::Arrival => RampAt::Arrival,
-    };
+    let at = p.mark_at.of_ramp();
     Ramp { low: scaled(p.k_min.min(p.k_max)), high: scaled(p.k_max), p_max: p.p_max, p_beyond: 1.0, at }
 }
 
@@ -208,37 +207,35 @@ impl Scheme for Dcqcn {
         "dcqcn"
     }
     fn plan(&self) -> Plan {
-        let reflect = if self.0.echo == Echo::Frames { ReflectGate::Always } else { ReflectGate::Marked };
+        let reflect = match self.0.echo {
+            Echo::Marks => ReflectGate::Marked,
+            Echo::Frames => ReflectGate::Always,
+            Echo::Acks => return queue_pair::plan(Acks::Needed),
+        };
         Plan { reflect, limiter_scope: Scope::Flow, reflector_scope: Scope::Flow, ..Plan::default() }
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
         Some(Box::new(Marker(ramp(&self.0, site.rate))))
     }
-    fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
-        Some(Box::new(Reaction::new(self.0.clone())))
+    fn reaction_point(&self, site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
+        let initial = (self.0.echo == Echo::Acks).then(|| queue_pair::initial_rate(site));
+        Some(Box::new(Reaction::new(self.0.clone(), initial)))
     }
     fn reflector(&self, _: &SinkSite) -> Option<Box<dyn Reflector>> {
         let (spacing, interval) = (self.0.cnp_spacing, self.0.cnp_interval);
-        if self.0.echo == Echo::Frames {
-            return Some(Box::new(EchoOfAll));
+        match self.0.echo {
+            Echo::Marks => {
+                Some(Box::new(Notifier { spacing, interval, phase: Time::ZERO, last: None, owed: false }))
+            }
+            Echo::Frames => Some(Box::new(EchoOfAll)),
+            Echo::Acks => None,
         }
-        Some(Box::new(Notifier { spacing, interval, phase: Time::ZERO, last: None, owed: false }))
     }
     fn engages(&self, feedback: &Feedback) -> bool {
-        *feedback == Feedback::Cnp
+        *feedback == Feedback::Cnp && self.0.echo != Echo::Acks
     }
     fn counters(&self) -> Vec<Counter> {
         vec![CNPS_SENT, CUTS]
-    }
-}
-
-/// The congestion point: a marking ramp only.
-#[derive(Debug)]
-struct Marker(Ramp);
-
-impl CongestionPoint for Marker {
-    fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
-        ctl.mark(self.0);
     }
 }
 
@@ -340,6 +337,8 @@ const CHECK: Slot = Slot(1);
 #[derive(Debug)]
 struct Reaction {
     p: Arc<DcqcnParams>,
+    /// The rate at which a flow begins whose acknowledgements bring the marks.
+    initial: Option<Rate>,
     alpha: f64,
     /// Up to when alpha is up to date.
     updated: Time,
@@ -357,8 +356,9 @@ struct Reaction {
 }
 
 impl Reaction {
-    fn new(p: Arc<DcqcnParams>) -> Self {
+    fn new(p: Arc<DcqcnParams>, initial: Option<Rate>) -> Self {
         Self {
+            initial,
             alpha: p.initial_alpha,
             p,
             updated: Time::ZERO,
@@ -396,7 +396,10 @@ impl Reaction {
             && rate >= line * 0.999
             && !self.waiting;
         limiter.set_rate(if full { line } else { rate });
-        if full {
+        if full && self.initial.is_some() {
+            // It outlives its limiter, and begins anew.
+            *self = Self { target: line, ..Self::new(self.p.clone(), self.initial) };
+        } else if full {
             limiter.release_when_empty();
         }
     }
@@ -446,6 +449,18 @@ impl Reaction {
 }
 
 impl ReactionPoint for Reaction {
+    fn start(&mut self, limiter: &mut Limiter<'_>) {
+        if let Some(rate) = self.initial {
+            limiter.engage();
+            limiter.set_rate(rate.max(self.p.min_rate).min(limiter.line_rate()));
+            limiter.wake_on_acks(AckGate { marked: true, ..AckGate::default() });
+        }
+    }
+
+    fn on_ack(&mut self, _: &Ack<'_>, limiter: &mut Limiter<'_>) {
+        self.on_feedback(&Feedback::Cnp, limiter);
+    }
+
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
         if *feedback != Feedback::Cnp {
             return;

@@ -7,11 +7,16 @@
 use cnsim_scheme_api::{Preset, Rate};
 
 /// All presets, the one that fits every rate first.
-pub(crate) const PRESETS: [Preset; 3] = [
+pub(crate) const PRESETS: [Preset; 4] = [
     Preset {
         name: "hpcc",
         source: "the simulator of HPCC (alibaba-edu/High-Precision-Congestion-Control 9f4be2a), which sets ramp and steps by the speed of the NIC",
         values: hpcc,
+    },
+    Preset {
+        name: "hpcc-paper",
+        source: "the simulator of HPCC with the clocks of the paper: its `dcqcn_paper`, else as `hpcc`",
+        values: hpcc_paper,
     },
     Preset {
         name: "nvidia",
@@ -48,8 +53,6 @@ fn clocks() -> Values {
 
 fn hpcc(rate: Rate) -> Values {
     let step = |share: f64| format!("{:.0} Mb/s", (share * rate.gbps()).max(1.0));
-    // Its floor of 1 Gb/s is for NICs of 25 Gb/s and more.
-    let floor = (40.0 * rate.gbps()).clamp(1.0, 1000.0);
     let own = [
         ("cnp_interval", "0 us".to_string()),
         ("alpha_update", "periodic".into()),
@@ -59,9 +62,18 @@ fn hpcc(rate: Rate) -> Values {
         ("ai_rate", step(0.2)),
         ("hai_rate", step(2.0)),
         ("hai_step", "fixed".into()),
-        ("min_rate", format!("{floor:.0} Mb/s")),
+        ("min_rate", crate::queue_pair::preset_floor(rate)),
     ];
     [ramp(rate), clocks(), own.to_vec()].concat()
+}
+
+fn hpcc_paper(rate: Rate) -> Values {
+    let paper = |key, text| match key {
+        "alpha_period" | "cut_period" => "50 us".into(),
+        "time_reset" => "55 us".into(),
+        _ => text,
+    };
+    hpcc(rate).into_iter().map(|(key, text)| (key, paper(key, text))).collect()
 }
 
 fn nvidia(rate: Rate) -> Values {

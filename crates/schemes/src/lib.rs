@@ -5,17 +5,22 @@ pub mod becn;
 pub mod counters;
 pub mod dcqcn;
 mod dcqcn_presets;
+pub mod dctcp;
 pub mod e2cm;
 pub mod ecm;
 pub mod explicit_rate;
 pub mod fb_hat;
 pub mod fecn;
+pub mod hpcc;
 pub mod none;
 pub mod qcn_2pt;
 pub mod qcn_3pt;
 pub mod qcn_8021qau;
 pub mod qcn_probing;
 pub mod qcn_serial_hai;
+mod queue_pair;
+pub mod swift;
+pub mod timely;
 
 use cnsim_scheme_api::registry::Code;
 use cnsim_scheme_api::{Registration, Registry};
@@ -39,6 +44,9 @@ fn registrations() -> Vec<Registration> {
     all.extend(qcn_probing::registrations().into_iter().zip([4, 6, 3, 7, 0]).map(coloured));
     all.extend(e2cm::registrations().into_iter().zip([1, 4]).map(coloured));
     all.extend([becn::registration().colour(1), fecn::registration().colour(3)]);
+    all.extend([dctcp::registration().colour(2), hpcc::registration().colour(1)]);
+    all.extend(timely::registrations().into_iter().zip([3, 6]).map(coloured));
+    all.push(swift::registration().colour(5));
     all
 }
 

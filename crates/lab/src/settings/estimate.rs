@@ -5,8 +5,9 @@
 //! holds back all that its source sends (PAUSE alone before one FIFO). Constants were measured on one core of a server.
 
 use super::Settings;
+use crate::kinds::Queues;
 use crate::workload::SourcePlan;
-use cnsim_fabric::{Destinations, HostQueues, Routing};
+use cnsim_fabric::{ControlTransport, Destinations, Routing};
 use cnsim_scheme_api::{Plan, ReflectGate, Speaks};
 use cnsim_units::{Rate, Time};
 use std::collections::{HashMap, VecDeque};
@@ -57,6 +58,8 @@ const WAITING_MESSAGE: f64 = 32.0 * 1.2;
 const UNHEARD: f64 = 10.0 * 150e3 * 8.0;
 /// Bits that a port serves until its marks have slowed its senders.
 const MARKED: f64 = 20.0 * 1500.0 * 8.0;
+/// Seconds of a hop in a run by the model, as runs with queue pairs are.
+const BY_MODEL: f64 = 1e-6;
 /// Bytes of a frame on a link.
 const TRAVELLING: f64 = 45.0;
 
@@ -106,7 +109,7 @@ impl Settings {
         });
         let excess = match (limits, pause) {
             (false, None) => Excess::Lost,
-            (false, Some(_)) if self.queues == HostQueues::Fifo => Excess::HeldBySource,
+            (false, Some(_)) if self.queues == Queues::Fifo => Excess::HeldBySource,
             _ => Excess::HeldByFlow,
         };
         let net = self.ways();
@@ -120,11 +123,14 @@ impl Settings {
         let frame = if demand.frames > 0.0 { demand.bits / demand.frames } else { 12_000.0 };
         let whole = self.duration.as_secs_f64();
         let packet_hops = rate / frame * whole * self.arriving(&demand, rate, frame);
-        let messages = match plan.speaks {
+        let mut messages = match plan.speaks {
             Speaks::Ports(interval) => self.broadcast(interval),
             Speaks::Sinks(interval) => self.returned(&demand, interval, rate),
             Speaks::Asked => Messages::default(),
         };
+        if let Some(pairs) = self.pairs {
+            messages.hops += self.acknowledged(packet_hops, pairs.spec.ack_every);
+        }
         let travelling = self.travelling(&demand, rate / frame, rate / demand.bits.max(1.0));
         self.cost(&demand, packet_hops, messages, travelling)
     }
@@ -161,6 +167,14 @@ impl Settings {
         let frames = demand.frames * self.duration.as_secs_f64();
         let made = (demand.flows * answers).min(frames);
         Messages { made, hops: made * path.clamp(2.0, 1000.0), waiting: 0.0 }
+    }
+
+    /// Links that acknowledgements of one frame in so many finish, where they are frames: each goes back as far as the data came.
+    fn acknowledged(&self, data_hops: f64, every: u32) -> f64 {
+        match (self.control, every) {
+            (ControlTransport::Ideal { .. }, _) | (_, 0) => 0.0,
+            (_, every) => data_hops / f64::from(every),
+        }
     }
 
     /// Share of the run in which the hot ports are slow.
@@ -455,6 +469,7 @@ impl Settings {
         let series = bins * (6 + named) as f64;
         // Nodes that do not fit the cache make a hop dearer.
         let hop = 5e-8 * (1.0 + ((hosts + switches) / 1000.0).min(2.0));
+        let hop = if self.has_queue_pairs() { BY_MODEL } else { hop };
         let seconds = 0.01
             + packet_hops * hop
             + visits * 1.4e-7
@@ -468,7 +483,8 @@ impl Settings {
             + changes * 2e-6
             + demand.transfers * 3e-6;
         let latency = if self.latency { hosts * 4e3 } else { 0.0 };
-        let waiting = hosts
+        // Frames of queue pairs wait in no queue of their host.
+        let waiting = if self.has_queue_pairs() { 0.0 } else { hosts }
             * f64::from(self.fifo + self.backlog).min(demand.frames * self.duration.as_secs_f64() / hosts)
             * 4.0;
         let memory = 11e6

@@ -3,7 +3,8 @@
 use super::{Faults, Loopback, PointRig, ReactionRig, ReflectorRig};
 use crate::network::{LimiterState, PointAction, Purpose, Stream, guarded};
 use crate::{
-    Bytes, Class, Feedback, FlowId, FrameView, NodeId, PointId, Probe, ProbeTarget, Rate, Scheme, Tag, Time,
+    Acks, Bytes, Class, Feedback, FlowId, FrameView, Hop, Loss, NodeId, PointId, Probe, ProbeTarget, Rate,
+    Scheme, Tag, Time,
 };
 use std::fmt;
 
@@ -106,6 +107,11 @@ pub const CHECKS: &[Check] = &[
         promise: "messages that take a round trip leave rates within bounds",
         run: late,
     },
+    Check {
+        name: "acknowledgements",
+        promise: "acknowledgements that come late, twice or never, with marks, losses and telemetry, leave rate and window within bounds",
+        run: acknowledged,
+    },
     Check { name: "same-seed", promise: "the same seed gives the same trace", run: same_seed },
 ];
 
@@ -178,8 +184,7 @@ fn ride_in(mut l: Loopback, promise: &Promise, seed: u64) -> Result<Vec<u64>, St
         }
         // Relief lasts long enough for slow timers and byte counters.
         for step in 0..if phase % 2 == 0 { 0 } else { 60 } {
-            l.reaction.send(150_000);
-            l.reaction.wait(Time::from_ms(1));
+            l.relief(150_000, Time::from_ms(1));
             look(&l, promise).map_err(|e| format!("in ms {step} of phase {phase}: {e}"))?;
             trace.push(l.reaction.rate().bps().to_bits());
         }
@@ -215,8 +220,8 @@ fn reaction(make: Make<'_>, promise: &Promise) -> Result<(), String> {
     if l.delivered == 0 {
         return Err("no message reached the flow".into());
     }
-    if l.reaction.rate() > LINE * 0.9 {
-        return Err(format!("after {} messages the rate is still {}", l.delivered, l.reaction.rate()));
+    if l.reaction.speed() > LINE * 0.9 {
+        return Err(format!("after {} messages the rate is still {}", l.delivered, l.reaction.speed()));
     }
     Ok(())
 }
@@ -224,20 +229,19 @@ fn reaction(make: Make<'_>, promise: &Promise) -> Result<(), String> {
 fn recovery(make: Make<'_>, promise: &Promise) -> Result<(), String> {
     let Some((bytes, time)) = promise.recovers else { return Ok(()) };
     let mut l = cut(make, 12);
-    if l.reaction.rate() >= LINE {
+    if l.reaction.speed() >= LINE {
         return Err("the flow was never cut, so there is nothing to come back from".into());
     }
-    let from = l.reaction.rate();
+    let from = l.reaction.speed();
     let steps = 4000;
     for _ in 0..steps {
-        l.reaction.send(bytes.get() / steps);
-        l.reaction.wait(Time::from_ps(time.as_ps() / steps));
+        l.relief(bytes.get() / steps, Time::from_ps(time.as_ps() / steps));
     }
     if let Some(why) = l.failure() {
         return Err(why);
     }
-    if l.reaction.rate() < LINE {
-        return Err(format!("{bytes} sent and {time} later the rate is {}, from {from}", l.reaction.rate()));
+    if l.reaction.speed() < LINE {
+        return Err(format!("{bytes} sent and {time} later the rate is {}, from {from}", l.reaction.speed()));
     }
     Ok(())
 }
@@ -247,10 +251,10 @@ fn no_congestion(make: Make<'_>, promise: &Promise) -> Result<(), String> {
     for step in 0..20_000 {
         alone(&mut l);
         look(&l, promise)?;
-        if l.reaction.rate() < LINE && l.reaction.now() > promise.warms_up {
+        if l.reaction.speed() < LINE && l.reaction.now() > promise.warms_up {
             return Err(format!(
                 "frame {step} was alone in its queue, and the rate is {} after {:?}",
-                l.reaction.rate(),
+                l.reaction.speed(),
                 l.last
             ));
         }
@@ -322,6 +326,27 @@ pub fn hostile_feedback() -> Vec<Feedback> {
     all
 }
 
+/// An acknowledgement of bytes that were sent, with extreme values else; at times the flow begins anew.
+fn hostile_ack(rig: &mut ReactionRig, draws: &mut Stream) {
+    let acks = &rig.state().acks;
+    let acked = acks.acked + draws.below(acks.in_flight() + 1);
+    let mut of = |all: [u64; 5]| all[draws.below(5) as usize];
+    let hop = Hop {
+        rate: Rate::from_bps(of([0, 1, 10_000_000_000, 25_000_000_000, u64::MAX]) as f64),
+        time: Time::from_ps(of([0, 1, 1_000_000_000, 1_000_000_001, u64::MAX])),
+        sent: of([0, 1, 1500, 3000, u64::MAX]),
+        queue: Bytes::new(of([0, 1, 1500, 150_000, u64::MAX])),
+    };
+    let rtt = Time::from_ps(of([0, 1, 6_000_000, 600_000_000, u64::MAX]));
+    let (hops, marked, lost) = (of([0, 1, 2, 2, 2]), of([0, 1, 0, 1, 0]) == 1, of([0, 1, 2, 2, 2]));
+    rig.ack(acked, marked, rtt, &[hop, hop][..hops as usize]);
+    match lost {
+        0 => rig.lose(Loss::Nack),
+        1 => rig.lose(Loss::Timeout),
+        _ => {}
+    }
+}
+
 /// Probes with extreme values.
 fn hostile_probes() -> Vec<Probe> {
     let mut all = Vec::new();
@@ -358,6 +383,7 @@ fn hostile_messages(make: Make<'_>, promise: &Promise, seed: u64) -> Result<Vec<
     let mut rig = ReactionRig::boxed(make(), LINE, seed);
     let mut draws = Stream::new(seed, 1, Purpose::Test);
     let list = hostile_feedback();
+    let needs = make().plan().acks != Acks::Optional;
     let mut trace = Vec::new();
     for step in 0..6000 {
         // Each once in order, first; then at random, often twice.
@@ -368,6 +394,9 @@ fn hostile_messages(make: Make<'_>, promise: &Promise, seed: u64) -> Result<Vec<
             rig.feedback(&message);
         }
         rig.send(draws.below(40_000));
+        if needs {
+            hostile_ack(&mut rig, &mut draws);
+        }
         rig.wait(Time::from_us(draws.below(300)));
         let found = rig.failure.clone().map_or_else(|| within(rig.state(), promise), Err);
         found.map_err(|e| format!("after message {step}, {message:?}: {e}"))?;
@@ -414,6 +443,20 @@ fn hostile_frames(make: Make<'_>) -> Result<(), String> {
                 return Err(format!("in step {step}, with {tag:?} and {probe:?}: {why}"));
             }
         }
+    }
+    Ok(())
+}
+
+fn acknowledged(make: Make<'_>, promise: &Promise) -> Result<(), String> {
+    let kinds = [
+        ("every frame acknowledged", Faults::default()),
+        ("a fiftieth lost", Faults { lose: 0.02, ..Faults::default() }),
+        ("losses, doubles and delays", Faults { lose: 0.1, double: 0.1, delay: 0.2 }),
+    ];
+    for (i, (name, faults)) in kinds.into_iter().enumerate() {
+        let l = Loopback::new(make, LINE, 70 + i as u64, faults).with_round_trip(Time::from_us(10));
+        ride_in(l.with_acknowledgements(), promise, 70 + i as u64)
+            .map_err(|e| format!("with {name}, {e}"))?;
     }
     Ok(())
 }

@@ -1,9 +1,10 @@
 //! A flow, one queue and its destination, closed to a loop: the effect of a scheme's own messages.
 
+use super::returns::Returns;
 use super::{PointRig, ReactionRig, ReflectorRig};
 use crate::checks::MOST;
 use crate::network::{PointAction, Purpose, Stream};
-use crate::{Bytes, Feedback, FlowId, FrameView, NodeId, Rate, Scheme, Tag, Time};
+use crate::{Acks, Bytes, Feedback, FlowId, FrameView, NodeId, Rate, Scheme, Tag, Time};
 use std::collections::VecDeque;
 
 /// Faults of messages on their way, each a probability.
@@ -26,7 +27,7 @@ pub struct Loopback {
     pub point: Option<PointRig>,
     /// The rig of the destination's reflector; none where the scheme has none.
     pub reflector: Option<ReflectorRig>,
-    /// Messages delivered so far.
+    /// Messages delivered so far, and acknowledgements that woke the flow's reaction point.
     pub delivered: u64,
     /// The last message delivered.
     pub last: Option<Feedback>,
@@ -36,13 +37,17 @@ pub struct Loopback {
     round_trip: Time,
     /// Messages on their way, by time of arrival.
     late: VecDeque<(Time, Feedback)>,
+    /// The flow has a queue pair, whose frames are acknowledged.
+    returns: Option<Returns>,
 }
 
 impl Loopback {
-    /// A scheme's loop on lines of this rate.
+    /// A scheme's loop on lines of this rate. Frames are acknowledged where the scheme needs that.
     pub fn new(make: &dyn Fn() -> Box<dyn Scheme>, line: Rate, seed: u64, faults: Faults) -> Self {
         let scheme = make();
+        let returns = (scheme.plan().acks != Acks::Optional).then(Returns::default);
         Self {
+            returns,
             reaction: ReactionRig::boxed(make(), line, seed),
             point: PointRig::new(scheme.as_ref(), line, seed),
             reflector: ReflectorRig::new(scheme.as_ref(), line, seed),
@@ -63,9 +68,21 @@ impl Loopback {
         self
     }
 
+    /// The same loop with acknowledgements, whether the scheme needs them or not.
+    pub fn with_acknowledgements(mut self) -> Self {
+        self.returns.get_or_insert_default();
+        self
+    }
+
     /// Lets time pass for the flow; messages arrive when they are due.
     fn wait(&mut self, gap: Time) {
         let end = self.reaction.now() + gap;
+        if let Some(returns) = &mut self.returns {
+            while let Some(at) = returns.next().filter(|at| *at <= end) {
+                self.reaction.wait(at.saturating_sub(self.reaction.now()));
+                self.delivered += returns.deliver(&mut self.reaction);
+            }
+        }
         while self.late.front().is_some_and(|m| m.0 <= end) {
             if let Some((at, message)) = self.late.pop_front() {
                 self.reaction.wait(at.saturating_sub(self.reaction.now()));
@@ -73,6 +90,18 @@ impl Loopback {
             }
         }
         self.reaction.wait(end.saturating_sub(self.reaction.now()));
+        if let Some(returns) = &mut self.returns {
+            self.delivered += returns.deliver(&mut self.reaction);
+        }
+    }
+
+    /// The flow sends this many bytes in this time, and meets no congestion.
+    pub fn relief(&mut self, bytes: u64, time: Time) {
+        self.reaction.send(bytes);
+        self.reaction.wait(time);
+        if let Some(returns) = &mut self.returns {
+            returns.settle(&mut self.reaction);
+        }
     }
 
     /// A message that a frame caused sets out; the frame found a queue of this length.
@@ -90,9 +119,15 @@ impl Loopback {
         self.late.insert(place, (at, message));
     }
 
-    /// After `gap`, the flow sends a frame that finds (itself included) a queue of this length; messages come back.
+    /// After `gap`, the flow sends a frame that finds (itself included) a queue of this length; messages come back. It sends none
+    /// while its window is full.
     pub fn step(&mut self, gap: Time, queue: u64) {
         self.wait(gap);
+        let acks = &self.reaction.state().acks;
+        if self.returns.is_some() && acks.in_flight() >= acks.window {
+            return;
+        }
+        let seq = acks.next_seq;
         let tag = self.reaction.frame(1500);
         let mut view = FrameView {
             flow: FlowId(1),
@@ -108,6 +143,12 @@ impl Loopback {
             point.wait(gap);
             let seen = point.frame(1, queue, tag);
             (view.marked, view.tag) = (seen.marked, seen.tag);
+        }
+        let line = self.reaction.state().line_rate;
+        if let Some(returns) = &mut self.returns {
+            let frame = (self.reaction.now(), seq, 1500);
+            let draws = (self.faults, &mut self.draws);
+            returns.frame(frame, (queue, view.marked, line), self.round_trip, draws);
         }
         if let Some(reflector) = &mut self.reflector {
             said.extend(reflector.wait(gap));
@@ -127,7 +168,6 @@ impl Loopback {
                 _ => None,
             }));
         }
-        let line = self.reaction.state().line_rate;
         self.carry(said, queue, line);
     }
 
@@ -174,6 +214,9 @@ impl Loopback {
 
     /// Frames of other flows pass the queue, untagged.
     pub fn others(&mut self, frames: u32, queue: u64) {
+        if let Some(returns) = &mut self.returns {
+            returns.others(1500 * u64::from(frames));
+        }
         if let Some(point) = &mut self.point {
             (0..frames).for_each(|i| {
                 point.frame(2 + i % 9, queue, Tag::None);

@@ -19,6 +19,7 @@ mod broken;
 mod conformance;
 mod loopback;
 mod reaction;
+mod returns;
 mod sites;
 mod suite;
 

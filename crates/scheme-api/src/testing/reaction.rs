@@ -4,8 +4,8 @@ use super::{Timers, keep, known};
 use crate::checks::MOST;
 use crate::network::{Counts, Lent, LimiterAction, LimiterState, Purpose, Stream};
 use crate::{
-    Built, Bytes, Class, Feedback, FlowId, Limiter, NodeId, PointId, Probe, Rate, ReactionPoint, Scheme,
-    SourceSite, Tag, Time,
+    Built, Bytes, Class, Feedback, FlowId, Hop, Limiter, Loss, NodeId, PointId, Probe, Rate, ReactionPoint,
+    Scheme, SourceSite, Tag, Time,
 };
 use std::collections::VecDeque;
 
@@ -15,6 +15,8 @@ use std::collections::VecDeque;
 pub struct ReactionRig {
     scheme: Box<dyn Scheme>,
     object: Option<Box<dyn ReactionPoint>>,
+    /// The source that a reaction point is built for.
+    pub site: SourceSite,
     state: LimiterState,
     now: Time,
     timers: Timers,
@@ -40,6 +42,18 @@ impl ReactionRig {
             counts: Counts::new(scheme.counters()),
             scheme,
             object: None,
+            site: SourceSite {
+                flow: FlowId(1),
+                src: NodeId(0),
+                dst: NodeId(1),
+                class: Class::Data,
+                line_rate: line,
+                base_rtt: Time::from_us(6),
+                mtu: Bytes::new(1500),
+                hops: 2,
+                size: None,
+                initial_rate: None,
+            },
             state: LimiterState::new(line, Stream::new(seed, 0, Purpose::Reaction)),
             now: Time::ZERO,
             timers: Timers::default(),
@@ -49,22 +63,17 @@ impl ReactionRig {
         }
     }
 
-    fn build(&mut self) {
-        let (sent, stream) = (self.state.sent(), self.state.stream.clone());
-        self.state = LimiterState::new(self.state.line_rate, stream);
+    /// Builds the reaction point, where there is none yet: a flow with a queue pair begins.
+    pub fn begin(&mut self) {
+        if self.object.is_some() {
+            return;
+        }
+        let LimiterState { ref stream, ref acks, .. } = self.state;
+        let (sent, next_seq, acked) = (self.state.sent(), acks.next_seq, acks.acked);
+        self.state = LimiterState::new(self.state.line_rate, stream.clone());
         self.state.set_sent(sent);
-        self.object = self.scheme.reaction_point(&SourceSite {
-            flow: FlowId(1),
-            src: NodeId(0),
-            dst: NodeId(1),
-            class: Class::Data,
-            line_rate: self.state.line_rate,
-            base_rtt: Time::from_us(6),
-            mtu: Bytes::new(1500),
-            hops: 2,
-            size: None,
-            initial_rate: None,
-        });
+        (self.state.acks.next_seq, self.state.acks.acked) = (next_seq, acked);
+        self.object = self.scheme.reaction_point(&self.site);
         self.call(|object, limiter| object.start(limiter));
     }
 
@@ -118,7 +127,7 @@ impl ReactionRig {
             if !self.scheme.engages(feedback) {
                 return;
             }
-            self.build();
+            self.begin();
         }
         self.call(|object, limiter| object.on_message(feedback, limiter));
     }
@@ -126,6 +135,21 @@ impl ReactionRig {
     /// Delivers a QCN message with this quantised feedback.
     pub fn cnm(&mut self, qntz_fb: u8) {
         self.feedback(&Feedback::Cnm { point: PointId(0), qntz_fb, q_off: -1, q_delta: 0 });
+    }
+
+    /// An acknowledgement of all bytes of the flow below `acked` arrives. True if it wakes the reaction point.
+    pub fn ack(&mut self, acked: u64, marked: bool, rtt: Time, path: &[Hop]) -> bool {
+        let ack = self.state.acks.take(acked, marked, rtt, path);
+        if let Some(ack) = &ack {
+            self.call(|object, limiter| object.on_ack(ack, limiter));
+        }
+        ack.is_some()
+    }
+
+    /// The flow begins anew with the first byte that is not acknowledged, for this reason.
+    pub fn lose(&mut self, loss: Loss) {
+        self.state.acks.next_seq = self.state.acks.acked;
+        self.call(|object, limiter| object.on_loss(loss, limiter));
     }
 
     /// The flow sends this many bytes, frame by frame, with no time passing.
@@ -139,9 +163,10 @@ impl ReactionRig {
 
     /// The flow sends one frame; yields its tag.
     pub fn frame(&mut self, len: u64) -> Tag {
-        if self.object.is_none() && self.scheme.plan().built == Built::FirstFrame {
-            self.build();
+        if self.scheme.plan().built == Built::FirstFrame {
+            self.begin();
         }
+        self.state.acks.next_seq += len;
         if self.object.is_none() {
             return Tag::None;
         }
@@ -181,6 +206,12 @@ impl ReactionRig {
     /// Present rate (line rate while there is no limiter).
     pub fn rate(&self) -> Rate {
         if self.state.engaged { self.state.rate } else { self.state.line_rate }
+    }
+
+    /// The rate that the flow can have: its window, once a smallest round trip, may be less than its rate.
+    pub fn speed(&self) -> Rate {
+        let window = Rate::from_bps(self.state.acks.window as f64 * 8.0 / self.site.base_rtt.as_secs_f64());
+        self.rate().min(window)
     }
 
     /// Is the flow limited?

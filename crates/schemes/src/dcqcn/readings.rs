@@ -1,6 +1,6 @@
 //! Parameters of DCQCN. Rules that its sources leave open are choices.
 
-use cnsim_scheme_api::{Bytes, Idle, Rate, Time, choice, params};
+use cnsim_scheme_api::{Bytes, Idle, RampAt, Rate, Time, choice, params};
 
 choice! {
     /// When the queue length for the ramp is read.
@@ -33,6 +33,8 @@ choice! {
         Marks = "marks",
         /// The destination answers each frame by 64 B with the frame's mark, as acknowledgements echo marks.
         Frames = "frames",
+        /// The acknowledgements of the network bring the marks back: each with a mark is a CNP.
+        Acks = "acks",
     }
 }
 
@@ -103,6 +105,16 @@ choice! {
         Never = "never",
         /// A limiter is removed when its flow is back at line rate.
         AtLineRate = "at-line-rate",
+    }
+}
+
+impl MarkAt {
+    /// As a ramp has it.
+    pub(crate) fn of_ramp(self) -> RampAt {
+        match self {
+            Self::Departure => RampAt::Departure,
+            Self::Arrival => RampAt::Arrival,
+        }
     }
 }
 
@@ -198,12 +210,15 @@ impl DcqcnParams {
             "cnp_spacing",
             "cnp_interval is 0: every marked frame makes a CNP",
         );
-        note(
-            self.echo == Echo::Frames && self.cnp_interval > Time::ZERO,
-            "cnp_interval",
-            "echo is frames: every frame is answered",
-        );
-        note(self.echo == Echo::Frames, "cnp_spacing", "echo is frames: every frame is answered");
+        let every = match self.echo {
+            Echo::Marks => None,
+            Echo::Frames => Some("echo is frames: every frame is answered"),
+            Echo::Acks => Some("echo is acks: every acknowledgement brings its mark"),
+        };
+        if let Some(why) = every {
+            note(self.cnp_interval > Time::ZERO, "cnp_interval", why);
+            note(true, "cnp_spacing", why);
+        }
         note(self.alpha_update == AlphaUpdate::Periodic, "cut_order", "alpha_update is periodic");
         note(self.by_clock(), "cut_order", "cut_when is periodic: a cut comes after the CNP");
         note(

@@ -390,7 +390,7 @@ fn every_reading_conforms() {
 fn course(p: &DcqcnParams, seed: u64, restless: bool) -> (Vec<(u64, u64)>, u32) {
     let mut r = Stream::new(seed, 5, Purpose::Test);
     let mut state = LimiterState::new(LINE, Stream::new(seed, 1, Purpose::Reaction));
-    let mut object = Reaction::new(Arc::new(p.clone()));
+    let mut object = Reaction::new(Arc::new(p.clone()), None);
     let (mut timers, mut rates, mut expiries) = ([None; 2], Vec::new(), 0);
     for us in 0..60_000 {
         let now = Time::from_us(us);
@@ -472,4 +472,56 @@ fn rest_at_line_rate() {
         }
         assert!(changes > 200 && rests > 50, "{p:?}: {changes}, {rests}");
     }
+}
+
+/// Marks on acknowledgements act as CNPs do, at the same times.
+#[test]
+fn marks_on_acknowledgements_are_cnps() {
+    let line = Rate::from_gbps(40.0);
+    let p = |echo| DcqcnParams { echo, ..DcqcnParams::default() };
+    let mut by_cnp = ReactionRig::new(Dcqcn::new(p(Echo::Marks)), line);
+    let mut by_ack = ReactionRig::new(Dcqcn::new(p(Echo::Acks)), line);
+    by_ack.begin();
+    assert!(by_ack.engaged() && by_ack.rate() == line);
+    for step in 1..200_u64 {
+        let marked = step % 7 == 0;
+        for rig in [&mut by_cnp, &mut by_ack] {
+            rig.wait(Time::from_us(9));
+            rig.frame(1500);
+        }
+        if marked {
+            by_cnp.feedback(&Feedback::Cnp);
+        }
+        assert_eq!(by_ack.ack(step * 1500, marked, Time::from_us(9), &[]), marked, "others do not wake it");
+        assert_eq!(by_cnp.rate(), by_ack.rate(), "step {step}");
+    }
+    assert!(by_ack.rate() < line * 0.5);
+    let release = DcqcnParams { release: Release::AtLineRate, ..p(Echo::Acks) };
+    let mut back = ReactionRig::new(Dcqcn::new(release), line);
+    back.frame(1500);
+    back.ack(1500, true, Time::from_us(9), &[]);
+    assert_eq!(back.rate(), line * 0.5);
+    for _ in 0..4000 {
+        back.wait(Time::from_us(55));
+        back.frame(1500);
+    }
+    assert!(back.engaged() && back.rate() == line, "{}", back.rate());
+    back.ack(3000, true, Time::from_us(9), &[]);
+    assert_eq!(back.rate(), line * 0.5, "alpha is that of a first CNP again");
+    let mut begun = ReactionRig::new(Dcqcn::new(p(Echo::Acks)), line);
+    begun.site.initial_rate = Some(Rate::from_gbps(7.0));
+    begun.begin();
+    assert_eq!(begun.rate(), Rate::from_gbps(7.0));
+}
+
+/// `hpcc-paper` differs from `hpcc` in three clocks.
+#[test]
+fn the_presets_of_hpcc() {
+    let of = |name: &str| {
+        PRESETS.iter().find(|p| p.name == name).map(|p| (p.values)(Rate::from_gbps(100.0))).unwrap()
+    };
+    let (new, paper) = (of("hpcc"), of("hpcc-paper"));
+    let differ: Vec<_> =
+        new.iter().zip(&paper).filter(|(a, b)| a != b).map(|(_, b)| (b.0, b.1.as_str())).collect();
+    assert_eq!(differ, [("alpha_period", "50 us"), ("cut_period", "50 us"), ("time_reset", "55 us")]);
 }

@@ -1,0 +1,120 @@
+//! Queue pairs: `host.queues = "per-flow"`, `[transport]`, and the checks of what a scheme needs of them.
+
+use crate::keys::MAX_FRAME;
+use crate::kinds::{Completed, ControlTravels, Paths, Queues, SendsAgain};
+use crate::reader::Reader;
+use crate::workload::{Paired, SourcePlan};
+use cnsim_fabric::{Reliability, TransportSpec, Window};
+use cnsim_scheme_api::{Acks, Class, Plan};
+use cnsim_units::Bytes;
+
+/// The scheme of a case, as the settings depend on it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Steered<'a> {
+    /// Registered name.
+    pub(crate) name: &'a str,
+    /// Its needs; those of no scheme where it could not be built.
+    pub(crate) plan: Plan,
+    /// Does it take the rate at which a flow begins from the scenario?
+    pub(crate) begins: bool,
+}
+
+/// Queue pairs of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueuePairs {
+    /// The transport of all hosts.
+    pub(crate) spec: TransportSpec,
+    /// The moment at which a flow is complete.
+    pub(crate) completed: Completed,
+    /// What they change of the flows.
+    pub(crate) flows: Paired,
+}
+
+impl QueuePairs {
+    /// Those that the scenario asks for; none where flows have no queue pairs.
+    pub(super) fn read(r: &mut Reader<'_>, queues: Queues, scheme: &Steered<'_>) -> Option<Self> {
+        let (name, acks) = (scheme.name, scheme.plan.acks);
+        if queues != Queues::PerFlow {
+            if acks != Acks::Optional {
+                let reason = format!(
+                    "{name} needs acknowledgements, and with host.queues = {} there are none",
+                    r.word("host.queues")
+                );
+                r.wrong(
+                    "host.queues",
+                    reason,
+                    "write host.queues = \"per-flow\": each finite flow has a queue pair",
+                );
+            }
+            return None;
+        }
+        let window = match (r.bytes_or("transport.window"), r.word("transport.window").as_str()) {
+            (Some(bytes), _) => Window::Fixed(bytes),
+            (None, "off") => Window::Off,
+            (None, "bdp") => Window::Bdp,
+            _ => Window::Scheme,
+        };
+        let reliability = match r.choice("transport.kind") {
+            SendsAgain::Nothing => Reliability::None,
+            SendsAgain::GoBackN => Reliability::GoBackN {
+                nack_interval: r.time("transport.nack_interval"),
+                rto: r.time("transport.rto"),
+            },
+        };
+        let completed = r.choice("record.completion");
+        let needed = if acks != Acks::Optional {
+            Some(format!("the scheme {name}"))
+        } else if reliability != Reliability::None {
+            Some("transport.kind = go-back-n".into())
+        } else if matches!(window, Window::Bdp | Window::Fixed(_)) {
+            Some("a window".into())
+        } else {
+            (completed == Completed::Acknowledged).then(|| "record.completion = acknowledged".into())
+        };
+        let ack_every = match (r.integer_or("transport.ack_every"), needed) {
+            (Some(0), Some(who)) => {
+                let reason = format!("0 stands for no acknowledgements, and {who} needs them");
+                r.wrong("transport.ack_every", reason, "write 1 or more, or \"auto\"");
+                1
+            }
+            (Some(n), _) => n as u32,
+            (None, needed) => u32::from(needed.is_some()),
+        };
+        let reads = acks == Acks::Telemetry;
+        if reads && matches!(r.choice("topology.routing"), Paths::FrameHash | Paths::RoundRobin) {
+            let reason = format!(
+                "{name} compares the telemetry of a flow's frames port by port, and with {} each frame has a path of its own",
+                r.word("topology.routing")
+            );
+            r.wrong("topology.routing", reason, "write flow-hash or destination");
+        }
+        let telemetry = if reads { r.bytes("transport.telemetry") } else { Bytes::ZERO };
+        // Without a frame, an acknowledgement has neither class nor length.
+        let framed =
+            ack_every > 0 && r.choice::<ControlTravels>("control.transport") != ControlTravels::Ideal;
+        let (ack_class, mut ack_length) = match framed {
+            true => (r.choice("transport.ack_class"), r.bytes("transport.ack_length")),
+            false => (Class::Data, Bytes::new(64)),
+        };
+        if framed && reads {
+            ack_length += r.bytes("transport.ack_telemetry");
+        }
+        let spec = TransportSpec { reliability, ack_every, ack_class, ack_length, window };
+        Some(Self { spec, completed, flows: Paired { telemetry, begins: scheme.begins } })
+    }
+
+    /// Refuses frames that do not fit: larger than possible with telemetry, or than the window.
+    pub(super) fn fit(&self, r: &mut Reader<'_>, plans: &[Vec<SourcePlan>]) {
+        let frame = plans.iter().flatten().map(SourcePlan::frame).max().unwrap_or_default();
+        if frame > MAX_FRAME {
+            let reason = format!("a frame of {frame} with its telemetry is larger than {MAX_FRAME}");
+            r.clash(&["transport.telemetry", "workload.frame"], reason, "lower it, or the length of frames");
+        }
+        if let Window::Fixed(window) = self.spec.window
+            && window < frame
+        {
+            let reason = format!("a window of {window} is smaller than a frame of {frame}");
+            r.clash(&["transport.window"], reason, format!("write at least \"{frame}\""));
+        }
+    }
+}

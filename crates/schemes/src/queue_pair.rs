@@ -1,0 +1,56 @@
+//! Parts that the schemes of queue pairs share: where a flow begins, and the window that goes with a rate.
+
+use cnsim_scheme_api::{
+    Acks, Built, Bytes, CongestionPoint, Plan, PointControl, Queue, Ramp, Rate, Scope, SourceSite, Time,
+};
+
+/// The plan of a scheme with a limiter for each queue pair, built as it begins.
+pub(crate) fn plan(acks: Acks) -> Plan {
+    Plan { limiter_scope: Scope::Flow, built: Built::FirstFrame, acks, ..Plan::default() }
+}
+
+/// The rate at which a flow begins: that of the scenario, else the line rate.
+pub(crate) fn initial_rate(site: &SourceSite) -> Rate {
+    site.initial_rate.unwrap_or(site.line_rate).min(site.line_rate)
+}
+
+/// The base round-trip time: `own`, or that of the flow's path where that is 0.
+pub(crate) fn base_rtt(own: Time, site: &SourceSite) -> Time {
+    if own == Time::ZERO { site.base_rtt } else { own }.max(Time::from_ns(1))
+}
+
+/// The window of a flow that is paced: the bandwidth-delay product at its rate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PacedWindow {
+    /// Seconds of sending at the present rate that it holds.
+    seconds: f64,
+}
+
+impl PacedWindow {
+    /// A window of this base round-trip time, which does not count `header` bytes of each full frame.
+    pub(crate) fn new(base_rtt: Time, header: Bytes, site: &SourceSite) -> Self {
+        let (frame, header) = (site.mtu.as_f64(), header.as_f64());
+        let scale = if header < frame { frame / (frame - header) } else { 1.0 };
+        Self { seconds: base_rtt.as_secs_f64() * scale }
+    }
+
+    /// It at this rate; never 0.
+    pub(crate) fn at(self, rate: Rate) -> Bytes {
+        Bytes::new((rate.bps() / 8.0 * self.seconds) as u64).max(Bytes::new(1))
+    }
+}
+
+/// The smallest rate that HPCC's simulator sets, 1 Gb/s, which is for NICs of 25 Gb/s and more; less on slower ones.
+pub(crate) fn preset_floor(rate: Rate) -> String {
+    format!("{:.0} Mb/s", (40.0 * rate.gbps()).clamp(1.0, 1000.0))
+}
+
+/// A congestion point that marks, and nothing else.
+#[derive(Debug)]
+pub(crate) struct Marker(pub(crate) Ramp);
+
+impl CongestionPoint for Marker {
+    fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
+        ctl.mark(self.0);
+    }
+}

@@ -1,0 +1,389 @@
+//! # TIMELY: rates that follow the round-trip time
+//!
+//! No switch takes part. The source measures the round-trip time once per segment, or once per window. Below `t_low` it adds a
+//! step to its rate; above `t_high` it lowers the rate in proportion. Between the two it goes by the gradient of the round-trip
+//! time. The rule of 2015 (`timely`) adds a step if the gradient is not positive, and cuts by the gradient if it is. It has
+//! infinitely many equilibria, so that rates stay as unequal as they began. The patched rule of 2016 (`timely-patched`) weighs a
+//! step and a cut towards `t_low` by the gradient, and has one.
+//!
+//! Sources: R. Mittal et al., *TIMELY: RTT-based Congestion Control for the Datacenter*, SIGCOMM 2015 (from memory); Y. Zhu et
+//! al., *ECN or Delay*, CoNEXT 2016 (both rules, parameters, fixed point: read); the simulator of HPCC,
+//! alibaba-edu/High-Precision-Congestion-Control 9f4be2a (`rdma-hw.cc`, `run.py`: read).
+//!
+//! | paper | here |
+//! |---|---|
+//! | `diff = (1 - alpha) diff + alpha (rtt - prev)`, gradient `diff / D_minRTT` | [`Trend`] |
+//! | `R + delta`; five times that after five increases in a row | [`TimelyParams::hai_after`] |
+//! | `R (1 - beta (1 - T_high / rtt))` | [`too_high`] |
+//! | 2015: `R (1 - beta g)` | [`by_gradient`] |
+//! | 2016: `w = clamp(2 g + 1/2)`, `delta (1 - w) + R (1 - beta w (rtt - T_low) / T_low)` | [`patched`] |
+//!
+//! ## Assumptions, each a parameter
+//!
+//! * `sample = segment`: a sample is the round-trip time of the frame that completes `segment` bytes acknowledged. `window`:
+//!   the first frame of each round trip, as in HPCC's simulator.
+//! * `hai_after = 5`: the paper counts increases in a row, whichever rule made them. The accounts of 2016 have no such step;
+//!   `off` has none.
+//! * `min_rate`: the papers give none.
+//!
+//! ## Deviations
+//!
+//! * Frames are paced one by one; the paper also sends a segment as a burst.
+//! * A flow begins at the line rate, as in HPCC's simulator. The paper begins at `C / (N + 1)`, where N counts the flows of the
+//!   sender. An initial rate of the scenario goes before.
+//! * The round-trip time includes that of the frame itself on its links.
+//! * Losses move nothing.
+//!
+//! ## Fixed point
+//!
+//! The patched rule settles where the gradient is 0 and `w` is 1/2: `delta = beta R (rtt - T_low) / T_low`. N flows with `R = C / N`
+//! thus have a queue of `q' (1 + N delta / (beta C))`, where `q' = C T_low`. At 10 Gb/s and N = 2 this is 78.1 KB. The paper's figure
+//! shows 73 KB, as the round trip without a queue is part of `rtt`. A test compares with the equation.
+
+use crate::counters::CUTS;
+use crate::queue_pair;
+use cnsim_scheme_api::testing::Promise;
+use cnsim_scheme_api::{
+    Ack, AckGate, Acks, Bytes, Counter, Feedback, Idle, Limiter, Plan, Preset, Rate, ReactionPoint,
+    Registration, Scheme, SourceSite, Time, choice, params,
+};
+use std::sync::Arc;
+
+choice! {
+    /// When the round-trip time is sampled.
+    pub enum Sample {
+        /// The frame is sampled that completes a segment.
+        Segment = "segment",
+        /// One frame of each round trip is sampled.
+        Window = "window",
+    }
+}
+
+params! {
+    /// Parameters of TIMELY, with the values of 2015 as the account of 2016 gives them.
+    pub struct TimelyParams {
+        /// When the round-trip time is sampled (HPCC's simulator: once a window).
+        sample: Sample = Sample::Segment, symbol "";
+        /// Bytes acknowledged from one sample to the next (2015: 16 to 64 KB; 2016: 16 KB).
+        segment: Bytes = Bytes::from_kb(16), symbol "Seg", from Bytes::new(64), to Bytes::from_mb(100);
+        /// Weight of the latest difference of round-trip times.
+        alpha: f64 = 0.875, symbol "alpha", from 0.0, to 1.0;
+        /// Gain of a decrease (2015: 0.8; patched: 0.008).
+        beta: f64 = 0.8, symbol "beta", from 0.0, to 1.0;
+        /// Step of an increase (HPCC's simulator: 1 Mb/s for each Gb/s of the NIC).
+        delta: Rate = Rate::from_mbps(10.0), symbol "delta", from Rate::from_bps(0.0), to Rate::from_gbps(10_000.0);
+        /// Round-trip time below which the rate rises.
+        t_low: Time = Time::from_us(50), symbol "T_low", from Time::from_ns(100), to Time::from_s(1);
+        /// Round-trip time above which the rate falls whatever the gradient.
+        t_high: Time = Time::from_us(500), symbol "T_high", from Time::from_ns(100), to Time::from_s(1);
+        /// Time by which a difference of round-trip times is divided.
+        min_rtt: Time = Time::from_us(20), symbol "D_minRTT", from Time::from_ns(100), to Time::from_s(1);
+        /// Increases in a row after which the step is multiplied by `hai`; off: it is not.
+        hai_after: Option<u32> = Some(5), symbol "", from Some(0), to Some(1_000_000);
+        /// Multiplier of the step then.
+        hai: f64 = 5.0, symbol "HAI", from 1.0, to 1000.0;
+        /// Smallest rate (HPCC's simulator: 1 Gb/s).
+        min_rate: Rate = Rate::from_mbps(10.0), symbol "", from Rate::from_bps(1e4), to Rate::from_gbps(10_000.0);
+    }
+}
+
+impl TimelyParams {
+    /// Keys that were set but have no effect under these settings, with the reason.
+    pub fn idle(&self) -> Idle {
+        let mut idle = Vec::new();
+        if self.sample == Sample::Window {
+            idle.push(("segment", "sample is window"));
+        }
+        if self.hai_after.is_none() {
+            idle.push(("hai", "hai_after is off"));
+        }
+        idle
+    }
+}
+
+/// The settings of HPCC's simulator.
+const PRESETS: [Preset; 1] = [Preset {
+    name: "hpcc",
+    source: "`run.py` of the simulator of HPCC (alibaba-edu/High-Precision-Congestion-Control 9f4be2a), by the speed of the NIC",
+    values: |rate| {
+        let own = [
+            ("sample", "window".to_string()),
+            ("delta", format!("{} Mb/s", rate.gbps())),
+            ("min_rate", queue_pair::preset_floor(rate)),
+        ];
+        own.to_vec()
+    },
+}];
+
+/// What happens between the two thresholds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// A step where the gradient is not positive, else a cut by it (2015).
+    Original,
+    /// Step and cut are weighed by the gradient (2016).
+    Patched,
+}
+
+/// The trend of the round-trip time, in seconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Trend {
+    last: Option<f64>,
+    diff: f64,
+}
+
+impl Trend {
+    /// The gradient after a sample; none at the first.
+    pub fn gradient(&mut self, p: &TimelyParams, rtt: f64) -> Option<f64> {
+        let new = rtt - self.last.replace(rtt)?;
+        self.diff = (1.0 - p.alpha) * self.diff + p.alpha * new;
+        Some(self.diff / p.min_rtt.as_secs_f64())
+    }
+}
+
+/// `R (1 - beta (1 - T_high / rtt))`: the rate above the upper threshold.
+pub fn too_high(p: &TimelyParams, rate: Rate, rtt: f64) -> Rate {
+    rate * (1.0 - p.beta * (1.0 - p.t_high.as_secs_f64() / rtt))
+}
+
+/// `R (1 - beta g)`, not below 0: the cut of 2015.
+pub fn by_gradient(p: &TimelyParams, rate: Rate, gradient: f64) -> Rate {
+    rate * (1.0 - p.beta * gradient).max(0.0)
+}
+
+/// The rule of 2016 between the thresholds.
+pub fn patched(p: &TimelyParams, rate: Rate, gradient: f64, rtt: f64) -> Rate {
+    let w = (2.0 * gradient + 0.5).clamp(0.0, 1.0);
+    let low = p.t_low.as_secs_f64();
+    p.delta * (1.0 - w) + rate * (1.0 - p.beta * w * (rtt - low) / low).max(0.0)
+}
+
+/// The scheme TIMELY with its parameters and its rule.
+#[derive(Debug)]
+pub struct Timely(Arc<TimelyParams>, Rule);
+
+impl Timely {
+    /// TIMELY with these parameters.
+    pub fn new(p: TimelyParams, rule: Rule) -> Self {
+        Self(Arc::new(p), rule)
+    }
+}
+
+/// The registrations: the rule of 2015, and that of 2016.
+pub(crate) fn registrations() -> [Registration; 2] {
+    let patched = TimelyParams { beta: 0.008, ..TimelyParams::default() };
+    [
+        ("rates by the gradient of the round-trip time (2015)", TimelyParams::default(), Rule::Original),
+        ("TIMELY with one equilibrium (patched, 2016)", patched, Rule::Patched),
+    ]
+    .map(|(title, p, rule)| {
+        let floor = p.min_rate;
+        let text = include_str!("timely.rs");
+        Registration::with_idle(title, text, p, TimelyParams::idle, move |p| Timely::new(p, rule))
+            .presets(Rate::from_gbps(10.0), &PRESETS)
+            .promise(Promise::reacting(floor))
+    })
+}
+
+impl Scheme for Timely {
+    fn name(&self) -> &str {
+        match self.1 {
+            Rule::Original => "timely",
+            Rule::Patched => "timely-patched",
+        }
+    }
+    fn plan(&self) -> Plan {
+        queue_pair::plan(Acks::Needed)
+    }
+    fn reaction_point(&self, site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
+        let rate = queue_pair::initial_rate(site).max(self.0.min_rate).min(site.line_rate);
+        let (p, rule, trend) = (self.0.clone(), self.1, Trend::default());
+        Some(Box::new(Reaction { p, rule, initial: rate, trend, rises: 0, acked: Bytes::ZERO }))
+    }
+    fn engages(&self, _: &Feedback) -> bool {
+        false
+    }
+    fn counters(&self) -> Vec<Counter> {
+        vec![CUTS]
+    }
+}
+
+/// The reaction point: one for each queue pair.
+#[derive(Debug)]
+struct Reaction {
+    p: Arc<TimelyParams>,
+    rule: Rule,
+    initial: Rate,
+    trend: Trend,
+    /// Increases in a row.
+    rises: u32,
+    /// Bytes acknowledged since the last sample.
+    acked: Bytes,
+}
+
+impl Reaction {
+    /// The rate a step higher.
+    fn rise(&mut self, rate: Rate) -> Rate {
+        let fast = self.p.hai_after.is_some_and(|after| self.rises >= after);
+        self.rises = self.rises.saturating_add(1);
+        rate + if fast { self.p.delta * self.p.hai } else { self.p.delta }
+    }
+
+    /// The rate after a sample of so many seconds, before bounds; none at the first sample.
+    fn next(&mut self, rate: Rate, rtt: f64) -> Option<Rate> {
+        let gradient = self.trend.gradient(&self.p, rtt)?;
+        let high = rtt > self.p.t_high.as_secs_f64();
+        let rises = !high && self.rule == Rule::Original && gradient <= 0.0;
+        if rises || rtt < self.p.t_low.as_secs_f64() {
+            return Some(self.rise(rate));
+        }
+        self.rises = 0;
+        Some(match self.rule {
+            _ if high => too_high(&self.p, rate, rtt),
+            Rule::Original => by_gradient(&self.p, rate, gradient),
+            Rule::Patched => patched(&self.p, rate, gradient, rtt),
+        })
+    }
+}
+
+impl ReactionPoint for Reaction {
+    fn start(&mut self, limiter: &mut Limiter<'_>) {
+        limiter.engage();
+        limiter.set_rate(self.initial);
+        limiter.wake_on_acks(match self.p.sample {
+            Sample::Segment => AckGate::EACH,
+            Sample::Window => AckGate::PER_WINDOW,
+        });
+    }
+
+    fn on_ack(&mut self, ack: &Ack<'_>, limiter: &mut Limiter<'_>) {
+        self.acked += ack.newly;
+        if self.p.sample == Sample::Segment && self.acked < self.p.segment {
+            return;
+        }
+        self.acked = Bytes::ZERO;
+        let before = limiter.rate();
+        let Some(rate) = self.next(before, ack.rtt.as_secs_f64()) else { return };
+        let rate = rate.max(self.p.min_rate).min(limiter.line_rate());
+        if rate < before {
+            limiter.count(CUTS);
+        }
+        limiter.set_rate(rate);
+    }
+
+    fn on_feedback(&mut self, _: &Feedback, _: &mut Limiter<'_>) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cnsim_scheme_api::Params;
+    use cnsim_scheme_api::testing::ReactionRig;
+
+    fn reaction(rule: Rule, sets: &[(&str, &str)]) -> Reaction {
+        let mut p = TimelyParams::default();
+        sets.iter().for_each(|(k, v)| p.set(k, v).unwrap());
+        let (p, trend) = (Arc::new(p), Trend::default());
+        Reaction { p, rule, initial: Rate::ZERO, trend, rises: 0, acked: Bytes::ZERO }
+    }
+
+    const ONE: Rate = Rate::from_gbps(1.0);
+
+    fn close(rate: Option<Rate>, gbps: f64) {
+        let rate = rate.unwrap();
+        assert!((rate.gbps() - gbps).abs() < 1e-9, "{rate}, by hand {gbps} Gb/s");
+    }
+
+    /// Far below `T_low`: the first sample moves nothing, then five steps, then steps five times as large.
+    #[test]
+    fn increases_by_hand() {
+        let mut r = reaction(Rule::Original, &[]);
+        assert_eq!(r.next(ONE, 20e-6), None);
+        let rate = (0..10).fold(ONE, |rate, _| r.next(rate, 20e-6).unwrap());
+        close(Some(rate), 1.0 + 5.0 * 0.01 + 5.0 * 0.05);
+        let mut r = reaction(Rule::Original, &[("hai_after", "off")]);
+        r.next(ONE, 20e-6);
+        close(Some((0..10).fold(ONE, |rate, _| r.next(rate, 20e-6).unwrap())), 1.1);
+    }
+
+    /// 100 us, then 105: 7/8 of 5 us over 20 us is a gradient of 0.21875. 1 ms: half of beta down.
+    #[test]
+    fn cuts_of_2015_by_hand() {
+        let mut r = reaction(Rule::Original, &[]);
+        r.next(ONE, 100e-6);
+        close(r.next(ONE, 105e-6), 1.0 - 0.8 * 0.21875);
+        close(r.next(ONE, 1e-3), 1.0 - 0.8 * 0.5);
+        let mut r = reaction(Rule::Original, &[]);
+        r.next(ONE, 100e-6);
+        close(r.next(ONE, 100e-6), 1.01);
+        close(r.next(ONE, 400e-6), 0.0);
+    }
+
+    /// No gradient: w = 1/2. 100 us: e = 1, half a step up and 0.4 % down. A gradient of 1/4: w = 1, 0.8 * 1.1 % down.
+    #[test]
+    fn patched_by_hand() {
+        let mut r = reaction(Rule::Patched, &[("beta", "0.008"), ("alpha", "1")]);
+        r.next(ONE, 100e-6);
+        close(r.next(ONE, 100e-6), 0.005 + 0.996);
+        close(r.next(ONE, 105e-6), 1.0 - 0.008 * 1.1);
+        close(r.next(ONE, 95e-6), 1.01);
+    }
+
+    /// A sample for each 16 KB acknowledged; or one at the first frame that was sent after the last sample.
+    #[test]
+    fn samples_by_segment_and_by_window() {
+        for (sample, samples) in [("segment", 5), ("window", 2)] {
+            let mut p = TimelyParams::default();
+            p.set("sample", sample).unwrap();
+            let mut rig = ReactionRig::new(Timely::new(p, Rule::Original), Rate::from_gbps(10.0));
+            rig.site.initial_rate = Some(ONE);
+            rig.begin();
+            assert_eq!(rig.rate(), ONE);
+            rig.send(30_000);
+            for frame in 1..=60 {
+                if frame == 10 {
+                    rig.send(60_000);
+                }
+                rig.ack(frame * 1500, false, Time::from_us(20), &[]);
+            }
+            // The first sample moves nothing, the others add a step: 11 frames are a segment.
+            close(Some(rig.rate()), 1.0 + 0.01 * f64::from(samples - 1));
+        }
+    }
+
+    /// N equal flows at one queue, without delay: q* = q' (1 + N delta / (beta C)).
+    #[test]
+    fn the_fixed_point_of_2016() {
+        let c = 1e10;
+        for (n, kb) in [(2.0, 78.125), (10.0, 140.625), (40.0, 375.0)] {
+            let mut r = reaction(Rule::Patched, &[("beta", "0.008")]);
+            let (mut rate, mut q) = (Rate::from_bps(c / n), 70e3);
+            for _ in 0..400_000 {
+                rate = r.next(rate, q * 8.0 / c).unwrap_or(rate);
+                q = (q + (n * rate.bps() - c) / 8.0 * 1e-6).max(0.0);
+            }
+            let by_hand = 62.5 * (1.0 + n * 1e7 / (0.008 * c));
+            assert!((by_hand - kb).abs() < 1e-9 && (q / 1e3 / kb - 1.0).abs() < 0.01, "N = {n}: {q} {kb}");
+        }
+    }
+
+    /// Both flows see the same round-trip times: with the rule of 2015 their difference stays, patched it goes.
+    #[test]
+    fn unequal_flows() {
+        let c = 1e10;
+        let apart = |rule, beta| {
+            let sets = [("beta", beta), ("hai_after", "off")];
+            let mut flows = [reaction(rule, &sets), reaction(rule, &sets)];
+            let (mut rates, mut q) = ([7.0, 3.0].map(Rate::from_gbps), 75e3);
+            for _ in 0..400_000 {
+                let rtt = q * 8.0 / c;
+                for (flow, rate) in flows.iter_mut().zip(&mut rates) {
+                    *rate = flow.next(*rate, rtt).unwrap_or(*rate);
+                }
+                q = (q + ((rates[0] + rates[1]).bps() - c) / 8.0 * 1e-6).max(0.0);
+            }
+            (rates[0].bps() - rates[1].bps()).abs() / c
+        };
+        assert!(apart(Rule::Patched, "0.008") < 0.01, "{}", apart(Rule::Patched, "0.008"));
+        assert!(apart(Rule::Original, "0.8") > 0.1, "{}", apart(Rule::Original, "0.8"));
+    }
+}
