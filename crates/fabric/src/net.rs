@@ -7,7 +7,7 @@ use crate::hash::Salts;
 use crate::mix::mix;
 use crate::scheme::Managed;
 use crate::spec::{
-    ClassSpec, ControlTransport, HostSpec, RateChange, Record, Rounding, Routing, RunSpec, Ties,
+    ClassSpec, ControlTransport, HostSpec, RateChange, Record, Rounding, Routing, RunSpec, SMALLEST, Ties,
 };
 use crate::tx_rate::{Clock, TxRate};
 use cnsim_scheme_api::{Built, NodeId, Probe, ProbeTarget, Rate, ReflectGate, Time};
@@ -397,7 +397,8 @@ impl Net {
     pub(crate) fn margin(&self, base: u32, ports: usize) -> u64 {
         let rates = self.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.rate.bps());
         let fastest = rates.fold(0.0, f64::max);
-        (fastest * self.window as f64 / 8e12) as u64 * self.slack + 2 * 9216 + 64 * ports as u64
+        let more = 2 * 9216 + u64::from(SMALLEST) * ports as u64;
+        (fastest * self.window as f64 / 8e12) as u64 * self.slack + more
     }
 
     /// Worker of each switch: the switches of each level are shared out equally, in order.
@@ -525,7 +526,7 @@ impl Net {
         }
     }
 
-    /// Smallest round trip between two hosts: a full frame out, 64 B back.
+    /// Smallest round trip between two hosts: a full frame out, the smallest back.
     pub(crate) fn base_rtt(&self, src: u32, dst: u32) -> Time {
         let way = |from: u32, to: u32, len: u16| {
             let (mut port, mut total) = (self.ports[from as usize], 0);
@@ -538,6 +539,6 @@ impl Net {
             }
             total
         };
-        Time::from_ps(way(src, dst, self.mtu) + way(dst, src, 64))
+        Time::from_ps(way(src, dst, self.mtu) + way(dst, src, SMALLEST))
     }
 }

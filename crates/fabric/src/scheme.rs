@@ -3,8 +3,8 @@
 use crate::RunError;
 use cnsim_scheme_api::network::{Failing, guarded};
 use cnsim_scheme_api::{
-    CongestionPoint, Counter, Feedback, Gauge, Plan, QueueSite, ReactionPoint, Reflector, Scheme, SinkSite,
-    SourceSite,
+    CongestionPoint, Counter, Feedback, Gauge, Plan, QueueSite, ReactionPoint, Reflector, Scheme, Scope,
+    SinkSite, SourceSite,
 };
 use std::sync::Arc;
 
@@ -54,6 +54,14 @@ impl Managed {
     pub(crate) fn engages(&self, feedback: &Feedback) -> Result<bool, String> {
         guarded(|| self.scheme.engages(feedback))
     }
+}
+
+/// Key of a limiter that serves all flows of its host; others have their destination's number.
+pub(crate) const WHOLE_HOST: u32 = u32::MAX;
+
+/// Key of the limiter of frames to `dst`.
+pub(crate) fn key_of(scope: Scope, dst: u32) -> u32 {
+    if scope == Scope::Host { WHOLE_HOST } else { dst }
 }
 
 /// Calls an object of a scheme. One that panics is not called again: in its place stands one that does nothing.

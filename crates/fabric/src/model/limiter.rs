@@ -9,21 +9,14 @@ use super::agenda::NEVER;
 use super::packet::Packet;
 use super::point::count_down;
 use crate::paged::Paged;
+use crate::scheme::WHOLE_HOST;
 use crate::tx_rate::Clock;
 use cnsim_scheme_api::network::LimiterState;
-use cnsim_scheme_api::{Rate, ReactionPoint, Scope, Time};
+use cnsim_scheme_api::{Rate, ReactionPoint, Time};
 use std::collections::VecDeque;
-
-/// Key of a limiter that serves all flows of its host; others have their destination's number.
-pub(crate) const WHOLE_HOST: u32 = u32::MAX;
 
 /// Timer of a limiter's next frame; those of its reaction point are 0 to 3.
 pub(crate) const GAP: u8 = 8;
-
-/// Key of the limiter of frames to `dst`.
-pub(crate) fn key_of(scope: Scope, dst: u32) -> u32 {
-    if scope == Scope::Host { WHOLE_HOST } else { dst }
-}
 
 /// When the next frame may go after one of `len` bytes that went at `last`.
 fn end_of_gap(last: u64, len: u16, rate: Rate, clock: Clock) -> u64 {
