@@ -1,6 +1,6 @@
 //! How much can still arrive at a switch after it has asked its neighbours to stop, at worst.
 
-use crate::spec::{Organisation, RunSpec};
+use crate::spec::{Layout, Limits, RunSpec};
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
 use std::collections::BTreeMap;
 
@@ -8,12 +8,11 @@ use std::collections::BTreeMap;
 /// `service`, the rate at which the port that sends it serves data; it travels and is processed; the sender finishes its
 /// frame; what is on the link and in processing arrives, and so does the frame that triggered it.
 pub fn headroom(rate: Rate, service: Rate, delay: Time, processing: Time, frame: Bytes) -> Bytes {
-    let ahead = service.transmission_time(frame);
-    let time = ahead
-        + rate.transmission_time(Bytes::new(64))
+    let time = service.transmission_time(frame)
+        + rate.transmission_time(Bytes::SMALLEST_FRAME)
         + (delay + processing) * 2
         + rate.transmission_time(frame);
-    Bytes::new((rate.bps() * time.as_secs_f64() / 8.0).round() as u64 + frame.get() + 64)
+    Bytes::new((rate.bps() * time.as_secs_f64() / 8.0).round() as u64) + frame + Bytes::SMALLEST_FRAME
 }
 
 /// A switch whose memory cannot hold every frame in spite of PAUSE: frames may be lost there.
@@ -58,17 +57,14 @@ pub fn shortages(spec: &RunSpec) -> Vec<Shortage> {
 fn shortage(spec: &RunSpec, switch: usize, needs: &[(u16, Bytes)]) -> Option<Shortage> {
     let own = &spec.switches[switch];
     let pause = own.buffer.pause?;
-    let (port, need, room) = match own.buffer.organisation {
-        Organisation::SharedOutput => {
-            let outputs = if pause.pool { 1 } else { needs.len() as u64 };
-            let all = needs.iter().fold(0, |sum, n| sum + n.1.get());
-            let room = own.buffer.share * u64::from(own.ports);
-            (None, Bytes::new(pause.high.get() * outputs + all), room)
-        }
-        Organisation::Crosspoint | Organisation::Input => {
-            let (port, most) = needs.iter().max_by_key(|n| n.1)?;
-            (Some(*port), pause.high + *most, own.buffer.share)
-        }
+    let (layout, limits) = (Layout::new(own), Limits::new(own));
+    let (port, need) = if layout.step.1 > 0 {
+        let (port, most) = needs.iter().max_by_key(|n| n.1)?;
+        (Some(*port), pause.high + *most)
+    } else {
+        let cells = layout.cells.min(needs.len()) as u64;
+        (None, needs.iter().fold(pause.high * cells, |sum, n| sum + n.1))
     };
+    let room = Bytes::new(limits.cell.min(limits.pool));
     (need > room).then_some(Shortage { switch, port, need, room })
 }

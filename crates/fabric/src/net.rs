@@ -5,10 +5,10 @@ use crate::RunError;
 use crate::flows::{BACK, Flows, Numbered};
 use crate::hash::Salts;
 use crate::mix::mix;
-use crate::model::{Control, SMALLEST};
+use crate::model::Control;
 use crate::scheme::Managed;
 use crate::spec::{
-    ClassSpec, ControlTransport, HostSpec, RateChange, Record, Rounding, Routing, RunSpec, Ties,
+    ClassSpec, ControlTransport, HostSpec, RateChange, Record, Rounding, Routing, RunSpec, SMALLEST, Ties,
     TransportSpec,
 };
 use crate::tx_rate::{Clock, TxRate};
@@ -423,7 +423,8 @@ impl Net {
     pub(crate) fn margin(&self, base: u32, ports: usize) -> u64 {
         let rates = self.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.rate.bps());
         let fastest = rates.fold(0.0, f64::max);
-        (fastest * self.window as f64 / 8e12) as u64 * self.slack + 2 * 9216 + 64 * ports as u64
+        let more = 2 * 9216 + u64::from(SMALLEST) * ports as u64;
+        (fastest * self.window as f64 / 8e12) as u64 * self.slack + more
     }
 
     /// Worker of each switch: the switches of each level are shared out equally, in order.
@@ -574,7 +575,11 @@ impl Net {
     /// Smallest round trip of a flow and the links of its way out: a full frame out, an acknowledgement back if there are some.
     pub(crate) fn base_rtt_of(&self, flow: FlowId) -> (Time, u32) {
         let (src, dst) = self.hosts_of(flow);
-        self.base_rtt(src, dst, self.transport.map_or(64, |transport| transport.ack_length.get() as u16))
+        self.base_rtt(
+            src,
+            dst,
+            self.transport.map_or(SMALLEST, |transport| transport.ack_length.get() as u16),
+        )
     }
 
     /// Smallest round trip between two hosts, a full frame out and a control frame of so many bytes back, and the links of the way

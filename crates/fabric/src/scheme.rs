@@ -3,8 +3,8 @@
 use crate::RunError;
 use cnsim_scheme_api::network::{Failing, guarded};
 use cnsim_scheme_api::{
-    Acks, CongestionPoint, Counter, Feedback, Gauge, Plan, QueueSite, ReactionPoint, Reflector, Scheme,
-    Scope, SinkSite, SourceSite,
+    Acks, CongestionPoint, Counter, Feedback, FlowId, Gauge, Plan, QueueSite, ReactionPoint, Reflector,
+    Scheme, Scope, SinkSite, SourceSite,
 };
 use std::sync::Arc;
 
@@ -68,6 +68,19 @@ impl Managed {
     /// May this message build a reaction point?
     pub(crate) fn engages(&self, feedback: &Feedback) -> Result<bool, String> {
         guarded(|| self.scheme.engages(feedback))
+    }
+}
+
+/// Key of a limiter that serves all flows of its host; others have the number of their destination, or of their flow with a queue pair.
+pub(crate) const WHOLE_HOST: u32 = u32::MAX;
+
+/// Key of the limiter of frames to `dst`, of a flow that has a queue pair or of none.
+#[inline(always)]
+pub(crate) fn key_of(scope: Scope, dst: u32, pair: Option<FlowId>) -> u32 {
+    match (scope, pair) {
+        (Scope::Host, _) => WHOLE_HOST,
+        (Scope::Flow, Some(flow)) => flow.0,
+        _ => dst,
     }
 }
 

@@ -178,6 +178,14 @@ pub enum HostQueues {
     PerDestination,
 }
 
+/// Length of a control frame and of a PAUSE, bytes.
+pub(crate) const SMALLEST: u16 = Bytes::SMALLEST_FRAME.get() as u16;
+
+/// Length of a frame that carries so many bytes: no shorter than the smallest.
+pub(crate) fn padded(bytes: u64) -> u64 {
+    bytes.max(SMALLEST.into())
+}
+
 /// A finite amount of data from one host to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
@@ -193,7 +201,7 @@ impl Transfer {
     /// Bytes on the link: whole frames of `frame` and a last one of at least 64 B.
     pub fn on_link(&self, frame: u64) -> u64 {
         let rest = self.bytes.get() % frame;
-        self.bytes.get() - rest + if rest > 0 { rest.max(64) } else { 0 }
+        self.bytes.get() - rest + if rest > 0 { padded(rest) } else { 0 }
     }
 }
 
@@ -324,6 +332,77 @@ pub struct PauseSpec {
     pub pool: bool,
     /// How PAUSE frames travel.
     pub transport: PauseTransport,
+}
+
+/// Where a frame counts, and which inputs are in XOFF together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Layout {
+    /// The cell of a frame is `output * step.0 + input * step.1`: each output, and each input, has its own if that step is not 0.
+    pub(crate) step: (usize, usize),
+    pub(crate) cells: usize,
+    /// One more than the ports: it stands for the switch's own messages.
+    pub(crate) inputs: usize,
+    /// Domains of PAUSE: one for each input, or one for all.
+    pub(crate) domains: usize,
+}
+
+impl Layout {
+    /// That of a switch.
+    pub(crate) fn new(&SwitchSpec { ports, buffer: spec, .. }: &SwitchSpec) -> Self {
+        let ports = usize::from(ports);
+        let inputs = ports + 1;
+        let shared = spec.organisation == Organisation::SharedOutput;
+        let one_cell = shared && spec.pause.is_some_and(|p| p.pool);
+        let (step, cells) = match spec.organisation {
+            Organisation::Crosspoint => ((inputs, 1), ports * inputs),
+            Organisation::Input => ((0, 1), inputs),
+            Organisation::SharedOutput if one_cell => ((0, 0), 1),
+            Organisation::SharedOutput => ((1, 0), ports),
+        };
+        let one_domain = shared || spec.pause.is_some_and(|p| p.global);
+        Self { step, cells, inputs, domains: if one_domain { 1 } else { inputs } }
+    }
+    /// The cell of a frame.
+    #[inline]
+    pub(crate) fn cell(&self, output: usize, input: usize) -> usize {
+        self.cell_of(self.row(output), input)
+    }
+    /// The first cell of an output.
+    #[inline]
+    pub(crate) fn row(&self, output: usize) -> usize {
+        output * self.step.0
+    }
+    /// The cell of an input in the row of an output.
+    #[inline]
+    pub(crate) fn cell_of(&self, row: usize, input: usize) -> usize {
+        row + input * self.step.1
+    }
+    /// The domain of an input.
+    #[inline]
+    pub(crate) fn domain(&self, input: usize) -> usize {
+        if self.domains == 1 { 0 } else { input }
+    }
+}
+
+/// Most bytes that each may hold.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Limits {
+    pub(crate) cell: u64,
+    pub(crate) pool: u64,
+    pub(crate) output: u64,
+}
+
+impl Limits {
+    /// Those of a switch.
+    pub(crate) fn new(&SwitchSpec { ports, buffer: spec, .. }: &SwitchSpec) -> Self {
+        let share = spec.share.get();
+        let shared = spec.organisation == Organisation::SharedOutput;
+        Self {
+            cell: if shared { u64::MAX } else { share },
+            pool: if shared { share.saturating_mul(ports.into()) } else { u64::MAX },
+            output: spec.output_limit.map_or(u64::MAX, |l| l.get()),
+        }
+    }
 }
 
 /// How a PAUSE frame reaches the other end, `pause.transport` (assumption A10).

@@ -9,8 +9,6 @@ use cnsim_fabric::{Completion, Incomplete, Outcome};
 use cnsim_units::{Bytes, Rate, Time};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-/// Shortest frame on a link, bytes.
-const SMALLEST: u64 = 64;
 /// Largest number of flows whose times are kept by default.
 const MOST_KEPT: usize = 100_000;
 
@@ -39,7 +37,7 @@ impl Flows {
             let framing = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing)?;
             let bytes = Bytes::new(framing.payload_of(on_link).max(1));
             let path = paths.between(src, dst);
-            let exact = path.exact_ideal(bytes, framing.payload, framing.header, SMALLEST);
+            let exact = path.exact_ideal(bytes, framing.payload, framing.header, Bytes::SMALLEST_FRAME.get());
             let fork = path.fork_ideal(bytes, framing.payload, framing.header);
             Some((bytes, exact, fork, if settings.ideal == Ideal::Fork { fork } else { exact }))
         };

@@ -212,7 +212,7 @@ impl Feedback {
 
     /// Length on the link: every published format here fits the minimum Ethernet frame of 64 B.
     pub fn wire_length(&self) -> Bytes {
-        Bytes::new(64)
+        Bytes::SMALLEST_FRAME
     }
 }
 

@@ -27,6 +27,8 @@ pub struct Bytes(u64);
 impl Bytes {
     /// No bytes at all.
     pub const ZERO: Self = Self(0);
+    /// The smallest frame of Ethernet, as long as a control frame and a PAUSE.
+    pub const SMALLEST_FRAME: Self = Bytes::new(64);
     /// The largest amount; more than any queue or flow.
     pub const MAX: Self = Self(u64::MAX);
 

@@ -10,11 +10,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     ("which data frames wake a congestion point", "crates/scheme-api/src/point.rs", &["Gate::Tagged =>"]),
     ("whether a ramp marks", "crates/scheme-api/src/ramp.rs", &["p > 0.0 && draws.chance(p)"]),
     ("which frames a memory admits", "crates/fabric/src/model/memory.rs", &["Err(Refusal::"]),
-    (
-        "the partition of a frame's memory",
-        "crates/fabric/src/model/memory.rs",
-        &["Organisation::Crosspoint =>"],
-    ),
+    ("the partition of a frame's memory", "crates/fabric/src/spec.rs", &["Organisation::Crosspoint =>"]),
     (
         "when XOFF begins and ends",
         "crates/fabric/src/model/memory.rs",
@@ -32,6 +28,38 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     ("which finite flow sends next", "crates/fabric/src/model/transfers.rs", &["LetGo::Limiter(at) =>"]),
     ("which lane of a port or host is next", "crates/fabric/src/model/port.rs", &["take(Lane::Control)"]),
     ("at which rate a lane is sent", "crates/fabric/src/model/port.rs", &["Lane::Data(_) => service"]),
+    (
+        "when a transmission starts and ends",
+        "crates/fabric/src/model/port.rs",
+        &["ready.max(free)", "+ rate.time(len)"],
+    ),
+    ("how a short frame is padded", "crates/fabric/src/spec.rs", &["bytes.max(SMALLEST"]),
+    (
+        "which PAUSE reaches a transmitter",
+        "crates/fabric/src/model/pause.rs",
+        &["PAUSE of no class", ".hear(self.off"],
+    ),
+    ("the key of a limiter", "crates/fabric/src/scheme.rs", &["{ WHOLE_HOST } else { dst"]),
+    (
+        "the cells and domains of a memory",
+        "crates/fabric/src/spec.rs",
+        &["Organisation::SharedOutput =>", "p.global)", "input * self.step.1"],
+    ),
+    (
+        "which memory is lossless",
+        "crates/fabric/src/model/memory.rs",
+        &["watermarks.high < u64::MAX", "class.pause)"],
+    ),
+    (
+        "below which level nothing follows from a cell",
+        "crates/fabric/src/model/memory.rs",
+        &["low.min(self.limits.cell)"],
+    ),
+    (
+        "what a congestion point writes into a frame",
+        "crates/fabric/src/model/packet.rs",
+        &["view.tag.pack()", "(view.marked);"],
+    ),
     (
         "when a lane is stopped",
         "crates/fabric/src/model/port.rs",
@@ -63,7 +91,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     (
         "which flow of a host sends next",
         "crates/fabric/src/model/sender.rs",
-        &["flows_next |=", "(place + 1) % (n + 1)"],
+        &["flows_next |=", "self.next_place ="],
     ),
     ("which queue takes a source's frame", "crates/fabric/src/model/sender.rs", &["room.min(enough)"]),
     ("which feedback is lost", "crates/fabric/src/model/steering.rs", &["is_multiple_of(nth)"]),
@@ -186,6 +214,17 @@ mod tests {
             "self.management.recorded.take(queued, &mut port.queue_max, sent_bits);",
             "PauseTransport::Wire => {",
             "self.ports[t].out.xoffs += u64::from(signal.off);",
+            "let start = entry.ready.max(free);",
+            "ready + rate.time(len)",
+            "Organisation::SharedOutput => {",
+            "let one = buffer.organisation == Organisation::SharedOutput || buffer.pause.is_some_and(|p| p.global);",
+            "let cell = row + input * self.step.1;",
+            "let pause = s.buffer.pause.filter(|_| net.classes.first().is_some_and(|c| class.pause));",
+            "let calm = watermarks.low.min(self.limits.cell);",
+            "let key = if plan.limiter_scope == Scope::Host { WHOLE_HOST } else { dst.0 };",
+            "rest.min(bytes.max(SMALLEST.into()))",
+            "self.next_place = 1 % (self.limiters.places.len() + 1);",
+            "stored.tag = view.tag.pack();",
             "if let (ReflectGate::ReturnTags(counter), Tag::RateDiscovery(rate)) = (gate, tag) {",
         ] {
             let texts = [("crates/fabric/src/fast/host.rs".to_string(), line.to_string())];

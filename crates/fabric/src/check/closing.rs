@@ -6,8 +6,9 @@ use crate::net::Net;
 use crate::outcome::{Fingerprint, HostOutcome, Outcome, Series, SeriesKind, SwitchOutcome};
 use crate::per_bin::PerBin;
 use crate::spec::RunSpec;
+use cnsim_scheme_api::FlowId;
+use cnsim_scheme_api::Time;
 use cnsim_scheme_api::network::Counts;
-use cnsim_scheme_api::{FlowId, NodeId, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a node did for congestion management.
@@ -157,10 +158,8 @@ pub(crate) fn close(
                 samples.add(node.moments.0, 4);
                 out.lost.resize(out.lost.len().max(losses.len()), 0);
                 out.lost.iter_mut().zip(losses).for_each(|(sum, n)| *sum += u64::from(n));
-                let pauses = spec.switch(NodeId(id)).is_some_and(|s| s.buffer.pause.is_some());
                 let port = lost.iter().position(|lost| *lost > 0);
-                if let Some(port) = port.filter(|_| heeded && pauses && !short.contains(&out.switches.len()))
-                {
+                if let Some(port) = port.filter(|_| heeded && !short.contains(&out.switches.len())) {
                     let (lost, name) = (lost[port], spec.name(id));
                     return Err(RunError::Law(format!(
                         "{lost} frames were lost at switch {name} port {port} for want of partition space although PAUSE is on; the \

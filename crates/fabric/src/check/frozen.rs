@@ -6,7 +6,7 @@
 
 use crate::net::Net;
 use crate::outcome::Standstill;
-use crate::spec::{Organisation, RunSpec};
+use crate::spec::{Layout, RunSpec};
 use cnsim_scheme_api::NodeId;
 use std::collections::BTreeMap;
 
@@ -41,9 +41,9 @@ pub(crate) fn standstill(net: &Net, spec: &RunSpec, switches: &[Vec<Stopped>]) -
     let waits = |(at, s): (NodeId, &Stopped)| -> Vec<At> {
         let Some(&(there, input)) = far.get(&(at, s.port)).filter(|_| s.off) else { return Vec::new() };
         let Some(index) = there.0.checked_sub(net.hosts).map(|i| i as usize) else { return Vec::new() };
-        let buffer = &spec.switches[index].buffer;
-        let one = buffer.organisation == Organisation::SharedOutput || buffer.pause.is_some_and(|p| p.global);
-        let holds = switches[index].iter().filter(|q| one || q.inputs.contains(&input));
+        let domain = |input: u16| Layout::new(&spec.switches[index]).domain(input.into());
+        let same = |other: &u16| domain(*other) == domain(input);
+        let holds = switches[index].iter().filter(|q| q.inputs.iter().any(same));
         holds.map(|q| (there, q.port)).collect()
     };
     let edges: BTreeMap<At, Vec<At>> = ports().map(|(at, s)| ((at, s.port), waits((at, s)))).collect();

@@ -2,6 +2,7 @@
 
 use crate::net::Net;
 use crate::outcome::{GaugeSite, Series, SeriesKind};
+use crate::scheme::key_of;
 use cnsim_scheme_api::{Scope, Time};
 use std::collections::BTreeMap;
 
@@ -28,8 +29,7 @@ impl Gauges {
         let mut places = Vec::new();
         for &(src, dst) in &net.record.rates {
             if src.0 == node {
-                let key = if scope == Scope::Host { u32::MAX } else { dst.0 };
-                places.push((key, GaugeSite::Source(src, dst)));
+                places.push((key_of(scope, dst.0, None), GaugeSite::Source(src, dst)));
             }
             if dst.0 == node {
                 places.push((src.0 | SINK, GaugeSite::Sink(src, dst)));

@@ -2,7 +2,7 @@
 //!
 //! It knows nothing of windows, threads, wires or packed frames.
 
-use crate::check::{Books, Failure, Ledger, broken, close};
+use crate::check::{Books, Ledger, alarmed, broken, close};
 use crate::model::{
     Agenda, Direct, Event, Frame, Host, Kind, Outbox, Packet, Records, Switch, Turn, place_of_data,
 };
@@ -33,7 +33,7 @@ pub(super) fn run(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Result<Ou
                 nodes[host as usize].await_feedback(&direct, net, (&mut agenda, &mut records));
             }
         }
-        if nodes[event.node as usize].failure().at().is_some() {
+        if alarmed() {
             end = event.time + 1;
         }
         count += 1;
@@ -131,14 +131,6 @@ impl Node {
         match &self.laws {
             Laws::Host(host) => host.hops(),
             Laws::Switch(switch) => switch.hops(),
-        }
-    }
-
-    /// What stops the run here.
-    fn failure(&self) -> &Failure {
-        match &self.laws {
-            Laws::Host(host) => host.failure(),
-            Laws::Switch(switch) => &switch.management.failure,
         }
     }
 

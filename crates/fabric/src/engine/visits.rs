@@ -1,7 +1,5 @@
 //! Which nodes are visited in a turn: all whose turn it is, or, where windows hold few frames, those that have something to do.
 //!
-//! Results do not depend on it: a node's state after a window is a function of what reached it, whenever it is looked at.
-//!
 //! * Claim: which nodes are visited, and how far a star runs, follows what windows hold.
 //! * Same bits: a node's state after a window is a function of what reached it, whenever it is looked at.
 //! * Bench row: sparse.

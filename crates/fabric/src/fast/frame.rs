@@ -1,12 +1,13 @@
 //! Frames, and queues of them.
 
 use crate::check::broken;
-use crate::model::{Data, Lane, MANAGED, To, lowered};
+use crate::model::{Data, Lane, MANAGED, Pause, To, lowered};
 use crate::net::{LONGEST, Net};
 use cnsim_scheme_api::{Feedback, FlowId, PointId};
 use prefetch_index::prefetch_index;
 
-pub(crate) use crate::model::{NEVER, SMALLEST as CONTROL};
+pub(crate) use crate::model::NEVER;
+pub(crate) use crate::spec::SMALLEST as CONTROL;
 
 /// Where a broadcast control frame goes.
 pub(crate) const BROADCAST: u32 = u32::MAX;
@@ -98,6 +99,11 @@ impl Frame {
             3 => Kind::Xoff,
             _ => Kind::Xon,
         }
+    }
+    /// What it says, if it is a PAUSE.
+    pub(crate) fn as_pause(&self) -> Option<Pause> {
+        let kind = self.kind();
+        matches!(kind, Kind::Xoff | Kind::Xon).then_some(Pause { off: kind == Kind::Xoff, class: 0 })
     }
     #[inline(always)]
     pub(crate) fn is_data(&self) -> bool {

@@ -15,14 +15,14 @@ mod sending;
 mod window;
 
 use crate::check::Books;
-use crate::fast::frame::{Frame, Kind as FrameKind, NEVER};
+use crate::fast::frame::{Frame, NEVER};
 use crate::fast::wires::Wires;
-use crate::model::{Direct, Kind, Lane, Moment, Pause, Paused, Says, Sides, is_stopped};
+use crate::model::{Direct, Kind, Lane, Moment, Paused, Says, Sides, is_stopped, transmission};
 use crate::net::Net;
-use crate::spec::{HostQueues, HostSpec};
+use crate::spec::HostSpec;
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::FlowId;
-use std::slice::from_ref;
+use std::slice::{from_mut, from_ref};
 
 /// An event of a host: time, kind, index.
 type Key = (u64, Kind, u32);
@@ -85,8 +85,8 @@ impl Host {
             sending: None,
             paused: Paused::default(),
         };
-        let one_fifo = spec.queues == HostQueues::Fifo && spec.backlog_frames == 0 && spec.fifo_frames > 0;
-        Self { next_due: 0, now: 0, alone_until: 0, simple: one && one_fifo, kick: false, line, sides }
+        let simple = one && sides.sender.has_one_fifo();
+        Self { next_due: 0, now: 0, alone_until: 0, simple, kick: false, line, sides }
     }
 
     /// Data and control frames put on the link.
@@ -130,7 +130,7 @@ impl Host {
     /// A transmission starts. Nothing interrupts it, so its frame goes on the wire, but for one that ends no earlier than the run.
     #[inline(always)]
     fn transmit(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
-        let end = self.now + self.line.tx.time(frame.len);
+        let (_, end) = transmission(self.now, self.now, self.line.tx, frame.len);
         self.line.end = end;
         match end < net.duration {
             true => self.line.send(frame, end, &mut self.sides.sender.bodies, wires),
@@ -147,11 +147,8 @@ impl Host {
     /// PAUSE, a message or a probe has arrived now.
     fn arrive(&mut self, frame: &Frame, net: &Net, wires: &mut Wires) {
         let (at, sender) = (self.moment(net), &mut self.sides.sender);
-        if matches!(frame.kind(), FrameKind::Xoff | FrameKind::Xon) {
-            let pause = Pause { off: frame.kind() == FrameKind::Xoff, class: 0 };
-            if sender.obeys_pause(pause, at.now) {
-                sender.must_look |= self.line.paused.hear(pause.off, at.now, net.duration);
-            }
+        if let Some(pause) = frame.as_pause() {
+            sender.pause(pause, from_mut(&mut self.line.paused), at);
         } else if let Some(feedback) = frame.said() {
             sender.hear(FlowId(frame.flow(net.hosts)), &feedback, at);
         } else {

@@ -2,7 +2,6 @@
 
 use crate::check::broken;
 use crate::model::{Memory, Signal};
-use crate::spec::BufferSpec;
 
 /// What follows from a change of occupancy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,25 +31,18 @@ pub(crate) struct Mmu {
 }
 
 impl Mmu {
-    /// Empty, of a switch with so many ports, whose inputs take in no more than `margin` bytes in a window.
-    pub(crate) fn new(ports: usize, spec: &BufferSpec, margin: u64) -> Self {
-        let memory = Memory::new(ports, spec, true);
+    /// Around a memory whose inputs take in no more than `margin` bytes in a window.
+    pub(crate) fn new(memory: Memory, margin: u64) -> Self {
         let Memory { layout, limits, watermarks, .. } = &memory;
         let private = layout.step.0 > 0;
-        let all = margin.saturating_mul(ports as u64);
+        let all = margin.saturating_mul(layout.inputs as u64 - 1);
         let per_cell = if layout.cells == 1 { all } else { margin };
         let room = |most: u64, taken: u64| i128::from(most) - i128::from(taken);
         let shared = if private { u64::MAX } else { watermarks.high.min(limits.cell) };
         let roomy = room(limits.pool, all).min(room(shared, per_cell)).clamp(-1, i64::MAX.into()) as i64;
-        let calm = watermarks.low.min(limits.cell).min(u64::from(u32::MAX)) as u32;
-        Self {
-            private,
-            roomy,
-            calm,
-            small: (private && layout.step.1 > 0).then_some(calm.into()),
-            off: Vec::new(),
-            memory,
-        }
+        let calm = memory.calm_cell().min(u64::from(u32::MAX)) as u32;
+        let small = (private && layout.step.1 > 0).then_some(calm.into());
+        Self { private, roomy, calm, small, off: Vec::new(), memory }
     }
 
     /// Stores a frame of `len` bytes, which is `counted` in its cell or not, if that can have no consequence; false if it may have
@@ -80,13 +72,13 @@ impl Mmu {
     /// First cell of an output.
     #[inline]
     pub(crate) fn row(&self, output: usize) -> usize {
-        output * self.memory.layout.step.0
+        self.memory.layout.row(output)
     }
 
     /// Would freeing a frame's memory have no consequence? `row` is that of its output.
     #[inline]
     pub(crate) fn is_calm(&self, row: usize, input: usize) -> bool {
-        let occupied = self.memory.cells.get(row + input * self.memory.layout.step.1);
+        let occupied = self.memory.cells.get(self.memory.layout.cell_of(row, input));
         occupied.is_some_and(|&occupied| occupied <= self.calm)
     }
 
@@ -94,7 +86,7 @@ impl Mmu {
     #[inline(always)]
     pub(crate) fn leave_calmly(&mut self, counted: bool, row: usize, input: usize, len: u16) -> bool {
         if counted {
-            let cell = row + input * self.memory.layout.step.1;
+            let cell = self.memory.layout.cell_of(row, input);
             let Some(occupied) = self.memory.cells.get_mut(cell) else { broken("no such cell") };
             if *occupied > self.calm {
                 return false;
@@ -146,7 +138,7 @@ impl Mmu {
     pub(crate) fn critical(&mut self, outputs: usize) -> impl Iterator<Item = usize> {
         let memory = &self.memory;
         // Cells of one output and all inputs come once.
-        let inputs = if memory.layout.step.1 == 0 { 1 } else { memory.layout.inputs };
+        let inputs = if memory.layout.step.1 > 0 { memory.layout.inputs } else { 1 };
         self.off.clear();
         self.off.extend((0..inputs).filter(|&i| memory.is_off(i)));
         let (all, off) = (!self.private || self.is_crowded(), &self.off);

@@ -1,13 +1,10 @@
 //! A switch's window in one sweep: the fast engine's way to run [`Switch`].
 //!
-//! Advice to those who change it. Events at a switch are coupled through an output port (its queue, its transmitter) or
-//! through memory (PAUSE, refusals). The sweep stores what arrives in the window without order where it can have no
-//! consequence at all (`store_unordered`), else takes it in time order, and *brings a port up to date only when something
-//! touches it*: `advance` replays the transmitter from the frames' ready times. That is exact
-//! as long as no port's departure can influence another port: departures matter elsewhere only where they may end an
-//! XOFF, or where outputs share a memory cell that is nearly full. Ports of which that is true are *critical*: before
-//! every event they are brought up to date together, in time order. All else stays lazy. The oracle knows
-//! nothing of this, and must agree bit for bit.
+//! The sweep stores what arrives in the window without order where it can have no consequence at all (`store_unordered`), else
+//! takes it in time order. A port is brought up to date only when something touches it: `advance` replays the transmitter from the
+//! frames' ready times. That is exact as long as no port's departure can influence another port. It may where it ends an XOFF, or
+//! where outputs share a memory cell that is nearly full. Such ports are *critical*: before every event they are brought up to date
+//! together, in time order.
 //!
 //! A long window is taken in pieces ([`Switch::run`]): in one, all its frames would count as waiting at once, and each would be
 //! looked for among all others, so that time would grow with their square.
@@ -31,6 +28,7 @@ use crate::fast::mmu::Mmu;
 use crate::fast::switch::{Port, Switch, leaves_marked};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
+use crate::model::transmission;
 use crate::net::Net;
 use crate::spec::ControlTransport;
 use crate::tx_rate::TxRate;
@@ -293,8 +291,7 @@ impl Port {
     fn drain(&mut self, p: usize, end: u64, mmu: &mut Mmu, wires: &mut Wires) -> bool {
         let (counted, row) = (self.has_cells, mmu.row(p));
         while let Some(&Entry { ready, ref frame }) = self.data.place_at(0) {
-            let start = ready.max(self.idle_from);
-            let done = start + self.service.time(frame.len);
+            let (start, done) = transmission(ready, self.idle_from, self.service, frame.len);
             if done >= end {
                 break;
             }

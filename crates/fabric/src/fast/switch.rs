@@ -17,13 +17,13 @@ use crate::check::{Books, Ledger, broken};
 use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, NO_EVENT, Ring, order};
 use crate::fast::mmu::Mmu;
 use crate::fast::wires::Wires;
-use crate::model::{Management, Moment, Packet, Pause, Point, Verb, count_down};
+use crate::model::{Management, Memory, Moment, Packet, Pause, Point, Verb, count_down};
 use crate::net::Net;
-use crate::spec::{BufferSpec, RunSpec, SwitchSpec, Ties};
+use crate::spec::{RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::Slot;
 use prefetch_index::prefetch_index;
-use std::slice::from_ref;
+use std::slice::{from_mut, from_ref};
 
 #[derive(Debug, Default)]
 pub(crate) struct Switch {
@@ -65,13 +65,11 @@ impl Switch {
         let id = net.hosts + index as u32;
         let base = net.ports[id as usize];
         let ports = usize::from(s.ports);
-        let pause = s.buffer.pause.filter(|_| net.classes.first().is_some_and(|c| c.pause));
-        let buffer = BufferSpec { pause, ..s.buffer };
         let mut sw = Self {
             index,
             inbox: base,
             ports: Vec::with_capacity(ports),
-            mmu: Mmu::new(ports, &buffer, net.margin(base, ports)),
+            mmu: Mmu::new(Memory::new(s, &net.classes[0]), net.margin(base, ports)),
             linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
             ordered: net.in_turn(index) || net.ties == Ties::Drawn,
             next_path: net.next_path(),
@@ -163,11 +161,8 @@ impl Switch {
                         self.touch(port, before, wires);
                     }
                     let p = &mut self.ports[port];
-                    if p.sending.is_none() {
-                        p.idle_from = p.idle_from.max(time);
-                    }
                     (p.service_rate, p.service) = service;
-                    p.needs_exact = true;
+                    p.plan_start(time);
                     self.outdate(port);
                 }
             }
@@ -188,9 +183,9 @@ impl Switch {
 
     /// A PAUSE or a control frame arrived at input `input`.
     pub(crate) fn arrive(&mut self, frame: Frame, input: usize, net: &Net, wires: &mut Wires) {
-        match frame.kind() {
-            Kind::Xoff | Kind::Xon => self.pause(input, frame.kind() == Kind::Xoff, net.duration, wires),
-            Kind::Data | Kind::Control | Kind::InBand => self.message(frame, net, wires),
+        match frame.as_pause() {
+            Some(pause) => self.pause(input, pause, net, wires),
+            None => self.message(frame, net, wires),
         }
     }
 
@@ -200,14 +195,14 @@ impl Switch {
         self.advance(port, last, self.now, wires);
     }
 
-    fn pause(&mut self, port: usize, off: bool, duration: u64, wires: &mut Wires) {
+    fn pause(&mut self, port: usize, pause: Pause, net: &Net, wires: &mut Wires) {
         self.touch(port, self.now - 1, wires);
-        self.management.events.add(self.now, Pause { off, class: 0 }.code() | port as u64);
         self.outdate(port);
-        let p = &mut self.ports[port];
+        self.management.events.add(self.now, pause.code() | port as u64);
+        let (p, at) = (&mut self.ports[port], Moment { now: self.now, net });
         p.needs_exact = true;
-        if p.paused.hear(off, self.now, duration) && p.sending.is_none() {
-            p.idle_from = p.idle_from.max(self.now);
+        if pause.reach(from_mut(&mut p.paused), at) {
+            p.plan_start(self.now);
         }
     }
 

@@ -2,11 +2,10 @@
 //! in which nobody has anything to do are passed over.
 //!
 //! A wheel of bit sets, one for each of the next 64 turns, and a heap for the turns after them. Order within a turn is free, so that
-//! nothing in the wheel is sorted, and a node is entered in constant time. A node may be entered too early: it is visited in vain and
-//! enters itself anew; too late it is never.
+//! nothing in the wheel is sorted, and a node is entered in constant time.
 //!
 //! * Claim: turns in which nobody has anything to do are passed over.
-//! * Same bits: a node entered too early is visited in vain, too late it is never.
+//! * Same bits: a node entered too early is visited in vain and enters itself anew; too late it is never.
 //! * Bench row: sparse.
 //! * Marks: PassedOver.
 

@@ -83,9 +83,4 @@ impl Wires {
         }
         self.push_frame(port, entry.ready, &entry.frame);
     }
-    /// Takes the first entry of a receiving port, if it is there before `end`.
-    #[inline]
-    pub(crate) fn pop(&mut self, port: u32, end: u64) -> Option<Entry> {
-        self.inboxes[port as usize].pop_front(end)
-    }
 }

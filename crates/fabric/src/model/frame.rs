@@ -3,11 +3,8 @@
 //! This is the frame as the laws see it. On the wires of the fast engine it is packed into 24 bytes.
 
 use crate::net::Net;
-use crate::spec::ControlTransport;
+use crate::spec::{ControlTransport, SMALLEST};
 use cnsim_scheme_api::{Bytes, Feedback, FlowId, FrameView, NodeId, PointId, Probe, Tag};
-
-/// Length of a control frame and of a PAUSE: the smallest of Ethernet, bytes.
-pub(crate) const SMALLEST: u16 = 64;
 
 /// The queue in which a frame waits at a port, in order of priority: none of a later one starts while one of an earlier one may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -175,10 +172,6 @@ impl Data {
     pub(crate) fn queue_pair(&self, net: &Net) -> Option<FlowId> {
         net.transport?;
         net.flows.find(self.src, self.dst, self.number)
-    }
-    /// Lowers its tag to a stamp.
-    pub(crate) fn stamp(&mut self, stamp: (u8, u32)) {
-        self.tag.1 = lowered(self.tag, stamp);
     }
 }
 

@@ -12,7 +12,7 @@ use super::receiver::Receiver;
 use super::record::RateSeries;
 use super::sender::{Journal, Sender};
 use super::source::Source;
-use crate::check::{Books, Failure, Ledger, Own, SINK, Who, broken};
+use crate::check::{Books, Ledger, Own, SINK, Who, broken};
 use crate::net::{Link, Net};
 use crate::spec::HostSpec;
 use cnsim_scheme_api::network::ReflectorAction;
@@ -233,8 +233,7 @@ impl Host {
     pub(crate) fn receive(&mut self, frame: Frame, turn: &mut Turn<'_>) {
         let (at, Sides { sender, receiver, .. }) = (turn.moment(), &mut self.sides);
         match frame.body {
-            Body::Pause(pause) if sender.obeys_pause(pause, turn.now) => self.port.pause(pause, turn),
-            Body::Pause(_) => {}
+            Body::Pause(pause) => sender.pause(pause, &mut self.port.paused, at),
             Body::Data(data) => {
                 let follows = receiver.take(&frame, at, &mut sender.journal.failure);
                 if receiver.reply.is_none() {
@@ -290,11 +289,6 @@ impl Host {
     /// Data and control frames that it has put on its link.
     pub(crate) fn hops(&self) -> u64 {
         self.sent.0 + self.sent.1
-    }
-
-    /// What stops the run here.
-    pub(crate) fn failure(&self) -> &Failure {
-        &self.sides.sender.journal.failure
     }
 
     /// Ends the run: hands in the books.

@@ -9,26 +9,14 @@ use super::agenda::NEVER;
 use super::packet::Packet;
 use super::point::count_down;
 use crate::paged::Paged;
+use crate::scheme::WHOLE_HOST;
 use crate::tx_rate::Clock;
 use cnsim_scheme_api::network::LimiterState;
-use cnsim_scheme_api::{FlowId, Rate, ReactionPoint, Scope, Time};
+use cnsim_scheme_api::{Rate, ReactionPoint, Time};
 use std::collections::VecDeque;
-
-/// Key of a limiter that serves all flows of its host; others have the number of their destination, or of their flow's queue pair.
-pub(crate) const WHOLE_HOST: u32 = u32::MAX;
 
 /// Timer of a limiter's next frame; those of its reaction point are 0 to 3.
 pub(crate) const GAP: u8 = 8;
-
-/// Key of the limiter of frames to `dst`, of a flow that has a queue pair or of none.
-#[inline(always)]
-pub(crate) fn key_of(scope: Scope, dst: u32, pair: Option<FlowId>) -> u32 {
-    match (scope, pair) {
-        (Scope::Host, _) => WHOLE_HOST,
-        (Scope::Flow, Some(flow)) => flow.0,
-        _ => dst,
-    }
-}
 
 /// When the next frame may go after one of `len` bytes that went at `last`.
 fn end_of_gap(last: u64, len: u16, rate: Rate, clock: Clock) -> u64 {

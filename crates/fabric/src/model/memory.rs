@@ -4,7 +4,7 @@
 //! are a cell for each input. Shared memory has a cell for each output, or a single one; only the pool's size bounds it.
 
 use super::pause::{Signal, Watermarks};
-use crate::spec::{BufferSpec, Organisation};
+use crate::spec::{ClassSpec, Layout, Limits, SwitchSpec};
 
 /// Why a frame is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,66 +13,6 @@ pub(crate) enum Refusal {
     Partition,
     /// Its output's queue has reached its limit.
     OutputLimit,
-}
-
-/// Where a frame counts, and which inputs are in XOFF together.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Layout {
-    /// The cell of a frame is `output * step.0 + input * step.1`.
-    pub(crate) step: (usize, usize),
-    pub(crate) cells: usize,
-    /// One more than the ports: it stands for the switch's own messages.
-    pub(crate) inputs: usize,
-    /// Domains of PAUSE: one for each input, or one for all.
-    pub(crate) domains: usize,
-}
-
-impl Layout {
-    /// That of a switch with so many ports.
-    pub(crate) fn new(ports: usize, spec: &BufferSpec) -> Self {
-        let inputs = ports + 1;
-        let shared = spec.organisation == Organisation::SharedOutput;
-        let one_cell = shared && spec.pause.is_some_and(|p| p.pool);
-        let (step, cells) = match spec.organisation {
-            Organisation::Crosspoint => ((inputs, 1), ports * inputs),
-            Organisation::Input => ((0, 1), inputs),
-            Organisation::SharedOutput if one_cell => ((0, 0), 1),
-            Organisation::SharedOutput => ((1, 0), ports),
-        };
-        let one_domain = shared || spec.pause.is_some_and(|p| p.global);
-        Self { step, cells, inputs, domains: if one_domain { 1 } else { inputs } }
-    }
-    /// The cell of a frame.
-    #[inline]
-    pub(crate) fn cell(&self, output: usize, input: usize) -> usize {
-        output * self.step.0 + input * self.step.1
-    }
-    /// The domain of an input.
-    #[inline]
-    pub(crate) fn domain(&self, input: usize) -> usize {
-        if self.domains == 1 { 0 } else { input }
-    }
-}
-
-/// Most bytes that each may hold.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Limits {
-    pub(crate) cell: u64,
-    pub(crate) pool: u64,
-    pub(crate) output: u64,
-}
-
-impl Limits {
-    /// Those of a switch with so many ports.
-    pub(crate) fn new(ports: usize, spec: &BufferSpec) -> Self {
-        let share = spec.share.get();
-        let shared = spec.organisation == Organisation::SharedOutput;
-        Self {
-            cell: if shared { u64::MAX } else { share },
-            pool: if shared { share.saturating_mul(ports as u64) } else { u64::MAX },
-            output: spec.output_limit.map_or(u64::MAX, |l| l.get()),
-        }
-    }
 }
 
 /// The memory of a class at a switch.
@@ -93,14 +33,14 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Empty, of a switch with so many ports; `pauses`: the class has PAUSE, if the switch has it.
-    pub(crate) fn new(ports: usize, spec: &BufferSpec, pauses: bool) -> Self {
-        let layout = Layout::new(ports, spec);
+    /// Empty, of a class at a switch. It has PAUSE if both do.
+    pub(crate) fn new(spec: &SwitchSpec, class: &ClassSpec) -> Self {
+        let layout = Layout::new(spec);
         Self {
             cells: vec![0; layout.cells],
             pool: 0,
-            limits: Limits::new(ports, spec),
-            watermarks: Watermarks::new(spec.pause.as_ref().filter(|_| pauses)),
+            limits: Limits::new(spec),
+            watermarks: Watermarks::new(spec.buffer.pause.as_ref().filter(|_| class.pause)),
             off: vec![false; layout.domains],
             off_count: 0,
             holding: vec![0; layout.domains],
@@ -110,7 +50,12 @@ impl Memory {
 
     /// Does it send PAUSE before it is full, so that nothing may be lost for want of a cell's space?
     pub(crate) fn is_lossless(&self) -> bool {
-        self.watermarks.are_on()
+        self.watermarks.high < u64::MAX
+    }
+
+    /// Up to so many bytes a cell takes more, and keeps no domain in XOFF: nothing follows as bytes come or go.
+    pub(crate) fn calm_cell(&self) -> u64 {
+        self.watermarks.low.min(self.limits.cell)
     }
 
     /// May a frame of `len` bytes be stored, with so many bytes queued for its output?

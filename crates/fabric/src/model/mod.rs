@@ -48,14 +48,14 @@ mod transfers;
 mod voq;
 
 pub(crate) use agenda::{Agenda, Direct, Event, Kind, Moment, NEVER, Outbox, Turn, place_of_data};
-pub(crate) use frame::{Control, Data, Frame, Lane, MANAGED, Pause, SMALLEST, Says, To, lowered};
+pub(crate) use frame::{Control, Data, Frame, Lane, MANAGED, Pause, Says, To, lowered};
 pub(crate) use host::{Host, Sides};
 pub(crate) use management::Management;
 pub(crate) use memory::Memory;
 pub(crate) use packet::Packet;
 pub(crate) use pause::{Paused, Signal};
 pub(crate) use point::{Point, Verb, count_down, view};
-pub(crate) use port::{is_stopped, next_start, rate_of};
+pub(crate) use port::{is_stopped, next_start, rate_of, transmission};
 pub(crate) use queue_pair::Records;
 pub(crate) use switch::Switch;
 

@@ -5,10 +5,11 @@
 //! limiter's queue and its flows take turns.
 
 use super::agenda::{Moment, NEVER};
-use super::limiter::{GAP, RateLimiter, WHOLE_HOST, key_of};
+use super::limiter::{GAP, RateLimiter};
 use super::packet::Packet;
 use super::sender::Sender;
 use crate::check::broken;
+use crate::scheme::{WHOLE_HOST, key_of};
 use cnsim_scheme_api::{Acks, Built, FlowId};
 use std::collections::VecDeque;
 

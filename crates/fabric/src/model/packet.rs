@@ -3,6 +3,8 @@
 use super::agenda::Moment;
 use super::frame::{Body, Control, Data, Frame, Lane};
 use crate::check::Ledger;
+use crate::net::Net;
+use cnsim_scheme_api::FrameView;
 
 /// What a frame is kept as at a host's sending side: as the model has it, or packed.
 pub(crate) trait Packet: Copy + std::fmt::Debug {
@@ -31,6 +33,16 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     fn set_counted(&mut self);
     /// Writes a packed tag into data.
     fn write_tag(&mut self, tag: (u8, u32));
+    /// Marks data or not.
+    fn set_marked(&mut self, marked: bool);
+    /// Shows data, which is `dropped` or not, to a congestion point that may write into it.
+    fn show(&mut self, net: &Net, dropped: bool, wake: impl FnOnce(&mut FrameView) -> bool) {
+        let Some(data) = self.header() else { return };
+        let mut view = data.view(self.bytes(), net, dropped);
+        wake(&mut view);
+        self.set_marked(view.marked);
+        self.write_tag(view.tag.pack());
+    }
 }
 
 impl Packet for Frame {
@@ -55,6 +67,11 @@ impl Packet for Frame {
     fn write_tag(&mut self, tag: (u8, u32)) {
         if let Body::Data(data) = &mut self.body {
             data.tag = tag;
+        }
+    }
+    fn set_marked(&mut self, marked: bool) {
+        if let Body::Data(data) = &mut self.body {
+            data.marked = marked;
         }
     }
 }

@@ -4,6 +4,9 @@
 //! Memory has *domains*: one for each input, or one for the whole switch. A domain is in XOFF from the moment one of its cells
 //! exceeds the high watermark until all of them are at or below the low one.
 
+use super::agenda::Moment;
+use super::frame::Pause;
+use crate::check::broken;
 use crate::per_bin::PerBin;
 use crate::spec::PauseSpec;
 use cnsim_scheme_api::Time;
@@ -22,13 +25,17 @@ impl Watermarks {
         let (high, low) = spec.map_or((u64::MAX, u64::MAX), |p| (p.high.get(), p.low.get()));
         Self { high, low }
     }
-    /// Is there PAUSE?
-    pub(crate) fn are_on(&self) -> bool {
-        self.high < u64::MAX
-    }
     /// Does a cell at this level keep its domain in XOFF?
     pub(crate) fn keep_xoff(&self, cell: u64) -> bool {
         cell > self.low
+    }
+}
+
+impl Pause {
+    /// It arrives at a transmitter with this XOFF by class: true if it ends a pause, so that the transmitter looks for a frame.
+    pub(crate) fn reach(self, paused: &mut [Paused], at: Moment<'_>) -> bool {
+        let class = paused.get_mut(usize::from(self.class));
+        class.unwrap_or_else(|| broken("PAUSE of no class")).hear(self.off, at.now, at.net.duration)
     }
 }
 
@@ -66,7 +73,7 @@ impl Paused {
         self.since.is_some()
     }
     /// XOFF (true) or XON arrives, in a run of so many picoseconds; true if that ends a pause.
-    pub(crate) fn hear(&mut self, off: bool, now: u64, duration: u64) -> bool {
+    fn hear(&mut self, off: bool, now: u64, duration: u64) -> bool {
         if off {
             self.since.get_or_insert(now);
             return false;

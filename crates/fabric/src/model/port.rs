@@ -4,7 +4,7 @@
 //! end. An idle transmitter looks for a frame after everything else that happens at that moment.
 
 use super::agenda::{Kind, Turn};
-use super::frame::{Frame, Lane, MANAGED, Pause};
+use super::frame::{Frame, Lane, MANAGED};
 use super::pause::Paused;
 use crate::check::broken;
 use crate::net::{Link, Net};
@@ -47,6 +47,13 @@ impl Lanes {
         let first = take(Lane::Pause).or_else(|| take(Lane::Control));
         first.or_else(|| (0..self.classes).find_map(|class| take(Lane::Data(class))))
     }
+}
+
+/// Start and end of a transmission: it starts when its frame is ready and the transmitter is free, and nothing interrupts it.
+#[inline(always)]
+pub(crate) fn transmission(ready: u64, free: u64, rate: TxRate, len: u16) -> (u64, u64) {
+    let start = ready.max(free);
+    (start, start + rate.time(len))
 }
 
 /// When an idle transmitter that is free from `free` on starts next, and from which lane. Each is ready from a time on, or never.
@@ -107,7 +114,8 @@ impl Transmitter {
         if !self.may_start(frame.lane) {
             broken("a frame starts that may not");
         }
-        turn.plan(turn.now + self.rate(frame.lane).time(frame.len), Kind::End, self.port);
+        let (_, end) = transmission(turn.now, turn.now, self.rate(frame.lane), frame.len);
+        turn.plan(end, Kind::End, self.port);
         self.sending = Some(frame);
     }
     /// The transmission ends: the frame that leaves. The transmitter looks for the next.
@@ -117,17 +125,5 @@ impl Transmitter {
         };
         self.plan_start(turn);
         (link, frame)
-    }
-    /// XOFF or XON arrives from the far end.
-    pub(crate) fn pause(&mut self, pause: Pause, turn: &mut Turn<'_>) {
-        let paused = self.paused.get_mut(usize::from(pause.class));
-        let Some(paused) = paused else { broken("PAUSE of no class") };
-        if paused.hear(pause.off, turn.now, turn.net.duration) {
-            self.plan_start(turn);
-        }
-    }
-    /// Is data of any class in XOFF?
-    pub(crate) fn is_off(&self) -> bool {
-        self.paused.iter().any(Paused::is_off)
     }
 }

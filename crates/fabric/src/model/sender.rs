@@ -5,8 +5,9 @@
 
 use super::agenda::{Deferred, Moment};
 use super::frame::{Control, Data, Lane, MANAGED, Pause, Says};
-use super::limiter::{Limiters, key_of};
+use super::limiter::Limiters;
 use super::packet::Packet;
+use super::pause::Paused;
 use super::port::Lanes;
 use super::queue_pair::{QueuePairs, RTO, Records};
 use super::source::Offer;
@@ -16,6 +17,7 @@ use crate::check::{ControlBooks, Failure, Hash, Ledger, Who, broken};
 use crate::flows::number;
 use crate::net::Net;
 use crate::outcome::HostOutcome;
+use crate::scheme::key_of;
 use crate::spec::{HostQueues, HostSpec, LimiterPosition};
 use crate::timers::Timers;
 use crate::tx_rate::Clock;
@@ -194,13 +196,13 @@ impl<F: Packet> Sender<F> {
         self.limiters.hold_frames() || !self.queues.control.is_empty() || !self.queues.probes.is_empty()
     }
 
-    /// XOFF or XON arrives: false if a fault lets the host ignore it.
-    pub(crate) fn obeys_pause(&mut self, pause: Pause, now: u64) -> bool {
+    /// XOFF or XON arrives at its transmitter, unless a fault lets the host ignore it.
+    pub(crate) fn pause(&mut self, pause: Pause, paused: &mut [Paused], at: Moment<'_>) {
         if !self.settings.ignores_pause {
-            self.journal.events.add(now, pause.code());
+            self.journal.events.add(at.now, pause.code());
             self.journal.out.pauses += u64::from(pause.off);
+            self.must_look |= pause.reach(paused, at);
         }
-        !self.settings.ignores_pause
     }
 
     /// A finite flow begins, with its queue pair at an initial rate.
@@ -253,8 +255,13 @@ impl<F: Packet> Sender<F> {
         self.must_look |= holding.is_none();
     }
 
-    /// [`Sender::accept`] by a host with one FIFO, where nothing waits and the transmitter is idle: the frame, if it is the next to
-    /// go.
+    /// Do all frames that no limiter holds back wait in one FIFO, and find room while none waits there?
+    pub(crate) fn has_one_fifo(&self) -> bool {
+        self.queues.voqs.is_none() && self.settings.backlog_frames == 0 && self.settings.fifo_frames > 0
+    }
+
+    /// [`Sender::accept`] by a host that has one FIFO, where nothing waits and the transmitter is idle: the frame, if it is the next to
+    /// go. Where it is plain, that is one just made.
     #[inline]
     pub(crate) fn pass(&mut self, offer: Offer, at: Moment<'_>) -> Option<F> {
         let limiter = self.limiter_for(offer.dst, None, at);
@@ -263,8 +270,8 @@ impl<F: Packet> Sender<F> {
             return None;
         }
         let mut frame = self.make(offer, None, true, at.now);
-        if !self.settings.at_source && !self.limiters.is_empty() {
-            self.next_place = 1 % (self.limiters.places.len() + 1);
+        if !self.fifo_is_alone() {
+            self.take_turn(0);
         }
         self.set_out(&mut frame, at);
         Some(frame)
@@ -463,14 +470,23 @@ impl<F: Packet> Sender<F> {
         if self.queues.voqs.is_some() {
             return self.queues.fifo.pop_front().or_else(|| self.next_of_voqs(at));
         }
-        // Where the FIFO is alone, no turn is taken.
-        if self.settings.at_source || self.limiters.is_empty() {
+        if self.fifo_is_alone() {
             let frame = self.queues.fifo.pop_front()?;
             self.use_room(at);
             self.advance(at);
             return Some(frame);
         }
         self.next_in_turn(at)
+    }
+
+    /// Does the FIFO share the link with no limiter, so that no turn is taken?
+    fn fifo_is_alone(&self) -> bool {
+        self.settings.at_source || self.limiters.is_empty()
+    }
+
+    /// The FIFO (0) or the limiter at a place (place + 1) has its turn.
+    fn take_turn(&mut self, place: usize) {
+        self.next_place = (place + 1) % (self.limiters.places.len() + 1);
     }
 
     /// Round robin over the FIFO and the limiters whose first frame may go.
@@ -483,7 +499,7 @@ impl<F: Packet> Sender<F> {
             0 => ready(0..n),
             _ => ready(first - 1..n).or(fifo.then_some(0)).or_else(|| ready(0..first - 1)),
         }?;
-        self.next_place = (place + 1) % (n + 1);
+        self.take_turn(place);
         let Some(limiter) = place.checked_sub(1) else {
             let frame = self.queues.fifo.pop_front();
             self.advance(at);

@@ -2,15 +2,16 @@
 //! probes set out. How the limiters then let frames go is in [`super::pacing`].
 
 use super::agenda::{Direct, Moment};
-use super::frame::{Control, EVERY_FLOW, Lane, MANAGED, SMALLEST, Says, To, flow_of};
-use super::limiter::{GAP, RateLimiter, WHOLE_HOST};
+use super::frame::{Control, EVERY_FLOW, Lane, MANAGED, Says, To, flow_of};
+use super::limiter::{GAP, RateLimiter};
 use super::packet::Packet;
 use super::queue_pair::{Progress, RTO, Records};
 use super::sender::Sender;
 use crate::check::Who;
 use crate::net::Net;
 use crate::outcome::{LATENCY_BUCKETS, latency_bucket};
-use crate::scheme::call as of_scheme;
+use crate::scheme::{WHOLE_HOST, call as of_scheme};
+use crate::spec::SMALLEST;
 use cnsim_scheme_api::network::{Lent, LimiterAction, LimiterState, Purpose, Stream};
 use cnsim_scheme_api::{
     Bytes, Class, Feedback, FlowId, Limiter, Loss, NodeId, Probe, ProbeTarget, ReactionPoint, Scope, Slot,

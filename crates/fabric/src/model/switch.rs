@@ -4,11 +4,11 @@
 //! bit has left. Control at priority takes no memory. This file is long because it follows a frame all the way.
 
 use super::agenda::{Event, Kind, Turn};
-use super::frame::{Body, Control, Frame, Lane, MANAGED, Pause, Says, flow_of};
+use super::frame::{Body, Control, Frame, Lane, MANAGED, Pause, Says, flow_of, lowered};
 use super::management::Management;
 use super::memory::{Memory, Refusal};
 use super::packet::Packet;
-use super::pause::Signal;
+use super::pause::{Paused, Signal};
 use super::point::{Point, Verb, view};
 use super::port::{Lanes, Transmitter};
 use crate::check::{Books, Ledger, Stopped};
@@ -79,7 +79,7 @@ impl Output {
     fn stopped(&self, number: usize) -> Option<Stopped> {
         let stopped = |f: &&Frame| matches!(f.body, Body::Data(_)) && self.port.is_stopped(f.lane);
         let frames = self.data.iter().flat_map(|q| &q.frames).chain(&self.port.sending).filter(stopped);
-        Stopped::new(number, self.port.is_off(), frames.map(|f| f.input))
+        Stopped::new(number, self.port.paused.iter().any(Paused::is_off), frames.map(|f| f.input))
     }
 
     /// Bytes of all classes that have not left.
@@ -120,9 +120,7 @@ impl Switch {
             outputs: (0..u32::from(spec.ports))
                 .map(|number| Output::new(number, spec.scheme, turn))
                 .collect(),
-            memory: (net.classes.iter())
-                .map(|c| Memory::new(usize::from(spec.ports), &spec.buffer, c.pause))
-                .collect(),
+            memory: net.classes.iter().map(|class| Memory::new(spec, class)).collect(),
             next_path: net.next_path(),
             management: Management::new(net, turn.node, spec, changes),
             spec: spec.clone(),
@@ -171,7 +169,10 @@ impl Switch {
         match frame.body {
             Body::Pause(pause) => {
                 self.management.events.add(turn.now, pause.code() | u64::from(port));
-                self.outputs[usize::from(port)].port.pause(pause, turn);
+                let port = &mut self.outputs[usize::from(port)].port;
+                if pause.reach(&mut port.paused, turn.moment()) {
+                    port.plan_start(turn);
+                }
             }
             Body::Data(data) => {
                 let index = self.management.index(turn.net);
@@ -250,10 +251,10 @@ impl Switch {
             if let (Body::Data(data), Some(stamp)) =
                 (&mut frame.body, output.point.as_ref().and_then(Point::stamp))
             {
-                data.stamp(stamp);
+                data.tag.1 = lowered(data.tag, stamp);
             }
             if output.point.as_ref().is_some_and(|p| p.departures) {
-                self.leave(out, &mut frame, turn);
+                frame.show(turn.net, false, |view| self.wake(out, Verb::Departure(view), turn));
             }
             let output = &mut self.outputs[out];
             if let Body::Data(data) = &mut frame.body
@@ -267,16 +268,6 @@ impl Switch {
             }
         }
         self.outputs[out].port.start(frame, turn);
-    }
-
-    /// The congestion point is woken by a frame whose transmission begins.
-    fn leave(&mut self, out: usize, frame: &mut Frame, turn: &mut Turn<'_>) {
-        let len = frame.len;
-        let Body::Data(data) = &mut frame.body else { return };
-        let mut view = data.view(len, turn.net, false);
-        self.wake(out, Verb::Departure(&mut view), turn);
-        data.marked = view.marked;
-        data.tag = view.tag.pack();
     }
 
     /// The last bit of a frame has left.
@@ -316,18 +307,12 @@ impl Switch {
 
     /// The congestion point looks at a data frame, which is stored last in its queue unless it is `dropped`.
     fn sample(&mut self, out: usize, frame: &Frame, dropped: bool, turn: &mut Turn<'_>) {
-        let output = &self.outputs[out];
-        // Storing it may have marked it, so it is looked at where it stands.
-        let stored =
-            if dropped { frame } else { output.data.first().and_then(|q| q.frames.back()).unwrap_or(frame) };
-        let Some(&data) = stored.as_data() else { return };
-        let mut view = data.view(frame.len, turn.net, dropped);
-        self.wake(out, Verb::Sample(&mut view), turn);
+        // Storing it may have marked it, so it is looked at as it stands there.
+        let last = self.outputs[out].data.first().and_then(|q| q.frames.back());
+        let mut seen = *last.filter(|_| !dropped).unwrap_or(frame);
+        seen.show(turn.net, dropped, |view| self.wake(out, Verb::Sample(view), turn));
         let managed = self.outputs[out].data.first_mut().filter(|_| !dropped);
-        if let Some(Body::Data(stored)) = managed.and_then(|q| q.frames.back_mut()).map(|f| &mut f.body) {
-            stored.marked = view.marked;
-            stored.tag = view.tag.pack();
-        }
+        managed.and_then(|q| q.frames.back_mut()).into_iter().for_each(|stored| *stored = seen);
     }
 
     /// Wakes a congestion point, and carries out what it asks for; true if the probe in hand is to be answered.

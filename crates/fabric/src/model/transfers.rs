@@ -7,7 +7,7 @@
 //! the source it lets one of them take part for one frame, and its gap begins at that. So a frame costs no more where more flows are
 //! under way, but for a heap of those that were let go.
 
-use super::frame::SMALLEST;
+use crate::spec::padded;
 use cnsim_scheme_api::FlowId;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -32,9 +32,9 @@ pub(crate) struct FlowQueue {
 }
 
 impl FlowQueue {
-    /// Length of its next frame: whole, but for the last, which is no shorter than Ethernet's smallest.
+    /// Length of its next frame: whole, but for the last, which is padded.
     pub(crate) fn next_len(&self) -> u16 {
-        self.bytes.min(u64::from(self.whole)).max(u64::from(SMALLEST)) as u16
+        padded(self.bytes.min(self.whole.into())) as u16
     }
     /// What is left of it behind that frame.
     pub(crate) fn rest(self) -> Option<Self> {

@@ -1,6 +1,6 @@
 //! Virtual output queues of a host: one for each destination, served in turn.
 
-use super::limiter::WHOLE_HOST;
+use crate::scheme::WHOLE_HOST;
 use std::collections::VecDeque;
 
 /// The queues, and the order in which those that hold a frame are served.

@@ -365,6 +365,11 @@ pub(crate) fn run_all(script: &Script, mut spec: RunSpec) -> Result<Seen, String
     first.unwrap().1
 }
 
+/// Why the network stops.
+pub(crate) fn stops(script: &Script, spec: RunSpec) -> String {
+    run_all(script, spec).map(|_| ()).unwrap_err()
+}
+
 pub(crate) fn see(script: &Script, loads: &[f64]) -> Seen {
     run_all(script, network(loads)).unwrap()
 }

@@ -41,6 +41,9 @@ impl Packet for Frame {
     fn write_tag(&mut self, tag: (u8, u32)) {
         self.set_packed_tag(tag);
     }
+    fn set_marked(&mut self, marked: bool) {
+        Frame::set_marked(self, marked);
+    }
 }
 
 /// A control frame that is made now, with what has no room in it.

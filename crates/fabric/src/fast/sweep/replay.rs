@@ -9,7 +9,7 @@
 use crate::fast::frame::{Entry, Kind, NEVER};
 use crate::fast::switch::{Port, Switch};
 use crate::fast::wires::Wires;
-use crate::model::{Lane, MANAGED, next_start, rate_of};
+use crate::model::{Lane, MANAGED, next_start, rate_of, transmission};
 
 impl Switch {
     /// Replays a port's transmitter: ends at or before `last`, starts before `before`.
@@ -66,19 +66,20 @@ impl Port {
             Some(e) if !self.is_stopped() => e.ready,
             _ => NEVER,
         };
-        let (mut start, mut lane, mut first) = (data.max(self.idle_from), MANAGED, self.data.front());
+        let (mut ready, mut lane, mut first) = (data, MANAGED, self.data.front());
         if !(self.control.is_empty() && self.pause_out.is_empty()) {
             let pause = self.pause_out.front().map_or(NEVER, |e| e.ready);
             let control = self.control.front().map_or(NEVER, |e| e.ready);
-            (start, lane) = next_start(self.idle_from, pause, control, data);
+            (ready, lane) = next_start(self.idle_from, pause, control, data);
             first = match lane {
                 Lane::Pause => self.pause_out.front(),
                 Lane::Control => self.control.front(),
                 Lane::Data(_) => first,
             };
         }
-        let Entry { frame, .. } = first.filter(|_| start < NEVER)?;
+        let Entry { frame, .. } = first.filter(|_| ready < NEVER)?;
         let tx = rate_of(lane, self.service, self.link.as_ref()?.tx);
-        Some((start, start + tx.time(frame.len), frame.kind()))
+        let (start, end) = transmission(ready, self.idle_from, tx, frame.len);
+        Some((start, end, frame.kind()))
     }
 }

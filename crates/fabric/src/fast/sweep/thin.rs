@@ -17,7 +17,7 @@ use crate::fast::frame::{Entry, Frame, Kind, NEVER};
 use crate::fast::switch::{Port, Switch};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::count_down;
+use crate::model::{count_down, transmission};
 use crate::net::Net;
 
 impl Switch {
@@ -52,7 +52,7 @@ impl Switch {
             let input = (k & 0xFFFF) as u32;
             // A frame that is alone at its moment starts at that moment if it can.
             let alone = scratch.keys.get(i + 1).is_none_or(|next| next >> 20 > k >> 20);
-            let Some(entry) = wires.pop(self.inbox + input, end) else {
+            let Some(entry) = wires.inboxes[(self.inbox + input) as usize].pop_front(end) else {
                 broken("an arrival without a frame")
             };
             let out = usize::from(entry.frame.output(net, self.index, &mut self.next_path));
@@ -90,7 +90,7 @@ impl Switch {
             self.retire(out, ready);
         }
         let Some(port) = self.ports.get_mut(out) else { broken("no such port") };
-        let end = ready + port.service.time(f.len);
+        let (_, end) = transmission(ready, ready, port.service, f.len);
         let flies = alone
             && self.mmu.small.is_some_and(|small| u64::from(f.len) <= small)
             && port.idle_from <= ready
@@ -127,7 +127,7 @@ impl Switch {
         if len == 0 || port.idle_from <= now {
             return;
         }
-        let start = port.idle_from - port.service.time(len);
+        let start = port.idle_from - transmission(0, 0, port.service, len).1;
         // Nobody looks at what it carries any more.
         let mut frame = Frame::data(0, 0, 0, len, 0);
         frame.input = input;
@@ -160,7 +160,7 @@ impl Switch {
             // What has been launched now may have left as well.
             let port = &self.ports[p];
             if !port.launched {
-                return port.data.front().is_none_or(|e| port.end_after(port.idle_from, e) > last);
+                return port.data.front().is_none_or(|e| port.times(e).1 > last);
             }
             if port.end > last {
                 return true;
@@ -193,7 +193,7 @@ impl Switch {
         let Some(port) = self.ports.get_mut(p) else { broken("no such port") };
         if !port.launched {
             let Some(entry) = port.data.front() else { return true };
-            let (start, end) = (entry.ready.max(port.idle_from), port.end_after(port.idle_from, entry));
+            let (start, end) = port.times(entry);
             let calm = !port.has_cells || self.mmu.is_calm(self.mmu.row(p), entry.frame.input.into());
             let may = calm && entry.frame.is_data() && port.may_launch(end, net);
             if start >= before || !may {
@@ -219,7 +219,7 @@ impl Switch {
         } else if port.needs_exact {
             port.next().map_or(NEVER, |next| next.0)
         } else {
-            port.data.front().map_or(NEVER, |e| port.end_after(port.idle_from, e))
+            port.data.front().map_or(NEVER, |e| port.times(e).1)
         };
         self.waiting |= if due == NEVER { 0 } else { bit(p) };
         due
@@ -277,11 +277,5 @@ impl Port {
     #[inline(always)]
     fn may_launch(&self, end: u64, net: &Net) -> bool {
         !self.needs_exact && self.mark_from == NEVER && end < net.duration
-    }
-
-    /// End of the transmission of a waiting data frame if the one before it ends at `free`.
-    #[inline(always)]
-    fn end_after(&self, free: u64, entry: &Entry) -> u64 {
-        entry.ready.max(free) + self.service.time(entry.frame.len)
     }
 }

@@ -1,9 +1,8 @@
 //! What depends on the moment, in a window whose frames are stored already.
 //!
 //! [`crate::fast::sweep`] stores the frames of a calm window without order, each at its place in its queue, and *then* comes to
-//! what is rare: samples that are due, probes among the data, own messages, timers, ticks, changes of rate. Each looks at
-//! one port, and what it needs of the port at its moment follows from the queue: what has left by then is found by replaying
-//! the transmitter, and what is stored but arrives later stands at the queue's end.
+//! what is rare: samples that are due, probes among the data, own messages, timers, ticks, changes of rate. What has left by then is
+//! found by replaying the transmitter, and what is stored but arrives later stands at the queue's end.
 //!
 //! * Claim: samples, probes, timers and messages do not take a window off the calm way.
 //! * Same bits: each looks at one port, and what it saw at its moment follows from the times in that queue.

@@ -12,7 +12,7 @@ use crate::net::Net;
 
 impl Switch {
     /// The gate of an output queue fired on a frame (or must look at each).
-    pub(crate) fn sample(&mut self, out: usize, frame: Frame, dropped: bool, to_come: ToCome, net: &Net) {
+    pub(crate) fn sample(&mut self, out: usize, mut frame: Frame, dropped: bool, to_come: ToCome, net: &Net) {
         let port = &mut self.ports[out];
         let Some(point) = &mut port.point else {
             port.countdown = i64::MAX / 2;
@@ -23,13 +23,9 @@ impl Switch {
         if !wakes {
             return self.look_ahead(out, to_come.frames_after, 0);
         }
-        let mut view = frame.header().view(frame.len, net, dropped);
-        self.wake(out, Verb::Sample(&mut view), to_come, net);
+        frame.show(net, dropped, |view| self.wake(out, Verb::Sample(view), to_come, net));
         let stored = self.ports[out].data.entries_mut().iter_mut().nth_back(to_come.frames_after);
-        if let Some(Entry { frame, .. }) = stored.filter(|_| !dropped) {
-            frame.set_marked(view.marked);
-            frame.set_packed_tag(view.tag.pack());
-        }
+        stored.filter(|_| !dropped).into_iter().for_each(|stored| stored.frame = frame);
     }
 
     /// Calls a congestion point and carries out what it asks for; true when a probe in hand is to be answered. `to_come`:

@@ -2,7 +2,7 @@
 
 use crate::check::Stopped;
 use crate::fast::frame::{CONTROL, Entry, Kind, NEVER, Ring};
-use crate::model::{MANAGED, Paused, Point, is_stopped, view};
+use crate::model::{MANAGED, Paused, Point, is_stopped, transmission, view};
 use crate::net::{Link, Net};
 use crate::outcome::PortOutcome;
 use crate::tx_rate::TxRate;
@@ -159,6 +159,17 @@ impl Port {
         self.departed += u64::from(len);
         self.frames_departed += 1;
         self.idle_from = done;
+    }
+    /// If idle, it looks for a frame at the end of this moment, and not before.
+    pub(super) fn plan_start(&mut self, now: u64) {
+        self.needs_exact = true;
+        if self.sending.is_none() {
+            self.idle_from = self.idle_from.max(now);
+        }
+    }
+    /// Start and end of the transmission of data that waits, with none before it.
+    pub(crate) fn times(&self, &Entry { ready, ref frame }: &Entry) -> (u64, u64) {
+        transmission(ready, self.idle_from, self.service, frame.len)
     }
     /// Frames of `frames_departed` that were control. They are counted as they are stored, so that nothing is asked as they leave.
     pub(crate) fn sent_in_band(&self) -> u64 {

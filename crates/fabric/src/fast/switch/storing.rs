@@ -1,10 +1,6 @@
 //! Storing frames: queues, the memory behind them, and the PAUSE that follows from it.
 //!
-//! Where an output has cells of its own, one for each input, no cell is larger than the queue. So as long as the queue is shorter
-//! than the least that matters of a cell, nothing follows from its cells, and they are not kept: that saves a line of the
-//! cache for each frame. They are counted when the queue first grows beyond, and kept from then on.
-//!
-//! * Claim: cells of a crosspoint memory are not counted while a queue is short.
+//! * Claim: cells of a crosspoint memory are not counted until a queue has grown long: that saves a line of the cache for each frame.
 //! * Same bits: no cell is larger than its queue, and below the least that matters of a cell nothing follows from it.
 //! * Bench row: w2.
 //! * Marks: CalmWindow.
