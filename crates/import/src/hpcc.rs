@@ -587,7 +587,7 @@ pub const HEADER: u64 = 48;
 /// How the fork reads DCQCN where its configuration has no key for it: marks are echoed on every acknowledgement, cuts come by a
 /// clock, stages count expiries of the timer before this one, there is no byte counter, and steps do not grow.
 const READINGS: &[(&str, &str)] = &[
-    ("cnp_interval", "0 s"),
+    ("echo", "acks"),
     ("alpha_update", "periodic"),
     ("cut_when", "periodic"),
     ("stages", "timer"),
