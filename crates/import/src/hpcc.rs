@@ -7,6 +7,8 @@
 //!
 //! This file is long because a configuration has many keys. A count that is smaller than the lines that follow is legal, as in the fork, which reads that many and no more.
 
+mod modes;
+
 use super::{Fabric, FabricLink, FileFlow, ImportError, error, lines, seconds, word};
 use cnsim_units::{Bytes, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -219,6 +221,7 @@ pub struct Translated {
     /// Settings that were left out, each with the reason.
     pub notes: Vec<String>,
     maps: Vec<Map>,
+    window: modes::HeldBack,
 }
 
 /// Values by link rate: `KMIN_MAP` and the like.
@@ -236,12 +239,11 @@ impl Translated {
     /// # Errors
     /// The line of the map, or the last line where a key is missing.
     pub fn fits(&self, fabric: &Fabric) -> Result<(), ImportError> {
-        if self.scheme != "dcqcn" {
+        if self.scheme == "none" {
             return Ok(());
         }
-        for (key, set) in
-            [("ALPHA_RESUME_INTERVAL", "alpha_period"), ("RATE_DECREASE_INTERVAL", "cut_period")]
-        {
+        let clocks = [("ALPHA_RESUME_INTERVAL", "alpha_period"), ("RATE_DECREASE_INTERVAL", "cut_period")];
+        for (key, set) in clocks.into_iter().filter(|_| self.scheme == "dcqcn") {
             if !self.from.contains_key(&format!("scheme.params.{set}")) {
                 let reason = "is missing: the fork's DCQCN runs by this clock".to_string();
                 let remedy = format!("write {key} and its microseconds");
@@ -265,16 +267,16 @@ impl Translated {
     }
 }
 
-/// Differences of these flows from the fork, a sentence each; `paced`: a scheme limits their rates.
-pub fn otherwise(flows: &[FileFlow], paced: bool) -> Vec<String> {
+/// Differences of these flows from the fork, a sentence each; `shared`: flows of a pair of hosts have no queue pairs.
+pub fn otherwise(flows: &[FileFlow], shared: bool) -> Vec<String> {
     let mut of_pair: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
     flows.iter().for_each(|f| of_pair.entry((&f.src, &f.dst)).or_default().push(f.line));
-    let shared: Vec<&Vec<usize>> = of_pair.values().filter(|lines| lines.len() > 1).collect();
-    let limiters = shared.iter().min().filter(|_| paced).map(|first| {
+    let several: Vec<&Vec<usize>> = of_pair.values().filter(|lines| lines.len() > 1).collect();
+    let limiters = several.iter().min().filter(|_| shared).map(|first| {
         format!(
-            "{} pairs of hosts have several flows, as in lines {} and {} of the flows: flows of a pair share one limiter here, and \
+            "{} pairs of hosts have several flows, as in lines {} and {} of the flows: flows of a pair share one queue here, and \
              each has its own in the fork",
-            shared.len(),
+            several.len(),
             first[0],
             first[1]
         )
@@ -339,9 +341,11 @@ impl Config {
         if t.scheme.is_empty() {
             t.scheme = "dcqcn".into();
         }
-        self.acknowledgements()?;
-        self.thresholds(&mut t)?;
+        let payload = self.find("PACKET_PAYLOAD_SIZE").map_or(Ok(1000), Setting::whole)?;
+        self.acknowledgements(payload, &mut t)?;
+        self.window(payload, &mut t)?;
         if t.scheme == "dcqcn" {
+            self.thresholds(&mut t)?;
             let readings =
                 READINGS.iter().map(|(key, value)| (format!("scheme.params.{key}"), format!("\"{value}\"")));
             t.keys.extend(readings);
@@ -352,6 +356,8 @@ impl Config {
             }
         } else {
             t.keys.retain(|k| !k.0.starts_with("scheme."));
+            t.from.retain(|key, _| !key.starts_with("scheme."));
+            self.mode(&mut t)?;
         }
         let missing = |key: &str, remedy: String| {
             let reason = "is missing".to_string();
@@ -370,19 +376,6 @@ impl Config {
 
     fn find(&self, key: &str) -> Option<&Setting> {
         self.entries.iter().find(|e| e.key == key)
-    }
-
-    /// Each frame is acknowledged: the fork's CNP travels in acknowledgements, so fewer of them would be another scheme.
-    fn acknowledgements(&self) -> Result<(), ImportError> {
-        let Some(interval) = self.find("L2_ACK_INTERVAL") else { return Ok(()) };
-        let frame = self.find("PACKET_PAYLOAD_SIZE").map_or(Ok(1000), Setting::whole)?;
-        let bytes = interval.whole()?;
-        if (1..=frame).contains(&bytes) {
-            return Ok(());
-        }
-        let reason = format!("asks for an acknowledgement every {bytes} bytes; cnsim's CNP waits for none");
-        Err(interval
-            .error(reason, format!("write 1 to {frame}, the payload of a frame: each is acknowledged")))
     }
 
     /// `k_min` and `k_max`, both at the slowest rate of the first map that is there.
@@ -489,18 +482,16 @@ impl Setting {
         let micros = |v: f64| format!("\"{v} us\"");
         match self.key.as_str() {
             "CC_MODE" => match self.whole()? {
-                1 => t.scheme = "dcqcn".into(),
                 0 => t.scheme = "none".into(),
+                1 => t.scheme = "dcqcn".into(),
+                3 => t.scheme = "hpcc".into(),
+                7 => t.scheme = "timely".into(),
+                8 => t.scheme = "dctcp".into(),
                 mode => {
-                    let name = match mode {
-                        3 => "HPCC",
-                        7 => "TIMELY",
-                        8 => "DCTCP",
-                        10 => "HPCC-PINT",
-                        _ => "no scheme that is known",
-                    };
+                    let name = if mode == 10 { "HPCC-PINT" } else { "no scheme that is known" };
                     let reason = format!("{mode} is {name}, which cnsim has not");
-                    return Err(self.error(reason, "write 1 (DCQCN), or 0 for no scheme"));
+                    let help = "write 1 (DCQCN), 3 (HPCC), 7 (TIMELY), 8 (DCTCP), or 0 for no scheme";
+                    return Err(self.error(reason, help));
                 }
             },
             "TOPOLOGY_FILE" => t.topology = self.one()?.into(),
@@ -550,10 +541,14 @@ impl Setting {
                 put("scheme.params.p_max", format!("{first}"));
             }
             "ENABLE_QCN" => flag(1.0, "switches that do not mark")?,
-            "HAS_WIN" => flag(0.0, "a window beside the rate")?,
             "RATE_BOUND" => flag(1.0, "flows without pacing")?,
             "ERROR_RATE_PER_LINK" => flag(0.0, "links that lose frames")?,
-            "ENABLE_TRACE" => flag(0.0, "a trace of every packet")?,
+            "ENABLE_TRACE" => {
+                if self.number()? != 0.0 {
+                    t.notes
+                        .push(format!("line {}: {}: cnsim writes no trace of packets", self.line, self.key));
+                }
+            }
             "L2_BACK_TO_ZERO" => flag(0.0, "transfers that begin anew after a loss")?,
             "LINK_DOWN" => {
                 if self.values.iter().any(|v| v.parse() != Ok(0.0)) {
@@ -566,14 +561,14 @@ impl Setting {
                 "line {}: {}: the fork's PFC is not modelled; PAUSE is off",
                 self.line, self.key
             )),
-            key if OF_OTHER_MODES.contains(&key) => {
+            key if OF_MODES.contains(&key) => {
                 self.one()?;
             }
             key if OUTPUTS.contains(&key) => {
                 t.notes.push(format!("line {}: {key}: cnsim writes its own files", self.line));
             }
             _ => {
-                let known = KNOWN.iter().chain(OF_OTHER_MODES).chain(OUTPUTS).copied();
+                let known = KNOWN.iter().chain(OF_MODES).chain(OUTPUTS).copied();
                 let near = cnsim_problem::nearest(&self.key, known);
                 let remedy = near.map_or_else(
                     || "remove the line if the run does not need it".into(),
@@ -592,7 +587,7 @@ pub const HEADER: u64 = 48;
 /// How the fork reads DCQCN where its configuration has no key for it: marks are echoed on every acknowledgement, cuts come by a
 /// clock, stages count expiries of the timer before this one, there is no byte counter, and steps do not grow.
 const READINGS: &[(&str, &str)] = &[
-    ("cnp_interval", "0 s"),
+    ("echo", "acks"),
     ("alpha_update", "periodic"),
     ("cut_when", "periodic"),
     ("stages", "timer"),
@@ -610,11 +605,12 @@ const ALSO: &[(&str, &str)] = &[
     ("KMIN_MAP", "scheme.params.k_rate"),
 ];
 
-/// Keys that concern schemes other than DCQCN, or acknowledgements, which cnsim's DCQCN does without.
-const OF_OTHER_MODES: &[&str] = &[
-    "DCTCP_RATE_AI", "GLOBAL_T", "VAR_WIN", "FAST_REACT", "U_TARGET", "MI_THRESH", "INT_MULTI", "MULTI_RATE",
-    "SAMPLE_FEEDBACK", "PINT_LOG_BASE", "PINT_PROB", "ACK_HIGH_PRIO", "L2_CHUNK_SIZE", "L2_ACK_INTERVAL",
-    "PAUSE_TIME", "DATA_RATE", "LINK_DELAY",
+/// Keys that concern one scheme or another, or acknowledgements and windows: [`modes`] reads them. The rest has no effect in the
+/// fork's runs.
+const OF_MODES: &[&str] = &[
+    "DCTCP_RATE_AI", "HAS_WIN", "GLOBAL_T", "VAR_WIN", "FAST_REACT", "U_TARGET", "MI_THRESH", "INT_MULTI",
+    "MULTI_RATE", "SAMPLE_FEEDBACK", "PINT_LOG_BASE", "PINT_PROB", "ACK_HIGH_PRIO", "L2_CHUNK_SIZE",
+    "L2_ACK_INTERVAL", "PAUSE_TIME", "DATA_RATE", "LINK_DELAY",
 ];
 
 /// Keys of the fork's output files and their content.
@@ -628,7 +624,7 @@ const KNOWN: &[&str] = &[
     "CC_MODE", "TOPOLOGY_FILE", "FLOW_FILE", "SIMULATOR_STOP_TIME", "PACKET_PAYLOAD_SIZE", "BUFFER_SIZE",
     "ALPHA_RESUME_INTERVAL", "RATE_DECREASE_INTERVAL", "RP_TIMER", "EWMA_GAIN", "FAST_RECOVERY_TIMES",
     "RATE_AI", "RATE_HAI", "MIN_RATE", "CLAMP_TARGET_RATE", "KMIN_MAP", "KMAX_MAP", "PMAX_MAP", "ENABLE_QCN",
-    "HAS_WIN", "RATE_BOUND", "ERROR_RATE_PER_LINK", "ENABLE_TRACE", "L2_BACK_TO_ZERO", "LINK_DOWN",
+    "RATE_BOUND", "ERROR_RATE_PER_LINK", "ENABLE_TRACE", "L2_BACK_TO_ZERO", "LINK_DOWN",
     "USE_DYNAMIC_PFC_THRESHOLD",
 ];
 
@@ -732,7 +728,7 @@ mod tests {
             let (line, key, _) = error(bad);
             assert_eq!((line, key.as_str()), (11, bad.split(' ').next().unwrap()), "{bad}");
         }
-        assert!(Config::parse("CC_MODE 3").unwrap().translate(false).unwrap_err().reason.contains("HPCC"));
+        assert!(Config::parse("CC_MODE 10").unwrap().translate(false).unwrap_err().reason.contains("HPCC"));
         assert_eq!(Config::parse("CC_MODE 1").unwrap().translate(false).unwrap_err().key, "TOPOLOGY_FILE");
     }
 }

@@ -93,7 +93,7 @@ fn quoted(text: &str) -> String {
 /// # Errors
 /// Everything in the files that is wrong, or that cnsim has not, with file, line and key.
 pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
-    let translated = match &files.hpcc {
+    let mut translated = match &files.hpcc {
         Some(path) => {
             let config = Config::parse(&read(path)?).map_err(|e| problem(path, e))?;
             let both = files.topology.is_some() && files.flows.is_some();
@@ -132,13 +132,13 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
         _ => hpcc::flows(&text, Some(&fabric)),
     }
     .map_err(wrong(&flows))?;
-    if let Some((config, t)) = &translated {
+    if let Some((config, t)) = &mut translated {
         t.fits(&fabric).map_err(|e| problem(config, e))?;
+        t.hold_back(&fabric);
     }
-    let paced = translated.as_ref().is_some_and(|(_, t)| t.scheme != "none");
     let mut notes: Vec<String> = translated.iter().flat_map(|(_, t)| &t.notes).cloned().collect();
     if form(&topology) == "hpcc" {
-        notes.extend(hpcc::otherwise(&list, paced));
+        notes.extend(hpcc::otherwise(&list, translated.is_none()));
     }
     let first = list.iter().map(|f| f.start).min().unwrap_or_default();
     let last = list.iter().map(|f| f.start).max().unwrap_or_default();
@@ -191,19 +191,34 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
     let rounding = if form(&topology) == "hpcc" { "\n[timing]\nrounding = \"whole-ns\"\n" } else { "" };
     let _ = write!(
         out,
-        "\n[pause]\nmode = \"off\"\n\n# The flows of a pair of hosts are paced in a queue of their own.\n[host]\nprocessing = \"0 us\"\n\
-         queues = \"per-destination\"\nfifo = 100000000\n{rounding}"
+        "\n[pause]\nmode = \"off\"\n\n{}{rounding}",
+        match translated {
+            Some(_) =>
+                "# Each flow has a queue pair.\n[host]\nprocessing = \"0 us\"\nqueues = \"per-flow\"\n",
+            None => {
+                "# The flows of a pair of hosts are paced in a queue of their own.\n[host]\nprocessing = \"0 us\"\n\
+                 queues = \"per-destination\"\nfifo = 100000000\n"
+            }
+        }
     );
+    let keys = || translated.iter().flat_map(|(_, t)| &t.keys);
+    let of =
+        |table: &'static str| keys().filter_map(move |(key, value)| Some((key.strip_prefix(table)?, value)));
+    if translated.is_some() {
+        // The fork has no timeout: as long as the run it never ends.
+        let _ = write!(out, "\n[transport]\nkind = \"go-back-n\"\nrto = \"{}\"\n", stop - origin);
+    }
+    for (key, value) in of("transport.") {
+        let _ = writeln!(out, "{key} = {value}");
+    }
     let _ = write!(
         out,
         "\n[workload]\nkind = \"transfers\"\nformat = \"{}\"\nfile = {}\norigin = \"{origin}\"\n",
         form(&flows),
         path(&flows),
     );
-    let keys = translated.iter().flat_map(|(_, t)| &t.keys);
-    let (workload, scheme): (Vec<_>, Vec<_>) = keys.partition(|k| k.0.starts_with("workload."));
-    for (key, value) in workload {
-        let _ = writeln!(out, "{} = {value}", key.trim_start_matches("workload."));
+    for (key, value) in of("workload.") {
+        let _ = writeln!(out, "{key} = {value}");
     }
     let ideal = if form(&topology) == "hpcc" { "hpcc-fork" } else { "exact" };
     let _ = write!(
@@ -211,11 +226,14 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
         "\n[run]\nduration = \"{}\"\nseeds = 1\n\n[record]\nideal = \"{ideal}\"\n",
         stop - origin
     );
-    if !scheme.is_empty() {
+    if translated.is_some() {
+        out.push_str("completion = \"acknowledged\"\n");
+    }
+    if of("scheme.params.").next().is_some() {
         out.push_str("\n[scheme.params]\n");
     }
-    for (key, value) in scheme {
-        let _ = writeln!(out, "{} = {value}", key.trim_start_matches("scheme.params."));
+    for (key, value) in of("scheme.params.") {
+        let _ = writeln!(out, "{key} = {value}");
     }
     let translated = translated.map(|(_, t)| t).unwrap_or_default();
     Ok(Imported { text: out, notes, source: source.clone(), translated })

@@ -38,7 +38,9 @@ impl Flows {
             let bytes = Bytes::new(framing.payload_of(on_link).max(1));
             let path = paths.between(src, dst);
             let exact = path.exact_ideal(bytes, framing.payload, framing.header, Bytes::SMALLEST_FRAME.get());
-            let fork = path.fork_ideal(bytes, framing.payload, framing.header);
+            // The fork's formula has headers without telemetry.
+            let header = framing.header.saturating_sub(settings.telemetry().get());
+            let fork = path.fork_ideal(bytes, framing.payload, header);
             Some((bytes, exact, fork, if settings.ideal == Ideal::Fork { fork } else { exact }))
         };
         for (dst, host) in out.hosts.iter().enumerate() {

@@ -20,8 +20,8 @@ use crate::round_trips;
 use crate::settings::{Estimate, Settings, Steered};
 use crate::text::{Flat, Leaf, Place};
 use cnsim_problem::{MAX_TEXT, Problem, nearest, read_file, read_from};
-use cnsim_scheme_api::Registry;
 use cnsim_scheme_api::registry::{Code, Configured};
+use cnsim_scheme_api::{Acks, Plan, Registry};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A scenario whose text has been read; its cases are checked one by one.
@@ -494,7 +494,7 @@ impl Scenario {
         let settings = Settings::read(&flat, &self.registry, &mut problems, |rate, problems| {
             built = self.scheme(&flat, name, rate, problems);
             let plan = built.as_ref().map(|b| b.0.scheme.plan()).unwrap_or_default();
-            Steered { name, plan, begins: takes_initial_rate(&self.registry, name) }
+            Steered { name, plan, begins: begins(name, &plan) }
         });
         let (Some(mut settings), Some((built, misfit))) = (settings, built) else { return Err(problems) };
         if !problems.is_empty() {
@@ -604,9 +604,10 @@ fn groups(
     groups
 }
 
-/// Does a scheme begin flows at the rate that the scenario gives? TIMELY does, and a scheme with a parameter of this name.
-fn takes_initial_rate(registry: &Registry, scheme: &str) -> bool {
-    scheme.starts_with("timely") || registry.find(scheme).is_some_and(|e| e.reads("initial_rate"))
+/// Does a scheme begin flows at the rate that the scenario gives? Those do that steer queue pairs by acknowledgements; DCQCN begins
+/// at the line rate.
+fn begins(scheme: &str, plan: &Plan) -> bool {
+    plan.acks != Acks::Optional && scheme != "dcqcn"
 }
 
 /// A whole number, if it is one within the key's bounds.

@@ -399,6 +399,11 @@ impl Settings {
         self.pairs.map(|p| p.spec.ack_length)
     }
 
+    /// Bytes of telemetry on each data frame, a part of its header.
+    pub(crate) fn telemetry(&self) -> Bytes {
+        self.pairs.map_or(Bytes::ZERO, |p| p.flows.telemetry)
+    }
+
     /// Are lost frames of queue pairs sent again, and when? None without queue pairs.
     pub(crate) fn reliability(&self) -> Option<Reliability> {
         self.pairs.map(|p| p.spec.reliability)

@@ -20,14 +20,14 @@ impl Scheme for Wants {
     }
 }
 
-/// Schemes that want nothing, acknowledgements, telemetry, and a rate to begin with.
+/// Schemes that want nothing, acknowledgements, telemetry, and no rate to begin with.
 fn schemes() -> Registry {
     let mut all = Registry::default();
     for (name, acks) in [
         ("none", Acks::Optional),
         ("asks", Acks::Needed),
         ("reads", Acks::Telemetry),
-        ("timely-like", Acks::Needed),
+        ("dcqcn", Acks::Needed),
     ] {
         let make = move |_: &[(String, String)]| {
             let scheme = Arc::new(Wants(name, acks));
@@ -117,7 +117,7 @@ fn keys_become_a_transport() {
     // A rate to begin with, of all flows or of a table.
     let traffic = "[[traffic]]\nhosts = \"H0\"\nkind = \"transfers\"\ntransfers = [\"0 us, H0, H7, 1 KB\"]\ninitial_rate = \"3 Gb/s\"\n\
                    [[traffic]]\nhosts = \"H1\"\nkind = \"transfers\"\ntransfers = [\"0 us, H1, H7, 1 KB\"]";
-    let begins = spec(&format!("{PAIRS}{traffic}"), "timely-like");
+    let begins = spec(&format!("{PAIRS}{traffic}"), "asks");
     assert_eq!(begins.hosts[0].sources[0].initial_rate, Some(Rate::from_gbps(3.0)));
     assert_eq!(begins.hosts[1].sources[0].initial_rate, None);
 }
@@ -230,7 +230,7 @@ fn what_cannot_go_together_is_refused() {
         ),
         (
             "[host]\nqueues = \"per-flow\"\n[[traffic]]\nhosts = \"H0\"\nkind = \"incast\"\ndestinations = \"H7\"\ninitial_rate = \"1 Gb/s\"",
-            "asks",
+            "dcqcn",
             &["f.toml:13:16", "traffic.0.initial_rate", "no scheme here takes an initial rate"],
         ),
         (

@@ -106,14 +106,14 @@ impl<F: Packet> Sides<F> {
         }
     }
 
-    /// A data frame has arrived, and something follows.
-    pub(crate) fn answer(&mut self, data: &Data, direct: &mut Vec<Direct>, at: Moment<'_>) {
+    /// A data frame has arrived, and something follows: true if that is an acknowledgement.
+    pub(crate) fn answer(&mut self, data: &Data, direct: &mut Vec<Direct>, at: Moment<'_>) -> bool {
         if !self.receiver.actions.is_empty() {
             self.reflect(data.flow(at.net), direct, at);
         }
-        if let Some(reply) = self.receiver.reply.take() {
-            self.acknowledge(reply, direct, at);
-        }
+        let Some(reply) = self.receiver.reply() else { return false };
+        self.acknowledge(reply, direct, at);
+        true
     }
 
     /// Sends an acknowledgement: it takes a link, or none and is `direct`.
@@ -236,11 +236,8 @@ impl Host {
             Body::Pause(pause) => sender.pause(pause, &mut self.port.paused, at),
             Body::Data(data) => {
                 let follows = receiver.take(&frame, at, &mut sender.journal.failure);
-                if receiver.reply.is_none() {
+                if !follows || !self.sides.answer(&data, &mut turn.out.direct, at) {
                     turn.records.close(data.record);
-                }
-                if follows {
-                    self.sides.answer(&data, &mut turn.out.direct, at);
                 }
             }
             Body::Control(Control { flow, says: Says::Feedback(feedback), .. }) => {

@@ -6,6 +6,7 @@
 //! Where lost frames are sent again ([`Reliability::GoBackN`]), a NACK or a timeout lets a flow begin anew with the first byte that is
 //! not acknowledged. Elsewhere an acknowledgement counts what was lost before its frame, too.
 
+use super::frame::Control;
 use super::transfers::FlowQueue;
 use crate::check::broken;
 use crate::flows::{Numbered, number_in_flow, precede};
@@ -76,12 +77,21 @@ pub(crate) struct QueuePairs {
     /// By number of the flow, its place and one; 0 for none.
     places: Paged<u32>,
     line_rate: Rate,
+    /// Telemetry of acknowledgements that have arrived.
+    pub(super) records: Records,
 }
 
 impl QueuePairs {
     /// None yet, at a host with such a link.
     pub(crate) fn new(transport: TransportSpec, line_rate: Rate) -> Self {
-        Self { transport, live: Vec::new(), vacant: Vec::new(), places: Paged::default(), line_rate }
+        Self {
+            transport,
+            live: Vec::new(),
+            vacant: Vec::new(),
+            places: Paged::default(),
+            line_rate,
+            records: Records::default(),
+        }
     }
     fn find(&mut self, flow: FlowId) -> Option<&mut QueuePair> {
         let place = (self.places.get(flow.0) as usize).checked_sub(1)?;
@@ -245,12 +255,14 @@ pub(crate) struct Sinks {
     transport: TransportSpec,
     /// By place among the flows to the host.
     flows: Vec<Sink>,
+    /// The acknowledgement of the frame that was taken last, until it is sent.
+    pub(super) reply: Option<Control>,
 }
 
 impl Sinks {
     /// Of so many flows to a host.
     pub(crate) fn new(transport: TransportSpec, flows: usize) -> Self {
-        Self { transport, flows: vec![Sink::default(); flows] }
+        Self { transport, flows: vec![Sink::default(); flows], reply: None }
     }
     /// A frame of a flow has arrived.
     pub(crate) fn take(&mut self, flow: &Numbered, number: u32, marked: bool, now: u64) -> Taken {

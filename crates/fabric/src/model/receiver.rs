@@ -71,8 +71,6 @@ pub(crate) struct Receiver {
     host: u32,
     line_rate: Rate,
     scheme: Option<usize>,
-    /// The acknowledgement of the frame that was taken last, until it is sent.
-    pub(super) reply: Option<Control>,
 }
 
 impl Receiver {
@@ -90,7 +88,6 @@ impl Receiver {
             line_rate,
             scheme,
             sinks: net.transport.map(|transport| Box::new(Sinks::new(transport, net.flows.to(id).len()))),
-            reply: None,
         }
     }
 
@@ -112,16 +109,22 @@ impl Receiver {
         let Some(flow) = data.queue_pair(at.net) else { broken("a frame of no queue pair") };
         let Some(numbered) = at.net.flows.numbered(flow) else { broken("a queue pair of no flow") };
         let Taken { wanted, reply } = sinks.take(numbered, data.number, data.marked, at.now);
-        self.reply = reply.map(|(acked, gap)| {
+        sinks.reply = reply.map(|(acked, gap)| {
             let (sent_at, marked, record) = (data.born, data.marked, data.record);
             let feedback = Feedback::Acknowledgement { acked, sent_at, marked, gap, record };
             Control { flow, to: To::Host(data.src), says: Says::Feedback(feedback) }
         });
-        let follows = if wanted { self.deliver(frame, at, failure) } else { false };
-        if !wanted {
-            self.deliveries.discard(frame);
+        let replies = reply.is_some();
+        if wanted {
+            return self.deliver(frame, at, failure) || replies;
         }
-        follows || self.reply.is_some()
+        self.deliveries.discard(frame);
+        replies
+    }
+
+    /// The acknowledgement of the frame that was taken last, if it is not sent yet.
+    pub(super) fn reply(&mut self) -> Option<Control> {
+        self.sinks.as_mut()?.reply.take()
     }
 
     /// A data frame is delivered: true if something follows. A failure if it is of no flow that is expected.

@@ -9,7 +9,7 @@ use super::limiter::Limiters;
 use super::packet::Packet;
 use super::pause::Paused;
 use super::port::Lanes;
-use super::queue_pair::{QueuePairs, RTO, Records};
+use super::queue_pair::{QueuePairs, RTO};
 use super::source::Offer;
 use super::transfers::{FlowQueue, Next, Transfers};
 use super::voq::Voqs;
@@ -120,8 +120,6 @@ pub(crate) struct Sender<F: Packet> {
     pub(super) blocked: VecDeque<usize>,
     /// Feedback messages that have arrived.
     pub(super) messages: u64,
-    /// Telemetry of acknowledgements that have arrived.
-    pub(super) records: Records,
     /// What reaction points ask for, kept for its memory.
     pub(super) actions: Vec<LimiterAction>,
     pub(crate) settings: Box<Settings>,
@@ -176,7 +174,6 @@ impl<F: Packet> Sender<F> {
             next_place: 0,
             blocked: VecDeque::new(),
             messages: 0,
-            records: Records::default(),
             actions: Vec::new(),
             settings: Box::new(settings),
             journal: Box::new(journal),

@@ -14,8 +14,8 @@ use crate::scheme::{WHOLE_HOST, call as of_scheme};
 use crate::spec::SMALLEST;
 use cnsim_scheme_api::network::{Lent, LimiterAction, LimiterState, Purpose, Stream};
 use cnsim_scheme_api::{
-    Bytes, Class, Feedback, FlowId, Limiter, Loss, NodeId, Probe, ProbeTarget, ReactionPoint, Scope, Slot,
-    SourceSite, Time,
+    Bytes, Class, Feedback, FlowId, Hop, Limiter, Loss, NodeId, Probe, ProbeTarget, ReactionPoint, Scope,
+    Slot, SourceSite, Time,
 };
 
 /// The destination of a limiter with this key; none if it serves the whole host. `own`: the only flow that it limits.
@@ -41,7 +41,8 @@ impl<F: Packet> Sender<F> {
     /// Takes the telemetry of an acknowledgement that has arrived into a store of its own.
     pub(crate) fn adopt(&mut self, mut feedback: Feedback, records: &mut Records) -> Feedback {
         if let Feedback::Acknowledgement { record, .. } = &mut feedback {
-            *record = self.records.adopt(records, *record);
+            let own = self.pairs.as_mut().map(|pairs| &mut pairs.records);
+            *record = own.map_or(0, |own| own.adopt(records, *record));
         }
         feedback
     }
@@ -99,9 +100,26 @@ impl<F: Packet> Sender<F> {
     /// An acknowledgement of a queue pair takes effect.
     fn acknowledged(&mut self, flow: FlowId, feedback: &Feedback, at: Moment<'_>) {
         let &Feedback::Acknowledgement { acked, sent_at, marked, gap, record } = feedback else { return };
-        let progress = self.pairs.as_mut().and_then(|pairs| pairs.acknowledge(flow, acked, gap, at.now));
-        let Some(Progress { newly, loss, done }) = progress else { return self.records.close(record) };
-        let (rtt, out) = (Time::from_ps(at.now - sent_at), &mut self.journal.out.transport);
+        let Some(pairs) = &mut self.pairs else { return };
+        let mut records = std::mem::take(&mut pairs.records);
+        let progress = pairs.acknowledge(flow, acked, gap, at.now);
+        if let Some(progress) = progress {
+            let seen = (acked, Time::from_ps(at.now - sent_at), marked, gap, records.path(record));
+            self.progress(flow, progress, seen, at);
+        }
+        records.close(record);
+        self.pairs.iter_mut().for_each(|pairs| pairs.records = std::mem::take(&mut records));
+    }
+
+    /// An acknowledgement of a flow under way: of so many bytes, after a round trip, with a mark, as a NACK, with telemetry.
+    fn progress(
+        &mut self,
+        flow: FlowId,
+        Progress { newly, loss, done }: Progress,
+        (acked, rtt, marked, gap, path): (u64, Time, bool, bool, &[Hop]),
+        at: Moment<'_>,
+    ) {
+        let out = &mut self.journal.out.transport;
         out.acks += 1;
         out.acked += newly;
         out.marked += if marked { newly } else { 0 };
@@ -115,18 +133,15 @@ impl<F: Packet> Sender<F> {
                 self.wake(place, at, |object, limiter| object.on_loss(loss, limiter));
             }
             // Its limiter may be gone by then.
-            let path = std::mem::take(&mut self.records);
             if let (Some(limiter), Some(pairs)) = (self.limiters.at_mut(place), &mut self.pairs) {
                 let before = limiter.state.acks.acked;
                 pairs.show(flow, &mut limiter.state.acks);
                 limiter.state.acks.acked = before;
-                if let Some(ack) = limiter.state.acks.take(acked, marked, rtt, path.path(record)) {
+                if let Some(ack) = limiter.state.acks.take(acked, marked, rtt, path) {
                     self.wake(place, at, |object, limiter| object.on_ack(&ack, limiter));
                 }
             }
-            self.records = path;
         }
-        self.records.close(record);
         if done { self.end_pair(flow, at) } else { self.resume(flow, at) }
     }
 
