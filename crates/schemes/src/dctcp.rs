@@ -39,9 +39,9 @@
 //! ## Against closed forms
 //!
 //! With N flows in step the paper gives a largest queue of K + N frames and a swing of `sqrt(2 N (C RTT + K)) / 2`. Let W be the
-//! window that fills the pipe and K. A cycle has one window with marks and `(W + 1) alpha / 2` without, so that `alpha (1 + (W +
-//! 1) alpha / 2) = 1`. The paper weighs windows by their frames and has `alpha = sqrt(2 / W)`, which is 8 % more at W = 100. Tests compare
-//! with both.
+//! window that fills the pipe and K. A cycle has one window with marks and `(W + 1) alpha / 2` without.
+//! So `alpha (1 + (W + 1) alpha / 2) = 1`. The paper weighs windows by their frames. It has `alpha = sqrt(2 / W)`, which is 8 %
+//! more at W = 100. Tests compare with both.
 
 use crate::counters::CUTS;
 use crate::dcqcn::MarkAt;

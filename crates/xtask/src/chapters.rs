@@ -3,7 +3,7 @@
 use cnsim_papers::published::{self, Published};
 use cnsim_scheme_api::testing::PointRig;
 use cnsim_scheme_api::{
-    Built, Bytes, Class, FlowId, NodeId, Rate, ReflectGate, Registration, Scheme, Scope, SinkSite,
+    Acks, Built, Bytes, Class, FlowId, NodeId, Rate, ReflectGate, Registration, Scheme, Scope, SinkSite,
     SourceSite, Time,
 };
 use std::collections::BTreeMap;
@@ -21,6 +21,11 @@ const ELSEWHERE: [(&str, &str); 1] = [("fb_hat", "qcn-h")];
 /// Path of a scheme's figure, from `docs/reference`.
 pub fn picture(scheme: &str) -> String {
     format!("figures/{scheme}.svg")
+}
+
+/// Does a chapter have a figure? Its flows have no queue pairs, so that a scheme which needs acknowledgements has none.
+pub fn has_figure(entry: &Registration) -> bool {
+    entry.build(&[]).is_ok_and(|built| built.scheme.plan().acks == Acks::Optional)
 }
 
 /// The list of schemes and all chapters: path from the root, and text.
@@ -161,15 +166,17 @@ fn chapter(entry: &Registration, rows: &[Published]) -> io::Result<String> {
     if !about.is_empty() {
         let _ = writeln!(page, "\n{}", linked(&lower_headings(about)));
     }
-    let _ = writeln!(
-        page,
-        "\n## One flow meets one bottleneck\n\n\
+    if has_figure(entry) {
+        let _ = writeln!(
+            page,
+            "\n## One flow meets one bottleneck\n\n\
          ![One flow meets one bottleneck under {0}: rates of two flows and the queue over 30 ms](../reference/{1})\n\n\
          H1 sends at its full rate, and H2 joins it from 5 to 20 ms. Both share one port of 10 Gb/s, with PAUSE.\n\
          `cnsim explain {0}` runs this.",
-        entry.name,
-        picture(&entry.name)
-    );
+            entry.name,
+            picture(&entry.name)
+        );
+    }
     let _ = writeln!(
         page,
         "\n## The three rooms\n\nWith the defaults:\n\n{}",

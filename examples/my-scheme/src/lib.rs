@@ -81,7 +81,7 @@ pub fn registration() -> Registration {
 
 impl Scheme for Timely {
     fn name(&self) -> &str {
-        "timely"
+        "my-timely"
     }
     fn plan(&self) -> Plan {
         Plan { built: Built::FirstFrame, reflect: ReflectGate::Tagged, received: true, ..Plan::default() }

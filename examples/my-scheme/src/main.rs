@@ -1,4 +1,4 @@
-//! The program `cnsim` with one scheme more: `cargo run --profile try -p my-scheme -- run B07/single-hop --scheme timely`.
+//! The program `cnsim` with one scheme more: `cargo run --profile try -p my-scheme -- run B07/single-hop --scheme my-timely`.
 
 use std::process::ExitCode;
 

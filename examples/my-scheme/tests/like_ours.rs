@@ -34,15 +34,15 @@ destinations = ["H3"]
 duration = "30 ms"
 seeds = 1
 [matrix]
-schemes = ["timely"]
+schemes = ["my-timely"]
 "#;
 
-/// It is read from TOML, its parameters from `scheme.timely`, and both engines agree on it bit for bit. Its acknowledgements
+/// It is read from TOML, its parameters from `scheme.my-timely`, and both engines agree on it bit for bit. Its acknowledgements
 /// are one for each segment, and its rates come down by delay alone: the port does nothing.
 #[test]
 fn it_runs_from_a_scenario() {
     let registry = registry();
-    let text = format!("{TEXT}[scheme.timely]\nsegment = \"32 KB\"\n");
+    let text = format!("{TEXT}[scheme.my-timely]\nsegment = \"32 KB\"\n");
     let scenario = Scenario::parse_in(&registry, "two.toml", &text, &[], &[]).unwrap();
     let ready = scenario.ready(&scenario.cases()[0]).unwrap();
     assert!(ready.built.values.contains(&("segment".into(), "32 KB".into())));
@@ -61,5 +61,5 @@ fn it_runs_from_a_scenario() {
 #[test]
 fn it_is_unknown_elsewhere() {
     let problems = Scenario::parse("two.toml", TEXT, &[]).unwrap_err();
-    assert!(problems.iter().any(|p| p.reason.contains("there is no scheme `timely`")), "{problems:?}");
+    assert!(problems.iter().any(|p| p.reason.contains("there is no scheme `my-timely`")), "{problems:?}");
 }

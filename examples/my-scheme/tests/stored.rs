@@ -32,10 +32,10 @@ fn an_edited_program_takes_nothing_from_the_store() {
     let (edited, out) = (folder.join("edited"), folder.join("out"));
     std::fs::copy(ours, &edited).unwrap();
     std::fs::OpenOptions::new().append(true).open(&edited).unwrap().write_all(b"edited").unwrap();
-    assert!(sweep(ours, "timely", &out).contains("0 of 2 runs taken from the store"));
-    assert!(sweep(ours, "timely", &out).contains("2 of 2 runs taken from the store"));
-    assert!(sweep(&edited, "timely", &out).contains("0 of 2 runs taken from the store"));
-    assert!(sweep(ours, "timely", &out).contains("2 of 2 runs taken from the store"), "both are kept");
+    assert!(sweep(ours, "my-timely", &out).contains("0 of 2 runs taken from the store"));
+    assert!(sweep(ours, "my-timely", &out).contains("2 of 2 runs taken from the store"));
+    assert!(sweep(&edited, "my-timely", &out).contains("0 of 2 runs taken from the store"));
+    assert!(sweep(ours, "my-timely", &out).contains("2 of 2 runs taken from the store"), "both are kept");
     // A scheme of cnsim is known by its own sources.
     assert!(sweep(ours, "ecm", &out).contains("0 of 2 runs taken from the store"));
     assert!(sweep(&edited, "ecm", &out).contains("2 of 2 runs taken from the store"));

@@ -93,7 +93,8 @@ impl Returns {
     /// reaction point.
     pub(super) fn deliver(&mut self, flow: &mut ReactionRig) -> u64 {
         let (now, mut woken) = (flow.now(), 0);
-        while let Some(r) = self.under_way.pop_front_if(|r| r.at <= now) {
+        while let Some(&r) = self.under_way.front().filter(|r| r.at <= now) {
+            self.under_way.pop_front();
             self.alive = now;
             woken += u64::from(flow.ack(r.acked, r.marked, now.saturating_sub(r.sent), &r.path));
             if r.gap && r.acked == flow.state().acks.acked && flow.state().acks.in_flight() > 0 {
