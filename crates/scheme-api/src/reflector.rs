@@ -41,7 +41,7 @@ impl ReflectGate {
     }
     /// Must a received data frame call the reflector, or with [`ReflectGate::ReturnTags`] have its tag returned by the host? A
     /// reflector may ignore frames for a time (`listens` is false); tags are returned all the same.
-    #[inline]
+    #[inline(always)]
     pub fn wakes(
         self,
         marked: bool,

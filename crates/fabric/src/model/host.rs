@@ -83,7 +83,7 @@ impl<F: Packet> Sides<F> {
     /// Carries out what reflectors ask for, for this flow: a message to its source takes a link, or none and is `direct`.
     pub(crate) fn reflect(&mut self, flow: FlowId, direct: &mut Vec<Direct>, at: Moment<'_>) {
         let src = at.net.hosts_of(flow).0;
-        let (who, key) = (Who::Reflector(src), self.receiver.key(flow, at.net));
+        let (who, key) = (Who::Reflector(src), self.receiver.key(src, flow));
         let Self { sender, receiver, .. } = self;
         for action in receiver.actions.drain(..) {
             match action {
@@ -107,6 +107,7 @@ impl<F: Packet> Sides<F> {
     }
 
     /// A data frame has arrived, and something follows: true if that is an acknowledgement.
+    #[inline(always)]
     pub(crate) fn answer(&mut self, data: &Data, direct: &mut Vec<Direct>, at: Moment<'_>) -> bool {
         if !self.receiver.actions.is_empty() {
             self.reflect(data.flow(at.net), direct, at);

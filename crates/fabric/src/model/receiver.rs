@@ -51,6 +51,12 @@ fn key_of(scope: Scope, src: u32, pair: impl FnOnce() -> Option<FlowId>) -> u32 
     }
 }
 
+/// The flow of a data frame, if that has a queue pair.
+#[inline(never)]
+fn queue_pair<F: Packet>(frame: &F, net: &Net) -> Option<FlowId> {
+    frame.header()?.queue_pair(net)
+}
+
 /// The receiving side. What each frame touches stands first.
 #[derive(Debug)]
 #[repr(C)]
@@ -92,8 +98,8 @@ impl Receiver {
     }
 
     /// The number of the reflector of flows from this host.
-    pub(super) fn key(&self, flow: FlowId, net: &Net) -> u32 {
-        key_of(self.plan.reflector_scope, net.hosts_of(flow).0, || self.sinks.is_some().then_some(flow))
+    pub(super) fn key(&self, src: u32, flow: FlowId) -> u32 {
+        key_of(self.plan.reflector_scope, src, || self.sinks.is_some().then_some(flow))
     }
 
     /// A data frame has arrived: true if something follows.
@@ -135,7 +141,7 @@ impl Receiver {
         }
         let Some(data) = frame.header() else { return false };
         let (plan, ears) = (&self.plan, &mut self.ears);
-        let key = || key_of(plan.reflector_scope, data.src, || data.queue_pair(at.net));
+        let key = || key_of(plan.reflector_scope, data.src, || queue_pair(frame, at.net));
         // The gate of its reflector, or the plan's where there is none yet.
         let own = if self.own_gates { ears.get(key()) } else { None };
         let gate = own.map_or(&plan.reflect, |ear| &ear.state.gate);
@@ -192,7 +198,7 @@ impl Receiver {
     /// Place of the reflector of a flow, which is built and started if it is not there and the scheme has one.
     fn reflector(&mut self, flow: FlowId, at: Moment<'_>) -> Option<usize> {
         let (net, (src, _)) = (at.net, at.net.hosts_of(flow));
-        let key = self.key(flow, net);
+        let key = self.key(src, flow);
         if let Some(place) = self.ears.find(key) {
             return Some(place);
         }

@@ -76,10 +76,10 @@ impl<F: Packet> Sender<F> {
         if let Feedback::Acknowledgement { .. } = feedback {
             return self.acknowledged(flow, feedback, at);
         }
-        let (every, pair) = (flow == EVERY_FLOW, self.pairs.is_some().then_some(flow));
+        let (every, pairs) = (flow == EVERY_FLOW, self.pairs.as_ref());
+        let (pair, over) = pairs.map_or((None, false), |pairs| (Some(flow), !pairs.has(flow)));
         let dst = if every { WHOLE_HOST } else { at.net.hosts_of(flow).1 };
         let key = if every { WHOLE_HOST } else { self.key(dst, pair) };
-        let over = !every && self.pairs.as_ref().is_some_and(|pairs| !pairs.has(flow));
         let place = match (self.settings.scheme, self.limiters.find(key)) {
             (None, _) => None,
             (Some(_), Some(place)) => Some(place),
