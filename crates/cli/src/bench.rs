@@ -2,7 +2,7 @@
 
 use crate::{Common, Done, Failure, look, progress};
 use cnsim_fabric::{Arrivals, LinkSpec, Routing, RunSpec, Transfer};
-use cnsim_lab::scenario::Scenario;
+use cnsim_lab::scenario::{Scenario, needs_queue_pairs};
 use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Registry, Time};
 use serde_json::{Value, json};
@@ -229,9 +229,16 @@ pub(crate) fn compare_schemes(
     let default = ["w2-60".to_string()];
     let rows = if rows.is_empty() { &default[..] } else { rows };
     check(registry, rows, duration)?;
-    let names: Vec<&str> = registry.names().collect();
-    let steps = (rows.len() * names.len()) as u64 * u64::from(rounds);
-    let results = progress::counted(steps, |done| in_turn(rows, &names, rounds, duration, done))?;
+    // Schemes of queue pairs run where there are some.
+    let more = duration.map(|d| ("run.duration", d));
+    let mut run = Vec::new();
+    for row in rows {
+        let pairs = spec(registry, row, "none", more.as_slice())?.transport.is_some();
+        let names = registry.iter().filter(|e| pairs || !needs_queue_pairs(e)).map(|e| e.name.as_str());
+        run.push((row.as_str(), names.collect::<Vec<_>>()));
+    }
+    let steps = run.iter().map(|r| r.1.len()).sum::<usize>() as u64 * u64::from(rounds);
+    let results = progress::counted(steps, |done| in_turn(&run, rounds, duration, done))?;
     let columns: [Column; 6] = [
         ROW,
         SCHEME,
@@ -244,17 +251,16 @@ pub(crate) fn compare_schemes(
     Ok(())
 }
 
-/// The medians of the schemes on each row; `done` counts the measurements.
+/// The medians of each row with its schemes; `done` counts the measurements.
 fn in_turn(
-    rows: &[String],
-    names: &[&str],
+    rows: &[(&str, Vec<&str>)],
     rounds: u16,
     duration: Option<&str>,
     done: &AtomicU64,
 ) -> Result<Vec<Value>, Failure> {
-    let names = || names.iter().copied();
     let mut results = Vec::new();
-    for row in rows {
+    for (row, names) in rows {
+        let names = || names.iter().copied();
         let mut seen: Vec<Vec<Value>> = names().map(|_| Vec::new()).collect();
         for _ in 0..rounds {
             for (scheme, seen) in names().zip(&mut seen) {

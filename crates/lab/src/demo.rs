@@ -78,10 +78,11 @@ pub fn demo(registry: &Registry, scheme: &str) -> Result<Demo, String> {
 mod tests {
     use super::*;
 
+    /// Its flows are endless, so that schemes of queue pairs have no part in it.
     #[test]
     fn every_scheme_meets_the_bottleneck() {
         let registry = cnsim_schemes::registry();
-        for entry in registry.iter() {
+        for entry in registry.iter().filter(|e| !crate::scenario::needs_queue_pairs(e)) {
             let d = demo(&registry, &entry.name).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
             assert_eq!(d.queue.len(), 300, "{}", entry.name);
             let mean =

@@ -21,7 +21,7 @@ use crate::settings::{Estimate, Settings, Steered};
 use crate::text::{Flat, Leaf, Place};
 use cnsim_problem::{MAX_TEXT, Problem, nearest, read_file, read_from};
 use cnsim_scheme_api::registry::{Code, Configured};
-use cnsim_scheme_api::{Acks, Plan, Registry};
+use cnsim_scheme_api::{Acks, Plan, Registration, Registry};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A scenario whose text has been read; its cases are checked one by one.
@@ -602,6 +602,11 @@ fn groups(
         groups.push(Group { template, rows: rows(flat, &prefix, problems), pauses, schemes, seeds });
     }
     groups
+}
+
+/// Does a scheme with its defaults run on queue pairs only, as it needs their acknowledgements?
+pub fn needs_queue_pairs(scheme: &Registration) -> bool {
+    scheme.build(&[]).is_ok_and(|built| built.scheme.plan().acks != Acks::Optional)
 }
 
 /// Does a scheme begin flows at the rate that the scenario gives? Those do that steer queue pairs by acknowledgements; DCQCN begins

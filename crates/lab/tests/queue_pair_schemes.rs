@@ -14,6 +14,8 @@ struct Star<'a> {
     delay: &'a str,
     frame: &'a str,
     more: &'a str,
+    /// Keys of acknowledgements.
+    acks: &'a str,
     duration: &'a str,
     /// Rates at which flows begin, Gb/s, if the scenario has some.
     begin: &'a [f64],
@@ -26,13 +28,14 @@ const HUNDRED: Star<'_> = Star {
     delay: "1 us",
     frame: "frame = \"1000 B\"",
     more: "",
+    acks: "ack_class = \"control\"",
     duration: "2 ms",
     begin: &[],
 };
 
 /// The run, and the queue before H0 in KB, every microsecond.
 fn look(star: &Star<'_>, scheme: &str, sets: &[(&str, &str)]) -> (Outcome, Vec<f64>) {
-    let Star { flows, bytes, rate, delay, frame, more, duration, begin } = star;
+    let Star { flows, bytes, rate, delay, frame, more, acks, duration, begin } = star;
     let hosts = flows + 1;
     let traffic: Vec<String> = (1..=*flows)
         .map(|h| {
@@ -45,7 +48,7 @@ fn look(star: &Star<'_>, scheme: &str, sets: &[(&str, &str)]) -> (Outcome, Vec<f
     let text = format!(
         "name = \"star\"\n[topology]\nkind = \"single-switch\"\nhosts = {hosts}\nports = {hosts}\nlink_rate = \"{rate}\"\n\
          link_delay = \"{delay}\"\n[switch]\nprocessing = \"0 us\"\nbuffer = \"SO\"\nshare = \"100 MB\"\n[pause]\nmode = \"off\"\n\
-         [host]\nprocessing = \"0 us\"\nqueues = \"per-flow\"\n[transport]\nack_class = \"control\"\n{}\n{more}\n\
+         [host]\nprocessing = \"0 us\"\nqueues = \"per-flow\"\n[transport]\n{acks}\n{}\n{more}\n\
          [run]\nduration = \"{duration}\"\n[record]\nbin = \"1 us\"\n[matrix]\npause = [\"off\"]\nschemes = [\"{scheme}\"]\n",
         traffic.join("")
     );
@@ -160,4 +163,32 @@ fn swift_holds_its_target() {
         assert!((delay / target - 1.0).abs() < 0.05, "{flows}: {delay} s, target {target} s");
         assert!((sum - 100.0).abs() < 0.1, "{flows}: {sum} Gb/s");
     }
+}
+
+/// Case R of HPCC's simulator: two flows of 200 MB, whose last acknowledgements arrive after 35.669855 and 36.685006 ms. Nothing is
+/// random.
+#[test]
+fn hpcc_as_its_simulator() {
+    let star = Star {
+        bytes: "200 MB",
+        frame: "frame = \"1048 B\"\nheader = \"48 B\"",
+        duration: "40 ms",
+        more: "[timing]\nrounding = \"whole-ns\"",
+        acks: "ack_length = \"60 B\"",
+        ..HUNDRED
+    };
+    let sets = [
+        ("max_stage", "0"),
+        ("ai_rate", "50 Mb/s"),
+        ("min_rate", "100 Mb/s"),
+        ("telemetry", "quantised"),
+        ("header", "90 B"),
+        ("base_rtt", "4160 ns"),
+    ];
+    let (out, _) = look(&star, "hpcc", &sets);
+    let ends = out.hosts[0].completions.iter().map(|c| c.acknowledged.unwrap().as_secs_f64() * 1e3);
+    for (end, fork) in ends.zip([35.669_855, 36.685_006]) {
+        assert!((end / fork - 1.0).abs() < 0.001, "{end} ms, its simulator {fork}");
+    }
+    assert_eq!(out.hosts[0].completions.len(), 2);
 }

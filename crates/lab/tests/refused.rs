@@ -241,7 +241,7 @@ fn errors_name_what_was_meant() {
             whole("", "hosts = 4", "qcn"),
             &["`qcn` is a family: choose one of qcn-2pt, qcn-3pt", "qcn-802.1Qau"],
         ),
-        (whole("", "hosts = 4", "hpcc"), &["`hpcc` is a preset of dcqcn"]),
+        (whole("", "hosts = 4", "nvidia"), &["`nvidia` is a preset of dcqcn"]),
         (
             whole("", "hosts = 4\nlink_delay = \"5\"", "none"),
             &["did you mean \"5 ns\", \"5 us\" or \"5 ms\"?"],

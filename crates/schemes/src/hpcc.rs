@@ -34,6 +34,11 @@
 //! * A new rate moves the time of the frame already scheduled, as in the authors' simulator.
 //! * A record that is not later than the one before, or a path of another length, is kept and not used.
 //!
+//! ## Against the authors' simulator
+//!
+//! Two flows of 200 MB end there after 35.669855 and 36.685006 ms, and here after 35.658753 and 36.684974 ms. With the payload
+//! in frames of 1090 B, `header = 0` would give 36.683 ms for both.
+//!
 //! ## Not modelled
 //!
 //! A rate for each port of the path (`MULTI_RATE`). Probabilistic telemetry (PINT).

@@ -1,6 +1,7 @@
 //! Valid scenarios that nobody thought of: topologies, memories, schemes, workloads, rates of 1 Mb/s to 10 Tb/s.
 
 use super::Dice;
+use cnsim_lab::scenario::needs_queue_pairs;
 use std::sync::LazyLock;
 
 const RATES: [&str; 10] = [
@@ -8,9 +9,11 @@ const RATES: [&str; 10] = [
     "10 Tb/s",
 ];
 
-/// All schemes that are registered.
-static SCHEMES: LazyLock<Vec<String>> =
-    LazyLock::new(|| cnsim_schemes::registry().names().map(String::from).collect());
+/// All schemes that are registered, but those of queue pairs.
+static SCHEMES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let registry = cnsim_schemes::registry();
+    registry.iter().filter(|e| !needs_queue_pairs(e)).map(|e| e.name.clone()).collect()
+});
 
 /// Bits a second of one of [`RATES`].
 fn bps(rate: &str) -> f64 {
