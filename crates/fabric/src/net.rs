@@ -5,7 +5,6 @@ use crate::RunError;
 use crate::flows::{BACK, Flows, Numbered};
 use crate::hash::Salts;
 use crate::mix::mix;
-use crate::model::Control;
 use crate::scheme::Managed;
 use crate::spec::{
     ClassSpec, ControlTransport, HostSpec, RateChange, Record, Rounding, Routing, RunSpec, SMALLEST, Ties,
@@ -472,12 +471,6 @@ impl Net {
         let back = |flow: &Numbered| (flow.dst * self.hosts + flow.src, u32::from(flow.number) << 16 | BACK);
         let (flow, number) = self.flows.numbered(flow).map_or((flow.0, 0), back);
         self.route(s, dst, flow, number, next_path)
-    }
-
-    /// Length of a control frame.
-    pub(crate) fn length_of(&self, control: &Control) -> u16 {
-        let acks = self.transport.filter(|_| control.is_acknowledgement());
-        acks.map_or(SMALLEST, |transport| transport.ack_length.get() as u16)
     }
 
     /// Output port of switch `s` towards another switch. `seen` has the fields of a frame that decide: destination, flow and number.

@@ -494,7 +494,7 @@ impl Scenario {
         let settings = Settings::read(&flat, &self.registry, &mut problems, |rate, problems| {
             built = self.scheme(&flat, name, rate, problems);
             let plan = built.as_ref().map(|b| b.0.scheme.plan()).unwrap_or_default();
-            Steered { name, plan, begins: begins(name, &plan) }
+            Steered { name, plan, begins: begins(&plan) }
         });
         let (Some(mut settings), Some((built, misfit))) = (settings, built) else { return Err(problems) };
         if !problems.is_empty() {
@@ -609,10 +609,9 @@ pub fn needs_queue_pairs(scheme: &Registration) -> bool {
     scheme.build(&[]).is_ok_and(|built| built.scheme.plan().acks != Acks::Optional)
 }
 
-/// Does a scheme begin flows at the rate that the scenario gives? Those do that steer queue pairs by acknowledgements; DCQCN begins
-/// at the line rate.
-fn begins(scheme: &str, plan: &Plan) -> bool {
-    plan.acks != Acks::Optional && scheme != "dcqcn"
+/// Does a scheme begin flows at the rate that the scenario gives? Those do that steer queue pairs by acknowledgements.
+fn begins(plan: &Plan) -> bool {
+    plan.acks != Acks::Optional
 }
 
 /// A whole number, if it is one within the key's bounds.

@@ -39,7 +39,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
         "crates/fabric/src/model/pause.rs",
         &["PAUSE of no class", ".hear(self.off"],
     ),
-    ("the key of a limiter", "crates/fabric/src/scheme.rs", &["{ WHOLE_HOST } else { dst"]),
+    ("the key of a limiter", "crates/fabric/src/scheme.rs", &["(Scope::Host, _) => WHOLE_HOST"]),
     (
         "the cells and domains of a memory",
         "crates/fabric/src/spec.rs",
@@ -221,7 +221,7 @@ mod tests {
             "let cell = row + input * self.step.1;",
             "let pause = s.buffer.pause.filter(|_| net.classes.first().is_some_and(|c| class.pause));",
             "let calm = watermarks.low.min(self.limits.cell);",
-            "let key = if plan.limiter_scope == Scope::Host { WHOLE_HOST } else { dst.0 };",
+            "let key = if plan.limiter_scope == Scope::Host (Scope::Host, _) => WHOLE_HOST.0 };",
             "rest.min(bytes.max(SMALLEST.into()))",
             "self.next_place = 1 % (self.limiters.places.len() + 1);",
             "stored.tag = view.tag.pack();",

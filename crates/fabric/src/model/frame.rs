@@ -127,6 +127,11 @@ impl Control {
     pub(crate) fn is_acknowledgement(&self) -> bool {
         matches!(self.says, Says::Feedback(Feedback::Acknowledgement { .. }))
     }
+    /// Its length as a frame.
+    pub(crate) fn length(&self, net: &Net) -> u16 {
+        let acks = net.transport.filter(|_| self.is_acknowledgement());
+        acks.map_or(SMALLEST, |transport| transport.ack_length.get() as u16)
+    }
     /// The number of the telemetry that it brings; 0 for none.
     pub(crate) fn record(&self) -> u32 {
         match self.says {

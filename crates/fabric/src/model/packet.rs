@@ -51,7 +51,7 @@ impl Packet for Frame {
         Self::data(class, len, *data)
     }
     fn of_control(lane: Lane, control: Control, at: Moment<'_>, (): &mut ()) -> Self {
-        Self { len: at.net.length_of(&control), ..Self::control(lane, control) }
+        Self { len: control.length(at.net), ..Self::control(lane, control) }
     }
     fn bytes(&self) -> u16 {
         self.len

@@ -57,7 +57,7 @@ fn packed(lane: Lane, control: &Control, at: Moment<'_>) -> (Frame, Option<Body>
         To::Host(host) => host,
     };
     let mut frame = Frame::control(kind, flow, hosts, to, at.now);
-    frame.len = at.net.length_of(control);
+    frame.len = control.length(at.net);
     match says {
         Says::Feedback(feedback) if frame.say(flow, hosts, feedback) => return (frame, None),
         Says::Feedback(_) => {}
