@@ -482,7 +482,10 @@ fn a_preset_fits_the_links() {
         let problems = s.and_then(|s| s.ready(&s.cases()[0]).map(|_| ())).unwrap_err();
         format!("{problems:?}")
     };
-    assert!(refused("dcqcn", "[scheme.dcqcn]\npreset = \"hpc\"").contains("known: hpcc, nvidia, paper"));
+    assert!(
+        refused("dcqcn", "[scheme.dcqcn]\npreset = \"hpc\"")
+            .contains("known: hpcc, hpcc-paper, nvidia, paper")
+    );
     assert!(refused("ecm", "[scheme.ecm]\npreset = \"hpcc\"").contains("preset"));
     assert!(refused("ecm", "[scheme.params]\npreset = \"hpcc\"").contains("has no effect"));
 }

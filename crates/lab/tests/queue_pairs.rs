@@ -230,7 +230,7 @@ fn what_cannot_go_together_is_refused() {
         ),
         (
             "[host]\nqueues = \"per-flow\"\n[[traffic]]\nhosts = \"H0\"\nkind = \"incast\"\ndestinations = \"H7\"\ninitial_rate = \"1 Gb/s\"",
-            "dcqcn",
+            "none",
             &["f.toml:13:16", "traffic.0.initial_rate", "no scheme here takes an initial rate"],
         ),
         (

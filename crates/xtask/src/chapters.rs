@@ -405,7 +405,8 @@ mod tests {
         assert!(files.values().any(counted));
         assert!(page("ecm").contains("| [B07](../studies/b07.md) | `single-hop` | 30 |"));
         assert!(
-            page("dcqcn").contains("| reflector (destination) | one for each flow, woken by marked frames |")
+            page("dcqcn")
+                .contains("| reflector (destination) | one for each finite flow, woken by marked frames |")
         );
         assert!(page("becn").contains("| reaction point (source) | one for each host"));
         assert!(page("explicit-rate").contains("\n# Advertised rates: the part that BECN and FECN share"));
