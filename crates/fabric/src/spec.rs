@@ -25,7 +25,7 @@ pub struct RunSpec {
     /// How feedback messages travel.
     pub control: ControlTransport,
     /// Queue pairs: each finite flow has one, with acknowledgements or without. None: frames of a pair of hosts share a limiter,
-    /// and nothing is acknowledged. A run with queue pairs has finite flows only, and runs by the model.
+    /// and nothing is acknowledged. A run with queue pairs has finite flows only.
     pub transport: Option<TransportSpec>,
     /// Rounding of transmission times and of the gaps of limiters.
     pub rounding: Rounding,

@@ -8,6 +8,7 @@ use super::Settings;
 use crate::kinds::Queues;
 use crate::workload::SourcePlan;
 use cnsim_fabric::{ControlTransport, Destinations, Routing};
+use cnsim_scheme_api::Bytes;
 use cnsim_scheme_api::{Plan, ReflectGate, Speaks};
 use cnsim_units::{Rate, Time};
 use std::collections::{HashMap, VecDeque};
@@ -58,8 +59,9 @@ const WAITING_MESSAGE: f64 = 32.0 * 1.2;
 const UNHEARD: f64 = 10.0 * 150e3 * 8.0;
 /// Bits that a port serves until its marks have slowed its senders.
 const MARKED: f64 = 20.0 * 1500.0 * 8.0;
-/// Seconds of a hop in a run by the model, as runs with queue pairs are.
-const BY_MODEL: f64 = 1e-6;
+/// Seconds of a hop with queue pairs: by the fast engine, and by the model.
+const WITH_PAIRS: f64 = 1.1e-7;
+const BY_MODEL: f64 = 8e-7;
 /// Bytes of a frame on a link.
 const TRAVELLING: f64 = 45.0;
 
@@ -469,7 +471,9 @@ impl Settings {
         let series = bins * (6 + named) as f64;
         // Nodes that do not fit the cache make a hop dearer.
         let hop = 5e-8 * (1.0 + ((hosts + switches) / 1000.0).min(2.0));
-        let hop = if self.has_queue_pairs() { BY_MODEL } else { hop };
+        let fast = self.telemetry() == Bytes::ZERO && self.ack_length() == Some(Bytes::SMALLEST_FRAME);
+        let with_pairs = if fast { WITH_PAIRS } else { BY_MODEL };
+        let hop = if self.has_queue_pairs() { with_pairs } else { hop };
         let seconds = 0.01
             + packet_hops * hop
             + visits * 1.4e-7
