@@ -204,13 +204,13 @@ mod tests {
         let ecm = registry.find("ecm").unwrap();
         let mut mine = (**ecm).clone();
         (mine.name, mine.aliases) = ("mine".into(), Vec::new());
-        let mine = mine.counting(Vec::new(), vec![Gauge::new("share", "%")]);
+        let mine = mine.counting(Vec::new(), vec![Gauge::new("fairness", "%")]);
         registry.register(mine).unwrap();
-        let (found, schemes) = gauge(&registry, "Share").unwrap();
+        let (found, schemes) = gauge(&registry, "Fairness").unwrap();
         assert_eq!((&*found.unit, schemes), ("%", vec!["mine"]));
-        assert!(gauge(&registry, "shared").is_none());
-        let Failure::Input(text) = unknown(&registry, "shar") else { panic!() };
-        assert!(text.contains("explain share"), "{text}");
+        assert!(gauge(&registry, "fairnesses").is_none());
+        let Failure::Input(text) = unknown(&registry, "fairnes") else { panic!() };
+        assert!(text.contains("explain fairness"), "{text}");
     }
 
     #[test]
