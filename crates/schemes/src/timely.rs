@@ -78,10 +78,10 @@ params! {
         t_high: Time = Time::from_us(500), symbol "T_high", from Time::from_ns(100), to Time::from_s(1);
         /// Time by which a difference of round-trip times is divided.
         min_rtt: Time = Time::from_us(20), symbol "D_minRTT", from Time::from_ns(100), to Time::from_s(1);
-        /// Increases in a row after which the step is multiplied by `hai`; off: it is not.
+        /// Increases in a row after which the step is multiplied by `hai_factor`; off: it is not.
         hai_after: Option<u32> = Some(5), symbol "", from Some(0), to Some(1_000_000);
         /// Multiplier of the step then.
-        hai: f64 = 5.0, symbol "HAI", from 1.0, to 1000.0;
+        hai_factor: f64 = 5.0, symbol "HAI", from 1.0, to 1000.0;
         /// Smallest rate (HPCC's simulator: 1 Gb/s).
         min_rate: Rate = Rate::from_mbps(10.0), symbol "", from Rate::from_bps(1e4), to Rate::from_gbps(10_000.0);
     }
@@ -95,7 +95,7 @@ impl TimelyParams {
             idle.push(("segment", "sample is window"));
         }
         if self.hai_after.is_none() {
-            idle.push(("hai", "hai_after is off"));
+            idle.push(("hai_factor", "hai_after is off"));
         }
         idle
     }
@@ -225,7 +225,7 @@ impl Reaction {
     fn rise(&mut self, rate: Rate) -> Rate {
         let fast = self.p.hai_after.is_some_and(|after| self.rises >= after);
         self.rises = self.rises.saturating_add(1);
-        rate + if fast { self.p.delta * self.p.hai } else { self.p.delta }
+        rate + if fast { self.p.delta * self.p.hai_factor } else { self.p.delta }
     }
 
     /// The rate after a sample of so many seconds, before bounds; none at the first sample.

@@ -214,8 +214,8 @@ impl Config {
         if one <= Rate::ZERO || more < one {
             return Err(faster.error(format!("{more} is less than RATE_AI, {one}"), "write at least RATE_AI"));
         }
-        t.keys.push(("scheme.params.hai".into(), (more.bps() / one.bps()).to_string()));
-        t.from.insert("scheme.params.hai".into(), (faster.line, faster.key.clone()));
+        t.keys.push(("scheme.params.hai_factor".into(), (more.bps() / one.bps()).to_string()));
+        t.from.insert("scheme.params.hai_factor".into(), (faster.line, faster.key.clone()));
         Ok(())
     }
 
@@ -364,7 +364,7 @@ mod tests {
             "timely",
             &[
                 ("scheme.params.delta", "\"0.05 Gb/s\""),
-                ("scheme.params.hai", "5"),
+                ("scheme.params.hai_factor", "5"),
                 ("scheme.params.min_rate", "\"0.1 Gb/s\""),
                 ("workload.frame", "\"1056 B\""),
                 ("workload.header", "\"56 B\""),
