@@ -4,6 +4,7 @@
 
 use crate::RunError;
 use cnsim_scheme_api::{Bytes, Class, NodeId, Rate, Scheme, Time};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// One run: network, traffic, schemes, events, recording.
@@ -461,6 +462,18 @@ impl TransportSpec {
                 "queue pairs have no queue, and host {} has one for each destination",
                 host.name
             ));
+        }
+        for (host, h) in spec.hosts.iter().enumerate() {
+            let mut of_pair = BTreeMap::new();
+            for flow in h.sources.iter().flat_map(|s| &s.transfers) {
+                *of_pair.entry(flow.dst.0).or_insert(0) += 1;
+            }
+            // A frame carries the lower 16 bits of its flow's number.
+            if let Some((dst, flows)) = of_pair.into_iter().find(|pair| pair.1 > 65_536) {
+                return Err(format!(
+                    "{flows} flows with queue pairs from host {host} to host {dst}; 65,536 of a pair are possible"
+                ));
+            }
         }
         if !(1..=9216).contains(&self.ack_length.get()) {
             return Err(format!("an acknowledgement of {}; 1 B to 9216 B are possible", self.ack_length));

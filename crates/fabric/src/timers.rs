@@ -42,10 +42,10 @@ impl Timers {
         }
     }
 
-    /// Stops all timers of an object.
-    pub(crate) fn stop_all(&mut self, object: u32) {
-        self.live.retain(|t| t.0.0 != object);
-        self.order.retain(|t| t.1 != object);
+    /// Stops the timers of an object in slots up to `last`.
+    pub(crate) fn stop_up_to(&mut self, object: u32, last: u8) {
+        self.live.retain(|t| t.0.0 != object || t.0.1 > last);
+        self.order.retain(|t| t.1 != object || t.2 > last);
         self.settle();
     }
 
@@ -65,14 +65,14 @@ impl Timers {
 mod tests {
     use super::*;
 
-    /// Of one moment they expire by object and slot; those of an object that is gone do not.
+    /// Of one moment they expire by object and slot; those that were stopped do not.
     #[test]
     fn timers_expire_by_time_object_and_slot() {
         let mut timers = Timers::default();
-        let starts = [(2, 0, 50), (1, 1, 50), (1, 0, 50), (5, 2, 30), (3, 0, 60)];
+        let starts = [(2, 0, 50), (1, 1, 50), (1, 0, 50), (5, 2, 30), (5, 3, 70), (3, 0, 60)];
         starts.iter().for_each(|t| timers.start(t.0, t.1, t.2));
-        timers.stop_all(5);
+        timers.stop_up_to(5, 2);
         let all = std::iter::from_fn(|| Some((timers.next, timers.pop()?)));
-        assert!(all.eq([(50, (1, 0)), (50, (1, 1)), (50, (2, 0)), (60, (3, 0))]));
+        assert!(all.eq([(50, (1, 0)), (50, (1, 1)), (50, (2, 0)), (60, (3, 0)), (70, (5, 3))]));
     }
 }

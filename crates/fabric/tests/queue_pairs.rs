@@ -6,7 +6,9 @@
 mod common;
 
 use cnsim_fabric::*;
-use cnsim_scheme_api::{Ack, AckGate, Acks, Bytes, Class, Ramp, RampAt, Rate, Scope, SourceSite, Time};
+use cnsim_scheme_api::{
+    Ack, AckGate, Acks, Built, Bytes, Class, FlowId, Ramp, RampAt, Rate, Scope, Slot, SourceSite, Time,
+};
 use common::script::*;
 use common::*;
 
@@ -216,16 +218,44 @@ fn go_back_n_begins_anew_with_what_is_missing() {
     assert_eq!(out.hosts[0].transport.acked, 150_000);
 }
 
-/// A reaction point is woken by a NACK and by a timeout.
+/// A reaction point is woken by a NACK and by a timeout. It receives each byte that is acknowledged, those of a NACK too.
 #[test]
 fn losses_reach_the_scheme() {
-    for (n, what) in [(100, "loss Nack 6000"), (10, "loss Timeout 6000")] {
-        let mut spec = network_of(TransportSpec { reliability: GO_BACK_N, ..TRANSPORT }, frames(n));
+    for (n, ack_every, what) in
+        [(100, 1, "loss Nack 6000"), (100, 8, "loss Nack 6000"), (10, 1, "loss Timeout 6000")]
+    {
+        let transport = TransportSpec { reliability: GO_BACK_N, ack_every, ..TRANSPORT };
+        let mut spec = network_of(transport, frames(n));
         spec.switches[0].buffer.share = Bytes::new(6000);
         spec.changes = vec![change(0, 3, PORT, 0.0), change(60, 3, PORT, 10.0)];
         let seen = run_all(&woken(AckGate::EACH), spec).unwrap();
         assert_eq!((seen.count(what), seen.count("loss")), (1, 1));
+        assert_eq!(seen.numbers("newly ").iter().sum::<f64>(), n as f64);
     }
+}
+
+/// A limiter that goes back stops its own timers, not its flow's timeout: after a message the last six frames of ten are lost.
+#[test]
+fn a_limiter_that_goes_leaves_the_timeout() {
+    let script = script()
+        .plan(|p| (p.limiter_scope, p.built) = (Scope::Flow, Built::OnFeedback))
+        .point(|at, _, ctl, _| match at {
+            AtPoint::Start => ctl.start_timer(Slot(0), Time::from_us(10)),
+            AtPoint::Timer(_) => ctl.notify(FlowId(0), SAYS),
+            _ => {}
+        })
+        .source(|at, limiter, _| {
+            if let AtSource::Feedback(_) = at {
+                limiter.start_timer(Slot(0), Time::from_us(5));
+                limiter.release_when_empty();
+            }
+        });
+    let mut spec = network_of(TransportSpec { reliability: GO_BACK_N, ..TRANSPORT }, frames(10));
+    spec.switches[0].buffer.share = Bytes::new(6000);
+    spec.changes = vec![change(0, 3, PORT, 0.0), change(60, 3, PORT, 10.0)];
+    let seen = run_all(&script, spec).unwrap();
+    assert_eq!((seen.count("told"), seen.count("source timer")), (1, 0));
+    assert_eq!((seen.out.hosts[0].transport.timeouts, seen.out.hosts[TO as usize].completions.len()), (1, 1));
 }
 
 /// Two flows of a pair have a limiter each by `Scope::Flow`, and share one by `Scope::Pair`. Round robin lets neither wait for the other.
@@ -269,6 +299,22 @@ fn a_flow_is_known_as_its_reaction_point_is_built() {
     assert_eq!(run_all(&script, spec).unwrap().numbers("until"), [1500.0]);
 }
 
+/// A control frame of the fast way names the number of hosts times 65,536 flows: more are run by the model.
+#[test]
+fn more_flows_than_a_control_frame_names() {
+    let by_model = |more: bool| {
+        let mut spec = network_of(TRANSPORT, vec![flow(0, TO, 1500); 65_536]);
+        spec.duration = Time::from_us(1);
+        for (host, dst) in [(0, 1), (1, TO)] {
+            spec.hosts[host].sources.push(flows(vec![flow(0, dst, 1500); 65_536]));
+        }
+        spec.hosts[2].sources = if more { vec![flows(vec![flow(0, 0, 1500)])] } else { Vec::new() };
+        run(&spec, &Options::default()).unwrap().by_model
+    };
+    assert_eq!(by_model(false), None);
+    assert!(by_model(true).unwrap().contains("65,536 queue pairs a host"));
+}
+
 /// Refused, each with its cause.
 #[test]
 fn what_cannot_be() {
@@ -296,6 +342,9 @@ fn what_cannot_be() {
     ] {
         assert!(given.contains(why), "{why}: {given}");
     }
+    let many = network_of(TRANSPORT, vec![flow(0, TO, 1500); 65_537]);
+    let why = run_all(&none(), many).map(|_| ()).unwrap_err();
+    assert!(why.contains("65537 flows with queue pairs from host 0 to host 2"), "{why}");
     let mut spec = network(&[0.5]);
     spec.transport = Some(TRANSPORT);
     let why = run_all(&none(), spec).map(|_| ()).unwrap_err();

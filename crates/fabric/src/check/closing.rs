@@ -6,9 +6,8 @@ use crate::net::Net;
 use crate::outcome::{Fingerprint, HostOutcome, Outcome, Series, SeriesKind, SwitchOutcome};
 use crate::per_bin::PerBin;
 use crate::spec::RunSpec;
-use cnsim_scheme_api::FlowId;
-use cnsim_scheme_api::Time;
 use cnsim_scheme_api::network::Counts;
+use cnsim_scheme_api::{FlowId, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a node did for congestion management.

@@ -145,10 +145,10 @@ impl<F: Packet> Sender<F> {
         }
     }
 
-    /// Takes a limiter away.
+    /// Takes a limiter away. The timeout of a flow that has the limiter's number runs on.
     pub(super) fn remove(&mut self, place: usize, key: u32) {
         self.limiters.remove(place);
-        self.timers.stop_all(key);
+        self.timers.stop_up_to(key, GAP);
         self.blocked.retain(|&b| b != place);
     }
 

@@ -56,6 +56,27 @@ impl QueuePair {
     }
 }
 
+/// What becomes of a flow that has sent a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum After {
+    /// It takes another turn.
+    Turn,
+    /// It waits for an acknowledgement.
+    Wait,
+    /// It is over for its source.
+    Over,
+}
+
+/// What it means that a frame was sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    /// The frame was sent before.
+    pub(crate) again: bool,
+    pub(crate) after: After,
+    /// The flow times out then, which was not to happen before, ps.
+    pub(crate) timeout: Option<u64>,
+}
+
 /// What an acknowledgement does.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
@@ -131,11 +152,14 @@ impl QueuePairs {
     pub(crate) fn initial_rate(&mut self, flow: FlowId) -> Option<Rate> {
         self.find(flow)?.initial_rate
     }
-    /// Shows a limiter what is sent and acknowledged of its flow.
+    /// Bytes acknowledged of a flow.
+    pub(crate) fn acked(&mut self, flow: FlowId) -> Option<u64> {
+        Some(self.find(flow)?.acks.acked)
+    }
+    /// Shows a limiter what is sent of its flow, and the window. It counts for itself what is acknowledged.
     pub(crate) fn show(&mut self, flow: FlowId, shared: &mut AckState) {
         if let Some(pair) = self.find(flow) {
             shared.next_seq = pair.acks.next_seq;
-            shared.acked = shared.acked.max(pair.acks.acked);
             shared.window = pair.acks.window;
         }
     }
@@ -157,11 +181,10 @@ impl QueuePairs {
         let before = pair.acks.next_seq / u64::from(pair.queue.whole);
         Some((FlowQueue { bytes: left, ..pair.queue }, number_in_flow(before)))
     }
-    /// A frame of this length has left: was it sent before, may the flow take another turn, is it over for its source, and when does it time
-    /// out if that was not to happen yet?
-    pub(crate) fn sent(&mut self, flow: FlowId, len: u16, now: u64) -> (bool, bool, bool, Option<u64>) {
+    /// A frame of this length has left.
+    pub(crate) fn sent(&mut self, flow: FlowId, len: u16, now: u64) -> Sent {
         let transport = self.transport;
-        let Some(pair) = self.find(flow) else { return (false, false, false, None) };
+        let Some(pair) = self.find(flow) else { broken("a flow without a queue pair sends") };
         let again = pair.acks.next_seq < pair.highest;
         pair.acks.next_seq = (pair.acks.next_seq + u64::from(len)).min(pair.size());
         pair.highest = pair.highest.max(pair.acks.next_seq);
@@ -172,9 +195,15 @@ impl QueuePairs {
             pair.deadline = now.saturating_add(rto.as_ps());
             timeout = Some(pair.deadline);
         }
-        let more = pair.may_send();
-        pair.waits = if more { Waits::Turn } else { Waits::Ack };
-        (again, more, pair.left() == 0 && transport.ack_every == 0, timeout)
+        let after = if pair.left() == 0 && transport.ack_every == 0 {
+            After::Over
+        } else if pair.may_send() {
+            After::Turn
+        } else {
+            After::Wait
+        };
+        pair.waits = if after == After::Turn { Waits::Turn } else { Waits::Ack };
+        Sent { again, after, timeout }
     }
     /// An acknowledgement of all bytes below `acked`, or a NACK (`gap`): what it does. None if the flow is over.
     pub(crate) fn acknowledge(&mut self, flow: FlowId, acked: u64, gap: bool, now: u64) -> Option<Progress> {

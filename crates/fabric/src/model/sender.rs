@@ -9,7 +9,7 @@ use super::limiter::Limiters;
 use super::packet::Packet;
 use super::pause::Paused;
 use super::port::Lanes;
-use super::queue_pair::{QueuePairs, RTO};
+use super::queue_pair::{After, QueuePairs, RTO};
 use super::source::Offer;
 use super::transfers::{FlowQueue, Next, Transfers};
 use super::voq::Voqs;
@@ -427,18 +427,18 @@ impl<F: Packet> Sender<F> {
         let limiter = self.limiters.find(self.key(flow.dst, flow.pair));
         limiter.and_then(|place| self.limiters.at_mut(place)).into_iter().for_each(|l| l.pace(at.now, len));
         let Some(pairs) = &mut self.pairs else { return };
-        let (again, more, over, timeout) = pairs.sent(pair, len, at.now);
-        if again {
+        let sent = pairs.sent(pair, len, at.now);
+        if sent.again {
             self.journal.out.transport.resent += 1;
             self.journal.out.transport.resent_bytes += u64::from(len);
         }
-        if let Some(timeout) = timeout {
+        if let Some(timeout) = sent.timeout {
             self.timers.start(pair.0, RTO, timeout);
         }
-        if over {
-            self.end_pair(pair, at);
-        } else if more {
-            self.join(flow, at);
+        match sent.after {
+            After::Turn => self.join(flow, at),
+            After::Wait => {}
+            After::Over => self.end_pair(pair, at),
         }
         limiter.into_iter().for_each(|place| self.let_go(place, at));
     }

@@ -126,33 +126,36 @@ impl<F: Packet> Sender<F> {
         out.nacks += u64::from(gap);
         out.rtt.resize(LATENCY_BUCKETS, 0);
         out.rtt[latency_bucket(rtt)] += 1;
-        let key = self.key(at.net.hosts_of(flow).1, Some(flow));
-        let own = self.settings.plan.limiter_scope == Scope::Flow;
-        if let Some(place) = self.limiters.find(key).filter(|_| own) {
+        let own = self.own_limiter(flow);
+        if let Some((place, limiter)) = own.and_then(|place| Some((place, self.limiters.at_mut(place)?))) {
+            self.pairs.iter_mut().for_each(|pairs| pairs.show(flow, &mut limiter.state.acks));
+            let ack = limiter.state.acks.take(acked, marked, rtt, path);
             if let Some(loss) = loss {
                 self.wake(place, at, |object, limiter| object.on_loss(loss, limiter));
             }
-            // Its limiter may be gone by then.
-            if let (Some(limiter), Some(pairs)) = (self.limiters.at_mut(place), &mut self.pairs) {
-                let before = limiter.state.acks.acked;
-                pairs.show(flow, &mut limiter.state.acks);
-                limiter.state.acks.acked = before;
-                if let Some(ack) = limiter.state.acks.take(acked, marked, rtt, path) {
-                    self.wake(place, at, |object, limiter| object.on_ack(&ack, limiter));
-                }
+            if let Some(ack) = ack {
+                self.wake(place, at, |object, limiter| object.on_ack(&ack, limiter));
             }
         }
         if done { self.end_pair(flow, at) } else { self.resume(flow, at) }
     }
 
+    /// The limiter that a queue pair has for itself alone.
+    fn own_limiter(&self, flow: FlowId) -> Option<usize> {
+        self.flow_of(flow.0).and_then(|flow| self.limiters.find(flow.0))
+    }
+
+    /// The queue pair that alone has the limiter of this key; none if pairs of hosts, or the whole host, share limiters.
+    fn flow_of(&self, key: u32) -> Option<FlowId> {
+        let each = self.pairs.is_some() && self.settings.plan.limiter_scope == Scope::Flow;
+        each.then_some(FlowId(key))
+    }
+
     /// A flow is over for its source: all is acknowledged, or sent where nothing is.
     pub(super) fn end_pair(&mut self, flow: FlowId, at: Moment<'_>) {
-        let key = self.key(at.net.hosts_of(flow).1, Some(flow));
         self.timers.stop(flow.0, RTO);
-        if let Some(place) =
-            self.limiters.find(key).filter(|_| self.settings.plan.limiter_scope == Scope::Flow)
-        {
-            self.remove(place, key);
+        if let Some(place) = self.own_limiter(flow) {
+            self.remove(place, flow.0);
         }
         self.pairs.iter_mut().for_each(|pairs| pairs.end(flow));
         self.journal.acknowledged.push((flow, at.now));
@@ -174,9 +177,7 @@ impl<F: Packet> Sender<F> {
         next.into_iter().for_each(|next| self.timers.start(flow.0, RTO, next));
         if anew {
             self.journal.out.transport.timeouts += 1;
-            let key = self.key(at.net.hosts_of(flow).1, Some(flow));
-            let own = self.settings.plan.limiter_scope == Scope::Flow;
-            if let Some(place) = self.limiters.find(key).filter(|_| own) {
+            if let Some(place) = self.own_limiter(flow) {
                 self.wake(place, at, |object, limiter| object.on_loss(Loss::Timeout, limiter));
             }
             self.resume(flow, at);
@@ -203,7 +204,8 @@ impl<F: Packet> Sender<F> {
         };
         let object = net.schemes[self.settings.scheme?].reaction_point(&site)?;
         let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);
-        let state = LimiterState::new(line_rate, stream);
+        let mut state = LimiterState::new(line_rate, stream);
+        state.acks.acked = self.pairs.as_mut().and_then(|pairs| pairs.acked(own?)).unwrap_or(0);
         let limiter = RateLimiter::new(self.key(dst, pair), object, state, self.settings.clock);
         let place = self.limiters.insert(limiter);
         self.wake(place, at, |object, limiter| object.start(limiter));
@@ -217,11 +219,11 @@ impl<F: Packet> Sender<F> {
         at: Moment<'_>,
         call: impl FnOnce(&mut dyn ReactionPoint, &mut Limiter<'_>),
     ) {
+        let Some(key) = self.limiters.at(place).map(|limiter| limiter.key) else { return };
+        let own = self.flow_of(key);
         let Some(limiter) = self.limiters.at_mut(place) else { return };
-        let (key, mut own) = (limiter.key, None);
-        if let Some(pairs) = self.pairs.as_mut().filter(|_| self.settings.plan.limiter_scope == Scope::Flow) {
-            own = Some(FlowId(key));
-            pairs.show(FlowId(key), &mut limiter.state.acks);
+        if let (Some(flow), Some(pairs)) = (own, &mut self.pairs) {
+            pairs.show(flow, &mut limiter.state.acks);
         }
         let (rate, held) = (limiter.state.rate, limiter.holds());
         let mut actions = std::mem::take(&mut self.actions);
@@ -285,8 +287,7 @@ impl<F: Packet> Sender<F> {
         match patience.unwrap_or(Ok(())) {
             Ok(()) => self.wake(place, at, |object, limiter| object.on_timer(slot, limiter)),
             Err(cause) => {
-                let by_flow = self.pairs.is_some() && self.settings.plan.limiter_scope == Scope::Flow;
-                let dst = served(key, by_flow.then_some(FlowId(key)), at.net);
+                let dst = served(key, self.flow_of(key), at.net);
                 self.fail(Who::Reaction(dst), &cause, at.now);
             }
         }
