@@ -27,7 +27,8 @@ fn scheme(e: &Registration) -> Value {
     let counter = |c: &cnsim_scheme_api::Counter| json!({"name": c.name, "meaning": c.meaning});
     let preset = |p: &cnsim_scheme_api::Preset| {
         let at = |rate: Rate| (rate.to_string(), (p.values)(rate).into_iter().collect::<BTreeMap<_, _>>());
-        json!({"name": p.name, "source": p.source, "values": PRESET_RATES.map(at).into_iter().collect::<BTreeMap<_, _>>()})
+        json!({"name": p.name, "source": p.source, "values": PRESET_RATES.map(at).into_iter().collect::<BTreeMap<_, _>>(),
+            "where_acknowledged": p.acknowledged.iter().copied().collect::<BTreeMap<_, _>>()})
     };
     json!({
         "kind": "scheme", "name": e.name, "aliases": e.aliases, "title": e.title, "about": e.about,

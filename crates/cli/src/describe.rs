@@ -261,6 +261,9 @@ fn presets(e: &Registration) {
             let header = ["parameter", "default", &rates[0], &rates[1], &rates[2]];
             println!("{}", look::table(&header, &rows, false));
         }
+        if let Some(more) = p.where_acknowledged() {
+            println!("{}", more.replace('`', ""));
+        }
     }
 }
 

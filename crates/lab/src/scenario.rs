@@ -21,7 +21,7 @@ use crate::settings::{Estimate, Settings, Steered};
 use crate::text::{Flat, Leaf, Place};
 use cnsim_problem::{MAX_TEXT, Problem, nearest, read_file, read_from};
 use cnsim_scheme_api::registry::{Code, Configured};
-use cnsim_scheme_api::{Acks, Plan, Registration, Registry};
+use cnsim_scheme_api::{Acks, Registration, Registry};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A scenario whose text has been read; its cases are checked one by one.
@@ -281,7 +281,7 @@ impl Scenario {
                 continue;
             }
             let mut found = Vec::new();
-            self.scheme(&self.flat, &entry.name, None, &mut found);
+            self.scheme(&self.flat, &entry.name, None, false, &mut found);
             // A parameter of all schemes is the business of those that run.
             problems.extend(found.into_iter().filter(|p| own(&p.key).is_some_and(|n| entry.is_called(&n))));
         }
@@ -491,11 +491,12 @@ impl Scenario {
         let mut problems = Vec::new();
         let name = case.id.scheme.as_str();
         let mut built = None;
-        let settings = Settings::read(&flat, &self.registry, &mut problems, |rate, problems| {
-            built = self.scheme(&flat, name, rate, problems);
-            let plan = built.as_ref().map(|b| b.0.scheme.plan()).unwrap_or_default();
-            Steered { name, plan, begins: begins(&plan) }
-        });
+        let settings =
+            Settings::read(&flat, &self.registry, &mut problems, |rate, acknowledged, problems| {
+                built = self.scheme(&flat, name, rate, acknowledged, problems);
+                let plan = built.as_ref().map(|b| b.0.scheme.plan()).unwrap_or_default();
+                Steered { name, plan }
+            });
         let (Some(mut settings), Some((built, misfit))) = (settings, built) else { return Err(problems) };
         if !problems.is_empty() {
             return Err(problems);
@@ -607,11 +608,6 @@ fn groups(
 /// Does a scheme with its defaults run on queue pairs only, as it needs their acknowledgements?
 pub fn needs_queue_pairs(scheme: &Registration) -> bool {
     scheme.build(&[]).is_ok_and(|built| built.scheme.plan().acks != Acks::Optional)
-}
-
-/// Does a scheme begin flows at the rate that the scenario gives? Those do that steer queue pairs by acknowledgements.
-fn begins(plan: &Plan) -> bool {
-    plan.acks != Acks::Optional
 }
 
 /// A whole number, if it is one within the key's bounds.

@@ -122,24 +122,24 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads and checks all settings, with the scheme that `scheme` makes for the rate of the fastest link of a host; none when
-    /// something is wrong.
+    /// Reads and checks all settings; none when something is wrong. `scheme` makes the scheme for the rate of the fastest link of a
+    /// host, and for a network that acknowledges frames if a scheme asks for it, or never does.
     pub(crate) fn read<'s>(
         flat: &Flat,
         registry: &Registry,
         problems: &mut Vec<Problem>,
-        scheme: impl FnOnce(Option<Rate>, &mut Vec<Problem>) -> Steered<'s>,
+        scheme: impl FnOnce(Option<Rate>, bool, &mut Vec<Problem>) -> Steered<'s>,
     ) -> Option<Self> {
         let before = problems.len();
         let mut r = Reader::new(flat, problems);
         let Some(mut wiring) = topology::read(&mut r) else {
-            scheme(None, r.problems);
+            scheme(None, false, r.problems);
             return None;
         };
-        let scheme = scheme(fastest(&wiring), r.problems);
+        let queues: Queues = r.choice("host.queues");
+        let scheme = scheme(fastest(&wiring), transport::may_acknowledge(&mut r, queues), r.problems);
         let (switch_processing, host_processing) = (r.time("switch.processing"), r.time("host.processing"));
         let duration = r.time("run.duration");
-        let queues: Queues = r.choice("host.queues");
         let pairs = QueuePairs::read(&mut r, queues, &scheme);
         let plans = workload::read(&mut r, &wiring, pairs.map(|p| p.flows));
         pairs.iter().for_each(|p| p.fit(&mut r, &plans));

@@ -489,3 +489,34 @@ fn a_preset_fits_the_links() {
     assert!(refused("ecm", "[scheme.ecm]\npreset = \"hpcc\"").contains("preset"));
     assert!(refused("ecm", "[scheme.params]\npreset = \"hpcc\"").contains("has no effect"));
 }
+
+/// In that simulator acknowledgements return marks. The presets of its name do so where flows have acknowledgements, unless `echo` or
+/// `ack_every` says otherwise; no other preset does.
+#[test]
+fn the_preset_returns_marks_on_acknowledgements() {
+    const PAIRS: &str = "[host]\nqueues = \"per-flow\"\n";
+    let echo = |more: &str, preset: &str| {
+        let ready = only(&incast("100 Gb/s", &format!("{more}[scheme.dcqcn]\n{preset}")));
+        ready.config.text("scheme.params.echo").unwrap().to_string()
+    };
+    let [hpcc, paper, nvidia] = ["hpcc", "hpcc-paper", "nvidia"].map(|name| format!("preset = \"{name}\""));
+    let forbidden = format!("{PAIRS}[transport]\nack_every = 0\n");
+    for (more, preset, due) in [
+        (PAIRS, hpcc.as_str(), "acks"),
+        (PAIRS, &paper, "acks"),
+        (PAIRS, &nvidia, "marks"),
+        (PAIRS, "", "marks"),
+        (PAIRS, &format!("{hpcc}\necho = \"marks\""), "marks"),
+        (&forbidden, &hpcc, "marks"),
+        ("", &hpcc, "marks"),
+    ] {
+        assert_eq!(echo(more, preset), due, "{more}{preset}");
+    }
+    // Cuts come without CNPs, and the network acknowledges although nothing else asks for it.
+    let ready = only(&incast("100 Gb/s", &format!("{PAIRS}[scheme.dcqcn]\n{hpcc}")));
+    let spec = ready.settings.spec(&ready.built, 1, false);
+    assert_eq!(spec.transport.unwrap().ack_every, 1);
+    let out = run(&spec, &Options::default()).unwrap();
+    let counted = |name: &str| out.counters.iter().find(|c| c.0 == name).unwrap().1;
+    assert!(counted("cnps_sent") == 0 && counted("cuts") > 100, "{:?}", out.counters);
+}

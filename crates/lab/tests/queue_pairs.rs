@@ -16,7 +16,7 @@ impl Scheme for Wants {
         self.0
     }
     fn plan(&self) -> Plan {
-        Plan { acks: self.1, ..Plan::default() }
+        Plan { acks: self.1, initial_rate: self.1 != Acks::Optional, ..Plan::default() }
     }
 }
 

@@ -62,6 +62,7 @@ impl Planned {
         let reflect = gate(py, &self.reflect, self.reflect_probability)?;
         Ok(Plan {
             acks: cnsim_scheme_api::Acks::Optional,
+            initial_rate: false,
             limiter_scope: scope(self.per_host),
             built: if self.first_frame { Built::FirstFrame } else { Built::OnFeedback },
             reflect,

@@ -184,6 +184,8 @@ pub struct Plan {
     pub departures: bool,
     /// Whether reaction points need the acknowledgements that the network makes. A run without them is then an error.
     pub acks: Acks,
+    /// Whether its flows begin at the rate that a scenario may give ([`SourceSite::initial_rate`]). Without it such a rate is an error.
+    pub initial_rate: bool,
     /// Messages that the scheme sends periodically rather than in answer to a frame; for estimates of run time.
     pub speaks: Speaks,
 }

@@ -62,6 +62,24 @@ pub struct Preset {
     pub source: &'static str,
     /// The settings for hosts' links of this rate: (key, text). Other parameters keep their defaults.
     pub values: fn(Rate) -> Vec<(&'static str, String)>,
+    /// Further settings where the network acknowledges frames: (key, text).
+    pub acknowledged: &'static [(&'static str, &'static str)],
+}
+
+impl Preset {
+    /// All settings for hosts' links of this rate, where the network acknowledges frames or does not.
+    pub fn settings(&self, rate: Rate, acknowledged: bool) -> Vec<(&'static str, String)> {
+        let more = if acknowledged { self.acknowledged } else { &[] };
+        (self.values)(rate).into_iter().chain(more.iter().map(|(key, text)| (*key, (*text).into()))).collect()
+    }
+
+    /// The settings of [`Preset::acknowledged`] as a sentence; none where there are none.
+    pub fn where_acknowledged(&self) -> Option<String> {
+        let all: Vec<String> =
+            self.acknowledged.iter().map(|(key, text)| format!("`{key} = {text}`")).collect();
+        (!all.is_empty())
+            .then(|| format!("Where the network acknowledges frames (queue pairs), also {}.", all.join(", ")))
+    }
 }
 
 /// Sets (key, text) pairs over the defaults and builds the scheme.

@@ -45,7 +45,8 @@
 //!   accounts (the paper of 2016 too). `windows`: at most one CNP in each interval of a free-running clock, as the fluid model
 //!   counts. `window-end`: the same, sent at the end of the interval, as in the authors' simulator.
 //! * `echo = marks`: CNPs are messages. `acks`: there are none, and each acknowledgement with a mark is a CNP, as in HPCC's simulator.
-//!   The scenario must have acknowledgements. `frames`: the scheme itself answers each frame, in any scenario.
+//!   The scenario must have acknowledgements. `frames`: the scheme itself answers each frame, in any scenario. The presets `hpcc` and
+//!   `hpcc-paper` set `acks` where the network acknowledges frames, so that they are that simulator in both kinds of network.
 //! * `alpha_update = on-cnp`: a CNP raises alpha at once, each whole period of silence lowers it. `periodic` checks once per
 //!   period whether a CNP came.
 //! * `cut_order = cut-first`, as Eq. 1 is printed; the authors' simulator raises alpha first.

@@ -12,23 +12,30 @@ pub(crate) const PRESETS: [Preset; 4] = [
         name: "hpcc",
         source: "the simulator of HPCC (alibaba-edu/High-Precision-Congestion-Control 9f4be2a), which sets ramp and steps by the speed of the NIC",
         values: hpcc,
+        acknowledged: &MARKS_ON_ACKS,
     },
     Preset {
         name: "hpcc-paper",
         source: "the simulator of HPCC with the clocks of the paper: its `dcqcn_paper`, else as `hpcc`",
         values: hpcc_paper,
+        acknowledged: &MARKS_ON_ACKS,
     },
     Preset {
         name: "nvidia",
         source: "defaults of NVIDIA's NICs (DOCA 3.4, \"DCQCN CC parameters\"); the ramp, which is the switch's, is that of `hpcc`",
         values: nvidia,
+        acknowledged: &[],
     },
     Preset {
         name: "paper",
         source: "Y. Zhu et al., SIGCOMM 2015, for 40 Gb/s: the defaults",
         values: |_| Vec::new(),
+        acknowledged: &[],
     },
 ];
+
+/// HPCC's simulator sends no CNPs: each acknowledgement returns the mark of its frame (`rdma-hw.cc`).
+const MARKS_ON_ACKS: [(&str, &str); 1] = [("echo", "acks")];
 
 type Values = Vec<(&'static str, String)>;
 

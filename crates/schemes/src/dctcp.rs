@@ -119,6 +119,7 @@ const PRESETS: [Preset; 1] = [Preset {
         ];
         own.to_vec()
     },
+    acknowledged: &[],
 }];
 
 /// The step by which a port of this rate marks.

@@ -111,6 +111,7 @@ const PRESETS: [Preset; 1] = [Preset {
         ];
         own.to_vec()
     },
+    acknowledged: &[],
 }];
 
 /// Units of a quantised record: bytes sent, bytes queued.

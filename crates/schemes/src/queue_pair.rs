@@ -4,9 +4,9 @@ use cnsim_scheme_api::{
     Acks, Built, Bytes, CongestionPoint, Plan, PointControl, Queue, Ramp, Rate, Scope, SourceSite, Time,
 };
 
-/// The plan of a scheme with a limiter for each queue pair, built as it begins.
+/// The plan of a scheme with a limiter for each queue pair, built as it begins; it may begin at a rate of the scenario.
 pub(crate) fn plan(acks: Acks) -> Plan {
-    Plan { limiter_scope: Scope::Flow, built: Built::FirstFrame, acks, ..Plan::default() }
+    Plan { limiter_scope: Scope::Flow, built: Built::FirstFrame, acks, initial_rate: true, ..Plan::default() }
 }
 
 /// The rate at which a flow begins: that of the scenario, else the line rate.

@@ -113,6 +113,7 @@ const PRESETS: [Preset; 1] = [Preset {
         ];
         own.to_vec()
     },
+    acknowledged: &[],
 }];
 
 /// What happens between the two thresholds.

@@ -271,6 +271,9 @@ fn presets(page: &mut String, entry: &Registration) {
             }
             let _ = writeln!(page, "| `{key}` | {text} | {} | {} |", middle[i].1, fast[i].1);
         }
+        if let Some(more) = p.where_acknowledged() {
+            let _ = writeln!(page, "\n{more}");
+        }
     }
 }
 

@@ -52,12 +52,13 @@ fn misfit(entry: &Registration, rate: Rate, set: &[Setting<'_>]) -> Option<Strin
 
 impl Scenario {
     /// Builds a scheme from `scheme.params` (those it knows) and `scheme.NAME` (all), with a note where its defaults do not fit.
-    /// A preset takes the rate of the hosts' links.
+    /// A preset takes the rate of the hosts' links, and whether the network acknowledges frames where the scheme asks for it.
     pub(super) fn scheme(
         &self,
         flat: &Flat,
         name: &str,
         rate: Option<Rate>,
+        acknowledged: bool,
         problems: &mut Vec<Problem>,
     ) -> Option<(Configured, Option<String>)> {
         let entry = self.registry.find(name)?;
@@ -73,8 +74,9 @@ impl Scenario {
                 ));
                 return None;
             };
-            let values = (preset.values)(rate?);
-            pairs.extend(values.into_iter().map(|(key, text)| (key.to_string(), text)));
+            pairs.extend(
+                preset.settings(rate?, acknowledged).into_iter().map(|(key, text)| (key.to_string(), text)),
+            );
         }
         let own = found.iter().filter(|s| s.key != PRESET || !entry.reads(PRESET));
         pairs.extend(own.map(|s| (s.key.to_string(), s.text.clone())));

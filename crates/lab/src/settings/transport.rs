@@ -15,8 +15,6 @@ pub(crate) struct Steered<'a> {
     pub(crate) name: &'a str,
     /// Its needs; those of no scheme where it could not be built.
     pub(crate) plan: Plan,
-    /// Does it take the rate at which a flow begins from the scenario?
-    pub(crate) begins: bool,
 }
 
 /// Queue pairs of a run.
@@ -28,6 +26,11 @@ pub(crate) struct QueuePairs {
     pub(crate) completed: Completed,
     /// What they change of the flows.
     pub(crate) flows: Paired,
+}
+
+/// May the network acknowledge frames, if the scheme asks for it: there are queue pairs, and `ack_every` does not forbid it.
+pub(super) fn may_acknowledge(r: &mut Reader<'_>, queues: Queues) -> bool {
+    queues == Queues::PerFlow && r.integer_or("transport.ack_every") != Some(0)
 }
 
 impl QueuePairs {
@@ -100,7 +103,7 @@ impl QueuePairs {
             ack_length += r.bytes("transport.ack_telemetry");
         }
         let spec = TransportSpec { reliability, ack_every, ack_class, ack_length, window };
-        Some(Self { spec, completed, flows: Paired { telemetry, begins: scheme.begins } })
+        Some(Self { spec, completed, flows: Paired { telemetry, begins: scheme.plan.initial_rate } })
     }
 
     /// Refuses frames that do not fit: larger than possible with telemetry, or than the window.
