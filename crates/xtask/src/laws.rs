@@ -10,6 +10,22 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     ("which data frames wake a congestion point", "crates/scheme-api/src/point.rs", &["Gate::Tagged =>"]),
     ("whether a ramp marks", "crates/scheme-api/src/ramp.rs", &["p > 0.0 && draws.chance(p)"]),
     ("which frames a memory admits", "crates/fabric/src/model/memory.rs", &["Err(Refusal::"]),
+    (
+        "a frame is stored or lost, and then the congestion point looks",
+        "crates/fabric/src/model/storing.rs",
+        &["memory.admits(", "self.look(out, &frame"],
+    ),
+    (
+        "which frames are lost, and which control is discarded",
+        "crates/fabric/src/model/management.rs",
+        &["books.discarded += 1"],
+    ),
+    (
+        "from which occupancy on a memory's order of events matters",
+        "crates/fabric/src/model/memory.rs",
+        &["self.limits.pool", "self.limits.output", "watermarks.high.min("],
+    ),
+    ("which bytes a ramp reads", "crates/fabric/src/model/point.rs", &["RampAt::Departure =>"]),
     ("the partition of a frame's memory", "crates/fabric/src/spec.rs", &["Organisation::Crosspoint =>"]),
     (
         "when XOFF begins and ends",
@@ -225,6 +241,10 @@ mod tests {
             "rest.min(bytes.max(SMALLEST.into()))",
             "self.next_place = 1 % (self.limiters.places.len() + 1);",
             "stored.tag = view.tag.pack();",
+            "let admitted = self.mmu.memory.admits(out, usize::from(frame.input), frame.len, port.queued);",
+            "self.management.books.discarded += 1;",
+            "let limit = if shared { self.limits.pool } else { self.limits.output };",
+            "let behind = match at { RampAt::Departure => queued - u64::from(len), RampAt::Arrival => queued };",
             "if let (ReflectGate::ReturnTags(counter), Tag::RateDiscovery(rate)) = (gate, tag) {",
         ] {
             let texts = [("crates/fabric/src/fast/host.rs".to_string(), line.to_string())];

@@ -20,8 +20,7 @@ pub(crate) struct Mmu {
     off: Vec<usize>,
     /// Each cell is emptied by one output port only.
     private: bool,
-    /// Most bytes in the pool from which neither it nor a cell that several outputs empty could reach a threshold within a window.
-    /// Below 0: a window could fill it.
+    /// [`Memory::calm_pool`] of a window.
     roomy: i64,
     /// Largest occupancy of a cell at which nothing must be looked at as bytes come or go.
     calm: u32,
@@ -33,16 +32,11 @@ pub(crate) struct Mmu {
 impl Mmu {
     /// Around a memory whose inputs take in no more than `margin` bytes in a window.
     pub(crate) fn new(memory: Memory, margin: u64) -> Self {
-        let Memory { layout, limits, watermarks, .. } = &memory;
+        let layout = &memory.layout;
         let private = layout.step.0 > 0;
-        let all = margin.saturating_mul(layout.inputs as u64 - 1);
-        let per_cell = if layout.cells == 1 { all } else { margin };
-        let room = |most: u64, taken: u64| i128::from(most) - i128::from(taken);
-        let shared = if private { u64::MAX } else { watermarks.high.min(limits.cell) };
-        let roomy = room(limits.pool, all).min(room(shared, per_cell)).clamp(-1, i64::MAX.into()) as i64;
         let calm = memory.calm_cell().min(u64::from(u32::MAX)) as u32;
         let small = (private && layout.step.1 > 0).then_some(calm.into());
-        Self { private, roomy, calm, small, off: Vec::new(), memory }
+        Self { private, roomy: memory.calm_pool(margin), calm, small, off: Vec::new(), memory }
     }
 
     /// Stores a frame of `len` bytes, which is `counted` in its cell or not, if that can have no consequence; false if it may have
@@ -123,15 +117,6 @@ impl Mmu {
     #[inline]
     pub(crate) fn unsettled(&self) -> bool {
         self.memory.off_count > 0 || self.is_crowded()
-    }
-
-    /// Does no PAUSE begin or end, and no departure at one port matter at another, while each input takes in so many bytes, and all
-    /// together so many?
-    pub(crate) fn stays_quiet(&self, an_input: u64, all: u64) -> bool {
-        let Memory { layout, limits, watermarks, pool, .. } = &self.memory;
-        // Where inputs have cells of their own, one takes in what its input does. In XOFF a cell is above the low watermark.
-        let cell = pool + if layout.step.1 > 0 { an_input } else { all };
-        !watermarks.keep_xoff(cell) && (self.private || cell <= limits.cell) && pool + all <= limits.pool
     }
 
     /// Those of so many outputs whose departures can.

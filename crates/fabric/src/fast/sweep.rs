@@ -299,11 +299,11 @@ impl Port {
                 return false;
             }
             let len = frame.len;
-            let (behind, ready) = (self.queued - u64::from(len), done + self.delay);
-            if behind > self.mark_from
+            let ready = done + self.delay;
+            if self.queued > self.mark_from
                 && frame.is_data()
                 && self.may_mark(start)
-                && leaves_marked(&mut self.point, &self.data, behind, start)
+                && leaves_marked(&mut self.point, &self.data, (self.queued, len), start)
             {
                 let mut marked = *frame;
                 marked.set_marked(true);

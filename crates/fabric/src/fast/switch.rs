@@ -17,7 +17,7 @@ use crate::check::{Books, Ledger, broken};
 use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, NO_EVENT, Ring, order};
 use crate::fast::mmu::Mmu;
 use crate::fast::wires::Wires;
-use crate::model::{Management, Memory, Moment, Packet, Pause, Point, Verb, count_down};
+use crate::model::{Management, Memory, Moment, Packet, Pause, Point, Storing, Verb};
 use crate::net::Net;
 use crate::spec::{RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;
@@ -135,7 +135,7 @@ impl Switch {
     /// Will it send nothing but data within a time from where it stands, and its ports go on alone, whatever data arrives?
     pub(crate) fn stays_quiet(&self, within: u64, net: &Net) -> bool {
         let bytes = self.fastest.bytes(within) * net.slack + u64::from(net.mtu);
-        self.mmu.stays_quiet(bytes, bytes * self.linked as u64)
+        self.mmu.memory.stays_quiet(bytes, bytes * self.linked as u64)
             && self.ports.iter().take(self.linked).all(|p| p.point.is_none() && p.pause_out.is_empty())
     }
 
@@ -206,23 +206,11 @@ impl Switch {
         }
     }
 
-    /// A data frame for output `out`.
-    pub(crate) fn data(&mut self, out: usize, mut frame: Frame, net: &Net, wires: &mut Wires) {
+    /// A frame for the data of output `out`.
+    pub(crate) fn data(&mut self, out: usize, frame: Frame, net: &Net, wires: &mut Wires) {
         self.touch(out, self.now, wires);
         self.count_cells(out, frame.len);
-        let port = &self.ports[out];
-        let admitted = self.mmu.memory.admits(out, usize::from(frame.input), frame.len, port.queued);
-        match admitted {
-            Ok(()) => self.enqueue(out, &mut frame, wires),
-            Err(why) => {
-                let (why, at) = ((why, self.mmu.memory.is_lossless()), Moment { now: self.now, net });
-                self.management.refuse(out, &frame.header(), why, &mut self.ports[out].out, at);
-            }
-        }
-        let (port, dropped) = (&mut self.ports[out], admitted.is_err());
-        if Point::counts(port.point.as_deref(), dropped) && count_down(&mut port.countdown, frame.len) {
-            self.sample(out, frame, dropped, ToCome::default(), net);
-        }
+        self.store(out, frame, &mut (net, wires));
     }
 
     /// The transmission in progress ends, at its own time.
@@ -251,12 +239,13 @@ impl Switch {
             }
             Kind::Data | Kind::InBand => {
                 port.note_peak(self.now);
+                let queue = (port.queued, frame.len);
+                if kind == Kind::Data && leaves_marked(&mut port.point, &port.data, queue, port.began) {
+                    frame.set_marked(true);
+                }
                 port.queued -= u64::from(frame.len);
                 port.departed += u64::from(frame.len);
                 port.frames_departed += 1;
-                if kind == Kind::Data && leaves_marked(&mut port.point, &port.data, port.queued, port.began) {
-                    frame.set_marked(true);
-                }
                 let launched = std::mem::take(&mut port.launched);
                 let change =
                     self.mmu.change(port.has_cells, p, usize::from(frame.input), -i32::from(frame.len));

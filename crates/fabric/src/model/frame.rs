@@ -2,6 +2,7 @@
 //!
 //! This is the frame as the laws see it. On the wires of the fast engine it is packed into 24 bytes.
 
+use crate::check::broken;
 use crate::net::Net;
 use crate::spec::{ControlTransport, SMALLEST};
 use cnsim_scheme_api::{Bytes, Feedback, FlowId, FrameView, NodeId, PointId, Probe, Tag};
@@ -18,6 +19,11 @@ pub(crate) enum Lane {
 }
 
 impl Lane {
+    /// The class of a lane of data.
+    pub(crate) fn class(self) -> usize {
+        let Lane::Data(class) = self else { broken("this lane has no class") };
+        class.into()
+    }
     /// The lane of a message that takes links.
     pub(crate) fn of_message(transport: ControlTransport) -> Self {
         if transport == ControlTransport::InBand { MANAGED } else { Lane::Control }
@@ -192,6 +198,14 @@ impl Frame {
     /// XOFF or XON.
     pub(crate) fn pause(pause: Pause) -> Self {
         Self { len: SMALLEST, lane: Lane::Pause, input: 0, body: Body::Pause(pause) }
+    }
+    /// The number of the telemetry that it carries or brings; 0 for none.
+    pub(crate) fn record(&self) -> u32 {
+        match &self.body {
+            Body::Data(data) => data.record,
+            Body::Control(control) => control.record(),
+            Body::Pause(_) => 0,
+        }
     }
     /// Its header, if it is data.
     pub(crate) fn as_data(&self) -> Option<&Data> {

@@ -8,6 +8,7 @@ use super::memory::Refusal;
 use super::pause::Paused;
 use super::point::{Point, Verb};
 use super::record::QueueSeries;
+use super::storing::Loss;
 use crate::check::{Books, ControlBooks, Failure, Hash, Ledger, Own, Stopped, Who};
 use crate::net::{Link, Net};
 use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
@@ -233,15 +234,19 @@ impl Management {
         Some((self.pause_transport == PauseTransport::Wire).then_some(link))
     }
 
-    /// A data frame is dropped at an output. `lossless`: PAUSE was to prevent that its memory is full.
+    /// A frame is lost at an output: data, or control that was to wait among it.
     pub(crate) fn refuse(
         &mut self,
         out: usize,
-        data: &Data,
-        (why, lossless): (Refusal, bool),
+        data: Option<&Data>,
+        (why, lossless): Loss,
         result: &mut PortOutcome,
         at: Moment<'_>,
     ) {
+        let Some(data) = data else {
+            self.books.discarded += 1;
+            return;
+        };
         match why {
             Refusal::OutputLimit => result.dropped_by_limit += 1,
             Refusal::Partition => {

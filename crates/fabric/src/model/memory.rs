@@ -23,8 +23,8 @@ pub(crate) struct Memory {
     pub(crate) cells: Vec<u32>,
     /// Bytes in all of them.
     pub(crate) pool: u64,
-    pub(crate) limits: Limits,
-    pub(crate) watermarks: Watermarks,
+    limits: Limits,
+    watermarks: Watermarks,
     /// Domains in XOFF.
     off: Vec<bool>,
     pub(crate) off_count: u32,
@@ -56,6 +56,31 @@ impl Memory {
     /// Up to so many bytes a cell takes more, and keeps no domain in XOFF: nothing follows as bytes come or go.
     pub(crate) fn calm_cell(&self) -> u64 {
         self.watermarks.low.min(self.limits.cell)
+    }
+
+    /// Up to so many bytes a queue takes more, if its memory does.
+    pub(crate) fn calm_queue(&self) -> u64 {
+        self.limits.output
+    }
+
+    /// Up to so many bytes in all cells, neither they nor a cell that several outputs empty come to a threshold while each input takes
+    /// in `margin` bytes. Below 0: they may with none.
+    pub(crate) fn calm_pool(&self, margin: u64) -> i64 {
+        let all = margin.saturating_mul(self.layout.inputs as u64 - 1);
+        let a_cell = if self.layout.cells == 1 { all } else { margin };
+        let several =
+            if self.layout.step.0 > 0 { u64::MAX } else { self.watermarks.high.min(self.limits.cell) };
+        let room = |most: u64, taken: u64| i128::from(most) - i128::from(taken);
+        room(self.limits.pool, all).min(room(several, a_cell)).clamp(-1, i64::MAX.into()) as i64
+    }
+
+    /// Does no PAUSE begin or end, and no departure at one output matter at another, while each input takes in so many bytes, and all
+    /// together so many?
+    pub(crate) fn stays_quiet(&self, an_input: u64, all: u64) -> bool {
+        // Where inputs have cells of their own, one takes in what its input does. In XOFF a cell is above the low watermark.
+        let cell = self.pool + if self.layout.step.1 > 0 { an_input } else { all };
+        let roomy = self.layout.step.0 > 0 || cell <= self.limits.cell;
+        roomy && !self.watermarks.keep_xoff(cell) && self.pool + all <= self.limits.pool
     }
 
     /// May a frame of `len` bytes be stored, with so many bytes queued for its output?

@@ -145,9 +145,14 @@ impl Point {
         self.state.advertised.map(|rate| Tag::RateDiscovery(rate).pack())
     }
 
-    /// Does the ramp mark a frame that arrives or departs (`at`), with a queue of `len` bytes?
+    /// Does the ramp mark a frame of `len` bytes that arrives or departs (`at`), with which its queue has so many bytes? As the frame
+    /// departs, those behind it count.
     #[inline]
-    pub(crate) fn marks(&mut self, at: RampAt, len: u64) -> bool {
-        self.state.ramp.filter(|r| r.at == at).is_some_and(|r| r.marks(len, &mut self.draws))
+    pub(crate) fn marks(&mut self, at: RampAt, queued: u64, len: u16) -> bool {
+        let bytes = match at {
+            RampAt::Arrival => queued,
+            RampAt::Departure => queued - u64::from(len),
+        };
+        self.state.ramp.filter(|r| r.at == at).is_some_and(|r| r.marks(bytes, &mut self.draws))
     }
 }

@@ -6,11 +6,12 @@
 use super::agenda::{Event, Kind, Turn};
 use super::frame::{Body, Control, Frame, Lane, MANAGED, Pause, Says, flow_of, lowered};
 use super::management::Management;
-use super::memory::{Memory, Refusal};
+use super::memory::Memory;
 use super::packet::Packet;
 use super::pause::{Paused, Signal};
 use super::point::{Point, Verb, view};
 use super::port::{Lanes, Transmitter};
+use super::storing::{Loss, Place, Storing};
 use crate::check::{Books, Ledger, Stopped};
 use crate::net::Net;
 use crate::outcome::PortOutcome;
@@ -178,53 +179,11 @@ impl Switch {
                 let index = self.management.index(turn.net);
                 let flow = flow_of(data.src, data.dst, turn.net.hosts).0;
                 let out = turn.net.route(index, data.dst, flow, data.number, &mut self.next_path);
-                self.store(usize::from(out), frame, turn);
+                self.store(out.into(), frame, turn);
             }
             Body::Control(control) => self.forward(frame, control, turn),
         }
         self.plan(turn);
-    }
-
-    /// A data frame for an output: it is stored or dropped, and the congestion point may look at it.
-    fn store(&mut self, out: usize, frame: Frame, turn: &mut Turn<'_>) {
-        let (Body::Data(data), Lane::Data(class)) = (frame.body, frame.lane) else { return };
-        let admitted = self.admits(out, &frame, class);
-        match admitted {
-            Ok(()) => self.enqueue(out, frame, class, turn),
-            Err(why) => {
-                let why = (why, self.memory[usize::from(class)].is_lossless());
-                let result = &mut self.outputs[out].result;
-                self.management.refuse(out, &data, why, result, turn.moment());
-                turn.records.close(data.record);
-            }
-        }
-        let Some(point) = self.outputs[out].point.as_mut().filter(|_| frame.lane == MANAGED) else { return };
-        let dropped = admitted.is_err();
-        if point.looks_at(data.tag.0 != 0, dropped, frame.len) {
-            self.sample(out, &frame, dropped, turn);
-        }
-    }
-
-    /// May a frame be stored?
-    fn admits(&self, out: usize, frame: &Frame, class: u8) -> Result<(), Refusal> {
-        let (input, class) = (usize::from(frame.input), usize::from(class));
-        self.memory[class].admits(out, input, frame.len, self.outputs[out].data[class].bytes)
-    }
-
-    /// Puts an admitted frame of a data class into its queue.
-    fn enqueue(&mut self, out: usize, mut frame: Frame, class: u8, turn: &mut Turn<'_>) {
-        let memory = &mut self.memory[usize::from(class)];
-        let signals = memory.change(out, usize::from(frame.input), frame.len.into());
-        let output = &mut self.outputs[out];
-        let queue = &mut output.data[usize::from(class)];
-        queue.bytes += u64::from(frame.len);
-        if let (Body::Data(data), Some(point), MANAGED) = (&mut frame.body, &mut output.point, frame.lane) {
-            data.marked |= point.marks(RampAt::Arrival, queue.bytes);
-        }
-        queue.frames.push_back(frame);
-        output.result.queue_max = output.result.queue_max.max(output.queued());
-        output.port.plan_start(turn);
-        signals.into_iter().for_each(|signal| self.signal(signal, class, turn));
     }
 
     /// Sends XOFF or XON of a class.
@@ -262,9 +221,9 @@ impl Switch {
             {
                 data.record = turn.records.push(data.record, output.hop(frame.len, turn.now));
             }
-            let behind = output.data.first().map_or(0, |q| q.bytes) - u64::from(frame.len);
+            let queued = output.data.first().map_or(0, |q| q.bytes);
             if let (Body::Data(data), Some(point)) = (&mut frame.body, &mut output.point) {
-                data.marked |= point.marks(RampAt::Departure, behind);
+                data.marked |= point.marks(RampAt::Departure, queued, frame.len);
             }
         }
         self.outputs[out].port.start(frame, turn);
@@ -355,15 +314,8 @@ impl Switch {
 
     /// Queues a control frame at an output: at priority, or among the data if there is room.
     fn queue_control(&mut self, out: usize, frame: Frame, turn: &mut Turn<'_>) {
-        if let (Lane::Data(class), Body::Control(control)) = (frame.lane, &frame.body) {
-            match self.admits(out, &frame, class) {
-                Ok(()) => self.enqueue(out, frame, class, turn),
-                Err(_) => {
-                    self.management.books.discarded += 1;
-                    turn.records.close(control.record());
-                }
-            }
-            return;
+        if let Lane::Data(_) = frame.lane {
+            return self.store(out, frame, turn);
         }
         let output = &mut self.outputs[out];
         output.control_queued += u64::from(frame.len);
@@ -386,5 +338,44 @@ impl Switch {
         let ports = self.outputs.iter().enumerate();
         let ports = ports.map(|(i, o)| (&o.result, &o.port.paused[..], o.queued(), o.stopped(i)));
         self.management.close(ports, inside, net)
+    }
+}
+
+impl Storing<Turn<'_>> for Switch {
+    type Frame = Frame;
+
+    fn place(&self, out: usize, frame: &Frame) -> Place<'_> {
+        let class = frame.lane.class();
+        let (memory, queued) = (&self.memory[class], self.outputs[out].data[class].bytes);
+        Place { memory, queued, input: frame.input, len: frame.len }
+    }
+
+    fn enqueue(&mut self, out: usize, frame: &mut Frame, turn: &mut Turn<'_>) {
+        let class = frame.lane.class();
+        let signals = self.memory[class].change(out, usize::from(frame.input), frame.len.into());
+        let output = &mut self.outputs[out];
+        let queue = &mut output.data[class];
+        queue.bytes += u64::from(frame.len);
+        if let (Body::Data(data), Some(point), MANAGED) = (&mut frame.body, &mut output.point, frame.lane) {
+            data.marked |= point.marks(RampAt::Arrival, queue.bytes, frame.len);
+        }
+        queue.frames.push_back(*frame);
+        output.result.queue_max = output.result.queue_max.max(output.queued());
+        output.port.plan_start(turn);
+        signals.into_iter().for_each(|signal| self.signal(signal, class as u8, turn));
+    }
+
+    fn lose(&mut self, out: usize, frame: &Frame, why: Loss, turn: &mut Turn<'_>) {
+        let result = &mut self.outputs[out].result;
+        self.management.refuse(out, frame.as_data(), why, result, turn.moment());
+        turn.records.close(frame.record());
+    }
+
+    fn look(&mut self, out: usize, frame: &Frame, dropped: bool, turn: &mut Turn<'_>) {
+        let (Body::Data(data), MANAGED) = (frame.body, frame.lane) else { return };
+        let point = self.outputs[out].point.as_mut();
+        if point.is_some_and(|p| p.looks_at(data.tag.0 != 0, dropped, frame.len)) {
+            self.sample(out, frame, dropped, turn);
+        }
     }
 }

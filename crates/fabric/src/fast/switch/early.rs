@@ -87,10 +87,11 @@ impl Switch {
         self.touch(p, now, wires);
         let port = &mut self.ports[p];
         let to_come = port.last_of(behind);
-        let marked = port.marks_arrival(port.queued - to_come.bytes_to_come);
         let Some(Entry { frame, .. }) = port.data.entries_mut().iter_mut().nth_back(behind) else {
             broken("a frame that was stored is gone")
         };
+        let queued = port.queued - to_come.bytes_to_come;
+        let marked = port.point.as_mut().is_some_and(|p| p.marks(RampAt::Arrival, queued, frame.len));
         frame.set_marked(frame.is_marked() | marked);
         if port.countdown + to_come.data_to_come as i64 <= 0 {
             let frame = *frame;

@@ -75,7 +75,7 @@ impl Switch {
         let way = way.after_point(|out| frame.is_probe() && self.probed(out, &frame, net, wires));
         for out in way.outputs(net, self.management.id, frame.input) {
             wires.bodies.share(&frame);
-            self.queue_message(out, frame, wires);
+            self.queue_message(out, frame, net, wires);
         }
         wires.bodies.release(&frame);
     }
@@ -96,16 +96,9 @@ impl Switch {
         ended
     }
 
-    pub(super) fn queue_message(&mut self, out: usize, mut frame: Frame, wires: &mut Wires) {
+    fn queue_message(&mut self, out: usize, frame: Frame, net: &Net, wires: &mut Wires) {
         if frame.kind() == Kind::InBand {
-            self.touch(out, self.now, wires);
-            self.count_cells(out, frame.len);
-            let queued = self.ports[out].queued;
-            if self.mmu.memory.admits(out, frame.input.into(), frame.len, queued).is_err() {
-                self.management.books.discarded += 1;
-                return wires.bodies.release(&frame);
-            }
-            return self.enqueue(out, &mut frame, wires);
+            return self.data(out, frame, net, wires);
         }
         self.place_control(out, self.now, &frame);
         self.outdate(out);

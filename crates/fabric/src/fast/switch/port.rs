@@ -38,7 +38,7 @@ pub(crate) struct Port {
     pub(crate) has_cells: bool,
     /// Frames that must stand behind one, at least, for the ramp at departure to mark it: fewer hold no more than its low end.
     pub(crate) mark_behind: u16,
-    /// A departure may be marked where more than this is queued.
+    /// A departure may be marked where more than this is queued, the frame itself among it.
     pub(crate) mark_from: u64,
     /// Bytes sent that were queued: data and control.
     pub(crate) departed: u64,
@@ -96,14 +96,19 @@ impl ToCome {
     }
 }
 
-/// Does the ramp at departure mark a frame whose transmission began at `began`? What had arrived behind it by then counts, of
-/// the `queued` bytes that are stored behind it. The frame itself may stand in the queue or not.
+/// Does the ramp at departure mark a frame of `len` bytes whose transmission began at `began`? What had arrived by then counts, of
+/// the `queued` bytes that are stored, its own among them. The frame itself may stand in the queue or not.
 #[inline(never)]
-pub(crate) fn leaves_marked(point: &mut Option<Box<Point>>, data: &Ring, queued: u64, began: u64) -> bool {
+pub(crate) fn leaves_marked(
+    point: &mut Option<Box<Point>>,
+    data: &Ring,
+    (queued, len): (u64, u16),
+    began: u64,
+) -> bool {
     let departure = |p: &&mut Box<Point>| p.state.ramp.is_some_and(|r| r.at == RampAt::Departure);
     let Some(point) = point.as_mut().filter(departure).filter(|p| p.decided != began) else { return false };
     let later = data.entries().iter().rev().take_while(|e| e.ready > began);
-    point.marks(RampAt::Departure, queued - later.map(|e| u64::from(e.frame.len)).sum::<u64>())
+    point.marks(RampAt::Departure, queued - later.map(|e| u64::from(e.frame.len)).sum::<u64>(), len)
 }
 
 impl Port {
@@ -203,9 +208,9 @@ impl Port {
     pub(super) fn decide_mark(&mut self, before: Option<Ramp>) {
         let (Some(point), Some(first)) = (&mut self.point, self.data.front()) else { return };
         let ramp = std::mem::replace(&mut point.state.ramp, before);
-        let behind = self.queued - u64::from(first.frame.len);
         // What stands on its wire already met no ramp.
-        let marked = leaves_marked(&mut self.point, &self.data, behind, self.began);
+        let queue = (self.queued, first.frame.len);
+        let marked = leaves_marked(&mut self.point, &self.data, queue, self.began);
         if let Some(point) = &mut self.point {
             (point.state.ramp, point.decided) = (ramp, self.began);
         }
@@ -225,12 +230,6 @@ impl Port {
         self.mark_from = self.ramp_low(RampAt::Departure);
         let behind = self.mark_from / u64::from(net.mtu.max(CONTROL)) + 1;
         self.mark_behind = behind.min(u64::from(u16::MAX)) as u16;
-    }
-
-    /// Does the ramp at arrival mark a frame with which the queue is so long?
-    #[inline]
-    pub(super) fn marks_arrival(&mut self, queued: u64) -> bool {
-        self.point.as_mut().is_some_and(|p| p.marks(RampAt::Arrival, queued))
     }
 
     /// Can it be that the ramp at departure marks the first frame or one behind it, the last of which begins to leave at `began`?

@@ -5,28 +5,54 @@
 //! * Bench row: w2.
 //! * Marks: CalmWindow.
 
-use super::Switch;
+use super::{Switch, ToCome};
 use crate::fast::frame::{Entry, Frame, Kind, NEVER};
 use crate::fast::mmu::Change;
 use crate::fast::wires::Wires;
-use crate::model::count_down;
+use crate::model::{Loss, Moment, Place, Point, Storing, count_down};
+use crate::net::Net;
 use cnsim_scheme_api::RampAt;
 
-impl Switch {
-    /// Puts an admitted frame of the data class into its queue.
-    pub(super) fn enqueue(&mut self, out: usize, frame: &mut Frame, wires: &mut Wires) {
+impl<'a> Storing<(&'a Net, &'a mut Wires)> for Switch {
+    type Frame = Frame;
+
+    fn place(&self, out: usize, frame: &Frame) -> Place<'_> {
+        Place { memory: &self.mmu.memory, queued: self.ports[out].queued, input: frame.input, len: frame.len }
+    }
+
+    fn lose(&mut self, out: usize, frame: &Frame, why: Loss, (net, wires): &mut (&Net, &mut Wires)) {
+        let at = Moment { now: self.now, net };
+        let data = frame.is_data().then(|| frame.header());
+        self.management.refuse(out, data.as_ref(), why, &mut self.ports[out].out, at);
+        wires.bodies.release(frame);
+    }
+
+    fn look(&mut self, out: usize, frame: &Frame, dropped: bool, (net, _): &mut (&Net, &mut Wires)) {
+        let port = &mut self.ports[out];
+        if frame.is_data()
+            && Point::counts(port.point.as_deref(), dropped)
+            && count_down(&mut port.countdown, frame.len)
+        {
+            self.sample(out, *frame, dropped, ToCome::default(), net);
+        }
+    }
+
+    fn enqueue(&mut self, out: usize, frame: &mut Frame, (_, wires): &mut (&Net, &mut Wires)) {
         let port = &mut self.ports[out];
         let change = self.mmu.change(port.has_cells, out, usize::from(frame.input), frame.len.into());
         port.queued += u64::from(frame.len);
         port.in_band += u64::from(!frame.is_data());
-        if frame.is_data() && port.marks_arrival(port.queued) {
+        let point = port.point.as_mut().filter(|_| frame.is_data());
+        if point.is_some_and(|p| p.marks(RampAt::Arrival, port.queued, frame.len)) {
             frame.set_marked(true);
         }
         port.data.push_back(&Entry { ready: self.now, frame: *frame });
         self.outdate(out);
         self.signal(change, wires);
     }
+}
 
+impl Switch {
     /// Before a frame of `len` bytes is admitted: if the queue may grow too long with it for its cells to be left
     /// uncounted, they are counted from now on.
     #[inline]
@@ -48,7 +74,7 @@ impl Switch {
     pub(super) fn note_calm(&mut self, out: usize) {
         let port = &mut self.ports[out];
         let small = self.mmu.small.filter(|_| !port.has_cells).unwrap_or(NEVER);
-        port.calm_up_to = self.mmu.memory.limits.output.min(port.ramp_low(RampAt::Arrival)).min(small);
+        port.calm_up_to = self.mmu.memory.calm_queue().min(port.ramp_low(RampAt::Arrival)).min(small);
     }
 
     /// Stores a data frame that arrives at `entry.ready` without bringing its port up to date, where nothing depends on that: the
