@@ -29,6 +29,7 @@ mod experiment;
 mod explain;
 mod find;
 mod fit;
+mod headroom;
 mod housekeeping;
 mod import;
 mod look;
@@ -199,23 +200,7 @@ enum Verb {
     /// Write a commented scenario to standard output: every key, or with --topology a short one.
     New(start::NewArgs),
     /// Compute the PAUSE headroom of a link: the bytes that can still arrive after XOFF.
-    Headroom {
-        /// Rate of the link.
-        #[arg(long, default_value = "10 Gb/s")]
-        rate: String,
-        /// Length of the cable: 30m, 2km or a number of metres (5 ns a metre).
-        #[arg(long, default_value = "100m")]
-        length: String,
-        /// Length of the largest frame.
-        #[arg(long, default_value = "1500 B")]
-        mtu: String,
-        /// Processing delay at an end.
-        #[arg(long, default_value = "1 us")]
-        processing: String,
-        /// Print the answer as JSON.
-        #[arg(long)]
-        json: bool,
-    },
+    Headroom(headroom::HeadroomArgs),
     /// Measure the simulator's speed.
     Bench {
         /// Rows to measure [default: all].
@@ -534,9 +519,7 @@ pub fn program(registry: Registry, args: impl IntoIterator<Item = impl Into<OsSt
         Verb::Check { file, sets, json: true } => answer::check(&file, &sets, common),
         Verb::Check { file, sets, .. } => tell::check(&file, &sets, common),
         Verb::New(args) => start::new(&args),
-        Verb::Headroom { rate, length, mtu, processing, json } => {
-            tell::headroom(&rate, &length, &mtu, &processing, json)
-        }
+        Verb::Headroom(args) => headroom::headroom(&args),
         Verb::Bench { rows, schemes: true, rounds, duration, json, .. } => {
             bench::compare_schemes(&rows, rounds, duration.as_deref(), json, common)
         }

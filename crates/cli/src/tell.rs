@@ -1,14 +1,12 @@
-//! Verbs that need no run: list, check, schema, headroom, doctor.
+//! Verbs that need no run: list, check, schema, doctor.
 
 use crate::look::{self, Colour, paint};
 use crate::request::Cost;
-use crate::{Common, Done, Failure, pairs};
+use crate::{Common, Done, pairs};
 use cnsim_lab::assumptions::ASSUMPTIONS;
-use cnsim_lab::headroom::Loop;
 use cnsim_lab::metrics::METRICS;
 use cnsim_lab::scenario::{EMBEDDED, Scenario};
 use cnsim_papers::PAPERS;
-use cnsim_units::{Bytes, Rate, Time};
 use serde_json::json;
 
 pub(crate) fn list(what: &str, as_json: bool, common: &Common) -> Done {
@@ -83,50 +81,6 @@ pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
 
 pub(crate) fn schema(common: &Common) -> Done {
     println!("{:#}", cnsim_lab::schema::schema(&common.registry));
-    Ok(())
-}
-
-pub(crate) fn headroom(rate: &str, length: &str, mtu: &str, processing: &str, as_json: bool) -> Done {
-    let bad = |key: &str, text: &str, e: cnsim_units::UnitError| {
-        Failure::input(format!("--{key} {text}: {}\n  help: write for example \"{}\"", e.reason, e.example))
-    };
-    let rate: Rate = rate.parse().map_err(|e| bad("rate", rate, e))?;
-    let frame: Bytes = mtu.parse().map_err(|e| bad("mtu", mtu, e))?;
-    let processing: Time = processing.parse().map_err(|e| bad("processing", processing, e))?;
-    // Metres, with or without their unit; kilometres.
-    let (number, unit) = length.trim().split_at(length.trim().trim_end_matches(char::is_alphabetic).len());
-    let scale = match unit {
-        "" | "m" => Some(1.0),
-        "km" => Some(1e3),
-        _ => None,
-    };
-    let metres = scale.and_then(|s| Some(s * number.trim().parse::<f64>().ok()?));
-    let Some(length) = metres else {
-        return Err(Failure::input(format!(
-            "--length {length}: not a length\n  help: write for example 30, 30m or \"2 km\""
-        )));
-    };
-    if !(0.0..=1e6).contains(&length) || rate == Rate::ZERO || !(64..=9216).contains(&frame.get()) {
-        return Err(Failure::input("--length must be 0 to 1000000 m, --rate above 0, --mtu 64 B to 9216 B"));
-    }
-    let delay = Time::from_secs_f64(length * 5e-9);
-    let need = Loop { rate, delay, processing, frame }.headroom();
-    if as_json {
-        println!(
-            "{}",
-            json!({"rate_bps": rate.bps(), "delay_s": delay.as_secs_f64(), "processing_s": processing.as_secs_f64(), "mtu_bytes": frame.get(), "headroom_bytes": need.get()})
-        );
-        return Ok(());
-    }
-    println!(
-        "Headroom above XOFF for {rate}, {length} m ({delay}), frames of {frame}, {processing} of processing at each end: {need}"
-    );
-    println!(
-        "  XOFF waits for a frame in transmission, is sent, travels and is processed; the sender finishes its frame;"
-    );
-    println!(
-        "  what is on the link and in processing still arrives, and the frame that triggered XOFF is above the mark."
-    );
     Ok(())
 }
 

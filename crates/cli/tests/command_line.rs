@@ -155,6 +155,7 @@ fn usage_errors_exit_with_2() {
         &["bench", "w1", "--duration", "soon"],
         &["bench", "--schemes", "--rounds", "0"],
         &["headroom", "--rate", "10"],
+        &["headroom", "--response", "2 s"],
         &["verify", "/no/such.json"],
         &["new", "a b"],
         &["reproduce", "B07", "--only", "zzz"],
@@ -416,6 +417,13 @@ fn tells() {
         (&["explain", "time_paused"], &["XOFF", "0.5"]),
         (&["tool", "schema"], &["json-schema.org", "hotspot"]),
         (&["headroom", "--rate", "100 Gb/s", "--length", "300"], &["Headroom", "100 Gb/s"]),
+        (&["headroom", "--rate", "100 Gb/s"], &["Annex O", " 71560 ", "vendors' short rule", " 19464 "]),
+        (&["headroom", "--rate", "50 Gb/s"], &[" 13214 ", "needs --interface and --response"]),
+        (
+            &["headroom", "--rate", "50 Gb/s", "--interface", "100 ns", "--response", "1 us"],
+            &["Annex O ", " 16874 "],
+        ),
+        (&["headroom", "--rate", "400 Gb/s"], &[" 111044 ", "--interface sets it"]),
         (&["tool", "doctor"], &["cores"]),
         (&["--version"], &["cnsim 0.1.0"]),
     ] {

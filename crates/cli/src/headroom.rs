@@ -1,0 +1,130 @@
+//! The verb `headroom`: memory that a switch needs above XOFF, by the laws of this simulator and by the rules of the field.
+
+use crate::look::table;
+use crate::{Done, Failure};
+use clap::Args;
+use cnsim_lab::headroom::{Loop, Pfc, annex_o};
+use cnsim_units::{Bytes, Rate, Time, UnitError};
+use serde_json::{Value, json};
+use std::str::FromStr;
+
+/// Arguments of `headroom`.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct HeadroomArgs {
+    /// Rate of the link.
+    #[arg(long, default_value = "10 Gb/s")]
+    rate: String,
+    /// Length of the cable: 30m, 2km or a number of metres (5 ns a metre).
+    #[arg(long, default_value = "100m")]
+    length: String,
+    /// Length of the largest frame.
+    #[arg(long, default_value = "1500 B")]
+    mtu: String,
+    /// Processing delay at an end, in a network of cnsim.
+    #[arg(long, default_value = "1 us")]
+    processing: String,
+    /// Delay of the interface at an end, for 802.1Qbb [default: Annex O's for the rate].
+    #[arg(long)]
+    interface: Option<String>,
+    /// Longest response of the sender, for 802.1Qbb [default: Annex O's for the rate].
+    #[arg(long)]
+    response: Option<String>,
+    /// Print the answer as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A quantity of the command line, or how to write it.
+fn parsed<T: FromStr<Err = UnitError>>(key: &str, text: &str) -> Result<T, Failure> {
+    text.parse().map_err(|e: UnitError| {
+        Failure::input(format!("--{key} {text}: {}\n  help: write for example \"{}\"", e.reason, e.example))
+    })
+}
+
+/// Metres, with or without their unit; kilometres.
+fn metres(text: &str) -> Result<f64, Failure> {
+    let (number, unit) = text.trim().split_at(text.trim().trim_end_matches(char::is_alphabetic).len());
+    let scale = match unit {
+        "" | "m" => Some(1.0),
+        "km" => Some(1e3),
+        _ => None,
+    };
+    scale.and_then(|s| Some(s * number.trim().parse::<f64>().ok()?)).ok_or_else(|| {
+        Failure::input(format!(
+            "--length {text}: not a length\n  help: write for example 30, 30m or \"2 km\""
+        ))
+    })
+}
+
+/// A time of the command line, or one by default.
+fn chosen(key: &str, text: Option<&str>, or: Option<Time>) -> Result<Option<Time>, Failure> {
+    let time: Option<Time> = text.map(|text| parsed(key, text)).transpose()?;
+    match time {
+        Some(time) if time > Time::from_secs_f64(1e-3) => {
+            Err(Failure::input(format!("--{key} {time}: at most 1 ms is possible")))
+        }
+        time => Ok(time.or(or)),
+    }
+}
+
+fn terms(pfc: &Pfc) -> Value {
+    json!({
+        "headroom_bytes": pfc.headroom().get(), "frames_bytes": pfc.frames.get(), "message_bytes": pfc.message.get(),
+        "interfaces_bytes": pfc.interfaces.get(), "response_bytes": pfc.response.get(), "cable_bytes": pfc.cable.get(),
+    })
+}
+
+fn row(rule: &str, pfc: &Pfc) -> Vec<String> {
+    let all = [pfc.headroom(), pfc.frames, pfc.message, pfc.interfaces, pfc.response, pfc.cable];
+    let bytes = all.iter().map(|b| format!("{}", b.get()));
+    std::iter::once(rule.to_string()).chain(bytes).collect()
+}
+
+pub(crate) fn headroom(args: &HeadroomArgs) -> Done {
+    let rate: Rate = parsed("rate", &args.rate)?;
+    let frame: Bytes = parsed("mtu", &args.mtu)?;
+    let processing: Time = parsed("processing", &args.processing)?;
+    let length = metres(&args.length)?;
+    if !(0.0..=1e6).contains(&length) || rate == Rate::ZERO || !(64..=9216).contains(&frame.get()) {
+        return Err(Failure::input("--length must be 0 to 1000000 m, --rate above 0, --mtu 64 B to 9216 B"));
+    }
+    let delay = Time::from_secs_f64(length * 5e-9);
+    let link = Loop { rate, delay, processing, frame };
+    let named = annex_o(rate);
+    let interface = chosen("interface", args.interface.as_deref(), named.0)?;
+    let response = chosen("response", args.response.as_deref(), named.1)?;
+    let annex = response.map(|response| Pfc::new(&link, interface.unwrap_or(Time::ZERO), response));
+    let (need, short) = (link.headroom(), Pfc::short(&link));
+    if args.json {
+        println!(
+            "{}",
+            json!({
+                "rate_bps": rate.bps(), "delay_s": delay.as_secs_f64(), "processing_s": processing.as_secs_f64(),
+                "mtu_bytes": frame.get(), "headroom_bytes": need.get(),
+                "interface_s": interface.map(Time::as_secs_f64), "response_s": response.map(Time::as_secs_f64),
+                "annex_o": annex.as_ref().map(terms), "short_rule": terms(&short),
+            })
+        );
+        return Ok(());
+    }
+    println!(
+        "Headroom above XOFF for {rate}, {length} m ({delay}), frames of {frame}, {processing} of processing at each end: {need}"
+    );
+    println!(
+        "  This is the worst case in a network of cnsim: XOFF waits for a frame in transmission, is sent, travels and is processed; \
+         the sender finishes its frame; all that is on the link and in processing arrives; the frame that called for XOFF counts.\n",
+    );
+    println!("PFC, IEEE 802.1Qbb, for one class, in bytes:");
+    let mut rows = vec![row("vendors' short rule", &short)];
+    annex.iter().for_each(|annex| rows.insert(0, row("Annex O", annex)));
+    let header = ["rule", "headroom", "frames", "PFC", "interfaces", "response", "cable"];
+    println!("{}", table(&header, &rows, false));
+    if annex.is_none() {
+        println!("note: Annex O's row needs --interface and --response: no values for {rate} are known here");
+    } else if interface.is_none() {
+        println!(
+            "note: no delay of an interface is known for {rate}; it counts as 0, and --interface sets it"
+        );
+    }
+    Ok(())
+}
