@@ -3,9 +3,9 @@
 use crate::look;
 use crate::request::is_file;
 use crate::subject::{Asked, Subject};
-use crate::{Done, answer, describe};
+use crate::{Done, answer, describe, find};
 use cnsim_lab::advice::of_others;
-use cnsim_lab::keys::{Key, TABLES};
+use cnsim_lab::keys::{KEYS, Key, TABLES};
 use cnsim_lab::metrics::Metric;
 use cnsim_lab::stats::ABOUT_INTERVALS;
 use cnsim_papers::PAPERS;
@@ -50,7 +50,16 @@ pub(crate) fn explain(asked: &Asked<'_>, as_json: bool) -> Done {
             println!("Counted by {}; it stands with a run's metrics.", schemes.join(", "));
         }
         Subject::Gauge(g, schemes) => gauge(g, &schemes),
-        Subject::Parameter(having) => parameter(&having),
+        Subject::Parameter(having) => {
+            parameter(&having);
+            for k in find::keys_named(asked.what) {
+                println!("\nA key has this name, too: {}: {}.", k.path, k.doc);
+            }
+            for k in KEYS.iter().filter(|k| k.kind.choices().contains(&asked.what)) {
+                println!("\nIt is a value of a key, too: {}: {}.", k.path, k.doc);
+            }
+            also_a_term(asked.what);
+        }
         Subject::Key(k) => {
             let default = if k.default.is_empty() { "none: it must be given" } else { k.default };
             println!("{}: {}.", k.path, k.doc);
@@ -58,6 +67,7 @@ pub(crate) fn explain(asked: &Asked<'_>, as_json: bool) -> Done {
                 println!("One of: {}.", k.kind.choices().join(", "));
             }
             println!("Default: {default}. Set it in a scenario, or with --set {}=VALUE.", k.path);
+            also_a_term(asked.what);
         }
         Subject::ExitCode(code, meaning) => println!("exit code {code}: {meaning}."),
         Subject::Term(term, meaning) => println!("{term}: {meaning}."),
@@ -65,6 +75,13 @@ pub(crate) fn explain(asked: &Asked<'_>, as_json: bool) -> Done {
         Subject::Cells(rows) => cells(&rows),
     }
     Ok(())
+}
+
+/// The meaning of a word that is a term of the field besides.
+fn also_a_term(word: &str) {
+    if let Some((term, meaning)) = find::term(word) {
+        println!("\n{term}: {meaning}.");
+    }
 }
 
 fn metric(m: &Metric) {

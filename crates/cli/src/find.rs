@@ -66,9 +66,11 @@ pub(crate) fn term(word: &str) -> Option<(String, String)> {
     let plain = |t: &str| t.trim().to_lowercase();
     let rows = GLOSSARY.lines().filter_map(|l| l.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | "));
     let mut rows = rows.filter(|(term, _)| *term != "term" && !term.starts_with('-'));
-    let named =
-        |term: &str| term.split([',', '(', ')']).map(plain).any(|t| !t.is_empty() && t == plain(word));
-    let begins = |term: &str| plain(term).starts_with(&(plain(word) + "'s "));
+    let word = plain(word);
+    // One of its names, or the plural of one.
+    let same = |t: String| !t.is_empty() && (t == word || word.strip_suffix('s') == Some(&t));
+    let named = |term: &str| term.split([',', '(', ')']).map(plain).any(same);
+    let begins = |term: &str| plain(term).starts_with(&(word.clone() + "'s "));
     let (term, meaning) = rows.find(|(term, _)| named(term) || begins(term))?;
     Some((term.to_owned(), meaning.replace('`', "")))
 }
@@ -132,6 +134,15 @@ pub(crate) fn unknown(registry: &Registry, word: &str) -> Failure {
     })
 }
 
+/// The keys that have this last word, but those of arrays of tables.
+pub(crate) fn keys_named(word: &str) -> impl Iterator<Item = &'static Key> {
+    let tables = cnsim_lab::keys::TABLES;
+    let ends = move |k: &&Key| {
+        k.path.rsplit_once('.').is_some_and(|(table, leaf)| leaf == word && !tables.contains(&table))
+    };
+    KEYS.iter().filter(ends)
+}
+
 /// A key by its last word, where only one thing has that name: `k_min` is `scheme.params.k_min`, `link_delay` is
 /// `topology.link_delay`. A scheme's parameter may lack the first word: `dcqcn.k_min` is `scheme.dcqcn.k_min`. Anything else is
 /// itself.
@@ -148,11 +159,7 @@ pub(crate) fn whole_key(registry: &Registry, key: &str) -> String {
     if cnsim_lab::assumptions::find(key).is_some() {
         return cnsim_lab::grid::canonical_key(key);
     }
-    let tables = cnsim_lab::keys::TABLES;
-    let ends = |path: &str| {
-        path.rsplit_once('.').is_some_and(|(table, leaf)| leaf == key && !tables.contains(&table))
-    };
-    let mut found: Vec<String> = KEYS.iter().filter(|k| ends(k.path)).map(|k| k.path.into()).collect();
+    let mut found: Vec<String> = keys_named(key).map(|k| k.path.into()).collect();
     if registry.iter().any(|e| e.param(key).is_some()) {
         found.push(format!("scheme.params.{key}"));
     }
@@ -222,7 +229,12 @@ mod tests {
             ("cp", "watches itself"),
             ("xon", "stop and go"),
             ("jain", "fairness"),
-            ("hpcc", "preset of DCQCN"),
+            ("nack", "go-back-n"),
+            ("Queue pairs", "finite flow"),
+            ("acks", "confirms"),
+            ("RTO", "transport.rto"),
+            ("bdp", "base round-trip time"),
+            ("int", "HPCC reads"),
             ("roce", "RDMA"),
             ("deadlock", "circle"),
         ] {

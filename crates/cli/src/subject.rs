@@ -78,7 +78,7 @@ fn named<'a>(registry: &'a Registry, what: &str) -> Option<Subject<'a>> {
     let having = |c: &Counter| {
         registry.iter().filter(|e| e.counters.contains(c)).map(|e| e.name.as_str()).collect::<Vec<_>>()
     };
-    let parameters = || {
+    let parameters = |by_value: bool| {
         let key = what.trim_start_matches("scheme.params.");
         let (of_one, key) = match key.trim_start_matches("scheme.").split_once('.') {
             Some((name, param)) => (Some(registry.find(name)?.name.as_str()), param),
@@ -92,7 +92,7 @@ fn named<'a>(registry: &'a Registry, what: &str) -> Option<Subject<'a>> {
             let all: Vec<_> = mine.filter_map(|e| Some((&**e, e.params.iter().find(wanted)?))).collect();
             (!all.is_empty()).then_some(Subject::Parameter(all))
         };
-        having(&is).or_else(|| having(&takes))
+        if by_value { having(&takes) } else { having(&is) }
     };
     let code = |what: &str| {
         let number = what.trim_start_matches("exit").trim().trim_start_matches("code").trim();
@@ -114,11 +114,12 @@ fn named<'a>(registry: &'a Registry, what: &str) -> Option<Subject<'a>> {
         .or_else(|| assumption().map(Subject::Assumption))
         .or_else(|| counter().map(|c| Subject::Counter(c, having(c))))
         .or_else(|| find::gauge(registry, what).map(|(g, schemes)| Subject::Gauge(g, schemes)))
-        .or_else(parameters)
+        .or_else(|| parameters(false))
         .or_else(|| keys::find(&find::whole_key(registry, what)).map(Subject::Key))
         .or_else(|| code(&what.to_lowercase()))
         .or_else(|| find::term(what).map(|(term, meaning)| Subject::Term(term, meaning)))
         .or_else(|| find::table(what).map(|(name, keys)| Subject::Table(name, keys)))
+        .or_else(|| parameters(true))
         .or_else(choice)
 }
 

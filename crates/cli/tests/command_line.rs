@@ -532,6 +532,11 @@ fn counters_and_parameters_are_explained() {
         ("weighed", ["oversampling", "B07: weighed"]),
         ("significance", ["cnsim compare", "undecided"]),
         ("A6", ["--over A6", "explain oversampling"]),
+        ("nack", ["a frame is missing", "go-back-n"]),
+        ("window", ["transport.window", "congestion window"]),
+        ("telemetry", ["exact | quantised", "transport.telemetry"]),
+        ("initial_rate", ["before its first cut", "workload.initial_rate"]),
+        ("per-flow", ["limiter holds", "host.queues"]),
     ] {
         let out = cnsim(&["explain", what]);
         let said = text(&out);

@@ -8,6 +8,7 @@ use crate::keys::find as find_key;
 use crate::metrics::find;
 use crate::points::{Point, points};
 use crate::record::RunRecord;
+use crate::round_trips::overtaken;
 use crate::scenario::{EMBEDDED, Ready};
 use cnsim_fabric::Organisation;
 use cnsim_problem::any_of;
@@ -63,7 +64,7 @@ pub fn after<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<String
     let is_mute = |case: &Point<'_>| mutes.contains(&case.first().case);
     let mute = once(&|runs| mute(runs, None), &is_mute);
     let silent = once(&silent, &|case| !is_mute(case));
-    let all: [Say<'_>; 3] = [&empty, &cool, &wide];
+    let all: [Say<'_>; 4] = [&empty, &cool, &wide, &overtaken];
     let all = all.iter().filter_map(|say| once(*say, &|_| true));
     let first = LOSSES.into_iter().flat_map(|loss| lossy(&cases, loss)).chain(idle).chain(mute).chain(silent);
     first.chain(all).chain(flat(&cases)).collect()

@@ -412,3 +412,24 @@ fn a_hot_port_by_its_own_frames() {
     assert!(said("9000 B", 18.0).contains("its port is not hot: its queue never passes 18 KB"));
     assert_eq!(said("1500 B", 18.0), "");
 }
+
+#[test]
+fn what_go_back_n_sent_again_on_many_paths() {
+    let of = |routing: &str, kind: &str, shares: [f64; 2]| {
+        let config = json!({"topology.routing": routing, "transport.kind": kind});
+        let runs: Vec<_> = shares
+            .iter()
+            .zip(1..)
+            .map(|(s, n)| run("none", n, config.clone(), &[("resent_share", *s)]))
+            .collect();
+        after(&runs).join("\n")
+    };
+    let told = of("frame-hash", "go-back-n", [1.5, 2.0]);
+    assert!(
+        told.contains("1.75 % of the frames were sent again") && told.contains("overtake each other"),
+        "{told}"
+    );
+    assert_eq!(of("frame-hash", "go-back-n", [0.0; 2]), "");
+    assert_eq!(of("flow-hash", "go-back-n", [1.5, 2.0]), "");
+    assert_eq!(of("frame-hash", "none", [1.5, 2.0]), "");
+}

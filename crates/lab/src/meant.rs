@@ -94,7 +94,7 @@ mod tests {
     fn what_is_no_scheme() {
         let registry = cnsim_schemes::registry();
         for (word, meant) in [
-            ("hpcc", "name dcqcn, and set scheme.dcqcn.preset = \"hpcc\""),
+            ("nvidia", "name dcqcn, and set scheme.dcqcn.preset = \"nvidia\""),
             ("PFC", "write pause = [\"on\"]"),
             ("ecn", "did you mean `dcqcn`"),
             ("emc", "did you mean `ecm`"),

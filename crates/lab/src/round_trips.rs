@@ -2,6 +2,7 @@
 
 use crate::flow_times::Paths;
 use crate::flows::fct::Path;
+use crate::record::RunRecord;
 use crate::settings::Settings;
 use crate::workload::SourcePlan;
 use cnsim_fabric::{Reliability, Routing};
@@ -29,6 +30,20 @@ pub(crate) fn doubts(settings: &Settings) -> Vec<String> {
             .to_string()
     });
     late.into_iter().chain(scattered).collect()
+}
+
+/// What go-back-n sent again where frames of a flow take several paths.
+pub(crate) fn overtaken(case: &[&RunRecord]) -> Option<String> {
+    let config = &case.first()?.config;
+    let routing = config.text("topology.routing").filter(|r| matches!(*r, "frame-hash" | "round-robin"))?;
+    let shares: f64 = case.iter().map(|r| r.metrics.get("resent_share")).sum::<Option<f64>>()?;
+    let share = shares / case.len() as f64;
+    (config.sends_again() && share > 0.0).then(|| {
+        format!(
+            "{share:.2} % of the frames were sent again: with topology.routing = {routing} frames of a flow overtake each other, which \
+             go-back-n takes for losses: write flow-hash"
+        )
+    })
 }
 
 /// Most switches of which a host is looked at for the longest round trip.

@@ -419,6 +419,16 @@ fn table(
         Some(p) if p.begins => r.rate_or(&key("initial_rate")),
         _ => None,
     };
+    let slowest = list
+        .iter()
+        .filter_map(|h| Some((*h, wiring.access(*h)?.rate)))
+        .min_by(|a, b| a.1.bps().total_cmp(&b.1.bps()));
+    if let (Some(rate), Some((host, link))) = (initial_rate, slowest)
+        && rate > link
+    {
+        let reason = format!("{rate} is above the rate of the link of {}, {link}", wiring.hosts[host]);
+        r.wrong(&key("initial_rate"), reason, format!("write at most \"{link}\""));
+    }
     let origin = if kind == Traffic::Transfers { r.time(&key("origin")) } else { Time::ZERO };
     let goals = Goals::read(r, goals, kind, &all, wiring);
     let number = prefix.strip_prefix("traffic.").and_then(|n| n.parse::<usize>().ok());

@@ -234,6 +234,16 @@ fn what_cannot_go_together_is_refused() {
             &["f.toml:13:16", "traffic.0.initial_rate", "no scheme here takes an initial rate"],
         ),
         (
+            "[host]\nqueues = \"per-flow\"\n[[traffic]]\nhosts = \"H0\"\nkind = \"incast\"\ndestinations = \"H7\"\ninitial_rate = \"11 Gb/s\"",
+            "asks",
+            &[
+                "f.toml:13:16",
+                "traffic.0.initial_rate",
+                "11 Gb/s is above the rate of the link of H0, 10 Gb/s",
+                "at most",
+            ],
+        ),
+        (
             "[host]\nqueues = \"per-flow\"\n[workload]\nkind = \"all-to-all\"\nframe = \"9200 B\"",
             "reads",
             &["transport.telemetry", "a frame of 9.242 KB with its telemetry is larger"],
