@@ -31,6 +31,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("next/mixed-rates", include_str!("../../../scenarios/next/mixed-rates.toml")),
     ("next/fat-tree-1024", include_str!("../../../scenarios/next/fat-tree-1024.toml")),
     ("modern/incast-schemes", include_str!("../../../scenarios/modern/incast-schemes.toml")),
+    ("modern/schemes-320", include_str!("../../../scenarios/modern/schemes-320.toml")),
     ("modern/fork-two-flows", include_str!("../../../scenarios/modern/fork-two-flows.toml")),
     ("modern/fork-incast", include_str!("../../../scenarios/modern/fork-incast.toml")),
     ("modern/fork-320-hosts", include_str!("../../../scenarios/modern/fork-320-hosts.toml")),

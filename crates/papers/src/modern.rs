@@ -1,4 +1,4 @@
-//! The RoCE networks of the years after 2015: runs of the HPCC fork of ns-3, and the DCQCN study of 2016. Numbers without claims.
+//! The RoCE networks of the years after 2015: runs of the HPCC fork of ns-3, and the study of DCQCN and TIMELY of 2016. Numbers without claims.
 
 use super::Paper;
 use cnsim_lab::record::RunRecord;
@@ -6,16 +6,20 @@ use cnsim_lab::record::RunRecord;
 /// Runs of others' simulators.
 pub(super) const PAPER: Paper = Paper {
     id: "modern",
-    title: "DCQCN as other simulators run it",
+    title: "RoCE networks as other simulators run them",
     citation: "ns-3 fork of Li et al., HPCC, SIGCOMM 2019 (alibaba-edu/High-Precision-Congestion-Control, commit 9f4be2a), run by others; Y. Zhu et al., ECN or Delay, CoNEXT 2016",
-    summary: "Two flows, an incast and 320 hosts beside the completion times of the HPCC fork; the star and the dumbbell of the CoNEXT 2016 study.",
+    summary: "Two flows, an incast and 320 hosts under up to six schemes, beside the completion times of the HPCC fork; the star and the dumbbell of the CoNEXT 2016 study.",
     claims: &[],
     suspect,
 };
 
 fn suspect(run: &RunRecord, _metric: &str) -> &'static str {
-    if run.case.scenario.starts_with("conext") {
+    if run.case.scheme.starts_with("timely") {
+        "the study of 2016 gives neither the smallest rate of TIMELY nor how a segment is sent"
+    } else if run.case.scenario.starts_with("conext") {
         "the frame, the marking ramp and the number of flows of the dumbbell are not printed; the star's values are a fluid model's"
+    } else if run.case.scenario == "schemes-320" {
+        "the fork has one draw of flows, and its hash seeds its own paths"
     } else {
         "the fork's flows end when their last acknowledgement is back, which waits where its path is congested"
     }
