@@ -75,10 +75,14 @@ fn bad(message: impl Into<String>) -> io::Error {
     io::Error::other(message.into())
 }
 
-/// A stamp that changes whenever results of a study may change: scenarios, version of the results, fingerprints of the studies' rows.
+/// A stamp that changes whenever results of a counted study may change: version of the results, and the study's published rows,
+/// scenarios and fingerprints.
 fn stamp(root: &Path) -> io::Result<String> {
-    let of_study = |id: &str| STUDIES.iter().any(|s| id.starts_with(&format!("{s}/")));
-    let mut text = format!("{RESULT_VERSION}\n{EMBEDDED}");
+    let of_study = |id: &str| {
+        STUDIES.iter().any(|s| id.strip_prefix(s).is_some_and(|rest| rest.starts_with(['/', ','])))
+    };
+    let mut text = format!("{RESULT_VERSION}\n");
+    EMBEDDED.lines().filter(|l| of_study(l)).for_each(|l| text.push_str(l));
     for (id, scenario) in SCENARIOS.iter().filter(|(id, _)| of_study(id)) {
         let _ = writeln!(text, "{id}\n{scenario}");
     }
