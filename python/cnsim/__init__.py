@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import errors
-from ._cnsim import RESULT_VERSION, Ack, Feedback, Frame, Limiter, Probe, Queue, Sink
+from ._cnsim import RESULT_VERSION, Ack, AckGate, Feedback, Frame, Hop, Limiter, Probe, Queue, Sink
 from ._cnsim import VERSION as __version__
 from .errors import (
     CnsimError,
@@ -29,7 +29,7 @@ from .errors import (
 )
 from .lists import Listing, list_ as list
 from .scenario import Case, Scenario, build, scenario, sweep
-from .rooms import CongestionPoint, Plan, Promise, QueueSite, ReactionPoint, Reflector, SinkSite, SourceSite
+from .rooms import CongestionPoint, Loss, Plan, Promise, QueueSite, ReactionPoint, Reflector, Scope, SinkSite, SourceSite
 from .schemes import Scheme, param, scheme
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def __dir__() -> Sequence[str]:
 __all__ = [
     "RESULT_VERSION",
     "Ack",
+    "AckGate",
     "Case",
     "CnsimError",
     "CongestionPoint",
@@ -75,8 +76,10 @@ __all__ = [
     "ExecutorError",
     "Feedback",
     "Frame",
+    "Hop",
     "Limiter",
     "Listing",
+    "Loss",
     "MissingExtra",
     "Plan",
     "Probe",
@@ -92,6 +95,7 @@ __all__ = [
     "ScenarioError",
     "Scheme",
     "SchemeError",
+    "Scope",
     "Series",
     "Sink",
     "SinkSite",

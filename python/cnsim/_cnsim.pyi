@@ -9,8 +9,10 @@ from typing_extensions import disjoint_base
 
 __all__ = [
     "Ack",
+    "AckGate",
     "Feedback",
     "Frame",
+    "Hop",
     "Limiter",
     "Plan",
     "Probe",
@@ -154,13 +156,61 @@ class Ack:
     """An acknowledgement, as a reaction point receives it."""
 
     @property
-    def rtt(self) -> float: ...
+    def rtt(self) -> float:
+        """Time from the start of the frame's transmission to the arrival of the acknowledgement."""
     @property
-    def rtt_ps(self) -> int: ...
+    def rtt_ps(self) -> int:
+        """The same in whole picoseconds."""
     @property
-    def received(self) -> int: ...
+    def acked(self) -> int:
+        """All bytes of the flow below this have arrived. With ``echo``: bytes received since the first frame that was acknowledged."""
     @property
-    def marked(self) -> bool: ...
+    def newly(self) -> int:
+        """Bytes acknowledged since the last call of ``on_ack``; 0 with ``echo``."""
+    @property
+    def newly_marked(self) -> int:
+        """Of ``newly``, the bytes that came with a mark."""
+    @property
+    def marked(self) -> bool:
+        """Was the frame marked on its way?"""
+    @property
+    def path(self) -> tuple[Hop, ...]:
+        """Records of the ports that the frame left, the first switch first; empty without telemetry."""
+
+@final
+class Hop:
+    """A record that the network wrote as a frame began to leave an output port."""
+
+    @property
+    def rate(self) -> float:
+        """Rate of the link."""
+    @property
+    def time(self) -> float:
+        """When the frame began to leave."""
+    @property
+    def time_ps(self) -> int:
+        """The same in whole picoseconds."""
+    @property
+    def sent(self) -> int:
+        """Bytes that the port had sent before it, control included and PAUSE aside."""
+    @property
+    def queue(self) -> int:
+        """Bytes that stayed in the port's queues, control included."""
+
+@final
+class AckGate:
+    """Which acknowledgements wake a reaction point. The others are counted, and the next that wakes it has their sum."""
+
+    def __new__(cls, /, *, each: bool = False, marked: bool = False, per_window: bool = False) -> AckGate: ...
+    @property
+    def each(self) -> bool:
+        """Each one."""
+    @property
+    def marked(self) -> bool:
+        """Each one with a mark."""
+    @property
+    def per_window(self) -> bool:
+        """The first that acknowledges a byte which was sent after the last wake by this clause: once a round trip."""
 
 @final
 class Probe:
@@ -234,6 +284,8 @@ class Queue:
         self, /, low: float, high: float, p_max: float = 1.0, p_beyond: float = 1.0, *, at_departure: bool = False
     ) -> None:
         """Mark frames by a ramp from ``low`` to ``high`` bytes, without a call of the congestion point."""
+    def record_departures(self) -> None:
+        """Have the network write a record for each data frame that leaves; its acknowledgement has them in ``ack.path``."""
     def notify(self, /, flow: int, feedback: Feedback) -> None:
         """Send a message to the source of a flow."""
     def broadcast(self, /, feedback: Feedback) -> None:
@@ -288,7 +340,23 @@ class Limiter:
     def tag_frames(self, /, bits: int | None, p: float = 1.0) -> None:
         """Put a tag of 32 bits into the flow's frames from now on, each with probability ``p``; ``None`` puts none."""
     def echo_next(self) -> None:
-        """Have the next frame acknowledged: ``on_ack`` receives it."""
+        """Have the next frame acknowledged: ``on_ack`` receives it. The plan must have ``echo=True``."""
+    def wake_on_acks(self, /, gate: AckGate) -> None:
+        """Call ``on_ack`` at these acknowledgements of the network from now on; at first at none."""
+    @property
+    def window(self) -> int | None:
+        """Most bytes in flight; none without a window. No frame begins while as many bytes or more are in flight."""
+    @window.setter
+    def window(self, value: float | None) -> None: ...
+    @property
+    def in_flight(self) -> int:
+        """Bytes of the flow that are sent and not acknowledged."""
+    @property
+    def next_seq(self) -> int:
+        """Number of the flow's next byte to be sent: what is sent again counts once."""
+    @property
+    def acked(self) -> int:
+        """All bytes of the flow below this are acknowledged."""
     def send_probe(self, /, probe: Probe) -> None:
         """Send a probe along the flow."""
     def start_timer(self, /, number: int, after: float) -> None:

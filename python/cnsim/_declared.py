@@ -253,6 +253,11 @@ def refuse_chance(name: str, where: str, cls: type) -> None:
             )
 
 
+def names_used(cls: type) -> set[str]:
+    """The names that the methods of a class use."""
+    return {name for _, _, function in _functions(cls) for code in _codes(function.__code__) for name in code.co_names}
+
+
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
     yield code
     for constant in code.co_consts:

@@ -3,13 +3,26 @@ reflector at its destination. Sites are their places; a plan has the facts that 
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, cast
 
 if TYPE_CHECKING:
     from ._cnsim import Ack, Feedback, Frame, Limiter, Probe, Queue, Sink
 
-__all__ = ["CongestionPoint", "Plan", "Promise", "QueueSite", "ReactionPoint", "Reflector", "SinkSite", "SourceSite"]
+__all__ = ["CongestionPoint", "Loss", "Plan", "Promise", "QueueSite", "ReactionPoint", "Reflector", "Scope", "SinkSite", "SourceSite"]
+
+Scope = Literal["flow", "pair", "host"]
+"""Whether one object serves a finite flow that has a queue pair, all data from one host to another, or a whole host."""
+
+
+class Loss(enum.Enum):
+    """How a source found out that a frame was lost."""
+
+    Nack = "nack"
+    """The destination received a later frame, and said so."""
+    Timeout = "timeout"
+    """Nothing was acknowledged for the time ``transport.rto``."""
 
 
 class QueueSite(NamedTuple):
@@ -27,7 +40,7 @@ class SourceSite(NamedTuple):
     """The place of a reaction point: a flow at its source."""
 
     flow: int
-    """Number of the flow."""
+    """Number of the flow: of one finite flow where these have queue pairs, elsewhere of all data between two hosts."""
     src: int
     """Source host."""
     dst: int
@@ -38,6 +51,14 @@ class SourceSite(NamedTuple):
     """Smallest round-trip time of the path, unloaded, seconds."""
     mtu: int
     """Largest data frame, bytes."""
+    hops: int
+    """Links of the path from source to destination."""
+    size: int | None
+    """Bytes of the flow on its links, headers included; none where the limiter serves more than one finite flow."""
+    initial_rate: float | None
+    """The rate at which the flow is to begin, bit/s, where the scenario gives one."""
+    traffic_class: str
+    """Class of its data frames: data or control."""
 
 
 class SinkSite(NamedTuple):
@@ -56,16 +77,22 @@ class SinkSite(NamedTuple):
 class Plan(NamedTuple):
     """Facts of a scheme that the network must know before any object of it exists."""
 
-    per_host: bool = False
-    """One limiter and reaction point for a host, not for each flow."""
+    scope: Scope = "pair"
+    """What a limiter and its reaction point serve: a flow, a pair of hosts or a host. Where flows have no queue pairs, ``flow`` is
+    ``pair``."""
     first_frame: bool = False
     """Reaction points are built at a flow's first frame, not at the first message that ``engages`` accepts."""
-    reflect: str = "never"
+    acks: Literal["optional", "needed", "telemetry"] = "optional"
+    """Whether reaction points need the acknowledgements of the network; then they are built as a flow begins, and a scenario
+    without acknowledgements is an error. With ``telemetry`` frames carry the records of ``queue.record_departures()``."""
+    initial_rate: bool = False
+    """Flows begin at ``site.initial_rate``, where the scenario gives one. Without it such a rate is an error."""
+    reflect: Literal["never", "marked", "unmarked", "tagged", "always"] = "never"
     """Which received frames wake the reflector: never, marked, unmarked, tagged or always."""
     reflect_probability: float = 1.0
     """With ``reflect="unmarked"``: the share of unmarked frames that wake the reflector."""
-    reflector_per_host: bool = False
-    """One reflector for a host, not for each flow."""
+    reflector_scope: Scope = "pair"
+    """What a reflector serves: a flow, a pair of hosts or a host."""
     received: bool = False
     """Reflectors ask how many bytes have been received."""
     echo: bool = False
@@ -162,7 +189,11 @@ class ReactionPoint(Room[P]):
 
     @_optional
     def on_ack(self, ack: Ack, limiter: Limiter) -> None:
-        """Called when the acknowledgement of a frame arrives; ``limiter.echo_next()`` asks for one."""
+        """Called when an acknowledgement arrives that ``limiter.wake_on_acks`` selects, or that ``limiter.echo_next()`` asked for."""
+
+    @_optional
+    def on_loss(self, loss: Loss, limiter: Limiter) -> None:
+        """Called when a frame of the flow was lost: the network sends it again, with all that follow it."""
 
     @_optional
     def on_bytes(self, limiter: Limiter) -> None:
@@ -198,6 +229,6 @@ class Reflector(Room[P]):
 
 ROOMS: dict[str, tuple[type[Room[Any]], Callable[..., Any], str]] = {
     "CongestionPoint": (CongestionPoint, QueueSite, "on_sample, on_departure, on_timer or on_probe, or start with queue.mark"),
-    "ReactionPoint": (ReactionPoint, SourceSite, "on_feedback, or on_ack with plan = Plan(echo=True)"),
+    "ReactionPoint": (ReactionPoint, SourceSite, "on_feedback, or on_ack with plan = cn.Plan(scope=\"flow\", acks=\"needed\")"),
     "Reflector": (Reflector, SinkSite, "on_frame, on_probe or on_timer"),
 }

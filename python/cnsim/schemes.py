@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast
 
 from . import _cnsim
 from ._code import code_of
-from ._declared import FIXED, alike, changeable, here, place, refuse_call, refuse_chance, refuse_methods, refuse_shared
+from ._declared import FIXED, alike, changeable, here, names_used, place, refuse_call, refuse_chance, refuse_methods, refuse_shared
 from .errors import SchemeError
 from .rooms import ROOMS, Plan, Promise, Room
 
@@ -280,8 +280,11 @@ def _refuse_uncalled(name: str, cls: type[Scheme]) -> None:
         return room is not None and room._has(room.__new__(room), method)
 
     frames = cls.plan.reflect != "never"
+    # A scheme may use acknowledgements that it does not need: those of a flow.
+    uses = reaction is not None and "wake_on_acks" in names_used(reaction) and cls.plan.scope == "flow"
+    acked = cls.plan.echo or cls.plan.acks != "optional" or uses
     for room, method, asked, words in (
-        (reaction, "on_ack", cls.plan.echo, "echo=True"),
+        (reaction, "on_ack", acked, 'scope="flow", acks="needed") for the acknowledgements of queue pairs, or cn.Plan(echo=True'),
         (sink, "on_frame", frames, 'reflect="marked"'),
         # A reflector is built by the first frame or probe that wakes it.
         (sink, "on_timer", frames or has(sink, "on_probe"), 'reflect="marked"'),

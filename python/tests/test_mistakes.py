@@ -111,7 +111,7 @@ DECLARED = {
     "a timer of a reflector that nobody builds": (
         {"scheme": "class Reflector(cn.Reflector):\n    def on_timer(self, timer, sink):\n        pass"}, 'Plan(reflect="marked")', "def on_timer(self, timer, sink)",
     ),
-    "on_ack that the plan does not ask for": ({"reaction": "def on_ack(self, ack, limiter):\n    pass"}, "Plan(echo=True)", "def on_ack"),
+    "on_ack that the plan does not ask for": ({"reaction": "def on_ack(self, ack, limiter):\n    pass"}, "cn.Plan(echo=True)", "def on_ack"),
     "echo beside a reflector": (
         {"scheme": "plan = cn.Plan(echo=True)\nclass Reflector(cn.Reflector):\n    def on_frame(self, frame, sink):\n        pass"},
         "leave one of the two out", "class Reflector",

@@ -1,10 +1,10 @@
 //! What the network asks of a scheme, and what it does where that panics or asks for what cannot be: one body for both ways to run.
 
 use crate::RunError;
-use cnsim_scheme_api::network::{Failing, guarded};
+use cnsim_scheme_api::network::{Failing, guarded, settled};
 use cnsim_scheme_api::{
-    Acks, CongestionPoint, Counter, Feedback, FlowId, Gauge, Plan, QueueSite, ReactionPoint, Reflector,
-    Scheme, Scope, SinkSite, SourceSite,
+    CongestionPoint, Counter, Feedback, FlowId, Gauge, Plan, QueueSite, ReactionPoint, Reflector, Scheme,
+    Scope, SinkSite, SourceSite,
 };
 use std::sync::Arc;
 
@@ -28,10 +28,7 @@ impl Managed {
             let asked = || (scheme.name().to_string(), scheme.plan(), scheme.counters(), scheme.gauges());
             let (name, plan, counters, gauges) = guarded(asked).map_err(RunError::Scheme)?;
             let wrong = |why: String| RunError::Scheme(format!("the plan of `{name}`: {why}"));
-            plan.reflect.check().map_err(&wrong)?;
-            if plan.acks != Acks::Optional && plan.limiter_scope != Scope::Flow {
-                return Err(wrong("acknowledgements are of a flow: `limiter_scope: Scope::Flow`".into()));
-            }
+            let plan = settled(plan).map_err(wrong)?;
             first += gauges.len();
             Ok(Self {
                 name: name.clone(),

@@ -170,7 +170,13 @@ impl Scheme for Bridged {
     fn reaction_point(&self, s: &api::SourceSite) -> Option<Box<dyn api::ReactionPoint>> {
         Python::attach(|py| {
             let (rate, rtt) = (s.line_rate.bps(), s.base_rtt.as_secs_f64());
-            let site = (s.flow.0, s.src.0, s.dst.0, rate, rtt, s.mtu.get());
+            let (size, initial) = (s.size.map(api::Bytes::get), s.initial_rate.map(api::Rate::bps));
+            let class = match s.class {
+                api::Class::Control => "control",
+                api::Class::Data => "data",
+            };
+            let ends = (s.flow.0, s.src.0, s.dst.0);
+            let site = (ends.0, ends.1, ends.2, rate, rtt, s.mtu.get(), s.hops, size, initial, class);
             match self.refused.lock().unwrap_or_else(PoisonError::into_inner).take() {
                 Some(why) => Reaction::boxed(py, Err(why)),
                 None => Reaction::boxed(py, self.room(py, "ReactionPoint", site)),
@@ -331,7 +337,7 @@ impl api::CongestionPoint for Point {
 
 bridged! {
     /// A reaction point.
-    Reaction, ReactionPoint, Limiter, Limiter, start, on_feedback, on_ack, on_bytes, on_timer
+    Reaction, ReactionPoint, Limiter, Limiter, start, on_feedback, on_ack, on_loss, on_bytes, on_timer
 }
 
 impl api::ReactionPoint for Reaction {
@@ -339,7 +345,20 @@ impl api::ReactionPoint for Reaction {
         self.lend(&self.start, limiter, |m, l| self.room.call(m, "start", (l,)));
     }
     fn on_ack(&mut self, ack: &api::Ack<'_>, limiter: &mut api::Limiter<'_>) {
-        self.lend(&self.on_ack, limiter, |m, l| self.room.call(m, "on_ack", (Ack::of(ack), l)));
+        self.lend(&self.on_ack, limiter, |m, l| {
+            let ack = Ack::of(m.py(), ack).map_err(|e| e.to_string())?;
+            self.room.call(m, "on_ack", (ack, l))
+        });
+    }
+    fn on_loss(&mut self, loss: api::Loss, limiter: &mut api::Limiter<'_>) {
+        self.lend(&self.on_loss, limiter, |m, l| {
+            let name = match loss {
+                api::Loss::Nack => "Nack",
+                api::Loss::Timeout => "Timeout",
+            };
+            let known = m.py().import("cnsim.rooms").and_then(|rooms| rooms.getattr("Loss")?.getattr(name));
+            self.room.call(m, "on_loss", (known.map_err(|e| e.to_string())?, l))
+        });
     }
     fn on_feedback(&mut self, feedback: &api::Feedback, limiter: &mut api::Limiter<'_>) {
         self.lend(&self.on_feedback, limiter, |m, l| {

@@ -2,10 +2,10 @@
 //! verbs are those of the seam: nothing is said twice. A handle that is used after its call says so.
 
 use crate::errors::raise;
-use crate::wire::{Feedback, Probe, bytes, rate, time};
+use crate::wire::{AckGate, Feedback, Probe, bytes, rate, time};
 use cnsim_scheme_api as api;
 use cnsim_scheme_api::network::{Lent, Purpose, Stream};
-use cnsim_scheme_api::{FlowId, SLOTS, Slot, Tag, Time};
+use cnsim_scheme_api::{Bytes, FlowId, SLOTS, Slot, Tag, Time};
 use pyo3::prelude::*;
 
 /// The data behind a handle between two calls, when nothing can read them.
@@ -214,6 +214,10 @@ handle! {
             api::Ramp { low: bytes(py, "mark", low)?, high: bytes(py, "mark", high)?, p_max, p_beyond, at };
         self.tell(py, |s| s.mark(ramp))
     }
+    /// Have the network write a record for each data frame that leaves: `ack.path`. The plan must have `acks="telemetry"`.
+    fn record_departures(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.tell(py, |s| s.record_departures())
+    }
     /// Send a message to the source of a flow.
     fn notify(&mut self, py: Python<'_>, flow: u32, feedback: Bound<'_, Feedback>) -> PyResult<()> {
         let message = feedback.get().message(py)?;
@@ -296,6 +300,37 @@ handle! {
     /// Have the next frame acknowledged: `on_ack` receives it. The plan must have `echo=True`.
     fn echo_next(&mut self, py: Python<'_>) -> PyResult<()> {
         self.tell(py, |s| s.echo_next())
+    }
+    /// Call `on_ack` at these acknowledgements of the network from now on; at first at none.
+    fn wake_on_acks(&mut self, py: Python<'_>, gate: Bound<'_, AckGate>) -> PyResult<()> {
+        let gate = gate.get().gate();
+        self.tell(py, |s| s.wake_on_acks(gate))
+    }
+    /// Most bytes in flight; none without a window. No frame begins while as many bytes or more are in flight.
+    #[getter]
+    fn window(&mut self, py: Python<'_>) -> PyResult<Option<u64>> {
+        let window = self.tell(py, |s| s.window())?;
+        Ok((window != Bytes::MAX).then_some(window.get()))
+    }
+    #[setter]
+    fn set_window(&mut self, py: Python<'_>, number: Option<f64>) -> PyResult<()> {
+        let number = number.map_or(Ok(Bytes::MAX), |number| bytes(py, "limiter.window = ", number))?;
+        self.tell(py, |s| s.set_window(number))
+    }
+    /// Bytes of the flow that are sent and not acknowledged.
+    #[getter]
+    fn in_flight(&mut self, py: Python<'_>) -> PyResult<u64> {
+        self.tell(py, |s| s.in_flight().get())
+    }
+    /// Number of the flow's next byte to be sent: what is sent again counts once.
+    #[getter]
+    fn next_seq(&mut self, py: Python<'_>) -> PyResult<u64> {
+        self.tell(py, |s| s.next_seq().get())
+    }
+    /// All bytes of the flow below this are acknowledged.
+    #[getter]
+    fn acked(&mut self, py: Python<'_>) -> PyResult<u64> {
+        self.tell(py, |s| s.acked().get())
     }
     /// Send a probe along the flow.
     fn send_probe(&mut self, py: Python<'_>, probe: Bound<'_, Probe>) -> PyResult<()> {

@@ -37,7 +37,7 @@ mod _cnsim {
     #[pymodule_export]
     use crate::suite::check;
     #[pymodule_export]
-    use crate::wire::{Ack, Feedback, Frame, Probe};
+    use crate::wire::{Ack, AckGate, Feedback, Frame, Hop, Probe};
 
     /// Versions: of the program, of its results, of the form of kept runs.
     #[pymodule_init]

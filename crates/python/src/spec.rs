@@ -8,7 +8,7 @@ use cnsim_problem::nearest;
 use cnsim_scheme_api::registry::{Code, Configured};
 use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
-    Built, Bytes, Counter, Gauge, ParamError, Plan, Rate, Registration, Scope, Speaks, Time,
+    Acks, Built, Bytes, Counter, Gauge, ParamError, Plan, Rate, Registration, Scope, Speaks, Time,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -23,7 +23,9 @@ const CODE: &str = "code";
 #[derive(Clone, Debug, FromPyObject)]
 struct Planned {
     #[pyo3(item)]
-    per_host: bool,
+    scope: String,
+    #[pyo3(item)]
+    acks: String,
     #[pyo3(item)]
     first_frame: bool,
     #[pyo3(item)]
@@ -31,9 +33,11 @@ struct Planned {
     #[pyo3(item)]
     reflect_probability: f64,
     #[pyo3(item)]
-    reflector_per_host: bool,
+    reflector_scope: String,
     #[pyo3(item)]
     received: bool,
+    #[pyo3(item)]
+    initial_rate: bool,
     #[pyo3(item)]
     departures: bool,
 }
@@ -53,20 +57,36 @@ struct Promised {
     recovers: Option<(u64, f64)>,
 }
 
-fn scope(per_host: bool) -> Scope {
-    if per_host { Scope::Host } else { Scope::Pair }
+/// A field of a plan, from its word.
+fn word<T: Copy>(py: Python<'_>, field: &str, word: &str, all: &[(&str, T)]) -> PyResult<T> {
+    let found = all.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
+    found.ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+        let why = format!("the plan has {field}={word:?}");
+        raise(py, "SchemeError", &why, &format!("write one of {}", names.join(", ")), field)
+    })
 }
+
+const SCOPES: [(&str, Scope); 3] = [("flow", Scope::Flow), ("pair", Scope::Pair), ("host", Scope::Host)];
+const ACKS: [(&str, Acks); 3] =
+    [("optional", Acks::Optional), ("needed", Acks::Needed), ("telemetry", Acks::Telemetry)];
 
 impl Planned {
     fn plan(&self, py: Python<'_>) -> PyResult<Plan> {
         let reflect = gate(py, &self.reflect, self.reflect_probability)?;
+        let (acks, scope) = (word(py, "acks", &self.acks, &ACKS)?, word(py, "scope", &self.scope, &SCOPES)?);
+        if acks != Acks::Optional && scope != Scope::Flow {
+            let why = format!("acknowledgements are of a flow, and its scope is {}", self.scope);
+            let remedy = format!("write plan = cn.Plan(scope=\"flow\", acks=\"{}\")", self.acks);
+            return Err(raise(py, "SchemeError", &why, &remedy, "scope"));
+        }
         Ok(Plan {
-            acks: cnsim_scheme_api::Acks::Optional,
-            initial_rate: false,
-            limiter_scope: scope(self.per_host),
+            acks,
+            limiter_scope: scope,
+            initial_rate: self.initial_rate,
             built: if self.first_frame { Built::FirstFrame } else { Built::OnFeedback },
             reflect,
-            reflector_scope: scope(self.reflector_per_host),
+            reflector_scope: word(py, "reflector_scope", &self.reflector_scope, &SCOPES)?,
             received: self.received,
             departures: self.departures,
             speaks: Speaks::default(),

@@ -5,6 +5,7 @@ use crate::errors::raise;
 use cnsim_scheme_api as api;
 use cnsim_scheme_api::{Bytes, PointId, ProbeTarget, Rate, Tag, Time};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 /// A rate that Python gave, in bit/s.
 pub(crate) fn rate(py: Python<'_>, what: &str, bps: f64) -> PyResult<Rate> {
@@ -163,30 +164,107 @@ impl Feedback {
     }
 }
 
-/// What an acknowledgement tells a reaction point.
+/// A record that the network wrote as a frame began to leave an output port.
 #[pyclass(module = "cnsim._cnsim", frozen, get_all)]
 #[derive(Clone, Debug)]
+pub(crate) struct Hop {
+    /// Rate of the link, bit/s.
+    rate: f64,
+    /// When the frame began to leave, seconds.
+    time: f64,
+    /// When the frame began to leave, whole picoseconds.
+    time_ps: u64,
+    /// Bytes that the port had sent before it.
+    sent: u64,
+    /// Bytes that stayed in the port's queues.
+    queue: u64,
+}
+
+impl Hop {
+    fn of(hop: &api::Hop) -> Self {
+        let (time, time_ps) = (hop.time.as_secs_f64(), hop.time.as_ps());
+        Self { rate: hop.rate.bps(), time, time_ps, sent: hop.sent, queue: hop.queue.get() }
+    }
+}
+
+#[pymethods]
+impl Hop {
+    fn __repr__(&self) -> String {
+        let Self { rate, time, sent, queue, .. } = self;
+        format!("Hop(rate={rate}, time={time}, sent={sent}, queue={queue})")
+    }
+}
+
+/// An acknowledgement, as a reaction point receives it.
+#[pyclass(module = "cnsim._cnsim", frozen, get_all)]
+#[derive(Debug)]
 pub(crate) struct Ack {
     /// Round-trip time, seconds.
     rtt: f64,
     /// Round-trip time, whole picoseconds.
     rtt_ps: u64,
-    /// Bytes received for the flow up to the frame, since the first frame that was acknowledged.
-    received: u64,
-    /// Did a ramp mark the frame?
+    /// All bytes of the flow below this have arrived. With `echo`: bytes received since the first frame that was acknowledged.
+    acked: u64,
+    /// Bytes acknowledged since the last call of `on_ack`.
+    newly: u64,
+    /// Of these, the bytes that came with a mark.
+    newly_marked: u64,
+    /// Was the frame marked on its way?
     marked: bool,
+    /// Records of the ports that the frame left, the first switch first.
+    path: Py<PyTuple>,
 }
 
 impl Ack {
-    pub(crate) fn of(a: &api::Ack<'_>) -> Self {
-        Self { rtt: a.rtt.as_secs_f64(), rtt_ps: a.rtt.as_ps(), received: a.acked.get(), marked: a.marked }
+    pub(crate) fn of(py: Python<'_>, a: &api::Ack<'_>) -> Result<Self, PyErr> {
+        Ok(Self {
+            rtt: a.rtt.as_secs_f64(),
+            rtt_ps: a.rtt.as_ps(),
+            acked: a.acked.get(),
+            newly: a.newly.get(),
+            newly_marked: a.newly_marked.get(),
+            marked: a.marked,
+            path: PyTuple::new(py, a.path.iter().map(Hop::of))?.unbind(),
+        })
     }
 }
 
 #[pymethods]
 impl Ack {
     fn __repr__(&self) -> String {
-        format!("Ack(rtt={}, received={}, marked={})", self.rtt, self.received, self.marked)
+        format!("Ack(rtt={}, acked={}, newly={}, marked={})", self.rtt, self.acked, self.newly, self.marked)
+    }
+}
+
+/// Which acknowledgements wake a reaction point.
+#[pyclass(module = "cnsim._cnsim", frozen, get_all, from_py_object)]
+#[derive(Clone, Debug)]
+pub(crate) struct AckGate {
+    /// Each one.
+    each: bool,
+    /// Each one with a mark.
+    marked: bool,
+    /// Once a round trip.
+    per_window: bool,
+}
+
+impl AckGate {
+    pub(crate) fn gate(&self) -> api::AckGate {
+        api::AckGate { each: self.each, marked: self.marked, per_window: self.per_window }
+    }
+}
+
+#[pymethods]
+impl AckGate {
+    #[new]
+    #[pyo3(signature = (*, each=false, marked=false, per_window=false))]
+    fn new(each: bool, marked: bool, per_window: bool) -> Self {
+        Self { each, marked, per_window }
+    }
+    fn __repr__(&self) -> String {
+        let word = |on| if on { "True" } else { "False" };
+        let (each, marked, per_window) = (word(self.each), word(self.marked), word(self.per_window));
+        format!("AckGate(each={each}, marked={marked}, per_window={per_window})")
     }
 }
 

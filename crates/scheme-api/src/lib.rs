@@ -25,6 +25,7 @@ mod lent;
 mod limiter;
 pub mod network;
 pub mod params;
+mod plan;
 mod point;
 mod ramp;
 mod random;
@@ -171,7 +172,7 @@ pub enum Acks {
 pub struct Plan {
     /// Whether a reaction point and its limiter serve a flow or a host.
     pub limiter_scope: Scope,
-    /// When reaction points are built.
+    /// When reaction points are built. Those that need acknowledgements are built at the first frame in any case.
     pub built: Built,
     /// Which received frames wake a reflector. The first of them builds it.
     pub reflect: ReflectGate,
@@ -182,12 +183,20 @@ pub struct Plan {
     /// Whether congestion points are woken as frames leave their queues. Without it [`CongestionPoint::on_departure`] is never
     /// called. Switches of such a scheme are simulated event by event, which takes longer.
     pub departures: bool,
-    /// Whether reaction points need the acknowledgements that the network makes. A run without them is then an error.
+    /// Whether reaction points need the acknowledgements that the network makes. A run without them is then an error, and so is
+    /// another scope than [`Scope::Flow`].
     pub acks: Acks,
     /// Whether its flows begin at the rate that a scenario may give ([`SourceSite::initial_rate`]). Without it such a rate is an error.
     pub initial_rate: bool,
     /// Messages that the scheme sends periodically rather than in answer to a frame; for estimates of run time.
     pub speaks: Speaks,
+}
+
+impl Plan {
+    /// The plan of a scheme that steers each flow by its acknowledgements.
+    pub fn acknowledged(acks: Acks) -> Self {
+        Self { limiter_scope: Scope::Flow, built: Built::FirstFrame, acks, ..Self::default() }
+    }
 }
 
 /// A congestion-management scheme: implemented by the struct of its parameters.

@@ -219,7 +219,7 @@ impl<'a> Limiter<'a> {
         self.state.echo = true;
     }
     /// Wake with `on_ack` by these acknowledgements of the network from now on; at first by none. It has no effect where the flow has
-    /// no queue pair.
+    /// no queue pair, or the limiter serves more than one flow ([`crate::Scope::Flow`] serves one).
     pub fn wake_on_acks(&mut self, gate: AckGate) {
         self.state.acks.gate = gate;
     }

@@ -1,12 +1,12 @@
 //! Parts that the schemes of queue pairs share: where a flow begins, and the window that goes with a rate.
 
 use cnsim_scheme_api::{
-    Acks, Built, Bytes, CongestionPoint, Plan, PointControl, Queue, Ramp, Rate, Scope, SourceSite, Time,
+    Acks, Bytes, CongestionPoint, Plan, PointControl, Queue, Ramp, Rate, SourceSite, Time,
 };
 
-/// The plan of a scheme with a limiter for each queue pair, built as it begins; it may begin at a rate of the scenario.
+/// The plan of a scheme that steers queue pairs by acknowledgements; they may begin at a rate of the scenario.
 pub(crate) fn plan(acks: Acks) -> Plan {
-    Plan { limiter_scope: Scope::Flow, built: Built::FirstFrame, acks, initial_rate: true, ..Plan::default() }
+    Plan { initial_rate: true, ..Plan::acknowledged(acks) }
 }
 
 /// The rate at which a flow begins: that of the scenario, else the line rate.

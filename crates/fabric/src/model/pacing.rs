@@ -10,7 +10,7 @@ use super::packet::Packet;
 use super::sender::Sender;
 use crate::check::broken;
 use crate::scheme::{WHOLE_HOST, key_of};
-use cnsim_scheme_api::{Acks, Built, FlowId};
+use cnsim_scheme_api::{Built, FlowId};
 use std::collections::VecDeque;
 
 impl<F: Packet> Sender<F> {
@@ -24,8 +24,7 @@ impl<F: Packet> Sender<F> {
     #[inline]
     pub(super) fn limiter_for(&mut self, dst: u32, pair: Option<FlowId>, at: Moment<'_>) -> Option<usize> {
         let (found, plan) = (self.limiters.find(self.key(dst, pair)), &self.settings.plan);
-        let first = plan.built == Built::FirstFrame || pair.is_some() && plan.acks != Acks::Optional;
-        if first && found.is_none() { self.build(dst, pair, at) } else { found }
+        if plan.built == Built::FirstFrame && found.is_none() { self.build(dst, pair, at) } else { found }
     }
 
     /// Of a new frame's limiter: its place, if the frame has to wait there.

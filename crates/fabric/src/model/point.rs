@@ -4,14 +4,11 @@ use super::agenda::NEVER;
 use super::pause::Paused;
 use crate::net::{Link, Net};
 use crate::scheme::call as of_scheme;
-use cnsim_scheme_api::network::{Lent, PointAction, PointState, Purpose, Stream, rewritten};
+use cnsim_scheme_api::network::{Lent, NO_TELEMETRY, PointAction, PointState, Purpose, Stream, rewritten};
 use cnsim_scheme_api::{
     Acks, Bytes, CongestionPoint, FlowId, FrameView, PointControl, PointId, Probe, Queue, QueueSite, RampAt,
     Rate, Slot, Tag, Time,
 };
-
-/// Why a point may not record departures.
-const NO_TELEMETRY: &str = "it records departures, but the plan of its scheme has no `acks: Acks::Telemetry`";
 
 /// Counts a data frame down: true where a congestion or reaction point may have to look.
 #[inline(always)]

@@ -166,27 +166,27 @@ fn alone(l: &mut Loopback) {
 
 /// A loop through congestion, relief and congestion again; yields its trace.
 fn ride(make: Make<'_>, promise: &Promise, seed: u64, faults: Faults) -> Result<Vec<u64>, String> {
-    ride_in(Loopback::new(make, LINE, seed, faults), promise, seed)
+    ride_in(&mut Loopback::new(make, LINE, seed, faults), promise, seed)
 }
 
-fn ride_in(mut l: Loopback, promise: &Promise, seed: u64) -> Result<Vec<u64>, String> {
+fn ride_in(l: &mut Loopback, promise: &Promise, seed: u64) -> Result<Vec<u64>, String> {
     let mut draws = Stream::new(seed, 3, Purpose::Test);
     let mut trace = Vec::new();
     for phase in 0..4 {
         for step in 0..3000 {
             if phase % 2 == 0 {
-                congested(&mut l, &mut draws);
+                congested(l, &mut draws);
             } else {
-                alone(&mut l);
+                alone(l);
             }
-            look(&l, promise).map_err(|e| format!("in step {step} of phase {phase}: {e}"))?;
-            trace.extend([l.reaction.rate().bps().to_bits(), l.delivered]);
+            look(l, promise).map_err(|e| format!("in step {step} of phase {phase}: {e}"))?;
+            trace.extend(l.reaction.steered().into_iter().chain([l.delivered, l.woken]));
         }
         // Relief lasts long enough for slow timers and byte counters.
         for step in 0..if phase % 2 == 0 { 0 } else { 60 } {
             l.relief(150_000, Time::from_ms(1));
-            look(&l, promise).map_err(|e| format!("in ms {step} of phase {phase}: {e}"))?;
-            trace.push(l.reaction.rate().bps().to_bits());
+            look(l, promise).map_err(|e| format!("in ms {step} of phase {phase}: {e}"))?;
+            trace.extend(l.reaction.steered());
         }
     }
     Ok(trace)
@@ -217,11 +217,15 @@ fn reaction(make: Make<'_>, promise: &Promise) -> Result<(), String> {
         return Ok(());
     }
     let l = cut(make, 11);
-    if l.delivered == 0 {
+    if l.delivered + l.woken == 0 {
         return Err("no message reached the flow".into());
     }
     if l.reaction.speed() > LINE * 0.9 {
-        return Err(format!("after {} messages the rate is still {}", l.delivered, l.reaction.speed()));
+        return Err(format!(
+            "after {} messages the rate is still {}",
+            l.delivered + l.woken,
+            l.reaction.speed()
+        ));
     }
     Ok(())
 }
@@ -291,8 +295,8 @@ fn faults(make: Make<'_>, promise: &Promise) -> Result<(), String> {
 }
 
 fn late(make: Make<'_>, promise: &Promise) -> Result<(), String> {
-    let l = Loopback::new(make, LINE, 51, Faults::default()).with_round_trip(Time::from_us(100));
-    ride_in(l, promise, 51).map_err(|e| format!("with a round trip of 100 us, {e}"))?;
+    let mut l = Loopback::new(make, LINE, 51, Faults::default()).with_round_trip(Time::from_us(100));
+    ride_in(&mut l, promise, 51).map_err(|e| format!("with a round trip of 100 us, {e}"))?;
     Ok(())
 }
 
@@ -400,7 +404,7 @@ fn hostile_messages(make: Make<'_>, promise: &Promise, seed: u64) -> Result<Vec<
         rig.wait(Time::from_us(draws.below(300)));
         let found = rig.failure.clone().map_or_else(|| within(rig.state(), promise), Err);
         found.map_err(|e| format!("after message {step}, {message:?}: {e}"))?;
-        trace.push(rig.rate().bps().to_bits());
+        trace.extend(rig.steered());
     }
     Ok(trace)
 }
@@ -453,10 +457,17 @@ fn acknowledged(make: Make<'_>, promise: &Promise) -> Result<(), String> {
         ("a fiftieth lost", Faults { lose: 0.02, ..Faults::default() }),
         ("losses, doubles and delays", Faults { lose: 0.1, double: 0.1, delay: 0.2 }),
     ];
+    let acks = make().plan().acks;
     for (i, (name, faults)) in kinds.into_iter().enumerate() {
         let l = Loopback::new(make, LINE, 70 + i as u64, faults).with_round_trip(Time::from_us(10));
-        ride_in(l.with_acknowledgements(), promise, 70 + i as u64)
-            .map_err(|e| format!("with {name}, {e}"))?;
+        let mut l = l.with_acknowledgements();
+        ride_in(&mut l, promise, 70 + i as u64).map_err(|e| format!("with {name}, {e}"))?;
+        if acks != Acks::Optional && l.woken == 0 {
+            return Err("the plan needs acknowledgements, but none woke the reaction point: arm `wake_on_acks`, as in `start`".into());
+        }
+        if acks == Acks::Telemetry && !l.point.is_some_and(|p| p.state.records) {
+            return Err("the plan has telemetry, but no congestion point calls `record_departures`".into());
+        }
     }
     Ok(())
 }

@@ -27,8 +27,10 @@ pub struct Loopback {
     pub point: Option<PointRig>,
     /// The rig of the destination's reflector; none where the scheme has none.
     pub reflector: Option<ReflectorRig>,
-    /// Messages delivered so far, and acknowledgements that woke the flow's reaction point.
+    /// Messages delivered so far.
     pub delivered: u64,
+    /// Acknowledgements that woke the flow's reaction point so far.
+    pub woken: u64,
     /// The last message delivered.
     pub last: Option<Feedback>,
     faults: Faults,
@@ -52,6 +54,7 @@ impl Loopback {
             point: PointRig::new(scheme.as_ref(), line, seed),
             reflector: ReflectorRig::new(scheme.as_ref(), line, seed),
             delivered: 0,
+            woken: 0,
             last: None,
             faults,
             draws: Stream::new(seed, 2, Purpose::Test),
@@ -80,7 +83,7 @@ impl Loopback {
         if let Some(returns) = &mut self.returns {
             while let Some(at) = returns.next().filter(|at| *at <= end) {
                 self.reaction.wait(at.saturating_sub(self.reaction.now()));
-                self.delivered += returns.deliver(&mut self.reaction);
+                self.woken += returns.deliver(&mut self.reaction);
             }
         }
         while self.late.front().is_some_and(|m| m.0 <= end) {
@@ -91,7 +94,7 @@ impl Loopback {
         }
         self.reaction.wait(end.saturating_sub(self.reaction.now()));
         if let Some(returns) = &mut self.returns {
-            self.delivered += returns.deliver(&mut self.reaction);
+            self.woken += returns.deliver(&mut self.reaction);
         }
     }
 
@@ -100,7 +103,7 @@ impl Loopback {
         self.reaction.send(bytes);
         self.reaction.wait(time);
         if let Some(returns) = &mut self.returns {
-            returns.settle(&mut self.reaction);
+            returns.settle(&mut self.reaction, self.point.as_ref().is_some_and(|p| p.state.records));
         }
     }
 
@@ -148,7 +151,8 @@ impl Loopback {
         if let Some(returns) = &mut self.returns {
             let frame = (self.reaction.now(), seq, 1500);
             let draws = (self.faults, &mut self.draws);
-            returns.frame(frame, (queue, view.marked, line), self.round_trip, draws);
+            let records = self.point.as_ref().is_some_and(|p| p.state.records);
+            returns.frame(frame, (queue, view.marked, line), (self.round_trip, records), draws);
         }
         if let Some(reflector) = &mut self.reflector {
             said.extend(reflector.wait(gap));

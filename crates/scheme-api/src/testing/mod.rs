@@ -16,6 +16,8 @@
 
 #[cfg(test)]
 mod broken;
+#[cfg(test)]
+mod broken_acks;
 mod conformance;
 mod loopback;
 mod reaction;

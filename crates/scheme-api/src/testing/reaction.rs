@@ -2,7 +2,7 @@
 
 use super::{Timers, keep, known};
 use crate::checks::MOST;
-use crate::network::{Counts, Lent, LimiterAction, LimiterState, Purpose, Stream};
+use crate::network::{Counts, Lent, LimiterAction, LimiterState, Purpose, Stream, settled};
 use crate::{
     Built, Bytes, Class, Feedback, FlowId, Hop, Limiter, Loss, NodeId, PointId, Probe, Rate, ReactionPoint,
     Scheme, SourceSite, Tag, Time,
@@ -14,6 +14,8 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub struct ReactionRig {
     scheme: Box<dyn Scheme>,
+    /// When the reaction point is built.
+    built: Built,
     object: Option<Box<dyn ReactionPoint>>,
     /// The source that a reaction point is built for.
     pub site: SourceSite,
@@ -38,8 +40,10 @@ impl ReactionRig {
 
     /// A rig of a boxed scheme, with a seed of its own.
     pub fn boxed(scheme: Box<dyn Scheme>, line: Rate, seed: u64) -> Self {
+        let plan = settled(scheme.plan());
         Self {
             counts: Counts::new(scheme.counters()),
+            built: plan.as_ref().map_or(Built::FirstFrame, |plan| plan.built),
             scheme,
             object: None,
             site: SourceSite {
@@ -59,7 +63,7 @@ impl ReactionRig {
             timers: Timers::default(),
             actions: Vec::new(),
             probes: VecDeque::new(),
-            failure: None,
+            failure: plan.err().map(|why| format!("its plan: {why}")),
         }
     }
 
@@ -114,7 +118,7 @@ impl ReactionRig {
         if self.state.release {
             self.state.release = false;
             self.state.engaged = false;
-            if self.scheme.plan().built == Built::OnFeedback {
+            if self.built == Built::OnFeedback {
                 self.object = None;
                 self.timers.clear();
             }
@@ -163,7 +167,7 @@ impl ReactionRig {
 
     /// The flow sends one frame; yields its tag.
     pub fn frame(&mut self, len: u64) -> Tag {
-        if self.scheme.plan().built == Built::FirstFrame {
+        if self.built == Built::FirstFrame {
             self.begin();
         }
         self.state.acks.next_seq += len;
@@ -212,6 +216,11 @@ impl ReactionRig {
     pub fn speed(&self) -> Rate {
         let window = Rate::from_bps(self.state.acks.window as f64 * 8.0 / self.site.base_rtt.as_secs_f64());
         self.rate().min(window)
+    }
+
+    /// Rate and window in bits, to compare two flows.
+    pub(super) fn steered(&self) -> [u64; 2] {
+        [self.rate().bps().to_bits(), self.state.acks.window]
     }
 
     /// Is the flow limited?

@@ -19,7 +19,8 @@ struct Return {
     marked: bool,
     /// A frame before this one was lost.
     gap: bool,
-    path: [Hop; 2],
+    /// None where ports record nothing.
+    path: Option<[Hop; 2]>,
 }
 
 /// What is on its way back to a flow, of a network that sends lost frames again from the first on.
@@ -52,12 +53,12 @@ impl Returns {
     }
 
     /// The flow has sent a frame that finds (itself included) this queue, on a link of this rate; it is back after `round_trip`
-    /// besides.
+    /// besides. Ports may record its departure.
     pub(super) fn frame(
         &mut self,
         (now, seq, len): (Time, u64, u64),
         (queue, marked, line): (u64, bool, Rate),
-        round_trip: Time,
+        (round_trip, records): (Time, bool),
         (faults, draws): (Faults, &mut Stream),
     ) {
         if draws.chance(faults.lose) {
@@ -78,7 +79,8 @@ impl Returns {
         self.expected += if gap { 0 } else { len };
         let late = if draws.chance(faults.delay) { Time::from_us(50) } else { Time::ZERO };
         let at = self.left + round_trip + late;
-        let back = Return { at, sent: now, acked: self.expected, marked, gap, path: [hop, next] };
+        let path = records.then_some([hop, next]);
+        let back = Return { at, sent: now, acked: self.expected, marked, gap, path };
         let times = u8::from(!draws.chance(faults.lose)) + u8::from(draws.chance(faults.double));
         let place = self.under_way.partition_point(|r| r.at <= at);
         (0..times).for_each(|_| self.under_way.insert(place, back));
@@ -96,7 +98,8 @@ impl Returns {
         while let Some(&r) = self.under_way.front().filter(|r| r.at <= now) {
             self.under_way.pop_front();
             self.alive = now;
-            woken += u64::from(flow.ack(r.acked, r.marked, now.saturating_sub(r.sent), &r.path));
+            let path = r.path.as_ref().map_or(&[][..], |path| path);
+            woken += u64::from(flow.ack(r.acked, r.marked, now.saturating_sub(r.sent), path));
             if r.gap && r.acked == flow.state().acks.acked && flow.state().acks.in_flight() > 0 {
                 flow.lose(Loss::Nack);
             }
@@ -112,13 +115,14 @@ impl Returns {
     }
 
     /// All that the flow has sent arrives, without a mark.
-    pub(super) fn settle(&mut self, flow: &mut ReactionRig) {
+    pub(super) fn settle(&mut self, flow: &mut ReactionRig, records: bool) {
         self.under_way.clear();
         self.expected = flow.state().acks.next_seq;
         (self.left, self.alive) = (flow.now(), flow.now());
         let line = flow.state().line_rate;
         let hop = Hop { rate: line, time: self.left, sent: self.sent, queue: Bytes::ZERO };
         self.sent += flow.state().acks.in_flight();
-        flow.ack(self.expected, false, flow.site.base_rtt, &[hop, hop]);
+        let path = if records { &[hop, hop][..] } else { &[] };
+        flow.ack(self.expected, false, flow.site.base_rtt, path);
     }
 }

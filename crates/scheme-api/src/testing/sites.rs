@@ -2,12 +2,12 @@
 
 use super::{HOSTS, Timers, keep, known};
 use crate::network::{
-    Counts, Lent, NO_PROBE, PointAction, PointState, Purpose, ReflectorAction, ReflectorState, Stream,
-    rewritten,
+    Counts, Lent, NO_PROBE, NO_TELEMETRY, PointAction, PointState, Purpose, ReflectorAction, ReflectorState,
+    Stream, rewritten,
 };
 use crate::{
-    Bytes, CongestionPoint, Feedback, FlowId, FrameView, Gauge, NodeId, PointControl, PointId, Probe, Queue,
-    QueueSite, RampAt, Rate, ReflectGate, Reflector, ReflectorControl, Scheme, SinkSite, Tag, Time,
+    Acks, Bytes, CongestionPoint, Feedback, FlowId, FrameView, Gauge, NodeId, PointControl, PointId, Probe,
+    Queue, QueueSite, RampAt, Rate, ReflectGate, Reflector, ReflectorControl, Scheme, SinkSite, Tag, Time,
 };
 
 /// One congestion point at a queue whose length is scripted.
@@ -27,6 +27,8 @@ pub struct PointRig {
     paused_before: Time,
     /// The point is woken as frames leave.
     departures: bool,
+    /// Frames carry the records of ports.
+    telemetry: bool,
     /// The counts of the congestion point.
     pub counts: Counts,
     gauges: Vec<Gauge>,
@@ -52,6 +54,7 @@ impl PointRig {
             paused: None,
             paused_before: Time::ZERO,
             departures: scheme.plan().departures,
+            telemetry: scheme.plan().acks == Acks::Telemetry,
             counts: Counts::new(scheme.counters()),
             gauges: scheme.gauges(),
             actions: Vec::new(),
@@ -104,6 +107,9 @@ impl PointRig {
                 }
                 PointAction::Notify(..) | PointAction::Broadcast(_) => {}
             }
+        }
+        if self.state.records && !self.telemetry {
+            self.failure.get_or_insert_with(|| NO_TELEMETRY.into());
         }
         keep(&mut self.actions, actions);
         answered

@@ -274,9 +274,9 @@ fn alone(scheme: &Arc<dyn Scheme>, bridge: &dyn Bridge) -> Result<(), String> {
                     congested(&mut other.0, &mut other.1);
                 }
                 congested(&mut one.0, &mut one.1);
-                one.0.reaction.rate().bps().to_bits()
+                one.0.reaction.steered()
             };
-            (0..steps).map(step).collect()
+            (0..steps).flat_map(step).collect()
         })
     };
     // A flow that fails alone is another check's business.
@@ -292,7 +292,7 @@ fn alone(scheme: &Arc<dyn Scheme>, bridge: &dyn Bridge) -> Result<(), String> {
     for (then, how) in [(beside, "beside another flow"), (elsewhere, "in another thread")] {
         let then = then.map_err(|why| format!("{how} a flow fails that runs alone: {why}"))?;
         if let Some(at) = first.iter().zip(&then).position(|(a, b)| a != b) {
-            return Err(format!("{how} a flow parts in step {at} from the same flow alone"));
+            return Err(format!("{how} a flow parts in step {} from the same flow alone", at / 2));
         }
     }
     Ok(())
