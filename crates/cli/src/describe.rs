@@ -5,8 +5,9 @@ use crate::request::{ASSUMED_SPEED, is_file, threads};
 use crate::{Done, Failure, draw};
 use cnsim_lab::assumptions::{ASSUMPTIONS, readable};
 use cnsim_lab::config::Config;
-use cnsim_lab::demo::{SECOND, demo};
+use cnsim_lab::demo::{demo, words};
 use cnsim_lab::keys;
+use cnsim_lab::scenario::needs_queue_pairs;
 use cnsim_lab::scenario::{EMBEDDED, Scenario};
 use cnsim_papers::per_study::in_studies;
 use cnsim_papers::published::{self, Agreement};
@@ -272,10 +273,9 @@ fn picture(registry: &Registry, scheme: &str) -> Done {
     const COLUMNS: usize = 42;
     let d = demo(registry, scheme).map_err(Failure::Run)?;
     println!(
-        "\n{}\nH1 sends as fast as it may; H2 joins it from {} to {} ms; both into one 10 Gb/s port. 30 ms, PAUSE on.",
+        "\n{}\n{}. 30 ms.",
         bold("One flow meets one bottleneck"),
-        SECOND.0,
-        SECOND.1
+        words(registry.find(scheme).is_some_and(|e| needs_queue_pairs(e)))
     );
     let top = d.queue.iter().copied().fold(0.0, f64::max);
     println!("  queue    {}  0 to {top:.0} KB", look::bars(&d.queue, COLUMNS, top));
@@ -284,7 +284,7 @@ fn picture(registry: &Registry, scheme: &str) -> Done {
     }
     let at = |ms: f64| (ms / d.bin / d.queue.len().max(1) as f64 * COLUMNS as f64) as usize;
     let mut marks = vec![' '; COLUMNS];
-    for (ms, mark) in [(SECOND.0, '↑'), (SECOND.1, '↓')] {
+    for (ms, mark) in [(d.second.0, '↑'), (d.second.1, '↓')] {
         if let Some(m) = marks.get_mut(at(ms)) {
             *m = mark;
         }

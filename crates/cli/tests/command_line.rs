@@ -413,6 +413,7 @@ fn tells() {
         (&["list"], &["B07/single-hop"]),
         (&["list", "studies"], &["Bergamasco"]),
         (&["explain", "ECM"], &["Q_eq", "24 KB", "Oversampling", "false"]),
+        (&["explain", "dctcp"], &["9 MB", "rate H2"]),
         (&["explain", "single-hop"], &["H0*", "hotspot 0.5 Gb/s"]),
         (&["explain", "time_paused"], &["XOFF", "0.5"]),
         (&["tool", "schema"], &["json-schema.org", "hotspot"]),

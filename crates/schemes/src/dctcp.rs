@@ -33,6 +33,8 @@
 //!
 //! ## Deviations
 //!
+//! * A window that the flow does not fill does not grow, as Linux and RFC 7661 have it: a flow that its link limits would else have a
+//!   window without bound, and keep the link from flows that come later.
 //! * A window holds whole frames. Nothing but marks and losses moves it; there is no recovery as TCP has it.
 //! * An initial rate of the scenario begins with a window of the bandwidth-delay product at that rate, and without slow start.
 //!
@@ -183,6 +185,7 @@ impl Scheme for Dctcp {
             alpha: self.0.initial_alpha,
             acked: 0,
             marked: 0,
+            in_flight: [0.0; 2],
             window_end: Bytes::ZERO,
             cut_until: None,
         }))
@@ -213,6 +216,8 @@ struct Reaction {
     /// Bytes acknowledged in this window, and those of them with a mark.
     acked: u64,
     marked: u64,
+    /// Most frames in flight in this window, and in the one before.
+    in_flight: [f64; 2],
     /// An acknowledgement of more than this ends the window.
     window_end: Bytes,
     /// After a cut: no other until more than this is acknowledged.
@@ -233,9 +238,14 @@ impl Reaction {
         }
     }
 
-    /// Slow start, or a frame per round trip, for so many frames acknowledged.
+    /// Slow start, or a frame per round trip, for so many frames acknowledged. A window that the flow does not fill stays as it is: in
+    /// slow start one of twice the frames in flight, later one of a frame more.
     fn grow(&mut self, frames: f64) {
-        self.window += if self.window < self.threshold { frames } else { frames / self.window };
+        let used = self.in_flight[0].max(self.in_flight[1]);
+        let starts = self.window < self.threshold;
+        if self.window < if starts { 2.0 * used } else { used + 1.0 } {
+            self.window += if starts { frames } else { frames / self.window };
+        }
     }
 
     /// What is left after a cut to this part; no other cut until all that has been sent is acknowledged.
@@ -260,7 +270,10 @@ impl ReactionPoint for Reaction {
         self.acked += ack.newly.get();
         self.marked += ack.newly_marked.get();
         let over = ack.acked > self.window_end;
+        let before = (limiter.in_flight() + ack.newly).as_f64() / self.frame;
+        self.in_flight[0] = self.in_flight[0].max(before);
         if over {
+            self.in_flight = [before, self.in_flight[0]];
             // The first acknowledgement only begins to count.
             if self.window_end > Bytes::ZERO && self.acked > 0 {
                 let share = self.marked as f64 / self.acked as f64;
@@ -318,16 +331,20 @@ mod tests {
         rig
     }
 
-    /// Sends as the window allows, then has each frame acknowledged; the last `marked` of them with a mark.
-    fn round(rig: &mut ReactionRig, marked: u64) -> u64 {
-        let mut frames = 0;
-        while rig.state().acks.in_flight() < rig.state().acks.window && frames < 100_000 {
+    /// Sends as the window allows.
+    fn fill(rig: &mut ReactionRig) {
+        while rig.state().acks.in_flight() < rig.state().acks.window {
             rig.frame(1000);
-            frames += 1;
         }
+    }
+
+    /// Has each frame in flight acknowledged, the last `marked` of them with a mark, and sends at once what the window then allows.
+    fn round(rig: &mut ReactionRig, marked: u64) -> u64 {
+        fill(rig);
         let (from, to) = (rig.state().acks.acked / 1000, rig.state().acks.next_seq / 1000);
         for frame in from..to {
             rig.ack((frame + 1) * 1000, frame >= to - marked.min(to), RTT, &[]);
+            fill(rig);
         }
         to - from
     }
@@ -342,6 +359,32 @@ mod tests {
         assert_eq!((by(&p, 390_000), by(&p, 390_001)), (0.0, 1.0));
     }
 
+    /// In slow start a window grows to twice the frames in flight, later to one more than these.
+    #[test]
+    fn a_window_that_is_not_filled() {
+        let mut rig = rig(&[]);
+        let mut to = 0;
+        let mut few = |rig: &mut ReactionRig, marked: bool| {
+            for _ in 0..5 {
+                for _ in 0..5 {
+                    rig.frame(1000);
+                }
+                for _ in 0..5 {
+                    to += 1000;
+                    rig.ack(to, marked, RTT, &[]);
+                }
+            }
+            rig.state().acks.window
+        };
+        assert_eq!(few(&mut rig, false), 10_000, "ten frames of which five are used");
+        let cut = few(&mut rig, true);
+        assert!(cut < 5000, "{cut}");
+        for _ in 0..100 {
+            few(&mut rig, false);
+        }
+        assert_eq!(few(&mut rig, false), 6000);
+    }
+
     /// 10, 20, 40 frames; a mark halves 80 to 40, as alpha was 1 and the marked share of the window moves it by a sixteenth.
     #[test]
     fn slow_start_and_the_first_cut() {
@@ -350,9 +393,6 @@ mod tests {
         assert_eq!(sent, [10, 20, 40]);
         assert_eq!(rig.state().acks.window, 80_000);
         // Three windows without a mark are over by the first frame of the fourth but one that only begins to count.
-        for _ in 0..80 {
-            rig.frame(1000);
-        }
         rig.ack(71_000, true, RTT, &[]);
         let alpha = (0..3).fold(1.0, |alpha, _| averaged(alpha, 1.0 / 16.0, 0.0));
         let alpha_with_mark = averaged(alpha / (1.0 - 1.0 / 16.0), 1.0 / 16.0, 1.0 / 40.0);
@@ -389,7 +429,8 @@ mod tests {
     fn rates_by_hand() {
         let mut rig = rig(&[("form", "rate"), ("ai_rate", "1 Gb/s")]);
         assert_eq!((rig.rate(), rig.state().acks.window), (LINE, 15_000));
-        assert_eq!(round(&mut rig, 0), 15);
+        fill(&mut rig);
+        (1..=15).for_each(|frame| rig.ack(frame * 1000, false, RTT, &[]));
         rig.frame(1000);
         rig.ack(16_000, true, RTT, &[]);
         // The window of 15 frames and this one had one mark of 16; the first only began to count, but is counted.

@@ -39,6 +39,10 @@
 //! Two flows of 200 MB end there after 35.669855 and 36.685006 ms, and here after 35.658753 and 36.684974 ms. With the payload
 //! in frames of 1090 B, `header = 0` would give 36.683 ms for both.
 //!
+//! ## Fixed point
+//!
+//! N equal flows at one port settle where `U = eta + N R_AI / B`, without a queue. Tests compare, by the rules alone and in a network.
+//!
 //! ## Not modelled
 //!
 //! A rate for each port of the path (`MULTI_RATE`). Probabilistic telemetry (PINT).

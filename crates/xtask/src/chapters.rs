@@ -1,9 +1,11 @@
 //! A chapter for each scheme, from its registration and the head of its file, and the page that lists them.
 
+use cnsim_lab::demo::words;
+use cnsim_lab::scenario::needs_queue_pairs;
 use cnsim_papers::published::{self, Published};
 use cnsim_scheme_api::testing::PointRig;
 use cnsim_scheme_api::{
-    Acks, Built, Bytes, Class, FlowId, NodeId, Rate, ReflectGate, Registration, Scheme, Scope, SinkSite,
+    Built, Bytes, Class, FlowId, NodeId, Rate, ReflectGate, Registration, Scheme, Scope, SinkSite,
     SourceSite, Time,
 };
 use std::collections::BTreeMap;
@@ -21,11 +23,6 @@ const ELSEWHERE: [(&str, &str); 1] = [("fb_hat", "qcn-h")];
 /// Path of a scheme's figure, from `docs/reference`.
 pub fn picture(scheme: &str) -> String {
     format!("figures/{scheme}.svg")
-}
-
-/// Does a chapter have a figure? Its flows have no queue pairs, so that a scheme which needs acknowledgements has none.
-pub fn has_figure(entry: &Registration) -> bool {
-    entry.build(&[]).is_ok_and(|built| built.scheme.plan().acks == Acks::Optional)
 }
 
 /// The list of schemes and all chapters: path from the root, and text.
@@ -77,8 +74,9 @@ fn list() -> String {
             yes(f)
         );
     }
-    page + "\nThe figure of a chapter shows two flows at one bottleneck. H1 sends at its full rate, and H2 joins it from 5 to\n\
-            20 ms. Both share one port of 10 Gb/s, with PAUSE. `cnsim explain SCHEME` runs this and draws it in the terminal.\n"
+    page + "\nThe figure of a chapter shows two flows at one bottleneck. H1 sends as fast as it may, and H2 joins it at 5 ms, until 20 ms or,\n\
+            where the scheme needs queue pairs, with 9 MB. Both share one port of 10 Gb/s, with PAUSE. `cnsim explain SCHEME` runs\n\
+            this and draws it in the terminal.\n"
 }
 
 /// The content of each of the three rooms of a scheme, in words; none for an empty room.
@@ -166,17 +164,15 @@ fn chapter(entry: &Registration, rows: &[Published]) -> io::Result<String> {
     if !about.is_empty() {
         let _ = writeln!(page, "\n{}", linked(&lower_headings(about)));
     }
-    if has_figure(entry) {
-        let _ = writeln!(
-            page,
-            "\n## One flow meets one bottleneck\n\n\
+    let _ = writeln!(
+        page,
+        "\n## One flow meets one bottleneck\n\n\
          ![One flow meets one bottleneck under {0}: rates of two flows and the queue over 30 ms](../reference/{1})\n\n\
-         H1 sends at its full rate, and H2 joins it from 5 to 20 ms. Both share one port of 10 Gb/s, with PAUSE.\n\
-         `cnsim explain {0}` runs this.",
-            entry.name,
-            picture(&entry.name)
-        );
-    }
+         {2}.\n`cnsim explain {0}` runs this.",
+        entry.name,
+        picture(&entry.name),
+        words(needs_queue_pairs(entry))
+    );
     let _ = writeln!(
         page,
         "\n## The three rooms\n\nWith the defaults:\n\n{}",

@@ -2,7 +2,7 @@
 //!
 //! The run is deterministic and every number is rounded by the renderer, so the file is the same on every machine.
 
-use cnsim_lab::demo::{Demo, SECOND, demo};
+use cnsim_lab::demo::{Demo, demo};
 use cnsim_report::model::{Axis, Figure, Level, Trace, Window};
 use cnsim_units::Bytes;
 
@@ -26,7 +26,7 @@ fn panels(scheme: &str, d: &Demo) -> Vec<Figure> {
         ..Trace::default()
     };
     // The second flow: only from its start, and as long as it delivers.
-    let start = (SECOND.0 / d.bin).round() as usize;
+    let start = (d.second.0 / d.bin).round() as usize;
     let last = d.rates[1].iter().rposition(|v| *v > 0.0).unwrap_or(0);
     let shown = |(i, v): (usize, &f64)| if i >= start && i <= last { *v } else { f64::NAN };
     let second = d.rates[1].iter().enumerate().map(shown).collect();
@@ -34,7 +34,7 @@ fn panels(scheme: &str, d: &Demo) -> Vec<Figure> {
         title: title.into(),
         x: Axis { title: "time".into(), unit: "ms".into(), log: false },
         y: Axis { title: y.into(), unit: unit.into(), log: false },
-        windows: vec![Window { from: SECOND.0, to: SECOND.1, label: "H2 sends".into() }],
+        windows: vec![Window { from: d.second.0, to: d.second.1, label: "H2 sends".into() }],
         traces,
         ..Figure::default()
     };
