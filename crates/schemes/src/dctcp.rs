@@ -430,7 +430,9 @@ mod tests {
         let mut rig = rig(&[("form", "rate"), ("ai_rate", "1 Gb/s")]);
         assert_eq!((rig.rate(), rig.state().acks.window), (LINE, 15_000));
         fill(&mut rig);
-        (1..=15).for_each(|frame| rig.ack(frame * 1000, false, RTT, &[]));
+        for frame in 1..=15 {
+            rig.ack(frame * 1000, false, RTT, &[]);
+        }
         rig.frame(1000);
         rig.ack(16_000, true, RTT, &[]);
         // The window of 15 frames and this one had one mark of 16; the first only began to count, but is counted.
