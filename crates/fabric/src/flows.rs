@@ -109,6 +109,10 @@ impl Numbered {
     pub(crate) fn frames(&self) -> u64 {
         self.bytes.div_ceil(u64::from(self.whole))
     }
+    /// Its bytes up to so many frames.
+    pub(crate) fn after(&self, frames: u64) -> u64 {
+        self.bytes.min(frames.saturating_mul(self.whole.into()))
+    }
 }
 
 /// All finite flows of a run.

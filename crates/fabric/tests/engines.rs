@@ -500,7 +500,7 @@ fn flows_with_queue_pairs() {
             reliability: d.one(&[Reliability::None, go_back_n, go_back_n]),
             ack_every: d.one(&[1, 1, 2, 7]),
             ack_class: d.one(&[Class::Data, Class::Data, Class::Control]),
-            ack_length: Bytes::new(64),
+            ack_length: Bytes::new(d.one(&[64, 64, 60, 88, 1, 400, 9000])),
             window: d.one(&[
                 Window::Scheme,
                 Window::Scheme,

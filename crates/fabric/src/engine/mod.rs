@@ -15,7 +15,7 @@ use crate::fast::wires::{FOREIGN, Wires};
 use crate::model::Packet;
 use crate::net::Net;
 use crate::outcome::Outcome;
-use crate::spec::{BufferSpec, PauseSpec, RunSpec, SMALLEST, SwitchSpec};
+use crate::spec::{BufferSpec, PauseSpec, RunSpec, SwitchSpec};
 use crate::{Engine, Options, RunError};
 use cnsim_scheme_api::Acks;
 use cnsim_scheme_api::network::guarded;
@@ -95,8 +95,6 @@ fn by_model(net: &Net, spec: &RunSpec, engine: Engine) -> Option<String> {
     let woken = |s| scheme_of(s).is_some_and(|i| net.schemes[i].plan.departures);
     if engine == Engine::Model {
         Some("the model's engine was asked for".into())
-    } else if net.transport.is_some_and(|transport| transport.ack_length.get() != u64::from(SMALLEST)) {
-        Some("the fast way knows acknowledgements of 64 B".into())
     } else if net.schemes.iter().any(|s| s.plan.acks == Acks::Telemetry) {
         Some("the fast way does not record departures".into())
     } else if net.flows.queue_pairs() as u64 > u64::from(net.hosts) << 16 {

@@ -87,7 +87,7 @@ mod tests {
     fn a_place_is_used_again_when_nobody_carries_its_body() {
         let body = (FlowId(1), Says::Feedback(Feedback::Reflection));
         let mut bodies = Bodies::default();
-        let mut frame = Frame::control(Kind::Control, FlowId(1), 1, 0, 0);
+        let mut frame = Frame::control(Kind::Control, FlowId(1), 0, 0);
         frame.ext = bodies.put(body);
         bodies.share(&frame);
         assert!(bodies.take(&frame).is_some() && bodies.put(body) != frame.ext, "one carries it");

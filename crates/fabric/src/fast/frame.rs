@@ -1,7 +1,8 @@
 //! Frames, and queues of them.
 
 use crate::check::broken;
-use crate::model::{Data, Lane, MANAGED, Pause, To, lowered};
+use crate::flows::{BACK, Numbered};
+use crate::model::{Control, Data, Lane, MANAGED, NextHop, Pause, Says, To, lowered};
 use crate::net::{LONGEST, Net};
 use cnsim_scheme_api::{Feedback, FlowId, PointId};
 use prefetch_index::prefetch_index;
@@ -28,7 +29,7 @@ pub(crate) enum Kind {
     /// XOFF.
     Xoff,
     /// XON.
-    Xon,
+    Xon = 7,
 }
 
 impl Kind {
@@ -48,12 +49,14 @@ impl Kind {
 pub(crate) struct Frame {
     /// Generation time (ps, below [`LONGEST`]); above it three bits of [`Kind`], marked, counted, three bits of the tag's kind.
     word: u64,
-    /// Hosts of the data flow, also of a control frame.
+    /// Hosts of the data flow; of an acknowledgement those of its own way. Of another control frame, halves of the [`FlowId`].
     pub(crate) src: u16,
     pub(crate) dst: u16,
-    /// Running number at the source host. Of a control frame: destination host, [`BROADCAST`], or [`TO_POINT`] with a point.
+    /// Running number at the source host. Of a control frame: destination host, [`BROADCAST`], or [`TO_POINT`] with a point. Of an
+    /// acknowledgement: the number of its flow, and [`BACK`].
     pub(crate) seq: u32,
-    /// Packed tag of a data frame; place of the body of a control frame, or what it says where it takes none.
+    /// Packed tag of a data frame; place of the body of a control frame, or what it says where it takes none. Of an acknowledgement:
+    /// how many frames of its flow have arrived.
     pub(crate) ext: u32,
     /// Length in bytes.
     pub(crate) len: u16,
@@ -70,6 +73,11 @@ const COUNTED: u64 = 1 << 60;
 const TAG: u32 = 61;
 /// Of a control frame, two bits: what it says without a body.
 const SAID: u32 = 59;
+/// Bit of the kind: an acknowledgement of a queue pair, among the data or at priority. It is built as data of its flow that goes back, so
+/// that it passes a switch as data does. Its time is that of the frame which it answers, and so is its mark.
+const ACK: u64 = 4 << KIND;
+/// Of an acknowledgement: it is a NACK.
+const GAP: u64 = LONGEST;
 
 impl Frame {
     /// A data frame made now.
@@ -78,13 +86,38 @@ impl Frame {
         Self { word: now, src: src as u16, dst: dst as u16, seq, len, ..Self::default() }
     }
     /// A control frame about a data flow, made now; `to` as in `seq`.
-    pub(crate) fn control(kind: Kind, flow: FlowId, hosts: u32, to: u32, now: u64) -> Self {
-        let (src, dst) = ((flow.0 / hosts) as u16, (flow.0 % hosts) as u16);
+    pub(crate) fn control(kind: Kind, flow: FlowId, to: u32, now: u64) -> Self {
+        let (src, dst) = ((flow.0 >> 16) as u16, flow.0 as u16);
         Self { word: now | (kind as u64) << KIND, src, dst, seq: to, len: CONTROL, ..Self::default() }
     }
     /// Makes a data frame one of a finite flow.
     pub(crate) fn set_finite(&mut self) {
         self.word |= FINITE;
+    }
+    /// An acknowledgement; none of what is another message.
+    pub(crate) fn acknowledgement(lane: Lane, control: &Control, net: &Net) -> Option<Self> {
+        let &Control { flow, says, .. } = control;
+        let Says::Feedback(Feedback::Acknowledgement { acked, sent_at, marked, gap, .. }) = says else {
+            return None;
+        };
+        let &Numbered { src, dst, number, whole, .. } = net.flows.numbered(flow)?;
+        let seq = u32::from(number) << 16 | BACK;
+        let mut frame = Self::data(dst, src, seq, control.length(net), sent_at);
+        frame.word |= ACK | if lane == Lane::Control { (Kind::Control as u64) << KIND } else { 0 };
+        frame.word |= if marked { MARKED } else { 0 } | if gap { GAP } else { 0 };
+        frame.ext = acked.div_ceil(whole.into()) as u32;
+        Some(frame)
+    }
+    /// What an acknowledgement says, and of which flow; none of another frame.
+    pub(crate) fn acknowledges(&self, net: &Net) -> Option<(FlowId, Feedback)> {
+        if !self.is_acknowledgement() {
+            return None;
+        }
+        let flow = net.flows.find(self.dst.into(), self.src.into(), self.seq)?;
+        let acked = net.flows.numbered(flow)?.after(self.ext.into());
+        let (marked, gap) = (self.is_marked(), self.word & GAP != 0);
+        let sent_at = self.born();
+        Some((flow, Feedback::Acknowledgement { acked, sent_at, marked, gap, record: 0 }))
     }
     /// XOFF or XON.
     pub(crate) fn pause(kind: Kind) -> Self {
@@ -94,8 +127,8 @@ impl Frame {
     pub(crate) fn kind(&self) -> Kind {
         match (self.word >> KIND) & 7 {
             0 => Kind::Data,
-            1 => Kind::Control,
-            2 => Kind::InBand,
+            1 | 5 => Kind::Control,
+            2 | 4 => Kind::InBand,
             3 => Kind::Xoff,
             _ => Kind::Xon,
         }
@@ -109,25 +142,44 @@ impl Frame {
     pub(crate) fn is_data(&self) -> bool {
         self.word & (7 << KIND) == 0
     }
+    /// Is it to a switch what data is: data, or an acknowledgement among it?
+    #[inline(always)]
+    pub(crate) fn passes_as_data(&self) -> bool {
+        self.word & (3 << KIND) == 0
+    }
+    #[inline(always)]
+    fn is_acknowledgement(&self) -> bool {
+        self.word & (6 << KIND) == ACK
+    }
     /// Generation time, ps.
     #[inline]
     pub(crate) fn born(&self) -> u64 {
         self.word & (LONGEST - 1)
     }
-    /// Number of its flow, or of the flow that a control frame is about.
-    #[inline(always)]
-    pub(crate) fn flow(&self, hosts: u32) -> u32 {
-        u32::from(self.src) * hosts + u32::from(self.dst)
+    /// The flow that a control frame is about, if that is no acknowledgement.
+    #[inline]
+    pub(crate) fn about(&self) -> FlowId {
+        FlowId(u32::from(self.src) << 16 | u32::from(self.dst))
     }
-    /// Of a data frame: the output of switch `s` by which it goes on.
+    /// Of a data frame or an acknowledgement: the output of switch `s` by which it goes on.
     #[inline(always)]
     pub(crate) fn output(&self, net: &Net, s: usize, turn: &mut [u8]) -> u16 {
-        net.route(s, u32::from(self.dst), self.flow(net.hosts), self.seq, turn)
+        let flow = u32::from(self.src) * net.hosts + u32::from(self.dst);
+        net.route(s, u32::from(self.dst), flow, self.seq, turn)
+    }
+    /// Where a control frame goes on from switch `s`.
+    #[inline]
+    pub(crate) fn way(&self, net: &Net, s: usize, turn: &mut [u8]) -> NextHop {
+        if self.is_acknowledgement() {
+            return NextHop::Output(self.output(net, s, turn));
+        }
+        self.goes_to().next_hop(net, s, self.about().0, turn)
     }
     /// Where a control frame goes.
     #[inline]
     pub(crate) fn goes_to(&self) -> To {
         match self.seq {
+            _ if self.is_acknowledgement() => To::Host(self.dst.into()),
             BROADCAST => To::Everyone,
             to if to & TO_POINT != 0 => To::Point(PointId(to & !TO_POINT)),
             to => To::Host(to),
@@ -165,10 +217,8 @@ impl Frame {
     }
     /// Lets a control frame say what needs no body; false for what does. Noted where the marks of a data frame stand.
     #[inline]
-    pub(crate) fn say(&mut self, flow: FlowId, hosts: u32, feedback: &Feedback) -> bool {
-        let Some((kind, value)) = feedback.pack().filter(|_| self.flow(hosts) == flow.0) else {
-            return false;
-        };
+    pub(crate) fn say(&mut self, feedback: &Feedback) -> bool {
+        let Some((kind, value)) = feedback.pack() else { return false };
         self.word |= u64::from(kind) << SAID;
         self.ext = value;
         true
@@ -188,7 +238,7 @@ impl Frame {
     }
     /// Is it a message or probe whose body is kept beside it?
     pub(crate) fn has_body(&self) -> bool {
-        matches!(self.kind(), Kind::Control | Kind::InBand) && self.word & (3 << SAID) == 0
+        matches!((self.word >> KIND) & 7, 1 | 2) && self.word & (3 << SAID) == 0
     }
     #[inline]
     pub(crate) fn set_packed_tag(&mut self, (kind, ext): (u8, u32)) {

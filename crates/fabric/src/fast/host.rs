@@ -21,7 +21,6 @@ use crate::model::{Direct, Kind, Lane, Moment, Paused, Says, Sides, is_stopped, 
 use crate::net::Net;
 use crate::spec::HostSpec;
 use crate::tx_rate::TxRate;
-use cnsim_scheme_api::FlowId;
 use std::slice::{from_mut, from_ref};
 
 /// An event of a host: time, kind, index.
@@ -149,8 +148,10 @@ impl Host {
         let (at, sender) = (self.moment(net), &mut self.sides.sender);
         if let Some(pause) = frame.as_pause() {
             sender.pause(pause, from_mut(&mut self.line.paused), at);
+        } else if let Some((flow, feedback)) = frame.acknowledges(net) {
+            sender.hear(flow, &feedback, at);
         } else if let Some(feedback) = frame.said() {
-            sender.hear(FlowId(frame.flow(net.hosts)), &feedback, at);
+            sender.hear(frame.about(), &feedback, at);
         } else {
             match wires.bodies.take(frame) {
                 Some((flow, Says::Feedback(feedback))) => sender.hear(flow, &feedback, at),

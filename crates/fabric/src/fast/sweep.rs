@@ -112,7 +112,7 @@ impl Switch {
             let mut taken = 0;
             loop {
                 let f = &entry.frame;
-                let (stored, out) = if f.is_data() {
+                let (stored, out) = if f.passes_as_data() {
                     let out = usize::from(f.output(net, self.index, &mut self.next_path));
                     (self.store_calmly(out, input, entry), out)
                 } else if f.kind() == Kind::Control && self.store_control(entry.ready, f, net, bodies) {
@@ -150,16 +150,16 @@ impl Switch {
         for (p, port) in self.ports.iter_mut().enumerate().take(self.linked) {
             port.last = 0;
             let before = port.data.entries().partition_point(|e| e.ready < base);
-            for Entry { ready, frame } in &port.data.entries()[before..] {
+            for at in before..port.data.entries().len() {
+                let Entry { ready, frame } = port.data.entries()[at];
                 let (len, input) = (frame.len, usize::from(frame.input));
-                port.queued -= u64::from(len);
-                port.countdown += i64::from(len);
+                port.put_back(&frame);
                 // What was stored without consequence leaves without any.
                 self.mmu.leave_calmly(port.has_cells, self.mmu.row(p), input, len);
                 let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + input) else {
                     broken("a frame came by no port")
                 };
-                inbox.put_between(*ready, frame);
+                inbox.put_between(ready, &frame);
             }
             port.data.truncate(before);
         }
@@ -207,7 +207,7 @@ impl Switch {
         let inbox = &mut wires.inboxes[self.inbox as usize + input];
         let Some(entry) = inbox.arrived_before(0, AFTER) else { broken("an arrival without a frame") };
         let (mut out, mut stored) = (0, None);
-        if entry.frame.is_data() {
+        if entry.frame.passes_as_data() {
             out = usize::from(entry.frame.output(net, self.index, &mut self.next_path));
             self.outdate(out);
             stored = self.store_calmly(out, input, entry);
@@ -220,13 +220,14 @@ impl Switch {
         self.follow(stored.is_some(), out, &entry, net, wires);
     }
 
-    /// What follows from a data frame that is stored, and is to be looked at, or from one that needs the exact way.
+    /// What follows from a data frame that is stored, and is to be looked at, or from one that needs the exact way. `out` is the output
+    /// of what passes as data.
     #[inline(never)]
     fn follow(&mut self, stored: bool, out: usize, entry: &Entry, net: &Net, wires: &mut Wires) {
         self.now = entry.ready;
         match stored {
             true => self.look(out, self.now, 0, net, wires),
-            false if entry.frame.is_data() => self.data(out, entry.frame, net, wires),
+            false if entry.frame.passes_as_data() => self.data(out, entry.frame, net, wires),
             false => self.arrive(entry.frame, entry.frame.input.into(), net, wires),
         }
     }

@@ -234,6 +234,8 @@ impl Switch {
             Kind::Xoff | Kind::Xon => wires.push_frame(link.peer, ready, &frame),
             Kind::Control => {
                 port.departed += u64::from(frame.len);
+                port.control_queued -= u64::from(frame.len);
+                port.control_departed += u64::from(frame.len);
                 port.out.control_sent += 1;
                 wires.push_frame(link.peer, ready, &frame);
             }
@@ -283,9 +285,10 @@ impl Switch {
         for (i, p) in self.ports.iter_mut().enumerate() {
             stopped.push(p.stopped(i));
             p.note_peak(net.duration);
+            let (in_band, _) = p.sent_in_band();
             (p.out.sent, p.out.sent_bits, p.out.queue_max) =
-                (p.frames_departed - p.sent_in_band(), p.sent_bits(), p.queue_max);
-            p.out.control_sent += p.sent_in_band();
+                (p.frames_departed - in_band, p.sent_bits(), p.queue_max);
+            p.out.control_sent += in_band;
             p.data.entries().iter().for_each(|e| e.frame.enter(&mut inside));
             // All has been counted: its memory serves for the results.
             p.data = Ring::default();

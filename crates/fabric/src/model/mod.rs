@@ -51,7 +51,7 @@ mod voq;
 pub(crate) use agenda::{Agenda, Direct, Event, Kind, Moment, NEVER, Outbox, Turn, place_of_data};
 pub(crate) use frame::{Control, Data, Frame, Lane, MANAGED, Pause, Says, To, lowered};
 pub(crate) use host::{Host, Sides};
-pub(crate) use management::Management;
+pub(crate) use management::{Management, NextHop};
 pub(crate) use memory::Memory;
 pub(crate) use packet::Packet;
 pub(crate) use pause::{Paused, Signal};

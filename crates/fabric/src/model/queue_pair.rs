@@ -297,7 +297,6 @@ impl Sinks {
     pub(crate) fn take(&mut self, flow: &Numbered, number: u32, marked: bool, now: u64) -> Taken {
         let Some(sink) = self.flows.get_mut(flow.at as usize) else { broken("a flow without a sink") };
         let (every, before) = (self.transport.ack_every, precede(number, sink.expected));
-        let acked = |frames: u64| flow.bytes.min(frames * u64::from(flow.whole));
         if let Reliability::GoBackN { nack_interval, .. } = self.transport.reliability
             && before != sink.expected
         {
@@ -309,7 +308,7 @@ impl Sinks {
                 sink.nacked = Some((now, sink.expected));
             }
             // A frame that has come before is acknowledged again: the last acknowledgement may be lost.
-            let reply = (!gap || !lately).then_some((acked(sink.expected), gap));
+            let reply = (!gap || !lately).then_some((flow.after(sink.expected), gap));
             return Taken { wanted: false, reply };
         }
         sink.expected = sink.expected.max(before + 1);
@@ -319,7 +318,7 @@ impl Sinks {
             return Taken { wanted: true, reply: None };
         }
         sink.frames = 0;
-        Taken { wanted: true, reply: Some((acked(sink.expected), false)) }
+        Taken { wanted: true, reply: Some((flow.after(sink.expected), false)) }
     }
 }
 

@@ -48,18 +48,19 @@ impl Packet for Frame {
 
 /// A control frame that is made now, with what has no room in it.
 fn packed(lane: Lane, control: &Control, at: Moment<'_>) -> (Frame, Option<Body>) {
+    if let Some(frame) = Frame::acknowledgement(lane, control, at.net) {
+        return (frame, None);
+    }
     let &Control { flow, to, ref says } = control;
-    let hosts = at.net.hosts;
     let kind = if lane == Lane::Control { Kind::Control } else { Kind::InBand };
     let to = match to {
         To::Everyone => BROADCAST,
         To::Point(point) => point.0 | TO_POINT,
         To::Host(host) => host,
     };
-    let mut frame = Frame::control(kind, flow, hosts, to, at.now);
-    frame.len = control.length(at.net);
+    let mut frame = Frame::control(kind, flow, to, at.now);
     match says {
-        Says::Feedback(feedback) if frame.say(flow, hosts, feedback) => return (frame, None),
+        Says::Feedback(feedback) if frame.say(feedback) => return (frame, None),
         Says::Feedback(_) => {}
         Says::Probe(_) => frame.set_probe(),
     }

@@ -71,7 +71,7 @@ impl Switch {
 
     /// A feedback message or probe to be forwarded (or ended) here.
     pub(super) fn message(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
-        let way = frame.goes_to().next_hop(net, self.index, frame.flow(net.hosts), &mut self.next_path);
+        let way = frame.way(net, self.index, &mut self.next_path);
         let way = way.after_point(|out| frame.is_probe() && self.probed(out, &frame, net, wires));
         for out in way.outputs(net, self.management.id, frame.input) {
             wires.bodies.share(&frame);
@@ -110,6 +110,7 @@ impl Switch {
     pub(crate) fn place_control(&mut self, out: usize, ready: u64, frame: &Frame) {
         let port = &mut self.ports[out];
         port.control.place(&mut port.last_control, &Entry { ready, frame: *frame }, Some(frame.input));
+        port.control_queued += u64::from(frame.len);
         port.needs_exact = true;
     }
 
@@ -126,7 +127,7 @@ impl Switch {
         if frame.is_probe() || matches!(frame.goes_to(), To::Point(_)) {
             return false;
         }
-        let way = frame.goes_to().next_hop(net, self.index, frame.flow(net.hosts), &mut self.next_path);
+        let way = frame.way(net, self.index, &mut self.next_path);
         for out in way.outputs(net, self.management.id, frame.input) {
             bodies.share(frame);
             self.place_control(out, ready, frame);

@@ -1,8 +1,8 @@
 //! An output port of a switch. Its ramp marks with draws of its own, as ports are not replayed in step.
 
 use crate::check::Stopped;
-use crate::fast::frame::{CONTROL, Entry, Kind, NEVER, Ring};
-use crate::model::{MANAGED, Paused, Point, is_stopped, transmission, view};
+use crate::fast::frame::{CONTROL, Entry, Frame, Kind, NEVER, Ring};
+use crate::model::{MANAGED, Paused, Point, count_down, is_stopped, transmission, view};
 use crate::net::{Link, Net};
 use crate::outcome::PortOutcome;
 use crate::tx_rate::TxRate;
@@ -46,16 +46,18 @@ pub(crate) struct Port {
     pub(crate) frames_departed: u64,
     /// Latest time of the frames stored without looking closer.
     pub(crate) last: u64,
-    /// Control frames that were stored among the data.
-    pub(crate) in_band: u64,
+    /// Control frames that were stored among the data, and their bytes.
+    pub(crate) in_band: (u64, u64),
     /// Length and input of the frame that is on its wire until `idle_from` and counts as sent, while nothing waits behind it; 0:
     /// none (`sweep/thin.rs`).
     pub(crate) flown: u16,
     pub(crate) flown_from: u16,
     /// The first frame of `data` stands on its wire already (`sweep/thin.rs`).
     pub(crate) launched: bool,
-    /// Control that has arrived, or will within this window: by (time, input).
+    /// Control that has arrived, or will within this window: by (time, input). And its bytes, and those of what has left.
     pub(crate) control: Ring,
+    pub(crate) control_queued: u64,
+    pub(crate) control_departed: u64,
     /// Latest time of that, or one that has gone by.
     pub(crate) last_control: u64,
     /// Smallest-rate stamp, packed.
@@ -131,15 +133,11 @@ impl Port {
     }
     /// As a congestion point sees it, at its moment. Control stands in order, so that a long queue costs no more than a short one.
     pub(crate) fn view(&self, now: u64, to_come: ToCome) -> Queue {
-        let (waiting, until) = (self.control.entries(), (now, to_come.control_from.unwrap_or(u16::MAX)));
-        let control = waiting.partition_point(|e| (e.ready, e.frame.input) < until);
-        debug_assert!(
-            waiting.iter().enumerate().all(|(i, e)| {
-                (i < control) == ((e.ready, e.frame.input) < until) && e.frame.len == CONTROL
-            })
-        );
+        let until = (now, to_come.control_from.unwrap_or(u16::MAX));
+        let later = self.control.entries().iter().rev().take_while(|e| (e.ready, e.frame.input) >= until);
+        let control = self.control_queued - later.map(|e| u64::from(e.frame.len)).sum::<u64>();
         let len = self.queued - to_come.bytes_to_come;
-        let bytes = (len, len + control as u64 * u64::from(CONTROL), self.departed);
+        let bytes = (len, len + control, self.departed);
         view(bytes, (self.link, self.service_rate), from_ref(&self.paused), now)
     }
     /// Notes the largest length of its queue, which it had just before `now` if never before: it grows until something leaves. What
@@ -176,18 +174,37 @@ impl Port {
     pub(crate) fn times(&self, &Entry { ready, ref frame }: &Entry) -> (u64, u64) {
         transmission(ready, self.idle_from, self.service, frame.len)
     }
-    /// Frames of `frames_departed` that were control. They are counted as they are stored, so that nothing is asked as they leave.
-    pub(crate) fn sent_in_band(&self) -> u64 {
-        let waits = if self.in_band > 0 {
-            self.data.entries().iter().filter(|e| !e.frame.is_data()).count()
+    /// Counts a frame down, if it is data: true where the congestion point may have to look.
+    #[inline(always)]
+    pub(super) fn count_down(&mut self, frame: &Frame) -> bool {
+        count_down(&mut self.countdown, if frame.is_data() { frame.len } else { 0 }) & frame.is_data()
+    }
+    /// A frame is stored among the data: if it is control, that is noted now, so that nothing is asked as it leaves.
+    #[inline(always)]
+    pub(super) fn note_in_band(&mut self, frame: &Frame) {
+        let control = !frame.is_data();
+        self.in_band.0 += u64::from(control);
+        self.in_band.1 += if control { u64::from(frame.len) } else { 0 };
+    }
+    /// A frame that was stored without consequence goes back on its wire.
+    pub(crate) fn put_back(&mut self, frame: &Frame) {
+        let len = u64::from(frame.len);
+        self.queued -= len;
+        if frame.is_data() {
+            self.countdown += len as i64;
         } else {
-            0
-        };
-        self.in_band - waits as u64
+            self.in_band = (self.in_band.0 - 1, self.in_band.1 - len);
+        }
+    }
+    /// Frames of `frames_departed` that were control, and their bytes.
+    pub(crate) fn sent_in_band(&self) -> (u64, u64) {
+        let waits = if self.in_band.0 > 0 { self.data.entries() } else { &[] };
+        let waits = waits.iter().filter(|e| !e.frame.is_data());
+        waits.fold(self.in_band, |sent, e| (sent.0 - 1, sent.1 - u64::from(e.frame.len)))
     }
     /// Bits of data sent.
     pub(crate) fn sent_bits(&self) -> u64 {
-        (self.departed - (self.out.control_sent + self.sent_in_band()) * u64::from(CONTROL)) * 8
+        (self.departed - self.control_departed - self.sent_in_band().1) * 8
     }
     /// Is its data stopped?
     #[inline(always)]
@@ -228,7 +245,8 @@ impl Port {
     /// The ramp has changed.
     pub(super) fn note_ramp(&mut self, net: &Net) {
         self.mark_from = self.ramp_low(RampAt::Departure);
-        let behind = self.mark_from / u64::from(net.mtu.max(CONTROL)) + 1;
+        let longest = net.transport.map_or(CONTROL, |transport| transport.ack_length.get() as u16);
+        let behind = self.mark_from / u64::from(net.mtu.max(CONTROL).max(longest)) + 1;
         self.mark_behind = behind.min(u64::from(u16::MAX)) as u16;
     }
 

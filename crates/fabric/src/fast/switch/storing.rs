@@ -9,7 +9,7 @@ use super::{Switch, ToCome};
 use crate::fast::frame::{Entry, Frame, Kind, NEVER};
 use crate::fast::mmu::Change;
 use crate::fast::wires::Wires;
-use crate::model::{Loss, Moment, Place, Point, Storing, count_down};
+use crate::model::{Loss, Moment, Place, Point, Storing};
 use crate::net::Net;
 use cnsim_scheme_api::RampAt;
 
@@ -29,10 +29,7 @@ impl<'a> Storing<(&'a Net, &'a mut Wires)> for Switch {
 
     fn look(&mut self, out: usize, frame: &Frame, dropped: bool, (net, _): &mut (&Net, &mut Wires)) {
         let port = &mut self.ports[out];
-        if frame.is_data()
-            && Point::counts(port.point.as_deref(), dropped)
-            && count_down(&mut port.countdown, frame.len)
-        {
+        if Point::counts(port.point.as_deref(), dropped) && port.count_down(frame) {
             self.sample(out, *frame, dropped, ToCome::default(), net);
         }
     }
@@ -41,7 +38,7 @@ impl<'a> Storing<(&'a Net, &'a mut Wires)> for Switch {
         let port = &mut self.ports[out];
         let change = self.mmu.change(port.has_cells, out, usize::from(frame.input), frame.len.into());
         port.queued += u64::from(frame.len);
-        port.in_band += u64::from(!frame.is_data());
+        port.note_in_band(frame);
         let point = port.point.as_mut().filter(|_| frame.is_data());
         if point.is_some_and(|p| p.marks(RampAt::Arrival, port.queued, frame.len)) {
             frame.set_marked(true);
@@ -77,9 +74,9 @@ impl Switch {
         port.calm_up_to = self.mmu.memory.calm_queue().min(port.ramp_low(RampAt::Arrival)).min(small);
     }
 
-    /// Stores a data frame that arrives at `entry.ready` without bringing its port up to date, where nothing depends on that: the
-    /// occupancies known are upper bounds, and as such below all thresholds. Has the port's countdown run out on it? None: it is not
-    /// stored, as it needs the exact way.
+    /// Stores a data frame, or an acknowledgement among the data, that arrives at `entry.ready` without bringing its port up to date,
+    /// where nothing depends on that: the occupancies known are upper bounds, and as such below all thresholds. Has the port's countdown
+    /// run out on it? None: it is not stored, as it needs the exact way.
     #[inline(always)]
     pub(crate) fn store_calmly(&mut self, out: usize, input: usize, entry: &Entry) -> Option<bool> {
         let port = &mut self.ports[out];
@@ -88,7 +85,8 @@ impl Switch {
             return None;
         }
         port.queued = queued;
-        let due = count_down(&mut port.countdown, entry.frame.len);
+        port.note_in_band(&entry.frame);
+        let due = port.count_down(&entry.frame);
         port.data.place(&mut port.last, entry, None);
         Some(due)
     }
