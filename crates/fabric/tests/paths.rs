@@ -11,7 +11,7 @@ use Mark::{NotQuiet, PassedOver, PutBack, Ranked, SentStraight, Stretched, ThinW
 use Visits::{Adaptive, All, Due, Turns};
 use cnsim_fabric::marks::{Mark, forget, seen};
 use cnsim_fabric::*;
-use cnsim_scheme_api::{Built, Bytes, Feedback, NodeId, Ramp, RampAt, Rate, ReflectGate, Time};
+use cnsim_scheme_api::{Built, Bytes, Class, Feedback, NodeId, Ramp, RampAt, Rate, ReflectGate, Time};
 use common::script::*;
 use common::*;
 use std::sync::Arc;
@@ -163,6 +163,34 @@ fn trees() {
         ("all", &near(0.05, 300), 3, Turns, &[Crossed, ThinWindow, CalmWindow]),
     ] {
         takes(why, spec, threads, visits, marks);
+    }
+}
+
+/// Finite flows with queue pairs, an acknowledgement for each frame.
+fn acknowledged(delay: Time, ack_class: Class, ack_length: u64) -> RunSpec {
+    let mut spec = leaves(0.0, delay, Time::from_us(400));
+    for (h, host) in (0..).zip(&mut spec.hosts) {
+        host.sources = vec![flows(vec![flow(0, (h + 1) % 12, 90_000), flow(50, (h + 5) % 12, 90_000)])];
+    }
+    spec.transport = Some(TransportSpec {
+        reliability: Reliability::None,
+        ack_every: 1,
+        ack_class,
+        ack_length: Bytes::new(ack_length),
+        window: Window::Off,
+    });
+    spec
+}
+
+/// An acknowledgement is to a switch what a short data frame is: below every threshold no window is taken in order for it.
+#[test]
+fn acknowledgements_among_the_data_pass_as_data() {
+    for (class, length) in [(Class::Data, 64), (Class::Data, 88), (Class::Control, 60)] {
+        let spec = acknowledged(Time::from_ns(1500), class, length);
+        takes("acknowledgements", &spec, 2, All, &[CalmWindow, Crossed]);
+        // Frames of several hosts may come near a threshold for a while.
+        let (calm, in_order) = (seen(CalmWindow), seen(InOrder));
+        assert!(calm > 20 * in_order, "{class:?} {length} B: {calm} calm windows, {in_order} in order");
     }
 }
 

@@ -471,7 +471,7 @@ impl Settings {
         let series = bins * (6 + named) as f64;
         // Nodes that do not fit the cache make a hop dearer.
         let hop = 5e-8 * (1.0 + ((hosts + switches) / 1000.0).min(2.0));
-        let fast = self.telemetry() == Bytes::ZERO && self.ack_length() == Some(Bytes::SMALLEST_FRAME);
+        let fast = self.telemetry() == Bytes::ZERO;
         let with_pairs = if fast { WITH_PAIRS } else { BY_MODEL };
         let hop = if self.has_queue_pairs() { with_pairs } else { hop };
         let seconds = 0.01
