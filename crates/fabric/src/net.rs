@@ -127,6 +127,13 @@ impl Net {
         }
     }
 
+    /// How long a frame of `len` bytes that arrives at a port has been on its way, ps.
+    pub(crate) fn under_way(&self, node: u32, port: u16, len: u16) -> u64 {
+        let of = |port: u32| self.links.get(port as usize).copied().flatten();
+        let far = of(self.ports[node as usize] + u32::from(port)).and_then(|link| of(link.peer));
+        far.map_or(0, |link| link.delay + link.tx.time(len))
+    }
+
     /// Whole bins of the recording.
     pub(crate) fn bins(&self) -> usize {
         self.duration.checked_div(self.record.bin.as_ps()).unwrap_or(0) as usize

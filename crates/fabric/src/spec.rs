@@ -132,7 +132,7 @@ pub enum Rounding {
     /// Times are rounded to the nearest picosecond.
     #[default]
     Exact,
-    /// Times are rounded down to nanoseconds, as in simulators with a clock of nanoseconds: a link is slightly too fast.
+    /// Times are rounded down to the whole nanoseconds below them, as ns-3 does: a link is slightly too fast. 30 ns become 29.
     WholeNs,
 }
 
@@ -145,6 +145,9 @@ pub enum Ties {
     ByPort,
     /// The order is drawn from the run's seed, anew for each switch and time: all ports have the same chance.
     Drawn,
+    /// The frame whose transmission began first is first, and the lowest port of those alike: the order of simulators whose events of one
+    /// moment happen in the order in which they were planned, as ns-3's.
+    ByStart,
 }
 
 /// Faults of a host, to test a network against them.

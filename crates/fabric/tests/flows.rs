@@ -91,8 +91,8 @@ fn flows_end_when_arithmetic_says() {
         (even, to(1, 10.0), evenly),
         // A limiter of the whole host lets its flows go in turn, a frame in two slots.
         (three, Some((None, 5.0)), vec![at(1, 100, 594), at(2, 100, 596), at(3, 100, 598)]),
-        // A short one of the same pair begins after 50 frames, and then has every second slot.
-        (vec![frames(1, 400), flow(60, 1, 15_000)], None, vec![at(1, 10, 69), at(1, 400, 409)]),
+        // A short one of the same pair begins during the 51st frame, and then has every second slot from the next one on.
+        (vec![frames(1, 400), flow(60, 1, 15_000)], None, vec![at(1, 10, 68), at(1, 400, 409)]),
     ] {
         end(&alone(vec![flows(transfers)]), limit, &due);
     }

@@ -117,27 +117,21 @@ fn word<T: FromStr>(line: usize, words: &[&str], at: usize, what: &str) -> Resul
     })
 }
 
-/// A duration in seconds written as a decimal, exact to the picosecond.
+/// A time in seconds as the fork reads it: the nearest double, cut to whole nanoseconds. `2.000000068` is 2,000,000,067 ns.
 fn seconds(line: usize, text: &str) -> Result<Time, ImportError> {
-    let bad = || error(line, format!("`{text}` is not a time in seconds"), "write for example 2.000001");
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit());
-    if whole.is_empty() && fraction.is_empty() || !digits(whole) || !digits(fraction) {
-        // Exponents and the like: as good as a double is.
-        let value: f64 = text.parse().map_err(|_| bad())?;
-        return if (0.0..1e6).contains(&value) {
-            Ok(Time::from_ps((value * 1e12).round() as u64))
-        } else {
-            Err(bad())
-        };
-    }
-    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| bad())? };
-    let fraction: u64 = format!("{fraction:0<12}")[..12].parse().map_err(|_| bad())?;
-    whole
-        .checked_mul(1_000_000_000_000)
-        .and_then(|w| w.checked_add(fraction))
-        .map(Time::from_ps)
-        .ok_or_else(bad)
+    let value: Option<f64> = text.parse().ok().filter(|v| (0.0..1e6).contains(v));
+    let Some(value) = value else {
+        return Err(error(
+            line,
+            format!("`{text}` is not a time in seconds"),
+            "write for example 2.000001".to_string(),
+        ));
+    };
+    // The double is `mantissa / 2^shift`.
+    let bits = value.to_bits();
+    let (mantissa, shift) = ((bits & ((1 << 52) - 1)) | 1 << 52, 1075 - (bits >> 52));
+    let nanos = (u128::from(mantissa) * 1_000_000_000).checked_shr(shift as u32).unwrap_or(0);
+    Ok(Time::from_ns(nanos as u64))
 }
 
 #[cfg(test)]
@@ -145,11 +139,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seconds_are_exact() {
-        assert_eq!(seconds(1, "2.000000034").unwrap(), Time::from_ns(2_000_000_034));
+    fn seconds_are_those_of_the_fork() {
+        // Starts of case C in its flow file, and in what the fork wrote of it.
+        for (text, ns) in
+            [("2.000000068", 2_000_000_067), ("2.000001122", 2_000_001_122), ("2.000002198", 2_000_002_197)]
+        {
+            assert_eq!(seconds(1, text).unwrap(), Time::from_ns(ns));
+        }
         assert_eq!(seconds(1, "2").unwrap(), Time::from_s(2));
         assert_eq!(seconds(1, ".5").unwrap(), Time::from_ms(500));
-        assert_eq!(seconds(1, "1e-6").unwrap(), Time::from_us(1));
+        assert_eq!(seconds(1, "1e-6").unwrap(), Time::from_ns(999));
+        assert_eq!(seconds(1, "0").unwrap(), Time::ZERO);
+        assert_eq!(seconds(1, "999999").unwrap(), Time::from_s(999_999));
         for bad in ["", "x", "-1", "NaN", "inf", "1e9", "99999999999999999999"] {
             assert!(seconds(1, bad).is_err(), "{bad}");
         }

@@ -188,7 +188,11 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
         "\n# One pool of {buffer} at the largest switch.\n[switch]\nprocessing = \"0 us\"\nbuffer = \"SO\"\nshare = \"{} B\"\n",
         buffer.get() / most,
     );
-    let rounding = if form(&topology) == "hpcc" { "\n[timing]\nrounding = \"whole-ns\"\n" } else { "" };
+    let rounding = if form(&topology) == "hpcc" {
+        "\n[timing]\nrounding = \"whole-ns\"\nties = \"start\"\n"
+    } else {
+        ""
+    };
     let _ = write!(
         out,
         "\n[pause]\nmode = \"off\"\n\n{}{rounding}",

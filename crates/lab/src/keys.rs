@@ -337,7 +337,7 @@ pub const KEYS: &[Key] = &[
     key("timing.rounding", Kind::Choice(Rounding::WORDS), "exact",
         "times on a link: exact to the picosecond, or cut to whole nanoseconds as in ns-3 (a link is then up to 5 % too fast)"),
     key("timing.ties", Kind::Choice(Ties::WORDS), "port",
-        "order of data frames that reach a switch at one moment: by port number, or drawn by the seed each time"),
+        "order of data frames that reach a switch at one moment: by port number, drawn by the seed each time, or by the start of their transmissions as in ns-3"),
     key("run.duration", Kind::Time(Time::from_us(1), LONGEST), "1 s", "simulated time"),
     key("run.seeds", SEEDS, "5", "number of seeds"),
     key("record.bin", Kind::Or("auto", &Kind::Time(Time::from_us(1), Time::from_s(10))), "auto",

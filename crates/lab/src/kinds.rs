@@ -276,7 +276,7 @@ words! {
     /// `timing.rounding`.
     Rounding { Exact = "exact", WholeNs = "whole-ns", }
     /// `timing.ties`.
-    Ties { ByPort = "port", Drawn = "seed", }
+    Ties { ByPort = "port", Drawn = "seed", ByStart = "start", }
     /// `transport.ack_class`.
     Class { Data = "data", Control = "control", }
     /// `workload.phase`.

@@ -41,7 +41,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
         "crates/fabric/src/model/limiter.rs",
         &["rate < state.line_rate || waiting"],
     ),
-    ("which finite flow sends next", "crates/fabric/src/model/transfers.rs", &["LetGo::Limiter(at) =>"]),
+    ("which finite flow sends next", "crates/fabric/src/model/transfers.rs", &["Part::Limiter(at) =>"]),
     ("which lane of a port or host is next", "crates/fabric/src/model/port.rs", &["take(Lane::Control)"]),
     ("at which rate a lane is sent", "crates/fabric/src/model/port.rs", &["Lane::Data(_) => service"]),
     (

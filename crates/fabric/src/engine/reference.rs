@@ -49,9 +49,9 @@ pub(super) fn run(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Result<Ou
     close(net, spec, &on_wires, books)
 }
 
-/// The event of an arrival at a port.
-fn arrival(net: &Net, node: u32, port: u16, time: u64, kind: Kind) -> Event {
-    let index = if kind == Kind::Data { place_of_data(net, node, time, port) } else { port.into() };
+/// The event of an arrival of a frame of so many bytes at a port.
+fn arrival(net: &Net, (node, port): (u32, u16), (time, kind, len): (u64, Kind, u16)) -> Event {
+    let index = if kind == Kind::Data { place_of_data(net, node, time, port, len) } else { port.into() };
     Event { time, kind, node, index }
 }
 
@@ -89,8 +89,9 @@ impl Node {
         let Some(wire) = self.wires.get_mut(port) else { broken("a frame for no port") };
         let kind = Kind::of_arrival(frame.lane);
         let place = wire.partition_point(|w| (w.0, w.1) <= (at, kind));
+        let len = frame.bytes();
         wire.insert(place, (at, kind, frame));
-        agenda.plan(arrival(net, self.id, port as u16, at, kind));
+        agenda.plan(arrival(net, (self.id, port as u16), (at, kind, len)));
     }
 
     /// Feedback that takes no link is on its way to it.
@@ -113,8 +114,8 @@ impl Node {
         {
             let Some((.., first)) = wire.pop_front() else { broken("an arrival without a frame") };
             frame = Some(first);
-            if let Some(&(at, kind, _)) = wire.front() {
-                turn.agenda.plan(arrival(net, self.id, port as u16, at, kind));
+            if let Some((at, kind, next)) = wire.front() {
+                turn.agenda.plan(arrival(net, (self.id, port as u16), (*at, *kind, next.bytes())));
             }
         }
         match (&mut self.laws, frame) {

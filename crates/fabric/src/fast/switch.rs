@@ -71,7 +71,7 @@ impl Switch {
             ports: Vec::with_capacity(ports),
             mmu: Mmu::new(Memory::new(s, &net.classes[0]), net.margin(base, ports)),
             linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
-            ordered: net.in_turn(index) || net.ties == Ties::Drawn,
+            ordered: net.in_turn(index) || net.ties != Ties::ByPort,
             next_path: net.next_path(),
             management: Management::new(net, id, s, &spec.changes),
             ..Self::default()

@@ -63,14 +63,15 @@ pub(crate) struct Event {
     pub(crate) index: u64,
 }
 
-/// The place of a port's data frame among those that reach a node at `at`: the port, or a draw that the port decides where two are
-/// alike ([`Ties`]). The port is its lower 16 bits.
-pub(crate) fn place_of_data(net: &Net, node: u32, at: u64, port: u16) -> u64 {
-    let drawn = match net.ties {
+/// The place of a port's data frame of `len` bytes among those that reach a node at `at`: the port, or what the port decides where two
+/// are alike in it ([`Ties`]). The port is its lower 16 bits.
+pub(crate) fn place_of_data(net: &Net, node: u32, at: u64, port: u16, len: u16) -> u64 {
+    let first = match net.ties {
         Ties::ByPort => 0,
         Ties::Drawn => mix(at ^ mix(u64::from(node) << 16 ^ u64::from(port) ^ mix(TIES ^ net.seed))),
+        Ties::ByStart => !net.under_way(node, port, len) << 16,
     };
-    drawn & !0xFFFF | u64::from(port)
+    first & !0xFFFF | u64::from(port)
 }
 
 /// Sets draws between simultaneous frames apart from all others of a seed.

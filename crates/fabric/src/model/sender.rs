@@ -204,6 +204,7 @@ impl<F: Packet> Sender<F> {
 
     /// A finite flow begins, with its queue pair at an initial rate.
     pub(crate) fn begin(&mut self, flow: FlowQueue, initial_rate: Option<Rate>, at: Moment<'_>) {
+        let flow = self.transfers.begin(flow);
         if let (Some(pair), Some(pairs)) = (flow.pair, &mut self.pairs) {
             pairs.begin(pair, flow, initial_rate, at.net);
         }

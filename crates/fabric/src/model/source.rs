@@ -158,8 +158,8 @@ impl Source {
             if flow.bytes > 0 {
                 let &Outgoing { bytes, dst, number, .. } = flow;
                 let pair = self.first_pair.map(|first| FlowId(first + self.begun as u32 - 1));
-                let (since, whole, class) = (0, self.len, self.class);
-                return Some(FlowQueue { since, bytes, dst, number, whole, class, pair });
+                let (place, whole, class) = (0, self.len, self.class);
+                return Some(FlowQueue { place, bytes, dst, number, whole, class, pair });
             }
         }
         self.next = list.get(self.begun).map_or(NEVER, |flow| flow.start);

@@ -1,11 +1,10 @@
 //! Finite flows under way at a host: each waits in a queue of its own, and those that may send now take turns at the link.
 //!
-//! A frame is made when the link takes it. Of the flows that may send now, the one goes that has waited longest since its last frame,
-//! or since it began: a round robin in which a flow that its limiter held back loses no turn.
+//! A frame is made when the link takes it. Turns go round the flows in the order in which they began: of those that may send now, it is
+//! the next after the one that sent last, then the first again. A flow that begins is the last of the round under way, as in the fork.
 //!
 //! Such a flow waits with its limiter. Below the queue a limiter that may let a frame go takes part once, for the first of its flows. At
-//! the source it lets one of them take part for one frame, and its gap begins at that. So a frame costs no more where more flows are
-//! under way, but for a heap of those that were let go.
+//! the source it lets one of them take part for one frame, and its gap begins at that. Those that may send stand in a heap.
 
 use crate::spec::padded;
 use cnsim_scheme_api::FlowId;
@@ -15,8 +14,8 @@ use std::collections::{BinaryHeap, VecDeque};
 /// The queue of a finite flow: what is still to be sent of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FlowQueue {
-    /// Its place among those that wait: grows with each flow that begins or sends a frame.
-    pub(crate) since: u64,
+    /// Its place in a round: flows are numbered as they begin, from 1.
+    pub(crate) place: u32,
     /// Bytes still to be sent, more than 0.
     pub(crate) bytes: u64,
     /// Destination host.
@@ -43,13 +42,32 @@ impl FlowQueue {
     }
 }
 
-/// Who takes part for a limiter.
+/// Who takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum LetGo {
+enum Part {
+    /// A flow that no limiter held back when it joined.
+    Free(FlowQueue),
     /// A limiter below the queue, by its place.
     Limiter(usize),
     /// A flow whose limiter at the source has let its next frame go.
-    Flow(FlowQueue),
+    LetGo(FlowQueue),
+}
+
+/// Rounds over the flows of a class.
+#[derive(Debug, Default)]
+struct Ring {
+    /// Those that take part: round and place of each, the next one first.
+    ready: BinaryHeap<Reverse<((u64, u32), Part)>>,
+    /// Round and place of the flow that sent last.
+    last: (u64, u32),
+}
+
+impl Ring {
+    /// A flow with this place takes part from now on: in this round, or in the next one if its place has been passed.
+    fn push(&mut self, place: u32, part: Part) {
+        let (round, last) = self.last;
+        self.ready.push(Reverse(((round + u64::from(place <= last), place), part)));
+    }
 }
 
 /// Whose turn it is ([`Transfers::next`]).
@@ -83,14 +101,12 @@ struct Held {
 /// The finite flows under way at a host.
 #[derive(Debug)]
 pub(crate) struct Transfers {
-    /// By class: the flows that no limiter held back when they joined, the first of them first.
-    unlimited: Vec<VecDeque<FlowQueue>>,
-    /// Of the first class, those that limiters let go; the one that has waited longest is first.
-    let_go: BinaryHeap<Reverse<(u64, LetGo)>>,
+    /// By class. Only flows of the first one have limiters.
+    rings: Vec<Ring>,
     /// By a limiter's place.
     held: Vec<Held>,
-    /// Flows that have joined so far, each as often as it has.
-    joined: u64,
+    /// Flows that have begun so far.
+    begun: u32,
     /// Flows and frames that wait in queues take turns: the flows are next.
     pub(crate) flows_next: bool,
 }
@@ -98,26 +114,28 @@ pub(crate) struct Transfers {
 impl Transfers {
     /// None, in so many classes.
     pub(crate) fn new(classes: usize) -> Self {
-        let unlimited = (0..classes).map(|_| VecDeque::new()).collect();
-        Self { unlimited, let_go: BinaryHeap::new(), held: Vec::new(), joined: 0, flows_next: false }
+        let rings = (0..classes).map(|_| Ring::default()).collect();
+        Self { rings, held: Vec::new(), begun: 0, flows_next: false }
     }
     /// May no flow of the first class send now?
     #[inline(always)]
     pub(crate) fn is_idle(&self) -> bool {
-        self.unlimited.first().is_none_or(VecDeque::is_empty) && self.let_go.is_empty()
+        self.rings.first().is_none_or(|ring| ring.ready.is_empty())
     }
     /// Does a flow wait with the limiter at this place?
     pub(crate) fn wait_at(&self, limiter: usize) -> bool {
         self.held.get(limiter).is_some_and(|held| !held.flows.is_empty())
     }
+    /// A flow begins: it with its place in the rounds to come.
+    pub(crate) fn begin(&mut self, flow: FlowQueue) -> FlowQueue {
+        self.begun += 1;
+        FlowQueue { place: self.begun, ..flow }
+    }
     /// A flow has begun or sent a frame. It joins those that may send, or those that its limiter holds back.
     pub(crate) fn join(&mut self, flow: FlowQueue, limiter: Option<usize>) {
-        self.joined += 1;
-        let flow = FlowQueue { since: self.joined, ..flow };
-        if let Some(at) = limiter {
-            self.hold(flow, at);
-        } else if let Some(unlimited) = self.unlimited.get_mut(usize::from(flow.class)) {
-            unlimited.push_back(flow);
+        match (limiter, self.rings.get_mut(usize::from(flow.class))) {
+            (Some(at), _) => self.hold(flow, at),
+            (None, ring) => ring.into_iter().for_each(|ring| ring.push(flow.place, Part::Free(flow))),
         }
     }
     fn hold(&mut self, flow: FlowQueue, at: usize) {
@@ -126,23 +144,23 @@ impl Transfers {
     }
     /// A limiter below the queue may let a frame go: it takes part from now on, if flows wait there.
     pub(crate) fn take_part(&mut self, limiter: usize) {
-        let Some(held) = self.held.get_mut(limiter) else { return };
+        let (Some(held), Some(ring)) = (self.held.get_mut(limiter), self.rings.first_mut()) else { return };
         if let Some(first) = held.flows.front()
             && !std::mem::replace(&mut held.takes_part, true)
         {
-            self.let_go.push(Reverse((first.since, LetGo::Limiter(limiter))));
+            ring.push(first.place, Part::Limiter(limiter));
         }
     }
     /// A limiter at the source lets the first of its flows send one frame: its length. None where no flow waits there, or where a frame
     /// of its queue does (`queued`) and has the turn.
     pub(crate) fn let_go(&mut self, limiter: usize, queued: bool) -> Option<u16> {
-        let held = self.held.get_mut(limiter)?;
+        let (held, ring) = (self.held.get_mut(limiter)?, self.rings.first_mut()?);
         if std::mem::take(&mut held.flow_went) && queued {
             return None;
         }
         let flow = held.flows.pop_front()?;
         held.flow_went = true;
-        self.let_go.push(Reverse((flow.since, LetGo::Flow(flow))));
+        ring.push(flow.place, Part::LetGo(flow));
         Some(flow.next_len())
     }
     /// Whose turn it is in a class. `limiter` is the one that limits a flow now, `may_go` is whether one may let a frame go.
@@ -152,24 +170,26 @@ impl Transfers {
         limiter: impl Fn(&FlowQueue) -> Option<usize>,
         may_go: impl Fn(usize) -> bool,
     ) -> Next {
-        let goes = |flow, limiter, counted| Next::Goes { flow, limiter, counted };
-        let Some(unlimited) = self.unlimited.get_mut(usize::from(class)) else { return Next::Nobody };
-        let since = unlimited.front().map_or(u64::MAX, |flow| flow.since);
-        let first = self.let_go.peek().filter(|first| class == 0 && first.0.0 < since).map(|first| first.0.1);
-        let Some(first) = first else {
-            let Some(flow) = unlimited.pop_front() else { return Next::Nobody };
-            let Some(at) = limiter(&flow) else { return goes(flow, None, false) };
-            self.hold(flow, at);
-            return Next::Held(at);
-        };
-        self.let_go.pop();
-        match first {
-            LetGo::Flow(flow) => goes(flow, None, true),
-            LetGo::Limiter(at) => {
+        let Some(ring) = self.rings.get_mut(usize::from(class)) else { return Next::Nobody };
+        let Some(Reverse((turn, part))) = ring.ready.pop() else { return Next::Nobody };
+        let (flow, limiter, counted) = match part {
+            Part::LetGo(flow) => (flow, None, true),
+            Part::Free(flow) => match limiter(&flow) {
+                None => (flow, None, false),
+                Some(at) => {
+                    self.hold(flow, at);
+                    return Next::Held(at);
+                }
+            },
+            Part::Limiter(at) => {
                 self.held[at].takes_part = false;
-                let flow = if may_go(at) { self.held[at].flows.pop_front() } else { None };
-                flow.map_or(Next::Held(at), |flow| goes(flow, Some(at), false))
+                match may_go(at).then(|| self.held[at].flows.pop_front()).flatten() {
+                    Some(flow) => (flow, Some(at), false),
+                    None => return Next::Held(at),
+                }
             }
-        }
+        };
+        ring.last = turn;
+        Next::Goes { flow, limiter, counted }
     }
 }

@@ -106,7 +106,7 @@ pub(crate) const ANY: Random = Random {
     memory: &[20, 40, 80],
     limit: 4,
     control: &[ControlTransport::Priority, ControlTransport::Priority, ControlTransport::InBand],
-    ties: &[Ties::ByPort, Ties::ByPort, Ties::ByPort, Ties::Drawn],
+    ties: &[Ties::ByPort, Ties::ByPort, Ties::ByStart, Ties::Drawn],
     slow: &[None, None, None, Some(0.0), Some(0.3), Some(2.0)],
     scheme: |draws| {
         // The first draw has no use: networks of known seeds stay as they are.

@@ -101,18 +101,19 @@ impl Path {
     /// Ideal completion time by the fork's formula, whole nanoseconds: `2 * propagation + payload / rate, summed over the links +
     /// (bytes + header * frames) / bottleneck`.
     pub fn fork_ideal(&self, bytes: Bytes, payload: u64, header: u64) -> Time {
-        let nanos = |ps: f64| (ps / 1e3) as u64;
+        let nanos =
+            |rate: Rate, bytes: u64| (u128::from(bytes) * 8_000_000_000 / (rate.bps() as u128).max(1)) as u64;
         let delay: u64 = self.hops.iter().map(|h| h.1.as_ps() / 1000).sum();
-        let one_way: u64 = self.hops.iter().map(|h| nanos(transmission(h.0, payload))).sum();
+        let one_way: u64 = self.hops.iter().map(|h| nanos(h.0, payload)).sum();
         let frames = bytes.get().div_ceil(payload.max(1));
-        let all = nanos(transmission(self.bottleneck(), bytes.get() + header * frames));
+        let all = nanos(self.bottleneck(), bytes.get() + header * frames);
         Time::from_ns(2 * delay + one_way + all)
     }
 
     /// Time of a frame on a link, as the network rounds it.
     fn frame(&self, rate: Rate, bytes: u64) -> f64 {
         let exact = transmission(rate, bytes).round();
-        if self.whole_ns { (exact / 1e3).floor().max(1.0) * 1e3 } else { exact }
+        if self.whole_ns { ((exact - 1.0) / 1e3).floor().max(1.0) * 1e3 } else { exact }
     }
 
     /// Time at which the last byte arrives if the flow is alone: frames of `payload + header` bytes follow each other over

@@ -2,6 +2,7 @@
 
 use crate::check::broken;
 use crate::fast::frame::order;
+use crate::fast::inbox::Inbox;
 use crate::fast::switch::Switch;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
@@ -68,8 +69,8 @@ impl Scratch {
             8..=20 if data_only && end - base < 1 << 26 => self.rank(),
             _ => self.keys.sort_unstable(),
         }
-        if net.ties == Ties::Drawn {
-            self.draw_ties(s.management.id, base, net);
+        if net.ties != Ties::ByPort {
+            self.order_ties(s, base, net, wires);
         }
         data_only
     }
@@ -99,13 +100,18 @@ impl Scratch {
         std::mem::swap(&mut self.keys, &mut self.ranked);
     }
 
-    /// Puts data of one moment in its drawn order.
-    fn draw_ties(&mut self, node: u32, base: u64, net: &Net) {
+    /// Puts data of one moment in the order that is drawn, or that of their starts.
+    fn order_ties(&mut self, s: &Switch, base: u64, net: &Net, wires: &Wires) {
         for alike in self.keys.chunk_by_mut(|a, b| a >> 16 == b >> 16) {
             if alike.len() > 1 && alike[0] >> 16 & 0xF == u64::from(order::DATA) {
                 hit(Mark::TiesDrawn);
                 let at = base + (alike[0] >> 20);
-                alike.sort_unstable_by_key(|&k| place_of_data(net, node, at, k as u16));
+                let len = |port: u16| {
+                    let entries = wires.inboxes.get(s.inbox as usize + usize::from(port)).map(Inbox::entries);
+                    entries.into_iter().flatten().find(|e| e.ready == at).map_or(0, |e| e.frame.len)
+                };
+                let place = |port| place_of_data(net, s.management.id, at, port, len(port));
+                alike.sort_unstable_by_key(|&k| place(k as u16));
             }
         }
     }
