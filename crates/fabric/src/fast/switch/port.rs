@@ -177,14 +177,12 @@ impl Port {
     /// Counts a frame down, if it is data: true where the congestion point may have to look.
     #[inline(always)]
     pub(super) fn count_down(&mut self, frame: &Frame) -> bool {
-        count_down(&mut self.countdown, if frame.is_data() { frame.len } else { 0 }) & frame.is_data()
+        frame.is_data() && count_down(&mut self.countdown, frame.len)
     }
-    /// A frame is stored among the data: if it is control, that is noted now, so that nothing is asked as it leaves.
+    /// Control is stored among the data: that is noted now, so that nothing is asked as it leaves.
     #[inline(always)]
     pub(super) fn note_in_band(&mut self, frame: &Frame) {
-        let control = !frame.is_data();
-        self.in_band.0 += u64::from(control);
-        self.in_band.1 += if control { u64::from(frame.len) } else { 0 };
+        self.in_band = (self.in_band.0 + 1, self.in_band.1 + u64::from(frame.len));
     }
     /// A frame that was stored without consequence goes back on its wire.
     pub(crate) fn put_back(&mut self, frame: &Frame) {

@@ -38,7 +38,9 @@ impl<'a> Storing<(&'a Net, &'a mut Wires)> for Switch {
         let port = &mut self.ports[out];
         let change = self.mmu.change(port.has_cells, out, usize::from(frame.input), frame.len.into());
         port.queued += u64::from(frame.len);
-        port.note_in_band(frame);
+        if !frame.is_data() {
+            port.note_in_band(frame);
+        }
         let point = port.point.as_mut().filter(|_| frame.is_data());
         if point.is_some_and(|p| p.marks(RampAt::Arrival, port.queued, frame.len)) {
             frame.set_marked(true);
@@ -85,8 +87,10 @@ impl Switch {
             return None;
         }
         port.queued = queued;
-        port.note_in_band(&entry.frame);
         let due = port.count_down(&entry.frame);
+        if !entry.frame.is_data() {
+            port.note_in_band(&entry.frame);
+        }
         port.data.place(&mut port.last, entry, None);
         Some(due)
     }
