@@ -28,6 +28,7 @@ class Dctcp(cn.Scheme):
             self.threshold = math.inf  # slow start below it
             self.alpha = 1.0
             self.acked = self.marked = self.window_end = 0  # of the present window
+            self.in_flight = self.in_flight_before = 0.0  # most frames in flight, in this window and in the one before
             self.cut_until: int | None = None
             limiter.engage()
             limiter.wake_on_acks(cn.AckGate(each=True))
@@ -45,7 +46,10 @@ class Dctcp(cn.Scheme):
         def on_ack(self, ack: cn.Ack, limiter: cn.Limiter) -> None:
             self.acked += ack.newly
             self.marked += ack.newly_marked
+            before = (limiter.in_flight + ack.newly) / self.site.mtu
+            self.in_flight = max(self.in_flight, before)
             if ack.acked > self.window_end:
+                self.in_flight, self.in_flight_before = before, self.in_flight
                 if self.window_end > 0 and self.acked > 0:
                     self.alpha = (1.0 - self.p.g) * self.alpha + self.p.g * (self.marked / self.acked)
                     self.acked = self.marked = 0
@@ -55,9 +59,13 @@ class Dctcp(cn.Scheme):
             if ack.marked and self.cut_until is None:
                 self.cut(1.0 - self.alpha / 2.0, limiter)
             if self.cut_until is None:
-                frames = ack.newly / self.site.mtu
-                self.window += frames if self.window < self.threshold else frames / self.window
+                self.grow(ack.newly / self.site.mtu)
             self.apply(limiter)
+
+        def grow(self, frames: float) -> None:
+            used, starts = max(self.in_flight, self.in_flight_before), self.window < self.threshold
+            if self.window < (2.0 * used if starts else used + 1.0):  # a window that the flow does not fill stays as it is
+                self.window += frames if starts else frames / self.window
 
         def on_loss(self, loss: cn.Loss, limiter: cn.Limiter) -> None:
             if loss is cn.Loss.Nack and self.cut_until is not None:

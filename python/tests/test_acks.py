@@ -52,7 +52,7 @@ def star(scheme: str, transport: dict[str, Any] | None = None, **more: Any) -> c
     ("scheme", "share", "sets"),
     [
         ("dctcp", "1 MB", {}),
-        ("dctcp", "60 KB", {"scheme.params.k": "30 KB", "scheme.params.initial_window": 4}),
+        ("dctcp", "40 KB", {"scheme.params.k": "30 KB", "scheme.params.initial_window": 4}),
         ("hpcc", "1 MB", {}),
         ("hpcc", "20 KB", {"scheme.params.max_stage": 0, "scheme.params.eta": 0.8}),
     ],
@@ -62,7 +62,7 @@ def test_windows_in_python_have_the_bits_of_rust(scheme: str, share: str, sets: 
     rust, python = (clos(share, scheme=name).with_(sets).run(seeds=2, threads=1) for name in (scheme, f"{scheme}-python"))
     assert python.fingerprints == rust.fingerprints
     assert [r.metrics for r in python] == [r.metrics for r in rust] and python[0].counters == rust[0].counters
-    if share == "60 KB":
+    if share == "40 KB":
         assert rust[0].metrics["timeouts"] > 0 and rust[0].metrics["resent_share"] > 1
     assert clos("1 MB", scheme=scheme).run(seeds=2, threads=1).fingerprints != rust.fingerprints or not sets
 
