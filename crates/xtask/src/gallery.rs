@@ -30,8 +30,8 @@ const SMALL: [Picture; 4] = [
     Picture {
         path: "gallery/incast.svg",
         title: "Eight hosts send 1 MB each to H0; a victim sends elsewhere, 100 Gb/s, PAUSE on",
-        says: "PAUSE alone keeps the port to H0 full, and stops a victim that never sends there. Its 1 MB takes 657 us, and 86 us without other traffic. \
-               DCQCN cuts the time in PAUSE from 7.8 to 0.8 %. Yet the victim takes 1165 us: its frames wait in the same queues, so they \
+        says: "PAUSE alone keeps the port to H0 full, and stops a victim that never sends there. Its 1 MB takes 649 us, and 86 us without other traffic. \
+               DCQCN cuts the time in PAUSE from 7.7 to 0.7 %. Yet the victim takes 1174 us: its frames wait in the same queues, so they \
                are marked, and its rate climbs back in steps of 300 us.",
         scenario: "docs/tutorial/incast.toml",
         condition: "",
@@ -51,7 +51,7 @@ const SMALL: [Picture; 4] = [
     Picture {
         path: "gallery/completion.svg",
         title: "Completion times in the same experiment",
-        says: "DCQCN helps the background: its 99th percentile falls from 260 to 138 us. The incast and the victim pay for that.",
+        says: "DCQCN helps the background: its 99th percentile falls from 259 to 133 us. The incast and the victim pay for that.",
         scenario: "docs/tutorial/incast.toml",
         condition: "",
         schemes: &[],
