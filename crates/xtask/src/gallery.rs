@@ -42,7 +42,7 @@ const SMALL: [Picture; 4] = [
         path: "gallery/xoff.svg",
         title: "How XOFF spreads in the same experiment",
         says: "XOFF spreads from the spines' ports towards the first leaf to the ports of the other leaves, and from there to the hosts. \
-               The victim H10 stops like the senders of the incast. With DCQCN, XOFF comes in two short waves; the second stops two hosts only.",
+               The victim H10 stops like the senders of the incast. With DCQCN, XOFF comes in two short waves; the second stops one host only.",
         scenario: "docs/tutorial/incast.toml",
         condition: "",
         schemes: &[],
