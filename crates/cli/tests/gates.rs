@@ -112,8 +112,8 @@ fn instructions_per_packet_hop_hold() {
 
 #[test]
 #[ignore = "measures a release build"]
-fn four_thousand_hosts_fit_in_68_megabytes() {
-    let name = "four_thousand_hosts_fit_in_68_megabytes";
+fn four_thousand_hosts_fit_in_70_megabytes() {
+    let name = "four_thousand_hosts_fit_in_70_megabytes";
     release_build();
     if !Path::new("/proc/self/status").exists() {
         return skip(name, "Linux");
@@ -128,5 +128,5 @@ fn four_thousand_hosts_fit_in_68_megabytes() {
     };
     // The system keeps more or less of the program's own pages: the least of several runs is the simulator's.
     let peak = (0..5).map(|_| peak()).fold(f64::INFINITY, f64::min);
-    assert!(peak > 1e6 && peak < 68e6, "4096 hosts took {:.1} MB", peak / 1e6);
+    assert!(peak > 1e6 && peak < 70e6, "4096 hosts took {:.1} MB", peak / 1e6);
 }
