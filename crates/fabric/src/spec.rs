@@ -468,8 +468,16 @@ impl TransportSpec {
         }
         for (host, h) in spec.hosts.iter().enumerate() {
             let mut of_pair = BTreeMap::new();
-            for flow in h.sources.iter().flat_map(|s| &s.transfers) {
+            for (source, flow) in h.sources.iter().flat_map(|s| s.transfers.iter().map(move |t| (s, t))) {
                 *of_pair.entry(flow.dst.0).or_insert(0) += 1;
+                // An acknowledgement carries how many frames have arrived, in 32 bits.
+                let frames = flow.bytes.get().div_ceil(source.frame.get().max(1));
+                if frames > u32::MAX.into() {
+                    let (host, bytes) = (&h.name, flow.bytes);
+                    return Err(format!(
+                        "a flow of host {host} has {bytes}, {frames} frames; 2^32 - 1 are possible"
+                    ));
+                }
             }
             // A frame carries the lower 16 bits of its flow's number.
             if let Some((dst, flows)) = of_pair.into_iter().find(|pair| pair.1 > 65_536) {

@@ -299,20 +299,24 @@ fn a_flow_is_known_as_its_reaction_point_is_built() {
     assert_eq!(run_all(&script, spec).unwrap().numbers("until"), [1500.0]);
 }
 
-/// A control frame of the fast way names the number of hosts times 65,536 flows: more are run by the model.
+/// A flow is known by its whole number: one behind more flows than 65,536 a host has its acknowledgement and its message, by both ways.
 #[test]
-fn more_flows_than_a_control_frame_names() {
-    let by_model = |more: bool| {
-        let mut spec = network_of(TRANSPORT, vec![flow(0, TO, 1500); 65_536]);
-        spec.duration = Time::from_us(1);
-        for (host, dst) in [(0, 1), (1, TO)] {
-            spec.hosts[host].sources.push(flows(vec![flow(0, dst, 1500); 65_536]));
-        }
-        spec.hosts[2].sources = if more { vec![flows(vec![flow(0, 0, 1500)])] } else { Vec::new() };
-        run(&spec, &Options::default()).unwrap().by_model
-    };
-    assert_eq!(by_model(false), None);
-    assert!(by_model(true).unwrap().contains("65,536 queue pairs a host"));
+fn more_flows_than_hosts_have_halves_of_numbers() {
+    let mut spec = network_of(TRANSPORT, vec![flow(900, TO, 1500); 65_536]);
+    spec.duration = Time::from_us(20);
+    for (host, dst) in [(0, 1), (1, TO)] {
+        spec.hosts[host].sources.push(flows(vec![flow(900, dst, 1500); 65_536]));
+    }
+    spec.hosts[2].sources = vec![flows(vec![flow(0, 0, 10 * 1500)])];
+    let last = 3 << 16;
+    let script =
+        woken(AckGate::EACH).flows(move |site| site.flow.0 == last).point(move |at, _, ctl, _| match at {
+            AtPoint::Start => ctl.start_timer(Slot(0), Time::from_us(5)),
+            AtPoint::Timer(_) => ctl.notify(FlowId(last), SAYS),
+            _ => {}
+        });
+    let seen = run_all(&script, spec).unwrap();
+    assert_eq!((seen.count("told"), seen.count("ack ")), (1, 10));
 }
 
 /// Refused, each with its cause.
@@ -345,6 +349,9 @@ fn what_cannot_be() {
     let many = network_of(TRANSPORT, vec![flow(0, TO, 1500); 65_537]);
     let why = run_all(&none(), many).map(|_| ()).unwrap_err();
     assert!(why.contains("65537 flows with queue pairs from host 0 to host 2"), "{why}");
+    let long = network_of(TRANSPORT, frames(1 << 32));
+    let why = run_all(&none(), long).map(|_| ()).unwrap_err();
+    assert!(why.contains("4294967296 frames"), "{why}");
     let mut spec = network(&[0.5]);
     spec.transport = Some(TRANSPORT);
     let why = run_all(&none(), spec).map(|_| ()).unwrap_err();

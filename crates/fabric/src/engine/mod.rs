@@ -97,8 +97,6 @@ fn by_model(net: &Net, spec: &RunSpec, engine: Engine) -> Option<String> {
         Some("the model's engine was asked for".into())
     } else if net.schemes.iter().any(|s| s.plan.acks == Acks::Telemetry) {
         Some("the fast way does not record departures".into())
-    } else if net.flows.queue_pairs() as u64 > u64::from(net.hosts) << 16 {
-        Some("control of the fast way names 65,536 queue pairs a host".into())
     } else if net.classes.len() > 1 {
         Some(format!("the fast way knows one class of data, not {}", net.classes.len()))
     } else if spec.switches.iter().any(woken) {

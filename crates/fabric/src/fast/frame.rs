@@ -113,8 +113,10 @@ impl Frame {
         if !self.is_acknowledgement() {
             return None;
         }
-        let flow = net.flows.find(self.dst.into(), self.src.into(), self.seq)?;
-        let acked = net.flows.numbered(flow)?.after(self.ext.into());
+        let flow = net.flows.find(self.dst.into(), self.src.into(), self.seq);
+        let numbered = flow.and_then(|flow| Some((flow, net.flows.numbered(flow)?)));
+        let Some((flow, numbered)) = numbered else { broken("an acknowledgement of no flow") };
+        let acked = numbered.after(self.ext.into());
         let (marked, gap) = (self.is_marked(), self.word & GAP != 0);
         let sent_at = self.born();
         Some((flow, Feedback::Acknowledgement { acked, sent_at, marked, gap, record: 0 }))
