@@ -25,8 +25,8 @@ pub use engine::run;
 pub use headroom::{Shortage, headroom, shortages};
 
 pub use outcome::{
-    Completion, Fingerprint, GaugeSite, HostOutcome, Incomplete, Outcome, PortOutcome, Series, SeriesKind,
-    Standstill, SwitchOutcome, TransportOutcome, latency_quantile,
+    Cause, Completion, Fingerprint, GaugeSite, Held, HostOutcome, Incomplete, Outcome, Pauses, PortOutcome,
+    Series, SeriesKind, Standstill, SwitchOutcome, TransportOutcome, Xoff, latency_quantile,
 };
 pub use spec::{
     Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, Faults, HostQueues, HostSpec,

@@ -42,6 +42,8 @@ pub struct Outcome {
     pub frozen_since: Option<Time>,
     /// Stopped ports of a frozen network that wait for each other. None if no port is stopped, but the sources are held back.
     pub standstill: Option<Standstill>,
+    /// Whom each XOFF stopped, and why; empty if not recorded.
+    pub pauses: Pauses,
     /// Why the network ran by the model, an event at a time; none if it ran by the fast engine. The results are the same, later.
     pub by_model: Option<String>,
 }
@@ -54,6 +56,66 @@ pub struct Standstill {
     pub ports: Vec<(NodeId, u16)>,
     /// Whether the last port waits for the first: a deadlock. Otherwise the last port serves nothing, or has just been let go.
     pub circle: bool,
+}
+
+/// The XOFFs of a run: whom each stopped, and why.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pauses {
+    /// One for each transmitter that was told to stop, in order of the decisions. An XOFF to all neighbours of a switch is one for each.
+    pub xoffs: Vec<Xoff>,
+    /// The causes of all, one after the other.
+    pub causes: Vec<Cause>,
+    /// XOFFs of the run that are not kept, as they came after the first [`crate::Record::pauses`].
+    pub left_out: u64,
+}
+
+impl Pauses {
+    /// The causes of an XOFF, by output.
+    pub fn causes(&self, xoff: &Xoff) -> &[Cause] {
+        self.causes.get(xoff.causes.0 as usize..xoff.causes.1 as usize).unwrap_or_default()
+    }
+}
+
+/// An XOFF for one transmitter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Xoff {
+    /// When it was decided.
+    pub decided: Time,
+    /// From when on the transmitter was in XOFF; the end of the run, if it never was: the XOFF was on its way then, or its host does
+    /// not heed it.
+    pub from: Time,
+    /// Until when: at most the end of the run.
+    pub until: Time,
+    /// The transmitter that it stops: node and port.
+    pub stopped: (NodeId, u16),
+    /// The switch that decided, and the input at the other end of the transmitter's link.
+    pub by: (NodeId, u16),
+    /// Where its causes begin and end among [`Pauses::causes`].
+    pub causes: (u32, u32),
+    /// Class of data.
+    pub class: u8,
+}
+
+/// An output of the switch that decided an XOFF, for which bytes waited that called for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// Output port.
+    pub output: u16,
+    /// Bytes that waited for it.
+    pub bytes: u32,
+    /// What held the output back.
+    pub held: Held,
+}
+
+/// What holds an output back as a switch decides XOFF.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// Nothing but its own rate.
+    Open,
+    /// Its rate is zero: it serves nothing.
+    Closed,
+    /// An XOFF, by number in [`Pauses::xoffs`].
+    Stopped(u32),
 }
 
 /// Hashes over the events of a run, equal for equal runs on any engine, thread count and machine.

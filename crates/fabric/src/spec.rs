@@ -594,4 +594,6 @@ pub struct Record {
     pub matrix: bool,
     /// Whether a histogram of latencies is kept for each host.
     pub latency: bool,
+    /// Most XOFFs of which it is kept whom they stopped, and why ([`crate::Pauses`]); 0: none.
+    pub pauses: u64,
 }

@@ -78,6 +78,36 @@ fn networks_with_every_feature() {
     sum.one_in(8, dropped);
     sum.one_in(8, paused);
     sum.one_in(8, |out| out.control_messages > 0);
+    let held = |out: &Outcome, by: fn(&Held) -> bool| out.pauses.causes.iter().any(|c| by(&c.held));
+    sum.one_in(16, |out| held(out, |by| matches!(by, Held::Stopped(_))));
+    sum.one_in(100, |out| held(out, |by| *by == Held::Closed));
+    sum.one_in(50, |out| out.pauses.left_out > 0);
+    sum.one_in(8, |out| out.pauses.xoffs.iter().any(|x| x.causes.1 - x.causes.0 > 1));
+    sum.0.iter().for_each(records_add_up);
+}
+
+/// The recorded XOFFs of a transmitter last as long as it was in XOFF in all.
+fn records_add_up(out: &Outcome) {
+    let hosts = out.hosts.len();
+    let mut spans: std::collections::BTreeMap<_, Time> = std::collections::BTreeMap::new();
+    for xoff in &out.pauses.xoffs {
+        assert!(xoff.decided <= xoff.from && xoff.from <= xoff.until && xoff.until <= out.duration);
+        *spans.entry(xoff.stopped).or_default() += xoff.until - xoff.from;
+        for cause in out.pauses.causes(xoff) {
+            if let Held::Stopped(by) = cause.held {
+                let by = out.pauses.xoffs[by as usize];
+                assert_eq!(by.stopped, (xoff.by.0, cause.output), "it stands at that output");
+                assert!((by.from..by.until).contains(&xoff.decided), "{by:?} stands at {xoff:?}");
+            }
+        }
+    }
+    if out.pauses.left_out > 0 {
+        return;
+    }
+    for ((node, port), span) in spans {
+        let host = out.hosts.get(node.0 as usize).map(|h| h.paused);
+        assert_eq!(host.or_else(|| Some(out.port(hosts, (node, port))?.paused)), Some(span));
+    }
 }
 
 /// A timer sets a ramp at departure while a long frame is on its wire already: the ramp of the frame's start decides.

@@ -499,6 +499,7 @@ impl Settings {
             control: true,
             matrix: hosts <= 128,
             latency: self.latency,
+            pauses: 0,
         };
         let mut changes = self.events.clone();
         for hot in &self.hotspots {

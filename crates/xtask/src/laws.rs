@@ -34,6 +34,8 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     ),
     ("which cells keep a domain in XOFF", "crates/fabric/src/model/pause.rs", &["> self.low"]),
     ("where XOFF and XON go", "crates/fabric/src/model/pause.rs", &["input..(input + 1)"]),
+    ("why an XOFF is decided", "crates/fabric/src/model/cause.rs", &["_ if closed => HeldBy::Closed"]),
+    ("which XOFF a transmitter heard", "crates/fabric/src/check/pauses.rs", &["spans.get(told[at].len())"]),
     ("how PAUSE affects a transmitter", "crates/fabric/src/model/pause.rs", &["get_or_insert(now)"]),
     ("when a limiter lets a frame go", "crates/fabric/src/model/limiter.rs", &["saturating_add(gap)"]),
     (

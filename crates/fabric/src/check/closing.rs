@@ -1,5 +1,6 @@
 //! The end of a run: what the nodes hand in becomes one [`Outcome`], if it keeps the laws.
 
+use super::pauses::{Decisions, Joint};
 use super::{Failure, Gauges, Hash, Ledger, Stopped, standstill};
 use crate::RunError;
 use crate::net::Net;
@@ -73,6 +74,8 @@ pub(crate) struct Books {
     pub(crate) control: ControlBooks,
     /// Why the run cannot go on.
     pub(crate) failure: Failure,
+    /// By port and class: when it was in XOFF, from and until, ps ([`crate::Record::pauses`]).
+    pub(crate) stopped: Vec<Vec<Vec<(u64, u64)>>>,
     pub(crate) own: Own,
 }
 
@@ -98,7 +101,9 @@ pub(crate) enum Own {
         /// By port: frames that PAUSE was to prevent from being lost.
         lost: Vec<u64>,
         /// Ports where frames wait that cannot leave.
-        stopped: Vec<Stopped>,
+        waits: Vec<Stopped>,
+        /// The XOFFs that it decided, where they are recorded.
+        decisions: Option<Box<Decisions>>,
     },
 }
 
@@ -120,6 +125,7 @@ pub(crate) fn close(
     let hosts = spec.hosts.len();
     let (mut counters, mut bits): (BTreeMap<_, u64>, _) = (BTreeMap::new(), Vec::new());
     let mut acknowledged = BTreeMap::new();
+    let mut joint = Joint::default();
     let heeded = !spec.hosts.iter().any(|h| h.faults.ignores_pause);
     let short: BTreeSet<usize> = crate::shortages(spec).iter().map(|s| s.switch).collect();
     for (id, node) in nodes {
@@ -135,6 +141,7 @@ pub(crate) fn close(
         out.feedback_ignored += c.ignored;
         out.feedback_lost += c.lost;
         c.at.pour(&mut bits);
+        joint.heard.extend(node.stopped);
         for (i, n) in c.counters.numbers().iter().enumerate() {
             *counters.entry((c.scheme.unwrap_or(0), i)).or_default() += n;
         }
@@ -152,7 +159,8 @@ pub(crate) fn close(
                 let of_pairs = out.matrix.iter_mut().skip(id as usize).step_by(hosts);
                 of_pairs.zip(received_from).for_each(|(sum, bytes)| *sum = bytes);
             }
-            Own::Switch { outcome, losses, lost, stopped } => {
+            Own::Switch { outcome, losses, lost, waits, decisions } => {
+                joint.decided.extend(decisions.map(|d| (id, d)));
                 events.add(node.events.0, 3);
                 samples.add(node.moments.0, 4);
                 out.lost.resize(out.lost.len().max(losses.len()), 0);
@@ -166,10 +174,15 @@ pub(crate) fn close(
                          frame in transmission, which takes long at a port that is served slowly)"
                     )));
                 }
-                all_stopped.push(stopped);
+                all_stopped.push(waits);
                 out.switches.push(outcome);
             }
         }
+    }
+    out.pauses = joint.close(net);
+    if net.record.pauses > 0 {
+        let all: u64 = out.switches.iter().flat_map(|s| &s.ports).map(|p| p.xoffs).sum();
+        out.pauses.left_out = all - out.pauses.xoffs.len() as u64;
     }
     for completion in out.hosts.iter_mut().flat_map(|host| &mut host.completions) {
         let at = completion.flow.and_then(|flow| acknowledged.get(&flow));

@@ -4,10 +4,12 @@ mod closing;
 mod failure;
 mod frozen;
 mod gauges;
+mod pauses;
 mod sums;
 
 pub(crate) use closing::{Books, ControlBooks, Own, close};
 pub(crate) use failure::{Failure, Who, alarmed, broken, quiet};
 pub(crate) use frozen::{Stopped, standstill};
 pub(crate) use gauges::{Gauges, SINK};
+pub(crate) use pauses::{Decided, Decisions, HeldBy};
 pub(crate) use sums::{Hash, Ledger};

@@ -173,7 +173,7 @@ impl Host {
 
     /// Ends the run: hands in the books.
     pub(crate) fn close(self, net: &Net) -> Books {
-        let paused = Paused::close(from_ref(&self.line.paused), net.duration);
+        let paused = Paused::close(from_ref(&self.line.paused), net);
         self.sides.close(self.line.sending.as_ref(), self.line.sent, paused, net)
     }
 }

@@ -254,7 +254,7 @@ impl Switch {
                 if !launched {
                     wires.push_frame(link.peer, ready, &frame);
                 }
-                self.signal(change, wires);
+                self.signal(change, (p, frame.input), wires);
             }
         }
         self.now = now;

@@ -6,7 +6,7 @@
 use super::agenda::{Direct, Event, Kind, Moment, Turn};
 use super::frame::{Body, Control, Data, Frame, Lane, MANAGED, Says, To};
 use super::packet::Packet;
-use super::pause::Paused;
+use super::pause::{InXoff, Paused};
 use super::port::{Lanes, Transmitter};
 use super::receiver::Receiver;
 use super::record::RateSeries;
@@ -16,7 +16,7 @@ use crate::check::{Books, Ledger, Own, SINK, Who, broken};
 use crate::net::{Link, Net};
 use crate::spec::HostSpec;
 use cnsim_scheme_api::network::ReflectorAction;
-use cnsim_scheme_api::{Class, FlowId, Time};
+use cnsim_scheme_api::{Class, FlowId};
 
 /// The event of deferred feedback comes after the arrival of a frame at the same moment.
 const DEFERRED: u32 = 1;
@@ -128,12 +128,12 @@ impl<F: Packet> Sides<F> {
     }
 
     /// Ends the run: hands in the books. A frame is in transmission (`sending`), so many data and control frames have left, and data
-    /// was in XOFF so long, in all and by part of the run.
+    /// was in XOFF at these times.
     pub(crate) fn close(
         self,
         sending: Option<&F>,
         (sent, control_sent): (u64, u64),
-        (paused, paused_by_part): (Time, Vec<u64>),
+        paused: InXoff,
         net: &Net,
     ) -> Books {
         let Self { sender, rates, receiver: Receiver { mut deliveries, .. }, .. } = self;
@@ -149,7 +149,7 @@ impl<F: Packet> Sides<F> {
         // What was made was generated and found room.
         out.generated = sender.made.frames + out.source_discards + backlog;
         out.sent = sent;
-        (out.paused, out.paused_by_part) = (paused, paused_by_part);
+        (out.paused, out.paused_by_part) = (paused.total, paused.parts);
         let (mut series, received_from) = deliveries.close(&mut out, id, net.record.bin);
         series.extend(rates);
         series.extend(control.gauges.series(net));
@@ -162,6 +162,7 @@ impl<F: Packet> Sides<F> {
             moments: deliveries.hash,
             control,
             failure,
+            stopped: vec![paused.spans],
             own: Own::Host {
                 outcome: out,
                 waiting,
@@ -291,7 +292,7 @@ impl Host {
 
     /// Ends the run: hands in the books.
     pub(crate) fn close(self, net: &Net) -> Books {
-        let paused = Paused::close(&self.port.paused, net.duration);
+        let paused = Paused::close(&self.port.paused, net);
         self.sides.close(self.port.sending.as_ref(), self.sent, paused, net)
     }
 }

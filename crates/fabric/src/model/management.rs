@@ -9,7 +9,7 @@ use super::pause::Paused;
 use super::point::{Point, Verb};
 use super::record::QueueSeries;
 use super::storing::Loss;
-use crate::check::{Books, ControlBooks, Failure, Hash, Ledger, Own, Stopped, Who};
+use crate::check::{Books, ControlBooks, Decisions, Failure, Hash, Ledger, Own, Stopped, Who};
 use crate::net::{Link, Net};
 use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
 use crate::spec::{PauseTransport, RateChange, SwitchSpec};
@@ -43,6 +43,8 @@ pub(crate) struct Management {
     losses: Vec<u32>,
     /// By output, up to the last that has any: frames that were lost although PAUSE was to prevent it.
     lost: Vec<u64>,
+    /// The XOFFs that it decided, where they are recorded.
+    pub(crate) decisions: Option<Box<Decisions>>,
     pub(crate) books: Box<ControlBooks>,
     pub(crate) events: Hash,
     samples: Hash,
@@ -113,6 +115,7 @@ impl Management {
             changes: mine.into(),
             next_tick: if recorded.is_empty() { NEVER } else { net.record.bin.as_ps() },
             recorded,
+            decisions: Decisions::new(net.record.pauses),
             books: Box::new(ControlBooks::new(net, id, spec.scheme)),
             ..Self::default()
         }
@@ -290,13 +293,15 @@ impl Management {
         inside: Ledger,
         net: &Net,
     ) -> Books {
-        let (mut outcome, mut queued, mut stopped) = (SwitchOutcome::default(), Vec::new(), Vec::new());
+        let (mut outcome, mut queued, mut waits) = (SwitchOutcome::default(), Vec::new(), Vec::new());
+        let mut stopped = Vec::new();
         for (result, paused, bytes, for_good) in ports {
-            let (paused, parts) = Paused::close(paused, net.duration);
-            outcome.ports.push(PortOutcome { paused, ..result.clone() });
-            outcome.paused_by_part.push(parts);
+            let paused = Paused::close(paused, net);
+            outcome.ports.push(PortOutcome { paused: paused.total, ..result.clone() });
+            outcome.paused_by_part.push(paused.parts);
+            stopped.push(paused.spans);
             queued.push(bytes);
-            stopped.extend(for_good);
+            waits.extend(for_good);
         }
         let ports = &mut outcome.ports;
         let control_sent = ports.iter().map(|p| p.control_sent).sum();
@@ -323,7 +328,14 @@ impl Management {
             moments: self.samples,
             control: *self.books,
             failure: self.failure,
-            own: Own::Switch { outcome, losses: self.losses, lost: self.lost, stopped },
+            stopped,
+            own: Own::Switch {
+                outcome,
+                losses: self.losses,
+                lost: self.lost,
+                waits,
+                decisions: self.decisions,
+            },
         }
     }
 }

@@ -7,6 +7,7 @@
 use super::agenda::Moment;
 use super::frame::Pause;
 use crate::check::broken;
+use crate::net::Net;
 use crate::per_bin::PerBin;
 use crate::spec::PauseSpec;
 use cnsim_scheme_api::Time;
@@ -35,7 +36,7 @@ impl Pause {
     /// It arrives at a transmitter with this XOFF by class: true if it ends a pause, so that the transmitter looks for a frame.
     pub(crate) fn reach(self, paused: &mut [Paused], at: Moment<'_>) -> bool {
         let class = paused.get_mut(usize::from(self.class));
-        class.unwrap_or_else(|| broken("PAUSE of no class")).hear(self.off, at.now, at.net.duration)
+        class.unwrap_or_else(|| broken("PAUSE of no class")).hear(self.off, at)
     }
 }
 
@@ -58,8 +59,31 @@ impl Signal {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Paused {
     since: Option<u64>,
-    /// In all, and by part of the run; no memory before the first pause has ended.
-    before: Option<Box<(u64, PerBin)>>,
+    /// No memory before the first pause has ended.
+    before: Option<Box<Before>>,
+}
+
+/// The pauses of a transmitter in one class that have ended.
+#[derive(Clone, Debug)]
+struct Before {
+    /// Their time, ps: in all, and by part of the run.
+    total: u64,
+    parts: PerBin,
+    /// How many they are.
+    number: u32,
+    /// The first of them, from when to when, ps: where that is recorded.
+    spans: Vec<(u64, u64)>,
+}
+
+/// A transmitter's time in XOFF in a run.
+#[derive(Debug, Default)]
+pub(crate) struct InXoff {
+    /// Of all classes.
+    pub(crate) total: Time,
+    /// The same by part of the run, ps.
+    pub(crate) parts: Vec<u64>,
+    /// By class, from when to when, ps: [`crate::Record::pauses`].
+    pub(crate) spans: Vec<Vec<(u64, u64)>>,
 }
 
 impl Paused {
@@ -72,34 +96,50 @@ impl Paused {
     pub(crate) fn is_off(&self) -> bool {
         self.since.is_some()
     }
-    /// XOFF (true) or XON arrives, in a run of so many picoseconds; true if that ends a pause.
-    fn hear(&mut self, off: bool, now: u64, duration: u64) -> bool {
+    /// XOFF (true) or XON arrives; true if that ends a pause.
+    fn hear(&mut self, off: bool, Moment { now, net }: Moment<'_>) -> bool {
         if off {
             self.since.get_or_insert(now);
             return false;
         }
         let Some(since) = self.since.take() else { return false };
-        let begin = || Box::new((0, PerBin::sixtieths(duration)));
+        let parts = || PerBin::sixtieths(net.duration);
+        let begin = || Box::new(Before { total: 0, parts: parts(), number: 0, spans: Vec::new() });
         let before = self.before.get_or_insert_with(begin);
-        before.0 += now - since;
-        before.1.add_span(since, now);
+        before.total += now - since;
+        before.parts.add_span(since, now);
+        if u64::from(before.number) < net.record.pauses {
+            before.spans.push((since, now));
+        }
+        before.number += 1;
         true
+    }
+    /// How many pauses have ended: the number of the one that stands, from 0 on.
+    pub(crate) fn number(&self) -> u32 {
+        self.before.as_ref().map_or(0, |before| before.number)
     }
     /// Time spent in XOFF.
     pub(crate) fn total(&self, now: u64) -> Time {
-        let before = self.before.as_ref().map_or(0, |before| before.0);
+        let before = self.before.as_ref().map_or(0, |before| before.total);
         Time::from_ps(before) + self.stands(now).unwrap_or_default()
     }
-    /// At the end of the run: time spent in XOFF, of all classes, and by part of the run.
-    pub(crate) fn close(classes: &[Self], duration: u64) -> (Time, Vec<u64>) {
-        let (mut total, mut parts) = (0, Vec::new());
+    /// At the end of the run: what was spent in XOFF, by class.
+    pub(crate) fn close(classes: &[Self], net: &Net) -> InXoff {
+        let mut all = InXoff::default();
         for mut class in classes.iter().cloned() {
-            class.hear(false, duration, duration);
-            if let Some(before) = class.before.filter(|before| before.0 > 0) {
-                before.1.pour(&mut parts);
-                total += before.0;
+            class.hear(false, Moment { now: net.duration, net });
+            let mut spans = Vec::new();
+            if let Some(before) = class.before {
+                if before.total > 0 {
+                    before.parts.pour(&mut all.parts);
+                }
+                all.total += Time::from_ps(before.total);
+                spans = before.spans;
+            }
+            if net.record.pauses > 0 {
+                all.spans.push(spans);
             }
         }
-        (Time::from_ps(total), parts)
+        all
     }
 }

@@ -4,13 +4,14 @@
 //! bit has left. Control at priority takes no memory. This file is long because it follows a frame all the way.
 
 use super::agenda::{Event, Kind, Turn};
+use super::cause::Waiting;
 use super::frame::{Body, Control, Frame, Lane, MANAGED, Pause, Says, flow_of, lowered};
 use super::management::Management;
 use super::memory::Memory;
 use super::packet::Packet;
 use super::pause::{Paused, Signal};
 use super::point::{Point, Verb, view};
-use super::port::{Lanes, Transmitter};
+use super::port::{Lanes, Transmitter, is_stopped};
 use super::storing::{Loss, Place, Storing};
 use crate::check::{Books, Ledger, Stopped};
 use crate::net::Net;
@@ -81,6 +82,17 @@ impl Output {
         let stopped = |f: &&Frame| matches!(f.body, Body::Data(_)) && self.port.is_stopped(f.lane);
         let frames = self.data.iter().flat_map(|q| &q.frames).chain(&self.port.sending).filter(stopped);
         Stopped::new(number, self.port.paused.iter().any(Paused::is_off), frames.map(|f| f.input))
+    }
+
+    /// What waits there in a class, and what holds it back.
+    fn waiting(&self, class: usize) -> Waiting<'_, impl Iterator<Item = (u16, u16)>> {
+        let sending = self.port.sending.iter().filter(move |f| f.lane == Lane::Data(class as u8));
+        let frames = sending.chain(&self.data[class].frames).map(|f| (f.input, f.len));
+        Waiting {
+            paused: &self.port.paused[class],
+            closed: is_stopped(Lane::Data(class as u8), self.port.service, &[]),
+            frames,
+        }
     }
 
     /// Bytes of all classes that have not left.
@@ -186,12 +198,19 @@ impl Switch {
         self.plan(turn);
     }
 
-    /// Sends XOFF or XON of a class.
-    fn signal(&mut self, signal: Signal, class: u8, turn: &mut Turn<'_>) {
+    /// Sends XOFF or XON of a class, as a frame from an input has come for an output, or has left it (`by`).
+    fn signal(&mut self, signal: Signal, class: u8, by: (usize, u16), turn: &mut Turn<'_>) {
+        let Self { outputs, memory, management, .. } = self;
+        let of_class = usize::from(class);
+        if let Some(decisions) = &mut management.decisions {
+            let waiting = |o| Output::waiting(o, of_class);
+            let layout = &memory[of_class].layout;
+            decisions.note((turn.now, signal, class), (layout, by), outputs.iter().map(waiting));
+        }
         let frame = Frame::pause(Pause { off: signal.off, class });
-        let targets = signal.targets(self.outputs.len());
-        for output in &mut self.outputs[targets] {
-            match self.management.signal(signal.off, output.port.link, &mut output.result.xoffs) {
+        let targets = signal.targets(outputs.len());
+        for output in &mut outputs[targets] {
+            match management.signal(signal.off, output.port.link, &mut output.result.xoffs) {
                 None => {}
                 Some(Some(link)) => turn.send(&link, frame),
                 Some(None) => {
@@ -251,7 +270,8 @@ impl Switch {
                 output.data[usize::from(class)].bytes -= len;
                 let memory = &mut self.memory[usize::from(class)];
                 let signals = memory.change(out, usize::from(frame.input), -i32::from(frame.len));
-                signals.into_iter().for_each(|signal| self.signal(signal, class, turn));
+                let by = (out, frame.input);
+                signals.into_iter().for_each(|signal| self.signal(signal, class, by, turn));
             }
         }
     }
@@ -362,7 +382,7 @@ impl Storing<Turn<'_>> for Switch {
         queue.frames.push_back(*frame);
         output.result.queue_max = output.result.queue_max.max(output.queued());
         output.port.plan_start(turn);
-        signals.into_iter().for_each(|signal| self.signal(signal, class as u8, turn));
+        signals.into_iter().for_each(|signal| self.signal(signal, class as u8, (out, frame.input), turn));
     }
 
     fn lose(&mut self, out: usize, frame: &Frame, why: Loss, turn: &mut Turn<'_>) {

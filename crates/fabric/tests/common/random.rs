@@ -180,7 +180,8 @@ impl Random {
             with_scheme(&mut spec, Arc::new(shaker));
             spec.hosts.iter_mut().filter(|_| d.below(7) == 0).for_each(|h| h.scheme = None);
         }
-        spec.record = Record { matrix: true, latency: true, ..Record::default() };
+        let pauses = if seed.is_multiple_of(8) { 20 } else { 1 << 20 };
+        spec.record = Record { matrix: true, latency: true, pauses, ..Record::default() };
         if d.once_in(2) {
             spec.record = Record {
                 bin: Time::from_ns(d.one(&[500, 7_000, 70_000])),

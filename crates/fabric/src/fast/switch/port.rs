@@ -2,7 +2,7 @@
 
 use crate::check::Stopped;
 use crate::fast::frame::{CONTROL, Entry, Frame, Kind, NEVER, Ring};
-use crate::model::{MANAGED, Paused, Point, count_down, is_stopped, transmission, view};
+use crate::model::{MANAGED, Paused, Point, Waiting, count_down, is_stopped, transmission, view};
 use crate::net::{Link, Net};
 use crate::outcome::PortOutcome;
 use crate::tx_rate::TxRate;
@@ -130,6 +130,11 @@ impl Port {
     pub(super) fn stopped(&self, number: usize) -> Option<Stopped> {
         let data = self.data.entries().iter().filter(|e| e.frame.is_data() && self.is_stopped());
         Stopped::new(number, self.paused.is_off(), data.map(|e| e.frame.input))
+    }
+    /// What waits there, and what holds it back.
+    pub(super) fn waiting(&self) -> Waiting<'_, impl Iterator<Item = (u16, u16)>> {
+        let frames = self.data.entries().iter().map(|e| (e.frame.input, e.frame.len));
+        Waiting { paused: &self.paused, closed: is_stopped(MANAGED, self.service, &[]), frames }
     }
     /// As a congestion point sees it, at its moment. Control stands in order, so that a long queue costs no more than a short one.
     pub(crate) fn view(&self, now: u64, to_come: ToCome) -> Queue {

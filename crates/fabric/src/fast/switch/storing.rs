@@ -5,7 +5,7 @@
 //! * Bench row: w2.
 //! * Marks: CalmWindow.
 
-use super::{Switch, ToCome};
+use super::{Port, Switch, ToCome};
 use crate::fast::frame::{Entry, Frame, Kind, NEVER};
 use crate::fast::mmu::Change;
 use crate::fast::wires::Wires;
@@ -47,7 +47,7 @@ impl<'a> Storing<(&'a Net, &'a mut Wires)> for Switch {
         }
         port.data.push_back(&Entry { ready: self.now, frame: *frame });
         self.outdate(out);
-        self.signal(change, wires);
+        self.signal(change, (out, frame.input), wires);
     }
 }
 
@@ -95,18 +95,24 @@ impl Switch {
         Some(due)
     }
 
-    /// Sends XOFF or XON where the memory asks for it.
+    /// Sends XOFF or XON where the memory asks for it, as a frame from an input has come for an output, or has left it (`by`).
     #[inline]
-    pub(super) fn signal(&mut self, change: Change, wires: &mut Wires) {
+    pub(super) fn signal(&mut self, change: Change, by: (usize, u16), wires: &mut Wires) {
         if change != Change::None {
-            self.signalled(change, wires);
+            self.signalled(change, by, wires);
         }
     }
 
     #[cold]
-    fn signalled(&mut self, change: Change, wires: &mut Wires) {
+    fn signalled(&mut self, change: Change, by: (usize, u16), wires: &mut Wires) {
         self.find_critical();
         let Change::Send(signal) = change else { return };
+        if let Some(decisions) = &mut self.management.decisions {
+            // All outputs that share the cell are in step, so what stands there is what waits now.
+            let waiting = |p| Port::waiting(p);
+            let layout = &self.mmu.memory.layout;
+            decisions.note((self.now, signal, 0), (layout, by), self.ports.iter().map(waiting));
+        }
         let frame = Frame::pause(if signal.off { Kind::Xoff } else { Kind::Xon });
         for t in signal.targets(self.ports.len()) {
             let port = &mut self.ports[t];
