@@ -52,6 +52,12 @@ const TABLES: &str = r#"
 # port = "S>H0"                    # names: cnsim explain FILE
 # rate = "1 Gb/s"
 #
+# [[fault]]                        # a NIC, or port = "S>H0", says XOFF
+# host = "H0"
+# kind = "xoff"                    # or slow: it reads at `rate`
+# from = "1 ms"
+# to = "2 ms"
+#
 # [[group]]                        # hosts that run without the scheme
 # hosts = "H0..H1"
 # scheme = "none"

@@ -29,8 +29,8 @@ pub use outcome::{
     Series, SeriesKind, Standstill, SwitchOutcome, TransportOutcome, Xoff, latency_quantile,
 };
 pub use spec::{
-    Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, Faults, HostQueues, HostSpec,
-    LimiterPosition, LinkSpec, Organisation, PauseSpec, PauseTransport, Phase, RateChange, Record,
+    Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, FaultKind, Faults, HostQueues, HostSpec,
+    LimiterPosition, LinkSpec, Organisation, PauseSpec, PauseTransport, Phase, PortFault, RateChange, Record,
     Reliability, Rounding, Routing, RunSpec, SourceSpec, SwitchSpec, Ties, Transfer, TransportSpec, Window,
 };
 

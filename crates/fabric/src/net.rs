@@ -7,8 +7,8 @@ use crate::hash::Salts;
 use crate::mix::mix;
 use crate::scheme::Managed;
 use crate::spec::{
-    ClassSpec, ControlTransport, HostSpec, RateChange, Record, Rounding, Routing, RunSpec, SMALLEST, Ties,
-    TransportSpec,
+    ClassSpec, ControlTransport, HostSpec, PortFault, RateChange, Record, Rounding, Routing, RunSpec,
+    SMALLEST, Ties, TransportSpec,
 };
 use crate::tx_rate::{Clock, TxRate};
 use cnsim_scheme_api::{Acks, Built, FlowId, NodeId, Probe, ProbeTarget, Rate, ReflectGate, Time};
@@ -95,6 +95,8 @@ pub(crate) struct Net {
     pub(crate) slack: u64,
     pub(crate) schemes: Vec<Managed>,
     pub(crate) control: ControlTransport,
+    /// Faults of ports.
+    pub(crate) faults: Vec<PortFault>,
     pub(crate) record: Record,
     pub(crate) duration: u64,
     pub(crate) seed: u64,
@@ -214,6 +216,7 @@ impl Net {
                 ));
             }
         }
+        PortFault::check(spec)?;
         if let Some(transport) = &spec.transport {
             transport.check(spec).map_err(RunError::Spec)?;
         }
@@ -233,6 +236,7 @@ impl Net {
             slack: if (0..=hosts).all(|n| clock(NodeId(n)) == exact) { 1 } else { 3 },
             schemes: Managed::all(&spec.schemes)?,
             control: spec.control,
+            faults: spec.faults.clone(),
             record: spec.record.clone(),
             duration: spec.duration.as_ps(),
             seed: spec.seed,

@@ -88,9 +88,9 @@ pub struct Xoff {
     pub until: Time,
     /// The transmitter that it stops: node and port.
     pub stopped: (NodeId, u16),
-    /// The switch that decided, and the input at the other end of the transmitter's link.
+    /// The switch that decided, or the host with a fault, and the port at the other end of the transmitter's link.
     pub by: (NodeId, u16),
-    /// Where its causes begin and end among [`Pauses::causes`].
+    /// Where its causes begin and end among [`Pauses::causes`]. None of an XOFF that a fault said ([`crate::PortFault`]).
     pub causes: (u32, u32),
     /// Class of data.
     pub class: u8,
@@ -148,6 +148,8 @@ pub struct HostOutcome {
     pub paused_by_part: Vec<u64>,
     /// Number of XOFF messages that the host received.
     pub pauses: u64,
+    /// Number of XOFF messages that the host sent by a fault ([`crate::PortFault`]).
+    pub xoffs: u64,
     /// Sum of the latencies of received data frames (generation to reception).
     pub latency_sum: Time,
     /// Largest latency of a received data frame (generation to reception).

@@ -2,6 +2,10 @@
 //!
 //! Nodes are numbered hosts first, then switches: host `h` is `NodeId(h)`, switch `s` is `NodeId(hosts + s)`.
 
+mod events;
+
+pub use events::{FaultKind, PortFault, RateChange};
+
 use crate::RunError;
 use cnsim_scheme_api::{Bytes, Class, NodeId, Rate, Scheme, Time};
 use std::collections::BTreeMap;
@@ -34,6 +38,8 @@ pub struct RunSpec {
     pub ties: Ties,
     /// Scheduled changes of service rate.
     pub changes: Vec<RateChange>,
+    /// Ports that say XOFF though their nodes have room. Such a run is the model's.
+    pub faults: Vec<PortFault>,
     /// Simulated time.
     pub duration: Time,
     /// Seed of every random stream.
@@ -560,19 +566,6 @@ pub enum Routing {
     RoundRobin,
     /// The path is the destination modulo the number of choices (d-mod-k on a k-ary tree).
     Destination,
-}
-
-/// From `at` on, this output port serves data at `rate`; control keeps the link's rate.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RateChange {
-    /// When the rate changes.
-    pub at: Time,
-    /// The node that has the port.
-    pub node: NodeId,
-    /// The output port whose rate changes.
-    pub port: u16,
-    /// New service rate; zero stops the port.
-    pub rate: Rate,
 }
 
 /// Quantities that are recorded over time.

@@ -374,10 +374,11 @@ fn decided(flat: &Flat, key: &str) -> bool {
 /// The key that decides whether this one has an effect.
 fn governor(path: &str) -> Option<String> {
     let other = find(path)?.only.key()?;
-    // A key of `[[traffic]]` depends on the kind of its own table.
-    let numbered = path.rsplit_once('.').filter(|(table, _)| table.starts_with("traffic."));
+    // A key of `[[traffic]]` or `[[fault]]` depends on the kind of its own table.
+    let own = |table: &str| table.starts_with("traffic.") || table.starts_with("fault.");
+    let numbered = path.rsplit_once('.').filter(|(table, _)| own(table));
     Some(match (numbered, other.rsplit_once('.')) {
-        (Some((table, _)), Some(("workload", leaf))) => format!("{table}.{leaf}"),
+        (Some((table, _)), Some(("workload" | "fault", leaf))) => format!("{table}.{leaf}"),
         _ => other.to_string(),
     })
 }

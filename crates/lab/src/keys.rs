@@ -4,8 +4,8 @@
 use crate::case::Dimension;
 use crate::flows::LoadCounts;
 use crate::kinds::{
-    Backlog, Buffer, Choice as _, Completed, ControlTravels, FileForm, FlowHash, Gaps, Ideal, Kind, Offset,
-    Paths, PauseMode, PausedOver, Queues, SendsAgain, Shape, SizeTable, Switched, Traffic,
+    Backlog, Buffer, Choice as _, Completed, ControlTravels, FaultKind, FileForm, FlowHash, Gaps, Ideal,
+    Kind, Offset, Paths, PauseMode, PausedOver, Queues, SendsAgain, Shape, SizeTable, Switched, Traffic,
 };
 use cnsim_fabric::{LimiterPosition, PauseTransport, Phase, Rounding, Ties};
 use cnsim_scheme_api::Class;
@@ -320,6 +320,17 @@ pub const KEYS: &[Key] = &[
     key("event.at", MOMENT, "0 us", "time at which an [[event]] table changes the service rate of a port"),
     key("event.port", Kind::Port, "", "switch port whose service rate changes: \"X>E5\""),
     key("event.rate", Kind::Rate(Rate::ZERO, FASTEST), "10 Gb/s", "service rate of the port from then on"),
+    key("fault.kind", Kind::Choice(FaultKind::WORDS), "xoff",
+        "what is wrong in a [[fault]] table: a NIC or switch port says XOFF all the time, or a host reads slower than its link and says XOFF when its buffer is full")
+        .only("pause.mode", &["on", "global"]),
+    key("fault.host", Kind::Host, "", "host whose NIC has the fault").only("pause.mode", &["on", "global"]),
+    key("fault.port", Kind::Port, "", "switch port that has the fault, which stops the far end of its link: \"X>E5\"").only("fault.kind", &["xoff"]),
+    key("fault.from", MOMENT, "0 us", "time at which the fault begins"),
+    key("fault.to", Kind::Or("off", &MOMENT), "off", "time at which the fault ends; off: at the end of the run"),
+    key("fault.rate", Kind::RateOrShare(SLOWEST_SERVICE, FASTEST), "10%",
+        "rate at which a slow host reads, or a share of its link").only("fault.kind", &["slow"]),
+    key("fault.buffer", MEMORY, "100 KB",
+        "bytes that a slow host's NIC holds when it says XOFF; it says XON at half of that").only("fault.kind", &["slow"]),
     key("group.hosts", LINES, "[]", "hosts of a [[group]] table, which run another scheme than the matrix says"),
     key("group.scheme", Kind::Scheme, "none",
         "scheme of the group; feedback to its hosts is delivered, counted and ignored"),
@@ -375,7 +386,7 @@ pub const MATRIX: &[Key] = &[
 ];
 
 /// Names of arrays of tables, whose keys carry a number: `traffic.0.kind`.
-pub const TABLES: &[&str] = &["traffic", "event", "group", "figure"];
+pub const TABLES: &[&str] = &["traffic", "event", "fault", "group", "figure"];
 
 pub use crate::text::varied;
 

@@ -293,6 +293,10 @@ choices! {
         SingleSwitch = "single-switch", CoreEdge = "core-edge", Tree = "k-ary-n-tree", FatTree = "fat-tree",
         LeafSpine = "leaf-spine", Clos = "clos", Chain = "chain", Ring = "ring", ParkingLot = "parking-lot", Graph = "graph",
     }
+    /// `fault.kind`.
+    FaultKind {
+        Xoff = "xoff", Slow = "slow",
+    }
     /// `topology.routing`.
     Paths {
         FlowHash = "flow-hash", FrameHash = "frame-hash", RoundRobin = "round-robin",

@@ -106,7 +106,7 @@ pub fn schema(registry: &Registry) -> Value {
     let matrix = || {
         let mut of: Map<String, Value> = MATRIX.iter().map(|k| (k.path.into(), entry(k))).collect();
         of.extend(varied.clone());
-        json!({"type": "object", "properties": of, "patternProperties": {"^(scheme|traffic|event|group)\\.": {}}})
+        json!({"type": "object", "properties": of, "patternProperties": {"^(scheme|traffic|event|fault|group)\\.": {}}})
     };
     root.insert("matrix".into(), matrix());
     root.insert("rows".into(), json!({"type": "array", "items": matrix()}));

@@ -2,6 +2,7 @@
 //! This file is long because all settings are checked against one another in one place.
 
 mod estimate;
+mod faults;
 mod locked;
 mod offered;
 mod transport;
@@ -21,7 +22,7 @@ use crate::topology::{self, Wiring};
 use crate::workload::{self, Permutations, SourcePlan};
 use cnsim_fabric::{
     BufferSpec, Completion, ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition, Organisation,
-    PauseSpec, RateChange, Record, Reliability, Rounding, Routing, RunSpec, SwitchSpec, Ties,
+    PauseSpec, PortFault, RateChange, Record, Reliability, Rounding, Routing, RunSpec, SwitchSpec, Ties,
 };
 use cnsim_problem::Problem;
 use cnsim_scheme_api::network::{Purpose, Stream};
@@ -95,6 +96,8 @@ pub struct Settings {
     /// Hotspots; the first host's are those that metrics speak of.
     pub hotspots: Vec<Hotspot>,
     events: Vec<RateChange>,
+    /// Ports that say XOFF for causes of their own.
+    port_faults: Vec<PortFault>,
     /// Host behind the hot port.
     pub receiver: usize,
     /// There is a hot port: a hotspot, a host named, or only one destination.
@@ -162,6 +165,7 @@ impl Settings {
         let (receiver, hot) = receiver(&mut r, &wiring, &hotspots, &plans);
         let named = named(&mut r, &wiring, receiver);
         let events = events(&mut r, &wiring, duration);
+        let port_faults = faults::faults(&mut r, &wiring, buffer.pause, duration);
         let limiter_position: LimiterPosition = r.choice("host.limiter_position");
         if queues == Queues::PerDestination && limiter_position == LimiterPosition::AtSource {
             let reason = "queues per destination are paced in place: a limiter at the source has no effect";
@@ -245,6 +249,7 @@ impl Settings {
             plans,
             hotspots,
             events,
+            port_faults,
             receiver,
             hot,
             named,
@@ -568,6 +573,7 @@ impl Settings {
             schemes: vec![built.scheme.clone()],
             control: self.control,
             changes,
+            faults: self.port_faults.clone(),
             duration: self.duration,
             seed,
             record,

@@ -339,3 +339,40 @@ fn rates_of_uplinks_and_of_ranges() {
     assert_eq!(of("fabric_rate = \"100 Gb/s\"").oversubscription(), Some((0.4, "L1")));
     assert_eq!(of("host_rates = [\"H8..H15 25 Gb/s\"]").oversubscription(), Some((10.0, "L2")));
 }
+
+/// Faults of ports: each says its place, and what would be right.
+#[test]
+fn faults() {
+    let base = BASE.replace("pause = [\"off\"]", "pause = [\"on\"]");
+    let one = |lines: &str| said(&base.replace("{}", &format!("[[fault]]\n{lines}")));
+    assert_eq!(one("host = \"H1\"\nfrom = \"10 us\"\nto = \"20 us\""), "no problem");
+    assert_eq!(one("host = \"H1\"\nkind = \"slow\"\nrate = \"1 Gb/s\"\nbuffer = \"9 KB\""), "no problem");
+    assert_eq!(one("port = \"S>H1\""), "no problem");
+    for (lines, words) in [
+        ("from = \"10 us\"", &["names not one place", "host = \"H1\""][..]),
+        ("host = \"H1\"\nport = \"S>H1\"", &["names not one place"]),
+        ("host = \"H9\"", &["f.toml:7:8", "no host `H9`", "H0 to H3"]),
+        ("port = \"S>H9\"", &["no switch port `S>H9`"]),
+        ("host = \"H1\"\nfrom = \"1 ms\"", &["fault.0.from", "after the run of 1 ms"]),
+        ("host = \"H1\"\nfrom = \"9 us\"\nto = \"9 us\"", &["fault.0.to", "its begin at 9 us"]),
+        ("host = \"H1\"\nto = \"2 ms\"", &["fault.0.to", "the run's end at 1 ms"]),
+        ("host = \"H1\"\nrate = \"1 Gb/s\"", &["fault.0.rate", "has no effect with fault.0.kind = xoff"]),
+        ("port = \"S>H1\"\nkind = \"slow\"", &["fault.0.port", "has no effect with fault.0.kind = slow"]),
+        ("host = \"H1\"\nkind = \"slow\"\nrate = \"10 Gb/s\"", &["fault.0.rate", "is not slow"]),
+        (
+            "host = \"H1\"\n[[fault]]\nhost = \"H1\"\nfrom = \"5 us\"",
+            &["fault.1.from", "overlaps another fault"],
+        ),
+    ] {
+        let given = one(lines);
+        words.iter().for_each(|word| assert!(given.contains(word), "{lines}: {given}"));
+    }
+    let off = base
+        .replace("pause = [\"on\"]\n", "")
+        .replace("{}", "[pause]\nmode = \"off\"\n[[fault]]\nhost = \"H1\"");
+    let off = said(&off);
+    assert!(off.contains("fault.0.host") && off.contains("has no effect"), "{off}");
+    // Where one row has PAUSE, the others run without the fault.
+    let both = BASE.replace("[\"off\"]", "[\"on\", \"off\"]").replace("{}", "[[fault]]\nhost = \"H1\"");
+    assert_eq!(said(&both), "no problem");
+}

@@ -146,9 +146,10 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     ("the end of a bin of queues", "crates/fabric/src/model/management.rs", &["recorded.take("]),
     (
         "XOFF and XON by wire or as a frame",
-        "crates/fabric/src/model/management.rs",
+        "crates/fabric/src/model/pause.rs",
         &["PauseTransport::Wire", "xoffs += u64"],
     ),
+    ("when a slow reader says XOFF", "crates/fabric/src/model/fault.rs", &["> slow.full"]),
     ("where a probe ends", "crates/fabric/src/model/management.rs", &["== ProbeTarget::Point("]),
     ("when feedback takes no link", "crates/fabric/src/model/agenda.rs", &["moment.net.direct("]),
     ("the record of a drop", "crates/fabric/src/model/management.rs", &["dropped_by_limit +=", "0x2000"]),

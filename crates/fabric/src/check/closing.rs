@@ -76,6 +76,8 @@ pub(crate) struct Books {
     pub(crate) failure: Failure,
     /// By port and class: when it was in XOFF, from and until, ps ([`crate::Record::pauses`]).
     pub(crate) stopped: Vec<Vec<Vec<(u64, u64)>>>,
+    /// The XOFFs that it decided, where they are recorded.
+    pub(crate) decisions: Option<Box<Decisions>>,
     pub(crate) own: Own,
 }
 
@@ -84,7 +86,7 @@ pub(crate) struct Books {
 pub(crate) enum Own {
     Host {
         /// As it is shown.
-        outcome: HostOutcome,
+        outcome: Box<HostOutcome>,
         /// Frames that wait, and the time of the last delivery, ps.
         waiting: u64,
         last_delivery: u64,
@@ -102,8 +104,6 @@ pub(crate) enum Own {
         lost: Vec<u64>,
         /// Ports where frames wait that cannot leave.
         waits: Vec<Stopped>,
-        /// The XOFFs that it decided, where they are recorded.
-        decisions: Option<Box<Decisions>>,
     },
 }
 
@@ -142,6 +142,7 @@ pub(crate) fn close(
         out.feedback_lost += c.lost;
         c.at.pour(&mut bits);
         joint.heard.extend(node.stopped);
+        joint.decided.extend(node.decisions.map(|d| (id, d)));
         for (i, n) in c.counters.numbers().iter().enumerate() {
             *counters.entry((c.scheme.unwrap_or(0), i)).or_default() += n;
         }
@@ -152,15 +153,14 @@ pub(crate) fn close(
                 frames.add(node.moments.0, 2);
                 all_waiting += waiting;
                 last = last.max(last_delivery);
-                out.hosts.push(outcome);
+                out.hosts.push(*outcome);
                 if !received_from.is_empty() {
                     out.matrix.resize(hosts * hosts, 0);
                 }
                 let of_pairs = out.matrix.iter_mut().skip(id as usize).step_by(hosts);
                 of_pairs.zip(received_from).for_each(|(sum, bytes)| *sum = bytes);
             }
-            Own::Switch { outcome, losses, lost, waits, decisions } => {
-                joint.decided.extend(decisions.map(|d| (id, d)));
+            Own::Switch { outcome, losses, lost, waits } => {
                 events.add(node.events.0, 3);
                 samples.add(node.moments.0, 4);
                 out.lost.resize(out.lost.len().max(losses.len()), 0);
@@ -181,7 +181,8 @@ pub(crate) fn close(
     }
     out.pauses = joint.close(net);
     if net.record.pauses > 0 {
-        let all: u64 = out.switches.iter().flat_map(|s| &s.ports).map(|p| p.xoffs).sum();
+        let switches = out.switches.iter().flat_map(|s| &s.ports).map(|p| p.xoffs);
+        let all: u64 = switches.chain(out.hosts.iter().map(|h| h.xoffs)).sum();
         out.pauses.left_out = all - out.pauses.xoffs.len() as u64;
     }
     for completion in out.hosts.iter_mut().flat_map(|host| &mut host.completions) {

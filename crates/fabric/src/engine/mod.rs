@@ -97,6 +97,8 @@ fn by_model(net: &Net, spec: &RunSpec, engine: Engine) -> Option<String> {
         Some("the model's engine was asked for".into())
     } else if net.schemes.iter().any(|s| s.plan.acks == Acks::Telemetry) {
         Some("the fast way does not record departures".into())
+    } else if !spec.faults.is_empty() {
+        Some("the fast way knows no faults of ports".into())
     } else if net.classes.len() > 1 {
         Some(format!("the fast way knows one class of data, not {}", net.classes.len()))
     } else if spec.switches.iter().any(woken) {

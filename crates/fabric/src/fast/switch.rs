@@ -156,7 +156,7 @@ impl Switch {
         self.now = time;
         match kind {
             order::CHANGE => {
-                if let Some((port, service)) = self.management.change(net) {
+                if let Some((port, service)) = self.management.change(Moment { now: self.now, net }) {
                     if let Some(before) = time.checked_sub(1) {
                         self.touch(port, before, wires);
                     }

@@ -46,4 +46,11 @@ impl Decisions {
         let (inputs, end) = ((inputs.start as u16, inputs.end as u16), self.causes.len() as u32);
         self.kept.push(Decided { at: now, inputs, class, end });
     }
+    /// A fault of a port says XOFF.
+    pub(crate) fn fault(&mut self, now: u64, port: u16) {
+        if (self.kept.len() as u64) < self.most {
+            let (inputs, end) = ((port, port + 1), self.causes.len() as u32);
+            self.kept.push(Decided { at: now, inputs, class: 0, end });
+        }
+    }
 }

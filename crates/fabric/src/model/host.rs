@@ -4,19 +4,21 @@
 //! All but its end of the link is one body for both ways to run ([`Sides`]).
 
 use super::agenda::{Direct, Event, Kind, Moment, Turn};
-use super::frame::{Body, Control, Data, Frame, Lane, MANAGED, Says, To};
+use super::fault::{PortFaults, Said};
+use super::frame::{Body, Control, Data, Frame, Lane, MANAGED, Pause, Says, To};
 use super::packet::Packet;
-use super::pause::{InXoff, Paused};
+use super::pause::{InXoff, Paused, leave};
 use super::port::{Lanes, Transmitter};
 use super::receiver::Receiver;
 use super::record::RateSeries;
 use super::sender::{Journal, Sender};
 use super::source::Source;
-use crate::check::{Books, Ledger, Own, SINK, Who, broken};
+use crate::check::{Books, Decisions, Ledger, Own, SINK, Who, broken};
 use crate::net::{Link, Net};
 use crate::spec::HostSpec;
 use cnsim_scheme_api::network::ReflectorAction;
 use cnsim_scheme_api::{Class, FlowId};
+use std::collections::VecDeque;
 
 /// The event of deferred feedback comes after the arrival of a frame at the same moment.
 const DEFERRED: u32 = 1;
@@ -163,8 +165,9 @@ impl<F: Packet> Sides<F> {
             control,
             failure,
             stopped: vec![paused.spans],
+            decisions: None,
             own: Own::Host {
-                outcome: out,
+                outcome: Box::new(out),
                 waiting,
                 last_delivery: deliveries.last,
                 received_from,
@@ -187,6 +190,11 @@ impl Net {
 pub(crate) struct Host {
     port: Transmitter,
     sides: Sides<Frame>,
+    faults: PortFaults,
+    /// XOFFs of its faults, where they are recorded.
+    decisions: Option<Box<Decisions>>,
+    /// XOFF and XON of its faults that wait for the link.
+    pauses: VecDeque<Frame>,
     /// Data and control frames put on the link.
     sent: (u64, u64),
 }
@@ -197,7 +205,10 @@ impl Host {
         let (net, id) = (turn.net, turn.node);
         let link = net.line(id);
         let sides = Sides::new(spec, id, &link, net);
-        let host = Self { port: Transmitter::new(0, Some(link), net), sides, sent: (0, 0) };
+        let port = Transmitter::new(0, Some(link), net);
+        let faults = PortFaults::new(net, id);
+        let decisions = Decisions::new(if net.faults.is_empty() { 0 } else { net.record.pauses });
+        let host = Self { port, sides, faults, decisions, pauses: VecDeque::new(), sent: (0, 0) };
         host.plan(turn);
         host
     }
@@ -205,6 +216,11 @@ impl Host {
     /// Carries out an event of its own.
     pub(crate) fn execute(&mut self, event: Event, turn: &mut Turn<'_>) {
         match event.kind {
+            Kind::Change => {
+                while let Some(said) = self.faults.say(turn.now) {
+                    self.say(said, turn);
+                }
+            }
             Kind::End => self.end(turn),
             Kind::Start => self.start(turn),
             Kind::Reflector if self.sides.receiver.alarms.next == turn.now => {
@@ -218,6 +234,7 @@ impl Host {
 
     /// Plans what follows from its state.
     fn plan(&self, turn: &mut Turn<'_>) {
+        turn.plan(self.faults.next(), Kind::Change, 0);
         turn.plan(self.sides.rates.next, Kind::Tick, 0);
         turn.plan(self.sides.receiver.alarms.next, Kind::Reflector, 0);
         self.sides.each_due(|time, kind, index| turn.plan(time, kind, index.into()));
@@ -233,6 +250,9 @@ impl Host {
 
     /// A frame has arrived.
     pub(crate) fn receive(&mut self, frame: Frame, turn: &mut Turn<'_>) {
+        if let (Lane::Data(_), Some(said)) = (frame.lane, self.faults.take(0, frame.len, turn.moment())) {
+            self.say(said, turn);
+        }
         let (at, Sides { sender, receiver, .. }) = (turn.moment(), &mut self.sides);
         match frame.body {
             Body::Pause(pause) => sender.pause(pause, &mut self.port.paused, at),
@@ -267,9 +287,29 @@ impl Host {
         self.sides.reflect(flow, &mut turn.out.direct, at);
     }
 
+    /// A fault says XOFF or XON.
+    fn say(&mut self, said: Said, turn: &mut Turn<'_>) {
+        said.note(&mut self.decisions, turn.now);
+        let frame = Frame::pause(Pause { off: said.off, class: 0 });
+        let xoffs = &mut self.sides.sender.journal.out.xoffs;
+        match leave(said.off, said.transport, self.port.link, xoffs) {
+            None => {}
+            Some(Some(link)) => turn.send(&link, frame),
+            Some(None) => {
+                self.pauses.push_back(frame);
+                self.port.plan_start(turn);
+            }
+        }
+    }
+
     /// The idle transmitter looks for a frame.
     fn start(&mut self, turn: &mut Turn<'_>) {
         let may_start = |lane| self.port.may_start(lane);
+        if may_start(Lane::Pause)
+            && let Some(pause) = self.pauses.pop_front()
+        {
+            return self.port.start(pause, turn);
+        }
         if let Some(frame) = self.sides.sender.next(&mut self.sides.lanes, may_start, turn.moment()) {
             self.port.start(frame, turn);
         }
@@ -278,9 +318,10 @@ impl Host {
     /// The last bit of a frame leaves.
     fn end(&mut self, turn: &mut Turn<'_>) {
         let (link, frame) = self.port.end(turn);
-        match frame.as_data() {
-            Some(_) => self.sent.0 += 1,
-            None => self.sent.1 += 1,
+        match frame.body {
+            Body::Data(_) => self.sent.0 += 1,
+            Body::Control(_) => self.sent.1 += 1,
+            Body::Pause(_) => {}
         }
         turn.send(&link, frame);
     }
@@ -293,6 +334,7 @@ impl Host {
     /// Ends the run: hands in the books.
     pub(crate) fn close(self, net: &Net) -> Books {
         let paused = Paused::close(&self.port.paused, net);
-        self.sides.close(self.port.sending.as_ref(), self.sent, paused, net)
+        let books = self.sides.close(self.port.sending.as_ref(), self.sent, paused, net);
+        Books { decisions: self.decisions, ..books }
     }
 }

@@ -5,7 +5,7 @@
 use super::agenda::{Direct, Kind, Moment, NEVER};
 use super::frame::{Control, Data, EVERY_FLOW, Says, To, flow_of};
 use super::memory::Refusal;
-use super::pause::Paused;
+use super::pause::{Paused, leave};
 use super::point::{Point, Verb};
 use super::record::QueueSeries;
 use super::storing::Loss;
@@ -127,9 +127,10 @@ impl Management {
     }
 
     /// A port's service rate changes, from the next frame on: which port, and that rate.
-    pub(crate) fn change(&mut self, net: &Net) -> Option<(usize, (Rate, TxRate))> {
-        let RateChange { port, rate, .. } = self.changes.pop_front()?;
-        Some((usize::from(port), (rate, net.switch_clock.tx(rate))))
+    pub(crate) fn change(&mut self, at: Moment<'_>) -> Option<(usize, (Rate, TxRate))> {
+        let &RateChange { port, rate, .. } = self.changes.front().filter(|c| c.at.as_ps() <= at.now)?;
+        self.changes.pop_front();
+        Some((usize::from(port), (rate, at.net.switch_clock.tx(rate))))
     }
 
     /// The next of a switch's own events, which are neither arrivals nor ends of transmissions: when it is, which, and its port. A
@@ -230,11 +231,9 @@ impl Management {
         answered || matches!(to, To::Point(_)) || probe.target == ProbeTarget::Point(here)
     }
 
-    /// XOFF (`off`) or XON leaves by a port, if that has a link: at once on this wire (some), or as a frame that waits there.
+    /// XOFF (`off`) or XON leaves by a port: [`leave`].
     pub(crate) fn signal(&self, off: bool, link: Option<Link>, xoffs: &mut u64) -> Option<Option<Link>> {
-        let link = link?;
-        *xoffs += u64::from(off);
-        Some((self.pause_transport == PauseTransport::Wire).then_some(link))
+        leave(off, self.pause_transport, link, xoffs)
     }
 
     /// A frame is lost at an output: data, or control that was to wait among it.
@@ -329,13 +328,8 @@ impl Management {
             control: *self.books,
             failure: self.failure,
             stopped,
-            own: Own::Switch {
-                outcome,
-                losses: self.losses,
-                lost: self.lost,
-                waits,
-                decisions: self.decisions,
-            },
+            decisions: self.decisions,
+            own: Own::Switch { outcome, losses: self.losses, lost: self.lost, waits },
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use super::agenda::{Event, Kind, Turn};
 use super::cause::Waiting;
+use super::fault::PortFaults;
 use super::frame::{Body, Control, Frame, Lane, MANAGED, Pause, Says, flow_of, lowered};
 use super::management::Management;
 use super::memory::Memory;
@@ -57,6 +58,7 @@ pub(crate) struct Switch {
     /// Whose turn it is among equal paths, by destination ([`crate::Routing::RoundRobin`]).
     next_path: Vec<u8>,
     pub(crate) management: Management,
+    faults: PortFaults,
 }
 
 impl Output {
@@ -136,6 +138,7 @@ impl Switch {
             memory: net.classes.iter().map(|class| Memory::new(spec, class)).collect(),
             next_path: net.next_path(),
             management: Management::new(net, turn.node, spec, changes),
+            faults: PortFaults::new(net, turn.node),
             spec: spec.clone(),
         };
         for out in 0..switch.outputs.len() {
@@ -152,12 +155,16 @@ impl Switch {
     fn plan(&self, turn: &mut Turn<'_>) {
         let (time, kind, port) = self.management.next_event(self.outputs.len());
         turn.plan(time, kind, port.into());
+        turn.plan(self.faults.next(), Kind::Change, 0);
     }
 
     /// Carries out an event of its own.
     pub(crate) fn execute(&mut self, event: Event, turn: &mut Turn<'_>) {
         match event.kind {
-            Kind::Change => self.change(turn),
+            Kind::Change => {
+                self.change(turn);
+                self.fail(turn);
+            }
             Kind::End => self.end(event.index as usize, turn),
             Kind::Start => self.start(event.index as usize, turn),
             Kind::Control => self.send_own(turn),
@@ -198,8 +205,21 @@ impl Switch {
         self.plan(turn);
     }
 
-    /// Sends XOFF or XON of a class, as a frame from an input has come for an output, or has left it (`by`).
+    /// Sends XOFF or XON of a class, as a frame from an input has come for an output, or has left it (`by`). The far end of a port that a
+    /// fault holds in XOFF is stopped already, and stays so.
     fn signal(&mut self, signal: Signal, class: u8, by: (usize, u16), turn: &mut Turn<'_>) {
+        let targets = signal.targets(self.outputs.len());
+        let held = |port: usize| class == 0 && self.faults.hold(port);
+        if !targets.clone().any(held) {
+            return self.send_signal(signal, class, by, turn);
+        }
+        for port in targets.filter(|&port| !held(port)).collect::<Vec<_>>() {
+            self.send_signal(Signal { input: Some(port as u16), ..signal }, class, by, turn);
+        }
+    }
+
+    /// The same, where no fault has a part in it.
+    fn send_signal(&mut self, signal: Signal, class: u8, by: (usize, u16), turn: &mut Turn<'_>) {
         let Self { outputs, memory, management, .. } = self;
         let of_class = usize::from(class);
         if let Some(decisions) = &mut management.decisions {
@@ -207,17 +227,33 @@ impl Switch {
             let layout = &memory[of_class].layout;
             decisions.note((turn.now, signal, class), (layout, by), outputs.iter().map(waiting));
         }
-        let frame = Frame::pause(Pause { off: signal.off, class });
-        let targets = signal.targets(outputs.len());
-        for output in &mut outputs[targets] {
-            match management.signal(signal.off, output.port.link, &mut output.result.xoffs) {
-                None => {}
-                Some(Some(link)) => turn.send(&link, frame),
-                Some(None) => {
-                    output.pauses.push_back(frame);
-                    output.port.plan_start(turn);
-                }
+        for port in signal.targets(self.outputs.len()) {
+            self.say(port, Pause { off: signal.off, class }, turn);
+        }
+    }
+
+    /// Sends XOFF or XON by a port.
+    fn say(&mut self, port: usize, pause: Pause, turn: &mut Turn<'_>) {
+        let (output, frame) = (&mut self.outputs[port], Frame::pause(pause));
+        match self.management.signal(pause.off, output.port.link, &mut output.result.xoffs) {
+            None => {}
+            Some(Some(link)) => turn.send(&link, frame),
+            Some(None) => {
+                output.pauses.push_back(frame);
+                output.port.plan_start(turn);
             }
+        }
+    }
+
+    /// Faults of ports say XOFF or XON, where the memory does not say it, too.
+    fn fail(&mut self, turn: &mut Turn<'_>) {
+        while let Some(said) = self.faults.say(turn.now) {
+            let port = usize::from(said.port);
+            if self.memory.first().is_some_and(|memory| memory.is_off(port)) {
+                continue;
+            }
+            said.note(&mut self.management.decisions, turn.now);
+            self.say(port, Pause { off: said.off, class: 0 }, turn);
         }
     }
 
@@ -278,7 +314,7 @@ impl Switch {
 
     /// A scheduled change of a port's service rate: it acts on the next frame.
     fn change(&mut self, turn: &mut Turn<'_>) {
-        let Some((port, service)) = self.management.change(turn.net) else { return };
+        let Some((port, service)) = self.management.change(turn.moment()) else { return };
         let output = &mut self.outputs[port];
         (output.service, output.port.service) = service;
         output.port.plan_start(turn);

@@ -119,6 +119,7 @@ pub(crate) fn single_switch(n: usize, load: f64, pause: bool, duration: Time, se
         schemes: Vec::new(),
         control: ControlTransport::Priority,
         changes: Vec::new(),
+        faults: Vec::new(),
         duration,
         seed,
         record: Record::default(),

@@ -69,6 +69,7 @@ pub(crate) fn network(scheme: Arc<dyn Scheme>) -> RunSpec {
         schemes: vec![scheme],
         control: ControlTransport::Priority,
         changes: Vec::new(),
+        faults: Vec::new(),
         duration: Time::ZERO,
         seed: 1,
         record: Record::default(),

@@ -1,0 +1,84 @@
+//! What happens to ports during a run: other rates of service, and faults.
+
+use super::{PauseTransport, RunSpec};
+use crate::RunError;
+use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
+
+/// From `at` on, this output port serves data at `rate`; control keeps the link's rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateChange {
+    /// When the rate changes.
+    pub at: Time,
+    /// The node that has the port.
+    pub node: NodeId,
+    /// The output port whose rate changes.
+    pub port: u16,
+    /// New service rate; zero stops the port.
+    pub rate: Rate,
+}
+
+/// A fault of a port: from one time to another it says XOFF for a cause of its own. Spans of one port do not overlap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PortFault {
+    /// The node that has the port.
+    pub node: NodeId,
+    /// The port, whose far end is stopped. That of a host is 0.
+    pub port: u16,
+    /// When the fault begins.
+    pub from: Time,
+    /// When it ends, later: the far end is let go if it is stopped.
+    pub to: Time,
+    /// How its PAUSE frames travel.
+    pub transport: PauseTransport,
+    /// What is wrong.
+    pub kind: FaultKind,
+}
+
+/// What is wrong at a port. XOFF and XON are of the first class.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FaultKind {
+    /// XOFF is said at the begin, and XON at the end.
+    Xoff,
+    /// A host reads what arrives at this rate, out of a buffer. It says XOFF when the buffer holds more than `buffer`, and XON when it
+    /// holds half of that or less.
+    Slow {
+        /// Rate at which the host reads, above 0.
+        rate: Rate,
+        /// Bytes in the host's buffer above which it says XOFF.
+        buffer: Bytes,
+    },
+}
+
+impl PortFault {
+    /// Why it cannot be, in this run.
+    fn refused(&self, spec: &RunSpec) -> Option<String> {
+        let end = (self.node, self.port);
+        let host = self.node.0 < spec.hosts.len() as u32;
+        if !spec.links.iter().any(|l| l.a == end || l.b == end) {
+            return Some("the port has no link".into());
+        }
+        if self.from >= self.to {
+            return Some(format!("it is to end at {}, and begins at {}", self.to, self.from));
+        }
+        let overlaps = |f: &&PortFault| (f.node, f.port) == end && f.from < self.to && self.from < f.to;
+        if spec.faults.iter().filter(overlaps).count() > 1 {
+            return Some(format!("another fault of the port overlaps {} to {}", self.from, self.to));
+        }
+        match self.kind {
+            FaultKind::Slow { .. } if !host => Some("only hosts read slowly".into()),
+            FaultKind::Slow { rate, .. } if rate.bps() <= 0.0 => Some("a host that reads nothing".into()),
+            FaultKind::Slow { .. } | FaultKind::Xoff => None,
+        }
+    }
+
+    /// All of a run can be, or why one cannot.
+    pub(crate) fn check(spec: &RunSpec) -> Result<(), RunError> {
+        for fault in &spec.faults {
+            if let Some(why) = fault.refused(spec) {
+                let name = spec.name(fault.node.0);
+                return Err(RunError::Spec(format!("a fault at port {} of {name}: {why}", fault.port)));
+            }
+        }
+        Ok(())
+    }
+}

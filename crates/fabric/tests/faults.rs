@@ -1,0 +1,144 @@
+//! Faults of ports: a NIC or a switch port that says XOFF, and a host that reads slowly. On this network a frame of 1500 B takes 1.2 us
+//! on each link, a PAUSE frame 51.2 ns, and each link with the node behind it 1.5 us.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use cnsim_fabric::*;
+use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
+use common::*;
+
+const HOSTS: usize = 3;
+const SWITCH: u32 = HOSTS as u32;
+const XOFF: FaultKind = FaultKind::Xoff;
+
+/// Hosts 0 and 1 send to host 2 as fast as they may; the network has PAUSE.
+fn busy(faults: Vec<PortFault>) -> RunSpec {
+    let mut spec = single_switch(HOSTS, 0.0, true, Time::from_ms(2), 1);
+    spec.hosts[0].sources = vec![greedy(2)];
+    spec.hosts[1].sources = vec![greedy(2)];
+    spec.faults = faults;
+    spec
+}
+
+fn fault((node, port): (u32, u16), from: u64, to: u64, kind: FaultKind) -> PortFault {
+    let (from, to) = (Time::from_us(from), Time::from_us(to));
+    PortFault { node: NodeId(node), port, from, to, transport: PauseTransport::Frame, kind }
+}
+
+fn ran(spec: &RunSpec) -> Outcome {
+    run(spec, &Options::default()).unwrap()
+}
+
+/// A NIC in XOFF from 500 us to 1500 us stops the switch's port for that time, and takes in what was on its way alone.
+#[test]
+fn a_nic_says_xoff() {
+    for transport in [PauseTransport::Frame, PauseTransport::Wire] {
+        let storm = PortFault { transport, ..fault((2, 0), 500, 1500, XOFF) };
+        let (out, whole) = (ran(&busy(vec![storm])), ran(&busy(Vec::new())));
+        assert!(out.by_model.as_ref().unwrap().contains("faults of ports"));
+        assert_eq!((out.hosts[2].xoffs, whole.hosts[2].xoffs), (1, 0));
+        assert_eq!(out.switches[0].ports[2].paused, Time::from_ms(1));
+        // 1 ms of the host's link are 833 frames, one more or less where the span begins or ends within one.
+        let lost = whole.hosts[2].delivered - out.hosts[2].delivered;
+        assert!((832..=835).contains(&lost), "{lost} frames fewer");
+        let dropped: u64 = out.switches[0].ports.iter().map(|p| p.dropped).sum();
+        assert_eq!(dropped, 0, "the switch stops the hosts in time");
+        assert!(out.hosts[0].paused > whole.hosts[0].paused);
+    }
+}
+
+/// Recorded, the NIC's XOFF has no cause, and those of the switch that follow are for its port, which that XOFF stopped.
+#[test]
+fn a_storm_is_the_root_of_what_follows() {
+    let mut spec = busy(vec![fault((2, 0), 500, 1500, XOFF)]);
+    spec.record.pauses = 10_000;
+    let pauses = ran(&spec).pauses;
+    let by_nic: Vec<usize> = (0..pauses.xoffs.len()).filter(|&i| pauses.xoffs[i].by.0 == NodeId(2)).collect();
+    let [root] = by_nic[..] else { panic!("{by_nic:?}") };
+    let storm = pauses.xoffs[root];
+    assert_eq!(
+        (storm.stopped, storm.until.saturating_sub(storm.from)),
+        ((NodeId(SWITCH), 2), Time::from_ms(1))
+    );
+    assert!(pauses.causes(&storm).is_empty());
+    let during = |x: &&Xoff| x.decided > storm.from && x.decided < storm.until;
+    let follow: Vec<&Xoff> = pauses.xoffs.iter().filter(during).collect();
+    assert!(!follow.is_empty());
+    for xoff in follow {
+        let cause = Cause { held: Held::Stopped(root as u32), ..pauses.causes(xoff)[0] };
+        assert_eq!((pauses.causes(xoff), cause.output), (&[cause][..], 2));
+    }
+}
+
+/// With one flag for all ports, those without a fault are told as ever; each XOFF that a host hears is one that was decided.
+#[test]
+fn a_fault_at_a_switch_that_stops_all() {
+    for (from, to) in [(500, 1500), (501, 503), (100, 2000)] {
+        let mut spec = busy(vec![fault((SWITCH, 0), from, to, XOFF)]);
+        spec.record.pauses = 10_000;
+        spec.switches[0].buffer.pause.as_mut().unwrap().global = true;
+        let out = ran(&spec);
+        let of = |h: u32| out.pauses.xoffs.iter().filter(move |x| x.stopped.0 == NodeId(h));
+        for h in 0..2u32 {
+            let stood: u64 = of(h).map(|x| x.until.as_ps() - x.from.as_ps()).sum();
+            assert_eq!(Time::from_ps(stood), out.hosts[h as usize].paused, "host {h}");
+            assert_eq!(of(h).count() as u64, out.switches[0].ports[h as usize].xoffs);
+        }
+    }
+}
+
+/// A storm to the end of the run freezes what goes to its host: the standstill names the port that it stops, and no circle.
+#[test]
+fn a_storm_to_the_end_freezes_its_port() {
+    let out = ran(&busy(vec![fault((2, 0), 500, 2000, XOFF)]));
+    let since = out.frozen_since.unwrap();
+    assert!(since >= Time::from_us(500) && since < Time::from_us(506), "{since}");
+    assert_eq!(out.standstill.unwrap(), Standstill { ports: vec![(NodeId(SWITCH), 2)], circle: false });
+}
+
+/// A switch's port says XOFF to its host. Memory that asks for the same meanwhile says nothing, and lets nothing go before the end.
+#[test]
+fn a_port_says_xoff() {
+    let out = ran(&busy(vec![fault((SWITCH, 0), 500, 1500, XOFF)]));
+    let whole = ran(&busy(Vec::new()));
+    let before = |out: &Outcome| out.hosts[0].paused_by_part.iter().take(15).sum::<u64>();
+    assert_eq!(before(&out), before(&whole), "until 500 us nothing differs");
+    let part = Time::from_ms(2).as_ps() / 60;
+    let within = &out.hosts[0].paused_by_part[16..45];
+    assert!(within.iter().all(|&paused| paused + 1 >= part), "stopped throughout: {within:?}");
+    assert!(out.hosts[0].paused < Time::from_us(1700), "and let go: {}", out.hosts[0].paused);
+    assert!(out.hosts[1].paused < whole.hosts[1].paused, "the other host has the link to itself");
+}
+
+/// A host that reads 2 Gb/s takes in 2 Gb/s, as its buffer fills and XOFF follows.
+#[test]
+fn a_slow_reader_sets_the_pace() {
+    let (rate, buffer) = (Rate::from_gbps(2.0), Bytes::new(30_000));
+    let out = ran(&busy(vec![fault((2, 0), 0, 2000, FaultKind::Slow { rate, buffer })]));
+    // The buffer and what arrives within a round trip is all that may be taken in beyond the rate.
+    let (bits, read) = (out.hosts[2].delivered_bits as f64, 2e9 * 2e-3);
+    let slack = 8.0 * (30_000.0 + 2.0 * 3e-6 * 1.25e9 + 3000.0);
+    assert!(bits > read && bits < read + slack, "{bits} of {read} + {slack}");
+    // From half full to full at 8 Gb/s, and from above full to half at 2 Gb/s.
+    assert!((20..=34).contains(&out.hosts[2].xoffs), "{}", out.hosts[2].xoffs);
+    let fast = FaultKind::Slow { rate: Rate::from_gbps(10.0), buffer };
+    assert_eq!(ran(&busy(vec![fault((2, 0), 0, 2000, fast)])).hosts[2].xoffs, 0, "as fast as the link");
+}
+
+/// Refused, each with its cause.
+#[test]
+fn what_cannot_be() {
+    let slow = |gbps| FaultKind::Slow { rate: Rate::from_gbps(gbps), buffer: Bytes::new(9000) };
+    for (why, faults) in [
+        ("no link", vec![fault((2, 1), 0, 1, XOFF)]),
+        ("no link", vec![fault((9, 0), 0, 1, XOFF)]),
+        ("begins at 5 us", vec![fault((2, 0), 5, 5, XOFF)]),
+        ("overlaps", vec![fault((2, 0), 0, 5, XOFF), fault((2, 0), 4, 9, XOFF)]),
+        ("only hosts", vec![fault((SWITCH, 0), 0, 5, slow(1.0))]),
+        ("reads nothing", vec![fault((2, 0), 0, 5, slow(0.0))]),
+    ] {
+        let given = run(&busy(faults), &Options::default()).unwrap_err().to_string();
+        assert!(given.contains(why), "{why}: {given}");
+    }
+}
