@@ -20,6 +20,10 @@ enum Shape {
     Permutation { k: usize, pause: bool },
     /// Access links of 10 to 400 Gb/s, frames of 300 to 9000 bytes, trunks of 400 Gb/s.
     Mixed,
+    /// Hosts with queue pairs: the scenario without the FIFO and the limiters' queues, which they do not have.
+    QueuePairs,
+    /// `benches/roce320.toml` in place of `benches/network.toml`: 320 hosts with queue pairs, each frame acknowledged.
+    Roce320,
 }
 
 /// A row: name, scheme, settings over `benches/network.toml`, and further changes.
@@ -41,6 +45,26 @@ const W2_10: &[(&str, &str)] =
 /// `w2` without congestion: the cost of schemes that have nothing to do.
 const W2_60: &[(&str, &str)] =
     &[("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO, ("workload.load", "60 %")];
+/// The same load in finite flows, without acknowledgements, and with one for each frame and a window of a round trip.
+const FLOWS_60: [(&str, &str); 6] = [
+    ("run.duration", "20 ms"),
+    TREE,
+    ("host.queues", "per-flow"),
+    ("workload.kind", "poisson"),
+    ("workload.sizes", "websearch"),
+    ("workload.load", "60 %"),
+];
+const W2_60_FLOWS: &[(&str, &str)] =
+    &[FLOWS_60[0], FLOWS_60[1], FLOWS_60[2], FLOWS_60[3], FLOWS_60[4], FLOWS_60[5]];
+const W2_60_ACKS: &[(&str, &str)] = &[
+    FLOWS_60[0],
+    FLOWS_60[1],
+    FLOWS_60[2],
+    FLOWS_60[3],
+    FLOWS_60[4],
+    FLOWS_60[5],
+    ("transport.window", "bdp"),
+];
 const B07_FAT: &[(&str, &str)] =
     &[("run.duration", "100 ms"), TREE, ("topology.routing", "round-robin"), FIFO];
 const PERM_128: &[(&str, &str)] = &[PORTS, ("run.duration", "10 ms"), FIFO, ("topology.hosts", "128")];
@@ -107,6 +131,10 @@ const ROWS: &[Row] = &[
     Row("perm128-no-pause", "none", PERM_128, Shape::Permutation { k: 8, pause: false }),
     Row("perm1024", "none", PERM_1024, Shape::Permutation { k: 16, pause: true }),
     Row("perm1024", "dcqcn", PERM_1024, Shape::Permutation { k: 16, pause: true }),
+    Row("w2-60-flows", "none", W2_60_FLOWS, Shape::QueuePairs),
+    Row("w2-60-acks", "none", W2_60_ACKS, Shape::QueuePairs),
+    Row("roce320", "dcqcn", &[], Shape::Roce320),
+    Row("roce320-hpcc", "hpcc", &[], Shape::Roce320),
     Row("mixed", "none", &[("run.duration", "15 ms"), TREE, FRAME_HASH, FIFO], Shape::Mixed),
     Row(
         "small",
@@ -302,18 +330,26 @@ pub(crate) fn spec(
     let Some(Row(_, _, sets, shape)) = ROWS.iter().find(|r| r.0 == name) else {
         return Err(Failure::input(format!("there is no row {name}")));
     };
-    let text = include_str!("../../../benches/network.toml");
+    let text = match shape {
+        Shape::Roce320 => include_str!("../../../benches/roce320.toml"),
+        _ => include_str!("../../../benches/network.toml"),
+    };
+    let kept = |line: &&str| {
+        *shape != Shape::QueuePairs || !(line.starts_with("fifo") || line.starts_with("limiter"))
+    };
+    let text = text.lines().filter(kept).collect::<Vec<_>>().join("\n");
+    let pause = if *shape == Shape::Roce320 { "off" } else { "on" };
     let mut flat: Vec<(String, String)> = (sets.iter().filter(|s| more.iter().all(|m| m.0 != s.0)))
         .chain(more)
         .map(|(k, v)| ((*k).to_string(), (*v).to_string()))
         .collect();
     flat.push(("matrix.schemes".into(), format!("[{scheme}]")));
-    let scenario = Scenario::parse_in(registry, name, text, &flat, &[])?;
-    let case = scenario.case(0, Vec::new(), "on", scheme);
+    let scenario = Scenario::parse_in(registry, name, &text, &flat, &[])?;
+    let case = scenario.case(0, Vec::new(), pause, scheme);
     let ready = scenario.ready(&case)?;
     let mut spec = ready.settings.spec(&ready.built, 1, false);
     match shape {
-        Shape::AsWritten => {}
+        Shape::AsWritten | Shape::QueuePairs | Shape::Roce320 => {}
         Shape::FatTree => fat_tree(&mut spec, 16),
         Shape::Permutation { k, pause } => permutation(&mut spec, *k, *pause),
         Shape::Mixed => mixed(&mut spec),

@@ -60,6 +60,10 @@ const PATHS: &[[&str; 4]] = &[
     ["perm128", "none", "0.5 ms", "1 ms"],
     ["perm128", "dcqcn", "0.5 ms", "1 ms"],
     ["perm128-no-pause", "none", "0.5 ms", "1 ms"],
+    // Queue pairs: acknowledgements, windows, telemetry.
+    ["w2-60-acks", "none", "1 ms", "3 ms"],
+    ["roce320", "dcqcn", "0.05 ms", "0.1 ms"],
+    ["roce320-hpcc", "hpcc", "0.05 ms", "0.1 ms"],
 ];
 
 /// The instructions per packet-hop to hold, by the last entry of the history for a row.
