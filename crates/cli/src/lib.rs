@@ -27,6 +27,7 @@ mod describe;
 mod draw;
 mod experiment;
 mod explain;
+mod explain_pause;
 mod find;
 mod fit;
 mod headroom;
@@ -184,6 +185,8 @@ enum Verb {
         #[arg(long, default_value = "out")]
         out: PathBuf,
     },
+    /// Explain why transmitters stood in XOFF: the tree from each cause to all that it stopped.
+    ExplainPause(explain_pause::ExplainPauseArgs),
     /// Convert files of another simulator into a scenario, on standard output.
     Import(import::ImportArgs),
     /// Check a scenario file and list all its faults.
@@ -515,6 +518,7 @@ pub fn program(registry: Registry, args: impl IntoIterator<Item = impl Into<OsSt
             let asked = subject::Asked { what: &what, condition, pause, out: &out, common };
             explain::explain(&asked, json)
         }
+        Verb::ExplainPause(args) => explain_pause::explain_pause(&args),
         Verb::Import(args) => import::import(&args, common),
         Verb::Check { file, sets, json: true } => answer::check(&file, &sets, common),
         Verb::Check { file, sets, .. } => tell::check(&file, &sets, common),

@@ -8,7 +8,7 @@ use clap::{Command, CommandFactory as _};
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Experiment", &["run", "sweep", "compare", "check", "new", "import"]),
     ("Published studies", &["reproduce", "assume"]),
-    ("Look up", &["explain", "list"]),
+    ("Look up", &["explain", "explain-pause", "list"]),
     ("Check and measure", &["verify", "bench", "headroom"]),
     ("Around the program", &["tool", "help"]),
 ];
@@ -36,7 +36,7 @@ pub(crate) fn command() -> Command {
         found.unwrap_or_else(|| "Print this message, or the help of a verb".into())
     };
     let group = |(title, verbs): &(&str, &[&str])| {
-        let verb = |v: &&str| format!("  {v:<11}{}\n", indented(&about(v), 13, width));
+        let verb = |v: &&str| format!("  {v:<15}{}\n", indented(&about(v), 17, width));
         format!("{title}:\n{}\n", verbs.iter().map(verb).collect::<String>())
     };
     let groups: String = GROUPS.iter().map(group).collect();

@@ -295,6 +295,7 @@ fn the_tasks() {
         ("compare", "compared/report.html"),
         ("sweep", "rates/sweep.html"),
         ("headroom", "lossless/results.json"),
+        ("explain-pause", "stopped/pauses.csv"),
         ("import", "imported/report.html"),
     ] {
         let folder = Folder::new(task);

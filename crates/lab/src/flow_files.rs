@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Nanoseconds with three decimals at most.
-fn ns(ps: u64) -> String {
+pub(crate) fn ns(ps: u64) -> String {
     let text = format!("{}.{:03}", ps / 1000, ps % 1000);
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-fn labels(r: &RunRecord) -> Vec<String> {
+pub(crate) fn labels(r: &RunRecord) -> Vec<String> {
     vec![r.case.condition.clone(), r.case.pause.clone(), r.case.scheme.clone(), r.seed.to_string()]
 }
 
@@ -171,7 +171,7 @@ impl Read {
 }
 
 /// Nanoseconds with three decimals at most, as picoseconds.
-fn ps(text: &str) -> Option<u64> {
+pub(crate) fn ps(text: &str) -> Option<u64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let part = if part.len() <= 3 { format!("{part:0<3}") } else { return None };
     whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(part.parse().ok()?)

@@ -373,6 +373,9 @@ pub const KEYS: &[Key] = &[
         "groups of flows by size: a number of groups with equally many flows, or decades: up to 1 KB, 10 KB, 100 KB, ..."),
     key("record.flow_times", Kind::Or("auto", SWITCHED_REF), "auto",
         "keeps each flow's times for fct.csv; auto: in runs of up to 100,000 flows"),
+    key("record.pauses", Kind::Or("auto", SWITCHED_REF), "auto",
+        "keeps each XOFF with its causes for pauses.csv and `cnsim explain-pause`, the first 1,000,000 of a run; auto: the first 100,000, where flows have queue pairs")
+        .only("pause.mode", &["on", "global"]),
     key("record.latency", SWITCHED, "off", "keeps percentiles of latency"),
 ];
 

@@ -64,6 +64,8 @@ pub mod meant;
 pub mod measure;
 pub mod metrics;
 pub mod owners;
+pub mod pause_files;
+pub mod pauses;
 pub mod place;
 pub mod points;
 pub mod quantity;

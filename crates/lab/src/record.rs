@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::flows::fct::{FlowTime, SizeGroup, Unfinished};
 use crate::frozen::Frozen;
 use crate::measure::PortFacts;
+use crate::pauses::Stops;
 use crate::quantity::Quantities;
 use crate::traffic::TrafficFacts;
 use crate::xoff::Xoff;
@@ -91,6 +92,9 @@ pub struct RunRecord {
     /// Slowdowns of its finite flows by size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_size: Vec<SizeGroup>,
+    /// Its XOFFs, where they are kept (record.pauses).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pauses: Option<Stops>,
     /// The finite flows that were not received whole, by start: all where the times of flows are kept, else the first ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unfinished: Vec<Unfinished>,
@@ -108,6 +112,7 @@ impl RunRecord {
             flows: Vec::new(),
             by_size: Vec::new(),
             unfinished: Vec::new(),
+            pauses: None,
             ..self.clone()
         }
     }

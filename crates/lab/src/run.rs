@@ -4,6 +4,7 @@ use crate::flow_times::Flows;
 use crate::frozen::Frozen;
 use crate::measure::{fairness, lower_bounds, measure_with, ports};
 use crate::owners::Owners;
+use crate::pauses::Stops;
 use crate::quantity::Quantities;
 use crate::record::{Curve, RunRecord};
 use crate::scenario::{Case, Ready, Scenario};
@@ -346,7 +347,10 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     let (kept, open) = (flows.kept(settings), flows.unfinished(settings, out, &owners));
     let f = out.fingerprint;
     let hex = |(name, v): (&str, u64)| (name.to_string(), format!("{v:016x}"));
-    let metrics: Quantities = measure_with(settings, out, &flows).into_iter().collect();
+    let pauses = settings.keeps_pauses().then(|| Stops::of(wiring, out));
+    let of_pauses = pauses.iter().flat_map(|stops| stops.measure(out));
+    let metrics = measure_with(settings, out, &flows).into_iter().chain(of_pauses);
+    let metrics: Quantities = metrics.collect();
     RunRecord {
         fingerprint: [("events", f.events), ("frames", f.frames), ("samples", f.samples)].map(hex).into(),
         metrics: metrics.bounded(&lower_bounds(&flows.timed)),
@@ -361,6 +365,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         flows: kept,
         by_size: flows.by_size(settings),
         unfinished: open,
+        pauses,
         traffic: crate::traffic::measure(settings, out, &flows.timed, &owners),
         ..job.record()
     }

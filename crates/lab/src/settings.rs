@@ -105,6 +105,8 @@ pub struct Settings {
     /// Recorded by name.
     pub named: Named,
     latency: bool,
+    /// Most XOFFs that are kept.
+    pauses: u64,
     /// Ideal completion time of flows, and groups of flows by size.
     pub(crate) ideal: Ideal,
     pub(crate) bins: Bins,
@@ -261,6 +263,11 @@ impl Settings {
                 _ => None,
             },
             latency: r.switched("record.latency"),
+            pauses: match buffer.pause.map(|_| r.word("record.pauses")).as_deref() {
+                Some("on") => MOST_XOFFS,
+                Some("auto") if queues == Queues::PerFlow => MOST_XOFFS / 10,
+                _ => 0,
+            },
             paused: r.choice("record.paused"),
             duration,
             bin,
@@ -457,6 +464,11 @@ impl Settings {
         side * (0.5 + (2.0 * place).fract() / 2.0) * self.clock_ppm as f64
     }
 
+    /// Are XOFFs kept, with their causes?
+    pub(crate) fn keeps_pauses(&self) -> bool {
+        self.pauses > 0
+    }
+
     /// Is the measurement the whole run?
     pub fn whole(&self) -> bool {
         self.from == Time::ZERO && self.to == self.duration
@@ -504,7 +516,7 @@ impl Settings {
             control: true,
             matrix: hosts <= 128,
             latency: self.latency,
-            pauses: 0,
+            pauses: self.pauses,
         };
         let mut changes = self.events.clone();
         for hot in &self.hotspots {
@@ -586,6 +598,9 @@ fn fastest(wiring: &Wiring) -> Option<Rate> {
     let rates = (0..wiring.hosts.len()).filter_map(|h| wiring.access(h)).map(|l| l.rate);
     rates.max_by(|a, b| a.bps().total_cmp(&b.bps()))
 }
+
+/// Most XOFFs that are kept of a run; without being asked, a tenth.
+const MOST_XOFFS: u64 = 1_000_000;
 
 /// The golden section.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;

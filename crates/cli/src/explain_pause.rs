@@ -1,0 +1,261 @@
+//! The verb `explain-pause`: the tree from each cause of PAUSE to the transmitters that it stopped.
+
+use crate::{Done, Failure, fit};
+use clap::Args;
+use cnsim_lab::pause_files::read_pauses;
+use cnsim_lab::pauses::{Forest, Kind, Stops};
+use cnsim_units::{Time, UnitError};
+use std::path::PathBuf;
+
+/// Arguments of `explain-pause`.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct ExplainPauseArgs {
+    /// Folder of the results, or its pauses.csv.
+    #[arg(default_value = "out")]
+    results: PathBuf,
+    /// Only the XOFFs that stand at this time, such as "2.5 ms".
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
+    /// Only runs whose condition contains this text.
+    #[arg(long)]
+    condition: Option<String>,
+    /// Only runs of this scheme.
+    #[arg(long)]
+    scheme: Option<String>,
+    /// Only the run of this seed.
+    #[arg(long)]
+    seed: Option<u64>,
+}
+
+/// Columns of the tree.
+const WIDTH: usize = 80;
+/// Roots, and places below one place, that are shown one by one.
+const MOST: usize = 8;
+/// Runs that are shown.
+const MOST_RUNS: usize = 4;
+
+pub(crate) fn explain_pause(args: &ExplainPauseArgs) -> Done {
+    let file = match args.results.is_dir() {
+        true => args.results.join("pauses.csv"),
+        false => args.results.clone(),
+    };
+    if !file.exists() {
+        return Err(Failure::input(format!(
+            "{}: no such file: no run of these results kept its XOFFs\n  help: run the scenario with PAUSE and --set record.pauses=on",
+            file.display()
+        )));
+    }
+    let at = args.at.as_deref().map(|text| {
+        text.parse::<Time>().map_err(|e: UnitError| {
+            Failure::input(format!("--at {text}: {}\n  help: write for example \"{}\"", e.reason, e.example))
+        })
+    });
+    let at = at.transpose()?;
+    let chosen = |[condition, _, scheme, seed]: &[String; 4]| {
+        args.condition.as_ref().is_none_or(|c| condition.contains(c.as_str()))
+            && args.scheme.as_ref().is_none_or(|s| s.eq_ignore_ascii_case(scheme))
+            && args.seed.is_none_or(|n| *seed == n.to_string())
+    };
+    let runs = read_pauses(&file).map_err(Failure::input)?;
+    let found: Vec<&([String; 4], Stops)> = runs.iter().filter(|r| chosen(&r.0)).collect();
+    if found.is_empty() && !runs.is_empty() {
+        return Err(Failure::input("no run is like that\n  help: leave out --condition, --scheme or --seed"));
+    }
+    if found.is_empty() {
+        println!("No transmitter was told to stop.");
+    }
+    for (run, stops) in found.iter().take(MOST_RUNS) {
+        let [condition, pause, scheme, seed] = run;
+        let words = [condition.clone(), format!("PAUSE {pause}"), scheme.clone(), format!("seed {seed}")];
+        let words: Vec<&str> = words.iter().map(String::as_str).filter(|w| !w.is_empty()).collect();
+        println!("{}", words.join(", "));
+        println!("{}", tree(stops, at));
+    }
+    if found.len() > MOST_RUNS {
+        println!("{} more runs: choose by --condition, --scheme or --seed", found.len() - MOST_RUNS);
+    }
+    Ok(())
+}
+
+/// A time in a unit that suits it, with four digits.
+fn time(ps: u64) -> String {
+    let units = [(1_000_000_000_000, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns")];
+    let (unit, name) = units.into_iter().find(|u| ps >= u.0).unwrap_or((1, "ps"));
+    let whole = ps / unit;
+    let decimals = if unit == 1 { 0 } else { 4_usize.saturating_sub(whole.to_string().len()) };
+    format!("{:.decimals$} {name}", ps as f64 / unit as f64)
+}
+
+/// Bytes with three digits.
+fn bytes(n: u64) -> String {
+    match n {
+        0..1_000 => format!("{n} B"),
+        1_000..1_000_000 => format!("{:.1} KB", n as f64 / 1e3),
+        _ => format!("{:.1} MB", n as f64 / 1e6),
+    }
+}
+
+/// A number with its noun.
+fn times(n: u64) -> String {
+    if n == 1 { "once".into() } else { format!("{n} times") }
+}
+
+/// A line whose parts after the first stand below it, further right.
+fn put(lines: &mut Vec<String>, (first, rest): (&str, &str), text: &str) {
+    let room = WIDTH.saturating_sub(first.chars().count()).max(20);
+    for (n, part) in fit::wrapped(text, room).into_iter().enumerate() {
+        lines.push(format!("{}{part}", if n == 0 { first } else { rest }));
+    }
+}
+
+/// The trees of a run, at most 80 columns wide.
+fn tree(stops: &Stops, at: Option<Time>) -> String {
+    let standing = |n: usize| {
+        let x = &stops.xoffs[n];
+        at.is_none_or(|at| (x.from..x.until).contains(&at.as_ps()))
+    };
+    let forest = Forest::of(stops, standing);
+    let roots = forest.by_time();
+    let mut lines = Vec::new();
+    for (rank, (_, root)) in roots.iter().enumerate().take(MOST) {
+        let kind = match root.kind {
+            Kind::Slow => "took in less than came",
+            Kind::Closed => "serves nothing",
+        };
+        let (from, until) = (time(root.span.0), time(root.span.1));
+        let head = format!(
+            "root {}  {}: {kind}, {from} to {until}; stopped {} in all",
+            rank + 1,
+            stops.name(root.output),
+            time(root.time)
+        );
+        put(&mut lines, ("", "        "), &head);
+        branch(&mut lines, stops, &forest, "", (&root.below, stops.name(root.output)));
+    }
+    if roots.len() > MOST {
+        let rest: u64 = roots[MOST..].iter().map(|r| r.1.time).sum();
+        lines.push(format!("{} more roots: {}", roots.len() - MOST, time(rest)));
+    }
+    let sum: u64 = forest.roots.iter().map(|r| r.time).sum();
+    let stood: u64 = (0..).zip(&stops.xoffs).filter(|x| standing(x.0)).map(|x| x.1.time()).sum();
+    let sign = if sum == stood { "=" } else { "and not" };
+    lines.push(format!(
+        "sum over the trees {} {sign} {}, the time that transmitters stood in XOFF",
+        Time::from_ps(sum),
+        Time::from_ps(stood)
+    ));
+    if stops.left_out > 0 {
+        let kept = stops.xoffs.len();
+        let text = format!("{} later XOFFs are not kept: the trees are of the first {kept}", stops.left_out);
+        put(&mut lines, ("", "  "), &text);
+    }
+    lines.iter().map(|l| format!("{}\n", l.trim_end())).collect()
+}
+
+/// The places below one, whose output has this name.
+fn branch(
+    lines: &mut Vec<String>,
+    stops: &Stops,
+    forest: &Forest,
+    before: &str,
+    (below, over): (&[u32], &str),
+) {
+    let all = forest.below(below);
+    let ends = |at: &u32| forest.below(&forest.places[*at as usize].below).is_empty();
+    // Hosts of which several stand there are told together, as are places of little time.
+    let host = |at: &u32| !stops.name(forest.places[*at as usize].transmitter).contains('>');
+    let (mut alone, mut hosts): (Vec<u32>, Vec<u32>) =
+        all.into_iter().partition(|at| !(host(at) && ends(at)));
+    if hosts.len() < 3 {
+        alone.append(&mut hosts);
+    }
+    let few = alone.split_off(alone.len().min(MOST));
+    let groups = [(hosts, "hosts"), (few, "more ports")];
+    let groups: Vec<&(Vec<u32>, &str)> = groups.iter().filter(|g| !g.0.is_empty()).collect();
+    let number = alone.len() + groups.len();
+    let lead = |n: usize| match n + 1 == number {
+        true => (format!("{before}└─ "), format!("{before}   ")),
+        false => (format!("{before}├─ "), format!("{before}│  ")),
+    };
+    for (n, at) in alone.iter().enumerate() {
+        let place = &forest.places[*at as usize];
+        let name = stops.name(place.transmitter);
+        let share = match place.bytes {
+            _ if place.xoffs == 0 => String::new(),
+            (for_it, all) if for_it == all => format!("all {} that came by it were for {over}", bytes(all)),
+            (for_it, all) => format!("of {} that came by it, {} were for {over}", bytes(all), bytes(for_it)),
+        };
+        let text = match place.xoffs {
+            0 => format!("{name} does not stand any more; it stopped"),
+            xoffs => format!("{name} stopped {}, {}: {share}", times(xoffs), time(place.time)),
+        };
+        let (first, rest) = lead(n);
+        put(lines, (&first, &format!("{rest}  ")), &text);
+        branch(lines, stops, forest, &rest, (&place.below, name));
+    }
+    for (n, (group, what)) in groups.into_iter().enumerate() {
+        let sum: u64 = group.iter().map(|at| forest.places[*at as usize].time).sum();
+        let names: Vec<&str> =
+            group.iter().take(4).map(|at| stops.name(forest.places[*at as usize].transmitter)).collect();
+        let more = if group.len() > names.len() { ", ..." } else { "" };
+        let mean = time(sum / group.len() as u64);
+        let text = format!("{} {what} ({}{more}), {mean} each in the mean", group.len(), names.join(", "));
+        let (first, rest) = lead(alone.len() + n);
+        put(lines, (&first, &rest), &text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cnsim_lab::pauses::{Cause, Held, Stop};
+
+    #[test]
+    fn times_have_four_digits() {
+        let shown = [0, 999, 1_000, 12_345, 4_310_000_000, 1_843_200_000_000].map(time);
+        assert_eq!(shown, ["0 ps", "999 ps", "1.000 ns", "12.35 ns", "4.310 ms", "1.843 s"]);
+    }
+
+    /// H37's port stops a spine, that stops a far leaf and the hosts there; nearby hosts stand for the port itself.
+    #[test]
+    fn the_tree_is_told_in_eighty_columns() {
+        let mut names: Vec<String> = ["S322>H37", "S340>S322", "S360>S340"].map(String::from).into();
+        names.extend((0..5).map(|h| format!("H{h}")));
+        names.push("S9>H9".into());
+        let cause = |output, bytes, held| Cause { output, bytes, held };
+        let stop = |stopped, span: (u64, u64), causes: Vec<Cause>| {
+            let ms = 1_000_000_000;
+            let (from, until) = (span.0 * ms, span.1 * ms);
+            Stop { stopped, decided: from, from, until, causes, ..Stop::default() }
+        };
+        let mut xoffs =
+            vec![stop(1, (2, 7), vec![cause(0, 208_000, Held::Slow), cause(8, 4_000, Held::Closed)])];
+        xoffs.push(stop(2, (3, 7), vec![cause(1, 50_000, Held::Xoff(0))]));
+        xoffs.extend((3..7).map(|h| stop(h, (4, 7), vec![cause(2, 9_000, Held::Xoff(1))])));
+        xoffs.push(stop(7, (3, 4), vec![cause(0, 9_000, Held::Slow)]));
+        let stops = Stops { names, xoffs, left_out: 2, ..Stops::default() };
+        let want = "\
+root 1  S322>H37: took in less than came, 2.000 ms to 7.000 ms; stopped 21.60 ms
+        in all
+├─ S340>S322 stopped once, 4.906 ms: of 212.0 KB that came by it, 208.0 KB were
+│    for S322>H37
+│  └─ S360>S340 stopped once, 3.925 ms: all 50.0 KB that came by it were for
+│       S340>S322
+│     └─ 4 hosts (H0, H1, H2, H3), 2.943 ms each in the mean
+└─ H4 stopped once, 1.000 ms: all 9.0 KB that came by it were for S322>H37
+root 2  S9>H9: serves nothing, 2.000 ms to 7.000 ms; stopped 396.2 us in all
+└─ S340>S322 stopped once, 94.34 us: of 212.0 KB that came by it, 4.0 KB were
+     for S9>H9
+   └─ S360>S340 stopped once, 75.47 us: all 50.0 KB that came by it were for
+        S340>S322
+      └─ 4 hosts (H0, H1, H2, H3), 56.60 us each in the mean
+sum over the trees 22 ms = 22 ms, the time that transmitters stood in XOFF
+2 later XOFFs are not kept: the trees are of the first 7
+";
+        let said = tree(&stops, None);
+        assert!(said.lines().all(|l| l.chars().count() <= 80), "{said}");
+        assert_eq!(said, want);
+        let late = tree(&stops, Some(Time::from_us(2_500)));
+        assert!(late.contains("sum over the trees 5 ms = 5 ms") && !late.contains("S360"), "{late}");
+    }
+}

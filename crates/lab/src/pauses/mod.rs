@@ -1,0 +1,157 @@
+//! Why transmitters stood: the XOFFs of a run, kept with the run, and the forest from the roots to all that they stopped.
+
+mod forest;
+
+pub use forest::{Forest, Kind, Part, Place, Root};
+
+use crate::wiring::Wiring;
+use cnsim_fabric::Outcome;
+use cnsim_scheme_api::{NodeId, Time};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The XOFFs of a run ([`cnsim_fabric::Pauses`]), with names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stops {
+    /// Names of transmitters and outputs: `S1>S2` of a switch's port, `H1` of a host.
+    pub names: Vec<String>,
+    /// Names of switches and classes.
+    pub switches: Vec<String>,
+    /// Each XOFF for one transmitter, in order of the decisions.
+    pub xoffs: Vec<Stop>,
+    /// Later ones, which are not kept.
+    pub left_out: u64,
+}
+
+/// An XOFF for one transmitter. Times are in picoseconds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stop {
+    /// The transmitter, among the names.
+    pub stopped: u32,
+    /// The switch that decided.
+    pub by: u32,
+    /// Class of data.
+    pub class: u8,
+    /// When it was decided.
+    pub decided: u64,
+    /// From when on the transmitter stood.
+    pub from: u64,
+    /// Until when.
+    pub until: u64,
+    /// It stood to the end of the run.
+    pub to_end: bool,
+    /// For which outputs the bytes were that called for it.
+    pub causes: Vec<Cause>,
+}
+
+/// An output for which bytes waited that called for an XOFF.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cause {
+    /// The output, among the names.
+    pub output: u32,
+    /// These bytes.
+    pub bytes: u64,
+    /// What held the output back.
+    pub held: Held,
+}
+
+/// What holds an output back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Held {
+    /// Nothing but its rate.
+    #[default]
+    Slow,
+    /// It serves nothing.
+    Closed,
+    /// The XOFF of this number, from 0 on.
+    Xoff(u32),
+}
+
+impl Stop {
+    /// How long the transmitter stood, ps.
+    pub fn time(&self) -> u64 {
+        self.until - self.from
+    }
+}
+
+/// Gives numbers to names.
+#[derive(Debug, Default)]
+struct Namer {
+    known: BTreeMap<(u32, u16), u32>,
+    names: Vec<String>,
+}
+
+impl Namer {
+    fn number(&mut self, at: (NodeId, u16), name: impl FnOnce() -> String) -> u32 {
+        *self.known.entry((at.0.0, at.1)).or_insert_with(|| {
+            self.names.push(name());
+            self.names.len() as u32 - 1
+        })
+    }
+}
+
+impl Stops {
+    /// Those of an outcome; none where they were not recorded.
+    pub fn of(wiring: &Wiring, out: &Outcome) -> Self {
+        let (mut ports, mut switches) = (Namer::default(), Namer::default());
+        let mut port = |at: (NodeId, u16)| {
+            let host = (at.0.0 as usize) < wiring.hosts.len();
+            ports.number(at, || if host { wiring.name(at.0).into() } else { wiring.port_name(at) })
+        };
+        let mut xoffs = Vec::with_capacity(out.pauses.xoffs.len());
+        for x in &out.pauses.xoffs {
+            let causes = out.pauses.causes(x).iter().map(|c| Cause {
+                output: port((x.by.0, c.output)),
+                bytes: c.bytes.into(),
+                held: match c.held {
+                    cnsim_fabric::Held::Open => Held::Slow,
+                    cnsim_fabric::Held::Closed => Held::Closed,
+                    cnsim_fabric::Held::Stopped(by) => Held::Xoff(by),
+                },
+            });
+            xoffs.push(Stop {
+                causes: causes.collect(),
+                stopped: port(x.stopped),
+                by: switches.number((x.by.0, 0), || wiring.name(x.by.0).into()),
+                class: x.class,
+                decided: x.decided.as_ps(),
+                from: x.from.as_ps(),
+                until: x.until.as_ps(),
+                to_end: x.until == out.duration && x.from < x.until,
+            });
+        }
+        Self { names: ports.names, switches: switches.names, xoffs, left_out: out.pauses.left_out }
+    }
+
+    /// The metrics of a run.
+    pub(crate) fn measure(&self, out: &Outcome) -> [(&'static str, f64); 4] {
+        let roots = Forest::of(self, |_| true).by_time().len();
+        let ports = out.switches.iter().flat_map(|s| &s.ports).filter(|p| p.paused > Time::ZERO).count();
+        let stopped = out.hosts.iter().filter(|h| h.paused > Time::ZERO).count();
+        [
+            ("xoffs", self.xoffs.len() as f64),
+            ("pause_roots", roots as f64),
+            ("paused_hosts", stopped as f64),
+            ("paused_links", ports as f64),
+        ]
+    }
+
+    /// Is nothing kept?
+    pub fn is_empty(&self) -> bool {
+        self.xoffs.is_empty()
+    }
+
+    /// A name of a transmitter or an output.
+    pub fn name(&self, number: u32) -> &str {
+        self.names.get(number as usize).map_or("?", String::as_str)
+    }
+
+    /// Time that all transmitters stood, ps.
+    pub fn total(&self) -> u64 {
+        self.xoffs.iter().map(Stop::time).sum()
+    }
+}

@@ -1,0 +1,125 @@
+//! Who stopped whom: the forest of a run, and its file.
+#![allow(clippy::unwrap_used)]
+
+use cnsim_lab::pause_files::{pauses_csv, read_pauses};
+use cnsim_lab::pauses::{Forest, Kind, Stops};
+use cnsim_lab::record::RunRecord;
+use cnsim_lab::run::{Job, Watch, run_job};
+use cnsim_lab::scenario::Scenario;
+
+/// Three leaves of three hosts under two spines. Five far hosts and a near one send to H0; H7 sends to H1, past it.
+const INCAST: &str = "name = \"i\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 3\nspines = 2\nper_switch = 3\n\
+    [switch]\nbuffer = \"BUFFER\"\nshare = \"60 KB\"\n[pause]\nhigh = \"30 KB\"\nlow = \"20 KB\"\n[workload]\nkind = \"transfers\"\n\
+    transfers = [\"0 us, H3, H0, 300 KB\", \"0 us, H4, H0, 300 KB\", \"0 us, H5, H0, 300 KB\", \"0 us, H6, H0, 300 KB\", \
+    \"0 us, H8, H0, 300 KB\", \"0 us, H2, H0, 300 KB\", \"0 us, H7, H1, 300 KB\"]\n\
+    [record]\npauses = \"on\"\n[run]\nduration = \"3 ms\"\nseeds = 1\n[matrix]\npause = [\"MODE\"]\nschemes = [\"none\"]\n";
+
+fn run(buffer: &str, mode: &str, sets: &[(&str, &str)]) -> RunRecord {
+    let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    let text = INCAST.replace("BUFFER", buffer).replace("MODE", mode);
+    let scenario = Scenario::parse("i.toml", &text, &sets).unwrap();
+    let case = scenario.cases().remove(0);
+    let job = Job::new(case.clone(), scenario.ready(&case).unwrap(), 1);
+    run_job(&job, None, &Watch::default(), 1).unwrap().unwrap()
+}
+
+fn stops(record: &RunRecord) -> &Stops {
+    record.pauses.as_ref().unwrap()
+}
+
+#[test]
+fn the_trees_have_all_time_in_xoff() {
+    for (buffer, mode) in [("IN", "on"), ("XP", "on"), ("SO", "global"), ("XP", "global")] {
+        let record = run(buffer, mode, &[]);
+        let stops = stops(&record);
+        let forest = Forest::of(stops, |_| true);
+        let sum: u64 = forest.places.iter().map(|p| p.time).sum();
+        assert!(sum > 1_000_000_000, "{buffer} {mode}: PAUSE stops somebody for a millisecond: {sum}");
+        assert_eq!(sum, stops.total(), "{buffer} {mode}");
+        assert_eq!(sum, forest.roots.iter().map(|r| r.time).sum::<u64>());
+        for (parts, xoff) in forest.parts.iter().zip(&stops.xoffs) {
+            assert_eq!(parts.iter().map(|p| p.time).sum::<u64>(), xoff.time());
+        }
+        let metric = |id: &str| record.metrics[id];
+        assert_eq!(metric("xoffs"), metric("pauses"));
+        assert_eq!(metric("pause_roots"), forest.by_time().len() as f64);
+        let hosts = stops.xoffs.iter().filter(|x| x.time() > 0).map(|x| stops.name(x.stopped));
+        let hosts: std::collections::BTreeSet<&str> = hosts.filter(|name| !name.contains('>')).collect();
+        assert_eq!(metric("paused_hosts"), hosts.len() as f64);
+    }
+}
+
+/// The port of H0 is the cause of most of it, though H7 stands, too, which sends elsewhere. A port that serves nothing is told from
+/// one that is slow.
+#[test]
+fn the_root_is_the_port_of_the_incast() {
+    let record = run("IN", "on", &[]);
+    let stops_of = stops(&record);
+    let forest = Forest::of(stops_of, |_| true);
+    let roots = forest.by_time();
+    let (first, root) = roots[0];
+    assert_eq!((stops_of.name(root.output), root.kind), ("L1>H0", Kind::Slow));
+    assert!(root.time * 2 > stops_of.total());
+    let innocent = |x: &usize| stops_of.name(stops_of.xoffs[*x].stopped) == "H7";
+    assert!((0..stops_of.xoffs.len()).filter(innocent).any(|x| forest.main_root(x) == Some(first)));
+    let closed = [
+        ("hotspot.host", "H0"),
+        ("hotspot.rate", "0 Gb/s"),
+        ("hotspot.start", "0 us"),
+        ("hotspot.stop", "3 ms"),
+    ];
+    let record = run("IN", "on", &closed);
+    let forest = Forest::of(stops(&record), |_| true);
+    let root = forest.by_time()[0].1;
+    assert_eq!((stops(&record).name(root.output), root.kind), ("L1>H0", Kind::Closed));
+    assert!(stops(&record).xoffs.iter().any(|x| x.to_end));
+}
+
+#[test]
+fn the_file_reads_back() {
+    let record = run("IN", "on", &[]);
+    let dir = std::env::temp_dir().join(format!("cnsim-pauses-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let path = dir.join("pauses.csv");
+    let text = pauses_csv(std::slice::from_ref(&record)).unwrap();
+    let read = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        read_pauses(&path)
+    };
+    let back = read(&text).unwrap();
+    assert_eq!((back.len(), back[0].0[1].as_str(), back[0].0[3].as_str()), (1, "on", "1"));
+    // By names, as a file numbers them in its own order.
+    let told = |stops: &Stops| -> Vec<(String, u64, u64, Vec<(String, u64)>)> {
+        let causes = |x: &cnsim_lab::pauses::Stop| {
+            x.causes.iter().map(|c| (stops.name(c.output).to_string(), c.bytes)).collect()
+        };
+        stops.xoffs.iter().map(|x| (stops.name(x.stopped).into(), x.decided, x.time(), causes(x))).collect()
+    };
+    assert_eq!(told(&back[0].1), told(stops(&record)));
+    let roots = |stops: &Stops| -> Vec<(String, u64)> {
+        let forest = Forest::of(stops, |_| true);
+        forest.by_time().iter().map(|r| (stops.name(r.1.output).into(), r.1.time)).collect()
+    };
+    assert_eq!(roots(&back[0].1), roots(stops(&record)));
+    let first = text.lines().nth(1).unwrap();
+    for (from, to) in [("slow", "0"), ("slow", ""), (",on,none,1,0,", ",on,none,1,7,"), (" 31500 ", " x ")] {
+        let said = read(&text.replace(first, &first.replace(from, to))).unwrap_err();
+        assert!(said.contains("pauses.csv:2: no XOFF") && said.contains("help"), "{to}: {said}");
+    }
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+/// Nothing is kept unless that is asked for, or flows have queue pairs; it is asked for in vain without PAUSE.
+#[test]
+fn xoffs_are_kept_where_that_makes_sense() {
+    assert!(run("IN", "on", &[("record.pauses", "auto")]).pauses.is_none());
+    assert!(run("IN", "on", &[("record.pauses", "off")]).pauses.is_none());
+    let pairs = [("record.pauses", "auto"), ("host.queues", "per-flow")];
+    assert!(run("IN", "on", &pairs).pauses.is_some_and(|stops| !stops.is_empty()));
+    let said = Scenario::parse("i.toml", &INCAST.replace("BUFFER", "IN").replace("MODE", "off"), &[]);
+    let said = said.unwrap_err().iter().map(ToString::to_string).collect::<String>();
+    assert!(
+        said.contains("`record.pauses`: has no effect: no case has PAUSE") && said.contains("remove it"),
+        "{said}"
+    );
+}
