@@ -121,6 +121,8 @@ fn tree(stops: &Stops, at: Option<Time>) -> String {
         let kind = match root.kind {
             Kind::Slow => "took in less than came",
             Kind::Closed => "serves nothing",
+            Kind::Said if stops.name(root.output).contains('>') => "the port said XOFF",
+            Kind::Said => "its NIC said XOFF",
         };
         let (from, until) = (time(root.span.0), time(root.span.1));
         let head = format!(
@@ -181,13 +183,15 @@ fn branch(
         let place = &forest.places[*at as usize];
         let name = stops.name(place.transmitter);
         let share = match place.bytes {
-            _ if place.xoffs == 0 => String::new(),
-            (for_it, all) if for_it == all => format!("all {} that came by it were for {over}", bytes(all)),
-            (for_it, all) => format!("of {} that came by it, {} were for {over}", bytes(all), bytes(for_it)),
+            (_, 0) => String::new(),
+            (for_it, all) if for_it == all => format!(": all {} that came by it were for {over}", bytes(all)),
+            (for_it, all) => {
+                format!(": of {} that came by it, {} were for {over}", bytes(all), bytes(for_it))
+            }
         };
         let text = match place.xoffs {
             0 => format!("{name} does not stand any more; it stopped"),
-            xoffs => format!("{name} stopped {}, {}: {share}", times(xoffs), time(place.time)),
+            xoffs => format!("{name} stopped {}, {}{share}", times(xoffs), time(place.time)),
         };
         let (first, rest) = lead(n);
         put(lines, (&first, &format!("{rest}  ")), &text);

@@ -239,7 +239,7 @@ pub const METRICS: &[Metric] = &[
     metric("xoffs", "XOFF kept", "", Tolerance::Relative(0.05),
         "XOFFs that a run keeps with their causes (record.pauses), one for each transmitter that is told to stop").lower(),
     metric("pause_roots", "roots of PAUSE", "", Tolerance::Absolute(0.5),
-        "outputs that are the cause of time in XOFF: too slow for what came, or serving nothing, and not stopped themselves; needs record.pauses").lower(),
+        "outputs that are the cause of time in XOFF: too slow for what came, or serving nothing, and not stopped themselves; and faults that say XOFF; needs record.pauses").lower(),
     metric("paused_hosts", "hosts paused", "", Tolerance::Relative(0.05),
         "hosts that were ever in XOFF; needs record.pauses").lower(),
     metric("paused_links", "ports paused", "", Tolerance::Relative(0.05),

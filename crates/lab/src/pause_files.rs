@@ -12,7 +12,7 @@ use std::path::Path;
 /// One line for each XOFF and transmitter: run, number, XOFFs of the run that are not kept, transmitter, switch that decided, class;
 /// when it was decided, from when and until when the transmitter stood, in nanoseconds, and whether that was the end of the run; the
 /// outputs for which bytes waited that called for it, each with these bytes and what held it back: `slow`, `closed`, or the number of
-/// an XOFF. None if no run kept its XOFFs.
+/// an XOFF; or the NIC or port with a fault, and `said`. None if no run kept its XOFFs.
 pub fn pauses_csv(records: &[RunRecord]) -> Option<String> {
     let header = [
         "condition", "pause", "scheme", "seed", "xoff", "left_out", "transmitter", "switch", "class",
@@ -32,6 +32,7 @@ pub fn pauses_csv(records: &[RunRecord]) -> Option<String> {
                 let held = match c.held {
                     Held::Slow => "slow".into(),
                     Held::Closed => "closed".into(),
+                    Held::Said => "said".into(),
                     Held::Xoff(by) => by.to_string(),
                 };
                 format!("{} {} {held}", stops.name(c.output), c.bytes)
@@ -112,6 +113,7 @@ fn read_line(line: &[String], all: &mut Vec<([String; 4], Stops, Names, Names)>)
         let held = match words.next()? {
             "slow" => Held::Slow,
             "closed" => Held::Closed,
+            "said" => Held::Said,
             number => Held::Xoff(number.parse().ok()?),
         };
         // A cause comes before what it causes.

@@ -15,8 +15,12 @@ const INCAST: &str = "name = \"i\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 
     [record]\npauses = \"on\"\n[run]\nduration = \"3 ms\"\nseeds = 1\n[matrix]\npause = [\"MODE\"]\nschemes = [\"none\"]\n";
 
 fn run(buffer: &str, mode: &str, sets: &[(&str, &str)]) -> RunRecord {
+    run_text(INCAST, buffer, mode, sets)
+}
+
+fn run_text(text: &str, buffer: &str, mode: &str, sets: &[(&str, &str)]) -> RunRecord {
     let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    let text = INCAST.replace("BUFFER", buffer).replace("MODE", mode);
+    let text = text.replace("BUFFER", buffer).replace("MODE", mode);
     let scenario = Scenario::parse("i.toml", &text, &sets).unwrap();
     let case = scenario.cases().remove(0);
     let job = Job::new(case.clone(), scenario.ready(&case).unwrap(), 1);
@@ -73,6 +77,26 @@ fn the_root_is_the_port_of_the_incast() {
     let root = forest.by_time()[0].1;
     assert_eq!((stops(&record).name(root.output), root.kind), ("L1>H0", Kind::Closed));
     assert!(stops(&record).xoffs.iter().any(|x| x.to_end));
+}
+
+/// A storm and an incast at once: each is a root, and has its own.
+#[test]
+fn a_nic_that_says_xoff_is_a_root() {
+    let storm = "[[fault]]\nhost = \"H1\"\nkind = \"xoff\"\nfrom = \"20 us\"\nto = \"1 ms\"\n";
+    let record = run_text(&(INCAST.to_string() + storm), "IN", "on", &[]);
+    let stops_of = stops(&record);
+    let forest = Forest::of(stops_of, |_| true);
+    let roots = forest.by_time();
+    let of = |kind: Kind| roots.iter().find(|r| r.1.kind == kind).map(|r| r.1).unwrap();
+    assert_eq!(stops_of.name(of(Kind::Said).output), "H1");
+    assert_eq!(stops_of.name(of(Kind::Slow).output), "L1>H0");
+    let [place] = of(Kind::Said).below[..] else { panic!("{:?}", of(Kind::Said)) };
+    let place = &forest.places[place as usize];
+    assert_eq!((stops_of.name(place.transmitter), place.xoffs), ("L1>H1", 1));
+    // From one XOFF and its way to one XON and its.
+    assert_eq!(place.time, 980_000_000);
+    assert!(!place.below.is_empty());
+    assert_eq!(forest.places.iter().map(|p| p.time).sum::<u64>(), stops_of.total());
 }
 
 #[test]

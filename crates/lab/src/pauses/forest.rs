@@ -20,12 +20,14 @@ pub enum Kind {
     Slow,
     /// An output that serves nothing.
     Closed,
+    /// A NIC or a port whose fault says XOFF.
+    Said,
 }
 
 /// The beginning of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
-    /// The output, among the names.
+    /// The output, or the NIC or port with a fault, among the names.
     pub output: u32,
     /// Why it is a root.
     pub kind: Kind,
@@ -107,10 +109,12 @@ impl Forest {
             // (root, place above, bytes for the output above) with weights.
             let mut above: Vec<((u32, Option<u32>, u64), u128)> = Vec::new();
             for cause in &stop.causes {
-                let bytes = u128::from(cause.bytes);
+                // A fault has none.
+                let bytes = u128::from(cause.bytes.max(1));
                 let kind = match cause.held {
                     Held::Slow => Kind::Slow,
                     Held::Closed => Kind::Closed,
+                    Held::Said => Kind::Said,
                     Held::Xoff(by) => {
                         let parts = weights.get(by as usize).map_or(&[][..], Vec::as_slice);
                         let part = |&(at, w): &(u32, u64)| {

@@ -67,6 +67,8 @@ pub enum Held {
     Slow,
     /// It serves nothing.
     Closed,
+    /// No output: a fault of this NIC or port says XOFF ([`cnsim_fabric::PortFault`]).
+    Said,
     /// The XOFF of this number, from 0 on.
     Xoff(u32),
 }
@@ -104,7 +106,10 @@ impl Stops {
         };
         let mut xoffs = Vec::with_capacity(out.pauses.xoffs.len());
         for x in &out.pauses.xoffs {
-            let causes = out.pauses.causes(x).iter().map(|c| Cause {
+            let said = out.pauses.causes(x).is_empty();
+            let said = said.then(|| Cause { output: port(x.by), bytes: 0, held: Held::Said });
+            let mut causes: Vec<Cause> = said.into_iter().collect();
+            causes.extend(out.pauses.causes(x).iter().map(|c| Cause {
                 output: port((x.by.0, c.output)),
                 bytes: c.bytes.into(),
                 held: match c.held {
@@ -112,9 +117,9 @@ impl Stops {
                     cnsim_fabric::Held::Closed => Held::Closed,
                     cnsim_fabric::Held::Stopped(by) => Held::Xoff(by),
                 },
-            });
+            }));
             xoffs.push(Stop {
-                causes: causes.collect(),
+                causes,
                 stopped: port(x.stopped),
                 by: switches.number((x.by.0, 0), || wiring.name(x.by.0).into()),
                 class: x.class,
