@@ -59,6 +59,8 @@ class SourceSite(NamedTuple):
     """The rate at which the flow is to begin, bit/s, where the scenario gives one."""
     traffic_class: str
     """Class of its data frames: data or control."""
+    others: int
+    """Other finite flows of the source host that are under way as this one begins."""
 
 
 class SinkSite(NamedTuple):

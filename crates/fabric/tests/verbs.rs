@@ -36,6 +36,7 @@ fn sites_say_where_a_room_stands() {
         hops: 2,
         size: None,
         initial_rate: None,
+        others: 0,
     };
     let sink = SinkSite { flow, src, dst, line_rate: rate };
     for (site, due) in [("SourceSite", format!("{source:?}")), ("SinkSite", format!("{sink:?}"))] {

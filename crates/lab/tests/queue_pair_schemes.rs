@@ -121,32 +121,104 @@ fn dctcp_swings_about_k() {
         let (top, seen) = (most(&frames), mean(&swings));
         let sum: f64 = rates(&out, flows).iter().sum();
         assert!((sum - 10.0).abs() < 0.01, "{flows}: {sum} Gb/s");
-        assert!((seen / paper - 1.0).abs() < 0.2, "{flows}: a swing of {seen} frames, paper {paper}");
+        assert!((seen / paper - 1.0).abs() < 0.15, "{flows}: a swing of {seen} frames, paper {paper}");
         assert!((top - 65.0 - n).abs() <= 2.0, "{flows}: at most {top} frames");
     }
 }
 
-/// From 7 and 3 Gb/s: the rule of 2015 keeps flows apart; patched they become equal, with the queue of the equation.
+/// The paper's figure 17: ten flows share 10 Gb/s with twenty others, and then 1 Gb/s with ten more. Each flow of the three groups gets so
+/// many Mb/s of payload, and is in step with its group: in the paper, whose K is 65 and 20 frames; in ns-3's example, whose ramps go from
+/// 50 to 150 and from 20 to 60 frames, and up to 2 %.
 #[test]
-fn timely_and_its_patch() {
-    let star = Star {
-        rate: "10 Gb/s",
-        frame: "frame = \"1000 B\"",
-        duration: "300 ms",
-        begin: &[7.0, 3.0],
-        ..HUNDRED
-    };
-    for scheme in ["timely", "timely-patched"] {
-        let (out, queue) = look(&star, scheme, &[("hai_after", "off")]);
-        let (rates, queue) = (rates(&out, 2), mean(late(&queue)));
-        if scheme == "timely" {
-            assert!(rates[0] > 2.0 * rates[1], "{rates:?}");
-        } else {
-            assert!((rates[0] / rates[1] - 1.0).abs() < 0.01, "{rates:?}");
-            // 78.1 KB less what the links hold of the round trip: 4 us, two frames of 0.8 us, two acknowledgements.
-            assert!((queue / (78.125 - 1.25 * 5.7) - 1.0).abs() < 0.03, "{queue} KB");
+fn dctcp_at_two_bottlenecks() {
+    let both = (0..10).map(|i| (i * 25, i, 41));
+    let wide = (0..20).map(|i| (i * 13, 10 + i, 42 + i));
+    let near = (0..10).map(|i| (i * 25 + 12, 31 + i, 41));
+    let flows: Vec<_> = both.chain(wide).chain(near).collect();
+    let list: Vec<_> =
+        flows.iter().map(|(at, from, to)| format!("\"{at} ms, H{from}, H{to}, 1 GB\"")).collect();
+    let text = format!(
+        "name = \"two\"\n[topology]\nkind = \"chain\"\nswitches = 2\nper_switch = 31\nports = 32\nlink_rate = \"1 Gb/s\"\n\
+         fabric_rate = \"10 Gb/s\"\nlink_delay = \"10 us\"\n[switch]\nprocessing = \"0 us\"\nbuffer = \"SO\"\nshare = \"4 MB\"\n\
+         [pause]\nmode = \"off\"\n[host]\nprocessing = \"0 us\"\nqueues = \"per-flow\"\n[transport]\nack_every = 2\n\
+         [workload]\nkind = \"transfers\"\nframe = \"1500 B\"\ntransfers = [{}]\n[run]\nduration = \"2 s\"\n[record]\nbin = \"10 ms\"\n\
+         [matrix]\npause = [\"off\"]\nschemes = [\"dctcp\"]\n[scheme.dctcp]\nk_rate = \"10 Gb/s\"\nk_least = \"30 KB\"\n",
+        list.join(", ")
+    );
+    let ns3 = [("k", "75 KB"), ("ramp", "3")];
+    for (sets, mbps, within) in [(&[][..], [46.0, 475.0, 54.0], 0.1), (&ns3, [23.0, 471.0, 74.0], 0.25)] {
+        let sets: Vec<_> =
+            sets.iter().map(|(k, v)| (format!("scheme.dctcp.{k}"), (*v).to_string())).collect();
+        let scenario = Scenario::parse("two.toml", &text, &sets).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+        let ready = scenario.ready(&scenario.cases()[0]).unwrap();
+        let mut spec = ready.settings.spec(&ready.built, 1, false);
+        spec.record.flows = flows.iter().map(|(_, from, to)| (NodeId(*from), NodeId(*to))).collect();
+        let out = run(&spec, &Options::default()).unwrap();
+        let rate = |&(_, from, to): &(u32, u32, u32)| {
+            let kind = SeriesKind::Flow { src: NodeId(from), dst: NodeId(to) };
+            // 1448 B of a frame are payload, and it has 1502 B on ns-3's links.
+            mean(late(&out.series(kind).unwrap().values)) / 1e6 * 1448.0 / 1502.0
+        };
+        for (group, mbps) in [&flows[..10], &flows[10..30], &flows[30..]].iter().zip(mbps) {
+            let rates: Vec<f64> = group.iter().map(rate).collect();
+            let jain = mean(&rates) * mean(&rates) / mean(&rates.iter().map(|r| r * r).collect::<Vec<_>>());
+            assert!(
+                (mean(&rates) / mbps - 1.0).abs() < within,
+                "{sets:?}: {} Mb/s, there {mbps}",
+                mean(&rates)
+            );
+            assert!(jain > 0.99, "{sets:?}: {jain}");
         }
     }
+}
+
+/// Two flows at 10 Gb/s that begin at 7 and 3 Gb/s: mean rates in the later half, Gb/s, and the mean queue, KB.
+fn seven_and_three(scheme: &str, duration: &str, sets: &[(&str, &str)]) -> (Vec<f64>, f64) {
+    let star = Star { rate: "10 Gb/s", duration, begin: &[7.0, 3.0], ..HUNDRED };
+    let sets: Vec<_> = sets.iter().copied().chain([("hai_after", "off")]).collect();
+    let (out, queue) = look(&star, scheme, &sets);
+    (rates(&out, 2), mean(late(&queue)))
+}
+
+/// The rule of 2015 keeps flows apart that begin so. Steps and cuts of a quarter are near the fluid model, where each share is a fixed
+/// point: rates stay within 5 % of 7 and 3 Gb/s. With the paper's steps the fluid model swings about 6.4 and 2.7 Gb/s; a rate that moves
+/// once a segment lets the faster flow gain (see the chapter), so that it has the more the longer one looks.
+#[test]
+fn timely_stays_apart() {
+    let fluid = [("beta", "0.2"), ("delta", "2.5 Mb/s")];
+    for segment in ["16 KB", "64 KB"] {
+        let sets: Vec<_> = fluid.iter().copied().chain([("segment", segment)]).collect();
+        let (rates, _) = seven_and_three("timely", "100 ms", &sets);
+        assert!((rates[0] / 7.0 - 1.0).abs() < 0.05 && (rates[1] / 3.0 - 1.0).abs() < 0.05, "{rates:?}");
+    }
+    let (rates, _) = seven_and_three("timely", "20 ms", &[("segment", "64 KB")]);
+    assert!((rates[0] / 6.43 - 1.0).abs() < 0.1 && (rates[1] / 2.74 - 1.0).abs() < 0.1, "{rates:?}");
+    let (rates, _) = seven_and_three("timely", "200 ms", &[("segment", "64 KB")]);
+    assert!(rates[0] > 3.0 * rates[1], "{rates:?}");
+}
+
+/// Segments of 16 KB at the line rate are noise that makes the flows equal; of 64 KB they keep the queue empty and the link idle.
+#[test]
+fn timely_in_bursts() {
+    let burst = |segment| {
+        let (rates, _) = seven_and_three("timely", "200 ms", &[("pacing", "segment"), ("segment", segment)]);
+        (rates[0] / rates[1], rates[0] + rates[1])
+    };
+    let ((ratio, sum), (_, few)) = (burst("16 KB"), burst("64 KB"));
+    assert!((0.6..1.6).contains(&ratio) && sum > 8.0, "{ratio}, {sum} Gb/s");
+    assert!(few < 0.8 * sum, "{few} {sum} Gb/s");
+}
+
+/// Patched, flows become equal. The queue is the equation's 78.1 KB less what the links hold of the round trip (4 us, two frames of
+/// 0.8 us, two acknowledgements): 71.0 KB. The paper's figure has 73.2.
+#[test]
+fn patched_timely_becomes_equal() {
+    let (rates, queue) = seven_and_three("timely-patched", "300 ms", &[]);
+    assert!((rates[0] / rates[1] - 1.0).abs() < 0.01, "{rates:?}");
+    assert!(
+        (queue / (78.125 - 1.25 * 5.7) - 1.0).abs() < 0.03 && (queue / 73.2 - 1.0).abs() < 0.03,
+        "{queue} KB"
+    );
 }
 
 /// The round-trip time of N flows is the target of their windows.

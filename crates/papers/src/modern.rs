@@ -15,9 +15,9 @@ pub(super) const PAPER: Paper = Paper {
 
 fn suspect(run: &RunRecord, _metric: &str) -> &'static str {
     if run.case.scheme.starts_with("timely") {
-        "the study of 2016 gives neither the smallest rate of TIMELY nor how a segment is sent"
+        "the study of 2016 gives neither the bounds of TIMELY's rates nor how a segment is sent, and drew one set of flows"
     } else if run.case.scenario.starts_with("conext") {
-        "the frame, the marking ramp and the number of flows of the dumbbell are not printed; the star's values are a fluid model's"
+        "the frame, the table of sizes and the number of flows of the dumbbell are not printed; the star's values are a fluid model's"
     } else if run.case.scenario == "schemes-320" {
         "the fork has one draw of flows, and its hash seeds its own paths"
     } else {

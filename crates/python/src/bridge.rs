@@ -176,7 +176,8 @@ impl Scheme for Bridged {
                 api::Class::Data => "data",
             };
             let ends = (s.flow.0, s.src.0, s.dst.0);
-            let site = (ends.0, ends.1, ends.2, rate, rtt, s.mtu.get(), s.hops, size, initial, class);
+            let site =
+                (ends.0, ends.1, ends.2, rate, rtt, s.mtu.get(), s.hops, size, initial, class, s.others);
             match self.refused.lock().unwrap_or_else(PoisonError::into_inner).take() {
                 Some(why) => Reaction::boxed(py, Err(why)),
                 None => Reaction::boxed(py, self.room(py, "ReactionPoint", site)),

@@ -104,6 +104,8 @@ pub struct SourceSite {
     pub size: Option<Bytes>,
     /// The rate at which the flow is to begin, where the scenario gives one.
     pub initial_rate: Option<Rate>,
+    /// Other finite flows of the source host that are under way as this one begins; 0 where flows have no queue pairs.
+    pub others: u32,
     /// Length of the largest data frame of the flow.
     pub mtu: Bytes,
 }
@@ -296,7 +298,7 @@ pub trait ReactionPoint: Debug + Send {
     /// A frame of this flow was lost: the network sends it again, with all that follow it.
     fn on_loss(&mut self, _loss: Loss, _limiter: &mut Limiter<'_>) {}
     /// A feedback message for this flow (or host) arrived.
-    fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>);
+    fn on_feedback(&mut self, _feedback: &Feedback, _limiter: &mut Limiter<'_>) {}
     /// The bytes armed with [`Limiter::wake_after`] have been sent.
     fn on_bytes(&mut self, _limiter: &mut Limiter<'_>) {}
     /// A timer that this reaction point started has expired.

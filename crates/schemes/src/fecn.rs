@@ -327,6 +327,7 @@ mod tests {
                 hops: 2,
                 size: None,
                 initial_rate: None,
+                others: 0,
             };
             let mut object = Fecn(params).reaction_point(&site).unwrap();
             object.start(&mut Limiter::new(Time::ZERO, &mut state, &mut Vec::new()));

@@ -50,8 +50,8 @@
 use crate::queue_pair::{self, PacedWindow};
 use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
-    Ack, AckGate, Acks, Bytes, CongestionPoint, Feedback, Hop, Idle, Limiter, Plan, PointControl, Preset,
-    Queue, QueueSite, Rate, ReactionPoint, Registration, Scheme, SourceSite, Time, choice, params,
+    Ack, AckGate, Acks, Bytes, CongestionPoint, Hop, Idle, Limiter, Plan, PointControl, Preset, Queue,
+    QueueSite, Rate, ReactionPoint, Registration, Scheme, SourceSite, Time, choice, params,
 };
 use std::sync::Arc;
 
@@ -101,22 +101,17 @@ impl HpccParams {
 }
 
 /// The settings of the authors' simulator.
-const PRESETS: [Preset; 1] = [Preset {
-    name: "hpcc",
-    source: "`run.py` of the authors' simulator (alibaba-edu/High-Precision-Congestion-Control 9f4be2a), by the speed of the NIC",
-    values: |rate| {
-        let own = [
-            ("max_stage", "0".to_string()),
-            ("ai_rate", format!("{} Mb/s", 0.4 * rate.gbps())),
-            ("min_rate", queue_pair::preset_floor(rate)),
-            ("telemetry", "quantised".into()),
-            ("int_multi", format!("{}", (rate.gbps() / 25.0).max(1.0) as u32)),
-            ("header", "90 B".into()),
-        ];
-        own.to_vec()
-    },
-    acknowledged: &[],
-}];
+const PRESETS: [Preset; 1] = [queue_pair::preset_hpcc(|rate| {
+    let own = [
+        ("max_stage", "0".to_string()),
+        ("ai_rate", format!("{} Mb/s", 0.4 * rate.gbps())),
+        ("min_rate", queue_pair::preset_floor(rate)),
+        ("telemetry", "quantised".into()),
+        ("int_multi", format!("{}", (rate.gbps() / 25.0).max(1.0) as u32)),
+        ("header", "90 B".into()),
+    ];
+    own.to_vec()
+})];
 
 /// Units of a quantised record: bytes sent, bytes queued.
 const UNITS: [u64; 2] = [128, 80];
@@ -213,7 +208,7 @@ impl Scheme for Hpcc {
     }
     fn reaction_point(&self, site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
         let t = queue_pair::base_rtt(self.0.base_rtt, site);
-        let rate = queue_pair::initial_rate(site).max(self.0.min_rate).min(site.line_rate);
+        let rate = queue_pair::initial_rate_from(self.0.min_rate, site);
         Some(Box::new(Reaction {
             p: self.0.clone(),
             window: PacedWindow::new(t, self.0.header, site),
@@ -224,9 +219,6 @@ impl Scheme for Hpcc {
             last: Vec::new(),
             update_after: None,
         }))
-    }
-    fn engages(&self, _: &Feedback) -> bool {
-        false
     }
 }
 
@@ -315,8 +307,6 @@ impl ReactionPoint for Reaction {
             self.update_after = Some(limiter.next_seq().max(after));
         }
     }
-
-    fn on_feedback(&mut self, _: &Feedback, _: &mut Limiter<'_>) {}
 }
 
 #[cfg(test)]

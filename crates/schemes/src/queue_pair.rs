@@ -1,7 +1,8 @@
-//! Parts that the schemes of queue pairs share: where a flow begins, and the window that goes with a rate.
+//! Parts that the schemes of queue pairs share: where a flow begins, the window that goes with a rate, and the settings of HPCC's
+//! simulator.
 
 use cnsim_scheme_api::{
-    Acks, Bytes, CongestionPoint, Plan, PointControl, Queue, Ramp, Rate, SourceSite, Time,
+    Acks, Bytes, CongestionPoint, Plan, PointControl, Preset, Queue, Ramp, Rate, SourceSite, Time,
 };
 
 /// The plan of a scheme that steers queue pairs by acknowledgements; they may begin at a rate of the scenario.
@@ -12,6 +13,11 @@ pub(crate) fn plan(acks: Acks) -> Plan {
 /// The rate at which a flow begins: that of the scenario, else the line rate.
 pub(crate) fn initial_rate(site: &SourceSite) -> Rate {
     site.initial_rate.unwrap_or(site.line_rate).min(site.line_rate)
+}
+
+/// The same, but at least this rate.
+pub(crate) fn initial_rate_from(least: Rate, site: &SourceSite) -> Rate {
+    initial_rate(site).max(least).min(site.line_rate)
 }
 
 /// The base round-trip time: `own`, or that of the flow's path where that is 0.
@@ -38,6 +44,12 @@ impl PacedWindow {
     pub(crate) fn at(self, rate: Rate) -> Bytes {
         Bytes::new((rate.bps() / 8.0 * self.seconds) as u64).max(Bytes::new(1))
     }
+}
+
+/// The preset `hpcc`, with these settings for hosts' links of a rate.
+pub(crate) const fn preset_hpcc(values: fn(Rate) -> Vec<(&'static str, String)>) -> Preset {
+    let source = "`run.py` of the simulator of HPCC (alibaba-edu/High-Precision-Congestion-Control 9f4be2a), by the speed of the NIC";
+    Preset { name: "hpcc", source, values, acknowledged: &[] }
 }
 
 /// The smallest rate that HPCC's simulator sets, 1 Gb/s, which is for NICs of 25 Gb/s and more; less on slower ones.

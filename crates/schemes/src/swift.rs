@@ -41,8 +41,8 @@ use crate::counters::CUTS;
 use crate::queue_pair;
 use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
-    Ack, AckGate, Acks, Bytes, Counter, Feedback, Limiter, Loss, Plan, Rate, ReactionPoint, Registration,
-    Scheme, SourceSite, Time, params,
+    Ack, AckGate, Acks, Bytes, Counter, Limiter, Loss, Plan, Rate, ReactionPoint, Registration, Scheme,
+    SourceSite, Time, params,
 };
 use std::sync::Arc;
 
@@ -139,9 +139,6 @@ impl Scheme for Swift {
             timeouts: 0,
         }))
     }
-    fn engages(&self, _: &Feedback) -> bool {
-        false
-    }
     fn counters(&self) -> Vec<Counter> {
         vec![CUTS]
     }
@@ -221,8 +218,6 @@ impl ReactionPoint for Reaction {
         }
         self.apply(limiter);
     }
-
-    fn on_feedback(&mut self, _: &Feedback, _: &mut Limiter<'_>) {}
 }
 
 #[cfg(test)]

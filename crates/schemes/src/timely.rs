@@ -3,12 +3,13 @@
 //! No switch takes part. The source measures the round-trip time once per segment, or once per window. Below `t_low` it adds a
 //! step to its rate; above `t_high` it lowers the rate in proportion. Between the two it goes by the gradient of the round-trip
 //! time. The rule of 2015 (`timely`) adds a step if the gradient is not positive, and cuts by the gradient if it is. It has
-//! infinitely many equilibria, so that rates stay as unequal as they began. The patched rule of 2016 (`timely-patched`) weighs a
+//! infinitely many equilibria, so that rates end where their start lets them. The patched rule of 2016 (`timely-patched`) weighs a
 //! step and a cut towards `t_low` by the gradient, and has one.
 //!
 //! Sources: R. Mittal et al., *TIMELY: RTT-based Congestion Control for the Datacenter*, SIGCOMM 2015 (from memory); Y. Zhu et
-//! al., *ECN or Delay*, CoNEXT 2016 (both rules, parameters, fixed point: read); the simulator of HPCC,
-//! alibaba-edu/High-Precision-Congestion-Control 9f4be2a (`rdma-hw.cc`, `run.py`: read).
+//! al., *ECN or Delay*, CoNEXT 2016 (both rules, parameters, fixed point: read), and its authors' simulator, bobzhuyb/ns3-rdma,
+//! branch `timely` (`timely-sender.cc`: read); the simulator of HPCC, alibaba-edu/High-Precision-Congestion-Control 9f4be2a
+//! (`rdma-hw.cc`, `run.py`: read).
 //!
 //! | paper | here |
 //! |---|---|
@@ -16,6 +17,7 @@
 //! | `R + delta`; five times that after five increases in a row | [`TimelyParams::hai_after`] |
 //! | `R (1 - beta (1 - T_high / rtt))` | [`too_high`] |
 //! | 2015: `R (1 - beta g)` | [`by_gradient`] |
+//! | a flow begins at `C / (N + 1)`, where its host has N others under way | [`share`] |
 //! | 2016: `w = clamp(2 g + 1/2)`, `delta (1 - w) + R (1 - beta w (rtt - T_low) / T_low)` | [`patched`] |
 //!
 //! ## Assumptions, each a parameter
@@ -24,28 +26,38 @@
 //!   the first frame of each round trip, as in HPCC's simulator.
 //! * `hai_after = 5`: the paper counts increases in a row, whichever rule made them. The accounts of 2016 have no such step;
 //!   `off` has none.
-//! * `min_rate`: the papers give none.
+//! * `min_rate`: the papers give none. The simulator of 2016 has 1 % of the link's rate, and at most 96 % (`max_share`).
+//! * `pacing = frame`: frames are paced one by one. `segment`: a segment leaves at the line rate, and the next one when this would be
+//!   over at the flow's rate. The paper of 2015 sends so, and the simulator of 2016 as it was published.
+//! * `first = stored`: the first sample is only stored. `counted`: it is compared with the time of a frame on the link, as in the
+//!   simulator of 2016, so that a flow that begins above `t_low` falls to the smallest rate.
+//! * `begin = share`: `C / (N + 1)`, as both papers have it. `line`: the line rate, as in HPCC's simulator. An initial rate of the
+//!   scenario goes before.
 //!
 //! ## Deviations
 //!
-//! * Frames are paced one by one; the paper also sends a segment as a burst.
-//! * A flow begins at the line rate, as in HPCC's simulator. The paper begins at `C / (N + 1)`, where N counts the flows of the
-//!   sender. An initial rate of the scenario goes before.
 //! * The round-trip time includes that of the frame itself on its links.
 //! * Losses move nothing.
+//!
+//! ## Flows that stay apart
+//!
+//! The fluid model of 2016 keeps two flows that begin at 7 and 3 Gb/s near 6.4 and 2.7 Gb/s, with segments of 64 KB. Frames do so for
+//! some ten milliseconds; then the faster flow gains, up to the whole link. The cause is not the network. A model without frames, whose
+//! rates move once a segment, drifts alike. With steps and cuts of a quarter both stay for good, at 7.0 and 3.0 Gb/s. Segments of 16 KB
+//! at the line rate make flows equal, as in the paper's figure; those of 64 KB leave the link idle. Tests compare.
 //!
 //! ## Fixed point
 //!
 //! The patched rule settles where the gradient is 0 and `w` is 1/2: `delta = beta R (rtt - T_low) / T_low`. N flows with `R = C / N`
 //! thus have a queue of `q' (1 + N delta / (beta C))`, where `q' = C T_low`. At 10 Gb/s and N = 2 this is 78.1 KB. The paper's figure
-//! shows 73 KB, as the round trip without a queue is part of `rtt`. A test compares with the equation.
+//! shows 73.2 KB, and frames have 72: the round trip without a queue is part of `rtt`. A test compares with both.
 
 use crate::counters::CUTS;
 use crate::queue_pair;
 use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
-    Ack, AckGate, Acks, Bytes, Counter, Feedback, Idle, Limiter, Plan, Preset, Rate, ReactionPoint,
-    Registration, Scheme, SourceSite, Time, choice, params,
+    Ack, AckGate, Acks, Bytes, Counter, Idle, Limiter, Plan, Preset, Rate, ReactionPoint, Registration,
+    Scheme, Slot, SourceSite, Time, choice, params,
 };
 use std::sync::Arc;
 
@@ -59,6 +71,36 @@ choice! {
     }
 }
 
+choice! {
+    /// How a flow sends at its rate.
+    pub enum Pacing {
+        /// Frame by frame.
+        Frame = "frame",
+        /// A segment at the line rate, then none until it would be over at the flow's rate.
+        Segment = "segment",
+    }
+}
+
+choice! {
+    /// What the first sample does.
+    pub enum First {
+        /// It is stored.
+        Stored = "stored",
+        /// It is compared with the time of a frame on the link.
+        Counted = "counted",
+    }
+}
+
+choice! {
+    /// The rate at which a flow begins.
+    pub enum Begin {
+        /// The line rate, by the number of the host's flows.
+        Share = "share",
+        /// The line rate.
+        Line = "line",
+    }
+}
+
 params! {
     /// Parameters of TIMELY, with the values of 2015 as the account of 2016 gives them.
     pub struct TimelyParams {
@@ -66,6 +108,12 @@ params! {
         sample: Sample = Sample::Segment, symbol "";
         /// Bytes acknowledged from one sample to the next (2015: 16 to 64 KB; 2016: 16 KB).
         segment: Bytes = Bytes::from_kb(16), symbol "Seg", from Bytes::new(64), to Bytes::from_mb(100);
+        /// How a flow sends at its rate (2015: segments; 2016: both).
+        pacing: Pacing = Pacing::Frame, symbol "";
+        /// What the first sample does (simulator of 2016: counted).
+        first: First = First::Stored, symbol "";
+        /// The rate at which a flow begins (both papers: share; HPCC's simulator: line).
+        begin: Begin = Begin::Share, symbol "";
         /// Weight of the latest difference of round-trip times.
         alpha: f64 = 0.875, symbol "alpha", from 0.0, to 1.0;
         /// Gain of a decrease (2015: 0.8; patched: 0.008).
@@ -82,8 +130,10 @@ params! {
         hai_after: Option<u32> = Some(5), symbol "", from Some(0), to Some(1_000_000);
         /// Multiplier of the step then.
         hai_factor: f64 = 5.0, symbol "HAI", from 1.0, to 1000.0;
-        /// Smallest rate (HPCC's simulator: 1 Gb/s).
+        /// Smallest rate (simulator of 2016: 1 % of the link's; HPCC's simulator: 1 Gb/s).
         min_rate: Rate = Rate::from_mbps(10.0), symbol "", from Rate::from_bps(1e4), to Rate::from_gbps(10_000.0);
+        /// Largest rate, as a part of the line rate (simulator of 2016: 0.96).
+        max_share: f64 = 1.0, symbol "", from 0.01, to 1.0;
     }
 }
 
@@ -91,8 +141,8 @@ impl TimelyParams {
     /// Keys that were set but have no effect under these settings, with the reason.
     pub fn idle(&self) -> Idle {
         let mut idle = Vec::new();
-        if self.sample == Sample::Window {
-            idle.push(("segment", "sample is window"));
+        if self.sample == Sample::Window && self.pacing == Pacing::Frame {
+            idle.push(("segment", "sample is window, and pacing is frame"));
         }
         if self.hai_after.is_none() {
             idle.push(("hai_factor", "hai_after is off"));
@@ -101,20 +151,33 @@ impl TimelyParams {
     }
 }
 
-/// The settings of HPCC's simulator.
-const PRESETS: [Preset; 1] = [Preset {
-    name: "hpcc",
-    source: "`run.py` of the simulator of HPCC (alibaba-edu/High-Precision-Congestion-Control 9f4be2a), by the speed of the NIC",
-    values: |rate| {
+/// The settings of two simulators: that of HPCC, and that of the account of 2016.
+const PRESETS: [Preset; 2] = [
+    queue_pair::preset_hpcc(|rate| {
         let own = [
             ("sample", "window".to_string()),
             ("delta", format!("{} Mb/s", rate.gbps())),
             ("min_rate", queue_pair::preset_floor(rate)),
+            ("begin", "line".into()),
         ];
         own.to_vec()
+    }),
+    Preset {
+        name: "conext",
+        source: "`timely-sender.cc` of the simulator of the CoNEXT 2016 study (bobzhuyb/ns3-rdma, branch `timely`), by the speed of the NIC",
+        values: |rate| {
+            let own = [
+                ("hai_after", "off".to_string()),
+                ("pacing", "segment".into()),
+                ("first", "counted".into()),
+                ("min_rate", (rate * 0.01).to_string()),
+                ("max_share", "0.96".into()),
+            ];
+            own.to_vec()
+        },
+        acknowledged: &[],
     },
-    acknowledged: &[],
-}];
+];
 
 /// What happens between the two thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +202,11 @@ impl Trend {
         self.diff = (1.0 - p.alpha) * self.diff + p.alpha * new;
         Some(self.diff / p.min_rtt.as_secs_f64())
     }
+}
+
+/// `C / (N + 1)`: the rate at which a flow begins whose host has N others under way.
+pub fn share(site: &SourceSite) -> Rate {
+    site.line_rate / (f64::from(site.others) + 1.0)
 }
 
 /// `R (1 - beta (1 - T_high / rtt))`: the rate above the upper threshold.
@@ -196,12 +264,13 @@ impl Scheme for Timely {
         queue_pair::plan(Acks::Needed)
     }
     fn reaction_point(&self, site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
-        let rate = queue_pair::initial_rate(site).max(self.0.min_rate).min(site.line_rate);
-        let (p, rule, trend) = (self.0.clone(), self.1, Trend::default());
-        Some(Box::new(Reaction { p, rule, initial: rate, trend, rises: 0, acked: Bytes::ZERO }))
-    }
-    fn engages(&self, _: &Feedback) -> bool {
-        false
+        let p = self.0.clone();
+        let begin = if p.begin == Begin::Share { share(site) } else { site.line_rate };
+        let frame = site.mtu.as_f64() * 8.0 / site.line_rate.bps();
+        let last = (p.first == First::Counted).then_some(frame);
+        let mut reaction = Reaction::new(p, self.1, Trend { last, diff: 0.0 });
+        reaction.rate = reaction.bounded(site.initial_rate.unwrap_or(begin), site.line_rate);
+        Some(Box::new(reaction))
     }
     fn counters(&self) -> Vec<Counter> {
         vec![CUTS]
@@ -213,15 +282,36 @@ impl Scheme for Timely {
 struct Reaction {
     p: Arc<TimelyParams>,
     rule: Rule,
-    initial: Rate,
+    rate: Rate,
     trend: Trend,
     /// Increases in a row.
     rises: u32,
     /// Bytes acknowledged since the last sample.
     acked: Bytes,
+    /// When the segment under way began, if segments are sent at the line rate.
+    began: Time,
 }
 
+/// A segment is over at the flow's rate.
+const NEXT: Slot = Slot(0);
+
 impl Reaction {
+    fn new(p: Arc<TimelyParams>, rule: Rule, trend: Trend) -> Self {
+        Self { p, rule, rate: Rate::ZERO, trend, rises: 0, acked: Bytes::ZERO, began: Time::ZERO }
+    }
+
+    /// A rate within the bounds.
+    fn bounded(&self, rate: Rate, line: Rate) -> Rate {
+        rate.min(line * self.p.max_share).max(self.p.min_rate).min(line)
+    }
+
+    /// The next segment leaves at the line rate.
+    fn send_segment(&mut self, limiter: &mut Limiter<'_>) {
+        self.began = limiter.now();
+        limiter.set_rate(limiter.line_rate());
+        limiter.wake_after(self.p.segment);
+    }
+
     /// The rate a step higher.
     fn rise(&mut self, rate: Rate) -> Rate {
         let fast = self.p.hai_after.is_some_and(|after| self.rises >= after);
@@ -249,7 +339,10 @@ impl Reaction {
 impl ReactionPoint for Reaction {
     fn start(&mut self, limiter: &mut Limiter<'_>) {
         limiter.engage();
-        limiter.set_rate(self.initial);
+        match self.p.pacing {
+            Pacing::Frame => limiter.set_rate(self.rate),
+            Pacing::Segment => self.send_segment(limiter),
+        }
         limiter.wake_on_acks(match self.p.sample {
             Sample::Segment => AckGate::EACH,
             Sample::Window => AckGate::PER_WINDOW,
@@ -262,16 +355,27 @@ impl ReactionPoint for Reaction {
             return;
         }
         self.acked = Bytes::ZERO;
-        let before = limiter.rate();
+        let before = self.rate;
         let Some(rate) = self.next(before, ack.rtt.as_secs_f64()) else { return };
-        let rate = rate.max(self.p.min_rate).min(limiter.line_rate());
-        if rate < before {
+        self.rate = self.bounded(rate, limiter.line_rate());
+        if self.rate < before {
             limiter.count(CUTS);
         }
-        limiter.set_rate(rate);
+        if self.p.pacing == Pacing::Frame {
+            limiter.set_rate(self.rate);
+        }
     }
 
-    fn on_feedback(&mut self, _: &Feedback, _: &mut Limiter<'_>) {}
+    /// A segment has left: none follows until this one would be over at the flow's rate.
+    fn on_bytes(&mut self, limiter: &mut Limiter<'_>) {
+        let lasts = Time::from_secs_f64(self.p.segment.as_f64() * 8.0 / self.rate.bps());
+        limiter.set_rate(Rate::ZERO);
+        limiter.start_timer(NEXT, (self.began + lasts).saturating_sub(limiter.now()).max(Time::from_ns(1)));
+    }
+
+    fn on_timer(&mut self, _: Slot, limiter: &mut Limiter<'_>) {
+        self.send_segment(limiter);
+    }
 }
 
 #[cfg(test)]
@@ -283,8 +387,7 @@ mod tests {
     fn reaction(rule: Rule, sets: &[(&str, &str)]) -> Reaction {
         let mut p = TimelyParams::default();
         sets.iter().for_each(|(k, v)| p.set(k, v).unwrap());
-        let (p, trend) = (Arc::new(p), Trend::default());
-        Reaction { p, rule, initial: Rate::ZERO, trend, rises: 0, acked: Bytes::ZERO }
+        Reaction::new(Arc::new(p), rule, Trend::default())
     }
 
     const ONE: Rate = Rate::from_gbps(1.0);
@@ -349,6 +452,61 @@ mod tests {
             // The first sample moves nothing, the others add a step: 11 frames are a segment.
             close(Some(rig.rate()), 1.0 + 0.01 * f64::from(samples - 1));
         }
+    }
+
+    /// Two other flows of the host are under way: a third of the line rate. A rate of the scenario goes before.
+    #[test]
+    fn begins_at_its_share() {
+        for (sets, rate, gbps) in [
+            (vec![], None, 10.0 / 3.0),
+            (vec![("begin", "line")], None, 10.0),
+            (vec![("begin", "line"), ("max_share", "0.96")], None, 9.6),
+            (vec![("min_rate", "4 Gb/s")], None, 4.0),
+            (vec![], Some(ONE), 1.0),
+        ] {
+            let mut p = TimelyParams::default();
+            sets.iter().for_each(|(k, v)| p.set(k, v).unwrap());
+            let mut rig = ReactionRig::new(Timely::new(p, Rule::Original), Rate::from_gbps(10.0));
+            (rig.site.others, rig.site.initial_rate) = (2, rate);
+            rig.begin();
+            close(Some(rig.rate()), gbps);
+        }
+    }
+
+    /// A frame of 1500 B takes 1.2 us on the link. From there to 60 us is a gradient of 2.57, which cuts all.
+    #[test]
+    fn a_first_sample_that_counts() {
+        for (first, gbps) in [("stored", 10.0), ("counted", 0.01)] {
+            let mut p = TimelyParams::default();
+            p.set("first", first).unwrap();
+            let mut rig = ReactionRig::new(Timely::new(p, Rule::Original), Rate::from_gbps(10.0));
+            rig.begin();
+            rig.send(30_000);
+            rig.ack(16_000, false, Time::from_us(60), &[]);
+            close(Some(rig.rate()), gbps);
+        }
+    }
+
+    /// At 1 Gb/s 16 KB last 128 us: they leave at the line rate of 10 Gb/s, and the next ones 128 us after the first.
+    #[test]
+    fn segments_by_hand() {
+        let mut p = TimelyParams::default();
+        p.set("pacing", "segment").unwrap();
+        let mut rig = ReactionRig::new(Timely::new(p, Rule::Original), Rate::from_gbps(10.0));
+        rig.site.initial_rate = Some(ONE);
+        rig.begin();
+        let line = Rate::from_gbps(10.0);
+        assert_eq!(rig.rate(), line);
+        rig.wait(Time::from_us(13));
+        rig.send(16_000);
+        assert_eq!(rig.rate(), Rate::ZERO);
+        // A sample moves the rate of the segment after the next one.
+        rig.ack(16_000, false, Time::from_us(20), &[]);
+        rig.ack(16_001, false, Time::from_us(20), &[]);
+        rig.wait(Time::from_us(114));
+        assert_eq!(rig.rate(), Rate::ZERO);
+        rig.wait(Time::from_us(2));
+        assert_eq!(rig.rate(), line);
     }
 
     /// N equal flows at one queue, without delay: q* = q' (1 + N delta / (beta C)).

@@ -104,6 +104,7 @@ impl Rooms {
             hops: 2,
             size: None,
             initial_rate: None,
+            others: 0,
         };
         let point = PointRig::new(scheme, line, 1).map(|point| {
             let probes = if point.wakes_at_probes() { "; it reads the probes that pass" } else { "" };

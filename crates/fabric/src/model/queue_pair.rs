@@ -148,6 +148,10 @@ impl QueuePairs {
             *self.places.at(flow.0) = 0;
         }
     }
+    /// Flows under way beside the one that has just begun.
+    pub(crate) fn others(&self) -> u32 {
+        (self.live.len() - self.vacant.len()).saturating_sub(1) as u32
+    }
     /// The rate at which a flow is to begin, if the scenario gives one.
     pub(crate) fn initial_rate(&mut self, flow: FlowId) -> Option<Rate> {
         self.find(flow)?.initial_rate

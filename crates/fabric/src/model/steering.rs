@@ -201,6 +201,7 @@ impl<F: Packet> Sender<F> {
             hops,
             size: own.and_then(|flow| Some(Bytes::new(net.flows.numbered(flow)?.bytes))),
             initial_rate: own.and_then(|flow| self.pairs.as_mut()?.initial_rate(flow)),
+            others: own.and_then(|_| Some(self.pairs.as_ref()?.others())).unwrap_or(0),
         };
         let object = net.schemes[self.settings.scheme?].reaction_point(&site)?;
         let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);

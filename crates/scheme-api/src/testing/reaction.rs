@@ -57,6 +57,7 @@ impl ReactionRig {
                 hops: 2,
                 size: None,
                 initial_rate: None,
+                others: 0,
             },
             state: LimiterState::new(line, Stream::new(seed, 0, Purpose::Reaction)),
             now: Time::ZERO,
