@@ -46,6 +46,8 @@ pub enum Mark {
     SentStraight,
     /// Out of it: a host went event by event.
     HostByEvent,
+    /// A hop of telemetry was written beside a frame (`fast/records.rs`).
+    Recorded,
     /// A frame crossed from one worker to another (`engine/windowed.rs`).
     Crossed,
     /// Each worker has its thread.

@@ -16,8 +16,8 @@ use prefetch_index::prefetch_index;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Times of a run are below this (10 hours in ps), so that a frame has bits beside its generation time.
-pub(crate) const LONGEST: u64 = 1 << 55;
+/// Times of a run are below this (5 hours in ps), so that a frame has bits beside its generation time.
+pub(crate) const LONGEST: u64 = 1 << 54;
 
 /// Most leads in a window without another bound.
 const LONGEST_WINDOW: u64 = 256;
@@ -148,7 +148,7 @@ impl Net {
             return bad(format!("{hosts} hosts; 1 to 65535 are possible"));
         }
         if spec.duration.as_ps() >= LONGEST {
-            return bad(format!("a run of {}; less than 10 hours are possible", spec.duration));
+            return bad(format!("a run of {}; less than 5 hours are possible", spec.duration));
         }
         let nodes = spec.hosts.len() + spec.switches.len();
         let (mut ports, mut total) = (vec![0], 0u32);

@@ -7,7 +7,9 @@ mod common;
 
 use Traffic::{Bursts, Chance, Flows, Greedy, Rush};
 use cnsim_fabric::*;
-use cnsim_scheme_api::{AckGate, Acks, Bytes, Class, Ramp, RampAt, ReflectGate, Scope, Time};
+use cnsim_scheme_api::{
+    AckGate, Acks, Bytes, Class, Hop, Ramp, RampAt, Rate, ReflectGate, Scope, Slot, Tag, Time,
+};
 use common::random::{ANY, Draws, Random, Traffic};
 use common::script::*;
 use common::shaker::{Shaker, act};
@@ -492,10 +494,34 @@ fn by_acknowledgements(d: &mut Draws) -> Script {
         p_beyond: 1.0,
         at: d.one(&[RampAt::Arrival, RampAt::Departure]),
     };
-    let script = script().everywhere().plan(|p| (p.limiter_scope, p.acks) = (Scope::Flow, Acks::Needed));
-    let script = script.point(move |at, _, ctl, _| {
-        if let AtPoint::Start = at {
-            ctl.mark(ramp);
+    // Telemetry from the start or from a moment on, by all ports or by some; with tags that points read, write and lower.
+    let acks = d.one(&[Acks::Needed, Acks::Telemetry, Acks::Telemetry]);
+    let (late, some, tags) = (d.once_in(3), d.once_in(4), d.once_in(3));
+    let script = script().everywhere().plan(|p| (p.limiter_scope, p.acks) = (Scope::Flow, acks));
+    let script = script.point(move |at, queue, ctl, _| {
+        let records = acks == Acks::Telemetry && !(some && ctl.uniform() < 0.3);
+        match at {
+            AtPoint::Start => {
+                ctl.mark(ramp);
+                if records && late {
+                    let after = 20_000 + (ctl.uniform() * 1e4) as u64;
+                    ctl.start_timer(Slot(0), Time::from_ns(after));
+                } else if records {
+                    ctl.record_departures();
+                }
+                if tags {
+                    ctl.sample_with(0.2);
+                    ctl.advertise(Rate::from_gbps(2.0));
+                }
+            }
+            AtPoint::Timer(_) => ctl.record_departures(),
+            AtPoint::Sample(frame) => {
+                let seen = if let Tag::RateDiscovery(rate) = frame.tag { rate.bps() } else { 0.0 };
+                let rate = Rate::from_bps(1e9 + (seen / 7.0 + queue.len.as_f64() * 1e4) % 9e9);
+                frame.tag = Tag::RateDiscovery(rate);
+                ctl.advertise(rate);
+            }
+            _ => {}
         }
     });
     script.source(move |at, limiter, _| {
@@ -504,6 +530,18 @@ fn by_acknowledgements(d: &mut Draws) -> Script {
             AtSource::Start => {
                 limiter.engage();
                 limiter.wake_on_acks(gate);
+                if tags {
+                    limiter.tag_frames(Tag::RateDiscovery(Rate::from_gbps(5.0)));
+                }
+            }
+            AtSource::Ack(ack) if !ack.path.is_empty() => {
+                // All that it says shows in the rate.
+                let of = |hop: &Hop| {
+                    hop.time.as_ps() ^ hop.sent << 20 ^ hop.queue.get() << 7 ^ hop.rate.bps() as u64
+                };
+                let all = ack.path.iter().fold(1_u64, |all, hop| all.wrapping_mul(31) ^ of(hop));
+                limiter.count("second");
+                limiter.set_rate(limiter.line_rate() * (0.05 + (all % 1021) as f64 / 1100.0));
             }
             AtSource::Ack(ack) if ack.marked => limiter.set_window(Bytes::new(1 + (u * 9000.0) as u64)),
             AtSource::Ack(_) => limiter.set_rate((limiter.rate() * (0.5 + u)).min(limiter.line_rate())),
@@ -548,4 +586,5 @@ fn flows_with_queue_pairs() {
     sum.one_in(8, |out| out.hosts.iter().any(|h| h.transport.timeouts > 0));
     sum.one_in(4, |out| out.hosts.iter().any(|h| h.transport.marked > 0));
     sum.one_in(3, |out| out.hosts.iter().flat_map(|h| &h.completions).any(|c| c.acknowledged.is_some()));
+    sum.one_in(6, |out| out.counters.iter().any(|c| c.0 == "second" && c.1 > 20));
 }

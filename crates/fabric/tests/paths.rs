@@ -7,11 +7,15 @@
 mod common;
 
 use Mark::{Alone, CalmWindow, CaughtUp, Crossed, Flown, HostByEvent, InOrder, InPieces, InStep, Launched};
-use Mark::{NotQuiet, PassedOver, PutBack, Ranked, SentStraight, Stretched, ThinWindow, TiesDrawn, Together};
+use Mark::{
+    NotQuiet, PassedOver, PutBack, Ranked, Recorded, SentStraight, Stretched, ThinWindow, TiesDrawn, Together,
+};
 use Visits::{Adaptive, All, Due, Turns};
 use cnsim_fabric::marks::{Mark, forget, seen};
 use cnsim_fabric::*;
-use cnsim_scheme_api::{Built, Bytes, Class, Feedback, NodeId, Ramp, RampAt, Rate, ReflectGate, Time};
+use cnsim_scheme_api::{
+    AckGate, Acks, Built, Bytes, Class, Feedback, NodeId, Ramp, RampAt, Rate, ReflectGate, Scope, Time,
+};
 use common::script::*;
 use common::*;
 use std::sync::Arc;
@@ -191,6 +195,34 @@ fn acknowledgements_among_the_data_pass_as_data() {
         // Frames of several hosts may come near a threshold for a while.
         let (calm, in_order) = (seen(CalmWindow), seen(InOrder));
         assert!(calm > 20 * in_order, "{class:?} {length} B: {calm} calm windows, {in_order} in order");
+    }
+}
+
+/// Telemetry is written beside frames in calm windows, and crosses workers with them; a scheme that reads it changes no way.
+#[test]
+fn telemetry_travels_beside_the_frames() {
+    let script = script().everywhere().plan(|p| (p.limiter_scope, p.acks) = (Scope::Flow, Acks::Telemetry));
+    let script = script.point(|at, _, ctl, _| {
+        if let AtPoint::Start = at {
+            ctl.record_departures();
+        }
+    });
+    let script = script.source(|at, limiter, _| match at {
+        AtSource::Start => limiter.wake_on_acks(AckGate::EACH),
+        AtSource::Ack(ack) => {
+            let all = ack.path.iter().map(|hop| hop.queue.get() + hop.sent + hop.time.as_ps() / 1000);
+            limiter.engage();
+            limiter.set_rate(limiter.line_rate() * (0.3 + (all.sum::<u64>() % 97) as f64 / 140.0));
+        }
+        _ => {}
+    });
+    for class in [Class::Data, Class::Control] {
+        let mut spec = acknowledged(Time::from_ns(1500), class, 88);
+        with_scheme(&mut spec, Arc::new(script.clone()));
+        takes("telemetry", &spec, 1, All, &[CalmWindow, Recorded]);
+        takes("telemetry", &spec, 2, Due, &[Recorded, Crossed]);
+        assert_eq!(run(&spec, &Options::default()).unwrap().by_model, None);
+        assert!(seen(Recorded) > 12 * 120, "each frame leaves a port at least: {}", seen(Recorded));
     }
 }
 

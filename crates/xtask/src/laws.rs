@@ -25,6 +25,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
         "crates/fabric/src/model/memory.rs",
         &["self.limits.pool", "self.limits.output", "watermarks.high.min("],
     ),
+    ("what telemetry says", "crates/fabric/src/model/point.rs", &["arrived - sent - u64::from(len)"]),
     ("which bytes a ramp reads", "crates/fabric/src/model/point.rs", &["RampAt::Departure =>"]),
     ("the partition of a frame's memory", "crates/fabric/src/spec.rs", &["Organisation::Crosspoint =>"]),
     (

@@ -95,8 +95,8 @@ fn by_model(net: &Net, spec: &RunSpec, engine: Engine) -> Option<String> {
     let woken = |s| scheme_of(s).is_some_and(|i| net.schemes[i].plan.departures);
     if engine == Engine::Model {
         Some("the model's engine was asked for".into())
-    } else if net.schemes.iter().any(|s| s.plan.acks == Acks::Telemetry) {
-        Some("the fast way does not record departures".into())
+    } else if net.direct(0).is_some() && net.schemes.iter().any(|s| s.plan.acks == Acks::Telemetry) {
+        Some("the fast way brings no telemetry back without frames".into())
     } else if !spec.faults.is_empty() {
         Some("the fast way knows no faults of ports".into())
     } else if net.classes.len() > 1 {

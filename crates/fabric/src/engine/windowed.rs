@@ -69,7 +69,7 @@ fn take_in(turn: &Turn, part: &mut Part, mail: &mut Vec<Foreign>) {
         if local == u32::MAX {
             broken("a frame for a port of another worker");
         }
-        part.wires.push(turn.entrance(local), f.entry, f.body.map(|body| *body));
+        part.wires.take_in(turn.entrance(local), f);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::check::broken;
 use crate::flows::{BACK, Numbered};
-use crate::model::{Control, Data, Lane, MANAGED, NextHop, Pause, Says, To, lowered};
+use crate::model::{Control, Data, Lane, MANAGED, NextHop, Pause, Records, Says, To, lowered};
 use crate::net::{LONGEST, Net};
 use cnsim_scheme_api::{Feedback, FlowId, PointId};
 use prefetch_index::prefetch_index;
@@ -56,7 +56,7 @@ pub(crate) struct Frame {
     /// acknowledgement: the number of its flow, and [`BACK`].
     pub(crate) seq: u32,
     /// Packed tag of a data frame; place of the body of a control frame, or what it says where it takes none. Of an acknowledgement:
-    /// how many frames of its flow have arrived.
+    /// how many frames of its flow have arrived. Of a data frame or an acknowledgement with telemetry: the record, where that stands.
     pub(crate) ext: u32,
     /// Length in bytes.
     pub(crate) len: u16,
@@ -68,7 +68,9 @@ pub(crate) struct Frame {
 const KIND: u32 = 56;
 const MARKED: u64 = 1 << 59;
 /// Of a data frame: it is of a finite flow, which its number names ([`crate::flows`]).
-const FINITE: u64 = LONGEST;
+const FINITE: u64 = 2 * LONGEST;
+/// Of a data frame or an acknowledgement: it has telemetry ([`crate::fast::records`]).
+const RECORDED: u64 = LONGEST;
 const COUNTED: u64 = 1 << 60;
 const TAG: u32 = 61;
 /// Of a control frame, two bits: what it says without a body.
@@ -77,7 +79,7 @@ const SAID: u32 = 59;
 /// that it passes a switch as data does. Its time is that of the frame which it answers, and so is its mark.
 const ACK: u64 = 4 << KIND;
 /// Of an acknowledgement: it is a NACK.
-const GAP: u64 = LONGEST;
+const GAP: u64 = 2 * LONGEST;
 
 impl Frame {
     /// A data frame made now.
@@ -97,29 +99,39 @@ impl Frame {
     /// An acknowledgement; none of what is another message.
     pub(crate) fn acknowledgement(lane: Lane, control: &Control, net: &Net) -> Option<Self> {
         let &Control { flow, says, .. } = control;
-        let Says::Feedback(Feedback::Acknowledgement { acked, sent_at, marked, gap, .. }) = says else {
+        let Says::Feedback(Feedback::Acknowledgement { sent_at, marked, gap, record, .. }) = says else {
             return None;
         };
-        let &Numbered { src, dst, number, whole, .. } = net.flows.numbered(flow)?;
+        let &Numbered { src, dst, number, .. } = net.flows.numbered(flow)?;
         let seq = u32::from(number) << 16 | BACK;
         let mut frame = Self::data(dst, src, seq, control.length(net), sent_at);
         frame.word |= ACK | if lane == Lane::Control { (Kind::Control as u64) << KIND } else { 0 };
         frame.word |= if marked { MARKED } else { 0 } | if gap { GAP } else { 0 };
-        frame.ext = acked.div_ceil(whole.into()) as u32;
+        match record {
+            0 => frame.ext = Self::acknowledged(control, net)?,
+            record => frame.set_record(record),
+        }
         Some(frame)
     }
+    /// How many frames of its flow an acknowledgement says have arrived.
+    pub(crate) fn acknowledged(control: &Control, net: &Net) -> Option<u32> {
+        let Says::Feedback(Feedback::Acknowledgement { acked, .. }) = control.says else { return None };
+        Some(acked.div_ceil(net.flows.numbered(control.flow)?.whole.into()) as u32)
+    }
     /// What an acknowledgement says, and of which flow; none of another frame.
-    pub(crate) fn acknowledges(&self, net: &Net) -> Option<(FlowId, Feedback)> {
+    pub(crate) fn acknowledges(&self, net: &Net, records: &mut Records) -> Option<(FlowId, Feedback)> {
         if !self.is_acknowledgement() {
             return None;
         }
         let flow = net.flows.find(self.dst.into(), self.src.into(), self.seq);
         let numbered = flow.and_then(|flow| Some((flow, net.flows.numbered(flow)?)));
         let Some((flow, numbered)) = numbered else { broken("an acknowledgement of no flow") };
-        let acked = numbered.after(self.ext.into());
+        let record = self.record();
+        let arrived = if record == 0 { self.ext } else { *records.beside(record) };
+        let acked = numbered.after(arrived.into());
         let (marked, gap) = (self.is_marked(), self.word & GAP != 0);
         let sent_at = self.born();
-        Some((flow, Feedback::Acknowledgement { acked, sent_at, marked, gap, record: 0 }))
+        Some((flow, Feedback::Acknowledgement { acked, sent_at, marked, gap, record }))
     }
     /// XOFF or XON.
     pub(crate) fn pause(kind: Kind) -> Self {
@@ -148,6 +160,25 @@ impl Frame {
     #[inline(always)]
     pub(crate) fn passes_as_data(&self) -> bool {
         self.word & (3 << KIND) == 0
+    }
+    /// Is it data without telemetry?
+    #[inline(always)]
+    pub(crate) fn is_plain_data(&self) -> bool {
+        self.word & (7 << KIND | RECORDED) == 0
+    }
+    /// Its telemetry; 0 for none.
+    #[inline(always)]
+    pub(crate) fn record(&self) -> u32 {
+        if self.word & RECORDED == 0 { 0 } else { self.ext }
+    }
+    /// It has telemetry, and what stood in its place is in the record.
+    pub(crate) fn set_record(&mut self, record: u32) {
+        (self.word, self.ext) = (self.word | RECORDED, record);
+    }
+    /// The same without telemetry, with what stands beside that.
+    pub(crate) fn without_record(mut self, beside: u32) -> Self {
+        (self.word, self.ext) = (self.word & !RECORDED, beside);
+        self
     }
     #[inline(always)]
     fn is_acknowledgement(&self) -> bool {

@@ -17,7 +17,9 @@ mod window;
 use crate::check::Books;
 use crate::fast::frame::{Frame, NEVER};
 use crate::fast::wires::Wires;
-use crate::model::{Direct, Kind, Lane, Moment, Paused, Says, Sides, is_stopped, transmission};
+use crate::model::{
+    Data, Direct, Frame as Whole, Kind, Lane, Moment, Paused, Says, Sides, is_stopped, transmission,
+};
 use crate::net::Net;
 use crate::spec::HostSpec;
 use crate::tx_rate::TxRate;
@@ -148,7 +150,8 @@ impl Host {
         let (at, sender) = (self.moment(net), &mut self.sides.sender);
         if let Some(pause) = frame.as_pause() {
             sender.pause(pause, from_mut(&mut self.line.paused), at);
-        } else if let Some((flow, feedback)) = frame.acknowledges(net) {
+        } else if let Some((flow, feedback)) = frame.acknowledges(net, &mut wires.records) {
+            let feedback = sender.adopt(feedback, &mut wires.records);
             sender.hear(flow, &feedback, at);
         } else if let Some(feedback) = frame.said() {
             sender.hear(frame.about(), &feedback, at);
@@ -161,6 +164,21 @@ impl Host {
                 }
                 None => {}
             }
+        }
+    }
+
+    /// A data frame with telemetry has arrived now. Its acknowledgement takes that along; without one it is over.
+    fn take_recorded(&mut self, frame: &Frame, net: &Net, wires: &mut Wires) {
+        let (at, record) = (self.moment(net), frame.record());
+        let data = Data { record, ..wires.records.plain(frame).header() };
+        let Sides { sender, receiver, .. } = &mut self.sides;
+        let whole = Whole::data(0, frame.len, data);
+        let follows = receiver.take(&whole, at, &mut sender.journal.failure);
+        if let Some(arrived) = receiver.to_reply().and_then(|control| Frame::acknowledged(control, net)) {
+            *wires.records.beside(record) = arrived;
+        }
+        if !follows || !self.sides.answer(&data, &mut wires.direct, at) {
+            wires.records.close(record);
         }
     }
 

@@ -8,6 +8,7 @@ pub(crate) mod frame;
 pub(crate) mod host;
 pub(crate) mod inbox;
 mod mmu;
+pub(crate) mod records;
 #[cfg(test)]
 mod sizes;
 pub(crate) mod sweep;

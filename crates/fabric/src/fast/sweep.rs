@@ -25,7 +25,7 @@ pub(crate) use arrivals::{Scratch, bit, of_bits};
 use crate::check::broken;
 use crate::fast::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, order};
 use crate::fast::mmu::Mmu;
-use crate::fast::switch::{Port, Switch, leaves_marked};
+use crate::fast::switch::{Port, Switch};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::transmission;
@@ -261,7 +261,7 @@ impl Switch {
             if end > last {
                 return;
             }
-            self.ports[p].begin(end);
+            self.ports[p].begin(end, &mut wires.records);
             debug_assert_eq!(self.ports[p].end, end, "what a port sends next has changed unnoticed");
             self.outdate(p);
             self.complete(p, wires);
@@ -301,14 +301,10 @@ impl Port {
             }
             let len = frame.len;
             let ready = done + self.delay;
-            if self.queued > self.mark_from
-                && frame.is_data()
-                && self.may_mark(start)
-                && leaves_marked(&mut self.point, &self.data, (self.queued, len), start)
-            {
-                let mut marked = *frame;
-                marked.set_marked(true);
-                wires.push(self.peer, Entry { ready, frame: marked }, None);
+            if self.queued > self.mark_from && frame.is_data() && self.may_mark(start) {
+                let mut frame = *frame;
+                self.leave(&mut frame, start, &mut wires.records);
+                wires.push(self.peer, Entry { ready, frame }, None);
             } else {
                 wires.push_frame(self.peer, ready, frame);
             }

@@ -11,7 +11,7 @@ mod storing;
 
 use early::Due;
 
-pub(crate) use port::{Port, ToCome, leaves_marked};
+pub(crate) use port::{Port, ToCome};
 
 use crate::check::{Books, Ledger, broken};
 use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, NO_EVENT, Ring, order};
@@ -241,9 +241,8 @@ impl Switch {
             }
             Kind::Data | Kind::InBand => {
                 port.note_peak(self.now);
-                let queue = (port.queued, frame.len);
-                if kind == Kind::Data && leaves_marked(&mut port.point, &port.data, queue, port.began) {
-                    frame.set_marked(true);
+                if kind == Kind::Data {
+                    port.leave(&mut frame, port.began, &mut wires.records);
                 }
                 port.queued -= u64::from(frame.len);
                 port.departed += u64::from(frame.len);

@@ -4,8 +4,9 @@ use crate::check::broken;
 use crate::fast::bodies::{Bodies, Body};
 use crate::fast::frame::{Entry, Frame, Kind};
 use crate::fast::inbox::Inbox;
+use crate::fast::records::Passing;
 use crate::fast::wheel::Wheel;
-use crate::model::Direct;
+use crate::model::{Direct, Records};
 
 /// A frame on its way to a node of another partition.
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub(crate) struct Foreign {
     pub(crate) entry: Entry,
     /// Of a control frame; on the heap, so that a data frame takes one line of the cache.
     pub(crate) body: Option<Box<Body>>,
+    /// Of a frame with telemetry.
+    pub(crate) record: Option<Box<Passing>>,
 }
 
 /// Bit of a link's `peer` that says: owned by another worker; the rest is the port's number in the network.
@@ -38,6 +41,10 @@ pub(crate) struct Wires {
     pub(crate) direct: Vec<Direct>,
     /// Of the control frames on the wires and at the nodes, but for probes that have not left their host.
     pub(crate) bodies: Bodies,
+    /// Of the frames on the wires and at the nodes.
+    pub(crate) records: Records,
+    /// Records that have come from other workers, for those that go there.
+    spare: Vec<Box<Passing>>,
 }
 
 impl Wires {
@@ -69,9 +76,22 @@ impl Wires {
     fn push_foreign(&mut self, port: u32, ready: u64, frame: &Frame) {
         let entry = Entry { ready, frame: *frame };
         let body = self.bodies.take(frame).map(Box::new);
+        let record = (frame.record() > 0).then(|| {
+            let mut passing = self.spare.pop().unwrap_or_default();
+            self.records.take(frame.record(), &mut passing);
+            passing
+        });
         let list = self.owner.get(port as usize).and_then(|&to| self.foreign.get_mut(usize::from(to)));
         let Some(list) = list else { broken("a port belongs to no worker") };
-        list.push(Foreign { port, entry, body });
+        list.push(Foreign { port, entry, body, record });
+    }
+    /// A frame has come from another worker for this port.
+    pub(crate) fn take_in(&mut self, port: u32, Foreign { mut entry, body, record, .. }: Foreign) {
+        if let Some(passing) = record {
+            self.records.receive(&mut entry.frame, &passing);
+            self.spare.push(passing);
+        }
+        self.push(port, entry, body.map(|body| *body));
     }
     /// Sends a frame whose body, if it has one, is not kept here yet, or a PAUSE that may overtake.
     pub(crate) fn push(&mut self, port: u32, mut entry: Entry, body: Option<Body>) {

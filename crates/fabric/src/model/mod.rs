@@ -58,7 +58,7 @@ pub(crate) use management::{Management, NextHop};
 pub(crate) use memory::Memory;
 pub(crate) use packet::Packet;
 pub(crate) use pause::{Paused, Signal};
-pub(crate) use point::{Point, Verb, count_down, view};
+pub(crate) use point::{Point, Verb, count_down, hop, view};
 pub(crate) use port::{is_stopped, next_start, rate_of, transmission};
 pub(crate) use queue_pair::Records;
 pub(crate) use storing::{Loss, Place, Storing};

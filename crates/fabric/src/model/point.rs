@@ -6,8 +6,8 @@ use crate::net::{Link, Net};
 use crate::scheme::call as of_scheme;
 use cnsim_scheme_api::network::{Lent, NO_TELEMETRY, PointAction, PointState, Purpose, Stream, rewritten};
 use cnsim_scheme_api::{
-    Acks, Bytes, CongestionPoint, FlowId, FrameView, PointControl, PointId, Probe, Queue, QueueSite, RampAt,
-    Rate, Slot, Tag, Time,
+    Acks, Bytes, CongestionPoint, FlowId, FrameView, Hop, PointControl, PointId, Probe, Queue, QueueSite,
+    RampAt, Rate, Slot, Tag, Time,
 };
 
 /// Counts a data frame down: true where a congestion or reaction point may have to look.
@@ -37,6 +37,11 @@ pub(crate) fn view(
     }
 }
 
+/// The telemetry of a frame of this length that begins to leave now: what the point sees then, but for the frame.
+pub(crate) fn hop(&Queue { line_rate: rate, sent, arrived, .. }: &Queue, len: u16, now: u64) -> Hop {
+    Hop { rate, time: Time::from_ps(now), sent, queue: Bytes::new(arrived - sent - u64::from(len)) }
+}
+
 /// What wakes a congestion point.
 #[derive(Debug)]
 pub(crate) enum Verb<'a> {
@@ -63,6 +68,8 @@ pub(crate) struct Point {
     pub(crate) departures: bool,
     /// Its scheme's frames may carry telemetry.
     telemetry: bool,
+    /// It records the departures that begin from then on: the fast way asks as they end.
+    pub(crate) records_from: u64,
     /// Start of a transmission that was marked or not as it began, by a ramp that has changed since: the fast way asks as it ends.
     pub(crate) decided: u64,
     /// Draws of the ramp.
@@ -82,6 +89,7 @@ impl Point {
             object,
             departures: scheme.plan.departures,
             telemetry: scheme.plan.acks == Acks::Telemetry,
+            records_from: NEVER,
             decided: NEVER,
             state,
             draws: Stream::new(net.seed, port | 1 << 33, Purpose::Node),

@@ -326,10 +326,14 @@ impl Sinks {
     }
 }
 
-/// Telemetry on its way, beside the frames and acknowledgements that carry it.
+/// Telemetry on its way, beside the frames and acknowledgements that carry it: flat in memory, and used again.
 #[derive(Debug, Default)]
 pub(crate) struct Records {
-    paths: Vec<Vec<Hop>>,
+    /// Of each record how many hops it has, and what its frame has no room for beside the record's number.
+    heads: Vec<(u32, u32)>,
+    /// Hops, `room` places for each record.
+    hops: Vec<Hop>,
+    room: usize,
     vacant: Vec<u32>,
 }
 
@@ -337,33 +341,56 @@ impl Records {
     /// Writes a hop behind those of a record, or begins one for the number 0: its number.
     pub(crate) fn push(&mut self, record: u32, hop: Hop) -> u32 {
         let record = if record == 0 { self.open() } else { record };
-        self.paths[record as usize - 1].push(hop);
+        let at = record as usize - 1;
+        let count = self.heads[at].0 as usize;
+        if count == self.room {
+            self.widen();
+        }
+        self.hops[at * self.room + count] = hop;
+        self.heads[at].0 += 1;
         record
     }
     fn open(&mut self) -> u32 {
         self.vacant.pop().unwrap_or_else(|| {
-            self.paths.push(Vec::new());
-            self.paths.len() as u32
+            self.heads.push((0, 0));
+            self.hops.resize(self.heads.len() * self.room, Hop::default());
+            self.heads.len() as u32
         })
+    }
+    /// Makes room for longer paths.
+    #[cold]
+    fn widen(&mut self) {
+        let room = (2 * self.room).max(2);
+        let mut hops = Vec::with_capacity(self.heads.len() * room);
+        for at in 0..self.heads.len() {
+            hops.extend_from_slice(&self.hops[at * self.room..(at + 1) * self.room]);
+            hops.resize((at + 1) * room, Hop::default());
+        }
+        (self.hops, self.room) = (hops, room);
     }
     /// What a record holds; none for the number 0.
     pub(crate) fn path(&self, record: u32) -> &[Hop] {
-        (record as usize).checked_sub(1).map_or(&[], |at| &self.paths[at])
+        let Some(at) = (record as usize).checked_sub(1) else { return &[] };
+        &self.hops[at * self.room..][..self.heads[at].0 as usize]
+    }
+    /// What stands beside the hops of a record.
+    pub(crate) fn beside(&mut self, record: u32) -> &mut u32 {
+        &mut self.heads[record as usize - 1].1
     }
     /// A record is no longer needed.
     pub(crate) fn close(&mut self, record: u32) {
-        if let Some(path) = (record as usize).checked_sub(1).and_then(|at| self.paths.get_mut(at)) {
-            path.clear();
+        if let Some(head) = (record as usize).checked_sub(1).and_then(|at| self.heads.get_mut(at)) {
+            head.0 = 0;
             self.vacant.push(record);
         }
     }
+    /// A record that came from elsewhere: its number here; 0 for none.
+    pub(crate) fn enter(&mut self, path: &[Hop]) -> u32 {
+        path.iter().fold(0, |record, hop| self.push(record, *hop))
+    }
     /// A record of another store becomes one of this: its number here.
     pub(crate) fn adopt(&mut self, from: &mut Records, record: u32) -> u32 {
-        if record == 0 {
-            return 0;
-        }
-        let here = self.open();
-        self.paths[here as usize - 1].clone_from(&from.paths[record as usize - 1]);
+        let here = self.enter(from.path(record));
         from.close(record);
         here
     }

@@ -128,6 +128,11 @@ impl Receiver {
         replies
     }
 
+    /// The acknowledgement of the frame that was taken last is to be sent.
+    pub(crate) fn to_reply(&self) -> Option<&Control> {
+        self.sinks.as_ref()?.reply.as_ref()
+    }
+
     /// The acknowledgement of the frame that was taken last, if it is not sent yet.
     pub(super) fn reply(&mut self) -> Option<Control> {
         self.sinks.as_mut()?.reply.take()

@@ -101,14 +101,16 @@ impl<F: Packet> Sender<F> {
     fn acknowledged(&mut self, flow: FlowId, feedback: &Feedback, at: Moment<'_>) {
         let &Feedback::Acknowledgement { acked, sent_at, marked, gap, record } = feedback else { return };
         let Some(pairs) = &mut self.pairs else { return };
-        let mut records = std::mem::take(&mut pairs.records);
+        let mut records = if record == 0 { Records::default() } else { std::mem::take(&mut pairs.records) };
         let progress = pairs.acknowledge(flow, acked, gap, at.now);
         if let Some(progress) = progress {
             let seen = (acked, Time::from_ps(at.now - sent_at), marked, gap, records.path(record));
             self.progress(flow, progress, seen, at);
         }
-        records.close(record);
-        self.pairs.iter_mut().for_each(|pairs| pairs.records = std::mem::take(&mut records));
+        if let Some(pairs) = self.pairs.as_mut().filter(|_| record > 0) {
+            records.close(record);
+            pairs.records = records;
+        }
     }
 
     /// An acknowledgement of a flow under way: of so many bytes, after a round trip, with a mark, as a NACK, with telemetry.

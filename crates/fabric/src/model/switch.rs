@@ -11,14 +11,14 @@ use super::management::Management;
 use super::memory::Memory;
 use super::packet::Packet;
 use super::pause::{Paused, Signal};
-use super::point::{Point, Verb, view};
+use super::point::{Point, Verb, hop, view};
 use super::port::{Lanes, Transmitter, is_stopped};
 use super::storing::{Loss, Place, Storing};
 use crate::check::{Books, Ledger, Stopped};
 use crate::net::Net;
 use crate::outcome::PortOutcome;
 use crate::spec::{RateChange, SwitchSpec};
-use cnsim_scheme_api::{Bytes, Hop, Queue as View, RampAt, Rate, Slot, Time};
+use cnsim_scheme_api::{Queue as View, RampAt, Rate, Slot};
 use std::collections::VecDeque;
 
 /// The queue of a class at an output.
@@ -107,12 +107,6 @@ impl Output {
         let waiting = self.queued() + self.control_queued;
         let bytes = (self.data.first().map_or(0, |q| q.bytes), waiting, self.departed);
         view(bytes, (self.port.link, self.service), &self.port.paused, now)
-    }
-
-    /// The record of a frame of this length whose transmission begins.
-    fn hop(&self, len: u16, now: u64) -> Hop {
-        let View { line_rate: rate, sent, arrived, .. } = self.view(now);
-        Hop { rate, time: Time::from_ps(now), sent, queue: Bytes::new(arrived - sent - u64::from(len)) }
     }
 
     /// The frame that goes next now.
@@ -274,7 +268,8 @@ impl Switch {
             if let Body::Data(data) = &mut frame.body
                 && output.point.as_ref().is_some_and(|p| p.state.records)
             {
-                data.record = turn.records.push(data.record, output.hop(frame.len, turn.now));
+                data.record =
+                    turn.records.push(data.record, hop(&output.view(turn.now), frame.len, turn.now));
             }
             let queued = output.data.first().map_or(0, |q| q.bytes);
             if let (Body::Data(data), Some(point)) = (&mut frame.body, &mut output.point) {

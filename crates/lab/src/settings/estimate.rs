@@ -59,9 +59,9 @@ const WAITING_MESSAGE: f64 = 32.0 * 1.2;
 const UNHEARD: f64 = 10.0 * 150e3 * 8.0;
 /// Bits that a port serves until its marks have slowed its senders.
 const MARKED: f64 = 20.0 * 1500.0 * 8.0;
-/// Seconds of a hop with queue pairs: by the fast engine, and by the model.
+/// Seconds of a hop with queue pairs, without telemetry and with it.
 const WITH_PAIRS: f64 = 1.1e-7;
-const BY_MODEL: f64 = 8e-7;
+const WITH_TELEMETRY: f64 = 1.5e-7;
 /// Bytes of a frame on a link.
 const TRAVELLING: f64 = 45.0;
 
@@ -471,8 +471,8 @@ impl Settings {
         let series = bins * (6 + named) as f64;
         // Nodes that do not fit the cache make a hop dearer.
         let hop = 5e-8 * (1.0 + ((hosts + switches) / 1000.0).min(2.0));
-        let fast = self.telemetry() == Bytes::ZERO;
-        let with_pairs = if fast { WITH_PAIRS } else { BY_MODEL };
+        let plain = self.telemetry() == Bytes::ZERO;
+        let with_pairs = if plain { WITH_PAIRS } else { WITH_TELEMETRY };
         let hop = if self.has_queue_pairs() { with_pairs } else { hop };
         let seconds = 0.01
             + packet_hops * hop

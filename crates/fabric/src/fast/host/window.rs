@@ -53,7 +53,7 @@ impl Host {
             while let Some(e) = inbox.arrived_before(taken, before) {
                 taken += 1;
                 let (at, failure) = (Moment { now: e.ready, net }, &mut self.sides.sender.journal.failure);
-                if !e.frame.is_data() || self.sides.receiver.take(&e.frame, at, failure) {
+                if !e.frame.is_plain_data() || self.sides.receiver.take(&e.frame, at, failure) {
                     due = Some(*e);
                     break;
                 }
@@ -81,7 +81,9 @@ impl Host {
     #[inline(never)]
     fn respond(&mut self, &Entry { ready, frame }: &Entry, net: &Net, wires: &mut Wires) {
         self.catch_up((ready, Kind::of_arrival(frame.kind().lane()), 0), net, wires);
-        if frame.is_data() {
+        if frame.is_data() && frame.record() > 0 {
+            self.take_recorded(&frame, net, wires);
+        } else if frame.is_data() {
             self.sides.answer(&frame.header(), &mut wires.direct, self.moment(net));
         } else {
             self.arrive(&frame, net, wires);

@@ -9,7 +9,7 @@
 use crate::fast::frame::{Entry, Kind, NEVER};
 use crate::fast::switch::{Port, Switch};
 use crate::fast::wires::Wires;
-use crate::model::{Lane, MANAGED, next_start, rate_of, transmission};
+use crate::model::{Lane, MANAGED, Records, next_start, rate_of, transmission};
 
 impl Switch {
     /// Replays a port's transmitter: ends at or before `last`, starts before `before`.
@@ -20,7 +20,7 @@ impl Switch {
             port.drain(p, last + 1, &mut self.mmu, wires);
         }
         loop {
-            self.ports[p].begin(before);
+            self.ports[p].begin(before, &mut wires.records);
             if self.ports[p].end > last {
                 break;
             }
@@ -44,13 +44,13 @@ impl Port {
     }
     /// If the transmitter is idle, starts what could have started first, if that was before `before`.
     #[inline]
-    pub(super) fn begin(&mut self, before: u64) {
+    pub(super) fn begin(&mut self, before: u64, records: &mut Records) {
         if self.end != NEVER {
             return;
         }
         let Some((start, end, kind)) = self.next().filter(|next| next.0 < before) else { return };
-        if let (Kind::Data, Some(first)) = (kind, self.data.entries_mut().first_mut()) {
-            first.frame.stamp(self.stamp);
+        if let (Kind::Data, Some(_), Some(first)) = (kind, self.stamp, self.data.entries_mut().first_mut()) {
+            records.with_plain(&mut first.frame, |frame| frame.stamp(self.stamp));
         }
         (self.began, self.end, self.sending, self.needs_exact) = (start, end, Some(kind), true);
     }

@@ -95,7 +95,7 @@ impl Switch {
         frame.set_marked(frame.is_marked() | marked);
         if port.countdown + to_come.data_to_come as i64 <= 0 {
             let frame = *frame;
-            self.sample(p, frame, false, to_come, net);
+            self.sample(p, frame, false, to_come, (net, &mut wires.records));
         }
     }
 }

@@ -7,12 +7,19 @@ use crate::check::broken;
 use crate::fast::bodies::Bodies;
 use crate::fast::frame::{Entry, Frame, Kind, NEVER};
 use crate::fast::wires::Wires;
-use crate::model::{Lane, Moment, Packet, To, Verb};
+use crate::model::{Lane, Moment, Packet, Records, To, Verb};
 use crate::net::Net;
 
 impl Switch {
     /// The gate of an output queue fired on a frame (or must look at each).
-    pub(crate) fn sample(&mut self, out: usize, mut frame: Frame, dropped: bool, to_come: ToCome, net: &Net) {
+    pub(crate) fn sample(
+        &mut self,
+        out: usize,
+        mut frame: Frame,
+        dropped: bool,
+        to_come: ToCome,
+        (net, records): (&Net, &mut Records),
+    ) {
         let port = &mut self.ports[out];
         let Some(point) = &mut port.point else {
             port.countdown = i64::MAX / 2;
@@ -23,7 +30,9 @@ impl Switch {
         if !wakes {
             return self.look_ahead(out, to_come.frames_after, 0);
         }
-        frame.show(net, dropped, |view| self.wake(out, Verb::Sample(view), to_come, net));
+        records.with_plain(&mut frame, |frame| {
+            frame.show(net, dropped, |view| self.wake(out, Verb::Sample(view), to_come, net));
+        });
         let stored = self.ports[out].data.entries_mut().iter_mut().nth_back(to_come.frames_after);
         stored.filter(|_| !dropped).into_iter().for_each(|stored| stored.frame = frame);
     }
@@ -35,12 +44,16 @@ impl Switch {
         let view = port.view(self.now, to_come);
         let Some(point) = &mut port.point else { return false };
         point.state.countdown = port.countdown + to_come.data_to_come as i64;
-        let ramp = point.state.ramp;
+        let (ramp, records) = (point.state.ramp, point.state.records);
         let (answer, asks) = self.management.wake((p, point), &view, verb, Moment { now: self.now, net });
         port.countdown = point.state.countdown - to_come.data_to_come as i64;
         port.stamp = point.stamp();
         port.needs_exact |= port.stamp.is_some();
-        if ramp != point.state.ramp {
+        if records != point.state.records {
+            point.records_from = self.now;
+            port.note_ramp(net);
+        }
+        if port.point.as_ref().is_some_and(|point| ramp != point.state.ramp) {
             if port.end != NEVER && port.sending == Some(Kind::Data) && port.began < self.now {
                 port.decide_mark(ramp);
             }

@@ -2,7 +2,9 @@
 
 use crate::check::Stopped;
 use crate::fast::frame::{CONTROL, Entry, Frame, Kind, NEVER, Ring};
-use crate::model::{MANAGED, Paused, Point, Waiting, count_down, is_stopped, transmission, view};
+use crate::model::{
+    MANAGED, Paused, Point, Records, Waiting, count_down, hop, is_stopped, transmission, view,
+};
 use crate::net::{Link, Net};
 use crate::outcome::PortOutcome;
 use crate::tx_rate::TxRate;
@@ -100,13 +102,7 @@ impl ToCome {
 
 /// Does the ramp at departure mark a frame of `len` bytes whose transmission began at `began`? What had arrived by then counts, of
 /// the `queued` bytes that are stored, its own among them. The frame itself may stand in the queue or not.
-#[inline(never)]
-pub(crate) fn leaves_marked(
-    point: &mut Option<Box<Point>>,
-    data: &Ring,
-    (queued, len): (u64, u16),
-    began: u64,
-) -> bool {
+fn leaves_marked(point: &mut Option<Box<Point>>, data: &Ring, (queued, len): (u64, u16), began: u64) -> bool {
     let departure = |p: &&mut Box<Point>| p.state.ramp.is_some_and(|r| r.at == RampAt::Departure);
     let Some(point) = point.as_mut().filter(departure).filter(|p| p.decided != began) else { return false };
     let later = data.entries().iter().rev().take_while(|e| e.ready > began);
@@ -144,6 +140,18 @@ impl Port {
         let len = self.queued - to_come.bytes_to_come;
         let bytes = (len, len + control, self.departed);
         view(bytes, (self.link, self.service_rate), from_ref(&self.paused), now)
+    }
+    /// A data frame has left whose transmission began at `began`, and counts as queued still: its ramp marks it or not, and its record
+    /// gets a hop, where the point asked for that by then.
+    #[inline(never)]
+    pub(crate) fn leave(&mut self, frame: &mut Frame, began: u64, records: &mut Records) {
+        if leaves_marked(&mut self.point, &self.data, (self.queued, frame.len), began) {
+            frame.set_marked(true);
+        }
+        if self.point.as_ref().is_some_and(|point| point.records_from <= began) {
+            let view = self.view(began, self.later(began + 1));
+            records.note(frame, hop(&view, frame.len, began));
+        }
     }
     /// Notes the largest length of its queue, which it had just before `now` if never before: it grows until something leaves. What
     /// arrives later may be stored.
@@ -247,10 +255,12 @@ impl Port {
 
     /// The ramp has changed.
     pub(super) fn note_ramp(&mut self, net: &Net) {
-        self.mark_from = self.ramp_low(RampAt::Departure);
+        // One that records departures looks at each.
+        let records = self.point.as_ref().is_some_and(|point| point.state.records);
+        self.mark_from = if records { 0 } else { self.ramp_low(RampAt::Departure) };
         let longest = net.transport.map_or(CONTROL, |transport| transport.ack_length.get() as u16);
         let behind = self.mark_from / u64::from(net.mtu.max(CONTROL).max(longest)) + 1;
-        self.mark_behind = behind.min(u64::from(u16::MAX)) as u16;
+        self.mark_behind = if records { 0 } else { behind.min(u64::from(u16::MAX)) as u16 };
     }
 
     /// Can it be that the ramp at departure marks the first frame or one behind it, the last of which begins to leave at `began`?

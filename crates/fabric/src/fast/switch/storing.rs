@@ -25,12 +25,14 @@ impl<'a> Storing<(&'a Net, &'a mut Wires)> for Switch {
         let data = frame.is_data().then(|| frame.header());
         self.management.refuse(out, data.as_ref(), why, &mut self.ports[out].out, at);
         wires.bodies.release(frame);
+        // The record can still be read until another begins.
+        wires.records.close(frame.record());
     }
 
-    fn look(&mut self, out: usize, frame: &Frame, dropped: bool, (net, _): &mut (&Net, &mut Wires)) {
+    fn look(&mut self, out: usize, frame: &Frame, dropped: bool, (net, wires): &mut (&Net, &mut Wires)) {
         let port = &mut self.ports[out];
         if Point::counts(port.point.as_deref(), dropped) && port.count_down(frame) {
-            self.sample(out, *frame, dropped, ToCome::default(), net);
+            self.sample(out, *frame, dropped, ToCome::default(), (net, &mut wires.records));
         }
     }
 
