@@ -1,9 +1,9 @@
 //! The verb `explain-pause`: the tree from each cause of PAUSE to the transmitters that it stopped.
 
-use crate::{Done, Failure, fit};
+use crate::{Done, Failure, fit, look};
 use clap::Args;
 use cnsim_lab::pause_files::read_pauses;
-use cnsim_lab::pauses::{Forest, Kind, Stops};
+use cnsim_lab::pauses::{Circle, Forest, Kind, Stops};
 use cnsim_units::{Time, UnitError};
 use std::path::PathBuf;
 
@@ -108,6 +108,57 @@ fn put(lines: &mut Vec<String>, (first, rest): (&str, &str), text: &str) {
     }
 }
 
+/// The circles of a run: one that stands to its end, and how many have dissolved.
+fn circles(stops: &Stops, at: Option<Time>) -> Vec<String> {
+    let during = |c: &Circle| {
+        at.is_none_or(|at| (c.from..c.until).contains(&at.as_ps()) || c.to_end && at.as_ps() >= c.from)
+    };
+    let all: Vec<Circle> = stops.circles().into_iter().filter(during).collect();
+    let (stand, passed): (Vec<&Circle>, Vec<&Circle>) = all.iter().partition(|c| c.to_end);
+    let mut lines = Vec::new();
+    if let Some(circle) = stand.first() {
+        let head = format!("DEADLOCK since {}: {}", time(circle.from), told(stops, circle));
+        put(&mut lines, ("", "  "), &head);
+    }
+    if let Some(longest) = passed.iter().max_by_key(|c| c.until - c.from) {
+        let number = look::count(passed.len() as u64, "circle");
+        let lasted = time(longest.until - longest.from);
+        let text = format!(
+            "{number} of XOFF dissolved; the longest stood {lasted} from {} on: {}",
+            time(longest.from),
+            told(stops, longest)
+        );
+        put(&mut lines, ("", "  "), &text);
+    }
+    lines
+}
+
+/// The ports of a circle, and what closed it.
+fn told(stops: &Stops, circle: &Circle) -> String {
+    let stop = |x: &u32| &stops.xoffs[*x as usize];
+    let mut ports: Vec<&str> = circle.xoffs.iter().map(|x| stops.name(stop(x).stopped)).collect();
+    if ports.len() > 2 * MOST {
+        ports.splice(MOST..ports.len() - MOST, ["..."]);
+    }
+    let Some(first) = circle.xoffs.first() else { return String::new() };
+    let closing = stop(first);
+    let causes: Vec<String> = closing
+        .causes
+        .iter()
+        .take(4)
+        .map(|c| format!("{} for {}", bytes(c.bytes), stops.name(c.output)))
+        .collect();
+    format!(
+        "{} waits for {}, in class {}; closed by XOFF {first} of {}, decided at {} with {}",
+        ports.join(" waits for "),
+        ports.first().unwrap_or(&"?"),
+        closing.class,
+        stops.switches.get(closing.by as usize).map_or("?", String::as_str),
+        time(closing.decided),
+        causes.join(", ")
+    )
+}
+
 /// The trees of a run, at most 80 columns wide.
 fn tree(stops: &Stops, at: Option<Time>) -> String {
     let standing = |n: usize| {
@@ -116,7 +167,7 @@ fn tree(stops: &Stops, at: Option<Time>) -> String {
     };
     let forest = Forest::of(stops, standing);
     let roots = forest.by_time();
-    let mut lines = Vec::new();
+    let mut lines = circles(stops, at);
     for (rank, (_, root)) in roots.iter().enumerate().take(MOST) {
         let kind = match root.kind {
             Kind::Slow => "took in less than came",

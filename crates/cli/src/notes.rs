@@ -30,7 +30,7 @@ pub(crate) fn ends(records: &[RunRecord]) -> Done {
         0 => Ok(()),
         n => Err(Failure::Frozen(format!(
             "the network froze in {n} of {}; all results are written\n  help: PAUSE needs paths without a circle: \
-             see topology.routing, or try --pause off",
+             see topology.routing, or try --pause off; with record.pauses = \"on\" `cnsim explain-pause` names what closed a circle",
             look::count(all, "run")
         ))),
     }

@@ -338,9 +338,21 @@ impl Net {
             self.table[to * s + column] = 0;
             let mut group: Vec<u16> = Vec::new();
             for from in (0..s).filter(|&f| f != to && dist[f] != u32::MAX) {
-                let nearer = neighbours[from].iter().filter(|&&(_, n)| dist[n] + 1 == dist[from]);
+                let clockwise = self.routing == Routing::Clockwise;
+                let leads = |n: usize| match clockwise {
+                    true => n == (from + 1) % s,
+                    false => dist[n] + 1 == dist[from],
+                };
                 group.clear();
-                group.extend(nearer.map(|&(p, _)| p));
+                group.extend(neighbours[from].iter().filter(|&&(_, n)| leads(n)).map(|&(p, _)| p));
+                if clockwise {
+                    group.truncate(1);
+                }
+                if group.is_empty() {
+                    let why =
+                        "no link to the switch of the next number; clockwise routes are those of a ring";
+                    return Err(RunError::Spec(format!("switch {from} has {why}")));
+                }
                 // Mostly that of the destination before.
                 if group == self.ports_of(lately[from]) {
                     self.table[from * s + column] = lately[from];

@@ -566,6 +566,8 @@ pub enum Routing {
     RoundRobin,
     /// The path is the destination modulo the number of choices (d-mod-k on a k-ary tree).
     Destination,
+    /// From each switch to the one of the next number, and from the last to the first: around a ring in one sense, the long way, too.
+    Clockwise,
 }
 
 /// Quantities that are recorded over time.

@@ -5,7 +5,7 @@ use crate::kinds::Ideal;
 use crate::owners::Owners;
 use crate::settings::Settings;
 use crate::workload::SourcePlan;
-use cnsim_fabric::{Completion, Incomplete, Outcome};
+use cnsim_fabric::{Completion, Incomplete, Outcome, Routing};
 use cnsim_units::{Bytes, Rate, Time};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -179,10 +179,10 @@ const MOST_NAMED: usize = 16;
 /// A hop between switches: where to, rate, delay.
 type Hop = (usize, Rate, Time);
 
-/// Shortest paths between hosts. Of several the first one stands for all, as they are alike in the networks of the field.
+/// Shortest paths between hosts, or clockwise ones. Of several the first one stands for all, as they are alike in the networks of the field.
 pub(crate) struct Paths<'a> {
     settings: &'a Settings,
-    /// By switch: the switches that it is linked to.
+    /// By switch: the switches that lead to it.
     ways: Vec<Vec<Hop>>,
     /// By destination switch: the next hop of each other one.
     next: HashMap<usize, Vec<Option<Hop>>>,
@@ -194,10 +194,14 @@ impl<'a> Paths<'a> {
     pub(crate) fn new(settings: &'a Settings) -> Self {
         let mut ways = vec![Vec::new(); settings.wiring.switches.len()];
         let (hosts, processing) = (settings.hosts(), settings.processing().1);
+        let clockwise = settings.routing() == Routing::Clockwise;
         for l in &settings.wiring.links {
             for (from, to) in [(l.a, l.b), (l.b, l.a)] {
                 let ends = (from.0.0 as usize).checked_sub(hosts).zip((to.0.0 as usize).checked_sub(hosts));
-                if let Some((a, b)) = ends {
+                // From `b` on to `a`, and clockwise to no other than the next one.
+                let all = ways.len();
+                let leads = |a: usize, b: usize| !clockwise || (b + 1) % all == a;
+                if let Some((a, b)) = ends.filter(|&(a, b)| leads(a, b)) {
                     ways[a].push((b, l.rate, l.delay + processing));
                 }
             }

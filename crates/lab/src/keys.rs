@@ -171,7 +171,7 @@ pub const KEYS: &[Key] = &[
     key("topology.file", FILE, "off",
         "file with the lines of a graph: `switch S1 16`, `link H1 S1 10 Gb/s 0.5 us`").only("topology.kind", &["graph"]),
     key("topology.routing", Kind::Choice(Paths::WORDS), "flow-hash",
-        "choice among equal paths: by a hash of the flow or the frame, in turn per destination, or by the destination's digit (d-mod-k)"),
+        "choice among equal paths: by a hash of the flow or the frame, in turn per destination, or by the destination's digit (d-mod-k); clockwise: around a ring in one sense, the long way, too"),
     key("topology.format", Kind::Choice(FileForm::WORDS), "lines",
         "format of topology.file: lines of a graph, or a file of the HPCC fork of ns-3, SimAI or htsim; its node 7 is named H7 or S7")
         .only("topology.kind", &["graph"]),

@@ -300,7 +300,7 @@ choices! {
     /// `topology.routing`.
     Paths {
         FlowHash = "flow-hash", FrameHash = "frame-hash", RoundRobin = "round-robin",
-        Destination = "destination",
+        Destination = "destination", Clockwise = "clockwise",
     }
     /// `switch.buffer`.
     Buffer { Crosspoint = "XP", Input = "IN", SharedOutput = "SO", SplitInput = "SW", }

@@ -6,7 +6,7 @@ use crate::flows::fct::{self, Ordered, Timed};
 use crate::kinds::PausedOver;
 use crate::settings::Settings;
 use crate::stats::{Summary, percentile};
-use cnsim_fabric::{HostOutcome, Outcome, PortOutcome, SeriesKind, latency_quantile};
+use cnsim_fabric::{HostOutcome, Outcome, PortOutcome, Routing, SeriesKind, latency_quantile};
 use cnsim_scheme_api::{NodeId, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -255,7 +255,9 @@ fn throughput(settings: &Settings, out: &Outcome, all: &mut Measured) {
         all.push(("bottleneck_control", control * 1e3));
     }
     let fixed = settings.fixed_flows();
-    if settings.greedy() && !fixed.is_empty() {
+    // The fair rates are those of shortest paths.
+    let shortest = settings.routing() != Routing::Clockwise;
+    if settings.greedy() && !fixed.is_empty() && shortest {
         let ideal: f64 = max_min(&settings.wiring, &fixed).iter().sum::<f64>() / 1e9;
         all.push(("aggregate_loss", ideal - total));
     }

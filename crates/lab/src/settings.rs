@@ -236,6 +236,15 @@ impl Settings {
                 Paths::FrameHash => Routing::FrameHash,
                 Paths::RoundRobin => Routing::RoundRobin,
                 Paths::Destination => Routing::Destination,
+                Paths::Clockwise => {
+                    let kind = r.word("topology.kind");
+                    if kind != "ring" {
+                        let reason = format!("a network of kind {kind} has no clockwise paths");
+                        let keys = ["topology.routing", "topology.kind"];
+                        r.clash(&keys, reason, "set topology.kind = \"ring\", or another routing");
+                    }
+                    Routing::Clockwise
+                }
             },
             rounding: r.choice("timing.rounding"),
             ties: r.choice("timing.ties"),

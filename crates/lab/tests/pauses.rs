@@ -99,6 +99,67 @@ fn a_nic_that_says_xoff_is_a_root() {
     assert_eq!(forest.places.iter().map(|p| p.time).sum::<u64>(), stops_of.total());
 }
 
+/// A ring of switches with a host at each; each sends to the host before its own, so that clockwise all go nearly round.
+fn ring(switches: usize, routing: &str, by: usize, load: &str) -> RunRecord {
+    let flows: Vec<String> =
+        (0..switches).map(|i| format!("\"0 us, H{i}, H{}, {load}\"", (i + by) % switches)).collect();
+    let text = format!(
+        "name = \"r\"\n[topology]\nkind = \"ring\"\nswitches = {switches}\nper_switch = 1\nrouting = \"{routing}\"\n\
+         [switch]\nbuffer = \"IN\"\nshare = \"60 KB\"\n[pause]\nhigh = \"30 KB\"\nlow = \"20 KB\"\n[workload]\n\
+         kind = \"transfers\"\ntransfers = [{}]\n[record]\npauses = \"on\"\n[run]\nduration = \"5 ms\"\nseeds = 1\n\
+         [matrix]\npause = [\"on\"]\nschemes = [\"none\"]\n",
+        flows.join(", ")
+    );
+    run_text(&text, "", "", &[])
+}
+
+/// Rings of three and four close a circle clockwise, and none by shortest paths; one of five does by shortest paths, too. What has left
+/// before XOFF closes none.
+#[test]
+fn circles_are_found_where_they_close() {
+    for (switches, routing, by, closes) in [
+        (3, "clockwise", 2, true),
+        (4, "clockwise", 3, true),
+        (3, "flow-hash", 1, false),
+        (4, "flow-hash", 1, false),
+        (5, "flow-hash", 2, true),
+    ] {
+        let record = ring(switches, routing, by, "3 MB");
+        let circles = stops(&record).circles();
+        let standing = circles.iter().find(|c| c.to_end);
+        assert_eq!(standing.is_some(), closes, "{switches} {routing}: {circles:?}");
+        assert_eq!(record.frozen.as_ref().is_some_and(|f| f.deadlock), closes);
+        let Some(circle) = standing else { continue };
+        let mut ports: Vec<&str> = circle
+            .xoffs
+            .iter()
+            .map(|x| stops(&record).name(stops(&record).xoffs[*x as usize].stopped))
+            .collect();
+        ports.sort_unstable();
+        let mut frozen = record.frozen.clone().unwrap().ports;
+        frozen.sort_unstable();
+        assert_eq!(ports, frozen, "the ports that stand at the end");
+        assert_eq!(ports.len(), switches);
+        assert!((circle.from as f64) < record.frozen.unwrap().since * 1e9);
+        let few = ring(switches, routing, by, "20 KB");
+        assert!(stops(&few).circles().is_empty() && few.frozen.is_none());
+    }
+    // Up and down paths close none, however full they are.
+    for (buffer, mode) in [("IN", "on"), ("XP", "global"), ("SO", "global")] {
+        assert_eq!(stops(&run(buffer, mode, &[])).circles(), []);
+    }
+    let said = Scenario::parse(
+        "i.toml",
+        &INCAST.replace("kind = \"leaf-spine\"", "routing = \"clockwise\"\nkind = \"leaf-spine\""),
+        &[],
+    );
+    let said = said.unwrap_err().iter().map(ToString::to_string).collect::<String>();
+    assert!(
+        said.contains("`topology.routing`") && said.contains("no clockwise paths") && said.contains("ring"),
+        "{said}"
+    );
+}
+
 #[test]
 fn the_file_reads_back() {
     let record = run("IN", "on", &[]);

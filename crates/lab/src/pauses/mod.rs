@@ -1,7 +1,9 @@
 //! Why transmitters stood: the XOFFs of a run, kept with the run, and the forest from the roots to all that they stopped.
 
+mod circle;
 mod forest;
 
+pub use circle::Circle;
 pub use forest::{Forest, Kind, Part, Place, Root};
 
 use crate::wiring::Wiring;
