@@ -2,8 +2,8 @@
 
 use crate::{Done, Failure, fit, look};
 use clap::Args;
-use cnsim_lab::pause_files::read_pauses;
-use cnsim_lab::pauses::{Circle, Forest, Kind, Stops};
+use cnsim_lab::pause_files::{read_pauses, read_victims};
+use cnsim_lab::pauses::{Circle, Forest, Kind, Stood, Stops};
 use cnsim_units::{Time, UnitError};
 use std::path::PathBuf;
 
@@ -16,6 +16,9 @@ pub(crate) struct ExplainPauseArgs {
     /// Only the XOFFs that stand at this time, such as "2.5 ms".
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
+    /// Only the XOFFs that stopped this finite flow: those on its way, from its start to its end.
+    #[arg(long, value_name = "H1>H5")]
+    flow: Option<String>,
     /// Only runs whose condition contains this text.
     #[arg(long)]
     condition: Option<String>,
@@ -56,7 +59,11 @@ pub(crate) fn explain_pause(args: &ExplainPauseArgs) -> Done {
             && args.scheme.as_ref().is_none_or(|s| s.eq_ignore_ascii_case(scheme))
             && args.seed.is_none_or(|n| *seed == n.to_string())
     };
-    let runs = read_pauses(&file).map_err(Failure::input)?;
+    let mut runs = read_pauses(&file).map_err(Failure::input)?;
+    let victims = file.with_file_name("victims.csv");
+    if victims.exists() {
+        read_victims(&victims, &mut runs).map_err(Failure::input)?;
+    }
     let found: Vec<&([String; 4], Stops)> = runs.iter().filter(|r| chosen(&r.0)).collect();
     if found.is_empty() && !runs.is_empty() {
         return Err(Failure::input("no run is like that\n  help: leave out --condition, --scheme or --seed"));
@@ -69,7 +76,12 @@ pub(crate) fn explain_pause(args: &ExplainPauseArgs) -> Done {
         let words = [condition.clone(), format!("PAUSE {pause}"), scheme.clone(), format!("seed {seed}")];
         let words: Vec<&str> = words.iter().map(String::as_str).filter(|w| !w.is_empty()).collect();
         println!("{}", words.join(", "));
-        println!("{}", tree(stops, at));
+        if let Some(flow) = args.flow.as_deref().filter(|flow| !stops.flows.iter().any(|f| is(f, flow))) {
+            return Err(Failure::input(format!(
+                "--flow {flow}: no such flow stood in this run\n  help: `victims.csv` has the flows that stood"
+            )));
+        }
+        println!("{}", tree(stops, at, args.flow.as_deref()));
     }
     if found.len() > MOST_RUNS {
         println!("{} more runs: choose by --condition, --scheme or --seed", found.len() - MOST_RUNS);
@@ -159,11 +171,46 @@ fn told(stops: &Stops, circle: &Circle) -> String {
     )
 }
 
+/// Is it a flow of this pair of hosts?
+fn is(flow: &Stood, pair: &str) -> bool {
+    flow.flow.eq_ignore_ascii_case(&pair.replace(' ', ""))
+}
+
+/// The flows that stood, and of them those that do not go by their root.
+fn victims(lines: &mut Vec<String>, stops: &Stops, flows: &[&Stood]) {
+    if flows.is_empty() {
+        return;
+    }
+    let hit: Vec<&&Stood> = flows.iter().filter(|f| f.victim).collect();
+    let sum: u64 = hit.iter().map(|f| f.stood).sum();
+    let all = look::count(flows.len() as u64, "flow");
+    let head =
+        format!("{all} stood; victims, which do not go by their root: {}, {} in all", hit.len(), time(sum));
+    put(lines, ("", "  "), &head);
+    // Of all flows where none is a victim: whoever asks for a flow sees it.
+    let shown = if hit.is_empty() { flows.iter().collect() } else { hit };
+    for f in shown.into_iter().take(MOST) {
+        let text = format!(
+            "{}  {}  stood {} of {}, longest at {}, for {}",
+            f.flow,
+            bytes(f.bytes),
+            time(f.stood),
+            time(f.time),
+            stops.name(f.at),
+            stops.name(f.root)
+        );
+        put(lines, ("  ", "    "), &text);
+    }
+}
+
 /// The trees of a run, at most 80 columns wide.
-fn tree(stops: &Stops, at: Option<Time>) -> String {
+fn tree(stops: &Stops, at: Option<Time>, flow: Option<&str>) -> String {
+    let mine: Vec<&Stood> = stops.flows.iter().filter(|f| flow.is_none_or(|flow| is(f, flow))).collect();
     let standing = |n: usize| {
         let x = &stops.xoffs[n];
+        let stops = |f: &&Stood| f.way.contains(&x.stopped) && x.from < f.start + f.time && f.start < x.until;
         at.is_none_or(|at| (x.from..x.until).contains(&at.as_ps()))
+            && (flow.is_none() || mine.iter().any(stops))
     };
     let forest = Forest::of(stops, standing);
     let roots = forest.by_time();
@@ -189,6 +236,7 @@ fn tree(stops: &Stops, at: Option<Time>) -> String {
         let rest: u64 = roots[MOST..].iter().map(|r| r.1.time).sum();
         lines.push(format!("{} more roots: {}", roots.len() - MOST, time(rest)));
     }
+    victims(&mut lines, stops, &mine);
     let sum: u64 = forest.roots.iter().map(|r| r.time).sum();
     let stood: u64 = (0..).zip(&stops.xoffs).filter(|x| standing(x.0)).map(|x| x.1.time()).sum();
     let sign = if sum == stood { "=" } else { "and not" };
@@ -307,10 +355,10 @@ root 2  S9>H9: serves nothing, 2.000 ms to 7.000 ms; stopped 396.2 us in all
 sum over the trees 22 ms = 22 ms, the time that transmitters stood in XOFF
 2 later XOFFs are not kept: the trees are of the first 7
 ";
-        let said = tree(&stops, None);
+        let said = tree(&stops, None, None);
         assert!(said.lines().all(|l| l.chars().count() <= 80), "{said}");
         assert_eq!(said, want);
-        let late = tree(&stops, Some(Time::from_us(2_500)));
+        let late = tree(&stops, Some(Time::from_us(2_500)), None);
         assert!(late.contains("sum over the trees 5 ms = 5 ms") && !late.contains("S360"), "{late}");
     }
 }

@@ -20,6 +20,7 @@ mod scheme;
 mod spec;
 mod timers;
 mod tx_rate;
+mod ways;
 
 pub use engine::run;
 pub use headroom::{Shortage, headroom, shortages};
@@ -33,6 +34,7 @@ pub use spec::{
     LimiterPosition, LinkSpec, Organisation, PauseSpec, PauseTransport, Phase, PortFault, RateChange, Record,
     Reliability, Rounding, Routing, RunSpec, SourceSpec, SwitchSpec, Ties, Transfer, TransportSpec, Window,
 };
+pub use ways::Ways;
 
 /// Which engine runs a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

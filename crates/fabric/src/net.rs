@@ -82,7 +82,7 @@ pub(crate) struct Net {
     way_ports: Vec<u16>,
     /// Levels from the hosts upwards.
     level: Vec<u32>,
-    routing: Routing,
+    pub(crate) routing: Routing,
     /// Whether the routing is [`Routing::FrameHash`]: tested first, as large runs use it most.
     by_frame: bool,
     salts: Salts,

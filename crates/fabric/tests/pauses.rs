@@ -4,7 +4,7 @@
 mod common;
 
 use cnsim_fabric::*;
-use cnsim_scheme_api::{Bytes, NodeId, Time};
+use cnsim_scheme_api::{Bytes, Class, NodeId, Time};
 use common::*;
 
 /// Hosts 0 and 1 at switch 3, host 2 at switch 4; a link joins the switches: port 2 of each. Input partitions, XOFF above 30 KB.
@@ -77,6 +77,45 @@ fn bytes_are_told_by_output() {
         assert!(for_closed.is_sorted() && for_closed[0] < *for_closed.last().unwrap(), "{for_closed:?}");
         assert_eq!(all.xoffs.last().unwrap().until, spec.duration);
     }
+}
+
+/// Where each flow goes by itself: the ports that its frames leave, and no others.
+#[test]
+fn the_way_of_a_flow_is_that_of_its_frames() {
+    let mut spec = tree(2, 0.0, Time::from_us(200), 3);
+    spec.switches.iter_mut().enumerate().for_each(|(i, s)| s.name = format!("S{}", 100 + i));
+    let transport = TransportSpec {
+        reliability: Reliability::None,
+        ack_every: 0,
+        ack_class: Class::Data,
+        ack_length: Bytes::new(64),
+        window: Window::Off,
+    };
+    for (routing, transport) in [
+        (Routing::FlowHash, None),
+        (Routing::FlowHash, Some(transport)),
+        (Routing::PolarisedHash, None),
+        (Routing::ForkHash, Some(transport)),
+        (Routing::Destination, None),
+    ] {
+        spec.routing = routing;
+        spec.transport = transport;
+        // One of several flows of the pair has bytes that count.
+        for nth in 0..6 {
+            let sizes = (0..6).map(|n| flow(n, 5, if n == nth { 30_000 } else { 1_000 }));
+            spec.hosts.iter_mut().for_each(|h| h.sources.clear());
+            spec.hosts[0].sources = vec![flows(sizes.collect())];
+            let ways = Ways::new(&spec).unwrap();
+            let way = ways.of(NodeId(0), NodeId(5), nth as u32).unwrap();
+            let out = by(Engine::Fast, &spec);
+            let bits = |at: &(NodeId, u16)| out.port(8, *at).unwrap().sent_bits;
+            assert_eq!((way[0], way.len()), ((NodeId(0), 0), 4));
+            assert!(way[1..].iter().all(|at| bits(at) >= 240_000), "{routing:?}, flow {nth}: {way:?}");
+        }
+    }
+    spec.routing = Routing::FrameHash;
+    spec.transport = None;
+    assert_eq!(Ways::new(&spec).unwrap().of(NodeId(0), NodeId(5), 0), None);
 }
 
 /// A host that does not heed PAUSE is told and never stopped; an XOFF that is on its way at the end has not arrived.

@@ -104,7 +104,7 @@ impl Flows {
 }
 
 /// The unfinished flows by start, each with the reason why it waits.
-fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Unfinished> {
+pub(crate) fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Unfinished> {
     let discarded = out.hosts.iter().map(|h| h.source_discards).sum::<u64>();
     let lost = out.dropped() + discarded;
     // Frames that were dropped of a pair of hosts, where that is known.

@@ -2,7 +2,7 @@
 
 use crate::files::{read_csv, table};
 use crate::flow_files::{labels, ns, ps};
-use crate::pauses::{Cause, Held, Stop, Stops};
+use crate::pauses::{Cause, Held, Stood, Stop, Stops};
 use crate::record::RunRecord;
 use crate::results::LARGEST;
 use cnsim_problem::read_file;
@@ -45,6 +45,30 @@ pub fn pauses_csv(records: &[RunRecord]) -> Option<String> {
     kept.then(|| table(&header.map(String::from), &lines))
 }
 
+/// One line for each finite flow that stood, the longest first: run, flow, payload, start, time from start to end, how much of that a
+/// transmitter of its way stood, ns; which of these stood longest, the root for which it stood longest, whether it is a victim, which
+/// does not go by that root; and its way. None if no run has such flows.
+pub fn victims_csv(records: &[RunRecord]) -> Option<String> {
+    let header = [
+        "condition", "pause", "scheme", "seed", "flow", "bytes", "start_ns", "time_ns", "stood_ns", "at",
+        "root", "victim", "way",
+    ];
+    let mut lines = Vec::new();
+    for r in records {
+        let Some(stops) = &r.pauses else { continue };
+        for f in &stops.flows {
+            let mut line = labels(r);
+            line.extend([f.flow.clone(), f.bytes.to_string()]);
+            line.extend([f.start, f.time, f.stood].map(ns));
+            line.extend([stops.name(f.at).into(), stops.name(f.root).into()]);
+            line.push(if f.victim { "yes" } else { "" }.into());
+            line.push(f.way.iter().map(|at| stops.name(*at)).collect::<Vec<_>>().join("; "));
+            lines.push(line);
+        }
+    }
+    (!lines.is_empty()).then(|| table(&header.map(String::from), &lines))
+}
+
 /// Numbers of names, as a file has them.
 #[derive(Default)]
 struct Names(BTreeMap<String, u32>, Vec<String>);
@@ -76,6 +100,48 @@ pub fn read_pauses(path: &Path) -> Result<Vec<([String; 4], Stops)>, String> {
         (run, Stops { names: names.1, switches: switches.1, ..stops })
     };
     Ok(all.into_iter().map(whole).collect())
+}
+
+/// Reads a file of [`victims_csv`] into the XOFFs of its runs, where these have different names.
+///
+/// # Errors
+/// The fault in the file, with place and remedy.
+pub fn read_victims(path: &Path, runs: &mut [([String; 4], Stops)]) -> Result<(), String> {
+    let help = "take the file as cnsim wrote it, or leave it away";
+    let text = read_file(path, LARGEST).map_err(|e| format!("{}: {e}\n  help: {help}", path.display()))?;
+    for (n, line) in read_csv(&text).into_iter().enumerate() {
+        let wrong = || format!("{}:{}: no flow that stood\n  help: {help}", path.display(), n + 2);
+        let run: [String; 4] = line.get(..4).and_then(|l| l.to_vec().try_into().ok()).ok_or_else(wrong)?;
+        if runs.iter().filter(|r| r.0 == run).count() != 1 {
+            continue;
+        }
+        let Some((_, stops)) = runs.iter_mut().find(|r| r.0 == run) else { continue };
+        stops.flows.push(read_flow(&line[4..], &mut stops.names).ok_or_else(wrong)?);
+    }
+    Ok(())
+}
+
+/// Reads a flow; none where it is no such flow.
+fn read_flow(line: &[String], names: &mut Vec<String>) -> Option<Stood> {
+    let [flow, bytes, start, time, stood, at, root, victim, way, ..] = line else { return None };
+    let mut number = |name: &str| {
+        let known = names.iter().position(|n| n == name);
+        known.unwrap_or_else(|| {
+            names.push(name.into());
+            names.len() - 1
+        }) as u32
+    };
+    Some(Stood {
+        flow: flow.clone(),
+        bytes: bytes.parse().ok()?,
+        start: ps(start)?,
+        time: ps(time)?,
+        stood: ps(stood)?,
+        way: way.split("; ").filter(|n| !n.is_empty()).map(&mut number).collect(),
+        at: number(at),
+        root: number(root),
+        victim: victim == "yes",
+    })
 }
 
 /// Reads a line; none where it is no XOFF.

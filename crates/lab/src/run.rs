@@ -1,16 +1,16 @@
 //! Runs of cases over seeds: jobs, in parallel, from the store or anew, and the record that each gives.
 
-use crate::flow_times::Flows;
+use crate::flow_times::{Flows, unfinished};
 use crate::frozen::Frozen;
 use crate::measure::{fairness, lower_bounds, measure_with, ports};
 use crate::owners::Owners;
-use crate::pauses::Stops;
+use crate::pauses::{Places, Stops, Travelled};
 use crate::quantity::Quantities;
 use crate::record::{Curve, RunRecord};
 use crate::scenario::{Case, Ready, Scenario};
 use crate::store::{Asked, Store};
 use crate::xoff::spread;
-use cnsim_fabric::{Engine, Options, Outcome, RunError, SeriesKind};
+use cnsim_fabric::{Engine, Options, Outcome, RunError, SeriesKind, Ways};
 use cnsim_scheme_api::NodeId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -347,8 +347,20 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     let (kept, open) = (flows.kept(settings), flows.unfinished(settings, out, &owners));
     let f = out.fingerprint;
     let hex = |(name, v): (&str, u64)| (name.to_string(), format!("{v:016x}"));
-    let pauses = settings.keeps_pauses().then(|| Stops::of(wiring, out));
-    let of_pauses = pauses.iter().flat_map(|stops| stops.measure(out));
+    let (mut of_pauses, mut pauses) = (Vec::new(), None);
+    if settings.keeps_pauses() {
+        let (mut stops, places) = Stops::of(wiring, out);
+        of_pauses.extend(stops.measure(out));
+        if let Some(travelled) = travelled(job, out, (&flows, &owners), &places).filter(|all| !all.is_empty())
+        {
+            let stood = stops.stood(travelled.into_iter());
+            let victims = || stood.iter().filter(|f| f.victim);
+            let time: f64 = victims().map(|f| f.stood as f64).sum();
+            of_pauses.extend([("victims", victims().count() as f64), ("victim_time", time / 1e9)]);
+            stops.keep(stood);
+        }
+        pauses = Some(stops);
+    }
     let metrics = measure_with(settings, out, &flows).into_iter().chain(of_pauses);
     let metrics: Quantities = metrics.collect();
     RunRecord {
@@ -369,6 +381,33 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         traffic: crate::traffic::measure(settings, out, &flows.timed, &owners),
         ..job.record()
     }
+}
+
+/// The finite flows of a run, each with its way. None where frames of a flow have ways of their own.
+fn travelled(
+    job: &Job,
+    out: &Outcome,
+    (flows, owners): (&Flows, &Owners),
+    places: &Places,
+) -> Option<Vec<Travelled>> {
+    let settings = &job.ready.settings;
+    let done = flows.done.iter().map(|f| ((f.src, f.dst, f.start), f.bytes, f.time));
+    let open = unfinished(settings, out, owners).into_iter();
+    let mut all: Vec<_> = done.chain(open.map(|f| ((f.src, f.dst, f.start), f.bytes, f.so_far))).collect();
+    all.sort_unstable();
+    if all.is_empty() || out.pauses.xoffs.is_empty() {
+        return Some(Vec::new());
+    }
+    let ways = Ways::new(&settings.spec(&job.ready.built, job.seed, false)).ok()?;
+    let name = |host: u64| settings.wiring.name(NodeId(host as u32));
+    let (mut pair, mut nth, mut found) = (None, 0, Vec::new());
+    for ((src, dst, start), bytes, time) in all {
+        nth = if pair == Some((src, dst)) { nth + 1 } else { 0 };
+        pair = Some((src, dst));
+        let way = ways.of(NodeId(src as u32), NodeId(dst as u32), nth)?;
+        found.push((format!("{}>{}", name(src), name(dst)), bytes, start, time, places.of(&way)));
+    }
+    Some(found)
 }
 
 /// Sum of series, bin by bin.

@@ -3,7 +3,7 @@
 
 use crate::files::read_start;
 use crate::flow_files::{fct_csv, slowdown_csv, traffic_csv};
-use crate::pause_files::pauses_csv;
+use crate::pause_files::{pauses_csv, victims_csv};
 use crate::place::{Kind, Place, PlaceError, is_file};
 use crate::record::RunRecord;
 use crate::results::{Partial, Results, series_csv, series_file};
@@ -19,7 +19,7 @@ const SEARCH: &str = "assume";
 const PAGE: &str = "<meta name=\"generator\" content=\"cnsim ";
 
 /// Files that cnsim writes, each with words that its beginning has.
-const FILES: [(&str, &str); 15] = [
+const FILES: [(&str, &str); 16] = [
     ("results.json", "{\"schema\":1,\"version\":\""),
     ("numbers.csv", "study,scenario,condition,pause,scheme,metric,unit,published,measured,"),
     ("claims.csv", "study,claim,text,origin,holds,evidence"),
@@ -30,6 +30,7 @@ const FILES: [(&str, &str); 15] = [
     ("slowdown.csv", "condition,pause,scheme,seed,from_bytes,to_bytes,flows,"),
     ("traffic.csv", "condition,pause,scheme,seed,traffic,metric,"),
     ("pauses.csv", "condition,pause,scheme,seed,xoff,"),
+    ("victims.csv", "condition,pause,scheme,seed,flow,"),
     ("fct.txt", ""),
     ("assume.csv", "distance"),
     ("assume-cells.csv", "reading,study,scenario,"),
@@ -131,6 +132,7 @@ impl Saved {
             ("slowdown.csv", slowdown_csv(records)),
             ("traffic.csv", traffic_csv(records)),
             ("pauses.csv", pauses_csv(records)),
+            ("victims.csv", victims_csv(records)),
         ];
         for (name, text) in tables {
             if let Some(text) = text {

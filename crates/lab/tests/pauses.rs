@@ -1,7 +1,7 @@
 //! Who stopped whom: the forest of a run, and its file.
 #![allow(clippy::unwrap_used)]
 
-use cnsim_lab::pause_files::{pauses_csv, read_pauses};
+use cnsim_lab::pause_files::{pauses_csv, read_pauses, read_victims, victims_csv};
 use cnsim_lab::pauses::{Forest, Kind, Stops};
 use cnsim_lab::record::RunRecord;
 use cnsim_lab::run::{Job, Watch, run_job};
@@ -66,6 +66,14 @@ fn the_root_is_the_port_of_the_incast() {
     assert!(root.time * 2 > stops_of.total());
     let innocent = |x: &usize| stops_of.name(stops_of.xoffs[*x].stopped) == "H7";
     assert!((0..stops_of.xoffs.len()).filter(innocent).any(|x| forest.main_root(x) == Some(first)));
+    // H7 sends to H1, past the root for which it stood; who sends to H0 goes by it.
+    let found = |flow: &str| stops_of.flows.iter().find(|f| f.flow == flow).unwrap();
+    assert!(found("H7>H1").victim && found("H7>H1").stood > 0 && !found("H3>H0").victim);
+    assert!(stops_of.flows.iter().all(|f| f.stood <= f.time && f.way.contains(&f.at)));
+    assert!(stops_of.flows.iter().is_sorted_by_key(|f| std::cmp::Reverse(f.stood)));
+    let victims: Vec<u64> = stops_of.flows.iter().filter(|f| f.victim).map(|f| f.stood).collect();
+    assert_eq!(record.metrics["victims"], victims.len() as f64);
+    assert!((record.metrics["victim_time"] - victims.iter().sum::<u64>() as f64 / 1e9).abs() < 1e-9);
     let closed = [
         ("hotspot.host", "H0"),
         ("hotspot.rate", "0 Gb/s"),
@@ -181,6 +189,15 @@ fn the_file_reads_back() {
         stops.xoffs.iter().map(|x| (stops.name(x.stopped).into(), x.decided, x.time(), causes(x))).collect()
     };
     assert_eq!(told(&back[0].1), told(stops(&record)));
+    let victims = dir.join("victims.csv");
+    std::fs::write(&victims, victims_csv(std::slice::from_ref(&record)).unwrap()).unwrap();
+    let mut back = back;
+    read_victims(&victims, &mut back).unwrap();
+    let flows = |stops: &Stops| -> Vec<(String, u64, u64, Vec<String>, bool)> {
+        let way = |f: &cnsim_lab::pauses::Stood| f.way.iter().map(|at| stops.name(*at).to_string()).collect();
+        stops.flows.iter().map(|f| (f.flow.clone(), f.time, f.stood, way(f), f.victim)).collect()
+    };
+    assert_eq!(flows(&back[0].1), flows(stops(&record)));
     let roots = |stops: &Stops| -> Vec<(String, u64)> {
         let forest = Forest::of(stops, |_| true);
         forest.by_time().iter().map(|r| (stops.name(r.1.output).into(), r.1.time)).collect()

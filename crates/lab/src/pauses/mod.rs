@@ -2,9 +2,13 @@
 
 mod circle;
 mod forest;
+mod victims;
 
 pub use circle::Circle;
 pub use forest::{Forest, Kind, Part, Place, Root};
+
+pub use victims::Stood;
+pub(crate) use victims::Travelled;
 
 use crate::wiring::Wiring;
 use cnsim_fabric::Outcome;
@@ -24,6 +28,9 @@ pub struct Stops {
     pub xoffs: Vec<Stop>,
     /// Later ones, which are not kept.
     pub left_out: u64,
+    /// The finite flows that stood, those that did longest first; none where each frame has a way of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<Stood>,
 }
 
 /// An XOFF for one transmitter. Times are in picoseconds.
@@ -82,6 +89,17 @@ impl Stop {
     }
 }
 
+/// The number of each port among the names.
+#[derive(Debug, Default)]
+pub struct Places(BTreeMap<(u32, u16), u32>);
+
+impl Places {
+    /// Those of these ports that have a name: the others never stood.
+    pub(crate) fn of(&self, ports: &[(NodeId, u16)]) -> Vec<u32> {
+        ports.iter().filter_map(|at| self.0.get(&(at.0.0, at.1)).copied()).collect()
+    }
+}
+
 /// Gives numbers to names.
 #[derive(Debug, Default)]
 struct Namer {
@@ -99,8 +117,8 @@ impl Namer {
 }
 
 impl Stops {
-    /// Those of an outcome; none where they were not recorded.
-    pub fn of(wiring: &Wiring, out: &Outcome) -> Self {
+    /// Those of an outcome, without its flows, and the numbers of its names; none where they were not recorded.
+    pub fn of(wiring: &Wiring, out: &Outcome) -> (Self, Places) {
         let (mut ports, mut switches) = (Namer::default(), Namer::default());
         let mut port = |at: (NodeId, u16)| {
             let host = (at.0.0 as usize) < wiring.hosts.len();
@@ -131,10 +149,18 @@ impl Stops {
                 to_end: x.until == out.duration && x.from < x.until,
             });
         }
-        Self { names: ports.names, switches: switches.names, xoffs, left_out: out.pauses.left_out }
+        let known = ports.known;
+        let stops = Self {
+            names: ports.names,
+            switches: switches.names,
+            xoffs,
+            left_out: out.pauses.left_out,
+            flows: Vec::new(),
+        };
+        (stops, Places(known))
     }
 
-    /// The metrics of a run.
+    /// The metrics of a run, but those of its flows.
     pub(crate) fn measure(&self, out: &Outcome) -> [(&'static str, f64); 4] {
         let roots = Forest::of(self, |_| true).by_time().len();
         let ports = out.switches.iter().flat_map(|s| &s.ports).filter(|p| p.paused > Time::ZERO).count();

@@ -1,0 +1,38 @@
+//! The ways of flows through a network, as a run takes them.
+
+use crate::RunError;
+use crate::flows::number;
+use crate::net::Net;
+use crate::spec::{Routing, RunSpec};
+use cnsim_scheme_api::NodeId;
+
+/// Knows the way of each flow of a run.
+#[derive(Debug)]
+pub struct Ways(Net);
+
+impl Ways {
+    /// Those of a run.
+    ///
+    /// # Errors
+    /// A spec that cannot be run.
+    pub fn new(spec: &RunSpec) -> Result<Self, RunError> {
+        Net::build(spec).map(Self)
+    }
+
+    /// The transmitters by which a flow's data goes, each a node and its port: that of its source host first. `nth` is the number of a
+    /// finite flow among those of its pair of hosts, by start, from 0 on. None where each frame has a way of its own.
+    pub fn of(&self, src: NodeId, dst: NodeId, nth: u32) -> Option<Vec<(NodeId, u16)>> {
+        let net = &self.0;
+        if matches!(net.routing, Routing::FrameHash | Routing::RoundRobin) || dst.0 >= net.hosts {
+            return None;
+        }
+        let (flow, seq) = (src.0 * net.hosts + dst.0, number(0, Some(nth as u16)));
+        let mut way = vec![(src, 0)];
+        while let Some(&(node, port)) = way.last() {
+            let link = net.links_of(node.0 as usize).get(usize::from(port)).copied().flatten()?;
+            let Some(s) = link.peer_node.checked_sub(net.hosts) else { break };
+            way.push((NodeId(link.peer_node), net.route(s as usize, dst.0, flow, seq, &mut [])));
+        }
+        Some(way)
+    }
+}
