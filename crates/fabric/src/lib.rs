@@ -27,12 +27,13 @@ pub use headroom::{Shortage, headroom, shortages};
 
 pub use outcome::{
     Cause, Completion, Fingerprint, GaugeSite, Held, HostOutcome, Incomplete, Outcome, Pauses, PortOutcome,
-    Series, SeriesKind, Standstill, SwitchOutcome, TransportOutcome, Xoff, latency_quantile,
+    Series, SeriesKind, SharedUse, Standstill, SwitchOutcome, TransportOutcome, Xoff, latency_quantile,
 };
 pub use spec::{
     Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, FaultKind, Faults, HostQueues, HostSpec,
     LimiterPosition, LinkSpec, Organisation, PauseSpec, PauseTransport, Phase, PortFault, RateChange, Record,
-    Reliability, Rounding, Routing, RunSpec, SourceSpec, SwitchSpec, Ties, Transfer, TransportSpec, Window,
+    Reliability, Rounding, Routing, RunSpec, SharedInput, SharedSpec, SourceSpec, SwitchSpec, Ties, Transfer,
+    TransportSpec, Window,
 };
 pub use ways::Ways;
 

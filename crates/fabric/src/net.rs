@@ -217,6 +217,11 @@ impl Net {
             }
         }
         PortFault::check(spec)?;
+        for switch in &spec.switches {
+            if let Some(why) = switch.shared.as_ref().and_then(|shared| shared.refused(switch)) {
+                return bad(format!("the shared buffer of {}: {why}", switch.name));
+            }
+        }
         if let Some(transport) = &spec.transport {
             transport.check(spec).map_err(RunError::Spec)?;
         }

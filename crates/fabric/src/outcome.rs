@@ -258,6 +258,21 @@ pub struct SwitchOutcome {
     pub ports: Vec<PortOutcome>,
     /// Time that each port was in XOFF in each sixtieth of the run, ps, all classes added; empty where it never was.
     pub paused_by_part: Vec<Vec<u64>>,
+    /// The use of its shared buffer, all zero without one.
+    pub shared: SharedUse,
+}
+
+/// The most bytes that the parts of a shared buffer ever held, of the first class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SharedUse {
+    /// The reserves together.
+    pub reserve: u64,
+    /// The pool.
+    pub pool: u64,
+    /// The headroom of all inputs together.
+    pub headroom: u64,
+    /// Sizes of the three.
+    pub sizes: (u64, u64, u64),
 }
 
 /// Measurements at a switch port.

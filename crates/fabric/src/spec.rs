@@ -3,8 +3,10 @@
 //! Nodes are numbered hosts first, then switches: host `h` is `NodeId(h)`, switch `s` is `NodeId(hosts + s)`.
 
 mod events;
+mod shared;
 
 pub use events::{FaultKind, PortFault, RateChange};
+pub use shared::{SharedInput, SharedSpec};
 
 use crate::RunError;
 use cnsim_scheme_api::{Bytes, Class, NodeId, Rate, Scheme, Time};
@@ -301,6 +303,8 @@ pub struct SwitchSpec {
     pub processing: Time,
     /// How the switch's memory is divided, and its PAUSE.
     pub buffer: BufferSpec,
+    /// A shared buffer, in place of the partitions and watermarks of `buffer`, which is organised by input. Such a run is the model's.
+    pub shared: Option<SharedSpec>,
     /// Index into [`RunSpec::schemes`].
     pub scheme: Option<usize>,
 }

@@ -23,6 +23,8 @@ pub(crate) enum Who {
     Reflector(u32),
     /// The network: a frame of no flow has come.
     Receiver,
+    /// The network: a memory holds other bytes than those that wait.
+    Memory,
 }
 
 /// What stops the run at a node. The earliest counts.
@@ -73,7 +75,11 @@ impl Failure {
             Who::Reaction(None) => format!("reaction point of host {here}"),
             Who::Reflector(src) => format!("reflector of flow {}>{here}", host(src)),
             Who::Receiver => format!("receiver at host {here}"),
+            Who::Memory => format!("memory of switch {here}"),
         };
-        Some((*who != Who::Receiver, format!("{who_text}, at {}: {cause}", Time::from_ps(*at))))
+        Some((
+            !matches!(who, Who::Receiver | Who::Memory),
+            format!("{who_text}, at {}: {cause}", Time::from_ps(*at)),
+        ))
     }
 }

@@ -97,6 +97,8 @@ fn by_model(net: &Net, spec: &RunSpec, engine: Engine) -> Option<String> {
         Some("the model's engine was asked for".into())
     } else if net.direct(0).is_some() && net.schemes.iter().any(|s| s.plan.acks == Acks::Telemetry) {
         Some("the fast way brings no telemetry back without frames".into())
+    } else if spec.switches.iter().any(|s| s.shared.is_some()) {
+        Some("the fast way knows no shared buffers".into())
     } else if !spec.faults.is_empty() {
         Some("the fast way knows no faults of ports".into())
     } else if net.classes.len() > 1 {
@@ -111,7 +113,7 @@ fn by_model(net: &Net, spec: &RunSpec, engine: Engine) -> Option<String> {
 /// A switch's scheme. The fast way knows all other settings of a switch: a new one does not compile here until that is decided. A host's
 /// settings are read by its own file of the fast way, and by the sending side that both share.
 fn scheme_of(switch: &SwitchSpec) -> Option<usize> {
-    let SwitchSpec { name: _, ports: _, processing: _, buffer, scheme } = switch;
+    let SwitchSpec { name: _, ports: _, processing: _, buffer, shared: _, scheme } = switch;
     let BufferSpec { organisation: _, share: _, output_limit: _, pause } = buffer;
     if let Some(PauseSpec { high: _, low: _, global: _, pool: _, transport: _ }) = pause {}
     *scheme

@@ -19,6 +19,7 @@ use crate::fast::mmu::Mmu;
 use crate::fast::wires::Wires;
 use crate::model::{Management, Memory, Moment, Packet, Pause, Point, Storing, Verb};
 use crate::net::Net;
+use crate::outcome::SharedUse;
 use crate::spec::{RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::Slot;
@@ -294,6 +295,6 @@ impl Switch {
         }
         let ports = self.ports.iter().zip(stopped);
         let ports = ports.map(|(p, stopped)| (&p.out, from_ref(&p.paused), p.queued, stopped));
-        self.management.close(ports, inside, net)
+        self.management.close(ports, SharedUse::default(), inside, net)
     }
 }

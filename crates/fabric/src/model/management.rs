@@ -11,7 +11,7 @@ use super::record::QueueSeries;
 use super::storing::Loss;
 use crate::check::{Books, ControlBooks, Decisions, Failure, Hash, Ledger, Own, Stopped, Who};
 use crate::net::{Link, Net};
-use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
+use crate::outcome::{PortOutcome, Series, SeriesKind, SharedUse, SwitchOutcome};
 use crate::spec::{PauseTransport, RateChange, SwitchSpec};
 use crate::timers::Timers;
 use crate::tx_rate::TxRate;
@@ -289,10 +289,12 @@ impl Management {
     pub(crate) fn close<'a>(
         mut self,
         ports: impl Iterator<Item = (&'a PortOutcome, &'a [Paused], u64, Option<Stopped>)>,
+        shared: SharedUse,
         inside: Ledger,
         net: &Net,
     ) -> Books {
-        let (mut outcome, mut queued, mut waits) = (SwitchOutcome::default(), Vec::new(), Vec::new());
+        let (mut queued, mut waits) = (Vec::new(), Vec::new());
+        let mut outcome = SwitchOutcome { shared, ..SwitchOutcome::default() };
         let mut stopped = Vec::new();
         for (result, paused, bytes, for_good) in ports {
             let paused = Paused::close(paused, net);

@@ -4,6 +4,8 @@
 //! are a cell for each input. Shared memory has a cell for each output, or a single one; only the pool's size bounds it.
 
 use super::pause::{Signal, Watermarks};
+use super::shared::Shared;
+use crate::outcome::SharedUse;
 use crate::spec::{ClassSpec, Layout, Limits, SwitchSpec};
 
 /// Why a frame is not admitted.
@@ -25,6 +27,8 @@ pub(crate) struct Memory {
     pub(crate) pool: u64,
     limits: Limits,
     watermarks: Watermarks,
+    /// In place of limits and watermarks, where the inputs share it.
+    shared: Option<Box<Shared>>,
     /// Domains in XOFF.
     off: Vec<bool>,
     pub(crate) off_count: u32,
@@ -41,6 +45,10 @@ impl Memory {
             pool: 0,
             limits: Limits::new(spec),
             watermarks: Watermarks::new(spec.buffer.pause.as_ref().filter(|_| class.pause)),
+            shared: spec
+                .shared
+                .as_ref()
+                .map(|s| Box::new(Shared::new(s, class.pause && spec.buffer.pause.is_some()))),
             off: vec![false; layout.domains],
             off_count: 0,
             holding: vec![0; layout.domains],
@@ -85,6 +93,17 @@ impl Memory {
 
     /// May a frame of `len` bytes be stored, with so many bytes queued for its output?
     pub(crate) fn admits(&self, output: usize, input: usize, len: u16, queued: u64) -> Result<(), Refusal> {
+        if let Some(shared) = &self.shared {
+            let fits = queued + u64::from(len) <= self.limits.output;
+            let admits = shared.admits(output, input, len.into(), queued);
+            return if !fits {
+                Err(Refusal::OutputLimit)
+            } else if admits {
+                Ok(())
+            } else {
+                Err(Refusal::Partition)
+            };
+        }
         let (len, cell) = (u64::from(len), u64::from(self.cells[self.layout.cell(output, input)]));
         if queued + len > self.limits.output {
             return Err(Refusal::OutputLimit);
@@ -103,14 +122,31 @@ impl Memory {
         self.pool = self.pool.wrapping_add_signed(by.into());
         self.holding[domain] += u32::from(self.holds(at));
         let off = self.off[domain];
-        let turns =
-            if off { self.holding[domain] == 0 } else { u64::from(self.cells[at]) > self.watermarks.high };
+        let turns = match &mut self.shared {
+            Some(shared) if by > 0 => {
+                shared.store(input, by.unsigned_abs().into()) && !off && self.is_lossless()
+            }
+            Some(shared) => shared.free(input, by.unsigned_abs().into()) && off,
+            None if off => self.holding[domain] == 0,
+            None => u64::from(self.cells[at]) > self.watermarks.high,
+        };
         if !turns {
             return None;
         }
         self.off[domain] = !off;
         self.off_count = if off { self.off_count - 1 } else { self.off_count + 1 };
         Some(Signal { off: !off, input: (self.layout.domains > 1).then_some(domain as u16) })
+    }
+
+    /// The use of a shared buffer, while so many bytes wait in the switch; none without one. An error if it does not hold these.
+    pub(crate) fn shared_use(&self, waiting: u64) -> Option<Result<SharedUse, String>> {
+        let shared = self.shared.as_ref()?;
+        let held = shared.accounts_for(waiting);
+        Some(if held {
+            Ok(shared.most())
+        } else {
+            Err(format!("{waiting} B wait, and its shared buffer holds others"))
+        })
     }
 
     /// Is the domain of an input in XOFF?

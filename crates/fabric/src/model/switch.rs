@@ -14,9 +14,9 @@ use super::pause::{Paused, Signal};
 use super::point::{Point, Verb, hop, view};
 use super::port::{Lanes, Transmitter, is_stopped};
 use super::storing::{Loss, Place, Storing};
-use crate::check::{Books, Ledger, Stopped};
+use crate::check::{Books, Ledger, Stopped, Who};
 use crate::net::Net;
-use crate::outcome::PortOutcome;
+use crate::outcome::{PortOutcome, SharedUse};
 use crate::spec::{RateChange, SwitchSpec};
 use cnsim_scheme_api::{Queue as View, RampAt, Rate, Slot};
 use std::collections::VecDeque;
@@ -276,6 +276,9 @@ impl Switch {
                 data.marked |= point.marks(RampAt::Departure, queued, frame.len);
             }
         }
+        if self.frees_at_start() {
+            self.free(out, &frame, turn);
+        }
         self.outputs[out].port.start(frame, turn);
     }
 
@@ -299,12 +302,25 @@ impl Switch {
             Lane::Control => output.control_queued -= len,
             Lane::Data(class) => {
                 output.data[usize::from(class)].bytes -= len;
-                let memory = &mut self.memory[usize::from(class)];
-                let signals = memory.change(out, usize::from(frame.input), -i32::from(frame.len));
-                let by = (out, frame.input);
-                signals.into_iter().for_each(|signal| self.signal(signal, class, by, turn));
+                if !self.frees_at_start() {
+                    self.free(out, &frame, turn);
+                }
             }
         }
+    }
+
+    /// Is a frame's memory free as its transmission starts, and not at its end?
+    fn frees_at_start(&self) -> bool {
+        self.spec.shared.as_ref().is_some_and(|shared| shared.at_start)
+    }
+
+    /// The memory of a data frame is free: what follows.
+    fn free(&mut self, out: usize, frame: &Frame, turn: &mut Turn<'_>) {
+        let Lane::Data(class) = frame.lane else { return };
+        let memory = &mut self.memory[usize::from(class)];
+        let signals = memory.change(out, usize::from(frame.input), -i32::from(frame.len));
+        let by = (out, frame.input);
+        signals.into_iter().for_each(|signal| self.signal(signal, class, by, turn));
     }
 
     /// A scheduled change of a port's service rate: it acts on the next frame.
@@ -380,15 +396,29 @@ impl Switch {
     }
 
     /// Ends the run: hands in the books.
-    pub(crate) fn close(self, net: &Net) -> Books {
+    pub(crate) fn close(mut self, net: &Net) -> Books {
         let mut inside = Ledger::default();
         for output in &self.outputs {
             let queued = output.data.iter().flat_map(|q| &q.frames);
             queued.chain(&output.port.sending).for_each(|frame| frame.enter(&mut inside));
         }
+        let mut shared = SharedUse::default();
+        for (class, memory) in self.memory.iter().enumerate() {
+            let bytes = |o: &Output| {
+                let sending = o.port.sending.filter(|f| f.lane == Lane::Data(class as u8));
+                let gone = sending.filter(|_| self.frees_at_start()).map_or(0, |f| f.len.into());
+                o.data.get(class).map_or(0, |q| q.bytes) - gone
+            };
+            let waiting = self.outputs.iter().map(bytes).sum();
+            match memory.shared_use(waiting) {
+                Some(Ok(most)) if class == 0 => shared = most,
+                Some(Err(cause)) => self.management.failure.note(net.duration, Who::Memory, &cause),
+                _ => {}
+            }
+        }
         let ports = self.outputs.iter().enumerate();
         let ports = ports.map(|(i, o)| (&o.result, &o.port.paused[..], o.queued(), o.stopped(i)));
-        self.management.close(ports, inside, net)
+        self.management.close(ports, shared, inside, net)
     }
 }
 

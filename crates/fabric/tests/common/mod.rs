@@ -109,6 +109,7 @@ pub(crate) fn single_switch(n: usize, load: f64, pause: bool, duration: Time, se
             ports: n.max(16) as u16,
             processing: Time::from_us(1),
             buffer: buffer(pause),
+            shared: None,
             scheme: None,
         }],
         links: (0..n).map(|i| link((i, 0), (n, i))).collect(),

@@ -52,7 +52,7 @@ pub(crate) fn pause(high: u64, low: u64) -> PauseSpec {
 
 /// A switch with this buffer.
 pub(crate) fn switch(name: String, ports: u16, buffer: BufferSpec) -> SwitchSpec {
-    SwitchSpec { name, ports, processing: Time::from_us(1), buffer, scheme: Some(0) }
+    SwitchSpec { name, ports, processing: Time::from_us(1), buffer, shared: None, scheme: Some(0) }
 }
 
 /// A run of seed 1 under one scheme, without a change of rates: nodes, links and duration are still to come.

@@ -1,0 +1,200 @@
+//! A shared buffer: each input has a reserve and headroom of its own, and between them a share of a pool.
+//!
+//! A frame goes to the reserve of its input while it fits, then to the pool, and above the input's threshold to its headroom. The
+//! threshold is constant, or `alpha` times what is free of the pool. It decides XOFF as a frame of the input comes, and XON as one
+//! leaves; nothing else changes what an input is told. Bytes leave headroom first, then the pool, then the reserve.
+//! Without PAUSE there is the pool alone, and each output has such a threshold ([`Shared::admits`]).
+
+use crate::outcome::SharedUse;
+use crate::spec::{SharedInput, SharedSpec};
+
+/// An input's part of the buffer, bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Input {
+    alpha: f64,
+    reserve: u64,
+    headroom: u64,
+    /// In its reserve and in the pool.
+    held: u64,
+    /// In its headroom.
+    above: u64,
+}
+
+impl Input {
+    /// Bytes in the pool.
+    fn pooled(&self) -> u64 {
+        self.held.saturating_sub(self.reserve)
+    }
+}
+
+/// A switch's shared buffer for one class.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// By port; the last is that of the switch's own messages, which have neither reserve nor headroom.
+    inputs: Vec<Input>,
+    /// Size of the pool, and what it holds.
+    pool: u64,
+    used: u64,
+    /// Of a constant threshold.
+    threshold: Option<u64>,
+    resume: u64,
+    lossless: bool,
+    /// Bytes in all headrooms, and in all of the buffer.
+    above: u64,
+    held: u64,
+    most: SharedUse,
+}
+
+impl Shared {
+    /// Empty. Of a class with PAUSE, or of one that may lose frames.
+    pub(crate) fn new(spec: &SharedSpec, lossless: bool) -> Self {
+        let own = |i: &SharedInput| {
+            let (reserve, headroom) = if lossless { (i.reserve.get(), i.headroom.get()) } else { (0, 0) };
+            Input { alpha: i.alpha, reserve, headroom, ..Input::default() }
+        };
+        let alpha = spec.inputs.iter().map(|i| i.alpha).fold(0.0, f64::max);
+        let mut inputs: Vec<Input> = spec.inputs.iter().map(own).collect();
+        inputs.push(Input { alpha, ..Input::default() });
+        let kept: u64 = inputs.iter().map(|i| i.reserve + i.headroom).sum();
+        let pool = spec.memory.get().saturating_sub(kept);
+        let (threshold, resume) = (spec.threshold.map(|t| t.get()), spec.resume.get());
+        let most = SharedUse::default();
+        Self { inputs, pool, used: 0, threshold, resume, lossless, above: 0, held: 0, most }
+    }
+
+    /// The most bytes that an input, or an output with its `alpha`, may hold of the pool.
+    fn threshold(&self, input: usize) -> u64 {
+        self.threshold.unwrap_or((self.inputs[input].alpha * (self.pool - self.used) as f64) as u64)
+    }
+
+    /// Does a frame of `len` bytes fit below an input's threshold, and into the pool?
+    fn fits_pool(&self, input: usize, len: u64) -> bool {
+        let own = &self.inputs[input];
+        let pooled = (own.held + len).saturating_sub(own.reserve);
+        let more = pooled - own.pooled();
+        pooled == 0 || pooled <= self.threshold(input) && more <= self.pool - self.used
+    }
+
+    /// Is a frame of `len` bytes from an input admitted for an output, where so many bytes are queued? With PAUSE the input decides.
+    /// Without, the output: it takes a frame while its queue is shorter than its threshold.
+    pub(crate) fn admits(&self, output: usize, input: usize, len: u64, queued: u64) -> bool {
+        if !self.lossless {
+            return queued < self.threshold(output) && len <= self.pool - self.used;
+        }
+        let own = &self.inputs[input];
+        self.fits_pool(input, len) || own.above + len <= own.headroom
+    }
+
+    /// An admitted frame comes: does its input ask for silence?
+    pub(crate) fn store(&mut self, input: usize, len: u64) -> bool {
+        let to_pool = !self.lossless || self.fits_pool(input, len);
+        let Self { inputs, used, above, .. } = self;
+        let own = &mut inputs[input];
+        let before = own.pooled();
+        if to_pool {
+            own.held += len;
+            *used += own.pooled() - before;
+        } else {
+            own.above += len;
+            *above += len;
+        }
+        let own = *own;
+        self.held += len;
+        let most = &mut self.most;
+        most.headroom = most.headroom.max(self.above);
+        most.pool = most.pool.max(self.used);
+        most.reserve = most.reserve.max(self.held - self.used - self.above);
+        own.above > 0 || own.pooled() >= self.threshold(input)
+    }
+
+    /// Bytes of a frame leave: may its input go on?
+    pub(crate) fn free(&mut self, input: usize, len: u64) -> bool {
+        let Self { inputs, used, above, .. } = self;
+        let own = &mut inputs[input];
+        let before = own.pooled();
+        let from_headroom = own.above.min(len);
+        own.above -= from_headroom;
+        own.held -= len - from_headroom;
+        *above -= from_headroom;
+        *used -= before - own.pooled();
+        self.held -= len;
+        let own = self.inputs[input];
+        let pooled = own.pooled();
+        own.above == 0 && (pooled == 0 || pooled + self.resume <= self.threshold(input))
+    }
+
+    /// Is each of so many bytes that wait in the switch in one of its parts?
+    pub(crate) fn accounts_for(&self, waiting: u64) -> bool {
+        let sum = |part: fn(&Input) -> u64| self.inputs.iter().map(part).sum::<u64>();
+        let parts = (sum(|i| i.held), sum(Input::pooled), sum(|i| i.above));
+        (parts.0 + parts.2, parts.1, parts.2) == (self.held, self.used, self.above) && self.held == waiting
+    }
+
+    /// The most that its parts ever held, and their sizes.
+    pub(crate) fn most(&self) -> SharedUse {
+        let sum = |part: fn(&Input) -> u64| self.inputs.iter().map(part).sum();
+        let sizes = (sum(|i| i.reserve), self.pool, sum(|i| i.headroom));
+        SharedUse { sizes, ..self.most }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cnsim_scheme_api::Bytes;
+
+    /// Two inputs with 1000 B of reserve and 2000 B of headroom each, and a pool of 8000 B of which each may have half of what is free.
+    fn two() -> Shared {
+        let input = SharedInput { reserve: Bytes::new(1000), headroom: Bytes::new(2000), alpha: 0.5 };
+        let (memory, resume) = (Bytes::new(14_000), Bytes::new(500));
+        let spec = SharedSpec { memory, inputs: vec![input; 2], threshold: None, resume, at_start: false };
+        Shared::new(&spec, true)
+    }
+
+    /// The first 1000 B go to the reserve. In the pool, 2000 B leave 6000 B free, so the threshold is 3000 B; with 3000 B it is 2500 B,
+    /// which is XOFF. Then frames go to the headroom until that is full.
+    #[test]
+    fn reserve_pool_headroom_by_hand() {
+        let mut shared = two();
+        let asks: Vec<bool> = (0..4).map(|_| shared.store(0, 1000)).collect();
+        assert_eq!((asks, shared.used), (vec![false, false, false, true], 3000));
+        for used in [1000, 2000] {
+            assert!(shared.admits(0, 0, 1000, 0) && shared.store(0, 1000));
+            assert_eq!((shared.used, shared.above), (3000, used));
+        }
+        assert!(!shared.admits(0, 0, 1000, 0), "its headroom is full");
+        assert!(shared.admits(0, 1, 1000, 0), "the other input has its reserve");
+        // Headroom empties first. 3000 B in the pool are above the threshold of 2500 B; 2000 B and 500 B are below that of 3000 B.
+        assert_eq!([0; 3].map(|i| shared.free(i, 1000)), [false, false, true]);
+        assert_eq!((shared.used, shared.above, shared.held), (2000, 0, 3000));
+        let SharedUse { reserve, pool, headroom, sizes } = shared.most();
+        assert_eq!((reserve, pool, headroom, sizes), (1000, 3000, 2000, (2000, 8000, 4000)));
+    }
+
+    /// What others take of the pool lowers a threshold, and tells an input nothing before a frame of its own comes or leaves.
+    #[test]
+    fn others_lower_the_threshold() {
+        let mut shared = two();
+        assert!(!(shared.store(0, 1000) | shared.store(0, 1000)));
+        (0..3).for_each(|_| _ = shared.store(1, 1000));
+        // 1000 and 2000 B are in the pool; with 1000 B more 4000 B are free, 2000 B for each.
+        assert!(shared.store(0, 1000));
+        assert!(!shared.free(0, 200), "1800 and 500 B are more than 2100");
+        assert!(shared.free(0, 300), "1500 and 500 B are less than 2250");
+    }
+
+    /// Without PAUSE a queue takes frames while it is shorter than half of what is free.
+    #[test]
+    fn a_lossy_class_has_limits_at_outputs() {
+        let spec = SharedSpec {
+            memory: Bytes::new(8000),
+            inputs: vec![SharedInput { alpha: 0.5, ..SharedInput::default() }; 2],
+            ..SharedSpec::default()
+        };
+        let mut shared = Shared::new(&spec, false);
+        assert!(shared.admits(0, 1, 1000, 3999) && !shared.admits(0, 1, 1000, 4000));
+        (0..6).for_each(|_| _ = shared.store(1, 1000));
+        assert!(shared.admits(0, 1, 1000, 999) && !shared.admits(0, 1, 1000, 1000));
+        assert!(!shared.admits(0, 1, 2001, 0), "it is full");
+    }
+}

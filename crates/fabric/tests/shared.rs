@@ -1,0 +1,165 @@
+//! Shared buffers: what their parts hold, when XOFF and XON are sent, and how much headroom loses nothing. On this network a frame of
+//! 1500 B takes 1.2 us on each link, and each link with the node behind it takes 1.5 us.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use cnsim_fabric::*;
+use cnsim_scheme_api::{Bytes, Rate, Time};
+use common::*;
+
+const FRAME: u64 = 1500;
+
+/// A shared buffer for the ports of [`to_one`].
+fn shared(memory: u64, headroom: u64, alpha: f64) -> SharedSpec {
+    let input = SharedInput { reserve: Bytes::new(3000), headroom: Bytes::new(headroom), alpha };
+    SharedSpec {
+        memory: Bytes::new(memory),
+        inputs: vec![input; 16],
+        resume: Bytes::new(3000),
+        ..SharedSpec::default()
+    }
+}
+
+/// So many hosts send to one until a time, as fast as they may; then the network empties.
+fn to_one(senders: usize, buffer: SharedSpec, pause: bool) -> RunSpec {
+    let mut spec = single_switch(senders + 1, 0.0, pause, Time::from_ms(4), 1);
+    for h in &mut spec.hosts[..senders] {
+        h.sources = vec![greedy(senders as u32)];
+        h.sources[0].stop = Time::from_ms(1);
+        h.fifo_frames = 2;
+    }
+    spec.switches[0].buffer.organisation = Organisation::Input;
+    spec.switches[0].buffer.share = buffer.memory;
+    spec.switches[0].shared = Some(buffer);
+    spec
+}
+
+fn ran(spec: &RunSpec) -> Outcome {
+    run(spec, &Options::default()).unwrap()
+}
+
+fn dropped(out: &Outcome) -> u64 {
+    out.switches[0].ports.iter().map(|p| p.dropped).sum()
+}
+
+/// A constant threshold of 30 kB for an input: with the reserve of 3 kB it holds 33 kB when XOFF is decided. From then on comes what was
+/// sent before it reached the host, by the formula of headroom at most, and nothing is lost.
+#[test]
+fn a_constant_threshold_by_hand() {
+    let headroom = headroom(
+        Rate::from_gbps(10.0),
+        Rate::from_gbps(10.0),
+        Time::from_ns(500),
+        Time::from_us(1),
+        Bytes::new(FRAME),
+    );
+    let buffer = SharedSpec { threshold: Some(Bytes::new(30_000)), ..shared(1_000_000, headroom.get(), 1.0) };
+    let out = ran(&to_one(2, buffer, true));
+    assert!(out.by_model.as_ref().unwrap().contains("shared buffers"));
+    assert_eq!(dropped(&out), 0);
+    let used = out.switches[0].shared;
+    assert_eq!((used.reserve, used.pool), (6000, 60_000), "both inputs come to the threshold");
+    assert!(used.headroom > 0 && used.headroom <= 2 * headroom.get(), "{used:?}");
+    assert_eq!(used.sizes, (48_000, 1_000_000 - 48_000 - 16 * headroom.get(), 16 * headroom.get()));
+    assert!(out.hosts[0].pauses > 0 && out.hosts[1].pauses > 0);
+    assert_eq!(out.hosts[2].delivered, out.hosts[0].sent + out.hosts[1].sent);
+}
+
+/// With headroom by the formula nothing is lost at any phase of many inputs; with a frame less some run loses one, and the first drop
+/// ends it with the switch and its cause.
+#[test]
+fn headroom_by_the_formula_is_just_enough() {
+    let by_formula = headroom(
+        Rate::from_gbps(10.0),
+        Rate::from_gbps(10.0),
+        Time::from_ns(500),
+        Time::from_us(1),
+        Bytes::new(FRAME),
+    )
+    .get();
+    let tried = |headroom: u64| {
+        let mut failed = Vec::new();
+        for seed in 1..60 {
+            let mut spec = to_one(3, shared(200_000, headroom, 0.125), true);
+            spec.seed = seed;
+            // An XOFF waits for a frame of what the receiver sends.
+            spec.hosts[3].sources = vec![SourceSpec { destinations: Destinations::Uniform, ..greedy(0) }];
+            failed.extend(run(&spec, &Options::default()).map(|out| assert_eq!(dropped(&out), 0)).err());
+        }
+        failed
+    };
+    assert_eq!(tried(by_formula), Vec::new());
+    let failed = tried(by_formula - FRAME);
+    assert!(!failed.is_empty());
+    assert!(failed[0].to_string().contains("were lost at switch S"), "{}", failed[0]);
+}
+
+/// The threshold follows what is free: with n inputs at a threshold of `alpha` times the rest, each holds alpha / (1 + n alpha) of the pool.
+#[test]
+fn a_dynamic_threshold_leaves_some_free() {
+    for (senders, alpha) in [(1, 0.5), (2, 1.0), (4, 0.125), (8, 2.0)] {
+        let buffer = shared(4_000_000, 20_000, alpha);
+        let pool = 4e6 - 16.0 * 23_000.0;
+        let mut spec = to_one(senders, buffer, true);
+        // The port serves nothing until all inputs stand in XOFF.
+        spec.changes = vec![change(0, senders as u32 + 1, senders as u16, 0.0)];
+        spec.hosts.iter_mut().flat_map(|h| &mut h.sources).for_each(|s| s.stop = Time::from_ms(4));
+        let used = ran(&spec).switches[0].shared.pool as f64;
+        let n = senders as f64;
+        let due = pool * n * alpha / (1.0 + n * alpha);
+        assert!((used / due - 1.0).abs() < 0.01, "{senders} x {alpha}: {used} of {due}");
+    }
+}
+
+/// Without PAUSE a queue takes frames while it is shorter than alpha times what is free: alpha / (1 + alpha) of the buffer.
+#[test]
+fn a_lossy_queue_keeps_to_its_threshold() {
+    let out = ran(&to_one(4, shared(300_000, 0, 0.5), false));
+    assert!(dropped(&out) > 0);
+    let most = out.switches[0].ports[4].queue_max as f64;
+    assert!((most - 100_000.0).abs() <= 2.0 * FRAME as f64, "{most}");
+    assert_eq!(out.hosts[4].delivered + dropped(&out), out.hosts[..4].iter().map(|h| h.sent).sum::<u64>());
+}
+
+/// Memory that is free as a transmission starts holds a frame less of the one that is sent.
+#[test]
+fn memory_is_free_at_the_start_or_the_end() {
+    let most = |at_start: bool| {
+        let mut spec = to_one(1, SharedSpec { at_start, ..shared(1_000_000, 20_000, 1.0) }, true);
+        spec.hosts[0].sources = vec![flows(vec![flow(0, 1, 1500)])];
+        let used = ran(&spec).switches[0].shared;
+        used.reserve
+    };
+    assert_eq!((most(false), most(true)), (1500, 1500), "it is stored before it starts");
+    let two = |at_start: bool| {
+        let mut spec = to_one(1, SharedSpec { at_start, ..shared(1_000_000, 20_000, 1.0) }, true);
+        spec.hosts[0].sources = vec![flows(vec![flow(0, 1, 3000)])];
+        spec.links[1].rate = Rate::from_gbps(9.9);
+        ran(&spec).switches[0].shared.reserve
+    };
+    assert_eq!((two(false), two(true)), (3000, 1500), "the first has not left as the second comes");
+}
+
+/// Refused, each with its cause.
+#[test]
+fn what_cannot_be() {
+    let good = shared(200_000, 5000, 1.0);
+    let with = |change: &dyn Fn(&mut SharedSpec)| {
+        let mut buffer = good.clone();
+        change(&mut buffer);
+        run(&to_one(2, buffer, true), &Options::default()).unwrap_err().to_string()
+    };
+    for (why, given) in [
+        ("reserves and headroom are 128 KB", with(&|b| b.memory = Bytes::new(128_000))),
+        ("an alpha of 0", with(&|b| b.inputs[3].alpha = 0.0)),
+        ("3 inputs, and the switch has 16 ports", with(&|b| b.inputs.truncate(3))),
+        ("XON is 3 KB below XOFF at 3 KB", with(&|b| b.threshold = Some(Bytes::new(3000)))),
+    ] {
+        assert!(given.contains(why) && given.contains("shared buffer of S"), "{why}: {given}");
+    }
+    let mut spec = to_one(2, good, true);
+    spec.switches[0].buffer.organisation = Organisation::Crosspoint;
+    let why = run(&spec, &Options::default()).unwrap_err().to_string();
+    assert!(why.contains("by input"), "{why}");
+}
