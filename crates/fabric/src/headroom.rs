@@ -20,7 +20,8 @@ pub fn headroom(rate: Rate, service: Rate, delay: Time, processing: Time, frame:
 pub struct Shortage {
     /// Index of the switch among `RunSpec::switches`.
     pub switch: usize,
-    /// Port at which most can arrive after XOFF, where each input has memory of its own; none where outputs share it.
+    /// Port at which most can arrive after XOFF, where each input has memory of its own; none where outputs share it. Of a shared buffer
+    /// the port that lacks most headroom, which is then `room`.
     pub port: Option<u16>,
     /// Bytes that can be in the memory at worst.
     pub need: Bytes,
@@ -57,6 +58,12 @@ pub fn shortages(spec: &RunSpec) -> Vec<Shortage> {
 fn shortage(spec: &RunSpec, switch: usize, needs: &[(u16, Bytes)]) -> Option<Shortage> {
     let own = &spec.switches[switch];
     let pause = own.buffer.pause?;
+    if let Some(shared) = &own.shared {
+        let room = |port: u16| shared.inputs.get(usize::from(port)).map_or(Bytes::ZERO, |i| i.headroom);
+        let lacks = |n: &&(u16, Bytes)| n.1.saturating_sub(room(n.0));
+        let &(port, need) = needs.iter().filter(|n| lacks(n) > Bytes::ZERO).max_by_key(lacks)?;
+        return Some(Shortage { switch, port: Some(port), need, room: room(port) });
+    }
     let (layout, limits) = (Layout::new(own), Limits::new(own));
     let (port, need) = if layout.step.1 > 0 {
         let (port, most) = needs.iter().max_by_key(|n| n.1)?;

@@ -4,8 +4,9 @@
 use crate::case::Dimension;
 use crate::flows::LoadCounts;
 use crate::kinds::{
-    Backlog, Buffer, Choice as _, Completed, ControlTravels, FaultKind, FileForm, FlowHash, Gaps, Ideal,
-    Kind, Offset, Paths, PauseMode, PausedOver, Queues, SendsAgain, Shape, SizeTable, Switched, Traffic,
+    Backlog, Buffer, Choice as _, Completed, ControlTravels, FaultKind, FileForm, FlowHash, FreedAt, Gaps,
+    Ideal, Kind, Offset, Paths, PauseMode, PausedOver, Queues, SendsAgain, Shape, SharedPreset, SizeTable,
+    Switched, Traffic,
 };
 use cnsim_fabric::{LimiterPosition, PauseTransport, Phase, Rounding, Ties};
 use cnsim_scheme_api::Class;
@@ -187,12 +188,35 @@ pub const KEYS: &[Key] = &[
         "round trip between a sending host and its switch, processing included; sets the delay of the access link; off: topology.link_delay"),
     key("switch.processing", PROCESSING, "1 us", "processing delay of a switch"),
     key("switch.buffer", Kind::Choice(Buffer::WORDS), "XP",
-        "buffer organisation: per crosspoint (XP), per input (IN), one pool whose outputs above XOFF pause all transmitters (SO), or a capacity split over the inputs in use (SW)"),
+        "buffer organisation: per crosspoint (XP), per input (IN), one pool whose outputs above XOFF pause all transmitters (SO), a capacity split over the inputs in use (SW), or a reserve, a share of a pool and headroom for each input (shared)"),
     key("switch.share", Kind::Or("auto", &MEMORY), "auto",
         "size of one partition; auto: 150 KB, or more where PAUSE needs more headroom")
         .only("switch.buffer", &["XP", "IN", "SO"]),
     key("switch.capacity", MEMORY, "1 MB",
         "memory of a switch; the inputs in use share it evenly").only("switch.buffer", &["SW"]),
+    key("switch.preset", Kind::Choice(SharedPreset::WORDS), "none",
+        "values of a shared buffer that are not given: those of the HPCC fork of ns-3 (12 MiB, headroom of 3 rate x delay, alpha by rate, memory free as a transmission starts), or of a Broadcom chip as ns3-rdma models it (9 MB, alpha 1/16, headroom 103 KB)")
+        .only("switch.buffer", &["shared"]),
+    key("switch.memory", Kind::Or("auto", &MEMORY), "auto", "all of a shared buffer; auto: that of the preset, or 12 MiB")
+        .only("switch.buffer", &["shared"]),
+    key("switch.reserve", Kind::Or("auto", &Kind::Bytes(Bytes::ZERO, Bytes::from_mb(4000))), "auto",
+        "bytes of a shared buffer that each input with a link has for itself; auto: 4 KiB").only("switch.buffer", &["shared"]),
+    key("switch.headroom", Kind::Or("auto", &Kind::Bytes(Bytes::ZERO, Bytes::from_mb(4000))), "auto",
+        "bytes of a shared buffer that each input has for what still comes after XOFF; auto: that of the preset, or as much as can come (`cnsim headroom`)")
+        .only("switch.buffer", &["shared"]),
+    key("switch.alpha", Kind::Line, "auto",
+        "an input is in XOFF when it holds this share of what is free of the pool, such as 1/8; without PAUSE the share is an output's; auto: that of the preset, or 1/8")
+        .only("switch.buffer", &["shared"]),
+    key("switch.alpha_by_rate", SWITCHED, "off",
+        "alpha is that of a port as fast as the slowest host; it doubles with each doubling of a port's rate, up to 1; the preset hpcc-fork has it on")
+        .only("switch.buffer", &["shared"]),
+    key("switch.threshold", Kind::Or("dynamic", &MEMORY), "dynamic",
+        "XOFF at so many bytes of an input in the pool, in place of switch.alpha; dynamic: by switch.alpha").only("switch.buffer", &["shared"]),
+    key("switch.resume", Kind::Or("auto", &Kind::Bytes(Bytes::ZERO, Bytes::from_mb(4000))), "auto",
+        "XON when an input of a shared buffer holds so much less of the pool than its threshold; auto: that of the preset, or 3 KiB")
+        .only("switch.buffer", &["shared"]),
+    key("switch.freed", Kind::Choice(FreedAt::WORDS), "end",
+        "a frame's bytes of a shared buffer are free when its transmission ends, or as it starts, as in the preset hpcc-fork").only("switch.buffer", &["shared"]),
     key("switch.output_limit", Kind::Or("off", &MEMORY), "off", "largest queue of one output, off for none"),
     key("pause.mode", Kind::Choice(PauseMode::WORDS), "on", "802.3x PAUSE of the switches"),
     key("pause.high", Kind::Or("auto", &MEMORY), "auto",

@@ -303,7 +303,11 @@ choices! {
         Destination = "destination", Clockwise = "clockwise",
     }
     /// `switch.buffer`.
-    Buffer { Crosspoint = "XP", Input = "IN", SharedOutput = "SO", SplitInput = "SW", }
+    Buffer { Crosspoint = "XP", Input = "IN", SharedOutput = "SO", SplitInput = "SW", Shared = "shared", }
+    /// `switch.preset`.
+    SharedPreset { Nothing = "none", HpccFork = "hpcc-fork", BroadcomLike = "broadcom-like", }
+    /// `switch.freed`.
+    FreedAt { End = "end", Start = "start", }
     /// `pause.mode`.
     PauseMode { On = "on", Off = "off", Global = "global", }
     /// `control.transport`.

@@ -6,7 +6,7 @@ use crate::flows::fct::{self, Ordered, Timed};
 use crate::kinds::PausedOver;
 use crate::settings::Settings;
 use crate::stats::{Summary, percentile};
-use cnsim_fabric::{HostOutcome, Outcome, PortOutcome, Routing, SeriesKind, latency_quantile};
+use cnsim_fabric::{HostOutcome, Outcome, PortOutcome, Routing, SeriesKind, SharedUse, latency_quantile};
 use cnsim_scheme_api::{NodeId, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -134,6 +134,11 @@ pub(crate) fn measure_with(settings: &Settings, out: &Outcome, times: &Flows) ->
     }
     let ports = || out.switches.iter().flat_map(|s| &s.ports);
     all.push(("pauses", ports().map(|p| p.xoffs).sum::<u64>() as f64));
+    let pools = || out.switches.iter().map(|s| s.shared).filter(|shared| shared.sizes.1 > 0);
+    for (name, of) in [("headroom_max", (|s| s.headroom) as fn(SharedUse) -> u64), ("shared_max", |s| s.pool)]
+    {
+        all.extend(pools().map(of).max().map(|most| (name, most as f64 / 1e3)));
+    }
     all.push(("queue_max", ports().map(|p| p.queue_max).max().unwrap_or(0) as f64 / 1e3));
     // No zero has a sign.
     all.iter_mut().for_each(|m| m.1 += 0.0);

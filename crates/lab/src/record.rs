@@ -38,6 +38,20 @@ impl Curve {
     }
 }
 
+/// The most bytes that the parts of a switch's shared buffer ever held, each beside its size.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharedFacts {
+    /// Name of the switch.
+    pub switch: String,
+    /// The reserves of all inputs.
+    pub reserve: (u64, u64),
+    /// The pool.
+    pub pool: (u64, u64),
+    /// The headroom of all inputs.
+    pub headroom: (u64, u64),
+}
+
 /// A finished run: its settings and its results, in the store as in `results.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -63,6 +77,9 @@ pub struct RunRecord {
     /// When each port was in XOFF, of those that ever were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub xoff: Vec<Xoff>,
+    /// What each switch's shared buffer ever held at most, in the order of the switches.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shared: Vec<SharedFacts>,
     /// Results of each name of traffic, in the order of the `[[traffic]]` tables.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traffic: Vec<TrafficFacts>,

@@ -6,7 +6,7 @@ use crate::measure::{fairness, lower_bounds, measure_with, ports};
 use crate::owners::Owners;
 use crate::pauses::{Places, Stops, Travelled};
 use crate::quantity::Quantities;
-use crate::record::{Curve, RunRecord};
+use crate::record::{Curve, RunRecord, SharedFacts};
 use crate::scenario::{Case, Ready, Scenario};
 use crate::store::{Asked, Store};
 use crate::xoff::spread;
@@ -369,6 +369,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         counters: out.counters.iter().cloned().collect(),
         ports: ports(settings, out),
         xoff: spread(settings, out),
+        shared: shared(settings, out),
         series,
         packet_hops: out.packet_hops,
         by_model: out.by_model.clone(),
@@ -408,6 +409,18 @@ fn travelled(
         found.push((format!("{}>{}", name(src), name(dst)), bytes, start, time, places.of(&way)));
     }
     Some(found)
+}
+
+/// The use of shared buffers, by switch.
+fn shared(settings: &crate::settings::Settings, out: &Outcome) -> Vec<SharedFacts> {
+    let switches = settings.wiring.switches.iter().zip(&out.switches).filter(|(_, s)| s.shared.sizes.1 > 0);
+    let facts = switches.map(|((name, _), s)| {
+        let (used, sizes) = (s.shared, s.shared.sizes);
+        let (reserve, pool, headroom) =
+            ((used.reserve, sizes.0), (used.pool, sizes.1), (used.headroom, sizes.2));
+        SharedFacts { switch: name.clone(), reserve, pool, headroom }
+    });
+    facts.collect()
 }
 
 /// Sum of series, bin by bin.

@@ -5,9 +5,11 @@ mod estimate;
 mod faults;
 mod locked;
 mod offered;
+mod shared;
 mod transport;
 
 pub use estimate::Estimate;
+use shared::SharedBuffer;
 pub(crate) use transport::{QueuePairs, Steered};
 
 use crate::flows::fct::Bins;
@@ -76,6 +78,7 @@ pub struct Settings {
     feedback_delay: Time,
     faults: Faults,
     buffer: BufferSpec,
+    shared: Option<SharedBuffer>,
     routing: Routing,
     rounding: Rounding,
     ties: Ties,
@@ -162,7 +165,9 @@ impl Settings {
         let processing = switch_processing.max(host_processing);
         let loops: Vec<Loop> =
             wiring.links.iter().map(|l| Loop { rate: l.rate, delay: l.delay, processing, frame }).collect();
-        let buffer = buffer(&mut r, &loops, &wiring);
+        let shared = (r.choice::<Buffer>("switch.buffer") == Buffer::Shared)
+            .then(|| SharedBuffer::read(&mut r, frame, processing, &wiring));
+        let buffer = buffer(&mut r, &loops, shared.as_ref(), &wiring);
         let hotspots = hotspots(&mut r, &wiring, duration);
         let (receiver, hot) = receiver(&mut r, &wiring, &hotspots, &plans);
         let named = named(&mut r, &wiring, receiver);
@@ -227,6 +232,7 @@ impl Settings {
                 feedback_lost: r.integer("host.feedback_lost") as u32,
             },
             buffer,
+            shared,
             routing: match r.choice("topology.routing") {
                 Paths::FlowHash => match r.choice("topology.hash") {
                     FlowHash::PerSwitch => Routing::FlowHash,
@@ -298,19 +304,23 @@ impl Settings {
         // Elsewhere too small a memory has been refused.
         let slow = !self.events.is_empty() || !self.hotspots.is_empty();
         let shared = self.buffer.organisation == Organisation::SharedOutput;
-        if self.buffer.pause.is_none() || !(slow || shared) {
+        if self.buffer.pause.is_none() || !(slow || shared || self.shared.is_some()) {
             return Vec::new();
         }
         let tell = |s: cnsim_fabric::Shortage| {
             let node = NodeId((self.hosts() + s.switch) as u32);
             let place = s.port.map_or_else(
                 || format!("the shared memory of {}", self.wiring.name(node)),
-                |port| format!("the memory behind {}", self.wiring.port_name((node, port))),
+                |port| {
+                    let of = if self.shared.is_some() { "headroom" } else { "memory" };
+                    format!("the {of} behind {}", self.wiring.port_name((node, port)))
+                },
             );
             let (need, room) = (s.need, s.room);
             let more = need.saturating_sub(room);
             let lower = self.buffer.pause.is_some_and(|p| p.high > more);
             let remedy = match s.port {
+                Some(_) if self.shared.is_some() => format!("raise switch.headroom by {more}"),
                 Some(_) if lower => format!("enlarge switch.share or lower pause.high by {more}"),
                 Some(_) => format!("enlarge switch.share by {more}"),
                 None => "enlarge switch.share, or lower pause.high".into(),
@@ -579,11 +589,13 @@ impl Settings {
                 .wiring
                 .switches
                 .iter()
-                .map(|(name, ports)| SwitchSpec {
+                .zip(self.wiring.hosts.len() as u32..)
+                .map(|((name, ports), node)| SwitchSpec {
                     name: name.clone(),
                     ports: *ports,
                     processing: self.switch_processing,
                     buffer: self.buffer,
+                    shared: self.shared.map(|s| s.of(NodeId(node), *ports, &self.wiring)),
                     scheme: Some(0),
                 })
                 .collect(),
@@ -814,12 +826,12 @@ fn hotspots(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec<Hotspot>
 /// Size of a partition and watermarks where a scenario leaves them out and the headroom needs no others.
 const USUAL: (Bytes, Bytes, Bytes) = (Bytes::from_kb(150), Bytes::from_kb(130), Bytes::from_kb(110));
 
-fn buffer(r: &mut Reader<'_>, loops: &[Loop], wiring: &Wiring) -> BufferSpec {
+fn buffer(r: &mut Reader<'_>, loops: &[Loop], shared: Option<&SharedBuffer>, wiring: &Wiring) -> BufferSpec {
     let kind: Buffer = r.choice("switch.buffer");
     let need = loops.iter().map(Loop::headroom).max().unwrap_or_default();
     let share = match kind {
         Buffer::SplitInput => Bytes::new(r.bytes("switch.capacity").get() / wiring.inputs()),
-        Buffer::Crosspoint | Buffer::Input | Buffer::SharedOutput => {
+        Buffer::Shared | Buffer::Crosspoint | Buffer::Input | Buffer::SharedOutput => {
             // As large with PAUSE as without, so that the two can be compared.
             let high = r.bytes_or("pause.high").unwrap_or(USUAL.1);
             let whole = if kind == Buffer::SharedOutput { USUAL.0 } else { USUAL.0.max(high + need) };
@@ -827,12 +839,18 @@ fn buffer(r: &mut Reader<'_>, loops: &[Loop], wiring: &Wiring) -> BufferSpec {
         }
     };
     let output_limit = r.bytes_or("switch.output_limit");
+    let mode: PauseMode = r.choice("pause.mode");
+    if let Some(shared) = shared {
+        let transport = r.choice("pause.transport");
+        let (high, low, global, pool) = (Bytes::ZERO, Bytes::ZERO, false, false);
+        let pause = PauseSpec { high, low, global, pool, transport };
+        return shared.buffer(output_limit, (mode != PauseMode::Off).then_some(pause));
+    }
     let organisation = match kind {
-        Buffer::Input | Buffer::SplitInput => Organisation::Input,
+        Buffer::Shared | Buffer::Input | Buffer::SplitInput => Organisation::Input,
         Buffer::SharedOutput => Organisation::SharedOutput,
         Buffer::Crosspoint => Organisation::Crosspoint,
     };
-    let mode: PauseMode = r.choice("pause.mode");
     let paused = match mode {
         PauseMode::On | PauseMode::Global => true,
         PauseMode::Off => false,

@@ -1,0 +1,223 @@
+//! A shared buffer: `switch.buffer = "shared"`, with its presets and what each port has of it.
+
+use crate::headroom::Loop;
+use crate::kinds::{FreedAt, PauseMode, SharedPreset};
+use crate::reader::Reader;
+use crate::topology::Wiring;
+use cnsim_fabric::{BufferSpec, Organisation, PauseSpec, SharedInput, SharedSpec};
+use cnsim_scheme_api::NodeId;
+use cnsim_units::{Bytes, Rate, Time};
+
+/// What a preset says where the scenario does not.
+struct Preset {
+    memory: Bytes,
+    reserve: Bytes,
+    alpha: f64,
+    by_rate: bool,
+    resume: Bytes,
+    /// Headroom of this many times the rate times the delay of the link; none: what can still arrive after XOFF.
+    delays: Option<u64>,
+    /// Headroom of so many bytes.
+    headroom: Option<Bytes>,
+}
+
+/// A shared buffer of all switches, before it is known what each port has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SharedBuffer {
+    memory: Bytes,
+    reserve: Bytes,
+    headroom: Option<Bytes>,
+    delays: Option<u64>,
+    alpha: f64,
+    by_rate: bool,
+    threshold: Option<Bytes>,
+    resume: Bytes,
+    at_start: bool,
+    /// Processing and longest frame, by which headroom is computed.
+    processing: Time,
+    frame: Bytes,
+}
+
+/// Reads `1/8` or `0.125`.
+fn fraction(text: &str) -> Option<f64> {
+    let value = match text.split_once('/') {
+        Some((over, under)) => over.trim().parse::<f64>().ok()? / under.trim().parse::<f64>().ok()?,
+        None => text.trim().parse().ok()?,
+    };
+    (value.is_finite() && value > 0.0 && value <= 1024.0).then_some(value)
+}
+
+impl SharedBuffer {
+    /// Reads it, for a longest frame and processing delay.
+    pub(super) fn read(r: &mut Reader<'_>, frame: Bytes, processing: Time, wiring: &Wiring) -> Self {
+        let preset = match r.choice("switch.preset") {
+            SharedPreset::Nothing => Preset { delays: None, by_rate: false, ..FORK },
+            SharedPreset::HpccFork => FORK,
+            SharedPreset::BroadcomLike => BROADCOM,
+        };
+        let alpha = match r.word("switch.alpha") {
+            text if text == "auto" => preset.alpha,
+            text => fraction(&text).unwrap_or_else(|| {
+                r.wrong(
+                    "switch.alpha",
+                    format!("`{text}` is no share of the free pool"),
+                    "write for example \"1/8\", above 0 and at most 1024",
+                );
+                preset.alpha
+            }),
+        };
+        let by_rate = if r.is_set("switch.alpha_by_rate") {
+            r.switched("switch.alpha_by_rate")
+        } else {
+            preset.by_rate
+        };
+        let threshold = r.bytes_or("switch.threshold");
+        if let (Some(threshold), true) = (threshold, r.is_set("switch.alpha")) {
+            r.clash(
+                &["switch.alpha", "switch.threshold"],
+                format!("alpha has no effect on a threshold of {threshold}"),
+                "remove one of them",
+            );
+        }
+        let fork = matches!(r.choice("switch.preset"), SharedPreset::HpccFork);
+        let at_start = if r.is_set("switch.freed") || !fork {
+            r.choice::<FreedAt>("switch.freed") == FreedAt::Start
+        } else {
+            true
+        };
+        let buffer = Self {
+            memory: r.bytes_or("switch.memory").unwrap_or(preset.memory),
+            reserve: r.bytes_or("switch.reserve").unwrap_or(preset.reserve),
+            headroom: r.bytes_or("switch.headroom").or(preset.headroom),
+            delays: preset.delays,
+            alpha,
+            by_rate,
+            threshold,
+            resume: r.bytes_or("switch.resume").unwrap_or(preset.resume),
+            at_start,
+            processing,
+            frame,
+        };
+        for key in ["pause.high", "pause.low"] {
+            if r.is_set(key) {
+                r.wrong(key, "has no effect with switch.buffer = shared", "remove it: switch.alpha or switch.threshold, and switch.resume, say when XOFF and XON are sent");
+            }
+        }
+        let lossless = r.choice::<PauseMode>("pause.mode") != PauseMode::Off;
+        if r.choice::<PauseMode>("pause.mode") == PauseMode::Global {
+            r.wrong("pause.mode", "a shared buffer stops one input at a time", "write pause.mode = \"on\"");
+        }
+        if !lossless && !r.is_set("matrix.pause") {
+            for key in ["switch.headroom", "switch.reserve", "switch.resume"] {
+                if r.is_set(key) {
+                    r.wrong(
+                        key,
+                        "has no effect: without PAUSE the class may lose frames",
+                        "remove it, or set pause.mode = \"on\"",
+                    );
+                }
+            }
+        }
+        if lossless {
+            buffer.check(r, wiring);
+        }
+        buffer
+    }
+
+    /// Is there a pool, and is XON below XOFF?
+    fn check(&self, r: &mut Reader<'_>, wiring: &Wiring) {
+        let hosts = wiring.hosts.len() as u32;
+        for (index, (name, ports)) in (hosts..).zip(&wiring.switches) {
+            let kept = self
+                .of(NodeId(index), *ports, wiring)
+                .inputs
+                .iter()
+                .fold(Bytes::ZERO, |sum, i| sum + i.reserve + i.headroom);
+            if kept >= self.memory {
+                let reason = format!(
+                    "reserve and headroom of the ports of {name} are {kept}, and all of its memory is {}",
+                    self.memory
+                );
+                r.clash(
+                    &["switch.memory", "switch.headroom", "switch.reserve"],
+                    reason,
+                    "enlarge switch.memory, or lower switch.headroom or switch.reserve",
+                );
+                return;
+            }
+        }
+        if let Some(threshold) = self.threshold.filter(|t| *t <= self.resume) {
+            let reason = format!(
+                "XON is {} below XOFF, which is {threshold}: an input would never go on",
+                self.resume
+            );
+            r.clash(&["switch.resume", "switch.threshold"], reason, "lower switch.resume");
+        }
+    }
+
+    /// The whole of a switch.
+    pub(super) fn of(&self, node: NodeId, ports: u16, wiring: &Wiring) -> SharedSpec {
+        let base =
+            (0..wiring.hosts.len()).filter_map(|h| wiring.access(h)).map(|l| l.rate).fold(None, slower);
+        let input = |port| {
+            let Some(link) = wiring.link((node, port)) else {
+                return SharedInput { alpha: self.alpha, ..SharedInput::default() };
+            };
+            let mut alpha = self.alpha;
+            let mut rate = base.unwrap_or(link.rate);
+            while self.by_rate && alpha < 1.0 && link.rate > rate {
+                (alpha, rate) = ((alpha * 2.0).min(1.0), rate * 2.0);
+            }
+            let after =
+                Loop { rate: link.rate, delay: link.delay, processing: self.processing, frame: self.frame };
+            let delays = self
+                .delays
+                .map(|n| Bytes::new((link.rate.bps() * link.delay.as_secs_f64() / 8.0).round() as u64 * n));
+            let headroom = self.headroom.or(delays).unwrap_or_else(|| after.headroom());
+            SharedInput { reserve: self.reserve, headroom, alpha }
+        };
+        SharedSpec {
+            memory: self.memory,
+            inputs: (0..ports).map(input).collect(),
+            threshold: self.threshold,
+            resume: self.resume,
+            at_start: self.at_start,
+        }
+    }
+
+    /// The partition and the watermarks that stand for it: an input comes to no XOFF below these, while the pool is empty.
+    pub(super) fn buffer(&self, output_limit: Option<Bytes>, pause: Option<PauseSpec>) -> BufferSpec {
+        let high = self.threshold.unwrap_or_else(|| Bytes::new((self.alpha * self.memory.as_f64()) as u64))
+            + self.reserve;
+        let low = high.saturating_sub(self.resume);
+        let pause = pause.map(|pause| PauseSpec { high, low, ..pause });
+        BufferSpec { organisation: Organisation::Input, share: self.memory, output_limit, pause }
+    }
+}
+
+/// The slower of two rates, if there is one already.
+fn slower(least: Option<Rate>, rate: Rate) -> Option<Rate> {
+    Some(least.map_or(rate, |least| if rate < least { rate } else { least }))
+}
+
+/// The HPCC fork of ns-3, `switch-mmu`: with `KB` of 1024 B.
+const FORK: Preset = Preset {
+    memory: Bytes::new(12 << 20),
+    reserve: Bytes::new(4 << 10),
+    alpha: 0.125,
+    by_rate: true,
+    resume: Bytes::new(3 << 10),
+    delays: Some(3),
+    headroom: None,
+};
+
+/// As ns3-rdma and ConWeave model a chip: 9 MB, alpha of 1/16 at any rate, headroom of 100 cells of 1030 B, XON two cells lower.
+const BROADCOM: Preset = Preset {
+    memory: Bytes::from_mb(9),
+    reserve: Bytes::new(4 << 10),
+    alpha: 0.0625,
+    by_rate: false,
+    resume: Bytes::new(2060),
+    delays: None,
+    headroom: Some(Bytes::new(103_000)),
+};
