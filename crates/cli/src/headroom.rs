@@ -89,7 +89,7 @@ pub(crate) fn headroom(args: &HeadroomArgs) -> Done {
         return Err(Failure::input("--length must be 0 to 1000000 m, --rate above 0, --mtu 64 B to 9216 B"));
     }
     let delay = Time::from_secs_f64(length * 5e-9);
-    let link = Loop { rate, delay, processing, frame };
+    let link = Loop { rate, delay, processing, frame, response: Time::ZERO };
     let named = annex_o(rate);
     let interface = chosen("interface", args.interface.as_deref(), named.0)?;
     let response = chosen("response", args.response.as_deref(), named.1)?;

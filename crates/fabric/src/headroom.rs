@@ -48,7 +48,9 @@ pub fn shortages(spec: &RunSpec) -> Vec<Shortage> {
         if let Some(own) = index(near.0) {
             let service = slowest.get(&near).map_or(l.rate, |r| l.rate.min(*r));
             let longer = spec.processing(near.0).max(spec.processing(far.0));
-            needs[own].push((near.1, headroom(l.rate, service, l.delay, longer, frame)));
+            let obeys = (l.rate.bps() * spec.pause_frames.response.as_secs_f64() / 8.0).ceil() as u64;
+            let need = headroom(l.rate, service, l.delay, longer, frame) + Bytes::new(obeys);
+            needs[own].push((near.1, need));
         }
     }
     (0..needs.len()).filter_map(|switch| shortage(spec, switch, &needs[switch])).collect()

@@ -31,9 +31,9 @@ pub use outcome::{
 };
 pub use spec::{
     Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, FaultKind, Faults, HostQueues, HostSpec,
-    LimiterPosition, LinkSpec, Organisation, PauseSpec, PauseTransport, Phase, PortFault, RateChange, Record,
-    Reliability, Rounding, Routing, RunSpec, SharedInput, SharedSpec, SourceSpec, SwitchSpec, Ties, Transfer,
-    TransportSpec, Window,
+    LimiterPosition, LinkSpec, Organisation, PauseFrames, PauseSpec, PauseTransport, Phase, PortFault,
+    RateChange, Record, Reliability, Rounding, Routing, RunSpec, SharedInput, SharedSpec, SourceSpec,
+    SwitchSpec, Ties, Transfer, TransportSpec, Window,
 };
 pub use ways::Ways;
 

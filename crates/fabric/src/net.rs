@@ -7,8 +7,8 @@ use crate::hash::Salts;
 use crate::mix::mix;
 use crate::scheme::Managed;
 use crate::spec::{
-    ClassSpec, ControlTransport, HostSpec, PortFault, RateChange, Record, Rounding, Routing, RunSpec,
-    SMALLEST, Ties, TransportSpec,
+    ClassSpec, ControlTransport, HostSpec, PauseFrames, PortFault, RateChange, Record, Rounding, Routing,
+    RunSpec, SMALLEST, Ties, TransportSpec,
 };
 use crate::tx_rate::{Clock, TxRate};
 use cnsim_scheme_api::{Acks, Built, FlowId, NodeId, Probe, ProbeTarget, Rate, ReflectGate, Time};
@@ -97,6 +97,7 @@ pub(crate) struct Net {
     pub(crate) control: ControlTransport,
     /// Faults of ports.
     pub(crate) faults: Vec<PortFault>,
+    pub(crate) pause_frames: PauseFrames,
     pub(crate) record: Record,
     pub(crate) duration: u64,
     pub(crate) seed: u64,
@@ -217,6 +218,9 @@ impl Net {
             }
         }
         PortFault::check(spec)?;
+        if !(1..=1500).contains(&spec.pause_frames.length.get()) {
+            return bad(format!("PAUSE frames of {}; 1 B to 1500 B are possible", spec.pause_frames.length));
+        }
         for switch in &spec.switches {
             if let Some(why) = switch.shared.as_ref().and_then(|shared| shared.refused(switch)) {
                 return bad(format!("the shared buffer of {}: {why}", switch.name));
@@ -242,6 +246,7 @@ impl Net {
             schemes: Managed::all(&spec.schemes)?,
             control: spec.control,
             faults: spec.faults.clone(),
+            pause_frames: spec.pause_frames,
             record: spec.record.clone(),
             duration: spec.duration.as_ps(),
             seed: spec.seed,

@@ -5,7 +5,7 @@
 mod events;
 mod shared;
 
-pub use events::{FaultKind, PortFault, RateChange};
+pub use events::{FaultKind, PauseFrames, PortFault, RateChange};
 pub use shared::{SharedInput, SharedSpec};
 
 use crate::RunError;
@@ -38,6 +38,8 @@ pub struct RunSpec {
     pub rounding: Rounding,
     /// Order of the data frames that reach a switch at the same time.
     pub ties: Ties,
+    /// PAUSE frames, and what obeying them takes. Others than [`PauseFrames::default`] are the model's.
+    pub pause_frames: PauseFrames,
     /// Scheduled changes of service rate.
     pub changes: Vec<RateChange>,
     /// Ports that say XOFF though their nodes have room. Such a run is the model's.

@@ -228,6 +228,11 @@ pub const KEYS: &[Key] = &[
     key("pause.pool", SWITCHED, "off", "watermarks apply to the whole pool (buffer SO)").only("switch.buffer", &["SO"]),
     key("pause.transport", Kind::Choice(PauseTransport::WORDS), "frame",
         "PAUSE travels in frames of 64 B, or takes effect after a fixed delay").only("pause.mode", &["on", "global"]),
+    key("pause.length", ANSWER, "64 B",
+        "length of a PAUSE frame; the HPCC fork of ns-3 has 43 B").only("pause.mode", &["on", "global"]),
+    key("pause.response", PROCESSING, "0 us",
+        "time from the arrival of PAUSE to its effect on the transmitter, which finishes a frame in transmission in any case")
+        .only("pause.mode", &["on", "global"]),
     key("control.transport", Kind::Choice(ControlTravels::WORDS), "priority",
         "feedback travels in frames ahead of data, in frames among data, or without frames after a fixed time (probes then go ahead of data)"),
     key("control.latency", Kind::Time(Time::ZERO, Time::from_s(1)), "20 us",

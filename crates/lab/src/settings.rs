@@ -24,7 +24,8 @@ use crate::topology::{self, Wiring};
 use crate::workload::{self, Permutations, SourcePlan};
 use cnsim_fabric::{
     BufferSpec, Completion, ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition, Organisation,
-    PauseSpec, PortFault, RateChange, Record, Reliability, Rounding, Routing, RunSpec, SwitchSpec, Ties,
+    PauseFrames, PauseSpec, PortFault, RateChange, Record, Reliability, Rounding, Routing, RunSpec,
+    SwitchSpec, Ties,
 };
 use cnsim_problem::Problem;
 use cnsim_scheme_api::network::{Purpose, Stream};
@@ -101,6 +102,7 @@ pub struct Settings {
     events: Vec<RateChange>,
     /// Ports that say XOFF for causes of their own.
     port_faults: Vec<PortFault>,
+    pause_frames: PauseFrames,
     /// Host behind the hot port.
     pub receiver: usize,
     /// There is a hot port: a hotspot, a host named, or only one destination.
@@ -163,8 +165,13 @@ impl Settings {
         }
         let frame = plans.iter().flatten().map(SourcePlan::frame).max().unwrap_or(Bytes::new(1500));
         let processing = switch_processing.max(host_processing);
-        let loops: Vec<Loop> =
-            wiring.links.iter().map(|l| Loop { rate: l.rate, delay: l.delay, processing, frame }).collect();
+        let response = r.time("pause.response");
+        let pause_frames = PauseFrames { length: r.bytes("pause.length"), response };
+        let loops: Vec<Loop> = wiring
+            .links
+            .iter()
+            .map(|l| Loop { rate: l.rate, delay: l.delay, processing, frame, response })
+            .collect();
         let shared = (r.choice::<Buffer>("switch.buffer") == Buffer::Shared)
             .then(|| SharedBuffer::read(&mut r, frame, processing, &wiring));
         let buffer = buffer(&mut r, &loops, shared.as_ref(), &wiring);
@@ -267,6 +274,7 @@ impl Settings {
             hotspots,
             events,
             port_faults,
+            pause_frames,
             receiver,
             hot,
             named,
@@ -607,6 +615,7 @@ impl Settings {
             control: self.control,
             changes,
             faults: self.port_faults.clone(),
+            pause_frames: self.pause_frames,
             duration: self.duration,
             seed,
             record,

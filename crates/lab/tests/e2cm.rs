@@ -78,6 +78,7 @@ fn spec(c: &Case) -> RunSpec {
             .collect(),
         changes: if c.hot { vec![change(10, 1.0)] } else { Vec::new() },
         faults: Vec::new(),
+        pause_frames: Default::default(),
         duration: Time::from_ms(c.ms),
         seed: c.seed,
         record: Record { bin: Time::from_ms(1), queues: vec![(switch, HOT as u16)], ..Record::default() },

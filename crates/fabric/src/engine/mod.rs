@@ -15,7 +15,7 @@ use crate::fast::wires::{FOREIGN, Wires};
 use crate::model::Packet;
 use crate::net::Net;
 use crate::outcome::Outcome;
-use crate::spec::{BufferSpec, PauseSpec, RunSpec, SwitchSpec};
+use crate::spec::{BufferSpec, PauseFrames, PauseSpec, RunSpec, SwitchSpec};
 use crate::{Engine, Options, RunError};
 use cnsim_scheme_api::Acks;
 use cnsim_scheme_api::network::guarded;
@@ -99,6 +99,8 @@ fn by_model(net: &Net, spec: &RunSpec, engine: Engine) -> Option<String> {
         Some("the fast way brings no telemetry back without frames".into())
     } else if spec.switches.iter().any(|s| s.shared.is_some()) {
         Some("the fast way knows no shared buffers".into())
+    } else if spec.pause_frames != PauseFrames::default() {
+        Some("the fast way knows PAUSE frames of 64 B that are obeyed at once".into())
     } else if !spec.faults.is_empty() {
         Some("the fast way knows no faults of ports".into())
     } else if net.classes.len() > 1 {

@@ -179,7 +179,9 @@ impl<'a> Turn<'a> {
     }
     /// Puts a frame on a link: its last bit leaves now, or it is a PAUSE that takes no time on the link.
     pub(crate) fn send(&mut self, link: &Link, frame: Frame) {
-        self.out.sent.push(Sent { port: link.peer, node: link.peer_node, at: self.now + link.delay, frame });
+        let response = if frame.lane == Lane::Pause { self.net.pause_frames.response.as_ps() } else { 0 };
+        let at = self.now + link.delay + response;
+        self.out.sent.push(Sent { port: link.peer, node: link.peer_node, at, frame });
     }
 }
 

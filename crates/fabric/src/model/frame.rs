@@ -196,8 +196,13 @@ impl Frame {
         Self { len: SMALLEST, lane, input: 0, body: Body::Control(control) }
     }
     /// XOFF or XON.
-    pub(crate) fn pause(pause: Pause) -> Self {
-        Self { len: SMALLEST, lane: Lane::Pause, input: 0, body: Body::Pause(pause) }
+    pub(crate) fn pause(pause: Pause, net: &Net) -> Self {
+        Self {
+            len: net.pause_frames.length.get() as u16,
+            lane: Lane::Pause,
+            input: 0,
+            body: Body::Pause(pause),
+        }
     }
     /// The number of the telemetry that it carries or brings; 0 for none.
     pub(crate) fn record(&self) -> u32 {

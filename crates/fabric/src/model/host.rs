@@ -290,7 +290,7 @@ impl Host {
     /// A fault says XOFF or XON.
     fn say(&mut self, said: Said, turn: &mut Turn<'_>) {
         said.note(&mut self.decisions, turn.now);
-        let frame = Frame::pause(Pause { off: said.off, class: 0 });
+        let frame = Frame::pause(Pause { off: said.off, class: 0 }, turn.net);
         let xoffs = &mut self.sides.sender.journal.out.xoffs;
         match leave(said.off, said.transport, self.port.link, xoffs) {
             None => {}

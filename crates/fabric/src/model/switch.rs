@@ -228,7 +228,7 @@ impl Switch {
 
     /// Sends XOFF or XON by a port.
     fn say(&mut self, port: usize, pause: Pause, turn: &mut Turn<'_>) {
-        let (output, frame) = (&mut self.outputs[port], Frame::pause(pause));
+        let (output, frame) = (&mut self.outputs[port], Frame::pause(pause, turn.net));
         match self.management.signal(pause.off, output.port.link, &mut output.result.xoffs) {
             None => {}
             Some(Some(link)) => turn.send(&link, frame),

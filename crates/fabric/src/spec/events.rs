@@ -17,6 +17,21 @@ pub struct RateChange {
     pub rate: Rate,
 }
 
+/// PAUSE frames of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PauseFrames {
+    /// Their length, 1 B to 1500 B.
+    pub length: Bytes,
+    /// Time from the arrival of one to its effect on the transmitter, which finishes a frame in transmission in any case.
+    pub response: Time,
+}
+
+impl Default for PauseFrames {
+    fn default() -> Self {
+        Self { length: Bytes::SMALLEST_FRAME, response: Time::ZERO }
+    }
+}
+
 /// A fault of a port: from one time to another it says XOFF for a cause of its own. Spans of one port do not overlap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PortFault {

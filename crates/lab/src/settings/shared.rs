@@ -36,6 +36,7 @@ pub(crate) struct SharedBuffer {
     /// Processing and longest frame, by which headroom is computed.
     processing: Time,
     frame: Bytes,
+    response: Time,
 }
 
 /// Reads `1/8` or `0.125`.
@@ -97,6 +98,7 @@ impl SharedBuffer {
             at_start,
             processing,
             frame,
+            response: r.time("pause.response"),
         };
         for key in ["pause.high", "pause.low"] {
             if r.is_set(key) {
@@ -168,8 +170,13 @@ impl SharedBuffer {
             while self.by_rate && alpha < 1.0 && link.rate > rate {
                 (alpha, rate) = ((alpha * 2.0).min(1.0), rate * 2.0);
             }
-            let after =
-                Loop { rate: link.rate, delay: link.delay, processing: self.processing, frame: self.frame };
+            let after = Loop {
+                rate: link.rate,
+                delay: link.delay,
+                processing: self.processing,
+                frame: self.frame,
+                response: self.response,
+            };
             let delays = self
                 .delays
                 .map(|n| Bytes::new((link.rate.bps() * link.delay.as_secs_f64() / 8.0).round() as u64 * n));
