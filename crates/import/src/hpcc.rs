@@ -558,7 +558,7 @@ impl Setting {
                 }
             }
             "USE_DYNAMIC_PFC_THRESHOLD" => t.notes.push(format!(
-                "line {}: {}: the fork's PFC is not modelled; PAUSE is off",
+                "line {}: {}: the fork's switches have dynamic thresholds, whatever it says",
                 self.line, self.key
             )),
             key if OF_MODES.contains(&key) => {
@@ -598,7 +598,7 @@ const READINGS: &[(&str, &str)] = &[
 
 /// Keys of a scenario that a line decides beside those that it becomes.
 const ALSO: &[(&str, &str)] = &[
-    ("BUFFER_SIZE", "switch.share"),
+    ("BUFFER_SIZE", "switch.memory"),
     ("SIMULATOR_STOP_TIME", "run.duration"),
     ("TOPOLOGY_FILE", "topology.file"),
     ("FLOW_FILE", "workload.file"),

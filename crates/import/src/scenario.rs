@@ -183,11 +183,20 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
     let buffer = translated.as_ref().and_then(|(_, t)| t.buffer).unwrap_or(Bytes::from_mb(32));
     let ports = |s: &String| fabric.links.iter().flat_map(|l| [&l.a, &l.b]).filter(|e| *e == s).count();
     let most = fabric.switches.iter().map(ports).max().unwrap_or(1).max(2) as u64;
-    let _ = write!(
-        out,
-        "\n# One pool of {buffer} at the largest switch.\n[switch]\nprocessing = \"0 us\"\nbuffer = \"SO\"\nshare = \"{} B\"\n",
-        buffer.get() / most,
-    );
+    let _ = match translated {
+        Some(_) => write!(
+            out,
+            "\n# The fork's switches: PFC by shared memory.\n[switch]\nprocessing = \"0 us\"\nbuffer = \"shared\"\n\
+             preset = \"hpcc-fork\"\nmemory = \"{} B\"\n\n[pause]\nmode = \"on\"\nlength = \"43 B\"\n",
+            buffer.get(),
+        ),
+        None => write!(
+            out,
+            "\n# One pool of {buffer} at the largest switch.\n[switch]\nprocessing = \"0 us\"\nbuffer = \"SO\"\nshare = \"{} B\"\n\n\
+             [pause]\nmode = \"off\"\n",
+            buffer.get() / most,
+        ),
+    };
     let rounding = if form(&topology) == "hpcc" {
         "\n[timing]\nrounding = \"whole-ns\"\nties = \"start\"\n"
     } else {
@@ -195,7 +204,7 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
     };
     let _ = write!(
         out,
-        "\n[pause]\nmode = \"off\"\n\n{}{rounding}",
+        "\n{}{rounding}",
         match translated {
             Some(_) =>
                 "# Each flow has a queue pair.\n[host]\nprocessing = \"0 us\"\nqueues = \"per-flow\"\n",

@@ -449,7 +449,9 @@ fn only(scenario: &Scenario) -> Ready {
 /// The preset `hpcc` is that simulator, setting for setting, as the scenario writes it out that reproduces its runs.
 #[test]
 fn the_preset_is_the_simulator_it_names() {
-    let preset = only(&incast("100 Gb/s", "[scheme.dcqcn]\npreset = \"hpcc\""));
+    let pairs =
+        "[host]\nqueues = \"per-flow\"\n[transport]\nack_every = 1\n[scheme.dcqcn]\npreset = \"hpcc\"";
+    let preset = only(&incast("100 Gb/s", pairs));
     let fork = Scenario::load("modern/fork-incast", &[]).unwrap();
     let case = fork.cases().into_iter().find(|c| c.id.scheme == "dcqcn").unwrap();
     assert_eq!(preset.config.0["scheme"], fork.ready(&case).unwrap().config.0["scheme"]);

@@ -20,6 +20,8 @@ fn suspect(run: &RunRecord, _metric: &str) -> &'static str {
         "the frame, the table of sizes and the number of flows of the dumbbell are not printed; the star's values are a fluid model's"
     } else if run.case.scenario == "schemes-320" {
         "the fork has one draw of flows, and its hash seeds its own paths"
+    } else if run.case.scenario == "fork-incast" {
+        "the fork's numbers are of one run, and each mark is drawn"
     } else {
         "the fork's flows end when their last acknowledgement is back, which waits where its path is congested"
     }

@@ -150,6 +150,11 @@ const LAWS: &[(&str, &str, &[&str])] = &[
         "crates/fabric/src/model/pause.rs",
         &["PauseTransport::Wire", "xoffs += u64"],
     ),
+    (
+        "the threshold of a shared buffer",
+        "crates/fabric/src/model/shared.rs",
+        &["(self.pool - self.used) as f64", "+ self.resume <="],
+    ),
     ("when a slow reader says XOFF", "crates/fabric/src/model/fault.rs", &["> slow.full"]),
     ("where a probe ends", "crates/fabric/src/model/management.rs", &["== ProbeTarget::Point("]),
     ("when feedback takes no link", "crates/fabric/src/model/agenda.rs", &["moment.net.direct("]),

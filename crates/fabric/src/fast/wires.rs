@@ -44,6 +44,7 @@ pub(crate) struct Wires {
     /// Of the frames on the wires and at the nodes.
     pub(crate) records: Records,
     /// Records that have come from other workers, for those that go there.
+    #[expect(clippy::vec_box, reason = "a box goes on as it is, in a frame to another worker")]
     spare: Vec<Box<Passing>>,
 }
 

@@ -1,6 +1,6 @@
 //! A shared buffer of a switch.
 
-use super::{BufferSpec, Organisation, SwitchSpec};
+use super::{BufferSpec, Organisation, PauseSpec, SwitchSpec};
 use cnsim_scheme_api::Bytes;
 
 /// A buffer that the inputs of a switch share. With PAUSE each input has a reserve, a threshold in the pool, and headroom. Without, the
@@ -35,7 +35,7 @@ impl SharedSpec {
     pub(crate) fn refused(&self, switch: &SwitchSpec) -> Option<String> {
         let BufferSpec { organisation, pause, .. } = &switch.buffer;
         let kept = self.inputs.iter().fold(Bytes::ZERO, |sum, i| sum + i.reserve + i.headroom);
-        if *organisation != Organisation::Input || pause.is_some_and(|p| p.global) {
+        if *organisation != Organisation::Input || matches!(pause, Some(PauseSpec { global: true, .. })) {
             Some("it is organised by input, and stops one input at a time".into())
         } else if self.inputs.len() != usize::from(switch.ports) {
             Some(format!("it has {} inputs, and the switch has {} ports", self.inputs.len(), switch.ports))
