@@ -367,11 +367,43 @@ pub(crate) fn without_effect(flat: &Flat, path: &str, key: &str) -> Problem {
 
 /// Does the matrix or a row decide whether this key has an effect? Then each case checks it.
 fn decided(flat: &Flat, key: &str) -> bool {
-    let Some(other) = governor(key) else { return false };
-    flat.leaves
-        .keys()
-        .filter_map(|p| varied(p))
-        .any(|(_, k)| k == other || (other == "pause.mode" && k == "pause"))
+    let admits = |other: &str| find(key).is_none_or(|k| k.only.admits(&value(flat, other)));
+    let Some(other) = governor(key).filter(|other| second(key).is_none() || !admits(other)) else {
+        return second(key).is_some_and(|(other, ..)| is_varied(flat, other));
+    };
+    is_varied(flat, &other)
+}
+
+/// Has the matrix or a row values of this key?
+fn is_varied(flat: &Flat, other: &str) -> bool {
+    let is = |k: &str| k == other || (other == "pause.mode" && k == "pause");
+    flat.leaves.keys().filter_map(|p| varied(p)).any(|(_, k)| is(k))
+}
+
+/// The value of a key, if only its default.
+fn value(flat: &Flat, key: &str) -> String {
+    let now = flat.leaves.get(key).and_then(|l| l.items.first().cloned());
+    now.unwrap_or_else(|| find(key).map_or("", |o| o.default).into())
+}
+
+/// Another key on which a key's effect depends, the values with which it has none, and the remedy.
+fn second(path: &str) -> Option<(&'static str, fn(&str) -> bool, &'static str)> {
+    Some(match path {
+        "pause.high" | "pause.low" => (
+            "switch.buffer",
+            |v| v == "shared",
+            "remove it: switch.alpha or switch.threshold, and switch.resume, say when XOFF and XON are sent",
+        ),
+        "switch.headroom" | "switch.reserve" | "switch.resume" => (
+            "pause.mode",
+            |v| v == "off",
+            "remove it, or set pause.mode = \"on\": without PAUSE frames are lost above an output's threshold",
+        ),
+        "switch.alpha" | "switch.alpha_by_rate" => {
+            ("switch.threshold", |v| v != "dynamic", "remove it, or write switch.threshold = \"dynamic\"")
+        }
+        _ => return None,
+    })
 }
 
 /// The key that decides whether this one has an effect.
@@ -394,10 +426,11 @@ pub(crate) fn idle(flat: &Flat, path: &str) -> Option<(String, String)> {
         return Some((reason.into(), "move it into a [[traffic]] table, or remove it".into()));
     }
     let other = governor(path)?;
-    let now = flat.leaves.get(&other).and_then(|l| l.items.first().cloned());
-    let now = now.unwrap_or_else(|| find(&other).map_or("", |o| o.default).into());
+    let now = value(flat, &other);
     if k.only.admits(&now) {
-        return None;
+        let (other, idle, remedy) = second(path)?;
+        let now = value(flat, other);
+        return idle(&now).then(|| (format!("has no effect with {other} = {now}"), remedy.into()));
     }
     Some(match k.only {
         Only::Unless("hotspot.host", _) => {

@@ -376,3 +376,38 @@ fn faults() {
     let both = BASE.replace("[\"off\"]", "[\"on\", \"off\"]").replace("{}", "[[fault]]\nhost = \"H1\"");
     assert_eq!(said(&both), "no problem");
 }
+
+/// Shared buffers: each key that has no effect, and each value that cannot be.
+#[test]
+fn shared_buffers() {
+    let base = BASE
+        .replace("pause = [\"off\"]", "pause = [\"on\"]")
+        .replace("{}", "[switch]\nbuffer = \"shared\"\n{}");
+    let one = |lines: &str| said(&base.replace("{}", lines));
+    for good in [
+        "", "preset = \"hpcc-fork\"", "preset = \"broadcom-like\"", "threshold = \"30 KB\"", "alpha = 0.5",
+        "alpha = \"1/8\"\nfreed = \"start\"",
+    ] {
+        assert_eq!(one(good), "no problem", "{good}");
+    }
+    for (lines, words) in [
+        ("alpha = \"0\"", &["switch.alpha", "no share of the free pool", "\"1/8\""][..]),
+        ("alpha = \"1/0\"", &["switch.alpha"]),
+        ("memory = \"20 KB\"", &["switch.memory", "all of its memory is 20 KB"]),
+        ("threshold = \"2 KB\"", &["switch.resume", "an input would never go on"]),
+        (
+            "threshold = \"20 KB\"\nalpha = \"1/8\"",
+            &["switch.alpha", "has no effect with switch.threshold = 20 KB"],
+        ),
+        ("[pause]\nhigh = \"20 KB\"", &["pause.high", "has no effect with switch.buffer = shared"]),
+        ("share = \"20 KB\"", &["switch.share", "has no effect"]),
+    ] {
+        let given = one(lines);
+        words.iter().for_each(|word| assert!(given.contains(word), "{lines}: {given}"));
+    }
+    let lossy =
+        base.replace("pause = [\"on\"]\n", "").replace("{}", "headroom = \"9 KB\"\n[pause]\nmode = \"off\"");
+    assert!(said(&lossy).contains("has no effect with pause.mode = off"), "{}", said(&lossy));
+    let global = said(&base.replace("[\"on\"]", "[\"global\"]").replace("{}", ""));
+    assert!(global.contains("stops one input at a time"), "{global}");
+}

@@ -73,13 +73,6 @@ impl SharedBuffer {
             preset.by_rate
         };
         let threshold = r.bytes_or("switch.threshold");
-        if let (Some(threshold), true) = (threshold, r.is_set("switch.alpha")) {
-            r.clash(
-                &["switch.alpha", "switch.threshold"],
-                format!("alpha has no effect on a threshold of {threshold}"),
-                "remove one of them",
-            );
-        }
         let fork = matches!(r.choice("switch.preset"), SharedPreset::HpccFork);
         let at_start = if r.is_set("switch.freed") || !fork {
             r.choice::<FreedAt>("switch.freed") == FreedAt::Start
@@ -100,25 +93,9 @@ impl SharedBuffer {
             frame,
             response: r.time("pause.response"),
         };
-        for key in ["pause.high", "pause.low"] {
-            if r.is_set(key) {
-                r.wrong(key, "has no effect with switch.buffer = shared", "remove it: switch.alpha or switch.threshold, and switch.resume, say when XOFF and XON are sent");
-            }
-        }
         let lossless = r.choice::<PauseMode>("pause.mode") != PauseMode::Off;
         if r.choice::<PauseMode>("pause.mode") == PauseMode::Global {
             r.wrong("pause.mode", "a shared buffer stops one input at a time", "write pause.mode = \"on\"");
-        }
-        if !lossless && !r.is_set("matrix.pause") {
-            for key in ["switch.headroom", "switch.reserve", "switch.resume"] {
-                if r.is_set(key) {
-                    r.wrong(
-                        key,
-                        "has no effect: without PAUSE the class may lose frames",
-                        "remove it, or set pause.mode = \"on\"",
-                    );
-                }
-            }
         }
         if lossless {
             buffer.check(r, wiring);
