@@ -63,7 +63,7 @@ fn shortage(spec: &RunSpec, switch: usize, needs: &[(u16, Bytes)]) -> Option<Sho
     if let Some(shared) = &own.shared {
         let room = |port: u16| shared.inputs.get(usize::from(port)).map_or(Bytes::ZERO, |i| i.headroom);
         let lacks = |n: &&(u16, Bytes)| n.1.saturating_sub(room(n.0));
-        let &(port, need) = needs.iter().filter(|n| lacks(n) > Bytes::ZERO).max_by_key(lacks)?;
+        let &(port, need) = needs.iter().rev().filter(|n| lacks(n) > Bytes::ZERO).max_by_key(lacks)?;
         return Some(Shortage { switch, port: Some(port), need, room: room(port) });
     }
     let (layout, limits) = (Layout::new(own), Limits::new(own));
