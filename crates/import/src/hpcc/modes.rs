@@ -93,37 +93,26 @@ impl Config {
         self.find(key).map_or(Ok(usual), Setting::flag)
     }
 
-    /// The frames of a scheme and its acknowledgements. The fork acknowledges as its count of bytes passes the next multiple of
-    /// L2_ACK_INTERVAL or meets one of L2_CHUNK_SIZE.
+    /// The frames of a scheme and its acknowledgements, one for each frame. With an L2_ACK_INTERVAL above a payload the fork acknowledges
+    /// the frames that pass its multiples alone, and the last frame of a flow only by chance.
     pub(super) fn acknowledgements(&self, payload: u32, t: &mut Translated) -> Result<(), ImportError> {
-        let mut every = 1;
         if let Some(interval) = self.find("L2_ACK_INTERVAL") {
             let bytes = interval.whole()?;
-            if bytes == 0 || bytes > payload && bytes % payload != 0 {
-                let reason =
-                    format!("asks for an acknowledgement every {bytes} bytes, no whole number of frames");
-                let remedy =
-                    format!("write 1 for one a frame, or a multiple of {payload}, the payload of a frame");
+            if bytes == 0 || bytes > payload {
+                let reason = format!(
+                    "{bytes} bytes: the fork then acknowledges no last frame, unless its flow ends at a multiple"
+                );
+                let remedy = format!(
+                    "write at most {payload}, the payload of a frame; set transport.ack_every in a scenario for fewer"
+                );
                 return Err(interval.error(reason, remedy));
             }
-            every = (bytes / payload).max(1);
             t.from.insert("transport.ack_every".into(), (interval.line, interval.key.clone()));
-        }
-        if let Some(chunk) = self.find("L2_CHUNK_SIZE") {
-            let (bytes, interval) = (chunk.whole()?, every * payload);
-            if every > 1 && bytes > 0 && bytes % interval != 0 {
-                let reason = format!(
-                    "{bytes} bytes: the fork acknowledges there, too, and between two of {interval} bytes"
-                );
-                return Err(
-                    chunk.error(reason, format!("write a multiple of {interval}, or L2_ACK_INTERVAL 1"))
-                );
-            }
         }
         // At hosts acknowledgements go first and at switches among the data, with either value.
         self.flag("ACK_HIGH_PRIO", true)?;
         let mut put = |key: &str, value: String| t.keys.push((format!("transport.{key}"), value));
-        put("ack_every", every.to_string());
+        put("ack_every", "1".into());
         put("ack_length", format!("\"{ACK} B\""));
         match t.scheme.as_str() {
             "hpcc" => {
@@ -375,7 +364,7 @@ mod tests {
             !timely.contains_key("transport.telemetry") && !timely.contains_key("scheme.params.base_rtt")
         );
         check(
-            "CC_MODE 8\nHAS_WIN 1\nVAR_WIN 1\nL2_ACK_INTERVAL 4000\n",
+            "CC_MODE 8\nHAS_WIN 1\nVAR_WIN 1\nL2_ACK_INTERVAL 1000\n",
             "dctcp",
             &[
                 ("scheme.params.form", "\"rate\""),
@@ -383,7 +372,7 @@ mod tests {
                 ("scheme.params.k_rate", "\"100 Gb/s\""),
                 ("scheme.params.ai_rate", "\"0.615 Gb/s\""),
                 ("scheme.params.g", "0.0625"),
-                ("transport.ack_every", "4"),
+                ("transport.ack_every", "1"),
             ],
         );
         // A constant window: 4160 ns at 100 Gb/s.
@@ -401,12 +390,9 @@ mod tests {
             ("CC_MODE 7\nHAS_WIN 1\nVAR_WIN 1", "VAR_WIN", "cnsim's timely has not"),
             ("CC_MODE 8\nKMAX_MAP_ 1", "KMAX_MAP_", "not a key"),
             ("CC_MODE 3\nMULTI_RATE 1", "MULTI_RATE", "a variant of HPCC"),
-            ("CC_MODE 3\nL2_ACK_INTERVAL 1500", "L2_ACK_INTERVAL", "no whole number of frames"),
-            (
-                "CC_MODE 3\nL2_ACK_INTERVAL 3000\nL2_CHUNK_SIZE 4000",
-                "L2_CHUNK_SIZE",
-                "acknowledges there, too",
-            ),
+            ("CC_MODE 3\nL2_ACK_INTERVAL 1001", "L2_ACK_INTERVAL", "acknowledges no last frame"),
+            ("CC_MODE 3\nL2_ACK_INTERVAL 4000", "L2_ACK_INTERVAL", "4000 bytes"),
+            ("CC_MODE 3\nL2_ACK_INTERVAL 0", "L2_ACK_INTERVAL", "0 bytes"),
             ("CC_MODE 3\nGLOBAL_T 2", "GLOBAL_T", "neither 0 nor 1"),
             ("CC_MODE 3\nRATE_BOUND 0", "RATE_BOUND", "without pacing"),
             ("CC_MODE 7\nRATE_AI 5Mb/s\nRATE_HAI 1Mb/s", "RATE_HAI", "less than RATE_AI"),
