@@ -265,14 +265,19 @@ pub struct SwitchOutcome {
 /// The most bytes that the parts of a shared buffer ever held, of the first class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SharedUse {
-    /// The reserves together.
+    /// The reserves together, as the pool came to its most; 0 if that was no more than one step.
     pub reserve: u64,
-    /// The pool.
+    /// The pool: rounded up to the next of [`SharedUse::STEPS`] steps of its size, one at least.
     pub pool: u64,
     /// The headroom of all inputs together.
     pub headroom: u64,
     /// Sizes of the three.
     pub sizes: (u64, u64, u64),
+}
+
+impl SharedUse {
+    /// In how many steps the use of a pool is told. With steps, the order of a window's frames matters only as one is passed.
+    pub const STEPS: u64 = 64;
 }
 
 /// Measurements at a switch port.

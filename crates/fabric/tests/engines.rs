@@ -588,3 +588,68 @@ fn flows_with_queue_pairs() {
     sum.one_in(3, |out| out.hosts.iter().flat_map(|h| &h.completions).any(|c| c.acknowledged.is_some()));
     sum.one_in(6, |out| out.counters.iter().any(|c| c.0 == "second" && c.1 > 20));
 }
+
+/// Gives all switches a shared buffer, of a class with PAUSE or one that loses frames.
+fn share(spec: &mut RunSpec, seed: u64) {
+    let d = &mut Draws::new(seed, 24);
+    let kb = Bytes::from_kb;
+    let input = SharedInput {
+        reserve: d.one(&[Bytes::ZERO, Bytes::new(1500), kb(4)]),
+        headroom: kb(d.one(&[2, 20, 90])),
+        alpha: d.one(&[0.05, 0.125, 0.5, 2.0]),
+    };
+    let pool = kb(d.one(&[30, 100, 400, 4000]));
+    let ports = u64::from(spec.switches[0].ports);
+    for s in &mut spec.switches {
+        s.buffer.organisation = Organisation::Input;
+        s.buffer.pause.iter_mut().for_each(|p| p.global = false);
+        s.shared = Some(SharedSpec {
+            memory: pool + (input.reserve + input.headroom) * ports,
+            inputs: (0..ports)
+                .map(|p| SharedInput { alpha: input.alpha * (1 + p % 2) as f64, ..input })
+                .collect(),
+            threshold: d.once_in(3).then(|| kb(6)),
+            resume: d.one(&[Bytes::ZERO, kb(3)]),
+            at_start: false,
+        });
+    }
+    spec.pause_frames.length = Bytes::new(d.one(&[64, 64, 43]));
+    spec.control = ControlTransport::Priority;
+}
+
+/// Shared buffers, quiet and near their thresholds: XOFF and XON, drops, and what the pool and headroom ever held.
+#[test]
+fn buffers_that_inputs_share() {
+    let random = Random { stream: 23, xoff: &[0, 12, 12], ..ANY };
+    let sum = compare(&random, 120, share);
+    let most = |out: &Outcome| {
+        let all = out.switches.iter().map(|s| s.shared);
+        all.map(|s| (s.pool * 64 > s.sizes.1 * 2, s.headroom > 0))
+            .fold((false, false), |a, b| (a.0 | b.0, a.1 | b.1))
+    };
+    sum.one_in(8, dropped);
+    sum.one_in(8, paused);
+    sum.one_in(4, |out| most(out).0);
+    sum.one_in(6, |out| most(out).1);
+    let light = Random {
+        stream: 25,
+        loads: &[0.05, 0.2, 0.6],
+        xoff: &[0, 12, 12],
+        organisations: &[Organisation::Input],
+        ..THIN
+    };
+    compare(&light, 60, share);
+    let flows = Random { stream: 26, traffic: &[Flows(20)], xoff: &[12], duration: (150, 600), ..ANY };
+    let sum = compare(&flows, 60, |spec, seed| {
+        spec.transport = Some(TransportSpec {
+            reliability: Reliability::None,
+            ack_every: 1,
+            ack_class: Class::Data,
+            ack_length: Bytes::new(60),
+            window: Window::Off,
+        });
+        spec.hosts.iter_mut().for_each(|h| h.queues = HostQueues::Fifo);
+        share(spec, seed);
+    });
+    sum.one_in(8, paused);
+}

@@ -15,10 +15,10 @@ use crate::fast::wires::{FOREIGN, Wires};
 use crate::model::Packet;
 use crate::net::Net;
 use crate::outcome::Outcome;
-use crate::spec::{BufferSpec, PauseFrames, PauseSpec, RunSpec, SwitchSpec};
+use crate::spec::{BufferSpec, ControlTransport, PauseSpec, RunSpec, SwitchSpec};
 use crate::{Engine, Options, RunError};
-use cnsim_scheme_api::Acks;
 use cnsim_scheme_api::network::guarded;
+use cnsim_scheme_api::{Acks, Time};
 use std::collections::BTreeMap;
 
 /// The nodes that one worker owns, with their receiving ports.
@@ -92,15 +92,18 @@ fn run_unguarded(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunEr
 
 /// Why a network runs by the model; none if the fast way knows all that its spec asks for, or leaves to schemes.
 fn by_model(net: &Net, spec: &RunSpec, engine: Engine) -> Option<String> {
+    let shared = || spec.switches.iter().filter_map(|s| s.shared.as_ref());
     let woken = |s| scheme_of(s).is_some_and(|i| net.schemes[i].plan.departures);
     if engine == Engine::Model {
         Some("the model's engine was asked for".into())
     } else if net.direct(0).is_some() && net.schemes.iter().any(|s| s.plan.acks == Acks::Telemetry) {
         Some("the fast way brings no telemetry back without frames".into())
-    } else if spec.switches.iter().any(|s| s.shared.is_some()) {
-        Some("the fast way knows no shared buffers".into())
-    } else if spec.pause_frames != PauseFrames::default() {
-        Some("the fast way knows PAUSE frames of 64 B that are obeyed at once".into())
+    } else if shared().any(|s| s.at_start) {
+        Some("the fast way frees memory of shared buffers at the end of a transmission".into())
+    } else if shared().next().is_some() && net.control == ControlTransport::InBand {
+        Some("the fast way knows no messages among the data of shared buffers".into())
+    } else if spec.pause_frames.response > Time::ZERO {
+        Some("the fast way knows PAUSE frames that are obeyed at once".into())
     } else if !spec.faults.is_empty() {
         Some("the fast way knows no faults of ports".into())
     } else if net.classes.len() > 1 {

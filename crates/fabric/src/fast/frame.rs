@@ -133,9 +133,9 @@ impl Frame {
         let sent_at = self.born();
         Some((flow, Feedback::Acknowledgement { acked, sent_at, marked, gap, record }))
     }
-    /// XOFF or XON.
-    pub(crate) fn pause(kind: Kind) -> Self {
-        Self { word: (kind as u64) << KIND, len: CONTROL, ..Self::default() }
+    /// XOFF or XON, of `len` bytes.
+    pub(crate) fn pause(kind: Kind, len: u16) -> Self {
+        Self { word: (kind as u64) << KIND, len, ..Self::default() }
     }
     #[inline(always)]
     pub(crate) fn kind(&self) -> Kind {

@@ -3,6 +3,10 @@
 use crate::check::broken;
 use crate::model::{Memory, Signal};
 
+/// A bound above all occupancies, and one below.
+const ALWAYS: (u32, i64) = (u32::MAX, i64::MAX);
+const NEVER: (u32, i64) = (0, -1);
+
 /// What follows from a change of occupancy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
@@ -36,7 +40,16 @@ impl Mmu {
         let private = layout.step.0 > 0;
         let calm = memory.calm_cell().min(u64::from(u32::MAX)) as u32;
         let small = (private && layout.step.1 > 0).then_some(calm.into());
-        Self { private, roomy: memory.calm_pool(margin), calm, small, off: Vec::new(), memory }
+        let (calm, roomy) = if memory.is_shared() { NEVER } else { (calm, memory.calm_pool(margin)) };
+        Self { private, roomy, calm, small, off: Vec::new(), memory }
+    }
+
+    /// Of a shared buffer: are its cells all that counts, and frames stored and freed calmly, while its inputs take in `more` bytes each
+    /// at most, and no queue comes to more than `queued`? If not, all outputs are in step.
+    pub(crate) fn note_quiet(&mut self, more: &[u64], queued: u64) -> bool {
+        let quiet = self.memory.note_quiet(more, queued);
+        (self.calm, self.roomy) = if quiet { ALWAYS } else { NEVER };
+        quiet
     }
 
     /// Stores a frame of `len` bytes, which is `counted` in its cell or not, if that can have no consequence; false if it may have

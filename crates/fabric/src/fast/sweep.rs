@@ -75,6 +75,9 @@ impl Switch {
 
     /// Runs the switch from `base`, where it stands, up to `end` (exclusive), in one piece.
     fn sweep(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) {
+        if self.mmu.memory.is_shared() {
+            self.bound_shared(end, wires, scratch);
+        }
         if self.mmu.unsettled() || self.in_step != 0 {
             self.find_critical();
         }
@@ -95,6 +98,26 @@ impl Switch {
         }
         self.drain(end, wires);
         self.may_be_ahead = false;
+    }
+
+    /// Of a shared buffer: does nothing follow from what arrives before `end`, whenever the rest leaves?
+    #[inline(never)]
+    pub(super) fn bound_shared(&mut self, end: u64, wires: &Wires, scratch: &mut Scratch) -> bool {
+        let more = &mut scratch.more;
+        more.clear();
+        let inboxes = wires.inboxes.get(self.inbox as usize..).unwrap_or_default();
+        for inbox in inboxes.iter().take(self.linked) {
+            let (mut bytes, mut n) = (0, 0);
+            while let Some(e) = inbox.arrived_before(n, end) {
+                bytes += u64::from(e.frame.len);
+                n += 1;
+            }
+            more.push(bytes);
+        }
+        // Its own messages take no memory: those among the data are the model's.
+        more.resize(self.ports.len() + 1, 0);
+        let queued = self.ports.iter().map(|p| p.queued).max().unwrap_or(0) + more.iter().sum::<u64>();
+        self.mmu.note_quiet(more, queued)
     }
 
     /// Stores the arrivals before `end` input by input instead of in order of time, each frame in its place within its queue.

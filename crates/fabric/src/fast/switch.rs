@@ -19,7 +19,6 @@ use crate::fast::mmu::Mmu;
 use crate::fast::wires::Wires;
 use crate::model::{Management, Memory, Moment, Packet, Pause, Point, Storing, Verb};
 use crate::net::Net;
-use crate::outcome::SharedUse;
 use crate::spec::{RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::Slot;
@@ -58,6 +57,8 @@ pub(crate) struct Switch {
     /// Earliest of changes, own messages, timers, ticks.
     pub(crate) rare: Key,
     pub(crate) next_path: Vec<u8>,
+    /// B, of PAUSE frames.
+    pause_length: u16,
     pub(crate) management: Management,
 }
 
@@ -74,6 +75,7 @@ impl Switch {
             linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
             ordered: net.in_turn(index) || net.ties != Ties::ByPort,
             next_path: net.next_path(),
+            pause_length: net.pause_frames.length.get() as u16,
             management: Management::new(net, id, s, &spec.changes),
             ..Self::default()
         };
@@ -293,8 +295,10 @@ impl Switch {
             // All has been counted: its memory serves for the results.
             p.data = Ring::default();
         }
+        let waiting = self.ports.iter().map(|p| p.queued).sum();
+        let shared = self.management.shared_use(self.mmu.memory.shared_use(waiting), net);
         let ports = self.ports.iter().zip(stopped);
         let ports = ports.map(|(p, stopped)| (&p.out, from_ref(&p.paused), p.queued, stopped));
-        self.management.close(ports, SharedUse::default(), inside, net)
+        self.management.close(ports, shared, inside, net)
     }
 }

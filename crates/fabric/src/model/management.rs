@@ -284,6 +284,16 @@ impl Management {
         }
     }
 
+    /// At the end of the run: the use of a class's shared buffer; nothing without one. A failure, if it holds other bytes than wait.
+    pub(crate) fn shared_use(&mut self, used: Option<Result<SharedUse, String>>, net: &Net) -> SharedUse {
+        match used {
+            Some(Ok(most)) => return most,
+            Some(Err(cause)) => self.failure.note(net.duration, Who::Memory, &cause),
+            None => {}
+        }
+        SharedUse::default()
+    }
+
     /// Ends the run: hands in the books. By port: what was measured, its XOFF by class, the bytes in its queue, and what stands there
     /// for good. `inside` are the frames that wait.
     pub(crate) fn close<'a>(

@@ -29,6 +29,8 @@ pub(crate) struct Memory {
     watermarks: Watermarks,
     /// In place of limits and watermarks, where the inputs share it.
     shared: Option<Box<Shared>>,
+    /// Nothing follows for now as bytes come and go, so that what shares it need not be asked.
+    quiet: bool,
     /// Domains in XOFF.
     off: Vec<bool>,
     pub(crate) off_count: u32,
@@ -40,15 +42,20 @@ impl Memory {
     /// Empty, of a class at a switch. It has PAUSE if both do.
     pub(crate) fn new(spec: &SwitchSpec, class: &ClassSpec) -> Self {
         let layout = Layout::new(spec);
+        let pause = spec.buffer.pause.as_ref().filter(|_| class.pause);
+        let shared = spec.shared.as_ref().map(|s| Box::new(Shared::new(s, pause.is_some())));
+        let mut watermarks = Watermarks::new(pause);
+        if shared.is_some() {
+            // What keeps an input in XOFF is the buffer's to say.
+            watermarks.low = u64::MAX;
+        }
         Self {
             cells: vec![0; layout.cells],
             pool: 0,
             limits: Limits::new(spec),
-            watermarks: Watermarks::new(spec.buffer.pause.as_ref().filter(|_| class.pause)),
-            shared: spec
-                .shared
-                .as_ref()
-                .map(|s| Box::new(Shared::new(s, class.pause && spec.buffer.pause.is_some()))),
+            watermarks,
+            shared,
+            quiet: false,
             off: vec![false; layout.domains],
             off_count: 0,
             holding: vec![0; layout.domains],
@@ -82,9 +89,30 @@ impl Memory {
         room(self.limits.pool, all).min(room(several, a_cell)).clamp(-1, i64::MAX.into()) as i64
     }
 
+    /// Does its class share it ([`Shared`])?
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared.is_some()
+    }
+
+    /// Of a shared one: may its inputs come to hold `more` bytes each than they do, and an output's queue come to `queued`, and nothing
+    /// follow ([`Shared::stays_quiet`])? Notes that it is so from now on, or not.
+    pub(crate) fn note_quiet(&mut self, more: &[u64], queued: u64) -> bool {
+        let Some(shared) = &mut self.shared else { return false };
+        let most = self.cells.iter().zip(more).map(|(cell, more)| u64::from(*cell) + more);
+        let quiet = self.off_count == 0 && shared.stays_quiet(most, queued);
+        if self.quiet && !quiet {
+            shared.recount(&self.cells);
+        }
+        self.quiet = quiet;
+        quiet
+    }
+
     /// Does no PAUSE begin or end, and no departure at one output matter at another, while each input takes in so many bytes, and all
     /// together so many?
     pub(crate) fn stays_quiet(&self, an_input: u64, all: u64) -> bool {
+        if self.is_shared() {
+            return false;
+        }
         // Where inputs have cells of their own, one takes in what its input does. In XOFF a cell is above the low watermark.
         let cell = self.pool + if self.layout.step.1 > 0 { an_input } else { all };
         let roomy = self.layout.step.0 > 0 || cell <= self.limits.cell;
@@ -95,7 +123,7 @@ impl Memory {
     pub(crate) fn admits(&self, output: usize, input: usize, len: u16, queued: u64) -> Result<(), Refusal> {
         if let Some(shared) = &self.shared {
             let fits = queued + u64::from(len) <= self.limits.output;
-            let admits = shared.admits(output, input, len.into(), queued);
+            let admits = self.quiet || shared.admits(output, input, len.into(), queued);
             return if !fits {
                 Err(Refusal::OutputLimit)
             } else if admits {
@@ -123,6 +151,7 @@ impl Memory {
         self.holding[domain] += u32::from(self.holds(at));
         let off = self.off[domain];
         let turns = match &mut self.shared {
+            Some(_) if self.quiet => false,
             Some(shared) if by > 0 => {
                 shared.store(input, by.unsigned_abs().into()) && !off && self.is_lossless()
             }
@@ -139,8 +168,12 @@ impl Memory {
     }
 
     /// The use of a shared buffer, while so many bytes wait in the switch; none without one. An error if it does not hold these.
-    pub(crate) fn shared_use(&self, waiting: u64) -> Option<Result<SharedUse, String>> {
-        let shared = self.shared.as_ref()?;
+    pub(crate) fn shared_use(&mut self, waiting: u64) -> Option<Result<SharedUse, String>> {
+        let Self { shared, cells, .. } = self;
+        let shared = shared.as_mut()?;
+        if self.quiet {
+            shared.recount(cells);
+        }
         let held = shared.accounts_for(waiting);
         Some(if held {
             Ok(shared.most())

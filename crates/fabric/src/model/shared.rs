@@ -4,6 +4,8 @@
 //! threshold is constant, or `alpha` times what is free of the pool. It decides XOFF as a frame of the input comes, and XON as one
 //! leaves; nothing else changes what an input is told. Bytes leave headroom first, then the pool, then the reserve.
 //! Without PAUSE there is the pool alone, and each output has such a threshold ([`Shared::admits`]).
+//!
+//! While it is *quiet* (no input is above its threshold or comes near it) its parts follow from the bytes of the inputs, and are not kept.
 
 use crate::outcome::SharedUse;
 use crate::spec::{SharedInput, SharedSpec};
@@ -43,6 +45,8 @@ pub(crate) struct Shared {
     above: u64,
     held: u64,
     most: SharedUse,
+    /// Of what is told of the pool.
+    step: u64,
 }
 
 impl Shared {
@@ -58,13 +62,43 @@ impl Shared {
         let kept: u64 = inputs.iter().map(|i| i.reserve + i.headroom).sum();
         let pool = spec.memory.get().saturating_sub(kept);
         let (threshold, resume) = (spec.threshold.map(|t| t.get()), spec.resume.get());
-        let most = SharedUse::default();
-        Self { inputs, pool, used: 0, threshold, resume, lossless, above: 0, held: 0, most }
+        let step = pool.div_ceil(SharedUse::STEPS).max(1);
+        let most = SharedUse { pool: step.min(pool), ..SharedUse::default() };
+        Self { inputs, pool, used: 0, threshold, resume, lossless, above: 0, held: 0, most, step }
     }
 
     /// The most bytes that an input, or an output with its `alpha`, may hold of the pool.
     fn threshold(&self, input: usize) -> u64 {
-        self.threshold.unwrap_or((self.inputs[input].alpha * (self.pool - self.used) as f64) as u64)
+        self.threshold_at(input, self.used)
+    }
+
+    /// The same, with so many bytes in the pool.
+    fn threshold_at(&self, input: usize, used: u64) -> u64 {
+        self.threshold.unwrap_or((self.inputs[input].alpha * (self.pool - used) as f64) as u64)
+    }
+
+    /// Nothing is in XOFF, and each input holds no more than its bytes in `most` before a time, nor an output's queue more than `queued`:
+    /// does nothing follow from any order in which bytes come and go, and does the pool not come to more than it ever held?
+    pub(crate) fn stays_quiet(&self, most: impl Iterator<Item = u64> + Clone, queued: u64) -> bool {
+        let pooled = most.zip(&self.inputs).map(|(held, own)| held.saturating_sub(own.reserve));
+        let used: u64 = pooled.clone().sum();
+        if self.above > 0 || used > self.most.pool {
+            return false;
+        }
+        let asks = |(input, pooled): (usize, u64)| pooled.max(queued) >= self.threshold_at(input, used);
+        match self.lossless {
+            true => !pooled.enumerate().any(asks),
+            false => !(0..self.inputs.len()).any(|output| asks((output, queued))),
+        }
+    }
+
+    /// Counts anew what each input holds, none of it in headroom: the parts of a buffer that was quiet.
+    pub(crate) fn recount(&mut self, cells: &[u32]) {
+        for (own, cell) in self.inputs.iter_mut().zip(cells) {
+            own.held = u64::from(*cell);
+        }
+        self.held = self.inputs.iter().map(|own| own.held).sum();
+        self.used = self.inputs.iter().map(Input::pooled).sum();
     }
 
     /// Does a frame of `len` bytes fit below an input's threshold, and into the pool?
@@ -102,8 +136,10 @@ impl Shared {
         self.held += len;
         let most = &mut self.most;
         most.headroom = most.headroom.max(self.above);
-        most.pool = most.pool.max(self.used);
-        most.reserve = most.reserve.max(self.held - self.used - self.above);
+        if self.used > most.pool {
+            most.pool = self.used.next_multiple_of(self.step).min(self.pool);
+            most.reserve = self.held - self.used - self.above;
+        }
         own.above > 0 || own.pooled() >= self.threshold(input)
     }
 

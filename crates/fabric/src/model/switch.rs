@@ -14,7 +14,7 @@ use super::pause::{Paused, Signal};
 use super::point::{Point, Verb, hop, view};
 use super::port::{Lanes, Transmitter, is_stopped};
 use super::storing::{Loss, Place, Storing};
-use crate::check::{Books, Ledger, Stopped, Who};
+use crate::check::{Books, Ledger, Stopped};
 use crate::net::Net;
 use crate::outcome::{PortOutcome, SharedUse};
 use crate::spec::{RateChange, SwitchSpec};
@@ -402,19 +402,16 @@ impl Switch {
             let queued = output.data.iter().flat_map(|q| &q.frames);
             queued.chain(&output.port.sending).for_each(|frame| frame.enter(&mut inside));
         }
-        let mut shared = SharedUse::default();
-        for (class, memory) in self.memory.iter().enumerate() {
+        let (mut shared, at_start) = (SharedUse::default(), self.frees_at_start());
+        for (class, memory) in self.memory.iter_mut().enumerate() {
             let bytes = |o: &Output| {
                 let sending = o.port.sending.filter(|f| f.lane == Lane::Data(class as u8));
-                let gone = sending.filter(|_| self.frees_at_start()).map_or(0, |f| f.len.into());
+                let gone = sending.filter(|_| at_start).map_or(0, |f| f.len.into());
                 o.data.get(class).map_or(0, |q| q.bytes) - gone
             };
             let waiting = self.outputs.iter().map(bytes).sum();
-            match memory.shared_use(waiting) {
-                Some(Ok(most)) if class == 0 => shared = most,
-                Some(Err(cause)) => self.management.failure.note(net.duration, Who::Memory, &cause),
-                _ => {}
-            }
+            let most = self.management.shared_use(memory.shared_use(waiting), net);
+            shared = if class == 0 { most } else { shared };
         }
         let ports = self.outputs.iter().enumerate();
         let ports = ports.map(|(i, o)| (&o.result, &o.port.paused[..], o.queued(), o.stopped(i)));

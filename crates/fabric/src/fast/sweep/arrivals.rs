@@ -1,7 +1,7 @@
 //! The arrivals of a window, found on the wires and put in order of time.
 
 use crate::check::broken;
-use crate::fast::frame::order;
+use crate::fast::frame::{Entry, order};
 use crate::fast::inbox::Inbox;
 use crate::fast::switch::Switch;
 use crate::fast::wires::Wires;
@@ -18,6 +18,8 @@ pub(crate) struct Scratch {
     /// The times of the keys in the order found, with their index, and the keys in order, while they are ranked.
     found: Vec<i32>,
     ranked: Vec<u64>,
+    /// Bytes that arrive at each input: [`Switch::bound_shared`].
+    pub(super) more: Vec<u64>,
 }
 
 /// Bit of a port in a set of ports modulo 64.
@@ -108,7 +110,9 @@ impl Scratch {
                 let at = base + (alike[0] >> 20);
                 let len = |port: u16| {
                     let entries = wires.inboxes.get(s.inbox as usize + usize::from(port)).map(Inbox::entries);
-                    entries.into_iter().flatten().find(|e| e.ready == at).map_or(0, |e| e.frame.len)
+                    // A PAUSE over the wire may come at the same moment.
+                    let data = |e: &&Entry| e.ready == at && e.frame.passes_as_data();
+                    entries.into_iter().flatten().find(data).map_or(0, |e| e.frame.len)
                 };
                 let place = |port| place_of_data(net, s.management.id, at, port, len(port));
                 alike.sort_unstable_by_key(|&k| place(k as u16));

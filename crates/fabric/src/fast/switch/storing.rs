@@ -115,7 +115,7 @@ impl Switch {
             let layout = &self.mmu.memory.layout;
             decisions.note((self.now, signal, 0), (layout, by), self.ports.iter().map(waiting));
         }
-        let frame = Frame::pause(if signal.off { Kind::Xoff } else { Kind::Xon });
+        let frame = Frame::pause(if signal.off { Kind::Xoff } else { Kind::Xon }, self.pause_length);
         for t in signal.targets(self.ports.len()) {
             let port = &mut self.ports[t];
             match self.management.signal(signal.off, port.link, &mut port.out.xoffs) {
