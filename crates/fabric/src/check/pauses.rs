@@ -72,6 +72,10 @@ impl Joint {
             vec![Vec::new(); if order.is_empty() { 0 } else { net.links.len() * classes }];
         let mut all = Pauses::default();
         for (_, i, n) in order {
+            // Of a switch no more are kept than in all, so that a later cause may be one that is not.
+            if all.xoffs.len() as u64 == net.record.pauses {
+                return all;
+            }
             let (switch, decisions) = &self.decided[i as usize];
             let decided = decisions.kept[n as usize];
             let base = net.ports[*switch as usize];
