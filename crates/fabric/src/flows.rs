@@ -115,13 +115,20 @@ impl Numbered {
     }
 }
 
+/// The flows to a host that have queue pairs: their numbers, by place, and the pairs of hosts as in [`Inbound`].
+#[derive(Debug, Default)]
+struct To {
+    ids: Vec<u32>,
+    pairs: Arc<[(u32, u32)]>,
+}
+
 /// All finite flows of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Flows {
     /// By number, where each has a queue pair; else empty.
     numbered: Vec<Numbered>,
-    /// Of these, by destination and place: their numbers.
-    ids: Vec<Vec<u32>>,
+    /// Of these, by destination.
+    ids: Vec<To>,
     /// By host and source, the number of its first flow, where each has a queue pair.
     first: BTreeMap<(u32, usize), u32>,
     /// By host and source, by start.
@@ -134,7 +141,7 @@ impl Flows {
     /// Those of all sources. Flows of a pair that begin at one moment are numbered by source, then as they are listed.
     pub(crate) fn new(spec: &RunSpec) -> Self {
         let mut flows = Self::default();
-        flows.ids.resize_with(if spec.transport.is_some() { spec.hosts.len() } else { 0 }, Vec::new);
+        flows.ids.resize_with(if spec.transport.is_some() { spec.hosts.len() } else { 0 }, To::default);
         let mut incoming: BTreeMap<u32, (Vec<Incoming>, Vec<(u32, u32)>)> = BTreeMap::new();
         for (host, h) in spec.hosts.iter().enumerate() {
             let host = host as u32;
@@ -173,7 +180,7 @@ impl Flows {
                 for &(id, (i, t)) in of_pair {
                     if let Some(flow) = flows.numbered.get_mut(id as usize) {
                         flow.at = to.len() as u32;
-                        flows.ids[t.dst.0 as usize].push(id);
+                        flows.ids[t.dst.0 as usize].ids.push(id);
                     }
                     to.push(Incoming::new(t, h.sources[i].frame.get().max(1)));
                 }
@@ -183,6 +190,9 @@ impl Flows {
         let inbound =
             |(to, pairs): (Vec<Incoming>, Vec<(u32, u32)>)| Inbound { flows: to.into(), pairs: pairs.into() };
         flows.incoming = incoming.into_iter().map(|(dst, lists)| (dst, inbound(lists))).collect();
+        for (dst, to) in (0..).zip(&mut flows.ids) {
+            to.pairs = flows.incoming.get(&dst).map(|inbound| inbound.pairs.clone()).unwrap_or_default();
+        }
         flows
     }
 
@@ -198,10 +208,14 @@ impl Flows {
 
     /// The flow of a data frame with this number, where each has a queue pair.
     pub(crate) fn find(&self, src: u32, dst: u32, number: u32) -> Option<FlowId> {
-        let ids = self.ids.get(dst as usize)?;
-        let pairs = &self.incoming.get(&dst)?.pairs;
-        let pair = pairs.binary_search_by_key(&src, |pair| pair.0).ok()?;
-        ids.get(pairs[pair].1 as usize + usize::from(flow_of(number))).map(|&id| FlowId(id))
+        let To { ids, pairs } = self.ids.get(dst as usize)?;
+        // Where most hosts send to it, their place is about their share of all.
+        let guess = src as usize * pairs.len() / self.ids.len();
+        let first = match pairs.get(guess.saturating_sub(1)..(guess + 1).min(pairs.len())) {
+            Some([.., pair] | [pair, _]) if pair.0 == src => pair.1,
+            _ => pairs[pairs.binary_search_by_key(&src, |pair| pair.0).ok()?].1,
+        };
+        ids.get(first as usize + usize::from(flow_of(number))).map(|&id| FlowId(id))
     }
 
     /// The number of the first flow of a source, where each has a queue pair.
@@ -252,17 +266,21 @@ impl Arrived {
         (at < flows.end && self.left[at] > 0).then_some((pair, at))
     }
 
-    /// A frame of a flow has arrived: the flow's completion, if it was the last. An error if the pair has no such flow that is not
-    /// over.
+    /// A frame of a flow has arrived, whose place is known where it has a queue pair: the flow's completion, if it was the last. An error
+    /// if the pair has no such flow that is not over.
     #[inline(never)]
     pub(crate) fn take(
         &mut self,
         now: u64,
         src: u32,
         number: u32,
+        place: Option<u32>,
         len: u16,
     ) -> Result<Option<Completion>, String> {
-        let found = self.under_way(src, number);
+        let found = match place {
+            Some(at) => (self.left[at as usize] > 0).then_some((None, at as usize)),
+            None => self.under_way(src, number).map(|(pair, at)| (Some(pair), at)),
+        };
         let none =
             || format!("a frame from host {src} is of no flow under way: a pair has too many at a time");
         let (pair, at) = found.ok_or_else(none)?;
@@ -270,8 +288,10 @@ impl Arrived {
         if self.left[at] > 0 {
             return Ok(None);
         }
-        let left = &self.left[self.of_pair(pair)][self.over[pair] as usize..];
-        self.over[pair] += left.iter().take_while(|left| **left == 0).count() as u32;
+        if let Some(pair) = pair {
+            let left = &self.left[self.of_pair(pair)][self.over[pair] as usize..];
+            self.over[pair] += left.iter().take_while(|left| **left == 0).count() as u32;
+        }
         let (flow, end) = (self.known.flows[at], Time::from_ps(now));
         Ok(Some(Completion {
             src: NodeId(src),

@@ -116,8 +116,7 @@ impl<F: Packet> Sender<F> {
         if self.limiters.is_empty() {
             return;
         }
-        let of_pair = |frame: &F| frame.header().and_then(|data| data.queue_pair(at.net));
-        let pair = if self.pairs.is_some() { of_pair(frame) } else { None };
+        let pair = self.going.take();
         let key = |dst| self.key(dst, pair);
         let Some(place) = frame.data_to().and_then(|dst| self.limiters.find(key(dst))) else { return };
         self.limiters.at_mut(place).into_iter().for_each(|l| l.tag(frame, at.now));

@@ -51,12 +51,6 @@ fn key_of(scope: Scope, src: u32, pair: impl FnOnce() -> Option<FlowId>) -> u32 
     }
 }
 
-/// The flow of a data frame, if that has a queue pair.
-#[inline(never)]
-fn queue_pair<F: Packet>(frame: &F, net: &Net) -> Option<FlowId> {
-    frame.header()?.queue_pair(net)
-}
-
 /// The receiving side. What each frame touches stands first.
 #[derive(Debug)]
 #[repr(C)]
@@ -105,7 +99,11 @@ impl Receiver {
     /// A data frame has arrived: true if something follows.
     #[inline(always)]
     pub(crate) fn take<F: Packet>(&mut self, frame: &F, at: Moment<'_>, failure: &mut Failure) -> bool {
-        if self.sinks.is_none() { self.deliver(frame, at, failure) } else { self.sort(frame, at, failure) }
+        if self.sinks.is_none() {
+            self.deliver(frame, None, at, failure)
+        } else {
+            self.sort(frame, at, failure)
+        }
     }
 
     /// A frame of a flow with a queue pair has arrived: it is delivered or discarded, and may be acknowledged.
@@ -122,7 +120,7 @@ impl Receiver {
         });
         let replies = reply.is_some();
         if wanted {
-            return self.deliver(frame, at, failure) || replies;
+            return self.deliver(frame, Some(flow), at, failure) || replies;
         }
         self.deliveries.discard(frame);
         replies
@@ -138,15 +136,21 @@ impl Receiver {
         self.sinks.as_mut()?.reply.take()
     }
 
-    /// A data frame is delivered: true if something follows. A failure if it is of no flow that is expected.
+    /// A data frame is delivered, of this flow if that has a queue pair: true if something follows. A failure if it is of no flow that is expected.
     #[inline(always)]
-    fn deliver<F: Packet>(&mut self, frame: &F, at: Moment<'_>, failure: &mut Failure) -> bool {
-        if let Err(cause) = self.deliveries.take(at, frame) {
+    fn deliver<F: Packet>(
+        &mut self,
+        frame: &F,
+        pair: Option<FlowId>,
+        at: Moment<'_>,
+        failure: &mut Failure,
+    ) -> bool {
+        if let Err(cause) = self.deliveries.take(at, frame, pair) {
             failure.note(at.now, Who::Receiver, &cause);
         }
         let Some(data) = frame.header() else { return false };
         let (plan, ears) = (&self.plan, &mut self.ears);
-        let key = || key_of(plan.reflector_scope, data.src, || queue_pair(frame, at.net));
+        let key = || key_of(plan.reflector_scope, data.src, || pair);
         // The gate of its reflector, or the plan's where there is none yet.
         let own = if self.own_gates { ears.get(key()) } else { None };
         let gate = own.map_or(&plan.reflect, |ear| &ear.state.gate);

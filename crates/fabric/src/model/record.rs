@@ -10,7 +10,7 @@ use crate::outcome::{
     Completion, HostOutcome, LATENCY_BUCKETS, PortOutcome, Series, SeriesKind, latency_bucket,
 };
 use crate::per_bin::PerBin;
-use cnsim_scheme_api::{NodeId, Time};
+use cnsim_scheme_api::{FlowId, NodeId, Time};
 
 /// What a host received. What each frame touches stands first.
 #[derive(Debug, Default)]
@@ -64,9 +64,14 @@ impl Deliveries {
         Self { detail, ..Self::default() }
     }
 
-    /// A data frame has arrived whole. An error if it is of no flow that is expected.
+    /// A data frame has arrived whole, of this flow if that has a queue pair. An error if it is of no flow that is expected.
     #[inline(always)]
-    pub(crate) fn take<F: Packet>(&mut self, at: Moment<'_>, frame: &F) -> Result<(), String> {
+    pub(crate) fn take<F: Packet>(
+        &mut self,
+        at: Moment<'_>,
+        frame: &F,
+        pair: Option<FlowId>,
+    ) -> Result<(), String> {
         let Some(data) = frame.header() else { broken("control is taken for data") };
         let latency = at.now - data.born;
         self.bits += u64::from(frame.bytes()) * 8;
@@ -78,7 +83,7 @@ impl Deliveries {
             u64::from(flow_of(data.src, data.dst, at.net.hosts).0) << 32 | u64::from(data.number),
         );
         self.last = at.now;
-        self.detail.as_mut().map_or(Ok(()), |detail| detail.take(at, frame))
+        self.detail.as_mut().map_or(Ok(()), |detail| detail.take(at, frame, pair))
     }
 
     /// A data frame has arrived that came before, or out of order where that is not wanted.
@@ -108,7 +113,7 @@ impl Deliveries {
 
 impl Detail {
     #[inline(never)]
-    fn take<F: Packet>(&mut self, at: Moment<'_>, frame: &F) -> Result<(), String> {
+    fn take<F: Packet>(&mut self, at: Moment<'_>, frame: &F, pair: Option<FlowId>) -> Result<(), String> {
         let now = at.now;
         let (Some(frame), len) = (frame.header(), frame.bytes()) else { return Ok(()) };
         let bits = u64::from(len) * 8;
@@ -125,9 +130,9 @@ impl Detail {
             bins.add(now, bits);
         }
         if frame.finite {
-            let done = self.flows.take(now, frame.src, frame.number, len)?;
-            let flow = frame.queue_pair(at.net);
-            self.completions.extend(done.map(|done| Completion { flow, ..done }));
+            let place = pair.and_then(|flow| at.net.flows.numbered(flow)).map(|flow| flow.at);
+            let done = self.flows.take(now, frame.src, frame.number, place, len)?;
+            self.completions.extend(done.map(|done| Completion { flow: pair, ..done }));
         }
         Ok(())
     }

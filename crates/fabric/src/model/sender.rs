@@ -112,6 +112,8 @@ pub(crate) struct Sender<F: Packet> {
     pub(crate) transfers: Transfers,
     /// Their queue pairs, where they have some.
     pub(super) pairs: Option<Box<QueuePairs>>,
+    /// The flow of the data frame that goes next.
+    pub(super) going: Option<FlowId>,
     pub(crate) timers: Timers,
     pub(crate) deferred: Deferred,
     /// Who goes next among the limiters: the FIFO (0) or the limiter at a place (place + 1).
@@ -169,6 +171,7 @@ impl<F: Packet> Sender<F> {
             limiters: Limiters::default(),
             transfers: Transfers::new(net.classes.len()),
             pairs: net.transport.map(|transport| Box::new(QueuePairs::new(transport, line_rate))),
+            going: None,
             timers: Timers::default(),
             deferred: Deferred::default(),
             next_place: 0,
@@ -409,6 +412,7 @@ impl<F: Packet> Sender<F> {
                     let of_flow = OfFlow { number: flow.number, counted, in_flow };
                     let frame = self.make(offer, Some(of_flow), true, at.now);
                     if let Some(pair) = flow.pair {
+                        self.going = Some(pair);
                         self.sent_segment(pair, flow, frame.bytes(), at);
                         return Some(frame);
                     }

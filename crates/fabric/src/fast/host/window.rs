@@ -127,7 +127,8 @@ impl Host {
         }
     }
 
-    /// The next event of its own. The end of a transmission behind which nothing waits is none.
+    /// The next event of its own. The end of a transmission behind which nothing waits is none. One at whose moment nothing else is to
+    /// happen has the index 1.
     #[inline(always)]
     fn next_own(&self) -> Key {
         let mut first = (self.sides.rates.next, Kind::Tick, 0);
@@ -140,7 +141,7 @@ impl Host {
             }
         });
         if self.line.end <= first.0 && self.waits() {
-            first = (self.line.end, Kind::End, 0);
+            first = (self.line.end, Kind::End, u32::from(self.line.end < first.0));
         }
         first
     }
@@ -164,6 +165,10 @@ impl Host {
             self.rest(key.0);
         }
         self.execute(key, net, wires);
+        // Nothing lies between the end of a transmission and the next start, but for what the limit says.
+        if (key.1, key.2) == (Kind::End, 1) && (key.0, Kind::Start, 0) < limit {
+            self.execute((key.0, Kind::Start, 0), net, wires);
+        }
         self.note_others();
         true
     }
