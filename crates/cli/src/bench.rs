@@ -24,12 +24,20 @@ enum Shape {
     QueuePairs,
     /// `benches/roce320.toml` in place of `benches/network.toml`: 320 hosts with queue pairs, each frame acknowledged.
     Roce320,
+    /// The same with a buffer that the inputs share, and PAUSE.
+    Roce320Pfc,
 }
 
 /// A row: name, scheme, settings over `benches/network.toml`, and further changes.
 /// Durations are such that a row takes about a second.
 struct Row(&'static str, &'static str, &'static [(&'static str, &'static str)], Shape);
 
+const SHARED: &[(&str, &str)] = &[
+    ("switch.buffer", "shared"),
+    ("switch.memory", "32 MB"),
+    ("switch.alpha", "1/8"),
+    ("switch.alpha_by_rate", "on"),
+];
 const HOSTS: (&str, &str) = ("topology.hosts", "10");
 const PORTS: (&str, &str) = ("topology.ports", "16");
 const TREE: (&str, &str) = ("topology.kind", "k-ary-n-tree");
@@ -135,6 +143,7 @@ const ROWS: &[Row] = &[
     Row("w2-60-acks", "none", W2_60_ACKS, Shape::QueuePairs),
     Row("roce320", "dcqcn", &[], Shape::Roce320),
     Row("roce320-hpcc", "hpcc", &[], Shape::Roce320),
+    Row("roce320-pfc", "dcqcn", SHARED, Shape::Roce320Pfc),
     Row("mixed", "none", &[("run.duration", "15 ms"), TREE, FRAME_HASH, FIFO], Shape::Mixed),
     Row(
         "small",
@@ -331,12 +340,15 @@ pub(crate) fn spec(
         return Err(Failure::input(format!("there is no row {name}")));
     };
     let text = match shape {
-        Shape::Roce320 => include_str!("../../../benches/roce320.toml"),
+        Shape::Roce320 | Shape::Roce320Pfc => include_str!("../../../benches/roce320.toml"),
         _ => include_str!("../../../benches/network.toml"),
     };
-    let kept = |line: &&str| {
-        *shape != Shape::QueuePairs || !(line.starts_with("fifo") || line.starts_with("limiter"))
+    let without: &[&str] = match shape {
+        Shape::QueuePairs => &["fifo", "limiter"],
+        Shape::Roce320Pfc => &["share", "mode"],
+        _ => &[],
     };
+    let kept = |line: &&str| !without.iter().any(|key| line.starts_with(key));
     let text = text.lines().filter(kept).collect::<Vec<_>>().join("\n");
     let pause = if *shape == Shape::Roce320 { "off" } else { "on" };
     let mut flat: Vec<(String, String)> = (sets.iter().filter(|s| more.iter().all(|m| m.0 != s.0)))
@@ -349,7 +361,7 @@ pub(crate) fn spec(
     let ready = scenario.ready(&case)?;
     let mut spec = ready.settings.spec(&ready.built, 1, false);
     match shape {
-        Shape::AsWritten | Shape::QueuePairs | Shape::Roce320 => {}
+        Shape::AsWritten | Shape::QueuePairs | Shape::Roce320 | Shape::Roce320Pfc => {}
         Shape::FatTree => fat_tree(&mut spec, 16),
         Shape::Permutation { k, pause } => permutation(&mut spec, *k, *pause),
         Shape::Mixed => mixed(&mut spec),

@@ -64,6 +64,8 @@ const PATHS: &[[&str; 4]] = &[
     ["w2-60-acks", "none", "1 ms", "3 ms"],
     ["roce320", "dcqcn", "0.05 ms", "0.1 ms"],
     ["roce320-hpcc", "hpcc", "0.05 ms", "0.1 ms"],
+    // A shared buffer and PAUSE that are there and do nothing.
+    ["roce320-pfc", "dcqcn", "0.05 ms", "0.1 ms"],
 ];
 
 /// The instructions per packet-hop to hold, by the last entry of the history for a row.

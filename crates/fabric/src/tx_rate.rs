@@ -71,6 +71,10 @@ impl TxRate {
     pub(crate) fn per_byte(self) -> f64 {
         (self.0 & !WHOLE) as f64 / 1_048_576.0
     }
+    /// Most bytes that are sent in a ps, of frames one after the other. A time cut to whole nanoseconds, one at least, is more than half.
+    pub(crate) fn most_per_ps(self) -> f64 {
+        self.per_byte().recip() * if self.0 >= WHOLE { 2.0 } else { 1.0 }
+    }
     /// Bytes that are sent in a time, ps, if nothing is rounded.
     pub(crate) fn bytes(self, within: u64) -> u64 {
         (within << 20) / (self.0 & !WHOLE).max(1)

@@ -1,6 +1,6 @@
 //! The two engines agree bit for bit, on any number of threads and however nodes are visited, over random small networks: with every
 //! feature, and with more of one. Each test takes its share of 400 networks, or of `CNSIM_NETWORKS` others from seed `CNSIM_SEED` on
-//! (`make soak`).
+//! (`make soak`). It is long because all of them are compared by one function.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod common;

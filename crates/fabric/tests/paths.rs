@@ -105,6 +105,30 @@ fn stars() {
 }
 
 /// Long links, whose windows hold many frames: below every threshold, in XOFF, with samples and messages, and where marks wait.
+/// A shared buffer of which little is used stays quiet, with PAUSE and without: its frames are stored calmly, and few are worth a thin
+/// window.
+#[test]
+fn shared_buffers_that_stay_quiet() {
+    let input = SharedInput { reserve: Bytes::from_kb(4), headroom: Bytes::from_kb(20), alpha: 0.5 };
+    for (pause, load, visits, mark) in [
+        (true, 0.8, Visits::All, Mark::CalmWindow),
+        (false, 0.8, Visits::All, Mark::CalmWindow),
+        (true, 0.1, Visits::Due, Mark::ThinWindow),
+    ] {
+        let mut spec = star(load, 2);
+        let buffer = &mut spec.switches[0].buffer;
+        buffer.organisation = Organisation::Input;
+        buffer.pause = buffer.pause.filter(|_| pause);
+        let ports = usize::from(spec.switches[0].ports);
+        spec.switches[0].shared = Some(SharedSpec {
+            memory: Bytes::from_mb(8),
+            inputs: vec![input; ports],
+            ..SharedSpec::default()
+        });
+        takes("a quiet buffer", &spec, 1, visits, &[mark]);
+    }
+}
+
 #[test]
 fn long_windows_are_taken_in_pieces() {
     let far = |mut spec: RunSpec| {

@@ -238,7 +238,7 @@ pub const METRICS: &[Metric] = &[
     metric("headroom_max", "headroom used", "KB", Tolerance::Relative(0.1),
         "most bytes in all headroom of any switch with a shared buffer").lower(),
     metric("shared_max", "pool used", "KB", Tolerance::Relative(0.1),
-        "most bytes in the pool of any switch with a shared buffer").lower(),
+        "most bytes in the pool of any switch with a shared buffer, rounded up to a 64th of it").lower(),
     metric("pauses", "XOFF sent", "", Tolerance::Relative(0.05), "XOFF messages sent by all switch ports").lower(),
     metric("xoffs", "XOFF kept", "", Tolerance::Relative(0.05),
         "XOFFs that a run keeps with their causes (record.pauses), one for each transmitter that is told to stop").lower(),

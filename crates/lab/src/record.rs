@@ -44,9 +44,9 @@ impl Curve {
 pub struct SharedFacts {
     /// Name of the switch.
     pub switch: String,
-    /// The reserves of all inputs.
+    /// The reserves of all inputs, as the pool came to its most; 0 if that was no more than a 64th.
     pub reserve: (u64, u64),
-    /// The pool.
+    /// The pool, rounded up to a 64th of it.
     pub pool: (u64, u64),
     /// The headroom of all inputs.
     pub headroom: (u64, u64),

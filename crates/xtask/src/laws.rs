@@ -153,7 +153,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     (
         "the threshold of a shared buffer",
         "crates/fabric/src/model/shared.rs",
-        &["(self.pool - self.used) as f64", "+ self.resume <="],
+        &["(self.pool - used) as f64", "+ self.resume <="],
     ),
     ("when a slow reader says XOFF", "crates/fabric/src/model/fault.rs", &["> slow.full"]),
     ("where a probe ends", "crates/fabric/src/model/management.rs", &["== ProbeTarget::Point("]),

@@ -28,6 +28,8 @@ pub(crate) struct Mmu {
     roomy: i64,
     /// Largest occupancy of a cell at which nothing must be looked at as bytes come or go.
     calm: u32,
+    /// [`Memory::quiet_up_to`].
+    quiet_up_to: u64,
     /// Where an output's cells are its own, one for each input: largest queue for which they need not be kept, as none of them
     /// is larger than the queue, and nothing follows from them.
     pub(crate) small: Option<u64>,
@@ -41,7 +43,7 @@ impl Mmu {
         let calm = memory.calm_cell().min(u64::from(u32::MAX)) as u32;
         let small = (private && layout.step.1 > 0).then_some(calm.into());
         let (calm, roomy) = if memory.is_shared() { NEVER } else { (calm, memory.calm_pool(margin)) };
-        Self { private, roomy, calm, small, off: Vec::new(), memory }
+        Self { private, roomy, calm, small, quiet_up_to: 0, off: Vec::new(), memory }
     }
 
     /// Of a shared buffer: are its cells all that counts, and frames stored and freed calmly, while its inputs take in `more` bytes each
@@ -49,7 +51,13 @@ impl Mmu {
     pub(crate) fn note_quiet(&mut self, more: &[u64], queued: u64) -> bool {
         let quiet = self.memory.note_quiet(more, queued);
         (self.calm, self.roomy) = if quiet { ALWAYS } else { NEVER };
+        self.quiet_up_to = self.memory.quiet_up_to();
         quiet
+    }
+
+    /// Of a shared buffer: is it quiet, and stays so while its inputs take in so many bytes together?
+    pub(crate) fn has_room(&self, more: u64) -> bool {
+        self.memory.pool + more <= self.quiet_up_to
     }
 
     /// Stores a frame of `len` bytes, which is `counted` in its cell or not, if that can have no consequence; false if it may have

@@ -6,6 +6,9 @@
 //! where outputs share a memory cell that is nearly full. Such ports are *critical*: before every event they are brought up to date
 //! together, in time order.
 //!
+//! Outputs that share a buffer are critical all of them, unless it stays quiet (`bound_shared`): no input can come near its threshold
+//! with all that arrives in the window, nor the pool to more than it ever held. Then the bytes of the inputs are all that is kept.
+//!
 //! A long window is taken in pieces ([`Switch::run`]): in one, all its frames would count as waiting at once, and each would be
 //! looked for among all others, so that time would grow with their square.
 //!
@@ -25,7 +28,7 @@ pub(crate) use arrivals::{Scratch, bit, of_bits};
 use crate::check::broken;
 use crate::fast::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, order};
 use crate::fast::mmu::Mmu;
-use crate::fast::switch::{Port, Switch};
+use crate::fast::switch::{Port, Switch, leaves_marked};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::transmission;
@@ -76,7 +79,7 @@ impl Switch {
     /// Runs the switch from `base`, where it stands, up to `end` (exclusive), in one piece.
     fn sweep(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) {
         if self.mmu.memory.is_shared() {
-            self.bound_shared(end, wires, scratch);
+            self.bound_shared(base, end, net, wires, scratch);
         }
         if self.mmu.unsettled() || self.in_step != 0 {
             self.find_critical();
@@ -100,9 +103,24 @@ impl Switch {
         self.may_be_ahead = false;
     }
 
-    /// Of a shared buffer: does nothing follow from what arrives before `end`, whenever the rest leaves?
+    /// Of a shared buffer: does nothing follow from what arrives from `base` to `end`, whenever the rest leaves? Mostly all that links can
+    /// carry in that time says so.
+    pub(super) fn bound_shared(
+        &mut self,
+        base: u64,
+        end: u64,
+        net: &Net,
+        wires: &Wires,
+        scratch: &mut Scratch,
+    ) -> bool {
+        let frames = self.linked as u64 * u64::from(net.mtu);
+        let carried = (self.intake * (end - base) as f64) as u64 * net.slack + frames;
+        self.mmu.has_room(carried) || self.bound_inputs(end, wires, scratch)
+    }
+
+    /// The same by what is on its way to each input.
     #[inline(never)]
-    pub(super) fn bound_shared(&mut self, end: u64, wires: &Wires, scratch: &mut Scratch) -> bool {
+    fn bound_inputs(&mut self, end: u64, wires: &Wires, scratch: &mut Scratch) -> bool {
         let more = &mut scratch.more;
         more.clear();
         let inboxes = wires.inboxes.get(self.inbox as usize..).unwrap_or_default();
@@ -324,9 +342,12 @@ impl Port {
             }
             let len = frame.len;
             let ready = done + self.delay;
-            if self.queued > self.mark_from && frame.is_data() && self.may_mark(start) {
+            let looks = self.queued > self.mark_from && frame.is_data() && self.may_mark(start);
+            let marked = looks && leaves_marked(&mut self.point, &self.data, (self.queued, len), start);
+            if looks && (marked || self.looks_at_each()) {
                 let mut frame = *frame;
-                self.leave(&mut frame, start, &mut wires.records);
+                frame.set_marked(frame.is_marked() | marked);
+                self.record(&mut frame, start, &mut wires.records);
                 wires.push(self.peer, Entry { ready, frame }, None);
             } else {
                 wires.push_frame(self.peer, ready, frame);

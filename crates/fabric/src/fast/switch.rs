@@ -11,7 +11,7 @@ mod storing;
 
 use early::Due;
 
-pub(crate) use port::{Port, ToCome};
+pub(crate) use port::{Port, ToCome, leaves_marked};
 
 use crate::check::{Books, Ledger, broken};
 use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, NO_EVENT, Ring, order};
@@ -39,6 +39,8 @@ pub(crate) struct Switch {
     pub(crate) waiting: u64,
     /// Rate of its fastest link.
     fastest: TxRate,
+    /// Most bytes that its links carry to it in a ps.
+    pub(crate) intake: f64,
     /// Of its windows, a piece is at least that long, ps.
     pub(crate) piece: u64,
     /// Frames are taken in their order always: those to a destination take turns between ports, or draws decide which of one moment
@@ -82,6 +84,7 @@ impl Switch {
         let rates = || net.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.tx);
         sw.fastest = rates().min_by(|a, b| a.per_byte().total_cmp(&b.per_byte())).unwrap_or_default();
         sw.piece = Self::piece(sw.fastest, net);
+        sw.intake = rates().map(TxRate::most_per_ps).sum();
         for p in 0..ports {
             let link = net.links[base as usize + p];
             let rate = net.rate(base + p as u32);
@@ -245,7 +248,11 @@ impl Switch {
             Kind::Data | Kind::InBand => {
                 port.note_peak(self.now);
                 if kind == Kind::Data {
-                    port.leave(&mut frame, port.began, &mut wires.records);
+                    let queue = (port.queued, frame.len);
+                    if leaves_marked(&mut port.point, &port.data, queue, port.began) {
+                        frame.set_marked(true);
+                    }
+                    port.record(&mut frame, port.began, &mut wires.records);
                 }
                 port.queued -= u64::from(frame.len);
                 port.departed += u64::from(frame.len);

@@ -94,6 +94,11 @@ impl Memory {
         self.shared.is_some()
     }
 
+    /// Of a shared one that is quiet: up to so many bytes in all it stays so, whoever holds them.
+    pub(crate) fn quiet_up_to(&self) -> u64 {
+        self.shared.as_ref().filter(|_| self.quiet).map_or(0, |shared| shared.quiet_up_to())
+    }
+
     /// Of a shared one: may its inputs come to hold `more` bytes each than they do, and an output's queue come to `queued`, and nothing
     /// follow ([`Shared::stays_quiet`])? Notes that it is so from now on, or not.
     pub(crate) fn note_quiet(&mut self, more: &[u64], queued: u64) -> bool {

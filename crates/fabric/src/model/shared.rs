@@ -92,6 +92,15 @@ impl Shared {
         }
     }
 
+    /// While nothing is in XOFF, up to so many bytes in all it stays quiet, whoever holds them.
+    pub(crate) fn quiet_up_to(&self) -> u64 {
+        let alpha = self.inputs.iter().map(|i| i.alpha).fold(f64::INFINITY, f64::min);
+        let even = (alpha / (1.0 + alpha) * self.pool as f64) as u64;
+        let most = self.most.pool.min(self.threshold.unwrap_or(even).saturating_sub(2));
+        let quiet = self.above == 0 && (0..self.inputs.len()).all(|i| most < self.threshold_at(i, most));
+        if quiet { most } else { 0 }
+    }
+
     /// Counts anew what each input holds, none of it in headroom: the parts of a buffer that was quiet.
     pub(crate) fn recount(&mut self, cells: &[u32]) {
         for (own, cell) in self.inputs.iter_mut().zip(cells) {

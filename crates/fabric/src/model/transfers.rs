@@ -4,7 +4,9 @@
 //! the next after the one that sent last, then the first again. A flow that begins is the last of the round under way, as in the fork.
 //!
 //! Such a flow waits with its limiter. Below the queue a limiter that may let a frame go takes part once, for the first of its flows. At
-//! the source it lets one of them take part for one frame, and its gap begins at that. Those that may send stand in a heap.
+//! the source it lets one of them take part for one frame, and its gap begins at that.
+//!
+//! Those that may send stand in order. One whose turn comes before others that wait already stands in a heap: mostly there is none.
 
 use crate::spec::padded;
 use cnsim_scheme_api::FlowId;
@@ -53,11 +55,16 @@ enum Part {
     LetGo(FlowQueue),
 }
 
+/// Who takes part when: round and place.
+type Turn = ((u64, u32), Part);
+
 /// Rounds over the flows of a class.
 #[derive(Debug, Default)]
 struct Ring {
-    /// Those that take part: round and place of each, the next one first.
-    ready: BinaryHeap<Reverse<((u64, u32), Part)>>,
+    /// Those that take part, the next one first.
+    ready: VecDeque<Turn>,
+    /// Those that joined ahead of others.
+    ahead: BinaryHeap<Reverse<Turn>>,
     /// Round and place of the flow that sent last.
     last: (u64, u32),
 }
@@ -66,7 +73,18 @@ impl Ring {
     /// A flow with this place takes part from now on: in this round, or in the next one if its place has been passed.
     fn push(&mut self, place: u32, part: Part) {
         let (round, last) = self.last;
-        self.ready.push(Reverse(((round + u64::from(place <= last), place), part)));
+        let turn = ((round + u64::from(place <= last), place), part);
+        if self.ready.back().is_none_or(|before| *before <= turn) {
+            self.ready.push_back(turn);
+        } else {
+            self.ahead.push(Reverse(turn));
+        }
+    }
+    /// The next one takes its turn.
+    fn pop(&mut self) -> Option<Turn> {
+        let ahead =
+            self.ahead.peek().is_some_and(|Reverse(ahead)| self.ready.front().is_none_or(|f| ahead < f));
+        if ahead { self.ahead.pop().map(|Reverse(turn)| turn) } else { self.ready.pop_front() }
     }
 }
 
@@ -120,7 +138,7 @@ impl Transfers {
     /// May no flow of the first class send now?
     #[inline(always)]
     pub(crate) fn is_idle(&self) -> bool {
-        self.rings.first().is_none_or(|ring| ring.ready.is_empty())
+        self.rings.first().is_none_or(|ring| ring.ready.is_empty() && ring.ahead.is_empty())
     }
     /// Does a flow wait with the limiter at this place?
     pub(crate) fn wait_at(&self, limiter: usize) -> bool {
@@ -171,7 +189,7 @@ impl Transfers {
         may_go: impl Fn(usize) -> bool,
     ) -> Next {
         let Some(ring) = self.rings.get_mut(usize::from(class)) else { return Next::Nobody };
-        let Some(Reverse((turn, part))) = ring.ready.pop() else { return Next::Nobody };
+        let Some((turn, part)) = ring.pop() else { return Next::Nobody };
         let (flow, limiter, counted) = match part {
             Part::LetGo(flow) => (flow, None, true),
             Part::Free(flow) => match limiter(&flow) {

@@ -6,7 +6,7 @@ use crate::fast::inbox::Inbox;
 use crate::fast::switch::Switch;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Kind, place_of_data};
+use crate::model::{Kind, Lane, place_of_data};
 use crate::net::Net;
 use crate::spec::Ties;
 
@@ -111,7 +111,7 @@ impl Scratch {
                 let len = |port: u16| {
                     let entries = wires.inboxes.get(s.inbox as usize + usize::from(port)).map(Inbox::entries);
                     // A PAUSE over the wire may come at the same moment.
-                    let data = |e: &&Entry| e.ready == at && e.frame.passes_as_data();
+                    let data = |e: &&Entry| e.ready == at && matches!(e.frame.kind().lane(), Lane::Data(_));
                     entries.into_iter().flatten().find(data).map_or(0, |e| e.frame.len)
                 };
                 let place = |port| place_of_data(net, s.management.id, at, port, len(port));

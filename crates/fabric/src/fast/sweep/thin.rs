@@ -34,7 +34,7 @@ impl Switch {
         let later = if far == 0 { NEVER } else { self.keep_far(node, far, end, wires) };
         let base = end - net.window;
         let shared = self.mmu.memory.is_shared() && self.in_step == 0;
-        let quiet = !shared || self.bound_shared(end, wires, scratch);
+        let quiet = !shared || self.bound_shared(base, end, net, wires, scratch);
         let calm = quiet && self.rare.0 >= end && self.in_step == 0 && !self.mmu.unsettled();
         let due = if calm && scratch.gather((self, of_bits(near | far, self.linked)), base, end, net, wires) {
             self.take_some(base, end, net, wires, scratch)

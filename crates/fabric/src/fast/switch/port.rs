@@ -38,7 +38,8 @@ pub(crate) struct Port {
     pub(crate) needs_exact: bool,
     /// Its memory is kept cell by cell: from the moment when its queue first grew beyond [`Mmu::small`].
     pub(crate) has_cells: bool,
-    /// Frames that must stand behind one, at least, for the ramp at departure to mark it: fewer hold no more than its low end.
+    /// Frames that must stand behind one, at least, for the ramp at departure to mark it: fewer hold no more than its low end. None
+    /// where departures are recorded.
     pub(crate) mark_behind: u16,
     /// A departure may be marked where more than this is queued, the frame itself among it.
     pub(crate) mark_from: u64,
@@ -102,7 +103,13 @@ impl ToCome {
 
 /// Does the ramp at departure mark a frame of `len` bytes whose transmission began at `began`? What had arrived by then counts, of
 /// the `queued` bytes that are stored, its own among them. The frame itself may stand in the queue or not.
-fn leaves_marked(point: &mut Option<Box<Point>>, data: &Ring, (queued, len): (u64, u16), began: u64) -> bool {
+#[inline(never)]
+pub(crate) fn leaves_marked(
+    point: &mut Option<Box<Point>>,
+    data: &Ring,
+    (queued, len): (u64, u16),
+    began: u64,
+) -> bool {
     let departure = |p: &&mut Box<Point>| p.state.ramp.is_some_and(|r| r.at == RampAt::Departure);
     let Some(point) = point.as_mut().filter(departure).filter(|p| p.decided != began) else { return false };
     let later = data.entries().iter().rev().take_while(|e| e.ready > began);
@@ -141,13 +148,14 @@ impl Port {
         let bytes = (len, len + control, self.departed);
         view(bytes, (self.link, self.service_rate), from_ref(&self.paused), now)
     }
-    /// A data frame has left whose transmission began at `began`, and counts as queued still: its ramp marks it or not, and its record
-    /// gets a hop, where the point asked for that by then.
-    #[inline(never)]
-    pub(crate) fn leave(&mut self, frame: &mut Frame, began: u64, records: &mut Records) {
-        if leaves_marked(&mut self.point, &self.data, (self.queued, frame.len), began) {
-            frame.set_marked(true);
-        }
+    /// Is each departure looked at, as the point records them?
+    #[inline(always)]
+    pub(crate) fn looks_at_each(&self) -> bool {
+        self.mark_behind == 0
+    }
+    /// A data frame has left whose transmission began at `began`, and counts as queued still: its record gets a hop, where the point
+    /// asked for that by then.
+    pub(crate) fn record(&mut self, frame: &mut Frame, began: u64, records: &mut Records) {
         if self.point.as_ref().is_some_and(|point| point.records_from <= began) {
             let view = self.view(began, self.later(began + 1));
             records.note(frame, hop(&view, frame.len, began));
