@@ -225,3 +225,25 @@ fn xoffs_are_kept_where_that_makes_sense() {
         "{said}"
     );
 }
+
+/// XOFFs of two queue pairs of a host whose link is 0.1 % faster than the receiver's, where DCQCN's marking begins at a queue of `kb` KB and XOFF
+/// at 100 KB of the input, which holds all of that queue.
+fn xoffs_with_marking_from(kb: u64, p_max: f64) -> u64 {
+    let text = format!(
+        "name = \"i\"\n[topology]\nhosts = 2\nports = 2\nlink_rate = \"10 Gb/s\"\nhost_rates = [\"H1 10.01 Gb/s\"]\n[switch]\n\
+         buffer = \"shared\"\nmemory = \"1 MB\"\nreserve = \"0 B\"\nthreshold = \"100 KB\"\nheadroom = \"50 KB\"\n[pause]\nmode = \"on\"\n\
+         [host]\nqueues = \"per-flow\"\n[workload]\nkind = \"transfers\"\ntransfers = [\"0 us, H1, H0, 200 MB\", \"0 us, H1, H0, 200 MB\"]\n\
+         frame = \"500 B\"\n[run]\nduration = \"0.2 s\"\nseeds = 1\n[matrix]\npause = [\"on\"]\nschemes = [\"dcqcn\"]\n\
+         [scheme.dcqcn]\nk_min = \"{kb} KB\"\nk_max = \"{kb} KB\"\np_max = {p_max}\ncnp_interval = \"4 us\"\n"
+    );
+    let record = run_text(&text, "", "", &[]);
+    record.metrics.get("pauses").unwrap_or_default() as u64
+}
+
+/// PFC fires where DCQCN's marking begins 2 KB above XOFF, and not where it begins 2 KB below; without marks it fires there, too.
+#[test]
+fn marks_below_xoff_keep_pfc_still() {
+    assert_eq!(xoffs_with_marking_from(98, 1.0), 0);
+    assert!(xoffs_with_marking_from(102, 1.0) > 0);
+    assert!(xoffs_with_marking_from(98, 0.0) > 0, "without marks the queue grows to XOFF");
+}
