@@ -27,13 +27,14 @@ pub use headroom::{Shortage, headroom, shortages};
 
 pub use outcome::{
     Cause, Completion, Fingerprint, GaugeSite, Held, HostOutcome, Incomplete, Outcome, Pauses, PortOutcome,
-    Series, SeriesKind, SharedUse, Standstill, SwitchOutcome, TransportOutcome, Xoff, latency_quantile,
+    Series, SeriesKind, SharedUse, Standstill, Storm, SwitchOutcome, TransportOutcome, Xoff,
+    latency_quantile,
 };
 pub use spec::{
     Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, FaultKind, Faults, HostQueues, HostSpec,
     LimiterPosition, LinkSpec, Organisation, PauseFrames, PauseSpec, PauseTransport, Phase, PortFault,
     RateChange, Record, Reliability, Rounding, Routing, RunSpec, SharedInput, SharedSpec, SourceSpec,
-    SwitchSpec, Ties, Transfer, TransportSpec, Window,
+    SwitchSpec, Ties, Transfer, TransportSpec, WatchdogAction, WatchdogRule, WatchdogSpec, Window,
 };
 pub use ways::Ways;
 

@@ -8,7 +8,7 @@ use crate::mix::mix;
 use crate::scheme::Managed;
 use crate::spec::{
     ClassSpec, ControlTransport, HostSpec, PauseFrames, PortFault, RateChange, Record, Rounding, Routing,
-    RunSpec, SMALLEST, Ties, TransportSpec,
+    RunSpec, SMALLEST, Ties, TransportSpec, WatchdogSpec,
 };
 use crate::tx_rate::{Clock, TxRate};
 use cnsim_scheme_api::{Acks, Built, FlowId, NodeId, Probe, ProbeTarget, Rate, ReflectGate, Time};
@@ -97,6 +97,7 @@ pub(crate) struct Net {
     pub(crate) control: ControlTransport,
     /// Faults of ports.
     pub(crate) faults: Vec<PortFault>,
+    pub(crate) watchdog: Option<WatchdogSpec>,
     pub(crate) pause_frames: PauseFrames,
     pub(crate) record: Record,
     pub(crate) duration: u64,
@@ -218,6 +219,7 @@ impl Net {
             }
         }
         PortFault::check(spec)?;
+        spec.watchdog.map_or(Ok(()), |watchdog| watchdog.check(spec))?;
         if !(1..=1500).contains(&spec.pause_frames.length.get()) {
             return bad(format!("PAUSE frames of {}; 1 B to 1500 B are possible", spec.pause_frames.length));
         }
@@ -246,6 +248,7 @@ impl Net {
             schemes: Managed::all(&spec.schemes)?,
             control: spec.control,
             faults: spec.faults.clone(),
+            watchdog: spec.watchdog,
             pause_frames: spec.pause_frames,
             record: spec.record.clone(),
             duration: spec.duration.as_ps(),

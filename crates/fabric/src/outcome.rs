@@ -260,6 +260,23 @@ pub struct SwitchOutcome {
     pub paused_by_part: Vec<Vec<u64>>,
     /// The use of its shared buffer, all zero without one.
     pub shared: SharedUse,
+    /// What its watchdogs took for storms, in order of their begin.
+    pub storms: Vec<Storm>,
+}
+
+/// A storm at an output, as a watchdog saw it ([`crate::WatchdogSpec`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Storm {
+    /// The output port.
+    pub port: u16,
+    /// Class of data.
+    pub class: u8,
+    /// When the watchdog was triggered.
+    pub from: Time,
+    /// When it restored the output; none if the storm lasted to the end of the run.
+    pub until: Option<Time>,
+    /// Data frames that it dropped.
+    pub dropped: u64,
 }
 
 /// The most bytes that the parts of a shared buffer ever held, of the first class.
@@ -383,6 +400,14 @@ pub struct Series {
     pub values: Vec<f64>,
 }
 
+impl SwitchOutcome {
+    /// Data frames discarded there: those that found no room, and those that its watchdogs dropped.
+    pub fn dropped(&self) -> u64 {
+        let by_ports: u64 = self.ports.iter().map(|p| p.dropped + p.dropped_by_limit).sum();
+        by_ports + self.storms.iter().map(|s| s.dropped).sum::<u64>()
+    }
+}
+
 impl Outcome {
     /// The outcome without the reason why it ran by the model: equal for both engines, to the last field.
     #[must_use]
@@ -392,7 +417,14 @@ impl Outcome {
 
     /// Data frames discarded in switches, for any reason.
     pub fn dropped(&self) -> u64 {
-        self.switches.iter().flat_map(|s| &s.ports).map(|p| p.dropped + p.dropped_by_limit).sum()
+        self.switches.iter().map(SwitchOutcome::dropped).sum()
+    }
+
+    /// Data frames discarded for an output port of a switch, for any reason; `hosts` is the number of hosts.
+    pub fn dropped_at(&self, hosts: usize, at: (NodeId, u16)) -> u64 {
+        let Some(port) = self.port(hosts, at) else { return 0 };
+        let storms = self.switches[at.0.0 as usize - hosts].storms.iter().filter(|s| s.port == at.1);
+        port.dropped + port.dropped_by_limit + storms.map(|s| s.dropped).sum::<u64>()
     }
 
     /// Data rate delivered to all hosts, mean of the run.

@@ -4,9 +4,11 @@
 
 mod events;
 mod shared;
+mod watchdog;
 
-pub use events::{FaultKind, PauseFrames, PortFault, RateChange};
+pub use events::{FaultKind, Faults, PauseFrames, PortFault, RateChange};
 pub use shared::{SharedInput, SharedSpec};
+pub use watchdog::{WatchdogAction, WatchdogRule, WatchdogSpec};
 
 use crate::RunError;
 use cnsim_scheme_api::{Bytes, Class, NodeId, Rate, Scheme, Time};
@@ -44,6 +46,8 @@ pub struct RunSpec {
     pub changes: Vec<RateChange>,
     /// Ports that say XOFF though their nodes have room. Such a run is the model's.
     pub faults: Vec<PortFault>,
+    /// Watchdogs of the switches' outputs.
+    pub watchdog: Option<WatchdogSpec>,
     /// Simulated time.
     pub duration: Time,
     /// Seed of every random stream.
@@ -158,15 +162,6 @@ pub enum Ties {
     /// The frame whose transmission began first is first, and the lowest port of those alike: the order of simulators whose events of one
     /// moment happen in the order in which they were planned, as ns-3's.
     ByStart,
-}
-
-/// Faults of a host, to test a network against them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Faults {
-    /// The host keeps sending while it is paused.
-    pub ignores_pause: bool,
-    /// Every n-th feedback message that arrives is lost; 0 for none.
-    pub feedback_lost: u32,
 }
 
 /// Where frames meet their limiter, `host.limiter_position` (assumption A3).

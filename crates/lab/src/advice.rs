@@ -333,7 +333,9 @@ fn lossy(cases: &[Point<'_>], (metric, lost, remedy): (&str, &str, &str)) -> Vec
         // Nothing is lost for good that is sent again.
         let again = c.first().config.sends_again();
         let meant = again || metric == "source_discards" && slowed(c.first());
-        let frames = sum(&c.runs, metric)?;
+        // What a watchdog drops is its own loss, and asked for.
+        let by_watchdogs = sum(&c.runs, "watchdog_drops").filter(|_| metric == "dropped_frames");
+        let frames = sum(&c.runs, metric)? - by_watchdogs.unwrap_or(0.0);
         (open == 0.0 && !meant).then_some((frames / c.runs.len() as f64).round())
     };
     let mut places: Vec<Vec<(&Point<'_>, f64)>> = Vec::new();

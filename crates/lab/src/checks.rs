@@ -341,7 +341,7 @@ pub(crate) fn of_queue_pairs(flat: &Flat, typed: bool) -> Vec<(String, String)> 
     let keys = written.map(|(path, _)| (path, varied(path).map_or(path.as_str(), |(_, key)| key)));
     let of = |key: &str| {
         key.starts_with("transport.")
-            || matches!(key, "record.completion" | "record.pauses")
+            || matches!(key, "record.completion" | "record.pauses" | "watchdog.action")
             || key.ends_with(".initial_rate")
     };
     keys.filter(|(_, key)| of(key)).map(|(path, key)| (path.clone(), key.to_string())).collect()
@@ -359,7 +359,9 @@ pub(crate) fn without_effect(flat: &Flat, path: &str, key: &str) -> Problem {
         Some("initial_rate") => {
             ("no scheme here takes an initial rate", "remove it, or run a scheme that takes one, as timely")
         }
-        Some("pauses") => ("no case has PAUSE", "remove it, or set pause.mode or matrix.pause to on"),
+        Some("pauses" | "action") => {
+            ("no case has PAUSE", "remove it, or set pause.mode or matrix.pause to on")
+        }
         _ => ("no case has queue pairs", "remove it, or set host.queues = \"per-flow\""),
     };
     flat.at(path, format!("has no effect: {why}"), remedy)

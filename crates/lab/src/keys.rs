@@ -6,9 +6,9 @@ use crate::flows::LoadCounts;
 use crate::kinds::{
     Backlog, Buffer, Choice as _, Completed, ControlTravels, FaultKind, FileForm, FlowHash, FreedAt, Gaps,
     Ideal, Kind, Offset, Paths, PauseMode, PausedOver, Queues, SendsAgain, Shape, SharedPreset, SizeTable,
-    Switched, Traffic,
+    Switched, Traffic, WatchdogAction,
 };
-use cnsim_fabric::{LimiterPosition, PauseTransport, Phase, Rounding, Ties};
+use cnsim_fabric::{LimiterPosition, PauseTransport, Phase, Rounding, Ties, WatchdogRule};
 use cnsim_scheme_api::Class;
 use cnsim_units::{Bytes, Rate, Time};
 
@@ -110,6 +110,7 @@ const LINK_RATE: Kind = Kind::Rate(SLOWEST, FASTEST);
 const LINK_DELAY: Kind = Kind::Time(Time::ZERO, FARTHEST);
 const PROCESSING: Kind = Kind::Time(Time::ZERO, Time::from_ms(100));
 const MOMENT: Kind = Kind::Time(Time::ZERO, LONGEST);
+const WATCHED: Kind = Kind::Time(Time::from_ns(1), LONGEST);
 const MEMORY: Kind = Kind::Bytes(Bytes::new(64), Bytes::from_mb(4000));
 const FRAMES: Kind = Kind::Integer(1, 100_000_000);
 const FRAME: Kind = Kind::Bytes(Bytes::new(64), MAX_FRAME);
@@ -360,6 +361,16 @@ pub const KEYS: &[Key] = &[
         "rate at which a slow host reads, or a share of its link").only("fault.kind", &["slow"]),
     key("fault.buffer", MEMORY, "100 KB",
         "bytes that a slow host's NIC holds when it says XOFF; it says XON at half of that").only("fault.kind", &["slow"]),
+    key("watchdog.action", Kind::Choice(WatchdogAction::WORDS), "off",
+        "what happens at a switch output in a storm of PAUSE: nothing (off), it is counted (alert), what waits and comes there is dropped (drop), or PAUSE is ignored (forward)")
+        .only("pause.mode", &["on", "global"]),
+    key("watchdog.rule", Kind::Choice(WatchdogRule::WORDS), "continuous",
+        "storm: XOFF stands without a break for `detect`, or for 80 or 99 % of a polling interval of `detect`; and a frame waits at the output")
+        .unless("watchdog.action", "off"),
+    key("watchdog.detect", WATCHED, "1 ms",
+        "time in XOFF until a storm is seen, or length of a polling interval; some 400 ms in the field").unless("watchdog.action", "off"),
+    key("watchdog.restore", Kind::Or("auto", &WATCHED), "auto",
+        "a storm is over when its output was without XOFF for so long; auto: twice `detect`").unless("watchdog.action", "off"),
     key("group.hosts", LINES, "[]", "hosts of a [[group]] table, which run another scheme than the matrix says"),
     key("group.scheme", Kind::Scheme, "none",
         "scheme of the group; feedback to its hosts is delivered, counted and ignored"),

@@ -2,7 +2,7 @@
 
 use crate::case::Dimension;
 use crate::flows::LoadCounts;
-use cnsim_fabric::{LimiterPosition, PauseTransport, Phase, Rounding, Ties};
+use cnsim_fabric::{LimiterPosition, PauseTransport, Phase, Rounding, Ties, WatchdogRule};
 use cnsim_problem::{any_of, nearest, obeyed};
 use cnsim_scheme_api::Class;
 use cnsim_units::{Bytes, Rate, Time, UnitError};
@@ -279,6 +279,8 @@ words! {
     Ties { ByPort = "port", Drawn = "seed", ByStart = "start", }
     /// `transport.ack_class`.
     Class { Data = "data", Control = "control", }
+    /// `watchdog.rule`.
+    WatchdogRule { Continuous = "continuous", Polled80 = "polled-80", Polled99 = "polled-99", }
     /// `workload.phase`.
     Phase { Random = "random", Aligned = "aligned", }
     /// `workload.load_counts`.
@@ -296,6 +298,10 @@ choices! {
     /// `fault.kind`.
     FaultKind {
         Xoff = "xoff", Slow = "slow",
+    }
+    /// `watchdog.action`.
+    WatchdogAction {
+        Off = "off", Alert = "alert", Drop = "drop", Forward = "forward",
     }
     /// `topology.routing`.
     Paths {

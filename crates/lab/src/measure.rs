@@ -52,10 +52,10 @@ pub fn ports(settings: &Settings, out: &Outcome) -> BTreeMap<String, PortFacts> 
     let first = settings.hosts() as u32;
     for end in settings.wiring.links.iter().flat_map(|l| [l.a, l.b]).filter(|e| e.0.0 >= first) {
         let Some(p) = out.port(settings.hosts(), end) else { continue };
-        let dropped = (p.dropped + p.dropped_by_limit) as f64;
-        let weight = p.paused.as_secs_f64() / seconds * 100.0 + p.xoffs as f64 + dropped;
+        let dropped = out.dropped_at(settings.hosts(), end);
+        let weight = p.paused.as_secs_f64() / seconds * 100.0 + (p.xoffs + dropped) as f64;
         if weight > 0.0 {
-            more.push((weight, settings.wiring.port_name(end), facts(p, seconds)));
+            more.push((weight, settings.wiring.port_name(end), facts(p, dropped, seconds)));
         }
     }
     more.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -66,13 +66,13 @@ pub fn ports(settings: &Settings, out: &Outcome) -> BTreeMap<String, PortFacts> 
 }
 
 /// Counts of a port over the whole run.
-fn facts(p: &PortOutcome, seconds: f64) -> PortFacts {
+fn facts(p: &PortOutcome, dropped: u64, seconds: f64) -> PortFacts {
     PortFacts {
         throughput: p.sent_bits as f64 / seconds / 1e9,
         paused: p.paused.as_secs_f64() / seconds * 100.0,
         xoffs: p.xoffs,
         queue_max: p.queue_max as f64 / 1e3,
-        dropped: (p.dropped + p.dropped_by_limit) as f64,
+        dropped: dropped as f64,
         ..PortFacts::default()
     }
 }
@@ -89,7 +89,7 @@ fn named_ports(settings: &Settings, out: &Outcome) -> BTreeMap<String, PortFacts
             throughput: sent(settings, out, at)? / 1e9,
             mean_queue: queue.as_ref().map(|q| q.mean),
             sd_queue: queue.as_ref().map(|q| q.sd),
-            ..facts(port, seconds)
+            ..facts(port, out.dropped_at(settings.hosts(), at), seconds)
         })
     };
     let named = settings.named.ports.iter();
@@ -138,6 +138,11 @@ pub(crate) fn measure_with(settings: &Settings, out: &Outcome, times: &Flows) ->
     for (name, of) in [("headroom_max", (|s| s.headroom) as fn(SharedUse) -> u64), ("shared_max", |s| s.pool)]
     {
         all.extend(pools().map(of).max().map(|most| (name, most as f64 / 1e3)));
+    }
+    if settings.watchdog.is_some() {
+        let storms = || out.switches.iter().flat_map(|s| &s.storms);
+        all.push(("watchdog_triggers", storms().count() as f64));
+        all.push(("watchdog_drops", storms().map(|s| s.dropped).sum::<u64>() as f64));
     }
     all.push(("queue_max", ports().map(|p| p.queue_max).max().unwrap_or(0) as f64 / 1e3));
     // No zero has a sign.
@@ -313,8 +318,7 @@ fn hot_port(settings: &Settings, out: &Outcome, all: &mut Measured) {
         }
         let dropped = out.dropped() as f64;
         if dropped > 0.0 {
-            let here = out.port(settings.hosts(), (node, port));
-            let here = here.map_or(0.0, |p| (p.dropped + p.dropped_by_limit) as f64);
+            let here = out.dropped_at(settings.hosts(), (node, port)) as f64;
             all.push(("innocent_drop_share", (dropped - here) / dropped * 100.0));
         }
     }

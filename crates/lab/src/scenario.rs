@@ -17,6 +17,7 @@ use crate::kinds::{Kind, Value as Read};
 use crate::meant;
 use crate::reader::MAX_PROBLEMS;
 use crate::round_trips;
+use crate::settings::watchdog::scaled_down;
 use crate::settings::{Estimate, Settings, Steered};
 use crate::text::{Flat, Leaf, Place};
 use cnsim_problem::{MAX_TEXT, Problem, nearest, read_file, read_from};
@@ -90,13 +91,14 @@ pub struct Ready {
 
 impl Ready {
     /// Notes on settings that are valid but hardly intended, a sentence each: defaults of the scheme that do not fit the links, phases
-    /// that lock, memory too small for PAUSE. Mostly none.
+    /// that lock, memory too small for PAUSE, times that are scaled down. Mostly none.
     pub fn notes(&self) -> Vec<String> {
         // A scheme that changes rates parts the phases.
         let locked = self.settings.locked().filter(|_| self.scheme == "none");
         let short = self.settings.shortages(&self.built);
         let doubts = round_trips::doubts(&self.settings);
-        self.misfit.iter().cloned().chain(locked).chain(doubts).chain(short).collect()
+        let scaled = self.settings.watchdog.and_then(|watchdog| scaled_down(&watchdog));
+        self.misfit.iter().cloned().chain(locked).chain(doubts).chain(short).chain(scaled).collect()
     }
 
     /// Hash of the scheme's code: a part of a run's address in the store.

@@ -7,6 +7,7 @@ mod locked;
 mod offered;
 mod shared;
 mod transport;
+pub(crate) mod watchdog;
 
 pub use estimate::Estimate;
 use shared::SharedBuffer;
@@ -25,7 +26,7 @@ use crate::workload::{self, Permutations, SourcePlan};
 use cnsim_fabric::{
     BufferSpec, Completion, ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition, Organisation,
     PauseFrames, PauseSpec, PortFault, RateChange, Record, Reliability, Rounding, Routing, RunSpec,
-    SwitchSpec, Ties,
+    SwitchSpec, Ties, WatchdogSpec,
 };
 use cnsim_problem::Problem;
 use cnsim_scheme_api::network::{Purpose, Stream};
@@ -102,6 +103,7 @@ pub struct Settings {
     events: Vec<RateChange>,
     /// Ports that say XOFF for causes of their own.
     port_faults: Vec<PortFault>,
+    pub(crate) watchdog: Option<WatchdogSpec>,
     pause_frames: PauseFrames,
     /// Host behind the hot port.
     pub receiver: usize,
@@ -180,6 +182,7 @@ impl Settings {
         let named = named(&mut r, &wiring, receiver);
         let events = events(&mut r, &wiring, duration);
         let port_faults = faults::faults(&mut r, &wiring, buffer.pause, duration);
+        let watchdog = watchdog::watchdog(&mut r, buffer.pause, duration);
         let limiter_position: LimiterPosition = r.choice("host.limiter_position");
         if queues == Queues::PerDestination && limiter_position == LimiterPosition::AtSource {
             let reason = "queues per destination are paced in place: a limiter at the source has no effect";
@@ -274,6 +277,7 @@ impl Settings {
             hotspots,
             events,
             port_faults,
+            watchdog,
             pause_frames,
             receiver,
             hot,
@@ -615,6 +619,7 @@ impl Settings {
             control: self.control,
             changes,
             faults: self.port_faults.clone(),
+            watchdog: self.watchdog,
             pause_frames: self.pause_frames,
             duration: self.duration,
             seed,

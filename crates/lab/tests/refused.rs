@@ -377,6 +377,64 @@ fn faults() {
     assert_eq!(said(&both), "no problem");
 }
 
+/// Watchdogs: times that cannot be, and keys that have no effect. A matrix may turn them on.
+#[test]
+fn watchdogs() {
+    let base = BASE.replace("pause = [\"off\"]", "pause = [\"on\"]");
+    let one = |lines: &str| said(&base.replace("{}", &format!("[watchdog]\n{lines}")));
+    let fine = "action = \"drop\"\ndetect = \"100 us\"";
+    assert_eq!(one(fine), "no problem");
+    assert_eq!(one(&format!("{fine}\nrule = \"polled-99\"\nrestore = \"100 us\"")), "no problem");
+    for (lines, words) in [
+        (
+            "action = \"alert\"\ndetect = \"100 us\"\nrestore = \"99 us\"",
+            &["f.toml:9:11", "watchdog.restore", "restored after 99 us", "at least watchdog.detect"][..],
+        ),
+        ("action = \"drop\"", &["watchdog.detect", "no storm is seen in a run of 1 ms", "shorten"]),
+        ("action = \"drop\"\ndetect = \"0 us\"", &["watchdog.detect", "out of range", "1 ns"]),
+        ("action = \"drop\"\ndetect = \"9 us\"\nrestore = \"0 us\"", &["watchdog.restore", "out of range"]),
+        ("action = \"reset\"", &["watchdog.action", "is not a choice", "forward"]),
+        ("rule = \"polled-80\"", &["watchdog.rule", "has no effect with watchdog.action = off"]),
+        ("detect = \"10 us\"", &["watchdog.detect", "has no effect"]),
+        ("action = \"off\"\nrestore = \"10 us\"", &["watchdog.restore", "has no effect"]),
+    ] {
+        let given = one(lines);
+        words.iter().for_each(|word| assert!(given.contains(word), "`{word}`: {lines}: {given}"));
+    }
+    let off = said(&BASE.replace("{}", &format!("[watchdog]\n{fine}")));
+    assert!(off.contains("watchdog.action") && off.contains("no case has PAUSE"), "{off}");
+    let varied = base
+        .replace("condition = \"c\"", "condition = \"{watchdog.action}\"")
+        .replace("[matrix]", "[matrix]\n\"watchdog.action\" = [\"off\", \"drop\"]");
+    assert_eq!(
+        said(&varied.replace("{}", "[watchdog]\ndetect = \"10 us\"\nrule = \"polled-80\"")),
+        "no problem"
+    );
+}
+
+/// What watchdogs see and drop is in the results of a run: own counts, and among the dropped frames.
+#[test]
+fn watchdogs_are_measured() {
+    let text = BASE
+        .replace("pause = [\"off\"]", "pause = [\"on\"]")
+        .replace("{}", "[[fault]]\nhost = \"H1\"\nfrom = \"200 us\"\nto = \"600 us\"\n[workload]\ndestinations = [\"H1\"]\n[watchdog]\naction = \"drop\"\ndetect = \"50 us\"");
+    let run = |text: &str| {
+        let scenario = Scenario::parse("f.toml", text, &[]).unwrap();
+        let case = scenario.cases().remove(0);
+        let ready = scenario.ready(&case).unwrap();
+        let notes = ready.notes();
+        let job = Job::new(case, ready, 1);
+        (notes, run_job(&job, None, &Watch::default(), 1).unwrap().unwrap())
+    };
+    let (notes, record) = run(&text);
+    assert!(notes.iter().any(|n| n.contains("scaled down: detect 50 us and restore 100 us")), "{notes:?}");
+    let of = |name: &str| record.metrics.get(name);
+    assert_eq!(of("watchdog_triggers"), Some(1.0));
+    assert!(of("watchdog_drops") > Some(100.0) && of("watchdog_drops") == of("dropped_frames"), "{record:?}");
+    let (notes, record) = run(&text.replace("action = \"drop\"\ndetect = \"50 us\"", "action = \"off\""));
+    assert!(!notes.iter().any(|n| n.contains("scaled")) && record.metrics.get("watchdog_drops").is_none());
+}
+
 /// Shared buffers: each key that has no effect, and each value that cannot be.
 #[test]
 fn shared_buffers() {

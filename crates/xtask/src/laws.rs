@@ -156,6 +156,12 @@ const LAWS: &[(&str, &str, &[&str])] = &[
         &["(self.pool - used) as f64", "+ self.resume <="],
     ),
     ("when a slow reader says XOFF", "crates/fabric/src/model/fault.rs", &["> slow.full"]),
+    ("when a watchdog sees a storm", "crates/fabric/src/model/watchdog.rs", &["stood >= watch.detect"]),
+    (
+        "when a watchdog restores an output",
+        "crates/fabric/src/model/watchdog.rs",
+        &["< watched.free_since + watch.restore"],
+    ),
     ("where a probe ends", "crates/fabric/src/model/management.rs", &["== ProbeTarget::Point("]),
     ("when feedback takes no link", "crates/fabric/src/model/agenda.rs", &["moment.net.direct("]),
     ("the record of a drop", "crates/fabric/src/model/management.rs", &["dropped_by_limit +=", "0x2000"]),

@@ -6,7 +6,7 @@ use crate::RunError;
 use crate::net::Net;
 use crate::outcome::{Fingerprint, HostOutcome, Outcome, Series, SeriesKind, SwitchOutcome};
 use crate::per_bin::PerBin;
-use crate::spec::RunSpec;
+use crate::spec::{RunSpec, WatchdogAction};
 use cnsim_scheme_api::network::Counts;
 use cnsim_scheme_api::{FlowId, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -126,7 +126,8 @@ pub(crate) fn close(
     let (mut counters, mut bits): (BTreeMap<_, u64>, _) = (BTreeMap::new(), Vec::new());
     let mut acknowledged = BTreeMap::new();
     let mut joint = Joint::default();
-    let heeded = !spec.hosts.iter().any(|h| h.faults.ignores_pause);
+    let forwards = spec.watchdog.is_some_and(|w| w.action == WatchdogAction::Forward);
+    let heeded = !forwards && !spec.hosts.iter().any(|h| h.faults.ignores_pause);
     let short: BTreeSet<usize> = crate::shortages(spec).iter().map(|s| s.switch).collect();
     for (id, node) in nodes {
         made.merge(&node.made);

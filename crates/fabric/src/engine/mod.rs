@@ -106,6 +106,8 @@ fn by_model(net: &Net, spec: &RunSpec, engine: Engine) -> Option<String> {
         Some("the fast way knows PAUSE frames that are obeyed at once".into())
     } else if !spec.faults.is_empty() {
         Some("the fast way knows no faults of ports".into())
+    } else if spec.watchdog.is_some() {
+        Some("the fast way knows no watchdogs".into())
     } else if net.classes.len() > 1 {
         Some(format!("the fast way knows one class of data, not {}", net.classes.len()))
     } else if spec.switches.iter().any(woken) {

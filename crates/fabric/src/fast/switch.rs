@@ -19,6 +19,7 @@ use crate::fast::mmu::Mmu;
 use crate::fast::wires::Wires;
 use crate::model::{Management, Memory, Moment, Packet, Pause, Point, Storing, Verb};
 use crate::net::Net;
+use crate::outcome::SwitchOutcome;
 use crate::spec::{RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::Slot;
@@ -306,6 +307,6 @@ impl Switch {
         let shared = self.management.shared_use(self.mmu.memory.shared_use(waiting), net);
         let ports = self.ports.iter().zip(stopped);
         let ports = ports.map(|(p, stopped)| (&p.out, from_ref(&p.paused), p.queued, stopped));
-        self.management.close(ports, shared, inside, net)
+        self.management.close(ports, SwitchOutcome { shared, ..SwitchOutcome::default() }, inside, net)
     }
 }

@@ -4,14 +4,14 @@
 //! there by its number alone: the XOFFs of a link and class arrive in the order in which they were decided
 //! ([`crate::check::close`] joins them).
 
-use super::pause::{Paused, Signal};
+use super::pause::Signal;
 use crate::check::{Decided, Decisions, HeldBy};
 use crate::spec::Layout;
 
 /// An output at the moment of an XOFF.
-pub(crate) struct Waiting<'a, F> {
-    /// Its XOFF in the class.
-    pub(crate) paused: &'a Paused,
+pub(crate) struct Waiting<F> {
+    /// Number of the XOFF in the class that it obeys.
+    pub(crate) xoff: Option<u32>,
     /// Its rate is zero.
     pub(crate) closed: bool,
     /// Inputs and lengths of the frames of the class that have not left.
@@ -22,24 +22,24 @@ impl Decisions {
     /// The memory of a class decides now what it signals, as a frame came from an input for an output (`by`): of XOFF the causes are
     /// noted, which are the frames in that frame's cell. One that stops nobody, as the switch's own messages called for it, is not kept.
     /// `outputs` are in order.
-    pub(crate) fn note<'a, F: Iterator<Item = (u16, u16)>>(
+    pub(crate) fn note<F: Iterator<Item = (u16, u16)>>(
         &mut self,
         (now, signal, class): (u64, Signal, u8),
         (layout, by): (&Layout, (usize, u16)),
-        outputs: impl Iterator<Item = Waiting<'a, F>>,
+        outputs: impl Iterator<Item = Waiting<F>>,
     ) {
         let inputs = signal.targets(layout.inputs - 1);
         if !signal.off || inputs.is_empty() || self.kept.len() as u64 == self.most {
             return;
         }
         let cell = layout.cell(by.0, by.1.into());
-        for (output, Waiting { paused, closed, frames }) in outputs.enumerate() {
+        for (output, Waiting { xoff, closed, frames }) in outputs.enumerate() {
             let inside = frames.filter(|f| layout.cell(output, f.0.into()) == cell);
             let bytes: u32 = inside.map(|f| u32::from(f.1)).sum();
-            let held = match paused.is_off() {
+            let held = match xoff {
                 _ if closed => HeldBy::Closed,
-                true => HeldBy::Xoff(paused.number()),
-                false => HeldBy::Rate,
+                Some(number) => HeldBy::Xoff(number),
+                None => HeldBy::Rate,
             };
             self.causes.extend((bytes > 0).then_some((output as u16, bytes, held)));
         }

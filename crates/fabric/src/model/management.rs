@@ -250,6 +250,7 @@ impl Management {
             return;
         };
         match why {
+            Refusal::Watchdog => {}
             Refusal::OutputLimit => result.dropped_by_limit += 1,
             Refusal::Partition => {
                 result.dropped += 1;
@@ -266,7 +267,8 @@ impl Management {
             self.losses.resize(pairs, 0);
             self.losses[flow as usize] += 1;
         }
-        self.events.add(at.now, 0x2000 | out as u64 ^ (u64::from(flow) << 20));
+        let cause = if why == Refusal::Watchdog { 0x5000 } else { 0x2000 };
+        self.events.add(at.now, cause | out as u64 ^ (u64::from(flow) << 20));
     }
 
     /// A bin of the recording ends. `state` of a port: bytes queued, most of them since the last bin ended, and data bits sent.
@@ -295,16 +297,16 @@ impl Management {
     }
 
     /// Ends the run: hands in the books. By port: what was measured, its XOFF by class, the bytes in its queue, and what stands there
-    /// for good. `inside` are the frames that wait.
+    /// for good. `begun` is what else was measured, and `inside` are the frames that wait.
     pub(crate) fn close<'a>(
         mut self,
         ports: impl Iterator<Item = (&'a PortOutcome, &'a [Paused], u64, Option<Stopped>)>,
-        shared: SharedUse,
+        begun: SwitchOutcome,
         inside: Ledger,
         net: &Net,
     ) -> Books {
         let (mut queued, mut waits) = (Vec::new(), Vec::new());
-        let mut outcome = SwitchOutcome { shared, ..SwitchOutcome::default() };
+        let mut outcome = begun;
         let mut stopped = Vec::new();
         for (result, paused, bytes, for_good) in ports {
             let paused = Paused::close(paused, net);
@@ -313,6 +315,11 @@ impl Management {
             stopped.push(paused.spans);
             queued.push(bytes);
             waits.extend(for_good);
+        }
+        let (counted, lost) = (outcome.dropped(), self.drops.frames);
+        if counted != lost {
+            let cause = format!("{lost} frames were dropped, and {counted} are counted by cause");
+            self.failure.note(net.duration, Who::Memory, &cause);
         }
         let ports = &mut outcome.ports;
         let control_sent = ports.iter().map(|p| p.control_sent).sum();

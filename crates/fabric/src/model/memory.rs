@@ -15,6 +15,8 @@ pub(crate) enum Refusal {
     Partition,
     /// Its output's queue has reached its limit.
     OutputLimit,
+    /// Its output is in a storm, and its watchdog drops what is for it.
+    Watchdog,
 }
 
 /// The memory of a class at a switch.

@@ -126,9 +126,9 @@ impl Paused {
         before.number += 1;
         true
     }
-    /// How many pauses have ended: the number of the one that stands, from 0 on.
-    pub(crate) fn number(&self) -> u32 {
-        self.before.as_ref().map_or(0, |before| before.number)
+    /// The number of the pause that stands, from 0 on.
+    pub(crate) fn number(&self) -> Option<u32> {
+        self.since.map(|_| self.before.as_ref().map_or(0, |before| before.number))
     }
     /// Time spent in XOFF.
     pub(crate) fn total(&self, now: u64) -> Time {

@@ -80,6 +80,8 @@ pub(crate) struct Transmitter {
     pub(crate) service: TxRate,
     /// XOFF from the far end, by class.
     pub(crate) paused: Vec<Paused>,
+    /// Classes whose XOFF it ignores, a bit each.
+    pub(crate) ignores: u8,
     /// The frame in transmission.
     pub(crate) sending: Option<Frame>,
 }
@@ -89,7 +91,7 @@ impl Transmitter {
     pub(crate) fn new(port: u64, link: Option<Link>, net: &Net) -> Self {
         let service = link.map_or(TxRate::default(), |l| l.tx);
         let paused = vec![Paused::default(); net.classes.len()];
-        Self { port, link, service, paused, sending: None }
+        Self { port, link, service, paused, ignores: 0, sending: None }
     }
     /// If idle, it will look for a frame at the end of this moment.
     pub(crate) fn plan_start(&self, turn: &mut Turn<'_>) {
@@ -101,9 +103,14 @@ impl Transmitter {
     fn rate(&self, lane: Lane) -> TxRate {
         rate_of(lane, self.service, self.link.map_or(TxRate::default(), |l| l.tx))
     }
+    /// Does it obey the XOFF of a class?
+    pub(crate) fn obeys(&self, class: u8) -> bool {
+        self.ignores >> class & 1 == 0
+    }
     /// Is a lane stopped?
     pub(crate) fn is_stopped(&self, lane: Lane) -> bool {
-        is_stopped(lane, self.rate(lane), &self.paused)
+        let obeys = !matches!(lane, Lane::Data(class) if !self.obeys(class));
+        is_stopped(lane, self.rate(lane), if obeys { &self.paused } else { &[] })
     }
     /// May a frame of this lane start now?
     pub(crate) fn may_start(&self, lane: Lane) -> bool {

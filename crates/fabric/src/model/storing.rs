@@ -25,6 +25,10 @@ pub(crate) trait Storing<C> {
     type Frame;
     /// Where a frame is to wait.
     fn place(&self, out: usize, frame: &Self::Frame) -> Place<'_>;
+    /// Does an output take no frames of this one's class, whatever room there is?
+    fn bars(&self, _out: usize, _frame: &Self::Frame) -> bool {
+        false
+    }
     /// Puts an admitted frame into its queue, where a ramp may mark it.
     fn enqueue(&mut self, out: usize, frame: &mut Self::Frame, with: &mut C);
     /// Counts a frame that is not admitted.
@@ -35,8 +39,11 @@ pub(crate) trait Storing<C> {
     /// A frame for an output's queue of data: it is stored or lost, and the congestion point may look at it.
     fn store(&mut self, out: usize, mut frame: Self::Frame, with: &mut C) {
         let Place { memory, queued, input, len } = self.place(out, &frame);
-        let refused =
-            memory.admits(out, input.into(), len, queued).err().map(|why| (why, memory.is_lossless()));
+        let refused = if self.bars(out, &frame) {
+            Some((Refusal::Watchdog, false))
+        } else {
+            memory.admits(out, input.into(), len, queued).err().map(|why| (why, memory.is_lossless()))
+        };
         match refused {
             None => self.enqueue(out, &mut frame, with),
             Some(why) => self.lose(out, &frame, why, with),

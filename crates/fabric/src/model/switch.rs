@@ -8,16 +8,17 @@ use super::cause::Waiting;
 use super::fault::PortFaults;
 use super::frame::{Body, Control, Frame, Lane, MANAGED, Pause, Says, flow_of, lowered};
 use super::management::Management;
-use super::memory::Memory;
+use super::memory::{Memory, Refusal};
 use super::packet::Packet;
-use super::pause::{Paused, Signal};
+use super::pause::Signal;
 use super::point::{Point, Verb, hop, view};
 use super::port::{Lanes, Transmitter, is_stopped};
 use super::storing::{Loss, Place, Storing};
+use super::watchdog::{Turning, Watchdogs};
 use crate::check::{Books, Ledger, Stopped};
 use crate::net::Net;
-use crate::outcome::{PortOutcome, SharedUse};
-use crate::spec::{RateChange, SwitchSpec};
+use crate::outcome::{PortOutcome, SharedUse, SwitchOutcome};
+use crate::spec::{RateChange, SwitchSpec, WatchdogAction};
 use cnsim_scheme_api::{Queue as View, RampAt, Rate, Slot};
 use std::collections::VecDeque;
 
@@ -59,6 +60,7 @@ pub(crate) struct Switch {
     next_path: Vec<u8>,
     pub(crate) management: Management,
     faults: PortFaults,
+    watchdogs: Watchdogs,
 }
 
 impl Output {
@@ -83,15 +85,16 @@ impl Output {
     fn stopped(&self, number: usize) -> Option<Stopped> {
         let stopped = |f: &&Frame| matches!(f.body, Body::Data(_)) && self.port.is_stopped(f.lane);
         let frames = self.data.iter().flat_map(|q| &q.frames).chain(&self.port.sending).filter(stopped);
-        Stopped::new(number, self.port.paused.iter().any(Paused::is_off), frames.map(|f| f.input))
+        let off = (0..).zip(&self.port.paused).any(|(class, p)| p.is_off() && self.port.obeys(class));
+        Stopped::new(number, off, frames.map(|f| f.input))
     }
 
     /// What waits there in a class, and what holds it back.
-    fn waiting(&self, class: usize) -> Waiting<'_, impl Iterator<Item = (u16, u16)>> {
+    fn waiting(&self, class: usize) -> Waiting<impl Iterator<Item = (u16, u16)>> {
         let sending = self.port.sending.iter().filter(move |f| f.lane == Lane::Data(class as u8));
         let frames = sending.chain(&self.data[class].frames).map(|f| (f.input, f.len));
         Waiting {
-            paused: &self.port.paused[class],
+            xoff: self.port.paused[class].number().filter(|_| self.port.obeys(class as u8)),
             closed: is_stopped(Lane::Data(class as u8), self.port.service, &[]),
             frames,
         }
@@ -133,6 +136,7 @@ impl Switch {
             next_path: net.next_path(),
             management: Management::new(net, turn.node, spec, changes),
             faults: PortFaults::new(net, turn.node),
+            watchdogs: Watchdogs::new(net.watchdog, spec.ports.into(), net.classes.len()),
             spec: spec.clone(),
         };
         for out in 0..switch.outputs.len() {
@@ -141,6 +145,7 @@ impl Switch {
                 point.state.run();
             }
         }
+        turn.plan(switch.watchdogs.next_poll(), Kind::Change, 0);
         switch.plan(turn);
         switch
     }
@@ -158,6 +163,7 @@ impl Switch {
             Kind::Change => {
                 self.change(turn);
                 self.fail(turn);
+                self.watch(turn);
             }
             Kind::End => self.end(event.index as usize, turn),
             Kind::Start => self.start(event.index as usize, turn),
@@ -183,16 +189,22 @@ impl Switch {
         match frame.body {
             Body::Pause(pause) => {
                 self.management.events.add(turn.now, pause.code() | u64::from(port));
-                let port = &mut self.outputs[usize::from(port)].port;
-                if pause.reach(&mut port.paused, turn.moment()) {
+                let (at, port) = (
+                    (usize::from(port), usize::from(pause.class)),
+                    &mut self.outputs[usize::from(port)].port,
+                );
+                let ended = pause.reach(&mut port.paused, turn.moment());
+                if ended {
                     port.plan_start(turn);
                 }
+                let look = self.watchdogs.hear(at, &port.paused[at.1], ended, turn.now);
+                turn.plan(look, Kind::Change, 0);
             }
             Body::Data(data) => {
                 let index = self.management.index(turn.net);
                 let flow = flow_of(data.src, data.dst, turn.net.hosts).0;
                 let out = turn.net.route(index, data.dst, flow, data.number, &mut self.next_path);
-                self.store(out.into(), frame, turn);
+                self.arrive(out.into(), frame, turn);
             }
             Body::Control(control) => self.forward(frame, control, turn),
         }
@@ -249,6 +261,50 @@ impl Switch {
             said.note(&mut self.management.decisions, turn.now);
             self.say(port, Pause { off: said.off, class: 0 }, turn);
         }
+    }
+
+    /// Watchdogs look at their outputs.
+    fn watch(&mut self, turn: &mut Turn<'_>) {
+        if !self.watchdogs.exist() {
+            return;
+        }
+        let polls = self.watchdogs.polls(turn.now);
+        turn.plan(self.watchdogs.next_poll(), Kind::Change, 0);
+        for out in 0..self.outputs.len() {
+            for class in 0..self.outputs[out].data.len() {
+                let waits = !self.outputs[out].data[class].frames.is_empty();
+                self.watch_one((out, class), (waits, polls), turn);
+            }
+        }
+    }
+
+    /// A watchdog looks at a class of an output, and does what follows.
+    fn watch_one(&mut self, at: (usize, usize), now: (bool, bool), turn: &mut Turn<'_>) {
+        let port = &mut self.outputs[at.0].port;
+        let Some(turning) = self.watchdogs.look(at, &port.paused[at.1], now, turn.now) else { return };
+        let bit = u8::from(self.watchdogs.act(at, WatchdogAction::Forward)) << at.1;
+        port.ignores = port.ignores & !(1 << at.1) | bit;
+        if bit > 0 {
+            port.plan_start(turn);
+        }
+        if let Turning::Begins(look) = turning {
+            turn.plan(look, Kind::Change, 0);
+        }
+        while self.watchdogs.act(at, WatchdogAction::Drop) {
+            let queue = &mut self.outputs[at.0].data[at.1];
+            let Some(frame) = queue.frames.pop_front() else { break };
+            queue.bytes -= u64::from(frame.len);
+            self.free(at.0, &frame, turn);
+            self.lose(at.0, &frame, (Refusal::Watchdog, false), turn);
+        }
+    }
+
+    /// A frame comes for an output's queue of data, and may be the first that waits in a storm.
+    fn arrive(&mut self, out: usize, frame: Frame, turn: &mut Turn<'_>) {
+        if self.watchdogs.exist() {
+            self.watch_one((out, frame.lane.class()), (true, false), turn);
+        }
+        self.store(out, frame, turn);
     }
 
     /// An idle transmitter looks for a frame.
@@ -382,7 +438,7 @@ impl Switch {
     /// Queues a control frame at an output: at priority, or among the data if there is room.
     fn queue_control(&mut self, out: usize, frame: Frame, turn: &mut Turn<'_>) {
         if let Lane::Data(_) = frame.lane {
-            return self.store(out, frame, turn);
+            return self.arrive(out, frame, turn);
         }
         let output = &mut self.outputs[out];
         output.control_queued += u64::from(frame.len);
@@ -415,7 +471,8 @@ impl Switch {
         }
         let ports = self.outputs.iter().enumerate();
         let ports = ports.map(|(i, o)| (&o.result, &o.port.paused[..], o.queued(), o.stopped(i)));
-        self.management.close(ports, shared, inside, net)
+        let begun = SwitchOutcome { shared, storms: self.watchdogs.close(), ..SwitchOutcome::default() };
+        self.management.close(ports, begun, inside, net)
     }
 }
 
@@ -443,7 +500,14 @@ impl Storing<Turn<'_>> for Switch {
         signals.into_iter().for_each(|signal| self.signal(signal, class as u8, (out, frame.input), turn));
     }
 
+    fn bars(&self, out: usize, frame: &Frame) -> bool {
+        self.watchdogs.act((out, frame.lane.class()), WatchdogAction::Drop)
+    }
+
     fn lose(&mut self, out: usize, frame: &Frame, why: Loss, turn: &mut Turn<'_>) {
+        if why.0 == Refusal::Watchdog && frame.as_data().is_some() {
+            self.watchdogs.drop_one((out, frame.lane.class()));
+        }
         let result = &mut self.outputs[out].result;
         self.management.refuse(out, frame.as_data(), why, result, turn.moment());
         turn.records.close(frame.record());

@@ -32,6 +32,15 @@ impl Default for PauseFrames {
     }
 }
 
+/// Faults of a host, to test a network against them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Faults {
+    /// The host keeps sending while it is paused.
+    pub ignores_pause: bool,
+    /// Every n-th feedback message that arrives is lost; 0 for none.
+    pub feedback_lost: u32,
+}
+
 /// A fault of a port: from one time to another it says XOFF for a cause of its own. Spans of one port do not overlap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PortFault {

@@ -135,9 +135,9 @@ impl Port {
         Stopped::new(number, self.paused.is_off(), data.map(|e| e.frame.input))
     }
     /// What waits there, and what holds it back.
-    pub(super) fn waiting(&self) -> Waiting<'_, impl Iterator<Item = (u16, u16)>> {
+    pub(super) fn waiting(&self) -> Waiting<impl Iterator<Item = (u16, u16)>> {
         let frames = self.data.entries().iter().map(|e| (e.frame.input, e.frame.len));
-        Waiting { paused: &self.paused, closed: is_stopped(MANAGED, self.service, &[]), frames }
+        Waiting { xoff: self.paused.number(), closed: is_stopped(MANAGED, self.service, &[]), frames }
     }
     /// As a congestion point sees it, at its moment. Control stands in order, so that a long queue costs no more than a short one.
     pub(crate) fn view(&self, now: u64, to_come: ToCome) -> Queue {
