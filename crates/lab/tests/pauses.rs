@@ -5,7 +5,7 @@ use cnsim_lab::pause_files::{pauses_csv, read_pauses, read_victims, victims_csv}
 use cnsim_lab::pauses::{Forest, Kind, Stops};
 use cnsim_lab::record::RunRecord;
 use cnsim_lab::run::{Job, Watch, run_job};
-use cnsim_lab::scenario::Scenario;
+use cnsim_lab::scenario::{Case, Scenario};
 
 /// Three leaves of three hosts under two spines. Five far hosts and a near one send to H0; H7 sends to H1, past it.
 const INCAST: &str = "name = \"i\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 3\nspines = 2\nper_switch = 3\n\
@@ -228,22 +228,41 @@ fn xoffs_are_kept_where_that_makes_sense() {
 
 /// XOFFs of two queue pairs of a host whose link is 0.1 % faster than the receiver's, where DCQCN's marking begins at a queue of `kb` KB and XOFF
 /// at 100 KB of the input, which holds all of that queue.
-fn xoffs_with_marking_from(kb: u64, p_max: f64) -> u64 {
+fn xoffs_with_marking_from(kb: u64) -> u64 {
     let text = format!(
         "name = \"i\"\n[topology]\nhosts = 2\nports = 2\nlink_rate = \"10 Gb/s\"\nhost_rates = [\"H1 10.01 Gb/s\"]\n[switch]\n\
          buffer = \"shared\"\nmemory = \"1 MB\"\nreserve = \"0 B\"\nthreshold = \"100 KB\"\nheadroom = \"50 KB\"\n[pause]\nmode = \"on\"\n\
          [host]\nqueues = \"per-flow\"\n[workload]\nkind = \"transfers\"\ntransfers = [\"0 us, H1, H0, 200 MB\", \"0 us, H1, H0, 200 MB\"]\n\
          frame = \"500 B\"\n[run]\nduration = \"0.2 s\"\nseeds = 1\n[matrix]\npause = [\"on\"]\nschemes = [\"dcqcn\"]\n\
-         [scheme.dcqcn]\nk_min = \"{kb} KB\"\nk_max = \"{kb} KB\"\np_max = {p_max}\ncnp_interval = \"4 us\"\n"
+         [scheme.dcqcn]\nk_min = \"{kb} KB\"\nk_max = \"{kb} KB\"\np_max = 1\ncnp_interval = \"4 us\"\n"
     );
     let record = run_text(&text, "", "", &[]);
     record.metrics.get("pauses").unwrap_or_default() as u64
 }
 
-/// PFC fires where DCQCN's marking begins 2 KB above XOFF, and not where it begins 2 KB below; without marks it fires there, too.
+/// PFC fires where DCQCN's marking begins 2 KB above XOFF, and not where it begins 2 KB below.
 #[test]
 fn marks_below_xoff_keep_pfc_still() {
-    assert_eq!(xoffs_with_marking_from(98, 1.0), 0);
-    assert!(xoffs_with_marking_from(102, 1.0) > 0);
-    assert!(xoffs_with_marking_from(98, 0.0) > 0, "without marks the queue grows to XOFF");
+    assert_eq!(xoffs_with_marking_from(98), 0);
+    assert!(xoffs_with_marking_from(102) > 0);
+    assert!(xoffs_with_marking_from(900) > 0, "no frame is marked");
+}
+
+/// The first PAUSE of the HPCC fork's incast reaches the host that its own runs name, to the nanosecond, and no frame is lost.
+#[test]
+fn the_forks_first_pause() {
+    for (memory, host, at) in [("8 MiB", "H5", 9141), ("4 MiB", "H15", 4161)] {
+        let scenario =
+            Scenario::load("modern/fork-incast", &[("record.pauses".into(), "on".into())]).unwrap();
+        let wanted = |c: &Case| c.id.scheme == "dcqcn" && c.id.condition.contains(&format!(", {memory}"));
+        let case = scenario.cases().into_iter().find(wanted).unwrap();
+        let job = Job::new(case.clone(), scenario.ready(&case).unwrap(), 1);
+        let record = run_job(&job, None, &Watch::default(), 1).unwrap().unwrap();
+        let stops = stops(&record);
+        let first =
+            stops.xoffs.iter().filter(|x| stops.names[x.stopped as usize] == host).map(|x| x.from).min();
+        assert_eq!(first, Some(at * 1000), "{memory}");
+        assert_eq!(stops.xoffs.iter().map(|x| x.from).min(), first, "none was earlier");
+        assert_eq!(record.metrics.get("dropped_frames"), Some(0.0));
+    }
 }
