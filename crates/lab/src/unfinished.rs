@@ -67,10 +67,15 @@ impl Case<'_> {
             self.open,
             self.by_name()
         );
-        let (memory, time) = (
-            "give switches more memory, or turn PAUSE on",
-            "lengthen run.duration, or let the last flows start earlier",
-        );
+        let storms = self.point.runs.iter().filter_map(|r| r.metrics.get("watchdog_drops")).sum::<f64>();
+        let memory = if storms > 0.0 {
+            format!(
+                "a watchdog dropped {storms}; let queue pairs send again (host.queues = \"per-flow\", transport.kind = \"go-back-n\")"
+            )
+        } else {
+            "give switches more memory, or turn PAUSE on".to_string()
+        };
+        let time = "lengthen run.duration, or let the last flows start earlier";
         let hurt = self.hurt();
         if self.lost > 0.0 && hurt != Some(0.0) {
             let rest = hurt.map_or(0.0, |n| self.open - n);

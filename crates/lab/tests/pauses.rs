@@ -266,3 +266,21 @@ fn the_forks_first_pause() {
         assert_eq!(record.metrics.get("dropped_frames"), Some(0.0));
     }
 }
+
+/// Flows that a watchdog cut are told as its own loss, not as a want of memory.
+#[test]
+fn what_a_watchdog_drops_is_told_as_that() {
+    let sets = [
+        ("fault.1.host", "H0"),
+        ("fault.1.kind", "xoff"),
+        ("fault.1.from", "0.1 ms"),
+        ("fault.1.to", "1 ms"),
+        ("watchdog.action", "drop"),
+        ("watchdog.detect", "0.2 ms"),
+    ];
+    let record = run("IN", "on", &sets);
+    let dropped = record.metrics.get("watchdog_drops").unwrap();
+    assert!(dropped > 0.0 && record.metrics.get("dropped_frames") == Some(dropped));
+    let lines = cnsim_lab::unfinished::lines(&[record]).concat();
+    assert!(lines.contains(&format!("a watchdog dropped {dropped}")) && !lines.contains("memory"), "{lines}");
+}
