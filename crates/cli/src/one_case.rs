@@ -7,7 +7,7 @@ use cnsim_lab::flows::fct::{SizeGroup, Unfinished};
 use cnsim_lab::metrics::{METRICS, Metric};
 use cnsim_lab::record::RunRecord;
 use cnsim_lab::stats::Summary;
-use cnsim_report::build::{CaseRuns, ports, traffic};
+use cnsim_report::build::{CaseRuns, ports, shared, traffic};
 use cnsim_units::{Bytes, Time};
 
 /// Prints the requested metrics, or all metrics and the ports.
@@ -42,6 +42,7 @@ pub(crate) fn print(records: &[RunRecord], shown: &[&'static Metric]) {
     }
     let cases = [case];
     let mut tables = if shown.is_empty() { ports(&cases) } else { Vec::new() };
+    tables.extend(if shown.is_empty() { shared(&cases) } else { Vec::new() });
     tables.extend(traffic(&cases));
     for t in tables {
         let title = paint(&t.condition, Colour::Bold, look::colour_on_stdout());

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 /// Largest number of misses that are printed one by one; of more, a few of each kind.
 const ONE_BY_ONE: usize = 30;
 
-/// Most rows of a table of ports; the report has the others.
+/// Most rows of a table of ports or switches; the report has the others.
 const PORT_ROWS: usize = 24;
 
 /// Content of the summary.
@@ -150,7 +150,7 @@ pub(crate) fn table(t: &Table, asked: &[String], colour: bool) -> Vec<String> {
     let (columns, zeros): (Vec<usize>, Vec<usize>) =
         (0..t.columns.len()).filter(mine).partition(|c| !own || !asked.is_empty() || said(c));
     let zeros: Vec<&str> = zeros.iter().map(|c| t.columns[*c].title.as_str()).collect();
-    let ports = t.row_heading.starts_with("port");
+    let ports = t.row_heading.starts_with("port") || t.row_heading.starts_with("switch");
     if columns.is_empty() && zeros.is_empty() {
         return Vec::new();
     }
@@ -232,7 +232,7 @@ pub(crate) fn table(t: &Table, asked: &[String], colour: bool) -> Vec<String> {
     out
 }
 
-/// How many rows of a table of ports are shown: those of whole ports, at least of one.
+/// How many rows of a table of ports or switches are shown: those of whole ones, at least of one.
 fn whole_ports(t: &Table) -> usize {
     let port = |i: usize| t.rows[i].condition.split(", ").next();
     let mut ends = (1..=t.rows.len()).filter(|&i| i == t.rows.len() || port(i) != port(i - 1));

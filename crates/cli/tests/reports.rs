@@ -186,3 +186,80 @@ fn every_metric_claim_and_assumption_is_explained() {
     let (done, said) = cnsim(&["explain", "B07.33", "--out", "/nowhere"]);
     assert!(!done && said.contains("cnsim explain B07.3 "), "{said}");
 }
+
+/// Seven hosts send to one and three to another, whose NIC says XOFF for a while: two roots, by one shared buffer a switch.
+const STOPPED: &str = r#"study = "mine"
+name = "stopped"
+[topology]
+kind = "leaf-spine"
+leaves = 6
+spines = 3
+per_switch = 4
+link_rate = "100 Gb/s"
+link_delay = "1 us"
+[switch]
+buffer = "shared"
+memory = "1 MB"
+reserve = "4 KB"
+alpha = "1/8"
+headroom = "auto"
+resume = "3 KB"
+[workload]
+kind = "transfers"
+transfers = ["0 us, H4, H0, 1 MB", "0 us, H5, H0, 1 MB", "0 us, H6, H0, 1 MB", "0 us, H8, H0, 1 MB", "0 us, H9, H0, 1 MB", "0 us, H12, H0, 1 MB", "0 us, H1, H0, 1 MB", "0 us, H11, H13, 1 MB", "0 us, H2, H13, 1 MB", "0 us, H3, H13, 1 MB"]
+[[fault]]
+host = "H13"
+kind = "xoff"
+from = "50 us"
+to = "400 us"
+[record]
+pauses = "on"
+[run]
+duration = "1 ms"
+seeds = 2
+[matrix]
+pause = ["on"]
+schemes = ["none"]
+"#;
+
+/// Nine switches: eight rows, the closest to a limit first, none wider than the terminal; the report says the same.
+#[test]
+fn shared_buffers_are_told_in_eighty_columns_and_in_the_report() {
+    let folder = Folder::new("shared");
+    let (file, out) = (folder.write("stopped.toml", STOPPED), folder.file("out"));
+    let done = std::process::Command::new(env!("CARGO_BIN_EXE_cnsim"))
+        .args(["run", &file, "--out", &out])
+        .envs([("COLUMNS", "80"), ("NO_COLOR", "1")])
+        .output()
+        .unwrap();
+    let said = common::text(&done);
+    assert!(said.lines().all(|l| l.chars().count() <= 80), "{said}");
+    let table: Vec<&str> = said.lines().skip_while(|l| *l != "Shared buffers").skip(3).take(9).collect();
+    let results: Value = serde_json::from_str(&folder.read("out/results.json")).unwrap();
+    // The most of both seeds, by switch: share of the pool and of the headroom.
+    let most = |switch: &str, part: &str| -> f64 {
+        let runs = results["runs"].as_array().unwrap().iter();
+        let facts = runs.flat_map(|r| r["shared"].as_array().unwrap()).filter(|s| s["switch"] == switch);
+        let share = |s: &Value| s[part][0].as_f64().unwrap() / s[part][1].as_f64().unwrap();
+        facts.map(|s| 100.0 * share(s)).fold(0.0, f64::max)
+    };
+    let mut before = f64::INFINITY;
+    for line in &table[..8] {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let told = |i: usize| words[i].parse::<f64>().unwrap();
+        let (pool, headroom) = (most(words[0], "pool"), most(words[0], "headroom"));
+        assert!((told(2) - pool).abs() < 0.006 && (told(4) - headroom).abs() < 0.006, "{line}");
+        assert!(pool.max(headroom) <= before, "{said}");
+        before = pool.max(headroom);
+    }
+    assert!(before > 0.0 && table[8].starts_with("The most that pool and headroom"), "{said}");
+    let page = data(&folder.read("out/report.html"), "mine/stopped");
+    let tables = page["tables"].as_array().unwrap();
+    let shared = tables.iter().find(|t| t["condition"] == "Shared buffers").unwrap();
+    let caption = shared["caption"].as_str().unwrap();
+    for words in ["any of the 2 runs (seeds)", "in 64ths of its size, rounded up", "1 more switch"] {
+        assert!(caption.contains(words), "{caption}");
+        assert!(said.split_whitespace().collect::<Vec<_>>().join(" ").contains(words), "{said}");
+    }
+    assert_eq!(shared["rows"].as_array().unwrap().len(), 8);
+}

@@ -7,6 +7,7 @@ mod figure;
 mod percentiles;
 mod ports;
 mod scene;
+mod shared;
 mod slowdown;
 mod table;
 mod topology;
@@ -15,6 +16,7 @@ mod xoff;
 
 pub use ports::ports;
 pub use scene::{CaseRuns, cell};
+pub use shared::shared;
 pub use topology::{caption, hot_ports};
 pub use traffic::traffic;
 
@@ -266,6 +268,7 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
             if own {
                 all.extend(ports(&scene.cases));
             }
+            all.extend(shared(&scene.cases));
             all
         },
         figures: {
