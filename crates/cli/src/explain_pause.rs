@@ -3,7 +3,7 @@
 use crate::{Done, Failure, fit, look};
 use clap::Args;
 use cnsim_lab::pause_files::{read_pauses, read_victims};
-use cnsim_lab::pauses::{Circle, Forest, Kind, Stood, Stops};
+use cnsim_lab::pauses::{Circle, Forest, Stood, Stops, time};
 use cnsim_units::{Time, UnitError};
 use std::path::PathBuf;
 
@@ -87,15 +87,6 @@ pub(crate) fn explain_pause(args: &ExplainPauseArgs) -> Done {
         println!("{} more runs: choose by --condition, --scheme or --seed", found.len() - MOST_RUNS);
     }
     Ok(())
-}
-
-/// A time in a unit that suits it, with four digits.
-fn time(ps: u64) -> String {
-    let units = [(1_000_000_000_000, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns")];
-    let (unit, name) = units.into_iter().find(|u| ps >= u.0).unwrap_or((1, "ps"));
-    let whole = ps / unit;
-    let decimals = if unit == 1 { 0 } else { 4_usize.saturating_sub(whole.to_string().len()) };
-    format!("{:.decimals$} {name}", ps as f64 / unit as f64)
 }
 
 /// Bytes with three digits.
@@ -216,17 +207,11 @@ fn tree(stops: &Stops, at: Option<Time>, flow: Option<&str>) -> String {
     let roots = forest.by_time();
     let mut lines = circles(stops, at);
     for (rank, (_, root)) in roots.iter().enumerate().take(MOST) {
-        let kind = match root.kind {
-            Kind::Slow => "took in less than came",
-            Kind::Closed => "serves nothing",
-            Kind::Said if stops.name(root.output).contains('>') => "the port said XOFF",
-            Kind::Said => "its NIC said XOFF",
-        };
         let (from, until) = (time(root.span.0), time(root.span.1));
         let head = format!(
-            "root {}  {}: {kind}, {from} to {until}; stopped {} in all",
+            "root {}  {}, {from} to {until}; stopped {} in all",
             rank + 1,
-            stops.name(root.output),
+            stops.root(root.output, root.kind),
             time(root.time)
         );
         put(&mut lines, ("", "        "), &head);
@@ -312,12 +297,6 @@ fn branch(
 mod tests {
     use super::*;
     use cnsim_lab::pauses::{Cause, Held, Stop};
-
-    #[test]
-    fn times_have_four_digits() {
-        let shown = [0, 999, 1_000, 12_345, 4_310_000_000, 1_843_200_000_000].map(time);
-        assert_eq!(shown, ["0 ps", "999 ps", "1.000 ns", "12.35 ns", "4.310 ms", "1.843 s"]);
-    }
 
     /// H37's port stops a spine, that stops a far leaf and the hosts there; nearby hosts stand for the port itself.
     #[test]

@@ -263,3 +263,37 @@ fn shared_buffers_are_told_in_eighty_columns_and_in_the_report() {
     }
     assert_eq!(shared["rows"].as_array().unwrap().len(), 8);
 }
+
+/// The bars of PAUSE in the report are as long as the transmitters stood: of one seed, and of each case.
+#[test]
+fn pause_is_drawn_by_root() {
+    let folder = Folder::new("roots");
+    let (file, out) = (folder.write("stopped.toml", STOPPED), folder.file("out"));
+    let (done, said) = cnsim(&["run", &file, "--out", &out]);
+    assert!(done, "{said}");
+    let page = data(&folder.read("out/report.html"), "mine/stopped");
+    let figures: Vec<&Value> =
+        page["figures"].as_array().unwrap().iter().filter(|f| f["kind"] == "spans").collect();
+    assert_eq!(figures.len(), 1, "the first seed's");
+    let mut drawn = 0.0;
+    for t in figures[0]["traces"].as_array().unwrap() {
+        let numbers = |axis: &str| -> Vec<f64> {
+            let list = t["line"][axis]["plain"].as_array().unwrap().iter();
+            list.map(|v| v.as_f64().unwrap()).collect()
+        };
+        let (x, y) = (numbers("x"), numbers("y"));
+        drawn += x.windows(2).zip(&y).map(|(x, y)| (x[1] - x[0]) * y / 100.0).sum::<f64>();
+    }
+    let (done, tree) = cnsim(&["explain-pause", &out, "--seed", "1"]);
+    assert!(done, "{tree}");
+    let sum = tree.lines().find_map(|l| l.strip_prefix("sum over the trees ")).unwrap();
+    let stood: f64 = sum.split_once(" ms = ").unwrap().0.parse().unwrap();
+    assert!(stood > 1.0 && (drawn - stood).abs() < 1e-5 * stood, "{drawn} ms drawn; {tree}");
+    // The roots are named as the tree names them.
+    let roots = texts(&figures[0]["traces"], "name");
+    for root in tree.lines().filter(|l| l.starts_with("root ")).take(5) {
+        let name = root.split_once("  ").unwrap().1.split(" us").next().unwrap();
+        assert!(roots.iter().any(|r| r.starts_with(name)), "{name}: {roots:?}");
+    }
+    assert!(roots.iter().any(|r| r.starts_with("H13: its NIC said XOFF")), "{roots:?}");
+}

@@ -34,7 +34,7 @@ var cnsimFigures = (function () {
       x = y.map(function (_, k) { return series.x.at[0] + series.x.at[1] * view.getUint32(4 * k, true); });
     }
     // Seven digits: what multiplying adds behind them is no information.
-    return { x: x.map(function (v) { return +v.toPrecision(7); }), y: y, whole: !series.x.at };
+    return { x: series.x.plain ? x : x.map(function (v) { return +v.toPrecision(7); }), y: y, whole: !series.x.at };
   }
   function page(route) {
     if (!pages[route]) {
@@ -307,6 +307,50 @@ var cnsimFigures = (function () {
     v.panels = [{ s: { x: x }, box: { l: left, r: right, t: 20, b: y } }];
     put(div, f, out, w, h, y);
   }
+  // Bars over time: a row a group, a colour a line; bars that begin together stand upon each other. spans.rs draws the same.
+  function spans(div, f) {
+    var v = chosen(div), off = hiddenOf(div), w = v.print ? 340 : Math.max(div.clientWidth, 140), tiny = div.classList.contains('tiny'), rows = [];
+    f.traces.forEach(function (t) {
+      var r = rows.find(function (o) { return o.name === t.group; });
+      if (!r) { r = { name: t.group, below: {}, lines: [] }; rows.push(r); }
+      r.lines.push(t);
+    });
+    var row = tiny ? 5 : 17, named = !tiny && w > 300, left = named ? 14 + 6.8 * Math.max.apply(null, rows.map(function (r) { return r.name.length; })) : 8, right = w - 20;
+    var whole = extent(f.traces.map(function (t) { return t.data.x; })) || [0, 1], xs = v.zoom || [0, whole[1]], x = scale(xs[0], xs[1], left, right, false);
+    var y = tiny ? 4 : 20, out = '', inside = '', tall = (row - 2) / 100;
+    rows.forEach(function (r) {
+      if (named) { out += text(left - 7, y + row - 5, r.name, ' class="end"'); }
+      out += '<rect class="window" x="' + num(left) + '" y="' + y + '" width="' + num(right - left) + '" height="' + (row - 2) + '"/>';
+      r.lines.forEach(function (t) {
+        var d = t.data, bars = '';
+        for (var i = 0; i + 1 < d.x.length; i++) {
+          if (!(d.y[i] > 0)) { continue; }
+          var foot = r.below[d.x[i]] || 0;
+          r.below[d.x[i]] = foot + d.y[i];
+          if (off[t.name] || d.x[i + 1] < xs[0] || d.x[i] > xs[1]) { continue; }
+          bars += '<rect class="span" x="' + num(x(d.x[i])) + '" y="' + num(y + (100 - foot - d.y[i]) * tall) + '" width="' + num(Math.max(x(d.x[i + 1]) - x(d.x[i]), 0.7)) + '" height="' + num(d.y[i] * tall) + '"/>';
+        }
+        inside += '<g style="color:' + colour(t) + '" data-name="' + esc(t.name) + '">' + bars + '</g>';
+      });
+      y += row;
+    });
+    var clip = div.dataset.uid + 'c', h = y + 40;
+    out += '<clipPath id="' + clip + '"><rect x="' + num(left) + '" y="0" width="' + num(right - left) + '" height="' + y + '"/></clipPath><g clip-path="url(#' + clip + ')">' + inside + '</g>';
+    ticks(xs[0], xs[1], Math.max(2, Math.floor((right - left) / 74))).forEach(function (t) { out += '<path class="base" d="M' + num(x(t)) + ' ' + y + 'v4"/>' + text(x(t), y + 17, label(t), ' class="mid"'); });
+    out += text((left + right) / 2, h - 6, axis(f.x), ' class="mid title"');
+    v.panels = [{ s: { x: x }, box: { l: left, r: right, t: 20, b: y } }];
+    put(div, f, out, w, h, y);
+  }
+  // Who stands at a time, and for whom.
+  function standing(f, off, at) {
+    var rows = [];
+    f.traces.filter(function (t) { return !off[t.name]; }).forEach(function (t) {
+      var x = t.data.x, i = 0;
+      while (i + 1 < x.length && x[i + 1] <= at) { i++; }
+      if (i + 1 < x.length && x[i] <= at && t.data.y[i] > 0) { rows.push([{ slot: t.slot, name: t.group + ' for ' + t.name.split(':')[0] }, t.data.y[i], at]); }
+    });
+    return rows;
+  }
   function shade(p) { return ' fill-opacity="' + (p > 0 ? 0.15 + 0.0085 * p : 0.06) + '"'; }
   // The drawing takes the place of the one before it.
   function put(div, f, all, w, h, bottom) {
@@ -320,6 +364,7 @@ var cnsimFigures = (function () {
   }
   function draw(div) {
     if (figureOf(div).kind === 'heat') { heat(div, figureOf(div)); return; }
+    if (figureOf(div).kind === 'spans') { spans(div, figureOf(div)); return; }
     var f = figureOf(div), v = chosen(div), lines = shown(div, f), tiny = div.classList.contains('tiny');
     var w = v.print ? 340 : Math.max(div.clientWidth, 140), apart = v.mode === 'apart' && lines.length > 1, ax = axes(div, f);
     // Names that are turned reach down by their length, above the axis' title.
@@ -351,7 +396,7 @@ var cnsimFigures = (function () {
     row.setAttribute('role', 'group');
     row.setAttribute('aria-label', 'view of ' + f.title);
     var whole = f.kind === 'lines' && f.traces.every(function (t) { return t.data.whole && t.data.y.length > 20; });
-    var has = [['log', 'log', 'logarithmic axis', f.kind !== 'heat' && extent(f.traces.map(function (t) { return t.data.y; })) !== null], ['apart', 'apart', 'one panel a line', f.kind === 'lines' && f.traces.length > 1],
+    var has = [['log', 'log', 'logarithmic axis', f.kind !== 'heat' && f.kind !== 'spans' && extent(f.traces.map(function (t) { return t.data.y; })) !== null], ['apart', 'apart', 'one panel a line', f.kind === 'lines' && f.traces.length > 1],
       ['cdf', 'CDF', 'share of time at or below a value', whole && f.x.title === 'time'], ['reset', 'whole', 'undo the zoom', true], ['svg', 'SVG', 'save as SVG', true]];
     has.filter(function (b) { return b[3]; }).forEach(function (b) {
       var button = document.createElement('button');
@@ -465,6 +510,7 @@ var cnsimFigures = (function () {
       if (i >= 0 && l.y[i] !== null) { rows.push([l, l.y[i], l.x[i]]); }
     });
     rows.sort(function (a, b) { return b[1] - a[1]; });
+    if (f.kind === 'spans') { rows = standing(f, hiddenOf(div), at); }
     if (f.kind === 'heat') { rows = rows.filter(function (r) { return r[1] > 0; }); }
     var place = f.categories.length ? f.categories[at] : ax.x.title + ' ' + value(rows.length ? rows[0][2] : at) + (ax.x.unit ? ' ' + ax.x.unit : '');
     var box = div.querySelector('.readout') || div.appendChild(Object.assign(document.createElement('div'), { className: 'readout' }));

@@ -7,6 +7,9 @@
 use crate::model::{Page, Report, Trace};
 use std::collections::BTreeMap;
 
+/// The slot of a trace of all others together: grey.
+pub(crate) const REST: u8 = 32;
+
 /// The slots of all schemes. Those without a colour of their own, but with rows, have the same on every page, and none of a scheme
 /// beside them while others are left.
 pub(crate) fn schemes(report: &Report) -> BTreeMap<String, u8> {
@@ -59,7 +62,11 @@ impl Colours {
 
     /// Slot and dash of a trace.
     pub(crate) fn trace(&self, trace: &Trace) -> (u8, u8) {
-        trace.slot.map_or_else(|| self.get(&trace.name), |s| (8 + s % 8, s / 8 % 4))
+        match trace.slot {
+            None => self.get(&trace.name),
+            Some(REST) => (0, 0),
+            Some(s) => (8 + s % 8, s / 8 % 4),
+        }
     }
 }
 

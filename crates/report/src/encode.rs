@@ -90,7 +90,11 @@ pub(crate) fn figure(f: &Figure, max: usize, style: impl Fn(&Trace) -> (u8, u8))
             .iter()
             .map(|t| {
                 let (slot, dash) = style(t);
-                let encode = |y: &Vec<f64>| encode(&t.x, y, max, exact);
+                let encode = |y: &Vec<f64>| match f.kind {
+                    // Short bars late in a run need all digits of their ends, and none is left out.
+                    Kind::Spans => Series { x: Places::Plain(t.x.clone()), y: plain(y) },
+                    _ => encode(&t.x, y, max, exact),
+                };
                 TraceData {
                     name: &t.name,
                     group: &t.group,

@@ -22,6 +22,7 @@ mod number;
 mod overview;
 mod page;
 mod reduce;
+mod spans;
 mod svg;
 mod table;
 mod topology;

@@ -280,6 +280,9 @@ pub enum Kind {
     Bars,
     /// A row for each line, in groups, shaded by a value from 0 to 100 between the places of `x`.
     Heat,
+    /// A row for each group, of bars over time. From each place of `x` to the next, a line's bar has its value in % of the row's
+    /// height; lines of one group that begin at one place stand upon each other.
+    Spans,
 }
 
 /// A line of a figure.
@@ -288,10 +291,10 @@ pub enum Kind {
 pub struct Trace {
     /// Scheme id, or the setting in which the lines differ: `RTT 100 us`.
     pub name: String,
-    /// Slot 0 to 31 of a setting, a flow or a port: its colour, modulo 8, and its dashes. `None`: the colour of the scheme, or
+    /// Slot 0 to 31 of a setting, a flow or a port: its colour, modulo 8, and its dashes; 32, grey: all others. `None`: the colour of the scheme, or
     /// without a scheme the next free colour of the page.
     pub slot: Option<u8>,
-    /// Heading that the line stands under in a strip of heat.
+    /// Heading that the line stands under in a strip of heat; the row in which its bars stand.
     pub group: String,
     /// Horizontal values of the line's points, ascending.
     pub x: Vec<f64>,

@@ -3,7 +3,7 @@
 use crate::colour::Colours;
 use crate::html::{Mark, anchor, counts, esc, holds, holds_badge, scenario, scroll, study, swatch};
 use crate::model::{Assumption, Axis, Claim, Figure, Kind, NotRun, Page, Report, Table};
-use crate::{heat, table, topology};
+use crate::{heat, spans, table, topology};
 use std::fmt::Write as _;
 
 /// The page as text in a script element: a browser reads it as HTML when it is first shown, so that a large report opens
@@ -232,7 +232,8 @@ fn group(
 /// The switches of a block of figures; none for a single line.
 fn legend(f: &Figure, colours: &Colours, out: &mut String) {
     let names = names(f);
-    if names.len() < 2 || f.kind == Kind::Heat {
+    // Bars over time need their names even if all are of one colour.
+    if f.kind == Kind::Heat || names.len() < 2 && f.kind != Kind::Spans {
         return;
     }
     let _ =
@@ -261,8 +262,9 @@ fn figure(at: usize, f: &Figure, small: bool, number: usize, out: &mut String) {
     };
     let _ = write!(
         out,
-        "<figure class=\"plot\"{}{}{}><figcaption><b>{}</b> <span>{}</span></figcaption>\
+        "<figure class=\"plot{}\"{}{}{}><figcaption><b>{}</b> <span>{}</span></figcaption>\
          <div class=\"canvas{}\" data-figure=\"{at}\" tabindex=\"0\" role=\"group\" aria-label=\"Figure {number}: {}; arrow keys read values, plus and minus zoom\" data-alt=\"Figure {number}: {}\"></div>",
+        if f.kind == Kind::Spans { " large" } else { "" },
         fact("scheme", &f.scheme),
         fact("pause", &f.pause),
         fact("condition", &f.condition),
@@ -298,8 +300,10 @@ fn axis(a: &Axis) -> String {
 
 /// A figure as text, for readers who cannot see it: the extremes of each line.
 fn describe(f: &Figure) -> String {
-    if f.kind == Kind::Heat {
-        return heat::words(f);
+    match f.kind {
+        Kind::Heat => return heat::words(f),
+        Kind::Spans => return spans::words(f),
+        _ => {}
     }
     let mut text = format!("{}, {} over {}", f.title, axis(&f.y), axis(&f.x));
     for t in &f.traces {

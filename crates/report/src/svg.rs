@@ -4,11 +4,11 @@
 //! `assets/chart.js`, which can zoom.
 
 use crate::colour::Colours;
-use crate::heat;
 use crate::html::{esc, mark};
 use crate::model::{Axis, Figure, Kind, Page, Trace};
 use crate::number::log10;
 use crate::reduce::reduce;
+use crate::{heat, spans};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -78,7 +78,11 @@ pub fn svg(title: &str, panels: &[Figure], schemes: &BTreeMap<String, u8>) -> St
 
 /// Height of a panel's inside.
 fn tall(f: &Figure) -> f64 {
-    if f.kind == Kind::Heat { heat::height(f) } else { PANEL }
+    match f.kind {
+        Kind::Heat => heat::height(f),
+        Kind::Spans => spans::height(f),
+        _ => PANEL,
+    }
 }
 
 /// All lines' names, each once; rows of heat have theirs beside them.
@@ -212,7 +216,9 @@ fn scales(f: &Figure, top: f64) -> (Scale, Scale) {
     let mut x = extent(all().flat_map(|t| t.x.iter().copied())).unwrap_or((0.0, 1.0));
     if !f.categories.is_empty() {
         x = (-0.5, f.categories.len() as f64 - 0.5);
-    } else if f.kind == Kind::Heat || f.kind == Kind::Lines && x.0 > 0.0 && x.0 < 0.02 * x.1 && !f.x.log {
+    } else if matches!(f.kind, Kind::Heat | Kind::Spans)
+        || f.kind == Kind::Lines && x.0 > 0.0 && x.0 < 0.02 * x.1 && !f.x.log
+    {
         x.0 = 0.0;
     }
     let bands = || all().filter_map(|t| t.band.as_ref()).flat_map(|b| b.low.iter().chain(&b.high).copied());
@@ -236,7 +242,7 @@ fn scales(f: &Figure, top: f64) -> (Scale, Scale) {
 fn panel(f: &Figure, top: f64, look: &dyn Fn(&Trace) -> (u8, u8), out: &mut String) {
     let (x, y) = scales(f, top);
     let (right, bottom) = (WIDTH - RIGHT, top + tall(f));
-    let is_heat = f.kind == Kind::Heat;
+    let rows = matches!(f.kind, Kind::Heat | Kind::Spans);
     for w in &f.windows {
         let (a, b) = (x.at(w.from), x.at(w.to));
         let _ = writeln!(
@@ -254,10 +260,12 @@ fn panel(f: &Figure, top: f64, look: &dyn Fn(&Trace) -> (u8, u8), out: &mut Stri
         top - 10.0,
         esc(&if f.title.is_empty() { words(&f.y) } else { format!("{}: {}", f.title, words(&f.y)) })
     );
-    if is_heat {
-        heat::rows(f, (LEFT, right), top, out);
+    match f.kind {
+        Kind::Heat => heat::rows(f, (LEFT, right), top, out),
+        Kind::Spans => spans::draw(f, (LEFT, right), top, (&|v| x.at(v), &|t| look(t).0), out),
+        _ => {}
     }
-    for v in y.ticks(4.0).into_iter().filter(|_| !is_heat) {
+    for v in y.ticks(4.0).into_iter().filter(|_| !rows) {
         let at = y.at(v);
         let _ = writeln!(
             out,
@@ -290,7 +298,7 @@ fn panel(f: &Figure, top: f64, look: &dyn Fn(&Trace) -> (u8, u8), out: &mut Stri
     }
     // Marks after all lines: each line shows where another covers it.
     let mut marks = String::new();
-    for (i, t) in f.traces.iter().enumerate().filter(|_| !is_heat) {
+    for (i, t) in f.traces.iter().enumerate().filter(|_| !rows) {
         let (slot, dash) = look(t);
         let nth = (i, f.traces.len());
         let _ = write!(out, "<g class=\"s{slot}\">");

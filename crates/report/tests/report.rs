@@ -488,6 +488,43 @@ fn heat_in_chromium() {
     assert!(!dom.contains("data-name=\"H1\""), "a legend: {errors}");
 }
 
+/// Bars over time: a row a transmitter, a legend even of one root, and the bars of two roots of one time upon each other.
+#[test]
+fn spans_in_chromium() {
+    let Some(browser) = browser() else { return skip("spans_in_chromium", "chromium") };
+    let mut report = sample();
+    let line = |name: &str, group: &str, slot: u8, y: Vec<f64>| Trace {
+        name: name.into(),
+        group: group.into(),
+        slot: Some(slot),
+        x: vec![1.0, 3.0, 10.0],
+        y,
+        ..Trace::default()
+    };
+    let traces = vec![
+        line("L1>H0: slow", "H1", 0, vec![75.0, 0.0, 0.0]),
+        line("other roots", "H1", 32, vec![25.0, 0.0, 0.0]),
+        line("L1>H0: slow", "S1>L1", 0, vec![0.0, 100.0, 0.0]),
+    ];
+    report.pages[0].figures =
+        vec![Figure { title: "PAUSE".into(), kind: Kind::Spans, traces, ..Figure::default() }];
+    let (dom, errors) = shown_by(browser, "spans", &report);
+    let bars: Vec<&str> =
+        dom.split("class=\"span\" ").skip(1).map(|b| b.split("/>").next().unwrap()).collect();
+    let ends = |bar: &str, of: &str| -> f64 {
+        let text = bar.split(&format!("{of}=\"")).nth(1).unwrap().split('"').next().unwrap();
+        text.parse().unwrap()
+    };
+    assert_eq!(bars.len(), 3, "{dom} {errors}");
+    let tall: Vec<f64> = bars.iter().map(|b| ends(b, "height")).collect();
+    assert!((tall[0] - 3.0 * tall[1]).abs() < 0.2 && (tall[2] - 15.0).abs() < 0.1, "{bars:?}");
+    assert!((ends(bars[1], " y") + tall[1] - ends(bars[0], " y")).abs() < 0.11, "{bars:?}");
+    assert!((3.5 * ends(bars[0], "width") - ends(bars[2], "width")).abs() < 0.4, "{bars:?}");
+    assert!(dom.contains("color:var(--s8)") && dom.contains("color:var(--s0)"), "{errors}");
+    assert!(dom.contains("data-name=\"L1&gt;H0: slow\"") && dom.contains(">S1&gt;L1<"), "{errors}");
+    assert!(dom.contains("PAUSE; 2 rows, the first H1; L1&gt;H0: slow: 8.5"), "{dom}");
+}
+
 /// A browser says that there is no such page, and finds cells by words.
 #[test]
 fn unknown_pages_and_searches_in_chromium() {

@@ -3,12 +3,14 @@
 mod circle;
 mod forest;
 mod victims;
+mod words;
 
 pub use circle::Circle;
 pub use forest::{Forest, Kind, Part, Place, Root};
 
 pub use victims::Stood;
 pub(crate) use victims::Travelled;
+pub use words::time;
 
 use crate::wiring::Wiring;
 use cnsim_fabric::Outcome;

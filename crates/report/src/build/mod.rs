@@ -6,6 +6,7 @@ mod bars;
 mod figure;
 mod percentiles;
 mod ports;
+mod roots;
 mod scene;
 mod shared;
 mod slowdown;
@@ -21,6 +22,7 @@ pub use topology::{caption, hot_ports};
 pub use traffic::traffic;
 
 use self::figure::figures;
+use self::roots::roots;
 use self::scene::Scene;
 use self::table::{Layout, tables};
 use self::topology::topology;
@@ -61,6 +63,7 @@ pub fn figures_of(scenario: &Scenario, records: &[RunRecord]) -> Vec<model::Figu
     let scene = Scene::of(scenario, records);
     let mut all = figures(&scene, Layout::of(&scene));
     all.extend(strips(&scene));
+    all.extend(roots(&scene));
     all
 }
 
@@ -276,6 +279,7 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
             if own {
                 all.extend(strips(&scene));
             }
+            all.extend(roots(&scene));
             all
         },
         figures_first: false,
