@@ -17,6 +17,11 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// The keys of a table of the scenario file.
+fn keys(all: &[&Key]) -> Value {
+    all.iter().map(|k| json!({"key": k.path, "default": k.default, "about": k.doc})).collect()
+}
+
 fn scheme(e: &Registration) -> Value {
     let param = |p: &cnsim_scheme_api::ParamInfo| {
         json!({
@@ -90,11 +95,11 @@ pub(crate) fn json_of(subject: &Subject<'_>, out: &Path) -> Result<Value, Failur
         }
         Subject::Key(k) => json!({"kind": "key", "key": k.path, "default": k.default, "about": k.doc}),
         Subject::ExitCode(code, meaning) => json!({"kind": "exit code", "code": code, "about": meaning}),
-        Subject::Table(name, keys) => {
-            let row = |k: &&Key| json!({"key": k.path, "default": k.default, "about": k.doc});
-            json!({"kind": "table", "name": name, "keys": keys.iter().map(row).collect::<Vec<_>>()})
+        Subject::Table((name, all)) => json!({"kind": "table", "name": name, "keys": keys(all)}),
+        Subject::Term(term, about, None) => json!({"kind": "term", "name": term, "about": about}),
+        Subject::Term(term, about, Some((_, all))) => {
+            json!({"kind": "term", "name": term, "about": about, "keys": keys(all)})
         }
-        Subject::Term(term, about) => json!({"kind": "term", "name": term, "about": about}),
         Subject::Cells(rows) => {
             let row = |r: &Vec<String>| {
                 let fields = COLUMNS.iter().zip(r).filter(|(_, v)| !v.is_empty());

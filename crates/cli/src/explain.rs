@@ -2,7 +2,7 @@
 
 use crate::look;
 use crate::request::is_file;
-use crate::subject::{Asked, Subject};
+use crate::subject::{Asked, Keys, Subject};
 use crate::{Done, answer, describe, find};
 use cnsim_lab::advice::of_others;
 use cnsim_lab::keys::{KEYS, Key, TABLES};
@@ -70,8 +70,14 @@ pub(crate) fn explain(asked: &Asked<'_>, as_json: bool) -> Done {
             also_a_term(asked.what);
         }
         Subject::ExitCode(code, meaning) => println!("exit code {code}: {meaning}."),
-        Subject::Term(term, meaning) => println!("{term}: {meaning}."),
-        Subject::Table(name, keys) => table(name, &keys),
+        Subject::Term(term, meaning, keys) => {
+            println!("{term}: {meaning}.");
+            if let Some(keys) = keys {
+                println!();
+                table(&keys);
+            }
+        }
+        Subject::Table(keys) => table(&keys),
         Subject::Cells(rows) => cells(&rows),
     }
     Ok(())
@@ -108,12 +114,12 @@ fn gauge(g: &Gauge, schemes: &[&str]) {
 }
 
 /// A table of the scenario file, a key in each row.
-fn table(name: &str, keys: &[&Key]) {
-    let mark = if TABLES.contains(&name) { format!("[[{name}]]") } else { format!("[{name}]") };
+fn table((name, keys): &Keys) {
+    let mark = if TABLES.contains(name) { format!("[[{name}]]") } else { format!("[{name}]") };
     let row = |k: &&Key| vec![k.path.into(), k.default.into(), k.doc.into()];
     println!("{mark} is a table of the scenario file.");
     println!("{}", look::words(&["key", "default", "meaning"], &keys.iter().map(row).collect::<Vec<_>>()));
-    if name == "traffic" {
+    if *name == "traffic" {
         println!(
             "\nIt takes the keys of [workload], too, and replaces that table: `cnsim explain workload`."
         );

@@ -227,7 +227,8 @@ mod tests {
             ("FCT", "completion_time_p99"),
             ("ecn", "mark in a data frame"),
             ("cp", "watches itself"),
-            ("xon", "stop and go"),
+            ("xon", "go on"),
+            ("pause", "stop and go"),
             ("jain", "fairness"),
             ("nack", "go-back-n"),
             ("Queue pairs", "finite flow"),
@@ -242,6 +243,37 @@ mod tests {
             assert!(found.contains(meaning) || term.contains(meaning), "{word}: {term}: {found}");
         }
         assert_eq!((term("term"), term("qqq"), term("")), (None, None, None));
+    }
+
+    /// What fills, stops, guards and stands still in a lossless fabric: each word has a meaning of its own, in short sentences.
+    #[test]
+    fn terms_of_lossless_fabrics_are_explained() {
+        let words = [
+            "shared buffer", "reserve", "pool", "headroom", "alpha", "XOFF", "XON", "PFC", "PAUSE", "victim",
+            "root", "watchdog", "storm", "deadlock", "dynamic threshold", "lossless",
+            "head-of-line blocking", "congestion spreading",
+        ];
+        let mut meanings = BTreeSet::new();
+        for word in words {
+            let (term, meaning) = term(word).unwrap_or_else(|| panic!("{word}"));
+            for sentence in meaning.split(['.', ':', ';']) {
+                assert!(sentence.split_whitespace().count() <= 25, "{term}: {sentence}");
+            }
+            assert!(meanings.insert(meaning), "{word} and another word have one meaning");
+        }
+        for (word, names) in [
+            ("shared buffers", "switch.buffer"),
+            ("pool", "shared_max"),
+            ("alpha", "switch.alpha"),
+            ("reserve", "switch.reserve"),
+            ("headroom", "cnsim headroom"),
+            ("root", "cnsim explain-pause"),
+            ("storms", "watchdog.detect"),
+            ("DT", "switch.threshold"),
+            ("victims", "victim_time"),
+        ] {
+            assert!(term(word).is_some_and(|t| t.1.contains(names)), "{word}: {names}");
+        }
     }
 
     /// A letter is in every text: only names that are spelled alike are offered; keys are found as all else.

@@ -24,6 +24,9 @@ pub(crate) struct Asked<'a> {
     pub(crate) common: &'a Common,
 }
 
+/// A table of the scenario file, and its keys.
+pub(crate) type Keys = (&'static str, Vec<&'static Key>);
+
 /// The object of a name.
 pub(crate) enum Subject<'a> {
     Scheme(&'a Registration),
@@ -41,10 +44,10 @@ pub(crate) enum Subject<'a> {
     Key(&'static Key),
     /// An exit code of the program, and its meaning.
     ExitCode(u8, &'static str),
-    /// A term of the field, and its meaning.
-    Term(String, String),
+    /// A term of the field, its meaning, and the table of the scenario file of this name, if there is one.
+    Term(String, String, Option<Keys>),
     /// A table of the scenario file, and its keys.
-    Table(&'static str, Vec<&'static Key>),
+    Table(Keys),
     /// Rows of numbers.csv.
     Cells(Vec<Vec<String>>),
 }
@@ -117,8 +120,8 @@ fn named<'a>(registry: &'a Registry, what: &str) -> Option<Subject<'a>> {
         .or_else(|| parameters(false))
         .or_else(|| keys::find(&find::whole_key(registry, what)).map(Subject::Key))
         .or_else(|| code(&what.to_lowercase()))
-        .or_else(|| find::term(what).map(|(term, meaning)| Subject::Term(term, meaning)))
-        .or_else(|| find::table(what).map(|(name, keys)| Subject::Table(name, keys)))
+        .or_else(|| find::term(what).map(|(term, meaning)| Subject::Term(term, meaning, find::table(what))))
+        .or_else(|| find::table(what).map(Subject::Table))
         .or_else(|| parameters(true))
         .or_else(choice)
 }

@@ -136,7 +136,7 @@ fn caption(cases: &[&CaseRuns<'_>], left: usize) -> String {
     };
     format!(
         "The most that pool and headroom of a switch's shared buffer held {runs}; the closest to a limit first. \
-         The pool is told in 64ths of its size, rounded up.{more}"
+         The pool is told in 64ths of its size, rounded up, one at least.{more}"
     )
 }
 
