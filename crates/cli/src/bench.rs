@@ -26,6 +26,8 @@ enum Shape {
     Roce320,
     /// The same with a buffer that the inputs share, and PAUSE.
     Roce320Pfc,
+    /// `scenarios/modern/fork-incast.toml`: 60 hosts send to one, whose switch stops them.
+    Incast,
 }
 
 /// A row: name, scheme, settings over `benches/network.toml`, and further changes.
@@ -43,6 +45,9 @@ const PORTS: (&str, &str) = ("topology.ports", "16");
 const TREE: (&str, &str) = ("topology.kind", "k-ary-n-tree");
 const FRAME_HASH: (&str, &str) = ("topology.routing", "frame-hash");
 const SHORT: [(&str, &str); 2] = [("switch.processing", "0 us"), ("host.processing", "0 us")];
+/// PAUSE begins within 5 us, and is there until the end.
+const INCAST: &[(&str, &str)] =
+    &[("switch.memory", "4 MiB"), ("traffic.0.size", "5 MB"), ("run.duration", "24 ms")];
 const FIFO: (&str, &str) = ("host.fifo", "500");
 
 const W1: &[(&str, &str)] = &[HOSTS, PORTS, ("run.duration", "2 s")];
@@ -144,6 +149,8 @@ const ROWS: &[Row] = &[
     Row("roce320", "dcqcn", &[], Shape::Roce320),
     Row("roce320-hpcc", "hpcc", &[], Shape::Roce320),
     Row("roce320-pfc", "dcqcn", SHARED, Shape::Roce320Pfc),
+    Row("incast-pfc", "none", INCAST, Shape::Incast),
+    Row("incast-pfc", "dcqcn", INCAST, Shape::Incast),
     Row("mixed", "none", &[("run.duration", "15 ms"), TREE, FRAME_HASH, FIFO], Shape::Mixed),
     Row(
         "small",
@@ -341,6 +348,7 @@ pub(crate) fn spec(
     };
     let text = match shape {
         Shape::Roce320 | Shape::Roce320Pfc => include_str!("../../../benches/roce320.toml"),
+        Shape::Incast => include_str!("../../../scenarios/modern/fork-incast.toml"),
         _ => include_str!("../../../benches/network.toml"),
     };
     let without: &[&str] = match shape {
@@ -361,7 +369,7 @@ pub(crate) fn spec(
     let ready = scenario.ready(&case)?;
     let mut spec = ready.settings.spec(&ready.built, 1, false);
     match shape {
-        Shape::AsWritten | Shape::QueuePairs | Shape::Roce320 | Shape::Roce320Pfc => {}
+        Shape::AsWritten | Shape::QueuePairs | Shape::Roce320 | Shape::Roce320Pfc | Shape::Incast => {}
         Shape::FatTree => fat_tree(&mut spec, 16),
         Shape::Permutation { k, pause } => permutation(&mut spec, *k, *pause),
         Shape::Mixed => mixed(&mut spec),

@@ -610,7 +610,7 @@ fn share(spec: &mut RunSpec, seed: u64) {
                 .collect(),
             threshold: d.once_in(3).then(|| kb(6)),
             resume: d.one(&[Bytes::ZERO, kb(3)]),
-            at_start: false,
+            at_start: Draws::new(seed, 26).once_in(2),
         });
     }
     spec.pause_frames.length = Bytes::new(d.one(&[64, 64, 43]));

@@ -98,8 +98,6 @@ fn by_model(net: &Net, spec: &RunSpec, engine: Engine) -> Option<String> {
         Some("the model's engine was asked for".into())
     } else if net.direct(0).is_some() && net.schemes.iter().any(|s| s.plan.acks == Acks::Telemetry) {
         Some("the fast way brings no telemetry back without frames".into())
-    } else if shared().any(|s| s.at_start) {
-        Some("the fast way frees memory of shared buffers at the end of a transmission".into())
     } else if shared().next().is_some() && net.control == ControlTransport::InBand {
         Some("the fast way knows no messages among the data of shared buffers".into())
     } else if spec.pause_frames.response > Time::ZERO {

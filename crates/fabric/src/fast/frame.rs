@@ -494,3 +494,12 @@ pub(crate) type Key = (u64, u8, u32);
 
 /// No event.
 pub(crate) const NO_EVENT: Key = (NEVER, u8::MAX, u32::MAX);
+
+/// What a port does next that may matter elsewhere: twice its time, and one more if a transmission starts, as that comes after all else.
+pub(crate) type Step = u64;
+
+/// The last step before an event.
+#[inline]
+pub(crate) fn step_before((time, kind, _): Key) -> Step {
+    (2 * time).saturating_sub((kind < order::END).into())
+}

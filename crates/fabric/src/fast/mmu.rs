@@ -60,6 +60,11 @@ impl Mmu {
         self.memory.pool + more <= self.quiet_up_to
     }
 
+    /// Is it a shared buffer of which only the bytes of its inputs are kept, as bounds?
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.memory.is_quiet()
+    }
+
     /// Stores a frame of `len` bytes, which is `counted` in its cell or not, if that can have no consequence; false if it may have
     /// one.
     #[inline(always)]

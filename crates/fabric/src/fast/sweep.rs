@@ -6,8 +6,9 @@
 //! where outputs share a memory cell that is nearly full. Such ports are *critical*: before every event they are brought up to date
 //! together, in time order.
 //!
-//! Outputs that share a buffer are critical all of them, unless it stays quiet (`bound_shared`): no input can come near its threshold
-//! with all that arrives in the window, nor the pool to more than it ever held. Then the bytes of the inputs are all that is kept.
+//! Outputs that share a buffer are critical all of them, unless it stays quiet (`bound_inputs`): no input can come near its threshold
+//! with all that arrives in the window, nor the pool to more than it ever held. Then the bytes of the inputs are all that is kept. Where
+//! memory is free as a transmission starts, it is counted until the end as long as that holds; in step, a start is an event of its own.
 //!
 //! A long window is taken in pieces ([`Switch::run`]): in one, all its frames would count as waiting at once, and each would be
 //! looked for among all others, so that time would grow with their square.
@@ -26,7 +27,7 @@ mod thin;
 pub(crate) use arrivals::{Scratch, bit, of_bits};
 
 use crate::check::broken;
-use crate::fast::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, order};
+use crate::fast::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, Step, order, step_before};
 use crate::fast::mmu::Mmu;
 use crate::fast::switch::{Port, Switch, leaves_marked};
 use crate::fast::wires::Wires;
@@ -78,8 +79,9 @@ impl Switch {
 
     /// Runs the switch from `base`, where it stands, up to `end` (exclusive), in one piece.
     fn sweep(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) {
-        if self.mmu.memory.is_shared() {
-            self.bound_shared(base, end, net, wires, scratch);
+        let near = self.mmu.memory.is_shared() && !self.has_room(end - base, net);
+        if near && !self.bound_inputs(end, wires, scratch) && self.free_begun(base, wires) {
+            self.bound_inputs(end, wires, scratch);
         }
         if self.mmu.unsettled() || self.in_step != 0 {
             self.find_critical();
@@ -103,24 +105,15 @@ impl Switch {
         self.may_be_ahead = false;
     }
 
-    /// Of a shared buffer: does nothing follow from what arrives from `base` to `end`, whenever the rest leaves? Mostly all that links can
-    /// carry in that time says so.
-    pub(super) fn bound_shared(
-        &mut self,
-        base: u64,
-        end: u64,
-        net: &Net,
-        wires: &Wires,
-        scratch: &mut Scratch,
-    ) -> bool {
+    /// Of a shared buffer: does nothing follow from what links can carry in some time, whenever the rest leaves?
+    pub(super) fn has_room(&self, time: u64, net: &Net) -> bool {
         let frames = self.linked as u64 * u64::from(net.mtu);
-        let carried = (self.intake * (end - base) as f64) as u64 * net.slack + frames;
-        self.mmu.has_room(carried) || self.bound_inputs(end, wires, scratch)
+        self.mmu.has_room((self.intake * time as f64) as u64 * net.slack + frames)
     }
 
     /// The same by what is on its way to each input.
     #[inline(never)]
-    fn bound_inputs(&mut self, end: u64, wires: &Wires, scratch: &mut Scratch) -> bool {
+    pub(super) fn bound_inputs(&mut self, end: u64, wires: &Wires, scratch: &mut Scratch) -> bool {
         let more = &mut scratch.more;
         more.clear();
         let inboxes = wires.inboxes.get(self.inbox as usize..).unwrap_or_default();
@@ -222,11 +215,8 @@ impl Switch {
                 if first.0 >= end {
                     break;
                 }
-                // Before time zero nothing has ended.
-                let last = if first.1 < order::END { first.0.checked_sub(1) } else { Some(first.0) };
-                if let Some(last) =
-                    last.filter(|last| self.stale & self.in_step != 0 || self.soonest.0 <= *last)
-                {
+                let last = step_before(first);
+                if self.stale & self.in_step != 0 || self.soonest.0 <= last {
                     self.settle(last, wires);
                 }
                 if first != arrival {
@@ -238,7 +228,7 @@ impl Switch {
             arrival = arrivals.next().unwrap_or(NO_EVENT);
         }
         if self.in_step != 0 {
-            self.settle(end - 1, wires);
+            self.settle(2 * end - 1, wires);
         }
     }
 
@@ -279,7 +269,7 @@ impl Switch {
         if self.mmu.unsettled() {
             self.in_step = self.mmu.critical(self.linked).fold(0, |all, p| all | bit(p));
         }
-        (self.stale, self.soonest) = (self.in_step, (NEVER, 0));
+        (self.stale, self.stepping, self.soonest) = (self.in_step, 0, (NEVER, 0));
     }
 
     /// What a port sends next may have changed.
@@ -288,25 +278,39 @@ impl Switch {
         self.stale |= bit(port);
     }
 
-    /// Brings the critical ports up to date together: ends at or before `last`, in order of time. What has started by then and
-    /// has not ended follows from what the ports keep, as at all others.
-    fn settle(&mut self, last: u64, wires: &mut Wires) {
+    /// Brings the critical ports up to date together: steps up to `last`, in their order. What has started by then and has not ended
+    /// follows from what the ports keep, as at all others.
+    fn settle(&mut self, last: Step, wires: &mut Wires) {
         while self.in_step != 0 {
             hit(Mark::InStep);
             if self.stale & self.in_step != 0 {
-                self.stale = 0;
-                let ends = of_bits(self.in_step, self.linked).map(|p| (self.ports[p].next_end(), p));
-                self.soonest = ends.min().unwrap_or((NEVER, 0));
+                self.find_soonest();
             }
-            let (end, p) = self.soonest;
-            if end > last {
+            let (step, p) = self.soonest;
+            if step > last {
                 return;
             }
-            self.ports[p].begin(end, &mut wires.records);
-            debug_assert_eq!(self.ports[p].end, end, "what a port sends next has changed unnoticed");
+            self.begin(p, step / 2 + 1, wires);
             self.outdate(p);
-            self.complete(p, wires);
+            if step % 2 == 0 {
+                debug_assert_eq!(self.ports[p].end, step / 2, "what a port sends next has changed unnoticed");
+                self.complete(p, wires);
+            }
         }
+    }
+
+    /// Finds the next step of the critical ports. One without data has none, as its departures free no memory.
+    fn find_soonest(&mut self) {
+        let stale = std::mem::take(&mut self.stale) & self.in_step;
+        self.stepping &= !stale;
+        for p in of_bits(stale, self.linked) {
+            let port = &self.ports[p];
+            let steps = !port.data.is_empty();
+            self.stepping |= if steps { bit(p) } else { 0 };
+            self.steps[p] = if steps { port.next_step(self.at_start) } else { NEVER };
+        }
+        let steps = of_bits(self.stepping, self.linked).map(|p| (self.steps[p], p));
+        self.soonest = steps.min().unwrap_or((NEVER, 0));
     }
 
     /// Ends the ports' window. Where nothing stops what waits, what has left by `end` is sent on, and a transmission in

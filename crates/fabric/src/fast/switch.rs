@@ -14,8 +14,8 @@ use early::Due;
 pub(crate) use port::{Port, ToCome, leaves_marked};
 
 use crate::check::{Books, Ledger, broken};
-use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, NO_EVENT, Ring, order};
-use crate::fast::mmu::Mmu;
+use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, NO_EVENT, Ring, Step, order};
+use crate::fast::mmu::{Change, Mmu};
 use crate::fast::wires::Wires;
 use crate::model::{Management, Memory, Moment, Packet, Pause, Point, Storing, Verb};
 use crate::net::Net;
@@ -52,11 +52,15 @@ pub(crate) struct Switch {
     /// Ports (modulo 64) whose countdown ran out among these.
     pub(crate) ran_out: u64,
     due_looks: Vec<Due>,
-    /// Ports (modulo 64) whose departures may matter elsewhere, and those for which something has happened since `soonest` was noted:
-    /// the first of these to end a transmission, and when.
+    /// Memory is free as a transmission starts, not at its end.
+    pub(crate) at_start: bool,
+    /// Ports (modulo 64) whose departures may matter elsewhere, of these the ones where data waits, and those for which something has
+    /// happened since their `steps` were noted; and the first of all.
     pub(crate) in_step: u64,
+    pub(crate) stepping: u64,
     pub(crate) stale: u64,
-    pub(crate) soonest: (u64, usize),
+    pub(crate) steps: Vec<Step>,
+    pub(crate) soonest: (Step, usize),
     /// Earliest of changes, own messages, timers, ticks.
     pub(crate) rare: Key,
     pub(crate) next_path: Vec<u8>,
@@ -80,6 +84,8 @@ impl Switch {
             next_path: net.next_path(),
             pause_length: net.pause_frames.length.get() as u16,
             management: Management::new(net, id, s, &spec.changes),
+            at_start: s.shared.as_ref().is_some_and(|shared| shared.at_start),
+            steps: vec![NEVER; ports],
             ..Self::default()
         };
         let rates = || net.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.tx);
@@ -250,7 +256,8 @@ impl Switch {
                 port.note_peak(self.now);
                 if kind == Kind::Data {
                     let queue = (port.queued, frame.len);
-                    if leaves_marked(&mut port.point, &port.data, queue, port.began) {
+                    let may = port.queued > port.mark_from;
+                    if may && leaves_marked(&mut port.point, &port.data, queue, port.began) {
                         frame.set_marked(true);
                     }
                     port.record(&mut frame, port.began, &mut wires.records);
@@ -259,8 +266,12 @@ impl Switch {
                 port.departed += u64::from(frame.len);
                 port.frames_departed += 1;
                 let launched = std::mem::take(&mut port.launched);
-                let change =
-                    self.mmu.change(port.has_cells, p, usize::from(frame.input), -i32::from(frame.len));
+                let change = if port.freed {
+                    port.freed = false;
+                    Change::None
+                } else {
+                    self.mmu.change(port.has_cells, p, usize::from(frame.input), -i32::from(frame.len))
+                };
                 if !launched {
                     wires.push_frame(link.peer, ready, &frame);
                 }
@@ -291,6 +302,7 @@ impl Switch {
 
     /// Ends the run: hands in the books.
     pub(crate) fn close(mut self, net: &Net) -> Books {
+        let waiting = self.ports.iter().map(|p| p.queued - p.freed_bytes()).sum();
         let (mut inside, mut stopped) = (Ledger::default(), Vec::new());
         for (i, p) in self.ports.iter_mut().enumerate() {
             stopped.push(p.stopped(i));
@@ -303,7 +315,6 @@ impl Switch {
             // All has been counted: its memory serves for the results.
             p.data = Ring::default();
         }
-        let waiting = self.ports.iter().map(|p| p.queued).sum();
         let shared = self.management.shared_use(self.mmu.memory.shared_use(waiting), net);
         let ports = self.ports.iter().zip(stopped);
         let ports = ports.map(|(p, stopped)| (&p.out, from_ref(&p.paused), p.queued, stopped));

@@ -96,6 +96,11 @@ impl Memory {
         self.shared.is_some()
     }
 
+    /// Is it a shared one from which nothing follows for now?
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Of a shared one that is quiet: up to so many bytes in all it stays so, whoever holds them.
     pub(crate) fn quiet_up_to(&self) -> u64 {
         self.shared.as_ref().filter(|_| self.quiet).map_or(0, |shared| shared.quiet_up_to())

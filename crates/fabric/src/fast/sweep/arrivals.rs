@@ -18,7 +18,7 @@ pub(crate) struct Scratch {
     /// The times of the keys in the order found, with their index, and the keys in order, while they are ranked.
     found: Vec<i32>,
     ranked: Vec<u64>,
-    /// Bytes that arrive at each input: [`Switch::bound_shared`].
+    /// Bytes that arrive at each input: [`Switch::bound_inputs`].
     pub(super) more: Vec<u64>,
 }
 

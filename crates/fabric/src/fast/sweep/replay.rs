@@ -6,7 +6,7 @@
 //! * Bench row: hotspot.
 //! * Marks: none of its own: every run passes here.
 
-use crate::fast::frame::{Entry, Kind, NEVER};
+use crate::fast::frame::{Entry, Kind, NEVER, Step};
 use crate::fast::switch::{Port, Switch};
 use crate::fast::wires::Wires;
 use crate::model::{Lane, MANAGED, Records, next_start, rate_of, transmission};
@@ -20,7 +20,7 @@ impl Switch {
             port.drain(p, last + 1, &mut self.mmu, wires);
         }
         loop {
-            self.ports[p].begin(before, &mut wires.records);
+            self.begin(p, before, wires);
             if self.ports[p].end > last {
                 break;
             }
@@ -28,13 +28,60 @@ impl Switch {
         }
         self.ports[p].note_needs();
     }
+
+    /// If a port's transmitter is idle, starts what could have started first, if that was before `before`. Memory that is free at the
+    /// start is freed then, unless nothing follows from that: it stays an upper bound.
+    #[inline]
+    pub(super) fn begin(&mut self, p: usize, before: u64, wires: &mut Wires) {
+        self.ports[p].begin(before, &mut wires.records);
+        if self.at_start && !self.mmu.is_quiet() {
+            self.free_started(p, wires);
+        }
+    }
+
+    /// Frees the memory of the frame of data that a port sends, if it is not free.
+    fn free_started(&mut self, p: usize, wires: &mut Wires) -> bool {
+        let port = &mut self.ports[p];
+        let Some(first) = port.data.front().filter(|_| port.sends_data() && !port.freed) else {
+            return false;
+        };
+        let (input, len) = (first.frame.input, first.frame.len);
+        port.freed = true;
+        let change = self.mmu.change(port.has_cells, p, usize::from(input), -i32::from(len));
+        let now = std::mem::replace(&mut self.now, port.began);
+        self.signal(change, (p, input), wires);
+        self.now = now;
+        true
+    }
+
+    /// Where memory is free as a transmission starts, that of all that began before `base` is freed, which was an upper bound until now:
+    /// does less count then?
+    pub(super) fn free_begun(&mut self, base: u64, wires: &mut Wires) -> bool {
+        let mut any = false;
+        for p in if self.at_start { 0..self.linked } else { 0..0 } {
+            self.ports[p].begin(base, &mut wires.records);
+            any |= self.free_started(p, wires);
+        }
+        any
+    }
 }
 
 impl Port {
+    /// Is a frame of its data in transmission?
+    fn sends_data(&self) -> bool {
+        matches!(self.sending, Some(Kind::Data | Kind::InBand))
+    }
+    /// Its next step ([`Step`]), if it keeps step: an end, or a start where memory is free then.
+    pub(super) fn next_step(&self, at_start: bool) -> Step {
+        if at_start && self.end == NEVER {
+            return self.next().map_or(NEVER, |(start, ..)| 2 * start + 1);
+        }
+        self.next_end().saturating_mul(2)
+    }
     /// A transmission that began as the queues alone say need not be kept. A stamped frame must not be stamped again, and what
     /// stands on its wire already is never found again.
     pub(super) fn forget_begun(&mut self) {
-        let kept = self.stamp.is_some() || self.launched || self.must_be_exact();
+        let kept = self.stamp.is_some() || self.launched || self.freed || self.must_be_exact();
         let found = self.next().map(|(start, end, kind)| (start, end, Some(kind)));
         if !kept && self.sending != Some(Kind::InBand) && found == Some((self.began, self.end, self.sending))
         {

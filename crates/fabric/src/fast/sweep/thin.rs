@@ -34,7 +34,7 @@ impl Switch {
         let later = if far == 0 { NEVER } else { self.keep_far(node, far, end, wires) };
         let base = end - net.window;
         let shared = self.mmu.memory.is_shared() && self.in_step == 0;
-        let quiet = !shared || self.bound_shared(base, end, net, wires, scratch);
+        let quiet = !shared || self.has_room(end - base, net) || self.bound_inputs(end, wires, scratch);
         let calm = quiet && self.rare.0 >= end && self.in_step == 0 && !self.mmu.unsettled();
         let due = if calm && scratch.gather((self, of_bits(near | far, self.linked)), base, end, net, wires) {
             self.take_some(base, end, net, wires, scratch)
@@ -178,7 +178,7 @@ impl Switch {
         if port.launched && port.end <= last {
             let Some(Entry { frame, .. }) = port.data.front() else { broken("what went ahead is gone") };
             let (input, len) = (usize::from(frame.input), frame.len);
-            if !self.mmu.leave_calmly(port.has_cells, self.mmu.row(p), input, len) {
+            if port.freed || !self.mmu.leave_calmly(port.has_cells, self.mmu.row(p), input, len) {
                 return false;
             }
             port.first_sent(len, port.end);

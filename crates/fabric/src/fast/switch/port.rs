@@ -57,6 +57,8 @@ pub(crate) struct Port {
     pub(crate) flown_from: u16,
     /// The first frame of `data` stands on its wire already (`sweep/thin.rs`).
     pub(crate) launched: bool,
+    /// The memory of the frame in transmission was free as it started.
+    pub(crate) freed: bool,
     /// Control that has arrived, or will within this window: by (time, input). And its bytes, and those of what has left.
     pub(crate) control: Ring,
     pub(crate) control_queued: u64,
@@ -224,6 +226,10 @@ impl Port {
     /// Bits of data sent.
     pub(crate) fn sent_bits(&self) -> u64 {
         (self.departed - self.control_departed - self.sent_in_band().1) * 8
+    }
+    /// Bytes that are queued, as they have not left, and whose memory is free.
+    pub(super) fn freed_bytes(&self) -> u64 {
+        self.data.front().filter(|_| self.freed).map_or(0, |first| first.frame.len.into())
     }
     /// Is its data stopped?
     #[inline(always)]

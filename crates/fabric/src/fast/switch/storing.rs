@@ -99,7 +99,7 @@ impl Switch {
 
     /// Sends XOFF or XON where the memory asks for it, as a frame from an input has come for an output, or has left it (`by`).
     #[inline]
-    pub(super) fn signal(&mut self, change: Change, by: (usize, u16), wires: &mut Wires) {
+    pub(crate) fn signal(&mut self, change: Change, by: (usize, u16), wires: &mut Wires) {
         if change != Change::None {
             self.signalled(change, by, wires);
         }
@@ -114,6 +114,11 @@ impl Switch {
             let waiting = |p| Port::waiting(p);
             let layout = &self.mmu.memory.layout;
             decisions.note((self.now, signal, 0), (layout, by), self.ports.iter().map(waiting));
+        }
+        if self.at_start && !signal.off {
+            // As a transmission starts: ports before it have looked for a frame already.
+            let first = signal.targets(self.ports.len()).filter(|&t| t < by.0);
+            first.for_each(|t| self.advance(t, self.now, self.now + 1, wires));
         }
         let frame = Frame::pause(if signal.off { Kind::Xoff } else { Kind::Xon }, self.pause_length);
         for t in signal.targets(self.ports.len()) {
