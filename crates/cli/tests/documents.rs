@@ -304,7 +304,10 @@ fn the_tasks() {
         // Examples are sound; what another simulator's files describe may be idle for most of its time.
         let notes = ["note: ", "UNFINISHED", "BEFORE YOU CONCLUDE"];
         let notes = &notes[..if task == "import" { 2 } else { 3 }];
-        assert!(!said.lines().any(|l| notes.iter().any(|n| l.starts_with(n))), "{task}: {said}");
+        // A watchdog of a short run is faster than one of the field, and says so.
+        let due = |l: &str| l.starts_with("note: ") && l.contains("the watchdogs' times are scaled down");
+        let noted = |l: &str| notes.iter().any(|n| l.starts_with(n)) && !due(l);
+        assert!(!said.lines().any(noted), "{task}: {said}");
         // What the task on comparing says of pairs is seen in its own example.
         let verdicts = ["higher", "lower", "undecided"].iter().filter(|v| said.contains(**v)).count();
         assert!(task != "compare" || (verdicts > 1 && said.contains("beside none")), "{said}");

@@ -72,8 +72,10 @@ impl Case<'_> {
             format!(
                 "a watchdog dropped {storms}; let queue pairs send again (host.queues = \"per-flow\", transport.kind = \"go-back-n\")"
             )
-        } else {
+        } else if self.point.runs.iter().all(|r| r.case.pause == "off") {
             "give switches more memory, or turn PAUSE on".to_string()
+        } else {
+            "give switches more memory, or PAUSE the headroom that `cnsim check` names".to_string()
         };
         let time = "lengthen run.duration, or let the last flows start earlier";
         let hurt = self.hurt();
@@ -239,6 +241,10 @@ mod tests {
         on.case.pause = "on".into();
         let said = lines([run("none", [1.0, 3.0, 0.0]), on].iter());
         assert!(said.len() == 2 && said[1].contains("from 25 % (c, PAUSE off, none) to 100 %"), "{said:?}");
+        let mut late = run("none", [1.0, 3.0, 9.0]);
+        late.case.pause = "on".into();
+        let said = lines([late].iter());
+        assert!(said[0].contains("or PAUSE the headroom") && !said[0].contains("turn PAUSE on"), "{said:?}");
         // Flows that lost frames, and those under way, each have their remedy.
         let waits = |lost: [Option<u64>; 2]| {
             let flow = |lost| Unfinished {
