@@ -8,6 +8,8 @@
 mod dice;
 
 use cnsim_fabric::{Engine, Options, Outcome, RunError};
+use cnsim_lab::pauses::Forest;
+use cnsim_lab::record::RunRecord;
 use cnsim_lab::run::{Job, record};
 use cnsim_lab::scenario::{Case, Ready, Scenario};
 use cnsim_units::Time;
@@ -74,6 +76,7 @@ fn laws(scenario: &Scenario, case: &Case, ready: &Ready, text: &str) -> Result<(
             return Err(format!("{id} is {value}"));
         }
     }
+    stopped(&r, &one)?;
     for (i, h) in one.hosts.iter().enumerate() {
         let most = ready.settings.wiring.access(i).map_or(0.0, |l| l.rate.bps()) * one.duration.as_secs_f64();
         if h.delivered_bits as f64 > most + 9216.0 * 8.0 {
@@ -90,12 +93,30 @@ fn laws(scenario: &Scenario, case: &Case, ready: &Ready, text: &str) -> Result<(
     renamed(text, &one)?;
     with_an_idle_host(text, &one)?;
     scaled(text, &one)?;
-    estimated(ready, &one)
+    // What go-back-N sends again is not foreseen.
+    if text.contains("go-back-n") { Ok(()) } else { estimated(ready, &one) }
+}
+
+/// The trees of PAUSE share out the time that transmitters stood, to the picosecond; a shared buffer holds no more than it can.
+fn stopped(r: &RunRecord, one: &Outcome) -> Result<(), String> {
+    let ports = one.switches.iter().flat_map(|s| &s.ports).map(|p| p.paused.as_ps()).sum::<u64>();
+    let stood = ports + one.hosts.iter().map(|h| h.paused.as_ps()).sum::<u64>();
+    if let Some(stops) = r.pauses.as_ref().filter(|stops| stops.left_out == 0) {
+        let trees: u64 = Forest::of(stops, |_| true).roots.iter().map(|root| root.time).sum();
+        if (trees, stops.total()) != (stood, stood) {
+            return Err(format!("{stood} ps in XOFF, {} ps kept, {trees} ps in the trees", stops.total()));
+        }
+    }
+    let over = |part: (u64, u64)| part.0 > part.1;
+    match r.shared.iter().find(|s| over(s.reserve) || over(s.pool) || over(s.headroom)) {
+        Some(s) => Err(format!("more than the shared buffer can hold: {s:?}")),
+        None => Ok(()),
+    }
 }
 
 /// Other names of hosts: the same run.
 fn renamed(text: &str, one: &Outcome) -> Result<(), String> {
-    if text.contains("hotspot.host") || text.contains("\"graph\"") || text.contains("edges") {
+    if ["hotspot.host", "\"H1\"", "\"graph\"", "edges"].iter().any(|named| text.contains(named)) {
         return Ok(());
     }
     let (_, _, named) = read(&format!("topology.first = 1\n{text}"))?;
@@ -108,7 +129,8 @@ fn renamed(text: &str, one: &Outcome) -> Result<(), String> {
 /// One host more, that neither sends nor receives: each of the others sends and receives what it did.
 fn with_an_idle_host(text: &str, one: &Outcome) -> Result<(), String> {
     let plain = text.contains("\"single-switch\"") && text.contains("[\"none\"]") && text.contains("\"+1\"");
-    if !plain || text.contains("hotspot") {
+    // An input more takes a part of a shared buffer, and finite flows are drawn for all hosts together.
+    if !plain || ["hotspot", "\"shared\"", "workload.size"].iter().any(|w| text.contains(w)) {
         return Ok(());
     }
     let hosts = one.hosts.len();
@@ -142,7 +164,8 @@ fn estimated(ready: &Ready, one: &Outcome) -> Result<(), String> {
 fn scaled(text: &str, one: &Outcome) -> Result<(), String> {
     let plain =
         text.contains("pause.mode = \"off\"") && text.contains("[\"none\"]") && !text.contains("\"graph\"");
-    if !plain || text.contains("9216 B") || text.contains("10 Tb/s") {
+    let sized = ["9216 B", "10 Tb/s", "\"shared\"", "workload.size"];
+    if !plain || sized.iter().any(|w| text.contains(w)) {
         return Ok(());
     }
     let double = |line: &str| -> String {
@@ -202,4 +225,21 @@ fn accepted_scenarios_keep_the_laws() {
         accepted * 10 > all * 6,
         "only {accepted} of {all} were accepted: the generator knows the keys no longer"
     );
+}
+
+/// Each of these is drawn, and accepted, often enough to be tried.
+#[test]
+fn what_is_drawn_is_accepted() {
+    let words = [
+        "switch.buffer = \"shared\"", "switch.freed", "switch.threshold", "switch.headroom", "per-flow",
+        "go-back-n", "transport.window = \"bdp\"", "kind = \"xoff\"", "kind = \"slow\"",
+        "watchdog.action = \"drop\"", "polled-80", "pause.response", "record.pauses = \"on\"", "\"poisson\"",
+        "\"incast\"", "workload.kind = \"permutation\"",
+    ];
+    let all: Vec<String> = (0..400).map(|seed| scenario(&mut Dice::new(seed))).collect();
+    let accepted: Vec<&String> = all.iter().filter(|text| read(text).is_ok()).collect();
+    for word in words {
+        let n = accepted.iter().filter(|text| text.contains(word)).count();
+        assert!(n >= 3, "{word}: {n} of {}", accepted.len());
+    }
 }
