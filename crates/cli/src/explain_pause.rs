@@ -152,10 +152,10 @@ fn told(stops: &Stops, circle: &Circle) -> String {
         .map(|c| format!("{} for {}", bytes(c.bytes), stops.name(c.output)))
         .collect();
     format!(
-        "{} waits for {}, in class {}; closed by XOFF {first} of {}, decided at {} with {}",
+        "{} waits for {}, in {}; closed by XOFF {first} of {}, decided at {} with {}",
         ports.join(" waits for "),
         ports.first().unwrap_or(&"?"),
-        closing.class,
+        closing.class.map_or_else(|| "all classes".into(), |class| format!("class {class}")),
         stops.switches.get(closing.by as usize).map_or("?", String::as_str),
         time(closing.decided),
         causes.join(", ")

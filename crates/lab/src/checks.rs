@@ -343,6 +343,7 @@ pub(crate) fn of_queue_pairs(flat: &Flat, typed: bool) -> Vec<(String, String)> 
         key.starts_with("transport.")
             || matches!(key, "record.completion" | "record.pauses" | "watchdog.action")
             || key.ends_with(".initial_rate")
+            || key.starts_with("fault.") && (key.ends_with(".host") || key.ends_with(".port"))
     };
     keys.filter(|(_, key)| of(key)).map(|(path, key)| (path.clone(), key.to_string())).collect()
 }
@@ -359,7 +360,7 @@ pub(crate) fn without_effect(flat: &Flat, path: &str, key: &str) -> Problem {
         Some("initial_rate") => {
             ("no scheme here takes an initial rate", "remove it, or run a scheme that takes one, as timely")
         }
-        Some("pauses" | "action") => {
+        Some("pauses" | "action" | "host" | "port") => {
             ("no case has PAUSE", "remove it, or set pause.mode or matrix.pause to on")
         }
         _ => ("no case has queue pairs", "remove it, or set host.queues = \"per-flow\""),

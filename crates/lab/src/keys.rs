@@ -5,8 +5,8 @@ use crate::case::Dimension;
 use crate::flows::LoadCounts;
 use crate::kinds::{
     Backlog, Buffer, Choice as _, Completed, ControlTravels, FaultKind, FileForm, FlowHash, FreedAt, Gaps,
-    Ideal, Kind, Offset, Paths, PauseMode, PausedOver, Queues, SendsAgain, Shape, SharedPreset, SizeTable,
-    Switched, Traffic, WatchdogAction,
+    Ideal, Kind, Offset, Paths, PauseFrames, PauseMode, PausedOver, Queues, SendsAgain, Shape, SharedPreset,
+    SizeTable, Switched, Traffic, WatchdogAction,
 };
 use cnsim_fabric::{LimiterPosition, PauseTransport, Phase, Rounding, Ties, WatchdogRule};
 use cnsim_scheme_api::Class;
@@ -229,6 +229,9 @@ pub const KEYS: &[Key] = &[
     key("pause.pool", SWITCHED, "off", "watermarks apply to the whole pool (buffer SO)").only("switch.buffer", &["SO"]),
     key("pause.transport", Kind::Choice(PauseTransport::WORDS), "frame",
         "PAUSE travels in frames of 64 B, or takes effect after a fixed delay").only("pause.mode", &["on", "global"]),
+    key("pause.frames", Kind::Choice(PauseFrames::WORDS), "802.3x",
+        "frames of PAUSE: those of 802.3x are for all data of a link, those of pfc (IEEE 802.1Qbb) name its class, which pauses.csv and explain-pause then tell; with one class of data they stop the same")
+        .only("pause.mode", &["on", "global"]),
     key("pause.length", ANSWER, "64 B",
         "length of a PAUSE frame; the HPCC fork of ns-3 has 43 B").only("pause.mode", &["on", "global"]),
     key("pause.response", PROCESSING, "0 us",

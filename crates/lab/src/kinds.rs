@@ -316,6 +316,8 @@ choices! {
     FreedAt { End = "end", Start = "start", }
     /// `pause.mode`.
     PauseMode { On = "on", Off = "off", Global = "global", }
+    /// `pause.frames`: 802.3x PAUSE stops all data of a link, PFC of IEEE 802.1Qbb names its class.
+    PauseFrames { Pause = "802.3x", Pfc = "pfc", }
     /// `control.transport`.
     ControlTravels { Priority = "priority", InBand = "in-band", Ideal = "ideal", }
     /// `host.queues`.

@@ -9,7 +9,7 @@ use cnsim_problem::read_file;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// One line for each XOFF and transmitter: run, number, XOFFs of the run that are not kept, transmitter, switch that decided, class;
+/// One line for each XOFF and transmitter: run, number, XOFFs of the run that are not kept, transmitter, switch that decided, class or `all`;
 /// when it was decided, from when and until when the transmitter stood, in nanoseconds, and whether that was the end of the run; the
 /// outputs for which bytes waited that called for it, each with these bytes and what held it back: `slow`, `closed`, or the number of
 /// an XOFF; or the NIC or port with a fault, and `said`. None if no run kept its XOFFs.
@@ -25,7 +25,7 @@ pub fn pauses_csv(records: &[RunRecord]) -> Option<String> {
             let mut line = labels(r);
             line.extend([n.to_string(), stops.left_out.to_string(), stops.name(x.stopped).into()]);
             line.push(stops.switches.get(x.by as usize).cloned().unwrap_or_default());
-            line.push(x.class.to_string());
+            line.push(x.class.map_or_else(|| "all".into(), |class| class.to_string()));
             line.extend([x.decided, x.from, x.until].map(ns));
             line.push(if x.to_end { "yes" } else { "" }.into());
             let cause = |c: &Cause| {
@@ -194,7 +194,7 @@ fn read_line(line: &[String], all: &mut Vec<([String; 4], Stops, Names, Names)>)
     stops.xoffs.push(Stop {
         stopped: names.number(stopped),
         by: switches.number(by),
-        class: class.parse().ok()?,
+        class: if class == "all" { None } else { Some(class.parse().ok()?) },
         decided: ps(decided)?,
         from,
         until,

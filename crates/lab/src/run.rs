@@ -349,7 +349,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     let hex = |(name, v): (&str, u64)| (name.to_string(), format!("{v:016x}"));
     let (mut of_pauses, mut pauses) = (Vec::new(), None);
     if settings.keeps_pauses() {
-        let (mut stops, places) = Stops::of(wiring, out);
+        let (mut stops, places) = Stops::of(wiring, out, settings.pfc);
         of_pauses.extend(stops.measure(out));
         if let Some(travelled) = travelled(job, out, (&flows, &owners), &places).filter(|all| !all.is_empty())
         {

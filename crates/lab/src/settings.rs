@@ -105,6 +105,8 @@ pub struct Settings {
     port_faults: Vec<PortFault>,
     pub(crate) watchdog: Option<WatchdogSpec>,
     pause_frames: PauseFrames,
+    /// Frames of PAUSE name a class.
+    pub(crate) pfc: bool,
     /// Host behind the hot port.
     pub receiver: usize,
     /// There is a hot port: a hotspot, a host named, or only one destination.
@@ -279,6 +281,7 @@ impl Settings {
             port_faults,
             watchdog,
             pause_frames,
+            pfc: r.choice::<crate::kinds::PauseFrames>("pause.frames") == crate::kinds::PauseFrames::Pfc,
             receiver,
             hot,
             named,

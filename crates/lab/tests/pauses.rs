@@ -107,6 +107,63 @@ fn a_nic_that_says_xoff_is_a_root() {
     assert_eq!(forest.places.iter().map(|p| p.time).sum::<u64>(), stops_of.total());
 }
 
+/// A ring of five switches with a host at each, and beside it a switch E where three hosts send to one, one to a slow reader and one to a
+/// NIC that says XOFF: four roots at once, each with those that it stops.
+#[test]
+fn four_roots_at_once() {
+    let ring =
+        (1..=5).map(|i| format!("\"R{i} R{} 10 Gb/s 0.5 us\", \"H{i} R{i} 10 Gb/s 0.5 us\"", i % 5 + 1));
+    let beside = (6..=13).map(|i| format!("\"H{i} E 10 Gb/s 0.5 us\""));
+    let links: Vec<String> = ring.chain(beside).chain(["\"E R1 10 Gb/s 0.5 us\"".into()]).collect();
+    let round = (1..=5).map(|i| format!("\"0 us, H{i}, H{}, 3 MB\"", (i + 1) % 5 + 1));
+    let others = [(6, 9), (7, 9), (8, 9), (10, 11), (12, 13)];
+    let others = others.map(|(from, to)| format!("\"0 us, H{from}, H{to}, 900 KB\""));
+    let flows: Vec<String> = round.chain(others).collect();
+    let text = format!(
+        "name = \"four\"\n[topology]\nkind = \"graph\"\nnodes = [\"R1 4\", \"R2 3\", \"R3 3\", \"R4 3\", \"R5 3\", \"E 9\"]\n\
+         links = [{}]\n[switch]\nbuffer = \"IN\"\nshare = \"60 KB\"\n[pause]\nhigh = \"30 KB\"\nlow = \"20 KB\"\n[workload]\n\
+         kind = \"transfers\"\ntransfers = [{}]\n[[fault]]\nhost = \"H11\"\nkind = \"slow\"\nrate = \"3 Gb/s\"\nbuffer = \"30 KB\"\n\
+         [[fault]]\nhost = \"H13\"\nfrom = \"100 us\"\nto = \"600 us\"\n[record]\npauses = \"on\"\n[run]\n\
+         duration = \"5 ms\"\nseeds = 1\n[matrix]\npause = [\"on\"]\nschemes = [\"none\"]\n",
+        links.join(", "),
+        flows.join(", ")
+    );
+    let record = run_text(&text, "", "", &[]);
+    let stops = stops(&record);
+    let forest = Forest::of(stops, |_| true);
+    assert_eq!(forest.places.iter().map(|p| p.time).sum::<u64>(), stops.total());
+    assert_eq!(forest.roots.iter().map(|r| r.time).sum::<u64>(), stops.total());
+    let of = |at: &str, kind: Kind| {
+        let root = forest.roots.iter().find(|r| r.kind == kind && stops.name(r.output) == at).unwrap();
+        let mut all: Vec<u32> = root.below.clone();
+        let mut names = Vec::new();
+        while let Some(place) = all.pop() {
+            let place = &forest.places[place as usize];
+            names.push(stops.name(place.transmitter));
+            all.extend(&place.below);
+        }
+        names.sort_unstable();
+        names
+    };
+    assert_eq!(of("E>H9", Kind::Slow), ["H6", "H7", "H8"], "the incast");
+    assert_eq!(of("H11", Kind::Said), ["E>H11", "H10"], "the slow reader");
+    assert_eq!(of("H13", Kind::Said), ["E>H13", "H12"], "the storm");
+    let standing: Vec<_> = stops.circles().into_iter().filter(|c| c.to_end).collect();
+    let [circle] = &standing[..] else { panic!("{standing:?}") };
+    let mut ports: Vec<&str> =
+        circle.xoffs.iter().map(|x| stops.name(stops.xoffs[*x as usize].stopped)).collect();
+    ports.sort_unstable();
+    assert_eq!(ports, ["R1>R2", "R2>R3", "R3>R4", "R4>R5", "R5>R1"], "the ring");
+    // No other output is a root but those of the ring, before it closes.
+    let ring = |r: &&cnsim_lab::pauses::Root| !stops.name(r.output).starts_with('R');
+    assert_eq!(forest.roots.iter().filter(ring).count(), 3);
+    // Frames of 802.3x name no class, and those of PFC do.
+    assert!(stops.xoffs.iter().all(|x| x.class.is_none()));
+    let pfc = run_text(&text, "", "", &[("pause.frames", "pfc")]);
+    assert!(self::stops(&pfc).xoffs.iter().all(|x| x.class == Some(0)));
+    assert_eq!(self::stops(&pfc).xoffs.len(), stops.xoffs.len());
+}
+
 /// A ring of switches with a host at each; each sends to the host before its own, so that clockwise all go nearly round.
 fn ring(switches: usize, routing: &str, by: usize, load: &str) -> RunRecord {
     let flows: Vec<String> =

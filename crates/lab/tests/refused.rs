@@ -372,6 +372,8 @@ fn faults() {
         .replace("{}", "[pause]\nmode = \"off\"\n[[fault]]\nhost = \"H1\"");
     let off = said(&off);
     assert!(off.contains("fault.0.host") && off.contains("has no effect"), "{off}");
+    let off = said(&BASE.replace("{}", "[[fault]]\nhost = \"H1\""));
+    assert!(off.contains("fault.0.host") && off.contains("no case has PAUSE"), "{off}");
     // Where one row has PAUSE, the others run without the fault.
     let both = BASE.replace("[\"off\"]", "[\"on\", \"off\"]").replace("{}", "[[fault]]\nhost = \"H1\"");
     assert_eq!(said(&both), "no problem");

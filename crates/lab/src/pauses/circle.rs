@@ -28,7 +28,7 @@ impl Stops {
         order.retain(|x| self.xoffs[*x as usize].time() > 0);
         order.sort_by_key(|x| (self.xoffs[*x as usize].from, *x));
         // By transmitter and class: the XOFF in which it stood last.
-        let mut last: BTreeMap<(u32, u8), u32> = BTreeMap::new();
+        let mut last: BTreeMap<(u32, Option<u8>), u32> = BTreeMap::new();
         let mut circles = Vec::new();
         for number in order {
             let x = &self.xoffs[number as usize];
@@ -39,7 +39,7 @@ impl Stops {
     }
 
     /// The circle that an XOFF closes as it begins to stand.
-    fn closed_by(&self, number: u32, last: &BTreeMap<(u32, u8), u32>) -> Option<Circle> {
+    fn closed_by(&self, number: u32, last: &BTreeMap<(u32, Option<u8>), u32>) -> Option<Circle> {
         let closing = &self.xoffs[number as usize];
         // The XOFFs that stand at outputs for which a transmitter waits.
         let waits = |x: u32| {
@@ -105,7 +105,7 @@ mod tests {
         // One was let go before the last one stood.
         assert_eq!(find(all(30)), []);
         let mut other = all(100);
-        other[1].class = 1;
+        other[1].class = Some(1);
         assert_eq!(find(other), []);
     }
 }

@@ -43,8 +43,8 @@ pub struct Stop {
     pub stopped: u32,
     /// The switch that decided.
     pub by: u32,
-    /// Class of data.
-    pub class: u8,
+    /// Class of data that its frame names; none of 802.3x, which are for all.
+    pub class: Option<u8>,
     /// When it was decided.
     pub decided: u64,
     /// From when on the transmitter stood.
@@ -119,8 +119,9 @@ impl Namer {
 }
 
 impl Stops {
-    /// Those of an outcome, without its flows, and the numbers of its names; none where they were not recorded.
-    pub fn of(wiring: &Wiring, out: &Outcome) -> (Self, Places) {
+    /// Those of an outcome, without its flows, and the numbers of its names; none where they were not recorded. Frames of PFC name a
+    /// class.
+    pub fn of(wiring: &Wiring, out: &Outcome, pfc: bool) -> (Self, Places) {
         let (mut ports, mut switches) = (Namer::default(), Namer::default());
         let mut port = |at: (NodeId, u16)| {
             let host = (at.0.0 as usize) < wiring.hosts.len();
@@ -144,7 +145,7 @@ impl Stops {
                 causes,
                 stopped: port(x.stopped),
                 by: switches.number((x.by.0, 0), || wiring.name(x.by.0).into()),
-                class: x.class,
+                class: Some(x.class).filter(|_| pfc),
                 decided: x.decided.as_ps(),
                 from: x.from.as_ps(),
                 until: x.until.as_ps(),
