@@ -1,10 +1,13 @@
 //! Faults of a port: it says XOFF though its node has room, or its host reads slower than its link and says XOFF when its buffer is full.
 
 use super::agenda::{Moment, NEVER};
+use super::frame::Pause;
+use super::pause::{Signal, leave};
 use crate::check::Decisions;
 use crate::net::Net;
 use crate::spec::{FaultKind, PauseTransport, PortFault};
 use crate::tx_rate::TxRate;
+use std::collections::VecDeque;
 
 /// A fault, and how it stands.
 #[derive(Clone, Debug)]
@@ -70,23 +73,83 @@ impl PortFaults {
         self.0.iter().map(|fault| fault.at).min().unwrap_or(NEVER)
     }
 
-    /// Does a fault hold the far end of a port in XOFF?
-    pub(crate) fn hold(&self, port: usize) -> bool {
-        self.0.iter().any(|fault| fault.off && usize::from(fault.port) == port)
+    /// What is sent where a class's memory signals, at so many ports: all of it (none), or the parts for the far ends that no fault
+    /// holds in XOFF. Those are stopped already, and stay so.
+    pub(crate) fn sift(&self, signal: Signal, class: u8, ports: usize) -> Option<Vec<Signal>> {
+        let held = |port: &usize| self.0.iter().any(|fault| fault.off && usize::from(fault.port) == *port);
+        let targets = signal.targets(ports);
+        if class != 0 || !targets.clone().any(|port| held(&port)) {
+            return None;
+        }
+        let free = targets.filter(|port| !held(port));
+        Some(free.map(|port| Signal { input: Some(port as u16), ..signal }).collect())
     }
 
-    /// What the next of those that are due by `now` says; none if none is.
-    pub(crate) fn say(&mut self, now: u64) -> Option<Said> {
-        let fault = self.0.iter_mut().find(|fault| fault.at <= now)?;
-        fault.off = !fault.off;
-        fault.at = if fault.off { fault.to } else { NEVER };
-        Some(fault.said())
+    /// What the next of those that are due by `now` says, where the memory does not say it, too; none if none is.
+    pub(crate) fn say(&mut self, now: u64, is_off: impl Fn(usize) -> bool) -> Option<Said> {
+        while let Some(fault) = self.0.iter_mut().find(|fault| fault.at <= now) {
+            fault.off = !fault.off;
+            fault.at = if fault.off { fault.to } else { NEVER };
+            if !is_off(fault.port.into()) {
+                return Some(fault.said());
+            }
+        }
+        None
     }
 
     /// So many bytes of data have reached a port: XOFF, if they fill its host's buffer.
     pub(crate) fn take(&mut self, port: u16, len: u16, at: Moment<'_>) -> Option<Said> {
         let reads = |f: &&mut Faulty| f.port == port && f.from <= at.now && at.now < f.to;
         self.0.iter_mut().filter(reads).find_map(|fault| fault.take(len, at.now))
+    }
+}
+
+/// A host's end of its link, where that has faults: what it says, and what waits for the link.
+#[derive(Debug)]
+pub(crate) struct Nic {
+    faults: PortFaults,
+    /// Its XOFFs, where they are recorded.
+    pub(crate) decisions: Option<Box<Decisions>>,
+    /// XOFF and XON that wait.
+    pub(crate) waits: VecDeque<Pause>,
+}
+
+impl Nic {
+    /// That of a host, if there are faults in the run.
+    pub(crate) fn new(net: &Net, host: u32) -> Option<Box<Self>> {
+        let faults = PortFaults::new(net, host);
+        let decisions = Decisions::new(net.record.pauses);
+        (!faults.0.is_empty()).then(|| Box::new(Self { faults, decisions, waits: VecDeque::new() }))
+    }
+
+    /// When a fault says something next, if no frame arrives before, ps.
+    pub(crate) fn next(&self) -> u64 {
+        self.faults.next()
+    }
+
+    /// Its faults say what is due, or what follows as so many bytes of data have arrived: it goes on the link at once (`send`), or waits
+    /// for it. True if something waits then.
+    pub(crate) fn fail(
+        &mut self,
+        arrived: Option<u16>,
+        xoffs: &mut u64,
+        at: Moment<'_>,
+        mut send: impl FnMut(Pause),
+    ) -> bool {
+        let mut next = match arrived {
+            Some(len) => self.faults.take(0, len, at),
+            None => self.faults.say(at.now, |_| false),
+        };
+        while let Some(said) = next {
+            said.note(&mut self.decisions, at.now);
+            let pause = Pause { off: said.off, class: 0 };
+            match leave(said.off, said.transport, Some(()), xoffs) {
+                Some(None) => self.waits.push_back(pause),
+                _ => send(pause),
+            }
+            next = self.faults.say(at.now, |_| false);
+        }
+        !self.waits.is_empty()
     }
 }
 

@@ -3,22 +3,21 @@
 //!
 //! All but its end of the link is one body for both ways to run ([`Sides`]).
 
-use super::agenda::{Direct, Event, Kind, Moment, Turn};
-use super::fault::{PortFaults, Said};
+use super::agenda::{Direct, Event, Kind, Moment, NEVER, Turn};
+use super::fault::Nic;
 use super::frame::{Body, Control, Data, Frame, Lane, MANAGED, Pause, Says, To};
 use super::packet::Packet;
-use super::pause::{InXoff, Paused, leave};
+use super::pause::{InXoff, Paused};
 use super::port::{Lanes, Transmitter};
 use super::receiver::Receiver;
 use super::record::RateSeries;
 use super::sender::{Journal, Sender};
 use super::source::Source;
-use crate::check::{Books, Decisions, Ledger, Own, SINK, Who, broken};
+use crate::check::{Books, Ledger, Own, SINK, Who, broken};
 use crate::net::{Link, Net};
 use crate::spec::HostSpec;
 use cnsim_scheme_api::network::ReflectorAction;
 use cnsim_scheme_api::{Class, FlowId};
-use std::collections::VecDeque;
 
 /// The event of deferred feedback comes after the arrival of a frame at the same moment.
 const DEFERRED: u32 = 1;
@@ -32,6 +31,8 @@ pub(crate) struct Sides<F: Packet> {
     pub(crate) receiver: Receiver,
     pub(crate) lanes: Lanes,
     pub(crate) rates: RateSeries,
+    /// Where its port has faults.
+    pub(crate) nic: Option<Box<Nic>>,
 }
 
 impl<F: Packet> Sides<F> {
@@ -46,6 +47,7 @@ impl<F: Packet> Sides<F> {
             sender,
             lanes: Lanes::new(net),
             rates: RateSeries::new(net, id),
+            nic: Nic::new(net, id),
         }
     }
 
@@ -79,6 +81,14 @@ impl<F: Packet> Sides<F> {
             }
         } else {
             self.sender.accept(source.offer(), source.greedy, at);
+        }
+    }
+
+    /// Faults of its port say what is due, or what follows from so many bytes of data that `arrived`: some goes on the link at once.
+    pub(crate) fn fail(&mut self, arrived: Option<u16>, at: Moment<'_>, send: impl FnMut(Pause)) {
+        if let Some(nic) = &mut self.nic {
+            let waits = nic.fail(arrived, &mut self.sender.journal.out.xoffs, at, send);
+            self.sender.must_look |= waits;
         }
     }
 
@@ -138,7 +148,7 @@ impl<F: Packet> Sides<F> {
         paused: InXoff,
         net: &Net,
     ) -> Books {
-        let Self { sender, rates, receiver: Receiver { mut deliveries, .. }, .. } = self;
+        let Self { sender, rates, nic, receiver: Receiver { mut deliveries, .. }, .. } = self;
         let id = sender.settings.id;
         let mut gone = Ledger::default();
         sender.frames().chain(sending).for_each(|frame| frame.enter(&mut gone));
@@ -165,7 +175,7 @@ impl<F: Packet> Sides<F> {
             control,
             failure,
             stopped: vec![paused.spans],
-            decisions: None,
+            decisions: nic.and_then(|nic| nic.decisions),
             own: Own::Host {
                 outcome: Box::new(out),
                 waiting,
@@ -190,11 +200,6 @@ impl Net {
 pub(crate) struct Host {
     port: Transmitter,
     sides: Sides<Frame>,
-    faults: PortFaults,
-    /// XOFFs of its faults, where they are recorded.
-    decisions: Option<Box<Decisions>>,
-    /// XOFF and XON of its faults that wait for the link.
-    pauses: VecDeque<Frame>,
     /// Data and control frames put on the link.
     sent: (u64, u64),
 }
@@ -206,9 +211,7 @@ impl Host {
         let link = net.line(id);
         let sides = Sides::new(spec, id, &link, net);
         let port = Transmitter::new(0, Some(link), net);
-        let faults = PortFaults::new(net, id);
-        let decisions = Decisions::new(if net.faults.is_empty() { 0 } else { net.record.pauses });
-        let host = Self { port, sides, faults, decisions, pauses: VecDeque::new(), sent: (0, 0) };
+        let host = Self { port, sides, sent: (0, 0) };
         host.plan(turn);
         host
     }
@@ -216,11 +219,7 @@ impl Host {
     /// Carries out an event of its own.
     pub(crate) fn execute(&mut self, event: Event, turn: &mut Turn<'_>) {
         match event.kind {
-            Kind::Change => {
-                while let Some(said) = self.faults.say(turn.now) {
-                    self.say(said, turn);
-                }
-            }
+            Kind::Change => self.fail(None, turn),
             Kind::End => self.end(turn),
             Kind::Start => self.start(turn),
             Kind::Reflector if self.sides.receiver.alarms.next == turn.now => {
@@ -234,7 +233,7 @@ impl Host {
 
     /// Plans what follows from its state.
     fn plan(&self, turn: &mut Turn<'_>) {
-        turn.plan(self.faults.next(), Kind::Change, 0);
+        turn.plan(self.sides.nic.as_ref().map_or(NEVER, |nic| nic.next()), Kind::Change, 0);
         turn.plan(self.sides.rates.next, Kind::Tick, 0);
         turn.plan(self.sides.receiver.alarms.next, Kind::Reflector, 0);
         self.sides.each_due(|time, kind, index| turn.plan(time, kind, index.into()));
@@ -250,8 +249,8 @@ impl Host {
 
     /// A frame has arrived.
     pub(crate) fn receive(&mut self, frame: Frame, turn: &mut Turn<'_>) {
-        if let (Lane::Data(_), Some(said)) = (frame.lane, self.faults.take(0, frame.len, turn.moment())) {
-            self.say(said, turn);
+        if let Lane::Data(_) = frame.lane {
+            self.fail(Some(frame.len), turn);
         }
         let (at, Sides { sender, receiver, .. }) = (turn.moment(), &mut self.sides);
         match frame.body {
@@ -287,28 +286,19 @@ impl Host {
         self.sides.reflect(flow, &mut turn.out.direct, at);
     }
 
-    /// A fault says XOFF or XON.
-    fn say(&mut self, said: Said, turn: &mut Turn<'_>) {
-        said.note(&mut self.decisions, turn.now);
-        let frame = Frame::pause(Pause { off: said.off, class: 0 }, turn.net);
-        let xoffs = &mut self.sides.sender.journal.out.xoffs;
-        match leave(said.off, said.transport, self.port.link, xoffs) {
-            None => {}
-            Some(Some(link)) => turn.send(&link, frame),
-            Some(None) => {
-                self.pauses.push_back(frame);
-                self.port.plan_start(turn);
-            }
-        }
+    /// Faults say XOFF or XON.
+    fn fail(&mut self, arrived: Option<u16>, turn: &mut Turn<'_>) {
+        let (link, net) = (turn.net.line(turn.node), turn.net);
+        self.sides.fail(arrived, turn.moment(), |pause| turn.send(&link, Frame::pause(pause, net)));
     }
 
     /// The idle transmitter looks for a frame.
     fn start(&mut self, turn: &mut Turn<'_>) {
         let may_start = |lane| self.port.may_start(lane);
         if may_start(Lane::Pause)
-            && let Some(pause) = self.pauses.pop_front()
+            && let Some(pause) = self.sides.nic.as_mut().and_then(|nic| nic.waits.pop_front())
         {
-            return self.port.start(pause, turn);
+            return self.port.start(Frame::pause(pause, turn.net), turn);
         }
         if let Some(frame) = self.sides.sender.next(&mut self.sides.lanes, may_start, turn.moment()) {
             self.port.start(frame, turn);
@@ -334,7 +324,6 @@ impl Host {
     /// Ends the run: hands in the books.
     pub(crate) fn close(self, net: &Net) -> Books {
         let paused = Paused::close(&self.port.paused, net);
-        let books = self.sides.close(self.port.sending.as_ref(), self.sent, paused, net);
-        Books { decisions: self.decisions, ..books }
+        self.sides.close(self.port.sending.as_ref(), self.sent, paused, net)
     }
 }

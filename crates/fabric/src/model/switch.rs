@@ -211,16 +211,11 @@ impl Switch {
         self.plan(turn);
     }
 
-    /// Sends XOFF or XON of a class, as a frame from an input has come for an output, or has left it (`by`). The far end of a port that a
-    /// fault holds in XOFF is stopped already, and stays so.
+    /// Sends XOFF or XON of a class, as a frame from an input has come for an output, or has left it (`by`).
     fn signal(&mut self, signal: Signal, class: u8, by: (usize, u16), turn: &mut Turn<'_>) {
-        let targets = signal.targets(self.outputs.len());
-        let held = |port: usize| class == 0 && self.faults.hold(port);
-        if !targets.clone().any(held) {
-            return self.send_signal(signal, class, by, turn);
-        }
-        for port in targets.filter(|&port| !held(port)).collect::<Vec<_>>() {
-            self.send_signal(Signal { input: Some(port as u16), ..signal }, class, by, turn);
+        match self.faults.sift(signal, class, self.outputs.len()) {
+            None => self.send_signal(signal, class, by, turn),
+            Some(parts) => parts.into_iter().for_each(|part| self.send_signal(part, class, by, turn)),
         }
     }
 
@@ -251,15 +246,11 @@ impl Switch {
         }
     }
 
-    /// Faults of ports say XOFF or XON, where the memory does not say it, too.
+    /// Faults of ports say XOFF or XON.
     fn fail(&mut self, turn: &mut Turn<'_>) {
-        while let Some(said) = self.faults.say(turn.now) {
-            let port = usize::from(said.port);
-            if self.memory.first().is_some_and(|memory| memory.is_off(port)) {
-                continue;
-            }
+        while let Some(said) = self.faults.say(turn.now, |port| self.memory[0].is_off(port)) {
             said.note(&mut self.management.decisions, turn.now);
-            self.say(port, Pause { off: said.off, class: 0 }, turn);
+            self.say(said.port.into(), Pause { off: said.off, class: 0 }, turn);
         }
     }
 
