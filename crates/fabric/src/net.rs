@@ -445,6 +445,8 @@ impl Net {
         };
         let star = !self.halves.is_empty()
             && spec.transport.is_none()
+            && spec.faults.is_empty()
+            && spec.watchdog.is_none()
             && spec.switches.len() == 1
             && spec.hosts.iter().all(only_data);
         if !star {

@@ -657,3 +657,44 @@ fn buffers_that_inputs_share() {
     });
     sum.one_in(8, paused);
 }
+
+/// Lets some ports say XOFF, some hosts read slowly, and PAUSE take effect late.
+fn break_ports(spec: &mut RunSpec, seed: u64) {
+    let d = &mut Draws::new(seed, 28);
+    let parts = spec.duration.as_ps() / 64;
+    for _ in 0..d.within((1, 5)) {
+        let link = &spec.links[d.below(spec.links.len() as u64) as usize];
+        let (node, port) = if d.once_in(2) { link.a } else { link.b };
+        let (from, long) = (d.below(60), d.within((1, 20)));
+        // Now and then at the very moment at which another ends.
+        let (from, to) = (Time::from_ps(from * parts), Time::from_ps((from + long) * parts));
+        let buffer = Bytes::new(d.one(&[2000, 10_000, 30_000]));
+        let rate = Rate::from_gbps(d.one(&[0.3, 1.0, 5.0]));
+        let reads = (node.0 as usize) < spec.hosts.len() && d.once_in(2);
+        let kind = if reads { FaultKind::Slow { rate, buffer } } else { FaultKind::Xoff };
+        let transport = d.one(&[PauseTransport::Frame, PauseTransport::Wire]);
+        let overlaps = |f: &PortFault| (f.node, f.port) == (node, port) && f.from < to && from < f.to;
+        if !spec.faults.iter().any(overlaps) {
+            spec.faults.push(PortFault { node, port, from, to, transport, kind });
+        }
+    }
+    spec.pause_frames.response = Time::from_ns(d.one(&[0, 0, 3, 700, 2500]));
+}
+
+/// Faults of ports, beside the PAUSE of switches and without it, with partitions and shared buffers.
+#[test]
+fn ports_with_faults() {
+    let random = Random { stream: 28, xoff: &[0, 12, 12], ..ANY };
+    let sum = compare(&random, 120, break_ports);
+    sum.one_in(3, |out| out.hosts.iter().any(|h| h.xoffs > 0));
+    sum.one_in(4, paused);
+    sum.0.iter().for_each(records_add_up);
+    let shared = |spec: &mut RunSpec, seed| {
+        share(spec, seed);
+        break_ports(spec, seed);
+    };
+    let sum = compare(&Random { stream: 29, ..random }, 80, shared);
+    sum.one_in(4, paused);
+    let star = Random { stream: 30, switches: (1, 1), ..THIN };
+    compare(&star, 60, break_ports);
+}

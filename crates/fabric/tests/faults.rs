@@ -36,7 +36,7 @@ fn a_nic_says_xoff() {
     for transport in [PauseTransport::Frame, PauseTransport::Wire] {
         let storm = PortFault { transport, ..fault((2, 0), 500, 1500, XOFF) };
         let (out, whole) = (ran(&busy(vec![storm])), ran(&busy(Vec::new())));
-        assert!(out.by_model.as_ref().unwrap().contains("faults of ports"));
+        assert_eq!(out.by_model, None);
         assert_eq!((out.hosts[2].xoffs, whole.hosts[2].xoffs), (1, 0));
         assert_eq!(out.switches[0].ports[2].paused, Time::from_ms(1));
         // 1 ms of the host's link are 833 frames, one more or less where the span begins or ends within one.

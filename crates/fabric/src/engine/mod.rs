@@ -18,7 +18,7 @@ use crate::outcome::Outcome;
 use crate::spec::{BufferSpec, ControlTransport, PauseSpec, RunSpec, SwitchSpec};
 use crate::{Engine, Options, RunError};
 use cnsim_scheme_api::network::guarded;
-use cnsim_scheme_api::{Acks, Time};
+use cnsim_scheme_api::Acks;
 use std::collections::BTreeMap;
 
 /// The nodes that one worker owns, with their receiving ports.
@@ -100,10 +100,6 @@ fn by_model(net: &Net, spec: &RunSpec, engine: Engine) -> Option<String> {
         Some("the fast way brings no telemetry back without frames".into())
     } else if shared().next().is_some() && net.control == ControlTransport::InBand {
         Some("the fast way knows no messages among the data of shared buffers".into())
-    } else if spec.pause_frames.response > Time::ZERO {
-        Some("the fast way knows PAUSE frames that are obeyed at once".into())
-    } else if !spec.faults.is_empty() {
-        Some("the fast way knows no faults of ports".into())
     } else if spec.watchdog.is_some() {
         Some("the fast way knows no watchdogs".into())
     } else if net.classes.len() > 1 {

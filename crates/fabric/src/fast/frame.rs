@@ -9,6 +9,7 @@ use prefetch_index::prefetch_index;
 
 pub(crate) use crate::model::NEVER;
 pub(crate) use crate::spec::SMALLEST as CONTROL;
+use crate::spec::PauseFrames;
 
 /// Where a broadcast control frame goes.
 pub(crate) const BROADCAST: u32 = u32::MAX;
@@ -133,8 +134,10 @@ impl Frame {
         let sent_at = self.born();
         Some((flow, Feedback::Acknowledgement { acked, sent_at, marked, gap, record }))
     }
-    /// XOFF or XON, of `len` bytes.
-    pub(crate) fn pause(kind: Kind, len: u16) -> Self {
+    /// XOFF or XON.
+    pub(crate) fn pause(pause: Pause, frames: &PauseFrames) -> Self {
+        let kind = if pause.off { Kind::Xoff } else { Kind::Xon };
+        let len = frames.length.get() as u16;
         Self { word: (kind as u64) << KIND, len, ..Self::default() }
     }
     #[inline(always)]

@@ -63,8 +63,10 @@ pub(crate) struct Host {
     now: u64,
     /// Until this time only its source and its link decide what the sending side does; 0: something else may.
     alone_until: u64,
-    /// It has one source, which is by chance, and one FIFO with none ahead of it.
+    /// It has one source, which is by chance, and one FIFO with none ahead of it; and its port has no faults.
     simple: bool,
+    /// Its port has faults.
+    faulty: bool,
     /// The idle transmitter looks for a frame at the end of this moment.
     kick: bool,
     pub(crate) line: Line,
@@ -86,8 +88,9 @@ impl Host {
             sending: None,
             paused: Paused::default(),
         };
-        let simple = one && sides.sender.has_one_fifo();
-        Self { next_due: 0, now: 0, alone_until: 0, simple, kick: false, line, sides }
+        let faulty = sides.nic.is_some();
+        let simple = one && !faulty && sides.sender.has_one_fifo();
+        Self { next_due: 0, now: 0, alone_until: 0, simple, faulty, kick: false, line, sides }
     }
 
     /// Data and control frames put on the link.
@@ -109,6 +112,7 @@ impl Host {
     fn execute(&mut self, (time, kind, index): Key, net: &Net, wires: &mut Wires) {
         self.now = time;
         match kind {
+            Kind::Change => self.fail(None, net, wires),
             Kind::End => (self.line.end, self.kick) = (NEVER, true),
             Kind::Start => {
                 self.kick = false;
@@ -122,10 +126,34 @@ impl Host {
 
     /// The idle transmitter looks for a frame.
     fn start(&mut self, net: &Net, wires: &mut Wires) {
+        if self.faulty && self.start_pause(net, wires) {
+            return;
+        }
         let (at, line, sides) = (self.moment(net), &self.line, &mut self.sides);
         if let Some(frame) = sides.sender.next(&mut sides.lanes, |lane| !line.is_stopped(lane), at) {
             self.transmit(frame, net, wires);
         }
+    }
+
+    /// Faults of its port say what is due, or what follows from so many bytes of data that `arrived`.
+    #[cold]
+    fn fail(&mut self, arrived: Option<u16>, net: &Net, wires: &mut Wires) {
+        let (at, line) = (self.moment(net), &self.line);
+        self.sides.fail(arrived, at, |pause| line.send_pause(pause, at.now, net, wires));
+    }
+
+    /// The idle transmitter starts XOFF or XON, if one waits.
+    #[cold]
+    fn start_pause(&mut self, net: &Net, wires: &mut Wires) -> bool {
+        let Some(pause) = self.sides.nic.as_mut().and_then(|nic| nic.waits.pop_front()) else { return false };
+        let frame = Frame::pause(pause, &net.pause_frames);
+        let (_, end) = transmission(self.now, self.now, self.line.tx, frame.len);
+        self.line.end = end;
+        match end < net.duration {
+            true => self.line.send_pause(pause, end, net, wires),
+            false => self.line.sending = Some(frame),
+        }
+        true
     }
 
     /// A transmission starts. Nothing interrupts it, so its frame goes on the wire, but for one that ends no earlier than the run.

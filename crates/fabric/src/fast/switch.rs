@@ -17,10 +17,10 @@ use crate::check::{Books, Ledger, broken};
 use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, NO_EVENT, Ring, Step, order};
 use crate::fast::mmu::{Change, Mmu};
 use crate::fast::wires::Wires;
-use crate::model::{Management, Memory, Moment, Packet, Pause, Point, Storing, Verb};
+use crate::model::{Management, Memory, Moment, Packet, Pause, Point, PortFaults, Storing, Verb};
 use crate::net::Net;
 use crate::outcome::SwitchOutcome;
-use crate::spec::{RunSpec, SwitchSpec, Ties};
+use crate::spec::{PauseFrames, RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::Slot;
 use prefetch_index::prefetch_index;
@@ -49,6 +49,8 @@ pub(crate) struct Switch {
     pub(crate) ordered: bool,
     /// Frames may be stored before what precedes them in time has been done ([`early`]).
     pub(crate) may_be_ahead: bool,
+    /// Its ports have faults or watchdogs.
+    guarded: bool,
     /// Ports (modulo 64) whose countdown ran out among these.
     pub(crate) ran_out: u64,
     due_looks: Vec<Due>,
@@ -64,8 +66,8 @@ pub(crate) struct Switch {
     /// Earliest of changes, own messages, timers, ticks.
     pub(crate) rare: Key,
     pub(crate) next_path: Vec<u8>,
-    /// B, of PAUSE frames.
-    pause_length: u16,
+    pause_frames: PauseFrames,
+    faults: PortFaults,
     pub(crate) management: Management,
 }
 
@@ -82,12 +84,14 @@ impl Switch {
             linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
             ordered: net.in_turn(index) || net.ties != Ties::ByPort,
             next_path: net.next_path(),
-            pause_length: net.pause_frames.length.get() as u16,
+            pause_frames: net.pause_frames,
+            faults: PortFaults::new(net, id),
             management: Management::new(net, id, s, &spec.changes),
             at_start: s.shared.as_ref().is_some_and(|shared| shared.at_start),
             steps: vec![NEVER; ports],
             ..Self::default()
         };
+        sw.guarded = sw.faults.next() < NEVER;
         let rates = || net.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.tx);
         sw.fastest = rates().min_by(|a, b| a.per_byte().total_cmp(&b.per_byte())).unwrap_or_default();
         sw.piece = Self::piece(sw.fastest, net);
@@ -156,6 +160,9 @@ impl Switch {
     pub(crate) fn note_rare(&mut self) {
         let (time, kind, port) = self.management.next_event(self.ports.len());
         self.rare = (time, kind as u8, port);
+        if self.guarded {
+            self.rare = self.rare.min((self.faults.next(), order::CHANGE, 0));
+        }
     }
 
     /// That event, if it comes before `end`.
@@ -178,6 +185,7 @@ impl Switch {
                     p.plan_start(time);
                     self.outdate(port);
                 }
+                self.fail(wires);
             }
             order::TIMER => {
                 if let Some((port, slot)) = self.management.timers.pop() {
@@ -244,7 +252,10 @@ impl Switch {
         let ready = self.now + link.delay;
         let port = &mut self.ports[p];
         match kind {
-            Kind::Xoff | Kind::Xon => wires.push_frame(link.peer, ready, &frame),
+            Kind::Xoff | Kind::Xon => match self.pause_frames.obeyed(ready) {
+                obeyed if obeyed > ready => wires.push(link.peer, Entry { ready: obeyed, frame }, None),
+                _ => wires.push_frame(link.peer, ready, &frame),
+            },
             Kind::Control => {
                 port.departed += u64::from(frame.len);
                 port.control_queued -= u64::from(frame.len);

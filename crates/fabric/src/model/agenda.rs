@@ -179,8 +179,8 @@ impl<'a> Turn<'a> {
     }
     /// Puts a frame on a link: its last bit leaves now, or it is a PAUSE that takes no time on the link.
     pub(crate) fn send(&mut self, link: &Link, frame: Frame) {
-        let response = if frame.lane == Lane::Pause { self.net.pause_frames.response.as_ps() } else { 0 };
-        let at = self.now + link.delay + response;
+        let arrives = self.now + link.delay;
+        let at = if frame.lane == Lane::Pause { self.net.pause_frames.obeyed(arrives) } else { arrives };
         self.out.sent.push(Sent { port: link.peer, node: link.peer_node, at, frame });
     }
 }

@@ -54,6 +54,7 @@ mod watchdog;
 
 pub(crate) use agenda::{Agenda, Direct, Event, Kind, Moment, NEVER, Outbox, Turn, place_of_data};
 pub(crate) use cause::Waiting;
+pub(crate) use fault::PortFaults;
 pub(crate) use frame::{Control, Data, Frame, Lane, MANAGED, Pause, Says, To, lowered};
 pub(crate) use host::{Host, Sides};
 pub(crate) use management::{Management, NextHop};

@@ -26,6 +26,13 @@ pub struct PauseFrames {
     pub response: Time,
 }
 
+impl PauseFrames {
+    /// When a transmitter obeys one that reaches it at `at`, ps.
+    pub(crate) fn obeyed(&self, at: u64) -> u64 {
+        at + self.response.as_ps()
+    }
+}
+
 impl Default for PauseFrames {
     fn default() -> Self {
         Self { length: Bytes::SMALLEST_FRAME, response: Time::ZERO }

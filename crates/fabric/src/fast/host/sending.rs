@@ -4,7 +4,8 @@ use super::Line;
 use crate::fast::bodies::{Bodies, Body};
 use crate::fast::frame::{BROADCAST, Entry, Frame, Kind, TO_POINT};
 use crate::fast::wires::Wires;
-use crate::model::{Control, Data, Lane, Moment, Packet, Says, To};
+use crate::model::{Control, Data, Lane, Moment, Packet, Pause, Says, To};
+use crate::net::Net;
 
 impl Packet for Frame {
     type Bodies = Bodies;
@@ -78,6 +79,12 @@ impl Line {
             let body = bodies.take(&frame);
             self.send_control(frame, end, body, wires);
         }
+    }
+
+    /// XOFF or XON goes on the wire, with its last bit at `end`.
+    pub(super) fn send_pause(&self, pause: Pause, end: u64, net: &Net, wires: &mut Wires) {
+        let ready = net.pause_frames.obeyed(end + self.delay);
+        wires.push(self.peer, Entry { ready, frame: Frame::pause(pause, &net.pause_frames) }, None);
     }
 
     #[inline(never)]

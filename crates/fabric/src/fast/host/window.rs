@@ -43,6 +43,9 @@ impl Host {
     /// date for. Timers of reflectors expire after what arrives at their moment and before all else.
     #[inline(always)]
     fn take(&mut self, end: u64, net: &Net, wires: &mut Wires) {
+        if self.faulty {
+            self.take_slowly(end, net, wires);
+        }
         loop {
             let alarm = self.sides.receiver.alarms.next;
             let before = end.min(alarm.saturating_add(1));
@@ -61,6 +64,33 @@ impl Host {
             inbox.skip_many(taken);
             match due {
                 Some(entry) => self.respond(&entry, net, wires),
+                None if alarm < end => self.expire(alarm, net, wires),
+                None => return,
+            }
+        }
+    }
+
+    /// The same, where a fault may follow from each frame of data.
+    #[cold]
+    fn take_slowly(&mut self, end: u64, net: &Net, wires: &mut Wires) {
+        loop {
+            let alarm = self.sides.receiver.alarms.next;
+            let Some(inbox) = wires.inboxes.get_mut(self.line.inbox as usize) else {
+                broken("a host without a port")
+            };
+            match inbox.pop_front(end.min(alarm.saturating_add(1))) {
+                Some(entry @ Entry { ready, frame }) => {
+                    let lane = frame.kind().lane();
+                    self.catch_up((ready, Kind::of_arrival(lane), 0), net, wires);
+                    if lane == MANAGED {
+                        self.fail(Some(frame.len), net, wires);
+                    }
+                    let (at, failure) = (self.moment(net), &mut self.sides.sender.journal.failure);
+                    if !frame.is_plain_data() || self.sides.receiver.take(&frame, at, failure) {
+                        self.respond(&entry, net, wires);
+                    }
+                    self.look_again();
+                }
                 None if alarm < end => self.expire(alarm, net, wires),
                 None => return,
             }
@@ -117,6 +147,7 @@ impl Host {
             || !sender.queues.fifo.is_empty()
             || sender.queues.voqs.is_some()
             || !sender.transfers.is_idle()
+            || self.faulty
     }
 
     /// Notes that the transmitter is idle at `now`, if nothing else is to be done at the end that has gone by.
@@ -142,6 +173,10 @@ impl Host {
         });
         if self.line.end <= first.0 && self.waits() {
             first = (self.line.end, Kind::End, u32::from(self.line.end < first.0));
+        }
+        if self.faulty {
+            let next = self.sides.nic.as_ref().map_or(NEVER, |nic| nic.next());
+            first = first.min((next, Kind::Change, 0));
         }
         first
     }

@@ -6,10 +6,10 @@
 //! * Marks: CalmWindow.
 
 use super::{Port, Switch, ToCome};
-use crate::fast::frame::{Entry, Frame, Kind, NEVER};
+use crate::fast::frame::{Entry, Frame, NEVER};
 use crate::fast::mmu::Change;
 use crate::fast::wires::Wires;
-use crate::model::{Loss, Moment, Place, Point, Storing};
+use crate::model::{Loss, Moment, Pause, Place, Point, Signal, Storing};
 use crate::net::Net;
 use cnsim_scheme_api::RampAt;
 
@@ -109,31 +109,53 @@ impl Switch {
     fn signalled(&mut self, change: Change, by: (usize, u16), wires: &mut Wires) {
         self.find_critical();
         let Change::Send(signal) = change else { return };
+        match self.faults.sift(signal, 0, self.ports.len()) {
+            None => self.send_signal(signal, by, wires),
+            Some(parts) => parts.into_iter().for_each(|part| self.send_signal(part, by, wires)),
+        }
+    }
+
+    /// Sends XOFF or XON.
+    fn send_signal(&mut self, signal: Signal, by: (usize, u16), wires: &mut Wires) {
         if let Some(decisions) = &mut self.management.decisions {
             // All outputs that share the cell are in step, so what stands there is what waits now.
             let waiting = |p| Port::waiting(p);
             let layout = &self.mmu.memory.layout;
             decisions.note((self.now, signal, 0), (layout, by), self.ports.iter().map(waiting));
         }
-        if self.at_start && !signal.off {
+        let port = &self.ports[by.0];
+        if port.freed && port.began == self.now && !signal.off {
             // As a transmission starts: ports before it have looked for a frame already.
             let first = signal.targets(self.ports.len()).filter(|&t| t < by.0);
             first.for_each(|t| self.advance(t, self.now, self.now + 1, wires));
         }
-        let frame = Frame::pause(if signal.off { Kind::Xoff } else { Kind::Xon }, self.pause_length);
         for t in signal.targets(self.ports.len()) {
-            let port = &mut self.ports[t];
-            match self.management.signal(signal.off, port.link, &mut port.out.xoffs) {
-                None => {}
-                Some(Some(link)) => {
-                    wires.push(link.peer, Entry { ready: self.now + link.delay, frame }, None);
-                }
-                Some(None) => {
-                    port.needs_exact = true;
-                    port.pause_out.push_back(Entry { ready: self.now, frame });
-                    self.outdate(t);
-                }
+            self.say(t, signal.off, wires);
+        }
+    }
+
+    /// Sends XOFF or XON by a port.
+    fn say(&mut self, t: usize, off: bool, wires: &mut Wires) {
+        let (port, frame) = (&mut self.ports[t], Frame::pause(Pause { off, class: 0 }, &self.pause_frames));
+        match self.management.signal(off, port.link, &mut port.out.xoffs) {
+            None => {}
+            Some(Some(link)) => {
+                let ready = self.pause_frames.obeyed(self.now + link.delay);
+                wires.push(link.peer, Entry { ready, frame }, None);
             }
+            Some(None) => {
+                port.needs_exact = true;
+                port.pause_out.push_back(Entry { ready: self.now, frame });
+                self.outdate(t);
+            }
+        }
+    }
+
+    /// Faults of ports say XOFF or XON.
+    pub(super) fn fail(&mut self, wires: &mut Wires) {
+        while let Some(said) = self.faults.say(self.now, |port| self.mmu.memory.is_off(port)) {
+            said.note(&mut self.management.decisions, self.now);
+            self.say(said.port.into(), said.off, wires);
         }
     }
 }
