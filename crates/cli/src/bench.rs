@@ -1,7 +1,7 @@
 //! `cnsim bench`: packet-hops per CPU-second of a standard set, a child process per row for its own peak memory.
 
 use crate::{Common, Done, Failure, look, progress};
-use cnsim_fabric::{Arrivals, LinkSpec, Routing, RunSpec, Transfer};
+use cnsim_fabric::{Arrivals, FaultKind, LinkSpec, PauseTransport, PortFault, Routing, RunSpec, Transfer};
 use cnsim_lab::scenario::{Scenario, needs_queue_pairs};
 use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Registry, Time};
@@ -17,15 +17,19 @@ enum Shape {
     FatTree,
     /// A fat tree of `k` ports a switch in which every host sends 2 MB to another one, drawn as a permutation; paths by a hash of
     /// the flow. With PAUSE or without.
-    Permutation { k: usize, pause: bool },
+    Permutation {
+        k: usize,
+        pause: bool,
+    },
     /// Access links of 10 to 400 Gb/s, frames of 300 to 9000 bytes, trunks of 400 Gb/s.
     Mixed,
     /// Hosts with queue pairs: the scenario without the FIFO and the limiters' queues, which they do not have.
     QueuePairs,
     /// `benches/roce320.toml` in place of `benches/network.toml`: 320 hosts with queue pairs, each frame acknowledged.
     Roce320,
-    /// The same with a buffer that the inputs share, and PAUSE.
+    /// The same with a buffer that the inputs share, and PAUSE; and with a NIC that says XOFF from 10 us on.
     Roce320Pfc,
+    Storm,
     /// `scenarios/modern/fork-incast.toml`: 60 hosts send to one, whose switch stops them.
     Incast,
 }
@@ -39,6 +43,13 @@ const SHARED: &[(&str, &str)] = &[
     ("switch.memory", "32 MB"),
     ("switch.alpha", "1/8"),
     ("switch.alpha_by_rate", "on"),
+];
+const STORM: &[(&str, &str)] = &[
+    ("switch.buffer", "shared"),
+    ("switch.memory", "4 MB"),
+    ("switch.alpha", "1/8"),
+    ("switch.alpha_by_rate", "on"),
+    ("workload.load", "40 %"),
 ];
 const HOSTS: (&str, &str) = ("topology.hosts", "10");
 const PORTS: (&str, &str) = ("topology.ports", "16");
@@ -149,6 +160,7 @@ const ROWS: &[Row] = &[
     Row("roce320", "dcqcn", &[], Shape::Roce320),
     Row("roce320-hpcc", "hpcc", &[], Shape::Roce320),
     Row("roce320-pfc", "dcqcn", SHARED, Shape::Roce320Pfc),
+    Row("storm320", "dcqcn", STORM, Shape::Storm),
     Row("incast-pfc", "none", INCAST, Shape::Incast),
     Row("incast-pfc", "dcqcn", INCAST, Shape::Incast),
     Row("mixed", "none", &[("run.duration", "15 ms"), TREE, FRAME_HASH, FIFO], Shape::Mixed),
@@ -347,13 +359,13 @@ pub(crate) fn spec(
         return Err(Failure::input(format!("there is no row {name}")));
     };
     let text = match shape {
-        Shape::Roce320 | Shape::Roce320Pfc => include_str!("../../../benches/roce320.toml"),
+        Shape::Roce320 | Shape::Roce320Pfc | Shape::Storm => include_str!("../../../benches/roce320.toml"),
         Shape::Incast => include_str!("../../../scenarios/modern/fork-incast.toml"),
         _ => include_str!("../../../benches/network.toml"),
     };
     let without: &[&str] = match shape {
         Shape::QueuePairs => &["fifo", "limiter"],
-        Shape::Roce320Pfc => &["share", "mode"],
+        Shape::Roce320Pfc | Shape::Storm => &["share", "mode"],
         _ => &[],
     };
     let kept = |line: &&str| !without.iter().any(|key| line.starts_with(key));
@@ -369,12 +381,20 @@ pub(crate) fn spec(
     let ready = scenario.ready(&case)?;
     let mut spec = ready.settings.spec(&ready.built, 1, false);
     match shape {
-        Shape::AsWritten | Shape::QueuePairs | Shape::Roce320 | Shape::Roce320Pfc | Shape::Incast => {}
         Shape::FatTree => fat_tree(&mut spec, 16),
         Shape::Permutation { k, pause } => permutation(&mut spec, *k, *pause),
         Shape::Mixed => mixed(&mut spec),
+        Shape::Storm => storm(&mut spec),
+        Shape::AsWritten | Shape::QueuePairs | Shape::Roce320 | Shape::Roce320Pfc | Shape::Incast => {}
     }
     Ok(spec)
+}
+
+/// A NIC says XOFF from 10 us to the end.
+fn storm(spec: &mut RunSpec) {
+    let transport = spec.switches[0].buffer.pause.map_or(PauseTransport::Frame, |pause| pause.transport);
+    let (from, to) = (Time::from_us(10), spec.duration);
+    spec.faults.push(PortFault { node: NodeId(36), port: 0, from, to, transport, kind: FaultKind::Xoff });
 }
 
 /// Runs a row in this process; `duration` overrides its own.

@@ -66,6 +66,8 @@ const PATHS: &[[&str; 4]] = &[
     ["roce320-hpcc", "hpcc", "0.05 ms", "0.1 ms"],
     // A shared buffer and PAUSE that are there and do nothing.
     ["roce320-pfc", "dcqcn", "0.05 ms", "0.1 ms"],
+    // A NIC in XOFF, which stops switches and hosts.
+    ["storm320", "dcqcn", "0.05 ms", "0.1 ms"],
     // XOFF throughout, by a shared buffer whose memory is free as a transmission starts.
     ["incast-pfc", "dcqcn", "2 ms", "4 ms"],
 ];

@@ -672,13 +672,18 @@ fn break_ports(spec: &mut RunSpec, seed: u64) {
         let rate = Rate::from_gbps(d.one(&[0.3, 1.0, 5.0]));
         let reads = (node.0 as usize) < spec.hosts.len() && d.once_in(2);
         let kind = if reads { FaultKind::Slow { rate, buffer } } else { FaultKind::Xoff };
-        let transport = d.one(&[PauseTransport::Frame, PauseTransport::Wire]);
+        let drawn = d.one(&[PauseTransport::Frame, PauseTransport::Wire]);
+        // What a fault says must not overtake what its switch says by the same port, nor the other way round.
+        let switch = (node.0 as usize).checked_sub(spec.hosts.len()).map(|s| &spec.switches[s]);
+        let transport = switch.and_then(|s| s.buffer.pause).map_or(drawn, |p| p.transport);
         let overlaps = |f: &PortFault| (f.node, f.port) == (node, port) && f.from < to && from < f.to;
         if !spec.faults.iter().any(overlaps) {
             spec.faults.push(PortFault { node, port, from, to, transport, kind });
         }
     }
-    spec.pause_frames.response = Time::from_ns(d.one(&[0, 0, 3, 700, 2500]));
+    // Partitions leave no room for more, and a loss there ends the run.
+    let late = if spec.switches[0].shared.is_some() { [0, 3, 700, 2500] } else { [0, 0, 3, 3] };
+    spec.pause_frames.response = Time::from_ns(d.one(&late));
 }
 
 /// Faults of ports, beside the PAUSE of switches and without it, with partitions and shared buffers.

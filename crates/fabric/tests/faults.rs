@@ -48,6 +48,19 @@ fn a_nic_says_xoff() {
     }
 }
 
+/// Where one fault ends as the next begins, the far end stays in XOFF, in whichever order they are given.
+#[test]
+fn one_begins_as_another_ends() {
+    let (first, second) = (fault((SWITCH, 0), 500, 900, XOFF), fault((SWITCH, 0), 900, 1500, XOFF));
+    for faults in [vec![first, second], vec![second, first]] {
+        let out = ran(&busy(faults));
+        let part = Time::from_ms(2).as_ps() / 60;
+        let least = out.hosts[0].paused_by_part[16..45].iter().min();
+        // XON and XOFF leave together: 51.2 ns lie between them, in which a frame may begin.
+        assert!(least.is_some_and(|&least| least + 60_000 >= part), "{least:?} of {part}");
+    }
+}
+
 /// Recorded, the NIC's XOFF has no cause, and those of the switch that follow are for its port, which that XOFF stopped.
 #[test]
 fn a_storm_is_the_root_of_what_follows() {

@@ -17,8 +17,8 @@ use crate::net::Net;
 use crate::outcome::Outcome;
 use crate::spec::{BufferSpec, ControlTransport, PauseSpec, RunSpec, SwitchSpec};
 use crate::{Engine, Options, RunError};
-use cnsim_scheme_api::network::guarded;
 use cnsim_scheme_api::Acks;
+use cnsim_scheme_api::network::guarded;
 use std::collections::BTreeMap;
 
 /// The nodes that one worker owns, with their receiving ports.

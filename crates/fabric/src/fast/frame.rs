@@ -8,8 +8,8 @@ use cnsim_scheme_api::{Feedback, FlowId, PointId};
 use prefetch_index::prefetch_index;
 
 pub(crate) use crate::model::NEVER;
-pub(crate) use crate::spec::SMALLEST as CONTROL;
 use crate::spec::PauseFrames;
+pub(crate) use crate::spec::SMALLEST as CONTROL;
 
 /// Where a broadcast control frame goes.
 pub(crate) const BROADCAST: u32 = u32::MAX;

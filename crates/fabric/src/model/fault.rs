@@ -85,9 +85,16 @@ impl PortFaults {
         Some(free.map(|port| Signal { input: Some(port as u16), ..signal }).collect())
     }
 
-    /// What the next of those that are due by `now` says, where the memory does not say it, too; none if none is.
+    /// What the next of those that are due by `now` says, where the memory does not say it, too; none if none is. Where one ends as
+    /// another begins, the XOFF comes last.
     pub(crate) fn say(&mut self, now: u64, is_off: impl Fn(usize) -> bool) -> Option<Said> {
-        while let Some(fault) = self.0.iter_mut().find(|fault| fault.at <= now) {
+        let due = |faults: &[Faulty]| {
+            faults
+                .iter()
+                .position(|f| f.at <= now && f.off)
+                .or_else(|| faults.iter().position(|f| f.at <= now))
+        };
+        while let Some(fault) = due(&self.0).and_then(|i| self.0.get_mut(i)) {
             fault.off = !fault.off;
             fault.at = if fault.off { fault.to } else { NEVER };
             if !is_off(fault.port.into()) {
