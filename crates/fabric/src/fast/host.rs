@@ -37,6 +37,8 @@ pub(crate) struct Line {
     /// Of the link: receiving port at the far end, delay, rate.
     pub(crate) peer: u32,
     delay: u64,
+    /// From the arrival of a PAUSE frame to its effect.
+    response: u64,
     tx: TxRate,
     /// End of the transmission in progress.
     end: u64,
@@ -69,6 +71,8 @@ pub(crate) struct Host {
     faulty: bool,
     /// The idle transmitter looks for a frame at the end of this moment.
     kick: bool,
+    /// A bin of the recording ends, or a fault says something.
+    tick: u64,
     pub(crate) line: Line,
     pub(crate) sides: Sides<Frame>,
 }
@@ -82,6 +86,7 @@ impl Host {
             inbox: base,
             peer: link.peer,
             delay: link.delay,
+            response: net.pause_frames.obeyed(0),
             tx: link.tx,
             end: NEVER,
             sent: (0, 0),
@@ -90,7 +95,10 @@ impl Host {
         };
         let faulty = sides.nic.is_some();
         let simple = one && !faulty && sides.sender.has_one_fifo();
-        Self { next_due: 0, now: 0, alone_until: 0, simple, faulty, kick: false, line, sides }
+        let mut host =
+            Self { next_due: 0, now: 0, alone_until: 0, simple, faulty, kick: false, tick: 0, line, sides };
+        host.note_ticks();
+        host
     }
 
     /// Data and control frames put on the link.
@@ -112,7 +120,7 @@ impl Host {
     fn execute(&mut self, (time, kind, index): Key, net: &Net, wires: &mut Wires) {
         self.now = time;
         match kind {
-            Kind::Change => self.fail(None, net, wires),
+            Kind::Tick => self.end_moment(net, wires),
             Kind::End => (self.line.end, self.kick) = (NEVER, true),
             Kind::Start => {
                 self.kick = false;
@@ -126,9 +134,6 @@ impl Host {
 
     /// The idle transmitter looks for a frame.
     fn start(&mut self, net: &Net, wires: &mut Wires) {
-        if self.faulty && self.start_pause(net, wires) {
-            return;
-        }
         let (at, line, sides) = (self.moment(net), &self.line, &mut self.sides);
         if let Some(frame) = sides.sender.next(&mut sides.lanes, |lane| !line.is_stopped(lane), at) {
             self.transmit(frame, net, wires);
@@ -139,21 +144,31 @@ impl Host {
     #[cold]
     fn fail(&mut self, arrived: Option<u16>, net: &Net, wires: &mut Wires) {
         let (at, line) = (self.moment(net), &self.line);
-        self.sides.fail(arrived, at, |pause| line.send_pause(pause, at.now, net, wires));
+        self.sides.fail(arrived, at, |pause| {
+            line.send_pause(Frame::pause(pause, &net.pause_frames), at.now, wires)
+        });
+        self.note_ticks();
     }
 
-    /// The idle transmitter starts XOFF or XON, if one waits.
+    /// Notes when a bin of the recording ends next, or a fault says something: that comes before all else of its moment, so it is noted
+    /// for the end of the one before.
+    fn note_ticks(&mut self) {
+        let fault = self.sides.nic.as_ref().map_or(NEVER, |nic| nic.next());
+        self.tick = self.sides.rates.next.min(fault.saturating_sub(1));
+    }
+
+    /// The end of a moment for which that was noted.
     #[cold]
-    fn start_pause(&mut self, net: &Net, wires: &mut Wires) -> bool {
-        let Some(pause) = self.sides.nic.as_mut().and_then(|nic| nic.waits.pop_front()) else { return false };
-        let frame = Frame::pause(pause, &net.pause_frames);
-        let (_, end) = transmission(self.now, self.now, self.line.tx, frame.len);
-        self.line.end = end;
-        match end < net.duration {
-            true => self.line.send_pause(pause, end, net, wires),
-            false => self.line.sending = Some(frame),
+    fn end_moment(&mut self, net: &Net, wires: &mut Wires) {
+        if self.sides.rates.next == self.now {
+            self.sides.execute(Kind::Tick, 0, self.moment(net));
         }
-        true
+        let fault = self.sides.nic.as_ref().map_or(NEVER, |nic| nic.next());
+        if fault <= self.now + 1 {
+            self.now = fault;
+            self.fail(None, net, wires);
+        }
+        self.note_ticks();
     }
 
     /// A transmission starts. Nothing interrupts it, so its frame goes on the wire, but for one that ends no earlier than the run.

@@ -2,12 +2,11 @@
 
 use super::agenda::{Moment, NEVER};
 use super::frame::Pause;
-use super::pause::{Signal, leave};
+use super::pause::Signal;
 use crate::check::Decisions;
 use crate::net::Net;
 use crate::spec::{FaultKind, PauseTransport, PortFault};
 use crate::tx_rate::TxRate;
-use std::collections::VecDeque;
 
 /// A fault, and how it stands.
 #[derive(Clone, Debug)]
@@ -111,14 +110,12 @@ impl PortFaults {
     }
 }
 
-/// A host's end of its link, where that has faults: what it says, and what waits for the link.
+/// A host's end of its link, where that has faults.
 #[derive(Debug)]
 pub(crate) struct Nic {
     faults: PortFaults,
     /// Its XOFFs, where they are recorded.
     pub(crate) decisions: Option<Box<Decisions>>,
-    /// XOFF and XON that wait.
-    pub(crate) waits: VecDeque<Pause>,
 }
 
 impl Nic {
@@ -126,7 +123,7 @@ impl Nic {
     pub(crate) fn new(net: &Net, host: u32) -> Option<Box<Self>> {
         let faults = PortFaults::new(net, host);
         let decisions = Decisions::new(net.record.pauses);
-        (!faults.0.is_empty()).then(|| Box::new(Self { faults, decisions, waits: VecDeque::new() }))
+        (!faults.0.is_empty()).then(|| Box::new(Self { faults, decisions }))
     }
 
     /// When a fault says something next, if no frame arrives before, ps.
@@ -134,15 +131,15 @@ impl Nic {
         self.faults.next()
     }
 
-    /// Its faults say what is due, or what follows as so many bytes of data have arrived: it goes on the link at once (`send`), or waits
-    /// for it. True if something waits then.
+    /// Its faults say what is due, or what follows as so many bytes of data have arrived: it goes on the link at once, or as a frame that
+    /// waits for it.
     pub(crate) fn fail(
         &mut self,
         arrived: Option<u16>,
         xoffs: &mut u64,
         at: Moment<'_>,
-        mut send: impl FnMut(Pause),
-    ) -> bool {
+        mut say: impl FnMut(Pause, PauseTransport),
+    ) {
         let mut next = match arrived {
             Some(len) => self.faults.take(0, len, at),
             None => self.faults.say(at.now, |_| false),
@@ -150,13 +147,10 @@ impl Nic {
         while let Some(said) = next {
             said.note(&mut self.decisions, at.now);
             let pause = Pause { off: said.off, class: 0 };
-            match leave(said.off, said.transport, Some(()), xoffs) {
-                Some(None) => self.waits.push_back(pause),
-                _ => send(pause),
-            }
+            *xoffs += u64::from(said.off);
+            say(pause, said.transport);
             next = self.faults.say(at.now, |_| false);
         }
-        !self.waits.is_empty()
     }
 }
 

@@ -15,7 +15,7 @@ use super::sender::{Journal, Sender};
 use super::source::Source;
 use crate::check::{Books, Ledger, Own, SINK, Who, broken};
 use crate::net::{Link, Net};
-use crate::spec::HostSpec;
+use crate::spec::{HostSpec, PauseTransport};
 use cnsim_scheme_api::network::ReflectorAction;
 use cnsim_scheme_api::{Class, FlowId};
 
@@ -85,11 +85,14 @@ impl<F: Packet> Sides<F> {
     }
 
     /// Faults of its port say what is due, or what follows from so many bytes of data that `arrived`: some goes on the link at once.
-    pub(crate) fn fail(&mut self, arrived: Option<u16>, at: Moment<'_>, send: impl FnMut(Pause)) {
-        if let Some(nic) = &mut self.nic {
-            let waits = nic.fail(arrived, &mut self.sender.journal.out.xoffs, at, send);
-            self.sender.must_look |= waits;
-        }
+    pub(crate) fn fail(&mut self, arrived: Option<u16>, at: Moment<'_>, mut send: impl FnMut(Pause)) {
+        let Self { nic: Some(nic), sender, .. } = self else { return };
+        let mut waits = Vec::new();
+        nic.fail(arrived, &mut sender.journal.out.xoffs, at, |pause, transport| match transport {
+            PauseTransport::Wire => send(pause),
+            PauseTransport::Frame => waits.push(pause),
+        });
+        waits.into_iter().for_each(|pause| sender.queue_pause(pause, at.net));
     }
 
     /// Carries out what reflectors ask for, for this flow: a message to its source takes a link, or none and is `direct`.
@@ -295,11 +298,6 @@ impl Host {
     /// The idle transmitter looks for a frame.
     fn start(&mut self, turn: &mut Turn<'_>) {
         let may_start = |lane| self.port.may_start(lane);
-        if may_start(Lane::Pause)
-            && let Some(pause) = self.sides.nic.as_mut().and_then(|nic| nic.waits.pop_front())
-        {
-            return self.port.start(Frame::pause(pause, turn.net), turn);
-        }
         if let Some(frame) = self.sides.sender.next(&mut self.sides.lanes, may_start, turn.moment()) {
             self.port.start(frame, turn);
         }

@@ -1,7 +1,7 @@
 //! A frame as the sending side of a host keeps it: as the model has it, or packed.
 
 use super::agenda::Moment;
-use super::frame::{Body, Control, Data, Frame, Lane};
+use super::frame::{Body, Control, Data, Frame, Lane, Pause};
 use crate::check::Ledger;
 use crate::net::Net;
 use cnsim_scheme_api::FrameView;
@@ -14,6 +14,10 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     fn of_data(class: u8, len: u16, data: &Data) -> Self;
     /// A control frame that is made now.
     fn of_control(lane: Lane, control: Control, at: Moment<'_>, bodies: &mut Self::Bodies) -> Self;
+    /// XOFF or XON.
+    fn of_pause(pause: Pause, net: &Net) -> Self;
+    /// Is it one of these?
+    fn is_pause(&self) -> bool;
     /// Bytes on the link.
     fn bytes(&self) -> u16;
     /// Its header, if it is data.
@@ -52,6 +56,12 @@ impl Packet for Frame {
     }
     fn of_control(lane: Lane, control: Control, at: Moment<'_>, (): &mut ()) -> Self {
         Self { len: control.length(at.net), ..Self::control(lane, control) }
+    }
+    fn of_pause(pause: Pause, net: &Net) -> Self {
+        Self::pause(pause, net)
+    }
+    fn is_pause(&self) -> bool {
+        self.lane == Lane::Pause
     }
     fn bytes(&self) -> u16 {
         self.len

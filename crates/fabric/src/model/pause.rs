@@ -7,7 +7,7 @@
 use super::agenda::Moment;
 use super::frame::Pause;
 use crate::check::broken;
-use crate::net::Net;
+use crate::net::{Link, Net};
 use crate::per_bin::PerBin;
 use crate::spec::{PauseSpec, PauseTransport};
 use cnsim_scheme_api::Time;
@@ -33,12 +33,12 @@ impl Watermarks {
 }
 
 /// XOFF (`off`) or XON leaves by a port, if that has a link: at once on this wire (some), or as a frame that waits there.
-pub(crate) fn leave<L>(
+pub(crate) fn leave(
     off: bool,
     transport: PauseTransport,
-    link: Option<L>,
+    link: Option<Link>,
     xoffs: &mut u64,
-) -> Option<Option<L>> {
+) -> Option<Option<Link>> {
     let link = link?;
     *xoffs += u64::from(off);
     Some((transport == PauseTransport::Wire).then_some(link))

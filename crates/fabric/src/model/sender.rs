@@ -528,6 +528,13 @@ impl<F: Packet> Sender<F> {
         Some(frame)
     }
 
+    /// XOFF or XON that a fault says waits for the link: before control, and after what a fault said before.
+    pub(crate) fn queue_pause(&mut self, pause: Pause, net: &Net) {
+        let ahead = self.queues.control.iter().take_while(|frame| frame.is_pause()).count();
+        self.queues.control.insert(ahead, F::of_pause(pause, net));
+        self.must_look = true;
+    }
+
     /// Makes a control frame of this host, and sends it on its way: at priority or among the data.
     pub(crate) fn queue_control(&mut self, lane: Lane, control: Control, at: Moment<'_>) {
         let ahead = matches!(control.says, Says::Probe(_)) || control.is_acknowledgement();

@@ -27,6 +27,12 @@ impl Packet for Frame {
         }
         frame
     }
+    fn of_pause(pause: Pause, net: &Net) -> Self {
+        Self::pause(pause, &net.pause_frames)
+    }
+    fn is_pause(&self) -> bool {
+        self.as_pause().is_some()
+    }
     #[inline]
     fn bytes(&self) -> u16 {
         self.len
@@ -82,13 +88,16 @@ impl Line {
     }
 
     /// XOFF or XON goes on the wire, with its last bit at `end`.
-    pub(super) fn send_pause(&self, pause: Pause, end: u64, net: &Net, wires: &mut Wires) {
-        let ready = net.pause_frames.obeyed(end + self.delay);
-        wires.push(self.peer, Entry { ready, frame: Frame::pause(pause, &net.pause_frames) }, None);
+    pub(super) fn send_pause(&self, frame: Frame, end: u64, wires: &mut Wires) {
+        let ready = end + self.delay + self.response;
+        wires.push(self.peer, Entry { ready, frame }, None);
     }
 
     #[inline(never)]
     fn send_control(&mut self, frame: Frame, end: u64, body: Option<Body>, wires: &mut Wires) {
+        if frame.is_pause() {
+            return self.send_pause(frame, end, wires);
+        }
         self.sent.1 += 1;
         let ready = end + self.delay;
         match body {

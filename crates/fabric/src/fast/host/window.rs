@@ -73,6 +73,10 @@ impl Host {
     /// The same, where a fault may follow from each frame of data.
     #[cold]
     fn take_slowly(&mut self, end: u64, net: &Net, wires: &mut Wires) {
+        if self.sides.nic.as_ref().is_some_and(|nic| nic.next() == 0) {
+            self.fail(None, net, wires);
+            self.look_again();
+        }
         loop {
             let alarm = self.sides.receiver.alarms.next;
             let Some(inbox) = wires.inboxes.get_mut(self.line.inbox as usize) else {
@@ -147,7 +151,6 @@ impl Host {
             || !sender.queues.fifo.is_empty()
             || sender.queues.voqs.is_some()
             || !sender.transfers.is_idle()
-            || self.faulty
     }
 
     /// Notes that the transmitter is idle at `now`, if nothing else is to be done at the end that has gone by.
@@ -162,7 +165,7 @@ impl Host {
     /// happen has the index 1.
     #[inline(always)]
     fn next_own(&self) -> Key {
-        let mut first = (self.sides.rates.next, Kind::Tick, 0);
+        let mut first = (self.tick, Kind::Tick, 0);
         if self.kick && self.now <= first.0 {
             first = (self.now, Kind::Start, 0);
         }
@@ -173,10 +176,6 @@ impl Host {
         });
         if self.line.end <= first.0 && self.waits() {
             first = (self.line.end, Kind::End, u32::from(self.line.end < first.0));
-        }
-        if self.faulty {
-            let next = self.sides.nic.as_ref().map_or(NEVER, |nic| nic.next());
-            first = first.min((next, Kind::Change, 0));
         }
         first
     }
