@@ -145,7 +145,7 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Vec<Part> {
         }
         if n < hosts {
             let mut host = Host::new(net, n as u32, &spec.hosts[n]);
-            host.line.inbox = inbox;
+            host.place(inbox);
             part.seats[n] = part.hosts.len() as u32;
             part.hosts.push(host);
         } else {

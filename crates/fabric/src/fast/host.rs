@@ -34,6 +34,8 @@ type Key = (u64, Kind, u32);
 pub(crate) struct Line {
     /// Number of its receiving port at the worker.
     pub(crate) inbox: u32,
+    /// The same if the port has no faults, else none: where that is looked for, a window takes no instruction more for faults.
+    pub(crate) sound_inbox: u32,
     /// Of the link: receiving port at the far end, delay, rate.
     pub(crate) peer: u32,
     delay: u64,
@@ -67,8 +69,6 @@ pub(crate) struct Host {
     alone_until: u64,
     /// It has one source, which is by chance, and one FIFO with none ahead of it; and its port has no faults.
     simple: bool,
-    /// Its port has faults.
-    faulty: bool,
     /// The idle transmitter looks for a frame at the end of this moment.
     kick: bool,
     /// A bin of the recording ends, or a fault says something.
@@ -84,6 +84,7 @@ impl Host {
         let one = matches!(&sides.sources[..], [source] if !source.greedy && !source.is_finite());
         let line = Line {
             inbox: base,
+            sound_inbox: base,
             peer: link.peer,
             delay: link.delay,
             response: net.pause_frames.obeyed(0),
@@ -93,12 +94,17 @@ impl Host {
             sending: None,
             paused: Paused::default(),
         };
-        let faulty = sides.nic.is_some();
-        let simple = one && !faulty && sides.sender.has_one_fifo();
+        let simple = one && sides.nic.is_none() && sides.sender.has_one_fifo();
         let mut host =
-            Self { next_due: 0, now: 0, alone_until: 0, simple, faulty, kick: false, tick: 0, line, sides };
+            Self { next_due: 0, now: 0, alone_until: 0, simple, kick: false, tick: 0, line, sides };
         host.note_ticks();
         host
+    }
+
+    /// Its receiving port has this number at the worker.
+    pub(crate) fn place(&mut self, inbox: u32) {
+        self.line.inbox = inbox;
+        self.line.sound_inbox = if self.sides.nic.is_some() { u32::MAX } else { inbox };
     }
 
     /// Data and control frames put on the link.

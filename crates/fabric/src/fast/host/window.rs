@@ -43,14 +43,11 @@ impl Host {
     /// date for. Timers of reflectors expire after what arrives at their moment and before all else.
     #[inline(always)]
     fn take(&mut self, end: u64, net: &Net, wires: &mut Wires) {
-        if self.faulty {
-            self.take_slowly(end, net, wires);
-        }
         loop {
             let alarm = self.sides.receiver.alarms.next;
             let before = end.min(alarm.saturating_add(1));
-            let Some(inbox) = wires.inboxes.get_mut(self.line.inbox as usize) else {
-                broken("a host without a port")
+            let Some(inbox) = wires.inboxes.get_mut(self.line.sound_inbox as usize) else {
+                return self.take_slowly(end, net, wires);
             };
             let (mut taken, mut due) = (0, None);
             while let Some(e) = inbox.arrived_before(taken, before) {
@@ -72,6 +69,7 @@ impl Host {
 
     /// The same, where a fault may follow from each frame of data.
     #[cold]
+    #[inline(never)]
     fn take_slowly(&mut self, end: u64, net: &Net, wires: &mut Wires) {
         if self.sides.nic.as_ref().is_some_and(|nic| nic.next() == 0) {
             self.fail(None, net, wires);
