@@ -2,7 +2,7 @@
 
 use super::agenda::{Moment, NEVER};
 use super::frame::Pause;
-use super::pause::Signal;
+use super::pause::{Signal, leave};
 use crate::check::Decisions;
 use crate::net::Net;
 use crate::spec::{FaultKind, PauseTransport, PortFault};
@@ -131,14 +131,14 @@ impl Nic {
         self.faults.next()
     }
 
-    /// Its faults say what is due, or what follows as so many bytes of data have arrived: it goes on the link at once, or as a frame that
-    /// waits for it.
+    /// Its faults say what is due, or what follows as so many bytes of data have arrived: it goes on the link at once (true), or as a frame
+    /// that waits for it.
     pub(crate) fn fail(
         &mut self,
         arrived: Option<u16>,
         xoffs: &mut u64,
         at: Moment<'_>,
-        mut say: impl FnMut(Pause, PauseTransport),
+        mut say: impl FnMut(Pause, bool),
     ) {
         let mut next = match arrived {
             Some(len) => self.faults.take(0, len, at),
@@ -147,8 +147,8 @@ impl Nic {
         while let Some(said) = next {
             said.note(&mut self.decisions, at.now);
             let pause = Pause { off: said.off, class: 0 };
-            *xoffs += u64::from(said.off);
-            say(pause, said.transport);
+            let at_once = leave(said.off, said.transport, Some(()), xoffs) == Some(Some(()));
+            say(pause, at_once);
             next = self.faults.say(at.now, |_| false);
         }
     }

@@ -15,7 +15,7 @@ use super::sender::{Journal, Sender};
 use super::source::Source;
 use crate::check::{Books, Ledger, Own, SINK, Who, broken};
 use crate::net::{Link, Net};
-use crate::spec::{HostSpec, PauseTransport};
+use crate::spec::HostSpec;
 use cnsim_scheme_api::network::ReflectorAction;
 use cnsim_scheme_api::{Class, FlowId};
 
@@ -88,9 +88,9 @@ impl<F: Packet> Sides<F> {
     pub(crate) fn fail(&mut self, arrived: Option<u16>, at: Moment<'_>, mut send: impl FnMut(Pause)) {
         let Self { nic: Some(nic), sender, .. } = self else { return };
         let mut waits = Vec::new();
-        nic.fail(arrived, &mut sender.journal.out.xoffs, at, |pause, transport| match transport {
-            PauseTransport::Wire => send(pause),
-            PauseTransport::Frame => waits.push(pause),
+        nic.fail(arrived, &mut sender.journal.out.xoffs, at, |pause, at_once| match at_once {
+            true => send(pause),
+            false => waits.push(pause),
         });
         waits.into_iter().for_each(|pause| sender.queue_pause(pause, at.net));
     }

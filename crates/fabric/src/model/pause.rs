@@ -7,7 +7,7 @@
 use super::agenda::Moment;
 use super::frame::Pause;
 use crate::check::broken;
-use crate::net::{Link, Net};
+use crate::net::Net;
 use crate::per_bin::PerBin;
 use crate::spec::{PauseSpec, PauseTransport};
 use cnsim_scheme_api::Time;
@@ -33,12 +33,12 @@ impl Watermarks {
 }
 
 /// XOFF (`off`) or XON leaves by a port, if that has a link: at once on this wire (some), or as a frame that waits there.
-pub(crate) fn leave(
+pub(crate) fn leave<L>(
     off: bool,
     transport: PauseTransport,
-    link: Option<Link>,
+    link: Option<L>,
     xoffs: &mut u64,
-) -> Option<Option<Link>> {
+) -> Option<Option<L>> {
     let link = link?;
     *xoffs += u64::from(off);
     Some((transport == PauseTransport::Wire).then_some(link))
