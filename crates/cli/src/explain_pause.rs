@@ -209,7 +209,7 @@ fn tree(stops: &Stops, at: Option<Time>, flow: Option<&str>) -> String {
     for (rank, (_, root)) in roots.iter().enumerate().take(MOST) {
         let (from, until) = (time(root.span.0), time(root.span.1));
         let head = format!(
-            "root {}  {}, {from} to {until}; stopped {} in all",
+            "root {}  {}; stopped {} in all, {from} to {until}",
             rank + 1,
             stops.root(root.output, root.kind),
             time(root.time)
@@ -317,15 +317,15 @@ mod tests {
         xoffs.push(stop(7, (3, 4), vec![cause(0, 9_000, Held::Slow)]));
         let stops = Stops { names, xoffs, left_out: 2, ..Stops::default() };
         let want = "\
-root 1  S322>H37: took in less than came, 2.000 ms to 7.000 ms; stopped 21.60 ms
-        in all
+root 1  S322>H37: took in less than came; stopped 21.60 ms in all, 2.000 ms to
+        7.000 ms
 ├─ S340>S322 stopped once, 4.906 ms: of 212.0 KB that came by it, 208.0 KB were
 │    for S322>H37
 │  └─ S360>S340 stopped once, 3.925 ms: all 50.0 KB that came by it were for
 │       S340>S322
 │     └─ 4 hosts (H0, H1, H2, H3), 2.943 ms each in the mean
 └─ H4 stopped once, 1.000 ms: all 9.0 KB that came by it were for S322>H37
-root 2  S9>H9: serves nothing, 2.000 ms to 7.000 ms; stopped 396.2 us in all
+root 2  S9>H9: serves nothing; stopped 396.2 us in all, 2.000 ms to 7.000 ms
 └─ S340>S322 stopped once, 94.34 us: of 212.0 KB that came by it, 4.0 KB were
      for S9>H9
    └─ S360>S340 stopped once, 75.47 us: all 50.0 KB that came by it were for

@@ -107,6 +107,34 @@ fn a_nic_that_says_xoff_is_a_root() {
     assert_eq!(forest.places.iter().map(|p| p.time).sum::<u64>(), stops_of.total());
 }
 
+/// One NIC of 320 says XOFF for 1 ms, at 40 % load: it is the first root by time, its port stood for as long as the fault to the
+/// picosecond, the sum over the trees is the time that transmitters stood, and those that stood longest are ranked first.
+#[test]
+fn a_storm_of_320_hosts() {
+    let text = "name = \"s\"\n[topology]\nkind = \"clos\"\npods = 5\nleaves = 4\nper_switch = 16\nspines = 4\ncores = 16\n\
+        link_rate = \"100 Gb/s\"\nfabric_rate = \"400 Gb/s\"\nlink_delay = \"1 us\"\n[switch]\nprocessing = \"0 us\"\n\
+        buffer = \"shared\"\nmemory = \"8 MB\"\nreserve = \"4 KB\"\nalpha = \"1/8\"\nalpha_by_rate = true\nheadroom = \"auto\"\n\
+        resume = \"3 KB\"\n[pause]\nframes = \"pfc\"\n[host]\nprocessing = \"0 us\"\nqueues = \"per-destination\"\n[workload]\n\
+        kind = \"poisson\"\nsizes = \"fb-hadoop\"\nload = \"40 %\"\nframe = \"1048 B\"\nheader = \"48 B\"\nstop = \"1 ms\"\n[[fault]]\n\
+        host = \"H37\"\nkind = \"xoff\"\nfrom = \"0.1 ms\"\nto = \"1.1 ms\"\n[record]\npauses = \"on\"\n[run]\nduration = \"1.5 ms\"\n\
+        seeds = 1\n[matrix]\npause = [\"on\"]\nschemes = [\"none\"]\n";
+    let record = run_text(text, "", "", &[]);
+    assert_eq!(record.by_model, None);
+    let stops = stops(&record);
+    let forest = Forest::of(stops, |_| true);
+    let (_, root) = forest.by_time()[0];
+    assert_eq!((root.kind, stops.name(root.output)), (Kind::Said, "H37"));
+    let [port] = root.below[..] else { panic!("{root:?}") };
+    let port = &forest.places[port as usize];
+    assert_eq!((stops.name(port.transmitter), port.xoffs, port.time), ("L322>H37", 1, 1_000_000_000));
+    assert!(!port.below.is_empty(), "it spreads");
+    assert_eq!(forest.places.iter().map(|p| p.time).sum::<u64>(), stops.total());
+    assert_eq!(forest.roots.iter().map(|r| r.time).sum::<u64>(), stops.total());
+    let stood: Vec<u64> = stops.flows.iter().map(|f| f.stood).collect();
+    assert!(stood.len() > 100 && stood.is_sorted_by(|a, b| a >= b), "{}", stood.len());
+    assert!(stops.flows.iter().any(|f| f.victim && !f.flow.ends_with(">H37")), "victims go elsewhere");
+}
+
 /// A ring of five switches with a host at each, and beside it a switch E where three hosts send to one, one to a slow reader and one to a
 /// NIC that says XOFF: four roots at once, each with those that it stops.
 #[test]
