@@ -49,9 +49,11 @@ impl Case<'_> {
         known.then(|| all().filter(|f| f.lost > Some(0)).count() as f64)
     }
 
-    /// Its share in words, per cent.
+    /// Its share in words, per cent: with as many digits as tell it from all, if flows are missing.
     fn percent(&self) -> String {
-        digits((self.share() * 10.0).round() / 10.0)
+        let rounded = |scale: f64| (self.share() * scale).round() / scale;
+        let told = [10.0, 1e2, 1e3, 1e4, 1e5].map(rounded).into_iter().find(|share| *share < 100.0);
+        digits(told.filter(|_| self.open > 0.0).unwrap_or(rounded(10.0)))
     }
 
     /// The case in a sentence, with the remedy.
@@ -236,6 +238,8 @@ mod tests {
         assert!(said[2].starts_with(both), "{said:?}");
         let ends = "from 50 % (c, PAUSE off, none, switch.share = 2 KB) to 100 % (c, PAUSE off, none, switch.share = 1 KB)";
         assert!(said[3].contains(ends), "{said:?}");
+        let said = lines([run("none", [3897.0, 1.0, 0.0]), run("ecm", [3898.0, 0.0, 0.0])].iter());
+        assert!(said[1].contains("(none 99.97 %, ecm 100 %)"), "{said:?}");
         // So are PAUSE modes, and conditions.
         let mut on = run("none", [4.0, 0.0, 0.0]);
         on.case.pause = "on".into();
