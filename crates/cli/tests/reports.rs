@@ -292,7 +292,7 @@ fn pause_is_drawn_by_root() {
     // The roots are named as the tree names them.
     let roots = texts(&figures[0]["traces"], "name");
     for root in tree.lines().filter(|l| l.starts_with("root ")).take(5) {
-        let name = root.split_once("  ").unwrap().1.split(" us").next().unwrap();
+        let name = root.split_once("  ").unwrap().1.split("; stopped").next().unwrap();
         assert!(roots.iter().any(|r| r.starts_with(name)), "{name}: {roots:?}");
     }
     assert!(roots.iter().any(|r| r.starts_with("H13: its NIC said XOFF")), "{roots:?}");
