@@ -703,3 +703,46 @@ fn ports_with_faults() {
     let star = Random { stream: 30, switches: (1, 1), ..THIN };
     compare(&star, 60, break_ports);
 }
+
+/// Watchdogs that see storms of faults, and of XOFF that stands for long, by each rule and with each action.
+#[test]
+fn ports_with_watchdogs() {
+    let watched = |spec: &mut RunSpec, seed| {
+        let d = &mut Draws::new(seed, 31);
+        if d.once_in(2) {
+            share(spec, seed);
+        }
+        break_ports(spec, seed);
+        let detect = Time::from_ps(spec.duration.as_ps() / d.one(&[3000, 300, 90, 20]));
+        spec.watchdog = Some(WatchdogSpec {
+            rule: d.one(&[
+                WatchdogRule::Continuous,
+                WatchdogRule::Continuous,
+                WatchdogRule::Polled80,
+                WatchdogRule::Polled99,
+            ]),
+            detect,
+            restore: detect * d.one(&[1, 2, 5]),
+            action: d.one(&[
+                WatchdogAction::Drop,
+                WatchdogAction::Drop,
+                WatchdogAction::Forward,
+                WatchdogAction::Alert,
+            ]),
+        });
+        // A watchdog is refused where no switch has PAUSE.
+        let pause = spec.switches.iter().find_map(|s| s.buffer.pause);
+        spec.watchdog = spec.watchdog.filter(|_| pause.is_some());
+    };
+    let random = Random { stream: 31, xoff: &[0, 12, 12], ..ANY };
+    let storms = |out: &Outcome| out.switches.iter().map(|s| s.storms.len()).sum::<usize>();
+    let lost = |out: &Outcome| out.switches.iter().flat_map(|s| &s.storms).map(|s| s.dropped).sum::<u64>();
+    let sum = compare(&random, 80, watched);
+    sum.one_in(4, |out| storms(out) > 0);
+    sum.one_in(8, |out| storms(out) > 5);
+    sum.one_in(8, |out| lost(out) > 0);
+    let flows = Random { stream: 32, traffic: &[Flows(20)], duration: (150, 600), ..random };
+    compare(&flows, 40, watched).one_in(8, |out| lost(out) > 0);
+    let star = Random { stream: 33, switches: (1, 1), xoff: &[0, 12, 12], ..THIN };
+    compare(&star, 40, watched);
+}

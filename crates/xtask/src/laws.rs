@@ -37,7 +37,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     ("where XOFF and XON go", "crates/fabric/src/model/pause.rs", &["input..(input + 1)"]),
     ("why an XOFF is decided", "crates/fabric/src/model/cause.rs", &["_ if closed => HeldBy::Closed"]),
     ("which XOFF a transmitter heard", "crates/fabric/src/check/pauses.rs", &["spans.get(told[at].len())"]),
-    ("how PAUSE affects a transmitter", "crates/fabric/src/model/pause.rs", &["get_or_insert(now)"]),
+    ("how PAUSE affects a transmitter", "crates/fabric/src/model/pause.rs", &["self.since.min(now)"]),
     ("when a limiter lets a frame go", "crates/fabric/src/model/limiter.rs", &["saturating_add(gap)"]),
     (
         "whether a frame waits at its limiter",
@@ -82,7 +82,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     (
         "when a lane is stopped",
         "crates/fabric/src/model/port.rs",
-        &[".is_zero()", "some_and(Paused::is_off)"],
+        &[".is_zero()", "some_and(Paused::stops)"],
     ),
     (
         "which frames a congestion point counts",
@@ -160,7 +160,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     (
         "when a watchdog restores an output",
         "crates/fabric/src/model/watchdog.rs",
-        &["< watched.free_since + watch.restore"],
+        &["watched.free_since + watch.restore"],
     ),
     ("where a probe ends", "crates/fabric/src/model/management.rs", &["== ProbeTarget::Point("]),
     ("when feedback takes no link", "crates/fabric/src/model/agenda.rs", &["moment.net.direct("]),

@@ -100,8 +100,6 @@ fn by_model(net: &Net, spec: &RunSpec, engine: Engine) -> Option<String> {
         Some("the fast way brings no telemetry back without frames".into())
     } else if shared().next().is_some() && net.control == ControlTransport::InBand {
         Some("the fast way knows no messages among the data of shared buffers".into())
-    } else if spec.watchdog.is_some() {
-        Some("the fast way knows no watchdogs".into())
     } else if net.classes.len() > 1 {
         Some(format!("the fast way knows one class of data, not {}", net.classes.len()))
     } else if spec.switches.iter().any(woken) {

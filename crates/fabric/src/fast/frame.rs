@@ -380,6 +380,15 @@ impl Ring {
             after.ready = AFTER;
         }
     }
+    /// Takes out the entry `n` places after the first, if there is one.
+    pub(crate) fn remove(&mut self, n: usize) -> Option<Entry> {
+        let left = self.entries().len().checked_sub(n + 1)?;
+        let rest = self.entries_mut().get_mut(n..)?;
+        rest.rotate_left(1);
+        let taken = *rest.last()?;
+        self.truncate(n + left);
+        Some(taken)
+    }
     /// Appends an entry, or puts it before those of later times; with an `input` before those of its time, too, whose inputs are
     /// larger. `last` is the latest time of them, or one that has gone by; it is kept apart, as the last place may not be in the
     /// cache.

@@ -91,6 +91,7 @@ impl Switch {
         let may_be_ahead = net.control != ControlTransport::InBand;
         if calm
             && (may_be_ahead || self.rare.0 >= end)
+            && !(self.guarded && self.watchdogs.next() < end)
             && !self.ordered
             && self.store_unordered(base, end, may_be_ahead, net, wires)
         {

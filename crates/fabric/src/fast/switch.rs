@@ -17,7 +17,7 @@ use crate::check::{Books, Ledger, broken};
 use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, NO_EVENT, Ring, Step, order};
 use crate::fast::mmu::{Change, Mmu};
 use crate::fast::wires::Wires;
-use crate::model::{Management, Memory, Moment, Packet, Pause, Point, PortFaults, Storing, Verb};
+use crate::model::{Management, Memory, Moment, Packet, Pause, Point, PortFaults, Storing, Verb, Watchdogs};
 use crate::net::Net;
 use crate::outcome::SwitchOutcome;
 use crate::spec::{PauseFrames, RunSpec, SwitchSpec, Ties};
@@ -50,7 +50,7 @@ pub(crate) struct Switch {
     /// Frames may be stored before what precedes them in time has been done ([`early`]).
     pub(crate) may_be_ahead: bool,
     /// Its ports have faults or watchdogs.
-    guarded: bool,
+    pub(crate) guarded: bool,
     /// Ports (modulo 64) whose countdown ran out among these.
     pub(crate) ran_out: u64,
     due_looks: Vec<Due>,
@@ -68,6 +68,7 @@ pub(crate) struct Switch {
     pub(crate) next_path: Vec<u8>,
     pause_frames: PauseFrames,
     faults: PortFaults,
+    pub(crate) watchdogs: Watchdogs,
     pub(crate) management: Management,
 }
 
@@ -86,12 +87,13 @@ impl Switch {
             next_path: net.next_path(),
             pause_frames: net.pause_frames,
             faults: PortFaults::new(net, id),
+            watchdogs: Watchdogs::new(net.watchdog, ports, 1),
             management: Management::new(net, id, s, &spec.changes),
             at_start: s.shared.as_ref().is_some_and(|shared| shared.at_start),
             steps: vec![NEVER; ports],
             ..Self::default()
         };
-        sw.guarded = sw.faults.next() < NEVER;
+        sw.guarded = sw.faults.next() < NEVER || sw.watchdogs.exist();
         let rates = || net.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.tx);
         sw.fastest = rates().min_by(|a, b| a.per_byte().total_cmp(&b.per_byte())).unwrap_or_default();
         sw.piece = Self::piece(sw.fastest, net);
@@ -161,7 +163,8 @@ impl Switch {
         let (time, kind, port) = self.management.next_event(self.ports.len());
         self.rare = (time, kind as u8, port);
         if self.guarded {
-            self.rare = self.rare.min((self.faults.next(), order::CHANGE, 0));
+            let guards = self.faults.next().min(self.watchdogs.next());
+            self.rare = self.rare.min((guards, order::CHANGE, 0));
         }
     }
 
@@ -186,6 +189,7 @@ impl Switch {
                     self.outdate(port);
                 }
                 self.fail(wires);
+                self.watch(net, wires);
             }
             order::TIMER => {
                 if let Some((port, slot)) = self.management.timers.pop() {
@@ -222,14 +226,23 @@ impl Switch {
         self.management.events.add(self.now, pause.code() | port as u64);
         let (p, at) = (&mut self.ports[port], Moment { now: self.now, net });
         p.needs_exact = true;
-        if pause.reach(from_mut(&mut p.paused), at) {
+        let ended = pause.reach(from_mut(&mut p.paused), at);
+        if ended {
             p.plan_start(self.now);
+        }
+        if self.guarded {
+            self.watchdogs.hear((port, 0), &p.paused, ended, self.now);
+            self.note_calm(port);
+            self.note_rare();
         }
     }
 
     /// A frame for the data of output `out`.
     pub(crate) fn data(&mut self, out: usize, frame: Frame, net: &Net, wires: &mut Wires) {
         self.touch(out, self.now, wires);
+        if self.guarded {
+            self.watch_one(out, (true, false), net, wires);
+        }
         self.count_cells(out, frame.len);
         self.store(out, frame, &mut (net, wires));
     }
@@ -327,8 +340,9 @@ impl Switch {
             p.data = Ring::default();
         }
         let shared = self.management.shared_use(self.mmu.memory.shared_use(waiting), net);
+        let begun = SwitchOutcome { shared, storms: self.watchdogs.close(), ..SwitchOutcome::default() };
         let ports = self.ports.iter().zip(stopped);
         let ports = ports.map(|(p, stopped)| (&p.out, from_ref(&p.paused), p.queued, stopped));
-        self.management.close(ports, SwitchOutcome { shared, ..SwitchOutcome::default() }, inside, net)
+        self.management.close(ports, begun, inside, net)
     }
 }

@@ -4,7 +4,7 @@
 //! Memory has *domains*: one for each input, or one for the whole switch. A domain is in XOFF from the moment one of its cells
 //! exceeds the high watermark until all of them are at or below the low one.
 
-use super::agenda::Moment;
+use super::agenda::{Moment, NEVER};
 use super::frame::Pause;
 use crate::check::broken;
 use crate::net::Net;
@@ -68,11 +68,20 @@ impl Signal {
 }
 
 /// A transmitter's XOFF in one class: since when it stands, and for how long others stood before.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Paused {
-    since: Option<u64>,
+    /// ps; [`NEVER`]: it is not in XOFF.
+    since: u64,
+    /// A watchdog lets it send all the same.
+    pub(crate) ignored: bool,
     /// No memory before the first pause has ended.
     before: Option<Box<Before>>,
+}
+
+impl Default for Paused {
+    fn default() -> Self {
+        Self { since: NEVER, ignored: false, before: None }
+    }
 }
 
 /// The pauses of a transmitter in one class that have ended.
@@ -101,20 +110,28 @@ pub(crate) struct InXoff {
 impl Paused {
     /// For how long it has stood, if it does.
     pub(crate) fn stands(&self, now: u64) -> Option<Time> {
-        self.since.map(|since| Time::from_ps(now.saturating_sub(since)))
+        self.is_off().then(|| Time::from_ps(now.saturating_sub(self.since)))
     }
     /// Is it in XOFF?
     #[inline]
     pub(crate) fn is_off(&self) -> bool {
-        self.since.is_some()
+        self.since < NEVER
+    }
+    /// Is it in XOFF, and obeys?
+    #[inline]
+    pub(crate) fn stops(&self) -> bool {
+        self.is_off() && !self.ignored
     }
     /// XOFF (true) or XON arrives; true if that ends a pause.
     fn hear(&mut self, off: bool, Moment { now, net }: Moment<'_>) -> bool {
         if off {
-            self.since.get_or_insert(now);
+            self.since = self.since.min(now);
             return false;
         }
-        let Some(since) = self.since.take() else { return false };
+        if !self.is_off() {
+            return false;
+        }
+        let since = std::mem::replace(&mut self.since, NEVER);
         let parts = || PerBin::sixtieths(net.duration);
         let begin = || Box::new(Before { total: 0, parts: parts(), number: 0, spans: Vec::new() });
         let before = self.before.get_or_insert_with(begin);
@@ -126,9 +143,9 @@ impl Paused {
         before.number += 1;
         true
     }
-    /// The number of the pause that stands, from 0 on.
+    /// The number of the pause that stops it, from 0 on.
     pub(crate) fn number(&self) -> Option<u32> {
-        self.since.map(|_| self.before.as_ref().map_or(0, |before| before.number))
+        self.stops().then(|| self.before.as_ref().map_or(0, |before| before.number))
     }
     /// Time spent in XOFF.
     pub(crate) fn total(&self, now: u64) -> Time {

@@ -24,7 +24,7 @@ pub(crate) fn rate_of(lane: Lane, service: TxRate, link: TxRate) -> TxRate {
 #[inline(always)]
 pub(crate) fn is_stopped(lane: Lane, rate: TxRate, paused: &[Paused]) -> bool {
     let off = match lane {
-        Lane::Data(class) => paused.get(usize::from(class)).is_some_and(Paused::is_off),
+        Lane::Data(class) => paused.get(usize::from(class)).is_some_and(Paused::stops),
         Lane::Pause | Lane::Control => false,
     };
     rate.is_zero() || off
@@ -80,8 +80,6 @@ pub(crate) struct Transmitter {
     pub(crate) service: TxRate,
     /// XOFF from the far end, by class.
     pub(crate) paused: Vec<Paused>,
-    /// Classes whose XOFF it ignores, a bit each.
-    pub(crate) ignores: u8,
     /// The frame in transmission.
     pub(crate) sending: Option<Frame>,
 }
@@ -91,7 +89,7 @@ impl Transmitter {
     pub(crate) fn new(port: u64, link: Option<Link>, net: &Net) -> Self {
         let service = link.map_or(TxRate::default(), |l| l.tx);
         let paused = vec![Paused::default(); net.classes.len()];
-        Self { port, link, service, paused, ignores: 0, sending: None }
+        Self { port, link, service, paused, sending: None }
     }
     /// If idle, it will look for a frame at the end of this moment.
     pub(crate) fn plan_start(&self, turn: &mut Turn<'_>) {
@@ -103,14 +101,9 @@ impl Transmitter {
     fn rate(&self, lane: Lane) -> TxRate {
         rate_of(lane, self.service, self.link.map_or(TxRate::default(), |l| l.tx))
     }
-    /// Does it obey the XOFF of a class?
-    pub(crate) fn obeys(&self, class: u8) -> bool {
-        self.ignores >> class & 1 == 0
-    }
     /// Is a lane stopped?
     pub(crate) fn is_stopped(&self, lane: Lane) -> bool {
-        let obeys = !matches!(lane, Lane::Data(class) if !self.obeys(class));
-        is_stopped(lane, self.rate(lane), if obeys { &self.paused } else { &[] })
+        is_stopped(lane, self.rate(lane), &self.paused)
     }
     /// May a frame of this lane start now?
     pub(crate) fn may_start(&self, lane: Lane) -> bool {

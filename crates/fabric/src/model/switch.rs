@@ -10,11 +10,11 @@ use super::frame::{Body, Control, Frame, Lane, MANAGED, Pause, Says, flow_of, lo
 use super::management::Management;
 use super::memory::{Memory, Refusal};
 use super::packet::Packet;
-use super::pause::Signal;
+use super::pause::{Paused, Signal};
 use super::point::{Point, Verb, hop, view};
 use super::port::{Lanes, Transmitter, is_stopped};
 use super::storing::{Loss, Place, Storing};
-use super::watchdog::{Turning, Watchdogs};
+use super::watchdog::Watchdogs;
 use crate::check::{Books, Ledger, Stopped};
 use crate::net::Net;
 use crate::outcome::{PortOutcome, SharedUse, SwitchOutcome};
@@ -85,8 +85,7 @@ impl Output {
     fn stopped(&self, number: usize) -> Option<Stopped> {
         let stopped = |f: &&Frame| matches!(f.body, Body::Data(_)) && self.port.is_stopped(f.lane);
         let frames = self.data.iter().flat_map(|q| &q.frames).chain(&self.port.sending).filter(stopped);
-        let off = (0..).zip(&self.port.paused).any(|(class, p)| p.is_off() && self.port.obeys(class));
-        Stopped::new(number, off, frames.map(|f| f.input))
+        Stopped::new(number, self.port.paused.iter().any(Paused::stops), frames.map(|f| f.input))
     }
 
     /// What waits there in a class, and what holds it back.
@@ -94,7 +93,7 @@ impl Output {
         let sending = self.port.sending.iter().filter(move |f| f.lane == Lane::Data(class as u8));
         let frames = sending.chain(&self.data[class].frames).map(|f| (f.input, f.len));
         Waiting {
-            xoff: self.port.paused[class].number().filter(|_| self.port.obeys(class as u8)),
+            xoff: self.port.paused[class].number(),
             closed: is_stopped(Lane::Data(class as u8), self.port.service, &[]),
             frames,
         }
@@ -145,7 +144,6 @@ impl Switch {
                 point.state.run();
             }
         }
-        turn.plan(switch.watchdogs.next_poll(), Kind::Change, 0);
         switch.plan(turn);
         switch
     }
@@ -154,7 +152,7 @@ impl Switch {
     fn plan(&self, turn: &mut Turn<'_>) {
         let (time, kind, port) = self.management.next_event(self.outputs.len());
         turn.plan(time, kind, port.into());
-        turn.plan(self.faults.next(), Kind::Change, 0);
+        turn.plan(self.faults.next().min(self.watchdogs.next()), Kind::Change, 0);
     }
 
     /// Carries out an event of its own.
@@ -197,8 +195,7 @@ impl Switch {
                 if ended {
                     port.plan_start(turn);
                 }
-                let look = self.watchdogs.hear(at, &port.paused[at.1], ended, turn.now);
-                turn.plan(look, Kind::Change, 0);
+                self.watchdogs.hear(at, &port.paused[at.1], ended, turn.now);
             }
             Body::Data(data) => {
                 let index = self.management.index(turn.net);
@@ -256,30 +253,23 @@ impl Switch {
 
     /// Watchdogs look at their outputs.
     fn watch(&mut self, turn: &mut Turn<'_>) {
-        if !self.watchdogs.exist() {
-            return;
-        }
         let polls = self.watchdogs.polls(turn.now);
-        turn.plan(self.watchdogs.next_poll(), Kind::Change, 0);
-        for out in 0..self.outputs.len() {
-            for class in 0..self.outputs[out].data.len() {
-                let waits = !self.outputs[out].data[class].frames.is_empty();
-                self.watch_one((out, class), (waits, polls), turn);
-            }
+        let mut from = 0;
+        while let Some((at, behind)) = self.watchdogs.due(from, polls, turn.now) {
+            from = behind;
+            let waits = !self.outputs[at.0].data[at.1].frames.is_empty();
+            self.watch_one(at, (waits, polls), turn);
         }
     }
 
     /// A watchdog looks at a class of an output, and does what follows.
     fn watch_one(&mut self, at: (usize, usize), now: (bool, bool), turn: &mut Turn<'_>) {
         let port = &mut self.outputs[at.0].port;
-        let Some(turning) = self.watchdogs.look(at, &port.paused[at.1], now, turn.now) else { return };
-        let bit = u8::from(self.watchdogs.act(at, WatchdogAction::Forward)) << at.1;
-        port.ignores = port.ignores & !(1 << at.1) | bit;
-        if bit > 0 {
-            port.plan_start(turn);
+        if !self.watchdogs.look(at, &mut port.paused[at.1], now, turn.now) {
+            return;
         }
-        if let Turning::Begins(look) = turning {
-            turn.plan(look, Kind::Change, 0);
+        if port.paused[at.1].ignored {
+            port.plan_start(turn);
         }
         while self.watchdogs.act(at, WatchdogAction::Drop) {
             let queue = &mut self.outputs[at.0].data[at.1];
@@ -292,9 +282,7 @@ impl Switch {
 
     /// A frame comes for an output's queue of data, and may be the first that waits in a storm.
     fn arrive(&mut self, out: usize, frame: Frame, turn: &mut Turn<'_>) {
-        if self.watchdogs.exist() {
-            self.watch_one((out, frame.lane.class()), (true, false), turn);
-        }
+        self.watch_one((out, frame.lane.class()), (true, false), turn);
         self.store(out, frame, turn);
     }
 

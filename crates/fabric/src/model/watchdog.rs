@@ -14,22 +14,16 @@ use crate::spec::{WatchdogAction, WatchdogSpec};
 use cnsim_scheme_api::Time;
 
 /// What is known of a class at an output.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Watched {
     /// Its time in XOFF at the last end of a polling interval.
     polled: Time,
     /// Since when it is without XOFF, if it is, ps.
     free_since: u64,
+    /// When it is to be looked at, ps.
+    look: u64,
     /// Its storm among those of the switch, while that lasts.
     storm: Option<usize>,
-}
-
-/// What happens to a storm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turning {
-    /// It begins, and then its output looks again at this time, ps.
-    Begins(u64),
-    Ends,
 }
 
 /// The watchdogs of a switch; they do nothing where the run has none.
@@ -49,7 +43,8 @@ impl Watchdogs {
     pub(crate) fn new(spec: Option<WatchdogSpec>, outputs: usize, classes: usize) -> Self {
         let Some(watch) = spec else { return Self::default() };
         let next_poll = watch.rule.share().map_or(NEVER, |_| watch.detect.as_ps());
-        let watched = vec![Watched::default(); outputs * classes];
+        let one = Watched { polled: Time::ZERO, free_since: 0, look: NEVER, storm: None };
+        let watched = vec![one; outputs * classes];
         Self { spec, classes, watched, storms: Vec::new(), next_poll }
     }
 
@@ -58,70 +53,94 @@ impl Watchdogs {
         self.spec.is_some()
     }
 
-    /// When a polling interval ends next, ps.
-    pub(crate) fn next_poll(&self) -> u64 {
-        if self.spec.is_some() { self.next_poll } else { NEVER }
+    /// When one looks next, if no frame arrives before, ps.
+    pub(crate) fn next(&self) -> u64 {
+        let looks = self.watched.iter().map(|watched| watched.look);
+        self.spec.map_or(NEVER, |_| looks.fold(self.next_poll, u64::min))
     }
 
     /// Does a polling interval end now? Then the next begins.
     pub(crate) fn polls(&mut self, now: u64) -> bool {
-        let ends = self.spec.is_some() && now >= self.next_poll;
-        if let Some(watch) = self.spec.filter(|_| ends) {
-            self.next_poll += watch.detect.as_ps();
-        }
-        ends
+        let ends = self.spec.filter(|_| now >= self.next_poll);
+        self.next_poll += ends.map_or(0, |watch| watch.detect.as_ps());
+        ends.is_some()
+    }
+
+    /// The first output and class that is to be looked at now, of those from a place on (`from` outputs and classes have been), as a polling
+    /// interval ends (`polls`) or not; and the place behind it.
+    pub(crate) fn due(&self, from: usize, polls: bool, now: u64) -> Option<((usize, usize), usize)> {
+        let mut rest = self.watched.iter().enumerate().skip(from);
+        let (place, _) = rest.find(|(_, watched)| polls || watched.look <= now)?;
+        Some(((place / self.classes, place % self.classes), place + 1))
     }
 
     fn place(&self, (output, class): (usize, usize)) -> usize {
         output * self.classes + class
     }
 
-    /// A class at an output has heard XOFF or XON, which `ended` a pause or not: when it is to be looked at, ps.
-    pub(crate) fn hear(&mut self, at: (usize, usize), paused: &Paused, ended: bool, now: u64) -> u64 {
-        let (Some(watch), place) = (self.spec, self.place(at)) else { return NEVER };
+    /// A class at an output has heard XOFF or XON, which `ended` a pause or not.
+    pub(crate) fn hear(&mut self, at: (usize, usize), paused: &Paused, ended: bool, now: u64) {
+        let (Some(watch), place) = (self.spec, self.place(at)) else { return };
         let watched = &mut self.watched[place];
         if ended {
             watched.free_since = now;
-            return watched.storm.map_or(NEVER, |_| now + watch.restore.as_ps());
+            watched.look = watched.storm.map_or(NEVER, |_| now + watch.restore.as_ps());
+            return;
         }
-        let stood = paused.stands(now).filter(|_| watched.storm.is_none() && watch.rule.share().is_none());
-        stood.map_or(NEVER, |stood| now + watch.detect.as_ps().saturating_sub(stood.as_ps()))
+        let may_begin = watched.storm.is_none() && watch.rule.share().is_none();
+        let stood = paused.stands(now).filter(|&stood| may_begin && stood < watch.detect);
+        watched.look = stood.map_or(NEVER, |stood| now + (watch.detect - stood).as_ps());
     }
 
-    /// Looks at a class of an output, where a frame waits or not, at the end of a polling interval (`polls`) or not.
+    /// Looks at a class of an output, where a frame waits or not, at the end of a polling interval (`polls`) or not: true if a storm
+    /// begins or ends there.
     pub(crate) fn look(
         &mut self,
         at: (usize, usize),
-        paused: &Paused,
+        paused: &mut Paused,
         (waits, polls): (bool, bool),
         now: u64,
-    ) -> Option<Turning> {
-        let (watch, place) = (self.spec?, self.place(at));
+    ) -> bool {
+        let (Some(watch), place) = (self.spec, self.place(at)) else { return false };
         let watched = &mut self.watched[place];
         let stands = paused.stands(now);
         let total = paused.total(now);
         let before = if polls { std::mem::replace(&mut watched.polled, total) } else { total };
+        let restored = watched.free_since + watch.restore.as_ps();
+        let mut turns = false;
+        watched.look = if watched.look <= now { NEVER } else { watched.look };
         if let Some(storm) = watched.storm {
-            if stands.is_some() || now < watched.free_since + watch.restore.as_ps() {
-                return None;
+            if stands.is_none() && now >= restored {
+                (watched.storm, turns) = (None, true);
+                self.storms[storm].until = Some(Time::from_ps(now));
             }
-            watched.storm = None;
-            self.storms[storm].until = Some(Time::from_ps(now));
-            return Some(Turning::Ends);
-        }
-        let stormy = match watch.rule.share() {
-            None => stands.is_some_and(|stood| stood >= watch.detect),
-            Some(percent) => {
-                polls && (total - before).as_ps() as u128 * 100 >= u128::from(watch.detect.as_ps()) * percent
+        } else {
+            let stormy = match watch.rule.share() {
+                None => stands.is_some_and(|stood| stood >= watch.detect),
+                Some(percent) => {
+                    let part = u128::from((total - before).as_ps());
+                    polls && part * 100 >= u128::from(watch.detect.as_ps()) * percent
+                }
+            };
+            if stormy && waits {
+                (watched.storm, turns) = (Some(self.storms.len()), true);
+                watched.look = stands.map_or(restored, |_| NEVER);
+                let (port, class) = (at.0 as u16, at.1 as u8);
+                self.storms.push(Storm { port, class, from: Time::from_ps(now), until: None, dropped: 0 });
             }
-        };
-        if !(stormy && waits) {
-            return None;
         }
-        watched.storm = Some(self.storms.len());
-        let (port, class) = (at.0 as u16, at.1 as u8);
-        self.storms.push(Storm { port, class, from: Time::from_ps(now), until: None, dropped: 0 });
-        Some(Turning::Begins(stands.map_or(watched.free_since + watch.restore.as_ps(), |_| NEVER)))
+        paused.ignored = self.act(at, WatchdogAction::Forward);
+        turns
+    }
+
+    /// Does something follow from the next frame that comes for a class at an output, though nothing else happens before?
+    pub(crate) fn mind(&self, at: (usize, usize), paused: &Paused) -> bool {
+        let Some(watch) = self.spec else { return false };
+        let watched = &self.watched[self.place(at)];
+        match watched.storm {
+            Some(_) => watch.action == WatchdogAction::Drop,
+            None => watch.rule.share().is_none() && paused.is_off() && watched.look == NEVER,
+        }
     }
 
     /// Does a storm with this action last in a class at an output?

@@ -4,7 +4,7 @@ use super::RunSpec;
 use crate::RunError;
 use cnsim_scheme_api::Time;
 
-/// A watchdog at each output of each switch, for each class of data. Such a run is the model's.
+/// A watchdog at each output of each switch, for each class of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WatchdogSpec {
     /// When a storm begins.

@@ -68,7 +68,7 @@ impl Switch {
 
 impl Port {
     /// Is a frame of its data in transmission?
-    fn sends_data(&self) -> bool {
+    pub(crate) fn sends_data(&self) -> bool {
         matches!(self.sending, Some(Kind::Data | Kind::InBand))
     }
     /// Its next step ([`Step`]), if it keeps step: an end, or a start where memory is free then.

@@ -134,7 +134,7 @@ impl Port {
     /// What waits there for good, if data does and cannot leave.
     pub(super) fn stopped(&self, number: usize) -> Option<Stopped> {
         let data = self.data.entries().iter().filter(|e| e.frame.is_data() && self.is_stopped());
-        Stopped::new(number, self.paused.is_off(), data.map(|e| e.frame.input))
+        Stopped::new(number, self.paused.stops(), data.map(|e| e.frame.input))
     }
     /// What waits there, and what holds it back.
     pub(super) fn waiting(&self) -> Waiting<impl Iterator<Item = (u16, u16)>> {
@@ -227,6 +227,20 @@ impl Port {
     pub(crate) fn sent_bits(&self) -> u64 {
         (self.departed - self.control_departed - self.sent_in_band().1) * 8
     }
+    /// Takes the first frame of its data out that is not in transmission, and waits no longer.
+    pub(super) fn take_waiting(&mut self) -> Option<Frame> {
+        let first = usize::from(self.sends_data());
+        let frame = self.data.remove(first)?.frame;
+        self.queued -= u64::from(frame.len);
+        if !frame.is_data() {
+            self.in_band = (self.in_band.0 - 1, self.in_band.1 - u64::from(frame.len));
+        }
+        Some(frame)
+    }
+    /// Does a frame of its data wait that is not in transmission?
+    pub(super) fn has_waiting(&self) -> bool {
+        self.data.entries().len() > usize::from(self.sends_data())
+    }
     /// Bytes that are queued, as they have not left, and whose memory is free.
     pub(super) fn freed_bytes(&self) -> u64 {
         self.data.front().filter(|_| self.freed).map_or(0, |first| first.frame.len.into())
@@ -258,6 +272,20 @@ impl Port {
         }
         if let (Some(first), true) = (self.data.entries_mut().first_mut(), marked) {
             first.frame.set_marked(true);
+        }
+    }
+
+    /// Frames behind the one in transmission are about to be dropped: its mark and its record, which they have a part in, are made now.
+    pub(super) fn decide(&mut self, now: u64, records: &mut Records) {
+        if self.sending != Some(Kind::Data) {
+            return;
+        }
+        self.decide_mark(self.point.as_ref().and_then(|point| point.state.ramp));
+        let Some(mut frame) = self.data.front().map(|first| first.frame) else { return };
+        self.record(&mut frame, self.began, records);
+        if let (Some(first), Some(point)) = (self.data.entries_mut().first_mut(), &mut self.point) {
+            first.frame = frame;
+            point.records_from = point.records_from.max(now);
         }
     }
 

@@ -9,8 +9,9 @@ use super::{Port, Switch, ToCome};
 use crate::fast::frame::{Entry, Frame, NEVER};
 use crate::fast::mmu::Change;
 use crate::fast::wires::Wires;
-use crate::model::{Loss, Moment, Pause, Place, Point, Signal, Storing};
+use crate::model::{Loss, Moment, Pause, Place, Point, Refusal, Signal, Storing};
 use crate::net::Net;
+use crate::spec::WatchdogAction;
 use cnsim_scheme_api::RampAt;
 
 impl<'a> Storing<(&'a Net, &'a mut Wires)> for Switch {
@@ -20,8 +21,15 @@ impl<'a> Storing<(&'a Net, &'a mut Wires)> for Switch {
         Place { memory: &self.mmu.memory, queued: self.ports[out].queued, input: frame.input, len: frame.len }
     }
 
+    fn bars(&self, out: usize, _frame: &Frame) -> bool {
+        self.guarded && self.watchdogs.act((out, 0), WatchdogAction::Drop)
+    }
+
     fn lose(&mut self, out: usize, frame: &Frame, why: Loss, (net, wires): &mut (&Net, &mut Wires)) {
         let at = Moment { now: self.now, net };
+        if why.0 == Refusal::Watchdog && frame.is_data() {
+            self.watchdogs.drop_one((out, 0));
+        }
         let data = frame.is_data().then(|| frame.header());
         self.management.refuse(out, data.as_ref(), why, &mut self.ports[out].out, at);
         wires.bodies.release(frame);
@@ -75,7 +83,9 @@ impl Switch {
     pub(super) fn note_calm(&mut self, out: usize) {
         let port = &mut self.ports[out];
         let small = self.mmu.small.filter(|_| !port.has_cells).unwrap_or(NEVER);
-        port.calm_up_to = self.mmu.memory.calm_queue().min(port.ramp_low(RampAt::Arrival)).min(small);
+        let minded = self.watchdogs.mind((out, 0), &port.paused);
+        let calm = self.mmu.memory.calm_queue().min(port.ramp_low(RampAt::Arrival)).min(small);
+        port.calm_up_to = if minded { 0 } else { calm };
     }
 
     /// Stores a data frame, or an acknowledgement among the data, that arrives at `entry.ready` without bringing its port up to date,
@@ -149,6 +159,45 @@ impl Switch {
                 self.outdate(t);
             }
         }
+    }
+
+    /// Watchdogs look at their outputs.
+    pub(super) fn watch(&mut self, net: &Net, wires: &mut Wires) {
+        let (polls, mut from) = (self.watchdogs.polls(self.now), 0);
+        while let Some(((out, _), behind)) = self.watchdogs.due(from, polls, self.now) {
+            from = behind;
+            self.touch(out, self.now - 1, wires);
+            self.watch_one(out, (self.ports[out].has_waiting(), polls), net, wires);
+        }
+    }
+
+    /// A watchdog looks at an output that is up to date, and does what follows.
+    pub(super) fn watch_one(&mut self, out: usize, seen: (bool, bool), net: &Net, wires: &mut Wires) {
+        let (now, port) = (self.now, &mut self.ports[out]);
+        if self.watchdogs.look((out, 0), &mut port.paused, seen, now) {
+            if port.paused.ignored {
+                port.plan_start(now);
+            }
+            self.outdate(out);
+            if self.watchdogs.act((out, 0), WatchdogAction::Drop) {
+                self.drop_waiting(out, net, wires);
+            }
+        }
+        self.note_calm(out);
+    }
+
+    /// Drops all that waits at an output and is not in transmission.
+    fn drop_waiting(&mut self, out: usize, net: &Net, wires: &mut Wires) {
+        let port = &mut self.ports[out];
+        port.note_peak(self.now);
+        port.decide(self.now, &mut wires.records);
+        while let Some(frame) = self.ports[out].take_waiting() {
+            let counted = self.ports[out].has_cells;
+            let change = self.mmu.change(counted, out, usize::from(frame.input), -i32::from(frame.len));
+            self.signal(change, (out, frame.input), wires);
+            self.lose(out, &frame, (Refusal::Watchdog, false), &mut (net, wires));
+        }
+        self.ports[out].note_needs();
     }
 
     /// Faults of ports say XOFF or XON.
