@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 
 /// Bytes that can still arrive over a link after XOFF is triggered: the XOFF waits for a data frame in transmission at
 /// `service`, the rate at which the port that sends it serves data; it travels and is processed; the sender finishes its
-/// frame; what is on the link and in processing arrives, and so does the frame that triggered it.
+/// frame; what is on the link and in processing arrives, and so does the frame that triggered it. Each of these can be at its worst at
+/// once. The 64 B above their sum are spare: they are less than any frame, and rounding takes of them. PAUSE frames longer than 64 B, and a
+/// response, come on top ([`crate::PauseFrames::headroom`]).
 pub fn headroom(rate: Rate, service: Rate, delay: Time, processing: Time, frame: Bytes) -> Bytes {
     let time = service.transmission_time(frame)
         + rate.transmission_time(Bytes::SMALLEST_FRAME)
@@ -48,8 +50,7 @@ pub fn shortages(spec: &RunSpec) -> Vec<Shortage> {
         if let Some(own) = index(near.0) {
             let service = slowest.get(&near).map_or(l.rate, |r| l.rate.min(*r));
             let longer = spec.processing(near.0).max(spec.processing(far.0));
-            let obeys = (l.rate.bps() * spec.pause_frames.response.as_secs_f64() / 8.0).ceil() as u64;
-            let need = headroom(l.rate, service, l.delay, longer, frame) + Bytes::new(obeys);
+            let need = headroom(l.rate, service, l.delay, longer, frame) + spec.pause_frames.headroom(l.rate);
             needs[own].push((near.1, need));
         }
     }
