@@ -258,6 +258,63 @@ fn no_phase_takes_more_headroom_than_the_worst() {
     }
 }
 
+/// What is lost, with so much of the formula as headroom, where an input of `short` frames of 64 B changes between XOFF and XON with each of
+/// them while PAUSE waits for a long frame; then long frames come, and the port to which they go closes. And is that known beforehand?
+fn by_turns(resume: u64, times: u64, short: u64) -> (u64, bool) {
+    let (rate, frame) = (Rate::from_gbps(10.0), 1500);
+    let (cable, processing) = (Time::from_ns(1500), Time::from_ns(200));
+    let need = headroom(rate, rate, cable, processing, Bytes::new(frame)).get();
+    let (time, way) = (|bytes| rate.transmission_time(Bytes::new(bytes)), cable + processing);
+    // A hundred short frames are XOFF.
+    let threshold = Some(Bytes::new(64 * 100));
+    let buffer = SharedSpec { threshold, ..shared(16 * need * times + 200_000, need * times, 1.0) };
+    let mut buffer = SharedSpec { resume: Bytes::new(resume), ..buffer };
+    buffer.inputs.iter_mut().for_each(|input| input.reserve = Bytes::ZERO);
+    let mut spec = to_one(2, buffer, true);
+    spec.duration = Time::from_us(100);
+    spec.switches[0].processing = processing;
+    spec.links.iter_mut().for_each(|l| l.delay = cable);
+    spec.hosts.iter_mut().for_each(|h| h.processing = processing);
+    let begin = Time::from_us(10);
+    let (mut transfers, mut previous, mut next) = (Vec::new(), begin, begin);
+    for n in 0..130 + short {
+        let bytes = if n < 100 + short { 64 } else { frame };
+        transfers.push(Transfer { start: previous, dst: NodeId(2), bytes: Bytes::new(bytes) });
+        (previous, next) = (next, next + time(bytes));
+    }
+    // The port serves from shortly after the frame before the hundredth to shortly before the first long one.
+    let (opens, closes) = (begin + time(64) * 99 + way, begin + time(64) * (100 + short) + time(frame) + way);
+    let at = |at, gbps| RateChange { at, ..change(0, 3, 2, gbps) };
+    spec.changes =
+        vec![at(Time::ZERO, 0.0), at(opens + Time::from_ns(20), 10.0), at(closes - Time::from_ns(1), 0.0)];
+    let start = begin + time(64) * 100 + way - Time::from_ps(1);
+    let back = Transfer { start: start - time(frame) - way, dst: NodeId(0), ..transfers[0] };
+    let back = Transfer { bytes: Bytes::new(frame), ..back };
+    for (host, transfers) in [(0, transfers), (1, vec![back])] {
+        spec.hosts[host].sources = vec![SourceSpec { frame: Bytes::new(frame), ..flows(transfers) }];
+    }
+    (dropped(&ran(&spec)), shortages(&spec).iter().any(|s| s.port == Some(0)))
+}
+
+/// The last of many XOFFs waits for all before it, so XON is to be two PAUSE frames below XOFF. Where it is not, that is said, and twice
+/// the headroom is enough.
+#[test]
+fn xon_near_xoff_takes_more_headroom() {
+    let lost = |resume, times, known| {
+        let each = (0..200).map(|short| {
+            let (lost, short) = by_turns(resume, times, short);
+            assert_eq!(short, known);
+            lost
+        });
+        each.sum::<u64>()
+    };
+    for resume in [0, 64] {
+        assert!(lost(resume, 1, true) > 0, "{resume}");
+        assert_eq!(lost(resume, 2, false), 0, "{resume}");
+    }
+    assert_eq!(lost(128, 1, false), 0);
+}
+
 /// A million XOFFs over the grid.
 #[test]
 #[ignore = "takes minutes: make soak"]
