@@ -32,8 +32,10 @@ pub(crate) struct ExplainPauseArgs {
 
 /// Columns of the tree.
 const WIDTH: usize = 80;
-/// Roots, and places below one place, that are shown one by one.
+/// Roots that are shown one by one.
 const MOST: usize = 8;
+/// Of the time that all transmitters stood: roots, and places with all below them, where less than this part stood are told together.
+const LEAST: u64 = 40;
 /// Runs that are shown.
 const MOST_RUNS: usize = 4;
 
@@ -100,14 +102,24 @@ fn bytes(n: u64) -> String {
 
 /// A number with its noun.
 fn times(n: u64) -> String {
-    if n == 1 { "once".into() } else { format!("{n} times") }
+    match n {
+        1 => "once".into(),
+        2 => "twice".into(),
+        _ => format!("{n} times"),
+    }
 }
 
 /// A line whose parts after the first stand below it, further right.
 fn put(lines: &mut Vec<String>, (first, rest): (&str, &str), text: &str) {
     let room = WIDTH.saturating_sub(first.chars().count()).max(20);
-    for (n, part) in fit::wrapped(text, room).into_iter().enumerate() {
-        lines.push(format!("{}{part}", if n == 0 { first } else { rest }));
+    // No line ends between a number and its unit.
+    let mut glued = String::with_capacity(text.len());
+    for c in text.chars() {
+        let after_digit = glued.ends_with(|c: char| c.is_ascii_digit());
+        glued.push(if c == ' ' && after_digit { '\u{a0}' } else { c });
+    }
+    for (n, part) in fit::wrapped(&glued, room).into_iter().enumerate() {
+        lines.push(format!("{}{}", if n == 0 { first } else { rest }, part.replace('\u{a0}', " ")));
     }
 }
 
@@ -182,7 +194,7 @@ fn victims(lines: &mut Vec<String>, stops: &Stops, flows: &[&Stood]) {
     let shown = if hit.is_empty() { flows.iter().collect() } else { hit };
     for f in shown.into_iter().take(MOST) {
         let text = format!(
-            "{}  {}  stood {} of {}, longest at {}, for {}",
+            "{}  {}  stood {} of {}, most at {}, most for {}",
             f.flow,
             bytes(f.bytes),
             time(f.stood),
@@ -196,7 +208,9 @@ fn victims(lines: &mut Vec<String>, stops: &Stops, flows: &[&Stood]) {
 
 /// The trees of a run, at most 80 columns wide.
 fn tree(stops: &Stops, at: Option<Time>, flow: Option<&str>) -> String {
-    let mine: Vec<&Stood> = stops.flows.iter().filter(|f| flow.is_none_or(|flow| is(f, flow))).collect();
+    let under_way = |f: &Stood| at.is_none_or(|at| (f.start..f.start + f.time).contains(&at.as_ps()));
+    let wanted = |f: &&Stood| flow.is_none_or(|flow| is(f, flow)) && under_way(f);
+    let mine: Vec<&Stood> = stops.flows.iter().filter(wanted).collect();
     let standing = |n: usize| {
         let x = &stops.xoffs[n];
         let stops = |f: &&Stood| f.way.contains(&x.stopped) && x.from < f.start + f.time && f.start < x.until;
@@ -205,31 +219,37 @@ fn tree(stops: &Stops, at: Option<Time>, flow: Option<&str>) -> String {
     };
     let forest = Forest::of(stops, standing);
     let roots = forest.by_time();
+    let sum: u64 = forest.roots.iter().map(|r| r.time).sum();
+    let large = roots.iter().take_while(|r| r.1.time >= sum / LEAST).count();
+    // One small root in place of a line that says so.
+    let shown = if roots.len() - large == 1 { large + 1 } else { large }.min(MOST);
     let mut lines = circles(stops, at);
-    for (rank, (_, root)) in roots.iter().enumerate().take(MOST) {
+    for (rank, (_, root)) in roots.iter().enumerate().take(shown) {
         let (from, until) = (time(root.span.0), time(root.span.1));
         let head = format!(
-            "root {}  {}; stopped {} in all, {from} to {until}",
+            "root {}  {}; stopped {} ({}), {from} to {until}",
             rank + 1,
             stops.root(root.output, root.kind),
-            time(root.time)
+            time(root.time),
+            share((root.time, sum))
         );
         put(&mut lines, ("", "        "), &head);
-        branch(&mut lines, stops, &forest, "", (&root.below, stops.name(root.output)));
+        let least = sum / LEAST;
+        branch(&mut lines, (stops, &forest, least), "", (&root.below, stops.name(root.output)));
     }
-    if roots.len() > MOST {
-        let rest: u64 = roots[MOST..].iter().map(|r| r.1.time).sum();
-        lines.push(format!("{} more roots: {}", roots.len() - MOST, time(rest)));
+    if roots.len() > shown {
+        let rest: u64 = roots[shown..].iter().map(|r| r.1.time).sum();
+        let more = look::count((roots.len() - shown) as u64, "more root");
+        lines.push(format!("{more}: {}, {}", time(rest), share((rest, sum))));
     }
     victims(&mut lines, stops, &mine);
-    let sum: u64 = forest.roots.iter().map(|r| r.time).sum();
     let stood: u64 = (0..).zip(&stops.xoffs).filter(|x| standing(x.0)).map(|x| x.1.time()).sum();
-    let sign = if sum == stood { "=" } else { "and not" };
-    lines.push(format!(
-        "sum over the trees {} {sign} {}, the time that transmitters stood in XOFF",
-        Time::from_ps(sum),
-        Time::from_ps(stood)
-    ));
+    let (sum, stood) = (Time::from_ps(sum), Time::from_ps(stood));
+    let text = match sum == stood {
+        true => format!("sum over the trees {sum} = time that transmitters stood in XOFF"),
+        false => format!("sum over the trees {sum}; and transmitters stood {stood} in XOFF"),
+    };
+    put(&mut lines, ("", "  "), &text);
     if stops.left_out > 0 {
         let kept = stops.xoffs.len();
         let text = format!("{} later XOFFs are not kept: the trees are of the first {kept}", stops.left_out);
@@ -238,15 +258,25 @@ fn tree(stops: &Stops, at: Option<Time>, flow: Option<&str>) -> String {
     lines.iter().map(|l| format!("{}\n", l.trim_end())).collect()
 }
 
-/// The places below one, whose output has this name.
+/// A share in words: whole percent.
+fn share((part, all): (u64, u64)) -> String {
+    match (part as f64 / all.max(1) as f64 * 100.0).round() {
+        _ if part == all => "all".into(),
+        x if x < 1.0 => "<1 %".into(),
+        x if x >= 100.0 => ">99 %".into(),
+        x => format!("{x} %"),
+    }
+}
+
+/// The places below one, whose output has this name. Those where less than so much stood, with all below them, are told together.
 fn branch(
     lines: &mut Vec<String>,
-    stops: &Stops,
-    forest: &Forest,
+    (stops, forest, least): (&Stops, &Forest, u64),
     before: &str,
     (below, over): (&[u32], &str),
 ) {
-    let all = forest.below(below);
+    let mut all = forest.below(below);
+    all.sort_by_key(|at| std::cmp::Reverse(forest.time(*at)));
     let ends = |at: &u32| forest.below(&forest.places[*at as usize].below).is_empty();
     // Hosts of which several stand there are told together, as are places of little time.
     let host = |at: &u32| !stops.name(forest.places[*at as usize].transmitter).contains('>');
@@ -255,8 +285,12 @@ fn branch(
     if hosts.len() < 3 {
         alone.append(&mut hosts);
     }
-    let few = alone.split_off(alone.len().min(MOST));
-    let groups = [(hosts, "hosts"), (few, "more ports")];
+    let (mut alone, mut few): (Vec<u32>, Vec<u32>) =
+        alone.into_iter().partition(|at| forest.time(*at) >= least);
+    if few.len() == 1 && ends(&few[0]) {
+        alone.append(&mut few);
+    }
+    let groups = [(few, "place"), (hosts, "host")];
     let groups: Vec<&(Vec<u32>, &str)> = groups.iter().filter(|g| !g.0.is_empty()).collect();
     let number = alone.len() + groups.len();
     let lead = |n: usize| match n + 1 == number {
@@ -266,30 +300,30 @@ fn branch(
     for (n, at) in alone.iter().enumerate() {
         let place = &forest.places[*at as usize];
         let name = stops.name(place.transmitter);
-        let share = match place.bytes {
-            (_, 0) => String::new(),
-            (for_it, all) if for_it == all => format!(": all {} that came by it were for {over}", bytes(all)),
-            (for_it, all) => {
-                format!(": of {} that came by it, {} were for {over}", bytes(all), bytes(for_it))
-            }
+        let called = match place.bytes.1 {
+            0 => String::new(),
+            all => format!(": {} of its {} for {over}", share(place.bytes), bytes(all)),
         };
         let text = match place.xoffs {
             0 => format!("{name} does not stand any more; it stopped"),
-            xoffs => format!("{name} stopped {}, {}{share}", times(xoffs), time(place.time)),
+            xoffs => format!("{name} stopped {}, {}{called}", times(xoffs), time(place.time)),
         };
         let (first, rest) = lead(n);
         put(lines, (&first, &format!("{rest}  ")), &text);
-        branch(lines, stops, forest, &rest, (&place.below, name));
+        branch(lines, (stops, forest, least), &rest, (&place.below, name));
     }
     for (n, (group, what)) in groups.into_iter().enumerate() {
-        let sum: u64 = group.iter().map(|at| forest.places[*at as usize].time).sum();
+        let sum: u64 = group.iter().map(|at| forest.time(*at)).sum();
         let names: Vec<&str> =
             group.iter().take(4).map(|at| stops.name(forest.places[*at as usize].transmitter)).collect();
         let more = if group.len() > names.len() { ", ..." } else { "" };
-        let mean = time(sum / group.len() as u64);
-        let text = format!("{} {what} ({}{more}), {mean} each in the mean", group.len(), names.join(", "));
+        let count = look::count(group.len() as u64, what);
+        let stood = match *what {
+            "host" => format!("{} each in the mean", time(sum / group.len() as u64)),
+            _ => format!("{} in all, with those below", time(sum)),
+        };
         let (first, rest) = lead(alone.len() + n);
-        put(lines, (&first, &rest), &text);
+        put(lines, (&first, &rest), &format!("{count} ({}{more}), {stood}", names.join(", ")));
     }
 }
 
@@ -317,27 +351,21 @@ mod tests {
         xoffs.push(stop(7, (3, 4), vec![cause(0, 9_000, Held::Slow)]));
         let stops = Stops { names, xoffs, left_out: 2, ..Stops::default() };
         let want = "\
-root 1  S322>H37: took in less than came; stopped 21.60 ms in all, 2.000 ms to
+root 1  S322>H37: took in less than came; stopped 21.60 ms (98 %), 2.000 ms to
         7.000 ms
-├─ S340>S322 stopped once, 4.906 ms: of 212.0 KB that came by it, 208.0 KB were
-│    for S322>H37
-│  └─ S360>S340 stopped once, 3.925 ms: all 50.0 KB that came by it were for
-│       S340>S322
+├─ S340>S322 stopped once, 4.906 ms: 98 % of its 212.0 KB for S322>H37
+│  └─ S360>S340 stopped once, 3.925 ms: all of its 50.0 KB for S340>S322
 │     └─ 4 hosts (H0, H1, H2, H3), 2.943 ms each in the mean
-└─ H4 stopped once, 1.000 ms: all 9.0 KB that came by it were for S322>H37
-root 2  S9>H9: serves nothing; stopped 396.2 us in all, 2.000 ms to 7.000 ms
-└─ S340>S322 stopped once, 94.34 us: of 212.0 KB that came by it, 4.0 KB were
-     for S9>H9
-   └─ S360>S340 stopped once, 75.47 us: all 50.0 KB that came by it were for
-        S340>S322
-      └─ 4 hosts (H0, H1, H2, H3), 56.60 us each in the mean
-sum over the trees 22 ms = 22 ms, the time that transmitters stood in XOFF
+└─ H4 stopped once, 1.000 ms: all of its 9.0 KB for S322>H37
+root 2  S9>H9: serves nothing; stopped 396.2 us (2 %), 2.000 ms to 7.000 ms
+└─ 1 place (S340>S322), 396.2 us in all, with those below
+sum over the trees 22 ms = time that transmitters stood in XOFF
 2 later XOFFs are not kept: the trees are of the first 7
 ";
         let said = tree(&stops, None, None);
         assert!(said.lines().all(|l| l.chars().count() <= 80), "{said}");
         assert_eq!(said, want);
         let late = tree(&stops, Some(Time::from_us(2_500)), None);
-        assert!(late.contains("sum over the trees 5 ms = 5 ms") && !late.contains("S360"), "{late}");
+        assert!(late.contains("sum over the trees 5 ms = time") && !late.contains("S360"), "{late}");
     }
 }

@@ -3,6 +3,7 @@
 use crate::look::table;
 use crate::{Done, Failure};
 use clap::Args;
+use cnsim_fabric::PauseFrames;
 use cnsim_lab::headroom::{Loop, Pfc, annex_o};
 use cnsim_units::{Bytes, Rate, Time, UnitError};
 use serde_json::{Value, json};
@@ -89,7 +90,7 @@ pub(crate) fn headroom(args: &HeadroomArgs) -> Done {
         return Err(Failure::input("--length must be 0 to 1000000 m, --rate above 0, --mtu 64 B to 9216 B"));
     }
     let delay = Time::from_secs_f64(length * 5e-9);
-    let link = Loop { rate, delay, processing, frame, response: Time::ZERO };
+    let link = Loop { rate, delay, processing, frame, pause: PauseFrames::default() };
     let named = annex_o(rate);
     let interface = chosen("interface", args.interface.as_deref(), named.0)?;
     let response = chosen("response", args.response.as_deref(), named.1)?;

@@ -3,6 +3,7 @@
 
 use crate::{Done, Failure};
 use clap::Args;
+use cnsim_fabric::PauseFrames;
 use cnsim_lab::headroom::Loop;
 use cnsim_lab::scenario::Scenario;
 use cnsim_units::{Bytes, Rate, Time};
@@ -197,8 +198,13 @@ fn at_load(args: &NewArgs, load: u32) -> Result<String, Failure> {
     }
     // Watermarks with headroom at this rate: what can still arrive after XOFF fits above the upper one.
     let frame = Bytes::new(1500);
-    let link =
-        Loop { rate, delay: Time::from_ns(500), processing: Time::from_us(1), frame, response: Time::ZERO };
+    let link = Loop {
+        rate,
+        delay: Time::from_ns(500),
+        processing: Time::from_us(1),
+        frame,
+        pause: PauseFrames::default(),
+    };
     let need = link.headroom().get().div_ceil(1000);
     let share = (4 * need).max(150);
     let mut high = share - need - share / 20;

@@ -381,9 +381,14 @@ fn next(t: &Told<'_>, out: &mut Vec<String>) {
             file if file.ends_with(".toml") => file.to_string(),
             _ => format!("{}/{}", c.case.study, c.case.scenario),
         };
+        let pauses = match t.records.iter().any(|r| r.pauses.as_ref().is_some_and(|stops| !stops.is_empty()))
+        {
+            true => format!("cnsim explain-pause {folder} · "),
+            false => String::new(),
+        };
         let new = if t.what.ends_with(".toml") { "" } else { " · cnsim new mine > mine.toml" };
         out.push(format!(
-            "Next     {more}cnsim explain {0} · cnsim run {0} --scheme {1}{new}",
+            "Next     {more}{pauses}cnsim explain {0} · cnsim run {0} --scheme {1}{new}",
             name, c.case.scheme
         ));
     }

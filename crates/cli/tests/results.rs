@@ -63,6 +63,9 @@ fn results_of_every_embedded_scenario_verify_by_both_engines() {
             match key.rsplit('.').next().unwrap() {
                 "start" if short => drop(sets.insert(key, "0.1 ms")),
                 "stop" if short => drop(sets.insert(key, end)),
+                "from" if key.starts_with("fault.") => drop(sets.insert(key, "0.1 ms")),
+                "to" if key.starts_with("fault.") => drop(sets.insert(key, "0.3 ms")),
+                _ if key == "watchdog.detect" => drop(sets.insert(key, "0.1 ms")),
                 _ if key == "record.bin" => drop(sets.insert(key, "auto")),
                 _ if key == "record.from" => drop(sets.insert(key, "0.1 ms")),
                 _ if key == "record.to" => drop(sets.insert(key, "0.4 ms")),

@@ -1,12 +1,14 @@
 //! How much can still arrive at a switch after it has asked its neighbours to stop, at worst.
 
-use crate::spec::{Layout, Limits, RunSpec};
+use crate::spec::{Layout, Limits, PauseSpec, PauseTransport, RunSpec, SwitchSpec};
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
 use std::collections::BTreeMap;
 
 /// Bytes that can still arrive over a link after XOFF is triggered: the XOFF waits for a data frame in transmission at
 /// `service`, the rate at which the port that sends it serves data; it travels and is processed; the sender finishes its
-/// frame; what is on the link and in processing arrives, and so does the frame that triggered it.
+/// frame; what is on the link and in processing arrives, and so does the frame that triggered it. Each of these can be at its worst at
+/// once. The 64 B above their sum are spare: they are less than any frame, and rounding takes of them. PAUSE frames longer than 64 B, and a
+/// response, come on top ([`crate::PauseFrames::headroom`]). XON is to be two PAUSE frames below XOFF at least.
 pub fn headroom(rate: Rate, service: Rate, delay: Time, processing: Time, frame: Bytes) -> Bytes {
     let time = service.transmission_time(frame)
         + rate.transmission_time(Bytes::SMALLEST_FRAME)
@@ -48,12 +50,24 @@ pub fn shortages(spec: &RunSpec) -> Vec<Shortage> {
         if let Some(own) = index(near.0) {
             let service = slowest.get(&near).map_or(l.rate, |r| l.rate.min(*r));
             let longer = spec.processing(near.0).max(spec.processing(far.0));
-            let obeys = (l.rate.bps() * spec.pause_frames.response.as_secs_f64() / 8.0).ceil() as u64;
-            let need = headroom(l.rate, service, l.delay, longer, frame) + Bytes::new(obeys);
-            needs[own].push((near.1, need));
+            let need = headroom(l.rate, service, l.delay, longer, frame) + spec.pause_frames.headroom(l.rate);
+            let turns = if restless(&spec.switches[own], spec.pause_frames.length) { 2 } else { 1 };
+            needs[own].push((near.1, need * turns));
         }
     }
     (0..needs.len()).filter_map(|switch| shortage(spec, switch, &needs[switch])).collect()
+}
+
+/// Is XON so near XOFF that an input of short frames can change between them faster than PAUSE frames of this length are sent? Then
+/// the last XOFF waits for all before it, and up to twice as much comes: each byte until the first of them is obeyed may bring
+/// another one of PAUSE.
+fn restless(switch: &SwitchSpec, length: Bytes) -> bool {
+    let frames = switch.buffer.pause.filter(|pause| pause.transport == PauseTransport::Frame);
+    let apart = |pause: PauseSpec| match &switch.shared {
+        Some(shared) => shared.resume,
+        None => pause.high.saturating_sub(pause.low),
+    };
+    frames.is_some_and(|pause| apart(pause) < length * 2)
 }
 
 /// Does a switch fall short of what can arrive after XOFF at its linked ports?

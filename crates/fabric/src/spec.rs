@@ -40,11 +40,11 @@ pub struct RunSpec {
     pub rounding: Rounding,
     /// Order of the data frames that reach a switch at the same time.
     pub ties: Ties,
-    /// PAUSE frames, and what obeying them takes. Others than [`PauseFrames::default`] are the model's.
+    /// PAUSE frames, and what obeying them takes.
     pub pause_frames: PauseFrames,
     /// Scheduled changes of service rate.
     pub changes: Vec<RateChange>,
-    /// Ports that say XOFF though their nodes have room. Such a run is the model's.
+    /// Ports that say XOFF though their nodes have room.
     pub faults: Vec<PortFault>,
     /// Watchdogs of the switches' outputs.
     pub watchdog: Option<WatchdogSpec>,
@@ -300,7 +300,7 @@ pub struct SwitchSpec {
     pub processing: Time,
     /// How the switch's memory is divided, and its PAUSE.
     pub buffer: BufferSpec,
-    /// A shared buffer, in place of the partitions and watermarks of `buffer`, which is organised by input. Such a run is the model's.
+    /// A shared buffer, in place of the partitions and watermarks of `buffer`, which is organised by input.
     pub shared: Option<SharedSpec>,
     /// Index into [`RunSpec::schemes`].
     pub scheme: Option<usize>,

@@ -187,7 +187,7 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
         Some(_) => write!(
             out,
             "\n# The fork's switches: PFC by shared memory.\n[switch]\nprocessing = \"0 us\"\nbuffer = \"shared\"\n\
-             preset = \"hpcc-fork\"\nmemory = \"{} B\"\n\n[pause]\nmode = \"on\"\nlength = \"43 B\"\n",
+             preset = \"hpcc-fork\"\nmemory = \"{} B\"\n\n[pause]\nmode = \"on\"\nframes = \"pfc\"\nlength = \"43 B\"\n",
             buffer.get(),
         ),
         None => write!(

@@ -1,5 +1,6 @@
 //! Headroom: bytes that can still arrive at a port after it sent XOFF, by the laws of this simulator and by the rules of the field.
 
+use cnsim_fabric::PauseFrames;
 use cnsim_units::{Bytes, Rate, Time};
 
 /// Quantities that determine the headroom of PAUSE.
@@ -13,17 +14,16 @@ pub struct Loop {
     pub processing: Time,
     /// Length of the largest data frame.
     pub frame: Bytes,
-    /// Time from the arrival of PAUSE to its effect, beside the frame in transmission.
-    pub response: Time,
+    /// Length of PAUSE frames, and the time from the arrival of one to its effect, beside the frame in transmission.
+    pub pause: PauseFrames,
 }
 
 impl Loop {
     /// Bytes that can still arrive after XOFF is triggered. The XOFF waits for a frame in transmission, travels and is processed; then
     /// the sender finishes its frame. Frames on the link and in processing arrive, and the frame that triggered the XOFF counts.
     pub fn headroom(&self) -> Bytes {
-        let obeys = (self.rate.bps() * self.response.as_secs_f64() / 8.0).ceil() as u64;
         cnsim_fabric::headroom(self.rate, self.rate, self.delay, self.processing, self.frame)
-            + Bytes::new(obeys)
+            + self.pause.headroom(self.rate)
     }
 }
 
@@ -109,7 +109,7 @@ mod tests {
             for (gbps, annex, short) in cells {
                 let rate = Rate::from_gbps(f64::from(gbps));
                 let (delay, frame) = (Time::from_ns(5 * metres), Bytes::new(frame));
-                let link = Loop { rate, delay, processing: Time::ZERO, frame, response: Time::ZERO };
+                let link = Loop { rate, delay, processing: Time::ZERO, frame, pause: PauseFrames::default() };
                 let (interface, response) = annex_o(rate);
                 let by_annex = Pfc::new(&link, interface.unwrap_or(Time::ZERO), response.unwrap()).headroom();
                 for (due, got) in [(annex, by_annex), (short, Pfc::short(&link).headroom())] {
@@ -130,8 +130,11 @@ mod tests {
             delay: Time::from_ns(500),
             processing: Time::from_us(1),
             frame: Bytes::new(1500),
-            response: Time::ZERO,
+            pause: PauseFrames::default(),
         };
         assert_eq!(l.headroom().get(), 6814 + 1564);
+        // 436 B more of PAUSE frame, and 1 us.
+        let pause = PauseFrames { length: Bytes::new(500), response: Time::from_us(1) };
+        assert_eq!(Loop { pause, ..l }.headroom().get(), 6814 + 1564 + 436 + 1250);
     }
 }

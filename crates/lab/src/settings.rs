@@ -169,15 +169,15 @@ impl Settings {
         }
         let frame = plans.iter().flatten().map(SourcePlan::frame).max().unwrap_or(Bytes::new(1500));
         let processing = switch_processing.max(host_processing);
-        let response = r.time("pause.response");
-        let pause_frames = PauseFrames { length: r.bytes("pause.length"), response };
+        let pause_frames =
+            PauseFrames { length: r.bytes("pause.length"), response: r.time("pause.response") };
         let loops: Vec<Loop> = wiring
             .links
             .iter()
-            .map(|l| Loop { rate: l.rate, delay: l.delay, processing, frame, response })
+            .map(|l| Loop { rate: l.rate, delay: l.delay, processing, frame, pause: pause_frames })
             .collect();
         let shared = (r.choice::<Buffer>("switch.buffer") == Buffer::Shared)
-            .then(|| SharedBuffer::read(&mut r, frame, processing, &wiring));
+            .then(|| SharedBuffer::read(&mut r, (frame, processing, pause_frames), &wiring));
         let buffer = buffer(&mut r, &loops, shared.as_ref(), &wiring);
         let hotspots = hotspots(&mut r, &wiring, duration);
         let (receiver, hot) = receiver(&mut r, &wiring, &hotspots, &plans);

@@ -86,6 +86,9 @@ fn uncontended_flows_are_equal_to_the_nanosecond() {
     let flows = "5\n0 1 3 100 661 2.000000067\n2 3 3 100 555 2.000020067\n1 0 3 100 467 2.000040067\n3 2 3 100 359 2.000060067\n\
                  5 0 3 100 335 2.000080067\n";
     let scenario = imported(&fork_files(&folder, flows)).unwrap();
+    // The fork's PFC is of a class, in frames of 43 B.
+    let written = |key: &str| scenario.flat().leaves[key].items[0].clone();
+    assert_eq!(["pause.mode", "pause.frames", "pause.length"].map(written), ["on", "pfc", "43 B"]);
     let case = scenario.cases()[0].clone();
     let ready = scenario.ready(&case).unwrap();
     let (_, out) = go(&ready, 1);

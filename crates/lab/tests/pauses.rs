@@ -107,18 +107,20 @@ fn a_nic_that_says_xoff_is_a_root() {
     assert_eq!(forest.places.iter().map(|p| p.time).sum::<u64>(), stops_of.total());
 }
 
-/// One NIC of 320 says XOFF for 1 ms, at 40 % load: it is the first root by time, its port stood for as long as the fault to the
-/// picosecond, the sum over the trees is the time that transmitters stood, and those that stood longest are ranked first.
-#[test]
-fn a_storm_of_320_hosts() {
-    let text = "name = \"s\"\n[topology]\nkind = \"clos\"\npods = 5\nleaves = 4\nper_switch = 16\nspines = 4\ncores = 16\n\
+/// One NIC of 320 says XOFF for 1 ms, at 40 % load.
+const STORM: &str = "name = \"s\"\n[topology]\nkind = \"clos\"\npods = 5\nleaves = 4\nper_switch = 16\nspines = 4\ncores = 16\n\
         link_rate = \"100 Gb/s\"\nfabric_rate = \"400 Gb/s\"\nlink_delay = \"1 us\"\n[switch]\nprocessing = \"0 us\"\n\
         buffer = \"shared\"\nmemory = \"8 MB\"\nreserve = \"4 KB\"\nalpha = \"1/8\"\nalpha_by_rate = true\nheadroom = \"auto\"\n\
         resume = \"3 KB\"\n[pause]\nframes = \"pfc\"\n[host]\nprocessing = \"0 us\"\nqueues = \"per-destination\"\n[workload]\n\
         kind = \"poisson\"\nsizes = \"fb-hadoop\"\nload = \"40 %\"\nframe = \"1048 B\"\nheader = \"48 B\"\nstop = \"1 ms\"\n[[fault]]\n\
         host = \"H37\"\nkind = \"xoff\"\nfrom = \"0.1 ms\"\nto = \"1.1 ms\"\n[record]\npauses = \"on\"\n[run]\nduration = \"1.5 ms\"\n\
         seeds = 1\n[matrix]\npause = [\"on\"]\nschemes = [\"none\"]\n";
-    let record = run_text(text, "", "", &[]);
+
+/// The NIC of a storm is the first root by time, its port stood for as long as the fault to the
+/// picosecond, the sum over the trees is the time that transmitters stood, and those that stood longest are ranked first.
+#[test]
+fn a_storm_of_320_hosts() {
+    let record = run_text(STORM, "", "", &[]);
     assert_eq!(record.by_model, None);
     let stops = stops(&record);
     let forest = Forest::of(stops, |_| true);
@@ -133,6 +135,61 @@ fn a_storm_of_320_hosts() {
     let stood: Vec<u64> = stops.flows.iter().map(|f| f.stood).collect();
     assert!(stood.len() > 100 && stood.is_sorted_by(|a, b| a >= b), "{}", stood.len());
     assert!(stops.flows.iter().any(|f| f.victim && !f.flow.ends_with(">H37")), "victims go elsewhere");
+}
+
+/// What a run takes to keep an XOFF of that storm, its causes included: 64 B at most.
+#[test]
+fn an_xoff_takes_64_bytes() {
+    let scenario = Scenario::parse("s.toml", STORM, &[]).unwrap();
+    let ready = scenario.ready(&scenario.cases()[0]).unwrap();
+    let spec = ready.settings.spec(&ready.built, 1, false);
+    let pauses = cnsim_fabric::run(&spec, &cnsim_fabric::Options::default()).unwrap().pauses;
+    let (xoffs, bytes) = (pauses.xoffs.len() as u64, pauses.kept_bytes());
+    println!(
+        "{:.1} B an XOFF, {:.2} causes",
+        bytes as f64 / xoffs as f64,
+        pauses.causes.len() as f64 / xoffs as f64
+    );
+    assert!(xoffs > 500 && bytes <= 64 * xoffs, "{xoffs} XOFFs, {} causes, {bytes} B", pauses.causes.len());
+}
+
+/// The table of `modern/storm` in its chapter, of seed 1.
+#[test]
+fn the_storm_of_its_chapter() {
+    let chapter = include_str!("../../../docs/studies/modern.md");
+    let scenario = Scenario::load("modern/storm", &[]).unwrap();
+    let rows = [
+        ("no scheme, no watchdog", "off", "none"),
+        ("no scheme, `drop`", "drop", "none"),
+        ("DCQCN, no watchdog", "off", "dcqcn"),
+        ("DCQCN, `alert`", "alert", "dcqcn"),
+        ("DCQCN, `drop`", "drop", "dcqcn"),
+    ];
+    for (row, action, scheme) in rows {
+        let wanted = |c: &Case| c.id.scheme == scheme && c.id.condition == format!("watchdog {action}");
+        let case = scenario.cases().into_iter().find(wanted).unwrap();
+        let job = Job::new(case.clone(), scenario.ready(&case).unwrap(), 1);
+        let record = run_job(&job, None, &Watch::default(), 1).unwrap().unwrap();
+        let metric = |id: &str| record.metrics.get(id).unwrap();
+        let storms = record.metrics.get("watchdog_triggers").map_or(String::new(), |n| format!(" {n}"));
+        let [hosts, ports, victims, dropped] =
+            ["paused_hosts", "paused_links", "victims", "dropped_frames"].map(metric);
+        let (stood, p99) = (metric("victim_time"), metric("completion_time_p99"));
+        let told = format!(
+            "| {row} |{storms} | {hosts} | {ports} | {victims} | {stood:.1} | {dropped} | {p99:.0} |"
+        );
+        assert!(chapter.contains(&told), "{told}");
+        if (action, scheme) == ("off", "dcqcn") {
+            let forest = Forest::of(stops(&record), |_| true);
+            let (_, root) = forest.by_time()[0];
+            assert_eq!((stops(&record).name(root.output), root.kind), ("H37", Kind::Said));
+            let share = root.time as f64 / stops(&record).total() as f64;
+            assert!(
+                chapter.contains(&format!("root of {:.0} % of all time in XOFF", share * 100.0)),
+                "{share}"
+            );
+        }
+    }
 }
 
 /// A ring of five switches with a host at each, and beside it a switch E where three hosts send to one, one to a slow reader and one to a

@@ -8,7 +8,7 @@ pub(super) const PAPER: Paper = Paper {
     id: "modern",
     title: "RoCE networks as other simulators run them",
     citation: "ns-3 fork of Li et al., HPCC, SIGCOMM 2019 (alibaba-edu/High-Precision-Congestion-Control, commit 9f4be2a), run by others; Y. Zhu et al., ECN or Delay, CoNEXT 2016",
-    summary: "Two flows, an incast and 320 hosts under up to six schemes, beside the completion times of the HPCC fork; the star and the dumbbell of the CoNEXT 2016 study.",
+    summary: "Two flows, an incast and 320 hosts under up to six schemes, beside the completion times of the HPCC fork; the star and the dumbbell of the CoNEXT 2016 study; a storm of PFC and a watchdog.",
     claims: &[],
     suspect,
 };

@@ -11,5 +11,5 @@ pub(crate) use closing::{Books, ControlBooks, Own, close};
 pub(crate) use failure::{Failure, Who, alarmed, broken, quiet};
 pub(crate) use frozen::{Stopped, standstill};
 pub(crate) use gauges::{Gauges, SINK};
-pub(crate) use pauses::{Decided, Decisions, HeldBy};
+pub(crate) use pauses::{Decisions, HeldBy};
 pub(crate) use sums::{Hash, Ledger};

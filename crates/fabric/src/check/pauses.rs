@@ -7,6 +7,7 @@ use super::broken;
 use crate::net::Net;
 use crate::outcome::{Cause, Held, Pauses, Xoff};
 use cnsim_scheme_api::{NodeId, Time};
+use std::ops::Range;
 
 /// What holds an output back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,32 +20,85 @@ pub(crate) enum HeldBy {
     Xoff(u32),
 }
 
-/// A decided XOFF.
+/// An output for which bytes waited that called for an XOFF, in 12 B: a run may keep many.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Decided {
+struct Waited {
+    output: u16,
+    bytes: u32,
+    /// The number of an XOFF, or what else holds the output back.
+    held: u32,
+}
+
+impl Waited {
+    const RATE: u32 = u32::MAX;
+    const CLOSED: u32 = u32::MAX - 1;
+
+    fn new(output: u16, bytes: u32, held: HeldBy) -> Self {
+        let held = match held {
+            HeldBy::Rate => Self::RATE,
+            HeldBy::Closed => Self::CLOSED,
+            HeldBy::Xoff(number) if number < Self::CLOSED => number,
+            HeldBy::Xoff(_) => broken("more XOFFs of an output than can be numbered"),
+        };
+        Self { output, bytes, held }
+    }
+    fn held(self) -> HeldBy {
+        match self.held {
+            Self::RATE => HeldBy::Rate,
+            Self::CLOSED => HeldBy::Closed,
+            number => HeldBy::Xoff(number),
+        }
+    }
+}
+
+/// A decided XOFF, in 16 B.
+#[derive(Clone, Copy, Debug)]
+struct Decided {
     /// When, ps.
-    pub(crate) at: u64,
-    /// The ports, from and to, to whose far ends it goes.
-    pub(crate) inputs: (u16, u16),
-    pub(crate) class: u8,
-    /// Where its causes end among all.
-    pub(crate) end: u32,
+    at: u64,
+    /// The first of the ports to whose far ends it goes, and how many they are.
+    inputs: (u16, u16),
+    /// How many causes it has: one for an output at most.
+    causes: u16,
+    class: u8,
 }
 
 /// The XOFFs that a switch decides, in order.
 #[derive(Debug)]
 pub(crate) struct Decisions {
     /// Most that are kept.
-    pub(crate) most: u64,
-    pub(crate) kept: Vec<Decided>,
-    /// Of all, one after the other: the outputs for which bytes waited that called for it, these bytes, and what held the output back.
-    pub(crate) causes: Vec<(u16, u32, HeldBy)>,
+    most: u64,
+    kept: Vec<Decided>,
+    /// Of all, one after the other.
+    causes: Vec<Waited>,
 }
 
 impl Decisions {
     /// None yet. None at all where none is to be kept.
     pub(crate) fn new(most: u64) -> Option<Box<Self>> {
         (most > 0).then(|| Box::new(Self { most, kept: Vec::new(), causes: Vec::new() }))
+    }
+
+    /// Is no more kept?
+    pub(crate) fn are_full(&self) -> bool {
+        self.kept.len() as u64 == self.most
+    }
+
+    /// One is decided at `at`, ps, for the far ends of these ports. Its causes are the outputs for which bytes waited that called for it,
+    /// these bytes, and what held the output back.
+    pub(crate) fn keep(
+        &mut self,
+        (at, class): (u64, u8),
+        inputs: Range<usize>,
+        causes: impl Iterator<Item = (u16, u32, HeldBy)>,
+    ) {
+        if self.are_full() {
+            return;
+        }
+        let before = self.causes.len();
+        self.causes.extend(causes.map(|(output, bytes, held)| Waited::new(output, bytes, held)));
+        let causes = (self.causes.len() - before) as u16;
+        self.kept.push(Decided { at, inputs: (inputs.start as u16, inputs.len() as u16), causes, class });
     }
 }
 
@@ -71,6 +125,8 @@ impl Joint {
         let mut told: Vec<Vec<u32>> =
             vec![Vec::new(); if order.is_empty() { 0 } else { net.links.len() * classes }];
         let mut all = Pauses::default();
+        // By switch: where the causes of its next XOFF begin.
+        let mut begins = vec![0; self.decided.len()];
         for (_, i, n) in order {
             // Of a switch no more are kept than in all, so that a later cause may be one that is not.
             if all.xoffs.len() as u64 == net.record.pauses {
@@ -79,10 +135,12 @@ impl Joint {
             let (switch, decisions) = &self.decided[i as usize];
             let decided = decisions.kept[n as usize];
             let base = net.ports[*switch as usize];
-            let begin = n.checked_sub(1).map_or(0, |before| decisions.kept[before as usize].end);
+            let begin: usize = begins[i as usize];
+            begins[i as usize] += usize::from(decided.causes);
             let first = all.causes.len() as u32;
-            for &(output, bytes, held) in &decisions.causes[begin as usize..decided.end as usize] {
-                let held = match held {
+            for &waited in &decisions.causes[begin..begins[i as usize]] {
+                let Waited { output, bytes, .. } = waited;
+                let held = match waited.held() {
                     HeldBy::Rate => Held::Open,
                     HeldBy::Closed => Held::Closed,
                     HeldBy::Xoff(nth) => {
@@ -97,7 +155,8 @@ impl Joint {
                 all.causes.push(Cause { output, bytes, held });
             }
             let causes = (first, all.causes.len() as u32);
-            for input in (decided.inputs.0..decided.inputs.1).map(usize::from) {
+            let (port, ports) = decided.inputs;
+            for input in (port..port + ports).map(usize::from) {
                 let Some(link) = net.links[base as usize + input] else { continue };
                 if all.xoffs.len() as u64 == net.record.pauses {
                     return all;
@@ -122,5 +181,20 @@ impl Joint {
             }
         }
         all
+    }
+}
+
+impl Pauses {
+    /// Bytes that a run took for them before its end: of each decision, of its causes, and of each time in XOFF.
+    pub fn kept_bytes(&self) -> u64 {
+        let mut last = None;
+        // One that goes to all neighbours is one decision.
+        let one =
+            |x: &&Xoff| last.replace((x.decided, x.by.0, x.causes)) != Some((x.decided, x.by.0, x.causes));
+        let decided = self.xoffs.iter().filter(one).count();
+        let bytes = decided * size_of::<Decided>()
+            + self.causes.len() * size_of::<Waited>()
+            + self.xoffs.len() * size_of::<(u64, u64)>();
+        bytes as u64
     }
 }

@@ -5,7 +5,7 @@
 //! ([`crate::check::close`] joins them).
 
 use super::pause::Signal;
-use crate::check::{Decided, Decisions, HeldBy};
+use crate::check::{Decisions, HeldBy};
 use crate::spec::Layout;
 
 /// An output at the moment of an XOFF.
@@ -29,11 +29,11 @@ impl Decisions {
         outputs: impl Iterator<Item = Waiting<F>>,
     ) {
         let inputs = signal.targets(layout.inputs - 1);
-        if !signal.off || inputs.is_empty() || self.kept.len() as u64 == self.most {
+        if !signal.off || inputs.is_empty() || self.are_full() {
             return;
         }
         let cell = layout.cell(by.0, by.1.into());
-        for (output, Waiting { xoff, closed, frames }) in outputs.enumerate() {
+        let causes = outputs.enumerate().filter_map(|(output, Waiting { xoff, closed, frames })| {
             let inside = frames.filter(|f| layout.cell(output, f.0.into()) == cell);
             let bytes: u32 = inside.map(|f| u32::from(f.1)).sum();
             let held = match xoff {
@@ -41,16 +41,13 @@ impl Decisions {
                 Some(number) => HeldBy::Xoff(number),
                 None => HeldBy::Rate,
             };
-            self.causes.extend((bytes > 0).then_some((output as u16, bytes, held)));
-        }
-        let (inputs, end) = ((inputs.start as u16, inputs.end as u16), self.causes.len() as u32);
-        self.kept.push(Decided { at: now, inputs, class, end });
+            (bytes > 0).then_some((output as u16, bytes, held))
+        });
+        self.keep((now, class), inputs, causes);
     }
     /// A fault of a port says XOFF.
     pub(crate) fn fault(&mut self, now: u64, port: u16) {
-        if (self.kept.len() as u64) < self.most {
-            let (inputs, end) = ((port, port + 1), self.causes.len() as u32);
-            self.kept.push(Decided { at: now, inputs, class: 0, end });
-        }
+        let port = usize::from(port);
+        self.keep((now, 0), port..port + 1, std::iter::empty());
     }
 }

@@ -31,6 +31,12 @@ impl PauseFrames {
     pub(crate) fn obeyed(&self, at: u64) -> u64 {
         at + self.response.as_ps()
     }
+    /// Bytes that arrive over a link of this rate during the response, and while more is sent than a PAUSE frame of 64 B: headroom beside
+    /// that of [`crate::headroom`].
+    pub fn headroom(&self, rate: Rate) -> Bytes {
+        let obeys = (rate.bps() * self.response.as_secs_f64() / 8.0).ceil() as u64;
+        Bytes::new(obeys) + self.length.saturating_sub(Bytes::SMALLEST_FRAME)
+    }
 }
 
 impl Default for PauseFrames {

@@ -206,6 +206,12 @@ impl Forest {
         all
     }
 
+    /// Time that transmitters stood at a place and below it, ps.
+    pub fn time(&self, at: u32) -> u64 {
+        let place = &self.places[at as usize];
+        place.time + place.below.iter().map(|at| self.time(*at)).sum::<u64>()
+    }
+
     /// Does anything stand at a place, or below it?
     fn stands(&self, at: u32) -> bool {
         let place = &self.places[at as usize];
@@ -268,6 +274,7 @@ mod tests {
         assert_eq!((one.time, one.xoffs, one.bytes, names(&one.below)), (100, 1, (500, 500), vec![2]));
         let two = &forest.places[one.below[0] as usize];
         assert_eq!((two.time, two.bytes, names(&two.below)), (30, (300, 400), vec![3]));
+        assert_eq!(forest.time(first.below[0]), 135, "all of the root's");
         assert_eq!((forest.main_root(2), forest.roots[1].span), (Some(0), (150, 190)));
         // Of some alone, the others are causes still.
         let late = Forest::of(&all, |x| x == 2);

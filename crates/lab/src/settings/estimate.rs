@@ -57,6 +57,9 @@ const CONTROL_BITS: f64 = 512.0;
 const WAITING_MESSAGE: f64 = 32.0 * 1.2;
 /// Bits that a sender sends until a scheme has slowed it: ten samples of 150 KB.
 const UNHEARD: f64 = 10.0 * 150e3 * 8.0;
+/// Bytes that a queue holds beyond its set point where a sample slows a sender most, and the set point.
+const STRONG: f64 = 130e3;
+const SET_POINT: f64 = 26e3;
 /// Bits that a port serves until its marks have slowed its senders.
 const MARKED: f64 = 20.0 * 1500.0 * 8.0;
 /// Seconds of a hop with queue pairs, without telemetry and with it.
@@ -119,7 +122,7 @@ impl Settings {
         let mut rate = 0.0;
         for (share, slow) in [(1.0 - hot, false), (hot, true)] {
             if share > 0.0 {
-                rate += share * self.bit_hops(&demand, &net, excess, (slow, plan.reflect));
+                rate += share * self.bit_hops(&demand, &net, (excess, pause.is_some()), (slow, plan.reflect));
             }
         }
         let frame = if demand.frames > 0.0 { demand.bits / demand.frames } else { 12_000.0 };
@@ -276,12 +279,19 @@ impl Settings {
         ways
     }
 
-    /// Bits that finish a link a second, in a network whose hot ports are slow or not, with a scheme whose reflectors wake so.
+    /// How many times as long it takes a scheme to slow a sender where an output may queue so little that samples say little.
+    fn weakness(&self) -> f64 {
+        let beyond = |limit: Bytes| (limit.as_f64() - SET_POINT).max(1.0);
+        self.buffer.output_limit.map_or(1.0, |limit| (STRONG / beyond(limit)).max(1.0))
+    }
+
+    /// Bits that finish a link a second, in a network whose hot ports are slow or not, with a scheme whose reflectors wake so. PAUSE may
+    /// keep all frames.
     fn bit_hops(
         &self,
         demand: &Demand,
         ways: &[Vec<Way>],
-        excess: Excess,
+        (excess, kept): (Excess, bool),
         (slow, reflect): (bool, ReflectGate),
     ) -> f64 {
         let hosts = self.hosts();
@@ -392,7 +402,7 @@ impl Settings {
         let unheard = demand.bits * self.hearing(links);
         let filling = (senders * fill.as_f64() * 8.0 + unheard) * links / self.duration.as_secs_f64();
         let held = (held + filling).min(hops.max(held));
-        if self.buffer.pause.is_some() {
+        if kept {
             return held;
         }
         // Without PAUSE all is lost until the scheme has brought the fastest sender down.
@@ -401,7 +411,8 @@ impl Settings {
         let served =
             (0..hosts).filter(|h| pass_down[*h] < 1.0).map(|h| down[h]).fold(f64::INFINITY, f64::min);
         let marked = if reflect == ReflectGate::Marked { MARKED / served } else { 0.0 };
-        let unheard = ((UNHEARD / fastest + marked) / self.duration.as_secs_f64()).min(1.0);
+        let unheard = (UNHEARD / fastest + marked) * self.weakness();
+        let unheard = (unheard / self.duration.as_secs_f64()).min(1.0);
         hops.max(held) * unheard + held * (1.0 - unheard)
     }
 

@@ -4,7 +4,7 @@ use crate::headroom::Loop;
 use crate::kinds::{FreedAt, PauseMode, SharedPreset};
 use crate::reader::Reader;
 use crate::topology::Wiring;
-use cnsim_fabric::{BufferSpec, Organisation, PauseSpec, SharedInput, SharedSpec};
+use cnsim_fabric::{BufferSpec, Organisation, PauseFrames, PauseSpec, SharedInput, SharedSpec};
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Rate, Time};
 
@@ -33,10 +33,10 @@ pub(crate) struct SharedBuffer {
     threshold: Option<Bytes>,
     resume: Bytes,
     at_start: bool,
-    /// Processing and longest frame, by which headroom is computed.
+    /// Processing, longest frame and PAUSE frames, by which headroom is computed.
     processing: Time,
     frame: Bytes,
-    response: Time,
+    pause: PauseFrames,
 }
 
 /// Reads `1/8` or `0.125`.
@@ -49,8 +49,12 @@ fn fraction(text: &str) -> Option<f64> {
 }
 
 impl SharedBuffer {
-    /// Reads it, for a longest frame and processing delay.
-    pub(super) fn read(r: &mut Reader<'_>, frame: Bytes, processing: Time, wiring: &Wiring) -> Self {
+    /// Reads it, for a longest frame, processing delay and PAUSE frames.
+    pub(super) fn read(
+        r: &mut Reader<'_>,
+        (frame, processing, pause): (Bytes, Time, PauseFrames),
+        wiring: &Wiring,
+    ) -> Self {
         let preset = match r.choice("switch.preset") {
             SharedPreset::Nothing => Preset { delays: None, by_rate: false, ..FORK },
             SharedPreset::HpccFork => FORK,
@@ -91,7 +95,7 @@ impl SharedBuffer {
             at_start,
             processing,
             frame,
-            response: r.time("pause.response"),
+            pause,
         };
         let lossless = r.choice::<PauseMode>("pause.mode") != PauseMode::Off;
         if r.choice::<PauseMode>("pause.mode") == PauseMode::Global {
@@ -152,7 +156,7 @@ impl SharedBuffer {
                 delay: link.delay,
                 processing: self.processing,
                 frame: self.frame,
-                response: self.response,
+                pause: self.pause,
             };
             let delays = self
                 .delays
