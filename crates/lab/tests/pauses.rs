@@ -409,6 +409,36 @@ fn the_forks_first_pause() {
     }
 }
 
+/// Over 20 seeds the fork's incast has as many PAUSE frames, and as much time in PAUSE for each of 60 hosts, as the fork itself over 200
+/// seeds (mean and standard deviation): their means differ by less than three standard errors. The study's table has these figures.
+#[test]
+fn the_forks_pauses_over_seeds() {
+    let page = std::fs::read_to_string("../../docs/studies/modern.md").unwrap();
+    let fork = [("8 MiB", [(78.8, 21.7), (161.7, 20.1)]), ("4 MiB", [(462.8, 30.0), (598.8, 51.5)])];
+    for (memory, fork) in fork {
+        let scenario = Scenario::load("modern/fork-incast", &[]).unwrap();
+        let wanted = |c: &Case| c.id.scheme == "dcqcn" && c.id.condition.contains(&format!(", {memory}"));
+        let case = scenario.cases().into_iter().find(wanted).unwrap();
+        let look = |seed| {
+            let job = Job::new(case.clone(), scenario.ready(&case).unwrap(), seed);
+            let record = run_job(&job, None, &Watch::default(), 1).unwrap().unwrap();
+            // Of 4 ms, in per cent.
+            [("xoffs", 1.0), ("time_paused_senders", 40.0)].map(|(id, k)| k * record.metrics.get(id).unwrap())
+        };
+        let runs: Vec<[f64; 2]> = (1..=20).map(look).collect();
+        let row = page.lines().find(|l| l.starts_with(&format!("| {memory} | "))).unwrap();
+        for (which, (fork, spread)) in fork.into_iter().enumerate() {
+            let each = || runs.iter().map(|run| run[which]);
+            let mean = each().sum::<f64>() / 20.0;
+            let error = spread * f64::sqrt(1.0 / 20.0 + 1.0 / 200.0);
+            assert!((mean - fork).abs() < 3.0 * error, "{memory}: {mean}, the fork {fork}, error {error}");
+            let (least, most) = (each().fold(f64::MAX, f64::min), each().fold(0.0, f64::max));
+            let said = format!("| {mean:.0} ({least:.0} to {most:.0}) |");
+            assert!(row.contains(&said), "{said} is not in {row}");
+        }
+    }
+}
+
 /// Flows that a watchdog cut are told as its own loss, not as a want of memory.
 #[test]
 fn what_a_watchdog_drops_is_told_as_that() {
