@@ -59,6 +59,8 @@ const SHORT: [(&str, &str); 2] = [("switch.processing", "0 us"), ("host.processi
 /// PAUSE begins within 5 us, and is there until the end.
 const INCAST: &[(&str, &str)] =
     &[("switch.memory", "4 MiB"), ("traffic.0.size", "5 MB"), ("run.duration", "24 ms")];
+/// Memory of a port, in partitions or shared, bytes.
+const MEMORY: u64 = 150_000;
 const FIFO: (&str, &str) = ("host.fifo", "500");
 
 const W1: &[(&str, &str)] = &[HOSTS, PORTS, ("run.duration", "2 s")];
@@ -93,6 +95,12 @@ const B07_FAT: &[(&str, &str)] =
     &[("run.duration", "100 ms"), TREE, ("topology.routing", "round-robin"), FIFO];
 const PERM_128: &[(&str, &str)] = &[PORTS, ("run.duration", "10 ms"), FIFO, ("topology.hosts", "128")];
 const PERM_1024: &[(&str, &str)] = &[PORTS, ("run.duration", "10 ms"), FIFO, ("topology.hosts", "1024")];
+/// The same with a shared buffer, and PFC.
+const PERM_128_PFC: &[(&str, &str)] =
+    &[PERM_128[0], PERM_128[1], PERM_128[2], PERM_128[3], SHARED[0], SHARED[1], SHARED[2], PFC];
+const PERM_1024_PFC: &[(&str, &str)] =
+    &[PERM_1024[0], PERM_1024[1], PERM_1024[2], PERM_1024[3], SHARED[0], SHARED[1], SHARED[2], PFC];
+const PFC: (&str, &str) = ("pause.frames", "pfc");
 /// The port of a host serves 2 of 10 Gb/s for 400 ms.
 const HOTSPOT: &[(&str, &str)] = &[
     HOSTS,
@@ -153,8 +161,10 @@ const ROWS: &[Row] = &[
     Row("perm128", "none", PERM_128, Shape::Permutation { k: 8, pause: true }),
     Row("perm128", "dcqcn", PERM_128, Shape::Permutation { k: 8, pause: true }),
     Row("perm128-no-pause", "none", PERM_128, Shape::Permutation { k: 8, pause: false }),
+    Row("perm128-pfc", "none", PERM_128_PFC, Shape::Permutation { k: 8, pause: true }),
     Row("perm1024", "none", PERM_1024, Shape::Permutation { k: 16, pause: true }),
     Row("perm1024", "dcqcn", PERM_1024, Shape::Permutation { k: 16, pause: true }),
+    Row("perm1024-pfc", "none", PERM_1024_PFC, Shape::Permutation { k: 16, pause: true }),
     Row("w2-60-flows", "none", W2_60_FLOWS, Shape::QueuePairs),
     Row("w2-60-acks", "none", W2_60_ACKS, Shape::QueuePairs),
     Row("roce320", "dcqcn", &[], Shape::Roce320),
@@ -365,7 +375,7 @@ pub(crate) fn spec(
     };
     let without: &[&str] = match shape {
         Shape::QueuePairs => &["fifo", "limiter"],
-        Shape::Roce320Pfc | Shape::Storm => &["share", "mode"],
+        _ if sets.contains(&SHARED[0]) => &["share", "mode", "high", "low"],
         _ => &[],
     };
     let kept = |line: &&str| !without.iter().any(|key| line.starts_with(key));
@@ -446,6 +456,10 @@ fn fat_tree(spec: &mut RunSpec, k: usize) {
     }
     let mut switch = spec.switches[0].clone();
     switch.ports = k as u16;
+    if let Some(shared) = &mut switch.shared {
+        shared.inputs.truncate(k);
+        shared.memory = Bytes::new(MEMORY * k as u64);
+    }
     spec.switches = vec![switch; 2 * k * half + half * half];
     spec.links = links;
     spec.routing = Routing::FrameHash;

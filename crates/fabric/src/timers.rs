@@ -23,9 +23,13 @@ impl Default for Timers {
 impl Timers {
     /// Starts or restarts the timer `slot` of `object`.
     pub(crate) fn start(&mut self, object: u32, slot: u8, at: u64) {
-        self.stop(object, slot);
-        let place = self.live.partition_point(|t| t.0 < (object, slot));
-        self.live.insert(place, ((object, slot), at));
+        match self.find(object, slot) {
+            Ok(i) => {
+                let before = std::mem::replace(&mut self.live[i].1, at);
+                self.forget((before, object, slot));
+            }
+            Err(i) => self.live.insert(i, ((object, slot), at)),
+        }
         let place = self.order.partition_point(|t| *t > (at, object, slot));
         self.order.insert(place, (at, object, slot));
         self.settle();
@@ -33,12 +37,22 @@ impl Timers {
 
     /// Stops it.
     pub(crate) fn stop(&mut self, object: u32, slot: u8) {
-        if let Ok(i) = self.live.binary_search_by_key(&(object, slot), |t| t.0) {
+        if let Ok(i) = self.find(object, slot) {
             let (_, at) = self.live.remove(i);
-            if let Ok(i) = self.order.binary_search_by_key(&Reverse((at, object, slot)), |t| Reverse(*t)) {
-                self.order.remove(i);
-            }
+            self.forget((at, object, slot));
             self.settle();
+        }
+    }
+
+    /// Its place among those that run, or where it would stand.
+    fn find(&self, object: u32, slot: u8) -> Result<usize, usize> {
+        self.live.binary_search_by_key(&(object, slot), |t| t.0)
+    }
+
+    /// Takes one out of the order.
+    fn forget(&mut self, timer: (u64, u32, u8)) {
+        if let Ok(i) = self.order.binary_search_by_key(&Reverse(timer), |t| Reverse(*t)) {
+            self.order.remove(i);
         }
     }
 
@@ -51,8 +65,11 @@ impl Timers {
 
     /// Takes the next expiry: (object, slot).
     pub(crate) fn pop(&mut self) -> Option<(u32, u8)> {
-        let &(_, object, slot) = self.order.last()?;
-        self.stop(object, slot);
+        let (_, object, slot) = self.order.pop()?;
+        if let Ok(i) = self.find(object, slot) {
+            self.live.remove(i);
+        }
+        self.settle();
         Some((object, slot))
     }
 

@@ -79,11 +79,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
         "crates/fabric/src/model/packet.rs",
         &["view.tag.pack()", "(view.marked);"],
     ),
-    (
-        "when a lane is stopped",
-        "crates/fabric/src/model/port.rs",
-        &[".is_zero()", "some_and(Paused::stops)"],
-    ),
+    ("when a lane is stopped", "crates/fabric/src/model/port.rs", &[".is_zero()", "some_and(Paused::stops)"]),
     (
         "which frames a congestion point counts",
         "crates/fabric/src/model/point.rs",

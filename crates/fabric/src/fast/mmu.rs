@@ -129,6 +129,7 @@ impl Mmu {
         let held = self.memory.holds(cell);
         match self.memory.change(output, input, by) {
             Some(signal) => Change::Send(signal),
+            None if self.memory.is_shared() => Change::None,
             None if self.memory.holds(cell) && !held && self.memory.is_off(input) => Change::Watch,
             None => Change::None,
         }

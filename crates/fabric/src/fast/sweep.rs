@@ -58,7 +58,8 @@ impl Switch {
         wires: &mut Wires,
         scratch: &mut Scratch,
     ) {
-        if end - base >= 2 * self.piece {
+        // In XOFF ports are in step anyway, and a piece has to look at each of them.
+        if end - base >= 2 * self.piece && self.mmu.memory.off_count == 0 {
             let length = (end - base).div_ceil(self.pieces(base, end, wires));
             while base + length < end {
                 hit(Mark::InPieces);
@@ -80,7 +81,7 @@ impl Switch {
     /// Runs the switch from `base`, where it stands, up to `end` (exclusive), in one piece.
     fn sweep(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) {
         let near = self.mmu.memory.is_shared() && !self.has_room(end - base, net);
-        if near && !self.bound_inputs(end, wires, scratch) && self.free_begun(base, wires) {
+        if near && !self.bound_inputs(end, wires, scratch) && self.was_quiet && self.free_begun(base, wires) {
             self.bound_inputs(end, wires, scratch);
         }
         if self.mmu.unsettled() || self.in_step != 0 {
@@ -115,6 +116,9 @@ impl Switch {
     /// The same by what is on its way to each input.
     #[inline(never)]
     pub(super) fn bound_inputs(&mut self, end: u64, wires: &Wires, scratch: &mut Scratch) -> bool {
+        if self.mmu.memory.off_count > 0 {
+            return false;
+        }
         let more = &mut scratch.more;
         more.clear();
         let inboxes = wires.inboxes.get(self.inbox as usize..).unwrap_or_default();
@@ -129,7 +133,9 @@ impl Switch {
         // Its own messages take no memory: those among the data are the model's.
         more.resize(self.ports.len() + 1, 0);
         let queued = self.ports.iter().map(|p| p.queued).max().unwrap_or(0) + more.iter().sum::<u64>();
-        self.mmu.note_quiet(more, queued)
+        let quiet = self.mmu.note_quiet(more, queued);
+        self.was_quiet |= quiet;
+        quiet
     }
 
     /// Stores the arrivals before `end` input by input instead of in order of time, each frame in its place within its queue.
@@ -241,7 +247,7 @@ impl Switch {
         let (mut out, mut stored) = (0, None);
         if entry.frame.passes_as_data() {
             out = usize::from(entry.frame.output(net, self.index, &mut self.next_path));
-            self.outdate(out);
+            self.outdate_empty(out);
             stored = self.store_calmly(out, input, entry);
             if stored == Some(false) {
                 return inbox.skip_many(1);
@@ -277,6 +283,14 @@ impl Switch {
     #[inline(always)]
     pub(crate) fn outdate(&mut self, port: usize) {
         self.stale |= bit(port);
+    }
+
+    /// The same, by data that comes: what a port sends next is what waits there already, if something does.
+    #[inline(always)]
+    pub(crate) fn outdate_empty(&mut self, port: usize) {
+        if self.ports.get(port).is_some_and(|p| p.data.is_empty()) {
+            self.outdate(port);
+        }
     }
 
     /// Brings the critical ports up to date together: steps up to `last`, in their order. What has started by then and has not ended

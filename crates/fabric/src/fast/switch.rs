@@ -16,6 +16,7 @@ pub(crate) use port::{Port, ToCome, leaves_marked};
 use crate::check::{Books, Ledger, broken};
 use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, NO_EVENT, Ring, Step, order};
 use crate::fast::mmu::{Change, Mmu};
+use crate::fast::sweep::bit;
 use crate::fast::wires::Wires;
 use crate::model::{Management, Memory, Moment, Packet, Pause, Point, PortFaults, Storing, Verb, Watchdogs};
 use crate::net::Net;
@@ -56,6 +57,8 @@ pub(crate) struct Switch {
     due_looks: Vec<Due>,
     /// Memory is free as a transmission starts, not at its end.
     pub(crate) at_start: bool,
+    /// Of a shared buffer: it was quiet, so that what has begun since may count as stored still.
+    pub(crate) was_quiet: bool,
     /// Ports (modulo 64) whose departures may matter elsewhere, of these the ones where data waits, and those for which something has
     /// happened since their `steps` were noted; and the first of all.
     pub(crate) in_step: u64,
@@ -68,7 +71,7 @@ pub(crate) struct Switch {
     pub(crate) next_path: Vec<u8>,
     pause_frames: PauseFrames,
     faults: PortFaults,
-    pub(crate) watchdogs: Watchdogs,
+    pub(crate) watchdogs: Box<Watchdogs>,
     pub(crate) management: Management,
 }
 
@@ -87,7 +90,7 @@ impl Switch {
             next_path: net.next_path(),
             pause_frames: net.pause_frames,
             faults: PortFaults::new(net, id),
-            watchdogs: Watchdogs::new(net.watchdog, ports, 1),
+            watchdogs: Box::new(Watchdogs::new(net.watchdog, ports, 1)),
             management: Management::new(net, id, s, &spec.changes),
             at_start: s.shared.as_ref().is_some_and(|shared| shared.at_start),
             steps: vec![NEVER; ports],
@@ -239,7 +242,14 @@ impl Switch {
 
     /// A frame for the data of output `out`.
     pub(crate) fn data(&mut self, out: usize, frame: Frame, net: &Net, wires: &mut Wires) {
-        self.touch(out, self.now, wires);
+        let port = &self.ports[out];
+        let data_alone = port.control.is_empty() && port.pause_out.is_empty();
+        if self.in_step & bit(out) != 0 && data_alone {
+            // Kept in step, all that has ended by now has left.
+            self.begin(out, self.now, wires);
+        } else {
+            self.touch(out, self.now, wires);
+        }
         if self.guarded {
             self.watch_one(out, (true, false), net, wires);
         }

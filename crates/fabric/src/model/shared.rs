@@ -74,7 +74,9 @@ impl Shared {
 
     /// The same, with so many bytes in the pool.
     fn threshold_at(&self, input: usize, used: u64) -> u64 {
-        self.threshold.unwrap_or((self.inputs[input].alpha * (self.pool - used) as f64) as u64)
+        // As signed numbers they become fractions, and back, without a branch.
+        let free = (self.pool - used) as i64 as f64;
+        self.threshold.unwrap_or((self.inputs[input].alpha * free) as i64 as u64)
     }
 
     /// Nothing is in XOFF, and each input holds no more than its bytes in `most` before a time, nor an output's queue more than `queued`:

@@ -32,7 +32,7 @@ impl Switch {
     /// If a port's transmitter is idle, starts what could have started first, if that was before `before`. Memory that is free at the
     /// start is freed then, unless nothing follows from that: it stays an upper bound.
     #[inline]
-    pub(super) fn begin(&mut self, p: usize, before: u64, wires: &mut Wires) {
+    pub(crate) fn begin(&mut self, p: usize, before: u64, wires: &mut Wires) {
         self.ports[p].begin(before, &mut wires.records);
         if self.at_start && !self.mmu.is_quiet() {
             self.free_started(p, wires);
@@ -58,6 +58,7 @@ impl Switch {
     /// does less count then?
     pub(super) fn free_begun(&mut self, base: u64, wires: &mut Wires) -> bool {
         let mut any = false;
+        self.was_quiet = false;
         for p in if self.at_start { 0..self.linked } else { 0..0 } {
             self.ports[p].begin(base, &mut wires.records);
             any |= self.free_started(p, wires);

@@ -55,8 +55,9 @@ impl<'a> Storing<(&'a Net, &'a mut Wires)> for Switch {
         if point.is_some_and(|p| p.marks(RampAt::Arrival, port.queued, frame.len)) {
             frame.set_marked(true);
         }
-        port.data.push_back(&Entry { ready: self.now, frame: *frame });
-        self.outdate(out);
+        let entry = Entry { ready: self.now, frame: *frame };
+        self.outdate_empty(out);
+        self.ports[out].data.push_back(&entry);
         self.signal(change, (out, frame.input), wires);
     }
 }
