@@ -149,7 +149,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     (
         "the threshold of a shared buffer",
         "crates/fabric/src/model/shared.rs",
-        &["(self.pool - used) as f64", "+ self.resume <="],
+        &["(self.pool - used) as i64", "+ self.resume <="],
     ),
     ("when a slow reader says XOFF", "crates/fabric/src/model/fault.rs", &["> slow.full"]),
     ("when a watchdog sees a storm", "crates/fabric/src/model/watchdog.rs", &["stood >= watch.detect"]),

@@ -279,6 +279,11 @@ impl Switch {
         (self.stale, self.stepping, self.soonest) = (self.in_step, 0, (NEVER, 0));
     }
 
+    /// Is a port kept in step?
+    pub(crate) fn keeps_step(&self, port: usize) -> bool {
+        self.in_step & bit(port) != 0
+    }
+
     /// What a port sends next may have changed.
     #[inline(always)]
     pub(crate) fn outdate(&mut self, port: usize) {

@@ -16,7 +16,6 @@ pub(crate) use port::{Port, ToCome, leaves_marked};
 use crate::check::{Books, Ledger, broken};
 use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, NO_EVENT, Ring, Step, order};
 use crate::fast::mmu::{Change, Mmu};
-use crate::fast::sweep::bit;
 use crate::fast::wires::Wires;
 use crate::model::{Management, Memory, Moment, Packet, Pause, Point, PortFaults, Storing, Verb, Watchdogs};
 use crate::net::Net;
@@ -244,7 +243,7 @@ impl Switch {
     pub(crate) fn data(&mut self, out: usize, frame: Frame, net: &Net, wires: &mut Wires) {
         let port = &self.ports[out];
         let data_alone = port.control.is_empty() && port.pause_out.is_empty();
-        if self.in_step & bit(out) != 0 && data_alone {
+        if self.keeps_step(out) && data_alone {
             // Kept in step, all that has ended by now has left.
             self.begin(out, self.now, wires);
         } else {
