@@ -190,6 +190,14 @@ fn victims(lines: &mut Vec<String>, stops: &Stops, flows: &[&Stood]) {
     let head =
         format!("{all} stood; victims, which do not go by their root: {}, {} in all", hit.len(), time(sum));
     put(lines, ("", "  "), &head);
+    if stops.flows.len() >= Stops::MOST_FLOWS {
+        let most = Stops::MOST_FLOWS;
+        put(
+            lines,
+            ("", "  "),
+            &format!("only the {most} flows that stood longest are kept: more may have stood"),
+        );
+    }
     // Of all flows where none is a victim: whoever asks for a flow sees it.
     let shown = if hit.is_empty() { flows.iter().collect() } else { hit };
     for f in shown.into_iter().take(MOST) {
@@ -365,6 +373,10 @@ sum over the trees 22 ms = time that transmitters stood in XOFF
         let said = tree(&stops, None, None);
         assert!(said.lines().all(|l| l.chars().count() <= 80), "{said}");
         assert_eq!(said, want);
+        let flow = Stood { flow: "H0>H1".into(), time: 1, stood: 1, ..Stood::default() };
+        let kept = |flows| tree(&Stops { flows: vec![flow.clone(); flows], ..stops.clone() }, None, None);
+        assert!(kept(Stops::MOST_FLOWS).contains("only the 10000 flows that stood longest are kept"));
+        assert!(!kept(Stops::MOST_FLOWS - 1).contains("longest are kept"));
         let late = tree(&stops, Some(Time::from_us(2_500)), None);
         assert!(late.contains("sum over the trees 5 ms = time") && !late.contains("S360"), "{late}");
     }

@@ -7,9 +7,6 @@ use super::{Forest, Kind, Stops};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most flows that are kept: those that stood longest.
-const MOST: usize = 10_000;
-
 /// A finite flow that stood. Times are in picoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,9 +35,12 @@ pub struct Stood {
 pub(crate) type Travelled = (String, u64, u64, u64, Vec<u32>);
 
 impl Stops {
+    /// Most flows that are kept: those that stood longest.
+    pub const MOST_FLOWS: usize = 10_000;
+
     /// Keeps the flows that stood longest.
     pub(crate) fn keep(&mut self, mut stood: Vec<Stood>) {
-        stood.truncate(MOST);
+        stood.truncate(Self::MOST_FLOWS);
         self.flows = stood;
     }
 
