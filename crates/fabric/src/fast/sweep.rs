@@ -275,6 +275,8 @@ impl Switch {
         self.in_step = 0;
         if self.mmu.unsettled() {
             self.in_step = self.mmu.critical(self.linked).fold(0, |all, p| all | bit(p));
+            // Most switches of a large network never come here.
+            self.steps.resize(self.linked, NEVER);
         }
         (self.stale, self.stepping, self.soonest) = (self.in_step, 0, (NEVER, 0));
     }

@@ -92,7 +92,6 @@ impl Switch {
             watchdogs: Box::new(Watchdogs::new(net.watchdog, ports, 1)),
             management: Management::new(net, id, s, &spec.changes),
             at_start: s.shared.as_ref().is_some_and(|shared| shared.at_start),
-            steps: vec![NEVER; ports],
             ..Self::default()
         };
         sw.guarded = sw.faults.next() < NEVER || sw.watchdogs.exist();
