@@ -113,7 +113,6 @@ impl Paused {
         self.is_off().then(|| Time::from_ps(now.saturating_sub(self.since)))
     }
     /// Is it in XOFF?
-    #[inline]
     pub(crate) fn is_off(&self) -> bool {
         self.since < NEVER
     }
