@@ -292,7 +292,7 @@ impl Switch {
         self.stale |= bit(port);
     }
 
-    /// The same, by data that comes: what a port sends next is what waits there already, if something does.
+    /// Data comes to a port. That changes what the port sends next only if no data waits there.
     #[inline(always)]
     pub(crate) fn outdate_empty(&mut self, port: usize) {
         if self.ports.get(port).is_some_and(|p| p.data.is_empty()) {

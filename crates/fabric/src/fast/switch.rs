@@ -56,7 +56,7 @@ pub(crate) struct Switch {
     due_looks: Vec<Due>,
     /// Memory is free as a transmission starts, not at its end.
     pub(crate) at_start: bool,
-    /// Of a shared buffer: it was quiet, so that what has begun since may count as stored still.
+    /// A shared buffer was quiet. So frames whose transmission has begun may still be counted as stored.
     pub(crate) was_quiet: bool,
     /// Ports (modulo 64) whose departures may matter elsewhere, of these the ones where data waits, and those for which something has
     /// happened since their `steps` were noted; and the first of all.

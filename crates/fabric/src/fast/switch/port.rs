@@ -227,7 +227,7 @@ impl Port {
     pub(crate) fn sent_bits(&self) -> u64 {
         (self.departed - self.control_departed - self.sent_in_band().1) * 8
     }
-    /// Takes the first frame of its data out that is not in transmission, and waits no longer.
+    /// Takes out the first frame of its data that waits; one in transmission stays.
     pub(super) fn take_waiting(&mut self) -> Option<Frame> {
         let first = usize::from(self.sends_data());
         let frame = self.data.remove(first)?.frame;
@@ -275,7 +275,7 @@ impl Port {
         }
     }
 
-    /// Frames behind the one in transmission are about to be dropped: its mark and its record, which they have a part in, are made now.
+    /// Frames behind the one in transmission are about to be dropped. Its mark and its record depend on them, so they are made now.
     pub(super) fn decide(&mut self, now: u64, records: &mut Records) {
         if self.sending != Some(Kind::Data) {
             return;
