@@ -215,7 +215,7 @@ var cnsimFigures = (function () {
     if (band) { out += '<path class="trace scatter band" d="' + band + '"/>'; }
     out += '<path class="trace scatter line" stroke-dasharray="' + DASHES[l.dash] + '" d="' + path(l.x, l.y, s, box.l, box.r) + '"/>';
     var dots = '', g = '<g ' + style + ' data-name="' + esc(l.name) + '">';
-    if (kind === 'points') {
+    if (kind === 'points' && l.x.length <= 60) {
       l.x.forEach(function (x, i) { if (l.y[i] !== null && s.x(x) >= box.l - 1 && s.x(x) <= box.r + 1) { dots += mark(l.slot, s.x(x), s.y(l.y[i]), 1.15); } });
     } else if (of > 1 && marked) { dots = marks(l, at, of, s, box.l, box.r); }
     return { line: g + out + '</g>', marks: g + dots + '</g>' };
@@ -507,7 +507,7 @@ var cnsimFigures = (function () {
     shown(div, f).forEach(function (l) {
       if (!l.x.length) { return; }
       var i = f.categories.length ? l.x.indexOf(at) : nearest(l.x, at);
-      if (i >= 0 && l.y[i] !== null) { rows.push([l, l.y[i], l.x[i]]); }
+      if (i >= 0 && l.y[i] !== null) { rows.push([l, l.y[i], l.x[i], l.t.notes && l.t.notes[i]]); }
     });
     rows.sort(function (a, b) { return b[1] - a[1]; });
     if (f.kind === 'spans') { rows = standing(f, hiddenOf(div), at); }
@@ -516,7 +516,7 @@ var cnsimFigures = (function () {
     var box = div.querySelector('.readout') || div.appendChild(Object.assign(document.createElement('div'), { className: 'readout' }));
     box.setAttribute('aria-live', 'polite');
     box.innerHTML = '<b>' + esc(place) + '</b>' + rows.slice(0, 12).map(function (r) {
-      return '<span><i style="background:' + colour(r[0]) + '"></i>' + esc(r[0].name) + ' <em>' + value(r[1]) + (ax.y.unit ? ' ' + esc(ax.y.unit) : '') + '</em></span>';
+      return '<span><i style="background:' + colour(r[0]) + '"></i>' + esc(r[0].name) + ' <em>' + value(r[1]) + (ax.y.unit ? ' ' + esc(ax.y.unit) : '') + (r[3] ? ', ' + esc(r[3]) : '') + '</em></span>';
     }).join('');
     var px = s.x(at), left = px > v.width / 2;
     box.style.left = left ? '' : num(px + 14) + 'px';

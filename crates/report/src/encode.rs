@@ -37,6 +37,8 @@ struct TraceData<'a> {
     low: Option<Series>,
     #[serde(skip_serializing_if = "Option::is_none")]
     high: Option<Series>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<&'a str>,
 }
 
 /// Horizontal and vertical values.
@@ -103,6 +105,10 @@ pub(crate) fn figure(f: &Figure, max: usize, style: impl Fn(&Trace) -> (u8, u8))
                     line: encode(&t.y),
                     low: t.band.as_ref().map(|b| edge(&t.x, &b.low, f64::min, exact)),
                     high: t.band.as_ref().map(|b| edge(&t.x, &b.high, f64::max, exact)),
+                    notes: reduce(&t.y, max)
+                        .into_iter()
+                        .filter_map(|i| Some(t.notes.get(i)?.as_str()))
+                        .collect(),
                 }
             })
             .collect(),

@@ -302,6 +302,8 @@ pub struct Trace {
     pub y: Vec<f64>,
     /// Least and greatest over the seeds, each parallel to `x`; of bars, the ends of the interval of the mean.
     pub band: Option<Band>,
+    /// Words that the reader finds beside the value of each point, parallel to `x`: `9 flows`; empty: none.
+    pub notes: Vec<String>,
 }
 
 /// Range around a line or a bar.

@@ -232,34 +232,29 @@ pub struct SizeGroup {
 /// The shares of [`SizeGroup::slowdown`].
 pub const SHARES: [f64; 4] = [0.5, 0.95, 0.99, 0.999];
 
-/// Slowdowns by size, smallest flows first. Groups without flows are left out, and flows of one size that fill several groups are one.
+/// Slowdowns by size, smallest flows first. All flows of one size are in one group. If there are no more sizes than equal
+/// groups, each size is a group; else a border that falls within a size moves to the nearer end of it. Groups without flows
+/// are left out.
 pub fn by_size(flows: &[Timed], bins: Bins) -> Vec<SizeGroup> {
     let mut sorted = flows.to_vec();
-    sorted.sort_by_key(|f| (f.bytes, f.time, !f.whole));
-    let cuts: Vec<usize> = match bins {
-        Bins::Equal(n) => (1..=n.max(1)).map(|i| i * sorted.len() / n.max(1)).collect(),
-        Bins::Decades => (3..=15u32)
-            .map(|d| 10u64.pow(d))
-            .map(|top| sorted.partition_point(|f| f.bytes.get() <= top))
-            .collect(),
-    };
-    let mut groups: Vec<&[Timed]> = Vec::new();
-    let mut from = 0;
-    for to in cuts {
-        let begin = match groups.last() {
-            Some(last) if last[0].bytes == sorted[to - 1].bytes => {
-                from -= last.len();
-                groups.pop();
-                from
-            }
-            _ => from,
-        };
-        if to > begin {
-            groups.push(&sorted[begin..to]);
-            from = to;
+    sorted.sort_by_key(|f| f.bytes);
+    let end_of = |bytes: Bytes| sorted.partition_point(|f| f.bytes <= bytes);
+    let borders: Vec<usize> = match bins {
+        Bins::Equal(n) => {
+            let n = n.max(1);
+            let ends: Vec<usize> =
+                sorted.chunk_by(|a, b| a.bytes == b.bytes).map(|c| end_of(c[0].bytes)).collect();
+            let nearest = |at: usize| {
+                let above = ends.partition_point(|end| *end < at);
+                let below = above.checked_sub(1).map_or(0, |i| ends[i]);
+                ends.get(above).map_or(at, |end| if at - below < end - at { below } else { *end })
+            };
+            if ends.len() <= n { ends } else { (1..=n).map(|i| nearest(i * sorted.len() / n)).collect() }
         }
-    }
-    groups.into_iter().filter_map(group).collect()
+        Bins::Decades => (3..=15u32).map(|d| end_of(Bytes::new(10u64.pow(d)))).collect(),
+    };
+    let from = std::iter::once(0).chain(borders.iter().copied());
+    from.zip(&borders).filter_map(|(from, to)| group(&sorted[from..*to])).collect()
 }
 
 /// All flows of a list as one group; none of an empty one.
@@ -355,7 +350,7 @@ mod tests {
         assert_eq!(decades.iter().map(|g| g.flows).collect::<Vec<_>>(), [10, 90, 900]);
         assert_eq!(beat_ideal(&flows), 99);
         assert!(by_size(&[], Bins::Equal(20)).is_empty());
-        // Flows of one size are one group, however many groups there were to be.
+        // Flows of one size are one group.
         let alike: Vec<Timed> = (0..50)
             .map(|i| Timed { bytes: Bytes::new(if i < 35 { 2000 } else { 7000 + i }), ..flows[0] })
             .collect();
@@ -437,6 +432,23 @@ mod tests {
         );
         assert_eq!(by_size(&flows, Bins::Equal(0)).len(), 1);
         assert_eq!(by_size(&flows, Bins::Equal(3)).iter().map(|g| g.flows).collect::<Vec<_>>(), [1, 1, 2]);
+        // Half of the flows have one size. The slowest of them are not told beside flows of other sizes.
+        let mixed: Vec<Timed> = (0..60u64)
+            .map(|i| match i {
+                0..31 => Timed { time: Time::from_us(if i < 25 { 1 } else { 50 }), ..of(1000) },
+                _ => Timed { time: Time::from_us(3), ..of(2000 * i) },
+            })
+            .rev()
+            .collect();
+        let groups = by_size(&mixed, Bins::Equal(20));
+        assert_eq!((groups[0].sizes, groups[0].flows, groups[0].slowdown[0]), ((1000, 1000), 31, 1.0));
+        assert!(groups[1..].iter().all(|g| g.slowdown == [3.0; 4] && g.sizes.0 > 1000));
+        assert_eq!(groups[1..].iter().map(|g| g.flows).collect::<Vec<_>>(), [2, 3, 3, 3, 3, 3, 3, 3, 3, 3]);
+        // No more sizes than groups: each is one, however few flows it has.
+        let few: Vec<Timed> = [1, 2, 2, 2, 2, 2, 2, 2, 2, 3].map(of).into();
+        let sizes = |n: usize| by_size(&few, Bins::Equal(n)).iter().map(|g| g.sizes).collect::<Vec<_>>();
+        assert_eq!(sizes(3), [(1, 1), (2, 2), (3, 3)]);
+        assert_eq!(sizes(2), [(1, 2), (3, 3)], "a border at 5 of 10 moves to 9, which is nearer than 1");
         // More groups than flows.
         assert_eq!(by_size(&flows, Bins::Equal(9)).len(), 4);
         assert!((of(1).slowdown() - 2.0).abs() < 1e-12);
