@@ -65,8 +65,8 @@ struct Incoming {
 }
 
 impl Incoming {
-    fn new(flow: &Transfer, frame: u64) -> Self {
-        let on_link = flow.on_link(frame);
+    fn new(flow: &Transfer, frame: u64, floor: u64) -> Self {
+        let on_link = flow.on_link(frame, floor);
         Self { on_link, start: flow.start.as_ps().min((1 << PAD) - 1) | (on_link - flow.bytes.get()) << PAD }
     }
     fn start(&self) -> Time {
@@ -182,7 +182,8 @@ impl Flows {
                         flow.at = to.len() as u32;
                         flows.ids[t.dst.0 as usize].ids.push(id);
                     }
-                    to.push(Incoming::new(t, h.sources[i].frame.get().max(1)));
+                    let source = &h.sources[i];
+                    to.push(Incoming::new(t, source.frame.get().max(1), source.floor.get()));
                 }
             }
             flows.outgoing.extend(lists.into_iter().map(|(i, list)| ((host, i), list.into())));

@@ -190,9 +190,9 @@ pub enum HostQueues {
 /// Length of a control frame and of a PAUSE, bytes.
 pub(crate) const SMALLEST: u16 = Bytes::SMALLEST_FRAME.get() as u16;
 
-/// Length of a frame that carries so many bytes: no shorter than the smallest.
-pub(crate) fn padded(bytes: u64) -> u64 {
-    bytes.max(SMALLEST.into())
+/// Length of a frame that carries so many bytes: no shorter than the floor.
+pub(crate) fn padded(bytes: u64, floor: u64) -> u64 {
+    bytes.max(floor)
 }
 
 /// A finite amount of data from one host to another.
@@ -202,15 +202,15 @@ pub struct Transfer {
     pub start: Time,
     /// The host that the data goes to.
     pub dst: NodeId,
-    /// Amount of data; the last frame is shorter, but at least 64 B.
+    /// Amount of data; the last frame is shorter, but not below [`SourceSpec::floor`].
     pub bytes: Bytes,
 }
 
 impl Transfer {
-    /// Bytes on the link: whole frames of `frame` and a last one of at least 64 B.
-    pub fn on_link(&self, frame: u64) -> u64 {
+    /// Bytes on the link: whole frames of `frame` and a last one of at least `floor`.
+    pub fn on_link(&self, frame: u64, floor: u64) -> u64 {
         let rest = self.bytes.get() % frame;
-        self.bytes.get() - rest + if rest > 0 { padded(rest) } else { 0 }
+        self.bytes.get() - rest + if rest > 0 { padded(rest, floor) } else { 0 }
     }
 }
 
@@ -223,6 +223,8 @@ pub struct SourceSpec {
     pub destinations: Destinations,
     /// Length of the source's frames.
     pub frame: Bytes,
+    /// A shorter last frame of a finite flow is padded to this length, 0 to 64 B.
+    pub floor: Bytes,
     /// The source makes no frame before this time.
     pub start: Time,
     /// The source makes no frame at or after this time.

@@ -226,7 +226,7 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
     }
     let _ = write!(
         out,
-        "\n[workload]\nkind = \"transfers\"\nformat = \"{}\"\nfile = {}\norigin = \"{origin}\"\n",
+        "\n[workload]\nkind = \"transfers\"\nformat = \"{}\"\nfile = {}\norigin = \"{origin}\"\nframe_floor = \"0 B\"\n",
         form(&flows),
         path(&flows),
     );

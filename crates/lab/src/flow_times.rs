@@ -37,8 +37,8 @@ impl Flows {
             let framing = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing)?;
             let bytes = Bytes::new(framing.payload_of(on_link).max(1));
             let path = paths.between(src, dst);
-            let exact = path.exact_ideal(bytes, framing.payload, framing.header, Bytes::SMALLEST_FRAME.get());
-            // The fork's formula has headers without telemetry.
+            let exact = path.exact_ideal(bytes, framing.payload, framing.header, framing.floor);
+            // The fork's formula has headers without telemetry and time stamps.
             let header = framing.header.saturating_sub(settings.telemetry().get());
             let fork = path.fork_ideal(bytes, framing.payload, header);
             Some((bytes, exact, fork, if settings.ideal == Ideal::Fork { fork } else { exact }))

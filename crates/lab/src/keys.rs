@@ -304,6 +304,9 @@ pub const KEYS: &[Key] = &[
     key("workload.header", Kind::Bytes(Bytes::ZERO, Bytes::new(1000)), "0 B",
         "bytes of each frame that are no payload; sizes of flows count payload")
         .only("workload.kind", &["transfers", "poisson", "incast", "all-to-all", "permutation"]),
+    key("workload.frame_floor", Kind::Bytes(Bytes::ZERO, Bytes::SMALLEST_FRAME), "64 B",
+        "least bytes of a flow's last frame: a shorter one is padded; 0 B in the HPCC fork of ns-3 and in htsim")
+        .only("workload.kind", &["transfers", "poisson", "incast", "all-to-all", "permutation"]),
     key("workload.initial_rate", Kind::Or("scheme", &LINK_RATE), "scheme",
         "rate at which the queue pairs of these flows begin, for schemes that take one; scheme: as the scheme sets it")
         .only("host.queues", &["per-flow"]),

@@ -445,7 +445,7 @@ impl Settings {
         self.pairs.map(|p| p.spec.ack_length)
     }
 
-    /// Bytes of telemetry on each data frame, a part of its header.
+    /// Bytes of telemetry, or of a time stamp, on each data frame: a part of its header.
     pub(crate) fn telemetry(&self) -> Bytes {
         self.pairs.map_or(Bytes::ZERO, |p| p.flows.telemetry)
     }

@@ -45,7 +45,7 @@ pub struct SourcePlan {
 /// What queue pairs change of finite flows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paired {
-    /// Bytes of telemetry on each data frame.
+    /// Bytes of telemetry, or of a time stamp, on each data frame.
     pub(crate) telemetry: Bytes,
     /// The scheme takes the rate at which a flow begins.
     pub(crate) begins: bool,
@@ -101,6 +101,7 @@ impl SourcePlan {
             arrivals,
             destinations,
             frame: self.frame,
+            floor: Bytes::new(self.framing.floor),
             start: self.start,
             stop: self.stop,
             phase: self.phase,
@@ -376,10 +377,14 @@ fn table(
         let reason = format!("a header of {header} leaves no payload in a frame of {frame}");
         r.clash(&[&key("header"), &key("frame")], reason, "the frame holds payload and header: enlarge it");
     }
-    // Telemetry makes frames longer; their payload stays.
+    // Telemetry and time stamps make frames longer; their payload stays.
     let telemetry = pairs.map_or(Bytes::ZERO, |p| p.telemetry);
     let (frame, header) = (frame + telemetry, header + telemetry);
-    let framing = Framing { payload: frame.saturating_sub(header).get().max(1), header: header.get() };
+    let framing = Framing {
+        payload: frame.saturating_sub(header).get().max(1),
+        header: header.get(),
+        floor: r.bytes(&key("frame_floor")).get(),
+    };
     let start = r.time(&key("start"));
     let stop = r.time_or(&key("stop")).unwrap_or(Time::MAX);
     if stop <= start {

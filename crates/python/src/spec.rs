@@ -89,6 +89,7 @@ impl Planned {
             reflector_scope: word(py, "reflector_scope", &self.reflector_scope, &SCOPES)?,
             received: self.received,
             departures: self.departures,
+            stamp: Bytes::ZERO,
             speaks: Speaks::default(),
         })
     }

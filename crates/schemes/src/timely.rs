@@ -134,6 +134,8 @@ params! {
         min_rate: Rate = Rate::from_mbps(10.0), symbol "", from Rate::from_bps(1e4), to Rate::from_gbps(10_000.0);
         /// Largest rate, as a part of the line rate (simulator of 2016: 0.96).
         max_share: f64 = 1.0, symbol "", from 0.01, to 1.0;
+        /// Bytes of a time stamp on each data frame, beside header and payload (HPCC's simulator: 8).
+        stamp: Bytes = Bytes::ZERO, symbol "", from Bytes::ZERO, to Bytes::new(1000);
     }
 }
 
@@ -261,7 +263,7 @@ impl Scheme for Timely {
         }
     }
     fn plan(&self) -> Plan {
-        queue_pair::plan(Acks::Needed)
+        Plan { stamp: self.0.stamp, ..queue_pair::plan(Acks::Needed) }
     }
     fn reaction_point(&self, site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
         let p = self.0.clone();

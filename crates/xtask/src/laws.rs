@@ -52,7 +52,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
         "crates/fabric/src/model/port.rs",
         &["ready.max(free)", "+ rate.time(len)"],
     ),
-    ("how a short frame is padded", "crates/fabric/src/spec.rs", &["bytes.max(SMALLEST"]),
+    ("how a short frame is padded", "crates/fabric/src/spec.rs", &["bytes.max(floor)"]),
     (
         "which PAUSE reaches a transmitter",
         "crates/fabric/src/model/pause.rs",
@@ -249,7 +249,7 @@ mod tests {
             "let pause = s.buffer.pause.filter(|_| net.classes.first().is_some_and(|c| class.pause));",
             "let calm = watermarks.low.min(self.limits.cell);",
             "let key = if plan.limiter_scope == Scope::Host (Scope::Host, _) => WHOLE_HOST.0 };",
-            "rest.min(bytes.max(SMALLEST.into()))",
+            "rest.min(bytes.max(floor))",
             "self.next_place = 1 % (self.limiters.places.len() + 1);",
             "stored.tag = view.tag.pack();",
             "let admitted = self.mmu.memory.admits(out, usize::from(frame.input), frame.len, port.queued);",

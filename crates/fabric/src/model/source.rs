@@ -82,8 +82,9 @@ pub(crate) struct Source {
     /// Destination of the frame that comes next.
     dst: u32,
     pub(crate) len: u16,
-    /// Class of its frames.
+    /// Class of its frames, and least bytes of a last one.
     class: u8,
+    floor: u8,
     /// It offers a frame again where the host has no room.
     pub(crate) greedy: bool,
     host: u32,
@@ -127,6 +128,7 @@ impl Source {
             dst: 0,
             len,
             class: spec.class,
+            floor: spec.floor.get() as u8,
             greedy: matches!(spec.arrivals, Arrivals::Greedy | Arrivals::OnOff { .. }),
             host,
             list,
@@ -158,8 +160,8 @@ impl Source {
             if flow.bytes > 0 {
                 let &Outgoing { bytes, dst, number, .. } = flow;
                 let pair = self.first_pair.map(|first| FlowId(first + self.begun as u32 - 1));
-                let (place, whole, class) = (0, self.len, self.class);
-                return Some(FlowQueue { place, bytes, dst, number, whole, class, pair });
+                let (place, whole, class, floor) = (0, self.len, self.class, self.floor);
+                return Some(FlowQueue { place, bytes, dst, number, whole, class, floor, pair });
             }
         }
         self.next = list.get(self.begun).map_or(NEVER, |flow| flow.start);

@@ -28,6 +28,8 @@ pub(crate) struct FlowQueue {
     pub(crate) whole: u16,
     /// Class of its data.
     pub(crate) class: u8,
+    /// Least bytes of its last frame on the link.
+    pub(crate) floor: u8,
     /// The flow, if it has a queue pair: that knows what is left of it.
     pub(crate) pair: Option<FlowId>,
 }
@@ -35,7 +37,7 @@ pub(crate) struct FlowQueue {
 impl FlowQueue {
     /// Length of its next frame: whole, but for the last, which is padded.
     pub(crate) fn next_len(&self) -> u16 {
-        padded(self.bytes.min(self.whole.into())) as u16
+        padded(self.bytes.min(self.whole.into()), self.floor.into()) as u16
     }
     /// What is left of it behind that frame.
     pub(crate) fn rest(self) -> Option<Self> {

@@ -15,6 +15,7 @@ pub(crate) fn bernoulli(load: f64) -> SourceSpec {
         initial_rate: None,
         arrivals: Arrivals::Bernoulli { load },
         destinations: Destinations::Uniform,
+        floor: Bytes::SMALLEST_FRAME,
         frame: Bytes::new(1500),
         start: Time::ZERO,
         stop: Time::MAX,

@@ -234,6 +234,7 @@ impl Random {
                 Traffic::OnOff => s.arrivals = on_off(20, 13, d.below(2) * 20),
                 Traffic::Flows(most) => {
                     s.arrivals = Arrivals::Transfers;
+                    s.floor = Bytes::new([64, 0, 50][run.as_ps() as usize % 3]);
                     let half = run.as_ps() / 2;
                     let flow = |_| Transfer {
                         start: Time::from_ps(d.below(half)),

@@ -4,7 +4,7 @@
 //! all pairs of hosts. With `VAR_WIN` it moves with the rate. Its base round-trip time is twice the propagation, and one payload at
 //! each link of the way out, each in whole nanoseconds.
 
-use super::{Config, Fabric, HEADER, ImportError, Setting, Translated};
+use super::{Config, Fabric, ImportError, Setting, Translated};
 use cnsim_units::Rate;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -41,6 +41,8 @@ const SCHEMES: &[(&str, Reads, Fixed)] = &[
         &[("RATE_AI", "delta", Form::Rate), ("MIN_RATE", "min_rate", Form::Rate)],
         &[
             ("sample", "\"window\""),
+            ("begin", "\"line\""),
+            ("stamp", "\"8 B\""),
             ("alpha", "0.875"),
             ("beta", "0.8"),
             ("t_low", "\"50 us\""),
@@ -64,8 +66,6 @@ const SCHEMES: &[(&str, Reads, Fixed)] = &[
 const ACK: u64 = 60;
 const ACK_TELEMETRY: u64 = 28;
 const TELEMETRY: u64 = 42;
-/// Time stamp of a frame with TIMELY, bytes.
-const STAMP: u64 = 8;
 
 /// The window that the fork gives its flows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -114,19 +114,9 @@ impl Config {
         let mut put = |key: &str, value: String| t.keys.push((format!("transport.{key}"), value));
         put("ack_every", "1".into());
         put("ack_length", format!("\"{ACK} B\""));
-        match t.scheme.as_str() {
-            "hpcc" => {
-                put("telemetry", format!("\"{TELEMETRY} B\""));
-                put("ack_telemetry", format!("\"{ACK_TELEMETRY} B\""));
-            }
-            "timely" => {
-                let longer = [("workload.frame", u64::from(payload) + HEADER), ("workload.header", HEADER)];
-                for (key, bytes) in longer {
-                    let own = t.keys.iter_mut().filter(|k| k.0 == key);
-                    own.for_each(|k| k.1 = format!("\"{} B\"", bytes + STAMP));
-                }
-            }
-            _ => {}
+        if t.scheme == "hpcc" {
+            put("telemetry", format!("\"{TELEMETRY} B\""));
+            put("ack_telemetry", format!("\"{ACK_TELEMETRY} B\""));
         }
         Ok(())
     }
@@ -355,8 +345,10 @@ mod tests {
                 ("scheme.params.delta", "\"0.05 Gb/s\""),
                 ("scheme.params.hai_factor", "5"),
                 ("scheme.params.min_rate", "\"0.1 Gb/s\""),
-                ("workload.frame", "\"1056 B\""),
-                ("workload.header", "\"56 B\""),
+                ("scheme.params.begin", "\"line\""),
+                ("scheme.params.stamp", "\"8 B\""),
+                ("workload.frame", "\"1048 B\""),
+                ("workload.header", "\"48 B\""),
                 ("transport.window", "\"off\""),
             ],
         );

@@ -9,7 +9,7 @@ use crate::kinds::Queues;
 use crate::workload::SourcePlan;
 use cnsim_fabric::{ControlTransport, Destinations, Routing};
 use cnsim_scheme_api::Bytes;
-use cnsim_scheme_api::{Plan, ReflectGate, Speaks};
+use cnsim_scheme_api::{Acks, Plan, ReflectGate, Speaks};
 use cnsim_units::{Rate, Time};
 use std::collections::{HashMap, VecDeque};
 
@@ -137,7 +137,7 @@ impl Settings {
             messages.hops += self.acknowledged(packet_hops, pairs.spec.ack_every);
         }
         let travelling = self.travelling(&demand, rate / frame, rate / demand.bits.max(1.0));
-        self.cost(&demand, packet_hops, messages, travelling)
+        self.cost(&demand, packet_hops, messages, (travelling, plan.acks == Acks::Telemetry))
     }
 
     /// Frames on links at the end, of so many hops a second on paths of so many links: those of a path are reached one by one.
@@ -462,8 +462,14 @@ impl Settings {
         (2.0 * links * (delay + self.switch_processing.as_secs_f64())).min(self.duration.as_secs_f64())
     }
 
-    /// `travelling`: frames on links at a time.
-    fn cost(&self, demand: &Demand, data_hops: f64, messages: Messages, travelling: f64) -> Estimate {
+    /// `travelling`: frames on links at a time; `telemetry`: frames carry some.
+    fn cost(
+        &self,
+        demand: &Demand,
+        data_hops: f64,
+        messages: Messages,
+        (travelling, telemetry): (f64, bool),
+    ) -> Estimate {
         let packet_hops = data_hops + messages.hops;
         let (hosts, switches) = (self.hosts() as f64, self.wiring.switches.len() as f64);
         let ports: f64 = self.wiring.switches.iter().map(|s| f64::from(s.1)).sum();
@@ -482,8 +488,7 @@ impl Settings {
         let series = bins * (6 + named) as f64;
         // Nodes that do not fit the cache make a hop dearer.
         let hop = 5e-8 * (1.0 + ((hosts + switches) / 1000.0).min(2.0));
-        let plain = self.telemetry() == Bytes::ZERO;
-        let with_pairs = if plain { WITH_PAIRS } else { WITH_TELEMETRY };
+        let with_pairs = if telemetry { WITH_TELEMETRY } else { WITH_PAIRS };
         let hop = if self.has_queue_pairs() { with_pairs } else { hop };
         let seconds = 0.01
             + packet_hops * hop

@@ -91,7 +91,7 @@ impl QueuePairs {
             );
             r.wrong("topology.routing", reason, "write flow-hash or destination");
         }
-        let telemetry = if reads { r.bytes("transport.telemetry") } else { Bytes::ZERO };
+        let telemetry = if reads { r.bytes("transport.telemetry") } else { scheme.plan.stamp };
         // Without a frame, an acknowledgement has neither class nor length.
         let framed =
             ack_every > 0 && r.choice::<ControlTravels>("control.transport") != ControlTravels::Ideal;
@@ -110,7 +110,8 @@ impl QueuePairs {
     pub(super) fn fit(&self, r: &mut Reader<'_>, plans: &[Vec<SourcePlan>]) {
         let frame = plans.iter().flatten().map(SourcePlan::frame).max().unwrap_or_default();
         if frame > MAX_FRAME {
-            let reason = format!("a frame of {frame} with its telemetry is larger than {MAX_FRAME}");
+            let reason =
+                format!("a frame of {frame} with its telemetry or time stamp is larger than {MAX_FRAME}");
             r.clash(&["transport.telemetry", "workload.frame"], reason, "lower it, or the length of frames");
         }
         if let Window::Fixed(window) = self.spec.window

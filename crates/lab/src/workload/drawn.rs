@@ -18,6 +18,8 @@ pub struct Framing {
     pub payload: u64,
     /// Bytes that every frame carries beside payload.
     pub header: u64,
+    /// Least bytes of a flow's last frame.
+    pub floor: u64,
 }
 
 impl Framing {

@@ -17,6 +17,7 @@ pub(crate) fn source(arrivals: Arrivals, destinations: Destinations) -> SourceSp
         class: 0,
         arrivals,
         destinations,
+        floor: Bytes::SMALLEST_FRAME,
         frame: Bytes::new(1500),
         start: Time::ZERO,
         stop: Time::MAX,
