@@ -138,7 +138,8 @@ pub(crate) struct Flows {
 }
 
 impl Flows {
-    /// Those of all sources. Flows of a pair that begin at one moment are numbered by source, then as they are listed.
+    /// Those of all sources. Flows of a pair that begin at one moment are numbered by source, then as they are listed. Those that follow
+    /// others come last.
     pub(crate) fn new(spec: &RunSpec) -> Self {
         let mut flows = Self::default();
         flows.ids.resize_with(if spec.transport.is_some() { spec.hosts.len() } else { 0 }, To::default);
@@ -217,6 +218,11 @@ impl Flows {
             _ => pairs[pairs.binary_search_by_key(&src, |pair| pair.0).ok()?].1,
         };
         ids.get(first as usize + usize::from(flow_of(number))).map(|&id| FlowId(id))
+    }
+
+    /// The flow at a place among those to a host, where each has a queue pair.
+    pub(crate) fn at(&self, dst: u32, place: usize) -> Option<FlowId> {
+        self.ids.get(dst as usize)?.ids.get(place).map(|&id| FlowId(id))
     }
 
     /// The number of the first flow of a source, where each has a queue pair.
@@ -304,14 +310,14 @@ impl Arrived {
         }))
     }
 
-    /// The flows that have not arrived whole, by source and start.
-    pub(crate) fn missing(&self) -> Vec<Incomplete> {
+    /// The flows that have not arrived whole, by source and start; `id` is the flow at a place, if it has a queue pair.
+    pub(crate) fn missing(&self, id: impl Fn(usize) -> Option<FlowId>) -> Vec<Incomplete> {
         let pairs = self.known.pairs.iter().enumerate();
         let all = pairs.flat_map(|(pair, &(src, _))| self.of_pair(pair).map(move |at| (NodeId(src), at)));
         let open = all.filter(|&(_, at)| self.left[at] > 0);
         let one = |(src, at)| {
             let (flow, missing): (Incoming, _) = (self.known.flows[at], self.left[at]);
-            Incomplete { src, bytes: flow.bytes(), start: flow.start(), missing }
+            Incomplete { src, bytes: flow.bytes(), start: flow.start(), missing, flow: id(at) }
         };
         open.map(one).collect()
     }

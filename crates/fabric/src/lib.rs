@@ -31,10 +31,11 @@ pub use outcome::{
     latency_quantile,
 };
 pub use spec::{
-    Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, FaultKind, Faults, HostQueues, HostSpec,
-    LimiterPosition, LinkSpec, Organisation, PauseFrames, PauseSpec, PauseTransport, Phase, PortFault,
-    RateChange, Record, Reliability, Rounding, Routing, RunSpec, SharedInput, SharedSpec, SourceSpec,
-    SwitchSpec, Ties, Transfer, TransportSpec, WatchdogAction, WatchdogRule, WatchdogSpec, Window,
+    Act, After, Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, FaultKind, Faults, Graph,
+    HostQueues, HostSpec, Lasted, LimiterPosition, LinkSpec, Operation, Organisation, PauseFrames, PauseSpec,
+    PauseTransport, Phase, PortFault, RateChange, Record, Reliability, Rounding, Routing, RunSpec,
+    SharedInput, SharedSpec, SourceSpec, SwitchSpec, Ties, Transfer, TransportSpec, WatchdogAction,
+    WatchdogRule, WatchdogSpec, Window,
 };
 pub use ways::Ways;
 

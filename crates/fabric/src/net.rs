@@ -7,14 +7,15 @@ use crate::hash::Salts;
 use crate::mix::mix;
 use crate::scheme::Managed;
 use crate::spec::{
-    ClassSpec, ControlTransport, HostSpec, PauseFrames, PortFault, RateChange, Record, Rounding, Routing,
-    RunSpec, SMALLEST, Ties, TransportSpec, WatchdogSpec,
+    ClassSpec, ControlTransport, Graph, HostSpec, PauseFrames, PortFault, RateChange, Record, Rounding,
+    Routing, RunSpec, SMALLEST, Ties, TransportSpec, WatchdogSpec,
 };
 use crate::tx_rate::{Clock, TxRate};
 use cnsim_scheme_api::{Acks, Built, FlowId, NodeId, Probe, ProbeTarget, Rate, ReflectGate, Time};
 use prefetch_index::prefetch_index;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// Times of a run are below this (5 hours in ps), so that a frame has bits beside its generation time.
 pub(crate) const LONGEST: u64 = 1 << 54;
@@ -117,6 +118,8 @@ pub(crate) struct Net {
     pub(crate) flows: Flows,
     /// Of their queue pairs, if they have some.
     pub(crate) transport: Option<TransportSpec>,
+    /// Which of them follow others.
+    pub(crate) graph: Option<Arc<Graph>>,
     /// Classes of data, in order of priority: at least one.
     pub(crate) classes: Vec<ClassSpec>,
 }
@@ -231,6 +234,7 @@ impl Net {
         if let Some(transport) = &spec.transport {
             transport.check(spec).map_err(RunError::Spec)?;
         }
+        spec.graph.as_ref().map_or(Ok(()), |graph| graph.check(spec).map_err(RunError::Spec))?;
         let exact = Clock::new(Rounding::Exact, 0.0);
         let frames = spec.hosts.iter().flat_map(|h| &h.sources).map(|s| s.frame.get() as u16);
         let mut net = Self {
@@ -258,6 +262,7 @@ impl Net {
             mtu: frames.max().unwrap_or(1500),
             flows: Flows::new(spec),
             transport: spec.transport,
+            graph: spec.graph.clone(),
             classes: spec.data_classes()?,
             ..Self::default()
         };

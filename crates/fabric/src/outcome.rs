@@ -1,5 +1,6 @@
 //! The outcome of a run.
 
+use crate::spec::Lasted;
 use cnsim_scheme_api::{FlowId, Gauge, NodeId, Rate, Time};
 
 /// Everything measured in one run.
@@ -44,6 +45,8 @@ pub struct Outcome {
     pub standstill: Option<Standstill>,
     /// Whom each XOFF stopped, and why; empty if not recorded.
     pub pauses: Pauses,
+    /// When the operations of the run's graph happened, by number.
+    pub operations: Vec<Lasted>,
     /// Why the network ran by the model, an event at a time; none if it ran by the fast engine. The results are the same, later.
     pub by_model: Option<String>,
 }
@@ -194,10 +197,12 @@ pub struct Incomplete {
     pub src: NodeId,
     /// Size of the transfer, bytes.
     pub bytes: u64,
-    /// Time at which the transfer begins at its source.
+    /// Time at which the transfer begins at its source; [`crate::Transfer::FOLLOWS`] if it follows others and has not begun.
     pub start: Time,
     /// Bytes on the link that have not arrived.
     pub missing: u64,
+    /// The flow, if it has a queue pair.
+    pub flow: Option<FlowId>,
 }
 
 /// A finite transfer received whole.

@@ -3,10 +3,12 @@
 //! Nodes are numbered hosts first, then switches: host `h` is `NodeId(h)`, switch `s` is `NodeId(hosts + s)`.
 
 mod events;
+mod graph;
 mod shared;
 mod watchdog;
 
 pub use events::{FaultKind, Faults, PauseFrames, PortFault, RateChange};
+pub use graph::{Act, After, Graph, Lasted, Operation, Transfer};
 pub use shared::{SharedInput, SharedSpec};
 pub use watchdog::{WatchdogAction, WatchdogRule, WatchdogSpec};
 
@@ -36,6 +38,8 @@ pub struct RunSpec {
     /// Queue pairs: each finite flow has one, with acknowledgements or without. None: frames of a pair of hosts share a limiter,
     /// and nothing is acknowledged. A run with queue pairs has finite flows only.
     pub transport: Option<TransportSpec>,
+    /// Which transfers follow others, and what hosts compute in between. Needs queue pairs.
+    pub graph: Option<Arc<Graph>>,
     /// Rounding of transmission times and of the gaps of limiters.
     pub rounding: Rounding,
     /// Order of the data frames that reach a switch at the same time.
@@ -193,25 +197,6 @@ pub(crate) const SMALLEST: u16 = Bytes::SMALLEST_FRAME.get() as u16;
 /// Length of a frame that carries so many bytes: no shorter than the floor.
 pub(crate) fn padded(bytes: u64, floor: u64) -> u64 {
     bytes.max(floor)
-}
-
-/// A finite amount of data from one host to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transfer {
-    /// When the transfer begins.
-    pub start: Time,
-    /// The host that the data goes to.
-    pub dst: NodeId,
-    /// Amount of data; the last frame is shorter, but not below [`SourceSpec::floor`].
-    pub bytes: Bytes,
-}
-
-impl Transfer {
-    /// Bytes on the link: whole frames of `frame` and a last one of at least `floor`.
-    pub fn on_link(&self, frame: u64, floor: u64) -> u64 {
-        let rest = self.bytes.get() % frame;
-        self.bytes.get() - rest + if rest > 0 { padded(rest, floor) } else { 0 }
-    }
 }
 
 /// A source of frames at a host.

@@ -8,7 +8,7 @@ mod common;
 use Traffic::{Bursts, Chance, Flows, Greedy, Rush};
 use cnsim_fabric::*;
 use cnsim_scheme_api::{
-    AckGate, Acks, Bytes, Class, Hop, Ramp, RampAt, Rate, ReflectGate, Scope, Slot, Tag, Time,
+    AckGate, Acks, Bytes, Class, Hop, NodeId, Ramp, RampAt, Rate, ReflectGate, Scope, Slot, Tag, Time,
 };
 use common::random::{ANY, Draws, Random, Traffic};
 use common::script::*;
@@ -555,38 +555,117 @@ fn by_acknowledgements(d: &mut Draws) -> Script {
     })
 }
 
-/// Queue pairs: acknowledgements, windows and frames that are sent again, under such a scheme, under one whose limiters are of pairs or
-/// hosts, and under none.
+/// Flows that may have queue pairs.
+const PAIRED: Random =
+    Random { stream: 21, traffic: &[Flows(20)], xoff: &[0, 0, 18], duration: (150, 600), ..ANY };
+
+/// Gives the flows queue pairs: acknowledgements, windows and frames that are sent again, under such a scheme, under one whose limiters
+/// are of pairs or hosts, and under none.
+fn pair(spec: &mut RunSpec, seed: u64) {
+    let d = &mut Draws::new(seed, 22);
+    let go_back_n =
+        Reliability::GoBackN { nack_interval: Time::from_us(d.one(&[0, 5, 50])), rto: Time::from_us(60) };
+    spec.transport = Some(TransportSpec {
+        reliability: d.one(&[Reliability::None, go_back_n, go_back_n]),
+        ack_every: d.one(&[1, 1, 2, 7]),
+        ack_class: d.one(&[Class::Data, Class::Data, Class::Control]),
+        ack_length: Bytes::new(d.one(&[64, 64, 60, 88, 1, 400, 9000])),
+        window: d.one(&[
+            Window::Scheme,
+            Window::Scheme,
+            Window::Off,
+            Window::Bdp,
+            Window::Fixed(Bytes::new(4000)),
+        ]),
+    });
+    spec.hosts.iter_mut().for_each(|h| h.queues = HostQueues::Fifo);
+    if d.once_in(2) {
+        common::with_scheme(spec, Arc::new(by_acknowledgements(d)));
+    }
+}
+
+/// Lets flows follow others in a graph, with computing in between: of each host, and across hosts where one has arrived.
+fn follow(spec: &mut RunSpec, seed: u64) {
+    let d = &mut Draws::new(seed, 31);
+    let mut all: Vec<(usize, Act, Vec<After>)> = Vec::new();
+    for h in 0..spec.hosts.len() {
+        let computes = d.below(6);
+        for (s, source) in spec.hosts[h].sources.iter_mut().enumerate() {
+            source.transfers.iter_mut().filter(|t| t.bytes > Bytes::ZERO).for_each(|t| {
+                if !d.once_in(4) {
+                    t.start = Transfer::FOLLOWS;
+                }
+            });
+            source.transfers.sort_by_key(|t| t.start);
+            let follow = (0..).zip(&source.transfers).filter(|t| t.1.start == Transfer::FOLLOWS);
+            all.extend(follow.map(|(n, _)| (h, Act::Send { source: s as u32, transfer: n }, Vec::new())));
+        }
+        for _ in 0..computes {
+            let time = Time::from_ns(d.one(&[0, 0, 100, 1500, 4000, 1200 * 7]));
+            let stream = d.one(&[None, Some(0), Some(0), Some(1)]);
+            all.push((h, Act::Compute { time, stream }, Vec::new()));
+        }
+    }
+    // Ranks of the operations: what waits has a higher one, but for the few that close a circle.
+    let ranks: Vec<u64> = all.iter().map(|_| d.below(1 << 20)).collect();
+    let circles = d.once_in(8);
+    for n in 0..all.len() {
+        for _ in 0..d.one(&[0, 1, 1, 2, 3]) {
+            let before = d.below(all.len() as u64) as usize;
+            let lower = ranks[before] < ranks[n] || circles && d.once_in(9);
+            let goal = match all[before].1 {
+                Act::Send { source, transfer } => {
+                    let source = &spec.hosts[all[before].0].sources[source as usize];
+                    Some(source.transfers[transfer as usize].dst.0 as usize)
+                }
+                Act::Compute { .. } => None,
+            };
+            let (here, comes) = (all[before].0 == all[n].0, goal == Some(all[n].0));
+            if lower && before != n && (here || comes) {
+                let begun = here && d.once_in(4);
+                all[n].2.push(if begun { After::Begun(before as u32) } else { After::Ended(before as u32) });
+            }
+        }
+    }
+    let mut graph = Graph::default();
+    for (host, act, after) in all {
+        let first = graph.after.len() as u32;
+        graph.after.extend(after);
+        let after = (first, graph.after.len() as u32);
+        graph.operations.push(Operation { host: NodeId(host as u32), act, after });
+    }
+    spec.graph = Some(Arc::new(graph));
+}
+
+/// Queue pairs by all these ways.
 #[test]
 fn flows_with_queue_pairs() {
-    let random = Random { stream: 21, traffic: &[Flows(20)], xoff: &[0, 0, 18], duration: (150, 600), ..ANY };
-    let sum = compare(&random, 80, |spec, seed| {
-        let d = &mut Draws::new(seed, 22);
-        let go_back_n =
-            Reliability::GoBackN { nack_interval: Time::from_us(d.one(&[0, 5, 50])), rto: Time::from_us(60) };
-        spec.transport = Some(TransportSpec {
-            reliability: d.one(&[Reliability::None, go_back_n, go_back_n]),
-            ack_every: d.one(&[1, 1, 2, 7]),
-            ack_class: d.one(&[Class::Data, Class::Data, Class::Control]),
-            ack_length: Bytes::new(d.one(&[64, 64, 60, 88, 1, 400, 9000])),
-            window: d.one(&[
-                Window::Scheme,
-                Window::Scheme,
-                Window::Off,
-                Window::Bdp,
-                Window::Fixed(Bytes::new(4000)),
-            ]),
-        });
-        spec.hosts.iter_mut().for_each(|h| h.queues = HostQueues::Fifo);
-        if d.once_in(2) {
-            common::with_scheme(spec, Arc::new(by_acknowledgements(d)));
-        }
-    });
+    let sum = compare(&PAIRED, 80, pair);
     sum.one_in(3, |out| out.hosts.iter().any(|h| h.transport.resent > 0));
     sum.one_in(8, |out| out.hosts.iter().any(|h| h.transport.timeouts > 0));
     sum.one_in(4, |out| out.hosts.iter().any(|h| h.transport.marked > 0));
     sum.one_in(3, |out| out.hosts.iter().flat_map(|h| &h.completions).any(|c| c.acknowledged.is_some()));
     sum.one_in(6, |out| out.counters.iter().any(|c| c.0 == "second" && c.1 > 20));
+}
+
+/// Flows that follow others, over networks that lose and mark frames and pause.
+#[test]
+fn flows_that_follow_others() {
+    let random = Random { stream: 32, ..PAIRED };
+    let sum = compare(&random, 160, |spec, seed| {
+        pair(spec, seed);
+        follow(spec, seed);
+    });
+    let happened = |time: Time| time < Time::MAX;
+    sum.one_in(2, |out| out.operations.iter().filter(|o| happened(o.ended)).count() > 8);
+    sum.one_in(8, |out| out.operations.iter().any(|o| !happened(o.begun)));
+    sum.one_in(4, |out| out.operations.iter().any(|o| happened(o.received) && o.begun > Time::from_us(20)));
+    for out in &sum.0 {
+        let whole = out.operations.iter().filter(|o| happened(o.received)).count();
+        let of_graph =
+            |c: &&Completion| out.operations.iter().any(|o| o.begun == c.start && o.received == c.end);
+        assert!(out.hosts.iter().flat_map(|h| &h.completions).filter(of_graph).count() >= whole);
+    }
 }
 
 /// Gives all switches a shared buffer, of a class with PAUSE or one that loses frames.

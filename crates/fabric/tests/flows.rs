@@ -117,7 +117,8 @@ fn short_frames_follow_each_other() {
 /// The last frame of a flow is as long as its rest, or as the floor: of 1549 B, 49 B, or padded 64; and a flow of 1 B alone.
 #[test]
 fn a_last_frame_is_padded_to_the_floor() {
-    for (floor, bytes, last) in [(0, 49, 49), (64, 49, 64), (50, 49, 50), (0, 1, 1), (64, 1, 64), (0, 64, 64)] {
+    for (floor, bytes, last) in [(0, 49, 49), (64, 49, 64), (50, 49, 50), (0, 1, 1), (64, 1, 64), (0, 64, 64)]
+    {
         let mut spec = alone(vec![flows(vec![flow(0, 1, 1500 + bytes), flow(0, 2, bytes)])]);
         spec.hosts[0].sources[0].floor = Bytes::new(floor);
         let time = |bytes: u64| Time::from_ps(800 * bytes);

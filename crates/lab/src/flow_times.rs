@@ -140,7 +140,8 @@ pub(crate) fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) ->
                 *from.entry(c.src.0).or_default() += 1;
                 let name = roll.next(c.src.0 as usize, (dst, c.start, c.bytes));
                 if waits(c) {
-                    let m = Incomplete { src: c.src, start: c.start, bytes: c.bytes, missing: 0 };
+                    let m =
+                        Incomplete { src: c.src, start: c.start, bytes: c.bytes, missing: 0, flow: c.flow };
                     all.push(of_flow(dst, &m, None, "its last acknowledgement".into(), name));
                 }
             }

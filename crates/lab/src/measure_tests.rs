@@ -313,8 +313,13 @@ fn completion_by_hand() {
         done(2, 1000, 20),
         done(0, 100_000, 500),
     ];
-    out.hosts[1].missing =
-        vec![Incomplete { src: NodeId(2), bytes: on_link(1000), start: Time::from_us(900), missing: 500 }];
+    out.hosts[1].missing = vec![Incomplete {
+        src: NodeId(2),
+        bytes: on_link(1000),
+        start: Time::from_us(900),
+        missing: 500,
+        flow: None,
+    }];
     let flows = Flows::of(&settings, &out);
     let all: BTreeMap<&str, f64> = measure_with(&settings, &out, &flows).into_iter().collect();
     for (id, by_hand) in [
@@ -553,7 +558,13 @@ fn unfinished_flows_are_named() {
     let mut out =
         Outcome { duration: Time::from_ms(1), hosts: vec![HostOutcome::default(); 3], ..Outcome::default() };
     out.hosts[1].missing = (0..20)
-        .map(|i| Incomplete { src: NodeId(2), bytes, start: Time::from_us(900 - i), missing: bytes - i % 2 })
+        .map(|i| Incomplete {
+            src: NodeId(2),
+            bytes,
+            start: Time::from_us(900 - i),
+            missing: bytes - i % 2,
+            flow: None,
+        })
         .collect();
     let all = of("on", &out);
     assert_eq!((all.len(), of("off", &out).len()), (20, 16));

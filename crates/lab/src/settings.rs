@@ -576,6 +576,7 @@ impl Settings {
         }
         RunSpec {
             transport: self.pairs.map(|p| p.spec),
+            graph: None,
             classes: Vec::new(),
             hosts: (0..hosts)
                 .map(|h| HostSpec {

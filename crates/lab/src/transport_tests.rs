@@ -97,8 +97,13 @@ fn a_flow_ends_as_the_scenario_says() {
     assert!(Flows::of(&received, &out).unfinished(&received, &out, &Default::default()).is_empty());
     // What switches dropped is sent again or not.
     let again = settings(&format!("{PAIRS}[transport]\nkind = \"go-back-n\"\n"));
-    out.hosts[1].missing =
-        vec![cnsim_fabric::Incomplete { src: NodeId(2), bytes, start: Time::from_us(20), missing: 9 }];
+    out.hosts[1].missing = vec![cnsim_fabric::Incomplete {
+        src: NodeId(2),
+        bytes,
+        start: Time::from_us(20),
+        missing: 9,
+        flow: None,
+    }];
     out.hosts[1].completions.truncate(1);
     out.hosts[0].source_discards = 1;
     let waits =

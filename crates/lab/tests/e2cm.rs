@@ -66,6 +66,7 @@ fn spec(c: &Case) -> RunSpec {
     };
     RunSpec {
         transport: None,
+        graph: None,
         hosts: (0..n).map(host).collect(),
         switches: vec![common::switch("S".into(), n as u16, buffer)],
         links: (0..n)

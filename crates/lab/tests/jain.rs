@@ -93,6 +93,7 @@ fn spec(w: &Wiring, scheme: &str, params: &[(&str, &str)], duration: Time, seed:
     };
     RunSpec {
         transport: None,
+        graph: None,
         hosts: (0..n).map(host).collect(),
         switches: (0..6).map(switch).collect(),
         links,

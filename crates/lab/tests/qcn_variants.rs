@@ -28,6 +28,7 @@ fn single_hop(scheme: &str, params: &[(&str, &str)], seed: u64) -> RunSpec {
     let (switch, port) = (NodeId(10), 1);
     RunSpec {
         transport: None,
+        graph: None,
         hosts: (0..10).map(host).collect(),
         switches: vec![common::switch("S".into(), 16, buffer)],
         links: (0..10u16)

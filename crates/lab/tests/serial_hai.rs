@@ -37,6 +37,7 @@ fn four_to_1(
     };
     RunSpec {
         transport: None,
+        graph: None,
         hosts: (0..=n).map(host).collect(),
         switches: vec![common::switch("S".into(), 17, buffer)],
         links: (0..=n).map(link).collect(),

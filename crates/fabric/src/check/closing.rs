@@ -6,7 +6,7 @@ use crate::RunError;
 use crate::net::Net;
 use crate::outcome::{Fingerprint, HostOutcome, Outcome, Series, SeriesKind, SwitchOutcome};
 use crate::per_bin::PerBin;
-use crate::spec::{RunSpec, WatchdogAction};
+use crate::spec::{Act, Graph, Lasted, RunSpec, WatchdogAction};
 use cnsim_scheme_api::network::Counts;
 use cnsim_scheme_api::{FlowId, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -94,6 +94,8 @@ pub(crate) enum Own {
         received_from: Vec<u64>,
         /// Flows of which all is acknowledged, and since when, ps.
         acknowledged: Vec<(FlowId, u64)>,
+        /// When its operations began and ended, ps.
+        operations: Vec<(u64, u64)>,
     },
     Switch {
         /// As it is shown.
@@ -148,8 +150,21 @@ pub(crate) fn close(
             *counters.entry((c.scheme.unwrap_or(0), i)).or_default() += n;
         }
         match node.own {
-            Own::Host { outcome, waiting, last_delivery, received_from, acknowledged: of_host } => {
+            Own::Host {
+                outcome,
+                waiting,
+                last_delivery,
+                received_from,
+                acknowledged: of_host,
+                operations,
+            } => {
                 acknowledged.extend(of_host);
+                let lasted = operations.into_iter().map(|(b, e)| (Time::from_ps(b), Time::from_ps(e)));
+                out.operations.extend(lasted.map(|(begun, ended)| Lasted {
+                    begun,
+                    ended,
+                    received: Time::MAX,
+                }));
                 events.add(node.events.0, 1);
                 frames.add(node.moments.0, 2);
                 all_waiting += waiting;
@@ -190,6 +205,9 @@ pub(crate) fn close(
         let at = completion.flow.and_then(|flow| acknowledged.get(&flow));
         completion.acknowledged = at.map(|&at| Time::from_ps(at));
     }
+    if let Some(graph) = &net.graph {
+        date(&mut out, graph, net);
+    }
     if net.record.control {
         let bin = net.record.bin;
         let values = bits.iter().map(|b: &u64| *b as f64 / bin.as_secs_f64()).collect();
@@ -211,4 +229,30 @@ pub(crate) fn close(
         out.standstill = standstill(net, spec, &all_stopped);
     }
     Ok(out)
+}
+
+/// Tells flows when the operations that sent them began, and operations when their flows arrived.
+fn date(out: &mut Outcome, graph: &Graph, net: &Net) {
+    let mut sent = vec![u32::MAX; net.flows.queue_pairs()];
+    for (n, operation) in (0..).zip(&graph.operations) {
+        if let Act::Send { source, transfer } = operation.act
+            && let Some(first) = net.flows.first_of(operation.host.0, source as usize)
+        {
+            sent[(first + transfer) as usize] = n;
+        }
+    }
+    let Outcome { hosts, operations, .. } = out;
+    let mut of = |flow: Option<FlowId>, received: Option<Time>| -> Option<Time> {
+        let lasted = operations.get_mut(*sent.get(flow?.0 as usize)? as usize)?;
+        lasted.received = received.unwrap_or(lasted.received);
+        Some(lasted.begun)
+    };
+    for host in hosts {
+        for done in &mut host.completions {
+            done.start = of(done.flow, Some(done.end)).unwrap_or(done.start);
+        }
+        for open in &mut host.missing {
+            open.start = of(open.flow, None).unwrap_or(open.start);
+        }
+    }
 }

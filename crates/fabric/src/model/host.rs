@@ -38,7 +38,8 @@ pub(crate) struct Sides<F: Packet> {
 impl<F: Packet> Sides<F> {
     /// Those of host `id` at this link.
     pub(crate) fn new(spec: &HostSpec, id: u32, link: &Link, net: &Net) -> Self {
-        let sender = Sender::new(spec, id, link.rate, net);
+        let mut sender = Sender::new(spec, id, link.rate, net);
+        sender.plan_operations();
         Self {
             sources: (spec.sources.iter().enumerate())
                 .map(|(i, s)| Source::new(s, (id, i), link.tx, net))
@@ -127,6 +128,9 @@ impl<F: Packet> Sides<F> {
         if !self.receiver.actions.is_empty() {
             self.reflect(data.flow(at.net), direct, at);
         }
+        if let Some(flow) = self.receiver.whole.take() {
+            self.sender.received(flow, at);
+        }
         let Some(reply) = self.receiver.reply() else { return false };
         self.acknowledge(reply, direct, at);
         true
@@ -165,7 +169,7 @@ impl<F: Packet> Sides<F> {
         out.generated = sender.made.frames + out.source_discards + backlog;
         out.sent = sent;
         (out.paused, out.paused_by_part) = (paused.total, paused.parts);
-        let (mut series, received_from) = deliveries.close(&mut out, id, net.record.bin);
+        let (mut series, received_from) = deliveries.close(&mut out, id, net);
         series.extend(rates);
         series.extend(control.gauges.series(net));
         Books {
@@ -185,6 +189,7 @@ impl<F: Packet> Sides<F> {
                 last_delivery: deliveries.last,
                 received_from,
                 acknowledged,
+                operations: sender.program.map(|program| program.close()).unwrap_or_default(),
             },
         }
     }

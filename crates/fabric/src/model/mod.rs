@@ -39,6 +39,7 @@ mod packet;
 mod pause;
 mod point;
 mod port;
+mod program;
 mod queue_pair;
 mod receiver;
 mod record;

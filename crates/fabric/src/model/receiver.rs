@@ -66,6 +66,10 @@ pub(crate) struct Receiver {
     ears: Ears,
     /// The flows to the host, where they have queue pairs.
     sinks: Option<Box<Sinks>>,
+    /// The run has a graph: what arrives whole may be waited for.
+    graph: bool,
+    /// The flow that has just arrived whole, until that is carried out.
+    pub(super) whole: Option<FlowId>,
     /// What reflectors ask for, until that is carried out.
     pub(super) actions: Vec<ReflectorAction>,
     host: u32,
@@ -83,6 +87,8 @@ impl Receiver {
             deliveries: Deliveries::new(net, id),
             stream: Stream::new(net.seed, u64::from(id), Purpose::Node),
             ears: Ears::default(),
+            graph: net.graph.is_some(),
+            whole: None,
             actions: Vec::new(),
             host: id,
             line_rate,
@@ -120,7 +126,11 @@ impl Receiver {
         });
         let replies = reply.is_some();
         if wanted {
-            return self.deliver(frame, Some(flow), at, failure) || replies;
+            let follows = self.deliver(frame, Some(flow), at, failure) || replies;
+            if self.graph {
+                self.whole = self.deliveries.whole().filter(|whole| *whole == flow);
+            }
+            return follows || self.whole.is_some();
         }
         self.deliveries.discard(frame);
         replies

@@ -86,13 +86,18 @@ impl Deliveries {
         self.detail.as_mut().map_or(Ok(()), |detail| detail.take(at, frame, pair))
     }
 
+    /// The flow with a queue pair that arrived whole last.
+    pub(crate) fn whole(&self) -> Option<FlowId> {
+        self.detail.as_ref()?.completions.last()?.flow
+    }
+
     /// A data frame has arrived that came before, or out of order where that is not wanted.
     pub(crate) fn discard<F: Packet>(&mut self, frame: &F) {
         frame.enter(&mut self.unwanted);
     }
 
     /// Hands in what was received, the series of it, and the bytes by source where they are recorded.
-    pub(crate) fn close(&mut self, out: &mut HostOutcome, host: u32, bin: Time) -> (Vec<Series>, Vec<u64>) {
+    pub(crate) fn close(&mut self, out: &mut HostOutcome, host: u32, net: &Net) -> (Vec<Series>, Vec<u64>) {
         out.delivered = self.got.frames;
         out.delivered_bits = self.bits;
         out.latency_sum = Time::from_ps(self.latency_sum);
@@ -100,13 +105,13 @@ impl Deliveries {
         let Some(detail) = &mut self.detail else { return Default::default() };
         out.latency = std::mem::take(&mut detail.histogram);
         out.completions = std::mem::take(&mut detail.completions);
-        out.missing = detail.flows.missing();
+        out.missing = detail.flows.missing(|at| net.flows.at(host, at));
         let host = NodeId(host);
         let flow =
             |(src, bins): &(u32, PerBin)| (SeriesKind::Flow { src: NodeId(*src), dst: host }, bins.rates());
         let all = detail.all.iter().map(|bins| (SeriesKind::Delivered { host }, bins.rates()));
         let series = all.chain(detail.by_flow.iter().map(flow));
-        let series = series.map(|(kind, values)| Series { kind, bin, values }).collect();
+        let series = series.map(|(kind, values)| Series { kind, bin: net.record.bin, values }).collect();
         (series, std::mem::take(&mut detail.by_source))
     }
 }

@@ -9,6 +9,7 @@ use super::limiter::Limiters;
 use super::packet::Packet;
 use super::pause::Paused;
 use super::port::Lanes;
+use super::program::Program;
 use super::queue_pair::{After, QueuePairs, RTO};
 use super::source::Offer;
 use super::transfers::{FlowQueue, Next, Transfers};
@@ -112,6 +113,8 @@ pub(crate) struct Sender<F: Packet> {
     pub(crate) transfers: Transfers,
     /// Their queue pairs, where they have some.
     pub(super) pairs: Option<Box<QueuePairs>>,
+    /// The host's operations, where the run has some.
+    pub(super) program: Option<Box<Program>>,
     /// The flow of the data frame that goes next.
     pub(super) going: Option<FlowId>,
     pub(crate) timers: Timers,
@@ -171,6 +174,7 @@ impl<F: Packet> Sender<F> {
             limiters: Limiters::default(),
             transfers: Transfers::new(net.classes.len()),
             pairs: net.transport.map(|transport| Box::new(QueuePairs::new(transport, line_rate))),
+            program: net.graph.as_ref().and_then(|graph| Program::new(graph, spec, id, net)),
             going: None,
             timers: Timers::default(),
             deferred: Deferred::default(),

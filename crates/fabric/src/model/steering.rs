@@ -5,6 +5,7 @@ use super::agenda::{Direct, Moment};
 use super::frame::{Control, EVERY_FLOW, Lane, MANAGED, Says, To, flow_of};
 use super::limiter::{GAP, RateLimiter};
 use super::packet::Packet;
+use super::program::OPERATIONS;
 use super::queue_pair::{Progress, RTO, Records};
 use super::sender::Sender;
 use crate::check::Who;
@@ -161,6 +162,33 @@ impl<F: Packet> Sender<F> {
         }
         self.pairs.iter_mut().for_each(|pairs| pairs.end(flow));
         self.journal.acknowledged.push((flow, at.now));
+        if let Some(program) = &mut self.program {
+            program.sent(flow, at.now);
+            self.plan_operations();
+        }
+    }
+
+    /// A flow to this host has arrived whole.
+    pub(super) fn received(&mut self, flow: FlowId, at: Moment<'_>) {
+        if let Some(program) = &mut self.program {
+            program.received(flow, at.now);
+            self.plan_operations();
+        }
+    }
+
+    /// Operations of this host are due.
+    fn operate(&mut self, at: Moment<'_>) {
+        while let Some((flow, rate)) = self.program.as_mut().and_then(|p| p.advance(at.now, at.net)) {
+            self.begin(flow, rate, at);
+        }
+        self.plan_operations();
+    }
+
+    /// Plans when the next operations are due.
+    pub(super) fn plan_operations(&mut self) {
+        if let Some(next) = self.program.as_ref().and_then(|program| program.next()) {
+            self.timers.start(0, OPERATIONS, next);
+        }
     }
 
     /// A flow that its window held back takes turns again, if it may.
@@ -280,6 +308,9 @@ impl<F: Packet> Sender<F> {
         let Some((key, slot)) = self.timers.pop() else { return };
         if slot == RTO {
             return self.time_out(FlowId(key), at);
+        }
+        if slot == OPERATIONS {
+            return self.operate(at);
         }
         let Some(place) = self.limiters.find(key) else { return };
         if slot == GAP {

@@ -104,6 +104,7 @@ pub(crate) fn buffer(pause: bool) -> BufferSpec {
 pub(crate) fn single_switch(n: usize, load: f64, pause: bool, duration: Time, seed: u64) -> RunSpec {
     RunSpec {
         transport: None,
+        graph: None,
         hosts: (0..n).map(|i| host(i, vec![bernoulli(load)])).collect(),
         switches: vec![SwitchSpec {
             name: "S".into(),

@@ -60,6 +60,7 @@ pub(crate) fn switch(name: String, ports: u16, buffer: BufferSpec) -> SwitchSpec
 pub(crate) fn network(scheme: Arc<dyn Scheme>) -> RunSpec {
     RunSpec {
         transport: None,
+        graph: None,
         classes: Vec::new(),
         hosts: Vec::new(),
         switches: Vec::new(),
