@@ -8,11 +8,11 @@ run: ## reproduce the quick set of studies
 	cargo run --release
 try: ## build target/try/cnsim: the same bits as a release build, compiled in seconds after an edit, some 15 % slower
 	cargo build --profile try && echo "use it as target/try/cnsim"
-test: ## every test, or with PART=schemes, fabric, lab, papers, report, cli, fingerprints, docs, speed or python one part; names each step, failure and skipped test (CNSIM_STRICT=1: a skipped test fails)
+test: ## every test, or with PART=schemes, fabric, scenario, runs, papers, report, cli, fingerprints, docs, speed or python one part; names each step, failure and skipped test (CNSIM_STRICT=1: a skipped test fails)
 	@.ci/test $(PART)
 soak: ## random tests for hours: networks by both engines, spoiled files and random scenarios, kills, signals, damaged stores (SOAK=N tries of each kind, CNSIM_SEED=N from where)
 	CNSIM_NETWORKS=$${SOAK:-10000} cargo test --profile checked -p cnsim-fabric --test engines --test textbook
-	CNSIM_MUTANTS=$${SOAK:-10000} CNSIM_RANDOM=$${SOAK:-10000} cargo test --profile try -p cnsim-lab -p cnsim-papers --test mutated --test random_scenarios --test fuzz
+	CNSIM_MUTANTS=$${SOAK:-10000} CNSIM_RANDOM=$${SOAK:-10000} cargo test --profile try -p cnsim-scenario -p cnsim-runs -p cnsim-papers --test mutated --test random_scenarios --test fuzz
 	CNSIM_SOAK=$${SOAK:-100} cargo test --profile try -p cnsim-cli --test faults
 python: ## the Python package: build it in target/venv, run its tests, check its types
 	@mkdir -p target && python3 python/check.py

@@ -9,17 +9,18 @@ use crate::request::{ASSUMED_SPEED, refuse_many, refuse_no_seeds, threads};
 use crate::sweep::bounds;
 use crate::{Batch, Common, Done, Failure, pairs};
 use clap::Args;
-use cnsim_lab::files::{digits, table};
-use cnsim_lab::place::Place;
-use cnsim_lab::run::Watch;
-use cnsim_lab::saved::RESULTS;
-use cnsim_lab::scenario::{Case, EMBEDDED, Scenario};
-use cnsim_lab::stats::Summary;
+use cnsim_measure::quantity::digits;
+use cnsim_measure::stats::Summary;
 use cnsim_papers::assume::{
     Fold, Lab, Scored, ScoredCell, Setup, asked_switches, contenders, every, leave_one_out, named_switches,
 };
 use cnsim_papers::published::Published;
 use cnsim_report::model;
+use cnsim_runs::files::table;
+use cnsim_runs::place::Place;
+use cnsim_runs::run::Watch;
+use cnsim_runs::saved::RESULTS;
+use cnsim_scenario::{Case, EMBEDDED, Scenario};
 use cnsim_scheme_api::Registry;
 use serde_json::json;
 use std::path::PathBuf;

@@ -1,12 +1,12 @@
 //! The figures and tables of the report of `cnsim assume`.
 
 use crate::sweep::column;
-use cnsim_lab::metrics::Metric;
-use cnsim_lab::scenario::{Case, Scenario};
-use cnsim_lab::stats::Summary;
+use cnsim_measure::stats::Summary;
 use cnsim_papers::assume::{Scored, ScoredCell};
 use cnsim_report::build::cell;
 use cnsim_report::model;
+use cnsim_scenario::metrics::Metric;
+use cnsim_scenario::{Case, Scenario};
 
 /// The ranking as a table.
 pub(crate) fn ranking(id: &str, title: &str, list: &[&Scored]) -> model::Table {

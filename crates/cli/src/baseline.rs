@@ -1,9 +1,9 @@
 //! The baseline of `cnsim compare --baseline`, and its point beside each other point: the one whose other settings are equal.
 
 use crate::Failure;
-use cnsim_lab::case::CaseId;
-use cnsim_lab::keys::TABLES;
-use cnsim_lab::record::RunRecord;
+use cnsim_runs::record::RunRecord;
+use cnsim_scenario::case::CaseId;
+use cnsim_scenario::keys::TABLES;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The case with which all others are compared.
@@ -256,7 +256,7 @@ fn same(a: &str, b: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_lab::record::RunRecord;
+    use cnsim_runs::record::RunRecord;
     use serde_json::{Value, json};
 
     /// A run of a condition, scheme and configuration.

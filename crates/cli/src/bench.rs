@@ -2,7 +2,7 @@
 
 use crate::{Common, Done, Failure, look, progress};
 use cnsim_fabric::{Arrivals, FaultKind, LinkSpec, PauseTransport, PortFault, Routing, RunSpec, Transfer};
-use cnsim_lab::scenario::{Scenario, needs_queue_pairs};
+use cnsim_scenario::{Scenario, needs_queue_pairs};
 use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Registry, Time};
 use serde_json::{Value, json};

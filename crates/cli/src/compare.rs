@@ -5,11 +5,11 @@ use crate::points::{Point, by_point, swept};
 use crate::request::wanted;
 use crate::{Done, Failure};
 use crate::{look, paired};
-use cnsim_lab::files::digits;
-use cnsim_lab::quantity::Quantity;
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::results::Results;
-use cnsim_lab::stats::Summary;
+use cnsim_measure::quantity::Quantity;
+use cnsim_measure::quantity::digits;
+use cnsim_measure::stats::Summary;
+use cnsim_runs::record::RunRecord;
+use cnsim_runs::results::Results;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -258,8 +258,8 @@ fn text(found: &Found, files: [&Path; 2]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_lab::measure::PortFacts;
-    use cnsim_lab::record::RunRecord;
+    use cnsim_measure::PortFacts;
+    use cnsim_runs::record::RunRecord;
 
     fn results(seeds: u64, of: impl Fn(u64, &mut RunRecord)) -> Results {
         let run = |seed: u64| {
@@ -395,7 +395,7 @@ mod tests {
         let (theirs, y) = (read[0].result_version, &mut read[1]);
         y.command = "run y".into();
         y.result_version += 1;
-        let partial = cnsim_lab::results::Partial { finished: 1, of: 2 };
+        let partial = cnsim_runs::results::Partial { finished: 1, of: 2 };
         y.partial = Some(partial);
         assert_eq!(
             notes(&read, &files),

@@ -3,15 +3,15 @@
 use crate::look::{self, Colour, paint, said};
 use crate::request::{ASSUMED_SPEED, is_file, threads};
 use crate::{Done, Failure, draw};
-use cnsim_lab::assumptions::{ASSUMPTIONS, readable};
-use cnsim_lab::config::Config;
-use cnsim_lab::demo::{demo, words};
-use cnsim_lab::keys;
-use cnsim_lab::scenario::needs_queue_pairs;
-use cnsim_lab::scenario::{EMBEDDED, Scenario};
 use cnsim_papers::per_study::in_studies;
 use cnsim_papers::published::{self, Agreement};
 use cnsim_papers::{self, Paper};
+use cnsim_runs::demo::{demo, words};
+use cnsim_scenario::assumptions::{ASSUMPTIONS, readable};
+use cnsim_scenario::config::Config;
+use cnsim_scenario::keys;
+use cnsim_scenario::needs_queue_pairs;
+use cnsim_scenario::{EMBEDDED, Scenario};
 use cnsim_scheme_api::{Rate, Registration, Registry};
 
 /// Most conditions of a group that are listed.
@@ -121,7 +121,7 @@ pub(crate) fn scenario(s: &Scenario, written: String) -> Done {
         look::duration(seconds / threads as f64)
     );
     println!("\n{}", bold("Its settings; all others have their defaults (`cnsim new`)"));
-    let shown = cnsim_lab::config::text;
+    let shown = cnsim_scenario::config::text;
     for (k, v) in ready.config.keys() {
         let usual = keys::find(k).map_or("", |k| k.default);
         if !matches!(k.as_str(), "scheme" | "study" | "name" | "condition") && shown(v) != usual {

@@ -1,8 +1,8 @@
 //! Networks as text: a tree where they are one, a line for chains and rings, layers for everything else.
 
-use cnsim_lab::scenario::Ready;
-use cnsim_lab::topology::Wiring;
 use cnsim_report::build::{caption, hot_ports};
+use cnsim_scenario::Ready;
+use cnsim_scenario::topology::Wiring;
 use cnsim_scheme_api::NodeId;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
@@ -252,7 +252,7 @@ pub(crate) fn ranges(names: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_lab::scenario::Scenario;
+    use cnsim_scenario::Scenario;
 
     fn drawn(topology: &str) -> String {
         let text =

@@ -4,14 +4,14 @@ use crate::look;
 use crate::request::is_file;
 use crate::subject::{Asked, Keys, Subject};
 use crate::{Done, answer, describe, find};
-use cnsim_lab::advice::of_others;
-use cnsim_lab::keys::{KEYS, Key, TABLES};
-use cnsim_lab::metrics::Metric;
-use cnsim_lab::stats::ABOUT_INTERVALS;
+use cnsim_advice::notes::of_others;
+use cnsim_measure::stats::ABOUT_INTERVALS;
 use cnsim_papers::PAPERS;
 use cnsim_papers::claims::{Claim, grounds};
 use cnsim_papers::per_study::in_studies;
 use cnsim_papers::published::carried_claim;
+use cnsim_scenario::keys::{KEYS, Key, TABLES};
+use cnsim_scenario::metrics::Metric;
 use cnsim_scheme_api::{Gauge, ParamInfo, Registration};
 use std::path::Path;
 
@@ -195,7 +195,7 @@ fn claim(c: &Claim, out: &Path) -> Done {
     };
     let path = out.join("claims.csv");
     let text = std::fs::read_to_string(&path).unwrap_or_default();
-    if let Some(line) = cnsim_lab::files::read_csv(&text).iter().find(|l| l[1] == c.id) {
+    if let Some(line) = cnsim_runs::files::read_csv(&text).iter().find(|l| l[1] == c.id) {
         show(&path.display().to_string(), &line[4], &line[5]);
         return Ok(());
     }

@@ -2,8 +2,8 @@
 
 use crate::{Done, Failure, fit, look};
 use clap::Args;
-use cnsim_lab::pause_files::{read_pauses, read_victims};
-use cnsim_lab::pauses::{Circle, Forest, Stood, Stops, time};
+use cnsim_measure::pauses::{Circle, Forest, Stood, Stops, time};
+use cnsim_runs::pause_files::{read_pauses, read_victims};
 use cnsim_units::{Time, UnitError};
 use std::path::PathBuf;
 
@@ -338,7 +338,7 @@ fn branch(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_lab::pauses::{Cause, Held, Stop};
+    use cnsim_measure::pauses::{Cause, Held, Stop};
 
     /// H37's port stops a spine, that stops a far leaf and the hosts there; nearby hosts stand for the port itself.
     #[test]

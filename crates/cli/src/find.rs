@@ -1,11 +1,11 @@
 //! Everything that has a name, for questions that name it wrongly or by another kind.
 
 use crate::Failure;
-use cnsim_lab::assumptions::ASSUMPTIONS;
-use cnsim_lab::keys::{KEYS, Key};
-use cnsim_lab::metrics::METRICS;
-use cnsim_lab::scenario::EMBEDDED;
 use cnsim_papers::PAPERS;
+use cnsim_scenario::EMBEDDED;
+use cnsim_scenario::assumptions::ASSUMPTIONS;
+use cnsim_scenario::keys::{KEYS, Key};
+use cnsim_scenario::metrics::METRICS;
 use cnsim_scheme_api::{Gauge, Registration, Registry};
 use std::collections::BTreeSet;
 
@@ -113,7 +113,7 @@ pub(crate) fn unknown(registry: &Registry, word: &str) -> Failure {
         let names: Vec<String> =
             all.iter().flat_map(|t| [Some(t.name.clone()), short(t)]).flatten().collect();
         let alike = cnsim_problem::nearest(word, names.iter().map(String::as_str));
-        let meant = cnsim_lab::meant::metric(word);
+        let meant = cnsim_scenario::meant::metric(word);
         near.extend(all.iter().filter(|t| t.kind == "metric" && meant == Some(t.name.as_str())));
         near.extend(all.iter().filter(|t| {
             meant != Some(t.name.as_str())
@@ -136,7 +136,7 @@ pub(crate) fn unknown(registry: &Registry, word: &str) -> Failure {
 
 /// The keys that have this last word, but those of arrays of tables.
 pub(crate) fn keys_named(word: &str) -> impl Iterator<Item = &'static Key> {
-    let tables = cnsim_lab::keys::TABLES;
+    let tables = cnsim_scenario::keys::TABLES;
     let ends = move |k: &&Key| {
         k.path.rsplit_once('.').is_some_and(|(table, leaf)| leaf == word && !tables.contains(&table))
     };
@@ -153,11 +153,11 @@ pub(crate) fn whole_key(registry: &Registry, key: &str) -> String {
     {
         return format!("scheme.{key}");
     }
-    if key.contains('.') || cnsim_lab::keys::find(key).is_some() {
+    if key.contains('.') || cnsim_scenario::keys::find(key).is_some() {
         return key.into();
     }
-    if cnsim_lab::assumptions::find(key).is_some() {
-        return cnsim_lab::grid::canonical_key(key);
+    if cnsim_scenario::assumptions::find(key).is_some() {
+        return cnsim_runs::grid::canonical_key(key);
     }
     let mut found: Vec<String> = keys_named(key).map(|k| k.path.into()).collect();
     if registry.iter().any(|e| e.param(key).is_some()) {

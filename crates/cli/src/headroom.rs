@@ -4,7 +4,7 @@ use crate::look::table;
 use crate::{Done, Failure};
 use clap::Args;
 use cnsim_fabric::PauseFrames;
-use cnsim_lab::headroom::{Loop, Pfc, annex_o};
+use cnsim_scenario::headroom::{Loop, Pfc, annex_o};
 use cnsim_units::{Bytes, Rate, Time, UnitError};
 use serde_json::{Value, json};
 use std::str::FromStr;

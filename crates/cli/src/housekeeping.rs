@@ -3,10 +3,10 @@
 
 use crate::look;
 use crate::{Common, Done, Failure, pairs};
-use cnsim_lab::config::Config;
-use cnsim_lab::place::PlaceError;
-use cnsim_lab::scenario::Scenario;
-use cnsim_lab::store::Store;
+use cnsim_runs::place::PlaceError;
+use cnsim_runs::store::Store;
+use cnsim_scenario::Scenario;
+use cnsim_scenario::config::Config;
 use serde_json::{Value, json};
 use std::path::Path;
 

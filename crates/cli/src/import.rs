@@ -3,7 +3,7 @@
 use crate::{Common, Done, Failure};
 use clap::Args;
 use cnsim_import::{Files, Imported, scenario};
-use cnsim_lab::scenario::Scenario;
+use cnsim_scenario::Scenario;
 use std::path::PathBuf;
 
 /// Which files. Forms are known by names: htsim's end in .topo and .cm, others are the HPCC fork's or SimAI's.

@@ -55,7 +55,7 @@ mod verify;
 use crate::names::Names;
 use clap::{Args, Parser, Subcommand};
 use cnsim_fabric::Engine;
-use cnsim_lab::run::JobError;
+use cnsim_runs::run::JobError;
 use cnsim_scheme_api::Registry;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -108,8 +108,8 @@ pub use paired::Pairs;
 
 /// The figures of a scenario's page as the report draws them, from finished runs: for documents.
 pub fn figures(
-    scenario: &cnsim_lab::scenario::Scenario,
-    records: &[cnsim_lab::record::RunRecord],
+    scenario: &cnsim_scenario::Scenario,
+    records: &[cnsim_runs::record::RunRecord],
 ) -> Vec<cnsim_report::model::Figure> {
     cnsim_report::build::figures_of(scenario, records)
 }

@@ -2,7 +2,7 @@
 
 use crate::fit::{self, Layout};
 pub(crate) use crate::progress::{duration, on_interrupt, with_progress};
-use cnsim_lab::stats::Summary;
+use cnsim_measure::stats::Summary;
 use cnsim_report::plus_minus;
 use std::io::{IsTerminal, Write as _};
 use std::sync::atomic::{AtomicU8, Ordering};

@@ -2,8 +2,8 @@
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
-use cnsim_lab::metrics::METRICS;
-use cnsim_lab::scenario::EMBEDDED;
+use cnsim_scenario::EMBEDDED;
+use cnsim_scenario::metrics::METRICS;
 use std::ffi::OsStr;
 
 /// Things that have names.

@@ -3,9 +3,9 @@
 
 use crate::look::{self, Colour, paint};
 use crate::{Done, Failure};
-use cnsim_lab::advice::{after, frozen};
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::unfinished;
+use cnsim_advice::notes::{after, frozen};
+use cnsim_advice::unfinished;
+use cnsim_runs::record::RunRecord;
 
 /// Prints them, each group under its heading.
 pub(crate) fn print(records: &[RunRecord]) {

@@ -2,12 +2,12 @@
 
 use crate::look::{self, Colour, at_least, interval, measured, paint};
 use crate::summary;
-use cnsim_lab::files::digits;
-use cnsim_lab::flows::fct::{SizeGroup, Unfinished};
-use cnsim_lab::metrics::{METRICS, Metric};
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::stats::Summary;
+use cnsim_measure::fct::{SizeGroup, Unfinished};
+use cnsim_measure::quantity::digits;
+use cnsim_measure::stats::Summary;
 use cnsim_report::build::{CaseRuns, ports, shared, traffic};
+use cnsim_runs::record::RunRecord;
+use cnsim_scenario::metrics::{METRICS, Metric};
 use cnsim_units::{Bytes, Time};
 
 /// Prints the requested metrics, or all metrics and the ports.

@@ -3,11 +3,11 @@
 //! it as partial.
 
 use crate::{Done, Failure};
-use cnsim_lab::case::CaseId;
-use cnsim_lab::place::{Place, PlaceError};
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::results::{self, Partial, Results};
-use cnsim_lab::saved::{RESULTS, Saved};
+use cnsim_runs::place::{Place, PlaceError};
+use cnsim_runs::record::RunRecord;
+use cnsim_runs::results::{self, Partial, Results};
+use cnsim_runs::saved::{RESULTS, Saved};
+use cnsim_scenario::case::CaseId;
 use std::collections::BTreeMap;
 use std::path::Path;
 

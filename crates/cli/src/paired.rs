@@ -3,12 +3,12 @@
 use crate::baseline::{Baseline, choices, points};
 use crate::look::{self, Colour, at_least, measured, paint};
 use crate::{Done, Failure, notes};
-use cnsim_lab::metrics::Times;
-use cnsim_lab::metrics::{METRICS, Metric};
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::results::Results;
-use cnsim_lab::stats::Summary;
-use cnsim_lab::unfinished::FINISHED;
+use cnsim_advice::unfinished::FINISHED;
+use cnsim_measure::stats::Summary;
+use cnsim_runs::record::RunRecord;
+use cnsim_runs::results::Results;
+use cnsim_scenario::metrics::Times;
+use cnsim_scenario::metrics::{METRICS, Metric};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -264,9 +264,9 @@ fn tell(rows: &[Row], asked: &[&'static Metric]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_lab::case::CaseId;
-    use cnsim_lab::quantity::Quantities;
-    use cnsim_lab::traffic::TrafficFacts;
+    use cnsim_measure::quantity::Quantities;
+    use cnsim_measure::traffic::TrafficFacts;
+    use cnsim_scenario::case::CaseId;
     use std::collections::BTreeSet;
 
     /// Seed by seed 10 us less, but over fewer of the flows: no verdict on means, one on what all flows have.

@@ -1,8 +1,8 @@
 //! The runs of results by case and by swept values: the points of a sweep.
 
-use cnsim_lab::case::CaseId;
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::results::Results;
+use cnsim_runs::record::RunRecord;
+use cnsim_runs::results::Results;
+use cnsim_scenario::case::CaseId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A case with its swept values.

@@ -1,6 +1,6 @@
 //! Progress on a terminal, and Ctrl-C.
 
-use cnsim_lab::run::Watch;
+use cnsim_runs::run::Watch;
 use std::io::{IsTerminal, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

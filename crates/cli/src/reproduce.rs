@@ -4,11 +4,11 @@ use crate::experiment::{Experiment, perform};
 use crate::output::quoted;
 use crate::request::{is_file, refuse_no_seeds};
 use crate::{Common, Done, EngineArg, Failure, ReproduceArgs};
-use cnsim_lab::run::{Job, jobs};
-use cnsim_lab::scenario::{Case, EMBEDDED, Scenario};
 use cnsim_papers::cells::{Cell, all_cases, not_run};
 use cnsim_papers::published::{self, Published};
 use cnsim_problem::{MAX_FILE, read_file};
+use cnsim_runs::run::{Job, jobs};
+use cnsim_scenario::{Case, EMBEDDED, Scenario};
 use cnsim_scheme_api::{Rate, Registry};
 use std::path::Path;
 
@@ -23,7 +23,7 @@ fn choose(registry: &Registry, what: &str) -> Result<Vec<Scenario>, Failure> {
     let ids: Vec<&str> = EMBEDDED.iter().map(|(id, _)| *id).filter(|id| wanted(id)).collect();
     if ids.is_empty() {
         let names = EMBEDDED.iter().flat_map(|(id, _)| std::iter::once(*id).chain(id.split('/')));
-        let hint = cnsim_lab::meant::did_you_mean(what, names);
+        let hint = cnsim_scenario::meant::did_you_mean(what, names);
         return Err(Failure::input(format!(
             "there is no study or scenario `{what}`\n  help: {hint}write quick, all, a study or STUDY/SCENARIO; `cnsim list scenarios` shows them"
         )));
@@ -149,7 +149,7 @@ fn reason(p: &Published, scenarios: &[Scenario]) -> String {
     let Some(scheme) = s.registry().find(&p.case.scheme) else {
         return format!("there is no scheme `{}`", p.case.scheme);
     };
-    if cnsim_lab::metrics::find(&p.metric).is_none() {
+    if cnsim_scenario::metrics::find(&p.metric).is_none() {
         return format!("there is no metric `{}`", p.metric);
     }
     if s.case_of(&p.case.condition, &p.case.pause, &scheme.name).is_none() {

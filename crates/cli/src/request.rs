@@ -1,15 +1,15 @@
 //! Requests of a command line: files or names, cases, schemes, metrics, seeds and threads; and limits of time and memory.
 
 use crate::{Common, Done, Failure};
-use cnsim_lab::advice::{before, few_seeds};
-use cnsim_lab::keys::MAX_SEEDS;
-use cnsim_lab::metrics::{self, METRICS, Metric};
-use cnsim_lab::run::Job;
-use cnsim_lab::scenario::{Case, Ready, Scenario};
-use cnsim_lab::settings::Estimate;
-use cnsim_lab::unfinished::FINISHED;
+use cnsim_advice::notes::{before, few_seeds, of_settings};
+use cnsim_advice::unfinished::FINISHED;
 use cnsim_problem::Problem;
 use cnsim_report::build::caption;
+use cnsim_runs::run::Job;
+use cnsim_scenario::keys::MAX_SEEDS;
+use cnsim_scenario::metrics::{self, METRICS, Metric};
+use cnsim_scenario::settings::Estimate;
+use cnsim_scenario::{Case, Ready, Scenario};
 use cnsim_scheme_api::Registry;
 
 /// Is this meant as a file, not as a name?
@@ -79,7 +79,7 @@ pub(crate) struct Notes {
 
 impl Notes {
     pub(crate) fn add(&mut self, case: &Case, ready: &Ready) {
-        for text in ready.notes().into_iter().chain(before(ready)) {
+        for text in of_settings(ready).into_iter().chain(before(ready)) {
             self.say(case, text);
         }
     }
@@ -183,7 +183,7 @@ pub(crate) fn refuse_many(jobs: &[Job], force: bool) -> Done {
 pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static Metric>, Failure> {
     let one = |name: &String| {
         metrics::find(name.trim()).ok_or_else(|| {
-            let near = cnsim_lab::meant::metric(name);
+            let near = cnsim_scenario::meant::metric(name);
             let parts = name.rsplit_once('.').or_else(|| name.split_once(" of ").map(|(id, of)| (of, id)));
             let of_name = parts.and_then(|(of, id)| Some((of, metrics::find(id)?.id)));
             let hint = match (of_name, near) {
@@ -233,6 +233,6 @@ pub(crate) fn unknown_scheme(registry: &Registry, name: &str) -> Failure {
             "`{name}`: one scheme is due here\n  help: list all as schemes of [matrix], and run them with `cnsim run FILE`"
         ));
     }
-    let hint = cnsim_lab::meant::scheme(registry, name);
+    let hint = cnsim_scenario::meant::scheme(registry, name);
     Failure::input(format!("there is no scheme `{name}`\n  help: {hint}`cnsim list schemes` shows them"))
 }

@@ -5,9 +5,9 @@ use crate::output::quoted;
 use crate::reproduce::{left, none_left, published_in, words_of};
 use crate::request::{condition_of, first_case, refuse_no_seeds, unknown_scheme};
 use crate::{Common, Done, EngineArg, Failure, RunArgs, pairs};
-use cnsim_lab::run::Job;
-use cnsim_lab::scenario::{Case, Scenario};
 use cnsim_papers::cells::all_cases;
+use cnsim_runs::run::Job;
+use cnsim_scenario::{Case, Scenario};
 
 pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     let registry = &common.registry;

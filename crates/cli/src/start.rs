@@ -4,8 +4,8 @@
 use crate::{Done, Failure};
 use clap::Args;
 use cnsim_fabric::PauseFrames;
-use cnsim_lab::headroom::Loop;
-use cnsim_lab::scenario::Scenario;
+use cnsim_scenario::Scenario;
+use cnsim_scenario::headroom::Loop;
 use cnsim_units::{Bytes, Rate, Time};
 use std::fmt::Write as _;
 
@@ -83,7 +83,7 @@ pub(crate) fn new(args: &NewArgs) -> Done {
         && args.rate.is_none()
         && args.incast.is_none()
         && args.spines.is_none();
-    let text = if plain { cnsim_lab::schema::template(name) + TABLES } else { short(args)? };
+    let text = if plain { cnsim_scenario::schema::template(name) + TABLES } else { short(args)? };
     print!("{text}");
     Ok(())
 }
@@ -167,7 +167,7 @@ fn at_load(args: &NewArgs, load: u32) -> Result<String, Failure> {
     let text = args.rate.as_deref().unwrap_or("10 Gb/s");
     let rate: Rate = text.parse().map_err(|e| bad("rate", text, e))?;
     let size: Bytes = args.size.parse().map_err(|e| bad("size", &args.size, e))?;
-    let (slowest, fastest) = (cnsim_lab::keys::SLOWEST, cnsim_lab::keys::FASTEST);
+    let (slowest, fastest) = (cnsim_scenario::keys::SLOWEST, cnsim_scenario::keys::FASTEST);
     if rate < slowest || rate > fastest {
         return Err(Failure::input(format!("--rate {rate}: {slowest} to {fastest} are possible")));
     }
@@ -312,7 +312,7 @@ fn rounded(seconds: f64) -> Time {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_lab::advice::before;
+    use cnsim_advice::notes::{before, of_settings};
 
     fn args(topology: &str, hosts: usize, rate: &str, incast: Option<usize>) -> NewArgs {
         NewArgs {
@@ -341,7 +341,7 @@ mod tests {
                     let k_min = ready.config.read::<Bytes>("scheme.params.k_min");
                     let due = Bytes::from_kb(if preset.name == "paper" { 5 } else { floor });
                     assert_eq!(k_min, (case.id.scheme == "dcqcn").then_some(due), "{}, {rate}", preset.name);
-                    assert!(ready.notes().is_empty(), "who chooses a preset is told nothing");
+                    assert!(of_settings(&ready).is_empty(), "who chooses a preset is told nothing");
                 }
             }
         }
@@ -362,15 +362,15 @@ mod tests {
                     let ready = ready.unwrap_or_else(|p| panic!("{kind}, {hosts}, {rate}: {p:?}\n{text}"));
                     assert!(kind == "parking-lot" || ready[0].settings.hosts() >= hosts);
                     let notes: Vec<String> =
-                        ready.iter().flat_map(|r| [r.notes(), before(r)].concat()).collect();
+                        ready.iter().flat_map(|r| [of_settings(r), before(r)].concat()).collect();
                     assert!(notes.is_empty(), "{kind}, {hosts}, {rate}, {incast:?}: {notes:?}");
                 }
             }
         }
-        let all = cnsim_lab::schema::template("mine");
+        let all = cnsim_scenario::schema::template("mine");
         let s = Scenario::parse("mine.toml", &all, &[]).unwrap();
         for ready in s.cases().iter().map(|c| s.ready(c).unwrap()) {
-            assert_eq!([ready.notes(), before(&ready)].concat(), Vec::<String>::new());
+            assert_eq!([of_settings(&ready), before(&ready)].concat(), Vec::<String>::new());
         }
         assert!(short(&args("leaf-spine", 32, "100 Gb/s", Some(32))).is_err());
         assert!(short(&args("leaf-spine", 32, "100", None)).is_err());
@@ -388,7 +388,7 @@ mod tests {
             .skip(1)
             .map(|b| b.lines().map(|l| l.trim_start_matches('#').trim()).collect::<Vec<_>>().join("\n"))
             .collect();
-        assert_eq!(blocks.len(), cnsim_lab::keys::TABLES.len() + 1, "and [[rows]]");
+        assert_eq!(blocks.len(), cnsim_scenario::keys::TABLES.len() + 1, "and [[rows]]");
         for block in blocks {
             let base = if block.starts_with("[[traffic]]") {
                 base.replace("[workload]\nkind = \"bernoulli\"\nload = \"60 %\"", "")

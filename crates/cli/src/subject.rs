@@ -2,13 +2,13 @@
 
 use crate::request::is_file;
 use crate::{Common, EXIT_CODES, Failure, find};
-use cnsim_lab::advice::of_others;
-use cnsim_lab::assumptions::{ASSUMPTIONS, Assumption};
-use cnsim_lab::keys::{self, Key};
-use cnsim_lab::metrics::{self, Metric};
-use cnsim_lab::scenario::Scenario;
+use cnsim_advice::notes::of_others;
 use cnsim_papers::claims::Claim;
 use cnsim_papers::{PAPERS, Paper};
+use cnsim_scenario::Scenario;
+use cnsim_scenario::assumptions::{ASSUMPTIONS, Assumption};
+use cnsim_scenario::keys::{self, Key};
+use cnsim_scenario::metrics::{self, Metric};
 use cnsim_scheme_api::{Counter, Gauge, ParamInfo, Registration, Registry};
 use std::path::Path;
 
@@ -142,7 +142,7 @@ fn rows(asked: &Asked<'_>) -> Result<Vec<Vec<String>>, Failure> {
             && asked.condition.as_ref().is_none_or(|c| line[2] == *c)
             && asked.pause.as_ref().is_none_or(|p| line[3] == *p)
     };
-    let rows: Vec<Vec<String>> = cnsim_lab::files::read_csv(&text).into_iter().filter(fits).collect();
+    let rows: Vec<Vec<String>> = cnsim_runs::files::read_csv(&text).into_iter().filter(fits).collect();
     if rows.is_empty() {
         return Err(Failure::input(format!(
             "{}: no such cell was run\n  help: {}",

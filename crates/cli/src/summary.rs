@@ -1,14 +1,14 @@
 //! The printed results of `cnsim run` and `reproduce`: tables of one study, or a line for each scenario of many.
 
 use crate::look::{self, Colour, at_least, measured, paint};
-use cnsim_lab::files::digits;
-use cnsim_lab::metrics;
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::store::fingerprint;
+use cnsim_measure::quantity::digits;
 use cnsim_papers::cells::Cell;
 use cnsim_papers::claims::{Claim, Finding, Holds};
 use cnsim_papers::verdict::Verdict;
 use cnsim_report::model::{self, Page, Report, Table};
+use cnsim_runs::record::RunRecord;
+use cnsim_runs::store::fingerprint;
+use cnsim_scenario::metrics;
 use std::collections::BTreeSet;
 
 /// Largest number of misses that are printed one by one; of more, a few of each kind.

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::ReproduceArgs;
-use cnsim_lab::metrics::find;
-use cnsim_lab::record::Curve;
-use cnsim_lab::stats::Summary;
+use cnsim_measure::stats::Summary;
 use cnsim_papers::published::Published;
 use cnsim_report::model::{Column, Figure, NotRun, Row};
+use cnsim_runs::record::Curve;
+use cnsim_scenario::metrics::find;
 use std::path::Path;
 
 const fn claim(id: &'static str, origin: &'static str) -> Claim {

@@ -9,21 +9,22 @@ use crate::request::{
 };
 use crate::{Batch, Common, Done, Failure, find, notes, pairs};
 use clap::Args;
-use cnsim_lab::advice::after;
-use cnsim_lab::case::CaseId;
-use cnsim_lab::files::{digits, table};
-use cnsim_lab::grid::{self, Axis, Point, Sweep};
-use cnsim_lab::metrics::{self, METRICS, Metric, structural_zero};
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::results::Partial;
-use cnsim_lab::run::{JobError, Watch, run_each};
-use cnsim_lab::scenario::Scenario;
-use cnsim_lab::stats::Summary;
-use cnsim_lab::store::Store;
-use cnsim_lab::unfinished::FINISHED;
+use cnsim_advice::notes::after;
+use cnsim_advice::unfinished::FINISHED;
+use cnsim_measure::quantity::digits;
+use cnsim_measure::stats::Summary;
 use cnsim_problem::printable;
 use cnsim_report::build::{alerts, cell, colours, conclusions};
 use cnsim_report::model;
+use cnsim_runs::files::table;
+use cnsim_runs::grid::{self, Axis, Point, Sweep};
+use cnsim_runs::record::RunRecord;
+use cnsim_runs::results::Partial;
+use cnsim_runs::run::{JobError, Watch, run_each};
+use cnsim_runs::store::Store;
+use cnsim_scenario::Scenario;
+use cnsim_scenario::case::CaseId;
+use cnsim_scenario::metrics::{self, METRICS, Metric, structural_zero};
 use cnsim_scheme_api::Registry;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -272,7 +273,7 @@ fn row<'a>(point: &'a Point, runs: &'a [Result<Option<RunRecord>, JobError>], se
     let runs: Vec<&RunRecord> = runs.iter().map(|r| r.as_ref().ok()?.as_ref()).collect::<Option<_>>()?;
     let of = |what: What<'a>| {
         let values: Vec<(f64, bool)> = runs.iter().filter_map(|r| what.of(r)).collect();
-        let summary = what.metric.summary(&values.iter().map(|v| v.0).collect::<Vec<_>>())?;
+        let summary = Summary::of_metric(what.metric, &values.iter().map(|v| v.0).collect::<Vec<_>>())?;
         Some((what, summary.bounded(values.iter().any(|v| v.1))))
     };
     let names = runs.iter().take(1).flat_map(|r| &r.traffic).map(|t| t.name.as_str());

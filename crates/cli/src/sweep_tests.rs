@@ -2,8 +2,8 @@
 
 use super::*;
 use clap::Parser;
-use cnsim_lab::quantity::Quantities;
-use cnsim_lab::scenario::Case;
+use cnsim_measure::quantity::Quantities;
+use cnsim_scenario::Case;
 
 #[derive(Parser)]
 struct Line {

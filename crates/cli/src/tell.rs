@@ -3,10 +3,10 @@
 use crate::look::{self, Colour, paint};
 use crate::request::Cost;
 use crate::{Common, Done, pairs};
-use cnsim_lab::assumptions::ASSUMPTIONS;
-use cnsim_lab::metrics::METRICS;
-use cnsim_lab::scenario::{EMBEDDED, Scenario};
 use cnsim_papers::PAPERS;
+use cnsim_scenario::assumptions::ASSUMPTIONS;
+use cnsim_scenario::metrics::METRICS;
+use cnsim_scenario::{EMBEDDED, Scenario};
 use serde_json::json;
 
 pub(crate) fn list(what: &str, as_json: bool, common: &Common) -> Done {
@@ -80,7 +80,7 @@ pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
 }
 
 pub(crate) fn schema(common: &Common) -> Done {
-    println!("{:#}", cnsim_lab::schema::schema(&common.registry));
+    println!("{:#}", cnsim_scenario::schema::schema(&common.registry));
     Ok(())
 }
 

@@ -502,7 +502,7 @@ fn bench_compares_every_scheme_with_none() {
     let rows = said["rows"].as_array().unwrap();
     let names: Vec<&str> = rows.iter().map(|r| r["scheme"].as_str().unwrap()).collect();
     let registry = cnsim_schemes::registry();
-    let known = registry.iter().filter(|e| !cnsim_lab::scenario::needs_queue_pairs(e));
+    let known = registry.iter().filter(|e| !cnsim_scenario::needs_queue_pairs(e));
     let known: Vec<&str> = known.map(|e| e.name.as_str()).collect();
     assert_eq!(names, known);
     let speed = |r: &serde_json::Value| r["mhops_per_cpu_s"].as_f64().unwrap();

@@ -3,7 +3,7 @@
 
 mod common;
 
-use cnsim_lab::scenario::{EMBEDDED, Scenario};
+use cnsim_scenario::{EMBEDDED, Scenario};
 use cnsim_units::Time;
 use common::{Folder, cnsim, text};
 use serde_json::{Value, json};

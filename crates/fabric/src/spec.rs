@@ -1,4 +1,4 @@
-//! The specification of a run: plain data, already checked by its builder (crate `lab`, from a scenario file).
+//! The specification of a run: plain data, already checked by its builder (crate `scenario`, from a scenario file).
 //!
 //! Nodes are numbered hosts first, then switches: host `h` is `NodeId(h)`, switch `s` is `NodeId(hosts + s)`.
 

@@ -2,7 +2,7 @@
 
 use super::Paper;
 use crate::claims::{Claim, Evidence, Finding, Parts, Values, at_most, claim, less};
-use cnsim_lab::record::RunRecord;
+use cnsim_runs::record::RunRecord;
 use cnsim_scheme_api::Rate;
 
 /// The study.
@@ -252,7 +252,7 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
 mod tests {
     use super::*;
     use crate::claims::Holds;
-    use cnsim_lab::case::CaseId;
+    use cnsim_scenario::case::CaseId;
 
     /// (scenario, condition, PAUSE, scheme, metric, value): three seeds a little apart.
     fn holds(id: &str, facts: &[(&str, &str, &str, &str, &str, f64)]) -> Holds {

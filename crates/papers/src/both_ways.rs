@@ -4,8 +4,8 @@
 use super::synthetic::{Synthetic as _, run, verdict};
 use super::{PAPERS, c07, m08, r07, z07};
 use crate::claims::Holds;
-use cnsim_lab::case::CaseId;
-use cnsim_lab::record::RunRecord;
+use cnsim_runs::record::RunRecord;
+use cnsim_scenario::case::CaseId;
 
 /// Changes to runs that agree with a claim.
 enum Turn {

@@ -4,11 +4,11 @@ use crate::own::Studies;
 use crate::published::Published;
 use crate::suspect;
 use crate::verdict::{Verdict, factor, judge};
-use cnsim_lab::case::CaseId;
-use cnsim_lab::metrics::{METRICS, Metric, Span, find, structural_zero};
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::scenario::{Case, Scenario};
-use cnsim_lab::stats::Summary;
+use cnsim_measure::stats::Summary;
+use cnsim_runs::record::RunRecord;
+use cnsim_scenario::case::CaseId;
+use cnsim_scenario::metrics::{METRICS, Metric, Span, find, structural_zero};
+use cnsim_scenario::{Case, Scenario};
 use std::collections::BTreeMap;
 
 /// Cases of a scenario: its matrix, and those that published numbers add. Published rows that do not parse, or name a scheme that
@@ -135,7 +135,7 @@ fn cell(
     let scale = factor(metric.unit, unit);
     let values: Vec<f64> = values.iter().map(|v| v * scale.unwrap_or(1.0)).collect();
     // A unit of the same kind has the same range: only rates are scaled.
-    let summary = metric.summary(&values)?;
+    let summary = Summary::of_metric(metric, &values)?;
     let (verdict, mut note) = match (printed, scale, other) {
         (None, ..) => (Verdict::Unpublished, String::new()),
         (Some(_), _, Some(why)) => (Verdict::Incomparable, why.into()),
@@ -153,7 +153,7 @@ fn cell(
     }
     // Where a part of the run is measured, what is of another span says so.
     let part = ["record.from", "record.to"].iter().any(|k| {
-        let key = cnsim_lab::keys::find(k).map_or("", |k| k.default);
+        let key = cnsim_scenario::keys::find(k).map_or("", |k| k.default);
         r.config.text(k).is_some_and(|v| v != key)
     });
     let span = metric.span.note().filter(|_| metric.span != Span::Hotspot || r.config.has_hotspot());

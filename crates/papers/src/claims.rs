@@ -1,9 +1,9 @@
 //! Tools for claims: conclusions of the studies as predicates over measured results, which come out yes, no, undecided
 //! (inside the noise) or not run. The claims themselves stand in [`crate`], a file a study.
 
-use cnsim_lab::case::CaseId;
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::stats::Summary;
+use cnsim_measure::stats::Summary;
+use cnsim_runs::record::RunRecord;
+use cnsim_scenario::case::CaseId;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 

@@ -2,8 +2,9 @@
 
 use crate::cells::Cell;
 use crate::claims::{Claim, Finding};
-use cnsim_lab::files::{digits, table};
-use cnsim_lab::results::Partial;
+use cnsim_measure::quantity::digits;
+use cnsim_runs::files::table;
+use cnsim_runs::results::Partial;
 
 /// The columns of numbers.csv.
 pub const COLUMNS: [&str; 16] = [
@@ -58,11 +59,11 @@ pub fn claims_csv(findings: &[(&'static Claim, Finding)], partial: Option<Partia
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_lab::metrics::find;
+    use cnsim_scenario::metrics::find;
 
     #[test]
     fn rows_of_numbers_and_claims_by_hand() {
-        let summary = cnsim_lab::stats::Summary::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+        let summary = cnsim_measure::stats::Summary::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
         let cell = Cell {
             case: ["B07", "s", "c", "on", "ecm"].into(),
             metric: find("overhead").unwrap(),

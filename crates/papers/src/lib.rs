@@ -32,7 +32,7 @@ pub mod verdict;
 mod z07;
 
 use crate::claims::{Claim, Finding};
-use cnsim_lab::record::RunRecord;
+use cnsim_runs::record::RunRecord;
 
 /// A study: citation, question and claims.
 #[derive(Clone, Copy, Debug)]

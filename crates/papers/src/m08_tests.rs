@@ -3,7 +3,7 @@
 use super::*;
 use crate::claims::Holds;
 use crate::findings;
-use cnsim_lab::record::Curve;
+use cnsim_runs::record::Curve;
 
 fn record(
     scenario: &str,
@@ -129,10 +129,10 @@ fn every_suspect_is_a_named_assumption() {
             {
                 let run = record(scenario, format!("control loop delay {delay}"), "off", scheme, 1, &[]);
                 let said = suspect(&run, metric);
-                let known = |a: &cnsim_lab::assumptions::Assumption| {
+                let known = |a: &cnsim_scenario::assumptions::Assumption| {
                     said.starts_with(&format!("{} {}", a.id, a.name))
                 };
-                assert!(cnsim_lab::assumptions::ASSUMPTIONS.iter().any(known), "{said}");
+                assert!(cnsim_scenario::assumptions::ASSUMPTIONS.iter().any(known), "{said}");
             }
         }
     }

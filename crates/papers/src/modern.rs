@@ -1,7 +1,7 @@
 //! The RoCE networks of the years after 2015: runs of the HPCC fork of ns-3, and the study of DCQCN and TIMELY of 2016. Numbers without claims.
 
 use super::Paper;
-use cnsim_lab::record::RunRecord;
+use cnsim_runs::record::RunRecord;
 
 /// Runs of others' simulators.
 pub(super) const PAPER: Paper = Paper {

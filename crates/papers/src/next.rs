@@ -1,7 +1,7 @@
 //! Next steps that the studies named: scenarios without published numbers, so without claims.
 
 use super::Paper;
-use cnsim_lab::record::RunRecord;
+use cnsim_runs::record::RunRecord;
 
 /// No study of its own: the list of next steps.
 pub(super) const PAPER: Paper = Paper {

@@ -1,11 +1,11 @@
 //! Is a run the experiment whose numbers were published? Only then it gets verdicts. Its configuration must be that of its
 //! study, except for settings that change no metric.
 
-use cnsim_lab::case::CaseId;
-use cnsim_lab::config::Config;
-use cnsim_lab::keys;
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::scenario::{EMBEDDED, Scenario};
+use cnsim_runs::record::RunRecord;
+use cnsim_scenario::case::CaseId;
+use cnsim_scenario::config::Config;
+use cnsim_scenario::keys;
+use cnsim_scenario::{EMBEDDED, Scenario};
 use cnsim_scheme_api::Registry;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -84,7 +84,7 @@ fn alike(key: &str, a: Option<&String>, b: Option<&String>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_lab::run::Job;
+    use cnsim_runs::run::Job;
 
     /// The reason why B07's single hop with these keys is another experiment.
     fn other(sets: &[(&str, &str)]) -> Option<String> {

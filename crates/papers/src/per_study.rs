@@ -1,6 +1,6 @@
 //! Settings of the studies: values of a scheme's parameters in their scenarios, beside its defaults.
 
-use cnsim_lab::scenario::{EMBEDDED, Scenario};
+use cnsim_scenario::{EMBEDDED, Scenario};
 use std::collections::BTreeMap;
 
 /// Studies with published numbers, by date of the parameters.

@@ -1,11 +1,11 @@
 //! Published numbers: `published.csv`, embedded or from a file.
 
-use cnsim_lab::case::CaseId;
-use cnsim_lab::condition::canonical;
-use cnsim_lab::files::read_csv;
-use cnsim_lab::metrics;
-use cnsim_lab::scenario::{Case, Scenario};
 use cnsim_problem::{Position, Problem, nearest, obeyed, printable};
+use cnsim_runs::files::read_csv;
+use cnsim_scenario::case::CaseId;
+use cnsim_scenario::condition::canonical;
+use cnsim_scenario::metrics;
+use cnsim_scenario::{Case, Scenario};
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -199,7 +199,7 @@ pub fn unknown(rows: &[Published], studies: &[&str]) -> Vec<String> {
             *said.entry((format!("there is no study `{}`", p.case.study), near)).or_insert(0) += 1;
         }
         if metrics::find(&p.metric).is_none() {
-            let near = cnsim_lab::meant::metric(&p.metric);
+            let near = cnsim_scenario::meant::metric(&p.metric);
             *said.entry((format!("there is no metric `{}`", p.metric), near)).or_insert(0) += 1;
         }
     }

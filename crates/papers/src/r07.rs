@@ -2,7 +2,7 @@
 
 use super::Paper;
 use crate::claims::{Claim, Evidence, Finding, Holds, Parts, Runs, Values, at_most, claim, less};
-use cnsim_lab::record::RunRecord;
+use cnsim_runs::record::RunRecord;
 use cnsim_scheme_api::Rate;
 
 /// The study.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::synthetic::{Synthetic as _, run};
-use cnsim_lab::scenario::Scenario;
+use cnsim_scenario::Scenario;
 
 const METRICS: [&str; 8] = [
     TOTAL, "port_throughput", "aggregate_throughput", "recovery_time", "recovery_deficit",

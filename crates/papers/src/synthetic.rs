@@ -2,8 +2,8 @@
 
 use crate::claims::Holds;
 use crate::findings;
-use cnsim_lab::measure::PortFacts;
-use cnsim_lab::record::{Curve, RunRecord};
+use cnsim_measure::PortFacts;
+use cnsim_runs::record::{Curve, RunRecord};
 
 /// A run of a study, with nothing measured yet.
 pub(super) fn run(

@@ -1,8 +1,8 @@
 //! Verdicts: a published number beside the measured runs.
 
 use crate::published::Published;
-use cnsim_lab::metrics::{Metric, Tolerance};
-use cnsim_lab::stats::Summary;
+use cnsim_measure::stats::Summary;
+use cnsim_scenario::metrics::{Metric, Tolerance};
 
 /// Verdict of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub fn factor(from: &str, to: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_lab::metrics::find;
+    use cnsim_scenario::metrics::find;
 
     #[test]
     fn verdicts_by_hand() {

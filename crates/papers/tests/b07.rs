@@ -1,11 +1,11 @@
 //! B07: every scenario reads, every published row finds its case, and what the multi-hop, tree and baseline show in short runs.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::run::{Job, Watch, jobs, run_jobs};
-use cnsim_lab::scenario::{EMBEDDED, Scenario};
 use cnsim_papers::cells::all_cases;
 use cnsim_papers::published;
+use cnsim_runs::record::RunRecord;
+use cnsim_runs::run::{Job, Watch, jobs, run_jobs};
+use cnsim_scenario::{EMBEDDED, Scenario};
 
 fn run(scenario: &str, condition: &str, pause: &str, scheme: &str, sets: &[(&str, &str)]) -> RunRecord {
     let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();

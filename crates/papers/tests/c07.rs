@@ -1,11 +1,11 @@
 //! C07's scenarios: all of them can be run, and say the same as the networks wired by hand in jain.rs.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::run::{Job, Watch, jobs, run_jobs};
-use cnsim_lab::scenario::Scenario;
 use cnsim_papers::cells::all_cases;
 use cnsim_papers::published;
+use cnsim_runs::record::RunRecord;
+use cnsim_runs::run::{Job, Watch, jobs, run_jobs};
+use cnsim_scenario::Scenario;
 
 fn go(scenario: &str, scheme: &str, condition: &str, sets: &[(&str, &str)]) -> RunRecord {
     let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();

@@ -4,16 +4,16 @@
 //! reader panic is written to `tests/corpus/`; what stands there is read first, for ever.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[path = "../../lab/tests/dice/mod.rs"]
+#[path = "../../scenario/tests/dice/mod.rs"]
 mod dice;
 
 use cnsim_import::{Fabric, FileFlow, Files, ImportError, hpcc, htsim, scenario};
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::results;
-use cnsim_lab::results::Results;
-use cnsim_lab::scenario::{EMBEDDED, Scenario};
-use cnsim_lab::store::{Asked, Store};
 use cnsim_papers::published;
+use cnsim_runs::record::RunRecord;
+use cnsim_runs::results;
+use cnsim_runs::results::Results;
+use cnsim_runs::store::{Asked, Store};
+use cnsim_scenario::{EMBEDDED, Scenario};
 use dice::{Dice, kept, mutated, placed, tries};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;

@@ -1,11 +1,11 @@
 //! M08 and the next steps: scenarios, conditions, and the main effects in short runs.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::run::{Job, Watch, jobs, run_jobs};
-use cnsim_lab::scenario::{EMBEDDED, Scenario};
 use cnsim_papers::cells::all_cases;
 use cnsim_papers::published;
+use cnsim_runs::record::RunRecord;
+use cnsim_runs::run::{Job, Watch, jobs, run_jobs};
+use cnsim_scenario::{EMBEDDED, Scenario};
 
 fn scenario(id: &str, sets: &[(&str, &str)]) -> Scenario {
     let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();

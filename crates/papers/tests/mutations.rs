@@ -5,17 +5,17 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use cnsim_fabric::Options;
-use cnsim_lab::case::CaseId;
-use cnsim_lab::config::Config;
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::run::{Job, record};
-use cnsim_lab::scenario::{Case, Scenario};
 use cnsim_papers::PAPERS;
 use cnsim_papers::cells::cells;
 use cnsim_papers::claims::{Finding, Holds};
 use cnsim_papers::findings;
 use cnsim_papers::published;
 use cnsim_papers::verdict::Verdict;
+use cnsim_runs::record::RunRecord;
+use cnsim_runs::run::{Job, record};
+use cnsim_scenario::case::CaseId;
+use cnsim_scenario::config::Config;
+use cnsim_scenario::{Case, Scenario};
 use rayon::prelude::*;
 
 use Breaks::{Cell, Claim, Part, Parts};

@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used)]
 
 use cnsim_fabric::{Options, run};
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::run::{Job, Watch, run_job, run_jobs};
-use cnsim_lab::scenario::Scenario;
-use cnsim_lab::store::Store;
 use cnsim_papers::published;
+use cnsim_runs::record::RunRecord;
+use cnsim_runs::run::{Job, Watch, run_job, run_jobs};
+use cnsim_runs::store::Store;
+use cnsim_scenario::Scenario;
 use cnsim_scheme_api::Time;
 
 const NAMES: [&str; 3] = ["single-hop-10", "single-hop-20", "chain-20"];
@@ -157,7 +157,7 @@ fn chain_adds_up() {
         }
     }
     let expected = expected / Time::from_ms(30).as_secs_f64() / 1e9;
-    let r = cnsim_lab::run::record(&job, &out);
+    let r = cnsim_runs::run::record(&job, &out);
     let total = r.metrics["ports_throughput"];
     assert!((total / expected - 1.0).abs() < 0.03, "{total} through the ports, {expected} by flows");
     assert!(r.metrics["flow_rate_min"] > 0.0);

@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use cnsim_fabric::{Engine, Options};
-use cnsim_lab::run::{Job, Watch, jobs, run_jobs};
-use cnsim_lab::scenario::{Scenario, needs_queue_pairs};
 use cnsim_papers::cells::{all_cases, cells};
 use cnsim_papers::published;
+use cnsim_runs::run::{Job, Watch, jobs, run_jobs};
+use cnsim_scenario::{Scenario, needs_queue_pairs};
 
 fn job(scheme: &str, pause: &str, condition: &str, sets: &[(&str, &str)]) -> Job {
     let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();

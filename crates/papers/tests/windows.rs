@@ -3,11 +3,11 @@
 #![allow(clippy::unwrap_used)]
 
 use cnsim_fabric::{Options, run};
-use cnsim_lab::metrics::{METRICS, Span};
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::run::{Job, record};
-use cnsim_lab::scenario::Scenario;
 use cnsim_papers::cells::cells;
+use cnsim_runs::record::RunRecord;
+use cnsim_runs::run::{Job, record};
+use cnsim_scenario::Scenario;
+use cnsim_scenario::metrics::{METRICS, Span};
 
 /// A star of 10 Gb/s in one shared memory.
 fn star(rest: &str) -> String {

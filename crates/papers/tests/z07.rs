@@ -1,11 +1,11 @@
 //! Z07's scenario: all of it can be run, and a short piece of it shows what the study is about.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::run::{Job, Watch, jobs, run_jobs};
-use cnsim_lab::scenario::Scenario;
 use cnsim_papers::cells::all_cases;
 use cnsim_papers::published;
+use cnsim_runs::record::RunRecord;
+use cnsim_runs::run::{Job, Watch, jobs, run_jobs};
+use cnsim_scenario::Scenario;
 
 const NO_LIMIT: &str = "service rate 10%, no output-queue limit";
 const LIMIT: &str = "service rate 10%, output-queue limit 600 KB";

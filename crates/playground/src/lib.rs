@@ -3,10 +3,10 @@
 //! The program of this crate is built twice. Compiled for the target `wasm32-wasip1` it runs in the reader's browser, a fresh
 //! instance for each run; compiled for this machine it prints the same text. A test compares the two, fingerprints included.
 
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::run::{Job, Watch, run_job};
-use cnsim_lab::scenario::Scenario;
 use cnsim_problem::Problem;
+use cnsim_runs::record::RunRecord;
+use cnsim_runs::run::{Job, Watch, run_job};
+use cnsim_scenario::Scenario;
 use serde_json::{Value, json};
 
 /// An experiment of the page: a scenario of the documents, and what of it can be moved.

@@ -44,7 +44,7 @@ mod _cnsim {
     fn init(m: &Bound<'_, PyModule>) -> PyResult<()> {
         m.add("VERSION", env!("CARGO_PKG_VERSION"))?;
         m.add("CODE", env!("CNSIM_CODE"))?;
-        m.add("RESULT_VERSION", cnsim_lab::store::RESULT_VERSION)?;
-        m.add("STORE_FORMAT", cnsim_lab::store::STORE_FORMAT)
+        m.add("RESULT_VERSION", cnsim_runs::store::RESULT_VERSION)?;
+        m.add("STORE_FORMAT", cnsim_runs::store::STORE_FORMAT)
     }
 }

@@ -2,19 +2,19 @@
 
 use crate::errors::{raise, told};
 use cnsim_cli::Pairs;
-use cnsim_lab::assumptions::ASSUMPTIONS;
-use cnsim_lab::flow_files::read_flows;
-use cnsim_lab::metrics::{self, METRICS};
-use cnsim_lab::place::PlaceError;
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::results::{Results, read_series};
-use cnsim_lab::saved::Saved;
-use cnsim_lab::scenario::{self, EMBEDDED};
-use cnsim_lab::stats::Summary;
-use cnsim_lab::store::{Asked, RESULT_VERSION};
-use cnsim_lab::traffic::TrafficFacts;
-use cnsim_lab::xoff::PARTS;
+use cnsim_measure::stats::Summary;
+use cnsim_measure::traffic::TrafficFacts;
+use cnsim_measure::xoff::PARTS;
 use cnsim_papers::PAPERS;
+use cnsim_runs::flow_files::read_flows;
+use cnsim_runs::place::PlaceError;
+use cnsim_runs::record::RunRecord;
+use cnsim_runs::results::{Results, read_series};
+use cnsim_runs::saved::Saved;
+use cnsim_runs::store::{Asked, RESULT_VERSION};
+use cnsim_scenario::EMBEDDED;
+use cnsim_scenario::assumptions::ASSUMPTIONS;
+use cnsim_scenario::metrics::{self, METRICS};
 use cnsim_scheme_api::Time;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -186,7 +186,7 @@ pub(crate) fn paired(
 /// Texts as numbers of one unit; none where they are not.
 #[pyfunction]
 pub(crate) fn numbers(values: Vec<String>) -> Option<(Vec<f64>, String)> {
-    cnsim_lab::grid::numbers(&values)
+    cnsim_runs::grid::numbers(&values)
 }
 
 /// What there is, as JSON: studies, scenarios, metrics or assumptions.
@@ -206,7 +206,8 @@ pub(crate) fn lists(py: Python<'_>, what: &str) -> PyResult<String> {
             .collect(),
         _ => {
             let one = |(id, _): &(&str, &str)| {
-                let s = scenario::Scenario::load(id, &[]).map_err(|p| crate::errors::problems(py, &p))?;
+                let s =
+                    cnsim_scenario::Scenario::load(id, &[]).map_err(|p| crate::errors::problems(py, &p))?;
                 Ok(json!({"name": id, "title": s.title, "question": s.question, "source": s.source}))
             };
             EMBEDDED.iter().map(one).collect::<PyResult<_>>()?

@@ -4,13 +4,13 @@ use crate::errors::{problems, raise, told};
 use crate::plan::Plan;
 use crate::record::{Record, plain};
 use crate::spec::Registry;
-use cnsim_lab::config::Config;
-use cnsim_lab::grid;
-use cnsim_lab::meant::did_you_mean;
-use cnsim_lab::run::{Job, jobs};
-use cnsim_lab::scenario::{self, Case};
 use cnsim_papers::cells::all_cases;
 use cnsim_papers::published::{self, Published};
+use cnsim_runs::grid;
+use cnsim_runs::run::{Job, jobs};
+use cnsim_scenario::Case;
+use cnsim_scenario::config::Config;
+use cnsim_scenario::meant::did_you_mean;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ type Sets = Vec<(String, String)>;
 #[pyclass(module = "cnsim._cnsim", frozen)]
 #[derive(Debug)]
 pub(crate) struct Scenario {
-    pub(crate) inner: scenario::Scenario,
+    pub(crate) inner: cnsim_scenario::Scenario,
     registry: Registry,
     sets: Sets,
 }
@@ -102,8 +102,8 @@ impl Scenario {
         let asked = schemes.iter().map(|s| scheme(py, registry, s)).collect::<PyResult<Vec<_>>>()?;
         let names: Vec<&str> = asked.iter().map(String::as_str).collect();
         let inner = match text {
-            Some(text) => scenario::Scenario::parse_in(&registry.inner, what, text, &sets, &names),
-            None => scenario::Scenario::load_in(&registry.inner, what, &sets, &names),
+            Some(text) => cnsim_scenario::Scenario::parse_in(&registry.inner, what, text, &sets, &names),
+            None => cnsim_scenario::Scenario::load_in(&registry.inner, what, &sets, &names),
         };
         let inner = inner.map_err(|p| problems(py, &p))?;
         Ok(Self { inner, registry: registry.clone(), sets })
@@ -192,7 +192,7 @@ pub(crate) fn cells(
     records: Vec<Bound<'_, Record>>,
     scenarios: Vec<Bound<'_, Scenario>>,
 ) -> PyResult<String> {
-    let scenarios: Vec<scenario::Scenario> = scenarios.iter().map(|s| s.get().inner.clone()).collect();
+    let scenarios: Vec<cnsim_scenario::Scenario> = scenarios.iter().map(|s| s.get().inner.clone()).collect();
     let cells = cnsim_papers::cells::cells(&plain(&records), &published_rows(py)?, &scenarios);
     let row = |c: &cnsim_papers::cells::Cell| {
         json!({
@@ -223,7 +223,7 @@ pub(crate) fn plan_of(py: Python<'_>, registry: &Registry, tasks: Vec<String>) -
             return Err(raise(py, "VersionError", &why, "give both places the same scheme", ""));
         }
         let (scenario, case) =
-            scenario::Scenario::from_config(&registry.inner, &config).map_err(|p| problems(py, &p))?;
+            cnsim_scenario::Scenario::from_config(&registry.inner, &config).map_err(|p| problems(py, &p))?;
         let ready = scenario.ready(&case).map_err(|p| problems(py, &p))?;
         let seed = task["seed"].as_u64().ok_or_else(|| bad("a task has no seed".into()))?;
         let all_series = task["all_series"].as_bool().unwrap_or(false);

@@ -77,8 +77,8 @@ mod tests {
 
     #[test]
     fn schemes_of_a_scenario_differ() {
-        for (id, _) in cnsim_lab::scenario::EMBEDDED {
-            let scenario = cnsim_lab::scenario::Scenario::load(id, &[]).unwrap();
+        for (id, _) in cnsim_scenario::EMBEDDED {
+            let scenario = cnsim_scenario::Scenario::load(id, &[]).unwrap();
             let all = crate::build::colours(scenario.registry());
             let mut named: Vec<String> = scenario.cases().into_iter().map(|c| c.id.scheme).collect();
             named.sort_unstable();

@@ -1,8 +1,8 @@
 //! A chapter for each scheme, from its registration and the head of its file, and the page that lists them.
 
-use cnsim_lab::demo::words;
-use cnsim_lab::scenario::needs_queue_pairs;
 use cnsim_papers::published::{self, Published};
+use cnsim_runs::demo::words;
+use cnsim_scenario::needs_queue_pairs;
 use cnsim_scheme_api::testing::PointRig;
 use cnsim_scheme_api::{
     Built, Bytes, Class, FlowId, NodeId, Rate, ReflectGate, Registration, Scheme, Scope, SinkSite,

@@ -17,10 +17,16 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("fabric", &["units", "scheme-api"]),
     ("problem", &[]),
     ("import", &["units", "problem"]),
-    ("lab", &["units", "problem", "import", "scheme-api", "schemes", "fabric"]),
-    ("papers", &["units", "problem", "import", "fabric", "scheme-api", "schemes", "lab"]),
-    ("report", &["scheme-api", "lab", "papers"]),
-    ("playground", &["problem", "schemes", "lab"]),
+    ("scenario", &["units", "problem", "import", "scheme-api", "schemes", "fabric"]),
+    ("measure", &["units", "problem", "import", "scheme-api", "schemes", "fabric", "scenario"]),
+    ("runs", &["units", "problem", "scheme-api", "schemes", "fabric", "scenario", "measure"]),
+    ("advice", &["units", "problem", "scheme-api", "schemes", "fabric", "scenario", "measure", "runs"]),
+    (
+        "papers",
+        &["units", "problem", "import", "fabric", "scheme-api", "schemes", "scenario", "measure", "runs"],
+    ),
+    ("report", &["scheme-api", "scenario", "measure", "runs", "advice", "papers"]),
+    ("playground", &["problem", "schemes", "scenario", "runs"]),
 ];
 const ABOVE_ALL: &[&str] = &["cli", "python", "xtask"];
 
@@ -178,7 +184,7 @@ mod tests {
         let manifest = "[package]\nname = \"cnsim-schemes\"\n[dependencies]\ncnsim-units.workspace = true\n\
                         cnsim-fabric = { path = \"../fabric\" }\n";
         assert_eq!(direction("schemes", manifest), ["crates/schemes/Cargo.toml: schemes may not use fabric"]);
-        assert!(direction("lab", manifest).is_empty());
+        assert!(direction("scenario", manifest).is_empty());
         assert!(direction("cli", manifest).is_empty());
         assert_eq!(direction("novelty", manifest).len(), 1);
     }

@@ -2,8 +2,8 @@
 //!
 //! The run is deterministic and every number is rounded by the renderer, so the file is the same on every machine.
 
-use cnsim_lab::demo::{Demo, demo};
 use cnsim_report::model::{Axis, Figure, Level, Trace, Window};
+use cnsim_runs::demo::{Demo, demo};
 use cnsim_units::Bytes;
 
 /// The figure of a scheme.

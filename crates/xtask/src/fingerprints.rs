@@ -7,7 +7,7 @@
 //! call `cargo xtask fingerprints`.
 
 use cnsim_fabric::{Options, RunSpec};
-use cnsim_lab::scenario::Scenario;
+use cnsim_scenario::Scenario;
 use cnsim_units::Time;
 use std::path::Path;
 

@@ -1,9 +1,9 @@
 //! The gallery: figures of the documents, drawn by the report's own code from runs of scenarios.
 
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::run::{Job, Watch, run_jobs};
-use cnsim_lab::scenario::{Case, Scenario};
 use cnsim_report::model::Figure;
+use cnsim_runs::record::RunRecord;
+use cnsim_runs::run::{Job, Watch, run_jobs};
+use cnsim_scenario::{Case, Scenario};
 use std::fmt::Write as _;
 use std::path::Path;
 

@@ -15,11 +15,11 @@
 //! | `claims STUDY` | a row for each claim |
 //! | `claims-hold` | scored claims that hold: `29 of 37` |
 
-use cnsim_lab::case::CaseId;
-use cnsim_lab::metrics::find;
-use cnsim_lab::scenario::EMBEDDED as SCENARIOS;
-use cnsim_lab::store::{RESULT_VERSION, sha256};
 use cnsim_papers::published::{EMBEDDED, Published, parse};
+use cnsim_runs::store::{RESULT_VERSION, sha256};
+use cnsim_scenario::EMBEDDED as SCENARIOS;
+use cnsim_scenario::case::CaseId;
+use cnsim_scenario::metrics::find;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;

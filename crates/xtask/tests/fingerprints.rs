@@ -51,7 +51,7 @@ fn every_scheme_and_scenario_is_pinned() {
     for entry in cnsim_schemes::registry().iter() {
         assert!(rows.iter().any(|r| r.asked[3] == entry.name), "no row runs {}", entry.name);
     }
-    for (name, _) in cnsim_lab::scenario::EMBEDDED {
+    for (name, _) in cnsim_scenario::EMBEDDED {
         let id = name.trim_end_matches(".toml");
         assert!(rows.iter().any(|r| r.asked[0] == id), "no row runs {id}");
     }

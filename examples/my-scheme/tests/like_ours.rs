@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use cnsim_fabric::{Engine, Options, run};
-use cnsim_lab::scenario::Scenario;
+use cnsim_scenario::Scenario;
 use cnsim_scheme_api::Registry;
 use cnsim_scheme_api::testing::conformance_over;
 

@@ -27,12 +27,12 @@ pub use leave::{Fold, leave_one_out};
 pub use score::{Scored, ScoredCell};
 
 use crate::published::Published;
-use cnsim_lab::assumptions::ASSUMPTIONS;
-use cnsim_lab::grid::{Axis, canonical_key, enlist, harmless, told};
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::run::Job;
-use cnsim_lab::scenario::{Case, Ready, Scenario};
 use cnsim_problem::Problem;
+use cnsim_runs::grid::{Axis, canonical_key, enlist, harmless, told};
+use cnsim_runs::record::RunRecord;
+use cnsim_runs::run::Job;
+use cnsim_scenario::assumptions::ASSUMPTIONS;
+use cnsim_scenario::{Case, Ready, Scenario};
 use cnsim_scheme_api::Registry;
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ pub type Combination = Vec<(usize, usize)>;
 
 /// All named assumptions, as switches.
 pub fn named_switches() -> Vec<Switch> {
-    let of = |a: &cnsim_lab::assumptions::Assumption| Switch {
+    let of = |a: &cnsim_scenario::assumptions::Assumption| Switch {
         id: a.id.into(),
         name: a.name.into(),
         key: a.key.into(),
@@ -81,7 +81,7 @@ pub fn asked_switches(texts: &[String]) -> Result<Vec<Switch>, String> {
         }
         let named = |key: &str| ASSUMPTIONS.iter().find(|a| a.key == key);
         let switch = if text.contains('=') {
-            let Axis { key, values, .. } = cnsim_lab::grid::axis(text)?;
+            let Axis { key, values, .. } = cnsim_runs::grid::axis(text)?;
             let known = named(&key);
             let id = known.map_or("", |a| a.id).into();
             Switch { id, name: known.map_or(key.as_str(), |a| a.name).into(), key, values }
@@ -177,13 +177,14 @@ impl<'a> Lab<'a> {
         keep: &dyn Fn(&Case) -> bool,
     ) -> Result<Self, String> {
         let (mut cases, mut home): (Vec<Case>, Vec<usize>) = (Vec::new(), Vec::new());
-        let comparable = |p: &&Published| cnsim_lab::metrics::find(&p.metric).is_some();
+        let comparable = |p: &&Published| cnsim_scenario::metrics::find(&p.metric).is_some();
         let rows = scenarios.iter().enumerate().flat_map(|(i, s)| {
             let mine = published.iter().filter(|p| p.case.study == s.study && p.case.scenario == s.name);
             mine.filter(comparable).map(move |p| (i, s, p))
         });
         for (i, scenario, p) in rows {
-            let zero = |c: &Case| cnsim_lab::metrics::structural_zero(&p.metric, &c.id.pause, &c.id.scheme);
+            let zero =
+                |c: &Case| cnsim_scenario::metrics::structural_zero(&p.metric, &c.id.pause, &c.id.scheme);
             // Two rows may name one case in different words: it is looked at once, against both.
             if let Some(case) = p.case_in(scenario).filter(|c| keep(c) && !zero(c))
                 && !cases.iter().zip(&home).any(|(c, h)| *h == i && c.id == case.id)

@@ -3,8 +3,8 @@
 use super::{CAP, Combination, Lab, Setup};
 use crate::cells::{Cell, cells_by};
 use crate::verdict::{CLOSE, Verdict, allowance};
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::stats::{Summary, t95};
+use cnsim_measure::stats::{Summary, t95};
+use cnsim_runs::record::RunRecord;
 use std::collections::BTreeMap;
 
 impl Lab<'_> {

@@ -140,7 +140,7 @@ fn a_value_is_for_the_schemes_that_read_it() {
 fn every_scenario_can_be_searched() {
     let p = published::parse("p", EMBEDDED).unwrap();
     let mut searched = 0;
-    for (id, _) in cnsim_lab::scenario::EMBEDDED {
+    for (id, _) in cnsim_scenario::EMBEDDED {
         let s = Scenario::load(id, &[]).unwrap();
         if !p.iter().any(|c| c.case.study == s.study && c.case.scenario == s.name) {
             continue;

@@ -2,9 +2,9 @@
 
 use super::scene::{CaseRuns, ordinal, split};
 use crate::model::{Axis, Band, Figure, Kind, Trace};
-use cnsim_lab::case::Dimension;
-use cnsim_lab::metrics::find;
-use cnsim_lab::stats::Summary;
+use cnsim_measure::stats::Summary;
+use cnsim_scenario::case::Dimension;
+use cnsim_scenario::metrics::find;
 
 /// A metric as bars with the 95 % interval of the mean.
 pub(crate) fn bars(

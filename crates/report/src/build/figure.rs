@@ -7,10 +7,10 @@ use super::slowdown::slowdowns;
 use super::table::Layout;
 use super::traffic::tails;
 use crate::model::{Axis, Band, Figure, Level, Trace, Window};
-use cnsim_lab::case::Dimension;
-use cnsim_lab::figures::{FigureSpec, Show};
-use cnsim_lab::metrics::find;
-use cnsim_lab::record::Curve;
+use cnsim_runs::record::Curve;
+use cnsim_scenario::case::Dimension;
+use cnsim_scenario::figures::{FigureSpec, Show};
+use cnsim_scenario::metrics::find;
 use cnsim_scheme_api::Bytes;
 
 /// Most lines of a figure; with more it is split.

@@ -28,16 +28,16 @@ use self::table::{Layout, tables};
 use self::topology::topology;
 use self::xoff::strips;
 use crate::model::{self, Fact, NotRun, Page, Report, Study};
-use cnsim_lab::advice::{after, before, frozen, of_others};
-use cnsim_lab::assumptions::ASSUMPTIONS;
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::scenario::Scenario;
-use cnsim_lab::store::fingerprint;
-use cnsim_lab::unfinished;
+use cnsim_advice::notes::{after, before, frozen, of_others};
+use cnsim_advice::unfinished;
 use cnsim_papers::PAPERS;
 use cnsim_papers::cells::Cell;
 use cnsim_papers::claims::{Claim, Finding, Holds, grounds};
 use cnsim_papers::published::Published;
+use cnsim_runs::record::RunRecord;
+use cnsim_runs::store::fingerprint;
+use cnsim_scenario::Scenario;
+use cnsim_scenario::assumptions::ASSUMPTIONS;
 use cnsim_scheme_api::Registry;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -400,7 +400,7 @@ mod tests {
         };
         assert!(!titles(&records).contains(&"Hot queue length".to_string()), "no series is there");
         let mut records = records;
-        let queue = cnsim_lab::record::Curve { values: vec![10.0], bin: 0.001, ..Default::default() };
+        let queue = cnsim_runs::record::Curve { values: vec![10.0], bin: 0.001, ..Default::default() };
         records[0].series.insert("hot_queue".into(), queue);
         assert!(titles(&records).contains(&"Hot queue length".to_string()), "{:?}", titles(&records));
     }

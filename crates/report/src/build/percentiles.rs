@@ -2,7 +2,7 @@
 
 use super::scene::CaseRuns;
 use crate::model::{Axis, Band, Figure, Kind, Trace};
-use cnsim_lab::metrics::find;
+use cnsim_scenario::metrics::find;
 
 /// Heading, title of the vertical axis, and the percentiles with their metrics.
 type Family = (&'static str, &'static str, &'static [(&'static str, &'static str)]);

@@ -2,8 +2,8 @@
 
 use super::scene::{CaseRuns, cell};
 use crate::model::{Cell, Column, Row, Table};
-use cnsim_lab::measure::PortFacts;
-use cnsim_lab::stats::Summary;
+use cnsim_measure::PortFacts;
+use cnsim_measure::stats::Summary;
 use std::collections::BTreeMap;
 
 /// Most ports of a table beside the named ones: those that were in XOFF longest, then those with the longest queues.

@@ -3,9 +3,9 @@
 use super::scene::{CaseRuns, Scene};
 use crate::colour::REST;
 use crate::model::{Axis, Figure, Kind, Trace};
-use cnsim_lab::pauses::{Forest, Stops, time};
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::xoff::PARTS;
+use cnsim_measure::pauses::{Forest, Stops, time};
+use cnsim_measure::xoff::PARTS;
+use cnsim_runs::record::RunRecord;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Heading of the figures.
@@ -203,7 +203,7 @@ fn caption(seed: u64, stops: &Stops, (rows, rest): (&[Row], &[Row]), others: &[u
 mod tests {
     use super::*;
     use crate::spans;
-    use cnsim_lab::pauses::{Cause, Held, Stop};
+    use cnsim_measure::pauses::{Cause, Held, Stop};
 
     const MS: u64 = 1_000_000_000;
 

@@ -1,12 +1,12 @@
 //! A scenario with its runs, as figures and tables of the report take them.
 
 use crate::model;
-use cnsim_lab::advice::two_frames;
-use cnsim_lab::case::CaseId;
-use cnsim_lab::metrics::Metric;
-use cnsim_lab::record::RunRecord;
-use cnsim_lab::scenario::{Ready, Scenario};
-use cnsim_lab::stats::Summary;
+use cnsim_advice::notes::two_frames;
+use cnsim_measure::stats::Summary;
+use cnsim_runs::record::RunRecord;
+use cnsim_scenario::case::CaseId;
+use cnsim_scenario::metrics::Metric;
+use cnsim_scenario::{Ready, Scenario};
 use std::collections::BTreeMap;
 
 /// The runs of one case, in order of seeds.
@@ -21,7 +21,7 @@ impl CaseRuns<'_> {
     /// The summary of a metric over its runs; none if no run has it.
     pub fn summary(&self, m: &Metric) -> Option<Summary> {
         let values: Vec<f64> = self.runs.iter().filter_map(|r| r.metrics.get(m.id)).collect();
-        Some(m.summary(&values)?.bounded(self.runs.iter().any(|r| r.metrics.at_least(m.id))))
+        Some(Summary::of_metric(m, &values)?.bounded(self.runs.iter().any(|r| r.metrics.at_least(m.id))))
     }
 }
 

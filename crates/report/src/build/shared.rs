@@ -2,7 +2,7 @@
 
 use super::scene::CaseRuns;
 use crate::model::{Cell, Column, Row, Table};
-use cnsim_lab::record::SharedFacts;
+use cnsim_runs::record::SharedFacts;
 use std::collections::BTreeMap;
 
 /// Most switches of a table: those that came closest to a limit.
@@ -143,7 +143,7 @@ fn caption(cases: &[&CaseRuns<'_>], left: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_lab::record::RunRecord;
+    use cnsim_runs::record::RunRecord;
 
     fn run(seed: u64, scheme: &str, switches: &[(&str, u64, u64)]) -> RunRecord {
         let facts = |&(name, pool, headroom): &(&str, u64, u64)| SharedFacts {

@@ -2,7 +2,7 @@
 
 use super::scene::CaseRuns;
 use crate::model::{Axis, Band, Figure, Kind, Trace};
-use cnsim_lab::flows::fct::SizeGroup;
+use cnsim_measure::fct::SizeGroup;
 use std::collections::BTreeSet;
 
 /// Percentiles drawn: their headings, and their places in [`SizeGroup::slowdown`].
@@ -71,7 +71,7 @@ fn counted(of: impl Iterator<Item = usize> + Clone) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_lab::record::RunRecord;
+    use cnsim_runs::record::RunRecord;
 
     /// Two seeds with a group up to 1000 and up to 3000 bytes, a common one of 9000 bytes, and a third seed with another group.
     #[test]

@@ -2,10 +2,10 @@
 
 use super::scene::{CaseRuns, Scene};
 use crate::model::{self, Column, Row, Table};
-use cnsim_lab::case::CaseId;
-use cnsim_lab::metrics::{METRICS, Metric};
 use cnsim_papers::cells::Cell;
 use cnsim_papers::verdict::{Verdict, accepted, factor};
+use cnsim_scenario::case::CaseId;
+use cnsim_scenario::metrics::{METRICS, Metric};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How the conditions of a scenario are laid out.
@@ -185,7 +185,7 @@ fn fill(
         .iter()
         .enumerate()
         .filter_map(|(i, (id, unit))| {
-            let m = cnsim_lab::metrics::find(id)?;
+            let m = cnsim_scenario::metrics::find(id)?;
             let about = format!("{}. Near: within {}", m.about, m.tolerance.text(m.unit));
             Some(Column {
                 metric: m.id.into(),

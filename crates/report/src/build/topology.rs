@@ -1,7 +1,7 @@
 //! The network of a scenario, for the report's drawing.
 
 use crate::model::{Hot, Link, Node, Topology};
-use cnsim_lab::scenario::{Ready, Scenario};
+use cnsim_scenario::{Ready, Scenario};
 use cnsim_scheme_api::NodeId;
 use std::collections::BTreeSet;
 

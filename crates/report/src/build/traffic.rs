@@ -2,7 +2,8 @@
 
 use super::scene::{CaseRuns, cell};
 use crate::model::{Axis, Band, Cell, Column, Figure, Kind, Row, Table, Trace};
-use cnsim_lab::metrics::{Metric, find};
+use cnsim_measure::stats::Summary;
+use cnsim_scenario::metrics::{Metric, find};
 
 /// Columns: unfinished flows first, then tails before means.
 const SHOWN: [&str; 7] = [
@@ -70,7 +71,7 @@ fn table(cases: &[CaseRuns<'_>], (condition, pause): (&str, &str), several: bool
 fn value(case: &CaseRuns<'_>, name: &str, m: &Metric) -> Option<Cell> {
     let mine = || case.runs.iter().flat_map(|r| &r.traffic).filter(|t| t.name == name);
     let values: Vec<f64> = mine().filter_map(|t| t.metrics.get(m.id)).collect();
-    let summary = m.summary(&values)?.bounded(mine().any(|t| t.metrics.at_least(m.id)));
+    let summary = Summary::of_metric(m, &values)?.bounded(mine().any(|t| t.metrics.at_least(m.id)));
     Some(Cell { values, ..cell(&summary) })
 }
 

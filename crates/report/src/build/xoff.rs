@@ -2,7 +2,7 @@
 
 use super::scene::{CaseRuns, Scene};
 use crate::model::{Axis, Figure, Kind, Trace};
-use cnsim_lab::xoff;
+use cnsim_measure::xoff;
 
 /// The strips, below the table of ports of their PAUSE mode: all strips of a mode have the same rows. None if fewer than two ports
 /// were in XOFF.

@@ -1,0 +1,5 @@
+//! Notes on settings and results that may mislead, each with its remedy.
+
+pub mod notes;
+mod round_trips;
+pub mod unfinished;

@@ -1,0 +1,80 @@
+//! Notes on a transport before a run: a timeout below the round trip, and frames that overtake each other.
+
+use cnsim_fabric::{Reliability, Routing};
+use cnsim_measure::fct::Path;
+use cnsim_measure::flow_times::Paths;
+use cnsim_runs::record::RunRecord;
+use cnsim_scenario::settings::Settings;
+use cnsim_scenario::workload::SourcePlan;
+use cnsim_units::{Bytes, Time};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Sentences on a transport that is valid but hardly intended.
+pub(crate) fn doubts(settings: &Settings) -> Vec<String> {
+    let Some(Reliability::GoBackN { rto, .. }) = settings.reliability() else {
+        return Vec::new();
+    };
+    let name = |host: usize| &settings.wiring.hosts[host];
+    let late = longest_round_trip(settings).filter(|(trip, ..)| rto < *trip).map(|(trip, from, to)| {
+        format!(
+            "transport.rto = {rto} is below the round-trip time of {} > {}, {trip} without a queue: frames are sent again that are \
+             not lost",
+            name(from),
+            name(to)
+        )
+    });
+    let scattered = matches!(settings.routing(), Routing::FrameHash | Routing::RoundRobin).then(|| {
+        "frames of a flow take several paths and overtake each other, which go-back-n takes for losses: resent_share shows the frames \
+         that it sends again"
+            .to_string()
+    });
+    late.into_iter().chain(scattered).collect()
+}
+
+/// What go-back-n sent again where frames of a flow take several paths.
+pub(crate) fn overtaken(case: &[&RunRecord]) -> Option<String> {
+    let config = &case.first()?.config;
+    let routing = config.text("topology.routing").filter(|r| matches!(*r, "frame-hash" | "round-robin"))?;
+    let shares: f64 = case.iter().map(|r| r.metrics.get("resent_share")).sum::<Option<f64>>()?;
+    let share = shares / case.len() as f64;
+    (config.sends_again() && share > 0.0).then(|| {
+        format!(
+            "{share:.2} % of the frames were sent again: with topology.routing = {routing} frames of a flow overtake each other, which \
+             go-back-n takes for losses: write flow-hash"
+        )
+    })
+}
+
+/// Most switches of which a host is looked at for the longest round trip.
+const MOST_SWITCHES: usize = 256;
+
+/// The longest round trip without a queue, of the longest frame out and an acknowledgement back, with the hosts at both ends. Of
+/// each switch that host counts whose link takes longest. None without queue pairs.
+fn longest_round_trip(settings: &Settings) -> Option<(Time, usize, usize)> {
+    let answer = settings.ack_length()?;
+    let frames = (0..settings.hosts()).flat_map(|h| settings.plans(h)).map(SourcePlan::frame);
+    let frame = frames.max()?;
+    let mut of_switch: BTreeMap<u32, (Time, usize)> = BTreeMap::new();
+    for h in 0..settings.hosts() {
+        let Some(link) = settings.wiring.access(h) else { continue };
+        let takes = (link.delay + link.rate.transmission_time(frame), h);
+        let at = of_switch.entry(settings.wiring.feeder(h).0.0).or_insert(takes);
+        if takes.0 > at.0 {
+            *at = takes;
+        }
+    }
+    let one = of_switch.len() == 1;
+    let mut hosts: Vec<usize> = of_switch.values().map(|far| far.1).take(MOST_SWITCHES).collect();
+    if one {
+        // Two of the same switch.
+        hosts.extend((0..settings.hosts()).find(|h| !hosts.contains(h)));
+    }
+    let mut paths = Paths::new(settings);
+    let way = |path: &Path, bytes: Bytes| path.exact_ideal(bytes, bytes.get(), 0, 1);
+    let pairs = hosts.iter().flat_map(|from| hosts.iter().map(move |to| (*from, *to)));
+    let trip = |(from, to): (usize, usize)| {
+        (way(&paths.between(from, to), frame) + way(&paths.between(to, from), answer), from, to)
+    };
+    pairs.filter(|(from, to)| from != to).map(trip).max_by_key(|t| (t.0, Reverse((t.1, t.2))))
+}

@@ -1,0 +1,291 @@
+//! Notes on unfinished flows, with the remedy. They stand beside every figure of completion.
+
+use cnsim_measure::quantity::digits;
+use cnsim_runs::points::{Point, points};
+use cnsim_runs::record::RunRecord;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Largest number of cases that are listed one by one.
+const MOST: usize = 8;
+
+/// The share of all finite flows that were received whole.
+pub const FINISHED: &str = "finished_flows";
+
+/// Counts of the runs of one case.
+struct Case<'a> {
+    point: Point<'a>,
+    finished: f64,
+    open: f64,
+    lost: f64,
+}
+
+impl Case<'_> {
+    /// Share of all flows that were received whole, per cent.
+    fn share(&self) -> f64 {
+        self.finished / (self.finished + self.open) * 100.0
+    }
+
+    /// Of the names with unfinished flows: ` (6 of 6 of backup)`; nothing if no traffic has a name.
+    fn by_name(&self) -> String {
+        let mut names: Vec<(&str, f64, f64)> = Vec::new();
+        for t in self.point.runs.iter().flat_map(|r| &r.traffic) {
+            let of = |id: &str| t.metrics.get(id).unwrap_or(0.0);
+            let (done, open) = (of("completed_transfers"), of("incomplete_transfers"));
+            match names.iter_mut().find(|n| n.0 == t.name) {
+                Some(n) => (n.1, n.2) = (n.1 + done + open, n.2 + open),
+                None => names.push((&t.name, done + open, open)),
+            }
+        }
+        let open = names.iter().filter(|n| n.2 > 0.0);
+        let words: Vec<String> = open.map(|(name, all, open)| format!("{open} of {all} of {name}")).collect();
+        if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) }
+    }
+
+    /// How many unfinished flows lost frames; none if the runs do not have that of each.
+    fn hurt(&self) -> Option<f64> {
+        let sources = self.point.runs.iter().filter_map(|r| r.metrics.get("source_discards")).sum::<f64>();
+        let all = || self.point.runs.iter().flat_map(|r| &r.unfinished);
+        let known = all().filter(|f| f.lost.is_some()).count() as f64 == self.open && sources == 0.0;
+        known.then(|| all().filter(|f| f.lost > Some(0)).count() as f64)
+    }
+
+    /// Its share in words, per cent: with as many digits as tell it from all, if flows are missing.
+    fn percent(&self) -> String {
+        let rounded = |scale: f64| (self.share() * scale).round() / scale;
+        let told = [10.0, 1e2, 1e3, 1e4, 1e5].map(rounded).into_iter().find(|share| *share < 100.0);
+        digits(told.filter(|_| self.open > 0.0).unwrap_or(rounded(10.0)))
+    }
+
+    /// The case in a sentence, with the remedy.
+    fn line(&self) -> String {
+        let all = self.finished + self.open;
+        let seeds = match self.point.runs.len() {
+            1 => String::new(),
+            n => format!(" in {n} seeds"),
+        };
+        let head = format!(
+            "{}: {} of {all} flows{seeds} were not received whole{}",
+            self.point.name(),
+            self.open,
+            self.by_name()
+        );
+        let storms = self.point.runs.iter().filter_map(|r| r.metrics.get("watchdog_drops")).sum::<f64>();
+        let memory = if storms > 0.0 {
+            format!(
+                "a watchdog dropped {storms}; let queue pairs send again (host.queues = \"per-flow\", transport.kind = \"go-back-n\")"
+            )
+        } else if self.point.runs.iter().all(|r| r.case.pause == "off") {
+            "give switches more memory, or turn PAUSE on".to_string()
+        } else {
+            "give switches more memory, or PAUSE the headroom that `cnsim check` names".to_string()
+        };
+        let time = "lengthen run.duration, or let the last flows start earlier";
+        let hurt = self.hurt();
+        if self.lost > 0.0 && hurt != Some(0.0) {
+            let rest = hurt.map_or(0.0, |n| self.open - n);
+            let whole = if rest > 0.0 {
+                format!("; {rest} of them lost none and were still under way: {time}")
+            } else {
+                String::new()
+            };
+            let again = self.point.runs.iter().any(|r| r.config.sends_again());
+            let again = if again { "they are sent again" } else { "none is sent again" };
+            format!("{head}, and {} frames were lost: {again}; {memory}{whole}", self.lost)
+        } else if self.point.runs.iter().any(|r| r.frozen.is_some()) {
+            format!("{head}, as the network stood still")
+        } else {
+            format!("{head}: they were still under way; {time}")
+        }
+    }
+}
+
+/// The cases of each scenario in which cases of one scheme finished different shares of the flows, as in a sweep or matrix, or with
+/// and without PAUSE.
+fn apart<'a, 'b>(cases: &'b [Case<'a>]) -> Vec<Vec<&'b Case<'a>>> {
+    let mut schemes = BTreeMap::new();
+    let mut uneven = BTreeSet::new();
+    let place = |c: &'b Case<'a>| (&c.point.first().case.study, &c.point.first().case.scenario);
+    for c in cases {
+        let params: Vec<_> = c.point.swept.iter().filter(|v| v.0.starts_with("scheme.")).collect();
+        let first = *schemes.entry((place(c), &c.point.first().case.scheme, params)).or_insert(c.share());
+        if c.share() != first {
+            uneven.insert(place(c));
+        }
+    }
+    uneven.into_iter().map(|at| cases.iter().filter(|c| place(c) == at).collect()).collect()
+}
+
+/// The consequence of means over different flows.
+const MEANS: &str = "means are over these alone, percentiles over all";
+
+/// The cases with finite flows, over their seeds.
+fn cases<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<Case<'a>> {
+    let of = |point: Point<'a>| {
+        let sum = |id: &str| point.runs.iter().filter_map(|r| r.metrics.get(id)).sum::<f64>();
+        let (finished, open) = (sum("completed_transfers"), sum("incomplete_transfers"));
+        let lost = sum("dropped_frames") + sum("source_discards");
+        (finished + open > 0.0).then_some(Case { point, finished, open, lost })
+    };
+    points(records).into_iter().filter_map(of).collect()
+}
+
+/// A line for each case that has unfinished flows, and one for each comparison that rests on different shares of
+/// flows: of schemes in one place, and of the places of one scheme.
+pub fn lines<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<String> {
+    let cases = cases(records);
+    let mut lines: Vec<String> = cases.iter().filter(|c| c.open > 0.0).map(Case::line).collect();
+    let hidden = lines.len().saturating_sub(MOST);
+    if hidden > 0 {
+        lines.truncate(MOST);
+        lines.push(match hidden {
+            1 => "1 more case has unfinished flows".into(),
+            n => format!("{n} more cases have unfinished flows"),
+        });
+    }
+    let mut places = BTreeMap::new();
+    let mut compared: Vec<Vec<&Case<'_>>> = Vec::new();
+    for c in &cases {
+        let at = *places.entry(c.point.place()).or_insert(compared.len());
+        if at == compared.len() {
+            compared.push(Vec::new());
+        }
+        compared[at].push(c);
+    }
+    let uneven = compared.iter().filter(|g| g.iter().any(|c| c.share() != g[0].share()));
+    for g in uneven.take(MOST) {
+        let own = |c: &Case<'_>, of_scheme: bool| -> String {
+            let values = c.point.swept.iter().filter(|v| v.0.starts_with("scheme.") == of_scheme);
+            values.map(|(k, v)| format!(", {k} = {v}")).collect()
+        };
+        let share =
+            |c: &&Case<'_>| format!("{}{} {} %", c.point.first().case.scheme, own(c, true), c.percent());
+        let shares = g.iter().map(share).collect::<Vec<_>>().join(", ");
+        let (r, place) = (g[0].point.first(), own(g[0], false));
+        lines.push(format!(
+            "{}{place}: schemes finished different shares of the flows ({shares}); {MEANS}",
+            r.case.place()
+        ));
+    }
+    for g in apart(&cases).into_iter().take(MOST) {
+        let by_share = |a: &&&Case<'_>, b: &&&Case<'_>| a.share().total_cmp(&b.share());
+        let (Some(least), Some(most)) = (g.iter().min_by(by_share), g.iter().rev().max_by(by_share)) else {
+            continue;
+        };
+        let at = |c: &Case<'_>| format!("{} % ({})", c.percent(), c.point.name());
+        lines.push(format!(
+            "cases finished different shares of the flows: from {} to {}; {MEANS}",
+            at(least),
+            at(most)
+        ));
+    }
+    lines
+}
+
+/// Heading of the lines.
+pub const HEAD: &str = "UNFINISHED: flows that were not received whole count as longer than all others";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cnsim_measure::fct::Unfinished;
+    use cnsim_measure::traffic::TrafficFacts;
+
+    fn run(scheme: &str, counts: [f64; 3]) -> RunRecord {
+        let ids = ["completed_transfers", "incomplete_transfers", "dropped_frames"];
+        RunRecord {
+            case: ["", "", "c", "off", scheme].into(),
+            metrics: ids.into_iter().zip(counts).collect(),
+            ..RunRecord::default()
+        }
+    }
+
+    #[test]
+    fn what_was_left_behind_is_told() {
+        let lost = run("none", [3.0, 1.0, 7.0]);
+        let seeds = [lost.clone(), lost, run("dcqcn", [9.0, 1.0, 0.0]), run("ecm", [10.0, 0.0, 0.0])];
+        let said = lines(seeds.iter());
+        assert_eq!(said.len(), 3, "{said:?}");
+        assert!(
+            said[0].contains("none: 2 of 8 flows in 2 seeds") && said[0].contains("14 frames were lost"),
+            "{said:?}"
+        );
+        assert!(
+            said[1].contains("dcqcn: 1 of 10 flows") && said[1].contains("lengthen run.duration"),
+            "{said:?}"
+        );
+        assert!(said[2].contains("(none 75 %, dcqcn 90 %, ecm 100 %)"), "{said:?}");
+        let whole = [run("none", [4.0, 0.0, 7.0]), run("ecm", [10.0, 0.0, 0.0])];
+        assert!(lines(whole.iter()).is_empty());
+        assert!(lines([run("none", [0.0; 3])].iter()).is_empty());
+        let many: Vec<RunRecord> = (0..10).map(|i| run(&format!("s{i}"), [1.0, 1.0, 0.0])).collect();
+        let said = lines(many.iter());
+        assert!(said.len() == 9 && said[8].starts_with("2 more cases have"), "{said:?}");
+        // Points of a sweep are cases of their own.
+        let swept = |scheme: &str, share: &str, open: f64| {
+            let config = serde_json::json!({"switch.share": share}).into();
+            RunRecord { config, ..run(scheme, [4.0 - open, open, 0.0]) }
+        };
+        let all = [
+            swept("none", "1 KB", 0.0),
+            swept("none", "2 KB", 2.0),
+            swept("ecm", "1 KB", 0.0),
+            swept("ecm", "2 KB", 1.0),
+        ];
+        let said = lines(all.iter());
+        assert_eq!(said.len(), 4, "{said:?}");
+        assert!(said[0].starts_with("c, PAUSE off, none, switch.share = 2 KB: 2 of 4 flows"), "{said:?}");
+        let both = "c, PAUSE off, switch.share = 2 KB: schemes finished different shares of the flows (none 50 %, ecm 75 %)";
+        assert!(said[2].starts_with(both), "{said:?}");
+        let ends = "from 50 % (c, PAUSE off, none, switch.share = 2 KB) to 100 % (c, PAUSE off, none, switch.share = 1 KB)";
+        assert!(said[3].contains(ends), "{said:?}");
+        let said = lines([run("none", [3897.0, 1.0, 0.0]), run("ecm", [3898.0, 0.0, 0.0])].iter());
+        assert!(said[1].contains("(none 99.97 %, ecm 100 %)"), "{said:?}");
+        // So are PAUSE modes, and conditions.
+        let mut on = run("none", [4.0, 0.0, 0.0]);
+        on.case.pause = "on".into();
+        let said = lines([run("none", [1.0, 3.0, 0.0]), on].iter());
+        assert!(said.len() == 2 && said[1].contains("from 25 % (c, PAUSE off, none) to 100 %"), "{said:?}");
+        let mut late = run("none", [1.0, 3.0, 9.0]);
+        late.case.pause = "on".into();
+        let said = lines([late].iter());
+        assert!(said[0].contains("or PAUSE the headroom") && !said[0].contains("turn PAUSE on"), "{said:?}");
+        // Flows that lost frames, and those under way, each have their remedy.
+        let waits = |lost: [Option<u64>; 2]| {
+            let flow = |lost| Unfinished {
+                flow: "H0>H1".into(),
+                src: 0,
+                dst: 1,
+                bytes: 1,
+                start: 0,
+                so_far: 1,
+                missing: 1,
+                lost,
+                waits_for: String::new(),
+                name: 0,
+            };
+            let r = RunRecord { unfinished: lost.map(flow).into(), ..run("none", [5.0, 2.0, 9.0]) };
+            let line = lines([r].iter()).remove(0);
+            (
+                line.contains("PAUSE on"),
+                line.contains("lengthen run.duration"),
+                line.contains("; 1 of them lost none"),
+            )
+        };
+        assert_eq!(waits([Some(0), Some(0)]), (false, true, false));
+        assert_eq!(waits([Some(0), Some(9)]), (true, true, true));
+        assert_eq!(waits([Some(3), Some(6)]), (true, false, false));
+        assert_eq!(waits([Some(0), None]), (true, false, false));
+        // Names of traffic are told apart.
+        let named = |name: &str, done: f64, open: f64| TrafficFacts {
+            name: name.into(),
+            metrics: [("completed_transfers", done), ("incomplete_transfers", open)].into(),
+        };
+        let traffic = vec![named("backup", 0.0, 3.0), named("rpc", 5.0, 0.0)];
+        let two = [(); 2].map(|()| RunRecord { traffic: traffic.clone(), ..run("none", [5.0, 3.0, 1.0]) });
+        let said = lines(two.iter());
+        assert!(
+            said[0].contains("6 of 16 flows in 2 seeds were not received whole (6 of 6 of backup)"),
+            "{said:?}"
+        );
+    }
+}

@@ -1,0 +1,262 @@
+//! Completion times of a run's finite flows beside their ideal ones.
+
+use crate::fct::{self, FlowTime, Path, SizeGroup, Timed, Unfinished};
+use crate::owners::Owners;
+use cnsim_fabric::{Completion, Incomplete, Outcome, Routing};
+use cnsim_scenario::kinds::Ideal;
+use cnsim_scenario::settings::Settings;
+use cnsim_scenario::workload::SourcePlan;
+use cnsim_units::{Bytes, Rate, Time};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+/// Largest number of flows whose times are kept by default.
+const MOST_KEPT: usize = 100_000;
+
+/// Results of a run's finite flows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Flows {
+    /// Finished flows, by receiver, in order of completion.
+    pub done: Vec<FlowTime>,
+    /// All flows by the ideal time of the scenario: finished ones first, then unfinished ones.
+    pub timed: Vec<Timed>,
+}
+
+impl Flows {
+    /// Those of a run, without the names of their traffic.
+    pub fn of(settings: &Settings, out: &Outcome) -> Self {
+        Self::with(settings, out, &Owners::default())
+    }
+
+    /// Those of a run, each with its traffic's name.
+    pub fn with(settings: &Settings, out: &Outcome, owners: &Owners) -> Self {
+        let mut paths = Paths::new(settings);
+        let mut roll = owners.roll();
+        let mut flows = Self::default();
+        let mut open: Vec<Timed> = Vec::new();
+        let mut ideals = |src: usize, dst: usize, on_link: u64| {
+            let framing = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing)?;
+            let bytes = Bytes::new(framing.payload_of(on_link).max(1));
+            let path = paths.between(src, dst);
+            let exact = path.exact_ideal(bytes, framing.payload, framing.header, framing.floor);
+            // The fork's formula has headers without telemetry and time stamps.
+            let header = framing.header.saturating_sub(settings.telemetry().get());
+            let fork = path.fork_ideal(bytes, framing.payload, header);
+            Some((bytes, exact, fork, if settings.ideal == Ideal::Fork { fork } else { exact }))
+        };
+        for (dst, host) in out.hosts.iter().enumerate() {
+            for c in &host.completions {
+                let src = c.src.0 as usize;
+                let Some((bytes, exact, fork, ideal)) = ideals(src, dst, c.bytes) else { continue };
+                let name = roll.next(src, (dst, c.start, c.bytes));
+                let Some(end) = settings.end_of(c) else {
+                    let time = out.duration.saturating_sub(c.start);
+                    open.push(Timed { bytes, time, ideal, whole: false, name });
+                    continue;
+                };
+                let time = end.saturating_sub(c.start);
+                flows.timed.push(Timed { bytes, time, ideal, whole: true, name });
+                flows.done.push(FlowTime {
+                    src: src as u64,
+                    dst: dst as u64,
+                    bytes: bytes.get(),
+                    start: c.start.as_ps(),
+                    time: time.as_ps(),
+                    exact: exact.as_ps(),
+                    fork: fork.as_ps(),
+                    name,
+                });
+            }
+            for m in &host.missing {
+                let src = m.src.0 as usize;
+                let Some((bytes, _, _, ideal)) = ideals(src, dst, m.bytes) else { continue };
+                let time = out.duration.saturating_sub(m.start);
+                let name = roll.next(src, (dst, m.start, m.bytes));
+                open.push(Timed { bytes, time, ideal, whole: false, name });
+            }
+        }
+        flows.timed.extend(open);
+        flows
+    }
+
+    /// Are the times of all flows kept?
+    fn all_kept(&self, settings: &Settings) -> bool {
+        settings.flow_times.unwrap_or(self.timed.len() <= MOST_KEPT)
+    }
+
+    /// Flows whose times are kept.
+    pub fn kept(&self, settings: &Settings) -> Vec<FlowTime> {
+        if self.all_kept(settings) { self.done.clone() } else { Vec::new() }
+    }
+
+    /// Slowdowns by size.
+    pub fn by_size(&self, settings: &Settings) -> Vec<SizeGroup> {
+        fct::by_size(&self.timed, settings.bins)
+    }
+
+    /// The unfinished flows by start, each with the reason why it waits: all if the times of flows are kept, else the first ones.
+    pub fn unfinished(&self, settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Unfinished> {
+        let mut all = unfinished(settings, out, owners);
+        if !self.all_kept(settings) {
+            all.truncate(MOST_NAMED);
+        }
+        all
+    }
+}
+
+/// The unfinished flows by start, each with the reason why it waits.
+pub fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Unfinished> {
+    let discarded = out.hosts.iter().map(|h| h.source_discards).sum::<u64>();
+    let lost = out.dropped() + discarded;
+    // Frames that were dropped of a pair of hosts, where that is known.
+    let of_pair = |src: usize, dst: usize| match (out.dropped(), out.lost.get(src * settings.hosts() + dst)) {
+        (0, _) => Some(0),
+        (_, known) => known.copied(),
+    };
+    let again = if settings.sends_again() { "they are sent again" } else { "none is sent again" };
+    let of_flow = |dst: usize, m: &Incomplete, lost: Option<u64>, waits_for: String, name: u64| {
+        let src = m.src.0 as usize;
+        let framing = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing);
+        Unfinished {
+            flow: format!("{}>{}", settings.wiring.hosts[src], settings.wiring.hosts[dst]),
+            src: src as u64,
+            dst: dst as u64,
+            bytes: framing.map_or(m.bytes, |f| f.payload_of(m.bytes)),
+            start: m.start.as_ps(),
+            so_far: out.duration.saturating_sub(m.start).as_ps(),
+            missing: m.missing,
+            lost,
+            waits_for,
+            name,
+        }
+    };
+    let mut roll = owners.roll();
+    let of = |(dst, host): (usize, &cnsim_fabric::HostOutcome)| -> Vec<Unfinished> {
+        // How many flows of each host go here, received whole or not.
+        let mut from: BTreeMap<u32, usize> = BTreeMap::new();
+        let waits = |c: &Completion| settings.end_of(c).is_none();
+        let mut all: Vec<Unfinished> = Vec::new();
+        if !host.missing.is_empty() || host.completions.iter().any(waits) {
+            for c in &host.completions {
+                *from.entry(c.src.0).or_default() += 1;
+                let name = roll.next(c.src.0 as usize, (dst, c.start, c.bytes));
+                if waits(c) {
+                    let m =
+                        Incomplete { src: c.src, start: c.start, bytes: c.bytes, missing: 0, flow: c.flow };
+                    all.push(of_flow(dst, &m, None, "its last acknowledgement".into(), name));
+                }
+            }
+            host.missing.iter().for_each(|m| *from.entry(m.src.0).or_default() += 1);
+        }
+        let one = |m: &Incomplete| {
+            let src = m.src.0 as usize;
+            let alone = from.get(&m.src.0) == Some(&1) && settings.plans(src).iter().all(SourcePlan::finite);
+            let pair = of_pair(src, dst);
+            let own = pair.filter(|n| *n == 0 || alone);
+            // Where frames may have been lost of it or of another, its state does not say what it waits for.
+            let waits_for = if let (Some(own @ 1..), 0) = (own, discarded) {
+                format!("{own} frames that switches dropped, and what else has not arrived: {again}")
+            } else if lost > 0 && (own.is_none() || discarded > 0) {
+                format!("the rest of its frames, or some of the {lost} that the run lost: {again}")
+            } else if out.frozen_since.is_some() {
+                "a delivery: the network has stood still".into()
+            } else if m.missing >= m.bytes {
+                "its turn: nothing of it has arrived yet".into()
+            } else {
+                "the rest of its frames, which are on their way or to be sent".into()
+            };
+            of_flow(dst, m, own, waits_for, roll.next(src, (dst, m.start, m.bytes)))
+        };
+        all.extend(host.missing.iter().map(one));
+        all
+    };
+    let mut all: Vec<Unfinished> = out.hosts.iter().enumerate().flat_map(of).collect();
+    all.sort_by(|a, b| (a.start, &a.flow).cmp(&(b.start, &b.flow)));
+    all
+}
+
+/// Unfinished flows that are kept where the times of flows are not.
+const MOST_NAMED: usize = 16;
+
+/// A hop between switches: where to, rate, delay.
+type Hop = (usize, Rate, Time);
+
+/// Shortest paths between hosts, or clockwise ones. Of several the first one stands for all, as they are alike in the networks of the field.
+pub struct Paths<'a> {
+    settings: &'a Settings,
+    /// By switch: the switches that lead to it.
+    ways: Vec<Vec<Hop>>,
+    /// By destination switch: the next hop of each other one.
+    next: HashMap<usize, Vec<Option<Hop>>>,
+    /// Rates and delays of the links between two switches, by their numbers.
+    known: HashMap<(usize, usize), Vec<(Rate, Time)>>,
+}
+
+impl<'a> Paths<'a> {
+    /// The paths of these settings.
+    pub fn new(settings: &'a Settings) -> Self {
+        let mut ways = vec![Vec::new(); settings.wiring.switches.len()];
+        let (hosts, processing) = (settings.hosts(), settings.processing().1);
+        let clockwise = settings.routing() == Routing::Clockwise;
+        for l in &settings.wiring.links {
+            for (from, to) in [(l.a, l.b), (l.b, l.a)] {
+                let ends = (from.0.0 as usize).checked_sub(hosts).zip((to.0.0 as usize).checked_sub(hosts));
+                // From `b` on to `a`, and clockwise to no other than the next one.
+                let all = ways.len();
+                let leads = |a: usize, b: usize| !clockwise || (b + 1) % all == a;
+                if let Some((a, b)) = ends.filter(|&(a, b)| leads(a, b)) {
+                    ways[a].push((b, l.rate, l.delay + processing));
+                }
+            }
+        }
+        Self { settings, ways, next: HashMap::new(), known: HashMap::new() }
+    }
+
+    /// The path from one host to another.
+    pub fn between(&mut self, src: usize, dst: usize) -> Path {
+        let wiring = &self.settings.wiring;
+        let (host, switch) = self.settings.processing();
+        let (Some(first), Some(last)) = (wiring.access(src), wiring.access(dst)) else {
+            return Path::default();
+        };
+        let seat = |h: usize| (wiring.feeder(h).0.0 as usize).saturating_sub(wiring.hosts.len());
+        let (from, to) = (seat(src), seat(dst));
+        let mut hops = vec![(first.rate, first.delay + switch)];
+        hops.extend(self.middle(from, to));
+        hops.push((last.rate, last.delay + host));
+        Path { hops, whole_ns: self.settings.whole_ns() }
+    }
+
+    fn middle(&mut self, from: usize, to: usize) -> Vec<(Rate, Time)> {
+        if let Some(known) = self.known.get(&(from, to)) {
+            return known.clone();
+        }
+        let ways = &self.ways;
+        let next = self.next.entry(to).or_insert_with(|| towards(ways, to));
+        let (mut at, mut hops) = (from, Vec::new());
+        while at != to
+            && let Some((further, rate, delay)) = next[at]
+        {
+            hops.push((rate, delay));
+            at = further;
+        }
+        self.known.insert((from, to), hops.clone());
+        hops
+    }
+}
+
+/// The next hop of each switch on a shortest path to one.
+fn towards(ways: &[Vec<Hop>], to: usize) -> Vec<Option<Hop>> {
+    let mut next: Vec<Option<Hop>> = vec![None; ways.len()];
+    let mut seen = vec![false; ways.len()];
+    seen[to] = true;
+    let mut queue = VecDeque::from([to]);
+    while let Some(s) = queue.pop_front() {
+        for &(other, rate, delay) in &ways[s] {
+            if !std::mem::replace(&mut seen[other], true) {
+                next[other] = Some((s, rate, delay));
+                queue.push_back(other);
+            }
+        }
+    }
+    next
+}

@@ -1,0 +1,125 @@
+//! Traffic by name: which flows, bytes and losses of a run belong to the `[[traffic]]` tables of each name.
+
+use crate::fct::Timed;
+use crate::measure::{completion, lower_bounds};
+use crate::owners::{Owners, place};
+use crate::quantity::Quantities;
+use cnsim_fabric::Outcome;
+use cnsim_scenario::settings::Settings;
+use cnsim_scenario::workload::SourcePlan;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Results of the traffic of one name, over the whole run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrafficFacts {
+    /// `name` of its `[[traffic]]` tables.
+    pub name: String,
+    /// The measured values.
+    pub metrics: Quantities,
+}
+
+/// Results of each name; empty if no table has one.
+pub fn measure(settings: &Settings, out: &Outcome, flows: &[Timed], owners: &Owners) -> Vec<TrafficFacts> {
+    if owners.names.is_empty() {
+        return Vec::new();
+    }
+    let shares = Shares::of(settings, out, owners);
+    let seconds = out.duration.as_secs_f64();
+    let one = |(at, name): (usize, &String)| {
+        let mine: Vec<Timed> = flows.iter().filter(|f| f.name == at as u64 + 1).copied().collect();
+        let mut all = Vec::new();
+        completion(&mine, &mut all);
+        all.extend(shares.bits[at].map(|bits| ("aggregate_throughput", bits / seconds / 1e9)));
+        all.extend(shares.lost[at].map(|frames| ("dropped_frames", frames)));
+        TrafficFacts {
+            name: name.clone(),
+            metrics: all.into_iter().collect::<Quantities>().bounded(&lower_bounds(&mine)),
+        }
+    };
+    owners.names.iter().enumerate().map(one).collect()
+}
+
+/// The part of the run that belongs to each name, where it can be known.
+struct Shares {
+    /// Bits delivered; none if a host sends endless traffic of two names to one receiver.
+    bits: Vec<Option<f64>>,
+    /// Frames dropped in switches; none if a host sends traffic of two names to a receiver for which frames were dropped.
+    lost: Vec<Option<f64>>,
+}
+
+impl Shares {
+    fn of(settings: &Settings, out: &Outcome, owners: &Owners) -> Self {
+        let hosts = settings.hosts();
+        let mut bits = vec![Some(0.0); owners.names.len()];
+        // Of finite flows all is known: what arrived of each.
+        let mut roll = owners.roll();
+        let mut finite: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+        for (dst, host) in out.hosts.iter().enumerate() {
+            let whole = host.completions.iter().map(|c| (c.src, c.start, c.bytes, 0));
+            let open = host.missing.iter().map(|m| (m.src, m.start, m.bytes, m.missing));
+            for (src, start, bytes, missing) in whole.chain(open) {
+                let src = src.0 as usize;
+                let arrived = bytes.saturating_sub(missing) as f64 * 8.0;
+                *finite.entry((src, dst)).or_default() += arrived;
+                let name = roll.next(src, (dst, start, bytes)) as usize;
+                if let Some(Some(sum)) = name.checked_sub(1).and_then(|at| bits.get_mut(at)) {
+                    *sum += arrived;
+                }
+            }
+        }
+        // What else arrived between two hosts is of the endless tables that send there. Of many hosts it is not recorded.
+        for src in 0..hosts {
+            let endless: Vec<&SourcePlan> = settings.plans(src).iter().filter(|p| !p.finite()).collect();
+            if out.matrix.is_empty() {
+                let named = endless.iter().filter_map(|p| (place(&owners.names, p) as usize).checked_sub(1));
+                named.for_each(|i| bits[i] = None);
+                continue;
+            }
+            for dst in (0..hosts).filter(|_| !endless.is_empty()) {
+                let arrived = out.matrix[src * hosts + dst] as f64 * 8.0;
+                let rest = arrived - finite.get(&(src, dst)).copied().unwrap_or(0.0);
+                if rest <= 0.0 {
+                    continue;
+                }
+                share(&mut bits, owners, endless.iter().copied().filter(|p| may_send(p, dst)), rest);
+            }
+        }
+        Self { bits, lost: losses(settings, out, owners) }
+    }
+}
+
+/// Adds an amount to the name of these plans. Of plans of several names, none has a sum any more.
+fn share<'a>(
+    sums: &mut [Option<f64>],
+    owners: &Owners,
+    plans: impl Iterator<Item = &'a SourcePlan>,
+    amount: f64,
+) {
+    let names: BTreeSet<u64> = plans.map(|p| place(&owners.names, p)).collect();
+    for at in names.iter().filter_map(|n| (*n as usize).checked_sub(1)) {
+        sums[at] = sums[at].filter(|_| names.len() == 1).map(|sum| sum + amount);
+    }
+}
+
+/// Frames of each name that switches dropped.
+fn losses(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Option<f64>> {
+    // Of many hosts it is known only that nothing was dropped.
+    let known = out.dropped() == 0 || !out.lost.is_empty();
+    let mut lost = vec![known.then_some(0.0); owners.names.len()];
+    for (pair, frames) in out.lost.iter().enumerate().filter(|(_, frames)| **frames > 0) {
+        let (src, dst) = (pair / settings.hosts(), pair % settings.hosts());
+        let plans = settings.plans(src).iter().filter(|p| may_send(p, dst));
+        share(&mut lost, owners, plans, *frames as f64);
+    }
+    lost
+}
+
+/// May a table send to this host, by its finite flows or without end?
+fn may_send(plan: &SourcePlan, dst: usize) -> bool {
+    match plan.transfers() {
+        [] => plan.receivers().have(dst),
+        listed => listed.iter().any(|t| t.dst.0 as usize == dst),
+    }
+}

@@ -1,0 +1,246 @@
+//! Completion times of flows in files: `fct.csv`, `slowdown.csv`, and the columns of the HPCC fork.
+
+use crate::files::{read_csv, table};
+use crate::record::RunRecord;
+use crate::results::LARGEST;
+use cnsim_measure::fct::{FlowTime, Unfinished};
+use cnsim_measure::quantity::digits;
+use cnsim_problem::read_file;
+use cnsim_scheme_api::Time;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Nanoseconds with three decimals at most.
+pub(crate) fn ns(ps: u64) -> String {
+    let text = format!("{}.{:03}", ps / 1000, ps % 1000);
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+pub(crate) fn labels(r: &RunRecord) -> Vec<String> {
+    vec![r.case.condition.clone(), r.case.pause.clone(), r.case.scheme.clone(), r.seed.to_string()]
+}
+
+/// One line for each flow: run, hosts, payload, start, completion time at the receiver's last byte, both ideal times, and the
+/// slowdown by the exact one. Times are in nanoseconds. An unfinished flow has no time and no ideal. The end of its line has the
+/// missing bytes on the link, its lost frames if known, the reason why it waits, and the name of its traffic. None if no run kept
+/// the times of its flows.
+pub fn fct_csv(records: &[RunRecord]) -> Option<String> {
+    let header = [
+        "condition", "pause", "scheme", "seed", "source", "destination", "bytes", "start_ns", "time_ns",
+        "ideal_ns", "fork_ideal_ns", "slowdown", "missing_bytes", "lost_frames", "waits_for", "traffic",
+    ];
+    let mut lines = Vec::new();
+    for r in records.iter().filter(|r| !r.flows.is_empty() || !r.unfinished.is_empty()) {
+        let traffic = |n: u64| {
+            let at = (n as usize).checked_sub(1).and_then(|at| r.traffic.get(at));
+            at.map_or_else(String::new, |t| t.name.clone())
+        };
+        let name = |h: u64| r.hosts.get(h as usize).cloned().unwrap_or_else(|| h.to_string());
+        for f in &r.flows {
+            let mut line = labels(r);
+            line.extend([name(f.src), name(f.dst), f.bytes.to_string()]);
+            line.extend([f.start, f.time, f.exact, f.fork].map(ns));
+            let slowdown = digits(f.time as f64 / (f.exact as f64).max(1.0));
+            line.extend([slowdown, "0".into(), "0".into(), String::new()]);
+            line.push(traffic(f.name));
+            lines.push(line);
+        }
+        for f in &r.unfinished {
+            let mut line = labels(r);
+            line.extend([name(f.src), name(f.dst), f.bytes.to_string(), ns(f.start)]);
+            line.extend(["", "", "", ""].map(String::from));
+            let lost = f.lost.map_or_else(String::new, |n| n.to_string());
+            line.extend([f.missing.to_string(), lost, f.waits_for.clone(), traffic(f.name)]);
+            lines.push(line);
+        }
+    }
+    (!lines.is_empty()).then(|| table(&header.map(String::from), &lines))
+}
+
+/// Reads a file of [`fct_csv`] into the records of its runs, if their names differ.
+///
+/// # Errors
+/// The fault in the file, with place and remedy.
+pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> {
+    let help = "take the file as cnsim wrote it, or leave it away";
+    let wrong = |line: usize| format!("{}:{line}: no times of a flow\n  help: {help}", path.display());
+    let text = read_file(path, LARGEST).map_err(|e| format!("{}: {e}\n  help: {help}", path.display()))?;
+    let mut all: BTreeMap<Vec<String>, Read> = BTreeMap::new();
+    for (n, line) in read_csv(&text).into_iter().enumerate() {
+        let [
+            condition,
+            pause,
+            scheme,
+            seed,
+            source,
+            destination,
+            bytes,
+            start,
+            time,
+            exact,
+            fork,
+            _,
+            missing,
+            lost,
+            waits_for,
+            traffic,
+            ..,
+        ] = &line[..]
+        else {
+            return Err(wrong(n + 2));
+        };
+        let run = [condition, pause, scheme, seed].map(String::clone).to_vec();
+        let read = all.entry(run).or_default();
+        let mut host = |name: &String| {
+            read.hosts.iter().position(|h| h == name).unwrap_or_else(|| {
+                read.hosts.push(name.clone());
+                read.hosts.len() - 1
+            }) as u64
+        };
+        let (src, dst) = (host(source), host(destination));
+        let name = read.name(traffic);
+        let lost = if lost.is_empty() { Ok(None) } else { lost.parse().map(Some) };
+        let (Ok(bytes), Some(start), Ok(missing), Ok(lost)) =
+            (bytes.parse(), ps(start), missing.parse(), lost)
+        else {
+            return Err(wrong(n + 2));
+        };
+        match (ps(time), ps(exact), ps(fork)) {
+            (Some(time), Some(exact), Some(fork)) => {
+                read.flows.push(FlowTime { src, dst, bytes, start, time, exact, fork, name });
+            }
+            (None, None, None) if time.is_empty() => read.unfinished.push(Unfinished {
+                flow: format!("{source}>{destination}"),
+                src,
+                dst,
+                bytes,
+                start,
+                so_far: 0,
+                missing,
+                lost,
+                waits_for: waits_for.clone(),
+                name,
+            }),
+            _ => return Err(wrong(n + 2)),
+        }
+    }
+    for (run, mut read) in all {
+        let mut same = records.iter_mut().filter(|r| labels(r) == run);
+        // Two points of a sweep may have one name here.
+        if let (Some(record), None) = (same.next(), same.next()) {
+            let end = record.config.read("run.duration").map_or(0, Time::as_ps);
+            read.rename(record);
+            (record.hosts, record.flows, record.unfinished) = (read.hosts, read.flows, read.unfinished);
+            record.unfinished.iter_mut().for_each(|f| f.so_far = end.saturating_sub(f.start));
+        }
+    }
+    Ok(())
+}
+
+/// The flows of a run, as [`read_flows`] finds them.
+#[derive(Default)]
+struct Read {
+    hosts: Vec<String>,
+    flows: Vec<FlowTime>,
+    unfinished: Vec<Unfinished>,
+    /// Names of traffic, as they came.
+    names: Vec<String>,
+}
+
+impl Read {
+    /// Place of a name of traffic among those read, from 1; 0 of none.
+    fn name(&mut self, name: &str) -> u64 {
+        if name.is_empty() {
+            return 0;
+        }
+        let known = self.names.iter().position(|n| n == name);
+        known.unwrap_or_else(|| {
+            self.names.push(name.into());
+            self.names.len() - 1
+        }) as u64
+            + 1
+    }
+
+    /// Turns places among the names read into those among the names of a run.
+    fn rename(&mut self, record: &RunRecord) {
+        let of =
+            |name: &String| record.traffic.iter().position(|t| t.name == *name).map_or(0, |i| i as u64 + 1);
+        let places: Vec<u64> = std::iter::once(0).chain(self.names.iter().map(of)).collect();
+        self.flows.iter_mut().for_each(|f| f.name = places[f.name as usize]);
+        self.unfinished.iter_mut().for_each(|f| f.name = places[f.name as usize]);
+    }
+}
+
+/// Nanoseconds with three decimals at most, as picoseconds.
+pub(crate) fn ps(text: &str) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let part = if part.len() <= 3 { format!("{part:0<3}") } else { return None };
+    whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(part.parse().ok()?)
+}
+
+/// One line a group of flows of like size: run, smallest and largest, number, how many were received whole, their mean slowdown, and
+/// percentiles over all. The last column names the percentiles that are lower bounds, as they fall among unfinished flows.
+pub fn slowdown_csv(records: &[RunRecord]) -> Option<String> {
+    let header = [
+        "condition", "pause", "scheme", "seed", "from_bytes", "to_bytes", "flows", "finished", "mean", "p50",
+        "p95", "p99", "p99.9", "at_least",
+    ];
+    let line = |r: &RunRecord, g: &cnsim_measure::fct::SizeGroup| {
+        let mut line = labels(r);
+        line.extend([g.sizes.0, g.sizes.1, g.flows as u64, g.finished as u64].map(|n| n.to_string()));
+        line.push(if g.finished > 0 { digits(g.mean) } else { String::new() });
+        line.extend(g.slowdown.map(digits));
+        let bounds = header[header.len() - 5..].iter().zip(g.at_least).filter(|b| b.1);
+        line.push(bounds.map(|b| *b.0).collect::<Vec<_>>().join(" "));
+        line
+    };
+    let lines: Vec<Vec<String>> =
+        records.iter().flat_map(|r| r.by_size.iter().map(move |g| line(r, g))).collect();
+    (!lines.is_empty()).then(|| table(&header.map(String::from), &lines))
+}
+
+/// The columns of the HPCC fork, a line a flow in order of completion: addresses of source and destination, ports, payload,
+/// start, completion time and the fork's ideal time in nanoseconds. Completion is the arrival of the last byte; the fork's own is
+/// the arrival of its acknowledgement. Starts count from `origin` (ps). None if a host has no number in its name.
+pub fn fork_columns(record: &RunRecord, hosts: &[String], origin: u64) -> Option<String> {
+    let ids: Option<Vec<u64>> = hosts
+        .iter()
+        .map(|h| h.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok())
+        .collect();
+    let ids = ids?;
+    let address = |host: u64| -> Option<u64> {
+        let id = ids.get(host as usize)?;
+        Some(0x0b00_0001 + (id / 256) * 0x1_0000 + (id % 256) * 0x100)
+    };
+    let mut flows = record.flows.clone();
+    flows.sort_by_key(|f| (f.start, f.src, f.dst));
+    let mut ports: std::collections::HashMap<(u64, u64), u32> = std::collections::HashMap::new();
+    let mut lines: Vec<(u64, String)> = Vec::new();
+    for f in &flows {
+        let port = ports.entry((f.src, f.dst)).and_modify(|p| *p += 1).or_insert(10_000);
+        let (start, time, ideal) = ((f.start + origin) / 1000, f.time / 1000, f.fork / 1000);
+        let (a, b) = (address(f.src)?, address(f.dst)?);
+        lines.push((
+            f.start + f.time,
+            format!("{a:08x} {b:08x} {port} 100 {} {start} {time} {ideal}", f.bytes),
+        ));
+    }
+    lines.sort();
+    Some(lines.iter().map(|l| format!("{}\n", l.1)).collect())
+}
+
+/// One line for each run, name of traffic and metric. Nothing if no `[[traffic]]` table has a name.
+pub fn traffic_csv(records: &[RunRecord]) -> Option<String> {
+    let header = ["condition", "pause", "scheme", "seed", "traffic", "metric", "unit", "value", "at_least"]
+        .map(String::from);
+    let mut lines = Vec::new();
+    for (r, t) in records.iter().flat_map(|r| r.traffic.iter().map(move |t| (r, t))) {
+        for (id, q) in &t.metrics.0 {
+            let bound = if q.at_least { "yes" } else { "" };
+            let mut line = labels(r);
+            line.extend([t.name.clone(), id.clone(), q.unit.to_string(), digits(q.value), bound.into()]);
+            lines.push(line);
+        }
+    }
+    (!lines.is_empty()).then(|| table(&header, &lines))
+}

@@ -1,0 +1,206 @@
+//! `pauses.csv`: a line for each XOFF of each run, written and read.
+
+use crate::files::{read_csv, table};
+use crate::flow_files::{labels, ns, ps};
+use crate::record::RunRecord;
+use crate::results::LARGEST;
+use cnsim_measure::pauses::{Cause, Held, Stood, Stop, Stops};
+use cnsim_problem::read_file;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// One line for each XOFF and transmitter: run, number, XOFFs of the run that are not kept, transmitter, switch that decided, class or `all`;
+/// when it was decided, from when and until when the transmitter stood, in nanoseconds, and whether that was the end of the run; the
+/// outputs for which bytes waited that called for it, each with these bytes and what held it back: `slow`, `closed`, or the number of
+/// an XOFF; or the NIC or port with a fault, and `said`. None if no run kept its XOFFs.
+pub fn pauses_csv(records: &[RunRecord]) -> Option<String> {
+    let header = [
+        "condition", "pause", "scheme", "seed", "xoff", "left_out", "transmitter", "switch", "class",
+        "decided_ns", "from_ns", "until_ns", "to_end", "causes",
+    ];
+    let mut lines = Vec::new();
+    for r in records {
+        let Some(stops) = &r.pauses else { continue };
+        for (n, x) in stops.xoffs.iter().enumerate() {
+            let mut line = labels(r);
+            line.extend([n.to_string(), stops.left_out.to_string(), stops.name(x.stopped).into()]);
+            line.push(stops.switches.get(x.by as usize).cloned().unwrap_or_default());
+            line.push(x.class.map_or_else(|| "all".into(), |class| class.to_string()));
+            line.extend([x.decided, x.from, x.until].map(ns));
+            line.push(if x.to_end { "yes" } else { "" }.into());
+            let cause = |c: &Cause| {
+                let held = match c.held {
+                    Held::Slow => "slow".into(),
+                    Held::Closed => "closed".into(),
+                    Held::Said => "said".into(),
+                    Held::Xoff(by) => by.to_string(),
+                };
+                format!("{} {} {held}", stops.name(c.output), c.bytes)
+            };
+            line.push(x.causes.iter().map(cause).collect::<Vec<_>>().join("; "));
+            lines.push(line);
+        }
+    }
+    let kept = records.iter().any(|r| r.pauses.is_some());
+    kept.then(|| table(&header.map(String::from), &lines))
+}
+
+/// One line for each finite flow that stood, the longest first: run, flow, payload, start, time from start to end, how much of that a
+/// transmitter of its way stood, ns; which of these stood longest, the root for which it stood longest, whether it is a victim, which
+/// does not go by that root; and its way. None if no run has such flows.
+pub fn victims_csv(records: &[RunRecord]) -> Option<String> {
+    let header = [
+        "condition", "pause", "scheme", "seed", "flow", "bytes", "start_ns", "time_ns", "stood_ns", "at",
+        "root", "victim", "way",
+    ];
+    let mut lines = Vec::new();
+    for r in records {
+        let Some(stops) = &r.pauses else { continue };
+        for f in &stops.flows {
+            let mut line = labels(r);
+            line.extend([f.flow.clone(), f.bytes.to_string()]);
+            line.extend([f.start, f.time, f.stood].map(ns));
+            line.extend([stops.name(f.at).into(), stops.name(f.root).into()]);
+            line.push(if f.victim { "yes" } else { "" }.into());
+            line.push(f.way.iter().map(|at| stops.name(*at)).collect::<Vec<_>>().join("; "));
+            lines.push(line);
+        }
+    }
+    (!lines.is_empty()).then(|| table(&header.map(String::from), &lines))
+}
+
+/// Numbers of names, as a file has them.
+#[derive(Default)]
+struct Names(BTreeMap<String, u32>, Vec<String>);
+
+impl Names {
+    fn number(&mut self, name: &str) -> u32 {
+        if let Some(known) = self.0.get(name) {
+            return *known;
+        }
+        self.1.push(name.into());
+        self.0.insert(name.into(), self.1.len() as u32 - 1);
+        self.1.len() as u32 - 1
+    }
+}
+
+/// Reads a file of [`pauses_csv`]: by run (condition, PAUSE, scheme, seed) its XOFFs.
+///
+/// # Errors
+/// The fault in the file, with place and remedy.
+pub fn read_pauses(path: &Path) -> Result<Vec<([String; 4], Stops)>, String> {
+    let help = "take the file as cnsim wrote it, or run the scenario again";
+    let text = read_file(path, LARGEST).map_err(|e| format!("{}: {e}\n  help: {help}", path.display()))?;
+    let mut all: Vec<([String; 4], Stops, Names, Names)> = Vec::new();
+    for (n, line) in read_csv(&text).into_iter().enumerate() {
+        let found = read_line(&line, &mut all);
+        found.ok_or_else(|| format!("{}:{}: no XOFF\n  help: {help}", path.display(), n + 2))?;
+    }
+    let whole = |(run, stops, names, switches): (_, Stops, Names, Names)| {
+        (run, Stops { names: names.1, switches: switches.1, ..stops })
+    };
+    Ok(all.into_iter().map(whole).collect())
+}
+
+/// Reads a file of [`victims_csv`] into the XOFFs of its runs, where these have different names.
+///
+/// # Errors
+/// The fault in the file, with place and remedy.
+pub fn read_victims(path: &Path, runs: &mut [([String; 4], Stops)]) -> Result<(), String> {
+    let help = "take the file as cnsim wrote it, or leave it away";
+    let text = read_file(path, LARGEST).map_err(|e| format!("{}: {e}\n  help: {help}", path.display()))?;
+    for (n, line) in read_csv(&text).into_iter().enumerate() {
+        let wrong = || format!("{}:{}: no flow that stood\n  help: {help}", path.display(), n + 2);
+        let run: [String; 4] = line.get(..4).and_then(|l| l.to_vec().try_into().ok()).ok_or_else(wrong)?;
+        if runs.iter().filter(|r| r.0 == run).count() != 1 {
+            continue;
+        }
+        let Some((_, stops)) = runs.iter_mut().find(|r| r.0 == run) else { continue };
+        stops.flows.push(read_flow(&line[4..], &mut stops.names).ok_or_else(wrong)?);
+    }
+    Ok(())
+}
+
+/// Reads a flow; none where it is no such flow.
+fn read_flow(line: &[String], names: &mut Vec<String>) -> Option<Stood> {
+    let [flow, bytes, start, time, stood, at, root, victim, way, ..] = line else { return None };
+    let mut number = |name: &str| {
+        let known = names.iter().position(|n| n == name);
+        known.unwrap_or_else(|| {
+            names.push(name.into());
+            names.len() - 1
+        }) as u32
+    };
+    Some(Stood {
+        flow: flow.clone(),
+        bytes: bytes.parse().ok()?,
+        start: ps(start)?,
+        time: ps(time)?,
+        stood: ps(stood)?,
+        way: way.split("; ").filter(|n| !n.is_empty()).map(&mut number).collect(),
+        at: number(at),
+        root: number(root),
+        victim: victim == "yes",
+    })
+}
+
+/// Reads a line; none where it is no XOFF.
+fn read_line(line: &[String], all: &mut Vec<([String; 4], Stops, Names, Names)>) -> Option<()> {
+    let [
+        condition,
+        pause,
+        scheme,
+        seed,
+        xoff,
+        left_out,
+        stopped,
+        by,
+        class,
+        decided,
+        from,
+        until,
+        end,
+        causes,
+        ..,
+    ] = line
+    else {
+        return None;
+    };
+    let run = [condition, pause, scheme, seed].map(String::clone);
+    let number: usize = xoff.parse().ok()?;
+    // Two points of a sweep may have one name here.
+    if number == 0 || all.last().is_none_or(|last| last.0 != run) {
+        all.push((run, Stops::default(), Names::default(), Names::default()));
+    }
+    let (_, stops, names, switches) = all.last_mut()?;
+    let mut read = Vec::new();
+    for cause in causes.split("; ").filter(|c| !c.is_empty()) {
+        let mut words = cause.rsplitn(3, ' ');
+        let held = match words.next()? {
+            "slow" => Held::Slow,
+            "closed" => Held::Closed,
+            "said" => Held::Said,
+            number => Held::Xoff(number.parse().ok()?),
+        };
+        // A cause comes before what it causes.
+        if matches!(held, Held::Xoff(by) if by as usize >= number) {
+            return None;
+        }
+        let bytes = words.next()?.parse().ok().filter(|bytes| *bytes < 1 << 40)?;
+        read.push(Cause { bytes, held, output: names.number(words.next()?) });
+    }
+    let (from, until) = (ps(from)?, ps(until)?);
+    stops.left_out = left_out.parse().ok()?;
+    stops.xoffs.push(Stop {
+        stopped: names.number(stopped),
+        by: switches.number(by),
+        class: if class == "all" { None } else { Some(class.parse().ok()?) },
+        decided: ps(decided)?,
+        from,
+        until,
+        to_end: end == "yes",
+        causes: read,
+    });
+    let causes = stops.xoffs.last().is_some_and(|x| !x.causes.is_empty());
+    (causes && from <= until && stops.xoffs.len() == number + 1).then_some(())
+}

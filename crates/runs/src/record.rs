@@ -1,0 +1,149 @@
+//! The record of a run: one type from the end of a run to the store, `results.json`, tables, figures and Python.
+
+use cnsim_measure::PortFacts;
+use cnsim_measure::fct::{FlowTime, SizeGroup, Unfinished};
+use cnsim_measure::frozen::Frozen;
+use cnsim_measure::pauses::Stops;
+use cnsim_measure::quantity::Quantities;
+use cnsim_measure::traffic::TrafficFacts;
+use cnsim_measure::xoff::Xoff;
+use cnsim_scenario::case::CaseId;
+use cnsim_scenario::config::Config;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A time series of a run.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
+pub struct Curve {
+    /// Unit of the values.
+    pub unit: String,
+    /// Width of a bin, seconds.
+    pub bin: f64,
+    /// The values, one for each bin.
+    pub values: Vec<f64>,
+    /// Of a queue: its largest length in each bin, however short it was. Empty for other series.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub peaks: Vec<f64>,
+}
+
+impl Curve {
+    /// The largest value that is known: of a queue its peak, which no bin hides.
+    pub fn top(&self) -> f64 {
+        self.upper().iter().copied().fold(0.0, f64::max)
+    }
+
+    /// The largest value in each bin that is known: the peaks of a queue, the values of another series.
+    pub fn upper(&self) -> &[f64] {
+        if self.peaks.len() == self.values.len() { &self.peaks } else { &self.values }
+    }
+}
+
+/// The most bytes that the parts of a switch's shared buffer ever held, each beside its size.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharedFacts {
+    /// Name of the switch.
+    pub switch: String,
+    /// The reserves of all inputs, as the pool came to its most; 0 if that was no more than a 64th.
+    pub reserve: (u64, u64),
+    /// The pool, rounded up to a 64th of it.
+    pub pool: (u64, u64),
+    /// The headroom of all inputs.
+    pub headroom: (u64, u64),
+}
+
+/// A finished run: its settings and its results, in the store as in `results.json`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunRecord {
+    /// The case of which this is a run.
+    #[serde(flatten)]
+    pub case: CaseId,
+    /// Seed of the run's random streams.
+    pub seed: u64,
+    /// Only where the network stood still at the end: since when, and which ports wait for which.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frozen: Option<Frozen>,
+    /// Hashes over events, frames and samples, hexadecimal.
+    pub fingerprint: BTreeMap<String, String>,
+    /// All that determines the run but the seed and the code ([`cnsim_scenario::config`]).
+    pub config: Config,
+    /// The measured values.
+    pub metrics: Quantities,
+    /// Values of the scheme's counters, by name.
+    pub counters: BTreeMap<String, u64>,
+    /// Facts of the ports.
+    pub ports: BTreeMap<String, PortFacts>,
+    /// When each port was in XOFF, of those that ever were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub xoff: Vec<Xoff>,
+    /// What each switch's shared buffer ever held at most, in the order of the switches.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shared: Vec<SharedFacts>,
+    /// Results of each name of traffic, in the order of the `[[traffic]]` tables.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traffic: Vec<TrafficFacts>,
+    /// Data and control frames that finished a link.
+    pub packet_hops: u64,
+    /// Why the network ran by the model instead of the fast engine, if it did: the same results, later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_model: Option<String>,
+    /// Files of its series, from the folder of the results; none in a store.
+    #[serde(rename = "series")]
+    pub files: Vec<String>,
+    /// Hash of the program's code, if the scheme belongs to the program and not to cnsim. Like all below, not in `results.json`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub code: String,
+    /// The series of every queue and host were kept, not only the key ones.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub all_series: bool,
+    /// The recorded series by their names.
+    #[serde(default, rename = "curves", skip_serializing_if = "BTreeMap::is_empty")]
+    pub series: BTreeMap<String, Curve>,
+    /// Names of its hosts, where the times of its flows are kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+    /// Times of its finite flows, where they are kept (record.flow_times).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowTime>,
+    /// Slowdowns of its finite flows by size.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_size: Vec<SizeGroup>,
+    /// Its XOFFs, where they are kept (record.pauses).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pauses: Option<Stops>,
+    /// The finite flows that were not received whole, by start: all where the times of flows are kept, else the first ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<Unfinished>,
+}
+
+impl RunRecord {
+    /// The run as `results.json` holds it, beside these files of series.
+    pub fn brief(&self, files: Vec<String>) -> Self {
+        Self {
+            files,
+            code: String::new(),
+            all_series: false,
+            series: BTreeMap::new(),
+            hosts: Vec::new(),
+            flows: Vec::new(),
+            by_size: Vec::new(),
+            unfinished: Vec::new(),
+            pauses: None,
+            ..self.clone()
+        }
+    }
+
+    /// The measured values of the traffic of a name, or of all traffic under the empty name.
+    pub fn of_traffic(&self, name: &str) -> Option<&Quantities> {
+        match name {
+            "" => Some(&self.metrics),
+            name => self.traffic.iter().find(|t| t.name == name).map(|t| &t.metrics),
+        }
+    }
+
+    /// The run's name for a person.
+    pub fn title(&self) -> String {
+        format!("{}, seed {}", self.case, self.seed)
+    }
+}

@@ -1,0 +1,451 @@
+//! Runs of cases over seeds: jobs, in parallel, from the store or anew, and the record that each gives.
+
+use crate::code;
+use crate::record::{Curve, RunRecord, SharedFacts};
+use crate::store::{Asked, Store};
+use cnsim_fabric::{Engine, Options, Outcome, RunError, SeriesKind, Ways};
+use cnsim_measure::flow_times::{Flows, unfinished};
+use cnsim_measure::frozen::Frozen;
+use cnsim_measure::owners::Owners;
+use cnsim_measure::pauses::{Places, Stops, Travelled};
+use cnsim_measure::quantity::Quantities;
+use cnsim_measure::xoff::spread;
+use cnsim_measure::{fairness, lower_bounds, measure_with, ports};
+use cnsim_scenario::{Case, Ready, Scenario};
+use cnsim_scheme_api::NodeId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+/// A run to be done.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The case that is run.
+    pub case: Case,
+    /// The case's settings and scheme, ready to run.
+    pub ready: Ready,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Keep the series of every queue and host, not only the key ones.
+    pub all_series: bool,
+    /// Which engine runs it. Both give the same bits.
+    pub engine: Engine,
+}
+
+impl Job {
+    /// A run of a case, with the key series only.
+    pub fn new(case: Case, ready: Ready, seed: u64) -> Self {
+        Self { case, ready, seed, all_series: false, engine: Engine::Fast }
+    }
+
+    /// Key of the run in a store.
+    ///
+    /// # Errors
+    /// Why it is neither kept nor taken from a store: the scheme's code is not known, or the run is a second opinion.
+    pub fn asked(&self) -> Result<Asked<'_>, &str> {
+        (self.engine == Engine::Fast).then_some(()).ok_or("the model's engine runs them anew")?;
+        let (config, code) = (&self.ready.config, code::of(&self.ready)?);
+        Ok(Asked { config, code, seed: self.seed, all_series: self.all_series })
+    }
+
+    /// The run's record before anything is measured.
+    pub fn record(&self) -> RunRecord {
+        RunRecord {
+            case: self.case.id.clone(),
+            seed: self.seed,
+            config: self.ready.config.clone(),
+            code: code::of(&self.ready).unwrap_or_default().into(),
+            all_series: self.all_series,
+            ..RunRecord::default()
+        }
+    }
+
+    /// A finished run with these settings, under this job's own names.
+    pub fn named(&self, found: RunRecord) -> RunRecord {
+        RunRecord { case: self.case.id.clone(), config: self.ready.config.clone(), ..found }
+    }
+}
+
+/// Why a run gave no record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobError {
+    /// A law was broken, or a scheme failed: the run's name, and why.
+    Failed {
+        /// Scenario, condition, PAUSE mode, scheme and seed of the run.
+        run: String,
+        /// The failure and its simulated time.
+        why: String,
+    },
+    /// The run is finished, and the disk does not take its record: path, reason and remedy.
+    NotKept(String),
+}
+
+impl std::fmt::Display for JobError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Failed { run, why } => write!(f, "{run}: {why}"),
+            Self::NotKept(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for JobError {}
+
+impl From<JobError> for String {
+    fn from(e: JobError) -> Self {
+        e.to_string()
+    }
+}
+
+/// Shared between the runs and whoever watches them.
+#[derive(Debug, Default)]
+pub struct Watch {
+    /// Set it to stop after the runs that are under way.
+    pub stop: AtomicBool,
+    /// Set when no run is left that could be stopped.
+    pub over: AtomicBool,
+    /// Number of runs that are finished.
+    pub done: AtomicU64,
+    /// Number of those that were taken from the store.
+    pub stored: AtomicU64,
+    /// Packet-hops simulated in finished runs.
+    pub hops: AtomicU64,
+    /// Packet-hops simulated now and before, roughly.
+    pub live: AtomicU64,
+}
+
+/// Runs jobs in parallel, one a core; finished ones come from the store and go there.
+///
+/// The first failure. A stop is no failure: the finished runs are returned.
+///
+/// # Errors
+/// A law broken, a scheme that failed, a disk that does not take the result.
+pub fn run_jobs(
+    jobs: &[Job],
+    store: Option<&Store>,
+    threads: usize,
+    watch: &Watch,
+) -> Result<Vec<Option<RunRecord>>, JobError> {
+    run_until(jobs, store, threads, watch, |_| true).into_iter().collect()
+}
+
+/// The same where a run that fails leaves the others alone. Only a disk that takes no result ends it: its error stands at one of
+/// the jobs, and those that it kept from running are none.
+pub fn run_each(
+    jobs: &[Job],
+    store: Option<&Store>,
+    threads: usize,
+    watch: &Watch,
+) -> Vec<Result<Option<RunRecord>, JobError>> {
+    run_until(jobs, store, threads, watch, |e| matches!(e, JobError::NotKept(_)))
+}
+
+/// Runs jobs until one fails in a way that `ends` them; those that are not run then are none.
+fn run_until(
+    jobs: &[Job],
+    store: Option<&Store>,
+    threads: usize,
+    watch: &Watch,
+    ends: impl Fn(&JobError) -> bool + Sync,
+) -> Vec<Result<Option<RunRecord>, JobError>> {
+    // What is kept comes first: an interruption leaves none of it out.
+    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    if let Some(store) = store {
+        order.sort_by_cached_key(|i| !stored(&jobs[*i], store));
+    }
+    let next = AtomicUsize::new(0);
+    let ended = AtomicBool::new(false);
+    let work = || {
+        let mut mine = Vec::new();
+        while !ended.load(Ordering::Relaxed) {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some((i, job)) = order.get(at).map(|i| (*i, &jobs[*i])) else { break };
+            let result = run_job(job, store, watch, 1);
+            ended.fetch_or(result.as_ref().is_err_and(&ends), Ordering::Relaxed);
+            mine.push((i, result));
+        }
+        mine
+    };
+    let mut all: Vec<Result<Option<RunRecord>, JobError>> = jobs.iter().map(|_| Ok(None)).collect();
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads.clamp(1, jobs.len().max(1))).map(|_| scope.spawn(work)).collect();
+        let done = threads
+            .into_iter()
+            .flat_map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        done.for_each(|(i, result)| all[i] = result);
+    });
+    all
+}
+
+/// Runs one job on a number of threads.
+///
+/// # Errors
+/// As [`run_jobs`].
+pub fn run_job(
+    job: &Job,
+    store: Option<&Store>,
+    watch: &Watch,
+    threads: usize,
+) -> Result<Option<RunRecord>, JobError> {
+    if watch.stop.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    let store = match (store, job.asked()) {
+        (Some(store), Ok(asked)) => match store.blocked(&asked) {
+            Some(why) => {
+                eprintln!("warning: {why}");
+                None
+            }
+            None => Some(store),
+        },
+        _ => None,
+    };
+    if let Some(store) = store {
+        match kept(job, store) {
+            Ok(Some(record)) => {
+                watch.stored.fetch_add(1, Ordering::Relaxed);
+                watch.done.fetch_add(1, Ordering::Relaxed);
+                return Ok(Some(record));
+            }
+            Ok(None) => {}
+            Err(problem) => eprintln!("warning: {problem}"),
+        }
+    }
+    let spec = job.ready.settings.spec(&job.ready.built, job.seed, job.all_series);
+    let last = AtomicU64::new(0);
+    let progress = |_, hops: u64| {
+        watch.live.fetch_add(hops - last.swap(hops, Ordering::Relaxed), Ordering::Relaxed);
+        !watch.stop.load(Ordering::Relaxed)
+    };
+    let options = Options { threads, engine: job.engine, progress: Some(&progress), ..Options::default() };
+    let out = match cnsim_fabric::run(&spec, &options) {
+        Ok(out) => out,
+        Err(RunError::Stopped) => return Ok(None),
+        Err(e) => {
+            return Err(JobError::Failed { run: job.record().title(), why: e.to_string() });
+        }
+    };
+    watch.live.fetch_add(out.packet_hops - last.load(Ordering::Relaxed), Ordering::Relaxed);
+    let record = record(job, &out);
+    if let Some(store) = store {
+        store.put(&record).map_err(|e| JobError::NotKept(format!("a finished run cannot be kept: {e}")))?;
+    }
+    watch.done.fetch_add(1, Ordering::Relaxed);
+    watch.hops.fetch_add(out.packet_hops, Ordering::Relaxed);
+    Ok(Some(record))
+}
+
+/// The stored run of a job, under the job's own names: two scenarios or conditions may have the same settings.
+///
+/// # Errors
+/// As [`Store::get`].
+pub fn kept(job: &Job, store: &Store) -> Result<Option<RunRecord>, String> {
+    let Ok(asked) = job.asked() else { return Ok(None) };
+    Ok(store.get(&asked)?.map(|found| job.named(found)))
+}
+
+/// Is something kept for this run? It may still turn out to be damaged.
+pub fn stored(job: &Job, store: &Store) -> bool {
+    job.asked().is_ok_and(|asked| store.has(&asked))
+}
+
+/// Schemes whose runs are not kept, each with the reason.
+pub fn unkept(jobs: &[Job]) -> Vec<String> {
+    let one =
+        |job: &Job| Some(format!("runs of {} are not kept: {}", job.case.id.scheme, job.asked().err()?));
+    let all: BTreeSet<String> = jobs.iter().filter_map(one).collect();
+    all.into_iter().collect()
+}
+
+/// The record of a run.
+pub fn record(job: &Job, out: &Outcome) -> RunRecord {
+    let settings = &job.ready.settings;
+    let hot = settings.receiver as u32;
+    let bin = settings.bin.as_secs_f64();
+    let mut series = BTreeMap::new();
+    let rounded = |values: &[f64], scale: f64| {
+        values.iter().map(|v| (v * scale * 1e4).round() / 1e4 + 0.0).collect::<Vec<f64>>()
+    };
+    let wiring = &settings.wiring;
+    let queue_at = |(node, port): (NodeId, u16)| {
+        let values = rounded(&out.series(SeriesKind::Queue { node, port })?.values, 1e-3);
+        let peaks = out.series(SeriesKind::QueuePeak { node, port });
+        let peaks = peaks.map_or_else(Vec::new, |s| rounded(&s.values, 1e-3));
+        Some(Curve { unit: "KB".into(), bin, values, peaks })
+    };
+    for (i, &at) in settings.named.ports.iter().enumerate() {
+        let name = if i == 0 { "hot_queue".into() } else { format!("queue {}", wiring.port_name(at)) };
+        series.extend(queue_at(at).map(|q| (name, q)));
+    }
+    let mut keep = |name: &str, unit: &str, values: Vec<f64>| {
+        series.insert(name.to_string(), Curve { unit: unit.into(), bin, values, ..Curve::default() });
+    };
+    // Where the scenario names several ports: what the first one sends, and all of them together.
+    if let [first, _, ..] = settings.named.ports[..] {
+        let sent = |(node, port)| out.series(SeriesKind::Sent { node, port }).map(|s| &s.values);
+        if let Some(values) = sent(first) {
+            keep(&format!("sent {}", wiring.port_name(first)), "Gb/s", rounded(values, 1e-9));
+        }
+        let total = sum(settings.named.ports.iter().filter_map(|p| sent(*p)));
+        keep("ports_throughput", "Gb/s", rounded(&total, 1e-9));
+    }
+    for s in &out.series {
+        match s.kind {
+            SeriesKind::Flow { src, dst } if settings.named.flows.contains(&(src, dst)) => {
+                let name = format!("flow {}>{}", wiring.name(src), wiring.name(dst));
+                keep(&name, "Mb/s", rounded(&s.values, 1e-6));
+            }
+            // What the scheme shows of itself, in its own units.
+            SeriesKind::Gauge { at, gauge } => {
+                if let Some(g) = out.gauges.get(usize::from(gauge)) {
+                    let name = format!("gauge {} {}", g.name, wiring.gauge_place(at));
+                    keep(&name, &g.unit, s.values.clone());
+                }
+            }
+            SeriesKind::LimiterRate { src, dst } => {
+                let name = format!("limiter {}>{}", wiring.name(src), wiring.name(dst));
+                keep(&name, "Mb/s", rounded(&s.values, 1e-6));
+            }
+            SeriesKind::Control if out.control_bits > 0 => {
+                keep("overhead", "Mb/s", rounded(&s.values, 1e-6));
+            }
+            _ => {}
+        }
+    }
+    // Where nothing arrives, nobody gets a fair share.
+    let jain: Vec<f64> = fairness(settings, out).iter().map(|i| i.0.unwrap_or(0.0)).collect();
+    if !jain.is_empty() {
+        keep("fairness", "", rounded(&jain, 1.0));
+    }
+    let all = out.series.iter().filter(|s| matches!(s.kind, SeriesKind::Delivered { .. }));
+    let total = sum(all.map(|s| &s.values));
+    keep("aggregate_throughput", "Gb/s", rounded(&total, 1e-9));
+    if let Some(h) = out.series(SeriesKind::Delivered { host: NodeId(hot) }) {
+        keep("hot_port_throughput", "Gb/s", rounded(&h.values, 1e-9));
+        // What flows past the hot port: M08's figure of the innocents.
+        if settings.hot {
+            let rest: Vec<f64> = total.iter().zip(&h.values).map(|(t, h)| t - h).collect();
+            keep("innocent_throughput", "Gb/s", rounded(&rest, 1e-9));
+        }
+    }
+    if job.all_series {
+        for s in &out.series {
+            match s.kind {
+                SeriesKind::Queue { node, port } => {
+                    let name = format!("queue {}", wiring.port_name((node, port)));
+                    series.extend(queue_at((node, port)).map(|q| (name, q)));
+                }
+                SeriesKind::Delivered { host } => {
+                    let values = rounded(&s.values, 1e-9);
+                    let delivered = Curve { unit: "Gb/s".into(), bin, values, ..Curve::default() };
+                    series.insert(format!("delivered {}", wiring.name(host)), delivered);
+                }
+                _ => {}
+            }
+        }
+    }
+    let owners = Owners::new(settings, job.seed);
+    let flows = Flows::with(settings, out, &owners);
+    let (kept, open) = (flows.kept(settings), flows.unfinished(settings, out, &owners));
+    let f = out.fingerprint;
+    let hex = |(name, v): (&str, u64)| (name.to_string(), format!("{v:016x}"));
+    let (mut of_pauses, mut pauses) = (Vec::new(), None);
+    if settings.keeps_pauses() {
+        let (mut stops, places) = Stops::of(wiring, out, settings.pfc);
+        of_pauses.extend(stops.measure(out));
+        if let Some(travelled) = travelled(job, out, (&flows, &owners), &places).filter(|all| !all.is_empty())
+        {
+            let stood = stops.stood(travelled.into_iter());
+            let victims = || stood.iter().filter(|f| f.victim);
+            let time: f64 = victims().map(|f| f.stood as f64).sum();
+            of_pauses.extend([("victims", victims().count() as f64), ("victim_time", time / 1e9)]);
+            stops.keep(stood);
+        }
+        pauses = Some(stops);
+    }
+    let metrics = measure_with(settings, out, &flows).into_iter().chain(of_pauses);
+    let metrics: Quantities = metrics.collect();
+    RunRecord {
+        fingerprint: [("events", f.events), ("frames", f.frames), ("samples", f.samples)].map(hex).into(),
+        metrics: metrics.bounded(&lower_bounds(&flows.timed)),
+        counters: out.counters.iter().cloned().collect(),
+        ports: ports(settings, out),
+        xoff: spread(settings, out),
+        shared: shared(settings, out),
+        series,
+        packet_hops: out.packet_hops,
+        by_model: out.by_model.clone(),
+        frozen: Frozen::of(wiring, out),
+        hosts: if kept.is_empty() && open.is_empty() { Vec::new() } else { wiring.hosts.clone() },
+        flows: kept,
+        by_size: flows.by_size(settings),
+        unfinished: open,
+        pauses,
+        traffic: cnsim_measure::traffic::measure(settings, out, &flows.timed, &owners),
+        ..job.record()
+    }
+}
+
+/// The finite flows of a run, each with its way. None where frames of a flow have ways of their own.
+fn travelled(
+    job: &Job,
+    out: &Outcome,
+    (flows, owners): (&Flows, &Owners),
+    places: &Places,
+) -> Option<Vec<Travelled>> {
+    let settings = &job.ready.settings;
+    let done = flows.done.iter().map(|f| ((f.src, f.dst, f.start), f.bytes, f.time));
+    let open = unfinished(settings, out, owners).into_iter();
+    let mut all: Vec<_> = done.chain(open.map(|f| ((f.src, f.dst, f.start), f.bytes, f.so_far))).collect();
+    all.sort_unstable();
+    if all.is_empty() || out.pauses.xoffs.is_empty() {
+        return Some(Vec::new());
+    }
+    let ways = Ways::new(&settings.spec(&job.ready.built, job.seed, false)).ok()?;
+    let name = |host: u64| settings.wiring.name(NodeId(host as u32));
+    let (mut pair, mut nth, mut found) = (None, 0, Vec::new());
+    for ((src, dst, start), bytes, time) in all {
+        nth = if pair == Some((src, dst)) { nth + 1 } else { 0 };
+        pair = Some((src, dst));
+        let way = ways.of(NodeId(src as u32), NodeId(dst as u32), nth)?;
+        found.push((format!("{}>{}", name(src), name(dst)), bytes, start, time, places.of(&way)));
+    }
+    Some(found)
+}
+
+/// The use of shared buffers, by switch.
+fn shared(settings: &cnsim_scenario::settings::Settings, out: &Outcome) -> Vec<SharedFacts> {
+    let switches = settings.wiring.switches.iter().zip(&out.switches).filter(|(_, s)| s.shared.sizes.1 > 0);
+    let facts = switches.map(|((name, _), s)| {
+        let (used, sizes) = (s.shared, s.shared.sizes);
+        let (reserve, pool, headroom) =
+            ((used.reserve, sizes.0), (used.pool, sizes.1), (used.headroom, sizes.2));
+        SharedFacts { switch: name.clone(), reserve, pool, headroom }
+    });
+    facts.collect()
+}
+
+/// Sum of series, bin by bin.
+fn sum<'a>(series: impl Iterator<Item = &'a Vec<f64>>) -> Vec<f64> {
+    let mut total: Vec<f64> = Vec::new();
+    for values in series {
+        total.resize(values.len(), 0.0);
+        total.iter_mut().zip(values).for_each(|(t, v)| *t += v);
+    }
+    total
+}
+
+/// The runs of these cases, all seeds ([`Scenario::seeds_of`]).
+///
+/// # Errors
+/// A case whose values cannot be run: all its faults, one a line.
+pub fn jobs(scenario: &Scenario, cases: impl IntoIterator<Item = Case>) -> Result<Vec<Job>, String> {
+    let mut jobs = Vec::new();
+    for case in cases {
+        let ready = scenario
+            .ready(&case)
+            .map_err(|p| p.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+        let seeds = 1..=scenario.seeds_of(&case);
+        jobs.extend(seeds.map(|seed| Job::new(case.clone(), ready.clone(), seed)));
+    }
+    Ok(jobs)
+}

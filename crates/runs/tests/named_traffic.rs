@@ -1,0 +1,189 @@
+//! Traffic with a name: its flows, throughput and losses are told apart from those of other names.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use cnsim_fabric::{Engine, Options};
+use cnsim_runs::flow_files::{fct_csv, read_flows, traffic_csv};
+use cnsim_runs::record::RunRecord;
+use cnsim_runs::run::{Job, Watch, run_job};
+use cnsim_scenario::Scenario;
+use std::path::Path;
+
+/// An incast without PAUSE that loses frames, a victim that loses none, and what two hosts send all the time.
+const LOSSY: &str = r#"
+name = "t"
+[topology]
+hosts = 8
+[pause]
+mode = "off"
+[[traffic]]
+name = "incast"
+hosts = "H1..H4"
+kind = "incast"
+destinations = ["H0"]
+size = "400 KB"
+[[traffic]]
+name = "victim"
+hosts = ["H1"]
+kind = "transfers"
+transfers = ["0 us, H1, H5, 50 KB", "10 us, H1, H5, 60 KB"]
+[[traffic]]
+name = "noise"
+hosts = ["H6", "H7"]
+destinations = ["H5", "H4"]
+load = "20 %"
+[run]
+duration = "3 ms"
+"#;
+
+fn job(text: &str) -> Job {
+    let scenario = Scenario::parse("t.toml", text, &[]).unwrap_or_else(|p| panic!("{p:#?}"));
+    let case = scenario.cases()[0].clone();
+    let ready = scenario.ready(&case).unwrap();
+    Job::new(case, ready, 1)
+}
+
+fn run(text: &str) -> RunRecord {
+    run_job(&job(text), None, &Watch::default(), 1).unwrap().expect("not interrupted")
+}
+
+fn of(r: &RunRecord, name: &str, metric: &str) -> Option<f64> {
+    r.traffic.iter().find(|t| t.name == name).unwrap().metrics.get(metric)
+}
+
+#[test]
+fn parts_sum_up_to_the_whole() {
+    let r = run(LOSSY);
+    assert_eq!(r.traffic.iter().map(|t| t.name.as_str()).collect::<Vec<_>>(), ["incast", "victim", "noise"]);
+    let sum = |metric: &str| r.traffic.iter().filter_map(|t| t.metrics.get(metric)).sum::<f64>();
+    for metric in ["dropped_frames", "completed_transfers", "incomplete_transfers", "aggregate_throughput"] {
+        assert!(
+            (sum(metric) - r.metrics[metric]).abs() < 1e-9,
+            "{metric}: {} {}",
+            sum(metric),
+            r.metrics[metric]
+        );
+    }
+    assert!(r.metrics["dropped_frames"] > 50.0, "{:?}", r.metrics);
+    assert_eq!(of(&r, "incast", "dropped_frames"), Some(r.metrics["dropped_frames"]));
+    assert_eq!(of(&r, "victim", "dropped_frames"), Some(0.0));
+    assert_eq!(of(&r, "victim", "completed_transfers"), Some(2.0));
+    assert_eq!(of(&r, "noise", "completion_time"), None, "it has no flows that end");
+    assert!(of(&r, "noise", "aggregate_throughput").unwrap() > 3.0);
+    let incast = &r.traffic[0];
+    assert!(incast.metrics.at_least("completion_time_p99") && incast.metrics["finished_flows"] < 100.0);
+    // Each pair of the incast has one flow, so its lost frames are known; the rest of the bytes have arrived.
+    let lost: u64 = r.unfinished.iter().map(|f| f.lost.unwrap()).sum();
+    assert_eq!(lost as f64, r.metrics["dropped_frames"]);
+    let fits = |missing: u64, lost: u64| missing.div_ceil(1500) == lost;
+    assert!(r.unfinished.iter().all(|f| fits(f.missing, f.lost.unwrap())), "{:?}", r.unfinished);
+    assert!(r.unfinished[0].waits_for.contains("frames that switches dropped"), "{:?}", r.unfinished[0]);
+}
+
+#[test]
+fn both_engines_lose_the_same_frames() {
+    let job = job(LOSSY);
+    let spec = job.ready.settings.spec(&job.ready.built, 1, false);
+    let lost = |engine| cnsim_fabric::run(&spec, &Options { engine, ..Options::default() }).unwrap().lost;
+    let fast = lost(Options::default().engine);
+    assert_eq!(fast, lost(Engine::Model));
+    assert!(fast.iter().sum::<u64>() > 50);
+}
+
+#[test]
+fn a_name_is_no_part_of_other_runs() {
+    let named = job(LOSSY);
+    let plain: String = LOSSY
+        .lines()
+        .filter(|l| !l.starts_with("name = ") || *l == "name = \"t\"")
+        .map(|l| format!("{l}\n"))
+        .collect();
+    let bare = job(&plain);
+    assert_eq!(named.ready.config.0["traffic.0.name"], "incast");
+    assert!(bare.ready.config.0.as_object().unwrap().keys().all(|k| !k.ends_with("name") || k == "name"));
+    let (a, b) = (run(LOSSY), run(&plain));
+    assert_eq!((&a.fingerprint, &a.metrics), (&b.fingerprint, &b.metrics), "a name changes nothing else");
+    assert!(b.traffic.is_empty() && traffic_csv(&[b]).is_none());
+    let unnamed = LOSSY.replace("name = \"victim\"\n", "");
+    let two = run(&unnamed);
+    assert_eq!(two.traffic.iter().map(|t| t.name.as_str()).collect::<Vec<_>>(), ["incast", "noise"]);
+    assert_eq!(two.traffic[0], a.traffic[0]);
+}
+
+/// Where two names send without end between the same hosts, and frames of theirs are lost, nobody can tell whose.
+#[test]
+fn what_cannot_be_told_apart_is_left_out() {
+    let twice = LOSSY.replace(
+        "[run]",
+        "[[traffic]]\nname = \"more\"\nhosts = [\"H6\"]\ndestinations = [\"H5\"]\nload = \"10 %\"\n[run]",
+    );
+    let r = run(&twice);
+    assert_eq!(
+        (of(&r, "noise", "aggregate_throughput"), of(&r, "more", "aggregate_throughput")),
+        (None, None)
+    );
+    assert!(of(&r, "incast", "aggregate_throughput").is_some());
+    // Nothing of theirs was dropped.
+    assert_eq!(of(&r, "more", "dropped_frames"), Some(0.0));
+}
+
+/// Two tables list the same flow: nothing tells the two apart, so one has the one name and one the other.
+#[test]
+fn flows_that_are_alike_have_a_name_each() {
+    let list = |name: &str, size: &str| {
+        format!(
+            "[[traffic]]\nname = \"{name}\"\nhosts = [\"H1\"]\nkind = \"transfers\"\ntransfers = [\"0 us, H1, H5, {size}\"]\n"
+        )
+    };
+    for (size, finished) in [("50 KB", 1.0), ("9 MB", 0.0)] {
+        let two = list("a", size) + &list("b", size);
+        let r = run(&format!("name = \"t\"\ntopology.hosts = 8\nrun.duration = \"1 ms\"\n{two}"));
+        let open = 1.0 - finished;
+        for name in ["a", "b"] {
+            let counts = ["completed_transfers", "incomplete_transfers"].map(|m| of(&r, name, m));
+            assert_eq!(counts, [Some(finished), Some(open)], "{name}: {size}");
+        }
+        let mut names: Vec<u64> = r.flows.iter().map(|f| f.name).collect();
+        names.extend(r.unfinished.iter().map(|f| f.name));
+        assert_eq!(names, [1, 2], "{size}");
+        let bits = |name| of(&r, name, "aggregate_throughput").unwrap();
+        assert!((bits("a") + bits("b") - r.metrics["aggregate_throughput"]).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn files_have_the_names() {
+    let r = run(LOSSY);
+    let text = traffic_csv(std::slice::from_ref(&r)).unwrap();
+    assert!(text.starts_with("condition,pause,scheme,seed,traffic,metric,unit,value,at_least\n"));
+    assert!(
+        text.lines().any(|l| l.contains(",incast,completion_time_p99,us,") && l.ends_with(",yes")),
+        "{text}"
+    );
+    let flows = fct_csv(std::slice::from_ref(&r)).unwrap();
+    assert_eq!(flows.lines().filter(|l| l.ends_with(",victim")).count(), 2, "{flows}");
+    // What is written reads back as it was.
+    let path = std::env::temp_dir().join(format!("cnsim-names-{}.csv", std::process::id()));
+    std::fs::write(&path, &flows).unwrap();
+    let mut back = [r.brief(Vec::new())];
+    read_flows(Path::new(&path), &mut back).unwrap();
+    assert_eq!(back[0].traffic, r.traffic);
+    let name = |r: &RunRecord, n: u64| r.traffic[n as usize - 1].name.clone();
+    let names = |r: &RunRecord| -> Vec<(u64, String)> {
+        let mut all: Vec<(u64, String)> = r.flows.iter().map(|f| (f.time, name(r, f.name))).collect();
+        all.extend(r.unfinished.iter().map(|f| (f.missing, name(r, f.name))));
+        all
+    };
+    assert_eq!(names(&back[0]), names(&r));
+    assert_eq!(
+        back[0].unfinished.iter().map(|f| f.lost).collect::<Vec<_>>(),
+        r.unfinished.iter().map(|f| f.lost).collect::<Vec<_>>()
+    );
+    // A field that is damaged is named with its line.
+    let (at, line) = flows.lines().enumerate().find(|l| l.1.contains("switches dropped")).unwrap();
+    let fields: Vec<&str> = line.split(',').collect();
+    let damaged = line.replacen(&format!(",{},", fields[13]), ",1x,", 1);
+    std::fs::write(&path, flows.replacen(line, &damaged, 1)).unwrap();
+    let said = read_flows(Path::new(&path), &mut back).unwrap_err();
+    let _ = std::fs::remove_file(&path);
+    assert!(said.contains(&format!(":{}: no times of a flow", at + 1)), "{said}");
+}

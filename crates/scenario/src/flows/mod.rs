@@ -1,0 +1,16 @@
+//! Finite flows: sizes that published workloads draw from, and arrivals by load, incast, permutation and all-to-all.
+
+mod arrivals;
+mod sizes;
+
+pub use arrivals::{Flow, Incast, LoadCounts, Poisson, all_to_all, permutation};
+pub use sizes::{BUILT_IN, Sizes, SizesError};
+
+/// How flows are put into groups by size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bins {
+    /// So many groups with equally many flows each, as the field plots them.
+    Equal(usize),
+    /// Up to 1 KB, 10 KB, 100 KB, ...
+    Decades,
+}

@@ -1,0 +1,639 @@
+//! A scenario: text, checked; its matrix of cases; and the run that each case asks for. It is long because a
+//! scenario's reading, its cases and their names share one table of leaves.
+
+mod config;
+mod imported;
+mod scheme;
+
+use crate::case::CaseId;
+use crate::checks::{expand_assumptions, known_keys, of_queue_pairs, unread_params, without_effect};
+use crate::condition::{Template, canonical};
+use crate::config::Config;
+pub use crate::embedded::EMBEDDED;
+use crate::figures::{self, FigureSpec};
+use crate::inline::inline_files;
+use crate::keys::{MATRIX, MAX_CASES, MAX_CONDITION, find};
+use crate::kinds::{Kind, Value as Read};
+use crate::meant;
+use crate::reader::MAX_PROBLEMS;
+use crate::settings::{Estimate, Settings, Steered};
+use crate::text::{Flat, Leaf, Place};
+use cnsim_problem::{MAX_TEXT, Problem, nearest, read_file, read_from};
+use cnsim_scheme_api::registry::Configured;
+use cnsim_scheme_api::{Acks, Registration, Registry};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A scenario whose text has been read; its cases are checked one by one.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Study, such as B07.
+    pub study: String,
+    /// Name within the study.
+    pub name: String,
+    /// Heading of the scenario.
+    pub title: String,
+    /// The question that the scenario asks.
+    pub question: String,
+    /// Where it comes from.
+    pub source: String,
+    /// Default number of seeds.
+    pub seeds: u64,
+    /// Groups of rows: that of the matrix, then those of `[[rows]]`.
+    pub groups: Vec<Group>,
+    /// Figures beside those of every table.
+    pub figures: Vec<FigureSpec>,
+    flat: Flat,
+    registry: Registry,
+}
+
+/// Rows x PAUSE modes x schemes.
+#[derive(Clone, Debug, Default)]
+pub struct Group {
+    /// The template that names the group's rows.
+    pub template: Template,
+    /// Rows: values of keys.
+    pub rows: Vec<Vec<(String, String)>>,
+    /// The PAUSE modes that the group runs.
+    pub pauses: Vec<String>,
+    /// Schemes, by registered name.
+    pub schemes: Vec<String>,
+    /// Number of seeds, where it is another than the scenario's.
+    pub seeds: Option<u64>,
+}
+
+/// One cell of a scenario's matrix: condition, PAUSE mode and scheme.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// Index of the case's group among the scenario's.
+    pub group: usize,
+    /// The keys and values that the condition sets.
+    pub row: Vec<(String, String)>,
+    /// The case's id.
+    pub id: CaseId,
+}
+
+/// A case made ready.
+#[derive(Clone, Debug)]
+pub struct Ready {
+    /// The settings of the case, read and checked.
+    pub settings: Settings,
+    /// The scheme with its effective parameters.
+    pub built: Configured,
+    /// Registered name of the scheme.
+    pub scheme: String,
+    /// All that determines the run but the seed; enough to run it again.
+    pub config: Config,
+    /// How the scheme's defaults do not fit the links, where they do not.
+    pub misfit: Option<String>,
+}
+
+impl Ready {
+    /// Estimated cost of a run.
+    pub fn estimate(&self) -> Estimate {
+        self.settings.estimate(self.scheme != "none", &self.built.scheme.plan())
+    }
+}
+
+impl Scenario {
+    /// Reads an embedded scenario (by id, or name where unique) or, failing that, a file.
+    ///
+    /// # Errors
+    /// All faults, each with its place.
+    pub fn load(what: &str, sets: &[(String, String)]) -> Result<Self, Vec<Problem>> {
+        Self::load_in(&cnsim_schemes::registry(), what, sets, &[])
+    }
+
+    /// As [`Scenario::load`], with the schemes of this registry. A command that runs only `schemes` names them (none: all of the
+    /// matrix). Keys without an effect on other schemes are then no fault.
+    ///
+    /// # Errors
+    /// All faults, each with its place.
+    pub fn load_in(
+        registry: &Registry,
+        what: &str,
+        sets: &[(String, String)],
+        schemes: &[&str],
+    ) -> Result<Self, Vec<Problem>> {
+        let known = EMBEDDED.iter().find(|(id, _)| {
+            id.eq_ignore_ascii_case(what)
+                || id.rsplit('/').next().is_some_and(|n| n.eq_ignore_ascii_case(what))
+        });
+        if let Some((id, text)) = known {
+            return Self::parse_in(registry, id, text, sets, schemes);
+        }
+        let lost = |reason: String, remedy: String| vec![Problem::of_file(what, reason, remedy)];
+        let unread = |remedy: &'static str| move |why| vec![Problem::unread(what, why, remedy)];
+        if what == "-" {
+            let text = read_from(std::io::stdin(), MAX_TEXT).map_err(unread("write a scenario to it"))?;
+            return Self::parse_in(registry, "standard input", &text, sets, schemes);
+        }
+        if !what.ends_with(".toml") {
+            let near =
+                nearest(what, EMBEDDED.iter().flat_map(|(id, _)| [*id, id.rsplit('/').next().unwrap_or(id)]));
+            let hint = near.map_or_else(String::new, |n| format!("did you mean `{n}`? "));
+            return Err(lost(
+                "no scenario of this name".into(),
+                format!("{hint}`cnsim list scenarios` shows them; a file's name must end in .toml"),
+            ));
+        }
+        let text = read_file(std::path::Path::new(what), MAX_TEXT)
+            .map_err(unread("give the path of a scenario file"))?;
+        Self::parse_in(registry, what, &text, sets, schemes)
+    }
+
+    /// Reads a scenario's text and checks every case of its matrix.
+    ///
+    /// # Errors
+    /// All faults, each with its place.
+    pub fn parse(file: &str, text: &str, sets: &[(String, String)]) -> Result<Self, Vec<Problem>> {
+        Self::parse_in(&cnsim_schemes::registry(), file, text, sets, &[])
+    }
+
+    /// As [`Scenario::parse`], with the schemes of this registry; `schemes` is as in [`Scenario::load_in`].
+    ///
+    /// # Errors
+    /// All faults, each with its place.
+    pub fn parse_in(
+        registry: &Registry,
+        file: &str,
+        text: &str,
+        sets: &[(String, String)],
+        schemes: &[&str],
+    ) -> Result<Self, Vec<Problem>> {
+        let mut flat = Flat::parse(file, text).map_err(capped)?;
+        for (key, value) in sets {
+            flat.set(key, value, Place::Set);
+        }
+        let mut problems = Vec::new();
+        inline_files(&mut flat, file, &mut problems);
+        expand_assumptions(&mut flat, &mut problems);
+        known_keys(&flat, registry, &mut problems);
+        let word = |key: &str| -> String {
+            flat.leaves
+                .get(key)
+                .and_then(|l| l.items.first().cloned())
+                .unwrap_or_else(|| find(key).map_or("", |k| k.default).into())
+        };
+        if !flat.leaves.contains_key("name") {
+            problems.push(flat.problem("name", None, "is missing", "write name = \"my-scenario\""));
+        }
+        let groups = groups(&flat, registry, &word, &mut problems);
+        let figures = figures::read(&flat, registry, &mut problems);
+        let matrix: Vec<&str> = groups.iter().flat_map(|g| g.schemes.iter().map(String::as_str)).collect();
+        unread_params(&flat, registry, &matrix, schemes, &mut problems);
+        let scenario = Self {
+            study: word("study"),
+            name: word("name"),
+            title: word("title"),
+            question: word("question"),
+            source: word("source"),
+            seeds: whole("run.seeds", &word("run.seeds")).unwrap_or(5),
+            groups,
+            figures,
+            flat,
+            registry: registry.clone(),
+        };
+        if let Err(problem) = scenario.countable() {
+            problems.push(problem);
+            return Err(capped(problems));
+        }
+        scenario.rows_told_apart(&mut problems);
+        scenario.mode_of_no_case(&mut problems);
+        // The values in the file themselves, too: the matrix may hide them.
+        let first = scenario.groups.first().and_then(|g| g.pauses.first().zip(g.schemes.first()));
+        let written = first.map(|(pause, scheme)| {
+            scenario.case(0, Vec::new(), pause, schemes.first().copied().unwrap_or(scheme))
+        });
+        scenario.other_schemes(&mut problems);
+        let runs = |c: &Case| schemes.is_empty() || schemes.contains(&c.id.scheme.as_str());
+        let mut recorded = BTreeSet::new();
+        let mut idle = of_queue_pairs(&scenario.flat, !schemes.is_empty());
+        for case in written.into_iter().chain(scenario.cases()).filter(runs) {
+            match scenario.ready(&case) {
+                Ok(ready) => {
+                    recorded.extend(ready.settings.placed_series(&ready.built.scheme.gauges()));
+                    idle.retain(|(_, key)| ready.config.value(key).is_none());
+                }
+                Err(more) => {
+                    for p in more {
+                        if !problems.contains(&p) {
+                            problems.push(p);
+                        }
+                    }
+                }
+            }
+            if problems.len() > MAX_PROBLEMS {
+                break;
+            }
+        }
+        if problems.is_empty() {
+            problems.extend(idle.iter().map(|(path, key)| without_effect(&scenario.flat, path, key)));
+        }
+        // What is set from outside may well leave a figure without cases.
+        if problems.is_empty() && sets.is_empty() && schemes.is_empty() {
+            let cases = scenario.cases();
+            let cases: Vec<CaseId> = cases.into_iter().map(|c| c.id).collect();
+            figures::unmet(&scenario.flat, &scenario.figures, &cases, &recorded, &mut problems);
+        }
+        if problems.is_empty() { Ok(scenario) } else { Err(capped(problems)) }
+    }
+
+    /// Refuses a `pause.mode` of the file that its matrix never runs: it would be read as something else.
+    fn mode_of_no_case(&self, problems: &mut Vec<Problem>) {
+        let Some(leaf) = self.flat.leaves.get("pause.mode").filter(|l| l.place != Place::Set) else { return };
+        let Some(mode) = leaf.items.first() else { return };
+        if !self.groups.iter().any(|g| g.pauses.contains(mode)) {
+            let reason = format!("has no effect: no case runs `{mode}`, for `pause` of the matrix decides");
+            problems.push(self.flat.at("pause.mode", reason, "remove one of the two"));
+        }
+    }
+
+    /// Reads the tables of schemes that no case runs, as `--scheme` may request them. Faults are reported now.
+    fn other_schemes(&self, problems: &mut Vec<Problem>) {
+        let own = |path: &str| Some(path.strip_prefix("scheme.")?.rsplit_once('.')?.0.to_string());
+        let run = self.schemes();
+        let named: BTreeSet<String> = self.flat.leaves.keys().filter_map(|path| own(path)).collect();
+        for entry in self.registry.iter().filter(|e| !run.contains(&e.name)) {
+            if !named.iter().any(|name| entry.is_called(name)) {
+                continue;
+            }
+            let mut found = Vec::new();
+            self.scheme(&self.flat, &entry.name, None, false, &mut found);
+            // A parameter of all schemes is the business of those that run.
+            problems.extend(found.into_iter().filter(|p| own(&p.key).is_some_and(|n| entry.is_called(&n))));
+        }
+    }
+
+    /// Refuses too many cases before any is built, and a group without cases.
+    fn countable(&self) -> Result<(), Problem> {
+        let mut all = 0_usize;
+        for (g, group) in self.groups.iter().enumerate() {
+            let prefix = self.prefix(g);
+            let lists = [("pause", group.pauses.len()), ("schemes", group.schemes.len())];
+            if let Some((name, _)) = lists.iter().find(|l| l.1 == 0) {
+                let at = format!("{prefix}.{name}");
+                return Err(self
+                    .flat
+                    .at(&at, "is empty: there is no case", "name at least one, or remove the key"));
+            }
+            let cases = [group.rows.len(), group.pauses.len(), group.schemes.len()];
+            all = all.saturating_add(cases.into_iter().fold(1, usize::saturating_mul));
+        }
+        let hint = format!("at most {MAX_CASES}: vary fewer keys, or use `cnsim sweep`");
+        if all > MAX_CASES {
+            Err(self.flat.at("matrix", format!("asks for {all} cases"), hint))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Refuses rows that have the same condition although they set different values, as one would stand for the other, and
+    /// conditions that no table can show.
+    fn rows_told_apart(&self, problems: &mut Vec<Problem>) {
+        let mut known: BTreeMap<(String, &str), (usize, Vec<(String, String)>)> = BTreeMap::new();
+        for (g, group) in self.groups.iter().enumerate() {
+            let prefix = self.prefix(g);
+            for (row, scheme) in group.rows.iter().flat_map(|r| group.schemes.iter().map(move |s| (r, s))) {
+                let condition = self.case(g, row.clone(), "", scheme).id.condition;
+                if let Err(wrong) = Kind::Text(MAX_CONDITION).read(&condition) {
+                    let begin: String = condition.chars().take(40).collect();
+                    let reason = format!("gives the condition `{begin}...`, which {}", wrong.reason);
+                    return problems.push(self.flat.at(&self.template_key(&prefix), reason, wrong.remedy));
+                }
+                if condition.trim().is_empty() || condition.starts_with(['=', '+', '-', '@']) {
+                    let reason = format!("gives the condition `{condition}`");
+                    let hint = "begin it with a word, so that tables and spreadsheets can show it";
+                    return problems.push(self.flat.at(&self.template_key(&prefix), reason, hint));
+                }
+                // What a row sets to the scenario's own value it need not set.
+                let own = |key: &str| canonical(&self.value(key, &[], scheme));
+                let set = row.iter().map(|(k, v)| (k.clone(), canonical(v)));
+                let set: Vec<(String, String)> = set.filter(|(k, v)| own(k) != *v).collect();
+                let Some((h, before)) = known.get(&(condition.clone(), scheme.as_str())) else {
+                    known.insert((condition, scheme), (g, set));
+                    continue;
+                };
+                let met = |p: &String| self.groups[*h].pauses.contains(p);
+                if *before == set || !group.pauses.iter().any(met) {
+                    continue;
+                }
+                let differs = |a: &[(String, String)], b: &[(String, String)]| {
+                    a.iter().find(|x| !b.contains(x)).map(|x| x.0.clone())
+                };
+                let key = differs(&set, before).or_else(|| differs(before, &set)).unwrap_or_default();
+                let at = format!("{prefix}.{key}");
+                let at = if self.flat.leaves.contains_key(&at) { at } else { prefix.clone() };
+                let reason = format!(
+                    "two rows have the condition `{condition}`, but not the same `{key}`: their runs could not be distinguished"
+                );
+                let template = self.flat.leaves.get("condition").and_then(|l| l.items.first());
+                let hint = format!(
+                    "name it in the condition: \"{}, {key} {{{key}}}\"",
+                    template.map_or("...", |t| t)
+                );
+                return problems.push(self.flat.at(&at, reason, hint));
+            }
+        }
+    }
+
+    /// The key that holds the template of a group.
+    fn template_key(&self, prefix: &str) -> String {
+        let own = format!("{prefix}.condition");
+        if self.flat.leaves.contains_key(&own) { own } else { "condition".into() }
+    }
+
+    /// The table of a group: `matrix`, `rows.0`, ...
+    fn prefix(&self, group: usize) -> String {
+        match group.checked_sub(self.matrix()) {
+            Some(row) => format!("rows.{row}"),
+            None => "matrix".into(),
+        }
+    }
+
+    /// The same scenario with some keys set anew. Their values are checked when a case is made ready. A setting for all schemes
+    /// (`scheme.params.K`) replaces the file's setting for one scheme (`scheme.NAME.K`).
+    ///
+    /// # Errors
+    /// Keys that nobody reads, or that have no effect here.
+    pub fn with(&self, sets: &[(String, String)]) -> Result<Self, Vec<Problem>> {
+        let (mut flat, mut problems) = (self.flat.clone(), Vec::new());
+        for (key, value) in sets {
+            flat.set(key, value, Place::Set);
+        }
+        if sets.iter().any(|(key, _)| key.ends_with("file")) {
+            let file = flat.file.clone();
+            inline_files(&mut flat, &file, &mut problems);
+        }
+        expand_assumptions(&mut flat, &mut problems);
+        for (key, leaf) in flat.leaves.clone() {
+            let shared = key.strip_prefix("scheme.params.").filter(|_| leaf.place == Place::Set);
+            for (own, value) in
+                flat.leaves.iter_mut().filter(|(k, _)| shared.is_some() && k.starts_with("scheme."))
+            {
+                if own.rsplit('.').next() == shared {
+                    value.items.clone_from(&leaf.items);
+                }
+            }
+        }
+        known_keys(&flat, &self.registry, &mut problems);
+        if problems.is_empty() { Ok(Self { flat, ..self.clone() }) } else { Err(problems) }
+    }
+
+    /// The schemes that it knows.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// The scenario's id, `STUDY/NAME`.
+    pub fn id(&self) -> String {
+        format!("{}/{}", self.study, self.name)
+    }
+
+    /// All cases: rows x PAUSE x schemes of every group, each once.
+    pub fn cases(&self) -> Vec<Case> {
+        let mut cases: Vec<Case> = Vec::new();
+        let mut seen = BTreeSet::new();
+        for (g, group) in self.groups.iter().enumerate() {
+            for row in &group.rows {
+                for pause in &group.pauses {
+                    for scheme in &group.schemes {
+                        let case = self.case(g, row.clone(), pause, scheme);
+                        if seen.insert(case.id.clone()) {
+                            cases.push(case);
+                        }
+                    }
+                }
+            }
+        }
+        cases
+    }
+
+    /// Number of seeds of a case: its group's, else the scenario's.
+    pub fn seeds_of(&self, case: &Case) -> u64 {
+        self.groups.get(case.group).and_then(|g| g.seeds).unwrap_or(self.seeds)
+    }
+
+    /// Gives every group the same number of seeds.
+    pub fn set_seeds(&mut self, seeds: u64) {
+        self.seeds = seeds;
+        self.groups.iter_mut().for_each(|g| g.seeds = None);
+    }
+
+    /// Makes one case of a group.
+    pub fn case(&self, group: usize, row: Vec<(String, String)>, pause: &str, scheme: &str) -> Case {
+        let template = self.groups.get(group).map(|g| &g.template);
+        let condition = template.map_or_else(String::new, |t| {
+            t.format(&|key| self.value(key, &row, scheme), &|key| self.value(key, &[], scheme))
+        });
+        Case { group, row, id: [self.study.as_str(), &self.name, &condition, pause, scheme].into() }
+    }
+
+    /// The value of a key in a row: the row's, else the file's, else the default.
+    fn value(&self, key: &str, row: &[(String, String)], scheme: &str) -> String {
+        if let Some((_, v)) = row.iter().find(|(k, _)| k == key) {
+            return v.clone();
+        }
+        let own = |key: &str| self.flat.leaves.get(key).and_then(|l| l.items.first().cloned());
+        if let Some(v) = own(key) {
+            return v;
+        }
+        let Some(leaf) = key.strip_prefix("scheme.").and_then(|k| k.split_once('.')).map(|(_, leaf)| leaf)
+        else {
+            return find(key).map_or("", |k| k.default).into();
+        };
+        let of_scheme = own(&format!("scheme.{scheme}.{leaf}"));
+        of_scheme.or_else(|| own(&format!("scheme.params.{leaf}"))).unwrap_or_else(|| {
+            let info = self.registry.find(scheme).and_then(|e| e.param(leaf));
+            info.map_or_else(String::new, |i| i.default.clone())
+        })
+    }
+
+    /// Makes a case ready to run.
+    ///
+    /// # Errors
+    /// All faults, each with its place.
+    pub fn ready(&self, case: &Case) -> Result<Ready, Vec<Problem>> {
+        let mut flat = self.flat.clone();
+        let mut set = |key: &str, value: &str| {
+            let written = flat.leaves.get(&format!("{}.{key}", self.prefix(case.group)));
+            let place = written.map_or(Place::Condition, |l| {
+                l.place_of(l.items.iter().position(|i| i == value).unwrap_or(usize::MAX)).clone()
+            });
+            flat.set(key, value, place);
+        };
+        for (key, value) in &case.row {
+            set(key, value);
+        }
+        set("pause.mode", &case.id.pause);
+        let mut problems = Vec::new();
+        let name = case.id.scheme.as_str();
+        let mut built = None;
+        let settings =
+            Settings::read(&flat, &self.registry, &mut problems, |rate, acknowledged, problems| {
+                built = self.scheme(&flat, name, rate, acknowledged, problems);
+                let plan = built.as_ref().map(|b| b.0.scheme.plan()).unwrap_or_default();
+                Steered { name, plan }
+            });
+        let (Some(mut settings), Some((built, misfit))) = (settings, built) else { return Err(problems) };
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let config = config::write(&flat, case, &mut settings, &built);
+        Ok(Ready { settings, built, scheme: case.id.scheme.clone(), config, misfit })
+    }
+
+    /// Number of groups before those of `[[rows]]`: one where there is a matrix.
+    fn matrix(&self) -> usize {
+        self.groups.len().saturating_sub(self.flat.tables("rows").len())
+    }
+
+    /// The case of a published row: the first group whose template reads the condition and that runs the scheme (or,
+    /// failing that, the first whose template reads it).
+    pub fn case_of(&self, condition: &str, pause: &str, scheme: &str) -> Option<Case> {
+        let read: Vec<(usize, Vec<(String, String)>)> = self
+            .groups
+            .iter()
+            .enumerate()
+            .filter_map(|(g, group)| Some((g, group.template.parse_text(condition)?)))
+            .collect();
+        let runs = |g: usize| self.groups[g].schemes.iter().any(|s| s == scheme);
+        let (g, row) = read.iter().find(|(g, _)| runs(*g)).or(read.first())?;
+        // What a group's only row says beside its template belongs to its published rows too.
+        let mut row = row.clone();
+        if let [only] = &self.groups[*g].rows[..] {
+            row.extend(
+                only.iter().filter(|(k, _)| !row.iter().any(|r| r.0 == *k)).cloned().collect::<Vec<_>>(),
+            );
+        }
+        Some(self.case(*g, row, pause, scheme))
+    }
+
+    /// The case that a condition names; PAUSE mode and scheme are those of its group where none is asked for.
+    pub fn case_named(&self, condition: &str, pause: Option<&str>, scheme: Option<&str>) -> Option<Case> {
+        let found = self.case_of(condition, pause.unwrap_or("off"), scheme.unwrap_or(""))?;
+        let group = self.groups.get(found.group)?;
+        let pause = pause.or(group.pauses.first().map(String::as_str)).unwrap_or("off");
+        let scheme = scheme.or(group.schemes.first().map(String::as_str)).unwrap_or("none");
+        Some(self.case(found.group, found.row, pause, scheme))
+    }
+
+    /// Every scheme that the scenario runs, in order.
+    pub fn schemes(&self) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        for s in self.groups.iter().flat_map(|g| &g.schemes) {
+            if !all.contains(s) {
+                all.push(s.clone());
+            }
+        }
+        all
+    }
+
+    /// The scenario's text, flattened to dotted keys.
+    pub fn flat(&self) -> &Flat {
+        &self.flat
+    }
+}
+
+/// The groups of rows: the matrix (unless there are only `[[rows]]`), then each of `[[rows]]`.
+fn groups(
+    flat: &Flat,
+    registry: &Registry,
+    word: &dyn Fn(&str) -> String,
+    problems: &mut Vec<Problem>,
+) -> Vec<Group> {
+    let more = flat.tables("rows");
+    let has_matrix = more.is_empty() || flat.leaves.keys().any(|k| k.starts_with("matrix."));
+    let prefixes = has_matrix.then(|| "matrix".to_string()).into_iter().chain(more);
+    let list = |key: &str, default: Vec<String>| flat.leaves.get(key).map_or(default, |l| l.items.to_vec());
+    let mut groups = Vec::new();
+    for prefix in prefixes {
+        let own = format!("{prefix}.condition");
+        let (key, text) = match flat.leaves.get(&own).and_then(|l| l.items.first()) {
+            Some(text) => (own.as_str(), text.clone()),
+            None => ("condition", word("condition")),
+        };
+        let template = Template::parse(&text).unwrap_or_else(|reason| {
+            problems.push(flat.at(key, reason, "write for example \"hotspot {hotspot.rate}\""));
+            Template::default()
+        });
+        for named in template.keys() {
+            if find(named).is_none() && !named.starts_with("scheme.") {
+                let reason = format!("names the unknown key `{named}`");
+                problems.push(flat.at(key, reason, "use a key of the scenario"));
+            }
+        }
+        let at = format!("{prefix}.schemes");
+        let mut schemes = Vec::new();
+        for s in list(&at, list("matrix.schemes", vec!["none".into()])) {
+            match registry.find(&s) {
+                Some(e) => schemes.push(e.name.clone()),
+                None => {
+                    let hint = format!("{}`cnsim list schemes` shows them", meant::scheme(registry, &s));
+                    problems.push(flat.at(&at, format!("there is no scheme `{s}`"), hint));
+                }
+            }
+        }
+        let pauses = list(&format!("{prefix}.pause"), list("matrix.pause", vec![word("pause.mode")]));
+        let at = format!("{prefix}.seeds");
+        // What is wrong with it has been said with all values.
+        let seeds = flat.leaves.get(&at).and_then(|l| whole("run.seeds", l.items.first()?));
+        groups.push(Group { template, rows: rows(flat, &prefix, problems), pauses, schemes, seeds });
+    }
+    groups
+}
+
+/// Does a scheme with its defaults run on queue pairs only, as it needs their acknowledgements?
+pub fn needs_queue_pairs(scheme: &Registration) -> bool {
+    scheme.build(&[]).is_ok_and(|built| built.scheme.plan().acks != Acks::Optional)
+}
+
+/// A whole number, if it is one within the key's bounds.
+fn whole(key: &str, text: &str) -> Option<u64> {
+    match find(key)?.kind.read(text) {
+        Ok(Read::Integer(n)) => Some(n),
+        _ => None,
+    }
+}
+
+/// At most so many problems as someone reads.
+fn capped(mut problems: Vec<Problem>) -> Vec<Problem> {
+    let more = problems.len().saturating_sub(MAX_PROBLEMS);
+    problems.truncate(MAX_PROBLEMS);
+    if let (Some(last), true) = (problems.last(), more > 0) {
+        let (file, position) = (last.file.clone(), last.position);
+        let reason = format!("{more} further problems");
+        problems.push(Problem { position, ..Problem::of_file(&file, reason, "mend those above first") });
+    }
+    problems
+}
+
+/// The rows of a group: the product of its lists. Where they are too many for any scenario, that is a problem and there is none.
+fn rows(flat: &Flat, prefix: &str, problems: &mut Vec<Problem>) -> Vec<Vec<(String, String)>> {
+    let start = format!("{prefix}.");
+    let lists: Vec<(&str, &Leaf)> = flat
+        .leaves
+        .iter()
+        .filter_map(|(path, leaf)| Some((path.strip_prefix(&start)?, leaf)))
+        .filter(|(key, _)| !MATRIX.iter().any(|k| k.path == *key))
+        .collect();
+    let all = lists.iter().fold(1_usize, |n, (_, leaf)| n.saturating_mul(leaf.items.len()));
+    if all > MAX_CASES {
+        let hint = format!("at most {MAX_CASES}: vary fewer keys, or use `cnsim sweep`");
+        problems.push(flat.at(prefix, format!("asks for {all} rows"), hint));
+        return vec![Vec::new()];
+    }
+    let mut rows = vec![Vec::new()];
+    for (key, leaf) in lists {
+        rows = rows
+            .into_iter()
+            .flat_map(|row: Vec<(String, String)>| {
+                leaf.items.iter().map(move |v| {
+                    let mut row = row.clone();
+                    row.push((key.to_string(), v.clone()));
+                    row
+                })
+            })
+            .collect();
+    }
+    rows
+}

@@ -1,0 +1,910 @@
+//! Typed settings of one case, checked, and the network that they describe.
+//! This file is long because all settings are checked against one another in one place.
+
+mod estimate;
+mod faults;
+mod locked;
+mod offered;
+mod shared;
+mod transport;
+pub mod watchdog;
+
+pub use estimate::Estimate;
+use shared::SharedBuffer;
+pub(crate) use transport::{QueuePairs, Steered};
+
+use crate::flows::Bins;
+use crate::headroom::Loop;
+use crate::keys::{MAX_CHANGES, SLOWEST_SERVICE};
+use crate::kinds::{
+    Backlog, Buffer, Completed, ControlTravels, FlowHash, Ideal, Paths, PauseMode, PausedOver, Queues,
+};
+use crate::reader::Reader;
+use crate::text::Flat;
+use crate::topology::{self, Wiring};
+use crate::workload::{self, Permutations, SourcePlan};
+use cnsim_fabric::{
+    BufferSpec, Completion, ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition, Organisation,
+    PauseFrames, PauseSpec, PortFault, RateChange, Record, Reliability, Rounding, Routing, RunSpec,
+    SwitchSpec, Ties, WatchdogSpec,
+};
+use cnsim_problem::Problem;
+use cnsim_scheme_api::network::{Purpose, Stream};
+use cnsim_scheme_api::registry::Configured;
+use cnsim_scheme_api::{Gauge, NodeId, Registry};
+use cnsim_units::{Bytes, Rate, Time};
+use std::collections::BTreeSet;
+
+/// A hotspot: the switch port that feeds a host slows down for a while.
+#[derive(Clone, Copy, Debug)]
+pub struct Hotspot {
+    /// Host behind the port.
+    pub host: usize,
+    /// Service rate.
+    pub rate: Rate,
+    /// From.
+    pub start: Time,
+    /// To.
+    pub stop: Time,
+    /// Slow for this long, then as long at full rate, and so on; none: slow all the time.
+    pub period: Option<Time>,
+}
+
+impl Hotspot {
+    /// The spans in which the port is slow.
+    pub fn windows(&self) -> Vec<(Time, Time)> {
+        let Some(period) = self.period else { return vec![(self.start, self.stop)] };
+        let starts = (0..).map(|i| self.start + period * (2 * i)).take_while(|t| *t < self.stop);
+        starts.map(|t| (t, (t + period).min(self.stop))).collect()
+    }
+}
+
+/// Queues, flows and limiters that are recorded.
+#[derive(Clone, Debug, Default)]
+pub struct Named {
+    /// Output ports whose queues are recorded; the first is the hot port.
+    pub ports: Vec<(NodeId, u16)>,
+    /// Flows whose delivered rate is recorded.
+    pub flows: Vec<(NodeId, NodeId)>,
+    /// Flows whose limiter's rate is recorded.
+    pub limiters: Vec<(NodeId, NodeId)>,
+}
+
+/// Everything typed and in range.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Hosts, switches, links.
+    pub wiring: Wiring,
+    switch_processing: Time,
+    host_processing: Time,
+    feedback_delay: Time,
+    faults: Faults,
+    buffer: BufferSpec,
+    shared: Option<SharedBuffer>,
+    routing: Routing,
+    rounding: Rounding,
+    ties: Ties,
+    /// How far hosts' clocks may be off, parts per million.
+    clock_ppm: u64,
+    control: ControlTransport,
+    fifo: u32,
+    limiter_queue: u32,
+    limiter_position: LimiterPosition,
+    /// Frames of `fifo` that wait ahead of the limiters.
+    backlog: u32,
+    queues: Queues,
+    /// Queue pairs of finite flows, where they have some.
+    pairs: Option<QueuePairs>,
+    plans: Vec<Vec<SourcePlan>>,
+    /// Hosts that run without the scheme.
+    bare: Vec<bool>,
+    /// Hotspots; the first host's are those that metrics speak of.
+    pub hotspots: Vec<Hotspot>,
+    events: Vec<RateChange>,
+    /// Ports that say XOFF for causes of their own.
+    port_faults: Vec<PortFault>,
+    /// Watchdogs of switch outputs against storms of PAUSE, where there are some.
+    pub watchdog: Option<WatchdogSpec>,
+    pause_frames: PauseFrames,
+    /// Frames of PAUSE name a class.
+    pub pfc: bool,
+    /// Host behind the hot port.
+    pub receiver: usize,
+    /// There is a hot port: a hotspot, a host named, or only one destination.
+    pub hot: bool,
+    /// Recorded by name.
+    pub named: Named,
+    latency: bool,
+    /// Most XOFFs that are kept.
+    pauses: u64,
+    /// Ideal completion time of flows.
+    pub ideal: Ideal,
+    /// Groups of flows by size.
+    pub bins: Bins,
+    /// Keep each flow's times; none: where they are not many.
+    pub flow_times: Option<bool>,
+    /// Whose share of the time in XOFF `time_paused` averages.
+    pub paused: PausedOver,
+    /// Simulated time.
+    pub duration: Time,
+    /// Width of a bin of the series.
+    pub bin: Time,
+    /// Rates, fairness and queue statistics are measured from here (and to [`Settings::to`]), where given.
+    pub from: Time,
+    /// End of the measurement.
+    pub to: Time,
+    /// Keys that were read. The run depends on them.
+    pub(crate) keys: BTreeSet<String>,
+}
+
+impl Settings {
+    /// Reads and checks all settings; none when something is wrong. `scheme` makes the scheme for the rate of the fastest link of a
+    /// host, and for a network that acknowledges frames if a scheme asks for it, or never does.
+    pub(crate) fn read<'s>(
+        flat: &Flat,
+        registry: &Registry,
+        problems: &mut Vec<Problem>,
+        scheme: impl FnOnce(Option<Rate>, bool, &mut Vec<Problem>) -> Steered<'s>,
+    ) -> Option<Self> {
+        let before = problems.len();
+        let mut r = Reader::new(flat, problems);
+        let Some(mut wiring) = topology::read(&mut r) else {
+            scheme(None, false, r.problems);
+            return None;
+        };
+        let queues: Queues = r.choice("host.queues");
+        let scheme = scheme(fastest(&wiring), transport::may_acknowledge(&mut r, queues), r.problems);
+        let (switch_processing, host_processing) = (r.time("switch.processing"), r.time("host.processing"));
+        let duration = r.time("run.duration");
+        let pairs = QueuePairs::read(&mut r, queues, &scheme);
+        let plans = workload::read(&mut r, &wiring, pairs.map(|p| p.flows));
+        pairs.iter().for_each(|p| p.fit(&mut r, &plans));
+        delays(&mut r, &mut wiring, &plans, switch_processing * 2 + host_processing);
+        for l in &wiring.links {
+            let least = l.delay + switch_processing.min(host_processing);
+            if least < Time::from_ns(10) {
+                let (a, b) = (wiring.name(l.a.0), wiring.name(l.b.0));
+                let reason = format!("delay and processing of the link {a} - {b} are together {least}");
+                r.wrong("topology.link_delay", reason, "make them at least 10 ns together");
+                break;
+            }
+        }
+        let frame = plans.iter().flatten().map(SourcePlan::frame).max().unwrap_or(Bytes::new(1500));
+        let processing = switch_processing.max(host_processing);
+        let pause_frames =
+            PauseFrames { length: r.bytes("pause.length"), response: r.time("pause.response") };
+        let loops: Vec<Loop> = wiring
+            .links
+            .iter()
+            .map(|l| Loop { rate: l.rate, delay: l.delay, processing, frame, pause: pause_frames })
+            .collect();
+        let shared = (r.choice::<Buffer>("switch.buffer") == Buffer::Shared)
+            .then(|| SharedBuffer::read(&mut r, (frame, processing, pause_frames), &wiring));
+        let buffer = buffer(&mut r, &loops, shared.as_ref(), &wiring);
+        let hotspots = hotspots(&mut r, &wiring, duration);
+        let (receiver, hot) = receiver(&mut r, &wiring, &hotspots, &plans);
+        let named = named(&mut r, &wiring, receiver);
+        let events = events(&mut r, &wiring, duration);
+        let port_faults = faults::faults(&mut r, &wiring, buffer.pause, duration);
+        let watchdog = watchdog::watchdog(&mut r, buffer.pause, duration);
+        let limiter_position: LimiterPosition = r.choice("host.limiter_position");
+        if queues == Queues::PerDestination && limiter_position == LimiterPosition::AtSource {
+            let reason = "queues per destination are paced in place: a limiter at the source has no effect";
+            r.wrong("host.limiter_position", reason, "write below-queue, or host.queues = \"fifo\"");
+        }
+        let fifo = r.integer("host.fifo") as u32;
+        let backlog = match r.choice("host.limiter_backlog") {
+            Backlog::Ahead if queues != Queues::PerFlow => fifo.saturating_sub(r.integer("host.nic") as u32),
+            Backlog::Ahead | Backlog::Behind => 0,
+        };
+        if backlog > 0 && queues == Queues::PerDestination {
+            let reason = "queues per destination have no FIFO that could stand ahead of the limiters";
+            r.wrong("host.limiter_backlog", reason, "write behind, or host.queues = \"fifo\"");
+        }
+        let control = match r.choice("control.transport") {
+            ControlTravels::Priority => ControlTransport::Priority,
+            ControlTravels::InBand => ControlTransport::InBand,
+            ControlTravels::Ideal => {
+                let least = lead(&wiring, host_processing, switch_processing) * 2;
+                let latency = r.time("control.latency");
+                if latency < least {
+                    let hint = format!("at least {least}, twice the shortest delay of a link");
+                    r.wrong("control.latency", format!("{latency} is too short"), hint);
+                }
+                ControlTransport::Ideal { latency }
+            }
+        };
+        let from = r.time("record.from");
+        let to = r.time_or("record.to").unwrap_or(duration);
+        if from >= to || to > duration {
+            let reason = format!("nothing is measured between {from} and {to} of {duration}");
+            let keys = ["record.from", "record.to", "run.duration"];
+            r.clash(&keys, reason, "make record.from < record.to <= run.duration");
+        }
+        let bin = match r.time_or("record.bin") {
+            Some(bin) => bin.min(duration),
+            None => {
+                let slow = hotspots.iter().flat_map(Hotspot::windows).map(|w| w.1.saturating_sub(w.0)).min();
+                auto_bin(duration, to.saturating_sub(from), slow)
+            }
+        };
+        if from < to && to - from < bin {
+            let reason = format!("no bin of {bin} lies between {from} and {to}");
+            r.clash(
+                &["record.bin", "record.from", "record.to"],
+                reason,
+                "use a smaller record.bin, or \"auto\"",
+            );
+        }
+        let clock_ppm = r.integer_or("host.clock").unwrap_or(0);
+        let settings = Self {
+            switch_processing,
+            host_processing,
+            feedback_delay: r.time("host.feedback_delay"),
+            faults: Faults {
+                ignores_pause: r.switched("host.ignores_pause"),
+                feedback_lost: r.integer("host.feedback_lost") as u32,
+            },
+            buffer,
+            shared,
+            routing: match r.choice("topology.routing") {
+                Paths::FlowHash => match r.choice("topology.hash") {
+                    FlowHash::PerSwitch => Routing::FlowHash,
+                    FlowHash::Polarised => Routing::PolarisedHash,
+                    FlowHash::Fork => Routing::ForkHash,
+                },
+                Paths::FrameHash => Routing::FrameHash,
+                Paths::RoundRobin => Routing::RoundRobin,
+                Paths::Destination => Routing::Destination,
+                Paths::Clockwise => {
+                    let kind = r.word("topology.kind");
+                    if kind != "ring" {
+                        let reason = format!("a network of kind {kind} has no clockwise paths");
+                        let keys = ["topology.routing", "topology.kind"];
+                        r.clash(&keys, reason, "set topology.kind = \"ring\", or another routing");
+                    }
+                    Routing::Clockwise
+                }
+            },
+            rounding: r.choice("timing.rounding"),
+            ties: r.choice("timing.ties"),
+            clock_ppm,
+            control,
+            fifo: fifo - backlog,
+            limiter_queue: r.integer("host.limiter_queue") as u32,
+            limiter_position,
+            backlog,
+            queues,
+            pairs,
+            bare: bare(&mut r, registry, &wiring),
+            plans,
+            hotspots,
+            events,
+            port_faults,
+            watchdog,
+            pause_frames,
+            pfc: r.choice::<crate::kinds::PauseFrames>("pause.frames") == crate::kinds::PauseFrames::Pfc,
+            receiver,
+            hot,
+            named,
+            ideal: r.choice("record.ideal"),
+            bins: r.integer_or("record.size_bins").map_or(Bins::Decades, |n| Bins::Equal(n as usize)),
+            flow_times: match r.word("record.flow_times").as_str() {
+                "on" => Some(true),
+                "off" => Some(false),
+                _ => None,
+            },
+            latency: r.switched("record.latency"),
+            pauses: match buffer.pause.map(|_| r.word("record.pauses")).as_deref() {
+                Some("on") => MOST_XOFFS,
+                Some("auto") if queues == Queues::PerFlow => MOST_XOFFS / 10,
+                _ => 0,
+            },
+            paused: r.choice("record.paused"),
+            duration,
+            bin,
+            from,
+            to,
+            wiring,
+            keys: r.read.take(),
+        };
+        (problems.len() == before).then_some(settings)
+    }
+
+    /// Rate of the fastest link of a host; none without hosts.
+    pub fn host_rate(&self) -> Option<Rate> {
+        fastest(&self.wiring)
+    }
+
+    /// A sentence for each switch whose memory is too small for PAUSE to hold every frame.
+    pub fn shortages(&self, built: &Configured) -> Vec<String> {
+        // Elsewhere too small a memory has been refused.
+        let slow = !self.events.is_empty() || !self.hotspots.is_empty();
+        let shared = self.buffer.organisation == Organisation::SharedOutput;
+        if self.buffer.pause.is_none() || !(slow || shared || self.shared.is_some()) {
+            return Vec::new();
+        }
+        let tell = |s: cnsim_fabric::Shortage| {
+            let node = NodeId((self.hosts() + s.switch) as u32);
+            let place = s.port.map_or_else(
+                || format!("the shared memory of {}", self.wiring.name(node)),
+                |port| {
+                    let of = if self.shared.is_some() { "headroom" } else { "memory" };
+                    format!("the {of} behind {}", self.wiring.port_name((node, port)))
+                },
+            );
+            let (need, room) = (s.need, s.room);
+            let more = need.saturating_sub(room);
+            let lower = self.buffer.pause.is_some_and(|p| p.high > more);
+            let remedy = match s.port {
+                Some(_) if self.shared.is_some() => format!("raise switch.headroom by {more}"),
+                Some(_) if lower => format!("enlarge switch.share or lower pause.high by {more}"),
+                Some(_) => format!("enlarge switch.share by {more}"),
+                None => "enlarge switch.share, or lower pause.high".into(),
+            };
+            format!(
+                "PAUSE may lose frames: {place} can need {need} and has {room}: {remedy} (`cnsim headroom` explains)"
+            )
+        };
+        cnsim_fabric::shortages(&self.spec(built, 1, false)).into_iter().map(tell).collect()
+    }
+
+    /// Names of the series that a run has beside those of every run: of queues, flows and limiters that the scenario names, and of
+    /// these gauges there.
+    pub(crate) fn placed_series(&self, gauges: &[Gauge]) -> Vec<String> {
+        let port = |kind: &str, at: &(NodeId, u16)| format!("{kind} {}", self.wiring.port_name(*at));
+        let pair = |kind: &str, (a, b): &(NodeId, NodeId)| {
+            format!("{kind} {}>{}", self.wiring.name(*a), self.wiring.name(*b))
+        };
+        let queues = self.named.ports.iter().skip(1).map(|p| port("queue", p));
+        let several = self.named.ports.len() > 1;
+        let sent = self.named.ports.first().filter(|_| several).map(|p| port("sent", p));
+        let flows = self.named.flows.iter().map(|f| pair("flow", f));
+        let limiters = self.named.limiters.iter().map(|f| pair("limiter", f));
+        let shown = gauges.iter().flat_map(|g| {
+            let kind = format!("gauge {}", g.name);
+            let ends = self.named.limiters.iter().map(|f| pair(&kind, f));
+            let both = ends.flat_map(|name| [format!("{name} at its end"), name]);
+            self.named.ports.iter().map(|p| port(&kind, p)).chain(both).collect::<Vec<_>>()
+        });
+        queues.chain(sent).chain(flows).chain(limiters).chain(shown).collect()
+    }
+
+    /// Memory and PAUSE of the switches.
+    pub fn buffer(&self) -> BufferSpec {
+        self.buffer
+    }
+
+    /// Does no host that sends run the scheme?
+    pub fn all_bare(&self) -> bool {
+        self.plans.iter().zip(&self.bare).all(|(plans, bare)| *bare || plans.is_empty())
+    }
+
+    /// Most bytes that can wait for one output if this number of inputs fill it, and the bound.
+    pub fn deepest(&self, inputs: usize) -> (Bytes, String) {
+        let share = self.buffer.share;
+        let (room, of) = match self.buffer.organisation {
+            Organisation::SharedOutput => {
+                let ports = self.wiring.switches.iter().map(|s| u64::from(s.1)).max().unwrap_or(1);
+                (share * ports, "switch.share of all ports".to_string())
+            }
+            Organisation::Input | Organisation::Crosspoint => {
+                let of = if inputs == 1 {
+                    "one input fills it".into()
+                } else {
+                    format!("{inputs} inputs fill it")
+                };
+                (share * inputs as u64, of)
+            }
+        };
+        match self.buffer.output_limit.filter(|limit| *limit < room) {
+            Some(limit) => (limit, "switch.output_limit".into()),
+            None => (room, of),
+        }
+    }
+
+    /// Does the seed decide the traffic?
+    pub fn is_drawn(&self) -> bool {
+        self.plans.iter().flatten().any(SourcePlan::is_drawn)
+    }
+
+    /// Number of hosts.
+    pub fn hosts(&self) -> usize {
+        self.wiring.hosts.len()
+    }
+
+    /// The hotspot that metrics speak of.
+    pub fn hotspot(&self) -> Option<Hotspot> {
+        self.hotspots.first().copied()
+    }
+
+    /// Rate that a host's sources offer.
+    pub fn offered_by(&self, host: usize) -> Rate {
+        let line = self.wiring.access(host).map_or(Rate::ZERO, |l| l.rate);
+        let sum = self.plans[host].iter().map(|p| p.offered(host, line, self.duration).bps()).sum();
+        Rate::from_bps(sum)
+    }
+
+    /// Rate in bit/s that a host offers to the one behind the hot port, or to all others, between two moments.
+    pub fn offered_between(&self, host: usize, to_hot: bool, span: (Time, Time)) -> f64 {
+        let line = self.wiring.access(host).map_or(Rate::ZERO, |l| l.rate);
+        let who = (host, self.receiver, self.hosts());
+        self.plans[host].iter().map(|p| p.offered_between(line, who, to_hot, span)).sum()
+    }
+
+    /// Processing of a host, and of a switch.
+    pub fn processing(&self) -> (Time, Time) {
+        (self.host_processing, self.switch_processing)
+    }
+
+    /// Do finite flows have queue pairs?
+    pub fn has_queue_pairs(&self) -> bool {
+        self.pairs.is_some()
+    }
+
+    /// Length of an acknowledgement; none where flows have no queue pairs.
+    pub fn ack_length(&self) -> Option<Bytes> {
+        self.pairs.map(|p| p.spec.ack_length)
+    }
+
+    /// Bytes of telemetry, or of a time stamp, on each data frame: a part of its header.
+    pub fn telemetry(&self) -> Bytes {
+        self.pairs.map_or(Bytes::ZERO, |p| p.flows.telemetry)
+    }
+
+    /// Are lost frames of queue pairs sent again, and when? None without queue pairs.
+    pub fn reliability(&self) -> Option<Reliability> {
+        self.pairs.map(|p| p.spec.reliability)
+    }
+
+    /// Are lost frames sent again?
+    pub fn sends_again(&self) -> bool {
+        self.reliability().is_some_and(|r| r != Reliability::None)
+    }
+
+    /// Choice among equal paths.
+    pub fn routing(&self) -> Routing {
+        self.routing
+    }
+
+    /// The moment at which a finite flow that was received whole is complete, as `record.completion` has it; none if it was not.
+    pub fn end_of(&self, flow: &Completion) -> Option<Time> {
+        match self.pairs.map_or(Completed::Received, |p| p.completed) {
+            Completed::Received => Some(flow.end),
+            Completed::Acknowledged => flow.acknowledged,
+        }
+    }
+
+    /// Are the fork's ideal times, and its columns, those of this run?
+    pub fn fork_columns(&self) -> bool {
+        self.ideal == Ideal::Fork
+    }
+
+    /// Moment of the clock of listed transfers at which the run begins.
+    pub fn origin(&self) -> Time {
+        self.plans.iter().flatten().map(SourcePlan::origin).max().unwrap_or_default()
+    }
+
+    /// Are times cut to whole nanoseconds?
+    pub fn whole_ns(&self) -> bool {
+        self.rounding == Rounding::WholeNs
+    }
+
+    /// Error of a host's clock in the run of a seed, parts per million: half to all of the limit, fast or slow. Hosts take steps of the
+    /// golden section from a drawn place. So no two clocks of a small network are nearly equal, nor one and the switches'. A further host
+    /// changes no other host's clock.
+    fn clock_of(&self, host: usize, seed: u64) -> f64 {
+        let start = Stream::new(seed, 1 << 51, Purpose::Phase).uniform();
+        let place = (start + host as f64 * GOLDEN).fract();
+        let side = if place < 0.5 { -1.0 } else { 1.0 };
+        side * (0.5 + (2.0 * place).fract() / 2.0) * self.clock_ppm as f64
+    }
+
+    /// Are XOFFs kept, with their causes?
+    pub fn keeps_pauses(&self) -> bool {
+        self.pauses > 0
+    }
+
+    /// Is the measurement the whole run?
+    pub fn whole(&self) -> bool {
+        self.from == Time::ZERO && self.to == self.duration
+    }
+
+    /// The sources of a host.
+    pub fn plans(&self, host: usize) -> &[SourcePlan] {
+        &self.plans[host]
+    }
+
+    /// Flows (source, destination) of sources with one destination.
+    pub fn fixed_flows(&self) -> Vec<(usize, usize)> {
+        let of = |(h, plans): (usize, &Vec<SourcePlan>)| -> Vec<(usize, usize)> {
+            plans.iter().filter_map(|p| Some((h, p.only()?))).collect()
+        };
+        self.plans.iter().enumerate().flat_map(of).collect()
+    }
+
+    /// Do all sources send as fast as they may, so that a port not full is a loss?
+    pub fn greedy(&self) -> bool {
+        let mut all = self.plans.iter().flatten().peekable();
+        all.peek().is_some() && all.all(SourcePlan::greedy)
+    }
+
+    /// Sum of the loads offered, a greedy host counting fully.
+    pub fn offered(&self) -> Rate {
+        Rate::from_bps((0..self.hosts()).map(|h| self.offered_by(h).bps()).sum())
+    }
+
+    /// The run that these settings describe.
+    ///
+    /// `all` records every queue in use and the limiters of all listed flows.
+    pub fn spec(&self, built: &Configured, seed: u64, all: bool) -> RunSpec {
+        let hosts = self.hosts();
+        let mut permutations = Permutations::default();
+        let mut record = Record {
+            bin: self.bin,
+            // Where a part of the run is measured, every rate needs its series.
+            delivered: (0..if self.whole() { hosts.min(1024) } else { hosts })
+                .map(|h| NodeId(h as u32))
+                .collect(),
+            queues: self.named.ports.clone(),
+            flows: self.named.flows.clone(),
+            rates: self.named.limiters.clone(),
+            control: true,
+            matrix: hosts <= 128,
+            latency: self.latency,
+            pauses: self.pauses,
+        };
+        let mut changes = self.events.clone();
+        for hot in &self.hotspots {
+            let (node, port) = self.wiring.feeder(hot.host);
+            let rate = self.wiring.access(hot.host).map_or(hot.rate, |l| l.rate);
+            for (start, stop) in hot.windows() {
+                changes.push(RateChange { at: start, node, port, rate: hot.rate });
+                if stop < self.duration {
+                    changes.push(RateChange { at: stop, node, port, rate });
+                }
+            }
+        }
+        if !self.whole() {
+            let fixed = self.fixed_flows();
+            let pairs = fixed.iter().take(MOST_FLOWS).map(|&(a, b)| (NodeId(a as u32), NodeId(b as u32)));
+            record.flows.extend(pairs.filter(|f| !self.named.flows.contains(f)));
+        }
+        if all || !self.whole() && self.greedy() {
+            let ends = self.wiring.links.iter().flat_map(|l| [l.a, l.b]);
+            let ends = ends.filter(|e| e.0.0 as usize >= hosts && !record.queues.contains(e));
+            let more: Vec<_> = ends.collect();
+            record.queues.extend(more);
+        }
+        RunSpec {
+            transport: self.pairs.map(|p| p.spec),
+            graph: None,
+            classes: Vec::new(),
+            hosts: (0..hosts)
+                .map(|h| HostSpec {
+                    name: self.wiring.hosts[h].clone(),
+                    processing: self.host_processing,
+                    sources: self.plans[h]
+                        .iter()
+                        .enumerate()
+                        .map(|(i, p)| p.spec(h, i, seed, &mut permutations))
+                        .collect(),
+                    fifo_frames: self.fifo,
+                    limiter_frames: self.limiter_queue,
+                    limiter_position: self.limiter_position,
+                    backlog_frames: self.backlog,
+                    queues: match self.queues {
+                        Queues::PerDestination => HostQueues::PerDestination,
+                        Queues::Fifo | Queues::PerFlow => HostQueues::Fifo,
+                    },
+                    feedback_delay: self.feedback_delay,
+                    faults: self.faults,
+                    clock_ppm: self.clock_of(h, seed),
+                    scheme: (!self.bare[h]).then_some(0),
+                })
+                .collect(),
+            switches: self
+                .wiring
+                .switches
+                .iter()
+                .zip(self.wiring.hosts.len() as u32..)
+                .map(|((name, ports), node)| SwitchSpec {
+                    name: name.clone(),
+                    ports: *ports,
+                    processing: self.switch_processing,
+                    buffer: self.buffer,
+                    shared: self.shared.map(|s| s.of(NodeId(node), *ports, &self.wiring)),
+                    scheme: Some(0),
+                })
+                .collect(),
+            links: self.wiring.links.clone(),
+            routing: self.routing,
+            rounding: self.rounding,
+            ties: self.ties,
+            schemes: vec![built.scheme.clone()],
+            control: self.control,
+            changes,
+            faults: self.port_faults.clone(),
+            watchdog: self.watchdog,
+            pause_frames: self.pause_frames,
+            duration: self.duration,
+            seed,
+            record,
+        }
+    }
+}
+
+/// Rate of the fastest link of a host.
+fn fastest(wiring: &Wiring) -> Option<Rate> {
+    let rates = (0..wiring.hosts.len()).filter_map(|h| wiring.access(h)).map(|l| l.rate);
+    rates.max_by(|a, b| a.bps().total_cmp(&b.bps()))
+}
+
+/// Most XOFFs that are kept of a run; without being asked, a tenth.
+const MOST_XOFFS: u64 = 1_000_000;
+
+/// The golden section.
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
+
+/// Most flows whose rates are recorded for a measurement of a part of the run.
+const MOST_FLOWS: usize = 4096;
+
+/// The width of a bin that follows the run: the largest of 1, 2, 5, 10 ... us up to 1 ms that leaves 200 bins to the
+/// measurement and 20 to the shortest time that the hot port is slow, where the whole run stays below 20,000 bins.
+fn auto_bin(duration: Time, measured: Time, slow: Option<Time>) -> Time {
+    const STEPS: [u64; 10] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
+    let part = |t: Time, n: u64| Time::from_ps(t.as_ps() / n);
+    let wanted = slow.map_or(part(measured, 200), |s| part(measured, 200).min(part(s, 20)));
+    let least = part(duration, 20_000);
+    let steps = || STEPS.iter().map(|us| Time::from_us(*us));
+    let fits = steps().rev().find(|t| *t <= wanted).unwrap_or(Time::from_us(1));
+    let bound = steps().find(|t| *t >= least).unwrap_or(least);
+    fits.max(bound).min(duration)
+}
+
+/// Delays of the access links of sending hosts: `topology.added_delay`, or the delay that gives the control loop the length of
+/// `topology.loop_delay`: propagation both ways, processing of frame and message in the switch, and processing in the host.
+fn delays(r: &mut Reader<'_>, wiring: &mut Wiring, plans: &[Vec<SourcePlan>], processing: Time) {
+    let added = r.time("topology.added_delay");
+    let whole = r.time_or("topology.loop_delay");
+    if let Some(whole) = whole
+        && whole < processing
+    {
+        let reason = format!("{whole} is less than the processing of both ends, {processing}");
+        return r.wrong("topology.loop_delay", reason, "lower switch.processing and host.processing");
+    }
+    for l in &mut wiring.links {
+        if plans.get(l.a.0.0 as usize).is_some_and(|p| !p.is_empty()) {
+            l.delay = match whole {
+                Some(whole) => Time::from_ps((whole - processing).as_ps() / 2),
+                None => l.delay,
+            } + added;
+        }
+    }
+}
+
+/// The shortest time from a frame's last bit at one node until the next has processed it, as the engines reckon it.
+fn lead(wiring: &Wiring, host: Time, switch: Time) -> Time {
+    let hosts = wiring.hosts.len() as u32;
+    let ends = wiring.links.iter().flat_map(|l| [(l.delay, l.a), (l.delay, l.b)]);
+    ends.map(|(delay, (node, _))| delay + if node.0 < hosts { host } else { switch })
+        .min()
+        .unwrap_or_default()
+}
+
+/// The host behind the port that metrics call hot: named, that of the first hotspot, the only destination, or the
+/// first host.
+fn receiver(
+    r: &mut Reader<'_>,
+    wiring: &Wiring,
+    hotspots: &[Hotspot],
+    plans: &[Vec<SourcePlan>],
+) -> (usize, bool) {
+    let name = r.word("record.host");
+    if name != "auto" {
+        return (r.host("record.host", 0, &name, wiring).unwrap_or(0), true);
+    }
+    let only = || plans.iter().flatten().find_map(SourcePlan::only);
+    // The one host that all transfers go to.
+    let addressed = || {
+        let mut all = plans.iter().flatten().flat_map(SourcePlan::addressed);
+        let first = all.next()?;
+        all.all(|h| h == first).then_some(first)
+    };
+    let host = hotspots.first().map(|h| h.host).or_else(only).or_else(addressed);
+    (host.unwrap_or(0), host.is_some())
+}
+
+/// Ports, flows and limiters of `[record]`; the hot port first.
+fn named(r: &mut Reader<'_>, wiring: &Wiring, receiver: usize) -> Named {
+    let hot = match r.word("record.port").as_str() {
+        "auto" => Some(wiring.feeder(receiver)),
+        name => r.port("record.port", 0, name, wiring),
+    };
+    let mut named = Named { ports: hot.into_iter().collect(), ..Named::default() };
+    let ports = r.list("record.ports");
+    for (i, name) in ports.iter().enumerate() {
+        if let Some(p) = r.port("record.ports", i, name, wiring)
+            && !named.ports.contains(&p)
+        {
+            named.ports.push(p);
+        }
+    }
+    let mut pairs = |key: &str| -> Vec<(NodeId, NodeId)> {
+        let names = r.list(key);
+        names.iter().enumerate().filter_map(|(i, name)| r.pair(key, i, name, wiring)).collect()
+    };
+    (named.flows, named.limiters) = (pairs("record.flows"), pairs("record.limiters"));
+    named
+}
+
+/// Hosts that `[[group]]` tables take out of the scheme.
+fn bare(r: &mut Reader<'_>, registry: &Registry, wiring: &Wiring) -> Vec<bool> {
+    let mut bare = vec![false; wiring.hosts.len()];
+    for prefix in r.tables("group") {
+        let scheme = r.word(&format!("{prefix}.scheme"));
+        match registry.find(&scheme) {
+            Some(entry) if entry.name == "none" => {}
+            Some(_) => {
+                let reason = format!("a group cannot bring `{scheme}` beside the scheme of the matrix");
+                let hint = "two kinds of congestion point exclude each other in one queue; a group can be `none`, and \
+                            hosts in no group run the scheme of the matrix";
+                r.wrong(&format!("{prefix}.scheme"), reason, hint);
+            }
+            None => r.wrong(
+                &format!("{prefix}.scheme"),
+                format!("there is no scheme `{scheme}`"),
+                "a group can be `none`",
+            ),
+        }
+        let names = r.listed(&format!("{prefix}.hosts"));
+        if names.items.is_empty() {
+            let hint = "write for example hosts = \"H0..H4\"";
+            r.wrong(&prefix, "names no hosts: the group has no effect", hint);
+        }
+        for host in r.ranges(&names, wiring) {
+            bare[host] = true;
+        }
+    }
+    bare
+}
+
+/// Refuses a service so slow that a frame would take longer than a run; none at all stops a port.
+fn slow(r: &mut Reader<'_>, key: &str, rate: Rate) {
+    if rate > Rate::ZERO && rate < SLOWEST_SERVICE {
+        let hint = format!("use 0 Gb/s to stop the port, or at least {SLOWEST_SERVICE}");
+        r.wrong(key, format!("{rate} is too slow"), hint);
+    }
+}
+
+/// `[[event]]` tables: a switch port serves data at another rate from a moment on.
+fn events(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec<RateChange> {
+    let mut events = Vec::new();
+    for prefix in r.tables("event") {
+        let key = |leaf: &str| format!("{prefix}.{leaf}");
+        let (at, rate) = (r.time(&key("at")), r.rate(&key("rate")));
+        if at >= duration {
+            let reason = format!("the event at {at} is outside the run of {duration}");
+            r.clash(&[&key("at"), "run.duration"], reason, "let it happen earlier, or lengthen run.duration");
+        }
+        if !r.is_set(&key("port")) {
+            r.wrong(&prefix, "names no port", "write for example port = \"S>H1\"");
+            continue;
+        }
+        let name = r.word(&key("port"));
+        if let Some((node, port)) = r.port(&key("port"), 0, &name, wiring) {
+            if let Some(l) = wiring.link((node, port)).filter(|l| l.rate < rate) {
+                let reason = format!("{rate} is more than the link's {}", l.rate);
+                let at = if r.is_set(&key("rate")) { key("rate") } else { prefix.clone() };
+                r.wrong(&at, reason, "use at most the link's rate");
+            }
+            slow(r, &key("rate"), rate);
+            events.push(RateChange { at, node, port, rate });
+        }
+    }
+    events
+}
+
+fn hotspots(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec<Hotspot> {
+    let names = r.listed("hotspot.host");
+    if names.items.is_empty() || names.items == ["off"] {
+        return Vec::new();
+    }
+    let (start, stop) = (r.time("hotspot.start"), r.time("hotspot.stop"));
+    let period = r.time_or("hotspot.period");
+    if stop <= start {
+        let reason = format!("the hotspot stops at {stop}, not after its start at {start}");
+        r.clash(&["hotspot.stop", "hotspot.start"], reason, "make hotspot.stop later");
+    } else if stop > duration {
+        let reason = format!("the hotspot ends at {stop}, outside the run of {duration}");
+        let remedy = "lengthen run.duration or shorten the hotspot";
+        r.clash(&["hotspot.stop", "run.duration"], reason, remedy);
+    }
+    let changes = period.map_or(0, |p| stop.saturating_sub(start).as_ps() / p.as_ps().max(1));
+    if changes.saturating_mul(names.items.len() as u64) > MAX_CHANGES {
+        let reason = format!("{changes} changes of the service rate are too many");
+        r.clash(&["hotspot.period"], reason, format!("at most {MAX_CHANGES}: lengthen the period"));
+        return Vec::new();
+    }
+    let mut hotspots: Vec<Hotspot> = Vec::new();
+    for host in r.ranges(&names, wiring) {
+        let line = wiring.access(host).map_or(Rate::ZERO, |l| l.rate);
+        let rate = r.rate_or_share("hotspot.rate", line);
+        if rate > line {
+            let reason = format!("{rate} is more than the {line} of the link of {}", wiring.hosts[host]);
+            r.wrong("hotspot.rate", reason, "use at most the link's rate");
+        }
+        slow(r, "hotspot.rate", rate);
+        if hotspots.iter().any(|h| h.host == host) {
+            r.wrong("hotspot.host", format!("{} is there twice", wiring.hosts[host]), "name it once");
+        }
+        hotspots.push(Hotspot { host, rate, start, stop, period });
+    }
+    hotspots
+}
+
+/// Size of a partition and watermarks where a scenario leaves them out and the headroom needs no others.
+const USUAL: (Bytes, Bytes, Bytes) = (Bytes::from_kb(150), Bytes::from_kb(130), Bytes::from_kb(110));
+
+fn buffer(r: &mut Reader<'_>, loops: &[Loop], shared: Option<&SharedBuffer>, wiring: &Wiring) -> BufferSpec {
+    let kind: Buffer = r.choice("switch.buffer");
+    let need = loops.iter().map(Loop::headroom).max().unwrap_or_default();
+    let share = match kind {
+        Buffer::SplitInput => Bytes::new(r.bytes("switch.capacity").get() / wiring.inputs()),
+        Buffer::Shared | Buffer::Crosspoint | Buffer::Input | Buffer::SharedOutput => {
+            // As large with PAUSE as without, so that the two can be compared.
+            let high = r.bytes_or("pause.high").unwrap_or(USUAL.1);
+            let whole = if kind == Buffer::SharedOutput { USUAL.0 } else { USUAL.0.max(high + need) };
+            r.bytes_or("switch.share").unwrap_or(whole)
+        }
+    };
+    let output_limit = r.bytes_or("switch.output_limit");
+    let mode: PauseMode = r.choice("pause.mode");
+    if let Some(shared) = shared {
+        let transport = r.choice("pause.transport");
+        let (high, low, global, pool) = (Bytes::ZERO, Bytes::ZERO, false, false);
+        let pause = PauseSpec { high, low, global, pool, transport };
+        return shared.buffer(output_limit, (mode != PauseMode::Off).then_some(pause));
+    }
+    let organisation = match kind {
+        Buffer::Shared | Buffer::Input | Buffer::SplitInput => Organisation::Input,
+        Buffer::SharedOutput => Organisation::SharedOutput,
+        Buffer::Crosspoint => Organisation::Crosspoint,
+    };
+    let paused = match mode {
+        PauseMode::On | PauseMode::Global => true,
+        PauseMode::Off => false,
+    };
+    let pause = paused.then(|| {
+        let memory = match organisation {
+            Organisation::SharedOutput => {
+                share * wiring.switches.iter().map(|s| u64::from(s.1)).min().unwrap_or(1)
+            }
+            Organisation::Input | Organisation::Crosspoint => share,
+        };
+        let most = memory.saturating_sub(need);
+        let high = r.bytes_or("pause.high").unwrap_or(USUAL.1.min(most.max(Bytes::new(64))));
+        let below = if high > USUAL.2 { USUAL.2 } else { Bytes::new(high.get() / 2) };
+        let low = r.bytes_or("pause.low").unwrap_or(below);
+        if low >= high {
+            let reason = format!("the low watermark {low} is not below the high one {high}");
+            r.clash(&["pause.low", "pause.high"], reason, "lower pause.low");
+        }
+        if high + need > memory {
+            let left = memory.saturating_sub(high);
+            r.clash(
+                &["pause.high", "switch.share", "switch.capacity"],
+                format!("watermark without headroom: {memory} - {high} leaves {left} but {need} can still arrive after XOFF"),
+                format!("set pause.high to at most {most}, or enlarge switch.share; see `cnsim headroom`"),
+            );
+        }
+        PauseSpec {
+            high,
+            low,
+            global: mode == PauseMode::Global,
+            pool: r.switched("pause.pool"),
+            transport: r.choice("pause.transport"),
+        }
+    });
+    BufferSpec { organisation, share, output_limit, pause }
+}

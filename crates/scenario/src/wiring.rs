@@ -1,0 +1,235 @@
+//! Hosts, switches and links of a topology, as they are wired.
+
+use cnsim_fabric::{GaugeSite, LinkSpec};
+use cnsim_scheme_api::NodeId;
+use cnsim_units::{Rate, Time};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Hosts, switches and links of a topology.
+#[derive(Clone, Debug, Default)]
+pub struct Wiring {
+    /// Names of the hosts.
+    pub hosts: Vec<String>,
+    /// Name and number of ports of each switch.
+    pub switches: Vec<(String, u16)>,
+    /// Links; the host's end of an access link is `a`.
+    pub links: Vec<LinkSpec>,
+    index: Arc<Index>,
+}
+
+/// Finds nodes and links without a search.
+#[derive(Debug, Default)]
+struct Index {
+    /// Nodes by their names in small letters.
+    nodes: HashMap<String, NodeId>,
+    /// Link of each host.
+    access: Vec<u32>,
+    /// The first output port of a node that leads to another node.
+    towards: HashMap<(NodeId, NodeId), (NodeId, u16)>,
+    /// Link of each port.
+    links: HashMap<(NodeId, u16), u32>,
+}
+
+impl Wiring {
+    /// Prepares the index: after the last node and link.
+    fn indexed(mut self) -> Self {
+        let mut index = Index { access: vec![u32::MAX; self.hosts.len()], ..Index::default() };
+        for (i, name) in self.hosts.iter().chain(self.switches.iter().map(|s| &s.0)).enumerate() {
+            index.nodes.entry(name.to_ascii_lowercase()).or_insert(NodeId(i as u32));
+        }
+        for (i, l) in self.links.iter().enumerate() {
+            for (from, to) in [(l.a, l.b), (l.b, l.a)] {
+                index.towards.entry((from.0, to.0)).or_insert(from);
+                index.links.insert(from, i as u32);
+            }
+            if let Some(access) = index.access.get_mut(l.a.0.0 as usize) {
+                *access = i as u32;
+            }
+        }
+        self.index = Arc::new(index);
+        self
+    }
+
+    /// Name of a node.
+    pub fn name(&self, node: NodeId) -> &str {
+        let n = node.0 as usize;
+        match self.hosts.get(n) {
+            Some(h) => h,
+            None => self.switches.get(n.wrapping_sub(self.hosts.len())).map_or("?", |s| &s.0),
+        }
+    }
+
+    /// A node by its name; upper and lower case are equal.
+    pub fn node(&self, name: &str) -> Option<NodeId> {
+        self.index.nodes.get(&name.to_ascii_lowercase()).copied()
+    }
+
+    /// A host by its name; upper and lower case are equal.
+    pub fn host(&self, name: &str) -> Option<usize> {
+        self.node(name).map(|n| n.0 as usize).filter(|n| *n < self.hosts.len())
+    }
+
+    /// The switch port that feeds a host.
+    pub fn feeder(&self, host: usize) -> (NodeId, u16) {
+        self.access(host).map_or((NodeId(host as u32), 0), |l| l.b)
+    }
+
+    /// The link of a host.
+    pub fn access(&self, host: usize) -> Option<&LinkSpec> {
+        self.links.get(*self.index.access.get(host)? as usize)
+    }
+
+    pub(crate) fn access_mut(&mut self, host: usize) -> Option<&mut LinkSpec> {
+        self.links.get_mut(*self.index.access.get(host)? as usize)
+    }
+
+    /// The link of a port.
+    pub fn link(&self, port: (NodeId, u16)) -> Option<&LinkSpec> {
+        self.links.get(*self.index.links.get(&port)? as usize)
+    }
+
+    /// The output port of one node that leads to another, named `X>E5`.
+    pub fn port(&self, name: &str) -> Option<(NodeId, u16)> {
+        // Switches of a tree have a `>` in their own names: `<0;1>`.
+        let ends = name.match_indices('>').map(|(i, _)| (&name[..i], &name[i + 1..]));
+        let (from, to) =
+            ends.filter_map(|(a, b)| Some((self.node(a.trim())?, self.node(b.trim())?))).next()?;
+        self.index.towards.get(&(from, to)).copied()
+    }
+
+    /// Where an object stands that shows a gauge: `X>E5` of a port, `H1>H5` of a flow's limiter, `H1>H5 at its end` of its reflector.
+    pub fn gauge_place(&self, at: GaugeSite) -> String {
+        match at {
+            GaugeSite::Port(node, port) => self.port_name((node, port)),
+            GaugeSite::Source(src, dst) => format!("{}>{}", self.name(src), self.name(dst)),
+            GaugeSite::Sink(src, dst) => format!("{}>{} at its end", self.name(src), self.name(dst)),
+        }
+    }
+
+    /// Name of an output port: `X>E5`.
+    pub fn port_name(&self, port: (NodeId, u16)) -> String {
+        let far = self.link(port).map_or("?", |l| self.name(if l.a == port { l.b.0 } else { l.a.0 }));
+        format!("{}>{far}", self.name(port.0))
+    }
+
+    /// Largest ratio of the rate of a switch's hosts to the rate of its links to switches without hosts, with the switch's name. None
+    /// if no switch has both.
+    pub fn oversubscription(&self) -> Option<(f64, &str)> {
+        let mut sides = vec![(0.0, 0.0); self.switches.len()];
+        let switch = |n: NodeId| (n.0 as usize).checked_sub(self.hosts.len());
+        for l in &self.links {
+            if let (Some(s), None) | (None, Some(s)) = (switch(l.a.0), switch(l.b.0)) {
+                sides[s].0 += l.rate.bps();
+            }
+        }
+        for l in &self.links {
+            if let (Some(a), Some(b)) = (switch(l.a.0), switch(l.b.0)) {
+                match (sides[a].0 > 0.0, sides[b].0 > 0.0) {
+                    (true, false) => sides[a].1 += l.rate.bps(),
+                    (false, true) => sides[b].1 += l.rate.bps(),
+                    _ => {}
+                }
+            }
+        }
+        let ratios = sides.iter().zip(&self.switches).filter(|(s, _)| s.0 > 0.0 && s.1 > 0.0);
+        let ratios = ratios.map(|(s, (name, _))| (s.0 / s.1, name.as_str()));
+        ratios.reduce(|a, b| if b.0 > a.0 { b } else { a })
+    }
+
+    /// Inputs in use at the busiest switch.
+    pub fn inputs(&self) -> u64 {
+        let mut used = vec![0u64; self.switches.len()];
+        for end in self.links.iter().flat_map(|l| [l.a, l.b]) {
+            if let Some(u) = used.get_mut((end.0.0 as usize).wrapping_sub(self.hosts.len())) {
+                *u += 1;
+            }
+        }
+        used.into_iter().max().unwrap_or(1).max(1)
+    }
+
+    /// A host that no path joins to the first one, if there is one.
+    pub(crate) fn unreached(&self) -> Option<usize> {
+        let nodes = self.hosts.len() + self.switches.len();
+        let mut group: Vec<usize> = (0..nodes).collect();
+        fn root(group: &mut [usize], mut n: usize) -> usize {
+            while group[n] != n {
+                group[n] = group[group[n]];
+                n = group[n];
+            }
+            n
+        }
+        for l in &self.links {
+            let (a, b) = (root(&mut group, l.a.0.0 as usize), root(&mut group, l.b.0.0 as usize));
+            group[a] = b;
+        }
+        let first = root(&mut group, 0);
+        (1..self.hosts.len()).find(|h| root(&mut group, *h) != first)
+    }
+}
+
+/// Collects nodes and links.
+pub(crate) struct Builder {
+    pub(crate) wiring: Wiring,
+    pub(crate) rate: Rate,
+    /// Rate of links between switches.
+    fabric: Rate,
+    pub(crate) delay: Time,
+    /// Number of the first host's name.
+    first: usize,
+    /// (is a host, index) in order of making; ids of switches are known at the end.
+    pub(crate) pending: Vec<(End, End, Rate, Time)>,
+    pub(crate) used: Vec<u16>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum End {
+    Host(usize),
+    Switch(usize),
+}
+
+impl Builder {
+    pub(crate) fn new(rate: Rate, fabric: Rate, delay: Time, first: usize) -> Self {
+        Self { wiring: Wiring::default(), rate, fabric, delay, first, pending: Vec::new(), used: Vec::new() }
+    }
+    pub(crate) fn host(&mut self) -> End {
+        let n = self.wiring.hosts.len();
+        self.wiring.hosts.push(format!("H{}", n + self.first));
+        End::Host(n)
+    }
+    pub(crate) fn switch(&mut self, name: impl Into<String>, ports: u16) -> End {
+        self.wiring.switches.push((name.into(), ports));
+        self.used.push(0);
+        End::Switch(self.used.len() - 1)
+    }
+    pub(crate) fn link(&mut self, a: End, b: End) {
+        let rate = if matches!((a, b), (End::Switch(_), End::Switch(_))) { self.fabric } else { self.rate };
+        self.pending.push((a, b, rate, self.delay));
+    }
+    pub(crate) fn hosts_at(&mut self, n: usize, switch: End) {
+        for _ in 0..n {
+            let h = self.host();
+            self.link(h, switch);
+        }
+    }
+    /// Numbers the ports in the order of links and enlarges switches that need more.
+    pub(crate) fn finish(mut self) -> Wiring {
+        let hosts = self.wiring.hosts.len();
+        let mut end = |e: End| match e {
+            End::Host(h) => (NodeId(h as u32), 0),
+            End::Switch(s) => {
+                let port = self.used[s];
+                self.used[s] += 1;
+                (NodeId((hosts + s) as u32), port)
+            }
+        };
+        for (a, b, rate, delay) in std::mem::take(&mut self.pending) {
+            let (a, b) = (end(a), end(b));
+            self.wiring.links.push(LinkSpec { a, b, rate, delay });
+        }
+        for (s, used) in self.wiring.switches.iter_mut().zip(&self.used) {
+            s.1 = s.1.max(*used);
+        }
+        self.wiring.indexed()
+    }
+}

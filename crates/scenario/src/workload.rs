@@ -1,0 +1,562 @@
+//! Traffic: the sources that `[workload]` and `[[traffic]]` tables give to each host.
+
+mod drawn;
+mod goals;
+
+use crate::keys::MAX_TRANSFER;
+use crate::kinds::{Offset, Traffic};
+use crate::reader::Reader;
+use crate::topology::Wiring;
+use cnsim_fabric::{Arrivals, Destinations, Phase, SourceSpec, Transfer};
+use cnsim_scheme_api::NodeId;
+use cnsim_scheme_api::network::{Purpose, Stream};
+use cnsim_units::{Bytes, Rate, Time};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+pub use drawn::{Drawn, Framing};
+use goals::Goals;
+
+/// A source of one host, without the draws of a seed.
+#[derive(Clone, Debug)]
+pub struct SourcePlan {
+    arrivals: Arrivals,
+    destinations: Destinations,
+    /// Destinations are a permutation drawn by the seed: the hosts that take part, shared by the plans of a table.
+    permutation: Option<Arc<Vec<usize>>>,
+    frame: Bytes,
+    start: Time,
+    stop: Time,
+    phase: Phase,
+    /// On-off periods start at a random point, drawn per host.
+    random_offset: bool,
+    transfers: Vec<Transfer>,
+    /// Finite flows that the seed draws.
+    drawn: Option<Arc<Drawn>>,
+    framing: Framing,
+    /// Rate at which its queue pairs begin.
+    initial_rate: Option<Rate>,
+    /// Moment of the clock of a list of transfers at which the run begins.
+    origin: Time,
+    /// Number and name of its table.
+    name: Option<(usize, Arc<str>)>,
+}
+
+/// What queue pairs change of finite flows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Paired {
+    /// Bytes of telemetry, or of a time stamp, on each data frame.
+    pub telemetry: Bytes,
+    /// The scheme takes the rate at which a flow begins.
+    pub(crate) begins: bool,
+}
+
+/// Hosts that a source may send to.
+#[derive(Clone, Copy, Debug)]
+pub enum Receivers<'a> {
+    /// All hosts.
+    All,
+    /// One alone.
+    One(usize),
+    /// A list that all sources of a table have in common.
+    Shared(&'a [usize]),
+    /// A list of its own.
+    Own(&'a [NodeId]),
+}
+
+impl Receivers<'_> {
+    /// Is this host among them?
+    pub fn have(self, host: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::One(one) => one == host,
+            Self::Shared(all) => all.contains(&host),
+            Self::Own(all) => all.contains(&NodeId(host as u32)),
+        }
+    }
+}
+
+impl SourcePlan {
+    /// Number and name of its `[[traffic]]` table, if it has a name.
+    pub fn name(&self) -> Option<(usize, &str)> {
+        self.name.as_ref().map(|(table, name)| (*table, &**name))
+    }
+
+    /// The source of host `host` in the run of a seed.
+    pub fn spec(&self, host: usize, index: usize, seed: u64, permutations: &mut Permutations) -> SourceSpec {
+        let mut arrivals = self.arrivals;
+        if let (Arrivals::OnOff { on, off, .. }, true) = (arrivals, self.random_offset) {
+            let site = host as u64 | (index as u64) << 32 | 1 << 48;
+            let shift = Stream::new(seed, site, Purpose::Phase).below((on + off).as_ps());
+            arrivals = Arrivals::OnOff { on, off, shift: Time::from_ps(shift) };
+        }
+        let permuted = self.permutation.as_ref().and_then(|hosts| permutations.of(hosts, host, seed));
+        let destinations = match permuted {
+            Some(to) => Destinations::Fixed(NodeId(to as u32)),
+            None => self.destinations.clone(),
+        };
+        let goal = permuted.or_else(|| self.goal());
+        SourceSpec {
+            initial_rate: self.initial_rate,
+            arrivals,
+            destinations,
+            frame: self.frame,
+            floor: Bytes::new(self.framing.floor),
+            start: self.start,
+            stop: self.stop,
+            phase: self.phase,
+            transfers: match &self.drawn {
+                Some(drawn) => drawn.transfers(host, goal, seed, &mut permutations.drawn),
+                None => self.transfers.clone(),
+            },
+            class: 0,
+        }
+    }
+
+    /// Rate that it offers on an access link of `line`.
+    pub fn offered(&self, host: usize, line: Rate, duration: Time) -> Rate {
+        if let Some(drawn) = &self.drawn {
+            return Rate::from_bps(drawn.expected(host).1 * 8.0 / duration.as_secs_f64()).min(line);
+        }
+        let share = match self.arrivals {
+            Arrivals::Bernoulli { load } | Arrivals::Bursts { load, .. } => load,
+            Arrivals::Greedy => 1.0,
+            Arrivals::OnOff { on, off, .. } => on.as_secs_f64() / (on + off).as_secs_f64(),
+            Arrivals::Transfers => {
+                let bits: f64 = self.transfers.iter().map(|t| t.bytes.as_f64() * 8.0).sum();
+                return Rate::from_bps(bits / duration.as_secs_f64()).min(line);
+            }
+        };
+        line * share
+    }
+
+    /// Rate that host `me` of this number of hosts offers to `hot`, or to all others, between two moments. Of transfers, those that
+    /// start there count.
+    pub fn offered_between(
+        &self,
+        line: Rate,
+        (me, hot, hosts): (usize, usize, usize),
+        to_hot: bool,
+        (from, to): (Time, Time),
+    ) -> f64 {
+        let span = (to - from).as_secs_f64();
+        if self.arrivals == Arrivals::Transfers && self.drawn.is_none() {
+            let mine = |t: &&Transfer| {
+                (t.dst.0 as usize == hot) == to_hot && (from..to).contains(&(t.start.max(self.start)))
+            };
+            let bits: f64 = self.transfers.iter().filter(mine).map(|t| t.bytes.as_f64() * 8.0).sum();
+            return (bits / span).min(line.bps());
+        }
+        if self.drawn.is_some() {
+            let here = self.share_to(hot, me, hosts);
+            return self.offered(me, line, to).bps() * if to_hot { here } else { 1.0 - here };
+        }
+        let active = self.stop.min(to).saturating_sub(self.start.max(from)).as_secs_f64() / span;
+        let here = self.share_to(hot, me, hosts);
+        self.offered(me, line, to).bps() * active * if to_hot { here } else { 1.0 - here }
+    }
+
+    /// Share of its frames that go to a host.
+    pub fn share_to(&self, host: usize, me: usize, hosts: usize) -> f64 {
+        if let Some(only) = self.drawn.as_ref().and_then(|d| d.only()) {
+            return if only == host { 1.0 } else { 0.0 };
+        }
+        match &self.destinations {
+            Destinations::Uniform if host != me => 1.0 / (hosts as f64 - 1.0).max(1.0),
+            Destinations::Fixed(n) if n.0 as usize == host => 1.0,
+            Destinations::Among(list) if list.contains(&NodeId(host as u32)) => {
+                1.0 / list.iter().filter(|n| n.0 as usize != me).count().max(1) as f64
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// The host that receives all frames under every seed, if there is one.
+    fn goal(&self) -> Option<usize> {
+        match self.destinations {
+            Destinations::Fixed(n) => Some(n.0 as usize),
+            _ => None,
+        }
+    }
+
+    /// The only host that it sends to, if there is one.
+    pub fn only(&self) -> Option<usize> {
+        self.goal().filter(|_| !self.finite())
+    }
+
+    /// Hosts that it may send to, itself perhaps among them. Not those of listed transfers.
+    pub fn receivers(&self) -> Receivers<'_> {
+        match (&self.permutation, &self.drawn, &self.destinations) {
+            (Some(all), ..) => Receivers::Shared(all),
+            (.., Destinations::Fixed(goal)) => Receivers::One(goal.0 as usize),
+            (_, Some(drawn), _) => drawn.receivers().map_or(Receivers::All, Receivers::Shared),
+            (.., Destinations::Among(list)) => Receivers::Own(list),
+            (.., Destinations::Uniform) => Receivers::All,
+        }
+    }
+
+    /// Hosts that its finite transfers go to.
+    pub fn addressed(&self) -> impl Iterator<Item = usize> {
+        let drawn = self.drawn.as_ref().and_then(|d| d.only());
+        let goal = self.goal().filter(|_| self.drawn.is_some());
+        self.transfers.iter().map(|t| t.dst.0 as usize).chain(drawn).chain(goal)
+    }
+
+    /// Does the seed draw when, or to whom, it sends?
+    pub fn is_drawn(&self) -> bool {
+        if let Some(drawn) = &self.drawn {
+            return drawn.by_chance() || self.permutation.is_some();
+        }
+        let endless = match self.arrivals {
+            Arrivals::Transfers => return false,
+            Arrivals::Bernoulli { .. } | Arrivals::Bursts { .. } => true,
+            Arrivals::OnOff { .. } => self.random_offset,
+            Arrivals::Greedy => false,
+        };
+        endless || self.phase == Phase::Random || self.goal().is_none()
+    }
+
+    /// How its frames are made up.
+    pub fn framing(&self) -> Framing {
+        self.framing
+    }
+
+    /// Does it send finite flows?
+    pub fn finite(&self) -> bool {
+        self.arrivals == Arrivals::Transfers
+    }
+
+    /// Finite flows of a host: listed, or drawn on average.
+    pub(crate) fn count(&self, host: usize) -> f64 {
+        self.drawn.as_ref().map_or(self.transfers.len() as f64, |d| d.expected(host).0)
+    }
+
+    /// Moment of the clock of a list of transfers at which the run begins.
+    pub fn origin(&self) -> Time {
+        self.origin
+    }
+
+    /// Is it on at this time? (Greedy and random ones always; on-off ones in their on periods, if these are not random.)
+    pub fn on_at(&self, time: Time) -> bool {
+        match self.arrivals {
+            Arrivals::OnOff { on, off, shift } if !self.random_offset => {
+                time >= self.start
+                    && (time - self.start + shift).as_ps() % (on + off).as_ps().max(1) < on.as_ps()
+            }
+            _ => time >= self.start && time < self.stop,
+        }
+    }
+
+    /// Greedy all the time: it offers no rate of its own.
+    pub(crate) fn endless(&self) -> bool {
+        self.arrivals == Arrivals::Greedy
+    }
+
+    /// Greedy, always or in turns.
+    pub fn greedy(&self) -> bool {
+        matches!(self.arrivals, Arrivals::Greedy | Arrivals::OnOff { .. })
+    }
+
+    /// Start and end (exclusive) of sending. The load of finite flows is spread over the whole run.
+    pub(crate) fn span(&self) -> (Time, Time) {
+        if self.finite() { (Time::ZERO, Time::MAX) } else { (self.start, self.stop) }
+    }
+
+    /// Phase of its slots.
+    pub(crate) fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Where it sends, but for permutations and transfers.
+    pub(crate) fn goals(&self) -> &Destinations {
+        &self.destinations
+    }
+
+    /// Finite transfers.
+    pub fn transfers(&self) -> &[Transfer] {
+        &self.transfers
+    }
+
+    /// Mean bits of a frame.
+    pub(crate) fn bits_of_frames(&self, host: usize) -> f64 {
+        if let Some((n, bytes)) = self.drawn.as_ref().map(|d| d.expected(host)).filter(|e| e.0 > 0.0) {
+            // The last frame of each flow is half full on average.
+            let whole = self.frame.as_f64();
+            return 8.0 * bytes / (bytes / whole + n * if bytes / n > whole { 0.5 } else { 0.0 }).max(n);
+        }
+        let whole = self.frame.as_f64();
+        let bytes: f64 = self.transfers.iter().map(|t| t.bytes.as_f64()).sum();
+        let frames: f64 = self.transfers.iter().map(|t| (t.bytes.as_f64() / whole).ceil()).sum();
+        8.0 * if frames > 0.0 { bytes / frames } else { whole }
+    }
+
+    /// Destinations of the transfers, each with its share of their bytes.
+    pub(crate) fn shares_of_transfers(&self) -> Vec<(usize, f64)> {
+        let mut to: BTreeMap<usize, f64> = BTreeMap::new();
+        self.transfers.iter().for_each(|t| *to.entry(t.dst.0 as usize).or_default() += t.bytes.as_f64());
+        let all: f64 = to.values().sum();
+        to.into_iter().map(|(n, bytes)| (n, bytes / all)).collect()
+    }
+
+    /// Frame length.
+    pub fn frame(&self) -> Bytes {
+        self.frame
+    }
+}
+
+/// Where a seed's permutations send the hosts that take part: random cycles, so that nobody sends to itself.
+#[derive(Debug, Default)]
+pub struct Permutations {
+    /// The hosts of a permutation, and where each host goes.
+    known: Vec<(Arc<Vec<usize>>, HashMap<usize, usize>)>,
+    /// Finite flows that are drawn for all hosts of a table together.
+    drawn: drawn::Cache,
+}
+
+impl Permutations {
+    fn of(&mut self, hosts: &Arc<Vec<usize>>, host: usize, seed: u64) -> Option<usize> {
+        if let Some((_, to)) = self.known.iter().find(|(h, _)| Arc::ptr_eq(h, hosts)) {
+            return to.get(&host).copied();
+        }
+        let mut order: Vec<usize> = hosts.to_vec();
+        let mut stream = Stream::new(seed, 1 << 50, Purpose::Phase);
+        for i in (1..order.len()).rev() {
+            order.swap(i, stream.below(i as u64 + 1) as usize);
+        }
+        let next = order.iter().cycle().skip(1);
+        let to: HashMap<usize, usize> = order.iter().copied().zip(next.copied()).collect();
+        let goal = to.get(&host).copied();
+        self.known.push((hosts.clone(), to));
+        goal
+    }
+}
+
+/// Reads all sources: those of `[[traffic]]` tables, or else one per host from `[workload]`.
+/// `pairs`: where flows have queue pairs.
+pub(crate) fn read(r: &mut Reader<'_>, wiring: &Wiring, pairs: Option<Paired>) -> Vec<Vec<SourcePlan>> {
+    let hosts = wiring.hosts.len();
+    let mut plans: Vec<Vec<SourcePlan>> = vec![Vec::new(); hosts];
+    let tables = r.tables("traffic");
+    if tables.is_empty() {
+        let loads = r.shares("workload.loads");
+        if !loads.is_empty() && loads.len() != hosts {
+            let reason = format!("{} loads for {hosts} hosts", loads.len());
+            r.wrong("workload.loads", reason, "give one load per host");
+            return plans;
+        }
+        table(r, ("workload", pairs), &(0..hosts).collect::<Vec<_>>(), wiring, &mut plans, &loads);
+        return plans;
+    }
+    for prefix in tables {
+        let names = r.listed(&format!("{prefix}.hosts"));
+        if names.items.is_empty() {
+            let hint = "write hosts = [\"H1\", \"H2\"] or hosts = \"H0..H9\"";
+            r.wrong(&prefix, "names no hosts", hint);
+            continue;
+        }
+        let list = r.ranges(&names, wiring);
+        table(r, (&prefix, pairs), &list, wiring, &mut plans, &[]);
+    }
+    plans
+}
+
+/// One table of sources, for the hosts listed.
+fn table(
+    r: &mut Reader<'_>,
+    (prefix, pairs): (&str, Option<Paired>),
+    list: &[usize],
+    wiring: &Wiring,
+    plans: &mut [Vec<SourcePlan>],
+    loads: &[f64],
+) {
+    let key = |leaf: &str| format!("{prefix}.{leaf}");
+    let kind: Traffic = r.choice(&key("kind"));
+    let frame = r.bytes(&key("frame"));
+    let header = r.bytes(&key("header"));
+    if header >= frame {
+        let reason = format!("a header of {header} leaves no payload in a frame of {frame}");
+        r.clash(&[&key("header"), &key("frame")], reason, "the frame holds payload and header: enlarge it");
+    }
+    // Telemetry and time stamps make frames longer; their payload stays.
+    let telemetry = pairs.map_or(Bytes::ZERO, |p| p.telemetry);
+    let (frame, header) = (frame + telemetry, header + telemetry);
+    let framing = Framing {
+        payload: frame.saturating_sub(header).get().max(1),
+        header: header.get(),
+        floor: r.bytes(&key("frame_floor")).get(),
+    };
+    let start = r.time(&key("start"));
+    let stop = r.time_or(&key("stop")).unwrap_or(Time::MAX);
+    if stop <= start {
+        let reason = format!("the sources stop at {stop}, not after their start at {start}");
+        r.clash(&[&key("stop"), &key("start")], reason, "make stop later");
+    }
+    let phase = r.choice(&key("phase"));
+    let random_offset = match r.choice(&key("offset")) {
+        Offset::InPhase => false,
+        Offset::Random => true,
+    };
+    let (on, off, step) = (r.time(&key("on")), r.time(&key("off")), r.time(&key("step")));
+    let burst = r.integer(&key("burst")) as u32;
+    let load = r.share(&key("load"));
+    let goals = r.listed(&key("destinations"));
+    let all = Arc::new(list.to_vec());
+    let mut transfers = match kind {
+        Traffic::Transfers => transfers(r, prefix, wiring, framing),
+        _ => HashMap::new(),
+    };
+    let drawn = Drawn::read(r, prefix, (kind, list, framing), wiring);
+    let finite = match kind {
+        Traffic::Bernoulli | Traffic::Greedy | Traffic::OnOff | Traffic::Bursts => false,
+        Traffic::Transfers
+        | Traffic::Poisson
+        | Traffic::Incast
+        | Traffic::AllToAll
+        | Traffic::Permutation => true,
+    };
+    if pairs.is_some() && !finite {
+        let reason =
+            format!("`{}` is endless, and a queue pair is that of a finite flow", r.word(&key("kind")));
+        let hint = "write transfers, poisson, incast, all-to-all or permutation, or another host.queues than per-flow";
+        r.wrong(&key("kind"), reason, hint);
+    }
+    let initial_rate = match pairs {
+        Some(p) if p.begins => r.rate_or(&key("initial_rate")),
+        _ => None,
+    };
+    let slowest = list
+        .iter()
+        .filter_map(|h| Some((*h, wiring.access(*h)?.rate)))
+        .min_by(|a, b| a.1.bps().total_cmp(&b.1.bps()));
+    if let (Some(rate), Some((host, link))) = (initial_rate, slowest)
+        && rate > link
+    {
+        let reason = format!("{rate} is above the rate of the link of {}, {link}", wiring.hosts[host]);
+        r.wrong(&key("initial_rate"), reason, format!("write at most \"{link}\""));
+    }
+    let origin = if kind == Traffic::Transfers { r.time(&key("origin")) } else { Time::ZERO };
+    let goals = Goals::read(r, goals, kind, &all, wiring);
+    let number = prefix.strip_prefix("traffic.").and_then(|n| n.parse::<usize>().ok());
+    let name = number.map(|n| (n, r.word(&key("name")))).filter(|(_, name)| name != "off");
+    let name: Option<(usize, Arc<str>)> = name.map(|(n, name)| (n, name.into()));
+    let before: usize = plans.iter().map(Vec::len).sum();
+    let other = |p: &SourcePlan| finite && p.finite() && (p.framing, p.frame) != (framing, frame);
+    if let Some(host) = list.iter().find(|h| plans[**h].iter().any(other)) {
+        let reason = format!("{} sends finite flows in other frames by another table", wiring.hosts[*host]);
+        r.wrong(&key("frame"), reason, "use one frame and header for all finite flows of a host");
+    }
+    for (n, &host) in list.iter().enumerate() {
+        let Some((destinations, permutation)) = goals.of(host, wiring) else { continue };
+        let load = loads.get(host).copied().unwrap_or(load);
+        let more = step * n as u64;
+        let arrivals = match kind {
+            Traffic::Greedy => Arrivals::Greedy,
+            Traffic::OnOff => Arrivals::OnOff { on: on + more, off: off + more, shift: Time::ZERO },
+            Traffic::Bursts => Arrivals::Bursts { load, frames: burst },
+            Traffic::Bernoulli => Arrivals::Bernoulli { load },
+            Traffic::Transfers
+            | Traffic::Poisson
+            | Traffic::Incast
+            | Traffic::AllToAll
+            | Traffic::Permutation => Arrivals::Transfers,
+        };
+        let transfers = transfers.remove(&host).unwrap_or_default();
+        plans[host].push(SourcePlan {
+            arrivals,
+            destinations,
+            permutation,
+            frame,
+            start,
+            stop,
+            phase,
+            random_offset,
+            transfers,
+            drawn: drawn.clone(),
+            framing,
+            initial_rate,
+            origin,
+            name: name.clone(),
+        });
+    }
+    if let Some(host) = transfers.keys().min() {
+        let reason = format!("{} has transfers, and is none of the table's hosts", wiring.hosts[*host]);
+        r.wrong(&key("transfers"), reason, "name it in hosts, or remove its transfers");
+    }
+    if plans.iter().map(Vec::len).sum::<usize>() == before && !list.is_empty() {
+        r.wrong(&key("destinations"), "no host has anybody to send to", "name another host");
+    }
+}
+
+/// Finite transfers by source, `start, source, destination, bytes` each, from the list or the file.
+fn transfers(
+    r: &mut Reader<'_>,
+    prefix: &str,
+    wiring: &Wiring,
+    framing: Framing,
+) -> HashMap<usize, Vec<Transfer>> {
+    const EXAMPLE: &str = "write \"10 us, H1, H2, 1 MB\": start, source, destination, bytes";
+    let list = r.listed(&format!("{prefix}.transfers"));
+    let (origin, duration) = (r.time(&format!("{prefix}.origin")), r.time("run.duration"));
+    let mut out: HashMap<usize, Vec<Transfer>> = HashMap::new();
+    for (i, line) in list.items.iter().enumerate() {
+        let mut at = 0;
+        let fields: Vec<(usize, &str)> = line
+            .split(',')
+            .map(|field| {
+                let blanks = field.chars().take_while(|c| c.is_whitespace()).count();
+                let begin = at + blanks;
+                at += field.chars().count() + 1;
+                (begin, field.trim())
+            })
+            .collect();
+        let [start, from, to, bytes] = fields[..] else {
+            r.wrong_item(
+                &list.key,
+                i,
+                format!("`{line}` has {} fields; 4 are needed", fields.len()),
+                EXAMPLE,
+            );
+            continue;
+        };
+        let wrong =
+            match (start.1.parse::<Time>(), wiring.host(from.1), wiring.host(to.1), bytes.1.parse::<Bytes>())
+            {
+                (Err(e), ..) => (start.0, format!("`{}`: {}", e.input, e.reason)),
+                (Ok(start_at), ..) if start_at > crate::keys::LONGEST => {
+                    (start.0, format!("{start_at} is later than {}", crate::keys::LONGEST))
+                }
+                (Ok(start_at), ..) if start_at < origin => (
+                    start.0,
+                    format!("{start_at} is before {prefix}.origin, {origin}, at which the run begins"),
+                ),
+                (Ok(start_at), ..) if start_at - origin >= duration => (
+                    start.0,
+                    format!(
+                        "a transfer that begins {} after the start of a run of {duration}",
+                        start_at - origin
+                    ),
+                ),
+                (_, None, ..) => (from.0, format!("there is no host `{}`", from.1)),
+                (_, _, None, _) => (to.0, format!("there is no host `{}`", to.1)),
+                (.., Err(e)) => (bytes.0, format!("`{}`: {}", e.input, e.reason)),
+                (_, Some(a), Some(b), _) if a == b => {
+                    (to.0, "source and destination are the same host".into())
+                }
+                (.., Ok(bytes_of)) if bytes_of == Bytes::ZERO || bytes_of > MAX_TRANSFER => {
+                    (bytes.0, format!("{bytes_of} is out of range: 1 B to {MAX_TRANSFER}"))
+                }
+                (Ok(start), Some(from), Some(to), Ok(bytes)) => {
+                    let (start, bytes) = (start - origin, framing.on_link(bytes));
+                    out.entry(from).or_default().push(Transfer { start, dst: NodeId(to as u32), bytes });
+                    continue;
+                }
+            };
+        r.wrong_at(&list.key, i, wrong.0, wrong.1, EXAMPLE);
+    }
+    if list.items.is_empty() {
+        let hint = "list them, or name a file of them in workload.file";
+        r.wrong(&list.key, "there are no transfers", hint);
+    }
+    out.values_mut().for_each(|l| l.sort_by_key(|t| t.start));
+    out
+}

@@ -1,0 +1,63 @@
+//! A configuration reads back as the case that it was written from.
+#![allow(clippy::unwrap_used)]
+
+use cnsim_scenario::{EMBEDDED, Scenario};
+
+/// Every case of every embedded scenario.
+#[test]
+fn every_embedded_case_reads_back() {
+    for (id, _) in EMBEDDED {
+        let scenario = Scenario::load(id, &[]).unwrap();
+        for case in scenario.cases() {
+            let ready = scenario.ready(&case).unwrap();
+            let (copy, same) = Scenario::from_config(&cnsim_schemes::registry(), &ready.config)
+                .unwrap_or_else(|p| {
+                    panic!("{id}, {}, {}: {}", case.id.condition, case.id.scheme, p[0]);
+                });
+            let again = copy.ready(&same).unwrap_or_else(|p| panic!("{id}, {}: {}", case.id.condition, p[0]));
+            assert_eq!(again.config, ready.config, "{id}");
+            assert_eq!(
+                (same.id.condition, same.id.pause, same.id.scheme, copy.id()),
+                (case.id.condition, case.id.pause, case.id.scheme, scenario.id())
+            );
+            let specs = [&ready, &again].map(|r| format!("{:?}", r.settings.spec(&r.built, 3, false)));
+            assert!(specs[0] == specs[1], "{id}: the same network");
+        }
+    }
+}
+
+/// Lists whose items hold commas, brackets and quotes; keys without effect; types.
+#[test]
+fn what_is_not_a_configuration_is_refused() {
+    let text = "name = \"x\"\n[topology]\nhosts = 3\n[run]\nduration = \"1 ms\"\n[workload]\nkind = \"transfers\"\n\
+                transfers = [\"1 us, H0, H1, 10 KB\", \"2 us, H1, H2, 20 KB\"]\n[matrix]\nschemes = [\"ecm\"]\n";
+    let scenario = Scenario::parse("x.toml", text, &[]).unwrap();
+    let case = &scenario.cases()[0];
+    let config = scenario.ready(case).unwrap().config;
+    assert_eq!(config.0["workload.transfers"][1], "2 us, H1, H2, 20 KB");
+    assert!(config.0.get("hotspot.rate").is_none(), "there is no hotspot");
+    let (copy, same) = Scenario::from_config(&cnsim_schemes::registry(), &config).unwrap();
+    assert_eq!(copy.ready(&same).unwrap().config, config);
+    let refused = |key: &str, value: serde_json::Value, words: &str| {
+        let mut bad = config.clone();
+        bad.0[key] = value;
+        let found = Scenario::from_config(&cnsim_schemes::registry(), &bad)
+            .and_then(|(s, c)| s.ready(&c).map(|r| r.config));
+        let said = found.map_err(|p| p[0].to_string()).map(|c| c == bad);
+        assert!(said.as_ref().is_err_and(|s| s.contains(words)), "{key}: {said:?}");
+    };
+    refused("topology.host", "3".into(), "unknown key");
+    refused("hotspot.rate", "1 Gb/s".into(), "has no effect");
+    refused("workload.on", "1 ms".into(), "has no effect");
+    refused("topology.hosts", 3.into(), "neither a text nor a list");
+    refused("workload.transfers", serde_json::json!([["x"]]), "neither a text nor a list");
+    refused("scheme", serde_json::json!({"name": "emc", "params": {}}), "names no scheme");
+    refused("scheme", serde_json::json!({"name": "ecm", "params": {"x": "1"}}), "x");
+    refused("scheme", serde_json::json!({"name": "ecm", "params": {}, "more": 1}), "more than");
+    // A key that is missing reads back as its default, which is not the same.
+    let mut less = config.clone();
+    less.0.as_object_mut().unwrap().remove("topology.hosts");
+    less.0["workload.transfers"] = serde_json::json!(["1 us, H0, H1, 10 KB"]);
+    let (s, c) = Scenario::from_config(&cnsim_schemes::registry(), &less).unwrap();
+    assert_ne!(s.ready(&c).unwrap().config, less);
+}
