@@ -472,3 +472,55 @@ fn shared_buffers() {
     let global = said(&base.replace("[\"on\"]", "[\"global\"]").replace("{}", ""));
     assert!(global.contains("stops one input at a time"), "{global}");
 }
+
+/// Whatever the network refuses is refused before, at a key: nothing that is accepted cannot be run.
+#[test]
+fn what_the_network_refuses_has_a_key() {
+    let on = BASE.replace("pause = [\"off\"]", "pause = [\"on\"]");
+    let pairs = |lines: &str| {
+        on.replace("{}", &format!("link_rate = \"100 Gb/s\"\n[host]\nqueues = \"per-flow\"\n{lines}"))
+    };
+    let incast = |more: &str| {
+        pairs(&format!("[workload]\nkind = \"incast\"\ndestinations = [\"H0\"]\nsize = \"1 B\"\n{more}"))
+    };
+    let finite = "[workload]\nkind = \"permutation\"\nsize = \"10 KB\"";
+    let chain = |text: &str| text.replace("hosts = 4", "kind = \"chain\"");
+    let regular = incast("period = \"10 ns\"");
+    let fits = regular.replace("[workload]", "[workload]\nstop = \"655360 ns\"");
+    let hash = "hash = \"hpcc-fork\"\n";
+    let slow = |rate: &str| {
+        on.replace("{}", &format!("[[fault]]\nhost = \"H3\"\nkind = \"slow\"\nrate = \"{rate}\""))
+    };
+    let large = pairs("[workload]\nkind = \"permutation\"\nsize = \"7000 GB\"");
+    let lossy = BASE.replace("{}", "[switch]\nbuffer = \"shared\"\nthreshold = \"2 KB\"");
+    for (text, words) in [
+        (&on.replace("{}", &format!("{hash}{finite}")), &["topology.hash", "`S` has none"][..]),
+        (&chain(&on.replace("{}", &format!("{hash}{finite}"))), &["no problem"]),
+        (&chain(&on.replace("{}", hash)), &["topology.hash", "H0 sends endless ones"]),
+        (&regular, &["host.queues", "100000 flows go from H1", "65536 of a pair"]),
+        (&fits, &["no problem"]),
+        (&fits.replace("655360", "655361"), &["65537 flows go from H1"]),
+        (&incast("period = \"10 ns\"\nfan_in = 1"), &["no problem"]),
+        (&incast("period = \"4 ns\"\nfan_in = 1"), &["host.queues", "flows go from H1"]),
+        (&incast("period = \"10 ns\"").replace("[\"H0\"]", "[\"H0\", \"H1\"]"), &["no problem"]),
+        (
+            &pairs("[workload]\nkind = \"poisson\"\nsizes = \"file\"\nsize_table = [\"100 100\"]"),
+            &["no problem"],
+        ),
+        (&large, &["host.queues", "a flow has 4"]),
+        (&large.replace("7000", "6000"), &["no problem"]),
+        (&slow("0 %"), &["fault.0.rate", "never goes on", "kind = \"xoff\""]),
+        (&slow("0.00001 %"), &["fault.0.rate", "at least 10 kb/s"]),
+        (&slow("0.0001 %"), &["no problem"]),
+        (&lossy, &["no problem"]),
+    ] {
+        let given = said(text);
+        words.iter().for_each(|word| assert!(given.contains(word), "`{word}`: {text}: {given}"));
+        if given == "no problem" {
+            let scenario = Scenario::parse("f.toml", text, &[]).unwrap();
+            let case = scenario.cases().remove(0);
+            let ready = scenario.ready(&case).unwrap();
+            assert!(cnsim_fabric::Ways::new(&ready.settings.spec(&ready.built, 1, false)).is_ok(), "{text}");
+        }
+    }
+}

@@ -35,7 +35,7 @@ impl Salts {
             return Err(RunError::Spec(text));
         }
         let id = |name: &str| {
-            number(name).ok_or_else(|| {
+            number_in(name).ok_or_else(|| {
                 RunError::Spec(format!(
                     "the path hash of HPCC's fork needs a number in each node's name, and `{name}` has none"
                 ))
@@ -73,8 +73,8 @@ fn salt(seed: u64, switch: u64) -> u64 {
     mix(POLAR ^ seed << 32 ^ switch)
 }
 
-/// The number in a name: its digits, if they are one.
-fn number(name: &str) -> Option<u32> {
+/// The number of a node that [`Routing::ForkHash`] takes from its name: its digits, if they are one below 65,536.
+pub fn number_in(name: &str) -> Option<u32> {
     name.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok().filter(|n| *n < 65_536)
 }
 

@@ -23,6 +23,7 @@ mod tx_rate;
 mod ways;
 
 pub use engine::run;
+pub use hash::number_in;
 pub use headroom::{Shortage, headroom, shortages};
 
 pub use outcome::{

@@ -445,6 +445,9 @@ pub struct TransportSpec {
 }
 
 impl TransportSpec {
+    /// Most flows from one host to another: a frame carries the lower 16 bits of its flow's number.
+    pub const MOST_OF_PAIR: u32 = 1 << 16;
+
     /// Why a run cannot have it.
     pub(crate) fn check(&self, spec: &RunSpec) -> Result<(), String> {
         let endless = |h: &&HostSpec| h.sources.iter().any(|s| s.arrivals != Arrivals::Transfers);
@@ -473,10 +476,10 @@ impl TransportSpec {
                     ));
                 }
             }
-            // A frame carries the lower 16 bits of its flow's number.
-            if let Some((dst, flows)) = of_pair.into_iter().find(|pair| pair.1 > 65_536) {
+            let most = Self::MOST_OF_PAIR;
+            if let Some((dst, flows)) = of_pair.into_iter().find(|pair| pair.1 > most) {
                 return Err(format!(
-                    "{flows} flows with queue pairs from host {host} to host {dst}; 65,536 of a pair are possible"
+                    "{flows} flows from host {host} to {dst}; {most} of a pair are possible"
                 ));
             }
         }

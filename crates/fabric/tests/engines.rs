@@ -88,6 +88,20 @@ fn networks_with_every_feature() {
     sum.0.iter().for_each(records_add_up);
 }
 
+/// A switch without a link, and two that are linked to one another alone.
+#[test]
+fn switches_apart_from_the_network() {
+    let sum = compare(&ANY, 12, |spec, _| {
+        let (first, one) = (spec.hosts.len() + spec.switches.len(), spec.switches[0].clone());
+        spec.switches.extend(vec![one; 3]);
+        (first..first + 3)
+            .zip(&mut spec.switches[first - spec.hosts.len()..])
+            .for_each(|(n, s)| s.name = format!("S{n}"));
+        spec.links.push(common::link((first + 1, 0), (first + 2, 0)));
+    });
+    assert!(sum.of(|out| u64::from(out.packet_hops > 0)) as usize == sum.0.len());
+}
+
 /// The recorded XOFFs of a transmitter last as long as it was in XOFF in all.
 fn records_add_up(out: &Outcome) {
     let hosts = out.hosts.len();

@@ -478,6 +478,11 @@ impl Scenario {
         if !problems.is_empty() {
             return Err(problems);
         }
+        let graph =
+            flat.leaves.get("topology.kind").is_some_and(|l| l.items.iter().any(|kind| kind == "graph"));
+        if graph && let Some(why) = settings.unrouted(&built) {
+            return Err(vec![flat.at("topology.kind", why, "link the switches more regularly")]);
+        }
         let config = config::write(&flat, case, &mut settings, &built);
         Ok(Ready { settings, built, scheme: case.id.scheme.clone(), config, misfit })
     }

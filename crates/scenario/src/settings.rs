@@ -5,6 +5,7 @@ mod estimate;
 mod faults;
 mod locked;
 mod offered;
+mod paths;
 mod shared;
 mod transport;
 pub mod watchdog;
@@ -16,9 +17,7 @@ pub(crate) use transport::{QueuePairs, Steered};
 use crate::flows::Bins;
 use crate::headroom::Loop;
 use crate::keys::{MAX_CHANGES, SLOWEST_SERVICE};
-use crate::kinds::{
-    Backlog, Buffer, Completed, ControlTravels, FlowHash, Ideal, Paths, PauseMode, PausedOver, Queues,
-};
+use crate::kinds::{Backlog, Buffer, Completed, ControlTravels, Ideal, PauseMode, PausedOver, Queues};
 use crate::reader::Reader;
 use crate::text::Flat;
 use crate::topology::{self, Wiring};
@@ -158,7 +157,7 @@ impl Settings {
         let duration = r.time("run.duration");
         let pairs = QueuePairs::read(&mut r, queues, &scheme);
         let plans = workload::read(&mut r, &wiring, pairs.map(|p| p.flows));
-        pairs.iter().for_each(|p| p.fit(&mut r, &plans));
+        pairs.iter().for_each(|p| p.fit(&mut r, &plans, &wiring));
         delays(&mut r, &mut wiring, &plans, switch_processing * 2 + host_processing);
         for l in &wiring.links {
             let least = l.delay + switch_processing.min(host_processing);
@@ -247,25 +246,7 @@ impl Settings {
             },
             buffer,
             shared,
-            routing: match r.choice("topology.routing") {
-                Paths::FlowHash => match r.choice("topology.hash") {
-                    FlowHash::PerSwitch => Routing::FlowHash,
-                    FlowHash::Polarised => Routing::PolarisedHash,
-                    FlowHash::Fork => Routing::ForkHash,
-                },
-                Paths::FrameHash => Routing::FrameHash,
-                Paths::RoundRobin => Routing::RoundRobin,
-                Paths::Destination => Routing::Destination,
-                Paths::Clockwise => {
-                    let kind = r.word("topology.kind");
-                    if kind != "ring" {
-                        let reason = format!("a network of kind {kind} has no clockwise paths");
-                        let keys = ["topology.routing", "topology.kind"];
-                        r.clash(&keys, reason, "set topology.kind = \"ring\", or another routing");
-                    }
-                    Routing::Clockwise
-                }
-            },
+            routing: paths::routing(&mut r, &wiring, &plans),
             rounding: r.choice("timing.rounding"),
             ties: r.choice("timing.ties"),
             clock_ppm,

@@ -231,6 +231,13 @@ impl SourcePlan {
         self.drawn.as_ref().map_or(self.transfers.len() as f64, |d| d.expected(host).0)
     }
 
+    /// Most frames of a finite flow.
+    pub(crate) fn most_frames(&self) -> u64 {
+        let listed = self.transfers.iter().map(|t| t.bytes);
+        let largest = listed.chain(self.drawn.iter().map(|d| d.largest())).max().unwrap_or_default();
+        largest.get().div_ceil(self.frame.get())
+    }
+
     /// Moment of the clock of a list of transfers at which the run begins.
     pub fn origin(&self) -> Time {
         self.origin
@@ -302,6 +309,31 @@ impl SourcePlan {
     pub fn frame(&self) -> Bytes {
         self.frame
     }
+}
+
+/// Most finite flows that these sources of a host send to another one, where they are more than `most`.
+pub(crate) fn flows_of_a_pair(host: usize, plans: &[SourcePlan], most: f64) -> Option<f64> {
+    let all =
+        |p: &SourcePlan| p.transfers.len() as f64 + p.drawn.as_ref().map_or(0.0, |d| d.most(host, None));
+    if plans.iter().map(all).sum::<f64>() <= most {
+        return None;
+    }
+    // What goes to a host that the seed draws may go to any.
+    let (mut to, mut anywhere): (BTreeMap<usize, f64>, f64) = Default::default();
+    for plan in plans {
+        plan.transfers.iter().for_each(|t| *to.entry(t.dst.0 as usize).or_default() += 1.0);
+        let Some(drawn) = &plan.drawn else { continue };
+        match (plan.goal(), drawn.receivers().filter(|_| plan.permutation.is_none())) {
+            (Some(goal), _) => *to.entry(goal).or_default() += drawn.most(host, Some(1)),
+            (None, None) => anywhere += drawn.most(host, Some(1)),
+            (None, Some(list)) => {
+                let others = || list.iter().filter(|h| **h != host);
+                let each = drawn.most(host, Some(others().count()));
+                others().for_each(|h| *to.entry(*h).or_default() += each);
+            }
+        }
+    }
+    Some(anywhere + to.into_values().fold(0.0, f64::max)).filter(|flows| *flows > most)
 }
 
 /// Where a seed's permutations send the hosts that take part: random cycles, so that nobody sends to itself.

@@ -75,7 +75,7 @@ impl Switch {
     fn pieces(&self, base: u64, end: u64, wires: &Wires) -> u64 {
         let inboxes = wires.inboxes.get(self.inbox as usize..).unwrap_or_default();
         let frames: usize = inboxes.iter().take(self.linked).map(|inbox| inbox.entries().count()).sum();
-        (frames as u64 / self.linked as u64).clamp(1, (end - base) / self.piece)
+        (frames as u64 / self.linked.max(1) as u64).clamp(1, (end - base) / self.piece)
     }
 
     /// Runs the switch from `base`, where it stands, up to `end` (exclusive), in one piece.

@@ -45,7 +45,7 @@ impl SharedSpec {
             Some(format!("reserves and headroom are {kept}, and all of it is {}", self.memory))
         } else {
             self.threshold
-                .filter(|t| *t <= self.resume)
+                .filter(|t| pause.is_some() && *t <= self.resume)
                 .map(|t| format!("XON is {} below XOFF at {t}", self.resume))
         }
     }

@@ -1,5 +1,6 @@
 //! `[[fault]]` tables: a port says XOFF for a cause of its own, or a host reads slowly.
 
+use crate::keys::SLOWEST_SERVICE;
 use crate::kinds::FaultKind as Written;
 use crate::reader::Reader;
 use crate::topology::Wiring;
@@ -85,6 +86,10 @@ fn one(r: &mut Reader<'_>, prefix: &str, wiring: &Wiring, duration: Time) -> Opt
             if rate >= line {
                 let reason = format!("a host with a link of {line} that reads {rate} is not slow");
                 r.wrong(&key("rate"), reason, "use less than the link's rate");
+            } else if rate < SLOWEST_SERVICE {
+                let reason = format!("a host that reads {rate} says XOFF and never goes on");
+                let remedy = format!("write kind = \"xoff\", or a rate of at least {SLOWEST_SERVICE}");
+                r.wrong(&key("rate"), reason, remedy);
             }
             FaultKind::Slow { rate, buffer }
         }

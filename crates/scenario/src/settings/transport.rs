@@ -3,7 +3,8 @@
 use crate::keys::MAX_FRAME;
 use crate::kinds::{Completed, ControlTravels, Paths, Queues, SendsAgain};
 use crate::reader::Reader;
-use crate::workload::{Paired, SourcePlan};
+use crate::topology::Wiring;
+use crate::workload::{Paired, SourcePlan, flows_of_a_pair};
 use cnsim_fabric::{Reliability, TransportSpec, Window};
 use cnsim_scheme_api::{Acks, Class, Plan};
 use cnsim_units::Bytes;
@@ -106,8 +107,24 @@ impl QueuePairs {
         Some(Self { spec, completed, flows: Paired { telemetry, begins: scheme.plan.initial_rate } })
     }
 
-    /// Refuses frames that do not fit: larger than possible with telemetry, or than the window.
-    pub(super) fn fit(&self, r: &mut Reader<'_>, plans: &[Vec<SourcePlan>]) {
+    /// Refuses frames that do not fit, larger than possible with telemetry or than the window, and flows that their frames cannot name:
+    /// too many of a pair of hosts, or of too many frames.
+    pub(super) fn fit(&self, r: &mut Reader<'_>, plans: &[Vec<SourcePlan>], wiring: &Wiring) {
+        let most = f64::from(TransportSpec::MOST_OF_PAIR);
+        let full = |(host, own): (usize, &Vec<SourcePlan>)| Some((host, flows_of_a_pair(host, own, most)?));
+        if let Some((host, flows)) = plans.iter().enumerate().find_map(full) {
+            let name = &wiring.hosts[host];
+            r.wrong(
+                "host.queues",
+                format!("up to {flows} flows go from {name} to one host, and {most} of a pair can have queue pairs"),
+                "let fewer flows begin, or spread them over more hosts",
+            );
+        }
+        let frames = plans.iter().flatten().map(SourcePlan::most_frames).max().unwrap_or(0);
+        if frames > u32::MAX.into() {
+            let reason = format!("a flow has {frames} frames, and a queue pair counts {}", u32::MAX);
+            r.wrong("host.queues", reason, "make the flows smaller, or their frames longer");
+        }
         let frame = plans.iter().flatten().map(SourcePlan::frame).max().unwrap_or_default();
         if frame > MAX_FRAME {
             let reason =

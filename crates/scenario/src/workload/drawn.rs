@@ -220,6 +220,40 @@ impl Drawn {
         (n, n * self.framing.on_link(bytes).as_f64())
     }
 
+    /// Most flows that a host sends under any seed, in all or to each of `among` receivers. What the seed draws may be eight standard
+    /// deviations above its mean: that happens in no run.
+    pub(super) fn most(&self, host: usize, among: Option<usize>) -> f64 {
+        let drawn = |mean: f64| (mean + 8.0 * mean.sqrt() + 8.0).ceil();
+        match &self.rule {
+            Rule::Poisson { .. } => drawn(self.expected(host).0 / among.unwrap_or(1) as f64),
+            Rule::Incast { law, to, senders } => {
+                let span = self.stop.saturating_sub(law.start).as_ps();
+                let turns = law.period.map_or(1, |p| span.div_ceil(p.as_ps().max(1)).max(1));
+                let turns = if law.random { drawn(turns as f64) } else { turns as f64 };
+                let to_one = if among.is_some() { (turns / to.len() as f64).ceil() } else { turns };
+                let share = law.fan_in.min(senders.0) as f64 / senders.0 as f64;
+                if share < 1.0 { to_one.min(drawn(to_one * share)) } else { to_one }
+            }
+            Rule::AllToAll { .. } => {
+                if among.is_some() {
+                    1.0
+                } else {
+                    self.from.len() as f64
+                }
+            }
+            Rule::Permutation { .. } => 1.0,
+        }
+    }
+
+    /// Bytes of its largest flow on a link.
+    pub(super) fn largest(&self) -> Bytes {
+        self.framing.on_link(match &self.rule {
+            Rule::Poisson { law, .. } => Bytes::new(law.sizes.points().last().map_or(0, |p| p.0 as u64)),
+            Rule::Incast { law, .. } => law.bytes,
+            Rule::AllToAll { bytes, .. } | Rule::Permutation { bytes, .. } => *bytes,
+        })
+    }
+
     /// Does the seed decide on any of its flows?
     pub(super) fn by_chance(&self) -> bool {
         match &self.rule {
