@@ -10,10 +10,16 @@ use cnsim_scheme_api::network::Lent;
 use cnsim_scheme_api::{Counter, FlowId, FrameView, Gauge, Plan, Scheme, Slot};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use std::cell::RefCell;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{ThreadId, current};
+
+thread_local! {
+    /// What `engages` raised on this thread: the reaction point that is then asked for says it.
+    static REFUSED: RefCell<Option<String>> = const { RefCell::new(None) };
+}
 
 /// What schemes raised in runs, for their tracebacks, by the thread of the run; and whether they are to stop.
 #[derive(Default)]
@@ -29,6 +35,7 @@ impl fmt::Debug for Trouble {
 }
 
 impl Trouble {
+    /// Its holder does not call Python: one that waited for the interpreter would stop a thread that has it and waits here.
     fn all(&self) -> MutexGuard<'_, Vec<(ThreadId, PyErr)>> {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -75,8 +82,6 @@ pub(crate) struct Bridged {
     /// The instance of the user's class, with its parameters set.
     pub(crate) object: Py<PyAny>,
     pub(crate) trouble: Arc<Trouble>,
-    /// What `engages` raised.
-    pub(crate) refused: Mutex<Option<String>>,
 }
 
 /// An object of a scheme in one place: its methods, where it has them.
@@ -178,10 +183,8 @@ impl Scheme for Bridged {
             let ends = (s.flow.0, s.src.0, s.dst.0);
             let site =
                 (ends.0, ends.1, ends.2, rate, rtt, s.mtu.get(), s.hops, size, initial, class, s.others);
-            match self.refused.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                Some(why) => Reaction::boxed(py, Err(why)),
-                None => Reaction::boxed(py, self.room(py, "ReactionPoint", site)),
-            }
+            let refused = REFUSED.take();
+            Reaction::boxed(py, refused.map_or_else(|| self.room(py, "ReactionPoint", site), Err))
         })
     }
     fn reflector(&self, s: &api::SinkSite) -> Option<Box<dyn api::Reflector>> {
@@ -210,8 +213,7 @@ impl Scheme for Bridged {
                 });
             // What it raises is said by the reaction point that is then asked for.
             asked.unwrap_or_else(|e| {
-                *self.refused.lock().unwrap_or_else(PoisonError::into_inner) =
-                    Some(self.trouble.keep(py, &site, e));
+                REFUSED.set(Some(self.trouble.keep(py, &site, e)));
                 true
             })
         })

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// The parameter that stands for the code of a scheme in Python: a run is another one when the code is.
 const CODE: &str = "code";
@@ -189,7 +189,6 @@ impl SchemeSpec {
                     gauges: counted.1.clone(),
                     object,
                     trouble: shared.clone(),
-                    refused: Mutex::default(),
                 }),
                 values: shown,
                 code: unknown.map_or(Code::Known, Code::Unknown),

@@ -20,11 +20,15 @@ impl Bridge for Interpreter {
         self.threads.within(work);
     }
     fn goes_on(&self) -> bool {
-        let mut signal = self.signal.lock().unwrap_or_else(PoisonError::into_inner);
-        if signal.is_none() {
-            *signal = Python::attach(|py| py.check_signals()).err();
+        // Not locked while it waits for the interpreter: who has that may wait for the lock.
+        let known = || self.signal.lock().unwrap_or_else(PoisonError::into_inner);
+        let stands = known().is_some();
+        let raised = if stands { None } else { Python::attach(|py| py.check_signals()).err() };
+        let goes_on = !stands && raised.is_none();
+        if raised.is_some() {
+            *known() = raised;
         }
-        signal.is_none()
+        goes_on
     }
 }
 

@@ -15,6 +15,7 @@ use cnsim_runs::run::{Job, record};
 use cnsim_scenario::{Case, Ready, Scenario};
 use cnsim_units::Time;
 use dice::scenario::scenario;
+use dice::seasoned::seasoned;
 use dice::{Dice, kept, tries};
 
 /// Packet-hops beyond which a run is left alone: messages can make many more of them than there are data frames.
@@ -190,8 +191,7 @@ fn scaled(text: &str, one: &Outcome) -> Result<(), String> {
 }
 
 /// Leaves out lines as long as it still fails.
-fn small(text: &str) -> String {
-    let fails = |t: &str| complaint(t).is_some_and(|c| !c.is_empty());
+fn small(text: &str, fails: &dyn Fn(&str) -> bool) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     let mut i = 0;
     while i < lines.len() {
@@ -216,7 +216,7 @@ fn accepted_scenarios_keep_the_laws() {
             None => {}
             Some(what) if what.is_empty() => accepted += 1,
             Some(what) => {
-                let less = small(&text);
+                let less = small(&text, &|t| complaint(t).is_some_and(|c| !c.is_empty()));
                 let path = dice::keep("kept", &format!("random-{seed}.toml"), less.as_bytes());
                 panic!("scenario {seed}: {what}\nmade small in {path}:\n{less}");
             }
@@ -226,6 +226,56 @@ fn accepted_scenarios_keep_the_laws() {
         accepted * 10 > all * 6,
         "only {accepted} of {all} were accepted: the generator knows the keys no longer"
     );
+}
+
+/// What is wrong with a scenario that `check` accepts: it does not run, or runs otherwise from its configuration. Nothing of one that is
+/// long.
+fn fault(text: &str) -> Option<String> {
+    let (scenario, _, ready) = match read(text) {
+        Err(e) => return Some(e).filter(|e| e.starts_with("check passes")),
+        Ok(all) => all,
+    };
+    let spec = |ready: &Ready| format!("{:?}", ready.settings.spec(&ready.built, 7, false));
+    let copied = Scenario::from_config(scenario.registry(), &ready.config)
+        .and_then(|(copy, same)| copy.ready(&same))
+        .map_err(|p| format!("verify refuses it: {}", p[0]));
+    match copied {
+        Err(e) => return Some(e),
+        Ok(again) if again.config != ready.config || spec(&again) != spec(&ready) => {
+            return Some("verify runs another scenario".into());
+        }
+        Ok(_) => {}
+    }
+    let estimate = ready.estimate();
+    if estimate.packet_hops > LONG as f64 || estimate.memory > 60e6 || estimate.seconds > 0.3 {
+        return None;
+    }
+    let tried = |engine| {
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(&ready, engine, 1)))
+            .unwrap_or_else(|_| Err(format!("{engine:?} panics")))
+    };
+    match (tried(Engine::Fast), tried(Engine::Model)) {
+        (Err(e), _) | (_, Err(e)) => Some(format!("check passes, run says: {e}")),
+        (Ok(Some(fast)), Ok(Some(model))) if format!("{fast:?}") != format!("{model:?}") => {
+            Some("the engines differ".into())
+        }
+        _ => None,
+    }
+}
+
+/// Any keys with any values: where `check` is content, `run` and `verify` are.
+#[test]
+fn what_is_accepted_runs_and_verifies() {
+    for seed in dice::first()..dice::first() + tries("CNSIM_RANDOM", 60) {
+        let d = &mut Dice::new(seed ^ 1 << 40);
+        let plain = scenario(d);
+        let text = seasoned(d, plain, 30);
+        if let Some(what) = fault(&text) {
+            let less = small(&text, &|t| fault(t).is_some());
+            let path = dice::keep("kept", &format!("seasoned-{seed}.toml"), less.as_bytes());
+            panic!("scenario {seed}: {what}\nmade small in {path}:\n{less}");
+        }
+    }
 }
 
 /// Each of these is drawn, and accepted, often enough to be tried.

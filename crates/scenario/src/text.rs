@@ -21,8 +21,10 @@ pub enum Place {
     },
     /// On the command line.
     Set,
-    /// In the scenario's matrix, by a condition, or in a configuration.
+    /// In the scenario's matrix, or by a condition.
     Condition,
+    /// In a configuration. It has all parameters of a scheme, those without effect beside the others, too.
+    Config,
 }
 
 /// How a value was written.
@@ -186,7 +188,8 @@ impl Flat {
     ) -> Problem {
         let mut problem = Problem { key: key.into(), ..Problem::of_file(&self.file, reason, remedy) };
         let near = || self.near(key);
-        match place.filter(|p| **p != Place::Condition).cloned().or_else(near).as_ref() {
+        match place.filter(|p| !matches!(p, Place::Condition | Place::Config)).cloned().or_else(near).as_ref()
+        {
             Some(Place::Text(at)) => {
                 let position = self.position(*at);
                 let start = self.lines.get(position.line - 1).copied().unwrap_or(0);
@@ -198,7 +201,7 @@ impl Flat {
                 problem.position = Some(Position { line: *line, column: *column });
             }
             Some(Place::Set) => problem.file = "--set".into(),
-            Some(Place::Condition) | None => {}
+            Some(Place::Condition | Place::Config) | None => {}
         }
         problem
     }

@@ -61,3 +61,37 @@ fn what_is_not_a_configuration_is_refused() {
     let (s, c) = Scenario::from_config(&cnsim_schemes::registry(), &less).unwrap();
     assert_ne!(s.ready(&c).unwrap().config, less);
 }
+
+/// Each preset of each scheme, alone and beside each word that a parameter may have: one that makes others idle, too.
+#[test]
+fn every_preset_reads_back() {
+    let registry = cnsim_schemes::registry();
+    let (mut all, mut idle) = (0, 0);
+    for scheme in registry.iter() {
+        let name = &scheme.name;
+        let mut more = vec![String::new()];
+        for info in &scheme.params {
+            let words = match info.kind.as_str() {
+                "on/off" => vec!["on".to_string(), "off".into()],
+                _ if info.range.optional => vec!["off".to_string()],
+                _ => info.range.choices.clone(),
+            };
+            more.extend(words.iter().map(|word| format!("{} = \"{word}\"\n", info.key)));
+        }
+        let presets =
+            scheme.presets.iter().map(|p| format!("preset = \"{}\"\n", p.name)).chain([String::new()]);
+        let tables = presets.flat_map(|preset| more.iter().map(move |line| format!("{preset}{line}")));
+        for (table, queues) in tables.flat_map(|t| [(t.clone(), "fifo"), (t, "per-flow")]) {
+            let text = format!(
+                "name = \"p\"\n[host]\nqueues = \"{queues}\"\n[workload]\nkind = \"permutation\"\n[matrix]\nschemes = [\"{name}\"]\n[scheme.\"{name}\"]\n{table}"
+            );
+            let Ok(scenario) = Scenario::parse("p.toml", &text, &[]) else { continue };
+            let ready = scenario.ready(&scenario.cases()[0]).unwrap();
+            let again =
+                Scenario::from_config(&registry, &ready.config).and_then(|(copy, same)| copy.ready(&same));
+            assert_eq!(again.map(|r| r.config), Ok(ready.config), "{text}");
+            (all, idle) = (all + 1, idle + usize::from(!ready.built.idle.is_empty()));
+        }
+    }
+    assert!(all > 300 && idle > 50, "{idle} of {all}");
+}

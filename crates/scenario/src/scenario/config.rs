@@ -48,7 +48,7 @@ fn default(key: &str) -> &'static str {
 
 /// A text or a list of texts.
 fn leaf(value: &Value) -> Option<Leaf> {
-    let place = Place::Condition;
+    let place = Place::Config;
     match value {
         Value::String(text) => {
             Some(Leaf { items: Arc::new(vec![text.clone()]), marks: Arc::default(), list: false, place })
@@ -78,7 +78,6 @@ impl Scenario {
         let Some(scheme) = registry.find(config.scheme()) else {
             return Err(vec![wrong(&flat, "scheme", "names no scheme that this program has")]);
         };
-        let usual = scheme.build(&[]).map(|b| b.values).unwrap_or_default();
         for (key, value) in all.iter().filter(|(k, _)| *k != "scheme") {
             match leaf(value) {
                 Some(leaf) => drop(flat.leaves.insert(key.clone(), leaf)),
@@ -93,8 +92,6 @@ impl Scenario {
             let path = format!("scheme.{}.{key}", scheme.name);
             match leaf(value).filter(|l| !l.list) {
                 None => problems.push(wrong(&flat, &path, "not a text")),
-                // A parameter at its default may be one that has no effect beside the others.
-                Some(l) if usual.iter().any(|(k, v)| k == key && *v == l.items[0]) => {}
                 Some(l) => drop(flat.leaves.insert(path, l)),
             }
         }

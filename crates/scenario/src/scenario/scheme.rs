@@ -83,8 +83,9 @@ impl Scenario {
         let path_of = |key: &str| found.iter().rfind(|s| s.key == key).map(|s| s.path);
         match entry.build(&pairs) {
             Ok(built) => {
+                let written = |path: &&str| flat.leaves.get(*path).is_some_and(|l| l.place != Place::Config);
                 for (key, why) in &built.idle {
-                    if let Some(path) = path_of(key) {
+                    if let Some(path) = path_of(key).filter(written) {
                         problems.push(flat.at(
                             path,
                             format!("has no effect: {why}"),

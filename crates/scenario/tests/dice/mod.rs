@@ -2,6 +2,7 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::panic)]
 
 pub(crate) mod scenario;
+pub(crate) mod seasoned;
 
 use cnsim_problem::Problem;
 use std::path::PathBuf;
