@@ -2,6 +2,8 @@
 //!
 //! All that they name is allowed, and may be meant. Published studies are as their authors made them: they have no notes.
 
+mod schemes;
+
 use crate::round_trips::{doubts, overtaken};
 use cnsim_fabric::{Organisation, WatchdogSpec};
 use cnsim_measure::quantity::digits;
@@ -14,6 +16,7 @@ use cnsim_scenario::keys::find as find_key;
 use cnsim_scenario::metrics::find;
 use cnsim_scenario::{EMBEDDED, Ready};
 use cnsim_units::{Bytes, Rate, Time};
+use schemes::{mute, silent};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Notes on settings that are valid but hardly intended, a sentence each: defaults of the scheme that do not fit the links, phases
@@ -87,7 +90,12 @@ pub fn after<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<String
     let mutes: BTreeSet<_> =
         cases.iter().filter(|c| mute(&c.runs, bare(c)).is_some()).map(|c| &c.first().case).collect();
     let is_mute = |case: &Point<'_>| mutes.contains(&case.first().case);
-    let mute = once(&|runs| mute(runs, None), &is_mute);
+    // Each scheme has a remedy of its own.
+    let mute: Vec<String> = (mutes.iter().map(|case| &case.scheme).collect::<BTreeSet<_>>().into_iter())
+        .filter_map(|scheme| {
+            once(&|runs| mute(runs, None), &|c| is_mute(c) && c.first().case.scheme == *scheme)
+        })
+        .collect();
     let silent = once(&silent, &|case| !is_mute(case));
     let all: [Say<'_>; 4] = [&empty, &cool, &wide, &overtaken];
     let all = all.iter().filter_map(|say| once(*say, &|_| true));
@@ -152,6 +160,9 @@ fn overload(ready: &Ready) -> Option<String> {
         worst.port,
     ))
 }
+
+/// Of these, and of others, those above whose queue frames are marked.
+const MARKS: [&str; 2] = ["k_min", "k"];
 
 /// Parameters that hold the queue above which a scheme sends feedback.
 const LEVELS: [&str; 3] = ["k_min", "q_eq", "cp_q_sp"];
@@ -302,7 +313,9 @@ fn idle(case: &[&RunRecord]) -> Option<String> {
         all += to - from;
         (before, after, window) = (before.min(begins), after.max(ends), (from, to));
     }
-    if all <= 0.0 || 2.0 * busy >= all {
+    // Flows that are not over wait for something, of which others speak.
+    let open = case.iter().any(|r| r.metrics.get("incomplete_transfers").is_some_and(|n| n > 0.0));
+    if all <= 0.0 || 2.0 * busy >= all || open {
         return None;
     }
     let at = |seconds: f64| Time::from_us((seconds * 1e6).round() as u64);
@@ -392,68 +405,6 @@ fn lossy(cases: &[Point<'_>], (metric, lost, remedy): (&str, &str, &str)) -> Vec
         lines.push(format!("{lost} under {hidden} further conditions, too"));
     }
     lines
-}
-
-/// A note on a scheme that made no message although PAUSE acted or frames were lost. Its runs must equal those `without` a scheme.
-fn mute(case: &[&RunRecord], without: Option<&[&RunRecord]>) -> Option<String> {
-    let (xoffs, lost) = (sum(case, "pauses")?, sum(case, "dropped_frames")?);
-    let acts = |r: &&RunRecord| {
-        let bare = without.and_then(|all| all.iter().find(|b| b.seed == r.seed));
-        bare.is_some_and(|b| b.fingerprint.get("frames") != r.fingerprint.get("frames"))
-    };
-    let made = sum(case, "control_messages")?;
-    if case[0].case.scheme == "none" || made > 0.0 || xoffs + lost == 0.0 || case.iter().any(acts) {
-        return None;
-    }
-    Some(format!(
-        "the scheme made no message, so it changed nothing, beside {}: lower the queue at which it sends feedback, or its interval of samples",
-        beside(case, xoffs, lost)
-    ))
-}
-
-/// `12 XOFF and 3 frames lost`: means over the runs.
-fn beside(case: &[&RunRecord], xoffs: f64, lost: f64) -> String {
-    let what = [(xoffs, "XOFF"), (lost, "frames lost")];
-    let what = what.iter().filter(|w| w.0 > 0.0);
-    let words = what.map(|(n, what)| format!("{} {what}", rounded(case, *n)));
-    words.collect::<Vec<_>>().join(" and ")
-}
-
-/// The mean of a sum over the runs, with one decimal.
-fn rounded(case: &[&RunRecord], sum: f64) -> String {
-    digits((sum / case.len() as f64 * 10.0).round() / 10.0)
-}
-
-/// Flows of at least so many bytes last long enough for feedback on them.
-const LARGE: u64 = 100_000;
-
-/// A scheme that made fewer messages than there are flows that it could slow, though PAUSE acted or frames were lost.
-fn silent(case: &[&RunRecord]) -> Option<String> {
-    if case[0].case.scheme == "none" {
-        return None;
-    }
-    let sizes = || {
-        let of = |r: &&RunRecord| {
-            let done = r.flows.iter().map(|f| f.bytes);
-            done.chain(r.unfinished.iter().map(|f| f.bytes)).collect::<Vec<u64>>()
-        };
-        case.iter().flat_map(of)
-    };
-    let flows = sum(case, "completed_transfers")? + sum(case, "incomplete_transfers")?;
-    // Where the times of flows are not kept, their sizes are not known.
-    let large = sizes().filter(|b| *b >= LARGE).count() as f64;
-    let known = sizes().count() as f64 == flows;
-    let flows = if large > 0.0 { large } else { flows };
-    let messages = sum(case, "control_messages")?;
-    let (xoffs, lost) = (sum(case, "pauses")?, sum(case, "dropped_frames")?);
-    (known && messages < flows && xoffs + lost > 0.0).then(|| {
-        format!(
-            "the scheme made {} messages for {} flows a run, fewer than one each, beside {}: lower the queue at which it sends feedback or its interval of samples, or send larger flows",
-            rounded(case, messages),
-            rounded(case, flows),
-            beside(case, xoffs, lost)
-        )
-    })
 }
 
 /// Longest queue of a port at which nothing waits, KB: two frames of the largest size in a run's traffic.

@@ -187,6 +187,7 @@ fn who_made_no_message_and_who_lost() {
     let of = |scheme: &str, seed: u64, messages: f64, lost: f64, events: &str| {
         let counts = [
             ("control_messages", messages),
+            ("slowed_flows", messages),
             ("pauses", 0.0),
             ("dropped_frames", lost),
             ("completed_transfers", 0.0),
@@ -214,6 +215,19 @@ fn who_made_no_message_and_who_lost() {
         r.metrics.insert("incomplete_transfers", open);
         after(&[r]).join("\n")
     };
+    // Who lives by acknowledgements makes no message: its limiters say what it did.
+    let acked = |slowed: f64, marked: f64| {
+        let mut r = of("dctcp", 1, 0.0, 30.0, "a");
+        r.config = json!({"scheme": {"name": "dctcp", "params": {"k": "90 KB"}}}).into();
+        r.metrics.insert("slowed_flows", slowed);
+        r.metrics.insert("marked_share", marked);
+        after(&[r]).join("\n")
+    };
+    assert!(!acked(4.0, 3.0).contains("scheme"), "{}", acked(4.0, 3.0));
+    let told = acked(0.0, 0.0);
+    assert!(told.contains("dctcp: the scheme slowed no flow, as no acknowledged frame was marked"), "{told}");
+    assert!(told.contains("lower scheme.dctcp.k = 90 KB") && !told.contains("message"), "{told}");
+    assert!(!acked(0.0, 3.0).contains("as no acknowledged"), "{}", acked(0.0, 3.0));
     assert!(beside(0.0).contains("(frames a run: ecm 30)") && !beside(1.0).contains("frames a run"));
     // Frames that a source discards; where a port is slowed on purpose, they are what it costs, unless latency is compared.
     let discards = |config: Value, latency: bool| {
@@ -345,7 +359,7 @@ fn idle_before_or_after_and_in_the_measurement() {
         "{early}"
     );
     // A network that stands still is idle for another reason.
-    let still = Frozen { since: 3.0, ports: vec!["S>H0".into()], deadlock: false };
+    let still = Frozen { since: 3.0, ports: vec!["S>H0".into()], deadlock: false, by: None };
     assert_eq!(after(&[RunRecord { frozen: Some(still), ..busy(0..3, json!({})) }]), Vec::<String>::new());
     let both = said(4..6, json!({}));
     assert!(both.contains("80 %") && both.contains("before 4 ms or after 6 ms"), "{both}");
@@ -379,6 +393,7 @@ fn messages_are_counted_a_run() {
             r.flows = (0..flows)
                 .map(|i| FlowTime {
                     bytes: bytes(i),
+                    nth: i as u64,
                     src: 0,
                     dst: 1,
                     start: 0,

@@ -49,6 +49,25 @@ impl Case<'_> {
         known.then(|| all().filter(|f| f.lost > Some(0)).count() as f64)
     }
 
+    /// Of flows that send in vain: how many, the one that does longest, and the remedy.
+    fn in_vain(&self) -> Option<String> {
+        let all = || self.point.runs.iter().flat_map(|r| r.unfinished.iter().map(move |f| (r.seed, f)));
+        let vain = all().filter_map(|(seed, f)| Some((f.in_vain?, seed, f)));
+        let ((since, times), seed, first) = vain.clone().min_by_key(|v| v.0.0)?;
+        let of = match vain.count() {
+            1 => String::new(),
+            n => format!(", the longest of {n} such flows"),
+        };
+        let seed = if self.point.runs.len() > 1 { format!(" (seed {seed})") } else { String::new() };
+        Some(format!(
+            ": {}{seed} sends in vain since {}{of}; it has begun anew {times} times, and nothing of it was acknowledged meanwhile: raise \
+             transport.rto above the round trip with its queues, lower transport.nack_interval, bound what is in flight \
+             (transport.window), or give switches more memory",
+            first.flow,
+            cnsim_measure::pauses::time(since)
+        ))
+    }
+
     /// Its share in words, per cent: with as many digits as tell it from all, if flows are missing.
     fn percent(&self) -> String {
         let rounded = |scale: f64| (self.share() * scale).round() / scale;
@@ -80,6 +99,9 @@ impl Case<'_> {
             "give switches more memory, or PAUSE the headroom that `cnsim check` names".to_string()
         };
         let time = "lengthen run.duration, or let the last flows start earlier";
+        if let Some(vain) = self.in_vain() {
+            return format!("{head}{vain}");
+        }
         let hurt = self.hurt();
         if self.lost > 0.0 && hurt != Some(0.0) {
             let rest = hurt.map_or(0.0, |n| self.open - n);
@@ -255,11 +277,13 @@ mod tests {
                 flow: "H0>H1".into(),
                 src: 0,
                 dst: 1,
+                nth: 0,
                 bytes: 1,
                 start: 0,
                 so_far: 1,
                 missing: 1,
                 lost,
+                in_vain: None,
                 waits_for: String::new(),
                 name: 0,
             };

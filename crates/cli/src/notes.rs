@@ -23,15 +23,27 @@ pub(crate) fn print(records: &[RunRecord]) {
     }
 }
 
+/// Most remedies that are named.
+const REMEDIES: usize = 3;
+
 /// The end of a verb some of whose runs froze.
 pub(crate) fn ends(records: &[RunRecord]) -> Done {
     let all = records.len() as u64;
-    match records.iter().filter(|r| r.frozen.is_some()).count() {
-        0 => Ok(()),
-        n => Err(Failure::Frozen(format!(
-            "the network froze in {n} of {}; all results are written\n  help: PAUSE needs paths without a circle: \
-             see topology.routing, or try --pause off; with record.pauses = \"on\" `cnsim explain-pause` names what closed a circle",
-            look::count(all, "run")
-        ))),
+    let frozen: Vec<_> = records.iter().filter_map(|r| r.frozen.as_ref()).collect();
+    if frozen.is_empty() {
+        return Ok(());
     }
+    let mut remedies: Vec<String> = Vec::new();
+    for help in frozen.iter().map(|f| f.help()) {
+        if !remedies.contains(&help) {
+            remedies.push(help);
+        }
+    }
+    remedies.truncate(REMEDIES);
+    Err(Failure::Frozen(format!(
+        "the network froze in {} of {}; all results are written\n  help: {}",
+        frozen.len(),
+        look::count(all, "run"),
+        remedies.join("\n  help: ")
+    )))
 }

@@ -9,7 +9,7 @@
 
 use crate::outcome::{Completion, Incomplete};
 use crate::spec::{Arrivals, RunSpec, Transfer};
-use cnsim_scheme_api::{FlowId, NodeId, Time};
+use cnsim_scheme_api::{Bytes, FlowId, NodeId, Time};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,6 +22,22 @@ pub(crate) fn number(count: u32, flow: Option<u16>) -> u32 {
 
 /// In place of a frame's number in its flow: control that goes back to the flow's source.
 pub(crate) const BACK: u32 = 0xFFFF;
+
+/// The finite flows of a host, each with its source and its number among the flows of its pair of hosts, which every result names: in
+/// order of their starts, and of one moment by source, then as they are listed. One of 0 bytes is never sent, and takes no number.
+pub fn numbered<'a>(
+    sources: impl Iterator<Item = (usize, &'a [Transfer])>,
+) -> impl Iterator<Item = (usize, &'a Transfer, u32)> {
+    let mut all: Vec<(usize, &Transfer)> = sources.flat_map(|(i, s)| s.iter().map(move |t| (i, t))).collect();
+    all.sort_by_key(|t| t.1.start);
+    let mut of_pair: BTreeMap<u32, u32> = BTreeMap::new();
+    all.into_iter().map(move |(i, t)| {
+        let next = of_pair.entry(t.dst.0).or_default();
+        let nth = *next;
+        *next += u32::from(t.bytes > Bytes::ZERO);
+        (i, t, nth)
+    })
+}
 
 /// Lower half of the number of a frame: how many frames of its flow precede it, where that has a queue pair.
 pub(crate) fn number_in_flow(before: u64) -> u32 {
@@ -148,30 +164,26 @@ impl Flows {
             let host = host as u32;
             let each = h.sources.iter().enumerate().filter(|s| s.1.arrivals == Arrivals::Transfers);
             let mut lists: BTreeMap<usize, Vec<Outgoing>> = BTreeMap::new();
-            let mut all: Vec<(usize, &Transfer)> = Vec::new();
-            for (i, s) in each {
+            for (i, s) in each.clone() {
                 if spec.transport.is_some() {
                     flows.first.insert((host, i), flows.numbered.len() as u32);
                     let whole = s.frame.get().max(1) as u16;
                     let none = Numbered { src: host, at: u32::MAX, whole, ..Numbered::default() };
                     flows.numbered.resize(flows.numbered.len() + s.transfers.len(), none);
                 }
-                all.extend(s.transfers.iter().map(|t| (i, t)));
             }
-            all.sort_by_key(|t| t.1.start);
             let mut ids: Vec<u32> = Vec::new();
-            let mut of_pair: BTreeMap<u32, u16> = BTreeMap::new();
-            for &(i, t) in &all {
-                let (start, bytes, dst) = (t.start.as_ps(), t.bytes.get(), t.dst.0);
-                let next = of_pair.entry(dst).or_default();
+            let mut all: Vec<(usize, &Transfer)> = Vec::new();
+            for (i, t, nth) in numbered(each.map(|(i, s)| (i, &s.transfers[..]))) {
+                all.push((i, t));
+                let (start, bytes, dst, number) = (t.start.as_ps(), t.bytes.get(), t.dst.0, nth as u16);
                 let list = lists.entry(i).or_default();
                 let id = flows.first.get(&(host, i)).map_or(0, |first| first + list.len() as u32);
                 if let Some(flow) = flows.numbered.get_mut(id as usize) {
-                    (flow.dst, flow.bytes, flow.number) = (dst, bytes, *next);
+                    (flow.dst, flow.bytes, flow.number) = (dst, bytes, number);
                 }
                 ids.push(id);
-                list.push(Outgoing { start, bytes, dst, number: *next });
-                *next = next.wrapping_add(u16::from(bytes > 0));
+                list.push(Outgoing { start, bytes, dst, number });
             }
             let mut all: Vec<_> = ids.into_iter().zip(all).filter(|t| t.1.1.bytes.get() > 0).collect();
             all.sort_by_key(|t| t.1.1.dst);
@@ -300,10 +312,12 @@ impl Arrived {
             self.over[pair] += left.iter().take_while(|left| **left == 0).count() as u32;
         }
         let (flow, end) = (self.known.flows[at], Time::from_ps(now));
+        let pair = self.known.pairs.partition_point(|pair| pair.1 as usize <= at).saturating_sub(1);
         Ok(Some(Completion {
             src: NodeId(src),
             bytes: flow.bytes(),
             start: flow.start(),
+            nth: (at - self.of_pair(pair).start) as u32,
             end,
             flow: None,
             acknowledged: None,
@@ -313,11 +327,14 @@ impl Arrived {
     /// The flows that have not arrived whole, by source and start; `id` is the flow at a place, if it has a queue pair.
     pub(crate) fn missing(&self, id: impl Fn(usize) -> Option<FlowId>) -> Vec<Incomplete> {
         let pairs = self.known.pairs.iter().enumerate();
-        let all = pairs.flat_map(|(pair, &(src, _))| self.of_pair(pair).map(move |at| (NodeId(src), at)));
-        let open = all.filter(|&(_, at)| self.left[at] > 0);
-        let one = |(src, at)| {
+        let of = |(pair, &(src, first)): (usize, &(u32, u32))| {
+            self.of_pair(pair).map(move |at| (NodeId(src), at - first as usize, at))
+        };
+        let open = pairs.flat_map(of).filter(|&(.., at)| self.left[at] > 0);
+        let one = |(src, nth, at): (NodeId, usize, usize)| {
             let (flow, missing): (Incoming, _) = (self.known.flows[at], self.left[at]);
-            Incomplete { src, bytes: flow.bytes(), start: flow.start(), missing, flow: id(at) }
+            let (start, nth) = (flow.start(), nth as u32);
+            Incomplete { src, bytes: flow.bytes(), start, nth, missing, flow: id(at) }
         };
         open.map(one).collect()
     }

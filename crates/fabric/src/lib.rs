@@ -26,9 +26,10 @@ pub use engine::run;
 pub use hash::number_in;
 pub use headroom::{Shortage, headroom, shortages};
 
+pub use flows::numbered;
 pub use outcome::{
-    Cause, Completion, Fingerprint, GaugeSite, Held, HostOutcome, Incomplete, Outcome, Pauses, PortOutcome,
-    Series, SeriesKind, SharedUse, Standstill, Storm, SwitchOutcome, TransportOutcome, Xoff,
+    Cause, Completion, Fingerprint, GaugeSite, Held, HostOutcome, InVain, Incomplete, Outcome, Pauses,
+    PortOutcome, Series, SeriesKind, SharedUse, Standstill, Storm, SwitchOutcome, TransportOutcome, Xoff,
     latency_quantile,
 };
 pub use spec::{

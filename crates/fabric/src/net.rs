@@ -502,6 +502,12 @@ impl Net {
         self.way_ports[way.first as usize + usize::from(pick & way.mask | port & way.local)]
     }
 
+    /// Output ports of switch `s` by which a frame to host `dst` may leave.
+    pub(crate) fn ports_to(&self, s: usize, dst: u32) -> Vec<u16> {
+        let Seat { port, switch, .. } = self.attach[dst as usize];
+        if switch as usize == s { vec![port] } else { self.group(s, switch as usize).to_vec() }
+    }
+
     /// Source and destination host of a flow.
     pub(crate) fn hosts_of(&self, flow: FlowId) -> (u32, u32) {
         let numbered = self.flows.numbered(flow).map(|flow| (flow.src, flow.dst));

@@ -159,6 +159,8 @@ pub struct HostOutcome {
     pub latency_max: Time,
     /// Flows that had an engaged limiter at some time.
     pub limited_flows: u64,
+    /// Limiters whose rate or window the scheme lowered after their begin: one for each flow or pair that it slowed.
+    pub slowed_flows: u64,
     /// Histogram of the latencies of received data frames; empty if not recorded.
     pub latency: Vec<u64>,
     /// Finite transfers received whole, in order of completion.
@@ -188,6 +190,21 @@ pub struct TransportOutcome {
     pub timeouts: u64,
     /// Histogram of the times from the start of a frame's transmission to its acknowledgement; empty without acknowledgements.
     pub rtt: Vec<u64>,
+    /// Flows under way at the end that had begun anew since something of them was acknowledged last.
+    pub in_vain: Vec<InVain>,
+}
+
+/// A flow that has begun anew, and of which nothing was acknowledged since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InVain {
+    /// Destination host.
+    pub dst: NodeId,
+    /// Its number among the flows of its pair of hosts ([`crate::numbered`]).
+    pub nth: u32,
+    /// When something was acknowledged last; zero if nothing ever was.
+    pub since: Time,
+    /// How often it has begun anew since then.
+    pub times: u32,
 }
 
 /// A finite transfer that was not received whole.
@@ -199,6 +216,8 @@ pub struct Incomplete {
     pub bytes: u64,
     /// Time at which the transfer begins at its source; [`crate::Transfer::FOLLOWS`] if it follows others and has not begun.
     pub start: Time,
+    /// Its number among the flows of its pair of hosts ([`crate::numbered`]).
+    pub nth: u32,
     /// Bytes on the link that have not arrived.
     pub missing: u64,
     /// The flow, if it has a queue pair.
@@ -214,6 +233,8 @@ pub struct Completion {
     pub bytes: u64,
     /// Time at which the transfer began at its source.
     pub start: Time,
+    /// Its number among the flows of its pair of hosts ([`crate::numbered`]).
+    pub nth: u32,
     /// Time at which the last byte arrived.
     pub end: Time,
     /// The flow, if it has a queue pair.

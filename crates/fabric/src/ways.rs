@@ -19,20 +19,35 @@ impl Ways {
         Net::build(spec).map(Self)
     }
 
-    /// The transmitters by which a flow's data goes, each a node and its port: that of its source host first. `nth` is the number of a
-    /// finite flow among those of its pair of hosts, by start, from 0 on. None where each frame has a way of its own.
+    /// The transmitters by which a flow's data may go, each a node and its port: that of its source host first. `nth` is the number of a
+    /// finite flow among those of its pair of hosts ([`crate::numbered`]). Where each frame has a way of its own they are those of
+    /// all shortest ways. None without such hosts.
     pub fn of(&self, src: NodeId, dst: NodeId, nth: u32) -> Option<Vec<(NodeId, u16)>> {
         let net = &self.0;
-        if matches!(net.routing, Routing::FrameHash | Routing::RoundRobin) || dst.0 >= net.hosts {
+        if dst.0 >= net.hosts {
             return None;
         }
         let (flow, seq) = (src.0 * net.hosts + dst.0, number(0, Some(nth as u16)));
-        let mut way = vec![(src, 0)];
-        while let Some(&(node, port)) = way.last() {
+        let mut ways = vec![(src, 0)];
+        let mut next = 0;
+        while let Some(&(node, port)) = ways.get(next) {
+            next += 1;
             let link = net.links_of(node.0 as usize).get(usize::from(port)).copied().flatten()?;
-            let Some(s) = link.peer_node.checked_sub(net.hosts) else { break };
-            way.push((NodeId(link.peer_node), net.route(s as usize, dst.0, flow, seq, &mut [])));
+            let (Some(s), at) = (link.peer_node.checked_sub(net.hosts), NodeId(link.peer_node)) else {
+                continue;
+            };
+            let ports = match self.several() {
+                true => net.ports_to(s as usize, dst.0),
+                false => vec![net.route(s as usize, dst.0, flow, seq, &mut [])],
+            };
+            let new: Vec<_> = ports.into_iter().map(|p| (at, p)).filter(|w| !ways.contains(w)).collect();
+            ways.extend(new);
         }
-        Some(way)
+        Some(ways)
+    }
+
+    /// May each frame of a flow go by a way of its own?
+    pub fn several(&self) -> bool {
+        matches!(self.0.routing, Routing::FrameHash | Routing::RoundRobin)
     }
 }

@@ -115,7 +115,13 @@ fn the_way_of_a_flow_is_that_of_its_frames() {
     }
     spec.routing = Routing::FrameHash;
     spec.transport = None;
-    assert_eq!(Ways::new(&spec).unwrap().of(NodeId(0), NodeId(5), 0), None);
+    // Where frames choose, all ways count: by either spine, and no port twice.
+    let out = by(Engine::Fast, &spec);
+    let mut ways = Ways::new(&spec).unwrap().of(NodeId(0), NodeId(5), 0).unwrap();
+    let sends = |at: &(NodeId, u16)| at.0.0 < 8 || out.port(8, *at).unwrap().sent_bits > 0;
+    assert!(ways.len() == 6 && ways.iter().all(sends), "{ways:?}");
+    ways.dedup();
+    assert_eq!((ways.len(), Ways::new(&spec).unwrap().of(NodeId(0), NodeId(8), 0)), (6, None));
 }
 
 /// A host that does not heed PAUSE is told and never stopped; an XOFF that is on its way at the end has not arrived.

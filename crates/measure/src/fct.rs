@@ -14,12 +14,14 @@ use serde::{Deserialize, Serialize};
 
 /// A finite flow that was received whole; times in ps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "[u64; 8]", into = "[u64; 8]")]
+#[serde(from = "[u64; 9]", into = "[u64; 9]")]
 pub struct FlowTime {
     /// Sending host, by number.
     pub src: u64,
     /// Receiving host, by number.
     pub dst: u64,
+    /// Number among the flows of its pair of hosts, by start, from 0 on.
+    pub nth: u64,
     /// Payload, bytes.
     pub bytes: u64,
     /// Start.
@@ -34,15 +36,15 @@ pub struct FlowTime {
     pub name: u64,
 }
 
-impl From<[u64; 8]> for FlowTime {
-    fn from([src, dst, bytes, start, time, exact, fork, name]: [u64; 8]) -> Self {
-        Self { src, dst, bytes, start, time, exact, fork, name }
+impl From<[u64; 9]> for FlowTime {
+    fn from([src, dst, nth, bytes, start, time, exact, fork, name]: [u64; 9]) -> Self {
+        Self { src, dst, nth, bytes, start, time, exact, fork, name }
     }
 }
 
-impl From<FlowTime> for [u64; 8] {
+impl From<FlowTime> for [u64; 9] {
     fn from(f: FlowTime) -> Self {
-        [f.src, f.dst, f.bytes, f.start, f.time, f.exact, f.fork, f.name]
+        [f.src, f.dst, f.nth, f.bytes, f.start, f.time, f.exact, f.fork, f.name]
     }
 }
 
@@ -56,6 +58,8 @@ pub struct Unfinished {
     pub src: u64,
     /// Receiving host, by number.
     pub dst: u64,
+    /// Number among the flows of its pair of hosts, by start, from 0 on.
+    pub nth: u64,
     /// Payload, bytes.
     pub bytes: u64,
     /// Start, ps.
@@ -67,6 +71,9 @@ pub struct Unfinished {
     /// Frames of the flow that switches dropped; none if its pair of hosts has other traffic or the network has many hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<u64>,
+    /// Since when it has sent in vain, ps, and how often it has begun anew since: nothing of it was acknowledged meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_vain: Option<(u64, u64)>,
     /// The reason why the flow waits.
     pub waits_for: String,
     /// Index of the traffic's name among those of the run, from 1; 0 without a name.

@@ -30,7 +30,6 @@ impl Flows {
     /// Those of a run, each with its traffic's name.
     pub fn with(settings: &Settings, out: &Outcome, owners: &Owners) -> Self {
         let mut paths = Paths::new(settings);
-        let mut roll = owners.roll();
         let mut flows = Self::default();
         let mut open: Vec<Timed> = Vec::new();
         let mut ideals = |src: usize, dst: usize, on_link: u64| {
@@ -47,7 +46,7 @@ impl Flows {
             for c in &host.completions {
                 let src = c.src.0 as usize;
                 let Some((bytes, exact, fork, ideal)) = ideals(src, dst, c.bytes) else { continue };
-                let name = roll.next(src, (dst, c.start, c.bytes));
+                let name = owners.of(src, dst, c.nth);
                 let Some(end) = settings.end_of(c) else {
                     let time = out.duration.saturating_sub(c.start);
                     open.push(Timed { bytes, time, ideal, whole: false, name });
@@ -59,6 +58,7 @@ impl Flows {
                     src: src as u64,
                     dst: dst as u64,
                     bytes: bytes.get(),
+                    nth: c.nth.into(),
                     start: c.start.as_ps(),
                     time: time.as_ps(),
                     exact: exact.as_ps(),
@@ -70,7 +70,7 @@ impl Flows {
                 let src = m.src.0 as usize;
                 let Some((bytes, _, _, ideal)) = ideals(src, dst, m.bytes) else { continue };
                 let time = out.duration.saturating_sub(m.start);
-                let name = roll.next(src, (dst, m.start, m.bytes));
+                let name = owners.of(src, dst, m.nth);
                 open.push(Timed { bytes, time, ideal, whole: false, name });
             }
         }
@@ -113,7 +113,7 @@ pub fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Un
         (_, known) => known.copied(),
     };
     let again = if settings.sends_again() { "they are sent again" } else { "none is sent again" };
-    let of_flow = |dst: usize, m: &Incomplete, lost: Option<u64>, waits_for: String, name: u64| {
+    let of_flow = |dst: usize, m: &Incomplete, lost: Option<u64>, waits_for: String| {
         let src = m.src.0 as usize;
         let framing = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing);
         Unfinished {
@@ -121,15 +121,24 @@ pub fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Un
             src: src as u64,
             dst: dst as u64,
             bytes: framing.map_or(m.bytes, |f| f.payload_of(m.bytes)),
+            nth: m.nth.into(),
             start: m.start.as_ps(),
             so_far: out.duration.saturating_sub(m.start).as_ps(),
             missing: m.missing,
             lost,
+            in_vain: None,
             waits_for,
-            name,
+            name: owners.of(src, dst, m.nth),
         }
     };
-    let mut roll = owners.roll();
+    let mut vain: BTreeMap<(u64, u64, u64), (u64, u64)> = BTreeMap::new();
+    for (src, host) in out.hosts.iter().enumerate() {
+        let often = host.transport.in_vain.iter().filter(|v| v.times >= IN_VAIN);
+        vain.extend(often.map(|v| {
+            let since = (v.since.as_ps(), u64::from(v.times));
+            ((src as u64, u64::from(v.dst.0), u64::from(v.nth)), since)
+        }));
+    }
     let of = |(dst, host): (usize, &cnsim_fabric::HostOutcome)| -> Vec<Unfinished> {
         // How many flows of each host go here, received whole or not.
         let mut from: BTreeMap<u32, usize> = BTreeMap::new();
@@ -138,11 +147,10 @@ pub fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Un
         if !host.missing.is_empty() || host.completions.iter().any(waits) {
             for c in &host.completions {
                 *from.entry(c.src.0).or_default() += 1;
-                let name = roll.next(c.src.0 as usize, (dst, c.start, c.bytes));
                 if waits(c) {
-                    let m =
-                        Incomplete { src: c.src, start: c.start, bytes: c.bytes, missing: 0, flow: c.flow };
-                    all.push(of_flow(dst, &m, None, "its last acknowledgement".into(), name));
+                    let Completion { src, start, nth, bytes, flow, .. } = *c;
+                    let m = Incomplete { src, start, nth, bytes, missing: 0, flow };
+                    all.push(of_flow(dst, &m, None, "its last acknowledgement".into()));
                 }
             }
             host.missing.iter().for_each(|m| *from.entry(m.src.0).or_default() += 1);
@@ -164,15 +172,28 @@ pub fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Un
             } else {
                 "the rest of its frames, which are on their way or to be sent".into()
             };
-            of_flow(dst, m, own, waits_for, roll.next(src, (dst, m.start, m.bytes)))
+            of_flow(dst, m, own, waits_for)
         };
         all.extend(host.missing.iter().map(one));
         all
     };
     let mut all: Vec<Unfinished> = out.hosts.iter().enumerate().flat_map(of).collect();
-    all.sort_by(|a, b| (a.start, &a.flow).cmp(&(b.start, &b.flow)));
+    for f in &mut all {
+        let Some(&(since, times)) = vain.get(&(f.src, f.dst, f.nth)) else { continue };
+        // What was never acknowledged is sent in vain from the start on.
+        let since = since.max(f.start);
+        f.in_vain = Some((since, times));
+        f.waits_for = format!(
+            "an acknowledgement: it sends in vain since {}, and has begun anew {times} times",
+            crate::pauses::time(since)
+        );
+    }
+    all.sort_by(|a, b| (a.start, &a.flow, a.nth).cmp(&(b.start, &b.flow, b.nth)));
     all
 }
+
+/// A flow that has begun anew so often without an acknowledgement sends in vain.
+const IN_VAIN: u32 = 3;
 
 /// Unfinished flows that are kept where the times of flows are not.
 const MOST_NAMED: usize = 16;

@@ -1,7 +1,7 @@
 //! A network that stands still: since when, and which ports wait for which.
 
 use cnsim_fabric::Outcome;
-use cnsim_scenario::topology::Wiring;
+use cnsim_scenario::settings::Settings;
 use serde::{Deserialize, Serialize};
 
 /// Most ports that are named one by one.
@@ -17,17 +17,64 @@ pub struct Frozen {
     pub ports: Vec<String>,
     /// True if the last port waits for the first: a deadlock by PAUSE. Otherwise the last port serves nothing.
     pub deadlock: bool,
+    /// Why the scenario keeps the last port from serving, where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<By>,
+}
+
+/// What a scenario does to a port that serves nothing at the end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum By {
+    /// The far end of its link says XOFF by a `[[fault]]`: that host or port.
+    Fault(String),
+    /// A `[[hotspot]]` or `[[event]]` sets its rate to zero.
+    Rate,
 }
 
 impl Frozen {
     /// That of an outcome; none if something moves, or where nothing but the sources is held back.
-    pub fn of(wiring: &Wiring, out: &Outcome) -> Option<Self> {
-        let why = out.standstill.as_ref()?;
+    pub fn of(settings: &Settings, out: &Outcome) -> Option<Self> {
+        let (why, wiring) = (out.standstill.as_ref()?, &settings.wiring);
+        let last = why.ports.last().copied().filter(|_| !why.circle);
+        let far = last.and_then(|at| {
+            let link = wiring.link(at)?;
+            Some(if link.a == at { link.b } else { link.a })
+        });
+        let faults = settings.port_faults().iter().filter(|f| f.to >= out.duration).map(|f| (f.node, f.port));
+        let fault = faults.into_iter().find(|at| Some(*at) == far).map(|at| {
+            if (at.0.0 as usize) < wiring.hosts.len() {
+                wiring.name(at.0).into()
+            } else {
+                wiring.port_name(at)
+            }
+        });
+        let shut = last.is_some_and(|at| settings.ends_shut(at)).then_some(By::Rate);
         Some(Self {
             since: out.frozen_since?.as_secs_f64() * 1e3,
             ports: why.ports.iter().map(|p| wiring.port_name(*p)).collect(),
             deadlock: why.circle,
+            by: fault.map(By::Fault).or(shut),
         })
+    }
+
+    /// What to do against it.
+    pub fn help(&self) -> String {
+        let told = "with record.pauses = \"on\" `cnsim explain-pause` names";
+        match &self.by {
+            _ if self.deadlock => format!(
+                "PAUSE needs paths without a circle: see topology.routing, or try --pause off; {told} what closed a circle"
+            ),
+            Some(By::Fault(at)) => format!(
+                "the [[fault]] of {at} holds it: let that end earlier (`to`), or set watchdog.action; {told} whom it stopped"
+            ),
+            Some(By::Rate) => {
+                format!(
+                    "its rate is 0 at the end: let a later [[event]] raise it, or shorten the run; {told} whom it stopped"
+                )
+            }
+            None => format!("{told} who stopped whom"),
+        }
     }
 
     /// `frozen since 1.6 ms, a deadlock by PAUSE: A>B waits for B>C, which waits for A>B`.
@@ -42,9 +89,18 @@ impl Frozen {
             names.splice(MOST / 2..MOST / 2 + hidden, [format!("({hidden} more in a row)")]);
         }
         let (kind, end) = match (self.deadlock, &names[..]) {
-            (true, _) => ("a deadlock by PAUSE", ""),
-            (false, [_]) => ("stopped at a port", " serves nothing, or has only just been let go"),
-            (false, _) => ("stopped at the last port named", ""),
+            (true, _) => ("a deadlock by PAUSE", String::new()),
+            (false, ports) => {
+                let kind =
+                    if ports.len() == 1 { "stopped at a port" } else { "stopped at the last port named" };
+                let end = match &self.by {
+                    Some(By::Fault(at)) => format!(", to which {at} says XOFF by a fault"),
+                    Some(By::Rate) => ", whose rate is 0".into(),
+                    None if ports.len() == 1 => " serves nothing, or has only just been let go".into(),
+                    None => String::new(),
+                };
+                (kind, end)
+            }
         };
         let chain = match &names[..] {
             [first, second, rest @ ..] => {
@@ -65,7 +121,7 @@ mod tests {
 
     fn frozen(ports: &[&str], deadlock: bool) -> String {
         let ports = ports.iter().map(|p| (*p).into()).collect();
-        Frozen { since: 1.612_345_6, ports, deadlock }.text()
+        Frozen { since: 1.612_345_6, ports, deadlock, by: None }.text()
     }
 
     #[test]
@@ -82,6 +138,14 @@ mod tests {
             frozen(&["S>T", "T>H1"], false),
             "frozen since 1.612 ms, stopped at the last port named: S>T waits for T>H1"
         );
+        let by = |by| Frozen { since: 2.0, ports: vec!["L1>H1".into()], deadlock: false, by: Some(by) };
+        let fault = by(By::Fault("H1".into()));
+        assert_eq!(
+            fault.text(),
+            "frozen since 2 ms, stopped at a port: L1>H1, to which H1 says XOFF by a fault"
+        );
+        assert!(fault.help().contains("[[fault]] of H1") && !fault.help().contains("circle"));
+        assert!(by(By::Rate).text().ends_with("L1>H1, whose rate is 0"));
         let names: Vec<String> = (0..40).map(|i| format!("S{i}>S{}", i + 1)).collect();
         let many = frozen(&names.iter().map(String::as_str).collect::<Vec<_>>(), true);
         assert!(many.contains("(28 more in a row)") && many.ends_with("waits for S0>S1"), "{many}");

@@ -112,6 +112,7 @@ pub fn measure_with(settings: &Settings, out: &Outcome, times: &Flows) -> Vec<(&
         ("mean_latency", latency / delivered.max(1) as f64 * 1e6),
         ("source_discards", out.hosts.iter().map(|h| h.source_discards).sum::<u64>() as f64),
         ("control_messages", out.control_messages as f64),
+        ("slowed_flows", out.hosts.iter().map(|h| h.slowed_flows).sum::<u64>() as f64),
         ("control_discarded", out.control_discarded as f64),
         ("feedback_ignored", out.feedback_ignored as f64),
         ("feedback_lost", out.feedback_lost as f64),

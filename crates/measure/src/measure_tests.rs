@@ -301,6 +301,7 @@ fn completion_by_hand() {
         src: NodeId(src),
         bytes: on_link(bytes),
         start: Time::from_us(10),
+        nth: 0,
         end: Time::from_us(10 + us),
     };
     let mut out =
@@ -317,6 +318,7 @@ fn completion_by_hand() {
         src: NodeId(2),
         bytes: on_link(1000),
         start: Time::from_us(900),
+        nth: 0,
         missing: 500,
         flow: None,
     }];
@@ -509,6 +511,7 @@ fn percentiles_of_completion_by_hand() {
             src: NodeId(0),
             bytes,
             start: Time::from_us(5),
+            nth: us as u32 - 1,
             end: Time::from_us(5 + us),
             flow: None,
             acknowledged: None,
@@ -562,6 +565,7 @@ fn unfinished_flows_are_named() {
             src: NodeId(2),
             bytes,
             start: Time::from_us(900 - i),
+            nth: i as u32,
             missing: bytes - i % 2,
             flow: None,
         })

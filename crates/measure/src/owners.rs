@@ -1,20 +1,17 @@
 //! Whose a finite flow is: which `[[traffic]]` table's name each flow of a run has.
 
+use cnsim_fabric::{Transfer, numbered};
 use cnsim_scenario::settings::Settings;
 use cnsim_scenario::workload::{Permutations, SourcePlan};
-use cnsim_scheme_api::Time;
 use std::collections::BTreeMap;
-
-/// Receiver, start and bytes on the link of a finite flow. In these the flows of a host differ.
-type Which = (usize, Time, u64);
 
 /// The finite flows of a host.
 #[derive(Debug)]
 enum Owned {
     /// All are of one name.
     Alike(u64),
-    /// Each flow's own name. Flows without a difference have all their names, in the order of the tables.
-    Each(BTreeMap<Which, u64>, BTreeMap<Which, Vec<u64>>),
+    /// By receiver and number of the flow among those of the pair, each flow's own name.
+    Each(BTreeMap<usize, Vec<u64>>),
 }
 
 /// Which name each finite flow of a run has.
@@ -43,49 +40,26 @@ impl Owners {
                 hosts.push(Owned::Alike(first));
                 continue;
             }
-            let mut each: BTreeMap<Which, u64> = BTreeMap::new();
-            let mut twins: BTreeMap<Which, Vec<u64>> = BTreeMap::new();
-            for (i, plan) in finite() {
-                let name = place(&names, plan);
-                for t in plan.spec(h, i, seed, &mut permutations).transfers {
-                    let which = (t.dst.0 as usize, t.start, t.bytes.get());
-                    if let Some(first) = each.insert(which, name) {
-                        twins.entry(which).or_insert_with(|| vec![first]).push(name);
-                    }
-                }
+            let lists: Vec<(usize, Vec<Transfer>)> =
+                finite().map(|(i, plan)| (i, plan.spec(h, i, seed, &mut permutations).transfers)).collect();
+            let mut each: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+            for (i, flow, nth) in numbered(lists.iter().map(|(i, list)| (*i, &list[..]))) {
+                let of_pair = each.entry(flow.dst.0 as usize).or_default();
+                // A flow of 0 bytes leaves its number to the next one.
+                of_pair.truncate(nth as usize);
+                of_pair.push(place(&names, &plans[i]));
             }
-            hosts.push(Owned::Each(each, twins));
+            hosts.push(Owned::Each(each));
         }
         Self { names, hosts }
     }
 
-    /// For the flows of a run, each asked for once.
-    pub fn roll(&self) -> Roll<'_> {
-        Roll { owners: self, seen: BTreeMap::new() }
-    }
-}
-
-/// Names of the flows of a run, in order of request. Of flows without a difference, the first one gets the name of the first
-/// table.
-#[derive(Debug)]
-pub struct Roll<'a> {
-    owners: &'a Owners,
-    /// Of such flows, how many were asked for.
-    seen: BTreeMap<(usize, Which), usize>,
-}
-
-impl Roll<'_> {
-    /// Place of the name of the next such flow of host `src` among the names, from 1; 0 if its table has none.
-    pub fn next(&mut self, src: usize, which: Which) -> u64 {
-        match self.owners.hosts.get(src) {
+    /// Place of the name of a flow among the names, from 1; 0 if its table has none.
+    pub fn of(&self, src: usize, dst: usize, nth: u32) -> u64 {
+        match self.hosts.get(src) {
             None => 0,
             Some(Owned::Alike(name)) => *name,
-            Some(Owned::Each(all, twins)) => {
-                let Some(names) = twins.get(&which) else { return all.get(&which).copied().unwrap_or(0) };
-                let seen = self.seen.entry((src, which)).or_default();
-                *seen += 1;
-                names.get(*seen - 1).copied().unwrap_or(0)
-            }
+            Some(Owned::Each(all)) => all.get(&dst).and_then(|of| of.get(nth as usize)).copied().unwrap_or(0),
         }
     }
 }

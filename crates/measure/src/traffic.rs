@@ -54,16 +54,15 @@ impl Shares {
         let hosts = settings.hosts();
         let mut bits = vec![Some(0.0); owners.names.len()];
         // Of finite flows all is known: what arrived of each.
-        let mut roll = owners.roll();
         let mut finite: BTreeMap<(usize, usize), f64> = BTreeMap::new();
         for (dst, host) in out.hosts.iter().enumerate() {
-            let whole = host.completions.iter().map(|c| (c.src, c.start, c.bytes, 0));
-            let open = host.missing.iter().map(|m| (m.src, m.start, m.bytes, m.missing));
-            for (src, start, bytes, missing) in whole.chain(open) {
+            let whole = host.completions.iter().map(|c| (c.src, c.nth, c.bytes, 0));
+            let open = host.missing.iter().map(|m| (m.src, m.nth, m.bytes, m.missing));
+            for (src, nth, bytes, missing) in whole.chain(open) {
                 let src = src.0 as usize;
                 let arrived = bytes.saturating_sub(missing) as f64 * 8.0;
                 *finite.entry((src, dst)).or_default() += arrived;
-                let name = roll.next(src, (dst, start, bytes)) as usize;
+                let name = owners.of(src, dst, nth) as usize;
                 if let Some(Some(sum)) = name.checked_sub(1).and_then(|at| bits.get_mut(at)) {
                     *sum += arrived;
                 }

@@ -73,6 +73,7 @@ fn a_flow_ends_as_the_scenario_says() {
         src: NodeId(src),
         bytes,
         start: Time::from_us(10),
+        nth: 0,
         end: Time::from_us(10 + us),
         acknowledged: back.map(|us| Time::from_us(10 + us)),
     };
@@ -101,6 +102,7 @@ fn a_flow_ends_as_the_scenario_says() {
         src: NodeId(2),
         bytes,
         start: Time::from_us(20),
+        nth: 0,
         missing: 9,
         flow: None,
     }];

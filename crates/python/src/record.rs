@@ -2,6 +2,7 @@
 
 use crate::errors::{raise, told};
 use cnsim_cli::Pairs;
+use cnsim_measure::fct::FlowTime;
 use cnsim_measure::stats::Summary;
 use cnsim_measure::traffic::TrafficFacts;
 use cnsim_measure::xoff::PARTS;
@@ -123,8 +124,8 @@ impl Record {
     /// destination, bytes, start, completion time, ideal time, ideal time of the HPCC fork, place of its traffic's name. Times are in
     /// picoseconds. Names of traffic count from 1 in the order of `traffic`; 0 is none.
     fn flows<'py>(&self, py: Python<'py>) -> (Vec<String>, Bound<'py, PyBytes>) {
-        let bytes: Vec<u8> =
-            self.0.flows.iter().flat_map(|f| <[u64; 8]>::from(*f)).flat_map(u64::to_le_bytes).collect();
+        let eight = |f: &FlowTime| [f.src, f.dst, f.bytes, f.start, f.time, f.exact, f.fork, f.name];
+        let bytes: Vec<u8> = self.0.flows.iter().flat_map(eight).flat_map(u64::to_le_bytes).collect();
         (self.0.hosts.clone(), PyBytes::new(py, &bytes))
     }
     /// Names of the time series.

@@ -22,12 +22,13 @@ pub(crate) fn labels(r: &RunRecord) -> Vec<String> {
 
 /// One line for each flow: run, hosts, payload, start, completion time at the receiver's last byte, both ideal times, and the
 /// slowdown by the exact one. Times are in nanoseconds. An unfinished flow has no time and no ideal. The end of its line has the
-/// missing bytes on the link, its lost frames if known, the reason why it waits, and the name of its traffic. None if no run kept
-/// the times of its flows.
+/// missing bytes on the link, its lost frames if known, the reason why it waits, the name of its traffic, and its number among the flows
+/// of its two hosts. None if no run kept the times of its flows.
 pub fn fct_csv(records: &[RunRecord]) -> Option<String> {
     let header = [
         "condition", "pause", "scheme", "seed", "source", "destination", "bytes", "start_ns", "time_ns",
         "ideal_ns", "fork_ideal_ns", "slowdown", "missing_bytes", "lost_frames", "waits_for", "traffic",
+        "number",
     ];
     let mut lines = Vec::new();
     for r in records.iter().filter(|r| !r.flows.is_empty() || !r.unfinished.is_empty()) {
@@ -42,7 +43,7 @@ pub fn fct_csv(records: &[RunRecord]) -> Option<String> {
             line.extend([f.start, f.time, f.exact, f.fork].map(ns));
             let slowdown = digits(f.time as f64 / (f.exact as f64).max(1.0));
             line.extend([slowdown, "0".into(), "0".into(), String::new()]);
-            line.push(traffic(f.name));
+            line.extend([traffic(f.name), f.nth.to_string()]);
             lines.push(line);
         }
         for f in &r.unfinished {
@@ -50,7 +51,13 @@ pub fn fct_csv(records: &[RunRecord]) -> Option<String> {
             line.extend([name(f.src), name(f.dst), f.bytes.to_string(), ns(f.start)]);
             line.extend(["", "", "", ""].map(String::from));
             let lost = f.lost.map_or_else(String::new, |n| n.to_string());
-            line.extend([f.missing.to_string(), lost, f.waits_for.clone(), traffic(f.name)]);
+            line.extend([
+                f.missing.to_string(),
+                lost,
+                f.waits_for.clone(),
+                traffic(f.name),
+                f.nth.to_string(),
+            ]);
             lines.push(line);
         }
     }
@@ -84,6 +91,7 @@ pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> 
             lost,
             waits_for,
             traffic,
+            number,
             ..,
         ] = &line[..]
         else {
@@ -100,24 +108,26 @@ pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> 
         let (src, dst) = (host(source), host(destination));
         let name = read.name(traffic);
         let lost = if lost.is_empty() { Ok(None) } else { lost.parse().map(Some) };
-        let (Ok(bytes), Some(start), Ok(missing), Ok(lost)) =
-            (bytes.parse(), ps(start), missing.parse(), lost)
+        let (Ok(bytes), Some(start), Ok(missing), Ok(lost), Ok(nth)) =
+            (bytes.parse(), ps(start), missing.parse(), lost, number.parse())
         else {
             return Err(wrong(n + 2));
         };
         match (ps(time), ps(exact), ps(fork)) {
             (Some(time), Some(exact), Some(fork)) => {
-                read.flows.push(FlowTime { src, dst, bytes, start, time, exact, fork, name });
+                read.flows.push(FlowTime { src, dst, nth, bytes, start, time, exact, fork, name });
             }
             (None, None, None) if time.is_empty() => read.unfinished.push(Unfinished {
                 flow: format!("{source}>{destination}"),
                 src,
                 dst,
+                nth,
                 bytes,
                 start,
                 so_far: 0,
                 missing,
                 lost,
+                in_vain: None,
                 waits_for: waits_for.clone(),
                 name,
             }),
@@ -212,12 +222,10 @@ pub fn fork_columns(record: &RunRecord, hosts: &[String], origin: u64) -> Option
         let id = ids.get(host as usize)?;
         Some(0x0b00_0001 + (id / 256) * 0x1_0000 + (id % 256) * 0x100)
     };
-    let mut flows = record.flows.clone();
-    flows.sort_by_key(|f| (f.start, f.src, f.dst));
-    let mut ports: std::collections::HashMap<(u64, u64), u32> = std::collections::HashMap::new();
     let mut lines: Vec<(u64, String)> = Vec::new();
-    for f in &flows {
-        let port = ports.entry((f.src, f.dst)).and_modify(|p| *p += 1).or_insert(10_000);
+    for f in &record.flows {
+        // The fork gives the flows of a pair ports in the order of their starts.
+        let port = 10_000 + f.nth;
         let (start, time, ideal) = ((f.start + origin) / 1000, f.time / 1000, f.fork / 1000);
         let (a, b) = (address(f.src)?, address(f.dst)?);
         lines.push((

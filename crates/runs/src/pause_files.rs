@@ -47,11 +47,11 @@ pub fn pauses_csv(records: &[RunRecord]) -> Option<String> {
 
 /// One line for each finite flow that stood, the longest first: run, flow, payload, start, time from start to end, how much of that a
 /// transmitter of its way stood, ns; which of these stood longest, the root for which it stood longest, whether it is a victim, which
-/// does not go by that root; and its way. None if no run has such flows.
+/// does not go by that root; the transmitters by which its frames may go; and its number among the flows of its two hosts. None if no run has such flows.
 pub fn victims_csv(records: &[RunRecord]) -> Option<String> {
     let header = [
         "condition", "pause", "scheme", "seed", "flow", "bytes", "start_ns", "time_ns", "stood_ns", "at",
-        "root", "victim", "way",
+        "root", "victim", "way", "number",
     ];
     let mut lines = Vec::new();
     for r in records {
@@ -63,6 +63,7 @@ pub fn victims_csv(records: &[RunRecord]) -> Option<String> {
             line.extend([stops.name(f.at).into(), stops.name(f.root).into()]);
             line.push(if f.victim { "yes" } else { "" }.into());
             line.push(f.way.iter().map(|at| stops.name(*at)).collect::<Vec<_>>().join("; "));
+            line.push(f.nth.to_string());
             lines.push(line);
         }
     }
@@ -123,7 +124,7 @@ pub fn read_victims(path: &Path, runs: &mut [([String; 4], Stops)]) -> Result<()
 
 /// Reads a flow; none where it is no such flow.
 fn read_flow(line: &[String], names: &mut Vec<String>) -> Option<Stood> {
-    let [flow, bytes, start, time, stood, at, root, victim, way, ..] = line else { return None };
+    let [flow, bytes, start, time, stood, at, root, victim, way, nth, ..] = line else { return None };
     let mut number = |name: &str| {
         let known = names.iter().position(|n| n == name);
         known.unwrap_or_else(|| {
@@ -133,6 +134,7 @@ fn read_flow(line: &[String], names: &mut Vec<String>) -> Option<Stood> {
     };
     Some(Stood {
         flow: flow.clone(),
+        nth: nth.parse().ok()?,
         bytes: bytes.parse().ok()?,
         start: ps(start)?,
         time: ps(time)?,

@@ -7,7 +7,7 @@ use cnsim_fabric::{Engine, Options, Outcome, RunError, SeriesKind, Ways};
 use cnsim_measure::flow_times::{Flows, unfinished};
 use cnsim_measure::frozen::Frozen;
 use cnsim_measure::owners::Owners;
-use cnsim_measure::pauses::{Places, Stops, Travelled};
+use cnsim_measure::pauses::{Places, Stood, Stops};
 use cnsim_measure::quantity::Quantities;
 use cnsim_measure::xoff::spread;
 use cnsim_measure::{fairness, lower_bounds, measure_with, ports};
@@ -374,7 +374,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         series,
         packet_hops: out.packet_hops,
         by_model: out.by_model.clone(),
-        frozen: Frozen::of(wiring, out),
+        frozen: Frozen::of(settings, out),
         hosts: if kept.is_empty() && open.is_empty() { Vec::new() } else { wiring.hosts.clone() },
         flows: kept,
         by_size: flows.by_size(settings),
@@ -385,31 +385,29 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     }
 }
 
-/// The finite flows of a run, each with its way. None where frames of a flow have ways of their own.
+/// The finite flows of a run, each with its way, or with all the ways that its frames may take.
 fn travelled(
     job: &Job,
     out: &Outcome,
     (flows, owners): (&Flows, &Owners),
     places: &Places,
-) -> Option<Vec<Travelled>> {
+) -> Option<Vec<Stood>> {
     let settings = &job.ready.settings;
-    let done = flows.done.iter().map(|f| ((f.src, f.dst, f.start), f.bytes, f.time));
+    let done = flows.done.iter().map(|f| (f.src, f.dst, f.nth, f.bytes, f.start, f.time));
     let open = unfinished(settings, out, owners).into_iter();
-    let mut all: Vec<_> = done.chain(open.map(|f| ((f.src, f.dst, f.start), f.bytes, f.so_far))).collect();
-    all.sort_unstable();
-    if all.is_empty() || out.pauses.xoffs.is_empty() {
+    let open = open.map(|f| (f.src, f.dst, f.nth, f.bytes, f.start, f.so_far));
+    let mut all = done.chain(open).peekable();
+    if all.peek().is_none() || out.pauses.xoffs.is_empty() {
         return Some(Vec::new());
     }
     let ways = Ways::new(&settings.spec(&job.ready.built, job.seed, false)).ok()?;
     let name = |host: u64| settings.wiring.name(NodeId(host as u32));
-    let (mut pair, mut nth, mut found) = (None, 0, Vec::new());
-    for ((src, dst, start), bytes, time) in all {
-        nth = if pair == Some((src, dst)) { nth + 1 } else { 0 };
-        pair = Some((src, dst));
-        let way = ways.of(NodeId(src as u32), NodeId(dst as u32), nth)?;
-        found.push((format!("{}>{}", name(src), name(dst)), bytes, start, time, places.of(&way)));
-    }
-    Some(found)
+    let one = |(src, dst, nth, bytes, start, time)| {
+        let way = ways.of(NodeId(src as u32), NodeId(dst as u32), nth as u32)?;
+        let (flow, way) = (format!("{}>{}", name(src), name(dst)), places.of(&way));
+        Some(Stood { flow, nth, bytes, start, time, way, ..Stood::default() })
+    };
+    all.map(one).collect()
 }
 
 /// The use of shared buffers, by switch.

@@ -418,6 +418,20 @@ impl Settings {
         (self.host_processing, self.switch_processing)
     }
 
+    /// Ports that say XOFF for causes of their own.
+    pub fn port_faults(&self) -> &[PortFault] {
+        &self.port_faults
+    }
+
+    /// Is the last rate that the scenario sets at a switch port zero?
+    pub fn ends_shut(&self, at: (NodeId, u16)) -> bool {
+        let events = self.events.iter().filter(|e| (e.node, e.port) == at).map(|e| (e.at, e.rate));
+        let hot = self.hotspots.iter().filter(|h| self.wiring.feeder(h.host) == at);
+        let last = hot.filter_map(|h| Some((*h.windows().last()?, h.rate)));
+        let set = events.chain(last.filter(|(w, _)| w.1 >= self.duration).map(|(w, rate)| (w.0, rate)));
+        set.max_by_key(|e| e.0).is_some_and(|e| e.1 == Rate::ZERO)
+    }
+
     /// Do finite flows have queue pairs?
     pub fn has_queue_pairs(&self) -> bool {
         self.pairs.is_some()

@@ -164,10 +164,11 @@ impl<F: Packet> Sides<F> {
         gone.merge(&deliveries.unwanted);
         let rates: Vec<_> = rates.close(net, id, |dst| sender.rate_to(dst)).collect();
         let backlog = sender.queues.backlog.len() as u64;
+        let in_vain = sender.pairs.as_ref().map_or_else(Vec::new, |pairs| pairs.in_vain(net));
         let Journal { mut out, books: control, events, acknowledged, failure } = *sender.journal;
         // What was made was generated and found room.
         out.generated = sender.made.frames + out.source_discards + backlog;
-        out.sent = sent;
+        (out.sent, out.transport.in_vain) = (sent, in_vain);
         (out.paused, out.paused_by_part) = (paused.total, paused.parts);
         let (mut series, received_from) = deliveries.close(&mut out, id, net);
         series.extend(rates);

@@ -29,6 +29,15 @@ fn holds_back(state: &LimiterState, waiting: bool) -> bool {
     state.engaged && (state.rate < state.line_rate || waiting)
 }
 
+/// Has a scheme lowered the rate or the window of a limiter? What it begins with is not lowered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slowed {
+    /// Its reaction point has not started.
+    Begins,
+    No,
+    Yes,
+}
+
 /// A limiter and the reaction point that steers it. What a frame that waits nowhere touches stands first, in one line of the cache,
 /// and so does what a returned rate touches.
 #[derive(Debug)]
@@ -51,6 +60,8 @@ pub(crate) struct RateLimiter {
     pub(crate) object: Box<dyn ReactionPoint>,
     /// Has been engaged at some time: its flow counts as limited.
     pub(crate) was_engaged: bool,
+    /// Has slowed its flow since that began.
+    pub(crate) slowed: Slowed,
     /// Of its host.
     clock: Clock,
 }
@@ -59,8 +70,8 @@ impl RateLimiter {
     /// Not engaged.
     pub(crate) fn new(key: u32, object: Box<dyn ReactionPoint>, state: LimiterState, clock: Clock) -> Self {
         let (eligible, last, last_len) = (0, 0, 0);
-        let (waits, blocked, was_engaged) = (false, false, false);
-        Self { eligible, last, key, last_len, waits, blocked, state, object, was_engaged, clock }
+        let (waits, blocked, was_engaged, slowed) = (false, false, false, Slowed::Begins);
+        Self { eligible, last, key, last_len, waits, blocked, state, object, was_engaged, slowed, clock }
     }
     /// Must a new frame of its flow wait here?
     #[inline]

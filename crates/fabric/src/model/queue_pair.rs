@@ -11,10 +11,11 @@ use super::transfers::FlowQueue;
 use crate::check::broken;
 use crate::flows::{Numbered, number_in_flow, precede};
 use crate::net::Net;
+use crate::outcome::InVain;
 use crate::paged::Paged;
 use crate::spec::{Reliability, TransportSpec, Window};
 use cnsim_scheme_api::network::AckState;
-use cnsim_scheme_api::{FlowId, Hop, Loss, Rate};
+use cnsim_scheme_api::{FlowId, Hop, Loss, NodeId, Rate, Time};
 
 /// Timer of a flow's next timeout; its object is the flow, not a limiter.
 pub(crate) const RTO: u8 = 9;
@@ -37,6 +38,9 @@ struct QueuePair {
     highest: u64,
     /// It times out then, unless something is acknowledged, ps.
     deadline: u64,
+    /// When something was acknowledged last, ps, and how often it has begun anew since.
+    progress: u64,
+    anew: u32,
     /// As it takes turns. Its bytes are those of the whole flow.
     queue: FlowQueue,
     initial_rate: Option<Rate>,
@@ -133,8 +137,8 @@ impl QueuePairs {
                 (self.line_rate.bps() * rtt.as_secs_f64() / 8.0) as u64
             }
         };
-        let pair =
-            QueuePair { acks, highest: 0, deadline: u64::MAX, queue, initial_rate, waits: Waits::Turn };
+        let (highest, deadline, progress, anew, waits) = (0, u64::MAX, 0, 0, Waits::Turn);
+        let pair = QueuePair { acks, highest, deadline, progress, anew, queue, initial_rate, waits };
         let place = self.vacant.pop().map_or(self.live.len(), |place| place as usize);
         self.live.resize_with(self.live.len().max(place + 1), || None);
         self.live[place] = Some(pair);
@@ -167,12 +171,12 @@ impl QueuePairs {
             shared.window = pair.acks.window;
         }
     }
-    /// The scheme has had its limiter in hand: the window that it sets holds, where the run leaves that to it.
-    pub(crate) fn take_window(&mut self, flow: FlowId, window: u64) {
+    /// The scheme has had its limiter in hand: the window that it sets holds, where the run leaves that to it. True if that is smaller
+    /// than the one before.
+    pub(crate) fn take_window(&mut self, flow: FlowId, window: u64) -> bool {
         let by_scheme = self.transport.window == Window::Scheme;
-        if let Some(pair) = self.find(flow).filter(|_| by_scheme) {
-            pair.acks.window = window;
-        }
+        let pair = self.find(flow).filter(|_| by_scheme);
+        pair.is_some_and(|pair| window < std::mem::replace(&mut pair.acks.window, window))
     }
     /// The flow's turn has come: it as it takes turns, with what is left of it, and the number of its next frame. None if nothing is.
     pub(crate) fn turn(&mut self, flow: FlowId) -> Option<(FlowQueue, u32)> {
@@ -219,9 +223,11 @@ impl QueuePairs {
         if let Reliability::GoBackN { rto, .. } = transport.reliability {
             if newly > 0 {
                 pair.deadline = now.saturating_add(rto.as_ps());
+                (pair.progress, pair.anew) = (now, 0);
             }
             if gap && acked == pair.acks.acked && pair.acks.next_seq > acked {
                 (pair.acks.next_seq, loss) = (acked, Some(Loss::Nack));
+                pair.anew = pair.anew.saturating_add(1);
             }
         }
         // What a timeout had begun anew with may have arrived before.
@@ -240,6 +246,7 @@ impl QueuePairs {
             return (false, Some(pair.deadline));
         }
         pair.acks.next_seq = pair.acks.acked;
+        pair.anew = pair.anew.saturating_add(1);
         pair.deadline = now.saturating_add(rto.as_ps());
         (true, Some(pair.deadline))
     }
@@ -251,6 +258,17 @@ impl QueuePairs {
         }
         pair.waits = Waits::Turn;
         Some(pair.queue)
+    }
+    /// The flows that have begun anew since something of them was acknowledged.
+    pub(crate) fn in_vain(&self, net: &Net) -> Vec<InVain> {
+        let one = |pair: &QueuePair| {
+            let flow = net.flows.numbered(pair.queue.pair?)?;
+            let (dst, nth, since) = (NodeId(flow.dst), flow.number.into(), Time::from_ps(pair.progress));
+            (pair.anew > 0).then_some(InVain { dst, nth, since, times: pair.anew })
+        };
+        let mut all: Vec<InVain> = self.live.iter().flatten().filter_map(one).collect();
+        all.sort_unstable_by_key(|flow| (flow.dst, flow.nth));
+        all
     }
     /// The flows under way to a host.
     pub(crate) fn to(&self, dst: u32) -> impl Iterator<Item = FlowId> {

@@ -3,7 +3,7 @@
 
 use super::agenda::{Direct, Moment};
 use super::frame::{Control, EVERY_FLOW, Lane, MANAGED, Says, To, flow_of};
-use super::limiter::{GAP, RateLimiter};
+use super::limiter::{GAP, RateLimiter, Slowed};
 use super::packet::Packet;
 use super::program::OPERATIONS;
 use super::queue_pair::{Progress, RTO, Records};
@@ -274,8 +274,17 @@ impl<F: Packet> Sender<F> {
             self.journal.events.add(at.now ^ u64::from(key) << 40, limiter.state.rate.bps().to_bits());
         }
         let (sent, holds) = (limiter.state.sent(), limiter.holds());
-        if let (Some(flow), Some(pairs)) = (own, &mut self.pairs) {
-            pairs.take_window(flow, limiter.state.acks.window);
+        let narrows = match (own, &mut self.pairs) {
+            (Some(flow), Some(pairs)) => pairs.take_window(flow, limiter.state.acks.window),
+            _ => false,
+        };
+        match limiter.slowed {
+            Slowed::Begins => limiter.slowed = Slowed::No,
+            Slowed::No if narrows || limiter.state.rate < rate => {
+                limiter.slowed = Slowed::Yes;
+                self.journal.out.slowed_flows += 1;
+            }
+            Slowed::No | Slowed::Yes => {}
         }
         let dst = served(key, own, at.net);
         let who = Who::Reaction(dst);

@@ -1,11 +1,12 @@
 //! Circles of XOFF, found by playing a run's XOFFs in the order in which they began to stand.
 //!
 //! A transmitter that stands waits for the outputs for which the bytes were that called for its XOFF. Where such an output stands in
-//! XOFF of the same class itself, it waits in turn. The XOFF with which such a chain comes back to its beginning closes a circle:
+//! XOFF of the same class itself, it waits in turn. Whom a fault stopped waits for nobody but that fault: a host whose NIC says XOFF
+//! may still send. The XOFF with which such a chain comes back to its beginning closes a circle:
 //! no port of it can move until another one does. One that dissolves had bytes to lose by another way; one that stands to the
 //! end of the run is a deadlock.
 
-use super::Stops;
+use super::{Held, Stops};
 use std::collections::BTreeMap;
 
 /// Transmitters that wait for each other.
@@ -44,7 +45,8 @@ impl Stops {
         // The XOFFs that stand at outputs for which a transmitter waits.
         let waits = |x: u32| {
             let stop = &self.xoffs[x as usize];
-            let at = stop.causes.iter().filter_map(|c| last.get(&(c.output, stop.class)).copied());
+            let outputs = stop.causes.iter().filter(|c| c.held != Held::Said);
+            let at = outputs.filter_map(|c| last.get(&(c.output, stop.class)).copied());
             at.filter(|by| self.xoffs[*by as usize].until > closing.from)
         };
         // Breadth first: of several circles the shortest.
@@ -77,7 +79,7 @@ impl Stops {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Cause, Held, Stop};
+    use super::super::{Cause, Stop};
     use super::*;
 
     /// Transmitters 0, 1 and 2 wait for each other; 3 waits for 0 and is part of no circle.
@@ -107,5 +109,9 @@ mod tests {
         let mut other = all(100);
         other[1].class = Some(1);
         assert_eq!(find(other), []);
+        // NIC 2 says XOFF by a fault: it does not wait for what it sends itself.
+        let mut fault = all(100);
+        fault[1].causes = vec![Cause { output: 2, bytes: 0, held: Held::Said }];
+        assert_eq!(find(fault), []);
     }
 }

@@ -9,7 +9,6 @@ pub use circle::Circle;
 pub use forest::{Forest, Kind, Part, Place, Root};
 
 pub use victims::Stood;
-pub use victims::Travelled;
 pub use words::time;
 
 use cnsim_fabric::Outcome;
@@ -30,7 +29,7 @@ pub struct Stops {
     pub xoffs: Vec<Stop>,
     /// Later ones, which are not kept.
     pub left_out: u64,
-    /// The finite flows that stood, those that did longest first; none where each frame has a way of its own.
+    /// The finite flows that stood, those that did longest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<Stood>,
 }

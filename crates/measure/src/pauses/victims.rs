@@ -1,7 +1,8 @@
 //! Finite flows that stood: for how long a transmitter of their way was in XOFF between their start and their end, and for which root.
 //!
 //! That bounds from above how long their frames waited for XOFF: of a flow all of whose frames have left a port, that port's XOFF
-//! counts still. A *victim* is a flow that does not go by the root for which it stood longest.
+//! counts still. Where each frame has a way of its own, a transmitter of any of these ways counts. A *victim* is a flow that does not go
+//! by the root for which it stood longest.
 
 use super::{Forest, Kind, Stops};
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Stood {
     /// `H1>H5`.
     pub flow: String,
+    /// Number among the flows of its pair of hosts, by start, from 0 on.
+    pub nth: u64,
     /// Payload, bytes.
     pub bytes: u64,
     /// Its start.
@@ -21,7 +24,7 @@ pub struct Stood {
     pub time: u64,
     /// How much of that time a transmitter of its way stood.
     pub stood: u64,
-    /// The transmitters of its way, among the names; those that never stood are left out.
+    /// The transmitters by which its frames may go, among the names; those that never stood are left out.
     pub way: Vec<u32>,
     /// The one of these that stood longest.
     pub at: u32,
@@ -30,9 +33,6 @@ pub struct Stood {
     /// It does not go by that root.
     pub victim: bool,
 }
-
-/// A finite flow: its name, payload, start and time, and the transmitters of its way that ever stood.
-pub type Travelled = (String, u64, u64, u64, Vec<u32>);
 
 impl Stops {
     /// Most flows that are kept: those that stood longest.
@@ -44,8 +44,8 @@ impl Stops {
         self.flows = stood;
     }
 
-    /// The flows that stood, those that did longest first.
-    pub fn stood(&self, flows: impl Iterator<Item = Travelled>) -> Vec<Stood> {
+    /// Of flows, each with its way or ways, those that stood, the longest first: what is not known of them yet is filled in.
+    pub fn stood(&self, flows: impl Iterator<Item = Stood>) -> Vec<Stood> {
         let forest = Forest::of(self, |_| true);
         let roots: Vec<Option<u32>> = (0..self.xoffs.len()).map(|x| forest.main_root(x)).collect();
         let mut spans: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
@@ -63,10 +63,10 @@ impl Stops {
         };
         let gates: Vec<BTreeSet<u32>> = (0..forest.roots.len() as u32).map(below).collect();
         let mut all: Vec<Stood> = Vec::new();
-        for (flow, bytes, start, time, way) in flows {
-            let end = start + time;
+        for f in flows {
+            let (start, end, way) = (f.start, f.start + f.time, &f.way);
             let (mut times, mut by_root, mut by_port) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
-            for port in &way {
+            for port in way {
                 let Some(own) = spans.get(port) else { continue };
                 let first = own.partition_point(|x| self.xoffs[*x as usize].until <= start);
                 let during = own[first..].iter().take_while(|x| self.xoffs[**x as usize].from < end);
@@ -86,9 +86,11 @@ impl Stops {
             let (Some(root), Some(at)) = (longest(by_root), longest(by_port)) else { continue };
             let victim = !way.iter().any(|port| gates[root as usize].contains(port));
             let root = forest.roots[root as usize].output;
-            all.push(Stood { flow, bytes, start, time, stood: union(times), way, at, root, victim });
+            all.push(Stood { stood: union(times), at, root, victim, ..f });
         }
-        all.sort_by(|a, b| b.stood.cmp(&a.stood).then_with(|| (a.start, &a.flow).cmp(&(b.start, &b.flow))));
+        all.sort_by(|a, b| {
+            b.stood.cmp(&a.stood).then_with(|| (a.start, &a.flow, a.nth).cmp(&(b.start, &b.flow, b.nth)))
+        });
         all
     }
 }
@@ -124,7 +126,15 @@ mod tests {
         };
         let xoffs = vec![stop(1, 10, 50, 0, Held::Slow), stop(2, 20, 70, 1, Held::Xoff(0))];
         let mut stops = Stops { xoffs, ..Stops::default() };
-        let flow = |name: &str, start, time, way: &[u32]| (name.to_string(), 5, start, time, way.to_vec());
+        let flow = |name: &str, start, time, way: &[u32]| Stood {
+            flow: name.into(),
+            nth: 0,
+            bytes: 5,
+            start,
+            time,
+            way: way.to_vec(),
+            ..Stood::default()
+        };
         let flows =
             || vec![flow("a", 0, 30, &[2, 1, 0]), flow("b", 15, 100, &[2, 1, 3]), flow("c", 0, 99, &[4])];
         let found = stops.stood(flows().into_iter());

@@ -1,0 +1,102 @@
+//! Notes on what a scheme did in finished runs, though PAUSE acted or frames were lost.
+//!
+//! A scheme acts by the rates and windows of its limiters, whatever tells it of congestion: messages of its own, or the marks, delays
+//! and telemetry of acknowledgements.
+
+use super::sum;
+use cnsim_measure::quantity::digits;
+use cnsim_runs::record::RunRecord;
+use cnsim_units::Bytes;
+
+/// A note on a scheme that lowered no rate and no window although PAUSE acted or frames were lost. Runs that differ from those `without`
+/// a scheme are of one that acts otherwise.
+pub(super) fn mute(case: &[&RunRecord], without: Option<&[&RunRecord]>) -> Option<String> {
+    let (xoffs, lost) = (sum(case, "pauses")?, sum(case, "dropped_frames")?);
+    let (made, slowed) = (sum(case, "control_messages")?, sum(case, "slowed_flows")?);
+    let differs = |r: &&RunRecord| {
+        let bare = without.and_then(|all| all.iter().find(|b| b.seed == r.seed));
+        bare.is_some_and(|b| b.fingerprint.get("frames") != r.fingerprint.get("frames"))
+    };
+    let scheme = &case[0].case.scheme;
+    if scheme == "none" || made + slowed > 0.0 || xoffs + lost == 0.0 {
+        return None;
+    }
+    let beside = beside(case, xoffs, lost);
+    match by_acknowledgements(case) {
+        // Telemetry and windows that a flow begins with change a run, too.
+        true => {
+            let marks = sum(case, "marked_share") == Some(0.0) && marks_above(case).is_some();
+            let unmarked = if marks { ", as no acknowledged frame was marked" } else { "" };
+            let level = marks_above(case).map_or_else(
+                || format!("lower the queue or delay above which it slows them (`cnsim explain {scheme}`)"),
+                |(key, level)| {
+                    format!("lower scheme.{scheme}.{key} = {level}, above which frames are marked")
+                },
+            );
+            Some(format!(
+                "the scheme slowed no flow{unmarked}, beside {beside}: {level}, or send larger flows"
+            ))
+        }
+        false if case.iter().any(differs) => None,
+        false => Some(format!(
+            "the scheme made no message and slowed no flow, beside {beside}: lower the queue at which it sends feedback, or its interval of samples"
+        )),
+    }
+}
+
+/// Do acknowledgements tell the scheme of congestion? It makes no message, and its flows are acknowledged.
+fn by_acknowledgements(case: &[&RunRecord]) -> bool {
+    case.iter().all(|r| r.metrics.get("marked_share").is_some())
+}
+
+/// The parameter of a run's scheme above whose queue frames are marked.
+fn marks_above<'a>(case: &[&'a RunRecord]) -> Option<(&'static str, &'a str)> {
+    // Elsewhere such a name may be of a factor.
+    let level = |key: &String| case[0].config.text(key).filter(|text| text.parse::<Bytes>().is_ok());
+    super::MARKS.iter().find_map(|key| Some((*key, level(&format!("scheme.params.{key}"))?)))
+}
+
+/// `12 XOFF and 3 frames lost`: means over the runs.
+fn beside(case: &[&RunRecord], xoffs: f64, lost: f64) -> String {
+    let what = [(xoffs, "XOFF"), (lost, "frames lost")];
+    let what = what.iter().filter(|w| w.0 > 0.0);
+    let words = what.map(|(n, what)| format!("{} {what}", rounded(case, *n)));
+    words.collect::<Vec<_>>().join(" and ")
+}
+
+/// The mean of a sum over the runs, with one decimal.
+fn rounded(case: &[&RunRecord], sum: f64) -> String {
+    digits((sum / case.len() as f64 * 10.0).round() / 10.0)
+}
+
+/// Flows of at least so many bytes last long enough for feedback on them.
+const LARGE: u64 = 100_000;
+
+/// A scheme that lives by messages and made fewer than there are flows that it could slow, though PAUSE acted or frames were lost.
+pub(super) fn silent(case: &[&RunRecord]) -> Option<String> {
+    let messages = sum(case, "control_messages")?;
+    if case[0].case.scheme == "none" || messages == 0.0 && by_acknowledgements(case) {
+        return None;
+    }
+    let sizes = || {
+        let of = |r: &&RunRecord| {
+            let done = r.flows.iter().map(|f| f.bytes);
+            done.chain(r.unfinished.iter().map(|f| f.bytes)).collect::<Vec<u64>>()
+        };
+        case.iter().flat_map(of)
+    };
+    let flows = sum(case, "completed_transfers")? + sum(case, "incomplete_transfers")?;
+    // Where the times of flows are not kept, their sizes are not known.
+    let large = sizes().filter(|b| *b >= LARGE).count() as f64;
+    let known = sizes().count() as f64 == flows;
+    let flows = if large > 0.0 { large } else { flows };
+    let (xoffs, lost) = (sum(case, "pauses")?, sum(case, "dropped_frames")?);
+    (known && messages < flows && xoffs + lost > 0.0).then(|| {
+        format!(
+            "the scheme made {} messages for {} flows a run, fewer than one each, beside {}: lower the queue at which it sends feedback or its interval of samples, or send larger flows",
+            rounded(case, messages),
+            rounded(case, flows),
+            beside(case, xoffs, lost)
+        )
+    })
+}
