@@ -1,7 +1,9 @@
 //! `cnsim bench`: packet-hops per CPU-second of a standard set, a child process per row for its own peak memory.
 
 use crate::{Common, Done, Failure, look, progress};
-use cnsim_fabric::{Arrivals, FaultKind, LinkSpec, PauseTransport, PortFault, Routing, RunSpec, Transfer};
+use cnsim_fabric::{
+    Arrivals, Engine, FaultKind, LinkSpec, PauseTransport, PortFault, Routing, RunSpec, Transfer,
+};
 use cnsim_scenario::{Scenario, needs_queue_pairs};
 use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Registry, Time};
@@ -201,7 +203,8 @@ pub(crate) fn bench(
             (rows.first().map_or("", String::as_str), rows.get(1).map_or("", String::as_str));
         let threads = rows.get(2).and_then(|t| t.parse().ok()).unwrap_or(1);
         let duration = rows.get(3).map(String::as_str);
-        println!("{}", measure(registry, name, scheme, threads, duration)?);
+        let engine = if rows.get(4).is_some_and(|e| e == "model") { Engine::Model } else { Engine::Fast };
+        println!("{}", measure(registry, name, scheme, (threads, engine), duration)?);
         return Ok(());
     }
     check(registry, rows, duration)?;
@@ -412,7 +415,7 @@ fn measure(
     registry: &Registry,
     name: &str,
     scheme: &str,
-    threads: usize,
+    (threads, engine): (usize, Engine),
     duration: Option<&str>,
 ) -> Result<Value, Failure> {
     let duration = duration.map(|d| ("run.duration", d));
@@ -420,7 +423,7 @@ fn measure(
     let unknown = |e| Failure::Run(format!("the system does not say how long this process has run: {e}"));
     let before = cpu_time::ProcessTime::try_now().map_err(unknown)?;
     let wall = std::time::Instant::now();
-    let out = cnsim_fabric::run(&spec, &cnsim_fabric::Options { threads, ..Default::default() })
+    let out = cnsim_fabric::run(&spec, &cnsim_fabric::Options { threads, engine, ..Default::default() })
         .map_err(|e| Failure::Run(e.to_string()))?;
     let wall = wall.elapsed().as_secs_f64();
     let cpu = before.try_elapsed().map_err(unknown)?.as_secs_f64();

@@ -148,7 +148,7 @@ fn effort(watch: &Watch, records: &[RunRecord]) {
     eprintln!("{} packet-hops simulated now", watch.hops.load(Ordering::Relaxed));
     if let ([record], Ok(cpu)) = (records, cpu_time::ProcessTime::try_now()) {
         if let Some(why) = &record.by_model {
-            eprintln!("the network ran by the model: {why}");
+            eprintln!("what ran by the model: {why}");
         }
         let (cpu, peak) = (cpu.as_duration().as_secs_f64(), peak_memory() as f64 / 1e6);
         eprintln!("this took {cpu:.2} CPU-seconds and at most {peak:.1} MB");

@@ -128,7 +128,7 @@ fn a_matrix_runs_by_the_model() {
         "--out",
         &folder.file("one"),
     ]);
-    assert!(said.contains("the network ran by the model"), "{said}");
+    assert!(said.contains("what ran by the model"), "{said}");
 }
 
 /// Anything edited is refused, or the difference is named; what a program adds to the checksum does not help.

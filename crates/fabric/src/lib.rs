@@ -47,7 +47,7 @@ pub enum Engine {
     /// The fast nodes (`src/fast`) in conservative windows, on one thread or several.
     #[default]
     Fast,
-    /// The model's nodes (`src/model`) on one list of events: slow and simple, the oracle.
+    /// The model's nodes (`src/model`), one event at a time: simple, the oracle.
     Model,
 }
 

@@ -47,7 +47,8 @@ pub struct Outcome {
     pub pauses: Pauses,
     /// When the operations of the run's graph happened, by number.
     pub operations: Vec<Lasted>,
-    /// Why the network ran by the model, an event at a time; none if it ran by the fast engine. The results are the same, later.
+    /// Why the network, or single switches of it, ran by the model, an event at a time; none if all ran by the fast engine. The results
+    /// are the same, later.
     pub by_model: Option<String>,
 }
 

@@ -751,6 +751,51 @@ fn buffers_that_inputs_share() {
     sum.one_in(8, paused);
 }
 
+/// Some switches run by the model among others: their points are woken as frames leave, or messages are among the data of their shared
+/// buffers.
+#[test]
+fn switches_by_the_model_among_others() {
+    let by_model = |spec: &RunSpec| {
+        let why = run(spec, &Options::default()).unwrap().by_model;
+        assert!(why.is_some_and(|why| why.ends_with("switches)")));
+    };
+    let random = Random { stream: 40, switches: (2, 4), xoff: &[0, 12, 12], ..ANY };
+    let in_band = Random { control: &[ControlTransport::InBand], ..random };
+    let sum = compare(&in_band, 60, |spec, seed| {
+        share(spec, seed);
+        spec.control = ControlTransport::InBand;
+        spec.switches.iter_mut().step_by(2).for_each(|s| s.shared = None);
+        if seed % 8 == 0 {
+            by_model(spec);
+        }
+    });
+    sum.one_in(8, |out| out.control_messages > 0);
+    let flows = Random { stream: 41, traffic: &[Flows(20)], duration: (150, 600), ..random };
+    let sum = compare(&flows, 60, |spec, seed| {
+        let d = &mut Draws::new(seed, 42);
+        spec.transport = Some(TransportSpec {
+            reliability: Reliability::None,
+            ack_every: 1,
+            ack_class: d.one(&[Class::Data, Class::Control]),
+            ack_length: Bytes::new(60),
+            window: Window::Off,
+        });
+        spec.hosts.iter_mut().for_each(|h| h.queues = HostQueues::Fifo);
+        if let ControlTransport::Ideal { .. } = spec.control {
+            spec.control = ControlTransport::Priority;
+        }
+        let script = by_acknowledgements(d).plan(|plan| plan.departures = true);
+        common::with_scheme(spec, Arc::new(script));
+        // The points of the others are silent.
+        spec.switches.iter_mut().step_by(2).for_each(|s| s.scheme = None);
+        if seed % 8 == 0 {
+            by_model(spec);
+        }
+    });
+    sum.one_in(4, |out| out.hosts.iter().any(|h| h.transport.marked > 0));
+    sum.one_in(6, |out| out.counters.iter().any(|c| c.0 == "second" && c.1 > 20));
+}
+
 /// Lets some ports say XOFF, some hosts read slowly, and PAUSE take effect late.
 fn break_ports(spec: &mut RunSpec, seed: u64) {
     let d = &mut Draws::new(seed, 28);

@@ -1,6 +1,8 @@
 //! Building the nodes, running them, and closing the books.
 
+mod guest;
 mod meeting;
+mod node;
 mod reference;
 mod sync;
 mod visits;
@@ -19,6 +21,7 @@ use crate::spec::{BufferSpec, ControlTransport, PauseSpec, RunSpec, SwitchSpec};
 use crate::{Engine, Options, RunError};
 use cnsim_scheme_api::Acks;
 use cnsim_scheme_api::network::guarded;
+use guest::Guest;
 use std::collections::BTreeMap;
 
 /// The nodes that one worker owns, with their receiving ports.
@@ -26,10 +29,11 @@ use std::collections::BTreeMap;
 pub(crate) struct Part {
     pub(crate) hosts: Vec<Host>,
     pub(crate) switches: Vec<Switch>,
+    guests: Vec<Guest>,
     pub(crate) wires: Wires,
     pub(crate) scratch: Scratch,
-    /// Hosts and switches of the first half ([`Net::halves`]), which come first.
-    pub(crate) first: (usize, usize),
+    /// Hosts, switches and guests of the first half ([`Net::halves`]), which come first.
+    pub(crate) first: (usize, usize, usize),
     /// Port number in the network -> receiving port of this worker, `u32::MAX` if another's.
     pub(crate) local: Vec<u32>,
     /// Host -> its index here, `u32::MAX` if another's.
@@ -39,7 +43,8 @@ pub(crate) struct Part {
 impl Part {
     /// Data and control frames that have finished a link.
     fn hops(&self) -> u64 {
-        self.hosts.iter().map(Host::hops).chain(self.switches.iter().map(Switch::hops)).sum()
+        let fast = self.hosts.iter().map(Host::hops).chain(self.switches.iter().map(Switch::hops));
+        fast.chain(self.guests.iter().map(|guest| guest.node.hops())).sum()
     }
 
     /// For how long ports of switches have sent, at the rates that they have now, ps.
@@ -65,7 +70,8 @@ impl Part {
     fn failed_before(&self, time: u64) -> bool {
         let hosts = self.hosts.iter().map(|h| &h.sides.sender.journal.failure);
         let all = hosts.chain(self.switches.iter().map(|s| &s.management.failure));
-        all.filter_map(Failure::at).any(|at| at < time)
+        let guests = self.guests.iter().filter_map(|guest| guest.node.failed_at());
+        all.filter_map(Failure::at).chain(guests).any(|at| at < time)
     }
 }
 
@@ -81,41 +87,49 @@ pub fn run(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
 
 fn run_unguarded(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
     let net = Net::build(spec)?;
-    if let Some(why) = by_model(&net, spec, options.engine) {
+    if let Some(why) = by_model(&net, options.engine) {
         let outcome = reference::run(&net, spec, options)?;
         return Ok(Outcome { by_model: Some(why), ..outcome });
     }
     let threads = windowed::threads(&net, spec, options.threads);
     let parts = windowed::run(&net, build(&net, spec, threads), options.visits, options.progress)?;
-    close_parts(&net, spec, parts)
+    let by_model = guests(&net, spec);
+    Ok(Outcome { by_model, ..close_parts(&net, spec, parts)? })
 }
 
-/// Why a network runs by the model; none if the fast way knows all that its spec asks for, or leaves to schemes.
-fn by_model(net: &Net, spec: &RunSpec, engine: Engine) -> Option<String> {
-    let shared = || spec.switches.iter().filter_map(|s| s.shared.as_ref());
-    let woken = |s| scheme_of(s).is_some_and(|i| net.schemes[i].plan.departures);
+/// Why a network runs by the model; none if the fast way knows all that its spec asks for, or leaves to schemes, but for single switches.
+fn by_model(net: &Net, engine: Engine) -> Option<String> {
     if engine == Engine::Model {
         Some("the model's engine was asked for".into())
     } else if net.direct(0).is_some() && net.schemes.iter().any(|s| s.plan.acks == Acks::Telemetry) {
         Some("the fast way brings no telemetry back without frames".into())
-    } else if shared().next().is_some() && net.control == ControlTransport::InBand {
-        Some("the fast way knows no messages among the data of shared buffers".into())
     } else if net.classes.len() > 1 {
         Some(format!("the fast way knows one class of data, not {}", net.classes.len()))
-    } else if spec.switches.iter().any(woken) {
-        Some("the fast way does not wake congestion points as frames leave".into())
     } else {
         None
     }
 }
 
-/// A switch's scheme. The fast way knows all other settings of a switch: a new one does not compile here until that is decided. A host's
-/// settings are read by its own file of the fast way, and by the sending side that both share.
-fn scheme_of(switch: &SwitchSpec) -> Option<usize> {
-    let SwitchSpec { name: _, ports: _, processing: _, buffer, shared: _, scheme } = switch;
+/// Why a switch of such a network runs by the model; none if the fast way knows its settings. A new one does not compile here until that
+/// is decided. A host's settings are read by its own file of the fast way, and by the sending side that both share.
+fn as_guest(net: &Net, switch: &SwitchSpec) -> Option<&'static str> {
+    let SwitchSpec { name: _, ports: _, processing: _, buffer, shared, scheme } = switch;
     let BufferSpec { organisation: _, share: _, output_limit: _, pause } = buffer;
     if let Some(PauseSpec { high: _, low: _, global: _, pool: _, transport: _ }) = pause {}
-    *scheme
+    if shared.is_some() && net.control == ControlTransport::InBand {
+        Some("the fast way knows no messages among the data of shared buffers")
+    } else if scheme.is_some_and(|i| net.schemes[i].plan.departures) {
+        Some("the fast way does not wake congestion points as frames leave")
+    } else {
+        None
+    }
+}
+
+/// The same of all switches, and how many of them do.
+fn guests(net: &Net, spec: &RunSpec) -> Option<String> {
+    let mut why = spec.switches.iter().filter_map(|switch| as_guest(net, switch));
+    let first = why.next()?;
+    Some(format!("{first} ({} of {} switches)", 1 + why.count(), spec.switches.len()))
 }
 
 /// Spreads the nodes over workers: switches by share of their ports, hosts with their switch.
@@ -146,13 +160,15 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Vec<Part> {
             host.place(inbox);
             part.seats[n] = part.hosts.len() as u32;
             part.hosts.push(host);
+        } else if as_guest(net, &spec.switches[n - hosts]).is_some() {
+            part.guests.push(Guest::new(net, spec, n as u32, inbox, &mut part.wires.records));
         } else {
             let mut switch = Switch::new(net, spec, n - hosts, &spec.switches[n - hosts]);
             switch.inbox = inbox;
             part.switches.push(switch);
         }
         if !second(n) {
-            part.first = (part.hosts.len(), part.switches.len());
+            part.first = (part.hosts.len(), part.switches.len(), part.guests.len());
         }
     }
     let of_port: Vec<u16> = (0..net.links.len())
@@ -182,6 +198,7 @@ fn close_parts(net: &Net, spec: &RunSpec, parts: Vec<Part>) -> Result<Outcome, R
         drop(part.wires);
         books.extend(part.hosts.into_iter().map(|h| (h.sides.sender.settings.id, h.close(net))));
         books.extend(part.switches.into_iter().map(|s| (s.management.id, s.close(net))));
+        books.extend(part.guests.into_iter().map(|guest| guest.close(net, &mut on_wires)));
     }
     close(net, spec, &on_wires, books)
 }

@@ -59,8 +59,10 @@ impl Turn {
         if self.reach > 0 && !self.thin && self.turn.is_multiple_of(2) {
             let last = net.duration.saturating_sub(1) / net.lead;
             let mut more = self.reach.min(last.saturating_sub(self.turn + 4)) & !1;
-            let quiet =
-                |more: u64| part.switches.iter().all(|s| s.stays_quiet(more * net.lead + net.window, net));
+            let quiet = |more: u64| {
+                let within = more * net.lead + net.window;
+                part.guests.is_empty() && part.switches.iter().all(|s| s.stays_quiet(within, net))
+            };
             while more > 0 && !quiet(more) {
                 more = (more / 2) & !1;
             }
@@ -216,11 +218,14 @@ fn step_all(net: &Net, part: &mut Part, turn: u64, base: u64, end: u64) {
         s.run(base, end, net, &mut part.wires, &mut part.scratch);
         left = after;
     }
+    for guest in of_half(&mut part.guests, part.first.2, net, turn) {
+        guest.run(end, net, &mut part.wires, (&part.local, false));
+    }
 }
 
 /// Visits the nodes that the wheel has for the turn in hand.
 fn step_due(net: &Net, part: &mut Part, end: u64) {
-    let hosts = part.hosts.len();
+    let (hosts, switches) = (part.hosts.len(), part.switches.len());
     for word in 0..part.wires.wheel.words {
         let mut nodes = part.wires.wheel.take(word);
         while nodes != 0 {
@@ -232,7 +237,14 @@ fn step_due(net: &Net, part: &mut Part, end: u64) {
                     part.hosts[node].sweep(end, net, wires);
                     part.hosts[node].look_around(wires)
                 }
-                Some(s) => part.switches[s].sweep_thin(node as u32, end, net, wires, &mut part.scratch),
+                Some(s) if s < switches => {
+                    part.switches[s].sweep_thin(node as u32, end, net, wires, &mut part.scratch)
+                }
+                Some(s) => {
+                    let guest = &mut part.guests[s - switches];
+                    guest.run(end, net, wires, (&part.local, true));
+                    guest.look_around(wires)
+                }
             };
             wires.wheel.enter_at(node as u32, due);
         }
@@ -243,7 +255,8 @@ fn step_due(net: &Net, part: &mut Part, end: u64) {
 fn watch(net: &Net, part: &mut Part, over: u64) {
     if part.wires.wheel.stations.is_empty() {
         let odd = (0..part.hosts.len()).map(|h| h >= part.first.0);
-        let odd: Vec<bool> = odd.chain((0..part.switches.len()).map(|s| s >= part.first.1)).collect();
+        let odd = odd.chain((0..part.switches.len()).map(|s| s >= part.first.1));
+        let odd: Vec<bool> = odd.chain((0..part.guests.len()).map(|g| g >= part.first.2)).collect();
         let halves = !net.halves.is_empty();
         part.wires.wheel = Wheel::new(net.lead, net.duration, &odd, part.hosts.len(), halves, stations(part));
     }
@@ -264,6 +277,10 @@ fn watch(net: &Net, part: &mut Part, over: u64) {
         let due = sw.look_around(reached(net, s >= first, over + 1));
         wires.wheel.enter_at((hosts + s) as u32, due);
     }
+    for (g, guest) in part.guests.iter().enumerate() {
+        let due = guest.look_around(wires);
+        wires.wheel.enter_at((hosts + part.switches.len() + g) as u32, due);
+    }
 }
 
 /// All nodes are visited from turn `next` on.
@@ -280,7 +297,8 @@ fn stations(part: &Part) -> Vec<Station> {
     let mut stations = vec![Station { node: 0, bit: 0 }; part.wires.inboxes.len()];
     let hosts = part.hosts.iter().map(|h| (h.line.inbox as usize, 1));
     let switches = part.switches.iter().map(|s| (s.inbox as usize, s.ports.len()));
-    for (node, (inbox, ports)) in (0..).zip(hosts.chain(switches)) {
+    let guests = part.guests.iter().map(|g| (g.inbox as usize, g.ports as usize));
+    for (node, (inbox, ports)) in (0..).zip(hosts.chain(switches).chain(guests)) {
         (0..ports).for_each(|p| stations[inbox + p] = Station { node, bit: (p % 64) as u8 });
     }
     stations

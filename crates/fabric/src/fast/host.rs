@@ -14,6 +14,8 @@
 mod sending;
 mod window;
 
+pub(super) use sending::packed;
+
 use crate::check::Books;
 use crate::fast::frame::{Frame, NEVER};
 use crate::fast::wires::Wires;
@@ -199,20 +201,18 @@ impl Host {
         let (at, sender) = (self.moment(net), &mut self.sides.sender);
         if let Some(pause) = frame.as_pause() {
             sender.pause(pause, from_mut(&mut self.line.paused), at);
-        } else if let Some((flow, feedback)) = frame.acknowledges(net, &mut wires.records) {
-            let feedback = sender.adopt(feedback, &mut wires.records);
-            sender.hear(flow, &feedback, at);
-        } else if let Some(feedback) = frame.said() {
-            sender.hear(frame.about(), &feedback, at);
-        } else {
-            match wires.bodies.take(frame) {
-                Some((flow, Says::Feedback(feedback))) => sender.hear(flow, &feedback, at),
-                Some((flow, Says::Probe(probe))) => {
-                    self.sides.receiver.take_probe(flow, &probe, at);
-                    self.sides.reflect(flow, &mut wires.direct, at);
-                }
-                None => {}
+            return;
+        }
+        match frame.says(net, wires) {
+            Some((flow, Says::Feedback(feedback))) => {
+                let feedback = sender.adopt(feedback, &mut wires.records);
+                sender.hear(flow, &feedback, at);
             }
+            Some((flow, Says::Probe(probe))) => {
+                self.sides.receiver.take_probe(flow, &probe, at);
+                self.sides.reflect(flow, &mut wires.direct, at);
+            }
+            None => {}
         }
     }
 

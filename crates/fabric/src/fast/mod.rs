@@ -4,6 +4,7 @@
 //! its top.
 
 pub(crate) mod bodies;
+mod crossing;
 pub(crate) mod frame;
 pub(crate) mod host;
 pub(crate) mod inbox;

@@ -1,15 +1,15 @@
 //! What happens next: events in their order, and what a node may do in its turn.
 //!
-//! A node plans its own events in the [`Agenda`]; the arrival of a frame is an event of the receiver. Events of one moment are
-//! ordered by what they are, never by who planned them first: [`Kind`], then node, then port or object.
+//! A node has an [`Agenda`] of its own; the arrival of a frame is an event of the receiver. Events of one moment are ordered by what
+//! they are, never by who planned them first: [`Kind`], then port or object.
 
 use super::frame::{Control, Frame, Lane, Says, To};
 use super::queue_pair::Records;
 use crate::mix::mix;
-use crate::net::{Link, Net};
+use crate::net::{LONGEST, Link, Net};
 use crate::spec::Ties;
 use cnsim_scheme_api::{Feedback, FlowId};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 /// A time that never comes, ps.
 pub(crate) const NEVER: u64 = u64::MAX;
@@ -40,6 +40,11 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// All, in their order.
+    const ALL: [Self; 10] = {
+        use Kind::*;
+        [Change, Pause, End, Control, Data, Reflector, Timer, Slot, Start, Tick]
+    };
     /// The arrival of a frame of this lane.
     pub(crate) fn of_arrival(lane: Lane) -> Self {
         match lane {
@@ -51,16 +56,27 @@ impl Kind {
 }
 
 /// Something that happens at a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Event {
     /// When, ps.
     pub(crate) time: u64,
     /// What.
     pub(crate) kind: Kind,
-    /// Where.
-    pub(crate) node: u32,
     /// Source or timer. Of an arrival its port ([`place_of_data`]); one beyond the last port is an event of the node's own.
     pub(crate) index: u64,
+}
+
+impl Event {
+    /// A number that is less the earlier the event. What comes in no run has the greatest one.
+    pub(crate) fn key(self) -> u128 {
+        let key = u128::from(self.time) << 68 | (self.kind as u128) << 64 | u128::from(self.index);
+        if self.time < LONGEST { key } else { u128::MAX }
+    }
+    /// The event of a key.
+    pub(crate) fn of_key(key: u128) -> Self {
+        let kind = Kind::ALL[(key >> 64) as usize % 16 % Kind::ALL.len()];
+        Self { time: (key >> 68) as u64, kind, index: key as u64 }
+    }
 }
 
 /// The place of a port's data frame of `len` bytes among those that reach a node at `at`: the port, or what the port decides where two
@@ -77,21 +93,37 @@ pub(crate) fn place_of_data(net: &Net, node: u32, at: u64, port: u16, len: u16) 
 /// Sets draws between simultaneous frames apart from all others of a seed.
 const TIES: u64 = 0x5349_4D55_4C54;
 
-/// The events to come. An event is planned or not: planning it twice is planning it once. One that has lost its cause by its time is
-/// nothing.
-#[derive(Debug, Default)]
-pub(crate) struct Agenda(BTreeSet<Event>);
+/// What a node does next: the first of its own events, and what each transmitter does. So an event is planned once, and one that has
+/// lost its cause is replaced. A tournament says which transmitter is first.
+#[derive(Debug)]
+pub(crate) struct Agenda {
+    /// The key of the first of its own events.
+    pub(crate) own: u128,
+    /// The first event of all transmitters at 1; at n the earlier of those at 2 n and 2 n + 1; what each does stands in the second half.
+    first: Vec<u128>,
+}
 
 impl Agenda {
-    /// Plans an event; one that never comes is not planned.
-    pub(crate) fn plan(&mut self, event: Event) {
-        if event.time != NEVER {
-            self.0.insert(event);
+    /// Nothing, at a node with so many ports.
+    pub(crate) fn new(ports: usize) -> Self {
+        Self { own: u128::MAX, first: vec![u128::MAX; 2 * ports.next_power_of_two()] }
+    }
+    /// This is what a transmitter does next.
+    fn plan(&mut self, port: u16, key: u128) {
+        let mut at = self.first.len() / 2 + usize::from(port);
+        if self.first[at] == key {
+            return;
+        }
+        self.first[at] = key;
+        while at > 1 {
+            let first = self.first[at].min(self.first[at ^ 1]);
+            at /= 2;
+            self.first[at] = first;
         }
     }
-    /// Takes the next event, if it comes before `end`.
-    pub(crate) fn next_before(&mut self, end: u64) -> Option<Event> {
-        if self.0.first()?.time < end { self.0.pop_first() } else { None }
+    /// The [`Event::key`] of the next event.
+    pub(crate) fn next(&self) -> u128 {
+        self.own.min(self.first[1])
     }
 }
 
@@ -160,7 +192,7 @@ pub(crate) struct Turn<'a> {
     pub(crate) node: u32,
     /// What does not change during a run.
     pub(crate) net: &'a Net,
-    /// Where the node plans what it will do.
+    /// What it does next.
     pub(crate) agenda: &'a mut Agenda,
     /// Where it puts what others will see.
     pub(crate) out: &'a mut Outbox,
@@ -173,9 +205,9 @@ impl<'a> Turn<'a> {
     pub(crate) fn moment(&self) -> Moment<'a> {
         Moment { now: self.now, net: self.net }
     }
-    /// Plans an event of this node.
-    pub(crate) fn plan(&mut self, time: u64, kind: Kind, index: u64) {
-        self.agenda.plan(Event { time, kind, node: self.node, index });
+    /// Plans what the transmitter of a port does next.
+    pub(crate) fn plan_port(&mut self, port: u16, time: u64, kind: Kind) {
+        self.agenda.plan(port, Event { time, kind, index: port.into() }.key());
     }
     /// Puts a frame on a link: its last bit leaves now, or it is a PAUSE that takes no time on the link.
     pub(crate) fn send(&mut self, link: &Link, frame: Frame) {

@@ -208,13 +208,13 @@ impl Net {
 #[derive(Debug)]
 pub(crate) struct Host {
     port: Transmitter,
-    sides: Sides<Frame>,
+    pub(crate) sides: Sides<Frame>,
     /// Data and control frames put on the link.
     sent: (u64, u64),
 }
 
 impl Host {
-    /// Host number `turn.node`, with its first events planned.
+    /// Host number `turn.node`, with its first event planned.
     pub(crate) fn new(spec: &HostSpec, turn: &mut Turn<'_>) -> Self {
         let (net, id) = (turn.net, turn.node);
         let link = net.line(id);
@@ -242,10 +242,13 @@ impl Host {
 
     /// Plans what follows from its state.
     fn plan(&self, turn: &mut Turn<'_>) {
-        turn.plan(self.sides.nic.as_ref().map_or(NEVER, |nic| nic.next()), Kind::Change, 0);
-        turn.plan(self.sides.rates.next, Kind::Tick, 0);
-        turn.plan(self.sides.receiver.alarms.next, Kind::Reflector, 0);
-        self.sides.each_due(|time, kind, index| turn.plan(time, kind, index.into()));
+        let mut next = u128::MAX;
+        let mut due = |time, kind, index| next = next.min(Event { time, kind, index }.key());
+        self.sides.each_due(|time, kind, index| due(time, kind, index.into()));
+        due(self.sides.receiver.alarms.next, Kind::Reflector, 0);
+        due(self.sides.rates.next, Kind::Tick, 0);
+        due(self.sides.nic.as_ref().map_or(NEVER, |nic| nic.next()), Kind::Change, 0);
+        turn.agenda.own = next;
     }
 
     /// The same, and lets the transmitter look for a frame if it has to.
@@ -304,8 +307,9 @@ impl Host {
     /// The idle transmitter looks for a frame.
     fn start(&mut self, turn: &mut Turn<'_>) {
         let may_start = |lane| self.port.may_start(lane);
-        if let Some(frame) = self.sides.sender.next(&mut self.sides.lanes, may_start, turn.moment()) {
-            self.port.start(frame, turn);
+        match self.sides.sender.next(&mut self.sides.lanes, may_start, turn.moment()) {
+            Some(frame) => self.port.start(frame, turn),
+            None => self.port.rest(turn),
         }
     }
 

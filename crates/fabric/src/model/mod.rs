@@ -53,10 +53,10 @@ mod transfers;
 mod voq;
 mod watchdog;
 
-pub(crate) use agenda::{Agenda, Direct, Event, Kind, Moment, NEVER, Outbox, Turn, place_of_data};
+pub(crate) use agenda::{Agenda, Direct, Event, Kind, Moment, NEVER, Outbox, Sent, Turn, place_of_data};
 pub(crate) use cause::Waiting;
 pub(crate) use fault::PortFaults;
-pub(crate) use frame::{Control, Data, Frame, Lane, MANAGED, Pause, Says, To, lowered};
+pub(crate) use frame::{Body, Control, Data, Frame, Lane, MANAGED, Pause, Says, To, lowered};
 pub(crate) use host::{Host, Sides};
 pub(crate) use management::{Management, NextHop};
 pub(crate) use memory::{Memory, Refusal};

@@ -3,7 +3,7 @@
 //! It sends one frame at a time, and nothing interrupts it: a frame that may go before the one in transmission waits for its
 //! end. An idle transmitter looks for a frame after everything else that happens at that moment.
 
-use super::agenda::{Kind, Turn};
+use super::agenda::{Kind, NEVER, Turn};
 use super::frame::{Frame, Lane, MANAGED};
 use super::pause::Paused;
 use crate::check::broken;
@@ -73,7 +73,7 @@ pub(crate) fn next_start(free: u64, pause: u64, control: u64, data: u64) -> (u64
 #[derive(Debug)]
 pub(crate) struct Transmitter {
     /// Number of its port at the node.
-    port: u64,
+    port: u16,
     /// Its link; none: nothing ever leaves.
     pub(crate) link: Option<Link>,
     /// Rate at which data is served: the link's, unless that was changed. PAUSE and control keep the link's.
@@ -86,7 +86,7 @@ pub(crate) struct Transmitter {
 
 impl Transmitter {
     /// An idle one, for the classes of data.
-    pub(crate) fn new(port: u64, link: Option<Link>, net: &Net) -> Self {
+    pub(crate) fn new(port: u16, link: Option<Link>, net: &Net) -> Self {
         let service = link.map_or(TxRate::default(), |l| l.tx);
         let paused = vec![Paused::default(); net.classes.len()];
         Self { port, link, service, paused, sending: None }
@@ -94,8 +94,12 @@ impl Transmitter {
     /// If idle, it will look for a frame at the end of this moment.
     pub(crate) fn plan_start(&self, turn: &mut Turn<'_>) {
         if self.sending.is_none() {
-            turn.plan(turn.now, Kind::Start, self.port);
+            turn.plan_port(self.port, turn.now, Kind::Start);
         }
+    }
+    /// It has looked, and nothing may start.
+    pub(crate) fn rest(&self, turn: &mut Turn<'_>) {
+        turn.plan_port(self.port, NEVER, Kind::Start);
     }
     /// Rate at which frames of a lane are sent.
     fn rate(&self, lane: Lane) -> TxRate {
@@ -115,7 +119,7 @@ impl Transmitter {
             broken("a frame starts that may not");
         }
         let (_, end) = transmission(turn.now, turn.now, self.rate(frame.lane), frame.len);
-        turn.plan(end, Kind::End, self.port);
+        turn.plan_port(self.port, end, Kind::End);
         self.sending = Some(frame);
     }
     /// The transmission ends: the frame that leaves. The transmitter looks for the next.

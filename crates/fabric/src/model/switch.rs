@@ -30,6 +30,17 @@ struct Queue {
     bytes: u64,
 }
 
+impl Queue {
+    /// Takes the first frame. An empty queue begins anew in the same memory, which is near then.
+    fn pop(&mut self) -> Option<Frame> {
+        let frame = self.frames.pop_front()?;
+        if self.frames.is_empty() {
+            self.frames.clear();
+        }
+        Some(frame)
+    }
+}
+
 /// An output port.
 #[derive(Debug)]
 struct Output {
@@ -45,7 +56,7 @@ struct Output {
     control_queued: u64,
     /// Bytes that have left, those of PAUSE frames aside.
     departed: u64,
-    point: Option<Point>,
+    point: Option<Box<Point>>,
     result: PortOutcome,
 }
 
@@ -68,7 +79,7 @@ impl Output {
         let net = turn.net;
         let port = net.ports[turn.node as usize] + number;
         Self {
-            port: Transmitter::new(u64::from(number), net.links[port as usize], net),
+            port: Transmitter::new(number as u16, net.links[port as usize], net),
             lanes: Lanes::new(net),
             service: net.rate(port),
             pauses: VecDeque::new(),
@@ -76,7 +87,7 @@ impl Output {
             data: net.classes.iter().map(|_| Queue::default()).collect(),
             control_queued: 0,
             departed: 0,
-            point: Point::new(net, scheme, port),
+            point: Point::new(net, scheme, port).map(Box::new),
             result: PortOutcome::default(),
         }
     }
@@ -118,13 +129,13 @@ impl Output {
             _ if !port.may_start(lane) => None,
             Lane::Pause => pauses.pop_front(),
             Lane::Control => control.pop_front(),
-            Lane::Data(class) => data.get_mut(usize::from(class))?.frames.pop_front(),
+            Lane::Data(class) => data.get_mut(usize::from(class))?.pop(),
         })
     }
 }
 
 impl Switch {
-    /// The switch of `turn.node`, with its first events planned.
+    /// The switch of `turn.node`, with its first event planned.
     pub(crate) fn new(spec: &SwitchSpec, changes: &[RateChange], turn: &mut Turn<'_>) -> Self {
         let net = turn.net;
         let mut switch = Self {
@@ -148,11 +159,12 @@ impl Switch {
         switch
     }
 
-    /// Plans the next of its own events.
+    /// Notes the next of its own events.
     fn plan(&self, turn: &mut Turn<'_>) {
         let (time, kind, port) = self.management.next_event(self.outputs.len());
-        turn.plan(time, kind, port.into());
-        turn.plan(self.faults.next().min(self.watchdogs.next()), Kind::Change, 0);
+        let guards = self.faults.next().min(self.watchdogs.next());
+        let guards = Event { time: guards, kind: Kind::Change, index: 0 };
+        turn.agenda.own = guards.key().min(Event { time, kind, index: port.into() }.key());
     }
 
     /// Carries out an event of its own.
@@ -289,10 +301,10 @@ impl Switch {
     /// An idle transmitter looks for a frame.
     fn start(&mut self, out: usize, turn: &mut Turn<'_>) {
         let output = &mut self.outputs[out];
-        let Some(mut frame) = output.next() else { return };
+        let Some(mut frame) = output.next() else { return output.port.rest(turn) };
         if frame.lane == MANAGED {
             if let (Body::Data(data), Some(stamp)) =
-                (&mut frame.body, output.point.as_ref().and_then(Point::stamp))
+                (&mut frame.body, output.point.as_ref().and_then(|point| point.stamp()))
             {
                 data.tag.1 = lowered(data.tag, stamp);
             }

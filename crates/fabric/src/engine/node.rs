@@ -1,0 +1,144 @@
+//! A node that runs by the laws of [`crate::model`], one event at a time.
+
+use crate::check::{Books, Ledger, broken};
+use crate::model::{
+    Agenda, Direct, Event, Host, Kind, NEVER, Outbox, Packet, Records, Sent, Switch, Turn, place_of_data,
+};
+use crate::net::Net;
+use crate::spec::RunSpec;
+
+/// What nodes share: the network, telemetry of frames under way, what they have put out, and the order of what arrives at the one that
+/// runs, by key and place.
+pub(super) struct Shared<'a> {
+    pub(super) net: &'a Net,
+    pub(super) records: &'a mut Records,
+    pub(super) out: &'a mut Outbox,
+    pub(super) order: &'a mut Vec<(u128, u32)>,
+}
+
+#[derive(Debug)]
+enum Laws {
+    Host(Box<Host>),
+    Switch(Box<Switch>),
+}
+
+/// A host or a switch.
+#[derive(Debug)]
+pub(super) struct Node {
+    id: u32,
+    /// When something happens here next, ps.
+    pub(super) next: u64,
+    /// Frames on their way to it, in the order in which each port's were sent.
+    arriving: Vec<Sent>,
+    agenda: Agenda,
+    laws: Laws,
+}
+
+impl Node {
+    /// Builds a node; its first event is planned.
+    pub(super) fn new(spec: &RunSpec, id: u32, with: &mut Shared<'_>) -> Self {
+        let ports = with.net.links_of(id as usize).len();
+        let mut agenda = Agenda::new(ports);
+        let turn = &mut with.turn(0, id, &mut agenda);
+        let laws = match (id as usize).checked_sub(spec.hosts.len()) {
+            None => Laws::Host(Box::new(Host::new(&spec.hosts[id as usize], turn))),
+            Some(s) => Laws::Switch(Box::new(Switch::new(&spec.switches[s], &spec.changes, turn))),
+        };
+        let next = Event::of_key(agenda.next()).time;
+        Self { id, next, arriving: Vec::new(), agenda, laws }
+    }
+
+    /// A frame is on its way to it.
+    pub(super) fn await_frame(&mut self, sent: Sent) {
+        self.next = self.next.min(sent.at);
+        self.arriving.push(sent);
+    }
+
+    /// Feedback that takes no link is on its way to it.
+    pub(super) fn await_feedback(&mut self, direct: &Direct, with: &mut Shared<'_>) {
+        let Laws::Host(host) = &mut self.laws else { broken("feedback to a switch") };
+        host.expect(direct, &mut with.turn(0, self.id, &mut self.agenda));
+        self.next = self.next.min(Event::of_key(self.agenda.next()).time);
+    }
+
+    /// The event of an arrival.
+    fn arrival(&self, sent: &Sent, net: &Net) -> Event {
+        let (time, kind) = (sent.at, Kind::of_arrival(sent.frame.lane));
+        let port = (sent.port - net.ports[self.id as usize]) as u16;
+        let by_port = kind != Kind::Data;
+        let index =
+            if by_port { port.into() } else { place_of_data(net, self.id, time, port, sent.frame.bytes()) };
+        Event { time, kind, index }
+    }
+
+    /// Carries out its events before `end`: how many.
+    pub(super) fn run(&mut self, end: u64, with: &mut Shared<'_>) -> u64 {
+        let mut order = std::mem::take(with.order);
+        let due = (0..).zip(&self.arriving).filter(|(_, sent)| sent.at < end);
+        order.extend(due.map(|(i, sent)| (self.arrival(sent, with.net).key(), i)));
+        order.sort_unstable();
+        let mut arrivals = order.iter().peekable();
+        let mut count = 0;
+        loop {
+            let own = self.agenda.next();
+            if let Some((key, i)) = arrivals.next_if(|arrival| arrival.0 < own) {
+                let event = Event::of_key(*key);
+                let frame = self.arriving[*i as usize].frame;
+                let turn = &mut with.turn(event.time, self.id, &mut self.agenda);
+                match &mut self.laws {
+                    Laws::Host(host) => host.receive(frame, turn),
+                    Laws::Switch(switch) => switch.receive(frame, event.index as u16, turn),
+                }
+            } else {
+                let event = Event::of_key(own);
+                if event.time >= end {
+                    break;
+                }
+                let turn = &mut with.turn(event.time, self.id, &mut self.agenda);
+                match &mut self.laws {
+                    Laws::Host(host) => host.execute(event, turn),
+                    Laws::Switch(switch) => switch.execute(event, turn),
+                }
+            }
+            count += 1;
+        }
+        order.clear();
+        *with.order = order;
+        self.arriving.retain(|sent| sent.at >= end);
+        let first = self.arriving.iter().map(|sent| sent.at).min().unwrap_or(NEVER);
+        self.next = first.min(Event::of_key(self.agenda.next()).time);
+        count
+    }
+
+    /// When something stopped the run here, ps.
+    pub(super) fn failed_at(&self) -> Option<u64> {
+        match &self.laws {
+            Laws::Host(host) => host.sides.sender.journal.failure.at(),
+            Laws::Switch(switch) => switch.management.failure.at(),
+        }
+    }
+
+    /// Data and control frames that it has put on its links.
+    pub(super) fn hops(&self) -> u64 {
+        match &self.laws {
+            Laws::Host(host) => host.hops(),
+            Laws::Switch(switch) => switch.hops(),
+        }
+    }
+
+    /// Ends the run: its books, and the frames that have not reached it.
+    pub(super) fn close(self, net: &Net, on_wires: &mut Ledger) -> Books {
+        self.arriving.iter().for_each(|sent| sent.frame.enter(on_wires));
+        match self.laws {
+            Laws::Host(host) => host.close(net),
+            Laws::Switch(switch) => switch.close(net),
+        }
+    }
+}
+
+impl Shared<'_> {
+    /// The turn of a node.
+    fn turn<'a>(&'a mut self, now: u64, node: u32, agenda: &'a mut Agenda) -> Turn<'a> {
+        Turn { now, node, net: self.net, agenda, out: self.out, records: self.records }
+    }
+}

@@ -1,0 +1,64 @@
+//! Frames that pass from a node of the fast way to one of the model, and back.
+
+use crate::check::broken;
+use crate::fast::frame::{Entry, Frame};
+use crate::fast::host::packed;
+use crate::fast::wires::Wires;
+use crate::model::{Body, Control, Frame as Whole, Moment, Packet, Says, Sent};
+use crate::net::Net;
+use cnsim_scheme_api::FlowId;
+
+impl Frame {
+    /// What a message or probe says, and about which flow.
+    pub(crate) fn says(&self, net: &Net, wires: &mut Wires) -> Option<(FlowId, Says)> {
+        let feedback = match self.acknowledges(net, &mut wires.records) {
+            None => self.said().map(|feedback| (self.about(), feedback)),
+            acknowledged => acknowledged,
+        };
+        match feedback {
+            Some((flow, feedback)) => Some((flow, Says::Feedback(feedback))),
+            None => wires.bodies.take(self),
+        }
+    }
+
+    /// As the model has it.
+    pub(crate) fn whole(&self, net: &Net, wires: &mut Wires) -> Whole {
+        if let Some(pause) = self.as_pause() {
+            return Whole::pause(pause, net);
+        }
+        if self.is_data() {
+            let plain = wires.records.plain(self).header();
+            return Whole::data(0, self.len, crate::model::Data { record: self.record(), ..plain });
+        }
+        let Some((flow, says)) = self.says(net, wires) else { broken("a message without a body") };
+        Whole {
+            len: self.len,
+            lane: self.kind().lane(),
+            input: 0,
+            body: Body::Control(Control { flow, to: self.goes_to(), says }),
+        }
+    }
+}
+
+impl Wires {
+    /// A node of the model has sent a frame to this receiving port.
+    pub(crate) fn push_whole(&mut self, port: u32, sent: &Sent, net: &Net) {
+        let Sent { at: ready, frame: whole, .. } = sent;
+        let at = Moment { now: *ready, net };
+        let (frame, body) = match &whole.body {
+            Body::Pause(pause) => (Frame::of_pause(*pause, net), None),
+            Body::Control(control) => packed(whole.lane, control, at),
+            Body::Data(data) => {
+                let mut frame = Frame::of_data(0, whole.len, data);
+                frame.set_marked(data.marked);
+                frame.set_packed_tag(data.tag);
+                if data.record > 0 {
+                    *self.records.beside(data.record) = frame.ext;
+                    frame.set_record(data.record);
+                }
+                (frame, None)
+            }
+        };
+        self.push(port, Entry { ready: *ready, frame }, body);
+    }
+}
