@@ -139,7 +139,7 @@ impl Graph {
                 let (After::Begun(before) | After::Ended(before)) = after;
                 let here = self.operations.get(before as usize).is_some_and(|b| b.host == operation.host);
                 let comes = begins(before).is_some_and(|t| t.dst == operation.host);
-                if !here && !(comes && after == After::Ended(before)) {
+                if !(here || comes && after == After::Ended(before)) {
                     return bad("waits for what its host does not see");
                 }
             }
