@@ -477,6 +477,9 @@ class Record:
         """Measurements at ports, as JSON."""
     def xoff(self) -> tuple[float, str]:
         """Length of a sixtieth of the run in seconds, and JSON: each port with its tier and its per cent of XOFF in each sixtieth."""
+    def slowdowns(self) -> bytes:
+        """Slowdown of each of the flows, as 64-bit floating-point numbers, little-endian."""
+        ...
     def flows(self) -> tuple[list[str], bytes]:
         """Names of the hosts, and eight whole numbers for each finite flow that was received whole."""
     def series_names(self) -> list[str]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 MAIN = (
     "finished_flows",
     "completion_time_p99",
+    "goodput",
     "aggregate_throughput",
     "hot_port_throughput",
     "throughput_loss",

@@ -196,6 +196,7 @@ def flows(results: Sequence[_cnsim.Record], about: Mapping[str, str]) -> Table:
     """A row for each finite flow that was received whole: hosts, bytes, whole picoseconds, the slowdown, its traffic's name."""
     parts: dict[str, list[Any]] = {k: [] for k in ("study", "scenario", "condition", "pause", "scheme", "source", "destination", "traffic")}
     numbers: dict[str, list[Any]] = {k: [] for k in ("seed", *_FLOWS)}
+    slowdowns: list[Any] = []
     for r in results:
         hosts, data = r.flows()
         found = np.frombuffer(data, dtype="<u8").reshape(-1, 8).astype(np.int64)
@@ -204,6 +205,7 @@ def flows(results: Sequence[_cnsim.Record], about: Mapping[str, str]) -> Table:
             parts[key].extend([label[key]] * len(found))
         for key, at in (("source", 0), ("destination", 1)):
             parts[key].extend(hosts[n] if n < len(hosts) else str(n) for n in found[:, at])
+        slowdowns.append(np.frombuffer(r.slowdowns(), dtype="<f8"))
         names = ["", *(t["name"] for t in json.loads(r.traffic()))]
         parts["traffic"].extend(names[n] for n in found[:, 7])
         numbers["seed"].append(np.full(len(found), r.seed, dtype=np.int64))
@@ -218,8 +220,7 @@ def flows(results: Sequence[_cnsim.Record], about: Mapping[str, str]) -> Table:
     whole = {key: np.concatenate(some) for key, some in numbers.items()}
     named = {f"{key}_{_FLOWS[key]}" if _FLOWS.get(key) == "ps" else key: whole[key] for key in whole}
     units = {f"{key}_ps" if unit == "ps" else key: unit for key, unit in _FLOWS.items()}
-    slowdown = whole["time"] / np.maximum(whole["ideal"], 1)
-    return columns({**parts, **named, "slowdown": slowdown}, units=units, metadata=about)
+    return columns({**parts, **named, "slowdown": np.concatenate(slowdowns)}, units=units, metadata=about)
 
 
 def write_parquet(table: Table, path: Path) -> Path:

@@ -462,8 +462,8 @@ fn cool(case: &[&RunRecord]) -> Option<String> {
 }
 
 /// Metrics that rank schemes. Notes examine their intervals.
-const RANKED: [&str; 4] =
-    ["completion_time_p99", "completion_time_p50", "aggregate_throughput", "hot_port_throughput"];
+const RANKED: [&str; 5] =
+    ["completion_time_p99", "completion_time_p50", "goodput", "aggregate_throughput", "hot_port_throughput"];
 
 /// An interval that is wider than its value.
 fn wide(case: &[&RunRecord]) -> Option<String> {

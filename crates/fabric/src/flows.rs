@@ -285,8 +285,8 @@ impl Arrived {
         (at < flows.end && self.left[at] > 0).then_some((pair, at))
     }
 
-    /// A frame of a flow has arrived, whose place is known where it has a queue pair: the flow's completion, if it was the last. An error
-    /// if the pair has no such flow that is not over.
+    /// A frame of a flow has arrived, whose place is known where it has a queue pair: the flow's completion and the bytes of its
+    /// padding, if it was the last. An error if the pair has no such flow that is not over.
     #[inline(never)]
     pub(crate) fn take(
         &mut self,
@@ -295,7 +295,7 @@ impl Arrived {
         number: u32,
         place: Option<u32>,
         len: u16,
-    ) -> Result<Option<Completion>, String> {
+    ) -> Result<Option<(Completion, u64)>, String> {
         let found = match place {
             Some(at) => (self.left[at as usize] > 0).then_some((None, at as usize)),
             None => self.under_way(src, number).map(|(pair, at)| (Some(pair), at)),
@@ -313,7 +313,7 @@ impl Arrived {
         }
         let (flow, end) = (self.known.flows[at], Time::from_ps(now));
         let pair = self.known.pairs.partition_point(|pair| pair.1 as usize <= at).saturating_sub(1);
-        Ok(Some(Completion {
+        let done = Completion {
             src: NodeId(src),
             bytes: flow.bytes(),
             start: flow.start(),
@@ -321,7 +321,8 @@ impl Arrived {
             end,
             flow: None,
             acknowledged: None,
-        }))
+        };
+        Ok(Some((done, flow.on_link - flow.bytes())))
     }
 
     /// The flows that have not arrived whole, by source and start; `id` is the flow at a place, if it has a queue pair.

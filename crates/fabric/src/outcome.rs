@@ -146,6 +146,8 @@ pub struct HostOutcome {
     pub delivered: u64,
     /// Data bits that the host received.
     pub delivered_bits: u64,
+    /// Of these the headers that [`crate::Record::headers`] names, and the padding of last frames.
+    pub header_bits: u64,
     /// Time that the host's transmitter was in XOFF; times of several classes are added.
     pub paused: Time,
     /// Time in XOFF in each sixtieth of the run, ps; empty if the host was never in XOFF.
@@ -177,6 +179,8 @@ pub struct HostOutcome {
 pub struct TransportOutcome {
     /// Acknowledgements received.
     pub acks: u64,
+    /// Acknowledgements made as frames, for flows to the host.
+    pub acks_made: u64,
     /// Bytes that they acknowledged, as they are on the link.
     pub acked: u64,
     /// Of these, bytes that were acknowledged with a mark.

@@ -574,6 +574,9 @@ pub struct Record {
     pub rates: Vec<(NodeId, NodeId)>,
     /// Flows (source, destination) whose delivered rate is recorded per bin.
     pub flows: Vec<(NodeId, NodeId)>,
+    /// Bytes of each frame of a host's finite flows that are no payload, by host: what is delivered in a bin leaves them
+    /// out. Empty: of no host.
+    pub headers: Vec<u32>,
     /// Whether the rate of control messages made is recorded per bin.
     pub control: bool,
     /// Whether delivered bytes and dropped frames are kept for each (source, destination) pair.

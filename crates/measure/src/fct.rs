@@ -1,11 +1,13 @@
 //! Completion times of finite flows: ideal times by two named formulas, slowdowns, and their percentiles by size.
 //!
-//! *Slowdown* is the completion time over the ideal one. Studies differ in the ideal, so both are named:
+//! *Slowdown* is the completion time over the ideal one of the same end. A flow alone in its network has 1, without a scheme that
+//! adds telemetry or holds it back. Studies differ in the ideal, so both are named:
 //!
-//! * [`Path::fork_ideal`]: the formula of the ns-3 fork of Li et al., HPCC, SIGCOMM 2019: base round trip plus all bytes at the
-//!   slowest link, in whole nanoseconds. It counts a whole round trip and one payload a hop too much, so that about half of
-//!   that fork's own flows beat it; its scripts hide this by a floor at 1.
+//! * [`Path::fork_ideal`]: the formula of the ns-3 fork of Li et al., HPCC, SIGCOMM 2019: propagation plus all bytes at the
+//!   slowest link, in whole nanoseconds. It counts one payload a hop too much, so that about half of that fork's own flows beat
+//!   it. As in that fork's scripts, no slowdown by it is below 1.
 //! * [`Path::exact_ideal`]: the moment at which the last byte arrives if nobody else sends, store and forward, to the picosecond.
+//!   [`Path::answered`] is the moment at which its acknowledgement is back.
 
 use crate::stats::rank;
 use cnsim_scenario::flows::Bins;
@@ -26,11 +28,11 @@ pub struct FlowTime {
     pub bytes: u64,
     /// Start.
     pub start: u64,
-    /// From the start to the arrival of the last byte.
+    /// From the start to the end that `record.completion` asks for.
     pub time: u64,
-    /// Ideal time: alone in the network, store and forward.
+    /// Ideal time to that end: alone in the network, store and forward.
     pub exact: u64,
-    /// Ideal time by the formula of the HPCC fork.
+    /// Ideal time to that end by the formula of the HPCC fork.
     pub fork: u64,
     /// Index of the traffic's name among those of the run, from 1; 0 without a name.
     pub name: u64,
@@ -107,15 +109,15 @@ impl Path {
     }
 
     /// Ideal completion time by the fork's formula, whole nanoseconds: `2 * propagation + payload / rate, summed over the links +
-    /// (bytes + header * frames) / bottleneck`.
-    pub fn fork_ideal(&self, bytes: Bytes, payload: u64, header: u64) -> Time {
+    /// (bytes + header * frames) / bottleneck`. To the last byte instead of its acknowledgement, propagation counts once.
+    pub fn fork_ideal(&self, bytes: Bytes, payload: u64, header: u64, acknowledged: bool) -> Time {
         let nanos =
             |rate: Rate, bytes: u64| (u128::from(bytes) * 8_000_000_000 / (rate.bps() as u128).max(1)) as u64;
         let delay: u64 = self.hops.iter().map(|h| h.1.as_ps() / 1000).sum();
         let one_way: u64 = self.hops.iter().map(|h| nanos(h.0, payload)).sum();
         let frames = bytes.get().div_ceil(payload.max(1));
         let all = nanos(self.bottleneck(), bytes.get() + header * frames);
-        Time::from_ns(2 * delay + one_way + all)
+        Time::from_ns(if acknowledged { 2 * delay } else { delay } + one_way + all)
     }
 
     /// Time of a frame on a link, as the network rounds it.
@@ -143,6 +145,18 @@ impl Path {
         }
         Time::from_ps(delay + longest.round() as u64)
     }
+
+    /// Time at which the acknowledgement of the last frame has come back over this path, if that frame arrives at `last`. The
+    /// acknowledgement of a frame that arrived at `before` goes ahead of it.
+    pub fn answered(&self, before: Option<Time>, last: Time, length: u64) -> Time {
+        let (mut ahead, mut at) = (before.map_or(0.0, |t| t.as_ps() as f64), last.as_ps() as f64);
+        for (rate, delay) in &self.hops {
+            let (takes, delay) = (self.frame(*rate, length), delay.as_ps() as f64);
+            let free = if before.is_some() { ahead + takes } else { 0.0 };
+            (ahead, at) = (free + delay, at.max(free) + takes + delay);
+        }
+        Time::from_ps(at.round() as u64)
+    }
 }
 
 /// A finite flow with its time.
@@ -154,6 +168,8 @@ pub struct Timed {
     pub time: Time,
     /// Ideal time that its slowdown refers to.
     pub ideal: Time,
+    /// The ideal is the fork's formula, and no slowdown is below 1.
+    pub floored: bool,
     /// It was received whole.
     pub whole: bool,
     /// Index of the traffic's name among those of the run, from 1; 0 without a name.
@@ -161,10 +177,16 @@ pub struct Timed {
 }
 
 impl Timed {
-    /// Its time over the ideal one, without a floor.
+    /// Its time over the ideal one.
     pub fn slowdown(&self) -> f64 {
-        self.time.as_ps() as f64 / (self.ideal.as_ps() as f64).max(1.0)
+        slowdown(self.time.as_ps(), self.ideal.as_ps(), self.floored)
     }
+}
+
+/// A time over the ideal one; at least 1 where that is the fork's formula (`floored`).
+pub fn slowdown(time: u64, ideal: u64, floored: bool) -> f64 {
+    let ratio = time as f64 / (ideal as f64).max(1.0);
+    if floored { ratio.max(1.0) } else { ratio }
 }
 
 /// Statistics of flows of which some may be unfinished, and their printed form.
@@ -290,7 +312,7 @@ mod tests {
     fn the_forks_formula_gives_its_own_numbers() {
         let us = Time::from_us(1);
         let (star, tree) = (path(&[100.0, 100.0], us), path(&[100.0, 400.0, 400.0, 100.0], us));
-        let ns = |p: &Path, bytes: u64| p.fork_ideal(Bytes::new(bytes), 1000, 48).as_ps() / 1000;
+        let ns = |p: &Path, bytes: u64| p.fork_ideal(Bytes::new(bytes), 1000, 48, true).as_ps() / 1000;
         assert_eq!(ns(&star, 661), 4216);
         assert_eq!(ns(&star, 555), 4208);
         assert_eq!(ns(&star, 500_000), 46_080);
@@ -332,6 +354,7 @@ mod tests {
                 bytes: Bytes::new(i * 100),
                 time: Time::from_ns(i * 10),
                 ideal: Time::from_ns(1000),
+                floored: false,
                 whole: true,
                 name: 0,
             })
@@ -366,6 +389,7 @@ mod tests {
             bytes: Bytes::new(100 + us),
             time: Time::from_us(us),
             ideal: Time::from_us(2),
+            floored: false,
             whole,
             name: 0,
         };
@@ -410,7 +434,13 @@ mod tests {
         let fast = Path { whole_ns: true, ..path(&[1e6], Time::ZERO) };
         assert_eq!(ps(fast.exact_ideal(Bytes::new(5), 1000, 48, 64)), 1000, "a nanosecond at least");
         // 2 (500 + 500) + 2 x 800 + 2096 x 8 / 10 = 2000 + 1600 + 1676.
-        assert_eq!(ps(two.fork_ideal(Bytes::new(2000), 1000, 48)), 5_276_000);
+        assert_eq!(ps(two.fork_ideal(Bytes::new(2000), 1000, 48, true)), 5_276_000);
+        assert_eq!(ps(two.fork_ideal(Bytes::new(2000), 1000, 48, false)), 4_276_000);
+        // 60 bytes take 48 ns on each of two links of 10 Gb/s. An acknowledgement that began 20 ns earlier holds the last one up by 28.
+        let (before, last) = (Time::from_ns(980), Time::from_ns(1000));
+        assert_eq!(ps(two.answered(None, last, 60)), 1_000_000 + 2 * 548_000);
+        assert_eq!(ps(two.answered(Some(before), last, 60)), 1_028_000 + 2 * 548_000);
+        assert_eq!(ps(two.answered(Some(Time::from_ns(900)), last, 60)), 1_000_000 + 2 * 548_000);
         assert_eq!(path(&[40.0, 10.0, 25.0], Time::ZERO).bottleneck(), Rate::from_gbps(10.0));
     }
 
@@ -420,6 +450,7 @@ mod tests {
             bytes: Bytes::new(bytes),
             time: Time::from_us(2),
             ideal: Time::from_us(1),
+            floored: false,
             whole: true,
             name: 0,
         };
@@ -452,5 +483,6 @@ mod tests {
         assert_eq!(by_size(&flows, Bins::Equal(9)).len(), 4);
         assert!((of(1).slowdown() - 2.0).abs() < 1e-12);
         assert_eq!(Timed { ideal: Time::ZERO, ..of(1) }.slowdown(), 2e6, "no ideal below a picosecond");
+        assert_eq!((slowdown(9, 10, false), slowdown(9, 10, true), slowdown(15, 10, true)), (0.9, 1.0, 1.5));
     }
 }

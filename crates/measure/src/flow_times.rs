@@ -4,7 +4,7 @@ use crate::fct::{self, FlowTime, Path, SizeGroup, Timed, Unfinished};
 use crate::owners::Owners;
 use cnsim_fabric::{Completion, Incomplete, Outcome, Routing};
 use cnsim_scenario::kinds::Ideal;
-use cnsim_scenario::settings::Settings;
+use cnsim_scenario::settings::{Answer, Settings};
 use cnsim_scenario::workload::SourcePlan;
 use cnsim_units::{Bytes, Rate, Time};
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -19,6 +19,8 @@ pub struct Flows {
     pub done: Vec<FlowTime>,
     /// All flows by the ideal time of the scenario: finished ones first, then unfinished ones.
     pub timed: Vec<Timed>,
+    /// Payload of finite flows that arrived, bytes.
+    pub payload: u64,
 }
 
 impl Flows {
@@ -32,28 +34,46 @@ impl Flows {
         let mut paths = Paths::new(settings);
         let mut flows = Self::default();
         let mut open: Vec<Timed> = Vec::new();
+        let floored = settings.ideal == Ideal::Fork;
         let mut ideals = |src: usize, dst: usize, on_link: u64| {
             let framing = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing)?;
             let bytes = Bytes::new(framing.payload_of(on_link).max(1));
             let path = paths.between(src, dst);
-            let exact = path.exact_ideal(bytes, framing.payload, framing.header, framing.floor);
-            // The fork's formula has headers without telemetry and time stamps.
+            // The ideal is the same under all schemes: without telemetry and time stamps.
             let header = framing.header.saturating_sub(settings.telemetry().get());
-            let fork = path.fork_ideal(bytes, framing.payload, header);
-            Some((bytes, exact, fork, if settings.ideal == Ideal::Fork { fork } else { exact }))
+            let arrival = |bytes: Bytes| path.exact_ideal(bytes, framing.payload, header, framing.floor);
+            let answer = settings.last_answer();
+            let exact = match answer {
+                None => arrival(bytes),
+                Some(Answer::Direct(latency)) => arrival(bytes) + latency,
+                Some(Answer::Frame { length, every }) => {
+                    let earlier = bytes.get().div_ceil(framing.payload) - 1;
+                    let answered = earlier > 0 && earlier % u64::from(every) == 0;
+                    let before = answered.then(|| arrival(Bytes::new(earlier * framing.payload)));
+                    paths.between(dst, src).answered(before, arrival(bytes), length.get())
+                }
+            };
+            let framed = matches!(answer, Some(Answer::Frame { .. }));
+            let fork = match (path.fork_ideal(bytes, framing.payload, header, framed), answer) {
+                (fork, Some(Answer::Direct(latency))) => fork + latency,
+                (fork, _) => fork,
+            };
+            Some((framing, exact, fork, if floored { fork } else { exact }))
         };
         for (dst, host) in out.hosts.iter().enumerate() {
             for c in &host.completions {
                 let src = c.src.0 as usize;
-                let Some((bytes, exact, fork, ideal)) = ideals(src, dst, c.bytes) else { continue };
+                let Some((framing, exact, fork, ideal)) = ideals(src, dst, c.bytes) else { continue };
+                let bytes = Bytes::new(framing.payload_of(c.bytes).max(1));
+                flows.payload += bytes.get();
                 let name = owners.of(src, dst, c.nth);
                 let Some(end) = settings.end_of(c) else {
                     let time = out.duration.saturating_sub(c.start);
-                    open.push(Timed { bytes, time, ideal, whole: false, name });
+                    open.push(Timed { bytes, time, ideal, floored, whole: false, name });
                     continue;
                 };
                 let time = end.saturating_sub(c.start);
-                flows.timed.push(Timed { bytes, time, ideal, whole: true, name });
+                flows.timed.push(Timed { bytes, time, ideal, floored, whole: true, name });
                 flows.done.push(FlowTime {
                     src: src as u64,
                     dst: dst as u64,
@@ -68,10 +88,12 @@ impl Flows {
             }
             for m in &host.missing {
                 let src = m.src.0 as usize;
-                let Some((bytes, _, _, ideal)) = ideals(src, dst, m.bytes) else { continue };
+                let Some((framing, _, _, ideal)) = ideals(src, dst, m.bytes) else { continue };
+                let bytes = Bytes::new(framing.payload_of(m.bytes).max(1));
+                flows.payload += framing.payload_of(m.bytes.saturating_sub(m.missing));
                 let time = out.duration.saturating_sub(m.start);
                 let name = owners.of(src, dst, m.nth);
-                open.push(Timed { bytes, time, ideal, whole: false, name });
+                open.push(Timed { bytes, time, ideal, floored, whole: false, name });
             }
         }
         flows.timed.extend(open);

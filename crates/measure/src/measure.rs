@@ -7,6 +7,7 @@ use crate::stats::{Summary, percentile};
 use cnsim_fabric::{HostOutcome, Outcome, PortOutcome, Routing, SeriesKind, SharedUse, latency_quantile};
 use cnsim_scenario::kinds::PausedOver;
 use cnsim_scenario::settings::Settings;
+use cnsim_scenario::workload::SourcePlan;
 use cnsim_scheme_api::{NodeId, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -108,7 +109,7 @@ pub fn measure_with(settings: &Settings, out: &Outcome, times: &Flows) -> Vec<(&
     let latency: f64 = out.hosts.iter().map(|h| h.latency_sum.as_secs_f64()).sum();
     let mut all = vec![
         ("dropped_frames", out.dropped() as f64),
-        ("overhead", out.control_bits as f64 / seconds / 1e6),
+        ("overhead", overhead_bits(settings, out) as f64 / seconds / 1e6),
         ("mean_latency", latency / delivered.max(1) as f64 * 1e6),
         ("source_discards", out.hosts.iter().map(|h| h.source_discards).sum::<u64>() as f64),
         ("control_messages", out.control_messages as f64),
@@ -124,6 +125,7 @@ pub fn measure_with(settings: &Settings, out: &Outcome, times: &Flows) -> Vec<(&
     }
     flows(settings, out, &mut all);
     completion(&times.timed, &mut all);
+    goodput(settings, times, seconds, &mut all);
     if settings.has_queue_pairs() {
         transport(out, &mut all);
     }
@@ -164,6 +166,28 @@ fn quantiles<'a>(
     }
     let times = asked.iter().filter_map(|(id, q)| Some((*id, latency_quantile(&histogram, *q)?)));
     all.extend(times.map(|(id, t)| (id, t.as_secs_f64() * 1e6)));
+}
+
+/// Bits of messages, and of queue pairs those of acknowledgements, of telemetry in data frames and of what is sent again.
+fn overhead_bits(settings: &Settings, out: &Outcome) -> u64 {
+    let (ack, telemetry) = (settings.ack_length().unwrap_or_default().get(), settings.telemetry().get());
+    let of = |h: &HostOutcome| {
+        let t = &h.transport;
+        t.acks_made * ack + t.resent_bytes + h.sent.saturating_sub(t.resent) * telemetry
+    };
+    out.control_bits + 8 * out.hosts.iter().map(of).sum::<u64>()
+}
+
+/// The payload of finite flows that arrived. Of a part of the run it is known where no source is endless.
+fn goodput(settings: &Settings, times: &Flows, seconds: f64, all: &mut Measured) {
+    let alone = (0..settings.hosts()).flat_map(|h| settings.plans(h)).all(SourcePlan::finite);
+    let total = all.iter().find(|m| m.0 == "aggregate_throughput").map(|m| m.1);
+    let rate = match total {
+        _ if times.timed.is_empty() => None,
+        Some(total) if alone => Some(total),
+        _ => settings.whole().then(|| times.payload as f64 * 8.0 / seconds / 1e9),
+    };
+    all.extend(rate.map(|rate| ("goodput", rate)));
 }
 
 /// Acknowledgements and repetitions of queue pairs.
@@ -233,10 +257,15 @@ fn rate_of(settings: &Settings, out: &Outcome, kind: SeriesKind, bits: f64) -> O
     out.series(kind).map(|s| mean(measured(settings, &s.values)))
 }
 
+/// Bits that a host received: the payload of finite flows, and whole frames of endless sources.
+fn received(host: &HostOutcome) -> f64 {
+    host.delivered_bits.saturating_sub(host.header_bits) as f64
+}
+
 /// Data rate delivered to a host in the measurement, Gb/s.
 fn rate(settings: &Settings, out: &Outcome, host: usize) -> f64 {
     let kind = SeriesKind::Delivered { host: NodeId(host as u32) };
-    rate_of(settings, out, kind, out.hosts[host].delivered_bits as f64).unwrap_or(0.0) / 1e9
+    rate_of(settings, out, kind, received(&out.hosts[host])).unwrap_or(0.0) / 1e9
 }
 
 /// Data rate sent by a switch port in the measurement, bit/s.
@@ -339,10 +368,10 @@ fn hot_port(settings: &Settings, out: &Outcome, all: &mut Measured) {
         let run = (Time::ZERO, settings.duration);
         let offered: f64 = (0..settings.hosts()).map(|i| settings.offered_between(i, true, run)).sum();
         if seconds > spent && offered > 0.0 {
-            let bits = out.hosts[h.host].delivered_bits as f64 - slow * spent;
+            let bits = received(&out.hosts[h.host]) - slow * spent;
             all.push(("victim_utilization_otherwise", share(bits / (seconds - spent) / offered)));
             let allowed = spent * h.rate.bps() + (seconds - spent) * offered;
-            let delivered = out.hosts[h.host].delivered_bits as f64;
+            let delivered = received(&out.hosts[h.host]);
             all.push(("victim_flow_utilization", share(delivered / allowed)));
         }
         return;

@@ -32,6 +32,7 @@ pub fn measure(settings: &Settings, out: &Outcome, flows: &[Timed], owners: &Own
         let mut all = Vec::new();
         completion(&mine, &mut all);
         all.extend(shares.bits[at].map(|bits| ("aggregate_throughput", bits / seconds / 1e9)));
+        all.extend((!mine.is_empty()).then(|| ("goodput", shares.payload[at] / seconds / 1e9)));
         all.extend(shares.lost[at].map(|frames| ("dropped_frames", frames)));
         TrafficFacts {
             name: name.clone(),
@@ -43,8 +44,10 @@ pub fn measure(settings: &Settings, out: &Outcome, flows: &[Timed], owners: &Own
 
 /// The part of the run that belongs to each name, where it can be known.
 struct Shares {
-    /// Bits delivered; none if a host sends endless traffic of two names to one receiver.
+    /// Bits delivered, of finite flows the payload; none if a host sends endless traffic of two names to one receiver.
     bits: Vec<Option<f64>>,
+    /// Bits of finite flows' payload delivered.
+    payload: Vec<f64>,
     /// Frames dropped in switches; none if a host sends traffic of two names to a receiver for which frames were dropped.
     lost: Vec<Option<f64>>,
 }
@@ -52,7 +55,7 @@ struct Shares {
 impl Shares {
     fn of(settings: &Settings, out: &Outcome, owners: &Owners) -> Self {
         let hosts = settings.hosts();
-        let mut bits = vec![Some(0.0); owners.names.len()];
+        let mut payload = vec![0.0; owners.names.len()];
         // Of finite flows all is known: what arrived of each.
         let mut finite: BTreeMap<(usize, usize), f64> = BTreeMap::new();
         for (dst, host) in out.hosts.iter().enumerate() {
@@ -60,14 +63,17 @@ impl Shares {
             let open = host.missing.iter().map(|m| (m.src, m.nth, m.bytes, m.missing));
             for (src, nth, bytes, missing) in whole.chain(open) {
                 let src = src.0 as usize;
-                let arrived = bytes.saturating_sub(missing) as f64 * 8.0;
-                *finite.entry((src, dst)).or_default() += arrived;
+                let arrived = bytes.saturating_sub(missing);
+                *finite.entry((src, dst)).or_default() += arrived as f64 * 8.0;
                 let name = owners.of(src, dst, nth) as usize;
-                if let Some(Some(sum)) = name.checked_sub(1).and_then(|at| bits.get_mut(at)) {
-                    *sum += arrived;
+                let framing = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing);
+                let sum = name.checked_sub(1).and_then(|at| payload.get_mut(at));
+                if let (Some(sum), Some(framing)) = (sum, framing) {
+                    *sum += framing.payload_of(arrived) as f64 * 8.0;
                 }
             }
         }
+        let mut bits: Vec<Option<f64>> = payload.iter().map(|bits| Some(*bits)).collect();
         // What else arrived between two hosts is of the endless tables that send there. Of many hosts it is not recorded.
         for src in 0..hosts {
             let endless: Vec<&SourcePlan> = settings.plans(src).iter().filter(|p| !p.finite()).collect();
@@ -85,7 +91,7 @@ impl Shares {
                 share(&mut bits, owners, endless.iter().copied().filter(|p| may_send(p, dst)), rest);
             }
         }
-        Self { bits, lost: losses(settings, out, owners) }
+        Self { bits, payload, lost: losses(settings, out, owners) }
     }
 }
 

@@ -7,7 +7,7 @@ use cnsim_measure::stats::Summary;
 use cnsim_measure::traffic::TrafficFacts;
 use cnsim_measure::xoff::PARTS;
 use cnsim_papers::PAPERS;
-use cnsim_runs::flow_files::read_flows;
+use cnsim_runs::flow_files::{read_flows, slowdown_of};
 use cnsim_runs::place::PlaceError;
 use cnsim_runs::record::RunRecord;
 use cnsim_runs::results::{Results, read_series};
@@ -127,6 +127,12 @@ impl Record {
         let eight = |f: &FlowTime| [f.src, f.dst, f.bytes, f.start, f.time, f.exact, f.fork, f.name];
         let bytes: Vec<u8> = self.0.flows.iter().flat_map(eight).flat_map(u64::to_le_bytes).collect();
         (self.0.hosts.clone(), PyBytes::new(py, &bytes))
+    }
+    /// Slowdown of each of these flows, as 64-bit floating-point numbers, little-endian.
+    fn slowdowns<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let of = |f: &FlowTime| slowdown_of(&self.0, f);
+        let bytes: Vec<u8> = self.0.flows.iter().map(of).flat_map(f64::to_le_bytes).collect();
+        PyBytes::new(py, &bytes)
     }
     /// Names of the time series.
     fn series_names(&self) -> Vec<String> {

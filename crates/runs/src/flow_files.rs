@@ -3,7 +3,7 @@
 use crate::files::{read_csv, table};
 use crate::record::RunRecord;
 use crate::results::LARGEST;
-use cnsim_measure::fct::{FlowTime, Unfinished};
+use cnsim_measure::fct::{self, FlowTime, Unfinished};
 use cnsim_measure::quantity::digits;
 use cnsim_problem::read_file;
 use cnsim_scheme_api::Time;
@@ -20,10 +20,16 @@ pub(crate) fn labels(r: &RunRecord) -> Vec<String> {
     vec![r.case.condition.clone(), r.case.pause.clone(), r.case.scheme.clone(), r.seed.to_string()]
 }
 
-/// One line for each flow: run, hosts, payload, start, completion time at the receiver's last byte, both ideal times, and the
-/// slowdown by the exact one. Times are in nanoseconds. An unfinished flow has no time and no ideal. The end of its line has the
-/// missing bytes on the link, its lost frames if known, the reason why it waits, the name of its traffic, and its number among the flows
-/// of its two hosts. None if no run kept the times of its flows.
+/// Slowdown of a flow by the ideal time that the run asks for (`record.ideal`).
+pub fn slowdown_of(r: &RunRecord, f: &FlowTime) -> f64 {
+    let fork = r.config.text("record.ideal") == Some("hpcc-fork");
+    fct::slowdown(f.time, if fork { f.fork } else { f.exact }, fork)
+}
+
+/// One line for each flow: run, hosts, payload, start, completion time (`record.completion`), both ideal times to the same end, and
+/// the slowdown by that of `record.ideal`. Times are in nanoseconds. An unfinished flow has no time and no ideal. The end of its line
+/// has the missing bytes on the link, its lost frames if known, the reason why it waits, the name of its traffic, and its number among
+/// the flows of its two hosts. None if no run kept the times of its flows.
 pub fn fct_csv(records: &[RunRecord]) -> Option<String> {
     let header = [
         "condition", "pause", "scheme", "seed", "source", "destination", "bytes", "start_ns", "time_ns",
@@ -41,8 +47,7 @@ pub fn fct_csv(records: &[RunRecord]) -> Option<String> {
             let mut line = labels(r);
             line.extend([name(f.src), name(f.dst), f.bytes.to_string()]);
             line.extend([f.start, f.time, f.exact, f.fork].map(ns));
-            let slowdown = digits(f.time as f64 / (f.exact as f64).max(1.0));
-            line.extend([slowdown, "0".into(), "0".into(), String::new()]);
+            line.extend([digits(slowdown_of(r, f)), "0".into(), "0".into(), String::new()]);
             line.extend([traffic(f.name), f.nth.to_string()]);
             lines.push(line);
         }
@@ -210,8 +215,8 @@ pub fn slowdown_csv(records: &[RunRecord]) -> Option<String> {
 }
 
 /// The columns of the HPCC fork, a line a flow in order of completion: addresses of source and destination, ports, payload,
-/// start, completion time and the fork's ideal time in nanoseconds. Completion is the arrival of the last byte; the fork's own is
-/// the arrival of its acknowledgement. Starts count from `origin` (ps). None if a host has no number in its name.
+/// start, completion time and the fork's ideal time in nanoseconds. The end is that of `record.completion`; the fork's own is
+/// the arrival of the last acknowledgement. Starts count from `origin` (ps). None if a host has no number in its name.
 pub fn fork_columns(record: &RunRecord, hosts: &[String], origin: u64) -> Option<String> {
     let ids: Option<Vec<u64>> = hosts
         .iter()

@@ -411,7 +411,7 @@ pub const KEYS: &[Key] = &[
     key("record.paused", Kind::Choice(PausedOver::WORDS), "senders",
         "transmitters that `time_paused` averages: sending hosts but the hot one (senders), those of them ever in XOFF (affected), all hosts and links between switches ever in XOFF (touched), or sending hosts and links between switches (all)"),
     key("record.ideal", Kind::Choice(Ideal::WORDS), "exact",
-        "ideal completion time of a flow: alone in the network with store and forward (exact), or by the formula of the HPCC fork"),
+        "ideal completion time of a flow, to the end that record.completion asks for: alone in the network with store and forward (exact), or by the formula of the HPCC fork, whose slowdowns are at least 1"),
     key("record.completion", Kind::Choice(Completed::WORDS), "received",
         "end of a finite flow in completion times and slowdowns: its last byte is received, or its source has the last acknowledgement")
         .only("host.queues", &["per-flow"]),

@@ -34,10 +34,9 @@ pub fn scheme(registry: &Registry, word: &str) -> String {
 }
 
 /// Words of the field for which our metrics have others.
-const ALSO: [(&str, &str); 12] = [
+const ALSO: [(&str, &str); 11] = [
     ("fct", "completion_time"),
     ("jct", "completion_time"),
-    ("goodput", "aggregate_throughput"),
     ("drops", "dropped_frames"),
     ("loss", "dropped_frames"),
     ("jain", "fairness"),
@@ -76,7 +75,6 @@ mod tests {
         for (name, meant) in [
             ("fct_p99", "completion_time_p99"),
             ("FCT", "completion_time"),
-            ("goodput", "aggregate_throughput"),
             ("queue_maxx", "queue_max"),
             ("queue_p9", "queue_p99"),
             ("Queue_P999", "queue_p99"),

@@ -195,17 +195,20 @@ pub fn own() -> Vec<&'static Metric> {
 #[rustfmt::skip]
 pub const METRICS: &[Metric] = &[
     metric("aggregate_throughput", "aggregate", "Gb/s", Tolerance::Relative(0.03),
-        "data rate delivered to all hosts; drops and control frames excluded").over(Span::Measurement).printed().own(4).higher(),
+        "data rate delivered to all hosts: the payload of finite flows, whole frames of endless sources; drops and control frames excluded").over(Span::Measurement).printed().own(5).higher(),
     metric("hot_port_throughput", "hot port", "Gb/s", Tolerance::Relative(0.03),
-        "data rate delivered to the hot host").over(Span::Measurement).hot().printed().own(5).higher(),
+        "data rate delivered to the hot host").over(Span::Measurement).hot().printed().own(6).higher(),
     metric("time_paused", "paused", "%", Tolerance::Absolute(0.5),
         "share of the time in XOFF, mean over the transmitters of record.paused; by default all sending hosts but the hot one")
-        .printed().own(8).lower(),
+        .printed().own(9).lower(),
     metric("dropped_frames", "dropped", "frames", Tolerance::Either(0.01, 100.0),
-        "data frames discarded in switches; source_discards counts those that a source discards").printed().own(10).lower(),
+        "data frames discarded in switches; source_discards counts those that a source discards").printed().own(11).lower(),
     metric("overhead", "overhead", "Mb/s", Tolerance::Relative(0.05),
-        "bits of all control messages over the duration; each message and each broadcast counts once, PAUSE does not count")
-        .printed().own(12).lower(),
+        "bits of all control messages over the duration, and with queue pairs those of acknowledgements, telemetry in data frames and frames sent again; each message and each broadcast counts once, PAUSE does not count")
+        .printed().own(13).lower(),
+    metric("goodput", "goodput", "Gb/s", Tolerance::Relative(0.03),
+        "payload of finite flows delivered to all hosts, without headers and telemetry; of a part of the run it needs finite flows alone")
+        .over(Span::Measurement).own(4).higher(),
     metric("innocent_throughput", "innocents", "Gb/s", Tolerance::Relative(0.03),
         "data rate delivered to all hosts but the hot one").over(Span::Measurement).higher(),
     metric("recovery_time", "recovery", "ms", Tolerance::Relative(0.05),
@@ -219,7 +222,7 @@ pub const METRICS: &[Metric] = &[
         .over(Span::Hotspot).higher(),
     metric("mean_hot_queue", "mean queue", "KB", Tolerance::Relative(0.05),
         "mean length of the hot queue while its port is slow, or without a hotspot in the measurement; sampled at each bin's end")
-        .over(Span::Hotspot).hot().own(14),
+        .over(Span::Hotspot).hot().own(15),
     metric("sd_hot_queue", "sd of queue", "KB", Tolerance::Relative(0.05),
         "standard deviation of the hot queue's length while its port is slow, or without a hotspot in the measurement; sampled at each bin's end")
         .over(Span::Hotspot).lower(),
@@ -227,7 +230,7 @@ pub const METRICS: &[Metric] = &[
         "99th percentile of the hot queue's length while its port is slow, or without a hotspot in the measurement; needs 100 samples, one at each bin's end")
         .over(Span::Hotspot).lower(),
     metric("queue_max", "largest queue", "KB", Tolerance::Relative(0.05),
-        "largest queue of any switch port at any moment").own(11).lower(),
+        "largest queue of any switch port at any moment").own(12).lower(),
     metric("headroom_max", "headroom used", "KB", Tolerance::Relative(0.1),
         "most bytes in all headroom of any switch with a shared buffer").lower(),
     metric("shared_max", "pool used", "KB", Tolerance::Relative(0.1),
@@ -272,7 +275,7 @@ pub const METRICS: &[Metric] = &[
         "greatest delivered rate of a flow with a fixed destination").over(Span::Measurement),
     metric("throughput_loss", "loss", "Gb/s", Tolerance::Relative(0.03),
         "capacity of the bottleneck less the data rate through it; the bottleneck is the switch port with the largest load of data and control")
-        .over(Span::Measurement).ranging(f64::NEG_INFINITY, f64::INFINITY).own(6).lower(),
+        .over(Span::Measurement).ranging(f64::NEG_INFINITY, f64::INFINITY).own(7).lower(),
     metric("aggregate_loss", "aggregate loss", "Gb/s", Tolerance::Relative(0.03),
         "sum of the max-min fair rates of all flows, without control traffic, less the aggregate throughput")
         .over(Span::Measurement).ranging(f64::NEG_INFINITY, f64::INFINITY).lower(),
@@ -280,7 +283,7 @@ pub const METRICS: &[Metric] = &[
         "rate of control frames through the bottleneck over the run: the switch port with the largest load of data and control").lower(),
     metric("fairness", "fairness", "", Tolerance::Absolute(0.02),
         "mean over bins of Jain's index of the recorded flows whose source is on; bins within 2 ms after an on-off change are left out")
-        .over(Span::Measurement).ranging(0.0, 1.0).own(7).higher(),
+        .over(Span::Measurement).ranging(0.0, 1.0).own(8).higher(),
     metric("ports_throughput", "through the ports", "Gb/s", Tolerance::Relative(0.03),
         "sum of the data rates through the switch ports that the scenario lists").over(Span::Measurement).higher(),
     metric("port_throughput", "through the port", "Gb/s", Tolerance::Relative(0.03),
@@ -304,7 +307,7 @@ pub const METRICS: &[Metric] = &[
     metric("time_paused_touched", "paused, touched", "%", Tolerance::Absolute(0.5),
         "share of the time in XOFF, mean over all hosts and links between switches that were ever in XOFF").lower(),
     metric("time_paused_links", "paused links", "%", Tolerance::Absolute(0.5),
-        "share of the time in XOFF, mean over the transmitters of links between switches").own(9).lower(),
+        "share of the time in XOFF, mean over the transmitters of links between switches").own(10).lower(),
     metric("time_paused_all", "paused, all", "%", Tolerance::Absolute(0.5),
         "share of the time in XOFF, mean over sending hosts and links between switches together").lower(),
     metric("latency_p50", "median latency", "us", Tolerance::Relative(0.05),
@@ -320,7 +323,7 @@ pub const METRICS: &[Metric] = &[
         "share of the finite flows that are complete (completed_transfers)").own(1).higher(),
     metric("completion_time", "completion time", "us", Tolerance::Relative(0.05),
         "mean time from the start of a finite flow to its end (record.completion: reception of its last byte, or the last acknowledgement), over finished flows")
-        .times(Times::Finished).own(13).lower(),
+        .times(Times::Finished).own(14).lower(),
     metric("completion_time_p50", "median completion", "us", Tolerance::Relative(0.05),
         "median completion time over all finite flows; unfinished flows count as longest").times(Times::All).lower(),
     metric("completion_time_p90", "90 % completion", "us", Tolerance::Relative(0.05),
@@ -340,7 +343,7 @@ pub const METRICS: &[Metric] = &[
         "90th percentile of the completion time over all finite flows below 100 KB; unfinished flows count as longest")
         .times(Times::All).lower(),
     metric("slowdown", "slowdown", "", Tolerance::Relative(0.05),
-        "mean over finished flows of completion time over ideal completion time (record.ideal); may be below 1")
+        "mean over finished flows of completion time over ideal completion time (record.ideal), both to the end of record.completion; a flow alone in its network has 1")
         .times(Times::Finished).lower(),
     metric("slowdown_p50", "median slowdown", "", Tolerance::Relative(0.05),
         "median slowdown over all finite flows; unfinished flows count as slowest").times(Times::All).lower(),
@@ -351,7 +354,7 @@ pub const METRICS: &[Metric] = &[
     metric("slowdown_p999", "99.9 % slowdown", "", Tolerance::Relative(0.05),
         "99.9th percentile of the slowdown over all finite flows; unfinished flows count as slowest").times(Times::All).lower(),
     metric("flows_below_ideal", "beat their ideal", "", Tolerance::Either(0.05, 1.0),
-        "finite flows that were faster than their ideal time; possible only with the formula of the HPCC fork (record.ideal)"),
+        "finite flows that were faster than their ideal time, whose slowdown counts as 1; possible only with the formula of the HPCC fork (record.ideal)"),
     metric("marked_share", "marked", "%", Tolerance::Absolute(2.0),
         "share of the acknowledged bytes whose frames were marked; needs acknowledgements of queue pairs"),
     metric("resent_share", "sent again", "%", Tolerance::Absolute(0.5),

@@ -12,6 +12,7 @@ pub mod watchdog;
 
 pub use estimate::Estimate;
 use shared::SharedBuffer;
+pub use transport::Answer;
 pub(crate) use transport::{QueuePairs, Steered};
 
 use crate::flows::Bins;
@@ -470,6 +471,15 @@ impl Settings {
         }
     }
 
+    /// How the last acknowledgement comes back, if it is the end of a flow.
+    pub fn last_answer(&self) -> Option<Answer> {
+        let pairs = self.pairs.filter(|p| p.completed == Completed::Acknowledged)?;
+        Some(match self.control {
+            ControlTransport::Ideal { latency } => Answer::Direct(latency),
+            _ => Answer::Frame { length: pairs.plain, every: pairs.spec.ack_every.max(1) },
+        })
+    }
+
     /// Are the fork's ideal times, and its columns, those of this run?
     pub fn fork_columns(&self) -> bool {
         self.ideal == Ideal::Fork
@@ -544,6 +554,7 @@ impl Settings {
             queues: self.named.ports.clone(),
             flows: self.named.flows.clone(),
             rates: self.named.limiters.clone(),
+            headers: self.plans.iter().map(|plans| header_of(plans)).collect(),
             control: true,
             matrix: hosts <= 128,
             latency: self.latency,
@@ -643,6 +654,11 @@ const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
 /// Most flows whose rates are recorded for a measurement of a part of the run.
 const MOST_FLOWS: usize = 4096;
+
+/// Bytes of a host's finite frames that are no payload: one for all of them.
+fn header_of(plans: &[SourcePlan]) -> u32 {
+    plans.iter().find(|p| p.finite()).map_or(0, |p| p.framing().header as u32)
+}
 
 /// The width of a bin that follows the run: the largest of 1, 2, 5, 10 ... us up to 1 ms that leaves 200 bins to the
 /// measurement and 20 to the shortest time that the hot port is slow, where the whole run stays below 20,000 bins.

@@ -140,10 +140,11 @@ impl<F: Packet> Sides<F> {
     fn acknowledge(&mut self, message: Control, direct: &mut Vec<Direct>, at: Moment<'_>) {
         let by_priority = at.net.transport.is_some_and(|transport| transport.ack_class == Class::Control);
         match message.direct(self.sender.settings.id, at) {
-            Some(message) => direct.push(message),
+            Some(message) => return direct.push(message),
             None if by_priority => self.sender.queue_control(Lane::Control, message, at),
             None => self.sender.queue_control(MANAGED, message, at),
         }
+        self.sender.journal.out.transport.acks_made += 1;
     }
 
     /// Ends the run: hands in the books. A frame is in transmission (`sending`), so many data and control frames have left, and data

@@ -39,6 +39,7 @@ struct Detail {
     by_flow: Vec<(u32, PerBin)>,
     flows: Arrived,
     completions: Vec<Completion>,
+    header_bits: u64,
 }
 
 impl Deliveries {
@@ -59,6 +60,7 @@ impl Deliveries {
             by_flow,
             completions: Vec::with_capacity(flows.len()),
             flows,
+            header_bits: 0,
         };
         let detail = (timed || record.latency || record.matrix).then(|| Box::new(detail()));
         Self { detail, ..Self::default() }
@@ -105,6 +107,7 @@ impl Deliveries {
         let Some(detail) = &mut self.detail else { return Default::default() };
         out.latency = std::mem::take(&mut detail.histogram);
         out.completions = std::mem::take(&mut detail.completions);
+        out.header_bits = detail.header_bits;
         out.missing = detail.flows.missing(|at| net.flows.at(host, at));
         let host = NodeId(host);
         let flow =
@@ -121,23 +124,29 @@ impl Detail {
     fn take<F: Packet>(&mut self, at: Moment<'_>, frame: &F, pair: Option<FlowId>) -> Result<(), String> {
         let now = at.now;
         let (Some(frame), len) = (frame.header(), frame.bytes()) else { return Ok(()) };
-        let bits = u64::from(len) * 8;
+        let mut bits = u64::from(len) * 8;
         if let Some(n) = self.histogram.get_mut(latency_bucket(Time::from_ps(now - frame.born))) {
             *n += 1;
         }
         if let Some(bytes) = self.by_source.get_mut(frame.src as usize) {
             *bytes += u64::from(len);
         }
+        if frame.finite {
+            let place = pair.and_then(|flow| at.net.flows.numbered(flow)).map(|flow| flow.at);
+            let done = self.flows.take(now, frame.src, frame.number, place, len)?;
+            if let Some(header) = at.net.record.headers.get(frame.src as usize) {
+                let padding = done.map_or(0, |(_, padding)| padding);
+                let beside = 8 * (u64::from(*header) + padding);
+                self.header_bits += beside;
+                bits = bits.saturating_sub(beside);
+            }
+            self.completions.extend(done.map(|(done, _)| Completion { flow: pair, ..done }));
+        }
         if let Some(bins) = &mut self.all {
             bins.add(now, bits);
         }
         for (_, bins) in self.by_flow.iter_mut().filter(|f| f.0 == frame.src) {
             bins.add(now, bits);
-        }
-        if frame.finite {
-            let place = pair.and_then(|flow| at.net.flows.numbered(flow)).map(|flow| flow.at);
-            let done = self.flows.take(now, frame.src, frame.number, place, len)?;
-            self.completions.extend(done.map(|done| Completion { flow: pair, ..done }));
         }
         Ok(())
     }

@@ -19,6 +19,7 @@ fn figure(cases: &[&CaseRuns<'_>], group: &str, name: &str, place: usize) -> Opt
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
     let run = cases.iter().flat_map(|c| &c.runs).find(|r| !r.by_size.is_empty())?;
     let ideal = run.config.text("record.ideal").unwrap_or("exact");
+    let floor = if ideal == "exact" { "" } else { ", with the floor at 1 of that fork's scripts" };
     let seeds = cases.iter().map(|c| c.runs.len()).max().unwrap_or(0);
     let band =
         if seeds > 1 { format!(" Mean of {seeds} seeds; band: least and greatest.") } else { String::new() };
@@ -27,7 +28,7 @@ fn figure(cases: &[&CaseRuns<'_>], group: &str, name: &str, place: usize) -> Opt
         title: format!("Slowdown by flow size, {name}"),
         caption: format!(
             "A step is a group of flows, from its smallest to its largest; a point beside a step holds the number of its flows. \
-             Ideal time: {ideal}, without a floor at 1.{band}"
+             Ideal time: {ideal}{floor}.{band}"
         ),
         x: Axis { title: "flow size".into(), unit: "KB".into(), log: true },
         y: Axis { title: "slowdown".into(), unit: String::new(), log: high > 30.0 * low },

@@ -6,9 +6,9 @@ use cnsim_measure::stats::Summary;
 use cnsim_scenario::metrics::{Metric, find};
 
 /// Columns: unfinished flows first, then tails before means.
-const SHOWN: [&str; 7] = [
+const SHOWN: [&str; 8] = [
     "finished_flows", "dropped_frames", "completion_time_p99", "completion_time_p50", "slowdown_p99",
-    "slowdown_p50", "aggregate_throughput",
+    "slowdown_p50", "goodput", "aggregate_throughput",
 ];
 
 /// A table for each PAUSE mode and condition; none if no `[[traffic]]` table has a name.

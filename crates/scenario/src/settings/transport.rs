@@ -7,7 +7,7 @@ use crate::topology::Wiring;
 use crate::workload::{Paired, SourcePlan, flows_of_a_pair};
 use cnsim_fabric::{Reliability, TransportSpec, Window};
 use cnsim_scheme_api::{Acks, Class, Plan};
-use cnsim_units::Bytes;
+use cnsim_units::{Bytes, Time};
 
 /// The scheme of a case, as the settings depend on it.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,22 @@ pub(crate) struct QueuePairs {
     pub(crate) completed: Completed,
     /// What they change of the flows.
     pub(crate) flows: Paired,
+    /// Length of an acknowledgement without telemetry.
+    pub(crate) plain: Bytes,
+}
+
+/// How the acknowledgement of a flow's last frame comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// As a frame of this length, without telemetry; every so many frames are acknowledged.
+    Frame {
+        /// Bytes on the link.
+        length: Bytes,
+        /// `transport.ack_every`.
+        every: u32,
+    },
+    /// Without a frame, after this time.
+    Direct(Time),
 }
 
 /// May the network acknowledge frames, if the scheme asks for it: there are queue pairs, and `ack_every` does not forbid it.
@@ -100,11 +116,12 @@ impl QueuePairs {
             true => (r.choice("transport.ack_class"), r.bytes("transport.ack_length")),
             false => (Class::Data, Bytes::new(64)),
         };
+        let plain = ack_length;
         if framed && reads {
             ack_length += r.bytes("transport.ack_telemetry");
         }
         let spec = TransportSpec { reliability, ack_every, ack_class, ack_length, window };
-        Some(Self { spec, completed, flows: Paired { telemetry, begins: scheme.plan.initial_rate } })
+        Some(Self { spec, completed, flows: Paired { telemetry, begins: scheme.plan.initial_rate }, plain })
     }
 
     /// Refuses frames that do not fit, larger than possible with telemetry or than the window, and flows that their frames cannot name:

@@ -2,9 +2,9 @@
 //! of its scheme, as long as `check` accepts them.
 
 use super::Dice;
+use cnsim_scenario::Scenario;
 use cnsim_scenario::keys::{KEYS, Key};
 use cnsim_scenario::kinds::Kind;
-use cnsim_scenario::Scenario;
 use cnsim_scheme_api::registry::PRESET;
 use cnsim_scheme_api::{Bytes, Rate, Time};
 
