@@ -61,8 +61,12 @@ fn text(t: &Told<'_>, colour: bool) -> String {
             0 => String::new(),
             n => format!(", {n} cannot be compared"),
         };
+        let open = match count(Verdict::Undecided) {
+            0 => String::new(),
+            n => format!(", {n} undecided by so few seeds"),
+        };
         last = format!(
-            "{} published cells agree, {} are near, {} differ{strange}; {zeros} more are zero by construction. {last}",
+            "{} published cells agree, {} are near, {} differ{open}{strange}; {zeros} more are zero by construction. {last}",
             count(Verdict::Agrees),
             count(Verdict::Near),
             count(Verdict::Differs),
@@ -88,7 +92,10 @@ fn text(t: &Told<'_>, colour: bool) -> String {
 
 /// A line a scenario: how its cells came out.
 fn scenarios(t: &Told<'_>) -> String {
-    let header = ["scenario", "runs", "agree", "near", "differ", "zero", "unpublished", "not run", "figures"];
+    let header = [
+        "scenario", "runs", "agree", "near", "differ", "undecided", "zero", "unpublished", "not run",
+        "figures",
+    ];
     let rows: Vec<Vec<String>> = t
         .report
         .pages
@@ -105,6 +112,7 @@ fn scenarios(t: &Told<'_>) -> String {
                 of(model::Verdict::Agrees),
                 of(model::Verdict::Near),
                 of(model::Verdict::Differs) + of(model::Verdict::Incomparable),
+                of(model::Verdict::Undecided),
                 zeros,
                 of(model::Verdict::Unpublished),
                 p.not_run.len(),
@@ -180,7 +188,8 @@ pub(crate) fn table(t: &Table, asked: &[String], colour: bool) -> Vec<String> {
         let mut row =
             if several { vec![if same { String::new() } else { r.condition.clone() }] } else { Vec::new() };
         row.push(r.scheme.clone());
-        let (mut missed, mut near, mut strange, mut judged) = (Vec::new(), Vec::new(), Vec::new(), false);
+        let (mut missed, mut near, mut open, mut strange) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut judged = false;
         for &c in &columns {
             let cell = r.cells[c].as_ref();
             if published(c) {
@@ -193,11 +202,12 @@ pub(crate) fn table(t: &Table, asked: &[String], colour: bool) -> Vec<String> {
             match cell.map(|x| x.verdict) {
                 Some(model::Verdict::Near) => near.push(t.columns[c].title.as_str()),
                 Some(model::Verdict::Differs) => missed.push(t.columns[c].title.as_str()),
+                Some(model::Verdict::Undecided) => open.push(t.columns[c].title.as_str()),
                 Some(model::Verdict::Incomparable) => strange.push(t.columns[c].title.as_str()),
                 _ => {}
             }
         }
-        let parts = [("differs", missed), ("near", near), ("not compared", strange)];
+        let parts = [("differs", missed), ("near", near), ("undecided", open), ("not compared", strange)];
         let parts: Vec<String> = parts
             .iter()
             .filter(|(_, titles)| !titles.is_empty())

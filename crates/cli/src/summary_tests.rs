@@ -94,7 +94,7 @@ fn lines(
 
 #[test]
 fn many_studies_have_a_line_a_scenario() {
-    use model::Verdict::{Agrees, Differs, Incomparable, Near, Unpublished};
+    use model::Verdict::{Agrees, Differs, Incomparable, Near, Undecided, Unpublished};
     let one = vec![
         shown(Agrees, false),
         shown(Differs, false),
@@ -105,7 +105,7 @@ fn many_studies_have_a_line_a_scenario() {
         shown(Unpublished, true),
         None,
     ];
-    let two = vec![shown(Near, false), shown(Near, false), shown(Differs, false)];
+    let two = vec![shown(Near, false), shown(Near, false), shown(Differs, false), shown(Undecided, false)];
     let report = Report {
         pages: vec![page("A/one", one, 2, 3), page("B/one", two, 0, 0)],
         not_run: vec![NotRun::default()],
@@ -121,6 +121,7 @@ fn many_studies_have_a_line_a_scenario() {
         cell("B", Verdict::Near, "A3 is suspected"),
         cell("B", Verdict::Differs, ""),
         cell("B", Verdict::Near, "A3 is suspected"),
+        cell("B", Verdict::Undecided, "too few seeds"),
     ];
     let findings = [
         finding(0, Holds::Yes),
@@ -134,11 +135,11 @@ fn many_studies_have_a_line_a_scenario() {
     let told = lines(&args, &report, &cells, &findings, &records);
     let miss = "c, PAUSE on, ecm, overhead: published 2.0, measured 2.5";
     let expected = [
-        "scenario runs agree near differ zero unpublished not run figures",
+        "scenario runs agree near differ undecided zero unpublished not run figures",
         // What cannot be compared counts as a difference.
-        "A/one 2 1 - 2 2 1 2 3",
-        "B/one 1 - 2 1 - - - -",
-        "1 published cells agree, 2 are near, 1 differ, 1 cannot be compared; 1 more are zero by construction. One seed has no interval.",
+        "A/one 2 1 - 2 - 2 1 2 3",
+        "B/one 1 - 2 1 1 - - - -",
+        "1 published cells agree, 2 are near, 1 differ, 1 undecided by so few seeds, 1 cannot be compared; 1 more are zero by construction. One seed has no interval.",
         "B/one: A3 is suspected",
         &format!("{miss} (near)"),
         &format!("{miss} (near)"),

@@ -4,6 +4,7 @@ use crate::own::Studies;
 use crate::published::Published;
 use crate::suspect;
 use crate::verdict::{Verdict, factor, judge};
+use cnsim_measure::quantity::digits;
 use cnsim_measure::stats::Summary;
 use cnsim_runs::record::RunRecord;
 use cnsim_scenario::case::CaseId;
@@ -136,16 +137,22 @@ fn cell(
     let values: Vec<f64> = values.iter().map(|v| v * scale.unwrap_or(1.0)).collect();
     // A unit of the same kind has the same range: only rates are scaled.
     let summary = Summary::of_metric(metric, &values)?;
+    // A limit on the output queue loses frames with PAUSE, too.
+    let structural = structural_zero(metric.id, &r.case.pause, &r.case.scheme) && summary.mean == 0.0;
     let (verdict, mut note) = match (printed, scale, other) {
         (None, ..) => (Verdict::Unpublished, String::new()),
         (Some(_), _, Some(why)) => (Verdict::Incomparable, why.into()),
         (Some(p), None, _) => {
             (Verdict::Incomparable, format!("published in {}, measured in {}", p.unit, metric.unit))
         }
+        // Of what is zero by construction every run says the same.
+        (Some(p), ..) if structural && p.value == 0.0 => (Verdict::Agrees, String::new()),
         (Some(p), ..) => (judge(metric, p, &summary), String::new()),
     };
     if matches!(verdict, Verdict::Near | Verdict::Differs) {
         note = suspect(r, metric.id);
+    } else if verdict == Verdict::Undecided {
+        note = undecided(&summary);
     }
     let mut more: Vec<String> = Vec::new();
     if at_least > 0 {
@@ -167,11 +174,20 @@ fn cell(
         values,
         summary: summary.bounded(at_least > 0),
         verdict,
-        // A limit on the output queue loses frames with PAUSE, too.
-        structural: structural_zero(metric.id, &r.case.pause, &r.case.scheme) && summary.mean == 0.0,
+        structural,
         at_least,
         note,
     })
+}
+
+/// Why the runs do not tell.
+fn undecided(summary: &Summary) -> String {
+    match summary.prediction() {
+        Some((low, high)) => {
+            format!("too few seeds: one run is expected from {} to {}", digits(low), digits(high))
+        }
+        None => "too few seeds: one tells nothing of the next".into(),
+    }
 }
 
 /// Published numbers for which there is no cell.

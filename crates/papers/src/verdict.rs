@@ -13,6 +13,8 @@ pub enum Verdict {
     Near,
     /// The published value lies outside of the metric's tolerance, too.
     Differs,
+    /// The published value is [`accepted`] only because the prediction interval is wide: too few seeds to tell ([`decided`]).
+    Undecided,
     /// Nothing was published for the cell.
     Unpublished,
     /// The published value cannot be compared; the note has the reason.
@@ -26,6 +28,7 @@ impl Verdict {
             Self::Agrees => "agrees",
             Self::Near => "near",
             Self::Differs => "differs",
+            Self::Undecided => "undecided",
             Self::Unpublished => "unpublished",
             Self::Incomparable => "incomparable",
         }
@@ -58,12 +61,22 @@ pub fn accepted(published: &Published, summary: &Summary) -> (f64, f64) {
     summary.prediction().map_or((low, high), |(l, h)| (low.min(l - half), high.max(h + half)))
 }
 
-/// The verdict on a published number (contracts): it is one run, so the prediction interval judges it.
+/// Is the prediction interval of one run narrow enough to tell: at most half of the published number long, or as long as the
+/// band of *near* around it? Of one seed there is none, so nothing is decided.
+pub fn decided(metric: &Metric, published: &Published, summary: &Summary) -> bool {
+    let most = (published.value.abs() / 2.0).max(2.0 * allowance(metric, published));
+    summary.prediction().is_some_and(|(low, high)| high - low <= most + 1e-12)
+}
+
+/// The verdict on a published number: it is one run, so the prediction interval judges it. A number outside of a wide
+/// interval differs, and one inside of it is undecided.
 pub fn judge(metric: &Metric, published: &Published, summary: &Summary) -> Verdict {
     let (low, high) = accepted(published, summary);
     let near = (published.value - summary.mean).abs() <= allowance(metric, published) + 1e-12;
-    match published.value {
-        v if v >= low - 1e-12 && v <= high + 1e-12 => Verdict::Agrees,
+    let inside = published.value >= low - 1e-12 && published.value <= high + 1e-12;
+    match decided(metric, published, summary) {
+        false if inside || summary.n < 2 => Verdict::Undecided,
+        _ if inside => Verdict::Agrees,
         _ if near => Verdict::Near,
         _ => Verdict::Differs,
     }
@@ -112,8 +125,33 @@ mod tests {
         // The prediction interval is 100 +- 12.706 sqrt(2) sqrt(1.5), and half a unit wider: 22.007 and 0.5.
         let (low, high) = accepted(&printed("100"), &spread);
         assert!((low - 77.493).abs() < 1e-3 && (high - 122.507).abs() < 1e-3, "{low} {high}");
+        // 31 +- 4.3027 x 11 x sqrt(4 / 3) = 31 +- 54.6.
         let wide = Summary::of(&[20.0, 31.0, 42.0]).unwrap();
-        assert_eq!(judge(metric, &printed("60"), &wide), Verdict::Agrees, "inside the prediction interval");
+        assert_eq!(judge(metric, &printed("60"), &wide), Verdict::Undecided, "inside an interval of 109");
+        assert_eq!(
+            judge(metric, &printed("31"), &wide),
+            Verdict::Undecided,
+            "no seed tells, though the mean is it"
+        );
+        assert_eq!(judge(metric, &printed("90"), &wide), Verdict::Differs, "outside of a wide one");
+        // The same mean: 31 +- 4.3027 x 1 x 1.1547 = 31 +- 4.968.
+        let narrow = Summary::of(&[30.0, 31.0, 32.0]).unwrap();
+        assert_eq!(judge(metric, &printed("35.9"), &narrow), Verdict::Agrees, "9.94 is at most half of it");
+        assert_eq!(judge(metric, &printed("36.1"), &narrow), Verdict::Differs);
+        // Of 15 half is 7.5. A number near zero has the band of near: one point.
+        let low = Summary::of(&[15.0, 16.0, 17.0]).unwrap();
+        assert_eq!(judge(metric, &printed("15.0"), &low), Verdict::Undecided);
+        let zero = Summary::of(&[0.0, 0.05, 0.1]).unwrap();
+        assert_eq!(judge(metric, &printed("0.00"), &zero.within((0.0, 100.0))), Verdict::Agrees);
+        let spread = Summary::of(&[0.0, 0.5, 1.0]).unwrap();
+        assert_eq!(judge(metric, &printed("0.00"), &spread.within((0.0, 100.0))), Verdict::Undecided);
+        // Two seeds: 75.18 +- 48.61 beside 77.40.
+        let two = Summary::of(&[72.055, 78.305]).unwrap();
+        assert_eq!(judge(throughput, &of("77.40"), &two), Verdict::Undecided);
+        let one = Summary::of(&[100.0]).unwrap();
+        for text in ["100", "101", "140"] {
+            assert_eq!(judge(throughput, &of(text), &one), Verdict::Undecided, "one seed");
+        }
     }
 
     #[test]

@@ -48,14 +48,22 @@ pub(crate) enum Mark {
     Agrees,
     Near,
     Differs,
+    Undecided,
     Incomparable,
     Unpublished,
     Zero,
 }
 
 impl Mark {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Agrees, Self::Near, Self::Differs, Self::Incomparable, Self::Unpublished, Self::Zero];
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Agrees,
+        Self::Near,
+        Self::Differs,
+        Self::Undecided,
+        Self::Incomparable,
+        Self::Unpublished,
+        Self::Zero,
+    ];
 
     pub(crate) fn of(cell: &Cell) -> Self {
         match cell.verdict {
@@ -64,6 +72,7 @@ impl Mark {
             _ if cell.structural => Self::Zero,
             Verdict::Agrees => Self::Agrees,
             Verdict::Near => Self::Near,
+            Verdict::Undecided => Self::Undecided,
             Verdict::Incomparable => Self::Incomparable,
             Verdict::Unpublished => Self::Unpublished,
         }
@@ -74,6 +83,7 @@ impl Mark {
             Self::Agrees => "agrees",
             Self::Near => "near",
             Self::Differs => "differs",
+            Self::Undecided => "undecided",
             Self::Incomparable => "incomparable",
             Self::Unpublished => "unpublished",
             Self::Zero => "zero",
@@ -85,6 +95,7 @@ impl Mark {
             Self::Agrees => "✓",
             Self::Near => "~",
             Self::Differs => "✗",
+            Self::Undecided => "?",
             Self::Incomparable => "≁",
             Self::Unpublished => "·",
             Self::Zero => "∅",

@@ -46,7 +46,7 @@ fn bar(parts: &[(&str, usize, &str)], out: &mut String) {
 
 fn cell_bar(n: Counts, out: &mut String) {
     bar(
-        &[Mark::Agrees, Mark::Near, Mark::Differs, Mark::Incomparable]
+        &[Mark::Agrees, Mark::Near, Mark::Differs, Mark::Undecided, Mark::Incomparable]
             .map(|m| (m.class(), n[m as usize], m.words())),
         out,
     );
@@ -155,7 +155,8 @@ pub(crate) fn index(r: &Report, looks: &[Colours], out: &mut String) {
 fn cell_board(r: &Report, out: &mut String) {
     let n = r.pages.iter().map(counts).fold(Counts::default(), |a, b| std::array::from_fn(|i| a[i] + b[i]));
     let agree = n[Mark::Agrees as usize];
-    let judged = agree + n[Mark::Near as usize] + n[Mark::Differs as usize];
+    let judged =
+        agree + [Mark::Near, Mark::Differs, Mark::Undecided].map(|m| n[m as usize]).iter().sum::<usize>();
     let _ = write!(
         out,
         "<div class=\"board\"><h2>Published numbers</h2><p class=\"big\"><b class=\"num\">{agree}</b> of <span class=\"num\">{judged}</span> agree</p>"
@@ -179,7 +180,7 @@ fn cell_board(r: &Report, out: &mut String) {
 }
 
 /// Marks of cells without a verdict.
-const OTHER: [Mark; 3] = [Mark::Incomparable, Mark::Unpublished, Mark::Zero];
+const OTHER: [Mark; 4] = [Mark::Undecided, Mark::Incomparable, Mark::Unpublished, Mark::Zero];
 
 /// Verdicts of the published cells of each metric, the metric with most cells first.
 fn by_metric(r: &Report, out: &mut String) {
@@ -203,7 +204,7 @@ fn by_metric(r: &Report, out: &mut String) {
     );
     for (title, n) in rows {
         let _ = write!(out, "<tr><td>{}</td>", esc(title));
-        for m in [Mark::Agrees, Mark::Near, Mark::Differs, Mark::Zero] {
+        for m in [Mark::Agrees, Mark::Near, Mark::Differs, Mark::Undecided, Mark::Zero] {
             let spare = if m == Mark::Zero { " spare" } else { "" };
             let _ = write!(out, "<td class=\"n{spare}\">{}</td>", n[m as usize]);
         }
@@ -418,10 +419,11 @@ pub(crate) fn study_page(r: &Report, id: &str, out: &mut String) {
             let count = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
             let _ = write!(
                 out,
-                "<span class=\"small\">✓ {} · ~ {} · ✗ {} · {} · {}</span></a>",
+                "<span class=\"small\">✓ {} · ~ {} · ✗ {} · ? {} · {} · {}</span></a>",
                 n[Mark::Agrees as usize],
                 n[Mark::Near as usize],
                 n[Mark::Differs as usize],
+                n[Mark::Undecided as usize],
                 count(p.tables.len(), "table"),
                 count(p.figures.len(), "figure")
             );
@@ -490,6 +492,9 @@ pub(crate) fn sidebar(r: &Report, out: &mut String) {
             let n = counts(p);
             let mark = match (n[Mark::Agrees as usize] + n[Mark::Near as usize], n[Mark::Differs as usize]) {
                 (0, 0) => String::new(),
+                (_, 0) if n[Mark::Undecided as usize] > 0 => {
+                    "<span class=\"near\" title=\"none differs, some are undecided\">?</span>".into()
+                }
                 (_, 0) if n[Mark::Near as usize] == 0 => {
                     "<span class=\"agrees\" title=\"all agree\">✓</span>".into()
                 }

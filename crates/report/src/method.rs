@@ -29,10 +29,12 @@ const JUDGED: &str = "<h2>How a number is judged</h2><p>Every case runs with sev
     for skewness (1978), cut at the bounds of possible values. It shows how well the mean is known.</dd>\
     <dt>Prediction interval</dt><dd><span class=\"formula\">mean ± t·s·√(1 + 1/n)</span>. A single run falls into it 19 times in 20. Published numbers are compared with it.</dd>\
     <dt>✓ agrees</dt><dd>The published number lies in the prediction interval, widened by half a unit of its last printed digit, or within 2 % of the mean, \
-    whatever the metric.</dd>\
+    whatever the metric. The interval is at most half the number long.</dd>\
     <dt>~ near</dt><dd>The published number does not agree, but lies within the tolerance of its metric: \
     3 % for throughput and utilisation, 0.5 points for time paused, 5 % for overhead, 1 % or 100 frames for drops. With no measured drops, 54 published ones are near.</dd>\
     <dt>✗ differs</dt><dd>The published number lies outside the tolerance, too. The cell names the suspected assumption. No parameter is tuned to make a cell agree.</dd>\
+    <dt>? undecided</dt><dd>The published number lies in the prediction interval, but that is longer than half the number and than the band of <em>near</em>: \
+    too few seeds to tell. Fewer seeds make intervals wide, so they never make a number agree.</dd>\
     <dt>· unpublished</dt><dd>The number was measured, but the study prints none.</dd>\
     <dt>≁ incomparable</dt><dd>The printed value cannot be compared with ours; the note gives the reason.</dd>\
     <dt>∅ zero by construction</dt><dd>Drops under a lossless PAUSE, overhead without a scheme. Such cells always agree, so they are counted apart.</dd></dl>\

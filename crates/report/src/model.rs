@@ -216,6 +216,8 @@ pub enum Verdict {
     Near,
     /// The published number lies outside of the metric's tolerance, too.
     Differs,
+    /// The published number lies in a prediction interval that is too wide: too few seeds.
+    Undecided,
     /// Nothing was published for the cell.
     #[default]
     Unpublished,

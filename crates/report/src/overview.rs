@@ -91,7 +91,7 @@ fn place_of<'a>(r: &'a Report, p: &'a Page, t: &Table, column: &str) -> (&'a str
 
 /// Distance of a judged number from the published one, %.
 fn distance(c: &Cell) -> Option<f64> {
-    let judged = matches!(Mark::of(c), Mark::Agrees | Mark::Near | Mark::Differs);
+    let judged = matches!(Mark::of(c), Mark::Agrees | Mark::Near | Mark::Differs | Mark::Undecided);
     let said: f64 = c.published.as_deref()?.trim().parse().ok()?;
     (judged && said != 0.0).then_some((c.measured? / said - 1.0) * 100.0).filter(|d| d.is_finite())
 }

@@ -265,13 +265,14 @@ fn strip(c: &Cell) -> String {
 /// Cells that do not agree or cannot be compared, by the note that explains them.
 fn misses(t: &Table, styles: &[Style], out: &mut String) {
     let mut notes: Vec<(&str, Vec<String>)> = Vec::new();
-    let (mut near, mut differ, mut strange) = (0, 0, 0);
+    let (mut near, mut differ, mut open, mut strange) = (0, 0, 0, 0);
     for row in &t.rows {
         for ((c, column), style) in row.cells.iter().zip(&t.columns).zip(styles) {
             let Some(c) = c.as_ref() else { continue };
             match Mark::of(c) {
                 Mark::Near => near += 1,
                 Mark::Differs => differ += 1,
+                Mark::Undecided => open += 1,
                 Mark::Incomparable => strange += 1,
                 _ => continue,
             }
@@ -285,6 +286,7 @@ fn misses(t: &Table, styles: &[Style], out: &mut String) {
                 match Mark::of(c) {
                     Mark::Incomparable => " (incomparable)",
                     Mark::Near => " (near)",
+                    Mark::Undecided => " (undecided)",
                     _ => "",
                 }
             );
@@ -297,6 +299,7 @@ fn misses(t: &Table, styles: &[Style], out: &mut String) {
     let heads: Vec<String> = [
         (differ, "differs", "differ"),
         (near, "is near", "are near"),
+        (open, "is undecided", "are undecided"),
         (strange, "is incomparable", "are incomparable"),
     ]
     .into_iter()
@@ -309,7 +312,7 @@ fn misses(t: &Table, styles: &[Style], out: &mut String) {
     let _ = write!(
         out,
         "<details class=\"misses\"{}><summary>{}: suspected assumptions</summary><dl>",
-        if near + differ + strange <= 8 { " open" } else { "" },
+        if near + differ + open + strange <= 8 { " open" } else { "" },
         heads.join(", ")
     );
     for (note, cells) in notes {

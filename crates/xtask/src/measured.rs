@@ -55,6 +55,7 @@ impl Cell {
         let marked = match self.verdict.as_str() {
             "differs" => format!("**{measured}**"),
             "near" => format!("{measured} (near)"),
+            "undecided" => format!("{measured} (?)"),
             _ => measured,
         };
         format!("{} / {marked}", self.published.text)
@@ -281,13 +282,14 @@ impl Measured {
             }
         }
         groups.push(("all".into(), self.of(study).collect()));
-        let mut text =
-            String::from("| cells that are not zero | agree | near | differ | of |\n|---|---|---|---|---|");
+        let mut text = String::from(
+            "| cells that are not zero | agree | near | differ | undecided | of |\n|---|---|---|---|---|---|",
+        );
         for (name, cells) in groups {
             let of = |v: &str| cells.iter().filter(|c| c.verdict == v).count();
-            let (agree, near) = (of("agrees"), of("near"));
-            let differ = cells.len() - agree - near;
-            let _ = write!(text, "\n| {name} | {agree} | {near} | {differ} | {} |", cells.len());
+            let (agree, near, open) = (of("agrees"), of("near"), of("undecided"));
+            let differ = cells.len() - agree - near - open;
+            let _ = write!(text, "\n| {name} | {agree} | {near} | {differ} | {open} | {} |", cells.len());
         }
         text
     }

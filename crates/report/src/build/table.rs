@@ -113,12 +113,17 @@ fn order(scene: &Scene<'_>, k: &Key) -> (usize, usize, bool, String, usize) {
 fn heads(cells: &[&Cell], claimed: &BTreeSet<&str>, hot: bool) -> Vec<Head> {
     let published: BTreeSet<&str> =
         cells.iter().filter(|c| c.published.is_some()).map(|c| c.metric.id).collect();
+    // Where all traffic is finite flows, goodput is all that arrives.
+    let values = |id: &str| cells.iter().filter(|c| c.metric.id == id).map(|c| &c.values).collect::<Vec<_>>();
+    let goodput = values("goodput");
+    let finite = !goodput.is_empty() && goodput == values("aggregate_throughput");
     let wanted = |m: &Metric| {
         // Without a hotspot the rate of the one receiver is both.
         let twice = m.id == "hot_port_throughput" && published.contains("throughput");
         if published.is_empty() {
             let there = m.own.is_some() && cells.iter().any(|c| c.metric.id == m.id);
-            return claimed.contains(m.id) || there && (hot || !m.hot);
+            let again = finite && m.id == "aggregate_throughput";
+            return claimed.contains(m.id) || there && !again && (hot || !m.hot);
         }
         published.contains(m.id) || claimed.contains(m.id) || (m.printed && !twice)
     };
@@ -224,6 +229,7 @@ fn shown(c: &Cell, factor: f64) -> model::Cell {
             Verdict::Agrees => model::Verdict::Agrees,
             Verdict::Near => model::Verdict::Near,
             Verdict::Differs => model::Verdict::Differs,
+            Verdict::Undecided => model::Verdict::Undecided,
             Verdict::Unpublished => model::Verdict::Unpublished,
             Verdict::Incomparable => model::Verdict::Incomparable,
         },
