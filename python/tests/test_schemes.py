@@ -93,6 +93,19 @@ def test_parameters_are_known_everywhere(tmp_path: Path) -> None:
     assert lost.returncode == 2 and "names no scheme" in " ".join(lost.stderr.split())
 
 
+def test_two_threads_do_not_wait_for_each_other(tmp_path: Path) -> None:
+    file = tmp_path / "two.toml"
+    file.write_text(
+        'name = "two"\n[topology]\nhosts = 23\nlink_rate = "100 Gb/s"\n[host]\nqueues = "per-flow"\n[workload]\n'
+        'kind = "all-to-all"\nsize = "3 KB"\n[run]\nduration = "200 us"\nseeds = 6\n[matrix]\nschemes = ["dctcp-python"]\n'
+    )
+    program = [sys.executable, "-m", "cnsim.program", "--python", str(EXAMPLES / "dctcp_python.py")]
+    done = subprocess.run([*program, "run", str(file), "--threads", "2", "--out", str(tmp_path / "o")], capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    fct = (tmp_path / "o" / "fct.csv").read_text().splitlines()
+    assert len(fct) == 1 + 6 * 23 * 22
+
+
 def halving(body: str) -> type[cn.Scheme]:
     """A scheme whose reaction point has this body."""
     space: dict[str, Any] = {"cn": cn, "__name__": "tried"}

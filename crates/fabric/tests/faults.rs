@@ -155,3 +155,20 @@ fn what_cannot_be() {
         assert!(given.contains(why), "{why}: {given}");
     }
 }
+
+/// A network that stands in XOFF for 1000 s costs nothing: nothing moves in it, and so nothing is visited, by both engines and on two
+/// threads. Its shortest link takes 50 ns.
+#[test]
+fn a_network_that_stands_is_not_visited() {
+    let mut spec = tree(2, 0.0, Time::from_s(1000), 1);
+    for (host, h) in (0..).zip(&mut spec.hosts) {
+        h.sources = vec![flows(vec![flow(0, (host + 2) % 8, 1_000_000)])];
+        h.processing = Time::ZERO;
+    }
+    spec.switches.iter_mut().for_each(|s| s.processing = Time::ZERO);
+    spec.links.iter_mut().for_each(|l| l.delay = Time::from_ns(50));
+    spec.faults = vec![fault((1, 0), 10, 1_000_000_000, XOFF)];
+    let out = agreed(&spec, 0, &[(1, Visits::Adaptive), (2, Visits::Due)]);
+    assert!(out.hosts[7].paused > Time::from_s(999), "{:?}", out.hosts[7].paused);
+    assert_eq!((out.hosts[0].delivered, out.dropped()), (667, 0));
+}

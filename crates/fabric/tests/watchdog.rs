@@ -6,6 +6,7 @@ mod common;
 
 use cnsim_fabric::*;
 use cnsim_scheme_api::{NodeId, Time};
+use common::random::Draws;
 use common::*;
 
 const WAY: u64 = 1_500_000;
@@ -120,6 +121,58 @@ fn polled_at_the_ends_of_intervals() {
     // The continuous rule takes no pieces together.
     let pieces = [(500 * US, 540 * US), (541 * US, 599 * US)];
     assert_eq!(storms(&ran(&busy(&pieces, watchdog(Continuous, 100 * US, 200 * US, Alert)))), []);
+}
+
+/// Drawn spans, as if each interval were looked at: those of XOFF in it are added up by hand.
+#[test]
+fn polled_like_every_interval_by_itself() {
+    let mut found = 0;
+    for seed in 0..40 {
+        let d = &mut Draws::new(seed, 1);
+        let (detect, mut spans, mut at) = (d.one(&[7, 30, 110]) * US, Vec::new(), 400 * US);
+        while at < 2_500 * US {
+            let most = d.one(&[20, 300]);
+            let (gap, length) = (US + d.below(90 * US), US + d.below(most * US));
+            spans.push((at + gap, at + gap + length));
+            at += gap + length;
+        }
+        let restore = detect + d.below(60 * US);
+        let (mut expected, mut free_from): (Vec<(u64, Option<u64>)>, u64) = (Vec::new(), 0);
+        for end in (1..3_000 * US / detect + 1).map(|n| n * detect).filter(|end| *end < 3_000 * US) {
+            let stood: u64 = spans.iter().map(|s| s.1.min(end).saturating_sub(s.0.max(end - detect))).sum();
+            if stood * 100 >= detect * 80 && end >= free_from {
+                let ends = spans.iter().zip(spans.iter().skip(1).map(|s| s.0).chain([u64::MAX]));
+                let until = ends
+                    .map(|(s, next)| (s.1 + restore, next))
+                    .find(|(until, next)| until <= next && *until > end);
+                free_from = until.map_or(u64::MAX, |u| u.0);
+                expected.push((end, until.map(|u| u.0).filter(|until| *until < 3_000 * US)));
+            }
+        }
+        found += expected.len();
+        assert_eq!(
+            storms(&ran(&busy(&spans, watchdog(Polled80, detect, restore, Alert)))),
+            expected,
+            "seed {seed}"
+        );
+    }
+    assert!(found > 80, "{found}");
+}
+
+/// Intervals of 1 ps in a run of 3 ms cost nothing where nothing moves: an output in XOFF without a frame, one in a storm, and others. A
+/// frame that comes begins a storm at the next interval's end.
+#[test]
+fn intervals_without_a_change_are_not_looked_at() {
+    let watch = watchdog(Polled99, 1, 1_000, Alert);
+    assert_eq!(storms(&ran(&storm(&[(400 * US, 2_900 * US)], watch))), []);
+    assert_eq!(
+        storms(&ran(&busy(&[(400 * US, 2_900 * US)], watch))),
+        [(400 * US + 1, Some(2_900 * US + 1_000))]
+    );
+    let mut late = storm(&[(400 * US, 2_900 * US)], watch);
+    late.hosts[0].sources = vec![flows(vec![flow(1_000, 2, 1500)])];
+    // A frame of 1500 B takes 1.2 us to leave, and 1.5 us to the switch.
+    assert_eq!(storms(&ran(&late)), [(1_002_700_001, Some(2_900 * US + 1_000))]);
 }
 
 /// With `forward` the output sends on from the moment of detection. It obeys again when it is restored.

@@ -262,7 +262,6 @@ fn watch(net: &Net, part: &mut Part, over: u64) {
     }
     part.renumber(|peer| if peer & FOREIGN == 0 { peer | WATCHED } else { peer });
     part.wires.wheel.restart(over);
-    let first = part.first.1;
     let (hosts, wires) = (part.hosts.len(), &mut part.wires);
     for (port, inbox) in wires.inboxes.iter().enumerate() {
         for e in inbox.entries() {
@@ -274,7 +273,7 @@ fn watch(net: &Net, part: &mut Part, over: u64) {
         wires.wheel.enter_at(n as u32, due);
     }
     for (s, sw) in part.switches.iter_mut().enumerate() {
-        let due = sw.look_around(reached(net, s >= first, over + 1));
+        let due = sw.look_around();
         wires.wheel.enter_at((hosts + s) as u32, due);
     }
     for (g, guest) in part.guests.iter().enumerate() {

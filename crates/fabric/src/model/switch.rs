@@ -265,9 +265,8 @@ impl Switch {
 
     /// Watchdogs look at their outputs.
     fn watch(&mut self, turn: &mut Turn<'_>) {
-        let polls = self.watchdogs.polls(turn.now);
         let mut from = 0;
-        while let Some((at, behind)) = self.watchdogs.due(from, polls, turn.now) {
+        while let Some((at, polls, behind)) = self.watchdogs.due(from, turn.now) {
             from = behind;
             let waits = !self.outputs[at.0].data[at.1].frames.is_empty();
             self.watch_one(at, (waits, polls), turn);

@@ -6,6 +6,9 @@
 //! if XOFF stood for 80 or 99 % of that interval or more, in one piece or in several, and a frame waits. By each rule it ends when the
 //! output was without XOFF for `restore`, to the picosecond and without a break. The sources count PAUSE frames that arrive; here XOFF
 //! stands until XON, so an output that stays in XOFF counts as one that goes on hearing it.
+//!
+//! A polling interval is looked at where a storm may begin at its end: after XOFF or XON was heard, and while a frame waits in XOFF. So
+//! watchdogs cost nothing where nothing moves.
 
 use super::agenda::NEVER;
 use super::pause::Paused;
@@ -16,8 +19,11 @@ use cnsim_scheme_api::Time;
 /// What is known of a class at an output.
 #[derive(Clone, Copy, Debug)]
 struct Watched {
-    /// Its time in XOFF at the last end of a polling interval.
+    /// Its time in XOFF at the end of the polling interval before it last heard XOFF or XON, and when that was, ps.
     polled: Time,
+    heard: u64,
+    /// The end of a polling interval at which it is to be looked at, ps.
+    poll: u64,
     /// Since when it is without XOFF, if it is, ps.
     free_since: u64,
     /// When it is to be looked at, ps.
@@ -34,18 +40,15 @@ pub(crate) struct Watchdogs {
     /// By output, then by class.
     watched: Vec<Watched>,
     storms: Vec<Storm>,
-    /// When a polling interval ends next, ps.
-    next_poll: u64,
 }
 
 impl Watchdogs {
     /// Those of a switch with so many outputs.
     pub(crate) fn new(spec: Option<WatchdogSpec>, outputs: usize, classes: usize) -> Self {
-        let Some(watch) = spec else { return Self::default() };
-        let next_poll = watch.rule.share().map_or(NEVER, |_| watch.detect.as_ps());
-        let one = Watched { polled: Time::ZERO, free_since: 0, look: NEVER, storm: None };
-        let watched = vec![one; outputs * classes];
-        Self { spec, classes, watched, storms: Vec::new(), next_poll }
+        let outputs = if spec.is_some() { outputs } else { 0 };
+        let one =
+            Watched { polled: Time::ZERO, heard: 0, poll: NEVER, free_since: 0, look: NEVER, storm: None };
+        Self { spec, classes, watched: vec![one; outputs * classes], storms: Vec::new() }
     }
 
     /// Are there any?
@@ -55,23 +58,15 @@ impl Watchdogs {
 
     /// When one looks next, if no frame arrives before, ps.
     pub(crate) fn next(&self) -> u64 {
-        let looks = self.watched.iter().map(|watched| watched.look);
-        self.spec.map_or(NEVER, |_| looks.fold(self.next_poll, u64::min))
+        self.watched.iter().map(|watched| watched.look.min(watched.poll)).min().unwrap_or(NEVER)
     }
 
-    /// Does a polling interval end now? Then the next begins.
-    pub(crate) fn polls(&mut self, now: u64) -> bool {
-        let ends = self.spec.filter(|_| now >= self.next_poll);
-        self.next_poll += ends.map_or(0, |watch| watch.detect.as_ps());
-        ends.is_some()
-    }
-
-    /// The first output and class that is to be looked at now, of those from a place on (`from` outputs and classes have been), as a polling
-    /// interval ends (`polls`) or not; and the place behind it.
-    pub(crate) fn due(&self, from: usize, polls: bool, now: u64) -> Option<((usize, usize), usize)> {
+    /// The first output and class that is to be looked at now, of those from a place on (`from` outputs and classes have been); whether a
+    /// polling interval ends there; and the place behind it.
+    pub(crate) fn due(&self, from: usize, now: u64) -> Option<((usize, usize), bool, usize)> {
         let mut rest = self.watched.iter().enumerate().skip(from);
-        let (place, _) = rest.find(|(_, watched)| polls || watched.look <= now)?;
-        Some(((place / self.classes, place % self.classes), place + 1))
+        let (place, watched) = rest.find(|(_, watched)| watched.look.min(watched.poll) <= now)?;
+        Some(((place / self.classes, place % self.classes), watched.poll <= now, place + 1))
     }
 
     fn place(&self, (output, class): (usize, usize)) -> usize {
@@ -82,6 +77,14 @@ impl Watchdogs {
     pub(crate) fn hear(&mut self, at: (usize, usize), paused: &Paused, ended: bool, now: u64) {
         let (Some(watch), place) = (self.spec, self.place(at)) else { return };
         let watched = &mut self.watched[place];
+        if watch.rule.share().is_some() {
+            let (over, stood) = (now % watch.detect.as_ps(), paused.stands(now) > Some(Time::ZERO));
+            if now - over >= watched.heard {
+                watched.polled = paused.total(now) - Time::from_ps(if ended || stood { over } else { 0 });
+            }
+            watched.heard = now;
+            watched.poll = watched.storm.map_or(now - over + watch.detect.as_ps(), |_| NEVER);
+        }
         if ended {
             watched.free_since = now;
             watched.look = watched.storm.map_or(NEVER, |_| now + watch.restore.as_ps());
@@ -104,8 +107,6 @@ impl Watchdogs {
         let (Some(watch), place) = (self.spec, self.place(at)) else { return false };
         let watched = &mut self.watched[place];
         let stands = paused.stands(now);
-        let total = paused.total(now);
-        let before = if polls { std::mem::replace(&mut watched.polled, total) } else { total };
         let restored = watched.free_since + watch.restore.as_ps();
         let mut turns = false;
         watched.look = if watched.look <= now { NEVER } else { watched.look };
@@ -118,8 +119,11 @@ impl Watchdogs {
             let stormy = match watch.rule.share() {
                 None => stands.is_some_and(|stood| stood >= watch.detect),
                 Some(percent) => {
-                    let part = u128::from((total - before).as_ps());
-                    polls && part * 100 >= u128::from(watch.detect.as_ps()) * percent
+                    let part = match watched.heard + watch.detect.as_ps() > now {
+                        true => paused.total(now) - watched.polled,
+                        false => stands.map_or(Time::ZERO, |_| watch.detect),
+                    };
+                    polls && u128::from(part.as_ps()) * 100 >= u128::from(watch.detect.as_ps()) * percent
                 }
             };
             if stormy && waits {
@@ -128,6 +132,13 @@ impl Watchdogs {
                 let (port, class) = (at.0 as u16, at.1 as u8);
                 self.storms.push(Storm { port, class, from: Time::from_ps(now), until: None, dropped: 0 });
             }
+        }
+        if watch.rule.share().is_some() {
+            watched.poll = match watched.storm {
+                None if stands.is_some() && waits => now - now % watch.detect.as_ps() + watch.detect.as_ps(),
+                None if !polls => watched.poll,
+                _ => NEVER,
+            };
         }
         paused.ignored = self.act(at, WatchdogAction::Forward);
         turns
@@ -139,7 +150,7 @@ impl Watchdogs {
         let watched = &self.watched[self.place(at)];
         match watched.storm {
             Some(_) => watch.action == WatchdogAction::Drop,
-            None => watch.rule.share().is_none() && paused.is_off() && watched.look == NEVER,
+            None => paused.is_off() && watched.look.min(watched.poll) == NEVER,
         }
     }
 

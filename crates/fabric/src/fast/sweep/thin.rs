@@ -41,7 +41,7 @@ impl Switch {
         } else {
             self.free_launched(base, wires);
             self.run(base, end, net, wires, scratch);
-            self.look_around(end)
+            self.look_around()
         };
         due.min(later)
     }
@@ -244,7 +244,7 @@ impl Switch {
     fn end_all(&mut self, base: u64, end: u64, wires: &mut Wires) -> u64 {
         self.free_launched(base, wires);
         self.drain(end, wires);
-        self.look_around(end)
+        self.look_around()
     }
 
     /// Keeps in mind at which of some inputs frames are due at `end` or later, and says when.
@@ -263,13 +263,19 @@ impl Switch {
     }
 
     /// Finds out anew what waits, and when it must be visited next if nothing arrives.
-    pub(crate) fn look_around(&mut self, end: u64) -> u64 {
+    pub(crate) fn look_around(&mut self) -> u64 {
         let mut due = self.rare.0;
         self.waiting = 0;
         for p in 0..self.linked {
             due = due.min(self.note_due(p));
         }
-        if self.mmu.unsettled() || self.in_step != 0 { end } else { due }
+        if self.mmu.unsettled() || self.in_step != 0 {
+            // Each departure may have a consequence at another port, that of a frame on its wire, too.
+            let next =
+                |port: &Port| port.next().filter(|_| port.end == NEVER).map_or(port.end, |next| next.0);
+            due = self.ports.iter().take(self.linked).map(next).fold(due, u64::min);
+        }
+        due
     }
 }
 

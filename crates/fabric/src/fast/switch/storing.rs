@@ -164,8 +164,8 @@ impl Switch {
 
     /// Watchdogs look at their outputs.
     pub(super) fn watch(&mut self, net: &Net, wires: &mut Wires) {
-        let (polls, mut from) = (self.watchdogs.polls(self.now), 0);
-        while let Some(((out, _), behind)) = self.watchdogs.due(from, polls, self.now) {
+        let mut from = 0;
+        while let Some(((out, _), polls, behind)) = self.watchdogs.due(from, self.now) {
             from = behind;
             self.touch(out, self.now - 1, wires);
             self.watch_one(out, (self.ports[out].has_waiting(), polls), net, wires);
@@ -185,6 +185,7 @@ impl Switch {
             }
         }
         self.note_calm(out);
+        self.note_rare();
     }
 
     /// Drops all that waits at an output and is not in transmission.
