@@ -8,7 +8,7 @@ run: ## reproduce the quick set of studies
 	cargo run --release
 try: ## build target/try/cnsim: the same bits as a release build, compiled in seconds after an edit, some 15 % slower
 	cargo build --profile try && echo "use it as target/try/cnsim"
-test: ## every test, or with PART=schemes, fabric, scenario, runs, papers, report, cli, fingerprints, docs, speed or python one part; names each step, failure and skipped test (CNSIM_STRICT=1: a skipped test fails)
+test: ## every test, or with PART=schemes, quick, fabric, scenario, runs, papers, report, cli, fingerprints, docs, speed or python one part; names each step, failure and skipped test (CNSIM_STRICT=1: a skipped test fails)
 	@.ci/test $(PART)
 soak: ## random tests for hours: networks by both engines, spoiled files and random scenarios, kills, signals, damaged stores (SOAK=N tries of each kind, CNSIM_SEED=N from where)
 	CNSIM_NETWORKS=$${SOAK:-10000} cargo test --profile checked -p cnsim-fabric --test engines --test textbook

@@ -20,8 +20,6 @@ pub enum Mark {
     CaughtUp,
     /// Out of it: a switch took its window event by event.
     InOrder,
-    /// The arrivals of a window were ranked, not sorted (`fast/sweep/arrivals.rs`).
-    Ranked,
     /// A draw decided which of several data frames of one moment went first.
     TiesDrawn,
     /// Ports whose departures matter elsewhere were kept in step.

@@ -441,7 +441,7 @@ impl Net {
 
     /// Leads of the longest window. There are more than two in stars whose hosts send only data, so that only messages made by
     /// the switch return to a host. A window's times and a port must fit the keys by which arrivals are
-    /// ranked.
+    /// sorted.
     fn longest_window(&self, spec: &RunSpec) -> u64 {
         let own = self.window / self.lead;
         let only_data = |h: &HostSpec| {

@@ -8,7 +8,7 @@ mod common;
 
 use Mark::{Alone, CalmWindow, CaughtUp, Crossed, Flown, HostByEvent, InOrder, InPieces, InStep, Launched};
 use Mark::{
-    NotQuiet, PassedOver, PutBack, Ranked, Recorded, SentStraight, Stretched, ThinWindow, TiesDrawn, Together,
+    NotQuiet, PassedOver, PutBack, Recorded, SentStraight, Stretched, ThinWindow, TiesDrawn, Together,
 };
 use Visits::{Adaptive, All, Due, Turns};
 use cnsim_fabric::marks::{Mark, forget, seen};
@@ -179,7 +179,7 @@ fn trees() {
         h.sources[0].destinations = Destinations::Among(vec![NodeId(0), NodeId(1), NodeId(5)]);
     }
     for (why, spec, threads, visits, marks) in [
-        ("frames that take turns go in order", &in_turn, 1, All, &[InOrder, Ranked][..]),
+        ("frames that take turns go in order", &in_turn, 1, All, &[InOrder][..]),
         ("draws are taken in order", &drawn, 1, All, &[TiesDrawn]),
         ("draws are taken in order", &drawn, 1, Due, &[TiesDrawn]),
         ("messages pass among the data", &with(far(0.6), samples()), 1, All, &[CalmWindow]),

@@ -92,8 +92,8 @@ fn imports(files: &[(String, String)], single: bool) -> Imports {
             while !to.is_empty() && !all.contains(&key(&to)) {
                 to.pop();
             }
-            let related = own.starts_with(&to) || to.starts_with(&own);
-            if !to.is_empty() && !related && key(&to) != from {
+            // Files below a module may use it; what it uses of them counts.
+            if !to.is_empty() && !own.starts_with(&to) && key(&to) != from {
                 found.entry(from.clone()).or_default().entry(key(&to)).or_insert_with(|| (*name).to_string());
             }
         }
@@ -101,7 +101,7 @@ fn imports(files: &[(String, String)], single: bool) -> Imports {
     found
 }
 
-/// Paths behind `crate::` and `super::`, from the crate's root, those in braces included; `own` is the file's module.
+/// Paths behind `crate::`, `super::` and modules of its own, from the crate's root, those in braces included; `own` is the file's module.
 fn named(code: &str, own: &[String]) -> BTreeSet<Vec<String>> {
     let mut found = BTreeSet::new();
     for (at, _) in code.match_indices("crate::") {
@@ -114,6 +114,12 @@ fn named(code: &str, own: &[String]) -> BTreeSet<Vec<String>> {
         }
         let mut path = own[..own.len().saturating_sub(up)].to_vec();
         leaves(rest, &mut path, &mut found);
+    }
+    // A module names those that it declares without a prefix.
+    for child in code.lines().filter_map(|l| l.split_once("mod ")?.1.strip_suffix(';')) {
+        for (at, used) in code.match_indices(&format!("use {child}::")) {
+            leaves(&code[at + used.len() - child.len() - "::".len()..], &mut own.to_vec(), &mut found);
+        }
     }
     found
 }
@@ -241,6 +247,18 @@ mod tests {
         let steps = "`a` imports `b` (a.rs), `b` imports `d` (b/deep.rs), `d` imports `a` (d.rs)";
         assert!(words.ends_with(steps), "{words}");
         assert_eq!(found(&files[..4]), None);
+    }
+
+    /// A module that uses a file below it by its bare name.
+    #[test]
+    fn a_circle_over_a_file_below_is_found() {
+        let files = [
+            ("fast/sweep.rs", "use crate::fast::switch::Switch;"),
+            ("fast/switch.rs", "mod early;\nuse early::{Due, X};"),
+            ("fast/switch/early.rs", "use super::Switch; use crate::fast::sweep::of_bits;"),
+        ];
+        assert!(found(&files).unwrap().contains("`fast/switch` imports `fast/switch/early`"));
+        assert_eq!(found(&files[..2]), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Everything here gives the same bits as the network's laws event by event; what each file gains, and why it may, stands at
 //! its top.
 
+mod bits;
 pub(crate) mod bodies;
 mod crossing;
 pub(crate) mod frame;

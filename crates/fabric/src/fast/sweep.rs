@@ -18,15 +18,16 @@
 //! * Same bits: occupancies only grow until the drain, so they are upper bounds; below every threshold no order of events has a
 //!   consequence. What arrives in a window is on its way when that begins, and so a piece of one is a window, too.
 //! * Bench row: w2; of pieces modern/fork-320-hosts (docs/performance.md) and `long links` of `crates/cli/tests/linear.rs`.
-//! * Marks: CalmWindow, InPieces, Ranked; out: PutBack, InOrder, InStep.
+//! * Marks: CalmWindow, InPieces; out: PutBack, InOrder, InStep.
 
 mod arrivals;
 mod replay;
 mod thin;
 
-pub(crate) use arrivals::{Scratch, bit, of_bits};
+pub(crate) use arrivals::Scratch;
 
 use crate::check::broken;
+use crate::fast::bits::{bit, of_bits};
 use crate::fast::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, Step, order, step_before};
 use crate::fast::mmu::Mmu;
 use crate::fast::switch::{Port, Switch, leaves_marked};

@@ -9,6 +9,8 @@ use std::collections::VecDeque;
 struct Limiter {
     dst: usize,
     rate: Rate,
+    /// A message has lowered its rate.
+    slowed: bool,
     /// No frame goes before.
     next: Time,
     queue: VecDeque<Frame>,
@@ -62,7 +64,7 @@ impl Textbook<'_> {
         if let Some(share) = share.filter(|_| n.host.limiter(dst).is_none()) {
             n.host.out.limited_flows += 1;
             let (rate, next, queue) = (line * share, Time::ZERO, VecDeque::new());
-            n.host.limiters.push(Limiter { dst, rate, next, queue });
+            n.host.limiters.push(Limiter { dst, rate, slowed: false, next, queue });
         }
         match n.host.limiter(dst).filter(|l| l.rate < line || !l.queue.is_empty()) {
             Some(l) => (l.queue.len(), spec.limiter_frames as usize, true),
@@ -160,7 +162,11 @@ impl Textbook<'_> {
             self.out.feedback_ignored += 1;
             return;
         };
-        l.rate = n.ports[0].line * share;
+        let rate = n.ports[0].line * share;
+        if rate < l.rate && !std::mem::replace(&mut l.slowed, true) {
+            n.host.out.slowed_flows += 1;
+        }
+        l.rate = rate;
         if !ahead && share < 1.0 {
             // A limiter that begins to hold frames back calls back those that wait in the FIFO.
             let (own, others) = n.ports[0].data.drain(..).partition::<Vec<_>, _>(|f| f.pair.1 == dst);

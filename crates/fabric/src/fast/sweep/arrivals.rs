@@ -15,31 +15,8 @@ use crate::spec::Ties;
 pub(crate) struct Scratch {
     /// Sorted: time in the window, kind, port, from bits 20, 16 and 0.
     pub(super) keys: Vec<u64>,
-    /// The times of the keys in the order found, with their index, and the keys in order, while they are ranked.
-    found: Vec<i32>,
-    ranked: Vec<u64>,
     /// Bytes that arrive at each input: [`Switch::bound_inputs`].
     pub(super) more: Vec<u64>,
-}
-
-/// Bit of a port in a set of ports modulo 64.
-#[inline(always)]
-pub(crate) fn bit(port: usize) -> u64 {
-    1 << (port % 64)
-}
-
-/// The ports, of so many, whose bits are set, bit by bit.
-#[inline(always)]
-pub(crate) fn of_bits(mut bits: u64, ports: usize) -> impl Iterator<Item = usize> {
-    let mut next = ports;
-    std::iter::from_fn(move || {
-        while next >= ports {
-            next = (bits != 0).then_some(bits.trailing_zeros() as usize)?;
-            bits &= bits - 1;
-        }
-        next += 64;
-        Some(next - 64)
-    })
 }
 
 impl Scratch {
@@ -66,40 +43,11 @@ impl Scratch {
                 self.keys.push((e.ready - base) << 20 | kind << 16 | p as u64);
             }
         }
-        match self.keys.len() {
-            0 | 1 => {}
-            8..=20 if data_only && end - base < 1 << 26 => self.rank(),
-            _ => self.keys.sort_unstable(),
-        }
+        self.keys.sort_unstable();
         if net.ties != Ties::ByPort {
             self.order_ties(s, base, net, wires);
         }
         data_only
-    }
-
-    /// Puts up to 20 keys of data, found port by port, each where as many others are below it. No branch depends on a key, as the
-    /// order of frames that come by several ports cannot be predicted. The library's sort inserts up to 20 keys one by one: with it
-    /// `b07-fat` takes 12 % more time, though fewer instructions. Fewer than 8 gain nothing.
-    fn rank(&mut self) {
-        hit(Mark::Ranked);
-        self.found.clear();
-        self.found.extend(self.keys.iter().zip(0..).map(|(key, i)| ((key >> 20) as i32) << 5 | i));
-        let n = self.keys.len();
-        self.found.resize(n.next_multiple_of(8), i32::MAX);
-        self.ranked.resize(n, 0);
-        let (eights, _) = self.found.as_chunks::<8>();
-        for (&key, &found) in self.keys.iter().zip(&self.found) {
-            let mut below = [0; 8];
-            for eight in eights {
-                for (n, &other) in below.iter_mut().zip(eight) {
-                    *n += i32::from(other < found);
-                }
-            }
-            if let Some(to) = self.ranked.get_mut(below.iter().sum::<i32>() as usize) {
-                *to = key;
-            }
-        }
-        std::mem::swap(&mut self.keys, &mut self.ranked);
     }
 
     /// Puts data of one moment in the order that is drawn, or that of their starts.

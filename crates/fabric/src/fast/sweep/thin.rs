@@ -11,8 +11,9 @@
 //! * Bench row: sparse, w2 at 10 % (docs/performance.md).
 //! * Marks: ThinWindow, Flown, Launched.
 
-use super::arrivals::{Scratch, bit, of_bits};
+use super::arrivals::Scratch;
 use crate::check::broken;
+use crate::fast::bits::{bit, of_bits};
 use crate::fast::frame::{Entry, Frame, Kind, NEVER};
 use crate::fast::switch::{Port, Switch};
 use crate::fast::wires::Wires;

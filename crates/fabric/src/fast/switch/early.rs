@@ -11,8 +11,8 @@
 
 use super::Switch;
 use crate::check::broken;
+use crate::fast::bits::of_bits;
 use crate::fast::frame::{Entry, Key, order};
-use crate::fast::sweep::of_bits;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::net::Net;
