@@ -2,10 +2,11 @@
 //!
 //! All that they name is allowed, and may be meant. Published studies are as their authors made them: they have no notes.
 
+mod levels;
 mod schemes;
 
 use crate::round_trips::{doubts, overtaken};
-use cnsim_fabric::{Organisation, WatchdogSpec};
+use cnsim_fabric::WatchdogSpec;
 use cnsim_measure::quantity::digits;
 use cnsim_measure::stats::Summary;
 use cnsim_problem::any_of;
@@ -16,6 +17,7 @@ use cnsim_scenario::keys::find as find_key;
 use cnsim_scenario::metrics::find;
 use cnsim_scenario::{EMBEDDED, Ready};
 use cnsim_units::{Bytes, Rate, Time};
+use levels::{late, windowed};
 use schemes::{mute, silent};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +50,7 @@ pub fn before(ready: &Ready) -> Vec<String> {
     if of_others(ready.config.text("study").unwrap_or_default()) {
         return Vec::new();
     }
-    let all = [overload, late, floor, even, in_vain, idle_scheme, coarse];
+    let all = [overload, late, floor, even, in_vain, idle_scheme, coarse, tiny];
     all.iter().filter_map(|say| say(ready)).collect()
 }
 
@@ -149,23 +151,47 @@ fn overload(ready: &Ready) -> Option<String> {
         2 => ", and 1 further port is overloaded".into(),
         n => format!(", and {} further ports are overloaded", n - 1),
     };
+    let (from, to) = worst.span;
+    let bytes = |rate: f64| told_bytes(rate * (to - from).as_secs_f64() / 8.0);
+    if let Some(since) = worst.shut {
+        return Some(format!(
+            "{} serves nothing from {since} on, and {} are to go through it from {from} to {to}{more}: let a later [[event]] raise its rate, or send elsewhere",
+            worst.port,
+            bytes(worst.offered)
+        ));
+    }
+    let times = digits(three(worst.offered / worst.carries));
+    if !worst.steady {
+        return Some(format!(
+            "{} is to carry {} in the run, {times} times what it can{more}: lengthen the run, send less, or give it more or faster links",
+            worst.port,
+            bytes(worst.offered)
+        ));
+    }
     // Both in the unit of the link's rate.
-    let carries = Rate::from_bps(worst.carries).to_string();
+    let carries = Rate::from_bps(three(worst.carries)).to_string();
     let (number, unit) = carries.split_once(' ').unwrap_or((&carries, ""));
-    let times = worst.offered / worst.carries;
-    let offered =
-        number.parse::<f64>().map_or_else(|_| String::new(), |n| format!("{:.1} {unit} of ", n * times));
+    let offered = number.parse::<f64>().map_or_else(
+        |_| String::new(),
+        |n| format!("{} {unit} of ", digits(three(n * worst.offered / worst.carries))),
+    );
+    let whole = worst.span == (Time::ZERO, ready.settings.duration);
+    let when = if whole { "over the run".into() } else { format!("while sources send, from {from} to {to}") };
     Some(format!(
-        "{} is offered {times:.2} times what it carries, {offered}{carries} on average over the run{more}: lower the load, lengthen the run, or give it more or faster links",
+        "{} is offered {times} times what it carries, {offered}{carries} on average {when}{more}: lower the load, or give it more or faster links",
         worst.port,
     ))
 }
 
-/// Of these, and of others, those above whose queue frames are marked.
-const MARKS: [&str; 2] = ["k_min", "k"];
+/// A number with three significant digits.
+pub(crate) fn three(value: f64) -> f64 {
+    format!("{value:.2e}").parse().ok().filter(|v: &f64| v.is_finite()).unwrap_or(0.0) + 0.0
+}
 
-/// Parameters that hold the queue above which a scheme sends feedback.
-const LEVELS: [&str; 3] = ["k_min", "q_eq", "cp_q_sp"];
+/// Bytes with three significant digits.
+pub(crate) fn told_bytes(bytes: f64) -> String {
+    Bytes::new(three(bytes).round() as u64).to_string()
+}
 
 /// A scheme that no host runs that sends.
 fn idle_scheme(ready: &Ready) -> Option<String> {
@@ -191,7 +217,9 @@ fn floor(ready: &Ready) -> Option<String> {
     };
     let (key, least) = FLOORS.iter().find_map(rate)?;
     let all = least.bps() * senders as f64;
-    (all > line.bps()).then(|| {
+    // A window holds back what a lowest rate does not.
+    let held = windowed(ready, line) || settings.fixed_window().is_some();
+    (all > line.bps() && !held).then(|| {
         format!(
             "{scheme} slows no flow below {least} ({key}), and {senders} hosts send to {0}: together they fill its link of {line} {1:.1} times over; set scheme.{scheme}.{key} below {2}",
             settings.wiring.hosts[host],
@@ -226,6 +254,22 @@ fn coarse(ready: &Ready) -> Option<String> {
 /// Share by which more is sent to one host than to others that is no chance.
 const EVEN: f64 = 1.1;
 
+/// Share of flows below the smallest frame above which a table is hardly meant in bytes.
+const TINY: f64 = 0.1;
+
+/// A table of sizes that look like KB.
+fn tiny(ready: &Ready) -> Option<String> {
+    let settings = &ready.settings;
+    let least = Bytes::SMALLEST_FRAME.get() as f64 - 1.0;
+    let tables = (0..settings.hosts()).flat_map(|h| settings.plans(h)).filter_map(|p| p.sizes());
+    let small = tables.into_iter().find(|t| t.share_up_to(least) >= TINY)?;
+    let (from, to) = (small.points().iter().find(|p| p.1 > 0.0)?.0, small.points().last()?.0);
+    Some(format!(
+        "{} % of the flows have fewer than 64 B (the table of sizes goes from {from} to {to}): sizes are in bytes; multiply them by 1000 if they are in KB",
+        digits(three(small.share_up_to(least) * 100.0))
+    ))
+}
+
 /// A hot port, named by hand, that gets no more than others, and less than its link carries.
 fn even(ready: &Ready) -> Option<String> {
     let settings = &ready.settings;
@@ -246,45 +290,6 @@ fn even(ready: &Ready) -> Option<String> {
             Rate::from_bps((mean / 1e6).round() * 1e6)
         )
     })
-}
-
-/// A scheme that sends feedback only above the length at which PAUSE has stopped the inputs, or above all that can wait.
-fn late(ready: &Ready) -> Option<String> {
-    let buffer = ready.settings.buffer();
-    let size = |key: &&'static str| {
-        let value = ready.built.values.iter().find(|v| v.0 == **key)?;
-        Some((*key, value.1.parse::<Bytes>().ok()?))
-    };
-    let (key, level) = LEVELS.iter().find_map(size)?;
-    let (scheme, most) = (&ready.scheme, ready.settings.fan_in());
-    let (deepest, of) = ready.settings.deepest(most);
-    if level >= deepest && most > 0 {
-        return Some(format!(
-            "{scheme} sends feedback above a queue of {level} ({key}), but no queue gets longer than {deepest} ({of}): set scheme.{scheme}.{key} below that, or give switches more memory"
-        ));
-    }
-    let pause = buffer.pause.filter(|pause| level > pause.high)?;
-    let xoff = pause.high;
-    let inputs = level.get() / xoff.get().max(1) + 1;
-    if buffer.organisation != Organisation::SharedOutput && inputs as usize <= most {
-        return None;
-    }
-    let here = format!("{inputs} or more inputs fill one output, and here at most {most} do");
-    let stops = match (buffer.organisation, pause.global) {
-        (Organisation::SharedOutput, _) => {
-            let of = if pause.pool { "the switch holds" } else { "an output holds" };
-            format!(
-                "PAUSE stops all inputs as soon as {of} {xoff}, so feedback comes only of what still arrives then"
-            )
-        }
-        (_, true) => {
-            format!("PAUSE stops all inputs as soon as one holds {xoff}, so feedback comes only where {here}")
-        }
-        (_, false) => format!("PAUSE stops an input at {xoff}, so feedback comes only where {here}"),
-    };
-    Some(format!(
-        "{scheme} sends feedback above a queue of {level} ({key}), but {stops}: set scheme.{scheme}.{key} below pause.high, or raise pause.high and switch.share"
-    ))
 }
 
 /// Sum of a metric over the runs of a case; none if a run lacks it.

@@ -1,8 +1,10 @@
 //! Notes on a transport before a run: a timeout below the round trip, and frames that overtake each other.
 
+use crate::notes::{three, told_bytes};
 use cnsim_fabric::{Reliability, Routing};
 use cnsim_measure::fct::Path;
 use cnsim_measure::flow_times::Paths;
+use cnsim_measure::quantity::digits;
 use cnsim_runs::record::RunRecord;
 use cnsim_scenario::settings::Settings;
 use cnsim_scenario::workload::SourcePlan;
@@ -12,8 +14,9 @@ use std::collections::BTreeMap;
 
 /// Sentences on a transport that is valid but hardly intended.
 pub(crate) fn doubts(settings: &Settings) -> Vec<String> {
+    let narrow = narrow(settings);
     let Some(Reliability::GoBackN { rto, .. }) = settings.reliability() else {
-        return Vec::new();
+        return narrow.into_iter().collect();
     };
     let name = |host: usize| &settings.wiring.hosts[host];
     let late = longest_round_trip(settings).filter(|(trip, ..)| rto < *trip).map(|(trip, from, to)| {
@@ -29,7 +32,29 @@ pub(crate) fn doubts(settings: &Settings) -> Vec<String> {
          that it sends again"
             .to_string()
     });
-    late.into_iter().chain(scattered).collect()
+    late.into_iter().chain(scattered).chain(narrow).collect()
+}
+
+/// Share of a path's bandwidth-delay product below which a window is no choice of a lossless network.
+const NARROW: f64 = 0.5;
+
+/// A window far below what fills the longest path that traffic takes.
+fn narrow(settings: &Settings) -> Option<String> {
+    let window = settings.fixed_window()?;
+    let (trip, from, to) = longest_round_trip(settings)?;
+    let rate = Paths::new(settings).between(from, to).bottleneck();
+    let product = rate.bps() / 8.0 * trip.as_secs_f64();
+    let share = window.as_f64() / product;
+    (share < NARROW).then(|| {
+        format!(
+            "transport.window = {window} is {} % of the {} that fill the path of {} > {} ({rate}, {trip} for a round trip without a queue): \
+             a flow alone gets no more of its link; raise it, or write \"bdp\"",
+            digits(three(share * 100.0)),
+            told_bytes(product),
+            settings.wiring.hosts[from],
+            settings.wiring.hosts[to]
+        )
+    })
 }
 
 /// What go-back-n sent again where frames of a flow take several paths.
@@ -56,7 +81,11 @@ fn longest_round_trip(settings: &Settings) -> Option<(Time, usize, usize)> {
     let frames = (0..settings.hosts()).flat_map(|h| settings.plans(h)).map(SourcePlan::frame);
     let frame = frames.max()?;
     let mut of_switch: BTreeMap<u32, (Time, usize)> = BTreeMap::new();
-    for h in 0..settings.hosts() {
+    let sends = |h: usize| !settings.plans(h).is_empty();
+    let receives =
+        |to: usize| (0..settings.hosts()).any(|h| settings.plans(h).iter().any(|p| p.may_send(to)));
+    let few = settings.hosts() <= MOST_SWITCHES;
+    for h in (0..settings.hosts()).filter(|h| !few || sends(*h) || receives(*h)) {
         let Some(link) = settings.wiring.access(h) else { continue };
         let takes = (link.delay + link.rate.transmission_time(frame), h);
         let at = of_switch.entry(settings.wiring.feeder(h).0.0).or_insert(takes);
@@ -68,7 +97,9 @@ fn longest_round_trip(settings: &Settings) -> Option<(Time, usize, usize)> {
     let mut hosts: Vec<usize> = of_switch.values().map(|far| far.1).take(MOST_SWITCHES).collect();
     if one {
         // Two of the same switch.
-        hosts.extend((0..settings.hosts()).find(|h| !hosts.contains(h)));
+        hosts.extend(
+            (0..settings.hosts()).find(|h| !hosts.contains(h) && (!few || sends(*h) || receives(*h))),
+        );
     }
     let mut paths = Paths::new(settings);
     let way = |path: &Path, bytes: Bytes| path.exact_ideal(bytes, bytes.get(), 0, 1);

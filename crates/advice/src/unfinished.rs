@@ -89,14 +89,17 @@ impl Case<'_> {
             self.by_name()
         );
         let storms = self.point.runs.iter().filter_map(|r| r.metrics.get("watchdog_drops")).sum::<f64>();
+        let config = &self.point.first().config;
+        let could = config.text("host.queues") == Some("per-flow") && !config.sends_again();
+        let again = if could { "let queue pairs send again (transport.kind = \"go-back-n\"), " } else { "" };
         let memory = if storms > 0.0 {
             format!(
                 "a watchdog dropped {storms}; let queue pairs send again (host.queues = \"per-flow\", transport.kind = \"go-back-n\")"
             )
         } else if self.point.runs.iter().all(|r| r.case.pause == "off") {
-            "give switches more memory, or turn PAUSE on".to_string()
+            format!("{again}give switches more memory, or turn PAUSE on")
         } else {
-            "give switches more memory, or PAUSE the headroom that `cnsim check` names".to_string()
+            format!("{again}give switches more memory, or PAUSE the headroom that `cnsim check` names")
         };
         let time = "lengthen run.duration, or let the last flows start earlier";
         if let Some(vain) = self.in_vain() {

@@ -121,8 +121,11 @@ pub(crate) fn tell_notes(jobs: &[Job], common: &Common) {
     }
     let mut notes = Notes::default();
     for (i, job) in jobs.iter().enumerate() {
-        if i == 0 || jobs[i - 1].ready.config != job.ready.config {
+        let other = |j: Option<&Job>| j.is_none_or(|j| j.ready.config != job.ready.config);
+        if i == 0 || other(jobs.get(i - 1)) {
             notes.add(&job.case, &job.ready);
+            let seeds = if other(jobs.get(i + 1)) { 1 } else { 2 };
+            few_seeds(&job.ready, seeds).into_iter().for_each(|text| notes.say(&job.case, text));
         }
     }
     notes.lines().iter().for_each(|note| eprintln!("note: {note}"));

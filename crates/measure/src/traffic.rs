@@ -88,7 +88,7 @@ impl Shares {
                 if rest <= 0.0 {
                     continue;
                 }
-                share(&mut bits, owners, endless.iter().copied().filter(|p| may_send(p, dst)), rest);
+                share(&mut bits, owners, endless.iter().copied().filter(|p| p.may_send(dst)), rest);
             }
         }
         Self { bits, payload, lost: losses(settings, out, owners) }
@@ -115,16 +115,8 @@ fn losses(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Option<f64
     let mut lost = vec![known.then_some(0.0); owners.names.len()];
     for (pair, frames) in out.lost.iter().enumerate().filter(|(_, frames)| **frames > 0) {
         let (src, dst) = (pair / settings.hosts(), pair % settings.hosts());
-        let plans = settings.plans(src).iter().filter(|p| may_send(p, dst));
+        let plans = settings.plans(src).iter().filter(|p| p.may_send(dst));
         share(&mut lost, owners, plans, *frames as f64);
     }
     lost
-}
-
-/// May a table send to this host, by its finite flows or without end?
-fn may_send(plan: &SourcePlan, dst: usize) -> bool {
-    match plan.transfers() {
-        [] => plan.receivers().have(dst),
-        listed => listed.iter().any(|t| t.dst.0 as usize == dst),
-    }
 }

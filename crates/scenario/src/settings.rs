@@ -1,6 +1,7 @@
 //! Typed settings of one case, checked, and the network that they describe.
 //! This file is long because all settings are checked against one another in one place.
 
+mod depth;
 mod estimate;
 mod faults;
 mod locked;
@@ -10,6 +11,7 @@ mod shared;
 mod transport;
 pub mod watchdog;
 
+pub use depth::Depth;
 pub use estimate::Estimate;
 use shared::SharedBuffer;
 pub use transport::Answer;
@@ -26,7 +28,7 @@ use crate::workload::{self, Permutations, SourcePlan};
 use cnsim_fabric::{
     BufferSpec, Completion, ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition, Organisation,
     PauseFrames, PauseSpec, PortFault, RateChange, Record, Reliability, Rounding, Routing, RunSpec,
-    SwitchSpec, Ties, WatchdogSpec,
+    SwitchSpec, Ties, WatchdogSpec, Window,
 };
 use cnsim_problem::Problem;
 use cnsim_scheme_api::network::{Purpose, Stream};
@@ -362,29 +364,6 @@ impl Settings {
         self.plans.iter().zip(&self.bare).all(|(plans, bare)| *bare || plans.is_empty())
     }
 
-    /// Most bytes that can wait for one output if this number of inputs fill it, and the bound.
-    pub fn deepest(&self, inputs: usize) -> (Bytes, String) {
-        let share = self.buffer.share;
-        let (room, of) = match self.buffer.organisation {
-            Organisation::SharedOutput => {
-                let ports = self.wiring.switches.iter().map(|s| u64::from(s.1)).max().unwrap_or(1);
-                (share * ports, "switch.share of all ports".to_string())
-            }
-            Organisation::Input | Organisation::Crosspoint => {
-                let of = if inputs == 1 {
-                    "one input fills it".into()
-                } else {
-                    format!("{inputs} inputs fill it")
-                };
-                (share * inputs as u64, of)
-            }
-        };
-        match self.buffer.output_limit.filter(|limit| *limit < room) {
-            Some(limit) => (limit, "switch.output_limit".into()),
-            None => (room, of),
-        }
-    }
-
     /// Does the seed decide the traffic?
     pub fn is_drawn(&self) -> bool {
         self.plans.iter().flatten().any(SourcePlan::is_drawn)
@@ -446,6 +425,14 @@ impl Settings {
     /// Bytes of telemetry, or of a time stamp, on each data frame: a part of its header.
     pub fn telemetry(&self) -> Bytes {
         self.pairs.map_or(Bytes::ZERO, |p| p.flows.telemetry)
+    }
+
+    /// The window that the scenario gives all queue pairs, in bytes.
+    pub fn fixed_window(&self) -> Option<Bytes> {
+        match self.pairs?.spec.window {
+            Window::Fixed(bytes) => Some(bytes),
+            _ => None,
+        }
     }
 
     /// Are lost frames of queue pairs sent again, and when? None without queue pairs.

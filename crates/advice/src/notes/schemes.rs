@@ -3,6 +3,7 @@
 //! A scheme acts by the rates and windows of its limiters, whatever tells it of congestion: messages of its own, or the marks, delays
 //! and telemetry of acknowledgements.
 
+use super::levels::MARKS;
 use super::sum;
 use cnsim_measure::quantity::digits;
 use cnsim_runs::record::RunRecord;
@@ -53,7 +54,7 @@ fn by_acknowledgements(case: &[&RunRecord]) -> bool {
 fn marks_above<'a>(case: &[&'a RunRecord]) -> Option<(&'static str, &'a str)> {
     // Elsewhere such a name may be of a factor.
     let level = |key: &String| case[0].config.text(key).filter(|text| text.parse::<Bytes>().is_ok());
-    super::MARKS.iter().find_map(|key| Some((*key, level(&format!("scheme.params.{key}"))?)))
+    MARKS.iter().find_map(|key| Some((*key, level(&format!("scheme.params.{key}"))?)))
 }
 
 /// `12 XOFF and 3 frames lost`: means over the runs.

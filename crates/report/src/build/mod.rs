@@ -28,7 +28,7 @@ use self::table::{Layout, tables};
 use self::topology::topology;
 use self::xoff::strips;
 use crate::model::{self, Fact, NotRun, Page, Report, Study};
-use cnsim_advice::notes::{after, before, frozen, of_others};
+use cnsim_advice::notes::{after, before, few_seeds, frozen, of_others, of_settings};
 use cnsim_advice::unfinished;
 use cnsim_papers::PAPERS;
 use cnsim_papers::cells::Cell;
@@ -182,7 +182,12 @@ fn advice<'a>(scene: &Scene<'_>, records: impl Iterator<Item = &'a RunRecord>) -
     if of_others(&scene.scenario.study) {
         return Vec::new();
     }
-    let known = scene.cases.iter().filter_map(|c| scene.ready(c)).flat_map(|r| before(&r));
+    let of = |c: &CaseRuns<'_>| {
+        let ready = scene.ready(c)?;
+        let few = few_seeds(&ready, c.runs.len() as u64);
+        Some([of_settings(&ready), before(&ready)].concat().into_iter().chain(few))
+    };
+    let known = scene.cases.iter().filter_map(of).flatten();
     let mut told = BTreeSet::new();
     known.chain(after(records)).filter(|text| told.insert(text.clone())).collect()
 }

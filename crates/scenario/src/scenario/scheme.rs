@@ -35,15 +35,27 @@ fn settings<'a>(flat: &'a Flat, entry: &Registration) -> Vec<Setting<'a>> {
 }
 
 /// The note on a scheme whose defaults are made for much slower or faster links.
-fn misfit(entry: &Registration, rate: Rate, set: &[Setting<'_>]) -> Option<String> {
+fn misfit(
+    entry: &Registration,
+    rate: Rate,
+    set: &[Setting<'_>],
+    idle: &[(String, String)],
+) -> Option<String> {
     let made_for = entry.made_for?;
     let factor = rate.bps() / made_for.bps();
     let preset = entry.presets.first()?;
-    let chosen = |s: &Setting<'_>| s.key == PRESET || (preset.values)(rate).iter().any(|v| v.0 == s.key);
-    let fits = (0.5..=2.0).contains(&factor) || rate == Rate::ZERO || set.iter().any(chosen);
+    // Those that depend on the rate. Who has set half of them knows the others.
+    let usual = (preset.values)(made_for);
+    let mut scaled: Vec<&str> =
+        (preset.values)(rate).iter().filter(|v| !usual.contains(v)).map(|v| v.0).collect();
+    scaled.retain(|key| idle.iter().all(|i| i.0 != *key));
+    let own: Vec<&str> = scaled.iter().copied().filter(|key| set.iter().any(|s| s.key == *key)).collect();
+    let chosen = set.iter().any(|s| s.key == PRESET) || !own.is_empty() && 2 * own.len() >= scaled.len();
+    let fits = (0.5..=2.0).contains(&factor) || rate == Rate::ZERO || chosen;
+    let but = if own.is_empty() { String::new() } else { format!(" but for {}", own.join(" and ")) };
     (!fits).then(|| {
         format!(
-            "{0} runs with its defaults, which are made for links of {made_for}; those of the hosts have {rate}. \
+            "{0} runs with its defaults{but}, which are made for links of {made_for}; those of the hosts have {rate}. \
              scheme.{0}.{PRESET} = \"{1}\" fits them: see `cnsim explain {0}`",
             entry.name, preset.name
         )
@@ -93,7 +105,7 @@ impl Scenario {
                         ));
                     }
                 }
-                let note = rate.and_then(|rate| misfit(entry, rate, &found));
+                let note = rate.and_then(|rate| misfit(entry, rate, &found, &built.idle));
                 Some((built, note))
             }
             Err(e) => {

@@ -3,18 +3,24 @@
 use super::Settings;
 use super::estimate::{Way, breadth};
 use crate::workload::{Receivers, SourcePlan};
-use cnsim_scheme_api::NodeId;
+use cnsim_scheme_api::{NodeId, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A switch port that is offered more than its link carries, over the whole run.
+/// A switch port that is offered more than its link carries: while sources send at a rate, or over the whole run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overload {
     /// The port: `S1>L1`.
     pub port: String,
-    /// Offered, and carried, bit/s.
+    /// Offered on average, bit/s.
     pub offered: f64,
-    /// Rate of its link, bit/s.
+    /// Rate at which its link serves on average, bit/s.
     pub carries: f64,
+    /// From when to when.
+    pub span: (Time, Time),
+    /// Sources that offer a rate do so alone. Otherwise finite flows that begin at some moment count, too.
+    pub steady: bool,
+    /// From then on to the end of the run the port serves nothing.
+    pub shut: Option<Time>,
 }
 
 /// Share above a link's capacity that neither rounding nor a seed's draws explain.
@@ -58,14 +64,10 @@ impl Settings {
         let mut all: Vec<usize> = (0..self.hosts()).filter(|h| sent[*h] > 0.0).collect();
         all.sort_by(|a, b| sent[*b].total_cmp(&sent[*a]));
         let ways = self.ways();
-        let reaches = |p: &SourcePlan, to: usize| match p.transfers() {
-            [] => p.receivers().have(to),
-            listed => listed.iter().any(|t| t.dst.0 as usize == to),
-        };
         let inputs = |to: usize| {
             let seat = self.seat(to)?;
             let senders =
-                (0..self.hosts()).filter(|h| *h != to && self.plans(*h).iter().any(|p| reaches(p, to)));
+                (0..self.hosts()).filter(|h| *h != to && self.plans(*h).iter().any(|p| p.may_send(to)));
             let (here, there): (Vec<usize>, Vec<usize>) = senders.partition(|h| self.seat(*h) == Some(seat));
             Some(here.len() + there.len().min(ways[seat].len()))
         };
@@ -102,18 +104,25 @@ impl Settings {
         (0..self.hosts()).map(|h| (h, senders[h])).max_by_key(|(_, n)| *n)
     }
 
-    /// Rate at which a port of a switch serves, mean over the run: events slow it down.
-    fn carries(&self, end: (NodeId, u16), line: f64) -> f64 {
+    /// From when on a port of a switch serves nothing to the end of the run, if it does.
+    fn shut(&self, end: (NodeId, u16)) -> Option<Time> {
+        let of = self.events.iter().filter(|e| (e.node, e.port) == end);
+        of.max_by_key(|e| e.at).filter(|e| e.rate == Rate::ZERO).map(|e| e.at)
+    }
+
+    /// Rate at which a port of a switch serves, mean over a span of the run: events slow it down.
+    fn carries(&self, end: (NodeId, u16), line: f64, (from, to): (Time, Time)) -> f64 {
+        let (from, to) = (from.as_secs_f64(), to.as_secs_f64());
         let mut changes: Vec<(f64, f64)> = (self.events.iter().filter(|e| (e.node, e.port) == end))
             .map(|e| (e.at.as_secs_f64(), e.rate.bps()))
             .collect();
         changes.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (mut bits, mut since, mut rate) = (0.0, 0.0, line);
-        for (at, next) in changes.into_iter().chain([(self.duration.as_secs_f64(), line)]) {
-            bits += rate * (at - since);
+        let (mut bits, mut since, mut rate) = (0.0, 0.0_f64, line);
+        for (at, next) in changes.into_iter().chain([(f64::INFINITY, line)]) {
+            bits += rate * (at.min(to) - since.max(from)).max(0.0);
             (since, rate) = (at, next);
         }
-        bits / self.duration.as_secs_f64()
+        bits / (to - from)
     }
 
     /// Offered load of the sources that count.
@@ -180,14 +189,43 @@ impl Settings {
         Offered { to_host, single, spreads, seats }
     }
 
-    /// Ports whose link is offered more than it carries, the worst first. Traffic is spread evenly over the shortest paths. Sources
-    /// that always send as fast as they may offer no rate, so they do not count.
+    /// Ports whose link is offered more than it carries, the worst first: by sources with a rate while they send, else by all over the
+    /// whole run. Traffic is spread evenly over the shortest paths. Sources that always send as fast as they may offer no rate, so
+    /// they do not count.
     pub fn overloads(&self) -> Vec<Overload> {
+        let plans = || self.plans.iter().flatten();
+        let spans = || plans().filter_map(|p| p.sends_from(self.duration));
+        let sending = spans().map(|s| s.0).min().zip(spans().map(|s| s.1).max()).filter(|s| s.0 < s.1);
+        let steady = |p: &SourcePlan| p.sends_from(self.duration).is_some();
+        let mut all = sending.map_or_else(Vec::new, |span| self.overloads_in(span, true, steady));
+        let whole = self.overloads_in((Time::ZERO, self.duration), false, |p| !p.endless());
+        for port in whole {
+            if !all.iter().any(|known| known.port == port.port) {
+                all.push(port);
+            }
+        }
+        all.sort_by(|a, b| (b.offered * a.carries).total_cmp(&(a.offered * b.carries)));
+        all
+    }
+
+    /// The same of the sources that count, with all that they offer in a span of the run.
+    fn overloads_in(
+        &self,
+        span: (Time, Time),
+        steady: bool,
+        counts: impl Fn(&SourcePlan) -> bool,
+    ) -> Vec<Overload> {
         let ways = self.ways();
-        let Offered { to_host, single, spreads, seats } = self.offered_by_plans(|p| !p.endless());
+        let denser = self.duration.as_secs_f64() / (span.1 - span.0).as_secs_f64();
+        let Offered { mut to_host, mut single, mut spreads, seats } = self.offered_by_plans(counts);
+        to_host
+            .iter_mut()
+            .chain(single.iter_mut().flat_map(BTreeMap::values_mut))
+            .for_each(|rate| *rate *= denser);
+        spreads.iter_mut().flat_map(|s| &mut s.from_switch).for_each(|rate| *rate *= denser);
         // Where all of it together fits any link, none is overloaded.
         let lines = self.wiring.links.iter().flat_map(|l| [(l.a, l.rate.bps()), (l.b, l.rate.bps())]);
-        let least = lines.map(|(end, line)| self.carries(end, line)).fold(f64::INFINITY, f64::min);
+        let least = lines.map(|(end, line)| self.carries(end, line, span)).fold(f64::INFINITY, f64::min);
         if to_host.iter().sum::<f64>() <= least {
             return Vec::new();
         }
@@ -212,9 +250,10 @@ impl Settings {
         }
         let mut all: Vec<Overload> = Vec::new();
         let mut add = |end: (NodeId, u16), offered: f64, line: f64| {
-            let carries = self.carries(end, line);
+            let carries = self.carries(end, line, span);
             if offered > MORE * carries {
-                all.push(Overload { port: self.wiring.port_name(end), offered, carries });
+                let (port, shut) = (self.wiring.port_name(end), self.shut(end));
+                all.push(Overload { port, offered, carries, span, steady, shut });
             }
         };
         for (i, l) in self.wiring.links.iter().enumerate() {
@@ -224,7 +263,6 @@ impl Settings {
         for (h, offered) in to_host.iter().enumerate() {
             add(self.wiring.feeder(h), *offered, self.wiring.access(h).map_or(0.0, |l| l.rate.bps()));
         }
-        all.sort_by(|a, b| (b.offered / b.carries).total_cmp(&(a.offered / a.carries)));
         all
     }
 }

@@ -254,6 +254,22 @@ impl Drawn {
         })
     }
 
+    /// From when to when flows begin at a rate; none where they begin at given moments.
+    pub(super) fn sends_from(&self) -> Option<(Time, Time)> {
+        match &self.rule {
+            Rule::Poisson { law, .. } => Some((law.start, self.stop)),
+            _ => None,
+        }
+    }
+
+    /// The table of sizes that flows are drawn from.
+    pub(super) fn sizes(&self) -> Option<&Sizes> {
+        match &self.rule {
+            Rule::Poisson { law, .. } => Some(&law.sizes),
+            _ => None,
+        }
+    }
+
     /// Does the seed decide on any of its flows?
     pub(super) fn by_chance(&self) -> bool {
         match &self.rule {
