@@ -61,7 +61,7 @@ fn an_overload_is_in_one_unit() {
     );
     let said = before(&fast).join("\n");
     assert!(
-        said.contains("S>H2 is offered 1.80 times what it carries, 1.8 Tb/s of 1 Tb/s on average"),
+        said.contains("S>H2 is offered 1.8 times what it carries, 1.8 Tb/s of 1 Tb/s on average"),
         "{said}"
     );
     assert!(!said.contains("further"), "{said}");

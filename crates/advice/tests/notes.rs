@@ -140,3 +140,156 @@ fn a_livelock_names_its_flow() {
     let sound = said(&text("2 ms").replace("RATE", "10 Gb/s")).join("\n");
     assert!(!sound.contains("in vain"), "{sound}");
 }
+
+/// Eight hosts send to one, with queue pairs and a shared buffer; `more` comes before the traffic.
+fn incast(scheme: &str, more: &str) -> String {
+    format!(
+        "name = \"i\"\n[topology]\nhosts = 9\nlink_rate = \"100 Gb/s\"\n[switch]\nbuffer = \"shared\"\nmemory = \"2 MB\"\n[host]\n\
+         queues = \"per-flow\"\n{more}\n[[traffic]]\nhosts = [\"H1..H8\"]\nkind = \"incast\"\ndestinations = [\"H0\"]\nsize = \"500 KB\"\n\
+         jitter = \"10 us\"\n[run]\nduration = \"0.7 ms\"\nseeds = 5\n[matrix]\npause = [\"on\"]\nschemes = [\"{scheme}\"]\n"
+    )
+}
+
+/// Eight hosts of two leaves send messages to each other until 0.8 ms; `more` comes before the traffic.
+fn messages(scheme: &str, load: &str, table: &str, more: &str) -> String {
+    format!(
+        "name = \"m\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nper_switch = 4\nlink_rate = \"100 Gb/s\"\n[switch]\n\
+         buffer = \"shared\"\nmemory = \"2 MB\"\n[host]\nqueues = \"per-flow\"\n{more}\n[[traffic]]\nhosts = [\"all\"]\nkind = \"poisson\"\n\
+         load = \"{load}\"\nsizes = \"file\"\nsize_table = [{table}]\nstop = \"0.8 ms\"\n[run]\nduration = \"1 ms\"\nseeds = 5\n[matrix]\n\
+         pause = [\"on\"]\nschemes = [\"{scheme}\"]\n"
+    )
+}
+
+const TABLE: &str = "\"1000 20\", \"10000 60\", \"60000 100\"";
+const DCQCN: &str = "[scheme.dcqcn]\npreset = \"hpcc\"\nk_min = \"60 KB\"\nk_max = \"240 KB\"";
+
+/// No number of a note is unrounded, infinite, none, or a zero with a sign.
+fn well_said(notes: &[String]) {
+    for note in notes {
+        for word in note.split([' ', ',', '(', ')', ';', ':']) {
+            let number = word.strip_suffix('.').unwrap_or(word);
+            let digits = number.chars().filter(char::is_ascii_digit).count();
+            let whole = !number.contains('.');
+            assert!(!["inf", "NaN", "-inf", "-0"].contains(&number), "{note}");
+            assert!(number.parse::<f64>().is_err() || whole || digits <= 7, "{note}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_said_of_sound_scenarios() {
+    let preset = |scheme: &str| format!("[scheme.{scheme}]\npreset = \"hpcc\"");
+    let again = "[transport]\nkind = \"go-back-n\"\nrto = \"200 us\"\n";
+    let brief = |text: String| text.replace("0.7 ms", "0.5 ms");
+    let mut wrong: Vec<(&str, Vec<String>)> = Vec::new();
+    for (name, text) in [
+        ("hpcc", incast("hpcc", &preset("hpcc"))),
+        ("swift", brief(incast("swift", ""))),
+        ("dctcp", brief(incast("dctcp", &preset("dctcp")))),
+        ("timely", incast("timely", &preset("timely"))),
+        ("dcqcn", incast("dcqcn", DCQCN).replace("0.7 ms", "1.1 ms")),
+        ("hpcc that sends again", incast("hpcc", &format!("{again}{}", preset("hpcc")))),
+        ("messages by hpcc", messages("hpcc", "30 %", TABLE, &preset("hpcc"))),
+        ("messages by swift", messages("swift", "30 %", TABLE, "")),
+        ("messages by dctcp", messages("dctcp", "30 %", TABLE, &preset("dctcp"))),
+        ("messages by timely", messages("timely", "30 %", TABLE, &preset("timely"))),
+        ("messages by dcqcn", messages("dcqcn", "30 %", TABLE, DCQCN)),
+        ("a window of the product", messages("none", "30 %", TABLE, "[transport]\nwindow = \"bdp\"")),
+        ("messages that are sent again", messages("dcqcn", "30 %", TABLE, &format!("{again}{DCQCN}"))),
+        ("large windows", messages("none", "20 %", TABLE, "[transport]\nwindow = \"200 KB\"")),
+    ] {
+        let notes = said(&text);
+        if !notes.is_empty() {
+            wrong.push((name, notes));
+        }
+    }
+    assert_eq!(wrong, []);
+}
+
+#[test]
+fn each_mistake_is_said() {
+    let again = "[transport]\nkind = \"go-back-n\"\n";
+    let off = |text: String| text.replace("pause = [\"on\"]", "pause = [\"off\"]");
+    let late = |scheme: &str, sets: &str| incast(scheme, &format!("[scheme.{scheme}]\n{sets}"));
+    let mut silent: Vec<(&str, Vec<String>)> = Vec::new();
+    for (text, words) in [
+        (
+            late("dctcp", "preset = \"hpcc\"\nk = \"3 MB\""),
+            "dctcp marks frames above a queue of 3 MB (scheme.dctcp.k), but no queue",
+        ),
+        (
+            late("dcqcn", "preset = \"hpcc\"\nk_min = \"1000 KB\"\nk_max = \"1100 KB\""),
+            "but PAUSE stops all inputs at",
+        ),
+        (
+            off(late("dctcp", "preset = \"hpcc\"\nk = \"1500 KB\"")),
+            "an output may hold no more by switch.alpha or switch.memory",
+        ),
+        (late("dcqcn", "k_min = \"40 KB\""), "dcqcn runs with its defaults but for k_min"),
+        (
+            late("timely", "preset = \"hpcc\"\nt_low = \"5 ms\"\nt_high = \"9 ms\""),
+            "timely: the scheme slowed no flow, beside",
+        ),
+        (
+            late("swift", "base_target = \"20 ms\"").replace("memory = \"2 MB\"", "memory = \"600 KB\""),
+            "swift: the scheme slowed no flow, beside",
+        ),
+        (messages("none", "30 %", TABLE, "[transport]\nwindow = \"5 KB\""), "transport.window = 5 KB is"),
+        (
+            messages("hpcc", "30 %", "\"1 20\", \"10 60\", \"100 100\"", "[scheme.hpcc]\npreset = \"hpcc\""),
+            "sizes are in bytes",
+        ),
+        (
+            messages("hpcc", "60 %", TABLE, "[scheme.hpcc]\npreset = \"hpcc\"")
+                .replace("hosts = [\"all\"]", "hosts = [\"H1..H7\"]\ndestinations = [\"H0\"]")
+                .replace("stop = \"0.8 ms\"", "stop = \"0.1 ms\""),
+            "L1>H0 is offered 4.32 times what it carries, 432 Gb/s of 100 Gb/s on average while sources send, from 0 us to 100 us",
+        ),
+        (
+            off(incast("swift", "")).replace("memory = \"2 MB\"", "memory = \"60 KB\""),
+            "let queue pairs send again (transport.kind = \"go-back-n\")",
+        ),
+        (
+            incast(
+                "hpcc",
+                "[scheme.hpcc]\npreset = \"hpcc\"\n[[event]]\nat = \"5 us\"\nport = \"S>H0\"\nrate = \"0 Gb/s\"",
+            ),
+            "S>H0 serves nothing from 5 us on, and 4",
+        ),
+        (incast("swift", "[[fault]]\nhost = \"H0\"\nfrom = \"20 us\""), "to which H0 says XOFF by a fault"),
+        (
+            incast("hpcc", &format!("{again}rto = \"2 us\"\n[scheme.hpcc]\npreset = \"hpcc\"")),
+            "transport.rto = 2 us is below",
+        ),
+        (
+            messages("dcqcn", "30 %", TABLE, &format!("{again}{DCQCN}"))
+                .replace("per_switch = 4\n", "per_switch = 4\nrouting = \"frame-hash\"\n"),
+            "overtake each other, which go-back-n takes for losses",
+        ),
+    ] {
+        let notes = said(&text);
+        if !notes.iter().any(|n| n.contains(words)) {
+            silent.push((words, notes.clone()));
+        }
+        assert!(!notes.iter().any(|n| n.contains("made no message") || n.contains("circle")), "{notes:#?}");
+        well_said(&notes);
+    }
+    assert_eq!(silent, []);
+}
+
+/// Rates of 0, one flow, and ports that serve nothing leave no number unsaid.
+#[test]
+fn numbers_of_notes_are_finite_and_rounded() {
+    for (at, rate, duration) in
+        [("0 us", "0 Gb/s", "1 ms"), ("5 us", "0 Gb/s", "100 ms"), ("7 us", "0.0137 Gb/s", "33 ms")]
+    {
+        let text = format!(
+            "name = \"n\"\n[topology]\nhosts = 3\nlink_rate = \"40 Gb/s\"\n[host]\nqueues = \"per-flow\"\n[workload]\nkind = \"transfers\"\n\
+             transfers = [\"0 us, H1, H0, 777 KB\"]\n[run]\nduration = \"{duration}\"\nseeds = 1\n[[event]]\nat = \"{at}\"\nport = \"S>H0\"\n\
+             rate = \"{rate}\"\n[matrix]\npause = [\"on\"]\nschemes = [\"none\"]\n"
+        );
+        let notes = said(&text);
+        assert!(notes.iter().any(|n| n.contains("S>H0")), "{notes:#?}");
+        well_said(&notes);
+    }
+}

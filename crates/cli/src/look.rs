@@ -156,11 +156,11 @@ pub(crate) fn measured(mean: f64, interval: Option<(f64, f64)>) -> String {
     }
 }
 
-/// A mean, and the least and the greatest value behind it: `350 (0 to 1200)`.
+/// A mean, and the least and the greatest value behind it: `350, 0 to 1200`. Brackets are of intervals.
 pub(crate) fn ranging(mean: f64, (least, greatest): (f64, f64)) -> String {
     let plain = measured(mean, None);
     let decimals = decimals(mean);
-    if least == greatest { plain } else { format!("{plain} ({least:.decimals$} to {greatest:.decimals$})") }
+    if least == greatest { plain } else { format!("{plain}, {least:.decimals$} to {greatest:.decimals$}") }
 }
 
 /// Decimals that mean something beside a mean.

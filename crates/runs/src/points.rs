@@ -62,8 +62,13 @@ pub fn points<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<Point
     }
     for p in &mut points {
         let vary = &cases[&p.runs[0].case].1;
+        let scheme = &p.runs[0].case.scheme;
+        // A parameter of a scheme has the name that a scenario gives it.
+        let key = |k: &String| {
+            k.strip_prefix("scheme.params.").map_or_else(|| k.clone(), |own| format!("scheme.{scheme}.{own}"))
+        };
         let swept = p.told.iter().filter(|(k, _)| vary.contains(*k));
-        p.swept = swept.map(|(k, v)| (k.clone(), v.clone())).collect();
+        p.swept = swept.map(|(k, v)| (key(k), v.clone())).collect();
     }
     points
 }

@@ -1,5 +1,6 @@
 //! What a scheme begins with: the queue above which it marks or sends feedback, and the window of a flow. Does any queue get so long?
 
+use super::told_bytes;
 use cnsim_fabric::Organisation;
 use cnsim_scenario::Ready;
 use cnsim_scheme_api::network::{Lent as _, LimiterState, PointState, Purpose, Stream};
@@ -113,14 +114,16 @@ pub(super) fn late(ready: &Ready) -> Option<String> {
     if level >= deepest.bytes && most > 0 {
         return Some(format!(
             "{scheme} {does} above a queue of {level} ({key}), but no queue gets longer than {} ({}): set {key} below that, or raise {}",
-            deepest.bytes, deepest.of, deepest.keys
+            told_bytes(deepest.bytes.as_f64()),
+            deepest.of,
+            deepest.keys
         ));
     }
     if let Some(stopped) = settings.all_stopped(most) {
         return (level >= stopped.bytes && most > 0).then(|| {
             format!(
                 "{scheme} {does} above a queue of {level} ({key}), but PAUSE stops all inputs at {} ({}): set {key} below that, or raise {}",
-                stopped.bytes, stopped.of, stopped.keys
+                told_bytes(stopped.bytes.as_f64()), stopped.of, stopped.keys
             )
         });
     }

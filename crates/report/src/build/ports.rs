@@ -78,11 +78,18 @@ pub fn ports(cases: &[CaseRuns<'_>]) -> Vec<Table> {
 
 fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
     let mine: Vec<&CaseRuns<'_>> = cases.iter().filter(|c| c.case.pause == pause).collect();
-    // How long a port was in XOFF, and its queue, in the worst case.
+    // How long a port was in XOFF, mean over the seeds, and its queue, in the worst case.
     let mut weight: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
-    for (name, facts) in mine.iter().flat_map(|c| &c.runs).flat_map(|r| &r.ports) {
-        let w = weight.entry(name).or_default();
-        *w = (w.0.max(facts.paused), w.1.max(facts.queue_max));
+    for c in &mine {
+        let mut sums: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+        for (name, facts) in c.runs.iter().flat_map(|r| &r.ports) {
+            let sum = sums.entry(name).or_default();
+            *sum = (sum.0 + facts.paused, sum.1.max(facts.queue_max));
+        }
+        for (name, (paused, queue)) in sums {
+            let w = weight.entry(name).or_default();
+            *w = (w.0.max(paused / c.runs.len() as f64), w.1.max(queue));
+        }
     }
     if weight.len() < 2 {
         return None;
@@ -125,9 +132,11 @@ fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
         condition: "Ports".into(),
         pause: pause.into(),
         caption: {
+            let first = if asked.is_empty() { "" } else { "the named ones, then " };
             let said = [
+                Some(format!("In order: {first}those longest in XOFF in any row, then those with the longest queue.")),
                 few.then(|| {
-                    format!("With fewer than {SEEDS} seeds there is no interval: the mean, with the least and the greatest value in brackets.")
+                    format!("With fewer than {SEEDS} seeds there is no interval: the mean, then the least and the greatest value.")
                 }),
                 (left > 0).then(|| match left {
                     1 => "1 further port is in results.json.".into(),
