@@ -264,10 +264,9 @@ fn tell(rows: &[Row], asked: &[&'static Metric]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_measure::quantity::Quantities;
     use cnsim_measure::traffic::TrafficFacts;
     use cnsim_scenario::case::CaseId;
-    use std::collections::BTreeSet;
+    use cnsim_scenario::metrics::Id;
 
     /// Seed by seed 10 us less, but over fewer of the flows: no verdict on means, one on what all flows have.
     #[test]
@@ -295,12 +294,11 @@ mod tests {
     }
 
     fn run(scheme: &str, seed: u64, p99: f64, at_least: bool) -> RunRecord {
-        let p99 = [("completion_time_p99", p99), ("overhead", 1.0)].into_iter().collect::<Quantities>();
-        let bounds = if at_least { BTreeSet::from(["completion_time_p99"]) } else { BTreeSet::new() };
+        let metrics = [(Id::CompletionTimeP99, p99, at_least), (Id::Overhead, 1.0, false)];
         RunRecord {
             case: ["mine", "t", "c", "on", scheme].into(),
             seed,
-            metrics: p99.bounded(&bounds),
+            metrics: metrics.into_iter().collect(),
             ..RunRecord::default()
         }
     }

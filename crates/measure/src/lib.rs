@@ -7,9 +7,13 @@ pub mod frozen;
 mod measure;
 pub mod owners;
 pub mod pauses;
+mod ports;
 pub mod quantity;
+mod rates;
 pub mod stats;
 pub mod traffic;
 pub mod xoff;
 
-pub use measure::{PortFacts, completion, fairness, lower_bounds, measure, measure_with, ports};
+pub use measure::{Completions, Pauses, Run};
+pub use ports::{PortFacts, ports};
+pub use rates::fairness;

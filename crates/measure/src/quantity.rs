@@ -1,9 +1,9 @@
 //! Quantities values by their metrics' ids.
 
-use cnsim_scenario::metrics::find;
+use cnsim_scenario::metrics::{Id, find};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A number with six significant digits.
 pub fn digits(value: f64) -> String {
@@ -61,12 +61,6 @@ impl Quantities {
         let unit = find(id).map_or("", |m| m.unit).into();
         self.0.insert(id.into(), Quantity { value, at_least: false, unit });
     }
-
-    /// Marks the values of these metrics as lower bounds.
-    pub fn bounded(mut self, ids: &BTreeSet<&str>) -> Self {
-        self.0.iter_mut().for_each(|(id, q)| q.at_least = ids.contains(id.as_str()));
-        self
-    }
 }
 
 impl std::ops::Index<&str> for Quantities {
@@ -82,6 +76,15 @@ impl<'a> FromIterator<(&'a str, f64)> for Quantities {
         let mut all = Self::default();
         values.into_iter().for_each(|(id, value)| all.insert(id, value));
         all
+    }
+}
+
+impl FromIterator<(Id, f64, bool)> for Quantities {
+    fn from_iter<I: IntoIterator<Item = (Id, f64, bool)>>(values: I) -> Self {
+        let quantity = |(id, value, at_least): (Id, f64, bool)| {
+            (id.text().to_string(), Quantity { value, at_least, unit: id.row().unit.into() })
+        };
+        Self(values.into_iter().map(quantity).collect())
     }
 }
 

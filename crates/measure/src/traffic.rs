@@ -1,10 +1,11 @@
 //! Traffic by name: which flows, bytes and losses of a run belong to the `[[traffic]]` tables of each name.
 
 use crate::fct::Timed;
-use crate::measure::{completion, lower_bounds};
+use crate::measure::Completions;
 use crate::owners::{Owners, place};
 use crate::quantity::Quantities;
 use cnsim_fabric::Outcome;
+use cnsim_scenario::metrics::Id;
 use cnsim_scenario::settings::Settings;
 use cnsim_scenario::workload::SourcePlan;
 use serde::{Deserialize, Serialize};
@@ -29,15 +30,11 @@ pub fn measure(settings: &Settings, out: &Outcome, flows: &[Timed], owners: &Own
     let seconds = out.duration.as_secs_f64();
     let one = |(at, name): (usize, &String)| {
         let mine: Vec<Timed> = flows.iter().filter(|f| f.name == at as u64 + 1).copied().collect();
-        let mut all = Vec::new();
-        completion(&mine, &mut all);
-        all.extend(shares.bits[at].map(|bits| ("aggregate_throughput", bits / seconds / 1e9)));
-        all.extend((!mine.is_empty()).then(|| ("goodput", shares.payload[at] / seconds / 1e9)));
-        all.extend(shares.lost[at].map(|frames| ("dropped_frames", frames)));
-        TrafficFacts {
-            name: name.clone(),
-            metrics: all.into_iter().collect::<Quantities>().bounded(&lower_bounds(&mine)),
-        }
+        let mut all = Completions::new(&mine).measured();
+        all.extend(shares.bits[at].map(|bits| (Id::AggregateThroughput, bits / seconds / 1e9, false)));
+        all.extend((!mine.is_empty()).then(|| (Id::Goodput, shares.payload[at] / seconds / 1e9, false)));
+        all.extend(shares.lost[at].map(|frames| (Id::DroppedFrames, frames, false)));
+        TrafficFacts { name: name.clone(), metrics: all.into_iter().collect() }
     };
     owners.names.iter().enumerate().map(one).collect()
 }

@@ -4,6 +4,7 @@ use super::*;
 use cnsim_fabric::{Completion, TransportOutcome};
 use cnsim_scenario::Scenario;
 use cnsim_units::Bytes;
+use std::collections::BTreeMap;
 
 /// H0 and H2 send 1000 B each to H1, over queue pairs.
 fn settings(more: &str) -> Settings {
@@ -22,7 +23,8 @@ fn run() -> Outcome {
 }
 
 fn measured_by_name(settings: &Settings, out: &Outcome) -> BTreeMap<&'static str, f64> {
-    measure(settings, out).into_iter().collect()
+    let flows = Flows::of(settings, out);
+    Run::new(settings, out, &flows, None).measured().into_iter().map(|(id, v, _)| (id.text(), v)).collect()
 }
 
 fn near(is: f64, by_hand: f64) {

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use cnsim_fabric::{Options, Outcome, RunSpec};
+use cnsim_measure::Run;
 use cnsim_measure::flow_times::Flows;
-use cnsim_measure::measure;
 use cnsim_scenario::{Ready, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -104,7 +104,11 @@ fn uncontended_flows_are_equal_to_the_nanosecond() {
     assert_eq!(back, fork.map(|(_, _, back)| back * 1000).into());
     // The fork's formula gives the fork's own ideal times, which these flows beat.
     assert_eq!(flows.done.iter().find(|f| f.bytes == 335).unwrap().fork, 8_230_000);
-    let metrics: BTreeMap<_, _> = measure(&ready.settings, &out).into_iter().collect();
+    let metrics: BTreeMap<_, _> = Run::new(&ready.settings, &out, &flows, None)
+        .measured()
+        .into_iter()
+        .map(|(id, v, _)| (id.text(), v))
+        .collect();
     assert_eq!((metrics["flows_below_ideal"], metrics["completed_transfers"]), (5.0, 5.0));
 }
 

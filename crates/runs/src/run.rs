@@ -8,9 +8,8 @@ use cnsim_measure::flow_times::{Flows, unfinished};
 use cnsim_measure::frozen::Frozen;
 use cnsim_measure::owners::Owners;
 use cnsim_measure::pauses::{Places, Stood, Stops};
-use cnsim_measure::quantity::Quantities;
 use cnsim_measure::xoff::spread;
-use cnsim_measure::{fairness, lower_bounds, measure_with, ports};
+use cnsim_measure::{Pauses, Run, fairness, ports};
 use cnsim_scenario::{Case, Ready, Scenario};
 use cnsim_scheme_api::NodeId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -348,25 +347,24 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     let (kept, open) = (flows.kept(settings), flows.unfinished(settings, out, &owners));
     let f = out.fingerprint;
     let hex = |(name, v): (&str, u64)| (name.to_string(), format!("{v:016x}"));
-    let (mut of_pauses, mut pauses) = (Vec::new(), None);
+    let mut pauses = None;
+    let mut victims = None;
     if settings.keeps_pauses() {
         let (mut stops, places) = Stops::of(wiring, out, settings.pfc);
-        of_pauses.extend(stops.measure(out));
         if let Some(travelled) = travelled(job, out, (&flows, &owners), &places).filter(|all| !all.is_empty())
         {
             let stood = stops.stood(travelled.into_iter());
-            let victims = || stood.iter().filter(|f| f.victim);
-            let time: f64 = victims().map(|f| f.stood as f64).sum();
-            of_pauses.extend([("victims", victims().count() as f64), ("victim_time", time / 1e9)]);
+            let of = || stood.iter().filter(|f| f.victim);
+            victims = Some((of().count(), of().map(|f| f.stood).sum()));
             stops.keep(stood);
         }
         pauses = Some(stops);
     }
-    let metrics = measure_with(settings, out, &flows).into_iter().chain(of_pauses);
-    let metrics: Quantities = metrics.collect();
+    let of_pauses = pauses.as_ref().map(|stops| Pauses { stops, victims });
+    let metrics = Run::new(settings, out, &flows, of_pauses).measured().into_iter().collect();
     RunRecord {
         fingerprint: [("events", f.events), ("frames", f.frames), ("samples", f.samples)].map(hex).into(),
-        metrics: metrics.bounded(&lower_bounds(&flows.timed)),
+        metrics,
         counters: out.counters.iter().cloned().collect(),
         ports: ports(settings, out),
         xoff: spread(settings, out),

@@ -3,6 +3,8 @@
 /// A metric of a run: id, unit and definition.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
+    /// Name in the code.
+    pub key: Id,
     /// Id, as in published.csv.
     pub id: &'static str,
     /// Heading of a column.
@@ -146,7 +148,9 @@ const fn metric(
     about: &'static str,
 ) -> Metric {
     let (span, times, better, hot, printed, own, range) = (Span::Run, None, None, false, false, None, None);
-    Metric { id, title, unit, about, tolerance, span, times, better, hot, printed, own, range }
+    // The list of all metrics sets its key.
+    let key = Id::AggregateThroughput;
+    Metric { key, id, title, unit, about, tolerance, span, times, better, hot, printed, own, range }
 }
 
 impl Metric {
@@ -190,192 +194,223 @@ pub fn own() -> Vec<&'static Metric> {
     all
 }
 
-/// All metrics, published ones first. A new one takes two places: a row here, and its value in `measure.rs`. A percentile
-/// has its value in the list of quantiles there.
+/// Declares the metrics: the name of each in the code, and its row.
+macro_rules! metrics {
+    ($($name:ident = $row:expr,)*) => {
+        /// The id of a metric; its text and all else stand in its row ([`Id::row`]).
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Id {
+            $(#[allow(missing_docs, reason = "the row says it")] $name,)*
+        }
+
+        /// All metrics, published ones first.
+        pub const METRICS: &[Metric] = &[$(Metric { key: Id::$name, ..$row },)*];
+    };
+}
+
+impl Id {
+    /// The row of the metric.
+    pub const fn row(self) -> &'static Metric {
+        &METRICS[self as usize]
+    }
+
+    /// The id as results write it.
+    pub const fn text(self) -> &'static str {
+        self.row().id
+    }
+}
+
+impl AsRef<str> for Id {
+    fn as_ref(&self) -> &str {
+        self.text()
+    }
+}
+
+// All metrics, published ones first. Crate `measure` says how the value of each comes out of a run: it does not compile without.
 #[rustfmt::skip]
-pub const METRICS: &[Metric] = &[
-    metric("aggregate_throughput", "aggregate", "Gb/s", Tolerance::Relative(0.03),
+metrics! {
+    AggregateThroughput = metric("aggregate_throughput", "aggregate", "Gb/s", Tolerance::Relative(0.03),
         "data rate delivered to all hosts: the payload of finite flows, whole frames of endless sources; drops and control frames excluded").over(Span::Measurement).printed().own(5).higher(),
-    metric("hot_port_throughput", "hot port", "Gb/s", Tolerance::Relative(0.03),
+    HotPortThroughput = metric("hot_port_throughput", "hot port", "Gb/s", Tolerance::Relative(0.03),
         "data rate delivered to the hot host").over(Span::Measurement).hot().printed().own(6).higher(),
-    metric("time_paused", "paused", "%", Tolerance::Absolute(0.5),
+    TimePaused = metric("time_paused", "paused", "%", Tolerance::Absolute(0.5),
         "share of the time in XOFF, mean over the transmitters of record.paused; by default all sending hosts but the hot one")
         .printed().own(9).lower(),
-    metric("dropped_frames", "dropped", "frames", Tolerance::Either(0.01, 100.0),
+    DroppedFrames = metric("dropped_frames", "dropped", "frames", Tolerance::Either(0.01, 100.0),
         "data frames discarded in switches; source_discards counts those that a source discards").printed().own(11).lower(),
-    metric("overhead", "overhead", "Mb/s", Tolerance::Relative(0.05),
+    Overhead = metric("overhead", "overhead", "Mb/s", Tolerance::Relative(0.05),
         "bits of all control messages over the duration, and with queue pairs those of acknowledgements, telemetry in data frames and frames sent again; each message and each broadcast counts once, PAUSE does not count")
         .printed().own(13).lower(),
-    metric("goodput", "goodput", "Gb/s", Tolerance::Relative(0.03),
+    Goodput = metric("goodput", "goodput", "Gb/s", Tolerance::Relative(0.03),
         "payload of finite flows delivered to all hosts, without headers and telemetry; of a part of the run it needs finite flows alone")
         .over(Span::Measurement).own(4).higher(),
-    metric("innocent_throughput", "innocents", "Gb/s", Tolerance::Relative(0.03),
+    InnocentThroughput = metric("innocent_throughput", "innocents", "Gb/s", Tolerance::Relative(0.03),
         "data rate delivered to all hosts but the hot one").over(Span::Measurement).higher(),
-    metric("recovery_time", "recovery", "ms", Tolerance::Relative(0.05),
+    RecoveryTime = metric("recovery_time", "recovery", "ms", Tolerance::Relative(0.05),
         "time after the hotspot until hot-port throughput, as a mean over 20 ms, reaches 95 % of its mean in the 50 ms before the hotspot; else the rest of the run")
         .over(Span::Afterwards).lower(),
-    metric("recovery_deficit", "deficit", "ms", Tolerance::Relative(0.05),
+    RecoveryDeficit = metric("recovery_deficit", "deficit", "ms", Tolerance::Relative(0.05),
         "integral of (earlier - present) / earlier over the time after the hotspot, of the hot-port throughput")
         .over(Span::Afterwards).ranging(f64::NEG_INFINITY, f64::INFINITY).lower(),
-    metric("bottleneck_utilization", "utilisation", "%", Tolerance::Relative(0.03),
+    BottleneckUtilization = metric("bottleneck_utilization", "utilisation", "%", Tolerance::Relative(0.03),
         "bits delivered by the hot port during the hotspot, divided by those that its service rate allows; whole bins only, at most 100 %")
         .over(Span::Hotspot).higher(),
-    metric("mean_hot_queue", "mean queue", "KB", Tolerance::Relative(0.05),
+    MeanHotQueue = metric("mean_hot_queue", "mean queue", "KB", Tolerance::Relative(0.05),
         "mean length of the hot queue while its port is slow, or without a hotspot in the measurement; sampled at each bin's end")
         .over(Span::Hotspot).hot().own(15),
-    metric("sd_hot_queue", "sd of queue", "KB", Tolerance::Relative(0.05),
+    SdHotQueue = metric("sd_hot_queue", "sd of queue", "KB", Tolerance::Relative(0.05),
         "standard deviation of the hot queue's length while its port is slow, or without a hotspot in the measurement; sampled at each bin's end")
         .over(Span::Hotspot).lower(),
-    metric("queue_p99", "99 % queue", "KB", Tolerance::Relative(0.05),
+    QueueP99 = metric("queue_p99", "99 % queue", "KB", Tolerance::Relative(0.05),
         "99th percentile of the hot queue's length while its port is slow, or without a hotspot in the measurement; needs 100 samples, one at each bin's end")
         .over(Span::Hotspot).lower(),
-    metric("queue_max", "largest queue", "KB", Tolerance::Relative(0.05),
+    QueueMax = metric("queue_max", "largest queue", "KB", Tolerance::Relative(0.05),
         "largest queue of any switch port at any moment").own(12).lower(),
-    metric("headroom_max", "headroom used", "KB", Tolerance::Relative(0.1),
+    HeadroomMax = metric("headroom_max", "headroom used", "KB", Tolerance::Relative(0.1),
         "most bytes in all headroom of any switch with a shared buffer").lower(),
-    metric("shared_max", "pool used", "KB", Tolerance::Relative(0.1),
+    SharedMax = metric("shared_max", "pool used", "KB", Tolerance::Relative(0.1),
         "most bytes in the pool of any switch with a shared buffer, rounded up to a 64th of it").lower(),
-    metric("pauses", "XOFF sent", "", Tolerance::Relative(0.05), "XOFF messages sent by all switch ports").lower(),
-    metric("xoffs", "XOFF kept", "", Tolerance::Relative(0.05),
+    Pauses = metric("pauses", "XOFF sent", "", Tolerance::Relative(0.05), "XOFF messages sent by all switch ports").lower(),
+    Xoffs = metric("xoffs", "XOFF kept", "", Tolerance::Relative(0.05),
         "XOFFs that a run keeps with their causes (record.pauses), one for each transmitter that is told to stop").lower(),
-    metric("pause_roots", "roots of PAUSE", "", Tolerance::Absolute(0.5),
+    PauseRoots = metric("pause_roots", "roots of PAUSE", "", Tolerance::Absolute(0.5),
         "outputs that are the cause of time in XOFF: too slow for what came, or serving nothing, and not stopped themselves; and faults that say XOFF; needs record.pauses").lower(),
-    metric("paused_hosts", "hosts paused", "", Tolerance::Relative(0.05),
+    PausedHosts = metric("paused_hosts", "hosts paused", "", Tolerance::Relative(0.05),
         "hosts that were ever in XOFF; needs record.pauses").lower(),
-    metric("paused_links", "ports paused", "", Tolerance::Relative(0.05),
+    PausedLinks = metric("paused_links", "ports paused", "", Tolerance::Relative(0.05),
         "ports of switches that were ever in XOFF; needs record.pauses").lower(),
-    metric("victims", "victims of PAUSE", "", Tolerance::Relative(0.05),
+    Victims = metric("victims", "victims of PAUSE", "", Tolerance::Relative(0.05),
         "finite flows that stood in XOFF for a root that they do not go by: of several roots that of the longest time; where each frame has a way of its own, by none of these ways; needs record.pauses").lower(),
-    metric("victim_time", "time of victims", "ms", Tolerance::Relative(0.05),
+    VictimTime = metric("victim_time", "time of victims", "ms", Tolerance::Relative(0.05),
         "sum over the victims of the time from start to end in which a transmitter of their way was in XOFF, an upper bound of what XOFF cost them; needs record.pauses").lower(),
-    metric("watchdog_triggers", "storms seen", "", Tolerance::Absolute(0.5),
+    WatchdogTriggers = metric("watchdog_triggers", "storms seen", "", Tolerance::Absolute(0.5),
         "storms of PAUSE that the watchdogs of switch outputs saw; needs watchdog.action").lower(),
-    metric("watchdog_drops", "dropped in storms", "frames", Tolerance::Either(0.01, 10.0),
+    WatchdogDrops = metric("watchdog_drops", "dropped in storms", "frames", Tolerance::Either(0.01, 10.0),
         "data frames that watchdogs dropped; they are among the dropped frames").lower(),
-    metric("mean_latency", "latency", "us", Tolerance::Relative(0.05),
+    MeanLatency = metric("mean_latency", "latency", "us", Tolerance::Relative(0.05),
         "mean time from a data frame's generation to its reception").lower(),
-    metric("source_discards", "source discards", "frames", Tolerance::Either(0.01, 100.0),
+    SourceDiscards = metric("source_discards", "source discards", "frames", Tolerance::Either(0.01, 100.0),
         "frames that a source discarded because its queue was full").lower(),
-    metric("control_messages", "messages", "", Tolerance::Relative(0.05),
+    ControlMessages = metric("control_messages", "messages", "", Tolerance::Relative(0.05),
         "control messages made; a broadcast counts once").lower(),
-    metric("throughput", "throughput", "Gb/s", Tolerance::Relative(0.03),
+    Throughput = metric("throughput", "throughput", "Gb/s", Tolerance::Relative(0.03),
         "data rate delivered to the one receiver").over(Span::Measurement).higher(),
-    metric("innocent_flow_utilization", "innocent utilisation", "%", Tolerance::Relative(0.03),
+    InnocentFlowUtilization = metric("innocent_flow_utilization", "innocent utilisation", "%", Tolerance::Relative(0.03),
         "throughput of the flows to other hosts than the hot one, over their offered load; at most 100 %")
         .over(Span::Measurement).higher(),
-    metric("victim_flow_utilization", "victim utilisation", "%", Tolerance::Relative(0.03),
+    VictimFlowUtilization = metric("victim_flow_utilization", "victim utilisation", "%", Tolerance::Relative(0.03),
         "data delivered by the hot port, divided by its capacity during the hotspot and by its offered load before and after").higher(),
-    metric("victim_utilization_otherwise", "victim otherwise", "%", Tolerance::Relative(0.03),
+    VictimUtilizationOtherwise = metric("victim_utilization_otherwise", "victim otherwise", "%", Tolerance::Relative(0.03),
         "hot-port throughput while the port is not slow, over its offered load").higher(),
-    metric("flow_rate", "flow rate", "Mb/s", Tolerance::Relative(0.03),
+    FlowRate = metric("flow_rate", "flow rate", "Mb/s", Tolerance::Relative(0.03),
         "mean delivered rate of the flows with a fixed destination").over(Span::Measurement).higher(),
-    metric("flow_rate_min", "least flow", "Mb/s", Tolerance::Relative(0.03),
+    FlowRateMin = metric("flow_rate_min", "least flow", "Mb/s", Tolerance::Relative(0.03),
         "least delivered rate of a flow with a fixed destination").over(Span::Measurement).higher(),
-    metric("flow_rate_max", "greatest flow", "Mb/s", Tolerance::Relative(0.03),
+    FlowRateMax = metric("flow_rate_max", "greatest flow", "Mb/s", Tolerance::Relative(0.03),
         "greatest delivered rate of a flow with a fixed destination").over(Span::Measurement),
-    metric("throughput_loss", "loss", "Gb/s", Tolerance::Relative(0.03),
+    ThroughputLoss = metric("throughput_loss", "loss", "Gb/s", Tolerance::Relative(0.03),
         "capacity of the bottleneck less the data rate through it; the bottleneck is the switch port with the largest load of data and control")
         .over(Span::Measurement).ranging(f64::NEG_INFINITY, f64::INFINITY).own(7).lower(),
-    metric("aggregate_loss", "aggregate loss", "Gb/s", Tolerance::Relative(0.03),
+    AggregateLoss = metric("aggregate_loss", "aggregate loss", "Gb/s", Tolerance::Relative(0.03),
         "sum of the max-min fair rates of all flows, without control traffic, less the aggregate throughput")
         .over(Span::Measurement).ranging(f64::NEG_INFINITY, f64::INFINITY).lower(),
-    metric("bottleneck_control", "control at bottleneck", "Mb/s", Tolerance::Relative(0.05),
+    BottleneckControl = metric("bottleneck_control", "control at bottleneck", "Mb/s", Tolerance::Relative(0.05),
         "rate of control frames through the bottleneck over the run: the switch port with the largest load of data and control").lower(),
-    metric("fairness", "fairness", "", Tolerance::Absolute(0.02),
+    Fairness = metric("fairness", "fairness", "", Tolerance::Absolute(0.02),
         "mean over bins of Jain's index of the recorded flows whose source is on; bins within 2 ms after an on-off change are left out")
         .over(Span::Measurement).ranging(0.0, 1.0).own(8).higher(),
-    metric("ports_throughput", "through the ports", "Gb/s", Tolerance::Relative(0.03),
+    PortsThroughput = metric("ports_throughput", "through the ports", "Gb/s", Tolerance::Relative(0.03),
         "sum of the data rates through the switch ports that the scenario lists").over(Span::Measurement).higher(),
-    metric("port_throughput", "through the port", "Gb/s", Tolerance::Relative(0.03),
+    PortThroughput = metric("port_throughput", "through the port", "Gb/s", Tolerance::Relative(0.03),
         "data rate through the first of several switch ports that the scenario lists").over(Span::Measurement).higher(),
-    metric("discarded_positives", "discarded positives", "", Tolerance::Relative(0.05),
+    DiscardedPositives = metric("discarded_positives", "discarded positives", "", Tolerance::Relative(0.05),
         "positive messages that a reaction point discarded, as it had no limiter or one of another congestion point"),
-    metric("discarded_positive_share", "discarded, share", "%", Tolerance::Absolute(2.0),
+    DiscardedPositiveShare = metric("discarded_positive_share", "discarded, share", "%", Tolerance::Absolute(2.0),
         "share of positive messages that a reaction point discarded (discarded_positives)"),
-    metric("point_changes", "CPID changes", "", Tolerance::Relative(0.05),
+    PointChanges = metric("point_changes", "CPID changes", "", Tolerance::Relative(0.05),
         "number of times that a limiter passed from one congestion point to another"),
-    metric("mean_hot_queue_late", "late mean queue", "KB", Tolerance::Relative(0.05),
+    MeanHotQueueLate = metric("mean_hot_queue_late", "late mean queue", "KB", Tolerance::Relative(0.05),
         "mean length of the hot queue in the second half of the hotspot").over(Span::Hotspot),
-    metric("late_drops", "late drops", "frames", Tolerance::Either(0.01, 100.0),
+    LateDrops = metric("late_drops", "late drops", "frames", Tolerance::Either(0.01, 100.0),
         "data frames discarded in the second half of the hotspot (single switch)").over(Span::Hotspot).lower(),
-    metric("innocent_drop_share", "innocent drops", "%", Tolerance::Absolute(2.0),
+    InnocentDropShare = metric("innocent_drop_share", "innocent drops", "%", Tolerance::Absolute(2.0),
         "share of the discarded frames that were addressed to other hosts than the hot one").lower(),
-    metric("time_paused_senders", "paused, senders", "%", Tolerance::Absolute(0.5),
+    TimePausedSenders = metric("time_paused_senders", "paused, senders", "%", Tolerance::Absolute(0.5),
         "share of the time in XOFF, mean over all sending hosts but the hot one").lower(),
-    metric("time_paused_affected", "paused, affected", "%", Tolerance::Absolute(0.5),
+    TimePausedAffected = metric("time_paused_affected", "paused, affected", "%", Tolerance::Absolute(0.5),
         "share of the time in XOFF, mean over the sending hosts but the hot one; only those that were ever in XOFF").lower(),
-    metric("time_paused_touched", "paused, touched", "%", Tolerance::Absolute(0.5),
+    TimePausedTouched = metric("time_paused_touched", "paused, touched", "%", Tolerance::Absolute(0.5),
         "share of the time in XOFF, mean over all hosts and links between switches that were ever in XOFF").lower(),
-    metric("time_paused_links", "paused links", "%", Tolerance::Absolute(0.5),
+    TimePausedLinks = metric("time_paused_links", "paused links", "%", Tolerance::Absolute(0.5),
         "share of the time in XOFF, mean over the transmitters of links between switches").own(10).lower(),
-    metric("time_paused_all", "paused, all", "%", Tolerance::Absolute(0.5),
+    TimePausedAll = metric("time_paused_all", "paused, all", "%", Tolerance::Absolute(0.5),
         "share of the time in XOFF, mean over sending hosts and links between switches together").lower(),
-    metric("latency_p50", "median latency", "us", Tolerance::Relative(0.05),
+    LatencyP50 = metric("latency_p50", "median latency", "us", Tolerance::Relative(0.05),
         "median time from a frame's generation to its reception; interpolated in a histogram of 16 buckets an octave").lower(),
-    metric("latency_p99", "99 % latency", "us", Tolerance::Relative(0.05),
+    LatencyP99 = metric("latency_p99", "99 % latency", "us", Tolerance::Relative(0.05),
         "99th percentile of the time from a frame's generation to its reception").own(3).lower(),
-    metric("latency_p999", "99.9 % latency", "us", Tolerance::Relative(0.05),
+    LatencyP999 = metric("latency_p999", "99.9 % latency", "us", Tolerance::Relative(0.05),
         "99.9th percentile of the time from a frame's generation to its reception").lower(),
-    metric("completed_transfers", "completed", "", Tolerance::Relative(0.01), "finite flows that were received whole, and acknowledged if record.completion asks for it").higher(),
-    metric("incomplete_transfers", "incomplete", "", Tolerance::Relative(0.01),
+    CompletedTransfers = metric("completed_transfers", "completed", "", Tolerance::Relative(0.01), "finite flows that were received whole, and acknowledged if record.completion asks for it").higher(),
+    IncompleteTransfers = metric("incomplete_transfers", "incomplete", "", Tolerance::Relative(0.01),
         "finite flows that are not complete: they were under way at the end, lost frames, or lack the acknowledgement that record.completion asks for").lower(),
-    metric("finished_flows", "finished", "%", Tolerance::Relative(0.01),
+    FinishedFlows = metric("finished_flows", "finished", "%", Tolerance::Relative(0.01),
         "share of the finite flows that are complete (completed_transfers)").own(1).higher(),
-    metric("completion_time", "completion time", "us", Tolerance::Relative(0.05),
+    CompletionTime = metric("completion_time", "completion time", "us", Tolerance::Relative(0.05),
         "mean time from the start of a finite flow to its end (record.completion: reception of its last byte, or the last acknowledgement), over finished flows")
         .times(Times::Finished).own(14).lower(),
-    metric("completion_time_p50", "median completion", "us", Tolerance::Relative(0.05),
+    CompletionTimeP50 = metric("completion_time_p50", "median completion", "us", Tolerance::Relative(0.05),
         "median completion time over all finite flows; unfinished flows count as longest").times(Times::All).lower(),
-    metric("completion_time_p90", "90 % completion", "us", Tolerance::Relative(0.05),
+    CompletionTimeP90 = metric("completion_time_p90", "90 % completion", "us", Tolerance::Relative(0.05),
         "90th percentile of the completion time over all finite flows; unfinished flows count as longest").times(Times::All).lower(),
-    metric("completion_time_p95", "95 % completion", "us", Tolerance::Relative(0.05),
+    CompletionTimeP95 = metric("completion_time_p95", "95 % completion", "us", Tolerance::Relative(0.05),
         "95th percentile of the completion time over all finite flows; unfinished flows count as longest").times(Times::All).lower(),
-    metric("completion_time_p99", "99 % completion", "us", Tolerance::Relative(0.05),
+    CompletionTimeP99 = metric("completion_time_p99", "99 % completion", "us", Tolerance::Relative(0.05),
         "99th percentile of the completion time over all finite flows; unfinished flows count as longest")
         .times(Times::All).own(2).lower(),
-    metric("completion_time_p999", "99.9 % completion", "us", Tolerance::Relative(0.05),
+    CompletionTimeP999 = metric("completion_time_p999", "99.9 % completion", "us", Tolerance::Relative(0.05),
         "99.9th percentile of the completion time over all finite flows; unfinished flows count as longest").times(Times::All).lower(),
-    metric("completion_time_max", "longest completion", "us", Tolerance::Relative(0.05),
+    CompletionTimeMax = metric("completion_time_max", "longest completion", "us", Tolerance::Relative(0.05),
         "longest completion time over all finite flows; unfinished flows count as longest").times(Times::All).lower(),
-    metric("small_completion_p50", "median, small flows", "us", Tolerance::Relative(0.05),
+    SmallCompletionP50 = metric("small_completion_p50", "median, small flows", "us", Tolerance::Relative(0.05),
         "median completion time over all finite flows below 100 KB; unfinished flows count as longest").times(Times::All).lower(),
-    metric("small_completion_p90", "90 %, small flows", "us", Tolerance::Relative(0.05),
+    SmallCompletionP90 = metric("small_completion_p90", "90 %, small flows", "us", Tolerance::Relative(0.05),
         "90th percentile of the completion time over all finite flows below 100 KB; unfinished flows count as longest")
         .times(Times::All).lower(),
-    metric("slowdown", "slowdown", "", Tolerance::Relative(0.05),
+    Slowdown = metric("slowdown", "slowdown", "", Tolerance::Relative(0.05),
         "mean over finished flows of completion time over ideal completion time (record.ideal), both to the end of record.completion; a flow alone in its network has 1")
         .times(Times::Finished).lower(),
-    metric("slowdown_p50", "median slowdown", "", Tolerance::Relative(0.05),
+    SlowdownP50 = metric("slowdown_p50", "median slowdown", "", Tolerance::Relative(0.05),
         "median slowdown over all finite flows; unfinished flows count as slowest").times(Times::All).lower(),
-    metric("slowdown_p95", "95 % slowdown", "", Tolerance::Relative(0.05),
+    SlowdownP95 = metric("slowdown_p95", "95 % slowdown", "", Tolerance::Relative(0.05),
         "95th percentile of the slowdown over all finite flows; unfinished flows count as slowest").times(Times::All).lower(),
-    metric("slowdown_p99", "99 % slowdown", "", Tolerance::Relative(0.05),
+    SlowdownP99 = metric("slowdown_p99", "99 % slowdown", "", Tolerance::Relative(0.05),
         "99th percentile of the slowdown over all finite flows; unfinished flows count as slowest").times(Times::All).lower(),
-    metric("slowdown_p999", "99.9 % slowdown", "", Tolerance::Relative(0.05),
+    SlowdownP999 = metric("slowdown_p999", "99.9 % slowdown", "", Tolerance::Relative(0.05),
         "99.9th percentile of the slowdown over all finite flows; unfinished flows count as slowest").times(Times::All).lower(),
-    metric("flows_below_ideal", "beat their ideal", "", Tolerance::Either(0.05, 1.0),
+    FlowsBelowIdeal = metric("flows_below_ideal", "beat their ideal", "", Tolerance::Either(0.05, 1.0),
         "finite flows that were faster than their ideal time, whose slowdown counts as 1; possible only with the formula of the HPCC fork (record.ideal)"),
-    metric("marked_share", "marked", "%", Tolerance::Absolute(2.0),
+    MarkedShare = metric("marked_share", "marked", "%", Tolerance::Absolute(2.0),
         "share of the acknowledged bytes whose frames were marked; needs acknowledgements of queue pairs"),
-    metric("resent_share", "sent again", "%", Tolerance::Absolute(0.5),
+    ResentShare = metric("resent_share", "sent again", "%", Tolerance::Absolute(0.5),
         "share of the data frames of queue pairs on their source's link that were sent before").lower(),
-    metric("timeouts", "timeouts", "", Tolerance::Relative(0.05),
+    Timeouts = metric("timeouts", "timeouts", "", Tolerance::Relative(0.05),
         "number of times that a queue pair began anew because nothing was acknowledged for transport.rto").lower(),
-    metric("rtt_p50", "median RTT", "us", Tolerance::Relative(0.05),
+    RttP50 = metric("rtt_p50", "median RTT", "us", Tolerance::Relative(0.05),
         "median time from the start of a frame's transmission to the arrival of its acknowledgement; interpolated in a histogram of 16 buckets an octave").lower(),
-    metric("rtt_p99", "99 % RTT", "us", Tolerance::Relative(0.05),
+    RttP99 = metric("rtt_p99", "99 % RTT", "us", Tolerance::Relative(0.05),
         "99th percentile of the time from the start of a frame's transmission to the arrival of its acknowledgement").lower(),
-    metric("slowed_flows", "slowed", "", Tolerance::Relative(0.05),
+    SlowedFlows = metric("slowed_flows", "slowed", "", Tolerance::Relative(0.05),
         "limiters whose rate or window the scheme lowered after their begin: one for each flow with a queue pair, else for each pair of hosts or host, anew each time that the scheme makes one"),
-    metric("control_discarded", "control discarded", "", Tolerance::Relative(0.05),
+    ControlDiscarded = metric("control_discarded", "control discarded", "", Tolerance::Relative(0.05),
         "control messages that found no room in a queue of a switch").lower(),
-    metric("feedback_ignored", "feedback ignored", "", Tolerance::Relative(0.05),
+    FeedbackIgnored = metric("feedback_ignored", "feedback ignored", "", Tolerance::Relative(0.05),
         "feedback messages that reached a host without a reaction point for them"),
-    metric("feedback_lost", "feedback lost", "", Tolerance::Relative(0.05),
+    FeedbackLost = metric("feedback_lost", "feedback lost", "", Tolerance::Relative(0.05),
         "feedback messages lost by the fault that host.feedback_lost sets"),
-    metric("frozen_since", "frozen since", "ms", Tolerance::Relative(0.05),
+    FrozenSince = metric("frozen_since", "frozen since", "ms", Tolerance::Relative(0.05),
         "time of the last delivery in a frozen network: frames wait at the end, and none was delivered in the last tenth of the run"),
-];
+}
 
 /// Finds a metric by its id.
 pub fn find(id: &str) -> Option<&'static Metric> {
@@ -384,10 +419,10 @@ pub fn find(id: &str) -> Option<&'static Metric> {
 
 /// Is the value zero by construction? Then its agreement is no evidence.
 pub fn structural_zero(metric: &str, pause: &str, scheme: &str) -> bool {
-    match metric {
-        "dropped_frames" => pause != "off",
-        "time_paused" => pause == "off",
-        "overhead" | "control_messages" => scheme == "none",
+    match find(metric).map(|m| m.key) {
+        Some(Id::DroppedFrames) => pause != "off",
+        Some(Id::TimePaused) => pause == "off",
+        Some(Id::Overhead | Id::ControlMessages) => scheme == "none",
         _ => false,
     }
 }

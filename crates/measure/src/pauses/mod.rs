@@ -13,7 +13,7 @@ pub use words::time;
 
 use cnsim_fabric::Outcome;
 use cnsim_scenario::wiring::Wiring;
-use cnsim_scheme_api::{NodeId, Time};
+use cnsim_scheme_api::NodeId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -160,19 +160,6 @@ impl Stops {
             flows: Vec::new(),
         };
         (stops, Places(known))
-    }
-
-    /// The metrics of a run, but those of its flows.
-    pub fn measure(&self, out: &Outcome) -> [(&'static str, f64); 4] {
-        let roots = Forest::of(self, |_| true).by_time().len();
-        let ports = out.switches.iter().flat_map(|s| &s.ports).filter(|p| p.paused > Time::ZERO).count();
-        let stopped = out.hosts.iter().filter(|h| h.paused > Time::ZERO).count();
-        [
-            ("xoffs", self.xoffs.len() as f64),
-            ("pause_roots", roots as f64),
-            ("paused_hosts", stopped as f64),
-            ("paused_links", ports as f64),
-        ]
     }
 
     /// Is nothing kept?

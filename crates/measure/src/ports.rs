@@ -1,0 +1,94 @@
+//! Facts of ports: rate, PAUSE, queue and discards of those that a scenario lists, and of those with PAUSE or discards.
+
+use crate::rates::{measured, sent};
+use crate::stats::Summary;
+use cnsim_fabric::{Outcome, PortOutcome, SeriesKind};
+use cnsim_scenario::settings::Settings;
+use cnsim_scheme_api::NodeId;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Facts of ports: those that the scenario lists, and those with PAUSE or discards.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PortFacts {
+    /// Data rate sent, Gb/s: of a named port in the measurement, of another one in the whole run; 0 for a host.
+    pub throughput: f64,
+    /// Share of the run in XOFF, per cent.
+    pub paused: f64,
+    /// XOFF messages that the port sent to its peer; 0 for a host, which sends none.
+    pub xoffs: u64,
+    /// Largest queue of the run, KB, however short; 0 for a host.
+    pub queue_max: f64,
+    /// Mean queue over the measurement, KB; none if the queue is not recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_queue: Option<f64>,
+    /// Standard deviation of the queue's length, KB; none if the queue is not recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sd_queue: Option<f64>,
+    /// Number of data frames discarded at the port.
+    pub dropped: f64,
+}
+
+/// Most ports of which facts are kept beside the named ones.
+const MOST_PORTS: usize = 128;
+
+/// Facts of the listed ports, and of the ports with most time in XOFF, XOFF messages or discards.
+/// A host's port has the host's name.
+pub fn ports(settings: &Settings, out: &Outcome) -> BTreeMap<String, PortFacts> {
+    let mut all = named_ports(settings, out);
+    let seconds = out.duration.as_secs_f64();
+    let mut more: Vec<(f64, String, PortFacts)> = Vec::new();
+    for (h, host) in out.hosts.iter().enumerate() {
+        let paused = host.paused.as_secs_f64() / seconds * 100.0;
+        if paused > 0.0 {
+            let facts = PortFacts { paused, ..PortFacts::default() };
+            more.push((paused, settings.wiring.name(NodeId(h as u32)).to_string(), facts));
+        }
+    }
+    let first = settings.hosts() as u32;
+    for end in settings.wiring.links.iter().flat_map(|l| [l.a, l.b]).filter(|e| e.0.0 >= first) {
+        let Some(p) = out.port(settings.hosts(), end) else { continue };
+        let dropped = out.dropped_at(settings.hosts(), end);
+        let weight = p.paused.as_secs_f64() / seconds * 100.0 + (p.xoffs + dropped) as f64;
+        if weight > 0.0 {
+            more.push((weight, settings.wiring.port_name(end), facts(p, dropped, seconds)));
+        }
+    }
+    more.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (_, name, facts) in more.into_iter().take(MOST_PORTS) {
+        all.entry(name).or_insert(facts);
+    }
+    all
+}
+
+/// Counts of a port over the whole run.
+fn facts(p: &PortOutcome, dropped: u64, seconds: f64) -> PortFacts {
+    PortFacts {
+        throughput: p.sent_bits as f64 / seconds / 1e9,
+        paused: p.paused.as_secs_f64() / seconds * 100.0,
+        xoffs: p.xoffs,
+        queue_max: p.queue_max as f64 / 1e3,
+        dropped: dropped as f64,
+        ..PortFacts::default()
+    }
+}
+
+fn named_ports(settings: &Settings, out: &Outcome) -> BTreeMap<String, PortFacts> {
+    let seconds = out.duration.as_secs_f64();
+    let of = |at: (NodeId, u16)| {
+        let port = out.port(settings.hosts(), at)?;
+        let queue = out.series(SeriesKind::Queue { node: at.0, port: at.1 });
+        let inside: Vec<f64> =
+            queue.map_or(Vec::new(), |q| measured(settings, &q.values).iter().map(|v| v / 1e3).collect());
+        let queue = Summary::of(&inside);
+        Some(PortFacts {
+            throughput: sent(settings, out, at)? / 1e9,
+            mean_queue: queue.as_ref().map(|q| q.mean),
+            sd_queue: queue.as_ref().map(|q| q.sd),
+            ..facts(port, out.dropped_at(settings.hosts(), at), seconds)
+        })
+    };
+    let named = settings.named.ports.iter();
+    named.filter_map(|p| Some((settings.wiring.port_name(*p), of(*p)?))).collect()
+}
