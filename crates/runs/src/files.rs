@@ -16,7 +16,7 @@ pub fn read_csv(text: &str) -> Vec<Vec<String>> {
     reader
         .records()
         .flatten()
-        .map(|r| (0..16).map(|i| unquoted(r.get(i).unwrap_or("")).to_string()).collect())
+        .map(|r| (0..r.len().max(16)).map(|i| unquoted(r.get(i).unwrap_or("")).to_string()).collect())
         .collect()
 }
 

@@ -35,7 +35,9 @@
 //!
 //! ## Fixed point
 //!
-//! N flows hold the delay near the target of their window, `target(d C / N)`. A test compares.
+//! N flows hold the delay near the target of their window, `target(d C / N)`. A test compares. With a round trip of 4.2 us at
+//! 100 Gb/s the delay is 0 to 4 % above it for 2 to 100 flows, and 8 % for 200. At 25 Gb/s it is between 1 % below and 9 %
+//! above for 2 to 60 flows, and 14 % above for 100.
 
 use crate::counters::CUTS;
 use crate::queue_pair;
