@@ -5,7 +5,7 @@
 //! * `.cm`: `Nodes n`, `Connections n`, then `src->dst [id n] start PS size BYTES` a connection, start in picoseconds.
 //!   Connections that a trigger starts need a transport's signals, which cnsim has not: they are refused by line.
 
-use super::{Fabric, FabricLink, FileFlow, ImportError, error, lines};
+use super::{Fabric, FabricLink, Faults, FileFlow, FlowList, ImportError, Unread, error, lines};
 use cnsim_units::{Bytes, Rate, Time};
 
 /// Settings of one tier of switches.
@@ -20,69 +20,86 @@ struct Tier {
     bundle: u64,
 }
 
+/// What a `.topo` file says.
+#[derive(Debug, Default)]
+struct Tree {
+    nodes: u64,
+    tiers: u64,
+    pod: u64,
+    all: Vec<Tier>,
+}
+
 /// Reads a `.topo` file.
 ///
 /// # Errors
-/// A line that is not of the format, a tier or setting that is missing, numbers that do not make a tree, a tier with
+/// All lines that are not of the format; or a tier or setting that is missing, numbers that do not make a tree, a tier with
 /// bundles or switches with a latency of their own other than 0 (set `switch.processing` in the scenario for that).
-pub fn topology(text: &str) -> Result<Fabric, ImportError> {
-    let (mut nodes, mut tiers, mut pod) = (0u64, 0u64, 0u64);
-    let mut all: Vec<Tier> = Vec::new();
+pub fn topology(text: &str) -> Result<Fabric, Vec<ImportError>> {
+    let (mut tree, mut faults, mut first) = (Tree::default(), Faults::default(), 1);
     for (line, words) in lines(text).filter(|(_, w)| !w[0].starts_with('#')) {
-        let key = words[0].to_ascii_lowercase();
-        let value: u64 = super::word(line, &words, 1, "a whole number")?;
-        if value > 10_000_000 {
-            return Err(error(line, format!("{value} is out of range"), "allowed: 0 to 10,000,000"));
+        if tree.all.is_empty() && tree.nodes == 0 {
+            first = line;
         }
-        if key == "tier" {
-            if value != all.len() as u64 || value > 2 {
-                return Err(error(line, format!("tier {value}"), "tiers are 0, 1 and 2, in this order"));
-            }
-            all.push(Tier { line, bundle: 1, ..Tier::default() });
-            continue;
-        }
-        match (key.as_str(), all.last_mut()) {
-            ("nodes", None) => nodes = value,
-            ("tiers", None) => tiers = value,
-            ("podsize", None) => pod = value,
-            ("downlink_speed_gbps", Some(t)) => t.speed = value,
-            ("radix_down", Some(t)) => t.down = value,
-            ("radix_up", Some(t)) => t.up = value,
-            ("downlink_latency_ns", Some(t)) => t.link_ns = value,
-            ("bundle", Some(t)) if value >= 1 => t.bundle = value,
-            // What a queue holds is the scenario's `switch.share`; oversubscription follows from the radices.
-            ("oversubscribed" | "queue_up" | "queue_down", Some(_)) => {}
-            ("switch_latency_ns", Some(_)) if value == 0 => {}
-            ("switch_latency_ns", Some(_)) => {
-                let reason = format!("a switch that takes {value} ns");
-                return Err(error(line, reason, "write 0 here and switch.processing in the scenario"));
-            }
-            _ => {
-                let remedy = "first Nodes, Tiers, Podsize; then for each tier `Tier n`, Downlink_speed_Gbps, Radix_Down, \
-                              Radix_Up, Downlink_Latency_ns, Switch_Latency_ns, Oversubscribed, Bundle";
-                return Err(error(line, format!("`{}` is not expected here", words[0]), remedy));
-            }
-        }
+        faults.keep(setting(line, &words, &mut tree));
     }
+    let Tree { nodes, tiers, pod, all } = faults.or(tree)?;
     if !(2..=3).contains(&tiers) || all.len() as u64 != tiers {
-        return Err(error(
-            0,
-            format!("{tiers} tiers are announced and {} described", all.len()),
-            "describe 2 or 3",
-        ));
+        let reason = format!("{tiers} tiers are announced and {} described", all.len());
+        return Err(vec![error(first, reason, "describe 2 or 3")]);
     }
+    let mut faults = Faults::default();
     for (i, t) in all.iter().enumerate() {
         let top = i + 1 == all.len();
         if t.speed == 0 || t.down == 0 || (t.up == 0 && !top) || t.link_ns == 0 {
             let remedy = "each tier has Downlink_speed_Gbps, Radix_Down, Downlink_Latency_ns, and all but the last Radix_Up";
-            return Err(error(t.line, format!("tier {i} is not complete"), remedy));
+            faults.push(error(t.line, format!("tier {i} is not complete"), remedy));
         }
     }
-    tree(nodes, pod, &all)
+    faults.or(())?;
+    grown(nodes, pod, &all).map_err(|e| vec![ImportError { line: e.line.max(first), ..e }])
+}
+
+/// A line of a `.topo` file.
+fn setting(line: usize, words: &[&str], tree: &mut Tree) -> Result<(), ImportError> {
+    let key = words[0].to_ascii_lowercase();
+    let value: u64 = super::word(line, words, 1, "a whole number")?;
+    if value > 10_000_000 {
+        return Err(error(line, format!("{value} is out of range"), "allowed: 0 to 10,000,000"));
+    }
+    if key == "tier" {
+        if value != tree.all.len() as u64 || value > 2 {
+            return Err(error(line, format!("tier {value}"), "tiers are 0, 1 and 2, in this order"));
+        }
+        tree.all.push(Tier { line, bundle: 1, ..Tier::default() });
+        return Ok(());
+    }
+    match (key.as_str(), tree.all.last_mut()) {
+        ("nodes", None) => tree.nodes = value,
+        ("tiers", None) => tree.tiers = value,
+        ("podsize", None) => tree.pod = value,
+        ("downlink_speed_gbps", Some(t)) => t.speed = value,
+        ("radix_down", Some(t)) => t.down = value,
+        ("radix_up", Some(t)) => t.up = value,
+        ("downlink_latency_ns", Some(t)) => t.link_ns = value,
+        ("bundle", Some(t)) if value >= 1 => t.bundle = value,
+        // What a queue holds is the scenario's `switch.share`; oversubscription follows from the radices.
+        ("oversubscribed" | "queue_up" | "queue_down", Some(_)) => {}
+        ("switch_latency_ns", Some(_)) if value == 0 => {}
+        ("switch_latency_ns", Some(_)) => {
+            let reason = format!("a switch that takes {value} ns");
+            return Err(error(line, reason, "write 0 here and switch.processing in the scenario"));
+        }
+        _ => {
+            let remedy = "htsim has first Nodes, Tiers, Podsize; then for each tier `Tier n`, Downlink_speed_Gbps, Radix_Down, \
+                          Radix_Up, Downlink_Latency_ns, Switch_Latency_ns, Oversubscribed, Bundle";
+            return Err(error(line, format!("`{}` is not expected here", words[0]), remedy));
+        }
+    }
+    Ok(())
 }
 
 /// The switches and links of a tree.
-fn tree(nodes: u64, pod: u64, tiers: &[Tier]) -> Result<Fabric, ImportError> {
+fn grown(nodes: u64, pod: u64, tiers: &[Tier]) -> Result<Fabric, ImportError> {
     let refused = |line: usize, reason: String| {
         Err(error(
             line,
@@ -157,96 +174,134 @@ fn tree(nodes: u64, pod: u64, tiers: &[Tier]) -> Result<Fabric, ImportError> {
     Ok(fabric)
 }
 
+/// A connection, as its line is written.
+const CONNECTION: &str = "write src->dst start PICOSECONDS size BYTES";
+
+/// What a `.cm` file announces, with the lines that do.
+#[derive(Debug, Default)]
+struct Announced {
+    nodes: Option<(u64, usize)>,
+    connections: Option<(u64, usize)>,
+}
+
 /// Reads a `.cm` file; `fabric` knows the hosts, where they are to be looked up.
 ///
 /// # Errors
-/// The first line that is not of the format, a connection that a trigger starts, one to itself, of 0 bytes, or with a host
-/// that is not there; fewer connections than announced.
-pub fn flows(text: &str, fabric: Option<&Fabric>) -> Result<Vec<FileFlow>, ImportError> {
-    let mut announced: Option<u64> = None;
-    let mut out: Vec<FileFlow> = Vec::new();
-    let hosts = fabric.map_or(u64::MAX, |f| f.hosts.len() as u64);
+/// All lines that are not of the format, connections that a trigger starts, to themselves, of 0 bytes, or with a host
+/// that is not there or beyond the file's own `Nodes`; fewer connections than announced, or none.
+pub fn flows(text: &str, fabric: Option<&Fabric>) -> Result<FlowList, Vec<ImportError>> {
+    let (mut announced, mut faults) = (Announced::default(), Faults::default());
+    let hosts = fabric.map(|f| f.hosts.len() as u64);
+    let (mut flows, mut listed, mut beyond) = (Vec::new(), 0, Vec::new());
+    let mut first = 1;
     for (line, words) in lines(text).filter(|(_, w)| !w[0].starts_with('#')) {
-        let Some((src, dst)) = words[0].split_once("->") else {
-            let value: u64 = super::word(line, &words, 1, "a whole number")?;
-            match words[0].to_ascii_lowercase().as_str() {
-                "nodes" if value > hosts => {
-                    let reason = format!("{value} nodes, and the topology has {hosts} hosts");
-                    return Err(error(line, reason, "give the topology that the matrix was made for"));
-                }
-                "nodes" => {}
-                "connections" => announced = Some(value),
-                "triggers" | "failures" if value == 0 => {}
-                other => {
-                    let remedy = "write Nodes, Connections, or src->dst start PICOSECONDS size BYTES";
-                    return Err(error(line, format!("`{other}` is not supported"), remedy));
-                }
-            }
-            continue;
-        };
-        let host = |text: &str| -> Result<String, ImportError> {
-            let id: u64 = text.parse().map_err(|_| {
-                error(line, format!("`{text}` is not the number of a host"), "write for example 0->1")
-            })?;
-            if id < hosts {
-                return Ok(format!("H{id}"));
-            }
-            Err(error(
-                line,
-                format!("there is no host {id}"),
-                format!("hosts are 0 to {}", hosts.saturating_sub(1)),
-            ))
-        };
-        let (src, dst) = (host(src)?, host(dst)?);
-        let (mut start, mut bytes): (Option<f64>, Option<u64>) = (None, None);
-        for (i, name) in words.iter().enumerate().skip(1).step_by(2) {
-            match *name {
-                "start" => start = Some(super::word(line, &words, i + 1, "a start in picoseconds")?),
-                "size" => bytes = Some(super::word(line, &words, i + 1, "a number of bytes")?),
-                "id" | "prio" => {
-                    let _: u64 = super::word(line, &words, i + 1, "a whole number")?;
-                }
-                other => {
-                    let reason =
-                        format!("`{other}` is not supported: cnsim starts flows at times, not at signals");
-                    return Err(error(line, reason, "write src->dst start PICOSECONDS size BYTES"));
-                }
-            }
+        if !words[0].contains("->") {
+            faults.keep(announce(line, &words, hosts, &mut announced));
+            first = if first == 1 { line } else { first };
+        } else if announced.connections.is_some_and(|(n, _)| listed >= n) {
+            beyond.push((line, words));
+        } else {
+            listed += 1;
+            flows.extend(faults.keep(connection(line, &words, hosts, announced.nodes)));
         }
-        let (Some(start), Some(bytes)) = (start, bytes) else {
-            return Err(error(
-                line,
-                "start or size is missing",
-                "write src->dst start PICOSECONDS size BYTES",
-            ));
-        };
-        if src == dst {
-            return Err(error(
-                line,
-                format!("a connection from {src} to itself"),
-                "name two different hosts",
-            ));
-        }
-        if bytes == 0 || !(0.0..1e17).contains(&start) {
-            return Err(error(line, format!("{bytes} bytes at {start} ps"), "at least 1 byte, from 0 ps on"));
-        }
-        let start = Time::from_ps(start.round() as u64);
-        out.push(FileFlow { line, src, dst, class: 0, port: None, bytes: Bytes::new(bytes), start });
     }
-    match announced {
-        Some(n) if n > out.len() as u64 => {
-            let reason = format!("{n} connections are announced and {} listed", out.len());
-            Err(error(0, reason, "correct the count, or add the connections"))
+    match announced.connections {
+        Some((0, line)) => {
+            faults.push(error(line, "the file announces 0 connections", "write how many are to run"))
         }
-        None if out.is_empty() => {
-            Err(error(0, "there are no connections", "write src->dst start PICOSECONDS size BYTES"))
+        Some((n, line)) if n > listed => {
+            let reason = format!("{n} connections are announced and {listed} listed");
+            faults.push(error(line, reason, "correct the count, or add the connections"));
         }
+        None if listed == 0 => faults.push(error(first, "there are no connections", CONNECTION)),
+        _ => {}
+    }
+    let count = announced.connections.map_or(0, |c| c.0 as usize);
+    let unread = Unread::of(("connections", count), beyond.into_iter(), |_| true);
+    flows.sort_by_key(|f: &FileFlow| f.start);
+    faults.or(FlowList { flows, unread })
+}
+
+/// A line that says how much there is.
+fn announce(
+    line: usize,
+    words: &[&str],
+    hosts: Option<u64>,
+    announced: &mut Announced,
+) -> Result<(), ImportError> {
+    let value: u64 = super::word(line, words, 1, "a whole number")?;
+    match (words[0].to_ascii_lowercase().as_str(), hosts) {
+        ("nodes", Some(hosts)) if value > hosts => {
+            let reason = format!("{value} nodes, and the topology has {hosts} hosts");
+            Err(error(line, reason, "give the topology that the matrix was made for"))
+        }
+        ("nodes", _) => {
+            announced.nodes = Some((value, line));
+            Ok(())
+        }
+        ("connections", _) => {
+            announced.connections = Some((value, line));
+            Ok(())
+        }
+        ("triggers" | "failures", _) if value == 0 => Ok(()),
         _ => {
-            out.truncate(announced.map_or(out.len(), |n| n as usize));
-            out.sort_by_key(|f| f.start);
-            Ok(out)
+            let remedy = format!("{CONNECTION}, or Nodes and Connections with a number");
+            Err(error(line, format!("`{}` is not supported", words[0]), remedy))
         }
     }
+}
+
+/// The connection of a line.
+fn connection(
+    line: usize,
+    words: &[&str],
+    hosts: Option<u64>,
+    nodes: Option<(u64, usize)>,
+) -> Result<FileFlow, ImportError> {
+    let host = |text: &str| -> Result<String, ImportError> {
+        let id: u64 = text.parse().map_err(|_| {
+            error(line, format!("`{text}` is not the number of a host"), "write for example 0->1")
+        })?;
+        match (nodes, hosts) {
+            (Some((n, at)), _) if id >= n => {
+                let reason = format!("host {id}, and line {at} says that there are {n} nodes");
+                Err(error(line, reason, format!("hosts are 0 to {}", n.saturating_sub(1))))
+            }
+            (_, Some(n)) if id >= n => {
+                let remedy = format!("hosts are 0 to {}", n.saturating_sub(1));
+                Err(error(line, format!("there is no host {id}"), remedy))
+            }
+            _ => Ok(format!("H{id}")),
+        }
+    };
+    let (src, dst) = words[0].split_once("->").unwrap_or_default();
+    let (src, dst) = (host(src)?, host(dst)?);
+    let (mut start, mut bytes): (Option<f64>, Option<u64>) = (None, None);
+    for (i, name) in words.iter().enumerate().skip(1).step_by(2) {
+        match *name {
+            "start" => start = Some(super::word(line, words, i + 1, "a start in picoseconds")?),
+            "size" => bytes = Some(super::word(line, words, i + 1, "a number of bytes")?),
+            "id" | "prio" => {
+                let _: u64 = super::word(line, words, i + 1, "a whole number")?;
+            }
+            other => {
+                let reason =
+                    format!("`{other}` is not supported: cnsim starts flows at times, not at signals");
+                return Err(error(line, reason, CONNECTION));
+            }
+        }
+    }
+    let (Some(start), Some(bytes)) = (start, bytes) else {
+        return Err(error(line, "start or size is missing", CONNECTION));
+    };
+    if src == dst {
+        return Err(error(line, format!("a connection from {src} to itself"), "name two different hosts"));
+    }
+    if bytes == 0 || !(0.0..1e17).contains(&start) {
+        return Err(error(line, format!("{bytes} bytes at {start} ps"), "at least 1 byte, from 0 ps on"));
+    }
+    let start = Time::from_ps(start.round() as u64);
+    Ok(FileFlow { line, src, dst, class: 0, port: None, bytes: Bytes::new(bytes), start })
 }
 
 #[cfg(test)]
@@ -292,7 +347,7 @@ mod tests {
     fn a_connection_matrix() {
         let fabric = topology(&topo(1024, 64, 8, 16)).unwrap();
         let text = "Nodes 1024\nConnections 2\n3->5 id 1 start 2000000 size 2000\n0->1023 start 0.000000 size 7 prio 2\n";
-        let read = flows(text, Some(&fabric)).unwrap();
+        let read = flows(text, Some(&fabric)).unwrap().flows;
         assert_eq!((read[0].src.as_str(), read[0].dst.as_str()), ("H0", "H1023"));
         assert_eq!((read[1].start, read[1].bytes), (Time::from_us(2), Bytes::new(2000)));
         for bad in [
@@ -300,10 +355,27 @@ mod tests {
             "1->2 trigger 1 size 5", "1->2 start 0 size 0", "1->2 start -1 size 5", "1->2 start 0",
             "x->2 start 0 size 5", "trigger id 1 oneshot",
         ] {
-            let e = flows(&format!("Nodes 1024\n{bad}\n"), Some(&fabric)).unwrap_err();
-            assert_eq!(e.line, 2, "{bad}: {e}");
+            let all = flows(&format!("Nodes 1024\n{bad}\n3->5 start 0 size 2\n"), Some(&fabric)).unwrap_err();
+            assert_eq!((all.len(), all[0].line), (1, 2), "{bad}: {all:?}");
         }
         assert!(flows("Nodes 1024\nConnections 3\n3->5 start 0 size 2\n", Some(&fabric)).is_err());
         assert!(flows("", Some(&fabric)).is_err());
+        // The file's own bound counts, all faults are told, and lines beyond a count are named.
+        let all = flows(
+            "Nodes 4\nConnections 3\n2->7 start 0 size 7\n0->1 size 7\n4->1 start 0 size 1\n",
+            Some(&fabric),
+        );
+        let all = all.unwrap_err();
+        assert_eq!(all.iter().map(|e| e.line).collect::<Vec<_>>(), [3, 4, 5]);
+        assert!(all[0].reason.contains("line 1 says that there are 4 nodes"), "{}", all[0]);
+        let none = flows("Nodes 4\nConnections 0\n0->1 start 0 size 1\n", Some(&fabric)).unwrap_err();
+        assert!(none[0].line == 2 && none[0].reason.contains("0 connections"), "{none:?}");
+        let some =
+            flows("Connections 1\n0->1 start 0 size 1\n\n1->0 start 0 size 1\n1->2 start 0 size 1\n", None);
+        let unread = some.unwrap().unread.unwrap();
+        assert_eq!(
+            unread.to_string(),
+            "the file announces 1 connections: line 4 and 1 behind it are not read"
+        );
     }
 }

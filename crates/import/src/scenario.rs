@@ -1,9 +1,10 @@
 //! Files of other simulators as scenarios: TOML that a person can read and change.
 
 use super::hpcc::{Config, Translated};
-use super::{Fabric, FileFlow, ImportError, hpcc, htsim};
+use super::{Fabric, FileFlow, FlowList, Form, ImportError, error, hpcc};
 use cnsim_problem::{MAX_FILE, Position, Problem, read_file};
 use cnsim_units::{Bytes, Rate, Time};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -27,9 +28,15 @@ pub struct Imported {
     pub notes: Vec<String>,
     source: PathBuf,
     translated: Translated,
+    faults: Vec<Problem>,
 }
 
 impl Imported {
+    /// Faults of the configuration, whose lines the scenario leaves out. It is valid only without them.
+    pub fn faults(&self) -> &[Problem] {
+        &self.faults
+    }
+
     /// The configuration, or else the topology.
     pub fn source(&self) -> &Path {
         &self.source
@@ -42,45 +49,35 @@ impl Imported {
 }
 
 /// The fault in a line, as a problem of its file.
-fn problem(file: &Path, e: ImportError) -> Vec<Problem> {
-    let position = Some(Position { line: e.line, column: 1 });
+fn problem(file: &Path, e: ImportError) -> Problem {
+    let position = Some(Position { line: e.line.max(1), column: 1 });
     let file = file.display().to_string();
-    vec![Problem { position, key: e.key, ..Problem::of_file(&file, e.reason, e.remedy) }]
+    Problem { position, key: e.key, ..Problem::of_file(&file, e.reason, e.remedy) }
 }
 
-fn read(path: &Path) -> Result<String, Vec<Problem>> {
+/// The faults of a file, as its problems.
+fn problems(file: &Path, all: Vec<ImportError>) -> Vec<Problem> {
+    all.into_iter().map(|e| problem(file, e)).collect()
+}
+
+fn read_text(path: &Path) -> Result<String, Vec<Problem>> {
     let help = "give the path of a text file";
     read_file(path, MAX_FILE).map_err(|why| vec![Problem::unread(&path.display().to_string(), why, help)])
 }
 
 /// A file that a configuration names: from here, from the configuration's folder or the one above, or by its bare name beside it.
-fn find(config: &Path, key: &str, name: &str, line: usize) -> Result<PathBuf, Vec<Problem>> {
+fn find(config: &Path, key: &str, name: &str, line: usize) -> Result<PathBuf, Problem> {
     let dir = config.parent().unwrap_or(Path::new(""));
     let above = dir.parent().unwrap_or(Path::new(""));
     let bare = Path::new(name).file_name().unwrap_or_default();
     let places = [PathBuf::from(name), dir.join(name), above.join(name), dir.join(bare)];
     places.iter().find(|p| p.is_file()).cloned().ok_or_else(|| {
         let option = if key == "TOPOLOGY_FILE" { "--topology" } else { "--flows" };
-        problem(
-            config,
-            ImportError {
-                line,
-                key: key.into(),
-                reason: format!(
-                    "names `{name}`, and there is no such file from here or beside the configuration"
-                ),
-                remedy: format!("name the file by {option}"),
-            },
-        )
+        let reason =
+            format!("names `{name}`, and there is no such file from here or beside the configuration");
+        let remedy = format!("name the file by {option}");
+        problem(config, ImportError { line, key: key.into(), reason, remedy })
     })
-}
-
-/// The form of a file by its name: htsim's end in `.topo` and `.cm`.
-fn form(path: &Path) -> &'static str {
-    match path.extension().and_then(|e| e.to_str()) {
-        Some("topo" | "cm") => "htsim",
-        _ => "hpcc",
-    }
 }
 
 /// A text in quotes, as TOML has it.
@@ -88,73 +85,220 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
+/// Files of another simulator, as they were read.
+struct Network {
+    topology: (PathBuf, Form),
+    flows: (PathBuf, Form),
+    fabric: Fabric,
+    list: FlowList,
+}
+
+impl Network {
+    /// Those that the options or the configuration name, and everything that is wrong with them.
+    fn read(files: &Files, config: Option<(&Path, &Translated)>) -> Result<Self, Vec<Problem>> {
+        let named = |own: &Option<PathBuf>, key: &str, option: &str| match (own, config) {
+            (Some(path), _) => Ok(path.clone()),
+            (None, Some((path, t))) => {
+                let (name, of) = match key {
+                    "TOPOLOGY_FILE" => (&t.topology, "topology.file"),
+                    _ => (&t.flows, "workload.file"),
+                };
+                find(path, key, name, t.from.get(of).map_or(t.last, |f| f.0))
+            }
+            (None, None) => Err(Problem::of_file("import", format!("{option} is missing"), "name the file")),
+        };
+        let mut wrong = Vec::new();
+        // A configuration that names no file is at fault already.
+        let lacks = |own: &Option<PathBuf>, name: fn(&Translated) -> &String| {
+            own.is_none() && config.is_some_and(|(_, t)| name(t).is_empty())
+        };
+        let mut open = |own: &Option<PathBuf>, key: &str, option: &str| {
+            let read = named(own, key, option).map_err(|p| vec![p]);
+            let read = read.and_then(|path| Ok((read_text(&path)?, path)));
+            read.map_err(|all| wrong.extend(all)).ok().map(|(text, path)| (Form::of(&text), text, path))
+        };
+        let topology = match lacks(&files.topology, |t| &t.topology) {
+            true => None,
+            false => open(&files.topology, "TOPOLOGY_FILE", "--topology"),
+        };
+        let flows = match lacks(&files.flows, |t| &t.flows) {
+            true => None,
+            false => open(&files.flows, "FLOW_FILE", "--flows"),
+        };
+        let fabric = topology
+            .as_ref()
+            .map(|(form, text, path)| super::topology(*form, text).map_err(|all| problems(path, all)));
+        let fabric = match fabric {
+            Some(Ok(fabric)) => Some(fabric),
+            Some(Err(all)) => {
+                wrong.extend(all);
+                None
+            }
+            None => None,
+        };
+        let list = flows.as_ref().map(|(form, text, path)| {
+            super::flows(*form, text, fabric.as_ref()).map_err(|all| problems(path, all))
+        });
+        let list = match list {
+            Some(Ok(list)) => Some(list),
+            Some(Err(all)) => {
+                wrong.extend(all);
+                None
+            }
+            None => None,
+        };
+        match (topology, flows, fabric, list) {
+            (Some(topology), Some(flows), Some(fabric), Some(list)) if wrong.is_empty() => {
+                let network =
+                    Self { topology: (topology.2, topology.0), flows: (flows.2, flows.0), fabric, list };
+                network.joined().map_err(|p| vec![p])?;
+                Ok(network)
+            }
+            _ => Err(wrong),
+        }
+    }
+
+    /// Refuses hosts with several links, and flows between hosts that no path joins.
+    fn joined(&self) -> Result<(), Problem> {
+        let mut of: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for l in &self.fabric.links {
+            [&l.a, &l.b].into_iter().for_each(|end| of.entry(end).or_default().push(l.line));
+        }
+        let several = |h: &&String| of.get(h.as_str()).is_some_and(|lines| lines.len() > 1);
+        let mut all = self.fabric.hosts.iter().filter(several);
+        if let Some(host) = all.next() {
+            let (lines, more) = (&of[host.as_str()], all.count());
+            let also = if more > 0 { format!("; so have {more} other hosts") } else { String::new() };
+            let reason =
+                format!("{host} has {} links, in lines {} and {}{also}", lines.len(), lines[0], lines[1]);
+            let remedy = "give each host one link: hosts of cnsim have one";
+            return Err(problem(&self.topology.0, error(lines[1], reason, remedy)));
+        }
+        let mut parts = Parts::of(&self.fabric);
+        match self.list.flows.iter().find(|f| !parts.joins(&f.src, &f.dst)) {
+            None => Ok(()),
+            Some(f) => {
+                let remedy = self.fabric.unread.as_ref().map_or_else(
+                    || "link their switches in the topology".to_string(),
+                    |unread| format!("in {}, {unread}", self.topology.0.display()),
+                );
+                let reason = format!("there is no path from {} to {}", f.src, f.dst);
+                Err(problem(&self.flows.0, error(f.line, reason, remedy)))
+            }
+        }
+    }
+}
+
+/// The parts of a network that links join.
+struct Parts<'a> {
+    number: BTreeMap<&'a str, usize>,
+    /// By node, another of its part, or itself.
+    next: Vec<usize>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(fabric: &'a Fabric) -> Self {
+        let names = fabric.hosts.iter().chain(&fabric.switches).enumerate();
+        let number: BTreeMap<&str, usize> = names.map(|(i, name)| (name.as_str(), i)).collect();
+        let mut parts = Self { next: (0..number.len()).collect(), number };
+        for l in &fabric.links {
+            let (a, b) = (parts.root(&l.a), parts.root(&l.b));
+            if let (Some(a), Some(b)) = (a, b) {
+                parts.next[a] = b;
+            }
+        }
+        parts
+    }
+    fn root(&mut self, name: &str) -> Option<usize> {
+        let mut at = *self.number.get(name)?;
+        while self.next[at] != at {
+            self.next[at] = self.next[self.next[at]];
+            at = self.next[at];
+        }
+        Some(at)
+    }
+    fn joins(&mut self, a: &str, b: &str) -> bool {
+        self.root(a) == self.root(b)
+    }
+}
+
+/// How much faster than their rates links are whose times are cut to whole nanoseconds, as ns-3 does: a note.
+fn too_fast(fabric: &Fabric, frame: u64) -> Option<String> {
+    let mut rates: Vec<Rate> = Vec::new();
+    for l in &fabric.links {
+        if !rates.contains(&l.rate) {
+            rates.push(l.rate);
+        }
+    }
+    rates.sort_by(|a, b| a.bps().total_cmp(&b.bps()));
+    let excess = |rate: &Rate| {
+        let exact = frame as f64 * 8e9 / rate.bps();
+        let whole = ((exact - 1e-3) as u64).max(1) as f64;
+        let percent = 100.0 * (exact / whole - 1.0);
+        (percent >= 0.05).then(|| format!("{rate} by {percent:.1} %"))
+    };
+    let all: Vec<String> = rates.iter().filter_map(excess).collect();
+    (!all.is_empty()).then(|| {
+        format!(
+            "whole nanoseconds, as in ns-3, make links faster than their rate, with frames of {frame} B: {}",
+            all.join(", ")
+        )
+    })
+}
+
 /// The scenario that files of another simulator describe.
 ///
 /// # Errors
-/// Everything in the files that is wrong, or that cnsim has not, with file, line and key.
+/// Everything in the files that is wrong, or that cnsim has not, with file, line and key. Where the network can be read, faults of the
+/// configuration are left to [`Imported::faults`], so that they are told beside those that the scenario shows.
 pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
-    let mut translated = match &files.hpcc {
-        Some(path) => {
-            let config = Config::parse(&read(path)?).map_err(|e| problem(path, e))?;
-            let both = files.topology.is_some() && files.flows.is_some();
-            Some((path, config.translate(both).map_err(|e| problem(path, e))?))
-        }
-        None => None,
-    };
-    let named = |own: &Option<PathBuf>, key: &str, option: &str| match (own, &translated) {
-        (Some(path), _) => Ok(path.clone()),
-        (None, Some((config, t))) => {
-            let (name, of) = match key {
-                "TOPOLOGY_FILE" => (&t.topology, "topology.file"),
-                _ => (&t.flows, "workload.file"),
-            };
-            find(config, key, name, t.from.get(of).map_or(t.last, |f| f.0))
-        }
-        (None, None) => {
-            Err(vec![Problem::of_file("import", format!("{option} is missing"), "name the file")])
-        }
-    };
-    let topology = named(&files.topology, "TOPOLOGY_FILE", "--topology")?;
-    let flows = named(&files.flows, "FLOW_FILE", "--flows")?;
-    let wrong = |file: &Path| {
-        let file = file.to_path_buf();
-        move |e| problem(&file, e)
-    };
-    let text = read(&topology)?;
-    let fabric: Fabric = match form(&topology) {
-        "htsim" => htsim::topology(&text),
-        _ => hpcc::topology(&text),
+    let mut faults = Vec::new();
+    let mut translated = None;
+    if let Some(path) = &files.hpcc {
+        let config = Config::parse(&read_text(path)?).map_err(|all| problems(path, all))?;
+        let (t, wrong) = config.translate((files.topology.is_some(), files.flows.is_some()));
+        faults.extend(problems(path, wrong));
+        translated = Some((path, t));
     }
-    .map_err(wrong(&topology))?;
-    let text = read(&flows)?;
-    let list: Vec<FileFlow> = match form(&flows) {
-        "htsim" => htsim::flows(&text, Some(&fabric)),
-        _ => hpcc::flows(&text, Some(&fabric)),
-    }
-    .map_err(wrong(&flows))?;
-    if let Some((config, t)) = &mut translated {
-        t.fits(&fabric).map_err(|e| problem(config, e))?;
-        t.hold_back(&fabric);
+    let of = translated.as_ref().map(|(path, t)| (path.as_path(), t));
+    let network = match Network::read(files, of) {
+        Ok(network) => network,
+        Err(wrong) => {
+            faults.extend(wrong);
+            return Err(faults);
+        }
+    };
+    let Network { topology: (topology, form), flows: (flows, flow_form), fabric, list } = network;
+    if let Some((path, t)) = &mut translated
+        && let Err(all) = t.settle(&fabric)
+    {
+        faults.extend(problems(path, all));
     }
     let mut notes: Vec<String> = translated.iter().flat_map(|(_, t)| &t.notes).cloned().collect();
-    if form(&topology) == "hpcc" {
+    let unread = [(&topology, &fabric.unread), (&flows, &list.unread)];
+    notes.extend(
+        unread
+            .into_iter()
+            .filter_map(|(path, unread)| Some(format!("{}: {}", path.display(), unread.as_ref()?))),
+    );
+    let list = list.flows;
+    if form == Form::Fork {
         notes.extend(hpcc::otherwise(&list, translated.is_none()));
     }
+    notes.extend(
+        translated.as_ref().filter(|_| form == Form::Fork).and_then(|(_, t)| too_fast(&fabric, t.frame())),
+    );
     let first = list.iter().map(|f| f.start).min().unwrap_or_default();
     let last = list.iter().map(|f| f.start).max().unwrap_or_default();
     let origin = Time::from_ms(first.as_ps() / 1_000_000_000);
-    let stop = translated.as_ref().map_or_else(|| guess(&fabric, &list), |(_, t)| t.stop);
+    let given = translated.as_ref().and_then(|(_, t)| t.stop);
+    let stop = given.unwrap_or_else(|| guess(&fabric, &list));
     if stop <= last {
         let late = list.iter().find(|f| f.start >= stop);
-        return Err(problem(
-            &flows,
-            ImportError {
-                line: late.map_or(1, |f| f.line),
-                key: String::new(),
-                reason: format!("a flow that begins at {last}, after the end of the run at {stop}"),
-                remedy: "let it begin earlier, or let SIMULATOR_STOP_TIME be later".into(),
-            },
-        ));
+        let reason = format!("a flow that begins at {last}, after the end of the run at {stop}");
+        let remedy = "let it begin earlier, or let SIMULATOR_STOP_TIME be later";
+        faults.push(problem(&flows, error(late.map_or(1, |f| f.line), reason, remedy)));
+        return Err(faults);
     }
     let source = files.hpcc.as_ref().unwrap_or(&topology);
     let stem = |p: &Path| p.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
@@ -173,11 +317,11 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
     for note in &notes {
         let _ = writeln!(out, "# {note}");
     }
-    let hash = if form(&topology) == "hpcc" { "hash = \"hpcc-fork\"\n" } else { "" };
+    let hash = if form == Form::Fork { "hash = \"hpcc-fork\"\n" } else { "" };
     let _ = write!(
         out,
         "\n[matrix]\nschemes = [\"{scheme}\"]\n\n[topology]\nkind = \"graph\"\nformat = \"{}\"\nfile = {}\n{hash}",
-        form(&topology),
+        form.name(),
         path(&topology),
     );
     let buffer = translated.as_ref().and_then(|(_, t)| t.buffer).unwrap_or(Bytes::from_mb(32));
@@ -197,11 +341,9 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
             buffer.get() / most,
         ),
     };
-    let rounding = if form(&topology) == "hpcc" {
-        "\n[timing]\nrounding = \"whole-ns\"\nties = \"start\"\n"
-    } else {
-        ""
-    };
+    // The fork's clock. Files without a configuration say nothing of ns-3's.
+    let fork = translated.is_some() && form == Form::Fork;
+    let rounding = if fork { "\n[timing]\nrounding = \"whole-ns\"\nties = \"start\"\n" } else { "" };
     let _ = write!(
         out,
         "\n{}{rounding}",
@@ -227,13 +369,13 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
     let _ = write!(
         out,
         "\n[workload]\nkind = \"transfers\"\nformat = \"{}\"\nfile = {}\norigin = \"{origin}\"\nframe_floor = \"0 B\"\n",
-        form(&flows),
+        flow_form.name(),
         path(&flows),
     );
     for (key, value) in of("workload.") {
         let _ = writeln!(out, "{key} = {value}");
     }
-    let ideal = if form(&topology) == "hpcc" { "hpcc-fork" } else { "exact" };
+    let ideal = if fork { "hpcc-fork" } else { "exact" };
     let _ = write!(
         out,
         "\n[run]\nduration = \"{}\"\nseeds = 1\n\n[record]\nideal = \"{ideal}\"\n",
@@ -249,16 +391,18 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
         let _ = writeln!(out, "{key} = {value}");
     }
     let translated = translated.map(|(_, t)| t).unwrap_or_default();
-    Ok(Imported { text: out, notes, source: source.clone(), translated })
+    Ok(Imported { text: out, notes, source: source.clone(), translated, faults })
 }
 
-/// An end of the run where none is given: when all flows would be over, one after another at the slowest link, twice.
+/// An end of the run where none is given: when all flows would be over, those to a host one after another at the slowest link; twice, and
+/// twice the longest round trip.
 fn guess(fabric: &Fabric, flows: &[FileFlow]) -> Time {
     let slowest =
         fabric.links.iter().map(|l| l.rate).fold(Rate::from_gbps(1e6), |a, b| if b < a { b } else { a });
-    let mut to: std::collections::HashMap<&str, f64> = std::collections::HashMap::new();
+    let mut to: BTreeMap<&str, f64> = BTreeMap::new();
     flows.iter().for_each(|f| *to.entry(&f.dst).or_default() += f.bytes.as_f64() * 8.0 / slowest.bps());
     let longest = to.values().copied().fold(1e-3, f64::max);
+    let (trip, _) = hpcc::largest(fabric, 1500);
     let last = flows.iter().map(|f| f.start).max().unwrap_or_default();
-    last + Time::from_us((longest * 2e6).ceil() as u64)
+    last + Time::from_us((longest * 2e6).ceil() as u64) + Time::from_us((2 * trip).div_ceil(1000))
 }

@@ -4,7 +4,9 @@
 //! all pairs of hosts. With `VAR_WIN` it moves with the rate. Its base round-trip time is twice the propagation, and one payload at
 //! each link of the way out, each in whole nanoseconds.
 
-use super::{Config, Fabric, ImportError, Setting, Translated};
+use super::config::{Config, Setting};
+use super::{Fabric, Translated};
+use crate::{Faults, ImportError};
 use cnsim_units::Rate;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -67,35 +69,66 @@ const ACK: u64 = 60;
 const ACK_TELEMETRY: u64 = 28;
 const TELEMETRY: u64 = 42;
 
+/// Time stamp of a frame with TIMELY, bytes.
+const STAMP: u64 = 8;
+
+/// Bytes that a scheme's data frames carry beside header and payload.
+pub(super) fn beside(scheme: &str) -> u64 {
+    match scheme {
+        "hpcc" => TELEMETRY,
+        "timely" => STAMP,
+        _ => 0,
+    }
+}
+
+/// How the fork reads DCQCN where its configuration has no key for it: marks are echoed on every acknowledgement, cuts come by a
+/// clock, stages count expiries of the timer before this one, there is no byte counter, and steps do not grow.
+const READINGS: Fixed = &[
+    ("echo", "\"acks\""),
+    ("alpha_update", "\"periodic\""),
+    ("cut_when", "\"periodic\""),
+    ("stages", "\"timer\""),
+    ("stage_test", "\"before\""),
+    ("hai_step", "\"fixed\""),
+    ("byte_reset", "\"off\""),
+];
+
 /// The window that the fork gives its flows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct HeldBack {
     /// The largest base round-trip time is that of all flows: line and key that ask for it.
     global: Option<(usize, String)>,
-    /// Windows of a constant size: line and key that ask for them.
-    constant: Option<(usize, String)>,
+    /// A window beside the scheme's own: line and key that ask for it.
+    beside: Option<(usize, String)>,
+    /// That window moves with the flow's rate: line and key that ask for it.
+    varies: Option<(usize, String)>,
     /// Payload of a frame.
-    payload: u64,
-}
-
-impl Setting {
-    fn flag(&self) -> Result<bool, ImportError> {
-        match self.whole()? {
-            0 => Ok(false),
-            1 => Ok(true),
-            n => Err(self.error(format!("{n} is neither 0 nor 1"), "write 0 or 1")),
-        }
-    }
+    pub(super) payload: u64,
 }
 
 impl Config {
-    fn flag(&self, key: &str, usual: bool) -> Result<bool, ImportError> {
-        self.find(key).map_or(Ok(usual), Setting::flag)
+    fn flag(&self, key: &str) -> Result<bool, ImportError> {
+        self.find(key).map_or(Ok(false), Setting::flag)
     }
 
-    /// The frames of a scheme and its acknowledgements, one for each frame. With an L2_ACK_INTERVAL above a payload the fork acknowledges
-    /// the frames that pass its multiples alone, and the last frame of a flow only by chance.
-    pub(super) fn acknowledgements(&self, payload: u32, t: &mut Translated) -> Result<(), ImportError> {
+    /// Everything that depends on the scheme.
+    pub(super) fn modes(&self, t: &mut Translated, faults: &mut Faults) {
+        let payload = self.find("PACKET_PAYLOAD_SIZE").and_then(|s| s.whole().ok()).unwrap_or(1000);
+        faults.keep(self.acknowledgements(payload, t));
+        faults.keep(self.window(payload, t));
+        self.mode(t, faults);
+    }
+
+    /// The acknowledgements of a scheme, one for each frame, and what its frames carry. With an L2_ACK_INTERVAL above a payload the fork
+    /// acknowledges the frames that pass its multiples alone, and the last frame of a flow only by chance.
+    fn acknowledgements(&self, payload: u32, t: &mut Translated) -> Result<(), ImportError> {
+        let mut put = |key: &str, value: String| t.keys.push((format!("transport.{key}"), value));
+        put("ack_every", "1".into());
+        put("ack_length", format!("\"{ACK} B\""));
+        if t.scheme == "hpcc" {
+            put("telemetry", format!("\"{TELEMETRY} B\""));
+            put("ack_telemetry", format!("\"{ACK_TELEMETRY} B\""));
+        }
         if let Some(interval) = self.find("L2_ACK_INTERVAL") {
             let bytes = interval.whole()?;
             if bytes == 0 || bytes > payload {
@@ -110,78 +143,63 @@ impl Config {
             t.from.insert("transport.ack_every".into(), (interval.line, interval.key.clone()));
         }
         // At hosts acknowledgements go first and at switches among the data, with either value.
-        self.flag("ACK_HIGH_PRIO", true)?;
-        let mut put = |key: &str, value: String| t.keys.push((format!("transport.{key}"), value));
-        put("ack_every", "1".into());
-        put("ack_length", format!("\"{ACK} B\""));
-        if t.scheme == "hpcc" {
-            put("telemetry", format!("\"{TELEMETRY} B\""));
-            put("ack_telemetry", format!("\"{ACK_TELEMETRY} B\""));
-        }
-        Ok(())
+        self.flag("ACK_HIGH_PRIO").map(|_| ())
     }
 
-    /// The window: that of the scheme, a constant one, or none.
-    pub(super) fn window(&self, payload: u32, t: &mut Translated) -> Result<(), ImportError> {
-        let own = matches!(t.scheme.as_str(), "hpcc" | "dctcp");
-        let (has, varies) = (self.flag("HAS_WIN", own)?, self.flag("VAR_WIN", own)?);
-        let global = self.flag("GLOBAL_T", true)?;
+    /// The window: that of the scheme, one beside it, or none.
+    fn window(&self, payload: u32, t: &mut Translated) -> Result<(), ImportError> {
+        t.window.payload = u64::from(payload);
+        let (has, varies, global) = (self.flag("HAS_WIN")?, self.flag("VAR_WIN")?, self.flag("GLOBAL_T")?);
         let at = |key: &str| self.find(key).map_or((self.last, key.to_string()), |s| (s.line, s.key.clone()));
         t.from.insert("transport.window".into(), at("HAS_WIN"));
-        t.window.payload = u64::from(payload);
         t.window.global = global.then(|| at("GLOBAL_T"));
+        let own = matches!(t.scheme.as_str(), "hpcc" | "dctcp");
         if !has {
             t.keys.push(("transport.window".into(), "\"off\"".into()));
-        } else if !varies {
-            t.window.constant = Some(at("HAS_WIN"));
-        } else if !own {
-            let setting = self.find("VAR_WIN");
-            let reason =
-                format!("asks for a window in proportion to the rate, which cnsim's {} has not", t.scheme);
-            return setting.map_or(Ok(()), |s| Err(s.error(reason, "write 0, or HAS_WIN 0")));
+        } else if !(own && varies) {
+            t.window.beside = Some(at("HAS_WIN"));
+            // Without a scheme a rate does not move, nor does its window.
+            t.window.varies = (varies && t.scheme != "none").then(|| at("VAR_WIN"));
         }
         Ok(())
     }
 
-    /// Parameters of HPCC, TIMELY and DCTCP.
-    pub(super) fn mode(&self, t: &mut Translated) -> Result<(), ImportError> {
-        let Some((name, reads, fixed)) = SCHEMES.iter().find(|s| s.0 == t.scheme) else { return Ok(()) };
+    /// Parameters of the scheme.
+    fn mode(&self, t: &mut Translated, faults: &mut Faults) {
         let param = |key: &str| format!("scheme.params.{key}");
-        let mut absent = Vec::new();
-        for (key, own, form) in *reads {
-            let Some(s) = self.find(key) else {
-                absent.push(*key);
-                continue;
-            };
-            let value = match form {
-                Form::Rate => format!("\"{}\"", s.rate()?),
-                Form::Number => s.number()?.to_string(),
-                Form::Whole => s.whole()?.to_string(),
-                Form::Flag => s.flag()?.to_string(),
-            };
-            t.keys.push((param(own), value));
-            t.from.insert(param(own), (s.line, s.key.clone()));
+        let fixed = |t: &mut Translated, list: Fixed| {
+            t.keys.extend(list.iter().map(|(key, value)| (param(key), (*value).to_string())));
+        };
+        if t.scheme == "dcqcn" {
+            fixed(t, READINGS);
         }
-        t.keys.extend(fixed.iter().map(|(key, value)| (param(key), (*value).to_string())));
+        let Some((name, reads, own)) = SCHEMES.iter().find(|s| s.0 == t.scheme) else { return };
+        for (key, own, form) in *reads {
+            let Some(s) = self.find(key) else { continue };
+            let value = match form {
+                Form::Rate => s.rate().map(|rate| format!("\"{rate}\"")),
+                Form::Number => s.number().map(|n| n.to_string()),
+                Form::Whole => s.whole().map(|n| n.to_string()),
+                Form::Flag => s.flag().map(|on| on.to_string()),
+            };
+            if let Some(value) = faults.keep(value) {
+                t.put(&param(own), value, (s.line, s.key.clone()));
+            }
+        }
+        fixed(t, own);
         match *name {
             "hpcc" => {
                 for key in ["MULTI_RATE", "SAMPLE_FEEDBACK"] {
                     if let Some(s) = self.find(key).filter(|s| s.one().is_ok_and(|v| v != "0")) {
-                        return Err(s.error("asks for a variant of HPCC which cnsim has not", "write 0"));
+                        faults.push(s.error("asks for a variant of HPCC which cnsim has not", "write 0"));
                     }
                 }
             }
-            "timely" => self.faster(t)?,
-            _ => self.step(t)?,
+            "timely" => {
+                faults.keep(self.faster(t));
+            }
+            _ => {}
         }
-        absent.extend(
-            ["PACKET_PAYLOAD_SIZE", "BUFFER_SIZE", "HAS_WIN"].iter().filter(|k| self.find(k).is_none()),
-        );
-        if !absent.is_empty() {
-            let keys = absent.join(", ");
-            t.notes.push(format!("without {keys}: cnsim's default, which need not be the fork's"));
-        }
-        Ok(())
     }
 
     /// TIMELY's step after five increases in a row, as a multiple of the usual one.
@@ -189,60 +207,44 @@ impl Config {
         let (Some(usual), Some(faster)) = (self.find("RATE_AI"), self.find("RATE_HAI")) else {
             return Ok(());
         };
-        let (one, more) = (usual.rate()?, faster.rate()?);
+        let (Ok(one), Ok(more)) = (usual.rate(), faster.rate()) else { return Ok(()) };
         if one <= Rate::ZERO || more < one {
             return Err(faster.error(format!("{more} is less than RATE_AI, {one}"), "write at least RATE_AI"));
         }
-        t.keys.push(("scheme.params.hai_factor".into(), (more.bps() / one.bps()).to_string()));
-        t.from.insert("scheme.params.hai_factor".into(), (faster.line, faster.key.clone()));
-        Ok(())
-    }
-
-    /// DCTCP marks by a step: both ends of the ramp are one.
-    fn step(&self, t: &mut Translated) -> Result<(), ImportError> {
-        let (Some(low), Some(high)) = (self.find("KMIN_MAP"), self.find("KMAX_MAP")) else { return Ok(()) };
-        if low.by_rate()? != high.by_rate()? {
-            let reason = "differs from KMIN_MAP: marks of a ramp, and cnsim's DCTCP marks by a step";
-            return Err(high.error(reason, "write the values of KMIN_MAP"));
-        }
-        let (rate, value) = low.scaled()?;
-        for (key, value) in
-            [("k", format!("\"{value} KB\"")), ("k_rate", format!("\"{}\"", Rate::from_gbps(rate)))]
-        {
-            t.keys.push((format!("scheme.params.{key}"), value));
-            t.from.insert(format!("scheme.params.{key}"), (low.line, low.key.clone()));
-        }
+        let factor = (more.bps() / one.bps()).to_string();
+        t.put("scheme.params.hai_factor", factor, (faster.line, faster.key.clone()));
         Ok(())
     }
 }
 
 impl Translated {
-    /// Settles what depends on the network: base round-trip time and window.
-    pub(crate) fn hold_back(&mut self, fabric: &Fabric) {
+    /// Settles base round-trip time and window.
+    pub(super) fn hold_back(&mut self, fabric: &Fabric) {
         let (trip, product) = largest(fabric, self.window.payload);
         let own = matches!(self.scheme.as_str(), "hpcc" | "dctcp");
         if let Some(from) = self.window.global.clone().filter(|_| own) {
-            self.keys.push(("scheme.params.base_rtt".into(), format!("\"{trip} ns\"")));
-            self.from.insert("scheme.params.base_rtt".into(), from);
+            self.put("scheme.params.base_rtt", format!("\"{trip} ns\""), from);
         }
-        let Some(from) = self.window.constant.clone() else { return };
+        let Some(from) = self.window.beside.clone() else { return };
         let value = match self.window.global {
             Some(_) => format!("{product} B"),
             None => {
                 self.notes.push(
-                    "GLOBAL_T 0 without VAR_WIN: the window of a flow is that of cnsim's round-trip time, with headers and the acknowledgement"
+                    "GLOBAL_T 0: the window of a flow is that of cnsim's round-trip time, with headers and the acknowledgement"
                         .into(),
                 );
                 "bdp".into()
             }
         };
-        self.keys.push(("transport.window".into(), format!("\"{value}\"")));
-        self.from.insert("transport.window".into(), from);
+        self.put("transport.window", format!("\"{value}\""), from);
+        if let Some(from) = self.window.varies.clone() {
+            self.put("transport.window_by_rate", "\"on\"".into(), from);
+        }
     }
 }
 
 /// The largest base round-trip time of two hosts, ns, and the largest product with the slowest rate on the way, bytes.
-pub(super) fn largest(fabric: &Fabric, payload: u64) -> (u64, u64) {
+pub(crate) fn largest(fabric: &Fabric, payload: u64) -> (u64, u64) {
     let names = fabric.hosts.iter().chain(&fabric.switches).enumerate();
     let number: BTreeMap<&str, usize> = names.map(|(i, name)| (name.as_str(), i)).collect();
     let mut ways: Vec<Vec<(usize, u64, u64, f64)>> = vec![Vec::new(); number.len()];
@@ -294,11 +296,14 @@ mod tests {
     const MAPS: &str =
         "KMIN_MAP 1 100000000000 300\nKMAX_MAP 1 100000000000 300\nPMAX_MAP 1 100000000000 1\n";
 
-    fn of(text: &str) -> Result<Translated, ImportError> {
+    fn of(text: &str) -> Result<Translated, Vec<ImportError>> {
         let fabric = topology("4 1 3\n0\n0 1 100Gbps 1us 0\n0 2 100Gbps 1us 0\n0 3 100Gbps 1us 0\n").unwrap();
-        let mut t = Config::parse(&format!("{FILES}{MAPS}{text}")).unwrap().translate(false)?;
-        t.fits(&fabric)?;
-        t.hold_back(&fabric);
+        let (mut t, wrong) =
+            Config::parse(&format!("{FILES}{MAPS}{text}")).unwrap().translate((false, false));
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+        t.settle(&fabric)?;
         Ok(t)
     }
 
@@ -379,7 +384,6 @@ mod tests {
     fn what_has_no_counterpart_is_refused() {
         for (text, key, word) in [
             ("CC_MODE 10", "CC_MODE", "HPCC-PINT"),
-            ("CC_MODE 7\nHAS_WIN 1\nVAR_WIN 1", "VAR_WIN", "cnsim's timely has not"),
             ("CC_MODE 8\nKMAX_MAP_ 1", "KMAX_MAP_", "not a key"),
             ("CC_MODE 3\nMULTI_RATE 1", "MULTI_RATE", "a variant of HPCC"),
             ("CC_MODE 3\nL2_ACK_INTERVAL 1001", "L2_ACK_INTERVAL", "acknowledges no last frame"),
@@ -389,12 +393,43 @@ mod tests {
             ("CC_MODE 3\nRATE_BOUND 0", "RATE_BOUND", "without pacing"),
             ("CC_MODE 7\nRATE_AI 5Mb/s\nRATE_HAI 1Mb/s", "RATE_HAI", "less than RATE_AI"),
         ] {
-            let e = of(text).unwrap_err();
+            let e = &of(text).unwrap_err()[0];
             assert!(e.key == key && e.reason.contains(word) && !e.remedy.is_empty(), "{text}: {e}");
         }
+    }
+
+    /// A window in proportion to the rate, beside a scheme that sets none; without a scheme its rate does not move.
+    #[test]
+    fn windows_may_move_with_the_rate() {
+        for (mode, window, by_rate) in [
+            ("CC_MODE 1\nHAS_WIN 1\nVAR_WIN 1", Some("\"52000 B\""), Some("\"on\"")),
+            ("CC_MODE 7\nHAS_WIN 1\nVAR_WIN 1\nGLOBAL_T 0", Some("\"bdp\""), Some("\"on\"")),
+            ("CC_MODE 1\nHAS_WIN 1\nVAR_WIN 0", Some("\"52000 B\""), None),
+            ("CC_MODE 0\nHAS_WIN 1\nVAR_WIN 1", Some("\"52000 B\""), None),
+            ("CC_MODE 3\nHAS_WIN 1\nVAR_WIN 1\nMULTI_RATE 0", None, None),
+            ("CC_MODE 1\nHAS_WIN 0\nVAR_WIN 1", Some("\"off\""), None),
+        ] {
+            let t = of(&format!("{mode}\n")).unwrap();
+            let value = |key: &str| t.keys.iter().find(|k| k.0 == key).map(|k| k.1.as_str());
+            assert_eq!(
+                (value("transport.window"), value("transport.window_by_rate")),
+                (window, by_rate),
+                "{mode}"
+            );
+        }
+    }
+
+    /// DCTCP marks by the step of its maps, or by their ramp.
+    #[test]
+    fn dctcp_marks_by_step_or_ramp() {
         let ramp = MAPS.replace("KMAX_MAP 1 100000000000 300", "KMAX_MAP 1 100000000000 900");
-        let e = Config::parse(&format!("{FILES}{ramp}CC_MODE 8\n")).unwrap().translate(false).unwrap_err();
-        assert_eq!((e.key.as_str(), e.line), ("KMAX_MAP", 7));
+        let fabric = topology("3 1 2\n0\n0 1 100Gbps 1us 0\n0 2 100Gbps 1us 0\n").unwrap();
+        let (mut t, wrong) =
+            Config::parse(&format!("{FILES}{ramp}CC_MODE 8\n")).unwrap().translate((false, false));
+        t.settle(&fabric).unwrap();
+        let value = |key: &str| t.keys.iter().find(|k| k.0 == key).map(|k| k.1.as_str());
+        assert_eq!(wrong, []);
+        assert_eq!(value("scheme.params.k_table"), Some("\"100 Gb/s: 300 KB to 900 KB at 1\""));
     }
 
     /// The fork's 320 hosts: six links of 1 us, of which two have 100 Gb/s and four 400: 12,000 + 2 x 80 + 4 x 20 ns.
