@@ -75,6 +75,7 @@ fn keys_become_a_transport() {
         ack_class: Class::Data,
         ack_length: Bytes::new(64),
         window: Window::Scheme,
+        window_by_rate: false,
     };
     assert_eq!(of("", "none"), plain);
     assert!(spec("", "none").transport.is_none());
@@ -86,7 +87,7 @@ fn keys_become_a_transport() {
     assert_eq!(of("[record]\ncompletion = \"acknowledged\"", "none").ack_every, 1);
     let all = of(
         "[transport]\nkind = \"go-back-n\"\nack_every = 4\nack_class = \"control\"\nack_length = \"60 B\"\nwindow = \"20 KB\"\n\
-         nack_interval = \"100 us\"\nrto = \"3 ms\"",
+         window_by_rate = \"on\"\nnack_interval = \"100 us\"\nrto = \"3 ms\"",
         "none",
     );
     let again = Reliability::GoBackN { nack_interval: Time::from_us(100), rto: Time::from_ms(3) };
@@ -98,6 +99,7 @@ fn keys_become_a_transport() {
             ack_class: Class::Control,
             ack_length: Bytes::new(60),
             window: Window::Fixed(Bytes::from_kb(20)),
+            window_by_rate: true,
         }
     );
     let usual = Reliability::GoBackN { nack_interval: Time::from_us(500), rto: Time::from_ms(1) };
@@ -247,7 +249,7 @@ fn what_cannot_go_together_is_refused() {
         (
             "[host]\nqueues = \"per-flow\"\n[workload]\nkind = \"all-to-all\"\nframe = \"9200 B\"",
             "reads",
-            &["transport.telemetry", "a frame of 9.242 KB with its telemetry is larger"],
+            &["transport.telemetry", "a frame of 9.242 KB with its telemetry or time stamp is larger"],
         ),
     ] {
         let told = read(more, scheme).err().unwrap_or_default();

@@ -442,6 +442,8 @@ pub struct TransportSpec {
     pub ack_length: Bytes,
     /// Whether a window bounds the bytes in flight.
     pub window: Window,
+    /// A window of [`Window::Bdp`] or [`Window::Fixed`] moves with the flow's rate: it is that at the line rate.
+    pub window_by_rate: bool,
 }
 
 impl TransportSpec {

@@ -598,6 +598,7 @@ fn pair(spec: &mut RunSpec, seed: u64) {
             Window::Bdp,
             Window::Fixed(Bytes::new(4000)),
         ]),
+        window_by_rate: seed.is_multiple_of(2),
     });
     spec.hosts.iter_mut().for_each(|h| h.queues = HostQueues::Fifo);
     if d.once_in(2) {
@@ -751,6 +752,7 @@ fn buffers_that_inputs_share() {
             ack_class: Class::Data,
             ack_length: Bytes::new(60),
             window: Window::Off,
+            window_by_rate: false,
         });
         spec.hosts.iter_mut().for_each(|h| h.queues = HostQueues::Fifo);
         share(spec, seed);

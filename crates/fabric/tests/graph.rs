@@ -33,6 +33,7 @@ fn star(sends: [&[(u32, u64)]; 4], operations: &[(u32, Act, Vec<After>)]) -> Run
         ack_class: Class::Control,
         ack_length: Bytes::new(64),
         window: Window::Off,
+        window_by_rate: false,
     });
     for (host, sends) in spec.hosts.iter_mut().zip(sends) {
         let transfer = |&(dst, frames): &(u32, u64)| Transfer {

@@ -206,6 +206,7 @@ fn acknowledged(delay: Time, ack_class: Class, ack_length: u64) -> RunSpec {
         ack_class,
         ack_length: Bytes::new(ack_length),
         window: Window::Off,
+        window_by_rate: false,
     });
     spec
 }

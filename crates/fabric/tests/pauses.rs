@@ -90,6 +90,7 @@ fn the_way_of_a_flow_is_that_of_its_frames() {
         ack_class: Class::Data,
         ack_length: Bytes::new(64),
         window: Window::Off,
+        window_by_rate: false,
     };
     for (routing, transport) in [
         (Routing::FlowHash, None),

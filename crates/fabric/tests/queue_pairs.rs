@@ -18,6 +18,7 @@ const TRANSPORT: TransportSpec = TransportSpec {
     ack_class: Class::Data,
     ack_length: Bytes::new(64),
     window: Window::Scheme,
+    window_by_rate: false,
 };
 const GO_BACK_N: Reliability =
     Reliability::GoBackN { nack_interval: Time::from_us(500), rto: Time::from_us(300) };
@@ -97,6 +98,13 @@ fn a_window_bounds_what_is_in_flight() {
         let transport = TransportSpec { window: Window::Fixed(Bytes::new(1500 * w)), ..TRANSPORT };
         let end = 3 * round + (w - 1) * 1_200_000 + OUT;
         assert_eq!(ends(&network_of(transport, frames(4 * w))), (end, Some(end + BACK)), "{w} frames");
+        // A frame is sent while less than the window is in flight: one byte more than some frames lets another go.
+        let wider = TransportSpec { window: Window::Fixed(Bytes::new(1500 * (w - 1) + 1)), ..transport };
+        assert_eq!(
+            ends(&network_of(wider, frames(4 * w))),
+            (end, Some(end + BACK)),
+            "{w} frames, but for all bytes of one but one"
+        );
     }
     // The round trip takes 8.5 us at 10 Gb/s: 7.1 frames.
     for window in [Window::Bdp, Window::Fixed(Bytes::new(10_700)), Window::Off, Window::Scheme] {
@@ -123,6 +131,35 @@ fn a_scheme_sets_the_window() {
         let spec = network_of(TransportSpec { window, ..TRANSPORT }, frames(10));
         let out = run_all(&narrow, spec).unwrap().out;
         assert_eq!(out.hosts[TO as usize].completions[0].end.as_ps(), end, "{window:?}");
+    }
+}
+
+/// A window that moves with the rate: four frames at the line rate are two at half of it, so that the third waits for the first one's
+/// acknowledgement, and not for its pace alone. A rate that falls to nothing leaves one frame.
+#[test]
+fn a_window_moves_with_the_rate() {
+    let at_rate = |gbps: f64| {
+        woken(AckGate::EACH).source(move |at, limiter, _| {
+            if let AtSource::Start = at {
+                limiter.engage();
+                limiter.set_rate(Rate::from_gbps(gbps));
+            }
+        })
+    };
+    let round = OUT + BACK;
+    for (gbps, window_by_rate, end) in [
+        (5.0, true, round + 2_400_000 + OUT),
+        (5.0, false, 3 * 2_400_000 + OUT),
+        (10.0, true, 3 * 1_200_000 + OUT),
+        (2.5, true, 3 * round + OUT),
+        (2.5, false, 3 * 4_800_000 + OUT),
+        (1.0, true, 3 * 12_000_000 + OUT),
+    ] {
+        let window = Window::Fixed(Bytes::new(6000));
+        let spec = network_of(TransportSpec { window, window_by_rate, ..TRANSPORT }, frames(4));
+        let out = run_all(&at_rate(gbps), spec).unwrap().out;
+        let found = out.hosts[TO as usize].completions[0].end.as_ps();
+        assert_eq!(found, end, "{gbps} Gb/s, by rate: {window_by_rate}");
     }
 }
 

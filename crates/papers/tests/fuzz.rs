@@ -7,7 +7,7 @@
 #[path = "../../scenario/tests/dice/mod.rs"]
 mod dice;
 
-use cnsim_import::{Fabric, FileFlow, Files, ImportError, hpcc, htsim, scenario};
+use cnsim_import::{Fabric, Files, FlowList, ImportError, hpcc, htsim, scenario};
 use cnsim_papers::published;
 use cnsim_runs::record::RunRecord;
 use cnsim_runs::results;
@@ -153,13 +153,13 @@ fn traces_and_topologies() {
 #[test]
 fn files_of_other_simulators() {
     let networks = [hpcc::topology(HPCC_NET).unwrap(), htsim::topology(HTSIM_NET).unwrap()];
-    let whole = |read: Result<Fabric, ImportError>| {
+    let whole = |read: Result<Fabric, Vec<ImportError>>| {
         let Ok(fabric) = read else { return };
         let known = |n: &String| fabric.hosts.contains(n) || fabric.switches.contains(n);
         assert!(fabric.links.iter().take(50).all(|l| known(&l.a) && known(&l.b) && l.rate.bps() > 0.0));
     };
-    let sent = |read: Result<Vec<FileFlow>, ImportError>, net: &Fabric| {
-        let Ok(flows) = read else { return };
+    let sent = |read: Result<FlowList, Vec<ImportError>>, net: &Fabric| {
+        let Ok(FlowList { flows, .. }) = read else { return };
         assert!(
             flows.iter().take(50).all(|f| f.src != f.dst && net.hosts.contains(&f.dst) && f.bytes.get() > 0)
         );

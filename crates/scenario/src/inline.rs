@@ -3,7 +3,7 @@
 
 use crate::keys::find;
 use crate::text::{Flat, Form, Leaf, Mark, Place};
-use cnsim_import::{Fabric, FileFlow, ImportError, hpcc, htsim};
+use cnsim_import::{Fabric, FileFlow, Form as Foreign, ImportError};
 use cnsim_problem::{MAX_FILE, Problem, Unread, read_file};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -71,13 +71,14 @@ pub(crate) fn inline_files(flat: &mut Flat, scenario: &str, problems: &mut Vec<P
         let form = form.filter(|_| of == "file").unwrap_or_else(|| "lines".into());
         let file: Arc<str> = path.display().to_string().into();
         let named = Named { key: &key, table, file, text };
-        let lists = match (form.as_str(), table) {
-            ("hpcc" | "htsim", "topology") => named.topology(&form).map(|(read, lists)| {
+        let foreign = [Foreign::Fork, Foreign::Htsim].into_iter().find(|foreign| foreign.name() == form);
+        let lists = match (foreign, table) {
+            (Some(form), "topology") => named.topology(form).map(|(read, lists)| {
                 fabric = Some(read);
                 lists
             }),
-            ("hpcc" | "htsim", _) => named.flows(&form, fabric.as_ref()),
-            _ => Ok(named.lines(flat, of, problems)),
+            (Some(form), _) => named.flows(form, fabric.as_ref()),
+            (None, _) => Ok(named.lines(flat, of, problems)),
         };
         match lists {
             Ok(lists) => {
@@ -95,7 +96,10 @@ pub(crate) fn inline_files(flat: &mut Flat, scenario: &str, problems: &mut Vec<P
                     flat.leaves.insert(format!("{table}.{list}"), leaf);
                 }
             }
-            Err(e) => problems.push(flat.problem(&key, Some(&named.place(e.line, 1)), e.reason, e.remedy)),
+            Err(all) => problems.extend(
+                all.into_iter()
+                    .map(|e| flat.problem(&key, Some(&named.place(e.line, 1)), e.reason, e.remedy)),
+            ),
         }
     }
     // A form without a file to read.
@@ -124,8 +128,8 @@ impl Named<'_> {
     }
 
     /// A topology of another simulator, as nodes and links of a graph.
-    fn topology(&self, form: &str) -> Result<(Fabric, Lists<'static>), ImportError> {
-        let read = if form == "hpcc" { hpcc::topology(&self.text)? } else { htsim::topology(&self.text)? };
+    fn topology(&self, form: Foreign) -> Result<(Fabric, Lists<'static>), Vec<ImportError>> {
+        let read = cnsim_import::topology(form, &self.text)?;
         let mut ports: BTreeMap<&str, usize> = BTreeMap::new();
         for end in read.links.iter().flat_map(|l| [&l.a, &l.b]) {
             *ports.entry(end).or_default() += 1;
@@ -142,18 +146,15 @@ impl Named<'_> {
     }
 
     /// Flows of another simulator, as transfers.
-    fn flows(&self, form: &str, fabric: Option<&Fabric>) -> Result<Lists<'static>, ImportError> {
-        let read: Vec<FileFlow> = match form {
-            "hpcc" => hpcc::flows(&self.text, fabric)?,
-            _ => htsim::flows(&self.text, fabric)?,
-        };
+    fn flows(&self, form: Foreign, fabric: Option<&Fabric>) -> Result<Lists<'static>, Vec<ImportError>> {
+        let read: Vec<FileFlow> = cnsim_import::flows(form, &self.text, fabric)?.flows;
         if let Some((first, other)) =
             read.first().and_then(|first| Some((first, read.iter().find(|f| f.class != first.class)?)))
         {
             let reason =
                 format!("class {}, where line {} has class {}", other.class, first.line, first.class);
             let remedy = "flows of a scenario have one class: write the same for all".to_string();
-            return Err(ImportError { line: other.line, key: String::new(), reason, remedy });
+            return Err(vec![ImportError { line: other.line, key: String::new(), reason, remedy }]);
         }
         let mut lists = Lists::new();
         for f in &read {

@@ -25,8 +25,8 @@ struct Index {
     nodes: HashMap<String, NodeId>,
     /// Link of each host.
     access: Vec<u32>,
-    /// The first output port of a node that leads to another node.
-    towards: HashMap<(NodeId, NodeId), (NodeId, u16)>,
+    /// The output ports of a node that lead to another node, in the order of the links.
+    towards: HashMap<(NodeId, NodeId), Vec<(NodeId, u16)>>,
     /// Link of each port.
     links: HashMap<(NodeId, u16), u32>,
 }
@@ -40,7 +40,7 @@ impl Wiring {
         }
         for (i, l) in self.links.iter().enumerate() {
             for (from, to) in [(l.a, l.b), (l.b, l.a)] {
-                index.towards.entry((from.0, to.0)).or_insert(from);
+                index.towards.entry((from.0, to.0)).or_default().push(from);
                 index.links.insert(from, i as u32);
             }
             if let Some(access) = index.access.get_mut(l.a.0.0 as usize) {
@@ -89,13 +89,23 @@ impl Wiring {
         self.links.get(*self.index.links.get(&port)? as usize)
     }
 
-    /// The output port of one node that leads to another, named `X>E5`.
+    /// The output port of one node that leads to another, named `X>E5`; of several the second one is `X>E5#2`.
     pub fn port(&self, name: &str) -> Option<(NodeId, u16)> {
+        let number = |(name, n): (&'_ str, &str)| {
+            Some((self.towards(name)?, n.parse::<usize>().ok()?.checked_sub(1)?))
+        };
+        let found = self.towards(name).map(|all| (all, 0));
+        let (all, at) = found.or_else(|| name.rsplit_once('#').and_then(number))?;
+        all.get(at).copied()
+    }
+
+    /// The output ports of one node that lead to another, as `X>E5` names both.
+    fn towards(&self, name: &str) -> Option<&[(NodeId, u16)]> {
         // Switches of a tree have a `>` in their own names: `<0;1>`.
         let ends = name.match_indices('>').map(|(i, _)| (&name[..i], &name[i + 1..]));
         let (from, to) =
             ends.filter_map(|(a, b)| Some((self.node(a.trim())?, self.node(b.trim())?))).next()?;
-        self.index.towards.get(&(from, to)).copied()
+        self.index.towards.get(&(from, to)).map(Vec::as_slice)
     }
 
     /// Where an object stands that shows a gauge: `X>E5` of a port, `H1>H5` of a flow's limiter, `H1>H5 at its end` of its reflector.
@@ -107,10 +117,16 @@ impl Wiring {
         }
     }
 
-    /// Name of an output port: `X>E5`.
+    /// Name of an output port: `X>E5`. Of several that lead to one node, the second one is `X>E5#2`, and so on.
     pub fn port_name(&self, port: (NodeId, u16)) -> String {
-        let far = self.link(port).map_or("?", |l| self.name(if l.a == port { l.b.0 } else { l.a.0 }));
-        format!("{}>{far}", self.name(port.0))
+        let near = self.name(port.0);
+        let Some(link) = self.link(port) else { return format!("{near}>?") };
+        let far = if link.a == port { link.b.0 } else { link.a.0 };
+        let all = self.index.towards.get(&(port.0, far)).map_or(&[][..], Vec::as_slice);
+        match all.iter().position(|p| *p == port) {
+            None | Some(0) => format!("{near}>{}", self.name(far)),
+            Some(before) => format!("{near}>{}#{}", self.name(far), before + 1),
+        }
     }
 
     /// Largest ratio of the rate of a switch's hosts to the rate of its links to switches without hosts, with the switch's name. None
@@ -231,5 +247,31 @@ impl Builder {
             s.1 = s.1.max(*used);
         }
         self.wiring.indexed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Links between the same two nodes have names of their own, by which both ends of each are found.
+    #[test]
+    fn parallel_links_have_names() {
+        let mut b = Builder::new(Rate::from_gbps(10.0), Rate::from_gbps(10.0), Time::from_us(1), 1);
+        let (x, y) = (b.switch("X", 4), b.switch("Y#2", 4));
+        let host = b.host();
+        [(host, x), (x, y), (y, x), (x, y)].into_iter().for_each(|(from, to)| b.link(from, to));
+        let wiring = b.finish();
+        let names = ["X>H1", "X>Y#2", "X>Y#2#2", "X>Y#2#3", "Y#2>X", "Y#2>X#2", "Y#2>X#3", "H1>X"];
+        let ports: Vec<_> = names.iter().map(|name| wiring.port(name).unwrap()).collect();
+        assert_eq!(ports.iter().map(|p| wiring.port_name(*p)).collect::<Vec<_>>(), names);
+        assert_eq!(ports.iter().collect::<std::collections::BTreeSet<_>>().len(), names.len());
+        // Both names of a link are of one link.
+        let link = |name: &str| *wiring.link(wiring.port(name).unwrap()).unwrap();
+        assert_eq!(link("X>Y#2#3"), link("Y#2>X#3"));
+        assert_eq!(wiring.port("x>y#2#1"), wiring.port("X>Y#2"));
+        for none in ["X>Y#2#4", "X>Y#2#0", "X>Y#2#", "X>Y", "X#2>Y#2", "X>H1#2"] {
+            assert_eq!(wiring.port(none), None, "{none}");
+        }
     }
 }

@@ -89,6 +89,7 @@
 
 use crate::counters::{CNPS_SENT, CUTS};
 use crate::dcqcn_presets::PRESETS;
+pub use crate::queue_pair::MarkRow;
 use crate::queue_pair::{self, Marker};
 use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
@@ -109,6 +110,9 @@ pub fn ramp(p: &DcqcnParams, rate: Rate) -> Ramp {
     let scale = p.k_rate.map_or(1.0, |own| rate.bps() / own.bps());
     let scaled = |k: Bytes| Bytes::new((k.as_f64() * scale).round() as u64);
     let at = p.mark_at.of_ramp();
+    if let Some(ramp) = MarkRow::ramp(p.k_table.as_ref(), rate, at) {
+        return ramp;
+    }
     Ramp { low: scaled(p.k_min.min(p.k_max)), high: scaled(p.k_max), p_max: p.p_max, p_beyond: 1.0, at }
 }
 

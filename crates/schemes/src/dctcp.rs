@@ -51,7 +51,7 @@
 
 use crate::counters::CUTS;
 use crate::dcqcn::MarkAt;
-use crate::queue_pair::{self, Marker, PacedWindow};
+use crate::queue_pair::{self, MarkRow, Marker, PacedWindow};
 use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
     Ack, AckGate, Acks, Bytes, CongestionPoint, Counter, Idle, Limiter, Loss, Plan, Preset, QueueSite, Ramp,
@@ -80,6 +80,8 @@ params! {
         k_rate: Option<Rate> = None, symbol "", from Some(Rate::from_bps(1e4)), to Some(Rate::from_gbps(10_000.0));
         /// Smallest K at a slower port, where it scales (paper: 20 frames at 1 Gb/s beside 65 at 10).
         k_least: Bytes = Bytes::ZERO, symbol "", from Bytes::ZERO, to Bytes::from_mb(1000);
+        /// Marks of ports by their rate, such as `100 Gb/s: 400 KB to 1600 KB at 0.2`; ports of other rates have `k`.
+        k_table: Option<Vec<MarkRow>> = None, symbol "";
         /// Queue length, in K, above which every frame is marked; from K on a share of frames is (paper: a step; ns-3's example: 3).
         ramp: f64 = 1.0, symbol "", from 1.0, to 1000.0;
         /// Share that is marked at the end of such a ramp (ns-3's example).
@@ -138,6 +140,9 @@ const PRESETS: [Preset; 1] = [queue_pair::preset_hpcc(|rate| {
 
 /// The step, or ramp, by which a port of this rate marks.
 pub fn step(p: &DctcpParams, rate: Rate) -> Ramp {
+    if let Some(ramp) = MarkRow::ramp(p.k_table.as_ref(), rate, p.mark_at.of_ramp()) {
+        return ramp;
+    }
     let k = p.k_rate.map_or(p.k, |own| p.k.scale(rate.bps() / own.bps()).max(p.k_least));
     let step = Ramp { at: p.mark_at.of_ramp(), ..Ramp::step(k) };
     if p.ramp > 1.0 { Ramp { high: k.scale(p.ramp), p_max: p.p_max, ..step } } else { step }

@@ -2,7 +2,8 @@
 //! simulator.
 
 use cnsim_scheme_api::{
-    Acks, Bytes, CongestionPoint, Plan, PointControl, Preset, Queue, Ramp, Rate, SourceSite, Time,
+    Acks, Bytes, CongestionPoint, ParamValue, Plan, PointControl, Preset, Queue, Ramp, RampAt, Rate,
+    SourceSite, Time,
 };
 
 /// The plan of a scheme that steers queue pairs by acknowledgements; they may begin at a rate of the scenario.
@@ -55,6 +56,56 @@ pub(crate) const fn preset_hpcc(values: fn(Rate) -> Vec<(&'static str, String)>)
 /// The smallest rate that HPCC's simulator sets, 1 Gb/s, which is for NICs of 25 Gb/s and more; less on slower ones.
 pub(crate) fn preset_floor(rate: Rate) -> String {
     format!("{:.0} Mb/s", (40.0 * rate.gbps()).clamp(1.0, 1000.0))
+}
+
+/// How ports of a rate mark, in the text `100 Gb/s: 400 KB to 1600 KB at 0.2`: nothing up to the first queue length, all above the second,
+/// and a share of frames that grows up to this at the end of the ramp between them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MarkRow {
+    rate: Rate,
+    low: Bytes,
+    high: Bytes,
+    p_max: f64,
+}
+
+impl MarkRow {
+    /// The ramp of ports of this rate, where a table has a row for it.
+    pub(crate) fn ramp(table: Option<&Vec<Self>>, rate: Rate, at: RampAt) -> Option<Ramp> {
+        let near = |row: &&Self| (row.rate.bps() - rate.bps()).abs() <= 1e-6 * rate.bps();
+        let row = table?.iter().find(near)?;
+        Some(Ramp { low: row.low.min(row.high), high: row.high, p_max: row.p_max, p_beyond: 1.0, at })
+    }
+}
+
+impl ParamValue for MarkRow {
+    type Bound = Self;
+    const KIND: &'static str = "marks of a rate";
+    fn parse(text: &str) -> Result<Self, (String, String)> {
+        let parts = text.split_once(':').and_then(|(rate, rest)| {
+            let (low, rest) = rest.split_once(" to ")?;
+            let (high, p_max) = rest.split_once(" at ")?;
+            Some((rate, low, high, p_max))
+        });
+        let remedy = || "write for example 100 Gb/s: 400 KB to 1600 KB at 0.2".to_string();
+        let (rate, low, high, p_max) =
+            parts.ok_or_else(|| (format!("`{text}` is not `RATE: BYTES to BYTES at SHARE`"), remedy()))?;
+        let row = Self {
+            rate: Rate::parse(rate.trim())?,
+            low: Bytes::parse(low.trim())?,
+            high: Bytes::parse(high.trim())?,
+            p_max: f64::parse(p_max)?,
+        };
+        if row.rate <= Rate::ZERO || row.low > row.high || !(0.0..=1.0).contains(&row.p_max) {
+            return Err((format!("`{text}` has no rate, a ramp that falls, or a share above 1"), remedy()));
+        }
+        Ok(row)
+    }
+    fn show(&self) -> String {
+        format!("{}: {} to {} at {}", self.rate, self.low, self.high, self.p_max.show())
+    }
+    fn sizes(&self) -> Vec<f64> {
+        Vec::new()
+    }
 }
 
 /// A congestion point that marks, and nothing else.

@@ -34,6 +34,8 @@ enum Waits {
 struct QueuePair {
     /// What its limiter shares with the scheme, kept here.
     acks: AckState,
+    /// The window at the line rate, where the run sets it.
+    full: u64,
     /// The first byte that was never sent.
     highest: u64,
     /// It times out then, unless something is acknowledged, ps.
@@ -137,8 +139,10 @@ impl QueuePairs {
                 (self.line_rate.bps() * rtt.as_secs_f64() / 8.0) as u64
             }
         };
-        let (highest, deadline, progress, anew, waits) = (0, u64::MAX, 0, 0, Waits::Turn);
-        let pair = QueuePair { acks, highest, deadline, progress, anew, queue, initial_rate, waits };
+        let (full, highest, deadline, waits) = (acks.window, 0, u64::MAX, Waits::Turn);
+        let (progress, anew) = (0, 0);
+        let pair =
+            QueuePair { acks, full, highest, deadline, progress, anew, queue, initial_rate, waits };
         let place = self.vacant.pop().map_or(self.live.len(), |place| place as usize);
         self.live.resize_with(self.live.len().max(place + 1), || None);
         self.live[place] = Some(pair);
@@ -171,12 +175,16 @@ impl QueuePairs {
             shared.window = pair.acks.window;
         }
     }
-    /// The scheme has had its limiter in hand: the window that it sets holds, where the run leaves that to it. True if that is smaller
-    /// than the one before.
-    pub(crate) fn take_window(&mut self, flow: FlowId, window: u64) -> bool {
-        let by_scheme = self.transport.window == Window::Scheme;
-        let pair = self.find(flow).filter(|_| by_scheme);
-        pair.is_some_and(|pair| window < std::mem::replace(&mut pair.acks.window, window))
+    /// The scheme has had its limiter in hand: the window that it sets holds, where the run leaves that to it; or the run's, at this rate.
+    /// True if that is smaller than the one before.
+    pub(crate) fn take_window(&mut self, flow: FlowId, window: u64, rate: Rate) -> bool {
+        let (line, by_scheme) = (self.line_rate, self.transport.window == Window::Scheme);
+        let by_rate = self.transport.window_by_rate;
+        let Some(pair) = self.find(flow).filter(|_| by_scheme || by_rate) else { return false };
+        // Cut to whole bytes, and never 0, as in the HPCC fork.
+        let share = || (pair.full as f64 * (rate.bps() / line.bps()).min(1.0)) as u64;
+        let window = if by_scheme { window } else { share().max(1) };
+        window < std::mem::replace(&mut pair.acks.window, window)
     }
     /// The flow's turn has come: it as it takes turns, with what is left of it, and the number of its next frame. None if nothing is.
     pub(crate) fn turn(&mut self, flow: FlowId) -> Option<(FlowQueue, u32)> {

@@ -207,7 +207,11 @@ impl Config {
         let (mut own, mut absent) = (Vec::new(), Vec::new());
         for (key, value, schemes) in OWN.iter().filter(|o| self.find(o.0).is_none()) {
             if schemes.is_empty() || schemes.contains(&scheme) {
-                own.push(format!("{key} {value}"));
+                // Without a window the settings of one have no effect.
+                let windows = self.find("HAS_WIN").is_none_or(|s| s.values != ["0"]);
+                if windows || !matches!(*key, "VAR_WIN" | "GLOBAL_T") {
+                    own.push(format!("{key} {value}"));
+                }
                 let values = vec![(*value).to_string()];
                 full.entries.push(Setting { line: self.last, key: (*key).into(), values });
             }

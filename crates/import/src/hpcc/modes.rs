@@ -227,7 +227,8 @@ impl Translated {
         }
         let Some(from) = self.window.beside.clone() else { return };
         let value = match self.window.global {
-            Some(_) => format!("{product} B"),
+            // The fork's window counts payload, and cnsim's what is on the link.
+            Some(_) => format!("{} B", (product * self.frame()).div_ceil(self.window.payload.max(1))),
             None => {
                 self.notes.push(
                     "GLOBAL_T 0: the window of a flow is that of cnsim's round-trip time, with headers and the acknowledgement"
@@ -374,7 +375,7 @@ mod tests {
         );
         // A constant window: 4160 ns at 100 Gb/s.
         let fixed = "CC_MODE 0\nHAS_WIN 1\nVAR_WIN 0\n";
-        check(fixed, "none", &[("transport.window", "\"52000 B\"")]);
+        check(fixed, "none", &[("transport.window", "\"54496 B\"")]);
         let own = keys(fixed).1;
         assert!(own.keys().all(|k| !k.starts_with("scheme.")), "{own:?}");
     }
@@ -402,10 +403,10 @@ mod tests {
     #[test]
     fn windows_may_move_with_the_rate() {
         for (mode, window, by_rate) in [
-            ("CC_MODE 1\nHAS_WIN 1\nVAR_WIN 1", Some("\"52000 B\""), Some("\"on\"")),
+            ("CC_MODE 1\nHAS_WIN 1\nVAR_WIN 1", Some("\"54496 B\""), Some("\"on\"")),
             ("CC_MODE 7\nHAS_WIN 1\nVAR_WIN 1\nGLOBAL_T 0", Some("\"bdp\""), Some("\"on\"")),
-            ("CC_MODE 1\nHAS_WIN 1\nVAR_WIN 0", Some("\"52000 B\""), None),
-            ("CC_MODE 0\nHAS_WIN 1\nVAR_WIN 1", Some("\"52000 B\""), None),
+            ("CC_MODE 1\nHAS_WIN 1\nVAR_WIN 0", Some("\"54496 B\""), None),
+            ("CC_MODE 0\nHAS_WIN 1\nVAR_WIN 1", Some("\"54496 B\""), None),
             ("CC_MODE 3\nHAS_WIN 1\nVAR_WIN 1\nMULTI_RATE 0", None, None),
             ("CC_MODE 1\nHAS_WIN 0\nVAR_WIN 1", Some("\"off\""), None),
         ] {

@@ -1,7 +1,8 @@
 //! Flow-size tables: the distributions of bytes per flow that data-centre studies draw from.
 //!
 //! A table is a cumulative distribution, linear between its points, as in the traffic generators of the RoCE studies:
-//! a line `bytes percent` a point, both rising, ending at 100. Four published tables are built in; any other is a file.
+//! a line `bytes percent` a point, both rising, ending at 100; or with shares in place of percentages, ending at 1. Four published
+//! tables are built in; any other is a file.
 
 use cnsim_scheme_api::network::Stream;
 
@@ -85,11 +86,12 @@ impl Sizes {
         Self { points: vec![(bytes.max(1) as f64, 1.0)] }
     }
 
-    /// Reads a table with a line `bytes percent` for each point. Blank lines and comments after `#` are skipped.
+    /// Reads a table with a line `bytes percent` for each point, or `bytes share`, which ends at 1. Blank lines and comments after `#` are
+    /// skipped.
     ///
     /// # Errors
     /// A line that is not two numbers, sizes or shares that fall, shares outside 0 to 100 %, a table that is empty or
-    /// does not end at 100 %.
+    /// ends neither at 100 % nor at a share of 1.
     pub fn parse(text: &str) -> Result<Self, SizesError> {
         let bad = |line: usize, reason: String, remedy: &str| {
             Err(SizesError { line, reason, remedy: remedy.to_string() })
@@ -120,7 +122,7 @@ impl Sizes {
                 return bad(number, format!("{percent} % is out of range"), "allowed: 0 to 100 %");
             }
             if let Some(&(b, p)) = points.last()
-                && (bytes < b || percent / 100.0 < p || (bytes, percent / 100.0) == (b, p))
+                && (bytes < b || percent < p || (bytes, percent) == (b, p))
             {
                 return bad(
                     number,
@@ -128,22 +130,22 @@ impl Sizes {
                     "sizes and cumulative percentages rise from line to line",
                 );
             }
-            points.push((bytes, percent / 100.0));
+            points.push((bytes, percent));
             last = number;
         }
         match points.last() {
             None => {
                 bad(0, "the table has no points".into(), "write a line `bytes percent` a point, up to 100 %")
             }
-            Some(&(_, p)) if p != 1.0 => bad(
+            Some(&(_, p)) if p != 1.0 && p != 100.0 => bad(
                 last,
-                format!("the table ends at {} %", p * 100.0),
-                "the last line names the largest size, with 100 %",
+                format!("the table ends at {p}"),
+                "the last line names the largest size, with 100 %, or 1 if the table has shares",
             ),
             Some(&(b, _)) if b < 1.0 => {
                 bad(last, "all flows have no bytes".into(), "the largest size is at least 1 byte")
             }
-            Some(_) => Ok(Self { points }),
+            Some(&(_, all)) => Ok(Self { points: points.iter().map(|(b, p)| (*b, p / all)).collect() }),
         }
     }
 
@@ -268,6 +270,11 @@ mod tests {
         assert_eq!(line("0 0\n100 50\n"), 2);
         assert_eq!(line("-1 0\n100 100\n"), 1);
         assert_eq!(line("0 100\n"), 1);
+        assert_eq!(line("0 0\n100 0.5\n200 0.99\n"), 3);
+        // A table that ends at 1 is one of shares.
+        let table = "0 0\n1500 20\n12000 45\n90000 70\n4000000 97\n25000000 100";
+        let shares = "0 0\n1500 0.2\n12000 0.45\n90000 0.7\n4000000 0.97\n25000000 1";
+        assert_eq!(Sizes::parse(shares), Sizes::parse(table));
         assert!(Sizes::parse("\u{feff}0 0\n100 50 # half\n\n200\t100\n").is_ok());
     }
 

@@ -27,7 +27,21 @@ impl Scenario {
             }
             p
         };
-        Self::parse_in(registry, &own, &read.text, sets, schemes)
-            .map_err(|all| all.into_iter().map(placed).collect())
+        let parsed = Self::parse_in(registry, &own, &read.text, sets, schemes);
+        let mut all = read.faults().to_vec();
+        let known =
+            |all: &[Problem], p: &Problem| all.iter().any(|q| (&q.file, q.position) == (&p.file, p.position));
+        match parsed {
+            Ok(scenario) if all.is_empty() => return Ok(scenario),
+            Ok(_) => {}
+            Err(more) => {
+                let more: Vec<Problem> = more.into_iter().map(placed).filter(|p| !known(&all, p)).collect();
+                all.extend(more);
+            }
+        }
+        all.sort_by(|a, b| {
+            (&a.file, a.position.map(|at| at.line)).cmp(&(&b.file, b.position.map(|at| at.line)))
+        });
+        Err(all)
     }
 }

@@ -120,7 +120,8 @@ impl QueuePairs {
         if framed && reads {
             ack_length += r.bytes("transport.ack_telemetry");
         }
-        let spec = TransportSpec { reliability, ack_every, ack_class, ack_length, window };
+        let window_by_rate = r.switched("transport.window_by_rate");
+        let spec = TransportSpec { reliability, ack_every, ack_class, ack_length, window, window_by_rate };
         Some(Self { spec, completed, flows: Paired { telemetry, begins: scheme.plan.initial_rate }, plain })
     }
 

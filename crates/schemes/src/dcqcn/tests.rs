@@ -525,3 +525,31 @@ fn the_presets_of_hpcc() {
         new.iter().zip(&paper).filter(|(a, b)| a != b).map(|(_, b)| (b.0, b.1.as_str())).collect();
     assert_eq!(differ, [("alpha_period", "50 us"), ("cut_period", "50 us"), ("time_reset", "55 us")]);
 }
+
+/// A table sets the marks of the rates that it names, whichever way they grow; other ports keep `k_min` and `k_max`. DCTCP reads it, too.
+#[test]
+fn marks_of_a_table() {
+    let table = "100 Gb/s: 400 KB to 1.6 MB at 0.2; 400 Gb/s: 300 KB to 300 KB at 0.8";
+    let mut p = DcqcnParams::default();
+    p.set("k_table", table).unwrap();
+    let marks = |r: Ramp| (r.low.get() / 1000, r.high.get() / 1000, r.p_max, r.p_beyond);
+    let of = |gbps: f64| marks(ramp(&p, Rate::from_gbps(gbps)));
+    assert_eq!(
+        [of(100.0), of(400.0), of(40.0)],
+        [(400, 1600, 0.2, 1.0), (300, 300, 0.8, 1.0), (5, 200, 0.01, 1.0)]
+    );
+    let mut dctcp = crate::dctcp::DctcpParams::default();
+    dctcp.set("k_table", table).unwrap();
+    assert_eq!(marks(crate::dctcp::step(&dctcp, Rate::from_gbps(100.0))), (400, 1600, 0.2, 1.0));
+    assert_eq!(marks(crate::dctcp::step(&dctcp, Rate::from_gbps(10.0))).0, 97);
+    let shown = p.values().into_iter().find(|v| v.0 == "k_table").unwrap().1;
+    let mut again = DcqcnParams::default();
+    again.set("k_table", &shown).unwrap();
+    assert_eq!(again.k_table, p.k_table, "{shown}");
+    for bad in [
+        "100 Gb/s", "100 Gb/s: 2 KB to 1 KB at 1", "100: 1 KB to 2 KB at 1", "1 Gb/s: 1 KB to 2 KB at 2",
+        "0 Gb/s: 1 KB to 2 KB at 1",
+    ] {
+        assert!(p.set("k_table", bad).is_err(), "{bad}");
+    }
+}

@@ -46,7 +46,11 @@ fn a_configuration_comes_to_keys() {
     }
     assert_eq!((t.buffer, value(&t, "scheme.params.k_table")), (Some(Bytes::new(16 << 20)), None));
     let notes = t.notes.join("\n");
-    assert!(notes.contains("BUFFER_SIZE 16, VAR_WIN 0") && notes.contains("without RP_TIMER"), "{notes}");
+    assert!(
+        notes.contains("the configuration lacks: BUFFER_SIZE 16, ALPHA_RESUME_INTERVAL 55")
+            && notes.contains("without RP_TIMER"),
+        "{notes}"
+    );
 }
 
 /// A line behind the others that is at fault is named alone, and all of several are named together.
