@@ -13,6 +13,7 @@ mod modes;
 #[cfg(test)]
 mod tests;
 
+use config::Setting;
 pub use config::{Config, Translated, otherwise};
 pub(crate) use modes::largest;
 

@@ -1,7 +1,6 @@
 //! Maps of marks by the rate of a link, `KMIN_MAP` and the like. Only rates that the network has count.
 
-use super::config::Setting;
-use super::{Fabric, Translated};
+use super::{Fabric, Setting, Translated};
 use crate::{Faults, ImportError};
 use cnsim_units::Rate;
 

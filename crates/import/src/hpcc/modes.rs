@@ -4,8 +4,7 @@
 //! all pairs of hosts. With `VAR_WIN` it moves with the rate. Its base round-trip time is twice the propagation, and one payload at
 //! each link of the way out, each in whole nanoseconds.
 
-use super::config::{Config, Setting};
-use super::{Fabric, Translated};
+use super::{Config, Fabric, Setting, Translated};
 use crate::{Faults, ImportError};
 use cnsim_units::Rate;
 use std::collections::{BTreeMap, VecDeque};
