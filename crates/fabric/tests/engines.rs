@@ -788,6 +788,7 @@ fn switches_by_the_model_among_others() {
             ack_class: d.one(&[Class::Data, Class::Control]),
             ack_length: Bytes::new(60),
             window: Window::Off,
+            window_by_rate: false,
         });
         spec.hosts.iter_mut().for_each(|h| h.queues = HostQueues::Fifo);
         if let ControlTransport::Ideal { .. } = spec.control {
