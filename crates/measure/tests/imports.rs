@@ -3,8 +3,8 @@
 
 use cnsim_fabric::{Options, Outcome};
 use cnsim_import::{Files, Imported, scenario};
+use cnsim_measure::Run;
 use cnsim_measure::flow_times::Flows;
-use cnsim_measure::measure;
 use cnsim_scenario::{Ready, Scenario};
 use cnsim_units::Rate;
 use std::collections::{BTreeMap, BTreeSet};
@@ -211,9 +211,11 @@ fn a_lone_flow_takes_its_time() {
     let plain = read(&folder, None, net, flows).unwrap();
     let ready = ready(&plain);
     let out = go(&ready);
-    let done = Flows::of(&ready.settings, &out).done;
+    let flows_of = Flows::of(&ready.settings, &out);
+    let done = &flows_of.done;
     assert_eq!((done[0].time, done[0].exact), (42_005_000, 42_005_000));
-    let metrics: BTreeMap<_, _> = measure(&ready.settings, &out).into_iter().collect();
+    let run = Run::new(&ready.settings, &out, &flows_of, None).measured();
+    let metrics: BTreeMap<_, _> = run.into_iter().map(|(id, v, _)| (id.text(), v)).collect();
     assert_eq!(metrics["slowdown"], 1.0);
     assert_eq!(plain.notes, Vec::<String>::new());
     let fork = config(0, 0, 0);
