@@ -155,7 +155,7 @@ fn overload(ready: &Ready) -> Option<String> {
     let bytes = |rate: f64| told_bytes(rate * (to - from).as_secs_f64() / 8.0);
     if let Some(since) = worst.shut {
         return Some(format!(
-            "{} serves nothing from {since} on, and {} are to go through it from {from} to {to}{more}: let a later [[event]] raise its rate, or send elsewhere",
+            "{} serves nothing from {since} on, and {} should pass it from {from} to {to}{more}: let a later [[event]] raise its rate, or send elsewhere",
             worst.port,
             bytes(worst.offered)
         ));

@@ -4,6 +4,7 @@ use crate::notes::{three, told_bytes};
 use cnsim_fabric::{Reliability, Routing};
 use cnsim_measure::fct::Path;
 use cnsim_measure::flow_times::Paths;
+use cnsim_measure::pauses::time;
 use cnsim_measure::quantity::digits;
 use cnsim_runs::record::RunRecord;
 use cnsim_scenario::settings::Settings;
@@ -47,12 +48,13 @@ fn narrow(settings: &Settings) -> Option<String> {
     let share = window.as_f64() / product;
     (share < NARROW).then(|| {
         format!(
-            "transport.window = {window} is {} % of the {} that fill the path of {} > {} ({rate}, {trip} for a round trip without a queue): \
+            "transport.window = {window} is {} % of the {} that fill the path of {} > {} ({rate}, {} for a round trip without a queue): \
              a flow alone gets no more of its link; raise it, or write \"bdp\"",
             digits(three(share * 100.0)),
             told_bytes(product),
             settings.wiring.hosts[from],
-            settings.wiring.hosts[to]
+            settings.wiring.hosts[to],
+            time(trip.as_ps())
         )
     })
 }

@@ -230,8 +230,8 @@ mod tests {
 
     #[test]
     fn a_mean_and_its_ends() {
-        assert_eq!(ranging(8.3, (8.1, 8.5)), "8.30 (8.10 to 8.50)");
-        assert_eq!(ranging(150.0, (0.0, 300.0)), "150.0 (0.0 to 300.0)");
+        assert_eq!(ranging(8.3, (8.1, 8.5)), "8.30, 8.10 to 8.50");
+        assert_eq!(ranging(150.0, (0.0, 300.0)), "150.0, 0.0 to 300.0");
         assert_eq!((ranging(0.0, (0.0, 0.0)), ranging(7.0, (7.0, 7.0))), ("0".into(), "7.00".into()));
     }
 

@@ -216,7 +216,7 @@ fn value(c: &Cell, decimals: usize) -> String {
 fn ends(c: &Cell, decimals: usize) -> String {
     let text = |v: f64| fixed(v, telling(c.measured.unwrap_or(v), decimals));
     if let Some((least, greatest)) = c.range.filter(|(l, g)| l < g) {
-        return format!("({} to {})", text(least), text(greatest));
+        return format!("{} to {}", text(least), text(greatest));
     }
     let (Some(half), Some((low, high))) = (half(c), c.ci95) else { return String::new() };
     match plus_minus(c.measured.unwrap_or(half), (low, high)) {

@@ -171,7 +171,7 @@ fn a_lower_bound_and_a_value_that_is_none() {
     assert_eq!(half_of(Some((2.0, f64::INFINITY))), None);
     // Of few seeds the least and the greatest value, however evenly they lie.
     let few = Cell { measured: Some(2.0), range: Some((1.0, 3.0)), ..Cell::default() };
-    assert_eq!(ends(&few, 1), "(1.0 to 3.0)");
+    assert_eq!(ends(&few, 1), "1.0 to 3.0");
     assert_eq!(ends(&Cell { range: Some((2.0, 2.0)), ..few }, 1), "");
 }
 
