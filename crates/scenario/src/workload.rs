@@ -1,6 +1,7 @@
 //! Traffic: the sources that `[workload]` and `[[traffic]]` tables give to each host.
 
 mod drawn;
+mod facts;
 mod goals;
 
 use crate::keys::MAX_TRANSFER;
@@ -267,28 +268,6 @@ impl SourcePlan {
     /// Start and end (exclusive) of sending. The load of finite flows is spread over the whole run.
     pub(crate) fn span(&self) -> (Time, Time) {
         if self.finite() { (Time::ZERO, Time::MAX) } else { (self.start, self.stop) }
-    }
-
-    /// From when to when it offers a rate, within a run; none of a greedy one, and of finite flows that begin at given moments.
-    pub(crate) fn sends_from(&self, duration: Time) -> Option<(Time, Time)> {
-        match &self.drawn {
-            Some(drawn) => drawn.sends_from(),
-            None if self.finite() || self.endless() => None,
-            None => Some((self.start, self.stop.min(duration))),
-        }
-    }
-
-    /// The table of sizes that its flows are drawn from.
-    pub fn sizes(&self) -> Option<&crate::flows::Sizes> {
-        self.drawn.as_ref()?.sizes()
-    }
-
-    /// May it send to this host, by its listed flows or those of its rule?
-    pub fn may_send(&self, to: usize) -> bool {
-        match self.transfers() {
-            [] => self.receivers().have(to),
-            listed => listed.iter().any(|t| t.dst.0 as usize == to),
-        }
     }
 
     /// Phase of its slots.
