@@ -483,6 +483,7 @@ pub fn main() -> ExitCode {
 /// }
 /// ```
 pub fn main_with(registry: Registry) -> ExitCode {
+    progress::heed_signals();
     ExitCode::from(program(registry, std::env::args_os()))
 }
 

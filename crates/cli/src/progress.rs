@@ -2,8 +2,8 @@
 
 use cnsim_runs::run::Watch;
 use std::io::{IsTerminal, Write as _};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Columns of the bar.
@@ -113,13 +113,21 @@ pub(crate) fn counted<T: Send>(total: u64, work: impl FnOnce(&AtomicU64) -> T + 
 /// Time that runs have to end by themselves after Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(700);
 
-/// Ctrl-C (and SIGTERM) asks the runs to stop; finished ones are kept. A second one ends the program at once, and so does
-/// a run that does not stop in time: files are whole or absent. `kept`: finished runs go to the store.
-pub(crate) fn on_interrupt(watch: &Arc<Watch>, kept: bool) {
+/// The runs that a signal stops, and whether finished ones go to the store; none before any has begun.
+static WATCHED: Mutex<Option<(Arc<Watch>, bool)>> = Mutex::new(None);
+
+/// From now on Ctrl-C and SIGTERM end the program with code 130 and a word, and a file that grows beyond its limit (`ulimit -f`) is an
+/// error of who writes it.
+pub(crate) fn heed_signals() {
     #[cfg(target_os = "linux")]
     keep_ignored();
-    let watch = watch.clone();
+    let watched = || WATCHED.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    // Set once: later calls change nothing.
     let _ = ctrlc::set_handler(move || {
+        let Some((watch, kept)) = watched() else {
+            eprintln!("error: interrupted");
+            std::process::exit(130);
+        };
         if watch.stop.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
@@ -132,13 +140,22 @@ pub(crate) fn on_interrupt(watch: &Arc<Watch>, kept: bool) {
     });
 }
 
-/// Keeps ignoring a SIGHUP that was ignored at the start, as under `nohup`. A handler would receive it.
+/// Ctrl-C (and SIGTERM) asks these runs to stop; finished ones are kept. A second one ends the program at once, and so does
+/// a run that does not stop in time: files are whole or absent. `kept`: finished runs go to the store.
+pub(crate) fn on_interrupt(watch: &Arc<Watch>, kept: bool) {
+    *WATCHED.lock().unwrap_or_else(PoisonError::into_inner) = Some((watch.clone(), kept));
+    heed_signals();
+}
+
+/// Keeps ignoring a SIGHUP that was ignored at the start, as under `nohup`: a handler would receive it. A write beyond a file's limit
+/// fails where its signal, SIGXFSZ, is held back.
 #[cfg(target_os = "linux")]
 fn keep_ignored() {
     use nix::sys::signal::{SigSet, Signal};
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    // Threads that begin later inherit it.
+    let _ = SigSet::from(Signal::SIGXFSZ).thread_block();
     if ignored(&status, Signal::SIGHUP as u32) {
-        // Threads that begin later inherit it.
         let _ = SigSet::from(Signal::SIGHUP).thread_block();
     }
 }

@@ -136,6 +136,11 @@ const ROWS: &[(&str, Row)] = &[
         "topology = {kind = \"chain\", switches = 400, per_switch = 2, ports = 64}\n",
         ("workload = {load = \"5 %\", destinations = \"+1\"}", "100 us", "off", "none"),
     ),
+    // Queue pairs whose flows are acknowledged.
+    (
+        "topology = {hosts = 300, link_rate = \"100 Gb/s\"}\nhost.queues = \"per-flow\"\n",
+        ("workload = {kind = \"all-to-all\", size = \"100 B\"}", "1 ms", "on", "timely"),
+    ),
     // One host that is much faster than the others, and frames on long links.
     (
         "topology = {kind = \"core-edge\", edges = [3, 1], link_rate = \"1 Gb/s\", host_rates = [\"H0 400 Gb/s\"]}\nhost.queues = \"per-destination\"\n",

@@ -73,6 +73,43 @@ fn killed_at_any_moment_nothing_is_lost_or_half_written() {
     }
 }
 
+/// A signal ends it with 130 before any run has begun: here it waits for a scenario.
+#[cfg(unix)]
+#[test]
+fn a_signal_before_any_run_has_a_code() {
+    for name in ["INT", "TERM"] {
+        let mut waits = Command::new(env!("CARGO_BIN_EXE_cnsim"));
+        waits.args(["check", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = waits.spawn().unwrap();
+        let stdin = child.stdin.take();
+        std::thread::sleep(Duration::from_millis(300));
+        signal(&child, name);
+        let done = child.wait_with_output().unwrap();
+        assert_eq!(
+            (done.status.code(), &*String::from_utf8_lossy(&done.stderr)),
+            (Some(130), "error: interrupted\n")
+        );
+        drop(stdin);
+    }
+}
+
+/// A file that may grow no further is an error with a word, and no signal's end.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_limit_of_files_is_said() {
+    let folder = Folder::new("limit");
+    let file = folder.write("many.toml", MANY);
+    let out = folder.0.join("out");
+    let line = format!(
+        "ulimit -f 8; exec {} run {file} --quiet --out {}",
+        env!("CARGO_BIN_EXE_cnsim"),
+        out.display()
+    );
+    let done = Command::new("sh").args(["-c", &line]).output().unwrap();
+    assert!(matches!(done.status.code(), Some(1 | 2)), "{:?}: {}", done.status, text(&done));
+    assert!(text(&done).contains("File too large"), "{}", text(&done));
+}
+
 #[test]
 fn interrupted_it_says_so_and_keeps_what_was_finished() {
     let folder = Folder::new("interrupted");

@@ -167,8 +167,15 @@ pub fn read_file(path: &std::path::Path, most: u64) -> Result<String, Unread> {
     if !kind.is_file() {
         return Err("is no regular file".into());
     }
+    if kind.len() > most {
+        return Err(too_large(most));
+    }
     let file = std::fs::File::open(path).map_err(|e| format!("cannot be read: {e}"))?;
     read_from(file, most)
+}
+
+fn too_large(most: u64) -> Unread {
+    format!("is larger than {} MB", most >> 20).into()
 }
 
 /// As [`read_file`], from any reader: standard input.
@@ -180,7 +187,7 @@ pub fn read_from(source: impl std::io::Read, most: u64) -> Result<String, Unread
     let mut bytes = Vec::new();
     source.take(most + 1).read_to_end(&mut bytes).map_err(|e| format!("cannot be read: {e}"))?;
     if bytes.len() as u64 > most {
-        return Err(format!("is larger than {} MB", most >> 20).into());
+        return Err(too_large(most));
     }
     let mut text = String::from_utf8(bytes).map_err(|e| {
         let good = e.utf8_error().valid_up_to();

@@ -507,6 +507,8 @@ impl Settings {
         let waiting = if self.has_queue_pairs() { 0.0 } else { hosts }
             * f64::from(self.fifo + self.backlog).min(demand.frames * self.duration.as_secs_f64() / hosts)
             * 4.0;
+        // What a queue pair keeps, and its source where that is acknowledged.
+        let of_pair = self.pairs.map_or(0.0, |p| if p.spec.ack_every > 0 { 700.0 } else { 130.0 });
         let memory = 11e6
             + hosts * 3e3
             + ports * 740.0
@@ -515,7 +517,7 @@ impl Settings {
             + bins * (80.0 + curves * 8.0)
             + series * 8.0
             + changes * 150.0
-            + demand.transfers * 500.0
+            + demand.transfers * (500.0 + of_pair)
             + latency
             + waiting
             + travelling * TRAVELLING
