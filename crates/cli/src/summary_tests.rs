@@ -298,7 +298,7 @@ fn one_study_tells_tables_claims_and_the_queue() {
         (c.range, c.ci95) = (Some((2.25, 2.75)), None);
     }
     let told = lines(&args, &report, &cells, &[], &[]);
-    assert!(told[2].contains(" 2.50 (2.25 to 2.75) ") && told[4] == "few seeds", "{told:?}");
+    assert!(told[2].contains(" 2.50, 2.25 to 2.75 ") && told[4] == "few seeds", "{told:?}");
     // Ports stand whole, and only so many of them.
     let t = &mut report.pages[0].tables[0];
     let row = t.rows[0].clone();

@@ -128,7 +128,8 @@ pub(super) fn late(ready: &Ready) -> Option<String> {
         });
     }
     let pause = buffer.pause.filter(|pause| level > pause.high)?;
-    let xoff = pause.high;
+    // Of the ports to which most is sent.
+    let (xoff, most) = (pause.high, settings.fan_in());
     let inputs = level.get() / xoff.get().max(1) + 1;
     if buffer.organisation != Organisation::SharedOutput && inputs as usize <= most {
         return None;

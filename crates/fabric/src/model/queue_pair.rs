@@ -141,8 +141,7 @@ impl QueuePairs {
         };
         let (full, highest, deadline, waits) = (acks.window, 0, u64::MAX, Waits::Turn);
         let (progress, anew) = (0, 0);
-        let pair =
-            QueuePair { acks, full, highest, deadline, progress, anew, queue, initial_rate, waits };
+        let pair = QueuePair { acks, full, highest, deadline, progress, anew, queue, initial_rate, waits };
         let place = self.vacant.pop().map_or(self.live.len(), |place| place as usize);
         self.live.resize_with(self.live.len().max(place + 1), || None);
         self.live[place] = Some(pair);

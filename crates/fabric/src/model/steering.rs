@@ -275,7 +275,9 @@ impl<F: Packet> Sender<F> {
         }
         let (sent, holds) = (limiter.state.sent(), limiter.holds());
         let narrows = match (own, &mut self.pairs) {
-            (Some(flow), Some(pairs)) => pairs.take_window(flow, limiter.state.acks.window, limiter.state.rate),
+            (Some(flow), Some(pairs)) => {
+                pairs.take_window(flow, limiter.state.acks.window, limiter.state.rate)
+            }
             _ => false,
         };
         match limiter.slowed {
