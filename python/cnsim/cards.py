@@ -41,12 +41,13 @@ def spark(values: list[float], width: int = 240, height: int = 36) -> str:
 
 
 class Card(NamedTuple):
-    """A case: its names, its number of seeds, metrics with their values, and a series with its unit."""
+    """A case: its names, its number of seeds, metrics with their values, a series with its unit, and notes."""
 
     case: Sequence[str]
     seeds: int
     metrics: Sequence[tuple[str, str]]
     series: tuple[str, str, list[float]] | None
+    notes: Sequence[str]
 
 
 def cards(found: Sequence[Card], more: int) -> str:
@@ -67,9 +68,11 @@ def _card(card: Card) -> str:
         name, unit, values = card.series
         most = max(values, default=0.0)
         picture = f"<div>{spark(values)}<br><small>{html.escape(name.replace('_', ' '))}, up to {most:.4g} {unit}</small></div>"
+    notes = "".join(f"<li>{html.escape(line)}</li>" for line in card.notes)
+    told = f"<ul style='max-width:36em;text-align:left'>{notes}</ul>" if notes else ""
     title = f"<b>{html.escape(card.case[0])}</b> {html.escape(', '.join(card.case[1:]))}"
     seeds = f"{card.seeds} seed{'s' if card.seeds > 1 else ''}"
     return (
         f"<div style='display:inline-block;vertical-align:top;border:1px solid #cfd4d9;border-radius:6px;padding:8px;margin:4px'>"
-        f"{title}<br><small>{seeds}, with the 95 % interval of the mean</small><table>{rows}</table>{picture}</div>"
+        f"{title}<br><small>{seeds}, with the 95 % interval of the mean</small><table>{rows}</table>{picture}{told}</div>"
     )

@@ -12,6 +12,7 @@ __all__ = [
     "ExecutorError",
     "MissingExtra",
     "Problem",
+    "ResultsWarning",
     "RunError",
     "ScenarioError",
     "SchemeError",
@@ -93,6 +94,10 @@ class ExecutorError(CnsimError, RuntimeError):
 
 class VersionError(CnsimError, ValueError):
     """A worker or a result of another version, or with another scheme of the same name."""
+
+
+class ResultsWarning(UserWarning):
+    """There are notes on finished runs, which ``Results.notes`` has: flows were not received whole, or a conclusion may mislead."""
 
 
 class SweepWarning(UserWarning):

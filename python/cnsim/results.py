@@ -197,6 +197,12 @@ class Results:
         return Results(keep, self._scenarios)
 
     @property
+    def notes(self) -> list[str]:
+        """What may mislead about these runs, as ``cnsim run`` says it before its tables: networks that froze, flows that were not
+        received whole, conclusions to be careful with. Mostly none."""
+        return _cnsim.notes(self._records)
+
+    @property
     def metrics(self) -> list[str]:
         """Names of the metrics that were measured."""
         found: dict[str, None] = {}
@@ -355,7 +361,7 @@ class Results:
         shown = [m for m in MAIN if m in self.metrics] or self.metrics[:6]
         series = next((self.series(n) for n in ("hot_queue", "aggregate_throughput") if n in self.series_names), None)
         drawn = None if series is None else (series.name, series.unit, series.values.tolist())
-        return Card(case, len(self), [(m, str(self.metric(m))) for m in shown], drawn)
+        return Card(case, len(self), [(m, str(self.metric(m))) for m in shown], drawn, self.notes)
 
 
 class Summary(list[dict[str, Any]]):

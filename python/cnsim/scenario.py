@@ -5,12 +5,13 @@ from __future__ import annotations
 import html
 import json
 import os
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _cnsim, _values
-from .errors import ScenarioError
+from .errors import ResultsWarning, ScenarioError
 from .schemes import Scheme, name_of, registered, registry
 
 if TYPE_CHECKING:
@@ -246,7 +247,11 @@ class Scenario:
     def _results(self, records: list[_cnsim.Record]) -> Results:
         from .results import Results
 
-        return Results(records, [self])
+        results = Results(records, [self])
+        if notes := results.notes:
+            more = f" (and {len(notes) - 1} more: see r.notes)" if len(notes) > 1 else ""
+            warnings.warn(f"{notes[0]}{more}", ResultsWarning, stacklevel=3)
+        return results
 
     def _schemes(self) -> list[str]:
         """The schemes in Python that the scenario may run."""

@@ -390,3 +390,15 @@ def test_traffic_by_name() -> None:
     assert {row["traffic"] for row in r.table("flows")} == {"incast"}
     with pytest.raises(cn.CnsimError, match="no traffic has a name"):
         cn.build("bare", topology={"hosts": 3}, run={"duration": "1 ms"}).run(progress=False).table("traffic")
+
+
+def test_notes_are_said_once_and_on_the_card(tmp_path: Path) -> None:
+    file = tmp_path / "n.toml"
+    file.write_text(
+        'name = "n"\n[topology]\nhosts = 4\n[workload]\nkind = "permutation"\nsize = "10 MB"\n[run]\nduration = "100 us"\nseeds = 2\n'
+    )
+    with pytest.warns(cn.ResultsWarning, match="see r.notes") as told:
+        r = cn.scenario(str(file)).run()
+    lines = [line for line in r.notes if "8 of 8" in line]
+    assert len(told) == 1 and lines, r.notes
+    assert lines[0].replace(">", "&gt;") in r._repr_html_()

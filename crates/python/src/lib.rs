@@ -29,7 +29,7 @@ mod _cnsim {
     #[pymodule_export]
     use crate::program::main;
     #[pymodule_export]
-    use crate::record::{Record, interval, lists, load, numbers, paired, plus_minus, save};
+    use crate::record::{Record, interval, lists, load, notes, numbers, paired, plus_minus, save};
     #[pymodule_export]
     use crate::scenario::{Scenario, cells, plan_of};
     #[pymodule_export]

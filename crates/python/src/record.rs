@@ -155,6 +155,15 @@ pub(crate) fn plain(records: &[Bound<'_, Record>]) -> Vec<RunRecord> {
     records.iter().map(|r| r.get().0.clone()).collect()
 }
 
+/// What may mislead about these runs, a line each, as the program says it: networks that froze, flows that were not received whole, and
+/// conclusions to be careful with.
+#[pyfunction]
+pub(crate) fn notes(records: Vec<Bound<'_, Record>>) -> Vec<String> {
+    let all = plain(&records);
+    let said = cnsim_advice::notes::frozen(&all).into_iter().chain(cnsim_advice::unfinished::lines(&all));
+    said.chain(cnsim_advice::notes::after(&all)).map(|line| line.trim().to_string()).collect()
+}
+
 /// Mean of some values, the 95 % interval of the mean, and the standard deviation; the interval is none for one value.
 /// `paired`: the values are differences taken seed by seed. The interval of a `metric` ends where its values can be. `bound`: some
 /// values are lower bounds, so there is no interval.
