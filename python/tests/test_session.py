@@ -397,8 +397,8 @@ def test_notes_are_said_once_and_on_the_card(tmp_path: Path) -> None:
     file.write_text(
         'name = "n"\n[topology]\nhosts = 4\n[workload]\nkind = "permutation"\nsize = "10 MB"\n[run]\nduration = "100 us"\nseeds = 2\n'
     )
-    with pytest.warns(cn.ResultsWarning, match="see r.notes") as told:
-        r = cn.scenario(str(file)).run()
+    with pytest.warns(cn.ResultsWarning, match="8 of 8") as told:
+        r = cn.scenario(str(file)).run(seeds=2)
     lines = [line for line in r.notes if "8 of 8" in line]
     assert len(told) == 1 and lines, r.notes
     assert lines[0].replace(">", "&gt;") in r._repr_html_()
