@@ -92,7 +92,12 @@ class Sweep(Results):
                 seen.setdefault(r.key, r)
         super().__init__(list(seen.values()), points[0]._scenarios if points else ())
         self.failed = [p for p in points if p.failed]
-        self.points, self.axes, self.notes = list(points), [dict(a) for a in axes], list(notes)
+        self.points, self.axes, self._own = list(points), [dict(a) for a in axes], list(notes)
+
+    @property
+    def notes(self) -> list[str]:
+        """What may mislead about the runs, and about the sweep itself."""
+        return [*super().notes, *self._own]
 
     @property
     def keys(self) -> list[str]:
