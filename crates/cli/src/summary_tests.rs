@@ -304,7 +304,7 @@ fn one_study_tells_tables_claims_and_the_queue() {
     let row = t.rows[0].clone();
     t.rows = (0..15).flat_map(|i| vec![Row { condition: format!("S>H{i}, c"), ..row.clone() }; 5]).collect();
     let told = lines(&args, &report, &cells, &[], &[]);
-    assert_eq!(told.iter().filter(|l| l.contains(" 2.50 (2.25 to 2.75) ")).count(), 20);
+    assert_eq!(told.iter().filter(|l| l.contains(" 2.50, 2.25 to 2.75 ")).count(), 20);
     assert!(told.contains(&"55 further rows are in the report.".into()), "{told:?}");
     report.pages[0].tables[0].rows = vec![row];
     report.pages[0].tables[0].rows[0].cells.iter_mut().flatten().for_each(|c| c.measured = Some(0.0));
