@@ -350,7 +350,13 @@ class Limiter:
     def window(self, value: float | None) -> None: ...
     @property
     def in_flight(self) -> int:
-        """Bytes of the flow that are sent and not acknowledged."""
+        """Bytes of the flow on their way: sent and not acknowledged, less those reported as come, or lost."""
+    @property
+    def outstanding(self) -> int:
+        """Bytes of the flow sent and not acknowledged, reported and lost ones too."""
+    @property
+    def reported(self) -> int:
+        """Bytes of the flow that came out of order, as the destination reports."""
     @property
     def next_seq(self) -> int:
         """Number of the flow's next byte to be sent: what is sent again counts once."""

@@ -195,7 +195,11 @@ class ReactionPoint(Room[P]):
 
     @_optional
     def on_loss(self, loss: Loss, limiter: Limiter) -> None:
-        """Called when a frame of the flow was lost: the network sends it again, with all that follow it."""
+        """Called when frames of the flow were lost: the network sends again what its transport says."""
+
+    @_optional
+    def on_recovered(self, limiter: Limiter) -> None:
+        """Called when all is acknowledged that had been sent as a loss was found, after the ``on_ack`` of that acknowledgement."""
 
     @_optional
     def on_bytes(self, limiter: Limiter) -> None:

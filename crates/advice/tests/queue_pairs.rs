@@ -2,10 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use cnsim_advice::notes::of_settings;
-use cnsim_fabric::{Reliability, RunSpec, TransportSpec, Window};
+use cnsim_fabric::{
+    LinkLoss, LossKind, LostFrame, Recovery, Reliability, RunSpec, SelectiveSpec, TcpSpec, TransportSpec,
+    Window,
+};
 use cnsim_scenario::{Ready, Scenario};
 use cnsim_scheme_api::registry::Configured;
-use cnsim_scheme_api::{Acks, Bytes, Class, Plan, Rate, Registration, Registry, Scheme, Time};
+use cnsim_scheme_api::{Acks, Bytes, Class, NodeId, Plan, Rate, Registration, Registry, Scheme, Time};
 use std::sync::Arc;
 
 /// A scheme with needs, and nothing else.
@@ -163,6 +166,41 @@ fn what_cannot_go_together_is_refused() {
             &["f.toml:10:13", "go-back-n needs them"],
         ),
         (
+            "[host]\nqueues = \"per-flow\"\n[transport]\nkind = \"tcp\"\nack_every = 0",
+            "none",
+            &["f.toml:11:13", "transport.kind = tcp needs them"],
+        ),
+        (
+            "[host]\nqueues = \"per-flow\"\n[transport]\nkind = \"tcp\"\nrto_min = \"cee-2011\"",
+            "none",
+            &["f.toml:11:11", "no timeout of 2 ms or more", "a run of 1 ms"],
+        ),
+        (
+            "[host]\nqueues = \"per-flow\"\n[transport]\nkind = \"tcp\"\nrto_min = \"fast\"",
+            "none",
+            &["f.toml:11:11", "`fast`", "linux"],
+        ),
+        (
+            "[host]\nqueues = \"per-flow\"\n[transport]\nkind = \"tcp\"\nrto_min = \"2 us\"\nrto_max = \"1 us\"",
+            "none",
+            &["1 us, is below the least, 2 us", "raise"],
+        ),
+        (
+            "[host]\nqueues = \"per-flow\"\n[transport]\nkind = \"tcp\"\nreceive_window = \"1 KB\"",
+            "none",
+            &["f.toml:11:18", "smaller than a frame of 1.048 KB"],
+        ),
+        (
+            "[host]\nqueues = \"per-flow\"\n[transport]\nkind = \"tcp\"\ngap_frames = 3",
+            "none",
+            &["transport.gap_frames", "selective"],
+        ),
+        (
+            "[host]\nqueues = \"per-flow\"\n[transport]\nkind = \"go-back-n\"\nrecovery = \"sack\"",
+            "none",
+            &["transport.recovery", "tcp"],
+        ),
+        (
             "[host]\nqueues = \"per-flow\"\n[transport]\nack_every = 0\nwindow = \"bdp\"",
             "none",
             &["f.toml:10:13", "a window needs them"],
@@ -292,4 +330,97 @@ fn doubts_of_go_back_n() {
     );
     let told = notes(&format!("routing = \"frame-hash\"\n{PAIRS}"));
     assert!(told.contains("overtake each other") && told.contains("resent_share"), "{told}");
+}
+
+/// A link that loses: both its senses, by chance or as a list says; a table for the events of ports stands beside it.
+#[test]
+fn links_lose_what_a_table_says() {
+    let spec = |table: &str| {
+        let ready = read(&format!("{PAIRS}[[event]]\n{table}"), "none").unwrap();
+        ready.settings.spec(&ready.built, 1, false).losses
+    };
+    let drawn = spec("link = \"H0-L1\"\nloss = \"0.1 %\"\nfrom = \"10 us\"\nto = \"20 us\"");
+    let (from, to, kind) = (Time::from_us(10), Time::from_us(20), LossKind::Drawn(0.001));
+    let one = |node, port| LinkLoss { node: NodeId(node), port, from, to, kind: kind.clone() };
+    assert_eq!(drawn, [one(0, 0), one(8, 0)]);
+    let listed = spec("link = \"L1-S1\"\nlose = [\"H0>H7 3\", \"H0>H7#2 1\", \"H0>H7 ack 2\"]");
+    let frame = |number, acknowledgement, nth| LostFrame {
+        flow: (NodeId(0), NodeId(7)),
+        number,
+        acknowledgement,
+        nth,
+    };
+    let list = vec![frame(None, false, 3), frame(Some(1), false, 1), frame(None, true, 2)];
+    assert_eq!(listed.len(), 2);
+    assert_eq!((&listed[1].kind, listed[1].to), (&LossKind::Listed(list), Time::from_ms(1)));
+    for (table, words) in [
+        ("link = \"H0-S1\"\nloss = \"1e-3\"", &["f.toml:10:8", "there is no link `H0-S1`", "neighbours"][..]),
+        ("link = \"H0-L1\"", &["f.toml:9:1", "not in one way", "either loss"]),
+        ("link = \"H0-L1\"\nloss = \"1e-3\"\nlose = [\"H0>H7 3\"]", &["not in one way"]),
+        ("link = \"H0-L1\"\nloss = \"2\"", &["f.toml:11:8", "`2` is no probability", "above 0, at most 1"]),
+        ("link = \"H0-L1\"\nlose = [\"H0>H7 0\"]", &["f.toml:11:9", "`H0>H7 0` names no frame", "ack 3"]),
+        ("link = \"H0-L1\"\nlose = [\"H0>H9 1\"]", &["there is no host `H9`"]),
+        ("link = \"H0-L1\"\nloss = \"1e-3\"\nto = \"2 ms\"", &["do not lie within the run of 1 ms"]),
+        (
+            "link = \"H0-L1\"\nloss = \"1e-3\"\nrate = \"1 Gb/s\"",
+            &["event.0.rate", "is of a port", "a table for each"],
+        ),
+        ("port = \"L1>H0\"\nloss = \"1e-3\"", &["is of a link that loses", "no `link`"]),
+        (
+            "link = \"H0-L1\"\nloss = \"1e-3\"\n[[event]]\nlink = \"L1-H0\"\nloss = \"1e-3\"",
+            &["overlaps other losses"],
+        ),
+    ] {
+        let said = read(&format!("{PAIRS}[[event]]\n{table}"), "none").unwrap_err();
+        assert!(words.iter().all(|word| said.contains(word)), "{table}\n{said}");
+    }
+}
+
+/// The keys of selective repeat and TCP, and their defaults: those of IRN, and of Linux.
+#[test]
+fn frames_go_again_alone() {
+    let of = |more: &str| {
+        let ready = read(&format!("{PAIRS}[transport]\n{more}"), "none").unwrap();
+        ready.settings.spec(&ready.built, 1, false).transport.unwrap()
+    };
+    let irn = SelectiveSpec {
+        gap_frames: 1,
+        gap_time: Time::ZERO,
+        rto_low: Time::from_us(100),
+        rto_high: Time::from_us(320),
+        few: 3,
+    };
+    let spec = of("kind = \"selective\"");
+    assert_eq!((spec.reliability, spec.ack_every), (Reliability::Selective(irn), 1));
+    let late = SelectiveSpec { gap_frames: 4, gap_time: Time::from_us(5), few: 9, ..irn };
+    let spec = of("kind = \"selective\"\ngap_frames = 4\ngap_time = \"5 us\"\nfew = 9");
+    assert_eq!(spec.reliability, Reliability::Selective(late));
+    let linux = TcpSpec {
+        recovery: Recovery::Sack,
+        limited_transmit: true,
+        receive_window: None,
+        rto_first: Time::from_s(1),
+        rto_min: Time::from_ms(200),
+        rto_max: Time::from_s(60),
+        quantum: Time::ZERO,
+        ack_delay: Time::from_ms(40),
+    };
+    assert_eq!(of("kind = \"tcp\"").reliability, Reliability::Tcp(linux));
+    let all = "kind = \"tcp\"\nrecovery = \"newreno\"\nlimited_transmit = \"off\"\nreceive_window = \"128 KB\"\nrto_first = \"10 ms\"\n\
+               rto_min = \"micro\"\nrto_max = \"1 s\"\ntimer_quantum = \"1 us\"\nack_delay = \"2 ms\"\nack_every = 2";
+    let given = TcpSpec {
+        recovery: Recovery::NewReno,
+        limited_transmit: false,
+        receive_window: Some(Bytes::from_kb(128)),
+        rto_first: Time::from_ms(10),
+        rto_min: Time::from_us(200),
+        rto_max: Time::from_s(1),
+        quantum: Time::from_us(1),
+        ack_delay: Time::from_ms(2),
+    };
+    assert_eq!((of(all).reliability, of(all).ack_every), (Reliability::Tcp(given), 2));
+    assert_eq!(
+        of("kind = \"tcp\"\nrto_min = \"70 us\"").reliability,
+        Reliability::Tcp(TcpSpec { rto_min: Time::from_us(70), ..linux })
+    );
 }

@@ -28,16 +28,16 @@ pub use headroom::{Shortage, headroom, shortages};
 
 pub use flows::numbered;
 pub use outcome::{
-    Cause, Completion, Fingerprint, GaugeSite, Held, HostOutcome, InVain, Incomplete, Outcome, Pauses,
-    PortOutcome, Series, SeriesKind, SharedUse, Standstill, Storm, SwitchOutcome, TransportOutcome, Xoff,
-    latency_quantile,
+    Cause, Completion, Fingerprint, GaugeSite, Held, HostOutcome, InVain, Incomplete, LostOnLink, Outcome,
+    Pauses, PortOutcome, Series, SeriesKind, SharedUse, Standstill, Storm, SwitchOutcome, TransportOutcome,
+    Xoff, latency_quantile,
 };
 pub use spec::{
     Act, After, Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, FaultKind, Faults, Graph,
-    HostQueues, HostSpec, Lasted, LimiterPosition, LinkSpec, Operation, Organisation, PauseFrames, PauseSpec,
-    PauseTransport, Phase, PortFault, RateChange, Record, Reliability, Rounding, Routing, RunSpec,
-    SharedInput, SharedSpec, SourceSpec, SwitchSpec, Ties, Transfer, TransportSpec, WatchdogAction,
-    WatchdogRule, WatchdogSpec, Window,
+    HostQueues, HostSpec, Lasted, LimiterPosition, LinkLoss, LinkSpec, LossKind, LostFrame, Operation,
+    Organisation, PauseFrames, PauseSpec, PauseTransport, Phase, PortFault, RateChange, Record, Recovery,
+    Reliability, Rounding, Routing, RunSpec, SelectiveSpec, SharedInput, SharedSpec, SourceSpec, SwitchSpec,
+    TcpSpec, Ties, Transfer, TransportSpec, WatchdogAction, WatchdogRule, WatchdogSpec, Window,
 };
 pub use ways::Ways;
 

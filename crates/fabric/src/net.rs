@@ -7,8 +7,8 @@ use crate::hash::Salts;
 use crate::mix::mix;
 use crate::scheme::Managed;
 use crate::spec::{
-    ClassSpec, ControlTransport, Graph, HostSpec, PauseFrames, PortFault, RateChange, Record, Rounding,
-    Routing, RunSpec, SMALLEST, Ties, TransportSpec, WatchdogSpec,
+    ClassSpec, ControlTransport, Graph, HostSpec, LinkLoss, PauseFrames, PortFault, RateChange, Record,
+    Rounding, Routing, RunSpec, SMALLEST, Ties, TransportSpec, WatchdogSpec,
 };
 use crate::tx_rate::{Clock, TxRate};
 use cnsim_scheme_api::{Acks, Built, FlowId, NodeId, Probe, ProbeTarget, Rate, ReflectGate, Time};
@@ -98,6 +98,8 @@ pub(crate) struct Net {
     pub(crate) control: ControlTransport,
     /// Faults of ports.
     pub(crate) faults: Vec<PortFault>,
+    /// Links that lose frames.
+    pub(crate) losses: Vec<LinkLoss>,
     pub(crate) watchdog: Option<WatchdogSpec>,
     pub(crate) pause_frames: PauseFrames,
     pub(crate) record: Record,
@@ -222,6 +224,7 @@ impl Net {
             }
         }
         PortFault::check(spec)?;
+        LinkLoss::check(spec)?;
         spec.watchdog.map_or(Ok(()), |watchdog| watchdog.check(spec))?;
         if !(1..=1500).contains(&spec.pause_frames.length.get()) {
             return bad(format!("PAUSE frames of {}; 1 B to 1500 B are possible", spec.pause_frames.length));
@@ -252,6 +255,7 @@ impl Net {
             schemes: Managed::all(&spec.schemes)?,
             control: spec.control,
             faults: spec.faults.clone(),
+            losses: spec.losses.clone(),
             watchdog: spec.watchdog,
             pause_frames: spec.pause_frames,
             record: spec.record.clone(),
@@ -612,6 +616,11 @@ impl Net {
             )),
             _ => Ok(()),
         }
+    }
+
+    /// The frames of a flow up to so many of its bytes.
+    pub(crate) fn frames_below(&self, flow: FlowId, bytes: u64) -> u32 {
+        self.flows.numbered(flow).map_or(0, |flow| bytes.div_ceil(flow.whole.into()) as u32)
     }
 
     /// Smallest round trip of a flow and the links of its way out: a full frame out, an acknowledgement back if there are some.

@@ -38,6 +38,8 @@ pub struct Outcome {
     pub matrix: Vec<u64>,
     /// Frames that switches dropped by (source, destination), as [`Outcome::matrix`]; empty without drops, or if not recorded.
     pub lost: Vec<u64>,
+    /// What was lost on links, by node and port: of each output port whose link loses frames ([`crate::LinkLoss`]).
+    pub lost_on_links: Vec<LostOnLink>,
     /// Time of the last delivery of a frozen network: frames waited at a host or a stopped port, and none was delivered in the last
     /// tenth of the run.
     pub frozen_since: Option<Time>,
@@ -170,6 +172,10 @@ pub struct HostOutcome {
     pub completions: Vec<Completion>,
     /// The finite transfers to this host that were not received whole, by source and start.
     pub missing: Vec<Incomplete>,
+    /// Histogram of how many later frames of its flow had come before each frame; empty where frames are taken in order alone.
+    pub out_of_order: Vec<u64>,
+    /// Most bytes of a flow that had come out of order and waited for a frame before them.
+    pub held_max: u64,
     /// Of the queue pairs whose source the host is; all zero without queue pairs.
     pub transport: TransportOutcome,
 }
@@ -191,8 +197,10 @@ pub struct TransportOutcome {
     pub resent_bytes: u64,
     /// NACKs received.
     pub nacks: u64,
-    /// Times that a queue pair began anew because nothing was acknowledged for [`crate::Reliability::GoBackN::rto`].
+    /// Timeouts: nothing was acknowledged for so long that frames were sent again.
     pub timeouts: u64,
+    /// Losses found before a timeout, and repaired: by selective repeat and TCP; by go-back-N those that a NACK told.
+    pub recoveries: u64,
     /// Histogram of the times from the start of a frame's transmission to its acknowledgement; empty without acknowledgements.
     pub rtt: Vec<u64>,
     /// Flows under way at the end that had begun anew since something of them was acknowledged last.
@@ -210,6 +218,21 @@ pub struct InVain {
     pub since: Time,
     /// How often it has begun anew since then.
     pub times: u32,
+}
+
+/// What an output port put on its link and the link lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LostOnLink {
+    /// The node that sent.
+    pub node: NodeId,
+    /// Its output port.
+    pub port: u16,
+    /// Data frames.
+    pub data: u64,
+    /// Acknowledgements of queue pairs.
+    pub acknowledgements: u64,
+    /// Messages and probes.
+    pub control: u64,
 }
 
 /// A finite transfer that was not received whole.

@@ -576,6 +576,33 @@ fn by_acknowledgements(d: &mut Draws) -> Script {
     })
 }
 
+/// Selective repeat, whose reports are NACKs at once or later.
+fn selective(seed: u64) -> Reliability {
+    let d = &mut Draws::new(seed, 35);
+    Reliability::Selective(SelectiveSpec {
+        gap_frames: d.one(&[1, 1, 3]) as u32,
+        gap_time: Time::from_us(d.one(&[0, 0, 5])),
+        rto_low: Time::from_us(40),
+        rto_high: Time::from_us(d.one(&[40, 90])),
+        few: d.one(&[0, 3]) as u32,
+    })
+}
+
+/// TCP, with timers that suit runs of some hundred microseconds.
+fn tcp(seed: u64) -> Reliability {
+    let d = &mut Draws::new(seed, 38);
+    Reliability::Tcp(TcpSpec {
+        recovery: d.one(&[Recovery::NewReno, Recovery::Sack]),
+        limited_transmit: d.once_in(2),
+        receive_window: d.one(&[None, None, Some(Bytes::new(20_000))]),
+        rto_first: Time::from_us(100),
+        rto_min: Time::from_us(d.one(&[0, 30])),
+        rto_max: Time::from_us(200),
+        quantum: Time::from_us(d.one(&[0, 0, 10])),
+        ack_delay: Time::from_us(d.one(&[0, 7])),
+    })
+}
+
 /// Flows that may have queue pairs.
 const PAIRED: Random =
     Random { stream: 21, traffic: &[Flows(20)], xoff: &[0, 0, 18], duration: (150, 600), ..ANY };
@@ -586,8 +613,9 @@ fn pair(spec: &mut RunSpec, seed: u64) {
     let d = &mut Draws::new(seed, 22);
     let go_back_n =
         Reliability::GoBackN { nack_interval: Time::from_us(d.one(&[0, 5, 50])), rto: Time::from_us(60) };
+    let single = Draws::new(seed, 34).one(&[None, Some(selective(seed)), Some(tcp(seed)), Some(tcp(seed))]);
     spec.transport = Some(TransportSpec {
-        reliability: d.one(&[Reliability::None, go_back_n, go_back_n]),
+        reliability: single.unwrap_or(d.one(&[Reliability::None, go_back_n, go_back_n])),
         ack_every: d.one(&[1, 1, 2, 7]),
         ack_class: d.one(&[Class::Data, Class::Data, Class::Control]),
         ack_length: Bytes::new(d.one(&[64, 64, 60, 88, 1, 400, 9000])),
@@ -603,6 +631,9 @@ fn pair(spec: &mut RunSpec, seed: u64) {
     spec.hosts.iter_mut().for_each(|h| h.queues = HostQueues::Fifo);
     if d.once_in(2) {
         common::with_scheme(spec, Arc::new(by_acknowledgements(d)));
+    }
+    if seed.is_multiple_of(3) {
+        lose(spec, seed);
     }
 }
 
@@ -663,6 +694,9 @@ fn follow(spec: &mut RunSpec, seed: u64) {
 #[test]
 fn flows_with_queue_pairs() {
     let sum = compare(&PAIRED, 80, pair);
+    sum.one_in(8, |out| out.hosts.iter().any(|h| h.held_max > 0));
+    sum.one_in(8, |out| out.hosts.iter().any(|h| h.transport.recoveries > 0));
+    sum.one_in(5, |out| out.lost_on_links.iter().any(|l| l.acknowledgements + l.data > 0));
     sum.one_in(3, |out| out.hosts.iter().any(|h| h.transport.resent > 0));
     sum.one_in(8, |out| out.hosts.iter().any(|h| h.transport.timeouts > 0));
     sum.one_in(4, |out| out.hosts.iter().any(|h| h.transport.marked > 0));
@@ -893,4 +927,42 @@ fn ports_with_watchdogs() {
     compare(&flows, 40, watched).one_in(8, |out| lost(out) > 0);
     let star = Random { stream: 33, switches: (1, 1), xoff: &[0, 12, 12], ..THIN };
     compare(&star, 40, watched);
+}
+
+/// Lets some links lose frames: by chance, or as a list says.
+fn lose(spec: &mut RunSpec, seed: u64) {
+    let d = &mut Draws::new(seed, 36);
+    let (hosts, parts) = (spec.hosts.len() as u64, spec.duration.as_ps() / 64);
+    for _ in 0..d.within((1, 6)) {
+        let link = spec.links[d.below(spec.links.len() as u64) as usize];
+        let (node, port) = if d.once_in(2) { link.a } else { link.b };
+        let (from, long) = (d.below(60), d.within((1, 60)));
+        let (from, to) = (Time::from_ps(from * parts), Time::from_ps((from + long) * parts));
+        let listed = |_| {
+            let src = d.below(hosts) as u32;
+            let (dst, at) = ((u64::from(src) + 1 + d.below(hosts - 1)) % hosts, d.once_in(2));
+            let (src, dst) = (cnsim_scheme_api::NodeId(src), cnsim_scheme_api::NodeId(dst as u32));
+            let other = if node.0 < src.0.max(dst.0) { node } else { src };
+            let flow = if at || other == dst { (src, dst) } else { (other, dst) };
+            let number = d.once_in(3).then(|| d.below(4) as u16);
+            LostFrame { flow, number, acknowledgement: d.once_in(3), nth: d.within((1, 12)) }
+        };
+        let list: Vec<_> = (0..12).map(listed).collect();
+        let kind =
+            if d.once_in(2) { LossKind::Drawn(d.one(&[0.01, 0.1, 0.5])) } else { LossKind::Listed(list) };
+        let overlaps = |l: &LinkLoss| (l.node, l.port) == (node, port) && l.from < to && from < l.to;
+        if !spec.losses.iter().any(overlaps) {
+            spec.losses.push(LinkLoss { node, port, from, to, kind });
+        }
+    }
+}
+
+/// Links that lose data, acknowledgements, messages and probes.
+#[test]
+fn links_that_lose() {
+    let lost = |out: &Outcome| out.lost_on_links.iter().map(|l| l.data).sum::<u64>();
+    let sum = compare(&Random { stream: 36, ..ANY }, 120, lose);
+    sum.one_in(2, |out| lost(out) > 0);
+    sum.one_in(8, |out| out.lost_on_links.iter().any(|l| l.control > 0));
+    compare(&Random { stream: 37, ..THIN }, 60, lose).one_in(3, |out| lost(out) > 0);
 }

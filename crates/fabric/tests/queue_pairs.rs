@@ -385,7 +385,7 @@ fn what_cannot_be() {
     }
     let many = network_of(TRANSPORT, vec![flow(0, TO, 1500); 65_537]);
     let why = run_all(&none(), many).map(|_| ()).unwrap_err();
-    assert!(why.contains("65537 flows with queue pairs from host 0 to host 2"), "{why}");
+    assert!(why.contains("65537 flows from host 0 to 2"), "{why}");
     let long = network_of(TRANSPORT, frames(1 << 32));
     let why = run_all(&none(), long).map(|_| ()).unwrap_err();
     assert!(why.contains("4294967296 frames"), "{why}");

@@ -83,6 +83,7 @@ const fn how(id: Id) -> How {
         Id::VictimTime => Run(|r| Some(r.pauses?.victims?.1 as f64 / 1e9)),
         Id::WatchdogTriggers => Run(|r| Some(r.storms()?.count() as f64)),
         Id::WatchdogDrops => Run(|r| Some(r.storms()?.map(|s| s.dropped).sum::<u64>() as f64)),
+        Id::LostOnLinks => Run(|r| r.settings.loses().then(|| r.out.lost_on_links.iter().map(|end| end.data).sum::<u64>() as f64)),
         Id::MeanLatency => Run(|r| {
             let latency: f64 = r.out.hosts.iter().map(|h| h.latency_sum.as_secs_f64()).sum();
             Some(latency / r.of_hosts(|h| h.delivered).max(1.0) * 1e6)
@@ -130,6 +131,10 @@ const fn how(id: Id) -> How {
         }),
         Id::ResentShare => Run(|r| Some(share(r.of_pairs(|h| h.transport.resent)? / r.of_hosts(|h| h.sent).max(1.0)))),
         Id::Timeouts => Run(|r| r.of_pairs(|h| h.transport.timeouts)),
+        Id::Recoveries => Run(|r| r.unordered().then(|| r.of_hosts(|h| h.transport.recoveries))),
+        // The histogram counts frames where others count nanoseconds, so a microsecond is a thousand.
+        Id::OutOfOrderP99 => Run(|r| Some((quantile_of(r.out.hosts.iter().map(|h| &h.out_of_order), 0.99)? * 1e3).floor())),
+        Id::ReorderBytesMax => Run(|r| r.unordered().then(|| r.out.hosts.iter().map(|h| h.held_max).max().unwrap_or(0) as f64 / 1e3)),
         Id::RttP50 => Run(|r| r.rtt(0.5)),
         Id::RttP99 => Run(|r| r.rtt(0.99)),
         Id::FrozenSince => Run(|r| r.out.frozen_since.map(|at| at.as_secs_f64() * 1e3)),
@@ -255,6 +260,11 @@ impl<'a> Run<'a> {
     /// A count of all hosts; none where flows have no queue pairs.
     fn of_pairs(&self, count: impl Fn(&HostOutcome) -> u64) -> Option<f64> {
         self.settings.has_queue_pairs().then(|| self.of_hosts(count))
+    }
+
+    /// Did frames come that are taken in any order?
+    fn unordered(&self) -> bool {
+        self.out.hosts.iter().any(|h| !h.out_of_order.is_empty())
     }
 
     fn latency(&self, share: f64) -> Option<f64> {

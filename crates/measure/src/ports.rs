@@ -28,6 +28,13 @@ pub struct PortFacts {
     pub sd_queue: Option<f64>,
     /// Number of data frames discarded at the port.
     pub dropped: f64,
+    /// Number of data frames that the port sent and its link lost.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub lost: u64,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 /// Most ports of which facts are kept beside the named ones.
@@ -58,6 +65,16 @@ pub fn ports(settings: &Settings, out: &Outcome) -> BTreeMap<String, PortFacts> 
     more.sort_by(|a, b| b.0.total_cmp(&a.0));
     for (_, name, facts) in more.into_iter().take(MOST_PORTS) {
         all.entry(name).or_insert(facts);
+    }
+    for end in out.lost_on_links.iter().filter(|end| end.data > 0) {
+        let name = match end.node.0 < first {
+            true => settings.wiring.name(end.node).to_string(),
+            false => settings.wiring.port_name((end.node, end.port)),
+        };
+        let port = out.port(settings.hosts(), (end.node, end.port));
+        let dropped = out.dropped_at(settings.hosts(), (end.node, end.port));
+        let whole = || port.map_or(PortFacts::default(), |p| facts(p, dropped, seconds));
+        all.entry(name).or_insert_with(whole).lost = end.data;
     }
     all
 }

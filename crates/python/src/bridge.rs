@@ -340,7 +340,8 @@ impl api::CongestionPoint for Point {
 
 bridged! {
     /// A reaction point.
-    Reaction, ReactionPoint, Limiter, Limiter, start, on_feedback, on_ack, on_loss, on_bytes, on_timer
+    Reaction, ReactionPoint, Limiter, Limiter, start, on_feedback, on_ack, on_loss,
+    on_recovered, on_bytes, on_timer
 }
 
 impl api::ReactionPoint for Reaction {
@@ -362,6 +363,9 @@ impl api::ReactionPoint for Reaction {
             let known = m.py().import("cnsim.rooms").and_then(|rooms| rooms.getattr("Loss")?.getattr(name));
             self.room.call(m, "on_loss", (known.map_err(|e| e.to_string())?, l))
         });
+    }
+    fn on_recovered(&mut self, limiter: &mut api::Limiter<'_>) {
+        self.lend(&self.on_recovered, limiter, |m, l| self.room.call(m, "on_recovered", (l,)));
     }
     fn on_feedback(&mut self, feedback: &api::Feedback, limiter: &mut api::Limiter<'_>) {
         self.lend(&self.on_feedback, limiter, |m, l| {

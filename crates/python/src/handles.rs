@@ -317,10 +317,20 @@ handle! {
         let number = number.map_or(Ok(Bytes::MAX), |number| bytes(py, "limiter.window = ", number))?;
         self.tell(py, |s| s.set_window(number))
     }
-    /// Bytes of the flow that are sent and not acknowledged.
+    /// Bytes of the flow on their way: sent and not acknowledged, less those reported as come, or lost.
     #[getter]
     fn in_flight(&mut self, py: Python<'_>) -> PyResult<u64> {
         self.tell(py, |s| s.in_flight().get())
+    }
+    /// Bytes of the flow sent and not acknowledged, reported and lost ones too.
+    #[getter]
+    fn outstanding(&mut self, py: Python<'_>) -> PyResult<u64> {
+        self.tell(py, |s| s.outstanding().get())
+    }
+    /// Bytes of the flow that came out of order, as the destination reports.
+    #[getter]
+    fn reported(&mut self, py: Python<'_>) -> PyResult<u64> {
+        self.tell(py, |s| s.reported().get())
     }
     /// Number of the flow's next byte to be sent: what is sent again counts once.
     #[getter]

@@ -46,7 +46,7 @@ impl Config {
 
     /// Are lost frames sent again?
     pub fn sends_again(&self) -> bool {
-        self.text("transport.kind") == Some("go-back-n")
+        self.text("transport.kind").is_some_and(|kind| kind != "none")
     }
 
     /// Is a port slow for a part of the run?

@@ -5,8 +5,8 @@ use crate::case::Dimension;
 use crate::flows::LoadCounts;
 use crate::kinds::{
     Backlog, Buffer, Choice as _, Completed, ControlTravels, FaultKind, FileForm, FlowHash, FreedAt, Gaps,
-    Ideal, Kind, Offset, Paths, PauseFrames, PauseMode, PausedOver, Queues, SendsAgain, Shape, SharedPreset,
-    SizeTable, Switched, Traffic, WatchdogAction,
+    Ideal, Kind, Offset, Paths, PauseFrames, PauseMode, PausedOver, Queues, Repairs, SendsAgain, Shape,
+    SharedPreset, SizeTable, Switched, Traffic, WatchdogAction,
 };
 use cnsim_fabric::{LimiterPosition, PauseTransport, Phase, Rounding, Ties, WatchdogRule};
 use cnsim_scheme_api::Class;
@@ -118,6 +118,20 @@ const ANSWER: Kind = Kind::Bytes(Bytes::new(1), Bytes::new(1500));
 const TELEMETRY: Kind = Kind::Bytes(Bytes::ZERO, Bytes::new(1000));
 const WINDOW: Kind = Kind::Bytes(Bytes::new(1), MAX_TRANSFER);
 const RETRY: Kind = Kind::Time(Time::from_ns(100), LONGEST);
+/// Words of `transport.rto_min`, and the times that they stand for.
+pub(crate) const RTO_MINS: [(&str, Time); 8] = [
+    ("rfc", Time::from_s(1)),
+    ("windows", Time::from_ms(300)),
+    ("linux", Time::from_ms(200)),
+    ("freebsd", Time::from_ms(30)),
+    ("dc", Time::from_ms(10)),
+    ("cee-2011", Time::from_ms(2)),
+    ("fine", Time::from_ms(1)),
+    ("micro", Time::from_us(200)),
+];
+const FAST_MIN: Kind = Kind::Or("dc", &Kind::Or("cee-2011", &Kind::Or("fine", &Kind::Or("micro", &RETRY))));
+const RTO_MIN: Kind =
+    Kind::Or("rfc", &Kind::Or("windows", &Kind::Or("linux", &Kind::Or("freebsd", &FAST_MIN))));
 const SEEDS: Kind = Kind::Integer(1, MAX_SEEDS);
 const SWITCHED: Kind = Kind::Choice(Switched::WORDS);
 const SWITCHED_REF: &Kind = &SWITCHED;
@@ -261,9 +275,9 @@ pub const KEYS: &[Key] = &[
     key("host.feedback_lost", Kind::Integer(0, 1_000_000_000), "0",
         "a fault: every n-th feedback message to a host is lost; 0: none"),
     key("transport.kind", Kind::Choice(SendsAgain::WORDS), "none",
-        "lost frames of queue pairs: not sent again, or sent again with all frames that follow (go-back-n)").only("host.queues", &["per-flow"]),
+        "lost frames of queue pairs: not sent again, sent again with all frames that follow (go-back-n), or sent again alone, by selective repeat as in IRN, or as TCP does").only("host.queues", &["per-flow"]),
     key("transport.ack_every", Kind::Or("auto", &Kind::Integer(0, 1_000_000)), "auto",
-        "acknowledges one frame in so many, and at once a marked frame, one after a gap and the last; 0: none; auto: 1 where the scheme, the window, go-back-n or record.completion needs acknowledgements, else 0")
+        "acknowledges one frame in so many, and at once a marked frame, one after a gap and the last; 0: none; auto: 1 where the scheme, the window, transport.kind or record.completion needs acknowledgements, else 0")
         .only("host.queues", &["per-flow"]),
     key("transport.ack_class", Kind::Choice(Class::WORDS), "data",
         "acknowledgements travel among the data, as RoCE has it, or ahead of it").only("host.queues", &["per-flow"]),
@@ -283,6 +297,31 @@ pub const KEYS: &[Key] = &[
         "least time between two NACKs for the same frame").only("transport.kind", &["go-back-n"]),
     key("transport.rto", RETRY, "1 ms",
         "timeout: a flow begins anew with the first frame not acknowledged if nothing is acknowledged for this time").only("transport.kind", &["go-back-n"]),
+    key("transport.gap_frames", Kind::Integer(1, 10_000), "1",
+        "a report of a frame that came out of order is a NACK when so many later frames have come: more than 1 for paths that reorder")
+        .only("transport.kind", &["selective"]),
+    key("transport.gap_time", PROCESSING, "0 us",
+        "such a report is a NACK when the first missing frame has been missing for this time").only("transport.kind", &["selective"]),
+    key("transport.rto_low", RETRY, "100 us",
+        "timeout of selective repeat while fewer than transport.few frames are on their way (IRN)").only("transport.kind", &["selective"]),
+    key("transport.rto_high", RETRY, "320 us", "any other timeout of selective repeat (IRN)").only("transport.kind", &["selective"]),
+    key("transport.few", Kind::Integer(0, 10_000), "3", "see transport.rto_low").only("transport.kind", &["selective"]),
+    key("transport.recovery", Kind::Choice(Repairs::WORDS), "sack",
+        "TCP finds losses by reports of what came out of order (sack, RFC 6675), or by duplicate acknowledgements (newreno, RFC 6582)")
+        .only("transport.kind", &["tcp"]),
+    key("transport.limited_transmit", SWITCHED, "on",
+        "the first two duplicate acknowledgements let a new frame go each (RFC 3042)").only("transport.kind", &["tcp"]),
+    key("transport.receive_window", Kind::Or("off", &WINDOW), "off",
+        "most bytes that a TCP source is ahead of the first byte that is not acknowledged, whatever the scheme's window").only("transport.kind", &["tcp"]),
+    key("transport.rto_min", RTO_MIN, "linux",
+        "least timeout of TCP (RFC 6298), or that of an implementation: rfc 1 s, windows 300 ms, linux 200 ms, freebsd 30 ms, dc 10 ms, cee-2011 2 ms, fine 1 ms, micro 200 us")
+        .only("transport.kind", &["tcp"]),
+    key("transport.rto_first", RETRY, "1 s", "timeout of TCP before the first round trip is measured").only("transport.kind", &["tcp"]),
+    key("transport.rto_max", RETRY, "60 s", "largest timeout of TCP: each expiry doubles it").only("transport.kind", &["tcp"]),
+    key("transport.timer_quantum", PROCESSING, "0 us",
+        "tick of TCP's timer: an expiry is rounded up to the next tick, and the variation counts as one at least; 0: exact").only("transport.kind", &["tcp"]),
+    key("transport.ack_delay", PROCESSING, "40 ms",
+        "longest time that an acknowledgement of TCP waits for a further frame, where transport.ack_every is more than 1; 0: without bound").only("transport.kind", &["tcp"]),
     key("workload.kind", Kind::Choice(Traffic::WORDS), "bernoulli",
         "kind of traffic: frames (bernoulli, greedy, on-off, bursts) or finite flows (transfers, poisson, incast, all-to-all, permutation)"),
     key("workload.load", Kind::Percent, "85 %",
@@ -359,6 +398,13 @@ pub const KEYS: &[Key] = &[
     key("event.at", MOMENT, "0 us", "time at which an [[event]] table changes the service rate of a port"),
     key("event.port", Kind::Port, "", "switch port whose service rate changes: \"X>E5\", or \"X>E5#2\" for the second of several"),
     key("event.rate", Kind::Rate(Rate::ZERO, FASTEST), "10 Gb/s", "service rate of the port from then on"),
+    key("event.link", Kind::Line, "",
+        "link that loses frames, in an [[event]] table without port: \"L1-S1\", by its two ends; XOFF and XON are never lost"),
+    key("event.loss", Kind::Line, "", "probability with which the link loses each frame, data and control: 1e-3 or 0.1 %"),
+    key("event.lose", LINES, "[]",
+        "frames that the link loses: \"H1>H0 3\" is the third frame of that pair's data to cross it while the table lasts, \"H1>H0#2 3\" that of the pair's second flow, \"H1>H0 ack 3\" the third acknowledgement; what is sent again counts again"),
+    key("event.from", MOMENT, "0 us", "time at which the link begins to lose"),
+    key("event.to", Kind::Or("off", &MOMENT), "off", "time at which it ends; off: at the end of the run"),
     key("fault.kind", Kind::Choice(FaultKind::WORDS), "xoff",
         "what is wrong in a [[fault]] table: a NIC or switch port says XOFF all the time, or a host reads slower than its link and says XOFF when its buffer is full")
         .only("pause.mode", &["on", "global"]),

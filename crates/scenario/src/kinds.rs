@@ -323,7 +323,9 @@ choices! {
     /// `host.queues`.
     Queues { Fifo = "fifo", PerDestination = "per-destination", PerFlow = "per-flow", }
     /// `transport.kind`.
-    SendsAgain { Nothing = "none", GoBackN = "go-back-n", }
+    SendsAgain { Nothing = "none", GoBackN = "go-back-n", Selective = "selective", Tcp = "tcp", }
+    /// `transport.recovery`.
+    Repairs { Sack = "sack", NewReno = "newreno", }
     /// `record.completion`: the moment at which a finite flow is complete.
     Completed { Received = "received", Acknowledged = "acknowledged", }
     /// `host.limiter_backlog`.

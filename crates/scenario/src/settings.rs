@@ -5,6 +5,7 @@ mod depth;
 mod estimate;
 mod faults;
 mod locked;
+mod losses;
 mod offered;
 mod paths;
 mod shared;
@@ -26,9 +27,9 @@ use crate::text::Flat;
 use crate::topology::{self, Wiring};
 use crate::workload::{self, Permutations, SourcePlan};
 use cnsim_fabric::{
-    BufferSpec, Completion, ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition, Organisation,
-    PauseFrames, PauseSpec, PortFault, RateChange, Record, Reliability, Rounding, Routing, RunSpec,
-    SwitchSpec, Ties, WatchdogSpec, Window,
+    BufferSpec, Completion, ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition, LinkLoss,
+    Organisation, PauseFrames, PauseSpec, PortFault, RateChange, Record, Reliability, Rounding, Routing,
+    RunSpec, SwitchSpec, Ties, WatchdogSpec, Window,
 };
 use cnsim_problem::Problem;
 use cnsim_scheme_api::network::{Purpose, Stream};
@@ -103,6 +104,8 @@ pub struct Settings {
     /// Hotspots; the first host's are those that metrics speak of.
     pub hotspots: Vec<Hotspot>,
     events: Vec<RateChange>,
+    /// Links that lose frames.
+    losses: Vec<LinkLoss>,
     /// Ports that say XOFF for causes of their own.
     port_faults: Vec<PortFault>,
     /// Watchdogs of switch outputs against storms of PAUSE, where there are some.
@@ -161,6 +164,7 @@ impl Settings {
         let pairs = QueuePairs::read(&mut r, queues, &scheme);
         let plans = workload::read(&mut r, &wiring, pairs.map(|p| p.flows));
         pairs.iter().for_each(|p| p.fit(&mut r, &plans, &wiring));
+        pairs.iter().for_each(|p| p.in_time(&mut r, duration));
         delays(&mut r, &mut wiring, &plans, switch_processing * 2 + host_processing);
         for l in &wiring.links {
             let least = l.delay + switch_processing.min(host_processing);
@@ -187,6 +191,7 @@ impl Settings {
         let (receiver, hot) = receiver(&mut r, &wiring, &hotspots, &plans);
         let named = named(&mut r, &wiring, receiver);
         let events = events(&mut r, &wiring, duration);
+        let losses = losses::losses(&mut r, &wiring, duration);
         let port_faults = faults::faults(&mut r, &wiring, buffer.pause, duration);
         let watchdog = watchdog::watchdog(&mut r, buffer.pause, duration);
         let limiter_position: LimiterPosition = r.choice("host.limiter_position");
@@ -264,6 +269,7 @@ impl Settings {
             plans,
             hotspots,
             events,
+            losses,
             port_faults,
             watchdog,
             pause_frames,
@@ -410,6 +416,11 @@ impl Settings {
         let last = hot.filter_map(|h| Some((*h.windows().last()?, h.rate)));
         let set = events.chain(last.filter(|(w, _)| w.1 >= self.duration).map(|(w, rate)| (w.0, rate)));
         set.max_by_key(|e| e.0).is_some_and(|e| e.1 == Rate::ZERO)
+    }
+
+    /// Does a link lose frames?
+    pub fn loses(&self) -> bool {
+        !self.losses.is_empty()
     }
 
     /// Do finite flows have queue pairs?
@@ -618,6 +629,7 @@ impl Settings {
             control: self.control,
             changes,
             faults: self.port_faults.clone(),
+            losses: self.losses.clone(),
             watchdog: self.watchdog,
             pause_frames: self.pause_frames,
             duration: self.duration,
@@ -779,6 +791,9 @@ fn slow(r: &mut Reader<'_>, key: &str, rate: Rate) {
 fn events(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec<RateChange> {
     let mut events = Vec::new();
     for prefix in r.tables("event") {
+        if losses::is_loss(r, &prefix) {
+            continue;
+        }
         let key = |leaf: &str| format!("{prefix}.{leaf}");
         let (at, rate) = (r.time(&key("at")), r.rate(&key("rate")));
         if at >= duration {

@@ -108,6 +108,13 @@ impl Wiring {
         self.index.towards.get(&(from, to)).map(Vec::as_slice)
     }
 
+    /// The two ends of a link between neighbours, named `X-E5`.
+    pub fn link_ends(&self, name: &str) -> Option<[(NodeId, u16); 2]> {
+        let between = name.match_indices('-').map(|(i, _)| (&name[..i], &name[i + 1..]));
+        let port = between.filter_map(|(a, b)| self.port(&format!("{a}>{b}"))).next()?;
+        self.link(port).map(|link| [link.a, link.b])
+    }
+
     /// Where an object stands that shows a gauge: `X>E5` of a port, `H1>H5` of a flow's limiter, `H1>H5 at its end` of its reflector.
     pub fn gauge_place(&self, at: GaugeSite) -> String {
         match at {

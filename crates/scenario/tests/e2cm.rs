@@ -79,6 +79,7 @@ fn spec(c: &Case) -> RunSpec {
             .collect(),
         changes: if c.hot { vec![change(10, 1.0)] } else { Vec::new() },
         faults: Vec::new(),
+        losses: Vec::new(),
         watchdog: None,
         pause_frames: Default::default(),
         duration: Time::from_ms(c.ms),

@@ -66,9 +66,9 @@ impl Ack<'_> {
 /// How a source found out that a frame was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// The destination received a later frame, and said so.
+    /// The destination received later frames, and said so: by a NACK, by duplicate acknowledgements, or by reports of single frames.
     Nack,
-    /// Nothing was acknowledged for the time `transport.rto`.
+    /// Nothing was acknowledged for the time of the transport's timeout.
     Timeout,
 }
 
@@ -81,6 +81,12 @@ pub struct AckState {
     pub next_seq: u64,
     /// All bytes below this are acknowledged.
     pub acked: u64,
+    /// Of the bytes sent and not acknowledged those that are not on their way: reported or lost, less what was sent again.
+    pub gone: i64,
+    /// Bytes that came out of order, as the destination reports.
+    pub reported: u64,
+    /// Bytes sent and not acknowledged, whatever became of them.
+    pub outstanding: u64,
     pub(crate) gate: AckGate,
     /// Bytes acknowledged since the last wake, and those with a mark.
     newly: u64,
@@ -92,14 +98,26 @@ pub struct AckState {
 impl Default for AckState {
     fn default() -> Self {
         let (next_seq, acked, newly, newly_marked, window_end) = (0, 0, 0, 0, 0);
-        Self { window: u64::MAX, next_seq, acked, gate: AckGate::default(), newly, newly_marked, window_end }
+        let (gone, reported, outstanding) = (0, 0, 0);
+        Self {
+            gone,
+            reported,
+            outstanding,
+            window: u64::MAX,
+            next_seq,
+            acked,
+            gate: AckGate::default(),
+            newly,
+            newly_marked,
+            window_end,
+        }
     }
 }
 
 impl AckState {
-    /// Bytes sent and not acknowledged.
+    /// Bytes on their way: sent and not acknowledged, less those that are reported or lost.
     pub fn in_flight(&self) -> u64 {
-        self.next_seq.saturating_sub(self.acked)
+        self.next_seq.saturating_sub(self.acked).saturating_add_signed(-self.gone)
     }
     /// The law of the gate: all bytes below `acked` have arrived, by an acknowledgement with a mark or without. What a reaction point
     /// receives; none if it is not woken.

@@ -297,8 +297,11 @@ pub trait ReactionPoint: Debug + Send {
     /// An acknowledgement arrived that [`Limiter::wake_on_acks`] selects, or one of a frame of [`Limiter::echo_next`], which a
     /// reflector sent ([`Acknowledger`]).
     fn on_ack(&mut self, _ack: &Ack<'_>, _limiter: &mut Limiter<'_>) {}
-    /// A frame of this flow was lost: the network sends it again, with all that follow it.
+    /// Frames of this flow were lost, and the network sends again what its transport says. By selective repeat and TCP it is called once
+    /// until [`ReactionPoint::on_recovered`], or for each timeout.
     fn on_loss(&mut self, _loss: Loss, _limiter: &mut Limiter<'_>) {}
+    /// All is acknowledged that had been sent as a loss was found. What this acknowledged came to [`ReactionPoint::on_ack`] before.
+    fn on_recovered(&mut self, _limiter: &mut Limiter<'_>) {}
     /// A feedback message for this flow (or host) arrived.
     fn on_feedback(&mut self, _feedback: &Feedback, _limiter: &mut Limiter<'_>) {}
     /// The bytes armed with [`Limiter::wake_after`] have been sent.

@@ -235,9 +235,18 @@ impl<'a> Limiter<'a> {
         self.check(given);
         self.state.acks.window = window.get();
     }
-    /// Bytes of the flow that are sent and not acknowledged.
+    /// Bytes of the flow on their way: sent and not acknowledged, less those reported as come, or lost.
     pub fn in_flight(&self) -> Bytes {
         Bytes::new(self.state.acks.in_flight())
+    }
+    /// Bytes of the flow sent and not acknowledged, reported and lost ones too: FlightSize of RFC 5681. What TCP's limited transmit
+    /// sent is not counted.
+    pub fn outstanding(&self) -> Bytes {
+        Bytes::new(self.state.acks.outstanding)
+    }
+    /// Bytes of the flow that came out of order, as the destination reports beyond [`Limiter::acked`].
+    pub fn reported(&self) -> Bytes {
+        Bytes::new(self.state.acks.reported)
     }
     /// Number of the flow's next byte to be sent: what is sent again counts once.
     pub fn next_seq(&self) -> Bytes {

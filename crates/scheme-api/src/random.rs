@@ -24,6 +24,8 @@ pub enum Purpose {
     Node = 6,
     /// Generators of scenarios in tests.
     Test = 7,
+    /// Losses of the link behind an output port.
+    Link = 8,
 }
 
 /// A deterministic stream of random numbers, equal on every platform.

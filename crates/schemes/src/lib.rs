@@ -3,6 +3,7 @@
 pub mod af_qcn;
 pub mod becn;
 pub mod counters;
+pub mod cubic;
 pub mod dcqcn;
 mod dcqcn_presets;
 pub mod dctcp;
@@ -12,6 +13,7 @@ pub mod explicit_rate;
 pub mod fb_hat;
 pub mod fecn;
 pub mod hpcc;
+pub mod newreno;
 pub mod none;
 pub mod qcn_2pt;
 pub mod qcn_3pt;
@@ -20,6 +22,7 @@ pub mod qcn_probing;
 pub mod qcn_serial_hai;
 mod queue_pair;
 pub mod swift;
+mod tcp;
 pub mod timely;
 
 use cnsim_scheme_api::registry::Code;
@@ -47,6 +50,7 @@ fn registrations() -> Vec<Registration> {
     all.extend([dctcp::registration().colour(2), hpcc::registration().colour(1)]);
     all.extend(timely::registrations().into_iter().zip([3, 6]).map(coloured));
     all.push(swift::registration().colour(5));
+    all.extend([newreno::registration().colour(7), cubic::registration().colour(4)]);
     all
 }
 

@@ -122,9 +122,12 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     (
         "when a flow begins anew",
         "crates/fabric/src/model/queue_pair.rs",
-        &["next_seq, loss) =", "next_seq = pair.acks.acked;"],
+        &["next_seq, progress.loss) =", "next_seq) = (pair.highest"],
     ),
-    ("which frames are acknowledged", "crates/fabric/src/model/queue_pair.rs", &["frames >= every"]),
+    ("which frames are acknowledged", "crates/fabric/src/model/come.rs", &["frames >= every"]),
+    ("which frames a queue pair takes for lost", "crates/fabric/src/model/sent.rs", &["self.due.enter("]),
+    ("when a queue pair times out", "crates/fabric/src/model/timeout.rs", &["4 * self.varies"]),
+    ("which frames a link loses", "crates/fabric/src/model/loss.rs", &["stream.chance(*p)"]),
     ("which virtual output queue is next", "crates/fabric/src/model/voq.rs", &["rotate_left(first + 1)"]),
     (
         "effects of congestion points",

@@ -3,7 +3,7 @@
 use super::node::{Node, Shared};
 use crate::check::{Books, Ledger};
 use crate::fast::frame::{AFTER, NEVER};
-use crate::fast::wires::{FOREIGN, WATCHED, Wires};
+use crate::fast::wires::{FOREIGN, LOSSY, WATCHED, Wires};
 use crate::model::{Outbox, Records, Sent};
 use crate::net::Net;
 use crate::spec::RunSpec;
@@ -39,11 +39,11 @@ impl Guest {
         let Self { node, out, order, .. } = self;
         node.run(end, &mut Shared { net, records: &mut wires.records, out, order });
         for sent in out.sent.drain(..) {
-            let port = match local[sent.port as usize] {
-                u32::MAX => sent.port | FOREIGN,
-                port if watched => port | WATCHED,
-                port => port,
+            let (port, watch) = match local[sent.port as usize] {
+                u32::MAX => (sent.port | FOREIGN, 0),
+                port => (port, if watched { WATCHED } else { 0 }),
             };
+            let port = port | watch | if wires.losses.has(port) { LOSSY } else { 0 };
             wires.push_whole(port, &sent, net);
         }
         wires.direct.append(&mut out.direct);

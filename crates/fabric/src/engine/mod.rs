@@ -13,8 +13,8 @@ use crate::fast::host::Host;
 use crate::fast::inbox::Inbox;
 use crate::fast::sweep::Scratch;
 use crate::fast::switch::Switch;
-use crate::fast::wires::{FOREIGN, Wires};
-use crate::model::Packet;
+use crate::fast::wires::{FOREIGN, LOSSY, Wires};
+use crate::model::{Losses, Packet};
 use crate::net::Net;
 use crate::outcome::Outcome;
 use crate::spec::{BufferSpec, ControlTransport, PauseSpec, RunSpec, SwitchSpec};
@@ -103,6 +103,8 @@ fn by_model(net: &Net, engine: Engine) -> Option<String> {
         Some("the model's engine was asked for".into())
     } else if net.direct(0).is_some() && net.schemes.iter().any(|s| s.plan.acks == Acks::Telemetry) {
         Some("the fast way brings no telemetry back without frames".into())
+    } else if net.direct(0).is_some() && net.transport.is_some_and(|transport| transport.reports()) {
+        Some("the fast way brings no reports of single frames back without frames".into())
     } else if net.classes.len() > 1 {
         Some(format!("the fast way knows one class of data, not {}", net.classes.len()))
     } else {
@@ -180,10 +182,13 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Vec<Part> {
             part.wires.owner.clone_from(&of_port);
         }
         let local = std::mem::take(&mut part.local);
-        part.renumber(|peer| match local[peer as usize] {
+        let number = |peer: u32| match local[peer as usize] {
             u32::MAX => peer | FOREIGN,
             at => at,
-        });
+        };
+        let losses = Losses::new(net, |port| local[port as usize] != u32::MAX);
+        part.renumber(|peer| number(peer) | if losses.has(peer) { LOSSY } else { 0 });
+        part.wires.losses = losses.renumbered(number);
         part.local = local;
     }
     parts
@@ -192,13 +197,17 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Vec<Part> {
 /// Gathers what the nodes hand in, in order, and closes the books.
 fn close_parts(net: &Net, spec: &RunSpec, parts: Vec<Part>) -> Result<Outcome, RunError> {
     let (mut on_wires, mut books) = (Ledger::default(), BTreeMap::new());
-    for part in parts {
+    let mut lost_on_links = Vec::new();
+    for mut part in parts {
         part.wires.inboxes.iter().flat_map(|i| i.entries()).for_each(|e| e.frame.enter(&mut on_wires));
         // What the links hold is counted: their memory goes before the books take theirs.
+        let losses = std::mem::take(&mut part.wires.losses);
         drop(part.wires);
+        losses.close(&mut on_wires, &mut lost_on_links);
         books.extend(part.hosts.into_iter().map(|h| (h.sides.sender.settings.id, h.close(net))));
         books.extend(part.switches.into_iter().map(|s| (s.management.id, s.close(net))));
         books.extend(part.guests.into_iter().map(|guest| guest.close(net, &mut on_wires)));
     }
-    close(net, spec, &on_wires, books)
+    let outcome = close(net, spec, &on_wires, books)?;
+    Ok(Outcome { lost_on_links, ..outcome })
 }

@@ -5,7 +5,7 @@
 
 use super::node::{Node, Shared};
 use crate::check::{Ledger, alarmed, broken, close};
-use crate::model::{Outbox, Records};
+use crate::model::{Losses, Outbox, Records};
 use crate::net::Net;
 use crate::outcome::Outcome;
 use crate::spec::RunSpec;
@@ -23,6 +23,7 @@ pub(super) fn run(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Result<Ou
     let mut nodes: Vec<Node> = ids.map(|id| Node::new(spec, id, with)).collect();
     // How far each node has come, ps.
     let mut reached = vec![0; nodes.len()];
+    let mut losses = Losses::new(net, |_| true);
     let (mut end, mut count, mut look) = (net.duration, 0u64, LOOK);
     // Nothing happens anywhere before `from`.
     while let Some(from) = nodes.iter().map(|node| node.next).min().filter(|from| *from < end) {
@@ -38,6 +39,10 @@ pub(super) fn run(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Result<Ou
             }
             count += nodes[id].run(until, with);
             for sent in with.out.sent.drain(..) {
+                if losses.lose(sent.port, sent.at, &sent.frame, |frame| frame.crossing(net)) {
+                    with.records.close(sent.frame.record());
+                    continue;
+                }
                 let to = sent.node as usize;
                 if sent.at < reached[to] {
                     broken("a frame reaches a node too early");
@@ -62,5 +67,8 @@ pub(super) fn run(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Result<Ou
     }
     let mut on_wires = Ledger::default();
     let books = (0..).zip(nodes).map(|(id, node)| (id, node.close(net, &mut on_wires))).collect();
-    close(net, spec, &on_wires, books)
+    let mut lost_on_links = Vec::new();
+    losses.close(&mut on_wires, &mut lost_on_links);
+    let outcome = close(net, spec, &on_wires, books)?;
+    Ok(Outcome { lost_on_links, ..outcome })
 }

@@ -1,8 +1,8 @@
 //! Frames, and queues of them.
 
 use crate::check::broken;
-use crate::flows::{BACK, Numbered};
-use crate::model::{Control, Data, Lane, MANAGED, NextHop, Pause, Records, Says, To, lowered};
+use crate::flows::{BACK, Numbered, flow_of};
+use crate::model::{Control, Crossing, Data, Lane, MANAGED, NextHop, Pause, Records, Says, To, lowered};
 use crate::net::{LONGEST, Net};
 use cnsim_scheme_api::{Feedback, FlowId, PointId};
 use prefetch_index::prefetch_index;
@@ -117,7 +117,7 @@ impl Frame {
     /// How many frames of its flow an acknowledgement says have arrived.
     pub(crate) fn acknowledged(control: &Control, net: &Net) -> Option<u32> {
         let Says::Feedback(Feedback::Acknowledgement { acked, .. }) = control.says else { return None };
-        Some(acked.div_ceil(net.flows.numbered(control.flow)?.whole.into()) as u32)
+        Some(net.frames_below(control.flow, acked))
     }
     /// What an acknowledgement says, and of which flow; none of another frame.
     pub(crate) fn acknowledges(&self, net: &Net, records: &mut Records) -> Option<(FlowId, Feedback)> {
@@ -196,6 +196,13 @@ impl Frame {
     #[inline]
     pub(crate) fn about(&self) -> FlowId {
         FlowId(u32::from(self.src) << 16 | u32::from(self.dst))
+    }
+    /// The flow of data or of an acknowledgement.
+    pub(crate) fn crossing(&self) -> Option<Crossing> {
+        let (src, dst, acknowledgement) = (self.src.into(), self.dst.into(), self.is_acknowledgement());
+        let flow = if acknowledgement { (dst, src) } else { (src, dst) };
+        let is = acknowledgement || self.is_data();
+        is.then(|| Crossing { flow, number: flow_of(self.seq), acknowledgement })
     }
     /// Of a data frame or an acknowledgement: the output of switch `s` by which it goes on.
     #[inline(always)]

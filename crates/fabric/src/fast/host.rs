@@ -226,7 +226,7 @@ impl Host {
         if let Some(arrived) = receiver.to_reply().and_then(|control| Frame::acknowledged(control, net)) {
             *wires.records.beside(record) = arrived;
         }
-        if !follows || !self.sides.answer(&data, &mut wires.direct, at) {
+        if !follows || !self.sides.answer(&data, &mut wires.records, &mut wires.direct, at) {
             wires.records.close(record);
         }
     }

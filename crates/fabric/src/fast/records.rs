@@ -11,11 +11,11 @@
 
 use crate::fast::frame::Frame;
 use crate::marks::{Mark, hit};
-use crate::model::Records;
+use crate::model::{Records, Report};
 use cnsim_scheme_api::Hop;
 
-/// A record on its way to another worker: what stands beside its hops, and those. Used again by who received it.
-pub(crate) type Passing = (u32, Vec<Hop>);
+/// A record on its way to another worker: what stands beside its hops, its report, and the hops. Used again by who received it.
+pub(crate) type Passing = (u32, Report, Vec<Hop>);
 
 impl Records {
     /// A data frame takes a hop along.
@@ -49,14 +49,14 @@ impl Records {
     }
     /// Takes away the record of a frame that leaves for another worker.
     pub(crate) fn take(&mut self, record: u32, passing: &mut Passing) {
-        passing.0 = *self.beside(record);
-        passing.1.clear();
-        passing.1.extend_from_slice(self.path(record));
+        (passing.0, passing.1) = (*self.beside(record), self.report(record));
+        passing.2.clear();
+        passing.2.extend_from_slice(self.path(record));
         self.close(record);
     }
     /// A frame has come from another worker with its record.
-    pub(crate) fn receive(&mut self, frame: &mut Frame, (beside, path): &Passing) {
-        let record = self.enter(path);
+    pub(crate) fn receive(&mut self, frame: &mut Frame, (beside, report, path): &Passing) {
+        let record = self.enter(path, *report);
         *self.beside(record) = *beside;
         frame.set_record(record);
     }

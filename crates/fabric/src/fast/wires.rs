@@ -6,7 +6,7 @@ use crate::fast::frame::{Entry, Frame, Kind};
 use crate::fast::inbox::Inbox;
 use crate::fast::records::Passing;
 use crate::fast::wheel::Wheel;
-use crate::model::{Direct, Records};
+use crate::model::{Direct, Losses, Records};
 
 /// A frame on its way to a node of another partition.
 #[derive(Debug)]
@@ -26,6 +26,9 @@ pub(crate) const FOREIGN: u32 = 1 << 31;
 /// Bit of a link's `peer` that says: owned by this worker, and who receives is to be entered in its wheel.
 pub(crate) const WATCHED: u32 = 1 << 30;
 
+/// Bit of a link's `peer` that says: the link loses frames ([`crate::spec::LinkLoss`]).
+pub(crate) const LOSSY: u32 = 1 << 29;
+
 /// The receiving ports that a worker owns, and what it sends elsewhere. Ports are numbered within the worker.
 #[derive(Debug, Default)]
 pub(crate) struct Wires {
@@ -43,6 +46,8 @@ pub(crate) struct Wires {
     pub(crate) bodies: Bodies,
     /// Of the frames on the wires and at the nodes.
     pub(crate) records: Records,
+    /// Links of its nodes that lose frames, with receiving ports as in `peer`.
+    pub(crate) losses: Losses,
     /// Records that have come from other workers, for those that go there.
     #[expect(clippy::vec_box, reason = "a box goes on as it is, in a frame to another worker")]
     spare: Vec<Box<Passing>>,
@@ -65,16 +70,27 @@ impl Wires {
     /// Sends a frame to another worker, or to a receiving port of this one, and enters its node in the wheel.
     #[inline(always)]
     pub(crate) fn push_away(&mut self, port: u32, ready: u64, frame: &Frame) {
-        if port & FOREIGN != 0 {
-            return self.push_foreign(port & !FOREIGN, ready, frame);
+        if port & (FOREIGN | LOSSY) != 0 {
+            return self.push_far(port, ready, frame);
         }
         let at = (port & !WATCHED) as usize;
         let Some(inbox) = self.inboxes.get_mut(at) else { broken("a port of another worker") };
         inbox.put(ready, frame);
         self.wheel.announce(at, ready);
     }
+    /// Sends a frame to another worker, or over a link that may lose it.
     #[inline(never)]
-    fn push_foreign(&mut self, port: u32, ready: u64, frame: &Frame) {
+    fn push_far(&mut self, port: u32, ready: u64, frame: &Frame) {
+        if port & LOSSY != 0 {
+            return match self.losses.lose(port & !(LOSSY | WATCHED), ready, frame, Frame::crossing) {
+                true => {
+                    self.bodies.release(frame);
+                    self.records.close(frame.record());
+                }
+                false => self.push_frame(port & !LOSSY, ready, frame),
+            };
+        }
+        let port = port & !FOREIGN;
         let entry = Entry { ready, frame: *frame };
         let body = self.bodies.take(frame).map(Box::new);
         let record = (frame.record() > 0).then(|| {
@@ -100,7 +116,7 @@ impl Wires {
             entry.frame.ext = self.bodies.put(body);
         }
         if matches!(entry.frame.kind(), Kind::Xoff | Kind::Xon) {
-            self.inboxes.get_mut((port & !WATCHED) as usize).into_iter().for_each(Inbox::overtake);
+            self.inboxes.get_mut((port & !(WATCHED | LOSSY)) as usize).into_iter().for_each(Inbox::overtake);
         }
         self.push_frame(port, entry.ready, &entry.frame);
     }

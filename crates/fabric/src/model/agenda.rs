@@ -4,7 +4,7 @@
 //! they are, never by who planned them first: [`Kind`], then port or object.
 
 use super::frame::{Control, Frame, Lane, Says, To};
-use super::queue_pair::Records;
+use super::records::Records;
 use crate::mix::mix;
 use crate::net::{LONGEST, Link, Net};
 use crate::spec::Ties;

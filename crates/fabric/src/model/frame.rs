@@ -3,6 +3,7 @@
 //! This is the frame as the laws see it. On the wires of the fast engine it is packed into 24 bytes.
 
 use crate::check::broken;
+use crate::flows::flow_of as of_number;
 use crate::net::Net;
 use crate::spec::{ControlTransport, SMALLEST};
 use cnsim_scheme_api::{Bytes, Feedback, FlowId, FrameView, NodeId, PointId, Probe, Tag};
@@ -71,6 +72,16 @@ impl Pause {
     pub(crate) fn code(self) -> u64 {
         0x1000 | u64::from(self.off) << 20 | u64::from(self.class) << 24
     }
+}
+
+/// What a queue pair or a source puts on a link: data of a flow, or an acknowledgement of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Crossing {
+    /// Hosts of the flow.
+    pub(crate) flow: (u32, u32),
+    /// Lower half of its number among the flows of its pair.
+    pub(crate) number: u16,
+    pub(crate) acknowledgement: bool,
 }
 
 /// A data frame's header.
@@ -202,6 +213,21 @@ impl Frame {
             lane: Lane::Pause,
             input: 0,
             body: Body::Pause(pause),
+        }
+    }
+    /// The flow of data or of an acknowledgement.
+    pub(crate) fn crossing(&self, net: &Net) -> Option<Crossing> {
+        match &self.body {
+            Body::Data(data) => Some(Crossing {
+                flow: (data.src, data.dst),
+                number: of_number(data.number),
+                acknowledgement: false,
+            }),
+            Body::Control(control) if control.is_acknowledgement() => {
+                let flow = net.flows.numbered(control.flow)?;
+                Some(Crossing { flow: (flow.src, flow.dst), number: flow.number, acknowledgement: true })
+            }
+            Body::Control(_) | Body::Pause(_) => None,
         }
     }
     /// The number of the telemetry that it carries or brings; 0 for none.

@@ -11,13 +11,14 @@ use super::pause::{InXoff, Paused};
 use super::port::{Lanes, Transmitter};
 use super::receiver::Receiver;
 use super::record::RateSeries;
+use super::records::Records;
 use super::sender::{Journal, Sender};
 use super::source::Source;
 use crate::check::{Books, Ledger, Own, SINK, Who, broken};
 use crate::net::{Link, Net};
 use crate::spec::HostSpec;
 use cnsim_scheme_api::network::ReflectorAction;
-use cnsim_scheme_api::{Class, FlowId};
+use cnsim_scheme_api::{Class, Feedback, FlowId};
 
 /// The event of deferred feedback comes after the arrival of a frame at the same moment.
 const DEFERRED: u32 = 1;
@@ -124,16 +125,43 @@ impl<F: Packet> Sides<F> {
 
     /// A data frame has arrived, and something follows: true if that is an acknowledgement.
     #[inline(always)]
-    pub(crate) fn answer(&mut self, data: &Data, direct: &mut Vec<Direct>, at: Moment<'_>) -> bool {
+    pub(crate) fn answer(
+        &mut self,
+        data: &Data,
+        records: &mut Records,
+        direct: &mut Vec<Direct>,
+        at: Moment<'_>,
+    ) -> bool {
         if !self.receiver.actions.is_empty() {
             self.reflect(data.flow(at.net), direct, at);
         }
         if let Some(flow) = self.receiver.whole.take() {
             self.sender.received(flow, at);
         }
-        let Some(reply) = self.receiver.reply() else { return false };
+        self.reply(records, direct, at)
+    }
+
+    /// Sends the acknowledgement that is to be sent, if there is one, with a record of what it reports.
+    #[inline(always)]
+    fn reply(&mut self, records: &mut Records, direct: &mut Vec<Direct>, at: Moment<'_>) -> bool {
+        let Some((mut reply, report)) = self.receiver.reply() else { return false };
+        if !report.is_empty()
+            && let Says::Feedback(Feedback::Acknowledgement { acked, record, .. }) = &mut reply.says
+        {
+            *record = records.write(*record, report);
+            *records.beside(*record) = at.net.frames_below(reply.flow, *acked);
+        }
         self.acknowledge(reply, direct, at);
         true
+    }
+
+    /// The next timer of the receiving side expires now.
+    pub(crate) fn alarm(&mut self, records: &mut Records, direct: &mut Vec<Direct>, at: Moment<'_>) {
+        if let Some(flow) = self.receiver.expire(at)
+            && !self.reply(records, direct, at)
+        {
+            self.reflect(flow, direct, at);
+        }
     }
 
     /// Sends an acknowledgement: it takes a link, or none and is `direct`.
@@ -156,7 +184,9 @@ impl<F: Packet> Sides<F> {
         paused: InXoff,
         net: &Net,
     ) -> Books {
-        let Self { sender, rates, nic, receiver: Receiver { mut deliveries, .. }, .. } = self;
+        let Self { sender, rates, nic, mut receiver, .. } = self;
+        let out_of_order = receiver.out_of_order();
+        let Receiver { mut deliveries, .. } = receiver;
         let id = sender.settings.id;
         let mut gone = Ledger::default();
         sender.frames().chain(sending).for_each(|frame| frame.enter(&mut gone));
@@ -170,6 +200,7 @@ impl<F: Packet> Sides<F> {
         // What was made was generated and found room.
         out.generated = sender.made.frames + out.source_discards + backlog;
         (out.sent, out.transport.in_vain) = (sent, in_vain);
+        (out.out_of_order, out.held_max) = out_of_order;
         (out.paused, out.paused_by_part) = (paused.total, paused.parts);
         let (mut series, received_from) = deliveries.close(&mut out, id, net);
         series.extend(rates);
@@ -233,8 +264,8 @@ impl Host {
             Kind::End => self.end(turn),
             Kind::Start => self.start(turn),
             Kind::Reflector if self.sides.receiver.alarms.next == turn.now => {
-                let flow = self.sides.receiver.expire(turn.now);
-                flow.into_iter().for_each(|flow| self.reflect(flow, turn));
+                let at = turn.moment();
+                self.sides.alarm(turn.records, &mut turn.out.direct, at);
             }
             kind => self.sides.execute(kind, event.index as u32, turn.moment()),
         }
@@ -270,7 +301,7 @@ impl Host {
             Body::Pause(pause) => sender.pause(pause, &mut self.port.paused, at),
             Body::Data(data) => {
                 let follows = receiver.take(&frame, at, &mut sender.journal.failure);
-                if !follows || !self.sides.answer(&data, &mut turn.out.direct, at) {
+                if !follows || !self.sides.answer(&data, turn.records, &mut turn.out.direct, at) {
                     turn.records.close(data.record);
                 }
             }

@@ -3,19 +3,22 @@
 //! A queue pair that may send waits for its turn among the others ([`super::transfers`]). One that its window holds back, or that has sent
 //! all, waits here for an acknowledgement. Bytes are numbered by flow, padding of a last frame aside.
 //!
-//! Where lost frames are sent again ([`Reliability::GoBackN`]), a NACK or a timeout lets a flow begin anew with the first byte that is
-//! not acknowledged. Elsewhere an acknowledgement counts what was lost before its frame, too.
+//! By go-back-N a NACK or a timeout lets a flow begin anew with the first byte that is not acknowledged. Selective repeat and TCP know
+//! of each frame what became of it ([`super::sent`]). Where nothing is sent again, an acknowledgement counts what was lost before its
+//! frame, too. When a flow times out is said in [`super::timeout`], and what its destination does in [`super::come`].
 
-use super::frame::Control;
+use super::records::Records;
+use super::sent::{Report, SentFrames};
+use super::timeout::RoundTrip;
 use super::transfers::FlowQueue;
 use crate::check::broken;
-use crate::flows::{Numbered, number_in_flow, precede};
+use crate::flows::number_in_flow;
 use crate::net::Net;
 use crate::outcome::InVain;
 use crate::paged::Paged;
 use crate::spec::{Reliability, TransportSpec, Window};
 use cnsim_scheme_api::network::AckState;
-use cnsim_scheme_api::{FlowId, Hop, Loss, NodeId, Rate, Time};
+use cnsim_scheme_api::{FlowId, Loss, NodeId, Rate, Time};
 
 /// Timer of a flow's next timeout; its object is the flow, not a limiter.
 pub(crate) const RTO: u8 = 9;
@@ -38,11 +41,18 @@ struct QueuePair {
     full: u64,
     /// The first byte that was never sent.
     highest: u64,
-    /// It times out then, unless something is acknowledged, ps.
+    /// It times out then, unless something is acknowledged, ps. And when the timer of that expires: no later.
     deadline: u64,
     /// When something was acknowledged last, ps, and how often it has begun anew since.
     progress: u64,
     anew: u32,
+    timer: u64,
+    time: RoundTrip,
+    /// Its frames, where single ones are sent again; and the one whose turn has come.
+    frames: Option<Box<SentFrames>>,
+    going: u64,
+    /// By go-back-N: a loss is repaired when all below this is acknowledged.
+    recover: u64,
     /// As it takes turns. Its bytes are those of the whole flow.
     queue: FlowQueue,
     initial_rate: Option<Rate>,
@@ -56,9 +66,39 @@ impl QueuePair {
     fn left(&self) -> u64 {
         self.size() - self.acks.next_seq
     }
-    /// Has it something to send, and is less in flight than its window?
-    fn may_send(&self) -> bool {
-        self.left() > 0 && self.acks.in_flight() < self.acks.window
+    /// Has it something to send, and does its window let that go?
+    fn may_send(&self, by: &Reliability) -> bool {
+        match &self.frames {
+            Some(frames) => frames.may_send(self.acks.window, by).is_some(),
+            None => self.left() > 0 && self.acks.in_flight() < self.acks.window,
+        }
+    }
+    /// Is all sent that is ever to be?
+    fn is_over(&self) -> bool {
+        self.left() == 0
+    }
+    /// Times out then. When a timer is to start, if it is.
+    fn set_deadline(&mut self, at: u64) -> Option<u64> {
+        self.deadline = at;
+        if at >= self.timer {
+            return None;
+        }
+        self.timer = at;
+        Some(at)
+    }
+    /// From now on it times out unless something is acknowledged.
+    fn wait(&mut self, now: u64, by: &Reliability) -> Option<u64> {
+        let ahead = self.frames.as_ref().map_or(0, |frames| frames.next - frames.una);
+        let at = self.time.deadline(now, ahead, by);
+        self.set_deadline(at)
+    }
+    /// What limiter and frames share.
+    fn settle(&mut self, by: &Reliability) {
+        if let Some(frames) = &self.frames {
+            self.acks.next_seq = frames.bytes_below(frames.next);
+            self.acks.gone = frames.gone_bytes(by);
+            self.acks.reported = frames.reported_bytes();
+        }
     }
 }
 
@@ -88,8 +128,12 @@ pub(crate) struct Sent {
 pub(crate) struct Progress {
     /// Bytes that are acknowledged now and were not before.
     pub(crate) newly: u64,
-    /// The flow begins anew with the first byte that is missing.
+    /// A loss is found.
     pub(crate) loss: Option<Loss>,
+    /// All that was sent when the last loss was found is acknowledged.
+    pub(crate) recovered: bool,
+    /// The timer of its timeout starts, ps.
+    pub(crate) timeout: Option<u64>,
     /// All is acknowledged.
     pub(crate) done: bool,
 }
@@ -104,7 +148,7 @@ pub(crate) struct QueuePairs {
     /// By number of the flow, its place and one; 0 for none.
     places: Paged<u32>,
     line_rate: Rate,
-    /// Telemetry of acknowledgements that have arrived.
+    /// Telemetry and reports of acknowledgements that have arrived.
     pub(super) records: Records,
 }
 
@@ -139,9 +183,26 @@ impl QueuePairs {
                 (self.line_rate.bps() * rtt.as_secs_f64() / 8.0) as u64
             }
         };
-        let (full, highest, deadline, waits) = (acks.window, 0, u64::MAX, Waits::Turn);
-        let (progress, anew) = (0, 0);
-        let pair = QueuePair { acks, full, highest, deadline, progress, anew, queue, initial_rate, waits };
+        let single = matches!(self.transport.reliability, Reliability::Selective(_) | Reliability::Tcp(_));
+        let frames = single.then(|| Box::new(SentFrames::new(queue.bytes, queue.whole.into())));
+        let (never, time) = (u64::MAX, RoundTrip::default());
+        let (deadline, timer, waits) = (never, never, Waits::Turn);
+        let pair = QueuePair {
+            full: acks.window,
+            acks,
+            highest: 0,
+            deadline,
+            timer,
+            progress: 0,
+            anew: 0,
+            time,
+            frames,
+            going: 0,
+            recover: 0,
+            queue,
+            initial_rate,
+            waits,
+        };
         let place = self.vacant.pop().map_or(self.live.len(), |place| place as usize);
         self.live.resize_with(self.live.len().max(place + 1), || None);
         self.live[place] = Some(pair);
@@ -172,47 +233,65 @@ impl QueuePairs {
         if let Some(pair) = self.find(flow) {
             shared.next_seq = pair.acks.next_seq;
             shared.window = pair.acks.window;
+            shared.gone = pair.acks.gone;
+            shared.reported = pair.acks.reported;
+            shared.outstanding = match &pair.frames {
+                Some(frames) => frames.outstanding(),
+                None => pair.highest.saturating_sub(pair.acks.acked),
+            };
         }
     }
-    /// The scheme has had its limiter in hand: the window that it sets holds, where the run leaves that to it; or the run's, at this rate.
-    /// True if that is smaller than the one before.
+    /// The scheme has had its limiter in hand: the window that it sets holds, where the run leaves that to it; or the run's, at this rate;
+    /// or the smaller of both, by selective repeat. True if that is smaller than the one before.
     pub(crate) fn take_window(&mut self, flow: FlowId, window: u64, rate: Rate) -> bool {
         let (line, by_scheme) = (self.line_rate, self.transport.window == Window::Scheme);
         let by_rate = self.transport.window_by_rate;
-        let Some(pair) = self.find(flow).filter(|_| by_scheme || by_rate) else { return false };
+        let by_both = matches!(self.transport.reliability, Reliability::Selective(_));
+        let Some(pair) = self.find(flow).filter(|_| by_scheme || by_rate || by_both) else { return false };
         // Cut to whole bytes, and never 0, as in the HPCC fork.
         let share = || (pair.full as f64 * (rate.bps() / line.bps()).min(1.0)) as u64;
-        let window = if by_scheme { window } else { share().max(1) };
+        let window = match by_rate {
+            true if !by_scheme => share().max(1),
+            _ => window.min(pair.full),
+        };
         window < std::mem::replace(&mut pair.acks.window, window)
     }
     /// The flow's turn has come: it as it takes turns, with what is left of it, and the number of its next frame. None if nothing is.
     pub(crate) fn turn(&mut self, flow: FlowId) -> Option<(FlowQueue, u32)> {
+        let by = self.transport.reliability;
         let pair = self.find(flow)?;
-        let left = pair.left();
+        let (mut left, mut before) = (pair.left(), pair.acks.next_seq / u64::from(pair.queue.whole));
+        if let Some(frames) = &pair.frames {
+            let goes = frames.may_send(pair.acks.window, &by);
+            before = goes.unwrap_or(before);
+            left = goes.map_or(0, |frame| pair.size() - frames.bytes_below(frame));
+        }
         if left == 0 {
             pair.waits = Waits::Ack;
             return None;
         }
-        let before = pair.acks.next_seq / u64::from(pair.queue.whole);
+        pair.going = before;
         Some((FlowQueue { bytes: left, ..pair.queue }, number_in_flow(before)))
     }
     /// A frame of this length has left.
     pub(crate) fn sent(&mut self, flow: FlowId, len: u16, now: u64) -> Sent {
         let transport = self.transport;
         let Some(pair) = self.find(flow) else { broken("a flow without a queue pair sends") };
-        let again = pair.acks.next_seq < pair.highest;
-        pair.acks.next_seq = (pair.acks.next_seq + u64::from(len)).min(pair.size());
-        pair.highest = pair.highest.max(pair.acks.next_seq);
-        let mut timeout = None;
-        if let Reliability::GoBackN { rto, .. } = transport.reliability
-            && pair.deadline == u64::MAX
-        {
-            pair.deadline = now.saturating_add(rto.as_ps());
-            timeout = Some(pair.deadline);
-        }
-        let after = if pair.left() == 0 && transport.ack_every == 0 {
+        let by = &transport.reliability;
+        let again = match &mut pair.frames {
+            Some(frames) => frames.send(pair.going, pair.acks.window),
+            None => {
+                let again = pair.acks.next_seq < pair.highest;
+                pair.acks.next_seq = (pair.acks.next_seq + u64::from(len)).min(pair.size());
+                pair.highest = pair.highest.max(pair.acks.next_seq);
+                again
+            }
+        };
+        pair.settle(by);
+        let timeout = if pair.deadline == u64::MAX { pair.wait(now, by) } else { None };
+        let after = if transport.ack_every == 0 && pair.is_over() {
             After::Over
-        } else if pair.may_send() {
+        } else if pair.may_send(by) {
             After::Turn
         } else {
             After::Wait
@@ -220,47 +299,84 @@ impl QueuePairs {
         pair.waits = if after == After::Turn { Waits::Turn } else { Waits::Ack };
         Sent { again, after, timeout }
     }
-    /// An acknowledgement of all bytes below `acked`, or a NACK (`gap`): what it does. None if the flow is over.
-    pub(crate) fn acknowledge(&mut self, flow: FlowId, acked: u64, gap: bool, now: u64) -> Option<Progress> {
-        let transport = self.transport;
+    /// An acknowledgement of all bytes below `acked`, or a NACK (`gap`), of a frame that began so long ago: what it does. None if the flow
+    /// is over.
+    pub(crate) fn acknowledge(
+        &mut self,
+        flow: FlowId,
+        (acked, gap, report): (u64, bool, &Report),
+        (rtt, now): (u64, u64),
+    ) -> Option<Progress> {
+        let by = self.transport.reliability;
         let pair = self.find(flow)?;
         let newly = acked.saturating_sub(pair.acks.acked);
         pair.acks.acked += newly;
-        let mut loss = None;
-        if let Reliability::GoBackN { rto, .. } = transport.reliability {
-            if newly > 0 {
-                pair.deadline = now.saturating_add(rto.as_ps());
-                (pair.progress, pair.anew) = (now, 0);
-            }
-            if gap && acked == pair.acks.acked && pair.acks.next_seq > acked {
-                (pair.acks.next_seq, loss) = (acked, Some(Loss::Nack));
-                pair.anew = pair.anew.saturating_add(1);
-            }
+        if newly > 0 {
+            (pair.progress, pair.anew) = (now, 0);
         }
-        // What a timeout had begun anew with may have arrived before.
-        pair.acks.next_seq = pair.acks.next_seq.max(pair.acks.acked);
-        Some(Progress { newly, loss, done: pair.acks.acked >= pair.size() })
+        let mut progress = Progress { newly, done: pair.acks.acked >= pair.size(), ..Progress::default() };
+        let mut waits_on = newly > 0;
+        if let Some(frames) = &mut pair.frames {
+            let heard = frames.hear(acked.div_ceil(pair.queue.whole.into()), gap, report, &by);
+            progress.loss = heard.loss.then_some(Loss::Nack);
+            progress.recovered = heard.recovered;
+            if newly > 0 {
+                pair.time.sample(rtt);
+            }
+            // NewReno leaves its timer from the second part of a recovery on (RFC 6582).
+            waits_on &= !heard.more_of_it;
+            if newly > 0 && frames.una == frames.next {
+                (pair.deadline, waits_on) = (u64::MAX, false);
+            }
+            pair.settle(&by);
+        } else if let Reliability::GoBackN { .. } = by {
+            progress.recovered = pair.recover > 0 && pair.acks.acked >= pair.recover;
+            if gap && acked == pair.acks.acked && pair.acks.next_seq > acked {
+                (pair.acks.next_seq, progress.loss) = (acked, Some(Loss::Nack));
+            }
+            pair.recover = match (progress.loss, progress.recovered) {
+                (Some(_), _) => pair.highest,
+                (None, true) => 0,
+                _ => pair.recover,
+            };
+            // What a timeout had begun anew with may have arrived before.
+            pair.acks.next_seq = pair.acks.next_seq.max(pair.acks.acked);
+        }
+        pair.anew = pair.anew.saturating_add(u32::from(progress.loss.is_some()));
+        if waits_on {
+            progress.timeout = pair.wait(now, &by);
+        }
+        Some(progress)
     }
-    /// The timer of a flow's timeout expires. True: nothing was acknowledged for so long, and it begins anew. The next timeout, if any.
+    /// The timer of a flow's timeout expires. True: nothing was acknowledged for so long, and frames go again. The next timeout, if any.
     pub(crate) fn time_out(&mut self, flow: FlowId, now: u64) -> (bool, Option<u64>) {
-        let Reliability::GoBackN { rto, .. } = self.transport.reliability else { return (false, None) };
+        let by = self.transport.reliability;
         let Some(pair) = self.find(flow) else { return (false, None) };
-        if pair.acks.in_flight() == 0 {
+        pair.timer = u64::MAX;
+        let waiting =
+            pair.frames.as_ref().map_or(pair.acks.in_flight() > 0, |frames| frames.next > frames.una);
+        if !waiting || pair.deadline == u64::MAX {
             pair.deadline = u64::MAX;
             return (false, None);
         }
         if pair.deadline > now {
-            return (false, Some(pair.deadline));
+            let at = pair.deadline;
+            return (false, pair.set_deadline(at));
         }
-        pair.acks.next_seq = pair.acks.acked;
+        match &mut pair.frames {
+            Some(frames) => frames.time_out(&by),
+            None => (pair.recover, pair.acks.next_seq) = (pair.highest, pair.acks.acked),
+        }
         pair.anew = pair.anew.saturating_add(1);
-        pair.deadline = now.saturating_add(rto.as_ps());
-        (true, Some(pair.deadline))
+        pair.time.back_off();
+        pair.settle(&by);
+        (true, pair.wait(now, &by))
     }
     /// If the flow waits here, has something to send and room in its window, it takes turns from now on: as it takes them.
     pub(crate) fn resume(&mut self, flow: FlowId) -> Option<FlowQueue> {
+        let by = self.transport.reliability;
         let pair = self.find(flow)?;
-        if pair.waits == Waits::Turn || !pair.may_send() {
+        if pair.waits == Waits::Turn || !pair.may_send(&by) {
             return None;
         }
         pair.waits = Waits::Turn;
@@ -284,139 +400,5 @@ impl QueuePairs {
             .flatten()
             .filter(move |pair| pair.queue.dst == dst)
             .filter_map(|pair| pair.queue.pair)
-    }
-}
-
-/// What a destination makes of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Taken {
-    /// The frame is the next of its flow, or nothing is sent again: it is delivered.
-    pub(crate) wanted: bool,
-    /// An acknowledgement goes to the source: all bytes below this have arrived; and whether it is a NACK.
-    pub(crate) reply: Option<(u64, bool)>,
-}
-
-/// A flow at its destination.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sink {
-    /// Frames that have come in order, or are given up.
-    expected: u64,
-    /// Frames since the last acknowledgement.
-    frames: u32,
-    /// When the last NACK was sent, and after how many frames in order.
-    nacked: Option<(u64, u64)>,
-}
-
-/// The flows to a host, as acknowledgements count them.
-#[derive(Debug)]
-pub(crate) struct Sinks {
-    transport: TransportSpec,
-    /// By place among the flows to the host.
-    flows: Vec<Sink>,
-    /// The acknowledgement of the frame that was taken last, until it is sent.
-    pub(super) reply: Option<Control>,
-}
-
-impl Sinks {
-    /// Of so many flows to a host.
-    pub(crate) fn new(transport: TransportSpec, flows: usize) -> Self {
-        Self { transport, flows: vec![Sink::default(); flows], reply: None }
-    }
-    /// A frame of a flow has arrived.
-    pub(crate) fn take(&mut self, flow: &Numbered, number: u32, marked: bool, now: u64) -> Taken {
-        let Some(sink) = self.flows.get_mut(flow.at as usize) else { broken("a flow without a sink") };
-        let (every, before) = (self.transport.ack_every, precede(number, sink.expected));
-        if let Reliability::GoBackN { nack_interval, .. } = self.transport.reliability
-            && before != sink.expected
-        {
-            let lately = sink.nacked.is_some_and(|(at, frames)| {
-                frames == sink.expected && now.saturating_sub(at) < nack_interval.as_ps()
-            });
-            let gap = before > sink.expected;
-            if gap && !lately {
-                sink.nacked = Some((now, sink.expected));
-            }
-            // A frame that has come before is acknowledged again: the last acknowledgement may be lost.
-            let reply = (!gap || !lately).then_some((flow.after(sink.expected), gap));
-            return Taken { wanted: false, reply };
-        }
-        sink.expected = sink.expected.max(before + 1);
-        sink.frames += 1;
-        let due = sink.frames >= every || marked || before + 1 == flow.frames();
-        if every == 0 || !due {
-            return Taken { wanted: true, reply: None };
-        }
-        sink.frames = 0;
-        Taken { wanted: true, reply: Some((flow.after(sink.expected), false)) }
-    }
-}
-
-/// Telemetry on its way, beside the frames and acknowledgements that carry it: flat in memory, and used again.
-#[derive(Debug, Default)]
-pub(crate) struct Records {
-    /// Of each record how many hops it has, and what its frame has no room for beside the record's number.
-    heads: Vec<(u32, u32)>,
-    /// Hops, `room` places for each record.
-    hops: Vec<Hop>,
-    room: usize,
-    vacant: Vec<u32>,
-}
-
-impl Records {
-    /// Writes a hop behind those of a record, or begins one for the number 0: its number.
-    pub(crate) fn push(&mut self, record: u32, hop: Hop) -> u32 {
-        let record = if record == 0 { self.open() } else { record };
-        let at = record as usize - 1;
-        let count = self.heads[at].0 as usize;
-        if count == self.room {
-            self.widen();
-        }
-        self.hops[at * self.room + count] = hop;
-        self.heads[at].0 += 1;
-        record
-    }
-    fn open(&mut self) -> u32 {
-        self.vacant.pop().unwrap_or_else(|| {
-            self.heads.push((0, 0));
-            self.hops.resize(self.heads.len() * self.room, Hop::default());
-            self.heads.len() as u32
-        })
-    }
-    /// Makes room for longer paths.
-    #[cold]
-    fn widen(&mut self) {
-        let room = (2 * self.room).max(2);
-        let mut hops = Vec::with_capacity(self.heads.len() * room);
-        for at in 0..self.heads.len() {
-            hops.extend_from_slice(&self.hops[at * self.room..(at + 1) * self.room]);
-            hops.resize((at + 1) * room, Hop::default());
-        }
-        (self.hops, self.room) = (hops, room);
-    }
-    /// What a record holds; none for the number 0.
-    pub(crate) fn path(&self, record: u32) -> &[Hop] {
-        let Some(at) = (record as usize).checked_sub(1) else { return &[] };
-        &self.hops[at * self.room..][..self.heads[at].0 as usize]
-    }
-    /// What stands beside the hops of a record.
-    pub(crate) fn beside(&mut self, record: u32) -> &mut u32 {
-        &mut self.heads[record as usize - 1].1
-    }
-    /// A record is no longer needed.
-    pub(crate) fn close(&mut self, record: u32) {
-        if let Some(head) = (record as usize).checked_sub(1).and_then(|at| self.heads.get_mut(at)) {
-            head.0 = 0;
-            self.vacant.push(record);
-        }
-    }
-    /// A record that came from elsewhere: its number here; 0 for none.
-    pub(crate) fn enter(&mut self, path: &[Hop]) -> u32 {
-        path.iter().fold(0, |record, hop| self.push(record, *hop))
-    }
-    /// A record of another store becomes one of this: its number here.
-    pub(crate) fn adopt(&mut self, from: &mut Records, record: u32) -> u32 {
-        let here = self.enter(from.path(record));
-        from.close(record);
-        here
     }
 }

@@ -2,10 +2,11 @@
 //! what reflectors ask for ([`super::host`]).
 
 use super::agenda::Moment;
+use super::come::{DELAYED, Reply, Sinks, Taken};
 use super::frame::{Control, Says, To};
 use super::packet::Packet;
-use super::queue_pair::{Sinks, Taken};
 use super::record::Deliveries;
+use super::sent::Report;
 use crate::check::{Failure, Who, broken};
 use crate::net::Net;
 use crate::paged::Paged;
@@ -49,6 +50,13 @@ fn key_of(scope: Scope, src: u32, pair: impl FnOnce() -> Option<FlowId>) -> u32 
         Scope::Pair => src,
         Scope::Flow => pair().map_or(src, |flow| flow.0),
     }
+}
+
+/// An acknowledgement of a flow from `src`, with a mark and telemetry of the frame that it answers.
+fn acknowledgement(reply: &Reply, flow: FlowId, src: u32, marked: bool, record: u32) -> (Control, Report) {
+    let &Reply { acked, gap, sent_at, report } = reply;
+    let feedback = Feedback::Acknowledgement { acked, sent_at, marked, gap, record };
+    (Control { flow, to: To::Host(src), says: Says::Feedback(feedback) }, report)
 }
 
 /// The receiving side. What each frame touches stands first.
@@ -118,12 +126,12 @@ impl Receiver {
         let (Some(data), Some(sinks)) = (frame.header(), &mut self.sinks) else { return false };
         let Some(flow) = data.queue_pair(at.net) else { broken("a frame of no queue pair") };
         let Some(numbered) = at.net.flows.numbered(flow) else { broken("a queue pair of no flow") };
-        let Taken { wanted, reply } = sinks.take(numbered, data.number, data.marked, at.now);
-        sinks.reply = reply.map(|(acked, gap)| {
-            let (sent_at, marked, record) = (data.born, data.marked, data.record);
-            let feedback = Feedback::Acknowledgement { acked, sent_at, marked, gap, record };
-            Control { flow, to: To::Host(data.src), says: Says::Feedback(feedback) }
-        });
+        let Taken { wanted, reply, delayed } =
+            sinks.take(numbered, data.number, data.marked, data.born, at.now);
+        sinks.reply = reply.map(|reply| acknowledgement(&reply, flow, data.src, data.marked, data.record));
+        if let Some(due) = delayed {
+            self.alarms.start(flow.0, DELAYED, due);
+        }
         let replies = reply.is_some();
         if wanted {
             let follows = self.deliver(frame, Some(flow), at, failure) || replies;
@@ -138,12 +146,17 @@ impl Receiver {
 
     /// The acknowledgement of the frame that was taken last is to be sent.
     pub(crate) fn to_reply(&self) -> Option<&Control> {
-        self.sinks.as_ref()?.reply.as_ref()
+        Some(&self.sinks.as_ref()?.reply.as_ref()?.0)
     }
 
-    /// The acknowledgement of the frame that was taken last, if it is not sent yet.
-    pub(super) fn reply(&mut self) -> Option<Control> {
+    /// The acknowledgement of the frame that was taken last, if it is not sent yet, and what it reports.
+    pub(super) fn reply(&mut self) -> Option<(Control, Report)> {
         self.sinks.as_mut()?.reply.take()
+    }
+
+    /// How far out of order frames came, and the most bytes that waited for one before them.
+    pub(super) fn out_of_order(&mut self) -> (Vec<u64>, u64) {
+        self.sinks.take().map_or_else(Default::default, |sinks| (sinks.out_of_order, sinks.held_max))
     }
 
     /// A data frame is delivered, of this flow if that has a queue pair: true if something follows. A failure if it is of no flow that is expected.
@@ -201,9 +214,17 @@ impl Receiver {
         !self.actions.is_empty()
     }
 
-    /// The next timer of a reflector expires now: the flow for which something follows, that of the reflector.
-    pub(crate) fn expire(&mut self, now: u64) -> Option<FlowId> {
-        let (key, slot) = self.alarms.pop()?;
+    /// The next timer of a reflector, or of a delayed acknowledgement, expires now: the flow for which something follows.
+    pub(crate) fn expire(&mut self, at: Moment<'_>) -> Option<FlowId> {
+        let (now, (key, slot)) = (at.now, self.alarms.pop()?);
+        if slot == DELAYED {
+            let flow = FlowId(key);
+            let (numbered, sinks) = (at.net.flows.numbered(flow)?, self.sinks.as_mut()?);
+            let Taken { reply, delayed, .. } = sinks.expire(numbered, now);
+            delayed.into_iter().for_each(|due| self.alarms.start(key, DELAYED, due));
+            sinks.reply = Some(acknowledgement(&reply?, flow, numbered.src, false, 0));
+            return Some(flow);
+        }
         let (place, slot) = (self.ears.find(key)?, Slot(slot));
         match self.ears.list[place].state.expires(slot, Time::from_ps(now)) {
             Ok(()) => self.wake(place, now, |object, ctl| object.on_timer(slot, ctl)),

@@ -6,7 +6,8 @@ use super::frame::{Control, EVERY_FLOW, Lane, MANAGED, Says, To, flow_of};
 use super::limiter::{GAP, RateLimiter, Slowed};
 use super::packet::Packet;
 use super::program::OPERATIONS;
-use super::queue_pair::{Progress, RTO, Records};
+use super::queue_pair::{Progress, RTO};
+use super::records::Records;
 use super::sender::Sender;
 use crate::check::Who;
 use crate::net::Net;
@@ -103,7 +104,8 @@ impl<F: Packet> Sender<F> {
         let &Feedback::Acknowledgement { acked, sent_at, marked, gap, record } = feedback else { return };
         let Some(pairs) = &mut self.pairs else { return };
         let mut records = if record == 0 { Records::default() } else { std::mem::take(&mut pairs.records) };
-        let progress = pairs.acknowledge(flow, acked, gap, at.now);
+        let said = (acked, gap, &records.report(record));
+        let progress = pairs.acknowledge(flow, said, (at.now - sent_at, at.now));
         if let Some(progress) = progress {
             let seen = (acked, Time::from_ps(at.now - sent_at), marked, gap, records.path(record));
             self.progress(flow, progress, seen, at);
@@ -118,7 +120,7 @@ impl<F: Packet> Sender<F> {
     fn progress(
         &mut self,
         flow: FlowId,
-        Progress { newly, loss, done }: Progress,
+        Progress { newly, loss, recovered, timeout, done }: Progress,
         (acked, rtt, marked, gap, path): (u64, Time, bool, bool, &[Hop]),
         at: Moment<'_>,
     ) {
@@ -127,8 +129,12 @@ impl<F: Packet> Sender<F> {
         out.acked += newly;
         out.marked += if marked { newly } else { 0 };
         out.nacks += u64::from(gap);
+        out.recoveries += u64::from(loss.is_some());
         out.rtt.resize(LATENCY_BUCKETS, 0);
         out.rtt[latency_bucket(rtt)] += 1;
+        if let Some(timeout) = timeout {
+            self.timers.start(flow.0, RTO, timeout);
+        }
         let own = self.own_limiter(flow);
         if let Some((place, limiter)) = own.and_then(|place| Some((place, self.limiters.at_mut(place)?))) {
             self.pairs.iter_mut().for_each(|pairs| pairs.show(flow, &mut limiter.state.acks));
@@ -138,6 +144,9 @@ impl<F: Packet> Sender<F> {
             }
             if let Some(ack) = ack {
                 self.wake(place, at, |object, limiter| object.on_ack(&ack, limiter));
+            }
+            if recovered {
+                self.wake(place, at, |object, limiter| object.on_recovered(limiter));
             }
         }
         if done { self.end_pair(flow, at) } else { self.resume(flow, at) }

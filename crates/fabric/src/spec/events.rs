@@ -119,3 +119,68 @@ impl PortFault {
         Ok(())
     }
 }
+
+/// A link that loses what one of its ends puts on it, from one time to another. XOFF and XON are never lost. A lost frame is lost as its
+/// last bit leaves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkLoss {
+    /// The node that sends.
+    pub node: NodeId,
+    /// Its output port.
+    pub port: u16,
+    /// When the losses begin.
+    pub from: Time,
+    /// When they end, later.
+    pub to: Time,
+    /// Which frames are lost.
+    pub kind: LossKind,
+}
+
+/// Which frames a link loses.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LossKind {
+    /// Each data and control frame, with this probability: 0 to 1. Each output port has a random stream of its own.
+    Drawn(f64),
+    /// These.
+    Listed(Vec<LostFrame>),
+}
+
+/// A frame that a link loses: the `nth` of its kind that its flow sends over the link while the losses last. What is sent again counts
+/// again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostFrame {
+    /// Source and destination host of the flow.
+    pub flow: (NodeId, NodeId),
+    /// Which finite flow of this pair, from 0; none: all data from one host to the other counts as one flow.
+    pub number: Option<u16>,
+    /// It is an acknowledgement of the flow, not data.
+    pub acknowledgement: bool,
+    /// From 1.
+    pub nth: u64,
+}
+
+impl LinkLoss {
+    /// All of a run can be, or why one cannot.
+    pub(crate) fn check(spec: &RunSpec) -> Result<(), RunError> {
+        for loss in &spec.losses {
+            let end = (loss.node, loss.port);
+            let overlaps = |l: &&Self| (l.node, l.port) == end && l.from < loss.to && loss.from < l.to;
+            let why = if !spec.links.iter().any(|l| l.a == end || l.b == end) {
+                "the port has no link".into()
+            } else if loss.from >= loss.to {
+                format!("they are to end at {}, and begin at {}", loss.to, loss.from)
+            } else if spec.losses.iter().filter(overlaps).count() > 1 {
+                format!("others of the port overlap {} to {}", loss.from, loss.to)
+            } else if let LossKind::Drawn(p) = loss.kind
+                && !(0.0..=1.0).contains(&p)
+            {
+                format!("{p} is no probability")
+            } else {
+                continue;
+            };
+            let name = spec.name(loss.node.0);
+            return Err(RunError::Spec(format!("losses at port {} of {name}: {why}", loss.port)));
+        }
+        Ok(())
+    }
+}

@@ -123,6 +123,7 @@ pub(crate) fn single_switch(n: usize, load: f64, pause: bool, duration: Time, se
         control: ControlTransport::Priority,
         changes: Vec::new(),
         faults: Vec::new(),
+        losses: Vec::new(),
         watchdog: None,
         pause_frames: Default::default(),
         duration,

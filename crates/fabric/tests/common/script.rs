@@ -47,6 +47,7 @@ pub(crate) enum AtSource<'a> {
     Start,
     Ack(&'a Ack<'a>),
     Loss(Loss),
+    Recovered,
     Feedback(&'a Feedback),
     Bytes,
     Timer(Slot),
@@ -214,6 +215,7 @@ impl Script {
             AtSource::Feedback(Feedback::User([a, b])) => format!("told {a} {b}"),
             AtSource::Feedback(f) => format!("told {f:?}"),
             AtSource::Loss(loss) => format!("loss {loss:?} {}", limiter.next_seq().get()),
+            AtSource::Recovered => format!("recovered {}", limiter.acked().get()),
             AtSource::Bytes => format!("bytes {}", limiter.sent()),
             AtSource::Timer(slot) => format!("source timer {}", slot.0),
         });
@@ -267,6 +269,9 @@ impl ReactionPoint for Script {
     }
     fn on_loss(&mut self, loss: Loss, limiter: &mut Limiter<'_>) {
         self.at_source(AtSource::Loss(loss), limiter);
+    }
+    fn on_recovered(&mut self, limiter: &mut Limiter<'_>) {
+        self.at_source(AtSource::Recovered, limiter);
     }
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
         self.at_source(AtSource::Feedback(feedback), limiter);

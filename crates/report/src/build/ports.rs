@@ -47,7 +47,7 @@ type Fact = (&'static str, &'static str, &'static str, &'static str, fn(&PortFac
 /// known but how long it was paused.
 fn value(port: &str, facts: Option<&PortFacts>, fact: &Fact) -> Option<f64> {
     match facts {
-        Some(_) if !port.contains('>') && fact.0 != "paused" => None,
+        Some(_) if !port.contains('>') && !["paused", "lost"].contains(&fact.0) => None,
         Some(facts) => fact.4(facts),
         None if fact.0 == "paused" || (port.contains('>') && ["xoffs", "dropped"].contains(&fact.0)) => {
             Some(0.0)
@@ -56,13 +56,14 @@ fn value(port: &str, facts: Option<&PortFacts>, fact: &Fact) -> Option<f64> {
     }
 }
 
-const FACTS: [Fact; 6] = [
+const FACTS: [Fact; 7] = [
     ("paused", "Paused", "%", "share of the run in XOFF: the port may not send", |p| Some(p.paused)),
     ("xoffs", "XOFF sent", "", "XOFF messages that the port sent to its peer", |p| Some(p.xoffs as f64)),
     ("queue_max", "Largest queue", "KB", "largest queue, however short it lasted", |p| Some(p.queue_max)),
     ("mean_queue", "Mean queue", "KB", "mean queue, if it is recorded", |p| p.mean_queue),
     ("throughput", "Throughput", "Gb/s", "data rate sent", |p| Some(p.throughput)),
     ("dropped", "Dropped", "frames", "data frames discarded", |p| Some(p.dropped)),
+    ("lost", "Lost", "frames", "data frames that its link lost", |p| Some(p.lost as f64)),
 ];
 
 /// A table for each PAUSE mode, a row for each port and scheme; none if only the hot port is known.

@@ -1,11 +1,11 @@
 //! Queue pairs: `host.queues = "per-flow"`, `[transport]`, and the checks of what a scheme needs of them.
 
-use crate::keys::MAX_FRAME;
-use crate::kinds::{Completed, ControlTravels, Paths, Queues, SendsAgain};
+use crate::keys::{MAX_FRAME, RTO_MINS};
+use crate::kinds::{Completed, ControlTravels, Paths, Queues, Repairs, SendsAgain};
 use crate::reader::Reader;
 use crate::topology::Wiring;
 use crate::workload::{Paired, SourcePlan, flows_of_a_pair};
-use cnsim_fabric::{Reliability, TransportSpec, Window};
+use cnsim_fabric::{Recovery, Reliability, SelectiveSpec, TcpSpec, TransportSpec, Window};
 use cnsim_scheme_api::{Acks, Class, Plan};
 use cnsim_units::{Bytes, Time};
 
@@ -80,12 +80,20 @@ impl QueuePairs {
                 nack_interval: r.time("transport.nack_interval"),
                 rto: r.time("transport.rto"),
             },
+            SendsAgain::Selective => Reliability::Selective(SelectiveSpec {
+                gap_frames: r.integer("transport.gap_frames") as u32,
+                gap_time: r.time("transport.gap_time"),
+                rto_low: r.time("transport.rto_low"),
+                rto_high: r.time("transport.rto_high"),
+                few: r.integer("transport.few") as u32,
+            }),
+            SendsAgain::Tcp => Reliability::Tcp(tcp(r)),
         };
         let completed = r.choice("record.completion");
         let needed = if acks != Acks::Optional {
             Some(format!("the scheme {name}"))
         } else if reliability != Reliability::None {
-            Some("transport.kind = go-back-n".into())
+            Some(format!("transport.kind = {}", r.word("transport.kind")))
         } else if matches!(window, Window::Bdp | Window::Fixed(_)) {
             Some("a window".into())
         } else {
@@ -125,6 +133,17 @@ impl QueuePairs {
         Some(Self { spec, completed, flows: Paired { telemetry, begins: scheme.plan.initial_rate }, plain })
     }
 
+    /// Refuses a least timeout that no run can see.
+    pub(super) fn in_time(&self, r: &mut Reader<'_>, duration: Time) {
+        if let Reliability::Tcp(TcpSpec { rto_min, .. }) = self.spec.reliability
+            && rto_min >= duration
+            && r.is_set("transport.rto_min")
+        {
+            let reason = format!("no timeout of {rto_min} or more happens in a run of {duration}");
+            r.clash(&["transport.rto_min", "run.duration"], reason, "lower it, or lengthen run.duration");
+        }
+    }
+
     /// Refuses frames that do not fit, larger than possible with telemetry or than the window, and flows that their frames cannot name:
     /// too many of a pair of hosts, or of too many frames.
     pub(super) fn fit(&self, r: &mut Reader<'_>, plans: &[Vec<SourcePlan>], wiring: &Wiring) {
@@ -149,11 +168,42 @@ impl QueuePairs {
                 format!("a frame of {frame} with its telemetry or time stamp is larger than {MAX_FRAME}");
             r.clash(&["transport.telemetry", "workload.frame"], reason, "lower it, or the length of frames");
         }
-        if let Window::Fixed(window) = self.spec.window
-            && window < frame
-        {
-            let reason = format!("a window of {window} is smaller than a frame of {frame}");
-            r.clash(&["transport.window"], reason, format!("write at least \"{frame}\""));
+        let mut holds = |key, window: Bytes| {
+            if window < frame {
+                let reason = format!("a window of {window} is smaller than a frame of {frame}");
+                r.clash(&[key], reason, format!("write at least \"{frame}\""));
+            }
+        };
+        if let Window::Fixed(window) = self.spec.window {
+            holds("transport.window", window);
         }
+        if let Reliability::Tcp(TcpSpec { receive_window: Some(window), .. }) = self.spec.reliability {
+            holds("transport.receive_window", window);
+        }
+    }
+}
+
+/// The keys of TCP.
+fn tcp(r: &mut Reader<'_>) -> TcpSpec {
+    let word = r.word("transport.rto_min");
+    let named = RTO_MINS.iter().find(|(name, _)| *name == word).map(|named| named.1);
+    let (rto_min, rto_max) =
+        (r.time_or("transport.rto_min").or(named).unwrap_or_default(), r.time("transport.rto_max"));
+    if rto_max < rto_min {
+        let reason = format!("the largest timeout, {rto_max}, is below the least, {rto_min}");
+        r.clash(&["transport.rto_max", "transport.rto_min"], reason, "raise transport.rto_max");
+    }
+    TcpSpec {
+        recovery: match r.choice("transport.recovery") {
+            Repairs::Sack => Recovery::Sack,
+            Repairs::NewReno => Recovery::NewReno,
+        },
+        limited_transmit: r.switched("transport.limited_transmit"),
+        receive_window: r.bytes_or("transport.receive_window"),
+        rto_first: r.time("transport.rto_first"),
+        rto_min,
+        rto_max,
+        quantum: r.time("transport.timer_quantum"),
+        ack_delay: r.time("transport.ack_delay"),
     }
 }

@@ -72,6 +72,7 @@ pub(crate) fn network(scheme: Arc<dyn Scheme>) -> RunSpec {
         control: ControlTransport::Priority,
         changes: Vec::new(),
         faults: Vec::new(),
+        losses: Vec::new(),
         watchdog: None,
         pause_frames: Default::default(),
         duration: Time::ZERO,

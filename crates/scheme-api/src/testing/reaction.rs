@@ -28,6 +28,8 @@ pub struct ReactionRig {
     pub actions: Vec<LimiterAction>,
     /// Probes sent and not yet taken, with time and bytes filled in.
     pub probes: VecDeque<Probe>,
+    /// A loss is repaired when all below this is acknowledged.
+    recover: Option<u64>,
     /// Why a run would have been stopped.
     pub failure: Option<String>,
 }
@@ -64,6 +66,7 @@ impl ReactionRig {
             timers: Timers::default(),
             actions: Vec::new(),
             probes: VecDeque::new(),
+            recover: None,
             failure: plan.err().map(|why| format!("its plan: {why}")),
         }
     }
@@ -145,16 +148,30 @@ impl ReactionRig {
     /// An acknowledgement of all bytes of the flow below `acked` arrives. True if it wakes the reaction point.
     pub fn ack(&mut self, acked: u64, marked: bool, rtt: Time, path: &[Hop]) -> bool {
         let ack = self.state.acks.take(acked, marked, rtt, path);
+        self.outstand();
         if let Some(ack) = &ack {
             self.call(|object, limiter| object.on_ack(ack, limiter));
+        }
+        if self.recover.is_some_and(|until| acked >= until) {
+            self.recover = None;
+            self.call(|object, limiter| object.on_recovered(limiter));
         }
         ack.is_some()
     }
 
+    /// Counts what is outstanding.
+    fn outstand(&mut self) {
+        self.state.acks.outstanding = self.state.acks.in_flight();
+    }
+
     /// The flow begins anew with the first byte that is not acknowledged, for this reason.
     pub fn lose(&mut self, loss: Loss) {
+        if self.state.acks.next_seq > self.state.acks.acked {
+            self.recover = Some(self.state.acks.next_seq.max(self.recover.unwrap_or(0)));
+        }
         self.state.acks.next_seq = self.state.acks.acked;
         self.call(|object, limiter| object.on_loss(loss, limiter));
+        self.outstand();
     }
 
     /// The flow sends this many bytes, frame by frame, with no time passing.
@@ -172,6 +189,7 @@ impl ReactionRig {
             self.begin();
         }
         self.state.acks.next_seq += len;
+        self.outstand();
         if self.object.is_none() {
             return Tag::None;
         }

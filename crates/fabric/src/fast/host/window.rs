@@ -103,9 +103,8 @@ impl Host {
     #[cold]
     fn expire(&mut self, now: u64, net: &Net, wires: &mut Wires) {
         self.catch_up((now, Kind::Timer, 0), net, wires);
-        if let Some(flow) = self.sides.receiver.expire(now) {
-            self.sides.reflect(flow, &mut wires.direct, self.moment(net));
-        }
+        let at = self.moment(net);
+        self.sides.alarm(&mut wires.records, &mut wires.direct, at);
         self.look_again();
     }
 
@@ -116,7 +115,8 @@ impl Host {
         if frame.is_data() && frame.record() > 0 {
             self.take_recorded(&frame, net, wires);
         } else if frame.is_data() {
-            self.sides.answer(&frame.header(), &mut wires.direct, self.moment(net));
+            let at = self.moment(net);
+            self.sides.answer(&frame.header(), &mut wires.records, &mut wires.direct, at);
         } else {
             self.arrive(&frame, net, wires);
         }

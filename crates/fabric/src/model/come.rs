@@ -1,0 +1,231 @@
+//! What has come: which frames of a flow its destination has, what it acknowledges of them, and when.
+//!
+//! Go-back-N takes frames in order alone. Selective repeat and TCP take them in any order and keep a map of those that came out of order.
+//! Where no frame is sent again, what is lost counts as come with the next frame.
+
+use super::frame::Control;
+use super::map::FrameMap;
+use super::sent::Report;
+use crate::check::broken;
+use crate::flows::{Numbered, precede};
+use crate::outcome::{LATENCY_BUCKETS, latency_bucket};
+use crate::spec::{Recovery, Reliability, SelectiveSpec, TcpSpec, TransportSpec};
+use cnsim_scheme_api::Time;
+
+/// Timer of a delayed acknowledgement; its object is the flow. Those of reflectors are 0 to 3.
+pub(crate) const DELAYED: u8 = 8;
+
+/// An acknowledgement that goes to the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reply {
+    /// All bytes below this have arrived.
+    pub(crate) acked: u64,
+    /// It is a NACK.
+    pub(crate) gap: bool,
+    /// When the frame began that it answers, ps.
+    pub(crate) sent_at: u64,
+    /// What it reports beyond `acked`.
+    pub(crate) report: Report,
+}
+
+/// What a destination makes of a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Taken {
+    /// It is the first of its number, and in order where that is wanted: it is delivered.
+    pub(crate) wanted: bool,
+    pub(crate) reply: Option<Reply>,
+    /// The timer of delayed acknowledgements starts, ps.
+    pub(crate) delayed: Option<u64>,
+}
+
+/// What came out of order, and an acknowledgement that waits.
+#[derive(Debug, Default)]
+struct Beyond {
+    map: FrameMap,
+    /// Since when the first missing frame is missing, ps.
+    gap_since: u64,
+    /// Frames whose runs were reported lately.
+    lately: [u64; 2],
+    /// When the first frame began that is not acknowledged, and when its acknowledgement goes at the latest, ps.
+    sent_at: u64,
+    due: u64,
+    /// The timer runs.
+    timed: bool,
+}
+
+impl Beyond {
+    /// The runs of frames beyond the one `expected`: the one around the frame that came last, then those reported before.
+    fn report(&mut self, expected: u64, came: u64) -> Report {
+        let (mut report, mut n) = (Report::default(), 0);
+        for frame in [came, self.lately[0], self.lately[1]] {
+            if frame < expected || !self.map.has(frame) {
+                continue;
+            }
+            let (first, end) = (self.map.run_begin(frame), self.map.next_missing(frame));
+            let run = ((first - expected) as u16, (end - first) as u16);
+            if !report.runs[..n].contains(&run) {
+                report.runs[n] = run;
+                n += 1;
+            }
+        }
+        if came != self.lately[0] && self.map.has(came) {
+            self.lately = [came, self.lately[0]];
+        }
+        report
+    }
+}
+
+/// A flow at its destination.
+#[derive(Debug, Default)]
+struct Sink {
+    /// Frames that have come in order, or are given up.
+    expected: u64,
+    /// Frames since the last acknowledgement.
+    frames: u32,
+    /// When the last NACK was sent, and after how many frames in order.
+    nacked: Option<(u64, u64)>,
+    /// Where frames are taken in any order.
+    beyond: Option<Box<Beyond>>,
+}
+
+/// The flows to a host, as acknowledgements count them.
+#[derive(Debug)]
+pub(crate) struct Sinks {
+    transport: TransportSpec,
+    /// By place among the flows to the host.
+    flows: Vec<Sink>,
+    /// The acknowledgement of the frame that was taken last, until it is sent, and what it reports.
+    pub(super) reply: Option<(Control, Report)>,
+    /// Histogram of how many later frames came before a frame; empty where frames are taken in order alone.
+    pub(super) out_of_order: Vec<u64>,
+    /// Most bytes of a flow that came out of order and waited for a frame before them.
+    pub(super) held_max: u64,
+}
+
+impl Sinks {
+    /// Of so many flows to a host.
+    pub(crate) fn new(transport: TransportSpec, flows: usize) -> Self {
+        let flows = std::iter::repeat_with(Sink::default).take(flows).collect();
+        Self { transport, flows, reply: None, out_of_order: Vec::new(), held_max: 0 }
+    }
+
+    /// A frame of a flow has arrived that began at `born`.
+    pub(crate) fn take(&mut self, flow: &Numbered, number: u32, marked: bool, born: u64, now: u64) -> Taken {
+        let Some(sink) = self.flows.get_mut(flow.at as usize) else { broken("a flow without a sink") };
+        let (every, before) = (self.transport.ack_every, precede(number, sink.expected));
+        let reply = |acked, gap| Reply { acked, gap, sent_at: born, report: Report::default() };
+        match self.transport.reliability {
+            Reliability::GoBackN { nack_interval, .. } if before != sink.expected => {
+                let lately = sink.nacked.is_some_and(|(at, frames)| {
+                    frames == sink.expected && now.saturating_sub(at) < nack_interval.as_ps()
+                });
+                let gap = before > sink.expected;
+                if gap && !lately {
+                    sink.nacked = Some((now, sink.expected));
+                }
+                // A frame that has come before is acknowledged again: the last acknowledgement may be lost.
+                let reply = (!gap || !lately).then(|| reply(flow.after(sink.expected), gap));
+                return Taken { wanted: false, reply, delayed: None };
+            }
+            Reliability::Selective(_) | Reliability::Tcp(_) => {
+                return self.sort(flow, before, marked, (born, now));
+            }
+            Reliability::GoBackN { .. } | Reliability::None => {}
+        }
+        sink.expected = sink.expected.max(before + 1);
+        sink.frames += 1;
+        let due = sink.frames >= every || marked || before + 1 == flow.frames();
+        if every == 0 || !due {
+            return Taken { wanted: true, ..Taken::default() };
+        }
+        sink.frames = 0;
+        let reply = Some(reply(flow.after(sink.expected), false));
+        Taken { wanted: true, reply, delayed: None }
+    }
+
+    /// A frame arrives that is the (`before` + 1)th of its flow, where frames are taken in any order.
+    fn sort(&mut self, flow: &Numbered, before: u64, marked: bool, (born, now): (u64, u64)) -> Taken {
+        let Self { transport, flows, out_of_order, held_max, .. } = self;
+        let sink = &mut flows[flow.at as usize];
+        let beyond = sink.beyond.get_or_insert_default();
+        let (had_gap, old) = (beyond.map.count > 0, before < sink.expected || beyond.map.has(before));
+        if !old {
+            out_of_order.resize(LATENCY_BUCKETS, 0);
+            out_of_order[latency_bucket(Time::from_ns(beyond.map.count_from(before)))] += 1;
+            if before > sink.expected {
+                beyond.gap_since = if had_gap { beyond.gap_since } else { now };
+                beyond.map.enter(before);
+                *held_max = (*held_max).max(beyond.map.count * u64::from(flow.whole));
+            } else {
+                sink.expected = beyond.map.next_missing(before + 1);
+                beyond.map.forget_below(sink.expected);
+                beyond.gap_since = now;
+            }
+        }
+        let in_order = !old && before < sink.expected;
+        if in_order {
+            beyond.sent_at = if sink.frames == 0 { born } else { beyond.sent_at };
+            sink.frames += 1;
+        }
+        let last = sink.expected == flow.frames();
+        let at_once = !in_order || had_gap || marked || last || sink.frames >= transport.ack_every;
+        if !at_once {
+            return Taken {
+                wanted: true,
+                reply: None,
+                delayed: delayed(transport, (sink.frames, beyond), now),
+            };
+        }
+        let (acked, expected) = (flow.after(sink.expected), sink.expected);
+        let mut reply = Reply { acked, gap: false, sent_at: born, report: Report::default() };
+        match transport.reliability {
+            Reliability::Selective(SelectiveSpec { gap_frames, gap_time, .. }) if before > expected => {
+                let later = beyond.map.count_from(expected);
+                reply.gap = later >= gap_frames.into() && now - beyond.gap_since >= gap_time.as_ps();
+                reply.report.runs[0] = ((before - expected) as u16, 1);
+            }
+            Reliability::Tcp(TcpSpec { recovery, .. }) => {
+                // The round trip of an acknowledgement of several frames is that of the first (RFC 7323).
+                reply.sent_at = if in_order && !had_gap { beyond.sent_at } else { born };
+                if recovery != Recovery::NewReno && beyond.map.count > 0 {
+                    reply.report = beyond.report(expected, before);
+                }
+            }
+            _ => {}
+        }
+        sink.frames = 0;
+        if last {
+            sink.beyond = None;
+        }
+        Taken { wanted: !old, reply: Some(reply), delayed: None }
+    }
+
+    /// The timer of a delayed acknowledgement expires: that goes now, or the timer starts again.
+    pub(crate) fn expire(&mut self, flow: &Numbered, now: u64) -> Taken {
+        let Some(sink) = self.flows.get_mut(flow.at as usize) else { broken("a flow without a sink") };
+        let Some(beyond) = &mut sink.beyond else { return Taken::default() };
+        beyond.timed = sink.frames > 0 && beyond.due > now;
+        if beyond.timed {
+            return Taken { delayed: Some(beyond.due), ..Taken::default() };
+        }
+        if sink.frames == 0 {
+            return Taken::default();
+        }
+        sink.frames = 0;
+        let (acked, sent_at) = (flow.after(sink.expected), beyond.sent_at);
+        let reply = Reply { acked, gap: false, sent_at, report: Report::default() };
+        Taken { reply: Some(reply), ..Taken::default() }
+    }
+}
+
+/// When the timer of delayed acknowledgements is to start, if it is, as so many frames wait for theirs.
+fn delayed(transport: &TransportSpec, (frames, beyond): (u32, &mut Beyond), now: u64) -> Option<u64> {
+    let Reliability::Tcp(TcpSpec { ack_delay, .. }) = transport.reliability else { return None };
+    if ack_delay == Time::ZERO {
+        return None;
+    }
+    if frames == 1 {
+        beyond.due = now.saturating_add(ack_delay.as_ps());
+    }
+    (!std::mem::replace(&mut beyond.timed, true)).then_some(beyond.due)
+}

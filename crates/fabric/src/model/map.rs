@@ -1,0 +1,151 @@
+//! A map of frames: what a queue pair knows of each frame of its window.
+
+use std::collections::VecDeque;
+
+/// A set of frames of one flow: a bit for each, from the first that is entered to the last.
+#[derive(Debug, Default)]
+pub(crate) struct FrameMap {
+    /// The number of the first word.
+    first: u64,
+    words: VecDeque<u64>,
+    /// Frames in the set.
+    pub(crate) count: u64,
+}
+
+/// The bits of a word at and above a frame.
+fn from(frame: u64) -> u64 {
+    u64::MAX << (frame % 64)
+}
+
+impl FrameMap {
+    fn word(&self, frame: u64) -> u64 {
+        let at = (frame / 64).checked_sub(self.first);
+        at.and_then(|at| self.words.get(at as usize)).copied().unwrap_or(0)
+    }
+    /// Is a frame in the set?
+    pub(crate) fn has(&self, frame: u64) -> bool {
+        self.count > 0 && self.word(frame) >> (frame % 64) & 1 == 1
+    }
+    /// Enters a frame; false if it is in the set.
+    pub(crate) fn enter(&mut self, frame: u64) -> bool {
+        if self.has(frame) {
+            return false;
+        }
+        if self.count == 0 {
+            self.words.clear();
+            self.first = frame / 64;
+        }
+        while frame / 64 < self.first {
+            self.words.push_front(0);
+            self.first -= 1;
+        }
+        let at = (frame / 64 - self.first) as usize;
+        self.words.resize(self.words.len().max(at + 1), 0);
+        self.words[at] |= 1 << (frame % 64);
+        self.count += 1;
+        true
+    }
+    /// Takes a frame out of the set.
+    pub(crate) fn remove(&mut self, frame: u64) {
+        if self.has(frame) {
+            self.words[(frame / 64 - self.first) as usize] &= !(1 << (frame % 64));
+            self.count -= 1;
+        }
+    }
+    /// Takes all frames below one out of the set.
+    pub(crate) fn forget_below(&mut self, frame: u64) {
+        while self.count > 0 && self.first < frame / 64 {
+            self.count -= self.words.pop_front().map_or(0, |word| u64::from(word.count_ones()));
+            self.first += 1;
+        }
+        if self.count > 0
+            && self.first == frame / 64
+            && let Some(word) = self.words.front_mut()
+        {
+            self.count -= u64::from((*word & !from(frame)).count_ones());
+            *word &= from(frame);
+        }
+    }
+    /// Takes all frames out of the set.
+    pub(crate) fn clear(&mut self) {
+        (self.count, self.words) = (0, VecDeque::new());
+    }
+    /// Frames of the set at or above one.
+    pub(crate) fn count_from(&self, frame: u64) -> u64 {
+        if self.count == 0 {
+            return 0;
+        }
+        let all = (self.first..).zip(&self.words).skip_while(|w| w.0 < frame / 64);
+        all.map(|(n, word)| if n == frame / 64 { word & from(frame) } else { *word })
+            .map(|word| u64::from(word.count_ones()))
+            .sum()
+    }
+    /// The first frame of the set.
+    pub(crate) fn first(&self) -> Option<u64> {
+        let (n, word) = (self.first..).zip(&self.words).find(|w| *w.1 != 0)?;
+        Some(n * 64 + u64::from(word.trailing_zeros()))
+    }
+    /// The nth frame of the set from its end on, the last being the first.
+    pub(crate) fn from_last(&self, nth: u64) -> Option<u64> {
+        let mut left = nth.checked_sub(1)?;
+        for (at, word) in self.words.iter().enumerate().rev() {
+            let (n, mut word) = (self.first + at as u64, *word);
+            while word != 0 {
+                let top = 63 - word.leading_zeros();
+                if left == 0 {
+                    return Some(n * 64 + u64::from(top));
+                }
+                (left, word) = (left - 1, word & !(1 << top));
+            }
+        }
+        None
+    }
+    /// The first frame at or above one that is not in the set.
+    pub(crate) fn next_missing(&self, mut frame: u64) -> u64 {
+        loop {
+            let missing = !self.word(frame) & from(frame);
+            if missing != 0 {
+                return frame / 64 * 64 + u64::from(missing.trailing_zeros());
+            }
+            frame = (frame / 64 + 1) * 64;
+        }
+    }
+    /// The first frame of the run of frames in the set that ends with one.
+    pub(crate) fn run_begin(&self, mut frame: u64) -> u64 {
+        while frame > 0 && self.has(frame - 1) {
+            frame -= 1;
+        }
+        frame
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// It is a set: beside one of the library over many random steps.
+    #[test]
+    fn a_map_is_a_set() {
+        let (mut map, mut set, mut x) = (FrameMap::default(), BTreeSet::new(), 7_u64);
+        for step in 0..20_000_u64 {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let frame = step / 20 + (x >> 33) % 300;
+            match (x >> 20) % 8 {
+                0 => (map.remove(frame), _ = set.remove(&frame)).0,
+                1 => (map.forget_below(step / 20), set = set.split_off(&(step / 20))).0,
+                2 if step % 997 == 0 => (map.clear(), set.clear()).0,
+                _ => assert_eq!(map.enter(frame), set.insert(frame)),
+            }
+            assert_eq!((map.count, map.has(frame)), (set.len() as u64, set.contains(&frame)));
+            assert_eq!(map.count_from(frame), set.range(frame..).count() as u64);
+            assert_eq!(
+                (map.first(), map.from_last(3)),
+                (set.first().copied(), set.iter().rev().nth(2).copied())
+            );
+            assert_eq!(map.next_missing(frame), (frame..).find(|f| !set.contains(f)).unwrap_or(0));
+            let begin = (0..=frame).rev().find(|f| *f == 0 || !set.contains(&(f - 1)));
+            assert_eq!(Some(map.run_begin(frame)), begin);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What stands beside frames and acknowledgements, as they have no room for it: telemetry, and reports of what came out of order.
+
+use super::sent::Report;
+use cnsim_scheme_api::Hop;
+
+/// Records on their way: flat in memory, and used again.
+#[derive(Debug, Default)]
+pub(crate) struct Records {
+    /// Of each record: how many hops it has, what its frame has no room for beside the record's number, and what an acknowledgement
+    /// reports beyond its sequence.
+    heads: Vec<(u32, u32, Report)>,
+    /// Hops, `room` places for each record.
+    hops: Vec<Hop>,
+    room: usize,
+    vacant: Vec<u32>,
+}
+
+impl Records {
+    /// Writes a hop behind those of a record, or begins one for the number 0: its number.
+    pub(crate) fn push(&mut self, record: u32, hop: Hop) -> u32 {
+        let record = if record == 0 { self.open() } else { record };
+        let at = record as usize - 1;
+        let count = self.heads[at].0 as usize;
+        if count == self.room {
+            self.widen();
+        }
+        self.hops[at * self.room + count] = hop;
+        self.heads[at].0 += 1;
+        record
+    }
+    fn open(&mut self) -> u32 {
+        self.vacant.pop().unwrap_or_else(|| {
+            self.heads.push(Default::default());
+            self.hops.resize(self.heads.len() * self.room, Hop::default());
+            self.heads.len() as u32
+        })
+    }
+    /// Makes room for longer paths.
+    #[cold]
+    fn widen(&mut self) {
+        let room = (2 * self.room).max(2);
+        let mut hops = Vec::with_capacity(self.heads.len() * room);
+        for at in 0..self.heads.len() {
+            hops.extend_from_slice(&self.hops[at * self.room..(at + 1) * self.room]);
+            hops.resize((at + 1) * room, Hop::default());
+        }
+        (self.hops, self.room) = (hops, room);
+    }
+    /// What a record holds; none for the number 0.
+    pub(crate) fn path(&self, record: u32) -> &[Hop] {
+        let Some(at) = (record as usize).checked_sub(1) else { return &[] };
+        &self.hops[at * self.room..][..self.heads[at].0 as usize]
+    }
+    /// What stands beside the hops of a record.
+    pub(crate) fn beside(&mut self, record: u32) -> &mut u32 {
+        &mut self.heads[record as usize - 1].1
+    }
+    /// A record is no longer needed.
+    pub(crate) fn close(&mut self, record: u32) {
+        if let Some(head) = (record as usize).checked_sub(1).and_then(|at| self.heads.get_mut(at)) {
+            (head.0, head.2) = (0, Report::default());
+            self.vacant.push(record);
+        }
+    }
+    /// What an acknowledgement reports beyond its sequence; nothing for the number 0.
+    pub(crate) fn report(&self, record: u32) -> Report {
+        (record as usize).checked_sub(1).map_or(Report::default(), |at| self.heads[at].2)
+    }
+    /// Writes that into a record, or begins one for the number 0: its number.
+    pub(crate) fn write(&mut self, record: u32, report: Report) -> u32 {
+        let record = if record == 0 { self.open() } else { record };
+        self.heads[record as usize - 1].2 = report;
+        record
+    }
+    /// A record that came from elsewhere: its number here.
+    pub(crate) fn enter(&mut self, path: &[Hop], report: Report) -> u32 {
+        let record = self.write(0, report);
+        path.iter().for_each(|hop| _ = self.push(record, *hop));
+        record
+    }
+    /// A record of another store becomes one of this: its number here; 0 for none.
+    pub(crate) fn adopt(&mut self, from: &mut Records, record: u32) -> u32 {
+        if record == 0 {
+            return 0;
+        }
+        let here = self.enter(from.path(record), from.report(record));
+        from.close(record);
+        here
+    }
+}

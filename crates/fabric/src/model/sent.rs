@@ -1,0 +1,289 @@
+//! What was sent: of each frame of a flow under way, whether it is acknowledged, reported as come out of order, lost, or sent again.
+//!
+//! Frames are numbered from 0. Those below the first that is not acknowledged (`una`) are over, those from `next` on were never sent.
+//! Of those between, the destination has *reported* some. A frame below `lost_below` that is not reported is lost: it is *due* to be
+//! sent again until that is done. Without losses the maps are empty, and two numbers say all.
+//!
+//! Selective repeat, NewReno (RFC 6582) and SACK (RFC 6675) differ in what tells them of a loss: a NACK; three duplicate
+//! acknowledgements; or three frames reported behind it.
+
+use super::map::FrameMap;
+use crate::spec::{Recovery, Reliability};
+
+/// What an acknowledgement reports beyond its sequence: runs of frames that came out of order, the newest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Report {
+    /// Frames from the one that is expected to the run, and frames of the run; 0 for none.
+    pub(crate) runs: [(u16, u16); 3],
+}
+
+impl Report {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.runs[0].1 == 0
+    }
+    /// The frames that it reports, where this one is expected.
+    fn frames(&self, expected: u64) -> impl Iterator<Item = u64> {
+        self.runs.into_iter().flat_map(move |(ahead, count)| {
+            let first = expected + u64::from(ahead);
+            first..first + u64::from(count)
+        })
+    }
+}
+
+/// Duplicate acknowledgements, or frames reported behind one, by which a frame is lost (RFC 5681).
+const DUPLICATES: u64 = 3;
+
+/// Most frames between the first that is not acknowledged and the next: a frame carries 16 bits of its number.
+const MOST_AHEAD: u64 = 32_000;
+
+/// What an acknowledgement comes to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Heard {
+    /// A loss is found: recovery begins.
+    pub(crate) loss: bool,
+    /// All that had been sent as it was found is acknowledged.
+    pub(crate) recovered: bool,
+    /// A part of that is acknowledged, and not the first part.
+    pub(crate) more_of_it: bool,
+}
+
+/// The frames of a flow under way.
+#[derive(Debug, Default)]
+pub(crate) struct SentFrames {
+    /// The first that is not acknowledged, and the first that was never sent.
+    pub(crate) una: u64,
+    pub(crate) next: u64,
+    /// All that there are.
+    frames: u64,
+    /// Bytes of a whole one, and of the flow.
+    whole: u64,
+    bytes: u64,
+    reported: FrameMap,
+    due: FrameMap,
+    /// Sent again and neither acknowledged nor reported since.
+    again: FrameMap,
+    lost_below: u64,
+    /// Behind the last that was reported.
+    top: u64,
+    /// Recovery ends when all frames below this are acknowledged.
+    recover: Option<u64>,
+    /// Until more than these are acknowledged, duplicates tell of no loss: they are answers to what a timeout sent again.
+    timed_out: Option<u64>,
+    duplicates: u64,
+    /// Frames that have left the network by duplicates, less those that a part acknowledged since (NewReno's inflated window).
+    inflated: i64,
+    /// Frames sent by limited transmit.
+    limited: u64,
+    /// The next frame that is due goes whatever the window is.
+    urgent: bool,
+    /// A part of the recovery's frames is acknowledged.
+    in_part: bool,
+    /// For want of others the last frame may go again as more than this is acknowledged (RFC 6675, RescueRxt).
+    rescue_after: u64,
+}
+
+impl SentFrames {
+    /// Of a flow of so many bytes, with frames of `whole`.
+    pub(crate) fn new(bytes: u64, whole: u64) -> Self {
+        Self { frames: bytes.div_ceil(whole), whole, bytes, ..Self::default() }
+    }
+    /// The bytes of a frame.
+    fn len(&self, frame: u64) -> u64 {
+        self.whole.min(self.bytes - frame * self.whole)
+    }
+    /// Bytes of the flow below a frame.
+    pub(crate) fn bytes_below(&self, frame: u64) -> u64 {
+        self.bytes.min(frame * self.whole)
+    }
+    /// Bytes reported beyond what is acknowledged.
+    pub(crate) fn reported_bytes(&self) -> u64 {
+        self.reported.count * self.whole
+    }
+    /// Bytes sent and not acknowledged, but for those of limited transmit (RFC 5681, FlightSize).
+    pub(crate) fn outstanding(&self) -> u64 {
+        self.bytes_below(self.next - self.limited.min(self.next)).saturating_sub(self.bytes_below(self.una))
+    }
+    /// Frames sent and not acknowledged that are not on their way: those reported and those due, less what was sent again and is not
+    /// lost (RFC 6675, SetPipe).
+    fn gone(&self) -> i64 {
+        let extra = if self.again.count == 0 { 0 } else { self.again.count_from(self.lost_below) };
+        (self.reported.count + self.due.count) as i64 - extra as i64 + self.inflated
+    }
+    /// The same in bytes; selective repeat counts all that is not acknowledged.
+    pub(crate) fn gone_bytes(&self, by: &Reliability) -> i64 {
+        if matches!(by, Reliability::Selective(_)) { 0 } else { self.gone() * self.whole as i64 }
+    }
+    /// The frame that goes next: the first that is due, else a new one; in recovery by SACK, else one below those reported, or the last.
+    fn pick(&self, by: &Reliability) -> Option<u64> {
+        if self.due.count > 0 {
+            return self.due.first();
+        }
+        let ahead = self.next - self.una;
+        let (waits, most) = match by {
+            Reliability::Tcp(tcp) => {
+                let early = self.duplicates > 0 && self.recover.is_none() && !self.is_deaf();
+                let most = tcp.receive_window.map_or(u64::MAX, |bytes| bytes.get() / self.whole);
+                (early && !tcp.limited_transmit, most)
+            }
+            _ => (false, u64::MAX),
+        };
+        if self.next < self.frames && ahead < most.min(MOST_AHEAD) && !waits {
+            return Some(self.next);
+        }
+        let by_report = matches!(by, Reliability::Tcp(tcp) if tcp.recovery == Recovery::Sack);
+        if self.recover.is_none() || !by_report {
+            return None;
+        }
+        let unknown = |f: &u64| !self.reported.has(*f);
+        let below = (self.lost_below.max(self.una)..self.top).find(|f| unknown(f) && !self.again.has(*f));
+        let last = || (self.una..self.next).rev().find(unknown).filter(|_| self.una > self.rescue_after);
+        below.or_else(last)
+    }
+    /// The frame that may go where so many bytes are the window; none if nothing is to be sent, or the window holds it.
+    pub(crate) fn may_send(&self, window: u64, by: &Reliability) -> Option<u64> {
+        let frame = self.pick(by)?;
+        let goes = match by {
+            Reliability::Tcp(_) => {
+                let pipe = (self.next - self.una) as i64 - self.gone();
+                self.urgent && self.due.count > 0
+                    || pipe <= 0
+                    || pipe as u64 * self.whole + self.len(frame) <= window
+            }
+            _ => frame < self.next || (self.next - self.una) * self.whole < window,
+        };
+        goes.then_some(frame)
+    }
+    /// A frame has left, with such a window; true if it was sent before.
+    pub(crate) fn send(&mut self, frame: u64, window: u64) -> bool {
+        self.urgent = false;
+        if frame == self.next {
+            let early = self.duplicates > 0 && self.recover.is_none() && !self.is_deaf();
+            self.next += 1;
+            let beyond = self.bytes_below(self.next) - self.bytes_below(self.una) > window;
+            self.limited += u64::from(early && beyond);
+            return false;
+        }
+        if self.due.has(frame) {
+            self.due.remove(frame);
+        } else if frame >= self.top || self.again.has(frame) {
+            self.rescue_after = self.recover.unwrap_or(self.next);
+        }
+        self.again.enter(frame);
+        true
+    }
+    /// Do duplicates tell of no loss, as a timeout has sent frames again?
+    fn is_deaf(&self) -> bool {
+        self.timed_out.is_some_and(|until| self.una <= until)
+    }
+    /// All below this that are not reported are lost.
+    fn lose_below(&mut self, frame: u64) {
+        for f in self.lost_below.max(self.una)..frame.min(self.next) {
+            if !self.reported.has(f) && !self.again.has(f) {
+                self.due.enter(f);
+            }
+        }
+        self.lost_below = self.lost_below.max(frame.min(self.next));
+    }
+    /// Below this frame three are reported behind each.
+    fn displaced(&self) -> u64 {
+        self.reported.from_last(DUPLICATES).unwrap_or(0)
+    }
+    /// All below a frame are acknowledged.
+    fn advance(&mut self, una: u64) {
+        self.una = una;
+        self.next = self.next.max(una);
+        for map in [&mut self.reported, &mut self.due, &mut self.again] {
+            map.forget_below(una);
+        }
+        (self.lost_below, self.top) = (self.lost_below.max(una), self.top.max(una));
+        (self.duplicates, self.limited) = (0, 0);
+    }
+    /// Forgets what is lost.
+    fn forget(&mut self) {
+        self.due.clear();
+        self.again.clear();
+        (self.lost_below, self.recover, self.inflated, self.urgent) = (self.una, None, 0, false);
+        (self.in_part, self.rescue_after) = (false, self.una);
+    }
+    /// Recovery begins: all below a frame that are not reported are lost.
+    fn begin(&mut self, lost_below: u64) {
+        self.forget();
+        self.recover = Some(self.next);
+        self.lose_below(lost_below);
+    }
+    /// An acknowledgement of all frames below `una` has arrived, with what it reports and maybe a NACK.
+    pub(crate) fn hear(&mut self, una: u64, gap: bool, report: &Report, by: &Reliability) -> Heard {
+        let before = self.una;
+        if una > before {
+            self.advance(una);
+        }
+        let mut news = false;
+        for frame in report.frames(una).filter(|f| (self.una..self.next).contains(f)) {
+            if self.reported.enter(frame) {
+                self.due.remove(frame);
+                self.again.remove(frame);
+                self.top = self.top.max(frame + 1);
+                news = true;
+            }
+        }
+        let mut heard = Heard::default();
+        if self.una > before && self.recover.is_some_and(|until| self.una >= until) {
+            self.forget();
+            heard.recovered = true;
+        }
+        match by {
+            Reliability::Selective(_) if gap => {
+                heard.loss = self.recover.is_none();
+                if heard.loss {
+                    self.begin(self.top);
+                }
+                self.lose_below(self.top);
+            }
+            Reliability::Tcp(tcp) => {
+                let by_report = tcp.recovery == Recovery::Sack;
+                let duplicate = una == before && self.next > una && (news || !by_report);
+                self.count(before, duplicate, by_report, &mut heard);
+            }
+            _ => {}
+        }
+        heard
+    }
+    /// TCP counts a duplicate, or what is acknowledged since `before`.
+    fn count(&mut self, before: u64, duplicate: bool, by_report: bool, heard: &mut Heard) {
+        let newly = self.una - before;
+        self.duplicates += u64::from(duplicate);
+        if self.recover.is_some() {
+            if by_report {
+                self.lose_below(self.displaced());
+            } else if newly > 0 {
+                heard.more_of_it = std::mem::replace(&mut self.in_part, true);
+                self.inflated += 1 - newly as i64;
+                self.lose_below(self.una + 1);
+                self.urgent = true;
+            } else {
+                self.inflated += i64::from(duplicate);
+            }
+            return;
+        }
+        let displaced = if by_report { self.displaced() } else { 0 };
+        if newly > 0 || self.is_deaf() {
+            self.inflated = 0;
+        } else if duplicate && (self.duplicates >= DUPLICATES || displaced > self.una) {
+            self.begin(displaced.max(self.una + 1));
+            self.inflated = if by_report { 0 } else { self.duplicates as i64 };
+            (self.urgent, heard.loss) = (true, true);
+        } else if !by_report {
+            self.inflated = self.duplicates as i64;
+        }
+    }
+    /// Nothing was acknowledged for so long that all that is not reported is lost.
+    pub(crate) fn time_out(&mut self, by: &Reliability) {
+        self.forget();
+        (self.duplicates, self.limited) = (0, 0);
+        self.lose_below(self.next);
+        match by {
+            Reliability::Tcp(_) => self.timed_out = Some(self.next),
+            _ => self.recover = Some(self.next),
+        }
+    }
+}

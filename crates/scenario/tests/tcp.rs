@@ -1,0 +1,179 @@
+//! TCP against closed forms: slow start to the picosecond, additive increase, losses by chance, and the burst of an incast.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use cnsim_fabric::{Options, Outcome, run};
+use cnsim_scenario::Scenario;
+use std::collections::VecDeque;
+
+/// Flows to H0 of a star, all from the begin on; further keys of `[transport]`, the switch and the scheme, and further tables.
+struct Star<'a> {
+    flows: usize,
+    bytes: u64,
+    /// Propagation of each of the two links of a path, ns.
+    delay: u64,
+    /// Of an output, KB.
+    memory: f64,
+    duration: &'a str,
+    transport: &'a str,
+    scheme: &'a str,
+    params: &'a str,
+    more: &'a str,
+}
+
+const STAR: Star<'_> = Star {
+    flows: 1,
+    bytes: 1500,
+    delay: 5000,
+    memory: 100_000.0,
+    duration: "200 ms",
+    transport: "",
+    scheme: "newreno",
+    params: "",
+    more: "",
+};
+
+/// Of a frame of 1500 B and an acknowledgement at 10 Gb/s, ps.
+const SLOT: u64 = 1_200_000;
+const ACK: u64 = 51_200;
+
+impl Star<'_> {
+    fn out(&self) -> u64 {
+        2 * (SLOT + self.delay * 1000)
+    }
+    fn round_trip(&self) -> u64 {
+        self.out() + 2 * (ACK + self.delay * 1000)
+    }
+    fn run(&self) -> Outcome {
+        let Star { flows, bytes, delay, memory, duration, transport, scheme, params, more } = self;
+        let transfers: Vec<String> = (1..=*flows).map(|h| format!("\"0 us, H{h}, H0, {bytes} B\"")).collect();
+        let text = format!(
+            "name = \"star\"\n[topology]\nkind = \"single-switch\"\nhosts = {}\nlink_rate = \"10 Gb/s\"\nlink_delay = \"{delay} ns\"\n\
+             [switch]\nprocessing = \"0 us\"\nbuffer = \"SO\"\nshare = \"100 MB\"\noutput_limit = \"{memory} KB\"\n[pause]\nmode = \"off\"\n\
+             [host]\nprocessing = \"0 us\"\nqueues = \"per-flow\"\n[transport]\nkind = \"tcp\"\n{transport}\n\
+             [workload]\nkind = \"transfers\"\nframe = \"1500 B\"\ntransfers = [{}]\n[scheme.{scheme}]\n{params}\n{more}\n\
+             [run]\nduration = \"{duration}\"\n[matrix]\npause = [\"off\"]\nschemes = [\"{scheme}\"]\n",
+            flows + 1,
+            transfers.join(", ")
+        );
+        let scenario = Scenario::parse("star.toml", &text, &[]).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+        let ready = scenario.ready(&scenario.cases()[0]).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+        run(&ready.settings.spec(&ready.built, 1, false), &Options::default()).unwrap()
+    }
+    /// When the last byte of the only flow came, ps.
+    fn end(&self) -> u64 {
+        self.run().hosts[0].completions[0].end.as_ps()
+    }
+    /// Share of the link's frames that were delivered once, in a run of so many ms.
+    fn used(&self, ms: u64) -> f64 {
+        let star = Star { bytes: 10_000_000_000, duration: &format!("{ms} ms"), ..*self };
+        let frames = star.run().hosts[0].delivered as f64;
+        frames * SLOT as f64 / (ms as f64 * 1e9)
+    }
+}
+
+/// Round k begins at k round trips with IW 2^k frames, until they fill the round trip.
+fn slow_start(star: &Star<'_>, frames: u64, initial: u64) -> u64 {
+    let full = (0..).find(|n| (initial << n) * SLOT >= star.round_trip()).unwrap_or(0);
+    let before = |k: u64| initial * ((1 << k) - 1);
+    let round = (0..full).find(|k| frames <= before(k + 1)).unwrap_or(full);
+    round * star.round_trip() + (frames - before(round) - 1) * SLOT + star.out()
+}
+
+/// The same frame by frame, where one in `every` frames is acknowledged, or after 40 ms.
+fn by_frames(star: &Star<'_>, frames: u64, initial: u64, every: u64) -> u64 {
+    let back = star.round_trip() - star.out();
+    let (mut now, mut free, mut window, mut sent, mut acked, mut waits) = (0, 0, initial, 0, 0, None);
+    let mut acks: VecDeque<(u64, u64)> = VecDeque::new();
+    loop {
+        while sent < frames && sent - acked < window {
+            let start = now.max(free);
+            (free, sent) = (start + SLOT, sent + 1);
+            let (first, count) = waits.take().unwrap_or((start + star.out(), 0));
+            waits = Some((first, count + 1));
+            if count + 1 == every || sent == frames {
+                waits = None;
+                acks.push_back((start + star.out() + back, sent));
+            }
+            if sent == frames {
+                return start + star.out();
+            }
+        }
+        let next = acks.pop_front();
+        let (at, upto) = next.unwrap_or_else(|| (waits.take().unwrap().0 + 40_000_000_000 + back, sent));
+        (now, acked, window) = (at, upto, window + 1);
+    }
+}
+
+#[test]
+fn slow_start_to_the_picosecond() {
+    for (delay, initial, frames) in [
+        (5000, 1, &[1_u64, 2, 3, 4, 7, 8, 100, 1000][..]),
+        (5000, 2, &[1, 2, 3, 5, 6, 7, 14, 15, 1000]),
+        (20_000, 3, &[1, 3, 4, 9, 10, 21, 22, 500]),
+        (20_000, 10, &[1, 9, 10, 11, 29, 30, 31, 69, 70, 71, 200, 6667]),
+        (20_000, 32, &[32, 33, 96, 97, 1000]),
+    ] {
+        for &n in frames {
+            let params = format!("initial_window = {initial}");
+            let star = Star { delay, bytes: n * 1500, params: &params, duration: "500 ms", ..STAR };
+            let by_hand = slow_start(&star, n, initial);
+            assert_eq!(by_frames(&star, n, initial, 1), by_hand, "by hand, IW {initial}, {n} frames");
+            assert_eq!(star.end(), by_hand, "IW {initial}, {n} frames");
+            let star =
+                Star { transport: "ack_every = 2\nack_delay = \"40 ms\"\nrto_first = \"1 s\"", ..star };
+            assert_eq!(star.end(), by_frames(&star, n, initial, 2), "delayed, IW {initial}, {n} frames");
+        }
+    }
+}
+
+/// A short last frame takes its own time.
+#[test]
+fn a_last_frame_is_short() {
+    let star = Star { bytes: 1500 * 9 + 125, ..STAR };
+    // It waits at the switch for the frame before it.
+    assert_eq!(star.end(), 9 * SLOT + SLOT + 100_000 + 2 * star.delay * 1000);
+}
+
+/// N hosts that send their first window in phase: the largest queue is (N - 1) w + 1 frames. With memory for that nothing is lost; with
+/// a frame less one is, and the flow that lost its last frame waits for a timeout.
+#[test]
+fn the_burst_of_an_incast() {
+    for (flows, w) in [(2, 10), (7, 10), (8, 4), (33, 2), (66, 1)] {
+        let params = format!("initial_window = {w}");
+        let star = Star { flows, bytes: 1500 * w, params: &params, duration: "3 s", ..STAR };
+        let peak = (flows as u64 - 1) * w + 1;
+        let queue = |out: &Outcome| out.switches[0].ports[0].queue_max;
+        let timeouts = |out: &Outcome| out.hosts.iter().map(|h| h.transport.timeouts).sum::<u64>();
+        let out = Star { memory: peak as f64 * 1.5, ..star }.run();
+        assert_eq!((queue(&out), out.dropped(), timeouts(&out)), (peak * 1500, 0, 0), "{flows} x {w}");
+        let out = Star { memory: (peak - 1) as f64 * 1.5, ..star }.run();
+        assert_eq!((queue(&out), out.dropped(), timeouts(&out)), ((peak - 1) * 1500, 1, 1), "{flows} x {w}");
+    }
+}
+
+/// Additive increase and halving with a buffer of a share b of the bandwidth-delay product: what the closed form says, within 1 %.
+#[test]
+fn additive_increase_uses_what_the_buffer_allows() {
+    // The port serves a frame in 12 us.
+    let slow = "[[event]]\nport = \"S>H0\"\nat = \"0 us\"\nrate = \"1 Gb/s\"\n";
+    let star = Star { delay: 1_000_000, more: slow, ..STAR };
+    let product = (star.round_trip() + 9 * SLOT) as f64 / (10 * SLOT) as f64;
+    for b in [0.1, 0.25, 0.5, 0.75, 1.0] {
+        let by_hand =
+            ((1.0 - b) * (3.0 + b) / 8.0 + b * (1.0 + b / 2.0)) / ((1.0 - b) / 2.0 + b * (1.0 + b / 2.0));
+        let used = 10.0 * Star { memory: (b * product).round() * 1.5, ..star }.used(60_000);
+        assert!((used / by_hand - 1.0).abs() < 0.01, "b {b}: {used}, by hand {by_hand}");
+    }
+}
+
+/// Losses by chance: a rate of sqrt(3 / (2 p)) frames a round trip (Mathis), within 5 %.
+#[test]
+fn losses_by_chance() {
+    for (p, ms) in [(1e-4, 12_000), (1e-3, 8000)] {
+        let more = format!("[[event]]\nlink = \"H1-S\"\nloss = \"{p}\"\n");
+        let star = Star { delay: 100_000, transport: "rto_min = \"dc\"", more: &more, ..STAR };
+        let by_hand = (1.5_f64 / p).sqrt() * SLOT as f64 / star.round_trip() as f64;
+        let used = star.used(ms);
+        assert!((used / by_hand - 1.0).abs() < 0.05, "p {p}: {used}, by hand {by_hand}");
+    }
+}

@@ -1,0 +1,241 @@
+//! # NewReno: TCP's additive increase and halving
+//!
+//! The window grows by a frame for each acknowledged one in slow start, then by a frame a round trip. A loss halves what is
+//! outstanding, and the window stays at that until all is repaired that had been sent by then. A timeout begins with one frame again.
+//! With ECN a mark counts as a loss, once a window. Which frames are lost, and which go again, the transport says.
+//!
+//! Sources: RFC 5681 (congestion control), RFC 6582 (NewReno), RFC 6928 (initial window), RFC 3168 (ECN), RFC 7661 (a window that is
+//! not used); from memory.
+//!
+//! | RFC | here |
+//! |---|---|
+//! | slow start: `cwnd += min(N, L MSS)` for an acknowledgement of N bytes | `Window::acknowledged` |
+//! | congestion avoidance: `cwnd += MSS MSS / cwnd` for each acknowledgement | [`increase`] |
+//! | `ssthresh = max(FlightSize / 2, 2 MSS)` at a loss | `Reaction::on_loss` |
+//! | `cwnd = 1 MSS` at a timeout; `ssthresh` once, until all is acknowledged that had been sent | `Window::lose` |
+//!
+//! ## Assumptions, each a parameter
+//!
+//! * `slow_start = 1`: an acknowledgement of two frames raises the window by one (RFC 5681). RFC 3465 allows 2.
+//! * `increase = acks`: the window grows by each acknowledgement, so one of every second frame halves its growth. `bytes`: by what it
+//!   acknowledges.
+//! * `mark_from = off`: no frame is marked. With it ports mark by a ramp of the queue's length at a frame's arrival.
+//!
+//! ## Deviations
+//!
+//! * A window that the flow does not fill does not grow; in slow start it grows to twice of what was in flight. So a flow that its link limits stays near the bandwidth-delay product.
+//! * A window is inflated by no duplicate: the transport takes what has left the network from what is in flight, which is the same.
+//! * An acknowledgement carries the mark of the frames that it acknowledges. There is no echo until a frame says that the window is cut.
+//!
+//! ## Not modelled
+//!
+//! Restart after an idle time, HyStart, and undoing a cut that was made for nothing.
+//!
+//! ## Against closed forms
+//!
+//! N flows in step, whose buffer is a share b of the bandwidth-delay product, use
+//! `[(1 - b)(3 + b) / 8 + b (1 + b / 2)] / [(1 - b) / 2 + b (1 + b / 2)]` of the link. A flow that loses one frame in 1/p keeps a window of
+//! `sqrt(3 / (2 p))` frames in the mean.
+
+use crate::counters::CUTS;
+use crate::queue_pair::Marker;
+use crate::tcp::{self, Window};
+use cnsim_scheme_api::{
+    Ack, Acks, Bytes, CongestionPoint, Counter, Idle, Limiter, Loss, Plan, QueueSite, ReactionPoint,
+    Registration, Scheme, SourceSite, choice, params,
+};
+use std::sync::Arc;
+
+choice! {
+    /// What the window grows by.
+    pub enum Increase {
+        /// By each acknowledgement.
+        Acks = "acks",
+        /// By what is acknowledged.
+        Bytes = "bytes",
+    }
+}
+
+params! {
+    /// Parameters of NewReno.
+    pub struct NewReno {
+        /// Window at the start, frames (RFC 6928).
+        initial_window: u32 = 10, symbol "IW", from 1, to 1_000_000;
+        /// Frames by which an acknowledgement raises the window in slow start at most (RFC 5681: 1; RFC 3465: 2).
+        slow_start: u32 = 1, symbol "L", from 1, to 1_000_000;
+        /// What the window grows by after slow start.
+        increase: Increase = Increase::Acks, symbol "";
+        /// Queue length above which a share of frames is marked. Off: no frame is marked.
+        mark_from: Option<Bytes> = None, symbol "", from Some(Bytes::ZERO), to Some(Bytes::from_mb(1000));
+        /// Queue length above which every frame is marked, if it is more than `mark_from`.
+        mark_all: Bytes = Bytes::ZERO, symbol "", from Bytes::ZERO, to Bytes::from_mb(1000);
+        /// Share of frames that is marked just below `mark_all`.
+        p_max: f64 = 0.02, symbol "P_max", from 0.0, to 1.0;
+    }
+}
+
+impl NewReno {
+    /// Keys that were set but have no effect under these settings, with the reason.
+    pub fn idle(&self) -> Idle {
+        if self.mark_from.is_some() { Vec::new() } else { tcp::NO_MARKS.to_vec() }
+    }
+}
+
+/// What an acknowledgement of so many frames adds to a window, after slow start.
+pub fn increase(by: Increase, window: f64, frames: f64) -> f64 {
+    match by {
+        Increase::Acks => 1.0 / window,
+        Increase::Bytes => frames / window,
+    }
+}
+
+/// The registration.
+pub(crate) fn registration() -> Registration {
+    let title = "TCP NewReno: additive increase, halving at a loss (RFC 5681)";
+    Registration::with_idle(title, include_str!("newreno.rs"), NewReno::default(), NewReno::idle, |p| p)
+}
+
+impl Scheme for NewReno {
+    fn name(&self) -> &str {
+        "newreno"
+    }
+    fn plan(&self) -> Plan {
+        Plan::acknowledged(Acks::Needed)
+    }
+    fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        let ramp = tcp::marks(self.mark_from, self.mark_all, self.p_max)?;
+        Some(Box::new(Marker(ramp)))
+    }
+    fn reaction_point(&self, site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
+        let window = Window::new(site, self.initial_window, self.slow_start);
+        Some(Box::new(Reaction { p: Arc::new(self.clone()), window }))
+    }
+    fn counters(&self) -> Vec<Counter> {
+        vec![CUTS]
+    }
+}
+
+/// The reaction point: one for each queue pair.
+#[derive(Debug)]
+struct Reaction {
+    p: Arc<NewReno>,
+    window: Window,
+}
+
+impl ReactionPoint for Reaction {
+    fn start(&mut self, limiter: &mut Limiter<'_>) {
+        self.window.start(limiter);
+    }
+
+    fn on_ack(&mut self, ack: &Ack<'_>, limiter: &mut Limiter<'_>) {
+        if self.window.is_marked(ack) {
+            let half = self.window.flight(limiter) / 2.0;
+            self.window.cut(half, limiter);
+        } else if let Some(frames) = self.window.acknowledged(ack, limiter) {
+            self.window.cwnd += increase(self.p.increase, self.window.cwnd, frames);
+        }
+        self.window.apply(limiter);
+    }
+
+    fn on_loss(&mut self, loss: Loss, limiter: &mut Limiter<'_>) {
+        let half = self.window.flight(limiter) / 2.0;
+        self.window.lose(loss, half, limiter);
+        self.window.apply(limiter);
+    }
+
+    fn on_recovered(&mut self, _: &mut Limiter<'_>) {
+        self.window.recover();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cnsim_scheme_api::testing::ReactionRig;
+    use cnsim_scheme_api::{Rate, Time};
+
+    const RTT: Time = Time::from_us(12);
+
+    fn rig(sets: &[(&str, &str)]) -> ReactionRig {
+        use cnsim_scheme_api::Params;
+        let mut p = NewReno::default();
+        sets.iter().for_each(|(k, v)| p.set(k, v).unwrap());
+        let mut rig = ReactionRig::new(p, Rate::from_gbps(10.0));
+        (rig.site.base_rtt, rig.site.mtu) = (RTT, Bytes::new(1000));
+        rig.begin();
+        rig
+    }
+
+    fn window(rig: &ReactionRig) -> u64 {
+        rig.state().acks.window
+    }
+
+    /// Fills the window, and has all acknowledged, so many frames at a time: frames sent.
+    fn round(rig: &mut ReactionRig, every: u64) -> u64 {
+        while rig.state().acks.in_flight() + 1000 <= window(rig) {
+            rig.frame(1000);
+        }
+        let (from, to) = (rig.state().acks.acked / 1000, rig.state().acks.next_seq / 1000);
+        (from + 1..=to).filter(|n| (n - from).is_multiple_of(every) || *n == to).for_each(|n| {
+            rig.ack(n * 1000, false, RTT, &[]);
+        });
+        to - from
+    }
+
+    /// 3, 6, 12; by every second acknowledgement 4, 6, 9; with L = 2 as without.
+    #[test]
+    fn slow_start_by_hand() {
+        let of = |sets: &[(&str, &str)], every| {
+            let mut rig = rig(sets);
+            (0..3).map(|_| round(&mut rig, every)).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&[("initial_window", "3")], 1), [3, 6, 12]);
+        assert_eq!(of(&[("initial_window", "4")], 2), [4, 6, 9]);
+        assert_eq!(of(&[("initial_window", "4"), ("slow_start", "2")], 2), [4, 8, 16]);
+    }
+
+    /// A loss with 16 frames outstanding leaves 8, and none more until it is repaired; then about a frame a round trip.
+    #[test]
+    fn a_loss_halves_and_growth_goes_on() {
+        let mut rig = rig(&[("initial_window", "16")]);
+        (0..16).for_each(|_| _ = rig.frame(1000));
+        rig.lose(Loss::Nack);
+        assert_eq!(window(&rig), 8000);
+        (0..15).for_each(|_| _ = rig.frame(1000));
+        rig.ack(15_000, false, RTT, &[]);
+        assert_eq!(window(&rig), 8000, "frames sent again are acknowledged in part");
+        rig.frame(1000);
+        rig.ack(16_000, false, RTT, &[]);
+        assert_eq!(window(&rig), 8000, "all");
+        let sent: Vec<u64> = (0..4).map(|_| round(&mut rig, 1)).collect();
+        assert_eq!(sent, [8, 8, 9, 10]);
+    }
+
+    /// A timeout begins anew with one frame, and slow start ends at half of what was outstanding. A second one before all of that is
+    /// acknowledged leaves the threshold.
+    #[test]
+    fn timeouts_by_hand() {
+        let mut rig = rig(&[("initial_window", "16")]);
+        (0..16).for_each(|_| _ = rig.frame(1000));
+        rig.lose(Loss::Timeout);
+        assert_eq!(window(&rig), 1000);
+        rig.frame(1000);
+        rig.lose(Loss::Timeout);
+        let sent: Vec<u64> = (0..6).map(|_| round(&mut rig, 1)).collect();
+        assert_eq!(sent, [1, 2, 4, 8, 8, 9]);
+    }
+
+    /// A mark halves once a window; the frames of a cut window bring no second cut.
+    #[test]
+    fn a_mark_is_a_loss() {
+        let mut rig = rig(&[("initial_window", "16"), ("mark_from", "10 KB")]);
+        (0..16).for_each(|_| _ = rig.frame(1000));
+        rig.ack(1000, true, RTT, &[]);
+        assert_eq!(window(&rig), 7500);
+        rig.ack(16_000, true, RTT, &[]);
+        assert_eq!(window(&rig), 7500);
+        (0..7).for_each(|_| _ = rig.frame(1000));
+        rig.ack(17_000, true, RTT, &[]);
+        assert_eq!(window(&rig), 3000, "of six outstanding");
+    }
+}
