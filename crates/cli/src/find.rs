@@ -247,6 +247,13 @@ mod tests {
 
     /// What fills, stops, guards and stands still in a lossless fabric: each word has a meaning of its own, in short sentences.
     #[test]
+    fn words_of_other_simulators_are_explained() {
+        for word in ["ecmp", "class", "spraying", "tcp", "collective", "link failure"] {
+            assert!(term(word).is_some(), "{word}");
+        }
+    }
+
+    #[test]
     fn terms_of_lossless_fabrics_are_explained() {
         let words = [
             "shared buffer", "reserve", "pool", "headroom", "alpha", "XOFF", "XON", "PFC", "PAUSE", "victim",

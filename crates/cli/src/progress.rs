@@ -1,4 +1,4 @@
-//! Progress on a terminal, and Ctrl-C.
+//! Progress on a terminal or in a log, and Ctrl-C.
 
 use cnsim_runs::run::Watch;
 use std::io::{IsTerminal, Write as _};
@@ -53,16 +53,25 @@ fn line(work: f64, hops: f64, (done, total): (u64, u64), seconds: f64) -> String
     format!(" {bar} {:3.0} %{runs}{speed}{eta}", share * 100.0)
 }
 
+/// A line of progress for a file: without its bar.
+fn plain(line: &str) -> String {
+    format!("progress: {}", line.trim_start_matches([' ', '█', '░']))
+}
+
+/// Time between two lines of progress where standard error is no terminal.
+const PATIENT: Duration = Duration::from_secs(10);
+
 /// Runs `work` while another thread shows the result of `text` on the terminal, five times a second. The line is gone at the
-/// end. Without a terminal, or if `quiet`, nothing is shown.
+/// end. Without a terminal it writes a line every ten seconds. If `quiet`, nothing is shown.
 pub(crate) fn shown<T: Send>(
     quiet: bool,
     text: impl Fn(f64) -> String + Send,
     work: impl FnOnce() -> T + Send,
 ) -> T {
-    if quiet || !std::io::stderr().is_terminal() {
+    if quiet {
         return work();
     }
+    let terminal = std::io::stderr().is_terminal();
     let started = Instant::now();
     let finished = &AtomicBool::new(false);
     let paint = |text: &str| {
@@ -71,11 +80,20 @@ pub(crate) fn shown<T: Send>(
     };
     std::thread::scope(|scope| {
         let painter = scope.spawn(move || {
+            let mut due = PATIENT;
             while !finished.load(Ordering::Relaxed) {
-                paint(&text(started.elapsed().as_secs_f64()));
+                let spent = started.elapsed();
+                if terminal {
+                    paint(&text(spent.as_secs_f64()));
+                } else if spent >= due {
+                    eprintln!("{}", plain(&text(spent.as_secs_f64())));
+                    due += PATIENT;
+                }
                 std::thread::park_timeout(Duration::from_millis(200));
             }
-            paint("");
+            if terminal {
+                paint("");
+            }
         });
         let result = work();
         finished.store(true, Ordering::Relaxed);
@@ -188,6 +206,12 @@ mod tests {
         assert_eq!(to_go(1000.0, 1000.0, (50, 100), 60.0), Some(60.0));
         assert_eq!(to_go(1000.0, 0.0, (0, 100), 60.0), None);
         assert_eq!(to_go(0.0, 0.0, (100, 100), 60.0), None);
+    }
+
+    #[test]
+    fn a_log_has_no_bar() {
+        let text = plain(&line(1000.0, 500.0, (3, 10), 12.0));
+        assert!(text.starts_with("progress: 50 %  3/10 runs"), "{text}");
     }
 
     #[test]
