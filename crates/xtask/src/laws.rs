@@ -15,6 +15,13 @@ const LAWS: &[(&str, &str, &[&str])] = &[
         "crates/fabric/src/model/storing.rs",
         &["memory.admits(", "self.look(out, &frame"],
     ),
+    ("what follows from a lost frame", "crates/fabric/src/model/storing.rs", &["management.refuse("]),
+    (
+        "which XOFF and XON a switch tells, and by which ports",
+        "crates/fabric/src/model/telling.rs",
+        &["sift(signal", "in signal.targets("],
+    ),
+    ("what a switch tells for a fault", "crates/fabric/src/model/telling.rs", &["faults.say(now"]),
     (
         "which frames are lost, and which control is discarded",
         "crates/fabric/src/model/management.rs",

@@ -17,7 +17,9 @@ use crate::check::{Books, Ledger, broken};
 use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, NO_EVENT, Ring, Step, order};
 use crate::fast::mmu::{Change, Mmu};
 use crate::fast::wires::Wires;
-use crate::model::{Management, Memory, Moment, Packet, Pause, Point, PortFaults, Storing, Verb, Watchdogs};
+use crate::model::{
+    Management, Memory, Moment, Packet, Pause, Point, PortFaults, Storing, Telling, Verb, Watchdogs,
+};
 use crate::net::Net;
 use crate::outcome::SwitchOutcome;
 use crate::spec::{PauseFrames, RunSpec, SwitchSpec, Ties};

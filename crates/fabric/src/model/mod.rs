@@ -54,6 +54,7 @@ mod source;
 mod steering;
 mod storing;
 mod switch;
+mod telling;
 mod timeout;
 mod transfers;
 mod voq;
@@ -71,10 +72,13 @@ pub(crate) use packet::Packet;
 pub(crate) use pause::{Paused, Signal};
 pub(crate) use point::{Point, Verb, count_down, hop, view};
 pub(crate) use port::{is_stopped, next_start, rate_of, transmission};
+pub(crate) use queue_pair::Records;
+pub(crate) use storing::{Place, Storing};
 pub(crate) use records::Records;
 pub(crate) use sent::Report;
 pub(crate) use storing::{Loss, Place, Storing};
 pub(crate) use switch::Switch;
+pub(crate) use telling::{By, Telling};
 pub(crate) use watchdog::Watchdogs;
 
 #[cfg(test)]

@@ -2,7 +2,13 @@
 //!
 //! Both ways to run call it. They differ in how they keep a queue, and in when they look at it.
 
+use super::agenda::Moment;
+use super::management::Management;
 use super::memory::{Memory, Refusal};
+use super::packet::Packet;
+use super::watchdog::Watchdogs;
+use crate::outcome::PortOutcome;
+use crate::spec::WatchdogAction;
 
 /// A frame at the output where it is to wait.
 #[derive(Clone, Copy, Debug)]
@@ -19,35 +25,47 @@ pub(crate) struct Place<'a> {
 /// Why a frame is lost, and whether PAUSE was to prevent that the memory is full.
 pub(crate) type Loss = (Refusal, bool);
 
-/// A switch that stores frames; `C` is what its acts need besides.
-pub(crate) trait Storing<C> {
+/// A switch that stores frames in a run of `'n`; `C` is what its acts need besides.
+pub(crate) trait Storing<'n, C> {
     /// A frame, as it keeps them.
-    type Frame;
+    type Frame: Packet;
+    /// The moment.
+    fn moment(&self, with: &C) -> Moment<'n>;
+    /// The class of a frame that waits among data.
+    fn class(frame: &Self::Frame) -> usize;
     /// Where a frame is to wait.
     fn place(&self, out: usize, frame: &Self::Frame) -> Place<'_>;
-    /// Does an output take no frames of this one's class, whatever room there is?
-    fn bars(&self, _out: usize, _frame: &Self::Frame) -> bool {
-        false
-    }
+    /// Its watchdogs, and what is written down of it and of an output.
+    fn books(&mut self, out: usize) -> (&mut Watchdogs, &mut Management, &mut PortOutcome);
+    /// A frame is gone, with what it carried.
+    fn forget(frame: &Self::Frame, with: &mut C);
     /// Puts an admitted frame into its queue, where a ramp may mark it.
     fn enqueue(&mut self, out: usize, frame: &mut Self::Frame, with: &mut C);
-    /// Counts a frame that is not admitted.
-    fn lose(&mut self, out: usize, frame: &Self::Frame, why: Loss, with: &mut C);
     /// The congestion point counts a frame, which is the last of its queue unless it is `dropped`, and may look at it.
     fn look(&mut self, out: usize, frame: &Self::Frame, dropped: bool, with: &mut C);
 
     /// A frame for an output's queue of data: it is stored or lost, and the congestion point may look at it.
     fn store(&mut self, out: usize, mut frame: Self::Frame, with: &mut C) {
         let Place { memory, queued, input, len } = self.place(out, &frame);
-        let refused = if self.bars(out, &frame) {
-            Some((Refusal::Watchdog, false))
-        } else {
-            memory.admits(out, input.into(), len, queued).err().map(|why| (why, memory.is_lossless()))
-        };
+        let full = memory.admits(out, input.into(), len, queued).err();
+        let full = full.map(|why| (why, memory.is_lossless()));
+        let barred = self.books(out).0.act((out, Self::class(&frame)), WatchdogAction::Drop);
+        let refused = if barred { Some((Refusal::Watchdog, false)) } else { full };
         match refused {
             None => self.enqueue(out, &mut frame, with),
             Some(why) => self.lose(out, &frame, why, with),
         }
         self.look(out, &frame, refused.is_some(), with);
+    }
+
+    /// Counts a frame that is not admitted, or dropped.
+    fn lose(&mut self, out: usize, frame: &Self::Frame, why: Loss, with: &mut C) {
+        let (data, now) = (frame.header(), self.moment(with));
+        let (watchdogs, management, result) = self.books(out);
+        if why.0 == Refusal::Watchdog && data.is_some() {
+            watchdogs.drop_one((out, Self::class(frame)));
+        }
+        management.refuse(out, data.as_ref(), why, result, now);
+        Self::forget(frame, with);
     }
 }

@@ -3,7 +3,7 @@
 //! Each output sends PAUSE before control before data. A frame counts in its queue, and its memory is in use, until its last
 //! bit has left. Control at priority takes no memory. This file is long because it follows a frame all the way.
 
-use super::agenda::{Event, Kind, Turn};
+use super::agenda::{Event, Kind, Moment, Turn};
 use super::cause::Waiting;
 use super::fault::PortFaults;
 use super::frame::{Body, Control, Frame, Lane, MANAGED, Pause, Says, flow_of, lowered};
@@ -13,10 +13,11 @@ use super::packet::Packet;
 use super::pause::{Paused, Signal};
 use super::point::{Point, Verb, hop, view};
 use super::port::{Lanes, Transmitter, is_stopped};
-use super::storing::{Loss, Place, Storing};
+use super::storing::{Place, Storing};
+use super::telling::{By, Telling};
 use super::watchdog::Watchdogs;
 use crate::check::{Books, Ledger, Stopped};
-use crate::net::Net;
+use crate::net::{Link, Net};
 use crate::outcome::{PortOutcome, SharedUse, SwitchOutcome};
 use crate::spec::{RateChange, SwitchSpec, WatchdogAction};
 use cnsim_scheme_api::{Queue as View, RampAt, Rate, Slot};
@@ -220,49 +221,6 @@ impl Switch {
         self.plan(turn);
     }
 
-    /// Sends XOFF or XON of a class, as a frame from an input has come for an output, or has left it (`by`).
-    fn signal(&mut self, signal: Signal, class: u8, by: (usize, u16), turn: &mut Turn<'_>) {
-        match self.faults.sift(signal, class, self.outputs.len()) {
-            None => self.send_signal(signal, class, by, turn),
-            Some(parts) => parts.into_iter().for_each(|part| self.send_signal(part, class, by, turn)),
-        }
-    }
-
-    /// The same, where no fault has a part in it.
-    fn send_signal(&mut self, signal: Signal, class: u8, by: (usize, u16), turn: &mut Turn<'_>) {
-        let Self { outputs, memory, management, .. } = self;
-        let of_class = usize::from(class);
-        if let Some(decisions) = &mut management.decisions {
-            let waiting = |o| Output::waiting(o, of_class);
-            let layout = &memory[of_class].layout;
-            decisions.note((turn.now, signal, class), (layout, by), outputs.iter().map(waiting));
-        }
-        for port in signal.targets(self.outputs.len()) {
-            self.say(port, Pause { off: signal.off, class }, turn);
-        }
-    }
-
-    /// Sends XOFF or XON by a port.
-    fn say(&mut self, port: usize, pause: Pause, turn: &mut Turn<'_>) {
-        let (output, frame) = (&mut self.outputs[port], Frame::pause(pause, turn.net));
-        match self.management.signal(pause.off, output.port.link, &mut output.result.xoffs) {
-            None => {}
-            Some(Some(link)) => turn.send(&link, frame),
-            Some(None) => {
-                output.pauses.push_back(frame);
-                output.port.plan_start(turn);
-            }
-        }
-    }
-
-    /// Faults of ports say XOFF or XON.
-    fn fail(&mut self, turn: &mut Turn<'_>) {
-        while let Some(said) = self.faults.say(turn.now, |port| self.memory[0].is_off(port)) {
-            said.note(&mut self.management.decisions, turn.now);
-            self.say(said.port.into(), Pause { off: said.off, class: 0 }, turn);
-        }
-    }
-
     /// Watchdogs look at their outputs.
     fn watch(&mut self, turn: &mut Turn<'_>) {
         let mut from = 0;
@@ -366,7 +324,7 @@ impl Switch {
         let memory = &mut self.memory[usize::from(class)];
         let signals = memory.change(out, usize::from(frame.input), -i32::from(frame.len));
         let by = (out, frame.input);
-        signals.into_iter().for_each(|signal| self.signal(signal, class, by, turn));
+        signals.into_iter().for_each(|signal| self.tell(signal, class, by, turn));
     }
 
     /// A scheduled change of a port's service rate: it acts on the next frame.
@@ -466,7 +424,7 @@ impl Switch {
     }
 }
 
-impl Storing<Turn<'_>> for Switch {
+impl<'n> Storing<'n, Turn<'n>> for Switch {
     type Frame = Frame;
 
     fn place(&self, out: usize, frame: &Frame) -> Place<'_> {
@@ -475,7 +433,7 @@ impl Storing<Turn<'_>> for Switch {
         Place { memory, queued, input: frame.input, len: frame.len }
     }
 
-    fn enqueue(&mut self, out: usize, frame: &mut Frame, turn: &mut Turn<'_>) {
+    fn enqueue(&mut self, out: usize, frame: &mut Frame, turn: &mut Turn<'n>) {
         let class = frame.lane.class();
         let signals = self.memory[class].change(out, usize::from(frame.input), frame.len.into());
         let output = &mut self.outputs[out];
@@ -487,27 +445,69 @@ impl Storing<Turn<'_>> for Switch {
         queue.frames.push_back(*frame);
         output.result.queue_max = output.result.queue_max.max(output.queued());
         output.port.plan_start(turn);
-        signals.into_iter().for_each(|signal| self.signal(signal, class as u8, (out, frame.input), turn));
+        signals.into_iter().for_each(|signal| self.tell(signal, class as u8, (out, frame.input), turn));
     }
 
-    fn bars(&self, out: usize, frame: &Frame) -> bool {
-        self.watchdogs.act((out, frame.lane.class()), WatchdogAction::Drop)
+    fn moment(&self, turn: &Turn<'n>) -> Moment<'n> {
+        turn.moment()
     }
 
-    fn lose(&mut self, out: usize, frame: &Frame, why: Loss, turn: &mut Turn<'_>) {
-        if why.0 == Refusal::Watchdog && frame.as_data().is_some() {
-            self.watchdogs.drop_one((out, frame.lane.class()));
-        }
-        let result = &mut self.outputs[out].result;
-        self.management.refuse(out, frame.as_data(), why, result, turn.moment());
+    fn class(frame: &Frame) -> usize {
+        frame.lane.class()
+    }
+
+    fn books(&mut self, out: usize) -> (&mut Watchdogs, &mut Management, &mut PortOutcome) {
+        (&mut self.watchdogs, &mut self.management, &mut self.outputs[out].result)
+    }
+
+    fn forget(frame: &Frame, turn: &mut Turn<'n>) {
         turn.records.close(frame.record());
     }
 
-    fn look(&mut self, out: usize, frame: &Frame, dropped: bool, turn: &mut Turn<'_>) {
+    fn look(&mut self, out: usize, frame: &Frame, dropped: bool, turn: &mut Turn<'n>) {
         let (Body::Data(data), MANAGED) = (frame.body, frame.lane) else { return };
         let point = self.outputs[out].point.as_mut();
         if point.is_some_and(|p| p.looks_at(data.tag.0 != 0, dropped, frame.len)) {
             self.sample(out, frame, dropped, turn);
+        }
+    }
+}
+
+impl Telling<Turn<'_>> for Switch {
+    fn now(&self, turn: &Turn<'_>) -> u64 {
+        turn.now
+    }
+
+    fn ports(&self) -> usize {
+        self.outputs.len()
+    }
+
+    fn faults(&mut self) -> (&mut PortFaults, &Memory) {
+        (&mut self.faults, &self.memory[0])
+    }
+
+    fn end(&mut self, port: usize) -> (&mut Management, Option<Link>, &mut u64) {
+        let output = &mut self.outputs[port];
+        (&mut self.management, output.port.link, &mut output.result.xoffs)
+    }
+
+    fn note(&mut self, signal: Signal, class: u8, by: By, now: u64) {
+        let Self { outputs, memory, management, .. } = self;
+        let of_class = usize::from(class);
+        if let Some(decisions) = &mut management.decisions {
+            let waiting = outputs.iter().map(|output| output.waiting(of_class));
+            decisions.note((now, signal, class), (&memory[of_class].layout, by), waiting);
+        }
+    }
+
+    fn put(&mut self, port: usize, at_once: Option<Link>, pause: Pause, turn: &mut Turn<'_>) {
+        let (output, frame) = (&mut self.outputs[port], Frame::pause(pause, turn.net));
+        match at_once {
+            Some(link) => turn.send(&link, frame),
+            None => {
+                output.pauses.push_back(frame);
+                output.port.plan_start(turn);
+            }
         }
     }
 }

@@ -9,29 +9,35 @@ use super::{Port, Switch, ToCome};
 use crate::fast::frame::{Entry, Frame, NEVER};
 use crate::fast::mmu::Change;
 use crate::fast::wires::Wires;
-use crate::model::{Loss, Moment, Pause, Place, Point, Refusal, Signal, Storing};
-use crate::net::Net;
+use crate::model::{
+    By, Management, Memory, Moment, Pause, Place, Point, PortFaults, Refusal, Signal, Storing, Telling,
+    Watchdogs,
+};
+use crate::net::{Link, Net};
+use crate::outcome::PortOutcome;
 use crate::spec::WatchdogAction;
 use cnsim_scheme_api::RampAt;
 
-impl<'a> Storing<(&'a Net, &'a mut Wires)> for Switch {
+impl<'n> Storing<'n, (&'n Net, &mut Wires)> for Switch {
     type Frame = Frame;
 
     fn place(&self, out: usize, frame: &Frame) -> Place<'_> {
         Place { memory: &self.mmu.memory, queued: self.ports[out].queued, input: frame.input, len: frame.len }
     }
 
-    fn bars(&self, out: usize, _frame: &Frame) -> bool {
-        self.guarded && self.watchdogs.act((out, 0), WatchdogAction::Drop)
+    fn moment(&self, (net, _): &(&'n Net, &mut Wires)) -> Moment<'n> {
+        Moment { now: self.now, net }
     }
 
-    fn lose(&mut self, out: usize, frame: &Frame, why: Loss, (net, wires): &mut (&Net, &mut Wires)) {
-        let at = Moment { now: self.now, net };
-        if why.0 == Refusal::Watchdog && frame.is_data() {
-            self.watchdogs.drop_one((out, 0));
-        }
-        let data = frame.is_data().then(|| frame.header());
-        self.management.refuse(out, data.as_ref(), why, &mut self.ports[out].out, at);
+    fn class(_: &Frame) -> usize {
+        0
+    }
+
+    fn books(&mut self, out: usize) -> (&mut Watchdogs, &mut Management, &mut PortOutcome) {
+        (&mut self.watchdogs, &mut self.management, &mut self.ports[out].out)
+    }
+
+    fn forget(frame: &Frame, (_, wires): &mut (&'n Net, &mut Wires)) {
         wires.bodies.release(frame);
         // The record can still be read until another begins.
         wires.records.close(frame.record());
@@ -119,46 +125,8 @@ impl Switch {
     #[cold]
     fn signalled(&mut self, change: Change, by: (usize, u16), wires: &mut Wires) {
         self.find_critical();
-        let Change::Send(signal) = change else { return };
-        match self.faults.sift(signal, 0, self.ports.len()) {
-            None => self.send_signal(signal, by, wires),
-            Some(parts) => parts.into_iter().for_each(|part| self.send_signal(part, by, wires)),
-        }
-    }
-
-    /// Sends XOFF or XON.
-    fn send_signal(&mut self, signal: Signal, by: (usize, u16), wires: &mut Wires) {
-        if let Some(decisions) = &mut self.management.decisions {
-            // All outputs that share the cell are in step, so what stands there is what waits now.
-            let waiting = |p| Port::waiting(p);
-            let layout = &self.mmu.memory.layout;
-            decisions.note((self.now, signal, 0), (layout, by), self.ports.iter().map(waiting));
-        }
-        let port = &self.ports[by.0];
-        if port.freed && port.began == self.now && !signal.off {
-            // As a transmission starts: ports before it have looked for a frame already.
-            let first = signal.targets(self.ports.len()).filter(|&t| t < by.0);
-            first.for_each(|t| self.advance(t, self.now, self.now + 1, wires));
-        }
-        for t in signal.targets(self.ports.len()) {
-            self.say(t, signal.off, wires);
-        }
-    }
-
-    /// Sends XOFF or XON by a port.
-    fn say(&mut self, t: usize, off: bool, wires: &mut Wires) {
-        let (port, frame) = (&mut self.ports[t], Frame::pause(Pause { off, class: 0 }, &self.pause_frames));
-        match self.management.signal(off, port.link, &mut port.out.xoffs) {
-            None => {}
-            Some(Some(link)) => {
-                let ready = self.pause_frames.obeyed(self.now + link.delay);
-                wires.push(link.peer, Entry { ready, frame }, None);
-            }
-            Some(None) => {
-                port.needs_exact = true;
-                port.pause_out.push_back(Entry { ready: self.now, frame });
-                self.outdate(t);
-            }
+        if let Change::Send(signal) = change {
+            self.tell(signal, 0, by, wires);
         }
     }
 
@@ -201,12 +169,54 @@ impl Switch {
         }
         self.ports[out].note_needs();
     }
+}
 
-    /// Faults of ports say XOFF or XON.
-    pub(super) fn fail(&mut self, wires: &mut Wires) {
-        while let Some(said) = self.faults.say(self.now, |port| self.mmu.memory.is_off(port)) {
-            said.note(&mut self.management.decisions, self.now);
-            self.say(said.port.into(), said.off, wires);
+impl Telling<Wires> for Switch {
+    fn now(&self, _: &Wires) -> u64 {
+        self.now
+    }
+
+    fn ports(&self) -> usize {
+        self.ports.len()
+    }
+
+    fn faults(&mut self) -> (&mut PortFaults, &Memory) {
+        (&mut self.faults, &self.mmu.memory)
+    }
+
+    fn end(&mut self, port: usize) -> (&mut Management, Option<Link>, &mut u64) {
+        let port = &mut self.ports[port];
+        (&mut self.management, port.link, &mut port.out.xoffs)
+    }
+
+    fn note(&mut self, signal: Signal, class: u8, by: By, now: u64) {
+        if let Some(decisions) = &mut self.management.decisions {
+            // All outputs that share the cell are in step, so what stands there is what waits now.
+            let waiting = self.ports.iter().map(Port::waiting);
+            decisions.note((now, signal, class), (&self.mmu.memory.layout, by), waiting);
+        }
+    }
+
+    fn look_before(&mut self, signal: Signal, by: By, wires: &mut Wires) {
+        let port = &self.ports[by.0];
+        if port.freed && port.began == self.now && !signal.off {
+            let first = signal.targets(self.ports.len()).filter(|&t| t < by.0);
+            first.for_each(|t| self.advance(t, self.now, self.now + 1, wires));
+        }
+    }
+
+    fn put(&mut self, t: usize, at_once: Option<Link>, pause: Pause, wires: &mut Wires) {
+        let (port, frame) = (&mut self.ports[t], Frame::pause(pause, &self.pause_frames));
+        match at_once {
+            Some(link) => {
+                let ready = self.pause_frames.obeyed(self.now + link.delay);
+                wires.push(link.peer, Entry { ready, frame }, None);
+            }
+            None => {
+                port.needs_exact = true;
+                port.pause_out.push_back(Entry { ready: self.now, frame });
+                self.outdate(t);
+            }
         }
     }
 }

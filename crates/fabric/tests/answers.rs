@@ -1,0 +1,127 @@
+//! Small networks of which arithmetic says what happens, to the frame and the picosecond, by both engines.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use cnsim_fabric::*;
+use cnsim_scheme_api::{Bytes, Feedback, NodeId, Rate, ReflectGate, Time};
+use common::script::*;
+use common::*;
+
+/// Finaliser of splitmix64 (S. Vigna, public domain).
+fn mix(x: u64) -> u64 {
+    let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}
+
+/// With `FrameHash` frame `n` of flow `f` takes path `mix(f << 32 ^ n ^ s << 17)` of those at switch `s`, modulo their number.
+#[test]
+fn frames_take_the_paths_of_their_hash() {
+    for paths in [2, 3, 4] {
+        // Host 0 at switch 0 and host 1 at switch 1; `paths` switches between these.
+        let mut spec = single_switch(2, 0.0, false, Time::from_ms(3), 1);
+        spec.switches = vec![spec.switches[0].clone(); 2 + paths];
+        let (leaves, spines) = ([2, 3], 4..4 + paths);
+        let up = spines.flat_map(|s| leaves.map(|leaf| (leaf, s)));
+        let joints: Vec<_> = [(0, 2), (1, 3)].into_iter().chain(up).collect();
+        place(&mut spec, &joints, &mut || (10.0, 500_000));
+        spec.routing = Routing::FrameHash;
+        spec.hosts[0].sources = vec![SourceSpec { stop: Time::from_ms(2), ..to(1, 0.9) }];
+        for engine in BOTH {
+            let out = by(engine, &spec);
+            let frames = out.hosts[0].generated;
+            assert!(frames > 1000 && out.hosts[1].delivered == frames);
+            let mut taken = vec![0; paths];
+            // The flow from host 0 to host 1 of 2 is number 1.
+            (0..frames).for_each(|n| taken[(mix(1 << 32 ^ n) % paths as u64) as usize] += 1);
+            // Port 0 of the first switch leads to the host.
+            let sent: Vec<u64> = out.switches[0].ports[1..=paths].iter().map(|p| p.sent).collect();
+            assert_eq!(sent, taken, "{engine:?}");
+            let (even, spread) = (frames as f64 / paths as f64, (frames as f64 / paths as f64).sqrt());
+            assert!(sent.iter().all(|&n| (n as f64 - even).abs() < 4.0 * spread), "{sent:?} are even");
+        }
+    }
+}
+
+/// A frame takes 1.2 us on a link, and each link with the node behind it 1.5 us: frame `k` of a greedy host arrives at 5.4 + 1.2 k us.
+/// The reader takes 6 us for it. So 24 frames later the buffer holds what takes 121.2 us, more than 120 us: XOFF. As it acts, frame 27 is
+/// under way. What has arrived is read by 173.4 us, and half of the buffer takes 60 us: XON at 113.4 us. PAUSE takes 51.2 ns and 1.5 us.
+#[test]
+fn a_slow_reader_says_xoff_at_its_moment() {
+    let mut spec = single_switch(2, 0.0, true, Time::from_us(150), 1);
+    spec.hosts[0].sources = vec![greedy(1)];
+    let kind = FaultKind::Slow { rate: Rate::from_gbps(2.0), buffer: Bytes::new(30_000) };
+    let (from, to, transport) = (Time::ZERO, spec.duration, PauseTransport::Frame);
+    spec.faults = vec![PortFault { node: NodeId(1), port: 0, from, to, transport, kind }];
+    spec.record.pauses = 10;
+    for engine in BOTH {
+        let xoff = by(engine, &spec).pauses.xoffs[0];
+        assert_eq!((xoff.by.0, xoff.stopped), (NodeId(1), (NodeId(2), 1)));
+        let told = Time::from_ps(51_200) + Time::from_ns(1500);
+        assert_eq!(xoff.decided, Time::from_ns(5_400 + 24 * 1_200), "{engine:?}");
+        assert_eq!(
+            (xoff.from, xoff.until),
+            (xoff.decided + told, Time::from_ns(113_400) + told),
+            "{engine:?}"
+        );
+    }
+}
+
+/// The third message that reaches a host is lost, and each third after it.
+#[test]
+fn each_third_message_is_lost() {
+    let script = script().plan(|p| (p.received, p.reflect) = (true, ReflectGate::Always));
+    let script = script.source(|_, _, _| {}).on_frame(|_, ctl, _| {
+        let frames = ctl.received() / 1500;
+        ctl.reply(Feedback::User([frames, 0]));
+    });
+    let mut spec = network(&[0.5]);
+    spec.hosts[0].faults.feedback_lost = 3;
+    let seen = run_all(&script, spec).unwrap();
+    let told = seen.numbers("told");
+    let all = (1..).filter(|n| n % 3 > 0).map(f64::from).take(told.len());
+    assert!(told.len() > 200 && all.eq(told.iter().copied()), "{told:?}");
+    let lost = seen.out.feedback_lost;
+    assert_eq!(lost, (lost + told.len() as u64) / 3);
+}
+
+/// A message and, later, XOFF wait behind a long frame: XOFF goes first, and the message directly after it.
+#[test]
+fn pause_goes_before_control_that_waits() {
+    let script = script().source(|_, _, _| {}).point(|at, _, ctl, _| match at {
+        AtPoint::Start => ctl.sample_always(),
+        AtPoint::Sample(frame) => ctl.notify(frame.flow, SAYS),
+        _ => {}
+    });
+    // Host 1 keeps the port to host 0 busy with frames that take 7.3728 us; few of host 0 are answered by the point.
+    let mut spec = network(&[0.02]);
+    spec.hosts[1].sources = vec![SourceSpec { frame: Bytes::new(9216), ..greedy(0) }];
+    let free = run_all(&script, spec.clone()).unwrap();
+    let mut met = 0;
+    for told in free.times("told").into_iter().take(12) {
+        // It left at the end of a long frame, which began 7.3728 us earlier. The fault speaks shortly before that end.
+        let end = told - Time::from_ps(51_200) - Time::from_ns(1500);
+        let (from, to) = (end - Time::from_ns(200), end + Time::from_us(3));
+        let fault = PortFault {
+            node: NodeId(3),
+            port: 0,
+            from,
+            to,
+            transport: PauseTransport::Frame,
+            kind: FaultKind::Xoff,
+        };
+        let mut faulty = RunSpec { faults: vec![fault], ..spec.clone() };
+        faulty.record.pauses = 10;
+        let seen = run_all(&script, faulty).unwrap();
+        let xoff = seen.out.pauses.xoffs[0];
+        assert_eq!((xoff.decided, xoff.stopped), (from, (NodeId(0), 0)));
+        let now = seen.times("told");
+        if !now.contains(&told) {
+            assert_eq!(xoff.from, told, "XOFF leaves when the message would have");
+            assert!(now.contains(&(told + Time::from_ps(51_200))), "and the message follows");
+            met += 1;
+        }
+    }
+    assert!(met > 5, "{met} messages waited with XOFF");
+}
