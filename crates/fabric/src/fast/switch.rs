@@ -192,7 +192,7 @@ impl Switch {
                     self.outdate(port);
                 }
                 self.fail(wires);
-                self.watch(net, wires);
+                Storing::watch(self, &mut (net, &mut *wires));
             }
             order::TIMER => {
                 if let Some((port, slot)) = self.management.timers.pop() {
@@ -251,7 +251,7 @@ impl Switch {
             self.touch(out, self.now, wires);
         }
         if self.guarded {
-            self.watch_one(out, (true, false), net, wires);
+            self.watch_one((out, 0), (true, false), &mut (net, &mut *wires));
         }
         self.count_cells(out, frame.len);
         self.store(out, frame, &mut (net, wires));

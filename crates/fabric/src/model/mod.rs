@@ -67,16 +67,14 @@ pub(crate) use frame::{Body, Control, Crossing, Data, Frame, Lane, MANAGED, Paus
 pub(crate) use host::{Host, Sides};
 pub(crate) use loss::Losses;
 pub(crate) use management::{Management, NextHop};
-pub(crate) use memory::{Memory, Refusal};
+pub(crate) use memory::Memory;
 pub(crate) use packet::Packet;
 pub(crate) use pause::{Paused, Signal};
 pub(crate) use point::{Point, Verb, count_down, hop, view};
 pub(crate) use port::{is_stopped, next_start, rate_of, transmission};
-pub(crate) use queue_pair::Records;
-pub(crate) use storing::{Place, Storing};
 pub(crate) use records::Records;
 pub(crate) use sent::Report;
-pub(crate) use storing::{Loss, Place, Storing};
+pub(crate) use storing::{Place, Storing};
 pub(crate) use switch::Switch;
 pub(crate) use telling::{By, Telling};
 pub(crate) use watchdog::Watchdogs;

@@ -6,6 +6,7 @@ use super::agenda::Moment;
 use super::management::Management;
 use super::memory::{Memory, Refusal};
 use super::packet::Packet;
+use super::pause::Paused;
 use super::watchdog::Watchdogs;
 use crate::outcome::PortOutcome;
 use crate::spec::WatchdogAction;
@@ -35,6 +36,14 @@ pub(crate) trait Storing<'n, C> {
     fn class(frame: &Self::Frame) -> usize;
     /// Where a frame is to wait.
     fn place(&self, out: usize, frame: &Self::Frame) -> Place<'_>;
+    /// Its watchdogs, and the XOFF of a class at an output.
+    fn watched(&mut self, at: (usize, usize)) -> (&mut Watchdogs, &mut Paused);
+    /// Brings an output up to this moment: does a frame of the class wait there?
+    fn waits(&mut self, at: (usize, usize), with: &mut C) -> bool;
+    /// Takes the first frame that waits, and frees its memory.
+    fn take_waiting(&mut self, at: (usize, usize), with: &mut C) -> Option<Self::Frame>;
+    /// A watchdog has looked at an output: a storm begins or ends there (`turns`), and what waits may go on.
+    fn seen(&mut self, at: (usize, usize), turns: bool, with: &mut C);
     /// Its watchdogs, and what is written down of it and of an output.
     fn books(&mut self, out: usize) -> (&mut Watchdogs, &mut Management, &mut PortOutcome);
     /// A frame is gone, with what it carried.
@@ -67,5 +76,28 @@ pub(crate) trait Storing<'n, C> {
         }
         management.refuse(out, data.as_ref(), why, result, now);
         Self::forget(frame, with);
+    }
+
+    /// Watchdogs look at their outputs.
+    fn watch(&mut self, with: &mut C) {
+        let now = self.moment(with).now;
+        let mut from = 0;
+        while let Some((at, polls, behind)) = self.watched((0, 0)).0.due(from, now) {
+            from = behind;
+            let waits = self.waits(at, with);
+            self.watch_one(at, (waits, polls), with);
+        }
+    }
+
+    /// A watchdog looks at a class of an output that is up to date, and does what follows.
+    fn watch_one(&mut self, at: (usize, usize), seen: (bool, bool), with: &mut C) {
+        let now = self.moment(with).now;
+        let (watchdogs, paused) = self.watched(at);
+        let turns = watchdogs.look(at, paused, seen, now);
+        self.seen(at, turns, with);
+        while turns && self.watched(at).0.act(at, WatchdogAction::Drop) {
+            let Some(frame) = self.take_waiting(at, with) else { break };
+            self.lose(at.0, &frame, (Refusal::Watchdog, false), with);
+        }
     }
 }

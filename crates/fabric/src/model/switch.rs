@@ -8,7 +8,7 @@ use super::cause::Waiting;
 use super::fault::PortFaults;
 use super::frame::{Body, Control, Frame, Lane, MANAGED, Pause, Says, flow_of, lowered};
 use super::management::Management;
-use super::memory::{Memory, Refusal};
+use super::memory::Memory;
 use super::packet::Packet;
 use super::pause::{Paused, Signal};
 use super::point::{Point, Verb, hop, view};
@@ -19,7 +19,7 @@ use super::watchdog::Watchdogs;
 use crate::check::{Books, Ledger, Stopped};
 use crate::net::{Link, Net};
 use crate::outcome::{PortOutcome, SharedUse, SwitchOutcome};
-use crate::spec::{RateChange, SwitchSpec, WatchdogAction};
+use crate::spec::{RateChange, SwitchSpec};
 use cnsim_scheme_api::{Queue as View, RampAt, Rate, Slot};
 use std::collections::VecDeque;
 
@@ -219,34 +219,6 @@ impl Switch {
             Body::Control(control) => self.forward(frame, control, turn),
         }
         self.plan(turn);
-    }
-
-    /// Watchdogs look at their outputs.
-    fn watch(&mut self, turn: &mut Turn<'_>) {
-        let mut from = 0;
-        while let Some((at, polls, behind)) = self.watchdogs.due(from, turn.now) {
-            from = behind;
-            let waits = !self.outputs[at.0].data[at.1].frames.is_empty();
-            self.watch_one(at, (waits, polls), turn);
-        }
-    }
-
-    /// A watchdog looks at a class of an output, and does what follows.
-    fn watch_one(&mut self, at: (usize, usize), now: (bool, bool), turn: &mut Turn<'_>) {
-        let port = &mut self.outputs[at.0].port;
-        if !self.watchdogs.look(at, &mut port.paused[at.1], now, turn.now) {
-            return;
-        }
-        if port.paused[at.1].ignored {
-            port.plan_start(turn);
-        }
-        while self.watchdogs.act(at, WatchdogAction::Drop) {
-            let queue = &mut self.outputs[at.0].data[at.1];
-            let Some(frame) = queue.frames.pop_front() else { break };
-            queue.bytes -= u64::from(frame.len);
-            self.free(at.0, &frame, turn);
-            self.lose(at.0, &frame, (Refusal::Watchdog, false), turn);
-        }
     }
 
     /// A frame comes for an output's queue of data, and may be the first that waits in a storm.
@@ -458,6 +430,29 @@ impl<'n> Storing<'n, Turn<'n>> for Switch {
 
     fn books(&mut self, out: usize) -> (&mut Watchdogs, &mut Management, &mut PortOutcome) {
         (&mut self.watchdogs, &mut self.management, &mut self.outputs[out].result)
+    }
+
+    fn watched(&mut self, (out, class): (usize, usize)) -> (&mut Watchdogs, &mut Paused) {
+        (&mut self.watchdogs, &mut self.outputs[out].port.paused[class])
+    }
+
+    fn waits(&mut self, (out, class): (usize, usize), _: &mut Turn<'n>) -> bool {
+        !self.outputs[out].data[class].frames.is_empty()
+    }
+
+    fn take_waiting(&mut self, (out, class): (usize, usize), turn: &mut Turn<'n>) -> Option<Frame> {
+        let queue = &mut self.outputs[out].data[class];
+        let frame = queue.pop()?;
+        queue.bytes -= u64::from(frame.len);
+        self.free(out, &frame, turn);
+        Some(frame)
+    }
+
+    fn seen(&mut self, (out, class): (usize, usize), turns: bool, turn: &mut Turn<'n>) {
+        let port = &self.outputs[out].port;
+        if turns && port.paused[class].ignored {
+            port.plan_start(turn);
+        }
     }
 
     fn forget(frame: &Frame, turn: &mut Turn<'n>) {

@@ -10,7 +10,7 @@ use crate::fast::frame::{Entry, Frame, NEVER};
 use crate::fast::mmu::Change;
 use crate::fast::wires::Wires;
 use crate::model::{
-    By, Management, Memory, Moment, Pause, Place, Point, PortFaults, Refusal, Signal, Storing, Telling,
+    By, Management, Memory, Moment, Pause, Paused, Place, Point, PortFaults, Signal, Storing, Telling,
     Watchdogs,
 };
 use crate::net::{Link, Net};
@@ -35,6 +35,46 @@ impl<'n> Storing<'n, (&'n Net, &mut Wires)> for Switch {
 
     fn books(&mut self, out: usize) -> (&mut Watchdogs, &mut Management, &mut PortOutcome) {
         (&mut self.watchdogs, &mut self.management, &mut self.ports[out].out)
+    }
+
+    fn watched(&mut self, (out, _): (usize, usize)) -> (&mut Watchdogs, &mut Paused) {
+        (&mut self.watchdogs, &mut self.ports[out].paused)
+    }
+
+    fn waits(&mut self, (out, _): (usize, usize), (_, wires): &mut (&'n Net, &mut Wires)) -> bool {
+        self.touch(out, self.now - 1, wires);
+        self.ports[out].has_waiting()
+    }
+
+    fn take_waiting(
+        &mut self,
+        (p, _): (usize, usize),
+        (_, wires): &mut (&'n Net, &mut Wires),
+    ) -> Option<Frame> {
+        let port = &mut self.ports[p];
+        let Some(frame) = port.take_waiting() else {
+            port.note_needs();
+            return None;
+        };
+        let change = self.mmu.change(port.has_cells, p, usize::from(frame.input), -i32::from(frame.len));
+        self.signal(change, (p, frame.input), wires);
+        Some(frame)
+    }
+
+    fn seen(&mut self, (out, _): (usize, usize), turns: bool, (_, wires): &mut (&'n Net, &mut Wires)) {
+        let (now, port) = (self.now, &mut self.ports[out]);
+        if turns {
+            if port.paused.ignored {
+                port.plan_start(now);
+            }
+            if self.watchdogs.act((out, 0), WatchdogAction::Drop) {
+                port.note_peak(now);
+                port.decide(now, &mut wires.records);
+            }
+            self.outdate(out);
+        }
+        self.note_calm(out);
+        self.note_rare();
     }
 
     fn forget(frame: &Frame, (_, wires): &mut (&'n Net, &mut Wires)) {
@@ -128,46 +168,6 @@ impl Switch {
         if let Change::Send(signal) = change {
             self.tell(signal, 0, by, wires);
         }
-    }
-
-    /// Watchdogs look at their outputs.
-    pub(super) fn watch(&mut self, net: &Net, wires: &mut Wires) {
-        let mut from = 0;
-        while let Some(((out, _), polls, behind)) = self.watchdogs.due(from, self.now) {
-            from = behind;
-            self.touch(out, self.now - 1, wires);
-            self.watch_one(out, (self.ports[out].has_waiting(), polls), net, wires);
-        }
-    }
-
-    /// A watchdog looks at an output that is up to date, and does what follows.
-    pub(super) fn watch_one(&mut self, out: usize, seen: (bool, bool), net: &Net, wires: &mut Wires) {
-        let (now, port) = (self.now, &mut self.ports[out]);
-        if self.watchdogs.look((out, 0), &mut port.paused, seen, now) {
-            if port.paused.ignored {
-                port.plan_start(now);
-            }
-            self.outdate(out);
-            if self.watchdogs.act((out, 0), WatchdogAction::Drop) {
-                self.drop_waiting(out, net, wires);
-            }
-        }
-        self.note_calm(out);
-        self.note_rare();
-    }
-
-    /// Drops all that waits at an output and is not in transmission.
-    fn drop_waiting(&mut self, out: usize, net: &Net, wires: &mut Wires) {
-        let port = &mut self.ports[out];
-        port.note_peak(self.now);
-        port.decide(self.now, &mut wires.records);
-        while let Some(frame) = self.ports[out].take_waiting() {
-            let counted = self.ports[out].has_cells;
-            let change = self.mmu.change(counted, out, usize::from(frame.input), -i32::from(frame.len));
-            self.signal(change, (out, frame.input), wires);
-            self.lose(out, &frame, (Refusal::Watchdog, false), &mut (net, wires));
-        }
-        self.ports[out].note_needs();
     }
 }
 
