@@ -2,7 +2,7 @@
 
 use crate::look::{self, Colour, at_least, interval, measured, paint};
 use crate::summary;
-use cnsim_measure::fct::{SizeGroup, Unfinished};
+use cnsim_measure::fct::{NOT_BEGUN, SizeGroup, Unfinished};
 use cnsim_measure::quantity::digits;
 use cnsim_measure::stats::Summary;
 use cnsim_report::build::{CaseRuns, ports, shared, traffic};
@@ -93,7 +93,8 @@ fn unfinished_flows(record: &RunRecord) {
     let row = |f: &Unfinished| {
         let (bytes, missing) = (Bytes::new(f.bytes).to_string(), Bytes::new(f.missing).to_string());
         let lost = f.lost.map_or_else(|| "?".into(), |n| n.to_string());
-        vec![f.flow.clone(), Time::from_ps(f.start).to_string(), bytes, missing, lost, f.waits_for.clone()]
+        let start = if f.start == NOT_BEGUN { "-".into() } else { Time::from_ps(f.start).to_string() };
+        vec![f.flow.clone(), start, bytes, missing, lost, f.waits_for.clone()]
     };
     let rows: Vec<Vec<String>> = record.unfinished.iter().take(UNFINISHED).map(row).collect();
     println!(

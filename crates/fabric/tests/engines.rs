@@ -675,8 +675,13 @@ fn follow(spec: &mut RunSpec, seed: u64) {
             };
             let (here, comes) = (all[before].0 == all[n].0, goal == Some(all[n].0));
             if lower && before != n && (here || comes) {
-                let begun = here && d.once_in(4);
-                all[n].2.push(if begun { After::Begun(before as u32) } else { After::Ended(before as u32) });
+                let kinds: [fn(u32) -> After; 3] = [After::Begun, After::Sent, After::Ended];
+                let kind = match (here, goal) {
+                    (true, Some(_)) => d.one(&kinds),
+                    (true, None) => d.one(&[After::Begun, After::Ended]),
+                    _ => After::Ended,
+                };
+                all[n].2.push(kind(before as u32));
             }
         }
     }

@@ -99,6 +99,10 @@ fn a_transfer_follows_one_that_is_sent() {
     let mut spec = star(sends, &[send(0, 0, &[]), send(0, 1, &[After::Ended(0)])]);
     let first = out(3) + BACK;
     assert_eq!(times(&spec), [(0, first, out(3)), (first, first + out(1) + BACK, first + out(1))]);
+    // Or for its last frame to begin, acknowledgements or not: the two share no frame.
+    let sent = star(sends, &[send(0, 0, &[]), send(0, 1, &[After::Sent(0)])]);
+    let second = 3_600_000 + out(1);
+    assert_eq!(times(&sent), [(0, first, out(3)), (2_400_000, second + BACK, second)]);
     spec.transport.as_mut().unwrap().ack_every = 0;
     // The third frame begins after two, and the other flow's frame after the third.
     assert_eq!(times(&spec), [(0, 2_400_000, out(3)), (2_400_000, 3_600_000, 3_600_000 + out(1))]);

@@ -50,6 +50,9 @@ impl From<FlowTime> for [u64; 9] {
     }
 }
 
+/// In place of a start: the flow has not begun.
+pub const NOT_BEGUN: u64 = u64::MAX;
+
 /// A finite flow that was not received whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -64,7 +67,7 @@ pub struct Unfinished {
     pub nth: u64,
     /// Payload, bytes.
     pub bytes: u64,
-    /// Start, ps.
+    /// Start, ps; [`NOT_BEGUN`] of one that follows others and has not begun.
     pub start: u64,
     /// From the start to the end of the run, ps: it takes longer than that.
     pub so_far: u64,

@@ -2,7 +2,7 @@
 
 use crate::fct::{self, FlowTime, Path, SizeGroup, Timed, Unfinished};
 use crate::owners::Owners;
-use cnsim_fabric::{Completion, Incomplete, Outcome, Routing};
+use cnsim_fabric::{Completion, Incomplete, Outcome, Routing, Transfer};
 use cnsim_scenario::kinds::Ideal;
 use cnsim_scenario::settings::{Answer, Settings};
 use cnsim_scenario::workload::SourcePlan;
@@ -183,7 +183,9 @@ pub fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Un
             let pair = of_pair(src, dst);
             let own = pair.filter(|n| *n == 0 || alone);
             // Where frames may have been lost of it or of another, its state does not say what it waits for.
-            let waits_for = if let (Some(own @ 1..), 0) = (own, discarded) {
+            let waits_for = if m.start == Transfer::FOLLOWS {
+                "those that it follows: it has not begun".into()
+            } else if let (Some(own @ 1..), 0) = (own, discarded) {
                 format!("{own} frames that switches dropped, and what else has not arrived: {again}")
             } else if lost > 0 && (own.is_none() || discarded > 0) {
                 format!("the rest of its frames, or some of the {lost} that the run lost: {again}")

@@ -4,6 +4,7 @@ pub mod fair;
 pub mod fct;
 pub mod flow_times;
 pub mod frozen;
+pub mod jobs;
 mod measure;
 pub mod owners;
 pub mod pauses;

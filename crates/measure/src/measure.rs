@@ -24,6 +24,8 @@ enum How {
     Run(fn(&Run<'_>) -> Option<f64>),
     /// From finite flows, of a run or of its traffic of a name.
     Flows(fn(&Completions<'_>) -> Option<f64>),
+    /// Of collectives ([`crate::jobs::measured`]).
+    Jobs,
     /// A percentile of finite flows. It is a lower bound if the flow that it falls on was not received whole.
     Quantile(for<'a> fn(&'a Completions<'_>) -> &'a Ordered, f64),
 }
@@ -34,6 +36,7 @@ const fn how(id: Id) -> How {
     use How::{Flows, Quantile, Run};
     match id {
         Id::AggregateThroughput => Run(|r| Some(r.total())),
+        Id::JobTime | Id::BusBandwidth | Id::StragglerTime | Id::NetworkShare => How::Jobs,
         Id::HotPortThroughput | Id::Throughput => Run(|r| Some(r.hot()?.rate)),
         Id::TimePaused => Run(|r| Some(match r.settings.paused {
             PausedOver::Senders => mean(&r.stood().hosts),
@@ -244,6 +247,7 @@ impl<'a> Run<'a> {
     pub fn measured(&self) -> Vec<(Id, f64, bool)> {
         let of = |id: Id| match how(id) {
             How::Run(value) => value(self).map(|v| (id, v + 0.0, false)),
+            How::Jobs => None,
             _ => self.flows.value(id),
         };
         METRICS.iter().filter_map(|m| of(m.key)).collect()
@@ -539,7 +543,7 @@ impl<'a> Completions<'a> {
             return None;
         }
         match how(id) {
-            How::Run(_) => None,
+            How::Run(_) | How::Jobs => None,
             How::Flows(value) => value(self).map(|v| (id, v, false)),
             How::Quantile(of, share) => of(self).percentile(share).map(|(v, bound)| (id, v, bound)),
         }

@@ -1,6 +1,7 @@
 //! Traffic by name: which flows, bytes and losses of a run belong to the `[[traffic]]` tables of each name.
 
 use crate::fct::Timed;
+use crate::jobs::{self, JobFacts};
 use crate::measure::Completions;
 use crate::owners::{Owners, place};
 use crate::quantity::Quantities;
@@ -21,8 +22,14 @@ pub struct TrafficFacts {
     pub metrics: Quantities,
 }
 
-/// Results of each name; empty if no table has one.
-pub fn measure(settings: &Settings, out: &Outcome, flows: &[Timed], owners: &Owners) -> Vec<TrafficFacts> {
+/// Results of each name, with those of its jobs; empty if no table has one.
+pub fn measure(
+    settings: &Settings,
+    out: &Outcome,
+    flows: &[Timed],
+    owners: &Owners,
+    jobs: &[JobFacts],
+) -> Vec<TrafficFacts> {
     if owners.names.is_empty() {
         return Vec::new();
     }
@@ -34,6 +41,8 @@ pub fn measure(settings: &Settings, out: &Outcome, flows: &[Timed], owners: &Own
         all.extend(shares.bits[at].map(|bits| (Id::AggregateThroughput, bits / seconds / 1e9, false)));
         all.extend((!mine.is_empty()).then(|| (Id::Goodput, shares.payload[at] / seconds / 1e9, false)));
         all.extend(shares.lost[at].map(|frames| (Id::DroppedFrames, frames, false)));
+        let own: Vec<JobFacts> = jobs.iter().filter(|job| job.name == *name).cloned().collect();
+        all.extend(jobs::measured(&own, out.duration));
         TrafficFacts { name: name.clone(), metrics: all.into_iter().collect() }
     };
     owners.names.iter().enumerate().map(one).collect()

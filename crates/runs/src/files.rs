@@ -10,13 +10,16 @@ pub(crate) fn read_start(path: &std::path::Path, bytes: u64) -> Option<String> {
     Some(String::from_utf8_lossy(&start).into_owned())
 }
 
+/// Columns that a line has at least, as it is read: missing ones are empty.
+const COLUMNS: usize = 24;
+
 /// Reads a table that cnsim wrote: rows of fields, without the header.
 pub fn read_csv(text: &str) -> Vec<Vec<String>> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
     reader
         .records()
         .flatten()
-        .map(|r| (0..r.len().max(16)).map(|i| unquoted(r.get(i).unwrap_or("")).to_string()).collect())
+        .map(|r| (0..r.len().max(COLUMNS)).map(|i| unquoted(r.get(i).unwrap_or("")).to_string()).collect())
         .collect()
 }
 

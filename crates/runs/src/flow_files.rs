@@ -3,7 +3,7 @@
 use crate::files::{read_csv, table};
 use crate::record::RunRecord;
 use crate::results::LARGEST;
-use cnsim_measure::fct::{self, FlowTime, Unfinished};
+use cnsim_measure::fct::{self, FlowTime, NOT_BEGUN, Unfinished};
 use cnsim_measure::quantity::digits;
 use cnsim_problem::read_file;
 use cnsim_scheme_api::Time;
@@ -53,7 +53,8 @@ pub fn fct_csv(records: &[RunRecord]) -> Option<String> {
         }
         for f in &r.unfinished {
             let mut line = labels(r);
-            line.extend([name(f.src), name(f.dst), f.bytes.to_string(), ns(f.start)]);
+            let start = if f.start == NOT_BEGUN { String::new() } else { ns(f.start) };
+            line.extend([name(f.src), name(f.dst), f.bytes.to_string(), start]);
             line.extend(["", "", "", ""].map(String::from));
             let lost = f.lost.map_or_else(String::new, |n| n.to_string());
             line.extend([
@@ -113,8 +114,9 @@ pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> 
         let (src, dst) = (host(source), host(destination));
         let name = read.name(traffic);
         let lost = if lost.is_empty() { Ok(None) } else { lost.parse().map(Some) };
+        let start = if start.is_empty() && time.is_empty() { Some(NOT_BEGUN) } else { ps(start) };
         let (Ok(bytes), Some(start), Ok(missing), Ok(lost), Ok(nth)) =
-            (bytes.parse(), ps(start), missing.parse(), lost, number.parse())
+            (bytes.parse(), start, missing.parse(), lost, number.parse())
         else {
             return Err(wrong(n + 2));
         };

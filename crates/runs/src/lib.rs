@@ -40,6 +40,7 @@ pub mod demo;
 pub mod files;
 pub mod flow_files;
 pub mod grid;
+pub mod job_files;
 pub mod pause_files;
 pub mod place;
 pub mod points;

@@ -3,6 +3,7 @@
 use cnsim_measure::PortFacts;
 use cnsim_measure::fct::{FlowTime, SizeGroup, Unfinished};
 use cnsim_measure::frozen::Frozen;
+use cnsim_measure::jobs::JobFacts;
 use cnsim_measure::pauses::Stops;
 use cnsim_measure::quantity::Quantities;
 use cnsim_measure::traffic::TrafficFacts;
@@ -83,6 +84,9 @@ pub struct RunRecord {
     /// Results of each name of traffic, in the order of the `[[traffic]]` tables.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traffic: Vec<TrafficFacts>,
+    /// Results of its collectives, in the order of their tables.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobFacts>,
     /// Data and control frames that finished a link.
     pub packet_hops: u64,
     /// Why the network ran by the model instead of the fast engine, if it did: the same results, later.
@@ -130,6 +134,7 @@ impl RunRecord {
             by_size: Vec::new(),
             unfinished: Vec::new(),
             pauses: None,
+            jobs: self.jobs.iter().map(|job| JobFacts { path: Vec::new(), ..job.clone() }).collect(),
             ..self.clone()
         }
     }

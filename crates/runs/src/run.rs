@@ -4,8 +4,10 @@ use crate::code;
 use crate::record::{Curve, RunRecord, SharedFacts};
 use crate::store::{Asked, Store};
 use cnsim_fabric::{Engine, Options, Outcome, RunError, SeriesKind, Ways};
+use cnsim_measure::fct::NOT_BEGUN;
 use cnsim_measure::flow_times::{Flows, unfinished};
 use cnsim_measure::frozen::Frozen;
+use cnsim_measure::jobs;
 use cnsim_measure::owners::Owners;
 use cnsim_measure::pauses::{Places, Stood, Stops};
 use cnsim_measure::xoff::spread;
@@ -361,7 +363,9 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         pauses = Some(stops);
     }
     let of_pauses = pauses.as_ref().map(|stops| Pauses { stops, victims });
-    let metrics = Run::new(settings, out, &flows, of_pauses).measured().into_iter().collect();
+    let metrics = Run::new(settings, out, &flows, of_pauses).measured().into_iter();
+    let jobs = jobs::facts(settings, out, job.seed);
+    let metrics = metrics.chain(jobs::measured(&jobs, out.duration)).collect();
     RunRecord {
         fingerprint: [("events", f.events), ("frames", f.frames), ("samples", f.samples)].map(hex).into(),
         metrics,
@@ -378,7 +382,8 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         by_size: flows.by_size(settings),
         unfinished: open,
         pauses,
-        traffic: cnsim_measure::traffic::measure(settings, out, &flows.timed, &owners),
+        traffic: cnsim_measure::traffic::measure(settings, out, &flows.timed, &owners, &jobs),
+        jobs,
         ..job.record()
     }
 }
@@ -392,7 +397,7 @@ fn travelled(
 ) -> Option<Vec<Stood>> {
     let settings = &job.ready.settings;
     let done = flows.done.iter().map(|f| (f.src, f.dst, f.nth, f.bytes, f.start, f.time));
-    let open = unfinished(settings, out, owners).into_iter();
+    let open = unfinished(settings, out, owners).into_iter().filter(|f| f.start != NOT_BEGUN);
     let open = open.map(|f| (f.src, f.dst, f.nth, f.bytes, f.start, f.so_far));
     let mut all = done.chain(open).peekable();
     if all.peek().is_none() || out.pauses.xoffs.is_empty() {

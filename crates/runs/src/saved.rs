@@ -3,6 +3,7 @@
 
 use crate::files::read_start;
 use crate::flow_files::{fct_csv, slowdown_csv, traffic_csv};
+use crate::job_files::{collectives_csv, critical_path_csv};
 use crate::pause_files::{pauses_csv, victims_csv};
 use crate::place::{Kind, Place, PlaceError, is_file};
 use crate::record::RunRecord;
@@ -131,6 +132,8 @@ impl Saved {
             ("fct.csv", fct_csv(records)),
             ("slowdown.csv", slowdown_csv(records)),
             ("traffic.csv", traffic_csv(records)),
+            ("collectives.csv", collectives_csv(records)),
+            ("critical_path.csv", critical_path_csv(records)),
             ("pauses.csv", pauses_csv(records)),
             ("victims.csv", victims_csv(records)),
         ];

@@ -4,9 +4,9 @@
 use crate::case::Dimension;
 use crate::flows::LoadCounts;
 use crate::kinds::{
-    Backlog, Buffer, Choice as _, Completed, ControlTravels, FaultKind, FileForm, FlowHash, FreedAt, Gaps,
-    Ideal, Kind, Offset, Paths, PauseFrames, PauseMode, PausedOver, Queues, Repairs, SendsAgain, Shape,
-    SharedPreset, SizeTable, Switched, Traffic, WatchdogAction,
+    Algorithm, Backlog, Buffer, Choice as _, Completed, ControlTravels, FaultKind, FileForm, FlowHash,
+    FreedAt, Gaps, Ideal, Kind, Offset, Paths, PauseFrames, PauseMode, PausedOver, Queues, Repairs,
+    SendsAgain, Shape, SharedPreset, SizeTable, Switched, Traffic, WatchdogAction,
 };
 use cnsim_fabric::{LimiterPosition, PauseTransport, Phase, Rounding, Ties, WatchdogRule};
 use cnsim_scheme_api::Class;
@@ -101,6 +101,15 @@ pub const MAX_FLOWS: u64 = 20_000_000;
 pub const MAX_TRANSFER: Bytes = Bytes::from_mb(1_000_000_000);
 /// Largest number of characters of a condition.
 pub const MAX_CONDITION: usize = 160;
+
+/// Kinds of traffic that are finite flows.
+const FINITE: &[&str] = &[
+    "transfers", "poisson", "incast", "all-to-all", "permutation", "all-reduce", "reduce-scatter",
+    "all-gather", "broadcast", "reduce", "barrier",
+];
+/// Kinds of traffic that are collectives.
+const COLLECTIVES: &[&str] =
+    &["all-to-all", "all-reduce", "reduce-scatter", "all-gather", "broadcast", "reduce", "barrier"];
 
 const TEXT: Kind = Kind::Text(4000);
 const TEMPLATE: Kind = Kind::Text(1000);
@@ -323,7 +332,7 @@ pub const KEYS: &[Key] = &[
     key("transport.ack_delay", PROCESSING, "40 ms",
         "longest time that an acknowledgement of TCP waits for a further frame, where transport.ack_every is more than 1; 0: without bound").only("transport.kind", &["tcp"]),
     key("workload.kind", Kind::Choice(Traffic::WORDS), "bernoulli",
-        "kind of traffic: frames (bernoulli, greedy, on-off, bursts) or finite flows (transfers, poisson, incast, all-to-all, permutation)"),
+        "kind of traffic: frames (bernoulli, greedy, on-off, bursts), finite flows (transfers, poisson, incast, all-to-all, permutation), or collectives of hosts, whose transfers follow others (all-reduce, reduce-scatter, all-gather, broadcast, reduce, barrier; all-to-all with an algorithm)"),
     key("workload.load", Kind::Percent, "85 %",
         "offered load of a host, as a share of its access link").only("workload.kind", &["bernoulli", "bursts", "poisson"]),
     key("workload.loads", Kind::List(&Kind::Percent), "[]",
@@ -345,10 +354,10 @@ pub const KEYS: &[Key] = &[
         "phase of the hosts' slots; finite flows begin when they are due"),
     key("workload.header", Kind::Bytes(Bytes::ZERO, Bytes::new(1000)), "0 B",
         "bytes of each frame that are no payload; sizes of flows count payload")
-        .only("workload.kind", &["transfers", "poisson", "incast", "all-to-all", "permutation"]),
+        .only("workload.kind", FINITE),
     key("workload.frame_floor", Kind::Bytes(Bytes::ZERO, Bytes::SMALLEST_FRAME), "64 B",
         "least bytes of a flow's last frame: a shorter one is padded; 0 B in the HPCC fork of ns-3 and in htsim")
-        .only("workload.kind", &["transfers", "poisson", "incast", "all-to-all", "permutation"]),
+        .only("workload.kind", FINITE),
     key("workload.initial_rate", Kind::Or("scheme", &LINK_RATE), "scheme",
         "rate at which the queue pairs of these flows begin, for schemes that take one; scheme: as the scheme sets it")
         .only("host.queues", &["per-flow"]),
@@ -362,7 +371,24 @@ pub const KEYS: &[Key] = &[
     key("workload.size_file", FILE, "off",
         "file with points of the distribution, one a line: BYTES PERCENT, or BYTES SHARE up to 1").only("workload.sizes", &["file"]),
     key("workload.size", Kind::Bytes(Bytes::new(1), MAX_TRANSFER), "1 MB",
-        "payload of each flow").only("workload.kind", &["incast", "all-to-all", "permutation"]),
+        "payload of each flow; of a collective, of the whole operation, as nccl-tests count it")
+        .only("workload.kind", &["incast", "all-to-all", "permutation", "all-reduce", "reduce-scatter", "all-gather", "broadcast", "reduce"]),
+    key("workload.algorithm", Kind::Choice(Algorithm::WORDS), "auto",
+        "how a collective moves its bytes: all-reduce by ring, tree, double-tree, halving-doubling, direct; reduce-scatter and all-gather by ring, halving-doubling, direct; broadcast and reduce by ring (a chain), tree, direct; barrier by tree, ring, halving-doubling, direct; auto takes the first. An all-to-all by direct, rotated or pairwise is a collective, by auto it is none")
+        .only("workload.kind", COLLECTIVES),
+    key("workload.chunk", Kind::Or("off", &Kind::Bytes(Bytes::new(1), MAX_TRANSFER)), "off",
+        "largest piece of a collective's chunks, which travel one after the other; off: whole chunks")
+        .only("workload.kind", &["all-reduce", "reduce-scatter", "all-gather", "broadcast", "reduce"]),
+    key("workload.channels", Kind::Integer(1, 64), "1",
+        "rings, each with its share of the bytes and one rank further on")
+        .only("workload.kind", &["all-reduce", "reduce-scatter", "all-gather"]),
+    key("workload.reduce_time", Kind::Time(Time::ZERO, Time::from_us(1)), "0 ps",
+        "time in which a rank reduces a byte that has arrived")
+        .only("workload.kind", &["all-reduce", "reduce-scatter", "reduce"]),
+    key("workload.repeat", Kind::Integer(1, 100_000), "1",
+        "rounds of a collective: a rank begins the next when it is done with one").only("workload.kind", COLLECTIVES),
+    key("workload.gap", MOMENT, "0 us",
+        "time between two rounds, in which a rank computes").unless("workload.repeat", "1"),
     key("workload.fan_in", Kind::Or("all", &Kind::Integer(1, 65_000)), "all",
         "number of senders of an incast; each incast draws them anew").only("workload.kind", &["incast"]),
     key("workload.period", Kind::Or("once", &Kind::Time(Time::from_ns(1), LONGEST)), "once",
@@ -370,11 +396,12 @@ pub const KEYS: &[Key] = &[
     key("workload.gaps", Kind::Choice(Gaps::WORDS), "regular",
         "times between incasts: all equal to workload.period, or exponential with this mean").unless("workload.period", "once"),
     key("workload.jitter", MOMENT, "0 us",
-        "largest delay of a sender's start; each sender draws its delay from zero to this").only("workload.kind", &["incast"]),
+        "largest delay of a sender's or a rank's start; each draws its delay from zero to this")
+        .only("workload.kind", &["incast", "all-to-all", "all-reduce", "reduce-scatter", "all-gather", "broadcast", "reduce", "barrier"]),
     key("workload.start", MOMENT, "0 us", "time at which the sources start"),
     key("workload.stop", Kind::Or("off", &MOMENT), "off", "time at which the sources stop; off: at the end of the run"),
     key("workload.transfers", LINES, "[]",
-        "list of transfers, each with start, source, destination and bytes: \"10 us, H1, H2, 1 MB\"")
+        "list of transfers, each with start, source, destination and bytes: \"10 us, H1, H2, 1 MB\"; then perhaps its name, and those that it follows: \"5 us, H2, H3, 1 MB, name b, after a\" begins 5 us after a has arrived whole at H2, or is sent from there and acknowledged")
         .only("workload.kind", &["transfers"]),
     key("workload.file", FILE, "off",
         "file of transfers, one a line: start, source, destination, bytes").only("workload.kind", &["transfers"]),

@@ -239,6 +239,14 @@ pub(crate) trait Choice: Copy + Sized + 'static {
     /// Values of these words, in the same order.
     const ALL: &'static [Self];
 
+    /// The word of a variant.
+    fn word(&self) -> &'static str
+    where
+        Self: PartialEq,
+    {
+        Self::ALL.iter().position(|one| one == self).map_or("", |i| Self::WORDS[i])
+    }
+
     /// The variant of a word.
     fn of(word: &str) -> Option<Self> {
         Self::WORDS.iter().position(|w| *w == word).and_then(|i| Self::ALL.get(i)).copied()
@@ -338,7 +346,13 @@ choices! {
     Traffic {
         Bernoulli = "bernoulli", Greedy = "greedy", OnOff = "on-off", Bursts = "bursts",
         Transfers = "transfers", Poisson = "poisson", Incast = "incast", AllToAll = "all-to-all",
-        Permutation = "permutation",
+        Permutation = "permutation", AllReduce = "all-reduce", ReduceScatter = "reduce-scatter", AllGather = "all-gather",
+        Broadcast = "broadcast", Reduce = "reduce", Barrier = "barrier",
+    }
+    /// `workload.algorithm`: how a collective moves its bytes.
+    Algorithm {
+        Auto = "auto", Ring = "ring", Tree = "tree", DoubleTree = "double-tree", HalvingDoubling = "halving-doubling",
+        Direct = "direct", Rotated = "rotated", Pairwise = "pairwise",
     }
     /// `workload.gaps`.
     Gaps { Regular = "regular", Poisson = "poisson", }

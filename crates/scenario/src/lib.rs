@@ -3,7 +3,7 @@
 //! | step | modules |
 //! |---|---|
 //! | read a text | [`text`], [`kinds`], [`keys`], [`schema`] |
-//! | check its settings | [`settings`], [`topology`], [`workload`], [`headroom`] |
+//! | check its settings | [`settings`], [`topology`], [`workload`], [`jobs`], [`headroom`] |
 //! | its cases, and the names of their conditions | [`Scenario`], [`case::CaseId`], [`condition`] |
 //! | the configuration of a run | [`config::Config`] |
 //! | names of metrics, figures and assumptions | [`metrics`], [`figures`], [`assumptions`] |
@@ -19,6 +19,7 @@ pub mod flows;
 mod graph;
 pub mod headroom;
 mod inline;
+pub mod jobs;
 pub mod keys;
 pub mod kinds;
 pub mod meant;

@@ -410,6 +410,16 @@ metrics! {
         "99th percentile of the time from the start of a frame's transmission to the arrival of its acknowledgement").lower(),
     SlowedFlows = metric("slowed_flows", "slowed", "", Tolerance::Relative(0.05),
         "limiters whose rate or window the scheme lowered after their begin: one for each flow with a queue pair, else for each pair of hosts or host, anew each time that the scheme makes one"),
+    JobTime = metric("job_time", "job time", "ms", Tolerance::Relative(0.05),
+        "time from the begin of a collective's first rank to the end of its last, all rounds and gaps; of several collectives the longest")
+        .lower(),
+    BusBandwidth = metric("bus_bandwidth", "bus bandwidth", "GB/s", Tolerance::Relative(0.05),
+        "bytes of a collective over the mean time of its rounds, times the factor of nccl-tests: 2(n-1)/n of an all-reduce; the time of a round is that of its slowest rank; of several collectives the least")
+        .higher(),
+    StragglerTime = metric("straggler_time", "straggler", "us", Tolerance::Relative(0.05),
+        "time from the end of the first rank to the end of the last, mean over a collective's rounds; of several collectives the longest").lower(),
+    NetworkShare = metric("network_share", "network share", "%", Tolerance::Absolute(2.0),
+        "share of transfers in the time of a collective's critical path; the rest are computations and gaps; of several collectives the largest").lower(),
     ControlDiscarded = metric("control_discarded", "control discarded", "", Tolerance::Relative(0.05),
         "control messages that found no room in a queue of a switch").lower(),
     FeedbackIgnored = metric("feedback_ignored", "feedback ignored", "", Tolerance::Relative(0.05),

@@ -164,6 +164,7 @@ impl Scenario {
         for (key, value) in sets {
             flat.set(key, value, Place::Set);
         }
+        flat.number_tables();
         let mut problems = Vec::new();
         inline_files(&mut flat, file, &mut problems);
         expand_assumptions(&mut flat, &mut problems);

@@ -20,6 +20,7 @@ pub(crate) use transport::{QueuePairs, Steered};
 
 use crate::flows::Bins;
 use crate::headroom::Loop;
+use crate::jobs::Jobs;
 use crate::keys::{MAX_CHANGES, SLOWEST_SERVICE};
 use crate::kinds::{Backlog, Buffer, Completed, ControlTravels, Ideal, PauseMode, PausedOver, Queues};
 use crate::reader::Reader;
@@ -99,6 +100,8 @@ pub struct Settings {
     /// Queue pairs of finite flows, where they have some.
     pairs: Option<QueuePairs>,
     plans: Vec<Vec<SourcePlan>>,
+    /// What follows what, and whose that is.
+    pub jobs: Jobs,
     /// Hosts that run without the scheme.
     bare: Vec<bool>,
     /// Hotspots; the first host's are those that metrics speak of.
@@ -162,7 +165,7 @@ impl Settings {
         let (switch_processing, host_processing) = (r.time("switch.processing"), r.time("host.processing"));
         let duration = r.time("run.duration");
         let pairs = QueuePairs::read(&mut r, queues, &scheme);
-        let plans = workload::read(&mut r, &wiring, pairs.map(|p| p.flows));
+        let (plans, jobs) = workload::read(&mut r, &wiring, pairs.map(|p| p.flows));
         pairs.iter().for_each(|p| p.fit(&mut r, &plans, &wiring));
         pairs.iter().for_each(|p| p.in_time(&mut r, duration));
         delays(&mut r, &mut wiring, &plans, switch_processing * 2 + host_processing);
@@ -267,6 +270,7 @@ impl Settings {
             pairs,
             bare: bare(&mut r, registry, &wiring),
             plans,
+            jobs,
             hotspots,
             events,
             losses,
@@ -372,7 +376,7 @@ impl Settings {
 
     /// Does the seed decide the traffic?
     pub fn is_drawn(&self) -> bool {
-        self.plans.iter().flatten().any(SourcePlan::is_drawn)
+        self.jobs.is_drawn() || self.plans.iter().flatten().any(SourcePlan::is_drawn)
     }
 
     /// Number of hosts.
@@ -582,7 +586,7 @@ impl Settings {
         }
         RunSpec {
             transport: self.pairs.map(|p| p.spec),
-            graph: None,
+            graph: self.jobs.graph(seed),
             classes: Vec::new(),
             hosts: (0..hosts)
                 .map(|h| HostSpec {

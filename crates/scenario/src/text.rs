@@ -333,7 +333,37 @@ impl Flat {
 
     /// Sets a value from outside the file; a list is written with commas in brackets.
     pub fn set(&mut self, key: &str, text: &str, place: Place) {
-        self.leaves.insert(key.into(), Leaf::set(text, place));
+        self.leaves.insert(self.numbered(key), Leaf::set(text, place));
+    }
+
+    /// A key with the number of a `[[traffic]]` table in place of its name: `traffic.job.size` is `traffic.0.size`.
+    fn numbered(&self, key: &str) -> String {
+        let starts = key.match_indices("traffic.").map(|(at, _)| at);
+        let Some(at) = starts.into_iter().find(|&at| at == 0 || key[..at].ends_with(['.', '{'])) else {
+            return key.into();
+        };
+        let rest = &key[at + "traffic.".len()..];
+        let named = self.tables("traffic").into_iter().find_map(|table| {
+            let name = self.leaves.get(&format!("{table}.name"))?.items.first()?;
+            let leaf = rest.strip_prefix(name.as_str())?.strip_prefix('.')?;
+            Some(format!("{}{table}.{leaf}", &key[..at]))
+        });
+        named.unwrap_or_else(|| key.into())
+    }
+
+    /// Puts the numbers of `[[traffic]]` tables in place of their names: in keys, those of the matrix too, and in the condition.
+    pub fn number_tables(&mut self) {
+        let renamed: Vec<(String, String)> =
+            self.leaves.keys().map(|k| (k.clone(), self.numbered(k))).collect();
+        for (before, now) in renamed.into_iter().filter(|(before, now)| before != now) {
+            if let Some(leaf) = self.leaves.remove(&before) {
+                self.leaves.insert(now, leaf);
+            }
+        }
+        let Some(leaf) = self.leaves.get("condition").cloned() else { return };
+        let clauses = |item: &String| item.split(',').map(|c| self.numbered(c)).collect::<Vec<_>>().join(",");
+        let items = leaf.items.iter().map(clauses).collect();
+        self.leaves.insert("condition".into(), Leaf { items: Arc::new(items), ..leaf });
     }
 
     /// Sets a list from outside the file.

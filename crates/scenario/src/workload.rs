@@ -4,6 +4,7 @@ mod drawn;
 mod facts;
 mod goals;
 
+use crate::jobs::{self, Jobs, Operations};
 use crate::keys::MAX_TRANSFER;
 use crate::kinds::{Offset, Traffic};
 use crate::reader::Reader;
@@ -364,21 +365,27 @@ impl Permutations {
     }
 }
 
-/// Reads all sources: those of `[[traffic]]` tables, or else one per host from `[workload]`.
+/// Reads all sources: those of `[[traffic]]` tables, or else one per host from `[workload]`; and what follows what.
 /// `pairs`: where flows have queue pairs.
-pub(crate) fn read(r: &mut Reader<'_>, wiring: &Wiring, pairs: Option<Paired>) -> Vec<Vec<SourcePlan>> {
+pub(crate) fn read(
+    r: &mut Reader<'_>,
+    wiring: &Wiring,
+    pairs: Option<Paired>,
+) -> (Vec<Vec<SourcePlan>>, Jobs) {
     let hosts = wiring.hosts.len();
     let mut plans: Vec<Vec<SourcePlan>> = vec![Vec::new(); hosts];
+    let (mut operations, mut list) = (Operations::default(), Vec::new());
     let tables = r.tables("traffic");
     if tables.is_empty() {
         let loads = r.shares("workload.loads");
         if !loads.is_empty() && loads.len() != hosts {
             let reason = format!("{} loads for {hosts} hosts", loads.len());
             r.wrong("workload.loads", reason, "give one load per host");
-            return plans;
+            return (plans, Jobs::default());
         }
-        table(r, ("workload", pairs), &(0..hosts).collect::<Vec<_>>(), wiring, &mut plans, &loads);
-        return plans;
+        let all: Vec<usize> = (0..hosts).collect();
+        let found = table(r, ("workload", pairs), &all, wiring, (&mut plans, &mut operations), &loads);
+        list.extend(found);
     }
     for prefix in tables {
         let names = r.listed(&format!("{prefix}.hosts"));
@@ -387,21 +394,21 @@ pub(crate) fn read(r: &mut Reader<'_>, wiring: &Wiring, pairs: Option<Paired>) -
             r.wrong(&prefix, "names no hosts", hint);
             continue;
         }
-        let list = r.ranges(&names, wiring);
-        table(r, (&prefix, pairs), &list, wiring, &mut plans, &[]);
+        let hosts = r.ranges(&names, wiring);
+        list.extend(table(r, (&prefix, pairs), &hosts, wiring, (&mut plans, &mut operations), &[]));
     }
-    plans
+    (plans, operations.finish(list))
 }
 
-/// One table of sources, for the hosts listed.
+/// One table of sources, for the hosts listed: its job, if it is one.
 fn table(
     r: &mut Reader<'_>,
     (prefix, pairs): (&str, Option<Paired>),
     list: &[usize],
     wiring: &Wiring,
-    plans: &mut [Vec<SourcePlan>],
+    (plans, operations): (&mut [Vec<SourcePlan>], &mut Operations),
     loads: &[f64],
-) {
+) -> Option<jobs::Job> {
     let key = |leaf: &str| format!("{prefix}.{leaf}");
     let kind: Traffic = r.choice(&key("kind"));
     let frame = r.bytes(&key("frame"));
@@ -434,19 +441,22 @@ fn table(
     let load = r.share(&key("load"));
     let goals = r.listed(&key("destinations"));
     let all = Arc::new(list.to_vec());
-    let mut transfers = match kind {
-        Traffic::Transfers => transfers(r, prefix, wiring, framing),
-        _ => HashMap::new(),
+    let follow = operations.len();
+    let sources: Vec<usize> = plans.iter().map(Vec::len).collect();
+    let woven = jobs::collective(r, (prefix, kind, framing), (list, wiring), &sources, operations);
+    let (mut job, mut transfers) = match woven {
+        Some((job, transfers)) => (Some(job), transfers),
+        None if kind == Traffic::Transfers => {
+            (None, transfers(r, prefix, (wiring, framing), (&sources, operations)))
+        }
+        None => (None, HashMap::new()),
     };
-    let drawn = Drawn::read(r, prefix, (kind, list, framing), wiring);
-    let finite = match kind {
-        Traffic::Bernoulli | Traffic::Greedy | Traffic::OnOff | Traffic::Bursts => false,
-        Traffic::Transfers
-        | Traffic::Poisson
-        | Traffic::Incast
-        | Traffic::AllToAll
-        | Traffic::Permutation => true,
-    };
+    if operations.len() > follow && pairs.is_none() {
+        let reason = "transfers that follow others need queue pairs";
+        r.wrong(&key("kind"), reason, "write host.queues = \"per-flow\"");
+    }
+    let drawn = if job.is_some() { None } else { Drawn::read(r, prefix, (kind, list, framing), wiring) };
+    let finite = !matches!(kind, Traffic::Bernoulli | Traffic::Greedy | Traffic::OnOff | Traffic::Bursts);
     if pairs.is_some() && !finite {
         let reason =
             format!("`{}` is endless, and a queue pair is that of a finite flow", r.word(&key("kind")));
@@ -472,6 +482,7 @@ fn table(
     let number = prefix.strip_prefix("traffic.").and_then(|n| n.parse::<usize>().ok());
     let name = number.map(|n| (n, r.word(&key("name")))).filter(|(_, name)| name != "off");
     let name: Option<(usize, Arc<str>)> = name.map(|(n, name)| (n, name.into()));
+    job.iter_mut().for_each(|job| job.name = name.as_ref().map(|name| name.1.clone()));
     let before: usize = plans.iter().map(Vec::len).sum();
     let other = |p: &SourcePlan| finite && p.finite() && (p.framing, p.frame) != (framing, frame);
     if let Some(host) = list.iter().find(|h| plans[**h].iter().any(other)) {
@@ -480,6 +491,10 @@ fn table(
     }
     for (n, &host) in list.iter().enumerate() {
         let Some((destinations, permutation)) = goals.of(host, wiring) else { continue };
+        let transfers = transfers.remove(&host).unwrap_or_default();
+        if job.is_some() && transfers.is_empty() {
+            continue;
+        }
         let load = loads.get(host).copied().unwrap_or(load);
         let more = step * n as u64;
         let arrivals = match kind {
@@ -487,13 +502,8 @@ fn table(
             Traffic::OnOff => Arrivals::OnOff { on: on + more, off: off + more, shift: Time::ZERO },
             Traffic::Bursts => Arrivals::Bursts { load, frames: burst },
             Traffic::Bernoulli => Arrivals::Bernoulli { load },
-            Traffic::Transfers
-            | Traffic::Poisson
-            | Traffic::Incast
-            | Traffic::AllToAll
-            | Traffic::Permutation => Arrivals::Transfers,
+            _ => Arrivals::Transfers,
         };
-        let transfers = transfers.remove(&host).unwrap_or_default();
         plans[host].push(SourcePlan {
             arrivals,
             destinations,
@@ -518,19 +528,21 @@ fn table(
     if plans.iter().map(Vec::len).sum::<usize>() == before && !list.is_empty() {
         r.wrong(&key("destinations"), "no host has anybody to send to", "name another host");
     }
+    job
 }
 
-/// Finite transfers by source, `start, source, destination, bytes` each, from the list or the file.
+/// Finite transfers by source, from the list or the file: start, source, destination and bytes of each, perhaps its name, and those that
+/// it follows.
 fn transfers(
     r: &mut Reader<'_>,
     prefix: &str,
-    wiring: &Wiring,
-    framing: Framing,
+    (wiring, framing): (&Wiring, Framing),
+    (sources, operations): (&[usize], &mut Operations),
 ) -> HashMap<usize, Vec<Transfer>> {
     const EXAMPLE: &str = "write \"10 us, H1, H2, 1 MB\": start, source, destination, bytes";
     let list = r.listed(&format!("{prefix}.transfers"));
     let (origin, duration) = (r.time(&format!("{prefix}.origin")), r.time("run.duration"));
-    let mut out: HashMap<usize, Vec<Transfer>> = HashMap::new();
+    let mut listed = Vec::new();
     for (i, line) in list.items.iter().enumerate() {
         let mut at = 0;
         let fields: Vec<(usize, &str)> = line
@@ -542,7 +554,7 @@ fn transfers(
                 (begin, field.trim())
             })
             .collect();
-        let [start, from, to, bytes] = fields[..] else {
+        let [start, from, to, bytes, ref more @ ..] = fields[..] else {
             r.wrong_item(
                 &list.key,
                 i,
@@ -551,6 +563,14 @@ fn transfers(
             );
             continue;
         };
+        let Some((name, after)) = jobs::named(more) else {
+            let reason =
+                format!("`{line}` has {} fields; behind the fourth come name and after", fields.len());
+            r.wrong_at(&list.key, i, more[0].0, reason, "write \"5 us, H2, H3, 1 MB, name b, after a\"");
+            continue;
+        };
+        let follows = !after.is_empty();
+        let begins = |start: Time| if follows { start } else { start.saturating_sub(origin) };
         let wrong =
             match (start.1.parse::<Time>(), wiring.host(from.1), wiring.host(to.1), bytes.1.parse::<Bytes>())
             {
@@ -558,15 +578,15 @@ fn transfers(
                 (Ok(start_at), ..) if start_at > crate::keys::LONGEST => {
                     (start.0, format!("{start_at} is later than {}", crate::keys::LONGEST))
                 }
-                (Ok(start_at), ..) if start_at < origin => (
+                (Ok(start_at), ..) if !follows && start_at < origin => (
                     start.0,
                     format!("{start_at} is before {prefix}.origin, {origin}, at which the run begins"),
                 ),
-                (Ok(start_at), ..) if start_at - origin >= duration => (
+                (Ok(start_at), ..) if begins(start_at) >= duration => (
                     start.0,
                     format!(
                         "a transfer that begins {} after the start of a run of {duration}",
-                        start_at - origin
+                        begins(start_at)
                     ),
                 ),
                 (_, None, ..) => (from.0, format!("there is no host `{}`", from.1)),
@@ -579,8 +599,9 @@ fn transfers(
                     (bytes.0, format!("{bytes_of} is out of range: 1 B to {MAX_TRANSFER}"))
                 }
                 (Ok(start), Some(from), Some(to), Ok(bytes)) => {
-                    let (start, bytes) = (start - origin, framing.on_link(bytes));
-                    out.entry(from).or_default().push(Transfer { start, dst: NodeId(to as u32), bytes });
+                    let (start, bytes) = (begins(start), framing.on_link(bytes));
+                    let transfer = Transfer { start, dst: NodeId(to as u32), bytes };
+                    listed.push(jobs::Listed { item: i, from, transfer, name, after });
                     continue;
                 }
             };
@@ -590,6 +611,5 @@ fn transfers(
         let hint = "list them, or name a file of them in workload.file";
         r.wrong(&list.key, "there are no transfers", hint);
     }
-    out.values_mut().for_each(|l| l.sort_by_key(|t| t.start));
-    out
+    jobs::follow(r, &list.key, listed, wiring, (sources, operations))
 }

@@ -19,8 +19,9 @@ const NEVER: u64 = u64::MAX;
 /// What an operation waits for, as its host sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Cause {
-    /// An operation here has begun, or ended.
+    /// An operation here has begun, has sent all, or has ended.
     Begun(u32),
+    Sent(u32),
     Ended(u32),
     /// A flow to here has arrived whole.
     Received(u32),
@@ -77,6 +78,7 @@ impl Program {
         };
         let cause = |after: &After| match *after {
             After::Begun(n) => Some(Cause::Begun(n - first as u32)),
+            After::Sent(n) => Some(Cause::Sent(n - first as u32)),
             After::Ended(n) => {
                 let before = graph.operations.get(n as usize)?;
                 if before.host.0 == id {
@@ -136,11 +138,20 @@ impl Program {
         self.happens(Cause::Received(flow.0), now);
     }
 
-    /// A flow from here has ended.
+    /// All of a flow from here is sent.
     pub(crate) fn sent(&mut self, flow: FlowId, now: u64) {
-        if let Ok(at) = self.flows.binary_search_by_key(&flow.0, |f| f.0) {
-            self.end(self.flows[at].1, now);
-        }
+        self.sender_of(flow).into_iter().for_each(|n| self.happens(Cause::Sent(n), now));
+    }
+
+    /// A flow from here has ended.
+    pub(crate) fn acknowledged(&mut self, flow: FlowId, now: u64) {
+        self.sender_of(flow).into_iter().for_each(|n| self.end(n, now));
+    }
+
+    /// The operation that sends a flow.
+    fn sender_of(&self, flow: FlowId) -> Option<u32> {
+        let at = self.flows.binary_search_by_key(&flow.0, |f| f.0).ok()?;
+        Some(self.flows[at].1)
     }
 
     fn end(&mut self, n: u32, now: u64) {

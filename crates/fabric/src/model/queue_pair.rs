@@ -118,6 +118,8 @@ pub(crate) enum After {
 pub(crate) struct Sent {
     /// The frame was sent before.
     pub(crate) again: bool,
+    /// It was the last one, for the first time.
+    pub(crate) last: bool,
     pub(crate) after: After,
     /// The flow times out then, which was not to happen before, ps.
     pub(crate) timeout: Option<u64>,
@@ -297,7 +299,7 @@ impl QueuePairs {
             After::Wait
         };
         pair.waits = if after == After::Turn { Waits::Turn } else { Waits::Ack };
-        Sent { again, after, timeout }
+        Sent { again, last: !again && pair.left() == 0, after, timeout }
     }
     /// An acknowledgement of all bytes below `acked`, or a NACK (`gap`), of a frame that began so long ago: what it does. None if the flow
     /// is over.

@@ -444,6 +444,9 @@ impl<F: Packet> Sender<F> {
         if let Some(timeout) = sent.timeout {
             self.timers.start(pair.0, RTO, timeout);
         }
+        if sent.last {
+            self.sent_whole(pair, at);
+        }
         match sent.after {
             After::Turn => self.join(flow, at),
             After::Wait => {}

@@ -172,6 +172,14 @@ impl<F: Packet> Sender<F> {
         self.pairs.iter_mut().for_each(|pairs| pairs.end(flow));
         self.journal.acknowledged.push((flow, at.now));
         if let Some(program) = &mut self.program {
+            program.acknowledged(flow, at.now);
+            self.plan_operations();
+        }
+    }
+
+    /// The last frame of a flow begins, for the first time.
+    pub(super) fn sent_whole(&mut self, flow: FlowId, at: Moment<'_>) {
+        if let Some(program) = &mut self.program {
             program.sent(flow, at.now);
             self.plan_operations();
         }

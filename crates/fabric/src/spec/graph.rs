@@ -73,6 +73,8 @@ pub enum Act {
 pub enum After {
     /// An operation of the same host has begun.
     Begun(u32),
+    /// The last frame that an operation of the same host sends has begun, for the first time.
+    Sent(u32),
     /// An operation of the same host has ended; or an operation of another host has sent to this one, and all of that has arrived.
     Ended(u32),
 }
@@ -136,9 +138,11 @@ impl Graph {
                 return bad("waits for what is not listed");
             }
             for &after in self.before(operation) {
-                let (After::Begun(before) | After::Ended(before)) = after;
+                let (After::Begun(before) | After::Sent(before) | After::Ended(before)) = after;
                 let here = self.operations.get(before as usize).is_some_and(|b| b.host == operation.host);
-                let comes = begins(before).is_some_and(|t| t.dst == operation.host);
+                let sends = begins(before);
+                let comes = sends.is_some_and(|t| t.dst == operation.host);
+                let here = here && (sends.is_some() || !matches!(after, After::Sent(_)));
                 if !(here || comes && after == After::Ended(before)) {
                     return bad("waits for what its host does not see");
                 }

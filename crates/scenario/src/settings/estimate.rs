@@ -254,7 +254,10 @@ impl Settings {
             let on = end.min(self.duration).saturating_sub(begin).as_secs_f64() / whole;
             return p.offered(host, line, self.duration).bps() * on;
         }
-        let begun = p.transfers().iter().filter(|t| t.start < self.duration);
+        let begun = p
+            .transfers()
+            .iter()
+            .filter(|t| t.start < self.duration || t.start == cnsim_fabric::Transfer::FOLLOWS);
         let bits: f64 = begun.map(|t| t.bytes.as_f64() * 8.0).sum();
         (bits / whole).min(line.bps())
     }

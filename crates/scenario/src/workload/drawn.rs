@@ -136,9 +136,7 @@ impl Drawn {
             }
             Traffic::AllToAll => Rule::AllToAll { bytes, start },
             Traffic::Permutation => Rule::Permutation { bytes, start },
-            Traffic::Bernoulli | Traffic::Greedy | Traffic::OnOff | Traffic::Bursts | Traffic::Transfers => {
-                return None;
-            }
+            _ => return None,
         };
         let table = prefix.rsplit('.').next().and_then(|n| n.parse().ok()).unwrap_or(0);
         let line = |h: &usize| wiring.access(*h).map_or(Rate::ZERO, |l| l.rate);

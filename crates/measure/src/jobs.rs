@@ -1,0 +1,327 @@
+//! Results of collectives: how long each round took, who came last, and the chain of transfers and computations that decided the end.
+
+use crate::flow_times::Paths;
+use cnsim_fabric::{Act, After, Graph, Lasted, Outcome, Transfer};
+use cnsim_scenario::jobs::Job;
+use cnsim_scenario::metrics::Id;
+use cnsim_scenario::settings::Settings;
+use cnsim_scenario::workload::SourcePlan;
+use cnsim_scheme_api::Time;
+use cnsim_units::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// Most parts of a critical path that are kept; those before are one part.
+const MOST_PARTS: usize = 20_000;
+
+/// Results of a job. Times in ps.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobFacts {
+    /// Name of its table, or kind and number.
+    pub name: String,
+    /// `kind` and `algorithm` of its table.
+    pub kind: String,
+    /// How it moves its bytes.
+    pub algorithm: String,
+    /// Hosts, by rank.
+    pub ranks: Vec<String>,
+    /// Bytes of a round.
+    pub bytes: u64,
+    /// Its rounds that have begun.
+    pub rounds: Vec<RoundFacts>,
+    /// Rounds that it was to have.
+    pub planned: u64,
+    /// From the begin of its first rank to the end of its last; none if that is not reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<u64>,
+    /// What a job that is not done waits for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<String>,
+    /// The chain that decided its end, from the begin on: the parts' times add up to the job's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<Part>,
+}
+
+/// A round of a job. Times in ps.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RoundFacts {
+    /// When its first rank began.
+    pub begin: u64,
+    /// Time of the slowest rank, from its own begin; none if a rank is not done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<u64>,
+    /// Bytes of the round over that time, GB/s, and that times the factor of nccl-tests; none where no amount is moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub algorithm_bandwidth: Option<f64>,
+    /// The bus bandwidth, GB/s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bus_bandwidth: Option<f64>,
+    /// The rank that ended last.
+    pub last_rank: u64,
+    /// The transfer that ended it: `H3>H4`; empty if none did.
+    pub last_transfer: String,
+    /// From the end of the first rank to the end of the last.
+    pub straggler: u64,
+}
+
+/// A part of a critical path. Times in ps.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// `transfer`, `compute`, or `earlier` for the parts that are not kept.
+    pub what: String,
+    /// The flow, or the host that computes.
+    pub place: String,
+    /// Payload; 0 of no transfer.
+    pub bytes: u64,
+    /// From when on it decided.
+    pub from: u64,
+    /// For how long.
+    pub time: u64,
+    /// Of a transfer: its time alone, at most `time`. The rest it waited, for others or in XOFF.
+    pub alone: u64,
+}
+
+/// Results of all jobs of a run.
+pub fn facts(settings: &Settings, out: &Outcome, seed: u64) -> Vec<JobFacts> {
+    let Some(graph) = settings.jobs.graph(seed) else { return Vec::new() };
+    let mut seen = Seen { settings, graph: &graph, lasted: &out.operations, paths: Paths::new(settings) };
+    settings.jobs.list.iter().map(|job| seen.job(job)).collect()
+}
+
+/// The metrics of these jobs together, each with its value, and whether that is a lower bound: of several jobs the longest time, the least
+/// bandwidth, the largest share.
+pub fn measured(jobs: &[JobFacts], duration: Time) -> Vec<(Id, f64, bool)> {
+    let begin = |j: &JobFacts| j.rounds.first().map_or(0, |r| r.begin);
+    let time = |j: &JobFacts| j.time.unwrap_or(duration.as_ps().saturating_sub(begin(j))) as f64 / 1e9;
+    let times = |j: &JobFacts| j.rounds.iter().filter_map(|r| r.time).map(|t| t as f64).collect::<Vec<_>>();
+    let bandwidth = |j: &JobFacts| {
+        let (all, times) = (times(j), j.rounds.iter().find(|r| r.bus_bandwidth.is_some())?);
+        // The bytes of each round are the same.
+        Some(times.bus_bandwidth? * times.time? as f64 * all.len() as f64 / all.iter().sum::<f64>())
+    };
+    let straggler = |j: &JobFacts| {
+        let all: Vec<f64> =
+            j.rounds.iter().filter(|r| r.time.is_some()).map(|r| r.straggler as f64 / 1e6).collect();
+        (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+    };
+    let share = |j: &JobFacts| {
+        let sum = |of: &dyn Fn(&&Part) -> bool| j.path.iter().filter(of).map(|p| p.time).sum::<u64>() as f64;
+        let whole = sum(&|p| p.what != "earlier");
+        (whole > 0.0).then(|| sum(&|p| p.what == "transfer") / whole * 100.0)
+    };
+    let most = |of: &dyn Fn(&JobFacts) -> Option<f64>| jobs.iter().filter_map(of).reduce(f64::max);
+    let open = jobs.iter().any(|j| j.time.is_none());
+    let all = [
+        (Id::JobTime, most(&|j| Some(time(j))), open),
+        (Id::BusBandwidth, most(&|j| bandwidth(j).map(|b| -b)).map(|b| -b), false),
+        (Id::StragglerTime, most(&straggler), false),
+        (Id::NetworkShare, most(&share), false),
+    ];
+    all.into_iter().filter_map(|(id, value, bound)| Some((id, value?, bound))).collect()
+}
+
+/// A run as its jobs are read from it.
+struct Seen<'a> {
+    settings: &'a Settings,
+    graph: &'a Graph,
+    lasted: &'a [Lasted],
+    paths: Paths<'a>,
+}
+
+impl Seen<'_> {
+    fn of(&self, n: u32) -> Lasted {
+        let never = Lasted { begun: Time::MAX, ended: Time::MAX, received: Time::MAX };
+        self.lasted.get(n as usize).copied().unwrap_or(never)
+    }
+
+    fn ended(&self, n: u32) -> Option<u64> {
+        Some(self.of(n).ended).filter(|t| *t < Time::MAX).map(Time::as_ps)
+    }
+
+    fn job(&mut self, job: &Job) -> JobFacts {
+        let n = job.ranks.len();
+        let (kind, algorithm) = job.words();
+        let mut facts = JobFacts {
+            name: job.title(),
+            kind: kind.into(),
+            algorithm: algorithm.into(),
+            ranks: job.ranks.iter().map(|&h| self.settings.wiring.hosts[h].clone()).collect(),
+            bytes: job.size.get(),
+            planned: job.rounds() as u64,
+            ..JobFacts::default()
+        };
+        for (gates, ends) in job.gates.chunks(n).zip(job.ends.chunks(n)) {
+            let begins: Vec<Option<u64>> = gates.iter().map(|&g| self.ended(g)).collect();
+            let Some(begin) = begins.iter().flatten().min().copied() else { break };
+            facts.rounds.push(self.round(job, begin, &begins, ends));
+        }
+        let begin = facts.rounds.first().map(|r| r.begin);
+        let last = &job.ends[job.ends.len().saturating_sub(n)..];
+        let ends: Option<Vec<u64>> = last.iter().map(|&e| self.ended(e)).collect();
+        match ends.and_then(|ends| ends.into_iter().max()).zip(begin) {
+            Some((end, begin)) => {
+                facts.time = Some(end - begin);
+                let decides = last.iter().copied().find(|&e| self.ended(e) == Some(end));
+                facts.path = decides.map(|e| self.path(e, begin, end)).unwrap_or_default();
+            }
+            None => {
+                facts.waits_for = job.ends.iter().find(|&&e| self.ended(e).is_none()).map(|&e| self.stands(e))
+            }
+        }
+        facts
+    }
+
+    fn round(&self, job: &Job, begin: u64, begins: &[Option<u64>], ends: &[u32]) -> RoundFacts {
+        let mut round = RoundFacts { begin, ..RoundFacts::default() };
+        let ended: Option<Vec<u64>> = ends.iter().map(|&e| self.ended(e)).collect();
+        let Some(ended) = ended else { return round };
+        let slowest = ended.iter().zip(begins).filter_map(|(e, b)| Some(e - (*b)?)).max().unwrap_or(0);
+        let (first, last) =
+            (ended.iter().min().copied().unwrap_or(0), ended.iter().max().copied().unwrap_or(0));
+        let rank = ended.iter().position(|e| *e == last).unwrap_or(0);
+        round.time = Some(slowest);
+        round.straggler = last - first;
+        round.last_rank = rank as u64;
+        round.last_transfer = self.last_transfer(ends[rank]);
+        if let Some(factor) = job.bus_factor().filter(|_| slowest > 0) {
+            // Bytes a picosecond are 1000 GB/s.
+            let rate = job.size.as_f64() / slowest as f64 * 1e3;
+            (round.algorithm_bandwidth, round.bus_bandwidth) = (Some(rate), Some(rate * factor));
+        }
+        round
+    }
+
+    /// The transfer whose end came last before an operation, through whatever was computed in between.
+    fn last_transfer(&self, mut n: u32) -> String {
+        while let Some(before) = self.decisive(n) {
+            if let Some((name, ..)) = self.transfer(before.0) {
+                return name;
+            }
+            n = before.0;
+        }
+        String::new()
+    }
+
+    /// What an operation had to wait for longest, and whether that was the arrival of a transfer. What has not happened is latest.
+    fn decisive(&self, n: u32) -> Option<(u32, u64)> {
+        let operation = self.graph.operations.get(n as usize)?;
+        let at = |after: &After| -> (u32, u64) {
+            match *after {
+                After::Begun(b) => (b, self.of(b).begun.as_ps()),
+                // When all was sent is not recorded: if nothing else came as the operation began, it was that.
+                After::Sent(b) => (b, self.of(b).begun.as_ps()),
+                After::Ended(b) => {
+                    let here = self.graph.operations[b as usize].host == operation.host;
+                    (b, if here { self.of(b).ended } else { self.of(b).received }.as_ps())
+                }
+            }
+        };
+        let all = self.graph.before(operation);
+        let begun = self.of(n).begun.as_ps();
+        let sent = || all.iter().find(|after| matches!(after, After::Sent(_))).map(at);
+        let latest = all.iter().filter(|after| !matches!(after, After::Sent(_))).map(at).max_by_key(|b| b.1);
+        match latest {
+            Some(latest) if latest.1 >= begun || sent().is_none() => Some(latest),
+            _ => sent().map(|(b, _)| (b, begun)),
+        }
+    }
+
+    /// The flow that an operation sends, its payload and its time alone, ps.
+    fn transfer(&self, n: u32) -> Option<(String, u64, (usize, usize))> {
+        let operation = self.graph.operations.get(n as usize)?;
+        let Act::Send { source, transfer } = operation.act else { return None };
+        let src = operation.host.0 as usize;
+        let plan: &SourcePlan = self.settings.plans(src).get(source as usize)?;
+        let &Transfer { dst, bytes, .. } = plan.transfers().get(transfer as usize)?;
+        let dst = dst.0 as usize;
+        let hosts = &self.settings.wiring.hosts;
+        Some((format!("{}>{}", hosts[src], hosts[dst]), plan.framing().payload_of(bytes.get()), (src, dst)))
+    }
+
+    /// The chain back from an operation that ended last.
+    fn path(&mut self, mut n: u32, begin: u64, mut end: u64) -> Vec<Part> {
+        let mut parts = Vec::new();
+        while end > begin {
+            let lasted = self.of(n);
+            let from = lasted.begun.as_ps().clamp(begin, end);
+            let part = match self.transfer(n) {
+                Some((place, bytes, (src, dst))) => {
+                    let framing =
+                        self.settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing);
+                    let alone = framing.map_or(0, |f| {
+                        let path = self.paths.between(src, dst);
+                        path.exact_ideal(Bytes::new(bytes), f.payload, f.header, f.floor).as_ps()
+                    });
+                    let time = end - from;
+                    Part { what: "transfer".into(), place, bytes, from, time, alone: alone.min(time) }
+                }
+                None => {
+                    let host = self.graph.operations[n as usize].host.0 as usize;
+                    let place = self.settings.wiring.hosts[host].clone();
+                    Part { what: "compute".into(), place, from, time: end - from, ..Part::default() }
+                }
+            };
+            if part.time > 0 {
+                parts.push(part);
+            }
+            end = from;
+            // An operation of a stream may have waited for the one before it there, not for what it follows.
+            let Some((before, _)) = self.occupant(n, end).or_else(|| self.decisive(n)) else { break };
+            n = before;
+            if parts.len() >= MOST_PARTS {
+                break;
+            }
+        }
+        if end > begin {
+            parts.push(Part { what: "earlier".into(), from: begin, time: end - begin, ..Part::default() });
+        }
+        parts.reverse();
+        parts
+    }
+
+    /// The operation of the same stream that ended as this one began, where that waited for it.
+    fn occupant(&self, n: u32, begun: u64) -> Option<(u32, u64)> {
+        let operation = self.graph.operations.get(n as usize)?;
+        let Act::Compute { stream: Some(stream), .. } = operation.act else { return None };
+        if self.decisive(n).is_some_and(|before| before.1 >= begun) {
+            return None;
+        }
+        let first = self.graph.operations.partition_point(|o| o.host < operation.host);
+        let mine = self.graph.operations[first..].iter().take_while(|o| o.host == operation.host);
+        let same = |act: &Act| matches!(act, Act::Compute { stream: Some(s), .. } if *s == stream);
+        let mut all = (first as u32..).zip(mine).filter(|(m, o)| *m != n && same(&o.act));
+        all.find(|(m, _)| self.ended(*m) == Some(begun)).map(|(m, _)| (m, begun))
+    }
+
+    /// What an operation that has not ended waits for, in the end.
+    fn stands(&self, mut n: u32) -> String {
+        for _ in 0..self.graph.operations.len() {
+            let operation = self.graph.operations[n as usize];
+            let host = &self.settings.wiring.hosts[operation.host.0 as usize];
+            let lasted = self.of(n);
+            if lasted.begun < Time::MAX {
+                let what = self.transfer(n).map_or_else(
+                    || format!("{host}, which computes"),
+                    |(name, bytes, _)| format!("the transfer {name} of {}", Bytes::new(bytes)),
+                );
+                return format!("{what} since {}", lasted.begun);
+            }
+            let open = |after: &&After| match **after {
+                After::Begun(b) => self.of(b).begun == Time::MAX,
+                After::Sent(b) => self.of(b).ended == Time::MAX,
+                After::Ended(b) if self.graph.operations[b as usize].host == operation.host => {
+                    self.of(b).ended == Time::MAX
+                }
+                After::Ended(b) => self.of(b).received == Time::MAX,
+            };
+            let Some(after) = self.graph.before(&operation).iter().find(open) else {
+                return format!("{host}, which computes something else");
+            };
+            let (After::Begun(b) | After::Sent(b) | After::Ended(b)) = *after;
+            n = b;
+        }
+        "itself: a circle".into()
+    }
+}

@@ -1,0 +1,123 @@
+//! Results of collectives: rounds, critical paths and metrics, by hand on a star where a transfer of c bytes takes a known time.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use cnsim_runs::flow_files::{fct_csv, read_flows};
+use cnsim_runs::job_files::{collectives_csv, critical_path_csv};
+use cnsim_runs::record::RunRecord;
+use cnsim_runs::run::{Job, Watch, run_job};
+use cnsim_scenario::Scenario;
+
+fn run(n: usize, duration: &str, tables: &str) -> RunRecord {
+    let text = format!(
+        "name = \"t\"\n[topology]\nhosts = {n}\nlink_rate = \"100 Gb/s\"\nlink_delay = \"1 us\"\n[pause]\nmode = \"off\"\n\
+         [host]\nqueues = \"per-flow\"\nprocessing = \"0 us\"\n[switch]\nprocessing = \"0 us\"\nshare = \"1 GB\"\n\
+         [run]\nduration = \"{duration}\"\n{tables}\n"
+    );
+    let scenario = Scenario::parse("t.toml", &text, &[]).unwrap_or_else(|p| panic!("{p:#?}\n{text}"));
+    let case = scenario.cases()[0].clone();
+    let ready = scenario.ready(&case).unwrap();
+    run_job(&Job::new(case, ready, 1), None, &Watch::default(), 1).unwrap().expect("not interrupted")
+}
+
+const FRAMES: &str = "frame = \"1048 B\"\nheader = \"48 B\"";
+
+/// 100 KB in frames of 1000 B and 48 B over two links of 100 Gb/s and 1 us, ps.
+const ALONE: u64 = 101 * 83_840 + 2_000_000;
+
+#[test]
+fn a_ring_by_hand() {
+    let ring = format!(
+        "[[traffic]]\nname = \"job\"\nkind = \"all-reduce\"\nhosts = \"all\"\nsize = \"400 KB\"\n{FRAMES}\nrepeat = 3\n\
+         gap = \"7 us\"\nreduce_time = \"20 ps\""
+    );
+    let r = run(4, "1 ms", &ring);
+    let [job] = &r.jobs[..] else { panic!("{:?}", r.jobs) };
+    let round = 6 * ALONE + 3 * 2_000_000;
+    let whole = 3 * round + 2 * 7_000_000;
+    assert_eq!((job.time, job.planned, job.rounds.len()), (Some(whole), 3, 3));
+    assert!(job.rounds.iter().all(|r| r.time == Some(round) && r.straggler == 0), "{:?}", job.rounds);
+    let begins: Vec<u64> = job.rounds.iter().map(|r| r.begin).collect();
+    assert_eq!(begins, [0, round + 7_000_000, 2 * (round + 7_000_000)]);
+    // 400 KB in a round, times 2 (n - 1) / n.
+    let rate = 400_000.0 / round as f64 * 1e3;
+    assert!((job.rounds[0].algorithm_bandwidth.unwrap() - rate).abs() < 1e-9);
+    assert!((r.metrics["bus_bandwidth"] - rate * 1.5).abs() < 1e-9);
+    assert_eq!(r.metrics.get("straggler_time"), Some(0.0));
+    assert!((r.metrics["job_time"] - whole as f64 / 1e9).abs() < 1e-12);
+    // The parts of the path add up: 18 transfers alone, 9 reductions, 2 gaps.
+    assert_eq!(job.path.iter().map(|p| p.time).sum::<u64>(), whole);
+    let of = |what: &str| job.path.iter().filter(|p| p.what == what).map(|p| p.time).sum::<u64>();
+    assert_eq!((of("transfer"), of("compute")), (18 * ALONE, 9 * 2_000_000 + 14_000_000));
+    assert!(job.path.iter().filter(|p| p.what == "transfer").all(|p| p.alone == ALONE && p.bytes == 100_000));
+    assert!(job.path.windows(2).all(|p| p[0].from + p[0].time == p[1].from));
+    let share = 18.0 * ALONE as f64 / whole as f64 * 100.0;
+    assert!((r.metrics["network_share"] - share).abs() < 1e-9);
+    assert_eq!(r.traffic[0].metrics.get("job_time"), r.metrics.get("job_time"));
+    let records = std::slice::from_ref(&r);
+    assert_eq!(collectives_csv(records).unwrap().lines().count(), 4);
+    let path = critical_path_csv(records).unwrap();
+    assert_eq!(path.lines().count(), 1 + job.path.len());
+}
+
+/// Transfers that wait for others are longer than alone, and the path says by how much; a late rank is the last.
+#[test]
+fn waits_and_stragglers() {
+    let late = format!(
+        "[[traffic]]\nkind = \"broadcast\"\nalgorithm = \"direct\"\nhosts = \"H0..H2\"\nsize = \"100 KB\"\n{FRAMES}\n\
+         [[traffic]]\nkind = \"transfers\"\nhosts = \"H3\"\ntransfers = [\"0 us, H3, H2, 100 KB\"]\n{FRAMES}"
+    );
+    let r = run(4, "1 ms", &late);
+    let [job] = &r.jobs[..] else { panic!("{:?}", r.jobs) };
+    assert_eq!(job.name, "broadcast 0");
+    // Both go out frame by frame in turn: 200 frames. H2's last waits behind one of H3.
+    let time = job.time.unwrap();
+    let [part] = &job.path[..] else { panic!("{:?}", job.path) };
+    assert_eq!((part.place.as_str(), part.time, part.alone), ("H0>H2", time, ALONE));
+    assert!(part.time > 2 * part.alone - 3_000_000, "{part:?}");
+    assert_eq!((job.rounds[0].last_rank, job.rounds[0].last_transfer.as_str()), (2, "H0>H2"));
+}
+
+/// A job that is not done says what it waits for; a flow that has not begun has no start, in the files too.
+#[test]
+fn a_job_that_is_not_done() {
+    let slow = format!(
+        "[[traffic]]\nname = \"job\"\nkind = \"all-reduce\"\nhosts = \"all\"\nsize = \"4 MB\"\n{FRAMES}"
+    );
+    let mut r = run(4, "200 us", &slow);
+    let [job] = &r.jobs[..] else { panic!("{:?}", r.jobs) };
+    assert_eq!((job.time, job.rounds[0].time, job.path.len()), (None, None, 0));
+    let waits = job.waits_for.clone().unwrap();
+    assert!(waits.starts_with("the transfer ") && waits.contains(" of 1 MB since "), "{waits}");
+    assert!((r.metrics["job_time"] - 0.2).abs() < 1e-9 && r.metrics.at_least("job_time"));
+    let begun = r.unfinished.iter().filter(|f| f.start < u64::MAX).count();
+    assert_eq!(r.unfinished.len(), 24 - 8, "two of six steps are over");
+    assert_eq!(begun, 4, "{:?}", r.unfinished);
+    assert!(
+        r.unfinished.iter().filter(|f| f.start == u64::MAX).all(|f| f.waits_for.contains("has not begun"))
+    );
+    let text = fct_csv(std::slice::from_ref(&r)).unwrap();
+    let path = std::env::temp_dir().join(format!("cnsim-collectives-{}.csv", std::process::id()));
+    std::fs::write(&path, &text).unwrap();
+    let open = std::mem::take(&mut r.unfinished);
+    read_flows(&path, std::slice::from_mut(&mut r)).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(
+        r.unfinished.iter().map(|f| f.start).collect::<Vec<_>>(),
+        open.iter().map(|f| f.start).collect::<Vec<_>>()
+    );
+}
+
+/// Two jobs on the same hosts with equal transfers: each flow has its own job's name.
+#[test]
+fn flows_of_two_jobs_keep_their_names() {
+    let job = |name: &str, kind: &str| {
+        format!(
+            "[[traffic]]\nname = \"{name}\"\nkind = \"{kind}\"\nhosts = \"all\"\nsize = \"40 KB\"\n{FRAMES}\n"
+        )
+    };
+    let r = run(4, "1 ms", &(job("a", "all-gather") + &job("b", "all-reduce")));
+    let flows =
+        |name: &str| r.traffic.iter().find(|t| t.name == name).unwrap().metrics.get("completed_transfers");
+    assert_eq!((flows("a"), flows("b")), (Some(12.0), Some(24.0)));
+    assert_eq!(r.jobs.iter().map(|j| j.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+}

@@ -1,0 +1,161 @@
+//! Jobs: collectives and graphs of transfers, as operations of hosts that follow others.
+//!
+//! A table of traffic adds operations to one list ([`Operations`]), and becomes a [`Job`] that says which of them begin and end what each
+//! rank does. A rank is a host of the table, by its place there.
+
+mod read;
+mod weave;
+
+use crate::kinds::{Algorithm, Traffic};
+use cnsim_fabric::{Act, After, Graph, Operation};
+use cnsim_scheme_api::NodeId;
+use cnsim_scheme_api::network::{Purpose, Stream};
+use cnsim_units::{Bytes, Time};
+use std::sync::Arc;
+
+pub(crate) use read::{Listed, collective, follow, named};
+
+/// Operations as tables add them, in any order of hosts.
+#[derive(Debug, Default)]
+pub(crate) struct Operations {
+    list: Vec<Operation>,
+    after: Vec<After>,
+}
+
+impl Operations {
+    fn push(&mut self, host: usize, act: Act, after: impl IntoIterator<Item = After>) -> u32 {
+        let first = self.after.len() as u32;
+        self.after.extend(after);
+        let after = (first, self.after.len() as u32);
+        self.list.push(Operation { host: NodeId(host as u32), act, after });
+        self.list.len() as u32 - 1
+    }
+
+    /// A host waits for a time, which holds up nothing else there.
+    pub(crate) fn wait(&mut self, host: usize, time: Time, after: impl IntoIterator<Item = After>) -> u32 {
+        self.push(host, Act::Compute { time, stream: None }, after)
+    }
+
+    /// A host sends a transfer of one of its sources.
+    pub(crate) fn send(
+        &mut self,
+        host: usize,
+        (source, transfer): (u32, u32),
+        after: impl IntoIterator<Item = After>,
+    ) -> u32 {
+        self.push(host, Act::Send { source, transfer }, after)
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The graph, by host; the numbers of jobs become those of the graph.
+    pub(crate) fn finish(self, mut jobs: Vec<Job>) -> Jobs {
+        if self.list.is_empty() {
+            return Jobs::default();
+        }
+        let mut order: Vec<u32> = (0..self.list.len() as u32).collect();
+        order.sort_by_key(|&n| self.list[n as usize].host);
+        let mut places = vec![0; order.len()];
+        (0..).zip(&order).for_each(|(place, &n)| places[n as usize] = place);
+        let place = |n: &mut u32| *n = places[*n as usize];
+        for job in &mut jobs {
+            job.gates.iter_mut().chain(&mut job.ends).for_each(place);
+        }
+        let mut after = self.after;
+        for after in &mut after {
+            let (After::Begun(n) | After::Sent(n) | After::Ended(n)) = after;
+            *n = places[*n as usize];
+        }
+        let operations = order.iter().map(|&n| self.list[n as usize]).collect();
+        Jobs { graph: Some(Arc::new(Graph { operations, after })), list: jobs }
+    }
+}
+
+/// What the ranks of a table do together.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Number of its table.
+    pub table: usize,
+    /// The table's name, if it has one.
+    pub name: Option<Arc<str>>,
+    pub(crate) kind: Traffic,
+    pub(crate) algorithm: Option<Algorithm>,
+    /// Hosts, by rank.
+    pub ranks: Vec<usize>,
+    /// Bytes of the operation, as nccl-tests count them: of an all-gather, of all ranks together.
+    pub size: Bytes,
+    /// By round and rank: the operation with whose end the rank may begin.
+    pub gates: Vec<u32>,
+    /// By round and rank: the operation with whose end it is done.
+    pub ends: Vec<u32>,
+    /// Largest delay of a rank's start; each rank draws its own.
+    skew: Time,
+}
+
+impl Job {
+    /// Rounds: how often it is repeated.
+    pub fn rounds(&self) -> usize {
+        self.ends.len() / self.ranks.len().max(1)
+    }
+
+    /// `kind` and `algorithm` of its table; the latter empty of a graph.
+    pub fn words(&self) -> (&'static str, &'static str) {
+        use crate::kinds::Choice as _;
+        (self.kind.word(), self.algorithm.map_or("", |algorithm| algorithm.word()))
+    }
+
+    /// What it is called: its table's name, or the kind and the number of the table.
+    pub fn title(&self) -> String {
+        self.name.as_ref().map_or_else(|| format!("{} {}", self.words().0, self.table), ToString::to_string)
+    }
+
+    /// By how much its bus bandwidth is above or below its algorithm bandwidth, as nccl-tests define it; none where it moves no amount.
+    pub fn bus_factor(&self) -> Option<f64> {
+        let n = self.ranks.len() as f64;
+        match self.kind {
+            Traffic::AllReduce => Some(2.0 * (n - 1.0) / n),
+            Traffic::ReduceScatter | Traffic::AllGather | Traffic::AllToAll => Some((n - 1.0) / n),
+            Traffic::Broadcast | Traffic::Reduce => Some(1.0),
+            _ => None,
+        }
+    }
+}
+
+/// The jobs of a scenario, and the graph of all their operations.
+#[derive(Clone, Debug, Default)]
+pub struct Jobs {
+    graph: Option<Arc<Graph>>,
+    /// The jobs, in the order of their tables.
+    pub list: Vec<Job>,
+}
+
+impl Jobs {
+    /// The graph in the run of a seed: ranks draw their delays.
+    pub fn graph(&self, seed: u64) -> Option<Arc<Graph>> {
+        let graph = self.graph.as_ref()?;
+        if !self.is_drawn() {
+            return Some(graph.clone());
+        }
+        let mut graph = Graph::clone(graph);
+        for job in self.list.iter().filter(|job| job.skew > Time::ZERO) {
+            for (rank, &gate) in job.gates.iter().take(job.ranks.len()).enumerate() {
+                let site = rank as u64 | (job.table as u64) << 32 | 1 << 49;
+                let skew = Stream::new(seed, site, Purpose::Phase).below(job.skew.as_ps() + 1);
+                if let Some(Act::Compute { time, .. }) =
+                    graph.operations.get_mut(gate as usize).map(|o| &mut o.act)
+                {
+                    *time += Time::from_ps(skew);
+                }
+            }
+        }
+        Some(Arc::new(graph))
+    }
+
+    /// Does the seed decide when ranks begin?
+    pub(crate) fn is_drawn(&self) -> bool {
+        self.list.iter().any(|job| job.skew > Time::ZERO)
+    }
+}

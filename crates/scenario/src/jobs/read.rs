@@ -1,0 +1,379 @@
+//! Tables of collectives and of transfers that follow others, as operations.
+
+use super::weave::{Weave, binary_tree, second_tree};
+use super::{Job, Operations};
+use crate::keys::MAX_FLOWS;
+use crate::kinds::{Algorithm, Choice as _, Traffic};
+use crate::reader::Reader;
+use crate::topology::Wiring;
+use crate::workload::Framing;
+use cnsim_fabric::{After, Transfer};
+use cnsim_units::{Bytes, Time};
+use std::collections::HashMap;
+
+/// Transfers by host.
+type ByHost = HashMap<usize, Vec<Transfer>>;
+
+/// Most flows of a pair of hosts: a frame names its flow by 16 bits.
+const OF_A_PAIR: u64 = 65_536;
+
+/// The algorithms of a kind, the default first.
+fn algorithms(kind: Traffic) -> &'static [Algorithm] {
+    use Algorithm::{Direct, DoubleTree, HalvingDoubling, Pairwise, Ring, Rotated, Tree};
+    match kind {
+        Traffic::AllReduce => &[Ring, Tree, DoubleTree, HalvingDoubling, Direct],
+        Traffic::ReduceScatter | Traffic::AllGather => &[Ring, HalvingDoubling, Direct],
+        Traffic::AllToAll => &[Direct, Rotated, Pairwise],
+        Traffic::Broadcast | Traffic::Reduce => &[Ring, Tree, Direct],
+        Traffic::Barrier => &[Tree, Ring, HalvingDoubling, Direct],
+        _ => &[],
+    }
+}
+
+/// Reads a table of a collective over these hosts: the job, and what each host sends. None if it is no collective, or something is
+/// wrong. `sources`: how many sources each host has before.
+pub(crate) fn collective(
+    r: &mut Reader<'_>,
+    (prefix, kind, framing): (&str, Traffic, Framing),
+    (ranks, wiring): (&[usize], &Wiring),
+    sources: &[usize],
+    operations: &mut Operations,
+) -> Option<(Job, ByHost)> {
+    let key = |leaf: &str| format!("{prefix}.{leaf}");
+    let named = r.word(&key("algorithm"));
+    let possible = algorithms(kind);
+    if possible.is_empty() || (kind == Traffic::AllToAll && named == "auto") {
+        return None;
+    }
+    let before = r.problems.len();
+    let n = ranks.len();
+    let algorithm = possible.iter().copied().find(|a| a.word() == named).unwrap_or(possible[0]);
+    if named != "auto" && algorithm.word() != named {
+        let words: Vec<&str> = possible.iter().map(|a| a.word()).collect();
+        let reason = format!("{} has no algorithm `{named}`", kind.word());
+        r.clash(
+            &[&key("algorithm"), &key("kind")],
+            reason,
+            format!("write {}", cnsim_problem::any_of(&words)),
+        );
+    }
+    let hosts = key(if prefix == "workload" { "kind" } else { "hosts" });
+    let mut seen = vec![false; wiring.hosts.len()];
+    if let Some(&twice) = ranks.iter().find(|&&host| std::mem::replace(&mut seen[host], true)) {
+        r.wrong(&hosts, format!("{} is a rank twice", wiring.hosts[twice]), "name each host once");
+    }
+    if n < 2 {
+        r.wrong(&hosts, "a collective of one rank moves nothing", "name at least two hosts");
+    }
+    let in_pairs = matches!(algorithm, Algorithm::HalvingDoubling | Algorithm::Pairwise);
+    if in_pairs && !n.is_power_of_two() {
+        let reason =
+            format!("{} needs a number of ranks that is a power of two, and there are {n}", algorithm.word());
+        let keys = [key("algorithm"), hosts.clone()];
+        let near =
+            format!("name {} or {} hosts, or write ring", n.next_power_of_two() / 2, n.next_power_of_two());
+        r.clash(&[&keys[0], &keys[1]], reason, near);
+    }
+    let barrier = kind == Traffic::Barrier;
+    let size = if barrier { Bytes::new(n as u64) } else { r.bytes(&key("size")) };
+    if size.get() < n as u64 {
+        let reason = format!("{size} for {n} ranks: not a byte for each");
+        r.wrong(&key("size"), reason, format!("write at least {n} B"));
+    }
+    let chunk = r.bytes_or(&key("chunk"));
+    let cut = matches!(algorithm, Algorithm::Ring | Algorithm::Tree | Algorithm::DoubleTree) && !barrier;
+    if chunk.is_some() && !cut {
+        let reason = format!("{} by {} is not cut into pieces", kind.word(), algorithm.word());
+        r.wrong(&key("chunk"), reason, "remove it, or write ring, tree or double-tree");
+    }
+    let channels = r.integer(&key("channels")) as usize;
+    if channels > 1 && algorithm != Algorithm::Ring {
+        let reason = format!("{} has no rings", algorithm.word());
+        r.wrong(&key("channels"), reason, "remove it, or write ring");
+    }
+    let reduce = r.time(&key("reduce_time")).as_ps();
+    let repeat = r.integer(&key("repeat"));
+    let (gap, skew, start) = (r.time(&key("gap")), r.time(&key("jitter")), r.time(&key("start")));
+    let duration = r.time("run.duration");
+    if start + skew >= duration {
+        let reason = format!("ranks may begin {} after the start of a run of {duration}", start + skew);
+        r.clash(&[&key("start"), &key("jitter"), "run.duration"], reason, "lengthen run.duration");
+    }
+    let pieces = chunk.map_or(1, |chunk| size.get().div_ceil(n as u64 * chunk.get()).max(1));
+    let about = 2 * pieces.saturating_mul((n * n.max(channels)) as u64);
+    too_many(r, &key("chunk"), about);
+    if r.problems.len() > before {
+        return None;
+    }
+    let mut sends: Vec<(u32, Vec<Transfer>)> =
+        ranks.iter().map(|&host| (sources[host] as u32, Vec::new())).collect();
+    let mut gates: Vec<u32> = ranks.iter().map(|&host| operations.wait(host, start, [])).collect();
+    let (mut all_gates, mut ends) = (Vec::new(), Vec::new());
+    for round in 0..repeat {
+        let mut weave = Weave {
+            operations,
+            ranks,
+            sources: &mut sends,
+            framing,
+            piece: chunk.map_or(u64::MAX, Bytes::get),
+            reduce,
+            gates: gates.iter().map(|&gate| After::Ended(gate)).collect(),
+            even: repeat == 1 && skew == Time::ZERO,
+            got: vec![Vec::new(); n],
+            gone: vec![Vec::new(); n],
+        };
+        run(&mut weave, kind, algorithm, (size.get(), channels));
+        let (got, gone) = (weave.got, weave.gone);
+        if round == 0 {
+            let sent = sends.iter().map(|s| s.1.len() as u64).sum::<u64>();
+            too_many(r, &key("repeat"), sent.saturating_mul(repeat));
+            few_of_a_pair(
+                r,
+                &key("repeat"),
+                ranks.iter().copied().zip(sends.iter().map(|s| &s.1[..])),
+                wiring,
+                repeat,
+            );
+            if r.problems.len() > before {
+                return None;
+            }
+        }
+        all_gates.append(&mut gates);
+        for (rank, (got, gone)) in got.into_iter().zip(gone).enumerate() {
+            // Who receives nothing is done when what it sent is.
+            let after = if got.is_empty() { gone } else { got };
+            let end = operations.wait(ranks[rank], Time::ZERO, after);
+            ends.push(end);
+            if round + 1 < repeat {
+                gates.push(operations.wait(ranks[rank], gap, [After::Ended(end)]));
+            }
+        }
+    }
+    let by_host: ByHost = ranks.iter().copied().zip(sends.into_iter().map(|s| s.1)).collect();
+    let table = prefix.rsplit('.').next().and_then(|n| n.parse().ok()).unwrap_or(0);
+    let job = Job {
+        table,
+        name: None,
+        kind,
+        algorithm: Some(algorithm),
+        ranks: ranks.to_vec(),
+        size,
+        gates: all_gates,
+        ends,
+        skew,
+    };
+    Some((job, by_host))
+}
+
+/// Weaves one round.
+fn run(w: &mut Weave<'_>, kind: Traffic, algorithm: Algorithm, (bytes, channels): (u64, usize)) {
+    let n = w.ranks.len();
+    let (up, down) = match kind {
+        Traffic::Broadcast => (false, true),
+        Traffic::Reduce => (true, false),
+        _ => (true, true),
+    };
+    let chunk = bytes.div_ceil(n as u64);
+    let of = move |c: usize| chunk.min(bytes.saturating_sub(c as u64 * chunk));
+    match (algorithm, kind) {
+        (Algorithm::Ring, Traffic::Broadcast | Traffic::Reduce) => {
+            let chain: Vec<Option<usize>> = (0..n).map(|r| r.checked_sub(1)).collect();
+            w.tree(bytes, &chain, (up, down));
+        }
+        (Algorithm::Ring, _) => {
+            let steps = if matches!(kind, Traffic::AllReduce | Traffic::Barrier) { 2 * n - 2 } else { n - 1 };
+            let share = bytes.div_ceil(channels as u64);
+            for channel in 0..channels as u64 {
+                let mine = share.min(bytes.saturating_sub(channel * share));
+                w.ring(mine, channel as usize, 0..steps, kind != Traffic::AllGather);
+            }
+        }
+        (Algorithm::Tree, _) => {
+            w.tree(if kind == Traffic::Barrier { 1 } else { bytes }, &binary_tree(n), (up, down))
+        }
+        (Algorithm::DoubleTree, _) => {
+            w.tree(bytes.div_ceil(2), &binary_tree(n), (up, down));
+            w.tree(bytes / 2, &second_tree(n), (up, down));
+        }
+        (Algorithm::HalvingDoubling, Traffic::Barrier) => w.exchange(),
+        (Algorithm::HalvingDoubling, _) => {
+            w.halving_doubling(bytes, (kind != Traffic::AllGather, kind != Traffic::ReduceScatter));
+        }
+        (Algorithm::Direct, Traffic::Broadcast) => {
+            w.all_at_once(|from, _| if from == 0 { bytes } else { 0 }, &[], false);
+        }
+        (Algorithm::Direct, Traffic::Reduce) => {
+            w.all_at_once(|_, to| if to == 0 { bytes } else { 0 }, &[], true);
+        }
+        (Algorithm::Direct, Traffic::Barrier) => drop(w.all_at_once(|_, _| 1, &[], false)),
+        (Algorithm::Direct, Traffic::AllGather) => drop(w.all_at_once(|from, _| of(from), &[], false)),
+        (Algorithm::Direct, Traffic::AllReduce) => {
+            let has = w.all_at_once(|_, to| of(to), &[], true);
+            w.all_at_once(|from, _| of(from), &has, false);
+        }
+        (Algorithm::Direct, _) => drop(w.all_at_once(|_, to| of(to), &[], kind == Traffic::ReduceScatter)),
+        (Algorithm::Rotated, _) => w.in_steps(of, |from, step| (from + step) % n),
+        (Algorithm::Pairwise, _) => w.in_steps(of, |from, step| from ^ step),
+        (Algorithm::Auto, _) => {}
+    }
+}
+
+/// A transfer of a list.
+pub(crate) struct Listed<'a> {
+    /// Place in the list.
+    pub(crate) item: usize,
+    pub(crate) from: usize,
+    /// Where it follows others, its start is the time from the last of their ends.
+    pub(crate) transfer: Transfer,
+    pub(crate) name: Option<&'a str>,
+    pub(crate) after: Vec<&'a str>,
+}
+
+/// What stands behind the bytes of a listed transfer: its name, and those that it follows. None if it is anything else.
+pub(crate) fn named<'a>(fields: &[(usize, &'a str)]) -> Option<(Option<&'a str>, Vec<&'a str>)> {
+    let (mut name, mut after) = (None, Vec::new());
+    for (_, field) in fields {
+        let (word, rest) = field.split_once(char::is_whitespace)?;
+        let mut rest = rest.split_whitespace();
+        match word {
+            "name" if name.is_none() => name = Some(rest.next().filter(|_| rest.next().is_none())?),
+            "after" if after.is_empty() => after.extend(rest),
+            _ => return None,
+        }
+    }
+    Some((name, after))
+}
+
+/// The transfers of a list by source; those that follow others, and those that are followed, become operations.
+pub(crate) fn follow(
+    r: &mut Reader<'_>,
+    key: &str,
+    listed: Vec<Listed<'_>>,
+    wiring: &Wiring,
+    (sources, operations): (&[usize], &mut Operations),
+) -> ByHost {
+    let mut names: HashMap<&str, usize> = HashMap::new();
+    for (n, one) in listed.iter().enumerate() {
+        if let Some(name) = one.name
+            && names.insert(name, n).is_some()
+        {
+            r.wrong_item(key, one.item, format!("two transfers have the name {name}"), "give each its own");
+        }
+    }
+    let before = r.problems.len();
+    let mut preceding: Vec<Vec<usize>> = vec![Vec::new(); listed.len()];
+    for (n, one) in listed.iter().enumerate() {
+        for name in &one.after {
+            let Some(&first) = names.get(name) else {
+                let reason = format!("it follows {name}, and no transfer has that name");
+                r.wrong_item(key, one.item, reason, "write `name` and the name behind the bytes of that one");
+                continue;
+            };
+            let (from, to) = (listed[first].from, listed[first].transfer.dst.0 as usize);
+            if one.from != from && one.from != to {
+                let host = |h: usize| &wiring.hosts[h];
+                let reason = format!(
+                    "it follows {name}, of whose end {} sees nothing: that goes from {} to {}",
+                    host(one.from),
+                    host(from),
+                    host(to)
+                );
+                r.wrong_item(
+                    key,
+                    one.item,
+                    reason,
+                    "let it follow one that begins or ends at its own source",
+                );
+                continue;
+            }
+            preceding[n].push(first);
+        }
+    }
+    if let Some(circle) = circle(&preceding) {
+        let way: Vec<&str> = circle.iter().map(|&n| listed[n].name.unwrap_or("?")).collect();
+        let reason = format!("a circle, in which none ever begins: {}", way.join(" after "));
+        r.wrong_item(key, listed[circle[0]].item, reason, "let one of them follow none of the others");
+    }
+    let mut out = ByHost::new();
+    if r.problems.len() > before {
+        return out;
+    }
+    let mut of_graph = vec![false; listed.len()];
+    for (n, preceding) in preceding.iter().enumerate().filter(|p| !p.1.is_empty()) {
+        of_graph[n] = true;
+        preceding.iter().for_each(|&p| of_graph[p] = true);
+    }
+    for (_, one) in listed.iter().enumerate().filter(|l| !of_graph[l.0]) {
+        out.entry(one.from).or_default().push(one.transfer);
+    }
+    out.values_mut().for_each(|l| l.sort_by_key(|t| t.start));
+    // First all sends get their numbers: each is ready after a wait of its own.
+    let first = operations.len() as u32;
+    let mut place = vec![0; listed.len()];
+    (0..).zip((0..listed.len()).filter(|&n| of_graph[n])).for_each(|(k, n)| place[n] = first + 2 * k + 1);
+    for (n, one) in listed.iter().enumerate().filter(|l| of_graph[l.0]) {
+        let sends = out.entry(one.from).or_default();
+        let transfer = (sources[one.from] as u32, sends.len() as u32);
+        sends.push(Transfer { start: Transfer::FOLLOWS, ..one.transfer });
+        let after: Vec<After> = preceding[n].iter().map(|&p| After::Ended(place[p])).collect();
+        let ready = operations.wait(one.from, one.transfer.start, after);
+        operations.send(one.from, transfer, [After::Ended(ready)]);
+    }
+    few_of_a_pair(r, key, out.iter().map(|(&host, sends)| (host, &sends[..])), wiring, 1);
+    out
+}
+
+/// Those of a circle, from one back to it, each before the one that it follows; none if there is no circle.
+fn circle(preceding: &[Vec<usize>]) -> Option<Vec<usize>> {
+    let mut left: Vec<usize> = preceding.iter().map(Vec::len).collect();
+    let mut follow: Vec<Vec<usize>> = vec![Vec::new(); preceding.len()];
+    preceding.iter().enumerate().for_each(|(n, all)| all.iter().for_each(|&p| follow[p].push(n)));
+    let mut free: Vec<usize> = (0..left.len()).filter(|&n| left[n] == 0).collect();
+    while let Some(n) = free.pop() {
+        for &next in &follow[n] {
+            left[next] -= 1;
+            if left[next] == 0 {
+                free.push(next);
+            }
+        }
+    }
+    // Each that is left follows another that is left: this way comes back to where it was.
+    let mut way = vec![(0..left.len()).find(|&n| left[n] > 0)?];
+    loop {
+        let next = *preceding[way[way.len() - 1]].iter().find(|&&p| left[p] > 0)?;
+        let seen = way.iter().position(|&n| n == next);
+        way.push(next);
+        if let Some(first) = seen {
+            return Some(way.split_off(first));
+        }
+    }
+}
+
+/// An error where there are more operations than a scenario may have.
+fn too_many(r: &mut Reader<'_>, key: &str, operations: u64) {
+    if operations > MAX_FLOWS {
+        let reason = format!("{operations} transfers are too many");
+        r.wrong(key, reason, format!("at most {MAX_FLOWS}: fewer ranks or rounds, or larger pieces"));
+    }
+}
+
+/// An error where a pair of hosts has too many flows in so many rounds, of each of which these are the transfers by host.
+fn few_of_a_pair<'a>(
+    r: &mut Reader<'_>,
+    key: &str,
+    sends: impl Iterator<Item = (usize, &'a [Transfer])>,
+    wiring: &Wiring,
+    rounds: u64,
+) {
+    let mut most: Option<(u64, usize, usize)> = None;
+    for (host, sends) in sends {
+        let mut to: HashMap<u32, u64> = HashMap::new();
+        sends.iter().for_each(|t| *to.entry(t.dst.0).or_default() += rounds);
+        most = most.max(to.into_iter().map(|(dst, flows)| (flows, host, dst as usize)).max());
+    }
+    if let Some((flows, src, dst)) = most.filter(|most| most.0 > OF_A_PAIR) {
+        let (a, b) = (&wiring.hosts[src], &wiring.hosts[dst]);
+        let reason = format!("{flows} transfers from {a} to {b}; {OF_A_PAIR} of a pair are possible");
+        r.wrong(key, reason, "use fewer rounds, or larger pieces");
+    }
+}
