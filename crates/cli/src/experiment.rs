@@ -74,6 +74,9 @@ pub(crate) fn perform(e: &Experiment<'_>, common: &Common) -> Done {
     look::on_interrupt(&watch, kept);
     let started = std::time::Instant::now();
     let place = (making.out.as_path(), making.force);
+    if e.what == "quick" && kept && !common.quiet {
+        first_look(e, place, asked, &watch)?;
+    }
     let records = with_store(all, place, &watch, common.quiet, |store| match &all[..] {
         // One run may take several threads; many take one each.
         [one] => run_job(one, Some(store), &watch, making.threads.min(64)).map(|r| vec![r]),
@@ -141,6 +144,38 @@ pub(crate) fn perform(e: &Experiment<'_>, common: &Common) -> Done {
     missed(making.fail_on_miss, cells.iter().map(|c| c.verdict))?;
     // In the embedded studies a deadlock is what was published.
     if e.own { notes::ends(&records) } else { Ok(()) }
+}
+
+/// Seeds of a first look.
+const FIRST: u64 = 2;
+
+/// Shows the first table of few seeds, on standard error, while the others are still to be run. Its runs are kept, and not done again.
+fn first_look(e: &Experiment<'_>, place: (&Path, bool), threads: usize, watch: &Arc<Watch>) -> Done {
+    let first = &e.jobs[0].case.id;
+    let soon = |job: &&Job| job.seed <= FIRST && job.case.id.place() == first.place();
+    let jobs: Vec<Job> = e.jobs.iter().filter(soon).cloned().collect();
+    let known = |store: &Store| jobs.iter().all(|job| stored(job, store));
+    // Who has seen it needs no first look.
+    if jobs.len() == e.jobs.len() || known(&Store::open(place.0, place.1)?) {
+        return Ok(());
+    }
+    let records =
+        with_store(&jobs, place, watch, true, |store| run_jobs(&jobs, Some(store), threads, watch))??;
+    let records: Vec<RunRecord> = records.into_iter().flatten().collect();
+    if records.len() == jobs.len() {
+        let cells = cells(&records, e.published, e.scenarios);
+        let parts = Parts {
+            command: "",
+            scenarios: e.scenarios,
+            records: &records,
+            cells: &cells,
+            findings: &[],
+            left: &[],
+        };
+        eprintln!("\n{}\n", summary::first(&build(&parts), FIRST));
+    }
+    [&watch.done, &watch.stored, &watch.live].iter().for_each(|n| n.store(0, Ordering::Relaxed));
+    Ok(())
 }
 
 /// Prints packet-hops and time of the runs.

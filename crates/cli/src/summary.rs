@@ -138,6 +138,21 @@ fn page_table(page: &Page, t: &Table, asked: &[String], colour: bool, out: &mut 
 
 /// The lines of a table of the report, and its caption; none if it has no column to show.
 pub(crate) fn table(t: &Table, asked: &[String], colour: bool) -> Vec<String> {
+    lines_of(t, asked, true, colour)
+}
+
+/// The first table of a report, of so few seeds that nothing is judged.
+pub(crate) fn first(report: &Report, seeds: u64) -> String {
+    let page = report.pages.first();
+    let Some((page, t)) = page.and_then(|p| Some((p, p.tables.first()?))) else { return String::new() };
+    let title = format!(
+        "{}, {}, PAUSE {}: a first look at {seeds} seeds; verdicts come with all of them",
+        page.id, t.condition, t.pause
+    );
+    [vec![title], lines_of(t, &[], false, false)].concat().join("\n")
+}
+
+fn lines_of(t: &Table, asked: &[String], judge: bool, colour: bool) -> Vec<String> {
     let several = t.rows.iter().any(|r| !r.condition.is_empty());
     // What was published, and of the rest only the five of the printed tables.
     let published =
@@ -178,7 +193,8 @@ pub(crate) fn table(t: &Table, asked: &[String], colour: bool) -> Vec<String> {
             });
         }
     }
-    if !own {
+    let judge = judge && !own;
+    if judge {
         header.push("verdict".into());
     }
     let mut rows = Vec::new();
@@ -213,7 +229,7 @@ pub(crate) fn table(t: &Table, asked: &[String], colour: bool) -> Vec<String> {
             .filter(|(_, titles)| !titles.is_empty())
             .map(|(word, titles)| format!("{word}: {}", titles.join(", ")))
             .collect();
-        if !own {
+        if judge {
             row.push(match (parts.is_empty(), judged) {
                 (false, _) => parts.join("; "),
                 (true, true) => "agrees".into(),
@@ -224,7 +240,7 @@ pub(crate) fn table(t: &Table, asked: &[String], colour: bool) -> Vec<String> {
     }
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let mut out = Vec::new();
-    for (i, line) in look::table(&header, &rows, !own).lines().enumerate() {
+    for (i, line) in look::table(&header, &rows, judge).lines().enumerate() {
         let tint = match i {
             0 | 1 => Colour::Dim,
             _ if line.contains("differs") => Colour::Yellow,
