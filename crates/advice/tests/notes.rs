@@ -1,5 +1,5 @@
 //! What is said of runs, as a reader has it: each mistake is told, by its cause, and nothing is told of what is sound.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use cnsim_advice::notes::{after, before, frozen, of_settings};
 use cnsim_advice::unfinished;

@@ -8,11 +8,19 @@ use cnsim_scenario::kinds::Kind;
 use cnsim_scheme_api::registry::PRESET;
 use cnsim_scheme_api::{Bytes, Rate, Time};
 
-/// Between two numbers, small ones as likely as large ones.
+/// Between two numbers, small ones as likely as large ones: each doubling of the least is as likely.
 fn scaled(d: &mut Dice, low: f64, high: f64) -> f64 {
     let part = d.below(1 << 20) as f64 / (1 << 20) as f64;
     let least = low.max(high * 1e-12).max(f64::MIN_POSITIVE);
-    if low <= 0.0 && d.below(8) == 0 { 0.0 } else { least * (high / least).powf(part) }
+    if low <= 0.0 && d.below(8) == 0 {
+        return 0.0;
+    }
+    let doublings =
+        std::iter::successors(Some(least), |v| Some(v * 2.0)).take_while(|&v| v <= high).collect::<Vec<_>>();
+    match doublings.len() {
+        0 => least,
+        n => (doublings[d.below(n as u64) as usize] * (1.0 + part)).min(high),
+    }
 }
 
 /// A value of a kind; none of files, and of names that the network decides.
