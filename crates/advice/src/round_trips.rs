@@ -16,22 +16,32 @@ use std::collections::BTreeMap;
 /// Sentences on a transport that is valid but hardly intended.
 pub(crate) fn doubts(settings: &Settings) -> Vec<String> {
     let narrow = narrow(settings);
-    let Some(Reliability::GoBackN { rto, .. }) = settings.reliability() else {
-        return narrow.into_iter().collect();
+    // TCP's timeout follows the round trip. Selective repeat that waits before a NACK knows that paths differ.
+    let (kind, least, at_once) = match settings.reliability() {
+        Some(Reliability::GoBackN { rto, .. }) => ("go-back-n", Some(("rto", rto)), true),
+        Some(Reliability::Selective(s)) => {
+            let at_once = s.gap_frames < 2 && s.gap_time == Time::ZERO;
+            ("selective", Some(("rto_low", s.rto_low.min(s.rto_high))), at_once)
+        }
+        Some(Reliability::Tcp(_)) => ("tcp", None, true),
+        _ => return narrow.into_iter().collect(),
     };
     let name = |host: usize| &settings.wiring.hosts[host];
-    let late = longest_round_trip(settings).filter(|(trip, ..)| rto < *trip).map(|(trip, from, to)| {
+    let early = |(key, rto)| Some((key, rto, longest_round_trip(settings).filter(|(trip, ..)| rto < *trip)?));
+    let late = least.and_then(early).map(|(key, rto, (trip, from, to))| {
         format!(
-            "transport.rto = {rto} is below the round-trip time of {} > {}, {trip} without a queue: frames are sent again that are \
+            "transport.{key} = {rto} is below the round-trip time of {} > {}, {trip} without a queue: frames are sent again that are \
              not lost",
             name(from),
             name(to)
         )
     });
-    let scattered = matches!(settings.routing(), Routing::FrameHash | Routing::RoundRobin).then(|| {
-        "frames of a flow take several paths and overtake each other, which go-back-n takes for losses: resent_share shows the frames \
-         that it sends again"
-            .to_string()
+    let scatters = at_once && matches!(settings.routing(), Routing::FrameHash | Routing::RoundRobin);
+    let scattered = scatters.then(|| {
+        format!(
+            "frames of a flow take several paths and overtake each other, which {kind} takes for losses: resent_share shows the frames \
+             that it sends again"
+        )
     });
     late.into_iter().chain(scattered).chain(narrow).collect()
 }
@@ -68,7 +78,8 @@ pub(crate) fn overtaken(case: &[&RunRecord]) -> Option<String> {
     (config.sends_again() && share > 0.0).then(|| {
         format!(
             "{share:.2} % of the frames were sent again: with topology.routing = {routing} frames of a flow overtake each other, which \
-             go-back-n takes for losses: write flow-hash"
+             {} takes for losses: write flow-hash",
+            config.text("transport.kind").unwrap_or_default()
         )
     })
 }

@@ -191,6 +191,11 @@ fn what_cannot_go_together_is_refused() {
             &["f.toml:11:18", "smaller than a frame of 1.048 KB"],
         ),
         (
+            "[host]\nqueues = \"per-flow\"\n[transport]\nkind = \"tcp\"\nack_delay = \"1 ms\"",
+            "none",
+            &["f.toml:11:13", "no acknowledgement waits", "ack_every = 2"],
+        ),
+        (
             "[host]\nqueues = \"per-flow\"\n[transport]\nkind = \"tcp\"\ngap_frames = 3",
             "none",
             &["transport.gap_frames", "selective"],

@@ -108,6 +108,10 @@ impl QueuePairs {
             (Some(n), _) => n as u32,
             (None, needed) => u32::from(needed.is_some()),
         };
+        if matches!(reliability, Reliability::Tcp(_)) && ack_every < 2 && r.is_set("transport.ack_delay") {
+            let reason = "each frame is acknowledged at once, so that no acknowledgement waits";
+            r.wrong("transport.ack_delay", reason, "write transport.ack_every = 2, or leave it out");
+        }
         let reads = acks == Acks::Telemetry;
         if reads && matches!(r.choice("topology.routing"), Paths::FrameHash | Paths::RoundRobin) {
             let reason = format!(
