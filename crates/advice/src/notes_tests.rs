@@ -393,7 +393,7 @@ fn messages_are_counted_a_run() {
             r.flows = (0..flows)
                 .map(|i| FlowTime {
                     bytes: bytes(i),
-                    nth: i as u64,
+                    nth: i,
                     src: 0,
                     dst: 1,
                     start: 0,

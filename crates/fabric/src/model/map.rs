@@ -86,7 +86,7 @@ impl FrameMap {
         Some(n * 64 + u64::from(word.trailing_zeros()))
     }
     /// The nth frame of the set from its end on, the last being the first.
-    pub(crate) fn from_last(&self, nth: u64) -> Option<u64> {
+    pub(crate) fn nth_last(&self, nth: u64) -> Option<u64> {
         let mut left = nth.checked_sub(1)?;
         for (at, word) in self.words.iter().enumerate().rev() {
             let (n, mut word) = (self.first + at as u64, *word);
@@ -140,7 +140,7 @@ mod tests {
             assert_eq!((map.count, map.has(frame)), (set.len() as u64, set.contains(&frame)));
             assert_eq!(map.count_from(frame), set.range(frame..).count() as u64);
             assert_eq!(
-                (map.first(), map.from_last(3)),
+                (map.first(), map.nth_last(3)),
                 (set.first().copied(), set.iter().rev().nth(2).copied())
             );
             assert_eq!(map.next_missing(frame), (frame..).find(|f| !set.contains(f)).unwrap_or(0));

@@ -186,7 +186,7 @@ impl SentFrames {
     }
     /// Below this frame three are reported behind each.
     fn displaced(&self) -> u64 {
-        self.reported.from_last(DUPLICATES).unwrap_or(0)
+        self.reported.nth_last(DUPLICATES).unwrap_or(0)
     }
     /// All below a frame are acknowledged.
     fn advance(&mut self, una: u64) {
