@@ -70,9 +70,10 @@ def test_with_names_the_same_keys_as_the_command_line() -> None:
 
 
 def test_published_beside_measured() -> None:
-    found = cn.scenario("B07/single-hop").with_(scheme="none").run()
-    rows = found.summary(["aggregate_throughput"])
+    case = cn.scenario("B07/single-hop").with_(scheme="none")
+    rows = case.run(seeds=4).summary(["aggregate_throughput"])
     assert rows[0]["published"] is not None and rows[0]["verdict"] in ("agrees", "near", "differs")
+    assert case.run(seeds=1).summary(["aggregate_throughput"])[0]["verdict"] == "undecided"
     assert "published" in repr(rows) and "<table>" in rows._repr_html_()
 
 
