@@ -3,17 +3,27 @@
 
 mod depth;
 mod estimate;
+mod event;
 mod faults;
+mod group;
+mod hotspot;
 mod locked;
 mod losses;
 mod offered;
 mod paths;
+mod record;
 mod shared;
 mod transport;
 pub mod watchdog;
 
 pub use depth::Depth;
 pub use estimate::Estimate;
+use event::events;
+use group::bare;
+pub use hotspot::Hotspot;
+use hotspot::hotspots;
+pub use record::Named;
+use record::{auto_bin, named, receiver};
 use shared::SharedBuffer;
 pub use transport::Answer;
 pub(crate) use transport::{QueuePairs, Steered};
@@ -21,7 +31,6 @@ pub(crate) use transport::{QueuePairs, Steered};
 use crate::flows::Bins;
 use crate::headroom::Loop;
 use crate::jobs::Jobs;
-use crate::keys::{MAX_CHANGES, SLOWEST_SERVICE};
 use crate::kinds::{Backlog, Buffer, Completed, ControlTravels, Ideal, PauseMode, PausedOver, Queues};
 use crate::reader::Reader;
 use crate::text::Flat;
@@ -38,41 +47,6 @@ use cnsim_scheme_api::registry::Configured;
 use cnsim_scheme_api::{Gauge, NodeId, Registry};
 use cnsim_units::{Bytes, Rate, Time};
 use std::collections::BTreeSet;
-
-/// A hotspot: the switch port that feeds a host slows down for a while.
-#[derive(Clone, Copy, Debug)]
-pub struct Hotspot {
-    /// Host behind the port.
-    pub host: usize,
-    /// Service rate.
-    pub rate: Rate,
-    /// From.
-    pub start: Time,
-    /// To.
-    pub stop: Time,
-    /// Slow for this long, then as long at full rate, and so on; none: slow all the time.
-    pub period: Option<Time>,
-}
-
-impl Hotspot {
-    /// The spans in which the port is slow.
-    pub fn windows(&self) -> Vec<(Time, Time)> {
-        let Some(period) = self.period else { return vec![(self.start, self.stop)] };
-        let starts = (0..).map(|i| self.start + period * (2 * i)).take_while(|t| *t < self.stop);
-        starts.map(|t| (t, (t + period).min(self.stop))).collect()
-    }
-}
-
-/// Queues, flows and limiters that are recorded.
-#[derive(Clone, Debug, Default)]
-pub struct Named {
-    /// Output ports whose queues are recorded; the first is the hot port.
-    pub ports: Vec<(NodeId, u16)>,
-    /// Flows whose delivered rate is recorded.
-    pub flows: Vec<(NodeId, NodeId)>,
-    /// Flows whose limiter's rate is recorded.
-    pub limiters: Vec<(NodeId, NodeId)>,
-}
 
 /// Everything typed and in range.
 #[derive(Clone, Debug)]
@@ -663,19 +637,6 @@ fn header_of(plans: &[SourcePlan]) -> u32 {
     plans.iter().find(|p| p.finite()).map_or(0, |p| p.framing().header as u32)
 }
 
-/// The width of a bin that follows the run: the largest of 1, 2, 5, 10 ... us up to 1 ms that leaves 200 bins to the
-/// measurement and 20 to the shortest time that the hot port is slow, where the whole run stays below 20,000 bins.
-fn auto_bin(duration: Time, measured: Time, slow: Option<Time>) -> Time {
-    const STEPS: [u64; 10] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
-    let part = |t: Time, n: u64| Time::from_ps(t.as_ps() / n);
-    let wanted = slow.map_or(part(measured, 200), |s| part(measured, 200).min(part(s, 20)));
-    let least = part(duration, 20_000);
-    let steps = || STEPS.iter().map(|us| Time::from_us(*us));
-    let fits = steps().rev().find(|t| *t <= wanted).unwrap_or(Time::from_us(1));
-    let bound = steps().find(|t| *t >= least).unwrap_or(least);
-    fits.max(bound).min(duration)
-}
-
 /// Delays of the access links of sending hosts: `topology.added_delay`, or the delay that gives the control loop the length of
 /// `topology.loop_delay`: propagation both ways, processing of frame and message in the switch, and processing in the host.
 fn delays(r: &mut Reader<'_>, wiring: &mut Wiring, plans: &[Vec<SourcePlan>], processing: Time) {
@@ -704,160 +665,6 @@ fn lead(wiring: &Wiring, host: Time, switch: Time) -> Time {
     ends.map(|(delay, (node, _))| delay + if node.0 < hosts { host } else { switch })
         .min()
         .unwrap_or_default()
-}
-
-/// The host behind the port that metrics call hot: named, that of the first hotspot, the only destination, or the
-/// first host.
-fn receiver(
-    r: &mut Reader<'_>,
-    wiring: &Wiring,
-    hotspots: &[Hotspot],
-    plans: &[Vec<SourcePlan>],
-) -> (usize, bool) {
-    let name = r.word("record.host");
-    if name != "auto" {
-        return (r.host("record.host", 0, &name, wiring).unwrap_or(0), true);
-    }
-    let only = || plans.iter().flatten().find_map(SourcePlan::only);
-    // The one host that all transfers go to.
-    let addressed = || {
-        let mut all = plans.iter().flatten().flat_map(SourcePlan::addressed);
-        let first = all.next()?;
-        all.all(|h| h == first).then_some(first)
-    };
-    let host = hotspots.first().map(|h| h.host).or_else(only).or_else(addressed);
-    (host.unwrap_or(0), host.is_some())
-}
-
-/// Ports, flows and limiters of `[record]`; the hot port first.
-fn named(r: &mut Reader<'_>, wiring: &Wiring, receiver: usize) -> Named {
-    let hot = match r.word("record.port").as_str() {
-        "auto" => Some(wiring.feeder(receiver)),
-        name => r.port("record.port", 0, name, wiring),
-    };
-    let mut named = Named { ports: hot.into_iter().collect(), ..Named::default() };
-    let ports = r.list("record.ports");
-    for (i, name) in ports.iter().enumerate() {
-        if let Some(p) = r.port("record.ports", i, name, wiring)
-            && !named.ports.contains(&p)
-        {
-            named.ports.push(p);
-        }
-    }
-    let mut pairs = |key: &str| -> Vec<(NodeId, NodeId)> {
-        let names = r.list(key);
-        names.iter().enumerate().filter_map(|(i, name)| r.pair(key, i, name, wiring)).collect()
-    };
-    (named.flows, named.limiters) = (pairs("record.flows"), pairs("record.limiters"));
-    named
-}
-
-/// Hosts that `[[group]]` tables take out of the scheme.
-fn bare(r: &mut Reader<'_>, registry: &Registry, wiring: &Wiring) -> Vec<bool> {
-    let mut bare = vec![false; wiring.hosts.len()];
-    for prefix in r.tables("group") {
-        let scheme = r.word(&format!("{prefix}.scheme"));
-        match registry.find(&scheme) {
-            Some(entry) if entry.name == "none" => {}
-            Some(_) => {
-                let reason = format!("a group cannot bring `{scheme}` beside the scheme of the matrix");
-                let hint = "two kinds of congestion point exclude each other in one queue; a group can be `none`, and \
-                            hosts in no group run the scheme of the matrix";
-                r.wrong(&format!("{prefix}.scheme"), reason, hint);
-            }
-            None => r.wrong(
-                &format!("{prefix}.scheme"),
-                format!("there is no scheme `{scheme}`"),
-                "a group can be `none`",
-            ),
-        }
-        let names = r.listed(&format!("{prefix}.hosts"));
-        if names.items.is_empty() {
-            let hint = "write for example hosts = \"H0..H4\"";
-            r.wrong(&prefix, "names no hosts: the group has no effect", hint);
-        }
-        for host in r.ranges(&names, wiring) {
-            bare[host] = true;
-        }
-    }
-    bare
-}
-
-/// Refuses a service so slow that a frame would take longer than a run; none at all stops a port.
-fn slow(r: &mut Reader<'_>, key: &str, rate: Rate) {
-    if rate > Rate::ZERO && rate < SLOWEST_SERVICE {
-        let hint = format!("use 0 Gb/s to stop the port, or at least {SLOWEST_SERVICE}");
-        r.wrong(key, format!("{rate} is too slow"), hint);
-    }
-}
-
-/// `[[event]]` tables: a switch port serves data at another rate from a moment on.
-fn events(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec<RateChange> {
-    let mut events = Vec::new();
-    for prefix in r.tables("event") {
-        if losses::is_loss(r, &prefix) {
-            continue;
-        }
-        let key = |leaf: &str| format!("{prefix}.{leaf}");
-        let (at, rate) = (r.time(&key("at")), r.rate(&key("rate")));
-        if at >= duration {
-            let reason = format!("the event at {at} is outside the run of {duration}");
-            r.clash(&[&key("at"), "run.duration"], reason, "let it happen earlier, or lengthen run.duration");
-        }
-        if !r.is_set(&key("port")) {
-            r.wrong(&prefix, "names no port", "write for example port = \"S>H1\"");
-            continue;
-        }
-        let name = r.word(&key("port"));
-        if let Some((node, port)) = r.port(&key("port"), 0, &name, wiring) {
-            if let Some(l) = wiring.link((node, port)).filter(|l| l.rate < rate) {
-                let reason = format!("{rate} is more than the link's {}", l.rate);
-                let at = if r.is_set(&key("rate")) { key("rate") } else { prefix.clone() };
-                r.wrong(&at, reason, "use at most the link's rate");
-            }
-            slow(r, &key("rate"), rate);
-            events.push(RateChange { at, node, port, rate });
-        }
-    }
-    events
-}
-
-fn hotspots(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec<Hotspot> {
-    let names = r.listed("hotspot.host");
-    if names.items.is_empty() || names.items == ["off"] {
-        return Vec::new();
-    }
-    let (start, stop) = (r.time("hotspot.start"), r.time("hotspot.stop"));
-    let period = r.time_or("hotspot.period");
-    if stop <= start {
-        let reason = format!("the hotspot stops at {stop}, not after its start at {start}");
-        r.clash(&["hotspot.stop", "hotspot.start"], reason, "make hotspot.stop later");
-    } else if stop > duration {
-        let reason = format!("the hotspot ends at {stop}, outside the run of {duration}");
-        let remedy = "lengthen run.duration or shorten the hotspot";
-        r.clash(&["hotspot.stop", "run.duration"], reason, remedy);
-    }
-    let changes = period.map_or(0, |p| stop.saturating_sub(start).as_ps() / p.as_ps().max(1));
-    if changes.saturating_mul(names.items.len() as u64) > MAX_CHANGES {
-        let reason = format!("{changes} changes of the service rate are too many");
-        r.clash(&["hotspot.period"], reason, format!("at most {MAX_CHANGES}: lengthen the period"));
-        return Vec::new();
-    }
-    let mut hotspots: Vec<Hotspot> = Vec::new();
-    for host in r.ranges(&names, wiring) {
-        let line = wiring.access(host).map_or(Rate::ZERO, |l| l.rate);
-        let rate = r.rate_or_share("hotspot.rate", line);
-        if rate > line {
-            let reason = format!("{rate} is more than the {line} of the link of {}", wiring.hosts[host]);
-            r.wrong("hotspot.rate", reason, "use at most the link's rate");
-        }
-        slow(r, "hotspot.rate", rate);
-        if hotspots.iter().any(|h| h.host == host) {
-            r.wrong("hotspot.host", format!("{} is there twice", wiring.hosts[host]), "name it once");
-        }
-        hotspots.push(Hotspot { host, rate, start, stop, period });
-    }
-    hotspots
 }
 
 /// Size of a partition and watermarks where a scenario leaves them out and the headroom needs no others.
