@@ -2,4 +2,5 @@
 
 pub mod notes;
 mod round_trips;
+mod rounded;
 pub mod unfinished;

@@ -6,6 +6,7 @@ mod levels;
 mod schemes;
 
 use crate::round_trips::{doubts, overtaken};
+use crate::rounded::{three, told_bytes};
 use cnsim_fabric::WatchdogSpec;
 use cnsim_measure::quantity::digits;
 use cnsim_measure::stats::Summary;
@@ -181,16 +182,6 @@ fn overload(ready: &Ready) -> Option<String> {
         "{} is offered {times} times what it carries, {offered}{carries} on average {when}{more}: lower the load, or give it more or faster links",
         worst.port,
     ))
-}
-
-/// A number with three significant digits.
-pub(crate) fn three(value: f64) -> f64 {
-    format!("{value:.2e}").parse().ok().filter(|v: &f64| v.is_finite()).unwrap_or(0.0) + 0.0
-}
-
-/// Bytes with three significant digits.
-pub(crate) fn told_bytes(bytes: f64) -> String {
-    Bytes::new(three(bytes).round() as u64).to_string()
 }
 
 /// A scheme that no host runs that sends.

@@ -1,6 +1,6 @@
 //! Notes on a transport before a run: a timeout below the round trip, and frames that overtake each other.
 
-use crate::notes::{three, told_bytes};
+use crate::rounded::{three, told_bytes};
 use cnsim_fabric::{Reliability, Routing};
 use cnsim_measure::fct::Path;
 use cnsim_measure::flow_times::Paths;
