@@ -229,6 +229,13 @@ fn who_made_no_message_and_who_lost() {
     assert!(told.contains("lower scheme.dctcp.k = 90 KB") && !told.contains("message"), "{told}");
     assert!(!acked(0.0, 3.0).contains("as no acknowledged"), "{}", acked(0.0, 3.0));
     assert!(beside(0.0).contains("(frames a run: ecm 30)") && !beside(1.0).contains("frames a run"));
+    // What watchdogs dropped is none of what was lost.
+    let watched = |storms: f64| {
+        let mut r = of("ecm", 1, 1.0, 30.0, "a");
+        r.metrics.insert("watchdog_drops", storms);
+        after(&[r]).join("\n")
+    };
+    assert!(watched(28.0).contains("(frames a run: ecm 2)") && !watched(30.0).contains("were lost"));
     // Frames that a source discards; where a port is slowed on purpose, they are what it costs, unless latency is compared.
     let discards = |config: Value, latency: bool| {
         let mut r = of("ecm", 1, 1.0, 0.0, "a");

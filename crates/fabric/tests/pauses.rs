@@ -158,3 +158,32 @@ fn an_xoff_to_all_is_one_for_each() {
         assert!(all.xoffs.iter().all(|x| x.causes == (0, 1) && x.decided == all.xoffs[0].decided));
     }
 }
+
+/// Host 2 says XOFF from 20 us on, and its port is slow. Switch 4 says XOFF, as that stops its port; from 120 us on a watchdog lets the port
+/// send all the same, so that the next XOFF is for its rate alone.
+#[test]
+fn an_output_that_ignores_pause_is_no_stopped_one() {
+    for engine in BOTH {
+        let mut spec = two_switches();
+        // The first flow's last frame is on its way as XOFF is said, so that none waits at switch 3.
+        spec.hosts[0].sources = vec![flows(vec![flow(0, 2, 36_000), flow(300, 2, 33_000)])];
+        spec.changes = vec![change(0, 4, 0, 1.0)];
+        spec.faults.push(PortFault {
+            node: NodeId(2),
+            port: 0,
+            from: Time::from_ps(18_500_000),
+            to: spec.duration,
+            transport: PauseTransport::Wire,
+            kind: FaultKind::Xoff,
+        });
+        let action = WatchdogAction::Forward;
+        let (detect, restore) = (Time::from_us(100), Time::from_us(100));
+        spec.watchdog = Some(WatchdogSpec { rule: WatchdogRule::Continuous, detect, restore, action });
+        let all = by(engine, &spec).pauses;
+        let said = all.xoffs.iter().position(|x| x.stopped == (NodeId(4), 0)).unwrap();
+        let held = |x: &&Xoff| (x.decided > Time::from_us(120), all.causes(x)[0].held);
+        let held: Vec<_> = all.xoffs.iter().filter(|x| x.by.0 == NodeId(4)).map(|x| held(&x)).collect();
+        assert_eq!(held[0], (false, Held::Stopped(said as u32)), "{engine:?}");
+        assert_eq!(held[1..], [(true, Held::Open)], "{engine:?}");
+    }
+}

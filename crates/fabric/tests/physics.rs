@@ -4,7 +4,7 @@
 mod common;
 
 use cnsim_fabric::*;
-use cnsim_scheme_api::{Bytes, Rate, Time};
+use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
 use common::random::Draws;
 use common::*;
 
@@ -191,4 +191,37 @@ fn draws_share_a_full_port() {
     }
     let shares = |seed| shares(3, Ties::Drawn, seed, Engine::Fast);
     assert!(shares(1) == shares(1) && shares(1) != shares(2));
+}
+
+/// A frame of 300 B by port 0 and one of 1500 B by port 1 come at 50 us for a port that stands until 60 us. By start the long one is first, as its
+/// transmission began 0.96 us before. A PAUSE that the wire brings to its port at that moment is none of them.
+#[test]
+fn frames_of_a_moment_by_their_start() {
+    let order = |ties: Ties, lengths: [u64; 2], pause: bool| {
+        let mut spec = single_switch(3, 0.0, true, Time::from_us(200), 1);
+        spec.ties = ties;
+        spec.changes = vec![change(0, 3, 2, 0.0), change(60, 3, 2, 10.0)];
+        spec.hosts.iter_mut().for_each(|h| h.sources.clear());
+        for (host, bytes) in spec.hosts.iter_mut().zip(lengths) {
+            // 800 ps for each byte, and 1.5 us to the switch.
+            let start = Time::from_ps(48_500_000 - 800 * bytes);
+            host.sources = vec![flows(vec![Transfer { start, ..flow(0, 2, bytes) }])];
+        }
+        spec.faults.extend(pause.then_some(PortFault {
+            node: NodeId(1),
+            port: 0,
+            from: Time::from_ps(48_500_000),
+            to: Time::from_us(100),
+            transport: PauseTransport::Wire,
+            kind: FaultKind::Xoff,
+        }));
+        let out = agreed(&spec, 0, &[(1, Visits::Due), (1, Visits::All), (1, Visits::Turns)]);
+        out.hosts[2].completions.iter().map(|c| c.src.0).collect::<Vec<_>>()
+    };
+    for pause in [false, true] {
+        assert_eq!(order(Ties::ByPort, [300, 1500], pause), [0, 1]);
+        assert_eq!(order(Ties::ByStart, [300, 1500], pause), [1, 0], "PAUSE: {pause}");
+        assert_eq!(order(Ties::ByStart, [1500, 300], pause), [0, 1], "PAUSE: {pause}");
+        assert_eq!(order(Ties::ByStart, [1500, 1500], pause), [0, 1], "the lower port of two alike");
+    }
 }

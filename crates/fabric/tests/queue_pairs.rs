@@ -255,6 +255,51 @@ fn go_back_n_begins_anew_with_what_is_missing() {
     assert_eq!(out.hosts[0].transport.acked, 150_000);
 }
 
+/// A port with room for four frames that serves at these rates from these times on, us and Gb/s.
+fn changing(transport: TransportSpec, n: u64, rates: &[(u64, f64)]) -> TransportOutcome {
+    let mut spec = network_of(transport, frames(n));
+    spec.switches[0].buffer.share = Bytes::new(6000);
+    spec.changes = rates.iter().map(|&(at, gbps)| change(at, 3, PORT, gbps)).collect();
+    let out = run_all(&none(), spec).unwrap().out;
+    assert_eq!(out.hosts[TO as usize].delivered, n);
+    out.hosts[0].transport.clone()
+}
+
+/// Frames 4 to 48 are lost, and frame 49 comes out of order at 67.5 us; 50 to 58 follow it, one each 1.2 us. So NACKs leave 0, 3.6, 7.2 and
+/// 10.8 us after the first where they are 3.6 us apart, and after 0, 4.8 and 9.6 us where a picosecond more is.
+#[test]
+fn nacks_are_an_interval_apart() {
+    for (ps, nacks) in [(3_600_000, 4), (3_600_001, 3), (1, 10), (500_000_000, 1)] {
+        let nack_interval = Time::from_ps(ps);
+        let reliability = Reliability::GoBackN { nack_interval, rto: Time::from_us(300) };
+        let seen = changing(TransportSpec { reliability, ..TRANSPORT }, 100, &[(0, 0.0), (60, 10.0)]);
+        assert_eq!((seen.nacks, seen.timeouts), (nacks, 0), "{nack_interval}");
+    }
+}
+
+/// What is lost after a gap was filled is a gap of its own, and has a NACK at once. The port stands until 60 us, and from 100 to 160 us.
+#[test]
+fn a_later_gap_has_a_nack_of_its_own() {
+    let rates = [(0, 0.0), (60, 10.0), (100, 0.0), (160, 10.0)];
+    let seen = changing(TransportSpec { reliability: GO_BACK_N, ..TRANSPORT }, 200, &rates);
+    assert_eq!((seen.nacks, seen.timeouts), (2, 0));
+}
+
+/// The port stands again from 65 to 200 us: what a NACK at 70.6 us begins anew with is lost, too. That NACK acknowledges nothing, so the
+/// timeout runs from the acknowledgement of frame 3.
+#[test]
+fn a_nack_puts_no_timeout_off() {
+    let mut spec = network_of(TransportSpec { reliability: GO_BACK_N, ..TRANSPORT }, frames(100));
+    spec.switches[0].buffer.share = Bytes::new(6000);
+    spec.changes = [(0, 0.0), (60, 10.0), (65, 0.0), (200, 10.0)].map(|c| change(c.0, 3, PORT, c.1)).into();
+    let out = run_all(&none(), spec).unwrap().out;
+    let last = 60_000_000 + 4 * 1_200_000 + 1_500_000 + BACK;
+    let end = last + 300_000_000 + 95 * 1_200_000 + OUT;
+    let transport = &out.hosts[0].transport;
+    assert_eq!((transport.nacks, transport.timeouts), (1, 1));
+    assert_eq!(out.hosts[TO as usize].completions[0].end.as_ps(), end);
+}
+
 /// A reaction point is woken by a NACK and by a timeout. It receives each byte that is acknowledged, those of a NACK too.
 #[test]
 fn losses_reach_the_scheme() {

@@ -378,6 +378,38 @@ fn memory_is_free_at_the_start_or_the_end() {
     assert_eq!((xoffs(false), xoffs(true)), (1, 0), "the first has not left as the second comes");
 }
 
+/// Two frames of a host are XOFF, and stand at their port until it serves at 20 us. Where memory is free as a transmission starts, that is XON at
+/// once. At that moment a frame for the host itself begins at the host's port, too: a port before the other one has begun with it, and XON waits
+/// for that; one behind it sends XON first. Where memory is free at the end, XON is decided 1.2 us later.
+#[test]
+fn xon_at_the_start_of_a_transmission() {
+    for (at_start, host, to, ps) in [
+        (true, 0, 2, 22_751_200),
+        (true, 2, 0, 21_551_200),
+        (false, 0, 2, 22_751_200),
+        (false, 2, 0, 22_751_200),
+    ] {
+        let threshold = Some(Bytes::new(FRAME + 1));
+        let mut buffer =
+            SharedSpec { at_start, threshold, resume: Bytes::ZERO, ..shared(1_000_000, 20_000, 1.0) };
+        buffer.inputs.iter_mut().for_each(|input| input.reserve = Bytes::ZERO);
+        let mut spec = to_one(2, buffer, true);
+        spec.hosts.iter_mut().for_each(|h| h.sources.clear());
+        spec.hosts[host as usize].sources = vec![flows(vec![flow(0, to, 2 * FRAME)])];
+        // 1.2 us on the link and 1.5 us to the switch: it is there at 20 us.
+        let back = Transfer { start: Time::from_ps(17_300_000), ..flow(0, host, FRAME) };
+        spec.hosts[1].sources = vec![flows(vec![back])];
+        spec.changes = vec![change(0, 3, to as u16, 0.0), change(20, 3, to as u16, 10.0)];
+        spec.record.pauses = 10;
+        let out = agreed(&spec, 0, &[(1, Visits::Due), (1, Visits::All), (1, Visits::Turns)]);
+        let [xoff] = out.pauses.xoffs[..] else { panic!("{:?}", out.pauses) };
+        // The second frame ends at 2.4 us. XOFF and XON take 51.2 ns and 1.5 us.
+        assert_eq!((xoff.stopped, xoff.decided), ((NodeId(host), 0), Time::from_ps(3_900_000)));
+        let found = (xoff.from.as_ps(), xoff.until.as_ps());
+        assert_eq!(found, (5_451_200, ps), "at start: {at_start}, from port {host} to {to}");
+    }
+}
+
 /// Refused, each with its cause.
 #[test]
 fn what_cannot_be() {

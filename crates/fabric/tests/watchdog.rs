@@ -5,8 +5,9 @@
 mod common;
 
 use cnsim_fabric::*;
-use cnsim_scheme_api::{NodeId, Time};
+use cnsim_scheme_api::{Bytes, NodeId, Ramp, RampAt, ReflectGate, Time};
 use common::random::Draws;
+use common::script::{AtPoint, run_all, script};
 use common::*;
 
 const WAY: u64 = 1_500_000;
@@ -247,6 +248,29 @@ fn a_ring_in_deadlock_is_restored() {
     assert!(lost > 0 && lost == restored.dropped(), "{lost}");
     let sent: u64 = restored.hosts.iter().map(|h| h.sent).sum();
     assert!(delivered(&restored) > delivered(&off) && delivered(&restored) + lost <= sent);
+}
+
+/// Marks are decided as frames depart, by more than 2 KB behind them. At 0.1 Gb/s a frame takes 120 us. The second of four departs at 222.7 us with
+/// two behind it; these a storm drops at 250 us, while it is on the link. It was marked all the same.
+#[test]
+fn a_drop_unmarks_nothing() {
+    let (low, high) = (Bytes::new(2000), Bytes::new(2000));
+    let ramp = Ramp { low, high, p_max: 1.0, p_beyond: 1.0, at: RampAt::Departure };
+    let marks = script()
+        .gate(ReflectGate::Always)
+        .point(move |at, _, ctl, _| {
+            if let AtPoint::Start = at {
+                ctl.mark(ramp);
+            }
+        })
+        .on_frame(|_, _, _| {});
+    let mut spec = storm(&[(230 * US, 1500 * US)], continuous(20, 200, Drop));
+    spec.hosts[0].sources = vec![flows(vec![flow(100, 2, 4 * 1500)])];
+    spec.changes = vec![change(0, 3, 2, 0.1)];
+    let seen = run_all(&marks, spec).unwrap();
+    assert_eq!(storms(&seen.out), [(250 * US, Some(1700 * US))]);
+    assert_eq!((seen.count("frame false"), seen.count("frame true"), seen.out.dropped()), (1, 1, 2));
+    assert_eq!(seen.out.switches[0].ports[2].queue_max, 6000);
 }
 
 /// Refused, each with its cause.

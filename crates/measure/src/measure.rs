@@ -570,6 +570,9 @@ impl<'a> Completions<'a> {
 }
 
 #[cfg(test)]
+#[path = "lossless_tests.rs"]
+mod lossless_tests;
+#[cfg(test)]
 #[path = "measure_tests.rs"]
 mod tests;
 #[cfg(test)]

@@ -443,6 +443,37 @@ mod tests {
         assert_eq!((0..3).map(|_| round(&mut rig, 0)).collect::<Vec<_>>(), [1, 2, 4]);
     }
 
+    /// Of 16 frames a NACK leaves 8, and a second one before any acknowledgement no fewer. After one the next halves; a timeout always cuts.
+    #[test]
+    fn nacks_halve_once_a_window() {
+        let mut rig = rig(&[("initial_window", "16"), ("min_window", "1")]);
+        fill(&mut rig);
+        rig.lose(Loss::Nack);
+        assert_eq!(rig.state().acks.window, 8000);
+        rig.lose(Loss::Nack);
+        assert_eq!(rig.state().acks.window, 8000);
+        fill(&mut rig);
+        rig.ack(1000, false, RTT, &[]);
+        assert_eq!(rig.state().acks.window, 8000, "8 frames and an eighth");
+        rig.lose(Loss::Nack);
+        assert_eq!(rig.state().acks.window, 4000, "4 frames and a sixteenth");
+        rig.lose(Loss::Timeout);
+        assert_eq!(rig.state().acks.window, 1000);
+        // Half of 4 is where slow start ends: a frame for each of two, then one a round trip.
+        assert_eq!((0..4).map(|_| round(&mut rig, 0)).collect::<Vec<_>>(), [1, 2, 3, 4]);
+    }
+
+    /// A mark's first cut halves, as alpha is 1; a NACK of the same window cuts nothing.
+    #[test]
+    fn a_nack_after_a_mark() {
+        let mut rig = rig(&[("initial_window", "16")]);
+        fill(&mut rig);
+        rig.ack(1000, true, RTT, &[]);
+        assert_eq!(rig.state().acks.window, 8000);
+        rig.lose(Loss::Nack);
+        assert_eq!(rig.state().acks.window, 8000);
+    }
+
     /// 10 Gb/s for 12 us are 15,000 B. The first window's alpha of 1 halves; then a step per window without a mark.
     #[test]
     fn rates_by_hand() {

@@ -300,6 +300,30 @@ mod tests {
         assert_eq!((rig.state().acks.window, rig.rate()), (1000, Rate::from_mbps(1.0)));
     }
 
+    /// Ten frames, halved by each loss a round trip of 8 us after the last: after four timeouts 0.625. A NACK is none of their row, and an
+    /// acknowledgement begins it anew: the window is the smallest after five.
+    #[test]
+    fn a_row_of_timeouts_by_hand() {
+        let mut rig = rig(plain());
+        let lose = |rig: &mut ReactionRig, times: u32, loss| {
+            (0..times).for_each(|_| {
+                rig.wait(Time::from_us(8));
+                rig.lose(loss);
+            });
+            // A window of one frame is 1 Gb/s.
+            (rig.rate().bps() / 1e9 * 1e6).round() / 1e6
+        };
+        rig.send(10_000);
+        assert_eq!(lose(&mut rig, 4, Loss::Timeout), 0.625);
+        assert_eq!(lose(&mut rig, 1, Loss::Nack), 0.3125);
+        rig.send(1000);
+        rig.ack(1000, false, Time::from_us(8), &[]);
+        // 1.3125 frames.
+        assert_eq!((rig.rate(), rig.state().acks.window), (LINE, 1000));
+        assert_eq!(lose(&mut rig, 4, Loss::Timeout), 0.082_031);
+        assert_eq!(lose(&mut rig, 1, Loss::Timeout), 0.001);
+    }
+
     /// N flows in turn, one queue, the round trip of their windows: the delay stays at the target of the window that they have.
     #[test]
     fn the_delay_of_many_flows() {

@@ -411,6 +411,29 @@ mod tests {
         close(Some((0..10).fold(ONE, |rate, _| r.next(rate, 20e-6).unwrap())), 1.1);
     }
 
+    /// Five steps of 10 Mb/s, then one of 50. A cut by either rule ends the row, and steps of both rules are of one row.
+    #[test]
+    fn a_row_of_increases_by_hand() {
+        let steps = |samples: &[u64]| -> Vec<i64> {
+            let mut r = reaction(Rule::Original, &[]);
+            let moved = |us: &u64| r.next(ONE, *us as f64 / 1e6).map(|rate| (rate.bps() / 1e6).round());
+            samples.iter().filter_map(moved).map(|mbps| mbps as i64 - 1000).collect()
+        };
+        let row = [10, 10, 10, 10, 10, 50];
+        assert_eq!(steps(&[20; 7]), row);
+        // 2.5 ms: 0.8 of four fifths. 80 us from 20: a gradient of 2.6, which leaves nothing.
+        for (us, cut) in [(2500, -640), (80, -1000)] {
+            let samples = [&[20; 4][..], &[us], &[20; 6]].concat();
+            assert_eq!(steps(&samples), [&row[..3], &[cut], &row].concat(), "{us} us");
+        }
+        assert_eq!(steps(&[100, 100, 100, 20, 20, 20, 20]), row);
+        // At the thresholds the gradient rules.
+        assert_eq!(steps(&[500, 500, 50]), [10, 10]);
+        let mut r = reaction(Rule::Patched, &[("beta", "0.008")]);
+        r.next(ONE, 50e-6);
+        close(r.next(ONE, 50e-6), 1.005);
+    }
+
     /// 100 us, then 105: 7/8 of 5 us over 20 us is a gradient of 0.21875. 1 ms: half of beta down.
     #[test]
     fn cuts_of_2015_by_hand() {

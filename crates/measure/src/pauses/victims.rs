@@ -140,6 +140,11 @@ mod tests {
         let found = stops.stood(flows().into_iter());
         let told: Vec<_> = found.iter().map(|f| (f.flow.as_str(), f.stood, f.at, f.root, f.victim)).collect();
         assert_eq!(told, [("b", 55, 2, 0, true), ("a", 20, 1, 0, false)]);
+        // Who begins as XOFF ends, or ends as it begins, never stood; a picosecond more is one.
+        let edges = [("late", 50, 9), ("last", 49, 9), ("early", 0, 10), ("first", 0, 11)];
+        let found = stops.stood(edges.map(|(name, start, time)| flow(name, start, time, &[1])).into_iter());
+        let told: Vec<_> = found.iter().map(|f| (f.flow.as_str(), f.stood)).collect();
+        assert_eq!(told, [("first", 1), ("last", 1)]);
         // The far end of NIC 9 is told by it: who goes by 1 goes to it.
         stops.xoffs[0].causes = vec![Cause { output: 9, bytes: 0, held: Held::Said }];
         let found = stops.stood(flows().into_iter());
