@@ -474,6 +474,16 @@ mod tests {
         assert_eq!(rig.state().acks.window, 8000);
     }
 
+    /// 4 Gb/s for 12 us are 6 frames, and none of them is slow start: a round trip adds one.
+    #[test]
+    fn a_rate_to_begin_at_is_a_window() {
+        let mut rig = ReactionRig::new(Dctcp::new(DctcpParams::default()), LINE);
+        (rig.site.base_rtt, rig.site.mtu) = (RTT, Bytes::new(1000));
+        rig.site.initial_rate = Some(Rate::from_gbps(4.0));
+        rig.begin();
+        assert_eq!((0..3).map(|_| round(&mut rig, 0)).collect::<Vec<_>>(), [6, 6, 7]);
+    }
+
     /// 10 Gb/s for 12 us are 15,000 B. The first window's alpha of 1 halves; then a step per window without a mark.
     #[test]
     fn rates_by_hand() {

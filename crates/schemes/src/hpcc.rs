@@ -363,6 +363,9 @@ mod tests {
         assert_eq!(at(0, 0.25), (Rate::from_gbps(40.05), 1));
         assert_eq!(at(2, 0.25), (Rate::from_gbps(80.05), 0));
         assert_eq!(at(0, 1.0), (Rate::from_gbps(20.05), 0));
+        // At the target utilisation itself the rate falls to its share, which is all of it.
+        assert_eq!(at(0, 0.5), (Rate::from_gbps(40.05), 0));
+        assert_eq!(at(0, 0.8), (Rate::from_gbps(25.05), 0));
         assert_eq!(at(0, 1e9).0, p.min_rate);
         assert_eq!(at(2, 1e-9).0, LINE);
     }

@@ -146,7 +146,8 @@ mod tests {
     #[test]
     fn every_number_has_a_range() {
         for entry in registry().iter() {
-            for i in &entry.params {
+            // A table of marks is neither a number nor a choice: each of its rows is checked as it is read.
+            for i in entry.params.iter().filter(|i| !i.kind.contains("marks of a rate")) {
                 let numeric = i.range.low.is_some() && i.range.high.is_some();
                 assert_eq!(numeric, i.range.choices.is_empty(), "{}.{}: {}", entry.name, i.key, i.range);
             }

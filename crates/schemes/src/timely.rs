@@ -455,6 +455,8 @@ mod tests {
         close(r.next(ONE, 100e-6), 0.005 + 0.996);
         close(r.next(ONE, 105e-6), 1.0 - 0.008 * 1.1);
         close(r.next(ONE, 95e-6), 1.01);
+        // 97 us: a gradient of 1/10, so that w = 0.7, and 0.7 * 0.8 % * 0.94 down.
+        close(r.next(ONE, 97e-6), 0.01 * 0.3 + 1.0 - 0.7 * 0.008 * 0.94);
     }
 
     /// A sample for each 16 KB acknowledged; or one at the first frame that was sent after the last sample.
