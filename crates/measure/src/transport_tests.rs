@@ -64,6 +64,17 @@ fn shares_timeouts_and_round_trips_by_hand() {
     }
 }
 
+/// A thousand acknowledgements of 64 B, 6000 B that are sent again, and 1000 bits of messages, in 1 ms.
+#[test]
+fn overhead_by_hand() {
+    let mut out = run();
+    out.control_bits = 1000;
+    out.hosts[0].transport = TransportOutcome { resent_bytes: 6000, resent: 4, ..Default::default() };
+    out.hosts[0].sent = 40;
+    out.hosts[1].transport = TransportOutcome { acks_made: 1000, ..Default::default() };
+    near(measured_by_name(&settings(PAIRS), &out)["overhead"], 1.0 + 512.0 + 48.0);
+}
+
 /// One flow is received after 30 us and acknowledged after 40, the other received after 50 and not acknowledged.
 #[test]
 fn a_flow_ends_as_the_scenario_says() {
