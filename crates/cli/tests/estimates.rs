@@ -141,6 +141,42 @@ const ROWS: &[(&str, Row)] = &[
         "topology = {hosts = 300, link_rate = \"100 Gb/s\"}\nhost.queues = \"per-flow\"\n",
         ("workload = {kind = \"all-to-all\", size = \"100 B\"}", "1 ms", "on", "timely"),
     ),
+    // A fast host before slow ports: schemes hear little of it where few bytes wait for a port.
+    (
+        "topology = {hosts = 16, link_rate = \"10 Mb/s\", host_rates = [\"H0 100 Gb/s\"]}\nswitch = {buffer = \"XP\", share = \"40 KB\"}\n",
+        ("workload.load = \"90 %\"", "20 ms", "off", "qcn-2pt"),
+    ),
+    (
+        "topology = {hosts = 5, link_rate = \"1 Mb/s\", host_rates = [\"H0 10 Gb/s\"]}\nswitch = {buffer = \"XP\", share = \"20 KB\"}\n",
+        ("workload.load = \"90 %\"", "200 ms", "off", "ecm"),
+    ),
+    (
+        "topology = {hosts = 16, link_rate = \"10 Mb/s\", host_rates = [\"H0 100 Gb/s\"]}\nswitch = {buffer = \"IN\", share = \"150 KB\"}\n",
+        ("workload.load = \"90 %\"", "20 ms", "off", "qcn-2pt"),
+    ),
+    (
+        "topology = {hosts = 16, link_rate = \"10 Mb/s\", host_rates = [\"H0 100 Gb/s\"]}\n",
+        ("workload.load = \"90 %\"", "100 ms", "off", "dcqcn"),
+    ),
+    // Go-back-N into a port that stands, without and with a window.
+    (
+        "topology = {hosts = 4}\nhost.queues = \"per-flow\"\ntransport = {kind = \"go-back-n\", rto = \"100 us\"}\n",
+        (
+            "workload = {kind = \"transfers\", transfers = [\"0 us, H0, H1, 1 MB\", \"0 us, H2, H1, 1 MB\"]}\nhotspot = {host = \"H1\", rate = \"0 Gb/s\", start = \"100 us\", stop = \"20 ms\"}",
+            "20 ms",
+            "off",
+            "dcqcn",
+        ),
+    ),
+    (
+        "topology = {hosts = 4}\nhost.queues = \"per-flow\"\ntransport = {kind = \"go-back-n\", rto = \"1 ms\", window = \"100 KB\"}\n",
+        (
+            "workload = {kind = \"transfers\", transfers = [\"0 us, H0, H1, 1 MB\", \"0 us, H2, H1, 1 MB\"]}\nhotspot = {host = \"H1\", rate = \"0 Gb/s\", start = \"100 us\", stop = \"20 ms\"}",
+            "20 ms",
+            "off",
+            "none",
+        ),
+    ),
     // One host that is much faster than the others, and frames on long links.
     (
         "topology = {kind = \"core-edge\", edges = [3, 1], link_rate = \"1 Gb/s\", host_rates = [\"H0 400 Gb/s\"]}\nhost.queues = \"per-destination\"\n",

@@ -12,6 +12,7 @@ mod losses;
 mod offered;
 mod paths;
 mod record;
+mod sent_again;
 mod shared;
 mod transport;
 pub mod watchdog;

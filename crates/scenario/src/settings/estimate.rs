@@ -7,7 +7,7 @@
 use super::Settings;
 use crate::kinds::Queues;
 use crate::workload::SourcePlan;
-use cnsim_fabric::{ControlTransport, Destinations, Routing};
+use cnsim_fabric::{ControlTransport, Destinations, Organisation, Routing};
 use cnsim_scheme_api::Bytes;
 use cnsim_scheme_api::{Acks, Plan, ReflectGate, Speaks};
 use cnsim_units::{Rate, Time};
@@ -55,13 +55,17 @@ const ROUNDS: usize = 4;
 /// Bits of a control message on a link, and bytes of a waiting one with the reserve of its queue.
 const CONTROL_BITS: f64 = 512.0;
 const WAITING_MESSAGE: f64 = 32.0 * 1.2;
-/// Bits that a sender sends until a scheme has slowed it: ten samples of 150 KB.
-const UNHEARD: f64 = 10.0 * 150e3 * 8.0;
+/// Bits from one sample to the next: 150 KB.
+const SAMPLE: f64 = 150e3 * 8.0;
 /// Bytes that a queue holds beyond its set point where a sample slows a sender most, and the set point.
 const STRONG: f64 = 130e3;
 const SET_POINT: f64 = 26e3;
-/// Bits that a port serves until its marks have slowed its senders.
+/// Bytes of two frames by which a full queue rises and falls: samples count that, too.
+const SWING: f64 = 3e3;
+/// Bits that a port serves until its marks have slowed its senders. A port below this rate, bit/s, marks so seldom that senders recover
+/// from each mark.
 const MARKED: f64 = 20.0 * 1500.0 * 8.0;
+const MARKS_IN_VAIN: f64 = 40e6;
 /// Seconds of a hop with queue pairs, without telemetry and with it.
 const WITH_PAIRS: f64 = 1.1e-7;
 const WITH_TELEMETRY: f64 = 1.5e-7;
@@ -137,6 +141,7 @@ impl Settings {
             messages.hops += self.acknowledged(packet_hops, pairs.spec.ack_every);
         }
         let travelling = self.travelling(&demand, rate / frame, rate / demand.bits.max(1.0));
+        let packet_hops = packet_hops + self.sent_in_vain(limits) / frame;
         self.cost(&demand, packet_hops, messages, (travelling, plan.acks == Acks::Telemetry))
     }
 
@@ -282,10 +287,24 @@ impl Settings {
         ways
     }
 
-    /// How many times as long it takes a scheme to slow a sender where an output may queue so little that samples say little.
-    fn weakness(&self) -> f64 {
-        let beyond = |limit: Bytes| (limit.as_f64() - SET_POINT).max(1.0);
-        self.buffer.output_limit.map_or(1.0, |limit| (STRONG / beyond(limit)).max(1.0))
+    /// Seconds for which a sender of this rate is not slowed: its scheme needs so many samples for each flow, and more where an output may
+    /// queue so little that samples say little. `pass`: the shares of its traffic that its switch's outputs let through.
+    #[allow(clippy::disallowed_methods)] // An estimate: no simulation reads it.
+    fn unheard(&self, (host, rate): (usize, f64), flows: f64, pass: &[f64]) -> f64 {
+        let at = self.seat(host);
+        let offered = |h: &usize| self.offered_by(*h).bps();
+        let beside: f64 = (0..self.hosts()).filter(|h| self.seat(*h) == at).map(|h| offered(&h)).sum();
+        let outputs = match self.buffer.organisation {
+            Organisation::Crosspoint => 1.0,
+            Organisation::Input | Organisation::SharedOutput => pass.len().max(1) as f64,
+        };
+        let deepest = self.deepest((beside / rate).round().max(1.0) as usize).bytes.as_f64() / outputs;
+        let limit = self.buffer.output_limit.map_or(f64::INFINITY, Bytes::as_f64);
+        let beyond = deepest.min(limit) + SWING - SET_POINT;
+        let weakness = (STRONG / beyond.max(1.0)).max(1.0);
+        let halvings = flows * pass.iter().fold(1.0_f64, |a, p| a.min(*p)).recip().log2();
+        let samples = (halvings * (weakness / 8.0).min(0.5)).max(10.0);
+        samples * weakness * SAMPLE / rate
     }
 
     /// Bits that finish a link a second, in a network whose hot ports are slow or not, with a scheme whose reflectors wake so. PAUSE may
@@ -409,12 +428,21 @@ impl Settings {
             return held;
         }
         // Without PAUSE all is lost until the scheme has brought the fastest sender down.
-        let fastest = (0..hosts).map(|h| self.offered_by(h).bps()).fold(1.0, f64::max);
+        let offered = (0..hosts).map(|h| (h, self.offered_by(h).bps()));
+        let fastest = offered.fold((0, 1.0), |a, b| if b.1 > a.1 { b } else { a });
         // Marks come to the receiver no faster than the slowest port serves.
         let served =
             (0..hosts).filter(|h| pass_down[*h] < 1.0).map(|h| down[h]).fold(f64::INFINITY, f64::min);
-        let marked = if reflect == ReflectGate::Marked { MARKED / served } else { 0.0 };
-        let unheard = (UNHEARD / fastest + marked) * self.weakness();
+        let marked = match reflect {
+            ReflectGate::Marked if served < MARKS_IN_VAIN => f64::INFINITY,
+            ReflectGate::Marked => MARKED / served,
+            _ => 0.0,
+        };
+        let near = self.seat(fastest.0);
+        let down = (0..hosts).filter(|h| self.seat(*h) == near).map(|h| pass_down[h]);
+        let up = near.iter().flat_map(|s| &ways[*s]).map(|w| pass[w.index]);
+        let full: Vec<f64> = down.chain(up).filter(|p| *p < 1.0).collect();
+        let unheard = self.unheard(fastest, demand.flows / self.senders().max(1.0), &full) + marked;
         let unheard = (unheard / self.duration.as_secs_f64()).min(1.0);
         hops.max(held) * unheard + held * (1.0 - unheard)
     }
