@@ -25,6 +25,8 @@ struct Found {
     /// Case, key, first, second.
     configuration: BTreeSet<[String; 4]>,
     fingerprints: Vec<String>,
+    /// Records of places that differ: when a port was in XOFF, what a shared buffer held, whether the network stood.
+    places: Vec<String>,
     rows: Vec<Row>,
 }
 
@@ -83,6 +85,7 @@ pub(crate) fn compare(paths: &[PathBuf], baseline: Option<&str>, metrics: &[Stri
     let same = found.only.iter().all(Vec::is_empty)
         && found.configuration.is_empty()
         && found.fingerprints.is_empty()
+        && found.places.is_empty()
         && found.rows.is_empty();
     if same { Ok(()) } else { Err(Failure::Differs("the results differ".into())) }
 }
@@ -155,6 +158,12 @@ fn differences(x: &Results, y: &Results) -> Found {
                 alike = false;
                 found.fingerprints.push(format!("{case}, seed {}", a.seed));
             }
+            let (p, q) = (a.of_places(), b.of_places());
+            let of = p.keys().chain(q.keys()).filter(|k| p.get(*k) != q.get(*k)).collect::<BTreeSet<_>>();
+            let stood = (a.frozen != b.frozen).then(|| "where the network stood".to_string());
+            let told = of.into_iter().cloned().chain(stood).collect::<Vec<_>>();
+            alike &= told.is_empty();
+            found.places.extend(told.iter().map(|t| format!("{case}, seed {}: {t}", a.seed)));
             let (p, q) = (quantities(a), quantities(b));
             alike &= p == q;
             for name in p.keys().chain(q.keys()).collect::<BTreeSet<_>>() {
@@ -196,7 +205,7 @@ fn told(found: &Found) -> Value {
     json!({
         "schema": 1, "equal": found.equal, "only_first": found.only[0], "only_second": found.only[1],
         "configuration": found.configuration.iter().map(change).collect::<Vec<_>>(),
-        "fingerprints": found.fingerprints, "differences": found.rows.iter().map(row).collect::<Vec<_>>(),
+        "fingerprints": found.fingerprints, "places": found.places, "differences": found.rows.iter().map(row).collect::<Vec<_>>(),
     })
 }
 
@@ -228,6 +237,7 @@ fn text(found: &Found, files: [&Path; 2]) -> String {
         |c: &[String; 4]| format!("{}: {} is {} in the first, {} in the second", c[0], c[1], c[2], c[3]);
     list("Configuration changed".into(), &found.configuration.iter().map(changed).collect::<Vec<_>>());
     list("Other fingerprints".into(), &found.fingerprints);
+    list("Other records of places over time".into(), &found.places);
     if found.rows.is_empty() {
         return out.join("\n");
     }
@@ -259,7 +269,8 @@ fn text(found: &Found, files: [&Path; 2]) -> String {
 mod tests {
     use super::*;
     use cnsim_measure::PortFacts;
-    use cnsim_runs::record::RunRecord;
+    use cnsim_measure::xoff::Xoff;
+    use cnsim_runs::record::{RunRecord, SharedFacts};
 
     fn results(seeds: u64, of: impl Fn(u64, &mut RunRecord)) -> Results {
         let run = |seed: u64| {
@@ -303,6 +314,30 @@ mod tests {
             assert!((row.difference.mean - 2.0 / 3.0).abs() < 1e-12, "{name}");
         }
         assert_eq!(differences(&same, &same).equal, 3);
+    }
+
+    /// Records of places are compared, too: two files that differ there alone are not equal.
+    #[test]
+    fn records_of_places_are_compared() {
+        let with = |percent: u8| {
+            results(2, |seed, r| {
+                let percent = if seed == 2 { percent } else { 0 };
+                r.xoff = vec![Xoff { port: "S>H1".into(), tier: "hosts".into(), percent: vec![50, percent] }];
+                r.shared = vec![SharedFacts {
+                    switch: "S".into(),
+                    pool: (u64::from(percent), 9),
+                    ..SharedFacts::default()
+                }];
+            })
+        };
+        let found = differences(&with(3), &with(4));
+        assert_eq!((found.equal, found.rows.len(), found.places.len()), (1, 0, 2));
+        assert!(
+            found.places[0].ends_with("seed 2: XOFF of S>H1")
+                && found.places[1].ends_with("shared buffer of S")
+        );
+        assert_eq!(told(&found)["places"].as_array().map(Vec::len), Some(2));
+        assert!(differences(&with(3), &with(3)).places.is_empty());
     }
 
     #[test]

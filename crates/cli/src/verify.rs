@@ -164,6 +164,7 @@ fn differences(said: &RunRecord, is: &RunRecord, job: &Job) -> Vec<String> {
     }
     lines.extend(unequal("counter", &said.counters, &is.counters, &|v| v.to_string()));
     lines.extend(unequal("port", &said.ports, &is.ports, &json));
+    lines.extend(unequal("the record of", &said.of_places(), &is.of_places(), &|v| v.clone()));
     if said.frozen != is.frozen {
         let text = |f: &Option<Frozen>| f.as_ref().map_or_else(|| "not frozen".into(), Frozen::text);
         lines.push(format!("it is {}, the run is {}", text(&said.frozen), text(&is.frozen)));

@@ -110,6 +110,30 @@ fn a_limit_of_files_is_said() {
     assert!(text(&done).contains("File too large"), "{}", text(&done));
 }
 
+/// A file that is too large is refused by its length: it is not read, as the memory here would not hold it.
+#[cfg(target_os = "linux")]
+#[test]
+fn files_too_large_are_refused_unread() {
+    let folder = Folder::new("large");
+    for name in ["results.json", "pauses.csv"] {
+        // Holes alone: the file takes no room on the disk.
+        let file = std::fs::File::create(folder.file(name)).unwrap();
+        file.set_len(3_000_000_000).unwrap();
+    }
+    let (results, pauses) = (folder.file("results.json"), folder.file("pauses.csv"));
+    let asked = [
+        format!("verify {results}"),
+        format!("compare {results} {results}"),
+        format!("explain-pause {pauses}"),
+    ];
+    for words in asked {
+        let line = format!("ulimit -v 1000000; exec {} {words}", env!("CARGO_BIN_EXE_cnsim"));
+        let done = Command::new("sh").args(["-c", &line]).output().unwrap();
+        assert_eq!(done.status.code(), Some(2), "{words}: {}", text(&done));
+        assert!(text(&done).contains("is larger than 1907 MB"), "{words}: {}", text(&done));
+    }
+}
+
 #[test]
 fn interrupted_it_says_so_and_keeps_what_was_finished() {
     let folder = Folder::new("interrupted");

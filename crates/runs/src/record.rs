@@ -139,6 +139,15 @@ impl RunRecord {
         }
     }
 
+    /// What the run keeps of places over time, by names and as text: when each port was in XOFF, what each shared buffer held.
+    pub fn of_places(&self) -> BTreeMap<String, String> {
+        let text = |percent: &[u8]| percent.iter().map(u8::to_string).collect::<Vec<_>>().join(" ");
+        let xoff = self.xoff.iter().map(|x| (format!("XOFF of {}", x.port), text(&x.percent)));
+        let held = |s: &SharedFacts| format!("{:?}, {:?}, {:?}", s.reserve, s.pool, s.headroom);
+        let shared = self.shared.iter().map(|s| (format!("shared buffer of {}", s.switch), held(s)));
+        xoff.chain(shared).collect()
+    }
+
     /// The measured values of the traffic of a name, or of all traffic under the empty name.
     pub fn of_traffic(&self, name: &str) -> Option<&Quantities> {
         match name {

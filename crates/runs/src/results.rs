@@ -7,7 +7,6 @@ use cnsim_measure::quantity::digits;
 use cnsim_problem::read_file;
 use cnsim_scenario::case::CaseId;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::path::Path;
 
 /// Form of the file.
@@ -36,6 +35,12 @@ pub struct Results {
     pub runs: Vec<RunRecord>,
     /// Over everything else in the file: shows whether it was changed after it was written.
     pub checksum: String,
+}
+
+/// What tells a file of this form from others.
+#[derive(Deserialize)]
+struct Form {
+    schema: Option<u32>,
 }
 
 /// How much of a command is finished.
@@ -97,12 +102,12 @@ impl Results {
             format!("{}: {what}\n  help: {help}", path.display())
         };
         let text = read_file(path, LARGEST).map_err(|e| wrong(e.reason))?;
-        let any: Value = serde_json::from_str(&text).map_err(|e| wrong(format!("not JSON: {e}")))?;
-        if any["schema"] != SCHEMA {
-            return Err(wrong(format!("not a results.json of schema {SCHEMA}")));
+        // The form alone, as all of a large file need not be held twice.
+        match serde_json::from_str::<Form>(&text) {
+            Ok(form) if form.schema == Some(SCHEMA) => {}
+            Err(e) if !e.is_data() => return Err(wrong(format!("not JSON: {e}"))),
+            _ => return Err(wrong(format!("not a results.json of schema {SCHEMA}"))),
         }
-        // From the text again, for errors then say where.
-        drop(any);
         serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))
     }
 }
