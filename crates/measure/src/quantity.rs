@@ -82,7 +82,8 @@ impl<'a> FromIterator<(&'a str, f64)> for Quantities {
 impl FromIterator<(Id, f64, bool)> for Quantities {
     fn from_iter<I: IntoIterator<Item = (Id, f64, bool)>>(values: I) -> Self {
         let quantity = |(id, value, at_least): (Id, f64, bool)| {
-            (id.text().to_string(), Quantity { value, at_least, unit: id.row().unit.into() })
+            // An empty sum is -0, which reads as a fall below zero.
+            (id.text().to_string(), Quantity { value: value + 0.0, at_least, unit: id.row().unit.into() })
         };
         Self(values.into_iter().map(quantity).collect())
     }
@@ -97,6 +98,14 @@ impl<const N: usize> From<[(&str, f64); N]> for Quantities {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_value_is_minus_zero() {
+        let empty: f64 = std::iter::empty::<f64>().sum();
+        assert!(empty.is_sign_negative(), "the premise");
+        let all: Quantities = [(Id::VictimTime, empty, false)].into_iter().collect();
+        assert!(all["victim_time"].is_sign_positive());
+    }
 
     #[test]
     fn six_digits() {

@@ -117,7 +117,7 @@ const TURNS: &[(&str, Turn)] = &[
     ("C07.5", Metric("asymmetric", "300 us", "*", "becn", "flow_rate_min", 300.0)),
     ("C07.5", Series("bcn", "aggregate_throughput", 8.0)),
     ("C07.6", Metric("asymmetric", "30 us", "*", "becn", "aggregate_throughput", 1.0)),
-    ("C07.6", Series("becn", "overhead", 900.0)),
+    ("C07.6", Series("becn", "control_rate", 900.0)),
     ("C07.6", Port("E1>X", 0.0, 1.0)),
     ("C07.7a", Metric("parking-lot", "30 us", "*", "becn", "flow_rate_min", 1500.0)),
     ("C07.7a", Metric("parking-lot", "30 us", "*", "becn", "bottleneck_control", 500.0)),

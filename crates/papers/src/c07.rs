@@ -130,7 +130,7 @@ fn overrun(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
     let runs = case(e, "asymmetric", BECN, "becn");
     // Every message goes to every host, so what is made is what comes for H6.
-    let control = runs.each(|r| mean_of(r, &["overhead"], 0.0, 1.0));
+    let control = runs.each(|r| mean_of(r, &["control_rate"], 0.0, 1.0));
     parts.add(
         control.at_least(1000.0),
         format!("control for the 1 Gb/s port in the first ms: {:.0} Mb/s", control.mean()),

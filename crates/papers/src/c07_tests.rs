@@ -127,7 +127,7 @@ fn each_can_fail() {
         assert_eq!(verdict(&records, id), No, "{id} with another {name}");
     };
     series("C07.5", "bcn", "aggregate_throughput", &[8.0; 100]);
-    series("C07.6", "becn", "overhead", &[900.0; 100]);
+    series("C07.6", "becn", "control_rate", &[900.0; 100]);
     series("C07.9", "fecn", "flow H4>H5", &[100.0; 100]);
     series("C07.10", "bcn", "flow H5>H7", &[1000.0; 100]);
     series("C07.12", "bcn", "hot_port_throughput", &phases(19, 5.0, 10.0));

@@ -307,7 +307,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
                 keep(&name, "Mb/s", rounded(&s.values, 1e-6));
             }
             SeriesKind::Control if out.control_bits > 0 => {
-                keep("overhead", "Mb/s", rounded(&s.values, 1e-6));
+                keep("control_rate", "Mb/s", rounded(&s.values, 1e-6));
             }
             _ => {}
         }

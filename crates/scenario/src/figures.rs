@@ -52,7 +52,7 @@ impl FigureSpec {
 /// Series of every run, and those that a scenario names with a place: `queue X>E5`.
 const PLAIN: &[&str] = &[
     "hot_queue", "hot_port_throughput", "aggregate_throughput", "innocent_throughput", "ports_throughput",
-    "overhead", "fairness",
+    "control_rate", "fairness",
 ];
 const PLACED: &[(&str, &str)] = &[
     ("queue", "record.ports"),

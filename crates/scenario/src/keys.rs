@@ -459,7 +459,7 @@ pub const KEYS: &[Key] = &[
     key("figure.title", TEXT, "", "heading of a [[figure]] table; the report draws it beside its own figures"),
     key("figure.caption", TEXT, "", "text below the figure"),
     key("figure.series", LINES, "[]",
-        "time series, one line each: hot_queue, hot_port_throughput, aggregate_throughput, ports_throughput, overhead, fairness, \"queue X>E5\", \"sent X>E5\" (the hot port), \"flow H1>H5\", \"limiter H1>H5\", and the gauges of a scheme: \"gauge NAME X>E5\" of a port, \"gauge NAME H1>H5\" of a limiter, \"gauge NAME H1>H5 at its end\" of a reflector"),
+        "time series, one line each: hot_queue, hot_port_throughput, aggregate_throughput, ports_throughput, control_rate (control messages), fairness, \"queue X>E5\", \"sent X>E5\" (the hot port), \"flow H1>H5\", \"limiter H1>H5\", and the gauges of a scheme: \"gauge NAME X>E5\" of a port, \"gauge NAME H1>H5\" of a limiter, \"gauge NAME H1>H5 at its end\" of a reflector"),
     key("figure.metric", TEXT, "none", "metric that the figure shows as bars with intervals, instead of time series"),
     key("figure.conditions", LINES, "[]", "conditions that the figure shows; all without it"),
     key("figure.pause", Kind::List(&Kind::Choice(PauseMode::WORDS)), "[]",
