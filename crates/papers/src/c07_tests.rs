@@ -52,7 +52,7 @@ pub(crate) fn runs(change: impl Fn(&mut RunRecord)) -> Vec<RunRecord> {
                 .has("aggregate_throughput", 0.02)
                 .has("frozen_since", 8.0)
                 .port("E1>X", 0.0, 97.0)
-                .draws("overhead", vec![1638.0; 100]),
+                .draws("control_rate", vec![1638.0; 100]),
         );
         all.push(
             new("parking-lot", BECN, "becn")
