@@ -159,8 +159,8 @@ fn an_xoff_to_all_is_one_for_each() {
     }
 }
 
-/// Host 2 says XOFF from 20 us on, and its port is slow. Switch 4 says XOFF, as that stops its port; from 120 us on a watchdog lets the port
-/// send all the same, so that the next XOFF is for its rate alone.
+/// Host 2 says XOFF from 20 us on, and its port is slow. Switch 4 says XOFF, as that stops its port; from 120 us on a watchdog lets
+/// the port send all the same, so that the next XOFF is for its rate alone.
 #[test]
 fn an_output_that_ignores_pause_is_no_stopped_one() {
     for engine in BOTH {

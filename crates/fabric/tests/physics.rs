@@ -193,8 +193,8 @@ fn draws_share_a_full_port() {
     assert!(shares(1) == shares(1) && shares(1) != shares(2));
 }
 
-/// A frame of 300 B by port 0 and one of 1500 B by port 1 come at 50 us for a port that stands until 60 us. By start the long one is first, as its
-/// transmission began 0.96 us before. A PAUSE that the wire brings to its port at that moment is none of them.
+/// A frame of 300 B by port 0 and one of 1500 B by port 1 come at 50 us for a port that stands until 60 us. By start the long one is first,
+/// as its transmission began 0.96 us before. A PAUSE that the wire brings to its port at that moment is none of them.
 #[test]
 fn frames_of_a_moment_by_their_start() {
     let order = |ties: Ties, lengths: [u64; 2], pause: bool| {

@@ -112,8 +112,8 @@ fn grid() -> impl Iterator<Item = Place> {
     frames.flat_map(|(rate, frame)| [25, 500, 1500].map(|cable| (rate, frame, cable)))
 }
 
-/// Three inputs send to a port that sends as well, for `frames` frame times: what was lost and how often XOFF was sent, with headroom by the
-/// formula.
+/// Three inputs send to a port that sends as well, for `frames` frame times: what was lost and how often XOFF was sent, with headroom by
+/// the formula.
 fn phases(place: Place, (frames, seed): (u64, u64)) -> (u64, u64) {
     let (gbps, frame, cable) = place;
     let rate = Rate::from_gbps(gbps);
@@ -258,8 +258,8 @@ fn no_phase_takes_more_headroom_than_the_worst() {
     }
 }
 
-/// What is lost, with so much of the formula as headroom, where an input of `short` frames of 64 B changes between XOFF and XON with each of
-/// them while PAUSE waits for a long frame; then long frames come, and the port to which they go closes. And is that known beforehand?
+/// What is lost, with so much of the formula as headroom, where an input of `short` frames of 64 B changes between XOFF and XON with each
+/// of them while PAUSE waits for a long frame; then long frames come, and the port to which they go closes. And is that known beforehand?
 fn by_turns(resume: u64, times: u64, short: u64) -> (u64, bool) {
     let (rate, frame) = (Rate::from_gbps(10.0), 1500);
     let (cable, processing) = (Time::from_ns(1500), Time::from_ns(200));
@@ -331,7 +331,8 @@ fn a_million_xoffs_lose_nothing() {
     println!("{xoffs} XOFFs");
 }
 
-/// The threshold follows what is free: with n inputs at a threshold of `alpha` times the rest, each holds alpha / (1 + n alpha) of the pool.
+/// The threshold follows what is free: with n inputs at a threshold of `alpha` times the rest, each holds
+/// alpha / (1 + n alpha) of the pool.
 #[test]
 fn a_dynamic_threshold_leaves_some_free() {
     for (senders, alpha) in [(1, 0.5), (2, 1.0), (4, 0.125), (8, 2.0)] {
@@ -378,9 +379,9 @@ fn memory_is_free_at_the_start_or_the_end() {
     assert_eq!((xoffs(false), xoffs(true)), (1, 0), "the first has not left as the second comes");
 }
 
-/// Two frames of a host are XOFF, and stand at their port until it serves at 20 us. Where memory is free as a transmission starts, that is XON at
-/// once. At that moment a frame for the host itself begins at the host's port, too: a port before the other one has begun with it, and XON waits
-/// for that; one behind it sends XON first. Where memory is free at the end, XON is decided 1.2 us later.
+/// Two frames of a host are XOFF, and stand at their port until it serves at 20 us. Where memory is free as a transmission starts,
+/// that is XON at once. At that moment a frame for the host itself begins at the host's port, too. A port before the other one has
+/// begun with it, and XON waits for that; one behind it sends XON first. Where memory is free at the end, XON is decided 1.2 us later.
 #[test]
 fn xon_at_the_start_of_a_transmission() {
     for (at_start, host, to, ps) in [

@@ -127,8 +127,8 @@ fn the_last_frame_waits_for_a_timeout() {
     }
 }
 
-/// The first frame of a window of eight, by TCP: its third duplicate comes at 3 slots + RTT. Two more went by limited transmit, at RTT + 1 and
-/// + 2 slots.
+/// The first frame of a window of eight, by TCP: its third duplicate comes at 3 slots + RTT. Two more went by limited transmit, 1 and 2 slots
+/// after RTT.
 #[test]
 fn the_third_duplicate_sends_again() {
     for recovery in [NewReno, Sack] {
@@ -242,8 +242,8 @@ fn a_timeout_follows_the_round_trip() {
     assert_eq!(three.2, (3, 0, 1));
 }
 
-/// Every second frame is acknowledged, or one that has waited for 40 us; at once when a gap opens or closes. The round trip of two frames is
-/// that of the first.
+/// Every second frame is acknowledged, or one that has waited for 40 us; at once when a gap opens or closes. The round trip of two frames
+/// is that of the first.
 #[test]
 fn acknowledgements_wait() {
     let delayed = |n, window, data: &[u64], delay| {

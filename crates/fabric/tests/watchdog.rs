@@ -250,8 +250,8 @@ fn a_ring_in_deadlock_is_restored() {
     assert!(delivered(&restored) > delivered(&off) && delivered(&restored) + lost <= sent);
 }
 
-/// Marks are decided as frames depart, by more than 2 KB behind them. At 0.1 Gb/s a frame takes 120 us. The second of four departs at 222.7 us with
-/// two behind it; these a storm drops at 250 us, while it is on the link. It was marked all the same.
+/// Marks are decided as frames depart, by more than 2 KB behind them. At 0.1 Gb/s a frame takes 120 us. The second of four departs at
+/// 222.7 us with two behind it; these a storm drops at 250 us, while it is on the link. It was marked all the same.
 #[test]
 fn a_drop_unmarks_nothing() {
     let (low, high) = (Bytes::new(2000), Bytes::new(2000));

@@ -1,6 +1,7 @@
 //! Typed settings of one case, checked, and the network that they describe.
-//! This file is long because all settings are checked against one another in one place.
 
+mod buffer;
+mod delays;
 mod depth;
 mod estimate;
 mod event;
@@ -14,9 +15,12 @@ mod paths;
 mod record;
 mod sent_again;
 mod shared;
+mod spec;
 mod transport;
 pub mod watchdog;
 
+use buffer::buffer;
+use delays::{delays, lead};
 pub use depth::Depth;
 pub use estimate::Estimate;
 use event::events;
@@ -32,18 +36,16 @@ pub(crate) use transport::{QueuePairs, Steered};
 use crate::flows::Bins;
 use crate::headroom::Loop;
 use crate::jobs::Jobs;
-use crate::kinds::{Backlog, Buffer, Completed, ControlTravels, Ideal, PauseMode, PausedOver, Queues};
+use crate::kinds::{Backlog, Buffer, Completed, ControlTravels, Ideal, PausedOver, Queues};
 use crate::reader::Reader;
 use crate::text::Flat;
 use crate::topology::{self, Wiring};
-use crate::workload::{self, Permutations, SourcePlan};
+use crate::workload::{self, SourcePlan};
 use cnsim_fabric::{
-    BufferSpec, Completion, ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition, LinkLoss,
-    Organisation, PauseFrames, PauseSpec, PortFault, RateChange, Record, Reliability, Rounding, Routing,
-    RunSpec, SwitchSpec, Ties, WatchdogSpec, Window,
+    BufferSpec, Completion, ControlTransport, Faults, LimiterPosition, LinkLoss, Organisation, PauseFrames,
+    PortFault, RateChange, Reliability, Rounding, Routing, Ties, WatchdogSpec, Window,
 };
 use cnsim_problem::Problem;
-use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::registry::Configured;
 use cnsim_scheme_api::{Gauge, NodeId, Registry};
 use cnsim_units::{Bytes, Rate, Time};
@@ -472,16 +474,6 @@ impl Settings {
         self.rounding == Rounding::WholeNs
     }
 
-    /// Error of a host's clock in the run of a seed, parts per million: half to all of the limit, fast or slow. Hosts take steps of the
-    /// golden section from a drawn place. So no two clocks of a small network are nearly equal, nor one and the switches'. A further host
-    /// changes no other host's clock.
-    fn clock_of(&self, host: usize, seed: u64) -> f64 {
-        let start = Stream::new(seed, 1 << 51, Purpose::Phase).uniform();
-        let place = (start + host as f64 * GOLDEN).fract();
-        let side = if place < 0.5 { -1.0 } else { 1.0 };
-        side * (0.5 + (2.0 * place).fract() / 2.0) * self.clock_ppm as f64
-    }
-
     /// Are XOFFs kept, with their causes?
     pub fn keeps_pauses(&self) -> bool {
         self.pauses > 0
@@ -515,107 +507,6 @@ impl Settings {
     pub fn offered(&self) -> Rate {
         Rate::from_bps((0..self.hosts()).map(|h| self.offered_by(h).bps()).sum())
     }
-
-    /// The run that these settings describe.
-    ///
-    /// `all` records every queue in use and the limiters of all listed flows.
-    pub fn spec(&self, built: &Configured, seed: u64, all: bool) -> RunSpec {
-        let hosts = self.hosts();
-        let mut permutations = Permutations::default();
-        let mut record = Record {
-            bin: self.bin,
-            // Where a part of the run is measured, every rate needs its series.
-            delivered: (0..if self.whole() { hosts.min(1024) } else { hosts })
-                .map(|h| NodeId(h as u32))
-                .collect(),
-            queues: self.named.ports.clone(),
-            flows: self.named.flows.clone(),
-            rates: self.named.limiters.clone(),
-            headers: self.plans.iter().map(|plans| header_of(plans)).collect(),
-            control: true,
-            matrix: hosts <= 128,
-            latency: self.latency,
-            pauses: self.pauses,
-        };
-        let mut changes = self.events.clone();
-        for hot in &self.hotspots {
-            let (node, port) = self.wiring.feeder(hot.host);
-            let rate = self.wiring.access(hot.host).map_or(hot.rate, |l| l.rate);
-            for (start, stop) in hot.windows() {
-                changes.push(RateChange { at: start, node, port, rate: hot.rate });
-                if stop < self.duration {
-                    changes.push(RateChange { at: stop, node, port, rate });
-                }
-            }
-        }
-        if !self.whole() {
-            let fixed = self.fixed_flows();
-            let pairs = fixed.iter().take(MOST_FLOWS).map(|&(a, b)| (NodeId(a as u32), NodeId(b as u32)));
-            record.flows.extend(pairs.filter(|f| !self.named.flows.contains(f)));
-        }
-        if all || !self.whole() && self.greedy() {
-            let ends = self.wiring.links.iter().flat_map(|l| [l.a, l.b]);
-            let ends = ends.filter(|e| e.0.0 as usize >= hosts && !record.queues.contains(e));
-            let more: Vec<_> = ends.collect();
-            record.queues.extend(more);
-        }
-        RunSpec {
-            transport: self.pairs.map(|p| p.spec),
-            graph: self.jobs.graph(seed),
-            classes: Vec::new(),
-            hosts: (0..hosts)
-                .map(|h| HostSpec {
-                    name: self.wiring.hosts[h].clone(),
-                    processing: self.host_processing,
-                    sources: self.plans[h]
-                        .iter()
-                        .enumerate()
-                        .map(|(i, p)| p.spec(h, i, seed, &mut permutations))
-                        .collect(),
-                    fifo_frames: self.fifo,
-                    limiter_frames: self.limiter_queue,
-                    limiter_position: self.limiter_position,
-                    backlog_frames: self.backlog,
-                    queues: match self.queues {
-                        Queues::PerDestination => HostQueues::PerDestination,
-                        Queues::Fifo | Queues::PerFlow => HostQueues::Fifo,
-                    },
-                    feedback_delay: self.feedback_delay,
-                    faults: self.faults,
-                    clock_ppm: self.clock_of(h, seed),
-                    scheme: (!self.bare[h]).then_some(0),
-                })
-                .collect(),
-            switches: self
-                .wiring
-                .switches
-                .iter()
-                .zip(self.wiring.hosts.len() as u32..)
-                .map(|((name, ports), node)| SwitchSpec {
-                    name: name.clone(),
-                    ports: *ports,
-                    processing: self.switch_processing,
-                    buffer: self.buffer,
-                    shared: self.shared.map(|s| s.of(NodeId(node), *ports, &self.wiring)),
-                    scheme: Some(0),
-                })
-                .collect(),
-            links: self.wiring.links.clone(),
-            routing: self.routing,
-            rounding: self.rounding,
-            ties: self.ties,
-            schemes: vec![built.scheme.clone()],
-            control: self.control,
-            changes,
-            faults: self.port_faults.clone(),
-            losses: self.losses.clone(),
-            watchdog: self.watchdog,
-            pause_frames: self.pause_frames,
-            duration: self.duration,
-            seed,
-            record,
-        }
-    }
 }
 
 /// Rate of the fastest link of a host.
@@ -626,110 +517,3 @@ fn fastest(wiring: &Wiring) -> Option<Rate> {
 
 /// Most XOFFs that are kept of a run; without being asked, a tenth.
 const MOST_XOFFS: u64 = 1_000_000;
-
-/// The golden section.
-const GOLDEN: f64 = 0.618_033_988_749_894_9;
-
-/// Most flows whose rates are recorded for a measurement of a part of the run.
-const MOST_FLOWS: usize = 4096;
-
-/// Bytes of a host's finite frames that are no payload: one for all of them.
-fn header_of(plans: &[SourcePlan]) -> u32 {
-    plans.iter().find(|p| p.finite()).map_or(0, |p| p.framing().header as u32)
-}
-
-/// Delays of the access links of sending hosts: `topology.added_delay`, or the delay that gives the control loop the length of
-/// `topology.loop_delay`: propagation both ways, processing of frame and message in the switch, and processing in the host.
-fn delays(r: &mut Reader<'_>, wiring: &mut Wiring, plans: &[Vec<SourcePlan>], processing: Time) {
-    let added = r.time("topology.added_delay");
-    let whole = r.time_or("topology.loop_delay");
-    if let Some(whole) = whole
-        && whole < processing
-    {
-        let reason = format!("{whole} is less than the processing of both ends, {processing}");
-        return r.wrong("topology.loop_delay", reason, "lower switch.processing and host.processing");
-    }
-    for l in &mut wiring.links {
-        if plans.get(l.a.0.0 as usize).is_some_and(|p| !p.is_empty()) {
-            l.delay = match whole {
-                Some(whole) => Time::from_ps((whole - processing).as_ps() / 2),
-                None => l.delay,
-            } + added;
-        }
-    }
-}
-
-/// The shortest time from a frame's last bit at one node until the next has processed it, as the engines reckon it.
-fn lead(wiring: &Wiring, host: Time, switch: Time) -> Time {
-    let hosts = wiring.hosts.len() as u32;
-    let ends = wiring.links.iter().flat_map(|l| [(l.delay, l.a), (l.delay, l.b)]);
-    ends.map(|(delay, (node, _))| delay + if node.0 < hosts { host } else { switch })
-        .min()
-        .unwrap_or_default()
-}
-
-/// Size of a partition and watermarks where a scenario leaves them out and the headroom needs no others.
-const USUAL: (Bytes, Bytes, Bytes) = (Bytes::from_kb(150), Bytes::from_kb(130), Bytes::from_kb(110));
-
-fn buffer(r: &mut Reader<'_>, loops: &[Loop], shared: Option<&SharedBuffer>, wiring: &Wiring) -> BufferSpec {
-    let kind: Buffer = r.choice("switch.buffer");
-    let need = loops.iter().map(Loop::headroom).max().unwrap_or_default();
-    let share = match kind {
-        Buffer::SplitInput => Bytes::new(r.bytes("switch.capacity").get() / wiring.inputs()),
-        Buffer::Shared | Buffer::Crosspoint | Buffer::Input | Buffer::SharedOutput => {
-            // As large with PAUSE as without, so that the two can be compared.
-            let high = r.bytes_or("pause.high").unwrap_or(USUAL.1);
-            let whole = if kind == Buffer::SharedOutput { USUAL.0 } else { USUAL.0.max(high + need) };
-            r.bytes_or("switch.share").unwrap_or(whole)
-        }
-    };
-    let output_limit = r.bytes_or("switch.output_limit");
-    let mode: PauseMode = r.choice("pause.mode");
-    if let Some(shared) = shared {
-        let transport = r.choice("pause.transport");
-        let (high, low, global, pool) = (Bytes::ZERO, Bytes::ZERO, false, false);
-        let pause = PauseSpec { high, low, global, pool, transport };
-        return shared.buffer(output_limit, (mode != PauseMode::Off).then_some(pause));
-    }
-    let organisation = match kind {
-        Buffer::Shared | Buffer::Input | Buffer::SplitInput => Organisation::Input,
-        Buffer::SharedOutput => Organisation::SharedOutput,
-        Buffer::Crosspoint => Organisation::Crosspoint,
-    };
-    let paused = match mode {
-        PauseMode::On | PauseMode::Global => true,
-        PauseMode::Off => false,
-    };
-    let pause = paused.then(|| {
-        let memory = match organisation {
-            Organisation::SharedOutput => {
-                share * wiring.switches.iter().map(|s| u64::from(s.1)).min().unwrap_or(1)
-            }
-            Organisation::Input | Organisation::Crosspoint => share,
-        };
-        let most = memory.saturating_sub(need);
-        let high = r.bytes_or("pause.high").unwrap_or(USUAL.1.min(most.max(Bytes::new(64))));
-        let below = if high > USUAL.2 { USUAL.2 } else { Bytes::new(high.get() / 2) };
-        let low = r.bytes_or("pause.low").unwrap_or(below);
-        if low >= high {
-            let reason = format!("the low watermark {low} is not below the high one {high}");
-            r.clash(&["pause.low", "pause.high"], reason, "lower pause.low");
-        }
-        if high + need > memory {
-            let left = memory.saturating_sub(high);
-            r.clash(
-                &["pause.high", "switch.share", "switch.capacity"],
-                format!("watermark without headroom: {memory} - {high} leaves {left} but {need} can still arrive after XOFF"),
-                format!("set pause.high to at most {most}, or enlarge switch.share; see `cnsim headroom`"),
-            );
-        }
-        PauseSpec {
-            high,
-            low,
-            global: mode == PauseMode::Global,
-            pool: r.switched("pause.pool"),
-            transport: r.choice("pause.transport"),
-        }
-    });
-    BufferSpec { organisation, share, output_limit, pause }
-}

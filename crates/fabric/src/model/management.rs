@@ -4,11 +4,10 @@
 
 use super::agenda::{Direct, Kind, Moment, NEVER};
 use super::frame::{Control, Data, EVERY_FLOW, Says, To, flow_of};
-use super::memory::Refusal;
+use super::memory::{Loss, Refusal};
 use super::pause::{Paused, leave};
 use super::point::{Point, Verb};
 use super::record::QueueSeries;
-use super::storing::Loss;
 use crate::check::{Books, ControlBooks, Decisions, Failure, Hash, Ledger, Own, Stopped, Who};
 use crate::net::{Link, Net};
 use crate::outcome::{PortOutcome, Series, SeriesKind, SharedUse, SwitchOutcome};

@@ -19,6 +19,9 @@ pub(crate) enum Refusal {
     Watchdog,
 }
 
+/// Why a frame is lost, and whether PAUSE was to prevent that the memory is full.
+pub(crate) type Loss = (Refusal, bool);
+
 /// The memory of a class at a switch.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {

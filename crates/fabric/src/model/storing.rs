@@ -4,7 +4,7 @@
 
 use super::agenda::Moment;
 use super::management::Management;
-use super::memory::{Memory, Refusal};
+use super::memory::{Loss, Memory, Refusal};
 use super::packet::Packet;
 use super::pause::Paused;
 use super::watchdog::Watchdogs;
@@ -22,9 +22,6 @@ pub(crate) struct Place<'a> {
     pub(crate) input: u16,
     pub(crate) len: u16,
 }
-
-/// Why a frame is lost, and whether PAUSE was to prevent that the memory is full.
-pub(crate) type Loss = (Refusal, bool);
 
 /// A switch that stores frames in a run of `'n`; `C` is what its acts need besides.
 pub(crate) trait Storing<'n, C> {

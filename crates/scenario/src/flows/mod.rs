@@ -1,9 +1,11 @@
 //! Finite flows: sizes that published workloads draw from, and arrivals by load, incast, permutation and all-to-all.
 
 mod arrivals;
+mod framing;
 mod sizes;
 
 pub use arrivals::{Flow, Incast, LoadCounts, Poisson, all_to_all, permutation};
+pub use framing::Framing;
 pub use sizes::{BUILT_IN, Sizes, SizesError};
 
 /// How flows are put into groups by size.

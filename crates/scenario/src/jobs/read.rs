@@ -2,11 +2,11 @@
 
 use super::weave::{Weave, binary_tree, second_tree};
 use super::{Job, Operations};
+use crate::flows::Framing;
 use crate::keys::MAX_FLOWS;
 use crate::kinds::{Algorithm, Choice as _, Traffic};
 use crate::reader::Reader;
 use crate::topology::Wiring;
-use crate::workload::Framing;
 use cnsim_fabric::{After, Transfer};
 use cnsim_units::{Bytes, Time};
 use std::collections::HashMap;

@@ -4,7 +4,7 @@
 //! may, and all of the one before it by that way is sent. An operation of a rank follows what has arrived there, or has been reduced.
 
 use super::Operations;
-use crate::workload::Framing;
+use crate::flows::Framing;
 use cnsim_fabric::{After, Transfer};
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Time};

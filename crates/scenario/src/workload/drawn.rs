@@ -1,6 +1,6 @@
 //! Finite flows that a seed draws: by load, incasts, all to all, permutations.
 
-use crate::flows::{self, Flow, Incast, Poisson, Sizes};
+use crate::flows::{self, Flow, Framing, Incast, Poisson, Sizes};
 use crate::keys::MAX_FLOWS;
 use crate::kinds::{Gaps, SizeTable, Traffic};
 use crate::reader::Reader;
@@ -10,31 +10,6 @@ use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Rate, Time};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Payload and header of the frames of a table of flows, bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Framing {
-    /// Payload of a full frame.
-    pub payload: u64,
-    /// Bytes that every frame carries beside payload.
-    pub header: u64,
-    /// Least bytes of a flow's last frame.
-    pub floor: u64,
-}
-
-impl Framing {
-    /// Bytes on a link of a flow of so many bytes of payload.
-    pub fn on_link(self, bytes: Bytes) -> Bytes {
-        bytes + Bytes::new(self.header * self.frames(bytes.get()))
-    }
-    /// The payload of a flow of so many bytes on a link.
-    pub fn payload_of(self, on_link: u64) -> u64 {
-        on_link.saturating_sub(self.header * on_link.div_ceil(self.payload + self.header))
-    }
-    fn frames(self, bytes: u64) -> u64 {
-        bytes.div_ceil(self.payload.max(1)).max(1)
-    }
-}
 
 /// A table of flows that a seed draws.
 #[derive(Clone, Debug)]
