@@ -245,14 +245,27 @@ mod tests {
         assert_eq!((term("term"), term("qqq"), term("")), (None, None, None));
     }
 
-    /// What fills, stops, guards and stands still in a lossless fabric: each word has a meaning of its own, in short sentences.
+    /// Words that users of other simulators ask for name the keys that stand for them here.
     #[test]
     fn words_of_other_simulators_are_explained() {
-        for word in ["ecmp", "class", "spraying", "tcp", "collective", "link failure"] {
-            assert!(term(word).is_some(), "{word}");
+        for (word, keys) in [
+            ("ecmp", &["topology.routing = \"flow-hash\""][..]),
+            ("spraying", &["\"frame-hash\"", "\"round-robin\""]),
+            ("class", &["control.transport", "transport.ack_class"]),
+            ("tcp", &["transport.kind = \"tcp\"", "newreno", "cubic", "dctcp"]),
+            ("collective", &["workload.algorithm", "collectives.csv"]),
+            ("dependent transfer", &["after", "workload.transfers"]),
+            ("link failure", &["rate = \"0 Gb/s\"", "loss = \"100 %\""]),
+            ("packet loss", &["[[event]]", "loss", "lose", "transport.kind"]),
+        ] {
+            let (term, meaning) = term(word).unwrap_or_else(|| panic!("{word}"));
+            for key in keys {
+                assert!(meaning.contains(key), "{key} of {term}: {meaning}");
+            }
         }
     }
 
+    /// What fills, stops, guards and stands still in a lossless fabric: each word has a meaning of its own, in short sentences.
     #[test]
     fn terms_of_lossless_fabrics_are_explained() {
         let words = [
