@@ -369,8 +369,8 @@ fn xoffs_are_kept_where_that_makes_sense() {
     );
 }
 
-/// XOFFs of two queue pairs of a host whose link is 0.1 % faster than the receiver's, where DCQCN's marking begins at a queue of `kb` KB and XOFF
-/// at 100 KB of the input, which holds all of that queue.
+/// XOFFs of two queue pairs of a host whose link is 0.1 % faster than the receiver's, where DCQCN's marking begins at a queue of `kb`
+/// KB and XOFF at 100 KB of the input, which holds all of that queue.
 fn xoffs_with_marking_from(kb: u64) -> u64 {
     let text = format!(
         "name = \"i\"\n[topology]\nhosts = 2\nports = 2\nlink_rate = \"10 Gb/s\"\nhost_rates = [\"H1 10.01 Gb/s\"]\n[switch]\n\

@@ -127,8 +127,8 @@ fn the_last_frame_waits_for_a_timeout() {
     }
 }
 
-/// The first frame of a window of eight, by TCP: its third duplicate comes at 3 slots + RTT. Two more went by limited transmit, 1 and 2 slots
-/// after RTT.
+/// The first frame of a window of eight, by TCP: its third duplicate comes at 3 slots + RTT. Two more went by limited transmit, 1 and
+/// 2 slots after RTT.
 #[test]
 fn the_third_duplicate_sends_again() {
     for recovery in [NewReno, Sack] {

@@ -225,7 +225,8 @@ const MOST_NAMED: usize = 16;
 /// A hop between switches: where to, rate, delay.
 type Hop = (usize, Rate, Time);
 
-/// Shortest paths between hosts, or clockwise ones. Of several the first one stands for all, as they are alike in the networks of the field.
+/// Shortest paths between hosts, or clockwise ones. Of several the first one stands for all, as they are alike in the networks of the
+/// field.
 pub struct Paths<'a> {
     settings: &'a Settings,
     /// By switch: the switches that lead to it.

@@ -90,8 +90,8 @@ fn left(scheme: &str, set: &BTreeSet<String>) -> String {
 }
 
 /// What each preset and import leaves at the default, on purpose: a parameter that is new has to be set, or listed here. Beside what the
-/// sources do not speak of stand those that another setting makes idle, and those whose default is the source's value. Presets leave `stamp`: the
-/// length of frames is the scenario's.
+/// sources do not speak of stand those that another setting makes idle, and those whose default is the source's value. Presets leave
+/// `stamp`: the length of frames is the scenario's.
 const LEFT: &[(&str, &str)] = &[
     (
         "dcqcn hpcc",
@@ -201,8 +201,9 @@ fn keys_of_an_import() {
     );
 }
 
-/// A flow alone has a slowdown of 1 without a configuration, and links carry no more than their rate: 12 MB at 2400 Gb/s take 40 us, and the
-/// last frame and two links 5 ns and 2 us. With a configuration the clock is ns-3's, and a note says how much too fast that is.
+/// A flow alone has a slowdown of 1 without a configuration, and links carry no more than their rate: 12 MB at 2400 Gb/s take 40 us,
+/// and the last frame and two links 5 ns and 2 us. With a configuration the clock is ns-3's, and a note says how much too fast that
+/// is.
 #[test]
 fn a_lone_flow_takes_its_time() {
     let folder = Folder::new("alone");

@@ -1,4 +1,5 @@
-//! The RoCE networks of the years after 2015: runs of the HPCC fork of ns-3, and the study of DCQCN and TIMELY of 2016. Numbers without claims.
+//! The RoCE networks of the years after 2015: runs of the HPCC fork of ns-3, and the study of DCQCN and TIMELY of 2016. Numbers
+//! without claims.
 
 use super::Paper;
 use cnsim_runs::record::RunRecord;

@@ -293,8 +293,8 @@ pub enum Kind {
 pub struct Trace {
     /// Scheme id, or the setting in which the lines differ: `RTT 100 us`.
     pub name: String,
-    /// Slot 0 to 31 of a setting, a flow or a port: its colour, modulo 8, and its dashes; 32, grey: all others. `None`: the colour of the scheme, or
-    /// without a scheme the next free colour of the page.
+    /// Slot 0 to 31 of a setting, a flow or a port: its colour, modulo 8, and its dashes; 32, grey: all others. `None`: the colour of
+    /// the scheme, or without a scheme the next free colour of the page.
     pub slot: Option<u8>,
     /// Heading that the line stands under in a strip of heat; the row in which its bars stand.
     pub group: String,

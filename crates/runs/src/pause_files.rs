@@ -9,10 +9,10 @@ use cnsim_problem::read_file;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// One line for each XOFF and transmitter: run, number, XOFFs of the run that are not kept, transmitter, switch that decided, class or `all`;
-/// when it was decided, from when and until when the transmitter stood, in nanoseconds, and whether that was the end of the run; the
-/// outputs for which bytes waited that called for it, each with these bytes and what held it back: `slow`, `closed`, or the number of
-/// an XOFF; or the NIC or port with a fault, and `said`. None if no run kept its XOFFs.
+/// One line for each XOFF and transmitter: run, number, XOFFs of the run that are not kept, transmitter, switch that decided, class
+/// or `all`; when it was decided, from when and until when the transmitter stood, in nanoseconds, and whether that was the end of the
+/// run; the outputs for which bytes waited that called for it, each with these bytes and what held it back: `slow`, `closed`, or the
+/// number of an XOFF; or the NIC or port with a fault, and `said`. None if no run kept its XOFFs.
 pub fn pauses_csv(records: &[RunRecord]) -> Option<String> {
     let header = [
         "condition", "pause", "scheme", "seed", "xoff", "left_out", "transmitter", "switch", "class",
@@ -47,7 +47,8 @@ pub fn pauses_csv(records: &[RunRecord]) -> Option<String> {
 
 /// One line for each finite flow that stood, the longest first: run, flow, payload, start, time from start to end, how much of that a
 /// transmitter of its way stood, ns; which of these stood longest, the root for which it stood longest, whether it is a victim, which
-/// does not go by that root; the transmitters by which its frames may go; and its number among the flows of its two hosts. None if no run has such flows.
+/// does not go by that root; the transmitters by which its frames may go; and its number among the flows of its two hosts. None if no
+/// run has such flows.
 pub fn victims_csv(records: &[RunRecord]) -> Option<String> {
     let header = [
         "condition", "pause", "scheme", "seed", "flow", "bytes", "start_ns", "time_ns", "stood_ns", "at",

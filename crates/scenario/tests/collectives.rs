@@ -1,4 +1,5 @@
-//! Collectives against closed forms, to the picosecond: a star of equal links on which no two transfers of a step meet; and what is refused.
+//! Collectives against closed forms, to the picosecond: a star of equal links on which no two transfers of a step meet; and what is
+//! refused.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use cnsim_fabric::{Engine, Options, Outcome, run};

@@ -214,7 +214,8 @@ impl<'a> Limiter<'a> {
         self.check(given);
     }
     /// Asks for an acknowledgement of the next frame of the flow that leaves: [`crate::ReactionPoint::on_ack`]. The frame
-    /// carries the time instead of the flow's tag. A call in every `on_bytes` asks for one frame in so many bytes. The destination must answer: [`crate::Acknowledger`] behind [`crate::ReflectGate::Tagged`].
+    /// carries the time instead of the flow's tag. A call in every `on_bytes` asks for one frame in so many bytes. The destination
+    /// must answer: [`crate::Acknowledger`] behind [`crate::ReflectGate::Tagged`].
     pub fn echo_next(&mut self) {
         self.state.echo = true;
     }

@@ -443,7 +443,8 @@ mod tests {
         assert_eq!((0..3).map(|_| round(&mut rig, 0)).collect::<Vec<_>>(), [1, 2, 4]);
     }
 
-    /// Of 16 frames a NACK leaves 8, and a second one before any acknowledgement no fewer. After one the next halves; a timeout always cuts.
+    /// Of 16 frames a NACK leaves 8, and a second one before any acknowledgement no fewer. After one the next halves; a timeout
+    /// always cuts.
     #[test]
     fn nacks_halve_once_a_window() {
         let mut rig = rig(&[("initial_window", "16"), ("min_window", "1")]);

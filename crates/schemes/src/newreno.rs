@@ -23,7 +23,8 @@
 //!
 //! ## Deviations
 //!
-//! * A window that the flow does not fill does not grow; in slow start it grows to twice of what was in flight. So a flow that its link limits stays near the bandwidth-delay product.
+//! * A window that the flow does not fill does not grow; in slow start it grows to twice of what was in flight. So a flow that its
+//!   link limits stays near the bandwidth-delay product.
 //! * A window is inflated by no duplicate: the transport takes what has left the network from what is in flight, which is the same.
 //! * An acknowledgement carries the mark of the frames that it acknowledges. There is no echo until a frame says that the window is cut.
 //!

@@ -23,7 +23,8 @@ const ASKED: usize = 8;
 /// A row: a run and its results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Scenario (its id, or a file below the root), condition, PAUSE, scheme, seed, duration, numbers of threads, settings (`KEY=VALUE; ...`).
+    /// Scenario (its id, or a file below the root), condition, PAUSE, scheme, seed, duration, numbers of threads, settings
+    /// (`KEY=VALUE; ...`).
     pub asked: Vec<String>,
     /// Fingerprints of events, frames and samples, hexadecimal; empty in a row that was never run.
     pub prints: Vec<String>,

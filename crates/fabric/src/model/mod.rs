@@ -1,7 +1,8 @@
 //! The network's laws, each in one place.
 //!
 //! One event is carried out at a time, and a law looks up what it needs to know. The fast way (`crate::fast`) must yield the same bits;
-//! it calls the laws that decide, and a host's sending side ([`sender`]) is the same there. The reference in `crate::engine` runs the model.
+//! it calls the laws that decide, and a host's sending side ([`sender`]) is the same there. The reference in `crate::engine` runs the
+//! model.
 //!
 //! # A frame's trip
 //!
@@ -12,8 +13,8 @@
 //! 3. [`port`]: the transmitter takes it when it is idle, nothing goes before it, and the far end has not sent XOFF.
 //! 4. [`switch`]: it has arrived whole, and is routed to an output.
 //! 5. [`memory`]: it is admitted or dropped. Its bytes count until its last bit has left, and may send XOFF ([`pause`]) to who sent
-//!    it; why it did can be recorded ([`cause`]), and a [`watchdog`] looks at those that stand too long. The output's congestion [`point`] may mark and sample it. It waits for its output's port (3), and goes on to the next
-//!    switch (4) or host.
+//!    it; why it did can be recorded ([`cause`]), and a [`watchdog`] looks at those that stand too long. The output's congestion
+//!    [`point`] may mark and sample it. It waits for its output's port (3), and goes on to the next switch (4) or host.
 //! 6. [`receiver`]: it is delivered; a reflector may answer its source, and a frame of a [`queue_pair`] is acknowledged.
 //!
 //! A message to the source is routed like data: in [`frame::Lane::Control`] or among the data, unless it takes no link

@@ -159,7 +159,8 @@ impl Receiver {
         self.sinks.take().map_or_else(Default::default, |sinks| (sinks.out_of_order, sinks.held_max))
     }
 
-    /// A data frame is delivered, of this flow if that has a queue pair: true if something follows. A failure if it is of no flow that is expected.
+    /// A data frame is delivered, of this flow if that has a queue pair: true if something follows. A failure if it is of no flow
+    /// that is expected.
     #[inline(always)]
     fn deliver<F: Packet>(
         &mut self,

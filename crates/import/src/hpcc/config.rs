@@ -277,7 +277,8 @@ impl Setting {
             .ok_or_else(|| self.error(format!("`{text}` is not a rate"), "write for example 100Gb/s"))
     }
 
-    /// The scheme that a `CC_MODE` names. The fork has no handler for mode 12, which astra-sim's files ask for: its flows send at line rate.
+    /// The scheme that a `CC_MODE` names. The fork has no handler for mode 12, which astra-sim's files ask for: its flows send at
+    /// line rate.
     fn mode(&self) -> Result<&'static str, ImportError> {
         Ok(match self.whole()? {
             0 | 12 => "none",

@@ -78,8 +78,8 @@ pub struct Forest {
     pub parts: Vec<Vec<Part>>,
 }
 
-/// Shares out a whole number by weights, which are not all zero, and with which it makes no product above 2^127: the shares add up to it, and none is off by one or more. Of what is left
-/// over, those get one whose remainders are largest, the earlier first.
+/// Shares out a whole number by weights, which are not all zero, and with which it makes no product above 2^127: the shares add up to
+/// it, and none is off by one or more. Of what is left over, those get one whose remainders are largest, the earlier first.
 fn shared(whole: u64, weights: &[u128]) -> Vec<u64> {
     let sum: u128 = weights.iter().sum::<u128>().max(1);
     let mut shares: Vec<u64> = Vec::with_capacity(weights.len());

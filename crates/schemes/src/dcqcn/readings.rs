@@ -128,7 +128,8 @@ params! {
         k_max: Bytes = Bytes::from_kb(200), symbol "K_max", from Bytes::new(0), to Bytes::from_mb(1000);
         /// Port rate for which `k_min` and `k_max` are given: they scale with a port's rate. Off: they are equal at all ports.
         k_rate: Option<Rate> = None, symbol "", from Some(Rate::from_bps(1e4)), to Some(Rate::from_gbps(10_000.0));
-        /// Marks of ports by their rate, such as `100 Gb/s: 400 KB to 1600 KB at 0.2`; ports of other rates have `k_min`, `k_max` and `p_max`.
+        /// Marks of ports by their rate, such as `100 Gb/s: 400 KB to 1600 KB at 0.2`; ports of other rates have `k_min`, `k_max` and
+        /// `p_max`.
         k_table: Option<Vec<MarkRow>> = None, symbol "";
         /// Marking probability at the end of the ramp.
         p_max: f64 = 0.01, symbol "P_max", from 0.0, to 1.0;
