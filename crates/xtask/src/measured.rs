@@ -77,7 +77,7 @@ fn bad(message: impl Into<String>) -> io::Error {
 }
 
 /// A stamp that changes whenever results of a counted study may change: version of the results, and the study's published rows,
-/// scenarios and fingerprints.
+/// scenarios without figures, and fingerprints.
 fn stamp(root: &Path) -> io::Result<String> {
     let of_study = |id: &str| {
         STUDIES.iter().any(|s| id.strip_prefix(s).is_some_and(|rest| rest.starts_with(['/', ','])))
@@ -85,11 +85,21 @@ fn stamp(root: &Path) -> io::Result<String> {
     let mut text = format!("{RESULT_VERSION}\n");
     EMBEDDED.lines().filter(|l| of_study(l)).for_each(|l| text.push_str(l));
     for (id, scenario) in SCENARIOS.iter().filter(|(id, _)| of_study(id)) {
-        let _ = writeln!(text, "{id}\n{scenario}");
+        let _ = writeln!(text, "{id}");
+        without_figures(scenario).for_each(|line| text.extend([line, "\n"]));
     }
     let fingerprints = fs::read_to_string(root.join(crate::fingerprints::TABLE))?;
     fingerprints.lines().filter(|l| of_study(l)).for_each(|l| text.push_str(l));
     Ok(format!("# stamp {}", &sha256(text.as_bytes())[..16]))
+}
+
+/// A scenario without its `[[figure]]` tables, which draw what was measured and change no number.
+fn without_figures(scenario: &str) -> impl Iterator<Item = &str> {
+    let mut figure = false;
+    scenario.lines().filter(move |line| {
+        figure = if line.starts_with('[') { *line == "[[figure]]" } else { figure };
+        !figure
+    })
 }
 
 /// Keeps the published cells and the claims of the results in these folders. A claim is kept from the folder that judged it.
@@ -381,6 +391,16 @@ pub fn stale(root: &Path) -> io::Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A figure that is drawn otherwise lets a stamp stand; a key of a run does not.
+    #[test]
+    fn figures_are_no_part_of_a_stamp() {
+        let of = |text: &str| without_figures(text).collect::<String>();
+        let file = "a = 1\n[[figure]]\nseries = [\"x\"]\n[[figure]]\n[run]\nseeds = 1\n";
+        assert_eq!(of(file), "a = 1[run]seeds = 1");
+        assert_eq!(of(file), of(&file.replace('x', "y")));
+        assert_ne!(of(file), of(&file.replace("seeds = 1", "seeds = 2")));
+    }
 
     fn made_up() -> Measured {
         let cell = |scheme: &str, metric: &str, text: &str, measured: f64, verdict: &str| Cell {
