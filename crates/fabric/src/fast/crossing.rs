@@ -10,6 +10,7 @@ use cnsim_scheme_api::FlowId;
 
 impl Frame {
     /// What a message or probe says, and about which flow.
+    #[inline(always)]
     pub(crate) fn says(&self, net: &Net, wires: &mut Wires) -> Option<(FlowId, Says)> {
         let feedback = match self.acknowledges(net, &mut wires.records) {
             None => self.said().map(|feedback| (self.about(), feedback)),

@@ -204,8 +204,8 @@ impl Host {
             return;
         }
         match frame.says(net, wires) {
-            Some((flow, Says::Feedback(feedback))) => {
-                let feedback = sender.adopt(feedback, &mut wires.records);
+            Some((flow, Says::Feedback(mut feedback))) => {
+                sender.adopt(&mut feedback, &mut wires.records);
                 sender.hear(flow, &feedback, at);
             }
             Some((flow, Says::Probe(probe))) => {

@@ -90,7 +90,8 @@ impl<F: Packet> Sides<F> {
     pub(crate) fn fail(&mut self, arrived: Option<u16>, at: Moment<'_>, mut send: impl FnMut(Pause)) {
         let Self { nic: Some(nic), sender, .. } = self else { return };
         let mut waits = Vec::new();
-        nic.fail(arrived, &mut sender.journal.out.xoffs, at, |pause, at_once| match at_once {
+        let xoffs = &mut sender.journal.out.get_or_insert_default().xoffs;
+        nic.fail(arrived, xoffs, at, |pause, at_once| match at_once {
             true => send(pause),
             false => waits.push(pause),
         });
@@ -172,7 +173,7 @@ impl<F: Packet> Sides<F> {
             None if by_priority => self.sender.queue_control(Lane::Control, message, at),
             None => self.sender.queue_control(MANAGED, message, at),
         }
-        self.sender.journal.out.transport.acks_made += 1;
+        self.sender.journal.out.get_or_insert_default().transport.acks_made += 1;
     }
 
     /// Ends the run: hands in the books. A frame is in transmission (`sending`), so many data and control frames have left, and data
@@ -196,7 +197,8 @@ impl<F: Packet> Sides<F> {
         let rates: Vec<_> = rates.close(net, id, |dst| sender.rate_to(dst)).collect();
         let backlog = sender.queues.backlog.len() as u64;
         let in_vain = sender.pairs.as_ref().map_or_else(Vec::new, |pairs| pairs.in_vain(net));
-        let Journal { mut out, books: control, events, acknowledged, failure } = *sender.journal;
+        let Journal { out, books: control, events, acknowledged, failure } = *sender.journal;
+        let mut out = *out.unwrap_or_default();
         // What was made was generated and found room.
         out.generated = sender.made.frames + out.source_discards + backlog;
         (out.sent, out.transport.in_vain) = (sent, in_vain);
@@ -305,8 +307,8 @@ impl Host {
                     turn.records.close(data.record);
                 }
             }
-            Body::Control(Control { flow, says: Says::Feedback(feedback), .. }) => {
-                let feedback = sender.adopt(feedback, turn.records);
+            Body::Control(Control { flow, says: Says::Feedback(mut feedback), .. }) => {
+                sender.adopt(&mut feedback, turn.records);
                 sender.hear(flow, &feedback, at);
             }
             Body::Control(Control { flow, says: Says::Probe(probe), .. }) => {
@@ -320,8 +322,9 @@ impl Host {
 
     /// Feedback will be here without a link.
     pub(crate) fn expect(&mut self, direct: &Direct, turn: &mut Turn<'_>) {
-        let feedback = self.sides.sender.adopt(direct.feedback, turn.records);
-        self.sides.sender.expect(&Direct { feedback, ..*direct });
+        let mut direct = *direct;
+        self.sides.sender.adopt(&mut direct.feedback, turn.records);
+        self.sides.sender.expect(&direct);
         self.settle(turn);
     }
 

@@ -166,9 +166,9 @@ impl QueuePairs {
             records: Records::default(),
         }
     }
-    fn find(&mut self, flow: FlowId) -> Option<&mut QueuePair> {
+    fn find(&mut self, flow: FlowId) -> Option<(&mut QueuePair, &TransportSpec)> {
         let place = (self.places.get(flow.0) as usize).checked_sub(1)?;
-        self.live.get_mut(place)?.as_mut()
+        Some((self.live.get_mut(place)?.as_mut()?, &self.transport))
     }
     /// Is a flow under way?
     pub(crate) fn has(&self, flow: FlowId) -> bool {
@@ -224,15 +224,15 @@ impl QueuePairs {
     }
     /// The rate at which a flow is to begin, if the scenario gives one.
     pub(crate) fn initial_rate(&mut self, flow: FlowId) -> Option<Rate> {
-        self.find(flow)?.initial_rate
+        self.find(flow)?.0.initial_rate
     }
     /// Bytes acknowledged of a flow.
     pub(crate) fn acked(&mut self, flow: FlowId) -> Option<u64> {
-        Some(self.find(flow)?.acks.acked)
+        Some(self.find(flow)?.0.acks.acked)
     }
     /// Shows a limiter what is sent of its flow, and the window. It counts for itself what is acknowledged.
     pub(crate) fn show(&mut self, flow: FlowId, shared: &mut AckState) {
-        if let Some(pair) = self.find(flow) {
+        if let Some((pair, _)) = self.find(flow) {
             shared.next_seq = pair.acks.next_seq;
             shared.window = pair.acks.window;
             shared.gone = pair.acks.gone;
@@ -249,7 +249,9 @@ impl QueuePairs {
         let (line, by_scheme) = (self.line_rate, self.transport.window == Window::Scheme);
         let by_rate = self.transport.window_by_rate;
         let by_both = matches!(self.transport.reliability, Reliability::Selective(_));
-        let Some(pair) = self.find(flow).filter(|_| by_scheme || by_rate || by_both) else { return false };
+        let Some((pair, _)) = self.find(flow).filter(|_| by_scheme || by_rate || by_both) else {
+            return false;
+        };
         // Cut to whole bytes, and never 0, as in the HPCC fork.
         let share = || (pair.full as f64 * (rate.bps() / line.bps()).min(1.0)) as u64;
         let window = match by_rate {
@@ -260,11 +262,10 @@ impl QueuePairs {
     }
     /// The flow's turn has come: it as it takes turns, with what is left of it, and the number of its next frame. None if nothing is.
     pub(crate) fn turn(&mut self, flow: FlowId) -> Option<(FlowQueue, u32)> {
-        let by = self.transport.reliability;
-        let pair = self.find(flow)?;
+        let (pair, transport) = self.find(flow)?;
         let (mut left, mut before) = (pair.left(), pair.acks.next_seq / u64::from(pair.queue.whole));
         if let Some(frames) = &pair.frames {
-            let goes = frames.may_send(pair.acks.window, &by);
+            let goes = frames.may_send(pair.acks.window, &transport.reliability);
             before = goes.unwrap_or(before);
             left = goes.map_or(0, |frame| pair.size() - frames.bytes_below(frame));
         }
@@ -277,8 +278,7 @@ impl QueuePairs {
     }
     /// A frame of this length has left.
     pub(crate) fn sent(&mut self, flow: FlowId, len: u16, now: u64) -> Sent {
-        let transport = self.transport;
-        let Some(pair) = self.find(flow) else { broken("a flow without a queue pair sends") };
+        let Some((pair, transport)) = self.find(flow) else { broken("a flow without a queue pair sends") };
         let by = &transport.reliability;
         let again = match &mut pair.frames {
             Some(frames) => frames.send(pair.going, pair.acks.window),
@@ -309,8 +309,7 @@ impl QueuePairs {
         (acked, gap, report): (u64, bool, &Report),
         (rtt, now): (u64, u64),
     ) -> Option<Progress> {
-        let by = self.transport.reliability;
-        let pair = self.find(flow)?;
+        let (pair, TransportSpec { reliability: by, .. }) = self.find(flow)?;
         let newly = acked.saturating_sub(pair.acks.acked);
         pair.acks.acked += newly;
         if newly > 0 {
@@ -319,7 +318,7 @@ impl QueuePairs {
         let mut progress = Progress { newly, done: pair.acks.acked >= pair.size(), ..Progress::default() };
         let mut waits_on = newly > 0;
         if let Some(frames) = &mut pair.frames {
-            let heard = frames.hear(acked.div_ceil(pair.queue.whole.into()), gap, report, &by);
+            let heard = frames.hear(acked.div_ceil(pair.queue.whole.into()), gap, report, by);
             progress.loss = heard.loss.then_some(Loss::Nack);
             progress.recovered = heard.recovered;
             if newly > 0 {
@@ -330,7 +329,7 @@ impl QueuePairs {
             if newly > 0 && frames.una == frames.next {
                 (pair.deadline, waits_on) = (u64::MAX, false);
             }
-            pair.settle(&by);
+            pair.settle(by);
         } else if let Reliability::GoBackN { .. } = by {
             progress.recovered = pair.recover > 0 && pair.acks.acked >= pair.recover;
             if gap && acked == pair.acks.acked && pair.acks.next_seq > acked {
@@ -346,14 +345,14 @@ impl QueuePairs {
         }
         pair.anew = pair.anew.saturating_add(u32::from(progress.loss.is_some()));
         if waits_on {
-            progress.timeout = pair.wait(now, &by);
+            progress.timeout = pair.wait(now, by);
         }
         Some(progress)
     }
     /// The timer of a flow's timeout expires. True: nothing was acknowledged for so long, and frames go again. The next timeout, if any.
     pub(crate) fn time_out(&mut self, flow: FlowId, now: u64) -> (bool, Option<u64>) {
-        let by = self.transport.reliability;
-        let Some(pair) = self.find(flow) else { return (false, None) };
+        let Some((pair, transport)) = self.find(flow) else { return (false, None) };
+        let by = &transport.reliability;
         pair.timer = u64::MAX;
         let waiting =
             pair.frames.as_ref().map_or(pair.acks.in_flight() > 0, |frames| frames.next > frames.una);
@@ -366,19 +365,18 @@ impl QueuePairs {
             return (false, pair.set_deadline(at));
         }
         match &mut pair.frames {
-            Some(frames) => frames.time_out(&by),
+            Some(frames) => frames.time_out(by),
             None => (pair.recover, pair.acks.next_seq) = (pair.highest, pair.acks.acked),
         }
         pair.anew = pair.anew.saturating_add(1);
         pair.time.back_off();
-        pair.settle(&by);
-        (true, pair.wait(now, &by))
+        pair.settle(by);
+        (true, pair.wait(now, by))
     }
     /// If the flow waits here, has something to send and room in its window, it takes turns from now on: as it takes them.
     pub(crate) fn resume(&mut self, flow: FlowId) -> Option<FlowQueue> {
-        let by = self.transport.reliability;
-        let pair = self.find(flow)?;
-        if pair.waits == Waits::Turn || !pair.may_send(&by) {
+        let (pair, transport) = self.find(flow)?;
+        if pair.waits == Waits::Turn || !pair.may_send(&transport.reliability) {
             return None;
         }
         pair.waits = Waits::Turn;

@@ -63,7 +63,8 @@ pub(crate) struct Settings {
 /// What is written down of a sending side.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    pub(crate) out: HostOutcome,
+    /// None while nothing is counted: of thousands of hosts few count something before the end.
+    pub(crate) out: Option<Box<HostOutcome>>,
     pub(crate) books: ControlBooks,
     pub(crate) events: Hash,
     /// Flows whose source has received the last acknowledgement, and when, ps.
@@ -153,7 +154,7 @@ impl<F: Packet> Sender<F> {
             feedback_lost: u64::from(spec.faults.feedback_lost),
         };
         let journal = Journal {
-            out: HostOutcome::default(),
+            out: None,
             books: ControlBooks::new(net, id, spec.scheme),
             events: Hash::default(),
             acknowledged: Vec::new(),
@@ -204,7 +205,7 @@ impl<F: Packet> Sender<F> {
     pub(crate) fn pause(&mut self, pause: Pause, paused: &mut [Paused], at: Moment<'_>) {
         if !self.settings.ignores_pause {
             self.journal.events.add(at.now, pause.code());
-            self.journal.out.pauses += u64::from(pause.off);
+            self.journal.out.get_or_insert_default().pauses += u64::from(pause.off);
             self.must_look |= pause.reach(paused, at);
         }
     }
@@ -303,7 +304,7 @@ impl<F: Packet> Sender<F> {
     #[inline(always)]
     fn finds_room(&mut self, waiting: usize, room: usize) -> bool {
         if waiting >= room {
-            self.journal.out.source_discards += 1;
+            self.journal.out.get_or_insert_default().source_discards += 1;
         }
         waiting < room
     }
@@ -438,8 +439,8 @@ impl<F: Packet> Sender<F> {
         let Some(pairs) = &mut self.pairs else { return };
         let sent = pairs.sent(pair, len, at.now);
         if sent.again {
-            self.journal.out.transport.resent += 1;
-            self.journal.out.transport.resent_bytes += u64::from(len);
+            self.journal.out.get_or_insert_default().transport.resent += 1;
+            self.journal.out.get_or_insert_default().transport.resent_bytes += u64::from(len);
         }
         if let Some(timeout) = sent.timeout {
             self.timers.start(pair.0, RTO, timeout);

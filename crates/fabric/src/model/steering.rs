@@ -41,12 +41,11 @@ impl<F: Packet> Sender<F> {
     }
 
     /// Takes the telemetry of an acknowledgement that has arrived into a store of its own.
-    pub(crate) fn adopt(&mut self, mut feedback: Feedback, records: &mut Records) -> Feedback {
-        if let Feedback::Acknowledgement { record, .. } = &mut feedback {
+    pub(crate) fn adopt(&mut self, feedback: &mut Feedback, records: &mut Records) {
+        if let Feedback::Acknowledgement { record, .. } = feedback {
             let own = self.pairs.as_mut().map(|pairs| &mut pairs.records);
             *record = own.map_or(0, |own| own.adopt(records, *record));
         }
-        feedback
     }
 
     /// Feedback will be here without a link, and takes effect later.
@@ -103,14 +102,14 @@ impl<F: Packet> Sender<F> {
     fn acknowledged(&mut self, flow: FlowId, feedback: &Feedback, at: Moment<'_>) {
         let &Feedback::Acknowledgement { acked, sent_at, marked, gap, record } = feedback else { return };
         let Some(pairs) = &mut self.pairs else { return };
-        let mut records = if record == 0 { Records::default() } else { std::mem::take(&mut pairs.records) };
-        let said = (acked, gap, &records.report(record));
-        let progress = pairs.acknowledge(flow, said, (at.now - sent_at, at.now));
-        if let Some(progress) = progress {
-            let seen = (acked, Time::from_ps(at.now - sent_at), marked, gap, records.path(record));
+        let records = (record > 0).then(|| std::mem::take(&mut pairs.records));
+        let report = records.as_ref().map(|records| records.report(record)).unwrap_or_default();
+        if let Some(progress) = pairs.acknowledge(flow, (acked, gap, &report), (at.now - sent_at, at.now)) {
+            let path = records.as_ref().map_or(&[][..], |records| records.path(record));
+            let seen = (acked, Time::from_ps(at.now - sent_at), marked, gap, path);
             self.progress(flow, progress, seen, at);
         }
-        if let Some(pairs) = self.pairs.as_mut().filter(|_| record > 0) {
+        if let (Some(pairs), Some(mut records)) = (&mut self.pairs, records) {
             records.close(record);
             pairs.records = records;
         }
@@ -124,7 +123,7 @@ impl<F: Packet> Sender<F> {
         (acked, rtt, marked, gap, path): (u64, Time, bool, bool, &[Hop]),
         at: Moment<'_>,
     ) {
-        let out = &mut self.journal.out.transport;
+        let out = &mut self.journal.out.get_or_insert_default().transport;
         out.acks += 1;
         out.acked += newly;
         out.marked += if marked { newly } else { 0 };
@@ -223,7 +222,7 @@ impl<F: Packet> Sender<F> {
         };
         next.into_iter().for_each(|next| self.timers.start(flow.0, RTO, next));
         if anew {
-            self.journal.out.transport.timeouts += 1;
+            self.journal.out.get_or_insert_default().transport.timeouts += 1;
             if let Some(place) = self.own_limiter(flow) {
                 self.wake(place, at, |object, limiter| object.on_loss(Loss::Timeout, limiter));
             }
@@ -285,7 +284,7 @@ impl<F: Packet> Sender<F> {
         }
         if limiter.state.engaged && !limiter.was_engaged {
             limiter.was_engaged = true;
-            self.journal.out.limited_flows += 1;
+            self.journal.out.get_or_insert_default().limited_flows += 1;
         }
         if limiter.state.rate != rate {
             self.journal.events.add(at.now ^ u64::from(key) << 40, limiter.state.rate.bps().to_bits());
@@ -301,7 +300,7 @@ impl<F: Packet> Sender<F> {
             Slowed::Begins => limiter.slowed = Slowed::No,
             Slowed::No if narrows || limiter.state.rate < rate => {
                 limiter.slowed = Slowed::Yes;
-                self.journal.out.slowed_flows += 1;
+                self.journal.out.get_or_insert_default().slowed_flows += 1;
             }
             Slowed::No | Slowed::Yes => {}
         }

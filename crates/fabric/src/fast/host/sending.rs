@@ -54,6 +54,7 @@ impl Packet for Frame {
 }
 
 /// A control frame that is made now, with what has no room in it.
+#[inline(always)]
 pub(in crate::fast) fn packed(lane: Lane, control: &Control, at: Moment<'_>) -> (Frame, Option<Body>) {
     if let Some(frame) = Frame::acknowledgement(lane, control, at.net) {
         return (frame, None);

@@ -31,7 +31,7 @@ impl Switch {
 
     /// If a port's transmitter is idle, starts what could have started first, if that was before `before`. Memory that is free at the
     /// start is freed then, unless nothing follows from that: it stays an upper bound.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn begin(&mut self, p: usize, before: u64, wires: &mut Wires) {
         self.ports[p].begin(before, &mut wires.records);
         if self.at_start && !self.mmu.is_quiet() {
@@ -91,7 +91,7 @@ impl Port {
         }
     }
     /// If the transmitter is idle, starts what could have started first, if that was before `before`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn begin(&mut self, before: u64, records: &mut Records) {
         if self.end != NEVER {
             return;
