@@ -402,7 +402,7 @@ const MUTATIONS: &[Mutation] = &[
         change: Set(&[], &[("scheme.params.gate_qoff", "off")]),
         cases: cases("B07/single-hop", TWO, ON, &["qcn-2pt"]),
         short: &[],
-        seeds: 3,
+        seeds: 8,
         breaks: &[Cell("hotspot 2 Gb/s", "on", "qcn-2pt", "overhead")],
     },
     Mutation {
@@ -410,7 +410,7 @@ const MUTATIONS: &[Mutation] = &[
         change: Set(&[], &[("scheme.params.gate_qoff", "off")]),
         cases: cases("B07/multi-hop", TWO, ON, &["ecm"]),
         short: &[],
-        seeds: 3,
+        seeds: 8,
         breaks: &[Cell("hotspot 2 Gb/s", "on", "ecm", "overhead")],
     },
     Mutation {

@@ -7,7 +7,7 @@ use cnsim_scenario::metrics::METRICS;
 use std::collections::BTreeSet;
 
 /// Short runs that together have everything that a metric is taken of.
-const RUNS: [&str; 5] = [
+const RUNS: [&str; 7] = [
     // A hotspot without PAUSE, under a scheme with positive feedback.
     "[topology]\nkind = \"single-switch\"\n[switch]\nshare = \"20 KB\"\n[hotspot]\nhost = \"H0\"\nstart = \"5 ms\"\nstop = \"10 ms\"\n[record]\nbin = \"0.02 ms\"\n\
      latency = \"on\"\n[run]\nduration = \"20 ms\"\n[matrix]\npause = [\"off\"]\nschemes = [\"ecm\"]\n",
@@ -27,6 +27,13 @@ const RUNS: [&str; 5] = [
     // A port that stops for good.
     "[topology]\nkind = \"single-switch\"\n[workload]\nkind = \"greedy\"\ndestinations = [\"H0\"]\n[hotspot]\nhost = \"H0\"\nrate = \"0 Gb/s\"\n\
      start = \"1 ms\"\nstop = \"10 ms\"\n[run]\nduration = \"10 ms\"\n[matrix]\nschemes = [\"none\"]\n",
+    // Paths of each frame and a link that loses frames, under selective repeat.
+    "[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nper_switch = 2\nrouting = \"frame-hash\"\n[host]\nqueues = \"per-flow\"\n\
+     [transport]\nkind = \"selective\"\n[workload]\nkind = \"transfers\"\ntransfers = [\"0 us, H0, H3, 300 KB\", \"0 us, H1, H3, 300 KB\"]\n\
+     [[event]]\nlink = \"L1-S1\"\nloss = \"2 %\"\n[run]\nduration = \"5 ms\"\n[matrix]\nschemes = [\"none\"]\n",
+    // A collective, with computing between its rounds.
+    "[topology]\nkind = \"single-switch\"\nhosts = 4\n[host]\nqueues = \"per-flow\"\n[[traffic]]\nname = \"job\"\nkind = \"all-reduce\"\n\
+     hosts = \"all\"\nsize = \"400 KB\"\nrepeat = 2\ngap = \"10 us\"\n[run]\nduration = \"5 ms\"\n[matrix]\nschemes = [\"none\"]\n",
 ];
 
 #[test]

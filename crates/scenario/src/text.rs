@@ -333,35 +333,29 @@ impl Flat {
 
     /// Sets a value from outside the file; a list is written with commas in brackets.
     pub fn set(&mut self, key: &str, text: &str, place: Place) {
-        self.leaves.insert(self.numbered(key), Leaf::set(text, place));
+        self.leaves.insert(numbered(key, &self.names()), Leaf::set(text, place));
     }
 
-    /// A key with the number of a `[[traffic]]` table in place of its name: `traffic.job.size` is `traffic.0.size`.
-    fn numbered(&self, key: &str) -> String {
-        let starts = key.match_indices("traffic.").map(|(at, _)| at);
-        let Some(at) = starts.into_iter().find(|&at| at == 0 || key[..at].ends_with(['.', '{'])) else {
-            return key.into();
-        };
-        let rest = &key[at + "traffic.".len()..];
-        let named = self.tables("traffic").into_iter().find_map(|table| {
-            let name = self.leaves.get(&format!("{table}.name"))?.items.first()?;
-            let leaf = rest.strip_prefix(name.as_str())?.strip_prefix('.')?;
-            Some(format!("{}{table}.{leaf}", &key[..at]))
-        });
-        named.unwrap_or_else(|| key.into())
+    /// The `[[traffic]]` tables by their names: `job` is `traffic.0`. Of two tables with one name, the first.
+    fn names(&self) -> BTreeMap<String, String> {
+        let name =
+            |table: String| Some((self.leaves.get(&format!("{table}.name"))?.items.first()?.clone(), table));
+        self.tables("traffic").into_iter().rev().filter_map(name).collect()
     }
 
     /// Puts the numbers of `[[traffic]]` tables in place of their names: in keys, those of the matrix too, and in the condition.
     pub fn number_tables(&mut self) {
+        let names = self.names();
         let renamed: Vec<(String, String)> =
-            self.leaves.keys().map(|k| (k.clone(), self.numbered(k))).collect();
+            self.leaves.keys().map(|k| (k.clone(), numbered(k, &names))).collect();
         for (before, now) in renamed.into_iter().filter(|(before, now)| before != now) {
             if let Some(leaf) = self.leaves.remove(&before) {
                 self.leaves.insert(now, leaf);
             }
         }
         let Some(leaf) = self.leaves.get("condition").cloned() else { return };
-        let clauses = |item: &String| item.split(',').map(|c| self.numbered(c)).collect::<Vec<_>>().join(",");
+        let clauses =
+            |item: &String| item.split(',').map(|c| numbered(c, &names)).collect::<Vec<_>>().join(",");
         let items = leaf.items.iter().map(clauses).collect();
         self.leaves.insert("condition".into(), Leaf { items: Arc::new(items), ..leaf });
     }
@@ -371,6 +365,17 @@ impl Flat {
         let leaf = Leaf { items: Arc::new(items), marks: Arc::default(), list: true, place };
         self.leaves.insert(key.into(), leaf);
     }
+}
+
+/// A key with the number of a `[[traffic]]` table in place of its name: `traffic.job.size` is `traffic.0.size`.
+fn numbered(key: &str, names: &BTreeMap<String, String>) -> String {
+    let starts = key.match_indices("traffic.").map(|(at, _)| at);
+    let Some(at) = starts.into_iter().find(|&at| at == 0 || key[..at].ends_with(['.', '{'])) else {
+        return key.into();
+    };
+    let rest = &key[at + "traffic.".len()..];
+    let table = |dot: usize| Some(format!("{}{}{}", &key[..at], names.get(&rest[..dot])?, &rest[dot..]));
+    rest.match_indices('.').find_map(|(dot, _)| table(dot)).unwrap_or_else(|| key.into())
 }
 
 fn scalar(value: &DeValue<'_>) -> Option<(String, Form)> {
