@@ -11,7 +11,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// Bumped whenever the same configuration gives other results.
-pub const RESULT_VERSION: u32 = 9;
+pub const RESULT_VERSION: u32 = 10;
 
 /// Key of a run: all that determines its record. Names do not count: equal settings under two names are one run.
 #[derive(Clone, Copy, Debug)]
