@@ -2,7 +2,7 @@
 
 use crate::keys::{Key, find};
 use crate::kinds::{Choice, Switched, Value};
-use crate::text::Flat;
+use crate::text::{Flat, Place};
 use crate::wiring::Wiring;
 use cnsim_problem::Problem;
 use cnsim_scheme_api::NodeId;
@@ -215,6 +215,11 @@ impl<'a> Reader<'a> {
     /// Was this key written?
     pub(crate) fn is_set(&self, key: &str) -> bool {
         self.flat.leaves.contains_key(key)
+    }
+
+    /// Did the user write this key? A configuration of results holds every key, also those that were left out.
+    pub(crate) fn is_asked(&self, key: &str) -> bool {
+        self.flat.leaves.get(key).is_some_and(|leaf| leaf.place != Place::Config)
     }
 
     /// Prefixes of an array of tables, in order: `source.0`, `source.1`.

@@ -95,3 +95,31 @@ fn every_preset_reads_back() {
     }
     assert!(all > 300 && idle > 50, "{idle} of {all}");
 }
+
+/// A configuration holds every key, also those that nobody wrote and that a user could not write with this effect: a least timeout
+/// above a short run, and a delay of acknowledgements that nothing waits for.
+#[test]
+fn every_transport_reads_back() {
+    let registry = cnsim_schemes::registry();
+    for (kind, more) in [
+        ("none", ""),
+        ("go-back-n", ""),
+        ("selective", ""),
+        ("tcp", ""),
+        ("tcp", "ack_every = 2\n"),
+        ("tcp", "rto_min = \"dc\"\n"),
+        ("tcp", "recovery = \"newreno\"\n"),
+    ] {
+        let text = format!(
+            "name = \"t\"\n[run]\nduration = \"15 ms\"\n[host]\nqueues = \"per-flow\"\n[transport]\nkind = \"{kind}\"\n{more}\
+             [workload]\nkind = \"permutation\"\n[matrix]\nschemes = [\"none\", \"newreno\", \"dctcp\"]\n"
+        );
+        let scenario = Scenario::parse("t.toml", &text, &[]).unwrap();
+        for case in scenario.cases() {
+            let ready = scenario.ready(&case).unwrap();
+            let again =
+                Scenario::from_config(&registry, &ready.config).and_then(|(copy, same)| copy.ready(&same));
+            assert_eq!(again.map(|r| r.config), Ok(ready.config), "{text}");
+        }
+    }
+}

@@ -108,7 +108,7 @@ impl QueuePairs {
             (Some(n), _) => n as u32,
             (None, needed) => u32::from(needed.is_some()),
         };
-        if matches!(reliability, Reliability::Tcp(_)) && ack_every < 2 && r.is_set("transport.ack_delay") {
+        if matches!(reliability, Reliability::Tcp(_)) && ack_every < 2 && r.is_asked("transport.ack_delay") {
             let reason = "each frame is acknowledged at once, so that no acknowledgement waits";
             r.wrong("transport.ack_delay", reason, "write transport.ack_every = 2, or leave it out");
         }
@@ -141,7 +141,7 @@ impl QueuePairs {
     pub(super) fn in_time(&self, r: &mut Reader<'_>, duration: Time) {
         if let Reliability::Tcp(TcpSpec { rto_min, .. }) = self.spec.reliability
             && rto_min >= duration
-            && r.is_set("transport.rto_min")
+            && r.is_asked("transport.rto_min")
         {
             let reason = format!("no timeout of {rto_min} or more happens in a run of {duration}");
             r.clash(&["transport.rto_min", "run.duration"], reason, "lower it, or lengthen run.duration");
