@@ -2,7 +2,7 @@
 
 use crate::keys::{Key, find};
 use crate::kinds::{Choice, Switched, Value};
-use crate::text::{Flat, Place};
+use crate::text::{Flat, Place, varied};
 use crate::wiring::Wiring;
 use cnsim_problem::Problem;
 use cnsim_scheme_api::NodeId;
@@ -220,6 +220,13 @@ impl<'a> Reader<'a> {
     /// Did the user write this key? A configuration of results holds every key, also those that were left out.
     pub(crate) fn is_asked(&self, key: &str) -> bool {
         self.flat.leaves.get(key).is_some_and(|leaf| leaf.place != Place::Config)
+    }
+
+    /// Is this key the case's own, by the matrix, a row or a configuration? What depends on it then has an effect in other cases.
+    pub(crate) fn is_of_case(&self, key: &str) -> bool {
+        let leaves = &self.flat.leaves;
+        leaves.get(key).is_some_and(|leaf| leaf.place == Place::Config)
+            || leaves.keys().filter_map(|path| varied(path)).any(|(_, other)| other == key)
     }
 
     /// Prefixes of an array of tables, in order: `source.0`, `source.1`.

@@ -259,3 +259,27 @@ fn a_table_is_found_by_its_name() {
     let conditions: Vec<String> = scenario.cases().iter().map(|c| c.id.condition.clone()).collect();
     assert_eq!(conditions, ["ring, 40 KB", "tree, 40 KB"]);
 }
+
+/// Of algorithms that a matrix compares, each takes the keys that it has, and its configuration reads back.
+#[test]
+fn algorithms_are_compared_with_one_number_of_rings() {
+    let job = "kind = \"all-reduce\"\nchannels = 2\nchunk = \"10 KB\"";
+    let matrix = "\n[matrix]\n\"traffic.job.algorithm\" = [\"ring\", \"double-tree\", \"halving-doubling\"]\npause = [\"off\"]";
+    let text = text(4, 100, job) + matrix;
+    let text = text.replace("name = \"t\"\n", "name = \"t\"\ncondition = \"{traffic.job.algorithm}\"\n");
+    let scenario = Scenario::parse("t.toml", &text, &[]).unwrap_or_else(|p| panic!("{p:#?}"));
+    let transfers = |case| {
+        let ready = scenario.ready(case).unwrap();
+        let again = Scenario::from_config(scenario.registry(), &ready.config)
+            .and_then(|(copy, same)| copy.ready(&same))
+            .unwrap();
+        assert_eq!(again.config, ready.config);
+        let plans = (0..4).flat_map(|host| ready.settings.plans(host).to_vec());
+        plans.map(|plan| plan.transfers().len()).sum::<usize>()
+    };
+    let cases = scenario.cases();
+    // 6 steps of 4 ranks on 2 rings in 1 or more pieces; a tree in pieces; 4 steps of 4 ranks, whole.
+    let sent: Vec<usize> = cases.iter().map(transfers).collect();
+    assert_eq!(sent[2], 4 * 4, "{sent:?}");
+    assert!(sent[0].is_multiple_of(48) && sent[1] > 6, "{sent:?}");
+}

@@ -80,17 +80,22 @@ pub(crate) fn collective(
         let reason = format!("{size} for {n} ranks: not a byte for each");
         r.wrong(&key("size"), reason, format!("write at least {n} B"));
     }
+    // Of algorithms that a matrix compares, each takes the keys that it has.
+    let compared = r.is_of_case(&key("algorithm"));
     let chunk = r.bytes_or(&key("chunk"));
     let cut = matches!(algorithm, Algorithm::Ring | Algorithm::Tree | Algorithm::DoubleTree) && !barrier;
-    if chunk.is_some() && !cut {
+    if chunk.is_some() && !cut && !compared {
         let reason = format!("{} by {} is not cut into pieces", kind.word(), algorithm.word());
         r.wrong(&key("chunk"), reason, "remove it, or write ring, tree or double-tree");
     }
+    let chunk = chunk.filter(|_| cut);
     let channels = r.integer(&key("channels")) as usize;
-    if channels > 1 && algorithm != Algorithm::Ring {
+    let rings = algorithm == Algorithm::Ring;
+    if channels > 1 && !rings && !compared {
         let reason = format!("{} has no rings", algorithm.word());
         r.wrong(&key("channels"), reason, "remove it, or write ring");
     }
+    let channels = if rings { channels } else { 1 };
     let reduce = r.time(&key("reduce_time")).as_ps();
     let repeat = r.integer(&key("repeat"));
     let (gap, skew, start) = (r.time(&key("gap")), r.time(&key("jitter")), r.time(&key("start")));
