@@ -161,7 +161,7 @@ fn additive_increase_uses_what_the_buffer_allows() {
     for b in [0.1, 0.25, 0.5, 0.75, 1.0] {
         let by_hand =
             ((1.0 - b) * (3.0 + b) / 8.0 + b * (1.0 + b / 2.0)) / ((1.0 - b) / 2.0 + b * (1.0 + b / 2.0));
-        let used = 10.0 * Star { memory: (b * product).round() * 1.5, ..star }.used(40_000);
+        let used = 10.0 * Star { memory: (b * product).round() * 1.5, ..star }.used(60_000);
         assert!((used / by_hand - 1.0).abs() < 0.01, "b {b}: {used}, by hand {by_hand}");
     }
 }
