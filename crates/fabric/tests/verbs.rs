@@ -778,9 +778,9 @@ fn every_verb_has_a_test() {
     };
     let [lib, wire, acks, point, limiter, reflector, checks] =
         ["lib", "wire", "acks", "point", "limiter", "reflector", "checks"].map(read);
-    let here = concat!(include_str!("verbs.rs"), include_str!("queue_pairs.rs"));
+    let here = concat!(include_str!("verbs.rs"), include_str!("queue_pairs.rs"), include_str!("tcp.rs"));
     let script = include_str!("common/script.rs");
-    // Each with the words by which a scheme names it; one of the two has them.
+    // Each with the words by which a scheme names it; one of these texts has them.
     let mut verbs: Vec<(String, String)> = Vec::new();
     for room in ["Scheme", "CongestionPoint", "ReactionPoint", "Reflector"] {
         // The network hands messages to `on_message`, which hands them on.
