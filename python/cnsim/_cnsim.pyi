@@ -33,6 +33,7 @@ __all__ = [
     "lists",
     "load",
     "main",
+    "notes",
     "numbers",
     "paired",
     "plan_of",
