@@ -1,9 +1,8 @@
 //! `cnsim assume`: tries other readings of the gaps in the sources, and ranks them by their fit to the published cells.
 
-use crate::assume_report::{bars, heat, ranking};
-use crate::experiment::{interrupted, page_of, run_all};
+use crate::experiment::{interrupted, run_all};
 use crate::look::{self, Colour, half, interval, measured, paint};
-use crate::output::{Output, quoted};
+use crate::output::Output;
 use crate::reproduce::{published_in, words_of};
 use crate::request::{ASSUMED_SPEED, refuse_many, refuse_no_seeds, threads};
 use crate::sweep::bounds;
@@ -12,10 +11,9 @@ use clap::Args;
 use cnsim_measure::quantity::digits;
 use cnsim_measure::stats::Summary;
 use cnsim_papers::assume::{
-    Fold, Lab, Scored, ScoredCell, Setup, asked_switches, contenders, every, leave_one_out, named_switches,
+    Fold, Lab, MOST, Scored, ScoredCell, Setup, asked_switches, every, leave_one_out, named_switches,
 };
 use cnsim_papers::published::Published;
-use cnsim_report::model;
 use cnsim_runs::files::table;
 use cnsim_runs::place::Place;
 use cnsim_runs::run::Watch;
@@ -38,12 +36,9 @@ pub(crate) struct AssumeArgs {
     /// Only cases whose condition, PAUSE mode or scheme contains this text; of several texts, all must match.
     #[arg(long)]
     only: Vec<String>,
-    /// Seeds of each case. Without --over, each alternative begins with two; each round runs one more for the better half.
+    /// Seeds of each case.
     #[arg(long, default_value_t = 3)]
     seeds: u64,
-    /// Largest number of runs, stored ones included [default: 2000, or enough for one switch at a time].
-    #[arg(long)]
-    budget: Option<u64>,
     /// Set a key of the scenario for all runs.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
@@ -56,9 +51,6 @@ pub(crate) struct AssumeArgs {
     #[command(flatten)]
     batch: Batch,
 }
-
-/// Seeds that every reading gets before the better half gets more.
-const FIRST: u64 = 2;
 
 /// The scenarios that are searched: of a study, all with published cells.
 fn scenarios(
@@ -81,9 +73,6 @@ fn scenarios(
     }
     Ok(all.into_iter().map(|id| Scenario::load_in(registry, id, &sets, &[])).collect::<Result<_, _>>()?)
 }
-
-/// Runs of a search for which no budget was given, unless one switch at a time needs more.
-const BUDGET: u64 = 2000;
 
 pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
     let switches = if args.over.is_empty() {
@@ -117,131 +106,53 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
         ));
     }
     let alone = setups.len();
-    let mut seeds = if asked { args.seeds } else { args.seeds.min(FIRST) };
-    let least = lab.runs_of(&setups, seeds);
-    let budget = args.budget.unwrap_or_else(|| least.max(BUDGET));
-    if least > budget {
-        return Err(Failure::input(format!(
-            "one switch at a time needs {least} runs, more than the budget of {budget}\n  help: --budget {least}, fewer --seeds, or fewer cases with --only"
-        )));
+    if asked {
+        let all = every(&lab.switches).ok_or_else(|| {
+            Failure::input(format!(
+                "these switches have more than {MOST} combinations\n  help: name fewer switches or values with --over"
+            ))
+        })?;
+        lab.add(&mut setups, &all, false).map_err(Failure::Input)?;
     }
-    // What was asked for is run as a whole where the budget takes it.
-    let asked = if args.over.is_empty() { None } else { every(&lab.switches, budget) };
-    let mut whole = false;
-    if let Some(all) = asked {
-        let mut full = setups.clone();
-        lab.add(&mut full, &all, false).map_err(Failure::Input)?;
-        whole = lab.runs_of(&full, seeds) <= budget;
-        if whole {
-            setups = full;
-        }
-    }
-    let first = lab.missing(&setups, seeds);
-    let jobs: Vec<_> = first.iter().map(|i| lab.jobs[*i].clone()).collect();
+    let missing = lab.missing(&setups);
+    let jobs: Vec<_> = missing.iter().map(|i| lab.jobs[*i].clone()).collect();
     refuse_many(&jobs, args.batch.force)?;
     if !common.quiet {
-        let each =
-            jobs.iter().map(|j| j.ready.estimate().packet_hops).sum::<f64>() / jobs.len().max(1) as f64;
-        let then = if whole {
-            "the whole grid".into()
-        } else {
-            format!(
-                "then further seeds for the better half and combinations of what helped, up to {budget} runs in all"
-            )
-        };
         eprintln!(
-            "cnsim {}: {}: {} cases, {} switches, {} values that change something; {} runs, {then}; at most {:.0} CPU-seconds, {} threads",
+            "cnsim {}: {}: {} cases, {} switches, {} values that change something; {} runs, about {:.0} CPU-seconds, {} threads",
             env!("CARGO_PKG_VERSION"),
             subject,
             lab.cases.len(),
             lab.switches.len(),
             alone - 1,
             jobs.len(),
-            each * if whole { jobs.len() as f64 } else { budget as f64 } / ASSUMED_SPEED,
+            jobs.iter().map(|j| j.ready.estimate().packet_hops).sum::<f64>() / ASSUMED_SPEED,
             threads(args.batch.threads)
         );
     }
     Output::check(&args.batch.out, args.batch.force)?;
     let watch = Arc::new(Watch::default());
     look::on_interrupt(&watch, true);
-    go(&mut lab, &setups, seeds, args, &watch, common)?;
-    let idle = idle(&lab, &setups);
-    // Readings that got no further seed, as they were left.
-    let mut dropped: Vec<Scored> = Vec::new();
-    let (mut live, mut left) = (setups.clone(), 0);
-    while seeds < args.seeds {
-        let scored = lab.score(&live, seeds);
-        let next = contenders(&live, &scored);
-        let missing = lab.missing(&next, seeds + 1).len();
-        if lab.records.iter().flatten().count() + missing > budget as usize {
-            break;
-        }
-        if !common.quiet {
-            eprintln!("seed {} for {} of {} readings: {missing} runs", seeds + 1, next.len(), live.len());
-        }
-        let out = |s: &Scored| !next.iter().any(|n| n.combination == s.combination);
-        dropped.extend(scored.into_iter().filter(out));
-        (live, seeds) = (next, seeds + 1);
-        go(&mut lab, &live, seeds, args, &watch, common)?;
+    let place = (args.batch.out.as_path(), args.batch.force);
+    let records = run_all(&jobs, place, args.batch.threads, &watch, common.quiet)?;
+    let finished = records.iter().flatten().count();
+    for (at, record) in missing.into_iter().zip(records) {
+        lab.records[at] = record;
     }
-    if !whole {
-        let scored = lab.score(&live, seeds);
-        let spent = lab.records.iter().flatten().count() as u64 - lab.runs_of(&live, seeds);
-        let (more, out) = lab.search(&live, &scored, seeds, budget.saturating_sub(spent));
-        left = out;
-        let missing = lab.missing(&more, seeds).len();
-        if !common.quiet {
-            eprintln!("{} combinations of what helped: {missing} further runs", more.len());
-        }
-        live.extend(more.iter().cloned());
-        setups.extend(more);
-        go(&mut lab, &live, seeds, args, &watch, common)?;
-    }
-    let mut scored = lab.score(&live, seeds);
-    scored.extend(dropped);
-    scored.sort_by(|a, b| a.distance.mean.total_cmp(&b.distance.mean));
-    let Some(base) = scored.iter().find(|s| s.combination.is_empty()).cloned() else {
+    interrupted(&watch, (finished, jobs.len()), true, None)?;
+    let scored = lab.score(&setups);
+    let Some(base) = scored.iter().find(|s| s.combination.is_empty()) else {
         return Err(Failure::Run("the scenario as it is could not be scored".into()));
     };
-    let text = Text {
-        lab: &lab,
-        scored: &scored,
-        base: &base,
-        args,
-        left,
-        budget,
-        idle,
-        subject,
-        folds: leave_one_out(&scored.iter().collect::<Vec<_>>()),
-    };
-    text.write_files(&setups)?;
+    let folds = leave_one_out(&scored);
+    let text = Text { lab: &lab, scored: &scored, base, args, idle: idle(&lab, &setups), subject, folds };
+    text.write_files()?;
     if args.batch.json {
         println!("{}", text.json());
     } else {
         text.tell();
     }
     Ok(())
-}
-
-/// Runs these setups with the given number of seeds; stored runs are reused.
-fn go(
-    lab: &mut Lab<'_>,
-    setups: &[Setup],
-    seeds: u64,
-    args: &AssumeArgs,
-    watch: &Arc<Watch>,
-    common: &Common,
-) -> Done {
-    let missing = lab.missing(setups, seeds);
-    let jobs: Vec<_> = missing.iter().map(|i| lab.jobs[*i].clone()).collect();
-    refuse_many(&jobs, args.batch.force)?;
-    let records =
-        run_all(&jobs, (&args.batch.out, args.batch.force), args.batch.threads, watch, common.quiet)?;
-    let finished = records.iter().flatten().count();
-    for (at, record) in missing.into_iter().zip(records) {
-        lab.records[at] = record;
-    }
-    interrupted(watch, (finished, jobs.len()), true, None)
 }
 
 /// Switches none of whose values changes a run here.
@@ -262,8 +173,6 @@ struct Text<'a> {
     scored: &'a [Scored],
     base: &'a Scored,
     args: &'a AssumeArgs,
-    left: usize,
-    budget: u64,
     idle: Vec<String>,
     /// STUDY or STUDY/SCENARIO.
     subject: String,
@@ -351,15 +260,9 @@ impl Text<'_> {
             println!("Without effect on these cases: {}.", self.idle.join(", "));
         }
         self.lab.refused.iter().for_each(|r| println!("Left out: {r}"));
-        if self.left > 0 {
-            println!(
-                "{} values that help alone were left out of the combinations by --budget {}.",
-                self.left, self.budget
-            );
-        }
         println!("{}", self.conclusion());
         let out = self.args.batch.out.display();
-        println!("\nFigures  {out}/assume.html\nNumbers  {out}/assume.csv, {out}/assume-cells.csv");
+        println!("\nNumbers  {out}/assume.csv, {out}/assume-cells.csv");
     }
 
     /// The tables left out one by one.
@@ -479,7 +382,7 @@ impl Text<'_> {
         })
     }
 
-    fn write_files(&self, setups: &[Setup]) -> Done {
+    fn write_files(&self) -> Done {
         let mut place = Place::open(&self.args.batch.out, &RESULTS, self.args.batch.force)?;
         let words = |t: &str| t.split(',').map(String::from).collect::<Vec<String>>();
         let header = words(
@@ -533,67 +436,6 @@ impl Text<'_> {
             let lines: Vec<Vec<String>> = self.folds.iter().map(line).collect();
             place.write("assume-tables.csv", table(&header, &lines).as_bytes())?;
         }
-        place.write("assume.html", page_of(&self.report(setups))?.as_bytes())?;
         Ok(place.keep(|name| name != "assume-tables.csv" || !self.folds.is_empty())?)
-    }
-
-    fn report(&self, setups: &[Setup]) -> model::Report {
-        let fact = |name: &str, value: String| model::Fact { name: name.into(), value };
-        let (alone, together) = (self.alone(), self.together());
-        let scenario = self.lab.scenario_of(0);
-        let several = self.subject != scenario.id();
-        let nearest: Vec<&Scored> = together.iter().copied().take(self.args.top).collect();
-        let mut page = model::Page {
-            id: self.subject.clone(),
-            title: format!("Assumptions: {}", if several { &self.subject } else { &scenario.title }),
-            question: "Which reading of what the sources leave open comes nearest to the published cells? Rows are readings: the scenario as it is, one switch at a time, and the nearest combinations; colours say which cells agree.".into(),
-            source: scenario.source.clone(),
-            ..model::Page::default()
-        };
-        page.tables.push(ranking("one", "One switch at a time", &alone));
-        page.figures.push(bars("one", "Distance, one switch at a time", &alone, self.lab.seeds));
-        if !nearest.is_empty() {
-            page.tables.push(ranking("combinations", "Combinations, nearest first", &nearest));
-            page.figures.push(bars("combinations", "Distance of combinations", &nearest, self.lab.seeds));
-        }
-        for (i, case) in self.lab.cases.iter().enumerate() {
-            let run = |s: &Scored| setups.iter().find(|x| x.combination == s.combination).map(|x| x.runs[i]);
-            // Readings that mean the same to this case share its runs: the shortest stands for them.
-            let mut seen = Vec::new();
-            let mut all = vec![self.base];
-            all.extend(alone.iter().copied().filter(|s| !s.combination.is_empty()));
-            all.extend(nearest.iter().copied().take(5));
-            all.retain(|s| {
-                let r = run(s);
-                let new = !seen.contains(&r);
-                seen.push(r);
-                new
-            });
-            page.tables.push(heat(i, case, self.lab.scenario_of(i), several, &all));
-        }
-        model::Report {
-            title: format!("Assumptions of {}", self.subject),
-            version: env!("CARGO_PKG_VERSION").into(),
-            command: self.command(),
-            facts: vec![
-                fact("readings", self.scored.len().to_string()),
-                fact("runs", self.lab.records.iter().flatten().count().to_string()),
-                fact("seeds", self.lab.seeds.to_string()),
-                fact("conclusion", self.conclusion()),
-            ],
-            pages: vec![page],
-            colours: cnsim_report::build::colours(scenario.registry()),
-            ..model::Report::default()
-        }
-    }
-
-    fn command(&self) -> String {
-        let mut text = format!("cnsim assume {}", quoted(&self.args.scenario));
-        for (name, list) in
-            [("--over", &self.args.over), ("--only", &self.args.only), ("--set", &self.args.sets)]
-        {
-            list.iter().for_each(|o| text += &format!(" {name} {}", quoted(o)));
-        }
-        text + &format!(" --seeds {} --budget {}", self.args.seeds, self.budget)
     }
 }

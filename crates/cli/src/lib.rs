@@ -19,7 +19,6 @@ macro_rules! eprintln {
 
 mod answer;
 mod assume;
-mod assume_report;
 mod baseline;
 mod bench;
 mod compare;

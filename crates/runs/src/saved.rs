@@ -20,7 +20,7 @@ const SEARCH: &str = "assume";
 const PAGE: &str = "<meta name=\"generator\" content=\"cnsim ";
 
 /// Files that cnsim writes, each with words that its beginning has.
-const FILES: [(&str, &str); 16] = [
+const FILES: [(&str, &str); 15] = [
     ("results.json", "{\"schema\":1,\"version\":\""),
     ("numbers.csv", "study,scenario,condition,pause,scheme,metric,unit,published,measured,"),
     ("claims.csv", "study,claim,text,origin,holds,evidence"),
@@ -36,7 +36,6 @@ const FILES: [(&str, &str); 16] = [
     ("assume.csv", "distance"),
     ("assume-cells.csv", "reading,study,scenario,"),
     ("assume-tables.csv", "table,chosen,cells,"),
-    ("assume.html", PAGE),
 ];
 
 /// A folder of results.

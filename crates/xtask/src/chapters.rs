@@ -1,12 +1,12 @@
-//! A chapter for each scheme, from its registration and the head of its file, and the page that lists them.
+//! A chapter for each file of schemes, from its registrations and its head, and the page that lists all schemes.
 
 use cnsim_papers::published::{self, Published};
 use cnsim_runs::demo::words;
 use cnsim_scenario::needs_queue_pairs;
 use cnsim_scheme_api::testing::PointRig;
 use cnsim_scheme_api::{
-    Built, Bytes, Class, FlowId, NodeId, Rate, ReflectGate, Registration, Scheme, Scope, SinkSite,
-    SourceSite, Time,
+    Built, Bytes, Class, FlowId, NodeId, ParamInfo, Rate, ReflectGate, Registration, Registry, Scheme, Scope,
+    SinkSite, SourceSite, Time,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -32,8 +32,9 @@ pub fn picture(scheme: &str) -> String {
 pub fn all(root: &Path) -> io::Result<Vec<(String, String)>> {
     let rows = published::parse("published.csv", published::EMBEDDED).map_err(io::Error::other)?;
     let mut files = vec![("docs/reference/schemes.md".to_owned(), list())];
-    for entry in cnsim_schemes::registry().iter() {
-        files.push((format!("{FOLDER}/{}.md", entry.name), chapter(entry, &rows)?));
+    let registry = cnsim_schemes::registry();
+    for chapter_of in chapters(&registry) {
+        files.push((format!("{FOLDER}/{}.md", chapter_of[0].name), chapter(&chapter_of, &rows)?));
     }
     for (name, file) in SHARED {
         let source = fs::read_to_string(root.join(file))?;
@@ -43,6 +44,34 @@ pub fn all(root: &Path) -> io::Result<Vec<(String, String)>> {
         files.push((format!("{FOLDER}/{name}.md"), page));
     }
     Ok(files)
+}
+
+/// The schemes of each chapter, in the order of the registry: those of one file share it, under the name of the first.
+fn chapters(registry: &Registry) -> Vec<Vec<&Registration>> {
+    let mut all: Vec<Vec<&Registration>> = Vec::new();
+    for entry in registry.iter() {
+        match all.iter_mut().find(|of| of[0].about == entry.about) {
+            Some(of) => of.push(entry),
+            None => all.push(vec![entry]),
+        }
+    }
+    all
+}
+
+/// What the schemes of a chapter have: one text where all have the same, else each with the names of its schemes.
+fn each<'a>(of: &[&'a Registration], text: impl Fn(&'a Registration) -> Option<String>) -> String {
+    let mut all: Vec<(String, Vec<&str>)> = Vec::new();
+    for entry in of {
+        let Some(text) = text(entry) else { continue };
+        match all.iter_mut().find(|(t, _)| *t == text) {
+            Some((_, names)) => names.push(&entry.name),
+            None => all.push((text, vec![&entry.name])),
+        }
+    }
+    match &all[..] {
+        [(text, names)] if names.len() == of.len() => text.clone(),
+        _ => all.iter().map(|(t, names)| format!("{}: {t}", names.join(", "))).collect::<Vec<_>>().join("; "),
+    }
 }
 
 /// The first line of a generated page.
@@ -55,10 +84,13 @@ fn list() -> String {
     let mut page = note("crates/schemes")
         + "# Schemes\n\n\
          A scheme is chosen by its name in a scenario file or with `--scheme`. Its parameters are set under\n\
-         `scheme.params`. Names ignore case. Each scheme has a chapter: the idea, the assumptions, a figure, every\n\
+         `scheme.params`. Names ignore case. Each scheme has a chapter, alone or with its variants: the idea, the assumptions, a figure, every\n\
          parameter and counter.\n\n\
          | name | title | congestion point | reaction point | reflector |\n|---|---|---|---|---|\n";
-    for entry in cnsim_schemes::registry().iter() {
+    let registry = cnsim_schemes::registry();
+    let chapters = chapters(&registry);
+    for entry in registry.iter() {
+        let chapter = chapters.iter().find(|of| of.iter().any(|e| e.name == entry.name));
         let yes = |b: bool| if b { "yes" } else { "–" };
         let [c, r, f] = entry.build(&[]).map_or([false; 3], |built| {
             let rooms = Rooms::of(built.scheme.as_ref());
@@ -66,8 +98,9 @@ fn list() -> String {
         });
         let _ = writeln!(
             page,
-            "| [`{0}`](../schemes/{0}.md) | {1} | {2} | {3} | {4} |",
+            "| [`{}`](../schemes/{}.md) | {} | {} | {} | {} |",
             entry.name,
+            chapter.map_or(&entry.name, |of| &of[0].name),
             cell(&entry.title),
             yes(c),
             yes(r),
@@ -139,56 +172,65 @@ impl Rooms {
         };
         Self { point, reaction, reflector }
     }
-
-    /// The rooms as a table.
-    fn table(&self) -> String {
-        let row = |name: &str, room: &Option<String>| {
-            format!("| {name} | {} |\n", room.as_deref().unwrap_or("none"))
-        };
-        "| room | content |\n|---|---|\n".to_owned()
-            + &row("congestion point (switch)", &self.point)
-            + &row("reaction point (source)", &self.reaction)
-            + &row("reflector (destination)", &self.reflector)
-    }
 }
 
-fn chapter(entry: &Registration, rows: &[Published]) -> io::Result<String> {
-    let built = entry.build(&[]).map_err(|e| io::Error::other(format!("{}: {e:?}", entry.name)))?;
-    let mut page = note("crates/schemes");
-    // Writing to a String cannot fail.
-    let _ = writeln!(page, "# {}\n\nScheme `{}`: {}.", entry.name, entry.name, entry.title);
-    if !entry.aliases.is_empty() {
-        let names: Vec<String> = entry.aliases.iter().map(|name| format!("`{name}`")).collect();
-        let _ = writeln!(page, "\nOther names: {}.", names.join(", "));
+/// The rooms of the schemes of a chapter as a table.
+fn rooms(of: &[&Registration]) -> io::Result<String> {
+    let mut all = BTreeMap::new();
+    for entry in of {
+        let built = entry.build(&[]).map_err(|e| io::Error::other(format!("{}: {e:?}", entry.name)))?;
+        all.insert(entry.name.clone(), Rooms::of(built.scheme.as_ref()));
     }
-    let about = entry.about.trim();
+    let row = |name: &str, room: fn(&Rooms) -> &Option<String>| {
+        let text = each(of, |e| Some(room(&all[&e.name]).clone().unwrap_or_else(|| "none".to_owned())));
+        format!("| {name} | {text} |\n")
+    };
+    Ok("| room | content |\n|---|---|\n".to_owned()
+        + &row("congestion point (switch)", |r| &r.point)
+        + &row("reaction point (source)", |r| &r.reaction)
+        + &row("reflector (destination)", |r| &r.reflector))
+}
+
+fn chapter(of: &[&Registration], rows: &[Published]) -> io::Result<String> {
+    let mut page = note("crates/schemes");
+    let names: Vec<&str> = of.iter().map(|e| e.name.as_str()).collect();
+    // Writing to a String cannot fail.
+    let _ = writeln!(page, "# {}", names.join(", "));
+    for entry in of {
+        let _ = writeln!(page, "\nScheme `{}`: {}.", entry.name, entry.title);
+        if !entry.aliases.is_empty() {
+            let names: Vec<String> = entry.aliases.iter().map(|name| format!("`{name}`")).collect();
+            let _ = writeln!(page, "\nOther names: {}.", names.join(", "));
+        }
+    }
+    let about = of[0].about.trim();
     if !about.is_empty() {
         let _ = writeln!(page, "\n{}", linked(&lower_headings(about)));
     }
-    let _ = writeln!(
-        page,
-        "\n## One flow meets one bottleneck\n\n\
-         ![One flow meets one bottleneck under {0}: rates of two flows and the queue over 30 ms](../reference/{1})\n\n\
-         {2}.\n`cnsim explain {0}` runs this.",
-        entry.name,
-        picture(&entry.name),
-        words(needs_queue_pairs(entry))
-    );
-    let _ = writeln!(
-        page,
-        "\n## The three rooms\n\nWith the defaults:\n\n{}",
-        Rooms::of(built.scheme.as_ref()).table()
-    );
-    page.push_str(&printed(&entry.name, rows));
-    parameters(&mut page, entry);
+    page.push_str("\n## One flow meets one bottleneck\n");
+    for entry in of {
+        let _ = writeln!(
+            page,
+            "\n![One flow meets one bottleneck under {0}: rates of two flows and the queue over 30 ms](../reference/{1})",
+            entry.name,
+            picture(&entry.name)
+        );
+    }
+    let told = each(of, |e| Some(words(needs_queue_pairs(e)).to_string()));
+    let _ = writeln!(page, "\n{told}.\n`cnsim explain {}` runs this.", of[0].name);
+    let _ = writeln!(page, "\n## The three rooms\n\nWith the defaults:\n\n{}", rooms(of)?);
+    page.push_str(&printed(&names, rows));
+    parameters(&mut page, of);
     Ok(page)
 }
 
-/// The studies that print numbers of a scheme, with the page that compares them.
-fn printed(scheme: &str, rows: &[Published]) -> String {
-    let mut cells: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.case.scheme.eq_ignore_ascii_case(scheme)) {
-        *cells.entry((&row.case.study, &row.case.scenario)).or_default() += 1;
+/// The studies that print numbers of these schemes, with the page that compares them.
+fn printed(schemes: &[&str], rows: &[Published]) -> String {
+    let mut cells: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
+    for scheme in schemes {
+        for row in rows.iter().filter(|row| row.case.scheme.eq_ignore_ascii_case(scheme)) {
+            *cells.entry((&row.case.study, &row.case.scenario, scheme)).or_default() += 1;
+        }
     }
     if cells.is_empty() {
         return "## Published numbers\n\nNone of the studies printed numbers of this scheme.\n".to_owned();
@@ -197,7 +239,7 @@ fn printed(scheme: &str, rows: &[Published]) -> String {
         "## Published numbers\n\nThe page of a study compares them with the numbers of cnsim.\n\n\
          | study | scenario | printed numbers | run them |\n|---|---|---|---|\n",
     );
-    for ((study, scenario), n) in cells {
+    for ((study, scenario, scheme), n) in cells {
         let page = study.to_ascii_lowercase();
         let _ = writeln!(
             out,
@@ -207,49 +249,59 @@ fn printed(scheme: &str, rows: &[Published]) -> String {
     out
 }
 
-/// Parameters, counters and gauges.
-fn parameters(page: &mut String, entry: &Registration) {
-    let parameters = &entry.params;
-    if parameters.is_empty() {
-        page.push_str("\nNo parameters.\n");
-        return;
+/// A heading and a table, with a row for each (key, other cells) that one of the schemes has; a row that not all have names those that do.
+fn keyed(
+    page: &mut String,
+    of: &[&Registration],
+    head: &str,
+    rows: impl Fn(&Registration) -> Vec<[String; 2]>,
+) {
+    let mut all: Vec<([String; 2], Vec<&str>)> = Vec::new();
+    for entry in of {
+        for row in rows(entry) {
+            match all.iter_mut().find(|(r, _)| *r == row) {
+                Some((_, names)) => names.push(&entry.name),
+                None => all.push((row, vec![&entry.name])),
+            }
+        }
     }
-    page.push_str(
-        "\n## Parameters\n\n*In studies*: values in the scenarios of a study, if they differ from the default.\n\n\
-         | parameter | symbol | default | in studies | range | kind | meaning |\n|---|---|---|---|---|---|---|\n",
-    );
-    let studies = cnsim_papers::per_study::in_studies(&entry.name);
-    for p in parameters {
-        let _ = writeln!(
-            page,
-            "| `{}` | {} | {} | {} | {} | {} | {} |",
-            p.key,
-            cell(&p.symbol),
-            cell(&p.default),
-            cell(studies.get(&p.key).map_or("", String::as_str)),
-            cell(&p.range.to_string()),
-            cell(&p.kind),
-            cell(&p.doc)
-        );
-    }
-    presets(page, entry);
-    if !entry.counters.is_empty() {
-        page.push_str("\n## Counters\n\n| counter | meaning |\n|---|---|\n");
-    }
-    for c in &entry.counters {
-        let _ = writeln!(page, "| `{}` | {} |", c.name, cell(&c.meaning));
-    }
-    if !entry.gauges.is_empty() {
-        page.push_str("\n## Gauges\n\n| gauge | unit |\n|---|---|\n");
-    }
-    for g in &entry.gauges {
-        let _ = writeln!(page, "| `{}` | {} |", g.name, cell(&g.unit));
+    // The values of one key stand together.
+    let keys: Vec<String> = all.iter().map(|([key, _], _)| key.clone()).collect();
+    all.sort_by_key(|([key, _], _)| keys.iter().position(|k| k == key));
+    page.push_str(if all.is_empty() { "" } else { head });
+    for ([key, rest], names) in all {
+        let some = if names.len() < of.len() { format!(" ({})", names.join(", ")) } else { String::new() };
+        let _ = writeln!(page, "| `{key}`{some} | {rest} |");
     }
 }
 
-/// Settings by name, at a few rates.
-fn presets(page: &mut String, entry: &Registration) {
-    let rates = [25.0, 100.0, 400.0].map(Rate::from_gbps);
+/// Parameters, counters and gauges.
+fn parameters(page: &mut String, of: &[&Registration]) {
+    if of.iter().all(|e| e.params.is_empty()) {
+        page.push_str("\nNo parameters.\n");
+        return;
+    }
+    let head = "\n## Parameters\n\n*In studies*: values in the scenarios of a study, if they differ from the default.\n\n\
+                | parameter | symbol | default | in studies | range | kind | meaning |\n|---|---|---|---|---|---|---|\n";
+    keyed(page, of, head, |entry| {
+        let studies = cnsim_papers::per_study::in_studies(&entry.name);
+        let row = |p: &ParamInfo| {
+            let studies = studies.get(&p.key).map_or("", String::as_str);
+            let cells = [&p.symbol, &p.default, studies, &p.range.to_string(), &p.kind, &p.doc].map(cell);
+            [p.key.clone(), cells.join(" | ")]
+        };
+        entry.params.iter().map(row).collect()
+    });
+    presets(page, of);
+    let head = "\n## Counters\n\n| counter | meaning |\n|---|---|\n";
+    keyed(page, of, head, |e| e.counters.iter().map(|c| [c.name.to_string(), cell(&c.meaning)]).collect());
+    let head = "\n## Gauges\n\n| gauge | unit |\n|---|---|\n";
+    keyed(page, of, head, |e| e.gauges.iter().map(|g| [g.name.to_string(), cell(&g.unit)]).collect());
+}
+
+/// Settings by name, at a few rates: those of the first scheme, as all of a file have the same.
+fn presets(page: &mut String, of: &[&Registration]) {
+    let (rates, entry) = ([25.0, 100.0, 400.0].map(Rate::from_gbps), of[0]);
     if let Some(first) = entry.presets.first() {
         let _ = writeln!(
             page,
@@ -274,15 +326,18 @@ fn presets(page: &mut String, entry: &Registration) {
     }
 }
 
-/// The chapter for a path into the code: `qcn-2pt` for `crate::qcn_2pt::quantise`.
-fn chapter_of(path: &str) -> Option<String> {
+/// The name and the chapter for a path into the code: both are `qcn-2pt` for `crate::qcn_2pt::quantise`.
+fn chapter_of(path: &str) -> Option<(String, String)> {
     let module = path.strip_prefix("crate::")?.split("::").next()?;
     let plain = |name: &str| name.to_ascii_lowercase().replace(['_', '-', '.'], "");
     let registry = cnsim_schemes::registry();
-    let scheme = registry.names().find(|name| plain(name) == plain(module)).map(str::to_owned);
+    let scheme = chapters(&registry).iter().find_map(|of| {
+        let named = of.iter().find(|e| plain(&e.name) == plain(module))?;
+        Some((named.name.clone(), of[0].name.clone()))
+    });
     let shared = || SHARED.iter().find(|(name, _)| plain(name) == plain(module)).map(|(name, _)| *name);
     let elsewhere = || ELSEWHERE.iter().find(|(name, _)| *name == module).map(|(_, page)| *page);
-    scheme.or_else(|| shared().or_else(elsewhere).map(str::to_owned))
+    scheme.or_else(|| shared().or_else(elsewhere).map(|name| (name.to_owned(), name.to_owned())))
 }
 
 /// Turns links to items of the code, which only rustdoc follows, into links to chapters or into names:
@@ -298,10 +353,10 @@ fn linked(text: &str) -> String {
         match name {
             Some((name, after)) if !after.starts_with('(') => {
                 match chapter_of(name.trim_matches('`')) {
-                    Some(chapter) => {
+                    Some((named, chapter)) => {
                         let item = name.trim_matches('`').splitn(3, "::").nth(2);
                         let item = item.map(|item| format!("`{item}` of ")).unwrap_or_default();
-                        let _ = write!(out, "{item}[`{chapter}`]({chapter}.md)");
+                        let _ = write!(out, "{item}[`{named}`]({chapter}.md)");
                     }
                     None => out.push_str(name),
                 }
@@ -380,7 +435,7 @@ mod tests {
         }
         let source = "//! An idea.\n//!\n//! # Deviations\n//!\n//! None.\nfn x() {}\n";
         let entry = Registration::new("Halve", source, Halve::default(), |p| p).alias("half");
-        let page = chapter(&entry, &[]).unwrap();
+        let page = chapter(&[&entry], &[]).unwrap();
         for part in [
             "\n# halve\n\nScheme `halve`: Halve.\n\nOther names: `half`.\n\nAn idea.\n\n## Deviations\n\nNone.\n\n",
             "(../reference/figures/halve.svg)\n",
@@ -397,13 +452,24 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let files: BTreeMap<String, String> = all(&root).unwrap().into_iter().collect();
         let page = |name: &str| &files[&format!("{FOLDER}/{name}.md")];
-        for entry in cnsim_schemes::registry().iter() {
-            assert!(page(&entry.name).contains(&format!("\n# {}\n", entry.name)), "{}", entry.name);
+        for entry in cnsim_schemes::registry()
+            .iter()
+            .filter(|e| files.contains_key(&format!("{FOLDER}/{}.md", e.name)))
+        {
+            assert!(page(&entry.name).contains(&format!("\n# {}", entry.name)), "{}", entry.name);
         }
-        assert!(page("ecm").contains("| Z07: 75 KB |"));
+        // Schemes of one file share its chapter, which says what each has.
+        let list = &files["docs/reference/schemes.md"];
+        assert!(
+            list.contains("| [`qcn-pp`](../schemes/qcn-p.md) |") && list.contains("(../schemes/timely.md)")
+        );
+        assert!(page("qcn-p").contains("\n# qcn-p, qcn-hp, qcn-sp, qcn-hsp, qcn-pp\n"));
+        assert!(page("qcn-p").contains("qcn-hsp: none; qcn-pp: one for each flow, woken by probes alone |"));
+        assert!(page("timely").contains("| `beta` (timely-patched) | beta | 0.008 |"));
+        assert!(page("bcn").contains("| `q_eq` (ecm) | Q_eq | 24 KB | Z07: 75 KB |"));
         let counted = |page: &String| page.contains("\n## Counters\n") && page.contains("| `cpid_changes` |");
         assert!(files.values().any(counted));
-        assert!(page("ecm").contains("| [B07](../studies/b07.md) | `single-hop` | 30 |"));
+        assert!(page("bcn").contains("| [B07](../studies/b07.md) | `single-hop` | 30 |"));
         assert!(
             page("dcqcn")
                 .contains("| reflector (destination) | one for each finite flow, woken by marked frames |")

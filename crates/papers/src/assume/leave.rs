@@ -26,7 +26,7 @@ pub(super) fn table(c: &ScoredCell) -> String {
 /// Leaves out each table in turn, in the order of the cells, and chooses among readings that have the same cells and the
 /// scenario as it is among them; none if that is missing or there are fewer than two tables. Equal distances choose the
 /// reading with fewer switches.
-pub fn leave_one_out(scored: &[&Scored]) -> Vec<Fold> {
+pub fn leave_one_out(scored: &[Scored]) -> Vec<Fold> {
     let Some(base) = scored.iter().find(|s| s.combination.is_empty()) else { return Vec::new() };
     let tables: Vec<String> = base.cells.iter().map(table).collect();
     let mut distinct: Vec<&String> = Vec::new();
@@ -46,12 +46,12 @@ pub fn leave_one_out(scored: &[&Scored]) -> Vec<Fold> {
     let agree =
         |s: &Scored, t: &String| s.cells.iter().zip(&tables).filter(|(c, own)| *own == t && c.agrees).count();
     let fold = |t: &&String| {
-        let rank = |i: &usize| (mean(scored[*i], false, t), scored[*i].combination.len());
+        let rank = |i: &usize| (mean(&scored[*i], false, t), scored[*i].combination.len());
         let chosen = (0..scored.len()).min_by(|a, b| {
             let (a, b) = (rank(a), rank(b));
             a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
         })?;
-        let best = scored[chosen];
+        let best = &scored[chosen];
         Some(Fold {
             table: (*t).clone(),
             chosen,

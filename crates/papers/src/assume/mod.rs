@@ -16,9 +16,6 @@
 //!
 //! **Tables.** A table is a scenario, a condition and a PAUSE mode. With thirty readings one looks good by chance, so that
 //! [`leave_one_out`] chooses a reading on all tables but one and judges it on that one.
-//!
-//! **Budget.** In rounds, the better half of the readings gets one seed more ([`contenders`]). A reading that is clearly farther
-//! than the scenario's own gets no further run.
 
 mod leave;
 mod score;
@@ -34,7 +31,7 @@ use cnsim_runs::run::Job;
 use cnsim_scenario::assumptions::ASSUMPTIONS;
 use cnsim_scenario::{Case, Ready, Scenario};
 use cnsim_scheme_api::Registry;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Largest distance of one cell, in scales.
 pub const CAP: f64 = 100.0;
@@ -321,112 +318,33 @@ impl<'a> Lab<'a> {
         std::iter::once(Vec::new()).chain(alone).collect()
     }
 
-    /// Number of runs of these setups with so many seeds: each distinct one once.
-    pub fn runs_of(&self, setups: &[Setup], seeds: u64) -> u64 {
-        let mut firsts: Vec<usize> = setups.iter().flat_map(|s| s.runs.clone()).collect();
-        firsts.sort_unstable();
-        firsts.dedup();
-        firsts.len() as u64 * seeds
-    }
-
-    /// Combinations of the values that helped alone, best first, as many as the budget of runs allows with this number of seeds.
-    /// Also returns the number of values that were left out.
-    pub fn search(
-        &mut self,
-        setups: &[Setup],
-        scored: &[Scored],
-        seeds: u64,
-        budget: u64,
-    ) -> (Vec<Setup>, usize) {
-        let base = scored.iter().find(|s| s.combination.is_empty()).map_or(0.0, |s| s.distance.mean);
-        let mut helped: Vec<(&Scored, (usize, usize))> = scored
-            .iter()
-            .filter(|s| s.distance.mean < base)
-            .filter_map(|s| match s.combination[..] {
-                [one] => Some((s, one)),
-                _ => None,
-            })
-            .collect();
-        helped.sort_by(|a, b| a.0.distance.mean.total_cmp(&b.0.distance.mean));
-        let (mut chosen, mut best, mut out): (Vec<(usize, usize)>, Vec<Setup>, usize) =
-            (Vec::new(), Vec::new(), 0);
-        for (_, one) in helped {
-            let mut more = chosen.clone();
-            more.push(one);
-            let Some(all) = grid(&more, budget.max(16)) else {
-                out += 1;
-                continue;
-            };
-            let mut next = setups.to_vec();
-            let _ = self.add(&mut next, &all, false);
-            if self.runs_of(&next, seeds) > budget {
-                out += 1;
-                continue;
-            }
-            chosen = more;
-            best = next.split_off(setups.len());
-        }
-        self.refused.sort();
-        self.refused.dedup();
-        (best, out)
-    }
-
-    /// The jobs of these setups with the first so many seeds that are not finished yet.
-    pub fn missing(&mut self, setups: &[Setup], seeds: u64) -> Vec<usize> {
+    /// The jobs of these setups that are not finished yet, each once.
+    pub fn missing(&mut self, setups: &[Setup]) -> Vec<usize> {
         self.records.resize(self.jobs.len(), None);
-        let seeds = seeds.min(self.seeds) as usize;
-        let mut wanted: Vec<usize> = setups
-            .iter()
-            .flat_map(|s| &s.runs)
-            .flat_map(|f| *f..*f + seeds)
-            .filter(|i| self.records[*i].is_none())
-            .collect();
-        wanted.sort_unstable();
-        wanted.dedup();
-        wanted
+        let runs: BTreeSet<usize> =
+            setups.iter().flat_map(|s| &s.runs).flat_map(|f| *f..*f + self.seeds as usize).collect();
+        runs.into_iter().filter(|i| self.records[*i].is_none()).collect()
     }
 }
 
-/// Least number of readings that go into the next round.
-const FEWEST: usize = 4;
+/// Largest number of combinations in one search.
+pub const MOST: u64 = 10_000;
 
-/// The setups that deserve a further seed: the scenario as it is, and the nearer half of the rest. `scored` as
-/// [`Lab::score`] gives it.
-pub fn contenders(setups: &[Setup], scored: &[Scored]) -> Vec<Setup> {
-    let mut rest: Vec<&Scored> = scored.iter().filter(|s| !s.combination.is_empty()).collect();
-    let gain = |s: &Scored| s.gain.as_ref().map_or(0.0, |g| g.mean);
-    rest.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
-    rest.truncate(rest.len().div_ceil(2).max(FEWEST));
-    let kept = |s: &&Setup| s.combination.is_empty() || rest.iter().any(|r| r.combination == s.combination);
-    setups.iter().filter(kept).cloned().collect()
-}
-
-/// All products of values of different switches, each switch also at the scenario's own; none if they are more than
-/// `limit`.
-fn grid(values: &[(usize, usize)], limit: u64) -> Option<Vec<Combination>> {
-    let mut by: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    values.iter().for_each(|(s, v)| by.entry(*s).or_default().push(*v));
-    let size = by.values().fold(1_u64, |n, v| n.saturating_mul(1 + v.len() as u64));
-    (size <= limit).then(|| full(by.into_iter()))
-}
-
-/// The whole product over all switches; none if it has more members than `limit`.
-pub fn every(switches: &[Switch], limit: u64) -> Option<Vec<Combination>> {
+/// The whole product over all switches, each also at the scenario's own; none if it has more than [`MOST`] members.
+pub fn every(switches: &[Switch]) -> Option<Vec<Combination>> {
     let size = switches.iter().fold(1_u64, |n, w| n.saturating_mul(1 + w.values.len() as u64));
-    let axes = switches.iter().enumerate().map(|(s, w)| (s, (0..w.values.len()).collect()));
-    (size <= limit).then(|| full(axes))
-}
-
-fn full(axes: impl Iterator<Item = (usize, Vec<usize>)>) -> Vec<Combination> {
-    let mut all: Vec<Combination> = vec![Vec::new()];
-    for (s, values) in axes {
-        let longer: Vec<Combination> = all
-            .iter()
-            .flat_map(|c| values.iter().map(move |v| c.iter().copied().chain([(s, *v)]).collect()))
-            .collect();
-        all.extend(longer);
-    }
-    all
+    (size <= MOST).then(|| {
+        let mut all: Vec<Combination> = vec![Vec::new()];
+        for (s, switch) in switches.iter().enumerate() {
+            let longer = |c: &Combination| {
+                let c = c.clone();
+                (0..switch.values.len()).map(move |v| c.iter().copied().chain([(s, v)]).collect())
+            };
+            let longer: Vec<Combination> = all.iter().flat_map(longer).collect();
+            all.extend(longer);
+        }
+        all
+    })
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use cnsim_runs::record::RunRecord;
 use std::collections::BTreeMap;
 
 impl Lab<'_> {
-    /// Scores the setups whose runs with the first so many seeds are finished, nearest first.
-    pub fn score(&self, setups: &[Setup], seeds: u64) -> Vec<Scored> {
-        let seeds = seeds.min(self.seeds) as usize;
+    /// Scores the setups whose runs are finished, nearest first.
+    pub fn score(&self, setups: &[Setup]) -> Vec<Scored> {
+        let seeds = self.seeds as usize;
         let mut published: BTreeMap<usize, Vec<Cell>> = BTreeMap::new();
         let mut scales: Vec<BTreeMap<String, Vec<f64>>> = vec![BTreeMap::new(); self.cases.len()];
         for setup in setups {

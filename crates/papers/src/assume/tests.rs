@@ -25,11 +25,10 @@ fn a_switch_without_effect_on_a_case_runs_nothing_there() {
     assert_eq!(one.len(), 4);
     lab.add(&mut setups, &one, true).unwrap();
     assert_eq!(setups.len(), 3, "efr=on is the scenario as it is");
-    assert_eq!(lab.runs_of(&setups[..1], 2), 8);
-    assert_eq!(lab.runs_of(&setups, 2), 2 * (4 + 2 + 3), "EFR: both QCN; limiter queue: not `none`");
-    assert_eq!(lab.missing(&setups, 2).len(), 18);
-    assert_eq!(every(&lab.switches, 6).map(|e| e.len()), Some(6));
-    assert_eq!(every(&named_switches(), 1_000_000), None, "too many to list");
+    assert_eq!(lab.missing(&setups[..1]).len(), 8);
+    assert_eq!(lab.missing(&setups).len(), 2 * (4 + 2 + 3), "EFR: both QCN; limiter queue: not `none`");
+    assert_eq!(every(&lab.switches).map(|e| e.len()), Some(6));
+    assert_eq!(every(&named_switches()), None, "too many to list");
 }
 
 #[test]
@@ -38,7 +37,7 @@ fn settings_without_effect_beside_others_fall_away() {
     let p = published::parse("p", EMBEDDED).unwrap();
     let mut lab = lab(&s, &p, &["efr=off", "efr-max=10"], "hotspot 2 Gb/s, PAUSE on, qcn-2pt");
     let mut setups = Vec::new();
-    let all = every(&lab.switches, 100).unwrap();
+    let all = every(&lab.switches).unwrap();
     lab.add(&mut setups, &all, true).unwrap();
     assert_eq!(setups.len(), 3, "EFR off with a maximum is EFR off");
 }
@@ -51,7 +50,7 @@ fn the_nearer_reading_wins_and_scatter_counts_against() {
     let mut setups = Vec::new();
     let one = lab.one_at_a_time();
     lab.add(&mut setups, &one, true).unwrap();
-    lab.missing(&setups, 2);
+    lab.missing(&setups);
     // Published: aggregate 35.55, hot 2.57. As it is: far; 10: near; 1000: right in the mean alone; 10000: worst.
     for (setup, values) in [[54.0, 54.1], [36.0, 36.1], [8.0, 63.1], [70.0, 70.1]].iter().enumerate() {
         for (k, v) in values.iter().enumerate() {
@@ -60,7 +59,7 @@ fn the_nearer_reading_wins_and_scatter_counts_against() {
                 Some(record(&lab.jobs[at], &[("aggregate_throughput", *v), ("hot_port_throughput", 2.57)]));
         }
     }
-    let scored = lab.score(&setups, 2);
+    let scored = lab.score(&setups);
     let order: Vec<&str> = scored.iter().map(|s| s.label.as_str()).collect();
     assert_eq!(order, ["limiter-queue=10", "as it is", "limiter-queue=1000", "limiter-queue=10000"]);
     assert_eq!((scored[0].better, scored[0].worse, scored[0].agree), (1, 0, 2));
@@ -68,34 +67,6 @@ fn the_nearer_reading_wins_and_scatter_counts_against() {
     assert_eq!(scored[0].cells[0].scale, scored[3].cells[0].scale, "one scale for all readings");
     let holds: Vec<bool> = scored.iter().map(|s| s.holds_everywhere(&scored[1])).collect();
     assert_eq!(holds, [true, false, false, false]);
-    // Only what helped goes into the grid.
-    let (more, _) = lab.search(&setups, &scored, 2, 100);
-    assert!(more.is_empty(), "values of one switch exclude each other");
-}
-
-#[test]
-fn the_search_keeps_to_its_budget() {
-    let s = Scenario::load("B07/single-hop", &[]).unwrap();
-    let p = published::parse("p", EMBEDDED).unwrap();
-    let mut lab =
-        lab(&s, &p, &["limiter-queue=10", "efr=off", "gate-qoff=off"], "hotspot 0 Gb/s, PAUSE on, qcn-2pt");
-    let mut setups = Vec::new();
-    let one = lab.one_at_a_time();
-    lab.add(&mut setups, &one, true).unwrap();
-    lab.missing(&setups, 2);
-    for (i, v) in [54.0, 52.0, 50.0, 48.0].iter().enumerate() {
-        for k in 0..2 {
-            let at = setups[i].runs[0] + k;
-            lab.records[at] = Some(record(&lab.jobs[at], &[("aggregate_throughput", *v)]));
-        }
-    }
-    let scored = lab.score(&setups, 2);
-    let (all, out) = lab.search(&setups, &scored, 2, 100);
-    assert_eq!((all.len(), out), (4, 0), "three pairs and all three");
-    let (few, out) = lab.search(&setups, &scored, 2, 10);
-    assert_eq!((few.len(), out), (1, 1));
-    assert_eq!(few[0].combination, [(1, 0), (2, 0)], "the two that helped most");
-    assert_eq!(lab.search(&setups, &scored, 2, 8).0.len(), 0);
 }
 
 #[test]
@@ -131,7 +102,7 @@ fn a_value_is_for_the_schemes_that_read_it() {
     let mut setups = Vec::new();
     let one = lab.one_at_a_time();
     lab.add(&mut setups, &one, true).unwrap();
-    assert_eq!(lab.runs_of(&setups, 2), 2 * (4 + 2), "both QCN");
+    assert_eq!(lab.missing(&setups).len(), 2 * (4 + 2), "both QCN");
     assert!(lab.refused.is_empty());
 }
 
@@ -170,11 +141,11 @@ fn a_case_in_two_words_is_one_case() {
     let mut setups = Vec::new();
     lab.add(&mut setups, &[Vec::new()], true).unwrap();
     assert_eq!((lab.cases.len(), setups[0].runs.len()), (2, 2), "with and without a limit");
-    lab.missing(&setups, 2);
+    lab.missing(&setups);
     for at in 0..lab.jobs.len() {
         lab.records[at] = Some(record(&lab.jobs[at], &[("dropped_frames", 150e3 + 1e4 * (at % 2) as f64)]));
     }
-    let scored = lab.score(&setups, 2);
+    let scored = lab.score(&setups);
     let cells = &scored[0].cells;
     assert_eq!(cells.len(), 3, "two numbers without a limit, one with");
     assert!(cells.iter().all(|c| c.scale > 1e4), "each scale knows the scatter of its runs");
@@ -196,7 +167,7 @@ fn a_reading_is_judged_on_a_table_that_it_was_not_chosen_on() {
     );
     let (mut setups, one) = (Vec::new(), lab.one_at_a_time());
     lab.add(&mut setups, &one, true).unwrap();
-    lab.missing(&setups, 2);
+    lab.missing(&setups);
     let printed = |job: &Job| {
         let mine = |c: &&Published| c.case == job.case.id && c.metric == "aggregate_throughput";
         p.iter().find(mine).unwrap().value
@@ -212,38 +183,11 @@ fn a_reading_is_judged_on_a_table_that_it_was_not_chosen_on() {
             }
         }
     }
-    let scored = lab.score(&setups, 2);
+    let scored = lab.score(&setups);
     assert_eq!(scored[0].label, "limiter-queue=10", "nearest in the mean over all tables");
-    let all: Vec<&Scored> = scored.iter().collect();
-    let folds = leave_one_out(&all);
+    let folds = leave_one_out(&scored);
     let chosen: Vec<&str> = folds.iter().map(|f| scored[f.chosen].label.as_str()).collect();
     assert_eq!(chosen, ["limiter-queue=20", "limiter-queue=10", "limiter-queue=10", "limiter-queue=10"]);
     assert!(folds.iter().all(|f| f.cells == 1 && f.distance.0 < f.distance.1), "{folds:?}");
-    assert!(leave_one_out(&all[..1]).is_empty(), "nothing to compare with");
-    // A further seed goes to what is nearest.
-    let kept: Vec<String> = contenders(&setups, &scored).iter().map(|s| lab.label(&s.combination)).collect();
-    assert_eq!(kept.len(), 4, "so few are all kept: {kept:?}");
-}
-
-/// Of many readings the better half gets a further seed, and the scenario as it is always does.
-#[test]
-fn further_seeds_go_to_contenders() {
-    let s = Scenario::load("B07/single-hop", &[]).unwrap();
-    let p = published::parse("p", EMBEDDED).unwrap();
-    let mut lab =
-        lab(&s, &p, &["limiter-queue=1,2,3,4,5,6,7,8,9,10,11,12"], "hotspot 0 Gb/s, PAUSE on, qcn-2pt");
-    let (mut setups, one) = (Vec::new(), lab.one_at_a_time());
-    lab.add(&mut setups, &one, true).unwrap();
-    assert_eq!(lab.missing(&setups, 1).len(), 13, "one seed of each");
-    for (i, setup) in setups.iter().enumerate() {
-        let at = setup.runs[0];
-        lab.records[at] = Some(record(&lab.jobs[at], &[("aggregate_throughput", 40.0 + i as f64)]));
-    }
-    // As it is is the nearest here; of the others the six nearest go on.
-    let scored = lab.score(&setups, 1);
-    let kept = contenders(&setups, &scored);
-    assert_eq!(kept.len(), 7);
-    assert!(kept[0].combination.is_empty() && kept[1..].iter().all(|k| k.combination[0].1 < 6));
-    assert_eq!(lab.missing(&kept, 2).len(), 7, "a second seed for them alone");
-    assert!(lab.score(&setups, 2).is_empty(), "nobody has two seeds yet");
+    assert!(leave_one_out(&scored[..1]).is_empty(), "nothing to compare with");
 }
