@@ -1,6 +1,7 @@
 //! Results of collectives: how long each round took, who came last, and the chain of transfers and computations that decided the end.
 
 use crate::flow_times::Paths;
+use crate::stats;
 use cnsim_fabric::{Act, After, Graph, Lasted, Outcome, Transfer};
 use cnsim_scenario::jobs::Job;
 use cnsim_scenario::metrics::Id;
@@ -29,6 +30,9 @@ pub struct JobFacts {
     pub bytes: u64,
     /// Its rounds that have begun.
     pub rounds: Vec<RoundFacts>,
+    /// Of queries: those that have begun, by round and rank.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queries: Vec<QueryFacts>,
     /// Rounds that it was to have.
     pub planned: u64,
     /// From the begin of its first rank to the end of its last; none if that is not reached.
@@ -63,6 +67,21 @@ pub struct RoundFacts {
     pub last_transfer: String,
     /// From the end of the first rank to the end of the last.
     pub straggler: u64,
+}
+
+/// A query of a host. Times in ps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueryFacts {
+    /// Its round, and the rank that asks.
+    pub round: u64,
+    /// The rank.
+    pub rank: u64,
+    /// When it asked.
+    pub begin: u64,
+    /// Until the last byte of the last answer had come; none if that is not reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<u64>,
 }
 
 /// A part of a critical path. Times in ps.
@@ -111,6 +130,22 @@ pub fn measured(jobs: &[JobFacts], duration: Time) -> Vec<(Id, f64, bool)> {
         let whole = sum(&|p| p.what != "earlier");
         (whole > 0.0).then(|| sum(&|p| p.what == "transfer") / whole * 100.0)
     };
+    // A query that is not done has lasted to the end of the run.
+    let queries: Vec<(f64, f64)> = jobs
+        .iter()
+        .flat_map(|j| j.queries.iter().map(move |q| (q, j.bytes)))
+        .map(|(q, bytes)| match q.time {
+            Some(time) => (time as f64, bytes as f64),
+            None => (duration.as_ps().saturating_sub(q.begin) as f64, 0.0),
+        })
+        .collect();
+    let asked = !queries.is_empty();
+    let lasted: f64 = queries.iter().map(|q| q.0).sum();
+    let unanswered = jobs.iter().flat_map(|j| &j.queries).any(|q| q.time.is_none());
+    let mut ranked: Vec<f64> = queries.iter().map(|q| q.0).collect();
+    ranked.sort_by(f64::total_cmp);
+    let tail = stats::percentile(&ranked, 0.99).map(|t| t / 1e9);
+    let answered = || queries.iter().map(|q| q.1).sum::<f64>() * 8e3 / lasted.max(1.0);
     let most = |of: &dyn Fn(&JobFacts) -> Option<f64>| jobs.iter().filter_map(of).reduce(f64::max);
     let open = jobs.iter().any(|j| j.time.is_none());
     let all = [
@@ -118,6 +153,9 @@ pub fn measured(jobs: &[JobFacts], duration: Time) -> Vec<(Id, f64, bool)> {
         (Id::BusBandwidth, most(&|j| bandwidth(j).map(|b| -b)).map(|b| -b), false),
         (Id::StragglerTime, most(&straggler), false),
         (Id::NetworkShare, most(&share), false),
+        (Id::QueryTime, asked.then(|| lasted / queries.len() as f64 / 1e9), unanswered),
+        (Id::QueryTimeP99, tail, unanswered),
+        (Id::QueryGoodput, asked.then(answered), false),
     ];
     all.into_iter().filter_map(|(id, value, bound)| Some((id, value?, bound))).collect()
 }
@@ -155,7 +193,13 @@ impl Seen<'_> {
         for (gates, ends) in job.gates.chunks(n).zip(job.ends.chunks(n)) {
             let begins: Vec<Option<u64>> = gates.iter().map(|&g| self.ended(g)).collect();
             let Some(begin) = begins.iter().flatten().min().copied() else { break };
+            let round = facts.rounds.len() as u64;
             facts.rounds.push(self.round(job, begin, &begins, ends));
+            let each = (0..).zip(&begins).zip(ends).filter(|_| job.asks());
+            facts.queries.extend(each.filter_map(|((rank, begin), &end)| {
+                let begin = (*begin)?;
+                Some(QueryFacts { round, rank, begin, time: self.ended(end).map(|end| end - begin) })
+            }));
         }
         let begin = facts.rounds.first().map(|r| r.begin);
         let last = &job.ends[job.ends.len().saturating_sub(n)..];

@@ -36,7 +36,9 @@ const fn how(id: Id) -> How {
     use How::{Flows, Quantile, Run};
     match id {
         Id::AggregateThroughput => Run(|r| Some(r.total())),
-        Id::JobTime | Id::BusBandwidth | Id::StragglerTime | Id::NetworkShare => How::Jobs,
+        Id::JobTime | Id::BusBandwidth | Id::StragglerTime | Id::NetworkShare | Id::QueryTime | Id::QueryTimeP99 | Id::QueryGoodput => {
+            How::Jobs
+        },
         Id::HotPortThroughput | Id::Throughput => Run(|r| Some(r.hot()?.rate)),
         Id::TimePaused => Run(|r| Some(match r.settings.paused {
             PausedOver::Senders => mean(&r.stood().hosts),

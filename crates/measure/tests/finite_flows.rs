@@ -257,6 +257,16 @@ fn bad_workloads_are_answered() {
     has(&table("\"100 50\", \"90 100\""), &["size_table", "does not rise", "t.toml:11"]);
     has(&table("\"100 50\", \"200 90\""), &["size_table", "ends at 90"]);
     has("kind = \"incast\"\nfan_in = 9\ndestinations = \"H0\"", &["fan_in", "3 hosts can send"]);
+    let query = |more: &str| format!("kind = \"query\"\n{more}");
+    has(&query("fan_in = 4\ndestinations = \"H0\""), &["workload.fan_in", "4 senders", "3 hosts can send"]);
+    has(&query("fan_in = 0\ndestinations = \"H0\""), &["fan_in", "1 to 65000"]);
+    has(&query(""), &["destinations", "nobody is named who asks"]);
+    has(&query("destinations = [\"H0\", \"H0\"]"), &["H0 is there twice"]);
+    has(&query("destinations = \"H0\"\ngap = \"1 us\""), &["gap", "no effect with rounds = 1"]);
+    has(&query("destinations = \"H0\"\nstart = \"2 ms\""), &["start", "run of 1 ms"]);
+    has(&query("destinations = \"H0\"\nrepeat = 2"), &["repeat", "no effect"]);
+    has(&query("destinations = \"H0\""), &["queue pairs", "per-flow"]);
+    has("kind = \"incast\"\nrounds = 2", &["rounds", "no effect"]);
     has("kind = \"incast\"\ngaps = \"poisson\"", &["gaps", "no effect"]);
     has("kind = \"permutation\"\nheader = \"48 B\"\nframe = \"48 B\"", &["frame"]);
     has("kind = \"greedy\"\nheader = \"48 B\"", &["header", "no effect"]);

@@ -121,3 +121,59 @@ fn flows_of_two_jobs_keep_their_names() {
     assert_eq!((flows("a"), flows("b")), (Some(12.0), Some(24.0)));
     assert_eq!(r.jobs.iter().map(|j| j.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
 }
+
+/// A request of 64 B in a frame of 112 B goes over both links, then the answer: and again after the gap.
+#[test]
+fn a_query_by_hand() {
+    let ask = 2 * 8_960 + 2_000_000;
+    let query = |more: &str| {
+        format!(
+            "[[traffic]]\nname = \"q\"\nkind = \"query\"\ndestinations = [\"H0\"]\nsize = \"100 KB\"\n{FRAMES}\n{more}"
+        )
+    };
+    let r = run(4, "1 ms", &query("hosts = [\"H1\"]\nrounds = 3\ngap = \"7 us\"\nstart = \"5 us\""));
+    let job = &r.jobs[0];
+    assert_eq!((job.kind.as_str(), &job.ranks[..], job.bytes), ("query", &["H0".to_string()][..], 100_000));
+    let (one, begin) = (ask + ALONE, |k: u64| 5_000_000 + k * (ask + ALONE + 7_000_000));
+    let seen: Vec<_> = job.queries.iter().map(|q| (q.round, q.rank, q.begin, q.time)).collect();
+    assert_eq!(seen, [0, 1, 2].map(|k| (k, 0, begin(k), Some(one))));
+    assert_eq!(job.time, Some(3 * one + 14_000_000));
+    assert!((r.metrics["query_time"] - one as f64 / 1e9).abs() < 1e-12);
+    assert!((r.metrics["query_goodput"] - 100_000.0 * 8e3 / one as f64).abs() < 1e-9);
+    assert_eq!(r.metrics.get("query_time_p99"), Some(r.metrics["query_time"]));
+    assert_eq!(r.traffic[0].metrics.get("query_time"), r.metrics.get("query_time"));
+    // Its requests are flows of no name.
+    let payload = r.traffic[0].metrics.get("goodput").unwrap();
+    assert!((payload - 300_000.0 * 8.0 / 1e6).abs() < 1e-9, "{payload} Gb/s of 1 ms");
+    let table = collectives_csv(std::slice::from_ref(&r)).unwrap();
+    assert_eq!(table.lines().count(), 4);
+    // Three servers: the requests leave one after the other, the answers share the port of H0.
+    let r = run(4, "1 ms", &query("hosts = \"all\"\nrounds = 2"));
+    let three = ask + 3 * 100 * 83_840 + 83_840 + 2_000_000;
+    assert!(r.jobs[0].queries.iter().all(|q| q.time == Some(three)), "{:?}", r.jobs[0].queries);
+    assert_eq!(r.jobs[0].bytes, 300_000);
+    // One that is not done has lasted to the end.
+    let r = run(4, "30 us", &query("hosts = \"all\"\nrounds = 2"));
+    let open = (30_000_000 - three) as f64;
+    assert_eq!(r.jobs[0].queries.last().unwrap().time, None);
+    assert!((r.metrics["query_time"] - (three as f64 + open) / 2e9).abs() < 1e-12);
+    assert!((r.metrics["query_goodput"] - 300_000.0 * 8e3 / 30e6).abs() < 1e-9);
+}
+
+/// Of seven servers a query takes three others each time, alike for all seeds; hosts ask independently of one another.
+#[test]
+fn queries_draw_their_servers() {
+    let table = format!(
+        "[[traffic]]\nkind = \"query\"\nhosts = \"all\"\ndestinations = [\"H0\", \"H5\"]\nfan_in = 3\nsize = \"10 KB\"\nrounds = 40\n{FRAMES}"
+    );
+    let r = run(8, "5 ms", &table);
+    assert_eq!(r.jobs[0].queries.len(), 80);
+    assert!(r.jobs[0].queries.iter().all(|q| q.time.is_some()));
+    let flows = fct_csv(std::slice::from_ref(&r)).unwrap();
+    let answers =
+        |to: &str, from: &str| flows.lines().filter(|l| l.contains(&format!(",{from},{to},10000,"))).count();
+    let count: Vec<usize> = (1..8).map(|h| answers("H0", &format!("H{h}"))).collect();
+    assert_eq!(answers("H0", "H0"), 0);
+    // 120 answers of seven servers, about 17 each.
+    assert!(count.iter().sum::<usize>() == 120 && count.iter().all(|n| *n > 7), "{count:?}");
+}

@@ -105,7 +105,7 @@ pub const MAX_CONDITION: usize = 160;
 /// Kinds of traffic that are finite flows.
 const FINITE: &[&str] = &[
     "transfers", "poisson", "incast", "all-to-all", "permutation", "all-reduce", "reduce-scatter",
-    "all-gather", "broadcast", "reduce", "barrier",
+    "all-gather", "broadcast", "reduce", "barrier", "query",
 ];
 /// Kinds of traffic that are collectives.
 const COLLECTIVES: &[&str] =
@@ -332,7 +332,7 @@ pub const KEYS: &[Key] = &[
     key("transport.ack_delay", PROCESSING, "40 ms",
         "longest time that an acknowledgement of TCP waits for a further frame, where transport.ack_every is more than 1; 0: without bound").only("transport.kind", &["tcp"]),
     key("workload.kind", Kind::Choice(Traffic::WORDS), "bernoulli",
-        "kind of traffic: frames (bernoulli, greedy, on-off, bursts), finite flows (transfers, poisson, incast, all-to-all, permutation), or collectives of hosts, whose transfers follow others (all-reduce, reduce-scatter, all-gather, broadcast, reduce, barrier; all-to-all with an algorithm)"),
+        "kind of traffic: frames (bernoulli, greedy, on-off, bursts), finite flows (transfers, poisson, incast, all-to-all, permutation), collectives of hosts, whose transfers follow others (all-reduce, reduce-scatter, all-gather, broadcast, reduce, barrier; all-to-all with an algorithm), or queries: each of the destinations asks some of the hosts, and asks again when all answers have come"),
     key("workload.load", Kind::Percent, "85 %",
         "offered load of a host, as a share of its access link").only("workload.kind", &["bernoulli", "bursts", "poisson"]),
     key("workload.loads", Kind::List(&Kind::Percent), "[]",
@@ -348,8 +348,8 @@ pub const KEYS: &[Key] = &[
         "frames of a burst; all go to one destination").only("workload.kind", &["bursts"]),
     key("workload.frame", FRAME, "1500 B", "frame length, 64 to 9216 B"),
     key("workload.destinations", LINES, "uniform",
-        "uniform, permutation (drawn by the seed), +N (the host N further on), or names of hosts; an incast takes its receivers in turn")
-        .only("workload.kind", &["bernoulli", "bursts", "greedy", "on-off", "poisson", "incast"]),
+        "uniform, permutation (drawn by the seed), +N (the host N further on), or names of hosts; an incast takes its receivers in turn; of queries, the hosts that ask")
+        .only("workload.kind", &["bernoulli", "bursts", "greedy", "on-off", "poisson", "incast", "query"]),
     key("workload.phase", Kind::Choice(Phase::WORDS), "random",
         "phase of the hosts' slots; finite flows begin when they are due"),
     key("workload.header", Kind::Bytes(Bytes::ZERO, Bytes::new(1000)), "0 B",
@@ -371,8 +371,8 @@ pub const KEYS: &[Key] = &[
     key("workload.size_file", FILE, "off",
         "file with points of the distribution, one a line: BYTES PERCENT, or BYTES SHARE up to 1").only("workload.sizes", &["file"]),
     key("workload.size", Kind::Bytes(Bytes::new(1), MAX_TRANSFER), "1 MB",
-        "payload of each flow; of a collective, of the whole operation, as nccl-tests count it")
-        .only("workload.kind", &["incast", "all-to-all", "permutation", "all-reduce", "reduce-scatter", "all-gather", "broadcast", "reduce"]),
+        "payload of each flow; of a collective, of the whole operation, as nccl-tests count it; of a query, of each answer")
+        .only("workload.kind", &["incast", "query", "all-to-all", "permutation", "all-reduce", "reduce-scatter", "all-gather", "broadcast", "reduce"]),
     key("workload.algorithm", Kind::Choice(Algorithm::WORDS), "auto",
         "how a collective moves its bytes: all-reduce by ring, tree, double-tree, halving-doubling, direct; reduce-scatter and all-gather by ring, halving-doubling, direct; broadcast and reduce by ring (a chain), tree, direct; barrier by tree, ring, halving-doubling, direct; auto takes the first. An all-to-all by direct, rotated or pairwise is a collective, by auto it is none")
         .only("workload.kind", COLLECTIVES),
@@ -388,16 +388,22 @@ pub const KEYS: &[Key] = &[
     key("workload.repeat", Kind::Integer(1, 100_000), "1",
         "rounds of a collective: a rank begins the next when it is done with one").only("workload.kind", COLLECTIVES),
     key("workload.gap", MOMENT, "0 us",
-        "time between two rounds, in which a rank computes").unless("workload.repeat", "1"),
+        "time between two rounds, in which a rank computes, or a host waits before it asks again")
+        .only("workload.kind", &["all-to-all", "all-reduce", "reduce-scatter", "all-gather", "broadcast", "reduce", "barrier", "query"]),
+    key("workload.rounds", Kind::Integer(1, 32_768), "1",
+        "queries of each host that asks, one after the other").only("workload.kind", &["query"]),
+    key("workload.request", Kind::Bytes(Bytes::new(1), MAX_TRANSFER), "64 B",
+        "payload of the request that goes to each server of a query").only("workload.kind", &["query"]),
     key("workload.fan_in", Kind::Or("all", &Kind::Integer(1, 65_000)), "all",
-        "number of senders of an incast; each incast draws them anew").only("workload.kind", &["incast"]),
+        "number of senders of an incast, or of servers of a query; each draws them anew, a query alike for all seeds")
+        .only("workload.kind", &["incast", "query"]),
     key("workload.period", Kind::Or("once", &Kind::Time(Time::from_ns(1), LONGEST)), "once",
         "time from one incast to the next").only("workload.kind", &["incast"]),
     key("workload.gaps", Kind::Choice(Gaps::WORDS), "regular",
         "times between incasts: all equal to workload.period, or exponential with this mean").unless("workload.period", "once"),
     key("workload.jitter", MOMENT, "0 us",
-        "largest delay of a sender's or a rank's start; each draws its delay from zero to this")
-        .only("workload.kind", &["incast", "all-to-all", "all-reduce", "reduce-scatter", "all-gather", "broadcast", "reduce", "barrier"]),
+        "largest delay of a sender's or a rank's start, or of a host's first query; each draws its delay from zero to this")
+        .only("workload.kind", &["incast", "query", "all-to-all", "all-reduce", "reduce-scatter", "all-gather", "broadcast", "reduce", "barrier"]),
     key("workload.start", MOMENT, "0 us", "time at which the sources start"),
     key("workload.stop", Kind::Or("off", &MOMENT), "off", "time at which the sources stop; off: at the end of the run"),
     key("workload.transfers", LINES, "[]",

@@ -347,7 +347,7 @@ choices! {
         Bernoulli = "bernoulli", Greedy = "greedy", OnOff = "on-off", Bursts = "bursts",
         Transfers = "transfers", Poisson = "poisson", Incast = "incast", AllToAll = "all-to-all",
         Permutation = "permutation", AllReduce = "all-reduce", ReduceScatter = "reduce-scatter", AllGather = "all-gather",
-        Broadcast = "broadcast", Reduce = "reduce", Barrier = "barrier",
+        Broadcast = "broadcast", Reduce = "reduce", Barrier = "barrier", Query = "query",
     }
     /// `workload.algorithm`: how a collective moves its bytes.
     Algorithm {

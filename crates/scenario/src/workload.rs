@@ -445,13 +445,20 @@ fn table(
     let all = Arc::new(list.to_vec());
     let follow = operations.len();
     let sources: Vec<usize> = plans.iter().map(Vec::len).collect();
-    let woven = jobs::collective(r, (prefix, kind, framing), (list, wiring), &sources, operations);
-    let (mut job, mut transfers) = match woven {
-        Some((job, transfers)) => (Some(job), transfers),
-        None if kind == Traffic::Transfers => {
+    let read = (prefix, kind, framing);
+    let woven = jobs::collective(r, read, (list, wiring), &sources, operations);
+    let asked = jobs::queries(r, read, (list, wiring), &sources, operations);
+    let mut requests: HashMap<usize, Vec<Transfer>> = HashMap::new();
+    let (mut job, mut transfers) = match (woven, asked) {
+        (Some((job, transfers)), _) => (Some(job), transfers),
+        (_, Some((job, answers, asked))) => {
+            requests = asked;
+            (Some(job), answers)
+        }
+        _ if kind == Traffic::Transfers => {
             (None, transfers(r, prefix, (wiring, framing), (&sources, operations)))
         }
-        None => (None, HashMap::new()),
+        _ => (None, HashMap::new()),
     };
     if operations.len() > follow && pairs.is_none() {
         let reason = "transfers that follow others need queue pairs";
@@ -491,9 +498,15 @@ fn table(
         let reason = format!("{} sends finite flows in other frames by another table", wiring.hosts[*host]);
         r.wrong(&key("frame"), reason, "use one frame and header for all finite flows of a host");
     }
+    // A query's requests are a source of their own, and of no name.
+    let asking = requests.into_iter().map(|(host, requests)| (0, host, None, requests));
+    let mut each: Vec<_> = asking.collect();
+    each.sort_by_key(|one| one.1);
     for (n, &host) in list.iter().enumerate() {
+        each.push((n, host, name.clone(), transfers.remove(&host).unwrap_or_default()));
+    }
+    for (n, host, name, transfers) in each {
         let Some((destinations, permutation)) = goals.of(host, wiring) else { continue };
-        let transfers = transfers.remove(&host).unwrap_or_default();
         if job.is_some() && transfers.is_empty() {
             continue;
         }
@@ -520,7 +533,7 @@ fn table(
             framing,
             initial_rate,
             origin,
-            name: name.clone(),
+            name,
         });
     }
     if let Some(host) = transfers.keys().min() {

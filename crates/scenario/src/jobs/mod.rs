@@ -3,6 +3,7 @@
 //! A table of traffic adds operations to one list ([`Operations`]), and becomes a [`Job`] that says which of them begin and end what each
 //! rank does. A rank is a host of the table, by its place there.
 
+mod query;
 mod read;
 mod weave;
 
@@ -13,6 +14,7 @@ use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_units::{Bytes, Time};
 use std::sync::Arc;
 
+pub(crate) use query::queries;
 pub(crate) use read::{Listed, collective, follow, named};
 
 /// Operations as tables add them, in any order of hosts.
@@ -83,9 +85,9 @@ pub struct Job {
     pub name: Option<Arc<str>>,
     pub(crate) kind: Traffic,
     pub(crate) algorithm: Option<Algorithm>,
-    /// Hosts, by rank.
+    /// Hosts, by rank; of queries those that ask.
     pub ranks: Vec<usize>,
-    /// Bytes of the operation, as nccl-tests count them: of an all-gather, of all ranks together.
+    /// Bytes of the operation, as nccl-tests count them: of an all-gather, of all ranks together. Of queries, of all answers to one.
     pub size: Bytes,
     /// By round and rank: the operation with whose end the rank may begin.
     pub gates: Vec<u32>,
@@ -110,6 +112,11 @@ impl Job {
     /// What it is called: its table's name, or the kind and the number of the table.
     pub fn title(&self) -> String {
         self.name.as_ref().map_or_else(|| format!("{} {}", self.words().0, self.table), ToString::to_string)
+    }
+
+    /// Are its rounds queries, each of one rank?
+    pub fn asks(&self) -> bool {
+        self.kind == Traffic::Query
     }
 
     /// By how much its bus bandwidth is above or below its algorithm bandwidth, as nccl-tests define it; none where it moves no amount.

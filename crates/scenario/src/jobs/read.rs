@@ -12,7 +12,7 @@ use cnsim_units::{Bytes, Time};
 use std::collections::HashMap;
 
 /// Transfers by host.
-type ByHost = HashMap<usize, Vec<Transfer>>;
+pub(super) type ByHost = HashMap<usize, Vec<Transfer>>;
 
 /// Most flows of a pair of hosts: a frame names its flow by 16 bits.
 const OF_A_PAIR: u64 = 65_536;
@@ -98,7 +98,8 @@ pub(crate) fn collective(
     let channels = if rings { channels } else { 1 };
     let reduce = r.time(&key("reduce_time")).as_ps();
     let repeat = r.integer(&key("repeat"));
-    let (gap, skew, start) = (r.time(&key("gap")), r.time(&key("jitter")), r.time(&key("start")));
+    let (gap, skew, start) =
+        (gap(r, prefix, repeat, "repeat"), r.time(&key("jitter")), r.time(&key("start")));
     let duration = r.time("run.duration");
     if start + skew >= duration {
         let reason = format!("ranks may begin {} after the start of a run of {duration}", start + skew);
@@ -354,8 +355,17 @@ fn circle(preceding: &[Vec<usize>]) -> Option<Vec<usize>> {
     }
 }
 
+/// The time between two of so many rounds; an error where it is set and there is one alone.
+pub(super) fn gap(r: &mut Reader<'_>, prefix: &str, rounds: u64, of: &str) -> Time {
+    let key = format!("{prefix}.gap");
+    if rounds == 1 && r.is_asked(&key) && !r.is_of_case(&format!("{prefix}.{of}")) {
+        r.wrong(&key, format!("has no effect with {of} = 1"), format!("remove it, or set {of} otherwise"));
+    }
+    r.time(&key)
+}
+
 /// An error where there are more operations than a scenario may have.
-fn too_many(r: &mut Reader<'_>, key: &str, operations: u64) {
+pub(super) fn too_many(r: &mut Reader<'_>, key: &str, operations: u64) {
     if operations > MAX_FLOWS {
         let reason = format!("{operations} transfers are too many");
         r.wrong(key, reason, format!("at most {MAX_FLOWS}: fewer ranks or rounds, or larger pieces"));
