@@ -296,6 +296,9 @@ pub const KEYS: &[Key] = &[
         "bytes of telemetry that a data frame carries beside header and payload, of a scheme that reads telemetry").only("host.queues", &["per-flow"]),
     key("transport.ack_telemetry", TELEMETRY, "28 B",
         "bytes of telemetry that an acknowledgement carries beside its length, of a scheme that reads telemetry").only("host.queues", &["per-flow"]),
+    key("transport.congestion", Kind::Or("scheme", &Kind::Scheme), "scheme",
+        "scheme that sets the windows of flows above one that sets none, such as newreno above qcn-802.1Qau: each flow then has a limiter of its own; scheme: the case's scheme does all. It has no effect on a scheme that takes acknowledgements itself")
+        .only("host.queues", &["per-flow"]),
     key("transport.window", Kind::Or("scheme", &Kind::Or("off", &Kind::Or("bdp", &WINDOW))), "scheme",
         "bytes in flight at which a flow waits: as the scheme sets it, no bound, the line rate times the smallest round-trip time of the path, or so many; it sends a frame while less than the window is in flight, so the last one may go beyond it; pacing goes on beside it")
         .only("host.queues", &["per-flow"]),

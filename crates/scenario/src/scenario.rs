@@ -468,10 +468,13 @@ impl Scenario {
         set("pause.mode", &case.id.pause);
         let mut problems = Vec::new();
         let name = case.id.scheme.as_str();
-        let mut built = None;
+        let (mut built, mut above) = (None, Vec::new());
         let settings =
             Settings::read(&flat, &self.registry, &mut problems, |rate, acknowledged, problems| {
                 built = self.scheme(&flat, name, rate, acknowledged, problems);
+                if let Some((built, _)) = &mut built {
+                    self.put_above(&flat, (built, &mut above), rate, acknowledged, problems);
+                }
                 let plan = built.as_ref().map(|b| b.0.scheme.plan()).unwrap_or_default();
                 Steered { name, plan }
             });
@@ -484,7 +487,7 @@ impl Scenario {
         if graph && let Some(why) = settings.unrouted(&built) {
             return Err(vec![flat.at("topology.kind", why, "link the switches more regularly")]);
         }
-        let config = config::write(&flat, case, &mut settings, &built);
+        let config = config::write(&flat, case, &mut settings, (&built, &above));
         Ok(Ready { settings, built, scheme: case.id.scheme.clone(), config, misfit })
     }
 

@@ -15,6 +15,7 @@
 //! A scheme is written against the root of this crate, and tested by [`testing`]. [`network`] is the other side, for who runs
 //! schemes. By [`registry`] and [`mod@params`] the program knows a scheme.
 
+mod above;
 mod acks;
 mod checks;
 mod counters;
@@ -35,6 +36,7 @@ mod samplers;
 pub mod testing;
 mod wire;
 
+pub use above::Above;
 pub use acks::{Ack, AckGate, Hop, Loss};
 pub use cnsim_units::{Bytes, Rate, Time};
 pub use counters::{Counter, Gauge};

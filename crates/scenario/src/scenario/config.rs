@@ -17,8 +17,13 @@ use cnsim_scheme_api::registry::Configured;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Writes the configuration of a case.
-pub(super) fn write(flat: &Flat, case: &Case, settings: &mut Settings, built: &Configured) -> Config {
+/// Writes the configuration of a case. `above`: keys of the scheme that sets windows above the case's, with their values.
+pub(super) fn write(
+    flat: &Flat,
+    case: &Case,
+    settings: &mut Settings,
+    (built, above): (&Configured, &[(String, String)]),
+) -> Config {
     let mut config = Map::new();
     let word = |key: &str| flat.leaves.get(key).and_then(|l| l.items.first().cloned());
     config.insert("study".into(), json!(word("study").unwrap_or_else(|| default("study").into())));
@@ -37,6 +42,7 @@ pub(super) fn write(flat: &Flat, case: &Case, settings: &mut Settings, built: &C
             config.insert(key, value);
         }
     }
+    config.extend(above.iter().map(|(key, value)| (key.clone(), json!(value))));
     let params: Map<String, Value> = built.values.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
     config.insert("scheme".into(), json!({"name": case.id.scheme, "params": params}));
     Config(Value::Object(config))

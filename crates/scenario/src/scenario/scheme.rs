@@ -4,7 +4,8 @@ use super::Scenario;
 use crate::text::{Flat, Place};
 use cnsim_problem::Problem;
 use cnsim_scheme_api::registry::{Configured, PRESET};
-use cnsim_scheme_api::{Rate, Registration};
+use cnsim_scheme_api::{Above, Acks, Rate, Registration};
+use std::sync::Arc;
 
 /// A scenario's settings of a scheme.
 struct Setting<'a> {
@@ -63,6 +64,37 @@ fn misfit(
 }
 
 impl Scenario {
+    /// Puts the scheme of `transport.congestion` above a case's, if that sets no windows: `built` is then both. Its parameters join
+    /// `values`, each by its path.
+    pub(super) fn put_above(
+        &self,
+        flat: &Flat,
+        (built, values): (&mut Configured, &mut Vec<(String, String)>),
+        rate: Option<Rate>,
+        acknowledged: bool,
+        problems: &mut Vec<Problem>,
+    ) {
+        const KEY: &str = "transport.congestion";
+        let word = |key: &str| flat.leaves.get(key).and_then(|l| l.items.first().cloned());
+        let Some(name) = word(KEY).filter(|name| name != "scheme") else { return };
+        let per_flow = word("host.queues").is_some_and(|queues| queues == "per-flow");
+        if !per_flow || built.scheme.plan().acks != Acks::Optional {
+            return;
+        }
+        let Some(entry) = self.registry.find(&name) else {
+            let remedy = crate::meant::scheme(&self.registry, &name);
+            let reason = format!("there is no scheme `{name}`");
+            return problems.push(flat.at(KEY, reason, format!("{remedy}`cnsim list schemes` shows them")));
+        };
+        let Some((window, _)) = self.scheme(flat, &entry.name, rate, acknowledged, problems) else { return };
+        match Above::of(window.scheme.clone(), built.scheme.clone()) {
+            Ok(both) => built.scheme = Arc::new(both),
+            Err((reason, remedy)) => return problems.push(flat.at(KEY, reason, remedy)),
+        }
+        let path = |(key, value): (String, String)| (format!("scheme.{}.{key}", entry.name), value);
+        *values = window.values.into_iter().map(path).collect();
+    }
+
     /// Builds a scheme from `scheme.params` (those it knows) and `scheme.NAME` (all), with a note where its defaults do not fit.
     /// A preset takes the rate of the hosts' links, and whether the network acknowledges frames where the scheme asks for it.
     pub(super) fn scheme(

@@ -68,6 +68,8 @@ impl QueuePairs {
             }
             return None;
         }
+        // The scheme has been built with it.
+        r.word("transport.congestion");
         let window = match (r.bytes_or("transport.window"), r.word("transport.window").as_str()) {
             (Some(bytes), _) => Window::Fixed(bytes),
             (None, "off") => Window::Off,
