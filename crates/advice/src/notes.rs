@@ -5,7 +5,7 @@
 mod levels;
 mod schemes;
 
-use crate::round_trips::{doubts, overtaken};
+use crate::round_trips::{doubts, overtaken, too_early, unreachable};
 use crate::rounded::{three, told_bytes};
 use cnsim_fabric::WatchdogSpec;
 use cnsim_measure::quantity::digits;
@@ -51,7 +51,7 @@ pub fn before(ready: &Ready) -> Vec<String> {
     if of_others(ready.config.text("study").unwrap_or_default()) {
         return Vec::new();
     }
-    let all = [overload, late, floor, even, in_vain, idle_scheme, coarse, tiny];
+    let all = [overload, late, floor, even, in_vain, idle_scheme, coarse, tiny, unreachable];
     all.iter().filter_map(|say| say(ready)).collect()
 }
 
@@ -100,7 +100,7 @@ pub fn after<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<String
         })
         .collect();
     let silent = once(&silent, &|case| !is_mute(case));
-    let all: [Say<'_>; 4] = [&empty, &cool, &wide, &overtaken];
+    let all: [Say<'_>; 5] = [&empty, &cool, &wide, &overtaken, &too_early];
     let all = all.iter().filter_map(|say| once(*say, &|_| true));
     let first = LOSSES.into_iter().flat_map(|loss| lossy(&cases, loss)).chain(idle).chain(mute).chain(silent);
     first.chain(all).chain(flat(&cases)).collect()

@@ -7,6 +7,7 @@ use cnsim_measure::flow_times::Paths;
 use cnsim_measure::pauses::time;
 use cnsim_measure::quantity::digits;
 use cnsim_runs::record::RunRecord;
+use cnsim_scenario::Ready;
 use cnsim_scenario::settings::Settings;
 use cnsim_scenario::workload::SourcePlan;
 use cnsim_units::{Bytes, Time};
@@ -51,19 +52,54 @@ const NARROW: f64 = 0.5;
 
 /// A window far below what fills the longest path that traffic takes.
 fn narrow(settings: &Settings) -> Option<String> {
-    let window = settings.fixed_window()?;
+    let received = match settings.reliability() {
+        Some(Reliability::Tcp(tcp)) => tcp.receive_window.map(|window| ("receive_window", window)),
+        _ => None,
+    };
+    let sent = settings.fixed_window().map(|window| ("window", window));
+    let (key, window) = received.into_iter().chain(sent).min_by_key(|w| w.1)?;
     let (trip, from, to) = longest_round_trip(settings)?;
     let rate = Paths::new(settings).between(from, to).bottleneck();
     let product = rate.bps() / 8.0 * trip.as_secs_f64();
     let share = window.as_f64() / product;
+    let other = if key == "window" { "write \"bdp\"" } else { "leave it out" };
     (share < NARROW).then(|| {
         format!(
-            "transport.window = {window} is {} % of the {} that fill the path of {} > {} ({rate}, {} for a round trip without a queue): \
-             a flow alone gets no more of its link; raise it, or write \"bdp\"",
+            "transport.{key} = {window} is {} % of the {} that fill the path of {} > {} ({rate}, {} for a round trip without a queue): \
+             a flow alone gets no more of its link; raise it, or {other}",
             digits(three(share * 100.0)),
             told_bytes(product),
             settings.wiring.hosts[from],
             settings.wiring.hosts[to],
+            time(trip.as_ps())
+        )
+    })
+}
+
+/// Parameters that hold the round-trip time above which a scheme slows a flow in any case; and what a scheme adds for each hop, and
+/// at most for a small window.
+const TARGETS: [&str; 2] = ["t_high", "base_target"];
+const PER_HOP: &str = "per_hop";
+const MOST_ADDED: &str = "fs_range";
+
+/// A scheme that aims at a round-trip time that the longest path exceeds without a queue.
+pub(crate) fn unreachable(ready: &Ready) -> Option<String> {
+    let value = |key: &str| {
+        let of = ready.built.values.iter().find(|v| v.0 == key)?;
+        of.1.parse::<Time>().ok()
+    };
+    let (key, least) = TARGETS.iter().find_map(|key| Some((*key, value(key)?)))?;
+    let (trip, from, to) = longest_round_trip(&ready.settings)?;
+    let hops = Paths::new(&ready.settings).between(from, to).hops.len() as u64;
+    let added = value(PER_HOP).unwrap_or(Time::ZERO) * hops + value(MOST_ADDED).unwrap_or(Time::ZERO);
+    let (scheme, most) = (&ready.scheme, least + added);
+    let hosts = &ready.settings.wiring.hosts;
+    (most < trip).then(|| {
+        format!(
+            "{scheme} slows a flow whose round trip takes longer than {most}, and that of {} > {} takes {} without a queue, so it is slowed \
+             for ever: raise scheme.{scheme}.{key}",
+            hosts[from],
+            hosts[to],
             time(trip.as_ps())
         )
     })
@@ -80,6 +116,32 @@ pub(crate) fn overtaken(case: &[&RunRecord]) -> Option<String> {
             "{share:.2} % of the frames were sent again: with topology.routing = {routing} frames of a flow overtake each other, which \
              {} takes for losses: write flow-hash",
             config.text("transport.kind").unwrap_or_default()
+        )
+    })
+}
+
+/// Timeouts of runs that lost nothing.
+pub(crate) fn too_early(case: &[&RunRecord]) -> Option<String> {
+    let sum = |id: &str| case.iter().map(|r| r.metrics.get(id)).sum::<Option<f64>>();
+    let (timeouts, lost) = (sum("timeouts")?, sum("dropped_frames")?);
+    let config = &case.first()?.config;
+    // Links lose acknowledgements, too.
+    let lossy = config
+        .keys()
+        .any(|(k, _)| k.starts_with("event.") && [".loss", ".lose"].iter().any(|e| k.ends_with(e)));
+    let each = config.read::<u64>("transport.ack_every").unwrap_or(1);
+    let (cause, remedy) = if each > 1 {
+        (
+            format!(", where an acknowledgement waits for {each} frames"),
+            "lower transport.ack_every, raise the window, or ",
+        )
+    } else {
+        (String::new(), "")
+    };
+    (timeouts > 0.0 && lost == 0.0 && !lossy).then(|| {
+        format!(
+            "flows timed out {} times a run although no frame was lost{cause}: {remedy}raise the timeout above the round trip with its queues",
+            digits((timeouts / case.len() as f64 * 10.0).round() / 10.0)
         )
     })
 }

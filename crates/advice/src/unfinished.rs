@@ -68,6 +68,20 @@ impl Case<'_> {
         ))
     }
 
+    /// Of flows that stand for good: how many, the one that does longest, and the remedy.
+    fn stands(&self) -> Option<String> {
+        let all = || self.point.runs.iter().flat_map(|r| r.unfinished.iter().map(move |f| (r.seed, f)));
+        let still = || all().filter_map(|(seed, f)| Some((f.stands?, seed, f)));
+        let (since, seed, first) = still().min_by_key(|s| s.0)?;
+        Some(format!(
+            ": {} stand for good, as their windows close before an acknowledgement is due (transport.ack_every), {} (seed {seed}) since {}: \
+             set transport.ack_every = 1, or let no window get that small",
+            still().count(),
+            first.flow,
+            cnsim_measure::pauses::time(since)
+        ))
+    }
+
     /// Its share in words, per cent: with as many digits as tell it from all, if flows are missing.
     fn percent(&self) -> String {
         let rounded = |scale: f64| (self.share() * scale).round() / scale;
@@ -104,6 +118,9 @@ impl Case<'_> {
         let time = "lengthen run.duration, or let the last flows start earlier";
         if let Some(vain) = self.in_vain() {
             return format!("{head}{vain}");
+        }
+        if let Some(stands) = self.stands() {
+            return format!("{head}{stands}");
         }
         let hurt = self.hurt();
         if self.lost > 0.0 && hurt != Some(0.0) {
@@ -287,6 +304,7 @@ mod tests {
                 missing: 1,
                 lost,
                 in_vain: None,
+                stands: None,
                 waits_for: String::new(),
                 name: 0,
             };

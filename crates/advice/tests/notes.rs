@@ -266,6 +266,35 @@ fn each_mistake_is_said() {
                 .replace("per_switch = 4\n", "per_switch = 4\nrouting = \"frame-hash\"\n"),
             "overtake each other, which go-back-n takes for losses",
         ),
+        (
+            messages(
+                "newreno",
+                "30 %",
+                TABLE,
+                "[transport]\nkind = \"tcp\"\nrto_min = \"200 us\"\nreceive_window = \"15 KB\"",
+            ),
+            "transport.receive_window = 15 KB is",
+        ),
+        (
+            messages(
+                "timely",
+                "30 %",
+                TABLE,
+                "[scheme.timely]\npreset = \"hpcc\"\nt_low = \"2 us\"\nt_high = \"3 us\"",
+            ),
+            "timely slows a flow whose round trip takes longer than 3 us",
+        ),
+        (
+            incast("hpcc", "[transport]\nack_every = 4\n[scheme.hpcc]\npreset = \"hpcc\""),
+            "stand for good, as their windows close before an acknowledgement is due (transport.ack_every)",
+        ),
+        (
+            incast(
+                "hpcc",
+                &format!("{again}ack_every = 4\nrto = \"100 us\"\n[scheme.hpcc]\npreset = \"hpcc\""),
+            ),
+            "although no frame was lost, where an acknowledgement waits for 4 frames",
+        ),
     ] {
         let notes = said(&text);
         if !notes.iter().any(|n| n.contains(words)) {

@@ -28,8 +28,8 @@ pub use headroom::{Shortage, headroom, shortages};
 
 pub use flows::numbered;
 pub use outcome::{
-    Cause, Completion, Fingerprint, GaugeSite, Held, HostOutcome, InVain, Incomplete, LostOnLink, Outcome,
-    Pauses, PortOutcome, Series, SeriesKind, SharedUse, Standstill, Storm, SwitchOutcome, TransportOutcome,
+    Cause, Completion, Fingerprint, GaugeSite, Held, HostOutcome, Incomplete, LostOnLink, Outcome, Pauses,
+    PortOutcome, Series, SeriesKind, SharedUse, Standstill, Storm, SwitchOutcome, TransportOutcome, Waiting,
     Xoff, latency_quantile,
 };
 pub use spec::{

@@ -203,13 +203,13 @@ pub struct TransportOutcome {
     pub recoveries: u64,
     /// Histogram of the times from the start of a frame's transmission to its acknowledgement; empty without acknowledgements.
     pub rtt: Vec<u64>,
-    /// Flows under way at the end that had begun anew since something of them was acknowledged last.
-    pub in_vain: Vec<InVain>,
+    /// Flows under way at the end that waited for an acknowledgement.
+    pub waiting: Vec<Waiting>,
 }
 
-/// A flow that has begun anew, and of which nothing was acknowledged since.
+/// A flow that waits for an acknowledgement: it has begun anew since the last one, or may send nothing before the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InVain {
+pub struct Waiting {
     /// Destination host.
     pub dst: NodeId,
     /// Its number among the flows of its pair of hosts ([`crate::numbered`]).
@@ -218,6 +218,10 @@ pub struct InVain {
     pub since: Time,
     /// How often it has begun anew since then.
     pub times: u32,
+    /// Bytes that are still to be sent.
+    pub left: u64,
+    /// Bytes that were sent and are not acknowledged.
+    pub in_flight: u64,
 }
 
 /// What an output port put on its link and the link lost.

@@ -79,6 +79,9 @@ pub struct Unfinished {
     /// Since when it has sent in vain, ps, and how often it has begun anew since: nothing of it was acknowledged meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_vain: Option<(u64, u64)>,
+    /// Since when it has stood for good, ps: all that it sent has arrived, and its window closes before an acknowledgement is due.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stands: Option<u64>,
     /// The reason why the flow waits.
     pub waits_for: String,
     /// Index of the traffic's name among those of the run, from 1; 0 without a name.

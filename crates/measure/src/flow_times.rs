@@ -2,7 +2,7 @@
 
 use crate::fct::{self, FlowTime, Path, SizeGroup, Timed, Unfinished};
 use crate::owners::Owners;
-use cnsim_fabric::{Completion, Incomplete, Outcome, Routing, Transfer};
+use cnsim_fabric::{Completion, Incomplete, Outcome, Routing, Transfer, Waiting};
 use cnsim_scenario::kinds::Ideal;
 use cnsim_scenario::settings::{Answer, Settings};
 use cnsim_scenario::workload::SourcePlan;
@@ -149,17 +149,15 @@ pub fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Un
             missing: m.missing,
             lost,
             in_vain: None,
+            stands: None,
             waits_for,
             name: owners.of(src, dst, m.nth),
         }
     };
-    let mut vain: BTreeMap<(u64, u64, u64), (u64, u64)> = BTreeMap::new();
+    let mut waiting = BTreeMap::new();
     for (src, host) in out.hosts.iter().enumerate() {
-        let often = host.transport.in_vain.iter().filter(|v| v.times >= IN_VAIN);
-        vain.extend(often.map(|v| {
-            let since = (v.since.as_ps(), u64::from(v.times));
-            ((src as u64, u64::from(v.dst.0), u64::from(v.nth)), since)
-        }));
+        let of = |w: &Waiting| (src as u64, u64::from(w.dst.0), u64::from(w.nth));
+        waiting.extend(host.transport.waiting.iter().map(|w| (of(w), *w)));
     }
     let of = |(dst, host): (usize, &cnsim_fabric::HostOutcome)| -> Vec<Unfinished> {
         // How many flows of each host go here, received whole or not.
@@ -203,14 +201,27 @@ pub fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Un
     };
     let mut all: Vec<Unfinished> = out.hosts.iter().enumerate().flat_map(of).collect();
     for f in &mut all {
-        let Some(&(since, times)) = vain.get(&(f.src, f.dst, f.nth)) else { continue };
-        // What was never acknowledged is sent in vain from the start on.
-        let since = since.max(f.start);
-        f.in_vain = Some((since, times));
-        f.waits_for = format!(
-            "an acknowledgement: it sends in vain since {}, and has begun anew {times} times",
-            crate::pauses::time(since)
-        );
+        let Some(w) = waiting.get(&(f.src, f.dst, f.nth)) else { continue };
+        // Of what was never acknowledged, the wait begins with the flow.
+        let since = w.since.as_ps().max(f.start);
+        let told = crate::pauses::time(since);
+        if w.times >= IN_VAIN {
+            f.in_vain = Some((since, w.times.into()));
+            f.waits_for = format!(
+                "an acknowledgement: it sends in vain since {told}, and has begun anew {} times",
+                w.times
+            );
+        } else if let Some(each) = settings.acks_without_timer().filter(|each| {
+            let plans = settings.plans(f.src as usize).iter();
+            let frame = plans.filter(|p| p.finite()).map(|p| p.frame().get()).max();
+            w.left == f.missing && frame.is_some_and(|frame| w.in_flight < u64::from(*each) * frame)
+        }) {
+            f.stands = Some(since);
+            f.waits_for = format!(
+                "an acknowledgement that never comes: one is due for each {each} frames, and its window has closed with {} B in flight at {told}",
+                w.in_flight
+            );
+        }
     }
     all.sort_by(|a, b| (a.start, &a.flow, a.nth).cmp(&(b.start, &b.flow, b.nth)));
     all

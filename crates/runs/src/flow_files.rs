@@ -135,6 +135,7 @@ pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> 
                 missing,
                 lost,
                 in_vain: None,
+                stands: None,
                 waits_for: waits_for.clone(),
                 name,
             }),

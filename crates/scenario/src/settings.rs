@@ -437,6 +437,12 @@ impl Settings {
         self.reliability().is_some_and(|r| r != Reliability::None)
     }
 
+    /// Frames of a flow that one acknowledgement is for, where more than one and no timer sends it earlier or asks for it again.
+    pub fn acks_without_timer(&self) -> Option<u32> {
+        let spec = self.pairs.map(|p| p.spec)?;
+        (spec.reliability == Reliability::None && spec.ack_every > 1).then_some(spec.ack_every)
+    }
+
     /// Choice among equal paths.
     pub fn routing(&self) -> Routing {
         self.routing

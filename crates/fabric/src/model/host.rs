@@ -196,12 +196,12 @@ impl<F: Packet> Sides<F> {
         gone.merge(&deliveries.unwanted);
         let rates: Vec<_> = rates.close(net, id, |dst| sender.rate_to(dst)).collect();
         let backlog = sender.queues.backlog.len() as u64;
-        let in_vain = sender.pairs.as_ref().map_or_else(Vec::new, |pairs| pairs.in_vain(net));
+        let for_acks = sender.pairs.as_ref().map_or_else(Vec::new, |pairs| pairs.waiting(net));
         let Journal { out, books: control, events, acknowledged, failure } = *sender.journal;
         let mut out = *out.unwrap_or_default();
         // What was made was generated and found room.
         out.generated = sender.made.frames + out.source_discards + backlog;
-        (out.sent, out.transport.in_vain) = (sent, in_vain);
+        (out.sent, out.transport.waiting) = (sent, for_acks);
         (out.out_of_order, out.held_max) = out_of_order;
         (out.paused, out.paused_by_part) = (paused.total, paused.parts);
         let (mut series, received_from) = deliveries.close(&mut out, id, net);

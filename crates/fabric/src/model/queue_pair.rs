@@ -14,7 +14,7 @@ use super::transfers::FlowQueue;
 use crate::check::broken;
 use crate::flows::number_in_flow;
 use crate::net::Net;
-use crate::outcome::InVain;
+use crate::outcome::Waiting;
 use crate::paged::Paged;
 use crate::spec::{Reliability, TransportSpec, Window};
 use cnsim_scheme_api::network::AckState;
@@ -382,14 +382,16 @@ impl QueuePairs {
         pair.waits = Waits::Turn;
         Some(pair.queue)
     }
-    /// The flows that have begun anew since something of them was acknowledged.
-    pub(crate) fn in_vain(&self, net: &Net) -> Vec<InVain> {
+    /// The flows that wait for an acknowledgement: they have begun anew since the last one, or have no turn.
+    pub(crate) fn waiting(&self, net: &Net) -> Vec<Waiting> {
         let one = |pair: &QueuePair| {
             let flow = net.flows.numbered(pair.queue.pair?)?;
             let (dst, nth, since) = (NodeId(flow.dst), flow.number.into(), Time::from_ps(pair.progress));
-            (pair.anew > 0).then_some(InVain { dst, nth, since, times: pair.anew })
+            let (left, in_flight, times) = (pair.left(), pair.acks.in_flight(), pair.anew);
+            let waits = times > 0 || pair.waits == Waits::Ack;
+            waits.then_some(Waiting { dst, nth, since, times, left, in_flight })
         };
-        let mut all: Vec<InVain> = self.live.iter().flatten().filter_map(one).collect();
+        let mut all: Vec<Waiting> = self.live.iter().flatten().filter_map(one).collect();
         all.sort_unstable_by_key(|flow| (flow.dst, flow.nth));
         all
     }
