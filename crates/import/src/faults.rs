@@ -175,13 +175,19 @@ pub(crate) fn data_rate(text: &str) -> Option<Rate> {
     Some(Rate::from_bps(number * scale * bits))
 }
 
-/// A rate of a link: more than none.
+/// A rate of a link.
 pub(crate) fn link_rate(line: usize, words: &[&str], at: usize) -> Result<Rate, ImportError> {
     let rate = word_by(line, words, at, "a rate such as 100Gbps", data_rate)?;
-    if rate > Rate::ZERO {
+    let (least, most) = (Rate::SLOWEST_LINK, Rate::FASTEST_LINK);
+    if rate >= least && rate <= most {
         return Ok(rate);
     }
-    Err(error(line, "the link has no rate", "write for example 100Gbps"))
+    let bare = words[at].parse::<f64>().map_or("", |_| "; a number alone is in bit/s");
+    Err(error(
+        line,
+        format!("the link's rate is {rate}"),
+        format!("write {least} to {most}, such as 100Gbps{bare}"),
+    ))
 }
 
 /// A delay as ns-3 reads it: a number alone is in seconds.

@@ -82,7 +82,7 @@ fn header(at: usize, words: &[&str]) -> Result<Header, ImportError> {
 ///
 /// # Errors
 /// All lines that are not of the format, fewer links than announced, links to a node that is not there or to itself, rates and delays
-/// that are none, links that lose frames (cnsim's do not).
+/// that are none, links that lose frames.
 pub fn topology(text: &str) -> Result<Fabric, Vec<ImportError>> {
     let mut lines = lines(text);
     let Some((first, words)) = lines.next() else { return Err(vec![error(1, "the file is empty", HEADS)]) };
@@ -153,7 +153,11 @@ fn link(
     let loss: f64 = if words.len() > 4 { word(line, words, 4, "an error rate")? } else { 0.0 };
     if loss != 0.0 {
         let reason = format!("the link loses a share {loss} of its frames");
-        return Err(error(line, reason, "links of cnsim lose none: write 0"));
+        return Err(error(
+            line,
+            reason,
+            "write 0, and let links of the scenario lose frames ([[event]] loss)",
+        ));
     }
     Ok(FabricLink { line, a: name(a), b: name(b), rate, delay })
 }

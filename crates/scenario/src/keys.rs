@@ -74,9 +74,9 @@ impl Key {
 /// Longest run, and last moment of anything in it.
 pub const LONGEST: Time = Time::from_s(1000);
 /// Fastest link that the network's arithmetic allows. A frame of 64 B then takes 51 ps instead of 51.2.
-pub const FASTEST: Rate = Rate::from_gbps(10_000.0);
+pub const FASTEST: Rate = Rate::FASTEST_LINK;
 /// Slowest link.
-pub const SLOWEST: Rate = Rate::from_mbps(1.0);
+pub const SLOWEST: Rate = Rate::SLOWEST_LINK;
 /// Slowest service of a port that is not stopped.
 pub const SLOWEST_SERVICE: Rate = Rate::from_bps(1e4);
 /// Longest propagation delay of a link.

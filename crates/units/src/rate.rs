@@ -33,6 +33,10 @@ pub struct Rate(f64);
 impl Rate {
     /// No data at all.
     pub const ZERO: Self = Self(0.0);
+    /// Rate of the slowest link that a network may have.
+    pub const SLOWEST_LINK: Self = Self::from_mbps(1.0);
+    /// Rate of the fastest link that a network may have.
+    pub const FASTEST_LINK: Self = Self::from_gbps(10_000.0);
 
     /// A rate from bits per second; negative numbers give [`Rate::ZERO`], infinity the largest finite number.
     #[must_use]

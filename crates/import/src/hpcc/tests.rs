@@ -49,14 +49,20 @@ fn what_is_no_topology_is_refused_by_line() {
     assert_eq!(line("4 1 2\n0\n0 1 1Gbps 1us 0\n"), 1);
     let links = [
         "0 0 1Gbps 1us 0", "0 4 1Gbps 1us 0", "0 1 1Gbps", "0 1 quick 1us 0", "0 1 1Gbps 1us 0.01",
-        "0 1 1Gbps 1us 0 1", "0 1 0Gbps 1us 0", "0 1 1Gbps soon 0", "a 1 1Gbps 1us 0",
+        "0 1 1Gbps 1us 0 1", "0 1 0Gbps 1us 0", "0 1 1Gbps soon 0", "a 1 1Gbps 1us 0", "0 1 100 1us 0",
+        "0 1 20000Gbps 1us 0",
     ];
     for link in links {
         assert_eq!(line(&format!("4 1 1\n0\n{link}\n")), 3, "{link}");
     }
     // All at once.
     let all = topology(&format!("4 1 {}\n0\n{}\n", links.len(), links.join("\n"))).unwrap_err();
-    assert_eq!(all.iter().map(|e| e.line).collect::<Vec<_>>(), (3..12).collect::<Vec<_>>());
+    assert_eq!(all.iter().map(|e| e.line).collect::<Vec<_>>(), (3..14).collect::<Vec<_>>());
+    assert!(
+        all[9].reason.contains("100 b/s") && all[9].remedy.contains("a number alone is in bit/s"),
+        "{}",
+        all[9]
+    );
 }
 
 #[test]
