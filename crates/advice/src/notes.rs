@@ -36,7 +36,7 @@ pub fn of_settings(ready: &Ready) -> Vec<String> {
 /// Times of detection in the field are longer, of some hundreds of ms.
 const FIELD: Time = Time::from_ms(100);
 
-/// What a report says of times that are scaled down.
+/// A note on watchdog times that are shorter than those of the field.
 fn scaled_down(watchdog: &WatchdogSpec) -> Option<String> {
     let WatchdogSpec { detect, restore, .. } = watchdog;
     (*detect < FIELD).then(|| {
@@ -169,7 +169,7 @@ fn overload(ready: &Ready) -> Option<String> {
             bytes(worst.offered)
         ));
     }
-    // Both in the unit of the link's rate.
+    // Offered and carried rate have the unit of the link's rate.
     let carries = Rate::from_bps(three(worst.carries)).to_string();
     let (number, unit) = carries.split_once(' ').unwrap_or((&carries, ""));
     let offered = number.parse::<f64>().map_or_else(
@@ -367,7 +367,7 @@ fn lossy(cases: &[Point<'_>], (metric, lost, remedy): (&str, &str, &str)) -> Vec
         // Nothing is lost for good that is sent again.
         let again = c.first().config.sends_again();
         let meant = again || metric == "source_discards" && slowed(c.first());
-        // What a watchdog drops is its own loss, and asked for.
+        // Drops of a watchdog are asked for, and no loss of memory.
         let by_watchdogs = sum(&c.runs, "watchdog_drops").filter(|_| metric == "dropped_frames");
         let frames = sum(&c.runs, metric)? - by_watchdogs.unwrap_or(0.0);
         (open == 0.0 && !meant).then_some((frames / c.runs.len() as f64).round())
@@ -487,7 +487,7 @@ type Alike<'a> = (&'a str, &'a str, &'a str, u64, Vec<(&'a String, &'a String)>)
 
 /// Keys that were varied and changed no bit of any run.
 fn flat(points: &[Point<'_>]) -> Option<String> {
-    // What is recorded changes no run, but it is what a sweep over it asks for.
+    // A key of [record] changes no run; a sweep over it asks for its records.
     let keys = points.iter().flat_map(|p| p.told.keys()).filter(|k| !k.starts_with("record."));
     let keys: BTreeSet<&String> = keys.collect();
     let unchanged = |key: &&String| {

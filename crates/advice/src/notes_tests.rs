@@ -229,7 +229,7 @@ fn who_made_no_message_and_who_lost() {
     assert!(told.contains("lower scheme.dctcp.k = 90 KB") && !told.contains("message"), "{told}");
     assert!(!acked(0.0, 3.0).contains("as no acknowledged"), "{}", acked(0.0, 3.0));
     assert!(beside(0.0).contains("(frames a run: ecm 30)") && !beside(1.0).contains("frames a run"));
-    // What watchdogs dropped is none of what was lost.
+    // Drops of watchdogs are not among the lost frames.
     let watched = |storms: f64| {
         let mut r = of("ecm", 1, 1.0, 30.0, "a");
         r.metrics.insert("watchdog_drops", storms);
@@ -317,7 +317,7 @@ fn a_key_without_effect_is_found_among_all_runs() {
         Vec::<String>::new(),
         "what is recorded changes no run"
     );
-    // What has an effect beside one value alone follows it.
+    // A key that has an effect beside one value of another key follows that key.
     let mut follows = swept("topology.routing", 2, false);
     follows.iter_mut().take(2).for_each(|r| r.config.0["topology.hash"] = json!("per-switch"));
     let said = after(&follows);
@@ -377,7 +377,7 @@ fn idle_before_or_after_and_in_the_measurement() {
     let mut elsewhere = slow;
     elsewhere.case.condition = "d".into();
     assert_eq!(after(&[busy(0..3, json!({})), elsewhere]).len(), 1);
-    // What is measured counts.
+    // Only the measured part of a run counts.
     assert_eq!(said(7..10, json!({"record.from": "7 ms"})), "");
     assert_eq!(said(0..3, json!({"record.to": "4 ms"})), "");
     let window = said(0..6, json!({"record.from": "5 ms"}));

@@ -105,7 +105,7 @@ pub(crate) fn unreachable(ready: &Ready) -> Option<String> {
     })
 }
 
-/// What go-back-n sent again where frames of a flow take several paths.
+/// A note on frames that were sent again because frames of a flow take several paths.
 pub(crate) fn overtaken(case: &[&RunRecord]) -> Option<String> {
     let config = &case.first()?.config;
     let routing = config.text("topology.routing").filter(|r| matches!(*r, "frame-hash" | "round-robin"))?;

@@ -82,7 +82,7 @@ impl Case<'_> {
         ))
     }
 
-    /// Its share in words, per cent: with as many digits as tell it from all, if flows are missing.
+    /// The finished share in words, per cent. If flows are missing, it has enough digits to differ from 100.
     fn percent(&self) -> String {
         let rounded = |scale: f64| (self.share() * scale).round() / scale;
         let told = [10.0, 1e2, 1e3, 1e4, 1e5].map(rounded).into_iter().find(|share| *share < 100.0);

@@ -176,14 +176,14 @@ pub struct Timed {
     pub ideal: Time,
     /// The ideal is the fork's formula, and no slowdown is below 1.
     pub floored: bool,
-    /// It was received whole.
+    /// Whether the flow was received whole.
     pub whole: bool,
     /// Index of the traffic's name among those of the run, from 1; 0 without a name.
     pub name: u64,
 }
 
 impl Timed {
-    /// Its time over the ideal one.
+    /// The flow's completion time over its ideal time.
     pub fn slowdown(&self) -> f64 {
         slowdown(self.time.as_ps(), self.ideal.as_ps(), self.floored)
     }

@@ -24,12 +24,12 @@ pub struct Flows {
 }
 
 impl Flows {
-    /// Those of a run, without the names of their traffic.
+    /// The flows of a run, without the names of their traffic.
     pub fn of(settings: &Settings, out: &Outcome) -> Self {
         Self::with(settings, out, &Owners::default())
     }
 
-    /// Those of a run, each with its traffic's name.
+    /// The flows of a run, each with its traffic's name.
     pub fn with(settings: &Settings, out: &Outcome, owners: &Owners) -> Self {
         let mut paths = Paths::new(settings);
         let mut flows = Self::default();

@@ -22,7 +22,7 @@ pub struct Frozen {
     pub by: Option<By>,
 }
 
-/// What a scenario does to a port that serves nothing at the end.
+/// The setting by which a port serves nothing at the end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum By {
@@ -33,7 +33,7 @@ pub enum By {
 }
 
 impl Frozen {
-    /// That of an outcome; none if something moves, or where nothing but the sources is held back.
+    /// The standstill of an outcome; none if something moves, or if only sources are held back.
     pub fn of(settings: &Settings, out: &Outcome) -> Option<Self> {
         let (why, wiring) = (out.standstill.as_ref()?, &settings.wiring);
         let last = why.ports.last().copied().filter(|_| !why.circle);
@@ -58,7 +58,7 @@ impl Frozen {
         })
     }
 
-    /// What to do against it.
+    /// The remedy against this standstill.
     pub fn help(&self) -> String {
         let told = "with record.pauses = \"on\" `cnsim explain-pause` names";
         match &self.by {

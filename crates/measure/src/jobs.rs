@@ -28,7 +28,7 @@ pub struct JobFacts {
     pub ranks: Vec<String>,
     /// Bytes of a round.
     pub bytes: u64,
-    /// Its rounds that have begun.
+    /// Rounds of the job that have begun.
     pub rounds: Vec<RoundFacts>,
     /// Of queries: those that have begun, by round and rank.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -38,7 +38,7 @@ pub struct JobFacts {
     /// From the begin of its first rank to the end of its last; none if that is not reached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<u64>,
-    /// What a job that is not done waits for.
+    /// The operation that an unfinished job waits for, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<String>,
     /// The chain that decided its end, from the begin on: the parts' times add up to the job's.
@@ -248,7 +248,7 @@ impl Seen<'_> {
         String::new()
     }
 
-    /// What an operation had to wait for longest, and whether that was the arrival of a transfer. What has not happened is latest.
+    /// The predecessor that an operation waited for longest, and when it ended. One that has not ended counts as the latest.
     fn decisive(&self, n: u32) -> Option<(u32, u64)> {
         let operation = self.graph.operations.get(n as usize)?;
         let at = |after: &After| -> (u32, u64) {
@@ -339,7 +339,7 @@ impl Seen<'_> {
         all.find(|(m, _)| self.ended(*m) == Some(begun)).map(|(m, _)| (m, begun))
     }
 
-    /// What an operation that has not ended waits for, in the end.
+    /// The first cause, in words, for which an operation has not ended.
     fn stands(&self, mut n: u32) -> String {
         for _ in 0..self.graph.operations.len() {
             let operation = self.graph.operations[n as usize];

@@ -54,7 +54,7 @@ fn the_fullest_parts_of_shared_buffers() {
     assert_eq!((all["shared_max"], all["headroom_max"]), (900.0, 30.0));
 }
 
-/// What storms drop is among all that was dropped, at the port where they raged, and counts by itself where there are watchdogs.
+/// Frames that a watchdog drops count among all dropped frames of their port, and have a metric of their own.
 #[test]
 fn drops_of_watchdogs_are_told_apart() {
     let watched = settings("[watchdog]\naction = \"drop\"\ndetect = \"10 us\"\nrestore = \"20 us\"\n");

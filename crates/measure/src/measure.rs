@@ -181,12 +181,12 @@ struct Stood {
     touched: f64,
 }
 
-/// What the hot port did.
+/// Throughput and queue of the hot port.
 #[derive(Debug)]
 struct Hot {
     /// Data rate delivered, Gb/s.
     rate: f64,
-    /// Its queue while it was slow, or in the measurement, KB; empty where it is not recorded.
+    /// Queue of the hot port in its slow spans, else in the measurement, KB; empty if it is not recorded.
     queue: Vec<f64>,
     /// The spans in which it was slow, or the measurement, s.
     windows: Vec<(f64, f64)>,
@@ -199,7 +199,7 @@ struct Slow<'a> {
     series: &'a [f64],
     /// Mean of those in its slow spans.
     mean: f64,
-    /// Its slow spans, s.
+    /// Spans of time in which the hot port is slow, s.
     windows: &'a [(f64, f64)],
 }
 
@@ -488,7 +488,7 @@ impl Stood {
         mean(&[&self.hosts[..], &self.links[..]].concat())
     }
 
-    /// Those of links between switches; none where there is none.
+    /// Values of the links between switches; none if no two switches are linked.
     fn between(&self) -> Option<&[f64]> {
         (!self.links.is_empty()).then_some(&self.links)
     }

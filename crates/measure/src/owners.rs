@@ -24,7 +24,7 @@ pub struct Owners {
 }
 
 impl Owners {
-    /// Those of the run of a seed.
+    /// Owners of the flows in the run of a seed.
     pub fn new(settings: &Settings, seed: u64) -> Self {
         let names = names(settings);
         if names.is_empty() {

@@ -84,12 +84,12 @@ impl Summary {
         Some(Self::of(values)?.within(metric.range()))
     }
 
-    /// The same of values that can only be in this range: intervals of the mean and of a further run end there.
+    /// A summary of values that can only be in this range: intervals of the mean and of a further run end at its bounds.
     pub fn within(self, range: (f64, f64)) -> Self {
         Self { range, ..self }
     }
 
-    /// The same where some of the values may be lower bounds: then nobody knows how far up the mean or a further run may lie.
+    /// A summary in which some values may be lower bounds: intervals of the mean and of a further run have no upper end.
     pub fn bounded(self, bound: bool) -> Self {
         Self { bound, ..self }
     }

@@ -80,7 +80,7 @@ impl Shares {
             }
         }
         let mut bits: Vec<Option<f64>> = payload.iter().map(|bits| Some(*bits)).collect();
-        // What else arrived between two hosts is of the endless tables that send there. Of many hosts it is not recorded.
+        // Other bytes between two hosts belong to the endless tables that send there. Networks with many hosts do not record them.
         for src in 0..hosts {
             let endless: Vec<&SourcePlan> = settings.plans(src).iter().filter(|p| !p.finite()).collect();
             if out.matrix.is_empty() {

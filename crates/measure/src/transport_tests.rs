@@ -110,7 +110,7 @@ fn a_flow_ends_as_the_scenario_says() {
     assert_eq!((open.len(), open[0].flow.as_str(), open[0].missing), (1, "H2>H1", 0));
     assert_eq!(open[0].waits_for, "its last acknowledgement");
     assert!(Flows::of(&received, &out).unfinished(&received, &out, &Default::default()).is_empty());
-    // What switches dropped is sent again or not.
+    // Frames that switches drop are sent again by go-back-n, and lost without it.
     let again = settings(&format!("{PAIRS}[transport]\nkind = \"go-back-n\"\n"));
     out.hosts[1].missing = vec![cnsim_fabric::Incomplete {
         src: NodeId(2),

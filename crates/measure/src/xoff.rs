@@ -16,7 +16,7 @@ pub const PARTS: usize = 60;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Xoff {
-    /// Its name, `L1>S1`; of a host's port the host's.
+    /// Name of the port, `L1>S1`; a host's port has the host's name.
     pub port: String,
     /// Where it sends: `hosts`, or from one level of switches to another, `level 1 to 2`. Level 1 has hosts.
     pub tier: String,

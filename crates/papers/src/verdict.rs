@@ -134,7 +134,7 @@ mod tests {
             "no seed tells, though the mean is it"
         );
         assert_eq!(judge(metric, &printed("90"), &wide), Verdict::Differs, "outside of a wide one");
-        // The same mean: 31 +- 4.3027 x 1 x 1.1547 = 31 +- 4.968.
+        // A mean of 31 again: 31 +- 4.3027 x 1 x 1.1547 = 31 +- 4.968.
         let narrow = Summary::of(&[30.0, 31.0, 32.0]).unwrap();
         assert_eq!(judge(metric, &printed("35.9"), &narrow), Verdict::Agrees, "9.94 is at most half of it");
         assert_eq!(judge(metric, &printed("36.1"), &narrow), Verdict::Differs);

@@ -80,7 +80,7 @@ impl fmt::Display for Problem {
             let cut = if from > 0 { "..." } else { "" };
             let more = if text.chars().nth(from + AROUND.0 + AROUND.1).is_some() { "..." } else { "" };
             write!(f, "\n  {line:>4} | {cut}{}{more}", printable(&shown))?;
-            // What cannot be printed takes more room than a column: the mark stands under what is shown.
+            // An unprintable character is shown by several columns: the mark stands under the shown text.
             let before: String = shown.chars().take(column - 1 - from).collect();
             let width = cut.len() + printable(&before).chars().count();
             write!(f, "\n       | {}^", " ".repeat(width))?;

@@ -41,7 +41,7 @@ start = "5 ms"
 stop = "20 ms"
 "#;
 
-/// The same with queue pairs: H1 has more than 30 ms of data, H2 begins at 5 ms and has data for 15 ms at half the port's rate.
+/// The demonstration with queue pairs: H1 has more than 30 ms of data; H2 begins at 5 ms and has 15 ms of data at half the port's rate.
 const FINITE: &str = r#"
 [host]
 queues = "per-flow"

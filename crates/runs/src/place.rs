@@ -125,7 +125,7 @@ impl Place {
         is_file(&list(dir))
     }
 
-    /// Its folder.
+    /// Folder of the place.
     pub fn dir(&self) -> &Path {
         &self.dir
     }

@@ -78,7 +78,7 @@ pub struct RunRecord {
     /// When each port was in XOFF, of those that ever were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub xoff: Vec<Xoff>,
-    /// What each switch's shared buffer ever held at most, in the order of the switches.
+    /// The most that each switch's shared buffer held, in the order of the switches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shared: Vec<SharedFacts>,
     /// Results of each name of traffic, in the order of the `[[traffic]]` tables.
@@ -113,7 +113,7 @@ pub struct RunRecord {
     /// Slowdowns of its finite flows by size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_size: Vec<SizeGroup>,
-    /// Its XOFFs, where they are kept (record.pauses).
+    /// The run's XOFFs, if record.pauses keeps them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<Stops>,
     /// The finite flows that were not received whole, by start: all where the times of flows are kept, else the first ones.
@@ -139,7 +139,7 @@ impl RunRecord {
         }
     }
 
-    /// What the run keeps of places over time, by names and as text: when each port was in XOFF, what each shared buffer held.
+    /// Text forms of what the run keeps by place, by name: XOFF of each port over time, and use of each shared buffer.
     pub fn of_places(&self) -> BTreeMap<String, String> {
         let text = |percent: &[u8]| percent.iter().map(u8::to_string).collect::<Vec<_>>().join(" ");
         let xoff = self.xoff.iter().map(|x| (format!("XOFF of {}", x.port), text(&x.percent)));

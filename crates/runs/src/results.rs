@@ -37,7 +37,7 @@ pub struct Results {
     pub checksum: String,
 }
 
-/// What tells a file of this form from others.
+/// The mark that tells a file of this form from others.
 #[derive(Deserialize)]
 struct Form {
     schema: Option<u32>,

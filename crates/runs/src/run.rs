@@ -129,7 +129,7 @@ pub fn run_jobs(
     run_until(jobs, store, threads, watch, |_| true).into_iter().collect()
 }
 
-/// The same where a run that fails leaves the others alone. Only a disk that takes no result ends it: its error stands at one of
+/// Carries out jobs; a run that fails leaves the others alone. Only a disk that takes no result ends it: its error stands at one of
 /// the jobs, and those that it kept from running are none.
 pub fn run_each(
     jobs: &[Job],
@@ -148,7 +148,7 @@ fn run_until(
     watch: &Watch,
     ends: impl Fn(&JobError) -> bool + Sync,
 ) -> Vec<Result<Option<RunRecord>, JobError>> {
-    // What is kept comes first: an interruption leaves none of it out.
+    // Stored results come first, so that an interruption leaves none of them out.
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     if let Some(store) = store {
         order.sort_by_cached_key(|i| !stored(&jobs[*i], store));
@@ -295,7 +295,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
                 let name = format!("flow {}>{}", wiring.name(src), wiring.name(dst));
                 keep(&name, "Mb/s", rounded(&s.values, 1e-6));
             }
-            // What the scheme shows of itself, in its own units.
+            // Gauges: values that the scheme shows, in units of its own.
             SeriesKind::Gauge { at, gauge } => {
                 if let Some(g) = out.gauges.get(usize::from(gauge)) {
                     let name = format!("gauge {} {}", g.name, wiring.gauge_place(at));
@@ -322,7 +322,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     keep("aggregate_throughput", "Gb/s", rounded(&total, 1e-9));
     if let Some(h) = out.series(SeriesKind::Delivered { host: NodeId(hot) }) {
         keep("hot_port_throughput", "Gb/s", rounded(&h.values, 1e-9));
-        // What flows past the hot port: M08's figure of the innocents.
+        // Throughput of traffic that does not pass the hot port: M08's figure of the innocents.
         if settings.hot {
             let rest: Vec<f64> = total.iter().zip(&h.values).map(|(t, h)| t - h).collect();
             keep("innocent_throughput", "Gb/s", rounded(&rest, 1e-9));

@@ -117,7 +117,7 @@ impl Saved {
         for (r, series) in records.iter().zip(series) {
             for (file, name) in &series {
                 let text = r.series.get(name).map_or_else(String::new, |curve| series_csv(name, curve));
-                // The same bytes need not go to the disk again.
+                // A series file that has these bytes already is not written again.
                 let path = self.place.dir().join(file);
                 if is_file(&path) && std::fs::read(&path).is_ok_and(|old| old == text.as_bytes()) {
                     self.written.insert(file.clone());

@@ -72,7 +72,7 @@ pub enum Loss {
     Timeout,
 }
 
-/// What a limiter and the network share of the flow's queue pair.
+/// State of a flow's queue pair that its limiter and the network share.
 #[derive(Clone, Debug)]
 pub struct AckState {
     /// Most bytes in flight; the largest number where there is no window.
@@ -91,7 +91,7 @@ pub struct AckState {
     /// Bytes acknowledged since the last wake, and those with a mark.
     newly: u64,
     newly_marked: u64,
-    /// What the window of [`AckGate::per_window`] ends with.
+    /// Last byte of the current window of [`AckGate::per_window`].
     window_end: u64,
 }
 

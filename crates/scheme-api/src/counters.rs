@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub struct Counter {
     /// Name in the results: snake case.
     pub name: Cow<'static, str>,
-    /// What it counts, in words.
+    /// The counted event, in words.
     pub meaning: Cow<'static, str>,
 }
 

@@ -1,10 +1,10 @@
-//! The other side of a handle: how the network makes one, and the verbs that a scheme has not.
+//! Handles as the network sees them: how it makes one, and the verbs that a scheme lacks.
 
 use cnsim_units::Time;
 
 /// A handle, from the side that lends it.
 pub trait Lent<'a> {
-    /// Its data in the network.
+    /// Data behind the handle, kept by the network.
     type State;
     /// A request of its verbs to the network.
     type Action;

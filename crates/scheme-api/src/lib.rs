@@ -140,10 +140,10 @@ pub enum Scope {
 /// When a reaction point is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Built {
-    /// It is built when the first feedback that [`Scheme::engages`] accepts addresses it.
+    /// The limiter is built when the first feedback that [`Scheme::engages`] accepts addresses its flow.
     #[default]
     OnFeedback,
-    /// It is built at the flow's first frame.
+    /// The limiter is built at the flow's first frame.
     FirstFrame,
 }
 
@@ -162,12 +162,12 @@ pub enum Speaks {
 /// Whether a scheme needs the network's acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Acks {
-    /// It does not. Where there are some it may arm [`Limiter::wake_on_acks`] all the same.
+    /// The scheme needs no acknowledgements. If there are some, it may still arm [`Limiter::wake_on_acks`].
     #[default]
     Optional,
-    /// It does.
+    /// The scheme needs acknowledgements.
     Needed,
-    /// It does, and its data frames carry the records of [`PointControl::record_departures`], which makes them longer.
+    /// The scheme needs acknowledgements, and its data frames carry the records of [`PointControl::record_departures`]: they are longer.
     Telemetry,
 }
 

@@ -158,7 +158,7 @@ impl<'a> Limiter<'a> {
     /// stops the run. A scheme that adds or multiplies writes `rate.min(limiter.line_rate())`.
     #[inline]
     pub fn set_rate(&mut self, rate: Rate) {
-        // What rounding adds to the line rate is no mistake.
+        // Rounding may carry a rate beyond the line rate by a last digit, which is no mistake.
         if rate <= self.state.line_rate * (1.0 + 1e-9) {
             return self.state.set_rate(rate);
         }

@@ -1,4 +1,4 @@
-//! The other side of the contract, for a network, a rig or a bridge to another language. No scheme needs it.
+//! The contract as a network, a rig or a bridge to another language sees it. No scheme needs this module.
 
 pub use crate::acks::AckState;
 pub use crate::checks::Patience;

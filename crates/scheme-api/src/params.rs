@@ -56,7 +56,7 @@ pub struct ParamError {
     pub key: String,
     /// The mistake in the value.
     pub reason: String,
-    /// What would be right instead.
+    /// A value that would be right.
     pub remedy: String,
 }
 
@@ -86,7 +86,7 @@ pub trait Params {
 
 /// A type that a parameter can have.
 pub trait ParamValue: Sized + Clone {
-    /// What a bound of its range is: the type itself, or that of a list's items.
+    /// Type of a bound of the range: the type itself, or that of a list's items.
     type Bound: ParamValue;
     /// Kind, for [`ParamInfo::kind`].
     const KIND: &'static str;

@@ -67,7 +67,7 @@ pub struct PointState {
     pub probes: bool,
     /// The network writes a record as a frame leaves.
     pub records: bool,
-    /// Its `start` is over.
+    /// Whether the point's `start` is over.
     started: bool,
     /// How often its timers expire.
     pub patience: Patience,

@@ -6,10 +6,10 @@ use cnsim_units::Bytes;
 /// When a ramp looks at the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum RampAt {
-    /// It looks when a frame arrives; the frame is part of the queue then.
+    /// The ramp looks at the queue when a frame arrives; the frame is part of the queue.
     #[default]
     Arrival,
-    /// It looks when a frame's transmission begins; the frame, whose header carries the mark, is no part of the queue then.
+    /// The ramp looks at the queue when a frame's transmission begins; the frame carries the mark and is no part of the queue.
     Departure,
 }
 

@@ -1,4 +1,4 @@
-//! What a reflector is lent. As with [`crate::point`], a verb that cannot be carried out stops the run.
+//! The handle that a reflector is lent. As with [`crate::point`], a verb that cannot be carried out stops the run.
 
 use crate::checks::{self, Patience};
 use crate::lent::Lent;
@@ -51,7 +51,7 @@ impl ReflectGate {
     ) -> bool {
         self.selects(marked, tag_kind, draws) && (matches!(self, Self::ReturnTags(_)) || listens())
     }
-    /// What the host does in place of the reflector with a frame that wakes it: true if it returns tags.
+    /// Lets the host answer, in place of the reflector, a frame that wakes it: true if the host returns tags.
     #[inline]
     pub fn return_tag(self, tag: Tag, actions: &mut Vec<ReflectorAction>) -> bool {
         let Self::ReturnTags(counter) = self else { return false };

@@ -88,12 +88,12 @@ type Build = dyn Fn(&[(String, String)]) -> Result<Configured, ParamError> + Sen
 /// How the code of a scheme is known. Kept runs are found by it: results of other code are other results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Code {
-    /// It is compiled into the program, whose bytes stand for it.
+    /// The scheme is compiled into the program, whose bytes stand for it.
     #[default]
     Program,
     /// Nothing need be added: it comes with cnsim, or one of its parameters is a hash of its code.
     Known,
-    /// It cannot be known, for this reason: its runs are not kept.
+    /// The scheme's code cannot be known, for this reason: its runs are not kept.
     Unknown(String),
 }
 

@@ -172,9 +172,9 @@ pub enum Feedback {
         acked: u64,
         /// When the frame left its host that this answers, ps.
         sent_at: u64,
-        /// That frame was marked.
+        /// Whether the acknowledged frame was marked.
         marked: bool,
-        /// That frame followed a gap: a NACK.
+        /// Whether the acknowledged frame followed a gap: then this is a NACK.
         gap: bool,
         /// Number of the telemetry that the frame brought; 0 for none.
         record: u32,

@@ -11,7 +11,7 @@ use std::fmt;
 pub struct UnitError {
     /// The text as given.
     pub input: String,
-    /// What is wrong with it, as the end of a sentence: "has no unit".
+    /// The fault of the input, as the end of a sentence: "has no unit".
     pub reason: String,
     /// A text of the same dimension that is accepted, such as `10 Gb/s`.
     pub example: &'static str,
@@ -37,7 +37,7 @@ pub(crate) struct Written<'a> {
     pub(crate) digits: String,
     /// Power of ten of the last digit.
     pub(crate) exponent: i64,
-    /// What follows the number, without surrounding blanks; never empty.
+    /// Text behind the number, without surrounding blanks; never empty.
     pub(crate) unit: &'a str,
 }
 

@@ -18,7 +18,7 @@ const FEEDBACK: [&str; 2] = ["q_eq", "cp_q_sp"];
 /// The queue above which a scheme acts.
 struct Level {
     bytes: Bytes,
-    /// Its parameter.
+    /// The scheme's parameter that sets the level.
     key: &'static str,
     /// `marks frames`, `sends feedback`.
     does: &'static str,
@@ -70,7 +70,7 @@ fn begins(ramp: &Ramp) -> Option<Bytes> {
     (ramp.p_beyond > 0.0).then_some(ramp.high)
 }
 
-/// Its level at the port where that is least; an error where its ramps mark nothing.
+/// The scheme's least level over all ports; an error if its ramps mark nothing.
 fn level(ready: &Ready) -> Result<Option<Level>, String> {
     let size = |keys: &'static [&'static str]| {
         keys.iter().find_map(|key| {

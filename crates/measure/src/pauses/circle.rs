@@ -18,7 +18,7 @@ pub struct Circle {
     pub from: u64,
     /// When the first of them was let go, ps.
     pub until: u64,
-    /// It stood to the end of the run.
+    /// Whether the circle stood to the end of the run.
     pub to_end: bool,
 }
 

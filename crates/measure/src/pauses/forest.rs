@@ -44,7 +44,7 @@ pub struct Root {
 pub struct Place {
     /// The transmitter, among the names.
     pub transmitter: u32,
-    /// Its root.
+    /// Number of the XOFF's root.
     pub root: u32,
     /// The place above it; none below a root.
     pub above: Option<u32>,
@@ -63,7 +63,7 @@ pub struct Place {
 pub struct Part {
     /// The place.
     pub place: u32,
-    /// Its share of the XOFF's time, ps.
+    /// The root's share of the XOFF's time, ps.
     pub time: u64,
 }
 
@@ -96,7 +96,7 @@ fn shared(whole: u64, weights: &[u128]) -> Vec<u64> {
 }
 
 impl Forest {
-    /// That of the XOFFs of a run. Only those that are `wanted` count their time; all others are known as causes.
+    /// The forest of a run's XOFFs. Only `wanted` XOFFs count their time; the others serve as causes.
     pub fn of(stops: &Stops, wanted: impl Fn(usize) -> bool) -> Self {
         let mut forest = Self::default();
         let mut roots: BTreeMap<(u32, Kind), u32> = BTreeMap::new();

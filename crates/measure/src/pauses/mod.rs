@@ -50,7 +50,7 @@ pub struct Stop {
     pub from: u64,
     /// Until when.
     pub until: u64,
-    /// It stood to the end of the run.
+    /// Whether the XOFF stood to the end of the run.
     pub to_end: bool,
     /// For which outputs the bytes were that called for it.
     pub causes: Vec<Cause>,
@@ -64,18 +64,18 @@ pub struct Cause {
     pub output: u32,
     /// These bytes.
     pub bytes: u64,
-    /// What held the output back.
+    /// The reason why the output did not send.
     pub held: Held,
 }
 
-/// What holds an output back.
+/// Reasons why an output does not send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Held {
     /// Nothing but its rate.
     #[default]
     Slow,
-    /// It serves nothing.
+    /// The output's service rate is 0.
     Closed,
     /// No output: a fault of this NIC or port says XOFF ([`cnsim_fabric::PortFault`]).
     Said,
@@ -95,7 +95,7 @@ impl Stop {
 pub struct Places(BTreeMap<(u32, u16), u32>);
 
 impl Places {
-    /// Those of these ports that have a name: the others never stood.
+    /// Places of those ports that have a name. A port without a name was never in XOFF.
     pub fn of(&self, ports: &[(NodeId, u16)]) -> Vec<u32> {
         ports.iter().filter_map(|at| self.0.get(&(at.0.0, at.1)).copied()).collect()
     }

@@ -18,7 +18,7 @@ pub struct Stood {
     pub nth: u64,
     /// Payload, bytes.
     pub bytes: u64,
-    /// Its start.
+    /// Start of the flow, ps.
     pub start: u64,
     /// From its start to its end, or to the end of the run.
     pub time: u64,
@@ -30,7 +30,7 @@ pub struct Stood {
     pub at: u32,
     /// The output, or the NIC or port with a fault, for which it stood longest.
     pub root: u32,
-    /// It does not go by that root.
+    /// Whether the flow's path avoids that root.
     pub victim: bool,
 }
 
@@ -53,7 +53,7 @@ impl Stops {
             spans.entry(x.stopped).or_default().push(n);
         }
         spans.values_mut().for_each(|all| all.sort_by_key(|x| self.xoffs[*x as usize].from));
-        // Those that a root stops at once.
+        // XOFFs that a root causes directly.
         let below = |root: u32| {
             let root = &forest.roots[root as usize];
             let own = (root.kind != Kind::Said).then_some(root.output);

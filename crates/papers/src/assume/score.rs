@@ -131,7 +131,7 @@ pub struct Scored {
     pub label: String,
     /// Summary of its distance over the seeds.
     pub distance: Summary,
-    /// Its distance in each seed.
+    /// Distance of the reading in each seed.
     pub each: Vec<f64>,
     /// Number of cells that agree under this reading.
     pub agree: usize,

@@ -195,7 +195,7 @@ fn another_trace() {
 }
 
 crate::params! {
-    /// What a scheme with a fault may be set to.
+    /// Parameters of a scheme with a fault.
     struct Dial {
         /// Largest factor of a cut.
         cut: f64 = 0.5, symbol "", from 0.0, to 1.0;
@@ -318,7 +318,7 @@ fn what_a_call_does_without_an_end() {
     assert!(rig.failure.unwrap().contains("there is no timer 4"), "the first is named");
 }
 
-/// What only another setting shows, and what only other flows and threads show.
+/// Faults that only another setting shows, and faults that only other flows and threads show.
 #[test]
 fn over_a_registration() {
     let of = |memory| {
@@ -412,7 +412,7 @@ fn a_deep_call() {
     assert_eq!(said(found), [""; 0]);
 }
 
-/// What flows share by their scheme, and a panic only in another thread.
+/// State that flows share through their scheme, and a panic in another thread only.
 #[test]
 fn what_flows_share() {
     let shares = does(|heard, limiter| {

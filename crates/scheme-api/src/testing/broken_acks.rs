@@ -31,7 +31,7 @@ impl Scheme for Windowed {
     fn plan(&self) -> Plan {
         let acks = if self.0 == Fault::NoRecords { Acks::Telemetry } else { Acks::Needed };
         let limiter_scope = if self.0 == Fault::NotOfAFlow { Scope::Pair } else { Scope::Flow };
-        // It is built at the first frame in any case, as in a network.
+        // The limiter is built at the first frame in any case, as in a network.
         Plan { acks, limiter_scope, ..Plan::default() }
     }
     fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {

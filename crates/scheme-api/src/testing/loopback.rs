@@ -64,14 +64,14 @@ impl Loopback {
         }
     }
 
-    /// The same loop with a round trip: every message arrives this long after the frame that caused it was sent. An
+    /// The loop with a round trip: every message arrives this long after the frame that caused it was sent. An
     /// acknowledgement takes the time in the queue besides, in any loop.
     pub fn with_round_trip(mut self, time: Time) -> Self {
         self.round_trip = time;
         self
     }
 
-    /// The same loop with acknowledgements, whether the scheme needs them or not.
+    /// The loop with acknowledgements, whether the scheme needs them or not.
     pub fn with_acknowledgements(mut self) -> Self {
         self.returns.get_or_insert_default();
         self

@@ -23,7 +23,7 @@ struct Return {
     path: Option<[Hop; 2]>,
 }
 
-/// What is on its way back to a flow, of a network that sends lost frames again from the first on.
+/// Acknowledgements on their way back to a flow, in a network that sends lost frames again from the first on.
 #[derive(Debug)]
 pub(super) struct Returns {
     under_way: VecDeque<Return>,

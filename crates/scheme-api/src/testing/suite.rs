@@ -101,7 +101,7 @@ impl Suite {
         Self { bridge, limit: LIMIT }
     }
 
-    /// The same with another limit of time for each check.
+    /// The suite with another limit of time for each check.
     #[cfg(test)]
     pub(super) fn within(self, limit: Duration) -> Self {
         Self { limit, ..self }
