@@ -311,7 +311,9 @@ fn idle(case: &[&RunRecord]) -> Option<String> {
     }
     // Flows that are not over wait for something, of which others speak.
     let open = case.iter().any(|r| r.metrics.get("incomplete_transfers").is_some_and(|n| n > 0.0));
-    if all <= 0.0 || 2.0 * busy >= all || open {
+    // Times of collectives and queries do not depend on the length of a run.
+    let timed = ["job_time", "query_time"].iter().any(|id| sum(case, id).is_some());
+    if all <= 0.0 || 2.0 * busy >= all || open || timed {
         return None;
     }
     let at = |seconds: f64| Time::from_us((seconds * 1e6).round() as u64);
@@ -458,8 +460,10 @@ fn cool(case: &[&RunRecord]) -> Option<String> {
 }
 
 /// Metrics that rank schemes. Notes examine their intervals.
-const RANKED: [&str; 5] =
-    ["completion_time_p99", "completion_time_p50", "goodput", "aggregate_throughput", "hot_port_throughput"];
+const RANKED: [&str; 7] = [
+    "job_time", "query_time", "completion_time_p99", "completion_time_p50", "goodput",
+    "aggregate_throughput", "hot_port_throughput",
+];
 
 /// An interval that is wider than its value.
 fn wide(case: &[&RunRecord]) -> Option<String> {

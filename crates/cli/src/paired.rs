@@ -13,9 +13,10 @@ use serde_json::json;
 use std::collections::BTreeMap;
 
 /// Metrics that the table shows where none are asked for.
-const SHOWN: [&str; 13] = [
-    "finished_flows", "dropped_frames", "completion_time_p99", "completion_time_p50", "slowdown_p99",
-    "goodput", "aggregate_throughput", "hot_port_throughput", "time_paused", "queue_max", "mean_hot_queue",
+const SHOWN: [&str; 18] = [
+    "job_time", "bus_bandwidth", "straggler_time", "query_time", "query_time_p99", "finished_flows",
+    "dropped_frames", "completion_time_p99", "completion_time_p50", "slowdown_p99", "goodput",
+    "aggregate_throughput", "hot_port_throughput", "time_paused", "queue_max", "mean_hot_queue",
     "latency_p99", "overhead",
 ];
 

@@ -297,6 +297,7 @@ fn the_tasks() {
         ("headroom", "lossless/results.json"),
         ("explain-pause", "stopped/pauses.csv"),
         ("import", "imported/report.html"),
+        ("all-reduce", "mine/collectives.csv"),
     ] {
         let folder = Folder::new(task);
         let said = follow(&format!("docs/tasks/{task}.md"), &folder);
@@ -312,4 +313,56 @@ fn the_tasks() {
         let verdicts = ["higher", "lower", "undecided"].iter().filter(|v| said.contains(**v)).count();
         assert!(task != "compare" || (verdicts > 1 && said.contains("beside none")), "{said}");
     }
+}
+
+/// Times and ratios of the page on all-reduce are those of its run.
+#[test]
+fn the_times_of_all_reduce() {
+    let folder = Folder::new("times-of-all-reduce");
+    let out = Command::new(env!("CARGO_BIN_EXE_cnsim"))
+        .args(["run", "modern/collectives", "--out", "allreduce", "--quiet"])
+        .current_dir(&folder.0)
+        .output()
+        .unwrap();
+    assert!(out.status.success(), "{}", common::text(&out));
+    let rounds = folder.read("allreduce/collectives.csv");
+    let column = |name: &str| rounds.lines().next().unwrap().split(',').position(|c| c == name).unwrap();
+    let us = |algorithm: &str, scheme: &str, size: &str| {
+        mean(&rounds, &format!("\"{algorithm}, {size}\",on,{scheme},"), &[], column("time_ns") + 1) / 1e3
+    };
+    let sizes = ["64 KB", "1 MB", "8 MB"];
+    let row = |told: &str, algorithm: &str, scheme: &str| {
+        let cells = sizes.map(|size| format!("{:.1}", us(algorithm, scheme, size)));
+        format!("| {told} | {} |", cells.join(" | "))
+    };
+    let large = |algorithm: &str, scheme: &str| us(algorithm, scheme, "8 MB");
+    let bus = mean(&rounds, "\"ring, 8 MB\",on,none,", &[], column("bus_GB/s") + 1);
+    let halving = |scheme: &str| large("halving-doubling", scheme) / large("halving-doubling", "none");
+    says(
+        "docs/tasks/all-reduce.md",
+        &[
+            row("ring, no scheme", "ring", "none"),
+            row("double tree, no scheme", "double-tree", "none"),
+            row("halving-doubling, no scheme", "halving-doubling", "none"),
+            row("halving-doubling, DCQCN", "halving-doubling", "dcqcn"),
+            row("halving-doubling, HPCC", "halving-doubling", "hpcc"),
+            format!("Its bus bandwidth is {bus:.1} GB/s of {:.1}", 50.0 * 1000.0 / 1048.0),
+            format!(
+                "takes {:.1} times as long as the ring",
+                large("halving-doubling", "none") / large("ring", "none")
+            ),
+            format!("{:.1} times as long, HPCC {:.1} times", halving("dcqcn"), halving("hpcc")),
+        ],
+    );
+    for (algorithm, scheme) in
+        [("ring", "dcqcn"), ("ring", "hpcc"), ("double-tree", "dcqcn"), ("double-tree", "hpcc")]
+    {
+        let more = large(algorithm, scheme) / large(algorithm, "none");
+        assert!(more < 1.05, "{algorithm}, {scheme}: {more}");
+    }
+    let first = |size: &str| {
+        let all = ["ring", "double-tree", "halving-doubling"];
+        all.into_iter().min_by(|a, b| us(a, "none", size).total_cmp(&us(b, "none", size))).unwrap()
+    };
+    assert_eq!(sizes.map(first), ["halving-doubling", "double-tree", "ring"]);
 }

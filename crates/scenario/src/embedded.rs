@@ -35,6 +35,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("modern/fork-two-flows", include_str!("../../../scenarios/modern/fork-two-flows.toml")),
     ("modern/fork-incast", include_str!("../../../scenarios/modern/fork-incast.toml")),
     ("modern/fork-320-hosts", include_str!("../../../scenarios/modern/fork-320-hosts.toml")),
+    ("modern/collectives", include_str!("../../../scenarios/modern/collectives.toml")),
     ("modern/storm", include_str!("../../../scenarios/modern/storm.toml")),
     ("modern/conext-star", include_str!("../../../scenarios/modern/conext-star.toml")),
     ("modern/conext-dumbbell", include_str!("../../../scenarios/modern/conext-dumbbell.toml")),

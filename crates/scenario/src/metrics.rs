@@ -230,20 +230,20 @@ impl AsRef<str> for Id {
 #[rustfmt::skip]
 metrics! {
     AggregateThroughput = metric("aggregate_throughput", "aggregate", "Gb/s", Tolerance::Relative(0.03),
-        "data rate delivered to all hosts: the payload of finite flows, whole frames of endless sources; drops and control frames excluded").over(Span::Measurement).printed().own(5).higher(),
+        "data rate delivered to all hosts: the payload of finite flows, whole frames of endless sources; drops and control frames excluded").over(Span::Measurement).printed().own(11).higher(),
     HotPortThroughput = metric("hot_port_throughput", "hot port", "Gb/s", Tolerance::Relative(0.03),
-        "data rate delivered to the hot host").over(Span::Measurement).hot().printed().own(6).higher(),
+        "data rate delivered to the hot host").over(Span::Measurement).hot().printed().own(12).higher(),
     TimePaused = metric("time_paused", "paused", "%", Tolerance::Absolute(0.5),
         "share of the time in XOFF, mean over the transmitters of record.paused; by default all sending hosts but the hot one")
-        .printed().own(9).lower(),
+        .printed().own(15).lower(),
     DroppedFrames = metric("dropped_frames", "dropped", "frames", Tolerance::Either(0.01, 100.0),
-        "data frames discarded in switches; source_discards counts those that a source discards").printed().own(11).lower(),
+        "data frames discarded in switches; source_discards counts those that a source discards").printed().own(17).lower(),
     Overhead = metric("overhead", "overhead", "Mb/s", Tolerance::Relative(0.05),
         "bits of all control messages over the duration, and with queue pairs those of acknowledgements, telemetry in data frames and frames sent again; each message and each broadcast counts once, PAUSE does not count")
-        .printed().own(13).lower(),
+        .printed().own(19).lower(),
     Goodput = metric("goodput", "goodput", "Gb/s", Tolerance::Relative(0.03),
         "payload of finite flows delivered to all hosts, without headers and telemetry; of a part of the run it needs finite flows alone")
-        .over(Span::Measurement).own(4).higher(),
+        .over(Span::Measurement).own(10).higher(),
     InnocentThroughput = metric("innocent_throughput", "innocents", "Gb/s", Tolerance::Relative(0.03),
         "data rate delivered to all hosts but the hot one").over(Span::Measurement).higher(),
     RecoveryTime = metric("recovery_time", "recovery", "ms", Tolerance::Relative(0.05),
@@ -257,7 +257,7 @@ metrics! {
         .over(Span::Hotspot).higher(),
     MeanHotQueue = metric("mean_hot_queue", "mean queue", "KB", Tolerance::Relative(0.05),
         "mean length of the hot queue while its port is slow, or without a hotspot in the measurement; sampled at each bin's end")
-        .over(Span::Hotspot).hot().own(15),
+        .over(Span::Hotspot).hot().own(21),
     SdHotQueue = metric("sd_hot_queue", "sd of queue", "KB", Tolerance::Relative(0.05),
         "standard deviation of the hot queue's length while its port is slow, or without a hotspot in the measurement; sampled at each bin's end")
         .over(Span::Hotspot).lower(),
@@ -265,7 +265,7 @@ metrics! {
         "99th percentile of the hot queue's length while its port is slow, or without a hotspot in the measurement; needs 100 samples, one at each bin's end")
         .over(Span::Hotspot).lower(),
     QueueMax = metric("queue_max", "largest queue", "KB", Tolerance::Relative(0.05),
-        "largest queue of any switch port at any moment").own(12).lower(),
+        "largest queue of any switch port at any moment").own(18).lower(),
     HeadroomMax = metric("headroom_max", "headroom used", "KB", Tolerance::Relative(0.1),
         "most bytes in all headroom of any switch with a shared buffer").lower(),
     SharedMax = metric("shared_max", "pool used", "KB", Tolerance::Relative(0.1),
@@ -312,7 +312,7 @@ metrics! {
         "greatest delivered rate of a flow with a fixed destination").over(Span::Measurement),
     ThroughputLoss = metric("throughput_loss", "loss", "Gb/s", Tolerance::Relative(0.03),
         "capacity of the bottleneck less the data rate through it; the bottleneck is the switch port with the largest load of data and control")
-        .over(Span::Measurement).ranging(f64::NEG_INFINITY, f64::INFINITY).own(7).lower(),
+        .over(Span::Measurement).ranging(f64::NEG_INFINITY, f64::INFINITY).own(13).lower(),
     AggregateLoss = metric("aggregate_loss", "aggregate loss", "Gb/s", Tolerance::Relative(0.03),
         "sum of the max-min fair rates of all flows, without control traffic, less the aggregate throughput")
         .over(Span::Measurement).ranging(f64::NEG_INFINITY, f64::INFINITY).lower(),
@@ -320,7 +320,7 @@ metrics! {
         "rate of control frames through the bottleneck over the run: the switch port with the largest load of data and control").lower(),
     Fairness = metric("fairness", "fairness", "", Tolerance::Absolute(0.02),
         "mean over bins of Jain's index of the recorded flows whose source is on; bins within 2 ms after an on-off change are left out")
-        .over(Span::Measurement).ranging(0.0, 1.0).own(8).higher(),
+        .over(Span::Measurement).ranging(0.0, 1.0).own(14).higher(),
     PortsThroughput = metric("ports_throughput", "through the ports", "Gb/s", Tolerance::Relative(0.03),
         "sum of the data rates through the switch ports that the scenario lists").over(Span::Measurement).higher(),
     PortThroughput = metric("port_throughput", "through the port", "Gb/s", Tolerance::Relative(0.03),
@@ -344,13 +344,13 @@ metrics! {
     TimePausedTouched = metric("time_paused_touched", "paused, touched", "%", Tolerance::Absolute(0.5),
         "share of the time in XOFF, mean over all hosts and links between switches that were ever in XOFF").lower(),
     TimePausedLinks = metric("time_paused_links", "paused links", "%", Tolerance::Absolute(0.5),
-        "share of the time in XOFF, mean over the transmitters of links between switches").own(10).lower(),
+        "share of the time in XOFF, mean over the transmitters of links between switches").own(16).lower(),
     TimePausedAll = metric("time_paused_all", "paused, all", "%", Tolerance::Absolute(0.5),
         "share of the time in XOFF, mean over sending hosts and links between switches together").lower(),
     LatencyP50 = metric("latency_p50", "median latency", "us", Tolerance::Relative(0.05),
         "median time from a frame's generation to its reception; interpolated in a histogram of 16 buckets an octave").lower(),
     LatencyP99 = metric("latency_p99", "99 % latency", "us", Tolerance::Relative(0.05),
-        "99th percentile of the time from a frame's generation to its reception").own(3).lower(),
+        "99th percentile of the time from a frame's generation to its reception").own(9).lower(),
     LatencyP999 = metric("latency_p999", "99.9 % latency", "us", Tolerance::Relative(0.05),
         "99.9th percentile of the time from a frame's generation to its reception").lower(),
     CompletedTransfers = metric("completed_transfers", "completed", "", Tolerance::Relative(0.01), "finite flows that were received whole, and acknowledged if record.completion asks for it").higher(),
@@ -360,7 +360,7 @@ metrics! {
         "share of the finite flows that are complete (completed_transfers)").own(1).higher(),
     CompletionTime = metric("completion_time", "completion time", "us", Tolerance::Relative(0.05),
         "mean time from the start of a finite flow to its end (record.completion: reception of its last byte, or the last acknowledgement), over finished flows")
-        .times(Times::Finished).own(14).lower(),
+        .times(Times::Finished).own(20).lower(),
     CompletionTimeP50 = metric("completion_time_p50", "median completion", "us", Tolerance::Relative(0.05),
         "median completion time over all finite flows; unfinished flows count as longest").times(Times::All).lower(),
     CompletionTimeP90 = metric("completion_time_p90", "90 % completion", "us", Tolerance::Relative(0.05),
@@ -369,7 +369,7 @@ metrics! {
         "95th percentile of the completion time over all finite flows; unfinished flows count as longest").times(Times::All).lower(),
     CompletionTimeP99 = metric("completion_time_p99", "99 % completion", "us", Tolerance::Relative(0.05),
         "99th percentile of the completion time over all finite flows; unfinished flows count as longest")
-        .times(Times::All).own(2).lower(),
+        .times(Times::All).own(8).lower(),
     CompletionTimeP999 = metric("completion_time_p999", "99.9 % completion", "us", Tolerance::Relative(0.05),
         "99.9th percentile of the completion time over all finite flows; unfinished flows count as longest").times(Times::All).lower(),
     CompletionTimeMax = metric("completion_time_max", "longest completion", "us", Tolerance::Relative(0.05),
@@ -412,20 +412,20 @@ metrics! {
         "limiters whose rate or window the scheme lowered after their begin: one for each flow with a queue pair, else for each pair of hosts or host, anew each time that the scheme makes one"),
     JobTime = metric("job_time", "job time", "ms", Tolerance::Relative(0.05),
         "time from the begin of a collective's first rank to the end of its last, all rounds and gaps; of several collectives the longest")
-        .lower(),
+        .lower().own(2),
     BusBandwidth = metric("bus_bandwidth", "bus bandwidth", "GB/s", Tolerance::Relative(0.05),
         "bytes of a collective over the mean time of its rounds, times the factor of nccl-tests: 2(n-1)/n of an all-reduce; the time of a round is that of its slowest rank; of several collectives the least")
-        .higher(),
+        .higher().own(3),
     StragglerTime = metric("straggler_time", "straggler", "us", Tolerance::Relative(0.05),
-        "time from the end of the first rank to the end of the last, mean over a collective's rounds; of several collectives the longest").lower(),
+        "time from the end of the first rank to the end of the last, mean over a collective's rounds; of several collectives the longest").lower().own(4),
     NetworkShare = metric("network_share", "network share", "%", Tolerance::Absolute(2.0),
         "share of transfers in the time of a collective's critical path; the rest are computations and gaps; of several collectives the largest").lower(),
     QueryTime = metric("query_time", "query", "ms", Tolerance::Relative(0.05),
-        "time of a query, from its requests to the last byte of its last answer, mean over all queries; one that is not done has lasted to the end of the run").lower(),
+        "time of a query, from its requests to the last byte of its last answer, mean over all queries; one that is not done has lasted to the end of the run").lower().own(5),
     QueryTimeP99 = metric("query_time_p99", "99 % query", "ms", Tolerance::Relative(0.05),
-        "99th percentile of the times of queries").lower(),
+        "99th percentile of the times of queries").lower().own(6),
     QueryGoodput = metric("query_goodput", "query goodput", "Gb/s", Tolerance::Relative(0.05),
-        "payload of the answers to queries that are done, over the time of all queries").higher(),
+        "payload of the answers to queries that are done, over the time of all queries").higher().own(7),
     ControlDiscarded = metric("control_discarded", "control discarded", "", Tolerance::Relative(0.05),
         "control messages that found no room in a queue of a switch").lower(),
     FeedbackIgnored = metric("feedback_ignored", "feedback ignored", "", Tolerance::Relative(0.05),
