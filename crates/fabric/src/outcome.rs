@@ -40,8 +40,7 @@ pub struct Outcome {
     pub lost: Vec<u64>,
     /// What was lost on links, by node and port: of each output port whose link loses frames ([`crate::LinkLoss`]).
     pub lost_on_links: Vec<LostOnLink>,
-    /// Time of the last delivery of a frozen network: frames waited at a host or a stopped port, and none was delivered in the last
-    /// tenth of the run.
+    /// Time of the last delivery of a frozen network: frames waited at the end, and none was delivered in the last tenth of the run.
     pub frozen_since: Option<Time>,
     /// Stopped ports of a frozen network that wait for each other. None if no port is stopped, but the sources are held back.
     pub standstill: Option<Standstill>,
@@ -49,13 +48,11 @@ pub struct Outcome {
     pub pauses: Pauses,
     /// When the operations of the run's graph happened, by number.
     pub operations: Vec<Lasted>,
-    /// Why the network, or single switches of it, ran by the model, an event at a time; none if all ran by the fast engine. The results
-    /// are the same, later.
+    /// Why the network, or single switches of it, ran by the model, with equal results; none if all ran by the fast engine.
     pub by_model: Option<String>,
 }
 
-/// Switch ports whose data cannot leave. Each waits for the next: the memory at the far end of its link holds frames for that
-/// port.
+/// Stopped switch ports, each of which waits for the next: the memory at the far end of its link holds frames for that port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standstill {
     /// Node and port.
@@ -87,8 +84,7 @@ impl Pauses {
 pub struct Xoff {
     /// When it was decided.
     pub decided: Time,
-    /// From when on the transmitter was in XOFF; the end of the run, if it never was: the XOFF was on its way then, or its host does
-    /// not heed it.
+    /// From when on the transmitter was in XOFF; the end of the run, if the XOFF was still on its way or its host does not heed it.
     pub from: Time,
     /// Until when: at most the end of the run.
     pub until: Time,
@@ -288,8 +284,7 @@ pub(crate) fn latency_bucket(latency: Time) -> usize {
     (octave * 16 + ((ns >> shift) & 15) as usize).min(LATENCY_BUCKETS - 1)
 }
 
-/// Latency below which the share `q` of a histogram's frames lies; within a bucket, frames are taken to be spread evenly.
-/// None without frames.
+/// Latency below which the share `q` of a histogram's frames lies, if they spread evenly in a bucket; none without frames.
 pub fn latency_quantile(histogram: &[u64], q: f64) -> Option<Time> {
     let total: u64 = histogram.iter().sum();
     let wanted = (total as f64 * q).max(0.5);

@@ -27,8 +27,7 @@ pub struct RunSpec {
     pub switches: Vec<SwitchSpec>,
     /// Full-duplex links.
     pub links: Vec<LinkSpec>,
-    /// Classes of data, in order of priority; empty: one class, under the PAUSE of each switch. Several classes run by the model
-    /// only, an event at a time.
+    /// Classes of data, in order of priority; empty: one class, under the PAUSE of each switch. Several classes run by the model.
     pub classes: Vec<ClassSpec>,
     /// Path choice where several shortest paths exist.
     pub routing: Routing,
@@ -246,8 +245,7 @@ pub enum Arrivals {
         /// Place in the period at the start; `on` starts with the silence.
         shift: Time,
     },
-    /// In every idle slot a burst begins, with the probability that gives `load`. Its frames follow back to back, to one
-    /// destination.
+    /// In every idle slot a burst to one destination begins, with the probability that gives `load`. Its frames follow back to back.
     Bursts {
         /// Share of the link's rate, 0 to 1.
         load: f64,
