@@ -1,8 +1,9 @@
 //! Text for HTML: escaping, names for anchors, badges.
 
 use crate::model::{Cell, Holds, Page, Verdict};
+use maud::{Markup, html};
 
-/// Escapes text for HTML, attributes included.
+/// Escapes text of a drawing, attributes included.
 pub(crate) fn esc(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -119,7 +120,7 @@ impl Mark {
     }
 
     /// Icon and word: never colour alone.
-    pub(crate) fn badge(self) -> String {
+    pub(crate) fn badge(self) -> Markup {
         let word = if self == Self::Zero { "zero" } else { self.class() };
         badge(self.class(), self.icon(), word)
     }
@@ -152,16 +153,18 @@ pub(crate) fn marks() -> String {
 }
 
 /// A line with its mark, as a legend shows it.
-pub(crate) fn swatch((slot, dash): (u8, u8)) -> String {
-    format!(
-        "<svg class=\"swatch c{slot} d{dash}\" viewBox=\"0 0 24 10\" width=\"24\" height=\"10\" aria-hidden=\"true\"><path class=\"line\" d=\"M1 5H23\"/>\
-         <path class=\"mark\" d=\"{}\" transform=\"translate(12 5)\"/></svg>",
-        mark(slot)
-    )
+pub(crate) fn swatch((slot, dash): (u8, u8)) -> Markup {
+    html! {
+        svg class={ "swatch c" (slot) " d" (dash) } viewBox="0 0 24 10" width="24" height="10"
+            aria-hidden="true" {
+            path.line d="M1 5H23" {}
+            path.mark d=(mark(slot)) transform="translate(12 5)" {}
+        }
+    }
 }
 
-fn badge(class: &str, icon: &str, word: &str) -> String {
-    format!("<span class=\"badge {class}\"><b aria-hidden=\"true\">{icon}</b>{word}</span>")
+fn badge(class: &str, icon: &str, word: &str) -> Markup {
+    html! { span.badge.(class) { b aria-hidden="true" { (icon) } (word) } }
 }
 
 /// Class, icon and words of a claim's outcome.
@@ -175,7 +178,7 @@ pub(crate) fn holds(holds: Holds) -> (&'static str, &'static str, &'static str) 
 }
 
 /// Icon and words of a claim's outcome.
-pub(crate) fn holds_badge(outcome: Holds) -> String {
+pub(crate) fn holds_badge(outcome: Holds) -> Markup {
     let (class, icon, words) = holds(outcome);
     badge(class, icon, words)
 }
@@ -193,9 +196,44 @@ pub(crate) fn counts(page: &Page) -> Counts {
     n
 }
 
-/// Opens a box that scrolls sideways where its content is wider; the keyboard reaches it.
-pub(crate) fn scroll(name: &str) -> String {
-    format!("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">", esc(name))
+/// A box that scrolls sideways where its content is wider; the keyboard reaches it.
+pub(crate) fn scroll(name: &str, content: impl maud::Render) -> Markup {
+    html! { div.scroll role="region" tabindex="0" aria-label=(name) { (content) } }
+}
+
+/// A table with these columns, each with its class, in a box that scrolls. Only readers of the text hear the heading of bars.
+pub(crate) fn plain(class: &str, name: &str, columns: &[(&str, &str)], body: Markup) -> Markup {
+    let table = html! {
+        table class=(class) {
+            thead {
+                tr {
+                    @for (class, title) in columns {
+                        th class=[Some(class).filter(|c| !c.is_empty())] {
+                            @if *class == "barcol" { span.away { (title) } } @else { (title) }
+                        }
+                    }
+                }
+            }
+            (body)
+        }
+    };
+    scroll(name, table)
+}
+
+/// A part of a page under its heading.
+pub(crate) fn titled(title: &str, content: Markup) -> Markup {
+    html! { article { div.head { h2 { (title) } } (content) } }
+}
+
+/// Each value once, in their order.
+pub(crate) fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut all = Vec::new();
+    for value in values {
+        if !all.contains(&value) {
+            all.push(value);
+        }
+    }
+    all
 }
 
 #[cfg(test)]

@@ -105,24 +105,23 @@ pub fn render(report: &Report) -> Result<String, ReportError> {
     ))
 }
 
-/// All pages; the first is shown, the script shows the others.
+/// All pages; the first is shown, the script shows the others. Controls are not allowed in HTML; tabs and line ends are.
 fn body(report: &Report, looks: &[colour::Colours]) -> String {
-    let mut out = String::from("<aside id=\"side\">");
-    index::sidebar(report, &mut out);
-    out.push_str("</aside><main id=\"main\" tabindex=\"-1\"><noscript><p>The other pages and the figures need JavaScript.</p></noscript>");
-    if !report.is_one_experiment() {
-        index::index(report, looks, &mut out);
-    }
-    for id in index::studies(report).into_iter().filter(|_| !report.is_one_experiment()) {
-        index::study_page(report, id, &mut out);
-    }
-    for (p, looks) in report.pages.iter().zip(looks) {
-        page::page(report, p, looks, &mut out);
-    }
-    index::claims_page(report, &mut out);
-    method::method(report, &mut out);
-    out.push_str("</main>");
-    out
+    let several = !report.is_one_experiment();
+    let body = maud::html! {
+        aside id="side" { (index::sidebar(report)) }
+        main id="main" tabindex="-1" {
+            noscript { p { "The other pages and the figures need JavaScript." } }
+            @if several {
+                (index::index(report, looks))
+                @for id in index::studies(report) { (index::study_page(report, id)) }
+            }
+            @for (p, looks) in report.pages.iter().zip(looks) { (page::page(report, p, looks)) }
+            (index::claims_page(report))
+            (method::method(report))
+        }
+    };
+    body.into_string().replace(|c: char| c.is_control() && !matches!(c, '\n' | '\t'), "\u{fffd}")
 }
 
 /// Data of a page for the scripts.

@@ -1,9 +1,8 @@
 //! Method of the numbers, and limits of the model.
 
-use crate::html::esc;
 use crate::model::{Assumption, NotRun, Report};
 use crate::page;
-use std::fmt::Write as _;
+use maud::{Markup, PreEscaped, html};
 
 /// Limits of the model, if the caller gives none.
 const LEFT_OUT: [&str; 7] = [
@@ -48,43 +47,38 @@ const FIGURES: &str = "\
     Lines that cover each other show their marks in turn; <em>apart</em> gives each its own panel. <em>CDF</em> is the share of time at or below a value, over the bins of the run. \
     The browser prints the page that is shown; <em>Print all pages</em> prints all.</p>";
 
-pub(crate) fn method(r: &Report, out: &mut String) {
-    out.push_str(
-        "<section class=\"page\" data-route=\"method\" hidden><h1 tabindex=\"-1\">Method</h1><div class=\"prose\">",
-    );
-    out.push_str(if r.is_judged() { JUDGED } else { PLAIN });
-    out.push_str(FIGURES);
-    if !r.by_model.is_empty() {
-        out.push_str("<h2>Runs by the model</h2><p>The model has the same results as the fast engine, but runs an event at a time.</p><ul>");
-        for text in &r.by_model {
-            let _ = write!(out, "<li>{}</li>", esc(text));
-        }
-        out.push_str("</ul>");
-    }
-    out.push_str("<h2>What is not modelled</h2><ul>");
-    if r.not_modelled.is_empty() {
-        for text in LEFT_OUT {
-            let _ = write!(out, "<li>{}</li>", esc(text));
-        }
-    }
-    for text in &r.not_modelled {
-        let _ = write!(out, "<li>{}</li>", esc(text));
-    }
-    out.push_str("</ul></div>");
+pub(crate) fn method(r: &Report) -> Markup {
     let mut all: Vec<&Assumption> = Vec::new();
     for a in r.assumptions.iter().chain(r.pages.iter().flat_map(|p| &p.assumptions)) {
         if all.iter().all(|x| x.id != a.id) {
             all.push(a);
         }
     }
-    if !all.is_empty() {
-        out.push_str("<h2>Named assumptions</h2><p class=\"small\">A study leaves some facts open. For each, cnsim makes an assumption with a name.</p>");
-        page::assumptions(all.into_iter(), out);
-    }
     let lost: Vec<&NotRun> = r.not_run.iter().chain(r.pages.iter().flat_map(|p| &p.not_run)).collect();
-    if !lost.is_empty() {
-        out.push_str("<h2>Published, not run</h2>");
-        page::not_run(lost.into_iter(), out);
+    let left: Vec<&str> = match &r.not_modelled[..] {
+        [] => LEFT_OUT.to_vec(),
+        own => own.iter().map(String::as_str).collect(),
+    };
+    html! {
+        section.page data-route="method" hidden {
+            h1 tabindex="-1" { "Method" }
+            div.prose {
+                (PreEscaped(if r.is_judged() { JUDGED } else { PLAIN }))
+                (PreEscaped(FIGURES))
+                @if !r.by_model.is_empty() {
+                    h2 { "Runs by the model" }
+                    p { "The model has the same results as the fast engine, but runs an event at a time." }
+                    ul { @for text in &r.by_model { li { (text) } } }
+                }
+                h2 { "What is not modelled" }
+                ul { @for text in left { li { (text) } } }
+            }
+            @if !all.is_empty() {
+                h2 { "Named assumptions" }
+                p.small { "A study leaves some facts open. For each, cnsim makes an assumption with a name." }
+                (page::assumptions(all))
+            }
+            @if !lost.is_empty() { h2 { "Published, not run" } (page::not_run(lost)) }
+        }
     }
-    out.push_str("</section>");
 }

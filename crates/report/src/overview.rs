@@ -1,11 +1,11 @@
 //! The picture of the first page: every judged number as a dot, at the relative distance of the measured value from the published
 //! one.
 
-use crate::html::{Mark, anchor, esc, study};
+use crate::html::{Mark, anchor, distinct, study};
 use crate::model::{Cell, Page, Report, Row, Table};
 use crate::number::log10;
 use crate::table::heading;
-use std::fmt::Write as _;
+use maud::{Markup, html};
 
 /// Most scenarios with a row each; with more, each study has a row.
 const MANY: usize = 14;
@@ -24,35 +24,33 @@ struct Dot<'a> {
 }
 
 /// The picture; empty without judged cells.
-pub(crate) fn picture(r: &Report, out: &mut String) {
+pub(crate) fn picture(r: &Report) -> Markup {
     let all = dots(r);
-    if all.is_empty() {
-        return;
-    }
-    let mut rows: Vec<&(&str, String)> = Vec::new();
-    for d in &all {
-        if !rows.contains(&&d.row) {
-            rows.push(&d.row);
+    let sign = |tick: f64| format!("{}{tick}", if tick > 0.0 { "+" } else { "" }).replace('-', "\u{2212}");
+    html! {
+        @if !all.is_empty() {
+            figure.devs {
+                figcaption {
+                    b { "Measured against published" } " "
+                    span { "distance of each measured number from the printed one" }
+                }
+                @for row in distinct(all.iter().map(|d| &d.row)) {
+                    (strip(row, &all.iter().filter(|d| d.row == *row).collect::<Vec<_>>()))
+                }
+                div.dev.axis aria-hidden="true" {
+                    span {}
+                    div {
+                        @for tick in [-100.0, -20.0, -5.0, -1.0, 0.0, 1.0, 5.0, 20.0, 100.0_f64] {
+                            i class=[[1.0, 20.0].contains(&tick.abs()).then_some("minor")]
+                                style=(format!("left:{:.2}%", place(tick))) {
+                                (sign(tick)) @if tick == 0.0 { " %" }
+                            }
+                        }
+                    }
+                }
+            }
         }
     }
-    out.push_str("<figure class=\"devs\"><figcaption><b>Measured against published</b> <span>distance of each measured number from the printed one</span></figcaption>");
-    for row in rows {
-        let mine: Vec<&Dot<'_>> = all.iter().filter(|d| d.row == *row).collect();
-        strip(row, &mine, out);
-    }
-    out.push_str("<div class=\"dev axis\" aria-hidden=\"true\"><span></span><div>");
-    for tick in [-100.0, -20.0, -5.0, -1.0, 0.0, 1.0, 5.0, 20.0, 100.0_f64] {
-        let sign = if tick > 0.0 { "+" } else { "" };
-        let minor = if [1.0, 20.0].contains(&tick.abs()) { " class=\"minor\"" } else { "" };
-        let text = format!("{sign}{tick}").replace('-', "\u{2212}");
-        let _ = write!(
-            out,
-            "<i{minor} style=\"left:{:.2}%\">{text}{}</i>",
-            place(tick),
-            if tick == 0.0 { " %" } else { "" }
-        );
-    }
-    out.push_str("</div></div></figure>");
 }
 
 /// All judged cells with a published number other than zero.
@@ -115,38 +113,32 @@ fn place(percent: f64) -> f64 {
 }
 
 /// One row: its dots side by side in columns, so that all are visible.
-fn strip((to, words): &(&str, String), dots: &[&Dot<'_>], out: &mut String) {
+fn strip((to, words): &(&str, String), dots: &[&Dot<'_>]) -> Markup {
     let agree = dots.iter().filter(|d| d.mark == Mark::Agrees).count();
     let furthest = dots.iter().map(|d| d.off.abs()).fold(0.0, f64::max);
-    let _ = write!(
-        out,
-        "<div class=\"dev\"><span><a href=\"#{}\">{}</a> <small>{agree} of {}</small></span><div role=\"img\" aria-label=\"{}: {agree} of {} numbers agree; the furthest is off by {furthest:.1} %\"><s></s>",
-        esc(to),
-        esc(words),
-        dots.len(),
-        esc(words),
-        dots.len()
-    );
     let mut taken: Vec<(f64, usize)> = Vec::new();
     let mut sorted: Vec<&&Dot<'_>> = dots.iter().collect();
     sorted.sort_by(|a, b| a.off.total_cmp(&b.off));
-    for d in sorted {
+    let mut style = |d: &Dot<'_>| {
         let x = place(d.off);
         let level = (0..9).find(|l| taken.iter().all(|(at, at_level)| at_level != l || (x - at).abs() > 1.1));
         let level = level.unwrap_or(taken.len() % 9);
         taken.push((x, level));
         // 0, +1, -1, +2, ... around the middle.
         let step = (level as f64 / 2.0).ceil() * if level % 2 == 1 { 1.0 } else { -1.0 };
-        let _ = write!(
-            out,
-            "<i class=\"{}\" style=\"left:{x:.2}%;top:{:.0}%\" title=\"{}\" data-go=\"{}\"></i>",
-            d.mark.class(),
-            50.0 + 10.5 * step,
-            esc(&d.about),
-            esc(&d.to)
-        );
+        format!("left:{x:.2}%;top:{:.0}%", 50.0 + 10.5 * step)
+    };
+    let all =
+        format!("{words}: {agree} of {} numbers agree; the furthest is off by {furthest:.1} %", dots.len());
+    html! {
+        div.dev {
+            span { a href={ "#" (to) } { (words) } " " small { (agree) " of " (dots.len()) } }
+            div role="img" aria-label=(all) {
+                s {}
+                @for d in sorted { i.(d.mark.class()) style=(style(d)) title=(d.about) data-go=(d.to) {} }
+            }
+        }
     }
-    out.push_str("</div></div>");
 }
 
 #[cfg(test)]
@@ -198,9 +190,7 @@ mod tests {
     }
 
     fn drawn(r: &Report) -> String {
-        let mut out = String::new();
-        picture(r, &mut out);
-        out
+        picture(r).into_string()
     }
 
     /// Places and words of the dots, then of the rows.

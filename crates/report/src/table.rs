@@ -1,9 +1,10 @@
 //! A table: schemes by metrics, published beside measured, with a glyph of the intervals.
 
 use crate::colour::Colours;
-use crate::html::{Mark, anchor, esc, scroll, swatch};
-use crate::model::{Cell, Page, Table, Verdict};
+use crate::html::{Mark, anchor, scroll, swatch};
+use crate::model::{Cell, Column, Page, Table, Verdict};
 use crate::number::{column_decimals, fixed, measured, plus_minus, printed, telling};
+use maud::{Markup, PreEscaped, html};
 use std::fmt::Write as _;
 
 /// Is the condition without a name? The only condition of a scenario without a template is `default`.
@@ -45,28 +46,55 @@ fn dull<'a>(cells: impl Iterator<Item = &'a Cell>) -> bool {
 }
 
 /// The table with its heading, buttons and differing cells; figures follow inside the same article.
-pub(crate) fn table(page: &Page, t: &Table, colours: &Colours, out: &mut String) {
+pub(crate) fn table(page: &Page, t: &Table, colours: &Colours) -> Markup {
     let id = anchor(&page.id, &t.id);
     let title = if unnamed(t) { heading(t) } else { t.condition.clone() };
-    let _ = write!(out, "<div class=\"head\"><h2 tabindex=\"-1\">{}", esc(&title));
-    if !unnamed(t) && !t.pause.is_empty() {
-        let _ = write!(out, " <span class=\"pill\">PAUSE {}</span>", esc(&t.pause));
-    }
-    out.push_str(
-        "</h2><div class=\"tools\"><button type=\"button\" class=\"intervals\" aria-expanded=\"false\">All numbers</button>\
-         <button type=\"button\" class=\"csv\">Save as CSV</button></div></div>",
-    );
-    if !t.caption.is_empty() {
-        let _ = write!(out, "<p class=\"small\">{}</p>", esc(&t.caption));
-    }
-    let _ = write!(
-        out,
-        "{}<table class=\"cells\" role=\"table\" data-table=\"{}\" aria-label=\"{}\">",
-        scroll(&format!("table: {}", heading(t))),
-        esc(&t.id),
-        esc(&heading(t))
-    );
     let conditions = t.rows.iter().any(|r| !r.condition.is_empty());
+    let styles = styles(t);
+    let shown = || t.columns.iter().zip(&styles).enumerate().filter(|(_, x)| !x.1.dull);
+    let first_cell = (0, shown().next().map_or(0, |(c, _)| c));
+    let row = |r: usize| {
+        let row = &t.rows[r];
+        let before = r.checked_sub(1).map(|b| t.rows[b].condition.as_str());
+        let first = conditions && before != Some(row.condition.as_str());
+        html! {
+            tr class=[first.then_some("block")] role="row" {
+                @if conditions { td.condition role="cell" { @if first { (row.condition) } } }
+                th scope="row" role="rowheader" { (swatch(colours.get(&row.scheme))) (row.scheme) }
+                @for (c, (column, style)) in shown() {
+                    (cell(row.cells.get(c).and_then(Option::as_ref), column, *style, (r, c, (r, c) == first_cell)))
+                }
+            }
+        }
+    };
+    let body = html! {
+        table.cells role="table" data-table=(t.id) aria-label=(heading(t)) {
+            (head(t, conditions, &styles))
+            tbody role="rowgroup" { @for r in 0..t.rows.len() { (row(r)) } }
+        }
+    };
+    html! {
+        div.head {
+            h2 tabindex="-1" {
+                (title)
+                @if !unnamed(t) && !t.pause.is_empty() { " " span.pill { "PAUSE " (t.pause) } }
+            }
+            div.tools {
+                button.intervals type="button" aria-expanded="false" { "All numbers" }
+                button.csv type="button" { "Save as CSV" }
+            }
+        }
+        @if !t.caption.is_empty() { p.small { (t.caption) } }
+        (scroll(&format!("table: {}", heading(t)), body))
+        div.long.scroll id={ (id) "/long" } role="region" tabindex="0"
+            aria-label={ "all numbers: " (heading(t)) } hidden {}
+        (zeros(t, &styles))
+        (misses(t, &styles))
+    }
+}
+
+/// The style of each column.
+fn styles(t: &Table) -> Vec<Style> {
     let column = |c: usize| t.rows.iter().filter_map(move |r| r.cells.get(c)?.as_ref());
     let mut styles: Vec<Style> = (0..t.columns.len())
         .map(|c| Style {
@@ -80,130 +108,79 @@ pub(crate) fn table(page: &Page, t: &Table, colours: &Colours, out: &mut String)
     if styles.iter().all(|s| s.dull) {
         styles.iter_mut().zip(&t.columns).for_each(|(s, column)| s.dull = column.more);
     }
-    let first_shown = styles.iter().position(|s| !s.dull).unwrap_or(0);
-    head(t, conditions, &styles, out);
-    out.push_str("<tbody role=\"rowgroup\">");
-    for (r, row) in t.rows.iter().enumerate() {
-        let before = r.checked_sub(1).map(|b| t.rows[b].condition.as_str());
-        let first = conditions && before != Some(row.condition.as_str());
-        let _ = write!(out, "<tr role=\"row\"{}>", if first { " class=\"block\"" } else { "" });
-        if conditions {
-            let text = if first { row.condition.as_str() } else { "" };
-            let _ = write!(out, "<td role=\"cell\" class=\"condition\">{}</td>", esc(text));
-        }
-        let _ = write!(
-            out,
-            "<th scope=\"row\" role=\"rowheader\">{}{}</th>",
-            swatch(colours.get(&row.scheme)),
-            esc(&row.scheme)
-        );
-        for (c, (column, style)) in t.columns.iter().zip(&styles).enumerate().filter(|(_, x)| !x.1.dull) {
-            let label = match column.unit.as_str() {
-                "" => column.title.clone(),
-                unit => format!("{} [{unit}]", column.title),
-            };
-            let first = (r, c) == (0, first_shown);
-            cell(row.cells.get(c).and_then(Option::as_ref), &label, *style, (r, c, first), out);
-        }
-        out.push_str("</tr>");
-    }
-    let _ = write!(
-        out,
-        "</tbody></table></div><div class=\"long scroll\" role=\"region\" tabindex=\"0\" aria-label=\"all numbers: {}\" id=\"{}\" hidden></div>",
-        esc(&heading(t)),
-        esc(&format!("{id}/long"))
-    );
-    zeros(t, &styles, out);
-    misses(t, &styles, out);
+    styles
 }
 
-fn head(t: &Table, conditions: bool, styles: &[Style], out: &mut String) {
-    let several = styles.iter().any(|s| s.published && !s.dull);
-    let span = if several { " rowspan=\"2\"" } else { "" };
-    out.push_str("<thead role=\"rowgroup\"><tr role=\"row\">");
-    if conditions {
-        let heading = if t.row_heading.is_empty() { "condition" } else { &t.row_heading };
-        let _ = write!(out, "<th role=\"columnheader\"{span}>{}</th>", esc(heading));
-    }
-    let _ = write!(out, "<th role=\"columnheader\"{span}>scheme</th>");
-    for (c, style) in t.columns.iter().zip(styles).filter(|(_, s)| !s.dull) {
-        let _ = write!(
-            out,
-            "<th role=\"columnheader\"{} class=\"group\" title=\"{}\">{} <small>{}</small></th>",
-            if style.published { " colspan=\"2\"" } else { span },
-            esc(&c.about),
-            esc(&c.title),
-            esc(&c.unit)
-        );
-    }
-    out.push_str("</tr>");
-    if several {
-        out.push_str("<tr role=\"row\">");
-        for _ in styles.iter().filter(|s| s.published && !s.dull) {
-            out.push_str(
-                "<th role=\"columnheader\" class=\"n first\">published</th><th role=\"columnheader\" class=\"n m\">measured</th>",
-            );
+fn head(t: &Table, conditions: bool, styles: &[Style]) -> Markup {
+    let published = styles.iter().filter(|s| s.published && !s.dull).count();
+    let span = (published > 0).then_some("2");
+    let heading = if t.row_heading.is_empty() { "condition" } else { &t.row_heading };
+    html! {
+        thead role="rowgroup" {
+            tr role="row" {
+                @if conditions { th role="columnheader" rowspan=[span] { (heading) } }
+                th role="columnheader" rowspan=[span] { "scheme" }
+                @for (c, style) in t.columns.iter().zip(styles).filter(|(_, s)| !s.dull) {
+                    @let wide = style.published.then_some("2");
+                    th.group role="columnheader" colspan=[wide] rowspan=[span.filter(|_| wide.is_none())]
+                        title=(c.about) {
+                        (c.title) " " small { (c.unit) }
+                    }
+                }
+            }
+            @if published > 0 {
+                tr role="row" {
+                    @for _ in 0..published {
+                        th.n.first role="columnheader" { "published" }
+                        th.n.m role="columnheader" { "measured" }
+                    }
+                }
+            }
         }
-        out.push_str("</tr>");
     }
-    out.push_str("</thead>");
 }
 
 /// Which columns are left out because they are zero.
-fn zeros(t: &Table, styles: &[Style], out: &mut String) {
+fn zeros(t: &Table, styles: &[Style]) -> Markup {
     let of = |published: bool| -> String {
         let mine =
             t.columns.iter().zip(styles).filter(|(c, s)| s.dull && !c.more && s.published == published);
-        mine.map(|(c, _)| esc(&c.title.to_lowercase())).collect::<Vec<_>>().join(", ")
+        mine.map(|(c, _)| c.title.to_lowercase()).collect::<Vec<_>>().join(", ")
     };
     let parts: Vec<String> = [(of(false), ""), (of(true), " (as published)")]
         .into_iter()
         .filter(|p| !p.0.is_empty())
         .map(|(names, more)| format!("{names}{more}"))
         .collect();
-    if !parts.is_empty() {
-        let _ = write!(out, "<p class=\"small zeros\">Zero in every row: {}.</p>", parts.join("; "));
-    }
+    html! { @if !parts.is_empty() { p.small.zeros { "Zero in every row: " (parts.join("; ")) "." } } }
 }
 
-fn cell(
-    c: Option<&Cell>,
-    label: &str,
-    style: Style,
-    (row, column, first): (usize, usize, bool),
-    out: &mut String,
-) {
+fn cell(c: Option<&Cell>, column: &Column, style: Style, (row, at, first): (usize, usize, bool)) -> Markup {
+    let label = match column.unit.as_str() {
+        "" => column.title.clone(),
+        unit => format!("{} [{unit}]", column.title),
+    };
+    let published = style.published;
     let Some(c) = c else {
-        let class = if style.published { "n first none" } else { "none" };
-        let _ = write!(out, "<td role=\"cell\" class=\"{class}\" data-label=\"{}\"></td>", esc(label));
-        if style.published {
-            out.push_str("<td role=\"cell\" class=\"none\"></td>");
-        }
-        return;
+        return html! {
+            td class=(if published { "n first none" } else { "none" }) role="cell" data-label=(label) {}
+            @if published { td.none role="cell" {} }
+        };
     };
     let mark = Mark::of(c);
-    if style.published {
-        let said =
-            c.published.as_deref().map_or("<span class=\"dim\">–</span>".into(), |p| esc(&printed(p)));
-        let _ =
-            write!(out, "<td role=\"cell\" class=\"n first pub\" data-label=\"{}\">{said}</td>", esc(label));
+    html! {
+        @if published {
+            td.n.first.pub role="cell" data-label=(label) {
+                @if let Some(p) = &c.published { (printed(p)) } @else { span.dim { "–" } }
+            }
+        }
+        td.n.m.(mark.class()).alone[!published] data-label=[(!published).then_some(label.as_str())]
+            data-at={ (row) "," (at) } tabindex=(if first { 0 } else { -1 }) role="cell" {
+            span.v { (value(c, style.decimals)) }
+            @if style.interval { span.pm { (ends(c, style.decimals)) } }
+            @if published { span.under { (PreEscaped(strip(c))) (mark.badge()) } }
+        }
     }
-    let _ = write!(
-        out,
-        "<td role=\"cell\" class=\"n m {}{}\"{} data-at=\"{row},{column}\" tabindex=\"{}\"><span class=\"v\">{}</span>",
-        mark.class(),
-        if style.published { "" } else { " alone" },
-        if style.published { String::new() } else { format!(" data-label=\"{}\"", esc(label)) },
-        if first { 0 } else { -1 },
-        value(c, style.decimals),
-    );
-    if style.interval {
-        let _ = write!(out, "<span class=\"pm\">{}</span>", ends(c, style.decimals));
-    }
-    if style.published {
-        let _ = write!(out, "<span class=\"under\">{}{}</span>", strip(c), mark.badge());
-    }
-    out.push_str("</td>");
 }
 
 /// The measured value, with a mark if it is a lower bound.
@@ -263,67 +240,55 @@ fn strip(c: &Cell) -> String {
 }
 
 /// Cells that do not agree or cannot be compared, by the note that explains them.
-fn misses(t: &Table, styles: &[Style], out: &mut String) {
-    let mut notes: Vec<(&str, Vec<String>)> = Vec::new();
-    let (mut near, mut differ, mut open, mut strange) = (0, 0, 0, 0);
+fn misses(t: &Table, styles: &[Style]) -> Markup {
+    // The marks that are told, with the words for one and for several cells, and behind a cell.
+    let kinds = [
+        (Mark::Differs, "differs", "differ", ""),
+        (Mark::Near, "is near", "are near", " (near)"),
+        (Mark::Undecided, "is undecided", "are undecided", " (undecided)"),
+        (Mark::Incomparable, "is incomparable", "are incomparable", " (incomparable)"),
+    ];
+    let mut notes: Vec<(&str, Vec<Markup>)> = Vec::new();
+    let mut counts = [0; 4];
     for row in &t.rows {
         for ((c, column), style) in row.cells.iter().zip(&t.columns).zip(styles) {
             let Some(c) = c.as_ref() else { continue };
-            match Mark::of(c) {
-                Mark::Near => near += 1,
-                Mark::Differs => differ += 1,
-                Mark::Undecided => open += 1,
-                Mark::Incomparable => strange += 1,
-                _ => continue,
-            }
-            let text = format!(
-                "<span class=\"miss\"><b>{}</b> {}{}: published {}, measured {}{}</span>",
-                esc(&row.scheme),
-                if row.condition.is_empty() { String::new() } else { format!("{}, ", esc(&row.condition)) },
-                esc(&column.title.to_lowercase()),
-                esc(&c.published.as_deref().map_or("–".into(), printed)),
-                value(c, style.decimals),
-                match Mark::of(c) {
-                    Mark::Incomparable => " (incomparable)",
-                    Mark::Near => " (near)",
-                    Mark::Undecided => " (undecided)",
-                    _ => "",
+            let Some(kind) = kinds.iter().position(|k| k.0 == Mark::of(c)) else { continue };
+            counts[kind] += 1;
+            let shown = html! {
+                span.miss {
+                    b { (row.scheme) } " "
+                    @if !row.condition.is_empty() { (row.condition) ", " }
+                    (column.title.to_lowercase())
+                    ": published " (c.published.as_deref().map_or("–".into(), printed))
+                    ", measured " (value(c, style.decimals)) (kinds[kind].3)
                 }
-            );
+            };
             match notes.iter_mut().find(|(note, _)| *note == c.note) {
-                Some((_, cells)) => cells.push(text),
-                None => notes.push((&c.note, vec![text])),
+                Some((_, cells)) => cells.push(shown),
+                None => notes.push((&c.note, vec![shown])),
             }
         }
     }
-    let heads: Vec<String> = [
-        (differ, "differs", "differ"),
-        (near, "is near", "are near"),
-        (open, "is undecided", "are undecided"),
-        (strange, "is incomparable", "are incomparable"),
-    ]
-    .into_iter()
-    .filter(|(n, ..)| *n > 0)
-    .map(|(n, one, more)| if n == 1 { format!("1 cell {one}") } else { format!("{n} cells {more}") })
-    .collect();
-    if heads.is_empty() {
-        return;
+    let heads = counts.iter().zip(kinds).filter(|(n, _)| **n > 0);
+    let heads = heads.map(|(n, (_, one, more, _))| match n {
+        1 => format!("1 cell {one}"),
+        n => format!("{n} cells {more}"),
+    });
+    let heads: Vec<String> = heads.collect();
+    html! {
+        @if !heads.is_empty() {
+            details.misses open[counts.iter().sum::<usize>() <= 8] {
+                summary { (heads.join(", ")) ": suspected assumptions" }
+                dl {
+                    @for (note, cells) in notes {
+                        dt { @for cell in cells { (cell) } }
+                        dd { (if note.is_empty() { "No assumption is suspected yet." } else { note }) }
+                    }
+                }
+            }
+        }
     }
-    let _ = write!(
-        out,
-        "<details class=\"misses\"{}><summary>{}: suspected assumptions</summary><dl>",
-        if near + differ + open + strange <= 8 { " open" } else { "" },
-        heads.join(", ")
-    );
-    for (note, cells) in notes {
-        let _ = write!(
-            out,
-            "<dt>{}</dt><dd>{}</dd>",
-            cells.join(""),
-            if note.is_empty() { "No assumption is suspected yet.".into() } else { esc(note) }
-        );
-    }
-    out.push_str("</dl></details>");
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A table that is made up: what is shown of it, and where.
 
 use super::*;
-use crate::model::{Column, Row};
+use crate::model::Row;
 use std::collections::BTreeMap;
 
 fn column(title: &str, unit: &str) -> Column {
@@ -24,9 +24,7 @@ fn row(scheme: &str, condition: &str, cells: Vec<Option<Cell>>) -> Row {
 /// The HTML of a table.
 fn html(t: &Table) -> String {
     let page = Page { id: "A/one".into(), tables: vec![t.clone()], ..Page::default() };
-    let mut out = String::new();
-    table(&page, t, &Colours::of(&page, &BTreeMap::new()), &mut out);
-    out
+    table(&page, t, &Colours::of(&page, &BTreeMap::new())).into_string()
 }
 
 /// The words of a piece of HTML, without its tags.
