@@ -26,8 +26,8 @@ impl Clock {
     /// Gap between the begins of a frame of `len` bytes and of the next one at this rate, ps; none where there is no rate.
     pub(crate) fn gap(self, len: u16, rate: Rate) -> Option<u64> {
         let (bps, bits) = (rate.bps() * self.speed, f64::from(len) * 8.0);
-        let gap = if bps <= 0.0 { return None } else { nearest(bits / bps * 1e12) };
-        Some(if self.whole { cut(gap) } else { gap })
+        let gap = if bps <= 0.0 { return None } else { bits / bps };
+        Some(if self.whole { cut_seconds(gap) } else { nearest(gap * 1e12) })
     }
 }
 
@@ -38,22 +38,19 @@ fn nearest(x: f64) -> u64 {
     whole.saturating_add(u64::from(x - whole as f64 >= 0.5))
 }
 
-/// A time in ps, cut to whole nanoseconds, at least one.
-fn cut(time: u64) -> u64 {
-    (time / 1000).max(1) * 1000
+/// Seconds in ps, cut to whole nanoseconds, as in ns-3: it keeps 64 binary places of a second.
+fn cut_seconds(seconds: f64) -> u64 {
+    cut(((seconds * 18_446_744_073_709_551_616.0) as u128).saturating_mul(1_000_000_000) >> 64)
 }
-
-/// Time of a transmission in ps, cut to the whole nanoseconds below it, at least one. One of whole nanoseconds loses one: ns-3 computes in
-/// seconds, and the fraction in which it holds them is a little less than 30 ns are.
-fn whole(time: u64) -> u64 {
-    cut(time.saturating_sub(1))
+/// Nanoseconds in ps, at least one.
+fn cut(ns: u128) -> u64 {
+    (ns as u64).max(1).saturating_mul(1000)
 }
 
 /// Says of a rate that its times are cut to whole nanoseconds.
 const WHOLE: u64 = 1 << 63;
 
-/// Transmission times of a rate: picoseconds per byte in fixed point (20 fraction bits); 0 = stopped. The highest bit cuts them to
-/// whole nanoseconds.
+/// Transmission times of a rate: ps per byte in fixed point (20 fraction bits); 0 = stopped. The highest bit cuts them to whole ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct TxRate(u64);
 
@@ -63,9 +60,10 @@ impl TxRate {
     pub(crate) fn time(self, len: u16) -> u64 {
         if self.0 >= WHOLE { self.time_whole(len) } else { (u64::from(len) * self.0 + (1 << 19)) >> 20 }
     }
+    /// One of whole nanoseconds loses one: the fraction of a second in which ns-3 holds it is a little less.
     #[cold]
     fn time_whole(self, len: u16) -> u64 {
-        whole(Self(self.0 & !WHOLE).time(len))
+        cut((Self(self.0 & !WHOLE).time(len).saturating_sub(1) / 1000).into())
     }
     /// ps.
     pub(crate) fn per_byte(self) -> f64 {
@@ -103,14 +101,15 @@ mod tests {
         }
     }
 
-    /// Times of ns-3 at 100 Gb/s: 83.84, 30, 4.8 and 0.08 ns; and 20 ns at 400 Gb/s. Gaps of 8384 ns stay as they are.
+    /// Times of ns-3 at 100 Gb/s: 83.84, 30, 4.8 and 0.08 ns; and 20 ns at 400 Gb/s. Gaps of 8384 and of 374.9996 ns.
     #[test]
     fn ns3_cuts_whole_nanoseconds_too() {
         let clock = Clock::new(Rounding::WholeNs, 0.0);
         let tx = clock.tx(Rate::from_gbps(100.0));
         assert_eq!([1048, 375, 60, 1].map(|len| tx.time(len)), [83_000, 29_000, 4_000, 1_000]);
         assert_eq!(clock.tx(Rate::from_gbps(400.0)).time(1000), 19_000);
-        assert_eq!(clock.gap(1048, Rate::from_gbps(1.0)), Some(8_384_000));
+        let gap = |len, bps| clock.gap(len, Rate::from_bps(bps)).unwrap();
+        assert_eq!((gap(1048, 1e9), gap(1090, 23_253_359_302.0)), (8_383_000, 374_000));
     }
 
     #[test]

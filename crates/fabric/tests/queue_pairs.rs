@@ -134,6 +134,27 @@ fn a_scheme_sets_the_window() {
     }
 }
 
+/// A window that narrows while the next frame waits for its gap holds that frame, too: at 2.5 Gb/s the third is due after 9.6 us. The first
+/// acknowledgement comes before that, and leaves a window of the one frame in flight.
+#[test]
+fn a_window_that_narrows_holds_a_frame_that_waits() {
+    let narrows = woken(AckGate::EACH).source(|at, limiter, _| match at {
+        AtSource::Start => {
+            limiter.engage();
+            limiter.set_rate(Rate::from_gbps(2.5));
+            limiter.wake_on_acks(AckGate::EACH);
+        }
+        AtSource::Ack(_) => limiter.set_window(Bytes::new(1500)),
+        _ => {}
+    });
+    for reliability in [Reliability::None, GO_BACK_N] {
+        let spec = network_of(TransportSpec { reliability, ..TRANSPORT }, frames(4));
+        let out = run_all(&narrows, spec).unwrap().out;
+        let end = 4_800_000 + 2 * (OUT + BACK) + OUT;
+        assert_eq!(out.hosts[TO as usize].completions[0].end.as_ps(), end, "{reliability:?}");
+    }
+}
+
 /// A window that moves with the rate: four frames at the line rate are two at half of it, so that the third waits for the first one's
 /// acknowledgement, and not for its pace alone. A rate that falls to nothing leaves one frame.
 #[test]

@@ -283,7 +283,8 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
     );
     let list = list.flows;
     if form == Form::Fork {
-        notes.extend(hpcc::otherwise(&list, translated.is_none()));
+        let scheme = translated.as_ref().map_or("", |(_, t)| t.scheme.as_str());
+        notes.extend(hpcc::otherwise(&list, translated.is_none(), scheme));
     }
     notes.extend(
         translated.as_ref().filter(|_| form == Form::Fork).and_then(|(_, t)| too_fast(&fabric, t.frame())),

@@ -136,6 +136,30 @@ fn every_mode_runs_with_its_frames() {
     }
 }
 
+/// An incast of ten hosts under HPCC as the fork ends it, flow by flow. Rates and windows change with each acknowledgement.
+#[test]
+fn an_incast_under_hpcc_is_equal_to_the_nanosecond() {
+    let folder = Folder::new("incast");
+    let sizes = [46221, 55959, 77330, 47992, 2521, 8061, 15243, 37338, 120_100, 64000];
+    let flow = |(i, bytes): (u64, &u64)| format!("{} 0 3 100 {bytes} 2.{:09}\n", i + 1, 1007 * i);
+    let flows = format!("10\n{}", (0..).zip(&sizes).map(flow).collect::<String>());
+    let config = fork_files(&folder, &flows);
+    let links = (0..16).map(|host| format!("{host} 16 100Gbps 1000ns 0\n")).collect::<String>();
+    folder.write("topology.txt", &format!("17 1 16\n16\n{links}"));
+    let text = std::fs::read_to_string(&config).unwrap().replace("CC_MODE 1", "CC_MODE 3").replace(
+        "RATE_AI 20Mb/s\nRATE_HAI 200Mb/s\nMIN_RATE 1000Mb/s\nHAS_WIN 0\n",
+        "RATE_AI 50Mb/s\nRATE_HAI 50Mb/s\nMIN_RATE 100Mb/s\nHAS_WIN 1\nGLOBAL_T 1\nVAR_WIN 1\nFAST_REACT 1\nU_TARGET 0.95\n\
+         MI_THRESH 0\nINT_MULTI 1\nMULTI_RATE 0\n",
+    );
+    std::fs::write(&config, text).unwrap();
+    let scenario = imported(&config).unwrap();
+    let ready = scenario.ready(&scenario.cases()[0]).unwrap();
+    let flows = Flows::of(&ready.settings, &go(&ready, 1).1);
+    let ours: BTreeMap<u64, u64> = flows.done.iter().map(|f| (f.bytes, f.time / 1000)).collect();
+    let fork = [14043, 20749, 45418, 20822, 10933, 14984, 18175, 23639, 41311, 30848];
+    assert_eq!(ours, sizes.into_iter().zip(fork).collect());
+}
+
 #[test]
 fn what_a_configuration_asks_and_cnsim_has_not_is_named() {
     let folder = Folder::new("config");
@@ -211,6 +235,8 @@ fn what_differs_from_the_fork_is_said() {
     let said = cnsim_import::scenario(&alone).unwrap().notes.join("\n");
     assert!(said.contains("lines 2 and 4") && said.contains("share one queue"), "{said}");
     assert!(notes(&good.replace("RP_TIMER 300\n", "")).contains("without RP_TIMER"));
+    assert!(notes(&good.replace("CC_MODE 1", "CC_MODE 3")).contains("sleeps"), "H0 sends two flows");
+    assert!(!said.contains("sleeps"), "DCQCN has no window here: {said}");
 }
 
 /// Each line of a flow file that makes no sense is answered with file, line, reason and remedy.

@@ -269,7 +269,8 @@ impl QueuePairs {
             before = goes.unwrap_or(before);
             left = goes.map_or(0, |frame| pair.size() - frames.bytes_below(frame));
         }
-        if left == 0 {
+        // The window may have narrowed since the flow joined those that take turns.
+        if left == 0 || pair.frames.is_none() && pair.acks.in_flight() >= pair.acks.window {
             pair.waits = Waits::Ack;
             return None;
         }

@@ -7,7 +7,7 @@ use super::marks::Map;
 use super::{Fabric, modes};
 use crate::{Faults, FileFlow, ImportError, data_rate, lines, seconds};
 use cnsim_units::{Bytes, Rate, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A configuration file of the fork: its lines.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -73,7 +73,7 @@ impl Translated {
 }
 
 /// Differences of these flows from the fork, a sentence each; `shared`: flows of a pair of hosts have no queue pairs.
-pub fn otherwise(flows: &[FileFlow], shared: bool) -> Vec<String> {
+pub fn otherwise(flows: &[FileFlow], shared: bool, scheme: &str) -> Vec<String> {
     let mut of_pair: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
     flows.iter().for_each(|f| of_pair.entry((&f.src, &f.dst)).or_default().push(f.line));
     let several: Vec<&Vec<usize>> = of_pair.values().filter(|lines| lines.len() > 1).collect();
@@ -89,7 +89,13 @@ pub fn otherwise(flows: &[FileFlow], shared: bool) -> Vec<String> {
     let ports = flows.iter().find_map(|f| Some((f.line, f.port.filter(|p| *p != PORT)?))).map(|(line, port)| {
         format!("line {line} of the flows has port {port}: paths are those of port {PORT}, which the hash of the fork includes")
     });
-    limiters.into_iter().chain(ports).collect()
+    let hosts: BTreeSet<&str> = flows.iter().map(|f| f.src.as_str()).collect();
+    let sleeps = (scheme == "hpcc" && hosts.len() < flows.len()).then(|| {
+        "hosts send several flows, and the NIC of the fork sleeps while one of them waits for its window and another for its time: the \
+         fork ends them later than cnsim does"
+            .to_string()
+    });
+    limiters.into_iter().chain(ports).chain(sleeps).collect()
 }
 
 /// Port at the receiving host that the hash of paths includes: that of the fork's own files.
