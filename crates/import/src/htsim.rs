@@ -297,8 +297,12 @@ fn connection(
     if src == dst {
         return Err(error(line, format!("a connection from {src} to itself"), "name two different hosts"));
     }
-    if bytes == 0 || !(0.0..1e17).contains(&start) {
-        return Err(error(line, format!("{bytes} bytes at {start} ps"), "at least 1 byte, from 0 ps on"));
+    if bytes == 0 {
+        let reason = "size 0: a flow without end in htsim, and flows of files end in cnsim";
+        return Err(error(line, reason, "write a size, at least 1 byte"));
+    }
+    if !(0.0..1e17).contains(&start) {
+        return Err(error(line, format!("a start at {start} ps"), "write 0 ps to 1e17 ps"));
     }
     let start = Time::from_ps(start.round() as u64);
     Ok(FileFlow { line, src, dst, class: 0, port: None, bytes: Bytes::new(bytes), start })

@@ -301,6 +301,18 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
         faults.push(problem(&flows, error(late.map_or(1, |f| f.line), reason, remedy)));
         return Err(faults);
     }
+    if stop - origin > Time::LONGEST_RUN {
+        let largest = list.iter().max_by_key(|f| f.bytes);
+        let (line, bytes) = largest.map_or((1, Bytes::new(0)), |f| (f.line, f.bytes));
+        let reason = format!(
+            "{bytes} and the other flows may take {}: a run lasts {} at most",
+            stop - origin,
+            Time::LONGEST_RUN
+        );
+        let remedy = "send less, or end the run by SIMULATOR_STOP_TIME in a configuration (--hpcc)";
+        faults.push(problem(&flows, error(line, reason, remedy)));
+        return Err(faults);
+    }
     let source = files.hpcc.as_ref().unwrap_or(&topology);
     let stem = |p: &Path| p.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     let name: String =

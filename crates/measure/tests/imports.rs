@@ -306,6 +306,16 @@ fn faults_of_all_files_are_told_together() {
     }
 }
 
+/// Flows that outlast any run are told by the line of the largest, and not by a key of the scenario.
+#[test]
+fn flows_that_last_too_long() {
+    let folder = Folder::new("long");
+    let topology = "3 1 2\n2\n0 2 1Gbps 1us 0\n1 2 1Gbps 1us 0\n";
+    let said = read(&folder, None, topology, "2\n0 1 3 100 5000 2.0\n0 1 3 100 70000000000 2.1\n").unwrap_err();
+    assert!(said.contains("70 GB and the other flows may take 1120") && said.contains(":3:"), "{said}");
+    assert!(!said.contains("run.duration"), "{said}");
+}
+
 /// htsim's files are known by what they hold.
 #[test]
 fn htsim_is_known_by_content() {

@@ -72,7 +72,7 @@ impl Key {
 }
 
 /// Longest run, and last moment of anything in it.
-pub const LONGEST: Time = Time::from_s(1000);
+pub const LONGEST: Time = Time::LONGEST_RUN;
 /// Fastest link that the network's arithmetic allows. A frame of 64 B then takes 51 ps instead of 51.2.
 pub const FASTEST: Rate = Rate::FASTEST_LINK;
 /// Slowest link.

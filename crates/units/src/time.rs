@@ -29,6 +29,8 @@ impl Time {
     pub const ZERO: Self = Self(0);
     /// Never: later than every instant; printed and read as `never`.
     pub const MAX: Self = Self(u64::MAX);
+    /// The longest time that a run may simulate.
+    pub const LONGEST_RUN: Self = Self::from_s(1000);
 
     /// A time from whole picoseconds.
     #[must_use]
