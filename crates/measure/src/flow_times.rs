@@ -3,8 +3,8 @@
 use crate::fct::{self, FlowTime, Path, SizeGroup, Timed, Unfinished};
 use crate::owners::Owners;
 use cnsim_fabric::{Completion, Incomplete, Outcome, Routing, Transfer, Waiting};
-use cnsim_scenario::kinds::Ideal;
 use cnsim_scenario::settings::{Answer, Settings};
+use cnsim_scenario::tables::record::Ideal;
 use cnsim_scenario::workload::SourcePlan;
 use cnsim_units::{Bytes, Rate, Time};
 use std::collections::{BTreeMap, HashMap, VecDeque};

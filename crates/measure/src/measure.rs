@@ -7,9 +7,9 @@ use crate::pauses::{Forest, Stops};
 use crate::rates::{fairness, mean, measured, quantile, rate, rate_of, received, sent, share, slice};
 use crate::stats::Summary;
 use cnsim_fabric::{HostOutcome, Outcome, Routing, SeriesKind, SharedUse, Storm, latency_quantile};
-use cnsim_scenario::kinds::PausedOver;
 use cnsim_scenario::metrics::{Id, METRICS};
 use cnsim_scenario::settings::{Hotspot, Settings};
+use cnsim_scenario::tables::record::PausedOver;
 use cnsim_scenario::workload::SourcePlan;
 use cnsim_scheme_api::{Counter, NodeId, Time};
 use cnsim_schemes::counters::{

@@ -2,8 +2,10 @@
 //! effect here, are refused.
 
 use crate::assumptions::{self, ASSUMPTIONS};
-use crate::keys::{KEYS, MATRIX, Only, TABLES, find, renamed, varied};
+use crate::keys::{KEYS, MATRIX, Only, TABLES, find, renamed, varied, words};
 use crate::kinds::Kind;
+use crate::row::Table;
+use crate::tables::{self, pause};
 use crate::text::{Flat, Form, Leaf, Mark, Place};
 use cnsim_problem::{Problem, any_of, nearest};
 use cnsim_scheme_api::Registry;
@@ -66,7 +68,7 @@ pub(crate) fn known_keys(flat: &Flat, registry: &Registry, problems: &mut Vec<Pr
             None => problems.push(flat.at(path, "unknown key", near(path, registry))),
             Some(k) => {
                 values(flat, path, path, k.kind, leaf, problems);
-                if let Some((reason, remedy)) = idle(flat, path).filter(|_| !decided(flat, path)) {
+                if let Some(Idle { reason, remedy, .. }) = idle(flat, path).filter(|i| !i.is_decided(flat)) {
                     problems.push(flat.at(path, reason, remedy));
                 }
             }
@@ -185,7 +187,7 @@ fn row_key(flat: &Flat, path: &str, key: &str, leaf: &Leaf, problems: &mut Vec<P
                     }
                 }
             }
-            if let Some((reason, remedy)) = idle(flat, key).filter(|_| !decided(flat, key)) {
+            if let Some(Idle { reason, remedy, .. }) = idle(flat, key).filter(|i| !i.is_decided(flat)) {
                 problems.push(flat.at(path, reason, remedy));
             }
         }
@@ -334,53 +336,18 @@ pub(crate) fn unread_params(
     }
 }
 
-/// Keys of queue pairs that are written, by path and key: whether they have an effect depends on the scheme. With `typed` only
-/// those of the command line.
-pub(crate) fn of_queue_pairs(flat: &Flat, typed: bool) -> Vec<(String, String)> {
+/// Keys that are written and that perhaps no case reads, by path and key. With `typed` only those of the command line.
+pub(crate) fn perhaps_unread(flat: &Flat, typed: bool) -> Vec<(String, String)> {
     let written = flat.leaves.iter().filter(|(_, leaf)| !typed || leaf.place == Place::Set);
     let keys = written.map(|(path, _)| (path, varied(path).map_or(path.as_str(), |(_, key)| key)));
-    let of = |key: &str| {
-        key.starts_with("transport.")
-            || matches!(key, "record.completion" | "record.pauses" | "watchdog.action")
-            || key.ends_with(".initial_rate")
-            || key.starts_with("fault.") && (key.ends_with(".host") || key.ends_with(".port"))
-    };
+    let of = |key: &str| find(key).is_some_and(|k| k.unread.is_some());
     keys.filter(|(_, key)| of(key)).map(|(path, key)| (path.clone(), key.to_string())).collect()
 }
 
 /// The problem of such a key that no case reads.
 pub(crate) fn without_effect(flat: &Flat, path: &str, key: &str) -> Problem {
-    let (why, remedy) = match key.rsplit('.').next() {
-        Some("ack_class" | "ack_length") => {
-            ("no case has frames of acknowledgements", "remove it, or set transport.ack_every = 1")
-        }
-        Some("telemetry" | "ack_telemetry") => {
-            ("no scheme here reads telemetry", "remove it, or run a scheme that does, as hpcc")
-        }
-        Some("initial_rate") => {
-            ("no scheme here takes an initial rate", "remove it, or run a scheme that takes one, as timely")
-        }
-        Some("pauses" | "action" | "host" | "port") => {
-            ("no case has PAUSE", "remove it, or set pause.mode or matrix.pause to on")
-        }
-        _ => ("no case has queue pairs", "remove it, or set host.queues = \"per-flow\""),
-    };
+    let (why, remedy) = find(key).and_then(|k| k.unread).unwrap_or_default();
     flat.at(path, format!("has no effect: {why}"), remedy)
-}
-
-/// Does the matrix or a row decide whether this key has an effect? Then each case checks it.
-fn decided(flat: &Flat, key: &str) -> bool {
-    let admits = |other: &str| find(key).is_none_or(|k| k.only.admits(&value(flat, other)));
-    let Some(other) = governor(key).filter(|other| second(key).is_none() || !admits(other)) else {
-        return second(key).is_some_and(|(other, ..)| is_varied(flat, other));
-    };
-    is_varied(flat, &other)
-}
-
-/// Has the matrix or a row values of this key?
-fn is_varied(flat: &Flat, other: &str) -> bool {
-    let is = |k: &str| k == other || (other == "pause.mode" && k == "pause");
-    flat.leaves.keys().filter_map(|p| varied(p)).any(|(_, k)| is(k))
 }
 
 /// The value of a key, if only its default.
@@ -389,74 +356,55 @@ fn value(flat: &Flat, key: &str) -> String {
     now.unwrap_or_else(|| find(key).map_or("", |o| o.default).into())
 }
 
-/// Another key on which a key's effect depends, the values with which it has none, and the remedy.
-fn second(path: &str) -> Option<(&'static str, fn(&str) -> bool, &'static str)> {
-    Some(match path {
-        "pause.high" | "pause.low" => (
-            "switch.buffer",
-            |v| v == "shared",
-            "remove it: switch.alpha or switch.threshold, and switch.resume, say when XOFF and XON are sent",
-        ),
-        "switch.headroom" | "switch.reserve" | "switch.resume" => (
-            "pause.mode",
-            |v| v == "off",
-            "remove it, or set pause.mode = \"on\": without PAUSE frames are lost above an output's threshold",
-        ),
-        "switch.alpha" | "switch.alpha_by_rate" => {
-            ("switch.threshold", |v| v != "dynamic", "remove it, or write switch.threshold = \"dynamic\"")
-        }
-        _ => return None,
-    })
+/// Why a key has no effect.
+pub(crate) struct Idle {
+    /// The other key on which it depends.
+    by: Option<String>,
+    reason: String,
+    remedy: String,
 }
 
-/// The key that decides whether this one has an effect.
-fn governor(path: &str) -> Option<String> {
-    let other = find(path)?.only.key()?;
-    // A key of `[[traffic]]` or `[[fault]]` depends on the kind of its own table.
-    let own = |table: &str| table.starts_with("traffic.") || table.starts_with("fault.");
-    let numbered = path.rsplit_once('.').filter(|(table, _)| own(table));
-    Some(match (numbered, other.rsplit_once('.')) {
-        (Some((table, _)), Some(("workload" | "fault", leaf))) => format!("{table}.{leaf}"),
-        _ => other.to_string(),
-    })
+impl Idle {
+    /// Has the matrix or a row values of the other key? Then each case checks whether this one has an effect.
+    fn is_decided(&self, flat: &Flat) -> bool {
+        let is = |k: &str, by: &str| k == by || (by == pause::MODE.path && k == "pause");
+        let by = self.by.as_deref();
+        flat.leaves.keys().filter_map(|p| varied(p)).any(|(_, k)| by.is_some_and(|by| is(k, by)))
+    }
 }
 
-/// The reason and remedy if this key has no effect here.
-pub(crate) fn idle(flat: &Flat, path: &str) -> Option<(String, String)> {
+/// Why this key has no effect here, if it has none.
+pub(crate) fn idle(flat: &Flat, path: &str) -> Option<Idle> {
     let k = find(path)?;
-    if path.starts_with("workload.") && !flat.tables("traffic").is_empty() {
-        let reason = "has no effect: [[traffic]] tables replace the workload";
-        return Some((reason.into(), "move it into a [[traffic]] table, or remove it".into()));
+    let own = k.parts().0;
+    let here = path.rsplit_once('.').map_or("", |(table, _)| table);
+    let by = |t: &&Table| t.shares == Some(here) && !flat.tables(t.name).is_empty();
+    if let Some(other) = tables::ALL.iter().find(by) {
+        let reason = format!("has no effect: [[{}]] tables replace the {here}", other.name);
+        let remedy = format!("move it into a [[{}]] table, or remove it", other.name);
+        return Some(Idle { by: None, reason, remedy });
     }
-    let other = governor(path)?;
-    let now = value(flat, &other);
-    if k.only.admits(&now) {
-        let (other, idle, remedy) = second(path)?;
-        let now = value(flat, other);
-        return idle(&now).then(|| (format!("has no effect with {other} = {now}"), remedy.into()));
-    }
-    Some(match k.only {
-        Only::Unless("hotspot.host", _) => {
-            ("has no effect: there is no hotspot".into(), "set hotspot.host, or remove this key".into())
+    let conditions = std::iter::once((k.only, None)).chain(k.idle.map(|(only, remedy)| (only, Some(remedy))));
+    conditions.into_iter().find_map(|(only, remedy)| {
+        // A key of an array of tables depends on another one of its own table.
+        let by = match only.key()?.rsplit_once('.') {
+            Some((table, leaf)) if table == own => format!("{here}.{leaf}"),
+            _ => only.key()?.into(),
+        };
+        let now = value(flat, &by);
+        if only.admits(&now) {
+            return None;
         }
-        Only::With(..) if path == "topology.hosts" && now == "leaf-spine" => {
-            let count = flat.leaves.get(path).and_then(|l| l.items.first()?.parse::<u64>().ok());
-            // Eight at a leaf, where that goes.
-            let each =
-                count.and_then(|n| [8, 4, 16, 32, 2, 1].into_iter().find(|e| n % e == 0 && n / e >= 2));
-            let parts = count.zip(each).map_or_else(
-                || "leaves = 4 and per_switch = 8".to_owned(),
-                |(n, each)| format!("leaves = {} and per_switch = {each}", n / each),
-            );
-            (
-                "has no effect: a leaf-spine has leaves times per_switch hosts".into(),
-                format!("write {parts} in its place"),
-            )
-        }
-        Only::With(_, values) => (
-            format!("has no effect with {other} = {now}"),
-            format!("remove it, or set {other} to {}", any_of(values)),
-        ),
-        _ => (format!("has no effect with {other} = {now}"), format!("remove it, or set {other} otherwise")),
+        let written = flat.leaves.get(path).and_then(|l| l.items.first()).map_or("", |t| t);
+        let told = k.why.and_then(|why| why(&now, written)).filter(|_| remedy.is_none());
+        let (reason, remedy) = told.unwrap_or_else(|| {
+            let remedy = match (remedy, only) {
+                (Some(remedy), _) => remedy.into(),
+                (None, Only::With(..)) => format!("remove it, or set {by} to {}", any_of(&words(&only))),
+                (None, _) => format!("remove it, or set {by} otherwise"),
+            };
+            (format!("has no effect with {by} = {now}"), remedy)
+        });
+        Some(Idle { by: Some(by), reason, remedy })
     })
 }

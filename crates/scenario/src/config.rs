@@ -1,5 +1,6 @@
 //! The configuration of a run, read by keys.
 
+use crate::tables::{hotspot, transport};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -46,12 +47,12 @@ impl Config {
 
     /// Are lost frames sent again?
     pub fn sends_again(&self) -> bool {
-        self.text("transport.kind").is_some_and(|kind| kind != "none")
+        self.text(transport::KIND.path).is_some_and(|kind| kind != "none")
     }
 
     /// Is a port slow for a part of the run?
     pub fn has_hotspot(&self) -> bool {
-        self.value("hotspot.host").is_some_and(|host| host != "off")
+        self.value(hotspot::HOST.path).is_some_and(|host| host != "off")
     }
 
     /// All values by their keys as texts, labels and the name of the scheme among them.

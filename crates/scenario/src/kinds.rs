@@ -1,10 +1,6 @@
 //! Kinds of values that a key can have: each owns its parser, its bounds, and its part of the JSON Schema.
 
-use crate::case::Dimension;
-use crate::flows::LoadCounts;
-use cnsim_fabric::{LimiterPosition, PauseTransport, Phase, Rounding, Ties, WatchdogRule};
 use cnsim_problem::{any_of, nearest, obeyed};
-use cnsim_scheme_api::Class;
 use cnsim_units::{Bytes, Rate, Time, UnitError};
 use serde_json::{Value as Json, json};
 use std::fmt;
@@ -233,7 +229,7 @@ impl fmt::Display for Kind {
 }
 
 /// A closed set of words, each of which stands for a variant of a type.
-pub(crate) trait Choice: Copy + Sized + 'static {
+pub trait Choice: Copy + Sized + 'static {
     /// The words.
     const WORDS: &'static [&'static str];
     /// Values of these words, in the same order.
@@ -253,8 +249,15 @@ pub(crate) trait Choice: Copy + Sized + 'static {
     }
 }
 
-/// Gives the variants of a type the words by which scenarios name them.
+/// Gives the variants of a type the words by which scenarios name them. `Option<T> or "off"` has a further word, for none.
 macro_rules! words {
+    (Option<$name:ident> or $none:literal { $($variant:ident = $word:literal,)* }) => {
+        impl Choice for Option<$name> {
+            const WORDS: &'static [&'static str] = &[$none, $($word),*];
+            const ALL: &'static [Self] = &[None, $(Some($name::$variant)),*];
+        }
+        const _: fn($name) = |value| match value { $($name::$variant => (),)* };
+    };
     ($($(#[$meta:meta])* $name:ident { $($variant:ident = $word:literal,)* })*) => {$(
         $(#[$meta])*
         impl Choice for $name {
@@ -276,106 +279,13 @@ macro_rules! choices {
     )*};
 }
 
-words! {
-    /// `host.limiter_position`.
-    LimiterPosition { AtSource = "at-source", BelowQueue = "below-queue", }
-    /// `pause.transport`.
-    PauseTransport { Frame = "frame", Wire = "wire", }
-    /// `timing.rounding`.
-    Rounding { Exact = "exact", WholeNs = "whole-ns", }
-    /// `timing.ties`.
-    Ties { ByPort = "port", Drawn = "seed", ByStart = "start", }
-    /// `transport.ack_class`.
-    Class { Data = "data", Control = "control", }
-    /// `watchdog.rule`.
-    WatchdogRule { Continuous = "continuous", Polled80 = "polled-80", Polled99 = "polled-99", }
-    /// `workload.phase`.
-    Phase { Random = "random", Aligned = "aligned", }
-    /// `workload.load_counts`.
-    LoadCounts { Payload = "payload", Wire = "wire", }
-    /// `figure.across`.
-    Dimension { Condition = "condition", Pause = "pause", Scheme = "scheme", }
-}
+pub(crate) use {choices, words};
 
 choices! {
-    /// `topology.kind`.
-    Shape {
-        SingleSwitch = "single-switch", CoreEdge = "core-edge", Tree = "k-ary-n-tree", FatTree = "fat-tree",
-        LeafSpine = "leaf-spine", Clos = "clos", Chain = "chain", Ring = "ring", ParkingLot = "parking-lot", Graph = "graph",
-    }
-    /// `fault.kind`.
-    FaultKind {
-        Xoff = "xoff", Slow = "slow",
-    }
-    /// `watchdog.action`.
-    WatchdogAction {
-        Off = "off", Alert = "alert", Drop = "drop", Forward = "forward",
-    }
-    /// `topology.routing`.
-    Paths {
-        FlowHash = "flow-hash", FrameHash = "frame-hash", RoundRobin = "round-robin",
-        Destination = "destination", Clockwise = "clockwise",
-    }
-    /// `switch.buffer`.
-    Buffer { Crosspoint = "XP", Input = "IN", SharedOutput = "SO", SplitInput = "SW", Shared = "shared", }
-    /// `switch.preset`.
-    SharedPreset { Nothing = "none", HpccFork = "hpcc-fork", BroadcomLike = "broadcom-like", }
-    /// `switch.freed`.
-    FreedAt { End = "end", Start = "start", }
-    /// `pause.mode`.
-    PauseMode { On = "on", Off = "off", Global = "global", }
-    /// `pause.frames`: 802.3x PAUSE stops all data of a link, PFC of IEEE 802.1Qbb names its class.
-    PauseFrames { Pause = "802.3x", Pfc = "pfc", }
-    /// `control.transport`.
-    ControlTravels { Priority = "priority", InBand = "in-band", Ideal = "ideal", }
-    /// `host.queues`.
-    Queues { Fifo = "fifo", PerDestination = "per-destination", PerFlow = "per-flow", }
-    /// `transport.kind`.
-    SendsAgain { Nothing = "none", GoBackN = "go-back-n", Selective = "selective", Tcp = "tcp", }
-    /// `transport.recovery`.
-    Repairs { Sack = "sack", NewReno = "newreno", }
-    /// `record.completion`: the moment at which a finite flow is complete.
-    Completed { Received = "received", Acknowledged = "acknowledged", }
-    /// `host.limiter_backlog`.
-    Backlog { Behind = "behind", Ahead = "ahead", }
-    /// `record.paused`.
-    PausedOver { Senders = "senders", Affected = "affected", Touched = "touched", All = "all", }
-    /// Keys that are on or off.
+    /// Values of keys that are on or off.
     Switched { On = "on", Off = "off", }
-    /// `workload.kind`.
-    Traffic {
-        Bernoulli = "bernoulli", Greedy = "greedy", OnOff = "on-off", Bursts = "bursts",
-        Transfers = "transfers", Poisson = "poisson", Incast = "incast", AllToAll = "all-to-all",
-        Permutation = "permutation", AllReduce = "all-reduce", ReduceScatter = "reduce-scatter", AllGather = "all-gather",
-        Broadcast = "broadcast", Reduce = "reduce", Barrier = "barrier", Query = "query",
-    }
-    /// `workload.algorithm`: how a collective moves its bytes.
-    Algorithm {
-        Auto = "auto", Ring = "ring", Tree = "tree", DoubleTree = "double-tree", HalvingDoubling = "halving-doubling",
-        Direct = "direct", Rotated = "rotated", Pairwise = "pairwise",
-    }
-    /// `workload.gaps`.
-    Gaps { Regular = "regular", Poisson = "poisson", }
-    /// `workload.sizes`.
-    SizeTable {
-        WebSearch = "websearch", FbHadoop = "fb-hadoop", AliStorage = "ali-storage", Solar = "solar",
-        File = "file",
-    }
-    /// `topology.format` and `workload.format`: forms of files.
+    /// Forms of files that keys name.
     FileForm { Lines = "lines", Hpcc = "hpcc", Htsim = "htsim", }
-    /// `topology.hash`.
-    FlowHash { PerSwitch = "per-switch", Polarised = "polarised", Fork = "hpcc-fork", }
-    /// `record.ideal`.
-    Ideal { Exact = "exact", Fork = "hpcc-fork", }
-    /// `workload.offset`.
-    Offset { InPhase = "in-phase", Random = "random", }
-}
-
-/// `figure.each`; none for `off`.
-impl Choice for Option<Dimension> {
-    const WORDS: &'static [&'static str] = &["off", "condition", "pause", "scheme"];
-    const ALL: &'static [Self] =
-        &[None, Some(Dimension::Condition), Some(Dimension::Pause), Some(Dimension::Scheme)];
 }
 
 fn quantity<T>(text: &str, low: T, high: T, meant: fn(&str) -> Vec<String>) -> Result<T, Wrong>
@@ -508,8 +418,8 @@ mod tests {
         assert_eq!(remedy(&Kind::Percent, "0.5"), "did you mean \"50 %\"?");
         assert_eq!(rate.read("100Gbps"), Ok(Value::Rate(Rate::from_gbps(100.0))));
         assert_eq!(time.read("4us"), Ok(Value::Time(Time::from_us(4))));
-        assert!(remedy(&Kind::Choice(PauseMode::WORDS), "pfc").starts_with("choose one of on, "));
-        assert!(!remedy(&Kind::Choice(PauseMode::WORDS), "pfc").contains("mean"));
+        assert!(remedy(&Kind::Choice(&["on", "off", "global"]), "pfc").starts_with("choose one of on, "));
+        assert!(!remedy(&Kind::Choice(&["on", "off", "global"]), "pfc").contains("mean"));
     }
 
     #[test]

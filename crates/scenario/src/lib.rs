@@ -3,10 +3,11 @@
 //! | step | modules |
 //! |---|---|
 //! | read a text | [`text`], [`kinds`], [`keys`], [`schema`] |
-//! | check its settings | [`settings`], [`topology`], [`workload`], [`jobs`], [`headroom`] |
+//! | a table of the file: its keys, and what they say | [`tables`] |
+//! | check its settings | [`settings`], [`headroom`] |
 //! | its cases, and the names of their conditions | [`Scenario`], [`case::CaseId`], [`condition`] |
 //! | the configuration of a run | [`config::Config`] |
-//! | names of metrics, figures and assumptions | [`metrics`], [`figures`], [`assumptions`] |
+//! | names of metrics, figures and assumptions | [`metrics`], [`tables::figure`], [`assumptions`] |
 
 pub mod assumptions;
 pub mod case;
@@ -14,23 +15,22 @@ mod checks;
 pub mod condition;
 pub mod config;
 mod embedded;
-pub mod figures;
 pub mod flows;
-mod graph;
 pub mod headroom;
 mod inline;
-pub mod jobs;
 pub mod keys;
 pub mod kinds;
 pub mod meant;
 pub mod metrics;
 mod reader;
+mod row;
 mod scenario;
 pub mod schema;
 pub mod settings;
+pub mod tables;
 pub mod text;
-pub mod topology;
 pub mod wiring;
-pub mod workload;
 
 pub use scenario::{Case, EMBEDDED, Group, Ready, Scenario, needs_queue_pairs};
+pub use tables::workload::jobs;
+pub use tables::{figure as figures, topology, workload};

@@ -1,7 +1,7 @@
 //! Reads typed values from a scenario's flat table. A fault becomes a problem with place and remedy.
 
-use crate::keys::{Key, find};
 use crate::kinds::{Choice, Switched, Value};
+use crate::row::At;
 use crate::text::{Flat, Place, varied};
 use crate::wiring::Wiring;
 use cnsim_problem::Problem;
@@ -38,10 +38,11 @@ impl<'a> Reader<'a> {
         Self { flat, problems, read: RefCell::default() }
     }
 
-    pub(crate) fn word(&self, key: &str) -> String {
-        self.read.borrow_mut().insert(key.into());
-        let own = self.flat.leaves.get(key).and_then(|l| l.items.first().cloned());
-        own.unwrap_or_else(|| find(key).map_or("", |k| k.default).into())
+    pub(crate) fn word(&self, key: impl Into<At>) -> String {
+        let key = key.into();
+        self.read.borrow_mut().insert(key.path.to_string());
+        let own = self.flat.leaves.get(key.as_ref()).and_then(|l| l.items.first().cloned());
+        own.unwrap_or_else(|| key.row.default.into())
     }
 
     fn push(&mut self, problem: Problem) {
@@ -50,15 +51,20 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(crate) fn wrong(&mut self, key: &str, reason: impl Into<String>, remedy: impl Into<String>) {
-        let problem = self.flat.at(key, reason, remedy);
+    pub(crate) fn wrong(
+        &mut self,
+        key: impl AsRef<str>,
+        reason: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        let problem = self.flat.at(key.as_ref(), reason, remedy);
         self.push(problem);
     }
 
     /// A problem with one item of a list.
     pub(crate) fn wrong_item(
         &mut self,
-        key: &str,
+        key: impl AsRef<str>,
         item: usize,
         reason: impl Into<String>,
         remedy: impl Into<String>,
@@ -69,45 +75,45 @@ impl<'a> Reader<'a> {
     /// A problem with one item of a list, so many characters behind its beginning.
     pub(crate) fn wrong_at(
         &mut self,
-        key: &str,
+        key: impl AsRef<str>,
         item: usize,
         offset: usize,
         reason: impl Into<String>,
         remedy: impl Into<String>,
     ) {
-        let problem = self.flat.at_item(key, item, offset, reason, remedy);
+        let problem = self.flat.at_item(key.as_ref(), item, offset, reason, remedy);
         self.push(problem);
     }
 
     /// Reports that the values of these keys exclude each other; the problem names the first key. If a value is wrong by itself,
     /// nothing is reported, as its default is not the user's.
-    pub(crate) fn clash(&mut self, keys: &[&str], reason: String, remedy: impl Into<String>) {
+    pub(crate) fn clash(&mut self, keys: &[impl AsRef<str>], reason: String, remedy: impl Into<String>) {
         if let [first, ..] = keys
-            && !self.problems.iter().any(|p| keys.contains(&p.key.as_str()))
+            && !self.problems.iter().any(|p| keys.iter().any(|k| k.as_ref() == p.key))
         {
             self.wrong(first, reason, remedy);
         }
     }
 
     /// The value of a key, read by its kind. A wrong value is reported, and the default replaces it.
-    fn value(&mut self, key: &str) -> Option<Value> {
-        let row: &Key = find(key)?;
-        let text = self.word(key);
-        match row.kind.read(&text) {
+    fn value(&mut self, key: impl Into<At>) -> Option<Value> {
+        let key = key.into();
+        let text = self.word(&key);
+        match key.row.kind.read(&text) {
             Ok(value) => Some(value),
             Err(wrong) => {
-                self.wrong(key, wrong.reason, wrong.remedy);
-                row.kind.read(row.default).ok()
+                self.wrong(&key, wrong.reason, wrong.remedy);
+                key.row.kind.read(key.row.default).ok()
             }
         }
     }
 
-    pub(crate) fn rate(&mut self, key: &str) -> Rate {
+    pub(crate) fn rate(&mut self, key: impl Into<At>) -> Rate {
         if let Some(Value::Rate(v)) = self.value(key) { v } else { Rate::ZERO }
     }
 
     /// A rate, or a share of this one.
-    pub(crate) fn rate_or_share(&mut self, key: &str, of: Rate) -> Rate {
+    pub(crate) fn rate_or_share(&mut self, key: impl Into<At>, of: Rate) -> Rate {
         match self.value(key) {
             Some(Value::Share(share)) => of * share,
             Some(Value::Rate(v)) => v,
@@ -116,45 +122,46 @@ impl<'a> Reader<'a> {
     }
 
     /// A rate; `None` where the key's word stands in its place.
-    pub(crate) fn rate_or(&mut self, key: &str) -> Option<Rate> {
+    pub(crate) fn rate_or(&mut self, key: impl Into<At>) -> Option<Rate> {
         if let Some(Value::Rate(v)) = self.value(key) { Some(v) } else { None }
     }
 
     /// A time; `None` where the key's word stands in its place.
-    pub(crate) fn time_or(&mut self, key: &str) -> Option<Time> {
+    pub(crate) fn time_or(&mut self, key: impl Into<At>) -> Option<Time> {
         if let Some(Value::Time(v)) = self.value(key) { Some(v) } else { None }
     }
 
-    pub(crate) fn time(&mut self, key: &str) -> Time {
+    pub(crate) fn time(&mut self, key: impl Into<At>) -> Time {
         self.time_or(key).unwrap_or_default()
     }
 
     /// Bytes; `None` where the key's word stands in their place.
-    pub(crate) fn bytes_or(&mut self, key: &str) -> Option<Bytes> {
+    pub(crate) fn bytes_or(&mut self, key: impl Into<At>) -> Option<Bytes> {
         if let Some(Value::Bytes(v)) = self.value(key) { Some(v) } else { None }
     }
 
-    pub(crate) fn bytes(&mut self, key: &str) -> Bytes {
+    pub(crate) fn bytes(&mut self, key: impl Into<At>) -> Bytes {
         self.bytes_or(key).unwrap_or_default()
     }
 
     /// A whole number; `None` where the key's word stands in its place.
-    pub(crate) fn integer_or(&mut self, key: &str) -> Option<u64> {
+    pub(crate) fn integer_or(&mut self, key: impl Into<At>) -> Option<u64> {
         if let Some(Value::Integer(v)) = self.value(key) { Some(v) } else { None }
     }
 
-    pub(crate) fn integer(&mut self, key: &str) -> u64 {
+    pub(crate) fn integer(&mut self, key: impl Into<At>) -> u64 {
         if let Some(Value::Integer(v)) = self.value(key) { v } else { 0 }
     }
 
     /// Percentage, 1 for 100 %.
-    pub(crate) fn share(&mut self, key: &str) -> f64 {
+    pub(crate) fn share(&mut self, key: impl Into<At>) -> f64 {
         if let Some(Value::Share(v)) = self.value(key) { v } else { 0.0 }
     }
 
     /// The value of a word. The key's kind must be the words of this type.
-    pub(crate) fn choice<T: Choice>(&mut self, key: &str) -> T {
-        debug_assert!(find(key).is_some_and(|k| k.kind.choices() == T::WORDS), "{key} has other words");
+    pub(crate) fn choice<T: Choice>(&mut self, key: impl Into<At>) -> T {
+        let key = key.into();
+        debug_assert!(key.row.kind.choices() == T::WORDS, "{} has other words", key.row.path);
         let word = match self.value(key) {
             Some(Value::Text(word)) => T::of(&word),
             _ => None,
@@ -163,7 +170,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Is the key `on`?
-    pub(crate) fn switched(&mut self, key: &str) -> bool {
+    pub(crate) fn switched(&mut self, key: impl Into<At>) -> bool {
         match self.choice(key) {
             Switched::On => true,
             Switched::Off => false,
@@ -171,60 +178,58 @@ impl<'a> Reader<'a> {
     }
 
     /// Items of a list; those of the key's default where it is not set; none if its word stands in their place.
-    pub(crate) fn list(&self, key: &str) -> Vec<String> {
-        self.read.borrow_mut().insert(key.into());
-        match self.flat.leaves.get(key) {
-            Some(l) => l.items.to_vec(),
-            None => default_items(find(key).map_or("", |k| k.default)),
-        }
+    pub(crate) fn list(&self, key: impl Into<At>) -> Vec<String> {
+        self.listed(key).items
     }
 
-    /// The same with its key.
-    pub(crate) fn listed(&self, key: &str) -> List {
-        List { key: key.into(), items: self.list(key) }
+    /// The items of a list with its key.
+    pub(crate) fn listed(&self, key: impl Into<At>) -> List {
+        let At { path, row } = key.into();
+        self.read.borrow_mut().insert(path.to_string());
+        let items =
+            self.flat.leaves.get(&*path).map_or_else(|| default_items(row.default), |l| l.items.to_vec());
+        List { key: path.into(), items }
+    }
+
+    /// The values of a list; a wrong one is reported.
+    fn values(&mut self, key: impl Into<At>) -> Vec<Option<Value>> {
+        let key = key.into();
+        let items = self.list(&key);
+        let read = |(i, text): (usize, &String)| match key.row.kind.read(text) {
+            Ok(value) => Some(value),
+            Err(wrong) => {
+                self.wrong_item(&key, i, wrong.reason, wrong.remedy);
+                None
+            }
+        };
+        items.iter().enumerate().map(read).collect()
     }
 
     /// Items of a list of percentages, 1 for 100 %.
-    pub(crate) fn shares(&mut self, key: &str) -> Vec<f64> {
-        let items = self.list(key);
-        let read = |(i, text): (usize, &String)| match find(key).map(|k| k.kind.read(text)) {
-            Some(Ok(Value::Share(v))) => v,
-            Some(Err(wrong)) => {
-                self.wrong_item(key, i, wrong.reason, wrong.remedy);
-                0.0
-            }
-            _ => 0.0,
-        };
-        items.iter().enumerate().map(read).collect()
+    pub(crate) fn shares(&mut self, key: impl Into<At>) -> Vec<f64> {
+        let read = |v| if let Some(Value::Share(v)) = v { v } else { 0.0 };
+        self.values(key).into_iter().map(read).collect()
     }
 
     /// Items of a list of whole numbers.
-    pub(crate) fn integers(&mut self, key: &str) -> Vec<u64> {
-        let items = self.list(key);
-        let read = |(i, text): (usize, &String)| match find(key).map(|k| k.kind.read(text)) {
-            Some(Ok(Value::Integer(v))) => v,
-            Some(Err(wrong)) => {
-                self.wrong_item(key, i, wrong.reason, wrong.remedy);
-                0
-            }
-            _ => 0,
-        };
-        items.iter().enumerate().map(read).collect()
+    pub(crate) fn integers(&mut self, key: impl Into<At>) -> Vec<u64> {
+        let read = |v| if let Some(Value::Integer(v)) = v { v } else { 0 };
+        self.values(key).into_iter().map(read).collect()
     }
 
     /// Was this key written?
-    pub(crate) fn is_set(&self, key: &str) -> bool {
-        self.flat.leaves.contains_key(key)
+    pub(crate) fn is_set(&self, key: impl AsRef<str>) -> bool {
+        self.flat.leaves.contains_key(key.as_ref())
     }
 
     /// Did the user write this key? A configuration of results holds every key, also those that were left out.
-    pub(crate) fn is_asked(&self, key: &str) -> bool {
-        self.flat.leaves.get(key).is_some_and(|leaf| leaf.place != Place::Config)
+    pub(crate) fn is_asked(&self, key: impl AsRef<str>) -> bool {
+        self.flat.leaves.get(key.as_ref()).is_some_and(|leaf| leaf.place != Place::Config)
     }
 
     /// Is this key the case's own, by the matrix, a row or a configuration? What depends on it then has an effect in other cases.
-    pub(crate) fn is_of_case(&self, key: &str) -> bool {
-        let leaves = &self.flat.leaves;
+    pub(crate) fn is_of_case(&self, key: impl AsRef<str>) -> bool {
+        let (leaves, key) = (&self.flat.leaves, key.as_ref());
         leaves.get(key).is_some_and(|leaf| leaf.place == Place::Config)
             || leaves.keys().filter_map(|path| varied(path)).any(|(_, other)| other == key)
     }
@@ -235,7 +240,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Index of a host by its name, item `item` of a key's list.
-    pub(crate) fn host(&mut self, key: &str, item: usize, text: &str, wiring: &Wiring) -> Option<usize> {
+    pub(crate) fn host(
+        &mut self,
+        key: impl AsRef<str>,
+        item: usize,
+        text: &str,
+        wiring: &Wiring,
+    ) -> Option<usize> {
         let index = wiring.host(text.trim());
         if index.is_none() {
             let known = match (text.split_once('-'), &wiring.hosts[..]) {
@@ -251,12 +262,18 @@ impl<'a> Reader<'a> {
     }
 
     /// Hosts of a word: `H3`, `H0..H9`, every third host `H0..H9/3`, or `all`.
-    pub(crate) fn range(&mut self, key: &str, item: usize, text: &str, wiring: &Wiring) -> Vec<usize> {
+    pub(crate) fn range(
+        &mut self,
+        key: impl AsRef<str>,
+        item: usize,
+        text: &str,
+        wiring: &Wiring,
+    ) -> Vec<usize> {
         if text.eq_ignore_ascii_case("all") {
             return (0..wiring.hosts.len()).collect();
         }
         let Some((from, to)) = text.split_once("..") else {
-            return self.host(key, item, text, wiring).into_iter().collect();
+            return self.host(&key, item, text, wiring).into_iter().collect();
         };
         let (to, step) = to.split_once('/').unwrap_or((to, "1"));
         let Some(step) = step.trim().parse::<usize>().ok().filter(|s| *s > 0) else {
@@ -268,7 +285,7 @@ impl<'a> Reader<'a> {
             );
             return Vec::new();
         };
-        let (from, to) = (self.host(key, item, from, wiring), self.host(key, item, to, wiring));
+        let (from, to) = (self.host(&key, item, from, wiring), self.host(&key, item, to, wiring));
         match (from, to) {
             (Some(a), Some(b)) if a <= b => (a..=b).step_by(step).collect(),
             (Some(_), Some(_)) => {
@@ -288,7 +305,7 @@ impl<'a> Reader<'a> {
     /// An output port by its name: `X>E5`.
     pub(crate) fn port(
         &mut self,
-        key: &str,
+        key: impl AsRef<str>,
         item: usize,
         text: &str,
         wiring: &Wiring,
@@ -307,7 +324,7 @@ impl<'a> Reader<'a> {
     /// Two different hosts: `H1>H5`.
     pub(crate) fn pair(
         &mut self,
-        key: &str,
+        key: impl AsRef<str>,
         item: usize,
         text: &str,
         wiring: &Wiring,
@@ -320,7 +337,7 @@ impl<'a> Reader<'a> {
             self.wrong_item(key, item, format!("`{text}` is not a flow"), hint);
             return None;
         };
-        let (a, b) = (self.host(key, item, a, wiring)?, self.host(key, item, b, wiring)?);
+        let (a, b) = (self.host(&key, item, a, wiring)?, self.host(&key, item, b, wiring)?);
         if a == b {
             self.wrong_item(key, item, format!("`{text}` leads from a host to itself"), "name two hosts");
             return None;

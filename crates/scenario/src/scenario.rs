@@ -6,17 +6,18 @@ mod imported;
 mod scheme;
 
 use crate::case::CaseId;
-use crate::checks::{expand_assumptions, known_keys, of_queue_pairs, unread_params, without_effect};
+use crate::checks::{expand_assumptions, known_keys, perhaps_unread, unread_params, without_effect};
 use crate::condition::{Template, canonical};
 use crate::config::Config;
 pub use crate::embedded::EMBEDDED;
-use crate::figures::{self, FigureSpec};
 use crate::inline::inline_files;
 use crate::keys::{MATRIX, MAX_CASES, MAX_CONDITION, find};
 use crate::kinds::{Kind, Value as Read};
 use crate::meant;
 use crate::reader::MAX_PROBLEMS;
 use crate::settings::{Estimate, Settings, Steered};
+use crate::tables::figure::{self, FigureSpec};
+use crate::tables::{pause, run, topology};
 use crate::text::{Flat, Leaf, Place};
 use cnsim_problem::{MAX_TEXT, Problem, nearest, read_file, read_from};
 use cnsim_scheme_api::registry::Configured;
@@ -179,7 +180,7 @@ impl Scenario {
             problems.push(flat.problem("name", None, "is missing", "write name = \"my-scenario\""));
         }
         let groups = groups(&flat, registry, &word, &mut problems);
-        let figures = figures::read(&flat, registry, &mut problems);
+        let figures = figure::read(&flat, registry, &mut problems);
         let matrix: Vec<&str> = groups.iter().flat_map(|g| g.schemes.iter().map(String::as_str)).collect();
         unread_params(&flat, registry, &matrix, schemes, &mut problems);
         let scenario = Self {
@@ -188,7 +189,7 @@ impl Scenario {
             title: word("title"),
             question: word("question"),
             source: word("source"),
-            seeds: whole("run.seeds", &word("run.seeds")).unwrap_or(5),
+            seeds: whole(run::SEEDS.path, &word(run::SEEDS.path)).unwrap_or(5),
             groups,
             figures,
             flat,
@@ -208,7 +209,7 @@ impl Scenario {
         scenario.other_schemes(&mut problems);
         let runs = |c: &Case| schemes.is_empty() || schemes.contains(&c.id.scheme.as_str());
         let mut recorded = BTreeSet::new();
-        let mut idle = of_queue_pairs(&scenario.flat, !schemes.is_empty());
+        let mut idle = perhaps_unread(&scenario.flat, !schemes.is_empty());
         for case in written.into_iter().chain(scenario.cases()).filter(runs) {
             match scenario.ready(&case) {
                 Ok(ready) => {
@@ -234,18 +235,20 @@ impl Scenario {
         if problems.is_empty() && sets.is_empty() && schemes.is_empty() {
             let cases = scenario.cases();
             let cases: Vec<CaseId> = cases.into_iter().map(|c| c.id).collect();
-            figures::unmet(&scenario.flat, &scenario.figures, &cases, &recorded, &mut problems);
+            figure::unmet(&scenario.flat, &scenario.figures, &cases, &recorded, &mut problems);
         }
         if problems.is_empty() { Ok(scenario) } else { Err(capped(problems)) }
     }
 
     /// Refuses a `pause.mode` of the file that its matrix never runs: it would be read as something else.
     fn mode_of_no_case(&self, problems: &mut Vec<Problem>) {
-        let Some(leaf) = self.flat.leaves.get("pause.mode").filter(|l| l.place != Place::Set) else { return };
+        let Some(leaf) = self.flat.leaves.get(pause::MODE.path).filter(|l| l.place != Place::Set) else {
+            return;
+        };
         let Some(mode) = leaf.items.first() else { return };
         if !self.groups.iter().any(|g| g.pauses.contains(mode)) {
             let reason = format!("has no effect: no case runs `{mode}`, for `pause` of the matrix decides");
-            problems.push(self.flat.at("pause.mode", reason, "remove one of the two"));
+            problems.push(self.flat.at(pause::MODE.path, reason, "remove one of the two"));
         }
     }
 
@@ -465,7 +468,7 @@ impl Scenario {
         for (key, value) in &case.row {
             set(key, value);
         }
-        set("pause.mode", &case.id.pause);
+        set(pause::MODE.path, &case.id.pause);
         let mut problems = Vec::new();
         let name = case.id.scheme.as_str();
         let (mut built, mut above) = (None, Vec::new());
@@ -483,9 +486,9 @@ impl Scenario {
             return Err(problems);
         }
         let graph =
-            flat.leaves.get("topology.kind").is_some_and(|l| l.items.iter().any(|kind| kind == "graph"));
+            flat.leaves.get(topology::KIND.path).is_some_and(|l| l.items.iter().any(|kind| kind == "graph"));
         if graph && let Some(why) = settings.unrouted(&built) {
-            return Err(vec![flat.at("topology.kind", why, "link the switches more regularly")]);
+            return Err(vec![flat.at(topology::KIND.path, why, "link the switches more regularly")]);
         }
         let config = config::write(&flat, case, &mut settings, (&built, &above));
         Ok(Ready { settings, built, scheme: case.id.scheme.clone(), config, misfit })
@@ -582,10 +585,10 @@ fn groups(
                 }
             }
         }
-        let pauses = list(&format!("{prefix}.pause"), list("matrix.pause", vec![word("pause.mode")]));
+        let pauses = list(&format!("{prefix}.pause"), list("matrix.pause", vec![word(pause::MODE.path)]));
         let at = format!("{prefix}.seeds");
         // What is wrong with it has been said with all values.
-        let seeds = flat.leaves.get(&at).and_then(|l| whole("run.seeds", l.items.first()?));
+        let seeds = flat.leaves.get(&at).and_then(|l| whole(run::SEEDS.path, l.items.first()?));
         groups.push(Group { template, rows: rows(flat, &prefix, problems), pauses, schemes, seeds });
     }
     groups

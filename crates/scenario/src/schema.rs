@@ -1,7 +1,8 @@
 //! Texts made from the table of keys: the template of a scenario, and the JSON Schema.
 
-use crate::keys::{KEYS, Key, MATRIX, Only, TABLES, find};
+use crate::keys::{KEYS, Key, MATRIX, Only, TABLES, find, table, words};
 use crate::kinds::Kind;
+use crate::tables::head;
 use cnsim_problem::any_of;
 use cnsim_scheme_api::registry::PRESET;
 use cnsim_scheme_api::{ParamInfo, Registry};
@@ -24,18 +25,14 @@ pub fn template(name: &str) -> String {
             continue;
         }
         let value = match k.path {
-            "name" => name.to_string(),
-            "hotspot.host" => "H0".into(),
-            "condition" => "hotspot {hotspot.rate}".into(),
-            // PAUSE may need 167 KB behind a port of 0.5 Gb/s.
-            "switch.share" => "200 KB".into(),
-            _ => k.default.to_string(),
+            path if path == head::NAME.path => name.to_string(),
+            _ => k.sample.unwrap_or(k.default).to_string(),
         };
         let bare = matches!(k.kind, Kind::Integer(..)) || value.starts_with('[');
         let quoted = if bare { value.clone() } else { format!("{value:?}") };
         // Keys that need another setting than the default's are shown as comments.
-        let other = k.only.key().filter(|o| *o != "hotspot.host").and_then(find);
-        let idle = other.is_some_and(|o| !k.only.admits(o.default));
+        let other = k.only.key().and_then(find);
+        let idle = other.is_some_and(|o| !k.only.admits(o.sample.unwrap_or(o.default)));
         let idle = idle || matches!(value.as_str(), "[]" | "off" | "end" | "auto");
         explained(
             &mut out,
@@ -85,14 +82,15 @@ pub fn schema(registry: &Registry) -> Value {
         }
         at.insert(leaf.into(), entry(k));
     }
-    // Arrays of tables; traffic knows the workload's keys too.
-    let shared = root.get("workload").and_then(|w| w.get("properties")).and_then(Value::as_object).cloned();
+    // Arrays of tables, some with the keys of another table, too.
     for name in TABLES {
         if let Some(mut one) = root.remove(*name) {
-            if let (&"traffic", Some(o)) = (name, one.get_mut("properties").and_then(Value::as_object_mut)) {
-                shared.iter().flatten().filter(|(k, _)| *k != "loads").for_each(|(k, v)| {
-                    o.entry(k.clone()).or_insert_with(|| v.clone());
-                });
+            let shared = table(name).and_then(|t| t.shares);
+            let keys = KEYS.iter().filter(|k| Some(k.parts().0) == shared && !k.unshared);
+            if let Some(o) = one.get_mut("properties").and_then(Value::as_object_mut) {
+                for k in keys {
+                    o.entry(k.parts().1).or_insert_with(|| entry(k));
+                }
             }
             root.insert((*name).into(), json!({"type": "array", "items": one}));
         }
@@ -134,7 +132,7 @@ fn entry(k: &Key) -> Value {
     if let Value::Object(o) = &mut entry {
         let only = match k.only {
             Only::Always => String::new(),
-            Only::With(key, values) => format!(" (only where {key} is {})", any_of(values)),
+            Only::With(key, _) => format!(" (only where {key} is {})", any_of(&words(&k.only))),
             Only::Unless(key, value) => format!(" (not where {key} is {value})"),
         };
         o.insert("description".into(), json!(format!("{}{only}", k.doc)));

@@ -1,49 +1,43 @@
 //! Typed settings of one case, checked, and the network that they describe.
 
-mod buffer;
-mod delays;
 mod depth;
 mod estimate;
-mod event;
-mod faults;
-mod group;
-mod hotspot;
 mod locked;
-mod losses;
 mod offered;
-mod paths;
-mod record;
 mod sent_again;
-mod shared;
 mod spec;
-mod transport;
-pub mod watchdog;
 
-use buffer::buffer;
-use delays::{delays, lead};
+pub use crate::tables::hotspot::Hotspot;
+pub use crate::tables::record::Named;
+pub use crate::tables::transport::Answer;
+pub(crate) use crate::tables::transport::{QueuePairs, Steered};
 pub use depth::Depth;
 pub use estimate::Estimate;
-use event::events;
-use group::bare;
-pub use hotspot::Hotspot;
-use hotspot::hotspots;
-pub use record::Named;
-use record::{auto_bin, named, receiver};
-use shared::SharedBuffer;
-pub use transport::Answer;
-pub(crate) use transport::{QueuePairs, Steered};
 
 use crate::flows::Bins;
 use crate::headroom::Loop;
-use crate::jobs::Jobs;
-use crate::kinds::{Backlog, Buffer, Completed, ControlTravels, Ideal, PausedOver, Queues};
 use crate::reader::Reader;
+use crate::tables::control::{self, ControlTravels};
+use crate::tables::event::{events, losses};
+use crate::tables::fault::faults;
+use crate::tables::group::bare;
+use crate::tables::host::{self, Backlog, Queues};
+use crate::tables::hotspot::hotspots;
+use crate::tables::pause;
+use crate::tables::record::{self, Completed, Ideal, PausedOver, auto_bin, named, receiver};
+use crate::tables::run;
+use crate::tables::switch::{self, Buffer, SharedBuffer, buffer};
+use crate::tables::timing;
+use crate::tables::topology::{self, delays, lead};
+use crate::tables::transport::may_acknowledge;
+use crate::tables::watchdog::watchdog;
+use crate::tables::workload::jobs::Jobs;
+use crate::tables::workload::{self, SourcePlan};
 use crate::text::Flat;
-use crate::topology::{self, Wiring};
-use crate::workload::{self, SourcePlan};
+use crate::wiring::Wiring;
 use cnsim_fabric::{
     BufferSpec, Completion, ControlTransport, Faults, LimiterPosition, LinkLoss, Organisation, PauseFrames,
-    PortFault, RateChange, Reliability, Rounding, Routing, Ties, WatchdogSpec, Window,
+    PortFault, RateChange, Reliability, Rounding, Routing, Ties, WatchdogSpec, Ways, Window,
 };
 use cnsim_problem::Problem;
 use cnsim_scheme_api::registry::Configured;
@@ -137,10 +131,10 @@ impl Settings {
             scheme(None, false, r.problems);
             return None;
         };
-        let queues: Queues = r.choice("host.queues");
-        let scheme = scheme(fastest(&wiring), transport::may_acknowledge(&mut r, queues), r.problems);
-        let (switch_processing, host_processing) = (r.time("switch.processing"), r.time("host.processing"));
-        let duration = r.time("run.duration");
+        let queues: Queues = r.choice(host::QUEUES);
+        let scheme = scheme(fastest(&wiring), may_acknowledge(&mut r, queues), r.problems);
+        let (switch_processing, host_processing) = (r.time(switch::PROCESSING), r.time(host::PROCESSING));
+        let duration = r.time(run::DURATION);
         let pairs = QueuePairs::read(&mut r, queues, &scheme);
         let (plans, jobs) = workload::read(&mut r, &wiring, pairs.map(|p| p.flows));
         pairs.iter().for_each(|p| p.fit(&mut r, &plans, &wiring));
@@ -151,64 +145,63 @@ impl Settings {
             if least < Time::from_ns(10) {
                 let (a, b) = (wiring.name(l.a.0), wiring.name(l.b.0));
                 let reason = format!("delay and processing of the link {a} - {b} are together {least}");
-                r.wrong("topology.link_delay", reason, "make them at least 10 ns together");
+                r.wrong(topology::LINK_DELAY, reason, "make them at least 10 ns together");
                 break;
             }
         }
         let frame = plans.iter().flatten().map(SourcePlan::frame).max().unwrap_or(Bytes::new(1500));
         let processing = switch_processing.max(host_processing);
-        let pause_frames =
-            PauseFrames { length: r.bytes("pause.length"), response: r.time("pause.response") };
+        let pause_frames = PauseFrames { length: r.bytes(pause::LENGTH), response: r.time(pause::RESPONSE) };
         let loops: Vec<Loop> = wiring
             .links
             .iter()
             .map(|l| Loop { rate: l.rate, delay: l.delay, processing, frame, pause: pause_frames })
             .collect();
-        let shared = (r.choice::<Buffer>("switch.buffer") == Buffer::Shared)
+        let shared = (r.choice::<Buffer>(switch::BUFFER) == Buffer::Shared)
             .then(|| SharedBuffer::read(&mut r, (frame, processing, pause_frames), &wiring));
         let buffer = buffer(&mut r, &loops, shared.as_ref(), &wiring);
         let hotspots = hotspots(&mut r, &wiring, duration);
         let (receiver, hot) = receiver(&mut r, &wiring, &hotspots, &plans);
         let named = named(&mut r, &wiring, receiver);
         let events = events(&mut r, &wiring, duration);
-        let losses = losses::losses(&mut r, &wiring, duration);
-        let port_faults = faults::faults(&mut r, &wiring, buffer.pause, duration);
-        let watchdog = watchdog::watchdog(&mut r, buffer.pause, duration);
-        let limiter_position: LimiterPosition = r.choice("host.limiter_position");
+        let losses = losses(&mut r, &wiring, duration);
+        let port_faults = faults(&mut r, &wiring, buffer.pause, duration);
+        let watchdog = watchdog(&mut r, buffer.pause, duration);
+        let limiter_position: LimiterPosition = r.choice(host::LIMITER_POSITION);
         if queues == Queues::PerDestination && limiter_position == LimiterPosition::AtSource {
             let reason = "queues per destination are paced in place: a limiter at the source has no effect";
-            r.wrong("host.limiter_position", reason, "write below-queue, or host.queues = \"fifo\"");
+            r.wrong(host::LIMITER_POSITION, reason, "write below-queue, or host.queues = \"fifo\"");
         }
-        let fifo = r.integer("host.fifo") as u32;
-        let backlog = match r.choice("host.limiter_backlog") {
-            Backlog::Ahead if queues != Queues::PerFlow => fifo.saturating_sub(r.integer("host.nic") as u32),
+        let fifo = r.integer(host::FIFO) as u32;
+        let backlog = match r.choice(host::LIMITER_BACKLOG) {
+            Backlog::Ahead if queues != Queues::PerFlow => fifo.saturating_sub(r.integer(host::NIC) as u32),
             Backlog::Ahead | Backlog::Behind => 0,
         };
         if backlog > 0 && queues == Queues::PerDestination {
             let reason = "queues per destination have no FIFO that could stand ahead of the limiters";
-            r.wrong("host.limiter_backlog", reason, "write behind, or host.queues = \"fifo\"");
+            r.wrong(host::LIMITER_BACKLOG, reason, "write behind, or host.queues = \"fifo\"");
         }
-        let control = match r.choice("control.transport") {
+        let control = match r.choice(control::TRANSPORT) {
             ControlTravels::Priority => ControlTransport::Priority,
             ControlTravels::InBand => ControlTransport::InBand,
             ControlTravels::Ideal => {
                 let least = lead(&wiring, host_processing, switch_processing) * 2;
-                let latency = r.time("control.latency");
+                let latency = r.time(control::LATENCY);
                 if latency < least {
                     let hint = format!("at least {least}, twice the shortest delay of a link");
-                    r.wrong("control.latency", format!("{latency} is too short"), hint);
+                    r.wrong(control::LATENCY, format!("{latency} is too short"), hint);
                 }
                 ControlTransport::Ideal { latency }
             }
         };
-        let from = r.time("record.from");
-        let to = r.time_or("record.to").unwrap_or(duration);
+        let from = r.time(record::FROM);
+        let to = r.time_or(record::TO).unwrap_or(duration);
         if from >= to || to > duration {
             let reason = format!("nothing is measured between {from} and {to} of {duration}");
-            let keys = ["record.from", "record.to", "run.duration"];
+            let keys = [record::FROM, record::TO, run::DURATION];
             r.clash(&keys, reason, "make record.from < record.to <= run.duration");
         }
-        let bin = match r.time_or("record.bin") {
+        let bin = match r.time_or(record::BIN) {
             Some(bin) => bin.min(duration),
             None => {
                 let slow = hotspots.iter().flat_map(Hotspot::windows).map(|w| w.1.saturating_sub(w.0)).min();
@@ -218,29 +211,29 @@ impl Settings {
         if from < to && to - from < bin {
             let reason = format!("no bin of {bin} lies between {from} and {to}");
             r.clash(
-                &["record.bin", "record.from", "record.to"],
+                &[record::BIN, record::FROM, record::TO],
                 reason,
                 "use a smaller record.bin, or \"auto\"",
             );
         }
-        let clock_ppm = r.integer_or("host.clock").unwrap_or(0);
+        let clock_ppm = r.integer_or(host::CLOCK).unwrap_or(0);
         let settings = Self {
             switch_processing,
             host_processing,
-            feedback_delay: r.time("host.feedback_delay"),
+            feedback_delay: r.time(host::FEEDBACK_DELAY),
             faults: Faults {
-                ignores_pause: r.switched("host.ignores_pause"),
-                feedback_lost: r.integer("host.feedback_lost") as u32,
+                ignores_pause: r.switched(host::IGNORES_PAUSE),
+                feedback_lost: r.integer(host::FEEDBACK_LOST) as u32,
             },
             buffer,
             shared,
-            routing: paths::routing(&mut r, &wiring, &plans),
-            rounding: r.choice("timing.rounding"),
-            ties: r.choice("timing.ties"),
+            routing: topology::routing(&mut r, &wiring, &plans),
+            rounding: r.choice(timing::ROUNDING),
+            ties: r.choice(timing::TIES),
             clock_ppm,
             control,
             fifo: fifo - backlog,
-            limiter_queue: r.integer("host.limiter_queue") as u32,
+            limiter_queue: r.integer(host::LIMITER_QUEUE) as u32,
             limiter_position,
             backlog,
             queues,
@@ -254,24 +247,24 @@ impl Settings {
             port_faults,
             watchdog,
             pause_frames,
-            pfc: r.choice::<crate::kinds::PauseFrames>("pause.frames") == crate::kinds::PauseFrames::Pfc,
+            pfc: r.choice::<pause::PauseFrames>(pause::FRAMES) == pause::PauseFrames::Pfc,
             receiver,
             hot,
             named,
-            ideal: r.choice("record.ideal"),
-            bins: r.integer_or("record.size_bins").map_or(Bins::Decades, |n| Bins::Equal(n as usize)),
-            flow_times: match r.word("record.flow_times").as_str() {
+            ideal: r.choice(record::IDEAL),
+            bins: r.integer_or(record::SIZE_BINS).map_or(Bins::Decades, |n| Bins::Equal(n as usize)),
+            flow_times: match r.word(record::FLOW_TIMES).as_str() {
                 "on" => Some(true),
                 "off" => Some(false),
                 _ => None,
             },
-            latency: r.switched("record.latency"),
-            pauses: match buffer.pause.map(|_| r.word("record.pauses")).as_deref() {
+            latency: r.switched(record::LATENCY),
+            pauses: match buffer.pause.map(|_| r.word(record::PAUSES)).as_deref() {
                 Some("on") => MOST_XOFFS,
                 Some("auto") if queues == Queues::PerFlow => MOST_XOFFS / 10,
                 _ => 0,
             },
-            paused: r.choice("record.paused"),
+            paused: r.choice(record::PAUSED),
             duration,
             bin,
             from,
@@ -512,6 +505,20 @@ impl Settings {
     /// Sum of the loads offered, a greedy host counting fully.
     pub fn offered(&self) -> Rate {
         Rate::from_bps((0..self.hosts()).map(|h| self.offered_by(h).bps()).sum())
+    }
+}
+
+/// Switches of which any network has fewer different groups of next hops than the fabric can number.
+const FEW: usize = 256;
+
+impl Settings {
+    /// Why there are no routes, in a network so large that this may be.
+    pub(crate) fn unrouted(&self, built: &Configured) -> Option<String> {
+        if self.wiring.switches.len() <= FEW {
+            return None;
+        }
+        let idle = Self { plans: vec![Vec::new(); self.hosts()], ..self.clone() };
+        Ways::new(&idle.spec(built, 1, false)).err().map(|e| e.to_string())
     }
 }
 

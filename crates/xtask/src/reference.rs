@@ -2,7 +2,7 @@
 
 use cnsim_measure::fct::ABOUT_UNFINISHED;
 use cnsim_measure::stats::{ABOUT_INTERVALS, ABOUT_PERCENTILES};
-use cnsim_scenario::keys::{KEYS, Key, Only, TABLES};
+use cnsim_scenario::keys::{KEYS, Key, Only, TABLES, words};
 use cnsim_scenario::metrics::METRICS;
 use std::fmt::Write as _;
 
@@ -69,7 +69,7 @@ fn default(k: &Key) -> String {
 fn only(k: &Key) -> String {
     match k.only {
         Only::Always => String::new(),
-        Only::With(path, values) => format!("`{path}` = {}", values.join(", ")),
+        Only::With(path, _) => format!("`{path}` = {}", words(&k.only).join(", ")),
         Only::Unless(path, value) => format!("`{path}` other than {value}"),
     }
 }

@@ -10,6 +10,7 @@ use crate::config::Config;
 use crate::keys::{TABLES, find};
 use crate::reader::default_items;
 use crate::settings::Settings;
+use crate::tables::pause;
 use crate::text::{Flat, Leaf, Place};
 use cnsim_problem::Problem;
 use cnsim_scheme_api::Registry;
@@ -109,7 +110,7 @@ impl Scenario {
             let own = flat.leaves.get(key).and_then(|l| l.items.first().cloned());
             own.unwrap_or_else(|| default(key).into())
         };
-        let (study, name, pause) = (word("study"), word("name"), word("pause.mode"));
+        let (study, name, pause) = (word("study"), word("name"), word(pause::MODE.path));
         let scenario = Self {
             study,
             name,

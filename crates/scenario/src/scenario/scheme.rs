@@ -1,6 +1,7 @@
 //! The scheme of a case, built from the scenario's settings.
 
 use super::Scenario;
+use crate::tables::{host, transport};
 use crate::text::{Flat, Place};
 use cnsim_problem::Problem;
 use cnsim_scheme_api::registry::{Configured, PRESET};
@@ -74,10 +75,10 @@ impl Scenario {
         acknowledged: bool,
         problems: &mut Vec<Problem>,
     ) {
-        const KEY: &str = "transport.congestion";
+        const KEY: &str = transport::CONGESTION.path;
         let word = |key: &str| flat.leaves.get(key).and_then(|l| l.items.first().cloned());
         let Some(name) = word(KEY).filter(|name| name != "scheme") else { return };
-        let per_flow = word("host.queues").is_some_and(|queues| queues == "per-flow");
+        let per_flow = word(host::QUEUES.path).is_some_and(|queues| queues == "per-flow");
         if !per_flow || built.scheme.plan().acks != Acks::Optional {
             return;
         }

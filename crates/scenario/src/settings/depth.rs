@@ -1,6 +1,7 @@
 //! How long a queue can get before memory ends, and before PAUSE has stopped all its inputs.
 
 use super::Settings;
+use crate::tables::switch;
 use cnsim_fabric::{Organisation, SharedSpec};
 use cnsim_scheme_api::NodeId;
 use cnsim_units::Bytes;
@@ -43,7 +44,7 @@ impl Settings {
     /// The key that says how much of a shared pool an input or output may take.
     fn takes(&self) -> &'static str {
         let fixed = self.pools().next().is_some_and(|(spec, _)| spec.threshold.is_some());
-        if fixed { "switch.threshold" } else { "switch.alpha or switch.memory" }
+        if fixed { switch::THRESHOLD.path } else { "switch.alpha or switch.memory" }
     }
 
     /// Most bytes that can wait for one output if this number of inputs fill it.
@@ -53,14 +54,20 @@ impl Settings {
             _ if self.shared.is_some() => self.deepest_shared(inputs),
             Organisation::SharedOutput => {
                 let ports = self.wiring.switches.iter().map(|s| u64::from(s.1)).max().unwrap_or(1);
-                Depth { bytes: share * ports, of: "switch.share of all ports".into(), keys: "switch.share" }
+                Depth {
+                    bytes: share * ports,
+                    of: "switch.share of all ports".into(),
+                    keys: switch::SHARE.path,
+                }
             }
             Organisation::Input | Organisation::Crosspoint => {
-                Depth { bytes: share * inputs as u64, of: filled(inputs), keys: "switch.share" }
+                Depth { bytes: share * inputs as u64, of: filled(inputs), keys: switch::SHARE.path }
             }
         };
         match self.buffer.output_limit.filter(|limit| *limit < depth.bytes) {
-            Some(bytes) => Depth { bytes, of: "switch.output_limit".into(), keys: "switch.output_limit" },
+            Some(bytes) => {
+                Depth { bytes, of: switch::OUTPUT_LIMIT.path.into(), keys: switch::OUTPUT_LIMIT.path }
+            }
             None => depth,
         }
     }

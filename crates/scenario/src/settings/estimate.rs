@@ -5,8 +5,8 @@
 //! holds back all that its source sends (PAUSE alone before one FIFO). Constants were measured on one core of a server.
 
 use super::Settings;
-use crate::kinds::Queues;
-use crate::workload::SourcePlan;
+use crate::tables::host::Queues;
+use crate::tables::workload::SourcePlan;
 use cnsim_fabric::{ControlTransport, Destinations, Organisation, Routing};
 use cnsim_scheme_api::Bytes;
 use cnsim_scheme_api::{Acks, Plan, ReflectGate, Speaks};

@@ -2,7 +2,7 @@
 
 use super::Settings;
 use super::estimate::{Way, breadth};
-use crate::workload::{Receivers, SourcePlan};
+use crate::tables::workload::{Receivers, SourcePlan};
 use cnsim_scheme_api::{NodeId, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,8 @@
 //! The run that the settings of a case describe to the network.
 
 use super::Settings;
-use crate::kinds::Queues;
-use crate::workload::{Permutations, SourcePlan};
+use crate::tables::host::Queues;
+use crate::tables::workload::{Permutations, SourcePlan};
 use cnsim_fabric::{HostQueues, HostSpec, RateChange, Record, RunSpec, SwitchSpec};
 use cnsim_scheme_api::NodeId;
 use cnsim_scheme_api::network::{Purpose, Stream};

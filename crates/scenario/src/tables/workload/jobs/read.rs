@@ -3,10 +3,15 @@
 use super::weave::{Weave, binary_tree, second_tree};
 use super::{Job, Operations};
 use crate::flows::Framing;
-use crate::keys::MAX_FLOWS;
-use crate::kinds::{Algorithm, Choice as _, Traffic};
+use crate::kinds::Choice as _;
 use crate::reader::Reader;
-use crate::topology::Wiring;
+use crate::row::{Key, MAX_FLOWS};
+use crate::tables::run;
+use crate::tables::workload::{
+    ALGORITHM, Algorithm, CHANNELS, CHUNK, GAP, JITTER, KIND, REDUCE_TIME, REPEAT, SIZE, START, Traffic,
+    traffic,
+};
+use crate::wiring::Wiring;
 use cnsim_fabric::{After, Transfer};
 use cnsim_units::{Bytes, Time};
 use std::collections::HashMap;
@@ -18,7 +23,7 @@ pub(super) type ByHost = HashMap<usize, Vec<Transfer>>;
 const OF_A_PAIR: u64 = 65_536;
 
 /// The algorithms of a kind, the default first.
-fn algorithms(kind: Traffic) -> &'static [Algorithm] {
+pub(crate) fn algorithms(kind: Traffic) -> &'static [Algorithm] {
     use Algorithm::{Direct, DoubleTree, HalvingDoubling, Pairwise, Ring, Rotated, Tree};
     match kind {
         Traffic::AllReduce => &[Ring, Tree, DoubleTree, HalvingDoubling, Direct],
@@ -39,8 +44,8 @@ pub(crate) fn collective(
     sources: &[usize],
     operations: &mut Operations,
 ) -> Option<(Job, ByHost)> {
-    let key = |leaf: &str| format!("{prefix}.{leaf}");
-    let named = r.word(&key("algorithm"));
+    let key = |leaf: Key| leaf.of(prefix);
+    let named = r.word(key(ALGORITHM));
     let possible = algorithms(kind);
     if possible.is_empty() || (kind == Traffic::AllToAll && named == "auto") {
         return None;
@@ -51,13 +56,9 @@ pub(crate) fn collective(
     if named != "auto" && algorithm.word() != named {
         let words: Vec<&str> = possible.iter().map(|a| a.word()).collect();
         let reason = format!("{} has no algorithm `{named}`", kind.word());
-        r.clash(
-            &[&key("algorithm"), &key("kind")],
-            reason,
-            format!("write {}", cnsim_problem::any_of(&words)),
-        );
+        r.clash(&[key(ALGORITHM), key(KIND)], reason, format!("write {}", cnsim_problem::any_of(&words)));
     }
-    let hosts = key(if prefix == "workload" { "kind" } else { "hosts" });
+    let hosts = key(if prefix == "workload" { KIND } else { traffic::HOSTS });
     let mut seen = vec![false; wiring.hosts.len()];
     if let Some(&twice) = ranks.iter().find(|&&host| std::mem::replace(&mut seen[host], true)) {
         r.wrong(&hosts, format!("{} is a rank twice", wiring.hosts[twice]), "name each host once");
@@ -69,45 +70,44 @@ pub(crate) fn collective(
     if in_pairs && !n.is_power_of_two() {
         let reason =
             format!("{} needs a number of ranks that is a power of two, and there are {n}", algorithm.word());
-        let keys = [key("algorithm"), hosts.clone()];
+        let keys = [key(ALGORITHM), hosts.clone()];
         let near =
             format!("name {} or {} hosts, or write ring", n.next_power_of_two() / 2, n.next_power_of_two());
         r.clash(&[&keys[0], &keys[1]], reason, near);
     }
     let barrier = kind == Traffic::Barrier;
-    let size = if barrier { Bytes::new(n as u64) } else { r.bytes(&key("size")) };
+    let size = if barrier { Bytes::new(n as u64) } else { r.bytes(key(SIZE)) };
     if size.get() < n as u64 {
         let reason = format!("{size} for {n} ranks: not a byte for each");
-        r.wrong(&key("size"), reason, format!("write at least {n} B"));
+        r.wrong(&key(SIZE), reason, format!("write at least {n} B"));
     }
     // Of algorithms that a matrix compares, each takes the keys that it has.
-    let compared = r.is_of_case(&key("algorithm"));
-    let chunk = r.bytes_or(&key("chunk"));
+    let compared = r.is_of_case(&key(ALGORITHM));
+    let chunk = r.bytes_or(key(CHUNK));
     let cut = matches!(algorithm, Algorithm::Ring | Algorithm::Tree | Algorithm::DoubleTree) && !barrier;
     if chunk.is_some() && !cut && !compared {
         let reason = format!("{} by {} is not cut into pieces", kind.word(), algorithm.word());
-        r.wrong(&key("chunk"), reason, "remove it, or write ring, tree or double-tree");
+        r.wrong(&key(CHUNK), reason, "remove it, or write ring, tree or double-tree");
     }
     let chunk = chunk.filter(|_| cut);
-    let channels = r.integer(&key("channels")) as usize;
+    let channels = r.integer(key(CHANNELS)) as usize;
     let rings = algorithm == Algorithm::Ring;
     if channels > 1 && !rings && !compared {
         let reason = format!("{} has no rings", algorithm.word());
-        r.wrong(&key("channels"), reason, "remove it, or write ring");
+        r.wrong(&key(CHANNELS), reason, "remove it, or write ring");
     }
     let channels = if rings { channels } else { 1 };
-    let reduce = r.time(&key("reduce_time")).as_ps();
-    let repeat = r.integer(&key("repeat"));
-    let (gap, skew, start) =
-        (gap(r, prefix, repeat, "repeat"), r.time(&key("jitter")), r.time(&key("start")));
-    let duration = r.time("run.duration");
+    let reduce = r.time(key(REDUCE_TIME)).as_ps();
+    let repeat = r.integer(key(REPEAT));
+    let (gap, skew, start) = (gap(r, prefix, repeat, REPEAT), r.time(key(JITTER)), r.time(key(START)));
+    let duration = r.time(run::DURATION);
     if start + skew >= duration {
         let reason = format!("ranks may begin {} after the start of a run of {duration}", start + skew);
-        r.clash(&[&key("start"), &key("jitter"), "run.duration"], reason, "lengthen run.duration");
+        r.clash(&[key(START), key(JITTER), run::DURATION.into()], reason, "lengthen run.duration");
     }
     let pieces = chunk.map_or(1, |chunk| size.get().div_ceil(n as u64 * chunk.get()).max(1));
     let about = 2 * pieces.saturating_mul((n * n.max(channels)) as u64);
-    too_many(r, &key("chunk"), about);
+    too_many(r, &key(CHUNK), about);
     if r.problems.len() > before {
         return None;
     }
@@ -132,10 +132,10 @@ pub(crate) fn collective(
         let (got, gone) = (weave.got, weave.gone);
         if round == 0 {
             let sent = sends.iter().map(|s| s.1.len() as u64).sum::<u64>();
-            too_many(r, &key("repeat"), sent.saturating_mul(repeat));
+            too_many(r, &key(REPEAT), sent.saturating_mul(repeat));
             few_of_a_pair(
                 r,
-                &key("repeat"),
+                &key(REPEAT),
                 ranks.iter().copied().zip(sends.iter().map(|s| &s.1[..])),
                 wiring,
                 repeat,
@@ -356,16 +356,20 @@ fn circle(preceding: &[Vec<usize>]) -> Option<Vec<usize>> {
 }
 
 /// The time between two of so many rounds; an error where it is set and there is one alone.
-pub(super) fn gap(r: &mut Reader<'_>, prefix: &str, rounds: u64, of: &str) -> Time {
-    let key = format!("{prefix}.gap");
-    if rounds == 1 && r.is_asked(&key) && !r.is_of_case(&format!("{prefix}.{of}")) {
-        r.wrong(&key, format!("has no effect with {of} = 1"), format!("remove it, or set {of} otherwise"));
+pub(super) fn gap(r: &mut Reader<'_>, prefix: &str, rounds: u64, of: Key) -> Time {
+    let (key, name) = (GAP.of(prefix), of.parts().1);
+    if rounds == 1 && r.is_asked(&key) && !r.is_of_case(of.of(prefix)) {
+        r.wrong(
+            &key,
+            format!("has no effect with {name} = 1"),
+            format!("remove it, or set {name} otherwise"),
+        );
     }
-    r.time(&key)
+    r.time(key)
 }
 
 /// An error where there are more operations than a scenario may have.
-pub(super) fn too_many(r: &mut Reader<'_>, key: &str, operations: u64) {
+pub(super) fn too_many(r: &mut Reader<'_>, key: impl AsRef<str>, operations: u64) {
     if operations > MAX_FLOWS {
         let reason = format!("{operations} transfers are too many");
         r.wrong(key, reason, format!("at most {MAX_FLOWS}: fewer ranks or rounds, or larger pieces"));
@@ -375,7 +379,7 @@ pub(super) fn too_many(r: &mut Reader<'_>, key: &str, operations: u64) {
 /// An error where a pair of hosts has too many flows in so many rounds, of each of which these are the transfers by host.
 fn few_of_a_pair<'a>(
     r: &mut Reader<'_>,
-    key: &str,
+    key: impl AsRef<str>,
     sends: impl Iterator<Item = (usize, &'a [Transfer])>,
     wiring: &Wiring,
     rounds: u64,

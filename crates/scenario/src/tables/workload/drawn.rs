@@ -1,10 +1,15 @@
 //! Finite flows that a seed draws: by load, incasts, all to all, permutations.
 
+use super::{
+    DESTINATIONS, FAN_IN, GAPS, JITTER, KIND, LOAD, LOAD_COUNTS, PERIOD, SIZE, SIZE_TABLE, SIZES, START, STOP,
+};
+use super::{Gaps, SizeTable, Traffic};
 use crate::flows::{self, Flow, Framing, Incast, Poisson, Sizes};
-use crate::keys::MAX_FLOWS;
-use crate::kinds::{Gaps, SizeTable, Traffic};
 use crate::reader::Reader;
-use crate::topology::Wiring;
+use crate::row::MAX_FLOWS;
+use crate::row::{At, Key};
+use crate::tables::run;
+use crate::wiring::Wiring;
 use cnsim_fabric::Transfer;
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Rate, Time};
@@ -57,55 +62,55 @@ impl Drawn {
         (kind, from, framing): (Traffic, &[usize], Framing),
         wiring: &Wiring,
     ) -> Option<Arc<Self>> {
-        let key = |leaf: &str| format!("{prefix}.{leaf}");
+        let key = |leaf: Key| leaf.of(prefix);
         let before = r.problems.len();
-        let duration = r.time("run.duration");
-        let start = r.time(&key("start"));
-        let stop = r.time_or(&key("stop")).unwrap_or(duration).min(duration);
+        let duration = r.time(run::DURATION);
+        let start = r.time(key(START));
+        let stop = r.time_or(key(STOP)).unwrap_or(duration).min(duration);
         if start >= duration {
             let reason = format!("flows begin at {start}, after the run of {duration}");
             r.clash(
-                &[&key("start"), "run.duration"],
+                &[key(START), run::DURATION.into()],
                 reason,
                 "let them begin earlier, or lengthen run.duration",
             );
         }
-        let bytes = r.bytes(&key("size"));
+        let bytes = r.bytes(key(SIZE));
         let rule = match kind {
             Traffic::Poisson => {
-                let load = r.share(&key("load"));
+                let load = r.share(key(LOAD));
                 if load <= 0.0 {
-                    r.wrong(&key("load"), "a load of 0 % has no flows", "write a load above 0 %, to 100 %");
+                    r.wrong(&key(LOAD), "a load of 0 % has no flows", "write a load above 0 %, to 100 %");
                 }
-                let counts = r.choice(&key("load_counts"));
+                let counts = r.choice(key(LOAD_COUNTS));
                 let sizes = sizes(r, &key)?;
                 let frame = (framing.payload, framing.header);
                 Rule::Poisson {
                     law: Poisson::new(sizes, (load, counts), frame, (start, stop)),
-                    to: match &r.list(&key("destinations"))[..] {
+                    to: match &r.list(key(DESTINATIONS))[..] {
                         // Each host has a goal of its own.
                         [one] if one == "permutation" || one.starts_with('+') => Vec::new(),
-                        _ => receivers(r, &key("destinations"), wiring),
+                        _ => receivers(r, key(DESTINATIONS), wiring),
                     },
                 }
             }
             Traffic::Incast => {
-                let period = r.time_or(&key("period"));
-                let fan_in = r.integer_or(&key("fan_in")).map_or(usize::MAX, |n| n as usize);
-                let to = receivers(r, &key("destinations"), wiring);
+                let period = r.time_or(key(PERIOD));
+                let fan_in = r.integer_or(key(FAN_IN)).map_or(usize::MAX, |n| n as usize);
+                let to = receivers(r, key(DESTINATIONS), wiring);
                 let mut sends = vec![false; wiring.hosts.len()];
                 from.iter().for_each(|h| sends[*h] = true);
                 let others = || to.iter().map(|d| from.len() - usize::from(sends[*d]));
                 let senders = (others().min().unwrap_or(0), others().max().unwrap_or(0));
                 if fan_in != usize::MAX && fan_in > senders.0 {
                     let reason = format!("{fan_in} senders are asked for, and {} hosts can send", senders.0);
-                    r.wrong(&key("fan_in"), reason, "name more hosts, or write \"all\"");
+                    r.wrong(&key(FAN_IN), reason, "name more hosts, or write \"all\"");
                 }
-                let random = match r.choice(&key("gaps")) {
+                let random = match r.choice(key(GAPS)) {
                     Gaps::Regular => false,
                     Gaps::Poisson => period.is_some(),
                 };
-                let jitter = r.time(&key("jitter"));
+                let jitter = r.time(key(JITTER));
                 let law = Incast { bytes, fan_in, start, stop, period, random, jitter };
                 Rule::Incast { law, to, senders }
             }
@@ -127,13 +132,13 @@ impl Drawn {
         if all > MAX_FLOWS as f64 {
             let reason = format!("about {all:.0} flows are too many");
             r.wrong(
-                &key("kind"),
+                &key(KIND),
                 reason,
                 format!("at most {MAX_FLOWS}: fewer hosts, larger flows, or less time"),
             );
         }
         if from.len() < 2 && matches!(kind, Traffic::AllToAll | Traffic::Permutation) {
-            r.wrong(&key("kind"), "one host alone has nobody to send to", "name at least two hosts");
+            r.wrong(&key(KIND), "one host alone has nobody to send to", "name at least two hosts");
         }
         (r.problems.len() == before).then(|| Arc::new(drawn))
     }
@@ -275,8 +280,8 @@ impl Drawn {
 }
 
 /// Hosts that flows go to: all, or those named.
-fn receivers(r: &mut Reader<'_>, key: &str, wiring: &Wiring) -> Vec<usize> {
-    let list = r.listed(key);
+fn receivers(r: &mut Reader<'_>, key: At, wiring: &Wiring) -> Vec<usize> {
+    let list = r.listed(&key);
     match &list.items[..] {
         [one] if one == "uniform" => (0..wiring.hosts.len()).collect(),
         [one] if one == "permutation" || one.starts_with('+') => {
@@ -292,12 +297,12 @@ fn receivers(r: &mut Reader<'_>, key: &str, wiring: &Wiring) -> Vec<usize> {
 }
 
 /// The table of sizes that is named, or that a file has listed.
-fn sizes(r: &mut Reader<'_>, key: &dyn Fn(&str) -> String) -> Option<Sizes> {
-    let table: SizeTable = r.choice(&key("sizes"));
+fn sizes(r: &mut Reader<'_>, key: &dyn Fn(Key) -> At) -> Option<Sizes> {
+    let table: SizeTable = r.choice(key(SIZES));
     if table != SizeTable::File {
-        return Sizes::named(&r.word(&key("sizes")));
+        return Sizes::named(&r.word(key(SIZES)));
     }
-    let list = r.listed(&key("size_table"));
+    let list = r.listed(key(SIZE_TABLE));
     match Sizes::parse(&list.items.join("\n")) {
         Ok(sizes) => Some(sizes),
         Err(e) => {

@@ -1,10 +1,33 @@
 //! `[hotspot]`: a switch port that slows down for a while.
 
 use super::event::slow;
-use crate::keys::MAX_CHANGES;
+use super::run;
 use crate::reader::Reader;
-use crate::topology::Wiring;
+use crate::row::declare::*;
+use crate::row::{FASTEST, LONGEST, MAX_CHANGES};
+use crate::wiring::Wiring;
 use cnsim_units::{Rate, Time};
+
+rows! {
+    HOST = key("hotspot.host", Kind::Or("off", &Kind::List(&Kind::Host)), "off",
+        "host or hosts whose switch port slows down; off: none").sample("H0");
+    RATE = key("hotspot.rate", Kind::RateOrShare(Rate::ZERO, FASTEST), "2 Gb/s",
+        "service rate of the slow port, or a share of the link: 10%").while_slow();
+    START = key("hotspot.start", kind::MOMENT, "100 ms", "time at which the port slows down").while_slow();
+    STOP = key("hotspot.stop", kind::MOMENT, "500 ms", "time at which the port is back at full rate").while_slow();
+    PERIOD = key("hotspot.period", Kind::Or("off", &Kind::Time(Time::from_us(1), LONGEST)), "off",
+        "the port alternates: slow for this time, then at full rate for this time; off: slow once").while_slow();
+}
+
+impl Key {
+    /// The key has an effect if there is a hotspot.
+    const fn while_slow(self) -> Self {
+        let why = |_: &str, _: &str| {
+            Some(("has no effect: there is no hotspot".into(), "set hotspot.host, or remove this key".into()))
+        };
+        self.unless(HOST, "off").why(why)
+    }
+}
 
 /// A hotspot: the switch port that feeds a host slows down for a while.
 #[derive(Clone, Copy, Debug)]
@@ -31,38 +54,38 @@ impl Hotspot {
 }
 
 /// The hotspots of a case.
-pub(super) fn hotspots(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec<Hotspot> {
-    let names = r.listed("hotspot.host");
+pub(crate) fn hotspots(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec<Hotspot> {
+    let names = r.listed(HOST);
     if names.items.is_empty() || names.items == ["off"] {
         return Vec::new();
     }
-    let (start, stop) = (r.time("hotspot.start"), r.time("hotspot.stop"));
-    let period = r.time_or("hotspot.period");
+    let (start, stop) = (r.time(START), r.time(STOP));
+    let period = r.time_or(PERIOD);
     if stop <= start {
         let reason = format!("the hotspot stops at {stop}, not after its start at {start}");
-        r.clash(&["hotspot.stop", "hotspot.start"], reason, "make hotspot.stop later");
+        r.clash(&[STOP, START], reason, "make hotspot.stop later");
     } else if stop > duration {
         let reason = format!("the hotspot ends at {stop}, outside the run of {duration}");
         let remedy = "lengthen run.duration or shorten the hotspot";
-        r.clash(&["hotspot.stop", "run.duration"], reason, remedy);
+        r.clash(&[STOP, run::DURATION], reason, remedy);
     }
     let changes = period.map_or(0, |p| stop.saturating_sub(start).as_ps() / p.as_ps().max(1));
     if changes.saturating_mul(names.items.len() as u64) > MAX_CHANGES {
         let reason = format!("{changes} changes of the service rate are too many");
-        r.clash(&["hotspot.period"], reason, format!("at most {MAX_CHANGES}: lengthen the period"));
+        r.clash(&[PERIOD], reason, format!("at most {MAX_CHANGES}: lengthen the period"));
         return Vec::new();
     }
     let mut hotspots: Vec<Hotspot> = Vec::new();
     for host in r.ranges(&names, wiring) {
         let line = wiring.access(host).map_or(Rate::ZERO, |l| l.rate);
-        let rate = r.rate_or_share("hotspot.rate", line);
+        let rate = r.rate_or_share(RATE, line);
         if rate > line {
             let reason = format!("{rate} is more than the {line} of the link of {}", wiring.hosts[host]);
-            r.wrong("hotspot.rate", reason, "use at most the link's rate");
+            r.wrong(RATE, reason, "use at most the link's rate");
         }
-        slow(r, "hotspot.rate", rate);
+        slow(r, RATE, rate);
         if hotspots.iter().any(|h| h.host == host) {
-            r.wrong("hotspot.host", format!("{} is there twice", wiring.hosts[host]), "name it once");
+            r.wrong(HOST, format!("{} is there twice", wiring.hosts[host]), "name it once");
         }
         hotspots.push(Hotspot { host, rate, start, stop, period });
     }

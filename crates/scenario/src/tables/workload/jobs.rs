@@ -7,7 +7,8 @@ mod query;
 mod read;
 mod weave;
 
-use crate::kinds::{Algorithm, Traffic};
+use super::{Algorithm, Traffic};
+use crate::kinds::Choice as _;
 use cnsim_fabric::{Act, After, Graph, Operation};
 use cnsim_scheme_api::NodeId;
 use cnsim_scheme_api::network::{Purpose, Stream};
@@ -15,7 +16,7 @@ use cnsim_units::{Bytes, Time};
 use std::sync::Arc;
 
 pub(crate) use query::queries;
-pub(crate) use read::{Listed, collective, follow, named};
+pub(crate) use read::{Listed, algorithms, collective, follow, named};
 
 /// Operations as tables add them, in any order of hosts.
 #[derive(Debug, Default)]
@@ -105,7 +106,6 @@ impl Job {
 
     /// `kind` and `algorithm` of its table; the latter empty of a graph.
     pub fn words(&self) -> (&'static str, &'static str) {
-        use crate::kinds::Choice as _;
         (self.kind.word(), self.algorithm.map_or("", |algorithm| algorithm.word()))
     }
 

@@ -1,20 +1,15 @@
 //! Choice among equal paths: `topology.routing` and `topology.hash`, and what each asks of the network.
 
-use super::Settings;
-use crate::kinds::{FlowHash, Paths};
+use super::{FlowHash, HASH, KIND, Paths, ROUTING};
 use crate::reader::Reader;
-use crate::topology::Wiring;
-use crate::workload::SourcePlan;
-use cnsim_fabric::{Routing, Ways, number_in};
-use cnsim_scheme_api::registry::Configured;
-
-/// Switches of which any network has fewer different groups of next hops than the fabric can number.
-const FEW: usize = 256;
+use crate::tables::workload::SourcePlan;
+use crate::wiring::Wiring;
+use cnsim_fabric::{Routing, number_in};
 
 /// Reads the choice.
-pub(super) fn routing(r: &mut Reader<'_>, wiring: &Wiring, plans: &[Vec<SourcePlan>]) -> Routing {
-    match r.choice("topology.routing") {
-        Paths::FlowHash => match r.choice("topology.hash") {
+pub(crate) fn routing(r: &mut Reader<'_>, wiring: &Wiring, plans: &[Vec<SourcePlan>]) -> Routing {
+    match r.choice(ROUTING) {
+        Paths::FlowHash => match r.choice(HASH) {
             FlowHash::PerSwitch => Routing::FlowHash,
             FlowHash::Polarised => Routing::PolarisedHash,
             FlowHash::Fork => {
@@ -26,10 +21,10 @@ pub(super) fn routing(r: &mut Reader<'_>, wiring: &Wiring, plans: &[Vec<SourcePl
         Paths::RoundRobin => Routing::RoundRobin,
         Paths::Destination => Routing::Destination,
         Paths::Clockwise => {
-            let kind = r.word("topology.kind");
+            let kind = r.word(KIND);
             if kind != "ring" {
                 let reason = format!("a network of kind {kind} has no clockwise paths");
-                let keys = ["topology.routing", "topology.kind"];
+                let keys = [ROUTING, KIND];
                 r.clash(&keys, reason, "set topology.kind = \"ring\", or another routing");
             }
             Routing::Clockwise
@@ -43,7 +38,7 @@ fn fork(r: &mut Reader<'_>, wiring: &Wiring, plans: &[Vec<SourcePlan>]) {
     if let Some(name) = nodes.into_iter().find(|name| number_in(name).is_none()) {
         let reason =
             format!("this hash takes the number in each node's name, and `{name}` has none below 65536");
-        r.wrong("topology.hash", reason, "write another hash, or a topology whose nodes all have numbers");
+        r.wrong(HASH, reason, "write another hash, or a topology whose nodes all have numbers");
     }
     let endless = |plans: &Vec<SourcePlan>| plans.iter().any(|p| !p.finite());
     if let Some(host) = plans.iter().position(endless) {
@@ -53,17 +48,6 @@ fn fork(r: &mut Reader<'_>, wiring: &Wiring, plans: &[Vec<SourcePlan>]) {
         );
         let remedy =
             "write another hash, or workload.kind = transfers, poisson, incast, all-to-all or permutation";
-        r.wrong("topology.hash", reason, remedy);
-    }
-}
-
-impl Settings {
-    /// Why there are no routes, in a network so large that this may be.
-    pub(crate) fn unrouted(&self, built: &Configured) -> Option<String> {
-        if self.wiring.switches.len() <= FEW {
-            return None;
-        }
-        let idle = Self { plans: vec![Vec::new(); self.hosts()], ..self.clone() };
-        Ways::new(&idle.spec(built, 1, false)).err().map(|e| e.to_string())
+        r.wrong(HASH, reason, remedy);
     }
 }

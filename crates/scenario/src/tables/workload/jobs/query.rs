@@ -3,9 +3,11 @@
 use super::read::{ByHost, gap, too_many};
 use super::{Job, Operations};
 use crate::flows::Framing;
-use crate::kinds::Traffic;
 use crate::reader::Reader;
-use crate::topology::Wiring;
+use crate::row::Key;
+use crate::tables::run;
+use crate::tables::workload::{DESTINATIONS, FAN_IN, JITTER, REQUEST, ROUNDS, SIZE, START, Traffic, traffic};
+use crate::wiring::Wiring;
 use cnsim_fabric::{After, Transfer};
 use cnsim_scheme_api::NodeId;
 use cnsim_scheme_api::network::{Purpose, Stream};
@@ -29,15 +31,15 @@ pub(crate) fn queries(
     if kind != Traffic::Query {
         return None;
     }
-    let key = |leaf: &str| format!("{prefix}.{leaf}");
+    let key = |leaf: Key| leaf.of(prefix);
     let before = r.problems.len();
-    let list = r.listed(&key("destinations"));
+    let list = r.listed(key(DESTINATIONS));
     let unnamed =
         matches!(&list.items[..], [one] if one == "uniform" || one == "permutation" || one.starts_with('+'));
     let askers = if unnamed { Vec::new() } else { r.ranges(&list, wiring) };
     if unnamed {
         r.wrong(
-            &key("destinations"),
+            key(DESTINATIONS),
             "nobody is named who asks",
             "name the hosts that ask: destinations = [\"H0\"]",
         );
@@ -46,30 +48,29 @@ pub(crate) fn queries(
         let mut seen = vec![false; wiring.hosts.len()];
         all.iter().copied().find(|&host| std::mem::replace(&mut seen[host], true))
     };
-    for (leaf, all) in [("destinations", &askers[..]), ("hosts", servers)] {
+    for (leaf, all) in [(DESTINATIONS, &askers[..]), (traffic::HOSTS, servers)] {
         if let Some(host) = twice(all) {
             r.wrong(&key(leaf), format!("{} is there twice", wiring.hosts[host]), "name each host once");
         }
     }
     let able = askers.iter().map(|a| servers.iter().filter(|s| *s != a).count()).min().unwrap_or(0);
-    let fan_in = r.integer_or(&key("fan_in"));
+    let fan_in = r.integer_or(key(FAN_IN));
     if let Some(n) = fan_in.filter(|n| *n > able as u64 && !askers.is_empty()) {
         let reason = format!("{n} senders are asked for, and {able} hosts can send");
-        r.wrong(&key("fan_in"), reason, "name more hosts, or write \"all\"");
+        r.wrong(key(FAN_IN), reason, "name more hosts, or write \"all\"");
     } else if able == 0 && !askers.is_empty() {
-        r.wrong(&key("hosts"), "no host but the one that asks", "name those that answer");
+        r.wrong(key(traffic::HOSTS), "no host but the one that asks", "name those that answer");
     }
-    let (size, request) = (r.bytes(&key("size")), r.bytes(&key("request")));
-    let rounds = r.integer(&key("rounds"));
-    let (gap, skew, start) =
-        (gap(r, prefix, rounds, "rounds"), r.time(&key("jitter")), r.time(&key("start")));
-    let duration = r.time("run.duration");
+    let (size, request) = (r.bytes(key(SIZE)), r.bytes(key(REQUEST)));
+    let rounds = r.integer(key(ROUNDS));
+    let (gap, skew, start) = (gap(r, prefix, rounds, ROUNDS), r.time(key(JITTER)), r.time(key(START)));
+    let duration = r.time(run::DURATION);
     if start + skew >= duration {
         let reason = format!("hosts may ask {} after the start of a run of {duration}", start + skew);
-        r.clash(&[&key("start"), &key("jitter"), "run.duration"], reason, "lengthen run.duration");
+        r.clash(&[key(START), key(JITTER), run::DURATION.into()], reason, "lengthen run.duration");
     }
     let most = fan_in.unwrap_or(servers.len() as u64).saturating_mul(askers.len() as u64);
-    too_many(r, &key("rounds"), most.saturating_mul(2 * rounds));
+    too_many(r, key(ROUNDS), most.saturating_mul(2 * rounds));
     if r.problems.len() > before {
         return None;
     }

@@ -1,13 +1,36 @@
 //! Figures of a scenario, as its `[[figure]]` tables ask for them; which runs make which lines. Drawing is the report's.
 
+use super::pause::PauseMode;
+use super::record;
 use crate::case::{CaseId, Dimension};
-
 use crate::meant;
 use crate::reader::Reader;
+use crate::row::declare::*;
 use crate::text::Flat;
 use cnsim_problem::{Problem, nearest};
 use cnsim_scheme_api::Registry;
 use std::collections::BTreeSet;
+
+words! {
+    /// `figure.across`.
+    Dimension { Condition = "condition", Pause = "pause", Scheme = "scheme", }
+}
+
+words! { Option<Dimension> or "off" { Condition = "condition", Pause = "pause", Scheme = "scheme", } }
+
+rows! {
+    TITLE = key("figure.title", kind::TEXT, "", "heading of a [[figure]] table; the report draws it beside its own figures");
+    CAPTION = key("figure.caption", kind::TEXT, "", "text below the figure");
+    SERIES = key("figure.series", kind::LINES, "[]",
+        "time series, one line each: hot_queue, hot_port_throughput, aggregate_throughput, ports_throughput, control_rate (control messages), fairness, \"queue X>E5\", \"sent X>E5\" (the hot port), \"flow H1>H5\", \"limiter H1>H5\", and the gauges of a scheme: \"gauge NAME X>E5\" of a port, \"gauge NAME H1>H5\" of a limiter, \"gauge NAME H1>H5 at its end\" of a reflector");
+    METRIC = key("figure.metric", kind::TEXT, "none", "metric that the figure shows as bars with intervals, instead of time series");
+    CONDITIONS = key("figure.conditions", kind::LINES, "[]", "conditions that the figure shows; all without it");
+    PAUSE = key("figure.pause", Kind::List(&Kind::Choice(PauseMode::WORDS)), "[]",
+        "PAUSE modes that the figure shows; all without it");
+    SCHEMES = key("figure.schemes", kind::SCHEMES, "[]", "schemes that the figure shows; all without it");
+    EACH = key("figure.each", Kind::Choice(<Option<Dimension>>::WORDS), "off", "draws one figure for each condition, PAUSE mode or scheme");
+    ACROSS = key("figure.across", Kind::Choice(Dimension::WORDS), "condition", "horizontal axis of a metric");
+}
 
 /// A figure, or one for each value of a dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,12 +77,12 @@ const PLAIN: &[&str] = &[
     "hot_queue", "hot_port_throughput", "aggregate_throughput", "innocent_throughput", "ports_throughput",
     "control_rate", "fairness",
 ];
-const PLACED: &[(&str, &str)] = &[
-    ("queue", "record.ports"),
-    ("sent", "record.port"),
-    ("flow", "record.flows"),
-    ("limiter", "record.limiters"),
-    ("gauge", "record.limiters"),
+const PLACED: &[(&str, Key)] = &[
+    ("queue", record::PORTS),
+    ("sent", record::PORT),
+    ("flow", record::FLOWS),
+    ("limiter", record::LIMITERS),
+    ("gauge", record::LIMITERS),
 ];
 
 /// The fault in the name of a series and its remedy, by the spelling alone. [`unmet`] checks whether a run has the series.
@@ -80,10 +103,12 @@ fn unknown_series(name: &str, flat: &Flat) -> Option<(String, String)> {
         };
         place = at.trim_end_matches(" at its end");
     }
-    let named = flat.leaves.get(*key).is_some_and(|l| l.items.iter().any(|i| i.replace(' ', "") == place));
+    let named =
+        flat.leaves.get(key.path).is_some_and(|l| l.items.iter().any(|i| i.replace(' ', "") == place));
     // The hot port is recorded without being named.
     let hot = matches!(*kind, "queue" | "sent" | "gauge");
-    (!named && !hot).then(|| (format!("`{place}` is not recorded"), format!("add \"{place}\" to {key}")))
+    (!named && !hot)
+        .then(|| (format!("`{place}` is not recorded"), format!("add \"{place}\" to {}", key.path)))
 }
 
 /// Refuses figures that no case of a scenario would draw: of a condition, PAUSE mode or scheme that no case has, or of a place that
@@ -141,8 +166,8 @@ pub(crate) fn read(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>
     let mut r = Reader::new(flat, problems);
     let mut all = Vec::new();
     for prefix in flat.tables("figure") {
-        let key = |leaf: &str| format!("{prefix}.{leaf}");
-        let (series, metric) = (r.list(&key("series")), r.word(&key("metric")));
+        let key = |leaf: Key| leaf.of(&prefix);
+        let (series, metric) = (r.list(key(SERIES)), r.word(key(METRIC)));
         let show = match (series.is_empty(), metric.as_str()) {
             (false, "none") => Show::Series(series),
             (true, m) if crate::metrics::find(m).is_some() => Show::Metric(metric),
@@ -153,7 +178,7 @@ pub(crate) fn read(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>
             (true, m) => {
                 let near = meant::metric(m).map_or_else(String::new, |n| format!("did you mean `{n}`? "));
                 let hint = format!("{near}`cnsim list metrics` shows them");
-                r.wrong(&key("metric"), format!("there is no metric `{m}`"), hint);
+                r.wrong(&key(METRIC), format!("there is no metric `{m}`"), hint);
                 continue;
             }
             _ => {
@@ -164,30 +189,30 @@ pub(crate) fn read(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>
         if let Show::Series(names) = &show {
             for name in names {
                 if let Some((reason, remedy)) = unknown_series(name, flat) {
-                    r.wrong(&key("series"), reason, remedy);
+                    r.wrong(&key(SERIES), reason, remedy);
                 }
             }
         }
-        let schemes = r.list(&key("schemes"));
+        let schemes = r.list(key(SCHEMES));
         let mut known = Vec::new();
         for s in schemes {
             match registry.find(&s) {
                 Some(e) => known.push(e.name.clone()),
                 None => {
                     let hint = format!("{}`cnsim list schemes` shows them", meant::scheme(registry, &s));
-                    r.wrong(&key("schemes"), format!("there is no scheme `{s}`"), hint);
+                    r.wrong(&key(SCHEMES), format!("there is no scheme `{s}`"), hint);
                 }
             }
         }
         all.push(FigureSpec {
-            title: r.word(&key("title")),
-            caption: r.word(&key("caption")),
+            title: r.word(key(TITLE)),
+            caption: r.word(key(CAPTION)),
             show,
-            conditions: r.list(&key("conditions")),
-            pauses: r.list(&key("pause")),
+            conditions: r.list(key(CONDITIONS)),
+            pauses: r.list(key(PAUSE)),
             schemes: known,
-            each: r.choice(&key("each")),
-            across: r.choice(&key("across")),
+            each: r.choice(key(EACH)),
+            across: r.choice(key(ACROSS)),
         });
     }
     all

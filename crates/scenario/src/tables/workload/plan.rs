@@ -1,15 +1,7 @@
-//! Traffic: the sources that `[workload]` and `[[traffic]]` tables give to each host.
+//! The sources of a host, as a table of traffic describes them.
 
-mod drawn;
-mod facts;
-mod goals;
-mod listed;
-
+use super::drawn::{self, Drawn};
 use crate::flows::Framing;
-use crate::jobs::{self, Jobs, Operations};
-use crate::kinds::{Offset, Traffic};
-use crate::reader::Reader;
-use crate::topology::Wiring;
 use cnsim_fabric::{Arrivals, Destinations, Phase, SourceSpec, Transfer};
 use cnsim_scheme_api::NodeId;
 use cnsim_scheme_api::network::{Purpose, Stream};
@@ -17,33 +9,29 @@ use cnsim_units::{Bytes, Rate, Time};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-pub use drawn::Drawn;
-use goals::Goals;
-use listed::transfers;
-
 /// A source of one host, without the draws of a seed.
 #[derive(Clone, Debug)]
 pub struct SourcePlan {
-    arrivals: Arrivals,
-    destinations: Destinations,
+    pub(super) arrivals: Arrivals,
+    pub(super) destinations: Destinations,
     /// Destinations are a permutation drawn by the seed: the hosts that take part, shared by the plans of a table.
-    permutation: Option<Arc<Vec<usize>>>,
-    frame: Bytes,
-    start: Time,
-    stop: Time,
-    phase: Phase,
+    pub(super) permutation: Option<Arc<Vec<usize>>>,
+    pub(super) frame: Bytes,
+    pub(super) start: Time,
+    pub(super) stop: Time,
+    pub(super) phase: Phase,
     /// On-off periods start at a random point, drawn per host.
-    random_offset: bool,
-    transfers: Vec<Transfer>,
+    pub(super) random_offset: bool,
+    pub(super) transfers: Vec<Transfer>,
     /// Finite flows that the seed draws.
-    drawn: Option<Arc<Drawn>>,
-    framing: Framing,
+    pub(super) drawn: Option<Arc<Drawn>>,
+    pub(super) framing: Framing,
     /// Rate at which its queue pairs begin.
-    initial_rate: Option<Rate>,
+    pub(super) initial_rate: Option<Rate>,
     /// Moment of the clock of a list of transfers at which the run begins.
-    origin: Time,
+    pub(super) origin: Time,
     /// Number and name of its table.
-    name: Option<(usize, Arc<str>)>,
+    pub(super) name: Option<(usize, Arc<str>)>,
 }
 
 /// What queue pairs change of finite flows.
@@ -365,183 +353,4 @@ impl Permutations {
         self.known.push((hosts.clone(), to));
         goal
     }
-}
-
-/// Reads all sources: those of `[[traffic]]` tables, or else one per host from `[workload]`; and what follows what.
-/// `pairs`: where flows have queue pairs.
-pub(crate) fn read(
-    r: &mut Reader<'_>,
-    wiring: &Wiring,
-    pairs: Option<Paired>,
-) -> (Vec<Vec<SourcePlan>>, Jobs) {
-    let hosts = wiring.hosts.len();
-    let mut plans: Vec<Vec<SourcePlan>> = vec![Vec::new(); hosts];
-    let (mut operations, mut list) = (Operations::default(), Vec::new());
-    let tables = r.tables("traffic");
-    if tables.is_empty() {
-        let loads = r.shares("workload.loads");
-        if !loads.is_empty() && loads.len() != hosts {
-            let reason = format!("{} loads for {hosts} hosts", loads.len());
-            r.wrong("workload.loads", reason, "give one load per host");
-            return (plans, Jobs::default());
-        }
-        let all: Vec<usize> = (0..hosts).collect();
-        let found = table(r, ("workload", pairs), &all, wiring, (&mut plans, &mut operations), &loads);
-        list.extend(found);
-    }
-    for prefix in tables {
-        let names = r.listed(&format!("{prefix}.hosts"));
-        if names.items.is_empty() {
-            let hint = "write hosts = [\"H1\", \"H2\"] or hosts = \"H0..H9\"";
-            r.wrong(&prefix, "names no hosts", hint);
-            continue;
-        }
-        let hosts = r.ranges(&names, wiring);
-        list.extend(table(r, (&prefix, pairs), &hosts, wiring, (&mut plans, &mut operations), &[]));
-    }
-    (plans, operations.finish(list))
-}
-
-/// One table of sources, for the hosts listed: its job, if it is one.
-fn table(
-    r: &mut Reader<'_>,
-    (prefix, pairs): (&str, Option<Paired>),
-    list: &[usize],
-    wiring: &Wiring,
-    (plans, operations): (&mut [Vec<SourcePlan>], &mut Operations),
-    loads: &[f64],
-) -> Option<jobs::Job> {
-    let key = |leaf: &str| format!("{prefix}.{leaf}");
-    let kind: Traffic = r.choice(&key("kind"));
-    let frame = r.bytes(&key("frame"));
-    let header = r.bytes(&key("header"));
-    if header >= frame {
-        let reason = format!("a header of {header} leaves no payload in a frame of {frame}");
-        r.clash(&[&key("header"), &key("frame")], reason, "the frame holds payload and header: enlarge it");
-    }
-    // Telemetry and time stamps make frames longer; their payload stays.
-    let telemetry = pairs.map_or(Bytes::ZERO, |p| p.telemetry);
-    let (frame, header) = (frame + telemetry, header + telemetry);
-    let framing = Framing {
-        payload: frame.saturating_sub(header).get().max(1),
-        header: header.get(),
-        floor: r.bytes(&key("frame_floor")).get(),
-    };
-    let start = r.time(&key("start"));
-    let stop = r.time_or(&key("stop")).unwrap_or(Time::MAX);
-    if stop <= start {
-        let reason = format!("the sources stop at {stop}, not after their start at {start}");
-        r.clash(&[&key("stop"), &key("start")], reason, "make stop later");
-    }
-    let phase = r.choice(&key("phase"));
-    let random_offset = match r.choice(&key("offset")) {
-        Offset::InPhase => false,
-        Offset::Random => true,
-    };
-    let (on, off, step) = (r.time(&key("on")), r.time(&key("off")), r.time(&key("step")));
-    let burst = r.integer(&key("burst")) as u32;
-    let load = r.share(&key("load"));
-    let goals = r.listed(&key("destinations"));
-    let all = Arc::new(list.to_vec());
-    let follow = operations.len();
-    let sources: Vec<usize> = plans.iter().map(Vec::len).collect();
-    let read = (prefix, kind, framing);
-    let woven = jobs::collective(r, read, (list, wiring), &sources, operations);
-    let asked = jobs::queries(r, read, (list, wiring), &sources, operations);
-    let mut requests: HashMap<usize, Vec<Transfer>> = HashMap::new();
-    let (mut job, mut transfers) = match (woven, asked) {
-        (Some((job, transfers)), _) => (Some(job), transfers),
-        (_, Some((job, answers, asked))) => {
-            requests = asked;
-            (Some(job), answers)
-        }
-        _ if kind == Traffic::Transfers => {
-            (None, transfers(r, prefix, (wiring, framing), (&sources, operations)))
-        }
-        _ => (None, HashMap::new()),
-    };
-    if operations.len() > follow && pairs.is_none() {
-        let reason = "transfers that follow others need queue pairs";
-        r.wrong(&key("kind"), reason, "write host.queues = \"per-flow\"");
-    }
-    let drawn = if job.is_some() { None } else { Drawn::read(r, prefix, (kind, list, framing), wiring) };
-    let finite = !matches!(kind, Traffic::Bernoulli | Traffic::Greedy | Traffic::OnOff | Traffic::Bursts);
-    if pairs.is_some() && !finite {
-        let reason =
-            format!("`{}` is endless, and a queue pair is that of a finite flow", r.word(&key("kind")));
-        let hint = "write transfers, poisson, incast, all-to-all or permutation, or another host.queues than per-flow";
-        r.wrong(&key("kind"), reason, hint);
-    }
-    let initial_rate = match pairs {
-        Some(p) if p.begins => r.rate_or(&key("initial_rate")),
-        _ => None,
-    };
-    let slowest = list
-        .iter()
-        .filter_map(|h| Some((*h, wiring.access(*h)?.rate)))
-        .min_by(|a, b| a.1.bps().total_cmp(&b.1.bps()));
-    if let (Some(rate), Some((host, link))) = (initial_rate, slowest)
-        && rate > link
-    {
-        let reason = format!("{rate} is above the rate of the link of {}, {link}", wiring.hosts[host]);
-        r.wrong(&key("initial_rate"), reason, format!("write at most \"{link}\""));
-    }
-    let origin = if kind == Traffic::Transfers { r.time(&key("origin")) } else { Time::ZERO };
-    let goals = Goals::read(r, goals, kind, &all, wiring);
-    let number = prefix.strip_prefix("traffic.").and_then(|n| n.parse::<usize>().ok());
-    let name = number.map(|n| (n, r.word(&key("name")))).filter(|(_, name)| name != "off");
-    let name: Option<(usize, Arc<str>)> = name.map(|(n, name)| (n, name.into()));
-    job.iter_mut().for_each(|job| job.name = name.as_ref().map(|name| name.1.clone()));
-    let before: usize = plans.iter().map(Vec::len).sum();
-    let other = |p: &SourcePlan| finite && p.finite() && (p.framing, p.frame) != (framing, frame);
-    if let Some(host) = list.iter().find(|h| plans[**h].iter().any(other)) {
-        let reason = format!("{} sends finite flows in other frames by another table", wiring.hosts[*host]);
-        r.wrong(&key("frame"), reason, "use one frame and header for all finite flows of a host");
-    }
-    // A query's requests are a source of their own, and of no name.
-    let asking = requests.into_iter().map(|(host, requests)| (0, host, None, requests));
-    let mut each: Vec<_> = asking.collect();
-    each.sort_by_key(|one| one.1);
-    for (n, &host) in list.iter().enumerate() {
-        each.push((n, host, name.clone(), transfers.remove(&host).unwrap_or_default()));
-    }
-    for (n, host, name, transfers) in each {
-        let Some((destinations, permutation)) = goals.of(host, wiring) else { continue };
-        if job.is_some() && transfers.is_empty() {
-            continue;
-        }
-        let load = loads.get(host).copied().unwrap_or(load);
-        let more = step * n as u64;
-        let arrivals = match kind {
-            Traffic::Greedy => Arrivals::Greedy,
-            Traffic::OnOff => Arrivals::OnOff { on: on + more, off: off + more, shift: Time::ZERO },
-            Traffic::Bursts => Arrivals::Bursts { load, frames: burst },
-            Traffic::Bernoulli => Arrivals::Bernoulli { load },
-            _ => Arrivals::Transfers,
-        };
-        plans[host].push(SourcePlan {
-            arrivals,
-            destinations,
-            permutation,
-            frame,
-            start,
-            stop,
-            phase,
-            random_offset,
-            transfers,
-            drawn: drawn.clone(),
-            framing,
-            initial_rate,
-            origin,
-            name,
-        });
-    }
-    if let Some(host) = transfers.keys().min() {
-        let reason = format!("{} has transfers, and is none of the table's hosts", wiring.hosts[*host]);
-        r.wrong(&key("transfers"), reason, "name it in hosts, or remove its transfers");
-    }
-    if plans.iter().map(Vec::len).sum::<usize>() == before && !list.is_empty() {
-        r.wrong(&key("destinations"), "no host has anybody to send to", "name another host");
-    }
-    job
 }

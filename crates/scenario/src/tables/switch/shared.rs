@@ -1,9 +1,12 @@
 //! A shared buffer: `switch.buffer = "shared"`, with its presets and what each port has of it.
 
+use super::pause::{self, PauseMode};
+use super::{
+    ALPHA, ALPHA_BY_RATE, FREED, FreedAt, HEADROOM, MEMORY, PRESET, RESERVE, RESUME, SharedPreset, THRESHOLD,
+};
 use crate::headroom::Loop;
-use crate::kinds::{FreedAt, PauseMode, SharedPreset};
 use crate::reader::Reader;
-use crate::topology::Wiring;
+use crate::wiring::Wiring;
 use cnsim_fabric::{BufferSpec, Organisation, PauseFrames, PauseSpec, SharedInput, SharedSpec};
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Rate, Time};
@@ -50,56 +53,49 @@ fn fraction(text: &str) -> Option<f64> {
 
 impl SharedBuffer {
     /// Reads it, for a longest frame, processing delay and PAUSE frames.
-    pub(super) fn read(
+    pub(crate) fn read(
         r: &mut Reader<'_>,
         (frame, processing, pause): (Bytes, Time, PauseFrames),
         wiring: &Wiring,
     ) -> Self {
-        let preset = match r.choice("switch.preset") {
+        let preset = match r.choice(PRESET) {
             SharedPreset::Nothing => Preset { delays: None, by_rate: false, ..FORK },
             SharedPreset::HpccFork => FORK,
             SharedPreset::BroadcomLike => BROADCOM,
         };
-        let alpha = match r.word("switch.alpha") {
+        let alpha = match r.word(ALPHA) {
             text if text == "auto" => preset.alpha,
             text => fraction(&text).unwrap_or_else(|| {
                 r.wrong(
-                    "switch.alpha",
+                    ALPHA,
                     format!("`{text}` is no share of the free pool"),
                     "write for example \"1/8\", above 0 and at most 1024",
                 );
                 preset.alpha
             }),
         };
-        let by_rate = if r.is_set("switch.alpha_by_rate") {
-            r.switched("switch.alpha_by_rate")
-        } else {
-            preset.by_rate
-        };
-        let threshold = r.bytes_or("switch.threshold");
-        let fork = matches!(r.choice("switch.preset"), SharedPreset::HpccFork);
-        let at_start = if r.is_set("switch.freed") || !fork {
-            r.choice::<FreedAt>("switch.freed") == FreedAt::Start
-        } else {
-            true
-        };
+        let by_rate = if r.is_set(ALPHA_BY_RATE) { r.switched(ALPHA_BY_RATE) } else { preset.by_rate };
+        let threshold = r.bytes_or(THRESHOLD);
+        let fork = matches!(r.choice(PRESET), SharedPreset::HpccFork);
+        let at_start =
+            if r.is_set(FREED) || !fork { r.choice::<FreedAt>(FREED) == FreedAt::Start } else { true };
         let buffer = Self {
-            memory: r.bytes_or("switch.memory").unwrap_or(preset.memory),
-            reserve: r.bytes_or("switch.reserve").unwrap_or(preset.reserve),
-            headroom: r.bytes_or("switch.headroom").or(preset.headroom),
+            memory: r.bytes_or(MEMORY).unwrap_or(preset.memory),
+            reserve: r.bytes_or(RESERVE).unwrap_or(preset.reserve),
+            headroom: r.bytes_or(HEADROOM).or(preset.headroom),
             delays: preset.delays,
             alpha,
             by_rate,
             threshold,
-            resume: r.bytes_or("switch.resume").unwrap_or(preset.resume),
+            resume: r.bytes_or(RESUME).unwrap_or(preset.resume),
             at_start,
             processing,
             frame,
             pause,
         };
-        let lossless = r.choice::<PauseMode>("pause.mode") != PauseMode::Off;
-        if r.choice::<PauseMode>("pause.mode") == PauseMode::Global {
-            r.wrong("pause.mode", "a shared buffer stops one input at a time", "write pause.mode = \"on\"");
+        let lossless = r.choice::<PauseMode>(pause::MODE) != PauseMode::Off;
+        if r.choice::<PauseMode>(pause::MODE) == PauseMode::Global {
+            r.wrong(pause::MODE, "a shared buffer stops one input at a time", "write pause.mode = \"on\"");
         }
         if lossless {
             buffer.check(r, wiring);
@@ -122,7 +118,7 @@ impl SharedBuffer {
                     self.memory
                 );
                 r.clash(
-                    &["switch.memory", "switch.headroom", "switch.reserve"],
+                    &[MEMORY, HEADROOM, RESERVE],
                     reason,
                     "enlarge switch.memory, or lower switch.headroom or switch.reserve",
                 );
@@ -134,12 +130,12 @@ impl SharedBuffer {
                 "XON is {} below XOFF, which is {threshold}: an input would never go on",
                 self.resume
             );
-            r.clash(&["switch.resume", "switch.threshold"], reason, "lower switch.resume");
+            r.clash(&[RESUME, THRESHOLD], reason, "lower switch.resume");
         }
     }
 
     /// The whole of a switch.
-    pub(super) fn of(&self, node: NodeId, ports: u16, wiring: &Wiring) -> SharedSpec {
+    pub(crate) fn of(&self, node: NodeId, ports: u16, wiring: &Wiring) -> SharedSpec {
         let base =
             (0..wiring.hosts.len()).filter_map(|h| wiring.access(h)).map(|l| l.rate).fold(None, slower);
         let input = |port| {
@@ -174,7 +170,7 @@ impl SharedBuffer {
     }
 
     /// The partition and the watermarks that stand for it: an input comes to no XOFF below these, while the pool is empty.
-    pub(super) fn buffer(&self, output_limit: Option<Bytes>, pause: Option<PauseSpec>) -> BufferSpec {
+    pub(crate) fn buffer(&self, output_limit: Option<Bytes>, pause: Option<PauseSpec>) -> BufferSpec {
         let high = self.threshold.unwrap_or_else(|| Bytes::new((self.alpha * self.memory.as_f64()) as u64))
             + self.reserve;
         let low = high.saturating_sub(self.resume);

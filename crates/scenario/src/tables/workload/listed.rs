@@ -1,10 +1,12 @@
 //! Finite transfers that a table of traffic lists, or that its file does.
 
+use super::{ORIGIN, TRANSFERS};
 use crate::flows::Framing;
-use crate::jobs::{self, Operations};
-use crate::keys::{LONGEST, MAX_TRANSFER};
 use crate::reader::Reader;
-use crate::topology::Wiring;
+use crate::row::{LONGEST, MAX_TRANSFER};
+use crate::tables::run;
+use crate::tables::workload::jobs::{self, Operations};
+use crate::wiring::Wiring;
 use cnsim_fabric::Transfer;
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Time};
@@ -19,8 +21,8 @@ pub(super) fn transfers(
     (sources, operations): (&[usize], &mut Operations),
 ) -> HashMap<usize, Vec<Transfer>> {
     const EXAMPLE: &str = "write \"10 us, H1, H2, 1 MB\": start, source, destination, bytes";
-    let list = r.listed(&format!("{prefix}.transfers"));
-    let (origin, duration) = (r.time(&format!("{prefix}.origin")), r.time("run.duration"));
+    let list = r.listed(TRANSFERS.of(prefix));
+    let (origin, duration) = (r.time(ORIGIN.of(prefix)), r.time(run::DURATION));
     let mut listed = Vec::new();
     for (i, line) in list.items.iter().enumerate() {
         let mut at = 0;

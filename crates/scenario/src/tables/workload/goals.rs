@@ -1,8 +1,8 @@
 //! Destinations of the hosts of a table of traffic.
 
-use crate::kinds::Traffic;
+use super::Traffic;
 use crate::reader::{List, Reader};
-use crate::topology::Wiring;
+use crate::wiring::Wiring;
 use cnsim_fabric::Destinations;
 use cnsim_scheme_api::NodeId;
 use std::sync::Arc;
@@ -34,8 +34,7 @@ impl Goals {
     ) -> Self {
         let own = |one: &str| one == "permutation" || one.starts_with('+');
         let poisson = kind == Traffic::Poisson && matches!(&list.items[..], [one] if own(one));
-        let endless = matches!(kind, Traffic::Bernoulli | Traffic::Greedy | Traffic::OnOff | Traffic::Bursts);
-        if !(endless || poisson) {
+        if kind.is_finite() && !poisson {
             return Self::Own;
         }
         match &list.items[..] {

@@ -1,8 +1,9 @@
 //! Any graph, and access links with rates of their own: lines that a scenario or a file lists, taken apart.
 
-use crate::keys::{MAX_HOSTS, MAX_PORTS, MAX_SWITCHES, find};
+use super::{HOST_RATES, LINK_DELAY, LINK_RATE, LINKS, NODES, PORTS};
 use crate::kinds::{Value, is_name};
 use crate::reader::Reader;
+use crate::row::{Key, MAX_HOSTS, MAX_PORTS, MAX_SWITCHES};
 use crate::wiring::{Builder, End, Wiring};
 use cnsim_units::{Rate, Time};
 use std::collections::HashMap;
@@ -21,7 +22,7 @@ fn words(line: &str) -> Vec<(usize, &str)> {
 pub(crate) fn graph(r: &mut Reader<'_>, b: &mut Builder) {
     const LINK: &str = "write \"H1 S1 10 Gb/s 0.5 us\"";
     let before = r.problems.len();
-    let (nodes, links) = (r.listed("topology.nodes"), r.listed("topology.links"));
+    let (nodes, links) = (r.listed(NODES), r.listed(LINKS));
     let mut known: HashMap<String, End> = HashMap::new();
     let mut ports = 0;
     // Switches first: what is left are hosts.
@@ -31,7 +32,7 @@ pub(crate) fn graph(r: &mut Reader<'_>, b: &mut Builder) {
             r.wrong_item(&nodes.key, i, format!("`{line}` is not a switch"), hint);
             continue;
         };
-        let Some(Ok(Value::Integer(n))) = find("topology.ports").map(|k| k.kind.read(number)) else {
+        let Ok(Value::Integer(n)) = PORTS.kind.read(number) else {
             let reason = format!("`{number}` is not a number of ports");
             r.wrong_at(&nodes.key, i, at, reason, "write a number from 2 to 65000");
             continue;
@@ -45,7 +46,7 @@ pub(crate) fn graph(r: &mut Reader<'_>, b: &mut Builder) {
             r.wrong_item(&nodes.key, i, format!("switch `{name}` is there twice"), "give each a name");
         }
     }
-    if !fits(r, "topology.nodes", 0, nodes.items.len(), ports) {
+    if !fits(r, NODES, 0, nodes.items.len(), ports) {
         return;
     }
     // Links of each host and of each switch.
@@ -123,9 +124,9 @@ pub(crate) fn graph(r: &mut Reader<'_>, b: &mut Builder) {
         b.pending.push((a, z, rate.unwrap_or(b.rate), delay.unwrap_or(b.delay)));
     }
     if r.problems.len() == before && b.wiring.hosts.is_empty() {
-        r.wrong("topology.links", "a graph needs hosts", "write [\"H1 S1\", \"H2 S1\"]");
+        r.wrong(LINKS, "a graph needs hosts", "write [\"H1 S1\", \"H2 S1\"]");
     }
-    fits(r, "topology.links", b.wiring.hosts.len(), 0, 0);
+    fits(r, LINKS, b.wiring.hosts.len(), 0, 0);
 }
 
 /// Rate and delay behind the ends of a link, in either order, each at most once.
@@ -143,16 +144,11 @@ fn rate_and_delay(
             true => format!("{word} {}", left.next().map_or("", |w| w.1)),
             false => word.into(),
         };
-        let read = |key: &str| find(key).map(|k| k.kind.read(&text));
-        let wrong = match (read("topology.link_rate"), read("topology.link_delay")) {
-            (Some(Ok(Value::Rate(v))), _) => rate.replace(v).map(|_| "is a second rate".to_string()),
-            (_, Some(Ok(Value::Time(v)))) => delay.replace(v).map(|_| "is a second delay".to_string()),
-            (Some(Err(w)), _) if text.parse::<Rate>().is_ok() => {
-                Some(format!("is out of range: {}", w.remedy))
-            }
-            (_, Some(Err(w))) if text.parse::<Time>().is_ok() => {
-                Some(format!("is out of range: {}", w.remedy))
-            }
+        let wrong = match (LINK_RATE.kind.read(&text), LINK_DELAY.kind.read(&text)) {
+            (Ok(Value::Rate(v)), _) => rate.replace(v).map(|_| "is a second rate".to_string()),
+            (_, Ok(Value::Time(v))) => delay.replace(v).map(|_| "is a second delay".to_string()),
+            (Err(w), _) if text.parse::<Rate>().is_ok() => Some(format!("is out of range: {}", w.remedy)),
+            (_, Err(w)) if text.parse::<Time>().is_ok() => Some(format!("is out of range: {}", w.remedy)),
             _ => Some("is neither a rate nor a delay".into()),
         };
         if let Some(wrong) = wrong {
@@ -164,7 +160,7 @@ fn rate_and_delay(
 
 /// `topology.host_rates`: access links that differ.
 pub(crate) fn host_rates(r: &mut Reader<'_>, wiring: &mut Wiring) {
-    let list = r.listed("topology.host_rates");
+    let list = r.listed(HOST_RATES);
     let mut seen = vec![false; wiring.hosts.len()];
     for (i, line) in list.items.iter().enumerate() {
         let Some((name, rate)) = line.trim().split_once(' ') else {
@@ -173,8 +169,8 @@ pub(crate) fn host_rates(r: &mut Reader<'_>, wiring: &mut Wiring) {
             continue;
         };
         let hosts = r.range(&list.key, i, name, wiring);
-        match find("topology.link_rate").map(|k| k.kind.read(rate)) {
-            Some(Ok(Value::Rate(rate))) => {
+        match LINK_RATE.kind.read(rate) {
+            Ok(Value::Rate(rate)) => {
                 for host in hosts {
                     if std::mem::replace(&mut seen[host], true) {
                         let reason = format!("`{}` is there twice", wiring.hosts[host]);
@@ -185,14 +181,14 @@ pub(crate) fn host_rates(r: &mut Reader<'_>, wiring: &mut Wiring) {
                     }
                 }
             }
-            Some(Err(wrong)) => r.wrong_item(&list.key, i, wrong.reason, wrong.remedy),
+            Err(wrong) => r.wrong_item(&list.key, i, wrong.reason, wrong.remedy),
             _ => {}
         }
     }
 }
 
 /// Checks that a network of this size can be built. Otherwise reports a problem of the key.
-pub(crate) fn fits(r: &mut Reader<'_>, key: &str, hosts: usize, switches: usize, ports: usize) -> bool {
+pub(crate) fn fits(r: &mut Reader<'_>, key: Key, hosts: usize, switches: usize, ports: usize) -> bool {
     let sizes = [
         ("hosts", hosts, MAX_HOSTS),
         ("switches", switches, MAX_SWITCHES),

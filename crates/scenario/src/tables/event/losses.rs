@@ -1,7 +1,10 @@
 //! `[[event]]` tables with `link`: a link loses frames from one time to another.
 
+use super::{FROM, LINK, LOSE, LOSS, TO};
 use crate::reader::Reader;
-use crate::topology::Wiring;
+use crate::row::{At, Key};
+use crate::tables::run;
+use crate::wiring::Wiring;
 use cnsim_fabric::{LinkLoss, LossKind, LostFrame};
 use cnsim_units::Time;
 
@@ -11,7 +14,7 @@ const OF_PORTS: [&str; 3] = ["at", "port", "rate"];
 const OF_LINKS: [&str; 4] = ["loss", "lose", "from", "to"];
 
 /// Does a table say what a link loses? Keys of the other form are refused.
-pub(super) fn is_loss(r: &mut Reader<'_>, prefix: &str) -> bool {
+pub(crate) fn is_loss(r: &mut Reader<'_>, prefix: &str) -> bool {
     let loses = r.is_set(&format!("{prefix}.link"));
     let (others, why) = match loses {
         true => (&OF_PORTS[..], "is of a port that changes its rate, and the table has `link`"),
@@ -26,7 +29,7 @@ pub(super) fn is_loss(r: &mut Reader<'_>, prefix: &str) -> bool {
 }
 
 /// The losses of all links of a case, two for each table: one for each sense.
-pub(super) fn losses(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec<LinkLoss> {
+pub(crate) fn losses(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec<LinkLoss> {
     let mut losses: Vec<LinkLoss> = Vec::new();
     for prefix in r.tables("event") {
         if !r.is_set(&format!("{prefix}.link")) {
@@ -48,26 +51,26 @@ pub(super) fn losses(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec
 
 /// What a table says; none where its link or its frames are not known.
 fn one(r: &mut Reader<'_>, prefix: &str, wiring: &Wiring, duration: Time) -> Option<[LinkLoss; 2]> {
-    let key = |leaf: &str| format!("{prefix}.{leaf}");
-    let (from, to) = (r.time(&key("from")), r.time_or(&key("to")).unwrap_or(duration));
+    let key = |leaf: Key| leaf.of(prefix);
+    let (from, to) = (r.time(key(FROM)), r.time_or(key(TO)).unwrap_or(duration));
     if from >= duration || to <= from || to > duration {
         let reason = format!("losses from {from} to {to} do not lie within the run of {duration}");
         r.clash(
-            &[&key("from"), &key("to"), "run.duration"],
+            &[key(FROM), key(TO), run::DURATION.into()],
             reason,
             "let them end after their begin and within the run",
         );
         return None;
     }
-    let name = r.word(&key("link"));
+    let name = r.word(key(LINK));
     let Some(ends) = wiring.link_ends(&name) else {
         let remedy = "name two neighbours: \"H1-S\"; `cnsim explain` shows the names";
-        r.wrong(&key("link"), format!("there is no link `{name}`"), remedy);
+        r.wrong(&key(LINK), format!("there is no link `{name}`"), remedy);
         return None;
     };
-    let list = r.listed(&key("lose"));
-    let kind = match (r.is_set(&key("loss")), list.items.is_empty()) {
-        (true, true) => LossKind::Drawn(chance(r, &key("loss"))?),
+    let list = r.listed(key(LOSE));
+    let kind = match (r.is_set(key(LOSS)), list.items.is_empty()) {
+        (true, true) => LossKind::Drawn(chance(r, key(LOSS))?),
         (false, false) => {
             let items = list.items.iter().enumerate();
             LossKind::Listed(items.filter_map(|(i, text)| frame(r, &list.key, i, text, wiring)).collect())
@@ -83,8 +86,8 @@ fn one(r: &mut Reader<'_>, prefix: &str, wiring: &Wiring, duration: Time) -> Opt
 }
 
 /// A probability: `1e-3` or `0.1 %`.
-fn chance(r: &mut Reader<'_>, key: &str) -> Option<f64> {
-    let text = r.word(key);
+fn chance(r: &mut Reader<'_>, key: At) -> Option<f64> {
+    let text = r.word(&key);
     let (number, of) =
         text.trim().strip_suffix('%').map_or((text.trim(), 1.0), |percent| (percent.trim(), 100.0));
     let read = number.parse::<f64>().ok().map(|p| p / of).filter(|p| *p > 0.0 && *p <= 1.0);

@@ -1,15 +1,35 @@
 //! `[[fault]]` tables: a port says XOFF for a cause of its own, or a host reads slowly.
 
-use crate::keys::SLOWEST_SERVICE;
-use crate::kinds::FaultKind as Written;
+use super::run;
 use crate::reader::Reader;
-use crate::topology::Wiring;
+use crate::row::declare::*;
+use crate::row::{FASTEST, SLOWEST_SERVICE};
+use crate::wiring::Wiring;
 use cnsim_fabric::{FaultKind, PauseSpec, PortFault};
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Rate, Time};
 
+choices! {
+    /// `fault.kind`.
+    Written { Xoff = "xoff", Slow = "slow", }
+}
+
+rows! {
+    KIND = key("fault.kind", Kind::Choice(Written::WORDS), "xoff",
+        "what is wrong in a [[fault]] table: a NIC or switch port says XOFF all the time, or a host reads slower than its link and says XOFF when its buffer is full")
+        .with_pause();
+    HOST = key("fault.host", Kind::Host, "", "host whose NIC has the fault").with_pause().seen();
+    PORT = key("fault.port", Kind::Port, "", "switch port that has the fault, which stops the far end of its link: \"X>E5\"").only(KIND, one_of!(Written: Xoff)).seen();
+    FROM = key("fault.from", kind::MOMENT, "0 us", "time at which the fault begins");
+    TO = key("fault.to", Kind::Or("off", &kind::MOMENT), "off", "time at which the fault ends; off: at the end of the run");
+    RATE = key("fault.rate", Kind::RateOrShare(SLOWEST_SERVICE, FASTEST), "10%",
+        "rate at which a slow host reads, or a share of its link").only(KIND, one_of!(Written: Slow));
+    BUFFER = key("fault.buffer", kind::MEMORY, "100 KB",
+        "bytes that a slow host's NIC holds when it says XOFF; it says XON at half of that").only(KIND, one_of!(Written: Slow));
+}
+
 /// The faults of a case; none where no switch obeys or sends PAUSE.
-pub(super) fn faults(
+pub(crate) fn faults(
     r: &mut Reader<'_>,
     wiring: &Wiring,
     pause: Option<PauseSpec>,
@@ -36,38 +56,38 @@ pub(super) fn faults(
 
 /// The fault of a table; none where its place is not known.
 fn one(r: &mut Reader<'_>, prefix: &str, wiring: &Wiring, duration: Time) -> Option<PortFault> {
-    let key = |leaf: &str| format!("{prefix}.{leaf}");
-    let (from, to) = (r.time(&key("from")), r.time_or(&key("to")).unwrap_or(duration));
+    let key = |leaf: Key| leaf.of(prefix);
+    let (from, to) = (r.time(key(FROM)), r.time_or(key(TO)).unwrap_or(duration));
     if from >= duration {
         let reason = format!("the fault begins at {from}, after the run of {duration}");
-        r.clash(&[&key("from"), "run.duration"], reason, "let it begin earlier, or lengthen run.duration");
+        r.clash(&[key(FROM), run::DURATION.into()], reason, "let it begin earlier, or lengthen run.duration");
     } else if to <= from || to > duration {
         let reason = format!(
             "the fault ends at {to}, and not between its begin at {from} and the run's end at {duration}"
         );
         r.clash(
-            &[&key("to"), &key("from"), "run.duration"],
+            &[key(TO), key(FROM), run::DURATION.into()],
             reason,
             "let it end after its begin and within the run",
         );
     }
-    let written: Written = r.choice(&key("kind"));
-    let (node, port) = match (r.is_set(&key("host")), r.is_set(&key("port"))) {
+    let written: Written = r.choice(key(KIND));
+    let (node, port) = match (r.is_set(key(HOST)), r.is_set(key(PORT))) {
         (true, false) => {
-            let name = r.word(&key("host"));
-            (NodeId(r.host(&key("host"), 0, &name, wiring)? as u32), 0)
+            let name = r.word(key(HOST));
+            (NodeId(r.host(&key(HOST), 0, &name, wiring)? as u32), 0)
         }
         (false, true) if written == Written::Slow => {
             r.wrong(
-                &key("port"),
+                &key(PORT),
                 "only hosts read slowly",
                 "write for example host = \"H1\"; an [[event]] slows a switch port down",
             );
             return None;
         }
         (false, true) => {
-            let name = r.word(&key("port"));
-            r.port(&key("port"), 0, &name, wiring)?
+            let name = r.word(key(PORT));
+            r.port(&key(PORT), 0, &name, wiring)?
         }
         _ => {
             r.wrong(
@@ -82,14 +102,14 @@ fn one(r: &mut Reader<'_>, prefix: &str, wiring: &Wiring, duration: Time) -> Opt
         Written::Xoff => FaultKind::Xoff,
         Written::Slow => {
             let line = wiring.link((node, port)).map_or(Rate::ZERO, |l| l.rate);
-            let (rate, buffer) = (r.rate_or_share(&key("rate"), line), r.bytes(&key("buffer")));
+            let (rate, buffer) = (r.rate_or_share(key(RATE), line), r.bytes(key(BUFFER)));
             if rate >= line {
                 let reason = format!("a host with a link of {line} that reads {rate} is not slow");
-                r.wrong(&key("rate"), reason, "use less than the link's rate");
+                r.wrong(&key(RATE), reason, "use less than the link's rate");
             } else if rate < SLOWEST_SERVICE {
                 let reason = format!("a host that reads {rate} says XOFF and never goes on");
                 let remedy = format!("write kind = \"xoff\", or a rate of at least {SLOWEST_SERVICE}");
-                r.wrong(&key("rate"), reason, remedy);
+                r.wrong(&key(RATE), reason, remedy);
             }
             FaultKind::Slow { rate, buffer }
         }

@@ -1,29 +1,34 @@
 //! `[[group]]` tables: hosts that run without the scheme of the matrix.
 
 use crate::reader::Reader;
-use crate::topology::Wiring;
+use crate::row::declare::*;
+use crate::wiring::Wiring;
 use cnsim_scheme_api::Registry;
 
+rows! {
+    HOSTS = key("group.hosts", kind::LINES, "[]", "hosts of a [[group]] table, which run another scheme than the matrix says");
+    SCHEME = key("group.scheme", Kind::Scheme, "none",
+        "scheme of the group; feedback to its hosts is delivered, counted and ignored");
+}
+
 /// Hosts that `[[group]]` tables take out of the scheme.
-pub(super) fn bare(r: &mut Reader<'_>, registry: &Registry, wiring: &Wiring) -> Vec<bool> {
+pub(crate) fn bare(r: &mut Reader<'_>, registry: &Registry, wiring: &Wiring) -> Vec<bool> {
     let mut bare = vec![false; wiring.hosts.len()];
     for prefix in r.tables("group") {
-        let scheme = r.word(&format!("{prefix}.scheme"));
+        let scheme = r.word(SCHEME.of(&prefix));
         match registry.find(&scheme) {
             Some(entry) if entry.name == "none" => {}
             Some(_) => {
                 let reason = format!("a group cannot bring `{scheme}` beside the scheme of the matrix");
                 let hint = "two kinds of congestion point exclude each other in one queue; a group can be `none`, and \
                             hosts in no group run the scheme of the matrix";
-                r.wrong(&format!("{prefix}.scheme"), reason, hint);
+                r.wrong(SCHEME.of(&prefix), reason, hint);
             }
-            None => r.wrong(
-                &format!("{prefix}.scheme"),
-                format!("there is no scheme `{scheme}`"),
-                "a group can be `none`",
-            ),
+            None => {
+                r.wrong(SCHEME.of(&prefix), format!("there is no scheme `{scheme}`"), "a group can be `none`")
+            }
         }
-        let names = r.listed(&format!("{prefix}.hosts"));
+        let names = r.listed(HOSTS.of(&prefix));
         if names.items.is_empty() {
             let hint = "write for example hosts = \"H0..H4\"";
             r.wrong(&prefix, "names no hosts: the group has no effect", hint);

@@ -1,0 +1,117 @@
+//! `[record]`: the hot port, what is recorded by name, and the width of a bin.
+
+use super::hotspot::Hotspot;
+use super::workload::SourcePlan;
+use crate::reader::Reader;
+use crate::row::declare::*;
+use crate::wiring::Wiring;
+use cnsim_scheme_api::NodeId;
+use cnsim_units::Time;
+
+choices! {
+    /// `record.completion`: the moment at which a finite flow is complete.
+    Completed { Received = "received", Acknowledged = "acknowledged", }
+    /// `record.paused`.
+    PausedOver { Senders = "senders", Affected = "affected", Touched = "touched", All = "all", }
+    /// `record.ideal`.
+    Ideal { Exact = "exact", Fork = "hpcc-fork", }
+}
+
+rows! {
+    BIN = key("record.bin", Kind::Or("auto", &Kind::Time(Time::from_us(1), Time::from_s(10))), "auto",
+        "width of a bin of the time series; auto: 1 ms, or less in runs shorter than 200 ms");
+    FROM = key("record.from", kind::MOMENT, "0 us", "start of the measurement of rates, fairness and queue statistics");
+    TO = key("record.to", Kind::Or("end", &kind::MOMENT), "end", "end of the measurement");
+    HOST = key("record.host", Kind::Or("auto", &Kind::Host), "auto",
+        "receiver whose port is the hot port; auto: that of the hotspot, or the only destination");
+    PORT = key("record.port", Kind::Or("auto", &Kind::Port), "auto", "hot port, if it is not the receiver's: \"X>E5\"");
+    PORTS = key("record.ports", Kind::List(&Kind::Port), "[]", "switch ports whose queue is recorded, besides the hot port; of several links between two switches the second is \"X>E5#2\"");
+    FLOWS = key("record.flows", Kind::List(&Kind::Flow), "[]",
+        "flows whose delivered rate is recorded: \"H1>H5\"; if there are two or more, fairness is over these");
+    LIMITERS = key("record.limiters", Kind::List(&Kind::Flow), "[]", "flows whose limiter's rate is recorded: \"H1>H5\"");
+    PAUSED = key("record.paused", Kind::Choice(PausedOver::WORDS), "senders",
+        "transmitters that `time_paused` averages: sending hosts but the hot one (senders), those of them ever in XOFF (affected), all hosts and links between switches ever in XOFF (touched), or sending hosts and links between switches (all)");
+    IDEAL = key("record.ideal", Kind::Choice(Ideal::WORDS), "exact",
+        "ideal completion time of a flow, to the end that record.completion asks for: alone in the network with store and forward (exact), or by the formula of the HPCC fork, whose slowdowns are at least 1");
+    COMPLETION = key("record.completion", Kind::Choice(Completed::WORDS), "received",
+        "end of a finite flow in completion times and slowdowns: its last byte is received, or its source has the last acknowledgement")
+        .with_pairs();
+    SIZE_BINS = key("record.size_bins", Kind::Or("decades", &Kind::Integer(1, 1000)), "20",
+        "groups of flows by size: a number of groups with equally many flows, or decades: up to 1 KB, 10 KB, 100 KB, ...");
+    FLOW_TIMES = key("record.flow_times", Kind::Or("auto", &kind::SWITCHED), "auto",
+        "keeps each flow's times for fct.csv; auto: in runs of up to 100,000 flows");
+    PAUSES = key("record.pauses", Kind::Or("auto", &kind::SWITCHED), "auto",
+        "keeps each XOFF with its causes for pauses.csv and `cnsim explain-pause`, the first 1,000,000 of a run; auto: the first 100,000, where flows have queue pairs")
+        .with_pause().seen();
+    LATENCY = key("record.latency", kind::SWITCHED, "off", "keeps percentiles of latency");
+}
+
+/// Queues, flows and limiters that are recorded.
+#[derive(Clone, Debug, Default)]
+pub struct Named {
+    /// Output ports whose queues are recorded; the first is the hot port.
+    pub ports: Vec<(NodeId, u16)>,
+    /// Flows whose delivered rate is recorded.
+    pub flows: Vec<(NodeId, NodeId)>,
+    /// Flows whose limiter's rate is recorded.
+    pub limiters: Vec<(NodeId, NodeId)>,
+}
+
+/// The width of a bin that follows the run: the largest of 1, 2, 5, 10 ... us up to 1 ms that leaves 200 bins to the
+/// measurement and 20 to the shortest time that the hot port is slow, where the whole run stays below 20,000 bins.
+pub(crate) fn auto_bin(duration: Time, measured: Time, slow: Option<Time>) -> Time {
+    const STEPS: [u64; 10] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
+    let part = |t: Time, n: u64| Time::from_ps(t.as_ps() / n);
+    let wanted = slow.map_or(part(measured, 200), |s| part(measured, 200).min(part(s, 20)));
+    let least = part(duration, 20_000);
+    let steps = || STEPS.iter().map(|us| Time::from_us(*us));
+    let fits = steps().rev().find(|t| *t <= wanted).unwrap_or(Time::from_us(1));
+    let bound = steps().find(|t| *t >= least).unwrap_or(least);
+    fits.max(bound).min(duration)
+}
+
+/// The host behind the port that metrics call hot: named, that of the first hotspot, the only destination, or the
+/// first host.
+pub(crate) fn receiver(
+    r: &mut Reader<'_>,
+    wiring: &Wiring,
+    hotspots: &[Hotspot],
+    plans: &[Vec<SourcePlan>],
+) -> (usize, bool) {
+    let name = r.word(HOST);
+    if name != "auto" {
+        return (r.host(HOST, 0, &name, wiring).unwrap_or(0), true);
+    }
+    let only = || plans.iter().flatten().find_map(SourcePlan::only);
+    // The one host that all transfers go to.
+    let addressed = || {
+        let mut all = plans.iter().flatten().flat_map(SourcePlan::addressed);
+        let first = all.next()?;
+        all.all(|h| h == first).then_some(first)
+    };
+    let host = hotspots.first().map(|h| h.host).or_else(only).or_else(addressed);
+    (host.unwrap_or(0), host.is_some())
+}
+
+/// Ports, flows and limiters of `[record]`; the hot port first.
+pub(crate) fn named(r: &mut Reader<'_>, wiring: &Wiring, receiver: usize) -> Named {
+    let hot = match r.word(PORT).as_str() {
+        "auto" => Some(wiring.feeder(receiver)),
+        name => r.port(PORT, 0, name, wiring),
+    };
+    let mut named = Named { ports: hot.into_iter().collect(), ..Named::default() };
+    let ports = r.list(PORTS);
+    for (i, name) in ports.iter().enumerate() {
+        if let Some(p) = r.port(PORTS, i, name, wiring)
+            && !named.ports.contains(&p)
+        {
+            named.ports.push(p);
+        }
+    }
+    let mut pairs = |key: Key| -> Vec<(NodeId, NodeId)> {
+        let names = r.list(key);
+        names.iter().enumerate().filter_map(|(i, name)| r.pair(key, i, name, wiring)).collect()
+    };
+    (named.flows, named.limiters) = (pairs(FLOWS), pairs(LIMITERS));
+    named
+}

@@ -1,0 +1,10 @@
+//! `[run]`: how long, and how often.
+
+use crate::row::declare::*;
+use crate::row::{LONGEST, MAX_SEEDS};
+use cnsim_units::Time;
+
+rows! {
+    DURATION = key("run.duration", Kind::Time(Time::from_us(1), LONGEST), "1 s", "simulated time");
+    SEEDS = key("run.seeds", Kind::Integer(1, MAX_SEEDS), "5", "number of seeds");
+}

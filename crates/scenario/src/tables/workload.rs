@@ -1,0 +1,336 @@
+//! Traffic: the sources that `[workload]` and `[[traffic]]` tables give to each host.
+
+mod drawn;
+mod facts;
+mod goals;
+pub mod jobs;
+mod listed;
+mod plan;
+pub mod traffic;
+
+use crate::flows::{Framing, LoadCounts};
+use crate::kinds::FileForm;
+use crate::reader::Reader;
+use crate::row::declare::*;
+use crate::row::{LONGEST, MAX_FRAME, MAX_TRANSFER};
+use crate::wiring::Wiring;
+use cnsim_fabric::{Arrivals, Phase, Transfer};
+use cnsim_units::{Bytes, Time};
+use jobs::{Jobs, Operations};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+pub use drawn::Drawn;
+use goals::Goals;
+use listed::transfers;
+pub(crate) use plan::{Paired, flows_of_a_pair};
+pub use plan::{Permutations, Receivers, SourcePlan};
+
+words! {
+    /// `workload.phase`.
+    Phase { Random = "random", Aligned = "aligned", }
+    /// `workload.load_counts`.
+    LoadCounts { Payload = "payload", Wire = "wire", }
+}
+
+choices! {
+    /// `workload.kind`.
+    Traffic {
+        Bernoulli = "bernoulli", Greedy = "greedy", OnOff = "on-off", Bursts = "bursts",
+        Transfers = "transfers", Poisson = "poisson", Incast = "incast", AllToAll = "all-to-all",
+        Permutation = "permutation", AllReduce = "all-reduce", ReduceScatter = "reduce-scatter", AllGather = "all-gather",
+        Broadcast = "broadcast", Reduce = "reduce", Barrier = "barrier", Query = "query",
+    }
+    /// `workload.algorithm`: how a collective moves its bytes.
+    Algorithm {
+        Auto = "auto", Ring = "ring", Tree = "tree", DoubleTree = "double-tree", HalvingDoubling = "halving-doubling",
+        Direct = "direct", Rotated = "rotated", Pairwise = "pairwise",
+    }
+    /// `workload.gaps`.
+    Gaps { Regular = "regular", Poisson = "poisson", }
+    /// `workload.sizes`.
+    SizeTable {
+        WebSearch = "websearch", FbHadoop = "fb-hadoop", AliStorage = "ali-storage", Solar = "solar",
+        File = "file",
+    }
+    /// `workload.offset`.
+    Offset { InPhase = "in-phase", Random = "random", }
+}
+
+rows! {
+    KIND = key("workload.kind", Kind::Choice(Traffic::WORDS), "bernoulli",
+        "kind of traffic: frames (bernoulli, greedy, on-off, bursts), finite flows (transfers, poisson, incast, all-to-all, permutation), collectives of hosts, whose transfers follow others (all-reduce, reduce-scatter, all-gather, broadcast, reduce, barrier; all-to-all with an algorithm), or queries: each of the destinations asks some of the hosts, and asks again when all answers have come");
+    LOAD = key("workload.load", Kind::Percent, "85 %",
+        "offered load of a host, as a share of its access link").only(KIND, one_of!(Traffic: Bernoulli | Bursts | Poisson));
+    LOADS = key("workload.loads", Kind::List(&Kind::Percent), "[]",
+        "offered loads of the hosts, in order, instead of one load").only(KIND, one_of!(Traffic: Bernoulli | Bursts)).unshared();
+    ON = key("workload.on", Kind::Time(Time::from_us(1), LONGEST), "20 ms",
+        "time in which an on-off source sends").only(KIND, one_of!(Traffic: OnOff));
+    OFF = key("workload.off", kind::MOMENT, "20 ms", "time in which an on-off source is silent").only(KIND, one_of!(Traffic: OnOff));
+    STEP = key("workload.step", Kind::Time(Time::ZERO, Time::from_s(10)), "0 us",
+        "increase of on time and off time from host to host").only(KIND, one_of!(Traffic: OnOff));
+    OFFSET = key("workload.offset", Kind::Choice(Offset::WORDS), "in-phase",
+        "on-off sources start together, or anywhere in their period").only(KIND, one_of!(Traffic: OnOff));
+    BURST = key("workload.burst", Kind::Integer(1, 1_000_000), "10",
+        "frames of a burst; all go to one destination").only(KIND, one_of!(Traffic: Bursts));
+    FRAME = key("workload.frame", Kind::Bytes(Bytes::new(64), MAX_FRAME), "1500 B", "frame length, 64 to 9216 B");
+    DESTINATIONS = key("workload.destinations", kind::LINES, "uniform",
+        "uniform, permutation (drawn by the seed), +N (the host N further on), or names of hosts; an incast takes its receivers in turn; of queries, the hosts that ask")
+        .only(KIND, one_of!(Traffic: Bernoulli | Bursts | Greedy | OnOff | Poisson | Incast | Query));
+    PHASE = key("workload.phase", Kind::Choice(Phase::WORDS), "random",
+        "phase of the hosts' slots; finite flows begin when they are due");
+    HEADER = key("workload.header", Kind::Bytes(Bytes::ZERO, Bytes::new(1000)), "0 B",
+        "bytes of each frame that are no payload; sizes of flows count payload")
+        .only(KIND, |word| Traffic::of(word).is_some_and(Traffic::is_finite));
+    FRAME_FLOOR = key("workload.frame_floor", Kind::Bytes(Bytes::ZERO, Bytes::SMALLEST_FRAME), "64 B",
+        "least bytes of a flow's last frame: a shorter one is padded; 0 B in the HPCC fork of ns-3 and in htsim")
+        .only(KIND, |word| Traffic::of(word).is_some_and(Traffic::is_finite));
+    INITIAL_RATE = key("workload.initial_rate", Kind::Or("scheme", &kind::LINK_RATE), "scheme",
+        "rate at which the queue pairs of these flows begin, for schemes that take one; scheme: as the scheme sets it")
+        .with_pairs().unread("no scheme here takes an initial rate", "remove it, or run a scheme that takes one, as timely");
+    LOAD_COUNTS = key("workload.load_counts", Kind::Choice(LoadCounts::WORDS), "payload",
+        "bytes that count as load: payload alone, or payload and headers").only(KIND, one_of!(Traffic: Poisson));
+    SIZES = key("workload.sizes", Kind::Choice(SizeTable::WORDS), "websearch",
+        "distribution of flow sizes: a published one, or `file` for workload.size_table or workload.size_file")
+        .only(KIND, one_of!(Traffic: Poisson));
+    SIZE_TABLE = key("workload.size_table", kind::LINES, "[]",
+        "cumulative distribution of flow sizes: points \"BYTES PERCENT\", rising to 100, or \"BYTES SHARE\", rising to 1").only(SIZES, one_of!(SizeTable: File));
+    SIZE_FILE = key("workload.size_file", kind::FILE, "off",
+        "file with points of the distribution, one a line: BYTES PERCENT, or BYTES SHARE up to 1").only(SIZES, one_of!(SizeTable: File));
+    SIZE = key("workload.size", Kind::Bytes(Bytes::new(1), MAX_TRANSFER), "1 MB",
+        "payload of each flow; of a collective, of the whole operation, as nccl-tests count it; of a query, of each answer")
+        .only(KIND, one_of!(Traffic: Incast | Query | AllToAll | Permutation | AllReduce | ReduceScatter | AllGather | Broadcast | Reduce));
+    ALGORITHM = key("workload.algorithm", Kind::Choice(Algorithm::WORDS), "auto",
+        "how a collective moves its bytes: all-reduce by ring, tree, double-tree, halving-doubling, direct; reduce-scatter and all-gather by ring, halving-doubling, direct; broadcast and reduce by ring (a chain), tree, direct; barrier by tree, ring, halving-doubling, direct; auto takes the first. An all-to-all by direct, rotated or pairwise is a collective, by auto it is none")
+        .only(KIND, |word| Traffic::of(word).is_some_and(Traffic::may_be_collective));
+    CHUNK = key("workload.chunk", Kind::Or("off", &Kind::Bytes(Bytes::new(1), MAX_TRANSFER)), "off",
+        "largest piece of a collective's chunks, which travel one after the other; off: whole chunks")
+        .only(KIND, one_of!(Traffic: AllReduce | ReduceScatter | AllGather | Broadcast | Reduce));
+    CHANNELS = key("workload.channels", Kind::Integer(1, 64), "1",
+        "rings, each with its share of the bytes and one rank further on")
+        .only(KIND, one_of!(Traffic: AllReduce | ReduceScatter | AllGather));
+    REDUCE_TIME = key("workload.reduce_time", Kind::Time(Time::ZERO, Time::from_us(1)), "0 ps",
+        "time in which a rank reduces a byte that has arrived")
+        .only(KIND, one_of!(Traffic: AllReduce | ReduceScatter | Reduce));
+    REPEAT = key("workload.repeat", Kind::Integer(1, 100_000), "1",
+        "rounds of a collective: a rank begins the next when it is done with one").only(KIND, |word| Traffic::of(word).is_some_and(Traffic::may_be_collective));
+    GAP = key("workload.gap", kind::MOMENT, "0 us",
+        "time between two rounds, in which a rank computes, or a host waits before it asks again")
+        .only(KIND, |word| Traffic::of(word).is_some_and(|kind| kind.may_be_collective() || kind == Traffic::Query));
+    ROUNDS = key("workload.rounds", Kind::Integer(1, 32_768), "1",
+        "queries of each host that asks, one after the other").only(KIND, one_of!(Traffic: Query));
+    REQUEST = key("workload.request", Kind::Bytes(Bytes::new(1), MAX_TRANSFER), "64 B",
+        "payload of the request that goes to each server of a query").only(KIND, one_of!(Traffic: Query));
+    FAN_IN = key("workload.fan_in", Kind::Or("all", &Kind::Integer(1, 65_000)), "all",
+        "number of senders of an incast, or of servers of a query; each draws them anew, a query alike for all seeds")
+        .only(KIND, one_of!(Traffic: Incast | Query));
+    PERIOD = key("workload.period", Kind::Or("once", &Kind::Time(Time::from_ns(1), LONGEST)), "once",
+        "time from one incast to the next").only(KIND, one_of!(Traffic: Incast));
+    GAPS = key("workload.gaps", Kind::Choice(Gaps::WORDS), "regular",
+        "times between incasts: all equal to workload.period, or exponential with this mean").unless(PERIOD, "once");
+    JITTER = key("workload.jitter", kind::MOMENT, "0 us",
+        "largest delay of a sender's or a rank's start, or of a host's first query; each draws its delay from zero to this")
+        .only(KIND, one_of!(Traffic: Incast | Query | AllToAll | AllReduce | ReduceScatter | AllGather | Broadcast | Reduce | Barrier));
+    START = key("workload.start", kind::MOMENT, "0 us", "time at which the sources start");
+    STOP = key("workload.stop", Kind::Or("off", &kind::MOMENT), "off", "time at which the sources stop; off: at the end of the run");
+    TRANSFERS = key("workload.transfers", kind::LINES, "[]",
+        "list of transfers, each with start, source, destination and bytes: \"10 us, H1, H2, 1 MB\"; then perhaps its name, and those that it follows: \"5 us, H2, H3, 1 MB, name b, after a\" begins 5 us after a has arrived whole at H2, or is sent from there and acknowledged")
+        .only(KIND, one_of!(Traffic: Transfers));
+    FILE = key("workload.file", kind::FILE, "off",
+        "file of transfers, one a line: start, source, destination, bytes").only(KIND, one_of!(Traffic: Transfers));
+    FORMAT = key("workload.format", Kind::Choice(FileForm::WORDS), "lines",
+        "format of workload.file: lines, or a flow file of the HPCC fork of ns-3 or of htsim")
+        .only(KIND, one_of!(Traffic: Transfers));
+    ORIGIN = key("workload.origin", kind::MOMENT, "0 us",
+        "time in the list of transfers that is the start of the run").only(KIND, one_of!(Traffic: Transfers));
+}
+
+impl Traffic {
+    /// Does it send finite flows?
+    pub(crate) fn is_finite(self) -> bool {
+        !matches!(self, Self::Bernoulli | Self::Greedy | Self::OnOff | Self::Bursts)
+    }
+
+    /// Is it a collective, at least by some algorithms?
+    fn may_be_collective(self) -> bool {
+        !jobs::algorithms(self).is_empty()
+    }
+}
+
+/// Reads all sources: those of `[[traffic]]` tables, or else one per host from `[workload]`; and what follows what.
+/// `pairs`: where flows have queue pairs.
+pub(crate) fn read(
+    r: &mut Reader<'_>,
+    wiring: &Wiring,
+    pairs: Option<Paired>,
+) -> (Vec<Vec<SourcePlan>>, Jobs) {
+    let hosts = wiring.hosts.len();
+    let mut plans: Vec<Vec<SourcePlan>> = vec![Vec::new(); hosts];
+    let (mut operations, mut list) = (Operations::default(), Vec::new());
+    let tables = r.tables("traffic");
+    if tables.is_empty() {
+        let loads = r.shares(LOADS);
+        if !loads.is_empty() && loads.len() != hosts {
+            let reason = format!("{} loads for {hosts} hosts", loads.len());
+            r.wrong(LOADS, reason, "give one load per host");
+            return (plans, Jobs::default());
+        }
+        let all: Vec<usize> = (0..hosts).collect();
+        let found = table(r, ("workload", pairs), &all, wiring, (&mut plans, &mut operations), &loads);
+        list.extend(found);
+    }
+    for prefix in tables {
+        let names = r.listed(traffic::HOSTS.of(&prefix));
+        if names.items.is_empty() {
+            let hint = "write hosts = [\"H1\", \"H2\"] or hosts = \"H0..H9\"";
+            r.wrong(&prefix, "names no hosts", hint);
+            continue;
+        }
+        let hosts = r.ranges(&names, wiring);
+        list.extend(table(r, (&prefix, pairs), &hosts, wiring, (&mut plans, &mut operations), &[]));
+    }
+    (plans, operations.finish(list))
+}
+
+/// One table of sources, for the hosts listed: its job, if it is one.
+fn table(
+    r: &mut Reader<'_>,
+    (prefix, pairs): (&str, Option<Paired>),
+    list: &[usize],
+    wiring: &Wiring,
+    (plans, operations): (&mut [Vec<SourcePlan>], &mut Operations),
+    loads: &[f64],
+) -> Option<jobs::Job> {
+    let key = |leaf: Key| leaf.of(prefix);
+    let kind: Traffic = r.choice(key(KIND));
+    let frame = r.bytes(key(FRAME));
+    let header = r.bytes(key(HEADER));
+    if header >= frame {
+        let reason = format!("a header of {header} leaves no payload in a frame of {frame}");
+        r.clash(&[key(HEADER), key(FRAME)], reason, "the frame holds payload and header: enlarge it");
+    }
+    // Telemetry and time stamps make frames longer; their payload stays.
+    let telemetry = pairs.map_or(Bytes::ZERO, |p| p.telemetry);
+    let (frame, header) = (frame + telemetry, header + telemetry);
+    let framing = Framing {
+        payload: frame.saturating_sub(header).get().max(1),
+        header: header.get(),
+        floor: r.bytes(key(FRAME_FLOOR)).get(),
+    };
+    let start = r.time(key(START));
+    let stop = r.time_or(key(STOP)).unwrap_or(Time::MAX);
+    if stop <= start {
+        let reason = format!("the sources stop at {stop}, not after their start at {start}");
+        r.clash(&[key(STOP), key(START)], reason, "make stop later");
+    }
+    let phase = r.choice(key(PHASE));
+    let random_offset = match r.choice(key(OFFSET)) {
+        Offset::InPhase => false,
+        Offset::Random => true,
+    };
+    let (on, off, step) = (r.time(key(ON)), r.time(key(OFF)), r.time(key(STEP)));
+    let burst = r.integer(key(BURST)) as u32;
+    let load = r.share(key(LOAD));
+    let goals = r.listed(key(DESTINATIONS));
+    let all = Arc::new(list.to_vec());
+    let follow = operations.len();
+    let sources: Vec<usize> = plans.iter().map(Vec::len).collect();
+    let read = (prefix, kind, framing);
+    let woven = jobs::collective(r, read, (list, wiring), &sources, operations);
+    let asked = jobs::queries(r, read, (list, wiring), &sources, operations);
+    let mut requests: HashMap<usize, Vec<Transfer>> = HashMap::new();
+    let (mut job, mut transfers) = match (woven, asked) {
+        (Some((job, transfers)), _) => (Some(job), transfers),
+        (_, Some((job, answers, asked))) => {
+            requests = asked;
+            (Some(job), answers)
+        }
+        _ if kind == Traffic::Transfers => {
+            (None, transfers(r, prefix, (wiring, framing), (&sources, operations)))
+        }
+        _ => (None, HashMap::new()),
+    };
+    if operations.len() > follow && pairs.is_none() {
+        let reason = "transfers that follow others need queue pairs";
+        r.wrong(&key(KIND), reason, "write host.queues = \"per-flow\"");
+    }
+    let drawn = if job.is_some() { None } else { Drawn::read(r, prefix, (kind, list, framing), wiring) };
+    let finite = kind.is_finite();
+    if pairs.is_some() && !finite {
+        let reason = format!("`{}` is endless, and a queue pair is that of a finite flow", r.word(key(KIND)));
+        let hint = "write transfers, poisson, incast, all-to-all or permutation, or another host.queues than per-flow";
+        r.wrong(&key(KIND), reason, hint);
+    }
+    let initial_rate = match pairs {
+        Some(p) if p.begins => r.rate_or(key(INITIAL_RATE)),
+        _ => None,
+    };
+    let slowest = list
+        .iter()
+        .filter_map(|h| Some((*h, wiring.access(*h)?.rate)))
+        .min_by(|a, b| a.1.bps().total_cmp(&b.1.bps()));
+    if let (Some(rate), Some((host, link))) = (initial_rate, slowest)
+        && rate > link
+    {
+        let reason = format!("{rate} is above the rate of the link of {}, {link}", wiring.hosts[host]);
+        r.wrong(&key(INITIAL_RATE), reason, format!("write at most \"{link}\""));
+    }
+    let origin = if kind == Traffic::Transfers { r.time(key(ORIGIN)) } else { Time::ZERO };
+    let goals = Goals::read(r, goals, kind, &all, wiring);
+    let number = prefix.strip_prefix("traffic.").and_then(|n| n.parse::<usize>().ok());
+    let name = number.map(|n| (n, r.word(traffic::NAME.of(prefix)))).filter(|(_, name)| name != "off");
+    let name: Option<(usize, Arc<str>)> = name.map(|(n, name)| (n, name.into()));
+    job.iter_mut().for_each(|job| job.name = name.as_ref().map(|name| name.1.clone()));
+    let before: usize = plans.iter().map(Vec::len).sum();
+    let other = |p: &SourcePlan| finite && p.finite() && (p.framing, p.frame) != (framing, frame);
+    if let Some(host) = list.iter().find(|h| plans[**h].iter().any(other)) {
+        let reason = format!("{} sends finite flows in other frames by another table", wiring.hosts[*host]);
+        r.wrong(&key(FRAME), reason, "use one frame and header for all finite flows of a host");
+    }
+    // A query's requests are a source of their own, and of no name.
+    let asking = requests.into_iter().map(|(host, requests)| (0, host, None, requests));
+    let mut each: Vec<_> = asking.collect();
+    each.sort_by_key(|one| one.1);
+    for (n, &host) in list.iter().enumerate() {
+        each.push((n, host, name.clone(), transfers.remove(&host).unwrap_or_default()));
+    }
+    for (n, host, name, transfers) in each {
+        let Some((destinations, permutation)) = goals.of(host, wiring) else { continue };
+        if job.is_some() && transfers.is_empty() {
+            continue;
+        }
+        let load = loads.get(host).copied().unwrap_or(load);
+        let more = step * n as u64;
+        let arrivals = match kind {
+            Traffic::Greedy => Arrivals::Greedy,
+            Traffic::OnOff => Arrivals::OnOff { on: on + more, off: off + more, shift: Time::ZERO },
+            Traffic::Bursts => Arrivals::Bursts { load, frames: burst },
+            Traffic::Bernoulli => Arrivals::Bernoulli { load },
+            _ => Arrivals::Transfers,
+        };
+        plans[host].push(SourcePlan {
+            arrivals,
+            destinations,
+            permutation,
+            frame,
+            start,
+            stop,
+            phase,
+            random_offset,
+            transfers,
+            drawn: drawn.clone(),
+            framing,
+            initial_rate,
+            origin,
+            name,
+        });
+    }
+    if let Some(host) = transfers.keys().min() {
+        let reason = format!("{} has transfers, and is none of the table's hosts", wiring.hosts[*host]);
+        r.wrong(&key(TRANSFERS), reason, "name it in hosts, or remove its transfers");
+    }
+    if plans.iter().map(Vec::len).sum::<usize>() == before && !list.is_empty() {
+        r.wrong(&key(DESTINATIONS), "no host has anybody to send to", "name another host");
+    }
+    job
+}
