@@ -330,6 +330,32 @@ mod tests {
         assert!((0..64).all(|c| into(&format!("C{c}")) == 16));
     }
 
+    /// Two pods of two switches, with two above each pod, and behind each of these two core switches by two links each.
+    #[test]
+    fn two_pods_by_hand() {
+        let text = "Nodes 8\nTiers 3\nPodsize 4\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 2\nRadix_Up 2\n\
+                    Downlink_Latency_ns 1\nTier 1\nDownlink_speed_Gbps 200\nRadix_Down 2\nRadix_Up 4\n\
+                    Downlink_Latency_ns 2\nTier 2\nDownlink_speed_Gbps 400\nRadix_Down 4\nDownlink_Latency_ns 3\nBundle 2";
+        let fabric = topology(text).unwrap();
+        let joined =
+            |links: &[FabricLink]| links.iter().map(|l| format!("{}{}", l.a, l.b)).collect::<Vec<_>>();
+        let (hosts, rest) = fabric.links.split_at(8);
+        let (middle, core) = rest.split_at(8);
+        assert_eq!(joined(hosts), ["H0T0", "H1T0", "H2T1", "H3T1", "H4T2", "H5T2", "H6T3", "H7T3"]);
+        assert_eq!(joined(middle), ["T0A0", "T0A1", "T1A0", "T1A1", "T2A2", "T2A3", "T3A2", "T3A3"]);
+        let two = ["A0C0", "A0C1", "A1C2", "A1C3", "A2C0", "A2C1", "A3C2", "A3C3"];
+        assert_eq!(joined(core), two.iter().flat_map(|l| [*l; 2]).collect::<Vec<_>>());
+        for (links, line, n) in [(hosts, 4, 1), (middle, 9, 2), (core, 14, 3)] {
+            let of = (Rate::from_gbps([100.0, 200.0, 400.0][n as usize - 1]), Time::from_ns(n));
+            assert!(links.iter().all(|l| (l.line, (l.rate, l.delay)) == (line, of)), "tier {}", n - 1);
+        }
+        // The radices make no whole number of switches and links.
+        for (from, to) in [("Bundle 2", "Bundle 1"), ("Radix_Up 4", "Radix_Up 3"), ("Podsize 4", "Podsize 3")]
+        {
+            assert!(topology(&text.replace(from, to)).is_err(), "{to}");
+        }
+    }
+
     #[test]
     fn what_is_no_topology_is_refused() {
         assert!(topology("").is_err());

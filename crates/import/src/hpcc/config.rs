@@ -373,9 +373,9 @@ impl Setting {
             "MIN_RATE" => param("min_rate", format!("\"{}\"", self.rate()?)),
             "CLAMP_TARGET_RATE" => param("clamp_tgt_rate", (self.number()? != 0.0).to_string()),
             "KMIN_MAP" | "KMAX_MAP" | "PMAX_MAP" => {
-                let map = Map::read(self)?;
-                t.notes.extend(map.unread());
-                t.maps.push(map);
+                let map = Map::read(self);
+                t.maps.push(map.clone().unwrap_or_else(|_| Map::unreadable(self)));
+                t.notes.extend(map?.unread());
             }
             "ENABLE_QCN" => {
                 if matches!(t.scheme.as_str(), "dcqcn" | "dctcp") {

@@ -37,6 +37,11 @@ impl Map {
         Ok(Self { line: s.line, key: s.key.clone(), rows, beyond })
     }
 
+    /// Without rows: its fault is told, and it lacks no rate.
+    pub(super) fn unreadable(s: &Setting) -> Self {
+        Self { line: s.line, key: s.key.clone(), ..Self::default() }
+    }
+
     /// A note, where words are behind the announced rates.
     pub(super) fn unread(&self) -> Option<String> {
         (self.beyond > 0).then(|| {
@@ -81,7 +86,9 @@ impl Translated {
         let mut faults = Faults::default();
         let map = |key: &str| self.maps.iter().find(|m| m.key == key);
         for key in ["KMIN_MAP", "KMAX_MAP", "PMAX_MAP"] {
-            let lacks = |(rate, _): &&(Rate, usize)| map(key).is_none_or(|m| m.at(*rate).is_none());
+            let lacks = |(rate, _): &&(Rate, usize)| {
+                map(key).is_none_or(|m| !m.rows.is_empty() && m.at(*rate).is_none())
+            };
             if let Some((rate, line)) = rates.iter().find(lacks) {
                 let reason = format!(
                     "has no value for links of {rate}, as in line {line} of the topology: the fork stops"
@@ -103,7 +110,10 @@ impl Translated {
         let from = |key: &str| (map(key).map_or(self.last, |m| m.line), key.to_string());
         let (low, high, p_max) = (from("KMIN_MAP"), from("KMAX_MAP"), from("PMAX_MAP"));
         faults.or(())?;
-        let Some(slowest) = rows.first().copied() else { return Ok(()) };
+        let Some(slowest) = rows.first().filter(|_| self.maps.iter().all(|m| !m.rows.is_empty())).copied()
+        else {
+            return Ok(());
+        };
         let dcqcn = self.scheme == "dcqcn";
         let alike = |r: &Row| {
             let scale = r.rate.bps() / slowest.rate.bps();

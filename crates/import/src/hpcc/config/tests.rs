@@ -143,3 +143,37 @@ fn marks_are_those_of_the_networks_rates() {
     let table = "100 Gb/s: 400 KB to 1600 KB at 0.2; 400 Gb/s: 300 KB to 1200 KB at 0.8";
     assert_eq!(stock, ["400 KB", "1600 KB", "0.2", "", table]);
 }
+
+/// The number before a map is whole, at least 1, and no more than its pairs; rates are above 0 and stand once, values are not negative.
+#[test]
+fn what_is_no_map() {
+    let keep = "KMAX_MAP 2 100000000000 900 400000000000 3600";
+    let with = |map: &str| read(&TEXT.replace(keep, &format!("KMAX_MAP {map}"))).1;
+    for bad in [
+        "", "1.5 100000000000 900 400000000000 3600", "0 100000000000 900 400000000000 3600",
+        "-1 100000000000 900 400000000000 3600", "3 100000000000 900 400000000000 3600",
+        "2 100000000000 900 400000000000", "2 100000000000 900 0 3600",
+        "2 100000000000 -1 400000000000 3600", "2 100000000000 900 100000000000 3600",
+        "2 100000000000 900 400000000000 x",
+    ] {
+        let wrong = with(bad);
+        assert_eq!(
+            wrong.iter().map(|e| (e.line, e.key.as_str())).collect::<Vec<_>>(),
+            [(11, "KMAX_MAP")],
+            "{bad}"
+        );
+    }
+    // One pair is a map, which lacks the other link's rate; a value may be 0.
+    let wrong = with("1 100000000000 900");
+    assert!(wrong.len() == 1 && wrong[0].reason.contains("no value for links of 400 Gb/s"), "{wrong:?}");
+    assert!(wrong[0].reason.contains("line 5 of the topology"), "{}", wrong[0]);
+    assert_eq!(with("2 100000000000 900 400000000000 3600"), []);
+    assert_eq!(
+        read(&TEXT.replace(
+            "KMIN_MAP 2 100000000000 400 400000000000 1600",
+            "KMIN_MAP 2 100000000000 0 400000000000 0"
+        ))
+        .1,
+        []
+    );
+}
