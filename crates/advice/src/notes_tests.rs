@@ -72,6 +72,46 @@ fn an_overload_is_in_one_unit() {
     assert!(said.contains("13.5 Gb/s of 10 Gb/s") && said.contains("1 further port is overloaded"), "{said}");
 }
 
+/// Notes are on one's own experiments: a published study has none before its runs.
+#[test]
+fn published_studies_have_no_notes() {
+    let over = |study: &str| {
+        before(&ready(&format!(
+            "study = \"{study}\"\ntopology.hosts = 5\nrun.duration = \"1 ms\"\n[[traffic]]\nhosts = \"H0..H2\"\nload = \"90 %\"\ndestinations = [\"H3\"]\n"
+        )))
+    };
+    assert_eq!((over("mine").len(), over("B07").len()), (1, 0));
+    assert!(of_others("b07") && !of_others("mine") && !of_others(""));
+}
+
+/// Aligned sources without a scheme keep their phases, which a scheme would part.
+#[test]
+fn phases_lock_without_a_scheme() {
+    let said = |scheme: &str| {
+        of_settings(&ready(&format!(
+            "topology.hosts = 3\nswitch.output_limit = \"100 KB\"\npause.mode = \"off\"\nmatrix.schemes = [\"{scheme}\"]\n[[traffic]]\nhosts = \"H1..H2\"\nkind = \"greedy\"\ndestinations = [\"H0\"]\n"
+        )))
+        .into_iter()
+        .filter(|note| note.contains("phase"))
+        .count()
+    };
+    assert_eq!((said("none"), said("ecm")), (1, 0));
+}
+
+/// A ramp without a share marks from its end on: above 200 KB, and no queue gets longer than 150 KB. With one it marks from 5 KB on.
+#[test]
+fn a_ramp_without_a_share_marks_from_its_end() {
+    let said = |p_max: &str| {
+        let text = format!(
+            "topology.hosts = 2\npause.mode = \"off\"\nswitch.share = \"150 KB\"\nscheme.dcqcn.p_max = {p_max}\nmatrix.schemes = [\"dcqcn\"]\n"
+        );
+        before(&ready(&text)).join("\n")
+    };
+    let never = said("0");
+    assert!(never.contains("dcqcn marks frames above a queue of 200 KB (scheme.dcqcn.k_max)"), "{never}");
+    assert_eq!(said("0.01"), "");
+}
+
 #[test]
 fn a_mark_above_xoff_is_reached_as_the_memory_is_organised() {
     let said = |buffer: &str, pause: &str| {
@@ -370,6 +410,13 @@ fn idle_before_or_after_and_in_the_measurement() {
     assert_eq!(after(&[RunRecord { frozen: Some(still), ..busy(0..3, json!({})) }]), Vec::<String>::new());
     let both = said(4..6, json!({}));
     assert!(both.contains("80 %") && both.contains("before 4 ms or after 6 ms"), "{both}");
+    // A twentieth of the run is no pause worth a word.
+    let mut worth = busy(0..0, json!({}));
+    let values = (0..20).map(|i| f64::from(u8::from((10..19).contains(&i)))).collect();
+    let curve = Curve { unit: "Gb/s".into(), bin: 1.0, values, peaks: Vec::new() };
+    worth.series.insert("aggregate_throughput".into(), curve);
+    let worth = after(&[worth]).join("\n");
+    assert!(worth.contains("55 % of the run is idle, as nothing arrives before 10 s, and"), "{worth}");
     // As long as the slowest scheme needs it.
     let mut slow = busy(0..8, json!({}));
     slow.case = slow.case.under("ecm");

@@ -193,11 +193,11 @@ pub fn flows(text: &str, fabric: Option<&Fabric>) -> Result<FlowList, Vec<Import
     let (mut announced, mut faults) = (Announced::default(), Faults::default());
     let hosts = fabric.map(|f| f.hosts.len() as u64);
     let (mut flows, mut listed, mut beyond) = (Vec::new(), 0, Vec::new());
-    let mut first = 1;
+    let mut first = None;
     for (line, words) in lines(text).filter(|(_, w)| !w[0].starts_with('#')) {
         if !words[0].contains("->") {
             faults.keep(announce(line, &words, hosts, &mut announced));
-            first = if first == 1 { line } else { first };
+            first.get_or_insert(line);
         } else if announced.connections.is_some_and(|(n, _)| listed >= n) {
             beyond.push((line, words));
         } else {
@@ -213,7 +213,9 @@ pub fn flows(text: &str, fabric: Option<&Fabric>) -> Result<FlowList, Vec<Import
             let reason = format!("{n} connections are announced and {listed} listed");
             faults.push(error(line, reason, "correct the count, or add the connections"));
         }
-        None if listed == 0 => faults.push(error(first, "there are no connections", CONNECTION)),
+        None if listed == 0 => {
+            faults.push(error(first.unwrap_or(1), "there are no connections", CONNECTION));
+        }
         _ => {}
     }
     let count = announced.connections.map_or(0, |c| c.0 as usize);
@@ -350,9 +352,16 @@ mod tests {
             assert!(links.iter().all(|l| (l.line, (l.rate, l.delay)) == (line, of)), "tier {}", n - 1);
         }
         // The radices make no whole number of switches and links.
-        for (from, to) in [("Bundle 2", "Bundle 1"), ("Radix_Up 4", "Radix_Up 3"), ("Podsize 4", "Podsize 3")]
-        {
-            assert!(topology(&text.replace(from, to)).is_err(), "{to}");
+        for (from, to, line) in [
+            ("Bundle 2", "Bundle 1", 14),
+            ("Radix_Up 4", "Radix_Up 3", 14),
+            ("Nodes 8\nTiers 3\nPodsize 4", "Nodes 8\nTiers 3\nPodsize 3", 1),
+            ("Nodes 8\nTiers 3\nPodsize 4", "Nodes 6\nTiers 3\nPodsize 3", 1),
+            ("Radix_Down 2\nRadix_Up 4", "Radix_Down 3\nRadix_Up 4", 9),
+        ] {
+            assert!(text.contains(from));
+            let all = topology(&text.replace(from, to)).unwrap_err();
+            assert_eq!((all.len(), all[0].line), (1, line), "{to}: {all:?}");
         }
     }
 
@@ -389,7 +398,12 @@ mod tests {
             assert_eq!((all.len(), all[0].line), (1, 2), "{bad}: {all:?}");
         }
         assert!(flows("Nodes 1024\nConnections 3\n3->5 start 0 size 2\n", Some(&fabric)).is_err());
-        assert!(flows("", Some(&fabric)).is_err());
+        // A matrix without connections is at fault where it begins; comments are none of it.
+        for (text, line) in [("", 1), ("Nodes 4\nTriggers 0\n", 1), ("#\n# 0->1\nNodes 4\nTriggers 0\n", 3)] {
+            let none = flows(text, Some(&fabric)).unwrap_err();
+            assert_eq!((none.len(), none[0].line), (1, line), "{text}: {none:?}");
+            assert!(none[0].reason.contains("no connections"), "{none:?}");
+        }
         // The file's own bound counts, all faults are told, and lines beyond a count are named.
         let all = flows(
             "Nodes 4\nConnections 3\n2->7 start 0 size 7\n0->1 size 7\n4->1 start 0 size 1\n",

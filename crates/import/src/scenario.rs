@@ -419,3 +419,44 @@ fn guess(fabric: &Fabric, flows: &[FileFlow]) -> Time {
     let last = flows.iter().map(|f| f.start).max().unwrap_or_default();
     last + Time::from_us((longest * 2e6).ceil() as u64) + Time::from_us((2 * trip).div_ceil(1000))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// H1 and H2 at a switch, by links of 100 and 25 Gb/s of 1 us each.
+    fn star() -> Fabric {
+        hpcc::topology("3 1 2\n0\n0 1 100Gbps 1us 0\n0 2 25Gbps 1us 0\n")
+            .unwrap_or_else(|all| panic!("{all:?}"))
+    }
+
+    /// 25 MB to H2 take 8 ms at 25 Gb/s: the run lasts twice that behind the last start, and twice the round trip. Two frames of 1500 B take
+    /// 0.6 us, and the links 4 us. A millisecond is the least that flows are given.
+    #[test]
+    fn an_end_by_hand() {
+        let flow = |dst: &str, bytes: u64, us: u64| FileFlow {
+            line: 1,
+            src: "H1".into(),
+            dst: dst.into(),
+            class: 0,
+            port: None,
+            bytes: Bytes::new(bytes),
+            start: Time::from_us(us),
+        };
+        let all = [flow("H2", 12_500_000, 0), flow("H1", 1_000_000, 3), flow("H2", 12_500_000, 2)];
+        assert_eq!(guess(&star(), &all), Time::from_us(3 + 16_000 + 10));
+        assert_eq!(guess(&star(), &[flow("H2", 9, 5)]), Time::from_us(5 + 2000 + 10));
+    }
+
+    /// 1048 B take 83.84 ns at 100 Gb/s, of which 83 are left, and 335.36 ns at 25 Gb/s. 1000 B take 80 and 320 ns, and whole nanoseconds
+    /// lose one.
+    #[test]
+    fn links_that_are_too_fast() {
+        for (frame, told) in [(1048, ["0.1", "1.0"]), (1000, ["0.3", "1.3"])] {
+            let note = too_fast(&star(), frame).unwrap_or_default();
+            let due =
+                format!("with frames of {frame} B: 25 Gb/s by {} %, 100 Gb/s by {} %", told[0], told[1]);
+            assert!(note.ends_with(&due), "{note}");
+        }
+    }
+}

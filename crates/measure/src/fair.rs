@@ -55,3 +55,28 @@ fn path(wiring: &Wiring, from: usize, to: usize) -> Vec<usize> {
     }
     links
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cnsim_scenario::Scenario;
+
+    /// A path's links lead from one host to the other, end to end: by two links within a leaf, and by four over the spine.
+    #[test]
+    fn a_path_is_links_end_to_end() {
+        let text =
+            "name = \"t\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 1\nper_switch = 2\n";
+        let scenario = Scenario::parse("t.toml", text, &[]).unwrap_or_else(|p| panic!("{p:#?}"));
+        let wiring = scenario.ready(&scenario.cases()[0]).unwrap().settings.wiring;
+        for (from, to, hops) in [(0, 1, 2), (1, 0, 2), (0, 3, 4), (3, 0, 4)] {
+            let mut links = path(&wiring, from, to);
+            links.reverse();
+            let end = links.iter().try_fold(from as u32, |at, link| {
+                let l = &wiring.links[link / 2];
+                let (a, b) = if link % 2 == 0 { (l.a.0.0, l.b.0.0) } else { (l.b.0.0, l.a.0.0) };
+                (a == at).then_some(b)
+            });
+            assert_eq!((end, links.len()), (Some(to as u32), hops), "{from} to {to}");
+        }
+    }
+}

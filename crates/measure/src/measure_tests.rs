@@ -380,8 +380,11 @@ fn completion_by_hand() {
 /// Facts are kept of named ports, and of those with most of PAUSE, XOFF and drops; named ones come first.
 #[test]
 fn facts_of_ports_by_hand() {
-    let out = hotspot_run();
+    let mut out = hotspot_run();
+    out.switches[0].ports[0].sent_bits = 400_000_000;
     let all = ports(&settings(HOTSPOT), &out);
+    // 0.4 Gbit in 200 ms.
+    near(all["S>H0"].throughput, 2.0);
     assert_eq!(all.keys().map(String::as_str).collect::<Vec<_>>(), ["H0", "H1", "S>H0", "S>H1", "S>H2"]);
     near(all["H0"].paused, 10.0);
     near(all["H1"].paused, 50.0);
@@ -487,6 +490,11 @@ fn what_has_no_meaning_is_not_measured() {
     let still = settings(&HOTSPOT.replace("rate = \"1 Gb/s\"", "rate = \"0 Gb/s\""));
     assert!(!measured_by_name(&still, &hotspot_run()).contains_key("bottleneck_utilization"));
     // One frame: its own latency, 1 ms and 2 ms in all.
+    let mut out = hotspot_run();
+    out.switches[0].ports = vec![PortOutcome::default(); 3];
+    assert!(!measured_by_name(&settings(HOTSPOT), &out).contains_key("innocent_drop_share"));
+    out.switches[0].ports[0].dropped = 1;
+    near(measured_by_name(&settings(HOTSPOT), &out)["innocent_drop_share"], 100.0);
     let mut out = hotspot_run();
     (out.hosts[0].delivered, out.hosts[2].delivered) = (1, 0);
     near(measured_by_name(&settings(HOTSPOT), &out)["mean_latency"], 3000.0);

@@ -53,6 +53,15 @@ fn shares_timeouts_and_round_trips_by_hand() {
         println!("{id}");
         assert!((all[id] - by_hand).abs() < 2e-6 * by_hand.abs().max(1.0), "{} {by_hand}", all[id]);
     }
+    // What is known of frames in any order is not known where they are taken in order.
+    let ids = ["recoveries", "reorder_bytes_max"];
+    assert!(ids.iter().all(|id| !all.contains_key(id)));
+    let mut unordered = out.clone();
+    for host in &mut unordered.hosts {
+        (host.out_of_order, host.transport.recoveries, host.held_max) = (vec![0], 2, 3000);
+    }
+    let told = measured_by_name(&settings(PAIRS), &unordered);
+    assert_eq!(ids.map(|id| told[id]), [6.0, 3.0]);
     // Without acknowledgements nothing is known of marks and round trips; without queue pairs there is none of it.
     let all = measured_by_name(&settings(PAIRS), &run());
     assert!(!all.contains_key("marked_share") && !all.contains_key("rtt_p50"));

@@ -187,3 +187,26 @@ fn files_have_the_names() {
     let _ = std::fs::remove_file(&path);
     assert!(said.contains(&format!(":{}: no times of a flow", at + 1)), "{said}");
 }
+
+/// H1 sends to H0 at a fifth of 10 Gb/s. Of two names that H2 sends to H3, whose port serves nothing, nothing arrives: that is 0 of each,
+/// though it is not known which of them a byte would be of.
+#[test]
+fn names_that_receive_nothing_have_nothing() {
+    let table = |name: &str, from: &str, to: &str, load: u32| {
+        format!(
+            "[[traffic]]\nname = \"{name}\"\nhosts = [\"{from}\"]\ndestinations = [\"{to}\"]\nload = \"{load} %\"\n"
+        )
+    };
+    let tables =
+        [table("a", "H1", "H0", 20), table("b", "H2", "H3", 10), table("c", "H2", "H3", 10)].concat();
+    let r = run(&format!(
+        "name = \"t\"\n[topology]\nhosts = 4\nlink_rate = \"10 Gb/s\"\n[pause]\nmode = \"off\"\n[run]\nduration = \"5 ms\"\n\
+         [[event]]\nat = \"0 us\"\nport = \"S>H3\"\nrate = \"0 Gb/s\"\n{tables}"
+    ));
+    let all = r.metrics["aggregate_throughput"];
+    assert!((all - 2.0).abs() < 0.3, "{all}");
+    assert_eq!(
+        ["a", "b", "c"].map(|name| of(&r, name, "aggregate_throughput")),
+        [Some(all), Some(0.0), Some(0.0)]
+    );
+}

@@ -161,7 +161,7 @@ struct Reaction {
     epoch: Option<Epoch>,
     /// When the last acknowledgement came.
     heard: Time,
-    /// `W_max` and `cwnd_prior`, frames; 0: none.
+    /// `W_max` and `cwnd_prior`, frames; 0: none, and additive increase takes a frame a round trip from the begin on.
     w_max: f64,
     prior: f64,
 }
@@ -179,12 +179,7 @@ impl Reaction {
     /// An epoch begins now.
     fn begin(&mut self, now: Time) -> Epoch {
         let cwnd = self.window.cwnd;
-        if self.w_max <= cwnd {
-            self.w_max = cwnd;
-        }
-        if self.prior == 0.0 {
-            self.prior = cwnd;
-        }
+        self.w_max = self.w_max.max(cwnd);
         Epoch { begin: now, k: inflection(self.p.c, self.w_max, cwnd), estimate: cwnd }
     }
 

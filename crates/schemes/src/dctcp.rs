@@ -459,7 +459,7 @@ mod tests {
         rig.lose(Loss::Nack);
         assert_eq!(rig.state().acks.window, 4000, "4 frames and a sixteenth");
         rig.lose(Loss::Timeout);
-        assert_eq!(rig.state().acks.window, 1000);
+        assert_eq!((rig.state().acks.window, rig.counts.of("cuts")), (1000, Some(3)));
         // Half of 4 is where slow start ends: a frame for each of two, then one a round trip.
         assert_eq!((0..4).map(|_| round(&mut rig, 0)).collect::<Vec<_>>(), [1, 2, 3, 4]);
     }
@@ -473,6 +473,20 @@ mod tests {
         assert_eq!(rig.state().acks.window, 8000);
         rig.lose(Loss::Nack);
         assert_eq!(rig.state().acks.window, 8000);
+    }
+
+    /// A window ends by the first frame sent after it, not by its own last one. Of 24 frames two are in flight; the second has a mark,
+    /// which cuts by an alpha of 1; the third begins a window, and alpha is then two thirds.
+    #[test]
+    fn a_window_ends_behind_its_last_frame() {
+        let mut rig = rig(&[("initial_window", "24"), ("g", "1")]);
+        (0..2).for_each(|_| _ = rig.frame(1000));
+        rig.ack(1000, false, RTT, &[]);
+        rig.ack(2000, true, RTT, &[]);
+        assert_eq!(rig.state().acks.window, 12_000);
+        rig.frame(1000);
+        rig.ack(3000, true, RTT, &[]);
+        assert_eq!(rig.state().acks.window, 8000, "by a third, as two of three had a mark");
     }
 
     /// 4 Gb/s for 12 us are 6 frames, and none of them is slow start: a round trip adds one.

@@ -406,6 +406,19 @@ mod tests {
         assert!((rig.rate().gbps() - 25.0).abs() < 1e-9, "{}", rig.rate());
     }
 
+    /// Of two ports with the same utilisation the first one's time counts: 95 % above the target for all of T, U = 1.9, half the rate.
+    #[test]
+    fn the_first_of_two_equal_ports_counts() {
+        let p = HpccParams { max_stage: 0, ai_rate: Rate::ZERO, ..HpccParams::default() };
+        let mut rig = ReactionRig::new(Hpcc::new(p), LINE);
+        rig.site.base_rtt = Time::from_us(4);
+        rig.begin();
+        (0..10).for_each(|_| _ = rig.frame(1000));
+        rig.ack(1000, false, Time::from_us(4), &[hop(0, 0, 0), hop(0, 0, 0)]);
+        rig.ack(2000, false, Time::from_us(4), &[hop(4000, 95_000, 0), hop(2000, 47_500, 0)]);
+        assert!((rig.rate().gbps() - 50.0).abs() < 1e-9, "{}", rig.rate());
+    }
+
     /// N equal flows at one port that follow the mean of their rates settle at a utilisation of `eta`, plus the steps.
     #[test]
     fn the_fixed_point() {

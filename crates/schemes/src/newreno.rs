@@ -195,6 +195,21 @@ mod tests {
         assert_eq!(of(&[("initial_window", "4"), ("slow_start", "2")], 2), [4, 8, 16]);
     }
 
+    /// In slow start a window grows to twice the most frames that were in flight in this window or the last one: 4 of 16, then 9, so that
+    /// two acknowledgements raise it to 18, and a third does not.
+    #[test]
+    fn a_window_that_is_not_filled() {
+        let mut rig = rig(&[("initial_window", "16")]);
+        (0..4).for_each(|_| _ = rig.frame(1000));
+        let ack = |rig: &mut ReactionRig, n: u64| {
+            rig.ack(n * 1000, false, RTT, &[]);
+            window(rig) / 1000
+        };
+        assert_eq!(ack(&mut rig, 1), 16);
+        (0..6).for_each(|_| _ = rig.frame(1000));
+        assert_eq!([2, 3, 4].map(|n| ack(&mut rig, n)), [17, 18, 18]);
+    }
+
     /// A loss with 16 frames outstanding leaves 8, and none more until it is repaired; then about a frame a round trip.
     #[test]
     fn a_loss_halves_and_growth_goes_on() {
@@ -238,5 +253,6 @@ mod tests {
         (0..7).for_each(|_| _ = rig.frame(1000));
         rig.ack(17_000, true, RTT, &[]);
         assert_eq!(window(&rig), 3000, "of six outstanding");
+        assert_eq!(rig.counts.of("cuts"), Some(2));
     }
 }

@@ -293,7 +293,7 @@ mod tests {
         rig.send(10_000);
         rig.lose(Loss::Nack);
         rig.lose(Loss::Nack);
-        assert_eq!(rig.state().acks.window, 5000);
+        assert_eq!((rig.state().acks.window, rig.counts.of("cuts")), (5000, Some(1)));
         for _ in 0..5 {
             rig.lose(Loss::Timeout);
         }

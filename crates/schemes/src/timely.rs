@@ -447,6 +447,24 @@ mod tests {
         close(r.next(ONE, 400e-6), 0.0);
     }
 
+    /// What lowers a rate is a cut: neither a step is one, nor a sample far above `T_high` at the floor.
+    #[test]
+    fn cuts_are_counted() {
+        let mut p = TimelyParams::default();
+        p.set("min_rate", "1 Gb/s").unwrap();
+        let mut rig = ReactionRig::new(Timely::new(p, Rule::Original), Rate::from_gbps(10.0));
+        rig.site.initial_rate = Some(Rate::from_gbps(2.0));
+        rig.begin();
+        // The second sample is a step to 2.01 Gb/s, the third leaves 1 - 0.8 (1 - 0.5 / 2.5) of that, which is below the floor.
+        for (n, us, gbps, cuts) in [(1, 100, 2.0, 0), (2, 100, 2.01, 0), (3, 2500, 1.0, 1), (4, 2500, 1.0, 1)]
+        {
+            rig.send(16_000);
+            rig.ack(n * 16_000, false, Time::from_us(us), &[]);
+            close(Some(rig.rate()), gbps);
+            assert_eq!(rig.counts.of("cuts"), Some(cuts), "sample {n}");
+        }
+    }
+
     /// No gradient: w = 1/2. 100 us: e = 1, half a step up and 0.4 % down. A gradient of 1/4: w = 1, 0.8 * 1.1 % down.
     #[test]
     fn patched_by_hand() {

@@ -328,6 +328,18 @@ fn cnp_spacing() {
     assert_eq!(cnps(CnpSpacing::WindowEnd, &two), [500, 900, 960]);
 }
 
+/// The first window of a destination ends at a drawn part of an interval: the frames of each microsecond are marked, the first one has a
+/// CNP, and so has the first one behind that end.
+#[test]
+fn windows_begin_at_a_drawn_phase() {
+    let drawn = Stream::new(1, 1, Purpose::Reflector).uniform() * 50.0;
+    assert!((2.0..48.0).contains(&drawn), "{drawn}");
+    let all: Vec<_> = (0..200).map(|us| (us, true)).collect();
+    let first = drawn.ceil() as u64;
+    assert_eq!(cnps(CnpSpacing::Windows, &all), [0, first, first + 50, first + 100, first + 150]);
+    assert_eq!(cnps(CnpSpacing::WindowEnd, &all), [first, first + 50, first + 100, first + 150]);
+}
+
 #[test]
 fn idle_keys() {
     let keys = |p: DcqcnParams| p.idle().iter().map(|i| i.0).collect::<Vec<_>>();
@@ -349,6 +361,16 @@ fn idle_keys() {
         ..DcqcnParams::default()
     };
     assert_eq!(keys(p), ["cut_when", "hai_rate", "hai_step"]);
+    // Where each frame or acknowledgement says its mark, no CNP is spaced; nor where the interval is 0.
+    let spaced = |echo, interval| {
+        let cnp_interval = Time::from_us(interval);
+        let all = DcqcnParams { echo, cnp_interval, ..DcqcnParams::default() }.idle();
+        all.into_iter().map(|i| i.0).filter(|key| key.starts_with("cnp_")).collect::<Vec<_>>()
+    };
+    for echo in [Echo::Frames, Echo::Acks] {
+        assert_eq!(spaced(echo, 50), ["cnp_interval", "cnp_spacing"]);
+    }
+    assert_eq!((spaced(Echo::Marks, 50), spaced(Echo::Marks, 0)), (vec![], vec!["cnp_spacing"]));
 }
 
 /// Every reading keeps the promises of the default one.
@@ -524,6 +546,18 @@ fn the_presets_of_hpcc() {
     let differ: Vec<_> =
         new.iter().zip(&paper).filter(|(a, b)| a != b).map(|(_, b)| (b.0, b.1.as_str())).collect();
     assert_eq!(differ, [("alpha_period", "50 us"), ("cut_period", "50 us"), ("time_reset", "55 us")]);
+    // Marks and steps by the Gb/s of the links, here 100: 4 and 16 KB, 0.2 and 2 Mb/s; floors of 40 Mb/s for each are 1 Gb/s at most.
+    for (key, due) in [
+        ("k_min", "400 KB"),
+        ("k_max", "1600 KB"),
+        ("k_rate", "100 Gb/s"),
+        ("p_max", "0.2"),
+        ("ai_rate", "20 Mb/s"),
+        ("hai_rate", "200 Mb/s"),
+        ("min_rate", "1000 Mb/s"),
+    ] {
+        assert!(new.contains(&(key, due.to_string())), "{key}: {new:?}");
+    }
 }
 
 /// A table sets the marks of the rates that it names, whichever way they grow; other ports keep `k_min` and `k_max`. DCTCP reads it, too.

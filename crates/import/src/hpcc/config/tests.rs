@@ -53,6 +53,15 @@ fn a_configuration_comes_to_keys() {
     );
 }
 
+/// A full frame of 1000 B of payload has 48 B of headers, and 42 B of telemetry or a time stamp of 8 B beside them.
+#[test]
+fn frames_of_each_mode() {
+    for (mode, bytes) in [(0, 1048), (1, 1048), (3, 1090), (7, 1056), (8, 1048)] {
+        let (t, _) = read(&TEXT.replace("CC_MODE 1", &format!("CC_MODE {mode}")));
+        assert_eq!(t.frame(), bytes, "CC_MODE {mode}");
+    }
+}
+
 /// A line behind the others that is at fault is named alone, and all of several are named together.
 #[test]
 fn faults_are_named_by_line_and_key() {
