@@ -55,6 +55,13 @@ fn a_slow_reader_says_xoff_at_its_moment() {
     let (from, to, transport) = (Time::ZERO, spec.duration, PauseTransport::Frame);
     spec.faults = vec![PortFault { node: NodeId(1), port: 0, from, to, transport, kind }];
     spec.record.pauses = 10;
+    // A reader that gets slow as a frame comes takes 6 us for it already; one that does a picosecond later, for those from the next on.
+    for (from, later) in [(5_400_000, 0), (5_400_001, 1_200_000)] {
+        let mut late = spec.clone();
+        late.faults[0].from = Time::from_ps(from);
+        let decided = BOTH.map(|engine| by(engine, &late).pauses.xoffs[0].decided.as_ps());
+        assert_eq!(decided, [5_400_000 + 24 * 1_200_000 + later; 2]);
+    }
     for engine in BOTH {
         let xoff = by(engine, &spec).pauses.xoffs[0];
         assert_eq!((xoff.by.0, xoff.stopped), (NodeId(1), (NodeId(2), 1)));

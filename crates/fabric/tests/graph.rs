@@ -103,6 +103,12 @@ fn a_transfer_follows_one_that_is_sent() {
     let sent = star(sends, &[send(0, 0, &[]), send(0, 1, &[After::Sent(0)])]);
     let second = 3_600_000 + out(1);
     assert_eq!(times(&sent), [(0, first, out(3)), (2_400_000, second + BACK, second)]);
+    // Nor does it matter that frames might be sent again one by one.
+    let mut single = sent;
+    let (low, few) = (Time::from_us(100), 3);
+    let again = SelectiveSpec { gap_frames: 1, gap_time: Time::ZERO, rto_low: low, rto_high: low, few };
+    single.transport.as_mut().unwrap().reliability = Reliability::Selective(again);
+    assert_eq!(times(&single), [(0, first, out(3)), (2_400_000, second + BACK, second)]);
     spec.transport.as_mut().unwrap().ack_every = 0;
     // The third frame begins after two, and the other flow's frame after the third.
     assert_eq!(times(&spec), [(0, 2_400_000, out(3)), (2_400_000, 3_600_000, 3_600_000 + out(1))]);

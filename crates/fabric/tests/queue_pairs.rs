@@ -194,6 +194,8 @@ fn acknowledgements_wake_by_gate() {
     let each = of(AckGate::EACH, 1);
     assert_eq!(each.numbers("ack "), vec![(OUT + BACK) as f64; 20]);
     assert_eq!((each.count("newly 1 0"), each.count("hop")), (20, 0));
+    let samples = &each.out.hosts[0].transport.rtt;
+    assert_eq!((samples.iter().sum::<u64>(), samples.iter().filter(|n| **n > 0).count()), (20, 1));
     // The first answer comes after 8.5 us: eight frames have begun to leave by then.
     assert_eq!(&each.numbers("flight ")[..2], [7.0, 7.0]);
     let fours = of(AckGate::EACH, 4);
@@ -319,6 +321,19 @@ fn a_nack_puts_no_timeout_off() {
     let transport = &out.hosts[0].transport;
     assert_eq!((transport.nacks, transport.timeouts), (1, 1));
     assert_eq!(out.hosts[TO as usize].completions[0].end.as_ps(), end);
+}
+
+/// An acknowledgement that comes at the moment of the timeout puts it off; one that comes a picosecond later does not.
+#[test]
+fn an_acknowledgement_at_the_moment_of_the_timeout() {
+    for (less, timeouts) in [(0, 0), (1, 1)] {
+        let rto = Time::from_ps(OUT + BACK - less);
+        let reliability = Reliability::GoBackN { nack_interval: Time::from_us(500), rto };
+        let spec = network_of(TransportSpec { reliability, ..TRANSPORT }, frames(1));
+        let out = run_all(&none(), spec).unwrap().out;
+        let transport = &out.hosts[0].transport;
+        assert_eq!((transport.timeouts, transport.resent), (timeouts, timeouts), "{rto}");
+    }
 }
 
 /// A reaction point is woken by a NACK and by a timeout. It receives each byte that is acknowledged, those of a NACK too.

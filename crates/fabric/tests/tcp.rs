@@ -121,6 +121,10 @@ fn the_last_frame_waits_for_a_timeout() {
     let last_ack = 18 * SLOT + RTT;
     let low = last_ack + 100_000_000 + OUT;
     assert_eq!(selective(20, 100, &[20], &[]), (low, low + RTT - OUT, (1, 0, 1)));
+    // Fewer than three frames on their way are few. Two or three that are lost go again one after the other.
+    let lost = |k: u64, rto: u64| (19 - k) * SLOT + RTT + rto + (k - 1) * SLOT + OUT;
+    assert_eq!(selective(20, 100, &[19, 20], &[]).0, lost(2, 100_000_000));
+    assert_eq!(selective(20, 100, &[18, 19, 20], &[]).0, lost(3, 320_000_000));
     let end = last_ack + 200_000_000 + OUT;
     for recovery in [NewReno, Sack] {
         assert_eq!(by(recovery, 20, 100, &[20], &[]), (end, end + RTT - OUT, (1, 0, 1)));
@@ -168,6 +172,16 @@ fn two_frames_of_a_window() {
     // Selective repeat: by frame 4, at 3 slots + RTT = 10.085; by frame 6, two slots later.
     let (end, _, counts) = selective(10, 100, &[3, 5], &[]);
     assert_eq!((end, counts), (5 * SLOT + RTT + OUT, (2, 1, 0)));
+}
+
+/// Frames 1 and 2 of 16, with a window of six, by NewReno. Duplicates of frames 3 to 5 are there at 2, 3 and 4 slots + RTT: the first two
+/// let frames 7 and 8 go, the third frame 1. Frames 9 and 10 follow it, by the window of six and three, then four. The duplicates of 7
+/// and 8, a round trip after they went, let 11 and 12 go, and frame 1's acknowledgement, of one frame, frame 2. That takes back the
+/// frame that it acknowledges, and gives one: frame 13, then 14 and 15 by the duplicates of 9 and 10. Frame 16 waits for that of 11.
+#[test]
+fn a_part_that_is_acknowledged_deflates_the_window() {
+    let (end, _, counts) = by(NewReno, 16, 6, &[1, 2], &[]);
+    assert_eq!((end, counts), (2 * SLOT + 3 * RTT + OUT, (2, 1, 0)));
 }
 
 /// A frame that is sent again and lost again waits for the timeout, whoever tells of losses.

@@ -130,6 +130,14 @@ fn a_reflector_chooses_other_frames() {
         let n = see(&script, &[0.9]).count("frame");
         assert!((least..=most).contains(&n), "{gate:?}: {n}");
     }
+    // What it chooses as it begins holds from then on.
+    let deaf = gated(ReflectGate::Always).sink(|at, ctl, _| {
+        if let AtSink::Start = at {
+            ctl.hear(ReflectGate::Never);
+        }
+    });
+    let seen = see(&deaf, &[0.9]);
+    assert!(seen.delivered() > 700 && seen.count("frame") <= 1, "{}", seen.count("frame"));
     let vain = probing(Class::Control, false, false).gate(ReflectGate::Never);
     let vain = vain.sink(|_, ctl, _| ctl.hear(ReflectGate::Always));
     let error = stops(&vain, network(&[0.9]));
@@ -569,7 +577,11 @@ fn a_point_sees_how_long_its_port_has_been_stopped() {
     spec.links[2] = common::link((2, 0), (4, 0));
     spec.links.push(common::link((3, 2), (4, 1)));
     spec.changes = vec![change(0, 4, 0, 2.0)];
+    (spec.record.bin, spec.record.queues) = (Time::from_us(100), vec![(NodeId(3), PORT)]);
     let seen = run_all(&script, spec).unwrap();
+    // The other switch's port of this number is not recorded.
+    let queues = seen.out.series.iter().filter(|s| matches!(s.kind, SeriesKind::Queue { .. }));
+    assert!(queues.map(|s| s.kind).eq([SeriesKind::Queue { node: NodeId(3), port: PORT }]));
     let (now, all) = (seen.numbers("now"), seen.numbers("in all"));
     let paused = seen.out.switches[0].ports[usize::from(PORT)].paused.as_ps() as f64;
     let last = *all.last().unwrap();
@@ -610,6 +622,24 @@ fn an_engaged_limiter_paces() {
         assert!(all.len() == 4 && ((all[3] - all[0]) / 3.0 / each - 1.0).abs() < 0.1, "{all:?}");
         assert_eq!(seen.count(&format!("has ({engage}, 1.0, 10.0)")), 4, "{:?}", seen.all("has"));
     }
+}
+
+/// Seventy flows of a host have a limiter of 50 Mb/s each, at half of what is offered: a frame each 240 us, for 3 ms.
+#[test]
+fn limiters_beyond_those_of_one_word() {
+    let script = script().source(|at, limiter, _| {
+        if let AtSource::Start = at {
+            limiter.engage();
+            limiter.set_rate(Rate::from_mbps(50.0));
+        }
+    });
+    let mut spec = common::single_switch(71, 0.0, false, Time::from_ms(3), 1);
+    spec.hosts.iter_mut().for_each(|h| h.sources.clear());
+    spec.hosts[0].limiter_position = LimiterPosition::BelowQueue;
+    spec.hosts[0].sources = (1..71).map(|dst| common::to(dst, 0.01)).collect();
+    let out = run_all(&script, spec).unwrap().out;
+    let delivered: Vec<u64> = out.hosts[1..].iter().map(|h| h.delivered).collect();
+    assert!(delivered.iter().all(|n| (9..=13).contains(n)), "{delivered:?}");
 }
 
 #[test]
