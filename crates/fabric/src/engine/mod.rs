@@ -14,7 +14,7 @@ use crate::fast::inbox::Inbox;
 use crate::fast::sweep::Scratch;
 use crate::fast::switch::Switch;
 use crate::fast::wires::{FOREIGN, LOSSY, Wires};
-use crate::model::{Losses, Packet};
+use crate::model::{Losses, Packet, Switching};
 use crate::net::Net;
 use crate::outcome::Outcome;
 use crate::spec::{BufferSpec, ControlTransport, PauseSpec, RunSpec, SwitchSpec};
@@ -50,7 +50,7 @@ impl Part {
     /// For how long ports of switches have sent, at the rates that they have now, ps.
     fn busy(&self) -> f64 {
         let ports = self.switches.iter().flat_map(|s| &s.ports);
-        ports.map(|p| p.departed as f64 * p.service.per_byte()).sum()
+        ports.map(|p| p.left.bytes as f64 * p.service.per_byte()).sum()
     }
 
     /// Gives the receiving ports at the far ends of its nodes' links other numbers.
@@ -205,7 +205,7 @@ fn close_parts(net: &Net, spec: &RunSpec, parts: Vec<Part>) -> Result<Outcome, R
         drop(part.wires);
         losses.close(&mut on_wires, &mut lost_on_links);
         books.extend(part.hosts.into_iter().map(|h| (h.sides.sender.settings.id, h.close(net))));
-        books.extend(part.switches.into_iter().map(|s| (s.management.id, s.close(net))));
+        books.extend(part.switches.into_iter().map(|mut s| (s.management.id, s.close(net))));
         books.extend(part.guests.into_iter().map(|guest| guest.close(net, &mut on_wires)));
     }
     let outcome = close(net, spec, &on_wires, books)?;

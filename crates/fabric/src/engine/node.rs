@@ -2,7 +2,8 @@
 
 use crate::check::{Books, Ledger, broken};
 use crate::model::{
-    Agenda, Direct, Event, Host, Kind, NEVER, Outbox, Packet, Records, Sent, Switch, Turn, place_of_data,
+    Agenda, Direct, Event, Host, Kind, NEVER, Outbox, Packet, Records, Sent, Switch, Switching, Turn,
+    place_of_data,
 };
 use crate::net::Net;
 use crate::spec::RunSpec;
@@ -131,7 +132,7 @@ impl Node {
         self.arriving.iter().for_each(|sent| sent.frame.enter(on_wires));
         match self.laws {
             Laws::Host(host) => host.close(net),
-            Laws::Switch(switch) => switch.close(net),
+            Laws::Switch(mut switch) => switch.close(net),
         }
     }
 }

@@ -288,7 +288,7 @@ fn unwatch(net: &Net, part: &mut Part, next: u64) {
     let first = part.first.1;
     for (s, sw) in part.switches.iter_mut().enumerate() {
         let reached = reached(net, s >= first, next);
-        sw.free_launched(reached, &mut part.wires);
+        sw.free_launched(reached, net, &mut part.wires);
     }
 }
 

@@ -2,9 +2,11 @@
 
 use crate::check::broken;
 use crate::flows::{BACK, Numbered, flow_of};
-use crate::model::{Control, Crossing, Data, Lane, MANAGED, NextHop, Pause, Records, Says, To, lowered};
+use crate::model::{
+    Control, Crossing, Data, Key, Kind as Order, Lane, MANAGED, Pause, Records, Says, lowered,
+};
 use crate::net::{LONGEST, Net};
-use cnsim_scheme_api::{Feedback, FlowId, PointId};
+use cnsim_scheme_api::{Feedback, FlowId};
 use prefetch_index::prefetch_index;
 
 pub(crate) use crate::model::NEVER;
@@ -184,7 +186,7 @@ impl Frame {
         self
     }
     #[inline(always)]
-    fn is_acknowledgement(&self) -> bool {
+    pub(crate) fn is_acknowledgement(&self) -> bool {
         self.word & (6 << KIND) == ACK
     }
     /// Generation time, ps.
@@ -209,24 +211,6 @@ impl Frame {
     pub(crate) fn output(&self, net: &Net, s: usize, turn: &mut [u8]) -> u16 {
         let flow = u32::from(self.src) * net.hosts + u32::from(self.dst);
         net.route(s, u32::from(self.dst), flow, self.seq, turn)
-    }
-    /// Where a control frame goes on from switch `s`.
-    #[inline]
-    pub(crate) fn way(&self, net: &Net, s: usize, turn: &mut [u8]) -> NextHop {
-        if self.is_acknowledgement() {
-            return NextHop::Output(self.output(net, s, turn));
-        }
-        self.goes_to().next_hop(net, s, self.about().0, turn)
-    }
-    /// Where a control frame goes.
-    #[inline]
-    pub(crate) fn goes_to(&self) -> To {
-        match self.seq {
-            _ if self.is_acknowledgement() => To::Host(self.dst.into()),
-            BROADCAST => To::Everyone,
-            to if to & TO_POINT != 0 => To::Point(PointId(to & !TO_POINT)),
-            to => To::Host(to),
-        }
     }
     /// Of a data frame: what the model has of it.
     #[inline]
@@ -254,10 +238,6 @@ impl Frame {
     pub(crate) fn set_counted(&mut self) {
         self.word |= COUNTED;
     }
-    #[inline]
-    pub(crate) fn tagged(&self) -> bool {
-        self.word >> TAG != 0
-    }
     /// Lets a control frame say what needs no body; false for what does. Noted where the marks of a data frame stand.
     #[inline]
     pub(crate) fn say(&mut self, feedback: &Feedback) -> bool {
@@ -274,7 +254,7 @@ impl Frame {
     /// Is this control frame a probe? Noted where the tag's kind stands in a data frame.
     #[inline]
     pub(crate) fn is_probe(&self) -> bool {
-        self.tagged()
+        self.word >> TAG != 0
     }
     pub(crate) fn set_probe(&mut self) {
         self.word |= 1 << TAG;
@@ -290,12 +270,10 @@ impl Frame {
     }
     /// Lowers the tag of a data frame to a stamp.
     #[inline]
-    pub(crate) fn stamp(&mut self, stamp: Option<(u8, u32)>) {
-        if let Some((tag, rate)) = stamp {
-            // The kinds of frame and tag at once, without a branch: which they are cannot be predicted.
-            let kinds = self.word & (7 << KIND | 7 << TAG);
-            self.ext = lowered((kinds, self.ext), (u64::from(tag) << TAG, rate));
-        }
+    pub(crate) fn lower(&mut self, (tag, rate): (u8, u32)) {
+        // The kinds of frame and tag at once, without a branch: which they are cannot be predicted.
+        let kinds = self.word & (7 << KIND | 7 << TAG);
+        self.ext = lowered((kinds, self.ext), (u64::from(tag) << TAG, rate));
     }
 }
 
@@ -497,22 +475,8 @@ impl Ring {
     }
 }
 
-/// Kinds of events, in the order in which simultaneous ones happen: [`crate::model::Kind`].
-pub(crate) mod order {
-    use crate::model::Kind;
-    pub(crate) const CHANGE: u8 = Kind::Change as u8;
-    pub(crate) const END: u8 = Kind::End as u8;
-    pub(crate) const CONTROL: u8 = Kind::Control as u8;
-    pub(crate) const DATA: u8 = Kind::Data as u8;
-    pub(crate) const TIMER: u8 = Kind::Timer as u8;
-    pub(crate) const TICK: u8 = Kind::Tick as u8;
-}
-
-/// An event at a node: (time, kind, port or index).
-pub(crate) type Key = (u64, u8, u32);
-
 /// No event.
-pub(crate) const NO_EVENT: Key = (NEVER, u8::MAX, u32::MAX);
+pub(crate) const NO_EVENT: Key = (NEVER, Order::Tick, u32::MAX);
 
 /// What a port does next that may matter elsewhere: twice its time, and one more if a transmission starts, as that comes after all else.
 pub(crate) type Step = u64;
@@ -520,5 +484,5 @@ pub(crate) type Step = u64;
 /// The last step before an event.
 #[inline]
 pub(crate) fn step_before((time, kind, _): Key) -> Step {
-    (2 * time).saturating_sub((kind < order::END).into())
+    (2 * time).saturating_sub((kind < Order::End).into())
 }

@@ -20,15 +20,12 @@ use crate::check::Books;
 use crate::fast::frame::{Frame, NEVER};
 use crate::fast::wires::Wires;
 use crate::model::{
-    Data, Direct, Frame as Whole, Kind, Lane, Moment, Paused, Says, Sides, is_stopped, transmission,
+    Data, Direct, Frame as Whole, Key, Kind, Lane, Moment, Paused, Says, Sides, is_stopped, transmission,
 };
 use crate::net::Net;
 use crate::spec::HostSpec;
 use crate::tx_rate::TxRate;
 use std::slice::{from_mut, from_ref};
-
-/// An event of a host: time, kind, index.
-type Key = (u64, Kind, u32);
 
 /// A host's end of its link.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! What stands at a receiving port.
 
 use crate::fast::frame::{Entry, Frame, Ring};
+use crate::model::Kind;
 use prefetch_index::prefetch_index;
 use std::slice::from_ref;
 
@@ -110,11 +111,11 @@ impl Inbox {
         }
         (self.head, self.count, self.deep) = (0, 0, true);
     }
-    /// Puts a frame in its place by (ready, kind).
+    /// Puts a frame in its place, in the order of events.
     #[cold]
     #[inline(never)]
     pub(crate) fn put_between(&mut self, ready: u64, frame: &Frame) {
-        let key = |e: &Entry| (e.ready, e.frame.kind().lane());
+        let key = |e: &Entry| (e.ready, Kind::of_arrival(e.frame.kind().lane()));
         let mut entry = Entry { ready, frame: *frame };
         entry.frame.input = self.input;
         self.deepen();

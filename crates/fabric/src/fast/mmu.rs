@@ -1,21 +1,10 @@
 //! A switch's memory, kept so that frames of a calm window need no closer look.
 
-use crate::check::broken;
 use crate::model::{Memory, Signal};
 
 /// A bound above all occupancies, and one below.
 const ALWAYS: (u32, i64) = (u32::MAX, i64::MAX);
 const NEVER: (u32, i64) = (0, -1);
-
-/// What follows from a change of occupancy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Change {
-    None,
-    /// One cell more keeps a domain in XOFF.
-    Watch,
-    /// A domain enters or leaves XOFF.
-    Send(Signal),
-}
 
 #[derive(Debug, Default)]
 pub(crate) struct Mmu {
@@ -69,24 +58,19 @@ impl Mmu {
     /// one.
     #[inline(always)]
     pub(crate) fn store_calmly(&mut self, counted: bool, output: usize, input: usize, len: u16) -> bool {
-        let pool = self.memory.pool + u64::from(len);
-        if counted {
-            let cell = self.memory.layout.cell(output, input);
-            let Some(occupied) = self.memory.cells.get_mut(cell) else { broken("no such cell") };
-            let now = *occupied + u32::from(len);
-            if now > self.calm || pool as i64 > self.roomy {
-                return false;
-            }
-            *occupied = now;
-        }
-        self.memory.pool = pool;
-        true
+        let cell = counted.then(|| self.memory.layout.cell(output, input));
+        self.memory.shift::<true>(cell, len.into(), (self.calm, self.roomy))
     }
 
     /// Takes a frame that is stored uncounted into its cell.
-    pub(crate) fn count(&mut self, output: usize, input: usize, len: u16) {
-        let cell = self.memory.layout.cell(output, input);
-        self.memory.cells[cell] += u32::from(len);
+    pub(crate) fn enter(&mut self, output: usize, input: usize, len: u16) {
+        self.memory.enter(self.memory.layout.cell(output, input), len);
+    }
+
+    /// Takes a frame back that had left.
+    pub(crate) fn take_back(&mut self, counted: bool, output: usize, input: usize, len: u16) {
+        let cell = counted.then(|| self.memory.layout.cell(output, input));
+        self.memory.shift::<true>(cell, len.into(), ALWAYS);
     }
 
     /// First cell of an output.
@@ -98,41 +82,38 @@ impl Mmu {
     /// Would freeing a frame's memory have no consequence? `row` is that of its output.
     #[inline]
     pub(crate) fn is_calm(&self, row: usize, input: usize) -> bool {
-        let occupied = self.memory.cells.get(self.memory.layout.cell_of(row, input));
-        occupied.is_some_and(|&occupied| occupied <= self.calm)
+        let occupied = self.memory.cell(self.memory.layout.cell_of(row, input));
+        occupied.is_some_and(|occupied| occupied <= self.calm)
     }
 
     /// Frees a frame's memory, which is `counted` in its cell or not, if that has no consequence; false if it may have one.
     #[inline(always)]
     pub(crate) fn leave_calmly(&mut self, counted: bool, row: usize, input: usize, len: u16) -> bool {
-        if counted {
-            let cell = self.memory.layout.cell_of(row, input);
-            let Some(occupied) = self.memory.cells.get_mut(cell) else { broken("no such cell") };
-            if *occupied > self.calm {
-                return false;
-            }
-            *occupied -= u32::from(len);
-        }
-        self.memory.pool -= u64::from(len);
-        true
+        let cell = counted.then(|| self.memory.layout.cell_of(row, input));
+        self.memory.shift::<false>(cell, -i32::from(len), (self.calm, i64::MAX))
     }
 
     /// The bytes of an admitted frame come, or those of one that has left go: [`Memory::change`]. They are `counted` in its cell or
-    /// not.
+    /// not. What is signalled, if anything; none as well if nothing else follows.
     #[inline]
-    pub(crate) fn change(&mut self, counted: bool, output: usize, input: usize, by: i32) -> Change {
+    pub(crate) fn change(
+        &mut self,
+        counted: bool,
+        output: usize,
+        input: usize,
+        by: i32,
+    ) -> Option<Option<Signal>> {
         if !counted {
-            self.memory.pool = self.memory.pool.wrapping_add_signed(by.into());
-            return Change::None;
+            self.memory.shift::<true>(None, by, ALWAYS);
+            return None;
         }
         let cell = self.memory.layout.cell(output, input);
         let held = self.memory.holds(cell);
-        match self.memory.change(output, input, by) {
-            Some(signal) => Change::Send(signal),
-            None if self.memory.is_shared() => Change::None,
-            None if self.memory.holds(cell) && !held && self.memory.is_off(input) => Change::Watch,
-            None => Change::None,
-        }
+        let signal = self.memory.change(output, input, by);
+        // One cell more may keep its domain in XOFF.
+        let one_more =
+            !self.memory.is_shared() && self.memory.holds(cell) && !held && self.memory.is_off(input);
+        (signal.is_some() || one_more).then_some(signal)
     }
 
     /// Can a departure at one port matter at another, as memory that they share is nearly full?

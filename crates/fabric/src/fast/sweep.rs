@@ -28,12 +28,12 @@ pub(crate) use arrivals::Scratch;
 
 use crate::check::broken;
 use crate::fast::bits::{bit, of_bits};
-use crate::fast::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, Step, order, step_before};
+use crate::fast::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, Step, step_before};
 use crate::fast::mmu::Mmu;
-use crate::fast::switch::{Port, Switch, leaves_marked};
+use crate::fast::switch::{Port, Switch};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::transmission;
+use crate::model::{Key, Kind as Order, Switching, transmission};
 use crate::net::Net;
 use crate::spec::ControlTransport;
 use crate::tx_rate::TxRate;
@@ -82,7 +82,11 @@ impl Switch {
     /// Runs the switch from `base`, where it stands, up to `end` (exclusive), in one piece.
     fn sweep(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) {
         let near = self.mmu.memory.is_shared() && !self.has_room(end - base, net);
-        if near && !self.bound_inputs(end, wires, scratch) && self.was_quiet && self.free_begun(base, wires) {
+        if near
+            && !self.bound_inputs(end, wires, scratch)
+            && self.was_quiet
+            && self.free_begun(base, net, wires)
+        {
             self.bound_inputs(end, wires, scratch);
         }
         if self.mmu.unsettled() || self.in_step != 0 {
@@ -93,7 +97,7 @@ impl Switch {
         let may_be_ahead = net.control != ControlTransport::InBand;
         if calm
             && (may_be_ahead || self.rare.0 >= end)
-            && !(self.guarded && self.watchdogs.next() < end)
+            && !(self.management.guarded && self.management.watchdogs.next() < end)
             && !self.ordered
             && self.store_unordered(base, end, may_be_ahead, net, wires)
         {
@@ -104,7 +108,7 @@ impl Switch {
             scratch.gather((self, 0..self.linked), base, end, net, wires);
             self.in_order(&scratch.keys, base, end, net, wires);
         }
-        self.drain(end, wires);
+        self.drain(end, net, wires);
         self.may_be_ahead = false;
     }
 
@@ -155,7 +159,7 @@ impl Switch {
             loop {
                 let f = &entry.frame;
                 let (stored, out) = if f.passes_as_data() {
-                    let out = usize::from(f.output(net, self.index, &mut self.next_path));
+                    let out = usize::from(f.output(net, self.index, &mut self.management.next_path));
                     (self.store_calmly(out, input, entry), out)
                 } else if f.kind() == Kind::Control && self.store_control(entry.ready, f, net, bodies) {
                     (Some(false), 0)
@@ -211,12 +215,13 @@ impl Switch {
     #[inline(never)]
     fn in_order(&mut self, keys: &[u64], base: u64, end: u64, net: &Net, wires: &mut Wires) {
         hit(Mark::InOrder);
-        let mut arrivals =
-            keys.iter().map(|k| (base + (k >> 20), (k >> 16) as u8 & 0xF, (k & 0xFFFF) as u32));
+        let mut arrivals = keys.iter().map(|k| -> Key {
+            (base + (k >> 20), Order::of_number((k >> 16) as usize), (k & 0xFFFF) as u32)
+        });
         let mut arrival = arrivals.next().unwrap_or(NO_EVENT);
         loop {
             // Where it is data, nothing comes before it, and no port is kept in step.
-            let free = arrival.1 == order::DATA && self.in_step == 0;
+            let free = arrival.1 == Order::Data && self.in_step == 0;
             if !(free && arrival.0 < self.rare.0) {
                 let rare = self.rare_before(end);
                 let first = arrival.min(rare);
@@ -225,10 +230,11 @@ impl Switch {
                 }
                 let last = step_before(first);
                 if self.stale & self.in_step != 0 || self.soonest.0 <= last {
-                    self.settle(last, wires);
+                    self.settle(last, net, wires);
                 }
                 if first != arrival {
-                    self.execute(first, net, wires);
+                    self.now = first.0;
+                    self.happen(first.1, &mut (net, &mut *wires));
                     continue;
                 }
             }
@@ -236,7 +242,7 @@ impl Switch {
             arrival = arrivals.next().unwrap_or(NO_EVENT);
         }
         if self.in_step != 0 {
-            self.settle(2 * end - 1, wires);
+            self.settle(2 * end - 1, net, wires);
         }
     }
 
@@ -247,7 +253,7 @@ impl Switch {
         let Some(entry) = inbox.arrived_before(0, AFTER) else { broken("an arrival without a frame") };
         let (mut out, mut stored) = (0, None);
         if entry.frame.passes_as_data() {
-            out = usize::from(entry.frame.output(net, self.index, &mut self.next_path));
+            out = usize::from(entry.frame.output(net, self.index, &mut self.management.next_path));
             self.outdate_empty(out);
             stored = self.store_calmly(out, input, entry);
             if stored == Some(false) {
@@ -266,8 +272,11 @@ impl Switch {
         self.now = entry.ready;
         match stored {
             true => self.look(out, self.now, 0, net, wires),
-            false if entry.frame.passes_as_data() => self.data(out, entry.frame, net, wires),
-            false => self.arrive(entry.frame, entry.frame.input.into(), net, wires),
+            false if entry.frame.passes_as_data() => self.arrive(out, entry.frame, &mut (net, wires)),
+            false => match entry.frame.as_pause() {
+                Some(pause) => self.hear(entry.frame.input.into(), pause, &mut (net, wires)),
+                None => self.forward(entry.frame, &mut (net, wires)),
+            },
         }
     }
 
@@ -303,7 +312,7 @@ impl Switch {
 
     /// Brings the critical ports up to date together: steps up to `last`, in their order. What has started by then and has not ended
     /// follows from what the ports keep, as at all others.
-    fn settle(&mut self, last: Step, wires: &mut Wires) {
+    fn settle(&mut self, last: Step, net: &Net, wires: &mut Wires) {
         while self.in_step != 0 {
             hit(Mark::InStep);
             if self.stale & self.in_step != 0 {
@@ -313,11 +322,11 @@ impl Switch {
             if step > last {
                 return;
             }
-            self.begin(p, step / 2 + 1, wires);
+            self.begin(p, step / 2 + 1, net, wires);
             self.outdate(p);
             if step % 2 == 0 {
                 debug_assert_eq!(self.ports[p].end, step / 2, "what a port sends next has changed unnoticed");
-                self.complete(p, wires);
+                self.complete(p, net, wires);
             }
         }
     }
@@ -330,7 +339,7 @@ impl Switch {
             let port = &self.ports[p];
             let steps = !port.data.is_empty();
             self.stepping |= if steps { bit(p) } else { 0 };
-            self.steps[p] = if steps { port.next_step(self.at_start) } else { NEVER };
+            self.steps[p] = if steps { port.next_step(self.management.at_start) } else { NEVER };
         }
         let steps = of_bits(self.stepping, self.linked).map(|p| (self.steps[p], p));
         self.soonest = steps.min().unwrap_or((NEVER, 0));
@@ -339,7 +348,7 @@ impl Switch {
     /// Ends the ports' window. Where nothing stops what waits, what has left by `end` is sent on, and a transmission in
     /// progress is left to be found again: its start follows from the times of what waits and the last end.
     #[inline(always)]
-    fn drain(&mut self, end: u64, wires: &mut Wires) {
+    fn drain(&mut self, end: u64, net: &Net, wires: &mut Wires) {
         let (mut rest, ports) = (0, self.ports.get_mut(..self.linked).unwrap_or_default());
         for (p, port) in ports.iter_mut().enumerate() {
             if port.needs_exact || !port.drain(p, end, &mut self.mmu, wires) {
@@ -347,7 +356,7 @@ impl Switch {
             }
         }
         for p in of_bits(rest, self.linked) {
-            self.advance(p, end - 1, end, wires);
+            self.advance(p, end - 1, end, net, wires);
             self.ports[p].forget_begun();
         }
     }
@@ -370,12 +379,10 @@ impl Port {
             let len = frame.len;
             let ready = done + self.delay;
             let looks = self.queued > self.mark_from && frame.is_data() && self.may_mark(start);
-            let marked = looks && leaves_marked(&mut self.point, &self.data, (self.queued, len), start);
-            if looks && (marked || self.looks_at_each()) {
+            if looks {
                 let mut frame = *frame;
-                frame.set_marked(frame.is_marked() | marked);
-                self.record(&mut frame, start, &mut wires.records);
-                wires.push(self.peer, Entry { ready, frame }, None);
+                self.leave(&mut frame, start, &mut wires.records);
+                wires.push_frame(self.peer, ready, &frame);
             } else {
                 wires.push_frame(self.peer, ready, frame);
             }

@@ -15,9 +15,10 @@ use std::collections::VecDeque;
 pub(crate) const NEVER: u64 = u64::MAX;
 
 /// Kinds of events, in the order in which simultaneous ones happen at a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// A scheduled change of a port's service rate.
+    /// A scheduled change of a port's service rate, or a fault or a watchdog acts.
+    #[default]
     Change,
     /// XOFF or XON arrives.
     Pause,
@@ -39,12 +40,23 @@ pub(crate) enum Kind {
     Tick,
 }
 
+/// An event of a node in the order in which they happen: when, what, and its port or number.
+pub(crate) type Key = (u64, Kind, u32);
+
 impl Kind {
-    /// All, in their order.
-    const ALL: [Self; 10] = {
+    /// All, in their order, and no more.
+    const ALL: [Self; 16] = {
         use Kind::*;
-        [Change, Pause, End, Control, Data, Reflector, Timer, Slot, Start, Tick]
+        [
+            Change, Pause, End, Control, Data, Reflector, Timer, Slot, Start, Tick, Tick, Tick, Tick, Tick,
+            Tick, Tick,
+        ]
     };
+    /// That of a number.
+    #[inline(always)]
+    pub(crate) fn of_number(number: usize) -> Self {
+        Self::ALL[number % 16]
+    }
     /// The arrival of a frame of this lane.
     pub(crate) fn of_arrival(lane: Lane) -> Self {
         match lane {
@@ -74,8 +86,7 @@ impl Event {
     }
     /// The event of a key.
     pub(crate) fn of_key(key: u128) -> Self {
-        let kind = Kind::ALL[(key >> 64) as usize % 16 % Kind::ALL.len()];
-        Self { time: (key >> 68) as u64, kind, index: key as u64 }
+        Self { time: (key >> 68) as u64, kind: Kind::of_number((key >> 64) as usize), index: key as u64 }
     }
 }
 

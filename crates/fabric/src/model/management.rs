@@ -1,13 +1,15 @@
 //! What a switch does besides passing frames on: its congestion points' actions, its own messages, recording, and its books.
 //!
-//! Both ways to run call it. They differ in how they store a control frame, and in when they look at a queue.
+//! Both ways to run call it ([`super::switching`]).
 
-use super::agenda::{Direct, Kind, Moment, NEVER};
+use super::agenda::{Direct, Key, Kind, Moment, NEVER};
+use super::fault::PortFaults;
 use super::frame::{Control, Data, EVERY_FLOW, Says, To, flow_of};
 use super::memory::{Loss, Refusal};
-use super::pause::{Paused, leave};
+use super::pause::{InXoff, leave};
 use super::point::{Point, Verb};
 use super::record::QueueSeries;
+use super::watchdog::Watchdogs;
 use crate::check::{Books, ControlBooks, Decisions, Failure, Hash, Ledger, Own, Stopped, Who};
 use crate::net::{Link, Net};
 use crate::outcome::{PortOutcome, Series, SeriesKind, SharedUse, SwitchOutcome};
@@ -23,12 +25,20 @@ use std::collections::VecDeque;
 pub(crate) struct Management {
     /// The switch.
     pub(crate) id: u32,
+    /// Whose turn it is among equal paths, by destination ([`crate::Routing::RoundRobin`]).
+    pub(crate) next_path: Vec<u8>,
+    pub(crate) faults: PortFaults,
+    pub(crate) watchdogs: Box<Watchdogs>,
+    /// Its ports have faults or watchdogs.
+    pub(crate) guarded: bool,
+    /// Memory is free as a transmission starts, not at its end.
+    pub(crate) at_start: bool,
     /// Number of its first port in the network.
     base: u32,
     processing: u64,
     pause_transport: PauseTransport,
     /// Scheduled changes of its ports' service rates.
-    pub(crate) changes: VecDeque<RateChange>,
+    changes: VecDeque<RateChange>,
     /// Messages of its own, which are ready after the processing delay.
     own_messages: VecDeque<(u64, Control)>,
     /// Timers of its congestion points.
@@ -106,8 +116,14 @@ impl Management {
         let mut mine: Vec<RateChange> = changes.iter().filter(|c| c.node.0 == id).copied().collect();
         mine.sort_by_key(|c| (c.at, c.port));
         let recorded: Vec<_> = QueueSeries::of_switch(net, id).collect();
+        let faults = PortFaults::new(net, id);
         Self {
             id,
+            next_path: net.next_path(),
+            guarded: faults.next() < NEVER || net.watchdog.is_some(),
+            faults,
+            watchdogs: Box::new(Watchdogs::new(net.watchdog, spec.ports.into(), net.classes.len())),
+            at_start: spec.shared.as_ref().is_some_and(|shared| shared.at_start),
             base: net.ports[id as usize],
             processing: spec.processing.as_ps(),
             pause_transport: spec.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport),
@@ -135,10 +151,13 @@ impl Management {
     /// The next of a switch's own events, which are neither arrivals nor ends of transmissions: when it is, which, and its port. A
     /// message comes after all arrivals of control at its moment, as if by a port beyond the last. In their order at one moment,
     /// and without a branch: which it is cannot be predicted.
-    pub(crate) fn next_event(&self, ports: usize) -> (u64, Kind, u32) {
+    pub(crate) fn next_event(&self, ports: usize) -> Key {
         let change = self.changes.front().map_or((NEVER, 0), |c| (c.at.as_ps(), c.port.into()));
         let message = self.own_messages.front().map_or(NEVER, |o| o.0);
         let mut next = (change.0, Kind::Change, change.1);
+        if self.guarded {
+            next = next.min((self.faults.next().min(self.watchdogs.next()), Kind::Change, 0));
+        }
         for later in [
             (message, Kind::Control, ports as u32),
             (self.timers.next, Kind::Timer, 0),
@@ -270,19 +289,11 @@ impl Management {
         self.events.add(at.now, cause | out as u64 ^ (u64::from(flow) << 20));
     }
 
-    /// A bin of the recording ends. `state` of a port: bytes queued, most of them since the last bin ended, and data bits sent.
-    pub(crate) fn tick<P>(
-        &mut self,
-        net: &Net,
-        ports: &mut [P],
-        state: impl Fn(&mut P) -> (u64, &mut u64, u64),
-    ) {
+    /// A bin of the recording has ended, in which this was recorded.
+    pub(crate) fn end_bin(&mut self, recorded: Vec<QueueSeries>, net: &Net) {
+        self.recorded = recorded;
         self.next_tick += net.record.bin.as_ps();
         self.drops_at.push(self.drops.frames as f64);
-        for recorded in &mut self.recorded {
-            let (queued, queue_max, sent_bits) = state(&mut ports[usize::from(recorded.port)]);
-            recorded.take(queued, queue_max, sent_bits);
-        }
     }
 
     /// At the end of the run: the use of a class's shared buffer; nothing without one. A failure, if it holds other bytes than wait.
@@ -295,21 +306,21 @@ impl Management {
         SharedUse::default()
     }
 
-    /// Ends the run: hands in the books. By port: what was measured, its XOFF by class, the bytes in its queue, and what stands there
-    /// for good. `begun` is what else was measured, and `inside` are the frames that wait.
-    pub(crate) fn close<'a>(
+    /// Ends the run: hands in the books. By port: what was measured, its XOFF, the bytes in its queue, and what stands there for good.
+    /// `inside` are the frames that wait.
+    pub(crate) fn close(
         mut self,
-        ports: impl Iterator<Item = (&'a PortOutcome, &'a [Paused], u64, Option<Stopped>)>,
-        begun: SwitchOutcome,
+        ports: Vec<(PortOutcome, InXoff, u64, Option<Stopped>)>,
+        shared: SharedUse,
         inside: Ledger,
         net: &Net,
     ) -> Books {
         let (mut queued, mut waits) = (Vec::new(), Vec::new());
-        let mut outcome = begun;
+        let mut outcome =
+            SwitchOutcome { shared, storms: self.watchdogs.close(), ..SwitchOutcome::default() };
         let mut stopped = Vec::new();
         for (result, paused, bytes, for_good) in ports {
-            let paused = Paused::close(paused, net);
-            outcome.ports.push(PortOutcome { paused: paused.total, ..result.clone() });
+            outcome.ports.push(PortOutcome { paused: paused.total, ..result });
             outcome.paused_by_part.push(paused.parts);
             stopped.push(paused.spans);
             queued.push(bytes);

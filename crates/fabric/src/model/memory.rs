@@ -5,6 +5,7 @@
 
 use super::pause::{Signal, Watermarks};
 use super::shared::Shared;
+use crate::check::broken;
 use crate::outcome::SharedUse;
 use crate::spec::{ClassSpec, Layout, Limits, SwitchSpec};
 
@@ -27,7 +28,7 @@ pub(crate) type Loss = (Refusal, bool);
 pub(crate) struct Memory {
     pub(crate) layout: Layout,
     /// Bytes in each cell.
-    pub(crate) cells: Vec<u32>,
+    cells: Vec<u32>,
     /// Bytes in all of them.
     pub(crate) pool: u64,
     limits: Limits,
@@ -157,12 +158,38 @@ impl Memory {
         Ok(())
     }
 
+    /// Bytes come to a cell, where these are kept, and to all (`COME`), or go: false, and nothing, if the cell holds more than `most.0`
+    /// as it holds more of both, or more than `most.1` is in all.
+    #[inline(always)]
+    pub(crate) fn shift<const COME: bool>(&mut self, cell: Option<usize>, by: i32, most: (u32, i64)) -> bool {
+        let pool = self.pool.wrapping_add_signed(by.into());
+        if let Some(cell) = cell {
+            let Some(occupied) = self.cells.get_mut(cell) else { broken("no such cell") };
+            let now = occupied.wrapping_add_signed(by);
+            if (if COME { now } else { *occupied }) > most.0 || COME && pool as i64 > most.1 {
+                return false;
+            }
+            *occupied = now;
+        }
+        self.pool = pool;
+        true
+    }
+
+    /// Bytes in a cell.
+    pub(crate) fn cell(&self, cell: usize) -> Option<u32> {
+        self.cells.get(cell).copied()
+    }
+
+    /// Bytes of all are kept in this cell from now on.
+    pub(crate) fn enter(&mut self, cell: usize, len: u16) {
+        self.cells[cell] += u32::from(len);
+    }
+
     /// The bytes of an admitted frame come, or those of one whose last bit has left go (`by` is below 0): what follows.
     pub(crate) fn change(&mut self, output: usize, input: usize, by: i32) -> Option<Signal> {
         let (at, domain) = (self.layout.cell(output, input), self.layout.domain(input));
         self.holding[domain] -= u32::from(self.holds(at));
-        self.cells[at] = self.cells[at].wrapping_add_signed(by);
-        self.pool = self.pool.wrapping_add_signed(by.into());
+        self.shift::<true>(Some(at), by, (u32::MAX, i64::MAX));
         self.holding[domain] += u32::from(self.holds(at));
         let off = self.off[domain];
         let turns = match &mut self.shared {

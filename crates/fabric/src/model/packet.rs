@@ -1,12 +1,14 @@
-//! A frame as the sending side of a host keeps it: as the model has it, or packed.
+//! A frame as hosts and switches keep it: as the model has it, or packed.
 
 use super::agenda::Moment;
-use super::frame::{Body, Control, Data, Frame, Lane, Pause};
-use crate::check::Ledger;
+use super::frame::{Body, Control, Data, Frame, Lane, MANAGED, Pause, To, lowered};
+use super::management::NextHop;
+use super::records::Records;
+use crate::check::{Ledger, broken};
 use crate::net::Net;
-use cnsim_scheme_api::FrameView;
+use cnsim_scheme_api::{FrameView, Hop};
 
-/// What a frame is kept as at a host's sending side: as the model has it, or packed.
+/// See the head of the file.
 pub(crate) trait Packet: Copy + std::fmt::Debug {
     /// Contents of control frames for which there is no room in them.
     type Bodies: Default + std::fmt::Debug;
@@ -16,8 +18,32 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     fn of_control(lane: Lane, control: Control, at: Moment<'_>, bodies: &mut Self::Bodies) -> Self;
     /// XOFF or XON.
     fn of_pause(pause: Pause, net: &Net) -> Self;
-    /// Is it one of these?
-    fn is_pause(&self) -> bool;
+    /// Where it waits.
+    fn lane(&self) -> Lane;
+    /// The port by which it came.
+    fn input(&self) -> u16;
+    /// Where it goes, if it is control.
+    fn goes_to(&self) -> To;
+    /// Where control goes on from switch `s`.
+    fn way(&self, net: &Net, s: usize, next_path: &mut [u8]) -> NextHop;
+    /// The number of its telemetry; 0 for none.
+    fn record(&self) -> u32;
+    /// Does it carry a tag?
+    fn is_tagged(&self) -> bool;
+    /// Is it XOFF or XON?
+    fn is_pause(&self) -> bool {
+        self.lane() == Lane::Pause
+    }
+    /// Is it data?
+    #[inline]
+    fn is_data(&self) -> bool {
+        self.header().is_some()
+    }
+    /// Is it data that congestion management is about?
+    #[inline]
+    fn is_managed(&self) -> bool {
+        self.lane() == MANAGED && self.is_data()
+    }
     /// Bytes on the link.
     fn bytes(&self) -> u16;
     /// Its header, if it is data.
@@ -39,11 +65,17 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     fn write_tag(&mut self, tag: (u8, u32));
     /// Marks data or not.
     fn set_marked(&mut self, marked: bool);
-    /// Shows data, which is `dropped` or not, to a congestion point that may write into it.
-    fn show(&mut self, net: &Net, dropped: bool, wake: impl FnOnce(&mut FrameView) -> bool) {
-        let Some(data) = self.header() else { return };
-        let mut view = data.view(self.bytes(), net, dropped);
-        wake(&mut view);
+    /// Lowers the tag of data to a stamp.
+    fn stamp(&mut self, stamp: (u8, u32));
+    /// Data takes a hop of telemetry along.
+    fn take_hop(&mut self, hop: Hop, records: &mut Records);
+    /// Data as a congestion point sees it, `dropped` or not.
+    fn seen(&self, net: &Net, dropped: bool, _: &mut Records) -> FrameView {
+        let Some(data) = self.header() else { broken("control is shown for data") };
+        data.view(self.bytes(), net, dropped)
+    }
+    /// A congestion point has written into data.
+    fn write(&mut self, view: &FrameView, _: &mut Records) {
         self.set_marked(view.marked);
         self.write_tag(view.tag.pack());
     }
@@ -60,8 +92,35 @@ impl Packet for Frame {
     fn of_pause(pause: Pause, net: &Net) -> Self {
         Self::pause(pause, net)
     }
-    fn is_pause(&self) -> bool {
-        self.lane == Lane::Pause
+    fn lane(&self) -> Lane {
+        self.lane
+    }
+    fn input(&self) -> u16 {
+        self.input
+    }
+    fn goes_to(&self) -> To {
+        let Body::Control(control) = &self.body else { broken("this frame is no control") };
+        control.to
+    }
+    fn way(&self, net: &Net, s: usize, next_path: &mut [u8]) -> NextHop {
+        let Body::Control(control) = &self.body else { broken("this frame is no control") };
+        control.to.next_hop(net, s, control.flow.0, next_path)
+    }
+    fn record(&self) -> u32 {
+        Frame::record(self)
+    }
+    fn is_tagged(&self) -> bool {
+        self.as_data().is_some_and(|data| data.tag.0 != 0)
+    }
+    fn stamp(&mut self, stamp: (u8, u32)) {
+        if let Body::Data(data) = &mut self.body {
+            data.tag.1 = lowered(data.tag, stamp);
+        }
+    }
+    fn take_hop(&mut self, hop: Hop, records: &mut Records) {
+        if let Body::Data(data) = &mut self.body {
+            data.record = records.push(data.record, hop);
+        }
     }
     fn bytes(&self) -> u16 {
         self.len

@@ -1,7 +1,9 @@
 //! A congestion point: when the scheme at an output queue looks at a frame, and which frames are marked.
 
 use super::agenda::NEVER;
+use super::packet::Packet;
 use super::pause::Paused;
+use super::records::Records;
 use crate::net::{Link, Net};
 use crate::scheme::call as of_scheme;
 use cnsim_scheme_api::network::{Lent, NO_TELEMETRY, PointAction, PointState, Purpose, Stream, rewritten};
@@ -37,11 +39,6 @@ pub(crate) fn view(
     }
 }
 
-/// The telemetry of a frame of this length that begins to leave now: what the point sees then, but for the frame.
-pub(crate) fn hop(&Queue { line_rate: rate, sent, arrived, .. }: &Queue, len: u16, now: u64) -> Hop {
-    Hop { rate, time: Time::from_ps(now), sent, queue: Bytes::new(arrived - sent - u64::from(len)) }
-}
-
 /// What wakes a congestion point.
 #[derive(Debug)]
 pub(crate) enum Verb<'a> {
@@ -68,7 +65,7 @@ pub(crate) struct Point {
     pub(crate) departures: bool,
     /// Its scheme's frames may carry telemetry.
     telemetry: bool,
-    /// It records the departures that begin from then on: the fast way asks as they end.
+    /// It records the departures that begin from then on.
     pub(crate) records_from: u64,
     /// Start of a transmission that was marked or not as it began, by a ramp that has changed since: the fast way asks as it ends.
     pub(crate) decided: u64,
@@ -107,7 +104,8 @@ impl Point {
         if matches!(verb, Verb::Probe(..)) && !self.state.probes {
             return actions;
         }
-        let now = Time::from_ps(now);
+        let recorded = self.state.records;
+        let (from, now) = (now, Time::from_ps(now));
         let may = if let Verb::Timer(slot) = verb { self.state.patience.expires(slot, now) } else { Ok(()) };
         let mut ctl = PointControl::new(now, &mut self.state, &mut actions);
         let call = |object: &mut (dyn CongestionPoint + 'static)| {
@@ -127,22 +125,10 @@ impl Point {
             Ok(())
         };
         let done = may.and_then(|()| of_scheme(&mut self.object, call, |f| Box::new(f))?);
+        self.records_from = if recorded == self.state.records { self.records_from } else { from };
         let unplanned = self.state.records && !self.telemetry;
         let done = if unplanned { Err(NO_TELEMETRY.into()) } else { done };
         done.map_or_else(|cause| vec![PointAction::Fail(cause)], |()| actions)
-    }
-
-    /// A data frame has arrived, or is being `dropped`: does the scheme look at it?
-    pub(crate) fn looks_at(&mut self, tagged: bool, dropped: bool, len: u16) -> bool {
-        let counts = Self::counts(Some(self), dropped);
-        let state = &mut self.state;
-        counts && count_down(&mut state.countdown, len) && state.wakes(state.countdown, tagged)
-    }
-
-    /// Does a data frame that is stored or `dropped` count at a port?
-    #[inline(always)]
-    pub(crate) fn counts(point: Option<&Self>, dropped: bool) -> bool {
-        !dropped || point.is_some_and(|p| p.state.sample_dropped)
     }
 
     /// The tag to which it lowers those of frames that leave, packed.
@@ -159,5 +145,28 @@ impl Point {
             RampAt::Departure => queued - u64::from(len),
         };
         self.state.ramp.filter(|r| r.at == at).is_some_and(|r| r.marks(bytes, &mut self.draws))
+    }
+
+    /// A data frame begins to leave, while the point would see this queue: may the ramp mark it?
+    pub(crate) fn mark<F: Packet>(&mut self, frame: &mut F, queue: &Queue, began: u64) {
+        if self.decided != began && self.marks(RampAt::Departure, queue.len.get(), frame.bytes()) {
+            frame.set_marked(true);
+        }
+    }
+
+    /// The same, and its telemetry: the queue as the point would see it, but for the frame.
+    pub(crate) fn leave<F: Packet>(
+        &mut self,
+        frame: &mut F,
+        queue: &Queue,
+        began: u64,
+        records: &mut Records,
+    ) {
+        self.mark(frame, queue, began);
+        if self.records_from <= began {
+            let &Queue { line_rate: rate, sent, arrived, .. } = queue;
+            let queue = Bytes::new(arrived - sent - u64::from(frame.bytes()));
+            frame.take_hop(Hop { rate, time: Time::from_ps(began), sent, queue }, records);
+        }
     }
 }

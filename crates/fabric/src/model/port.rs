@@ -69,6 +69,67 @@ pub(crate) fn next_start(free: u64, pause: u64, control: u64, data: u64) -> (u64
     (start, first.unwrap_or(MANAGED))
 }
 
+/// What has left by an output, PAUSE aside. Control that is queued among the data is counted as that joins, so that nothing is asked as
+/// it leaves.
+#[derive(Debug, Default)]
+pub(crate) struct Left {
+    /// Bytes.
+    pub(crate) bytes: u64,
+    /// Frames that were queued as data.
+    queued: u64,
+    /// Control frames that have joined the data, and their bytes.
+    in_band: (u64, u64),
+    /// Control at priority that has left: frames and bytes.
+    control: (u64, u64),
+}
+
+impl Left {
+    /// A frame has left that was queued as data.
+    #[inline(always)]
+    pub(crate) fn count_queued(&mut self, len: u16) {
+        self.bytes += u64::from(len);
+        self.queued += 1;
+    }
+    /// It has not.
+    #[inline(always)]
+    pub(crate) fn take_back(&mut self, len: u16) {
+        self.bytes -= u64::from(len);
+        self.queued -= 1;
+    }
+    /// A frame has left.
+    #[inline(always)]
+    pub(crate) fn count(&mut self, lane: Lane, len: u16) {
+        match lane {
+            Lane::Pause => {}
+            Lane::Control => {
+                self.bytes += u64::from(len);
+                self.control = (self.control.0 + 1, self.control.1 + u64::from(len));
+            }
+            Lane::Data(_) => self.count_queued(len),
+        }
+    }
+    /// Control joins the data.
+    #[inline(always)]
+    pub(crate) fn note_in_band(&mut self, len: u16) {
+        self.in_band = (self.in_band.0 + 1, self.in_band.1 + u64::from(len));
+    }
+    /// It will not leave.
+    pub(crate) fn forget_in_band(&mut self, len: u16) {
+        self.in_band = (self.in_band.0 - 1, self.in_band.1 - u64::from(len));
+    }
+    /// Frames that have left.
+    pub(crate) fn frames(&self) -> u64 {
+        self.queued + self.control.0
+    }
+    /// Data frames that have left, their bits, and control frames, while control of these lengths waits among the data.
+    pub(crate) fn sent(&self, waits: impl Iterator<Item = u16>) -> (u64, u64, u64) {
+        let waits = waits.take(self.in_band.0 as usize);
+        let gone = waits.fold(self.in_band, |gone, len| (gone.0 - 1, gone.1 - u64::from(len)));
+        let bytes = self.bytes - self.control.1 - gone.1;
+        (self.queued - gone.0, bytes * 8, self.control.0 + gone.0)
+    }
+}
+
 /// A transmitter.
 #[derive(Debug)]
 pub(crate) struct Transmitter {

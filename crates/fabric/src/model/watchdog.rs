@@ -51,11 +51,6 @@ impl Watchdogs {
         Self { spec, classes, watched: vec![one; outputs * classes], storms: Vec::new() }
     }
 
-    /// Are there any?
-    pub(crate) fn exist(&self) -> bool {
-        self.spec.is_some()
-    }
-
     /// When one looks next, if no frame arrives before, ps.
     pub(crate) fn next(&self) -> u64 {
         self.watched.iter().map(|watched| watched.look.min(watched.poll)).min().unwrap_or(NEVER)

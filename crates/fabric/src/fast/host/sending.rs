@@ -4,8 +4,9 @@ use super::Line;
 use crate::fast::bodies::{Bodies, Body};
 use crate::fast::frame::{BROADCAST, Entry, Frame, Kind, TO_POINT};
 use crate::fast::wires::Wires;
-use crate::model::{Control, Data, Lane, Moment, Packet, Pause, Says, To};
+use crate::model::{Control, Data, Lane, Moment, NextHop, Packet, Pause, Records, Says, To};
 use crate::net::Net;
+use cnsim_scheme_api::{FrameView, Hop, PointId};
 
 impl Packet for Frame {
     type Bodies = Bodies;
@@ -30,8 +31,61 @@ impl Packet for Frame {
     fn of_pause(pause: Pause, net: &Net) -> Self {
         Self::pause(pause, &net.pause_frames)
     }
-    fn is_pause(&self) -> bool {
-        self.as_pause().is_some()
+    #[inline(always)]
+    fn lane(&self) -> Lane {
+        self.kind().lane()
+    }
+    #[inline(always)]
+    fn input(&self) -> u16 {
+        self.input
+    }
+    #[inline(always)]
+    fn is_data(&self) -> bool {
+        Frame::is_data(self)
+    }
+    #[inline(always)]
+    fn is_managed(&self) -> bool {
+        Frame::is_data(self)
+    }
+    #[inline(always)]
+    fn is_tagged(&self) -> bool {
+        self.is_probe()
+    }
+    #[inline(always)]
+    fn record(&self) -> u32 {
+        Frame::record(self)
+    }
+    #[inline]
+    fn goes_to(&self) -> To {
+        match self.seq {
+            _ if self.is_acknowledgement() => To::Host(self.dst.into()),
+            BROADCAST => To::Everyone,
+            to if to & TO_POINT != 0 => To::Point(PointId(to & !TO_POINT)),
+            to => To::Host(to),
+        }
+    }
+    #[inline]
+    fn way(&self, net: &Net, s: usize, next_path: &mut [u8]) -> NextHop {
+        if self.is_acknowledgement() {
+            return NextHop::Output(self.output(net, s, next_path));
+        }
+        self.goes_to().next_hop(net, s, self.about().0, next_path)
+    }
+    #[inline]
+    fn stamp(&mut self, stamp: (u8, u32)) {
+        self.lower(stamp);
+    }
+    fn take_hop(&mut self, hop: Hop, records: &mut Records) {
+        records.note(self, hop);
+    }
+    fn seen(&self, net: &Net, dropped: bool, records: &mut Records) -> FrameView {
+        records.plain(self).header().view(self.len, net, dropped)
+    }
+    fn write(&mut self, view: &FrameView, records: &mut Records) {
+        records.with_plain(self, |frame| {
+            frame.set_marked(view.marked);
+            frame.set_packed_tag(view.tag.pack());
+        });
     }
     #[inline]
     fn bytes(&self) -> u16 {

@@ -13,12 +13,12 @@
 //! * Bench row: w1.
 //! * Marks: SentStraight; out: HostByEvent.
 
-use super::{Host, Key};
+use super::Host;
 use crate::check::broken;
 use crate::fast::frame::{AFTER, Entry, NEVER};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Kind, MANAGED, Moment};
+use crate::model::{Key, Kind, MANAGED, Moment};
 use crate::net::Net;
 
 impl Host {

@@ -1,7 +1,7 @@
 //! The arrivals of a window, found on the wires and put in order of time.
 
 use crate::check::broken;
-use crate::fast::frame::{Entry, order};
+use crate::fast::frame::Entry;
 use crate::fast::inbox::Inbox;
 use crate::fast::switch::Switch;
 use crate::fast::wires::Wires;
@@ -53,7 +53,7 @@ impl Scratch {
     /// Puts data of one moment in the order that is drawn, or that of their starts.
     fn order_ties(&mut self, s: &Switch, base: u64, net: &Net, wires: &Wires) {
         for alike in self.keys.chunk_by_mut(|a, b| a >> 16 == b >> 16) {
-            if alike.len() > 1 && alike[0] >> 16 & 0xF == u64::from(order::DATA) {
+            if alike.len() > 1 && alike[0] >> 16 & 0xF == Kind::Data as u64 {
                 hit(Mark::TiesDrawn);
                 let at = base + (alike[0] >> 20);
                 let len = |port: u16| {

@@ -9,22 +9,23 @@
 use crate::fast::frame::{Entry, Kind, NEVER, Step};
 use crate::fast::switch::{Port, Switch};
 use crate::fast::wires::Wires;
-use crate::model::{Lane, MANAGED, Records, next_start, rate_of, transmission};
+use crate::model::{Lane, MANAGED, Packet, Records, Switching, next_start, rate_of, transmission};
+use crate::net::Net;
 
 impl Switch {
     /// Replays a port's transmitter: ends at or before `last`, starts before `before`.
     #[inline(never)]
-    pub(crate) fn advance(&mut self, p: usize, last: u64, before: u64, wires: &mut Wires) {
+    pub(crate) fn advance(&mut self, p: usize, last: u64, before: u64, net: &Net, wires: &mut Wires) {
         let port = &mut self.ports[p];
         if !port.needs_exact {
             port.drain(p, last + 1, &mut self.mmu, wires);
         }
         loop {
-            self.begin(p, before, wires);
+            self.begin(p, before, net, wires);
             if self.ports[p].end > last {
                 break;
             }
-            self.complete(p, wires);
+            self.complete(p, net, wires);
         }
         self.ports[p].note_needs();
     }
@@ -32,36 +33,35 @@ impl Switch {
     /// If a port's transmitter is idle, starts what could have started first, if that was before `before`. Memory that is free at the
     /// start is freed then, unless nothing follows from that: it stays an upper bound.
     #[inline(always)]
-    pub(crate) fn begin(&mut self, p: usize, before: u64, wires: &mut Wires) {
+    pub(crate) fn begin(&mut self, p: usize, before: u64, net: &Net, wires: &mut Wires) {
         self.ports[p].begin(before, &mut wires.records);
-        if self.at_start && !self.mmu.is_quiet() {
-            self.free_started(p, wires);
+        if self.management.at_start && !self.mmu.is_quiet() {
+            self.free_started(p, net, wires);
         }
     }
 
     /// Frees the memory of the frame of data that a port sends, if it is not free.
-    fn free_started(&mut self, p: usize, wires: &mut Wires) -> bool {
+    fn free_started(&mut self, p: usize, net: &Net, wires: &mut Wires) -> bool {
         let port = &mut self.ports[p];
         let Some(first) = port.data.front().filter(|_| port.sends_data() && !port.freed) else {
             return false;
         };
-        let (input, len) = (first.frame.input, first.frame.len);
+        let frame = first.frame;
         port.freed = true;
-        let change = self.mmu.change(port.has_cells, p, usize::from(input), -i32::from(len));
         let now = std::mem::replace(&mut self.now, port.began);
-        self.signal(change, (p, input), wires);
+        self.free(p, &frame, &mut (net, wires));
         self.now = now;
         true
     }
 
     /// Where memory is free as a transmission starts, that of all that began before `base` is freed, which was an upper bound until now:
     /// does less count then?
-    pub(super) fn free_begun(&mut self, base: u64, wires: &mut Wires) -> bool {
+    pub(super) fn free_begun(&mut self, base: u64, net: &Net, wires: &mut Wires) -> bool {
         let mut any = false;
         self.was_quiet = false;
-        for p in if self.at_start { 0..self.linked } else { 0..0 } {
+        for p in if self.management.at_start { 0..self.linked } else { 0..0 } {
             self.ports[p].begin(base, &mut wires.records);
-            any |= self.free_started(p, wires);
+            any |= self.free_started(p, net, wires);
         }
         any
     }
@@ -97,8 +97,10 @@ impl Port {
             return;
         }
         let Some((start, end, kind)) = self.next().filter(|next| next.0 < before) else { return };
-        if let (Kind::Data, Some(_), Some(first)) = (kind, self.stamp, self.data.entries_mut().first_mut()) {
-            records.with_plain(&mut first.frame, |frame| frame.stamp(self.stamp));
+        if let (Kind::Data, Some(stamp), Some(first)) =
+            (kind, self.stamp, self.data.entries_mut().first_mut())
+        {
+            records.with_plain(&mut first.frame, |frame| frame.stamp(stamp));
         }
         (self.began, self.end, self.sending, self.needs_exact) = (start, end, Some(kind), true);
     }

@@ -40,7 +40,7 @@ impl Switch {
         let due = if calm && scratch.gather((self, of_bits(near | far, self.linked)), base, end, net, wires) {
             self.take_some(base, end, net, wires, scratch)
         } else {
-            self.free_launched(base, wires);
+            self.free_launched(base, net, wires);
             self.run(base, end, net, wires, scratch);
             self.look_around()
         };
@@ -58,19 +58,19 @@ impl Switch {
             let Some(entry) = wires.inboxes[(self.inbox + input) as usize].pop_front(end) else {
                 broken("an arrival without a frame")
             };
-            let out = usize::from(entry.frame.output(net, self.index, &mut self.next_path));
+            let out = usize::from(entry.frame.output(net, self.index, &mut self.management.next_path));
             let stored = self.take_thinly(out, &entry, alone, net, wires);
             if stored != Some(false) {
-                self.free_launched(base, wires);
+                self.free_launched(base, net, wires);
                 self.follow(stored.is_some(), out, &entry, net, wires);
                 self.in_order(&scratch.keys[i + 1..], base, end, net, wires);
-                return self.end_all(base, end, wires);
+                return self.end_all(base, end, net, wires);
             }
         }
         let mut due = self.rare.0;
         for p in of_bits(std::mem::take(&mut self.waiting), self.linked) {
             if !self.bring(p, end - 1, end, net, wires) {
-                return self.end_all(base, end, wires);
+                return self.end_all(base, end, net, wires);
             }
             due = due.min(self.note_due(p));
         }
@@ -106,8 +106,7 @@ impl Switch {
             (port.flown, port.flown_from) = (f.len, f.input);
             port.idle_from = end;
             count_down(&mut port.countdown, f.len);
-            port.departed += u64::from(f.len);
-            port.frames_departed += 1;
+            port.left.count_queued(f.len);
             wires.push_away(port.peer, end + port.delay, f);
             return Some(false);
         }
@@ -136,17 +135,13 @@ impl Switch {
         frame.input = input;
         port.data.push_back(&Entry { ready: start, frame });
         port.queued += u64::from(len);
-        port.departed -= u64::from(len);
-        port.frames_departed -= 1;
+        port.left.take_back(len);
         port.sending = Some(Kind::Data);
         port.needs_exact = true;
         port.launched = true;
         port.began = start;
         port.end = std::mem::replace(&mut port.idle_from, start);
-        if port.has_cells {
-            self.mmu.count(p, usize::from(input), len);
-        }
-        self.mmu.memory.pool += u64::from(len);
+        self.mmu.take_back(port.has_cells, p, usize::from(input), len);
     }
 
     /// Brings a port of which data alone waits up to date: ends at or before `last`, starts before `before`. What waits goes on
@@ -230,21 +225,21 @@ impl Switch {
 
     /// Frees the memory of frames that have left before `base` and whose ports have not been touched since.
     #[inline(never)]
-    pub(crate) fn free_launched(&mut self, base: u64, wires: &mut Wires) {
+    pub(crate) fn free_launched(&mut self, base: u64, net: &Net, wires: &mut Wires) {
         for p in 0..self.linked {
             self.land(p, base);
             let calm = base == 0 || !self.ports[p].launched || self.retire(p, base - 1);
             if !calm && self.ports[p].launched {
-                self.advance(p, base - 1, base, wires);
+                self.advance(p, base - 1, base, net, wires);
             }
         }
     }
 
     /// Ends a window the usual way.
     #[inline(never)]
-    fn end_all(&mut self, base: u64, end: u64, wires: &mut Wires) -> u64 {
-        self.free_launched(base, wires);
-        self.drain(end, wires);
+    fn end_all(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires) -> u64 {
+        self.free_launched(base, net, wires);
+        self.drain(end, net, wires);
         self.look_around()
     }
 

@@ -12,9 +12,10 @@
 use super::Switch;
 use crate::check::broken;
 use crate::fast::bits::of_bits;
-use crate::fast::frame::{Entry, Key, order};
+use crate::fast::frame::Entry;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
+use crate::model::{Key, Kind, Switching};
 use crate::net::Net;
 use cnsim_scheme_api::RampAt;
 
@@ -46,7 +47,10 @@ impl Switch {
                     self.due_looks.swap_remove(i);
                     self.look(due.port.into(), due.key.0, due.frames_after as usize, net, wires);
                 }
-                _ if rare.0 < end => self.execute(rare, net, wires),
+                _ if rare.0 < end => {
+                    self.now = rare.0;
+                    self.happen(rare.1, &mut (net, &mut *wires));
+                }
                 _ => return,
             }
         }
@@ -72,7 +76,7 @@ impl Switch {
             if e.frame.is_data() {
                 countdown += i64::from(e.frame.len);
                 self.due_looks.extend(due.take().filter(|_| all));
-                let key = (e.ready, order::DATA, e.frame.input.into());
+                let key = (e.ready, Kind::Data, e.frame.input.into());
                 due = Some(Due { key, port: p as u16, frames_after: behind as u32 });
             }
         }
@@ -84,7 +88,7 @@ impl Switch {
     #[inline(never)]
     pub(crate) fn look(&mut self, p: usize, now: u64, behind: usize, net: &Net, wires: &mut Wires) {
         self.now = now;
-        self.touch(p, now, wires);
+        self.advance(p, now, now, net, wires);
         let port = &mut self.ports[p];
         let to_come = port.last_of(behind);
         let Some(Entry { frame, .. }) = port.data.entries_mut().iter_mut().nth_back(behind) else {
@@ -95,7 +99,7 @@ impl Switch {
         frame.set_marked(frame.is_marked() | marked);
         if port.countdown + to_come.data_to_come as i64 <= 0 {
             let frame = *frame;
-            self.sample(p, frame, false, to_come, (net, &mut wires.records));
+            self.sample(p, frame, false, to_come, &mut (net, wires));
         }
     }
 }

@@ -1,10 +1,7 @@
 //! An output port of a switch. Its ramp marks with draws of its own, as ports are not replayed in step.
 
-use crate::check::Stopped;
 use crate::fast::frame::{CONTROL, Entry, Frame, Kind, NEVER, Ring};
-use crate::model::{
-    MANAGED, Paused, Point, Records, Waiting, count_down, hop, is_stopped, transmission, view,
-};
+use crate::model::{Left, MANAGED, Paused, Point, Records, count_down, is_stopped, transmission, view};
 use crate::net::{Link, Net};
 use crate::outcome::PortOutcome;
 use crate::tx_rate::TxRate;
@@ -43,14 +40,9 @@ pub(crate) struct Port {
     pub(crate) mark_behind: u16,
     /// A departure may be marked where more than this is queued, the frame itself among it.
     pub(crate) mark_from: u64,
-    /// Bytes sent that were queued: data and control.
-    pub(crate) departed: u64,
-    /// Frames sent that were queued as data.
-    pub(crate) frames_departed: u64,
+    pub(crate) left: Left,
     /// Latest time of the frames stored without looking closer.
     pub(crate) last: u64,
-    /// Control frames that were stored among the data, and their bytes.
-    pub(crate) in_band: (u64, u64),
     /// Length and input of the frame that is on its wire until `idle_from` and counts as sent, while nothing waits behind it; 0:
     /// none (`sweep/thin.rs`).
     pub(crate) flown: u16,
@@ -59,10 +51,9 @@ pub(crate) struct Port {
     pub(crate) launched: bool,
     /// The memory of the frame in transmission was free as it started.
     pub(crate) freed: bool,
-    /// Control that has arrived, or will within this window: by (time, input). And its bytes, and those of what has left.
+    /// Control that has arrived, or will within this window: by (time, input). And its bytes.
     pub(crate) control: Ring,
     pub(crate) control_queued: u64,
-    pub(crate) control_departed: u64,
     /// Latest time of that, or one that has gone by.
     pub(crate) last_control: u64,
     /// Smallest-rate stamp, packed.
@@ -103,21 +94,6 @@ impl ToCome {
     }
 }
 
-/// Does the ramp at departure mark a frame of `len` bytes whose transmission began at `began`? What had arrived by then counts, of
-/// the `queued` bytes that are stored, its own among them. The frame itself may stand in the queue or not.
-#[inline(never)]
-pub(crate) fn leaves_marked(
-    point: &mut Option<Box<Point>>,
-    data: &Ring,
-    (queued, len): (u64, u16),
-    began: u64,
-) -> bool {
-    let departure = |p: &&mut Box<Point>| p.state.ramp.is_some_and(|r| r.at == RampAt::Departure);
-    let Some(point) = point.as_mut().filter(departure).filter(|p| p.decided != began) else { return false };
-    let later = data.entries().iter().rev().take_while(|e| e.ready > began);
-    point.marks(RampAt::Departure, queued - later.map(|e| u64::from(e.frame.len)).sum::<u64>(), len)
-}
-
 impl Port {
     /// What is stored already though it arrives at `from` or later.
     #[inline]
@@ -131,37 +107,22 @@ impl Port {
         self.data.entries().iter().rev().take(frames).fold(ToCome::default(), ToCome::and)
     }
 
-    /// What waits there for good, if data does and cannot leave.
-    pub(super) fn stopped(&self, number: usize) -> Option<Stopped> {
-        let data = self.data.entries().iter().filter(|e| e.frame.is_data() && self.is_stopped());
-        Stopped::new(number, self.paused.stops(), data.map(|e| e.frame.input))
-    }
-    /// What waits there, and what holds it back.
-    pub(super) fn waiting(&self) -> Waiting<impl Iterator<Item = (u16, u16)>> {
-        let frames = self.data.entries().iter().map(|e| (e.frame.input, e.frame.len));
-        Waiting { xoff: self.paused.number(), closed: is_stopped(MANAGED, self.service, &[]), frames }
-    }
     /// As a congestion point sees it, at its moment. Control stands in order, so that a long queue costs no more than a short one.
     pub(crate) fn view(&self, now: u64, to_come: ToCome) -> Queue {
         let until = (now, to_come.control_from.unwrap_or(u16::MAX));
         let later = self.control.entries().iter().rev().take_while(|e| (e.ready, e.frame.input) >= until);
         let control = self.control_queued - later.map(|e| u64::from(e.frame.len)).sum::<u64>();
         let len = self.queued - to_come.bytes_to_come;
-        let bytes = (len, len + control, self.departed);
+        let bytes = (len, len + control, self.left.bytes);
         view(bytes, (self.link, self.service_rate), from_ref(&self.paused), now)
     }
-    /// Is each departure looked at, as the point records them?
-    #[inline(always)]
-    pub(crate) fn looks_at_each(&self) -> bool {
-        self.mark_behind == 0
-    }
-    /// A data frame has left whose transmission began at `began`, and counts as queued still: its record gets a hop, where the point
-    /// asked for that by then.
-    pub(crate) fn record(&mut self, frame: &mut Frame, began: u64, records: &mut Records) {
-        if self.point.as_ref().is_some_and(|point| point.records_from <= began) {
-            let view = self.view(began, self.later(began + 1));
-            records.note(frame, hop(&view, frame.len, began));
-        }
+    /// A data frame leaves whose transmission began at `began`, and counts as queued still: mark and telemetry follow from what had
+    /// arrived by then.
+    #[inline(never)]
+    pub(crate) fn leave(&mut self, frame: &mut Frame, began: u64, records: &mut Records) {
+        let Some(mut point) = self.point.take() else { return };
+        point.leave(frame, &self.view(began, self.later(began + 1)), began, records);
+        self.point = Some(point);
     }
     /// Notes the largest length of its queue, which it had just before `now` if never before: it grows until something leaves. What
     /// arrives later may be stored.
@@ -182,8 +143,7 @@ impl Port {
         self.note_peak(done);
         self.queued -= u64::from(len);
         self.data.skip_many(1);
-        self.departed += u64::from(len);
-        self.frames_departed += 1;
+        self.left.count_queued(len);
         self.idle_from = done;
     }
     /// If idle, it looks for a frame at the end of this moment, and not before.
@@ -202,11 +162,6 @@ impl Port {
     pub(super) fn count_down(&mut self, frame: &Frame) -> bool {
         frame.is_data() && count_down(&mut self.countdown, frame.len)
     }
-    /// Control is stored among the data: that is noted now, so that nothing is asked as it leaves.
-    #[inline(always)]
-    pub(super) fn note_in_band(&mut self, frame: &Frame) {
-        self.in_band = (self.in_band.0 + 1, self.in_band.1 + u64::from(frame.len));
-    }
     /// A frame that was stored without consequence goes back on its wire.
     pub(crate) fn put_back(&mut self, frame: &Frame) {
         let len = u64::from(frame.len);
@@ -214,36 +169,21 @@ impl Port {
         if frame.is_data() {
             self.countdown += len as i64;
         } else {
-            self.in_band = (self.in_band.0 - 1, self.in_band.1 - len);
+            self.left.forget_in_band(frame.len);
         }
-    }
-    /// Frames of `frames_departed` that were control, and their bytes.
-    pub(crate) fn sent_in_band(&self) -> (u64, u64) {
-        let waits = if self.in_band.0 > 0 { self.data.entries() } else { &[] };
-        let waits = waits.iter().filter(|e| !e.frame.is_data());
-        waits.fold(self.in_band, |sent, e| (sent.0 - 1, sent.1 - u64::from(e.frame.len)))
-    }
-    /// Bits of data sent.
-    pub(crate) fn sent_bits(&self) -> u64 {
-        (self.departed - self.control_departed - self.sent_in_band().1) * 8
     }
     /// Takes out the first frame of its data that waits; one in transmission stays.
     pub(super) fn take_waiting(&mut self) -> Option<Frame> {
-        let first = usize::from(self.sends_data());
-        let frame = self.data.remove(first)?.frame;
+        let Some(Entry { frame, .. }) = self.data.remove(usize::from(self.sends_data())) else {
+            self.note_needs();
+            return None;
+        };
         self.queued -= u64::from(frame.len);
-        if !frame.is_data() {
-            self.in_band = (self.in_band.0 - 1, self.in_band.1 - u64::from(frame.len));
-        }
         Some(frame)
     }
     /// Does a frame of its data wait that is not in transmission?
     pub(super) fn has_waiting(&self) -> bool {
         self.data.entries().len() > usize::from(self.sends_data())
-    }
-    /// Bytes that are queued, as they have not left, and whose memory is free.
-    pub(super) fn freed_bytes(&self) -> u64 {
-        self.data.front().filter(|_| self.freed).map_or(0, |first| first.frame.len.into())
     }
     /// Is its data stopped?
     #[inline(always)]
@@ -262,29 +202,23 @@ impl Port {
 
     /// The ramp that was there `before` has changed. It decides on the frame in transmission, which began before that.
     pub(super) fn decide_mark(&mut self, before: Option<Ramp>) {
-        let (Some(point), Some(first)) = (&mut self.point, self.data.front()) else { return };
+        let Some(mut point) = self.point.take() else { return };
+        let queue = self.view(self.began, self.later(self.began + 1));
         let ramp = std::mem::replace(&mut point.state.ramp, before);
         // What stands on its wire already met no ramp.
-        let queue = (self.queued, first.frame.len);
-        let marked = leaves_marked(&mut self.point, &self.data, queue, self.began);
-        if let Some(point) = &mut self.point {
-            (point.state.ramp, point.decided) = (ramp, self.began);
-        }
-        if let (Some(first), true) = (self.data.entries_mut().first_mut(), marked) {
-            first.frame.set_marked(true);
-        }
+        let first = self.data.entries_mut().first_mut();
+        first.into_iter().for_each(|e| point.mark(&mut e.frame, &queue, self.began));
+        (point.state.ramp, point.decided) = (ramp, self.began);
+        self.point = Some(point);
     }
 
     /// Frames behind the one in transmission are about to be dropped. Its mark and its record depend on them, so they are made now.
     pub(super) fn decide(&mut self, now: u64, records: &mut Records) {
-        if self.sending != Some(Kind::Data) {
-            return;
-        }
-        self.decide_mark(self.point.as_ref().and_then(|point| point.state.ramp));
-        let Some(mut frame) = self.data.front().map(|first| first.frame) else { return };
-        self.record(&mut frame, self.began, records);
+        let first = self.data.front().filter(|_| self.sending == Some(Kind::Data));
+        let Some(mut frame) = first.map(|first| first.frame) else { return };
+        self.leave(&mut frame, self.began, records);
         if let (Some(first), Some(point)) = (self.data.entries_mut().first_mut(), &mut self.point) {
-            first.frame = frame;
+            (first.frame, point.decided) = (frame, self.began);
             point.records_from = point.records_from.max(now);
         }
     }

@@ -1,0 +1,250 @@
+//! What is the fast way's own of what a switch does ([`Switching`]). Ports are brought up to a moment only where something looks at them;
+//! control is placed ahead of its time; what a sample writes is written where the frame stands by then.
+
+use super::{Port, Switch, ToCome};
+use crate::check::broken;
+use crate::fast::frame::{Entry, Frame, Kind, NEVER, Ring};
+use crate::fast::wires::Wires;
+use crate::model::{
+    At, By, Control, Direct, Key, Lane, Management, Memory, Moment, Outlet, Packet, Paused, Records, Signal,
+    Switching,
+};
+use crate::net::{Link, Net};
+use crate::spec::WatchdogAction;
+use crate::tx_rate::TxRate;
+use cnsim_scheme_api::{FlowId, Probe, Queue, Ramp, Rate};
+use std::slice::{from_mut, from_ref};
+
+/// What the acts of a switch need besides.
+type With<'n, 'w> = (&'n Net, &'w mut Wires);
+
+impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
+    type Frame = Frame;
+    type Ahead = ToCome;
+
+    #[inline(always)]
+    fn moment(&self, (net, _): &With<'n, 'w>) -> Moment<'n> {
+        Moment { now: self.now, net }
+    }
+    fn ports(&self) -> usize {
+        self.ports.len()
+    }
+    #[inline(always)]
+    fn outlet(&mut self, out: usize) -> Outlet<'_> {
+        let Port { point, paused, link, left, out: result, .. } = &mut self.ports[out];
+        let (management, point, paused) = (&mut self.management, point.as_deref_mut(), from_mut(paused));
+        Outlet { management, point, paused, link: *link, left, result }
+    }
+    #[inline(always)]
+    fn memory(&mut self, _: usize) -> (&mut Management, &mut Memory) {
+        (&mut self.management, &mut self.mmu.memory)
+    }
+    fn records<'a>((_, wires): &'a mut With<'n, 'w>) -> &'a mut Records {
+        &mut wires.records
+    }
+    fn direct<'a>((_, wires): &'a mut With<'n, 'w>) -> &'a mut Vec<Direct> {
+        &mut wires.direct
+    }
+    #[inline(always)]
+    fn queued(&self, (out, _): At) -> u64 {
+        self.ports[out].queued
+    }
+    fn freed(&self, (out, _): At) -> u64 {
+        let port = &self.ports[out];
+        port.data.front().filter(|_| port.freed).map_or(0, |first| first.frame.len.into())
+    }
+    fn frames(&self, (out, _): At) -> impl Iterator<Item = &Frame> {
+        self.ports[out].data.entries().iter().map(|e| &e.frame)
+    }
+    fn gate(&self, out: usize) -> (TxRate, &[Paused]) {
+        let port = &self.ports[out];
+        (port.service, from_ref(&port.paused))
+    }
+    fn sent(&self, out: usize) -> (u64, u64, u64) {
+        let control = self.frames((out, 0)).filter(|f| !f.is_data());
+        self.ports[out].left.sent(control.map(|f| f.len))
+    }
+    fn has_waiting(&self, (out, _): At) -> bool {
+        self.ports[out].has_waiting()
+    }
+    fn take_waiting(&mut self, (out, _): At) -> Option<Frame> {
+        self.ports[out].take_waiting()
+    }
+    fn view(&mut self, out: usize, ahead: ToCome, now: u64) -> Queue {
+        let port = &mut self.ports[out];
+        if let Some(point) = &mut port.point {
+            point.state.countdown = port.countdown + ahead.data_to_come as i64;
+        }
+        port.view(now, ahead)
+    }
+    fn last(&mut self, out: usize, ahead: ToCome) -> Option<&mut Frame> {
+        let entries = self.ports[out].data.entries_mut();
+        entries.iter_mut().nth_back(ahead.frames_after).map(|e| &mut e.frame)
+    }
+    fn bin(&mut self, out: usize, now: u64) -> (u64, &mut u64, u64) {
+        // Starts at this very moment do not change a queue's length, so bringing it up to them was enough.
+        let (sent_bits, port) = (self.sent(out).1, &mut self.ports[out]);
+        port.note_peak(now + 1);
+        let queued = port.queued - port.later(now + 1).bytes_to_come;
+        (queued, &mut port.queue_max, sent_bits)
+    }
+
+    fn note_next(&mut self, next: Key, _: &mut With<'n, 'w>) {
+        self.rare = next;
+    }
+    #[inline(always)]
+    fn change(&mut self, out: usize, frame: &Frame, by: i32) -> Option<Signal> {
+        let change = self.mmu.change(self.ports[out].has_cells, out, usize::from(frame.input), by);
+        if change.is_some() {
+            self.find_critical();
+        }
+        change.flatten()
+    }
+    #[inline(always)]
+    fn push(&mut self, out: usize, frame: &Frame, _: &mut With<'n, 'w>) {
+        let entry = Entry { ready: self.now, frame: *frame };
+        match frame.lane() {
+            Lane::Data(_) => {
+                self.outdate_empty(out);
+                let port = &mut self.ports[out];
+                port.queued += u64::from(frame.len);
+                port.data.push_back(&entry);
+            }
+            Lane::Control => {
+                self.place_control(out, self.now, frame);
+                self.outdate(out);
+            }
+            Lane::Pause => {
+                let port = &mut self.ports[out];
+                port.needs_exact = true;
+                port.pause_out.push_back(entry);
+                self.outdate(out);
+            }
+        }
+    }
+    #[inline(always)]
+    fn send(&mut self, link: &Link, frame: &Frame, at_once: bool, (net, wires): &mut With<'n, 'w>) {
+        let ready = self.now + link.delay;
+        if frame.is_pause() {
+            let obeyed = net.pause_frames.obeyed(ready);
+            if at_once || obeyed > ready {
+                return wires.push(link.peer, Entry { ready: obeyed, frame: *frame }, None);
+            }
+        }
+        wires.push_frame(link.peer, ready, frame);
+    }
+    fn serve(&mut self, out: usize, rate: (Rate, TxRate)) {
+        let port = &mut self.ports[out];
+        (port.service_rate, port.service) = rate;
+    }
+    fn look_again(&mut self, out: usize, _: &mut With<'n, 'w>) {
+        self.ports[out].plan_start(self.now);
+    }
+    #[inline(always)]
+    fn count_down(&mut self, out: usize, frame: &Frame) -> bool {
+        self.ports[out].count_down(frame)
+    }
+    fn opens(&mut self, out: usize, tagged: bool, ahead: ToCome) -> bool {
+        let port = &mut self.ports[out];
+        let Some(point) = &mut port.point else { return false };
+        let opens = point.state.wakes(port.countdown + ahead.data_to_come as i64, tagged);
+        port.countdown = point.state.countdown - ahead.data_to_come as i64;
+        if !opens {
+            self.look_ahead(out, ahead.frames_after, 0);
+        }
+        opens
+    }
+    fn framed(&self, control: Control, (net, wires): &mut With<'n, 'w>) -> Frame {
+        let at = Moment { now: self.now, net };
+        let mut frame = Frame::of_control(Lane::of_message(net.control), control, at, &mut wires.bodies);
+        frame.input = self.ports.len() as u16;
+        frame
+    }
+    fn probe(frame: &Frame, (_, wires): &mut With<'n, 'w>) -> Option<(FlowId, Probe)> {
+        let probe = frame.is_probe().then(|| wires.bodies.probe(frame.ext));
+        probe.map(|probe| {
+            probe.map_or_else(|| broken("a probe without a body"), |(flow, probe)| (flow, *probe))
+        })
+    }
+    fn write_probe(frame: &mut Frame, probe: Probe, (_, wires): &mut With<'n, 'w>) {
+        wires.bodies.probe(frame.ext).into_iter().for_each(|(_, kept)| *kept = probe);
+    }
+
+    fn bring(&mut self, out: usize, (net, wires): &mut With<'n, 'w>) {
+        self.advance(out, self.now, self.now, net, wires);
+    }
+    fn bring_before(&mut self, out: usize, (net, wires): &mut With<'n, 'w>) {
+        if let Some(before) = self.now.checked_sub(1) {
+            self.advance(out, before, self.now, net, wires);
+        }
+        self.ports[out].needs_exact = true;
+        self.outdate(out);
+    }
+    #[inline(always)]
+    fn meet(&mut self, out: usize, frame: &Frame, (net, wires): &mut With<'n, 'w>) {
+        let port = &self.ports[out];
+        let data_alone = port.control.is_empty() && port.pause_out.is_empty();
+        if self.keeps_step(out) && data_alone {
+            // Kept in step, all that has ended by now has left.
+            self.begin(out, self.now, net, wires);
+        } else {
+            self.advance(out, self.now, self.now, net, wires);
+        }
+        self.count_cells(out, frame.len);
+    }
+    fn ahead(&self, out: usize, probe: Option<&Frame>) -> ToCome {
+        let Some(probe) = probe else { return self.ports[out].later(self.now + 1) };
+        let ahead = if self.may_be_ahead { self.ports[out].later(self.now) } else { ToCome::default() };
+        // Control of this moment comes before a probe among the data; before one at priority, that of earlier ports.
+        ToCome { control_from: (probe.kind() == Kind::Control).then_some(probe.input), ..ahead }
+    }
+    fn look_before(&mut self, signal: Signal, by: By, (net, wires): &mut With<'n, 'w>) {
+        let port = &self.ports[by.0];
+        if port.freed && port.began == self.now && !signal.off {
+            let first = signal.targets(self.ports.len()).filter(|&t| t < by.0);
+            first.for_each(|t| self.advance(t, self.now, self.now + 1, net, wires));
+        }
+    }
+    fn woken(
+        &mut self,
+        out: usize,
+        (ramp, records): (Option<Ramp>, bool),
+        ahead: ToCome,
+        (net, _): &mut With<'n, 'w>,
+    ) {
+        let port = &mut self.ports[out];
+        let Some(point) = &mut port.point else { return };
+        port.countdown = point.state.countdown - ahead.data_to_come as i64;
+        port.stamp = point.stamp();
+        port.needs_exact |= port.stamp.is_some();
+        let (ramp_changes, records_change) = (ramp != point.state.ramp, records != point.state.records);
+        if ramp_changes && port.end != NEVER && port.sending == Some(Kind::Data) && port.began < self.now {
+            port.decide_mark(ramp);
+        }
+        if ramp_changes || records_change {
+            port.note_ramp(net);
+            self.note_calm(out);
+        }
+        self.look_ahead(out, ahead.frames_after, 0);
+    }
+    fn watched(&mut self, at: At, turns: bool, (_, wires): &mut With<'n, 'w>) {
+        let (now, port) = (self.now, &mut self.ports[at.0]);
+        if turns {
+            if self.management.watchdogs.act(at, WatchdogAction::Drop) {
+                port.note_peak(now);
+                port.decide(now, &mut wires.records);
+            }
+            self.outdate(at.0);
+        }
+        self.note_calm(at.0);
+    }
+    fn empty(&mut self, out: usize) {
+        self.ports[out].data = Ring::default();
+    }
+    fn share(frame: &Frame, (_, wires): &mut With<'n, 'w>) {
+        wires.bodies.share(frame);
+    }
+    fn release(frame: &Frame, (_, wires): &mut With<'n, 'w>) {
+        wires.bodies.release(frame);
+    }
+}

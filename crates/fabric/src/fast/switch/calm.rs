@@ -1,0 +1,92 @@
+//! Frames that are stored where nothing follows from that, and control that nothing looks at.
+//!
+//! * Claim: cells of a crosspoint memory are not counted until a queue has grown long: that saves a line of the cache for each frame.
+//! * Same bits: no cell is larger than its queue, and below the least that matters of a cell nothing follows from it.
+//! * Bench row: w2.
+//! * Marks: CalmWindow.
+
+use super::Switch;
+use crate::fast::bodies::Bodies;
+use crate::fast::frame::{Entry, Frame, NEVER};
+use crate::model::{Packet, To};
+use crate::net::Net;
+use cnsim_scheme_api::RampAt;
+
+impl Switch {
+    /// Before a frame of `len` bytes is admitted: if the queue may grow too long with it for its cells to be left
+    /// uncounted, they are counted from now on.
+    #[inline]
+    pub(super) fn count_cells(&mut self, out: usize, len: u16) {
+        let port = &mut self.ports[out];
+        if port.has_cells || self.mmu.small.is_some_and(|small| port.queued + u64::from(len) <= small) {
+            return;
+        }
+        debug_assert!(self.mmu.small.is_some_and(|small| port.queued <= small));
+        port.has_cells = true;
+        for e in port.data.entries() {
+            self.mmu.enter(out, usize::from(e.frame.input), e.frame.len);
+        }
+        self.note_calm(out);
+    }
+
+    /// Notes anew how long a queue may grow before something follows from it: its limit, its ramp at arrival, the need to count its
+    /// cells.
+    pub(super) fn note_calm(&mut self, out: usize) {
+        let port = &mut self.ports[out];
+        let small = self.mmu.small.filter(|_| !port.has_cells).unwrap_or(NEVER);
+        let minded = self.management.watchdogs.mind((out, 0), &port.paused);
+        let calm = self.mmu.memory.calm_queue().min(port.ramp_low(RampAt::Arrival)).min(small);
+        port.calm_up_to = if minded { 0 } else { calm };
+    }
+
+    /// Stores a data frame, or an acknowledgement among the data, that arrives at `entry.ready` without bringing its port up to date,
+    /// where nothing depends on that: the occupancies known are upper bounds, and as such below all thresholds. Has the port's countdown
+    /// run out on it? None: it is not stored, as it needs the exact way.
+    #[inline(always)]
+    pub(crate) fn store_calmly(&mut self, out: usize, input: usize, entry: &Entry) -> Option<bool> {
+        let port = &mut self.ports[out];
+        let queued = port.queued + u64::from(entry.frame.len);
+        if queued > port.calm_up_to || !self.mmu.store_calmly(port.has_cells, out, input, entry.frame.len) {
+            return None;
+        }
+        port.queued = queued;
+        let due = port.count_down(&entry.frame);
+        if !entry.frame.is_data() {
+            port.left.note_in_band(entry.frame.len);
+        }
+        port.data.place(&mut port.last, entry, None);
+        Some(due)
+    }
+
+    /// Puts a control frame into its place in the queue of an output. It takes no memory there, and the transmitter is
+    /// replayed from the times of what waits: it may be done before its time, and the port need not be touched for it.
+    #[inline]
+    pub(crate) fn place_control(&mut self, out: usize, ready: u64, frame: &Frame) {
+        let port = &mut self.ports[out];
+        port.control.place(&mut port.last_control, &Entry { ready, frame: *frame }, Some(frame.input));
+        port.control_queued += u64::from(frame.len);
+        port.needs_exact = true;
+    }
+
+    /// Takes control that arrives at `ready` to the queues of its outputs, where nothing looks at it; false where something
+    /// does.
+    pub(crate) fn store_control(
+        &mut self,
+        ready: u64,
+        frame: &Frame,
+        net: &Net,
+        bodies: &mut Bodies,
+    ) -> bool {
+        // Those to a point take turns in order, and probes may be looked at.
+        if frame.is_probe() || matches!(frame.goes_to(), To::Point(_)) {
+            return false;
+        }
+        let way = frame.way(net, self.index, &mut self.management.next_path);
+        for out in way.outputs(net, self.management.id, frame.input) {
+            bodies.share(frame);
+            self.place_control(out, ready, frame);
+        }
+        bodies.release(frame);
+        true
+    }
+}

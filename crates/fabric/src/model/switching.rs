@@ -1,0 +1,453 @@
+//! What a switch does with what arrives, leaves or is due, and in which order: one body for both ways to run.
+//!
+//! The model acts at each moment, and keeps frames as they are ([`super::switch`]). The fast way packs them, and brings a port up to a
+//! moment when something touches it. The required functions are what differs.
+
+use super::agenda::{Direct, Key, Kind, Moment};
+use super::cause::Waiting;
+use super::frame::{Control, Lane, Pause};
+use super::management::Management;
+use super::memory::{Loss, Memory, Refusal};
+use super::packet::Packet;
+use super::pause::{Paused, Signal};
+use super::point::{Point, Verb};
+use super::port::{Left, is_stopped};
+use super::records::Records;
+use crate::check::{Books, Ledger, Stopped, broken};
+use crate::net::{Link, Net};
+use crate::outcome::{PortOutcome, SharedUse};
+use crate::spec::WatchdogAction;
+use crate::tx_rate::TxRate;
+use cnsim_scheme_api::{FlowId, Probe, Queue as View, Ramp, RampAt, Rate, Slot};
+
+/// A frame from an input has come for an output, or has left it: what a memory tells follows from that.
+pub(crate) type By = (usize, u16);
+
+/// An output and a class.
+pub(crate) type At = (usize, usize);
+
+/// What both ways keep alike at an output, and the books of its switch.
+pub(crate) struct Outlet<'a> {
+    pub(crate) management: &'a mut Management,
+    pub(crate) point: Option<&'a mut Point>,
+    /// XOFF from the far end, by class.
+    pub(crate) paused: &'a mut [Paused],
+    pub(crate) link: Option<Link>,
+    pub(crate) left: &'a mut Left,
+    pub(crate) result: &'a mut PortOutcome,
+}
+
+/// A switch in a run of `'n`; `C` is what its acts need besides.
+pub(crate) trait Switching<'n, C> {
+    /// A frame, as it keeps them.
+    type Frame: Packet + 'static;
+    /// What stands in a queue, but arrives later.
+    type Ahead: Copy + Default;
+
+    /// The moment.
+    fn moment(&self, with: &C) -> Moment<'n>;
+    /// Its ports.
+    fn ports(&self) -> usize;
+    /// What stands at an output.
+    fn outlet(&mut self, out: usize) -> Outlet<'_>;
+    /// Its books, and the memory of a class.
+    fn memory(&mut self, class: usize) -> (&mut Management, &mut Memory);
+    /// Telemetry of the frames under way.
+    fn records(with: &mut C) -> &mut Records;
+    /// Where feedback goes that takes no link.
+    fn direct(with: &mut C) -> &mut Vec<Direct>;
+    /// Bytes that are queued.
+    fn queued(&self, at: At) -> u64;
+    /// Of these, those whose memory is free.
+    fn freed(&self, at: At) -> u64;
+    /// The frames that are queued: the one in transmission, and those that wait.
+    fn frames(&self, at: At) -> impl Iterator<Item = &Self::Frame>;
+    /// At which rate data is served, and XOFF by class.
+    fn gate(&self, out: usize) -> (TxRate, &[Paused]);
+    /// What has left: [`Left::sent`].
+    fn sent(&self, out: usize) -> (u64, u64, u64);
+    /// Does a frame wait?
+    fn has_waiting(&self, at: At) -> bool;
+    /// Takes the first frame that waits out of its queue.
+    fn take_waiting(&mut self, at: At) -> Option<Self::Frame>;
+    /// An output as its congestion point sees it, which has counted all but what is ahead.
+    fn view(&mut self, out: usize, ahead: Self::Ahead, now: u64) -> View;
+    /// The frame that was queued last, of those that are there.
+    fn last(&mut self, out: usize, ahead: Self::Ahead) -> Option<&mut Self::Frame>;
+    /// Bytes queued for the recording, the most of them since it was asked last, and bits of data sent.
+    fn bin(&mut self, out: usize, now: u64) -> (u64, &mut u64, u64);
+
+    /// Notes the next of its own events.
+    fn note_next(&mut self, next: Key, with: &mut C);
+    /// The bytes of a frame come to its memory or go: what that signals.
+    fn change(&mut self, out: usize, frame: &Self::Frame, by: i32) -> Option<Signal>;
+    /// Puts a frame last into its queue.
+    fn push(&mut self, out: usize, frame: &Self::Frame, with: &mut C);
+    /// Puts a frame on a link: its last bit leaves now, or it takes no time there (`at_once`).
+    fn send(&mut self, link: &Link, frame: &Self::Frame, at_once: bool, with: &mut C);
+    /// Data is served at another rate.
+    fn serve(&mut self, out: usize, rate: (Rate, TxRate));
+    /// If idle, the transmitter looks for a frame at the end of this moment.
+    fn look_again(&mut self, out: usize, with: &mut C);
+    /// Counts a frame down: true where the congestion point may have to look.
+    fn count_down(&mut self, out: usize, frame: &Self::Frame) -> bool;
+    /// Does the gate of the congestion point open, which was counted down?
+    fn opens(&mut self, out: usize, tagged: bool, ahead: Self::Ahead) -> bool;
+    /// A message of its own as a frame.
+    fn framed(&self, control: Control, with: &mut C) -> Self::Frame;
+    /// The probe that a frame carries.
+    fn probe(frame: &Self::Frame, with: &mut C) -> Option<(FlowId, Probe)>;
+    /// A congestion point has written into it.
+    fn write_probe(frame: &mut Self::Frame, probe: Probe, with: &mut C);
+
+    /// Brings an output up to this moment; what leaves now has left.
+    fn bring(&mut self, _: usize, _: &mut C) {}
+    /// The same; what leaves now has not.
+    fn bring_before(&mut self, _: usize, _: &mut C) {}
+    /// Brings an output up to the moment at which this data comes.
+    fn meet(&mut self, _: usize, _: &Self::Frame, _: &mut C) {}
+    /// What stands in a queue of data, but arrives after this moment, or after a probe of this moment.
+    fn ahead(&self, _: usize, _: Option<&Self::Frame>) -> Self::Ahead {
+        Self::Ahead::default()
+    }
+    /// XON follows as a transmission starts: ports that look for a frame before that one have done so.
+    fn look_before(&mut self, _: Signal, _: By, _: &mut C) {}
+    /// A congestion point was woken, with this ramp, and with records or without.
+    fn woken(&mut self, _: usize, _: (Option<Ramp>, bool), _: Self::Ahead, _: &mut C) {}
+    /// A watchdog has heard XOFF or XON, or has looked: a storm begins or ends (true).
+    fn watched(&mut self, _: At, _: bool, _: &mut C) {}
+    /// All that an output holds has been counted: its memory serves for the results.
+    fn empty(&mut self, _: usize) {}
+    /// One more frame carries what this one does, or one fewer.
+    fn share(_: &Self::Frame, _: &mut C) {}
+    /// See above.
+    fn release(_: &Self::Frame, _: &mut C) {}
+
+    /// The congestion points begin.
+    fn begin_points(&mut self, with: &mut C) {
+        for out in 0..self.ports() {
+            self.wake(out, Verb::Start, Self::Ahead::default(), with);
+            if let Some(point) = self.outlet(out).point {
+                point.state.run();
+            }
+        }
+        self.plan(with);
+    }
+    /// Finds the next of its own events.
+    fn plan(&mut self, with: &mut C) {
+        let ports = self.ports();
+        let next = self.memory(0).0.next_event(ports);
+        self.note_next(next, with);
+    }
+    /// Carries out an event of its own.
+    fn happen(&mut self, kind: Kind, with: &mut C) {
+        match kind {
+            Kind::Change => {
+                let at = self.moment(with);
+                if let Some((out, rate)) = self.memory(0).0.change(at) {
+                    self.bring_before(out, with);
+                    self.serve(out, rate);
+                    self.look_again(out, with);
+                }
+                self.fail(with);
+                self.watch(with);
+            }
+            Kind::Control => self.send_own(with),
+            Kind::Timer => {
+                if let Some((out, slot)) = self.memory(0).0.timers.pop() {
+                    self.bring(out as usize, with);
+                    let ahead = self.ahead(out as usize, None);
+                    self.wake(out as usize, Verb::Timer(Slot(slot)), ahead, with);
+                }
+            }
+            Kind::Tick => self.tick(with),
+            _ => broken("this is no event of a switch's own"),
+        }
+        self.plan(with);
+    }
+    /// A bin of the recording ends.
+    fn tick(&mut self, with: &mut C) {
+        let Moment { now, net } = self.moment(with);
+        let mut recorded = std::mem::take(&mut self.memory(0).0.recorded);
+        for series in &mut recorded {
+            let out = usize::from(series.port);
+            self.bring(out, with);
+            let (queued, queue_max, sent_bits) = self.bin(out, now);
+            series.take(queued, queue_max, sent_bits);
+        }
+        self.memory(0).0.end_bin(recorded, net);
+    }
+    /// XOFF or XON has arrived at a port.
+    fn hear(&mut self, out: usize, pause: Pause, with: &mut C) {
+        let (at, class) = (self.moment(with), usize::from(pause.class));
+        self.bring_before(out, with);
+        let Outlet { management, paused, .. } = self.outlet(out);
+        management.events.add(at.now, pause.code() | out as u64);
+        let ended = pause.reach(paused, at);
+        management.watchdogs.hear((out, class), &paused[class], ended, at.now);
+        let guarded = management.guarded;
+        if ended {
+            self.look_again(out, with);
+        }
+        if guarded {
+            self.watched((out, class), false, with);
+            self.plan(with);
+        }
+    }
+    /// A frame has come for an output's queue of data, and may be the first that waits in a storm.
+    fn arrive(&mut self, out: usize, frame: Self::Frame, with: &mut C) {
+        self.meet(out, &frame, with);
+        if self.memory(0).0.guarded {
+            self.watch_one((out, frame.lane().class()), (true, false), with);
+        }
+        self.store(out, frame, with);
+    }
+    /// It is stored or lost, and the congestion point may look at it.
+    fn store(&mut self, out: usize, mut frame: Self::Frame, with: &mut C) {
+        let (at, len) = ((out, frame.lane().class()), frame.bytes());
+        let queued = self.queued(at);
+        let (management, memory) = self.memory(at.1);
+        let full = memory.admits(out, frame.input().into(), len, queued).err();
+        let full = full.map(|why| (why, memory.is_lossless()));
+        let barred = management.watchdogs.act(at, WatchdogAction::Drop);
+        let refused = if barred { Some((Refusal::Watchdog, false)) } else { full };
+        match refused {
+            None => self.enqueue(out, &mut frame, queued + u64::from(len), with),
+            Some(why) => self.lose(out, &frame, why, with),
+        }
+        let point = self.outlet(out).point.as_deref().map(|p| p.state.sample_dropped);
+        if (refused.is_none() || point == Some(true)) && self.count_down(out, &frame) {
+            self.sample(out, frame, refused.is_some(), Self::Ahead::default(), with);
+        }
+    }
+    /// An admitted frame joins its queue, which has so many bytes with it; a ramp may mark it.
+    fn enqueue(&mut self, out: usize, frame: &mut Self::Frame, queued: u64, with: &mut C) {
+        let signal = self.change(out, frame, frame.bytes().into());
+        let Outlet { point, left, .. } = self.outlet(out);
+        if !frame.is_data() {
+            left.note_in_band(frame.bytes());
+        }
+        let point = point.filter(|_| frame.is_managed());
+        if point.is_some_and(|p| p.marks(RampAt::Arrival, queued, frame.bytes())) {
+            frame.set_marked(true);
+        }
+        self.push(out, frame, with);
+        self.tell(signal, out, frame, with);
+    }
+    /// Counts a frame that is not admitted, or dropped.
+    fn lose(&mut self, out: usize, frame: &Self::Frame, why: Loss, with: &mut C) {
+        let (data, now) = (frame.header(), self.moment(with));
+        let Outlet { management, result, .. } = self.outlet(out);
+        if why.0 == Refusal::Watchdog && data.is_some() {
+            management.watchdogs.drop_one((out, frame.lane().class()));
+        }
+        management.refuse(out, data.as_ref(), why, result, now);
+        Self::release(frame, with);
+        // The record can still be read until another begins.
+        Self::records(with).close(frame.record());
+    }
+    /// The memory of a frame is free: what follows.
+    fn free(&mut self, out: usize, frame: &Self::Frame, with: &mut C) {
+        let signal = self.change(out, frame, -i32::from(frame.bytes()));
+        self.tell(signal, out, frame, with);
+    }
+    /// The last bit of a frame has left. It goes on the link, if it is not there, and its memory is free, if it was not.
+    fn leave(&mut self, out: usize, frame: &Self::Frame, (link, freed): (Option<Link>, bool), with: &mut C) {
+        self.outlet(out).left.count(frame.lane(), frame.bytes());
+        if let Some(link) = link {
+            self.send(&link, frame, false, with);
+        }
+        if let (Lane::Data(_), false) = (frame.lane(), freed) {
+            self.free(out, frame, with);
+        }
+    }
+    /// The congestion point of an output looks at a data frame, as far as its gate opens. The frame was queued last, of those that are
+    /// there, unless it is `dropped`.
+    fn sample(
+        &mut self,
+        out: usize,
+        mut frame: Self::Frame,
+        dropped: bool,
+        ahead: Self::Ahead,
+        with: &mut C,
+    ) {
+        if !self.opens(out, frame.is_tagged(), ahead) {
+            return;
+        }
+        let mut seen = frame.seen(self.moment(with).net, dropped, Self::records(with));
+        self.wake(out, Verb::Sample(&mut seen), ahead, with);
+        frame.write(&seen, Self::records(with));
+        self.last(out, ahead).filter(|_| !dropped).into_iter().for_each(|last| *last = frame);
+    }
+    /// Wakes a congestion point, and carries out what it asks for; true if the probe in hand is to be answered.
+    fn wake(&mut self, out: usize, verb: Verb<'_>, ahead: Self::Ahead, with: &mut C) -> bool {
+        let at = self.moment(with);
+        let view = self.view(out, ahead, at.now);
+        let Outlet { management, point: Some(point), .. } = self.outlet(out) else { return false };
+        let before = (point.state.ramp, point.state.records);
+        let (answer, asks) = management.wake((out, point), &view, verb, at);
+        self.woken(out, before, ahead, with);
+        if asks {
+            self.plan(with);
+        }
+        answer
+    }
+    /// A message of its own is ready: it goes on its way.
+    fn send_own(&mut self, with: &mut C) {
+        let at = self.moment(with);
+        match self.memory(0).0.take_message(at) {
+            Some(Ok(direct)) => Self::direct(with).push(direct),
+            Some(Err(control)) => {
+                let frame = self.framed(control, with);
+                self.forward(frame, with);
+            }
+            None => {}
+        }
+    }
+    /// A control frame goes on towards where it is sent, or ends here.
+    fn forward(&mut self, mut frame: Self::Frame, with: &mut C) {
+        let (net, management) = (self.moment(with).net, self.memory(0).0);
+        let node = management.id;
+        let way = frame.way(net, management.index(net), &mut management.next_path);
+        let way = way.after_point(|out| self.probed(out, &mut frame, with));
+        for out in way.outputs(net, node, frame.input()) {
+            Self::share(&frame, with);
+            match frame.lane() {
+                Lane::Data(_) => self.arrive(out, frame, with),
+                _ => self.push(out, &frame, with),
+            }
+        }
+        Self::release(&frame, with);
+    }
+    /// A probe passes the congestion point of an output, which may rewrite or answer it; true if it ends here.
+    fn probed(&mut self, out: usize, frame: &mut Self::Frame, with: &mut C) -> bool {
+        let Some((flow, mut probe)) = Self::probe(frame, with) else { return false };
+        self.bring(out, with);
+        let ahead = self.ahead(out, Some(frame));
+        let answered = self.wake(out, Verb::Probe(&mut probe, flow), ahead, with);
+        Self::write_probe(frame, probe, with);
+        let at = self.moment(with);
+        let ends = self.memory(0).0.ends(out, (flow, frame.goes_to(), &probe), answered, at);
+        self.plan(with);
+        ends
+    }
+
+    /// Watchdogs look at their outputs.
+    fn watch(&mut self, with: &mut C) {
+        let (mut from, now) = (0, self.moment(with).now);
+        while let Some((at, polls, behind)) = self.memory(0).0.watchdogs.due(from, now) {
+            from = behind;
+            self.bring_before(at.0, with);
+            self.watch_one(at, (self.has_waiting(at), polls), with);
+        }
+    }
+    /// A watchdog looks at a class of an output that is up to date, and does what follows.
+    fn watch_one(&mut self, at: At, seen: (bool, bool), with: &mut C) {
+        let now = self.moment(with).now;
+        let Outlet { management, paused, .. } = self.outlet(at.0);
+        let turns = management.watchdogs.look(at, &mut paused[at.1], seen, now);
+        if turns && paused[at.1].ignored {
+            self.look_again(at.0, with);
+        }
+        self.watched(at, turns, with);
+        while turns && self.memory(0).0.watchdogs.act(at, WatchdogAction::Drop) {
+            let Some(frame) = self.take_waiting(at) else { break };
+            if !frame.is_data() {
+                self.outlet(at.0).left.forget_in_band(frame.bytes());
+            }
+            self.free(at.0, &frame, with);
+            self.lose(at.0, &frame, (Refusal::Watchdog, false), with);
+        }
+        self.plan(with);
+    }
+
+    /// Tells what a memory asks for, as a frame has come for an output or has left it.
+    #[inline]
+    fn tell(&mut self, signal: Option<Signal>, out: usize, frame: &Self::Frame, with: &mut C) {
+        if let Some(signal) = signal {
+            self.tell_who(signal, frame.lane().class() as u8, (out, frame.input()), with);
+        }
+    }
+    /// The same, to those whom no fault holds in XOFF.
+    #[cold]
+    fn tell_who(&mut self, signal: Signal, class: u8, by: By, with: &mut C) {
+        let ports = self.ports();
+        match self.memory(0).0.faults.sift(signal, class, ports) {
+            None => self.tell_all(signal, class, by, with),
+            Some(parts) => parts.into_iter().for_each(|part| self.tell_all(part, class, by, with)),
+        }
+    }
+    /// The same, where no fault has a part in it.
+    fn tell_all(&mut self, signal: Signal, class: u8, by: By, with: &mut C) {
+        let (now, of_class, ports) = (self.moment(with).now, usize::from(class), self.ports());
+        if let Some(mut decisions) = self.memory(0).0.decisions.take() {
+            let layout = self.memory(of_class).1.layout;
+            // All outputs that share the cell are up to date, so what stands there is what waits now.
+            let waiting = (0..ports).map(|out| {
+                let (rate, paused) = self.gate(out);
+                let closed = is_stopped(Lane::Data(class), rate, &[]);
+                let frames = self.frames((out, of_class)).map(|f| (f.input(), f.bytes()));
+                Waiting { xoff: paused[of_class].number(), closed, frames }
+            });
+            decisions.note((now, signal, class), (&layout, by), waiting);
+            self.memory(0).0.decisions = Some(decisions);
+        }
+        self.look_before(signal, by, with);
+        for port in signal.targets(ports) {
+            self.say(port, Pause { off: signal.off, class }, with);
+        }
+    }
+    /// Says XOFF or XON by a port: at once on its link, or as a frame that waits there.
+    fn say(&mut self, port: usize, pause: Pause, with: &mut C) {
+        let frame = Self::Frame::of_pause(pause, self.moment(with).net);
+        let Outlet { management, link, result, .. } = self.outlet(port);
+        match management.signal(pause.off, link, &mut result.xoffs) {
+            Some(Some(link)) => self.send(&link, &frame, true, with),
+            Some(None) => self.push(port, &frame, with),
+            None => {}
+        }
+    }
+    /// Faults of ports say what is due.
+    fn fail(&mut self, with: &mut C) {
+        let now = self.moment(with).now;
+        let due = |this: &mut Self| {
+            let (management, memory) = this.memory(0);
+            management.faults.say(now, |port| memory.is_off(port))
+        };
+        while let Some(said) = due(self) {
+            said.note(&mut self.memory(0).0.decisions, now);
+            self.say(said.port.into(), Pause { off: said.off, class: 0 }, with);
+        }
+    }
+
+    /// Ends the run: hands in the books.
+    fn close(&mut self, net: &Net) -> Books {
+        let (ports, classes) = (self.ports(), net.classes.len());
+        let (mut inside, mut shared, mut ends) = (Ledger::default(), SharedUse::default(), Vec::new());
+        for class in 0..classes {
+            let mut waiting = 0;
+            for at in (0..ports).map(|out| (out, class)) {
+                self.frames(at).for_each(|frame| frame.enter(&mut inside));
+                waiting += self.queued(at) - self.freed(at);
+            }
+            let (management, memory) = self.memory(class);
+            let most = management.shared_use(memory.shared_use(waiting), net);
+            shared = if class == 0 { most } else { shared };
+        }
+        for out in 0..ports {
+            let (rate, paused) = self.gate(out);
+            let all = (0..classes).flat_map(|class| self.frames((out, class)));
+            let stopped = all.filter(|f| f.is_data() && is_stopped(f.lane(), rate, paused));
+            let stopped =
+                Stopped::new(out, paused.iter().any(Paused::stops), stopped.map(|frame| frame.input()));
+            let (in_xoff, (sent, sent_bits, control_sent)) = (Paused::close(paused, net), self.sent(out));
+            let queued = (0..classes).map(|class| self.queued((out, class))).sum();
+            let queue_max = *self.bin(out, net.duration - 1).1;
+            let measured = std::mem::take(self.outlet(out).result);
+            let measured = PortOutcome { sent, sent_bits, control_sent, queue_max, ..measured };
+            ends.push((measured, in_xoff, queued, stopped));
+            self.empty(out);
+        }
+        std::mem::take(self.memory(0).0).close(ends, shared, inside, net)
+    }
+}
