@@ -125,6 +125,10 @@ impl Numbered {
     pub(crate) fn frames(&self) -> u64 {
         self.bytes.div_ceil(u64::from(self.whole))
     }
+    /// Source, destination and number of what goes back to its source, with addresses and ports exchanged.
+    pub(crate) fn back(&self) -> (u32, u32, u32) {
+        (self.dst, self.src, u32::from(self.number) << 16 | BACK)
+    }
     /// Its bytes up to so many frames.
     pub(crate) fn after(&self, frames: u64) -> u64 {
         self.bytes.min(frames.saturating_mul(self.whole.into()))

@@ -2,7 +2,7 @@
 //! This file is long because routes are computed beside the tables in which they are looked up.
 
 use crate::RunError;
-use crate::flows::{BACK, Flows, Numbered};
+use crate::flows::{Flows, Numbered};
 use crate::hash::Salts;
 use crate::mix::mix;
 use crate::scheme::Managed;
@@ -521,8 +521,8 @@ impl Net {
     /// Output port of switch `s` for control of a flow. Of a queue pair's it goes back to the source, with addresses and ports
     /// exchanged.
     pub(crate) fn route_control(&self, s: usize, dst: u32, flow: FlowId, next_path: &mut [u8]) -> u16 {
-        let back = |flow: &Numbered| (flow.dst * self.hosts + flow.src, u32::from(flow.number) << 16 | BACK);
-        let (flow, number) = self.flows.numbered(flow).map_or((flow.0, 0), back);
+        let back = self.flows.numbered(flow).map(Numbered::back);
+        let (flow, number) = back.map_or((flow.0, 0), |(src, dst, number)| (src * self.hosts + dst, number));
         self.route(s, dst, flow, number, next_path)
     }
 

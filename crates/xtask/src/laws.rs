@@ -21,7 +21,11 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     ("what follows as PAUSE arrives", "crates/fabric/src/model/switching.rs", &["watchdogs.hear("]),
     ("what a switch does of its own", "crates/fabric/src/model/switching.rs", &["timers.pop()"]),
     ("which frames stand still for good", "crates/fabric/src/model/switching.rs", &["Stopped::new("]),
-    ("how bytes come and go in a memory", "crates/fabric/src/model/memory.rs", &["occupied.wrapping_add_signed"]),
+    (
+        "how bytes come and go in a memory",
+        "crates/fabric/src/model/memory.rs",
+        &["occupied.wrapping_add_signed"],
+    ),
     ("what has left by a port", "crates/fabric/src/model/port.rs", &["self.control.0 + 1"]),
     (
         "which XOFF and XON a switch tells, and by which ports",
@@ -39,7 +43,11 @@ const LAWS: &[(&str, &str, &[&str])] = &[
         "crates/fabric/src/model/memory.rs",
         &["self.limits.pool", "self.limits.output", "watermarks.high.min("],
     ),
-    ("what telemetry says", "crates/fabric/src/model/point.rs", &["arrived - sent - u64::from(frame.bytes())", "frame.take_hop("]),
+    (
+        "what telemetry says",
+        "crates/fabric/src/model/point.rs",
+        &["arrived - sent - u64::from(frame.bytes())", "frame.take_hop("],
+    ),
     ("which bytes a ramp reads", "crates/fabric/src/model/point.rs", &["RampAt::Departure =>"]),
     ("the partition of a frame's memory", "crates/fabric/src/spec.rs", &["Organisation::Crosspoint =>"]),
     (
@@ -94,11 +102,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
         &["view.tag.pack()", "(view.marked);"],
     ),
     ("when a lane is stopped", "crates/fabric/src/model/port.rs", &[".is_zero()", "some_and(Paused::stops)"]),
-    (
-        "which frames a congestion point counts",
-        "crates/fabric/src/model/point.rs",
-        &["countdown -= i64"],
-    ),
+    ("which frames a congestion point counts", "crates/fabric/src/model/point.rs", &["countdown -= i64"]),
     (
         "the queue's state as a congestion point reads it",
         "crates/fabric/src/model/point.rs",

@@ -159,7 +159,7 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Vec<Part> {
         }
         if n < hosts {
             let mut host = Host::new(net, n as u32, &spec.hosts[n]);
-            host.place(inbox);
+            host.line.inbox = inbox;
             part.seats[n] = part.hosts.len() as u32;
             part.hosts.push(host);
         } else if as_guest(net, &spec.switches[n - hosts]).is_some() {

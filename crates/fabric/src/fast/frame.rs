@@ -1,7 +1,7 @@
 //! Frames, and queues of them.
 
 use crate::check::broken;
-use crate::flows::{BACK, Numbered, flow_of};
+use crate::flows::flow_of;
 use crate::model::{
     Control, Crossing, Data, Key, Kind as Order, Lane, MANAGED, Pause, Records, Says, lowered,
 };
@@ -105,9 +105,8 @@ impl Frame {
         let Says::Feedback(Feedback::Acknowledgement { sent_at, marked, gap, record, .. }) = says else {
             return None;
         };
-        let &Numbered { src, dst, number, .. } = net.flows.numbered(flow)?;
-        let seq = u32::from(number) << 16 | BACK;
-        let mut frame = Self::data(dst, src, seq, control.length(net), sent_at);
+        let (src, dst, seq) = net.flows.numbered(flow)?.back();
+        let mut frame = Self::data(src, dst, seq, control.length(net), sent_at);
         frame.word |= ACK | if lane == Lane::Control { (Kind::Control as u64) << KIND } else { 0 };
         frame.word |= if marked { MARKED } else { 0 } | if gap { GAP } else { 0 };
         match record {
@@ -117,7 +116,7 @@ impl Frame {
         Some(frame)
     }
     /// How many frames of its flow an acknowledgement says have arrived.
-    pub(crate) fn acknowledged(control: &Control, net: &Net) -> Option<u32> {
+    fn acknowledged(control: &Control, net: &Net) -> Option<u32> {
         let Says::Feedback(Feedback::Acknowledgement { acked, .. }) = control.says else { return None };
         Some(net.frames_below(control.flow, acked))
     }

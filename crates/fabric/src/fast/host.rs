@@ -20,7 +20,7 @@ use crate::check::Books;
 use crate::fast::frame::{Frame, NEVER};
 use crate::fast::wires::Wires;
 use crate::model::{
-    Data, Direct, Frame as Whole, Key, Kind, Lane, Moment, Paused, Says, Sides, is_stopped, transmission,
+    Data, Direct, Frame as Whole, Key, Kind, Lane, Moment, Paused, Sides, is_stopped, transmission,
 };
 use crate::net::Net;
 use crate::spec::HostSpec;
@@ -33,8 +33,6 @@ use std::slice::{from_mut, from_ref};
 pub(crate) struct Line {
     /// Number of its receiving port at the worker.
     pub(crate) inbox: u32,
-    /// The same if the port has no faults, else none: where that is looked for, a window takes no instruction more for faults.
-    pub(crate) sound_inbox: u32,
     /// Of the link: receiving port at the far end, delay, rate.
     pub(crate) peer: u32,
     delay: u64,
@@ -83,7 +81,6 @@ impl Host {
         let one = matches!(&sides.sources[..], [source] if !source.greedy && !source.is_finite());
         let line = Line {
             inbox: base,
-            sound_inbox: base,
             peer: link.peer,
             delay: link.delay,
             response: net.pause_frames.obeyed(0),
@@ -98,12 +95,6 @@ impl Host {
             Self { next_due: 0, now: 0, alone_until: 0, simple, kick: false, tick: 0, line, sides };
         host.note_ticks();
         host
-    }
-
-    /// Its receiving port has this number at the worker.
-    pub(crate) fn place(&mut self, inbox: u32) {
-        self.line.inbox = inbox;
-        self.line.sound_inbox = if self.sides.nic.is_some() { u32::MAX } else { inbox };
     }
 
     /// Data and control frames put on the link.
@@ -195,37 +186,20 @@ impl Host {
 
     /// PAUSE, a message or a probe has arrived now.
     fn arrive(&mut self, frame: &Frame, net: &Net, wires: &mut Wires) {
-        let (at, sender) = (self.moment(net), &mut self.sides.sender);
+        let at = self.moment(net);
         if let Some(pause) = frame.as_pause() {
-            sender.pause(pause, from_mut(&mut self.line.paused), at);
-            return;
+            return self.sides.sender.pause(pause, from_mut(&mut self.line.paused), at);
         }
-        match frame.says(net, wires) {
-            Some((flow, Says::Feedback(mut feedback))) => {
-                sender.adopt(&mut feedback, &mut wires.records);
-                sender.hear(flow, &feedback, at);
-            }
-            Some((flow, Says::Probe(probe))) => {
-                self.sides.receiver.take_probe(flow, &probe, at);
-                self.sides.reflect(flow, &mut wires.direct, at);
-            }
-            None => {}
+        if let Some(said) = frame.says(net, wires) {
+            self.sides.hear(said, &mut wires.records, &mut wires.direct, at);
         }
     }
 
-    /// A data frame with telemetry has arrived now. Its acknowledgement takes that along; without one it is over.
+    /// A data frame with telemetry has arrived now.
     fn take_recorded(&mut self, frame: &Frame, net: &Net, wires: &mut Wires) {
-        let (at, record) = (self.moment(net), frame.record());
-        let data = Data { record, ..wires.records.plain(frame).header() };
-        let Sides { sender, receiver, .. } = &mut self.sides;
-        let whole = Whole::data(0, frame.len, data);
-        let follows = receiver.take(&whole, at, &mut sender.journal.failure);
-        if let Some(arrived) = receiver.to_reply().and_then(|control| Frame::acknowledged(control, net)) {
-            *wires.records.beside(record) = arrived;
-        }
-        if !follows || !self.sides.answer(&data, &mut wires.records, &mut wires.direct, at) {
-            wires.records.close(record);
-        }
+        let data = Data { record: frame.record(), ..wires.records.plain(frame).header() };
+        let (frame, at) = (Whole::data(0, frame.len, data), self.moment(net));
+        self.sides.take(&frame, &mut wires.records, &mut wires.direct, at);
     }
 
     /// Feedback is on its way to this host without a frame.

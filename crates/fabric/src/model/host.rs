@@ -124,6 +124,41 @@ impl<F: Packet> Sides<F> {
         }
     }
 
+    /// A data frame has arrived. Its acknowledgement takes its telemetry along; without one that is over.
+    pub(crate) fn take(
+        &mut self,
+        frame: &Frame,
+        records: &mut Records,
+        direct: &mut Vec<Direct>,
+        at: Moment<'_>,
+    ) {
+        let Some(data) = frame.as_data() else { broken("control is taken for data") };
+        let follows = self.receiver.take(frame, at, &mut self.sender.journal.failure);
+        if !follows || !self.answer(data, records, direct, at) {
+            records.close(data.record);
+        }
+    }
+
+    /// A message or a probe has arrived.
+    pub(crate) fn hear(
+        &mut self,
+        (flow, says): (FlowId, Says),
+        records: &mut Records,
+        direct: &mut Vec<Direct>,
+        at: Moment<'_>,
+    ) {
+        match says {
+            Says::Feedback(mut feedback) => {
+                self.sender.adopt(&mut feedback, records);
+                self.sender.hear(flow, &feedback, at);
+            }
+            Says::Probe(probe) => {
+                self.receiver.take_probe(flow, &probe, at);
+                self.reflect(flow, direct, at);
+            }
+        }
+    }
+
     /// A data frame has arrived, and something follows: true if that is an acknowledgement.
     #[inline(always)]
     pub(crate) fn answer(
@@ -146,8 +181,8 @@ impl<F: Packet> Sides<F> {
     #[inline(always)]
     fn reply(&mut self, records: &mut Records, direct: &mut Vec<Direct>, at: Moment<'_>) -> bool {
         let Some((mut reply, report)) = self.receiver.reply() else { return false };
-        if !report.is_empty()
-            && let Says::Feedback(Feedback::Acknowledgement { acked, record, .. }) = &mut reply.says
+        if let Says::Feedback(Feedback::Acknowledgement { acked, record, .. }) = &mut reply.says
+            && (*record > 0 || !report.is_empty())
         {
             *record = records.write(*record, report);
             *records.beside(*record) = at.net.frames_below(reply.flow, *acked);
@@ -298,24 +333,11 @@ impl Host {
         if let Lane::Data(_) = frame.lane {
             self.fail(Some(frame.len), turn);
         }
-        let (at, Sides { sender, receiver, .. }) = (turn.moment(), &mut self.sides);
+        let (at, records, direct) = (turn.moment(), &mut *turn.records, &mut turn.out.direct);
         match frame.body {
-            Body::Pause(pause) => sender.pause(pause, &mut self.port.paused, at),
-            Body::Data(data) => {
-                let follows = receiver.take(&frame, at, &mut sender.journal.failure);
-                if !follows || !self.sides.answer(&data, turn.records, &mut turn.out.direct, at) {
-                    turn.records.close(data.record);
-                }
-            }
-            Body::Control(Control { flow, says: Says::Feedback(mut feedback), .. }) => {
-                sender.adopt(&mut feedback, turn.records);
-                sender.hear(flow, &feedback, at);
-            }
-            Body::Control(Control { flow, says: Says::Probe(probe), .. }) => {
-                if receiver.take_probe(flow, &probe, at) {
-                    self.reflect(flow, turn);
-                }
-            }
+            Body::Pause(pause) => self.sides.sender.pause(pause, &mut self.port.paused, at),
+            Body::Data(_) => self.sides.take(&frame, records, direct, at),
+            Body::Control(Control { flow, says, .. }) => self.sides.hear((flow, says), records, direct, at),
         }
         self.settle(turn);
     }
@@ -326,11 +348,6 @@ impl Host {
         self.sides.sender.adopt(&mut direct.feedback, turn.records);
         self.sides.sender.expect(&direct);
         self.settle(turn);
-    }
-
-    fn reflect(&mut self, flow: FlowId, turn: &mut Turn<'_>) {
-        let at = turn.moment();
-        self.sides.reflect(flow, &mut turn.out.direct, at);
     }
 
     /// Faults say XOFF or XON.

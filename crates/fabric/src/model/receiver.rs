@@ -144,11 +144,6 @@ impl Receiver {
         replies
     }
 
-    /// The acknowledgement of the frame that was taken last is to be sent.
-    pub(crate) fn to_reply(&self) -> Option<&Control> {
-        Some(&self.sinks.as_ref()?.reply.as_ref()?.0)
-    }
-
     /// The acknowledgement of the frame that was taken last, if it is not sent yet, and what it reports.
     pub(super) fn reply(&mut self) -> Option<(Control, Report)> {
         self.sinks.as_mut()?.reply.take()

@@ -43,17 +43,23 @@ impl Host {
     /// date for. Timers of reflectors expire after what arrives at their moment and before all else.
     #[inline(always)]
     fn take(&mut self, end: u64, net: &Net, wires: &mut Wires) {
+        // Where the port has faults, one may follow from each frame of data.
+        let sound = self.sides.nic.is_none();
+        if !sound && self.sides.nic.as_ref().is_some_and(|nic| nic.next() == 0) {
+            self.fail(None, net, wires);
+            self.look_again();
+        }
         loop {
             let alarm = self.sides.receiver.alarms.next;
             let before = end.min(alarm.saturating_add(1));
-            let Some(inbox) = wires.inboxes.get_mut(self.line.sound_inbox as usize) else {
-                return self.take_slowly(end, net, wires);
+            let Some(inbox) = wires.inboxes.get_mut(self.line.inbox as usize) else {
+                broken("a host without a port")
             };
             let (mut taken, mut due) = (0, None);
             while let Some(e) = inbox.arrived_before(taken, before) {
                 taken += 1;
                 let (at, failure) = (Moment { now: e.ready, net }, &mut self.sides.sender.journal.failure);
-                if !e.frame.is_plain_data() || self.sides.receiver.take(&e.frame, at, failure) {
+                if !sound || !e.frame.is_plain_data() || self.sides.receiver.take(&e.frame, at, failure) {
                     due = Some(*e);
                     break;
                 }
@@ -61,38 +67,6 @@ impl Host {
             inbox.skip_many(taken);
             match due {
                 Some(entry) => self.respond(&entry, net, wires),
-                None if alarm < end => self.expire(alarm, net, wires),
-                None => return,
-            }
-        }
-    }
-
-    /// The same, where a fault may follow from each frame of data.
-    #[cold]
-    #[inline(never)]
-    fn take_slowly(&mut self, end: u64, net: &Net, wires: &mut Wires) {
-        if self.sides.nic.as_ref().is_some_and(|nic| nic.next() == 0) {
-            self.fail(None, net, wires);
-            self.look_again();
-        }
-        loop {
-            let alarm = self.sides.receiver.alarms.next;
-            let Some(inbox) = wires.inboxes.get_mut(self.line.inbox as usize) else {
-                broken("a host without a port")
-            };
-            match inbox.pop_front(end.min(alarm.saturating_add(1))) {
-                Some(entry @ Entry { ready, frame }) => {
-                    let lane = frame.kind().lane();
-                    self.catch_up((ready, Kind::of_arrival(lane), 0), net, wires);
-                    if lane == MANAGED {
-                        self.fail(Some(frame.len), net, wires);
-                    }
-                    let (at, failure) = (self.moment(net), &mut self.sides.sender.journal.failure);
-                    if !frame.is_plain_data() || self.sides.receiver.take(&frame, at, failure) {
-                        self.respond(&entry, net, wires);
-                    }
-                    self.look_again();
-                }
                 None if alarm < end => self.expire(alarm, net, wires),
                 None => return,
             }
@@ -111,13 +85,21 @@ impl Host {
     /// Carries out what follows from an arrival.
     #[inline(never)]
     fn respond(&mut self, &Entry { ready, frame }: &Entry, net: &Net, wires: &mut Wires) {
-        self.catch_up((ready, Kind::of_arrival(frame.kind().lane()), 0), net, wires);
+        let (lane, mut follows) = (frame.kind().lane(), true);
+        self.catch_up((ready, Kind::of_arrival(lane), 0), net, wires);
+        if self.sides.nic.is_some() {
+            if lane == MANAGED {
+                self.fail(Some(frame.len), net, wires);
+            }
+            let (at, failure) = (self.moment(net), &mut self.sides.sender.journal.failure);
+            follows = !frame.is_plain_data() || self.sides.receiver.take(&frame, at, failure);
+        }
         if frame.is_data() && frame.record() > 0 {
             self.take_recorded(&frame, net, wires);
-        } else if frame.is_data() {
+        } else if frame.is_data() && follows {
             let at = self.moment(net);
             self.sides.answer(&frame.header(), &mut wires.records, &mut wires.direct, at);
-        } else {
+        } else if !frame.is_data() {
             self.arrive(&frame, net, wires);
         }
         self.look_again();
