@@ -11,7 +11,7 @@
 //! 2. [`sender`]: it waits in the FIFO (or in its virtual output queue, [`voq`]), or with its [`limiter`] while that holds it back;
 //!    [`pacing`] lets it go, and tags and counts it as it starts on the link.
 //! 3. [`port`]: the transmitter takes it when it is idle, nothing goes before it, and the far end has not sent XOFF.
-//! 4. [`switch`]: it has arrived whole, and is routed to an output.
+//! 4. [`switch`]: it has arrived whole, and is routed to an output. What follows, and in which order, stands in [`switching`].
 //! 5. [`memory`]: it is admitted or dropped. Its bytes count until its last bit has left, and may send XOFF ([`pause`]) to who sent
 //!    it; why it did can be recorded ([`cause`]), and a [`watchdog`] looks at those that stand too long. The output's congestion
 //!    [`point`] may mark and sample it. It waits for its output's port (3), and goes on to the next switch (4) or host.
@@ -106,9 +106,9 @@ mod tests {
                 assert!((known || outside) && !used.contains("::*"), "{used}");
             }
         }
-        assert!(of_model <= 7_640, "the model has {of_model} lines: it is to be read in an hour");
+        assert!(of_model <= 7_650, "the model has {of_model} lines: it is to be read in an hour");
         assert!(
-            lines <= 16_945,
+            lines <= 16_914,
             "the crate has {lines} lines: 12,500, why XOFF is decided, faults of ports, shared buffers, watchdogs, dependent flows, TCP, and traits for one body of a switch"
         );
     }
