@@ -19,7 +19,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     ("which probes end, and where", "crates/fabric/src/model/switching.rs", &[".after_point("]),
     ("what follows as a watchdog looks", "crates/fabric/src/model/switching.rs", &["watchdogs.look("]),
     ("what follows as PAUSE arrives", "crates/fabric/src/model/switching.rs", &["watchdogs.hear("]),
-    ("what a switch does of its own", "crates/fabric/src/model/switching.rs", &["timers.pop()"]),
+    ("what a switch does of its own", "crates/fabric/src/model/switching.rs", &["Verb::Timer(Slot("]),
     ("which frames stand still for good", "crates/fabric/src/model/switching.rs", &["Stopped::new("]),
     (
         "how bytes come and go in a memory",

@@ -76,6 +76,10 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     }
     /// A congestion point has written into data.
     fn write(&mut self, view: &FrameView, _: &mut Records) {
+        self.take_on(view);
+    }
+    /// The same, for a frame that has no telemetry.
+    fn take_on(&mut self, view: &FrameView) {
         self.set_marked(view.marked);
         self.write_tag(view.tag.pack());
     }

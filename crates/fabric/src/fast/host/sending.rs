@@ -82,10 +82,7 @@ impl Packet for Frame {
         records.plain(self).header().view(self.len, net, dropped)
     }
     fn write(&mut self, view: &FrameView, records: &mut Records) {
-        records.with_plain(self, |frame| {
-            frame.set_marked(view.marked);
-            frame.set_packed_tag(view.tag.pack());
-        });
+        records.with_plain(self, |frame| frame.take_on(view));
     }
     #[inline]
     fn bytes(&self) -> u16 {
