@@ -13,11 +13,13 @@ use cnsim_measure::stats::Summary;
 use cnsim_problem::any_of;
 use cnsim_runs::points::{Point, points};
 use cnsim_runs::record::RunRecord;
+use cnsim_scenario::case::CaseId;
 use cnsim_scenario::config::Config;
 use cnsim_scenario::keys::find as find_key;
 use cnsim_scenario::metrics::find;
 use cnsim_scenario::{EMBEDDED, Ready};
 use cnsim_units::{Bytes, Rate, Time};
+use indexmap::IndexMap;
 use levels::{late, windowed};
 use schemes::{mute, silent};
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,14 +113,11 @@ const FROZEN: usize = 8;
 
 /// A line for each case whose network stood still at the end.
 pub fn frozen<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<String> {
-    let mut cases: Vec<(&RunRecord, Vec<u64>)> = Vec::new();
+    let mut cases: IndexMap<&CaseId, (&RunRecord, Vec<u64>)> = IndexMap::new();
     for r in records.into_iter().filter(|r| r.frozen.is_some()) {
-        match cases.iter_mut().find(|c| c.0.case == r.case) {
-            Some(c) => c.1.push(r.seed),
-            None => cases.push((r, vec![r.seed])),
-        }
+        cases.entry(&r.case).or_insert((r, Vec::new())).1.push(r.seed);
     }
-    let mut lines: Vec<String> = cases.iter().filter_map(|(r, seeds)| frozen_case(r, seeds)).collect();
+    let mut lines: Vec<String> = cases.values().filter_map(|(r, seeds)| frozen_case(r, seeds)).collect();
     let hidden = lines.len().saturating_sub(FROZEN);
     if hidden > 0 {
         lines.truncate(FROZEN);
@@ -374,12 +373,9 @@ fn lossy(cases: &[Point<'_>], (metric, lost, remedy): (&str, &str, &str)) -> Vec
         let frames = sum(&c.runs, metric)? - by_watchdogs.unwrap_or(0.0);
         (open == 0.0 && !meant).then_some((frames / c.runs.len() as f64).round())
     };
-    let mut places: Vec<Vec<(&Point<'_>, f64)>> = Vec::new();
+    let mut places: IndexMap<_, Vec<(&Point<'_>, f64)>> = IndexMap::new();
     for (c, lost) in cases.iter().filter_map(|c| Some((c, count(c)?))) {
-        match places.iter_mut().find(|p| p[0].0.place() == c.place()) {
-            Some(place) => place.push((c, lost)),
-            None => places.push(vec![(c, lost)]),
-        }
+        places.entry(c.place()).or_default().push((c, lost));
     }
     let told = |place: &Vec<(&Point<'_>, f64)>| {
         let first = place[0].0.first();
@@ -397,8 +393,8 @@ fn lossy(cases: &[Point<'_>], (metric, lost, remedy): (&str, &str, &str)) -> Vec
         )
     };
     let losing = |place: &&Vec<(&Point<'_>, f64)>| place.iter().any(|p| p.1 > 0.0);
-    let mut lines: Vec<String> = places.iter().filter(losing).take(PLACES).map(told).collect();
-    let hidden = places.iter().filter(losing).count() - lines.len();
+    let mut lines: Vec<String> = places.values().filter(losing).take(PLACES).map(told).collect();
+    let hidden = places.values().filter(losing).count() - lines.len();
     if hidden > 0 {
         lines.push(format!("{lost} under {hidden} further conditions, too"));
     }

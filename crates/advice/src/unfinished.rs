@@ -3,6 +3,7 @@
 use cnsim_measure::quantity::digits;
 use cnsim_runs::points::{Point, points};
 use cnsim_runs::record::RunRecord;
+use indexmap::IndexMap;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Largest number of cases that are listed one by one.
@@ -27,17 +28,16 @@ impl Case<'_> {
 
     /// Of the names with unfinished flows: ` (6 of 6 of backup)`; nothing if no traffic has a name.
     fn by_name(&self) -> String {
-        let mut names: Vec<(&str, f64, f64)> = Vec::new();
+        let mut names: IndexMap<&str, (f64, f64)> = IndexMap::new();
         for t in self.point.runs.iter().flat_map(|r| &r.traffic) {
             let of = |id: &str| t.metrics.get(id).unwrap_or(0.0);
             let (done, open) = (of("completed_transfers"), of("incomplete_transfers"));
-            match names.iter_mut().find(|n| n.0 == t.name) {
-                Some(n) => (n.1, n.2) = (n.1 + done + open, n.2 + open),
-                None => names.push((&t.name, done + open, open)),
-            }
+            let n = names.entry(&t.name).or_default();
+            *n = (n.0 + done + open, n.1 + open);
         }
-        let open = names.iter().filter(|n| n.2 > 0.0);
-        let words: Vec<String> = open.map(|(name, all, open)| format!("{open} of {all} of {name}")).collect();
+        let open = names.iter().filter(|(_, n)| n.1 > 0.0);
+        let words: Vec<String> =
+            open.map(|(name, (all, open))| format!("{open} of {all} of {name}")).collect();
         if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) }
     }
 

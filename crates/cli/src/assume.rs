@@ -372,7 +372,7 @@ impl Text<'_> {
         };
         json!({
             "schema": 1, "scenario": self.subject, "seeds": self.lab.seeds, "cells": self.base.cells.len(),
-            "without_effect": self.idle, "refused": self.lab.refused, "conclusion": self.conclusion(),
+            "without_effect": self.idle, "refused": Vec::from_iter(&self.lab.refused), "conclusion": self.conclusion(),
             "left_out": self.folds.iter().map(|f| json!({
                 "table": f.table, "chosen": self.scored[f.chosen].label, "cells": f.cells,
                 "distance": f.distance.0, "distance_as_it_is": f.distance.1,

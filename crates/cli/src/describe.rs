@@ -13,6 +13,7 @@ use cnsim_scenario::keys;
 use cnsim_scenario::needs_queue_pairs;
 use cnsim_scenario::{EMBEDDED, Scenario};
 use cnsim_scheme_api::{Rate, Registration, Registry};
+use indexmap::IndexSet;
 
 /// Most conditions of a group that are listed.
 const MOST: usize = 16;
@@ -93,12 +94,8 @@ pub(crate) fn scenario(s: &Scenario, written: String) -> Done {
         ))
     );
     for (g, group) in s.groups.iter().enumerate() {
-        let mut conditions: Vec<&str> = Vec::new();
-        for c in cases.iter().filter(|c| c.group == g) {
-            if !conditions.contains(&c.id.condition.as_str()) {
-                conditions.push(&c.id.condition);
-            }
-        }
+        let mine = cases.iter().filter(|c| c.group == g);
+        let conditions: IndexSet<&str> = mine.map(|c| c.id.condition.as_str()).collect();
         println!("  PAUSE {}; schemes {}:", group.pauses.join(", "), group.schemes.join(", "));
         conditions.iter().take(MOST).for_each(|c| println!("    {c}"));
         if conditions.len() > MOST {

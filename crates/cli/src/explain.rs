@@ -13,6 +13,7 @@ use cnsim_papers::published::carried_claim;
 use cnsim_scenario::keys::{KEYS, Key, TABLES};
 use cnsim_scenario::metrics::Metric;
 use cnsim_scheme_api::{Gauge, ParamInfo, Registration};
+use indexmap::IndexSet;
 use std::path::Path;
 
 /// Prints the answer to a question.
@@ -174,20 +175,13 @@ fn cells(rows: &[Vec<String>]) {
 /// A claim: its text, its scenarios and metrics, and its verdict in the results at hand.
 fn claim(c: &Claim, out: &Path) -> Done {
     println!("{}: {} ({}).", c.id, c.text, c.origin);
-    let mut scenarios: Vec<String> = Vec::new();
-    let mut used: Vec<String> = Vec::new();
-    for (scenario, metric) in grounds(c, &[]) {
-        let id = format!("{}/{scenario}", c.study());
-        if !scenarios.contains(&id) {
-            scenarios.push(id);
-        }
-        if !metric.is_empty() && !used.contains(&metric) {
-            used.push(metric);
-        }
-    }
-    println!("It rests on {} and is decided on differences paired by seed.", scenarios.join(", "));
+    let grounds = grounds(c, &[]);
+    let list = |all: IndexSet<String>| all.into_iter().collect::<Vec<_>>().join(", ");
+    let scenarios = list(grounds.iter().map(|(scenario, _)| format!("{}/{scenario}", c.study())).collect());
+    println!("It rests on {scenarios} and is decided on differences paired by seed.");
+    let used = list(grounds.into_iter().map(|(_, metric)| metric).filter(|m| !m.is_empty()).collect());
     if !used.is_empty() {
-        println!("Metrics: {}.", used.join(", "));
+        println!("Metrics: {used}.");
     }
     let show = |from: &str, holds: &str, evidence: &str| {
         println!("{from}: {holds}");

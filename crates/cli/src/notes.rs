@@ -6,6 +6,7 @@ use crate::{Done, Failure};
 use cnsim_advice::notes::{after, frozen};
 use cnsim_advice::unfinished;
 use cnsim_runs::record::RunRecord;
+use indexmap::IndexSet;
 
 /// Prints them, each group under its heading.
 pub(crate) fn print(records: &[RunRecord]) {
@@ -33,13 +34,8 @@ pub(crate) fn ends(records: &[RunRecord]) -> Done {
     if frozen.is_empty() {
         return Ok(());
     }
-    let mut remedies: Vec<String> = Vec::new();
-    for help in frozen.iter().map(|f| f.help()) {
-        if !remedies.contains(&help) {
-            remedies.push(help);
-        }
-    }
-    remedies.truncate(REMEDIES);
+    let remedies: IndexSet<String> = frozen.iter().map(|f| f.help()).collect();
+    let remedies: Vec<String> = remedies.into_iter().take(REMEDIES).collect();
     Err(Failure::Frozen(format!(
         "the network froze in {} of {}; all results are written\n  help: {}",
         frozen.len(),

@@ -9,6 +9,7 @@ use cnsim_runs::record::RunRecord;
 use cnsim_runs::results::Results;
 use cnsim_scenario::metrics::Times;
 use cnsim_scenario::metrics::{METRICS, Metric};
+use indexmap::IndexSet;
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -219,12 +220,8 @@ fn tell(rows: &[Row], asked: &[&'static Metric]) {
         asked => asked.iter().any(|m| m.id == r.metric.id),
     };
     let rank = |r: &Row| SHOWN.iter().position(|id| *id == r.metric.id);
-    let mut places: Vec<[&str; 3]> = Vec::new();
-    for r in rows.iter().filter(wanted) {
-        if !places.contains(&[&r.place, &r.own, &r.base]) {
-            places.push([&r.place, &r.own, &r.base]);
-        }
-    }
+    let places: IndexSet<[&str; 3]> =
+        rows.iter().filter(wanted).map(|r| [&*r.place, &*r.own, &*r.base]).collect();
     for at @ [place, own, base] in places {
         let here = |r: &&Row| [&r.place, &r.own, &r.base] == at;
         let mut mine: Vec<&Row> = rows.iter().filter(wanted).filter(here).collect();

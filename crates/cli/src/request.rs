@@ -11,6 +11,7 @@ use cnsim_scenario::metrics::{self, METRICS, Metric};
 use cnsim_scenario::settings::Estimate;
 use cnsim_scenario::{Case, Ready, Scenario};
 use cnsim_scheme_api::Registry;
+use indexmap::{IndexMap, IndexSet};
 
 /// Is this meant as a file, not as a name?
 pub(crate) fn is_file(name: &str) -> bool {
@@ -74,7 +75,7 @@ const NOTES: usize = 8;
 /// Notes on the results before the runs: each once, with its conditions and PAUSE modes.
 #[derive(Default)]
 pub(crate) struct Notes {
-    all: Vec<(String, Vec<String>)>,
+    all: IndexMap<String, IndexSet<String>>,
 }
 
 impl Notes {
@@ -85,12 +86,7 @@ impl Notes {
     }
 
     fn say(&mut self, case: &Case, text: String) {
-        let place = case.id.place();
-        match self.all.iter_mut().find(|n| n.0 == text) {
-            Some((_, places)) if places.contains(&place) => {}
-            Some((_, places)) => places.push(place),
-            None => self.all.push((text, vec![place])),
-        }
+        self.all.entry(text).or_default().insert(case.id.place());
     }
 
     /// How many there are.
@@ -100,7 +96,7 @@ impl Notes {
 
     /// A line each of the first ones, and how many there are beside.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let line = |(text, places): &(String, Vec<String>)| {
+        let line = |(text, places): (&String, &IndexSet<String>)| {
             let more = match places.len() - 1 {
                 0 => String::new(),
                 1 => " (and 1 more condition)".into(),
@@ -142,7 +138,7 @@ pub(crate) struct Cost {
     pub(crate) memory: f64,
     pub(crate) notes: Notes,
     /// Networks of its cases, each once.
-    pub(crate) networks: Vec<String>,
+    pub(crate) networks: IndexSet<String>,
 }
 
 impl Cost {
@@ -158,10 +154,7 @@ impl Cost {
             cost.seconds += one.seconds * seeds as f64;
             cost.memory = cost.memory.max(one.memory);
             cost.notes.add(&case, &ready);
-            let network = caption(&ready);
-            if !cost.networks.contains(&network) {
-                cost.networks.push(network);
-            }
+            cost.networks.insert(caption(&ready));
             few_seeds(&ready, seeds).into_iter().for_each(|text| cost.notes.say(&case, text));
         }
         Ok(cost)

@@ -8,6 +8,7 @@ use crate::{Common, Done, EngineArg, Failure, RunArgs, pairs};
 use cnsim_papers::cells::all_cases;
 use cnsim_runs::run::Job;
 use cnsim_scenario::{Case, Scenario};
+use indexmap::IndexSet;
 
 pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     let registry = &common.registry;
@@ -129,7 +130,7 @@ fn narrowed(
         }
         Ok(set)
     };
-    all = each_once(all.iter().map(with_sets).collect::<Result<Vec<_>, _>>()?.into_iter());
+    all = all.iter().map(with_sets).collect::<Result<IndexSet<_>, _>>()?.into_iter().collect();
     all =
         chosen(&all, schemes, |c| &c.id.scheme, |c, s| scenario.case(c.group, c.row.clone(), &c.id.pause, s));
     all =
@@ -150,18 +151,7 @@ fn chosen(
     let strange: Vec<&String> = asked.iter().filter(|a| !all.iter().any(|c| of(c) == *a)).collect();
     let own = all.iter().filter(|c| asked.contains(of(c))).cloned();
     let more = strange.iter().flat_map(|value| all.iter().map(|c| with(c, value)));
-    each_once(own.chain(more))
-}
-
-/// Each case once, in their order.
-fn each_once(cases: impl Iterator<Item = Case>) -> Vec<Case> {
-    let mut all: Vec<Case> = Vec::new();
-    for case in cases {
-        if !all.contains(&case) {
-            all.push(case);
-        }
-    }
-    all
+    own.chain(more).collect::<IndexSet<_>>().into_iter().collect()
 }
 
 /// Most cases that an error names.

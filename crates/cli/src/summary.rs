@@ -9,6 +9,7 @@ use cnsim_report::model::{self, Page, Report, Table};
 use cnsim_runs::record::RunRecord;
 use cnsim_runs::store::fingerprint;
 use cnsim_scenario::metrics;
+use indexmap::{IndexMap, IndexSet};
 use std::collections::BTreeSet;
 
 /// Largest number of misses that are printed one by one; of more, a few of each kind.
@@ -102,19 +103,19 @@ fn scenarios(t: &Told<'_>) -> String {
         .iter()
         .map(|p| {
             let cells = || p.tables.iter().flat_map(|t| &t.rows).flat_map(|r| r.cells.iter().flatten());
-            let of = |v: model::Verdict| cells().filter(|c| c.verdict == v && !c.structural).count();
+            let of = |v: Verdict| cells().filter(|c| c.verdict == v && !c.structural).count();
             let zeros = cells().filter(|c| c.structural && c.published.is_some()).count();
             let runs =
                 t.records.iter().filter(|r| p.id == format!("{}/{}", r.case.study, r.case.scenario)).count();
             let figures = p.figures.len();
             let numbers = [
                 runs,
-                of(model::Verdict::Agrees),
-                of(model::Verdict::Near),
-                of(model::Verdict::Differs) + of(model::Verdict::Incomparable),
-                of(model::Verdict::Undecided),
+                of(Verdict::Agrees),
+                of(Verdict::Near),
+                of(Verdict::Differs) + of(Verdict::Incomparable),
+                of(Verdict::Undecided),
                 zeros,
-                of(model::Verdict::Unpublished),
+                of(Verdict::Unpublished),
                 p.not_run.len(),
                 figures,
             ];
@@ -177,67 +178,38 @@ fn lines_of(t: &Table, asked: &[String], judge: bool, colour: bool) -> Vec<Strin
     if columns.is_empty() && zeros.is_empty() {
         return Vec::new();
     }
-    let heading = if t.row_heading.is_empty() { "condition".into() } else { t.row_heading.clone() };
-    let mut header = if several { vec![heading] } else { Vec::new() };
+    let judge = judge && !own;
+    let with_unit = |title: &str, unit: &str| match unit {
+        "" => title.to_string(),
+        unit => format!("{title} [{unit}]"),
+    };
+    let mut header: Vec<String> = Vec::new();
+    if several {
+        header.push(if t.row_heading.is_empty() { "condition".into() } else { t.row_heading.clone() });
+    }
     header.push("scheme".into());
     for &c in &columns {
         let m = &t.columns[c];
-        if published(c) {
-            header.push(format!("{} publ.", m.title));
-            header.push(if m.unit.is_empty() { "measured".into() } else { format!("measured [{}]", m.unit) });
-        } else {
-            header.push(if m.unit.is_empty() {
-                m.title.clone()
-            } else {
-                format!("{} [{}]", m.title, m.unit)
-            });
-        }
+        header.extend(published(c).then(|| format!("{} publ.", m.title)));
+        header.push(with_unit(if published(c) { "measured" } else { &m.title }, &m.unit));
     }
-    let judge = judge && !own;
-    if judge {
-        header.push("verdict".into());
-    }
-    let mut rows = Vec::new();
+    header.extend(judge.then(|| "verdict".into()));
     let (shown_rows, left) = t.rows.split_at(if ports { whole_ports(t) } else { t.rows.len() });
-    for (i, r) in shown_rows.iter().enumerate() {
+    let row = |(i, r): (usize, &model::Row)| {
         let same = i > 0 && t.rows[i - 1].condition == r.condition;
-        let mut row =
-            if several { vec![if same { String::new() } else { r.condition.clone() }] } else { Vec::new() };
+        let mut row = Vec::new();
+        row.extend(several.then(|| if same { String::new() } else { r.condition.clone() }));
         row.push(r.scheme.clone());
-        let (mut missed, mut near, mut open, mut strange) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut judged = false;
         for &c in &columns {
             let cell = r.cells[c].as_ref();
-            if published(c) {
-                row.push(
-                    cell.map_or_else(String::new, |x| x.published.clone().unwrap_or_else(|| "-".into())),
-                );
-            }
+            let said = |x: &model::Cell| x.published.clone().unwrap_or_else(|| "-".into());
+            row.extend(published(c).then(|| cell.map_or_else(String::new, said)));
             row.push(cell.and_then(shown).unwrap_or_default());
-            judged |= cell.is_some_and(|x| x.published.is_some());
-            match cell.map(|x| x.verdict) {
-                Some(model::Verdict::Near) => near.push(t.columns[c].title.as_str()),
-                Some(model::Verdict::Differs) => missed.push(t.columns[c].title.as_str()),
-                Some(model::Verdict::Undecided) => open.push(t.columns[c].title.as_str()),
-                Some(model::Verdict::Incomparable) => strange.push(t.columns[c].title.as_str()),
-                _ => {}
-            }
         }
-        let parts = [("differs", missed), ("near", near), ("undecided", open), ("not compared", strange)];
-        let parts: Vec<String> = parts
-            .iter()
-            .filter(|(_, titles)| !titles.is_empty())
-            .map(|(word, titles)| format!("{word}: {}", titles.join(", ")))
-            .collect();
-        if judge {
-            row.push(match (parts.is_empty(), judged) {
-                (false, _) => parts.join("; "),
-                (true, true) => "agrees".into(),
-                (true, false) => "-".into(),
-            });
-        }
-        rows.push(row);
-    }
+        row.extend(judge.then(|| verdict(t, r, &columns)));
+        row
+    };
+    let rows: Vec<Vec<String>> = shown_rows.iter().enumerate().map(row).collect();
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let mut out = Vec::new();
     for (i, line) in look::table(&header, &rows, judge).lines().enumerate() {
@@ -256,6 +228,28 @@ fn lines_of(t: &Table, asked: &[String], judge: bool, colour: bool) -> Vec<Strin
     );
     out.extend((!t.caption.is_empty()).then(|| t.caption.clone()));
     out
+}
+
+/// The verdict on a row in words: the columns that do not agree, by kind.
+fn verdict(t: &Table, row: &model::Row, columns: &[usize]) -> String {
+    let kinds = [
+        (Verdict::Differs, "differs"),
+        (Verdict::Near, "near"),
+        (Verdict::Undecided, "undecided"),
+        (Verdict::Incomparable, "not compared"),
+    ];
+    let has = |c: usize, of: &dyn Fn(&model::Cell) -> bool| row.cells[c].as_ref().is_some_and(of);
+    let told = |(kind, word): (Verdict, &str)| {
+        let mine = columns.iter().filter(|c| has(**c, &|x| x.verdict == kind));
+        let titles: Vec<&str> = mine.map(|c| t.columns[*c].title.as_str()).collect();
+        (!titles.is_empty()).then(|| format!("{word}: {}", titles.join(", ")))
+    };
+    let parts: Vec<String> = kinds.into_iter().filter_map(told).collect();
+    match (parts.is_empty(), columns.iter().any(|c| has(*c, &|x| x.published.is_some()))) {
+        (false, _) => parts.join("; "),
+        (true, true) => "agrees".into(),
+        (true, false) => "-".into(),
+    }
 }
 
 /// How many rows of a table of ports or switches are shown: those of whole ones, at least of one.
@@ -278,15 +272,11 @@ fn misses(cells: &[Cell], out: &mut Vec<String>) {
     let missed: Vec<&Cell> =
         cells.iter().filter(|c| matches!(c.verdict, Verdict::Near | Verdict::Differs)).collect();
     let most = if missed.len() <= ONE_BY_ONE { usize::MAX } else { 2 };
-    let mut groups: Vec<(String, &str, Vec<&Cell>)> = Vec::new();
+    let mut groups: IndexMap<(String, &str), Vec<&Cell>> = IndexMap::new();
     for c in missed {
-        let id = format!("{}/{}", c.case.study, c.case.scenario);
-        match groups.iter_mut().find(|g| g.0 == id && g.1 == c.note) {
-            Some(g) => g.2.push(c),
-            None => groups.push((id, &c.note, vec![c])),
-        }
+        groups.entry((format!("{}/{}", c.case.study, c.case.scenario), &c.note)).or_default().push(c);
     }
-    for (id, note, cells) in groups {
+    for ((id, note), cells) in groups {
         let note = if note.is_empty() { "no assumption is suspected yet" } else { note };
         out.push(format!("  {id}: {note}"));
         for c in cells.iter().take(most) {
@@ -318,12 +308,7 @@ fn claims(t: &Told<'_>, one: bool, colour: bool, out: &mut Vec<String>) {
     } else if one {
         out.push(format!("\nClaims ({missing} of {} not run here):", t.findings.len()));
     } else {
-        let mut studies: Vec<&str> = Vec::new();
-        t.findings.iter().for_each(|(c, _)| {
-            if !studies.contains(&c.study()) {
-                studies.push(c.study());
-            }
-        });
+        let studies: IndexSet<&str> = t.findings.iter().map(|(c, _)| c.study()).collect();
         let header = ["claims of", "yes", "no", "undecided", "not run", "read from figures"];
         let rows: Vec<Vec<String>> = studies
             .iter()

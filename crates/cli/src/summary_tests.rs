@@ -54,8 +54,8 @@ fn cell(study: &str, verdict: Verdict, note: &str) -> Cell {
     }
 }
 
-fn shown(verdict: model::Verdict, structural: bool) -> Option<model::Cell> {
-    let published = (verdict != model::Verdict::Unpublished).then(|| "2.0".to_string());
+fn shown(verdict: Verdict, structural: bool) -> Option<model::Cell> {
+    let published = (verdict != Verdict::Unpublished).then(|| "2.0".to_string());
     Some(model::Cell { published, measured: Some(2.5), verdict, structural, ..model::Cell::default() })
 }
 
@@ -94,7 +94,7 @@ fn lines(
 
 #[test]
 fn many_studies_have_a_line_a_scenario() {
-    use model::Verdict::{Agrees, Differs, Incomparable, Near, Undecided, Unpublished};
+    use Verdict::{Agrees, Differs, Incomparable, Near, Undecided, Unpublished};
     let one = vec![
         shown(Agrees, false),
         shown(Differs, false),
@@ -175,7 +175,7 @@ fn many_misses_are_told_in_part() {
 
 #[test]
 fn one_study_tells_tables_claims_and_the_queue() {
-    use model::Verdict::{Agrees, Differs, Incomparable, Near, Unpublished};
+    use Verdict::{Agrees, Differs, Incomparable, Near, Unpublished};
     let column = |metric: &str, title: &str, unit: &str| Column {
         metric: metric.into(),
         title: title.into(),
@@ -325,7 +325,7 @@ fn without_cells_no_word_of_seeds() {
 #[test]
 fn the_first_column_alone_is_judged() {
     let column = |metric: &str| Column { metric: metric.into(), title: metric.into(), ..Column::default() };
-    let cells = vec![shown(model::Verdict::Agrees, false), shown(model::Verdict::Unpublished, false)];
+    let cells = vec![shown(Verdict::Agrees, false), shown(Verdict::Unpublished, false)];
     let table = Table {
         columns: vec![column("overhead"), column("fairness")],
         rows: vec![Row { scheme: "ecm".into(), cells, ..Row::default() }],

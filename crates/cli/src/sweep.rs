@@ -26,6 +26,7 @@ use cnsim_scenario::Scenario;
 use cnsim_scenario::case::CaseId;
 use cnsim_scenario::metrics::{self, METRICS, Metric, structural_zero};
 use cnsim_scheme_api::Registry;
+use indexmap::{IndexMap, IndexSet};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -473,13 +474,7 @@ fn report(
         figures_first: true,
         ..model::Page::default()
     };
-    let mut pauses: Vec<&str> = Vec::new();
-    for r in rows {
-        if !pauses.contains(&r.point.case.id.pause.as_str()) {
-            pauses.push(&r.point.case.id.pause);
-        }
-    }
-    for pause in pauses {
+    for pause in rows.iter().map(|r| r.point.case.id.pause.as_str()).collect::<IndexSet<_>>() {
         let mine = rows.iter().filter(|r| r.point.case.id.pause == pause);
         page.tables.push(model::Table {
             id: format!("pause-{pause}"),
@@ -540,15 +535,12 @@ fn figure(sweep: &Sweep, rows: &[Row<'_>], what: &What<'_>) -> model::Figure {
         }
         parts.join(", ")
     };
-    let mut traces: Vec<(String, Vec<At>)> = Vec::new();
+    let mut traces: IndexMap<String, Vec<At>> = IndexMap::new();
     for r in rows {
         let Some(s) = r.get(what) else { continue };
         let at = axis.values.iter().position(|v| *v == r.point.values[across]).unwrap_or(0);
-        let (name, point) = (name(r), (places[at], s.mean, s.confidence().unwrap_or((s.mean, s.mean))));
-        match traces.iter_mut().find(|t| t.0 == name) {
-            Some(t) => t.1.push(point),
-            None => traces.push((name, vec![point])),
-        }
+        let point = (places[at], s.mean, s.confidence().unwrap_or((s.mean, s.mean)));
+        traces.entry(name(r)).or_default().push(point);
     }
     let trace = |(name, mut points): (String, Vec<At>)| {
         points.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -311,7 +311,8 @@ fn faults_of_all_files_are_told_together() {
 fn flows_that_last_too_long() {
     let folder = Folder::new("long");
     let topology = "3 1 2\n2\n0 2 1Gbps 1us 0\n1 2 1Gbps 1us 0\n";
-    let said = read(&folder, None, topology, "2\n0 1 3 100 5000 2.0\n0 1 3 100 70000000000 2.1\n").unwrap_err();
+    let said =
+        read(&folder, None, topology, "2\n0 1 3 100 5000 2.0\n0 1 3 100 70000000000 2.1\n").unwrap_err();
     assert!(said.contains("70 GB and the other flows may take 1120") && said.contains(":3:"), "{said}");
     assert!(!said.contains("run.duration"), "{said}");
 }

@@ -4,6 +4,7 @@
 use cnsim_measure::stats::Summary;
 use cnsim_runs::record::RunRecord;
 use cnsim_scenario::case::CaseId;
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
@@ -42,7 +43,8 @@ impl Claim {
 }
 
 /// Whether a claim holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Holds {
     /// In every part, beyond the noise.
     Yes,
@@ -51,6 +53,7 @@ pub enum Holds {
     /// A part is inside the noise.
     Undecided,
     /// A part was not run.
+    #[default]
     NotRun,
 }
 

@@ -1,6 +1,7 @@
 //! Settings of the studies: values of a scheme's parameters in their scenarios, beside its defaults.
 
 use cnsim_scenario::{EMBEDDED, Scenario};
+use indexmap::{IndexMap, IndexSet};
 use std::collections::BTreeMap;
 
 /// Studies with published numbers, by date of the parameters.
@@ -10,18 +11,15 @@ const STUDIES: [&str; 5] = ["C07", "Z07", "B07", "R07", "M08"];
 /// a scheme that no study runs.
 pub fn in_studies(scheme: &str) -> BTreeMap<String, String> {
     let Some(entry) = cnsim_schemes::find(scheme) else { return BTreeMap::new() };
-    let mut all: BTreeMap<String, Vec<(String, Vec<&str>)>> = BTreeMap::new();
+    let mut all: BTreeMap<String, IndexMap<String, Vec<&str>>> = BTreeMap::new();
     for study in STUDIES {
-        let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut values: BTreeMap<String, IndexSet<String>> = BTreeMap::new();
         for (id, _) in EMBEDDED.iter().filter(|(id, _)| id.split('/').next() == Some(study)) {
             let Ok(scenario) = Scenario::load(id, &[]) else { continue };
             for case in scenario.cases().iter().filter(|c| c.id.scheme == entry.name) {
                 let built = scenario.ready(case).map(|r| r.built.values).unwrap_or_default();
                 for (key, value) in built {
-                    let seen = values.entry(key).or_default();
-                    if !seen.contains(&value) {
-                        seen.push(value);
-                    }
+                    values.entry(key).or_default().insert(value);
                 }
             }
         }
@@ -29,15 +27,11 @@ pub fn in_studies(scheme: &str) -> BTreeMap<String, String> {
             if seen.len() == 1 && entry.param(&key).map(|p| &p.default) == seen.first() {
                 continue;
             }
-            let text = seen.join(", ");
-            let known = all.entry(key).or_default();
-            match known.iter_mut().find(|(t, _)| *t == text) {
-                Some((_, studies)) => studies.push(study),
-                None => known.push((text, vec![study])),
-            }
+            let text = seen.into_iter().collect::<Vec<_>>().join(", ");
+            all.entry(key).or_default().entry(text).or_default().push(study);
         }
     }
-    let told = |(text, studies): &(String, Vec<&str>)| format!("{}: {text}", studies.join(", "));
+    let told = |(text, studies): (&String, &Vec<&str>)| format!("{}: {text}", studies.join(", "));
     all.into_iter().map(|(k, v)| (k, v.iter().map(told).collect::<Vec<_>>().join("; "))).collect()
 }
 

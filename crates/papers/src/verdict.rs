@@ -3,9 +3,11 @@
 use crate::published::Published;
 use cnsim_measure::stats::Summary;
 use cnsim_scenario::metrics::{Metric, Tolerance};
+use serde::{Deserialize, Serialize};
 
 /// Verdict of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// The published value is [`accepted`]: one honest run may give it.
     Agrees,
@@ -16,6 +18,7 @@ pub enum Verdict {
     /// The published value is [`accepted`] only because the prediction interval is wide: too few seeds to tell ([`decided`]).
     Undecided,
     /// Nothing was published for the cell.
+    #[default]
     Unpublished,
     /// The published value cannot be compared; the note has the reason.
     Incomparable,

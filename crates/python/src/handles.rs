@@ -13,11 +13,40 @@ fn nobody() -> Stream {
     Stream::new(0, 0, Purpose::Test)
 }
 
-/// A timer's number; the seam checks it.
-fn slot(py: Python<'_>, number: i64) -> PyResult<Slot> {
-    let remedy = format!("slots are 0 to {}", SLOTS - 1);
-    let none = |_| raise(py, "SchemeError", &format!("there is no timer {number}"), &remedy, "");
-    u8::try_from(number).map(Slot).map_err(none)
+/// A value of the seam, as Python gives it.
+trait Given: Sized {
+    type From;
+    /// The value, for this verb.
+    fn take(py: Python<'_>, verb: &str, from: Self::From) -> PyResult<Self>;
+}
+
+/// Values of the seam, each with the type that Python gives and how it is read.
+macro_rules! given {
+    ($($type:ty, $from:ty = |$py:ident, $verb:ident, $value:ident| $taken:expr;)*) => {
+        $(impl Given for $type {
+            type From = $from;
+            fn take($py: Python<'_>, $verb: &str, $value: $from) -> PyResult<Self> {
+                $taken
+            }
+        })*
+    };
+}
+
+given! {
+    bool, bool = |_py, _verb, on| Ok(on);
+    f64, f64 = |_py, _verb, number| Ok(number);
+    String, String = |_py, _verb, name| Ok(name);
+    Bytes, f64 = |py, verb, number| bytes(py, verb, number);
+    Time, f64 = |py, verb, seconds| time(py, verb, seconds);
+    FlowId, u32 = |_py, _verb, flow| Ok(FlowId(flow));
+    api::Feedback, Py<Feedback> = |py, _verb, feedback| feedback.get().message(py);
+    api::AckGate, Py<AckGate> = |_py, _verb, gate| Ok(gate.get().gate());
+    api::Probe, Py<Probe> = |py, _verb, probe| Ok(probe.borrow(py).0);
+    // The seam checks its number.
+    Slot, i64 = |py, _verb, number| u8::try_from(number).map(Slot).map_err(|_| {
+        let remedy = format!("slots are 0 to {}", SLOTS - 1);
+        raise(py, "SchemeError", &format!("there is no timer {number}"), &remedy, "")
+    });
 }
 
 /// Which received frames wake a reflector, from its word.
@@ -48,9 +77,14 @@ fn stale(py: Python<'_>, what: &str) -> PyErr {
     raise(py, "SchemeError", &format!("a {what} was used after its call"), remedy, "")
 }
 
-/// A handle, with the verbs of all handles and its own.
+/// A handle: its values, its verbs, and what neither form can say. A value is read during a call (`get`) or from what the call was
+/// given (`of`). A verb has the name and the arguments of the seam's, which [`Given`] makes of Python's.
 macro_rules! handle {
-    ($(#[$about:meta])* $name:ident, $what:literal, $seam:ident, $state:ident, $action:ident, { $($field:tt)* } $($own:tt)*) => {
+    ($(#[$about:meta])* $name:ident, $what:literal, $seam:ident, $state:ident, $action:ident, { $($field:tt)* }
+    of { $($(#[$ometa:meta])* $of:ident: $otype:ty = |$view:ident| $ovalue:expr;)* }
+    get { $($(#[$gmeta:meta])* $get:ident: $gtype:ty = |$ctl:ident| $gvalue:expr;)* }
+    verbs { $($(#[$vmeta:meta])* $verb:ident($($arg:ident: $type:ty),*);)* }
+    $($own:tt)*) => {
         $(#[$about])*
         #[pyclass(module = "cnsim._cnsim")]
         #[derive(Debug)]
@@ -111,12 +145,12 @@ macro_rules! handle {
             }
             /// Start or restart one of four timers; `on_timer` is called after `after` seconds.
             fn start_timer(&mut self, py: Python<'_>, number: i64, after: f64) -> PyResult<()> {
-                let (slot, after) = (slot(py, number)?, time(py, "start_timer", after)?);
+                let (slot, after) = (Slot::take(py, "", number)?, time(py, "start_timer", after)?);
                 self.tell(py, |s| s.start_timer(slot, after))
             }
             /// Stop a timer.
             fn stop_timer(&mut self, py: Python<'_>, number: i64) -> PyResult<()> {
-                let slot = slot(py, number)?;
+                let slot = Slot::take(py, "", number)?;
                 self.tell(py, |s| s.stop_timer(slot))
             }
             /// Set a gauge that the scheme declares: a series if this port or flow is recorded.
@@ -127,6 +161,22 @@ macro_rules! handle {
             fn count(&mut self, py: Python<'_>, counter: String) -> PyResult<()> {
                 self.tell(py, |s| s.count(counter))
             }
+            $($(#[$ometa])*
+            #[getter]
+            fn $of(&self) -> $otype {
+                let $view = &self.view;
+                $ovalue
+            })*
+            $($(#[$gmeta])*
+            #[getter]
+            fn $get(&mut self, py: Python<'_>) -> PyResult<$gtype> {
+                self.tell(py, |$ctl| $gvalue)
+            })*
+            $($(#[$vmeta])*
+            fn $verb(&mut self, py: Python<'_>, $($arg: <$type as Given>::From),*) -> PyResult<()> {
+                $(let $arg = <$type as Given>::take(py, stringify!($verb), $arg)?;)*
+                self.tell(py, |s| s.$verb($($arg),*))
+            })*
             $($own)*
         }
     };
@@ -136,66 +186,45 @@ handle! {
     /// An output queue of a switch, as its congestion point controls it.
     Queue, "queue", PointControl, PointState, PointAction, { pub(crate) view: api::Queue, }
 
-    /// Bytes queued now, including the frame in transmission and the arriving frame.
-    #[getter]
-    fn len(&self) -> u64 {
-        self.view.len.get()
+    of {
+        /// Bytes queued now, including the frame in transmission and the arriving frame.
+        len: u64 = |q| q.len.get();
+        /// Nominal rate of the link, bit/s.
+        line_rate: f64 = |q| q.line_rate.bps();
+        /// Present rate at which data is served, bit/s.
+        service_rate: f64 = |q| q.service_rate.bps();
+        /// Bytes that have arrived for this port since the start.
+        arrived: u64 = |q| q.arrived;
+        /// Bytes that have been sent through this port since the start.
+        sent: u64 = |q| q.sent;
+        /// Time since the present XOFF of the port began, seconds; none while its data may leave.
+        paused: Option<f64> = |q| q.paused.map(Time::as_secs_f64);
+        /// Total time of the port in XOFF since the start, seconds; a present XOFF counts.
+        paused_in_all: f64 = |q| q.paused_in_all.as_secs_f64();
     }
-    /// Nominal rate of the link, bit/s.
-    #[getter]
-    fn line_rate(&self) -> f64 {
-        self.view.line_rate.bps()
+    get {
+        /// Bytes that arrived since the call of `sample_after`, the present frame included.
+        bytes_since_armed: u64 = |s| s.bytes_since_armed().get();
     }
-    /// Present rate at which data is served, bit/s.
-    #[getter]
-    fn service_rate(&self) -> f64 {
-        self.view.service_rate.bps()
-    }
-    /// Bytes that have arrived for this port since the start.
-    #[getter]
-    fn arrived(&self) -> u64 {
-        self.view.arrived
-    }
-    /// Bytes that have been sent through this port since the start.
-    #[getter]
-    fn sent(&self) -> u64 {
-        self.view.sent
-    }
-    /// Time since the present XOFF of the port began, seconds; none while its data may leave.
-    #[getter]
-    fn paused(&self) -> Option<f64> {
-        self.view.paused.map(Time::as_secs_f64)
-    }
-    /// Total time of the port in XOFF since the start, seconds; a present XOFF counts.
-    #[getter]
-    fn paused_in_all(&self) -> f64 {
-        self.view.paused_in_all.as_secs_f64()
-    }
-    /// Bytes that arrived since the call of `sample_after`, the present frame included.
-    #[getter]
-    fn bytes_since_armed(&mut self, py: Python<'_>) -> PyResult<u64> {
-        self.tell(py, |s| s.bytes_since_armed().get())
-    }
-    /// Call `on_sample` at the frame with which `number` bytes have arrived from now on.
-    fn sample_after(&mut self, py: Python<'_>, number: f64) -> PyResult<()> {
-        let number = bytes(py, "sample_after", number)?;
-        self.tell(py, |s| s.sample_after(number))
-    }
-    /// Call `on_sample` at each frame with probability `p`.
-    fn sample_with(&mut self, py: Python<'_>, p: f64) -> PyResult<()> {
-        self.tell(py, |s| s.sample_with(p))
-    }
-    /// Call `on_sample` at frames that carry a tag.
-    fn sample_tagged(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.tell(py, |s| s.sample_tagged())
-    }
-    /// Stop the calls of `on_sample`; timers go on.
-    fn sample_never(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.tell(py, |s| s.sample_never())
-    }
-    /// Choose whether frames that are being dropped are counted and sampled; the default is on.
-    fn sample_dropped(&mut self, py: Python<'_>, on: bool) -> PyResult<()> {
-        self.tell(py, |s| s.sample_dropped(on))
+    verbs {
+        /// Call `on_sample` at the frame with which `number` bytes have arrived from now on.
+        sample_after(number: Bytes);
+        /// Call `on_sample` at each frame with probability `p`.
+        sample_with(p: f64);
+        /// Call `on_sample` at frames that carry a tag.
+        sample_tagged();
+        /// Stop the calls of `on_sample`; timers go on.
+        sample_never();
+        /// Choose whether frames that are being dropped are counted and sampled; the default is on.
+        sample_dropped(on: bool);
+        /// Have the network write a record for each data frame that leaves: `ack.path`. The plan must have `acks="telemetry"`.
+        record_departures();
+        /// Send a message to the source of a flow.
+        notify(flow: FlowId, feedback: api::Feedback);
+        /// Send a message to every host; it counts as one.
+        broadcast(feedback: api::Feedback);
+        /// In `on_probe`: end the probe here and send it back.
+        answer();
     }
     /// Mark frames from now on: with probability 0 up to a queue of `low` bytes, rising to `p_max` at `high`, `p_beyond`
     /// above. The congestion point is not called for it.
@@ -214,24 +243,6 @@ handle! {
             api::Ramp { low: bytes(py, "mark", low)?, high: bytes(py, "mark", high)?, p_max, p_beyond, at };
         self.tell(py, |s| s.mark(ramp))
     }
-    /// Have the network write a record for each data frame that leaves: `ack.path`. The plan must have `acks="telemetry"`.
-    fn record_departures(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.tell(py, |s| s.record_departures())
-    }
-    /// Send a message to the source of a flow.
-    fn notify(&mut self, py: Python<'_>, flow: u32, feedback: Bound<'_, Feedback>) -> PyResult<()> {
-        let message = feedback.get().message(py)?;
-        self.tell(py, |s| s.notify(FlowId(flow), message))
-    }
-    /// Send a message to every host; it counts as one.
-    fn broadcast(&mut self, py: Python<'_>, feedback: Bound<'_, Feedback>) -> PyResult<()> {
-        let message = feedback.get().message(py)?;
-        self.tell(py, |s| s.broadcast(message))
-    }
-    /// In `on_probe`: end the probe here and send it back.
-    fn answer(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.tell(py, |s| s.answer())
-    }
 }
 
 impl Queue {
@@ -246,106 +257,61 @@ handle! {
     /// The rate limiter of a flow or of a host.
     Limiter, "limiter", Limiter, LimiterState, LimiterAction, {  }
 
-    /// Current rate, bit/s. A rate above `line_rate` is an error.
-    #[getter]
-    fn rate(&mut self, py: Python<'_>) -> PyResult<f64> {
-        self.tell(py, |s| s.rate().bps())
+    of {}
+    get {
+        /// Current rate, bit/s. A rate above `line_rate` is an error.
+        rate: f64 = |s| s.rate().bps();
+        /// Rate of the access link, bit/s.
+        line_rate: f64 = |s| s.line_rate().bps();
+        /// Are frames queued and paced here?
+        engaged: bool = |s| s.is_engaged();
+        /// Data bytes of the flow sent so far.
+        sent: u64 = |s| s.sent();
+        /// Most bytes in flight; none without a window. No frame begins while as many bytes or more are in flight.
+        window: Option<u64> = |s| Some(s.window()).filter(|w| *w != Bytes::MAX).map(Bytes::get);
+        /// Bytes of the flow on their way: sent and not acknowledged, less those reported as come, or lost.
+        in_flight: u64 = |s| s.in_flight().get();
+        /// Bytes of the flow sent and not acknowledged, reported and lost ones too.
+        outstanding: u64 = |s| s.outstanding().get();
+        /// Bytes of the flow that came out of order, as the destination reports.
+        reported: u64 = |s| s.reported().get();
+        /// Number of the flow's next byte to be sent: what is sent again counts once.
+        next_seq: u64 = |s| s.next_seq().get();
+        /// All bytes of the flow below this are acknowledged.
+        acked: u64 = |s| s.acked().get();
+    }
+    verbs {
+        /// Queue and pace the flow's frames here from now on.
+        engage();
+        /// Release the limiter as soon as its queue is empty.
+        release_when_empty();
+        /// Schedule the next frame anew, from the present rate.
+        retime();
+        /// Call `on_bytes` when `number` further bytes have been sent.
+        wake_after(number: Bytes);
+        /// Cancel `wake_after`.
+        wake_never();
+        /// Have the next frame acknowledged: `on_ack` receives it. The plan must have `echo=True`.
+        echo_next();
+        /// Call `on_ack` at these acknowledgements of the network from now on; at first at none.
+        wake_on_acks(gate: api::AckGate);
+        /// Send a probe along the flow.
+        send_probe(probe: api::Probe);
     }
     #[setter]
     fn set_rate(&mut self, py: Python<'_>, bps: f64) -> PyResult<()> {
         let bps = rate(py, "limiter.rate = ", bps)?;
         self.tell(py, |s| s.set_rate(bps))
     }
-    /// Rate of the access link, bit/s.
-    #[getter]
-    fn line_rate(&mut self, py: Python<'_>) -> PyResult<f64> {
-        self.tell(py, |s| s.line_rate().bps())
-    }
-    /// Are frames queued and paced here?
-    #[getter]
-    fn engaged(&mut self, py: Python<'_>) -> PyResult<bool> {
-        self.tell(py, |s| s.is_engaged())
-    }
-    /// Data bytes of the flow sent so far.
-    #[getter]
-    fn sent(&mut self, py: Python<'_>) -> PyResult<u64> {
-        self.tell(py, |s| s.sent())
-    }
-    /// Queue and pace the flow's frames here from now on.
-    fn engage(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.tell(py, |s| s.engage())
-    }
-    /// Release the limiter as soon as its queue is empty.
-    fn release_when_empty(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.tell(py, |s| s.release_when_empty())
-    }
-    /// Schedule the next frame anew, from the present rate.
-    fn retime(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.tell(py, |s| s.retime())
-    }
-    /// Call `on_bytes` when `number` further bytes have been sent.
-    fn wake_after(&mut self, py: Python<'_>, number: f64) -> PyResult<()> {
-        let number = bytes(py, "wake_after", number)?;
-        self.tell(py, |s| s.wake_after(number))
-    }
-    /// Cancel `wake_after`.
-    fn wake_never(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.tell(py, |s| s.wake_never())
-    }
-    /// Put a tag of 32 bits into the flow's frames from now on, each with probability `p`; `None` puts none.
-    #[pyo3(signature = (bits, p=1.0))]
-    fn tag_frames(&mut self, py: Python<'_>, bits: Option<u32>, p: f64) -> PyResult<()> {
-        self.tell(py, |s| s.tag_frames_with(bits.map_or(Tag::None, Tag::User), p))
-    }
-    /// Have the next frame acknowledged: `on_ack` receives it. The plan must have `echo=True`.
-    fn echo_next(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.tell(py, |s| s.echo_next())
-    }
-    /// Call `on_ack` at these acknowledgements of the network from now on; at first at none.
-    fn wake_on_acks(&mut self, py: Python<'_>, gate: Bound<'_, AckGate>) -> PyResult<()> {
-        let gate = gate.get().gate();
-        self.tell(py, |s| s.wake_on_acks(gate))
-    }
-    /// Most bytes in flight; none without a window. No frame begins while as many bytes or more are in flight.
-    #[getter]
-    fn window(&mut self, py: Python<'_>) -> PyResult<Option<u64>> {
-        let window = self.tell(py, |s| s.window())?;
-        Ok((window != Bytes::MAX).then_some(window.get()))
-    }
     #[setter]
     fn set_window(&mut self, py: Python<'_>, number: Option<f64>) -> PyResult<()> {
         let number = number.map_or(Ok(Bytes::MAX), |number| bytes(py, "limiter.window = ", number))?;
         self.tell(py, |s| s.set_window(number))
     }
-    /// Bytes of the flow on their way: sent and not acknowledged, less those reported as come, or lost.
-    #[getter]
-    fn in_flight(&mut self, py: Python<'_>) -> PyResult<u64> {
-        self.tell(py, |s| s.in_flight().get())
-    }
-    /// Bytes of the flow sent and not acknowledged, reported and lost ones too.
-    #[getter]
-    fn outstanding(&mut self, py: Python<'_>) -> PyResult<u64> {
-        self.tell(py, |s| s.outstanding().get())
-    }
-    /// Bytes of the flow that came out of order, as the destination reports.
-    #[getter]
-    fn reported(&mut self, py: Python<'_>) -> PyResult<u64> {
-        self.tell(py, |s| s.reported().get())
-    }
-    /// Number of the flow's next byte to be sent: what is sent again counts once.
-    #[getter]
-    fn next_seq(&mut self, py: Python<'_>) -> PyResult<u64> {
-        self.tell(py, |s| s.next_seq().get())
-    }
-    /// All bytes of the flow below this are acknowledged.
-    #[getter]
-    fn acked(&mut self, py: Python<'_>) -> PyResult<u64> {
-        self.tell(py, |s| s.acked().get())
-    }
-    /// Send a probe along the flow.
-    fn send_probe(&mut self, py: Python<'_>, probe: Bound<'_, Probe>) -> PyResult<()> {
-        let probe = probe.borrow().0;
-        self.tell(py, |s| s.send_probe(probe))
+    /// Put a tag of 32 bits into the flow's frames from now on, each with probability `p`; `None` puts none.
+    #[pyo3(signature = (bits, p=1.0))]
+    fn tag_frames(&mut self, py: Python<'_>, bits: Option<u32>, p: f64) -> PyResult<()> {
+        self.tell(py, |s| s.tag_frames_with(bits.map_or(Tag::None, Tag::User), p))
     }
 }
 
@@ -361,20 +327,16 @@ handle! {
     /// The receiving end of a flow or of a host, as its reflector controls it.
     Sink, "sink", ReflectorControl, ReflectorState, ReflectorAction, {  }
 
-    /// Data bytes received since the reflector was built; the plan must have `received=True`.
-    #[getter]
-    fn received(&mut self, py: Python<'_>) -> PyResult<u64> {
-        self.tell(py, |s| s.received())
+    of {}
+    get {
+        /// Data bytes received since the reflector was built; the plan must have `received=True`.
+        received: u64 = |s| s.received();
     }
-    /// Send a message to the source of the present frame or probe; in `on_timer` to the source of the reflector's flow.
-    fn reply(&mut self, py: Python<'_>, feedback: Bound<'_, Feedback>) -> PyResult<()> {
-        let message = feedback.get().message(py)?;
-        self.tell(py, |s| s.reply(message))
-    }
-    /// Ignore data frames for this many seconds.
-    fn ignore_for(&mut self, py: Python<'_>, seconds: f64) -> PyResult<()> {
-        let seconds = time(py, "ignore_for", seconds)?;
-        self.tell(py, |s| s.ignore_for(seconds))
+    verbs {
+        /// Send a message to the source of the present frame or probe; in `on_timer` to the source of the reflector's flow.
+        reply(feedback: api::Feedback);
+        /// Ignore data frames for this many seconds.
+        ignore_for(seconds: Time);
     }
     /// Choose the data frames that call `on_frame` from the next one on: `marked`, `unmarked` (each with probability `p`),
     /// `tagged`, `always` or `never`. The plan must let some frames wake the reflector.

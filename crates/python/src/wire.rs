@@ -7,31 +7,28 @@ use cnsim_scheme_api::{Bytes, PointId, ProbeTarget, Rate, Tag, Time};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+/// A quantity that Python gave: finite, and 0 or more.
+fn quantity(py: Python<'_>, what: &str, number: f64, (kind, unit): (&str, &str)) -> PyResult<f64> {
+    if number.is_finite() && number >= 0.0 {
+        return Ok(number);
+    }
+    let why = format!("{what}({number}): that is no {kind}");
+    Err(raise(py, "SchemeError", &why, &format!("give a finite number of {unit}, 0 or more"), ""))
+}
+
 /// A rate that Python gave, in bit/s.
 pub(crate) fn rate(py: Python<'_>, what: &str, bps: f64) -> PyResult<Rate> {
-    if bps.is_finite() && bps >= 0.0 {
-        return Ok(Rate::from_bps(bps));
-    }
-    let why = format!("{what}({bps}): that is no rate");
-    Err(raise(py, "SchemeError", &why, "give a finite number of bit/s, 0 or more", ""))
+    quantity(py, what, bps, ("rate", "bit/s")).map(Rate::from_bps)
 }
 
 /// A time that Python gave, in seconds.
 pub(crate) fn time(py: Python<'_>, what: &str, seconds: f64) -> PyResult<Time> {
-    if seconds.is_finite() && seconds >= 0.0 {
-        return Ok(Time::from_secs_f64(seconds));
-    }
-    let why = format!("{what}({seconds}): that is no time");
-    Err(raise(py, "SchemeError", &why, "give a finite number of seconds, 0 or more", ""))
+    quantity(py, what, seconds, ("time", "seconds")).map(Time::from_secs_f64)
 }
 
 /// A number of bytes that Python gave; a fraction is cut off.
 pub(crate) fn bytes(py: Python<'_>, what: &str, number: f64) -> PyResult<Bytes> {
-    if number.is_finite() && number >= 0.0 {
-        return Ok(Bytes::new(number as u64));
-    }
-    let why = format!("{what}({number}): that is no number of bytes");
-    Err(raise(py, "SchemeError", &why, "give a finite number of bytes, 0 or more", ""))
+    quantity(py, what, number, ("number of bytes", "bytes")).map(|n| Bytes::new(n as u64))
 }
 
 /// A data frame, as a scheme sees it.

@@ -226,14 +226,8 @@ pub(crate) fn titled(title: &str, content: Markup) -> Markup {
 }
 
 /// Each value once, in their order.
-pub(crate) fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut all = Vec::new();
-    for value in values {
-        if !all.contains(&value) {
-            all.push(value);
-        }
-    }
-    all
+pub(crate) fn distinct<T: std::hash::Hash + Eq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    values.into_iter().collect::<indexmap::IndexSet<T>>().into_iter().collect()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use crate::html::{Counts, Mark, anchor, counts, distinct, holds, plain, scenario
 use crate::model::{Alert, Cell, Claim, Column, Holds, Page, Report, Row, Table};
 use crate::number::{column_decimals, fixed, measured, printed};
 use crate::{overview, page, table};
+use indexmap::IndexMap;
 use maud::{Markup, html};
 
 /// Studies in the order in which they are named, then of their pages.
@@ -26,13 +27,11 @@ fn pages_of<'a>(r: &'a Report, id: &str) -> Vec<&'a Page> {
 
 /// Claims of the report and of its pages, each once.
 pub(crate) fn all_claims(r: &Report) -> Vec<&Claim> {
-    let mut all: Vec<&Claim> = Vec::new();
+    let mut all: IndexMap<&str, &Claim> = IndexMap::new();
     for c in r.claims.iter().chain(r.pages.iter().flat_map(|p| &p.claims)) {
-        if all.iter().all(|a| a.id != c.id) {
-            all.push(c);
-        }
+        all.entry(&c.id).or_insert(c);
     }
-    all
+    all.into_values().collect()
 }
 
 /// A bar in parts, each with its own class and pattern.
@@ -176,18 +175,14 @@ const OTHER: [Mark; 4] = [Mark::Undecided, Mark::Incomparable, Mark::Unpublished
 
 /// Verdicts of the published cells of each metric, the metric with most cells first.
 fn by_metric(r: &Report) -> Markup {
-    let mut rows: Vec<(&str, Counts)> = Vec::new();
+    let mut rows: IndexMap<&str, Counts> = IndexMap::new();
     for t in r.pages.iter().flat_map(|p| &p.tables) {
         for (c, column) in t.rows.iter().flat_map(|row| row.cells.iter().zip(&t.columns)) {
             let Some(c) = c.as_ref().filter(|c| Mark::of(c) != Mark::Unpublished) else { continue };
-            let at = rows.iter().position(|r| r.0 == column.title).unwrap_or_else(|| {
-                rows.push((&column.title, Counts::default()));
-                rows.len() - 1
-            });
-            rows[at].1[Mark::of(c) as usize] += 1;
+            rows.entry(&column.title).or_default()[Mark::of(c) as usize] += 1;
         }
     }
-    rows.sort_by_key(|(_, n)| std::cmp::Reverse(n.iter().sum::<usize>()));
+    rows.sort_by_key(|_, n| std::cmp::Reverse(n.iter().sum::<usize>()));
     let heads = [
         ("", "published"),
         ("n", "agree"),
@@ -301,22 +296,18 @@ fn scenarios(r: &Report, judged: bool) -> Markup {
 
 /// Every cell that is near or differs, across all pages. Cells with equal notes stand together, below one note.
 fn differing(r: &Report) -> Markup {
-    let mut notes: Vec<(&str, Vec<Markup>)> = Vec::new();
+    let mut notes: IndexMap<&str, Vec<Markup>> = IndexMap::new();
     for (p, t) in r.pages.iter().flat_map(|p| p.tables.iter().map(move |t| (p, t))) {
         for row in &t.rows {
             for (c, column) in row.cells.iter().zip(&t.columns) {
                 let Some(c) = c.as_ref().filter(|c| matches!(Mark::of(c), Mark::Near | Mark::Differs)) else {
                     continue;
                 };
-                let shown = differing_row((p, t, row, column), c);
-                match notes.iter_mut().find(|x| x.0 == c.note) {
-                    Some((_, rows)) => rows.push(shown),
-                    None => notes.push((&c.note, vec![shown])),
-                }
+                notes.entry(&c.note).or_default().push(differing_row((p, t, row, column), c));
             }
         }
     }
-    let n: usize = notes.iter().map(|(_, rows)| rows.len()).sum();
+    let n: usize = notes.values().map(Vec::len).sum();
     let heads =
         [("", "table"), ("", "scheme, metric"), ("n", "published"), ("n", "measured"), ("n", "off by")];
     let body = html! {

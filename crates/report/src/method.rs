@@ -2,6 +2,7 @@
 
 use crate::model::{Assumption, NotRun, Report};
 use crate::page;
+use indexmap::IndexMap;
 use maud::{Markup, PreEscaped, html};
 
 /// Limits of the model, if the caller gives none.
@@ -48,11 +49,9 @@ const FIGURES: &str = "\
     The browser prints the page that is shown; <em>Print all pages</em> prints all.</p>";
 
 pub(crate) fn method(r: &Report) -> Markup {
-    let mut all: Vec<&Assumption> = Vec::new();
+    let mut all: IndexMap<&str, &Assumption> = IndexMap::new();
     for a in r.assumptions.iter().chain(r.pages.iter().flat_map(|p| &p.assumptions)) {
-        if all.iter().all(|x| x.id != a.id) {
-            all.push(a);
-        }
+        all.entry(&a.id).or_insert(a);
     }
     let lost: Vec<&NotRun> = r.not_run.iter().chain(r.pages.iter().flat_map(|p| &p.not_run)).collect();
     let left: Vec<&str> = match &r.not_modelled[..] {
@@ -76,7 +75,7 @@ pub(crate) fn method(r: &Report) -> Markup {
             @if !all.is_empty() {
                 h2 { "Named assumptions" }
                 p.small { "A study leaves some facts open. For each, cnsim makes an assumption with a name." }
-                (page::assumptions(all))
+                (page::assumptions(all.into_values()))
             }
             @if !lost.is_empty() { h2 { "Published, not run" } (page::not_run(lost)) }
         }

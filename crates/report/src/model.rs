@@ -3,6 +3,8 @@
 //! Everything has a default, so a literal may end in `..Default::default()`. Numbers are given as numbers, with their
 //! unit beside them; they are rounded, aligned and escaped here.
 
+pub use cnsim_papers::claims::Holds;
+pub use cnsim_papers::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -206,25 +208,6 @@ pub struct Cell {
     pub note: String,
 }
 
-/// Verdict of a cell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// The published number lies in the prediction interval of one run, or within 2 % of the mean.
-    Agrees,
-    /// The published number lies outside of the prediction interval, but within the metric's tolerance.
-    Near,
-    /// The published number lies outside of the metric's tolerance, too.
-    Differs,
-    /// The published number lies in a prediction interval that is too wide: too few seeds.
-    Undecided,
-    /// Nothing was published for the cell.
-    #[default]
-    Unpublished,
-    /// A published value cannot be compared; the note has the reason.
-    Incomparable,
-}
-
 /// A figure: lines over time, or another quantity.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -414,21 +397,6 @@ impl Claim {
     pub fn is_scored(&self) -> bool {
         self.origin != "figure"
     }
-}
-
-/// Whether a claim holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Holds {
-    /// The claim holds.
-    Yes,
-    /// The claim does not hold.
-    No,
-    /// The difference is inside the noise.
-    Undecided,
-    /// Runs that the claim needs are missing.
-    #[default]
-    NotRun,
 }
 
 /// A named assumption of the scenario's study.

@@ -2,6 +2,8 @@
 
 use crate::html::esc;
 use crate::model::{Figure, Trace};
+use indexmap::IndexMap;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Height of a row.
@@ -10,14 +12,9 @@ const ROW: f64 = 17.0;
 const THIN: f64 = 0.7;
 
 /// The rows in their order, each with its lines.
-pub(crate) fn rows(f: &Figure) -> Vec<(&str, Vec<&Trace>)> {
-    let mut rows: Vec<(&str, Vec<&Trace>)> = Vec::new();
-    for t in &f.traces {
-        match rows.iter_mut().find(|r| r.0 == t.group) {
-            Some(row) => row.1.push(t),
-            None => rows.push((&t.group, vec![t])),
-        }
-    }
+pub(crate) fn rows(f: &Figure) -> IndexMap<&str, Vec<&Trace>> {
+    let mut rows: IndexMap<&str, Vec<&Trace>> = IndexMap::new();
+    f.traces.iter().for_each(|t| rows.entry(&t.group).or_default().push(t));
     rows
 }
 
@@ -51,14 +48,13 @@ pub(crate) fn draw(
             esc(name)
         );
         // What stands at each place already, %.
-        let mut below: Vec<(u64, f64)> = Vec::new();
+        let mut below: BTreeMap<u64, f64> = BTreeMap::new();
         for t in traces {
             let _ = write!(out, "<g class=\"s{}\">", slot(t));
             for (from, to, percent) in bars(t) {
-                let at = from.to_bits();
-                let foot = below.iter().find(|b| b.0 == at).map_or(0.0, |b| b.1);
-                below.retain(|b| b.0 != at);
-                below.push((at, foot + percent));
+                let stands = below.entry(from.to_bits()).or_default();
+                let foot = *stands;
+                *stands += percent;
                 let tall = (ROW - 2.0) / 100.0;
                 let _ = write!(
                     out,
@@ -79,15 +75,13 @@ pub(crate) fn words(f: &Figure) -> String {
     let rows = rows(f);
     let mut text =
         format!("{}; {} rows, the first {}", f.title, rows.len(), rows.first().map_or("", |r| r.0));
-    let mut sums: Vec<(&str, f64, usize)> = Vec::new();
+    let mut sums: IndexMap<&str, (f64, usize)> = IndexMap::new();
     for t in &f.traces {
         let sum: f64 = bars(t).map(|b| (b.1 - b.0) * b.2 / 100.0).sum();
-        match sums.iter_mut().find(|s| s.0 == t.name) {
-            Some(s) => (s.1, s.2) = (s.1 + sum, s.2 + 1),
-            None => sums.push((&t.name, sum, 1)),
-        }
+        let s = sums.entry(&t.name).or_default();
+        *s = (s.0 + sum, s.1 + 1);
     }
-    for (name, sum, n) in sums {
+    for (name, (sum, n)) in sums {
         let _ = write!(text, "; {name}: {sum:.4} {} in {n} of the rows", f.x.unit);
     }
     text

@@ -4,6 +4,7 @@ use crate::colour::Colours;
 use crate::html::{Mark, anchor, scroll, swatch};
 use crate::model::{Cell, Column, Page, Table, Verdict};
 use crate::number::{column_decimals, fixed, measured, plus_minus, printed, telling};
+use indexmap::IndexMap;
 use maud::{Markup, PreEscaped, html};
 use std::fmt::Write as _;
 
@@ -248,7 +249,7 @@ fn misses(t: &Table, styles: &[Style]) -> Markup {
         (Mark::Undecided, "is undecided", "are undecided", " (undecided)"),
         (Mark::Incomparable, "is incomparable", "are incomparable", " (incomparable)"),
     ];
-    let mut notes: Vec<(&str, Vec<Markup>)> = Vec::new();
+    let mut notes: IndexMap<&str, Vec<Markup>> = IndexMap::new();
     let mut counts = [0; 4];
     for row in &t.rows {
         for ((c, column), style) in row.cells.iter().zip(&t.columns).zip(styles) {
@@ -264,10 +265,7 @@ fn misses(t: &Table, styles: &[Style]) -> Markup {
                     ", measured " (value(c, style.decimals)) (kinds[kind].3)
                 }
             };
-            match notes.iter_mut().find(|(note, _)| *note == c.note) {
-                Some((_, cells)) => cells.push(shown),
-                None => notes.push((&c.note, vec![shown])),
-            }
+            notes.entry(&c.note).or_default().push(shown);
         }
     }
     let heads = counts.iter().zip(kinds).filter(|(n, _)| **n > 0);

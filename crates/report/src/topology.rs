@@ -1,6 +1,6 @@
 //! The network as a drawing: hosts below, switches above them by their distance, the congested port marked.
 
-use crate::html::esc;
+use crate::html::{distinct, esc};
 use crate::model::{Hot, Link, Topology};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
@@ -113,12 +113,7 @@ fn caption(t: &Topology) -> String {
     }
     let hosts = t.nodes.iter().filter(|n| !n.switch).count();
     let switches = t.nodes.len() - hosts;
-    let mut rates: Vec<&str> = Vec::new();
-    for r in t.links.iter().map(|l| l.rate.as_str()).filter(|r| !r.is_empty()) {
-        if !rates.contains(&r) {
-            rates.push(r);
-        }
-    }
+    let rates = distinct(t.links.iter().map(|l| l.rate.as_str()).filter(|r| !r.is_empty()));
     let count = |n: usize, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
     let mut text = format!("{}, {}", count(hosts, "host", "hosts"), count(switches, "switch", "switches"));
     if !rates.is_empty() {

@@ -63,7 +63,7 @@ pub struct Group {
 }
 
 /// One cell of a scenario's matrix: condition, PAUSE mode and scheme.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Case {
     /// Index of the case's group among the scenario's.
     pub group: usize,

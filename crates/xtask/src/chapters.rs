@@ -8,6 +8,7 @@ use cnsim_scheme_api::{
     Built, Bytes, Class, FlowId, NodeId, ParamInfo, Rate, ReflectGate, Registration, Registry, Scheme, Scope,
     SinkSite, SourceSite, Time,
 };
+use indexmap::{IndexMap, IndexSet};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -48,28 +49,17 @@ pub fn all(root: &Path) -> io::Result<Vec<(String, String)>> {
 
 /// The schemes of each chapter, in the order of the registry: those of one file share it, under the name of the first.
 fn chapters(registry: &Registry) -> Vec<Vec<&Registration>> {
-    let mut all: Vec<Vec<&Registration>> = Vec::new();
-    for entry in registry.iter() {
-        match all.iter_mut().find(|of| of[0].about == entry.about) {
-            Some(of) => of.push(entry),
-            None => all.push(vec![entry]),
-        }
-    }
-    all
+    let mut all: IndexMap<&str, Vec<&Registration>> = IndexMap::new();
+    registry.iter().for_each(|entry| all.entry(&entry.about).or_default().push(entry));
+    all.into_values().collect()
 }
 
 /// What the schemes of a chapter have: one text where all have the same, else each with the names of its schemes.
-fn each<'a>(of: &[&'a Registration], text: impl Fn(&'a Registration) -> Option<String>) -> String {
-    let mut all: Vec<(String, Vec<&str>)> = Vec::new();
-    for entry in of {
-        let Some(text) = text(entry) else { continue };
-        match all.iter_mut().find(|(t, _)| *t == text) {
-            Some((_, names)) => names.push(&entry.name),
-            None => all.push((text, vec![&entry.name])),
-        }
-    }
-    match &all[..] {
-        [(text, names)] if names.len() == of.len() => text.clone(),
+fn each<'a>(of: &[&'a Registration], text: impl Fn(&'a Registration) -> String) -> String {
+    let mut all: IndexMap<String, Vec<&str>> = IndexMap::new();
+    of.iter().for_each(|entry| all.entry(text(entry)).or_default().push(&entry.name));
+    match all.first() {
+        Some((text, names)) if names.len() == of.len() => text.clone(),
         _ => all.iter().map(|(t, names)| format!("{}: {t}", names.join(", "))).collect::<Vec<_>>().join("; "),
     }
 }
@@ -182,7 +172,7 @@ fn rooms(of: &[&Registration]) -> io::Result<String> {
         all.insert(entry.name.clone(), Rooms::of(built.scheme.as_ref()));
     }
     let row = |name: &str, room: fn(&Rooms) -> &Option<String>| {
-        let text = each(of, |e| Some(room(&all[&e.name]).clone().unwrap_or_else(|| "none".to_owned())));
+        let text = each(of, |e| room(&all[&e.name]).clone().unwrap_or_else(|| "none".to_owned()));
         format!("| {name} | {text} |\n")
     };
     Ok("| room | content |\n|---|---|\n".to_owned()
@@ -216,7 +206,7 @@ fn chapter(of: &[&Registration], rows: &[Published]) -> io::Result<String> {
             picture(&entry.name)
         );
     }
-    let told = each(of, |e| Some(words(needs_queue_pairs(e)).to_string()));
+    let told = each(of, |e| words(needs_queue_pairs(e)).to_string());
     let _ = writeln!(page, "\n{told}.\n`cnsim explain {}` runs this.", of[0].name);
     let _ = writeln!(page, "\n## The three rooms\n\nWith the defaults:\n\n{}", rooms(of)?);
     page.push_str(&printed(&names, rows));
@@ -256,18 +246,13 @@ fn keyed(
     head: &str,
     rows: impl Fn(&Registration) -> Vec<[String; 2]>,
 ) {
-    let mut all: Vec<([String; 2], Vec<&str>)> = Vec::new();
+    let mut all: IndexMap<[String; 2], Vec<&str>> = IndexMap::new();
     for entry in of {
-        for row in rows(entry) {
-            match all.iter_mut().find(|(r, _)| *r == row) {
-                Some((_, names)) => names.push(&entry.name),
-                None => all.push((row, vec![&entry.name])),
-            }
-        }
+        rows(entry).into_iter().for_each(|row| all.entry(row).or_default().push(&entry.name));
     }
     // The values of one key stand together.
-    let keys: Vec<String> = all.iter().map(|([key, _], _)| key.clone()).collect();
-    all.sort_by_key(|([key, _], _)| keys.iter().position(|k| k == key));
+    let keys: IndexSet<String> = all.keys().map(|[key, _]| key.clone()).collect();
+    all.sort_by_cached_key(|[key, _], _| keys.get_index_of(key));
     page.push_str(if all.is_empty() { "" } else { head });
     for ([key, rest], names) in all {
         let some = if names.len() < of.len() { format!(" ({})", names.join(", ")) } else { String::new() };

@@ -20,6 +20,7 @@ use cnsim_runs::store::{RESULT_VERSION, sha256};
 use cnsim_scenario::EMBEDDED as SCENARIOS;
 use cnsim_scenario::case::CaseId;
 use cnsim_scenario::metrics::find;
+use indexmap::IndexMap;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -283,15 +284,12 @@ impl Measured {
     }
 
     fn scores(&self, study: &str) -> String {
-        let mut groups: Vec<(String, Vec<&Cell>)> = Vec::new();
+        let mut groups: IndexMap<String, Vec<&Cell>> = IndexMap::new();
         for c in self.of(study) {
             let name = format!("{}/{}", c.published.case.study, c.published.case.scenario);
-            match groups.iter_mut().find(|(n, _)| *n == name) {
-                Some((_, cells)) => cells.push(c),
-                None => groups.push((name, vec![c])),
-            }
+            groups.entry(name).or_default().push(c);
         }
-        groups.push(("all".into(), self.of(study).collect()));
+        groups.insert("all".into(), self.of(study).collect());
         let mut text = String::from(
             "| cells that are not zero | agree | near | differ | undecided | of |\n|---|---|---|---|---|---|",
         );

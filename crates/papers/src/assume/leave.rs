@@ -1,6 +1,7 @@
 //! Leave one table out: a reading is judged on a table that it was not chosen on.
 
 use super::{Scored, ScoredCell};
+use indexmap::IndexSet;
 
 /// Result with one table left out.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,12 +30,7 @@ pub(super) fn table(c: &ScoredCell) -> String {
 pub fn leave_one_out(scored: &[Scored]) -> Vec<Fold> {
     let Some(base) = scored.iter().find(|s| s.combination.is_empty()) else { return Vec::new() };
     let tables: Vec<String> = base.cells.iter().map(table).collect();
-    let mut distinct: Vec<&String> = Vec::new();
-    for t in &tables {
-        if !distinct.contains(&t) {
-            distinct.push(t);
-        }
-    }
+    let distinct: IndexSet<&String> = tables.iter().collect();
     if distinct.len() < 2 {
         return Vec::new();
     }

@@ -31,6 +31,7 @@ use cnsim_runs::run::Job;
 use cnsim_scenario::assumptions::ASSUMPTIONS;
 use cnsim_scenario::{Case, Ready, Scenario};
 use cnsim_scheme_api::Registry;
+use indexmap::IndexSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Largest distance of one cell, in scales.
@@ -153,7 +154,7 @@ pub struct Lab<'a> {
     /// Finished ones, parallel to the jobs.
     pub records: Vec<Option<RunRecord>>,
     /// Values that were left out, and why.
-    pub refused: Vec<String>,
+    pub refused: IndexSet<String>,
     /// Somebody named the switches.
     asked: bool,
     known: BTreeMap<String, usize>,
@@ -197,7 +198,7 @@ impl<'a> Lab<'a> {
             ));
         }
         let set = |s: &Switch| cases.iter().all(|c| c.row.iter().any(|(k, _)| *k == s.key));
-        let mut refused = Vec::new();
+        let mut refused = IndexSet::new();
         for s in switches.iter().filter(|s| set(s)) {
             if asked {
                 return Err(format!(
@@ -205,7 +206,7 @@ impl<'a> Lab<'a> {
                     s.key
                 ));
             }
-            refused.push(format!("{}: the scenario's matrix sets it", s.name));
+            refused.insert(format!("{}: the scenario's matrix sets it", s.name));
         }
         switches.retain(|s| !set(s));
         let lab = Self {
@@ -301,10 +302,7 @@ impl<'a> Lab<'a> {
                 Err(p) if strict => return Err(told(&p)),
                 Err(p) => {
                     let why = p.first().map_or_else(String::new, |p| format!("`{}`: {}", p.key, p.reason));
-                    let text = format!("{}: {why}", self.label(c));
-                    if !self.refused.contains(&text) {
-                        self.refused.push(text);
-                    }
+                    self.refused.insert(format!("{}: {why}", self.label(c)));
                 }
             }
         }

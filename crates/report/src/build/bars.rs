@@ -1,10 +1,11 @@
 //! Figures of a metric: bars.
 
-use super::scene::{CaseRuns, ordinal, split};
-use crate::model::{Axis, Band, Figure, Kind, Trace};
+use super::scene::{CaseRuns, column, columns, ordinal, seeds, split};
+use crate::model::{Axis, Figure, Kind, Trace};
 use cnsim_measure::stats::Summary;
 use cnsim_scenario::case::Dimension;
 use cnsim_scenario::metrics::find;
+use indexmap::{IndexMap, IndexSet};
 
 /// A metric as bars with the 95 % interval of the mean.
 pub(crate) fn bars(
@@ -42,34 +43,20 @@ pub(crate) fn bars(
         if words.is_empty() { rest[2].clone().unwrap_or_else(|| m.title.into()) } else { words.join(", ") }
     };
     let plain = !differs[0] && !differs[1] && across != Dimension::Scheme;
-    let (mut categories, mut traces): (Vec<String>, Vec<Trace>) = (Vec::new(), Vec::new());
+    let (mut places, mut traces): (IndexSet<String>, IndexMap<String, Trace>) = Default::default();
     for (at, rest, s) in &known {
-        let place = categories.iter().position(|c| c == at).unwrap_or_else(|| {
-            categories.push(at.clone());
-            categories.len() - 1
-        });
-        let name = name(rest);
-        let i = traces.iter().position(|t| t.name == name).unwrap_or_else(|| {
-            let slot = (!plain).then(|| ordinal(traces.len()));
-            traces.push(Trace { name: name.clone(), slot, band: Some(Band::default()), ..Trace::default() });
-            traces.len() - 1
-        });
-        let (low, high) = s.confidence().unwrap_or((s.mean, s.mean));
-        traces[i].x.push(place as f64);
-        traces[i].y.push(s.mean);
-        if let Some(b) = &mut traces[i].band {
-            b.low.push(low);
-            b.high.push(high);
-        }
+        let (place, _) = places.insert_full(at.clone());
+        let (name, slot) = (name(rest), (!plain).then(|| ordinal(traces.len())));
+        let trace = traces.entry(name).or_insert_with_key(|name| columns(name, slot));
+        column(trace, place, s.mean, s.confidence());
     }
+    let mut categories: Vec<String> = places.into_iter().collect();
     let all: Vec<&str> = categories.iter().map(String::as_str).collect();
     if let (Dimension::Condition, [(_, members)]) = (across, &split(&all)[..]) {
         categories = members.iter().map(|m| m.0.clone()).collect();
     }
     let shared = shared_clauses(&categories);
-    let seeds = known.iter().map(|k| k.2.n).max().unwrap_or(0);
-    let said =
-        if seeds > 1 { format!("Mean of {seeds} seeds and its 95 % interval.") } else { "One seed.".into() };
+    let said = seeds(known.iter().map(|k| k.2.n));
     let x = match across {
         Dimension::Condition => shared.as_ref().map_or("condition", |s| s.0.as_str()),
         Dimension::Pause => "PAUSE",
@@ -84,7 +71,7 @@ pub(crate) fn bars(
         y: Axis { title: y, unit, log: false },
         kind: Kind::Bars,
         categories: shared.map_or(categories, |s| s.1),
-        traces,
+        traces: traces.into_values().collect(),
         ..Figure::default()
     })
 }

@@ -6,12 +6,14 @@ use super::scene::{CaseRuns, Scene, ordinal, split};
 use super::slowdown::slowdowns;
 use super::table::Layout;
 use super::traffic::tails;
+use crate::html::distinct;
 use crate::model::{Axis, Band, Figure, Level, Trace, Window};
 use cnsim_runs::record::Curve;
 use cnsim_scenario::case::Dimension;
 use cnsim_scenario::figures::{FigureSpec, Show};
 use cnsim_scenario::metrics::find;
 use cnsim_scheme_api::Bytes;
+use indexmap::{IndexMap, IndexSet};
 
 /// Most lines of a figure; with more it is split.
 const MOST: usize = 10;
@@ -35,25 +37,16 @@ pub(crate) fn figures(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
         all.extend(some);
     }
     // A name has one look in all figures that stand together.
-    let mut looks: Vec<(String, Vec<String>)> = Vec::new();
-    let mut of: Vec<usize> = Vec::new();
-    for f in &all {
-        let at = looks.iter().position(|l| l.0 == f.group && !f.group.is_empty()).unwrap_or_else(|| {
-            looks.push((f.group.clone(), Vec::new()));
-            looks.len() - 1
-        });
-        of.push(at);
-        let names = &mut looks[at].1;
-        for t in f.traces.iter().filter(|t| t.slot.is_some()) {
-            if !names.contains(&t.name) {
-                names.push(t.name.clone());
-            }
-        }
+    let together = |i: usize, f: &Figure| if f.group.is_empty() { Err(i) } else { Ok(f.group.clone()) };
+    let mut looks: IndexMap<Result<String, usize>, IndexSet<String>> = IndexMap::new();
+    for (i, f) in all.iter().enumerate() {
+        let names = f.traces.iter().filter(|t| t.slot.is_some()).map(|t| t.name.clone());
+        looks.entry(together(i, f)).or_default().extend(names);
     }
-    for (f, at) in all.iter_mut().zip(of) {
-        let names = &looks[at].1;
+    for (i, f) in all.iter_mut().enumerate() {
+        let names = &looks[&together(i, f)];
         for t in f.traces.iter_mut().filter(|t| t.slot.is_some()) {
-            t.slot = names.iter().position(|n| *n == t.name).map(|i| spread(i, names.len()));
+            t.slot = names.get_index_of(&t.name).map(|i| spread(i, names.len()));
         }
     }
     all
@@ -78,14 +71,8 @@ struct Line<'s, 'a> {
 
 /// Below each table: a figure per series, one line a scheme.
 fn below_each(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
-    let mut tables: Vec<(String, Vec<&CaseRuns<'_>>)> = Vec::new();
-    for c in &scene.cases {
-        let id = layout.table(&c.case);
-        match tables.iter_mut().find(|t| t.0 == id) {
-            Some(t) => t.1.push(c),
-            None => tables.push((id, vec![c])),
-        }
-    }
+    let mut tables: IndexMap<String, Vec<&CaseRuns<'_>>> = IndexMap::new();
+    scene.cases.iter().for_each(|c| tables.entry(layout.table(&c.case)).or_default().push(c));
     let mut all = Vec::new();
     let hot = scene.has_hot_port();
     for (id, cases) in &tables {
@@ -108,16 +95,11 @@ fn below_each(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
 /// Below a table of many conditions: a figure per scheme and series, one line a condition; none that the scenario asks
 /// for itself.
 fn below_all(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
-    let mut sets: Vec<(String, &str, &str, Vec<&CaseRuns<'_>>)> = Vec::new();
-    for c in &scene.cases {
-        match sets.iter_mut().find(|t| (t.1, t.2) == (&*c.case.pause, &*c.case.scheme)) {
-            Some(t) => t.3.push(c),
-            None => sets.push((layout.table(&c.case), &c.case.pause, &c.case.scheme, vec![c])),
-        }
-    }
+    let mut sets: IndexMap<(String, &str), Vec<&CaseRuns<'_>>> = IndexMap::new();
+    scene.cases.iter().for_each(|c| sets.entry((layout.table(&c.case), &c.case.scheme)).or_default().push(c));
     let mut all = Vec::new();
     let hot = scene.has_hot_port();
-    for (id, _, scheme, cases) in &sets {
+    for ((id, scheme), cases) in &sets {
         let conditions: Vec<&str> = cases.iter().map(|c| c.case.condition.as_str()).collect();
         for (rest, members) in split(&conditions) {
             for names in BELOW {
@@ -367,13 +349,9 @@ fn asked(scene: &Scene<'_>, spec: &FigureSpec) -> Vec<Figure> {
         Dimension::Pause => format!("PAUSE {}", c.case.pause),
         _ => d.of(&c.case).to_string(),
     };
-    let mut parts: Vec<(String, Vec<&CaseRuns<'_>>)> = Vec::new();
+    let mut parts: IndexMap<String, Vec<&CaseRuns<'_>>> = IndexMap::new();
     for c in cases {
-        let at = spec.each.map_or_else(String::new, |d| value(c, d));
-        match parts.iter_mut().find(|p| p.0 == at) {
-            Some(p) => p.1.push(c),
-            None => parts.push((at, vec![c])),
-        }
+        parts.entry(spec.each.map_or_else(String::new, |d| value(c, d))).or_default().push(c);
     }
     let heading = match (&spec.show, spec.title.is_empty()) {
         (_, false) => spec.title.clone(),
@@ -404,13 +382,7 @@ fn asked(scene: &Scene<'_>, spec: &FigureSpec) -> Vec<Figure> {
 
 /// Cases whose conditions differ in more than one clause, in groups that differ in one; else all together.
 fn sorted<'s, 'a>(cases: &[&'s CaseRuns<'a>], wanted: bool) -> Vec<(String, Vec<&'s CaseRuns<'a>>)> {
-    let mut conditions: Vec<&str> = Vec::new();
-    for c in cases {
-        if !conditions.contains(&c.case.condition.as_str()) {
-            conditions.push(&c.case.condition);
-        }
-    }
-    let groups = split(&conditions);
+    let groups = split(&distinct(cases.iter().map(|c| c.case.condition.as_str())));
     if !wanted || groups.len() < 2 || groups.iter().any(|g| g.1.len() < 2) {
         return vec![(String::new(), cases.to_vec())];
     }
@@ -435,17 +407,9 @@ fn series(
     spec: &FigureSpec,
     heading: &str,
 ) -> Vec<Figure> {
-    let distinct = |d: Dimension| {
-        let mut all: Vec<&str> = Vec::new();
-        for v in cases.iter().map(|c| d.of(&c.case)) {
-            if !all.contains(&v) {
-                all.push(v);
-            }
-        }
-        all
-    };
+    let values = |d: Dimension| distinct(cases.iter().map(|c| d.of(&c.case)));
     let [conditions, pauses, schemes] =
-        [Dimension::Condition, Dimension::Pause, Dimension::Scheme].map(distinct);
+        [Dimension::Condition, Dimension::Pause, Dimension::Scheme].map(values);
     let groups = sorted(cases, cases.len() * list.len() > 4);
     if groups.len() > 1 {
         let inner = |rest: &str| if at.is_empty() { rest.to_string() } else { format!("{at}, {rest}") };
@@ -463,7 +427,7 @@ fn series(
         ];
         if let Some((_, d)) = by.into_iter().filter(|b| b.0 > 1).min_by_key(|b| b.0) {
             let mut all = Vec::new();
-            for value in distinct(d) {
+            for value in values(d) {
                 let some: Vec<&CaseRuns<'_>> =
                     cases.iter().copied().filter(|c| d.of(&c.case) == value).collect();
                 let text = if d == Dimension::Pause { format!("PAUSE {value}") } else { value.into() };

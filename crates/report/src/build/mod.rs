@@ -32,13 +32,14 @@ use cnsim_advice::notes::{after, before, few_seeds, frozen, of_others, of_settin
 use cnsim_advice::unfinished;
 use cnsim_papers::PAPERS;
 use cnsim_papers::cells::Cell;
-use cnsim_papers::claims::{Claim, Finding, Holds, grounds};
+use cnsim_papers::claims::{Claim, Finding, grounds};
 use cnsim_papers::published::Published;
 use cnsim_runs::record::RunRecord;
 use cnsim_runs::store::fingerprint;
 use cnsim_scenario::Scenario;
 use cnsim_scenario::assumptions::ASSUMPTIONS;
 use cnsim_scheme_api::Registry;
+use indexmap::{IndexMap, IndexSet};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most scenarios of a report whose pages have all metrics.
@@ -207,21 +208,12 @@ fn studies(scenarios: &[Scenario]) -> Vec<Study> {
         .collect()
 }
 
-pub(crate) fn holds(h: Holds) -> model::Holds {
-    match h {
-        Holds::Yes => model::Holds::Yes,
-        Holds::No => model::Holds::No,
-        Holds::Undecided => model::Holds::Undecided,
-        Holds::NotRun => model::Holds::NotRun,
-    }
-}
-
 fn claim((c, f): &(&'static Claim, Finding)) -> model::Claim {
     model::Claim {
         id: c.id.into(),
         text: c.text.into(),
         origin: c.origin.into(),
-        holds: holds(f.holds),
+        holds: f.holds,
         evidence: f.evidence.clone(),
     }
 }
@@ -298,15 +290,11 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
 fn assumptions(s: &Scenario, scene: &Scene<'_>) -> Vec<model::Assumption> {
     let mut all = Vec::new();
     for a in ASSUMPTIONS {
-        let mut values: Vec<(String, Vec<&str>)> = Vec::new();
+        let mut values: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
         for c in &scene.cases {
             let Some(run) = c.runs.first() else { continue };
             let Some(value) = run.config.text(a.key) else { continue };
-            match values.iter_mut().find(|v| v.0 == value) {
-                Some((_, schemes)) if schemes.contains(&&*c.case.scheme) => {}
-                Some((_, schemes)) => schemes.push(&c.case.scheme),
-                None => values.push((value.into(), vec![&c.case.scheme])),
-            }
+            values.entry(value).or_default().insert(&c.case.scheme);
         }
         // What a scenario neither sets nor runs a scheme for has no bearing.
         if values.is_empty() || (!a.key.starts_with("scheme.params.") && !s.flat().leaves.contains_key(a.key))
@@ -316,8 +304,8 @@ fn assumptions(s: &Scenario, scene: &Scene<'_>) -> Vec<model::Assumption> {
         let here: Vec<String> = values
             .iter()
             .map(|(v, schemes)| match a.key.strip_prefix("scheme.params.") {
-                Some(_) => format!("{v} ({})", schemes.join(", ")),
-                None => v.clone(),
+                Some(_) => format!("{v} ({})", Vec::from_iter(schemes.iter().copied()).join(", ")),
+                None => (*v).to_string(),
             })
             .collect();
         all.push(model::Assumption {

@@ -1,7 +1,7 @@
 //! Figures of distributions: percentiles of frame latency and of completion times, by scheme.
 
-use super::scene::CaseRuns;
-use crate::model::{Axis, Band, Figure, Kind, Trace};
+use super::scene::{CaseRuns, column, columns, seeds};
+use crate::model::{Axis, Figure, Kind, Trace};
 use cnsim_scenario::metrics::find;
 
 /// Heading, title of the vertical axis, and the percentiles with their metrics.
@@ -39,16 +39,10 @@ fn figure((title, axis, members): &Family, cases: &[&CaseRuns<'_>], group: &str)
         return None;
     }
     let trace = |c: &&CaseRuns<'_>| -> Option<Trace> {
-        let mut t = Trace { name: c.case.scheme.clone(), band: Some(Band::default()), ..Trace::default() };
+        let mut t = columns(&c.case.scheme, None);
         for (place, (_, id)) in shown.iter().enumerate() {
             let Some(s) = summary(c, id) else { continue };
-            let (low, high) = s.confidence().unwrap_or((s.mean, s.mean));
-            t.x.push(place as f64);
-            t.y.push(s.mean);
-            if let Some(b) = &mut t.band {
-                b.low.push(low);
-                b.high.push(high);
-            }
+            column(&mut t, place, s.mean, s.confidence());
         }
         (!t.x.is_empty()).then_some(t)
     };
@@ -56,15 +50,10 @@ fn figure((title, axis, members): &Family, cases: &[&CaseRuns<'_>], group: &str)
     let finite = || traces.iter().flat_map(|t| &t.y).copied().filter(|v| *v > 0.0);
     let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(0.0, f64::max));
     let unit = shown.first().and_then(|(_, id)| find(id)).map_or("", |m| m.unit);
-    let seeds = cases.iter().map(|c| c.runs.len()).max().unwrap_or(0);
     Some(Figure {
         group: group.into(),
         title: (*title).into(),
-        caption: if seeds > 1 {
-            format!("Mean of {seeds} seeds and its 95 % interval.")
-        } else {
-            "One seed.".into()
-        },
+        caption: seeds(cases.iter().map(|c| c.runs.len())),
         x: Axis { title: "percentile".into(), ..Axis::default() },
         y: Axis { title: (*axis).into(), unit: unit.into(), log: high > 30.0 * low },
         kind: Kind::Bars,

@@ -4,6 +4,7 @@ use super::scene::{CaseRuns, cell};
 use crate::model::{Cell, Column, Row, Table};
 use cnsim_measure::PortFacts;
 use cnsim_measure::stats::Summary;
+use indexmap::IndexSet;
 use std::collections::BTreeMap;
 
 /// Most ports of a table beside the named ones: those that were in XOFF longest, then those with the longest queues.
@@ -68,12 +69,7 @@ const FACTS: [Fact; 7] = [
 
 /// A table for each PAUSE mode, a row for each port and scheme; none if only the hot port is known.
 pub fn ports(cases: &[CaseRuns<'_>]) -> Vec<Table> {
-    let mut pauses: Vec<&str> = Vec::new();
-    for c in cases {
-        if !pauses.contains(&c.case.pause.as_str()) {
-            pauses.push(&c.case.pause);
-        }
-    }
+    let pauses: IndexSet<&str> = cases.iter().map(|c| c.case.pause.as_str()).collect();
     pauses.iter().filter_map(|p| table(cases, p)).collect()
 }
 

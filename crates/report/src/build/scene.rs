@@ -1,13 +1,14 @@
 //! A scenario with its runs, as figures and tables of the report take them.
 
-use crate::model;
+use crate::model::{self, Band, Trace};
 use cnsim_advice::notes::two_frames;
 use cnsim_measure::stats::Summary;
 use cnsim_runs::record::RunRecord;
 use cnsim_scenario::case::CaseId;
 use cnsim_scenario::metrics::Metric;
 use cnsim_scenario::{Ready, Scenario};
-use std::collections::BTreeMap;
+use indexmap::IndexMap;
+use std::collections::BTreeSet;
 
 /// The runs of one case, in order of seeds.
 pub struct CaseRuns<'a> {
@@ -17,7 +18,14 @@ pub struct CaseRuns<'a> {
     pub runs: Vec<&'a RunRecord>,
 }
 
-impl CaseRuns<'_> {
+impl<'a> CaseRuns<'a> {
+    /// These runs by their cases, in the order in which they come.
+    pub(crate) fn of(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<Self> {
+        let mut all: IndexMap<&CaseId, Vec<&RunRecord>> = IndexMap::new();
+        records.into_iter().for_each(|r| all.entry(&r.case).or_default().push(r));
+        all.into_iter().map(|(case, runs)| Self { case: case.clone(), runs }).collect()
+    }
+
     /// The summary of a metric over its runs; none if no run has it.
     pub fn summary(&self, m: &Metric) -> Option<Summary> {
         let values: Vec<f64> = self.runs.iter().filter_map(|r| r.metrics.get(m.id)).collect();
@@ -33,16 +41,8 @@ pub(crate) struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     pub(crate) fn of(scenario: &'a Scenario, records: &'a [RunRecord]) -> Self {
-        let mut at: BTreeMap<&CaseId, usize> = BTreeMap::new();
-        let mut cases: Vec<CaseRuns<'a>> = Vec::new();
         let mine = |r: &&RunRecord| r.case.study == scenario.study && r.case.scenario == scenario.name;
-        for r in records.iter().filter(mine) {
-            let i = *at.entry(&r.case).or_insert_with(|| {
-                cases.push(CaseRuns { case: r.case.clone(), runs: Vec::new() });
-                cases.len() - 1
-            });
-            cases[i].runs.push(r);
-        }
+        let mut cases = CaseRuns::of(records.iter().filter(mine));
         cases.iter_mut().for_each(|c| c.runs.sort_by_key(|r| r.seed));
         Self { scenario, cases }
     }
@@ -84,21 +84,15 @@ pub(crate) fn split(conditions: &[&str]) -> Vec<(String, Vec<(String, String)>)>
         plain.copied().collect::<Vec<_>>().join(" ")
     };
     let clauses = |c: &str| c.split(", ").map(str::to_string).collect::<Vec<String>>();
-    let mut kinds: Vec<(String, std::collections::BTreeSet<String>)> = Vec::new();
+    let mut kinds: IndexMap<String, BTreeSet<String>> = IndexMap::new();
     for clause in conditions.iter().flat_map(|c| clauses(c)) {
-        let k = kind(&clause);
-        match kinds.iter_mut().find(|x| x.0 == k) {
-            Some(x) => {
-                x.1.insert(clause);
-            }
-            None => kinds.push((k, std::iter::once(clause).collect())),
-        }
+        kinds.entry(kind(&clause)).or_default().insert(clause);
     }
-    let most = kinds.iter().map(|k| k.1.len()).max().unwrap_or(0);
+    let most = kinds.values().map(BTreeSet::len).max().unwrap_or(0);
     let chosen = kinds.into_iter().find(|k| k.1.len() == most && most > 1).map(|k| k.0);
     // What all have in common need not be said.
     let everywhere = |p: &String| conditions.len() > 1 && conditions.iter().all(|c| clauses(c).contains(p));
-    let mut groups: Vec<(String, Vec<(String, String)>)> = Vec::new();
+    let mut groups: IndexMap<String, Vec<(String, String)>> = IndexMap::new();
     for c in conditions {
         let parts: Vec<String> = clauses(c).into_iter().filter(|p| !everywhere(p)).collect();
         let of_kind = |p: &&String| chosen.as_ref().is_some_and(|k| kind(p) == *k);
@@ -112,12 +106,33 @@ pub(crate) fn split(conditions: &[&str]) -> Vec<(String, Vec<(String, String)>)>
             }
             None => (String::new(), (*c).to_string()),
         };
-        match groups.iter_mut().find(|g| g.0 == rest) {
-            Some(g) => g.1.push((name, (*c).to_string())),
-            None => groups.push((rest, vec![(name, (*c).to_string())])),
-        }
+        groups.entry(rest).or_default().push((name, (*c).to_string()));
     }
-    groups
+    groups.into_iter().collect()
+}
+
+/// Bars without a column yet, each with an interval.
+pub(crate) fn columns(name: &str, slot: Option<u8>) -> Trace {
+    Trace { name: name.into(), slot, band: Some(Band::default()), ..Trace::default() }
+}
+
+/// Adds a column at a place: a mean with its interval.
+pub(crate) fn column(t: &mut Trace, place: usize, mean: f64, interval: Option<(f64, f64)>) {
+    let (low, high) = interval.unwrap_or((mean, mean));
+    t.x.push(place as f64);
+    t.y.push(mean);
+    if let Some(b) = &mut t.band {
+        b.low.push(low);
+        b.high.push(high);
+    }
+}
+
+/// The caption of bars, by the most seeds of any of them.
+pub(crate) fn seeds(of: impl Iterator<Item = usize>) -> String {
+    match of.max() {
+        Some(n) if n > 1 => format!("Mean of {n} seeds and its 95 % interval."),
+        _ => "One seed.".into(),
+    }
 }
 
 /// A cell of a table without anything published.

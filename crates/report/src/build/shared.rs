@@ -3,6 +3,7 @@
 use super::scene::CaseRuns;
 use crate::model::{Cell, Column, Row, Table};
 use cnsim_runs::record::SharedFacts;
+use indexmap::IndexSet;
 use std::collections::BTreeMap;
 
 /// Most switches of a table: those that came closest to a limit.
@@ -65,12 +66,7 @@ fn close(s: &SharedFacts) -> f64 {
 
 /// A table for each PAUSE mode, a row for each switch and case; none without shared buffers.
 pub fn shared(cases: &[CaseRuns<'_>]) -> Vec<Table> {
-    let mut pauses: Vec<&str> = Vec::new();
-    for c in cases {
-        if !pauses.contains(&c.case.pause.as_str()) {
-            pauses.push(&c.case.pause);
-        }
-    }
+    let pauses: IndexSet<&str> = cases.iter().map(|c| c.case.pause.as_str()).collect();
     pauses.iter().filter_map(|p| table(cases, p)).collect()
 }
 
@@ -157,14 +153,7 @@ mod tests {
     }
 
     fn tables(runs: &[RunRecord]) -> Vec<Table> {
-        let mut cases: Vec<CaseRuns<'_>> = Vec::new();
-        for r in runs {
-            match cases.iter_mut().find(|c| c.case == r.case) {
-                Some(c) => c.runs.push(r),
-                None => cases.push(CaseRuns { case: r.case.clone(), runs: vec![r] }),
-            }
-        }
-        shared(&cases)
+        shared(&CaseRuns::of(runs))
     }
 
     /// S2 comes closest, by its headroom, though S1 has most in its pool; of two seeds the greater value stands.

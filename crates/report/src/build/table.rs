@@ -6,6 +6,7 @@ use cnsim_papers::cells::Cell;
 use cnsim_papers::verdict::{Verdict, accepted, factor};
 use cnsim_scenario::case::CaseId;
 use cnsim_scenario::metrics::{METRICS, Metric};
+use indexmap::IndexSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How the conditions of a scenario are laid out.
@@ -127,7 +128,7 @@ fn heads(cells: &[&Cell], claimed: &BTreeSet<&str>, hot: bool) -> Vec<Head> {
         }
         published.contains(m.id) || claimed.contains(m.id) || (m.printed && !twice)
     };
-    let mut heads: Vec<Head> = Vec::new();
+    let mut heads: IndexSet<Head> = IndexSet::new();
     let mut order: Vec<&Metric> = METRICS.iter().filter(|m| wanted(m)).collect();
     if published.is_empty() {
         order.sort_by_key(|m| m.own.unwrap_or(u8::MAX));
@@ -139,14 +140,9 @@ fn heads(cells: &[&Cell], claimed: &BTreeSet<&str>, hot: bool) -> Vec<Head> {
         if units.is_empty() {
             units.extend(mine().map(|c| &c.unit).next());
         }
-        for unit in units {
-            let head = (m.id, unit.clone());
-            if !heads.contains(&head) {
-                heads.push(head);
-            }
-        }
+        heads.extend(units.into_iter().map(|unit| (m.id, unit.clone())));
     }
-    heads
+    heads.into_iter().collect()
 }
 
 fn fill(
@@ -174,13 +170,12 @@ fn fill(
         let other = Key { shown: k.case.condition.clone(), ..k.clone() };
         let c = find(&other, head)?;
         let note = String::new();
-        Some(model::Cell { published: None, accept: None, verdict: model::Verdict::Unpublished, note, ..c })
+        Some(model::Cell { published: None, accept: None, verdict: Verdict::Unpublished, note, ..c })
     };
     let several = keys.iter().any(|k| k.shown != t.condition);
     // A column that is zero by construction throughout says nothing, unless it was published.
     let told = |head: &&Head| {
-        let says =
-            |c: &model::Cell| !c.structural || c.published.is_some() || c.verdict == model::Verdict::Differs;
+        let says = |c: &model::Cell| !c.structural || c.published.is_some() || c.verdict == Verdict::Differs;
         keys.iter().filter_map(|k| cell(k, head)).any(|c| says(&c))
     };
     let shown: Vec<&Head> = heads.iter().filter(told).collect();
@@ -225,14 +220,7 @@ fn shown(c: &Cell, factor: f64) -> model::Cell {
         accept,
         seeds: u32::try_from(c.summary.n).unwrap_or(u32::MAX),
         values: c.values.iter().map(|v| v * factor).collect(),
-        verdict: match c.verdict {
-            Verdict::Agrees => model::Verdict::Agrees,
-            Verdict::Near => model::Verdict::Near,
-            Verdict::Differs => model::Verdict::Differs,
-            Verdict::Undecided => model::Verdict::Undecided,
-            Verdict::Unpublished => model::Verdict::Unpublished,
-            Verdict::Incomparable => model::Verdict::Incomparable,
-        },
+        verdict: c.verdict,
         structural: c.structural,
         at_least: c.at_least > 0,
         note: c.note.clone(),

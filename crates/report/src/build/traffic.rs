@@ -1,9 +1,10 @@
 //! Traffic by name, as a table and a figure: results of each name under each scheme.
 
-use super::scene::{CaseRuns, cell};
-use crate::model::{Axis, Band, Cell, Column, Figure, Kind, Row, Table, Trace};
+use super::scene::{CaseRuns, cell, column, columns, seeds};
+use crate::model::{Axis, Cell, Column, Figure, Kind, Row, Table, Trace};
 use cnsim_measure::stats::Summary;
 use cnsim_scenario::metrics::{Metric, find};
+use indexmap::IndexSet;
 
 /// Columns: unfinished flows first, then tails before means.
 const SHOWN: [&str; 8] = [
@@ -13,12 +14,7 @@ const SHOWN: [&str; 8] = [
 
 /// A table for each PAUSE mode and condition; none if no `[[traffic]]` table has a name.
 pub fn traffic(cases: &[CaseRuns<'_>]) -> Vec<Table> {
-    let mut places: Vec<(&str, &str)> = Vec::new();
-    for at in cases.iter().map(|c| (&*c.case.condition, &*c.case.pause)) {
-        if !places.contains(&at) {
-            places.push(at);
-        }
-    }
+    let places: IndexSet<(&str, &str)> = cases.iter().map(|c| (&*c.case.condition, &*c.case.pause)).collect();
     // PAUSE modes of one condition are told apart by themselves.
     let several = places.iter().any(|p| p.0 != places[0].0);
     places.iter().filter_map(|p| table(cases, *p, several)).collect()
@@ -30,12 +26,7 @@ fn table(cases: &[CaseRuns<'_>], (condition, pause): (&str, &str), several: bool
     let all = || mine.iter().flat_map(|c| &c.runs).flat_map(|r| &r.traffic);
     let known = |m: &&Metric| all().any(|t| t.metrics.0.contains_key(m.id));
     let metrics: Vec<&Metric> = SHOWN.iter().filter_map(|id| find(id)).filter(known).collect();
-    let mut names: Vec<&str> = Vec::new();
-    for t in all() {
-        if !names.contains(&t.name.as_str()) {
-            names.push(&t.name);
-        }
-    }
+    let names: IndexSet<&str> = all().map(|t| t.name.as_str()).collect();
     let rows = names.iter().flat_map(|name| {
         mine.iter().map(|c| Row {
             scheme: c.case.scheme.clone(),
@@ -43,7 +34,7 @@ fn table(cases: &[CaseRuns<'_>], (condition, pause): (&str, &str), several: bool
             cells: metrics.iter().map(|m| value(c, name, m)).collect(),
         })
     });
-    let column = |m: &&Metric| Column {
+    let head = |m: &&Metric| Column {
         metric: m.id.into(),
         title: m.title.into(),
         unit: m.unit.into(),
@@ -60,7 +51,7 @@ fn table(cases: &[CaseRuns<'_>], (condition, pause): (&str, &str), several: bool
         },
         pause: pause.into(),
         row_heading: "traffic".into(),
-        columns: metrics.iter().map(column).collect(),
+        columns: metrics.iter().map(head).collect(),
         rows: rows.collect(),
         file: "traffic.csv".into(),
         ..Table::default()
@@ -82,34 +73,21 @@ const DRAWN: &str = "completion_time_p99";
 /// that end.
 pub(crate) fn tails(cases: &[&CaseRuns<'_>], group: &str) -> Option<Figure> {
     let m = find(DRAWN)?;
-    let mut names: Vec<&str> = Vec::new();
-    for t in cases.iter().flat_map(|c| &c.runs).flat_map(|r| &r.traffic) {
-        if t.metrics.0.contains_key(m.id) && !names.contains(&t.name.as_str()) {
-            names.push(&t.name);
-        }
-    }
+    let all = cases.iter().flat_map(|c| &c.runs).flat_map(|r| &r.traffic);
+    let names: IndexSet<&str> =
+        all.filter(|t| t.metrics.0.contains_key(m.id)).map(|t| t.name.as_str()).collect();
     let trace = |c: &&CaseRuns<'_>| {
-        let mut t = Trace { name: c.case.scheme.clone(), band: Some(Band::default()), ..Trace::default() };
+        let mut t = columns(&c.case.scheme, None);
         for (at, cell) in names.iter().enumerate().filter_map(|(at, name)| Some((at, value(c, name, m)?))) {
-            let mean = cell.measured?;
-            let (low, high) = cell.ci95.unwrap_or((mean, mean));
-            t.x.push(at as f64);
-            t.y.push(mean);
-            if let Some(b) = &mut t.band {
-                b.low.push(low);
-                b.high.push(high);
-            }
+            column(&mut t, at, cell.measured?, cell.ci95);
         }
         (!t.x.is_empty()).then_some(t)
     };
     let traces: Vec<Trace> = cases.iter().filter_map(trace).collect();
-    let seeds = cases.iter().map(|c| c.runs.len()).max().unwrap_or(0);
-    let said =
-        if seeds > 1 { format!("Mean of {seeds} seeds and its 95 % interval.") } else { "One seed.".into() };
     (!traces.is_empty()).then(|| Figure {
         group: group.into(),
         title: "99 % completion by traffic".into(),
-        caption: said,
+        caption: seeds(cases.iter().map(|c| c.runs.len())),
         x: Axis { title: "traffic".into(), ..Axis::default() },
         y: Axis { title: m.title.into(), unit: m.unit.into(), log: false },
         kind: Kind::Bars,

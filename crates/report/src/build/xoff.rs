@@ -3,16 +3,12 @@
 use super::scene::{CaseRuns, Scene};
 use crate::model::{Axis, Figure, Kind, Trace};
 use cnsim_measure::xoff;
+use indexmap::IndexSet;
 
 /// The strips, below the table of ports of their PAUSE mode: all strips of a mode have the same rows. None if fewer than two ports
 /// were in XOFF.
 pub(crate) fn strips(scene: &Scene<'_>) -> Vec<Figure> {
-    let mut pauses: Vec<&str> = Vec::new();
-    for c in &scene.cases {
-        if !pauses.contains(&c.case.pause.as_str()) {
-            pauses.push(&c.case.pause);
-        }
-    }
+    let pauses: IndexSet<&str> = scene.cases.iter().map(|c| c.case.pause.as_str()).collect();
     pauses.iter().flat_map(|p| of_pause(scene, p)).collect()
 }
 
