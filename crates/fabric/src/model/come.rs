@@ -44,8 +44,8 @@ struct Beyond {
     map: FrameMap,
     /// Since when the first missing frame is missing, ps.
     gap_since: u64,
-    /// Frames whose runs were reported lately.
-    lately: [u64; 2],
+    /// Of each run that was reported a frame, the run reported last first.
+    runs: Vec<u64>,
     /// When the first frame began that is not acknowledged, and when its acknowledgement goes at the latest, ps.
     sent_at: u64,
     due: u64,
@@ -54,22 +54,18 @@ struct Beyond {
 }
 
 impl Beyond {
-    /// The runs of frames beyond the one `expected`: the one around the frame that came last, then those reported before.
+    /// The runs of frames beyond the one `expected`: the one around the frame that came last, then those reported before (RFC 2018).
     fn report(&mut self, expected: u64, came: u64) -> Report {
-        let (mut report, mut n) = (Report::default(), 0);
-        for frame in [came, self.lately[0], self.lately[1]] {
-            if frame < expected || !self.map.has(frame) {
-                continue;
-            }
-            let (first, end) = (self.map.run_begin(frame), self.map.next_missing(frame));
-            let run = ((first - expected) as u16, (end - first) as u16);
-            if !report.runs[..n].contains(&run) {
-                report.runs[n] = run;
-                n += 1;
-            }
+        let Self { map, runs, .. } = self;
+        let run = if map.has(came) { map.run_begin(came)..map.next_missing(came) } else { 0..0 };
+        runs.retain(|frame| map.has(*frame) && !run.contains(frame));
+        if !run.is_empty() {
+            runs.insert(0, came);
         }
-        if came != self.lately[0] && self.map.has(came) {
-            self.lately = [came, self.lately[0]];
+        let mut report = Report::default();
+        for (run, &frame) in report.runs.iter_mut().zip(runs.iter()) {
+            let first = map.run_begin(frame);
+            *run = ((first - expected) as u16, (map.next_missing(frame) - first) as u16);
         }
         report
     }
@@ -163,10 +159,11 @@ impl Sinks {
             }
         }
         let in_order = !old && before < sink.expected;
-        if in_order {
-            beyond.sent_at = if sink.frames == 0 { born } else { beyond.sent_at };
-            sink.frames += 1;
+        // The first frame that is not acknowledged, or an earlier one that comes again (RFC 7323).
+        if in_order && sink.frames == 0 || old && before + u64::from(sink.frames) <= sink.expected {
+            beyond.sent_at = born;
         }
+        sink.frames += u32::from(in_order);
         let last = sink.expected == flow.frames();
         let at_once = !in_order || had_gap || marked || last || sink.frames >= transport.ack_every;
         if !at_once {
@@ -181,12 +178,12 @@ impl Sinks {
         match transport.reliability {
             Reliability::Selective(SelectiveSpec { gap_frames, gap_time, .. }) if before > expected => {
                 let later = beyond.map.count_from(expected);
-                reply.gap = later >= gap_frames.into() && now - beyond.gap_since >= gap_time.as_ps();
+                reply.gap = !old && later >= gap_frames.into() && now - beyond.gap_since >= gap_time.as_ps();
                 reply.report.runs[0] = ((before - expected) as u16, 1);
             }
             Reliability::Tcp(TcpSpec { recovery, .. }) => {
                 // The round trip of an acknowledgement of several frames is that of the first (RFC 7323).
-                reply.sent_at = if in_order && !had_gap { beyond.sent_at } else { born };
+                reply.sent_at = if sink.frames > 0 { beyond.sent_at } else { born };
                 if recovery != Recovery::NewReno && beyond.map.count > 0 {
                     reply.report = beyond.report(expected, before);
                 }

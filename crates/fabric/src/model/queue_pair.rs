@@ -355,15 +355,13 @@ impl QueuePairs {
         let Some((pair, transport)) = self.find(flow) else { return (false, None) };
         let by = &transport.reliability;
         pair.timer = u64::MAX;
-        let waiting =
-            pair.frames.as_ref().map_or(pair.acks.in_flight() > 0, |frames| frames.next > frames.una);
-        if !waiting || pair.deadline == u64::MAX {
-            pair.deadline = u64::MAX;
-            return (false, None);
-        }
         if pair.deadline > now {
             let at = pair.deadline;
             return (false, pair.set_deadline(at));
+        }
+        if pair.frames.as_ref().map_or(pair.acks.in_flight() == 0, |frames| frames.next == frames.una) {
+            pair.deadline = u64::MAX;
+            return (false, None);
         }
         match &mut pair.frames {
             Some(frames) => frames.time_out(by),

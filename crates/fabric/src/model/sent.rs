@@ -8,7 +8,7 @@
 //! acknowledgements; or three frames reported behind it.
 
 use super::map::FrameMap;
-use crate::spec::{Recovery, Reliability};
+use crate::spec::{Recovery, Reliability, TcpSpec};
 
 /// What an acknowledgement reports beyond its sequence: runs of frames that came out of order, the newest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,8 +78,8 @@ pub(crate) struct SentFrames {
     urgent: bool,
     /// A part of the recovery's frames is acknowledged.
     in_part: bool,
-    /// For want of others the last frame may go again as more than this is acknowledged (RFC 6675, RescueRxt).
-    rescue_after: u64,
+    /// For want of others the last frame has gone again in this recovery (RFC 6675, RescueRxt).
+    rescued: bool,
 }
 
 impl SentFrames {
@@ -118,36 +118,37 @@ impl SentFrames {
         if self.due.count > 0 {
             return self.due.first();
         }
-        let ahead = self.next - self.una;
-        let (waits, most) = match by {
-            Reliability::Tcp(tcp) => {
-                let early = self.duplicates > 0 && self.recover.is_none() && !self.is_deaf();
-                let most = tcp.receive_window.map_or(u64::MAX, |bytes| bytes.get() / self.whole);
-                (early && !tcp.limited_transmit, most)
-            }
-            _ => (false, u64::MAX),
+        let most = match by {
+            Reliability::Tcp(tcp) => tcp.receive_window.map_or(u64::MAX, |bytes| bytes.get()),
+            _ => u64::MAX,
         };
-        if self.next < self.frames && ahead < most.min(MOST_AHEAD) && !waits {
+        let ahead = self.bytes_below(self.next + 1) - self.bytes_below(self.una);
+        if self.next < self.frames && self.next - self.una < MOST_AHEAD && ahead <= most {
             return Some(self.next);
         }
-        let by_report = matches!(by, Reliability::Tcp(tcp) if tcp.recovery == Recovery::Sack);
-        if self.recover.is_none() || !by_report {
+        if !self.repairs_by_report(by) {
             return None;
         }
         let unknown = |f: &u64| !self.reported.has(*f);
         let below = (self.lost_below.max(self.una)..self.top).find(|f| unknown(f) && !self.again.has(*f));
-        let last = || (self.una..self.next).rev().find(unknown).filter(|_| self.una > self.rescue_after);
-        below.or_else(last)
+        below.or_else(|| (self.una..self.next).rev().find(unknown).filter(|_| !self.rescued))
+    }
+    /// Does recovery by SACK last?
+    fn repairs_by_report(&self, by: &Reliability) -> bool {
+        let by_report = matches!(by, Reliability::Tcp(tcp) if tcp.recovery == Recovery::Sack);
+        by_report && self.recover.is_some()
     }
     /// The frame that may go where so many bytes are the window; none if nothing is to be sent, or the window holds it.
     pub(crate) fn may_send(&self, window: u64, by: &Reliability) -> Option<u64> {
         let frame = self.pick(by)?;
         let goes = match by {
-            Reliability::Tcp(_) => {
-                let pipe = (self.next - self.una) as i64 - self.gone();
-                self.urgent && self.due.count > 0
-                    || pipe <= 0
-                    || pipe as u64 * self.whole + self.len(frame) <= window
+            Reliability::Tcp(tcp) => {
+                // Without limited transmit a report lets nothing go before a loss is found.
+                let waits = !tcp.limited_transmit && self.recover.is_none() && self.lost_below <= self.una;
+                let pipe = (self.next - self.una) as i64 - if waits { 0 } else { self.gone() };
+                // In recovery by SACK a whole frame has room, or none goes (RFC 6675, 5 C).
+                let len = if self.repairs_by_report(by) { self.whole } else { self.len(frame) };
+                self.urgent && self.due.count > 0 || pipe <= 0 || pipe as u64 * self.whole + len <= window
             }
             _ => frame < self.next || (self.next - self.una) * self.whole < window,
         };
@@ -163,12 +164,12 @@ impl SentFrames {
             self.limited += u64::from(early && beyond);
             return false;
         }
-        if self.due.has(frame) {
+        if self.due.has(frame) || frame < self.top && !self.again.has(frame) {
             self.due.remove(frame);
-        } else if frame >= self.top || self.again.has(frame) {
-            self.rescue_after = self.recover.unwrap_or(self.next);
+            self.again.enter(frame);
+        } else {
+            self.rescued = true;
         }
-        self.again.enter(frame);
         true
     }
     /// Do duplicates tell of no loss, as a timeout has sent frames again?
@@ -196,14 +197,14 @@ impl SentFrames {
             map.forget_below(una);
         }
         (self.lost_below, self.top) = (self.lost_below.max(una), self.top.max(una));
-        (self.duplicates, self.limited) = (0, 0);
+        (self.duplicates, self.limited, self.urgent) = (0, 0, false);
     }
     /// Forgets what is lost.
     fn forget(&mut self) {
         self.due.clear();
         self.again.clear();
         (self.lost_below, self.recover, self.inflated, self.urgent) = (self.una, None, 0, false);
-        (self.in_part, self.rescue_after) = (false, self.una);
+        (self.in_part, self.rescued) = (false, false);
     }
     /// Recovery begins: all below a frame that are not reported are lost.
     fn begin(&mut self, lost_below: u64) {
@@ -241,16 +242,17 @@ impl SentFrames {
             }
             Reliability::Tcp(tcp) => {
                 let by_report = tcp.recovery == Recovery::Sack;
-                let duplicate = una == before && self.next > una && (news || !by_report);
-                self.count(before, duplicate, by_report, &mut heard);
+                // RFC 6675 counts what reports something new, RFC 5681 what acknowledges nothing new.
+                let duplicate = if by_report { news } else { una == before && self.next > una };
+                self.count(before, duplicate, tcp, &mut heard);
             }
             _ => {}
         }
         heard
     }
     /// TCP counts a duplicate, or what is acknowledged since `before`.
-    fn count(&mut self, before: u64, duplicate: bool, by_report: bool, heard: &mut Heard) {
-        let newly = self.una - before;
+    fn count(&mut self, before: u64, duplicate: bool, tcp: &TcpSpec, heard: &mut Heard) {
+        let (newly, by_report) = (self.una - before, tcp.recovery == Recovery::Sack);
         self.duplicates += u64::from(duplicate);
         if self.recover.is_some() {
             if by_report {
@@ -266,14 +268,13 @@ impl SentFrames {
             return;
         }
         let displaced = if by_report { self.displaced() } else { 0 };
-        if newly > 0 || self.is_deaf() {
-            self.inflated = 0;
-        } else if duplicate && (self.duplicates >= DUPLICATES || displaced > self.una) {
+        let hears = !by_report && !self.is_deaf();
+        if duplicate && !self.is_deaf() && (self.duplicates >= DUPLICATES || displaced > self.una) {
             self.begin(displaced.max(self.una + 1));
-            self.inflated = if by_report { 0 } else { self.duplicates as i64 };
             (self.urgent, heard.loss) = (true, true);
-        } else if !by_report {
-            self.inflated = self.duplicates as i64;
+            self.inflated = if by_report { 0 } else { self.duplicates as i64 };
+        } else {
+            self.inflated = if hears && tcp.limited_transmit { self.duplicates as i64 } else { 0 };
         }
     }
     /// Nothing was acknowledged for so long that all that is not reported is lost.

@@ -138,13 +138,18 @@ impl<F: Packet> Sender<F> {
         if let Some((place, limiter)) = own.and_then(|place| Some((place, self.limiters.at_mut(place)?))) {
             self.pairs.iter_mut().for_each(|pairs| pairs.show(flow, &mut limiter.state.acks));
             let ack = limiter.state.acks.take(acked, marked, rtt, path);
+            // The end of a recovery is told before the begin of the next, else after what ended it.
+            let (early, late) = (recovered && loss.is_some(), recovered && loss.is_none());
+            if early {
+                self.wake(place, at, |object, limiter| object.on_recovered(limiter));
+            }
             if let Some(loss) = loss {
                 self.wake(place, at, |object, limiter| object.on_loss(loss, limiter));
             }
             if let Some(ack) = ack {
                 self.wake(place, at, |object, limiter| object.on_ack(&ack, limiter));
             }
-            if recovered {
+            if late {
                 self.wake(place, at, |object, limiter| object.on_recovered(limiter));
             }
         }

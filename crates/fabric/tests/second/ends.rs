@@ -1,0 +1,510 @@
+//! The ends of a queue pair, as the documents tell them: go-back-N, selective repeat, and TCP by RFCs 5681, 6298, 3042, 6582 and 6675.
+//! Frames have numbers from 0; times are in ps.
+
+use cnsim_fabric::*;
+use std::collections::BTreeSet;
+
+/// What an acknowledgement says.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Answer {
+    /// The first frame that has not come.
+    pub(crate) next: u64,
+    /// Later frames that have come: by selective repeat the one that came, by TCP all.
+    pub(crate) later: Vec<u64>,
+    pub(crate) nack: bool,
+    /// When the frame left that the round trip is counted from.
+    pub(crate) left: u64,
+}
+
+/// The destination's end.
+#[derive(Default)]
+pub(crate) struct Sink {
+    pub(crate) next: u64,
+    /// Frames that came out of order.
+    held: BTreeSet<u64>,
+    /// Frames of their runs, as they were reported: the last first.
+    runs: Vec<u64>,
+    /// Since when the first missing frame is that.
+    since: u64,
+    /// Frames in order since the last answer.
+    waiting: u64,
+    /// What the last answer said, and when a NACK said so.
+    answered: u64,
+    nacked: Option<(u64, u64)>,
+    left: u64,
+    /// An answer that waits goes then.
+    pub(crate) timer: Option<u64>,
+    pub(crate) whole: bool,
+}
+
+impl Sink {
+    pub(crate) fn is_new(&self, of: &TransportSpec, frame: u64) -> bool {
+        let any = !matches!(of.reliability, Reliability::GoBackN { .. });
+        frame == self.next || any && frame > self.next && !self.held.contains(&frame)
+    }
+
+    /// A frame of a flow of `n` has come: the answer, if one goes at once.
+    pub(crate) fn take(
+        &mut self,
+        of: &TransportSpec,
+        n: u64,
+        frame: u64,
+        left: u64,
+        now: u64,
+    ) -> Option<Answer> {
+        // The round trip is that of the first frame that waits, or of one before that came again; else of the frame that came.
+        if frame <= self.answered || self.waiting == 0 {
+            self.left = left;
+        }
+        let known = frame < self.next || self.held.contains(&frame);
+        let (in_order, had_gap) = (frame == self.next, !self.held.is_empty());
+        if in_order {
+            self.next += 1;
+            while self.held.remove(&self.next) {
+                self.next += 1;
+            }
+            (self.waiting, self.since) = (self.waiting + 1, now);
+        }
+        self.whole = self.next == n;
+        let due = self.whole || self.waiting >= u64::from(of.ack_every);
+        match of.reliability {
+            Reliability::GoBackN { .. } if in_order => return due.then(|| self.answer()),
+            // What has come before is acknowledged again.
+            Reliability::GoBackN { .. } if known => {
+                return Some(Answer { next: self.next, ..Answer::default() });
+            }
+            Reliability::GoBackN { nack_interval, .. } => {
+                let again = |(of, at): (u64, u64)| of == self.next && now - at < nack_interval.as_ps();
+                if self.nacked.is_some_and(again) {
+                    return None;
+                }
+                self.nacked = Some((self.next, now));
+                return Some(Answer { next: self.next, nack: true, ..Answer::default() });
+            }
+            _ => {}
+        }
+        if !known && !in_order {
+            self.since = if had_gap { self.since } else { now };
+            self.held.insert(frame);
+        }
+        if in_order && !had_gap && !due {
+            if let Reliability::Tcp(tcp) = of.reliability
+                && tcp.ack_delay.as_ps() > 0
+            {
+                self.timer = self.timer.or(Some(now + tcp.ack_delay.as_ps()));
+            }
+            return None;
+        }
+        let (mut later, mut nack) = (Vec::new(), false);
+        match of.reliability {
+            Reliability::Selective(s) if self.held.contains(&frame) => {
+                later.push(frame);
+                let told = self.held.len() >= s.gap_frames as usize && now - self.since >= s.gap_time.as_ps();
+                nack = told && !known;
+            }
+            Reliability::Tcp(_) => later = self.report(frame),
+            _ => {}
+        }
+        Some(Answer { later, nack, ..self.answer() })
+    }
+
+    /// RFC 2018: the run of frames around the one that came, and those that were reported before, three at most.
+    fn report(&mut self, came: u64) -> Vec<u64> {
+        self.runs.insert(0, came);
+        let (mut all, mut runs) = (Vec::new(), Vec::new());
+        for &of in &self.runs {
+            if self.held.contains(&of) && !all.contains(&of) {
+                let from = (0..=of).rev().take_while(|f| self.held.contains(f)).last().unwrap();
+                let run = (from..).take_while(|f| self.held.contains(f));
+                all.extend(run);
+                runs.push((of, all.len()));
+            }
+        }
+        all.truncate(runs.get(2).map_or(all.len(), |run| run.1));
+        self.runs = runs.into_iter().map(|run| run.0).collect();
+        all
+    }
+
+    /// An answer without a report.
+    pub(crate) fn answer(&mut self) -> Answer {
+        (self.answered, self.waiting, self.timer) = (self.next, 0, None);
+        Answer { next: self.next, left: self.left, ..Answer::default() }
+    }
+}
+
+/// A window by RFC 5681, as the scheme of this test keeps it, bytes.
+#[derive(Debug)]
+pub(crate) struct Reno {
+    pub(crate) window: u64,
+    threshold: u64,
+    until: u64,
+    timed_out_at: Option<u64>,
+}
+
+impl Reno {
+    pub(crate) fn new(frame: u64, frames: u64) -> Self {
+        Self { window: frame * frames, threshold: u64::MAX, until: 0, timed_out_at: None }
+    }
+    /// Nothing grows before all is acknowledged that was sent as a loss was found.
+    pub(crate) fn ack(&mut self, frame: u64, acked: u64, newly: u64) {
+        if acked <= self.until {
+            return;
+        }
+        self.window += if self.window < self.threshold {
+            newly.min(frame)
+        } else {
+            (frame * frame / self.window).max(1)
+        };
+    }
+    pub(crate) fn loss(&mut self, frame: u64, timeout: bool, outstanding: u64, (acked, next): (u64, u64)) {
+        if !timeout || self.timed_out_at != Some(acked) {
+            self.threshold = (outstanding / 2).max(2 * frame);
+        }
+        self.timed_out_at = self.timed_out_at.filter(|_| !timeout).or(timeout.then_some(acked));
+        (self.window, self.until) = if timeout { (frame, 0) } else { (self.threshold, next) };
+    }
+}
+
+/// The source's end.
+#[derive(Default)]
+pub(crate) struct Source {
+    of: Option<Reliability>,
+    bytes: u64,
+    frame: u64,
+    pub(crate) n: u64,
+    /// The first frame that is not acknowledged, the next in turn, and the first that was never sent.
+    pub(crate) una: u64,
+    pub(crate) next: u64,
+    top: u64,
+    /// Frames beyond `una` that are reported.
+    held: Vec<bool>,
+    /// Frames below were sent again since the recovery began, or were reported (HighRxt).
+    again: u64,
+    /// Frames below are lost, as a timeout said.
+    lost_below: u64,
+    /// Recovery ends there.
+    recover: Option<u64>,
+    /// After a timeout none begins before this is passed.
+    barrier: Option<u64>,
+    duplicates: u64,
+    inflation: i64,
+    /// The first frame goes again before all else.
+    due: bool,
+    rescued: bool,
+    partial: bool,
+    /// New frames that went by limited transmit.
+    limited: u64,
+    trip: Option<(u64, u64)>,
+    rto: u64,
+    pub(crate) timer: Option<u64>,
+    fixed: Option<u64>,
+    pub(crate) reno: Option<Reno>,
+    pub(crate) out: TransportOutcome,
+    pub(crate) log: Vec<String>,
+}
+
+impl Source {
+    pub(crate) fn new(of: &TransportSpec, bytes: u64, frame: u64, reno: Option<Reno>) -> Self {
+        let n = bytes.div_ceil(frame);
+        let rto = match of.reliability {
+            Reliability::GoBackN { rto, .. } => rto,
+            Reliability::Tcp(tcp) => tcp.rto_first,
+            _ => cnsim_scheme_api::Time::ZERO,
+        };
+        let fixed = if let Window::Fixed(window) = of.window { Some(window.get()) } else { None };
+        let held = vec![false; n as usize + 1];
+        Self {
+            of: Some(of.reliability),
+            bytes,
+            frame,
+            n,
+            held,
+            rto: rto.as_ps(),
+            fixed,
+            reno,
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn len(&self, frame: u64) -> u64 {
+        (self.bytes - frame * self.frame).min(self.frame)
+    }
+    fn until(&self, frame: u64) -> u64 {
+        (frame * self.frame).min(self.bytes)
+    }
+    fn window(&self) -> u64 {
+        self.fixed.or(self.reno.as_ref().map(|r| r.window)).unwrap_or(u64::MAX)
+    }
+    fn is_held(&self, frame: u64) -> bool {
+        self.held[frame as usize]
+    }
+    fn highest(&self) -> u64 {
+        (self.una..self.top).rev().find(|f| self.is_held(*f)).unwrap_or(0)
+    }
+    fn missing(&self, from: u64, to: u64) -> impl DoubleEndedIterator<Item = u64> + '_ {
+        (from.max(self.una)..to.min(self.top)).filter(|f| !self.is_held(*f))
+    }
+    /// RFC 6675: three frames above it are reported; or a timeout says so.
+    fn is_lost(&self, frame: u64) -> bool {
+        frame < self.lost_below || (frame + 1..self.top).filter(|f| self.is_held(*f)).count() >= 3
+    }
+    /// Frames on their way. Reports tell of no loss while nothing is repaired by them.
+    fn pipe(&self) -> u64 {
+        let lost = |f| f < self.lost_below || self.recover.is_some() && self.is_lost(f);
+        let copies = |f| u64::from(!lost(f)) + u64::from(f < self.again);
+        self.missing(self.una, self.top).map(copies).sum()
+    }
+
+    /// The frame that may go now, and whether it goes as a rescue.
+    pub(crate) fn may_send(&self) -> Option<(u64, bool)> {
+        let new = |ok: bool| (ok && self.next < self.n).then_some((self.next, false));
+        match self.of? {
+            Reliability::None => None,
+            Reliability::GoBackN { .. } => new(self.until(self.next) - self.until(self.una) < self.window()),
+            Reliability::Selective(_) => {
+                let most = self.lost_below;
+                let again = self.recover.and_then(|_| self.missing(self.again, most).next());
+                let fits = self.until(self.next) - self.until(self.una) < self.window();
+                again.map(|f| (f, false)).or_else(|| new(fits))
+            }
+            Reliability::Tcp(_) if self.due => Some((self.una, false)),
+            Reliability::Tcp(tcp) => {
+                let (window, una) = (self.window(), self.until(self.una));
+                let free =
+                    self.until(self.next + 1) - una <= tcp.receive_window.map_or(u64::MAX, |w| w.get());
+                let limited = if tcp.limited_transmit
+                    && self.recover.is_none()
+                    && self.barrier.is_none_or(|b| self.una > b)
+                {
+                    self.duplicates.min(2)
+                } else {
+                    0
+                };
+                if tcp.recovery == Recovery::NewReno {
+                    let more = self.inflation + limited as i64;
+                    let window = window.saturating_add_signed(more * self.frame as i64);
+                    return new(free && (self.next == self.una || self.until(self.next + 1) - una <= window));
+                }
+                let by_pipe = self.recover.is_some() || self.una < self.lost_below || tcp.limited_transmit;
+                let inside = if by_pipe { self.pipe() } else { self.next - self.una };
+                // In recovery a whole frame has room, or none goes.
+                let len =
+                    if self.recover.is_some() { self.frame } else { self.len(self.next.min(self.n - 1)) };
+                if inside > 0 && inside * self.frame + len > window {
+                    return None;
+                }
+                let highest = self.highest();
+                let first = self.missing(self.again, highest.max(self.lost_below)).find(|f| self.is_lost(*f));
+                let repairs = self.recover.is_some();
+                first
+                    .filter(|f| repairs || *f < self.lost_below)
+                    .map(|f| (f, false))
+                    .or_else(|| new(free))
+                    .or_else(|| {
+                        self.missing(self.again, highest).next().filter(|_| repairs).map(|f| (f, false))
+                    })
+                    .or_else(|| {
+                        let last = self.missing(self.una, self.top).next_back();
+                        last.filter(|_| repairs && !self.rescued).map(|f| (f, true))
+                    })
+            }
+        }
+    }
+
+    /// A frame begins to leave.
+    pub(crate) fn sends(&mut self, frame: u64, rescue: bool, now: u64) {
+        if frame < self.top {
+            self.out.resent += 1;
+            self.out.resent_bytes += self.len(frame);
+        } else if self.duplicates > 0
+            && self.recover.is_none()
+            && self.barrier.is_none_or(|b| self.una > b)
+            && self.until(self.next + 1) - self.until(self.una) > self.window()
+        {
+            self.limited += 1;
+        }
+        let by_map = matches!(
+            self.of,
+            Some(Reliability::Selective(_) | Reliability::Tcp(TcpSpec { recovery: Recovery::Sack, .. }))
+        );
+        if rescue {
+            self.rescued = true;
+        } else if by_map && frame < self.top {
+            self.again = self.again.max(frame + 1);
+        }
+        if self.due {
+            self.due = false;
+        } else if frame == self.next {
+            self.next += 1;
+        }
+        self.top = self.top.max(self.next);
+        if self.timer.is_none() {
+            self.start_timer(now);
+        }
+    }
+
+    fn start_timer(&mut self, now: u64) {
+        self.timer = (self.una < self.n).then(|| match self.of.unwrap() {
+            Reliability::Selective(s) => {
+                let few = self.top - self.una < s.few.into();
+                now + if few { s.rto_low } else { s.rto_high }.as_ps()
+            }
+            Reliability::Tcp(tcp) => match tcp.quantum.as_ps() {
+                0 => now + self.rto,
+                tick => (now + self.rto).div_ceil(tick) * tick,
+            },
+            _ => now + self.rto,
+        });
+    }
+
+    /// RFC 6298.
+    fn sample(&mut self, tcp: &TcpSpec, trip: u64) {
+        let (mean, varies) = match self.trip {
+            None => (trip, trip / 2),
+            Some((mean, varies)) => ((7 * mean + trip) / 8, (3 * varies + mean.abs_diff(trip)) / 4),
+        };
+        self.trip = Some((mean, varies));
+        let rto = mean + (4 * varies).max(tcp.quantum.as_ps());
+        self.rto = rto.max(tcp.rto_min.as_ps()).min(tcp.rto_max.as_ps());
+    }
+
+    fn outstanding(&self) -> u64 {
+        self.until(self.top - self.limited.min(self.top - self.una)) - self.until(self.una)
+    }
+
+    fn finds_loss(&mut self, timeout: bool) {
+        let at = (self.until(self.una), self.until(self.top));
+        let outstanding = self.outstanding();
+        if let Some(reno) = &mut self.reno {
+            reno.loss(self.frame, timeout, outstanding, at);
+            self.log.push(format!("timeout: {timeout}"));
+        }
+    }
+
+    pub(crate) fn hears(&mut self, answer: &Answer, now: u64) {
+        if self.una >= self.n {
+            return;
+        }
+        let newly = answer.next.saturating_sub(self.una);
+        self.out.acks += 1;
+        self.out.nacks += u64::from(answer.nack);
+        let bytes = self.until(answer.next.max(self.una)) - self.until(self.una);
+        self.out.acked += bytes;
+        let mut news = false;
+        for &f in &answer.later {
+            news |= f >= self.una && !std::mem::replace(&mut self.held[f as usize], true);
+        }
+        let stale = answer.next < self.una;
+        if newly > 0 {
+            self.una = answer.next;
+            self.next = self.next.max(self.una);
+            if self.reno.is_some() {
+                self.log.push(format!("acked {} more {bytes}", self.until(self.una)));
+            }
+        }
+        let acked = self.until(self.una);
+        if let Some(reno) = self.reno.as_mut().filter(|_| newly > 0) {
+            reno.ack(self.frame, acked, bytes);
+        }
+        let mut restart = newly > 0;
+        match self.of.unwrap() {
+            Reliability::GoBackN { .. } if answer.nack && !stale && self.next > self.una => {
+                self.out.recoveries += 1;
+                self.next = self.una;
+                self.finds_loss(false);
+            }
+            Reliability::Selective(_) => {
+                if self.recover.is_some_and(|r| self.una >= r) {
+                    (self.recover, self.lost_below) = (None, 0);
+                }
+                if answer.nack && self.recover.is_none() && self.una < self.n {
+                    (self.recover, self.again) = (Some(self.top), self.una);
+                    self.out.recoveries += 1;
+                    self.finds_loss(false);
+                }
+                if answer.nack {
+                    self.lost_below = self.lost_below.max(self.highest());
+                }
+            }
+            Reliability::Tcp(tcp) => restart = self.by_tcp(&tcp, answer, newly, news, now),
+            _ => {}
+        }
+        if self.una >= self.n {
+            self.timer = None;
+        } else if restart {
+            self.timer = None;
+            // By go-back-N time runs from the last acknowledgement on, whatever is on its way.
+            if self.una < self.top || matches!(self.of, Some(Reliability::GoBackN { .. })) {
+                self.start_timer(now);
+            }
+        }
+    }
+
+    /// Whether the timer starts anew.
+    fn by_tcp(&mut self, tcp: &TcpSpec, answer: &Answer, newly: u64, news: bool, now: u64) -> bool {
+        let sack = tcp.recovery == Recovery::Sack;
+        let mut restart = newly > 0;
+        if newly > 0 {
+            self.sample(tcp, now - answer.left);
+            (self.duplicates, self.limited, self.due) = (0, 0, false);
+            match self.recover {
+                Some(end) if self.una >= end => (self.recover, self.inflation, self.again) = (None, 0, 0),
+                Some(_) if !sack => {
+                    self.due = true;
+                    self.inflation += 1 - newly as i64;
+                    restart = !std::mem::replace(&mut self.partial, true);
+                }
+                _ => {}
+            }
+        }
+        // RFC 6675 counts what reports something new, RFC 5681 what acknowledges nothing new.
+        let duplicate =
+            if sack { news } else { newly == 0 && answer.next == self.una && self.una < self.top };
+        if !duplicate {
+            return restart;
+        }
+        self.duplicates += 1;
+        if self.recover.is_some() {
+            self.inflation += i64::from(!sack);
+        } else if (self.duplicates == 3 || sack && (self.duplicates > 3 || self.is_lost(self.una)))
+            && self.barrier.is_none_or(|b| self.una > b)
+            && self.una >= self.lost_below
+        {
+            self.out.recoveries += 1;
+            self.finds_loss(false);
+            (self.recover, self.again) = (Some(self.top), self.una);
+            (self.due, self.rescued, self.partial) = (true, false, false);
+            self.inflation = if sack { 0 } else { 3 };
+        }
+        restart
+    }
+
+    /// The timer expires.
+    pub(crate) fn times_out(&mut self, now: u64) {
+        self.out.timeouts += 1;
+        self.limited = 0;
+        self.finds_loss(true);
+        match self.of.unwrap() {
+            Reliability::Selective(_) => {
+                (self.recover, self.lost_below, self.again) = (Some(self.top), self.top, self.una)
+            }
+            Reliability::Tcp(tcp) => {
+                (self.recover, self.duplicates, self.inflation, self.due) = (None, 0, 0, false);
+                (self.barrier, self.again) = (Some(self.top), self.una);
+                self.rto = (2 * self.rto).min(tcp.rto_max.as_ps());
+                if tcp.recovery == Recovery::Sack {
+                    self.lost_below = self.top;
+                } else {
+                    self.next = self.una;
+                }
+            }
+            // What has not begun anew cannot be lost.
+            _ if self.next == self.una => {
+                (self.timer, self.out.timeouts) = (None, self.out.timeouts - 1);
+                return;
+            }
+            _ => self.next = self.una,
+        }
+        self.start_timer(now);
+    }
+}
