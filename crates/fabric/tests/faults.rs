@@ -61,6 +61,22 @@ fn one_begins_as_another_ends() {
     }
 }
 
+/// The memory says XOFF and XON to host 0 by turns, some 32 us each. From whichever moment of that on a fault says XOFF, XON of the memory
+/// does not let the host go before the fault ends.
+#[test]
+fn the_memory_does_not_end_a_fault() {
+    for from in (500..580).step_by(8) {
+        let mut spec = busy(vec![fault((SWITCH, 0), from, 1500, XOFF)]);
+        spec.record.pauses = 10_000;
+        let all = ran(&spec).pauses.xoffs;
+        // PAUSE may wait for a frame of 1.2 us; it takes 51.2 ns on the line and 1.5 us to the host.
+        let heard = Time::from_us(from + 3);
+        let stands = |x: &&Xoff| x.stopped.0 == NodeId(0) && x.from <= heard && x.until > heard;
+        let until = all.iter().find(stands).map(|x| x.until);
+        assert!(until.is_some_and(|until| until >= Time::from_us(1500)), "from {from} us: {until:?}");
+    }
+}
+
 /// Recorded, the NIC's XOFF has no cause, and those of the switch that follow are for its port, which that XOFF stopped.
 #[test]
 fn a_storm_is_the_root_of_what_follows() {

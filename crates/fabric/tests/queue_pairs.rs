@@ -348,8 +348,12 @@ fn losses_reach_the_scheme() {
         spec.changes = vec![change(0, 3, PORT, 0.0), change(60, 3, PORT, 10.0)];
         let seen = run_all(&woken(AckGate::EACH), spec).unwrap();
         assert_eq!((seen.count(what), seen.count("loss")), (1, 1));
+        // It is repaired once, when all that had been sent is acknowledged.
+        assert_eq!(seen.count("recovered"), 1);
         assert_eq!(seen.numbers("newly ").iter().sum::<f64>(), n as f64);
     }
+    let whole = network_of(TransportSpec { reliability: GO_BACK_N, ..TRANSPORT }, frames(20));
+    assert_eq!(run_all(&woken(AckGate::EACH), whole).unwrap().count("recovered"), 0, "nothing was lost");
 }
 
 /// A limiter that goes back stops its own timers, not its flow's timeout: after a message the last six frames of ten are lost.

@@ -94,6 +94,8 @@ fn nothing_is_lost() {
         ];
         assert_eq!(given, [(whole, whole + RTT - OUT, (0, 0, 0)); 3], "{window}");
     }
+    let in_order = network_of(Reliability::Selective(IRN), 20, 100, &[], &[]);
+    assert_eq!(run_all(&script().flows(|_| false), in_order).unwrap().out.hosts[TO as usize].held_max, 0);
     // A window of four: four frames a round trip.
     let end = 4 * RTT + 3 * SLOT + OUT;
     assert_eq!([by(Sack, 20, 4, &[], &[]).0, selective(20, 4, &[], &[]).0], [end; 2]);
@@ -158,6 +160,27 @@ fn the_third_duplicate_sends_again() {
         let (end, _, counts) = by(recovery, 3, 8, &[1], &[]);
         let resent = if recovery == NewReno { 3 } else { 1 };
         assert_eq!((end, counts), (400_000_000 + OUT, (resent, 0, 1)), "{recovery:?}");
+    }
+}
+
+/// That frame goes whatever the window is: the scheme cuts it to two frames as it learns of the loss, with ten outstanding.
+#[test]
+fn the_third_duplicate_minds_no_window() {
+    let cuts = script().plan(|p| (p.limiter_scope, p.acks) = (Scope::Flow, Acks::Needed));
+    let cuts = cuts.source(|at, limiter, _| match at {
+        AtSource::Start => {
+            limiter.wake_on_acks(AckGate::EACH);
+            limiter.set_window(Bytes::new(8 * 1500));
+        }
+        AtSource::Loss(_) => limiter.set_window(Bytes::new(2 * 1500)),
+        _ => {}
+    });
+    for recovery in [NewReno, Sack] {
+        let mut spec = network_of(Reliability::Tcp(tcp(recovery)), 10, 8, &[1], &[]);
+        spec.transport.as_mut().unwrap().window = Window::Scheme;
+        let out = run_all(&cuts, spec).unwrap().out;
+        let end = out.hosts[TO as usize].completions[0].end.as_ps();
+        assert_eq!(end, 3 * SLOT + RTT + OUT, "{recovery:?}");
     }
 }
 

@@ -709,6 +709,23 @@ fn bytes_sent_wake_a_reaction_point() {
     }
 }
 
+/// Frames of finite flows count as those of queues do: of ten every second one wakes.
+#[test]
+fn bytes_of_finite_flows_wake_a_reaction_point() {
+    for position in [LimiterPosition::BelowQueue, LimiterPosition::AtSource] {
+        let script = script().source(|_, limiter, _| {
+            limiter.engage();
+            limiter.set_rate(Rate::from_gbps(1.0));
+            limiter.wake_after(Bytes::new(3000));
+        });
+        let mut spec = network(&[]);
+        spec.hosts[0].limiter_position = position;
+        spec.hosts[0].sources = vec![common::flows(vec![common::flow(0, TO, 15_000)])];
+        let bytes = run_all(&script, spec).unwrap().numbers("bytes");
+        assert_eq!(bytes, [3000.0, 6000.0, 9000.0, 12_000.0, 15_000.0], "{position:?}");
+    }
+}
+
 #[test]
 fn frames_carry_their_flows_tag() {
     let script = gated(ReflectGate::Always).source(|at, limiter, _| match at {

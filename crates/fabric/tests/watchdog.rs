@@ -209,6 +209,7 @@ fn each_class_has_its_own() {
     let class = |name: &str| ClassSpec { name: name.into(), pause: true };
     spec.classes = vec![class("a"), class("b")];
     spec.hosts[1].sources[0].class = 1;
+    spec.hosts[1].sources.push(SourceSpec { class: 1, ..to(0, 0.1) });
     // Several classes are the model's.
     let out = by(Engine::Model, &spec);
     assert_eq!(storms(&out), [(600 * US, Some(1700 * US))]);
