@@ -235,7 +235,7 @@ const BINS: u64 = 4;
 
 /// Series of a few values.
 fn coarse(ready: &Ready) -> Option<String> {
-    let (bin, duration) = (ready.settings.bin, ready.settings.duration);
+    let (bin, duration) = (ready.settings.record.bin, ready.settings.duration);
     (bin.as_ps().saturating_mul(BINS) > duration.as_ps()).then(|| {
         format!("a bin of {bin} (record.bin) leaves fewer than {BINS} values to each series of {duration}: set a shorter one, or leave it out")
     })
@@ -267,7 +267,7 @@ fn even(ready: &Ready) -> Option<String> {
     if !named || settings.hotspot().is_some() {
         return None;
     }
-    let (host, sent) = (settings.receiver, settings.sent_to());
+    let (host, sent) = (settings.record.receiver, settings.sent_to());
     let others =
         || sent.iter().enumerate().filter(|(h, rate)| *h != host && **rate > 0.0).map(|(_, rate)| *rate);
     let mean = others().sum::<f64>() / (others().count() as f64).max(1.0);

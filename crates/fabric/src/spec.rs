@@ -19,7 +19,7 @@ use cnsim_scheme_api::{Bytes, NodeId, Rate, Scheme, Time};
 use std::sync::Arc;
 
 /// One run: network, traffic, schemes, events, recording.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RunSpec {
     /// Hosts, in order; each has port 0 only.
     pub hosts: Vec<HostSpec>,

@@ -34,7 +34,7 @@ impl Flows {
         let mut paths = Paths::new(settings);
         let mut flows = Self::default();
         let mut open: Vec<Timed> = Vec::new();
-        let floored = settings.ideal == Ideal::Fork;
+        let floored = settings.record.ideal == Ideal::Fork;
         let mut ideals = |src: usize, dst: usize, on_link: u64| {
             let framing = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing)?;
             let bytes = Bytes::new(framing.payload_of(on_link).max(1));
@@ -102,7 +102,7 @@ impl Flows {
 
     /// Are the times of all flows kept?
     fn all_kept(&self, settings: &Settings) -> bool {
-        settings.flow_times.unwrap_or(self.timed.len() <= MOST_KEPT)
+        settings.record.flow_times.unwrap_or(self.timed.len() <= MOST_KEPT)
     }
 
     /// Flows whose times are kept.
@@ -112,7 +112,7 @@ impl Flows {
 
     /// Slowdowns by size.
     pub fn by_size(&self, settings: &Settings) -> Vec<SizeGroup> {
-        fct::by_size(&self.timed, settings.bins)
+        fct::by_size(&self.timed, settings.record.bins)
     }
 
     /// The unfinished flows by start, each with the reason why it waits: all if the times of flows are kept, else the first ones.

@@ -104,9 +104,9 @@ pub struct Part {
 
 /// Results of all jobs of a run.
 pub fn facts(settings: &Settings, out: &Outcome, seed: u64) -> Vec<JobFacts> {
-    let Some(graph) = settings.jobs.graph(seed) else { return Vec::new() };
+    let Some(graph) = settings.traffic.jobs.graph(seed) else { return Vec::new() };
     let mut seen = Seen { settings, graph: &graph, lasted: &out.operations, paths: Paths::new(settings) };
-    settings.jobs.list.iter().map(|job| seen.job(job)).collect()
+    settings.traffic.jobs.list.iter().map(|job| seen.job(job)).collect()
 }
 
 /// The metrics of these jobs together, each with its value, and whether that is a lower bound: of several jobs the longest time, the least

@@ -40,7 +40,7 @@ const fn how(id: Id) -> How {
             How::Jobs
         },
         Id::HotPortThroughput | Id::Throughput => Run(|r| Some(r.hot()?.rate)),
-        Id::TimePaused => Run(|r| Some(match r.settings.paused {
+        Id::TimePaused => Run(|r| Some(match r.settings.record.paused {
             PausedOver::Senders => mean(&r.stood().hosts),
             PausedOver::Affected => r.stood().affected(),
             PausedOver::Touched => r.stood().touched,
@@ -399,7 +399,7 @@ impl<'a> Run<'a> {
 
     /// Rates through the ports that the scenario lists, bit/s; none of a single one.
     fn several_ports(&self) -> Option<impl Iterator<Item = f64>> {
-        let ports = &self.settings.named.ports;
+        let ports = &self.settings.record.named.ports;
         (ports.len() > 1).then(|| ports.iter().filter_map(|p| sent(self.settings, self.out, *p)))
     }
 
@@ -408,33 +408,33 @@ impl<'a> Run<'a> {
             let (settings, out) = (self.settings, self.out);
             let windows: Vec<(f64, f64)> = match settings.hotspot() {
                 Some(h) => h.windows().iter().map(|w| (w.0.as_secs_f64(), w.1.as_secs_f64())).collect(),
-                None => vec![(settings.from.as_secs_f64(), settings.to.as_secs_f64())],
+                None => vec![(settings.record.from.as_secs_f64(), settings.record.to.as_secs_f64())],
             };
-            let port = settings.named.ports.first();
+            let port = settings.record.named.ports.first();
             let queue = port.and_then(|&(node, port)| out.series(SeriesKind::Queue { node, port }));
             let queue = queue.map_or_else(Vec::new, |q| self.inside(&windows, &q.values));
             let queue = queue.iter().map(|v| v / 1e3).collect();
-            Hot { rate: rate(settings, out, settings.receiver), queue, windows }
+            Hot { rate: rate(settings, out, settings.record.receiver), queue, windows }
         };
-        self.hot.get_or_init(|| self.settings.hot.then(of)).as_ref()
+        self.hot.get_or_init(|| self.settings.record.hot.then(of)).as_ref()
     }
 
     /// The bins of a series that lie in these spans.
     fn inside(&self, windows: &[(f64, f64)], values: &[f64]) -> Vec<f64> {
-        let bin = self.settings.bin.as_secs_f64();
+        let bin = self.settings.record.bin.as_secs_f64();
         windows.iter().flat_map(|w| slice(values, bin, w.0, w.1).to_vec()).collect()
     }
 
     fn innocent_utilization(&self) -> Option<f64> {
         let (settings, hot) = (self.settings, self.hot()?);
-        let span = (settings.from, settings.to);
+        let span = (settings.record.from, settings.record.to);
         let offered =
             (0..settings.hosts()).map(|h| settings.offered_between(h, false, span)).sum::<f64>() / 1e9;
         (offered > 0.0).then(|| share((self.total() - hot.rate) / offered))
     }
 
     fn innocent_drops(&self) -> Option<f64> {
-        let at = self.hot().and(self.settings.named.ports.first())?;
+        let at = self.hot().and(self.settings.record.named.ports.first())?;
         let dropped = self.out.dropped() as f64;
         let here = self.out.dropped_at(self.settings.hosts(), *at) as f64;
         (dropped > 0.0).then(|| (dropped - here) / dropped * 100.0)
@@ -442,9 +442,10 @@ impl<'a> Run<'a> {
 
     fn late_drops(&self) -> Option<f64> {
         let [(from, to)] = self.hot()?.windows[..] else { return None };
-        let node = self.settings.named.ports.first().filter(|_| self.settings.wiring.switches.len() == 1)?.0;
+        let node =
+            self.settings.record.named.ports.first().filter(|_| self.settings.wiring.switches.len() == 1)?.0;
         let d = self.out.series(SeriesKind::Dropped { node })?;
-        let half = slice(&d.values, self.settings.bin.as_secs_f64(), from.midpoint(to), to);
+        let half = slice(&d.values, self.settings.record.bin.as_secs_f64(), from.midpoint(to), to);
         if let [first, .., last] = half { Some(last - first) } else { None }
     }
 
@@ -471,7 +472,7 @@ impl<'a> Run<'a> {
     /// The hot port after its one hotspot; none where it delivered nothing before.
     fn recovery(&self) -> Option<After<'_>> {
         let s = self.slow().filter(|s| s.spot.period.is_none())?;
-        let (bin, (start, stop)) = (self.settings.bin.as_secs_f64(), s.windows[0]);
+        let (bin, (start, stop)) = (self.settings.record.bin.as_secs_f64(), s.windows[0]);
         let earlier = mean(slice(s.series, bin, (start - 0.05).max(0.0), start));
         let rates = slice(s.series, bin, stop, self.seconds());
         (earlier > 0.0 && !rates.is_empty()).then_some(After { rates, bin, earlier })

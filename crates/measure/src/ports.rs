@@ -106,6 +106,6 @@ fn named_ports(settings: &Settings, out: &Outcome) -> BTreeMap<String, PortFacts
             ..facts(port, out.dropped_at(settings.hosts(), at), seconds)
         })
     };
-    let named = settings.named.ports.iter();
+    let named = settings.record.named.ports.iter();
     named.filter_map(|p| Some((settings.wiring.port_name(*p), of(*p)?))).collect()
 }

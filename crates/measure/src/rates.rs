@@ -12,7 +12,12 @@ pub(crate) fn mean(v: &[f64]) -> f64 {
 
 /// The bins of a series that lie in the measurement.
 pub(crate) fn measured<'a, T>(settings: &Settings, values: &'a [T]) -> &'a [T] {
-    slice(values, settings.bin.as_secs_f64(), settings.from.as_secs_f64(), settings.to.as_secs_f64())
+    slice(
+        values,
+        settings.record.bin.as_secs_f64(),
+        settings.record.from.as_secs_f64(),
+        settings.record.to.as_secs_f64(),
+    )
 }
 
 /// Rate in the measurement, bit/s: the mean of its bins, or where the measurement is the whole run, these bits over its
@@ -45,6 +50,7 @@ pub(crate) fn sent(settings: &Settings, out: &Outcome, (node, port): (NodeId, u1
 /// and whether the bin is more than 2 ms after an on-off change.
 pub fn fairness(settings: &Settings, out: &Outcome) -> Vec<(Option<f64>, bool)> {
     let flows: Vec<(usize, &[f64])> = settings
+        .record
         .named
         .flows
         .iter()
@@ -55,7 +61,7 @@ pub fn fairness(settings: &Settings, out: &Outcome) -> Vec<(Option<f64>, bool)> 
     if flows.len() < 2 {
         return Vec::new();
     }
-    let bin = settings.bin.as_ps();
+    let bin = settings.record.bin.as_ps();
     let settle = Time::from_ms(2).as_ps().div_ceil(bin);
     let on = |host: usize, b: u64| settings.plans(host).iter().any(|p| p.on_at(Time::from_ps(b * bin)));
     let (mut state, mut unchanged) = (Vec::new(), 0);

@@ -76,7 +76,8 @@ fn multi_hop_by_hand() {
     let ready = s.ready(&s.cases()[0]).unwrap();
     let settings = ready.settings;
     assert!((settings.offered().gbps() - 31.0).abs() < 1e-9);
-    let past: f64 = (0..10).map(|h| settings.offered_between(h, false, (settings.from, settings.to))).sum();
+    let past: f64 =
+        (0..10).map(|h| settings.offered_between(h, false, (settings.record.from, settings.record.to))).sum();
     assert!((past - 28e9).abs() < 1.0, "{past}");
     let delay = settings.wiring.links[0].delay.as_secs_f64();
     assert!((6.0 * (delay + 1e-6) - 16e-6).abs() < 1e-8, "three links and three processing delays each way");

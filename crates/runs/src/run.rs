@@ -260,8 +260,8 @@ pub fn unkept(jobs: &[Job]) -> Vec<String> {
 /// The record of a run.
 pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     let settings = &job.ready.settings;
-    let hot = settings.receiver as u32;
-    let bin = settings.bin.as_secs_f64();
+    let hot = settings.record.receiver as u32;
+    let bin = settings.record.bin.as_secs_f64();
     let mut series = BTreeMap::new();
     let rounded = |values: &[f64], scale: f64| {
         values.iter().map(|v| (v * scale * 1e4).round() / 1e4 + 0.0).collect::<Vec<f64>>()
@@ -273,7 +273,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         let peaks = peaks.map_or_else(Vec::new, |s| rounded(&s.values, 1e-3));
         Some(Curve { unit: "KB".into(), bin, values, peaks })
     };
-    for (i, &at) in settings.named.ports.iter().enumerate() {
+    for (i, &at) in settings.record.named.ports.iter().enumerate() {
         let name = if i == 0 { "hot_queue".into() } else { format!("queue {}", wiring.port_name(at)) };
         series.extend(queue_at(at).map(|q| (name, q)));
     }
@@ -281,17 +281,17 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         series.insert(name.to_string(), Curve { unit: unit.into(), bin, values, ..Curve::default() });
     };
     // Where the scenario names several ports: what the first one sends, and all of them together.
-    if let [first, _, ..] = settings.named.ports[..] {
+    if let [first, _, ..] = settings.record.named.ports[..] {
         let sent = |(node, port)| out.series(SeriesKind::Sent { node, port }).map(|s| &s.values);
         if let Some(values) = sent(first) {
             keep(&format!("sent {}", wiring.port_name(first)), "Gb/s", rounded(values, 1e-9));
         }
-        let total = sum(settings.named.ports.iter().filter_map(|p| sent(*p)));
+        let total = sum(settings.record.named.ports.iter().filter_map(|p| sent(*p)));
         keep("ports_throughput", "Gb/s", rounded(&total, 1e-9));
     }
     for s in &out.series {
         match s.kind {
-            SeriesKind::Flow { src, dst } if settings.named.flows.contains(&(src, dst)) => {
+            SeriesKind::Flow { src, dst } if settings.record.named.flows.contains(&(src, dst)) => {
                 let name = format!("flow {}>{}", wiring.name(src), wiring.name(dst));
                 keep(&name, "Mb/s", rounded(&s.values, 1e-6));
             }
@@ -323,7 +323,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     if let Some(h) = out.series(SeriesKind::Delivered { host: NodeId(hot) }) {
         keep("hot_port_throughput", "Gb/s", rounded(&h.values, 1e-9));
         // Throughput of traffic that does not pass the hot port: M08's figure of the innocents.
-        if settings.hot {
+        if settings.record.hot {
             let rest: Vec<f64> = total.iter().zip(&h.values).map(|(t, h)| t - h).collect();
             keep("innocent_throughput", "Gb/s", rounded(&rest, 1e-9));
         }
@@ -352,7 +352,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     let mut pauses = None;
     let mut victims = None;
     if settings.keeps_pauses() {
-        let (mut stops, places) = Stops::of(wiring, out, settings.pfc);
+        let (mut stops, places) = Stops::of(wiring, out, settings.pause.pfc);
         if let Some(travelled) = travelled(job, out, (&flows, &owners), &places).filter(|all| !all.is_empty())
         {
             let stood = stops.stood(travelled.into_iter());

@@ -276,6 +276,12 @@ macro_rules! choices {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum $name { $($(#[$doc])* #[doc = concat!("`", $word, "`")] $variant,)* }
         words! { $name { $($variant = $word,)* } }
+        /// The first one.
+        impl Default for $name {
+            fn default() -> Self {
+                Self::ALL[0]
+            }
+        }
     )*};
 }
 

@@ -5,7 +5,7 @@ use crate::row::At;
 use crate::text::{Flat, Place, varied};
 use crate::wiring::Wiring;
 use cnsim_problem::Problem;
-use cnsim_scheme_api::NodeId;
+use cnsim_scheme_api::{NodeId, Registry};
 use cnsim_units::{Bytes, Rate, Time};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -22,6 +22,7 @@ pub(crate) fn default_items(text: &str) -> Vec<String> {
 /// Reads values of a flat table; collects problems.
 pub(crate) struct Reader<'a> {
     pub(crate) flat: &'a Flat,
+    pub(crate) registry: &'a Registry,
     pub(crate) problems: &'a mut Vec<Problem>,
     /// Keys that were read. The run depends on them.
     pub(crate) read: RefCell<BTreeSet<String>>,
@@ -34,8 +35,8 @@ pub(crate) struct List {
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(flat: &'a Flat, problems: &'a mut Vec<Problem>) -> Self {
-        Self { flat, problems, read: RefCell::default() }
+    pub(crate) fn new(flat: &'a Flat, registry: &'a Registry, problems: &'a mut Vec<Problem>) -> Self {
+        Self { flat, registry, problems, read: RefCell::default() }
     }
 
     pub(crate) fn word(&self, key: impl Into<At>) -> String {

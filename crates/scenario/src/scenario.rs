@@ -479,7 +479,7 @@ impl Scenario {
                     self.put_above(&flat, (built, &mut above), rate, acknowledged, problems);
                 }
                 let plan = built.as_ref().map(|b| b.0.scheme.plan()).unwrap_or_default();
-                Steered { name, plan }
+                Steered { name: name.into(), plan }
             });
         let (Some(mut settings), Some((built, misfit))) = (settings, built) else { return Err(problems) };
         if !problems.is_empty() {

@@ -34,7 +34,7 @@ fn outcome(ready: &Ready, engine: Engine) -> Outcome {
 fn takes(text: &str, engine: Engine) -> u64 {
     let ready = ready(text);
     let out = outcome(&ready, engine);
-    let job = &ready.settings.jobs.list[0];
+    let job = &ready.settings.traffic.jobs.list[0];
     let ended = |n: &u32| out.operations[*n as usize].ended.as_ps();
     let first = job.gates.iter().map(ended).min().unwrap();
     job.ends.iter().map(ended).max().unwrap() - first

@@ -184,7 +184,7 @@ fn curve<'r>(scene: &Scene<'_>, case: &CaseRuns<'r>, seed_at: usize, series: &st
     let port = series.strip_prefix("queue ")?;
     let settings = scene.ready(case)?.settings;
     let named = settings.wiring.port(port)?;
-    if settings.named.ports.first() == Some(&named) { run.series.get("hot_queue") } else { None }
+    if settings.record.named.ports.first() == Some(&named) { run.series.get("hot_queue") } else { None }
 }
 
 /// A figure over time, or one for each unit.

@@ -55,7 +55,7 @@ impl<'a> Scene<'a> {
         };
         self.cases
             .iter()
-            .any(|c| self.ready(c).is_none_or(|ready| ready.settings.hot) && c.runs.iter().any(waits))
+            .any(|c| self.ready(c).is_none_or(|ready| ready.settings.record.hot) && c.runs.iter().any(waits))
     }
 
     /// Settings of a case, for the marks that a figure draws beside its lines.

@@ -15,8 +15,8 @@ pub fn hot_ports(ready: &Ready) -> BTreeSet<(NodeId, u16)> {
     let settings = &ready.settings;
     let mut hot: BTreeSet<(NodeId, u16)> =
         settings.hotspots.iter().map(|h| settings.wiring.feeder(h.host)).collect();
-    if settings.hot {
-        hot.extend(settings.named.ports.first());
+    if settings.record.hot {
+        hot.extend(settings.record.named.ports.first());
     }
     let events = ready.config.keys().filter(|(key, _)| key.starts_with("event.") && key.ends_with(".port"));
     hot.extend(events.filter_map(|(_, name)| settings.wiring.port(name.as_str()?)));

@@ -30,10 +30,10 @@ fn part(alpha: f64, pool: f64, takers: usize) -> f64 {
 impl Settings {
     /// The shared buffers of all switches, with the bytes of the pool of each.
     fn pools(&self) -> impl Iterator<Item = (SharedSpec, f64)> + '_ {
-        let lossless = self.buffer.pause.is_some();
+        let lossless = self.switch.buffer.pause.is_some();
         let nodes = (self.wiring.hosts.len() as u32..).zip(&self.wiring.switches);
         let of = move |(node, (_, ports)): (u32, &(String, u16))| {
-            let spec = self.shared?.of(NodeId(node), *ports, &self.wiring);
+            let spec = self.switch.shared?.of(NodeId(node), *ports, &self.wiring);
             let kept: u64 = spec.inputs.iter().map(|i| (i.reserve + i.headroom).get()).sum();
             let pool = spec.memory.get().saturating_sub(if lossless { kept } else { 0 });
             Some((spec, pool as f64))
@@ -49,9 +49,9 @@ impl Settings {
 
     /// Most bytes that can wait for one output if this number of inputs fill it.
     pub fn deepest(&self, inputs: usize) -> Depth {
-        let share = self.buffer.share;
-        let depth = match self.buffer.organisation {
-            _ if self.shared.is_some() => self.deepest_shared(inputs),
+        let share = self.switch.buffer.share;
+        let depth = match self.switch.buffer.organisation {
+            _ if self.switch.shared.is_some() => self.deepest_shared(inputs),
             Organisation::SharedOutput => {
                 let ports = self.wiring.switches.iter().map(|s| u64::from(s.1)).max().unwrap_or(1);
                 Depth {
@@ -64,7 +64,7 @@ impl Settings {
                 Depth { bytes: share * inputs as u64, of: filled(inputs), keys: switch::SHARE.path }
             }
         };
-        match self.buffer.output_limit.filter(|limit| *limit < depth.bytes) {
+        match self.switch.buffer.output_limit.filter(|limit| *limit < depth.bytes) {
             Some(bytes) => {
                 Depth { bytes, of: switch::OUTPUT_LIMIT.path.into(), keys: switch::OUTPUT_LIMIT.path }
             }
@@ -74,8 +74,8 @@ impl Settings {
 
     /// With PAUSE each input has its reserve, its part of the pool and headroom. Without, the output has its part of the pool.
     fn deepest_shared(&self, inputs: usize) -> Depth {
-        let lossless = self.buffer.pause.is_some();
-        let frame = self.plans.iter().flatten().map(|p| p.frame().get()).max().unwrap_or(0) as f64;
+        let lossless = self.switch.buffer.pause.is_some();
+        let frame = self.traffic.plans.iter().flatten().map(|p| p.frame().get()).max().unwrap_or(0) as f64;
         let of = |(spec, pool): (SharedSpec, f64)| {
             let takers = if lossless { inputs } else { 1 };
             let widest = spec.inputs.iter().map(|i| i.alpha).fold(0.0, f64::max);
@@ -95,7 +95,7 @@ impl Settings {
 
     /// Where a buffer is shared with PAUSE: the bytes for one output at which all of so many inputs have been stopped.
     pub fn all_stopped(&self, inputs: usize) -> Option<Depth> {
-        self.buffer.pause?;
+        self.switch.buffer.pause?;
         let of = |(spec, pool): (SharedSpec, f64)| {
             let widest = spec.inputs.iter().map(|i| i.alpha).fold(0.0, f64::max);
             let each = spec.threshold.map_or(part(widest, pool, inputs), |t| t.as_f64());

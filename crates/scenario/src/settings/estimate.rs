@@ -105,7 +105,7 @@ pub(super) struct Way {
 impl Settings {
     /// How many hosts send.
     fn senders(&self) -> f64 {
-        self.plans.iter().filter(|p| !p.is_empty()).count() as f64
+        self.traffic.plans.iter().filter(|p| !p.is_empty()).count() as f64
     }
 
     /// Estimated cost of a run under a scheme with this plan, which limits rates or not.
@@ -113,12 +113,12 @@ impl Settings {
         let demand = self.demand();
         let senders = self.senders();
         // Where an output may queue less than it takes to fill the memories before it, frames are lost before XOFF goes.
-        let pause = self.buffer.pause.filter(|p| {
-            self.buffer.output_limit.is_none_or(|limit| limit.as_f64() >= senders * p.high.as_f64())
+        let pause = self.switch.buffer.pause.filter(|p| {
+            self.switch.buffer.output_limit.is_none_or(|limit| limit.as_f64() >= senders * p.high.as_f64())
         });
         let excess = match (limits, pause) {
             (false, None) => Excess::Lost,
-            (false, Some(_)) if self.queues == Queues::Fifo => Excess::HeldBySource,
+            (false, Some(_)) if self.host.queues == Queues::Fifo => Excess::HeldBySource,
             _ => Excess::HeldByFlow,
         };
         let net = self.ways();
@@ -204,7 +204,7 @@ impl Settings {
         };
         let whole = self.duration;
         let mut spread = 0.0;
-        for (h, plans) in self.plans.iter().enumerate() {
+        for (h, plans) in self.traffic.plans.iter().enumerate() {
             let Some(seat) = self.seat(h) else { continue };
             let mut left = self.wiring.access(h).map_or(0.0, |l| l.rate.bps());
             for p in plans {
@@ -294,12 +294,12 @@ impl Settings {
         let at = self.seat(host);
         let offered = |h: &usize| self.offered_by(*h).bps();
         let beside: f64 = (0..self.hosts()).filter(|h| self.seat(*h) == at).map(|h| offered(&h)).sum();
-        let outputs = match self.buffer.organisation {
+        let outputs = match self.switch.buffer.organisation {
             Organisation::Crosspoint => 1.0,
             Organisation::Input | Organisation::SharedOutput => pass.len().max(1) as f64,
         };
         let deepest = self.deepest((beside / rate).round().max(1.0) as usize).bytes.as_f64() / outputs;
-        let limit = self.buffer.output_limit.map_or(f64::INFINITY, Bytes::as_f64);
+        let limit = self.switch.buffer.output_limit.map_or(f64::INFINITY, Bytes::as_f64);
         let beyond = deepest.min(limit) + SWING - SET_POINT;
         let weakness = (STRONG / beyond.max(1.0)).max(1.0);
         let halvings = flows * pass.iter().fold(1.0_f64, |a, p| a.min(*p)).recip().log2();
@@ -417,7 +417,11 @@ impl Settings {
             }
         }
         // Until it is held back, it fills the memories on its way.
-        let fill = self.buffer.pause.map_or(self.buffer.share, |p| p.high.min(self.buffer.share));
+        let fill = self
+            .switch
+            .buffer
+            .pause
+            .map_or(self.switch.buffer.share, |p| p.high.min(self.switch.buffer.share));
         let senders = self.senders();
         let links = hops / demand.bits.max(1.0);
         // What leaves its source before the word to stop has come back there.
@@ -461,7 +465,7 @@ impl Settings {
             ways.iter().enumerate().any(|(s, w)| w.iter().filter(|w| dist[w.to] + 1 == dist[s]).count() > 1)
         };
         let links = ways.iter().flatten().count().max(1) as f64;
-        if self.routing != Routing::FlowHash || !trees.iter().any(choice) {
+        if self.topology.routing != Routing::FlowHash || !trees.iter().any(choice) {
             return 1.0;
         }
         let reached = |d: &&u32| **d != u32::MAX;
@@ -478,7 +482,7 @@ impl Settings {
         let links = self.wiring.links.len().max(1) as f64;
         let line = self.wiring.links.iter().map(|l| l.rate.bps()).sum::<f64>() / links;
         let delay = self.wiring.links.iter().map(|l| l.delay.as_secs_f64()).sum::<f64>() / links;
-        let one = frame / line + delay + self.switch_processing.as_secs_f64();
+        let one = frame / line + delay + self.switch.processing.as_secs_f64();
         let whole = self.duration.as_secs_f64();
         let time = (whole - demand.begin).max(1e-12);
         let path = (rate / demand.bits.max(1.0)).round().clamp(1.0, 1000.0) as usize;
@@ -490,7 +494,7 @@ impl Settings {
     fn hearing(&self, links: f64) -> f64 {
         let all = self.wiring.links.len().max(1) as f64;
         let delay = self.wiring.links.iter().map(|l| l.delay.as_secs_f64()).sum::<f64>() / all;
-        (2.0 * links * (delay + self.switch_processing.as_secs_f64())).min(self.duration.as_secs_f64())
+        (2.0 * links * (delay + self.switch.processing.as_secs_f64())).min(self.duration.as_secs_f64())
     }
 
     /// `travelling`: frames on links at a time; `telemetry`: frames carry some.
@@ -505,11 +509,12 @@ impl Settings {
         let (hosts, switches) = (self.hosts() as f64, self.wiring.switches.len() as f64);
         let ports: f64 = self.wiring.switches.iter().map(|s| f64::from(s.1)).sum();
         let linked = 2.0 * self.wiring.links.len() as f64 - hosts;
-        let bins = self.duration.as_secs_f64() / self.bin.as_secs_f64().max(1e-12);
+        let bins = self.duration.as_secs_f64() / self.record.bin.as_secs_f64().max(1e-12);
         let curves = if self.whole() { hosts.min(1024.0) } else { hosts };
-        let changes: f64 = self.events.len() as f64
+        let changes: f64 = self.events.changes.len() as f64
             + self.hotspots.iter().map(|h| 2.0 * h.windows().len() as f64).sum::<f64>();
-        let named = self.named.flows.len() + self.named.limiters.len() + self.named.ports.len();
+        let named =
+            self.record.named.flows.len() + self.record.named.limiters.len() + self.record.named.ports.len();
         // A node is looked at once in a turn of the engine in which a frame is due there.
         let turn = self.hearing(1.0).max(1e-9);
         let visits = (self.duration.as_secs_f64() / turn * (hosts + switches)).min(2.0 * packet_hops);
@@ -533,10 +538,11 @@ impl Settings {
             + bins * (1.5e-7 + curves * 1.8e-8)
             + changes * 2e-6
             + demand.transfers * 3e-6;
-        let latency = if self.latency { hosts * 4e3 } else { 0.0 };
+        let latency = if self.record.latency { hosts * 4e3 } else { 0.0 };
         // Frames of queue pairs wait in no queue of their host.
         let waiting = if self.has_queue_pairs() { 0.0 } else { hosts }
-            * f64::from(self.fifo + self.backlog).min(demand.frames * self.duration.as_secs_f64() / hosts)
+            * f64::from(self.host.fifo + self.host.backlog)
+                .min(demand.frames * self.duration.as_secs_f64() / hosts)
             * 4.0;
         // What a queue pair keeps, and its source where that is acknowledged.
         let of_pair = self.pairs.map_or(0.0, |p| if p.spec.ack_every > 0 { 700.0 } else { 130.0 });

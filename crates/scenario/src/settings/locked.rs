@@ -9,15 +9,16 @@ impl Settings {
     /// It names the remedy. None without such senders, or if a scheme changes rates.
     pub fn locked(&self) -> Option<String> {
         // Memory apart for each input takes no side.
-        let shared = self.buffer.organisation == Organisation::SharedOutput;
-        if self.clock_ppm > 0
-            || self.buffer.pause.is_some()
-            || !(shared || self.buffer.output_limit.is_some())
+        let shared = self.switch.buffer.organisation == Organisation::SharedOutput;
+        if self.host.clock_ppm > 0
+            || self.switch.buffer.pause.is_some()
+            || !(shared || self.switch.buffer.output_limit.is_some())
         {
             return None;
         }
         let mut alike: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for (host, plan) in self.plans.iter().enumerate().flat_map(|(h, all)| all.iter().map(move |p| (h, p)))
+        for (host, plan) in
+            self.traffic.plans.iter().enumerate().flat_map(|(h, all)| all.iter().map(move |p| (h, p)))
         {
             if let (true, Some(to), Some(line)) = (plan.greedy(), plan.only(), self.wiring.access(host)) {
                 let kind = (to, line.rate.bps().to_bits(), plan.frame());
@@ -32,7 +33,7 @@ impl Settings {
             senders.len() > 1
                 && starts < stops
                 && senders.len() as f64 * f64::from_bits(*rate) > room
-                && !(in_phase && self.ties == Ties::Drawn)
+                && !(in_phase && self.timing.ties == Ties::Drawn)
         })?;
         let name = |host: usize| &self.wiring.hosts[host];
         let (first, last) = (name(senders[0].0), name(senders[senders.len() - 1].0));

@@ -79,7 +79,8 @@ impl Settings {
         let sent = self.sent_to();
         let slowed = |h: usize| {
             let end = self.wiring.feeder(h);
-            self.hotspots.iter().any(|s| s.host == h) || self.events.iter().any(|e| (e.node, e.port) == end)
+            self.hotspots.iter().any(|s| s.host == h)
+                || self.events.changes.iter().any(|e| (e.node, e.port) == end)
         };
         let idle = (0..self.hosts()).filter(|h| sent[*h] == 0.0 && slowed(*h));
         idle.map(|h| self.wiring.port_name(self.wiring.feeder(h))).collect()
@@ -88,7 +89,7 @@ impl Settings {
     /// The host to which most others send with the scheme, and nowhere else, and how many they are.
     pub fn most_sent_to(&self) -> Option<(usize, usize)> {
         let mut senders = vec![0; self.hosts()];
-        for h in (0..self.hosts()).filter(|h| !self.bare[*h]) {
+        for h in (0..self.hosts()).filter(|h| !self.bare.0[*h]) {
             let only = |p: &SourcePlan| match (p.transfers(), p.receivers()) {
                 ([], Receivers::One(to)) => Some(to),
                 ([], Receivers::Shared([to])) => Some(*to),
@@ -106,14 +107,14 @@ impl Settings {
 
     /// From when on a port of a switch serves nothing to the end of the run, if it does.
     fn shut(&self, end: (NodeId, u16)) -> Option<Time> {
-        let of = self.events.iter().filter(|e| (e.node, e.port) == end);
+        let of = self.events.changes.iter().filter(|e| (e.node, e.port) == end);
         of.max_by_key(|e| e.at).filter(|e| e.rate == Rate::ZERO).map(|e| e.at)
     }
 
     /// Rate at which a port of a switch serves, mean over a span of the run: events slow it down.
     fn carries(&self, end: (NodeId, u16), line: f64, (from, to): (Time, Time)) -> f64 {
         let (from, to) = (from.as_secs_f64(), to.as_secs_f64());
-        let mut changes: Vec<(f64, f64)> = (self.events.iter().filter(|e| (e.node, e.port) == end))
+        let mut changes: Vec<(f64, f64)> = (self.events.changes.iter().filter(|e| (e.node, e.port) == end))
             .map(|e| (e.at.as_secs_f64(), e.rate.bps()))
             .collect();
         changes.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -193,7 +194,7 @@ impl Settings {
     /// whole run. Traffic is spread evenly over the shortest paths. Sources that always send as fast as they may offer no rate, so
     /// they do not count.
     pub fn overloads(&self) -> Vec<Overload> {
-        let plans = || self.plans.iter().flatten();
+        let plans = || self.traffic.plans.iter().flatten();
         let spans = || plans().filter_map(|p| p.sends_from(self.duration));
         let sending = spans().map(|s| s.0).min().zip(spans().map(|s| s.1).max()).filter(|s| s.0 < s.1);
         let steady = |p: &SourcePlan| p.sends_from(self.duration).is_some();

@@ -10,12 +10,12 @@ impl Settings {
     /// than their port serves and its memory takes, or whose port stands. `limits`: a scheme slows the senders, unless the port stands.
     pub(super) fn sent_in_vain(&self, limits: bool) -> f64 {
         let Some(Reliability::GoBackN { rto, .. }) = self.reliability() else { return 0.0 };
-        if self.buffer.pause.is_some() {
+        if self.switch.buffer.pause.is_some() {
             return 0.0;
         }
         // By destination: source, start, bits.
         let mut towards: BTreeMap<usize, Vec<(usize, f64, f64)>> = BTreeMap::new();
-        for (h, plans) in self.plans.iter().enumerate() {
+        for (h, plans) in self.traffic.plans.iter().enumerate() {
             for t in plans.iter().flat_map(|p| p.transfers()).filter(|t| t.start < self.duration) {
                 let flow = (h, t.start.as_secs_f64(), t.bytes.as_f64() * 8.0);
                 towards.entry(t.dst.0 as usize).or_default().push(flow);

@@ -2,14 +2,12 @@
 
 mod losses;
 
-pub(crate) use losses::losses;
-
-use super::run;
+use super::{Section, Settings, run};
 use crate::reader::Reader;
 use crate::row::declare::*;
 use crate::row::{FASTEST, SLOWEST_SERVICE};
 use crate::wiring::Wiring;
-use cnsim_fabric::RateChange;
+use cnsim_fabric::{LinkLoss, RateChange, RunSpec};
 use cnsim_units::{Rate, Time};
 
 rows! {
@@ -25,6 +23,26 @@ rows! {
     TO = key("event.to", Kind::Or("off", &kind::MOMENT), "off", "time at which it ends; off: at the end of the run");
 }
 
+/// Changes of ports and links.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Events {
+    pub(crate) changes: Vec<RateChange>,
+    /// Links that lose frames.
+    pub(crate) losses: Vec<LinkLoss>,
+}
+
+impl Section for Events {
+    fn read(r: &mut Reader<'_>, settings: &mut Settings) -> Self {
+        let (wiring, duration) = (&settings.wiring, settings.duration);
+        Self { changes: events(r, wiring, duration), losses: losses::losses(r, wiring, duration) }
+    }
+
+    fn put(&self, _: &Settings, run: &mut RunSpec) {
+        run.changes.extend_from_slice(&self.changes);
+        run.losses.clone_from(&self.losses);
+    }
+}
+
 /// Refuses a service so slow that a frame would take longer than a run; none at all stops a port.
 pub(crate) fn slow(r: &mut Reader<'_>, key: impl AsRef<str>, rate: Rate) {
     if rate > Rate::ZERO && rate < SLOWEST_SERVICE {
@@ -34,7 +52,7 @@ pub(crate) fn slow(r: &mut Reader<'_>, key: impl AsRef<str>, rate: Rate) {
 }
 
 /// `[[event]]` tables: a switch port serves data at another rate from a moment on.
-pub(crate) fn events(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec<RateChange> {
+fn events(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec<RateChange> {
     let mut events = Vec::new();
     for prefix in r.tables("event") {
         if losses::is_loss(r, &prefix) {

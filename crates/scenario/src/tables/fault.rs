@@ -1,11 +1,11 @@
 //! `[[fault]]` tables: a port says XOFF for a cause of its own, or a host reads slowly.
 
-use super::run;
+use super::{Section, Settings, run};
 use crate::reader::Reader;
 use crate::row::declare::*;
 use crate::row::{FASTEST, SLOWEST_SERVICE};
 use crate::wiring::Wiring;
-use cnsim_fabric::{FaultKind, PauseSpec, PortFault};
+use cnsim_fabric::{FaultKind, PauseSpec, PortFault, RunSpec};
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Rate, Time};
 
@@ -28,13 +28,18 @@ rows! {
         "bytes that a slow host's NIC holds when it says XOFF; it says XON at half of that").only(KIND, one_of!(Written: Slow));
 }
 
+impl Section for Vec<PortFault> {
+    fn read(r: &mut Reader<'_>, settings: &mut Settings) -> Self {
+        faults(r, &settings.wiring, settings.switch.buffer.pause, settings.duration)
+    }
+
+    fn put(&self, _: &Settings, run: &mut RunSpec) {
+        run.faults.clone_from(self);
+    }
+}
+
 /// The faults of a case; none where no switch obeys or sends PAUSE.
-pub(crate) fn faults(
-    r: &mut Reader<'_>,
-    wiring: &Wiring,
-    pause: Option<PauseSpec>,
-    duration: Time,
-) -> Vec<PortFault> {
+fn faults(r: &mut Reader<'_>, wiring: &Wiring, pause: Option<PauseSpec>, duration: Time) -> Vec<PortFault> {
     let mut faults: Vec<PortFault> = Vec::new();
     for prefix in r.tables("fault") {
         let (before, fault) = (faults.len(), one(r, &prefix, wiring, duration));

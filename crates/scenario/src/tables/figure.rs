@@ -163,7 +163,7 @@ pub(crate) fn unmet(
 
 /// Reads the `[[figure]]` tables.
 pub(crate) fn read(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>) -> Vec<FigureSpec> {
-    let mut r = Reader::new(flat, problems);
+    let mut r = Reader::new(flat, registry, problems);
     let mut all = Vec::new();
     for prefix in flat.tables("figure") {
         let key = |leaf: Key| leaf.of(&prefix);

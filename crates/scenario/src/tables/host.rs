@@ -1,7 +1,11 @@
 //! `[host]`: NICs, their queues and limiters.
 
+use super::{Section, Settings};
+use crate::reader::Reader;
 use crate::row::declare::*;
-use cnsim_fabric::LimiterPosition;
+use cnsim_fabric::{Faults, HostQueues, HostSpec, LimiterPosition, RunSpec};
+use cnsim_scheme_api::network::{Purpose, Stream};
+use cnsim_units::Time;
 
 words! {
     /// `host.limiter_position`.
@@ -37,4 +41,91 @@ rows! {
         "a fault: hosts keep sending while paused").with_pause();
     FEEDBACK_LOST = key("host.feedback_lost", Kind::Integer(0, 1_000_000_000), "0",
         "a fault: every n-th feedback message to a host is lost; 0: none");
+}
+
+/// The golden section.
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
+
+/// All NICs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Host {
+    pub(crate) queues: Queues,
+    pub(crate) processing: Time,
+    feedback_delay: Time,
+    faults: Faults,
+    /// How far clocks may be off, parts per million.
+    pub(crate) clock_ppm: u64,
+    pub(crate) fifo: u32,
+    pub(crate) limiter_queue: u32,
+    limiter_position: LimiterPosition,
+    /// Frames of `host.fifo` that wait ahead of the limiters.
+    pub(crate) backlog: u32,
+}
+
+impl Section for Host {
+    fn read(r: &mut Reader<'_>, _: &mut Settings) -> Self {
+        let queues: Queues = r.choice(QUEUES);
+        let limiter_position: LimiterPosition = r.choice(LIMITER_POSITION);
+        if queues == Queues::PerDestination && limiter_position == LimiterPosition::AtSource {
+            let reason = "queues per destination are paced in place: a limiter at the source has no effect";
+            r.wrong(LIMITER_POSITION, reason, "write below-queue, or host.queues = \"fifo\"");
+        }
+        let fifo = r.integer(FIFO) as u32;
+        let backlog = match r.choice(LIMITER_BACKLOG) {
+            Backlog::Ahead if queues != Queues::PerFlow => fifo.saturating_sub(r.integer(NIC) as u32),
+            Backlog::Ahead | Backlog::Behind => 0,
+        };
+        if backlog > 0 && queues == Queues::PerDestination {
+            let reason = "queues per destination have no FIFO that could stand ahead of the limiters";
+            r.wrong(LIMITER_BACKLOG, reason, "write behind, or host.queues = \"fifo\"");
+        }
+        Self {
+            queues,
+            processing: r.time(PROCESSING),
+            feedback_delay: r.time(FEEDBACK_DELAY),
+            faults: Faults {
+                ignores_pause: r.switched(IGNORES_PAUSE),
+                feedback_lost: r.integer(FEEDBACK_LOST) as u32,
+            },
+            clock_ppm: r.integer_or(CLOCK).unwrap_or(0),
+            fifo: fifo - backlog,
+            limiter_queue: r.integer(LIMITER_QUEUE) as u32,
+            limiter_position,
+            backlog,
+        }
+    }
+
+    fn put(&self, settings: &Settings, run: &mut RunSpec) {
+        let seed = run.seed;
+        let host = |(h, name): (usize, &String)| HostSpec {
+            name: name.clone(),
+            processing: self.processing,
+            sources: Vec::new(),
+            fifo_frames: self.fifo,
+            limiter_frames: self.limiter_queue,
+            limiter_position: self.limiter_position,
+            backlog_frames: self.backlog,
+            queues: match self.queues {
+                Queues::PerDestination => HostQueues::PerDestination,
+                Queues::Fifo | Queues::PerFlow => HostQueues::Fifo,
+            },
+            feedback_delay: self.feedback_delay,
+            faults: self.faults,
+            clock_ppm: self.clock_of(h, seed),
+            scheme: Some(0),
+        };
+        run.hosts = settings.wiring.hosts.iter().enumerate().map(host).collect();
+    }
+}
+
+impl Host {
+    /// Error of a host's clock in the run of a seed, parts per million: half to all of the limit, fast or slow. Hosts take steps of the
+    /// golden section from a drawn place. So no two clocks of a small network are nearly equal, nor one and the switches'. A further host
+    /// changes no other host's clock.
+    fn clock_of(&self, host: usize, seed: u64) -> f64 {
+        let start = Stream::new(seed, 1 << 51, Purpose::Phase).uniform();
+        let place = (start + host as f64 * GOLDEN).fract();
+        let side = if place < 0.5 { -1.0 } else { 1.0 };
+        side * (0.5 + (2.0 * place).fract() / 2.0) * self.clock_ppm as f64
+    }
 }

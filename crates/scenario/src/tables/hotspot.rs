@@ -1,11 +1,12 @@
 //! `[hotspot]`: a switch port that slows down for a while.
 
 use super::event::slow;
-use super::run;
+use super::{Section, Settings, run};
 use crate::reader::Reader;
 use crate::row::declare::*;
 use crate::row::{FASTEST, LONGEST, MAX_CHANGES};
 use crate::wiring::Wiring;
+use cnsim_fabric::{RateChange, RunSpec};
 use cnsim_units::{Rate, Time};
 
 rows! {
@@ -53,8 +54,27 @@ impl Hotspot {
     }
 }
 
+impl Section for Vec<Hotspot> {
+    fn read(r: &mut Reader<'_>, settings: &mut Settings) -> Self {
+        hotspots(r, &settings.wiring, settings.duration)
+    }
+
+    fn put(&self, settings: &Settings, run: &mut RunSpec) {
+        for hot in self {
+            let (node, port) = settings.wiring.feeder(hot.host);
+            let rate = settings.wiring.access(hot.host).map_or(hot.rate, |l| l.rate);
+            for (start, stop) in hot.windows() {
+                run.changes.push(RateChange { at: start, node, port, rate: hot.rate });
+                if stop < settings.duration {
+                    run.changes.push(RateChange { at: stop, node, port, rate });
+                }
+            }
+        }
+    }
+}
+
 /// The hotspots of a case.
-pub(crate) fn hotspots(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec<Hotspot> {
+fn hotspots(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec<Hotspot> {
     let names = r.listed(HOST);
     if names.items.is_empty() || names.items == ["off"] {
         return Vec::new();

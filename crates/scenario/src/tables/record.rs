@@ -1,10 +1,14 @@
 //! `[record]`: the hot port, what is recorded by name, and the width of a bin.
 
+use super::host::Queues;
 use super::hotspot::Hotspot;
 use super::workload::SourcePlan;
+use super::{Section, Settings, run};
+use crate::flows::Bins;
 use crate::reader::Reader;
 use crate::row::declare::*;
 use crate::wiring::Wiring;
+use cnsim_fabric::RunSpec;
 use cnsim_scheme_api::NodeId;
 use cnsim_units::Time;
 
@@ -57,9 +61,126 @@ pub struct Named {
     pub limiters: Vec<(NodeId, NodeId)>,
 }
 
+/// What is recorded of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    /// Host behind the hot port.
+    pub receiver: usize,
+    /// There is a hot port: a hotspot, a host named, or only one destination.
+    pub hot: bool,
+    /// Recorded by name.
+    pub named: Named,
+    pub(crate) latency: bool,
+    /// Most XOFFs that are kept.
+    pub(crate) pauses: u64,
+    /// Ideal completion time of flows.
+    pub ideal: Ideal,
+    /// Groups of flows by size.
+    pub bins: Bins,
+    /// Keep each flow's times; none: where they are not many.
+    pub flow_times: Option<bool>,
+    /// Whose share of the time in XOFF `time_paused` averages.
+    pub paused: PausedOver,
+    /// Width of a bin of the series.
+    pub bin: Time,
+    /// Begin of the measurement: rates, fairness and queue statistics are taken from here.
+    pub from: Time,
+    /// End of the measurement.
+    pub to: Time,
+}
+
+/// Most XOFFs that are kept of a run; without being asked, a tenth.
+const MOST_XOFFS: u64 = 1_000_000;
+
+/// Most flows whose rates are recorded for a measurement of a part of the run.
+const MOST_FLOWS: usize = 4096;
+
+impl Section for Record {
+    fn read(r: &mut Reader<'_>, settings: &mut Settings) -> Self {
+        let (wiring, hotspots, duration) = (&settings.wiring, &settings.hotspots, settings.duration);
+        let (receiver, hot) = receiver(r, wiring, hotspots, &settings.traffic.plans);
+        let named = named(r, wiring, receiver);
+        let from = r.time(FROM);
+        let to = r.time_or(TO).unwrap_or(duration);
+        if from >= to || to > duration {
+            let reason = format!("nothing is measured between {from} and {to} of {duration}");
+            r.clash(&[FROM, TO, run::DURATION], reason, "make record.from < record.to <= run.duration");
+        }
+        let bin = r.time_or(BIN).map(|bin| bin.min(duration)).unwrap_or_else(|| {
+            let slow = hotspots.iter().flat_map(Hotspot::windows).map(|w| w.1.saturating_sub(w.0)).min();
+            auto_bin(duration, to.saturating_sub(from), slow)
+        });
+        if from < to && to - from < bin {
+            let reason = format!("no bin of {bin} lies between {from} and {to}");
+            r.clash(&[BIN, FROM, TO], reason, "use a smaller record.bin, or \"auto\"");
+        }
+        let pauses = match settings.switch.buffer.pause.map(|_| r.word(PAUSES)).as_deref() {
+            Some("on") => MOST_XOFFS,
+            Some("auto") if settings.host.queues == Queues::PerFlow => MOST_XOFFS / 10,
+            _ => 0,
+        };
+        Self {
+            receiver,
+            hot,
+            named,
+            latency: r.switched(LATENCY),
+            pauses,
+            ideal: r.choice(IDEAL),
+            bins: r.integer_or(SIZE_BINS).map_or(Bins::Decades, |n| Bins::Equal(n as usize)),
+            flow_times: match r.word(FLOW_TIMES).as_str() {
+                "on" => Some(true),
+                "off" => Some(false),
+                _ => None,
+            },
+            paused: r.choice(PAUSED),
+            bin,
+            from,
+            to,
+        }
+    }
+
+    fn put(&self, settings: &Settings, run: &mut RunSpec) {
+        let (hosts, whole) = (settings.hosts(), settings.whole());
+        run.record = cnsim_fabric::Record {
+            bin: self.bin,
+            // Where a part of the run is measured, every rate needs its series.
+            delivered: (0..if whole { hosts.min(1024) } else { hosts }).map(|h| NodeId(h as u32)).collect(),
+            queues: self.named.ports.clone(),
+            flows: self.named.flows.clone(),
+            rates: self.named.limiters.clone(),
+            headers: settings.traffic.plans.iter().map(|plans| header_of(plans)).collect(),
+            control: true,
+            matrix: hosts <= 128,
+            latency: self.latency,
+            pauses: self.pauses,
+        };
+        if !whole {
+            let fixed = settings.fixed_flows();
+            let pairs = fixed.iter().take(MOST_FLOWS).map(|&(a, b)| (NodeId(a as u32), NodeId(b as u32)));
+            run.record.flows.extend(pairs.filter(|f| !self.named.flows.contains(f)));
+            if settings.greedy() {
+                every_queue(&settings.wiring, &mut run.record);
+            }
+        }
+    }
+}
+
+/// Records the queues of all switch ports with a link.
+pub(crate) fn every_queue(wiring: &Wiring, record: &mut cnsim_fabric::Record) {
+    let ends = wiring.links.iter().flat_map(|l| [l.a, l.b]);
+    let new = |e: &(NodeId, u16)| e.0.0 as usize >= wiring.hosts.len() && !record.queues.contains(e);
+    let more: Vec<_> = ends.filter(new).collect();
+    record.queues.extend(more);
+}
+
+/// Bytes of a host's finite frames that are no payload: one for all of them.
+fn header_of(plans: &[SourcePlan]) -> u32 {
+    plans.iter().find(|p| p.finite()).map_or(0, |p| p.framing().header as u32)
+}
+
 /// The width of a bin that follows the run: the largest of 1, 2, 5, 10 ... us up to 1 ms that leaves 200 bins to the
 /// measurement and 20 to the shortest time that the hot port is slow, where the whole run stays below 20,000 bins.
-pub(crate) fn auto_bin(duration: Time, measured: Time, slow: Option<Time>) -> Time {
+fn auto_bin(duration: Time, measured: Time, slow: Option<Time>) -> Time {
     const STEPS: [u64; 10] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
     let part = |t: Time, n: u64| Time::from_ps(t.as_ps() / n);
     let wanted = slow.map_or(part(measured, 200), |s| part(measured, 200).min(part(s, 20)));
@@ -72,7 +193,7 @@ pub(crate) fn auto_bin(duration: Time, measured: Time, slow: Option<Time>) -> Ti
 
 /// The host behind the port that metrics call hot: named, that of the first hotspot, the only destination, or the
 /// first host.
-pub(crate) fn receiver(
+fn receiver(
     r: &mut Reader<'_>,
     wiring: &Wiring,
     hotspots: &[Hotspot],
@@ -94,7 +215,7 @@ pub(crate) fn receiver(
 }
 
 /// Ports, flows and limiters of `[record]`; the hot port first.
-pub(crate) fn named(r: &mut Reader<'_>, wiring: &Wiring, receiver: usize) -> Named {
+fn named(r: &mut Reader<'_>, wiring: &Wiring, receiver: usize) -> Named {
     let hot = match r.word(PORT).as_str() {
         "auto" => Some(wiring.feeder(receiver)),
         name => r.port(PORT, 0, name, wiring),

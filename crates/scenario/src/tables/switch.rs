@@ -3,12 +3,15 @@
 pub mod pause;
 mod shared;
 
+use super::workload::SourcePlan;
+use super::{Section, Settings};
 use crate::headroom::Loop;
 use crate::reader::Reader;
 use crate::row::declare::*;
 use crate::wiring::Wiring;
-use cnsim_fabric::{BufferSpec, Organisation, PauseSpec};
-use cnsim_units::Bytes;
+use cnsim_fabric::{BufferSpec, LinkSpec, Organisation, PauseSpec, RunSpec, SwitchSpec};
+use cnsim_scheme_api::NodeId;
+use cnsim_units::{Bytes, Time};
 use pause::PauseMode;
 
 pub(crate) use shared::SharedBuffer;
@@ -81,13 +84,52 @@ impl Key {
 /// Size of a partition and watermarks where a scenario leaves them out and the headroom needs no others.
 const USUAL: (Bytes, Bytes, Bytes) = (Bytes::from_kb(150), Bytes::from_kb(130), Bytes::from_kb(110));
 
+/// All switches.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Switch {
+    pub(crate) processing: Time,
+    pub(crate) buffer: BufferSpec,
+    pub(crate) shared: Option<SharedBuffer>,
+}
+
+impl Default for Switch {
+    fn default() -> Self {
+        let organisation = Organisation::Crosspoint;
+        let buffer = BufferSpec { organisation, share: USUAL.0, output_limit: None, pause: None };
+        Self { processing: Time::ZERO, buffer, shared: None }
+    }
+}
+
+impl Section for Switch {
+    fn read(r: &mut Reader<'_>, settings: &mut Settings) -> Self {
+        let (wiring, pause) = (&settings.wiring, settings.pause.frames);
+        let longest = settings.traffic.plans.iter().flatten().map(SourcePlan::frame).max();
+        let frame = longest.unwrap_or(Bytes::new(1500));
+        let own = r.time(PROCESSING);
+        let processing = own.max(settings.host.processing);
+        let of = |l: &LinkSpec| Loop { rate: l.rate, delay: l.delay, processing, frame, pause };
+        let loops: Vec<Loop> = wiring.links.iter().map(of).collect();
+        let shared = (r.choice::<Buffer>(BUFFER) == Buffer::Shared)
+            .then(|| SharedBuffer::read(r, (frame, processing, pause), wiring));
+        Self { processing: own, buffer: buffer(r, &loops, shared.as_ref(), wiring), shared }
+    }
+
+    fn put(&self, settings: &Settings, run: &mut RunSpec) {
+        let wiring = &settings.wiring;
+        let switch = |(node, (name, ports)): (u32, &(String, u16))| SwitchSpec {
+            name: name.clone(),
+            ports: *ports,
+            processing: self.processing,
+            buffer: self.buffer,
+            shared: self.shared.map(|s| s.of(NodeId(node), *ports, wiring)),
+            scheme: Some(0),
+        };
+        run.switches = (wiring.hosts.len() as u32..).zip(&wiring.switches).map(switch).collect();
+    }
+}
+
 /// Memory of the switches and the watermarks of PAUSE. `loops`: of each link, what the headroom depends on.
-pub(crate) fn buffer(
-    r: &mut Reader<'_>,
-    loops: &[Loop],
-    shared: Option<&SharedBuffer>,
-    wiring: &Wiring,
-) -> BufferSpec {
+fn buffer(r: &mut Reader<'_>, loops: &[Loop], shared: Option<&SharedBuffer>, wiring: &Wiring) -> BufferSpec {
     let kind: Buffer = r.choice(BUFFER);
     let need = loops.iter().map(Loop::headroom).max().unwrap_or_default();
     let share = match kind {

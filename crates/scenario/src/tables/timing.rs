@@ -1,7 +1,9 @@
 //! `[timing]`: rounding of times, and the order of frames that arrive together.
 
+use super::{Section, Settings};
+use crate::reader::Reader;
 use crate::row::declare::*;
-use cnsim_fabric::{Rounding, Ties};
+use cnsim_fabric::{Rounding, RunSpec, Ties};
 
 words! {
     /// `timing.rounding`.
@@ -15,4 +17,21 @@ rows! {
         "times on a link: exact to the picosecond, or cut to whole nanoseconds as in ns-3: a link is then too fast, with frames of 1048 B by 1 % at 100 Gb/s, 5 % at 400 and 16 % at 2400");
     TIES = key("timing.ties", Kind::Choice(Ties::WORDS), "port",
         "order of data frames that reach a switch at one moment: by port number, drawn by the seed each time, or by the start of their transmissions as in ns-3");
+}
+
+/// Laws of time that simulators have in different ways.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Timing {
+    pub(crate) rounding: Rounding,
+    pub(crate) ties: Ties,
+}
+
+impl Section for Timing {
+    fn read(r: &mut Reader<'_>, _: &mut Settings) -> Self {
+        Self { rounding: r.choice(ROUNDING), ties: r.choice(TIES) }
+    }
+
+    fn put(&self, _: &Settings, run: &mut RunSpec) {
+        (run.rounding, run.ties) = (self.rounding, self.ties);
+    }
 }

@@ -6,17 +6,20 @@ mod delays;
 mod graph;
 mod paths;
 
+use super::{Section, Settings, switch};
 use crate::kinds::FileForm;
 use crate::reader::Reader;
 use crate::row::FARTHEST;
 use crate::row::declare::*;
 use crate::wiring::{Builder, End};
+use cnsim_fabric::{Routing, RunSpec};
 use cnsim_units::Time;
 
 pub use crate::wiring::Wiring;
-pub(crate) use delays::{delays, lead};
+use delays::delays;
+pub(crate) use delays::lead;
 use graph::{fits, graph, host_rates};
-pub(crate) use paths::routing;
+use paths::routing;
 
 const LINK_DELAYS: Kind = Kind::Time(Time::ZERO, FARTHEST);
 
@@ -108,6 +111,35 @@ fn leaves_in_place_of_hosts(count: &str) -> (String, String) {
         "has no effect: a leaf-spine has leaves times per_switch hosts".into(),
         format!("write {parts} in its place"),
     )
+}
+
+/// Choice among equal paths.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Topology {
+    pub(crate) routing: Routing,
+}
+
+impl Section for Topology {
+    fn read(r: &mut Reader<'_>, settings: &mut Settings) -> Self {
+        let (host, switch) = (settings.host.processing, r.time(switch::PROCESSING));
+        let (wiring, plans) = (&mut settings.wiring, &settings.traffic.plans);
+        delays(r, wiring, plans, switch * 2 + host);
+        for l in &wiring.links {
+            let least = l.delay + switch.min(host);
+            if least < Time::from_ns(10) {
+                let (a, b) = (wiring.name(l.a.0), wiring.name(l.b.0));
+                let reason = format!("delay and processing of the link {a} - {b} are together {least}");
+                r.wrong(LINK_DELAY, reason, "make them at least 10 ns together");
+                break;
+            }
+        }
+        Self { routing: routing(r, wiring, plans) }
+    }
+
+    fn put(&self, settings: &Settings, run: &mut RunSpec) {
+        run.links.clone_from(&settings.wiring.links);
+        run.routing = self.routing;
+    }
 }
 
 /// Reads `[topology]`; none if something is wrong with it.

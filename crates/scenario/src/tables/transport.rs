@@ -3,14 +3,14 @@
 use super::control::{self, ControlTravels};
 use super::host::{self, Queues};
 use super::record::{self, Completed};
-use super::run;
 use super::topology::{self, Paths};
 use super::workload::{self, Paired, SourcePlan, flows_of_a_pair};
+use super::{Section, Settings, run};
 use crate::reader::Reader;
 use crate::row::declare::*;
 use crate::row::{LONGEST, MAX_FRAME, MAX_TRANSFER};
 use crate::wiring::Wiring;
-use cnsim_fabric::{Recovery, Reliability, SelectiveSpec, TcpSpec, TransportSpec, Window};
+use cnsim_fabric::{Recovery, Reliability, RunSpec, SelectiveSpec, TcpSpec, TransportSpec, Window};
 use cnsim_scheme_api::{Acks, Class, Plan};
 use cnsim_units::{Bytes, Time};
 
@@ -120,10 +120,10 @@ impl Key {
 }
 
 /// The scheme of a case, as the settings depend on it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Steered<'a> {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Steered {
     /// Registered name.
-    pub(crate) name: &'a str,
+    pub(crate) name: String,
     /// Its needs; those of no scheme where it could not be built.
     pub(crate) plan: Plan,
 }
@@ -160,10 +160,20 @@ pub(crate) fn may_acknowledge(r: &mut Reader<'_>, queues: Queues) -> bool {
     queues == Queues::PerFlow && r.integer_or(ACK_EVERY) != Some(0)
 }
 
+impl Section for Option<QueuePairs> {
+    fn read(r: &mut Reader<'_>, settings: &mut Settings) -> Self {
+        QueuePairs::read(r, settings.host.queues, &settings.steered)
+    }
+
+    fn put(&self, _: &Settings, run: &mut RunSpec) {
+        run.transport = self.map(|pairs| pairs.spec);
+    }
+}
+
 impl QueuePairs {
     /// Those that the scenario asks for; none where flows have no queue pairs.
-    pub(crate) fn read(r: &mut Reader<'_>, queues: Queues, scheme: &Steered<'_>) -> Option<Self> {
-        let (name, acks) = (scheme.name, scheme.plan.acks);
+    fn read(r: &mut Reader<'_>, queues: Queues, scheme: &Steered) -> Option<Self> {
+        let (name, acks) = (&scheme.name, scheme.plan.acks);
         if queues != Queues::PerFlow {
             if acks != Acks::Optional {
                 let reason = format!(

@@ -1,10 +1,10 @@
 //! `[watchdog]`: what the switches do about storms of PAUSE.
 
-use super::run;
+use super::{Section, Settings, run};
 use crate::reader::Reader;
 use crate::row::LONGEST;
 use crate::row::declare::*;
-use cnsim_fabric::{PauseSpec, WatchdogAction, WatchdogRule, WatchdogSpec};
+use cnsim_fabric::{PauseSpec, RunSpec, WatchdogAction, WatchdogRule, WatchdogSpec};
 use cnsim_units::Time;
 
 words! {
@@ -29,8 +29,18 @@ rows! {
         "a storm is over when its output was without XOFF for so long; auto: twice `detect`").unless(ACTION, "off");
 }
 
+impl Section for Option<WatchdogSpec> {
+    fn read(r: &mut Reader<'_>, settings: &mut Settings) -> Self {
+        watchdog(r, settings.switch.buffer.pause, settings.duration)
+    }
+
+    fn put(&self, _: &Settings, run: &mut RunSpec) {
+        run.watchdog = *self;
+    }
+}
+
 /// The watchdogs of a case; none where no switch has PAUSE.
-pub(crate) fn watchdog(r: &mut Reader<'_>, pause: Option<PauseSpec>, duration: Time) -> Option<WatchdogSpec> {
+fn watchdog(r: &mut Reader<'_>, pause: Option<PauseSpec>, duration: Time) -> Option<WatchdogSpec> {
     pause?;
     let action = r.choice::<Option<WatchdogAction>>(ACTION)?;
     let (rule, detect) = (r.choice(RULE), r.time(DETECT));

@@ -8,13 +8,14 @@ mod listed;
 mod plan;
 pub mod traffic;
 
+use super::{Section, Settings};
 use crate::flows::{Framing, LoadCounts};
 use crate::kinds::FileForm;
 use crate::reader::Reader;
 use crate::row::declare::*;
 use crate::row::{LONGEST, MAX_FRAME, MAX_TRANSFER};
 use crate::wiring::Wiring;
-use cnsim_fabric::{Arrivals, Phase, Transfer};
+use cnsim_fabric::{Arrivals, Phase, RunSpec, Transfer};
 use cnsim_units::{Bytes, Time};
 use jobs::{Jobs, Operations};
 use std::collections::HashMap;
@@ -157,13 +158,37 @@ impl Traffic {
     }
 }
 
+/// The sources of all hosts.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    pub(crate) plans: Vec<Vec<SourcePlan>>,
+    /// What follows what, and whose that is.
+    pub jobs: Jobs,
+}
+
+impl Section for Sources {
+    fn read(r: &mut Reader<'_>, settings: &mut Settings) -> Self {
+        let (plans, jobs) = read(r, &settings.wiring, settings.pairs.map(|p| p.flows));
+        if let Some(pairs) = settings.pairs {
+            pairs.fit(r, &plans, &settings.wiring);
+            pairs.in_time(r, settings.duration);
+        }
+        Self { plans, jobs }
+    }
+
+    fn put(&self, _: &Settings, run: &mut RunSpec) {
+        let (seed, mut permutations) = (run.seed, Permutations::default());
+        run.graph = self.jobs.graph(seed);
+        for ((h, plans), host) in self.plans.iter().enumerate().zip(&mut run.hosts) {
+            let spec = |(i, p): (usize, &SourcePlan)| p.spec(h, i, seed, &mut permutations);
+            host.sources = plans.iter().enumerate().map(spec).collect();
+        }
+    }
+}
+
 /// Reads all sources: those of `[[traffic]]` tables, or else one per host from `[workload]`; and what follows what.
 /// `pairs`: where flows have queue pairs.
-pub(crate) fn read(
-    r: &mut Reader<'_>,
-    wiring: &Wiring,
-    pairs: Option<Paired>,
-) -> (Vec<Vec<SourcePlan>>, Jobs) {
+fn read(r: &mut Reader<'_>, wiring: &Wiring, pairs: Option<Paired>) -> (Vec<Vec<SourcePlan>>, Jobs) {
     let hosts = wiring.hosts.len();
     let mut plans: Vec<Vec<SourcePlan>> = vec![Vec::new(); hosts];
     let (mut operations, mut list) = (Operations::default(), Vec::new());

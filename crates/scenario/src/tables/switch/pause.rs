@@ -1,8 +1,10 @@
 //! `[pause]`: PAUSE of the switches.
 
 use super::{BUFFER, Buffer};
+use crate::reader::Reader;
 use crate::row::declare::*;
-use cnsim_fabric::PauseTransport;
+use crate::tables::{Section, Settings};
+use cnsim_fabric::{PauseTransport, RunSpec};
 
 words! {
     /// `pause.transport`.
@@ -13,7 +15,7 @@ choices! {
     /// `pause.mode`.
     PauseMode { On = "on", Off = "off", Global = "global", }
     /// `pause.frames`: 802.3x PAUSE stops all data of a link, PFC of IEEE 802.1Qbb names its class.
-    PauseFrames { Pause = "802.3x", Pfc = "pfc", }
+    Frames { Pause = "802.3x", Pfc = "pfc", }
 }
 
 rows! {
@@ -27,7 +29,7 @@ rows! {
     POOL = key("pause.pool", kind::SWITCHED, "off", "watermarks apply to the whole pool (buffer SO)").only(BUFFER, one_of!(Buffer: SharedOutput));
     TRANSPORT = key("pause.transport", Kind::Choice(PauseTransport::WORDS), "frame",
         "PAUSE travels in frames of 64 B, or takes effect after a fixed delay").with_pause();
-    FRAMES = key("pause.frames", Kind::Choice(PauseFrames::WORDS), "802.3x",
+    FRAMES = key("pause.frames", Kind::Choice(Frames::WORDS), "802.3x",
         "frames of PAUSE: those of 802.3x are for all data of a link, those of pfc (IEEE 802.1Qbb) name its class, which pauses.csv and explain-pause then tell; with one class of data they stop the same")
         .with_pause();
     LENGTH = key("pause.length", kind::ANSWER, "64 B",
@@ -53,5 +55,24 @@ impl Key {
         let remedy =
             "remove it: switch.alpha or switch.threshold, and switch.resume, say when XOFF and XON are sent";
         self.needs(BUFFER, |word| Buffer::of(word) != Some(Buffer::Shared), remedy)
+    }
+}
+
+/// Frames of PAUSE.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pause {
+    pub(crate) frames: cnsim_fabric::PauseFrames,
+    /// They name a class.
+    pub pfc: bool,
+}
+
+impl Section for Pause {
+    fn read(r: &mut Reader<'_>, _: &mut Settings) -> Self {
+        let frames = cnsim_fabric::PauseFrames { length: r.bytes(LENGTH), response: r.time(RESPONSE) };
+        Self { frames, pfc: r.choice::<Frames>(FRAMES) == Frames::Pfc }
+    }
+
+    fn put(&self, _: &Settings, run: &mut RunSpec) {
+        run.pause_frames = self.frames;
     }
 }
