@@ -1,5 +1,6 @@
 //! The network as the engines see it: ports numbered, links resolved, routes computed. Immutable during a run.
-//! This file is long because routes are computed beside the tables in which they are looked up.
+
+mod windows;
 
 use crate::RunError;
 use crate::flows::{Flows, Numbered};
@@ -7,11 +8,11 @@ use crate::hash::Salts;
 use crate::mix::mix;
 use crate::scheme::Managed;
 use crate::spec::{
-    ClassSpec, ControlTransport, Graph, HostSpec, LinkLoss, PauseFrames, PortFault, RateChange, Record,
-    Rounding, Routing, RunSpec, SMALLEST, Ties, TransportSpec, WatchdogSpec,
+    ClassSpec, ControlTransport, Graph, LinkLoss, PauseFrames, PortFault, RateChange, Record, Rounding,
+    Routing, RunSpec, SMALLEST, Ties, TransportSpec, WatchdogSpec,
 };
 use crate::tx_rate::{Clock, TxRate};
-use cnsim_scheme_api::{Acks, Built, FlowId, NodeId, Probe, ProbeTarget, Rate, ReflectGate, Time};
+use cnsim_scheme_api::{Acks, FlowId, NodeId, Probe, ProbeTarget, Rate, Time};
 use prefetch_index::prefetch_index;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
@@ -19,9 +20,6 @@ use std::sync::Arc;
 
 /// Times of a run are below this (5 hours in ps), so that a frame has bits beside its generation time.
 pub(crate) const LONGEST: u64 = 1 << 54;
-
-/// Most leads in a window without another bound.
-const LONGEST_WINDOW: u64 = 256;
 
 /// The far end of an output port.
 #[derive(Clone, Copy, Debug)]
@@ -273,8 +271,7 @@ impl Net {
         net.may_acknowledge(spec)?;
         net.routes(spec)?;
         net.span();
-        net.window = if net.halves.is_empty() { net.lead } else { 2 * net.lead };
-        net.longest = net.longest_window(spec);
+        net.windows(spec);
         if let ControlTransport::Ideal { latency } = net.control
             && latency.as_ps() < 2 * net.lead
         {
@@ -404,73 +401,9 @@ impl Net {
         Ok(())
     }
 
-    /// Marks a spanning tree over all nodes (breadth first from the first switch, ports in order) for broadcasts. Divides the nodes of
-    /// a bipartite network (tree, star, chain) into two halves, so that every link leads from one to the other. A ring of three has no
-    /// such halves.
-    fn span(&mut self) {
-        let (nodes, hosts) = (self.ports.len() - 1, self.hosts as usize);
-        let mut depth = vec![u32::MAX; nodes];
-        for start in (hosts..nodes).chain(0..hosts) {
-            let mut queue = VecDeque::new();
-            if depth[start] == u32::MAX {
-                depth[start] = 0;
-                queue.push_back(start);
-            }
-            while let Some(n) = queue.pop_front() {
-                for p in self.ports[n]..self.ports[n + 1] {
-                    let Some(l) = self.links[p as usize] else { continue };
-                    let far = l.peer_node as usize;
-                    if depth[far] == u32::MAX {
-                        depth[far] = depth[n] + 1;
-                        queue.push_back(far);
-                        let both = [p, l.peer].map(|x| x as usize);
-                        both.iter().for_each(|&x| self.links[x].iter_mut().for_each(|l| l.tree = true));
-                    }
-                }
-            }
-        }
-        // Host 0 is in the first.
-        let second = |n: usize| (depth[n] ^ depth[0]) % 2 == 1;
-        let across =
-            |n: usize| self.links_of(n).iter().flatten().all(|l| second(l.peer_node as usize) != second(n));
-        if (0..nodes).all(across) {
-            self.halves = (0..nodes).map(second).collect();
-        }
-    }
-
     /// The links at the ports of a node.
     pub(crate) fn links_of(&self, node: usize) -> &[Option<Link>] {
         &self.links[self.ports[node] as usize..self.ports[node + 1] as usize]
-    }
-
-    /// Leads of the longest window. There are more than two in stars whose hosts send only data, so that only messages made by
-    /// the switch return to a host. A window's times and a port must fit the keys by which arrivals are
-    /// sorted.
-    fn longest_window(&self, spec: &RunSpec) -> u64 {
-        let own = self.window / self.lead;
-        let only_data = |h: &HostSpec| {
-            let plan = h.scheme.map(|s| self.schemes[s].plan).unwrap_or_default();
-            plan.reflect == ReflectGate::Never && plan.built == Built::OnFeedback
-        };
-        let star = !self.halves.is_empty()
-            && spec.transport.is_none()
-            && spec.faults.is_empty()
-            && spec.watchdog.is_none()
-            && spec.switches.len() == 1
-            && spec.hosts.iter().all(only_data);
-        if !star {
-            return own;
-        }
-        let fits = (1 << 30) / u64::from(spec.switches[0].ports).next_power_of_two() / self.lead;
-        fits.clamp(own, LONGEST_WINDOW)
-    }
-
-    /// Most bytes that an input of these ports can receive in a window, or its own messages.
-    pub(crate) fn margin(&self, base: u32, ports: usize) -> u64 {
-        let rates = self.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.rate.bps());
-        let fastest = rates.fold(0.0, f64::max);
-        let more = 2 * 9216 + u64::from(SMALLEST) * ports as u64;
-        (fastest * self.window as f64 / 8e12) as u64 * self.slack + more
     }
 
     /// Worker of each switch: the switches of each level are shared out equally, in order.

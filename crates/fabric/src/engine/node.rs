@@ -2,7 +2,7 @@
 
 use crate::check::{Books, Ledger, broken};
 use crate::model::{
-    Agenda, Direct, Event, Host, Kind, NEVER, Outbox, Packet, Records, Sent, Switch, Switching, Turn,
+    Agenda, Direct, Host, Key, Kind, NEVER, Outbox, Packet, Records, Sent, Switch, Switching, Turn,
     place_of_data,
 };
 use crate::net::Net;
@@ -14,7 +14,7 @@ pub(super) struct Shared<'a> {
     pub(super) net: &'a Net,
     pub(super) records: &'a mut Records,
     pub(super) out: &'a mut Outbox,
-    pub(super) order: &'a mut Vec<(u128, u32)>,
+    pub(super) order: &'a mut Vec<(Key, u32)>,
 }
 
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Node {
             None => Laws::Host(Box::new(Host::new(&spec.hosts[id as usize], turn))),
             Some(s) => Laws::Switch(Box::new(Switch::new(&spec.switches[s], &spec.changes, turn))),
         };
-        let next = Event::of_key(agenda.next()).time;
+        let next = agenda.next().0;
         Self { id, next, arriving: Vec::new(), agenda, laws }
     }
 
@@ -59,43 +59,43 @@ impl Node {
     pub(super) fn await_feedback(&mut self, direct: &Direct, with: &mut Shared<'_>) {
         let Laws::Host(host) = &mut self.laws else { broken("feedback to a switch") };
         host.expect(direct, &mut with.turn(0, self.id, &mut self.agenda));
-        self.next = self.next.min(Event::of_key(self.agenda.next()).time);
+        self.next = self.next.min(self.agenda.next().0);
     }
 
     /// The event of an arrival.
-    fn arrival(&self, sent: &Sent, net: &Net) -> Event {
+    fn arrival(&self, sent: &Sent, net: &Net) -> Key {
         let (time, kind) = (sent.at, Kind::of_arrival(sent.frame.lane));
         let port = (sent.port - net.ports[self.id as usize]) as u16;
         let by_port = kind != Kind::Data;
         let index =
             if by_port { port.into() } else { place_of_data(net, self.id, time, port, sent.frame.bytes()) };
-        Event { time, kind, index }
+        (time, kind, index)
     }
 
     /// Carries out its events before `end`: how many.
     pub(super) fn run(&mut self, end: u64, with: &mut Shared<'_>) -> u64 {
         let mut order = std::mem::take(with.order);
         let due = (0..).zip(&self.arriving).filter(|(_, sent)| sent.at < end);
-        order.extend(due.map(|(i, sent)| (self.arrival(sent, with.net).key(), i)));
+        order.extend(due.map(|(i, sent)| (self.arrival(sent, with.net), i)));
         order.sort_unstable();
         let mut arrivals = order.iter().peekable();
         let mut count = 0;
         loop {
             let own = self.agenda.next();
             if let Some((key, i)) = arrivals.next_if(|arrival| arrival.0 < own) {
-                let event = Event::of_key(*key);
+                let event = *key;
                 let frame = self.arriving[*i as usize].frame;
-                let turn = &mut with.turn(event.time, self.id, &mut self.agenda);
+                let turn = &mut with.turn(event.0, self.id, &mut self.agenda);
                 match &mut self.laws {
                     Laws::Host(host) => host.receive(frame, turn),
-                    Laws::Switch(switch) => switch.receive(frame, event.index as u16, turn),
+                    Laws::Switch(switch) => switch.receive(frame, event.2 as u16, turn),
                 }
             } else {
-                let event = Event::of_key(own);
-                if event.time >= end {
+                let event = own;
+                if event.0 >= end {
                     break;
                 }
-                let turn = &mut with.turn(event.time, self.id, &mut self.agenda);
+                let turn = &mut with.turn(event.0, self.id, &mut self.agenda);
                 match &mut self.laws {
                     Laws::Host(host) => host.execute(event, turn),
                     Laws::Switch(switch) => switch.execute(event, turn),
@@ -107,7 +107,7 @@ impl Node {
         *with.order = order;
         self.arriving.retain(|sent| sent.at >= end);
         let first = self.arriving.iter().map(|sent| sent.at).min().unwrap_or(NEVER);
-        self.next = first.min(Event::of_key(self.agenda.next()).time);
+        self.next = first.min(self.agenda.next().0);
         count
     }
 

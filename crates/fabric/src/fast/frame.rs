@@ -9,7 +9,7 @@ use crate::net::{LONGEST, Net};
 use cnsim_scheme_api::{Feedback, FlowId};
 use prefetch_index::prefetch_index;
 
-pub(crate) use crate::model::NEVER;
+pub(crate) use crate::model::{NEVER, NO_EVENT};
 use crate::spec::PauseFrames;
 pub(crate) use crate::spec::SMALLEST as CONTROL;
 
@@ -473,9 +473,6 @@ impl Ring {
         self.buf[at] = entry;
     }
 }
-
-/// No event.
-pub(crate) const NO_EVENT: Key = (NEVER, Order::Tick, u32::MAX);
 
 /// What a port does next that may matter elsewhere: twice its time, and one more if a transmission starts, as that comes after all else.
 pub(crate) type Step = u64;

@@ -215,9 +215,9 @@ impl Switch {
     #[inline(never)]
     fn in_order(&mut self, keys: &[u64], base: u64, end: u64, net: &Net, wires: &mut Wires) {
         hit(Mark::InOrder);
-        let mut arrivals = keys.iter().map(|k| -> Key {
-            (base + (k >> 20), Order::of_number((k >> 16) as usize), (k & 0xFFFF) as u32)
-        });
+        let mut arrivals = keys
+            .iter()
+            .map(|k| -> Key { (base + (k >> 20), Order::of_number((k >> 16) as usize), k & 0xFFFF) });
         let mut arrival = arrivals.next().unwrap_or(NO_EVENT);
         loop {
             // Where it is data, nothing comes before it, and no port is kept in step.

@@ -6,7 +6,7 @@
 use super::frame::{Control, Frame, Lane, Says, To};
 use super::records::Records;
 use crate::mix::mix;
-use crate::net::{LONGEST, Link, Net};
+use crate::net::{Link, Net};
 use crate::spec::Ties;
 use cnsim_scheme_api::{Feedback, FlowId};
 use std::collections::VecDeque;
@@ -40,8 +40,12 @@ pub(crate) enum Kind {
     Tick,
 }
 
-/// An event of a node in the order in which they happen: when, what, and its port or number.
-pub(crate) type Key = (u64, Kind, u32);
+/// Something that happens at a node: when (ps), what, and its number, in the order in which all happen. That is a source or a timer; of
+/// an arrival its port ([`place_of_data`]); one beyond the last port is an event of the node's own.
+pub(crate) type Key = (u64, Kind, u64);
+
+/// What comes in no run.
+pub(crate) const NO_EVENT: Key = (NEVER, Kind::Tick, 0);
 
 impl Kind {
     /// All, in their order, and no more.
@@ -67,29 +71,6 @@ impl Kind {
     }
 }
 
-/// Something that happens at a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Event {
-    /// When, ps.
-    pub(crate) time: u64,
-    /// What.
-    pub(crate) kind: Kind,
-    /// Source or timer. Of an arrival its port ([`place_of_data`]); one beyond the last port is an event of the node's own.
-    pub(crate) index: u64,
-}
-
-impl Event {
-    /// A number that is less the earlier the event. What comes in no run has the greatest one.
-    pub(crate) fn key(self) -> u128 {
-        let key = u128::from(self.time) << 68 | (self.kind as u128) << 64 | u128::from(self.index);
-        if self.time < LONGEST { key } else { u128::MAX }
-    }
-    /// The event of a key.
-    pub(crate) fn of_key(key: u128) -> Self {
-        Self { time: (key >> 68) as u64, kind: Kind::of_number((key >> 64) as usize), index: key as u64 }
-    }
-}
-
 /// The place of a port's data frame of `len` bytes among those that reach a node at `at`: the port, or what the port decides where two
 /// are alike in it ([`Ties`]). The port is its lower 16 bits.
 pub(crate) fn place_of_data(net: &Net, node: u32, at: u64, port: u16, len: u16) -> u64 {
@@ -108,19 +89,19 @@ const TIES: u64 = 0x5349_4D55_4C54;
 /// lost its cause is replaced. A tournament says which transmitter is first.
 #[derive(Debug)]
 pub(crate) struct Agenda {
-    /// The key of the first of its own events.
-    pub(crate) own: u128,
+    /// The first of its own events.
+    pub(crate) own: Key,
     /// The first event of all transmitters at 1; at n the earlier of those at 2 n and 2 n + 1; what each does stands in the second half.
-    first: Vec<u128>,
+    first: Vec<Key>,
 }
 
 impl Agenda {
     /// Nothing, at a node with so many ports.
     pub(crate) fn new(ports: usize) -> Self {
-        Self { own: u128::MAX, first: vec![u128::MAX; 2 * ports.next_power_of_two()] }
+        Self { own: NO_EVENT, first: vec![NO_EVENT; 2 * ports.next_power_of_two()] }
     }
     /// This is what a transmitter does next.
-    fn plan(&mut self, port: u16, key: u128) {
+    fn plan(&mut self, port: u16, key: Key) {
         let mut at = self.first.len() / 2 + usize::from(port);
         if self.first[at] == key {
             return;
@@ -132,8 +113,8 @@ impl Agenda {
             self.first[at] = first;
         }
     }
-    /// The [`Event::key`] of the next event.
-    pub(crate) fn next(&self) -> u128 {
+    /// The next event.
+    pub(crate) fn next(&self) -> Key {
         self.own.min(self.first[1])
     }
 }
@@ -218,7 +199,7 @@ impl<'a> Turn<'a> {
     }
     /// Plans what the transmitter of a port does next.
     pub(crate) fn plan_port(&mut self, port: u16, time: u64, kind: Kind) {
-        self.agenda.plan(port, Event { time, kind, index: port.into() }.key());
+        self.agenda.plan(port, (time, kind, port.into()));
     }
     /// Puts a frame on a link: its last bit leaves now, or it is a PAUSE that takes no time on the link.
     pub(crate) fn send(&mut self, link: &Link, frame: Frame) {

@@ -3,7 +3,7 @@
 //!
 //! All but its end of the link is one body for both ways to run ([`Sides`]).
 
-use super::agenda::{Direct, Event, Kind, Moment, NEVER, Turn};
+use super::agenda::{Direct, Key, Kind, Moment, NEVER, NO_EVENT, Turn};
 use super::fault::Nic;
 use super::frame::{Body, Control, Data, Frame, Lane, MANAGED, Pause, Says, To};
 use super::packet::Packet;
@@ -21,7 +21,7 @@ use cnsim_scheme_api::network::ReflectorAction;
 use cnsim_scheme_api::{Class, Feedback, FlowId};
 
 /// The event of deferred feedback comes after the arrival of a frame at the same moment.
-const DEFERRED: u32 = 1;
+const DEFERRED: u64 = 1;
 
 /// The sides of a host: what sends and what receives, without its end of the link.
 #[derive(Debug)]
@@ -55,16 +55,16 @@ impl<F: Packet> Sides<F> {
 
     /// Calls back with each event to come that may let a frame go: time, kind, index. From the last kind of a moment to the first.
     #[inline(always)]
-    pub(crate) fn each_due(&self, mut due: impl FnMut(u64, Kind, u32)) {
+    pub(crate) fn each_due(&self, mut due: impl FnMut(u64, Kind, u64)) {
         for (i, source) in self.sources.iter().enumerate().rev() {
-            due(source.next, Kind::Slot, i as u32);
+            due(source.next, Kind::Slot, i as u64);
         }
         due(self.sender.timers.next, Kind::Timer, 0);
         due(self.sender.deferred.next(), Kind::Control, DEFERRED);
     }
 
     /// Carries out such an event, or the end of a recorded bin, if it has not lost its cause.
-    pub(crate) fn execute(&mut self, kind: Kind, index: u32, at: Moment<'_>) {
+    pub(crate) fn execute(&mut self, kind: Kind, index: u64, at: Moment<'_>) {
         match kind {
             Kind::Slot => self.slot(index as usize, at),
             Kind::Timer if self.sender.timers.next == at.now => self.sender.expire(at),
@@ -295,8 +295,8 @@ impl Host {
     }
 
     /// Carries out an event of its own.
-    pub(crate) fn execute(&mut self, event: Event, turn: &mut Turn<'_>) {
-        match event.kind {
+    pub(crate) fn execute(&mut self, (_, kind, index): Key, turn: &mut Turn<'_>) {
+        match kind {
             Kind::Change => self.fail(None, turn),
             Kind::End => self.end(turn),
             Kind::Start => self.start(turn),
@@ -304,16 +304,16 @@ impl Host {
                 let at = turn.moment();
                 self.sides.alarm(turn.records, &mut turn.out.direct, at);
             }
-            kind => self.sides.execute(kind, event.index as u32, turn.moment()),
+            kind => self.sides.execute(kind, index, turn.moment()),
         }
         self.settle(turn);
     }
 
     /// Plans what follows from its state.
     fn plan(&self, turn: &mut Turn<'_>) {
-        let mut next = u128::MAX;
-        let mut due = |time, kind, index| next = next.min(Event { time, kind, index }.key());
-        self.sides.each_due(|time, kind, index| due(time, kind, index.into()));
+        let mut next = NO_EVENT;
+        let mut due = |time, kind, index| next = next.min((time, kind, index));
+        self.sides.each_due(&mut due);
         due(self.sides.receiver.alarms.next, Kind::Reflector, 0);
         due(self.sides.rates.next, Kind::Tick, 0);
         due(self.sides.nic.as_ref().map_or(NEVER, |nic| nic.next()), Kind::Change, 0);

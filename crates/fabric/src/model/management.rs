@@ -6,7 +6,7 @@ use super::agenda::{Direct, Key, Kind, Moment, NEVER};
 use super::fault::PortFaults;
 use super::frame::{Control, Data, EVERY_FLOW, Says, To, flow_of};
 use super::memory::{Loss, Refusal};
-use super::pause::{InXoff, leave};
+use super::pause::InXoff;
 use super::point::{Point, Verb};
 use super::record::QueueSeries;
 use super::watchdog::Watchdogs;
@@ -36,7 +36,7 @@ pub(crate) struct Management {
     /// Number of its first port in the network.
     base: u32,
     processing: u64,
-    pause_transport: PauseTransport,
+    pub(super) pause_transport: PauseTransport,
     /// Scheduled changes of its ports' service rates.
     changes: VecDeque<RateChange>,
     /// Messages of its own, which are ready after the processing delay.
@@ -159,7 +159,7 @@ impl Management {
             next = next.min((self.faults.next().min(self.watchdogs.next()), Kind::Change, 0));
         }
         for later in [
-            (message, Kind::Control, ports as u32),
+            (message, Kind::Control, ports as u64),
             (self.timers.next, Kind::Timer, 0),
             (self.next_tick, Kind::Tick, 0),
         ] {
@@ -247,11 +247,6 @@ impl Management {
         }
         let here = PointId(self.base + out as u32);
         answered || matches!(to, To::Point(_)) || probe.target == ProbeTarget::Point(here)
-    }
-
-    /// XOFF (`off`) or XON leaves by a port: [`leave`].
-    pub(crate) fn signal(&self, off: bool, link: Option<Link>, xoffs: &mut u64) -> Option<Option<Link>> {
-        leave(off, self.pause_transport, link, xoffs)
     }
 
     /// A frame is lost at an output: data, or control that was to wait among it.

@@ -60,7 +60,9 @@ mod transfers;
 mod voq;
 mod watchdog;
 
-pub(crate) use agenda::{Agenda, Direct, Event, Key, Kind, Moment, NEVER, Outbox, Sent, Turn, place_of_data};
+pub(crate) use agenda::{
+    Agenda, Direct, Key, Kind, Moment, NEVER, NO_EVENT, Outbox, Sent, Turn, place_of_data,
+};
 pub(crate) use frame::{Body, Control, Crossing, Data, Frame, Lane, MANAGED, Pause, Says, To, lowered};
 pub(crate) use host::{Host, Sides};
 pub(crate) use loss::Losses;

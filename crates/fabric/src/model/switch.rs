@@ -4,7 +4,7 @@
 //! bit has left. Control at priority takes no memory. What it does, and in
 //! which order, stands in [`super::switching`].
 
-use super::agenda::{Direct, Event, Key, Kind, Moment, Turn};
+use super::agenda::{Direct, Key, Kind, Moment, Turn};
 use super::frame::{Body, Control, Frame, Lane, Says, flow_of};
 use super::management::Management;
 use super::memory::Memory;
@@ -131,10 +131,10 @@ impl Switch {
     }
 
     /// Carries out an event of its own.
-    pub(crate) fn execute(&mut self, event: Event, turn: &mut Turn<'_>) {
-        match event.kind {
-            Kind::End => self.end(event.index as usize, turn),
-            Kind::Start => self.start(event.index as usize, turn),
+    pub(crate) fn execute(&mut self, (_, kind, index): Key, turn: &mut Turn<'_>) {
+        match kind {
+            Kind::End => self.end(index as usize, turn),
+            Kind::Start => self.start(index as usize, turn),
             kind => self.happen(kind, turn),
         }
     }
@@ -261,8 +261,8 @@ impl<'n> Switching<'n, Turn<'n>> for Switch {
         (output.queued(), &mut output.result.queue_max, sent_bits)
     }
 
-    fn note_next(&mut self, (time, kind, index): Key, turn: &mut Turn<'n>) {
-        turn.agenda.own = Event { time, kind, index: index.into() }.key();
+    fn note_next(&mut self, next: Key, turn: &mut Turn<'n>) {
+        turn.agenda.own = next;
     }
     fn change(&mut self, out: usize, frame: &Frame, by: i32) -> Option<Signal> {
         self.memory[frame.lane.class()].change(out, usize::from(frame.input), by)

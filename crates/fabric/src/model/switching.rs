@@ -9,7 +9,7 @@ use super::frame::{Control, Lane, Pause};
 use super::management::Management;
 use super::memory::{Loss, Memory, Refusal};
 use super::packet::Packet;
-use super::pause::{Paused, Signal};
+use super::pause::{Paused, Signal, leave};
 use super::point::{Point, Verb};
 use super::port::{Left, is_stopped};
 use super::records::Records;
@@ -401,7 +401,7 @@ pub(crate) trait Switching<'n, C> {
     fn say(&mut self, port: usize, pause: Pause, with: &mut C) {
         let frame = Self::Frame::of_pause(pause, self.moment(with).net);
         let Outlet { management, link, result, .. } = self.outlet(port);
-        match management.signal(pause.off, link, &mut result.xoffs) {
+        match leave(pause.off, management.pause_transport, link, &mut result.xoffs) {
             Some(Some(link)) => self.send(&link, &frame, true, with),
             Some(None) => self.push(port, &frame, with),
             None => {}

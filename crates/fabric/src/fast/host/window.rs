@@ -155,7 +155,7 @@ impl Host {
             }
         });
         if self.line.end <= first.0 && self.waits() {
-            first = (self.line.end, Kind::End, u32::from(self.line.end < first.0));
+            first = (self.line.end, Kind::End, u64::from(self.line.end < first.0));
         }
         first
     }
