@@ -1,7 +1,9 @@
 //! The laws of the network, each written once: `model/` has them, and `fast/`, the seam and the rigs of schemes call them.
 //!
-//! A second body of a law is found by words that every body must contain. A change that moves a law must move its row.
+//! A second body of a law is found by words that every body must contain, and by the state that it writes. A change that moves a law
+//! must move its row.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::{fs, io};
 
@@ -33,11 +35,6 @@ const LAWS: &[(&str, &str, &[&str])] = &[
         &["sift(signal", "in signal.targets("],
     ),
     ("what a switch tells for a fault", "crates/fabric/src/model/switching.rs", &["faults.say(now"]),
-    (
-        "which frames are lost, and which control is discarded",
-        "crates/fabric/src/model/management.rs",
-        &["books.discarded += 1"],
-    ),
     (
         "from which occupancy on a memory's order of events matters",
         "crates/fabric/src/model/memory.rs",
@@ -192,6 +189,39 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     ("the record of a delivery", "crates/fabric/src/model/record.rs", &["latency_max.max("]),
 ];
 
+/// State of a law, and the functions that write it: files below `crates/fabric/src`.
+const STATES: &[(&str, &str, &[(&str, &str)])] = &[
+    (
+        "how bytes come and go in a memory",
+        "pool",
+        &[("model/memory.rs", "shift"), ("model/shared.rs", "store")],
+    ),
+    ("which cells keep a domain in XOFF", "holding", &[("model/memory.rs", "change")]),
+    ("when XOFF begins and ends", "off_count", &[("model/memory.rs", "change")]),
+    ("which bytes stand in headroom", "above", &[("model/shared.rs", "store"), ("model/shared.rs", "free")]),
+    ("how PAUSE affects a transmitter", "since", &[("model/pause.rs", "hear")]),
+    (
+        "which PAUSE and which feedback is ignored",
+        "ignored",
+        &[("model/watchdog.rs", "look"), ("model/steering.rs", "obey")],
+    ),
+    ("when a watchdog restores an output", "free_since", &[("model/watchdog.rs", "hear")]),
+    ("when a slow reader says XOFF", "empty_from", &[("model/fault.rs", "take")]),
+    ("which control is discarded", "discarded", &[("model/management.rs", "refuse")]),
+    ("which drops are those of an output's limit", "dropped_by_limit", &[("model/management.rs", "refuse")]),
+    ("the end of a bin of queues", "next_tick", &[("model/management.rs", "end_bin")]),
+    (
+        "which control has joined the data",
+        "in_band",
+        &[("model/port.rs", "note_in_band"), ("model/port.rs", "forget_in_band")],
+    ),
+    (
+        "which departures are recorded",
+        "records_from",
+        &[("model/point.rs", "wake"), ("fast/switch/port.rs", "decide")],
+    ),
+];
+
 /// Folders in which laws are called.
 const CALLERS: &[&str] = &["crates/fabric/src", "crates/scheme-api/src"];
 
@@ -205,7 +235,44 @@ pub fn all(root: &Path) -> io::Result<Vec<String>> {
         read(root, &root.join(folder), &mut texts)?;
     }
     texts.sort();
-    Ok(complaints(LAWS, &texts))
+    let mut found = complaints(LAWS, &texts);
+    found.extend(STATES.iter().flat_map(|state| strangers(state, &texts)));
+    Ok(found)
+}
+
+/// Does a line write this field, or a part of it?
+fn writes(line: &str, field: &str) -> bool {
+    line.match_indices(&format!(".{field}")).any(|(at, name)| {
+        let rest = &line[at + name.len()..];
+        let rest = rest.strip_prefix('[').map_or(rest, |r| r.split_once(']').map_or(r, |(_, r)| r));
+        let rest = rest.trim_start_matches(['.', '0', '1', ' ']);
+        let rest = rest.strip_prefix(['+', '-', '|']).unwrap_or(rest);
+        rest.starts_with('=') && !rest.starts_with("==") && !rest.starts_with("=>")
+    })
+}
+
+/// Complains about each function that writes the state of a law and is not in its row, and about each that is there and does not.
+fn strangers((law, field, known): &(&str, &str, &[(&str, &str)]), texts: &[(String, String)]) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    for (file, text) in texts {
+        let (mut function, file) = ("", file.trim_start_matches("crates/fabric/src/"));
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            if let Some((_, name)) = line.split_once("fn ") {
+                function = name.split(['(', '<']).next().unwrap_or_default();
+            }
+            if writes(line, field) {
+                found.insert((file, function));
+            }
+        }
+    }
+    let more = found.iter().filter(|writer| !known.contains(writer)).map(|(file, function)| {
+        format!("{file}: `{function}` writes `{field}`, the state of the law \"{law}\"; call {known:?}")
+    });
+    let less = known.iter().filter(|writer| !found.contains(writer)).map(|(file, function)| {
+        format!("{file}: `{function}` no longer writes `{field}` (\"{law}\"); move its row in crates/xtask/src/laws.rs")
+    });
+    more.chain(less).collect()
 }
 
 /// Every source file under a folder: its path from the root, and its text.
@@ -274,7 +341,6 @@ mod tests {
             "self.next_place = 1 % (self.limiters.places.len() + 1);",
             "stored.tag = view.tag.pack();",
             "let admitted = self.mmu.memory.admits(out, usize::from(frame.input), frame.len, port.queued);",
-            "self.management.books.discarded += 1;",
             "let limit = if shared { self.limits.pool } else { self.limits.output };",
             "let behind = match at { RampAt::Departure => queued - u64::from(len), RampAt::Arrival => queued };",
             "if let (ReflectGate::ReturnTags(counter), Tag::RateDiscovery(rate)) = (gate, tag) {",
@@ -283,6 +349,23 @@ mod tests {
             let refused = |c: &String| c.starts_with("crates/fabric/src/fast/host.rs: a second body");
             assert!(complaints(LAWS, &texts).iter().any(refused), "{line}");
         }
+    }
+
+    /// By structure: other words that write the same state, in another function of any file.
+    #[test]
+    fn a_second_writer_of_a_laws_state_is_refused() {
+        let row = &("when XOFF begins", "off", &[("a.rs", "change")][..]);
+        let text = |file: &str, text: &str| (file.to_string(), text.to_string());
+        let one = text(
+            "a.rs",
+            "fn change(&mut self) {\n    self.off[at] |= now > high;\n}\nfn other() {\n    self.off == x;\n}",
+        );
+        assert_eq!(strangers(row, std::slice::from_ref(&one)), Vec::<String>::new());
+        for line in ["m.off = true;", "m.off[1].0 += 1;", "*x = m.off = y;"] {
+            let two = [one.clone(), text("b.rs", &format!("pub fn too<T>(m: T) {{\n    {line}\n}}"))];
+            assert!(strangers(row, &two)[0].starts_with("b.rs: `too` writes `off`"), "{line}");
+        }
+        assert!(strangers(row, &[])[0].starts_with("a.rs: `change` no longer"));
     }
 
     #[test]

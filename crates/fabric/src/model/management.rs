@@ -11,7 +11,7 @@ use super::point::{Point, Verb};
 use super::record::QueueSeries;
 use super::watchdog::Watchdogs;
 use crate::check::{Books, ControlBooks, Decisions, Failure, Hash, Ledger, Own, Stopped, Who};
-use crate::net::{Link, Net};
+use crate::net::Net;
 use crate::outcome::{PortOutcome, Series, SeriesKind, SharedUse, SwitchOutcome};
 use crate::spec::{PauseTransport, RateChange, SwitchSpec};
 use crate::timers::Timers;
