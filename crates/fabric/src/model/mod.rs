@@ -61,7 +61,7 @@ mod voq;
 mod watchdog;
 
 pub(crate) use agenda::{
-    Agenda, Direct, Key, Kind, Moment, NEVER, NO_EVENT, Outbox, Sent, Turn, place_of_data,
+    Agenda, Direct, Key, Kind, Moment, NEVER, NO_EVENT, Outbox, Sent, Tournament, Turn, place_of_data,
 };
 pub(crate) use frame::{Body, Control, Crossing, Data, Frame, Lane, MANAGED, Pause, Says, To, lowered};
 pub(crate) use host::{Host, Sides};

@@ -96,13 +96,6 @@ impl Output {
         self.data.iter().map(|q| q.bytes).sum()
     }
 
-    /// What its congestion point sees of it: the queue of the first class, and what all have sent.
-    fn view(&self, now: u64) -> View {
-        let waiting = self.queued() + self.control_queued;
-        let bytes = (self.data.first().map_or(0, |q| q.bytes), waiting, self.left.bytes);
-        view(bytes, (self.port.link, self.service), &self.port.paused, now)
-    }
-
     /// The frame that goes next now.
     fn next(&mut self) -> Option<Frame> {
         let Self { port, lanes, pauses, control, data, .. } = self;
@@ -168,9 +161,8 @@ impl Switch {
                 self.wake(out, Verb::Departure(&mut seen), (), turn);
                 frame.write(&seen, turn.records);
             }
-            let output = &mut self.outputs[out];
-            let view = output.view(turn.now);
-            if let Some(point) = &mut output.point {
+            let view = self.view(out, (), turn.now);
+            if let Some(point) = &mut self.outputs[out].point {
                 point.leave(&mut frame, &view, turn.now, turn.records);
             }
         }
@@ -251,7 +243,10 @@ impl<'n> Switching<'n, Turn<'n>> for Switch {
         Some(frame)
     }
     fn view(&mut self, out: usize, (): (), now: u64) -> View {
-        self.outputs[out].view(now)
+        let output = &self.outputs[out];
+        let waiting = output.queued() + output.control_queued;
+        let bytes = (output.data[0].bytes, waiting, output.left.bytes);
+        view(bytes, (output.port.link, output.service), &output.port.paused, now)
     }
     fn last(&mut self, out: usize, (): ()) -> Option<&mut Frame> {
         self.outputs[out].data[0].frames.back_mut()

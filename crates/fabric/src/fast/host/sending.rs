@@ -31,27 +31,21 @@ impl Packet for Frame {
     fn of_pause(pause: Pause, net: &Net) -> Self {
         Self::pause(pause, &net.pause_frames)
     }
-    #[inline(always)]
     fn lane(&self) -> Lane {
         self.kind().lane()
     }
-    #[inline(always)]
     fn input(&self) -> u16 {
         self.input
     }
-    #[inline(always)]
     fn is_data(&self) -> bool {
         Frame::is_data(self)
     }
-    #[inline(always)]
     fn is_managed(&self) -> bool {
         Frame::is_data(self)
     }
-    #[inline(always)]
     fn is_tagged(&self) -> bool {
         self.is_probe()
     }
-    #[inline(always)]
     fn record(&self) -> u32 {
         Frame::record(self)
     }

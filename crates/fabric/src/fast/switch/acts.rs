@@ -22,20 +22,17 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     type Frame = Frame;
     type Ahead = ToCome;
 
-    #[inline(always)]
     fn moment(&self, (net, _): &With<'n, 'w>) -> Moment<'n> {
         Moment { now: self.now, net }
     }
     fn ports(&self) -> usize {
         self.ports.len()
     }
-    #[inline(always)]
     fn outlet(&mut self, out: usize) -> Outlet<'_> {
         let Port { point, paused, link, left, out: result, .. } = &mut self.ports[out];
         let (management, point, paused) = (&mut self.management, point.as_deref_mut(), from_mut(paused));
         Outlet { management, point, paused, link: *link, left, result }
     }
-    #[inline(always)]
     fn memory(&mut self, _: usize) -> (&mut Management, &mut Memory) {
         (&mut self.management, &mut self.mmu.memory)
     }
@@ -45,7 +42,6 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     fn direct<'a>((_, wires): &'a mut With<'n, 'w>) -> &'a mut Vec<Direct> {
         &mut wires.direct
     }
-    #[inline(always)]
     fn queued(&self, (out, _): At) -> u64 {
         self.ports[out].queued
     }
@@ -140,7 +136,6 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     fn look_again(&mut self, out: usize, _: &mut With<'n, 'w>) {
         self.ports[out].plan_start(self.now);
     }
-    #[inline(always)]
     fn count_down(&mut self, out: usize, frame: &Frame) -> bool {
         self.ports[out].count_down(frame)
     }
