@@ -82,24 +82,18 @@ impl Node {
         let mut count = 0;
         loop {
             let own = self.agenda.next();
-            if let Some((key, i)) = arrivals.next_if(|arrival| arrival.0 < own) {
-                let event = *key;
-                let frame = self.arriving[*i as usize].frame;
-                let turn = &mut with.turn(event.0, self.id, &mut self.agenda);
-                match &mut self.laws {
-                    Laws::Host(host) => host.receive(frame, turn),
-                    Laws::Switch(switch) => switch.receive(frame, event.2 as u16, turn),
-                }
-            } else {
-                let event = own;
-                if event.0 >= end {
-                    break;
-                }
-                let turn = &mut with.turn(event.0, self.id, &mut self.agenda);
-                match &mut self.laws {
-                    Laws::Host(host) => host.execute(event, turn),
-                    Laws::Switch(switch) => switch.execute(event, turn),
-                }
+            let arrival = arrivals.next_if(|arrival| arrival.0 < own);
+            let (time, kind, index) = arrival.map_or(own, |arrival| arrival.0);
+            if time >= end {
+                break;
+            }
+            let frame = arrival.map(|arrival| self.arriving[arrival.1 as usize].frame);
+            let turn = &mut with.turn(time, self.id, &mut self.agenda);
+            match (&mut self.laws, frame) {
+                (Laws::Host(host), None) => host.execute((time, kind, index), turn),
+                (Laws::Host(host), Some(frame)) => host.receive(frame, turn),
+                (Laws::Switch(switch), None) => switch.execute((time, kind, index), turn),
+                (Laws::Switch(switch), Some(frame)) => switch.receive(frame, index as u16, turn),
             }
             count += 1;
         }
