@@ -149,8 +149,8 @@ const LAWS: &[(&str, &str, &[&str])] = &[
         "crates/fabric/src/model/management.rs",
         &["PointAction::Notify(flow, feedback) =>", "0x3000"],
     ),
-    ("where a control frame goes on", "crates/fabric/src/model/management.rs", &["NextHop::Past(net"]),
-    ("which congestion point sees a probe", "crates/fabric/src/model/management.rs", &["if ends(out"]),
+    ("where a control frame goes on", "crates/fabric/src/model/frame.rs", &["NextHop::Past(net"]),
+    ("which congestion point sees a probe", "crates/fabric/src/model/frame.rs", &["if ends(out"]),
     ("which congestion points read probes", "crates/fabric/src/model/point.rs", &["&& !self.state.probes"]),
     (
         "the record of what congestion points saw",
@@ -179,7 +179,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     ("where a probe ends", "crates/fabric/src/model/management.rs", &["== ProbeTarget::Point("]),
     ("when feedback takes no link", "crates/fabric/src/model/agenda.rs", &["moment.net.direct("]),
     ("the record of a drop", "crates/fabric/src/model/management.rs", &["dropped_by_limit +=", "0x2000"]),
-    ("which hosts receive a broadcast", "crates/fabric/src/net.rs", &["l.tree"]),
+    ("which hosts receive a broadcast", "crates/fabric/src/net.rs", &["is_some_and(|l| l.tree)"]),
     ("the record of a queue", "crates/fabric/src/model/record.rs", &["SeriesKind::QueuePeak {"]),
     (
         "how a reflector is woken",

@@ -130,6 +130,53 @@ pub(crate) enum To {
     Point(PointId),
 }
 
+/// Where a control frame goes on from a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NextHop {
+    /// By all ports of the spanning tree, but not back.
+    Tree,
+    /// By an output, whose congestion point sees it if it is a probe ([`Self::after_point`]).
+    Output(u16),
+    /// By an output towards a point of another switch: none on its way sees it.
+    Past(u16),
+    /// There is no such point, or it ends here.
+    Nowhere,
+}
+
+impl NextHop {
+    /// Where it goes on after the congestion point of its output has seen it if it is a probe: nowhere, if it `ends` there.
+    pub(crate) fn after_point(self, ends: impl FnOnce(usize) -> bool) -> Self {
+        match self {
+            NextHop::Output(out) if ends(out.into()) => NextHop::Nowhere,
+            way => way,
+        }
+    }
+    /// The outputs of a node by which a frame goes on that came by `input`.
+    pub(crate) fn outputs(self, net: &Net, node: u32, input: u16) -> impl Iterator<Item = usize> {
+        let (one, tree) = match self {
+            NextHop::Tree => (None, Some(net.tree_ports(node, input))),
+            NextHop::Output(out) | NextHop::Past(out) => (Some(usize::from(out)), None),
+            NextHop::Nowhere => (None, None),
+        };
+        one.into_iter().chain(tree.into_iter().flatten())
+    }
+}
+
+impl To {
+    /// Where a control frame of this flow goes on from switch `s`.
+    pub(crate) fn next_hop(self, net: &Net, s: usize, flow: u32, next_path: &mut [u8]) -> NextHop {
+        match self {
+            To::Everyone => NextHop::Tree,
+            To::Host(host) => NextHop::Output(net.route_control(s, host, FlowId(flow), next_path)),
+            To::Point(point) => match net.point(point.0) {
+                Some((to, port)) if to == s => NextHop::Output(port),
+                Some((to, _)) => NextHop::Past(net.towards(s, to, (0, flow, 0), next_path)),
+                None => NextHop::Nowhere,
+            },
+        }
+    }
+}
+
 /// What a control frame says.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Says {

@@ -63,10 +63,12 @@ mod watchdog;
 pub(crate) use agenda::{
     Agenda, Direct, Key, Kind, Moment, NEVER, NO_EVENT, Outbox, Sent, Tournament, Turn, place_of_data,
 };
-pub(crate) use frame::{Body, Control, Crossing, Data, Frame, Lane, MANAGED, Pause, Says, To, lowered};
+pub(crate) use frame::{
+    Body, Control, Crossing, Data, Frame, Lane, MANAGED, NextHop, Pause, Says, To, lowered,
+};
 pub(crate) use host::{Host, Sides};
 pub(crate) use loss::Losses;
-pub(crate) use management::{Management, NextHop};
+pub(crate) use management::Management;
 pub(crate) use memory::Memory;
 pub(crate) use packet::Packet;
 pub(crate) use pause::{Paused, Signal};

@@ -1,8 +1,7 @@
 //! A frame as hosts and switches keep it: as the model has it, or packed.
 
 use super::agenda::Moment;
-use super::frame::{Body, Control, Data, Frame, Lane, MANAGED, Pause, To, lowered};
-use super::management::NextHop;
+use super::frame::{Body, Control, Data, Frame, Lane, MANAGED, NextHop, Pause, To, lowered};
 use super::records::Records;
 use crate::check::{Ledger, broken};
 use crate::net::Net;
