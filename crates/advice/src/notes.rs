@@ -14,9 +14,11 @@ use cnsim_problem::any_of;
 use cnsim_runs::points::{Point, points};
 use cnsim_runs::record::RunRecord;
 use cnsim_scenario::case::CaseId;
+use cnsim_scenario::columns::RANKED;
 use cnsim_scenario::config::Config;
 use cnsim_scenario::keys::find as find_key;
-use cnsim_scenario::metrics::find;
+use cnsim_scenario::metrics::Id;
+use cnsim_scenario::tables;
 use cnsim_scenario::{EMBEDDED, Ready};
 use cnsim_units::{Bytes, Rate, Time};
 use indexmap::IndexMap;
@@ -263,7 +265,7 @@ fn tiny(ready: &Ready) -> Option<String> {
 /// A hot port, named by hand, that gets no more than others, and less than its link carries.
 fn even(ready: &Ready) -> Option<String> {
     let settings = &ready.settings;
-    let named = ready.config.text("record.host").is_some_and(|h| h != "auto" && h != "off");
+    let named = ready.config.text(tables::record::HOST).is_some_and(|h| h != "auto" && h != "off");
     if !named || settings.hotspot().is_some() {
         return None;
     }
@@ -283,8 +285,8 @@ fn even(ready: &Ready) -> Option<String> {
 }
 
 /// Sum of a metric over the runs of a case; none if a run lacks it.
-fn sum(case: &[&RunRecord], metric: &str) -> Option<f64> {
-    case.iter().map(|r| r.metrics.get(metric)).sum()
+fn sum(case: &[&RunRecord], metric: impl AsRef<str>) -> Option<f64> {
+    case.iter().map(|r| r.metrics.get(metric.as_ref())).sum()
 }
 
 /// Share of a measurement that is no pause worth a word, where its idle parts are named.
@@ -301,17 +303,17 @@ fn idle(case: &[&RunRecord]) -> Option<String> {
         let Some(first) = curve.values.iter().position(sends) else { continue };
         let last = curve.values.iter().rposition(sends).unwrap_or(first);
         let end = curve.values.len() as f64 * curve.bin;
-        let from = time("record.from", r).map_or(0.0, Time::as_secs_f64);
-        let to = time("record.to", r).map_or(end, Time::as_secs_f64).min(end);
+        let from = time(tables::record::FROM.path, r).map_or(0.0, Time::as_secs_f64);
+        let to = time(tables::record::TO.path, r).map_or(end, Time::as_secs_f64).min(end);
         let (begins, ends) = (first as f64 * curve.bin, (last + 1) as f64 * curve.bin);
         busy += (ends.min(to) - begins.max(from)).max(0.0);
         all += to - from;
         (before, after, window) = (before.min(begins), after.max(ends), (from, to));
     }
     // Flows that are not over wait for something, of which others speak.
-    let open = case.iter().any(|r| r.metrics.get("incomplete_transfers").is_some_and(|n| n > 0.0));
+    let open = case.iter().any(|r| r.metrics.get(Id::IncompleteTransfers).is_some_and(|n| n > 0.0));
     // Times of collectives and queries do not depend on the length of a run.
-    let timed = ["job_time", "query_time"].iter().any(|id| sum(case, id).is_some());
+    let timed = [Id::JobTime, Id::QueryTime].iter().any(|id| sum(case, id).is_some());
     if all <= 0.0 || 2.0 * busy >= all || open || timed {
         return None;
     }
@@ -321,7 +323,7 @@ fn idle(case: &[&RunRecord]) -> Option<String> {
     let late = (to - after > SHORT * (to - from)).then(|| format!("after {}", at(after)));
     let start = early.as_ref().map(|_| "let traffic start earlier");
     let stop = late.as_ref().map(|_| "shorten run.duration");
-    let whole = from == 0.0 && time("record.to", case[0]).is_none();
+    let whole = from == 0.0 && time(tables::record::TO.path, case[0]).is_none();
     Some(format!(
         "{:.0} % of the {} is idle, as nothing arrives {}, and rates are means over all of it: {}",
         (1.0 - busy / all) * 100.0,
@@ -342,12 +344,12 @@ const PLACES: usize = 4;
 /// Where frames of traffic without an end are lost: the metric that counts them, what happened, and the remedy.
 const LOSSES: [(&str, &str, &str); 2] = [
     (
-        "dropped_frames",
+        Id::DroppedFrames.text(),
         "frames were lost, and none is sent again",
         "queues and times are of those that arrived: give switches more memory, lower the load, or turn PAUSE on",
     ),
     (
-        "source_discards",
+        Id::SourceDiscards.text(),
         "sources discarded frames, as their queues (host.fifo) were full",
         "rates and times are of those that were sent: lower the load, or spread it over more links",
     ),
@@ -357,19 +359,19 @@ const LOSSES: [(&str, &str, &str); 2] = [
 fn slowed(r: &RunRecord) -> bool {
     let hotspot = r.config.has_hotspot();
     let event = r.config.keys().any(|(k, _)| k.starts_with("event."));
-    (hotspot || event) && r.metrics.get("latency_p99").is_none()
+    (hotspot || event) && r.metrics.get(Id::LatencyP99).is_none()
 }
 
 /// Frames of traffic without an end that were lost at one of [`LOSSES`], for all schemes of a place at once.
 fn lossy(cases: &[Point<'_>], (metric, lost, remedy): (&str, &str, &str)) -> Vec<String> {
     let count = |c: &Point<'_>| {
         // A finite flow that lost a frame is unfinished, and reported as that.
-        let open = sum(&c.runs, "incomplete_transfers").unwrap_or(0.0);
+        let open = sum(&c.runs, Id::IncompleteTransfers).unwrap_or(0.0);
         // Nothing is lost for good that is sent again.
         let again = c.first().config.sends_again();
-        let meant = again || metric == "source_discards" && slowed(c.first());
+        let meant = again || metric == Id::SourceDiscards.text() && slowed(c.first());
         // Drops of a watchdog are asked for, and no loss of memory.
-        let by_watchdogs = sum(&c.runs, "watchdog_drops").filter(|_| metric == "dropped_frames");
+        let by_watchdogs = sum(&c.runs, Id::WatchdogDrops).filter(|_| metric == Id::DroppedFrames.text());
         let frames = sum(&c.runs, metric)? - by_watchdogs.unwrap_or(0.0);
         (open == 0.0 && !meant).then_some((frames / c.runs.len() as f64).round())
     };
@@ -406,18 +408,19 @@ pub fn two_frames(config: &Config) -> f64 {
     let frames = config.keys().filter(|(key, _)| key.ends_with(".frame"));
     let sizes = frames.filter_map(|(key, _)| config.read::<Bytes>(key));
     // A table that names none has the usual one.
-    let usual = find_key("workload.frame").and_then(|k| k.default.parse::<Bytes>().ok());
+    let usual = find_key(tables::workload::FRAME.path).and_then(|k| k.default.parse::<Bytes>().ok());
     sizes.chain(usual).max().map_or(0.0, |b| 2.0 * b.as_f64() / 1e3)
 }
 
 /// Traffic with a name, or a flow that is recorded, of which nothing was sent in any run.
 fn empty(case: &[&RunRecord]) -> Option<String> {
     let first = case[0];
-    let of = |r: &RunRecord, name: &str, id: &str| {
+    let of = |r: &RunRecord, name: &str, id: &Id| {
         let facts = r.traffic.iter().find(|t| t.name == name);
         facts.and_then(|t| t.metrics.get(id)).unwrap_or(0.0)
     };
-    let counts = ["aggregate_throughput", "completed_transfers", "incomplete_transfers", "dropped_frames"];
+    let counts =
+        [Id::AggregateThroughput, Id::CompletedTransfers, Id::IncompleteTransfers, Id::DroppedFrames];
     let silent = |name: &str| case.iter().all(|r| counts.iter().all(|id| of(r, name, id) == 0.0));
     let named = first.traffic.iter().map(|t| t.name.as_str()).filter(|name| silent(name));
     let still = |id: &str| {
@@ -437,14 +440,14 @@ fn empty(case: &[&RunRecord]) -> Option<String> {
 /// A hot port, named by hand, at which nothing waits: its queue is two frames at most, or a tenth of the longest.
 fn cool(case: &[&RunRecord]) -> Option<String> {
     let config = &case[0].config;
-    let host = config.text("record.host").filter(|h| *h != "off" && *h != "auto")?;
+    let host = config.text(tables::record::HOST).filter(|h| *h != "off" && *h != "auto")?;
     if config.has_hotspot() {
         return None;
     }
     let ends = format!(">{host}");
     let queue = |r: &&RunRecord| r.ports.iter().find(|p| p.0.ends_with(&ends)).map(|p| p.1.queue_max);
     let most = case.iter().filter_map(queue).fold(f64::NAN, f64::max);
-    let all = case.iter().filter_map(|r| r.metrics.get("queue_max"));
+    let all = case.iter().filter_map(|r| r.metrics.get(Id::QueueMax));
     let longest = all.fold(f64::NAN, f64::max);
     (most <= two_frames(config) || most < 0.1 * longest).then(|| {
         format!(
@@ -455,17 +458,12 @@ fn cool(case: &[&RunRecord]) -> Option<String> {
     })
 }
 
-/// Metrics that rank schemes. Notes examine their intervals.
-const RANKED: [&str; 7] = [
-    "job_time", "query_time", "completion_time_p99", "completion_time_p50", "goodput",
-    "aggregate_throughput", "hot_port_throughput",
-];
-
 /// An interval that is wider than its value.
 fn wide(case: &[&RunRecord]) -> Option<String> {
     RANKED.iter().find_map(|id| {
         let values: Vec<f64> = case.iter().filter_map(|r| r.metrics.get(id)).collect();
-        let metric = find(id)?;
+        let metric = id.row();
+        let id = metric.id;
         let summary = Summary::of_metric(metric, &values)?;
         let (low, high) = summary.confidence()?;
         (high - low > summary.mean && summary.mean > 0.0).then(|| {

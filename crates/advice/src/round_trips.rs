@@ -8,7 +8,9 @@ use cnsim_measure::pauses::time;
 use cnsim_measure::quantity::digits;
 use cnsim_runs::record::RunRecord;
 use cnsim_scenario::Ready;
+use cnsim_scenario::metrics::Id;
 use cnsim_scenario::settings::Settings;
+use cnsim_scenario::tables;
 use cnsim_scenario::workload::SourcePlan;
 use cnsim_units::{Bytes, Time};
 use std::cmp::Reverse;
@@ -108,29 +110,30 @@ pub(crate) fn unreachable(ready: &Ready) -> Option<String> {
 /// A note on frames that were sent again because frames of a flow take several paths.
 pub(crate) fn overtaken(case: &[&RunRecord]) -> Option<String> {
     let config = &case.first()?.config;
-    let routing = config.text("topology.routing").filter(|r| matches!(*r, "frame-hash" | "round-robin"))?;
-    let shares: f64 = case.iter().map(|r| r.metrics.get("resent_share")).sum::<Option<f64>>()?;
+    let routing =
+        config.text(tables::topology::ROUTING).filter(|r| matches!(*r, "frame-hash" | "round-robin"))?;
+    let shares: f64 = case.iter().map(|r| r.metrics.get(Id::ResentShare)).sum::<Option<f64>>()?;
     let share = shares / case.len() as f64;
     (config.sends_again() && share > 0.0).then(|| {
         format!(
             "{share:.2} % of the frames were sent again: with topology.routing = {routing} frames of a flow overtake each other, which \
              {} takes for losses: write flow-hash",
-            config.text("transport.kind").unwrap_or_default()
+            config.text(tables::transport::KIND).unwrap_or_default()
         )
     })
 }
 
 /// Timeouts of runs that lost nothing.
 pub(crate) fn too_early(case: &[&RunRecord]) -> Option<String> {
-    let sum = |id: &str| case.iter().map(|r| r.metrics.get(id)).sum::<Option<f64>>();
-    let (timeouts, lost) = (sum("timeouts")?, sum("dropped_frames")?);
+    let sum = |id: Id| case.iter().map(|r| r.metrics.get(id)).sum::<Option<f64>>();
+    let (timeouts, lost) = (sum(Id::Timeouts)?, sum(Id::DroppedFrames)?);
     let config = &case.first()?.config;
     // Links lose acknowledgements, too, and a storm of PAUSE stops frames for longer than a timeout.
     let meant = |k: &str| {
         k.starts_with("fault.") || k.starts_with("event.") && (k.ends_with(".loss") || k.ends_with(".lose"))
     };
     let meant = config.keys().any(|(k, _)| meant(k));
-    let each = config.read::<u64>("transport.ack_every").unwrap_or(1);
+    let each = config.read::<u64>(tables::transport::ACK_EVERY).unwrap_or(1);
     let (cause, remedy) = if each > 1 {
         (
             format!(", where an acknowledgement waits for {each} frames"),

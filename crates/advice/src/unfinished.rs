@@ -3,6 +3,8 @@
 use cnsim_measure::quantity::digits;
 use cnsim_runs::points::{Point, points};
 use cnsim_runs::record::RunRecord;
+use cnsim_scenario::metrics::Id;
+use cnsim_scenario::tables;
 use indexmap::IndexMap;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST: usize = 8;
 
 /// The share of all finite flows that were received whole.
-pub const FINISHED: &str = "finished_flows";
+pub const FINISHED: &str = Id::FinishedFlows.text();
 
 /// Counts of the runs of one case.
 struct Case<'a> {
@@ -31,7 +33,7 @@ impl Case<'_> {
         let mut names: IndexMap<&str, (f64, f64)> = IndexMap::new();
         for t in self.point.runs.iter().flat_map(|r| &r.traffic) {
             let of = |id: &str| t.metrics.get(id).unwrap_or(0.0);
-            let (done, open) = (of("completed_transfers"), of("incomplete_transfers"));
+            let (done, open) = (of(Id::CompletedTransfers.text()), of(Id::IncompleteTransfers.text()));
             let n = names.entry(&t.name).or_default();
             *n = (n.0 + done + open, n.1 + open);
         }
@@ -43,7 +45,7 @@ impl Case<'_> {
 
     /// How many unfinished flows lost frames; none if the runs do not have that of each.
     fn hurt(&self) -> Option<f64> {
-        let sources = self.point.runs.iter().filter_map(|r| r.metrics.get("source_discards")).sum::<f64>();
+        let sources = self.point.runs.iter().filter_map(|r| r.metrics.get(Id::SourceDiscards)).sum::<f64>();
         let all = || self.point.runs.iter().flat_map(|r| &r.unfinished);
         let known = all().filter(|f| f.lost.is_some()).count() as f64 == self.open && sources == 0.0;
         known.then(|| all().filter(|f| f.lost > Some(0)).count() as f64)
@@ -102,9 +104,9 @@ impl Case<'_> {
             self.open,
             self.by_name()
         );
-        let storms = self.point.runs.iter().filter_map(|r| r.metrics.get("watchdog_drops")).sum::<f64>();
+        let storms = self.point.runs.iter().filter_map(|r| r.metrics.get(Id::WatchdogDrops)).sum::<f64>();
         let config = &self.point.first().config;
-        let could = config.text("host.queues") == Some("per-flow") && !config.sends_again();
+        let could = config.text(tables::host::QUEUES) == Some("per-flow") && !config.sends_again();
         let again = if could { "let queue pairs send again (transport.kind = \"go-back-n\"), " } else { "" };
         let memory = if storms > 0.0 {
             format!(
@@ -164,8 +166,8 @@ const MEANS: &str = "means are over these alone, percentiles over all";
 fn cases<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<Case<'a>> {
     let of = |point: Point<'a>| {
         let sum = |id: &str| point.runs.iter().filter_map(|r| r.metrics.get(id)).sum::<f64>();
-        let (finished, open) = (sum("completed_transfers"), sum("incomplete_transfers"));
-        let lost = sum("dropped_frames") + sum("source_discards");
+        let (finished, open) = (sum(Id::CompletedTransfers.text()), sum(Id::IncompleteTransfers.text()));
+        let lost = sum(Id::DroppedFrames.text()) + sum(Id::SourceDiscards.text());
         (finished + open > 0.0).then_some(Case { point, finished, open, lost })
     };
     points(records).into_iter().filter_map(of).collect()

@@ -4,6 +4,7 @@ use crate::Failure;
 use cnsim_runs::record::RunRecord;
 use cnsim_scenario::case::CaseId;
 use cnsim_scenario::keys::TABLES;
+use cnsim_scenario::tables;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The case with which all others are compared.
@@ -178,7 +179,7 @@ impl Baseline {
     fn names(&self, key: &str) -> bool {
         match self {
             Self::Scheme(_) => key.starts_with("scheme."),
-            Self::Pause(_) => key == "pause.mode",
+            Self::Pause(_) => key == tables::pause::MODE.path,
             Self::Key(own, _) => key == own,
             Self::Condition(_) => false,
         }
@@ -233,7 +234,7 @@ pub(crate) fn choices(points: &[At<'_>]) -> String {
         .iter()
         .flat_map(|p| p.config.keys())
         .map(String::as_str)
-        .filter(|k| *k != "pause.mode")
+        .filter(|k| *k != tables::pause::MODE.path)
         .collect();
     let varies = match keys.is_empty() {
         true => "no key varies".into(),

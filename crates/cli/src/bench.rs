@@ -4,6 +4,7 @@ use crate::{Common, Done, Failure, look, progress};
 use cnsim_fabric::{
     Arrivals, Engine, FaultKind, LinkSpec, PauseTransport, PortFault, Routing, RunSpec, Transfer,
 };
+use cnsim_scenario::tables;
 use cnsim_scenario::{Scenario, needs_queue_pairs};
 use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Registry, Time};
@@ -41,46 +42,50 @@ enum Shape {
 struct Row(&'static str, &'static str, &'static [(&'static str, &'static str)], Shape);
 
 const SHARED: &[(&str, &str)] = &[
-    ("switch.buffer", "shared"),
-    ("switch.memory", "32 MB"),
-    ("switch.alpha", "1/8"),
-    ("switch.alpha_by_rate", "on"),
+    (tables::switch::BUFFER.path, "shared"),
+    (tables::switch::MEMORY.path, "32 MB"),
+    (tables::switch::ALPHA.path, "1/8"),
+    (tables::switch::ALPHA_BY_RATE.path, "on"),
 ];
 const STORM: &[(&str, &str)] = &[
-    ("switch.buffer", "shared"),
-    ("switch.memory", "4 MB"),
-    ("switch.alpha", "1/8"),
-    ("switch.alpha_by_rate", "on"),
-    ("workload.load", "40 %"),
+    (tables::switch::BUFFER.path, "shared"),
+    (tables::switch::MEMORY.path, "4 MB"),
+    (tables::switch::ALPHA.path, "1/8"),
+    (tables::switch::ALPHA_BY_RATE.path, "on"),
+    (tables::workload::LOAD.path, "40 %"),
 ];
-const HOSTS: (&str, &str) = ("topology.hosts", "10");
-const PORTS: (&str, &str) = ("topology.ports", "16");
-const TREE: (&str, &str) = ("topology.kind", "k-ary-n-tree");
-const FRAME_HASH: (&str, &str) = ("topology.routing", "frame-hash");
-const SHORT: [(&str, &str); 2] = [("switch.processing", "0 us"), ("host.processing", "0 us")];
+const HOSTS: (&str, &str) = (tables::topology::HOSTS.path, "10");
+const PORTS: (&str, &str) = (tables::topology::PORTS.path, "16");
+const TREE: (&str, &str) = (tables::topology::KIND.path, "k-ary-n-tree");
+const FRAME_HASH: (&str, &str) = (tables::topology::ROUTING.path, "frame-hash");
+const SHORT: [(&str, &str); 2] =
+    [(tables::switch::PROCESSING.path, "0 us"), (tables::host::PROCESSING.path, "0 us")];
 /// PAUSE begins within 5 us, and is there until the end.
-const INCAST: &[(&str, &str)] =
-    &[("switch.memory", "4 MiB"), ("traffic.0.size", "5 MB"), ("run.duration", "24 ms")];
+const INCAST: &[(&str, &str)] = &[
+    (tables::switch::MEMORY.path, "4 MiB"),
+    ("traffic.0.size", "5 MB"),
+    (tables::run::DURATION.path, "24 ms"),
+];
 /// Memory of a port, in partitions or shared, bytes.
 const MEMORY: u64 = 150_000;
-const FIFO: (&str, &str) = ("host.fifo", "500");
+const FIFO: (&str, &str) = (tables::host::FIFO.path, "500");
 
-const W1: &[(&str, &str)] = &[HOSTS, PORTS, ("run.duration", "2 s")];
-const W2: &[(&str, &str)] = &[("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO];
+const W1: &[(&str, &str)] = &[HOSTS, PORTS, (tables::run::DURATION.path, "2 s")];
+const W2: &[(&str, &str)] = &[(tables::run::DURATION.path, "100 ms"), TREE, FRAME_HASH, FIFO];
 /// `w2` where windows hold few frames.
 const W2_10: &[(&str, &str)] =
-    &[("run.duration", "400 ms"), TREE, FRAME_HASH, FIFO, ("workload.load", "10 %")];
+    &[(tables::run::DURATION.path, "400 ms"), TREE, FRAME_HASH, FIFO, (tables::workload::LOAD.path, "10 %")];
 /// `w2` without congestion: the cost of schemes that have nothing to do.
 const W2_60: &[(&str, &str)] =
-    &[("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO, ("workload.load", "60 %")];
+    &[(tables::run::DURATION.path, "100 ms"), TREE, FRAME_HASH, FIFO, (tables::workload::LOAD.path, "60 %")];
 /// The same load in finite flows, without acknowledgements, and with one for each frame and a window of a round trip.
 const FLOWS_60: [(&str, &str); 6] = [
-    ("run.duration", "20 ms"),
+    (tables::run::DURATION.path, "20 ms"),
     TREE,
-    ("host.queues", "per-flow"),
-    ("workload.kind", "poisson"),
-    ("workload.sizes", "websearch"),
-    ("workload.load", "60 %"),
+    (tables::host::QUEUES.path, "per-flow"),
+    (tables::workload::KIND.path, "poisson"),
+    (tables::workload::SIZES.path, "websearch"),
+    (tables::workload::LOAD.path, "60 %"),
 ];
 const W2_60_FLOWS: &[(&str, &str)] =
     &[FLOWS_60[0], FLOWS_60[1], FLOWS_60[2], FLOWS_60[3], FLOWS_60[4], FLOWS_60[5]];
@@ -91,38 +96,45 @@ const W2_60_ACKS: &[(&str, &str)] = &[
     FLOWS_60[3],
     FLOWS_60[4],
     FLOWS_60[5],
-    ("transport.window", "bdp"),
+    (tables::transport::WINDOW.path, "bdp"),
 ];
 const B07_FAT: &[(&str, &str)] =
-    &[("run.duration", "100 ms"), TREE, ("topology.routing", "round-robin"), FIFO];
-const PERM_128: &[(&str, &str)] = &[PORTS, ("run.duration", "10 ms"), FIFO, ("topology.hosts", "128")];
-const PERM_1024: &[(&str, &str)] = &[PORTS, ("run.duration", "10 ms"), FIFO, ("topology.hosts", "1024")];
+    &[(tables::run::DURATION.path, "100 ms"), TREE, (tables::topology::ROUTING.path, "round-robin"), FIFO];
+const PERM_128: &[(&str, &str)] =
+    &[PORTS, (tables::run::DURATION.path, "10 ms"), FIFO, (tables::topology::HOSTS.path, "128")];
+const PERM_1024: &[(&str, &str)] =
+    &[PORTS, (tables::run::DURATION.path, "10 ms"), FIFO, (tables::topology::HOSTS.path, "1024")];
 /// The same with a shared buffer, and PFC.
 const PERM_128_PFC: &[(&str, &str)] =
     &[PERM_128[0], PERM_128[1], PERM_128[2], PERM_128[3], SHARED[0], SHARED[1], SHARED[2], PFC];
 const PERM_1024_PFC: &[(&str, &str)] =
     &[PERM_1024[0], PERM_1024[1], PERM_1024[2], PERM_1024[3], SHARED[0], SHARED[1], SHARED[2], PFC];
-const PFC: (&str, &str) = ("pause.frames", "pfc");
+const PFC: (&str, &str) = (tables::pause::FRAMES.path, "pfc");
 /// The port of a host serves 2 of 10 Gb/s for 400 ms.
 const HOTSPOT: &[(&str, &str)] = &[
     HOSTS,
     PORTS,
-    ("run.duration", "1 s"),
-    ("hotspot.host", "H0"),
-    ("hotspot.rate", "2 Gb/s"),
-    ("hotspot.start", "100 ms"),
-    ("hotspot.stop", "500 ms"),
+    (tables::run::DURATION.path, "1 s"),
+    (tables::hotspot::HOST.path, "H0"),
+    (tables::hotspot::RATE.path, "2 Gb/s"),
+    (tables::hotspot::START.path, "100 ms"),
+    (tables::hotspot::STOP.path, "500 ms"),
 ];
 
 const ROWS: &[Row] = &[
     Row("w1", "none", W1, Shape::AsWritten),
-    Row("w1-short", "none", &[HOSTS, PORTS, ("run.duration", "2 s"), SHORT[0], SHORT[1]], Shape::AsWritten),
+    Row(
+        "w1-short",
+        "none",
+        &[HOSTS, PORTS, (tables::run::DURATION.path, "2 s"), SHORT[0], SHORT[1]],
+        Shape::AsWritten,
+    ),
     Row("w2", "none", W2, Shape::AsWritten),
     Row("w2", "qcn-2pt", W2, Shape::AsWritten),
     Row(
         "w2-short",
         "none",
-        &[("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO, SHORT[0], SHORT[1]],
+        &[(tables::run::DURATION.path, "100 ms"), TREE, FRAME_HASH, FIFO, SHORT[0], SHORT[1]],
         Shape::AsWritten,
     ),
     Row("w2-10", "none", W2_10, Shape::AsWritten),
@@ -130,7 +142,7 @@ const ROWS: &[Row] = &[
     Row(
         "w1-60",
         "none",
-        &[HOSTS, PORTS, ("run.duration", "500 ms"), ("workload.load", "60 %")],
+        &[HOSTS, PORTS, (tables::run::DURATION.path, "500 ms"), (tables::workload::LOAD.path, "60 %")],
         Shape::AsWritten,
     ),
     Row("b07-single", "qcn-2pt", W1, Shape::AsWritten),
@@ -145,19 +157,19 @@ const ROWS: &[Row] = &[
     Row(
         "t1024",
         "none",
-        &[PORTS, ("run.duration", "10 ms"), FIFO, ("topology.hosts", "1024")],
+        &[PORTS, (tables::run::DURATION.path, "10 ms"), FIFO, (tables::topology::HOSTS.path, "1024")],
         Shape::FatTree,
     ),
     Row(
         "t1024",
         "qcn-2pt",
-        &[PORTS, ("run.duration", "10 ms"), FIFO, ("topology.hosts", "1024")],
+        &[PORTS, (tables::run::DURATION.path, "10 ms"), FIFO, (tables::topology::HOSTS.path, "1024")],
         Shape::FatTree,
     ),
     Row(
         "t4096",
         "none",
-        &[("run.duration", "4 ms"), TREE, ("topology.k", "16"), FRAME_HASH, FIFO],
+        &[(tables::run::DURATION.path, "4 ms"), TREE, (tables::topology::K.path, "16"), FRAME_HASH, FIFO],
         Shape::AsWritten,
     ),
     Row("perm128", "none", PERM_128, Shape::Permutation { k: 8, pause: true }),
@@ -175,17 +187,17 @@ const ROWS: &[Row] = &[
     Row("storm320", "dcqcn", STORM, Shape::Storm),
     Row("incast-pfc", "none", INCAST, Shape::Incast),
     Row("incast-pfc", "dcqcn", INCAST, Shape::Incast),
-    Row("mixed", "none", &[("run.duration", "15 ms"), TREE, FRAME_HASH, FIFO], Shape::Mixed),
+    Row("mixed", "none", &[(tables::run::DURATION.path, "15 ms"), TREE, FRAME_HASH, FIFO], Shape::Mixed),
     Row(
         "small",
         "none",
-        &[HOSTS, PORTS, ("run.duration", "80 ms"), ("workload.frame", "64 B")],
+        &[HOSTS, PORTS, (tables::run::DURATION.path, "80 ms"), (tables::workload::FRAME.path, "64 B")],
         Shape::AsWritten,
     ),
     Row(
         "sparse",
         "none",
-        &[HOSTS, PORTS, ("run.duration", "20 s"), ("workload.load", "5 %")],
+        &[HOSTS, PORTS, (tables::run::DURATION.path, "20 s"), (tables::workload::LOAD.path, "5 %")],
         Shape::AsWritten,
     ),
 ];
@@ -233,7 +245,7 @@ fn check(registry: &Registry, rows: &[String], duration: Option<&str>) -> Done {
         names.dedup();
         return Err(Failure::input(format!("there is no row `{r}`\n  help: rows are {}", names.join(", "))));
     }
-    let duration = duration.map(|d| ("run.duration", d));
+    let duration = duration.map(|d| (tables::run::DURATION.path, d));
     for Row(name, scheme, ..) in ROWS.iter().filter(|x| rows.is_empty() || rows.iter().any(|r| x.0 == r)) {
         spec(registry, name, scheme, duration.as_slice())?;
     }
@@ -299,7 +311,7 @@ pub(crate) fn compare_schemes(
     let rows = if rows.is_empty() { &default[..] } else { rows };
     check(registry, rows, duration)?;
     // Schemes of queue pairs run where there are some.
-    let more = duration.map(|d| ("run.duration", d));
+    let more = duration.map(|d| (tables::run::DURATION.path, d));
     let mut run = Vec::new();
     for row in rows {
         let pairs = spec(registry, row, "none", more.as_slice())?.transport.is_some();
@@ -418,7 +430,7 @@ fn measure(
     (threads, engine): (usize, Engine),
     duration: Option<&str>,
 ) -> Result<Value, Failure> {
-    let duration = duration.map(|d| ("run.duration", d));
+    let duration = duration.map(|d| (tables::run::DURATION.path, d));
     let spec = spec(registry, name, scheme, duration.as_slice())?;
     let unknown = |e| Failure::Run(format!("the system does not say how long this process has run: {e}"));
     let before = cpu_time::ProcessTime::try_now().map_err(unknown)?;

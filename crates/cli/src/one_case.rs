@@ -7,7 +7,8 @@ use cnsim_measure::quantity::digits;
 use cnsim_measure::stats::Summary;
 use cnsim_report::build::{CaseRuns, ports, shared, traffic};
 use cnsim_runs::record::RunRecord;
-use cnsim_scenario::metrics::{METRICS, Metric};
+use cnsim_scenario::metrics::{Id, METRICS, Metric};
+use cnsim_scenario::tables;
 use cnsim_units::{Bytes, Time};
 
 /// Prints the requested metrics, or all metrics and the ports.
@@ -64,7 +65,7 @@ fn by_size(record: &RunRecord) {
     if record.by_size.is_empty() {
         return;
     }
-    let of = record.config.text("record.ideal").unwrap_or("exact");
+    let of = record.config.text(tables::record::IDEAL).unwrap_or("exact");
     println!("\nSlowdown by size (seed {}; ideal time: {of})", record.seed);
     let row = |g: &SizeGroup| {
         let sizes = [g.sizes.0, g.sizes.1].map(|b| Bytes::new(b).to_string());
@@ -88,7 +89,7 @@ fn unfinished_flows(record: &RunRecord) {
     if record.unfinished.is_empty() {
         return;
     }
-    let all = record.metrics.get("incomplete_transfers").unwrap_or(0.0);
+    let all = record.metrics.get(Id::IncompleteTransfers).unwrap_or(0.0);
     println!("\n{all} flows are unfinished at the end of the run (seed {}). The first of them:", record.seed);
     let row = |f: &Unfinished| {
         let (bytes, missing) = (Bytes::new(f.bytes).to_string(), Bytes::new(f.missing).to_string());

@@ -7,19 +7,12 @@ use cnsim_advice::unfinished::FINISHED;
 use cnsim_measure::stats::Summary;
 use cnsim_runs::record::RunRecord;
 use cnsim_runs::results::Results;
+use cnsim_scenario::columns::COMPARED;
 use cnsim_scenario::metrics::Times;
 use cnsim_scenario::metrics::{METRICS, Metric};
 use indexmap::IndexSet;
 use serde_json::json;
 use std::collections::BTreeMap;
-
-/// Metrics that the table shows where none are asked for.
-const SHOWN: [&str; 18] = [
-    "job_time", "bus_bandwidth", "straggler_time", "query_time", "query_time_p99", "finished_flows",
-    "dropped_frames", "completion_time_p99", "completion_time_p50", "slowdown_p99", "goodput",
-    "aggregate_throughput", "hot_port_throughput", "time_paused", "queue_max", "mean_hot_queue",
-    "latency_p99", "overhead",
-];
 
 /// A metric of two points, seed by seed: the baseline and the other point.
 #[derive(Clone, Debug)]
@@ -216,10 +209,10 @@ pub(crate) fn paired(files: Vec<Results>, text: &str, asked: &[&'static Metric],
 
 fn tell(rows: &[Row], asked: &[&'static Metric]) {
     let wanted = |r: &&Row| match asked {
-        [] => SHOWN.contains(&r.metric.id),
+        [] => COMPARED.contains(&r.metric.key),
         asked => asked.iter().any(|m| m.id == r.metric.id),
     };
-    let rank = |r: &Row| SHOWN.iter().position(|id| *id == r.metric.id);
+    let rank = |r: &Row| COMPARED.iter().position(|id| *id == r.metric.key);
     let places: IndexSet<[&str; 3]> =
         rows.iter().filter(wanted).map(|r| [&*r.place, &*r.own, &*r.base]).collect();
     for at @ [place, own, base] in places {

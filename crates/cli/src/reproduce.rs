@@ -8,6 +8,7 @@ use cnsim_papers::cells::{Cell, all_cases, not_run};
 use cnsim_papers::published::{self, Published};
 use cnsim_problem::{MAX_FILE, read_file};
 use cnsim_runs::run::{Job, jobs};
+use cnsim_scenario::tables;
 use cnsim_scenario::{Case, EMBEDDED, Scenario};
 use cnsim_scheme_api::{Rate, Registry};
 use std::path::Path;
@@ -37,7 +38,7 @@ const QUICK: [Rate; 2] = [Rate::from_gbps(2.0), Rate::from_gbps(0.5)];
 /// `quick` is the tables of these rates with PAUSE.
 fn is_quick(case: &Case) -> bool {
     let rate = |(key, value): &(String, String)| {
-        key == "hotspot.rate" && value.parse::<Rate>().is_ok_and(|rate| QUICK.contains(&rate))
+        key == tables::hotspot::RATE.path && value.parse::<Rate>().is_ok_and(|rate| QUICK.contains(&rate))
     };
     case.id.pause == "on" && case.row.iter().any(rate)
 }

@@ -7,6 +7,7 @@ use crate::request::{condition_of, first_case, refuse_no_seeds, unknown_scheme};
 use crate::{Common, Done, EngineArg, Failure, RunArgs, pairs};
 use cnsim_papers::cells::all_cases;
 use cnsim_runs::run::Job;
+use cnsim_scenario::tables;
 use cnsim_scenario::{Case, Scenario};
 use indexmap::IndexSet;
 
@@ -96,7 +97,7 @@ fn narrowed(
     sets: &[(String, String)],
     schemes: &[String],
 ) -> Result<Vec<Case>, Failure> {
-    let set_pause = sets.iter().filter(|s| s.0 == "pause.mode").map(|s| s.1.clone()).collect();
+    let set_pause = sets.iter().filter(|s| s.0 == tables::pause::MODE.path).map(|s| s.1.clone()).collect();
     let pauses: &Vec<String> = if args.pause.is_empty() { &set_pause } else { &args.pause };
     let first = first_case(&all, schemes.first().map(String::as_str))?.clone();
     if let Some(id) = &args.case {

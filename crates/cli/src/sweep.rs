@@ -24,7 +24,8 @@ use cnsim_runs::run::{JobError, Watch, run_each};
 use cnsim_runs::store::Store;
 use cnsim_scenario::Scenario;
 use cnsim_scenario::case::CaseId;
-use cnsim_scenario::metrics::{self, METRICS, Metric, structural_zero};
+use cnsim_scenario::metrics::{self, Id, METRICS, Metric, structural_zero};
+use cnsim_scenario::tables;
 use cnsim_scheme_api::Registry;
 use indexmap::{IndexMap, IndexSet};
 use serde_json::json;
@@ -64,10 +65,10 @@ pub(crate) struct SweepArgs {
 }
 
 /// Shown where some were paused.
-const LINKS: &str = "time_paused_links";
+const LINKS: &str = Id::TimePausedLinks.text();
 
 /// Metrics of named traffic that stand behind those of all traffic.
-const BY_NAME: &str = "completion_time_p99";
+const BY_NAME: &str = Id::CompletionTimeP99.text();
 
 /// A measured quantity: a metric, of all traffic or of one name.
 #[derive(Clone, Copy, Debug)]
@@ -172,7 +173,7 @@ fn plan(args: &SweepArgs, scenario: &Scenario) -> Result<Sweep, Failure> {
     if schemes.is_empty() {
         schemes.clone_from(&scenario.groups[base.group].schemes);
     }
-    let set_pause = sets.iter().find(|s| s.0 == "pause.mode").map(|s| s.1.clone());
+    let set_pause = sets.iter().find(|s| s.0 == tables::pause::MODE.path).map(|s| s.1.clone());
     let pauses = match (&args.pause[..], set_pause) {
         ([], Some(p)) => vec![p],
         ([], None) => vec![first.id.pause.clone()],

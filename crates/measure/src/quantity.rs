@@ -37,13 +37,13 @@ pub struct Quantities(pub BTreeMap<String, Quantity>);
 
 impl Quantities {
     /// The value of a metric; none if it was not measured.
-    pub fn get(&self, id: &str) -> Option<f64> {
-        self.0.get(id).map(|q| q.value)
+    pub fn get(&self, id: impl AsRef<str>) -> Option<f64> {
+        self.0.get(id.as_ref()).map(|q| q.value)
     }
 
     /// Is the value of a metric a lower bound?
-    pub fn at_least(&self, id: &str) -> bool {
-        self.0.get(id).is_some_and(|q| q.at_least)
+    pub fn at_least(&self, id: impl AsRef<str>) -> bool {
+        self.0.get(id.as_ref()).is_some_and(|q| q.at_least)
     }
 
     /// The values alone.

@@ -3,6 +3,8 @@
 use super::Paper;
 use crate::claims::{Claim, Evidence, Finding, Parts, Values, at_most, claim, less};
 use cnsim_runs::record::RunRecord;
+use cnsim_scenario::metrics::Id;
+use cnsim_scenario::tables;
 use cnsim_scheme_api::Rate;
 
 /// The study.
@@ -42,11 +44,12 @@ fn efr(e: &Evidence<'_>) -> Finding {
     for pause in ["on", "off"] {
         let get = |c, m| e.runs("baseline", c, pause, "qcn-2pt").metric(m);
         let off = "load 50%, EFR off";
-        let (with, without) = (get(BASELINE, "sd_hot_queue"), get(off, "sd_hot_queue"));
+        let (with, without) = (get(BASELINE, Id::SdHotQueue.text()), get(off, Id::SdHotQueue.text()));
         let text =
             format!("PAUSE {pause}: sd of queue {:.1} KB with, {:.1} without", with.mean(), without.mean());
         parts.add(at_most(2.0, &with, &without), text);
-        let (with, without) = (get(BASELINE, "aggregate_throughput"), get(off, "aggregate_throughput"));
+        let (with, without) =
+            (get(BASELINE, Id::AggregateThroughput.text()), get(off, Id::AggregateThroughput.text()));
         let lower = less(&without, &with);
         parts.add(
             lower,
@@ -59,7 +62,7 @@ fn efr(e: &Evidence<'_>) -> Finding {
 fn sampling(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
     for pause in ["on", "off"] {
-        let get = |c: &str| e.runs("baseline", c, pause, "qcn-2pt").metric("sd_hot_queue");
+        let get = |c: &str| e.runs("baseline", c, pause, "qcn-2pt").metric(Id::SdHotQueue);
         let bytes = get(BASELINE);
         for how in ["packet-last", "packet-current"] {
             let packet = get(&format!("load 50%, sampling {how}"));
@@ -89,7 +92,7 @@ fn multi_hop(e: &Evidence<'_>) -> Finding {
 /// 2pt <= 3pt <= ECM with PAUSE, and at 2 and 0.5 Gb/s none < 2pt.
 fn order_in(e: &Evidence<'_>, scenario: &str, rates: &[&str], parts: &mut Parts) {
     for c in rates {
-        let get = |s| e.runs(scenario, c, "on", s).metric("aggregate_throughput");
+        let get = |s| e.runs(scenario, c, "on", s).metric(Id::AggregateThroughput);
         let (none, two, three, ecm) = (get("none"), get("qcn-2pt"), get("qcn-3pt"), get("ecm"));
         let (a, b, d) = (two.mean(), three.mean(), ecm.mean());
         parts.add(at_most(1.0, &two, &three), format!("{c}: 2pt {a:.2}, 3pt {b:.2} Gb/s"));
@@ -106,7 +109,7 @@ fn overhead(e: &Evidence<'_>) -> Finding {
         [("single-hop", &RATES[..], 10.0), ("multi-hop", &RATES[..], 10.0), ("fat-tree", &RATES[..2], 5.0)];
     for (scenario, rates, factor) in places {
         for c in rates {
-            let get = |s| e.runs(scenario, c, "on", s).metric("overhead");
+            let get = |s| e.runs(scenario, c, "on", s).metric(Id::Overhead);
             let (two, three, ecm) = (get("qcn-2pt"), get("qcn-3pt"), get("ecm"));
             for (name, v) in [("2pt", &two), ("ECM", &ecm)] {
                 let text = format!("{scenario}, {c}: 3pt {:.1} Mb/s, {name} {:.2}", three.mean(), v.mean());
@@ -119,7 +122,7 @@ fn overhead(e: &Evidence<'_>) -> Finding {
 
 fn scaling(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
-    let get = |scenario, c, s| e.runs(scenario, c, "on", s).metric("overhead");
+    let get = |scenario, c, s| e.runs(scenario, c, "on", s).metric(Id::Overhead);
     let ratio = |a: &Values, b: &Values| a.with(b, |a, b| if b > 0.0 { a / b } else { 0.0 });
     let r = ratio(&get("uniform", "load 85%", "qcn-3pt"), &get("uniform", "load 42.5%", "qcn-3pt"));
     parts.add(r.within(1.8, 2.2), format!("3pt, twice the load: x {:.2}", r.mean()));
@@ -138,7 +141,7 @@ fn recovery(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
     for c in RATES {
         for pause in ["on", "off"] {
-            let get = |s| e.runs("single-hop", c, pause, s).metric("recovery_time");
+            let get = |s| e.runs("single-hop", c, pause, s).metric(Id::RecoveryTime);
             let (two, ecm) = (get("qcn-2pt"), get("ecm"));
             let text = format!("{c}, PAUSE {pause}: {:.0} ms against {:.0} ms", two.mean(), ecm.mean());
             parts.add(less(&ecm, &two), text);
@@ -151,7 +154,7 @@ fn loss(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
     for (scenario, factor) in [("single-hop", 100.0), ("multi-hop", 50.0)] {
         for c in &RATES[..2] {
-            let get = |s| e.runs(scenario, c, "off", s).metric("dropped_frames");
+            let get = |s| e.runs(scenario, c, "off", s).metric(Id::DroppedFrames);
             let none = get("none");
             for s in SCHEMES {
                 let with = get(s);
@@ -166,7 +169,7 @@ fn loss(e: &Evidence<'_>) -> Finding {
 fn fat_tree(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
     for c in &RATES[..2] {
-        let get = |s| e.runs("fat-tree", c, "on", s).metric("aggregate_throughput");
+        let get = |s| e.runs("fat-tree", c, "on", s).metric(Id::AggregateThroughput);
         let none = get("none");
         for s in SCHEMES {
             let with = get(s);
@@ -179,7 +182,7 @@ fn fat_tree(e: &Evidence<'_>) -> Finding {
 
 fn idle_overhead(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
-    let get = |s| e.runs("uniform", "load 85%", "on", s).metric("overhead");
+    let get = |s| e.runs("uniform", "load 85%", "on", s).metric(Id::Overhead);
     let three = get("qcn-3pt");
     parts.add(three.within(145.0 * 0.98, 145.0 * 1.02), format!("3pt {:.1} Mb/s", three.mean()));
     for s in ["qcn-2pt", "ecm"] {
@@ -190,28 +193,28 @@ fn idle_overhead(e: &Evidence<'_>) -> Finding {
 }
 
 /// The assumption suspected when a cell misses, with a sentence.
-fn suspect(run: &RunRecord, metric: &str) -> &'static str {
+fn suspect(run: &RunRecord, metric: Id) -> &'static str {
     let (scheme, pause) = (run.case.scheme.as_str(), run.case.pause.as_str());
-    let rate = run.config.read::<Rate>("hotspot.rate");
+    let rate = run.config.read::<Rate>(tables::hotspot::RATE);
     let [zero, half] = [Rate::from_mbps(0.0), Rate::from_mbps(500.0)].map(|r| rate == Some(r));
     let qcn = scheme.starts_with("qcn");
     match (run.case.scenario.as_str(), scheme, metric) {
-        (_, "none", "time_paused") => {
+        (_, "none", Id::TimePaused) => {
             return "A15 paused-over: a transmitter that was in XOFF for a moment counts as one, and how many there are differs from run to run; the throughputs agree";
         }
-        ("fat-tree", ..) if half && metric != "dropped_frames" => {
+        ("fat-tree", ..) if half && metric != Id::DroppedFrames => {
             return "A3 limiter-position and A8 sampling: frames that wait unpaced in the hosts' FIFOs keep the port jammed for longer than in the published row";
         }
-        ("fat-tree", ..) if metric != "dropped_frames" => {
+        ("fat-tree", ..) if metric != Id::DroppedFrames => {
             return "A14 routing and A3 limiter-position: they decide how many innocent flows the jammed queues of the tree limit";
         }
-        ("multi-hop", "none", "dropped_frames") if zero => {
+        ("multi-hop", "none", Id::DroppedFrames) if zero => {
             return "double of what 0.4 s of the offered load can lose: a misprint, or another run";
         }
         ("multi-hop", "none", _) => {
             return "A1 source-queue: its size in the multi-hop study is derived, not printed";
         }
-        ("multi-hop", "ecm", "dropped_frames" | "overhead") if pause == "off" => {
+        ("multi-hop", "ecm", Id::DroppedFrames | Id::Overhead) if pause == "off" => {
             return "A6 oversampling and A5 r-min: factor and floor decide the first burst; the drops of all three rates together ask for a factor of 7 and a floor of 1 Mb/s";
         }
         ("multi-hop", ..) if pause == "on" => {
@@ -223,24 +226,24 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
         (true, "on", _) if zero || half => {
             "A3b limiter-backlog and A8 sampling: what waits unpaced when PAUSE begins, and when the first messages come, decide how long flows stay limited"
         }
-        (true, "on", "time_paused" | "overhead") => {
+        (true, "on", Id::TimePaused | Id::Overhead) => {
             "A8 sampling: the first messages of the start-up burst decide how long PAUSE lasts"
         }
-        (_, "off", "overhead") if zero => {
+        (_, "off", Id::Overhead) if zero => {
             "A7 gate-qoff: the three rows at 0 Gb/s without PAUSE look like a build without the gate"
         }
-        (true, "off", "dropped_frames") if zero && scheme == "qcn-3pt" => {
+        (true, "off", Id::DroppedFrames) if zero && scheme == "qcn-3pt" => {
             "A5 r-min: the published row would fit a floor of 50 Mb/s (14 537) or 10 Mb/s (7040), other rows of the scheme do not"
         }
-        (true, "off", "dropped_frames") => "A8 sampling: early drops depend on when the first samples fall",
-        (true, "off", "hot_port_throughput" | "innocent_throughput" | "aggregate_throughput") => {
+        (true, "off", Id::DroppedFrames) => "A8 sampling: early drops depend on when the first samples fall",
+        (true, "off", Id::HotPortThroughput | Id::InnocentThroughput | Id::AggregateThroughput) => {
             "A4 efr and A2 limiter-queue decide the hot port's recovery"
         }
         (true, _, _) => "A2 limiter-queue and A8 sampling decide the hot port's share",
         (_, "on", _) if zero && scheme == "ecm" => {
             "A3b limiter-backlog and A6 oversampling decide how many innocent flows are limited after PAUSE"
         }
-        (_, _, "dropped_frames" | "overhead") if scheme == "ecm" => {
+        (_, _, Id::DroppedFrames | Id::Overhead) if scheme == "ecm" => {
             "A6 oversampling: rule and factor are not printed; this one gives too few messages at loaded innocent ports"
         }
         _ if scheme == "ecm" => "A6 oversampling and A2 limiter-queue",

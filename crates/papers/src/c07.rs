@@ -3,6 +3,7 @@
 use super::Paper;
 use crate::claims::{Claim, Evidence, Finding, Holds, Parts, Runs, Values, at_most, claim, less};
 use cnsim_runs::record::RunRecord;
+use cnsim_scenario::metrics::Id;
 
 /// The study.
 pub(super) const PAPER: Paper = Paper {
@@ -58,7 +59,7 @@ fn queue(runs: &Runs<'_>, port: &str) -> Values {
 fn overhead(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
     let [becn, bcn] =
-        [(BECN, "becn"), (BCN, "bcn")].map(|(c, s)| case(e, "symmetric-on-off", c, s).metric("overhead"));
+        [(BECN, "becn"), (BCN, "bcn")].map(|(c, s)| case(e, "symmetric-on-off", c, s).metric(Id::Overhead));
     let ratio = becn.with(&bcn, |a, b| a / b);
     let text = format!("BECN {:.0} Mb/s, BCN {:.2} Mb/s, ratio {:.0}", becn.mean(), bcn.mean(), ratio.mean());
     parts.add(ratio.within(300.0, 3000.0), text);
@@ -67,7 +68,7 @@ fn overhead(e: &Evidence<'_>) -> Finding {
 
 fn fair(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
-    let index = |c, s| case(e, "symmetric-on-off", c, s).metric("fairness");
+    let index = |c, s| case(e, "symmetric-on-off", c, s).metric(Id::Fairness);
     let (becn, bcn, fecn) = (index(BECN, "becn"), index(BCN, "bcn"), index("tagging rate 100%", "fecn"));
     parts.add(becn.at_least(0.99), format!("mean Jain index of BECN {:.4}", becn.mean()));
     let ahead = becn.with(&bcn, |a, b| a - b);
@@ -86,7 +87,7 @@ fn fair(e: &Evidence<'_>) -> Finding {
 fn cost(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
     let runs = case(e, "symmetric-on-off", BECN, "becn");
-    let (hot, control) = (runs.metric("hot_port_throughput"), runs.metric("overhead"));
+    let (hot, control) = (runs.metric(Id::HotPortThroughput), runs.metric(Id::Overhead));
     let share = hot.with(&control, |hot, control| hot / (10.0 - control / 1e3));
     let text = format!(
         "hot throughput {:.3} Gb/s, 10 Gb/s less the overhead {:.3}",
@@ -112,7 +113,7 @@ fn place(e: &Evidence<'_>) -> Finding {
 fn several(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
     let becn = case(e, "asymmetric", "measurement interval 300 us", "becn");
-    let (least, most) = (becn.metric("flow_rate_min"), becn.metric("flow_rate_max"));
+    let (least, most) = (becn.metric(Id::FlowRateMin), becn.metric(Id::FlowRateMax));
     let text = format!("BECN at 300 us: flows from {:.1} to {:.1} Mb/s", least.mean(), most.mean());
     parts.add(least.at_least(418.0 * 0.98), text.clone());
     parts.add(most.at_most(418.0 * 1.02), text);
@@ -140,9 +141,9 @@ fn overrun(e: &Evidence<'_>) -> Finding {
         paused.at_least(50.0),
         format!("the core holds E1 in XOFF for {:.0} % of the run", paused.mean()),
     );
-    let total = runs.metric("aggregate_throughput");
+    let total = runs.metric(Id::AggregateThroughput);
     parts.add(total.at_most(0.5), format!("aggregate {:.3} Gb/s", total.mean()));
-    let frozen = runs.metric("frozen_since");
+    let frozen = runs.metric(Id::FrozenSince);
     parts.show(format!(
         "{} of {} runs deliver nothing any more, since {:.1} ms in the mean",
         frozen.0.len(),
@@ -154,7 +155,8 @@ fn overrun(e: &Evidence<'_>) -> Finding {
 
 /// The least and the greatest of the flows' rates, as shares of their mean, within `share` of it.
 fn equal(parts: &mut Parts, runs: &Runs<'_>, share: f64, what: &str) {
-    let [least, mean, most] = ["flow_rate_min", "flow_rate", "flow_rate_max"].map(|m| runs.metric(m));
+    let [least, mean, most] =
+        [Id::FlowRateMin.text(), Id::FlowRate.text(), Id::FlowRateMax.text()].map(|m| runs.metric(m));
     let text =
         format!("{what}: from {:.0} to {:.0} Mb/s, mean {:.0}", least.mean(), most.mean(), mean.mean());
     parts.add(at_most(1.0 - share, &mean, &least), text.clone());
@@ -165,7 +167,7 @@ fn max_min_becn(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
     let runs = case(e, "parking-lot", BECN, "becn");
     equal(&mut parts, &runs, 0.05, "six flows");
-    let (mean, control) = (runs.metric("flow_rate"), runs.metric("bottleneck_control"));
+    let (mean, control) = (runs.metric(Id::FlowRate), runs.metric(Id::BottleneckControl));
     let share = mean.with(&control, |mean, control| mean / ((10_000.0 - control) / 5.0));
     let text = format!(
         "mean {:.0} Mb/s, (C - control load)/5 = {:.0} Mb/s",
@@ -202,8 +204,8 @@ fn weight(e: &Evidence<'_>) -> Finding {
     for delay in ["50 us", "100 us", "200 us"] {
         let of = |w: &str| {
             let runs = case(e, "parking-lot", &format!("{BCN}, added delay {delay}{w}"), "bcn");
-            let frozen = |r: &RunRecord| r.metrics.get("frozen_since").is_some();
-            let sd = runs.each(|r| r.metrics.get("sd_hot_queue").filter(|_| !frozen(r)));
+            let frozen = |r: &RunRecord| r.metrics.get(Id::FrozenSince).is_some();
+            let sd = runs.each(|r| r.metrics.get(Id::SdHotQueue).filter(|_| !frozen(r)));
             (sd, runs.each(|r| frozen(r).then_some(1.0)).0.len())
         };
         let ((two, f2), (four, f4), (eight, f8)) = (of(""), of(", W 4"), of(", W 8"));
@@ -259,7 +261,7 @@ fn mean(v: &[f64]) -> f64 {
 fn tagging(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
     let runs = |p: &str| case(e, "symmetric-on-off", &format!("tagging rate {p}"), "fecn");
-    let index = |p| runs(p).metric("fairness");
+    let index = |p| runs(p).metric(Id::Fairness);
     // 100 % and 10 % may be equal, to a thousandth; the lower rates are worse by more than that.
     for (more, less, least) in [("100%", "10%", -1e-3), ("10%", "5%", 1e-3), ("5%", "1%", 1e-3)] {
         let (a, b) = (index(more), index(less));
@@ -279,14 +281,14 @@ fn tagging(e: &Evidence<'_>) -> Finding {
 fn loss(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
     let becn = case(e, "parking-lot", BECN, "becn");
-    let (lost, control) = (becn.metric("throughput_loss"), becn.metric("bottleneck_control"));
+    let (lost, control) = (becn.metric(Id::ThroughputLoss), becn.metric(Id::BottleneckControl));
     let text = format!(
         "BECN loses {:.3} Gb/s at the most loaded port, whose control load is {:.3}",
         lost.mean(),
         control.mean() / 1e3
     );
     parts.add(lost.with(&control, |l, c| l * 1e3 / c).within(0.95, 1.05), text);
-    let total = becn.metric("aggregate_loss");
+    let total = becn.metric(Id::AggregateLoss);
     let text = format!("aggregate loss {:.3} Gb/s", total.mean());
     parts.add(total.within(1.638 * 0.97, 1.638 * 1.03), text);
     let worst = case(e, "parking-lot", BCN, "bcn").each(|r| {
@@ -303,13 +305,13 @@ fn cut(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
     let of = |c, s| case(e, "symmetric-on-off", c, s);
     let (becn, bcn) = (of("measurement interval 12 ms", "becn"), of(BCN, "bcn"));
-    let (a, b) = (becn.metric("sd_hot_queue"), bcn.metric("sd_hot_queue"));
+    let (a, b) = (becn.metric(Id::SdHotQueue), bcn.metric(Id::SdHotQueue));
     let text = format!(
         "sd of the core port's queue {:.1} KB with BECN at 12 ms ({:.2} Mb/s), {:.1} KB with BCN ({:.2} Mb/s)",
         a.mean(),
-        becn.metric("overhead").mean(),
+        becn.metric(Id::Overhead).mean(),
         b.mean(),
-        bcn.metric("overhead").mean()
+        bcn.metric(Id::Overhead).mean()
     );
     parts.add(less(&b, &a), text);
     parts.finding()
@@ -329,18 +331,18 @@ fn later(e: &Evidence<'_>) -> Finding {
 }
 
 /// The assumption suspected when a cell misses, with a sentence.
-fn suspect(run: &RunRecord, metric: &str) -> &'static str {
+fn suspect(run: &RunRecord, metric: Id) -> &'static str {
     match (run.case.scheme.as_str(), run.case.scenario.as_str(), metric) {
-        ("becn", "parking-lot", "throughput_loss") => {
+        ("becn", "parking-lot", Id::ThroughputLoss) => {
             "no assumption but the reading of the number: the loss summed over the six flows, 96 x 512 bit / 30 us = 1.638 Gb/s, is the printed one (aggregate_loss); through the most loaded port pass the messages of 80 of the 96 ports"
         }
-        ("becn", "parking-lot", "flow_rate") => {
+        ("becn", "parking-lot", Id::FlowRate) => {
             "no assumption: the printed C/5 is from a model without signalling load and excludes the loss printed for the same case; what control leaves is (10 - 1.365)/5"
         }
         ("becn", ..) => {
             "A11 control-transport: BECN's cost is that its messages share the data's class and its buffers"
         }
-        ("bcn", "asymmetric", "aggregate_throughput") => {
+        ("bcn", "asymmetric", Id::AggregateThroughput) => {
             "no assumption: the printed value is the settled one (from 50 ms on 10.0 is measured, claim C07.5); the whole run has the first 20 ms in it, in which BCN comes down from line rate"
         }
         ("fecn", ..) => "A17 rate-averaging: FECN's average, return rule and stamping instant are assumed",

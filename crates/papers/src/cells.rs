@@ -9,6 +9,7 @@ use cnsim_measure::stats::Summary;
 use cnsim_runs::record::RunRecord;
 use cnsim_scenario::case::CaseId;
 use cnsim_scenario::metrics::{METRICS, Metric, Span, find, structural_zero};
+use cnsim_scenario::tables;
 use cnsim_scenario::{Case, Scenario};
 use std::collections::BTreeMap;
 
@@ -150,7 +151,7 @@ fn cell(
         (Some(p), ..) => (judge(metric, p, &summary), String::new()),
     };
     if matches!(verdict, Verdict::Near | Verdict::Differs) {
-        note = suspect(r, metric.id);
+        note = suspect(r, metric.key);
     } else if verdict == Verdict::Undecided {
         note = undecided(&summary);
     }
@@ -159,7 +160,7 @@ fn cell(
         more.push(format!("at least: flows were unfinished at the end of {at_least} of {} runs", summary.n));
     }
     // Where a part of the run is measured, what is of another span says so.
-    let part = ["record.from", "record.to"].iter().any(|k| {
+    let part = [tables::record::FROM.path, tables::record::TO.path].iter().any(|k| {
         let key = cnsim_scenario::keys::find(k).map_or("", |k| k.default);
         r.config.text(k).is_some_and(|v| v != key)
     });

@@ -116,7 +116,8 @@ impl Runs<'_> {
     }
 
     /// The values of a metric, by seed.
-    pub fn metric(&self, id: &str) -> Values {
+    pub fn metric(&self, id: impl AsRef<str>) -> Values {
+        let id = id.as_ref();
         self.asked.borrow_mut().insert((self.scenario.clone(), id.into()));
         self.each(|r| r.metrics.get(id))
     }

@@ -33,6 +33,7 @@ mod z07;
 
 use crate::claims::{Claim, Finding};
 use cnsim_runs::record::RunRecord;
+use cnsim_scenario::metrics::Id;
 
 /// A study: citation, question and claims.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +49,7 @@ pub struct Paper {
     /// The conclusions that the study draws.
     pub claims: &'static [Claim],
     /// The assumption suspected when a metric of a run misses the published number, with a sentence.
-    pub suspect: fn(&RunRecord, &str) -> &'static str,
+    pub suspect: fn(&RunRecord, Id) -> &'static str,
 }
 
 /// All studies, in the order in which they are listed.
@@ -61,7 +62,7 @@ pub fn find(id: &str) -> Option<&'static Paper> {
 }
 
 /// The assumption suspected when a metric of a run misses the published number.
-pub fn suspect(run: &RunRecord, metric: &str) -> String {
+pub fn suspect(run: &RunRecord, metric: Id) -> String {
     find(&run.case.study).map_or_else(String::new, |p| format!("suspected: {}", (p.suspect)(run, metric)))
 }
 

@@ -3,6 +3,7 @@
 use super::Paper;
 use crate::claims::{Claim, Evidence, Finding, Parts, Values, at_most, claim, less};
 use cnsim_runs::record::RunRecord;
+use cnsim_scenario::metrics::Id;
 use cnsim_scheme_api::Time;
 
 /// The study.
@@ -35,7 +36,7 @@ const DELAYS: [&str; 4] = ["8 us", "100 us", "500 us", "1 ms"];
 /// Utilisation by innocent flows at a period.
 fn utilisation(e: &Evidence<'_>, period: &str, scheme: &str) -> Values {
     let condition = format!("congestion {period} on/off");
-    e.runs("multi-hop-periodic", &condition, "on", scheme).metric("innocent_flow_utilization")
+    e.runs("multi-hop-periodic", &condition, "on", scheme).metric(Id::InnocentFlowUtilization)
 }
 
 /// A metric of the symmetric runs at a delay.
@@ -56,7 +57,7 @@ fn innocents(e: &Evidence<'_>) -> Finding {
 
 fn delay(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
-    let at = |delay| symmetric(e, 4, delay, "throughput");
+    let at = |delay| symmetric(e, 4, delay, Id::Throughput.text());
     for delay in &DELAYS[..3] {
         parts.add(at(delay).at_least(9.4), format!("{delay}: {:.3} Gb/s", at(delay).mean()));
     }
@@ -65,7 +66,7 @@ fn delay(e: &Evidence<'_>) -> Finding {
     for delay in ["500 us", "1 ms"] {
         let condition = format!("control loop delay {delay}, without TR/8");
         let runs = e.runs("symmetric-4-to-1", &condition, "off", QCN);
-        let (rate, lost) = (runs.metric("throughput"), runs.metric("dropped_frames"));
+        let (rate, lost) = (runs.metric(Id::Throughput), runs.metric(Id::DroppedFrames));
         if !rate.is_empty() {
             let (rate, lost) = (rate.mean(), lost.mean());
             parts.show(format!("without the TR/8 rule at {delay}: {rate:.2} Gb/s, {lost:.0} drops"));
@@ -78,7 +79,7 @@ fn drops(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
     for sources in [4, 16] {
         for pair in DELAYS.windows(2) {
-            let at = |delay| symmetric(e, sources, delay, "dropped_frames");
+            let at = |delay| symmetric(e, sources, delay, Id::DroppedFrames.text());
             let (a, b) = (at(pair[0]), at(pair[1]));
             let text =
                 format!("{sources} to 1: {:.0} at {}, {:.0} at {}", a.mean(), pair[0], b.mean(), pair[1]);
@@ -86,7 +87,7 @@ fn drops(e: &Evidence<'_>) -> Finding {
         }
     }
     for delay in DELAYS {
-        let at = |sources| symmetric(e, sources, delay, "dropped_frames");
+        let at = |sources| symmetric(e, sources, delay, Id::DroppedFrames.text());
         let (few, many) = (at(4), at(16));
         let text = format!("{delay}: {:.0} with 4, {:.0} with 16", few.mean(), many.mean());
         parts.add(less(&few, &many), text);
@@ -132,7 +133,7 @@ fn congested_share(e: &Evidence<'_>) -> Finding {
 }
 
 /// The assumption suspected when a cell misses, with a sentence.
-fn suspect(run: &RunRecord, metric: &str) -> &'static str {
+fn suspect(run: &RunRecord, metric: Id) -> &'static str {
     match (run.case.scenario.as_str(), run.case.scheme.as_str(), metric) {
         ("multi-hop-periodic", "none", _) => {
             "A30 periodic-start: when the port is first slow decides the share of the run that is congested; A1 source-queue adds a little after each congestion"
@@ -140,10 +141,10 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
         ("multi-hop-periodic", ..) => {
             "A2 limiter-queue: with 100 frames a limiter in place of 10 the innocents get 0.4 to 2.6 points more; A3 limiter-position at the source gives less"
         }
-        (_, QCN, "dropped_frames") if run.config.read("topology.loop_delay") != Some(Time::from_ms(1)) => {
+        (_, QCN, Id::DroppedFrames) if run.config.read("topology.loop_delay") != Some(Time::from_ms(1)) => {
             "A33 mark-interval: an interval that follows the present frame sees the start-up at once and brings the drops at 8, 100 and 500 us nearer; the periodic rows then go away"
         }
-        (_, QCN, "dropped_frames") => {
+        (_, QCN, Id::DroppedFrames) => {
             "A13 sample-dropped and A31 loop-delay: how soon the first messages reach the senders decides the loss of the start"
         }
         (_, QCN, _) => "A32 tr-over-8: the first cycle after a cut decides how long a recovery takes",

@@ -125,7 +125,7 @@ fn every_suspect_is_a_named_assumption() {
     for scenario in ["multi-hop-periodic", "symmetric-4-to-1"] {
         for scheme in ["none", QCN] {
             for (delay, metric) in
-                [("8 us", "dropped_frames"), ("1 ms", "dropped_frames"), ("1 ms", "throughput")]
+                [("8 us", Id::DroppedFrames), ("1 ms", Id::DroppedFrames), ("1 ms", Id::Throughput)]
             {
                 let run = record(scenario, format!("control loop delay {delay}"), "off", scheme, 1, &[]);
                 let said = suspect(&run, metric);

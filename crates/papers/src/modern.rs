@@ -3,6 +3,7 @@
 
 use super::Paper;
 use cnsim_runs::record::RunRecord;
+use cnsim_scenario::metrics::Id;
 
 /// Runs of others' simulators.
 pub(super) const PAPER: Paper = Paper {
@@ -14,7 +15,7 @@ pub(super) const PAPER: Paper = Paper {
     suspect,
 };
 
-fn suspect(run: &RunRecord, _metric: &str) -> &'static str {
+fn suspect(run: &RunRecord, _metric: Id) -> &'static str {
     if run.case.scheme.starts_with("timely") {
         "the study of 2016 gives neither the bounds of TIMELY's rates nor how a segment is sent, and drew one set of flows"
     } else if run.case.scenario.starts_with("conext") {

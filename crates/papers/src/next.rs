@@ -2,6 +2,7 @@
 
 use super::Paper;
 use cnsim_runs::record::RunRecord;
+use cnsim_scenario::metrics::Id;
 
 /// No study of its own: the list of next steps.
 pub(super) const PAPER: Paper = Paper {
@@ -14,6 +15,6 @@ pub(super) const PAPER: Paper = Paper {
 };
 
 /// Nothing was published, so nothing can be missed.
-fn suspect(_run: &RunRecord, _metric: &str) -> &'static str {
+fn suspect(_run: &RunRecord, _metric: Id) -> &'static str {
     "nothing was published"
 }

@@ -5,13 +5,20 @@ use cnsim_runs::record::RunRecord;
 use cnsim_scenario::case::CaseId;
 use cnsim_scenario::config::Config;
 use cnsim_scenario::keys;
+use cnsim_scenario::tables;
 use cnsim_scenario::{EMBEDDED, Scenario};
 use cnsim_scheme_api::Registry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Keys that change no metric: number of runs of a case, and further recordings.
-const UNFELT: [&str; 6] =
-    ["run.seeds", "record.bin", "record.limiters", "record.size_bins", "record.flow_times", "record.latency"];
+const UNFELT: [&str; 6] = [
+    tables::run::SEEDS.path,
+    tables::record::BIN.path,
+    tables::record::LIMITERS.path,
+    tables::record::SIZE_BINS.path,
+    tables::record::FLOW_TIMES.path,
+    tables::record::LATENCY.path,
+];
 
 /// Most keys that are named.
 const NAMED: usize = 4;

@@ -3,6 +3,8 @@
 use super::Paper;
 use crate::claims::{Claim, Evidence, Finding, Holds, Parts, Runs, Values, at_most, claim, less};
 use cnsim_runs::record::RunRecord;
+use cnsim_scenario::metrics::Id;
+use cnsim_scenario::tables;
 use cnsim_scheme_api::Rate;
 
 /// The study.
@@ -42,7 +44,7 @@ const PROBING: [&str; 5] = ["qcn-p", "qcn-hp", "qcn-sp", "qcn-hsp", "qcn-pp"];
 /// Conditions of the chain.
 const CHAIN: [&str; 2] = ["bursty", "bursty, HAI"];
 /// Total through all hotspots of the chain.
-const TOTAL: &str = "ports_throughput";
+const TOTAL: &str = Id::PortsThroughput.text();
 
 fn hotspot(rate: f64, more: &str) -> String {
     format!("hotspot {rate} Gb/s{more}")
@@ -82,7 +84,7 @@ fn shown(e: &Evidence<'_>, scheme: &str, more: &str, metric: &str) -> String {
 
 fn fb_hat(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
-    for (metric, what) in [(TOTAL, "total"), ("port_throughput", "switch 2")] {
+    for (metric, what) in [(TOTAL, "total"), (Id::PortThroughput.text(), "switch 2")] {
         for condition in CHAIN {
             let hat = chain(e, condition, "qcn-h", metric);
             for (more, a) in [("", 12), (", A 24 Mb/s", 24)] {
@@ -99,9 +101,9 @@ fn fb_hat(e: &Evidence<'_>) -> Finding {
     for (more, name) in [("", "without HAI"), (", HAI", "with HAI")] {
         parts.show(format!(
             "single hop, 10 nodes, {name}: recovery deficit in ms at 0.1, 0.5, 1, 2 Gb/s: QCN-H {}, QCN with A = 12 {}, with A = 24 {}",
-            shown(e, "qcn-h", more, "recovery_deficit"),
-            shown(e, "qcn-2pt", more, "recovery_deficit"),
-            shown(e, "qcn-2pt", &format!("{more}, A 24 Mb/s"), "recovery_deficit")
+            shown(e, "qcn-h", more, Id::RecoveryDeficit.text()),
+            shown(e, "qcn-2pt", more, Id::RecoveryDeficit.text()),
+            shown(e, "qcn-2pt", &format!("{more}, A 24 Mb/s"), Id::RecoveryDeficit.text())
         ));
     }
     parts.finding()
@@ -116,7 +118,7 @@ fn hyperactive(e: &Evidence<'_>) -> Finding {
         format!("chain: total {:.2} Gb/s with HAI, {:.2} without, x {ratio:.3}", on.mean(), off.mean()),
     );
     for rate in RATES {
-        let get = |more| ten(e, &hotspot(rate, more), "qcn-2pt").metric("recovery_deficit");
+        let get = |more| ten(e, &hotspot(rate, more), "qcn-2pt").metric(Id::RecoveryDeficit);
         let (off, on) = (get(""), get(", HAI"));
         let ratio = on.mean() / off.mean();
         let text = format!(
@@ -140,7 +142,7 @@ fn hyperactive(e: &Evidence<'_>) -> Finding {
 fn severity(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
     for pair in RATES.windows(2) {
-        let get = |rate| ten(e, &hotspot(rate, ""), "qcn-2pt").metric("recovery_time");
+        let get = |rate| ten(e, &hotspot(rate, ""), "qcn-2pt").metric(Id::RecoveryTime);
         let (worse, milder) = (get(pair[0]), get(pair[1]));
         let text =
             format!("{} Gb/s {:.0} ms, {} Gb/s {:.0} ms", pair[0], worse.mean(), pair[1], milder.mean());
@@ -148,9 +150,12 @@ fn severity(e: &Evidence<'_>) -> Finding {
     }
     parts.show(format!(
         "recovery deficit at 0.1, 0.5, 1, 2 Gb/s: {} ms",
-        shown(e, "qcn-2pt", "", "recovery_deficit")
+        shown(e, "qcn-2pt", "", Id::RecoveryDeficit.text())
     ));
-    parts.show(format!("with HAI: recovery time {} ms", shown(e, "qcn-2pt", ", HAI", "recovery_time")));
+    parts.show(format!(
+        "with HAI: recovery time {} ms",
+        shown(e, "qcn-2pt", ", HAI", Id::RecoveryTime.text())
+    ));
     parts.finding()
 }
 
@@ -160,7 +165,7 @@ fn nodes(e: &Evidence<'_>) -> Finding {
         let share = |scenario: &str, hosts: f64, more: &str| {
             let ideal = hosts * 8.5 - 0.4 * (8.5 - rate);
             let runs = e.runs(scenario, &hotspot(rate, more), "on", "qcn-2pt");
-            runs.metric("aggregate_throughput").map(|v| v / ideal * 100.0)
+            runs.metric(Id::AggregateThroughput).map(|v| v / ideal * 100.0)
         };
         for more in ["", ", HAI"] {
             let (few, many) = (share("single-hop-10", 10.0, more), share("single-hop-20", 20.0, more));
@@ -195,7 +200,7 @@ fn positive(e: &Evidence<'_>) -> Finding {
             for rate in RATES {
                 for more in ["", ", HAI"] {
                     let get =
-                        |s| e.runs(scenario, &hotspot(rate, more), "on", s).metric("aggregate_throughput");
+                        |s| e.runs(scenario, &hotspot(rate, more), "on", s).metric(Id::AggregateThroughput);
                     let place = format!("{scenario}, {}", hotspot(rate, more));
                     add(&place, &get("qcn-2pt"), &get(scheme), scheme);
                 }
@@ -217,10 +222,10 @@ fn false_positives(e: &Evidence<'_>) -> Finding {
         let text = format!("total ECM {:.2}, {s} {:.2} Gb/s", total("ecm").mean(), total(s).mean());
         parts.add(above(&total(s), &total("ecm")), text);
     }
-    let share = chain(e, condition, "ecm", "discarded_positive_share");
+    let share = chain(e, condition, "ecm", Id::DiscardedPositiveShare.text());
     parts.add(share.at_least(10.0), format!("{:.1} % of ECM's positive messages discarded", share.mean()));
     let get = |c: &str, metric: &str| chain(e, c, "ecm", metric);
-    let changes = get(condition, "point_changes");
+    let changes = get(condition, Id::PointChanges.text());
     if !changes.is_empty() {
         parts.show(format!("CPID changes: ECM {:.0}", changes.mean()));
     }
@@ -229,9 +234,9 @@ fn false_positives(e: &Evidence<'_>) -> Finding {
         parts.show(format!(
             "with tag_match = cp: total {:.2} Gb/s, {:.2} % discarded, overhead {:.0} instead of {:.0} Mb/s",
             get(&cp, TOTAL).mean(),
-            get(&cp, "discarded_positive_share").mean(),
-            get(&cp, "overhead").mean(),
-            get(condition, "overhead").mean()
+            get(&cp, Id::DiscardedPositiveShare.text()).mean(),
+            get(&cp, Id::Overhead.text()).mean(),
+            get(condition, Id::Overhead.text()).mean()
         ));
     }
     parts.finding()
@@ -266,7 +271,8 @@ fn oversampling(e: &Evidence<'_>) -> Finding {
     for rate in RATES {
         let get = |more: &str, metric: &str| ten(e, &hotspot(rate, more), "ecm").metric(metric);
         let pair = |metric| (get("", metric), get(", oversampling", metric));
-        let ((total, more), (time, shorter)) = (pair("aggregate_throughput"), pair("recovery_time"));
+        let ((total, more), (time, shorter)) =
+            (pair(Id::AggregateThroughput.text()), pair(Id::RecoveryTime.text()));
         let text = format!(
             "{rate} Gb/s: total {:.2} Gb/s with, {:.2} without; recovery {:.0} ms with, {:.0} without",
             more.mean(),
@@ -280,14 +286,14 @@ fn oversampling(e: &Evidence<'_>) -> Finding {
 }
 
 /// The assumption suspected when a cell misses, with a sentence.
-fn suspect(run: &RunRecord, metric: &str) -> &'static str {
+fn suspect(run: &RunRecord, metric: Id) -> &'static str {
     let (scheme, chain) = (run.case.scheme.as_str(), run.case.scenario.starts_with("chain"));
-    let severe = run.config.read("hotspot.rate") == Some(Rate::from_mbps(100.0));
+    let severe = run.config.read(tables::hotspot::RATE) == Some(Rate::from_mbps(100.0));
     match metric {
-        "time_paused" | "dropped_frames" => {
+        Id::TimePaused | Id::DroppedFrames => {
             "A72 pause-high and A73 output-limit: of the switch's memory only `1 MB` is printed, no watermark"
         }
-        "discarded_positives" | "discarded_positive_share" | "point_changes" => {
+        Id::DiscardedPositives | Id::DiscardedPositiveShare | Id::PointChanges => {
             "A71 tag-match: who filters positive messages by their tag is not printed"
         }
         _ if chain && scheme == "ecm" => {
@@ -295,7 +301,7 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
         }
         _ if chain => "A75 chain-bursts and A74 chain-length decide what the chain carries",
         _ if scheme == "ecm" => "A6 oversampling: the study has it off, and the rest as in B07",
-        "recovery_time" | "recovery_deficit" if scheme == "qcn-2pt" => {
+        Id::RecoveryTime | Id::RecoveryDeficit if scheme == "qcn-2pt" => {
             "A70 drift-of: what drift multiplies moves recovery by up to a factor of two; A78 ai-bytes"
         }
         _ if severe => {

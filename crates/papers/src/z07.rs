@@ -3,6 +3,8 @@
 use super::Paper;
 use crate::claims::{Claim, Evidence, Finding, Holds, Parts, Runs, Values, at_most, claim};
 use cnsim_runs::record::RunRecord;
+use cnsim_scenario::metrics::Id;
+use cnsim_scenario::tables;
 use cnsim_scheme_api::Bytes;
 
 /// The study.
@@ -65,10 +67,10 @@ fn indistinguishable(e: &Evidence<'_>) -> Finding {
     for rtt in RTTS {
         let [src, dst] = E2CM.map(|s| case(e, rtt, false, "off", s));
         for (id, share, unit) in [
-            ("aggregate_throughput", 0.02, "Gb/s"),
-            ("hot_port_throughput", 0.02, "Gb/s"),
-            ("mean_hot_queue", 0.2, "KB"),
-            ("dropped_frames", 0.2, "drops"),
+            (Id::AggregateThroughput.text(), 0.02, "Gb/s"),
+            (Id::HotPortThroughput.text(), 0.02, "Gb/s"),
+            (Id::MeanHotQueue.text(), 0.2, "KB"),
+            (Id::DroppedFrames.text(), 0.2, "drops"),
         ] {
             let (a, b) = (src.metric(id), dst.metric(id));
             let text = format!(
@@ -89,17 +91,17 @@ fn stable(e: &Evidence<'_>) -> Finding {
             for rtt in RTTS {
                 let runs = case(e, rtt, limited, "off", scheme);
                 let what = format!("{scheme}, {}", short(rtt, limited));
-                let used = runs.metric("bottleneck_utilization");
+                let used = runs.metric(Id::BottleneckUtilization);
                 let text = format!("{what}: {:.1} % of the service rate used", used.mean());
                 parts.add(used.at_least(90.0), text);
                 let (id, bound, unit) = match limited {
-                    true => ("mean_hot_queue_late", 0.9 * LIMIT, "KB in the queue, second half"),
-                    false => ("late_drops", 0.0, "drops in the second half"),
+                    true => (Id::MeanHotQueueLate.text(), 0.9 * LIMIT, "KB in the queue, second half"),
+                    false => (Id::LateDrops.text(), 0.0, "drops in the second half"),
                 };
                 let late = runs.metric(id);
                 parts.add(late.at_most(bound), format!("{what}: {:.0} {unit}", late.mean()));
             }
-            let queue = |rtt| case(e, rtt, limited, "off", scheme).metric("mean_hot_queue_late");
+            let queue = |rtt| case(e, rtt, limited, "off", scheme).metric(Id::MeanHotQueueLate);
             let (near, far) = (queue(0), queue(500));
             let growth = far.with(&near, |far, near| far - near);
             // Strictly more: by at least a thousandth of a frame.
@@ -125,7 +127,7 @@ fn limit(e: &Evidence<'_>) -> Finding {
     for scheme in ["ecm", "e2cm-src", "e2cm-dst"] {
         for rtt in RTTS {
             let [free, tight] = [false, true].map(|l| case(e, rtt, l, "off", scheme));
-            let drops = |r: &Runs<'_>| r.metric("dropped_frames");
+            let drops = |r: &Runs<'_>| r.metric(Id::DroppedFrames);
             let ratio = drops(&free).with(&drops(&tight), |free, tight| free / tight);
             let text = format!(
                 "{scheme}, RTT {rtt} us: {:.0} drops without, {:.0} with, ratio {:.1}",
@@ -135,7 +137,7 @@ fn limit(e: &Evidence<'_>) -> Finding {
             );
             parts.add(ratio.within(5.0, 30.0), text);
             for (runs, what, above) in [(&free, "without", true), (&tight, "with", false)] {
-                let share = runs.metric("innocent_drop_share");
+                let share = runs.metric(Id::InnocentDropShare);
                 let holds = if above { share.at_least(90.0) } else { share.at_most(5.0) };
                 let text = format!(
                     "{scheme}, RTT {rtt} us: {:.1} % of the drops {what} are innocents",
@@ -153,7 +155,7 @@ fn limit(e: &Evidence<'_>) -> Finding {
                 (", dropped frames sampled", "with dropped frames sampled"),
             ] {
                 let c = condition(0, limited) + more;
-                let drops = e.runs("single-hop-16", &c, "off", scheme).metric("dropped_frames");
+                let drops = e.runs("single-hop-16", &c, "off", scheme).metric(Id::DroppedFrames);
                 if !drops.is_empty() {
                     parts.show(format!("{scheme}, {}, {what}: {:.0} drops", short(0, limited), drops.mean()));
                 }
@@ -167,10 +169,10 @@ fn lossless(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
     for scheme in ["ecm", "e2cm-src", "e2cm-dst"] {
         for rtt in RTTS {
-            let drops = case(e, rtt, false, "on", scheme).metric("dropped_frames");
+            let drops = case(e, rtt, false, "on", scheme).metric(Id::DroppedFrames);
             parts.add(drops.at_most(0.0), format!("{scheme}, RTT {rtt} us: {:.0} drops", drops.mean()));
         }
-        let drops = case(e, 0, true, "on", scheme).metric("dropped_frames");
+        let drops = case(e, 0, true, "on", scheme).metric(Id::DroppedFrames);
         if !drops.is_empty() {
             parts.show(format!(
                 "{scheme} with PAUSE and a limit on the output queue: {:.0} drops",
@@ -186,7 +188,7 @@ fn fewer_drops(e: &Evidence<'_>) -> Finding {
     for rtt in RTTS {
         for limited in [false, true] {
             let [e2cm, ecm] =
-                ["e2cm-src", "ecm"].map(|s| case(e, rtt, limited, "off", s).metric("dropped_frames"));
+                ["e2cm-src", "ecm"].map(|s| case(e, rtt, limited, "off", s).metric(Id::DroppedFrames));
             let text =
                 format!("{}: E2CM {:.0}, ECM {:.0} drops", short(rtt, limited), e2cm.mean(), ecm.mean());
             parts.add(ecm.with(&e2cm, |ecm, e2cm| ecm - e2cm).at_least(1.0), text);
@@ -196,16 +198,16 @@ fn fewer_drops(e: &Evidence<'_>) -> Finding {
 }
 
 /// The assumption suspected when a cell misses, with a sentence.
-fn suspect(run: &RunRecord, metric: &str) -> &'static str {
-    let limited = run.config.read::<Bytes>("switch.output_limit").is_some();
+fn suspect(run: &RunRecord, metric: Id) -> &'static str {
+    let limited = run.config.read::<Bytes>(tables::switch::OUTPUT_LIMIT).is_some();
     match (metric, limited, run.case.scheme.as_str()) {
-        ("dropped_frames", true, "e2cm-src" | "e2cm-dst") => {
+        (Id::DroppedFrames, true, "e2cm-src" | "e2cm-dst") => {
             "A19 shortest-latency, known miss: the printed number lies between a latency learned before the congestion and one learned in it; other first probes, kept history, deeper cuts or wider jitter give fewer drops or as many"
         }
-        ("dropped_frames", false, "e2cm-src" | "e2cm-dst") => {
+        (Id::DroppedFrames, false, "e2cm-src" | "e2cm-dst") => {
             "A19 shortest-latency and A13 sample-dropped: all loss falls in the transient, which the first probes end"
         }
-        ("dropped_frames", ..) => {
+        (Id::DroppedFrames, ..) => {
             "A13 sample-dropped: the congestion point's clock during the transient decides the loss"
         }
         _ => "no named assumption: the hotspot's window is not printed",

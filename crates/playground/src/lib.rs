@@ -7,6 +7,8 @@ use cnsim_problem::Problem;
 use cnsim_runs::record::RunRecord;
 use cnsim_runs::run::{Job, Watch, run_job};
 use cnsim_scenario::Scenario;
+use cnsim_scenario::metrics::Id;
+use cnsim_scenario::tables;
 use serde_json::{Value, json};
 
 /// An experiment of the page: a scenario of the documents, and what of it can be moved.
@@ -41,7 +43,7 @@ const SCENES: [Scene; 2] = [
             ("w", &["scheme.params.w", "scheme.params.cp_w"]),
             ("gd", &["scheme.params.gd", "scheme.params.rpg_gd"]),
             ("q_eq", &["scheme.params.q_eq", "scheme.params.cp_q_sp"]),
-            ("loop_delay", &["topology.loop_delay", "topology.loop_delay"]),
+            ("loop_delay", &[tables::topology::LOOP_DELAY.path, tables::topology::LOOP_DELAY.path]),
         ],
         flows: 4,
         others: &[],
@@ -55,7 +57,7 @@ const SCENES: [Scene; 2] = [
         knobs: &[
             ("k_min", &["scheme.params.k_min", ""]),
             ("size", &["traffic.0.size", "traffic.0.size"]),
-            ("link_delay", &["topology.link_delay", "topology.link_delay"]),
+            ("link_delay", &[tables::topology::LINK_DELAY.path, tables::topology::LINK_DELAY.path]),
         ],
         flows: 8,
         others: &["H1>H17"],
@@ -129,7 +131,7 @@ impl Settings {
         let mut sets: Vec<_> = knobs.filter_map(set).collect();
         sets.push(match self.scene.name {
             "incast" => ("traffic.0.hosts".into(), format!("H1..H{}", self.flows)),
-            _ => ("topology.hosts".into(), (self.flows + 1).to_string()),
+            _ => (tables::topology::HOSTS.path.into(), (self.flows + 1).to_string()),
         });
         sets
     }
@@ -159,7 +161,7 @@ pub fn answer(words: &[String]) -> Result<Value, String> {
     let command = format!("cnsim run docs/playground/{}.toml --scheme {scheme}{pause}{shown}", scene.name);
     let names: Vec<String> = settings.shown().iter().map(|f| format!("\"{f}\"")).collect();
     let mut sets = sets;
-    sets.push(("record.flows".into(), format!("[{}]", names.join(", "))));
+    sets.push((tables::record::FLOWS.path.into(), format!("[{}]", names.join(", "))));
     let lines = |all: Vec<Problem>| all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let registry = cnsim_schemes::registry();
     let file = format!("{}.toml", scene.name);
@@ -183,7 +185,7 @@ fn told(settings: &Settings, record: &RunRecord, command: &str) -> Value {
     };
     let longest = |name: &str| {
         let named = record.traffic.iter().find(|t| t.name == name)?;
-        named.metrics.get("completion_time_p99")
+        named.metrics.get(Id::CompletionTimeP99)
     };
     json!({
         "bin": curve("hot_queue").map(|c| c.bin * 1e3),
@@ -191,16 +193,16 @@ fn told(settings: &Settings, record: &RunRecord, command: &str) -> Value {
         "rates": settings.shown().iter().map(rate).collect::<Vec<_>>(),
         "flows": settings.shown(),
         "set_point": record.config.value(&format!("scheme.params.{}", settings.scene.level[settings.scheme])),
-        "throughput": metric("throughput"),
-        "mean_queue": metric("mean_hot_queue"),
-        "largest_queue": metric("queue_max"),
-        "fairness": metric("fairness"),
-        "paused": metric("time_paused"),
-        "finished": metric("finished_flows"),
+        "throughput": metric(Id::Throughput.text()),
+        "mean_queue": metric(Id::MeanHotQueue.text()),
+        "largest_queue": metric(Id::QueueMax.text()),
+        "fairness": metric(Id::Fairness.text()),
+        "paused": metric(Id::TimePaused.text()),
+        "finished": metric(Id::FinishedFlows.text()),
         "incast": longest("incast"),
         "victim": longest("victim"),
-        "dropped_frames": metric("dropped_frames"),
-        "messages": metric("control_messages"),
+        "dropped_frames": metric(Id::DroppedFrames.text()),
+        "messages": metric(Id::ControlMessages.text()),
         "packet_hops": record.packet_hops,
         "fingerprint": record.fingerprint,
         "command": command,

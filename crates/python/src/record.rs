@@ -16,6 +16,7 @@ use cnsim_runs::store::{Asked, RESULT_VERSION};
 use cnsim_scenario::EMBEDDED;
 use cnsim_scenario::assumptions::ASSUMPTIONS;
 use cnsim_scenario::metrics::{self, METRICS};
+use cnsim_scenario::tables;
 use cnsim_scheme_api::Time;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -117,7 +118,8 @@ impl Record {
     }
     /// When each port was in XOFF: the length of a part of the run in seconds, and its ports as JSON.
     fn xoff(&self) -> (f64, String) {
-        let part = self.0.config.read::<Time>("run.duration").map_or(0.0, |d| d.as_secs_f64() / PARTS as f64);
+        let part =
+            self.0.config.read::<Time>(tables::run::DURATION).map_or(0.0, |d| d.as_secs_f64() / PARTS as f64);
         (part, json!(self.0.xoff).to_string())
     }
     /// Names of its hosts, and eight numbers for each finite flow that was received whole, as 64-bit integers, little-endian: source,

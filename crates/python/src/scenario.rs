@@ -11,6 +11,7 @@ use cnsim_runs::run::{Job, jobs};
 use cnsim_scenario::Case;
 use cnsim_scenario::config::Config;
 use cnsim_scenario::meant::did_you_mean;
+use cnsim_scenario::tables;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -53,7 +54,7 @@ impl Scenario {
             let why = "the scenario has no case";
             raise(py, "ScenarioError", why, "give its matrix a scheme", "matrix.schemes")
         })?;
-        let set_pause = self.sets.iter().find(|s| s.0 == "pause.mode").map(|s| s.1.as_str());
+        let set_pause = self.sets.iter().find(|s| s.0 == tables::pause::MODE.path).map(|s| s.1.as_str());
         let pause = asked.pause.as_deref().or(set_pause);
         let case = match &asked.condition {
             None => {

@@ -6,6 +6,7 @@ use crate::results::LARGEST;
 use cnsim_measure::fct::{self, FlowTime, NOT_BEGUN, Unfinished};
 use cnsim_measure::quantity::digits;
 use cnsim_problem::read_file;
+use cnsim_scenario::tables;
 use cnsim_scheme_api::Time;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,7 +23,7 @@ pub(crate) fn labels(r: &RunRecord) -> Vec<String> {
 
 /// Slowdown of a flow by the ideal time that the run asks for (`record.ideal`).
 pub fn slowdown_of(r: &RunRecord, f: &FlowTime) -> f64 {
-    let fork = r.config.text("record.ideal") == Some("hpcc-fork");
+    let fork = r.config.text(tables::record::IDEAL) == Some("hpcc-fork");
     fct::slowdown(f.time, if fork { f.fork } else { f.exact }, fork)
 }
 
@@ -146,7 +147,7 @@ pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> 
         let mut same = records.iter_mut().filter(|r| labels(r) == run);
         // Two points of a sweep may have one name here.
         if let (Some(record), None) = (same.next(), same.next()) {
-            let end = record.config.read("run.duration").map_or(0, Time::as_ps);
+            let end = record.config.read(tables::run::DURATION).map_or(0, Time::as_ps);
             read.rename(record);
             (record.hosts, record.flows, record.unfinished) = (read.hosts, read.flows, read.unfinished);
             record.unfinished.iter_mut().for_each(|f| f.so_far = end.saturating_sub(f.start));

@@ -23,7 +23,8 @@ impl Config {
     }
 
     /// The value of a key, or of a parameter of the scheme by `scheme.params.NAME`; none if the run does not depend on it.
-    pub fn value(&self, key: &str) -> Option<&Value> {
+    pub fn value(&self, key: impl AsRef<str>) -> Option<&Value> {
+        let key = key.as_ref();
         match key.strip_prefix("scheme.params.") {
             Some(name) => self.0["scheme"]["params"].get(name),
             None => self.0.get(key),
@@ -31,12 +32,12 @@ impl Config {
     }
 
     /// The text of such a value; none for a list.
-    pub fn text(&self, key: &str) -> Option<&str> {
+    pub fn text(&self, key: impl AsRef<str>) -> Option<&str> {
         self.value(key)?.as_str()
     }
 
     /// Such a value as a quantity; none for a word or a list.
-    pub fn read<T: FromStr>(&self, key: &str) -> Option<T> {
+    pub fn read<T: FromStr>(&self, key: impl AsRef<str>) -> Option<T> {
         self.text(key)?.parse().ok()
     }
 
@@ -47,12 +48,12 @@ impl Config {
 
     /// Are lost frames sent again?
     pub fn sends_again(&self) -> bool {
-        self.text(transport::KIND.path).is_some_and(|kind| kind != "none")
+        self.text(transport::KIND).is_some_and(|kind| kind != "none")
     }
 
     /// Is a port slow for a part of the run?
     pub fn has_hotspot(&self) -> bool {
-        self.value(hotspot::HOST.path).is_some_and(|host| host != "off")
+        self.value(hotspot::HOST).is_some_and(|host| host != "off")
     }
 
     /// All values by their keys as texts, labels and the name of the scheme among them.

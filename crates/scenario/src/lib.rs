@@ -12,6 +12,7 @@
 pub mod assumptions;
 pub mod case;
 mod checks;
+pub mod columns;
 pub mod condition;
 pub mod config;
 mod embedded;

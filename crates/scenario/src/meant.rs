@@ -1,6 +1,6 @@
 //! Known names that an unknown one may stand for.
 
-use crate::metrics::{METRICS, find};
+use crate::metrics::{Id, METRICS, find};
 use cnsim_problem::nearest;
 use cnsim_scheme_api::Registry;
 
@@ -35,17 +35,17 @@ pub fn scheme(registry: &Registry, word: &str) -> String {
 
 /// Words of the field for which our metrics have others.
 const ALSO: [(&str, &str); 11] = [
-    ("fct", "completion_time"),
-    ("jct", "completion_time"),
-    ("drops", "dropped_frames"),
-    ("loss", "dropped_frames"),
-    ("jain", "fairness"),
-    ("cnps", "control_messages"),
-    ("queue", "queue_max"),
-    ("latency", "mean_latency"),
-    ("rtt", "rtt_p50"),
-    ("retransmissions", "resent_share"),
-    ("marks", "marked_share"),
+    ("fct", Id::CompletionTime.text()),
+    ("jct", Id::CompletionTime.text()),
+    ("drops", Id::DroppedFrames.text()),
+    ("loss", Id::DroppedFrames.text()),
+    ("jain", Id::Fairness.text()),
+    ("cnps", Id::ControlMessages.text()),
+    ("queue", Id::QueueMax.text()),
+    ("latency", Id::MeanLatency.text()),
+    ("rtt", Id::RttP50.text()),
+    ("retransmissions", Id::ResentShare.text()),
+    ("marks", Id::MarkedShare.text()),
 ];
 
 /// The metric that may be meant by a name that none has: spelled alike, or in other words of the field (`fct_p99`).

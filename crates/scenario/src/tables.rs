@@ -116,3 +116,25 @@ sections! {
     /// What is recorded.
     pub record: record::Record,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each file of a table is listed, and each key belongs to its table.
+    #[test]
+    fn every_file_is_a_table() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tables");
+        let files = std::fs::read_dir(folder).unwrap().filter_map(|entry| {
+            let path = entry.unwrap().path();
+            (path.extension()? == "rs").then(|| path.file_stem().unwrap().to_string_lossy().into_owned())
+        });
+        for file in files {
+            let name = if file == "head" { "" } else { &file };
+            assert!(ALL.iter().any(|table| table.name == name), "{file} is not in ALL");
+        }
+        for table in ALL {
+            assert!(table.keys.iter().all(|k| k.parts().0 == table.name), "[{}]", table.name);
+        }
+    }
+}

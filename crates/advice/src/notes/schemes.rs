@@ -7,13 +7,14 @@ use super::levels::MARKS;
 use super::sum;
 use cnsim_measure::quantity::digits;
 use cnsim_runs::record::RunRecord;
+use cnsim_scenario::metrics::Id;
 use cnsim_units::Bytes;
 
 /// A note on a scheme that lowered no rate and no window although PAUSE acted or frames were lost. Runs that differ from those `without`
 /// a scheme are of one that acts otherwise.
 pub(super) fn mute(case: &[&RunRecord], without: Option<&[&RunRecord]>) -> Option<String> {
-    let (xoffs, lost) = (sum(case, "pauses")?, sum(case, "dropped_frames")?);
-    let (made, slowed) = (sum(case, "control_messages")?, sum(case, "slowed_flows")?);
+    let (xoffs, lost) = (sum(case, Id::Pauses)?, sum(case, Id::DroppedFrames)?);
+    let (made, slowed) = (sum(case, Id::ControlMessages)?, sum(case, Id::SlowedFlows)?);
     let differs = |r: &&RunRecord| {
         let bare = without.and_then(|all| all.iter().find(|b| b.seed == r.seed));
         bare.is_some_and(|b| b.fingerprint.get("frames") != r.fingerprint.get("frames"))
@@ -26,7 +27,7 @@ pub(super) fn mute(case: &[&RunRecord], without: Option<&[&RunRecord]>) -> Optio
     match by_acknowledgements(case) {
         // Telemetry and windows that a flow begins with change a run, too.
         true => {
-            let marks = sum(case, "marked_share") == Some(0.0) && marks_above(case).is_some();
+            let marks = sum(case, Id::MarkedShare) == Some(0.0) && marks_above(case).is_some();
             let unmarked = if marks { ", as no acknowledged frame was marked" } else { "" };
             let level = marks_above(case).map_or_else(
                 || format!("lower the queue or delay above which it slows them (`cnsim explain {scheme}`)"),
@@ -47,7 +48,7 @@ pub(super) fn mute(case: &[&RunRecord], without: Option<&[&RunRecord]>) -> Optio
 
 /// Do acknowledgements tell the scheme of congestion? It makes no message, and its flows are acknowledged.
 fn by_acknowledgements(case: &[&RunRecord]) -> bool {
-    case.iter().all(|r| r.metrics.get("marked_share").is_some())
+    case.iter().all(|r| r.metrics.get(Id::MarkedShare).is_some())
 }
 
 /// The parameter of a run's scheme above whose queue frames are marked.
@@ -75,7 +76,7 @@ const LARGE: u64 = 100_000;
 
 /// A scheme that lives by messages and made fewer than there are flows that it could slow, though PAUSE acted or frames were lost.
 pub(super) fn silent(case: &[&RunRecord]) -> Option<String> {
-    let messages = sum(case, "control_messages")?;
+    let messages = sum(case, Id::ControlMessages)?;
     if case[0].case.scheme == "none" || messages == 0.0 && by_acknowledgements(case) {
         return None;
     }
@@ -86,12 +87,12 @@ pub(super) fn silent(case: &[&RunRecord]) -> Option<String> {
         };
         case.iter().flat_map(of)
     };
-    let flows = sum(case, "completed_transfers")? + sum(case, "incomplete_transfers")?;
+    let flows = sum(case, Id::CompletedTransfers)? + sum(case, Id::IncompleteTransfers)?;
     // Where the times of flows are not kept, their sizes are not known.
     let large = sizes().filter(|b| *b >= LARGE).count() as f64;
     let known = sizes().count() as f64 == flows;
     let flows = if large > 0.0 { large } else { flows };
-    let (xoffs, lost) = (sum(case, "pauses")?, sum(case, "dropped_frames")?);
+    let (xoffs, lost) = (sum(case, Id::Pauses)?, sum(case, Id::DroppedFrames)?);
     (known && messages < flows && xoffs + lost > 0.0).then(|| {
         format!(
             "the scheme made {} messages for {} flows a run, fewer than one each, beside {}: lower the queue at which it sends feedback or its interval of samples, or send larger flows",

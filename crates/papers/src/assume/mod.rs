@@ -29,6 +29,8 @@ use cnsim_runs::grid::{Axis, canonical_key, enlist, harmless, told};
 use cnsim_runs::record::RunRecord;
 use cnsim_runs::run::Job;
 use cnsim_scenario::assumptions::ASSUMPTIONS;
+use cnsim_scenario::keys::Key;
+use cnsim_scenario::tables::{control, host};
 use cnsim_scenario::{Case, Ready, Scenario};
 use cnsim_scheme_api::Registry;
 use indexmap::IndexSet;
@@ -110,15 +112,17 @@ fn matters(registry: &Registry, key: &str, scheme: &str, pause: &str) -> bool {
     if let Some(param) = key.strip_prefix("scheme.params.") {
         return registry.find(scheme).is_some_and(|e| e.param(param).is_some());
     }
-    match key {
-        "host.limiter_queue"
-        | "host.limiter_position"
-        | "host.limiter_backlog"
-        | "control.transport"
-        | "host.feedback_delay" => scheme != "none",
-        k if k.starts_with("pause.") => pause != "off",
-        _ => true,
+    const OF_FEEDBACK: [Key; 5] = [
+        host::LIMITER_QUEUE,
+        host::LIMITER_POSITION,
+        host::LIMITER_BACKLOG,
+        control::TRANSPORT,
+        host::FEEDBACK_DELAY,
+    ];
+    if OF_FEEDBACK.iter().any(|k| k.path == key) {
+        return scheme != "none";
     }
+    !key.starts_with("pause.") || pause != "off"
 }
 
 /// Can this scheme read this value of a parameter?

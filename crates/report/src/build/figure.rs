@@ -12,6 +12,7 @@ use cnsim_runs::record::Curve;
 use cnsim_scenario::case::Dimension;
 use cnsim_scenario::figures::{FigureSpec, Show};
 use cnsim_scenario::metrics::find;
+use cnsim_scenario::tables;
 use cnsim_scheme_api::Bytes;
 use indexmap::{IndexMap, IndexSet};
 
@@ -309,7 +310,7 @@ fn levels(scene: &Scene<'_>, lines: &[Line<'_, '_>], y: &Axis) -> Vec<Level> {
             if let Some(b) = run.config.read::<Bytes>("scheme.params.q_eq") {
                 add(b.as_f64() / 1e3, format!("set point {b}"));
             }
-            if let Some(b) = run.config.read::<Bytes>("switch.output_limit") {
+            if let Some(b) = run.config.read::<Bytes>(tables::switch::OUTPUT_LIMIT) {
                 add(b.as_f64() / 1e3, format!("limit {b}"));
             }
         }

@@ -2,46 +2,29 @@
 
 use super::scene::{CaseRuns, column, columns, seeds};
 use crate::model::{Axis, Figure, Kind, Trace};
-use cnsim_scenario::metrics::find;
-
-/// Heading, title of the vertical axis, and the percentiles with their metrics.
-type Family = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
-
-const FAMILIES: [Family; 2] = [
-    (
-        "Completion times of transfers",
-        "completion time",
-        &[
-            ("median", "completion_time_p50"),
-            ("mean", "completion_time"),
-            ("90 %", "completion_time_p90"),
-            ("99 %", "completion_time_p99"),
-            ("slowest", "completion_time_max"),
-        ],
-    ),
-    (
-        "Latency of frames",
-        "latency",
-        &[("median", "latency_p50"), ("99 %", "latency_p99"), ("99.9 %", "latency_p999")],
-    ),
-];
+use cnsim_scenario::columns::PERCENTILES;
+use cnsim_scenario::metrics::Id;
 
 /// A figure for each family that was measured, one set of bars a scheme.
 pub(crate) fn percentiles(cases: &[&CaseRuns<'_>], group: &str) -> Vec<Figure> {
-    FAMILIES.iter().filter_map(|f| figure(f, cases, group)).collect()
+    PERCENTILES.iter().filter_map(|f| figure(f, cases, group)).collect()
 }
 
-fn figure((title, axis, members): &Family, cases: &[&CaseRuns<'_>], group: &str) -> Option<Figure> {
-    let summary = |c: &CaseRuns<'_>, id: &str| c.summary(find(id)?);
-    let shown: Vec<&(&str, &str)> =
-        members.iter().filter(|(_, id)| cases.iter().any(|c| summary(c, id).is_some())).collect();
+fn figure(
+    (title, axis, members): &(&str, &str, &[(&str, Id)]),
+    cases: &[&CaseRuns<'_>],
+    group: &str,
+) -> Option<Figure> {
+    let summary = |c: &CaseRuns<'_>, id: Id| c.summary(id.row());
+    let shown: Vec<&(&str, Id)> =
+        members.iter().filter(|(_, id)| cases.iter().any(|c| summary(c, *id).is_some())).collect();
     if shown.len() < 2 {
         return None;
     }
     let trace = |c: &&CaseRuns<'_>| -> Option<Trace> {
         let mut t = columns(&c.case.scheme, None);
         for (place, (_, id)) in shown.iter().enumerate() {
-            let Some(s) = summary(c, id) else { continue };
+            let Some(s) = summary(c, *id) else { continue };
             column(&mut t, place, s.mean, s.confidence());
         }
         (!t.x.is_empty()).then_some(t)
@@ -49,7 +32,7 @@ fn figure((title, axis, members): &Family, cases: &[&CaseRuns<'_>], group: &str)
     let traces: Vec<Trace> = cases.iter().filter_map(trace).collect();
     let finite = || traces.iter().flat_map(|t| &t.y).copied().filter(|v| *v > 0.0);
     let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(0.0, f64::max));
-    let unit = shown.first().and_then(|(_, id)| find(id)).map_or("", |m| m.unit);
+    let unit = shown.first().map_or("", |(_, id)| id.row().unit);
     Some(Figure {
         group: group.into(),
         title: (*title).into(),

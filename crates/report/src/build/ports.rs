@@ -4,6 +4,7 @@ use super::scene::{CaseRuns, cell};
 use crate::model::{Cell, Column, Row, Table};
 use cnsim_measure::PortFacts;
 use cnsim_measure::stats::Summary;
+use cnsim_scenario::tables;
 use indexmap::IndexSet;
 use std::collections::BTreeMap;
 
@@ -34,7 +35,7 @@ fn summed(values: Vec<f64>, most: f64) -> Option<Cell> {
 fn named<'a>(cases: &[&CaseRuns<'a>]) -> Vec<&'a str> {
     let first = cases.first().and_then(|c| c.runs.first());
     first
-        .and_then(|r| r.config.value("record.ports")?.as_array())
+        .and_then(|r| r.config.value(tables::record::PORTS)?.as_array())
         .into_iter()
         .flatten()
         .filter_map(|p| p.as_str())

@@ -3,6 +3,7 @@
 use super::scene::CaseRuns;
 use crate::model::{Axis, Band, Figure, Kind, Trace};
 use cnsim_measure::fct::SizeGroup;
+use cnsim_scenario::tables;
 use std::collections::BTreeSet;
 
 /// Percentiles drawn: their headings, and their places in [`SizeGroup::slowdown`].
@@ -18,7 +19,7 @@ fn figure(cases: &[&CaseRuns<'_>], group: &str, name: &str, place: usize) -> Opt
     let values = || traces.iter().flat_map(|t| &t.y).copied().filter(|v| *v > 0.0);
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
     let run = cases.iter().flat_map(|c| &c.runs).find(|r| !r.by_size.is_empty())?;
-    let ideal = run.config.text("record.ideal").unwrap_or("exact");
+    let ideal = run.config.text(tables::record::IDEAL).unwrap_or("exact");
     let floor = if ideal == "exact" { "" } else { ", with the floor at 1 of that fork's scripts" };
     let seeds = cases.iter().map(|c| c.runs.len()).max().unwrap_or(0);
     let band =

@@ -5,7 +5,7 @@ use crate::model::{self, Column, Row, Table};
 use cnsim_papers::cells::Cell;
 use cnsim_papers::verdict::{Verdict, accepted, factor};
 use cnsim_scenario::case::CaseId;
-use cnsim_scenario::metrics::{METRICS, Metric};
+use cnsim_scenario::metrics::{Id, METRICS, Metric};
 use indexmap::IndexSet;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -116,14 +116,14 @@ fn heads(cells: &[&Cell], claimed: &BTreeSet<&str>, hot: bool) -> Vec<Head> {
         cells.iter().filter(|c| c.published.is_some()).map(|c| c.metric.id).collect();
     // Where all traffic is finite flows, goodput is all that arrives.
     let values = |id: &str| cells.iter().filter(|c| c.metric.id == id).map(|c| &c.values).collect::<Vec<_>>();
-    let goodput = values("goodput");
-    let finite = !goodput.is_empty() && goodput == values("aggregate_throughput");
+    let goodput = values(Id::Goodput.text());
+    let finite = !goodput.is_empty() && goodput == values(Id::AggregateThroughput.text());
     let wanted = |m: &Metric| {
         // Without a hotspot the rate of the one receiver is both.
-        let twice = m.id == "hot_port_throughput" && published.contains("throughput");
+        let twice = m.key == Id::HotPortThroughput && published.contains(Id::Throughput.text());
         if published.is_empty() {
             let there = m.own.is_some() && cells.iter().any(|c| c.metric.id == m.id);
-            let again = finite && m.id == "aggregate_throughput";
+            let again = finite && m.key == Id::AggregateThroughput;
             return claimed.contains(m.id) || there && !again && (hot || !m.hot);
         }
         published.contains(m.id) || claimed.contains(m.id) || (m.printed && !twice)

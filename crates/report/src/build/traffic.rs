@@ -3,14 +3,9 @@
 use super::scene::{CaseRuns, cell, column, columns, seeds};
 use crate::model::{Axis, Cell, Column, Figure, Kind, Row, Table, Trace};
 use cnsim_measure::stats::Summary;
-use cnsim_scenario::metrics::{Metric, find};
+use cnsim_scenario::columns::OF_TRAFFIC;
+use cnsim_scenario::metrics::{Id, Metric, find};
 use indexmap::IndexSet;
-
-/// Columns: unfinished flows first, then tails before means.
-const SHOWN: [&str; 8] = [
-    "finished_flows", "dropped_frames", "completion_time_p99", "completion_time_p50", "slowdown_p99",
-    "slowdown_p50", "goodput", "aggregate_throughput",
-];
 
 /// A table for each PAUSE mode and condition; none if no `[[traffic]]` table has a name.
 pub fn traffic(cases: &[CaseRuns<'_>]) -> Vec<Table> {
@@ -25,7 +20,7 @@ fn table(cases: &[CaseRuns<'_>], (condition, pause): (&str, &str), several: bool
         cases.iter().filter(|c| (&*c.case.condition, &*c.case.pause) == (condition, pause)).collect();
     let all = || mine.iter().flat_map(|c| &c.runs).flat_map(|r| &r.traffic);
     let known = |m: &&Metric| all().any(|t| t.metrics.0.contains_key(m.id));
-    let metrics: Vec<&Metric> = SHOWN.iter().filter_map(|id| find(id)).filter(known).collect();
+    let metrics: Vec<&Metric> = OF_TRAFFIC.iter().map(|id| id.row()).filter(known).collect();
     let names: IndexSet<&str> = all().map(|t| t.name.as_str()).collect();
     let rows = names.iter().flat_map(|name| {
         mine.iter().map(|c| Row {
@@ -67,7 +62,7 @@ fn value(case: &CaseRuns<'_>, name: &str, m: &Metric) -> Option<Cell> {
 }
 
 /// Metric of the figure.
-const DRAWN: &str = "completion_time_p99";
+const DRAWN: &str = Id::CompletionTimeP99.text();
 
 /// Below a table of cases: the tail of the completion times of each name, a bar for each scheme; none if no name has flows
 /// that end.
