@@ -177,6 +177,25 @@ const ROWS: &[(&str, Row)] = &[
             "none",
         ),
     ),
+    // The same under an incast.
+    (
+        "topology = {hosts = 9}\nhost.queues = \"per-flow\"\ntransport = {kind = \"go-back-n\", rto = \"500 us\"}\n",
+        (
+            "traffic = [{name = \"in\", hosts = [\"H1..H8\"], kind = \"incast\", destinations = [\"H0\"], size = \"1 MB\", start = \"50 us\"}]\nhotspot = {host = \"H0\", rate = \"0 Gb/s\", start = \"100 us\", stop = \"20 ms\"}",
+            "20 ms",
+            "off",
+            "none",
+        ),
+    ),
+    (
+        "topology = {hosts = 6, link_rate = \"40 Gb/s\"}\nhost.queues = \"per-flow\"\ntransport = {kind = \"go-back-n\", rto = \"200 us\", window = \"64 KB\"}\n",
+        (
+            "traffic = [{name = \"in\", hosts = [\"H1..H5\"], kind = \"incast\", destinations = [\"H0\"], size = \"400 KB\", period = \"2 ms\"}]\nhotspot = {host = \"H0\", rate = \"0 Gb/s\", start = \"1 ms\", stop = \"10 ms\"}",
+            "10 ms",
+            "off",
+            "none",
+        ),
+    ),
     // One host that is much faster than the others, and frames on long links.
     (
         "topology = {kind = \"core-edge\", edges = [3, 1], link_rate = \"1 Gb/s\", host_rates = [\"H0 400 Gb/s\"]}\nhost.queues = \"per-destination\"\n",

@@ -235,7 +235,7 @@ pub fn flows(text: &str, fabric: Option<&Fabric>) -> Result<FlowList, Vec<Import
     }
     let is_flow = |words: &[&str]| words.len() > 4 && words.iter().all(|w| is_number(w));
     let unread = Unread::of(("flows", announced), lines, is_flow);
-    faults.or(FlowList { flows, unread })
+    faults.or(FlowList { flows, unread, ..FlowList::default() })
 }
 
 /// The flow of a line; `unknown` says what a number is that names no host.

@@ -221,7 +221,7 @@ pub fn flows(text: &str, fabric: Option<&Fabric>) -> Result<FlowList, Vec<Import
     let count = announced.connections.map_or(0, |c| c.0 as usize);
     let unread = Unread::of(("connections", count), beyond.into_iter(), |_| true);
     flows.sort_by_key(|f: &FileFlow| f.start);
-    faults.or(FlowList { flows, unread })
+    faults.or(FlowList { flows, unread, ..FlowList::default() })
 }
 
 /// A line that says how much there is.

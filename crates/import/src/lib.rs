@@ -7,11 +7,13 @@
 //! | SimAI and astra-sim: servers and NVSwitches in the header | yes | as the fork's | as the fork's |
 //! | ConWeave's simulator: flows without a port | as the fork's | yes | as the fork's |
 //! | htsim (`.topo`, `.cm`) | yes | yes | |
+//! | GOAL text (LogGOPSim, ATLAHS) | | a schedule ([`goal`]) | |
 //!
 //! A file's form is told by what it holds ([`topology`], [`flows`]). Every refusal names line, fault and remedy, and all faults of a
 //! file are named at once.
 
 mod faults;
+pub mod goal;
 pub mod hpcc;
 pub mod htsim;
 mod scenario;
@@ -29,6 +31,8 @@ pub enum Form {
     Fork,
     /// That of htsim.
     Htsim,
+    /// A schedule in GOAL text.
+    Goal,
 }
 
 impl Form {
@@ -37,12 +41,16 @@ impl Form {
         match self {
             Self::Fork => "hpcc",
             Self::Htsim => "htsim",
+            Self::Goal => "goal",
         }
     }
 
-    /// The form of a file: one of htsim begins with a word, or with a connection `0->1`; one of the fork's kin with a number.
+    /// The form of a file: a schedule begins with `num_ranks`, one of htsim with a word, or with a connection `0->1`; one of the fork's kin with a number.
     pub fn of(text: &str) -> Self {
-        let first = lines(text).map(|(_, words)| words[0]).find(|word| !word.starts_with('#'));
+        let first = lines(text).map(|(_, words)| words[0]).find(|word| !word.starts_with(['#', '/']));
+        if first == Some("num_ranks") {
+            return Self::Goal;
+        }
         let word =
             first.is_some_and(|w| w.contains("->") || w.starts_with(|c: char| c.is_ascii_alphabetic()));
         if word { Self::Htsim } else { Self::Fork }
@@ -57,6 +65,7 @@ pub fn topology(form: Form, text: &str) -> Result<Fabric, Vec<ImportError>> {
     match form {
         Form::Fork => hpcc::topology(text),
         Form::Htsim => htsim::topology(text),
+        Form::Goal => Err(vec![error(1, "a schedule is no topology", "name it by --flows")]),
     }
 }
 
@@ -68,7 +77,47 @@ pub fn flows(form: Form, text: &str, fabric: Option<&Fabric>) -> Result<FlowList
     match form {
         Form::Fork => hpcc::flows(text, fabric),
         Form::Htsim => htsim::flows(text, fabric),
+        Form::Goal => messages(text, fabric),
     }
+}
+
+/// The messages of a schedule, and how long its ranks take; rank r is the r-th host.
+fn messages(text: &str, fabric: Option<&Fabric>) -> Result<FlowList, Vec<ImportError>> {
+    let all: Vec<&str> = text.lines().collect();
+    let fault = |f: goal::GoalError| {
+        let word = all.get(f.line).map_or("", |line| line.trim());
+        error(f.line + 1, format!("`{word}`: {}", f.reason), f.remedy)
+    };
+    let read = goal::read(&all).map_err(|faults| faults.into_iter().map(fault).collect::<Vec<_>>())?;
+    if let Some(hosts) = fabric.map(|fabric| fabric.hosts.len()).filter(|hosts| *hosts < read.ranks) {
+        let reason = format!("{} ranks, and the topology has {hosts} hosts", read.ranks);
+        return Err(vec![error(read.line + 1, reason, "name a topology with a host for each rank")]);
+    }
+    let host = |rank: u32| match fabric {
+        Some(fabric) => fabric.hosts[rank as usize].clone(),
+        None => format!("H{rank}"),
+    };
+    let (mut list, mut busy) = (FlowList::default(), vec![Time::ZERO; read.ranks]);
+    for one in &read.operations {
+        match one.act {
+            goal::GoalAct::Calc(time, _) => {
+                let busy = &mut busy[one.rank as usize];
+                *busy = Time::from_ps(busy.as_ps().saturating_add(time.as_ps()));
+            }
+            goal::GoalAct::Send(to, bytes) => list.flows.push(FileFlow {
+                line: one.line as usize + 1,
+                src: host(one.rank),
+                dst: host(to),
+                class: 0,
+                port: None,
+                bytes: Bytes::new(bytes.max(1)),
+                start: Time::ZERO,
+            }),
+            goal::GoalAct::Receive(_) => {}
+        }
+    }
+    list.busy = busy.into_iter().max().unwrap_or_default();
+    Ok(list)
 }
 
 /// A network as a file describes it. Node names are those of cnsim: `H7` for a host, `S7` for a switch, with the number
@@ -107,6 +156,8 @@ pub struct FlowList {
     pub flows: Vec<FileFlow>,
     /// Lines beyond the announced flows, if there are some.
     pub unread: Option<Unread>,
+    /// What the rank of a schedule that computes longest computes in all.
+    pub busy: Time,
 }
 
 /// A finite flow of a file.

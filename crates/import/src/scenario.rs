@@ -281,8 +281,8 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
             .into_iter()
             .filter_map(|(path, unread)| Some(format!("{}: {}", path.display(), unread.as_ref()?))),
     );
-    let list = list.flows;
-    if form == Form::Fork {
+    let (list, busy, goal) = (list.flows, list.busy, flow_form == Form::Goal);
+    if form == Form::Fork && !goal {
         let scheme = translated.as_ref().map_or("", |(_, t)| t.scheme.as_str());
         notes.extend(hpcc::otherwise(&list, translated.is_none(), scheme));
     }
@@ -293,7 +293,7 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
     let last = list.iter().map(|f| f.start).max().unwrap_or_default();
     let origin = Time::from_ms(first.as_ps() / 1_000_000_000);
     let given = translated.as_ref().and_then(|(_, t)| t.stop);
-    let stop = given.unwrap_or_else(|| guess(&fabric, &list));
+    let stop = given.unwrap_or_else(|| guess(&fabric, &list, goal.then_some(busy)));
     if stop <= last {
         let late = list.iter().find(|f| f.start >= stop);
         let reason = format!("a flow that begins at {last}, after the end of the run at {stop}");
@@ -361,9 +361,9 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
         out,
         "\n{}{rounding}",
         match translated {
-            Some(_) =>
+            _ if translated.is_some() || goal =>
                 "# Each flow has a queue pair.\n[host]\nprocessing = \"0 us\"\nqueues = \"per-flow\"\n",
-            None => {
+            _ => {
                 "# The flows of a pair of hosts are paced in a queue of their own.\n[host]\nprocessing = \"0 us\"\n\
                  queues = \"per-destination\"\nfifo = 100000000\n"
             }
@@ -379,12 +379,24 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
     for (key, value) in of("transport.") {
         let _ = writeln!(out, "{key} = {value}");
     }
-    let _ = write!(
-        out,
-        "\n[workload]\nkind = \"transfers\"\nformat = \"{}\"\nfile = {}\norigin = \"{origin}\"\nframe_floor = \"0 B\"\n",
-        flow_form.name(),
-        path(&flows),
-    );
+    if goal && translated.is_none() {
+        out.push_str(
+            "\n# A send has ended at its rank as it is acknowledged. Lost frames go again.\n[transport]\nkind = \"go-back-n\"\nack_every = 1\n",
+        );
+    }
+    let _ = match goal {
+        true => write!(
+            out,
+            "\n# Rank r is the r-th host.\n[workload]\nkind = \"graph\"\nfile = {}\n",
+            path(&flows)
+        ),
+        false => write!(
+            out,
+            "\n[workload]\nkind = \"transfers\"\nformat = \"{}\"\nfile = {}\norigin = \"{origin}\"\nframe_floor = \"0 B\"\n",
+            flow_form.name(),
+            path(&flows),
+        ),
+    };
     for (key, value) in of("workload.") {
         let _ = writeln!(out, "{key} = {value}");
     }
@@ -408,8 +420,8 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
 }
 
 /// An end of the run where none is given: when all flows would be over, those to a host one after another at the slowest link; twice, and
-/// twice the longest round trip.
-fn guess(fabric: &Fabric, flows: &[FileFlow]) -> Time {
+/// twice the longest round trip; and of a schedule, twice what a rank computes, and a round trip for each message of a rank.
+fn guess(fabric: &Fabric, flows: &[FileFlow], busy: Option<Time>) -> Time {
     let slowest =
         fabric.links.iter().map(|l| l.rate).fold(Rate::from_gbps(1e6), |a, b| if b < a { b } else { a });
     let mut to: BTreeMap<&str, f64> = BTreeMap::new();
@@ -417,7 +429,11 @@ fn guess(fabric: &Fabric, flows: &[FileFlow]) -> Time {
     let longest = to.values().copied().fold(1e-3, f64::max);
     let (trip, _) = hpcc::largest(fabric, 1500);
     let last = flows.iter().map(|f| f.start).max().unwrap_or_default();
-    last + Time::from_us((longest * 2e6).ceil() as u64) + Time::from_us((2 * trip).div_ceil(1000))
+    let mut of: BTreeMap<&str, u64> = BTreeMap::new();
+    flows.iter().filter(|_| busy.is_some()).for_each(|f| *of.entry(&f.src).or_default() += 1);
+    let trips = 2 * trip * (1 + of.into_values().max().unwrap_or(0));
+    let all = last + Time::from_us((longest * 2e6).ceil() as u64) + Time::from_us(trips.div_ceil(1000));
+    (all + Time::from_us(2 * busy.unwrap_or_default().as_ps().div_ceil(1_000_000))).min(Time::LONGEST_RUN)
 }
 
 #[cfg(test)]
@@ -444,8 +460,11 @@ mod tests {
             start: Time::from_us(us),
         };
         let all = [flow("H2", 12_500_000, 0), flow("H1", 1_000_000, 3), flow("H2", 12_500_000, 2)];
-        assert_eq!(guess(&star(), &all), Time::from_us(3 + 16_000 + 10));
-        assert_eq!(guess(&star(), &[flow("H2", 9, 5)]), Time::from_us(5 + 2000 + 10));
+        assert_eq!(guess(&star(), &all, None), Time::from_us(3 + 16_000 + 10));
+        assert_eq!(guess(&star(), &[flow("H2", 9, 5)], None), Time::from_us(5 + 2000 + 10));
+        // A schedule: twice what a rank computes, and a round trip more for each message of a rank.
+        let busy = Some(Time::from_us(100));
+        assert_eq!(guess(&star(), &[flow("H2", 9, 5)], busy), Time::from_us(5 + 2000 + 20 + 200));
     }
 
     /// 1048 B take 83.84 ns at 100 Gb/s, of which 83 are left, and 335.36 ns at 25 Gb/s. 1000 B take 80 and 320 ns, and whole nanoseconds

@@ -333,3 +333,31 @@ fn htsim_is_known_by_content() {
     assert!(read.text.contains("format = \"htsim\""), "{}", read.text);
     assert_eq!(Flows::of(&ready(&read).settings, &go(&ready(&read))).done.len(), 2);
 }
+
+/// A schedule in GOAL text beside a topology becomes a graph that ends as its ranks do; its faults have their line of the file.
+#[test]
+fn a_schedule_becomes_a_graph() {
+    let folder = Folder::new("goal");
+    let text = "// there and back\nnum_ranks 2\nrank 0 {\na: calc 5000\nb: send 200000b to 1 tag 4\nc: recv 1b from 1\nb requires a\n}\n\
+                rank 1 {\nr: recv 200000b from 0 tag 4\ns: send 1b to 0\ns requires r\n}\n";
+    let imported = read(&folder, None, STAR, text).unwrap();
+    assert!(imported.text.contains("kind = \"graph\"") && imported.notes.is_empty(), "{}", imported.text);
+    let registry = cnsim_schemes::registry();
+    let scenario = Scenario::of_import(&registry, &imported, &[], &[]).unwrap_or_else(|p| panic!("{p:#?}"));
+    let ready = scenario.ready(&scenario.cases()[0]).unwrap();
+    let spec = ready.settings.spec(&ready.built, 1, false);
+    let out = cnsim_fabric::run(&spec, &Options::default()).unwrap();
+    let job = &ready.settings.traffic.jobs.list[0];
+    assert_eq!((job.ranks.len(), job.size.get()), (2, 200_001));
+    let ends: Vec<u64> = job.ends.iter().map(|&n| out.operations[n as usize].ended.as_ps() / 1000).collect();
+    // 200 kB take 16 us on a link, after 5 us.
+    assert!((21_000..26_000).contains(&ends[0]) && ends[0] < ends[1], "{ends:?}");
+    for (from, to, place) in [
+        ("send 1b to 0", "send 1b to 7", "flows.txt:11"),
+        ("num_ranks 2", "num_ranks 9", "flows.txt:2:"),
+        ("recv 1b from 1", "recv 1b from 1 tag 9", "flows.txt:6"),
+    ] {
+        let said = read(&folder, None, STAR, &text.replace(from, to)).unwrap_err();
+        assert!(said.contains(place) && said.contains("help:"), "{to}: {said}");
+    }
+}

@@ -13,7 +13,7 @@ use std::sync::Arc;
 type Lists<'a> = BTreeMap<&'a str, (Vec<String>, Vec<Mark>)>;
 
 /// Lists that files stand for.
-const LISTS: [&str; 4] = ["nodes", "links", "transfers", "size_table"];
+const LISTS: [&str; 5] = ["nodes", "links", "transfers", "size_table", "operations"];
 
 /// A file that a key names.
 struct Named<'a> {
@@ -53,9 +53,12 @@ pub(crate) fn inline_files(flat: &mut Flat, scenario: &str, problems: &mut Vec<P
             }
         };
         let Some((table, of)) = key.rsplit_once('.') else { continue };
+        let kind = flat.leaves.get(&format!("{table}.kind")).and_then(|kind| kind.items.first());
+        let graph = kind.is_some_and(|kind| kind == "graph");
         let mine: &[&str] = match (table, of) {
             ("topology", _) => &LISTS[..2],
-            (_, "size_file") => &LISTS[3..],
+            (_, "size_file") => &LISTS[3..4],
+            _ if graph => &LISTS[4..],
             _ => &LISTS[2..3],
         };
         let both = mine.iter().map(|list| format!("{table}.{list}")).find(|k| flat.leaves.contains_key(k));
@@ -78,7 +81,7 @@ pub(crate) fn inline_files(flat: &mut Flat, scenario: &str, problems: &mut Vec<P
                 lists
             }),
             (Some(form), _) => named.flows(form, fabric.as_ref()),
-            (None, _) => Ok(named.lines(flat, of, problems)),
+            (None, _) => Ok(named.lines(flat, if graph { LISTS[4] } else { of }, problems)),
         };
         match lists {
             Ok(lists) => {
@@ -183,6 +186,8 @@ impl Named<'_> {
             };
             if of == "size_file" {
                 keep(&mut lists, "size_table", content);
+            } else if of == LISTS[4] {
+                keep(&mut lists, LISTS[4], content);
             } else if self.table == "topology" {
                 match content.split_once(char::is_whitespace) {
                     Some(("switch", rest)) => keep(&mut lists, "nodes", rest.trim()),

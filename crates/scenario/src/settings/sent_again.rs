@@ -2,21 +2,30 @@
 
 use super::estimate::breadth;
 use super::{Hotspot, Settings};
-use cnsim_fabric::Reliability;
+use crate::tables::workload::{Permutations, SourcePlan};
+use cnsim_fabric::{Reliability, Transfer};
 use std::collections::BTreeMap;
 
+/// Most flows that are looked at.
+const MOST: f64 = 1e6;
+
 impl Settings {
-    /// Bits that finish a link, of frames of listed transfers that are sent again to the end of the run: to hosts for which more is sent
+    /// Bits that finish a link, of frames of finite flows that are sent again to the end of the run: to hosts for which more is sent
     /// than their port serves and its memory takes, or whose port stands. `limits`: a scheme slows the senders, unless the port stands.
     pub(super) fn sent_in_vain(&self, limits: bool) -> f64 {
         let Some(Reliability::GoBackN { rto, .. }) = self.reliability() else { return 0.0 };
-        if self.switch.buffer.pause.is_some() {
+        let flows = |(h, plans): (usize, &Vec<SourcePlan>)| plans.iter().map(|p| p.count(h)).sum::<f64>();
+        if self.switch.buffer.pause.is_some() || self.traffic.plans.iter().enumerate().map(flows).sum::<f64>() > MOST {
             return 0.0;
         }
         // By destination: source, start, bits.
         let mut towards: BTreeMap<usize, Vec<(usize, f64, f64)>> = BTreeMap::new();
+        let mut drawn = Permutations::default();
         for (h, plans) in self.traffic.plans.iter().enumerate() {
-            for t in plans.iter().flat_map(|p| p.transfers()).filter(|t| t.start < self.duration) {
+            // Of those that the seed draws, the ones of seed 1 stand for all.
+            let all = plans.iter().enumerate().filter(|p| p.1.finite());
+            let all: Vec<Transfer> = all.flat_map(|(i, p)| p.spec(h, i, 1, &mut drawn).transfers).collect();
+            for t in all.iter().filter(|t| t.start < self.duration) {
                 let flow = (h, t.start.as_secs_f64(), t.bytes.as_f64() * 8.0);
                 towards.entry(t.dst.0 as usize).or_default().push(flow);
             }
@@ -32,17 +41,24 @@ impl Settings {
             let bits: f64 = flows.iter().map(|f| f.2).sum();
             let first = flows.iter().map(|f| f.1).fold(f64::INFINITY, f64::min);
             let last = flows.iter().map(|f| f.1).fold(0.0, f64::max);
-            let mut by_host: BTreeMap<usize, f64> = BTreeMap::new();
-            flows.iter().for_each(|f| *by_host.entry(f.0).or_default() += f.2.min(window));
             let span = |h: &Hotspot| (first.max(h.start.as_secs_f64()), whole.min(h.stop.as_secs_f64()));
             let (begin, end) = stands.map_or((first, whole), span);
+            // By host: bits that may be under way at once, and what timeouts send of them to the end.
+            let mut by_host: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
+            for &(h, start, bits) in &flows {
+                let (all, again) = by_host.entry(h).or_default();
+                *all += bits.min(window);
+                if start + bits / line(h) > begin {
+                    *again += bits.min(window) / rto * (end - start.max(begin)).max(0.0);
+                }
+            }
             let over = if stands.is_some() {
                 // Flows that end before the port stands are not in its way.
                 last + bits / line(to) > begin
             } else {
                 let served = hot.map_or(line(to), |h| h.rate.bps());
                 let longest = flows.iter().map(|f| f.2 / line(f.0)).fold(0.0, f64::max);
-                let at_once = by_host.values().sum::<f64>();
+                let at_once = by_host.values().map(|of| of.0).sum::<f64>();
                 let taken =
                     served * (last - first + longest) + self.deepest(by_host.len()).bytes.as_f64() * 8.0;
                 !limits && at_once > taken
@@ -51,11 +67,12 @@ impl Settings {
                 continue;
             }
             let (_, dist) = breadth(&ways, self.seat(to).unwrap_or(0));
-            for (h, each) in by_host {
+            for (h, (_, again)) in by_host {
                 // NACKs make a flow begin anew at once; where nothing arrives, timeouts do.
-                let rate = if stands.is_none() { line(h) } else { line(h).min(each / rto) };
+                let most = line(h) * (end - begin);
+                let sent = if stands.is_none() { most } else { most.min(again) };
                 let links = self.seat(h).map_or(1.0, |s| f64::from(dist[s].min(1000)) + 1.0);
-                bit_hops += rate * (end - begin) * links;
+                bit_hops += sent * links;
             }
         }
         bit_hops

@@ -40,7 +40,7 @@ choices! {
         Bernoulli = "bernoulli", Greedy = "greedy", OnOff = "on-off", Bursts = "bursts",
         Transfers = "transfers", Poisson = "poisson", Incast = "incast", AllToAll = "all-to-all",
         Permutation = "permutation", AllReduce = "all-reduce", ReduceScatter = "reduce-scatter", AllGather = "all-gather",
-        Broadcast = "broadcast", Reduce = "reduce", Barrier = "barrier", Query = "query",
+        Broadcast = "broadcast", Reduce = "reduce", Barrier = "barrier", Query = "query", Graph = "graph",
     }
     /// `workload.algorithm`: how a collective moves its bytes.
     Algorithm {
@@ -54,13 +54,15 @@ choices! {
         WebSearch = "websearch", FbHadoop = "fb-hadoop", AliStorage = "ali-storage", Solar = "solar",
         File = "file",
     }
+    /// `workload.send_ends`.
+    SendEnds { Acknowledged = "acknowledged", Sent = "sent", }
     /// `workload.offset`.
     Offset { InPhase = "in-phase", Random = "random", }
 }
 
 rows! {
     KIND = key("workload.kind", Kind::Choice(Traffic::WORDS), "bernoulli",
-        "kind of traffic: frames (bernoulli, greedy, on-off, bursts), finite flows (transfers, poisson, incast, all-to-all, permutation), collectives of hosts, whose transfers follow others (all-reduce, reduce-scatter, all-gather, broadcast, reduce, barrier; all-to-all with an algorithm), or queries: each of the destinations asks some of the hosts, and asks again when all answers have come");
+        "kind of traffic: frames (bernoulli, greedy, on-off, bursts), finite flows (transfers, poisson, incast, all-to-all, permutation), collectives of hosts, whose transfers follow others (all-reduce, reduce-scatter, all-gather, broadcast, reduce, barrier; all-to-all with an algorithm), a schedule of ranks (graph), or queries: each of the destinations asks some of the hosts, and asks again when all answers have come");
     LOAD = key("workload.load", Kind::Percent, "85 %",
         "offered load of a host, as a share of its access link").only(KIND, one_of!(Traffic: Bernoulli | Bursts | Poisson));
     LOADS = key("workload.loads", Kind::List(&Kind::Percent), "[]",
@@ -138,7 +140,13 @@ rows! {
         "list of transfers, each with start, source, destination and bytes: \"10 us, H1, H2, 1 MB\"; then perhaps its name, and those that it follows: \"5 us, H2, H3, 1 MB, name b, after a\" begins 5 us after a has arrived whole at H2, or is sent from there and acknowledged")
         .only(KIND, one_of!(Traffic: Transfers));
     FILE = key("workload.file", kind::FILE, "off",
-        "file of transfers, one a line: start, source, destination, bytes").only(KIND, one_of!(Traffic: Transfers));
+        "file of transfers, one a line: start, source, destination, bytes; of a graph, a schedule in GOAL text").only(KIND, one_of!(Traffic: Transfers | Graph));
+    OPERATIONS = key("workload.operations", kind::LINES, "[]",
+        "lines of a schedule in GOAL text: what each rank computes (`calc NS`), sends and receives, and which waits for which; rank r is the r-th host of the table")
+        .only(KIND, one_of!(Traffic: Graph));
+    SEND_ENDS = key("workload.send_ends", Kind::Choice(SendEnds::WORDS), "acknowledged",
+        "when a send of a schedule has ended at its rank: all of it is acknowledged, or sent, which is as its last frame begins for the first time; without acknowledgements always the latter")
+        .only(KIND, one_of!(Traffic: Graph));
     FORMAT = key("workload.format", Kind::Choice(FileForm::WORDS), "lines",
         "format of workload.file: lines, or a flow file of the HPCC fork of ns-3 or of htsim")
         .only(KIND, one_of!(Traffic: Transfers));
@@ -262,6 +270,7 @@ fn table(
     let sources: Vec<usize> = plans.iter().map(Vec::len).collect();
     let read = (prefix, kind, framing);
     let woven = jobs::collective(r, read, (list, wiring), &sources, operations);
+    let woven = woven.or_else(|| jobs::schedule(r, read, (list, wiring), &sources, operations));
     let asked = jobs::queries(r, read, (list, wiring), &sources, operations);
     let mut requests: HashMap<usize, Vec<Transfer>> = HashMap::new();
     let (mut job, mut transfers) = match (woven, asked) {
@@ -354,7 +363,8 @@ fn table(
         let reason = format!("{} has transfers, and is none of the table's hosts", wiring.hosts[*host]);
         r.wrong(&key(TRANSFERS), reason, "name it in hosts, or remove its transfers");
     }
-    if plans.iter().map(Vec::len).sum::<usize>() == before && !list.is_empty() {
+    let computes = kind == Traffic::Graph;
+    if plans.iter().map(Vec::len).sum::<usize>() == before && !list.is_empty() && !computes {
         r.wrong(&key(DESTINATIONS), "no host has anybody to send to", "name another host");
     }
     job

@@ -5,6 +5,7 @@
 
 mod query;
 mod read;
+mod schedule;
 mod weave;
 
 use super::{Algorithm, Traffic};
@@ -17,6 +18,7 @@ use std::sync::Arc;
 
 pub(crate) use query::queries;
 pub(crate) use read::{Listed, algorithms, collective, follow, named};
+pub(crate) use schedule::schedule;
 
 /// Operations as tables add them, in any order of hosts.
 #[derive(Debug, Default)]

@@ -377,7 +377,7 @@ pub(super) fn too_many(r: &mut Reader<'_>, key: impl AsRef<str>, operations: u64
 }
 
 /// An error where a pair of hosts has too many flows in so many rounds, of each of which these are the transfers by host.
-fn few_of_a_pair<'a>(
+pub(super) fn few_of_a_pair<'a>(
     r: &mut Reader<'_>,
     key: impl AsRef<str>,
     sends: impl Iterator<Item = (usize, &'a [Transfer])>,

@@ -1,0 +1,699 @@
+//! Schedules of ranks in GOAL text (LogGOPSim, ATLAHS): what each rank computes, sends and receives, and in which order.
+//!
+//! ```text
+//! num_ranks 2
+//! rank 0 {
+//!   a: calc 1000 cpu 1           // ns
+//!   b: send 4096b to 1 tag 7
+//!   b requires a                 // begins when a has ended
+//! }
+//! rank 1 {
+//!   c: recv 4096b from 0 tag 7
+//!   d: calc 50
+//!   d irequires c                // begins when c has begun
+//! }
+//! ```
+//!
+//! Sources: the grammar and the examples of spcl/HTSIM 8a33f33 and the description of LogGOPSim (from memory and notes). A statement may
+//! share its line with others. Comments are `#`, `//` and `/* */`. A tag or a processor that is not named is 0.
+//!
+//! A message and a receive meet by rank, peer and tag. Of those with the same three, the first that may begin meets the first: in the
+//! order that the graph demands of them, else in that of the file.
+
+use cnsim_units::Time;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+/// What is wrong with a statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GoalError {
+    /// Line, by its place among those that were read.
+    pub line: usize,
+    /// Characters before the fault.
+    pub column: usize,
+    /// The fault.
+    pub reason: String,
+    /// The remedy.
+    pub remedy: String,
+}
+
+/// What an operation of a rank does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GoalAct {
+    /// It occupies a processor for a time.
+    Calc(Time, u16),
+    /// It sends bytes to a rank.
+    Send(u32, u64),
+    /// It waits until what this operation sends has arrived.
+    Receive(u32),
+}
+
+/// An operation of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GoalOperation {
+    /// The rank.
+    pub rank: u32,
+    /// Line that names it.
+    pub line: u32,
+    /// What it does.
+    pub act: GoalAct,
+}
+
+/// What an operation waits for, of its own rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Before {
+    /// An operation has ended.
+    Ended(u32),
+    /// An operation has begun.
+    Begun(u32),
+}
+
+impl Before {
+    fn operation(self) -> usize {
+        let (Self::Ended(n) | Self::Begun(n)) = self;
+        n as usize
+    }
+}
+
+/// A schedule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Goal {
+    /// How many ranks it has.
+    pub ranks: usize,
+    /// Line that says so.
+    pub line: usize,
+    /// The operations, by line.
+    pub operations: Vec<GoalOperation>,
+    /// Where the list of each operation begins in `all`.
+    first: Vec<u32>,
+    all: Vec<Before>,
+}
+
+impl Goal {
+    /// What an operation waits for.
+    pub fn before(&self, operation: usize) -> &[Before] {
+        let end = self.first.get(operation + 1).map_or(self.all.len(), |&end| end as usize);
+        self.first.get(operation).and_then(|&first| self.all.get(first as usize..end)).unwrap_or_default()
+    }
+
+    /// Operations in the order in which they may begin, and how many of those are all: the others stand in a circle, or behind one. With
+    /// `met` a receive also waits for its message. Of those that may begin, the first of the file is first.
+    fn order(&self, met: bool) -> Vec<u32> {
+        let n = self.operations.len();
+        // An operation begins when nothing is left of `left`, and a receive ends when its message has begun, too.
+        let mut left: Vec<u32> = (0..n).map(|i| self.before(i).len() as u32).collect();
+        let mut follow: Vec<(Before, u32)> = Vec::with_capacity(self.all.len());
+        for i in 0..n {
+            follow.extend(self.before(i).iter().map(|&before| (before, i as u32)));
+        }
+        follow.sort_unstable();
+        let mut waits = vec![Vec::new(); if met { n } else { 0 }];
+        let message = |i: usize| match self.operations[i].act {
+            GoalAct::Receive(send) if met => Some(send as usize),
+            _ => None,
+        };
+        (0..n).filter_map(|i| Some((message(i)?, i))).for_each(|(send, i)| waits[send].push(i as u32));
+        let mut begun = vec![false; n];
+        let mut ready: BinaryHeap<Reverse<u32>> =
+            (0..n as u32).filter(|&i| left[i as usize] == 0).map(Reverse).collect();
+        let mut order = Vec::with_capacity(n);
+        while let Some(Reverse(i)) = ready.pop() {
+            order.push(i);
+            begun[i as usize] = true;
+            let mut events = vec![Before::Begun(i)];
+            if message(i as usize).is_none_or(|send| begun[send]) {
+                events.push(Before::Ended(i));
+            }
+            let received = waits.get(i as usize).into_iter().flatten().filter(|&&r| begun[r as usize]);
+            events.extend(received.map(|&receive| Before::Ended(receive)));
+            for event in events {
+                let first = follow.partition_point(|f| f.0 < event);
+                for &(_, next) in follow[first..].iter().take_while(|f| f.0 == event) {
+                    left[next as usize] -= 1;
+                    if left[next as usize] == 0 {
+                        ready.push(Reverse(next));
+                    }
+                }
+            }
+        }
+        order
+    }
+
+    /// Those that never end, from one back to it, each before the one that it waits for; none if all end.
+    fn circle(&self, order: &[u32], met: bool) -> Option<Vec<usize>> {
+        let mut begun = vec![false; self.operations.len()];
+        order.iter().for_each(|&i| begun[i as usize] = true);
+        // Does it never end? A receive that has begun may wait for a message that has not.
+        let message = |i: usize| match self.operations[i].act {
+            GoalAct::Receive(send) if met && !begun[send as usize] => Some(send as usize),
+            _ => None,
+        };
+        let mut way = vec![(0..begun.len()).find(|&i| !begun[i])?];
+        loop {
+            let last = way[way.len() - 1];
+            let stands = |before: &&Before| match **before {
+                Before::Ended(n) => !begun[n as usize] || message(n as usize).is_some(),
+                Before::Begun(n) => !begun[n as usize],
+            };
+            let next = match begun[last] {
+                true => message(last)?,
+                false => self.before(last).iter().find(stands)?.operation(),
+            };
+            let seen = way.iter().position(|&n| n == next);
+            way.push(next);
+            if let Some(first) = seen {
+                return Some(way.split_off(first));
+            }
+        }
+    }
+}
+
+/// A word of the text, with its line and the characters before it.
+#[derive(Clone, Copy, Debug)]
+struct Word<'a> {
+    text: &'a str,
+    line: usize,
+    column: usize,
+}
+
+/// The words of lines, without comments; braces, colons and semicolons are words of their own.
+fn words<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator<Item = Word<'a>> {
+    let mut inside = false;
+    lines.enumerate().flat_map(move |(line, text)| {
+        let mut found = Vec::new();
+        let (mut at, mut begin) = (0, None);
+        let mut keep = |from: usize, to: usize| {
+            let column = text[..from].chars().count();
+            found.push(Word { text: &text[from..to], line, column });
+        };
+        let all: Vec<(usize, char)> = text.char_indices().collect();
+        while at < all.len() {
+            let (place, c) = all[at];
+            let next = all.get(at + 1).map(|n| n.1);
+            if inside {
+                inside = (c, next) != ('*', Some('/'));
+                at += if inside { 1 } else { 2 };
+                continue;
+            }
+            let comment = c == '#' || (c, next) == ('/', Some('/'));
+            inside = (c, next) == ('/', Some('*'));
+            let alone = matches!(c, '{' | '}' | ':' | ';');
+            if comment || inside || alone || c.is_whitespace() {
+                if let Some(from) = begin.take() {
+                    keep(from, place);
+                }
+                if comment {
+                    break;
+                }
+                if alone {
+                    keep(place, place + 1);
+                }
+                at += if inside { 2 } else { 1 };
+            } else {
+                begin = begin.or(Some(place));
+                at += 1;
+            }
+        }
+        if let Some(from) = begin {
+            keep(from, text.len());
+        }
+        found
+    })
+}
+
+/// How a statement is written.
+const STATEMENTS: &str = "write `calc NS [cpu N]`, `send BYTESb to RANK [tag N]`, `recv BYTESb from RANK [tag N]`, or `a requires b`";
+/// Most faults that are told.
+const TOLD: usize = 20;
+/// Processors of a rank.
+const PROCESSORS: u64 = 1024;
+
+/// Reads statements.
+struct Statements<'a, I: Iterator<Item = Word<'a>>> {
+    words: std::iter::Peekable<I>,
+    /// The word read last.
+    last: Word<'a>,
+    faults: Vec<GoalError>,
+}
+
+type Read<T> = Result<T, ()>;
+
+impl<'a, I: Iterator<Item = Word<'a>>> Statements<'a, I> {
+    fn fault(&mut self, at: Word<'_>, reason: impl Into<String>, remedy: impl Into<String>) {
+        if self.faults.len() < TOLD {
+            let (reason, remedy) = (reason.into(), remedy.into());
+            self.faults.push(GoalError { line: at.line, column: at.column, reason, remedy });
+        }
+    }
+    fn next(&mut self) -> Option<Word<'a>> {
+        let word = self.words.next()?;
+        self.last = word;
+        Some(word)
+    }
+    fn is(&mut self, text: &str) -> bool {
+        self.words.peek().is_some_and(|word| word.text == text)
+    }
+    /// The next word, which must be this one.
+    fn must(&mut self, text: &str) -> Read<()> {
+        let last = self.last;
+        match self.next() {
+            Some(word) if word.text == text => Ok(()),
+            Some(word) => Err(self.fault(word, format!("`{}` where `{text}` is due", word.text), STATEMENTS)),
+            None => Err(self.fault(last, format!("`{text}` is missing behind `{}`", last.text), STATEMENTS)),
+        }
+    }
+    /// The next word as a whole number below a bound; bytes may end with `b`.
+    fn number(&mut self, what: &str, below: u64) -> Read<u64> {
+        let last = self.last;
+        let Some(word) = self.next() else {
+            return Err(self.fault(last, format!("{what} is missing behind `{}`", last.text), STATEMENTS));
+        };
+        let digits = word.text.strip_suffix('b').filter(|_| what == "a number of bytes").unwrap_or(word.text);
+        match digits.parse::<u64>() {
+            Ok(n) if n < below => Ok(n),
+            Ok(n) => Err(self.fault(
+                word,
+                format!("{n} is too large for {what}"),
+                format!("at most {}", below - 1),
+            )),
+            Err(_) => Err(self.fault(word, format!("`{}` is not {what}", word.text), STATEMENTS)),
+        }
+    }
+    /// Goes to the next line, or before a brace that closes.
+    fn skip(&mut self) {
+        let line = self.last.line;
+        while self.words.peek().is_some_and(|word| word.line == line && word.text != "}") {
+            self.next();
+        }
+    }
+}
+
+/// A message or a receive that is to meet its other.
+struct Meets {
+    /// Sender, receiver and tag.
+    key: (u32, u32, u64),
+    operation: u32,
+    bytes: u64,
+}
+
+/// Reads a schedule.
+///
+/// # Errors
+/// All statements that are none, or have a rank or a label that is not there; messages that nobody receives and receives that nobody
+/// sends; circles.
+pub fn read<'a>(lines: &[&'a str]) -> Result<Goal, Vec<GoalError>> {
+    let start = Word { text: "", line: 0, column: 0 };
+    let words = words(lines.iter().copied()).peekable();
+    let mut s = Statements { words, last: start, faults: Vec::new() };
+    let mut goal = Goal::default();
+    let mut meets: Vec<(bool, Meets)> = Vec::new();
+    let mut before: Vec<(u32, Before)> = Vec::new();
+    let head = s.must("num_ranks").and_then(|()| s.number("a number of ranks", 1 << 20));
+    goal.ranks = head.unwrap_or_else(|()| {
+        s.skip();
+        0
+    }) as usize;
+    goal.line = s.last.line;
+    if head == Ok(0) {
+        s.fault(s.last, "a schedule of no rank", "write how many ranks there are");
+    }
+    let mut seen = vec![false; goal.ranks];
+    while let Some(&word) = s.words.peek() {
+        let rank = s.must("rank").and_then(|()| rank_of(&mut s, goal.ranks));
+        let Ok(rank) = rank.and_then(|rank| s.must("{").map(|()| rank)) else {
+            s.skip();
+            // A brace that closes belongs to what was refused.
+            if s.is("}") {
+                s.next();
+            }
+            if s.words.peek().is_some_and(|next| next.line == word.line && next.column == word.column) {
+                s.next();
+            }
+            continue;
+        };
+        if std::mem::replace(&mut seen[rank as usize], true) {
+            s.fault(word, format!("rank {rank} is there twice"), "write all of a rank in one block");
+        }
+        block(&mut s, (rank, word), &mut goal, &mut meets, &mut before);
+    }
+    if goal.operations.is_empty() && s.faults.is_empty() {
+        s.fault(s.last, "no rank does anything", STATEMENTS);
+    }
+    before.sort_unstable();
+    before.dedup();
+    goal.first = Vec::with_capacity(goal.operations.len());
+    for n in 0..goal.operations.len() as u32 {
+        goal.first.push(before.partition_point(|b| b.0 < n) as u32);
+    }
+    goal.all = before.into_iter().map(|b| b.1).collect();
+    if s.faults.is_empty() {
+        meet(&mut goal, meets, lines, &mut s.faults);
+    }
+    if s.faults.is_empty() { Ok(goal) } else { Err(s.faults) }
+}
+
+/// A number of a rank.
+fn rank_of<'a, I: Iterator<Item = Word<'a>>>(s: &mut Statements<'a, I>, ranks: usize) -> Read<u32> {
+    let rank = s.number("the number of a rank", 1 << 20)?;
+    if rank >= ranks as u64 && ranks > 0 {
+        let remedy = format!("ranks are 0 to {}", ranks - 1);
+        return Err(s.fault(s.last, format!("there is no rank {rank}"), remedy));
+    }
+    Ok(rank as u32)
+}
+
+/// The statements of a rank, up to its brace that closes.
+fn block<'a, I: Iterator<Item = Word<'a>>>(
+    s: &mut Statements<'a, I>,
+    (rank, opens): (u32, Word<'a>),
+    goal: &mut Goal,
+    meets: &mut Vec<(bool, Meets)>,
+    before: &mut Vec<(u32, Before)>,
+) {
+    let mut labels: HashMap<&str, u32> = HashMap::new();
+    let mut named: Vec<(Word<'a>, bool, Word<'a>)> = Vec::new();
+    loop {
+        let Some(word) = s.next() else {
+            let reason = format!("the block of rank {rank} has no brace that closes it");
+            s.fault(opens, reason, "write `}` behind its last statement");
+            break;
+        };
+        let mut key = word;
+        match word.text {
+            "}" => break,
+            ";" => continue,
+            _ => {}
+        }
+        if s.is(":") {
+            s.next();
+            if labels.insert(word.text, goal.operations.len() as u32).is_some() {
+                s.fault(
+                    word,
+                    format!("the label `{}` is there twice in rank {rank}", word.text),
+                    "name each once",
+                );
+            }
+            let Some(next) = s.next() else { continue };
+            key = next;
+        } else if s.is("requires") || s.is("irequires") {
+            let ends = s.is("requires");
+            s.next();
+            match s.next() {
+                Some(other) if other.line == word.line || other.text != "}" => {
+                    named.push((word, ends, other))
+                }
+                _ => s.fault(word, format!("`{}` waits for nothing", word.text), "name a label"),
+            }
+            continue;
+        }
+        if operation(s, (rank, key), goal, meets).is_err() {
+            // A place of its own, so that labels keep theirs.
+            s.skip();
+        }
+    }
+    for (word, ends, other) in named {
+        let [Some(&n), Some(&first)] = [labels.get(word.text), labels.get(other.text)] else {
+            let unknown = if labels.contains_key(word.text) { other } else { word };
+            s.fault(
+                unknown,
+                format!("rank {rank} has no label `{}`", unknown.text),
+                "name an operation of this rank",
+            );
+            continue;
+        };
+        before.push((n, if ends { Before::Ended(first) } else { Before::Begun(first) }));
+    }
+}
+
+/// An operation, whose first word is `key`.
+fn operation<'a, I: Iterator<Item = Word<'a>>>(
+    s: &mut Statements<'a, I>,
+    (rank, key): (u32, Word<'a>),
+    goal: &mut Goal,
+    meets: &mut Vec<(bool, Meets)>,
+) -> Read<()> {
+    let number = goal.operations.len() as u32;
+    // What is refused keeps its place.
+    let mut one = GoalOperation { rank, line: key.line as u32, act: GoalAct::Calc(Time::ZERO, 0) };
+    goal.operations.push(one);
+    let (mut tag, mut cpu, mut other) = (0, 0, None);
+    let amount = match key.text {
+        "calc" => s.number("a time in ns", 1 << 53)?,
+        "send" | "recv" => {
+            let bytes = s.number("a number of bytes", 1 << 53)?;
+            s.must(if key.text == "send" { "to" } else { "from" })?;
+            let peer = rank_of(s, goal.ranks)?;
+            if peer == rank {
+                let reason = format!("rank {rank} and itself");
+                return Err(s.fault(s.last, reason, "a message goes from one host to another: leave it out"));
+            }
+            other = Some(peer);
+            bytes
+        }
+        _ => return Err(s.fault(key, format!("`{}` is no statement", key.text), STATEMENTS)),
+    };
+    loop {
+        if s.is("tag") && other.is_some() {
+            s.next();
+            tag = s.number("a tag", u64::MAX)?;
+        } else if s.is("cpu") {
+            s.next();
+            cpu = s.number("the number of a processor", PROCESSORS)?;
+        } else if s.is("nic") {
+            s.next();
+            if s.number("the number of a NIC", 1 << 16)? > 0 {
+                return Err(s.fault(
+                    s.last,
+                    "a NIC of its own",
+                    "cnsim chooses the NIC by the destination: write 0, or leave it out",
+                ));
+            }
+        } else {
+            break;
+        }
+    }
+    one.act = match (key.text, other) {
+        ("send", Some(to)) => GoalAct::Send(to, amount),
+        ("recv", _) => GoalAct::Receive(u32::MAX),
+        _ => GoalAct::Calc(Time::from_ns(amount), cpu as u16),
+    };
+    goal.operations[number as usize] = one;
+    if let Some(peer) = other {
+        let sends = key.text == "send";
+        let (from, to) = if sends { (rank, peer) } else { (peer, rank) };
+        meets.push((sends, Meets { key: (from, to, tag), operation: number, bytes: amount }));
+    }
+    Ok(())
+}
+
+/// Lets each message meet its receive, and looks for circles.
+fn meet(goal: &mut Goal, meets: Vec<(bool, Meets)>, lines: &[&str], faults: &mut Vec<GoalError>) {
+    let text = |goal: &Goal, n: usize| {
+        let one = goal.operations[n];
+        format!("rank {}: `{}`", one.rank, lines[one.line as usize].trim())
+    };
+    let tell = |goal: &Goal, way: Vec<usize>, faults: &mut Vec<GoalError>| {
+        let said: Vec<String> = way.iter().map(|&n| text(goal, n)).collect();
+        let reason = format!("these wait for each other for ever: {}", said.join(", which waits for "));
+        let line = goal.operations[way[0]].line as usize;
+        faults.push(GoalError {
+            line,
+            column: 0,
+            reason,
+            remedy: "let one of them wait for none of the others".into(),
+        });
+    };
+    let order = goal.order(false);
+    if let Some(way) = goal.circle(&order, false) {
+        return tell(goal, way, faults);
+    }
+    let mut turn = vec![0; order.len()];
+    (0_u32..).zip(&order).for_each(|(k, &n)| turn[n as usize] = k);
+    let (mut sends, mut receives) = (Vec::new(), Vec::new());
+    for (sent, meets) in meets {
+        if sent { sends.push(meets) } else { receives.push(meets) }
+    }
+    for list in [&mut sends, &mut receives] {
+        list.sort_unstable_by_key(|m| (m.key, turn[m.operation as usize]));
+    }
+    let (mut i, mut j) = (0, 0);
+    while i < sends.len() || j < receives.len() {
+        let (send, receive) = (sends.get(i), receives.get(j));
+        let same = send.zip(receive).filter(|(a, b)| a.key == b.key);
+        if let Some((a, b)) = same {
+            (i, j) = (i + 1, j + 1);
+            goal.operations[b.operation as usize].act = GoalAct::Receive(a.operation);
+            if a.bytes > b.bytes {
+                let reason = format!(
+                    "it takes {} B, and {} sends {} B",
+                    b.bytes,
+                    text(goal, a.operation as usize),
+                    a.bytes
+                );
+                let line = goal.operations[b.operation as usize].line as usize;
+                faults.push(GoalError {
+                    line,
+                    column: 0,
+                    reason,
+                    remedy: "receive as many bytes as are sent".into(),
+                });
+            }
+        } else {
+            let sent_first = receive.is_none_or(|b| send.is_some_and(|a| a.key < b.key));
+            let (alone, verb) = match (sent_first, send, receive) {
+                (true, Some(a), _) => (a, "nobody receives it"),
+                (_, _, Some(b)) => (b, "nobody sends it"),
+                _ => break,
+            };
+            (i, j) = if sent_first { (i + 1, j) } else { (i, j + 1) };
+            let (from, to, tag) = alone.key;
+            let reason = format!("{verb}: {} B from rank {from} to rank {to} with tag {tag}", alone.bytes);
+            let other = if sent_first { "recv" } else { "send" };
+            let remedy = format!(
+                "write a {other} with this tag at rank {}, or correct the tag",
+                if sent_first { to } else { from }
+            );
+            let line = goal.operations[alone.operation as usize].line as usize;
+            faults.push(GoalError { line, column: 0, reason, remedy });
+        }
+        if faults.len() >= TOLD {
+            return;
+        }
+    }
+    if faults.is_empty()
+        && let Some(way) = goal.circle(&goal.order(true), true)
+    {
+        tell(goal, way, faults);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Result<Goal, Vec<GoalError>> {
+        read(&text.lines().collect::<Vec<_>>())
+    }
+
+    /// Lines and words of the faults.
+    fn faults(text: &str) -> Vec<(usize, usize, String)> {
+        of(text).unwrap_err().into_iter().map(|e| (e.line + 1, e.column + 1, e.reason)).collect()
+    }
+
+    #[test]
+    fn a_schedule_is_read() {
+        let text = "num_ranks 2 // two\nrank 0 {\n  a: calc 1000 cpu 1 /* long\n and on */ b: send 4096b to 1 tag 7 nic 0\nb requires a }\n\
+                    rank 1 { c: recv 4096 from 0 tag 7; calc 5; d: calc 50; d irequires c; d requires c } # end";
+        let goal = of(text).unwrap();
+        let acts: Vec<_> = goal.operations.iter().map(|o| (o.rank, o.line, o.act)).collect();
+        assert_eq!(
+            acts,
+            [
+                (0, 2, GoalAct::Calc(Time::from_us(1), 1)),
+                (0, 3, GoalAct::Send(1, 4096)),
+                (1, 5, GoalAct::Receive(1)),
+                (1, 5, GoalAct::Calc(Time::from_ns(5), 0)),
+                (1, 5, GoalAct::Calc(Time::from_ns(50), 0)),
+            ]
+        );
+        assert_eq!((goal.ranks, goal.before(0), goal.before(1)), (2, &[][..], &[Before::Ended(0)][..]));
+        assert_eq!(goal.before(4), [Before::Ended(2), Before::Begun(2)]);
+    }
+
+    /// Tags meet whatever their order. Those of one tag meet as the graph orders them: here against the file.
+    #[test]
+    fn messages_meet_by_tag_and_order() {
+        let text = "num_ranks 2\nrank 0 {\na: send 1b to 1 tag 1\nb: send 2b to 1 tag 2\nc: send 3b to 1 tag 1\na requires c\n}\n\
+                    rank 1 {\nx: recv 2b from 0 tag 2\ny: recv 3b from 0 tag 1\nz: recv 1b from 0 tag 1\nz requires y\n}\n";
+        let met = |text: &str| {
+            let goal = of(text).unwrap();
+            goal.operations
+                .iter()
+                .filter_map(|o| if let GoalAct::Receive(n) = o.act { Some(n) } else { None })
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(met(text), [1, 2, 0]);
+        assert_eq!(
+            met(&text
+                .replace("a requires c\n", "")
+                .replace("y: recv 3b", "y: recv 4b")
+                .replace("z: recv 1b", "z: recv 3b")),
+            [1, 0, 2]
+        );
+    }
+
+    #[test]
+    fn faults_are_named_all_at_once() {
+        let text = "num_ranks 2\nrank 0 {\na: calk 5\nb: send 5b at 1\nc: send xb to 1\nd: recv 5b from 2\ne: send 1b to 0\nf: calc 1 cpu 4000\n\
+                    a: calc 1\nf requires q\nsend 1b to 1 nic 3\n}\nrank 0 {\n}\nrank 5 {\n}\n";
+        let all = faults(text);
+        let places: Vec<_> = all.iter().map(|f| (f.0, f.1)).collect();
+        assert_eq!(
+            places,
+            [
+                (3, 4),
+                (4, 12),
+                (5, 9),
+                (6, 17),
+                (7, 15),
+                (8, 15),
+                (9, 1),
+                (11, 18),
+                (10, 12),
+                (13, 1),
+                (15, 6)
+            ],
+            "{all:?}"
+        );
+        assert!(
+            all[0].2.contains("`calk`") && all[1].2.contains("`at`") && all[8].2.contains("`q`"),
+            "{all:?}"
+        );
+        assert_eq!(faults("rank 0 {\n}")[0].0, 1);
+        assert_eq!(faults("num_ranks 1\nrank 0 {\ncalc 5\n")[0].0, 2);
+        assert!(faults("num_ranks 1\n")[0].2.contains("no rank does anything"));
+        assert!(faults("num_ranks 0\n")[0].2.contains("no rank"));
+        assert!(!faults("").is_empty());
+    }
+
+    #[test]
+    fn what_nobody_sends_or_receives_is_named() {
+        let two =
+            |a: &str, b: &str| faults(&format!("num_ranks 2\nrank 0 {{\n{a}\n}}\nrank 1 {{\n{b}\n}}\n"));
+        let all = two("send 5b to 1 tag 1\nsend 6b to 1 tag 2", "recv 6b from 0 tag 3");
+        assert_eq!(all.iter().map(|f| f.0).collect::<Vec<_>>(), [3, 4, 7], "{all:?}");
+        assert!(all[0].2.contains("nobody receives it: 5 B from rank 0 to rank 1 with tag 1"), "{all:?}");
+        assert!(all[2].2.contains("nobody sends it: 6 B from rank 0 to rank 1 with tag 3"), "{all:?}");
+        let all = two("send 5b to 1", "recv 4b from 0");
+        assert!(all[0].0 == 6 && all[0].2.contains("takes 4 B") && all[0].2.contains("sends 5 B"), "{all:?}");
+    }
+
+    /// A circle of a rank, and a deadlock of two that both receive first. A message that may begin while its receive waits is none.
+    #[test]
+    fn circles_are_named() {
+        let all = faults(
+            "num_ranks 1\nrank 0 {\na: calc 1\nb: calc 2\nc: calc 3\nb requires c\nc irequires b\n}\n",
+        );
+        assert_eq!(all.len(), 1);
+        assert!(all[0].2.contains("rank 0: `b: calc 2`, which waits for rank 0: `c: calc 3`, which waits for rank 0: `b: calc 2`"), "{all:?}");
+        let two = |a: &str, b: &str| {
+            of(&format!(
+                "num_ranks 2\nrank 0 {{\nr: recv 1b from 1\ns: send 1b to 1\n{a}\n}}\nrank 1 {{\nr: recv 1b from 0\ns: send 1b to 0\n{b}\n}}\n"
+            ))
+        };
+        let all = two("s requires r", "s requires r").unwrap_err();
+        assert!(
+            all[0].reason.contains("rank 0: `s: send 1b to 1`")
+                && all[0].reason.contains("rank 1: `r: recv 1b from 0`"),
+            "{all:?}"
+        );
+        for (a, b) in [
+            ("s irequires r", "s requires r"),
+            ("r requires s", "s requires r"),
+            ("r requires s", "r requires s"),
+        ] {
+            assert!(two(a, b).is_ok(), "{a}, {b}");
+        }
+    }
+}

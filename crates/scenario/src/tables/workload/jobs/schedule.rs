@@ -1,0 +1,192 @@
+//! Tables of schedules in GOAL text, as operations: rank r is the r-th host of the table.
+//!
+//! A receive that waits for nothing else is no operation of its own: what waits for it waits for its message.
+
+use super::read::{ByHost, few_of_a_pair, too_many};
+use super::{Job, Operations};
+use crate::flows::Framing;
+use crate::reader::Reader;
+use crate::row::{Key, LONGEST, MAX_TRANSFER};
+use crate::tables::run;
+use crate::tables::workload::{OPERATIONS, SEND_ENDS, START, SendEnds, Traffic, traffic};
+use crate::wiring::Wiring;
+use cnsim_fabric::{Act, After, Transfer};
+use cnsim_import::goal::{self, Before, Goal, GoalAct};
+use cnsim_scheme_api::NodeId;
+use cnsim_units::{Bytes, Time};
+
+/// In place of the number of an operation: it has none.
+const NONE: u32 = u32::MAX;
+
+/// Reads a table of a schedule over these hosts: the job, and what each host sends. None if it is none, or something is wrong.
+/// `sources`: how many sources each host has before.
+pub(crate) fn schedule(
+    r: &mut Reader<'_>,
+    (prefix, kind, framing): (&str, Traffic, Framing),
+    (ranks, wiring): (&[usize], &Wiring),
+    sources: &[usize],
+    operations: &mut Operations,
+) -> Option<(Job, ByHost)> {
+    if kind != Traffic::Graph {
+        return None;
+    }
+    let key = |leaf: Key| leaf.of(prefix);
+    let before = r.problems.len();
+    let hosts = if prefix == "workload" { key(OPERATIONS) } else { key(traffic::HOSTS) };
+    let mut seen = vec![false; wiring.hosts.len()];
+    if let Some(&twice) = ranks.iter().find(|&&host| std::mem::replace(&mut seen[host], true)) {
+        r.wrong(&hosts, format!("{} is a rank twice", wiring.hosts[twice]), "name each host once");
+    }
+    let (start, duration) = (r.time(key(START)), r.time(run::DURATION));
+    if start >= duration {
+        let reason = format!("ranks begin {start} after the start of a run of {duration}");
+        r.clash(&[key(START), run::DURATION.into()], reason, "lengthen run.duration");
+    }
+    let ends: SendEnds = r.choice(key(SEND_ENDS));
+    let list = r.listed(key(OPERATIONS));
+    if list.items.is_empty() {
+        r.wrong(&list.key, "there is no schedule", "name a file in GOAL text in `file`");
+        return None;
+    }
+    let lines: Vec<&str> = list.items.iter().map(String::as_str).collect();
+    let goal = match goal::read(&lines) {
+        Ok(goal) => goal,
+        Err(faults) => {
+            faults.into_iter().for_each(|f| r.wrong_at(&list.key, f.line, f.column, f.reason, f.remedy));
+            return None;
+        }
+    };
+    if goal.ranks > ranks.len() {
+        let reason = format!("{} ranks, and the table names {} hosts", goal.ranks, ranks.len());
+        r.wrong_item(&list.key, goal.line, reason, "name a host for each rank in hosts");
+    }
+    for one in &goal.operations {
+        let wrong = match one.act {
+            GoalAct::Calc(time, _) if time > LONGEST => format!("{time} is longer than {LONGEST}"),
+            GoalAct::Send(_, bytes) if Bytes::new(bytes) > MAX_TRANSFER => {
+                format!("{} is more than {MAX_TRANSFER}", Bytes::new(bytes))
+            }
+            _ => continue,
+        };
+        r.wrong_item(&list.key, one.line as usize, wrong, "write less");
+    }
+    too_many(r, &list.key, goal.operations.len() as u64);
+    if r.problems.len() > before {
+        return None;
+    }
+    let ranks = &ranks[..goal.ranks];
+    let table = prefix.rsplit('.').next().and_then(|n| n.parse().ok()).unwrap_or(0);
+    let mut weave =
+        Weave { goal: &goal, ranks, framing, ends, places: places(&goal, operations.len() as u32) };
+    let gates: Vec<u32> = ranks.iter().map(|&host| operations.wait(host, start, [])).collect();
+    let by_host = weave.all(&gates, sources, operations);
+    let ends = weave.last(&gates, operations);
+    few_of_a_pair(r, &list.key, by_host.iter().map(|(&host, sends)| (host, &sends[..])), wiring, 1);
+    let bytes = goal.operations.iter().map(|o| if let GoalAct::Send(_, bytes) = o.act { bytes } else { 0 });
+    let size = Bytes::new(bytes.fold(0, u64::saturating_add));
+    let (name, algorithm, skew) = (None, None, Time::ZERO);
+    let job = Job { table, name, kind, algorithm, ranks: ranks.to_vec(), size, gates, ends, skew };
+    Some((job, by_host))
+}
+
+/// By operation of a schedule: the numbers of those in the graph that it is, behind `first` and a gate for each rank. A receive that waits
+/// is one that says that it has begun, and the next that it has ended.
+fn places(goal: &Goal, first: u32) -> Vec<u32> {
+    let mut next = first + goal.ranks as u32;
+    let place = |n: usize| {
+        let of = match goal.operations[n].act {
+            GoalAct::Receive(_) if goal.before(n).is_empty() => 0,
+            GoalAct::Receive(_) => 2,
+            _ => 1,
+        };
+        next += of;
+        if of == 0 { NONE } else { next - of }
+    };
+    (0..goal.operations.len()).map(place).collect()
+}
+
+/// A schedule as it becomes operations.
+struct Weave<'a> {
+    goal: &'a Goal,
+    ranks: &'a [usize],
+    framing: Framing,
+    ends: SendEnds,
+    places: Vec<u32>,
+}
+
+impl Weave<'_> {
+    /// What has happened when an operation has ended.
+    fn ended(&self, n: u32) -> After {
+        match (self.goal.operations[n as usize].act, self.places[n as usize]) {
+            (GoalAct::Receive(send), NONE) => After::Ended(self.places[send as usize]),
+            (GoalAct::Receive(_), place) => After::Ended(place + 1),
+            (GoalAct::Send(..), place) if self.ends == SendEnds::Sent => After::Sent(place),
+            (_, place) => After::Ended(place),
+        }
+    }
+
+    /// What has happened when what comes before an operation has: those that wait for nothing wait for their rank's gate.
+    fn after(&self, n: usize, gates: &[u32]) -> Vec<After> {
+        let came = |before: &Before| match *before {
+            Before::Ended(n) => Some(self.ended(n)),
+            Before::Begun(n) => match (self.goal.operations[n as usize].act, self.places[n as usize]) {
+                (GoalAct::Receive(_), NONE) => None,
+                (GoalAct::Receive(_), place) => Some(After::Ended(place)),
+                (_, place) => Some(After::Begun(place)),
+            },
+        };
+        let mut all: Vec<After> = self.goal.before(n).iter().filter_map(came).collect();
+        if all.is_empty() {
+            all.push(After::Ended(gates[self.goal.operations[n].rank as usize]));
+        }
+        all
+    }
+
+    /// All operations, and what each host sends.
+    fn all(&mut self, gates: &[u32], sources: &[usize], operations: &mut Operations) -> ByHost {
+        let mut by_host = ByHost::new();
+        for (n, one) in self.goal.operations.iter().enumerate() {
+            let host = self.ranks[one.rank as usize];
+            match one.act {
+                GoalAct::Calc(time, cpu) => {
+                    operations.push(host, Act::Compute { time, stream: Some(cpu) }, self.after(n, gates));
+                }
+                GoalAct::Send(to, bytes) => {
+                    let sends = by_host.entry(host).or_default();
+                    let transfer = (sources[host] as u32, sends.len() as u32);
+                    let dst = NodeId(self.ranks[to as usize] as u32);
+                    // A message without bytes has a frame of one.
+                    let bytes = self.framing.on_link(Bytes::new(bytes.max(1)));
+                    sends.push(Transfer { start: Transfer::FOLLOWS, dst, bytes });
+                    operations.send(host, transfer, self.after(n, gates));
+                }
+                GoalAct::Receive(_) if self.places[n] == NONE => {}
+                GoalAct::Receive(send) => {
+                    let posted = operations.wait(host, Time::ZERO, self.after(n, gates));
+                    let arrived = After::Ended(self.places[send as usize]);
+                    operations.wait(host, Time::ZERO, [After::Ended(posted), arrived]);
+                }
+            }
+        }
+        by_host
+    }
+
+    /// By rank: an operation that ends when all of the rank have.
+    fn last(&self, gates: &[u32], operations: &mut Operations) -> Vec<u32> {
+        // The end of what another waits for comes no later than the end of that.
+        let mut waited = vec![false; self.goal.operations.len()];
+        for n in 0..waited.len() {
+            for before in self.goal.before(n) {
+                if let Before::Ended(first) = *before {
+                    waited[first as usize] = true;
+                }
+            }
+        }
+        let mut all: Vec<Vec<After>> = gates.iter().map(|&gate| vec![After::Ended(gate)]).collect();
+        for (n, one) in self.goal.operations.iter().enumerate().filter(|o| !waited[o.0]) {
+            all[one.rank as usize].push(self.ended(n as u32));
+        }
+        let wait = |(&host, after)| operations.wait(host, Time::ZERO, after);
+        self.ranks.iter().zip(all).map(wait).collect()
+    }
+}
