@@ -464,7 +464,7 @@ mod tests {
         assert_eq!(guess(&star(), &[flow("H2", 9, 5)], None), Time::from_us(5 + 2000 + 10));
         // A schedule: twice what a rank computes, and a round trip more for each message of a rank.
         let busy = Some(Time::from_us(100));
-        assert_eq!(guess(&star(), &[flow("H2", 9, 5)], busy), Time::from_us(5 + 2000 + 20 + 200));
+        assert_eq!(guess(&star(), &[flow("H2", 9, 5)], busy), Time::from_us(5 + 2000 + 19 + 200));
     }
 
     /// 1048 B take 83.84 ns at 100 Gb/s, of which 83 are left, and 335.36 ns at 25 Gb/s. 1000 B take 80 and 320 ns, and whole nanoseconds
