@@ -15,7 +15,9 @@ impl Settings {
     pub(super) fn sent_in_vain(&self, limits: bool) -> f64 {
         let Some(Reliability::GoBackN { rto, .. }) = self.reliability() else { return 0.0 };
         let flows = |(h, plans): (usize, &Vec<SourcePlan>)| plans.iter().map(|p| p.count(h)).sum::<f64>();
-        if self.switch.buffer.pause.is_some() || self.traffic.plans.iter().enumerate().map(flows).sum::<f64>() > MOST {
+        if self.switch.buffer.pause.is_some()
+            || self.traffic.plans.iter().enumerate().map(flows).sum::<f64>() > MOST
+        {
             return 0.0;
         }
         // By destination: source, start, bits.
