@@ -20,7 +20,7 @@ pub(crate) enum Baseline {
 pub(crate) struct At<'a> {
     pub(crate) run: &'a RunRecord,
     pub(crate) seeds: BTreeMap<u64, &'a RunRecord>,
-    /// Of its configuration, the keys that vary among the runs of its scenario.
+    /// The keys of the configuration that vary among the runs of the scenario, with their values.
     config: BTreeMap<String, String>,
     /// The settings that vary among the points of the case, as in a sweep.
     swept: BTreeSet<String>,

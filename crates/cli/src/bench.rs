@@ -78,7 +78,7 @@ const W2_10: &[(&str, &str)] =
 /// `w2` without congestion: the cost of schemes that have nothing to do.
 const W2_60: &[(&str, &str)] =
     &[(tables::run::DURATION.path, "100 ms"), TREE, FRAME_HASH, FIFO, (tables::workload::LOAD.path, "60 %")];
-/// The same load in finite flows, without acknowledgements, and with one for each frame and a window of a round trip.
+/// The load of `w2-60` in finite flows, with and without acknowledgements of each frame and a window of a round trip.
 const FLOWS_60: [(&str, &str); 6] = [
     (tables::run::DURATION.path, "20 ms"),
     TREE,
@@ -104,7 +104,7 @@ const PERM_128: &[(&str, &str)] =
     &[PORTS, (tables::run::DURATION.path, "10 ms"), FIFO, (tables::topology::HOSTS.path, "128")];
 const PERM_1024: &[(&str, &str)] =
     &[PORTS, (tables::run::DURATION.path, "10 ms"), FIFO, (tables::topology::HOSTS.path, "1024")];
-/// The same with a shared buffer, and PFC.
+/// `perm128` and `perm1024` with a shared buffer, and PFC.
 const PERM_128_PFC: &[(&str, &str)] =
     &[PERM_128[0], PERM_128[1], PERM_128[2], PERM_128[3], SHARED[0], SHARED[1], SHARED[2], PFC];
 const PERM_1024_PFC: &[(&str, &str)] =

@@ -1,15 +1,17 @@
-//! `cnsim compare`: two results.json, run by run. Runs are matched by study, scenario, condition, PAUSE, scheme, seed, and by
-//! the keys that vary among the runs of a file which have all these in common: the points of a sweep.
+//! `cnsim compare`: two results, run by run; or with a baseline every other case of some results beside it. Both yield rows: a
+//! quantity of two points, paired by seed.
 
-use crate::points::{Point, by_point, swept};
+use crate::baseline::{Baseline, choices, points};
+use crate::look::{self, Colour, paint};
+use crate::pairs::{Pairs, Row, seeds, table};
 use crate::request::wanted;
-use crate::{Done, Failure};
-use crate::{look, paired};
-use cnsim_measure::quantity::Quantity;
-use cnsim_measure::quantity::digits;
-use cnsim_measure::stats::Summary;
+use crate::{Done, Failure, notes};
 use cnsim_runs::record::RunRecord;
 use cnsim_runs::results::Results;
+use cnsim_scenario::case::CaseId;
+use cnsim_scenario::columns::COMPARED;
+use cnsim_scenario::metrics::{METRICS, Metric};
+use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -30,19 +32,11 @@ struct Found {
     rows: Vec<Row>,
 }
 
-/// A quantity of a case that differs: means over the seeds that both have, and the mean of the paired differences.
-struct Row {
-    case: String,
-    quantity: String,
-    unit: String,
-    means: [f64; 2],
-    difference: Summary,
-}
-
-impl Row {
-    /// 95 % interval of the mean difference; none of one seed, and where a seed lacks the quantity.
-    fn interval(&self) -> Option<(f64, f64)> {
-        self.difference.paired().filter(|(low, high)| low.is_finite() && high.is_finite())
+impl Found {
+    /// Are the two results equal?
+    fn is_nothing(&self) -> bool {
+        let lists = [&self.only[0], &self.only[1], &self.fingerprints, &self.places];
+        self.configuration.is_empty() && self.rows.is_empty() && lists.iter().all(|l| l.is_empty())
     }
 }
 
@@ -67,9 +61,9 @@ pub(crate) fn compare(paths: &[PathBuf], baseline: Option<&str>, metrics: &[Stri
             )));
         }
     }
-    notes(&read, &files).iter().for_each(|n| eprintln!("note: {n}"));
+    remarks(&read, &files).iter().for_each(|n| eprintln!("note: {n}"));
     if let Some(baseline) = baseline {
-        return paired::paired(read, baseline, &wanted(metrics)?, as_json);
+        return beside(read, baseline, &wanted(metrics)?, as_json);
     }
     let ([x, y], [a, b]) = (&read[..], &files[..]) else {
         return Err(Failure::input(
@@ -82,16 +76,11 @@ pub(crate) fn compare(paths: &[PathBuf], baseline: Option<&str>, metrics: &[Stri
     } else {
         println!("{}", text(&found, [a, b]));
     }
-    let same = found.only.iter().all(Vec::is_empty)
-        && found.configuration.is_empty()
-        && found.fingerprints.is_empty()
-        && found.places.is_empty()
-        && found.rows.is_empty();
-    if same { Ok(()) } else { Err(Failure::Differs("the results differ".into())) }
+    if found.is_nothing() { Ok(()) } else { Err(Failure::Differs("the results differ".into())) }
 }
 
 /// Notes on the files themselves.
-fn notes(read: &[Results], files: &[PathBuf]) -> Vec<String> {
+fn remarks(read: &[Results], files: &[PathBuf]) -> Vec<String> {
     let mut notes = Vec::new();
     for (all, file) in read.iter().zip(files) {
         if all.sum() != all.checksum {
@@ -108,97 +97,107 @@ fn notes(read: &[Results], files: &[PathBuf]) -> Vec<String> {
     notes
 }
 
-/// All numbers of a run: name -> value and unit.
-fn quantities(run: &RunRecord) -> BTreeMap<String, (f64, String)> {
-    let mut all: BTreeMap<String, (f64, String)> =
-        run.metrics.0.iter().map(|(k, q)| (k.clone(), (q.value, q.unit.to_string()))).collect();
-    all.extend(run.counters.iter().map(|(k, v)| (k.clone(), (*v as f64, String::new()))));
+/// A number of a run: of which traffic or port, its name, and its unit.
+type Number = (String, String, String);
+
+/// All numbers of a run.
+fn quantities(run: &RunRecord) -> BTreeMap<Number, f64> {
+    let mut all = BTreeMap::new();
+    let mut add = |of: &str, id: &str, unit: &str, v: f64| {
+        all.insert((of.into(), id.into(), unit.into()), v);
+    };
+    run.metrics.0.iter().for_each(|(id, q)| add("", id, q.unit.as_ref(), q.value));
+    run.counters.iter().for_each(|(id, n)| add("", id, "", *n as f64));
     for (port, facts) in &run.ports {
         let facts = serde_json::to_value(facts).unwrap_or_default();
-        for (k, v) in facts.as_object().into_iter().flatten() {
-            all.insert(format!("{k} of {port}"), (v.as_f64().unwrap_or(f64::NAN), String::new()));
+        for (id, v) in facts.as_object().into_iter().flatten() {
+            add(port, id, "", v.as_f64().unwrap_or(f64::NAN));
         }
     }
     for t in &run.traffic {
-        let of =
-            |(id, q): (&String, &Quantity)| (format!("{id} of {}", t.name), (q.value, q.unit.to_string()));
-        all.extend(t.metrics.0.iter().map(of));
+        t.metrics.0.iter().for_each(|(id, q)| add(&t.name, id, q.unit.as_ref(), q.value));
     }
-    all.insert("packet_hops".into(), (run.packet_hops as f64, String::new()));
+    add("", "packet_hops", "", run.packet_hops as f64);
     all
 }
 
+/// A case with its swept values.
+type Point = (CaseId, Vec<(String, String)>);
+
+/// The runs of two files by point, seed, and number of the run among those of its seed. The values of a point are of the keys that vary
+/// among runs of one case and seed in one of the files.
+fn by_point<'a>(files: [&'a Results; 2]) -> BTreeMap<Point, [BTreeMap<(u64, usize), &'a RunRecord>; 2]> {
+    let mut swept: BTreeMap<&CaseId, BTreeSet<String>> = BTreeMap::new();
+    for all in files {
+        let mut first: BTreeMap<(&CaseId, u64), BTreeMap<String, String>> = BTreeMap::new();
+        for run in &all.runs {
+            let config = run.config.settings();
+            let before = first.entry((&run.case, run.seed)).or_insert_with(|| config.clone());
+            let vary = config.keys().chain(before.keys()).filter(|k| config.get(*k) != before.get(*k));
+            swept.entry(&run.case).or_default().extend(vary.cloned());
+        }
+    }
+    let mut points: BTreeMap<Point, [BTreeMap<(u64, usize), &RunRecord>; 2]> = BTreeMap::new();
+    for (side, run) in (0..).zip(files).flat_map(|(side, all)| all.runs.iter().map(move |run| (side, run))) {
+        let config = run.config.settings();
+        let value = |k: &String| (k.clone(), config.get(k).cloned().unwrap_or_else(|| "none".into()));
+        let values = swept.get(&run.case).into_iter().flatten().map(value).collect();
+        let seeds = &mut points.entry((run.case.clone(), values)).or_default()[side];
+        let twice = seeds.keys().filter(|k| k.0 == run.seed).count();
+        seeds.insert((run.seed, twice), run);
+    }
+    points
+}
+
 fn differences(x: &Results, y: &Results) -> Found {
-    let keys = swept([x, y]);
-    let (left, right) = (by_point(x, &keys), by_point(y, &keys));
     let mut found = Found::default();
-    let points: BTreeSet<&Point> = left.keys().chain(right.keys()).collect();
-    let none = BTreeMap::new();
-    for point in points {
-        let values: String = point.1.iter().map(|(k, v)| format!(", {k} = {v}")).collect();
-        let case = format!("{}{values}", point.0);
-        let (mine, theirs) = (left.get(point).unwrap_or(&none), right.get(point).unwrap_or(&none));
-        for (side, (one, other)) in [(mine, theirs), (theirs, mine)].into_iter().enumerate() {
+    for ((case, values), [mine, theirs]) in by_point([x, y]) {
+        let case = case.to_string() + &values.iter().map(|(k, v)| format!(", {k} = {v}")).collect::<String>();
+        for (side, (one, other)) in [(&mine, &theirs), (&theirs, &mine)].into_iter().enumerate() {
             let lonely = one.keys().filter(|k| !other.contains_key(k));
             found.only[side].extend(lonely.map(|(seed, _)| format!("{case}, seed {seed}")));
         }
-        let pairs: Vec<(&RunRecord, &RunRecord)> =
-            mine.iter().filter_map(|(k, a)| Some((*a, *theirs.get(k)?))).collect();
-        let mut numbers: BTreeMap<(String, String), Vec<(f64, f64)>> = BTreeMap::new();
-        for (a, b) in &pairs {
+        let mut numbers: BTreeMap<Number, Vec<((f64, bool), (f64, bool))>> = BTreeMap::new();
+        for (a, b) in mine.iter().filter_map(|(k, a)| Some((a, theirs.get(k)?))) {
+            let known = found.fingerprints.len() + found.places.len();
             let (p, q) = (a.config.settings(), b.config.settings());
-            let names: BTreeSet<&String> =
-                p.keys().chain(q.keys()).filter(|k| p.get(*k) != q.get(*k)).collect();
             let text = |v: Option<&String>| v.cloned().unwrap_or_else(|| "none".into());
-            let mut alike = names.is_empty();
-            for k in names {
-                found.configuration.insert([case.clone(), k.clone(), text(p.get(k)), text(q.get(k))]);
-            }
-            if a.fingerprint != b.fingerprint {
-                alike = false;
-                found.fingerprints.push(format!("{case}, seed {}", a.seed));
-            }
+            let keys = p.keys().chain(q.keys()).filter(|k| p.get(*k) != q.get(*k));
+            let mut alike = keys.clone().next().is_none();
+            found
+                .configuration
+                .extend(keys.map(|k| [case.clone(), k.clone(), text(p.get(k)), text(q.get(k))]));
+            let here = format!("{case}, seed {}", a.seed);
+            found.fingerprints.extend((a.fingerprint != b.fingerprint).then(|| here.clone()));
             let (p, q) = (a.of_places(), b.of_places());
-            let of = p.keys().chain(q.keys()).filter(|k| p.get(*k) != q.get(*k)).collect::<BTreeSet<_>>();
+            let of: BTreeSet<&String> = p.keys().chain(q.keys()).filter(|k| p.get(*k) != q.get(*k)).collect();
             let stood = (a.frozen != b.frozen).then(|| "where the network stood".to_string());
-            let told = of.into_iter().cloned().chain(stood).collect::<Vec<_>>();
-            alike &= told.is_empty();
-            found.places.extend(told.iter().map(|t| format!("{case}, seed {}: {t}", a.seed)));
+            found.places.extend(of.into_iter().cloned().chain(stood).map(|told| format!("{here}: {told}")));
             let (p, q) = (quantities(a), quantities(b));
-            alike &= p == q;
-            for name in p.keys().chain(q.keys()).collect::<BTreeSet<_>>() {
-                let of = |all: &BTreeMap<String, (f64, String)>| all.get(name).map_or(f64::NAN, |v| v.0);
-                let unit = p.get(name).or(q.get(name)).map_or("", |v| &v.1).to_string();
-                numbers.entry((name.clone(), unit)).or_default().push((of(&p), of(&q)));
+            alike &= p == q && known == found.fingerprints.len() + found.places.len();
+            for number in p.keys().chain(q.keys()).collect::<BTreeSet<_>>() {
+                let of = |all: &BTreeMap<Number, f64>| (all.get(number).copied().unwrap_or(f64::NAN), false);
+                numbers.entry(number.clone()).or_default().push((of(&p), of(&q)));
             }
             found.equal += usize::from(alike);
         }
-        for ((quantity, unit), values) in numbers {
-            if values.iter().all(|(a, b)| a.to_bits() == b.to_bits()) {
-                continue;
-            }
-            let mean = |of: fn(&(f64, f64)) -> f64| values.iter().map(of).sum::<f64>() / values.len() as f64;
-            let paired: Vec<f64> = values.iter().map(|(a, b)| b - a).collect();
-            if let Some(difference) = Summary::of(&paired) {
-                let means = [mean(|v| v.0), mean(|v| v.1)];
-                found.rows.push(Row { case: case.clone(), quantity, unit, means, difference });
-            }
+        for ((name, id, unit), values) in numbers {
+            let same = values.iter().all(|(a, b)| a.0.to_bits() == b.0.to_bits());
+            let Some(pairs) = Pairs::new(&values).filter(|_| !same) else { continue };
+            let (own, base) = (String::new(), String::new());
+            found.rows.push(Row { place: case.clone(), own, base, name, id, unit, pairs });
         }
     }
     found
-}
-
-/// A number, or a dash where there is none.
-fn number(value: f64) -> String {
-    if value.is_finite() { digits(value) } else { "-".into() }
 }
 
 fn told(found: &Found) -> Value {
     let finite = |v: f64| v.is_finite().then_some(v);
     let row = |r: &Row| {
         json!({
-            "case": r.case, "quantity": r.quantity, "unit": r.unit, "first": finite(r.means[0]), "second": finite(r.means[1]),
-            "difference": finite(r.difference.mean), "ci95": r.interval(), "seeds": r.difference.n,
+            "case": r.place, "quantity": r.title(), "unit": r.unit, "first": finite(r.pairs.means[0]),
+            "second": finite(r.pairs.means[1]), "difference": finite(r.pairs.difference.mean),
+            "ci95": r.pairs.interval(), "seeds": r.pairs.difference.n, "verdict": r.pairs.verdict(),
         })
     };
     let change = |c: &[String; 4]| json!({"case": c[0], "key": c[1], "first": c[2], "second": c[3]});
@@ -241,204 +240,118 @@ fn text(found: &Found, files: [&Path; 2]) -> String {
     if found.rows.is_empty() {
         return out.join("\n");
     }
-    let row = |r: &Row| {
-        let half = r.interval().map_or_else(String::new, |(l, h)| format!(" ± {}", digits((h - l) / 2.0)));
-        vec![
-            r.case.clone(),
-            if r.unit.is_empty() { r.quantity.clone() } else { format!("{} [{}]", r.quantity, r.unit) },
-            number(r.means[0]),
-            number(r.means[1]),
-            format!("{}{half}", number(r.difference.mean)),
-            r.difference.n.to_string(),
-        ]
-    };
-    let header = ["case", "quantity", "first", "second", "difference", "seeds"];
-    let shown: Vec<Vec<String>> = found.rows.iter().take(TOLD * 10).map(row).collect();
-    out.push(format!("\n{}", look::table(&header, &shown, false)));
-    if found.rows.len() > shown.len() {
-        out.push(format!("and {} more (--json lists all)", found.rows.len() - shown.len()));
+    let mut places: IndexMap<&str, Vec<&Row>> = IndexMap::new();
+    found.rows.iter().take(TOLD * 10).for_each(|r| places.entry(&r.place).or_default().push(r));
+    for (case, rows) in places {
+        out.push(format!("\n{case}\n{}", table(&rows, ["first", "second"], true)));
     }
-    out.push(
-        "A difference is the mean over the seeds that both have, second less first, ± its 95 % interval."
-            .into(),
-    );
+    if found.rows.len() > TOLD * 10 {
+        out.push(format!("and {} more (--json lists all)", found.rows.len() - TOLD * 10));
+    }
+    let over = seeds(&found.rows);
+    out.push(format!("\nA difference is the mean over {over}, second less first, ± its 95 % interval."));
     out.join("\n")
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use cnsim_measure::PortFacts;
-    use cnsim_measure::xoff::Xoff;
-    use cnsim_runs::record::{RunRecord, SharedFacts};
-
-    fn results(seeds: u64, of: impl Fn(u64, &mut RunRecord)) -> Results {
-        let run = |seed: u64| {
-            let facts = PortFacts { xoffs: 4, ..PortFacts::default() };
-            let mut r = RunRecord {
-                seed,
-                metrics: [("overhead", 1.0)].into(),
-                counters: BTreeMap::from([("cuts".into(), 2)]),
-                ports: BTreeMap::from([("S>H1".into(), facts)]),
-                ..RunRecord::default()
-            };
-            of(seed, &mut r);
-            r
-        };
-        Results::new("run x", None, (1..=seeds).map(run).collect())
+/// All metrics of these runs beside the baseline, and the number of cases without a partner in the baseline.
+fn rows(all: &Results, asked: &str) -> Result<(Baseline, Vec<Row>, u64), Failure> {
+    let points = points(&all.runs)?;
+    let baseline = Baseline::read(asked, &points)?;
+    if points.iter().all(|p| baseline.is(p)) {
+        return Err(Failure::input(format!(
+            "all runs are the baseline {}\n  help: {}",
+            baseline.text(),
+            choices(&points)
+        )));
     }
-
-    /// All numbers of a run are compared: metrics, counters, facts of ports, packet-hops.
-    #[test]
-    fn every_number_of_a_run_is_compared() {
-        type Change = fn(&mut RunRecord);
-        let changes: [(&str, Change); 4] = [
-            ("overhead", |r| r.metrics.insert("overhead", 3.0)),
-            ("cuts", |r| r.counters.extend([("cuts".into(), 4)])),
-            ("xoffs of S>H1", |r| r.ports.get_mut("S>H1").into_iter().for_each(|p| p.xoffs = 6)),
-            ("packet_hops", |r| r.packet_hops = 2),
-        ];
-        let same = results(3, |_, _| {});
-        for (name, change) in changes {
-            let other = results(3, |seed, r| {
-                if seed == 2 {
-                    change(r)
-                }
-            });
-            let found = differences(&same, &other);
-            assert_eq!((found.equal, found.rows.len()), (2, 1), "{name}");
-            let row = &found.rows[0];
-            assert_eq!((row.quantity.as_str(), row.difference.n), (name, 3));
-            // One of three seeds has 2 more.
-            assert!((row.means[1] - row.means[0] - 2.0 / 3.0).abs() < 1e-12, "{name}");
-            assert!((row.difference.mean - 2.0 / 3.0).abs() < 1e-12, "{name}");
+    let (mut rows, mut alone) = (Vec::new(), 0);
+    for p in points.iter().filter(|p| !baseline.is(p)) {
+        let mut bases = baseline.of(p, &points);
+        bases.retain(|(b, _)| b.seeds.keys().any(|seed| p.seeds.contains_key(seed)));
+        alone += u64::from(bases.is_empty());
+        let names: Vec<&str> =
+            std::iter::once("").chain(p.run.traffic.iter().map(|t| t.name.as_str())).collect();
+        for (base, title) in bases {
+            let rest = baseline.rest(p, base);
+            for (name, metric) in names.iter().flat_map(|name| METRICS.iter().map(move |m| (*name, m))) {
+                let Some(pairs) = Pairs::of(&base.seeds, &p.seeds, name, metric) else { continue };
+                let (place, own, base) = (rest.clone(), baseline.own(p), title.clone());
+                let (name, id, unit) = (name.into(), metric.id.into(), metric.unit.into());
+                rows.push(Row { place, own, base, name, id, unit, pairs });
+            }
         }
-        assert_eq!(differences(&same, &same).equal, 3);
     }
+    Ok((baseline, rows, alone))
+}
 
-    /// Records of places are compared, too: two files that differ there alone are not equal.
-    #[test]
-    fn records_of_places_are_compared() {
-        let with = |percent: u8| {
-            results(2, |seed, r| {
-                let percent = if seed == 2 { percent } else { 0 };
-                r.xoff = vec![Xoff { port: "S>H1".into(), tier: "hosts".into(), percent: vec![50, percent] }];
-                r.shared = vec![SharedFacts {
-                    switch: "S".into(),
-                    pool: (u64::from(percent), 9),
-                    ..SharedFacts::default()
-                }];
+/// Compares all runs of these results with those of the baseline.
+fn beside(files: Vec<Results>, text: &str, asked: &[&'static Metric], as_json: bool) -> Done {
+    let all = Results::new("compare", None, files.into_iter().flat_map(|f| f.runs).collect());
+    let (baseline, rows, alone) = rows(&all, text)?;
+    if rows.is_empty() {
+        return Err(Failure::input(format!(
+            "nothing can be paired with {}\n  help: the others must have run under the same seeds, and differ from it in that alone",
+            baseline.text()
+        )));
+    }
+    if as_json {
+        let wanted = |r: &&Row| asked.is_empty() || asked.iter().any(|m| r.id == m.id);
+        let row = |r: &Row| {
+            json!({
+                "place": r.place, "case": r.own, "beside": r.base, "traffic": r.name, "metric": r.id, "unit": r.unit,
+                "baseline": r.pairs.means[0], "value": r.pairs.means[1], "at_least": r.pairs.bounds,
+                "difference": r.pairs.difference.mean, "ci95": r.pairs.interval(), "seeds": r.pairs.difference.n,
+                "verdict": r.pairs.verdict(),
             })
         };
-        let found = differences(&with(3), &with(4));
-        assert_eq!((found.equal, found.rows.len(), found.places.len()), (1, 0, 2));
-        assert!(
-            found.places[0].ends_with("seed 2: XOFF of S>H1")
-                && found.places[1].ends_with("shared buffer of S")
-        );
-        assert_eq!(told(&found)["places"].as_array().map(Vec::len), Some(2));
-        assert!(differences(&with(3), &with(3)).places.is_empty());
+        let rows: Vec<_> = rows.iter().filter(wanted).map(row).collect();
+        println!("{}", json!({"schema": 1, "baseline": baseline.text(), "rows": rows, "unpaired": alone}));
+        return Ok(());
     }
-
-    #[test]
-    fn runs_of_one_file_alone_are_named() {
-        let found = differences(&results(3, |_, _| {}), &results(2, |_, _| {}));
-        assert_eq!((found.equal, found.only[0].len(), found.only[1].len()), (2, 1, 0));
-        assert!(found.only[0][0].ends_with("seed 3"));
-        let other = differences(
-            &results(1, |_, _| {}),
-            &results(1, |_, r| r.config = json!({"host.fifo": "7"}).into()),
-        );
-        assert_eq!((other.equal, other.configuration.len()), (0, 1));
-    }
-
-    #[test]
-    fn what_is_told_by_hand() {
-        let files = [Path::new("a.json"), Path::new("b.json")];
-        let lines = |found: &Found| -> Vec<String> {
-            let text = text(found, files);
-            let plain = text.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" "));
-            plain.filter(|l| !l.is_empty() && !l.starts_with('─')).collect()
-        };
-        let change = |seed: u64, r: &mut RunRecord| {
-            r.metrics.insert("overhead", [3.0, 4.0, 8.0][seed as usize - 1]);
-            if seed == 3 {
-                r.fingerprint.insert("events".into(), "ff".into());
-                r.counters.remove("cuts");
-            }
-        };
-        let found = differences(&results(3, |_, _| {}), &results(3, change));
-        let case = "/, , PAUSE ,";
-        assert_eq!(
-            lines(&found),
-            [
-                "0 runs equal, 0 only in a.json, 0 only in b.json",
-                "Other fingerprints",
-                &format!("{case} , seed 3"),
-                "case quantity first second difference seeds",
-                &format!("{case} cuts 2 - - 3"),
-                // 2, 3 and 7 more: 4 on average, the standard deviation is sqrt 7, and 4.3027 sqrt(7 / 3) = 6.57245.
-                &format!(
-                    "{case} overhead [Mb/s] 1 5 4 ± {} 3",
-                    digits(4.302_652_729_911_275 * (7.0_f64 / 3.0).sqrt())
-                ),
-                "A difference is the mean over the seeds that both have, second less first, ± its 95 % interval.",
-            ]
-        );
-        assert_eq!(told(&found)["differences"][0]["ci95"], Value::Null, "a seed lacks it");
-        let some = |n: usize| (0..n).map(|i| format!("run {i}")).collect::<Vec<String>>();
-        let key = |i: usize| ["c".to_string(), format!("k{i}"), "1".into(), "2".into()];
-        let row = |_| Row {
-            case: "c".into(),
-            quantity: "q".into(),
-            unit: String::new(),
-            means: [1.0, 2.0],
-            difference: Summary::of(&[1.0]).unwrap(),
-        };
-        let of = |n: usize, rows: usize| Found {
-            only: [some(n), some(n + 1)],
-            configuration: (0..n).map(key).collect(),
-            rows: (0..rows).map(row).collect(),
-            ..Found::default()
-        };
-        let twenty = lines(&of(20, 200));
-        assert_eq!(twenty[0], "0 runs equal, 20 only in a.json, 21 only in b.json");
-        assert_eq!(
-            (&twenty[1][..], &twenty[2][..], &twenty[22][..]),
-            ("Only in a.json", "run 0", "Only in b.json")
-        );
-        assert_eq!(
-            (&twenty[43][..], &twenty[44][..]),
-            ("and 1 more (--json lists all)", "Configuration changed")
-        );
-        assert_eq!(twenty[45], "c: k0 is 1 in the first, 2 in the second");
-        assert_eq!(twenty.iter().filter(|l| **l == "c q 1 2 1 1").count(), 200);
-        assert_eq!(twenty.iter().filter(|l| l.ends_with("(--json lists all)")).count(), 1);
-        let more = lines(&of(23, 207));
-        assert!(
-            more.contains(&"and 3 more (--json lists all)".into())
-                && more.contains(&"and 7 more (--json lists all)".into()),
-            "{more:?}"
+    notes::print(&all.runs);
+    tell(&rows, asked);
+    if alone > 0 {
+        println!(
+            "{} left out: no run of {} has the same seed and is alike in all else.",
+            look::count(alone, "case"),
+            baseline.text()
         );
     }
-
-    #[test]
-    fn notes_of_the_files() {
-        let files = ["a.json", "b.json"].map(PathBuf::from);
-        let mut read = [results(1, |_, _| {}), results(1, |_, _| {})];
-        assert_eq!(notes(&read, &files), Vec::<String>::new());
-        let (theirs, y) = (read[0].result_version, &mut read[1]);
-        y.command = "run y".into();
-        y.result_version += 1;
-        let partial = cnsim_runs::results::Partial { finished: 1, of: 2 };
-        y.partial = Some(partial);
-        assert_eq!(
-            notes(&read, &files),
-            [
-                "b.json was changed after it was written".to_string(),
-                format!("b.json: {}", partial.text()),
-                format!("results of versions {theirs} and {}", theirs + 1)
-            ]
-        );
-    }
+    Ok(())
 }
+
+fn tell(rows: &[Row], asked: &[&'static Metric]) {
+    let wanted = |r: &&Row| match asked {
+        [] => COMPARED.iter().any(|m| m.text() == r.id),
+        asked => asked.iter().any(|m| r.id == m.id),
+    };
+    let rank = |r: &Row| COMPARED.iter().position(|m| m.text() == r.id);
+    let places: IndexSet<[&str; 3]> =
+        rows.iter().filter(wanted).map(|r| [&*r.place, &*r.own, &*r.base]).collect();
+    for at @ [place, own, base] in places {
+        let here = |r: &&Row| [&r.place, &r.own, &r.base] == at;
+        let mut mine: Vec<&Row> = rows.iter().filter(wanted).filter(here).collect();
+        let all = mine.len();
+        mine.retain(|r| r.pairs.changes());
+        mine.sort_by_key(|r| (r.name.clone(), rank(r)));
+        let title = format!("{place}: {own} beside {base}");
+        println!("{}", paint(&title, Colour::Bold, look::colour_on_stdout()));
+        if !mine.is_empty() {
+            println!("{}", table(&mine, ["baseline", "here"], false));
+        }
+        if all > mine.len() {
+            let equal = look::count((all - mine.len()) as u64, "further metric");
+            let are = if all - mine.len() == 1 { "is" } else { "are" };
+            println!("{equal} {are} equal under every seed.");
+        }
+        println!();
+    }
+    let over = seeds(rows);
+    println!(
+        "A difference is the mean over {over}, each less the baseline under the same seed, ± its 95 % interval. \"undecided\" without a reason: the interval contains zero. Each interval stands alone: of twenty without a true difference, one would miss zero."
+    );
+}
+
+#[cfg(test)]
+#[path = "compare_tests.rs"]
+mod tests;

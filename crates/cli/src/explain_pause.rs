@@ -34,7 +34,7 @@ pub(crate) struct ExplainPauseArgs {
 const WIDTH: usize = 80;
 /// Roots that are shown one by one.
 const MOST: usize = 8;
-/// Of the time that all transmitters stood: roots, and places with all below them, where less than this part stood are told together.
+/// Roots and places are told together where less than this part of all standing time stood, with all below them.
 const LEAST: u64 = 40;
 /// Runs that are shown.
 const MOST_RUNS: usize = 4;

@@ -21,7 +21,7 @@ pub(crate) fn width() -> Option<usize> {
     *WIDTH.get_or_init(|| asked().or_else(|| found().map(bounded)))
 }
 
-/// As [`width`], of standard error.
+/// Columns of standard error to fit into: `COLUMNS` or those of its terminal; none if it is neither.
 pub(crate) fn width_of_stderr() -> Option<usize> {
     let found = || terminal_size::terminal_size_of(std::io::stderr()).map(|s| usize::from(s.0.0));
     asked().or_else(|| found().map(bounded))

@@ -26,7 +26,7 @@ impl ForeignArgs {
         self.hpcc.is_some() || self.topology.is_some() || self.flows.is_some()
     }
 
-    /// As they are written on the command line.
+    /// The options with their files, as a user writes them on the command line.
     pub(crate) fn command(&self) -> String {
         let named = [("--hpcc", &self.hpcc), ("--topology", &self.topology), ("--flows", &self.flows)];
         let words = named.iter().filter_map(|(o, f)| Some(format!("{o} {}", f.as_ref()?.display())));

@@ -37,8 +37,7 @@ mod names;
 mod notes;
 mod one_case;
 mod output;
-mod paired;
-mod points;
+mod pairs;
 mod progress;
 mod reproduce;
 mod request;
@@ -103,7 +102,7 @@ impl From<Vec<cnsim_problem::Problem>> for Failure {
 pub(crate) type Done = Result<(), Failure>;
 
 pub use cnsim_report::plus_minus;
-pub use paired::Pairs;
+pub use pairs::Pairs;
 
 /// The figures of a scenario's page as the report draws them, from finished runs: for documents.
 pub fn figures(

@@ -122,7 +122,7 @@ fn columns(values: &[f64], width: usize) -> impl Iterator<Item = &[f64]> {
     (0..width).map(move |i| &values[i * n / width..(i + 1) * n / width])
 }
 
-/// As [`spark`], of the mean in each column and up to a height of one's choice.
+/// Bars of a series in one line: the mean in each column, of a height that is given.
 pub(crate) fn bars(values: &[f64], width: usize, top: f64) -> String {
     let bar = |part: &[f64]| {
         let mean = part.iter().sum::<f64>() / part.len() as f64;
@@ -183,7 +183,7 @@ pub(crate) fn at_least(bound: bool) -> String {
     if bound { "≥ ".into() } else { String::new() }
 }
 
-/// What stands behind `±`, where all have so many seeds, or each its own number.
+/// The meaning of `±` in a sentence, by the numbers of seeds of all cases.
 pub(crate) fn interval(seeds: impl IntoIterator<Item = u64, IntoIter: Clone>) -> String {
     let seeds = seeds.into_iter();
     let most = seeds.clone().max().unwrap_or(1);

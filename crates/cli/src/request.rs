@@ -142,7 +142,7 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    /// Of all cases of a scenario.
+    /// Sums the cost of all cases of a scenario.
     pub(crate) fn of(scenario: &Scenario) -> Result<Self, Vec<Problem>> {
         let mut cost = Self::default();
         for case in scenario.cases() {

@@ -119,7 +119,7 @@ impl Row<'_> {
         self.metrics.iter().find(|m| m.0.is(what)).map(|m| &m.1)
     }
 
-    /// The same as the report takes it.
+    /// The summary of a quantity as a cell of the report.
     fn cell(&self, what: &What<'_>) -> Option<model::Cell> {
         self.get(what).map(cell)
     }

@@ -123,7 +123,7 @@ pub(crate) fn index(r: &Report, looks: &[Colours]) -> Markup {
                     }
                 }
             }
-            // What happened, where few scenarios ran.
+            // A report of few scenarios opens with their first figures.
             @if r.pages.len() <= 3 {
                 @for (p, looks) in r.pages.iter().zip(looks) { (page::headline(p, looks)) }
             }

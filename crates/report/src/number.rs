@@ -70,7 +70,7 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
 
 /// Largest asymmetry of an interval that is printed with `±`, as a share of its half length.
 const EVEN: f64 = 0.25;
-/// Where values of many metrics end: shares and their parts, rates, lengths.
+/// Bounds of the values of many metrics: shares and their parts, rates, lengths.
 const ENDS: [f64; 3] = [0.0, 1.0, 100.0];
 
 /// Half the length of an interval of the mean, if `mean ± half` is a fair form: the ends lie evenly about the mean, and `±` does not

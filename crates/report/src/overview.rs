@@ -9,7 +9,7 @@ use maud::{Markup, html};
 
 /// Most scenarios with a row each; with more, each study has a row.
 const MANY: usize = 14;
-/// Where the scale turns from linear to logarithmic, %.
+/// Distance at which the scale turns from linear to logarithmic, %.
 const BEND: f64 = 1.0;
 /// End of the scale, %. Dots beyond it stand on the edge.
 const END: f64 = 100.0;

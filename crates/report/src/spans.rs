@@ -47,7 +47,7 @@ pub(crate) fn draw(
             y + ROW - 5.0,
             esc(name)
         );
-        // What stands at each place already, %.
+        // Height of the bars that stand at each time already, %.
         let mut below: BTreeMap<u64, f64> = BTreeMap::new();
         for t in traces {
             let _ = write!(out, "<g class=\"s{}\">", slot(t));

@@ -35,7 +35,7 @@ pub(crate) fn bars(
         let words = condition.split(", ").filter(|p| !all.iter().all(|c| c.split(", ").any(|q| q == *p)));
         words.collect::<Vec<_>>().join(", ")
     };
-    // What is the same everywhere need not be said.
+    // Parts of a name that all bars share are left out.
     let differs = [0, 1, 2].map(|i| known.windows(2).any(|w| w[0].1[i] != w[1].1[i]));
     let name = |rest: &[Option<String>; 3]| {
         let text = |i: usize| rest[i].as_deref().map(|t| if i == 0 { short(t) } else { t.to_string() });

@@ -296,7 +296,7 @@ fn assumptions(s: &Scenario, scene: &Scene<'_>) -> Vec<model::Assumption> {
             let Some(value) = run.config.text(a.key) else { continue };
             values.entry(value).or_default().insert(&c.case.scheme);
         }
-        // What a scenario neither sets nor runs a scheme for has no bearing.
+        // An assumption has no bearing whose key the scenario does not set, and whose scheme it does not run.
         if values.is_empty() || (!a.key.starts_with("scheme.params.") && !s.flat().leaves.contains_key(a.key))
         {
             continue;

@@ -171,7 +171,7 @@ fn steps(bars: &Bars, rank: usize, end: u64) -> Trace {
     t
 }
 
-/// What the bars are, and what is left out.
+/// Caption of the figure: the meaning of its bars, and the rows that it leaves out.
 fn caption(seed: u64, stops: &Stops, (rows, rest): (&[Row], &[Row]), others: &[u64], parted: bool) -> String {
     let sum = |rows: &[Row]| time(rows.iter().map(|r| r.time).sum());
     let mut said = vec![format!("Seed {seed}. Each transmitter that was stopped is a row, longest first.")];

@@ -90,7 +90,7 @@ pub(crate) fn split(conditions: &[&str]) -> Vec<(String, Vec<(String, String)>)>
     }
     let most = kinds.values().map(BTreeSet::len).max().unwrap_or(0);
     let chosen = kinds.into_iter().find(|k| k.1.len() == most && most > 1).map(|k| k.0);
-    // What all have in common need not be said.
+    // Clauses that all conditions share are left out.
     let everywhere = |p: &String| conditions.len() > 1 && conditions.iter().all(|c| clauses(c).contains(p));
     let mut groups: IndexMap<String, Vec<(String, String)>> = IndexMap::new();
     for c in conditions {

@@ -49,12 +49,12 @@ const FACTS: [Fact; 7] = [
     }),
 ];
 
-/// How much of a part was used, %; none of a part without size.
+/// Share of a part of the buffer that was used, %; none of a part without size.
 fn share((held, size): (u64, u64)) -> Option<f64> {
     (size > 0).then(|| 100.0 * held as f64 / size as f64)
 }
 
-/// What a part held; none of a part without size.
+/// Bytes that a part of the buffer held, in KB; none of a part without size.
 fn kilobytes((held, size): (u64, u64)) -> Option<f64> {
     (size > 0).then(|| held as f64 / 1e3)
 }
@@ -118,7 +118,7 @@ fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
     })
 }
 
-/// What the numbers are, of which runs, and how exact.
+/// Caption of the table: the meaning of its numbers, their runs, and how exact they are.
 fn caption(cases: &[&CaseRuns<'_>], left: usize) -> String {
     let most = cases.iter().map(|c| c.runs.len()).max().unwrap_or(0);
     let runs = match (most, cases.first().and_then(|c| c.runs.first())) {

@@ -84,7 +84,7 @@ pub(crate) fn tables(
             }
         }
     }
-    // Those that the table leaves out.
+    // Metrics that the table leaves out stand in the list of all numbers.
     let more: Vec<Head> = METRICS
         .iter()
         .filter(|m| heads.iter().all(|h| h.0 != m.id))
