@@ -402,6 +402,7 @@ fn frames_go_again_alone() {
     assert_eq!(spec.reliability, Reliability::Selective(late));
     let linux = TcpSpec {
         recovery: Recovery::Sack,
+        probe: false,
         limited_transmit: true,
         receive_window: None,
         rto_first: Time::from_s(1),
@@ -415,6 +416,7 @@ fn frames_go_again_alone() {
                rto_min = \"micro\"\nrto_max = \"1 s\"\ntimer_quantum = \"1 us\"\nack_delay = \"2 ms\"\nack_every = 2";
     let given = TcpSpec {
         recovery: Recovery::NewReno,
+        probe: false,
         limited_transmit: false,
         receive_window: Some(Bytes::from_kb(128)),
         rto_first: Time::from_ms(10),
@@ -428,4 +430,11 @@ fn frames_go_again_alone() {
         of("kind = \"tcp\"\nrto_min = \"70 us\"").reliability,
         Reliability::Tcp(TcpSpec { rto_min: Time::from_us(70), ..linux })
     );
+    for (probe, more) in [(true, ""), (false, "\nprobe = \"off\"")] {
+        let rack = TcpSpec { recovery: Recovery::Rack, probe, ..linux };
+        assert_eq!(
+            of(&format!("kind = \"tcp\"\nrecovery = \"rack\"{more}")).reliability,
+            Reliability::Tcp(rack)
+        );
+    }
 }

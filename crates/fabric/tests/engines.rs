@@ -591,8 +591,10 @@ fn selective(seed: u64) -> Reliability {
 /// TCP, with timers that suit runs of some hundred microseconds.
 fn tcp(seed: u64) -> Reliability {
     let d = &mut Draws::new(seed, 38);
+    let recovery = d.one(&[Recovery::NewReno, Recovery::Sack, Recovery::Rack]);
     Reliability::Tcp(TcpSpec {
-        recovery: d.one(&[Recovery::NewReno, Recovery::Sack]),
+        recovery,
+        probe: recovery == Recovery::Rack && seed.is_multiple_of(2),
         limited_transmit: d.once_in(2),
         receive_window: d.one(&[None, None, Some(Bytes::new(20_000))]),
         rto_first: Time::from_us(100),

@@ -17,6 +17,7 @@ const RTT: u64 = OUT + 2 * 51_200 + 3_000_000;
 fn tcp(recovery: Recovery) -> TcpSpec {
     TcpSpec {
         recovery,
+        probe: recovery == Recovery::Rack,
         limited_transmit: true,
         receive_window: None,
         rto_first: Time::from_us(400),
@@ -80,13 +81,14 @@ fn by(recovery: Recovery, n: u64, window: u64, data: &[u64], acks: &[u64]) -> (u
     ends(&network_of(Reliability::Tcp(tcp(recovery)), n, window, data, acks))
 }
 
-use Recovery::{NewReno, Sack};
+use Recovery::{NewReno, Rack, Sack};
 
 /// Without losses all are alike.
 #[test]
 fn nothing_is_lost() {
     let whole = 19 * SLOT + OUT;
     for window in [8, 100] {
+        assert_eq!(by(Rack, 20, window, &[], &[]), (whole, whole + RTT - OUT, (0, 0, 0)));
         let given = [
             selective(20, window, &[], &[]),
             by(NewReno, 20, window, &[], &[]),
@@ -180,11 +182,12 @@ fn cut(recovery: Recovery, n: u64, windows: [u64; 2], data: &[u64]) -> (u64, u64
     (out.hosts[TO as usize].completions[0].end.as_ps(), out.hosts[0].transport.resent)
 }
 
-/// That frame goes whatever the window is: it is cut to two frames as the loss is found, with ten outstanding.
+/// That frame goes whatever the window is: it is cut to two frames as the loss is found, with ten outstanding. By SACK frame 10 goes
+/// again as the reports before its own leave room.
 #[test]
 fn the_third_duplicate_minds_no_window() {
-    for recovery in [NewReno, Sack] {
-        assert_eq!(cut(recovery, 10, [8, 2], &[1]), (3 * SLOT + RTT + OUT, 1), "{recovery:?}");
+    for (recovery, resent) in [(NewReno, 1), (Sack, 2)] {
+        assert_eq!(cut(recovery, 10, [8, 2], &[1]), (3 * SLOT + RTT + OUT, resent), "{recovery:?}");
     }
 }
 
@@ -259,6 +262,62 @@ fn acknowledgements_are_lost() {
     assert_eq!((end, counts), (21 * SLOT + OUT, (2, 1, 0)));
     // A report by SACK says all: frames 6 and 7 are told by that of frame 7. Frame 20 goes again, too.
     assert_eq!(by(Sack, 20, 100, &[5], &[5]).2, (2, 1, 0));
+}
+
+/// RACK (RFC 8985) finds a loss a quarter round trip after the frame could have been acknowledged, or at once as three are reported.
+#[test]
+fn losses_are_found_by_time() {
+    // Frame 5 of 20 starts at 4 slots, and frame 6 is reported at 5 slots + RTT = 12.085. Patience ends at 4 slots + 5/4 RTT = 12.857,
+    // before the next report; frame 5 goes behind frame 13.
+    let end = 20 * SLOT + OUT;
+    assert_eq!(by(Rack, 20, 100, &[5], &[]), (end, end + RTT - OUT, (1, 1, 0)));
+    // The link has been idle since slot 10 as patience with frame 3 of 10 ends.
+    let (end, _, counts) = by(Rack, 10, 100, &[3], &[]);
+    assert_eq!((end, counts), (2 * SLOT + RTT + RTT / 4 + OUT, (1, 1, 0)));
+    // Frames 3 and 5: once a loss is known there is no patience, and frame 6's report tells of frame 5.
+    let (end, _, counts) = by(Rack, 10, 100, &[3, 5], &[]);
+    assert_eq!((end, counts), (5 * SLOT + RTT + OUT, (2, 1, 0)));
+    // Of 30 frames the third is lost, and again as it goes in slot 11. Frame 12 starts in slot 12, and its report tells of both.
+    let (end, _, counts) = by(Rack, 30, 100, &[3, 12], &[]);
+    assert_eq!((end, counts), (31 * SLOT + OUT, (2, 1, 0)), "no timeout");
+    assert_eq!(
+        by(Sack, 30, 100, &[3, 14], &[]).2.2,
+        1,
+        "by SACK it goes in slot 13, and waits for a timeout"
+    );
+    // Where nothing is sent later, only the timeout tells, from the acknowledgement of frame 2 on.
+    let (end, _, counts) = by(Rack, 10, 100, &[3, 11], &[]);
+    assert_eq!((end, counts), (SLOT + RTT + 200_000_000 + OUT, (2, 1, 1)));
+}
+
+/// A probe goes two round trips after the last acknowledgement, and repairs a loss at the end or tells of one.
+#[test]
+fn a_probe_asks_after_the_end() {
+    let probe = 18 * SLOT + 3 * RTT;
+    assert_eq!(by(Rack, 20, 100, &[20], &[]), (probe + OUT, probe + RTT, (1, 0, 0)), "the last frame");
+    assert_eq!(
+        by(Rack, 20, 100, &[], &[20]),
+        (19 * SLOT + OUT, probe + RTT, (1, 0, 0)),
+        "its acknowledgement"
+    );
+    // The last three: frame 20 goes, and its report tells of frames 18 and 19.
+    let (end, _, counts) = by(Rack, 20, 100, &[18, 19, 20], &[]);
+    assert_eq!((end, counts), (16 * SLOT + 4 * RTT + SLOT + OUT, (3, 1, 0)));
+    // A probe that is lost is not repeated: the timeout runs from it on, and all three are old.
+    let (end, _, counts) = by(Rack, 20, 100, &[18, 19, 20, 21], &[]);
+    assert_eq!((end, counts), (16 * SLOT + 3 * RTT + 200_000_000 + 2 * SLOT + OUT, (4, 0, 1)));
+    // A window of three holds frame 4 back, but not as a probe; frame 1's acknowledgement is late by then. Before a round trip is known
+    // a probe waits for a second, and no longer than the timeout.
+    let (end, _, counts) = by(Rack, 3, 3, &[1, 2, 3], &[]);
+    assert_eq!((end, counts), (400_000_000 + RTT + SLOT + OUT, (3, 1, 0)));
+    let off = TcpSpec { probe: false, ..tcp(Rack) };
+    let (end, _, counts) = ends(&network_of(Reliability::Tcp(off), 20, 100, &[18, 19, 20], &[]));
+    assert_eq!((end, counts), (16 * SLOT + RTT + 200_000_000 + 2 * SLOT + OUT, (3, 0, 1)), "without a probe");
+    // A destination that acknowledges every second frame may wait: so does the probe for a single frame.
+    let late = TcpSpec { ack_delay: Time::from_us(40), ..tcp(Rack) };
+    let mut delayed = network_of(Reliability::Tcp(late), 21, 100, &[21], &[]);
+    delayed.transport.as_mut().unwrap().ack_every = 2;
+    assert_eq!(ends(&delayed).0, 19 * SLOT + RTT + 2 * (RTT + SLOT) + 40_000_000 + OUT);
 }
 
 /// RFC 6298 with a constant round trip R: 3 R after the first sample, R (1 + 2 (3/4)^n) after n more, and twice as long after each
@@ -395,6 +454,8 @@ fn a_scheme_learns_of_losses() {
 /// Refused, each with its cause.
 #[test]
 fn what_cannot_be() {
+    let probe = TcpSpec { probe: true, ..tcp(Sack) };
+    assert!(refused(&network_of(Reliability::Tcp(probe), 9, 100, &[], &[])).contains("belong to RACK"));
     let narrow = TcpSpec { receive_window: Some(Bytes::new(1499)), ..tcp(Sack) };
     let why = refused(&network_of(Reliability::Tcp(narrow), 9, 100, &[], &[]));
     assert!(why.contains("has no room for a frame"), "{why}");

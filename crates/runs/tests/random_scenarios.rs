@@ -285,7 +285,8 @@ fn what_is_drawn_is_accepted() {
         "switch.buffer = \"shared\"", "switch.freed", "switch.threshold", "switch.headroom", "per-flow",
         "go-back-n", "transport.window = \"bdp\"", "kind = \"xoff\"", "kind = \"slow\"",
         "watchdog.action = \"drop\"", "polled-80", "pause.response", "record.pauses = \"on\"", "\"poisson\"",
-        "\"incast\"", "workload.kind = \"permutation\"",
+        "\"incast\"", "workload.kind = \"permutation\"", "\"selective\"", "\"rack\"", "\"newreno\"",
+        "\"sack\"", "loss = ",
     ];
     let all: Vec<String> = (0..400).map(|seed| scenario(&mut Dice::new(seed))).collect();
     let accepted: Vec<&String> = all.iter().filter(|text| read(text).is_ok()).collect();

@@ -109,6 +109,7 @@ fn every_transport_reads_back() {
         ("tcp", "ack_every = 2\n"),
         ("tcp", "rto_min = \"dc\"\n"),
         ("tcp", "recovery = \"newreno\"\n"),
+        ("tcp", "recovery = \"rack\"\n"),
     ] {
         let text = format!(
             "name = \"t\"\n[run]\nduration = \"15 ms\"\n[host]\nqueues = \"per-flow\"\n[transport]\nkind = \"{kind}\"\n{more}\

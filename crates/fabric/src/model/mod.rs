@@ -45,6 +45,7 @@ mod point;
 mod port;
 mod program;
 mod queue_pair;
+mod rack;
 mod receiver;
 mod record;
 mod records;

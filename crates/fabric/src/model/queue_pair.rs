@@ -16,7 +16,7 @@ use crate::flows::number_in_flow;
 use crate::net::Net;
 use crate::outcome::Waiting;
 use crate::paged::Paged;
-use crate::spec::{Reliability, TransportSpec, Window};
+use crate::spec::{Reliability, TcpSpec, TransportSpec, Window};
 use cnsim_scheme_api::network::AckState;
 use cnsim_scheme_api::{FlowId, Loss, NodeId, Rate, Time};
 
@@ -77,20 +77,27 @@ impl QueuePair {
     fn is_over(&self) -> bool {
         self.left() == 0
     }
-    /// Times out then. When a timer is to start, if it is.
-    fn set_deadline(&mut self, at: u64) -> Option<u64> {
-        self.deadline = at;
-        if at >= self.timer {
-            return None;
-        }
-        self.timer = at;
-        Some(at)
+    /// When its timer is to start, if it is: it times out then, looks for losses or sends a probe.
+    fn arm(&mut self) -> Option<u64> {
+        let rack = self.frames.as_ref().and_then(|frames| frames.rack.as_ref());
+        let of_rack = rack.and_then(|rack| [rack.look, rack.probe].into_iter().flatten().min());
+        let at = of_rack.map_or(self.deadline, |at| at.min(self.deadline));
+        let earlier = at < self.timer;
+        self.timer = self.timer.min(at);
+        earlier.then_some(at)
     }
     /// From now on it times out unless something is acknowledged.
-    fn wait(&mut self, now: u64, by: &Reliability) -> Option<u64> {
+    fn wait(&mut self, now: u64, by: &Reliability) {
         let ahead = self.frames.as_ref().map_or(0, |frames| frames.next - frames.una);
-        let at = self.time.deadline(now, ahead, by);
-        self.set_deadline(at)
+        self.deadline = self.time.deadline(now, ahead, by);
+    }
+    /// New data has gone, or some is acknowledged: a probe may follow.
+    fn plan_probe(&mut self, now: u64, transport: &TransportSpec) {
+        if let Reliability::Tcp(TcpSpec { probe: true, ack_delay, .. }) = transport.reliability {
+            let delay = if transport.ack_every > 1 { ack_delay.as_ps() } else { 0 };
+            let (times, at) = ((now, self.time.smooth()), self.deadline);
+            self.frames.iter_mut().for_each(|frames| frames.plan_probe(times, delay, at));
+        }
     }
     /// What limiter and frames share.
     fn settle(&mut self, by: &Reliability) {
@@ -186,15 +193,15 @@ impl QueuePairs {
             }
         };
         let single = matches!(self.transport.reliability, Reliability::Selective(_) | Reliability::Tcp(_));
-        let frames = single.then(|| Box::new(SentFrames::new(queue.bytes, queue.whole.into())));
-        let (never, time) = (u64::MAX, RoundTrip::default());
-        let (deadline, timer, waits) = (never, never, Waits::Turn);
+        let frames = single
+            .then(|| Box::new(SentFrames::new(queue.bytes, queue.whole.into(), &self.transport.reliability)));
+        let (deadline, time, waits) = (u64::MAX, RoundTrip::default(), Waits::Turn);
         let pair = QueuePair {
             full: acks.window,
             acks,
             highest: 0,
             deadline,
-            timer,
+            timer: deadline,
             progress: 0,
             anew: 0,
             time,
@@ -282,7 +289,7 @@ impl QueuePairs {
         let Some((pair, transport)) = self.find(flow) else { broken("a flow without a queue pair sends") };
         let by = &transport.reliability;
         let again = match &mut pair.frames {
-            Some(frames) => frames.send(pair.going, pair.acks.window),
+            Some(frames) => frames.send(pair.going, pair.acks.window, now),
             None => {
                 let again = pair.acks.next_seq < pair.highest;
                 pair.acks.next_seq = (pair.acks.next_seq + u64::from(len)).min(pair.size());
@@ -291,7 +298,13 @@ impl QueuePairs {
             }
         };
         pair.settle(by);
-        let timeout = if pair.deadline == u64::MAX { pair.wait(now, by) } else { None };
+        if pair.deadline == u64::MAX {
+            pair.wait(now, by);
+        }
+        if !again {
+            pair.plan_probe(now, transport);
+        }
+        let timeout = pair.arm();
         let after = if transport.ack_every == 0 && pair.is_over() {
             After::Over
         } else if pair.may_send(by) {
@@ -310,7 +323,8 @@ impl QueuePairs {
         (acked, gap, report): (u64, bool, &Report),
         (rtt, now): (u64, u64),
     ) -> Option<Progress> {
-        let (pair, TransportSpec { reliability: by, .. }) = self.find(flow)?;
+        let (pair, transport) = self.find(flow)?;
+        let by = &transport.reliability;
         let newly = acked.saturating_sub(pair.acks.acked);
         pair.acks.acked += newly;
         if newly > 0 {
@@ -319,12 +333,13 @@ impl QueuePairs {
         let mut progress = Progress { newly, done: pair.acks.acked >= pair.size(), ..Progress::default() };
         let mut waits_on = newly > 0;
         if let Some(frames) = &mut pair.frames {
-            let heard = frames.hear(acked.div_ceil(pair.queue.whole.into()), gap, report, by);
-            progress.loss = heard.loss.then_some(Loss::Nack);
-            progress.recovered = heard.recovered;
             if newly > 0 {
                 pair.time.sample(rtt);
             }
+            let said = (acked.div_ceil(pair.queue.whole.into()), gap, report);
+            let heard = frames.hear(said, by, (now, pair.time.smooth()));
+            progress.loss = heard.loss.then_some(Loss::Nack);
+            progress.recovered = heard.recovered;
             // NewReno leaves its timer from the second part of a recovery on (RFC 6582).
             waits_on &= !heard.more_of_it;
             if newly > 0 && frames.una == frames.next {
@@ -346,31 +361,42 @@ impl QueuePairs {
         }
         pair.anew = pair.anew.saturating_add(u32::from(progress.loss.is_some()));
         if waits_on {
-            progress.timeout = pair.wait(now, by);
+            pair.wait(now, by);
         }
+        pair.plan_probe(now, transport);
+        progress.timeout = pair.arm();
         Some(progress)
     }
-    /// The timer of a flow's timeout expires. True: nothing was acknowledged for so long, and frames go again. The next timeout, if any.
-    pub(crate) fn time_out(&mut self, flow: FlowId, now: u64) -> (bool, Option<u64>) {
-        let Some((pair, transport)) = self.find(flow) else { return (false, None) };
-        let by = &transport.reliability;
+    /// The timer of a flow expires: the loss that is found, as nothing was acknowledged for so long or RACK looks; and the next expiry.
+    pub(crate) fn time_out(&mut self, flow: FlowId, now: u64) -> (Option<Loss>, Option<u64>) {
+        let Some((pair, transport)) = self.find(flow) else { return (None, None) };
+        let (by, smooth, mut loss) = (&transport.reliability, pair.time.smooth(), None);
         pair.timer = u64::MAX;
-        if pair.deadline > now {
-            let at = pair.deadline;
-            return (false, pair.set_deadline(at));
+        if let Some(rack) = pair.frames.as_mut().and_then(|frames| frames.rack.as_mut()) {
+            let looks = rack.look.is_some_and(|at| at <= now);
+            if rack.probe.is_some_and(|at| at <= now) {
+                (rack.probe, rack.probing) = (None, true);
+                pair.wait(now, by);
+            }
+            let found = |frames: &mut Box<SentFrames>| looks && frames.find_lost(smooth, now);
+            loss = pair.frames.as_mut().is_some_and(found).then_some(Loss::Nack);
         }
-        if pair.frames.as_ref().map_or(pair.acks.in_flight() == 0, |frames| frames.next == frames.una) {
-            pair.deadline = u64::MAX;
-            return (false, None);
+        if pair.deadline <= now {
+            if pair.frames.as_ref().map_or(pair.acks.in_flight() == 0, |frames| frames.next == frames.una) {
+                pair.deadline = u64::MAX;
+                return (None, None);
+            }
+            match &mut pair.frames {
+                Some(frames) => frames.time_out(by, (now, smooth)),
+                None => (pair.recover, pair.acks.next_seq) = (pair.highest, pair.acks.acked),
+            }
+            pair.time.back_off();
+            pair.wait(now, by);
+            loss = Some(Loss::Timeout);
         }
-        match &mut pair.frames {
-            Some(frames) => frames.time_out(by),
-            None => (pair.recover, pair.acks.next_seq) = (pair.highest, pair.acks.acked),
-        }
-        pair.anew = pair.anew.saturating_add(1);
-        pair.time.back_off();
+        pair.anew = pair.anew.saturating_add(u32::from(loss.is_some()));
         pair.settle(by);
-        (true, pair.wait(now, by))
+        (loss, pair.arm())
     }
     /// If the flow waits here, has something to send and room in its window, it takes turns from now on: as it takes them.
     pub(crate) fn resume(&mut self, flow: FlowId) -> Option<FlowQueue> {

@@ -8,6 +8,7 @@
 //! acknowledgements; or three frames reported behind it.
 
 use super::map::FrameMap;
+use super::rack::Rack;
 use crate::spec::{Recovery, Reliability, TcpSpec};
 
 /// What an acknowledgement reports beyond its sequence: runs of frames that came out of order, the newest first.
@@ -21,9 +22,11 @@ impl Report {
     pub(crate) fn is_empty(&self) -> bool {
         self.runs[0].1 == 0
     }
-    /// The frames that it reports, where this one is expected.
+    /// The frames that it reports in order, where this one is expected.
     fn frames(&self, expected: u64) -> impl Iterator<Item = u64> {
-        self.runs.into_iter().flat_map(move |(ahead, count)| {
+        let mut runs = self.runs;
+        runs.sort_unstable();
+        runs.into_iter().flat_map(move |(ahead, count)| {
             let first = expected + u64::from(ahead);
             first..first + u64::from(count)
         })
@@ -80,12 +83,20 @@ pub(crate) struct SentFrames {
     in_part: bool,
     /// For want of others the last frame has gone again in this recovery (RFC 6675, RescueRxt).
     rescued: bool,
+    /// Starts of frames, where losses are found by time.
+    pub(crate) rack: Option<Box<Rack>>,
 }
 
 impl SentFrames {
     /// Of a flow of so many bytes, with frames of `whole`.
-    pub(crate) fn new(bytes: u64, whole: u64) -> Self {
-        Self { frames: bytes.div_ceil(whole), whole, bytes, ..Self::default() }
+    pub(crate) fn new(bytes: u64, whole: u64, by: &Reliability) -> Self {
+        let by_time = matches!(by, Reliability::Tcp(tcp) if tcp.recovery == Recovery::Rack);
+        let rack = by_time.then(Default::default);
+        Self { frames: bytes.div_ceil(whole), whole, bytes, rack, ..Self::default() }
+    }
+    /// Does a probe wait for the link?
+    fn probes(&self) -> bool {
+        self.rack.as_ref().is_some_and(|rack| rack.probing)
     }
     /// The bytes of a frame.
     fn len(&self, frame: u64) -> u64 {
@@ -106,7 +117,8 @@ impl SentFrames {
     /// Frames sent and not acknowledged that are not on their way: those reported and those due, less what was sent again and is not
     /// lost (RFC 6675, SetPipe).
     fn gone(&self) -> i64 {
-        let extra = if self.again.count == 0 { 0 } else { self.again.count_from(self.lost_below) };
+        let twice = self.again.count > 0 && self.rack.is_none();
+        let extra = if twice { self.again.count_from(self.lost_below) } else { 0 };
         (self.reported.count + self.due.count) as i64 - extra as i64 + self.inflated
     }
     /// The same in bytes; selective repeat counts all that is not acknowledged.
@@ -115,7 +127,7 @@ impl SentFrames {
     }
     /// The frame that goes next: the first that is due, else a new one; in recovery by SACK, else one below those reported, or the last.
     fn pick(&self, by: &Reliability) -> Option<u64> {
-        if self.due.count > 0 {
+        if self.due.count > 0 && !self.probes() {
             return self.due.first();
         }
         let most = match by {
@@ -125,6 +137,9 @@ impl SentFrames {
         let ahead = self.bytes_below(self.next + 1) - self.bytes_below(self.una);
         if self.next < self.frames && self.next - self.una < MOST_AHEAD && ahead <= most {
             return Some(self.next);
+        }
+        if self.probes() {
+            return self.next.checked_sub(1);
         }
         if !self.repairs_by_report(by) {
             return None;
@@ -148,15 +163,22 @@ impl SentFrames {
                 let pipe = (self.next - self.una) as i64 - if waits { 0 } else { self.gone() };
                 // In recovery by SACK a whole frame has room, or none goes (RFC 6675, 5 C).
                 let len = if self.repairs_by_report(by) { self.whole } else { self.len(frame) };
-                self.urgent && self.due.count > 0 || pipe <= 0 || pipe as u64 * self.whole + len <= window
+                let goes = self.urgent && self.due.count > 0 || self.probes();
+                goes || pipe <= 0 || pipe as u64 * self.whole + len <= window
             }
             _ => frame < self.next || (self.next - self.una) * self.whole < window,
         };
         goes.then_some(frame)
     }
     /// A frame has left, with such a window; true if it was sent before.
-    pub(crate) fn send(&mut self, frame: u64, window: u64) -> bool {
+    pub(crate) fn send(&mut self, frame: u64, window: u64, now: u64) -> bool {
         self.urgent = false;
+        if let Some(rack) = &mut self.rack {
+            rack.start(frame, now);
+            if std::mem::take(&mut rack.probing) {
+                rack.probed = Some((self.next.max(frame + 1), frame < self.next));
+            }
+        }
         if frame == self.next {
             let early = self.duplicates > 0 && self.recover.is_none() && !self.is_deaf();
             self.next += 1;
@@ -164,7 +186,7 @@ impl SentFrames {
             self.limited += u64::from(early && beyond);
             return false;
         }
-        if self.due.has(frame) || frame < self.top && !self.again.has(frame) {
+        if self.due.has(frame) || self.rack.is_some() || frame < self.top && !self.again.has(frame) {
             self.due.remove(frame);
             self.again.enter(frame);
         } else {
@@ -201,8 +223,10 @@ impl SentFrames {
     }
     /// Forgets what is lost.
     fn forget(&mut self) {
-        self.due.clear();
-        self.again.clear();
+        if self.rack.is_none() {
+            self.due.clear();
+            self.again.clear();
+        }
         (self.lost_below, self.recover, self.inflated, self.urgent) = (self.una, None, 0, false);
         (self.in_part, self.rescued) = (false, false);
     }
@@ -213,14 +237,25 @@ impl SentFrames {
         self.lose_below(lost_below);
     }
     /// An acknowledgement of all frames below `una` has arrived, with what it reports and maybe a NACK.
-    pub(crate) fn hear(&mut self, una: u64, gap: bool, report: &Report, by: &Reliability) -> Heard {
+    pub(crate) fn hear(
+        &mut self,
+        (una, gap, report): (u64, bool, &Report),
+        by: &Reliability,
+        (now, smooth): (u64, u64),
+    ) -> Heard {
         let before = self.una;
         if una > before {
+            if let Some(rack) = &mut self.rack {
+                let new = (before..una).filter(|f| !self.reported.has(*f));
+                new.for_each(|f| rack.came(f, self.again.has(f), now));
+                rack.forget_below(una);
+            }
             self.advance(una);
         }
         let mut news = false;
         for frame in report.frames(una).filter(|f| (self.una..self.next).contains(f)) {
             if self.reported.enter(frame) {
+                self.rack.iter_mut().for_each(|rack| rack.came(frame, self.again.has(frame), now));
                 self.due.remove(frame);
                 self.again.remove(frame);
                 self.top = self.top.max(frame + 1);
@@ -240,6 +275,10 @@ impl SentFrames {
                 }
                 self.lose_below(self.top);
             }
+            Reliability::Tcp(tcp) if tcp.recovery == Recovery::Rack => {
+                self.duplicates += u64::from(news);
+                heard.loss = self.settle_probe(!news && una == before) | self.find_lost(smooth, now);
+            }
             Reliability::Tcp(tcp) => {
                 let by_report = tcp.recovery == Recovery::Sack;
                 // RFC 6675 counts what reports something new, RFC 5681 what acknowledges nothing new.
@@ -249,6 +288,50 @@ impl SentFrames {
             _ => {}
         }
         heard
+    }
+    /// What has become of a probe (RFC 8985, 7.4): true if it repaired a loss, which an acknowledgement beyond it says.
+    fn settle_probe(&mut self, nothing_new: bool) -> bool {
+        let Some(rack) = &mut self.rack else { return false };
+        let Some((end, again)) = rack.probed.filter(|probed| self.una >= probed.0) else { return false };
+        let repaired = again && self.una > end;
+        if repaired || !again || nothing_new {
+            rack.probed = None;
+        }
+        let found = repaired && self.recover.is_none();
+        self.recover = self.recover.or(found.then_some(self.next));
+        found
+    }
+    /// RACK looks for lost frames, now and when the next may be one (RFC 8985, 6.2): true if a recovery begins.
+    pub(crate) fn find_lost(&mut self, smooth: u64, now: u64) -> bool {
+        let Some(rack) = &mut self.rack else { return false };
+        let sure = self.recover.is_some() || self.reported.count >= DUPLICATES;
+        let (before, mut look) = (self.due.count, 0);
+        for frame in self.una..self.next {
+            let (at, overtaken) = rack.lost_at(frame, sure, smooth);
+            // Frames that were sent once were started in order.
+            if !overtaken && self.again.count == 0 {
+                break;
+            }
+            if overtaken && !self.reported.has(frame) && !self.due.has(frame) {
+                if at <= now { _ = self.due.enter(frame) } else { look = at.max(look) }
+            }
+        }
+        rack.look = (look > 0).then_some(look);
+        let begins = self.due.count > before && self.recover.is_none();
+        if begins {
+            (self.recover, self.urgent) = (Some(self.next), true);
+        }
+        begins
+    }
+    /// Plans a probe for a flow that has sent new data, or of which some is acknowledged (RFC 8985, 7.2), before it times out.
+    pub(crate) fn plan_probe(&mut self, (now, smooth): (u64, u64), delay: u64, timeout: u64) {
+        let quiet = self.recover.is_none() && self.reported.count == 0 && self.una < self.next;
+        let delay = if self.next - self.una == 1 { delay } else { 0 };
+        if let Some(rack) = &mut self.rack {
+            let wait = if smooth > 0 { 2 * smooth + delay } else { 1_000_000_000_000 };
+            rack.probe = (quiet && rack.probed.is_none()).then(|| timeout.min(now + wait));
+            rack.probing &= quiet;
+        }
     }
     /// TCP counts a duplicate, or what is acknowledged since `before`.
     fn count(&mut self, before: u64, duplicate: bool, tcp: &TcpSpec, heard: &mut Heard) {
@@ -278,13 +361,20 @@ impl SentFrames {
         }
     }
     /// Nothing was acknowledged for so long that all that is not reported is lost.
-    pub(crate) fn time_out(&mut self, by: &Reliability) {
+    pub(crate) fn time_out(&mut self, by: &Reliability, (now, smooth): (u64, u64)) {
         self.forget();
         (self.duplicates, self.limited) = (0, 0);
-        self.lose_below(self.next);
-        match by {
-            Reliability::Tcp(_) => self.timed_out = Some(self.next),
-            _ => self.recover = Some(self.next),
+        if let Some(rack) = &mut self.rack {
+            // What was sent lately may come yet (RFC 8985, 6.3).
+            let old = |f| f == self.una || rack.lost_at(f, false, smooth).0 <= now;
+            let lost = |f: &u64| !self.reported.has(*f) && old(*f);
+            (self.una..self.next).filter(lost).for_each(|f| _ = self.due.enter(f));
+            (rack.look, rack.probe, rack.probed, rack.probing) = (None, None, None, false);
+            (self.recover, self.urgent) = (Some(self.next), true);
+            return;
         }
+        self.lose_below(self.next);
+        let end = if let Reliability::Tcp(_) = by { &mut self.timed_out } else { &mut self.recover };
+        *end = Some(self.next);
     }
 }

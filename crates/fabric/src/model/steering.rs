@@ -220,19 +220,20 @@ impl<F: Packet> Sender<F> {
         }
     }
 
-    /// Nothing was acknowledged for so long that a flow may have to begin anew.
+    /// A flow has waited so long that it may have to send again.
     fn time_out(&mut self, flow: FlowId, at: Moment<'_>) {
-        let Some((anew, next)) = self.pairs.as_mut().map(|pairs| pairs.time_out(flow, at.now)) else {
+        let Some((loss, next)) = self.pairs.as_mut().map(|pairs| pairs.time_out(flow, at.now)) else {
             return;
         };
         next.into_iter().for_each(|next| self.timers.start(flow.0, RTO, next));
-        if anew {
-            self.journal.out.get_or_insert_default().transport.timeouts += 1;
+        if let Some(loss) = loss {
+            let out = &mut self.journal.out.get_or_insert_default().transport;
+            *(if loss == Loss::Timeout { &mut out.timeouts } else { &mut out.recoveries }) += 1;
             if let Some(place) = self.own_limiter(flow) {
-                self.wake(place, at, |object, limiter| object.on_loss(Loss::Timeout, limiter));
+                self.wake(place, at, |object, limiter| object.on_loss(loss, limiter));
             }
-            self.resume(flow, at);
         }
+        self.resume(flow, at);
     }
 
     /// Builds a reaction point with its limiter, if the scheme has one for this flow.

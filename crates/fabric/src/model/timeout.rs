@@ -22,6 +22,10 @@ impl RoundTrip {
         self.varies = (3 * self.varies + smooth.abs_diff(rtt)) / 4;
         (self.smooth, self.backoff) = (Some((7 * smooth + rtt) / 8), 0);
     }
+    /// The mean round trip; 0 before the first sample.
+    pub(crate) fn smooth(&self) -> u64 {
+        self.smooth.unwrap_or_default()
+    }
     /// A timeout: the next one takes twice as long.
     pub(crate) fn back_off(&mut self) {
         self.backoff += 1;

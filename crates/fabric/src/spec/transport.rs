@@ -72,6 +72,11 @@ impl TransportSpec {
         if self.ack_every == 0 && (windows || resends) {
             return Err("windows, and frames that are sent again, need acknowledgements".into());
         }
+        if let Reliability::Tcp(TcpSpec { probe: true, recovery, .. }) = self.reliability
+            && recovery != Recovery::Rack
+        {
+            return Err("tail probes belong to RACK".into());
+        }
         if let Reliability::Tcp(TcpSpec { receive_window: Some(window), .. }) = self.reliability {
             let frame = spec.hosts.iter().flat_map(|h| &h.sources).map(|s| s.frame).max();
             if frame.is_some_and(|frame| window < frame) {
@@ -109,9 +114,9 @@ pub enum Reliability {
 pub struct SelectiveSpec {
     /// A report is a NACK when so many later frames have come, at least one.
     pub gap_frames: u32,
-    /// A report is a NACK when the first missing frame has been missing for this time.
+    /// A report is a NACK when the first missing frame has been the first for this time.
     pub gap_time: Time,
-    /// The timeout while fewer than `few` frames are on their way.
+    /// The timeout while fewer than `few` frames are sent and not acknowledged.
     pub rto_low: Time,
     /// Any other timeout.
     pub rto_high: Time,
@@ -124,6 +129,8 @@ pub struct SelectiveSpec {
 pub struct TcpSpec {
     /// How losses are found and repaired.
     pub recovery: Recovery,
+    /// With [`Recovery::Rack`]: a probe goes after two round trips without an acknowledgement.
+    pub probe: bool,
     /// Whether the first two duplicates let a new frame go each (RFC 3042).
     pub limited_transmit: bool,
     /// Most bytes beyond the first that is not acknowledged; none: no bound.
@@ -147,6 +154,8 @@ pub enum Recovery {
     NewReno,
     /// By reports of what came out of order (RFC 6675).
     Sack,
+    /// By reports, and the times at which frames were sent (RACK, RFC 8985).
+    Rack,
 }
 
 /// Which window holds a queue pair back: no frame begins while as many bytes or more are in flight.

@@ -1,6 +1,7 @@
 //! The ends of a queue pair, as the documents tell them: go-back-N, selective repeat, and TCP by RFCs 5681, 6298, 3042, 6582 and 6675.
 //! Frames have numbers from 0; times are in ps.
 
+use crate::rack::Rack;
 use cnsim_fabric::*;
 use std::collections::BTreeSet;
 
@@ -170,35 +171,37 @@ impl Reno {
 pub(crate) struct Source {
     of: Option<Reliability>,
     bytes: u64,
-    frame: u64,
+    pub(crate) frame: u64,
     pub(crate) n: u64,
     /// The first frame that is not acknowledged, the next in turn, and the first that was never sent.
     pub(crate) una: u64,
     pub(crate) next: u64,
-    top: u64,
+    pub(crate) top: u64,
     /// Frames beyond `una` that are reported.
-    held: Vec<bool>,
+    pub(crate) held: Vec<bool>,
     /// Frames below were sent again since the recovery began, or were reported (HighRxt).
     again: u64,
     /// Frames below are lost, as a timeout said.
     lost_below: u64,
     /// Recovery ends there.
-    recover: Option<u64>,
+    pub(crate) recover: Option<u64>,
     /// After a timeout none begins before this is passed.
     barrier: Option<u64>,
-    duplicates: u64,
+    pub(crate) duplicates: u64,
     inflation: i64,
     /// The first frame goes again before all else.
-    due: bool,
+    pub(crate) due: bool,
     rescued: bool,
     partial: bool,
     /// New frames that went by limited transmit.
-    limited: u64,
-    trip: Option<(u64, u64)>,
+    pub(crate) limited: u64,
+    pub(crate) trip: Option<(u64, u64)>,
     rto: u64,
     pub(crate) timer: Option<u64>,
     fixed: Option<u64>,
     pub(crate) reno: Option<Reno>,
+    pub(crate) rack: Option<Rack>,
+    pub(crate) probes: bool,
     pub(crate) out: TransportOutcome,
     pub(crate) log: Vec<String>,
 }
@@ -213,7 +216,14 @@ impl Source {
         };
         let fixed = if let Window::Fixed(window) = of.window { Some(window.get()) } else { None };
         let held = vec![false; n as usize + 1];
+        let mut by_time = (None, false);
+        if let Reliability::Tcp(TcpSpec { recovery: Recovery::Rack, probe, ack_delay, .. }) = of.reliability {
+            let delay = if of.ack_every > 1 { ack_delay.as_ps() } else { 0 };
+            by_time = (Some(Rack::new(n, delay)), probe);
+        }
         Self {
+            rack: by_time.0,
+            probes: by_time.1,
             of: Some(of.reliability),
             bytes,
             frame,
@@ -238,7 +248,7 @@ impl Source {
     fn is_held(&self, frame: u64) -> bool {
         self.held[frame as usize]
     }
-    fn highest(&self) -> u64 {
+    pub(crate) fn highest(&self) -> u64 {
         (self.una..self.top).rev().find(|f| self.is_held(*f)).unwrap_or(0)
     }
     fn missing(&self, from: u64, to: u64) -> impl DoubleEndedIterator<Item = u64> + '_ {
@@ -267,7 +277,7 @@ impl Source {
                 let fits = self.until(self.next) - self.until(self.una) < self.window();
                 again.map(|f| (f, false)).or_else(|| new(fits))
             }
-            Reliability::Tcp(_) if self.due => Some((self.una, false)),
+            Reliability::Tcp(_) if self.due && self.rack.is_none() => Some((self.una, false)),
             Reliability::Tcp(tcp) => {
                 let (window, una) = (self.window(), self.until(self.una));
                 let free =
@@ -280,6 +290,9 @@ impl Source {
                 } else {
                     0
                 };
+                if tcp.recovery == Recovery::Rack {
+                    return Some((self.rack_picks(window, tcp.limited_transmit, free)?, false));
+                }
                 if tcp.recovery == Recovery::NewReno {
                     let more = self.inflation + limited as i64;
                     let window = window.saturating_add_signed(more * self.frame as i64);
@@ -313,6 +326,7 @@ impl Source {
 
     /// A frame begins to leave.
     pub(crate) fn sends(&mut self, frame: u64, rescue: bool, now: u64) {
+        let before = frame < self.top;
         if frame < self.top {
             self.out.resent += 1;
             self.out.resent_bytes += self.len(frame);
@@ -332,18 +346,17 @@ impl Source {
         } else if by_map && frame < self.top {
             self.again = self.again.max(frame + 1);
         }
-        if self.due {
-            self.due = false;
-        } else if frame == self.next {
+        if !std::mem::take(&mut self.due) && frame == self.next || self.rack.is_some() && !before {
             self.next += 1;
         }
         self.top = self.top.max(self.next);
         if self.timer.is_none() {
             self.start_timer(now);
         }
+        self.rack_sends(frame, before, now);
     }
 
-    fn start_timer(&mut self, now: u64) {
+    pub(crate) fn start_timer(&mut self, now: u64) {
         self.timer = (self.una < self.n).then(|| match self.of.unwrap() {
             Reliability::Selective(s) => {
                 let few = self.top - self.una < s.few.into();
@@ -358,7 +371,7 @@ impl Source {
     }
 
     /// RFC 6298.
-    fn sample(&mut self, tcp: &TcpSpec, trip: u64) {
+    pub(crate) fn sample(&mut self, tcp: &TcpSpec, trip: u64) {
         let (mean, varies) = match self.trip {
             None => (trip, trip / 2),
             Some((mean, varies)) => ((7 * mean + trip) / 8, (3 * varies + mean.abs_diff(trip)) / 4),
@@ -372,7 +385,7 @@ impl Source {
         self.until(self.top - self.limited.min(self.top - self.una)) - self.until(self.una)
     }
 
-    fn finds_loss(&mut self, timeout: bool) {
+    pub(crate) fn finds_loss(&mut self, timeout: bool) {
         let at = (self.until(self.una), self.until(self.top));
         let outstanding = self.outstanding();
         if let Some(reno) = &mut self.reno {
@@ -390,10 +403,9 @@ impl Source {
         self.out.nacks += u64::from(answer.nack);
         let bytes = self.until(answer.next.max(self.una)) - self.until(self.una);
         self.out.acked += bytes;
-        let mut news = false;
-        for &f in &answer.later {
-            news |= f >= self.una && !std::mem::replace(&mut self.held[f as usize], true);
-        }
+        let mut told = answer.later.clone();
+        told.retain(|f| *f >= self.una && !std::mem::replace(&mut self.held[*f as usize], true));
+        let news = !told.is_empty();
         let stale = answer.next < self.una;
         if newly > 0 {
             self.una = answer.next;
@@ -426,11 +438,12 @@ impl Source {
                     self.lost_below = self.lost_below.max(self.highest());
                 }
             }
+            Reliability::Tcp(tcp) if self.rack.is_some() => self.by_rack(&tcp, answer, (newly, told), now),
             Reliability::Tcp(tcp) => restart = self.by_tcp(&tcp, answer, newly, news, now),
             _ => {}
         }
         if self.una >= self.n {
-            self.timer = None;
+            (self.timer, self.rack) = (None, None);
         } else if restart {
             self.timer = None;
             // By go-back-N time runs from the last acknowledgement on, whatever is on its way.
@@ -438,6 +451,7 @@ impl Source {
                 self.start_timer(now);
             }
         }
+        self.plan_probe(now);
     }
 
     /// Whether the timer starts anew.
@@ -494,6 +508,9 @@ impl Source {
                 self.rto = (2 * self.rto).min(tcp.rto_max.as_ps());
                 if tcp.recovery == Recovery::Sack {
                     self.lost_below = self.top;
+                } else if tcp.recovery == Recovery::Rack {
+                    self.barrier = None;
+                    self.rack_times_out(now);
                 } else {
                     self.next = self.una;
                 }

@@ -12,6 +12,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod ends;
+mod rack;
 
 use cnsim_fabric::*;
 use cnsim_scheme_api::*;
@@ -183,7 +184,7 @@ impl<'a> Book<'a> {
     /// Looks at a flow's timers when they are due.
     fn set(&mut self, flow: usize, h: usize) {
         let f = &self.flows[flow];
-        let at = if h == f.ends.0 { f.source.timer } else { f.sink.timer };
+        let at = if h == f.ends.0 { f.source.wakes() } else { f.sink.timer };
         if let Some(at) = at {
             self.plan(at, What::Timer, (h, flow), None);
         }
@@ -192,8 +193,8 @@ impl<'a> Book<'a> {
     fn look(&mut self, flow: usize) {
         let f = &mut self.flows[flow];
         let (src, dst) = f.ends;
-        if f.source.timer == Some(self.now) {
-            f.source.times_out(self.now);
+        if f.source.wakes() == Some(self.now) {
+            f.source.expires(self.now);
             self.note(flow);
             self.set(flow, src);
         }
@@ -446,7 +447,8 @@ fn up_to(d: &mut Draws, menu: &[u64]) -> u64 {
 }
 
 fn reliability(d: &mut Draws, seed: u64) -> Reliability {
-    match seed % 4 {
+    let recovery = [Recovery::NewReno, Recovery::Sack, Recovery::Rack][(seed % 5).saturating_sub(2) as usize];
+    match seed % 5 {
         0 => {
             Reliability::GoBackN { nack_interval: Time::from_us(d.one(&[0, 5, 50])), rto: Time::from_us(60) }
         }
@@ -457,8 +459,9 @@ fn reliability(d: &mut Draws, seed: u64) -> Reliability {
             rto_high: Time::from_us(d.one(&[40, 90])),
             few: d.one(&[0, 3]),
         }),
-        kind => Reliability::Tcp(TcpSpec {
-            recovery: if kind == 2 { Recovery::NewReno } else { Recovery::Sack },
+        _ => Reliability::Tcp(TcpSpec {
+            recovery,
+            probe: recovery == Recovery::Rack && d.once_in(2),
             limited_transmit: d.once_in(2),
             receive_window: d.one(&[None, None, Some(Bytes::new(20_000))]),
             rto_first: Time::from_us(100),

@@ -23,7 +23,7 @@ choices! {
     /// `transport.kind`.
     SendsAgain { Nothing = "none", GoBackN = "go-back-n", Selective = "selective", Tcp = "tcp", }
     /// `transport.recovery`.
-    Repairs { Sack = "sack", NewReno = "newreno", }
+    Repairs { Sack = "sack", NewReno = "newreno", Rack = "rack", }
 }
 
 /// Words of `transport.rto_min`, and the times that they stand for.
@@ -77,14 +77,17 @@ rows! {
         "a report of a frame that came out of order is a NACK when so many later frames have come: more than 1 for paths that reorder")
         .only(KIND, one_of!(SendsAgain: Selective)).read_with_pairs();
     GAP_TIME = key("transport.gap_time", kind::PROCESSING, "0 us",
-        "such a report is a NACK when the first missing frame has been missing for this time").only(KIND, one_of!(SendsAgain: Selective)).read_with_pairs();
+        "such a report is a NACK when the first missing frame has been the first for this time").only(KIND, one_of!(SendsAgain: Selective)).read_with_pairs();
     RTO_LOW = key("transport.rto_low", RETRY, "100 us",
-        "timeout of selective repeat while fewer than transport.few frames are on their way (IRN)").only(KIND, one_of!(SendsAgain: Selective)).read_with_pairs();
+        "timeout of selective repeat while fewer than transport.few frames are sent and not acknowledged (IRN)").only(KIND, one_of!(SendsAgain: Selective)).read_with_pairs();
     RTO_HIGH = key("transport.rto_high", RETRY, "320 us", "any other timeout of selective repeat (IRN)").only(KIND, one_of!(SendsAgain: Selective)).read_with_pairs();
     FEW = key("transport.few", Kind::Integer(0, 10_000), "3", "see transport.rto_low").only(KIND, one_of!(SendsAgain: Selective)).read_with_pairs();
     RECOVERY = key("transport.recovery", Kind::Choice(Repairs::WORDS), "sack",
-        "TCP finds losses by reports of what came out of order (sack, RFC 6675), or by duplicate acknowledgements (newreno, RFC 6582)")
+        "TCP finds losses by reports of what came out of order (sack, RFC 6675), by duplicate acknowledgements (newreno, RFC 6582), or by reports and the times at which frames were sent (rack, RFC 8985)")
         .only(KIND, one_of!(SendsAgain: Tcp)).read_with_pairs();
+    PROBE = key("transport.probe", kind::SWITCHED, "on",
+        "two round trips after the last acknowledgement a probe asks after the end of a flow: a new frame, or the last one again (RFC 8985)")
+        .only(RECOVERY, one_of!(Repairs: Rack)).read_with_pairs();
     LIMITED_TRANSMIT = key("transport.limited_transmit", kind::SWITCHED, "on",
         "the first two duplicate acknowledgements let a new frame go each (RFC 3042)").only(KIND, one_of!(SendsAgain: Tcp)).read_with_pairs();
     RECEIVE_WINDOW = key("transport.receive_window", Kind::Or("off", &BYTES), "off",
@@ -320,7 +323,9 @@ fn tcp(r: &mut Reader<'_>) -> TcpSpec {
         recovery: match r.choice(RECOVERY) {
             Repairs::Sack => Recovery::Sack,
             Repairs::NewReno => Recovery::NewReno,
+            Repairs::Rack => Recovery::Rack,
         },
+        probe: r.choice::<Repairs>(RECOVERY) == Repairs::Rack && r.switched(PROBE),
         limited_transmit: r.switched(LIMITED_TRANSMIT),
         receive_window: r.bytes_or(RECEIVE_WINDOW),
         rto_first: r.time(RTO_FIRST),

@@ -84,7 +84,7 @@ pub(crate) fn scenario(d: &mut Dice) -> String {
     }
     let pairs = d.below(4) == 0;
     if pairs {
-        queue_pairs(d).into_iter().for_each(&mut line);
+        queue_pairs(d, kind, at).into_iter().for_each(&mut line);
     } else {
         line(format!("host.fifo = {}", d.between(1, 300)));
         let queues = *d.of(&["fifo", "fifo", "per-destination"]);
@@ -203,12 +203,34 @@ fn stopped(d: &mut Dice, kind: &str, at: impl Fn(f64) -> String) -> Vec<String> 
     t
 }
 
-/// Queue pairs and their transport.
-fn queue_pairs(d: &mut Dice) -> Vec<String> {
+/// Queue pairs and their transport, and links that lose frames.
+fn queue_pairs(d: &mut Dice, kind: &str, at: impl Fn(f64) -> String) -> Vec<String> {
     let mut t = vec!["host.queues = \"per-flow\"".to_string()];
-    if d.below(2) == 0 {
-        t.push("transport.kind = \"go-back-n\"".into());
-        t.push(format!("transport.rto = \"{} us\"", d.of(&[50, 500, 5_000])));
+    match d.below(4) {
+        0 => {
+            t.push("transport.kind = \"go-back-n\"".into());
+            t.push(format!("transport.rto = \"{} us\"", d.of(&[50, 500, 5_000])));
+        }
+        1 => {
+            t.push("transport.kind = \"selective\"".into());
+            t.push(format!("transport.gap_frames = {}", d.of(&[1, 1, 3])));
+            t.push(format!("transport.rto_low = \"{}\"", at(0.05)));
+        }
+        2 => {
+            t.push("transport.kind = \"tcp\"".into());
+            t.push(format!("transport.recovery = \"{}\"", d.of(&["sack", "newreno", "rack"])));
+            t.push(format!("transport.rto_min = \"{}\"", at(0.05)));
+            t.push(format!("transport.rto_first = \"{}\"", at(0.2)));
+            t.push(format!("transport.limited_transmit = \"{}\"", d.of(&["on", "on", "off"])));
+        }
+        _ => {}
+    }
+    let link = [("leaf-spine", "L1-S1"), ("graph", "S-T")].into_iter().find(|of| of.0 == kind);
+    if let Some((_, link)) = link.filter(|_| d.below(2) == 0) {
+        let (from, to, lost) = (at(0.1), at(0.6), d.of(&["1e-3", "5 %"]));
+        t.push(format!(
+            "event = [{{ link = \"{link}\", loss = \"{lost}\", from = \"{from}\", to = \"{to}\" }}]"
+        ));
     }
     t.push(format!("transport.ack_class = \"{}\"", d.of(&["data", "data", "control"])));
     t.push(format!("transport.window = \"{}\"", d.of(&["scheme", "scheme", "off", "bdp", "30000 B"])));
