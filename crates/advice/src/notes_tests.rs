@@ -84,6 +84,17 @@ fn published_studies_have_no_notes() {
     assert!(of_others("b07") && !of_others("mine") && !of_others(""));
 }
 
+/// A table of sizes that look like KB is told by the sizes that it draws: none has the first one, and all are below 64 B.
+#[test]
+fn sizes_that_look_like_kb_by_hand() {
+    let said = before(&ready(
+        "topology.hosts = 3\nrun.duration = \"1 ms\"\n[[traffic]]\nhosts = \"H1..H2\"\nkind = \"poisson\"\nload = \"1 %\"\nsizes = \"file\"\nsize_table = [\"1 0\", \"20 50\", \"40 100\"]\ndestinations = [\"H0\"]\n",
+    ))
+    .join("\n");
+    assert!(said.contains("100 % of the flows have fewer than 64 B"), "{said}");
+    assert!(said.contains("the table of sizes goes from 20 to 40)"), "{said}");
+}
+
 /// Aligned sources without a scheme keep their phases, which a scheme would part.
 #[test]
 fn phases_lock_without_a_scheme() {
