@@ -197,14 +197,15 @@ fn draws_share_a_full_port() {
 /// as its transmission began 0.96 us before. A PAUSE that the wire brings to its port at that moment is none of them.
 #[test]
 fn frames_of_a_moment_by_their_start() {
-    let order = |ties: Ties, lengths: [u64; 2], pause: bool| {
+    let order_at = |ties: Ties, lengths: [u64; 2], pause: bool, far: u64| {
         let mut spec = single_switch(3, 0.0, true, Time::from_us(200), 1);
         spec.ties = ties;
         spec.changes = vec![change(0, 3, 2, 0.0), change(60, 3, 2, 10.0)];
         spec.hosts.iter_mut().for_each(|h| h.sources.clear());
-        for (host, bytes) in spec.hosts.iter_mut().zip(lengths) {
+        spec.links[1].delay += Time::from_ps(far);
+        for ((host, bytes), far) in spec.hosts.iter_mut().zip(lengths).zip([0, far]) {
             // 800 ps for each byte, and 1.5 us to the switch.
-            let start = Time::from_ps(48_500_000 - 800 * bytes);
+            let start = Time::from_ps(48_500_000 - 800 * bytes - far);
             host.sources = vec![flows(vec![Transfer { start, ..flow(0, 2, bytes) }])];
         }
         spec.faults.extend(pause.then_some(PortFault {
@@ -218,6 +219,9 @@ fn frames_of_a_moment_by_their_start() {
         let out = agreed(&spec, 0, &[(1, Visits::Due), (1, Visits::All), (1, Visits::Turns)]);
         out.hosts[2].completions.iter().map(|c| c.src.0).collect::<Vec<_>>()
     };
+    // The transmission of the one with the longer cable began before.
+    assert_eq!(order_at(Ties::ByStart, [1500, 1500], false, 1000), [1, 0]);
+    let order = |ties, lengths, pause| order_at(ties, lengths, pause, 0);
     for pause in [false, true] {
         assert_eq!(order(Ties::ByPort, [300, 1500], pause), [0, 1]);
         assert_eq!(order(Ties::ByStart, [300, 1500], pause), [1, 0], "PAUSE: {pause}");

@@ -5,9 +5,9 @@
 mod common;
 
 use cnsim_fabric::*;
-use cnsim_scheme_api::{Bytes, NodeId, Ramp, RampAt, ReflectGate, Time};
+use cnsim_scheme_api::{AckGate, Acks, Bytes, Class, NodeId, Ramp, RampAt, ReflectGate, Scope, Time};
 use common::random::Draws;
-use common::script::{AtPoint, run_all, script};
+use common::script::{AtPoint, AtSource, run_all, script};
 use common::*;
 
 const WAY: u64 = 1_500_000;
@@ -272,6 +272,41 @@ fn a_drop_unmarks_nothing() {
     assert_eq!(storms(&seen.out), [(250 * US, Some(1700 * US))]);
     assert_eq!((seen.count("frame false"), seen.count("frame true"), seen.out.dropped()), (1, 1, 2));
     assert_eq!(seen.out.switches[0].ports[2].queue_max, 6000);
+}
+
+/// Nor does it change what the departure recorded, as a scheme that asks for telemetry learns: nobody waited behind the first frame, and
+/// two behind the second, whatever became of them.
+#[test]
+fn a_drop_changes_no_record() {
+    let records = script()
+        .plan(|p| (p.limiter_scope, p.acks) = (Scope::Flow, Acks::Telemetry))
+        .point(|at, _, ctl, _| {
+            if let AtPoint::Start = at {
+                ctl.record_departures();
+            }
+        })
+        .source(|at, limiter, notes| match at {
+            AtSource::Start => limiter.wake_on_acks(AckGate::EACH),
+            AtSource::Ack(ack) => {
+                ack.path
+                    .iter()
+                    .for_each(|hop| notes.say(limiter.now(), format!("queue {}", hop.queue.get())));
+            }
+            _ => {}
+        });
+    let mut spec = storm(&[(230 * US, 1500 * US)], continuous(20, 200, Drop));
+    spec.transport = Some(TransportSpec {
+        reliability: Reliability::None,
+        ack_every: 1,
+        ack_class: Class::Data,
+        ack_length: Bytes::new(64),
+        window: Window::Scheme,
+        window_by_rate: false,
+    });
+    spec.hosts[0].sources = vec![flows(vec![flow(100, 2, 4 * 1500)])];
+    spec.changes = vec![change(0, 3, 2, 0.1)];
+    let seen = run_all(&records, spec).unwrap();
+    assert_eq!((seen.numbers("queue "), seen.out.dropped()), (vec![0.0, 3000.0], 2));
 }
 
 /// Refused, each with its cause.
