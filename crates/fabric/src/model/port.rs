@@ -75,6 +75,8 @@ pub(crate) fn next_start(free: u64, pause: u64, control: u64, data: u64) -> (u64
 pub(crate) struct Left {
     /// Bytes.
     pub(crate) bytes: u64,
+    /// Most bytes of data that were queued, since a bin of the recording ended.
+    pub(crate) peak: u64,
     /// Frames that were queued as data.
     queued: u64,
     /// Control frames that have joined the data, and their bytes.
@@ -91,13 +93,11 @@ impl Left {
         self.queued += 1;
     }
     /// It has not.
-    #[inline(always)]
     pub(crate) fn take_back(&mut self, len: u16) {
         self.bytes -= u64::from(len);
         self.queued -= 1;
     }
     /// A frame has left.
-    #[inline(always)]
     pub(crate) fn count(&mut self, lane: Lane, len: u16) {
         match lane {
             Lane::Pause => {}
@@ -108,8 +108,11 @@ impl Left {
             Lane::Data(_) => self.count_queued(len),
         }
     }
+    /// So many bytes of data are queued.
+    pub(crate) fn note_peak(&mut self, queued: u64) {
+        self.peak = self.peak.max(queued);
+    }
     /// Control joins the data.
-    #[inline(always)]
     pub(crate) fn note_in_band(&mut self, len: u16) {
         self.in_band = (self.in_band.0 + 1, self.in_band.1 + u64::from(len));
     }

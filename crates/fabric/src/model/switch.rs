@@ -251,9 +251,8 @@ impl<'n> Switching<'n, Turn<'n>> for Switch {
     fn last(&mut self, out: usize, (): ()) -> Option<&mut Frame> {
         self.outputs[out].data[0].frames.back_mut()
     }
-    fn bin(&mut self, out: usize, _: u64) -> (u64, &mut u64, u64) {
-        let (sent_bits, output) = (self.sent(out).1, &mut self.outputs[out]);
-        (output.queued(), &mut output.result.queue_max, sent_bits)
+    fn bin(&mut self, out: usize, _: u64) -> u64 {
+        self.outputs[out].queued()
     }
 
     fn note_next(&mut self, next: Key, turn: &mut Turn<'n>) {
@@ -274,7 +273,8 @@ impl<'n> Switching<'n, Turn<'n>> for Switch {
                 let queue = &mut output.data[usize::from(class)];
                 queue.bytes += u64::from(frame.len);
                 queue.frames.push_back(*frame);
-                output.result.queue_max = output.result.queue_max.max(output.queued());
+                let queued = output.queued();
+                output.left.note_peak(queued);
             }
         }
         output.port.plan_start(turn);

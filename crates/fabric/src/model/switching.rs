@@ -74,8 +74,8 @@ pub(crate) trait Switching<'n, C> {
     fn view(&mut self, out: usize, ahead: Self::Ahead, now: u64) -> View;
     /// The frame that was queued last, of those that are there.
     fn last(&mut self, out: usize, ahead: Self::Ahead) -> Option<&mut Self::Frame>;
-    /// Bytes queued for the recording, the most of them since it was asked last, and bits of data sent.
-    fn bin(&mut self, out: usize, now: u64) -> (u64, &mut u64, u64);
+    /// Bytes that are queued as a bin of the recording ends, when the most of them are noted.
+    fn bin(&mut self, out: usize, now: u64) -> u64;
 
     /// Notes the next of its own events.
     fn note_next(&mut self, next: Key, with: &mut C);
@@ -172,8 +172,8 @@ pub(crate) trait Switching<'n, C> {
         for series in &mut recorded {
             let out = usize::from(series.port);
             self.bring(out, with);
-            let (queued, queue_max, sent_bits) = self.bin(out, now);
-            series.take(queued, queue_max, sent_bits);
+            let (queued, sent_bits) = (self.bin(out, now), self.sent(out).1);
+            series.take(queued, &mut self.outlet(out).left.peak, sent_bits);
         }
         self.memory(0).0.end_bin(recorded, net);
     }
@@ -442,8 +442,9 @@ pub(crate) trait Switching<'n, C> {
                 Stopped::new(out, paused.iter().any(Paused::stops), stopped.map(|frame| frame.input()));
             let (in_xoff, (sent, sent_bits, control_sent)) = (Paused::close(paused, net), self.sent(out));
             let queued = (0..classes).map(|class| self.queued((out, class))).sum();
-            let queue_max = *self.bin(out, net.duration - 1).1;
-            let measured = std::mem::take(self.outlet(out).result);
+            self.bin(out, net.duration - 1);
+            let Outlet { left, result, .. } = self.outlet(out);
+            let (queue_max, measured) = (left.peak, std::mem::take(result));
             let measured = PortOutcome { sent, sent_bits, control_sent, queue_max, ..measured };
             ends.push((measured, in_xoff, queued, stopped));
             self.empty(out);

@@ -98,7 +98,7 @@ impl Switch {
             && self.mmu.small.is_some_and(|small| u64::from(f.len) <= small)
             && port.idle_from <= ready
             && port.data.is_empty()
-            && u64::from(f.len) <= port.calm_up_to.min(port.queue_max)
+            && u64::from(f.len) <= port.calm_up_to.min(port.left.peak)
             && port.countdown > i64::from(f.len)
             && port.may_launch(end, net);
         if flies {

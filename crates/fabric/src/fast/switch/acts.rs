@@ -77,12 +77,11 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         let entries = self.ports[out].data.entries_mut();
         entries.iter_mut().nth_back(ahead.frames_after).map(|e| &mut e.frame)
     }
-    fn bin(&mut self, out: usize, now: u64) -> (u64, &mut u64, u64) {
+    fn bin(&mut self, out: usize, now: u64) -> u64 {
         // Starts at this very moment do not change a queue's length, so bringing it up to them was enough.
-        let (sent_bits, port) = (self.sent(out).1, &mut self.ports[out]);
+        let port = &mut self.ports[out];
         port.note_peak(now + 1);
-        let queued = port.queued - port.later(now + 1).bytes_to_come;
-        (queued, &mut port.queue_max, sent_bits)
+        port.queued - port.later(now + 1).bytes_to_come
     }
 
     fn note_next(&mut self, next: Key, _: &mut With<'n, 'w>) {

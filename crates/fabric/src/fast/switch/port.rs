@@ -20,8 +20,6 @@ pub(crate) struct Port {
     pub(crate) countdown: i64,
     /// Largest queue for which a frame can be stored without looking closer.
     pub(crate) calm_up_to: u64,
-    /// Its largest length up to the last departure.
-    pub(crate) queue_max: u64,
     /// The transmitter is free from this time on, when idle (ps).
     pub(crate) idle_from: u64,
     /// Rate at which data is served.
@@ -128,14 +126,14 @@ impl Port {
     /// arrives later may be stored.
     #[inline(always)]
     pub(super) fn note_peak(&mut self, now: u64) {
-        if self.queued > self.queue_max {
+        if self.queued > self.left.peak {
             self.rise(now);
         }
     }
     #[cold]
     #[inline(never)]
     fn rise(&mut self, now: u64) {
-        self.queue_max = self.queue_max.max(self.queued - self.later(now).bytes_to_come);
+        self.left.note_peak(self.queued - self.later(now).bytes_to_come);
     }
     /// The first frame of its queue, of `len` bytes, has left by `done`: it counts as sent, and the transmitter is free.
     #[inline(always)]
