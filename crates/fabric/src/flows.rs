@@ -251,6 +251,11 @@ impl Flows {
         self.outgoing.get(&(host, source)).cloned().unwrap_or_default()
     }
 
+    /// How many there are to a host.
+    pub(crate) fn count_to(&self, host: u32) -> usize {
+        self.incoming.get(&host).map_or(0, |known| known.flows.len())
+    }
+
     /// Those to a host, none of which has arrived.
     pub(crate) fn to(&self, host: u32) -> Arrived {
         let known = self.incoming.get(&host).cloned().unwrap_or_default();

@@ -73,8 +73,10 @@ fn salt(seed: u64, switch: u64) -> u64 {
     mix(POLAR ^ seed << 32 ^ switch)
 }
 
-/// The number of a node that [`Routing::ForkHash`] takes from its name: its digits, if they are one below 65,536.
+/// The number of a node that [`Routing::ForkHash`] takes from its name: its digits, if they are one below 65,536. The NICs `H7#1` and
+/// `H7#2` have that of their host.
 pub fn number_in(name: &str) -> Option<u32> {
+    let name = name.split_once('#').map_or(name, |name| name.0);
     name.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok().filter(|n| *n < 65_536)
 }
 

@@ -29,8 +29,8 @@ pub use headroom::{Shortage, headroom, shortages};
 pub use flows::numbered;
 pub use outcome::{
     Cause, Completion, Fingerprint, GaugeSite, Held, HostOutcome, Incomplete, LostOnLink, Outcome, Pauses,
-    PortOutcome, Series, SeriesKind, SharedUse, Standstill, Storm, SwitchOutcome, TransportOutcome, Waiting,
-    Xoff, latency_quantile,
+    PortOutcome, Series, SeriesKind, SharedUse, Standstill, Storm, SwitchOutcome, TransportOutcome, Trip,
+    Waiting, Xoff, latency_quantile,
 };
 pub use spec::{
     Act, After, Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, FaultKind, Faults, Graph,

@@ -120,6 +120,8 @@ pub(crate) struct Net {
     pub(crate) transport: Option<TransportSpec>,
     /// Which of them follow others.
     pub(crate) graph: Option<Arc<Graph>>,
+    /// By host, first and last (exclusive) NIC of its machine; empty where each host is one.
+    pub(crate) machines: Vec<(u32, u32)>,
     /// Classes of data, in order of priority: at least one.
     pub(crate) classes: Vec<ClassSpec>,
 }
@@ -268,6 +270,9 @@ impl Net {
             classes: spec.data_classes()?,
             ..Self::default()
         };
+        if let Some(graph) = net.graph.as_ref().filter(|graph| !graph.machines.is_empty()) {
+            net.machines = (0..hosts).map(|h| graph.nics(h)).map(|nics| (nics.start, nics.end)).collect();
+        }
         net.may_acknowledge(spec)?;
         net.routes(spec)?;
         net.span();
@@ -332,9 +337,19 @@ impl Net {
         };
         let edges: Vec<usize> = self.attach.iter().map(|a| a.switch as usize).collect();
         self.level = breadth(&edges);
-        let first = breadth(&edges[..1]);
-        if let Some(lost) = edges.iter().position(|&x| first[x] == u32::MAX) {
-            return Err(RunError::Spec(format!("no path from host 0 to host {lost}")));
+        let mut part = vec![usize::MAX; s];
+        for &edge in &edges {
+            if part[edge] == usize::MAX {
+                (0..)
+                    .zip(breadth(&[edge]))
+                    .filter(|d| d.1 < u32::MAX)
+                    .for_each(|(x, _): (usize, _)| part[x] = edge);
+            }
+        }
+        let parts = edges.iter().any(|&edge| part[edge] != part[edges[0]]);
+        let apart = |pair: &(usize, usize)| part[edges[pair.0]] != part[edges[pair.1]];
+        if let Some((from, to)) = parts.then(|| spec.pairs().find(apart)).flatten() {
+            return Err(RunError::Spec(format!("no path from host {from} to host {to}")));
         }
         // There are no more switches with hosts than hosts, so that their columns fit 16 bits.
         self.edges = self.level.iter().filter(|&&level| level == 0).count();

@@ -48,8 +48,19 @@ pub struct Outcome {
     pub pauses: Pauses,
     /// When the operations of the run's graph happened, by number.
     pub operations: Vec<Lasted>,
+    /// By number of an operation that sends: how the last of its frames came, in the order of these numbers; empty if not recorded.
+    pub trips: Vec<(u32, Trip)>,
     /// Why the network, or single switches of it, ran by the model, with equal results; none if all ran by the fast engine.
     pub by_model: Option<String>,
+}
+
+/// How the frame came with which all of a transfer had arrived.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trip {
+    /// When its transmission began at its source.
+    pub begun: Time,
+    /// When its transmission began at each switch on its way.
+    pub ports: Vec<Time>,
 }
 
 /// Stopped switch ports, each of which waits for the next: the memory at the far end of its link holds frames for that port.

@@ -85,6 +85,20 @@ impl RunSpec {
         }
         Ok(classes)
     }
+    /// Pairs of hosts that send to each other, of which each host stands for all that it may send to: by a path they must be joined.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
+        let to = |source: &SourceSpec| -> Vec<usize> {
+            match (&source.arrivals, &source.destinations) {
+                (Arrivals::Transfers, _) => source.transfers.iter().map(|t| t.dst.0 as usize).collect(),
+                (_, Destinations::Uniform) => (0..self.hosts.len()).collect(),
+                (_, Destinations::Fixed(to)) => vec![to.0 as usize],
+                (_, Destinations::Among(to)) => to.iter().map(|to| to.0 as usize).collect(),
+            }
+        };
+        (self.hosts.iter().enumerate())
+            .flat_map(move |(from, h)| h.sources.iter().flat_map(to).map(move |to| (from, to)))
+            .filter(|(_, to)| *to < self.hosts.len())
+    }
     /// A node, if it is a switch.
     pub(crate) fn switch(&self, node: NodeId) -> Option<&SwitchSpec> {
         self.switches.get((node.0 as usize).checked_sub(self.hosts.len())?)
@@ -490,4 +504,6 @@ pub struct Record {
     pub latency: bool,
     /// Most XOFFs of which it is kept whom they stopped, and why ([`crate::Pauses`]); 0: none.
     pub pauses: u64,
+    /// Whether it is kept when the last frame of each transfer that an operation sends began at each port ([`crate::Trip`]).
+    pub trips: bool,
 }

@@ -642,6 +642,16 @@ fn pair(spec: &mut RunSpec, seed: u64) {
 /// Lets flows follow others in a graph, with computing in between: of each host, and across hosts where one has arrived.
 fn follow(spec: &mut RunSpec, seed: u64) {
     let d = &mut Draws::new(seed, 31);
+    // In every third network some hosts are NICs of machines.
+    let m = &mut Draws::new(seed, 41);
+    let (mut machines, mut first) = (Vec::new(), 0);
+    let several = m.once_in(3);
+    for h in 0..spec.hosts.len() as u32 {
+        first = if several && m.once_in(2) { first } else { h };
+        machines.push(NodeId(first));
+    }
+    let machine = |h: usize| machines[h];
+    spec.record.trips = m.once_in(2);
     let mut all: Vec<(usize, Act, Vec<After>)> = Vec::new();
     for h in 0..spec.hosts.len() {
         let computes = d.below(6);
@@ -657,7 +667,7 @@ fn follow(spec: &mut RunSpec, seed: u64) {
         }
         for _ in 0..computes {
             let time = Time::from_ns(d.one(&[0, 0, 100, 1500, 4000, 1200 * 7]));
-            let stream = d.one(&[None, Some(0), Some(0), Some(1)]);
+            let stream = d.one(&[None, Some(0), Some(0), Some(1)]).filter(|_| machine(h).0 as usize == h);
             all.push((h, Act::Compute { time, stream }, Vec::new()));
         }
     }
@@ -675,7 +685,8 @@ fn follow(spec: &mut RunSpec, seed: u64) {
                 }
                 Act::Compute { .. } => None,
             };
-            let (here, comes) = (all[before].0 == all[n].0, goal == Some(all[n].0));
+            let there = machine(all[n].0);
+            let (here, comes) = (machine(all[before].0) == there, goal.map(machine) == Some(there));
             if lower && before != n && (here || comes) {
                 let kinds: [fn(u32) -> After; 3] = [After::Begun, After::Sent, After::Ended];
                 let kind = match (here, goal) {
@@ -687,7 +698,8 @@ fn follow(spec: &mut RunSpec, seed: u64) {
             }
         }
     }
-    let mut graph = Graph::default();
+    let mut graph =
+        Graph { machines: if several { machines.clone() } else { Vec::new() }, ..Graph::default() };
     for (host, act, after) in all {
         let first = graph.after.len() as u32;
         graph.after.extend(after);
@@ -723,6 +735,7 @@ fn flows_that_follow_others() {
     sum.one_in(2, |out| out.operations.iter().filter(|o| happened(o.ended)).count() > 8);
     sum.one_in(8, |out| out.operations.iter().any(|o| !happened(o.begun)));
     sum.one_in(4, |out| out.operations.iter().any(|o| happened(o.received) && o.begun > Time::from_us(20)));
+    sum.one_in(4, |out| out.trips.iter().any(|t| t.1.ports.len() > 1));
     for out in &sum.0 {
         let whole = out.operations.iter().filter(|o| happened(o.received)).count();
         let of_graph =

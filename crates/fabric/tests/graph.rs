@@ -133,6 +133,41 @@ fn streams_take_one_at_a_time() {
     assert_eq!(times(&star([&[]; 4], &operations)), by_hand);
 }
 
+/// NICs of a machine see what happens at each of them at once: hosts 0 and 1 are one machine, 2 and 3 another. What arrives at one NIC
+/// lets the other send in the same moment, through as many operations as take no time.
+#[test]
+fn nics_of_a_machine_see_each_other() {
+    use After::{Begun, Ended, Sent};
+    let sends: [&[(u32, u64)]; 4] = [&[(2, 3)], &[(3, 1)], &[], &[(1, 2)]];
+    let operations = [
+        send(0, 0, &[]),
+        compute(0, 0, None, &[Ended(3)]),
+        compute(0, 2, Some(0), &[Ended(1)]),
+        send(1, 0, &[Sent(0)]),
+        compute(1, 0, None, &[Ended(2)]),
+        compute(2, 0, None, &[Ended(0)]),
+        send(3, 0, &[Begun(5)]),
+    ];
+    let mut spec = star(sends, &operations);
+    let graph =
+        Graph { machines: [0, 0, 2, 2].map(NodeId).to_vec(), ..Graph::clone(spec.graph.as_ref().unwrap()) };
+    spec.graph = Some(Arc::new(graph));
+    // The third frame of 0 begins after two; then 1 sends, which arrives at 3, and is acknowledged.
+    let (sent, there) = (2_400_000, out(3));
+    let ended = sent + out(1) + BACK;
+    let by_hand = [
+        (0, there + BACK, there),
+        (ended, ended, NEVER),
+        (ended, ended + 2_000_000, NEVER),
+        (sent, ended, sent + out(1)),
+        (ended + 2_000_000, ended + 2_000_000, NEVER),
+        (there, there, NEVER),
+        // The acknowledgement of what comes from 1 goes ahead.
+        (there, there + 51_200 + out(2) + BACK, there + 51_200 + out(2)),
+    ];
+    assert_eq!(times(&spec), by_hand);
+}
+
 /// A circle never begins, and neither does what it would have sent: the flow is missing, without a start.
 #[test]
 fn a_circle_never_begins() {
@@ -170,7 +205,15 @@ fn graphs_that_no_run_can_have() {
         spec.graph = Some(Arc::new(graph));
         refused(&spec)
     };
-    let cases: [(fn(&mut RunSpec, &mut Graph), &str); 8] = [
+    let cases: [(fn(&mut RunSpec, &mut Graph), &str); 10] = [
+        (|_, g| g.machines = [0, 1, 0, 3].map(NodeId).to_vec(), "do not follow each other"),
+        (
+            |_, g| {
+                g.machines = [0, 0, 2, 3].map(NodeId).to_vec();
+                g.operations[2].act = Act::Compute { time: Time::ZERO, stream: Some(0) };
+            },
+            "operation 2 of host 1 computes at another NIC than its machine's first",
+        ),
         (|s, _| s.transport = None, "need queue pairs"),
         (|_, g| g.operations.reverse(), "not listed by host"),
         (

@@ -4,7 +4,7 @@ use super::hpcc::{Config, Translated};
 use super::{Fabric, FileFlow, FlowList, Form, ImportError, error, hpcc};
 use cnsim_problem::{MAX_FILE, Position, Problem, read_file};
 use cnsim_units::{Bytes, Rate, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -158,21 +158,13 @@ impl Network {
         }
     }
 
-    /// Refuses hosts with several links, and flows between hosts that no path joins.
+    /// Refuses links between two hosts, and flows between hosts that no path joins: hosts do not forward.
     fn joined(&self) -> Result<(), Problem> {
-        let mut of: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for l in &self.fabric.links {
-            [&l.a, &l.b].into_iter().for_each(|end| of.entry(end).or_default().push(l.line));
-        }
-        let several = |h: &&String| of.get(h.as_str()).is_some_and(|lines| lines.len() > 1);
-        let mut all = self.fabric.hosts.iter().filter(several);
-        if let Some(host) = all.next() {
-            let (lines, more) = (&of[host.as_str()], all.count());
-            let also = if more > 0 { format!("; so have {more} other hosts") } else { String::new() };
-            let reason =
-                format!("{host} has {} links, in lines {} and {}{also}", lines.len(), lines[0], lines[1]);
-            let remedy = "give each host one link: hosts of cnsim have one";
-            return Err(problem(&self.topology.0, error(lines[1], reason, remedy)));
+        let hosts: BTreeSet<&String> = self.fabric.hosts.iter().collect();
+        let is_host = |name: &String| hosts.contains(name);
+        if let Some(l) = self.fabric.links.iter().find(|l| is_host(&l.a) && is_host(&l.b)) {
+            let reason = format!("{} and {}, two hosts, are linked directly", l.a, l.b);
+            return Err(problem(&self.topology.0, error(l.line, reason, "put a switch between them")));
         }
         let mut parts = Parts::of(&self.fabric);
         match self.list.flows.iter().find(|f| !parts.joins(&f.src, &f.dst)) {
@@ -189,36 +181,49 @@ impl Network {
     }
 }
 
-/// The parts of a network that links join.
+/// The parts of a network that links between switches join, and the switches of its hosts.
 struct Parts<'a> {
     number: BTreeMap<&'a str, usize>,
-    /// By node, another of its part, or itself.
+    /// By node, another of its part, or itself; a host is a part of its own.
     next: Vec<usize>,
+    /// By node, the switches of a host.
+    seats: Vec<Vec<usize>>,
 }
 
 impl<'a> Parts<'a> {
     fn of(fabric: &'a Fabric) -> Self {
         let names = fabric.hosts.iter().chain(&fabric.switches).enumerate();
         let number: BTreeMap<&str, usize> = names.map(|(i, name)| (name.as_str(), i)).collect();
-        let mut parts = Self { next: (0..number.len()).collect(), number };
+        let nodes = number.len();
+        let mut parts = Self { next: (0..nodes).collect(), seats: vec![Vec::new(); nodes], number };
         for l in &fabric.links {
-            let (a, b) = (parts.root(&l.a), parts.root(&l.b));
-            if let (Some(a), Some(b)) = (a, b) {
-                parts.next[a] = b;
+            let ends = [&l.a, &l.b].map(|end| parts.number.get(end.as_str()).copied());
+            let [Some(a), Some(b)] = ends else { continue };
+            match [a, b].map(|end| end < fabric.hosts.len()) {
+                [true, _] => parts.seats[a].push(b),
+                [_, true] => parts.seats[b].push(a),
+                _ => {
+                    let (a, b) = (parts.root(a), parts.root(b));
+                    parts.next[a] = b;
+                }
             }
         }
         parts
     }
-    fn root(&mut self, name: &str) -> Option<usize> {
-        let mut at = *self.number.get(name)?;
+    fn root(&mut self, mut at: usize) -> usize {
         while self.next[at] != at {
             self.next[at] = self.next[self.next[at]];
             at = self.next[at];
         }
-        Some(at)
+        at
     }
     fn joins(&mut self, a: &str, b: &str) -> bool {
-        self.root(a) == self.root(b)
+        let mut roots = |name: &str| -> Vec<usize> {
+            let seats = self.number.get(name).map(|at| self.seats[*at].clone()).unwrap_or_default();
+            seats.into_iter().map(|seat| self.root(seat)).collect()
+        };
+        let (from, to) = (roots(a), roots(b));
+        from.iter().any(|root| to.contains(root))
     }
 }
 

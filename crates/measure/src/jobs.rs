@@ -7,7 +7,7 @@ use cnsim_scenario::jobs::Job;
 use cnsim_scenario::metrics::Id;
 use cnsim_scenario::settings::Settings;
 use cnsim_scenario::workload::SourcePlan;
-use cnsim_scheme_api::Time;
+use cnsim_scheme_api::{NodeId, Time};
 use cnsim_units::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -185,7 +185,7 @@ impl Seen<'_> {
             name: job.title(),
             kind: kind.into(),
             algorithm: algorithm.into(),
-            ranks: job.ranks.iter().map(|&h| self.settings.wiring.hosts[h].clone()).collect(),
+            ranks: job.ranks.iter().map(|&h| self.settings.wiring.machine(h).into()).collect(),
             bytes: job.size.get(),
             planned: job.rounds() as u64,
             ..JobFacts::default()
@@ -248,6 +248,12 @@ impl Seen<'_> {
         String::new()
     }
 
+    /// Is an operation one of this host, by any of its NICs?
+    fn here(&self, n: u32, host: NodeId) -> bool {
+        let nics = self.settings.wiring.nics(host.0 as usize);
+        nics.contains(&(self.graph.operations[n as usize].host.0 as usize))
+    }
+
     /// The predecessor that an operation waited for longest, and when it ended. One that has not ended counts as the latest.
     fn decisive(&self, n: u32) -> Option<(u32, u64)> {
         let operation = self.graph.operations.get(n as usize)?;
@@ -257,7 +263,7 @@ impl Seen<'_> {
                 // When all was sent is not recorded: if nothing else came as the operation began, it was that.
                 After::Sent(b) => (b, self.of(b).begun.as_ps()),
                 After::Ended(b) => {
-                    let here = self.graph.operations[b as usize].host == operation.host;
+                    let here = self.here(b, operation.host);
                     (b, if here { self.of(b).ended } else { self.of(b).received }.as_ps())
                 }
             }
@@ -303,7 +309,7 @@ impl Seen<'_> {
                 }
                 None => {
                     let host = self.graph.operations[n as usize].host.0 as usize;
-                    let place = self.settings.wiring.hosts[host].clone();
+                    let place = self.settings.wiring.machine(host).into();
                     Part { what: "compute".into(), place, from, time: end - from, ..Part::default() }
                 }
             };
@@ -343,7 +349,7 @@ impl Seen<'_> {
     fn stands(&self, mut n: u32) -> String {
         for _ in 0..self.graph.operations.len() {
             let operation = self.graph.operations[n as usize];
-            let host = &self.settings.wiring.hosts[operation.host.0 as usize];
+            let host = self.settings.wiring.machine(operation.host.0 as usize);
             let lasted = self.of(n);
             if lasted.begun < Time::MAX {
                 let what = self.transfer(n).map_or_else(
@@ -355,9 +361,7 @@ impl Seen<'_> {
             let open = |after: &&After| match **after {
                 After::Begun(b) => self.of(b).begun == Time::MAX,
                 After::Sent(b) => self.of(b).ended == Time::MAX,
-                After::Ended(b) if self.graph.operations[b as usize].host == operation.host => {
-                    self.of(b).ended == Time::MAX
-                }
+                After::Ended(b) if self.here(b, operation.host) => self.of(b).ended == Time::MAX,
                 After::Ended(b) => self.of(b).received == Time::MAX,
             };
             let Some(after) = self.graph.before(&operation).iter().find(open) else {

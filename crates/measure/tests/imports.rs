@@ -6,6 +6,7 @@ use cnsim_import::{Files, Imported, scenario};
 use cnsim_measure::Run;
 use cnsim_measure::flow_times::Flows;
 use cnsim_scenario::{Ready, Scenario};
+use cnsim_scheme_api::NodeId;
 use cnsim_units::Rate;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -270,7 +271,7 @@ fn stock_files_of_simai_run() {
     assert_eq!(Flows::of(&ready.settings, &go(&ready)).done.len(), 2);
 }
 
-/// Lines beyond a count are noted, and an error that they could mend names them. Hosts with several links are one error.
+/// Lines beyond a count are noted, and an error that they could mend names them. Two hosts are not linked directly.
 #[test]
 fn what_the_network_lacks_is_one_error() {
     let folder = Folder::new("network");
@@ -284,13 +285,65 @@ fn what_the_network_lacks_is_one_error() {
         notes.contains("net.txt: the file announces 5 links: line 8") && notes.contains("1 flows: line 3"),
         "{notes}"
     );
-    let several = "6 2 0 3 6 H100\n3 4 5\n0 3 900Gbps 25ns 0\n0 4 200Gbps 1us 0\n1 3 900Gbps 25ns 0\n1 4 200Gbps 1us 0\n2 5 200Gbps 1us 0\n4 5 200Gbps 1us 0\n";
+    let several = "6 2 0 3 6 H100\n3 4 5\n0 3 900Gbps 25ns 0\n0 1 200Gbps 1us 0\n1 3 900Gbps 25ns 0\n1 4 200Gbps 1us 0\n2 5 200Gbps 1us 0\n4 5 200Gbps 1us 0\n";
     let refused = read(&folder, None, several, "1\n0 1 3 100 900000 1.0\n").unwrap_err();
-    assert!(
-        refused.contains("net.txt:4:1: H0 has 2 links, in lines 3 and 4; so have 1 other hosts"),
-        "{refused}"
-    );
+    assert!(refused.contains("net.txt:4:1: H0 and H1, two hosts, are linked directly"), "{refused}");
     assert_eq!(refused.matches("help:").count(), 1, "{refused}");
+}
+
+/// Topologies as SimAI's generator writes them: GPUs have a link to the switch inside their server and one or two to switches between
+/// servers. A flow takes the nearest, and hosts do not forward.
+#[test]
+fn topologies_of_simai_have_several_nics() {
+    let folder = Folder::new("nics");
+    let gpus = |nic: &str, rails: &[(u32, u32)]| {
+        // Four GPUs in two servers with the switches 4 and 5; leaves from 6 on.
+        let mut net: String = (0..4).map(|g| format!("{g} {} 2880Gbps 0.000025ms 0\n", 4 + g / 2)).collect();
+        net.extend(rails.iter().map(|(g, leaf)| format!("{g} {leaf} {nic} 0.0005ms 0\n")));
+        net
+    };
+    // Rail-optimised with one ToR or two, or all GPUs of a server at the same; a spine, or two planes without a way between them.
+    let (one, two) = ("200Gbps", "100Gbps");
+    let files = [
+        (
+            "9 2 2 3 10 H100",
+            gpus(one, &[(0, 6), (1, 7), (2, 6), (3, 7)]),
+            "6 8 400Gbps 0.0005ms 0\n7 8 400Gbps 0.0005ms 0\n",
+        ),
+        (
+            "9 2 2 3 14 A100",
+            gpus(two, &[(0, 6), (0, 7), (1, 6), (1, 7), (2, 6), (2, 7), (3, 6), (3, 7)]),
+            "6 8 400Gbps 0.0005ms 0\n7 8 400Gbps 0.0005ms 0\n",
+        ),
+        (
+            "9 2 2 3 10 H800",
+            gpus(one, &[(0, 6), (1, 6), (2, 7), (3, 7)]),
+            "6 8 400Gbps 0.0005ms 0\n7 8 400Gbps 0.0005ms 0\n",
+        ),
+        ("8 2 2 2 12 H100", gpus(two, &[(0, 6), (0, 7), (1, 6), (1, 7), (2, 6), (2, 7), (3, 6), (3, 7)]), ""),
+    ];
+    for (head, mut net, spines) in files.map(|(head, net, spines)| (head, net, spines.to_string())) {
+        net += &spines;
+        let switches = if head.starts_with('9') { "4 5 6 7 8 " } else { "4 5 6 7 " };
+        let net = format!("{head}\n{switches}\n{net}");
+        let flows = "4\n0 1 3 100 90000 0\n0 2 3 100 90000 0\n1 2 3 100 90000 0\n3 2 3 100 90000 0\n";
+        let read = read(&folder, None, &net, flows).unwrap();
+        let ready = ready(&read);
+        let done = Flows::of(&ready.settings, &go(&ready)).done;
+        assert_eq!(done.len(), 4, "{net}");
+        let name = |host: NodeId| ready.settings.wiring.hosts[host.0 as usize].clone();
+        let spec = ready.settings.spec(&ready.built, 1, false);
+        let sent = |host: &str| {
+            let at = spec.hosts.iter().position(|h| h.name == host).unwrap();
+            spec.hosts[at].sources.iter().flat_map(|s| &s.transfers).map(|t| name(t.dst)).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (sent("H0#1"), sent("H3#1")),
+            (vec!["H1#1".to_string()], vec!["H2#1".to_string()]),
+            "{net}"
+        );
+        assert_eq!(sent("H1#1").len(), 0);
+    }
 }
 
 /// What is wrong in any of the files is told at once.

@@ -23,6 +23,7 @@ pub mod keys;
 pub mod kinds;
 pub mod meant;
 pub mod metrics;
+mod nics;
 mod reader;
 mod row;
 mod scenario;

@@ -240,7 +240,7 @@ impl<'a> Reader<'a> {
         self.flat.tables(name)
     }
 
-    /// Index of a host by its name, item `item` of a key's list.
+    /// Index of a host by its name, item `item` of a key's list. Of a host with several NICs one must be named.
     pub(crate) fn host(
         &mut self,
         key: impl AsRef<str>,
@@ -248,6 +248,19 @@ impl<'a> Reader<'a> {
         text: &str,
         wiring: &Wiring,
     ) -> Option<usize> {
+        let index = self.known(&key, item, text, wiring)?;
+        let nics = wiring.nics(index);
+        if nics.len() > 1 && !wiring.hosts[index].eq_ignore_ascii_case(text.trim()) {
+            let reason = format!("`{}` has {} NICs, and one is due", text.trim(), nics.len());
+            let [first, .., last] = &wiring.hosts[nics] else { return None };
+            self.wrong_item(key, item, reason, format!("name one of {first} to {last}"));
+            return None;
+        }
+        Some(index)
+    }
+
+    /// Index of a host, or of its first NIC, by its name.
+    fn known(&mut self, key: impl AsRef<str>, item: usize, text: &str, wiring: &Wiring) -> Option<usize> {
         let index = wiring.host(text.trim());
         if index.is_none() {
             let known = match (text.split_once('-'), &wiring.hosts[..]) {
@@ -262,7 +275,7 @@ impl<'a> Reader<'a> {
         index
     }
 
-    /// Hosts of a word: `H3`, `H0..H9`, every third host `H0..H9/3`, or `all`.
+    /// Hosts of a word: `H3`, `H0..H9`, every third host `H0..H9/3`, or `all`; with all their NICs.
     pub(crate) fn range(
         &mut self,
         key: impl AsRef<str>,
@@ -270,11 +283,31 @@ impl<'a> Reader<'a> {
         text: &str,
         wiring: &Wiring,
     ) -> Vec<usize> {
+        if text.contains('#') {
+            return self.host(key, item, text, wiring).into_iter().collect();
+        }
+        let machines = self.machines_of(key, item, text, wiring);
+        machines.into_iter().flat_map(|nic| wiring.nics(nic)).collect()
+    }
+
+    /// Hosts of a word, each by its first NIC.
+    fn machines_of(&mut self, key: impl AsRef<str>, item: usize, text: &str, wiring: &Wiring) -> Vec<usize> {
         if text.eq_ignore_ascii_case("all") {
-            return (0..wiring.hosts.len()).collect();
+            return wiring.all_machines().collect();
         }
         let Some((from, to)) = text.split_once("..") else {
-            return self.host(&key, item, text, wiring).into_iter().collect();
+            let found = self.known(&key, item, text, wiring);
+            if let Some(nic) = found.filter(|nic| wiring.nics(*nic).len() > 1 && text.contains('#')) {
+                let reason = format!("`{}` is a NIC, and a host is due", text.trim());
+                self.wrong_item(
+                    &key,
+                    item,
+                    reason,
+                    format!("write {}: a flow takes its NIC", wiring.machine(nic)),
+                );
+                return Vec::new();
+            }
+            return found.into_iter().collect();
         };
         let (to, step) = to.split_once('/').unwrap_or((to, "1"));
         let Some(step) = step.trim().parse::<usize>().ok().filter(|s| *s > 0) else {
@@ -286,9 +319,12 @@ impl<'a> Reader<'a> {
             );
             return Vec::new();
         };
-        let (from, to) = (self.host(&key, item, from, wiring), self.host(&key, item, to, wiring));
+        let (from, to) = (self.known(&key, item, from, wiring), self.known(&key, item, to, wiring));
         match (from, to) {
-            (Some(a), Some(b)) if a <= b => (a..=b).step_by(step).collect(),
+            (Some(a), Some(b)) if a <= b && wiring.machines.is_none() => (a..=b).step_by(step).collect(),
+            (Some(a), Some(b)) if a <= b => {
+                wiring.all_machines().filter(|nic| (a..=b).contains(nic)).step_by(step).collect()
+            }
             (Some(_), Some(_)) => {
                 self.wrong_item(key, item, format!("`{text}` runs backwards"), "write the lower host first");
                 Vec::new()
@@ -301,6 +337,12 @@ impl<'a> Reader<'a> {
     pub(crate) fn ranges(&mut self, list: &List, wiring: &Wiring) -> Vec<usize> {
         let each = list.items.iter().enumerate();
         each.flat_map(|(i, n)| self.range(&list.key, i, n, wiring)).collect()
+    }
+
+    /// All hosts of a list of such words, each by its first NIC.
+    pub(crate) fn machines(&mut self, list: &List, wiring: &Wiring) -> Vec<usize> {
+        let each = list.items.iter().enumerate();
+        each.flat_map(|(i, n)| self.machines_of(&list.key, i, n, wiring)).collect()
     }
 
     /// An output port by its name: `X>E5`.

@@ -1,20 +1,24 @@
 //! Hosts, switches and links of a topology, as they are wired.
 
+use crate::nics::Machines;
 use cnsim_fabric::{GaugeSite, LinkSpec};
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Rate, Time};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Hosts, switches and links of a topology.
 #[derive(Clone, Debug, Default)]
 pub struct Wiring {
-    /// Names of the hosts.
+    /// Names of the hosts of the network. Of a host with several NICs each NIC is one: `H0#1`, `H0#2`.
     pub hosts: Vec<String>,
     /// Name and number of ports of each switch.
     pub switches: Vec<(String, u16)>,
     /// Links; the host's end of an access link is `a`.
     pub links: Vec<LinkSpec>,
+    /// Which hosts are NICs of one, where some are.
+    pub(crate) machines: Option<Arc<Machines>>,
     index: Arc<Index>,
 }
 
@@ -37,6 +41,13 @@ impl Wiring {
         let mut index = Index { access: vec![u32::MAX; self.hosts.len()], ..Index::default() };
         for (i, name) in self.hosts.iter().chain(self.switches.iter().map(|s| &s.0)).enumerate() {
             index.nodes.entry(name.to_ascii_lowercase()).or_insert(NodeId(i as u32));
+        }
+        // A host with several NICs is known by its own name, too.
+        for nic in 0..self.hosts.len() {
+            let nics = self.nics(nic);
+            if nics.len() > 1 && nics.start == nic {
+                index.nodes.insert(self.machine(nic).to_ascii_lowercase(), NodeId(nic as u32));
+            }
         }
         for (i, l) in self.links.iter().enumerate() {
             for (from, to) in [(l.a, l.b), (l.b, l.a)] {
@@ -68,6 +79,22 @@ impl Wiring {
     /// A host by its name; upper and lower case are equal.
     pub fn host(&self, name: &str) -> Option<usize> {
         self.node(name).map(|n| n.0 as usize).filter(|n| *n < self.hosts.len())
+    }
+
+    /// The NICs of the host that this one is a NIC of: itself alone, where each has one.
+    pub fn nics(&self, nic: usize) -> Range<usize> {
+        self.machines.as_ref().map_or(nic..nic + 1, |machines| machines.nics(nic))
+    }
+
+    /// The name of the host that this one is a NIC of.
+    pub fn machine(&self, nic: usize) -> &str {
+        let name = &self.hosts[nic];
+        if self.nics(nic).len() > 1 { name.rsplit_once('#').map_or(name, |n| n.0) } else { name }
+    }
+
+    /// The hosts, each by its first NIC.
+    pub fn all_machines(&self) -> impl Iterator<Item = usize> {
+        (0..self.hosts.len()).filter(|nic| self.nics(*nic).start == *nic)
     }
 
     /// The switch port that feeds a host.
@@ -171,7 +198,7 @@ impl Wiring {
         used.into_iter().max().unwrap_or(1).max(1)
     }
 
-    /// A host that no path joins to the first one, if there is one.
+    /// A host that no path joins to the first one, or, where hosts have several NICs, to any other; if there is one.
     pub(crate) fn unreached(&self) -> Option<usize> {
         let nodes = self.hosts.len() + self.switches.len();
         let mut group: Vec<usize> = (0..nodes).collect();
@@ -185,6 +212,9 @@ impl Wiring {
         for l in &self.links {
             let (a, b) = (root(&mut group, l.a.0.0 as usize), root(&mut group, l.b.0.0 as usize));
             group[a] = b;
+        }
+        if let Some(machines) = &self.machines {
+            return machines.alone();
         }
         let first = root(&mut group, 0);
         (1..self.hosts.len()).find(|h| root(&mut group, *h) != first)
@@ -237,9 +267,33 @@ impl Builder {
     }
     /// Numbers the ports in the order of links and enlarges switches that need more.
     pub(crate) fn finish(mut self) -> Wiring {
-        let hosts = self.wiring.hosts.len();
+        // Each link of a host has a NIC of its own.
+        let mut counts = vec![0; self.wiring.hosts.len()];
+        for (a, b, ..) in &self.pending {
+            [a, b].into_iter().for_each(|end| {
+                if let End::Host(h) = end {
+                    counts[*h] += 1;
+                }
+            });
+        }
+        counts.iter_mut().for_each(|n| *n = 1.max(*n));
+        let mut next: Vec<usize> = Vec::new();
+        let mut hosts = 0;
+        let mut names = Vec::new();
+        for (name, &n) in std::mem::take(&mut self.wiring.hosts).into_iter().zip(&counts) {
+            next.push(hosts);
+            hosts += n;
+            match n {
+                1 => names.push(name),
+                n => names.extend((1..=n).map(|nic| format!("{name}#{nic}"))),
+            }
+        }
+        self.wiring.hosts = names;
         let mut end = |e: End| match e {
-            End::Host(h) => (NodeId(h as u32), 0),
+            End::Host(h) => {
+                next[h] += 1;
+                (NodeId(next[h] as u32 - 1), 0)
+            }
             End::Switch(s) => {
                 let port = self.used[s];
                 self.used[s] += 1;
@@ -253,6 +307,8 @@ impl Builder {
         for (s, used) in self.wiring.switches.iter_mut().zip(&self.used) {
             s.1 = s.1.max(*used);
         }
+        self.wiring.machines =
+            Machines::new(&counts, &self.wiring.links, self.wiring.switches.len()).map(Arc::new);
         self.wiring.indexed()
     }
 }

@@ -4,7 +4,7 @@ use super::pauses::{Decisions, Joint};
 use super::{Failure, Gauges, Hash, Ledger, Stopped, standstill};
 use crate::RunError;
 use crate::net::Net;
-use crate::outcome::{Fingerprint, HostOutcome, Outcome, Series, SeriesKind, SwitchOutcome};
+use crate::outcome::{Fingerprint, HostOutcome, Outcome, Series, SeriesKind, SwitchOutcome, Trip};
 use crate::per_bin::PerBin;
 use crate::spec::{Act, Graph, Lasted, RunSpec, WatchdogAction};
 use cnsim_scheme_api::network::Counts;
@@ -94,6 +94,8 @@ pub(crate) enum Own {
         received_from: Vec<u64>,
         /// Flows of which all is acknowledged, and since when, ps.
         acknowledged: Vec<(FlowId, u64)>,
+        /// How the last frames of flows came.
+        trips: Vec<(FlowId, Trip)>,
         /// When its operations began and ended, ps.
         operations: Vec<(u64, u64)>,
     },
@@ -126,7 +128,7 @@ pub(crate) fn close(
     let (mut all_stopped, mut all_waiting, mut last) = (Vec::new(), 0, 0);
     let hosts = spec.hosts.len();
     let (mut counters, mut bits): (BTreeMap<_, u64>, _) = (BTreeMap::new(), Vec::new());
-    let mut acknowledged = BTreeMap::new();
+    let (mut acknowledged, mut trips) = (BTreeMap::new(), Vec::new());
     let mut joint = Joint::default();
     let forwards = spec.watchdog.is_some_and(|w| w.action == WatchdogAction::Forward);
     let heeded = !forwards && !spec.hosts.iter().any(|h| h.faults.ignores_pause);
@@ -156,8 +158,10 @@ pub(crate) fn close(
                 last_delivery,
                 received_from,
                 acknowledged: of_host,
+                trips: of_flows,
                 operations,
             } => {
+                trips.extend(of_flows);
                 acknowledged.extend(of_host);
                 let lasted = operations.into_iter().map(|(b, e)| (Time::from_ps(b), Time::from_ps(e)));
                 out.operations.extend(lasted.map(|(begun, ended)| Lasted {
@@ -206,7 +210,7 @@ pub(crate) fn close(
         completion.acknowledged = at.map(|&at| Time::from_ps(at));
     }
     if let Some(graph) = &net.graph {
-        date(&mut out, graph, net);
+        date(&mut out, trips, graph, net);
     }
     if net.record.control {
         let bin = net.record.bin;
@@ -232,7 +236,7 @@ pub(crate) fn close(
 }
 
 /// Tells flows when the operations that sent them began, and operations when their flows arrived.
-fn date(out: &mut Outcome, graph: &Graph, net: &Net) {
+fn date(out: &mut Outcome, trips: Vec<(FlowId, Trip)>, graph: &Graph, net: &Net) {
     let mut sent = vec![u32::MAX; net.flows.queue_pairs()];
     for (n, operation) in (0..).zip(&graph.operations) {
         if let Act::Send { source, transfer } = operation.act
@@ -241,6 +245,9 @@ fn date(out: &mut Outcome, graph: &Graph, net: &Net) {
             sent[(first + transfer) as usize] = n;
         }
     }
+    let of_trip = |(flow, trip): (FlowId, Trip)| Some((*sent.get(flow.0 as usize)?, trip));
+    out.trips = trips.into_iter().filter_map(of_trip).filter(|trip| trip.0 < u32::MAX).collect();
+    out.trips.sort_by_key(|trip| trip.0);
     let Outcome { hosts, operations, .. } = out;
     let mut of = |flow: Option<FlowId>, received: Option<Time>| -> Option<Time> {
         let lasted = operations.get_mut(*sent.get(flow?.0 as usize)? as usize)?;

@@ -141,7 +141,7 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Vec<Part> {
     let mut owner = vec![0usize; hosts];
     owner.extend(net.places(workers));
     for h in 0..hosts {
-        owner[h] = owner[net.line(h as u32).peer_node as usize];
+        owner[h] = owner[net.line(net.nics(h as u32).start as u32).peer_node as usize];
     }
     let empty =
         |_| Part { local: vec![u32::MAX; net.links.len()], seats: vec![u32::MAX; hosts], ..Part::default() };
@@ -204,7 +204,7 @@ fn close_parts(net: &Net, spec: &RunSpec, parts: Vec<Part>) -> Result<Outcome, R
         let losses = std::mem::take(&mut part.wires.losses);
         drop(part.wires);
         losses.close(&mut on_wires, &mut lost_on_links);
-        books.extend(part.hosts.into_iter().map(|h| (h.sides.sender.settings.id, h.close(net))));
+        books.extend(part.hosts.into_iter().map(|h| (h.id(), h.close(net))));
         books.extend(part.switches.into_iter().map(|mut s| (s.management.id, s.close(net))));
         books.extend(part.guests.into_iter().map(|guest| guest.close(net, &mut on_wires)));
     }

@@ -2,7 +2,7 @@
 
 use crate::check::{Books, Ledger, broken};
 use crate::model::{
-    Agenda, Direct, Host, Key, Kind, NEVER, Outbox, Packet, Records, Sent, Switch, Switching, Turn,
+    Agenda, Direct, Host, Key, Kind, NEVER, Nic, Outbox, Packet, Records, Sent, Switch, Switching, Turn,
     place_of_data,
 };
 use crate::net::Net;
@@ -57,8 +57,8 @@ impl Node {
 
     /// Feedback that takes no link is on its way to it.
     pub(super) fn await_feedback(&mut self, direct: &Direct, with: &mut Shared<'_>) {
-        let Laws::Host(host) = &mut self.laws else { broken("feedback to a switch") };
-        host.expect(direct, &mut with.turn(0, self.id, &mut self.agenda));
+        let Self { id, agenda, laws: Laws::Host(host), .. } = self else { broken("feedback to a switch") };
+        host.expect(direct, &mut with.turn(0, *id, agenda));
         self.next = self.next.min(self.agenda.next().0);
     }
 
@@ -128,6 +128,24 @@ impl Node {
             Laws::Host(host) => host.close(net),
             Laws::Switch(mut switch) => switch.close(net),
         }
+    }
+}
+
+impl Nic<Shared<'_>> for Node {
+    fn next(&self, _: &Shared<'_>) -> u64 {
+        self.next
+    }
+    fn pass(&mut self, now: u64, with: &mut Shared<'_>) {
+        self.run(now + 1, with);
+    }
+    fn tells(&mut self) -> Option<(u32, u32)> {
+        let Laws::Host(host) = &mut self.laws else { return None };
+        host.sides.sender.tells()
+    }
+    fn advise(&mut self, n: u32, now: u64, with: &mut Shared<'_>) {
+        let Self { id, agenda, laws: Laws::Host(host), .. } = self else { broken("a switch among NICs") };
+        host.advise(n, &mut with.turn(now, *id, agenda));
+        self.next = self.next.min(self.agenda.next().0);
     }
 }
 

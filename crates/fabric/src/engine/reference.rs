@@ -5,7 +5,7 @@
 
 use super::node::{Node, Shared};
 use crate::check::{Ledger, alarmed, broken, close};
-use crate::model::{Losses, Outbox, Records};
+use crate::model::{Losses, Outbox, Records, together};
 use crate::net::Net;
 use crate::outcome::Outcome;
 use crate::spec::RunSpec;
@@ -29,15 +29,25 @@ pub(super) fn run(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Result<Ou
     while let Some(from) = nodes.iter().map(|node| node.next).min().filter(|from| *from < end) {
         let most = net.direct(from).unwrap_or(end).min(end);
         for id in 0..nodes.len() {
-            let links = net.links_of(id).iter().flatten();
+            // NICs of a machine run with the first of them.
+            let nics = net.nics(id as u32);
+            if nics.start < id {
+                continue;
+            }
+            let links = nics.clone().flat_map(|nic| net.links_of(nic)).flatten();
             // A link is as long as the one back, but for the processing at its end.
             let free = links.map(|link| reached[link.peer_node as usize].max(from) + net.lead).min();
             let until = free.unwrap_or(most).min(most);
-            reached[id] = until;
-            if nodes[id].next >= until {
+            reached[nics.clone()].fill(until);
+            if nodes[nics.clone()].iter().all(|node| node.next >= until) {
                 continue;
             }
-            count += nodes[id].run(until, with);
+            if nics.len() == 1 {
+                count += nodes[id].run(until, with);
+            } else {
+                together((id as u32, &mut nodes[nics]), until, with);
+                count += 1;
+            }
             for sent in with.out.sent.drain(..) {
                 if losses.lose(sent.port, sent.at, &sent.frame, |frame| frame.crossing(net)) {
                     with.records.close(sent.frame.record());

@@ -10,7 +10,7 @@ use crate::Visits;
 use crate::fast::wheel::{Station, Wheel};
 use crate::fast::wires::{FOREIGN, WATCHED};
 use crate::marks::{Mark, hit};
-use crate::model::Direct;
+use crate::model::{Direct, together};
 use crate::net::Net;
 
 /// Turns between two looks at how much windows hold.
@@ -206,8 +206,16 @@ fn of_half<'a, T>(nodes: &'a mut [T], first: usize, net: &Net, turn: u64) -> &'a
 
 /// Visits all nodes whose turn it is.
 fn step_all(net: &Net, part: &mut Part, turn: u64, base: u64, end: u64) {
-    for h in of_half(&mut part.hosts, part.first.0, net, turn) {
-        h.sweep(end, net, &mut part.wires);
+    let mut hosts = of_half(&mut part.hosts, part.first.0, net, turn);
+    if net.machines.is_empty() {
+        hosts.iter_mut().for_each(|h| h.sweep(end, net, &mut part.wires));
+        hosts = &mut [];
+    }
+    while let Some(h) = hosts.first() {
+        let nics = net.nics(h.id());
+        let (machine, others) = hosts.split_at_mut(nics.len());
+        together((nics.start as u32, machine), end, &mut (net, &mut part.wires));
+        hosts = others;
     }
     let far = part.wires.inboxes.len() > NEAR;
     let mut left = of_half(&mut part.switches, part.first.1, net, turn);
@@ -233,6 +241,18 @@ fn step_due(net: &Net, part: &mut Part, end: u64) {
             nodes &= nodes - 1;
             let wires = &mut part.wires;
             let due = match node.checked_sub(hosts) {
+                None if !net.machines.is_empty() => {
+                    let id = part.hosts[node].id() as usize;
+                    let nics = net.nics(id as u32);
+                    let first = node - (id - nics.start);
+                    let machine = &mut part.hosts[first..first + nics.len()];
+                    together((nics.start as u32, machine), end, &mut (net, &mut *wires));
+                    for (n, host) in (first as u32..).zip(machine) {
+                        let due = host.look_around(wires);
+                        wires.wheel.enter_at(n, due);
+                    }
+                    continue;
+                }
                 None => {
                     part.hosts[node].sweep(end, net, wires);
                     part.hosts[node].look_around(wires)

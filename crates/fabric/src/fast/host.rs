@@ -20,7 +20,7 @@ use crate::check::Books;
 use crate::fast::frame::{Frame, NEVER};
 use crate::fast::wires::Wires;
 use crate::model::{
-    Data, Direct, Frame as Whole, Key, Kind, Lane, Moment, Paused, Sides, is_stopped, transmission,
+    Data, Direct, Frame as Whole, Key, Kind, Lane, Moment, Nic, Paused, Sides, is_stopped, transmission,
 };
 use crate::net::Net;
 use crate::spec::HostSpec;
@@ -205,13 +205,38 @@ impl Host {
     /// Feedback is on its way to this host without a frame.
     pub(crate) fn expect_feedback(&mut self, d: &Direct) {
         self.sides.sender.expect(d);
-        let next = self.sides.sender.deferred.next();
+        self.expect_at(self.sides.sender.deferred.next());
+    }
+
+    /// Something happens to the sending side at a moment that was not known.
+    fn expect_at(&mut self, next: u64) {
         (self.next_due, self.alone_until) = (self.next_due.min(next), self.alone_until.min(next));
+    }
+
+    /// Its number in the network.
+    pub(crate) fn id(&self) -> u32 {
+        self.sides.sender.settings.id
     }
 
     /// Ends the run: hands in the books.
     pub(crate) fn close(self, net: &Net) -> Books {
         let paused = Paused::close(from_ref(&self.line.paused), net);
         self.sides.close(self.line.sending.as_ref(), self.line.sent, paused, net)
+    }
+}
+
+impl Nic<(&Net, &mut Wires)> for Host {
+    fn next(&self, (_, wires): &(&Net, &mut Wires)) -> u64 {
+        self.look_around(wires)
+    }
+    fn pass(&mut self, now: u64, (net, wires): &mut (&Net, &mut Wires)) {
+        self.sweep(now + 1, net, wires);
+    }
+    fn tells(&mut self) -> Option<(u32, u32)> {
+        self.sides.sender.tells()
+    }
+    fn advise(&mut self, n: u32, now: u64, _: &mut (&Net, &mut Wires)) {
+        self.sides.sender.advise(n, now);
+        self.expect_at(self.sides.sender.timers.next);
     }
 }

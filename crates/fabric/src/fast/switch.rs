@@ -101,6 +101,7 @@ impl Switch {
         }
         sw.begin_points(&mut (net, &mut Wires::default()));
         for p in 0..ports {
+            sw.ports[p].note_ramp(net);
             sw.ports[p].note_needs();
             sw.note_calm(p);
         }

@@ -16,9 +16,10 @@ use super::sender::{Journal, Sender};
 use super::source::Source;
 use crate::check::{Books, Ledger, Own, SINK, Who, broken};
 use crate::net::{Link, Net};
+use crate::outcome::Trip;
 use crate::spec::HostSpec;
 use cnsim_scheme_api::network::ReflectorAction;
-use cnsim_scheme_api::{Class, Feedback, FlowId};
+use cnsim_scheme_api::{Acks, Class, Feedback, FlowId, Time};
 
 /// The event of deferred feedback comes after the arrival of a frame at the same moment.
 const DEFERRED: u64 = 1;
@@ -159,7 +160,7 @@ impl<F: Packet> Sides<F> {
         }
     }
 
-    /// A data frame has arrived, and something follows: true if that is an acknowledgement.
+    /// A data frame has arrived, and something follows: true if that is an acknowledgement that takes its telemetry along.
     #[inline(always)]
     pub(crate) fn answer(
         &mut self,
@@ -172,9 +173,14 @@ impl<F: Packet> Sides<F> {
             self.reflect(data.flow(at.net), direct, at);
         }
         if let Some(flow) = self.receiver.whole.take() {
+            if at.net.record.trips {
+                let ports = records.path(data.record).iter().map(|hop| hop.time).collect();
+                self.receiver.trips.push((flow, Trip { begun: Time::from_ps(data.born), ports }));
+            }
             self.sender.received(flow, at);
         }
         self.reply(records, direct, at)
+            && (data.record == 0 || self.sender.settings.plan.acks == Acks::Telemetry)
     }
 
     /// Sends the acknowledgement that is to be sent, if there is one, with a record of what it reports.
@@ -222,7 +228,7 @@ impl<F: Packet> Sides<F> {
     ) -> Books {
         let Self { sender, rates, nic, mut receiver, .. } = self;
         let out_of_order = receiver.out_of_order();
-        let Receiver { mut deliveries, .. } = receiver;
+        let Receiver { mut deliveries, trips, .. } = receiver;
         let id = sender.settings.id;
         let mut gone = Ledger::default();
         sender.frames().chain(sending).for_each(|frame| frame.enter(&mut gone));
@@ -259,6 +265,7 @@ impl<F: Packet> Sides<F> {
                 last_delivery: deliveries.last,
                 received_from,
                 acknowledged,
+                trips,
                 operations: sender.program.map(|program| program.close()).unwrap_or_default(),
             },
         }
@@ -347,6 +354,12 @@ impl Host {
         let mut direct = *direct;
         self.sides.sender.adopt(&mut direct.feedback, turn.records);
         self.sides.sender.expect(&direct);
+        self.settle(turn);
+    }
+
+    /// Something has happened at another NIC of its machine.
+    pub(crate) fn advise(&mut self, n: u32, turn: &mut Turn<'_>) {
+        self.sides.sender.advise(n, turn.now);
         self.settle(turn);
     }
 

@@ -75,6 +75,7 @@ pub(crate) use packet::Packet;
 pub(crate) use pause::{Paused, Signal};
 pub(crate) use point::{Point, count_down, view};
 pub(crate) use port::{Left, is_stopped, next_start, rate_of, transmission};
+pub(crate) use program::{Nic, together};
 pub(crate) use records::Records;
 pub(crate) use sent::Report;
 pub(crate) use switch::Switch;

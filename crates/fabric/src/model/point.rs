@@ -63,7 +63,7 @@ pub(crate) struct Point {
     pub(crate) state: PointState,
     /// It is woken as frames leave.
     pub(crate) departures: bool,
-    /// Its scheme's frames may carry telemetry.
+    /// Its scheme's frames may carry telemetry, or all do.
     telemetry: bool,
     /// It records the departures that begin from then on.
     pub(crate) records_from: u64,
@@ -73,20 +73,31 @@ pub(crate) struct Point {
     draws: Stream,
 }
 
+/// In place of a scheme's congestion point, where departures are recorded all the same.
+#[derive(Debug)]
+struct Still;
+
+impl CongestionPoint for Still {
+    fn start(&mut self, _: &Queue, _: &mut PointControl<'_>) {}
+}
+
 impl Point {
-    /// The one of an output, by its number in the network, if the scheme has one there.
+    /// The one of an output, by its number in the network, if the scheme has one there, or departures are to be recorded.
     pub(crate) fn new(net: &Net, scheme: Option<usize>, port: u32) -> Option<Self> {
         let scheme = &net.schemes[scheme?];
         let attached = net.links[port as usize].is_some();
         let site = QueueSite { point: PointId(port), rate: net.rate(port), attached };
-        let (object, port) = (scheme.congestion_point(&site)?, u64::from(port));
+        let trips = net.record.trips && net.graph.is_some();
+        let object = scheme.congestion_point(&site);
+        let (object, port) = (object.or_else(|| trips.then(|| Box::new(Still) as _))?, u64::from(port));
         let mut state = PointState::new(Stream::new(net.seed, port, Purpose::Point), net.hosts);
+        state.records |= trips;
         state.queue_pairs = net.transport.map(|_| net.flows.queue_pairs() as u32);
         Some(Self {
             object,
             departures: scheme.plan.departures,
-            telemetry: scheme.plan.acks == Acks::Telemetry,
-            records_from: NEVER,
+            telemetry: scheme.plan.acks == Acks::Telemetry || trips,
+            records_from: if trips { 0 } else { NEVER },
             decided: NEVER,
             state,
             draws: Stream::new(net.seed, port | 1 << 33, Purpose::Node),

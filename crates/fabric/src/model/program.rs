@@ -2,30 +2,25 @@
 //!
 //! An operation is ready when all that it waits for has happened at its host. Operations of one moment come in the order of their
 //! numbers. They happen as a timer of the host: after what arrives at that moment, and before the transfers that have a start begin.
+//!
+//! The NICs of a machine have a program each. What happens at one is told to the others when all of them have come to the end of that
+//! moment ([`together`]); what follows from it is of the same moment.
 
+use super::agenda::Moment;
 use super::transfers::FlowQueue;
 use crate::net::Net;
-use crate::spec::{Act, After, Graph, HostSpec};
-use cnsim_scheme_api::{FlowId, NodeId, Rate};
+use crate::spec::{Act, After, Graph, HostSpec, SourceSpec};
+use cnsim_scheme_api::{FlowId, Rate};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Timer of a host's operations; its object is 0.
 pub(crate) const OPERATIONS: u8 = 10;
 
 /// In place of a time: it has not happened.
 const NEVER: u64 = u64::MAX;
-
-/// What an operation waits for, as its host sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Cause {
-    /// An operation here has begun, has sent all, or has ended.
-    Begun(u32),
-    Sent(u32),
-    Ended(u32),
-    /// A flow to here has arrived whole.
-    Received(u32),
-}
 
 /// What is due of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,30 +30,36 @@ enum Phase {
     Ends,
 }
 
-/// What an operation does.
+/// How far an operation has come, as others wait for it; one whose flow has arrived has ended.
 #[derive(Clone, Copy, Debug)]
-enum Deed {
-    /// It takes a time, on a stream or on none.
-    Compute(u64, u16),
-    /// A flow begins, of a source.
-    Send(u32, u16),
+enum Stage {
+    Begun,
+    Sent,
+    Ended,
 }
 
-/// In place of a stream.
-const NO_STREAM: u16 = u16::MAX;
+/// Bit of a number of [`Program::follow`] from which on it says for which stage the operation waits.
+const STAGE: u32 = 30;
 
-/// Operations of a host. An operation's number here counts from the host's first.
+/// Operations of a host, or of a NIC of one. An operation's number here counts from the host's first.
 #[derive(Debug)]
 pub(crate) struct Program {
-    deeds: Vec<Deed>,
+    graph: Arc<Graph>,
+    /// The host's operations in the graph.
+    mine: Range<u32>,
     /// How much each still waits for.
     waits: Vec<u32>,
-    /// Who waits for what, by cause.
-    follow: Vec<(Cause, u32)>,
-    /// The flows that operations send, and these.
-    flows: Vec<(u32, u32)>,
-    /// By source: class, least bytes of a last frame, and the rate at which its flows begin.
-    sources: Vec<(u8, u8, Option<Rate>)>,
+    /// Where the list of those begins that wait for each operation, then for each flow to the host, by its place there; and the end.
+    lists: Vec<u32>,
+    /// Who waits, by number in the graph, and for what of it ([`STAGE`]). Some are of other NICs of the machine.
+    follow: Vec<u32>,
+    /// Of these, those for which something has happened here, until they are told ([`Program::advise`]).
+    told: Vec<u32>,
+    /// The operation that sends each of the host's flows, from the flow of this number on.
+    first_flow: u32,
+    senders: Vec<u32>,
+    /// By source: class, least bytes of a last frame, the rate at which its flows begin, and the number of the first.
+    sources: Vec<(u8, u8, Option<Rate>, u32)>,
     /// By stream: from when on it is free.
     free: Vec<u64>,
     due: BinaryHeap<Reverse<(u64, u32, Phase)>>,
@@ -67,53 +68,70 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// That of host `id`, if it has operations.
-    pub(crate) fn new(graph: &Graph, spec: &HostSpec, id: u32, net: &Net) -> Option<Box<Self>> {
-        let first = graph.operations.partition_point(|o| o.host.0 < id);
-        let all = &graph.operations[first..];
-        let mine = &all[..all.partition_point(|o| o.host.0 == id)];
-        let flow_of = |host: NodeId, act: Act| match act {
-            Act::Send { source, transfer } => Some(net.flows.first_of(host.0, source as usize)? + transfer),
+    /// That of host `id`, if its machine has operations.
+    pub(crate) fn new(graph: &Arc<Graph>, spec: &HostSpec, id: u32, net: &Net) -> Option<Box<Self>> {
+        let nics = graph.nics(id);
+        let (all, mine) = (graph.of_hosts(nics.clone()), graph.of_hosts(id..id + 1));
+        let of = |n: u32| &graph.operations[n as usize];
+        let flow = |n: u32| match of(n).act {
+            Act::Send { source, transfer } => {
+                Some(net.flows.first_of(of(n).host.0, source as usize)? + transfer)
+            }
             Act::Compute { .. } => None,
         };
-        let cause = |after: &After| match *after {
-            After::Begun(n) => Some(Cause::Begun(n - first as u32)),
-            After::Sent(n) => Some(Cause::Sent(n - first as u32)),
-            After::Ended(n) => {
-                let before = graph.operations.get(n as usize)?;
-                if before.host.0 == id {
-                    return Some(Cause::Ended(n - first as u32));
-                }
-                flow_of(before.host, before.act).map(Cause::Received)
+        let mut follow = Vec::new();
+        for n in all.clone() {
+            for &after in graph.before(of(n)) {
+                let (before, stage) = match after {
+                    After::Begun(before) => (before, Stage::Begun),
+                    After::Sent(before) => (before, Stage::Sent),
+                    After::Ended(before) => (before, Stage::Ended),
+                };
+                let list = if nics.contains(&of(before).host.0) {
+                    mine.contains(&before).then(|| before - mine.start)
+                } else {
+                    let flow = net.flows.numbered(FlowId(flow(before)?))?;
+                    (flow.dst == id).then_some(mine.len() as u32 + flow.at)
+                };
+                follow.extend(list.map(|list| (list, n | (stage as u32) << STAGE)));
             }
-        };
-        let mut follow = Vec::with_capacity(mine.iter().map(|o| graph.before(o).len()).sum());
-        let mut flows = Vec::new();
-        let mut deeds = Vec::with_capacity(mine.len());
-        let mut streams = 0;
-        for (n, operation) in (0..).zip(mine) {
-            follow.extend(graph.before(operation).iter().filter_map(|after| Some((cause(after)?, n))));
-            deeds.push(match operation.act {
-                Act::Compute { time, stream } => {
-                    streams = streams.max(stream.map_or(0, |s| usize::from(s) + 1));
-                    Deed::Compute(time.as_ps(), stream.unwrap_or(NO_STREAM))
-                }
-                Act::Send { source, .. } => {
-                    let flow = flow_of(operation.host, operation.act)?;
-                    flows.push((flow, n));
-                    Deed::Send(flow, source as u16)
-                }
-            });
         }
         follow.sort_unstable();
-        flows.sort_unstable();
-        let waits: Vec<u32> = mine.iter().map(|o| graph.before(o).len() as u32).collect();
+        let lists = (0..=mine.len() as u32 + net.flows.count_to(id) as u32)
+            .map(|list| follow.partition_point(|f| f.0 < list) as u32)
+            .collect();
+        let first_of = |i: usize| net.flows.first_of(id, i);
+        let first_flow = (0..spec.sources.len()).find_map(first_of).unwrap_or(0);
+        let flows = spec.sources.iter().map(|s| s.transfers.len()).sum();
+        let (mut senders, mut streams) = (vec![u32::MAX; flows], 0);
+        for n in mine.clone() {
+            if let Act::Compute { stream: Some(stream), .. } = of(n).act {
+                streams = streams.max(usize::from(stream) + 1);
+            } else if let Some(flow) = flow(n) {
+                senders[(flow - first_flow) as usize] = n - mine.start;
+            }
+        }
+        let waits: Vec<u32> = mine.clone().map(|n| graph.before(of(n)).len() as u32).collect();
         let ready = (0..).zip(&waits).filter(|w| *w.1 == 0);
         let due = ready.map(|(n, _)| Reverse((0, n, Phase::Ready))).collect();
-        let times = vec![(NEVER, NEVER); mine.len()];
-        let sources = spec.sources.iter().map(|s| (s.class, s.floor.get() as u8, s.initial_rate)).collect();
-        let program = Self { deeds, waits, follow, flows, sources, free: vec![0; streams], due, times };
-        (!mine.is_empty()).then(|| Box::new(program))
+        let source = |(i, s): (usize, &SourceSpec)| {
+            (s.class, s.floor.get() as u8, s.initial_rate, first_of(i).unwrap_or(0))
+        };
+        let program = Self {
+            graph: graph.clone(),
+            waits,
+            lists,
+            follow: follow.into_iter().map(|f| f.1).collect(),
+            told: Vec::new(),
+            first_flow,
+            senders,
+            sources: spec.sources.iter().enumerate().map(source).collect(),
+            free: vec![0; streams],
+            due,
+            times: vec![(NEVER, NEVER); mine.len()],
+            mine,
+        };
+        (!all.is_empty()).then(|| Box::new(program))
     }
 
     /// When something is due next, ps.
@@ -121,26 +139,44 @@ impl Program {
         self.due.peek().map(|Reverse(due)| due.0)
     }
 
-    /// What follows from a cause is ready, if it waits for nothing else.
-    fn happens(&mut self, cause: Cause, now: u64) {
-        let first = self.follow.partition_point(|f| f.0 < cause);
-        for &(_, n) in self.follow[first..].iter().take_while(|f| f.0 == cause) {
-            let waits = &mut self.waits[n as usize];
-            *waits -= 1;
-            if *waits == 0 {
-                self.due.push(Reverse((now, n, Phase::Ready)));
+    /// An operation, or a flow to here, has come so far: who waits for no more is ready.
+    fn happens(&mut self, list: u32, stage: Stage, now: u64) {
+        let (first, end) = (self.lists[list as usize], self.lists[list as usize + 1]);
+        for at in first..end {
+            let waits = self.follow[at as usize];
+            let n = waits & ((1 << STAGE) - 1);
+            if waits >> STAGE != stage as u32 {
+                continue;
             }
+            if self.mine.contains(&n) { self.advise(n, now) } else { self.told.push(n) }
         }
     }
 
+    /// Something that an operation of this number in the graph waits for has happened.
+    pub(crate) fn advise(&mut self, n: u32, now: u64) {
+        let n = n - self.mine.start;
+        let waits = &mut self.waits[n as usize];
+        *waits -= 1;
+        if *waits == 0 {
+            self.due.push(Reverse((now, n, Phase::Ready)));
+        }
+    }
+
+    /// What another NIC of the machine is to be advised of: its number, and that of the operation in the graph.
+    pub(crate) fn tells(&mut self) -> Option<(u32, u32)> {
+        self.told.pop().map(|n| (self.graph.operations[n as usize].host.0, n))
+    }
+
     /// A flow to here has arrived whole.
-    pub(crate) fn received(&mut self, flow: FlowId, now: u64) {
-        self.happens(Cause::Received(flow.0), now);
+    pub(crate) fn received(&mut self, flow: FlowId, at: Moment<'_>) {
+        if let Some(flow) = at.net.flows.numbered(flow) {
+            self.happens(self.mine.len() as u32 + flow.at, Stage::Ended, at.now);
+        }
     }
 
     /// All of a flow from here is sent.
     pub(crate) fn sent(&mut self, flow: FlowId, now: u64) {
-        self.sender_of(flow).into_iter().for_each(|n| self.happens(Cause::Sent(n), now));
+        self.sender_of(flow).into_iter().for_each(|n| self.happens(n, Stage::Sent, now));
     }
 
     /// A flow from here has ended.
@@ -150,13 +186,12 @@ impl Program {
 
     /// The operation that sends a flow.
     fn sender_of(&self, flow: FlowId) -> Option<u32> {
-        let at = self.flows.binary_search_by_key(&flow.0, |f| f.0).ok()?;
-        Some(self.flows[at].1)
+        self.senders.get((flow.0 - self.first_flow) as usize).copied().filter(|n| *n < u32::MAX)
     }
 
     fn end(&mut self, n: u32, now: u64) {
         self.times[n as usize].1 = now;
-        self.happens(Cause::Ended(n), now);
+        self.happens(n, Stage::Ended, now);
     }
 
     /// Carries out what is due up to the next flow that begins now: that flow, and the rate at which it begins.
@@ -165,23 +200,22 @@ impl Program {
             && at <= now
         {
             self.due.pop();
-            let deed = self.deeds[n as usize];
-            match (phase, deed) {
-                (Phase::Ready, Deed::Compute(time, stream)) => {
-                    let free = self.free.get_mut(usize::from(stream));
+            match (phase, self.graph.operations[(self.mine.start + n) as usize].act) {
+                (Phase::Ready, Act::Compute { time, stream }) => {
+                    let free = stream.and_then(|stream| self.free.get_mut(usize::from(stream)));
                     let begins = free.as_ref().map_or(at, |free| at.max(**free));
-                    free.into_iter().for_each(|free| *free = begins.saturating_add(time));
+                    free.into_iter().for_each(|free| *free = begins.saturating_add(time.as_ps()));
                     self.due.push(Reverse((begins, n, Phase::Begins)));
                 }
-                (Phase::Ready, Deed::Send(..)) => self.due.push(Reverse((at, n, Phase::Begins))),
-                (Phase::Begins, deed) => {
+                (Phase::Ready, Act::Send { .. }) => self.due.push(Reverse((at, n, Phase::Begins))),
+                (Phase::Begins, act) => {
                     self.times[n as usize].0 = at;
-                    self.happens(Cause::Begun(n), at);
-                    match deed {
-                        Deed::Compute(time, _) => {
-                            self.due.push(Reverse((at.saturating_add(time), n, Phase::Ends)));
+                    self.happens(n, Stage::Begun, at);
+                    match act {
+                        Act::Compute { time, .. } => {
+                            self.due.push(Reverse((at.saturating_add(time.as_ps()), n, Phase::Ends)));
                         }
-                        Deed::Send(flow, source) => return self.begins(flow, source, net),
+                        Act::Send { source, transfer } => return self.begins(source, transfer, net),
                     }
                 }
                 (Phase::Ends, _) => self.end(n, at),
@@ -191,9 +225,10 @@ impl Program {
     }
 
     /// A flow as it takes turns, and the rate at which it begins.
-    fn begins(&self, flow: u32, source: u16, net: &Net) -> Option<(FlowQueue, Option<Rate>)> {
+    fn begins(&self, source: u32, transfer: u32, net: &Net) -> Option<(FlowQueue, Option<Rate>)> {
+        let &(class, floor, rate, first) = self.sources.get(source as usize)?;
+        let flow = first + transfer;
         let numbered = net.flows.numbered(FlowId(flow))?;
-        let &(class, floor, rate) = self.sources.get(usize::from(source))?;
         let (bytes, dst, number, whole) = (numbered.bytes, numbered.dst, numbered.number, numbered.whole);
         Some((
             FlowQueue { place: 0, bytes, dst, number, whole, class, floor, pair: Some(FlowId(flow)) },
@@ -204,5 +239,33 @@ impl Program {
     /// When each operation began and ended, ps.
     pub(crate) fn close(self) -> Vec<(u64, u64)> {
         self.times
+    }
+}
+
+/// A NIC of a machine that has several, as an engine runs it among what it shares with others.
+pub(crate) trait Nic<Shared> {
+    /// When something happens next here, ps.
+    fn next(&self, with: &Shared) -> u64;
+    /// Carries out what happens here up to the end of a moment.
+    fn pass(&mut self, now: u64, with: &mut Shared);
+    /// What another NIC is to be advised of ([`Program::tells`]).
+    fn tells(&mut self) -> Option<(u32, u32)>;
+    /// It is advised of that ([`Program::advise`]).
+    fn advise(&mut self, n: u32, now: u64, with: &mut Shared);
+}
+
+/// The NICs of a machine, the first of which has a number, run to `end` moment by moment.
+pub(crate) fn together<S, N: Nic<S>>((first, nics): (u32, &mut [N]), end: u64, with: &mut S) {
+    while let Some(now) = nics.iter().map(|nic| nic.next(with)).min().filter(|now| *now < end) {
+        for nic in &mut *nics {
+            if nic.next(with) <= now {
+                nic.pass(now, with);
+            }
+        }
+        for from in 0..nics.len() {
+            while let Some((to, n)) = nics[from].tells() {
+                nics[(to - first) as usize].advise(n, now, with);
+            }
+        }
     }
 }

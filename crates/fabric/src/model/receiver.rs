@@ -9,12 +9,14 @@ use super::record::Deliveries;
 use super::sent::Report;
 use crate::check::{Failure, Who, broken};
 use crate::net::Net;
+use crate::outcome::Trip;
 use crate::paged::Paged;
 use crate::scheme::call;
 use crate::timers::Timers;
 use cnsim_scheme_api::network::{Lent, Purpose, ReflectorAction, ReflectorState, Stream};
 use cnsim_scheme_api::{
-    Feedback, FlowId, NodeId, Plan, Probe, Rate, Reflector, ReflectorControl, Scope, SinkSite, Slot, Time,
+    Acks, Feedback, FlowId, NodeId, Plan, Probe, Rate, Reflector, ReflectorControl, Scope, SinkSite, Slot,
+    Time,
 };
 
 /// A reflector, what it shares with the network, and the flow that it was built for.
@@ -78,6 +80,8 @@ pub(crate) struct Receiver {
     graph: bool,
     /// The flow that has just arrived whole, until that is carried out.
     pub(super) whole: Option<FlowId>,
+    /// How the last frames of flows to here came, where that is recorded.
+    pub(super) trips: Vec<(FlowId, Trip)>,
     /// What reflectors ask for, until that is carried out.
     pub(super) actions: Vec<ReflectorAction>,
     host: u32,
@@ -97,11 +101,12 @@ impl Receiver {
             ears: Ears::default(),
             graph: net.graph.is_some(),
             whole: None,
+            trips: Vec::new(),
             actions: Vec::new(),
             host: id,
             line_rate,
             scheme,
-            sinks: net.transport.map(|transport| Box::new(Sinks::new(transport, net.flows.to(id).len()))),
+            sinks: net.transport.map(|transport| Box::new(Sinks::new(transport, net.flows.count_to(id)))),
         }
     }
 
@@ -128,7 +133,8 @@ impl Receiver {
         let Some(numbered) = at.net.flows.numbered(flow) else { broken("a queue pair of no flow") };
         let Taken { wanted, reply, delayed } =
             sinks.take(numbered, data.number, data.marked, data.born, at.now);
-        sinks.reply = reply.map(|reply| acknowledgement(&reply, flow, data.src, data.marked, data.record));
+        let record = if self.plan.acks == Acks::Telemetry { data.record } else { 0 };
+        sinks.reply = reply.map(|reply| acknowledgement(&reply, flow, data.src, data.marked, record));
         if let Some(due) = delayed {
             self.alarms.start(flow.0, DELAYED, due);
         }

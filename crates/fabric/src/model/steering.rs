@@ -192,9 +192,20 @@ impl<F: Packet> Sender<F> {
     /// A flow to this host has arrived whole.
     pub(super) fn received(&mut self, flow: FlowId, at: Moment<'_>) {
         if let Some(program) = &mut self.program {
-            program.received(flow, at.now);
+            program.received(flow, at);
             self.plan_operations();
         }
+    }
+
+    /// Something that an operation here waits for has happened at another NIC of the machine.
+    pub(crate) fn advise(&mut self, n: u32, now: u64) {
+        self.program.iter_mut().for_each(|program| program.advise(n, now));
+        self.plan_operations();
+    }
+
+    /// What another NIC of the machine is to be advised of.
+    pub(crate) fn tells(&mut self) -> Option<(u32, u32)> {
+        self.program.as_mut()?.tells()
     }
 
     /// Operations of this host are due.

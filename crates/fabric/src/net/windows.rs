@@ -4,6 +4,7 @@ use super::Net;
 use crate::spec::{HostSpec, RunSpec, SMALLEST};
 use cnsim_scheme_api::{Built, ReflectGate};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Most leads in a window without another bound.
 const LONGEST_WINDOW: u64 = 256;
@@ -20,11 +21,11 @@ impl Net {
     /// such halves.
     pub(super) fn span(&mut self) {
         let (nodes, hosts) = (self.ports.len() - 1, self.hosts as usize);
-        let mut depth = vec![u32::MAX; nodes];
+        let (mut depth, mut root) = (vec![u32::MAX; nodes], vec![0u32; nodes]);
         for start in (hosts..nodes).chain(0..hosts) {
             let mut queue = VecDeque::new();
             if depth[start] == u32::MAX {
-                depth[start] = 0;
+                (depth[start], root[start]) = (0, start as u32);
                 queue.push_back(start);
             }
             while let Some(n) = queue.pop_front() {
@@ -32,7 +33,7 @@ impl Net {
                     let Some(l) = self.links[p as usize] else { continue };
                     let far = l.peer_node as usize;
                     if depth[far] == u32::MAX {
-                        depth[far] = depth[n] + 1;
+                        (depth[far], root[far]) = (depth[n] + 1, root[n]);
                         queue.push_back(far);
                         let both = [p, l.peer].map(|x| x as usize);
                         both.iter().for_each(|&x| self.links[x].iter_mut().for_each(|l| l.tree = true));
@@ -40,13 +41,25 @@ impl Net {
                 }
             }
         }
-        // Host 0 is in the first.
-        let second = |n: usize| (depth[n] ^ depth[0]) % 2 == 1;
+        // Host 0 is in the first, and the first host of each part that no path joins to it.
+        let mut first = vec![u32::MAX; nodes];
+        for host in 0..hosts {
+            let root = root[host] as usize;
+            first[root] = if first[root] == u32::MAX { depth[host] } else { first[root] };
+        }
+        let second = |n: usize| (depth[n] ^ first[root[n] as usize]) % 2 == 1;
         let across =
             |n: usize| self.links_of(n).iter().flatten().all(|l| second(l.peer_node as usize) != second(n));
-        if (0..nodes).all(across) {
+        let side = |h: usize| second(self.nics(h as u32).start) == second(h);
+        if (0..nodes).all(across) && (0..hosts).all(side) {
             self.halves = (0..nodes).map(second).collect();
         }
+    }
+
+    /// The hosts that are NICs of a host's machine; of a switch itself alone.
+    pub(crate) fn nics(&self, node: u32) -> Range<usize> {
+        let machine = self.machines.get(node as usize).copied().unwrap_or((node, node + 1));
+        machine.0 as usize..machine.1 as usize
     }
 
     /// Leads of the longest window. There are more than two in stars whose hosts send only data, so that only messages made by

@@ -3,6 +3,7 @@
 use super::{RunSpec, padded};
 use cnsim_scheme_api::{Bytes, NodeId, Time};
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// A finite amount of data from one host to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,9 @@ pub struct Graph {
     pub operations: Vec<Operation>,
     /// What the operations wait for, one list after the other ([`Operation::after`]).
     pub after: Vec<After>,
+    /// By host, the first of those that are NICs of one machine: what happens at one of them, all see. They follow each other. Empty:
+    /// each host is a machine of its own.
+    pub machines: Vec<NodeId>,
 }
 
 /// Something that a host does.
@@ -94,9 +98,30 @@ impl Graph {
     /// Most streams of a host.
     pub const STREAMS: u16 = 1024;
 
+    /// Operations of a run are fewer.
+    const MOST: usize = 1 << 30;
+
     /// What an operation waits for.
     pub fn before(&self, operation: &Operation) -> &[After] {
         self.after.get(operation.after.0 as usize..operation.after.1 as usize).unwrap_or_default()
+    }
+
+    /// The first host of a host's machine.
+    pub(crate) fn machine(&self, host: NodeId) -> NodeId {
+        self.machines.get(host.0 as usize).copied().unwrap_or(host)
+    }
+
+    /// The hosts of a host's machine.
+    pub(crate) fn nics(&self, host: u32) -> Range<u32> {
+        let first = self.machine(NodeId(host));
+        let more = self.machines.iter().skip(host as usize).take_while(|m| **m == first).count();
+        first.0..host + more.max(1) as u32
+    }
+
+    /// Numbers of the operations of these hosts.
+    pub(crate) fn of_hosts(&self, hosts: Range<u32>) -> Range<u32> {
+        let before = |host: u32| self.operations.partition_point(|o| o.host.0 < host) as u32;
+        before(hosts.start)..before(hosts.end)
     }
 
     /// The transfer that an operation sends, in such a run.
@@ -115,6 +140,19 @@ impl Graph {
         if !self.operations.is_sorted_by_key(|operation| operation.host) {
             return Err("the operations of a graph are not listed by host".into());
         }
+        let near = |m: usize, first: NodeId| first.0 as usize == m || m > 0 && self.machines[m - 1] == first;
+        if ![0, spec.hosts.len()].contains(&self.machines.len())
+            || !self.machines.iter().enumerate().all(|(m, &first)| near(m, first))
+        {
+            return Err("the NICs of a machine do not follow each other".into());
+        }
+        if self.operations.len() >= Self::MOST {
+            return Err(format!(
+                "{} operations; less than {} are possible",
+                self.operations.len(),
+                Self::MOST
+            ));
+        }
         let mut sent = BTreeSet::new();
         for (number, operation) in (0..).zip(&self.operations) {
             let bad = |why: &str| Err(format!("operation {number} of host {} {why}", operation.host.0));
@@ -122,6 +160,9 @@ impl Graph {
             match operation.act {
                 Act::Compute { stream: Some(stream), .. } if stream >= Self::STREAMS => {
                     return bad("computes on a stream that no host has");
+                }
+                Act::Compute { stream: Some(_), .. } if self.machine(operation.host) != operation.host => {
+                    return bad("computes at another NIC than its machine's first");
                 }
                 Act::Compute { .. } => {}
                 Act::Send { source, transfer } => match begins(number) {
@@ -139,9 +180,10 @@ impl Graph {
             }
             for &after in self.before(operation) {
                 let (After::Begun(before) | After::Sent(before) | After::Ended(before)) = after;
-                let here = self.operations.get(before as usize).is_some_and(|b| b.host == operation.host);
-                let sends = begins(before);
-                let comes = sends.is_some_and(|t| t.dst == operation.host);
+                let machine = self.machine(operation.host);
+                let at = self.operations.get(before as usize).map(|b| self.machine(b.host));
+                let (here, sends) = (at == Some(machine), begins(before));
+                let comes = sends.is_some_and(|t| self.machine(t.dst) == machine);
                 let here = here && (sends.is_some() || !matches!(after, After::Sent(_)));
                 if !(here || comes && after == After::Ended(before)) {
                     return bad("waits for what its host does not see");

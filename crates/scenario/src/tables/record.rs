@@ -47,6 +47,8 @@ rows! {
     PAUSES = key("record.pauses", Kind::Or("auto", &kind::SWITCHED), "auto",
         "keeps each XOFF with its causes for pauses.csv and `cnsim explain-pause`, the first 1,000,000 of a run; auto: the first 100,000, where flows have queue pairs")
         .with_pause().seen();
+    TRIPS = key("record.trips", Kind::Or("auto", &kind::SWITCHED), "auto",
+        "keep when the last frame of each transfer that follows others began at each port: critical_path.csv and explain-collective then say at which ports it waited; auto: of up to 20,000 transfers");
     LATENCY = key("record.latency", kind::SWITCHED, "off", "keeps percentiles of latency");
 }
 
@@ -73,6 +75,8 @@ pub struct Record {
     pub(crate) latency: bool,
     /// Most XOFFs that are kept.
     pub(crate) pauses: u64,
+    /// How the last frames of transfers of graphs came is kept.
+    pub(crate) trips: bool,
     /// Ideal completion time of flows.
     pub ideal: Ideal,
     /// Groups of flows by size.
@@ -91,6 +95,9 @@ pub struct Record {
 
 /// Most XOFFs that are kept of a run; without being asked, a tenth.
 const MOST_XOFFS: u64 = 1_000_000;
+
+/// Most transfers of graphs of which it is kept without being asked how their last frames came.
+const MOST_TRIPS: usize = 20_000;
 
 /// Most flows whose rates are recorded for a measurement of a part of the run.
 const MOST_FLOWS: usize = 4096;
@@ -119,12 +126,22 @@ impl Section for Record {
             Some("auto") if settings.host.queues == Queues::PerFlow => MOST_XOFFS / 10,
             _ => 0,
         };
+        let transfers = settings.traffic.jobs.transfers();
+        if transfers == 0 && r.is_asked(TRIPS) {
+            r.wrong(TRIPS, "has no effect: no transfer follows another", "remove it");
+        }
+        let trips = match r.word(TRIPS).as_str() {
+            "on" => transfers > 0,
+            "off" => false,
+            _ => (1..=MOST_TRIPS).contains(&transfers),
+        };
         Self {
             receiver,
             hot,
             named,
             latency: r.switched(LATENCY),
             pauses,
+            trips,
             ideal: r.choice(IDEAL),
             bins: r.integer_or(SIZE_BINS).map_or(Bins::Decades, |n| Bins::Equal(n as usize)),
             flow_times: match r.word(FLOW_TIMES).as_str() {
@@ -153,6 +170,7 @@ impl Section for Record {
             matrix: hosts <= 128,
             latency: self.latency,
             pauses: self.pauses,
+            trips: self.trips,
         };
         if !whole {
             let fixed = settings.fixed_flows();

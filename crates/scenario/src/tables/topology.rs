@@ -8,12 +8,14 @@ mod paths;
 
 use super::{Section, Settings, switch};
 use crate::kinds::FileForm;
+use crate::nics::Among;
 use crate::reader::Reader;
 use crate::row::FARTHEST;
 use crate::row::declare::*;
 use crate::wiring::{Builder, End};
 use cnsim_fabric::{Routing, RunSpec};
 use cnsim_units::Time;
+use std::sync::Arc;
 
 pub use crate::wiring::Wiring;
 use delays::delays;
@@ -27,7 +29,7 @@ choices! {
     /// `topology.kind`.
     Shape {
         SingleSwitch = "single-switch", CoreEdge = "core-edge", Tree = "k-ary-n-tree", FatTree = "fat-tree",
-        LeafSpine = "leaf-spine", Clos = "clos", Chain = "chain", Ring = "ring", ParkingLot = "parking-lot", Graph = "graph",
+        LeafSpine = "leaf-spine", Clos = "clos", Rails = "rails", DualTor = "dual-tor", Chain = "chain", Ring = "ring", ParkingLot = "parking-lot", Graph = "graph",
     }
     /// `topology.routing`.
     Paths {
@@ -58,19 +60,29 @@ rows! {
     PODS = key("topology.pods", Kind::Integer(1, 1024), "4",
         "pods of a clos; cores join them").only(KIND, one_of!(Shape: Clos));
     LEAVES = key("topology.leaves", Kind::Integer(1, 4096), "4",
-        "leaf switches; with clos those of a pod").only(KIND, one_of!(Shape: LeafSpine | Clos));
+        "leaf switches; with clos those of a pod; with dual-tor in pairs, to both of which a host has a link")
+        .only(KIND, one_of!(Shape: LeafSpine | Clos | DualTor));
     SPINES = key("topology.spines", Kind::Integer(1, 4096), "2",
-        "spine switches; with clos those of a pod").only(KIND, one_of!(Shape: LeafSpine | Clos));
+        "spine switches; with clos those of a pod; with rails they join the rail switches")
+        .only(KIND, one_of!(Shape: LeafSpine | Clos | Rails | DualTor));
+    SERVERS = key("topology.servers", Kind::Integer(1, 4096), "4", "servers with rails").only(KIND, one_of!(Shape: Rails));
+    GPUS = key("topology.gpus", Kind::Integer(1, 256), "8",
+        "GPUs of a server, each a host: GPU i has a link to the switch inside its server, and one to rail switch i").only(KIND, one_of!(Shape: Rails));
+    INSIDE_RATE = key("topology.inside_rate", Kind::Or("link", &kind::LINK_RATE), "link",
+        "rate of the links inside a server; `link`: as topology.link_rate").only(KIND, one_of!(Shape: Rails));
+    INSIDE_DELAY = key("topology.inside_delay", Kind::Or("link", &LINK_DELAYS), "link",
+        "delay of the links inside a server; `link`: as topology.link_delay").only(KIND, one_of!(Shape: Rails));
     CORES = key("topology.cores", Kind::Integer(1, 4096), "4",
         "number of core switches. They form as many equal groups as a pod has spines. Spine N of a pod joins all cores of group N")
         .only(KIND, one_of!(Shape: Clos));
     FABRIC_RATE = key("topology.fabric_rate", Kind::Or("link", &kind::LINK_RATE), "link",
         "rate of the links between switches; `link`: as topology.link_rate")
-        .only(KIND, one_of!(Shape: CoreEdge | Tree | FatTree | LeafSpine | Clos | Chain | Ring | ParkingLot));
+        .only(KIND, one_of!(Shape: CoreEdge | Tree | FatTree | LeafSpine | Clos | Rails | DualTor | Chain | Ring | ParkingLot));
     SWITCHES = key("topology.switches", Kind::Integer(2, 4096), "4",
         "switches in the line or ring").only(KIND, one_of!(Shape: Chain | Ring));
     PER_SWITCH = key("topology.per_switch", Kind::Integer(1, 4096), "3",
-        "hosts at each switch or leaf").only(KIND, one_of!(Shape: LeafSpine | Clos | Chain | Ring));
+        "hosts at each switch or leaf; with dual-tor at each pair of leaves")
+        .only(KIND, one_of!(Shape: LeafSpine | Clos | DualTor | Chain | Ring));
     STAGES = key("topology.stages", Kind::Integer(1, 64), "2", "bottlenecks in a row").only(KIND, one_of!(Shape: ParkingLot));
     LONG = key("topology.long", Kind::Integer(1, 1000), "4",
         "hosts that send over all bottlenecks").only(KIND, one_of!(Shape: ParkingLot));
@@ -89,6 +101,8 @@ rows! {
     HASH = key("topology.hash", Kind::Choice(FlowHash::WORDS), "per-switch",
         "hash of the flow: salted at each switch, equal at all switches (a fat tree then uses few of its cores), or that of the HPCC fork")
         .only(ROUTING, one_of!(Paths: FlowHash));
+    NIC = key("topology.nic", Kind::Or("hash", &Kind::Or("in-turn", &Kind::Integer(1, 256))), "hash",
+        "NIC that a flow takes at a host with several, named H0#1, H0#2: the nearest to its destination by links, then by their delay; of equally near ones by a hash of the flow, the flows of a source in turn, or the one of this number");
     LINK_RATE = key("topology.link_rate", kind::LINK_RATE, "10 Gb/s", "rate of every link");
     LINK_DELAY = key("topology.link_delay", LINK_DELAYS, "0.5 us", "propagation delay of every link");
     HOST_RATES = key("topology.host_rates", kind::LINES, "[]",
@@ -156,6 +170,8 @@ pub(crate) fn read(r: &mut Reader<'_>) -> Option<Wiring> {
         Shape::FatTree => fat_tree(r, &mut b),
         Shape::LeafSpine => leaf_spine(r, &mut b),
         Shape::Clos => clos(r, &mut b),
+        Shape::Rails => rails(r, &mut b),
+        Shape::DualTor => dual_tor(r, &mut b),
         Shape::Chain => chain(r, &mut b, false),
         Shape::Ring => chain(r, &mut b, true),
         Shape::ParkingLot => parking_lot(r, &mut b),
@@ -165,16 +181,23 @@ pub(crate) fn read(r: &mut Reader<'_>) -> Option<Wiring> {
         return None;
     }
     let mut wiring = b.finish();
+    if !fits(r, LINKS, wiring.hosts.len(), 0, 0) {
+        return None;
+    }
     if wiring.hosts.len() < 2 {
         r.wrong(KIND, "one host has nobody to send to", "use at least 2 hosts");
         return None;
     }
     if let Some(lost) = wiring.unreached() {
-        let reason = format!("there is no path from {} to {}", wiring.hosts[0], wiring.hosts[lost]);
+        let reason = match wiring.machines {
+            Some(_) => format!("no NIC of {} has a path to another host", wiring.machine(lost)),
+            None => format!("there is no path from {} to {}", wiring.hosts[0], wiring.hosts[lost]),
+        };
         r.wrong(LINKS, reason, "link their switches, directly or over others");
         return None;
     }
     host_rates(r, &mut wiring);
+    among(r, &mut wiring);
     (r.problems.len() == before).then_some(wiring)
 }
 
@@ -384,5 +407,76 @@ fn parking_lot(r: &mut Reader<'_>, b: &mut Builder) {
     }
     for pair in line.windows(2) {
         b.link(pair[0], pair[1]);
+    }
+}
+
+/// Reads `topology.nic`.
+fn among(r: &mut Reader<'_>, wiring: &mut Wiring) {
+    let among = match r.word(NIC).as_str() {
+        "hash" => Among::Hash,
+        "in-turn" => Among::InTurn,
+        _ => Among::Number(r.integer_or(NIC).unwrap_or(1) as usize),
+    };
+    let few = wiring.all_machines().map(|nic| wiring.nics(nic)).filter(|nics| nics.len() > 1);
+    let few = few.min_by_key(|nics| nics.len());
+    match (&mut wiring.machines, among, few) {
+        (None, ..) if r.is_asked(NIC) && !r.is_of_case(KIND) => {
+            r.wrong(NIC, "has no effect: each host has one NIC", "remove it");
+        }
+        (Some(_), Among::Number(n), Some(nics)) if n > nics.len() => {
+            let reason = format!("{} has no NIC {n}: it has {}", wiring.machine(nics.start), nics.len());
+            r.wrong(NIC, reason, format!("write 1 to {}, hash or in-turn", nics.len()));
+        }
+        (Some(machines), ..) => Arc::make_mut(machines).among = among,
+        _ => {}
+    }
+}
+
+/// Servers of GPUs. GPU i of each has a link to a switch inside its server, and one to the i-th rail switch, which spines join.
+fn rails(r: &mut Reader<'_>, b: &mut Builder) {
+    let (servers, gpus) = (r.integer(SERVERS) as usize, r.integer(GPUS) as usize);
+    let spines = r.integer(SPINES) as usize;
+    let inside = r.rate_or(INSIDE_RATE).unwrap_or(b.rate);
+    let inside_delay = r.time_or(INSIDE_DELAY).unwrap_or(b.delay);
+    let (switches, ports) = (servers + gpus + spines, servers * gpus * 2 + 2 * gpus * spines);
+    if !fits(r, SERVERS, 2 * servers * gpus, switches, ports) {
+        return;
+    }
+    let within: Vec<End> = (0..servers).map(|i| b.switch(format!("N{i}"), gpus as u16)).collect();
+    let rail: Vec<End> = (0..gpus).map(|i| b.switch(format!("R{i}"), (servers + spines) as u16)).collect();
+    let spine: Vec<End> = (0..spines).map(|i| b.switch(format!("S{i}"), gpus as u16)).collect();
+    for server in within {
+        for rail in &rail {
+            let gpu = b.host();
+            b.pending.push((gpu, server, inside, inside_delay));
+            b.link(gpu, *rail);
+        }
+    }
+    for rail in rail {
+        spine.iter().for_each(|spine| b.link(rail, *spine));
+    }
+}
+
+/// Leaves in pairs, each host with a link to both of its pair; every leaf joined to every spine.
+fn dual_tor(r: &mut Reader<'_>, b: &mut Builder) {
+    let leaves = r.integer(LEAVES) as usize;
+    let spines = r.integer(SPINES) as usize;
+    let per = r.integer(PER_SWITCH) as usize;
+    if !leaves.is_multiple_of(2) {
+        return r.wrong(LEAVES, format!("{leaves} leaves make no pairs"), "write an even number");
+    }
+    if !fits(r, LEAVES, leaves * per, leaves + spines, leaves * (per + 2 * spines)) {
+        return;
+    }
+    let leaf: Vec<End> = (1..=leaves).map(|i| b.switch(format!("L{i}"), (per + spines) as u16)).collect();
+    let spine: Vec<End> = (1..=spines).map(|i| b.switch(format!("S{i}"), leaves as u16)).collect();
+    for pair in leaf.chunks(2) {
+        for _ in 0..per {
+            let host = b.host();
+            pair.iter().for_each(|leaf| b.link(host, *leaf));
+        }
+    }
+    for l in leaf {
+        spine.iter().for_each(|s| b.link(l, *s));
     }
 }

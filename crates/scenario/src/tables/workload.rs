@@ -208,7 +208,7 @@ fn read(r: &mut Reader<'_>, wiring: &Wiring, pairs: Option<Paired>) -> (Vec<Vec<
             r.wrong(LOADS, reason, "give one load per host");
             return (plans, Jobs::default());
         }
-        let all: Vec<usize> = (0..hosts).collect();
+        let all: Vec<usize> = wiring.all_machines().collect();
         let found = table(r, ("workload", pairs), &all, wiring, (&mut plans, &mut operations), &loads);
         list.extend(found);
     }
@@ -219,10 +219,10 @@ fn read(r: &mut Reader<'_>, wiring: &Wiring, pairs: Option<Paired>) -> (Vec<Vec<
             r.wrong(&prefix, "names no hosts", hint);
             continue;
         }
-        let hosts = r.ranges(&names, wiring);
+        let hosts = r.machines(&names, wiring);
         list.extend(table(r, (&prefix, pairs), &hosts, wiring, (&mut plans, &mut operations), &[]));
     }
-    (plans, operations.finish(list))
+    (plans, operations.finish(list, wiring))
 }
 
 /// One table of sources, for the hosts listed: its job, if it is one.
@@ -321,18 +321,24 @@ fn table(
         let reason = format!("{} sends finite flows in other frames by another table", wiring.hosts[*host]);
         r.wrong(&key(FRAME), reason, "use one frame and header for all finite flows of a host");
     }
+    if let (false, Some(host)) = (finite, list.iter().find(|h| wiring.nics(**h).len() > 1)) {
+        let (name, nics) = (wiring.machine(*host), wiring.nics(*host).len());
+        let reason = format!("frames of no flow take no NIC, and {name} has {nics}");
+        r.wrong(key(KIND), reason, "write a kind of finite flows, as transfers, poisson or all-to-all");
+    }
     // A query's requests are a source of their own, and of no name.
-    let asking = requests.into_iter().map(|(host, requests)| (0, host, None, requests));
+    let asking = requests.into_iter().map(|(nic, requests)| (0, nic, None, requests));
     let mut each: Vec<_> = asking.collect();
     each.sort_by_key(|one| one.1);
-    for (n, &host) in list.iter().enumerate() {
-        each.push((n, host, name.clone(), transfers.remove(&host).unwrap_or_default()));
+    for (n, nic) in list.iter().enumerate().flat_map(|(n, host)| wiring.nics(*host).map(move |nic| (n, nic)))
+    {
+        let transfers = transfers.remove(&nic).unwrap_or_default();
+        if job.is_none() || !transfers.is_empty() {
+            each.push((n, nic, name.clone(), transfers));
+        }
     }
     for (n, host, name, transfers) in each {
-        let Some((destinations, permutation)) = goals.of(host, wiring) else { continue };
-        if job.is_some() && transfers.is_empty() {
-            continue;
-        }
+        let Some((destinations, permutation)) = goals.of(wiring.nics(host).start, wiring) else { continue };
         let load = loads.get(host).copied().unwrap_or(load);
         let more = step * n as u64;
         let arrivals = match kind {

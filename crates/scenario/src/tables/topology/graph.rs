@@ -49,8 +49,7 @@ pub(crate) fn graph(r: &mut Reader<'_>, b: &mut Builder) {
     if !fits(r, NODES, 0, nodes.items.len(), ports) {
         return;
     }
-    // Links of each host and of each switch.
-    let (mut at_host, mut at_switch): (Vec<u32>, Vec<u32>) = (Vec::new(), vec![0; b.used.len()]);
+    let mut at_switch = vec![0u32; b.used.len()];
     for (i, line) in links.items.iter().enumerate() {
         let found = words(line);
         let [(first, from), (second, to), ref rest @ ..] = found[..] else {
@@ -78,16 +77,11 @@ pub(crate) fn graph(r: &mut Reader<'_>, b: &mut Builder) {
                 if let Some(h) = b.wiring.hosts.last_mut() {
                     *h = name.into();
                 }
-                at_host.push(0);
                 known.insert(name.to_ascii_lowercase(), e);
                 e
             });
-            let count = match end {
-                End::Host(h) => at_host.get_mut(h),
-                End::Switch(s) => at_switch.get_mut(s),
-            };
-            if let Some(n) = count {
-                *n += 1;
+            if let End::Switch(s) = end {
+                at_switch[s] += 1;
             }
             end
         };
@@ -98,7 +92,7 @@ pub(crate) fn graph(r: &mut Reader<'_>, b: &mut Builder) {
                     &links.key,
                     i,
                     format!("`{from}` and `{to}`, two hosts, are linked directly"),
-                    "put a switch between them",
+                    "put a switch between them: a switch is listed in topology.nodes with its ports",
                 );
             }
             (End::Switch(x), End::Switch(y)) if x == y => {
@@ -107,9 +101,6 @@ pub(crate) fn graph(r: &mut Reader<'_>, b: &mut Builder) {
             _ => {}
         }
         let over = [a, z].into_iter().find_map(|end| match end {
-            End::Host(h) if at_host[h] == 2 => {
-                Some(format!("host `{}` has more than one link", b.wiring.hosts[h]))
-            }
             End::Switch(s) if at_switch[s] == u32::from(b.wiring.switches[s].1) + 1 => {
                 let (name, ports) = &b.wiring.switches[s];
                 Some(format!("switch `{name}` has more links than its {ports} ports"))
@@ -117,8 +108,7 @@ pub(crate) fn graph(r: &mut Reader<'_>, b: &mut Builder) {
             _ => None,
         });
         if let Some(reason) = over {
-            let hint = "a name with several links must be in topology.nodes, with as many ports";
-            r.wrong_item(&links.key, i, reason, hint);
+            r.wrong_item(&links.key, i, reason, "give it as many ports in topology.nodes");
         }
         let (a, z) = if matches!(z, End::Host(_)) { (z, a) } else { (a, z) };
         b.pending.push((a, z, rate.unwrap_or(b.rate), delay.unwrap_or(b.delay)));

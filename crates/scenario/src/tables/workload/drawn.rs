@@ -1,10 +1,12 @@
 //! Finite flows that a seed draws: by load, incasts, all to all, permutations.
 
+use super::jobs;
 use super::{
     DESTINATIONS, FAN_IN, GAPS, JITTER, KIND, LOAD, LOAD_COUNTS, PERIOD, SIZE, SIZE_TABLE, SIZES, START, STOP,
 };
 use super::{Gaps, SizeTable, Traffic};
 use crate::flows::{self, Flow, Framing, Incast, Poisson, Sizes};
+use crate::nics::{Machines, Takes};
 use crate::reader::Reader;
 use crate::row::MAX_FLOWS;
 use crate::row::{At, Key};
@@ -14,6 +16,7 @@ use cnsim_fabric::Transfer;
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Rate, Time};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A table of flows that a seed draws.
@@ -27,6 +30,7 @@ pub struct Drawn {
     site: u64,
     framing: Framing,
     stop: Time,
+    machines: Option<Arc<Machines>>,
 }
 
 #[derive(Clone, Debug)]
@@ -119,7 +123,9 @@ impl Drawn {
             _ => return None,
         };
         let table = prefix.rsplit('.').next().and_then(|n| n.parse().ok()).unwrap_or(0);
-        let line = |h: &usize| wiring.access(*h).map_or(Rate::ZERO, |l| l.rate);
+        // Of a host with several NICs: all of them.
+        let rate = |nic: usize| wiring.access(nic).map_or(0.0, |l| l.rate.bps());
+        let line = |h: &usize| Rate::from_bps(wiring.nics(*h).map(rate).sum());
         let drawn = Self {
             rule,
             from: from.to_vec(),
@@ -127,8 +133,13 @@ impl Drawn {
             site: table,
             framing,
             stop,
+            machines: wiring.machines.clone(),
         };
-        let all: f64 = from.iter().map(|h| drawn.expected(*h).0).sum();
+        let to = drawn.receivers().unwrap_or(from);
+        if let Some(apart) = wiring.machines.as_ref().and_then(|machines| machines.apart(from, to)) {
+            jobs::no_path(r, key(KIND), apart, wiring);
+        }
+        let all: f64 = from.iter().map(|h| drawn.expected(*h).0 * drawn.nics(*h).len() as f64).sum();
         if all > MAX_FLOWS as f64 {
             let reason = format!("about {all:.0} flows are too many");
             r.wrong(
@@ -143,23 +154,30 @@ impl Drawn {
         (r.problems.len() == before).then(|| Arc::new(drawn))
     }
 
-    /// The flows of a host in the run of a seed, as the network takes them; all go to `goal` where there is one.
+    /// The NICs of the host that this one is a NIC of.
+    pub(super) fn nics(&self, nic: usize) -> Range<usize> {
+        self.machines.as_ref().map_or(nic..nic + 1, |machines| machines.nics(nic))
+    }
+
+    /// The flows that leave by a NIC in the run of a seed, as the network takes them; all go to `goal` where there is one.
     pub(super) fn transfers(
         self: &Arc<Self>,
-        host: usize,
+        nic: usize,
         goal: Option<usize>,
         seed: u64,
         cache: &mut Cache,
     ) -> Vec<Transfer> {
-        let transfer = |f: &Flow| Transfer {
-            start: f.start,
-            dst: NodeId(f.dst as u32),
-            bytes: self.framing.on_link(f.bytes),
+        let host = self.nics(nic).start;
+        let mut takes = Takes::new(self.machines.as_deref());
+        let transfer = |f: &Flow| {
+            let (from, to) = takes.take(self.nics(f.src), self.nics(f.dst))?;
+            let bytes = self.framing.on_link(f.bytes);
+            (from == nic).then_some(Transfer { start: f.start, dst: NodeId(to as u32), bytes })
         };
         if let Rule::Poisson { law, to } = &self.rule {
             let line = self.from.iter().position(|h| *h == host).map_or(Rate::ZERO, |i| self.lines[i]);
             let to = goal.as_ref().map_or(&to[..], std::slice::from_ref);
-            return law.flows(host, line, to, seed, self.site).iter().map(transfer).collect();
+            return law.flows(host, line, to, seed, self.site).iter().filter_map(transfer).collect();
         }
         if !cache.iter().any(|(d, _)| Arc::ptr_eq(d, self)) {
             let all = match &self.rule {
@@ -175,11 +193,16 @@ impl Drawn {
             cache.push((self.clone(), by_host));
         }
         let mine = cache.iter().find(|(d, _)| Arc::ptr_eq(d, self)).and_then(|(_, all)| all.get(&host));
-        mine.into_iter().flatten().map(transfer).collect()
+        mine.into_iter().flatten().filter_map(transfer).collect()
     }
 
-    /// How many flows a host sends on average, and how many bytes they have on a link, all together.
-    pub(super) fn expected(&self, host: usize) -> (f64, f64) {
+    /// How many flows leave by a NIC on average, and how many bytes they have on a link, all together.
+    pub(super) fn expected(&self, nic: usize) -> (f64, f64) {
+        let (nics, (n, bytes)) = (self.nics(nic), self.expected_of(self.nics(nic).start));
+        (n / nics.len() as f64, bytes / nics.len() as f64)
+    }
+
+    fn expected_of(&self, host: usize) -> (f64, f64) {
         let (n, bytes) = match &self.rule {
             Rule::Poisson { law, .. } => {
                 let line = self.from.iter().position(|h| *h == host).map_or(Rate::ZERO, |i| self.lines[i]);
@@ -283,7 +306,7 @@ impl Drawn {
 fn receivers(r: &mut Reader<'_>, key: At, wiring: &Wiring) -> Vec<usize> {
     let list = r.listed(&key);
     match &list.items[..] {
-        [one] if one == "uniform" => (0..wiring.hosts.len()).collect(),
+        [one] if one == "uniform" => wiring.all_machines().collect(),
         [one] if one == "permutation" || one.starts_with('+') => {
             r.wrong(
                 key,
@@ -292,7 +315,7 @@ fn receivers(r: &mut Reader<'_>, key: At, wiring: &Wiring) -> Vec<usize> {
             );
             Vec::new()
         }
-        _ => r.ranges(&list, wiring),
+        _ => r.machines(&list, wiring),
     }
 }
 

@@ -53,7 +53,7 @@ impl Goals {
                 }
             },
             _ => {
-                let named = r.ranges(&list, wiring);
+                let named = r.machines(&list, wiring);
                 let mut once = named.clone();
                 once.sort_unstable();
                 once.dedup();
@@ -77,7 +77,10 @@ impl Goals {
         match self {
             Self::Own | Self::Uniform => Some((Destinations::Uniform, None)),
             Self::Permutation(hosts) => Some((Destinations::Among(Vec::new()), Some(hosts.clone()))),
-            Self::Further(n) => fixed(host.checked_add(*n).filter(|to| *to < wiring.hosts.len())?),
+            Self::Further(n) if wiring.machines.is_none() => {
+                fixed(host.checked_add(*n).filter(|to| *to < wiring.hosts.len())?)
+            }
+            Self::Further(n) => fixed(wiring.all_machines().skip_while(|h| *h < host).nth(*n)?),
             Self::Named(ids) => {
                 let others: Vec<NodeId> =
                     ids.iter().filter(|n| **n != host).map(|n| NodeId(*n as u32)).collect();

@@ -10,6 +10,7 @@ mod weave;
 
 use super::{Algorithm, Traffic};
 use crate::kinds::Choice as _;
+use crate::wiring::Wiring;
 use cnsim_fabric::{Act, After, Graph, Operation};
 use cnsim_scheme_api::NodeId;
 use cnsim_scheme_api::network::{Purpose, Stream};
@@ -17,7 +18,7 @@ use cnsim_units::{Bytes, Time};
 use std::sync::Arc;
 
 pub(crate) use query::queries;
-pub(crate) use read::{Listed, algorithms, collective, follow, named};
+pub(crate) use read::{Listed, algorithms, collective, follow, named, no_path};
 pub(crate) use schedule::schedule;
 
 /// Operations as tables add them, in any order of hosts.
@@ -57,7 +58,7 @@ impl Operations {
     }
 
     /// The graph, by host; the numbers of jobs become those of the graph.
-    pub(crate) fn finish(self, mut jobs: Vec<Job>) -> Jobs {
+    pub(crate) fn finish(self, mut jobs: Vec<Job>, wiring: &Wiring) -> Jobs {
         if self.list.is_empty() {
             return Jobs::default();
         }
@@ -75,7 +76,8 @@ impl Operations {
             *n = places[*n as usize];
         }
         let operations = order.iter().map(|&n| self.list[n as usize]).collect();
-        Jobs { graph: Some(Arc::new(Graph { operations, after })), list: jobs }
+        let machines = wiring.machines.as_ref().map_or_else(Vec::new, |machines| machines.firsts());
+        Jobs { graph: Some(Arc::new(Graph { operations, after, machines })), list: jobs }
     }
 }
 
@@ -88,7 +90,7 @@ pub struct Job {
     pub name: Option<Arc<str>>,
     pub(crate) kind: Traffic,
     pub(crate) algorithm: Option<Algorithm>,
-    /// Hosts, by rank; of queries those that ask.
+    /// Hosts, by rank, each by its first NIC; of queries those that ask.
     pub ranks: Vec<usize>,
     /// Bytes of the operation, as nccl-tests count them: of an all-gather, of all ranks together. Of queries, of all answers to one.
     pub size: Bytes,
@@ -161,6 +163,12 @@ impl Jobs {
             }
         }
         Some(Arc::new(graph))
+    }
+
+    /// How many transfers follow others.
+    pub(crate) fn transfers(&self) -> usize {
+        let sends = |o: &&Operation| matches!(o.act, Act::Send { .. });
+        self.graph.as_ref().map_or(0, |graph| graph.operations.iter().filter(sends).count())
     }
 
     /// Does the seed decide when ranks begin?

@@ -2,6 +2,7 @@
 
 use super::{ORIGIN, TRANSFERS};
 use crate::flows::Framing;
+use crate::nics::Takes;
 use crate::reader::Reader;
 use crate::row::{LONGEST, MAX_TRANSFER};
 use crate::tables::run;
@@ -24,6 +25,9 @@ pub(super) fn transfers(
     let list = r.listed(TRANSFERS.of(prefix));
     let (origin, duration) = (r.time(ORIGIN.of(prefix)), r.time(run::DURATION));
     let mut listed = Vec::new();
+    let mut takes = Takes::new(wiring.machines.as_deref());
+    // A host, or one of its NICs.
+    let nics = |text: &str, nic: usize| if text.contains('#') { nic..nic + 1 } else { wiring.nics(nic) };
     for (i, line) in list.items.iter().enumerate() {
         let mut at = 0;
         let fields: Vec<(usize, &str)> = line
@@ -73,13 +77,19 @@ pub(super) fn transfers(
                 (_, None, ..) => (from.0, format!("there is no host `{}`", from.1)),
                 (_, _, None, _) => (to.0, format!("there is no host `{}`", to.1)),
                 (.., Err(e)) => (bytes.0, format!("`{}`: {}", e.input, e.reason)),
-                (_, Some(a), Some(b), _) if a == b => {
+                (_, Some(a), Some(b), _) if wiring.nics(a) == wiring.nics(b) => {
                     (to.0, "source and destination are the same host".into())
                 }
                 (.., Ok(bytes_of)) if bytes_of == Bytes::ZERO || bytes_of > MAX_TRANSFER => {
                     (bytes.0, format!("{bytes_of} is out of range: 1 B to {MAX_TRANSFER}"))
                 }
-                (Ok(start), Some(from), Some(to), Ok(bytes)) => {
+                (Ok(start), Some(a), Some(b), Ok(bytes)) => {
+                    let Some((from, to)) = takes.take(nics(from.1, a), nics(to.1, b)) else {
+                        let reason = format!("the NICs of {} and {} reach no common switch", from.1, to.1);
+                        let hint = "link their switches, directly or over others: hosts do not forward";
+                        r.wrong_at(&list.key, i, from.0, reason, hint);
+                        continue;
+                    };
                     let (start, bytes) = (begins(start), framing.on_link(bytes));
                     let transfer = Transfer { start, dst: NodeId(to as u32), bytes };
                     listed.push(jobs::Listed { item: i, from, transfer, name, after });

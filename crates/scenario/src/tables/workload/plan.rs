@@ -82,7 +82,8 @@ impl SourcePlan {
             let shift = Stream::new(seed, site, Purpose::Phase).below((on + off).as_ps());
             arrivals = Arrivals::OnOff { on, off, shift: Time::from_ps(shift) };
         }
-        let permuted = self.permutation.as_ref().and_then(|hosts| permutations.of(hosts, host, seed));
+        let machine = self.drawn.as_ref().map_or(host, |drawn| drawn.nics(host).start);
+        let permuted = self.permutation.as_ref().and_then(|hosts| permutations.of(hosts, machine, seed));
         let destinations = match permuted {
             Some(to) => Destinations::Fixed(NodeId(to as u32)),
             None => self.destinations.clone(),

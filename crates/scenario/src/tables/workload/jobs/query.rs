@@ -1,8 +1,9 @@
 //! Queries: a host asks others, and asks again when all answers have come (barrier-synchronised reads, scatter and gather).
 
-use super::read::{ByHost, gap, too_many};
+use super::read::{ByHost, gap, no_path, too_many};
 use super::{Job, Operations};
 use crate::flows::Framing;
+use crate::nics::Takes;
 use crate::reader::Reader;
 use crate::row::Key;
 use crate::tables::run;
@@ -36,7 +37,7 @@ pub(crate) fn queries(
     let list = r.listed(key(DESTINATIONS));
     let unnamed =
         matches!(&list.items[..], [one] if one == "uniform" || one == "permutation" || one.starts_with('+'));
-    let askers = if unnamed { Vec::new() } else { r.ranges(&list, wiring) };
+    let askers = if unnamed { Vec::new() } else { r.machines(&list, wiring) };
     if unnamed {
         r.wrong(
             key(DESTINATIONS),
@@ -50,7 +51,7 @@ pub(crate) fn queries(
     };
     for (leaf, all) in [(DESTINATIONS, &askers[..]), (traffic::HOSTS, servers)] {
         if let Some(host) = twice(all) {
-            r.wrong(&key(leaf), format!("{} is there twice", wiring.hosts[host]), "name each host once");
+            r.wrong(&key(leaf), format!("{} is there twice", wiring.machine(host)), "name each host once");
         }
     }
     let able = askers.iter().map(|a| servers.iter().filter(|s| *s != a).count()).min().unwrap_or(0);
@@ -78,7 +79,16 @@ pub(crate) fn queries(
     let (mut answers, mut requests) = (ByHost::new(), ByHost::new());
     let mut gates: Vec<u32> = askers.iter().map(|&host| operations.wait(host, start, [])).collect();
     let mut asks = vec![false; wiring.hosts.len()];
-    askers.iter().for_each(|&host| asks[host] = true);
+    let nics = askers.iter().flat_map(|&host| wiring.nics(host));
+    nics.for_each(|nic| {
+        asks[nic] = true;
+        requests.entry(nic).or_default();
+    });
+    if let Some(apart) = wiring.machines.as_ref().and_then(|m| m.apart(&askers, servers)) {
+        no_path(r, key(DESTINATIONS), apart, wiring);
+        return None;
+    }
+    let mut takes = Takes::new(wiring.machines.as_deref());
     let (mut all_gates, mut ends) = (Vec::new(), Vec::new());
     for round in 0..rounds {
         let mut next = Vec::new();
@@ -95,12 +105,15 @@ pub(crate) fn queries(
             }
             let all: Vec<After> = asked
                 .into_iter()
-                .map(|server| {
-                    let ask = listed(&mut requests, asker, server, framing.on_link(request));
-                    let ask = operations.send(asker, (sources[asker] as u32, ask), [After::Ended(gate)]);
-                    let answer = listed(&mut answers, server, asker, framing.on_link(size));
-                    let of_server = sources[server] + usize::from(asks[server]);
-                    After::Ended(operations.send(server, (of_server as u32, answer), [After::Ended(ask)]))
+                .filter_map(|server| {
+                    let (asker, server) = (wiring.nics(asker), wiring.nics(server));
+                    let (from, to) = takes.take(asker.clone(), server.clone())?;
+                    let ask = listed(&mut requests, from, to, framing.on_link(request));
+                    let ask = operations.send(from, (sources[from] as u32, ask), [After::Ended(gate)]);
+                    let (from, to) = takes.take(server, asker)?;
+                    let answer = listed(&mut answers, from, to, framing.on_link(size));
+                    let source = sources[from] + usize::from(asks[from]);
+                    Some(After::Ended(operations.send(from, (source as u32, answer), [After::Ended(ask)])))
                 })
                 .collect();
             let end = operations.wait(asker, Time::ZERO, all);

@@ -4,6 +4,7 @@ use super::weave::{Weave, binary_tree, second_tree};
 use super::{Job, Operations};
 use crate::flows::Framing;
 use crate::kinds::Choice as _;
+use crate::nics::Takes;
 use crate::reader::Reader;
 use crate::row::{Key, MAX_FLOWS};
 use crate::tables::run;
@@ -61,7 +62,7 @@ pub(crate) fn collective(
     let hosts = key(if prefix == "workload" { KIND } else { traffic::HOSTS });
     let mut seen = vec![false; wiring.hosts.len()];
     if let Some(&twice) = ranks.iter().find(|&&host| std::mem::replace(&mut seen[host], true)) {
-        r.wrong(&hosts, format!("{} is a rank twice", wiring.hosts[twice]), "name each host once");
+        r.wrong(&hosts, format!("{} is a rank twice", wiring.machine(twice)), "name each host once");
     }
     if n < 2 {
         r.wrong(&hosts, "a collective of one rank moves nothing", "name at least two hosts");
@@ -112,13 +113,17 @@ pub(crate) fn collective(
         return None;
     }
     let mut sends: Vec<(u32, Vec<Transfer>)> =
-        ranks.iter().map(|&host| (sources[host] as u32, Vec::new())).collect();
+        sources.iter().map(|&source| (source as u32, Vec::new())).collect();
+    let mut takes = Takes::new(wiring.machines.as_deref());
     let mut gates: Vec<u32> = ranks.iter().map(|&host| operations.wait(host, start, [])).collect();
     let (mut all_gates, mut ends) = (Vec::new(), Vec::new());
     for round in 0..repeat {
         let mut weave = Weave {
             operations,
             ranks,
+            wiring,
+            takes,
+            apart: None,
             sources: &mut sends,
             framing,
             piece: chunk.map_or(u64::MAX, Bytes::get),
@@ -129,17 +134,15 @@ pub(crate) fn collective(
             gone: vec![Vec::new(); n],
         };
         run(&mut weave, kind, algorithm, (size.get(), channels));
-        let (got, gone) = (weave.got, weave.gone);
+        let (got, gone, apart) = (weave.got, weave.gone, weave.apart);
+        takes = weave.takes;
         if round == 0 {
+            if let Some((a, b)) = apart {
+                no_path(r, &hosts, (a, b), wiring);
+            }
             let sent = sends.iter().map(|s| s.1.len() as u64).sum::<u64>();
             too_many(r, &key(REPEAT), sent.saturating_mul(repeat));
-            few_of_a_pair(
-                r,
-                &key(REPEAT),
-                ranks.iter().copied().zip(sends.iter().map(|s| &s.1[..])),
-                wiring,
-                repeat,
-            );
+            few_of_a_pair(r, &key(REPEAT), sends.iter().map(|s| &s.1[..]).enumerate(), wiring, repeat);
             if r.problems.len() > before {
                 return None;
             }
@@ -155,7 +158,7 @@ pub(crate) fn collective(
             }
         }
     }
-    let by_host: ByHost = ranks.iter().copied().zip(sends.into_iter().map(|s| s.1)).collect();
+    let by_host: ByHost = sends.into_iter().map(|s| s.1).enumerate().filter(|s| !s.1.is_empty()).collect();
     let table = prefix.rsplit('.').next().and_then(|n| n.parse().ok()).unwrap_or(0);
     let job = Job {
         table,
@@ -172,7 +175,7 @@ pub(crate) fn collective(
 }
 
 /// Weaves one round.
-fn run(w: &mut Weave<'_>, kind: Traffic, algorithm: Algorithm, (bytes, channels): (u64, usize)) {
+fn run(w: &mut Weave<'_, '_>, kind: Traffic, algorithm: Algorithm, (bytes, channels): (u64, usize)) {
     let n = w.ranks.len();
     let (up, down) = match kind {
         Traffic::Broadcast => (false, true),
@@ -276,8 +279,9 @@ pub(crate) fn follow(
                 continue;
             };
             let (from, to) = (listed[first].from, listed[first].transfer.dst.0 as usize);
-            if one.from != from && one.from != to {
-                let host = |h: usize| &wiring.hosts[h];
+            let machine = |h: usize| wiring.nics(h).start;
+            if ![machine(from), machine(to)].contains(&machine(one.from)) {
+                let host = |h: usize| wiring.machine(h);
                 let reason = format!(
                     "it follows {name}, of whose end {} sees nothing: that goes from {} to {}",
                     host(one.from),
@@ -366,6 +370,13 @@ pub(super) fn gap(r: &mut Reader<'_>, prefix: &str, rounds: u64, of: Key) -> Tim
         );
     }
     r.time(key)
+}
+
+/// An error: no NIC of a host has a path to one of another.
+pub(crate) fn no_path(r: &mut Reader<'_>, key: impl AsRef<str>, (from, to): (usize, usize), wiring: &Wiring) {
+    let (a, b) = (wiring.machine(from), wiring.machine(to));
+    let reason = format!("the NICs of {a} and {b} reach no common switch");
+    r.wrong(key, reason, "link their switches, directly or over others: hosts do not forward");
 }
 
 /// An error where there are more operations than a scenario may have.

@@ -2,9 +2,10 @@
 //!
 //! A receive that waits for nothing else is no operation of its own: what waits for it waits for its message.
 
-use super::read::{ByHost, few_of_a_pair, too_many};
+use super::read::{ByHost, few_of_a_pair, no_path, too_many};
 use super::{Job, Operations};
 use crate::flows::Framing;
+use crate::nics::Takes;
 use crate::reader::Reader;
 use crate::row::{Key, LONGEST, MAX_TRANSFER};
 use crate::tables::run;
@@ -35,7 +36,7 @@ pub(crate) fn schedule(
     let hosts = if prefix == "workload" { key(OPERATIONS) } else { key(traffic::HOSTS) };
     let mut seen = vec![false; wiring.hosts.len()];
     if let Some(&twice) = ranks.iter().find(|&&host| std::mem::replace(&mut seen[host], true)) {
-        r.wrong(&hosts, format!("{} is a rank twice", wiring.hosts[twice]), "name each host once");
+        r.wrong(&hosts, format!("{} is a rank twice", wiring.machine(twice)), "name each host once");
     }
     let (start, duration) = (r.time(key(START)), r.time(run::DURATION));
     if start >= duration {
@@ -76,10 +77,15 @@ pub(crate) fn schedule(
     }
     let ranks = &ranks[..goal.ranks];
     let table = prefix.rsplit('.').next().and_then(|n| n.parse().ok()).unwrap_or(0);
-    let mut weave =
-        Weave { goal: &goal, ranks, framing, ends, places: places(&goal, operations.len() as u32) };
+    let places = places(&goal, operations.len() as u32);
+    let (takes, apart) = (Takes::new(wiring.machines.as_deref()), None);
+    let mut weave = Weave { goal: &goal, ranks, wiring, takes, apart, framing, ends, places };
     let gates: Vec<u32> = ranks.iter().map(|&host| operations.wait(host, start, [])).collect();
     let by_host = weave.all(&gates, sources, operations);
+    if let Some(apart) = weave.apart {
+        no_path(r, &hosts, apart, wiring);
+        return None;
+    }
     let ends = weave.last(&gates, operations);
     few_of_a_pair(r, &list.key, by_host.iter().map(|(&host, sends)| (host, &sends[..])), wiring, 1);
     let bytes = goal.operations.iter().map(|o| if let GoalAct::Send(_, bytes) = o.act { bytes } else { 0 });
@@ -109,6 +115,10 @@ fn places(goal: &Goal, first: u32) -> Vec<u32> {
 struct Weave<'a> {
     goal: &'a Goal,
     ranks: &'a [usize],
+    wiring: &'a Wiring,
+    /// Which NICs transfers take, and whether one had no path.
+    takes: Takes<'a>,
+    apart: Option<(usize, usize)>,
     framing: Framing,
     ends: SendEnds,
     places: Vec<u32>,
@@ -152,13 +162,16 @@ impl Weave<'_> {
                     operations.push(host, Act::Compute { time, stream: Some(cpu) }, self.after(n, gates));
                 }
                 GoalAct::Send(to, bytes) => {
-                    let sends = by_host.entry(host).or_default();
-                    let transfer = (sources[host] as u32, sends.len() as u32);
-                    let dst = NodeId(self.ranks[to as usize] as u32);
+                    let to = self.ranks[to as usize];
+                    let nics = self.takes.take(self.wiring.nics(host), self.wiring.nics(to));
+                    let (nic, to) = nics.unwrap_or_else(|| *self.apart.insert((host, to)));
+                    let sends = by_host.entry(nic).or_default();
+                    let transfer = (sources[nic] as u32, sends.len() as u32);
+                    let dst = NodeId(to as u32);
                     // A message without bytes has a frame of one.
                     let bytes = self.framing.on_link(Bytes::new(bytes.max(1)));
                     sends.push(Transfer { start: Transfer::FOLLOWS, dst, bytes });
-                    operations.send(host, transfer, self.after(n, gates));
+                    operations.send(nic, transfer, self.after(n, gates));
                 }
                 GoalAct::Receive(_) if self.places[n] == NONE => {}
                 GoalAct::Receive(send) => {

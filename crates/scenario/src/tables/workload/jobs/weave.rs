@@ -5,6 +5,8 @@
 
 use super::Operations;
 use crate::flows::Framing;
+use crate::nics::Takes;
+use crate::wiring::Wiring;
 use cnsim_fabric::{After, Transfer};
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Time};
@@ -21,11 +23,15 @@ enum Counts {
 use Counts::{Midway, Result as Own};
 
 /// One round of a collective.
-pub(super) struct Weave<'a> {
+pub(super) struct Weave<'a, 'w> {
     pub(super) operations: &'a mut Operations,
-    /// Hosts, by rank.
+    /// Hosts, by rank: of each its first NIC.
     pub(super) ranks: &'a [usize],
-    /// By rank: index of its source, and what that sends.
+    pub(super) wiring: &'w Wiring,
+    /// Which NICs transfers take, and whether one had no path.
+    pub(super) takes: Takes<'w>,
+    pub(super) apart: Option<(usize, usize)>,
+    /// By NIC: index of its source, and what that sends.
     pub(super) sources: &'a mut [(u32, Vec<Transfer>)],
     pub(super) framing: Framing,
     /// Largest piece, and what reducing a byte takes, ps.
@@ -39,7 +45,7 @@ pub(super) struct Weave<'a> {
     pub(super) gone: Vec<Vec<After>>,
 }
 
-impl Weave<'_> {
+impl Weave<'_, '_> {
     fn n(&self) -> usize {
         self.ranks.len()
     }
@@ -59,9 +65,14 @@ impl Weave<'_> {
         (after, line): (&[After], Option<&mut Option<u32>>),
         (reduced, counts): (bool, Counts),
     ) -> After {
-        let (source, transfers) = &mut self.sources[from];
+        let [a, b] = [from, to].map(|rank| self.wiring.nics(self.ranks[rank]));
+        let (nic, dst) = self.takes.take(a.clone(), b.clone()).unwrap_or_else(|| {
+            self.apart.get_or_insert((a.start, b.start));
+            (a.start, b.start)
+        });
+        let (source, transfers) = &mut self.sources[nic];
         let place = (*source, transfers.len() as u32);
-        let dst = NodeId(self.ranks[to] as u32);
+        let dst = NodeId(dst as u32);
         transfers.push(Transfer {
             start: Transfer::FOLLOWS,
             dst,
@@ -70,7 +81,7 @@ impl Weave<'_> {
         let gate = (after.is_empty() || !self.even).then_some(self.gates[from]);
         let before = line.as_ref().and_then(|line| line.map(After::Sent));
         let all = after.iter().copied().chain(gate).chain(before);
-        let sent = self.operations.send(self.ranks[from], place, all);
+        let sent = self.operations.send(nic, place, all);
         line.into_iter().for_each(|line| *line = Some(sent));
         self.gone[from].push(After::Ended(sent));
         let arrived = After::Ended(sent);
