@@ -126,7 +126,7 @@ type Point = (CaseId, Vec<(String, String)>);
 
 /// The runs of two files by point, seed, and number of the run among those of its seed. The values of a point are of the keys that vary
 /// among runs of one case and seed in one of the files.
-fn by_point<'a>(files: [&'a Results; 2]) -> BTreeMap<Point, [BTreeMap<(u64, usize), &'a RunRecord>; 2]> {
+fn by_point(files: [&Results; 2]) -> BTreeMap<Point, [BTreeMap<(u64, usize), &RunRecord>; 2]> {
     let mut swept: BTreeMap<&CaseId, BTreeSet<String>> = BTreeMap::new();
     for all in files {
         let mut first: BTreeMap<(&CaseId, u64), BTreeMap<String, String>> = BTreeMap::new();

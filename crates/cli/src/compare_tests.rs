@@ -108,7 +108,7 @@ fn what_is_told_by_hand() {
             "0 runs equal, 0 only in a.json, 0 only in b.json",
             "Other fingerprints",
             &format!("{case} , seed 3"),
-            &format!("{case}"),
+            case,
             "metric first second difference verdict",
             "cuts 2 - - not in both",
             // 2, 3 and 7 more: 4 on average, the standard deviation is sqrt 7, and 4.3027 sqrt(7 / 3) = 6.57245.
