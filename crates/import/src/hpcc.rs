@@ -277,5 +277,5 @@ fn flow(
     if bytes == 0 {
         return Err(error(line, "a flow of 0 bytes", "a flow has at least 1 byte"));
     }
-    Ok(FileFlow { line, src, dst, class, port, bytes: Bytes::new(bytes), start })
+    Ok(FileFlow { line, src, dst, class, port, bytes: Bytes::new(bytes), start, after: Vec::new() })
 }

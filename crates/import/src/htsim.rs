@@ -2,11 +2,14 @@
 //!
 //! * `.topo`: `Nodes`, `Tiers`, `Podsize`, then for each tier `Tier n` and its settings: `Downlink_speed_Gbps`, `Radix_Down`,
 //!   `Radix_Up`, `Downlink_Latency_ns`, `Switch_Latency_ns`, `Oversubscribed`, `Bundle`.
-//! * `.cm`: `Nodes n`, `Connections n`, then `src->dst [id n] start PS size BYTES` a connection, start in picoseconds.
-//!   Connections that a trigger starts need a transport's signals, which cnsim has not: they are refused by line.
+//! * `.cm`: `Nodes n`, `Connections n`, then `src->dst [id n] start PS size BYTES` a connection, start in picoseconds. In place of a start
+//!   one may have `trigger N`, which `send_done_trigger N` or `recv_done_trigger N` of others fire as all is acknowledged or has arrived.
+//!   `trigger id N oneshot`, `multishot` or `barrier count n` describes it. A trigger that one connection fires, or a barrier, lets
+//!   its connections follow those that fire it. Their source must see that end: in htsim it need not.
 
 use super::{Fabric, FabricLink, Faults, FileFlow, FlowList, ImportError, Unread, error, lines};
 use cnsim_units::{Bytes, Rate, Time};
+use std::collections::BTreeMap;
 
 /// Settings of one tier of switches.
 #[derive(Clone, Copy, Debug, Default)]
@@ -175,13 +178,29 @@ fn grown(nodes: u64, pod: u64, tiers: &[Tier]) -> Result<Fabric, ImportError> {
 }
 
 /// A connection, as its line is written.
-const CONNECTION: &str = "write src->dst start PICOSECONDS size BYTES";
+const CONNECTION: &str = "write src->dst start PICOSECONDS size BYTES, or `trigger N` in place of the start; perhaps send_done_trigger N or recv_done_trigger N";
+
+/// What a trigger waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fires {
+    Oneshot,
+    Multishot,
+    Barrier(u64),
+}
+
+/// A connection, with the trigger that starts it, and those that it fires: as all is sent and acknowledged, or has arrived (`true`).
+struct Connection {
+    flow: FileFlow,
+    starts: Option<u64>,
+    fires: Vec<(u64, bool)>,
+}
 
 /// What a `.cm` file announces, with the lines that do.
 #[derive(Debug, Default)]
 struct Announced {
     nodes: Option<(u64, usize)>,
     connections: Option<(u64, usize)>,
+    triggers: Option<(u64, usize)>,
 }
 
 /// Reads a `.cm` file; `fabric` knows the hosts, where they are to be looked up.
@@ -192,17 +211,23 @@ struct Announced {
 pub fn flows(text: &str, fabric: Option<&Fabric>) -> Result<FlowList, Vec<ImportError>> {
     let (mut announced, mut faults) = (Announced::default(), Faults::default());
     let hosts = fabric.map(|f| f.hosts.len() as u64);
-    let (mut flows, mut listed, mut beyond) = (Vec::new(), 0, Vec::new());
-    let mut first = None;
+    let (mut all, mut listed, mut beyond) = (Vec::new(), 0, Vec::new());
+    let (mut first, mut triggers) = (None, BTreeMap::new());
     for (line, words) in lines(text).filter(|(_, w)| !w[0].starts_with('#')) {
-        if !words[0].contains("->") {
+        if words[0] == "trigger" {
+            if let Some((id, fires)) = faults.keep(trigger(line, &words))
+                && triggers.insert(id, fires).is_some()
+            {
+                faults.push(error(line, format!("trigger {id} is there twice"), "describe each once"));
+            }
+        } else if !words[0].contains("->") {
             faults.keep(announce(line, &words, hosts, &mut announced));
             first.get_or_insert(line);
         } else if announced.connections.is_some_and(|(n, _)| listed >= n) {
             beyond.push((line, words));
         } else {
             listed += 1;
-            flows.extend(faults.keep(connection(line, &words, hosts, announced.nodes)));
+            all.extend(faults.keep(connection(line, &words, hosts, announced.nodes)));
         }
     }
     match announced.connections {
@@ -220,6 +245,11 @@ pub fn flows(text: &str, fabric: Option<&Fabric>) -> Result<FlowList, Vec<Import
     }
     let count = announced.connections.map_or(0, |c| c.0 as usize);
     let unread = Unread::of(("connections", count), beyond.into_iter(), |_| true);
+    if let Some((n, line)) = announced.triggers.filter(|(n, _)| *n != triggers.len() as u64) {
+        let reason = format!("{n} triggers are announced and {} described", triggers.len());
+        faults.push(error(line, reason, "describe each: trigger id 1 oneshot"));
+    }
+    let mut flows = followed(all, &triggers, &mut faults);
     flows.sort_by_key(|f: &FileFlow| f.start);
     faults.or(FlowList { flows, unread, ..FlowList::default() })
 }
@@ -245,12 +275,85 @@ fn announce(
             announced.connections = Some((value, line));
             Ok(())
         }
-        ("triggers" | "failures", _) if value == 0 => Ok(()),
+        ("triggers", _) => {
+            announced.triggers = Some((value, line));
+            Ok(())
+        }
+        ("failures", _) if value == 0 => Ok(()),
         _ => {
             let remedy = format!("{CONNECTION}, or Nodes and Connections with a number");
             Err(error(line, format!("`{}` is not supported", words[0]), remedy))
         }
     }
+}
+
+/// The trigger of a line.
+fn trigger(line: usize, words: &[&str]) -> Result<(u64, Fires), ImportError> {
+    const TRIGGER: &str = "write trigger id N oneshot, multishot, or barrier count N";
+    let id = super::word(line, words, 2, "the number of a trigger")?;
+    match words {
+        [_, "id", _, "oneshot"] => Ok((id, Fires::Oneshot)),
+        [_, "id", _, "multishot"] => Ok((id, Fires::Multishot)),
+        [_, "id", _, "barrier", "count", _] => {
+            Ok((id, Fires::Barrier(super::word(line, words, 5, "a count")?)))
+        }
+        _ => Err(error(line, format!("`{}` is no trigger", words.join(" ")), TRIGGER)),
+    }
+}
+
+/// The flows: those that a trigger starts follow those that fire it.
+fn followed(all: Vec<Connection>, triggers: &BTreeMap<u64, Fires>, faults: &mut Faults) -> Vec<FileFlow> {
+    // By trigger: line of a connection that fires it, and the host that sees that.
+    let mut fired: BTreeMap<u64, Vec<(usize, String)>> = BTreeMap::new();
+    let mut starts: BTreeMap<u64, usize> = BTreeMap::new();
+    for one in &all {
+        for (id, arrived) in &one.fires {
+            let sees = if *arrived { &one.flow.dst } else { &one.flow.src };
+            fired.entry(*id).or_default().push((one.flow.line, sees.clone()));
+        }
+        one.starts.iter().for_each(|id| *starts.entry(*id).or_default() += 1);
+    }
+    let one = |Connection { mut flow, starts: by, fires }: Connection| {
+        for id in by.iter().chain(fires.iter().map(|(id, _)| id)).filter(|id| !triggers.contains_key(id)) {
+            let reason = format!("trigger {id} is not described");
+            faults.push(error(flow.line, reason, format!("write trigger id {id} oneshot")));
+        }
+        let Some((id, fires)) = by.and_then(|id| Some((id, *triggers.get(&id)?))) else { return flow };
+        let by = fired.get(&id).map_or(&[][..], Vec::as_slice);
+        let wrong = match (fires, by) {
+            (_, []) => Some((
+                format!("no connection fires trigger {id}"),
+                "let one have send_done_trigger or recv_done_trigger",
+            )),
+            (Fires::Barrier(n), by) if n != by.len() as u64 => Some((
+                format!("barrier {id} waits for {n} connections, and {} fire it", by.len()),
+                "correct the count",
+            )),
+            (Fires::Oneshot, [_, _, ..]) => Some((
+                format!("trigger {id} starts with the first of {} connections", by.len()),
+                "let one connection fire it, or write a barrier: in cnsim a flow follows all of those that are named",
+            )),
+            (Fires::Multishot, by) if by.len() > 1 || starts.get(&id).is_some_and(|n| *n > 1) => Some((
+                format!("trigger {id} starts one connection after another, as others fire it"),
+                "give each connection a trigger of its own",
+            )),
+            _ => None,
+        };
+        if let Some((reason, remedy)) = wrong {
+            faults.push(error(flow.line, reason, remedy));
+        } else if let Some((line, sees)) = by.iter().find(|by| by.1 != flow.src) {
+            let reason =
+                format!("{} begins as the connection of line {line} ends, which {sees} sees", flow.src);
+            faults.push(error(
+                flow.line,
+                reason,
+                "in cnsim a host knows of its own transfers alone: let it follow one of those",
+            ));
+        }
+        flow.after = by.iter().map(|by| by.0).collect();
+        flow
+    };
+    all.into_iter().map(one).collect()
 }
 
 /// The connection of a line.
@@ -259,7 +362,7 @@ fn connection(
     words: &[&str],
     hosts: Option<u64>,
     nodes: Option<(u64, usize)>,
-) -> Result<FileFlow, ImportError> {
+) -> Result<Connection, ImportError> {
     let host = |text: &str| -> Result<String, ImportError> {
         let id: u64 = text.parse().map_err(|_| {
             error(line, format!("`{text}` is not the number of a host"), "write for example 0->1")
@@ -279,6 +382,7 @@ fn connection(
     let (src, dst) = words[0].split_once("->").unwrap_or_default();
     let (src, dst) = (host(src)?, host(dst)?);
     let (mut start, mut bytes): (Option<f64>, Option<u64>) = (None, None);
+    let (mut starts, mut fires) = (None, Vec::new());
     for (i, name) in words.iter().enumerate().skip(1).step_by(2) {
         match *name {
             "start" => start = Some(super::word(line, words, i + 1, "a start in picoseconds")?),
@@ -286,14 +390,18 @@ fn connection(
             "id" | "prio" => {
                 let _: u64 = super::word(line, words, i + 1, "a whole number")?;
             }
-            other => {
-                let reason =
-                    format!("`{other}` is not supported: cnsim starts flows at times, not at signals");
-                return Err(error(line, reason, CONNECTION));
+            "trigger" => starts = Some(super::word(line, words, i + 1, "the number of a trigger")?),
+            "send_done_trigger" | "recv_done_trigger" => {
+                let id = super::word(line, words, i + 1, "the number of a trigger")?;
+                fires.push((id, *name == "recv_done_trigger"));
             }
+            other => return Err(error(line, format!("`{other}` is not supported"), CONNECTION)),
         }
     }
-    let (Some(start), Some(bytes)) = (start, bytes) else {
+    if starts.is_some() && start.is_some_and(|start| start > 0.0) {
+        return Err(error(line, "a start beside a trigger", "write one of the two"));
+    }
+    let (Some(start), Some(bytes)) = (start.or(starts.map(|_: u64| 0.0)), bytes) else {
         return Err(error(line, "start or size is missing", CONNECTION));
     };
     if src == dst {
@@ -307,7 +415,9 @@ fn connection(
         return Err(error(line, format!("a start at {start} ps"), "write 0 ps to 1e17 ps"));
     }
     let start = Time::from_ps(start.round() as u64);
-    Ok(FileFlow { line, src, dst, class: 0, port: None, bytes: Bytes::new(bytes), start })
+    let after = Vec::new();
+    let flow = FileFlow { line, src, dst, class: 0, port: None, bytes: Bytes::new(bytes), start, after };
+    Ok(Connection { flow, starts, fires })
 }
 
 #[cfg(test)]
@@ -330,6 +440,40 @@ mod tests {
         // Every core switch has one link into each pod.
         let into = |c: &str| fabric.links.iter().filter(|l| l.b == c).count();
         assert!((0..64).all(|c| into(&format!("C{c}")) == 16));
+    }
+
+    /// A flow follows those that fire its trigger, where its source sees them end. All else is refused by line.
+    #[test]
+    fn triggers_are_followed() {
+        let text = "Nodes 4\nConnections 4\nTriggers 2\n0->1 id 1 start 5 size 7 send_done_trigger 1\n0->2 id 2 trigger 1 size 8\n\
+                    3->0 start 0 size 9 recv_done_trigger 2 send_done_trigger 9\n0->3 trigger 2 size 1\n\
+                    trigger id 1 oneshot\ntrigger id 2 barrier count 1\n";
+        let good = text.replace(" send_done_trigger 9", "");
+        let after = |text: &str| -> Vec<_> {
+            flows(text, None).unwrap().flows.into_iter().map(|f| (f.line, f.start.as_ps(), f.after)).collect()
+        };
+        assert_eq!(after(&good), [(5, 0, vec![4]), (6, 0, vec![]), (7, 0, vec![6]), (4, 5, vec![])]);
+        let both = good.replace("count 1", "count 2").replace("size 7", "size 7 send_done_trigger 2");
+        assert_eq!(after(&both)[2], (7, 0, vec![4, 6]));
+        for (from, to, line, said) in [
+            ("", "", 6, "trigger 9 is not described"),
+            ("barrier count 1", "barrier count 3", 7, "waits for 3 connections, and 1 fire it"),
+            (
+                "recv_done_trigger 2",
+                "send_done_trigger 2",
+                7,
+                "H0 begins as the connection of line 6 ends, which H3 sees",
+            ),
+            ("size 7", "size 7 send_done_trigger 2", 7, "barrier 2 waits for 1 connections, and 2 fire it"),
+            ("send_done_trigger 1\n", "\n", 5, "no connection fires trigger 1"),
+            ("barrier count 1", "twice", 9, "is no trigger"),
+            ("Triggers 2", "Triggers 3", 3, "3 triggers are announced and 2 described"),
+            ("0->2 id 2 trigger 1", "0->2 id 2 start 7 trigger 1", 5, "a start beside a trigger"),
+        ] {
+            let text = if from.is_empty() { text.to_string() } else { good.replace(from, to) };
+            let all = flows(&text, None).unwrap_err();
+            assert!(all.iter().any(|e| e.line == line && e.reason.contains(said)), "{to}: {all:?}");
+        }
     }
 
     /// Two pods of two switches, with two above each pod, and behind each of these two core switches by two links each.
@@ -390,9 +534,8 @@ mod tests {
         assert_eq!((read[0].src.as_str(), read[0].dst.as_str()), ("H0", "H1023"));
         assert_eq!((read[1].start, read[1].bytes), (Time::from_us(2), Bytes::new(2000)));
         for bad in [
-            "Nodes 2000", "Triggers 1", "1->1 start 0 size 5", "1->2000 start 0 size 5",
-            "1->2 trigger 1 size 5", "1->2 start 0 size 0", "1->2 start -1 size 5", "1->2 start 0",
-            "x->2 start 0 size 5", "trigger id 1 oneshot",
+            "Nodes 2000", "1->1 start 0 size 5", "1->2000 start 0 size 5", "1->2 trigger 1 size 5",
+            "1->2 start 0 size 0", "1->2 start -1 size 5", "1->2 start 0", "x->2 start 0 size 5",
         ] {
             let all = flows(&format!("Nodes 1024\n{bad}\n3->5 start 0 size 2\n"), Some(&fabric)).unwrap_err();
             assert_eq!((all.len(), all[0].line), (1, 2), "{bad}: {all:?}");

@@ -112,6 +112,7 @@ fn messages(text: &str, fabric: Option<&Fabric>) -> Result<FlowList, Vec<ImportE
                 port: None,
                 bytes: Bytes::new(bytes.max(1)),
                 start: Time::ZERO,
+                after: Vec::new(),
             }),
             goal::GoalAct::Receive(_) => {}
         }
@@ -177,4 +178,6 @@ pub struct FileFlow {
     pub bytes: Bytes,
     /// Start, by the file's clock.
     pub start: Time,
+    /// Lines of those that it follows: it begins as the last of them has ended at its source.
+    pub after: Vec<usize>,
 }

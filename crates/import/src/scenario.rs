@@ -298,7 +298,13 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
     let last = list.iter().map(|f| f.start).max().unwrap_or_default();
     let origin = Time::from_ms(first.as_ps() / 1_000_000_000);
     let given = translated.as_ref().and_then(|(_, t)| t.stop);
-    let stop = given.unwrap_or_else(|| guess(&fabric, &list, goal.then_some(busy)));
+    // Flows that follow others may go one by one.
+    let follow = list.iter().any(|f| !f.after.is_empty());
+    let slowest = fabric.links.iter().map(|l| l.rate.bps()).fold(f64::INFINITY, f64::min);
+    let bits: f64 = list.iter().filter(|_| follow).map(|f| f.bytes.as_f64() * 8.0).sum();
+    let busy = busy + Time::from_us((bits / slowest * 1e6).ceil() as u64);
+    let pairs = goal || follow;
+    let stop = given.unwrap_or_else(|| guess(&fabric, &list, pairs.then_some(busy)));
     if stop <= last {
         let late = list.iter().find(|f| f.start >= stop);
         let reason = format!("a flow that begins at {last}, after the end of the run at {stop}");
@@ -366,7 +372,7 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
         out,
         "\n{}{rounding}",
         match translated {
-            _ if translated.is_some() || goal =>
+            _ if translated.is_some() || pairs =>
                 "# Each flow has a queue pair.\n[host]\nprocessing = \"0 us\"\nqueues = \"per-flow\"\n",
             _ => {
                 "# The flows of a pair of hosts are paced in a queue of their own.\n[host]\nprocessing = \"0 us\"\n\
@@ -384,9 +390,9 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
     for (key, value) in of("transport.") {
         let _ = writeln!(out, "{key} = {value}");
     }
-    if goal && translated.is_none() {
+    if pairs && translated.is_none() {
         out.push_str(
-            "\n# A send has ended at its rank as it is acknowledged. Lost frames go again.\n[transport]\nkind = \"go-back-n\"\nack_every = 1\n",
+            "\n# A transfer has ended at its source as it is acknowledged. Lost frames go again.\n[transport]\nkind = \"go-back-n\"\nack_every = 1\n",
         );
     }
     let _ = match goal {
@@ -438,7 +444,8 @@ fn guess(fabric: &Fabric, flows: &[FileFlow], busy: Option<Time>) -> Time {
     flows.iter().filter(|_| busy.is_some()).for_each(|f| *of.entry(&f.src).or_default() += 1);
     let trips = 2 * trip * (1 + of.into_values().max().unwrap_or(0));
     let all = last + Time::from_us((longest * 2e6).ceil() as u64) + Time::from_us(trips.div_ceil(1000));
-    (all + Time::from_us(2 * busy.unwrap_or_default().as_ps().div_ceil(1_000_000))).min(Time::LONGEST_RUN)
+    let later = |busy: Time| all + Time::from_us(2 * busy.as_ps().div_ceil(1_000_000));
+    busy.map_or(all, |busy| later(busy).min(all.max(Time::LONGEST_RUN)))
 }
 
 #[cfg(test)]
@@ -463,6 +470,7 @@ mod tests {
             port: None,
             bytes: Bytes::new(bytes),
             start: Time::from_us(us),
+            after: Vec::new(),
         };
         let all = [flow("H2", 12_500_000, 0), flow("H1", 1_000_000, 3), flow("H2", 12_500_000, 2)];
         assert_eq!(guess(&star(), &all, None), Time::from_us(3 + 16_000 + 10));

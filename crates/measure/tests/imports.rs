@@ -414,3 +414,23 @@ fn a_schedule_becomes_a_graph() {
         assert!(said.contains(place) && said.contains("help:"), "{to}: {said}");
     }
 }
+
+/// htsim's triggers: the second flow begins as the first is acknowledged, and a reply as that has arrived.
+#[test]
+fn connections_follow_their_triggers() {
+    let folder = Folder::new("triggers");
+    let text = "Nodes 3\nConnections 3\nTriggers 2\n0->1 start 0 size 1500 send_done_trigger 1\n0->1 trigger 1 size 1500 recv_done_trigger 2\n\
+                1->2 trigger 2 size 1500\ntrigger id 1 oneshot\ntrigger id 2 oneshot\n";
+    let imported = read(&folder, None, STAR, text).unwrap();
+    let ready = ready(&imported);
+    let out = go(&ready);
+    let flows = Flows::of(&ready.settings, &out);
+    let mut all: Vec<(u64, u64)> = flows.done.iter().map(|f| (f.start, f.time)).collect();
+    all.sort_unstable();
+    // A frame of 1500 B takes 120 ns on a link of 1 us, and an acknowledgement of 64 B 5.12 ns.
+    let (there, back) = (2 * 120_000 + 2_000_000, 2 * 5_120 + 2_000_000);
+    let reply = there + back + there;
+    assert_eq!(all.iter().map(|f| f.0).collect::<Vec<_>>(), [0, there + back, reply]);
+    assert_eq!(all[1].1, there);
+    assert_eq!(all[2].1, there + 5_120, "behind the acknowledgement");
+}

@@ -160,8 +160,17 @@ impl Named<'_> {
             return Err(vec![ImportError { line: other.line, key: String::new(), reason, remedy }]);
         }
         let mut lists = Lists::new();
+        let follow = read.iter().any(|f| !f.after.is_empty());
         for f in &read {
-            let item = format!("{} ps, {}, {}, {} B", f.start.as_ps(), f.src, f.dst, f.bytes.get());
+            let mut item = format!("{} ps, {}, {}, {} B", f.start.as_ps(), f.src, f.dst, f.bytes.get());
+            // Names that tell the line of the file.
+            if follow {
+                item += &format!(", name line{}", f.line);
+            }
+            if !f.after.is_empty() {
+                item += ", after";
+                f.after.iter().for_each(|line| item += &format!(" line{line}"));
+            }
             self.keep(&mut lists, "transfers", f.line, item);
         }
         Ok(lists)
