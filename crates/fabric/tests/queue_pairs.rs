@@ -7,7 +7,8 @@ mod common;
 
 use cnsim_fabric::*;
 use cnsim_scheme_api::{
-    Ack, AckGate, Acks, Built, Bytes, Class, FlowId, Ramp, RampAt, Rate, Scope, Slot, SourceSite, Time,
+    Ack, AckGate, Acks, Built, Bytes, Class, FlowId, NodeId, Ramp, RampAt, Rate, Scope, Slot, SourceSite,
+    Time,
 };
 use common::script::*;
 use common::*;
@@ -398,6 +399,44 @@ fn a_limiter_for_each_flow() {
     let each = [9 * 12_000_000 + OUT, 1_200_000 + 19 * 12_000_000 + OUT];
     assert_eq!(ends(Scope::Flow), each);
     assert_eq!(ends(Scope::Pair), [18 * 12_000_000 + OUT, 29 * 12_000_000 + OUT]);
+}
+
+/// A flow that waits for its turn is not let go a second time. The first one's two frames are acknowledged while the host stands, from
+/// 3.5 to 60 us. Then both flows take turns: frames 3 and 4 of the first, and between them the second frame of the other.
+#[test]
+fn two_acknowledgements_give_one_turn() {
+    let window = Window::Fixed(Bytes::new(3000));
+    let transfers = vec![flow(0, TO, 6000), flow(30, TO, 3000)];
+    let mut spec = network_of(TransportSpec { window, ..TRANSPORT }, transfers);
+    spec.switches[0].buffer = buffer(true);
+    spec.switches[0].buffer.pause.as_mut().unwrap().transport = PauseTransport::Wire;
+    let heard = |ps: u64| Time::from_ps(ps - 1_500_000);
+    spec.faults = vec![PortFault {
+        node: NodeId(3),
+        port: 0,
+        from: heard(3_500_000),
+        to: heard(60_000_000),
+        transport: PauseTransport::Wire,
+        kind: FaultKind::Xoff,
+    }];
+    let out = run_all(&none(), spec).unwrap().out;
+    let ends: Vec<_> = out.hosts[TO as usize].completions.iter().map(|c| (c.bytes, c.end.as_ps())).collect();
+    // The other one is next in the round.
+    let last = 60_000_000 + 3 * 1_200_000 + OUT;
+    assert_eq!(ends, [(3000, last - 1_200_000), (6000, last)]);
+}
+
+/// Nor is one that has just begun, as its scheme sets a window: two flows of two frames each take turns from the beginning on.
+#[test]
+fn a_window_at_the_start_gives_one_turn() {
+    let wide = woken(AckGate::EACH).source(|at, limiter, _| {
+        if let AtSource::Start = at {
+            limiter.set_window(Bytes::new(30_000));
+        }
+    });
+    let out = run_all(&wide, network_of(TRANSPORT, vec![flow(0, TO, 3000); 2])).unwrap().out;
+    let ends = out.hosts[TO as usize].completions.iter().map(|c| c.end.as_ps());
+    assert!(ends.eq([2, 3].map(|slots| slots * 1_200_000 + OUT)));
 }
 
 /// A reaction point learns of its flow: size, links, round trip, and the rate at which it is to begin.

@@ -171,6 +171,8 @@ fn what_is_no_map() {
             [(11, "KMAX_MAP")],
             "{bad}"
         );
+        let why = if bad.contains("900 100000000000") { "two values" } else { "is not `n rate value" };
+        assert!(wrong[0].reason.contains(why) || bad.is_empty(), "{bad}: {}", wrong[0]);
     }
     // One pair is a map, which lacks the other link's rate; a value may be 0.
     let wrong = with("1 100000000000 900");
