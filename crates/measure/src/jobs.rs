@@ -2,7 +2,7 @@
 
 use crate::flow_times::Paths;
 use crate::stats;
-use cnsim_fabric::{Act, After, Graph, Lasted, Outcome, Transfer};
+use cnsim_fabric::{Act, After, Completion, Graph, Lasted, Outcome, Transfer, Ways, Xoff};
 use cnsim_scenario::jobs::Job;
 use cnsim_scenario::metrics::Id;
 use cnsim_scenario::settings::Settings;
@@ -100,12 +100,35 @@ pub struct Part {
     pub time: u64,
     /// Of a transfer: its time alone, at most `time`. The rest it waited, for others or in XOFF.
     pub alone: u64,
+    /// Where its last frame waited, from its source on, where that is recorded. With `alone` and `answer` these times add up to `time`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<Wait>,
+    /// From its arrival to its last acknowledgement, where that decided.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub answer: u64,
 }
 
-/// Results of all jobs of a run.
-pub fn facts(settings: &Settings, out: &Outcome, seed: u64) -> Vec<JobFacts> {
+/// A wait of a transfer at a port, longer than alone. Times in ps.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wait {
+    /// The port; at a source also what waits for a window, a limiter or other transfers of it.
+    pub port: String,
+    /// In its queue, but for XOFF.
+    pub queued: u64,
+    /// While the port was in XOFF.
+    pub xoff: u64,
+}
+
+fn is_zero(time: &u64) -> bool {
+    *time == 0
+}
+
+/// Results of all jobs of a run; `ways` says where transfers may have waited, if that is recorded.
+pub fn facts(settings: &Settings, out: &Outcome, seed: u64, ways: Option<&Ways>) -> Vec<JobFacts> {
     let Some(graph) = settings.traffic.jobs.graph(seed) else { return Vec::new() };
-    let mut seen = Seen { settings, graph: &graph, lasted: &out.operations, paths: Paths::new(settings) };
+    let mut seen =
+        Seen { settings, graph: &graph, lasted: &out.operations, out, ways, paths: Paths::new(settings) };
     settings.traffic.jobs.list.iter().map(|job| seen.job(job)).collect()
 }
 
@@ -165,6 +188,8 @@ struct Seen<'a> {
     settings: &'a Settings,
     graph: &'a Graph,
     lasted: &'a [Lasted],
+    out: &'a Outcome,
+    ways: Option<&'a Ways>,
     paths: Paths<'a>,
 }
 
@@ -304,8 +329,9 @@ impl Seen<'_> {
                         let path = self.paths.between(src, dst);
                         path.exact_ideal(Bytes::new(bytes), f.payload, f.header, f.floor).as_ps()
                     });
-                    let time = end - from;
-                    Part { what: "transfer".into(), place, bytes, from, time, alone: alone.min(time) }
+                    let (time, what) = (end - from, "transfer".into());
+                    let part = Part { what, place, bytes, from, time, alone, ..Part::default() };
+                    self.waits(n, (src, dst), part)
                 }
                 None => {
                     let host = self.graph.operations[n as usize].host.0 as usize;
@@ -329,6 +355,66 @@ impl Seen<'_> {
         }
         parts.reverse();
         parts
+    }
+
+    /// A transfer's part with its waits: what its last frame waited at each port, and at its source what is left.
+    fn waits(&self, n: u32, (src, dst): (usize, usize), mut part: Part) -> Part {
+        let received = self.of(n).received.as_ps();
+        part.answer = (part.from + part.time).saturating_sub(received.max(part.from));
+        let whole = part.time - part.answer;
+        part.alone = part.alone.min(whole);
+        let trip =
+            self.out.trips.binary_search_by_key(&n, |trip| trip.0).ok().map(|at| &self.out.trips[at].1);
+        let Some((trip, ways)) = trip.zip(self.ways).filter(|_| received <= part.from + part.time) else {
+            return part;
+        };
+        let same = |c: &&Completion| {
+            (c.src.0 as usize, c.start.as_ps(), c.end.as_ps()) == (src, self.of(n).begun.as_ps(), received)
+        };
+        let nth = self.out.hosts.get(dst).and_then(|host| host.completions.iter().find(same)).map(|c| c.nth);
+        let by = nth.and_then(|nth| ways.of(NodeId(src as u32), NodeId(dst as u32), nth));
+        let by = by.filter(|by| by.len() == trip.ports.len() + 1 && !ways.several()).unwrap_or_default();
+        let wiring = &self.settings.wiring;
+        let processing = self.settings.processing().1;
+        let starts: Vec<u64> =
+            std::iter::once(trip.begun).chain(trip.ports.iter().copied()).map(Time::as_ps).collect();
+        // The frame's time on the last link tells its length.
+        let last = by.last().and_then(|port| wiring.link(*port));
+        let on_last = last.zip(starts.last()).map_or(0, |(link, start)| {
+            received.saturating_sub(start + (link.delay + self.settings.processing().0).as_ps())
+        });
+        let bits = on_last as f64 * last.map_or(0.0, |link| link.rate.bps());
+        let mut waits = Vec::new();
+        for (hop, port) in by.iter().enumerate().skip(1) {
+            let Some(link) = wiring.link(by[hop - 1]) else { continue };
+            let on_link = (bits / link.rate.bps()).round() as u64;
+            let arrived = starts[hop - 1] + on_link + (link.delay + processing).as_ps();
+            waits.push(self.wait(*port, (arrived, starts[hop].max(arrived))));
+        }
+        // Alone it waits behind its own frames: so much less is told of its first waits.
+        let mut over =
+            (part.alone + waits.iter().map(|w| w.queued + w.xoff).sum::<u64>()).saturating_sub(whole);
+        for wait in &mut waits {
+            for time in [&mut wait.queued, &mut wait.xoff] {
+                let less = over.min(*time);
+                (*time, over) = (*time - less, over - less);
+            }
+        }
+        let left = whole - part.alone - waits.iter().map(|w| w.queued + w.xoff).sum::<u64>();
+        let at_source = self.wait((NodeId(src as u32), 0), (part.from, trip.begun.as_ps().max(part.from)));
+        let xoff = at_source.xoff.min(left);
+        part.waits.push(Wait { queued: left - xoff, xoff, ..at_source });
+        part.waits.extend(waits);
+        part.waits.retain(|wait| wait.queued + wait.xoff > 0);
+        part
+    }
+
+    /// A wait at a port from one moment to another.
+    fn wait(&self, port: (NodeId, u16), (from, until): (u64, u64)) -> Wait {
+        let stood = self.out.pauses.xoffs.iter().filter(|x| x.stopped == port);
+        let within = |x: &Xoff| x.until.as_ps().min(until).saturating_sub(x.from.as_ps().max(from));
+        let xoff = stood.map(within).sum::<u64>().min(until - from);
+        Wait { port: self.settings.wiring.port_name(port), queued: until - from - xoff, xoff }
     }
 
     /// The operation of the same stream that ended as this one began, where that waited for it.

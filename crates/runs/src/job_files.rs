@@ -3,6 +3,7 @@
 use crate::files::table;
 use crate::flow_files::{labels, ns};
 use crate::record::RunRecord;
+use cnsim_measure::jobs::Wait;
 use cnsim_measure::quantity::digits;
 
 /// One line for each run, collective and round: its time is that of the slowest rank. A round that is not done has no time.
@@ -35,11 +36,12 @@ pub fn collectives_csv(records: &[RunRecord]) -> Option<String> {
 }
 
 /// One line for each part of a collective's critical path, from its begin on. The times of the parts add up to the job's. `alone` is the
-/// time that a transfer takes on an empty network, `waited` the rest.
+/// time that a transfer takes on an empty network, `waited` the rest: `answer` until it was acknowledged, and at each port of `waits` in its
+/// queue and in XOFF.
 pub fn critical_path_csv(records: &[RunRecord]) -> Option<String> {
     let header = [
         "condition", "pause", "scheme", "seed", "traffic", "part", "what", "place", "bytes", "from_ns",
-        "time_ns", "alone_ns", "waited_ns",
+        "time_ns", "alone_ns", "waited_ns", "answer_ns", "waits_ns",
     ];
     let mut lines = Vec::new();
     for (r, job) in records.iter().flat_map(|r| r.jobs.iter().map(move |job| (r, job))) {
@@ -48,7 +50,9 @@ pub fn critical_path_csv(records: &[RunRecord]) -> Option<String> {
             line.extend([job.name.clone(), n.to_string(), part.what.clone(), part.place.clone()]);
             line.extend([part.bytes.to_string(), ns(part.from), ns(part.time)]);
             let of_transfer = |time: u64| if part.what == "transfer" { ns(time) } else { String::new() };
-            line.extend([of_transfer(part.alone), of_transfer(part.time - part.alone)]);
+            line.extend([part.alone, part.time - part.alone, part.answer].map(of_transfer));
+            let wait = |w: &Wait| format!("{} {} + {} XOFF", w.port, ns(w.queued), ns(w.xoff));
+            line.push(part.waits.iter().map(wait).collect::<Vec<_>>().join("; "));
             lines.push(line);
         }
     }

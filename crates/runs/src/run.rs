@@ -364,7 +364,9 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     }
     let of_pauses = pauses.as_ref().map(|stops| Pauses { stops, victims });
     let metrics = Run::new(settings, out, &flows, of_pauses).measured().into_iter();
-    let jobs = jobs::facts(settings, out, job.seed);
+    let recorded = (!out.trips.is_empty()).then(|| settings.spec(&job.ready.built, job.seed, false));
+    let ways = recorded.and_then(|spec| Ways::new(&spec).ok());
+    let jobs = jobs::facts(settings, out, job.seed, ways.as_ref());
     let metrics = metrics.chain(jobs::measured(&jobs, out.duration)).collect();
     RunRecord {
         fingerprint: [("events", f.events), ("frames", f.frames), ("samples", f.samples)].map(hex).into(),
