@@ -365,9 +365,15 @@ impl Seen<'_> {
         part.alone = part.alone.min(whole);
         let trip =
             self.out.trips.binary_search_by_key(&n, |trip| trip.0).ok().map(|at| &self.out.trips[at].1);
-        let Some((trip, ways)) = trip.zip(self.ways).filter(|_| received <= part.from + part.time) else {
+        let Some((trip, ways)) = trip.zip(self.ways) else { return part };
+        let source = (NodeId(src as u32), 0);
+        if received > part.from + part.time {
+            // What follows waited for its last frame to begin alone.
+            let wait = self.wait(source, (part.from, part.from + part.time));
+            let (left, xoff) = (whole - part.alone, wait.xoff.min(whole - part.alone));
+            part.waits.extend((left > 0).then_some(Wait { queued: left - xoff, xoff, ..wait }));
             return part;
-        };
+        }
         let same = |c: &&Completion| {
             (c.src.0 as usize, c.start.as_ps(), c.end.as_ps()) == (src, self.of(n).begun.as_ps(), received)
         };
@@ -401,7 +407,7 @@ impl Seen<'_> {
             }
         }
         let left = whole - part.alone - waits.iter().map(|w| w.queued + w.xoff).sum::<u64>();
-        let at_source = self.wait((NodeId(src as u32), 0), (part.from, trip.begun.as_ps().max(part.from)));
+        let at_source = self.wait(source, (part.from, trip.begun.as_ps().max(part.from)));
         let xoff = at_source.xoff.min(left);
         part.waits.push(Wait { queued: left - xoff, xoff, ..at_source });
         part.waits.extend(waits);

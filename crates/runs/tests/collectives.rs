@@ -74,13 +74,9 @@ fn waits_and_stragglers() {
     let [part] = &job.path[..] else { panic!("{:?}", job.path) };
     assert_eq!((part.place.as_str(), part.time, part.alone), ("H0>H2", time, ALONE));
     assert!(part.time > 2 * part.alone - 3_000_000, "{part:?}");
-    // Its frames wait for those to H1 at their source, and the last one behind one of H3 at the switch, a frame at most.
-    assert_eq!(
-        part.alone + part.answer + part.waits.iter().map(|w| w.queued + w.xoff).sum::<u64>(),
-        part.time
-    );
-    assert_eq!(part.waits.iter().map(|w| w.port.as_str()).collect::<Vec<_>>(), ["H0>S", "S>H2"], "{part:?}");
-    assert!(part.waits.iter().all(|w| w.xoff == 0) && part.waits[1].queued <= 2 * 83_840, "{part:?}");
+    // Its frames take turns with the 100 to H1 at their source, and meet none of H3 at the switch.
+    let waits: Vec<_> = part.waits.iter().map(|w| (w.port.as_str(), w.queued, w.xoff)).collect();
+    assert_eq!((waits, part.answer), (vec![("H0>S", 100 * 83_840, 0)], 0));
     assert_eq!((job.rounds[0].last_rank, job.rounds[0].last_transfer.as_str()), (2, "H0>H2"));
 }
 
@@ -99,8 +95,9 @@ fn parts_add_up() {
             let text = format!(
                 "name = \"t\"\n[topology]\n{topology}\nlink_rate = \"100 Gb/s\"\n[pause]\nmode = \"on\"\nhigh = \"{high} KB\"\nlow = \"20 KB\"\n\
                  [host]\nqueues = \"per-flow\"\n[switch]\nbuffer = \"IN\"\nshare = \"400 KB\"\n[run]\nduration = \"5 ms\"\n[matrix]\nschemes = [\"{scheme}\"]\npause = [\"on\"]\n\
-                 [[traffic]]\nname = \"job\"\nkind = \"{kind}\"\nhosts = \"H0..H5\"\nsize = \"{} KB\"\nrepeat = 2\n{FRAMES}\n\
+                 [[traffic]]\nname = \"job\"\nkind = \"{kind}\"\nalgorithm = \"{}\"\nhosts = \"H0..H5\"\nsize = \"{} KB\"\nrepeat = 2\n{FRAMES}\n\
                  [[traffic]]\nkind = \"all-to-all\"\nalgorithm = \"auto\"\nhosts = \"H0..H5\"\nsize = \"90 KB\"\n{FRAMES}\n",
+                if *kind == "all-to-all" { "direct" } else { "auto" },
                 300 + 70 * n
             );
             let scenario = Scenario::parse("t.toml", &text, &[]).unwrap_or_else(|p| panic!("{p:#?}\n{text}"));

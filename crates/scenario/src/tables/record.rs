@@ -48,7 +48,7 @@ rows! {
         "keeps each XOFF with its causes for pauses.csv and `cnsim explain-pause`, the first 1,000,000 of a run; auto: the first 100,000, where flows have queue pairs")
         .with_pause().seen();
     TRIPS = key("record.trips", Kind::Or("auto", &kind::SWITCHED), "auto",
-        "keep when the last frame of each transfer that follows others began at each port: critical_path.csv and explain-collective then say at which ports it waited; auto: of up to 20,000 transfers");
+        "keep when the last frame of each transfer that follows others began at each port: critical_path.csv then says at which ports it waited; auto: of up to 20,000 transfers");
     LATENCY = key("record.latency", kind::SWITCHED, "off", "keeps percentiles of latency");
 }
 
