@@ -16,9 +16,7 @@ fn settings(text: &str) -> Settings {
 /// is said of the measurement is of 100 to 150 ms.
 const HOTSPOT: &str = "name = \"t\"\n[topology]\nhosts = 3\nlink_rate = \"10 Gb/s\"\n[hotspot]\nhost = \"H1\"\nrate = \"1 Gb/s\"\n\
     start = \"60.5 ms\"\nstop = \"80 ms\"\n[run]\nduration = \"200 ms\"\n[record]\nbin = \"1 ms\"\nfrom = \"100 ms\"\nto = \"150 ms\"\n";
-
 const HOT: (NodeId, u16) = (NodeId(3), 1);
-
 /// A series of 200 bins.
 fn series(kind: SeriesKind, of: impl Fn(usize) -> f64) -> Series {
     Series { kind, bin: Time::from_ms(1), values: (0..200).map(of).collect() }

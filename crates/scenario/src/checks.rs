@@ -153,15 +153,11 @@ fn row_key(flat: &Flat, path: &str, key: &str, leaf: &Leaf, problems: &mut Vec<P
     if key.starts_with("scheme.") {
         return;
     }
-    let forbidden =
-        matches!(key, "study" | "name" | "title" | "question" | "source" | "run.seeds" | "pause.mode")
-            || key.starts_with("figure.")
-            || key.ends_with("file");
-    match find(key).filter(|_| !forbidden) {
+    let known = find(key);
+    match known.filter(|k| k.fixed.is_none()) {
         None => {
-            let hint = match key {
-                "pause.mode" => "write pause = [\"on\", \"off\"]".into(),
-                "run.seeds" => "write seeds = 10".into(),
+            let hint = match known.and_then(|k| k.fixed) {
+                Some(remedy) if !remedy.is_empty() => remedy.into(),
                 _ => {
                     let all = MATRIX.iter().chain(KEYS).map(|k| k.path);
                     renamed(key).or(nearest(key, all)).filter(|n| *n != key).map_or_else(

@@ -1,5 +1,5 @@
-//! Which metrics are shown where, in their order. The columns of the published tables, and those of a user's own experiment, stand in the rows
-//! of the metrics ([`crate::metrics::Metric::printed`], [`crate::metrics::own`]).
+//! Which metrics are shown where, in their order. The columns of the published tables (`printed`) and those of a user's own experiment
+//! (`own`) stand in the rows of the metrics.
 
 use crate::metrics::Id;
 

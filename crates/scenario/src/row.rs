@@ -25,6 +25,8 @@ pub struct Key {
     pub(crate) unread: Option<(&'static str, &'static str)>,
     /// Value in the template of a scenario, where it is another than the default.
     pub(crate) sample: Option<&'static str>,
+    /// The matrix cannot vary the key, and this remedy, if it is not empty.
+    pub(crate) fixed: Option<&'static str>,
     /// Tables that share the keys of this key's table lack this one.
     pub(crate) unshared: bool,
 }
@@ -61,8 +63,8 @@ impl Only {
 
 /// The row of a key that always has an effect.
 pub(crate) const fn key(path: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Key {
-    let (only, idle, why, unread, sample) = (Only::Always, None, None, None, None);
-    Key { path, kind, default, doc, only, idle, why, unread, sample, unshared: false }
+    let (only, idle, why, unread, sample, fixed) = (Only::Always, None, None, None, None, None);
+    Key { path, kind, default, doc, only, idle, why, unread, sample, fixed, unshared: false }
 }
 
 impl Key {
@@ -89,6 +91,11 @@ impl Key {
     /// Says what is missing if no case reads the key, and the remedy.
     pub(crate) const fn unread(self, why: &'static str, remedy: &'static str) -> Self {
         Self { unread: Some((why, remedy)), ..self }
+    }
+
+    /// The matrix cannot vary it; the remedy may be empty.
+    pub(crate) const fn fixed(self, remedy: &'static str) -> Self {
+        Self { fixed: Some(remedy), ..self }
     }
 
     /// Its value in the template of a scenario.

@@ -1,7 +1,7 @@
-//! A scenario: text, checked; its matrix of cases; and the run that each case asks for. It is long because a
-//! scenario's reading, its cases and their names share one table of leaves.
+//! A scenario: text, checked; its matrix of cases; and the run that each case asks for.
 
 mod config;
+mod groups;
 mod imported;
 mod scheme;
 
@@ -11,17 +11,17 @@ use crate::condition::{Template, canonical};
 use crate::config::Config;
 pub use crate::embedded::EMBEDDED;
 use crate::inline::inline_files;
-use crate::keys::{MATRIX, MAX_CASES, MAX_CONDITION, find};
-use crate::kinds::{Kind, Value as Read};
-use crate::meant;
+use crate::keys::{MAX_CASES, MAX_CONDITION, find};
+use crate::kinds::Kind;
 use crate::reader::MAX_PROBLEMS;
 use crate::settings::{Estimate, Settings, Steered};
 use crate::tables::figure::{self, FigureSpec};
 use crate::tables::{pause, run, topology};
-use crate::text::{Flat, Leaf, Place};
+use crate::text::{Flat, Place};
 use cnsim_problem::{MAX_TEXT, Problem, nearest, read_file, read_from};
 use cnsim_scheme_api::registry::Configured;
 use cnsim_scheme_api::{Acks, Registration, Registry};
+use groups::{groups, whole};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A scenario whose text has been read; its cases are checked one by one.
@@ -201,17 +201,24 @@ impl Scenario {
         }
         scenario.rows_told_apart(&mut problems);
         scenario.mode_of_no_case(&mut problems);
+        scenario.each_case(sets.is_empty(), schemes, &mut problems);
+        if problems.is_empty() { Ok(scenario) } else { Err(capped(problems)) }
+    }
+
+    /// Checks every case that runs one of these schemes (none: all), and what none of them reads or draws. Figures are checked where the
+    /// file says `all` by itself: what is set from outside may well leave one without cases.
+    fn each_case(&self, all: bool, schemes: &[&str], problems: &mut Vec<Problem>) {
         // The values in the file themselves, too: the matrix may hide them.
-        let first = scenario.groups.first().and_then(|g| g.pauses.first().zip(g.schemes.first()));
+        let first = self.groups.first().and_then(|g| g.pauses.first().zip(g.schemes.first()));
         let written = first.map(|(pause, scheme)| {
-            scenario.case(0, Vec::new(), pause, schemes.first().copied().unwrap_or(scheme))
+            self.case(0, Vec::new(), pause, schemes.first().copied().unwrap_or(scheme))
         });
-        scenario.other_schemes(&mut problems);
+        self.other_schemes(problems);
         let runs = |c: &Case| schemes.is_empty() || schemes.contains(&c.id.scheme.as_str());
         let mut recorded = BTreeSet::new();
-        let mut idle = perhaps_unread(&scenario.flat, !schemes.is_empty());
-        for case in written.into_iter().chain(scenario.cases()).filter(runs) {
-            match scenario.ready(&case) {
+        let mut idle = perhaps_unread(&self.flat, !schemes.is_empty());
+        for case in written.into_iter().chain(self.cases()).filter(runs) {
+            match self.ready(&case) {
                 Ok(ready) => {
                     recorded.extend(ready.settings.placed_series(&ready.built.scheme.gauges()));
                     idle.retain(|(_, key)| ready.config.value(key).is_none());
@@ -229,15 +236,12 @@ impl Scenario {
             }
         }
         if problems.is_empty() {
-            problems.extend(idle.iter().map(|(path, key)| without_effect(&scenario.flat, path, key)));
+            problems.extend(idle.iter().map(|(path, key)| without_effect(&self.flat, path, key)));
         }
-        // What is set from outside may well leave a figure without cases.
-        if problems.is_empty() && sets.is_empty() && schemes.is_empty() {
-            let cases = scenario.cases();
-            let cases: Vec<CaseId> = cases.into_iter().map(|c| c.id).collect();
-            figure::unmet(&scenario.flat, &scenario.figures, &cases, &recorded, &mut problems);
+        if problems.is_empty() && all && schemes.is_empty() {
+            let cases: Vec<CaseId> = self.cases().into_iter().map(|c| c.id).collect();
+            figure::unmet(&self.flat, &self.figures, &cases, &recorded, problems);
         }
-        if problems.is_empty() { Ok(scenario) } else { Err(capped(problems)) }
     }
 
     /// Refuses a `pause.mode` of the file that its matrix never runs: it would be read as something else.
@@ -546,65 +550,9 @@ impl Scenario {
     }
 }
 
-/// The groups of rows: the matrix (unless there are only `[[rows]]`), then each of `[[rows]]`.
-fn groups(
-    flat: &Flat,
-    registry: &Registry,
-    word: &dyn Fn(&str) -> String,
-    problems: &mut Vec<Problem>,
-) -> Vec<Group> {
-    let more = flat.tables("rows");
-    let has_matrix = more.is_empty() || flat.leaves.keys().any(|k| k.starts_with("matrix."));
-    let prefixes = has_matrix.then(|| "matrix".to_string()).into_iter().chain(more);
-    let list = |key: &str, default: Vec<String>| flat.leaves.get(key).map_or(default, |l| l.items.to_vec());
-    let mut groups = Vec::new();
-    for prefix in prefixes {
-        let own = format!("{prefix}.condition");
-        let (key, text) = match flat.leaves.get(&own).and_then(|l| l.items.first()) {
-            Some(text) => (own.as_str(), text.clone()),
-            None => ("condition", word("condition")),
-        };
-        let template = Template::parse(&text).unwrap_or_else(|reason| {
-            problems.push(flat.at(key, reason, "write for example \"hotspot {hotspot.rate}\""));
-            Template::default()
-        });
-        for named in template.keys() {
-            if find(named).is_none() && !named.starts_with("scheme.") {
-                let reason = format!("names the unknown key `{named}`");
-                problems.push(flat.at(key, reason, "use a key of the scenario"));
-            }
-        }
-        let at = format!("{prefix}.schemes");
-        let mut schemes = Vec::new();
-        for s in list(&at, list("matrix.schemes", vec!["none".into()])) {
-            match registry.find(&s) {
-                Some(e) => schemes.push(e.name.clone()),
-                None => {
-                    let hint = format!("{}`cnsim list schemes` shows them", meant::scheme(registry, &s));
-                    problems.push(flat.at(&at, format!("there is no scheme `{s}`"), hint));
-                }
-            }
-        }
-        let pauses = list(&format!("{prefix}.pause"), list("matrix.pause", vec![word(pause::MODE.path)]));
-        let at = format!("{prefix}.seeds");
-        // What is wrong with it has been said with all values.
-        let seeds = flat.leaves.get(&at).and_then(|l| whole(run::SEEDS.path, l.items.first()?));
-        groups.push(Group { template, rows: rows(flat, &prefix, problems), pauses, schemes, seeds });
-    }
-    groups
-}
-
 /// Does a scheme with its defaults run on queue pairs only, as it needs their acknowledgements?
 pub fn needs_queue_pairs(scheme: &Registration) -> bool {
     scheme.build(&[]).is_ok_and(|built| built.scheme.plan().acks != Acks::Optional)
-}
-
-/// A whole number, if it is one within the key's bounds.
-fn whole(key: &str, text: &str) -> Option<u64> {
-    match find(key)?.kind.read(text) {
-        Ok(Read::Integer(n)) => Some(n),
-        _ => None,
-    }
 }
 
 /// At most so many problems as someone reads.
@@ -617,35 +565,4 @@ fn capped(mut problems: Vec<Problem>) -> Vec<Problem> {
         problems.push(Problem { position, ..Problem::of_file(&file, reason, "mend those above first") });
     }
     problems
-}
-
-/// The rows of a group: the product of its lists. Where they are too many for any scenario, that is a problem and there is none.
-fn rows(flat: &Flat, prefix: &str, problems: &mut Vec<Problem>) -> Vec<Vec<(String, String)>> {
-    let start = format!("{prefix}.");
-    let lists: Vec<(&str, &Leaf)> = flat
-        .leaves
-        .iter()
-        .filter_map(|(path, leaf)| Some((path.strip_prefix(&start)?, leaf)))
-        .filter(|(key, _)| !MATRIX.iter().any(|k| k.path == *key))
-        .collect();
-    let all = lists.iter().fold(1_usize, |n, (_, leaf)| n.saturating_mul(leaf.items.len()));
-    if all > MAX_CASES {
-        let hint = format!("at most {MAX_CASES}: vary fewer keys, or use `cnsim sweep`");
-        problems.push(flat.at(prefix, format!("asks for {all} rows"), hint));
-        return vec![Vec::new()];
-    }
-    let mut rows = vec![Vec::new()];
-    for (key, leaf) in lists {
-        rows = rows
-            .into_iter()
-            .flat_map(|row: Vec<(String, String)>| {
-                leaf.items.iter().map(move |v| {
-                    let mut row = row.clone();
-                    row.push((key.to_string(), v.clone()));
-                    row
-                })
-            })
-            .collect();
-    }
-    rows
 }

@@ -19,17 +19,17 @@ words! {
 words! { Option<Dimension> or "off" { Condition = "condition", Pause = "pause", Scheme = "scheme", } }
 
 rows! {
-    TITLE = key("figure.title", kind::TEXT, "", "heading of a [[figure]] table; the report draws it beside its own figures");
-    CAPTION = key("figure.caption", kind::TEXT, "", "text below the figure");
+    TITLE = key("figure.title", kind::TEXT, "", "heading of a [[figure]] table; the report draws it beside its own figures").fixed("");
+    CAPTION = key("figure.caption", kind::TEXT, "", "text below the figure").fixed("");
     SERIES = key("figure.series", kind::LINES, "[]",
-        "time series, one line each: hot_queue, hot_port_throughput, aggregate_throughput, ports_throughput, control_rate (control messages), fairness, \"queue X>E5\", \"sent X>E5\" (the hot port), \"flow H1>H5\", \"limiter H1>H5\", and the gauges of a scheme: \"gauge NAME X>E5\" of a port, \"gauge NAME H1>H5\" of a limiter, \"gauge NAME H1>H5 at its end\" of a reflector");
-    METRIC = key("figure.metric", kind::TEXT, "none", "metric that the figure shows as bars with intervals, instead of time series");
-    CONDITIONS = key("figure.conditions", kind::LINES, "[]", "conditions that the figure shows; all without it");
+        "time series, one line each: hot_queue, hot_port_throughput, aggregate_throughput, ports_throughput, control_rate (control messages), fairness, \"queue X>E5\", \"sent X>E5\" (the hot port), \"flow H1>H5\", \"limiter H1>H5\", and the gauges of a scheme: \"gauge NAME X>E5\" of a port, \"gauge NAME H1>H5\" of a limiter, \"gauge NAME H1>H5 at its end\" of a reflector").fixed("");
+    METRIC = key("figure.metric", kind::TEXT, "none", "metric that the figure shows as bars with intervals, instead of time series").fixed("");
+    CONDITIONS = key("figure.conditions", kind::LINES, "[]", "conditions that the figure shows; all without it").fixed("");
     PAUSE = key("figure.pause", Kind::List(&Kind::Choice(PauseMode::WORDS)), "[]",
-        "PAUSE modes that the figure shows; all without it");
-    SCHEMES = key("figure.schemes", kind::SCHEMES, "[]", "schemes that the figure shows; all without it");
-    EACH = key("figure.each", Kind::Choice(<Option<Dimension>>::WORDS), "off", "draws one figure for each condition, PAUSE mode or scheme");
-    ACROSS = key("figure.across", Kind::Choice(Dimension::WORDS), "condition", "horizontal axis of a metric");
+        "PAUSE modes that the figure shows; all without it").fixed("");
+    SCHEMES = key("figure.schemes", kind::SCHEMES, "[]", "schemes that the figure shows; all without it").fixed("");
+    EACH = key("figure.each", Kind::Choice(<Option<Dimension>>::WORDS), "off", "draws one figure for each condition, PAUSE mode or scheme").fixed("");
+    ACROSS = key("figure.across", Kind::Choice(Dimension::WORDS), "condition", "horizontal axis of a metric").fixed("");
 }
 
 /// A figure, or one for each value of a dimension.

@@ -4,11 +4,11 @@ use super::{pause::PauseMode, run};
 use crate::row::declare::*;
 
 rows! {
-    STUDY = key("study", Kind::Name(40), "mine", "study that the scenario belongs to");
-    NAME = key("name", Kind::Name(80), "", "name of the scenario within its study");
-    TITLE = key("title", kind::TEXT, "untitled", "heading");
-    QUESTION = key("question", kind::TEXT, "none", "question that the scenario answers");
-    SOURCE = key("source", kind::TEXT, "none", "source: publication or author");
+    STUDY = key("study", Kind::Name(40), "mine", "study that the scenario belongs to").fixed("");
+    NAME = key("name", Kind::Name(80), "", "name of the scenario within its study").fixed("");
+    TITLE = key("title", kind::TEXT, "untitled", "heading").fixed("");
+    QUESTION = key("question", kind::TEXT, "none", "question that the scenario answers").fixed("");
+    SOURCE = key("source", kind::TEXT, "none", "source: publication or author").fixed("");
     CONDITION = key("condition", kind::TEMPLATE, "default", "template that names a row, such as `hotspot {hotspot.rate}`")
         .sample("hotspot {hotspot.rate}");
 }

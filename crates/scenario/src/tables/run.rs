@@ -6,5 +6,5 @@ use cnsim_units::Time;
 
 rows! {
     DURATION = key("run.duration", Kind::Time(Time::from_us(1), LONGEST), "1 s", "simulated time");
-    SEEDS = key("run.seeds", Kind::Integer(1, MAX_SEEDS), "5", "number of seeds");
+    SEEDS = key("run.seeds", Kind::Integer(1, MAX_SEEDS), "5", "number of seeds").fixed("write seeds = 10");
 }

@@ -92,7 +92,7 @@ rows! {
         "links of a graph: \"H1 S1\" or \"S1 S2 40 Gb/s 2 us\"; a name that is no switch is a host")
         .only(KIND, one_of!(Shape: Graph));
     FILE = key("topology.file", kind::FILE, "off",
-        "file with the lines of a graph: `switch S1 16`, `link H1 S1 10 Gb/s 0.5 us`").only(KIND, one_of!(Shape: Graph));
+        "file with the lines of a graph: `switch S1 16`, `link H1 S1 10 Gb/s 0.5 us`").only(KIND, one_of!(Shape: Graph)).fixed("");
     ROUTING = key("topology.routing", Kind::Choice(Paths::WORDS), "flow-hash",
         "choice among equal paths: by a hash of the flow or the frame, in turn per destination, or by the destination's digit (d-mod-k); clockwise: around a ring in one sense, the long way, too");
     FORMAT = key("topology.format", Kind::Choice(FileForm::WORDS), "lines",

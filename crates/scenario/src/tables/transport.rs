@@ -193,26 +193,7 @@ impl QueuePairs {
         }
         // The scheme has been built with it.
         r.word(CONGESTION);
-        let window = match (r.bytes_or(WINDOW), r.word(WINDOW).as_str()) {
-            (Some(bytes), _) => Window::Fixed(bytes),
-            (None, "off") => Window::Off,
-            (None, "bdp") => Window::Bdp,
-            _ => Window::Scheme,
-        };
-        let reliability = match r.choice(KIND) {
-            SendsAgain::Nothing => Reliability::None,
-            SendsAgain::GoBackN => {
-                Reliability::GoBackN { nack_interval: r.time(NACK_INTERVAL), rto: r.time(RTO) }
-            }
-            SendsAgain::Selective => Reliability::Selective(SelectiveSpec {
-                gap_frames: r.integer(GAP_FRAMES) as u32,
-                gap_time: r.time(GAP_TIME),
-                rto_low: r.time(RTO_LOW),
-                rto_high: r.time(RTO_HIGH),
-                few: r.integer(FEW) as u32,
-            }),
-            SendsAgain::Tcp => Reliability::Tcp(tcp(r)),
-        };
+        let (window, reliability) = (window(r), reliability(r));
         let completed = r.choice(record::COMPLETION);
         let needed = if acks != Acks::Optional {
             Some(format!("the scheme {name}"))
@@ -307,6 +288,34 @@ impl QueuePairs {
         if let Reliability::Tcp(TcpSpec { receive_window: Some(window), .. }) = self.spec.reliability {
             holds(RECEIVE_WINDOW, window);
         }
+    }
+}
+
+/// The window that the scenario gives all flows.
+fn window(r: &mut Reader<'_>) -> Window {
+    match (r.bytes_or(WINDOW), r.word(WINDOW).as_str()) {
+        (Some(bytes), _) => Window::Fixed(bytes),
+        (None, "off") => Window::Off,
+        (None, "bdp") => Window::Bdp,
+        _ => Window::Scheme,
+    }
+}
+
+/// Whether lost frames are sent again, and how.
+fn reliability(r: &mut Reader<'_>) -> Reliability {
+    match r.choice(KIND) {
+        SendsAgain::Nothing => Reliability::None,
+        SendsAgain::GoBackN => {
+            Reliability::GoBackN { nack_interval: r.time(NACK_INTERVAL), rto: r.time(RTO) }
+        }
+        SendsAgain::Selective => Reliability::Selective(SelectiveSpec {
+            gap_frames: r.integer(GAP_FRAMES) as u32,
+            gap_time: r.time(GAP_TIME),
+            rto_low: r.time(RTO_LOW),
+            rto_high: r.time(RTO_HIGH),
+            few: r.integer(FEW) as u32,
+        }),
+        SendsAgain::Tcp => Reliability::Tcp(tcp(r)),
     }
 }
 

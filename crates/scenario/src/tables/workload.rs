@@ -99,7 +99,7 @@ rows! {
     SIZE_TABLE = key("workload.size_table", kind::LINES, "[]",
         "cumulative distribution of flow sizes: points \"BYTES PERCENT\", rising to 100, or \"BYTES SHARE\", rising to 1").only(SIZES, one_of!(SizeTable: File));
     SIZE_FILE = key("workload.size_file", kind::FILE, "off",
-        "file with points of the distribution, one a line: BYTES PERCENT, or BYTES SHARE up to 1").only(SIZES, one_of!(SizeTable: File));
+        "file with points of the distribution, one a line: BYTES PERCENT, or BYTES SHARE up to 1").only(SIZES, one_of!(SizeTable: File)).fixed("");
     SIZE = key("workload.size", Kind::Bytes(Bytes::new(1), MAX_TRANSFER), "1 MB",
         "payload of each flow; of a collective, of the whole operation, as nccl-tests count it; of a query, of each answer")
         .only(KIND, one_of!(Traffic: Incast | Query | AllToAll | Permutation | AllReduce | ReduceScatter | AllGather | Broadcast | Reduce));
@@ -140,7 +140,7 @@ rows! {
         "list of transfers, each with start, source, destination and bytes: \"10 us, H1, H2, 1 MB\"; then perhaps its name, and those that it follows: \"5 us, H2, H3, 1 MB, name b, after a\" begins 5 us after a has arrived whole at H2, or is sent from there and acknowledged")
         .only(KIND, one_of!(Traffic: Transfers));
     FILE = key("workload.file", kind::FILE, "off",
-        "file of transfers, one a line: start, source, destination, bytes; of a graph, a schedule in GOAL text").only(KIND, one_of!(Traffic: Transfers | Graph));
+        "file of transfers, one a line: start, source, destination, bytes; of a graph, a schedule in GOAL text").only(KIND, one_of!(Traffic: Transfers | Graph)).fixed("");
     OPERATIONS = key("workload.operations", kind::LINES, "[]",
         "lines of a schedule in GOAL text: what each rank computes (`calc NS`), sends and receives, and which waits for which; rank r is the r-th host of the table")
         .only(KIND, one_of!(Traffic: Graph));

@@ -19,7 +19,8 @@ choices! {
 }
 
 rows! {
-    MODE = key("pause.mode", Kind::Choice(PauseMode::WORDS), "on", "802.3x PAUSE of the switches");
+    MODE = key("pause.mode", Kind::Choice(PauseMode::WORDS), "on", "802.3x PAUSE of the switches")
+        .fixed("write pause = [\"on\", \"off\"]");
     HIGH = key("pause.high", Kind::Or("auto", &kind::MEMORY), "auto",
         "XOFF is sent above this occupancy of a partition; auto: 130 KB, or less if the headroom needs it")
         .with_pause().of_partitions();
