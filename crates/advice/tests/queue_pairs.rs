@@ -35,7 +35,13 @@ fn schemes() -> Registry {
     ] {
         let make = move |_: &[(String, String)]| {
             let scheme = Arc::new(Wants(name, acks));
-            Ok(Configured { values: Vec::new(), idle: Vec::new(), scheme, code: Default::default() })
+            Ok(Configured {
+                windowless: None,
+                values: Vec::new(),
+                idle: Vec::new(),
+                scheme,
+                code: Default::default(),
+            })
         };
         all.register(Registration::bridged(name, "a test", "", Vec::new(), make)).unwrap();
     }

@@ -182,6 +182,7 @@ impl SchemeSpec {
                 params.iter().zip(&values).map(|(p, v)| (p.key().to_string(), v.text.clone())).collect();
             shown.push((CODE.into(), code));
             Ok(Configured {
+                windowless: None,
                 scheme: Arc::new(Bridged {
                     name: called.clone(),
                     plan,

@@ -13,8 +13,8 @@ use std::sync::Arc;
 /// first scheme's congestion points only the ramp counts that they set in `start`.
 #[derive(Debug)]
 pub struct Above {
-    /// Sets windows by acknowledgements ([`Acks::Needed`]).
-    pub window: Arc<dyn Scheme>,
+    /// Sets windows by acknowledgements ([`Acks::Needed`]); none for flows without a window, which send as fast as their limiter lets them.
+    pub window: Option<Arc<dyn Scheme>>,
     /// Sets rates by feedback.
     pub rate: Arc<dyn Scheme>,
 }
@@ -34,7 +34,12 @@ impl Above {
             let reason = format!("{} limits whole hosts, and windows are of flows", rate.name());
             return Err((reason, "let its limiters be per flow, or write \"scheme\""));
         }
-        Ok(Self { window, rate })
+        Ok(Self { window: Some(window), rate })
+    }
+
+    /// Its twin for flows without a window.
+    pub fn without_window(&self) -> Self {
+        Self { window: None, rate: self.rate.clone() }
     }
 }
 
@@ -43,7 +48,8 @@ impl Scheme for Above {
         self.rate.name()
     }
     fn plan(&self) -> Plan {
-        let (above, below) = (self.window.plan(), self.rate.plan());
+        let below = self.rate.plan();
+        let above = self.window.as_ref().map_or(below, |window| window.plan());
         let each = |scope| if scope == Scope::Pair { Scope::Flow } else { scope };
         Plan {
             limiter_scope: Scope::Flow,
@@ -55,13 +61,14 @@ impl Scheme for Above {
         }
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
-        match (self.window.congestion_point(site), self.rate.congestion_point(site)) {
+        match (self.window.as_ref().and_then(|w| w.congestion_point(site)), self.rate.congestion_point(site))
+        {
             (Some(marks), Some(asks)) => Some(Box::new(Points { marks, asks })),
             (one, other) => other.or(one),
         }
     }
     fn reaction_point(&self, site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
-        let window = self.window.reaction_point(site)?;
+        let window = self.window.as_ref().and_then(|window| window.reaction_point(site));
         let at_once = self.rate.plan().built == Built::FirstFrame;
         let below = if at_once { self.rate.reaction_point(site) } else { None };
         Some(Box::new(Both { window, below, at_once, scheme: self.rate.clone(), site: site.clone() }))
@@ -73,12 +80,14 @@ impl Scheme for Above {
         self.rate.engages(feedback)
     }
     fn counters(&self) -> Vec<Counter> {
-        let (mut all, more) = (self.rate.counters(), self.window.counters());
+        let mut all = self.rate.counters();
+        let more = self.window.as_ref().map(|window| window.counters()).unwrap_or_default();
         all.extend(more.into_iter().filter(|m| self.rate.counters().iter().all(|c| c.name != m.name)));
         all
     }
     fn gauges(&self) -> Vec<Gauge> {
-        let (mut all, more) = (self.rate.gauges(), self.window.gauges());
+        let mut all = self.rate.gauges();
+        let more = self.window.as_ref().map(|window| window.gauges()).unwrap_or_default();
         all.extend(more.into_iter().filter(|m| self.rate.gauges().iter().all(|g| g.name != m.name)));
         all
     }
@@ -113,7 +122,7 @@ impl CongestionPoint for Points {
 /// Reaction points of both schemes at one flow.
 #[derive(Debug)]
 struct Both {
-    window: Box<dyn ReactionPoint>,
+    window: Option<Box<dyn ReactionPoint>>,
     /// That of the rate, while there is one.
     below: Option<Box<dyn ReactionPoint>>,
     /// It is there from the first frame on. Otherwise feedback builds it, and it ends with the limiter's engagement.
@@ -134,7 +143,7 @@ impl Both {
 
 impl ReactionPoint for Both {
     fn start(&mut self, limiter: &mut Limiter<'_>) {
-        self.window.start(limiter);
+        self.window.iter_mut().for_each(|window| window.start(limiter));
         self.below.iter_mut().for_each(|below| below.start(limiter));
     }
     fn on_message(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
@@ -146,13 +155,13 @@ impl ReactionPoint for Both {
         self.below.iter_mut().for_each(|below| below.on_message(feedback, limiter));
     }
     fn on_ack(&mut self, ack: &Ack<'_>, limiter: &mut Limiter<'_>) {
-        self.window.on_ack(ack, limiter);
+        self.window.iter_mut().for_each(|window| window.on_ack(ack, limiter));
     }
     fn on_loss(&mut self, loss: Loss, limiter: &mut Limiter<'_>) {
-        self.window.on_loss(loss, limiter);
+        self.window.iter_mut().for_each(|window| window.on_loss(loss, limiter));
     }
     fn on_recovered(&mut self, limiter: &mut Limiter<'_>) {
-        self.window.on_recovered(limiter);
+        self.window.iter_mut().for_each(|window| window.on_recovered(limiter));
     }
     fn on_bytes(&mut self, limiter: &mut Limiter<'_>) {
         self.below(limiter).into_iter().for_each(|below| below.on_bytes(limiter));

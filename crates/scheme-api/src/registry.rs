@@ -42,6 +42,8 @@ pub type Idle = Vec<(&'static str, &'static str)>;
 pub struct Configured {
     /// The scheme itself, ready to build its objects.
     pub scheme: Arc<dyn Scheme>,
+    /// Where it is two schemes ([`crate::Above`]): the same for flows without a window.
+    pub windowless: Option<Arc<dyn Scheme>>,
     /// Every parameter with its effective value: (key, text).
     pub values: Vec<(String, String)>,
     /// Parameters without effect under these settings: (key, reason).
@@ -171,6 +173,7 @@ impl Registration {
                 params.set(key, text)?;
             }
             Ok(Configured {
+                windowless: None,
                 values: owned(params.values()).collect(),
                 idle: idle(&params).into_iter().map(|(k, why)| (k.to_string(), why.to_string())).collect(),
                 scheme: Arc::new(make(params)),

@@ -89,7 +89,10 @@ impl Scenario {
         };
         let Some((window, _)) = self.scheme(flat, &entry.name, rate, acknowledged, problems) else { return };
         match Above::of(window.scheme.clone(), built.scheme.clone()) {
-            Ok(both) => built.scheme = Arc::new(both),
+            Ok(both) => {
+                built.windowless = Some(Arc::new(both.without_window()));
+                built.scheme = Arc::new(both);
+            }
             Err((reason, remedy)) => return problems.push(flat.at(KEY, reason, remedy)),
         }
         let path = |(key, value): (String, String)| (format!("scheme.{}.{key}", entry.name), value);

@@ -10,7 +10,7 @@ impl Settings {
     ///
     /// `all` records every queue in use and the limiters of all listed flows.
     pub fn spec(&self, built: &Configured, seed: u64, all: bool) -> RunSpec {
-        let schemes = vec![built.scheme.clone()];
+        let schemes = std::iter::once(&built.scheme).chain(&built.windowless).cloned().collect();
         let mut run = RunSpec { schemes, duration: self.duration, seed, ..RunSpec::default() };
         self.put_tables(&mut run);
         if all {
