@@ -2,7 +2,7 @@
 //! after one change. A claim that is missing here fails the test. `tests/mutations.rs` breaks claims in real runs.
 
 use super::synthetic::{Synthetic as _, run, verdict};
-use super::{PAPERS, c07, m08, r07, z07};
+use super::{PAPERS, c07, m08, next, r07, t11, z07};
 use crate::claims::Holds;
 use cnsim_runs::record::RunRecord;
 use cnsim_scenario::case::CaseId;
@@ -134,6 +134,27 @@ const TURNS: &[(&str, Turn)] = &[
     ("C07.11", Metric("symmetric-on-off", "12 ms", "*", "becn", "sd_hot_queue", 10.0)),
     ("C07.12", Series("bcn", "hot_port_throughput", 5.0)),
     ("C07.12", Series("fecn", "hot_port_throughput", 10.0)),
+    ("T11.1", Metric("commercial", "32 hosts", "on", "newreno", "query_time", 2.0)),
+    ("T11.1", Metric("commercial", "Q_eq 20 KB", "on", "*", "query_time", 0.5)),
+    ("T11.2", Metric("commercial", "32 hosts", "off", "cubic", "query_time", 1.0)),
+    ("T11.3", Metric("commercial", "Q_eq 20 KB", "*", "*", "query_time", 0.3)),
+    ("T11.3", Metric("commercial", "RED", "*", "*", "query_time", 0.75)),
+    ("T11.4", Metric("commercial", "RED", "off", "*", "query_time", 0.3)),
+    ("T11.5", Metric("hpc", "RED", "on", "*", "job_time", 15.0)),
+    ("T11.5", Metric("hpc", "Q_eq 20 KB", "off", "*", "job_time", 21.0)),
+    ("T11.6", Swap("none", "qcn-802.1Qau")),
+    ("T11.7", Metric("queue", "8 hosts", "on", "*", "sd_hot_queue", 40.0)),
+    ("T11.7", Metric("queue", "8 hosts", "off", "*", "sd_hot_queue", 5.0)),
+    ("next.1", Metric("incast", "64 servers", "on", "none", "timeouts", 1.0)),
+    ("next.2", Metric("incast", "10 servers", "off", "none", "timeouts", 1.0)),
+    ("next.2", Metric("incast", "11 servers", "off", "none", "timeouts", 0.0)),
+    ("next.3", Metric("incast", "200 ms", "off", "none", "query_goodput", 5.0)),
+    ("next.4", Same("none", "qcn-802.1Qau")),
+    ("next.5", Metric("tcp-symmetric", "raw", "off", "*", "throughput", 9.0)),
+    ("next.5", Metric("tcp-symmetric", "TCP", "off", "*", "throughput", 5.0)),
+    ("next.6", Metric("tcp-single-hop", "TCP", "on", "none", "innocent_throughput", 70.0)),
+    ("next.6", Metric("tcp-single-hop", "TCP", "off", "none", "innocent_throughput", 40.0)),
+    ("next.7", Same("none", "qcn-serial-hai")),
 ];
 
 /// B07 as claimed.
@@ -198,6 +219,8 @@ fn as_claimed(study: &str) -> Vec<RunRecord> {
         "R07" => r07::tests::runs(),
         "Z07" => z07::tests::runs(10, |_| {}),
         "C07" => c07::tests::runs(|_| {}),
+        "T11" => t11::tests::runs(),
+        "next" => next::tests::runs(),
         other => panic!("no runs of {other} as claimed: write some"),
     }
 }

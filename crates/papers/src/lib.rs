@@ -28,6 +28,7 @@ pub mod published;
 mod r07;
 #[cfg(test)]
 mod synthetic;
+mod t11;
 pub mod verdict;
 mod z07;
 
@@ -53,8 +54,16 @@ pub struct Paper {
 }
 
 /// All studies, in the order in which they are listed.
-pub const PAPERS: &[&Paper] =
-    &[&b07::PAPER, &m08::PAPER, &r07::PAPER, &z07::PAPER, &c07::PAPER, &next::PAPER, &modern::PAPER];
+pub const PAPERS: &[&Paper] = &[
+    &b07::PAPER,
+    &m08::PAPER,
+    &r07::PAPER,
+    &z07::PAPER,
+    &c07::PAPER,
+    &t11::PAPER,
+    &next::PAPER,
+    &modern::PAPER,
+];
 
 /// A study by its id.
 pub fn find(id: &str) -> Option<&'static Paper> {

@@ -200,6 +200,15 @@ const MADE_UP: &[(&str, &str)] = &[
     ),
     ("R07.3", "after a hotspot of 40 ms 0.1 Gb/s recovers before 0.5 Gb/s: the order needs the full 400 ms"),
     ("R07.4", "it compares two scenarios, and a mutation here has one"),
+    (
+        "T11.1",
+        "full runs give no: PFC shortens queries with a set point of 20 KB, too, or leaves them as they are",
+    ),
+    ("T11.2", "losses of a fat tree that is full decide it, which a short run has not"),
+    ("T11.3", "full runs give no: QCN with a set point of 20 KB answers queries faster than RED"),
+    ("T11.4", "a difference of some per cent, which a short run has not"),
+    ("T11.5", "full runs give no: an exchange of all with all at once takes longest under QCN"),
+    ("T11.6", "full runs give no: PFC alone gives each input its turn"),
     ("C07.7b", "full runs give no: BCN shares the parking lot nearer to the proportional split"),
 ];
 
@@ -249,6 +258,16 @@ fn z07() {
 }
 
 #[test]
+fn next() {
+    check("next/");
+}
+
+#[test]
+fn t11() {
+    check("T11/");
+}
+
+#[test]
 fn c07() {
     check("C07/");
 }
@@ -295,7 +314,101 @@ const LOST: Pairs = &[("host.feedback_lost", "1")];
 const NO_PROBES: Pairs =
     &[("scheme.params.probe_interval", "10 s"), ("scheme.params.probe_bytes", "1000 MB")];
 
+/// Reads of 256 KB by a number of servers.
+const READS: &[&str] = &["16 servers, 256 KB each, least timeout 200 ms, first 200 ms, no output limit"];
+const ONE_ROUND: Pairs = &[("traffic.0.rounds", "1"), ("run.duration", "2 s")];
+const SHORT_HOP: Pairs = &[("run.duration", "60 ms"), ("hotspot.stop", "50 ms"), ("record.to", "50 ms")];
+const HOP: &[&str] = &["TCP, hotspot 0.5 Gb/s"];
+
 const MUTATIONS: &[Mutation] = &[
+    Mutation {
+        name: "PAUSE comes too late, as the port has a limit",
+        change: Set(&[], &[("switch.output_limit", "150 KB")]),
+        cases: cases("next/incast", READS, ON, &["none"]),
+        short: ONE_ROUND,
+        seeds: 2,
+        breaks: &[Parts("next.1")],
+    },
+    Mutation {
+        name: "twice the buffer",
+        change: Set(&[], &[("switch.output_limit", "300 KB")]),
+        cases: cases(
+            "next/incast",
+            &[
+                "10 servers, 14.6 KB each, least timeout 10 ms, first 10 ms",
+                "11 servers, 14.6 KB each, least timeout 10 ms, first 10 ms",
+            ],
+            OFF,
+            &["none"],
+        ),
+        short: ONE_ROUND,
+        seeds: 2,
+        breaks: &[Parts("next.2")],
+    },
+    Mutation {
+        name: "no timeout is short",
+        change: Under(
+            "8 servers, 256 KB each, least timeout 200 us, first 200 us",
+            &[("transport.rto_min", "200 ms"), ("transport.rto_first", "200 ms")],
+        ),
+        cases: cases(
+            "next/incast",
+            &[
+                "8 servers, 256 KB each, least timeout 200 us, first 200 us",
+                "8 servers, 256 KB each, least timeout 200 ms, first 200 ms",
+            ],
+            OFF,
+            &["none"],
+        ),
+        short: ONE_ROUND,
+        seeds: 2,
+        breaks: &[Parts("next.3")],
+    },
+    Mutation {
+        name: "reaction points obey no message",
+        change: Set(&["qcn-802.1Qau"], &[("scheme.qcn-802.1Qau.rpg_enable", "off")]),
+        cases: cases("next/incast", READS, ON, &["none", "qcn-802.1Qau"]),
+        short: &[("traffic.0.rounds", "3"), ("run.duration", "2 s")],
+        seeds: 2,
+        breaks: &[Parts("next.4")],
+    },
+    Mutation {
+        name: "a loop of 8 us",
+        change: Under("raw, Bernoulli, 4 to 1, loop 1 ms", &[("topology.loop_delay", "8 us")]),
+        cases: cases(
+            "next/tcp-symmetric",
+            &["TCP, 4 to 1, loop 1 ms", "raw, Bernoulli, 4 to 1, loop 1 ms"],
+            OFF,
+            SERIAL,
+        ),
+        short: &[],
+        seeds: 3,
+        breaks: &[Claim("next.5")],
+    },
+    Mutation {
+        name: "no port is slow",
+        change: Set(&[], &[("hotspot.rate", "10 Gb/s")]),
+        cases: cases("next/tcp-single-hop", HOP, BOTH, &["none"]),
+        short: &[],
+        seeds: 3,
+        breaks: &[Claim("next.6")],
+    },
+    Mutation {
+        name: "no rate is lowered",
+        change: Set(SERIAL, &[("scheme.params.gd", "0")]),
+        cases: cases("next/tcp-single-hop", HOP, OFF, &["none", "qcn-serial-hai"]),
+        short: SHORT_HOP,
+        seeds: 2,
+        breaks: &[Claim("next.7")],
+    },
+    Mutation {
+        name: "windows of two frames",
+        change: Set(&[], &[("transport.receive_window", "3000 B")]),
+        cases: cases("T11/queue", &["8 hosts"], BOTH, &["newreno"]),
+        short: &[],
+        seeds: 2,
+        breaks: &[Claim("T11.7")],
+    },
     // The claim as a whole fails in the full runs: the deviation is 1.6 times as large without EFR, not twice.
     Mutation {
         name: "no extra fast recovery",

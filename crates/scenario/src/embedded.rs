@@ -39,4 +39,12 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("modern/storm", include_str!("../../../scenarios/modern/storm.toml")),
     ("modern/conext-star", include_str!("../../../scenarios/modern/conext-star.toml")),
     ("modern/conext-dumbbell", include_str!("../../../scenarios/modern/conext-dumbbell.toml")),
+    ("next/incast", include_str!("../../../scenarios/next/incast.toml")),
+    ("next/tcp-single-hop", include_str!("../../../scenarios/next/tcp-single-hop.toml")),
+    ("next/tcp-symmetric", include_str!("../../../scenarios/next/tcp-symmetric.toml")),
+    ("next/tcp-periodic", include_str!("../../../scenarios/next/tcp-periodic.toml")),
+    ("T11/commercial", include_str!("../../../scenarios/T11/commercial.toml")),
+    ("T11/hpc", include_str!("../../../scenarios/T11/hpc.toml")),
+    ("T11/fairness", include_str!("../../../scenarios/T11/fairness.toml")),
+    ("T11/queue", include_str!("../../../scenarios/T11/queue.toml")),
 ];

@@ -232,7 +232,9 @@ impl Measured {
             }
             "claims" => Ok(self.claims(rest)),
             "claims-hold" => {
-                let scored: Vec<&Claim> = self.claims.iter().filter(|c| c[2] != "figure").collect();
+                let mine = |c: &&Claim| STUDIES.iter().any(|s| c[0].split('.').next() == Some(s));
+                let scored: Vec<&Claim> =
+                    self.claims.iter().filter(mine).filter(|c| c[2] != "figure").collect();
                 let hold = scored.iter().filter(|c| c[3] == "yes").count();
                 Ok(format!("{hold} of {}", scored.len()))
             }
