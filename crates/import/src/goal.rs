@@ -245,6 +245,10 @@ impl<'a, I: Iterator<Item = Word<'a>>> Statements<'a, I> {
             self.faults.push(GoalError { line: at.line, column: at.column, reason, remedy });
         }
     }
+    fn refuse<T>(&mut self, at: Word<'_>, reason: impl Into<String>, remedy: impl Into<String>) -> Read<T> {
+        self.fault(at, reason, remedy);
+        Err(())
+    }
     fn next(&mut self) -> Option<Word<'a>> {
         let word = self.words.next()?;
         self.last = word;
@@ -258,25 +262,23 @@ impl<'a, I: Iterator<Item = Word<'a>>> Statements<'a, I> {
         let last = self.last;
         match self.next() {
             Some(word) if word.text == text => Ok(()),
-            Some(word) => Err(self.fault(word, format!("`{}` where `{text}` is due", word.text), STATEMENTS)),
-            None => Err(self.fault(last, format!("`{text}` is missing behind `{}`", last.text), STATEMENTS)),
+            Some(word) => self.refuse(word, format!("`{}` where `{text}` is due", word.text), STATEMENTS),
+            None => self.refuse(last, format!("`{text}` is missing behind `{}`", last.text), STATEMENTS),
         }
     }
     /// The next word as a whole number below a bound; bytes may end with `b`.
     fn number(&mut self, what: &str, below: u64) -> Read<u64> {
         let last = self.last;
         let Some(word) = self.next() else {
-            return Err(self.fault(last, format!("{what} is missing behind `{}`", last.text), STATEMENTS));
+            return self.refuse(last, format!("{what} is missing behind `{}`", last.text), STATEMENTS);
         };
         let digits = word.text.strip_suffix('b').filter(|_| what == "a number of bytes").unwrap_or(word.text);
         match digits.parse::<u64>() {
             Ok(n) if n < below => Ok(n),
-            Ok(n) => Err(self.fault(
-                word,
-                format!("{n} is too large for {what}"),
-                format!("at most {}", below - 1),
-            )),
-            Err(_) => Err(self.fault(word, format!("`{}` is not {what}", word.text), STATEMENTS)),
+            Ok(n) => {
+                self.refuse(word, format!("{n} is too large for {what}"), format!("at most {}", below - 1))
+            }
+            Err(_) => self.refuse(word, format!("`{}` is not {what}", word.text), STATEMENTS),
         }
     }
     /// Goes to the next line, or before a brace that closes.
@@ -301,7 +303,7 @@ struct Meets {
 /// # Errors
 /// All statements that are none, or have a rank or a label that is not there; messages that nobody receives and receives that nobody
 /// sends; circles.
-pub fn read<'a>(lines: &[&'a str]) -> Result<Goal, Vec<GoalError>> {
+pub fn read(lines: &[&str]) -> Result<Goal, Vec<GoalError>> {
     let start = Word { text: "", line: 0, column: 0 };
     let words = words(lines.iter().copied()).peekable();
     let mut s = Statements { words, last: start, faults: Vec::new() };
@@ -357,7 +359,7 @@ fn rank_of<'a, I: Iterator<Item = Word<'a>>>(s: &mut Statements<'a, I>, ranks: u
     let rank = s.number("the number of a rank", 1 << 20)?;
     if rank >= ranks as u64 && ranks > 0 {
         let remedy = format!("ranks are 0 to {}", ranks - 1);
-        return Err(s.fault(s.last, format!("there is no rank {rank}"), remedy));
+        return s.refuse(s.last, format!("there is no rank {rank}"), remedy);
     }
     Ok(rank as u32)
 }
@@ -445,12 +447,12 @@ fn operation<'a, I: Iterator<Item = Word<'a>>>(
             let peer = rank_of(s, goal.ranks)?;
             if peer == rank {
                 let reason = format!("rank {rank} and itself");
-                return Err(s.fault(s.last, reason, "a message goes from one host to another: leave it out"));
+                return s.refuse(s.last, reason, "a message goes from one host to another: leave it out");
             }
             other = Some(peer);
             bytes
         }
-        _ => return Err(s.fault(key, format!("`{}` is no statement", key.text), STATEMENTS)),
+        _ => return s.refuse(key, format!("`{}` is no statement", key.text), STATEMENTS),
     };
     loop {
         if s.is("tag") && other.is_some() {
@@ -462,11 +464,11 @@ fn operation<'a, I: Iterator<Item = Word<'a>>>(
         } else if s.is("nic") {
             s.next();
             if s.number("the number of a NIC", 1 << 16)? > 0 {
-                return Err(s.fault(
+                return s.refuse(
                     s.last,
                     "a NIC of its own",
                     "cnsim chooses the NIC by the destination: write 0, or leave it out",
-                ));
+                );
             }
         } else {
             break;
