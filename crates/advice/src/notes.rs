@@ -5,7 +5,7 @@
 mod levels;
 mod schemes;
 
-use crate::round_trips::{doubts, overtaken, too_early, unreachable};
+use crate::round_trips::{all_again, doubts, overtaken, too_early, unreachable};
 use crate::rounded::{three, told_bytes};
 use cnsim_fabric::WatchdogSpec;
 use cnsim_measure::quantity::digits;
@@ -55,7 +55,7 @@ pub fn before(ready: &Ready) -> Vec<String> {
     if of_others(ready.config.text("study").unwrap_or_default()) {
         return Vec::new();
     }
-    let all = [overload, late, floor, even, in_vain, idle_scheme, coarse, tiny, unreachable];
+    let all = [overload, late, floor, even, in_vain, idle_scheme, coarse, tiny, unreachable, all_again];
     all.iter().filter_map(|say| say(ready)).collect()
 }
 

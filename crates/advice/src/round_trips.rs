@@ -84,6 +84,18 @@ const TARGETS: [&str; 2] = ["t_high", "base_target"];
 const PER_HOP: &str = "per_hop";
 const MOST_ADDED: &str = "fs_range";
 
+/// A scheme of TCP above go-back-N, which sends more again than TCP does.
+pub(crate) fn all_again(ready: &Ready) -> Option<String> {
+    let scheme = &ready.scheme;
+    let goes_back = matches!(ready.settings.reliability(), Some(Reliability::GoBackN { .. }));
+    (goes_back && ["newreno", "cubic"].contains(&scheme.as_str())).then(|| {
+        format!(
+            "{scheme} slows a flow at a loss, and go-back-n sends the lost frame and all that follow it again: resent_share shows how many; \
+             transport.kind = \"tcp\" sends the lost ones alone"
+        )
+    })
+}
+
 /// A scheme that aims at a round-trip time that the longest path exceeds without a queue.
 pub(crate) fn unreachable(ready: &Ready) -> Option<String> {
     let value = |key: &str| {

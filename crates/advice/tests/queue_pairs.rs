@@ -1,7 +1,7 @@
 //! Keys of queue pairs: which network they describe, and which combinations are refused, each for its own reason.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use cnsim_advice::notes::of_settings;
+use cnsim_advice::notes::{before, of_settings};
 use cnsim_fabric::{
     LinkLoss, LossKind, LostFrame, Recovery, Reliability, RunSpec, SelectiveSpec, TcpSpec, TransportSpec,
     Window,
@@ -197,6 +197,11 @@ fn what_cannot_go_together_is_refused() {
             &["f.toml:11:18", "smaller than a frame of 1.048 KB"],
         ),
         (
+            "[host]\nqueues = \"per-flow\"\n[transport]\nkind = \"tcp\"\nrecovery = \"newreno\"\nprobe = \"on\"",
+            "none",
+            &["f.toml:12:9", "no effect with transport.recovery = newreno", "rack"],
+        ),
+        (
             "[host]\nqueues = \"per-flow\"\n[transport]\nkind = \"tcp\"\nack_delay = \"1 ms\"",
             "none",
             &["f.toml:11:13", "no acknowledgement waits", "ack_every = 2"],
@@ -307,6 +312,10 @@ fn what_cannot_go_together_is_refused() {
         }
         assert!(told.contains("help: "), "{told}");
     }
+    let narrow =
+        text(&format!("{PAIRS}[transport]\nkind = \"tcp\"\nreceive_window = \"10 KB\"\n"), "newreno");
+    let told = Scenario::parse("f.toml", &narrow, &[]).unwrap_err()[0].to_string();
+    assert!(told.contains("10 KB is below the 10 frames, 10.48 KB") && told.contains("f.toml:"), "{told}");
     // What one case of the matrix reads has an effect.
     let both =
         text(&format!("{PAIRS}[transport]\ntelemetry = \"10 B\"\nack_length = \"60 B\""), "none\", \"reads");
@@ -337,6 +346,13 @@ fn doubts_of_go_back_n() {
     // Out: 4 x (838.4 ns + 0.5 us + 1 us), back: 4 x (51.2 ns + 1.5 us).
     assert!(
         told.contains("transport.rto = 10 us is below the round-trip time of H0 > H4, 15.5584 us"),
+        "{told}"
+    );
+    let cubic = text(&format!("{PAIRS}[transport]\nkind = \"go-back-n\"\n"), "cubic");
+    let scenario = Scenario::parse("f.toml", &cubic, &[]).unwrap();
+    let told = before(&scenario.ready(&scenario.cases()[0]).unwrap()).join("\n");
+    assert!(
+        told.contains("cubic slows a flow at a loss") && told.contains("all that follow it again"),
         "{told}"
     );
     let told = notes(&format!("routing = \"frame-hash\"\n{PAIRS}"));

@@ -483,7 +483,10 @@ impl Scenario {
                     self.put_above(&flat, (built, &mut above), rate, acknowledged, problems);
                 }
                 let plan = built.as_ref().map(|b| b.0.scheme.plan()).unwrap_or_default();
-                Steered { name: name.into(), plan }
+                let initial =
+                    built.as_ref().and_then(|b| b.0.values.iter().find(|v| v.0 == "initial_window"));
+                let initial = initial.and_then(|v| v.1.parse().ok()).unwrap_or_default();
+                Steered { name: name.into(), plan, initial }
             });
         let (Some(mut settings), Some((built, misfit))) = (settings, built) else { return Err(problems) };
         if !problems.is_empty() {

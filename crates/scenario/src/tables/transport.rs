@@ -129,6 +129,8 @@ pub(crate) struct Steered {
     pub(crate) name: String,
     /// Its needs; those of no scheme where it could not be built.
     pub(crate) plan: Plan,
+    /// Frames with which its flows begin, where it says so.
+    pub(crate) initial: u64,
 }
 
 /// Queue pairs of a run.
@@ -142,6 +144,8 @@ pub(crate) struct QueuePairs {
     pub(crate) flows: Paired,
     /// Length of an acknowledgement without telemetry.
     pub(crate) plain: Bytes,
+    /// Frames with which a flow begins, where the scheme says so.
+    initial: u64,
 }
 
 /// How the acknowledgement of a flow's last frame comes back.
@@ -238,7 +242,13 @@ impl QueuePairs {
         }
         let window_by_rate = r.switched(WINDOW_BY_RATE);
         let spec = TransportSpec { reliability, ack_every, ack_class, ack_length, window, window_by_rate };
-        Some(Self { spec, completed, flows: Paired { telemetry, begins: scheme.plan.initial_rate }, plain })
+        Some(Self {
+            spec,
+            completed,
+            flows: Paired { telemetry, begins: scheme.plan.initial_rate },
+            plain,
+            initial: scheme.initial,
+        })
     }
 
     /// Refuses a least timeout that no run can see.
@@ -287,6 +297,15 @@ impl QueuePairs {
         }
         if let Reliability::Tcp(TcpSpec { receive_window: Some(window), .. }) = self.spec.reliability {
             holds(RECEIVE_WINDOW, window);
+            let begins = frame * self.initial;
+            if (frame..begins).contains(&window) {
+                let reason = format!(
+                    "a receive window of {window} is below the {} frames, {begins}, with which a flow begins",
+                    self.initial
+                );
+                let remedy = format!("write at least \"{begins}\", or lower the scheme's initial_window");
+                r.clash(&[RECEIVE_WINDOW], reason, remedy);
+            }
         }
     }
 }
