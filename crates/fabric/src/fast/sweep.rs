@@ -286,9 +286,9 @@ impl Switch {
         if self.mmu.unsettled() {
             self.in_step = self.mmu.critical(self.linked).fold(0, |all, p| all | bit(p));
             // Most switches of a large network never come here.
-            self.steps.begin(self.linked, (NEVER, 0));
+            self.steps.resize(self.linked, NEVER);
         }
-        (self.stale, self.soonest) = (self.in_step, (NEVER, 0));
+        (self.stale, self.stepping, self.soonest) = (self.in_step, 0, (NEVER, 0));
     }
 
     /// Is a port kept in step?
@@ -318,7 +318,7 @@ impl Switch {
             if self.stale & self.in_step != 0 {
                 self.find_soonest();
             }
-            let (step, p) = (self.soonest.0, self.soonest.1 as usize);
+            let (step, p) = self.soonest;
             if step > last {
                 return;
             }
@@ -333,12 +333,16 @@ impl Switch {
 
     /// Finds the next step of the critical ports. One without data has none, as its departures free no memory.
     fn find_soonest(&mut self) {
-        for p in of_bits(std::mem::take(&mut self.stale) & self.in_step, self.linked) {
+        let stale = std::mem::take(&mut self.stale) & self.in_step;
+        self.stepping &= !stale;
+        for p in of_bits(stale, self.linked) {
             let port = &self.ports[p];
-            let step = if port.data.is_empty() { NEVER } else { port.next_step(self.management.at_start) };
-            self.steps.place(p, (step, p as u32));
+            let steps = !port.data.is_empty();
+            self.stepping |= if steps { bit(p) } else { 0 };
+            self.steps[p] = if steps { port.next_step(self.management.at_start) } else { NEVER };
         }
-        self.soonest = self.steps.first();
+        let steps = of_bits(self.stepping, self.linked).map(|p| (self.steps[p], p));
+        self.soonest = steps.min().unwrap_or((NEVER, 0));
     }
 
     /// Ends the ports' window. Where nothing stops what waits, what has left by `end` is sent on, and a transmission in

@@ -16,7 +16,7 @@ use crate::check::broken;
 use crate::fast::frame::{Entry, Kind, NEVER, NO_EVENT, Ring, Step};
 use crate::fast::mmu::Mmu;
 use crate::fast::wires::Wires;
-use crate::model::{Key, Management, Memory, Point, Switching, Tournament};
+use crate::model::{Key, Management, Memory, Point, Switching};
 use crate::net::Net;
 use crate::spec::{RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;
@@ -51,12 +51,13 @@ pub(crate) struct Switch {
     due_looks: Vec<Due>,
     /// A shared buffer was quiet. So frames whose transmission has begun may still be counted as stored.
     pub(crate) was_quiet: bool,
-    /// Ports (modulo 64) whose departures may matter elsewhere, and those for which something has happened since their `steps` were
-    /// noted; and the first of these.
+    /// Ports (modulo 64) whose departures may matter elsewhere, of these the ones where data waits, and those for which something has
+    /// happened since their `steps` were noted; and the first of all.
     pub(crate) in_step: u64,
+    pub(crate) stepping: u64,
     pub(crate) stale: u64,
-    pub(crate) steps: Tournament<(Step, u32)>,
-    pub(crate) soonest: (Step, u32),
+    pub(crate) steps: Vec<Step>,
+    pub(crate) soonest: (Step, usize),
     /// Earliest of changes, own messages, timers, ticks.
     pub(crate) rare: Key,
     pub(crate) management: Management,

@@ -81,54 +81,37 @@ pub(crate) fn place_of_data(net: &Net, node: u32, at: u64, port: u16, len: u16) 
 /// Sets draws between simultaneous frames apart from all others of a seed.
 const TIES: u64 = 0x5349_4D55_4C54;
 
-/// Which of several players is first: that stands at 1; at n the first of those at 2 n and 2 n + 1; the players are the second half.
-#[derive(Debug, Default)]
-pub(crate) struct Tournament<K>(Vec<K>);
-
-impl<K: Copy + Ord> Tournament<K> {
-    /// Begins anew with so many players, all of which stand at `none`.
-    pub(crate) fn begin(&mut self, players: usize, none: K) {
-        self.0.clear();
-        self.0.resize(2 * players.next_power_of_two(), none);
-    }
-    /// A player stands there now.
-    pub(crate) fn place(&mut self, player: usize, key: K) {
-        let mut at = self.0.len() / 2 + player;
-        if self.0[at] == key {
-            return;
-        }
-        self.0[at] = key;
-        while at > 1 {
-            let first = self.0[at].min(self.0[at ^ 1]);
-            at /= 2;
-            self.0[at] = first;
-        }
-    }
-    /// The first.
-    pub(crate) fn first(&self) -> K {
-        self.0[1]
-    }
-}
-
 /// What a node does next: the first of its own events, and what each transmitter does. So an event is planned once, and one that has
-/// lost its cause is replaced.
+/// lost its cause is replaced. A tournament says which transmitter is first.
 #[derive(Debug)]
 pub(crate) struct Agenda {
     /// The first of its own events.
     pub(crate) own: Key,
-    transmitters: Tournament<Key>,
+    /// The first event of all transmitters at 1; at n the earlier of those at 2 n and 2 n + 1; what each does stands in the second half.
+    first: Vec<Key>,
 }
 
 impl Agenda {
     /// Nothing, at a node with so many ports.
     pub(crate) fn new(ports: usize) -> Self {
-        let mut transmitters = Tournament::default();
-        transmitters.begin(ports, NO_EVENT);
-        Self { own: NO_EVENT, transmitters }
+        Self { own: NO_EVENT, first: vec![NO_EVENT; 2 * ports.next_power_of_two()] }
+    }
+    /// This is what a transmitter does next.
+    fn plan(&mut self, port: u16, key: Key) {
+        let mut at = self.first.len() / 2 + usize::from(port);
+        if self.first[at] == key {
+            return;
+        }
+        self.first[at] = key;
+        while at > 1 {
+            let first = self.first[at].min(self.first[at ^ 1]);
+            at /= 2;
+            self.first[at] = first;
+        }
     }
     /// The next event.
     pub(crate) fn next(&self) -> Key {
-        self.own.min(self.transmitters.first())
+        self.own.min(self.first[1])
     }
 }
 
@@ -212,7 +195,7 @@ impl<'a> Turn<'a> {
     }
     /// Plans what the transmitter of a port does next.
     pub(crate) fn plan_port(&mut self, port: u16, time: u64, kind: Kind) {
-        self.agenda.transmitters.place(port.into(), (time, kind, port.into()));
+        self.agenda.plan(port, (time, kind, port.into()));
     }
     /// Puts a frame on a link: its last bit leaves now, or it is a PAUSE that takes no time on the link.
     pub(crate) fn send(&mut self, link: &Link, frame: Frame) {
