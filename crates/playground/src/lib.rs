@@ -192,7 +192,7 @@ fn told(settings: &Settings, record: &RunRecord, command: &str) -> Value {
         "queue": curve("hot_queue").map(|c| &c.values),
         "rates": settings.shown().iter().map(rate).collect::<Vec<_>>(),
         "flows": settings.shown(),
-        "set_point": record.config.value(&format!("scheme.params.{}", settings.scene.level[settings.scheme])),
+        "set_point": record.config.value(format!("scheme.params.{}", settings.scene.level[settings.scheme])),
         "throughput": metric(Id::Throughput.text()),
         "mean_queue": metric(Id::MeanHotQueue.text()),
         "largest_queue": metric(Id::QueueMax.text()),

@@ -73,13 +73,13 @@ fn events(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec<RateChange
             continue;
         }
         let name = r.word(key(PORT));
-        if let Some((node, port)) = r.port(&key(PORT), 0, &name, wiring) {
+        if let Some((node, port)) = r.port(key(PORT), 0, &name, wiring) {
             if let Some(l) = wiring.link((node, port)).filter(|l| l.rate < rate) {
                 let reason = format!("{rate} is more than the link's {}", l.rate);
                 let at = if r.is_set(key(RATE)) { key(RATE).path.into() } else { prefix.clone() };
                 r.wrong(&at, reason, "use at most the link's rate");
             }
-            slow(r, &key(RATE), rate);
+            slow(r, key(RATE), rate);
             events.push(RateChange { at, node, port, rate });
         }
     }

@@ -51,7 +51,7 @@ fn faults(r: &mut Reader<'_>, wiring: &Wiring, pause: Option<PauseSpec>, duratio
             .find(|f| (f.node, f.port) == at && f.from < fault.to && fault.from < f.to);
         if let Some(other) = alike {
             let reason = format!("overlaps another fault there, from {} to {}", other.from, other.to);
-            r.wrong(&format!("{prefix}.from"), reason, "let one begin when the other has ended");
+            r.wrong(format!("{prefix}.from"), reason, "let one begin when the other has ended");
             continue;
         }
         faults.extend(pause.map(|pause| PortFault { transport: pause.transport, ..fault }));
@@ -80,11 +80,11 @@ fn one(r: &mut Reader<'_>, prefix: &str, wiring: &Wiring, duration: Time) -> Opt
     let (node, port) = match (r.is_set(key(HOST)), r.is_set(key(PORT))) {
         (true, false) => {
             let name = r.word(key(HOST));
-            (NodeId(r.host(&key(HOST), 0, &name, wiring)? as u32), 0)
+            (NodeId(r.host(key(HOST), 0, &name, wiring)? as u32), 0)
         }
         (false, true) if written == Written::Slow => {
             r.wrong(
-                &key(PORT),
+                key(PORT),
                 "only hosts read slowly",
                 "write for example host = \"H1\"; an [[event]] slows a switch port down",
             );
@@ -92,7 +92,7 @@ fn one(r: &mut Reader<'_>, prefix: &str, wiring: &Wiring, duration: Time) -> Opt
         }
         (false, true) => {
             let name = r.word(key(PORT));
-            r.port(&key(PORT), 0, &name, wiring)?
+            r.port(key(PORT), 0, &name, wiring)?
         }
         _ => {
             r.wrong(
@@ -110,11 +110,11 @@ fn one(r: &mut Reader<'_>, prefix: &str, wiring: &Wiring, duration: Time) -> Opt
             let (rate, buffer) = (r.rate_or_share(key(RATE), line), r.bytes(key(BUFFER)));
             if rate >= line {
                 let reason = format!("a host with a link of {line} that reads {rate} is not slow");
-                r.wrong(&key(RATE), reason, "use less than the link's rate");
+                r.wrong(key(RATE), reason, "use less than the link's rate");
             } else if rate < SLOWEST_SERVICE {
                 let reason = format!("a host that reads {rate} says XOFF and never goes on");
                 let remedy = format!("write kind = \"xoff\", or a rate of at least {SLOWEST_SERVICE}");
-                r.wrong(&key(RATE), reason, remedy);
+                r.wrong(key(RATE), reason, remedy);
             }
             FaultKind::Slow { rate, buffer }
         }

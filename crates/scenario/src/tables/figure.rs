@@ -178,7 +178,7 @@ pub(crate) fn read(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>
             (true, m) => {
                 let near = meant::metric(m).map_or_else(String::new, |n| format!("did you mean `{n}`? "));
                 let hint = format!("{near}`cnsim list metrics` shows them");
-                r.wrong(&key(METRIC), format!("there is no metric `{m}`"), hint);
+                r.wrong(key(METRIC), format!("there is no metric `{m}`"), hint);
                 continue;
             }
             _ => {
@@ -189,7 +189,7 @@ pub(crate) fn read(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>
         if let Show::Series(names) = &show {
             for name in names {
                 if let Some((reason, remedy)) = unknown_series(name, flat) {
-                    r.wrong(&key(SERIES), reason, remedy);
+                    r.wrong(key(SERIES), reason, remedy);
                 }
             }
         }
@@ -200,7 +200,7 @@ pub(crate) fn read(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>
                 Some(e) => known.push(e.name.clone()),
                 None => {
                     let hint = format!("{}`cnsim list schemes` shows them", meant::scheme(registry, &s));
-                    r.wrong(&key(SCHEMES), format!("there is no scheme `{s}`"), hint);
+                    r.wrong(key(SCHEMES), format!("there is no scheme `{s}`"), hint);
                 }
             }
         }

@@ -286,14 +286,14 @@ fn table(
     };
     if operations.len() > follow && pairs.is_none() {
         let reason = "transfers that follow others need queue pairs";
-        r.wrong(&key(KIND), reason, "write host.queues = \"per-flow\"");
+        r.wrong(key(KIND), reason, "write host.queues = \"per-flow\"");
     }
     let drawn = if job.is_some() { None } else { Drawn::read(r, prefix, (kind, list, framing), wiring) };
     let finite = kind.is_finite();
     if pairs.is_some() && !finite {
         let reason = format!("`{}` is endless, and a queue pair is that of a finite flow", r.word(key(KIND)));
         let hint = "write transfers, poisson, incast, all-to-all or permutation, or another host.queues than per-flow";
-        r.wrong(&key(KIND), reason, hint);
+        r.wrong(key(KIND), reason, hint);
     }
     let initial_rate = match pairs {
         Some(p) if p.begins => r.rate_or(key(INITIAL_RATE)),
@@ -307,7 +307,7 @@ fn table(
         && rate > link
     {
         let reason = format!("{rate} is above the rate of the link of {}, {link}", wiring.hosts[host]);
-        r.wrong(&key(INITIAL_RATE), reason, format!("write at most \"{link}\""));
+        r.wrong(key(INITIAL_RATE), reason, format!("write at most \"{link}\""));
     }
     let origin = if kind == Traffic::Transfers { r.time(key(ORIGIN)) } else { Time::ZERO };
     let goals = Goals::read(r, goals, kind, &all, wiring);
@@ -319,7 +319,7 @@ fn table(
     let other = |p: &SourcePlan| finite && p.finite() && (p.framing, p.frame) != (framing, frame);
     if let Some(host) = list.iter().find(|h| plans[**h].iter().any(other)) {
         let reason = format!("{} sends finite flows in other frames by another table", wiring.hosts[*host]);
-        r.wrong(&key(FRAME), reason, "use one frame and header for all finite flows of a host");
+        r.wrong(key(FRAME), reason, "use one frame and header for all finite flows of a host");
     }
     if let (false, Some(host)) = (finite, list.iter().find(|h| wiring.nics(**h).len() > 1)) {
         let (name, nics) = (wiring.machine(*host), wiring.nics(*host).len());
@@ -367,11 +367,11 @@ fn table(
     }
     if let Some(host) = transfers.keys().min() {
         let reason = format!("{} has transfers, and is none of the table's hosts", wiring.hosts[*host]);
-        r.wrong(&key(TRANSFERS), reason, "name it in hosts, or remove its transfers");
+        r.wrong(key(TRANSFERS), reason, "name it in hosts, or remove its transfers");
     }
     let computes = kind == Traffic::Graph;
     if plans.iter().map(Vec::len).sum::<usize>() == before && !list.is_empty() && !computes {
-        r.wrong(&key(DESTINATIONS), "no host has anybody to send to", "name another host");
+        r.wrong(key(DESTINATIONS), "no host has anybody to send to", "name another host");
     }
     job
 }

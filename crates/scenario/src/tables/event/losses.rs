@@ -15,7 +15,7 @@ const OF_LINKS: [&str; 4] = ["loss", "lose", "from", "to"];
 
 /// Does a table say what a link loses? Keys of the other form are refused.
 pub(crate) fn is_loss(r: &mut Reader<'_>, prefix: &str) -> bool {
-    let loses = r.is_set(&format!("{prefix}.link"));
+    let loses = r.is_set(format!("{prefix}.link"));
     let (others, why) = match loses {
         true => (&OF_PORTS[..], "is of a port that changes its rate, and the table has `link`"),
         false => (&OF_LINKS[..], "is of a link that loses frames, and the table has no `link`"),
@@ -32,7 +32,7 @@ pub(crate) fn is_loss(r: &mut Reader<'_>, prefix: &str) -> bool {
 pub(crate) fn losses(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec<LinkLoss> {
     let mut losses: Vec<LinkLoss> = Vec::new();
     for prefix in r.tables("event") {
-        if !r.is_set(&format!("{prefix}.link")) {
+        if !r.is_set(format!("{prefix}.link")) {
             continue;
         }
         let Some(both) = one(r, &prefix, wiring, duration) else { continue };
@@ -41,7 +41,7 @@ pub(crate) fn losses(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec
         };
         if let Some(other) = losses.iter().find(overlaps) {
             let reason = format!("overlaps other losses of this link, from {} to {}", other.from, other.to);
-            r.wrong(&format!("{prefix}.link"), reason, "let them begin when the others have ended");
+            r.wrong(format!("{prefix}.link"), reason, "let them begin when the others have ended");
             continue;
         }
         losses.extend(both);
@@ -65,7 +65,7 @@ fn one(r: &mut Reader<'_>, prefix: &str, wiring: &Wiring, duration: Time) -> Opt
     let name = r.word(key(LINK));
     let Some(ends) = wiring.link_ends(&name) else {
         let remedy = "name two neighbours: \"H1-S\"; `cnsim explain` shows the names";
-        r.wrong(&key(LINK), format!("there is no link `{name}`"), remedy);
+        r.wrong(key(LINK), format!("there is no link `{name}`"), remedy);
         return None;
     };
     let list = r.listed(key(LOSE));

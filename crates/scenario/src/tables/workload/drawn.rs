@@ -84,7 +84,7 @@ impl Drawn {
             Traffic::Poisson => {
                 let load = r.share(key(LOAD));
                 if load <= 0.0 {
-                    r.wrong(&key(LOAD), "a load of 0 % has no flows", "write a load above 0 %, to 100 %");
+                    r.wrong(key(LOAD), "a load of 0 % has no flows", "write a load above 0 %, to 100 %");
                 }
                 let counts = r.choice(key(LOAD_COUNTS));
                 let sizes = sizes(r, &key)?;
@@ -108,7 +108,7 @@ impl Drawn {
                 let senders = (others().min().unwrap_or(0), others().max().unwrap_or(0));
                 if fan_in != usize::MAX && fan_in > senders.0 {
                     let reason = format!("{fan_in} senders are asked for, and {} hosts can send", senders.0);
-                    r.wrong(&key(FAN_IN), reason, "name more hosts, or write \"all\"");
+                    r.wrong(key(FAN_IN), reason, "name more hosts, or write \"all\"");
                 }
                 let random = match r.choice(key(GAPS)) {
                     Gaps::Regular => false,
@@ -143,13 +143,13 @@ impl Drawn {
         if all > MAX_FLOWS as f64 {
             let reason = format!("about {all:.0} flows are too many");
             r.wrong(
-                &key(KIND),
+                key(KIND),
                 reason,
                 format!("at most {MAX_FLOWS}: fewer hosts, larger flows, or less time"),
             );
         }
         if from.len() < 2 && matches!(kind, Traffic::AllToAll | Traffic::Permutation) {
-            r.wrong(&key(KIND), "one host alone has nobody to send to", "name at least two hosts");
+            r.wrong(key(KIND), "one host alone has nobody to send to", "name at least two hosts");
         }
         (r.problems.len() == before).then(|| Arc::new(drawn))
     }

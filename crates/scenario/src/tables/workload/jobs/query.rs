@@ -51,7 +51,7 @@ pub(crate) fn queries(
     };
     for (leaf, all) in [(DESTINATIONS, &askers[..]), (traffic::HOSTS, servers)] {
         if let Some(host) = twice(all) {
-            r.wrong(&key(leaf), format!("{} is there twice", wiring.machine(host)), "name each host once");
+            r.wrong(key(leaf), format!("{} is there twice", wiring.machine(host)), "name each host once");
         }
     }
     let able = askers.iter().map(|a| servers.iter().filter(|s| *s != a).count()).min().unwrap_or(0);

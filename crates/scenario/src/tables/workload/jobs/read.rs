@@ -80,22 +80,22 @@ pub(crate) fn collective(
     let size = if barrier { Bytes::new(n as u64) } else { r.bytes(key(SIZE)) };
     if size.get() < n as u64 {
         let reason = format!("{size} for {n} ranks: not a byte for each");
-        r.wrong(&key(SIZE), reason, format!("write at least {n} B"));
+        r.wrong(key(SIZE), reason, format!("write at least {n} B"));
     }
     // Of algorithms that a matrix compares, each takes the keys that it has.
-    let compared = r.is_of_case(&key(ALGORITHM));
+    let compared = r.is_of_case(key(ALGORITHM));
     let chunk = r.bytes_or(key(CHUNK));
     let cut = matches!(algorithm, Algorithm::Ring | Algorithm::Tree | Algorithm::DoubleTree) && !barrier;
     if chunk.is_some() && !cut && !compared {
         let reason = format!("{} by {} is not cut into pieces", kind.word(), algorithm.word());
-        r.wrong(&key(CHUNK), reason, "remove it, or write ring, tree or double-tree");
+        r.wrong(key(CHUNK), reason, "remove it, or write ring, tree or double-tree");
     }
     let chunk = chunk.filter(|_| cut);
     let channels = r.integer(key(CHANNELS)) as usize;
     let rings = algorithm == Algorithm::Ring;
     if channels > 1 && !rings && !compared {
         let reason = format!("{} has no rings", algorithm.word());
-        r.wrong(&key(CHANNELS), reason, "remove it, or write ring");
+        r.wrong(key(CHANNELS), reason, "remove it, or write ring");
     }
     let channels = if rings { channels } else { 1 };
     let reduce = r.time(key(REDUCE_TIME)).as_ps();
@@ -108,7 +108,7 @@ pub(crate) fn collective(
     }
     let pieces = chunk.map_or(1, |chunk| size.get().div_ceil(n as u64 * chunk.get()).max(1));
     let about = 2 * pieces.saturating_mul((n * n.max(channels)) as u64);
-    too_many(r, &key(CHUNK), about);
+    too_many(r, key(CHUNK), about);
     if r.problems.len() > before {
         return None;
     }
@@ -141,8 +141,8 @@ pub(crate) fn collective(
                 no_path(r, &hosts, (a, b), wiring);
             }
             let sent = sends.iter().map(|s| s.1.len() as u64).sum::<u64>();
-            too_many(r, &key(REPEAT), sent.saturating_mul(repeat));
-            few_of_a_pair(r, &key(REPEAT), sends.iter().map(|s| &s.1[..]).enumerate(), wiring, repeat);
+            too_many(r, key(REPEAT), sent.saturating_mul(repeat));
+            few_of_a_pair(r, key(REPEAT), sends.iter().map(|s| &s.1[..]).enumerate(), wiring, repeat);
             if r.problems.len() > before {
                 return None;
             }
