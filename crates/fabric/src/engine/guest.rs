@@ -4,7 +4,7 @@ use super::node::{Node, Shared};
 use crate::check::{Books, Ledger};
 use crate::fast::frame::{AFTER, NEVER};
 use crate::fast::wires::{FOREIGN, LOSSY, WATCHED, Wires};
-use crate::model::{Key, Outbox, Records, Sent};
+use crate::model::{Outbox, Records, Sent};
 use crate::net::Net;
 use crate::spec::RunSpec;
 
@@ -17,7 +17,7 @@ pub(super) struct Guest {
     pub(super) ports: u32,
     pub(super) node: Node,
     out: Outbox,
-    order: Vec<(Key, u32)>,
+    order: Vec<(u128, u32)>,
 }
 
 impl Guest {

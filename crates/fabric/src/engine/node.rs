@@ -3,18 +3,18 @@
 use crate::check::{Books, Ledger, broken};
 use crate::model::{
     Agenda, Direct, Host, Key, Kind, NEVER, Nic, Outbox, Packet, Records, Sent, Switch, Switching, Turn,
-    place_of_data,
+    of_rank, place_of_data, rank,
 };
 use crate::net::Net;
 use crate::spec::RunSpec;
 
 /// What nodes share: the network, telemetry of frames under way, what they have put out, and the order of what arrives at the one that
-/// runs, by key and place.
+/// runs, by [`rank`] and place.
 pub(super) struct Shared<'a> {
     pub(super) net: &'a Net,
     pub(super) records: &'a mut Records,
     pub(super) out: &'a mut Outbox,
-    pub(super) order: &'a mut Vec<(Key, u32)>,
+    pub(super) order: &'a mut Vec<(u128, u32)>,
 }
 
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Node {
             None => Laws::Host(Box::new(Host::new(&spec.hosts[id as usize], turn))),
             Some(s) => Laws::Switch(Box::new(Switch::new(&spec.switches[s], &spec.changes, turn))),
         };
-        let next = agenda.next().0;
+        let next = of_rank(agenda.next()).0;
         Self { id, next, arriving: Vec::new(), agenda, laws }
     }
 
@@ -59,7 +59,7 @@ impl Node {
     pub(super) fn await_feedback(&mut self, direct: &Direct, with: &mut Shared<'_>) {
         let Self { id, agenda, laws: Laws::Host(host), .. } = self else { broken("feedback to a switch") };
         host.expect(direct, &mut with.turn(0, *id, agenda));
-        self.next = self.next.min(self.agenda.next().0);
+        self.next = self.next.min(of_rank(self.agenda.next()).0);
     }
 
     /// The event of an arrival.
@@ -76,14 +76,14 @@ impl Node {
     pub(super) fn run(&mut self, end: u64, with: &mut Shared<'_>) -> u64 {
         let mut order = std::mem::take(with.order);
         let due = (0..).zip(&self.arriving).filter(|(_, sent)| sent.at < end);
-        order.extend(due.map(|(i, sent)| (self.arrival(sent, with.net), i)));
+        order.extend(due.map(|(i, sent)| (rank(self.arrival(sent, with.net)), i)));
         order.sort_unstable();
         let mut arrivals = order.iter().peekable();
         let mut count = 0;
         loop {
             let own = self.agenda.next();
             let arrival = arrivals.next_if(|arrival| arrival.0 < own);
-            let (time, kind, index) = arrival.map_or(own, |arrival| arrival.0);
+            let (time, kind, index) = of_rank(arrival.map_or(own, |arrival| arrival.0));
             if time >= end {
                 break;
             }
@@ -101,7 +101,7 @@ impl Node {
         *with.order = order;
         self.arriving.retain(|sent| sent.at >= end);
         let first = self.arriving.iter().map(|sent| sent.at).min().unwrap_or(NEVER);
-        self.next = first.min(self.agenda.next().0);
+        self.next = first.min(of_rank(self.agenda.next()).0);
         count
     }
 
@@ -145,7 +145,7 @@ impl Nic<Shared<'_>> for Node {
     fn advise(&mut self, n: u32, now: u64, with: &mut Shared<'_>) {
         let Self { id, agenda, laws: Laws::Host(host), .. } = self else { broken("a switch among NICs") };
         host.advise(n, &mut with.turn(now, *id, agenda));
-        self.next = self.next.min(self.agenda.next().0);
+        self.next = self.next.min(of_rank(self.agenda.next()).0);
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::node::{Node, Shared};
 use crate::check::{Ledger, alarmed, broken, close};
-use crate::model::{Losses, Outbox, Records, together};
+use crate::model::{Losses, Outbox, Packet, Records, together};
 use crate::net::Net;
 use crate::outcome::Outcome;
 use crate::spec::RunSpec;

@@ -25,11 +25,11 @@ impl Frame {
     /// As the model has it.
     pub(crate) fn whole(&self, net: &Net, wires: &mut Wires) -> Whole {
         if let Some(pause) = self.as_pause() {
-            return Whole::pause(pause, net);
+            return Whole::of_pause(pause, net);
         }
         if self.is_data() {
             let plain = wires.records.plain(self).header();
-            return Whole::data(0, self.len, crate::model::Data { record: self.record(), ..plain });
+            return Whole::of_data(0, self.len, &crate::model::Data { record: self.record(), ..plain });
         }
         let Some((flow, says)) = self.says(net, wires) else { broken("a message without a body") };
         Whole {

@@ -20,7 +20,8 @@ use crate::check::Books;
 use crate::fast::frame::{Frame, NEVER};
 use crate::fast::wires::Wires;
 use crate::model::{
-    Data, Direct, Frame as Whole, Key, Kind, Lane, Moment, Nic, Paused, Sides, is_stopped, transmission,
+    Data, Direct, Frame as Whole, Key, Kind, Lane, Moment, Nic, Packet, Paused, Sides, is_stopped,
+    transmission,
 };
 use crate::net::Net;
 use crate::spec::HostSpec;
@@ -198,7 +199,7 @@ impl Host {
     /// A data frame with telemetry has arrived now.
     fn take_recorded(&mut self, frame: &Frame, net: &Net, wires: &mut Wires) {
         let data = Data { record: frame.record(), ..wires.records.plain(frame).header() };
-        let (frame, at) = (Whole::data(0, frame.len, data), self.moment(net));
+        let (frame, at) = (Whole::of_data(0, frame.len, &data), self.moment(net));
         self.sides.take(&frame, &mut wires.records, &mut wires.direct, at);
     }
 

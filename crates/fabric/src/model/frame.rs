@@ -196,13 +196,6 @@ impl Control {
         let acks = net.transport.filter(|_| self.is_acknowledgement());
         acks.map_or(SMALLEST, |transport| transport.ack_length.get() as u16)
     }
-    /// The number of the telemetry that it brings; 0 for none.
-    pub(crate) fn record(&self) -> u32 {
-        match self.says {
-            Says::Feedback(Feedback::Acknowledgement { record, .. }) => record,
-            _ => 0,
-        }
-    }
 }
 
 /// Number of the flow between two hosts.
@@ -245,23 +238,6 @@ impl Data {
 }
 
 impl Frame {
-    /// A data frame of a class.
-    pub(crate) fn data(class: u8, len: u16, data: Data) -> Self {
-        Self { len, lane: Lane::Data(class), input: 0, body: Body::Data(data) }
-    }
-    /// A control frame.
-    pub(crate) fn control(lane: Lane, control: Control) -> Self {
-        Self { len: SMALLEST, lane, input: 0, body: Body::Control(control) }
-    }
-    /// XOFF or XON.
-    pub(crate) fn pause(pause: Pause, net: &Net) -> Self {
-        Self {
-            len: net.pause_frames.length.get() as u16,
-            lane: Lane::Pause,
-            input: 0,
-            body: Body::Pause(pause),
-        }
-    }
     /// The flow of data or of an acknowledgement.
     pub(crate) fn crossing(&self, net: &Net) -> Option<Crossing> {
         match &self.body {
@@ -275,21 +251,6 @@ impl Frame {
                 Some(Crossing { flow: (flow.src, flow.dst), number: flow.number, acknowledgement: true })
             }
             Body::Control(_) | Body::Pause(_) => None,
-        }
-    }
-    /// The number of the telemetry that it carries or brings; 0 for none.
-    pub(crate) fn record(&self) -> u32 {
-        match &self.body {
-            Body::Data(data) => data.record,
-            Body::Control(control) => control.record(),
-            Body::Pause(_) => 0,
-        }
-    }
-    /// Its header, if it is data.
-    pub(crate) fn as_data(&self) -> Option<&Data> {
-        match &self.body {
-            Body::Data(data) => Some(data),
-            _ => None,
         }
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! All but its end of the link is one body for both ways to run ([`Sides`]).
 
-use super::agenda::{Direct, Key, Kind, Moment, NEVER, NO_EVENT, Turn};
+use super::agenda::{Direct, Key, Kind, Moment, NEVER, NO_EVENT, Turn, rank};
 use super::fault::Nic;
 use super::frame::{Body, Control, Data, Frame, Lane, MANAGED, Pause, Says, To};
 use super::packet::Packet;
@@ -133,7 +133,7 @@ impl<F: Packet> Sides<F> {
         direct: &mut Vec<Direct>,
         at: Moment<'_>,
     ) {
-        let Some(data) = frame.as_data() else { broken("control is taken for data") };
+        let Body::Data(data) = &frame.body else { broken("control is taken for data") };
         let follows = self.receiver.take(frame, at, &mut self.sender.journal.failure);
         if !follows || !self.answer(data, records, direct, at) {
             records.close(data.record);
@@ -318,8 +318,8 @@ impl Host {
 
     /// Plans what follows from its state.
     fn plan(&self, turn: &mut Turn<'_>) {
-        let mut next = NO_EVENT;
-        let mut due = |time, kind, index| next = next.min((time, kind, index));
+        let mut next = rank(NO_EVENT);
+        let mut due = |time, kind, index| next = next.min(rank((time, kind, index)));
         self.sides.each_due(&mut due);
         due(self.sides.receiver.alarms.next, Kind::Reflector, 0);
         due(self.sides.rates.next, Kind::Tick, 0);
@@ -366,7 +366,7 @@ impl Host {
     /// Faults say XOFF or XON.
     fn fail(&mut self, arrived: Option<u16>, turn: &mut Turn<'_>) {
         let (link, net) = (turn.net.line(turn.node), turn.net);
-        self.sides.fail(arrived, turn.moment(), |pause| turn.send(&link, Frame::pause(pause, net)));
+        self.sides.fail(arrived, turn.moment(), |pause| turn.send(&link, Frame::of_pause(pause, net)));
     }
 
     /// The idle transmitter looks for a frame.

@@ -62,7 +62,7 @@ mod voq;
 mod watchdog;
 
 pub(crate) use agenda::{
-    Agenda, Direct, Key, Kind, Moment, NEVER, NO_EVENT, Outbox, Sent, Turn, place_of_data,
+    Agenda, Direct, Key, Kind, Moment, NEVER, NO_EVENT, Outbox, Sent, Turn, of_rank, place_of_data, rank,
 };
 pub(crate) use frame::{
     Body, Control, Crossing, Data, Frame, Lane, MANAGED, NextHop, Pause, Says, To, lowered,

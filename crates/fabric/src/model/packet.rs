@@ -1,11 +1,11 @@
 //! A frame as hosts and switches keep it: as the model has it, or packed.
 
 use super::agenda::Moment;
-use super::frame::{Body, Control, Data, Frame, Lane, MANAGED, NextHop, Pause, To, lowered};
+use super::frame::{Body, Control, Data, Frame, Lane, MANAGED, NextHop, Pause, Says, To, lowered};
 use super::records::Records;
 use crate::check::{Ledger, broken};
 use crate::net::Net;
-use cnsim_scheme_api::{FrameView, Hop};
+use cnsim_scheme_api::{Feedback, FrameView, Hop};
 
 /// See the head of the file.
 pub(crate) trait Packet: Copy + std::fmt::Debug {
@@ -25,7 +25,7 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     fn goes_to(&self) -> To;
     /// Where control goes on from switch `s`.
     fn way(&self, net: &Net, s: usize, next_path: &mut [u8]) -> NextHop;
-    /// The number of its telemetry; 0 for none.
+    /// The number of the telemetry that it carries or brings; 0 for none.
     fn record(&self) -> u32;
     /// Does it carry a tag?
     fn is_tagged(&self) -> bool;
@@ -87,13 +87,14 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
 impl Packet for Frame {
     type Bodies = ();
     fn of_data(class: u8, len: u16, data: &Data) -> Self {
-        Self::data(class, len, *data)
+        Self { len, lane: Lane::Data(class), input: 0, body: Body::Data(*data) }
     }
     fn of_control(lane: Lane, control: Control, at: Moment<'_>, (): &mut ()) -> Self {
-        Self { len: control.length(at.net), ..Self::control(lane, control) }
+        Self { len: control.length(at.net), lane, input: 0, body: Body::Control(control) }
     }
     fn of_pause(pause: Pause, net: &Net) -> Self {
-        Self::pause(pause, net)
+        let len = net.pause_frames.length.get() as u16;
+        Self { len, lane: Lane::Pause, input: 0, body: Body::Pause(pause) }
     }
     fn lane(&self) -> Lane {
         self.lane
@@ -110,10 +111,16 @@ impl Packet for Frame {
         control.to.next_hop(net, s, control.flow.0, next_path)
     }
     fn record(&self) -> u32 {
-        Frame::record(self)
+        match self.body {
+            Body::Data(data) => data.record,
+            Body::Control(Control {
+                says: Says::Feedback(Feedback::Acknowledgement { record, .. }), ..
+            }) => record,
+            _ => 0,
+        }
     }
     fn is_tagged(&self) -> bool {
-        self.as_data().is_some_and(|data| data.tag.0 != 0)
+        self.header().is_some_and(|data| data.tag.0 != 0)
     }
     fn stamp(&mut self, stamp: (u8, u32)) {
         if let Body::Data(data) = &mut self.body {
@@ -129,7 +136,7 @@ impl Packet for Frame {
         self.len
     }
     fn header(&self) -> Option<Data> {
-        self.as_data().copied()
+        if let Body::Data(data) = self.body { Some(data) } else { None }
     }
     fn set_counted(&mut self) {
         if let Body::Data(data) = &mut self.body {

@@ -4,7 +4,7 @@
 //! bit has left. Control at priority takes no memory. What it does, and in
 //! which order, stands in [`super::switching`].
 
-use super::agenda::{Direct, Key, Kind, Moment, Turn};
+use super::agenda::{Direct, Key, Kind, Moment, Turn, rank};
 use super::frame::{Body, Control, Frame, Lane, Says, flow_of};
 use super::management::Management;
 use super::memory::Memory;
@@ -256,7 +256,7 @@ impl<'n> Switching<'n, Turn<'n>> for Switch {
     }
 
     fn note_next(&mut self, next: Key, turn: &mut Turn<'n>) {
-        turn.agenda.own = next;
+        turn.agenda.own = rank(next);
     }
     fn change(&mut self, out: usize, frame: &Frame, by: i32) -> Option<Signal> {
         self.memory[frame.lane.class()].change(out, usize::from(frame.input), by)
