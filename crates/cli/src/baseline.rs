@@ -139,7 +139,7 @@ impl Baseline {
     /// several values of a parameter, each value is one.
     pub(crate) fn of<'p, 'a>(&self, p: &At<'_>, points: &'p [At<'a>]) -> Vec<(&'p At<'a>, String)> {
         let mut all: Vec<&At<'_>> = points.iter().filter(|b| self.is(b) && self.beside(p, b)).collect();
-        // What a baseline leaves open, such as the parameters of its scheme, is taken as it is here.
+        // A setting that the baseline leaves open, such as a parameter of its scheme, is taken from this case.
         let open: [&dyn Fn(&At<'_>) -> bool; 2] = [&|b| b.run.case.condition == p.run.case.condition, &|b| {
             p.swept.iter().all(|k| p.config.get(k) == b.config.get(k))
         }];
@@ -360,7 +360,7 @@ mod tests {
         }
         let said = pairs(&runs, "q_off=24KB").unwrap_err();
         assert!(said.contains("a key that varies (scheme.params.q_eq)"), "{said}");
-        // The same run in two files counts once, unless its results differ.
+        // A run that is in two files counts once, unless its results differ.
         let twice = [none.clone(), ecm("24 KB"), none.clone()];
         assert_eq!(pairs(&twice, "none").unwrap().len(), 1);
         let mut moved = none.clone();

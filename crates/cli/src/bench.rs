@@ -30,7 +30,7 @@ enum Shape {
     QueuePairs,
     /// `benches/roce320.toml` in place of `benches/network.toml`: 320 hosts with queue pairs, each frame acknowledged.
     Roce320,
-    /// The same with a buffer that the inputs share, and PAUSE; and with a NIC that says XOFF from 10 us on.
+    /// `Roce320` with a buffer that the inputs share, and PAUSE; and with a NIC that says XOFF from 10 us on.
     Roce320Pfc,
     Storm,
     /// `scenarios/modern/fork-incast.toml`: 60 hosts send to one, whose switch stops them.

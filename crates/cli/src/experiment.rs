@@ -29,7 +29,7 @@ use std::sync::atomic::Ordering;
 pub(crate) struct Experiment<'a> {
     /// The command without the program's name, as results and report have it.
     pub(crate) command: String,
-    /// Its word for the scenario: a name, a file, `quick` or `all`.
+    /// The command's word for the scenario: a name, a file, `quick` or `all`.
     pub(crate) what: &'a str,
     /// Is it an experiment of the user's own: any but a study that is reproduced?
     pub(crate) own: bool,
@@ -245,7 +245,7 @@ pub(crate) fn with_store<T: Send>(
         );
     }
     unkept(jobs).iter().for_each(|note| eprintln!("note: {note}"));
-    // What is in the store costs next to nothing.
+    // Runs that are in the store cost next to nothing.
     let new = jobs.iter().filter(|j| !stored(j, &store));
     let hops = new.map(|j| j.ready.estimate().packet_hops).sum();
     let done = look::with_progress(jobs.len() as u64, hops, watch, quiet, || work(&store));
@@ -350,7 +350,7 @@ mod tests {
             (r.title.as_str(), r.facts[0].name.as_str(), &r.facts[0].value),
             ("PARTIAL: T", "partial", &p.text())
         );
-        // What was stopped with nothing left to do is whole.
+        // An experiment that was stopped with nothing left to do is whole.
         let watch = Watch::default();
         assert_eq!(partial(&watch, 1, 2), None);
         watch.stop.store(true, Ordering::Relaxed);

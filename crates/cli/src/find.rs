@@ -265,7 +265,7 @@ mod tests {
         }
     }
 
-    /// What fills, stops, guards and stands still in a lossless fabric: each word has a meaning of its own, in short sentences.
+    /// Each term of a lossless fabric has a meaning of its own, in short sentences.
     #[test]
     fn terms_of_lossless_fabrics_are_explained() {
         let words = [

@@ -85,7 +85,7 @@ impl Output {
         Ok(Some(Self { saved, command: command.into(), partial }))
     }
 
-    /// Its folder.
+    /// Folder of the output.
     pub(crate) fn dir(&self) -> &Path {
         self.saved.place().dir()
     }

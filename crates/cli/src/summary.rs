@@ -155,7 +155,7 @@ pub(crate) fn first(report: &Report, seeds: u64) -> String {
 
 fn lines_of(t: &Table, asked: &[String], judge: bool, colour: bool) -> Vec<String> {
     let several = t.rows.iter().any(|r| !r.condition.is_empty());
-    // What was published, and of the rest only the five of the printed tables.
+    // Published columns, and of the others only the five of the printed tables.
     let published =
         |c: usize| t.rows.iter().any(|r| r.cells[c].as_ref().is_some_and(|x| x.published.is_some()));
     let own = !(0..t.columns.len()).any(published);
@@ -167,7 +167,7 @@ fn lines_of(t: &Table, asked: &[String], judge: bool, colour: bool) -> Vec<Strin
         published(*c) || metrics::find(&t.columns[*c].metric).is_some_and(|m| m.printed) && !zero(*c)
     };
     let mine = |c: &usize| match asked {
-        // What the report leaves to its list of all numbers is left out here, too.
+        // Columns that the report leaves to its list of all numbers are left out here, too.
         [] => !t.columns[*c].more && (own || main(c)),
         asked => asked.contains(&t.columns[*c].metric),
     };

@@ -75,7 +75,7 @@ fn run(study: &str, scheme: &str) -> RunRecord {
     RunRecord { case: [study, "one", "c", "on", scheme].into(), ..RunRecord::default() }
 }
 
-/// What is told, as lines of words: columns are aligned elsewhere.
+/// The printed table, as lines of words: columns are aligned elsewhere.
 fn lines(
     args: &ReproduceArgs,
     report: &Report,
@@ -136,7 +136,7 @@ fn many_studies_have_a_line_a_scenario() {
     let miss = "c, PAUSE on, ecm, overhead: published 2.0, measured 2.5";
     let expected = [
         "scenario runs agree near differ undecided zero unpublished not run figures",
-        // What cannot be compared counts as a difference.
+        // A cell that cannot be compared counts as a difference.
         "A/one 2 1 - 2 - 2 1 2 3",
         "B/one 1 - 2 1 1 - - - -",
         "1 published cells agree, 2 are near, 1 differ, 1 undecided by so few seeds, 1 cannot be compared; 1 more are zero by construction. One seed has no interval.",
@@ -308,7 +308,7 @@ fn one_study_tells_tables_claims_and_the_queue() {
     assert!(told.contains(&"55 further rows are in the report.".into()), "{told:?}");
     report.pages[0].tables[0].rows = vec![row];
     report.pages[0].tables[0].rows[0].cells.iter_mut().flatten().for_each(|c| c.measured = Some(0.0));
-    // What is zero throughout is said: that nothing finished, too.
+    // Columns of zeros are named below the table: that nothing finished, too.
     report.pages[0].tables[0].row_heading.clear();
     let told = lines(&args, &report, &cells, &[], &[]);
     assert_eq!(told[3], "Zero in every row: overhead, aggregate, fairness, dropped.");

@@ -92,7 +92,7 @@ impl<'a> What<'a> {
             format!("{}: {}", self.name, self.metric.title)
         }
     }
-    /// Its value in a run, and whether that is a lower bound.
+    /// The metric's value in a run, and whether that is a lower bound.
     fn of(&self, r: &'a RunRecord) -> Option<(f64, bool)> {
         r.of_traffic(self.name)?.0.get(self.metric.id).map(|q| (q.value, q.at_least))
     }

@@ -62,7 +62,7 @@ pub(crate) fn flow_of(number: u32) -> u16 {
 pub(crate) struct Outgoing {
     /// When it begins, ps.
     pub(crate) start: u64,
-    /// Its size; nothing is sent of one of 0 bytes.
+    /// Size of the flow; a flow of 0 bytes sends nothing.
     pub(crate) bytes: u64,
     /// Destination host.
     pub(crate) dst: u32,
@@ -110,9 +110,9 @@ pub(crate) struct Numbered {
     /// Source and destination host.
     pub(crate) src: u32,
     pub(crate) dst: u32,
-    /// Its size, bytes.
+    /// Size of the flow, bytes.
     pub(crate) bytes: u64,
-    /// Its place among the flows to its destination.
+    /// Place of the flow among those to its destination.
     pub(crate) at: u32,
     /// Lower half of its number among the flows of its pair.
     pub(crate) number: u16,
@@ -121,7 +121,7 @@ pub(crate) struct Numbered {
 }
 
 impl Numbered {
-    /// Its frames.
+    /// Number of the flow's frames.
     pub(crate) fn frames(&self) -> u64 {
         self.bytes.div_ceil(u64::from(self.whole))
     }
@@ -129,7 +129,7 @@ impl Numbered {
     pub(crate) fn back(&self) -> (u32, u32, u32) {
         (self.dst, self.src, u32::from(self.number) << 16 | BACK)
     }
-    /// Its bytes up to so many frames.
+    /// Bytes of the flow's first so many frames.
     pub(crate) fn after(&self, frames: u64) -> u64 {
         self.bytes.min(frames.saturating_mul(self.whole.into()))
     }
@@ -147,7 +147,7 @@ struct To {
 pub(crate) struct Flows {
     /// By number, where each has a queue pair; else empty.
     numbered: Vec<Numbered>,
-    /// Of these, by destination.
+    /// Flows of `numbered` by destination.
     ids: Vec<To>,
     /// By host and source, the number of its first flow, where each has a queue pair.
     first: BTreeMap<(u32, usize), u32>,
@@ -158,7 +158,7 @@ pub(crate) struct Flows {
 }
 
 impl Flows {
-    /// Those of all sources. Flows of a pair that begin at one moment are numbered by source, then as they are listed. Those that follow
+    /// Flows of all sources. Flows of a pair that begin at one moment are numbered by source, then as they are listed. Those that follow
     /// others come last.
     pub(crate) fn new(spec: &RunSpec) -> Self {
         let mut flows = Self::default();
@@ -246,7 +246,7 @@ impl Flows {
         self.first.get(&(host, source)).copied()
     }
 
-    /// Those of a source, by start.
+    /// Flows of a source, by start.
     pub(crate) fn of_source(&self, host: u32, source: usize) -> Arc<[Outgoing]> {
         self.outgoing.get(&(host, source)).cloned().unwrap_or_default()
     }
@@ -256,7 +256,7 @@ impl Flows {
         self.incoming.get(&host).map_or(0, |known| known.flows.len())
     }
 
-    /// Those to a host, none of which has arrived.
+    /// Flows to a host, none of which has arrived.
     pub(crate) fn to(&self, host: u32) -> Arrived {
         let known = self.incoming.get(&host).cloned().unwrap_or_default();
         let left = known.flows.iter().map(|flow| flow.on_link).collect();
@@ -264,7 +264,7 @@ impl Flows {
     }
 }
 
-/// What has arrived at a host of the finite flows to it.
+/// Arrived bytes of the finite flows to a host.
 #[derive(Debug, Default)]
 pub(crate) struct Arrived {
     known: Inbound,

@@ -5,10 +5,10 @@ use crate::flows::{BACK, flow_of};
 use crate::mix::mix;
 use crate::spec::{Arrivals, HostSpec, Routing, RunSpec};
 
-/// What every switch adds to a flow where hashes are polarised.
+/// The salt of every switch if hashes are polarised.
 const POLAR: u64 = 0x5DEE_CE66;
 
-/// What the nodes add to the hash of a flow.
+/// Salts of the nodes for the hash of a flow.
 #[derive(Debug, Default)]
 pub(crate) struct Salts {
     /// Per switch: with [`Routing::ForkHash`] its number, else its salt.
@@ -20,7 +20,7 @@ pub(crate) struct Salts {
 }
 
 impl Salts {
-    /// Those of a run. An error where the run needs numbers that its nodes' names do not have.
+    /// Salts of a run. An error if the run needs numbers that its nodes' names do not have.
     pub(crate) fn new(spec: &RunSpec) -> Result<Self, RunError> {
         let n = spec.switches.len() as u64;
         let of_pair = if spec.transport.is_some() { 0xFFFF_0000 } else { 0 };
@@ -68,7 +68,7 @@ impl Salts {
     }
 }
 
-/// What a switch adds to the hash of a flow, in the run of a seed.
+/// Salt of a switch for the hash of a flow, in the run of a seed.
 fn salt(seed: u64, switch: u64) -> u64 {
     mix(POLAR ^ seed << 32 ^ switch)
 }

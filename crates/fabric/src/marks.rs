@@ -16,7 +16,7 @@ pub enum Mark {
     InPieces,
     /// Out of it: a threshold came near, and all frames went back on their wires.
     PutBack,
-    /// What depends on a moment was looked at after all frames had been stored (`fast/switch/early.rs`).
+    /// An event that depends on its moment was looked at after all frames had been stored (`fast/switch/early.rs`).
     CaughtUp,
     /// Out of it: a switch took its window event by event.
     InOrder,

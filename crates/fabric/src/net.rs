@@ -351,7 +351,7 @@ impl Net {
         if let Some((from, to)) = parts.then(|| spec.pairs().find(apart)).flatten() {
             return Err(RunError::Spec(format!("no path from host {from} to host {to}")));
         }
-        // There are no more switches with hosts than hosts, so that their columns fit 16 bits.
+        // Switches with hosts are no more than hosts, so that their columns fit 16 bits.
         self.edges = self.level.iter().filter(|&&level| level == 0).count();
         let mut order: Vec<usize> = (0..s).collect();
         order.sort_by_key(|&x| self.level[x] > 0);

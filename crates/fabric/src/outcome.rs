@@ -38,7 +38,7 @@ pub struct Outcome {
     pub matrix: Vec<u64>,
     /// Frames that switches dropped by (source, destination), as [`Outcome::matrix`]; empty without drops, or if not recorded.
     pub lost: Vec<u64>,
-    /// What was lost on links, by node and port: of each output port whose link loses frames ([`crate::LinkLoss`]).
+    /// Frames lost on links, by node and port: of each output port whose link loses frames ([`crate::LinkLoss`]).
     pub lost_on_links: Vec<LostOnLink>,
     /// Time of the last delivery of a frozen network: frames waited at the end, and none was delivered in the last tenth of the run.
     pub frozen_since: Option<Time>,
@@ -116,16 +116,16 @@ pub struct Cause {
     pub output: u16,
     /// Bytes that waited for it.
     pub bytes: u32,
-    /// What held the output back.
+    /// The reason why the output did not send.
     pub held: Held,
 }
 
-/// What holds an output back as a switch decides XOFF.
+/// Reasons why an output does not send, as a switch decides XOFF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
     /// Nothing but its own rate.
     Open,
-    /// Its rate is zero: it serves nothing.
+    /// The output's rate is 0: it serves nothing.
     Closed,
     /// An XOFF, by number in [`Pauses::xoffs`].
     Stopped(u32),
@@ -155,7 +155,7 @@ pub struct HostOutcome {
     pub delivered: u64,
     /// Data bits that the host received.
     pub delivered_bits: u64,
-    /// Of these the headers that [`crate::Record::headers`] names, and the padding of last frames.
+    /// Delivered bits of the headers that [`crate::Record::headers`] names, and of the padding of last frames.
     pub header_bits: u64,
     /// Time that the host's transmitter was in XOFF; times of several classes are added.
     pub paused: Time,
@@ -196,7 +196,7 @@ pub struct TransportOutcome {
     pub acks_made: u64,
     /// Bytes that they acknowledged, as they are on the link.
     pub acked: u64,
-    /// Of these, bytes that were acknowledged with a mark.
+    /// Bytes that were acknowledged with a mark.
     pub marked: u64,
     /// Data frames sent again.
     pub resent: u64,
@@ -219,7 +219,7 @@ pub struct TransportOutcome {
 pub struct Waiting {
     /// Destination host.
     pub dst: NodeId,
-    /// Its number among the flows of its pair of hosts ([`crate::numbered`]).
+    /// Number of the flow among those of its pair of hosts ([`crate::numbered`]).
     pub nth: u32,
     /// When something was acknowledged last; zero if nothing ever was.
     pub since: Time,
@@ -231,12 +231,12 @@ pub struct Waiting {
     pub in_flight: u64,
 }
 
-/// What an output port put on its link and the link lost.
+/// Frames that an output port put on its link and the link lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LostOnLink {
     /// The node that sent.
     pub node: NodeId,
-    /// Its output port.
+    /// Output port of the node.
     pub port: u16,
     /// Data frames.
     pub data: u64,
@@ -255,7 +255,7 @@ pub struct Incomplete {
     pub bytes: u64,
     /// Time at which the transfer begins at its source; [`crate::Transfer::FOLLOWS`] if it follows others and has not begun.
     pub start: Time,
-    /// Its number among the flows of its pair of hosts ([`crate::numbered`]).
+    /// Number of the flow among those of its pair of hosts ([`crate::numbered`]).
     pub nth: u32,
     /// Bytes on the link that have not arrived.
     pub missing: u64,
@@ -272,7 +272,7 @@ pub struct Completion {
     pub bytes: u64,
     /// Time at which the transfer began at its source.
     pub start: Time,
-    /// Its number among the flows of its pair of hosts ([`crate::numbered`]).
+    /// Number of the flow among those of its pair of hosts ([`crate::numbered`]).
     pub nth: u32,
     /// Time at which the last byte arrived.
     pub end: Time,
@@ -324,7 +324,7 @@ pub struct SwitchOutcome {
     pub paused_by_part: Vec<Vec<u64>>,
     /// The use of its shared buffer, all zero without one.
     pub shared: SharedUse,
-    /// What its watchdogs took for storms, in order of their begin.
+    /// Storms as the switch's watchdogs saw them, in order of their begin.
     pub storms: Vec<Storm>,
 }
 

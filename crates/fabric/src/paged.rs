@@ -19,7 +19,7 @@ impl<T: Copy + Default> Paged<T> {
         let page = self.pages.get(key as usize / PAGE).and_then(Option::as_ref);
         page.map_or_else(T::default, |p| p[key as usize % PAGE])
     }
-    /// What stands there, in a page that is made if need be.
+    /// The entry of a key, in a page that is made if need be.
     pub(crate) fn at(&mut self, key: u32) -> &mut T {
         let page = key as usize / PAGE;
         if self.pages.len() <= page {

@@ -1,4 +1,4 @@
-//! What the network asks of a scheme, and what it does where that panics or asks for what cannot be: one body for both ways to run.
+//! Calls of a scheme by the network, and the end of a run if a scheme panics or asks for the impossible: one body for both ways to run.
 
 use crate::RunError;
 use cnsim_scheme_api::network::{Failing, guarded, settled};
@@ -41,7 +41,7 @@ impl Managed {
         };
         schemes.iter().map(ask).collect()
     }
-    /// Its name.
+    /// Name of the scheme.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

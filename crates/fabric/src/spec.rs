@@ -360,7 +360,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// That of a switch.
+    /// The layout of a switch.
     pub(crate) fn new(&SwitchSpec { ports, buffer: spec, .. }: &SwitchSpec) -> Self {
         let ports = usize::from(ports);
         let inputs = ports + 1;
@@ -406,7 +406,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Those of a switch.
+    /// Limits of a switch.
     pub(crate) fn new(&SwitchSpec { ports, buffer: spec, .. }: &SwitchSpec) -> Self {
         let share = spec.share.get();
         let shared = spec.organisation == Organisation::SharedOutput;
@@ -449,7 +449,7 @@ pub enum ControlTransport {
 pub struct LinkSpec {
     /// One end of the link: node and port.
     pub a: (NodeId, u16),
-    /// The other end of the link: node and port.
+    /// Second end of the link: node and port.
     pub b: (NodeId, u16),
     /// Rate in each direction.
     pub rate: Rate,

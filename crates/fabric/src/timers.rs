@@ -44,7 +44,7 @@ impl Timers {
         }
     }
 
-    /// Its place among those that run, or where it would stand.
+    /// Place of a timer among those that run, or the place where it would stand.
     fn find(&self, object: u32, slot: u8) -> Result<usize, usize> {
         self.live.binary_search_by_key(&(object, slot), |t| t.0)
     }

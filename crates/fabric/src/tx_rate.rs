@@ -17,7 +17,7 @@ impl Clock {
     pub(crate) fn new(rounding: Rounding, ppm: f64) -> Self {
         Self { speed: 1.0 + ppm * 1e-6, whole: rounding == Rounding::WholeNs }
     }
-    /// What a link of this rate takes.
+    /// Transmission times at a link of this rate.
     pub(crate) fn tx(self, rate: Rate) -> TxRate {
         let bps = rate.bps() * self.speed;
         let exact = if bps <= 0.0 { 0 } else { (8e12 * 1_048_576.0 / bps).round() as u64 };

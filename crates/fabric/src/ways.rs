@@ -11,7 +11,7 @@ use cnsim_scheme_api::NodeId;
 pub struct Ways(Net);
 
 impl Ways {
-    /// Those of a run.
+    /// Ways of a run.
     ///
     /// # Errors
     /// A spec that cannot be run.

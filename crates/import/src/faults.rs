@@ -1,4 +1,4 @@
-//! What all readers share: faults, words of a line, and quantities as ns-3 writes them.
+//! Parts that all readers share: faults, words of a line, and quantities as ns-3 writes them.
 
 use cnsim_units::{Rate, Time};
 use std::fmt;
@@ -52,7 +52,7 @@ impl Faults {
         }
         if self.listed.len() < LISTED { self.listed.push(fault) } else { self.more += 1 }
     }
-    /// What was read, or none: then its fault is kept.
+    /// The value that was read; or none, and its fault is kept.
     pub(crate) fn keep<T>(&mut self, read: Result<T, ImportError>) -> Option<T> {
         read.map_err(|fault| self.push(fault)).ok()
     }
@@ -74,7 +74,7 @@ impl Faults {
 /// Lines beyond an announced count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unread {
-    /// What is counted: `links` or `flows`.
+    /// The counted lines: `links` or `flows`.
     pub what: &'static str,
     /// The announced count.
     pub announced: usize,
@@ -85,7 +85,7 @@ pub struct Unread {
 }
 
 impl Unread {
-    /// Those among the lines left over that have the form of an entry: `is_one` says so. A file may end with an explanation.
+    /// The left-over lines that have the form of an entry: `is_one` says so. A file may end with an explanation.
     pub(crate) fn of<'a>(
         (what, announced): (&'static str, usize),
         rest: impl Iterator<Item = (usize, Vec<&'a str>)>,

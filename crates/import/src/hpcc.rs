@@ -37,7 +37,7 @@ fn at_most(line: usize, words: &[&str], most: usize, form: &str) -> Result<(), I
     }
 }
 
-/// What the header of a topology announces.
+/// Numbers that the header of a topology announces.
 struct Header {
     nodes: usize,
     switches: usize,

@@ -23,7 +23,7 @@ struct Tier {
     bundle: u64,
 }
 
-/// What a `.topo` file says.
+/// Content of a `.topo` file.
 #[derive(Debug, Default)]
 struct Tree {
     nodes: u64,
@@ -85,7 +85,7 @@ fn setting(line: usize, words: &[&str], tree: &mut Tree) -> Result<(), ImportErr
         ("radix_up", Some(t)) => t.up = value,
         ("downlink_latency_ns", Some(t)) => t.link_ns = value,
         ("bundle", Some(t)) if value >= 1 => t.bundle = value,
-        // What a queue holds is the scenario's `switch.share`; oversubscription follows from the radices.
+        // The scenario's `switch.share` sets the size of queues; oversubscription follows from the radices.
         ("oversubscribed" | "queue_up" | "queue_down", Some(_)) => {}
         ("switch_latency_ns", Some(_)) if value == 0 => {}
         ("switch_latency_ns", Some(_)) => {
@@ -195,7 +195,7 @@ struct Connection {
     fires: Vec<(u64, bool)>,
 }
 
-/// What a `.cm` file announces, with the lines that do.
+/// Numbers that a `.cm` file announces, with their lines.
 #[derive(Debug, Default)]
 struct Announced {
     nodes: Option<(u64, usize)>,

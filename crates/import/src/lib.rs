@@ -27,16 +27,16 @@ use cnsim_units::{Bytes, Rate, Time};
 /// Whose form a file of links or flows has, as `topology.format` and `workload.format` name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// That of the HPCC fork of ns-3 or of its kin.
+    /// The form of the HPCC fork of ns-3 or of its kin.
     Fork,
-    /// That of htsim.
+    /// The form of htsim.
     Htsim,
     /// A schedule in GOAL text.
     Goal,
 }
 
 impl Form {
-    /// Its name in a scenario.
+    /// Name of the form in a scenario.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fork => "hpcc",

@@ -94,7 +94,7 @@ struct Network {
 }
 
 impl Network {
-    /// Those that the options or the configuration name, and everything that is wrong with them.
+    /// Reads the files that the options or the configuration name, with all their faults.
     fn read(files: &Files, config: Option<(&Path, &Translated)>) -> Result<Self, Vec<Problem>> {
         let named = |own: &Option<PathBuf>, key: &str, option: &str| match (own, config) {
             (Some(path), _) => Ok(path.clone()),

@@ -17,11 +17,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{ThreadId, current};
 
 thread_local! {
-    /// What `engages` raised on this thread: the reaction point that is then asked for says it.
+    /// The exception that `engages` raised on this thread: the reaction point that is then asked for tells it.
     static REFUSED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// What schemes raised in runs, for their tracebacks, by the thread of the run; and whether they are to stop.
+/// Exceptions that schemes raised in runs, by the thread of the run; and whether runs are to stop.
 #[derive(Default)]
 pub(crate) struct Trouble {
     raised: Mutex<Vec<(ThreadId, PyErr)>>,
@@ -35,7 +35,7 @@ impl fmt::Debug for Trouble {
 }
 
 impl Trouble {
-    /// Its holder does not call Python: one that waited for the interpreter would stop a thread that has it and waits here.
+    /// Locks the list. Its holder must not call Python: a wait for the interpreter would block the thread that has it.
     fn all(&self) -> MutexGuard<'_, Vec<(ThreadId, PyErr)>> {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -211,7 +211,7 @@ impl Scheme for Bridged {
                         raise(py, "SchemeError", &why, "return True or False", "engages")
                     })
                 });
-            // What it raises is said by the reaction point that is then asked for.
+            // The reaction point that is then asked for tells the exception of `engages`.
             asked.unwrap_or_else(|e| {
                 REFUSED.set(Some(self.trouble.keep(py, &site, e)));
                 true

@@ -35,7 +35,7 @@ pub(crate) struct Value {
     pub(crate) number: Number,
 }
 
-/// What Python computes with: bytes and integers are `int`, rates (bit/s) and times (seconds) `float`.
+/// A number in Python: bytes and integers are `int`, rates (bit/s) and times (seconds) `float`.
 #[derive(Clone, Debug)]
 pub(crate) enum Number {
     Whole(u64),
@@ -62,7 +62,7 @@ impl Declared {
         ParamError { key: self.key.clone(), reason, remedy }
     }
 
-    /// Its key.
+    /// Key of the parameter.
     pub(crate) fn key(&self) -> &str {
         &self.key
     }

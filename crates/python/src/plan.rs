@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Instant;
 
-/// What came of a run: its record, none where it was stopped, or why it failed and what its scheme raised.
+/// Result of a run: its record, none if it was stopped, or its failure and the exception of its scheme.
 type Finished = Result<Option<RunRecord>, (JobError, Option<PyErr>)>;
 
 /// Runs to be done, in order.
@@ -116,7 +116,7 @@ impl Plan {
         self.jobs.len()
     }
 
-    /// What a run is made from, as JSON: what `plan_of` reads.
+    /// The task of a run as JSON, which `plan_of` reads.
     fn task(&self, py: Python<'_>, at: usize) -> PyResult<String> {
         let job = self.job(py, at)?;
         let task = json!({"config": job.ready.config, "seed": job.seed, "all_series": job.all_series});
@@ -148,7 +148,7 @@ impl Plan {
         })
     }
 
-    /// What a store has of each run; none where it has nothing that can be used.
+    /// The stored record of each run; none if the store has none that can be used.
     fn kept(&self, store: &Kept) -> Vec<Option<Record>> {
         let one = |job| {
             kept(job, &store.0).unwrap_or_else(|problem| {

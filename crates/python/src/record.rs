@@ -30,7 +30,7 @@ use std::path::PathBuf;
 pub(crate) struct Record(pub(crate) RunRecord);
 
 impl Record {
-    /// Its key in a store.
+    /// Key of the record in a store.
     pub(crate) fn key(&self) -> String {
         Asked::of(&self.0).key()
     }
@@ -157,7 +157,7 @@ pub(crate) fn plain(records: &[Bound<'_, Record>]) -> Vec<RunRecord> {
     records.iter().map(|r| r.get().0.clone()).collect()
 }
 
-/// What may mislead about these runs, a line each, as the program says it: networks that froze, flows that were not received whole, and
+/// Notes on what may mislead about these runs, a line each, as the program says it: frozen networks, unfinished flows, and
 /// conclusions to be careful with.
 #[pyfunction]
 pub(crate) fn notes(records: Vec<Bound<'_, Record>>) -> Vec<String> {
@@ -207,7 +207,7 @@ pub(crate) fn numbers(values: Vec<String>) -> Option<(Vec<f64>, String)> {
     cnsim_runs::grid::numbers(&values)
 }
 
-/// What there is, as JSON: studies, scenarios, metrics or assumptions.
+/// A list as JSON: studies, scenarios, metrics or assumptions.
 #[pyfunction]
 pub(crate) fn lists(py: Python<'_>, what: &str) -> PyResult<String> {
     let rows: Vec<_> = match what {

@@ -110,7 +110,7 @@ impl Scenario {
         Ok(Self { inner, registry: registry.clone(), sets })
     }
 
-    /// Its heading, question and source, default number of seeds, and its cases: (condition, PAUSE, scheme).
+    /// The scenario's heading, question and source, default number of seeds, and cases: (condition, PAUSE, scheme).
     fn about(&self) -> String {
         let s = &self.inner;
         let case = |c: &Case| json!([c.id.condition, c.id.pause, c.id.scheme]);
@@ -186,7 +186,7 @@ pub(crate) fn published_rows(py: Python<'_>) -> PyResult<Vec<Published>> {
     published::parse("published.csv", published::EMBEDDED).map_err(|e| told(py, "CnsimError", &e))
 }
 
-/// What was published beside what was measured, one row a case and metric, as JSON.
+/// Published beside measured values, one row a case and metric, as JSON.
 #[pyfunction]
 pub(crate) fn cells(
     py: Python<'_>,

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// The parameter that stands for the code of a scheme in Python: a run is another one when the code is.
 const CODE: &str = "code";
 
-/// What the network must know in advance, as Python says it.
+/// A scheme's plan, which the network must know in advance, as Python gives it.
 #[derive(Clone, Debug, FromPyObject)]
 struct Planned {
     #[pyo3(item)]
@@ -42,7 +42,7 @@ struct Planned {
     departures: bool,
 }
 
-/// What the scheme promises, as Python says it: bit/s, seconds, bytes.
+/// A scheme's promises as Python gives them: bit/s, seconds, bytes.
 #[derive(Clone, Debug, FromPyObject)]
 struct Promised {
     #[pyo3(item)]
@@ -209,7 +209,7 @@ impl SchemeSpec {
         Ok(Self { registration, trouble })
     }
 
-    /// Its name.
+    /// Name of the scheme.
     #[getter]
     fn name(&self) -> &str {
         &self.registration.name
@@ -241,7 +241,7 @@ fn instance(py: Python<'_>, make: &Py<PyAny>, params: &[Declared], values: &[Val
 #[derive(Clone, Debug)]
 pub(crate) struct Registry {
     pub(crate) inner: cnsim_scheme_api::Registry,
-    /// Those in Python: name, and what they raised.
+    /// Schemes in Python: name, and the exceptions that they raised.
     pub(crate) python: Vec<(String, Arc<Trouble>)>,
 }
 

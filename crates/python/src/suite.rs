@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug, Default)]
 struct Interpreter {
     threads: Threads,
-    /// What a signal raised, such as Ctrl-C.
+    /// The exception that a signal raised, such as Ctrl-C.
     signal: Mutex<Option<PyErr>>,
 }
 

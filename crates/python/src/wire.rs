@@ -1,4 +1,4 @@
-//! What travels, as Python sees it: frames, feedback messages, acknowledgements and probes. Rates are in bit/s, times in
+//! Frames, feedback messages, acknowledgements and probes, as Python sees them. Rates are in bit/s, times in
 //! seconds, lengths in bytes.
 
 use crate::errors::raise;
@@ -57,7 +57,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// What a scheme in Rust would see.
+    /// The view of a frame that a scheme in Rust has.
     pub(crate) fn of(f: &api::FrameView) -> Self {
         let (flow, src, dst) = (f.flow.0, f.src.0, f.dst.0);
         Self { flow, src, dst, len: f.len.get(), marked: f.marked, dropped: f.dropped, tag: f.tag }
@@ -106,7 +106,7 @@ pub(crate) enum Feedback {
 }
 
 impl Feedback {
-    /// What Python sees of a message.
+    /// The view of a message that Python has.
     pub(crate) fn of(f: &api::Feedback) -> Self {
         match *f {
             api::Feedback::Cnm { point, qntz_fb, q_off, q_delta } => {
@@ -204,7 +204,7 @@ pub(crate) struct Ack {
     acked: u64,
     /// Bytes acknowledged since the last call of `on_ack`.
     newly: u64,
-    /// Of these, the bytes that came with a mark.
+    /// Newly acknowledged bytes that came with a mark.
     newly_marked: u64,
     /// Was the frame marked on its way?
     marked: bool,

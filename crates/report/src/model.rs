@@ -156,7 +156,7 @@ pub struct Column {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Alert {
-    /// Its heading: `The network stood still.`
+    /// Heading of the alert: `The network stood still.`
     pub title: String,
     /// The consequence for the numbers, in a sentence.
     pub about: String,
@@ -172,7 +172,7 @@ pub struct Alert {
 pub struct Row {
     /// Scheme id, as in the traces of figures: `qcn-2pt`.
     pub scheme: String,
-    /// Its condition, where the table holds several; empty: the table's.
+    /// Condition of the row, if the table holds several; empty: the table's condition.
     pub condition: String,
     /// The cells of the row, one per column; `None` where nothing was measured nor published.
     pub cells: Vec<Option<Cell>>,
@@ -367,7 +367,7 @@ pub struct Link {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Hot {
-    /// Neither port.
+    /// Neither end of the link is hot.
     #[default]
     No,
     /// The output of `a` that sends to `b`.

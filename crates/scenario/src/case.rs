@@ -29,7 +29,7 @@ impl CaseId {
         format!("{}, {}", self.place(), self.scheme)
     }
 
-    /// The same case under another scheme.
+    /// This case under another scheme.
     pub fn under(&self, scheme: &str) -> Self {
         Self { scheme: scheme.into(), ..self.clone() }
     }

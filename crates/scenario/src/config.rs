@@ -36,7 +36,7 @@ impl Config {
         self.value(key)?.as_str()
     }
 
-    /// Such a value as a quantity; none for a word or a list.
+    /// A key's value as a quantity; none for a word or a list.
     pub fn read<T: FromStr>(&self, key: impl AsRef<str>) -> Option<T> {
         self.text(key)?.parse().ok()
     }
@@ -72,7 +72,7 @@ impl Config {
         all
     }
 
-    /// The same without labels and the scheme's name: the settings in which runs of a case can differ.
+    /// The configuration without labels and the scheme's name: the settings in which runs of a case can differ.
     pub fn settings(&self) -> BTreeMap<String, String> {
         let mut all = self.leaves();
         all.retain(|key, _| key != "scheme.name" && !LABELS.contains(&key.as_str()));

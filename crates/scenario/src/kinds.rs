@@ -14,7 +14,7 @@ pub enum Kind {
     Name(usize),
     /// A rate between two bounds.
     Rate(Rate, Rate),
-    /// The same, or a share of the link: `10%`.
+    /// A rate between these, or a share of the link: `10%`.
     RateOrShare(Rate, Rate),
     /// A time between two bounds.
     Time(Time, Time),

@@ -53,7 +53,7 @@ pub fn metric(name: &str) -> Option<&'static str> {
     let small = name.trim().to_lowercase();
     let (word, rest) = small.split_once('_').map_or((small.as_str(), ""), |(w, r)| (w, r));
     let ours = ALSO.iter().find(|a| a.0 == word).map(|a| a.1);
-    // What is ours but for its first word is meant, however another one is spelled.
+    // A key of ours that differs in its first word alone is meant, however similar another spelling is.
     let whole = ours.and_then(|ours| find(&format!("{ours}_{rest}")));
     let other = || ours.and_then(find).map(|m| m.id);
     whole.map(|m| m.id).or_else(|| nearest(&small, METRICS.iter().map(|m| m.id))).or_else(other)

@@ -43,7 +43,7 @@ pub enum Only {
 }
 
 impl Only {
-    /// The other key on which the effect depends.
+    /// The key on which the effect depends.
     pub fn key(&self) -> Option<&'static str> {
         match self {
             Self::Always => None,

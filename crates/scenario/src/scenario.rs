@@ -313,7 +313,7 @@ impl Scenario {
                     let hint = "begin it with a word, so that tables and spreadsheets can show it";
                     return problems.push(self.flat.at(&self.template_key(&prefix), reason, hint));
                 }
-                // What a row sets to the scenario's own value it need not set.
+                // A row need not set a key to the scenario's own value.
                 let own = |key: &str| canonical(&self.value(key, &[], scheme));
                 let set = row.iter().map(|(k, v)| (k.clone(), canonical(v)));
                 let set: Vec<(String, String)> = set.filter(|(k, v)| own(k) != *v).collect();
@@ -358,7 +358,7 @@ impl Scenario {
         }
     }
 
-    /// The same scenario with some keys set anew. Their values are checked when a case is made ready. A setting for all schemes
+    /// This scenario with some keys set anew. Their values are checked when a case is made ready. A setting for all schemes
     /// (`scheme.params.K`) replaces the file's setting for one scheme (`scheme.NAME.K`).
     ///
     /// # Errors
@@ -517,7 +517,7 @@ impl Scenario {
             .collect();
         let runs = |g: usize| self.groups[g].schemes.iter().any(|s| s == scheme);
         let (g, row) = read.iter().find(|(g, _)| runs(*g)).or(read.first())?;
-        // What a group's only row says beside its template belongs to its published rows too.
+        // Settings of a group's only row, beside its template, belong to its published rows too.
         let mut row = row.clone();
         if let [only] = &self.groups[*g].rows[..] {
             row.extend(

@@ -329,7 +329,7 @@ mod tests {
         let ports: Vec<_> = names.iter().map(|name| wiring.port(name).unwrap()).collect();
         assert_eq!(ports.iter().map(|p| wiring.port_name(*p)).collect::<Vec<_>>(), names);
         assert_eq!(ports.iter().collect::<std::collections::BTreeSet<_>>().len(), names.len());
-        // Both names of a link are of one link.
+        // The two names of a link, one a direction, lead to one link.
         let link = |name: &str| *wiring.link(wiring.port(name).unwrap()).unwrap();
         assert_eq!(link("X>Y#2#3"), link("Y#2>X#3"));
         assert_eq!(wiring.port("x>y#2#1"), wiring.port("X>Y#2"));

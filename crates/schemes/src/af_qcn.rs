@@ -185,7 +185,7 @@ struct Point {
     id: PointId,
     q_old: f64,
     samplers: Samplers<2>,
-    /// What a frame sampled for the rates stands for.
+    /// Bytes that a frame sampled for the rates stands for.
     asked: Bytes,
     shares: Shares,
 }

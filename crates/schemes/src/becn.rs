@@ -77,7 +77,7 @@ pub struct Heard {
     /// they have no gaps. A source has a rate of every port, so this is as small as it can be.
     first: u32,
     rates: Vec<f64>,
-    /// Those too far from these, in order.
+    /// Flows whose number is too high for `rates`, in order.
     far: Vec<(u32, f64)>,
     smallest: Option<Rate>,
 }

@@ -52,7 +52,7 @@ params! {
     pub struct Cubic {
         /// Scale of the cubic function, frames/s^3 (RFC 9438).
         c: f64 = 0.4, symbol "C", from 1e-6, to 1e12;
-        /// What a cut leaves of the window (RFC 9438; 0.5 is NewReno's).
+        /// Share of the window that a cut leaves (RFC 9438; 0.5 is NewReno's).
         beta: f64 = 0.7, symbol "beta", from 0.1, to 0.95;
         /// Whether a flow whose window was cut at a smaller size than before leaves room for others.
         fast_convergence: bool = true, symbol "";

@@ -309,7 +309,7 @@ impl Reflector for Notifier {
             && self.spacing == CnpSpacing::Deferred
         {
             if frame.marked {
-                // What is owed goes with the first frame after the interval, whatever that is.
+                // A CNP that is owed goes with the first frame after the interval, marked or not.
                 self.owed = true;
                 ctl.ignore_for(last + self.interval - now);
                 ctl.hear(ReflectGate::Always);
@@ -402,7 +402,7 @@ impl Reaction {
             && !self.waiting;
         limiter.set_rate(if full { line } else { rate });
         if full && self.initial.is_some() {
-            // It outlives its limiter, and begins anew.
+            // The reaction point outlives its limiter, and begins anew.
             *self = Self { target: line, ..Self::new(self.p.clone(), self.initial) };
         } else if full {
             limiter.release_when_empty();

@@ -263,7 +263,7 @@ impl Reaction {
         }
     }
 
-    /// What is left after a cut to this part; no other cut until all that has been sent is acknowledged.
+    /// Cuts the window to this part of itself; no other cut follows until all sent bytes are acknowledged.
     fn cut(&mut self, part: f64, limiter: &mut Limiter<'_>) {
         limiter.count(CUTS);
         self.rate = (self.rate * part).max(self.p.min_rate).min(limiter.line_rate());

@@ -49,11 +49,11 @@ use std::sync::Arc;
 choice! {
     /// The origin of the smallest latency.
     pub enum L0 {
-        /// It is measured by probes of all flows, limited or not.
+        /// Probes of all flows measure it, whether a flow is limited or not.
         ProbeAlways = "probe-always",
-        /// It starts from the topology; limited flows probe.
+        /// The topology gives its start; limited flows probe.
         Unloaded = "unloaded",
-        /// It is measured by probes of limited flows only.
+        /// Probes of limited flows alone measure it.
         FirstSample = "first-sample",
     }
 }

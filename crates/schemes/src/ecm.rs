@@ -547,7 +547,7 @@ impl ReactionPoint for Reaction {
             if !limiter.is_engaged() {
                 self.begin(limiter);
             }
-            // Also takes back a release that waits for the queue to empty.
+            // `engage` also takes back a release that waits for the queue to empty.
             limiter.engage();
         }
         if stop {

@@ -56,7 +56,7 @@ fn registrations() -> Vec<Registration> {
 
 /// A registry of these schemes, to which others can be added.
 pub fn registry() -> Registry {
-    // It is asked for often, and a copy is cheap.
+    // The registry is asked for often, and a copy is cheap.
     static OURS: OnceLock<Registry> = OnceLock::new();
     let ours = || {
         let mut registry = Registry::default();

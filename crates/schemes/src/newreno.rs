@@ -48,7 +48,7 @@ use cnsim_scheme_api::{
 use std::sync::Arc;
 
 choice! {
-    /// What the window grows by.
+    /// Unit of the window's growth.
     pub enum Increase {
         /// By each acknowledgement.
         Acks = "acks",
@@ -64,7 +64,7 @@ params! {
         initial_window: u32 = 10, symbol "IW", from 1, to 1_000_000;
         /// Frames by which an acknowledgement raises the window in slow start at most (RFC 5681: 1; RFC 3465: 2).
         slow_start: u32 = 1, symbol "L", from 1, to 1_000_000;
-        /// What the window grows by after slow start.
+        /// Unit of the window's growth after slow start.
         increase: Increase = Increase::Acks, symbol "";
         /// Queue length above which a share of frames is marked. Off: no frame is marked.
         mark_from: Option<Bytes> = None, symbol "", from Some(Bytes::ZERO), to Some(Bytes::from_mb(1000));
@@ -82,7 +82,7 @@ impl NewReno {
     }
 }
 
-/// What an acknowledgement of so many frames adds to a window, after slow start.
+/// Frames that an acknowledgement of so many frames adds to a window after slow start.
 pub fn increase(by: Increase, window: f64, frames: f64) -> f64 {
     match by {
         Increase::Acks => 1.0 / window,

@@ -401,7 +401,7 @@ impl Rates {
     pub(crate) fn cut(&mut self, qfb: u8, limiter: &mut Limiter<'_>) -> bool {
         let fresh = !limiter.is_engaged();
         let restarts = fresh || self.cycle > 0 || self.p.byte_restart == ByteRestart::Always;
-        // Also takes back a release that waits for the queue to empty.
+        // `engage` also takes back a release that waits for the queue to empty.
         limiter.engage();
         if fresh {
             self.target = limiter.line_rate();

@@ -45,9 +45,9 @@ use cnsim_scheme_api::{
 choice! {
     /// Reaction points of a port and priority.
     pub enum MaxRps {
-        /// There is one reaction point for all flows of the host.
+        /// All flows of the host share one reaction point.
         One = "1",
-        /// There is one reaction point for each flow.
+        /// Each flow has a reaction point of its own.
         PerFlow = "per-flow",
     }
 }

@@ -47,7 +47,7 @@ use cnsim_scheme_api::{
 choice! {
     /// The value of a probe of a whole path before its first congestion point.
     pub enum PathStart {
-        /// There is no value: the first congestion point always writes its Fb.
+        /// A path starts without a value: the first congestion point always writes its Fb.
         First = "first",
         /// The value is Fb = 0: only negative values replace it.
         Zero = "zero",

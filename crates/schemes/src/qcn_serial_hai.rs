@@ -396,7 +396,7 @@ impl Rates {
                 self.count_bytes(1.0, limiter);
             }
         }
-        // Also takes back a release that waits for an empty queue.
+        // `engage` also takes back a release that waits for an empty queue.
         limiter.engage();
         self.byte_stage = 0;
         self.time_stage = 0;

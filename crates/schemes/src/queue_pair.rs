@@ -16,7 +16,7 @@ pub(crate) fn initial_rate(site: &SourceSite) -> Rate {
     site.initial_rate.unwrap_or(site.line_rate).min(site.line_rate)
 }
 
-/// The same, but at least this rate.
+/// The rate at which a flow begins, but at least this one.
 pub(crate) fn initial_rate_from(least: Rate, site: &SourceSite) -> Rate {
     initial_rate(site).max(least).min(site.line_rate)
 }
@@ -41,7 +41,7 @@ impl PacedWindow {
         Self { seconds: base_rtt.as_secs_f64() * scale }
     }
 
-    /// It at this rate; never 0.
+    /// The product at this rate; never 0.
     pub(crate) fn at(self, rate: Rate) -> Bytes {
         Bytes::new((rate.bps() / 8.0 * self.seconds) as u64).max(Bytes::new(1))
     }

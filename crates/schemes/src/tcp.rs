@@ -1,5 +1,5 @@
-//! What TCP's congestion controls share: the window, slow start, when it may grow, and what a loss, a mark and a timeout do to it.
-//! What is sent again is the transport's business.
+//! Parts that TCP's congestion controls share: the window, slow start, its growth, and its cuts by losses, marks and timeouts.
+//! The transport decides which frames are sent again.
 
 use crate::counters::CUTS;
 use cnsim_scheme_api::{Ack, AckGate, Bytes, Limiter, Loss, Ramp, RampAt, SourceSite};
@@ -36,7 +36,7 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// That of a flow that begins with so many frames.
+    /// The window of a flow that begins with so many frames.
     pub(crate) fn new(site: &SourceSite, initial: u32, slow_start: u32) -> Self {
         Self {
             frame: site.mtu.as_f64(),

@@ -82,11 +82,11 @@ choice! {
 }
 
 choice! {
-    /// What the first sample does.
+    /// Use of the first sample.
     pub enum First {
-        /// It is stored.
+        /// The first sample is stored.
         Stored = "stored",
-        /// It is compared with the time of a frame on the link.
+        /// The first sample is compared with the time of a frame on the link.
         Counted = "counted",
     }
 }
@@ -110,7 +110,7 @@ params! {
         segment: Bytes = Bytes::from_kb(16), symbol "Seg", from Bytes::new(64), to Bytes::from_mb(100);
         /// How a flow sends at its rate (2015: segments; 2016: both).
         pacing: Pacing = Pacing::Frame, symbol "";
-        /// What the first sample does (simulator of 2016: counted).
+        /// Use of the first sample (simulator of 2016: counted).
         first: First = First::Stored, symbol "";
         /// The rate at which a flow begins (both papers: share; HPCC's simulator: line).
         begin: Begin = Begin::Share, symbol "";
@@ -181,7 +181,7 @@ const PRESETS: [Preset; 2] = [
     },
 ];
 
-/// What happens between the two thresholds.
+/// Rule for round trips between the two thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// A step where the gradient is not positive, else a cut by it (2015).

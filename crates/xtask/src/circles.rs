@@ -10,7 +10,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// What each module imports, and in which file.
+/// Imports of each module, and the file of each.
 type Imports = BTreeMap<String, BTreeMap<String, String>>;
 
 /// One complaint for each crate below `root` that has a circle, with the shortest one.

@@ -57,7 +57,7 @@ fn locked(lock: &str) -> Vec<String> {
             package.lines().find_map(|l| l.strip_prefix(start.as_str())?.strip_suffix('"')).unwrap_or("")
         };
         let (name, source) = (field("name"), field("source"));
-        // What has no source is a package of this workspace.
+        // A package without a source belongs to this workspace.
         let ours = source.is_empty();
         if !ours && source != SOURCE {
             complaints.push(format!("{name}: comes from `{source}`, not from crates.io"));

@@ -11,14 +11,14 @@ use cnsim_scheme_api::network::Counts;
 use cnsim_scheme_api::{FlowId, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a node did for congestion management.
+/// A node's totals of congestion management: messages, bits, counters and gauges.
 #[derive(Debug, Default)]
 pub(crate) struct ControlBooks {
     /// Messages and probes made.
     pub(crate) messages: u64,
     /// Bits of these.
     pub(crate) bits: u64,
-    /// The same by time.
+    /// Bits of messages by time.
     pub(crate) at: PerBin,
     /// Control frames in the data class that found no room.
     pub(crate) discarded: u64,
@@ -30,7 +30,7 @@ pub(crate) struct ControlBooks {
     pub(crate) scheme: Option<usize>,
     /// The scheme's own counters.
     pub(crate) counters: Counts,
-    /// What its objects show.
+    /// Gauges of the node's objects.
     pub(crate) gauges: Gauges,
 }
 
@@ -55,10 +55,10 @@ impl ControlBooks {
     }
 }
 
-/// What a node hands in.
+/// The books that a node hands in at the end of a run.
 #[derive(Debug)]
 pub(crate) struct Books {
-    /// What was recorded there.
+    /// Series recorded at the node.
     pub(crate) series: Vec<Series>,
     /// Frames that found room at their source.
     pub(crate) made: Ledger,
@@ -81,7 +81,7 @@ pub(crate) struct Books {
     pub(crate) own: Own,
 }
 
-/// What a node of one kind hands in besides.
+/// Books that only a host or only a switch hands in.
 #[derive(Debug)]
 pub(crate) enum Own {
     Host {

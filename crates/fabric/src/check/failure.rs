@@ -4,7 +4,7 @@ use crate::spec::RunSpec;
 use cnsim_scheme_api::Time;
 use std::cell::Cell;
 
-/// What cannot happen has happened: the run ends, with cause and place in the code, before a frame is lost unnoticed.
+/// Ends the run, with cause and place in the code, as an impossible state was found: before a frame is lost unnoticed.
 #[cold]
 #[inline(never)]
 #[track_caller]
@@ -27,7 +27,7 @@ pub(crate) enum Who {
     Memory,
 }
 
-/// What stops the run at a node. The earliest counts.
+/// The failure that stops the run at a node. The earliest counts.
 #[derive(Debug, Default)]
 pub(crate) struct Failure(Option<(u64, Who, String)>);
 

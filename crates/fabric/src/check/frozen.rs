@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// A switch port whose data cannot leave: it is in XOFF, or serves nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stopped {
-    /// Its number.
+    /// Number of the port.
     pub(crate) port: u16,
     /// In XOFF?
     pub(crate) off: bool,
@@ -33,7 +33,7 @@ impl Stopped {
 
 type At = (NodeId, u16);
 
-/// What the stopped ports of all switches, in order, wait for: a circle if there is one, else a chain. None without such a port.
+/// The standstill of the stopped ports of all switches, in order: a circle if there is one, else a chain. None without such a port.
 pub(crate) fn standstill(net: &Net, spec: &RunSpec, switches: &[Vec<Stopped>]) -> Option<Standstill> {
     let node = |index: usize| NodeId(net.hosts + index as u32);
     let ports = || switches.iter().enumerate().flat_map(|(i, all)| all.iter().map(move |s| (node(i), s)));

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Mark of a reflector's place: the source host of its flow and this.
 pub(crate) const SINK: u32 = 1 << 24;
 
-/// What is shown at one node, if a place of it is recorded.
+/// Gauges shown at one node, if a place of it is recorded.
 #[derive(Debug, Default)]
 pub(crate) struct Gauges(Option<Box<Recorded>>);
 

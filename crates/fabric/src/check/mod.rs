@@ -1,4 +1,4 @@
-//! What every run is checked by: sums over its frames, hashes of its events, the closing of the books.
+//! Checks of every run: sums over its frames, hashes of its events, the closing of the books.
 
 mod closing;
 mod failure;

@@ -9,12 +9,12 @@ use crate::outcome::{Cause, Held, Pauses, Xoff};
 use cnsim_scheme_api::{NodeId, Time};
 use std::ops::Range;
 
-/// What holds an output back.
+/// Reasons why an output does not send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeldBy {
     /// Nothing but its rate.
     Rate,
-    /// It serves nothing.
+    /// The output's service rate is 0.
     Closed,
     /// The XOFF that it heard after so many others of its class.
     Xoff(u32),
@@ -102,7 +102,7 @@ impl Decisions {
     }
 }
 
-/// What is to be joined.
+/// Records of a node that are to be joined with those of others.
 #[derive(Debug, Default)]
 pub(crate) struct Joint {
     /// By switch that decides.

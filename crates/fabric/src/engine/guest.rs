@@ -8,7 +8,7 @@ use crate::model::{Outbox, Records, Sent};
 use crate::net::Net;
 use crate::spec::RunSpec;
 
-/// See the head of the file.
+/// A node that runs by the model among fast nodes.
 #[derive(Debug)]
 pub(super) struct Guest {
     pub(super) id: u32,

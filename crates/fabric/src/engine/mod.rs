@@ -127,7 +127,7 @@ fn as_guest(net: &Net, switch: &SwitchSpec) -> Option<&'static str> {
     }
 }
 
-/// The same of all switches, and how many of them do.
+/// Reasons of all switches that run by the model, and how many do.
 fn guests(net: &Net, spec: &RunSpec) -> Option<String> {
     let mut why = spec.switches.iter().filter_map(|switch| as_guest(net, switch));
     let first = why.next()?;
@@ -200,7 +200,7 @@ fn close_parts(net: &Net, spec: &RunSpec, parts: Vec<Part>) -> Result<Outcome, R
     let mut lost_on_links = Vec::new();
     for mut part in parts {
         part.wires.inboxes.iter().flat_map(|i| i.entries()).for_each(|e| e.frame.enter(&mut on_wires));
-        // What the links hold is counted: their memory goes before the books take theirs.
+        // Frames on links are counted: their memory is freed before the books take theirs.
         let losses = std::mem::take(&mut part.wires.losses);
         drop(part.wires);
         losses.close(&mut on_wires, &mut lost_on_links);

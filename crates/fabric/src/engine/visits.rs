@@ -195,7 +195,7 @@ fn reached(net: &Net, second: bool, turn: u64) -> u64 {
     turn.saturating_sub(u64::from(behind)) * net.lead
 }
 
-/// Those of a part's nodes of a kind whose turn it is; the `first` ones are of the first half.
+/// A part's nodes of one kind whose turn it is; the `first` ones belong to the first half.
 fn of_half<'a, T>(nodes: &'a mut [T], first: usize, net: &Net, turn: u64) -> &'a mut [T] {
     match (net.halves.is_empty(), turn % 2) {
         (true, _) => nodes,

@@ -61,7 +61,7 @@ pub(super) fn run(
     }
 }
 
-/// What has come to a part from others in a turn.
+/// Takes in the frames that came to a part from others in a turn.
 fn take_in(turn: &Turn, part: &mut Part, mail: &mut Vec<Foreign>) {
     for f in mail.drain(..) {
         hit(Mark::Crossed);
@@ -73,7 +73,7 @@ fn take_in(turn: &Turn, part: &mut Part, mail: &mut Vec<Foreign>) {
     }
 }
 
-/// What threads share.
+/// State that threads share.
 struct Shared {
     barrier: Barrier,
     mail: Mail<Foreign>,
@@ -144,7 +144,7 @@ fn work(net: &Net, parts: &mut [(Part, Turn)], first: usize, shared: &Shared, pr
     let (mut counted, mut all_counted) = (hops(parts), shared.hops.load(Ordering::Relaxed));
     let workers = parts[0].0.wires.foreign.len();
     let ideal = net.direct(0).is_some();
-    // What failed before this thread began.
+    // A failure before this thread began.
     let failed = parts.iter().any(|(part, _)| part.failed_before(u64::MAX));
     let mut done = 0u64;
     while let Some(end) = parts.first_mut().and_then(|(part, turn)| turn.end(net, part)) {

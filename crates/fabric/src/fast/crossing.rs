@@ -9,7 +9,7 @@ use crate::net::Net;
 use cnsim_scheme_api::FlowId;
 
 impl Frame {
-    /// What a message or probe says, and about which flow.
+    /// Content of a message or probe, and its flow.
     #[inline(always)]
     pub(crate) fn says(&self, net: &Net, wires: &mut Wires) -> Option<(FlowId, Says)> {
         let feedback = match self.acknowledges(net, &mut wires.records) {

@@ -18,7 +18,7 @@ pub(crate) const BROADCAST: u32 = u32::MAX;
 /// Bit of a control frame addressed to a congestion point; the rest is its `PointId`.
 pub(crate) const TO_POINT: u32 = 1 << 31;
 
-/// What a frame is.
+/// Kinds of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub(crate) enum Kind {
@@ -120,7 +120,7 @@ impl Frame {
         let Says::Feedback(Feedback::Acknowledgement { acked, .. }) = control.says else { return None };
         Some(net.frames_below(control.flow, acked))
     }
-    /// What an acknowledgement says, and of which flow; none of another frame.
+    /// Content of an acknowledgement, and its flow; none for another frame.
     pub(crate) fn acknowledges(&self, net: &Net, records: &mut Records) -> Option<(FlowId, Feedback)> {
         if !self.is_acknowledgement() {
             return None;
@@ -151,7 +151,7 @@ impl Frame {
             _ => Kind::Xon,
         }
     }
-    /// What it says, if it is a PAUSE.
+    /// Content of the frame, if it is a PAUSE.
     pub(crate) fn as_pause(&self) -> Option<Pause> {
         let kind = self.kind();
         matches!(kind, Kind::Xoff | Kind::Xon).then_some(Pause { off: kind == Kind::Xoff, class: 0 })
@@ -170,16 +170,16 @@ impl Frame {
     pub(crate) fn is_plain_data(&self) -> bool {
         self.word & (7 << KIND | RECORDED) == 0
     }
-    /// Its telemetry; 0 for none.
+    /// Number of the frame's record of telemetry; 0 for none.
     #[inline(always)]
     pub(crate) fn record(&self) -> u32 {
         if self.word & RECORDED == 0 { 0 } else { self.ext }
     }
-    /// It has telemetry, and what stood in its place is in the record.
+    /// Gives the frame a record of telemetry. The word that stood in its place is in the record.
     pub(crate) fn set_record(&mut self, record: u32) {
         (self.word, self.ext) = (self.word | RECORDED, record);
     }
-    /// The same without telemetry, with what stands beside that.
+    /// The frame without telemetry, with the word that stood beside its record.
     pub(crate) fn without_record(mut self, beside: u32) -> Self {
         (self.word, self.ext) = (self.word & !RECORDED, beside);
         self
@@ -233,7 +233,7 @@ impl Frame {
     pub(crate) fn set_marked(&mut self, marked: bool) {
         self.word = self.word & !MARKED | if marked { MARKED } else { 0 };
     }
-    /// Its bytes are already counted by its limiter.
+    /// Notes that the limiter has counted the frame's bytes.
     pub(crate) fn set_counted(&mut self) {
         self.word |= COUNTED;
     }
@@ -245,7 +245,7 @@ impl Frame {
         self.ext = value;
         true
     }
-    /// What a control frame without a body says.
+    /// Content of a control frame without a body.
     #[inline]
     pub(crate) fn said(&self) -> Option<Feedback> {
         Feedback::unpack((self.word >> SAID) as u8 & 3, self.ext)
@@ -299,7 +299,7 @@ pub(crate) struct Ring {
     tail: u32,
 }
 
-/// What stands after the last entry.
+/// The entry behind the last one.
 const BEYOND: Entry =
     Entry { ready: AFTER, frame: Frame { word: 0, src: 0, dst: 0, seq: 0, ext: 0, len: 0, input: 0 } };
 
@@ -474,7 +474,7 @@ impl Ring {
     }
 }
 
-/// What a port does next that may matter elsewhere: twice its time, and one more if a transmission starts, as that comes after all else.
+/// A port's next step that may matter elsewhere: twice its time, and one more for a start of a transmission, which comes after all else.
 pub(crate) type Step = u64;
 
 /// The last step before an event.

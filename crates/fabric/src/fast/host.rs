@@ -65,7 +65,7 @@ pub(crate) struct Host {
     now: u64,
     /// Until this time only its source and its link decide what the sending side does; 0: something else may.
     alone_until: u64,
-    /// It has one source, which is by chance, and one FIFO with none ahead of it; and its port has no faults.
+    /// Whether the host has one source by chance, one FIFO with none ahead of it, and a port without faults.
     simple: bool,
     /// The idle transmitter looks for a frame at the end of this moment.
     kick: bool,

@@ -1,11 +1,11 @@
-//! What stands at a receiving port.
+//! Frames on their way to a receiving port.
 
 use crate::fast::frame::{Entry, Frame, Ring};
 use crate::model::Kind;
 use prefetch_index::prefetch_index;
 use std::slice::from_ref;
 
-/// What has been sent to one receiving port and has not been taken yet, in order of `ready`.
+/// Frames that were sent to one receiving port and have not been taken yet, in order of `ready`.
 ///
 /// Mostly that is a frame or two. So a few stand beside what says how many there are: one line of the cache for the first.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ pub(crate) struct Inbox {
 const FEW: usize = 4;
 
 impl Inbox {
-    /// That of a node's port with this number.
+    /// The inbox of a node's port with this number.
     pub(crate) fn new(input: u16) -> Self {
         Self { input, ..Self::default() }
     }

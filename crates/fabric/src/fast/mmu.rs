@@ -127,7 +127,7 @@ impl Mmu {
         self.memory.off_count > 0 || self.is_crowded()
     }
 
-    /// Those of so many outputs whose departures can.
+    /// Outputs, of so many, whose departures can end an XOFF.
     pub(crate) fn critical(&mut self, outputs: usize) -> impl Iterator<Item = usize> {
         let memory = &self.memory;
         // Cells of one output and all inputs come once.

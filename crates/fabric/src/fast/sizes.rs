@@ -12,7 +12,7 @@ fn hot_objects_keep_their_sizes() {
     assert_eq!(size_of::<Entry>(), 32, "a frame that waits");
     assert_eq!(size_of::<Inbox>(), 192, "the receiving side of a port");
     assert!(size_of::<Port>() <= 448, "a switch's port: {}", size_of::<Port>());
-    // What a frame touches of the sending side is near what it touches of the line.
+    // Fields of the sending side that a frame touches lie near those of the line.
     assert!(
         offset_of!(Host, sides.sender) <= 4 * 64,
         "a host's line and sources: {}",

@@ -118,7 +118,7 @@ impl Switch {
         self.mmu.has_room((self.intake * time as f64) as u64 * net.slack + frames)
     }
 
-    /// The same by what is on its way to each input.
+    /// Bounds by the bytes that are on their way to each input.
     #[inline(never)]
     pub(super) fn bound_inputs(&mut self, end: u64, wires: &Wires, scratch: &mut Scratch) -> bool {
         if self.mmu.memory.off_count > 0 {
@@ -135,7 +135,7 @@ impl Switch {
             }
             more.push(bytes);
         }
-        // Its own messages take no memory: those among the data are the model's.
+        // The switch's own messages take no memory: messages among the data are the model's.
         more.resize(self.ports.len() + 1, 0);
         let queued = self.ports.iter().map(|p| p.queued).max().unwrap_or(0) + more.iter().sum::<u64>();
         let quiet = self.mmu.note_quiet(more, queued);
@@ -200,7 +200,7 @@ impl Switch {
                 let Entry { ready, frame } = port.data.entries()[at];
                 let (len, input) = (frame.len, usize::from(frame.input));
                 port.put_back(&frame);
-                // What was stored without consequence leaves without any.
+                // A frame that was stored without consequence leaves without any.
                 self.mmu.leave_calmly(port.has_cells, self.mmu.row(p), input, len);
                 let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + input) else {
                     broken("a frame came by no port")
@@ -296,7 +296,7 @@ impl Switch {
         self.in_step & bit(port) != 0
     }
 
-    /// What a port sends next may have changed.
+    /// Marks that a port's next frame may have changed.
     #[inline(always)]
     pub(crate) fn outdate(&mut self, port: usize) {
         self.stale |= bit(port);

@@ -20,7 +20,7 @@ const SLOTS: u64 = 64;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Station {
     pub(crate) node: u32,
-    /// Its number among the node's ports, modulo 64.
+    /// Number of the port at its node, modulo 64.
     pub(crate) bit: u8,
 }
 

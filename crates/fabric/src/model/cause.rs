@@ -12,7 +12,7 @@ use crate::spec::Layout;
 pub(crate) struct Waiting<F> {
     /// Number of the XOFF in the class that it obeys.
     pub(crate) xoff: Option<u32>,
-    /// Its rate is zero.
+    /// Whether the output's rate is 0.
     pub(crate) closed: bool,
     /// Inputs and lengths of the frames of the class that have not left.
     pub(crate) frames: F,

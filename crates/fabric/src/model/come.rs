@@ -1,7 +1,7 @@
-//! What has come: which frames of a flow its destination has, what it acknowledges of them, and when.
+//! Frames of a flow that its destination has, and when it acknowledges which of them.
 //!
 //! Go-back-N takes frames in order alone. Selective repeat and TCP take them in any order and keep a map of those that came out of order.
-//! Where no frame is sent again, what is lost counts as come with the next frame.
+//! If no frame is sent again, a lost frame counts as come with the next one.
 
 use super::frame::Control;
 use super::map::FrameMap;
@@ -20,25 +20,25 @@ pub(crate) const DELAYED: u8 = 8;
 pub(crate) struct Reply {
     /// All bytes below this have arrived.
     pub(crate) acked: u64,
-    /// It is a NACK.
+    /// Whether the acknowledgement is a NACK.
     pub(crate) gap: bool,
     /// When the frame began that it answers, ps.
     pub(crate) sent_at: u64,
-    /// What it reports beyond `acked`.
+    /// Report of frames beyond `acked`.
     pub(crate) report: Report,
 }
 
-/// What a destination makes of a frame.
+/// A destination's decision on a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Taken {
-    /// It is the first of its number, and in order where that is wanted: it is delivered.
+    /// Whether the frame is delivered: it is the first of its number, and in order if order is wanted.
     pub(crate) wanted: bool,
     pub(crate) reply: Option<Reply>,
     /// The timer of delayed acknowledgements starts, ps.
     pub(crate) delayed: Option<u64>,
 }
 
-/// What came out of order, and an acknowledgement that waits.
+/// Frames that came out of order, and an acknowledgement that waits.
 #[derive(Debug, Default)]
 struct Beyond {
     map: FrameMap,

@@ -61,7 +61,7 @@ impl Said {
 pub(crate) struct PortFaults(Vec<Faulty>);
 
 impl PortFaults {
-    /// Those of a node.
+    /// Faults of a node's ports.
     pub(crate) fn new(net: &Net, node: u32) -> Self {
         let mine = net.faults.iter().filter(|f| f.node.0 == node);
         Self(mine.map(|fault| Faulty::new(fault, net)).collect())
@@ -114,12 +114,12 @@ impl PortFaults {
 #[derive(Debug)]
 pub(crate) struct Nic {
     faults: PortFaults,
-    /// Its XOFFs, where they are recorded.
+    /// XOFFs of the NIC, if they are recorded.
     pub(crate) decisions: Option<Box<Decisions>>,
 }
 
 impl Nic {
-    /// That of a host, if there are faults in the run.
+    /// The NIC of a host, if there are faults in the run.
     pub(crate) fn new(net: &Net, host: u32) -> Option<Box<Self>> {
         let faults = PortFaults::new(net, host);
         let decisions = Decisions::new(net.record.pauses);

@@ -38,7 +38,7 @@ pub(crate) struct Sides<F: Packet> {
 }
 
 impl<F: Packet> Sides<F> {
-    /// Those of host `id` at this link.
+    /// Both sides of host `id` at this link.
     pub(crate) fn new(spec: &HostSpec, id: u32, link: &Link, net: &Net) -> Self {
         let mut sender = Sender::new(spec, id, link.rate, net);
         sender.plan_operations();
@@ -240,7 +240,7 @@ impl<F: Packet> Sides<F> {
         let for_acks = sender.pairs.as_ref().map_or_else(Vec::new, |pairs| pairs.waiting(net));
         let Journal { out, books: control, events, acknowledged, failure } = *sender.journal;
         let mut out = *out.unwrap_or_default();
-        // What was made was generated and found room.
+        // Frames that were made were generated and found room.
         out.generated = sender.made.frames + out.source_discards + backlog;
         (out.sent, out.transport.waiting) = (sent, for_acks);
         (out.out_of_order, out.held_max) = out_of_order;
@@ -327,7 +327,7 @@ impl Host {
         turn.agenda.own = next;
     }
 
-    /// The same, and lets the transmitter look for a frame if it has to.
+    /// Settles the sender, and lets the transmitter look for a frame if it has to.
     fn settle(&mut self, turn: &mut Turn<'_>) {
         self.plan(turn);
         if std::mem::take(&mut self.sides.sender.must_look) {

@@ -32,7 +32,7 @@ fn holds_back(state: &LimiterState, waiting: bool) -> bool {
 /// Has a scheme lowered the rate or the window of a limiter? What it begins with is not lowered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slowed {
-    /// Its reaction point has not started.
+    /// The reaction point has not started.
     Begins,
     No,
     Yes,
@@ -54,7 +54,7 @@ pub(crate) struct RateLimiter {
     pub(crate) waits: bool,
     /// Waits for room in the host's FIFO.
     pub(crate) blocked: bool,
-    /// What scheme and network share.
+    /// State that scheme and network share.
     pub(crate) state: LimiterState,
     /// The scheme's side.
     pub(crate) object: Box<dyn ReactionPoint>,
@@ -155,7 +155,7 @@ impl<F: Packet> Limiters<F> {
     pub(crate) fn at(&self, place: usize) -> Option<&RateLimiter> {
         self.places.get(place)?.as_ref()
     }
-    /// The same, to change it.
+    /// The limiter at a place, to change it.
     #[inline]
     pub(crate) fn at_mut(&mut self, place: usize) -> Option<&mut RateLimiter> {
         self.places.get_mut(place)?.as_mut()

@@ -56,7 +56,7 @@ struct Lossy {
     lost: LostOnLink,
 }
 
-/// Those of a network or of a part of it, and what they have lost.
+/// Lossy links of a network or of a part of it, and the frames that they have lost.
 #[derive(Debug, Default)]
 pub(crate) struct Losses {
     ports: Vec<Lossy>,
@@ -65,7 +65,7 @@ pub(crate) struct Losses {
 }
 
 impl Losses {
-    /// Those of output ports that are `owned`, with receiving ports as the network numbers them.
+    /// Losses of `owned` output ports, with receiving ports as the network numbers them.
     pub(crate) fn new(net: &Net, owned: impl Fn(u32) -> bool) -> Self {
         let mut ports: Vec<Lossy> = Vec::new();
         for loss in &net.losses {
@@ -95,7 +95,7 @@ impl Losses {
         self.ports.iter().any(|port| port.peer == peer)
     }
 
-    /// The same with other numbers of receiving ports.
+    /// These losses with other numbers of receiving ports.
     pub(crate) fn renumbered(mut self, number: impl Fn(u32) -> u32) -> Self {
         self.ports.iter_mut().for_each(|port| port.peer = number(port.peer));
         self

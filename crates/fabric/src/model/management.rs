@@ -1,4 +1,4 @@
-//! What a switch does besides passing frames on: its congestion points' actions, its own messages, recording, and its books.
+//! Work of a switch besides passing frames on: actions of its congestion points, its own messages, recording, and its books.
 //!
 //! Both ways to run call it ([`super::switching`]).
 
@@ -20,7 +20,7 @@ use cnsim_scheme_api::network::{NO_PROBE, PointAction};
 use cnsim_scheme_api::{Feedback, FlowId, NodeId, PointId, Probe, ProbeTarget, Queue as View, Rate, Time};
 use std::collections::VecDeque;
 
-/// See the head of the file.
+/// The state of a switch for this work.
 #[derive(Debug, Default)]
 pub(crate) struct Management {
     /// The switch.
@@ -57,14 +57,14 @@ pub(crate) struct Management {
     pub(crate) books: Box<ControlBooks>,
     pub(crate) events: Hash,
     samples: Hash,
-    /// What a congestion point asks for, while it is carried out.
+    /// Actions of a congestion point, while they are carried out.
     actions: Vec<PointAction>,
     /// Why the run cannot go on.
     pub(crate) failure: Failure,
 }
 
 impl Management {
-    /// That of a switch.
+    /// The management of a switch.
     pub(crate) fn new(net: &Net, id: u32, spec: &SwitchSpec, changes: &[RateChange]) -> Self {
         let mut mine: Vec<RateChange> = changes.iter().filter(|c| c.node.0 == id).copied().collect();
         mine.sort_by_key(|c| (c.at, c.port));
@@ -89,7 +89,7 @@ impl Management {
         }
     }
 
-    /// Its number among the switches.
+    /// Number of the switch among the switches.
     pub(crate) fn index(&self, net: &Net) -> usize {
         (self.id - net.hosts) as usize
     }

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// It is a set: beside one of the library over many random steps.
+    /// A map equals a set of the library over many random steps.
     #[test]
     fn a_map_is_a_set() {
         let (mut map, mut set, mut x) = (FrameMap::default(), BTreeSet::new(), 7_u64);

@@ -12,11 +12,11 @@ use crate::spec::{ClassSpec, Layout, Limits, SwitchSpec};
 /// Why a frame is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// Its cell, or the pool, is full.
+    /// The frame's cell, or the pool, is full.
     Partition,
-    /// Its output's queue has reached its limit.
+    /// The queue of the frame's output has reached its limit.
     OutputLimit,
-    /// Its output is in a storm, and its watchdog drops what is for it.
+    /// The frame's output is in a storm, and the watchdog drops frames for it.
     Watchdog,
 }
 
@@ -52,7 +52,7 @@ impl Memory {
         let shared = spec.shared.as_ref().map(|s| Box::new(Shared::new(s, pause.is_some())));
         let mut watermarks = Watermarks::new(pause);
         if shared.is_some() {
-            // What keeps an input in XOFF is the buffer's to say.
+            // A shared buffer decides when an input's XOFF ends.
             watermarks.low = u64::MAX;
         }
         Self {

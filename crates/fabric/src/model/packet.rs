@@ -45,7 +45,7 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     }
     /// Bytes on the link.
     fn bytes(&self) -> u16;
-    /// Its header, if it is data.
+    /// Header of the frame, if it is data.
     fn header(&self) -> Option<Data>;
     /// Destination host, of data.
     #[inline]

@@ -21,7 +21,7 @@ pub(crate) struct Watermarks {
 }
 
 impl Watermarks {
-    /// Those of a switch; without PAUSE no cell reaches them.
+    /// Watermarks of a switch; without PAUSE no cell reaches them.
     pub(crate) fn new(spec: Option<&PauseSpec>) -> Self {
         let (high, low) = spec.map_or((u64::MAX, u64::MAX), |p| (p.high.get(), p.low.get()));
         Self { high, low }
@@ -45,7 +45,7 @@ pub(crate) fn leave<L>(
 }
 
 impl Pause {
-    /// It arrives at a transmitter with this XOFF by class: true if it ends a pause, so that the transmitter looks for a frame.
+    /// Lets the PAUSE reach a transmitter with this XOFF by class: true if it ends a pause, so that the transmitter looks for a frame.
     pub(crate) fn reach(self, paused: &mut [Paused], at: Moment<'_>) -> bool {
         let class = paused.get_mut(usize::from(self.class));
         class.unwrap_or_else(|| broken("PAUSE of no class")).hear(self.off, at)
@@ -101,7 +101,7 @@ struct Before {
 pub(crate) struct InXoff {
     /// Of all classes.
     pub(crate) total: Time,
-    /// The same by part of the run, ps.
+    /// Time in XOFF by part of the run, ps.
     pub(crate) parts: Vec<u64>,
     /// By class, from when to when, ps: [`crate::Record::pauses`].
     pub(crate) spans: Vec<Vec<(u64, u64)>>,

@@ -19,7 +19,7 @@ pub(crate) fn count_down(countdown: &mut i64, len: u16) -> bool {
     *countdown <= 0
 }
 
-/// What a congestion point sees: the bytes of its queue, all that wait for the port, and those that have left; link and rate of service;
+/// View of a congestion point: the bytes of its queue, all that wait for the port, and those that have left; link and rate of service;
 /// XOFF by class.
 pub(crate) fn view(
     (len, waiting, departed): (u64, u64, u64),
@@ -39,7 +39,7 @@ pub(crate) fn view(
     }
 }
 
-/// What wakes a congestion point.
+/// Events that wake a congestion point.
 #[derive(Debug)]
 pub(crate) enum Verb<'a> {
     /// The run begins.
@@ -61,7 +61,7 @@ pub(crate) struct Point {
     object: Box<dyn CongestionPoint>,
     /// Gate, ramp, stamp.
     pub(crate) state: PointState,
-    /// It is woken as frames leave.
+    /// Whether the point is woken as frames leave.
     pub(crate) departures: bool,
     /// Its scheme's frames may carry telemetry, or all do.
     telemetry: bool,

@@ -37,7 +37,7 @@ pub(crate) struct Lanes {
 }
 
 impl Lanes {
-    /// Those of a port, with the network's classes of data.
+    /// Lanes of a port, with the network's classes of data.
     pub(crate) fn new(net: &Net) -> Self {
         Self { classes: net.classes.len() as u8 }
     }
@@ -138,7 +138,7 @@ impl Left {
 pub(crate) struct Transmitter {
     /// Number of its port at the node.
     port: u16,
-    /// Its link; none: nothing ever leaves.
+    /// Link of the port; none: nothing ever leaves.
     pub(crate) link: Option<Link>,
     /// Rate at which data is served: the link's, unless that was changed. PAUSE and control keep the link's.
     pub(crate) service: TxRate,
@@ -161,7 +161,7 @@ impl Transmitter {
             turn.plan_port(self.port, turn.now, Kind::Start);
         }
     }
-    /// It has looked, and nothing may start.
+    /// Notes that the port has looked, and nothing may start.
     pub(crate) fn rest(&self, turn: &mut Turn<'_>) {
         turn.plan_port(self.port, NEVER, Kind::Start);
     }

@@ -22,7 +22,7 @@ pub(crate) const OPERATIONS: u8 = 10;
 /// In place of a time: it has not happened.
 const NEVER: u64 = u64::MAX;
 
-/// What is due of an operation.
+/// Parts of an operation that can be due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     Ready,

@@ -35,20 +35,20 @@ enum Waits {
 /// A flow at its source.
 #[derive(Debug)]
 struct QueuePair {
-    /// What its limiter shares with the scheme, kept here.
+    /// State that the limiter shares with the scheme, kept here.
     acks: AckState,
     /// The window at the line rate, where the run sets it.
     full: u64,
     /// The first byte that was never sent.
     highest: u64,
-    /// It times out then, unless something is acknowledged, ps. And when the timer of that expires: no later.
+    /// The flow times out then unless something is acknowledged, ps. The timer expires no later.
     deadline: u64,
     /// When something was acknowledged last, ps, and how often it has begun anew since.
     progress: u64,
     anew: u32,
     timer: u64,
     time: RoundTrip,
-    /// Its frames, where single ones are sent again; and the one whose turn has come.
+    /// State of each frame, if single frames are sent again; and the frame whose turn has come.
     frames: Option<Box<SentFrames>>,
     going: u64,
     /// By go-back-N: a loss is repaired when all below this is acknowledged.
@@ -99,7 +99,7 @@ impl QueuePair {
             self.frames.iter_mut().for_each(|frames| frames.plan_probe(times, delay, at));
         }
     }
-    /// What limiter and frames share.
+    /// Copies the state that limiter and frames share.
     fn settle(&mut self, by: &Reliability) {
         if let Some(frames) = &self.frames {
             self.acks.next_seq = frames.bytes_below(frames.next);
@@ -109,30 +109,30 @@ impl QueuePair {
     }
 }
 
-/// What becomes of a flow that has sent a frame.
+/// State of a flow that has sent a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum After {
-    /// It takes another turn.
+    /// The flow takes another turn.
     Turn,
-    /// It waits for an acknowledgement.
+    /// The flow waits for an acknowledgement.
     Wait,
-    /// It is over for its source.
+    /// The flow is over for its source.
     Over,
 }
 
-/// What it means that a frame was sent.
+/// Consequences of a frame that was sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     /// The frame was sent before.
     pub(crate) again: bool,
-    /// It was the last one, for the first time.
+    /// Whether the frame was the flow's last one, sent for the first time.
     pub(crate) last: bool,
     pub(crate) after: After,
     /// The flow times out then, which was not to happen before, ps.
     pub(crate) timeout: Option<u64>,
 }
 
-/// What an acknowledgement does.
+/// Consequences of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
     /// Bytes that are acknowledged now and were not before.
@@ -151,7 +151,7 @@ pub(crate) struct Progress {
 #[derive(Debug)]
 pub(crate) struct QueuePairs {
     transport: TransportSpec,
-    /// Those under way, and vacant places.
+    /// Queue pairs under way, and vacant places.
     live: Vec<Option<QueuePair>>,
     vacant: Vec<u32>,
     /// By number of the flow, its place and one; 0 for none.
@@ -356,7 +356,7 @@ impl QueuePairs {
                 (None, true) => 0,
                 _ => pair.recover,
             };
-            // What a timeout had begun anew with may have arrived before.
+            // Frames from which a timeout began anew may have arrived before.
             pair.acks.next_seq = pair.acks.next_seq.max(pair.acks.acked);
         }
         pair.anew = pair.anew.saturating_add(u32::from(progress.loss.is_some()));

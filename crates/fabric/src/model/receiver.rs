@@ -82,7 +82,7 @@ pub(crate) struct Receiver {
     pub(super) whole: Option<FlowId>,
     /// How the last frames of flows to here came, where that is recorded.
     pub(super) trips: Vec<(FlowId, Trip)>,
-    /// What reflectors ask for, until that is carried out.
+    /// Actions of reflectors, until they are carried out.
     pub(super) actions: Vec<ReflectorAction>,
     host: u32,
     line_rate: Rate,
@@ -90,7 +90,7 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// That of host `id`, to which nothing has come.
+    /// The receiver of host `id`, to which nothing has come.
     pub(super) fn new(net: &Net, id: u32, scheme: Option<usize>, plan: Plan, line_rate: Rate) -> Self {
         Self {
             plan,

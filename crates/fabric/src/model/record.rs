@@ -1,4 +1,4 @@
-//! What is written down of single frames and moments: deliveries at a host, queues at a switch.
+//! Records of single frames and moments: deliveries at a host, queues at a switch.
 
 use super::agenda::{Moment, NEVER};
 use super::frame::flow_of;
@@ -12,7 +12,7 @@ use crate::outcome::{
 use crate::per_bin::PerBin;
 use cnsim_scheme_api::{FlowId, NodeId, Time};
 
-/// What a host received. What each frame touches stands first.
+/// Deliveries at a host. Fields that each frame touches stand first.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Deliveries {
@@ -29,12 +29,12 @@ pub(crate) struct Deliveries {
     detail: Option<Box<Detail>>,
 }
 
-/// What is recorded of single frames.
+/// Records of single frames.
 #[derive(Debug)]
 struct Detail {
     histogram: Vec<u64>,
     by_source: Vec<u64>,
-    /// What is delivered in each bin: in all, and of the flow from a host.
+    /// Delivered bytes in each bin: in all, and of the flow from a host.
     all: Option<PerBin>,
     by_flow: Vec<(u32, PerBin)>,
     flows: Arrived,
@@ -152,7 +152,7 @@ impl Detail {
     }
 }
 
-/// What is recorded of the queue at an output.
+/// Records of the queue at an output.
 #[derive(Debug)]
 pub(crate) struct QueueSeries {
     pub(crate) port: u16,
@@ -163,7 +163,7 @@ pub(crate) struct QueueSeries {
 }
 
 impl QueueSeries {
-    /// Those of a switch.
+    /// Series of a switch.
     pub(crate) fn of_switch(net: &Net, id: u32) -> impl Iterator<Item = Self> {
         let recorded = net.record.queues.iter().filter(move |q| q.0.0 == id && net.record.bin > Time::ZERO);
         recorded.map(move |q| Self { port: q.1, bins: Vec::with_capacity(net.bins()), queue_max: 0 })
@@ -200,7 +200,7 @@ pub(crate) struct RateSeries {
 }
 
 impl RateSeries {
-    /// Those of a host.
+    /// Series of a host.
     pub(crate) fn new(net: &Net, host: u32) -> Self {
         let mine = net.record.rates.iter().filter(|f| f.0.0 == host);
         let by_destination: Vec<_> = mine.map(|f| (f.1.0, Vec::new())).collect();

@@ -1,4 +1,4 @@
-//! What stands beside frames and acknowledgements, as they have no room for it: telemetry, and reports of what came out of order.
+//! Data beside frames and acknowledgements, which have no room for it: telemetry, and reports of frames that came out of order.
 
 use super::sent::Report;
 use cnsim_scheme_api::Hop;
@@ -46,12 +46,12 @@ impl Records {
         }
         (self.hops, self.room) = (hops, room);
     }
-    /// What a record holds; none for the number 0.
+    /// Hops of a record; none for the number 0.
     pub(crate) fn path(&self, record: u32) -> &[Hop] {
         let Some(at) = (record as usize).checked_sub(1) else { return &[] };
         &self.hops[at * self.room..][..self.heads[at].0 as usize]
     }
-    /// What stands beside the hops of a record.
+    /// The word beside the hops of a record.
     pub(crate) fn beside(&mut self, record: u32) -> &mut u32 {
         &mut self.heads[record as usize - 1].1
     }
@@ -62,7 +62,7 @@ impl Records {
             self.vacant.push(record);
         }
     }
-    /// What an acknowledgement reports beyond its sequence; nothing for the number 0.
+    /// Report of an acknowledgement beyond its sequence; empty for the number 0.
     pub(crate) fn report(&self, record: u32) -> Report {
         (record as usize).checked_sub(1).map_or(Report::default(), |at| self.heads[at].2)
     }

@@ -38,7 +38,7 @@ fn limiter_of<F: Packet>(flow: &FlowQueue, keys: Scope, limiters: &Limiters<F>) 
     }
 }
 
-/// What a host is set to, and what its scheme says of itself.
+/// Settings of a host, and facts about its scheme.
 #[derive(Debug)]
 pub(crate) struct Settings {
     /// The host.
@@ -60,7 +60,7 @@ pub(crate) struct Settings {
     pub(super) feedback_lost: u64,
 }
 
-/// What is written down of a sending side.
+/// Records of a sending side.
 #[derive(Debug)]
 pub(crate) struct Journal {
     /// None while nothing is counted: of thousands of hosts few count something before the end.
@@ -90,12 +90,12 @@ pub(crate) struct Queues<F> {
     later: Vec<VecDeque<F>>,
 }
 
-/// What the frame of a finite flow carries of that: its number, and whether its limiter has counted the frame.
+/// Fields of a finite flow in its frame: the flow's number, and whether its limiter has counted the frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OfFlow {
     number: u16,
     counted: bool,
-    /// Its number in the flow, if that has a queue pair.
+    /// Number of the frame in the flow, if that has a queue pair.
     in_flow: Option<u32>,
 }
 
@@ -106,7 +106,7 @@ pub(crate) struct Sender<F: Packet> {
     pub(crate) must_look: bool,
     /// Frames generated so far.
     pub(crate) generated: u32,
-    /// Of these, those that found room.
+    /// Generated frames that found room.
     pub(crate) made: Ledger,
     pub(crate) queues: Queues<F>,
     pub(crate) limiters: Limiters<F>,
@@ -126,7 +126,7 @@ pub(crate) struct Sender<F: Packet> {
     pub(super) blocked: VecDeque<usize>,
     /// Feedback messages that have arrived.
     pub(super) messages: u64,
-    /// What reaction points ask for, kept for its memory.
+    /// Actions of reaction points; the list is kept for its memory.
     pub(super) actions: Vec<LimiterAction>,
     pub(crate) settings: Box<Settings>,
     pub(crate) journal: Box<Journal>,
@@ -135,7 +135,7 @@ pub(crate) struct Sender<F: Packet> {
 }
 
 impl<F: Packet> Sender<F> {
-    /// That of a host, with nothing to send yet.
+    /// The sender of a host, with nothing to send yet.
     pub(crate) fn new(spec: &HostSpec, id: u32, line_rate: Rate, net: &Net) -> Self {
         let plan = spec.scheme.map(|s| net.schemes[s].plan).unwrap_or_default();
         let in_voqs = spec.queues == HostQueues::PerDestination;
@@ -230,7 +230,7 @@ impl<F: Packet> Sender<F> {
             return self.queue_backlog(offer, at);
         }
         let limiter = if managed { self.limiter_for(offer.dst, None, at) } else { None };
-        // It waits with others of its destination, with its limiter, or with others of its class.
+        // The frame waits with others of its destination, with its limiter, or with others of its class.
         let in_voq = managed && self.queues.voqs.is_some();
         let holding = self.holding(limiter).filter(|_| !in_voq);
         let (room, enough) = match holding {
@@ -311,7 +311,7 @@ impl<F: Packet> Sender<F> {
 
     /// A frame joins the application FIFO.
     fn queue_backlog(&mut self, offer: Offer, at: Moment<'_>) {
-        // It is entered as it leaves it.
+        // The frame enters the ledger as it leaves the backlog.
         let frame = self.make(offer, None, false, at.now);
         if self.finds_room(self.queues.backlog.len(), self.settings.backlog_frames) {
             self.queues.backlog.push_back(frame);
@@ -474,7 +474,7 @@ impl<F: Packet> Sender<F> {
         frame
     }
 
-    /// The same of the first class.
+    /// The next frame of the first class.
     #[inline]
     fn next_of_first(&mut self, at: Moment<'_>) -> Option<F> {
         if self.queues.voqs.is_some() {

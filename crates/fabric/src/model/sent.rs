@@ -1,4 +1,4 @@
-//! What was sent: of each frame of a flow under way, whether it is acknowledged, reported as come out of order, lost, or sent again.
+//! Sent frames of a flow under way: whether each is acknowledged, reported as come out of order, lost, or sent again.
 //!
 //! Frames are numbered from 0. Those below the first that is not acknowledged (`una`) are over, those from `next` on were never sent.
 //! Of those between, the destination has *reported* some. A frame below `lost_below` that is not reported is lost: it is *due* to be
@@ -11,7 +11,7 @@ use super::map::FrameMap;
 use super::rack::Rack;
 use crate::spec::{Recovery, Reliability, TcpSpec};
 
-/// What an acknowledgement reports beyond its sequence: runs of frames that came out of order, the newest first.
+/// Report of an acknowledgement beyond its sequence: runs of frames that came out of order, the newest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Report {
     /// Frames from the one that is expected to the run, and frames of the run; 0 for none.
@@ -39,7 +39,7 @@ const DUPLICATES: u64 = 3;
 /// Most frames between the first that is not acknowledged and the next: a frame carries 16 bits of its number.
 const MOST_AHEAD: u64 = 32_000;
 
-/// What an acknowledgement comes to.
+/// Consequences of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Heard {
     /// A loss is found: recovery begins.
@@ -121,7 +121,7 @@ impl SentFrames {
         let extra = if twice { self.again.count_from(self.lost_below) } else { 0 };
         (self.reported.count + self.due.count) as i64 - extra as i64 + self.inflated
     }
-    /// The same in bytes; selective repeat counts all that is not acknowledged.
+    /// Bytes that are gone; selective repeat counts all that is not acknowledged.
     pub(crate) fn gone_bytes(&self, by: &Reliability) -> i64 {
         if matches!(by, Reliability::Selective(_)) { 0 } else { self.gone() * self.whole as i64 }
     }

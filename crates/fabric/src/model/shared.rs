@@ -72,7 +72,7 @@ impl Shared {
         self.threshold_at(input, self.used)
     }
 
-    /// The same, with so many bytes in the pool.
+    /// Threshold of an input with so many bytes in the pool.
     fn threshold_at(&self, input: usize, used: u64) -> u64 {
         // As signed numbers they become fractions, and back, without a branch.
         let free = (self.pool - used) as i64 as f64;
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!((reserve, pool, headroom, sizes), (1000, 3000, 2000, (2000, 8000, 4000)));
     }
 
-    /// What others take of the pool lowers a threshold, and tells an input nothing before a frame of its own comes or leaves.
+    /// Bytes that others take of the pool lower a threshold; an input learns of it only when a frame of its own comes or leaves.
     #[test]
     fn others_lower_the_threshold() {
         let mut shared = two();

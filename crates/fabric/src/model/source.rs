@@ -35,7 +35,7 @@ pub(crate) struct Offer {
 struct Slots {
     /// A burst begins when 32 random bits are below this (2^32 = always).
     threshold: u64,
-    /// Its frames, and those still to come of the present one.
+    /// Frames of a burst, and those still to come of the present one.
     frames: u32,
     to_follow: u32,
     /// From `start` on it is on and off by turns, ps; `off` = 0: always on.
@@ -85,13 +85,13 @@ pub(crate) struct Source {
     /// Class of its frames, and least bytes of a last one.
     class: u8,
     floor: u8,
-    /// It offers a frame again where the host has no room.
+    /// Whether the source offers a frame again if the host has no room.
     pub(crate) greedy: bool,
     host: u32,
     /// Destinations, and how many; of an empty list: all hosts but this one.
     list: Vec<u32>,
     choices: u64,
-    /// Its finite flows, by start, of which the first `begun` have begun; none of a source with slots.
+    /// Finite flows of the source, by start, of which the first `begun` have begun; none for a source with slots.
     flows: Option<Arc<[Outgoing]>>,
     begun: usize,
     /// The number of the first of them, if they have queue pairs, and the rate at which those begin.

@@ -57,7 +57,7 @@ impl<F: Packet> Sender<F> {
     /// Deferred feedback takes effect.
     pub(crate) fn hear_deferred(&mut self, at: Moment<'_>) {
         let Some((from, flow, feedback)) = self.deferred.pop() else { return };
-        // What came in a frame was lost or not as that arrived.
+        // A message that came in a frame was lost or not as the frame arrived.
         if from == IN_A_FRAME || !self.loses() {
             self.obey(flow, &feedback, at);
         }

@@ -377,7 +377,7 @@ pub(crate) trait Switching<'n, C> {
             Some(parts) => parts.into_iter().for_each(|part| self.tell_all(part, class, by, with)),
         }
     }
-    /// The same, where no fault has a part in it.
+    /// Tells all neighbours, if no fault has a part in it.
     fn tell_all(&mut self, signal: Signal, class: u8, by: By, with: &mut C) {
         let (now, of_class, ports) = (self.moment(with).now, usize::from(class), self.ports());
         if let Some(mut decisions) = self.memory(0).0.decisions.take() {

@@ -16,7 +16,7 @@ use std::collections::{BinaryHeap, VecDeque};
 /// The queue of a finite flow: what is still to be sent of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FlowQueue {
-    /// Its place in a round: flows are numbered as they begin, from 1.
+    /// Place of the flow in a round: flows are numbered as they begin, from 1.
     pub(crate) place: u32,
     /// Bytes still to be sent, more than 0.
     pub(crate) bytes: u64,
@@ -39,7 +39,7 @@ impl FlowQueue {
     pub(crate) fn next_len(&self) -> u16 {
         padded(self.bytes.min(self.whole.into()), self.floor.into()) as u16
     }
-    /// What is left of it behind that frame.
+    /// The rest of the flow behind that frame.
     pub(crate) fn rest(self) -> Option<Self> {
         let bytes = self.bytes.saturating_sub(u64::from(self.next_len()));
         (bytes > 0).then_some(Self { bytes, ..self })
@@ -63,9 +63,9 @@ type Turn = ((u64, u32), Part);
 /// Rounds over the flows of a class.
 #[derive(Debug, Default)]
 struct Ring {
-    /// Those that take part, the next one first.
+    /// Turns of flows that take part, the next one first.
     ready: VecDeque<Turn>,
-    /// Those that joined ahead of others.
+    /// Turns of flows that joined ahead of others.
     ahead: BinaryHeap<Reverse<Turn>>,
     /// Round and place of the flow that sent last.
     last: (u64, u32),
@@ -103,7 +103,7 @@ pub(crate) enum Next {
         flow: FlowQueue,
         /// The limiter that lets it go now, whose gap begins.
         limiter: Option<usize>,
-        /// Its limiter has counted the frame already.
+        /// Whether the flow's limiter has counted the frame.
         counted: bool,
     },
 }

@@ -14,7 +14,7 @@ pub(crate) struct Voqs<F> {
 }
 
 impl<F> Voqs<F> {
-    /// Those of a host that may send to so many.
+    /// Queues of a host that may send to so many hosts.
     pub(crate) fn new(hosts: u32) -> Self {
         let queues = (0..hosts).map(|_| VecDeque::new()).collect();
         Self { queues, order: VecDeque::new(), count: 0 }

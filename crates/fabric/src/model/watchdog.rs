@@ -16,10 +16,10 @@ use crate::outcome::Storm;
 use crate::spec::{WatchdogAction, WatchdogSpec};
 use cnsim_scheme_api::Time;
 
-/// What is known of a class at an output.
+/// State of a class at an output.
 #[derive(Clone, Copy, Debug)]
 struct Watched {
-    /// Its time in XOFF at the end of the polling interval before it last heard XOFF or XON, and when that was, ps.
+    /// Time in XOFF at the end of the polling interval before the last XOFF or XON, and when that was, ps.
     polled: Time,
     heard: u64,
     /// The end of a polling interval at which it is to be looked at, ps.
@@ -28,7 +28,7 @@ struct Watched {
     free_since: u64,
     /// When it is to be looked at, ps.
     look: u64,
-    /// Its storm among those of the switch, while that lasts.
+    /// Number of the class's storm at the switch, while it lasts.
     storm: Option<usize>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Watchdogs {
 }
 
 impl Watchdogs {
-    /// Those of a switch with so many outputs.
+    /// Watchdogs of a switch with so many outputs.
     pub(crate) fn new(spec: Option<WatchdogSpec>, outputs: usize, classes: usize) -> Self {
         let outputs = if spec.is_some() { outputs } else { 0 };
         let one =

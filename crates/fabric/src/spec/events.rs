@@ -1,4 +1,4 @@
-//! What happens to ports during a run: other rates of service, and faults.
+//! Events at ports during a run: other rates of service, and faults.
 
 use super::{PauseTransport, RunSpec};
 use crate::RunError;
@@ -67,11 +67,11 @@ pub struct PortFault {
     pub to: Time,
     /// How its PAUSE frames travel.
     pub transport: PauseTransport,
-    /// What is wrong.
+    /// Kind of the fault.
     pub kind: FaultKind,
 }
 
-/// What is wrong at a port. XOFF and XON are of the first class.
+/// Faults of a port. XOFF and XON are of the first class.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FaultKind {
     /// XOFF is said at the begin, and XON at the end.
@@ -126,7 +126,7 @@ impl PortFault {
 pub struct LinkLoss {
     /// The node that sends.
     pub node: NodeId,
-    /// Its output port.
+    /// Output port of the node.
     pub port: u16,
     /// When the losses begin.
     pub from: Time,
@@ -153,7 +153,7 @@ pub struct LostFrame {
     pub flow: (NodeId, NodeId),
     /// Which finite flow of this pair, from 0; none: all data from one host to the other counts as one flow.
     pub number: Option<u16>,
-    /// It is an acknowledgement of the flow, not data.
+    /// Whether the frame is an acknowledgement of the flow, not data.
     pub acknowledgement: bool,
     /// From 1.
     pub nth: u64,

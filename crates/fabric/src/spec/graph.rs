@@ -33,7 +33,7 @@ impl Transfer {
 pub struct Graph {
     /// The operations, by host.
     pub operations: Vec<Operation>,
-    /// What the operations wait for, one list after the other ([`Operation::after`]).
+    /// Predecessors of the operations, one list after the other ([`Operation::after`]).
     pub after: Vec<After>,
     /// By host, the first of those that are NICs of one machine: what happens at one of them, all see. They follow each other. Empty:
     /// each host is a machine of its own.
@@ -45,24 +45,24 @@ pub struct Graph {
 pub struct Operation {
     /// The host.
     pub host: NodeId,
-    /// What it does.
+    /// Act of the operation.
     pub act: Act,
     /// First and last (exclusive) of what it waits for, in [`Graph::after`]; it is ready when all of that has happened, or at the start
     /// of the run.
     pub after: (u32, u32),
 }
 
-/// What an operation does.
+/// Acts of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// It takes a time. Operations of one stream of a host take it one after the other: as they get ready, and of one moment by number.
+    /// The operation takes a time. Operations of one stream of a host take turns: as they get ready, and of one moment by number.
     Compute {
         /// How long it takes.
         time: Time,
         /// The stream, below [`Graph::STREAMS`]; none: it waits for no other.
         stream: Option<u16>,
     },
-    /// It sends a transfer, whose start is [`Transfer::FOLLOWS`]. At its host it ends with the last acknowledgement, or without
+    /// The operation sends a transfer, whose start is [`Transfer::FOLLOWS`]. At its host it ends with the last acknowledgement, or without
     /// acknowledgements as its last frame begins.
     Send {
         /// Index of the host's source.
@@ -72,7 +72,7 @@ pub enum Act {
     },
 }
 
-/// What an operation waits for.
+/// A predecessor that an operation waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum After {
     /// An operation of the same host has begun.
@@ -86,9 +86,9 @@ pub enum After {
 /// When an operation happened; [`Time::MAX`]: not before the end of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lasted {
-    /// It began.
+    /// When the operation began.
     pub begun: Time,
-    /// It ended at its host.
+    /// When the operation ended at its host.
     pub ended: Time,
     /// All that it sent had arrived.
     pub received: Time,
@@ -101,7 +101,7 @@ impl Graph {
     /// Operations of a run are fewer.
     const MOST: usize = 1 << 30;
 
-    /// What an operation waits for.
+    /// Predecessors of an operation.
     pub fn before(&self, operation: &Operation) -> &[After] {
         self.after.get(operation.after.0 as usize..operation.after.1 as usize).unwrap_or_default()
     }

@@ -19,7 +19,7 @@ pub struct SharedSpec {
     pub at_start: bool,
 }
 
-/// What a port has of a shared buffer.
+/// A port's part of a shared buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SharedInput {
     /// Bytes that are its own.

@@ -93,7 +93,7 @@ impl TransportSpec {
 /// Whether a lost frame is sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reliability {
-    /// What is lost stays lost: a later frame acknowledges it, too.
+    /// A lost frame stays lost: a later frame acknowledges it, too.
     None,
     /// A destination takes frames in order only; a source begins anew with the first that is missing.
     GoBackN {
@@ -120,7 +120,7 @@ pub struct SelectiveSpec {
     pub rto_low: Time,
     /// Any other timeout.
     pub rto_high: Time,
-    /// See `rto_low`.
+    /// Frames on their way below which the timeout is `rto_low`.
     pub few: u32,
 }
 
@@ -161,7 +161,7 @@ pub enum Recovery {
 /// Which window holds a queue pair back: no frame begins while as many bytes or more are in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
-    /// That of the scheme, if it sets one.
+    /// The window of the scheme, if it sets one.
     Scheme,
     /// None, whatever the scheme sets.
     Off,

@@ -13,7 +13,7 @@ pub struct WatchdogSpec {
     pub detect: Time,
     /// A storm ends when its output was without XOFF for this time, without a break. At least `detect`.
     pub restore: Time,
-    /// What happens in a storm.
+    /// Action in a storm.
     pub action: WatchdogAction,
 }
 
@@ -24,7 +24,7 @@ pub enum WatchdogRule {
     Continuous,
     /// At the end of an interval of [`WatchdogSpec::detect`], of which XOFF stood for 80 % or more.
     Polled80,
-    /// The same with 99 %.
+    /// As [`Self::Polled80`], with 99 %.
     Polled99,
 }
 
@@ -39,10 +39,10 @@ impl WatchdogRule {
     }
 }
 
-/// What happens at an output in a storm.
+/// Actions at an output in a storm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchdogAction {
-    /// It is counted.
+    /// The storm is counted.
     Alert,
     /// Frames that wait at the output are dropped, and those that come for it. One in transmission leaves.
     Drop,
@@ -51,7 +51,7 @@ pub enum WatchdogAction {
 }
 
 impl WatchdogSpec {
-    /// It can be in this run, or why not.
+    /// Checks that the watchdog can be in this run; an error says why not.
     pub(crate) fn check(self, spec: &RunSpec) -> Result<(), RunError> {
         let Self { detect, restore, .. } = self;
         let bad = |why: String| Err(RunError::Spec(format!("a watchdog: {why}")));

@@ -245,7 +245,7 @@ impl Setting {
         ImportError { line: self.line, key: self.key.clone(), reason: reason.into(), remedy: remedy.into() }
     }
 
-    /// Its only value.
+    /// The only value of the key.
     pub(super) fn one(&self) -> Result<&str, ImportError> {
         match &self.values[..] {
             [one] => Ok(one),
@@ -468,7 +468,7 @@ const RDMA: &[&str] = &[
     "DCTCP_GAIN", "KMAX", "KMIN", "PMAX", "L2_WAIT_FOR_ACK",
 ];
 
-/// The other keys.
+/// Keys that are known beside those of the schemes.
 const KNOWN: &[&str] = &[
     "CC_MODE", "TOPOLOGY_FILE", "FLOW_FILE", "SIMULATOR_STOP_TIME", "PACKET_PAYLOAD_SIZE", "BUFFER_SIZE",
     "ALPHA_RESUME_INTERVAL", "RATE_DECREASE_INTERVAL", "RP_TIMER", "EWMA_GAIN", "FAST_RECOVERY_TIMES",

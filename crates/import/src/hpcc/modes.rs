@@ -1,4 +1,4 @@
-//! What depends on the scheme, `CC_MODE`: its parameters, its acknowledgements and its window.
+//! Settings that depend on the scheme, `CC_MODE`: its parameters, its acknowledgements and its window.
 //!
 //! The fork's window is the product of rate and base round-trip time: that of a flow's own pair, or with `GLOBAL_T` the largest of
 //! all pairs of hosts. With `VAR_WIN` it moves with the rate. Its base round-trip time is twice the propagation, and one payload at
@@ -18,12 +18,12 @@ enum Form {
     Flag,
 }
 
-/// What a scheme reads: key of the fork, parameter, form.
+/// Parameters that a scheme reads: key of the fork, parameter, form.
 type Reads = &'static [(&'static str, &'static str, Form)];
-/// What the fork has fixed: parameter, value.
+/// Parameters that the fork has fixed: parameter, value.
 type Fixed = &'static [(&'static str, &'static str)];
 
-/// What HPCC reads, and its readings in the fork; then TIMELY and DCTCP.
+/// Parameters of HPCC, and its readings in the fork; then TIMELY and DCTCP.
 const SCHEMES: &[(&str, Reads, Fixed)] = &[
     (
         "hpcc",
@@ -99,7 +99,7 @@ pub(super) struct HeldBack {
     global: Option<(usize, String)>,
     /// A window beside the scheme's own: line and key that ask for it.
     beside: Option<(usize, String)>,
-    /// That window moves with the flow's rate: line and key that ask for it.
+    /// Line and key that ask for a window that moves with the flow's rate.
     varies: Option<(usize, String)>,
     /// Payload of a frame.
     pub(super) payload: u64,
@@ -379,7 +379,7 @@ mod tests {
         assert!(own.keys().all(|k| !k.starts_with("scheme.")), "{own:?}");
     }
 
-    /// What has no counterpart names its key.
+    /// An error about a setting without a counterpart names its key.
     #[test]
     fn what_has_no_counterpart_is_refused() {
         for (text, key, word) in [

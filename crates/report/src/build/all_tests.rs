@@ -224,7 +224,7 @@ fn many_conditions_are_lines() {
             ("Hot queue length: none", "PAUSE off"),
             ("Aggregate throughput: none", "PAUSE off"),
             ("Hot queue length: ecm", "PAUSE off"),
-            // What the scenario asks for itself is not drawn twice.
+            // A figure that the scenario asks for is not drawn twice.
             ("Asked", ""),
         ]
     );
@@ -547,7 +547,7 @@ fn tables_of_ports() {
     let cells: Vec<Option<f64>> =
         one[0].rows[0].cells.iter().map(|c| c.as_ref().and_then(|c| c.measured)).collect();
     assert_eq!(cells, [Some(200.0), None, None, None]);
-    // What these ports have not, others may have: neither zeros nor what is not known makes a column.
+    // Neither zeros nor unknown values make a column, though other ports may have it.
     let heads: Vec<&str> = one[0].columns.iter().map(|c| c.metric.as_str()).collect();
     assert_eq!(heads, ["paused", "xoffs", "queue_max", "throughput"]);
     let port: Vec<Option<f64>> =

@@ -53,7 +53,7 @@ fn said(text: &str) -> bool {
 /// Drops columns that the table does not show, and names the file with all of them.
 fn without_more(t: &mut model::Table) {
     t.file = "numbers.csv".into();
-    // They stand last.
+    // Columns that are shown on demand stand last.
     let n = t.columns.iter().filter(|c| !c.more).count();
     t.columns.truncate(n);
     t.rows.iter_mut().for_each(|r| r.cells.truncate(n));

@@ -94,7 +94,7 @@ fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
     }
     let mut names: Vec<(&str, (f64, f64))> = weight.into_iter().collect();
     names.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then(b.1.1.total_cmp(&a.1.1)).then(a.0.cmp(b.0)));
-    // Those that the scenario names stand first.
+    // Ports that the scenario names stand first.
     let asked = named(&mine);
     let place = |name: &str| asked.iter().position(|p| p.eq_ignore_ascii_case(name));
     names.sort_by_key(|n| place(n.0).unwrap_or(usize::MAX));

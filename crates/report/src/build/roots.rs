@@ -49,7 +49,7 @@ struct Row {
     port: u32,
     /// How long it stood, ps.
     time: u64,
-    /// Its XOFFs, by number.
+    /// XOFFs of the root, by number.
     xoffs: Vec<usize>,
 }
 

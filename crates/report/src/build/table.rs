@@ -166,7 +166,7 @@ fn fill(
         if let Some(c) = find(k, head) {
             return Some(c);
         }
-        // The same runs under other words: measured, but nothing published under these.
+        // These runs under other words are measured, but nothing is published under these words.
         let other = Key { shown: k.case.condition.clone(), ..k.clone() };
         let c = find(&other, head)?;
         let note = String::new();

@@ -155,7 +155,7 @@ impl Sizes {
         let (b, p) = self.points[i];
         let (below, from) = match i.checked_sub(1) {
             Some(j) => self.points[j],
-            // What lies below the first point is of its size.
+            // Shares below the first point have the first point's size.
             None => (b, 0.0),
         };
         let share = ((u - from) / (p - from)).clamp(0.0, 1.0);

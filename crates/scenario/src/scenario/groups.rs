@@ -51,7 +51,7 @@ pub(super) fn groups(
         }
         let pauses = list(&format!("{prefix}.pause"), list("matrix.pause", vec![word(pause::MODE.path)]));
         let at = format!("{prefix}.seeds");
-        // What is wrong with it has been said with all values.
+        // A fault of this value has been told with all values.
         let seeds = flat.leaves.get(&at).and_then(|l| whole(run::SEEDS.path, l.items.first()?));
         groups.push(Group { template, rows: rows(flat, &prefix, problems), pauses, schemes, seeds });
     }

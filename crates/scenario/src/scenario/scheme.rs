@@ -46,7 +46,7 @@ fn misfit(
     let made_for = entry.made_for?;
     let factor = rate.bps() / made_for.bps();
     let preset = entry.presets.first()?;
-    // Those that depend on the rate. Who has set half of them knows the others.
+    // Parameters that depend on the rate. A user who has set half of them knows the others.
     let usual = (preset.values)(made_for);
     let mut scaled: Vec<&str> =
         (preset.values)(rate).iter().filter(|v| !usual.contains(v)).map(|v| v.0).collect();
@@ -146,7 +146,7 @@ impl Scenario {
             }
             Err(e) => {
                 let path = path_of(&e.key).unwrap_or_default();
-                // What one scheme reads as a factor another reads as a rate.
+                // A name may be a factor in one scheme and a rate in another.
                 let reason = match path.starts_with("scheme.params.") {
                     true => format!("{} (as {name} reads it)", e.reason),
                     false => e.reason,

@@ -382,7 +382,7 @@ impl Settings {
         if excess == Excess::Lost {
             return hops;
         }
-        // What is held back does not travel at all: shares that get through from each switch, and the worst of them.
+        // Frames that are held back do not travel: shares that get through from each switch, and the worst of them.
         let mut through: Vec<Vec<f64>> = Vec::new();
         let mut worst = vec![1.0_f64; ways.len()];
         for (t, (order, dist)) in followed.iter().zip(&trees) {
@@ -424,7 +424,7 @@ impl Settings {
             .map_or(self.switch.buffer.share, |p| p.high.min(self.switch.buffer.share));
         let senders = self.senders();
         let links = hops / demand.bits.max(1.0);
-        // What leaves its source before the word to stop has come back there.
+        // Bytes that leave their source before feedback has come back to it.
         let unheard = demand.bits * self.hearing(links);
         let filling = (senders * fill.as_f64() * 8.0 + unheard) * links / self.duration.as_secs_f64();
         let held = (held + filling).min(hops.max(held));
@@ -544,7 +544,7 @@ impl Settings {
             * f64::from(self.host.fifo + self.host.backlog)
                 .min(demand.frames * self.duration.as_secs_f64() / hosts)
             * 4.0;
-        // What a queue pair keeps, and its source where that is acknowledged.
+        // Bytes of a queue pair, and of its source if frames are acknowledged.
         let of_pair = self.pairs.map_or(0.0, |p| if p.spec.ack_every > 0 { 700.0 } else { 130.0 });
         let memory = 11e6
             + hosts * 3e3
@@ -578,7 +578,7 @@ pub(super) fn breadth(ways: &[Vec<Way>], from: usize) -> (Vec<usize>, Vec<u32>) 
             }
         }
     }
-    // What cannot be reached compares with nothing: one more must not overflow.
+    // An unreachable switch keeps a large distance: one more must not overflow.
     dist.iter_mut().filter(|d| **d == u32::MAX).for_each(|d| *d = u32::MAX / 2);
     (order, dist)
 }

@@ -209,7 +209,7 @@ impl Settings {
         all
     }
 
-    /// The same of the sources that count, with all that they offer in a span of the run.
+    /// Overloaded ports by the sources that count, with all that they offer in a span of the run.
     fn overloads_in(
         &self,
         span: (Time, Time),

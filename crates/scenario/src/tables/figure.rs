@@ -97,7 +97,7 @@ fn unknown_series(name: &str, flat: &Flat) -> Option<(String, String)> {
     };
     let mut place = name[kind.len()..].trim();
     if *kind == "gauge" {
-        // Its name comes first; a place is a port or a flow.
+        // A gauge's name comes before its place, which is a port or a flow.
         let Some((_, at)) = place.split_once(' ') else {
             return Some((format!("`{name}` has no place"), "write \"gauge NAME H1>H5\"".into()));
         };

@@ -68,7 +68,7 @@ pub struct Named {
 pub struct Record {
     /// Host behind the hot port.
     pub receiver: usize,
-    /// There is a hot port: a hotspot, a host named, or only one destination.
+    /// Whether a port is hot: by a hotspot, by a host that is named, or as the only destination.
     pub hot: bool,
     /// Recorded by name.
     pub named: Named,

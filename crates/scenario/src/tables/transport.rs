@@ -127,7 +127,7 @@ impl Key {
 pub(crate) struct Steered {
     /// Registered name.
     pub(crate) name: String,
-    /// Its needs; those of no scheme where it could not be built.
+    /// Needs of the scheme; those of no scheme if it could not be built.
     pub(crate) plan: Plan,
     /// Frames with which its flows begin, where it says so.
     pub(crate) initial: u64,
@@ -178,7 +178,7 @@ impl Section for Option<QueuePairs> {
 }
 
 impl QueuePairs {
-    /// Those that the scenario asks for; none where flows have no queue pairs.
+    /// The queue pairs that the scenario asks for; none if flows have no queue pairs.
     fn read(r: &mut Reader<'_>, queues: Queues, scheme: &Steered) -> Option<Self> {
         let (name, acks) = (&scheme.name, scheme.plan.acks);
         if queues != Queues::PerFlow {

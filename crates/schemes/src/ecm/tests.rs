@@ -80,7 +80,7 @@ fn says(point: u32, fb: f64, stop: bool) -> Feedback {
     Feedback::Ecm { point: PointId(point), q_off: fb, q_delta: 0.0, fb, stop }
 }
 
-/// What a rig counted.
+/// A counter of a rig.
 fn counted(rig: &ReactionRig, counter: Counter) -> u64 {
     rig.counts.of(&counter.name).unwrap()
 }

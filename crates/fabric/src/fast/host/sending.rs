@@ -1,4 +1,4 @@
-//! What a host sends, packed, and its line.
+//! Frames that a host sends, packed, and its line.
 
 use super::Line;
 use crate::fast::bodies::{Bodies, Body};

@@ -72,7 +72,7 @@ impl Port {
     pub(crate) fn sends_data(&self) -> bool {
         matches!(self.sending, Some(Kind::Data | Kind::InBand))
     }
-    /// Its next step ([`Step`]), if it keeps step: an end, or a start where memory is free then.
+    /// The port's next step ([`Step`]), if it keeps step: an end, or a start if memory is freed at starts.
     pub(super) fn next_step(&self, at_start: bool) -> Step {
         if at_start && self.end == NEVER {
             return self.next().map_or(NEVER, |(start, ..)| 2 * start + 1);
@@ -109,7 +109,7 @@ impl Port {
     pub(super) fn next_end(&self) -> u64 {
         if self.end == NEVER { self.next().map_or(NEVER, |next| next.1) } else { self.end }
     }
-    /// What the idle transmitter sends next, as things stand: its start, its end, and what it is.
+    /// The next frame of the idle transmitter, as things stand: its start, its end, and its kind.
     #[inline]
     pub(super) fn next(&self) -> Option<(u64, u64, Kind)> {
         let data = match self.data.front() {

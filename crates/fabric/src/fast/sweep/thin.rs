@@ -155,7 +155,7 @@ impl Switch {
             if self.launch(p, before, net, wires) {
                 return true;
             }
-            // What has been launched now may have left as well.
+            // A frame that was launched just now may have left as well.
             let port = &self.ports[p];
             if !port.launched {
                 return port.data.front().is_none_or(|e| port.times(e).1 > last);

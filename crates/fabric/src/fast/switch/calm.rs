@@ -77,7 +77,7 @@ impl Switch {
         net: &Net,
         bodies: &mut Bodies,
     ) -> bool {
-        // Those to a point take turns in order, and probes may be looked at.
+        // Frames to a point take turns in order, and probes may be looked at.
         if frame.is_probe() || matches!(frame.goes_to(), To::Point(_)) {
             return false;
         }

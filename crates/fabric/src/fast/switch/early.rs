@@ -1,4 +1,4 @@
-//! What depends on the moment, in a window whose frames are stored already.
+//! Events that depend on the moment, in a window whose frames are stored already.
 //!
 //! [`crate::fast::sweep`] stores the frames of a calm window without order, each at its place in its queue, and *then* comes to
 //! what is rare: samples that are due, probes among the data, own messages, timers, ticks, changes of rate. What has left by then is

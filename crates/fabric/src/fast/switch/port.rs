@@ -31,7 +31,7 @@ pub(crate) struct Port {
     pub(crate) sending: Option<Kind>,
     /// The transmitter has more to consider than the data that waits.
     pub(crate) needs_exact: bool,
-    /// Its memory is kept cell by cell: from the moment when its queue first grew beyond [`Mmu::small`].
+    /// Whether the port's memory is kept cell by cell: from the moment when its queue first grew beyond [`Mmu::small`].
     pub(crate) has_cells: bool,
     /// Frames that must stand behind one, at least, for the ramp at departure to mark it: fewer hold no more than its low end. None
     /// where departures are recorded.
@@ -68,13 +68,13 @@ pub(crate) struct Port {
     pub(crate) out: PortOutcome,
 }
 
-/// What is in a queue, but not at the moment in question.
+/// Frames that stand in a queue already, but arrive after the moment in question.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ToCome {
     /// Frames at its end that arrive later, and their bytes.
     pub(super) frames_after: usize,
     pub(crate) bytes_to_come: u64,
-    /// Of these, data, which the countdown counts.
+    /// Bytes of data to come, which the countdown counts.
     pub(super) data_to_come: u64,
     /// Control of this moment by this input and later ones; none: no control of this moment is to come.
     pub(super) control_from: Option<u16>,
@@ -93,7 +93,7 @@ impl ToCome {
 }
 
 impl Port {
-    /// What is stored already though it arrives at `from` or later.
+    /// Frames that are stored already although they arrive at `from` or later.
     #[inline]
     pub(crate) fn later(&self, from: u64) -> ToCome {
         let later = self.data.entries().iter().rev().take_while(|e| e.ready >= from);
@@ -203,7 +203,7 @@ impl Port {
         let Some(mut point) = self.point.take() else { return };
         let queue = self.view(self.began, self.later(self.began + 1));
         let ramp = std::mem::replace(&mut point.state.ramp, before);
-        // What stands on its wire already met no ramp.
+        // A frame that is on the wire already met no ramp.
         let first = self.data.entries_mut().first_mut();
         first.into_iter().for_each(|e| point.mark(&mut e.frame, &queue, self.began));
         (point.state.ramp, point.decided) = (ramp, self.began);

@@ -1,4 +1,4 @@
-//! What configurations become, and what is wrong with them.
+//! Scenarios that configurations become, and faults of configurations.
 
 use super::*;
 use crate::hpcc::topology;
@@ -103,7 +103,7 @@ fn a_suggestion_is_of_use() {
     assert!(!near("CC_MODEL 3").contains("CC_MODE"), "{}", near("CC_MODEL 3"));
 }
 
-/// What stands in the stock files of astra-sim, SimAI, ConWeave and ns3-datacenter has its meaning there, or none.
+/// Keys of the stock files of astra-sim, SimAI, ConWeave and ns3-datacenter are read with their meaning, or have none.
 #[test]
 fn keys_of_the_forks_kin_are_read() {
     let text = TEXT.replace("2.02", "40000000000000.00").replace("CC_MODE 1", "CC_MODE 12");

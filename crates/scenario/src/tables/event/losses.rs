@@ -49,7 +49,7 @@ pub(crate) fn losses(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec
     losses
 }
 
-/// What a table says; none where its link or its frames are not known.
+/// The losses of a table; none if its link or its frames are not known.
 fn one(r: &mut Reader<'_>, prefix: &str, wiring: &Wiring, duration: Time) -> Option<[LinkLoss; 2]> {
     let key = |leaf: Key| leaf.of(prefix);
     let (from, to) = (r.time(key(FROM)), r.time_or(key(TO)).unwrap_or(duration));

@@ -11,7 +11,7 @@ use cnsim_fabric::{BufferSpec, Organisation, PauseFrames, PauseSpec, SharedInput
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Rate, Time};
 
-/// What a preset says where the scenario does not.
+/// Values of a preset for keys that the scenario leaves out.
 struct Preset {
     memory: Bytes,
     reserve: Bytes,

@@ -1,4 +1,4 @@
-//! What notes ask of a source: when it sends, to whom, and flows of which sizes.
+//! Facts about a source that notes need: when it sends, to whom, and flows of which sizes.
 
 use super::SourcePlan;
 use cnsim_units::Time;

@@ -71,7 +71,7 @@ impl Goals {
         }
     }
 
-    /// Those of a host, and the permutation that decides; none if it has nobody to send to.
+    /// Destinations of a host, and the permutation that decides; none if the host has nobody to send to.
     pub(super) fn of(&self, host: usize, wiring: &Wiring) -> Option<(Destinations, Option<Arc<Vec<usize>>>)> {
         let fixed = |n: usize| Some((Destinations::Fixed(NodeId(n as u32)), None));
         match self {

@@ -113,7 +113,7 @@ impl Job {
         (self.kind.word(), self.algorithm.map_or("", |algorithm| algorithm.word()))
     }
 
-    /// What it is called: its table's name, or the kind and the number of the table.
+    /// The job's title: its table's name, or the table's kind and number.
     pub fn title(&self) -> String {
         self.name.as_ref().map_or_else(|| format!("{} {}", self.words().0, self.table), ToString::to_string)
     }

@@ -311,7 +311,7 @@ pub(crate) fn flows_of_a_pair(host: usize, plans: &[SourcePlan], most: f64) -> O
     if plans.iter().map(all).sum::<f64>() <= most {
         return None;
     }
-    // What goes to a host that the seed draws may go to any.
+    // Traffic to a host that the seed draws may go to any host.
     let (mut to, mut anywhere): (BTreeMap<usize, f64>, f64) = Default::default();
     for plan in plans {
         plan.transfers.iter().for_each(|t| *to.entry(t.dst.0 as usize).or_default() += 1.0);

@@ -238,7 +238,7 @@ pub(crate) struct Listed<'a> {
     pub(crate) after: Vec<&'a str>,
 }
 
-/// What stands behind the bytes of a listed transfer: its name, and those that it follows. None if it is anything else.
+/// The words behind the bytes of a listed transfer: its name, and the transfers that it follows. None for other words.
 pub(crate) fn named<'a>(fields: &[(usize, &'a str)]) -> Option<(Option<&'a str>, Vec<&'a str>)> {
     let (mut name, mut after) = (None, Vec::new());
     for (_, field) in fields {
@@ -333,7 +333,7 @@ pub(crate) fn follow(
     out
 }
 
-/// Those of a circle, from one back to it, each before the one that it follows; none if there is no circle.
+/// The transfers of a circle, each before the one that it follows; none if there is no circle.
 fn circle(preceding: &[Vec<usize>]) -> Option<Vec<usize>> {
     let mut left: Vec<usize> = preceding.iter().map(Vec::len).collect();
     let mut follow: Vec<Vec<usize>> = vec![Vec::new(); preceding.len()];

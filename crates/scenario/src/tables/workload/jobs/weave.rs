@@ -15,7 +15,7 @@ use std::ops::Range;
 /// Which transfers a rank waits for before it is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counts {
-    /// What arrives is passed on, or is a part of what comes later.
+    /// An arriving piece is passed on, or is a part of a later result.
     Midway,
     /// What arrives is the rank's own result.
     Result,
