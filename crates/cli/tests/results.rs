@@ -55,7 +55,10 @@ fn results_of_every_embedded_scenario_verify_by_both_engines() {
         // Less than a millisecond of it, or as long as the hotspot of some row lasts: what a row says goes before what is set.
         let rows = || scenario.groups.iter().flat_map(|g| &g.rows).flatten();
         let late = rows().filter(|r| r.0 == "hotspot.stop").map(|r| r.1.parse::<Time>().unwrap()).max();
-        let duration = late.unwrap_or(Time::from_us(400)).to_string();
+        // A least timeout is below the duration.
+        let timeouts = rows().filter(|r| r.0 == "transport.rto_min").map(|r| r.1.parse::<Time>().unwrap());
+        let timeouts = timeouts.map(|least| least * 2).max().unwrap_or_default();
+        let duration = late.unwrap_or(Time::from_us(400)).max(timeouts).to_string();
         let mut sets = BTreeMap::from([("run.duration", duration.as_str())]);
         for key in scenario.flat().leaves.keys() {
             let short = ["hotspot.", "traffic.", "workload."].iter().any(|t| key.starts_with(t));

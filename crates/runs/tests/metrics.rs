@@ -7,7 +7,7 @@ use cnsim_scenario::metrics::METRICS;
 use std::collections::BTreeSet;
 
 /// Short runs that together have everything that a metric is taken of.
-const RUNS: [&str; 7] = [
+const RUNS: [&str; 8] = [
     // A hotspot without PAUSE, under a scheme with positive feedback.
     "[topology]\nkind = \"single-switch\"\n[switch]\nshare = \"20 KB\"\n[hotspot]\nhost = \"H0\"\nstart = \"5 ms\"\nstop = \"10 ms\"\n[record]\nbin = \"0.02 ms\"\n\
      latency = \"on\"\n[run]\nduration = \"20 ms\"\n[matrix]\npause = [\"off\"]\nschemes = [\"ecm\"]\n",
@@ -34,6 +34,9 @@ const RUNS: [&str; 7] = [
     // A collective, with computing between its rounds.
     "[topology]\nkind = \"single-switch\"\nhosts = 4\n[host]\nqueues = \"per-flow\"\n[[traffic]]\nname = \"job\"\nkind = \"all-reduce\"\n\
      hosts = \"all\"\nsize = \"400 KB\"\nrepeat = 2\ngap = \"10 us\"\n[run]\nduration = \"5 ms\"\n[matrix]\nschemes = [\"none\"]\n",
+    // Reads from three servers, one round after the other.
+    "[topology]\nkind = \"single-switch\"\nhosts = 4\n[host]\nqueues = \"per-flow\"\n[[traffic]]\nname = \"reads\"\nkind = \"query\"\n\
+     hosts = \"H1..H3\"\ndestinations = [\"H0\"]\nfan_in = 3\nsize = \"20 KB\"\nrounds = 2\n[run]\nduration = \"5 ms\"\n[matrix]\nschemes = [\"none\"]\n",
 ];
 
 #[test]

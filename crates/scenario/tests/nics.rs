@@ -174,7 +174,7 @@ fn graphs_and_what_is_refused() {
             "no NIC of c has a path to another host",
         ),
         (graph(two, &["a, b"]).replace("links = [", "nic = 3\nlinks = ["), "a has no NIC 3: it has 2"),
-        (text("kind = \"leaf-spine\"\nnic = \"in-turn\"", &transfers(&["H0, H1"])), "each host has one NIC"),
+        (text("kind = \"leaf-spine\"\nnic = \"in-turn\"", &transfers(&["H0, H1"])), "has no effect"),
         (
             text(RAILS, "kind = \"all-reduce\"").replace("\"all\"", "[\"H0#1\", \"H1\"]"),
             "is a NIC, and a host is due",

@@ -65,7 +65,11 @@ pub(crate) struct Host {
 impl Section for Host {
     fn read(r: &mut Reader<'_>, _: &mut Settings) -> Self {
         let queues: Queues = r.choice(QUEUES);
-        let limiter_position: LimiterPosition = r.choice(LIMITER_POSITION);
+        // The frames of queue pairs meet their limiters as the link takes them.
+        let limiter_position = match queues {
+            Queues::PerFlow => LimiterPosition::default(),
+            _ => r.choice(LIMITER_POSITION),
+        };
         if queues == Queues::PerDestination && limiter_position == LimiterPosition::AtSource {
             let reason = "queues per destination are paced in place: a limiter at the source has no effect";
             r.wrong(LIMITER_POSITION, reason, "write below-queue, or host.queues = \"fifo\"");

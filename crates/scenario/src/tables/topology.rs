@@ -102,7 +102,8 @@ rows! {
         "hash of the flow: salted at each switch, equal at all switches (a fat tree then uses few of its cores), or that of the HPCC fork")
         .only(ROUTING, one_of!(Paths: FlowHash));
     NIC = key("topology.nic", Kind::Or("hash", &Kind::Or("in-turn", &Kind::Integer(1, 256))), "hash",
-        "NIC that a flow takes at a host with several, named H0#1, H0#2: the nearest to its destination by links, then by their delay; of equally near ones by a hash of the flow, the flows of a source in turn, or the one of this number");
+        "NIC that a flow takes at a host with several, named H0#1, H0#2: the nearest to its destination by links, then by their delay; of equally near ones by a hash of the flow, the flows of a source in turn, or the one of this number")
+        .only(KIND, one_of!(Shape: Rails | DualTor | Graph));
     LINK_RATE = key("topology.link_rate", kind::LINK_RATE, "10 Gb/s", "rate of every link");
     LINK_DELAY = key("topology.link_delay", LINK_DELAYS, "0.5 us", "propagation delay of every link");
     HOST_RATES = key("topology.host_rates", kind::LINES, "[]",
