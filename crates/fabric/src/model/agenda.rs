@@ -1,4 +1,4 @@
-//! What happens next: events in their order, and what a node may do in its turn.
+//! Events in their order, and the handle by which a node acts in its turn.
 //!
 //! A node has an [`Agenda`] of its own; the arrival of a frame is an event of the receiver. Events of one moment are ordered by what
 //! they are, never by who planned them first: [`Kind`], then port or object.
@@ -92,7 +92,7 @@ pub(crate) fn place_of_data(net: &Net, node: u32, at: u64, port: u16, len: u16) 
 /// Sets draws between simultaneous frames apart from all others of a seed.
 const TIES: u64 = 0x5349_4D55_4C54;
 
-/// What a node does next: the first of its own events, and what each transmitter does. So an event is planned once, and one that has
+/// A node's next event: the first of its own events and of its transmitters' events. So an event is planned once, and one that has
 /// lost its cause is replaced. A tournament says which transmitter is first.
 #[derive(Debug)]
 pub(crate) struct Agenda {
@@ -150,12 +150,12 @@ pub(crate) struct Direct {
     pub(crate) from: u32,
     /// The flow that it is about.
     pub(crate) flow: FlowId,
-    /// What it says.
+    /// Content of the message.
     pub(crate) feedback: Feedback,
 }
 
 impl Control {
-    /// The same without a frame, where feedback takes no link; `from` is the node that makes it, now.
+    /// The message without a frame, if feedback takes no link; `from` is the node that makes it, now.
     pub(crate) fn direct(&self, from: u32, moment: Moment<'_>) -> Option<Direct> {
         let (Says::Feedback(feedback), Some(at)) = (self.says, moment.net.direct(moment.now)) else {
             return None;
@@ -165,7 +165,7 @@ impl Control {
     }
 }
 
-/// What a node has done to others in its turn: nodes meet nowhere else.
+/// A node's effects on others in its turn: nodes meet nowhere else.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     /// Frames put on links.
@@ -179,7 +179,7 @@ pub(crate) struct Outbox {
 pub(crate) struct Moment<'a> {
     /// When, ps.
     pub(crate) now: u64,
-    /// What does not change during a run.
+    /// Data that do not change during a run.
     pub(crate) net: &'a Net,
 }
 
@@ -192,7 +192,7 @@ pub(crate) struct Turn<'a> {
     pub(crate) node: u32,
     /// What does not change during a run.
     pub(crate) net: &'a Net,
-    /// What it does next.
+    /// The node's next events.
     pub(crate) agenda: &'a mut Agenda,
     /// Where it puts what others will see.
     pub(crate) out: &'a mut Outbox,
@@ -201,7 +201,7 @@ pub(crate) struct Turn<'a> {
 }
 
 impl<'a> Turn<'a> {
-    /// Its moment.
+    /// The moment of the turn.
     pub(crate) fn moment(&self) -> Moment<'a> {
         Moment { now: self.now, net: self.net }
     }

@@ -1,4 +1,4 @@
-//! What travels: data, control (feedback and probes), PAUSE.
+//! Frames: data, control (feedback and probes), PAUSE.
 //!
 //! This is the frame as the laws see it. On the wires of the fast engine it is packed into 24 bytes.
 
@@ -43,11 +43,11 @@ pub(crate) struct Frame {
     pub(crate) lane: Lane,
     /// The port by which it came into the switch where it is; of a switch's own messages, the number of its ports, which is no port.
     pub(crate) input: u16,
-    /// What it carries.
+    /// Body of the frame.
     pub(crate) body: Body,
 }
 
-/// What a frame carries.
+/// Bodies of frames.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Body {
     /// Data.
@@ -58,7 +58,7 @@ pub(crate) enum Body {
     Pause(Pause),
 }
 
-/// What a PAUSE frame says.
+/// Content of a PAUSE frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pause {
     /// XOFF, or XON?
@@ -74,7 +74,7 @@ impl Pause {
     }
 }
 
-/// What a queue pair or a source puts on a link: data of a flow, or an acknowledgement of one.
+/// A frame that a queue pair or a source puts on a link: data of a flow, or an acknowledgement of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Crossing {
     /// Hosts of the flow.
@@ -102,7 +102,7 @@ pub(crate) struct Data {
     pub(crate) tag: (u8, u32),
     /// Marked by a ramp or a congestion point.
     pub(crate) marked: bool,
-    /// Its limiter has counted its bytes already: at the source it does so as the frame joins the FIFO.
+    /// Whether the limiter has counted the frame's bytes: at the source it does so as the frame joins the FIFO.
     pub(crate) counted: bool,
     /// Of a flow with a queue pair, the number of its telemetry; 0 for none.
     pub(crate) record: u32,
@@ -115,7 +115,7 @@ pub(crate) struct Control {
     pub(crate) flow: FlowId,
     /// Where it goes.
     pub(crate) to: To,
-    /// What it says.
+    /// Content of the frame.
     pub(crate) says: Says,
 }
 
@@ -177,7 +177,7 @@ impl To {
     }
 }
 
-/// What a control frame says.
+/// Contents of control frames.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Says {
     /// A message to reaction points.
@@ -191,7 +191,7 @@ impl Control {
     pub(crate) fn is_acknowledgement(&self) -> bool {
         matches!(self.says, Says::Feedback(Feedback::Acknowledgement { .. }))
     }
-    /// Its length as a frame.
+    /// Length of the message as a frame, bytes.
     pub(crate) fn length(&self, net: &Net) -> u16 {
         let acks = net.transport.filter(|_| self.is_acknowledgement());
         acks.map_or(SMALLEST, |transport| transport.ack_length.get() as u16)
@@ -225,11 +225,11 @@ impl Data {
             dropped,
         }
     }
-    /// Its flow: that of its queue pair, or its pair of hosts.
+    /// Flow of the frame: that of its queue pair, or its pair of hosts.
     pub(crate) fn flow(&self, net: &Net) -> FlowId {
         self.queue_pair(net).unwrap_or_else(|| flow_of(self.src, self.dst, net.hosts))
     }
-    /// Its flow, if that has a queue pair.
+    /// Flow of the frame, if that has a queue pair.
     #[inline]
     pub(crate) fn queue_pair(&self, net: &Net) -> Option<FlowId> {
         net.transport?;
