@@ -460,7 +460,10 @@ fn cool(case: &[&RunRecord]) -> Option<String> {
 
 /// An interval that is wider than its value.
 fn wide(case: &[&RunRecord]) -> Option<String> {
-    RANKED.iter().find_map(|id| {
+    // Collectives and queries are ranked by their time, not by that of their parts.
+    let whole = |id: &&Id| matches!(id, Id::JobTime | Id::QueryTime);
+    let timed = RANKED.iter().filter(whole).any(|id| sum(case, id).is_some());
+    RANKED.iter().filter(|id| !timed || whole(id)).find_map(|id| {
         let values: Vec<f64> = case.iter().filter_map(|r| r.metrics.get(id)).collect();
         let metric = id.row();
         let id = metric.id;

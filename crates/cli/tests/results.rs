@@ -3,7 +3,8 @@
 
 mod common;
 
-use cnsim_scenario::{EMBEDDED, Scenario};
+use cnsim_fabric::Reliability;
+use cnsim_scenario::{Case, EMBEDDED, Scenario};
 use cnsim_units::Time;
 use common::{Folder, cnsim, text};
 use serde_json::{Value, json};
@@ -56,8 +57,11 @@ fn results_of_every_embedded_scenario_verify_by_both_engines() {
         let rows = || scenario.groups.iter().flat_map(|g| &g.rows).flatten();
         let late = rows().filter(|r| r.0 == "hotspot.stop").map(|r| r.1.parse::<Time>().unwrap()).max();
         // A least timeout is below the duration.
-        let timeouts = rows().filter(|r| r.0 == "transport.rto_min").map(|r| r.1.parse::<Time>().unwrap());
-        let timeouts = timeouts.map(|least| least * 2).max().unwrap_or_default();
+        let least = |c: &Case| match scenario.ready(c).unwrap().settings.reliability() {
+            Some(Reliability::Tcp(tcp)) => tcp.rto_min * 2,
+            _ => Time::ZERO,
+        };
+        let timeouts = cases.iter().map(least).max().unwrap_or_default();
         let duration = late.unwrap_or(Time::from_us(400)).max(timeouts).to_string();
         let mut sets = BTreeMap::from([("run.duration", duration.as_str())]);
         for key in scenario.flat().leaves.keys() {

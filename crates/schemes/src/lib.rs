@@ -45,9 +45,9 @@ fn registrations() -> Vec<Registration> {
         fb_hat::registration().colour(5),
     ]);
     all.extend(qcn_probing::registrations().into_iter().zip([4, 6, 3, 7, 0]).map(coloured));
-    all.extend(e2cm::registrations().into_iter().zip([1, 4]).map(coloured));
+    all.extend(e2cm::registrations().into_iter().zip([7, 4]).map(coloured));
     all.extend([becn::registration().colour(1), fecn::registration().colour(3)]);
-    all.extend([dctcp::registration().colour(2), hpcc::registration().colour(1)]);
+    all.extend([dctcp::registration().colour(7), hpcc::registration().colour(1)]);
     all.extend(timely::registrations().into_iter().zip([3, 6]).map(coloured));
     all.push(swift::registration().colour(5));
     all.extend([newreno::registration().colour(7), cubic::registration().colour(4)]);

@@ -74,7 +74,12 @@ impl Section for Host {
             let reason = "queues per destination are paced in place: a limiter at the source has no effect";
             r.wrong(LIMITER_POSITION, reason, "write below-queue, or host.queues = \"fifo\"");
         }
-        let fifo = r.integer(FIFO) as u32;
+        // Queue pairs have neither.
+        let frames = |r: &mut Reader<'_>, key: Key| match queues {
+            Queues::PerFlow => key.default.parse().unwrap_or_default(),
+            _ => r.integer(key) as u32,
+        };
+        let (fifo, limiter_queue) = (frames(r, FIFO), frames(r, LIMITER_QUEUE));
         let backlog = match r.choice(LIMITER_BACKLOG) {
             Backlog::Ahead if queues != Queues::PerFlow => fifo.saturating_sub(r.integer(NIC) as u32),
             Backlog::Ahead | Backlog::Behind => 0,
@@ -93,7 +98,7 @@ impl Section for Host {
             },
             clock_ppm: r.integer_or(CLOCK).unwrap_or(0),
             fifo: fifo - backlog,
-            limiter_queue: r.integer(LIMITER_QUEUE) as u32,
+            limiter_queue,
             limiter_position,
             backlog,
         }
