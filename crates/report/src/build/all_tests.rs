@@ -580,4 +580,9 @@ fn the_network_is_drawn_with_its_hot_port() {
         caption(&ready)
     );
     assert_eq!(t.caption, caption(&ready));
+    let rails = "name = \"r\"\n[topology]\nkind = \"rails\"\nservers = 2\ngpus = 4\n[workload]\nkind = \"transfers\"\ntransfers = [\"0 us, H0, H1, 1 MB\"]\n\
+                 [host]\nqueues = \"per-flow\"\n[run]\nduration = \"1 ms\"\n[matrix]\nschemes = [\"none\"]\n";
+    let s = Scenario::parse("r.toml", rails, &[]).unwrap();
+    let said = caption(&s.ready(&s.cases()[0]).unwrap());
+    assert!(said.starts_with("8 hosts with 16 NICs, 8 switches, "), "{said}");
 }

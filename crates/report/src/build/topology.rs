@@ -71,9 +71,11 @@ pub fn caption(ready: &Ready) -> String {
         }
         None => String::new(),
     };
+    let (nics, hosts) = (wiring.hosts.len(), wiring.all_machines().count());
+    let with = if nics > hosts { format!(" with {nics} NICs") } else { String::new() };
     format!(
-        "{}, {}, links of {} with a delay of {}{over}",
-        several(wiring.hosts.len(), "host", "hosts"),
+        "{}{with}, {}, links of {} with a delay of {}{over}",
+        several(hosts, "host", "hosts"),
         several(wiring.switches.len(), "switch", "switches"),
         span(rates.iter().map(ToString::to_string).collect()),
         span(delays.iter().map(ToString::to_string).collect())
