@@ -576,35 +576,6 @@ fn by_acknowledgements(d: &mut Draws) -> Script {
     })
 }
 
-/// Selective repeat, whose reports are NACKs at once or later.
-fn selective(seed: u64) -> Reliability {
-    let d = &mut Draws::new(seed, 35);
-    Reliability::Selective(SelectiveSpec {
-        gap_frames: d.one(&[1, 1, 3]) as u32,
-        gap_time: Time::from_us(d.one(&[0, 0, 5])),
-        rto_low: Time::from_us(40),
-        rto_high: Time::from_us(d.one(&[40, 90])),
-        few: d.one(&[0, 3]) as u32,
-    })
-}
-
-/// TCP, with timers that suit runs of some hundred microseconds.
-fn tcp(seed: u64) -> Reliability {
-    let d = &mut Draws::new(seed, 38);
-    let recovery = d.one(&[Recovery::NewReno, Recovery::Sack, Recovery::Rack]);
-    Reliability::Tcp(TcpSpec {
-        recovery,
-        probe: recovery == Recovery::Rack && seed.is_multiple_of(2),
-        limited_transmit: d.once_in(2),
-        receive_window: d.one(&[None, None, Some(Bytes::new(20_000))]),
-        rto_first: Time::from_us(100),
-        rto_min: Time::from_us(d.one(&[0, 30])),
-        rto_max: Time::from_us(200),
-        quantum: Time::from_us(d.one(&[0, 0, 10])),
-        ack_delay: Time::from_us(d.one(&[0, 7])),
-    })
-}
-
 /// Flows that may have queue pairs.
 const PAIRED: Random =
     Random { stream: 21, traffic: &[Flows(20)], xoff: &[0, 0, 18], duration: (150, 600), ..ANY };
@@ -613,9 +584,12 @@ const PAIRED: Random =
 /// are of pairs or hosts, and under none.
 fn pair(spec: &mut RunSpec, seed: u64) {
     let d = &mut Draws::new(seed, 22);
-    let go_back_n =
-        Reliability::GoBackN { nack_interval: Time::from_us(d.one(&[0, 5, 50])), rto: Time::from_us(60) };
-    let single = Draws::new(seed, 34).one(&[None, Some(selective(seed)), Some(tcp(seed)), Some(tcp(seed))]);
+    let go_back_n = d.go_back_n();
+    let tcp = &mut Draws::new(seed, 38);
+    let recovery = tcp.one(&[Recovery::NewReno, Recovery::Sack, Recovery::Rack]);
+    let tcp = tcp.tcp(recovery, recovery == Recovery::Rack && seed.is_multiple_of(2));
+    let single = [None, Some(Draws::new(seed, 35).selective()), Some(tcp), Some(tcp)];
+    let single = Draws::new(seed, 34).one(&single);
     spec.transport = Some(TransportSpec {
         reliability: single.unwrap_or(d.one(&[Reliability::None, go_back_n, go_back_n])),
         ack_every: d.one(&[1, 1, 2, 7]),
@@ -800,14 +774,8 @@ fn buffers_that_inputs_share() {
     compare(&light, 60, share);
     let flows = Random { stream: 26, traffic: &[Flows(20)], xoff: &[12], duration: (150, 600), ..ANY };
     let sum = compare(&flows, 60, |spec, seed| {
-        spec.transport = Some(TransportSpec {
-            reliability: Reliability::None,
-            ack_every: 1,
-            ack_class: Class::Data,
-            ack_length: Bytes::new(60),
-            window: Window::Off,
-            window_by_rate: false,
-        });
+        let ack_length = Bytes::new(60);
+        spec.transport = Some(TransportSpec { ack_length, window: Window::Off, ..common::TRANSPORT });
         spec.hosts.iter_mut().for_each(|h| h.queues = HostQueues::Fifo);
         share(spec, seed);
     });
@@ -836,14 +804,9 @@ fn switches_by_the_model_among_others() {
     let flows = Random { stream: 41, traffic: &[Flows(20)], duration: (150, 600), ..random };
     let sum = compare(&flows, 60, |spec, seed| {
         let d = &mut Draws::new(seed, 42);
-        spec.transport = Some(TransportSpec {
-            reliability: Reliability::None,
-            ack_every: 1,
-            ack_class: d.one(&[Class::Data, Class::Control]),
-            ack_length: Bytes::new(60),
-            window: Window::Off,
-            window_by_rate: false,
-        });
+        let (ack_class, ack_length) = (d.one(&[Class::Data, Class::Control]), Bytes::new(60));
+        spec.transport =
+            Some(TransportSpec { ack_class, ack_length, window: Window::Off, ..common::TRANSPORT });
         spec.hosts.iter_mut().for_each(|h| h.queues = HostQueues::Fifo);
         if let ControlTransport::Ideal { .. } = spec.control {
             spec.control = ControlTransport::Priority;

@@ -27,14 +27,7 @@ fn send(host: u32, transfer: u32, after: &[After]) -> (u32, Act, Vec<After>) {
 /// Four hosts at a switch; of each the receivers and frames of what it sends, and the operations.
 fn star(sends: [&[(u32, u64)]; 4], operations: &[(u32, Act, Vec<After>)]) -> RunSpec {
     let mut spec = single_switch(4, 0.0, false, Time::from_us(500), 1);
-    spec.transport = Some(TransportSpec {
-        reliability: Reliability::None,
-        ack_every: 1,
-        ack_class: Class::Control,
-        ack_length: Bytes::new(64),
-        window: Window::Off,
-        window_by_rate: false,
-    });
+    spec.transport = Some(TransportSpec { ack_class: Class::Control, window: Window::Off, ..TRANSPORT });
     for (host, sends) in spec.hosts.iter_mut().zip(sends) {
         let transfer = |&(dst, frames): &(u32, u64)| Transfer {
             start: Transfer::FOLLOWS,

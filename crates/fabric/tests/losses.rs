@@ -5,7 +5,7 @@
 mod common;
 
 use cnsim_fabric::*;
-use cnsim_scheme_api::{Bytes, Class, NodeId, Time};
+use cnsim_scheme_api::{NodeId, Time};
 use common::script::*;
 use common::*;
 
@@ -23,14 +23,7 @@ fn nth(nth: u64, acknowledgement: bool) -> LostFrame {
 /// A flow of ten frames from host 0 to host 2 that nothing sends again.
 fn ten(losses: Vec<LinkLoss>) -> RunSpec {
     let mut spec = network(&[]);
-    spec.transport = Some(TransportSpec {
-        reliability: Reliability::None,
-        ack_every: 1,
-        ack_class: Class::Data,
-        ack_length: Bytes::new(64),
-        window: Window::Off,
-        window_by_rate: false,
-    });
+    spec.transport = Some(TransportSpec { window: Window::Off, ..TRANSPORT });
     spec.hosts[0].sources = vec![flows(vec![flow(0, TO, 15_000)])];
     spec.losses = losses;
     spec

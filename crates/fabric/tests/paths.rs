@@ -200,14 +200,8 @@ fn acknowledged(delay: Time, ack_class: Class, ack_length: u64) -> RunSpec {
     for (h, host) in (0..).zip(&mut spec.hosts) {
         host.sources = vec![flows(vec![flow(0, (h + 1) % 12, 90_000), flow(50, (h + 5) % 12, 90_000)])];
     }
-    spec.transport = Some(TransportSpec {
-        reliability: Reliability::None,
-        ack_every: 1,
-        ack_class,
-        ack_length: Bytes::new(ack_length),
-        window: Window::Off,
-        window_by_rate: false,
-    });
+    let ack_length = Bytes::new(ack_length);
+    spec.transport = Some(TransportSpec { ack_class, ack_length, window: Window::Off, ..TRANSPORT });
     spec
 }
 

@@ -4,7 +4,7 @@
 mod common;
 
 use cnsim_fabric::*;
-use cnsim_scheme_api::{Bytes, Class, NodeId, Time};
+use cnsim_scheme_api::{Bytes, NodeId, Time};
 use common::*;
 
 /// Hosts 0 and 1 at switch 3, host 2 at switch 4; a link joins the switches: port 2 of each. Input partitions, XOFF above 30 KB.
@@ -84,14 +84,7 @@ fn bytes_are_told_by_output() {
 fn the_way_of_a_flow_is_that_of_its_frames() {
     let mut spec = tree(2, 0.0, Time::from_us(200), 3);
     spec.switches.iter_mut().enumerate().for_each(|(i, s)| s.name = format!("S{}", 100 + i));
-    let transport = TransportSpec {
-        reliability: Reliability::None,
-        ack_every: 0,
-        ack_class: Class::Data,
-        ack_length: Bytes::new(64),
-        window: Window::Off,
-        window_by_rate: false,
-    };
+    let transport = TransportSpec { ack_every: 0, window: Window::Off, ..TRANSPORT };
     for (routing, transport) in [
         (Routing::FlowHash, None),
         (Routing::FlowHash, Some(transport)),

@@ -13,14 +13,6 @@ use cnsim_scheme_api::{
 use common::script::*;
 use common::*;
 
-const TRANSPORT: TransportSpec = TransportSpec {
-    reliability: Reliability::None,
-    ack_every: 1,
-    ack_class: Class::Data,
-    ack_length: Bytes::new(64),
-    window: Window::Scheme,
-    window_by_rate: false,
-};
 const GO_BACK_N: Reliability =
     Reliability::GoBackN { nack_interval: Time::from_us(500), rto: Time::from_us(300) };
 /// Both ways through the switch, for a frame that waits nowhere and its acknowledgement.

@@ -6,7 +6,7 @@
 mod common;
 
 use cnsim_fabric::*;
-use cnsim_scheme_api::{AckGate, Acks, Bytes, Class, Loss, NodeId, Scope, Time};
+use cnsim_scheme_api::{AckGate, Acks, Bytes, Loss, NodeId, Scope, Time};
 use common::script::*;
 use common::*;
 
@@ -40,14 +40,8 @@ const IRN: SelectiveSpec = SelectiveSpec {
 /// reach it.
 fn network_of(reliability: Reliability, n: u64, window: u64, data: &[u64], acks: &[u64]) -> RunSpec {
     let mut spec = network(&[]);
-    spec.transport = Some(TransportSpec {
-        reliability,
-        ack_every: 1,
-        ack_class: Class::Data,
-        ack_length: Bytes::new(64),
-        window: Window::Fixed(Bytes::new(1500 * window)),
-        window_by_rate: false,
-    });
+    let window = Window::Fixed(Bytes::new(1500 * window));
+    spec.transport = Some(TransportSpec { reliability, window, ..TRANSPORT });
     spec.duration = Time::from_ms(5);
     spec.hosts[0].sources = vec![flows(vec![flow(0, TO, n * 1500)])];
     let lost = |nth: &u64, acknowledgement| LostFrame {

@@ -5,7 +5,7 @@
 mod common;
 
 use cnsim_fabric::*;
-use cnsim_scheme_api::{AckGate, Acks, Bytes, Class, NodeId, Ramp, RampAt, ReflectGate, Scope, Time};
+use cnsim_scheme_api::{AckGate, Acks, Bytes, NodeId, Ramp, RampAt, ReflectGate, Scope, Time};
 use common::random::Draws;
 use common::script::{AtPoint, AtSource, run_all, script};
 use common::*;
@@ -295,14 +295,7 @@ fn a_drop_changes_no_record() {
             _ => {}
         });
     let mut spec = storm(&[(230 * US, 1500 * US)], continuous(20, 200, Drop));
-    spec.transport = Some(TransportSpec {
-        reliability: Reliability::None,
-        ack_every: 1,
-        ack_class: Class::Data,
-        ack_length: Bytes::new(64),
-        window: Window::Scheme,
-        window_by_rate: false,
-    });
+    spec.transport = Some(TRANSPORT);
     spec.hosts[0].sources = vec![flows(vec![flow(100, 2, 4 * 1500)])];
     spec.changes = vec![change(0, 3, 2, 0.1)];
     let seen = run_all(&records, spec).unwrap();

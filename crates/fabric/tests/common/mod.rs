@@ -6,7 +6,7 @@ pub(crate) mod script;
 pub(crate) mod shaker;
 
 use cnsim_fabric::*;
-use cnsim_scheme_api::{Bytes, NodeId, Rate, Scheme, Time};
+use cnsim_scheme_api::{Bytes, Class, NodeId, Rate, Scheme, Time};
 use std::sync::Arc;
 
 /// One Bernoulli source with uniform destinations.
@@ -49,6 +49,16 @@ pub(crate) fn flow(start_us: u64, dst: u32, bytes: u64) -> Transfer {
 pub(crate) fn change(at_us: u64, node: u32, port: u16, gbps: f64) -> RateChange {
     RateChange { at: Time::from_us(at_us), node: NodeId(node), port, rate: Rate::from_gbps(gbps) }
 }
+
+/// Queue pairs that acknowledge each frame and send nothing again.
+pub(crate) const TRANSPORT: TransportSpec = TransportSpec {
+    reliability: Reliability::None,
+    ack_every: 1,
+    ack_class: Class::Data,
+    ack_length: Bytes::new(64),
+    window: Window::Scheme,
+    window_by_rate: false,
+};
 
 pub(crate) const BOTH: [Engine; 2] = [Engine::Fast, Engine::Model];
 

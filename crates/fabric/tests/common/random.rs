@@ -29,6 +29,34 @@ impl Draws {
     pub(crate) fn once_in(&mut self, n: u64) -> bool {
         n > 0 && self.below(n) == 0
     }
+    /// Go-back-N; timers of this and the others suit runs of some hundred microseconds.
+    pub(crate) fn go_back_n(&mut self) -> Reliability {
+        Reliability::GoBackN { nack_interval: Time::from_us(self.one(&[0, 5, 50])), rto: Time::from_us(60) }
+    }
+    /// Selective repeat, whose reports are NACKs at once or later.
+    pub(crate) fn selective(&mut self) -> Reliability {
+        Reliability::Selective(SelectiveSpec {
+            gap_frames: self.one(&[1, 1, 3]),
+            gap_time: Time::from_us(self.one(&[0, 0, 5])),
+            rto_low: Time::from_us(40),
+            rto_high: Time::from_us(self.one(&[40, 90])),
+            few: self.one(&[0, 3]),
+        })
+    }
+    /// TCP that finds losses in this way, and may probe.
+    pub(crate) fn tcp(&mut self, recovery: Recovery, probe: bool) -> Reliability {
+        Reliability::Tcp(TcpSpec {
+            recovery,
+            probe,
+            limited_transmit: self.once_in(2),
+            receive_window: self.one(&[None, None, Some(Bytes::new(20_000))]),
+            rto_first: Time::from_us(100),
+            rto_min: Time::from_us(self.one(&[0, 30])),
+            rto_max: Time::from_us(200),
+            quantum: Time::from_us(self.one(&[0, 0, 10])),
+            ack_delay: Time::from_us(self.one(&[0, 7])),
+        })
+    }
 }
 
 /// What a source sends.

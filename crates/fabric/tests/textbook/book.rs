@@ -1,51 +1,41 @@
 //! The textbook: store and forward as a lecture would tell it, in the plainest structures: one list of events. It shares nothing with
 //! the crate but the words of a question ([`RunSpec`]) and of an answer ([`Outcome`]), and was written from the documents by somebody
 //! who had read neither the model nor the fast engine. It knows memory per crosspoint, input, output and pool; PAUSE with
-//! its response; control before data; changes of rate; drops. Hosts stand in `hosts.rs`. Nothing here is fast.
+//! its response; control before data; changes of rate; drops, and losses on links. Hosts stand in the `hosts.rs` of each test that has it.
+//! Nothing here is fast.
 
-use crate::hosts::Host;
+use crate::hosts::{Drill, Host, Load};
 use cnsim_fabric::*;
-use cnsim_scheme_api::{Bytes, Rate, Time};
+use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What happens at a moment, in the order in which it happens then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum What {
     /// The i-th change of a rate.
     Change(usize),
     Pause(bool),
     End,
     Control,
+    #[default]
     Data,
     Timer,
     Slot,
     Start,
 }
 
-/// What travels: PAUSE, data of a pair of hosts, or a message about it to its source.
-#[derive(Clone, Debug)]
+/// What travels: PAUSE, data, or an answer to data.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Frame {
     pub(crate) what: What,
+    /// The hosts that it comes from and goes to.
     pub(crate) pair: (usize, usize),
     pub(crate) len: u64,
     pub(crate) born: Time,
     /// Port by which it came into the switch that holds it.
     pub(crate) input: usize,
-}
-
-/// What hosts and switches do beyond passing frames on, in numbers.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Drill {
-    /// Every data frame is answered by a message to its source.
-    pub(crate) answers: bool,
-    /// Rates of limiters as shares of the line's, each for a microsecond in turn: a message sets the one of its moment. Empty: no limiters.
-    pub(crate) pace: Vec<f64>,
-}
-
-impl Drill {
-    pub(crate) fn share(&self, now: Time) -> Option<f64> {
-        self.pace.iter().cycle().nth((now.as_ps() / 1_000_000) as usize % self.pace.len().max(1)).copied()
-    }
+    /// What hosts put into it.
+    pub(crate) load: Load,
 }
 
 /// One end of a link: what is sent from there.
@@ -80,19 +70,21 @@ pub(crate) struct Node {
 /// The network, and what was received in it: when, and what.
 pub(crate) struct Textbook<'a> {
     pub(crate) spec: &'a RunSpec,
-    pub(crate) drill: &'a Drill,
+    pub(crate) drill: Drill,
     pub(crate) now: Time,
     /// Events by time, kind, node, port and number, with what travels.
     agenda: BTreeMap<(Time, What, usize, usize, u64), Option<Frame>>,
     count: u64,
+    /// Frames of each kind that have passed a link while it was to lose some: by loss, pair, and whether they answer.
+    passed: BTreeMap<(usize, (usize, usize), bool), u64>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) log: Vec<(Time, String)>,
     pub(crate) out: Outcome,
 }
 
 impl<'a> Textbook<'a> {
-    /// Runs a network: its outcome, and each frame that was received. What happens at the end of the run or later does not count.
-    pub(crate) fn run(spec: &'a RunSpec, drill: &'a Drill) -> (Outcome, Vec<(Time, String)>) {
+    /// Runs a network. What happens at the end of the run or later does not count.
+    pub(crate) fn run(spec: &'a RunSpec, drill: Drill) -> Self {
         let hosts = spec.hosts.len();
         let node = |ports: usize| Node {
             ports: (0..ports).map(|_| Port::default()).collect(),
@@ -101,8 +93,10 @@ impl<'a> Textbook<'a> {
         };
         let counts = spec.hosts.iter().map(|_| 1).chain(spec.switches.iter().map(|s| usize::from(s.ports)));
         let nodes = counts.map(node).collect();
-        let (now, agenda, log, out) = (Time::ZERO, BTreeMap::new(), Vec::new(), Outcome::default());
-        let mut book = Textbook { spec, drill, now, agenda, count: 0, nodes, log, out };
+        let (now, agenda, count, passed, log, out) = Default::default();
+        let mut book = Textbook { spec, drill, now, agenda, count, passed, nodes, log, out };
+        let lost = |l: &LinkLoss| LostOnLink { node: l.node, port: l.port, ..LostOnLink::default() };
+        book.out.lost_on_links = spec.losses.iter().map(lost).collect();
         for l in &spec.links {
             for ((a, i), (b, j)) in [(l.a, l.b), (l.b, l.a)] {
                 let peer = (b.0 as usize, usize::from(j));
@@ -115,9 +109,7 @@ impl<'a> Textbook<'a> {
         for (i, c) in spec.changes.iter().enumerate() {
             book.plan(c.at, What::Change(i), (c.node.0 as usize, usize::from(c.port)), None);
         }
-        for (h, host) in spec.hosts.iter().enumerate() {
-            (0..).zip(&host.sources).for_each(|(s, of)| book.plan(of.start, What::Slot, (h, s), None));
-        }
+        book.begin();
         while let Some(((at, what, node, port, _), frame)) = book.agenda.pop_first() {
             if at >= spec.duration {
                 break;
@@ -126,7 +118,7 @@ impl<'a> Textbook<'a> {
             book.act(what, node, port, frame);
         }
         book.close();
-        (book.out, book.log)
+        book
     }
 
     /// Events of one moment are in order of kind, then of port; those of one kind at one port in the order in which they were planned.
@@ -142,17 +134,16 @@ impl<'a> Textbook<'a> {
         let host = node < self.spec.hosts.len();
         match (what, frame) {
             (What::Start, _) => return self.start(node, port),
-            (What::Control, Some(f)) if host => self.hear(node, f.pair.1),
-            (What::Data, Some(f)) if host => self.receive(node, f),
+            (What::Control | What::Data, Some(f)) if host => self.receive(node, f),
             (What::Control, Some(f)) => {
-                let output = self.route(node, f.pair.0);
+                let output = self.route(node, f.pair.1);
                 self.nodes[node].ports[output].control.push_back(f);
             }
             (What::Data, Some(f)) => self.store(node, port, f),
             (What::Change(i), _) => self.nodes[node].ports[port].service = self.spec.changes[i].rate,
             (What::Pause(on), _) => self.obey(node, port, on),
             (What::End, _) => self.end(node, port),
-            (What::Timer, _) => self.let_in(node, port),
+            (What::Timer, _) => self.look(node, port),
             _ => self.offer(node, port),
         }
         let ports = &self.nodes[node].ports;
@@ -195,7 +186,35 @@ impl<'a> Textbook<'a> {
             memory[p][f.input] -= f.len;
             self.relieve(node);
         }
-        self.plan(arrival, f.what, peer, Some(f));
+        if !self.loses(node, p, &f) {
+            self.plan(arrival, f.what, peer, Some(f));
+        }
+    }
+
+    /// Whether the link behind a port loses a frame. One that is lost does not pass the losses listed behind.
+    fn loses(&mut self, node: usize, p: usize, f: &Frame) -> bool {
+        let (answers, (a, b)) = (f.load.answer.is_some(), f.pair);
+        let flow = if answers { (b, a) } else { (a, b) };
+        for (i, loss) in self.spec.losses.iter().enumerate() {
+            let here = (loss.node.0 as usize, usize::from(loss.port)) == (node, p);
+            if !here || self.now < loss.from || self.now >= loss.to {
+                continue;
+            }
+            let nth = self.passed.entry((i, flow, answers)).or_default();
+            *nth += 1;
+            let ends = (NodeId(flow.0 as u32), NodeId(flow.1 as u32));
+            let one = |l: &LostFrame| (l.flow, l.acknowledgement, l.nth) == (ends, answers, *nth);
+            let lost = match &loss.kind {
+                LossKind::Drawn(p) => *p >= 1.0,
+                LossKind::Listed(list) => list.iter().any(one),
+            };
+            if lost {
+                let sum = &mut self.out.lost_on_links[i];
+                *if answers { &mut sum.acknowledgements } else { &mut sum.data } += 1;
+                return true;
+            }
+        }
+        false
     }
 
     /// XOFF or XON arrives: from now on no data starts, or may again.
@@ -283,7 +302,7 @@ impl<'a> Textbook<'a> {
         port.stopped = on;
         port.out.xoffs += u64::from(on);
         let (what, at) = (What::Pause(on), self.now + port.delay);
-        let f = Frame { what, pair: (0, 0), len: 64, born: at, input: 0 };
+        let f = Frame { what, len: 64, born: at, ..Frame::default() };
         match transport {
             PauseTransport::Frame => port.pauses.push_back(f),
             PauseTransport::Wire => self.plan(at, what, peer, None),
@@ -292,6 +311,7 @@ impl<'a> Textbook<'a> {
 
     /// What the ports and hosts counted.
     fn close(&mut self) {
+        self.out.lost_on_links.sort_by_key(|l| (l.node, l.port));
         for mut n in std::mem::take(&mut self.nodes) {
             for p in &mut n.ports {
                 p.out.paused += p.xoff.map_or(Time::ZERO, |since| self.spec.duration - since);

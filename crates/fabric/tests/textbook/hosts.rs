@@ -5,6 +5,27 @@ use cnsim_fabric::*;
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
 use std::collections::VecDeque;
 
+/// What hosts put into a frame. A message says nothing but that a frame has come.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Load {
+    pub(crate) answer: Option<()>,
+}
+
+/// What hosts and switches do beyond passing frames on, in numbers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Drill {
+    /// Every data frame is answered by a message to its source.
+    pub(crate) answers: bool,
+    /// Rates of limiters as shares of the line's, each for a microsecond in turn: a message sets the one of its moment. Empty: no limiters.
+    pub(crate) pace: Vec<f64>,
+}
+
+impl Drill {
+    pub(crate) fn share(&self, now: Time) -> Option<f64> {
+        self.pace.iter().cycle().nth((now.as_ps() / 1_000_000) as usize % self.pace.len().max(1)).copied()
+    }
+}
+
 /// What limits the frames to a destination, and the queue of those.
 struct Limiter {
     dst: usize,
@@ -37,6 +58,13 @@ impl Textbook<'_> {
     /// Limiters stand ahead of the FIFO, not below it.
     fn ahead(&self, h: usize) -> bool {
         self.spec.hosts[h].limiter_position == LimiterPosition::AtSource
+    }
+
+    /// Sources begin.
+    pub(crate) fn begin(&mut self) {
+        for (h, host) in self.spec.hosts.iter().enumerate() {
+            (0..).zip(&host.sources).for_each(|(s, of)| self.plan(of.start, What::Slot, (h, s), None));
+        }
     }
 
     /// A slot of a source. One that is to have a frame there whenever one can be sent makes one while fewer than two wait, or
@@ -81,11 +109,11 @@ impl Textbook<'_> {
             n.host.out.source_discards += 1;
             return;
         }
-        let f = Frame { what: What::Data, pair: (h, dst), len, born: now, input: 0 };
+        let f = Frame { pair: (h, dst), len, born: now, ..Frame::default() };
         match n.host.limiter(dst) {
             Some(l) if limited => {
                 l.queue.push_back(f);
-                self.let_in(h, dst);
+                self.look(h, dst);
             }
             _ => n.ports[0].data.push_back(f),
         }
@@ -100,7 +128,7 @@ impl Textbook<'_> {
     }
 
     /// A limiter ahead of the FIFO lets a frame in that is due. Where the FIFO is full, it stands in line for room.
-    pub(crate) fn let_in(&mut self, h: usize, dst: usize) {
+    pub(crate) fn look(&mut self, h: usize, dst: usize) {
         let (ahead, now, n) = (self.ahead(h), self.now, &mut self.nodes[h]);
         let Some(l) = n.host.limiters.iter_mut().find(|l| l.dst == dst) else { return };
         if !ahead || l.queue.is_empty() || l.next > now || n.host.line.contains(&dst) {
@@ -132,15 +160,18 @@ impl Textbook<'_> {
                 if place > 0 {
                     self.pace(h, f.pair.1, f.len);
                 }
-                self.nodes[h].host.line.pop_front().into_iter().for_each(|dst| self.let_in(h, dst));
+                self.nodes[h].host.line.pop_front().into_iter().for_each(|dst| self.look(h, dst));
                 return Some(f);
             }
         }
         None
     }
 
-    /// A data frame has reached its host.
+    /// A frame has reached its host.
     pub(crate) fn receive(&mut self, h: usize, f: Frame) {
+        if f.load.answer.is_some() {
+            return self.hear(h, f.pair.0);
+        }
         let (now, src, out) = (self.now, f.pair.0, &mut self.nodes[h].host.out);
         out.delivered += 1;
         out.delivered_bits += f.len * 8;
@@ -149,13 +180,14 @@ impl Textbook<'_> {
         self.log.push((now, format!("{src} to {h}: {} B", f.len)));
         if self.drill.answers {
             self.out.control_messages += 1;
-            let message = Frame { what: What::Control, pair: f.pair, len: 64, born: now, input: 0 };
+            let (what, load) = (What::Control, Load { answer: Some(()) });
+            let message = Frame { what, pair: (h, src), len: 64, born: now, load, ..Frame::default() };
             self.nodes[h].ports[0].control.push_back(message);
         }
     }
 
     /// A message arrives: it sets the limiter's rate. What is scheduled keeps its time.
-    pub(crate) fn hear(&mut self, h: usize, dst: usize) {
+    fn hear(&mut self, h: usize, dst: usize) {
         let (ahead, share) = (self.ahead(h), self.drill.share(self.now));
         let n = &mut self.nodes[h];
         let (Some(share), Some(l)) = (share, n.host.limiters.iter_mut().find(|l| l.dst == dst)) else {
@@ -174,6 +206,6 @@ impl Textbook<'_> {
             n.ports[0].data = others.into();
         }
         // A frame that may go now does so with the message, before others' timers.
-        self.let_in(h, dst);
+        self.look(h, dst);
     }
 }

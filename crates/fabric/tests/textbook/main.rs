@@ -7,11 +7,12 @@ mod book;
 mod common;
 mod hosts;
 
-use book::{Drill, Textbook};
+use book::Textbook;
 use cnsim_fabric::*;
 use cnsim_scheme_api::{NodeId, ReflectGate, Time};
 use common::random::{ANY, Draws, Random, Traffic};
 use common::script::*;
+use hosts::Drill;
 use std::sync::Arc;
 
 /// The drill as a scheme. Its reflectors note each frame.
@@ -97,7 +98,7 @@ fn both_ways_agree_with_the_textbook() {
             common::with_scheme(&mut spec, Arc::new(script.clone()));
         }
         let network = format!("seed {seed}\n{drill:?}\n{spec:?}");
-        let (book, mut log) = Textbook::run(&spec, &drill);
+        let Textbook { out: book, mut log, .. } = Textbook::run(&spec, drill);
         seen[0] += u64::from(book.dropped() > 0);
         seen[1] += u64::from(book.hosts.iter().any(|h| h.pauses > 0));
         seen[2] += u64::from(book.control_hops > 0);
