@@ -469,6 +469,9 @@ fn shared_buffers() {
     let lossy =
         base.replace("pause = [\"on\"]\n", "").replace("{}", "headroom = \"9 KB\"\n[pause]\nmode = \"off\"");
     assert!(said(&lossy).contains("has no effect with pause.mode = off"), "{}", said(&lossy));
+    // A word that is none is named alone: it says nothing of the keys that depend on it.
+    let typo = said(&base.replace("\"shared\"", "\"sharde\"").replace("{}", "alpha = 0.5"));
+    assert!(typo.contains("`sharde` is not a choice") && !typo.contains("has no effect"), "{typo}");
     let global = said(&base.replace("[\"on\"]", "[\"global\"]").replace("{}", ""));
     assert!(global.contains("stops one input at a time"), "{global}");
 }

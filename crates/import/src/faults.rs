@@ -9,6 +9,8 @@ use std::str::FromStr;
 pub struct ImportError {
     /// Line of the file, from 1, that has the fault or must change.
     pub line: usize,
+    /// Character of the line at which the fault begins, from 1.
+    pub column: usize,
     /// Key of a configuration file, empty elsewhere.
     pub key: String,
     /// The fault in the file.
@@ -31,7 +33,7 @@ impl fmt::Display for ImportError {
 impl std::error::Error for ImportError {}
 
 pub(crate) fn error(line: usize, reason: impl Into<String>, remedy: impl Into<String>) -> ImportError {
-    ImportError { line, key: String::new(), reason: reason.into(), remedy: remedy.into() }
+    ImportError { line, column: 1, key: String::new(), reason: reason.into(), remedy: remedy.into() }
 }
 
 /// Most faults of a file that are listed; those behind them are counted.
@@ -56,9 +58,13 @@ impl Faults {
     pub(crate) fn keep<T>(&mut self, read: Result<T, ImportError>) -> Option<T> {
         read.map_err(|fault| self.push(fault)).ok()
     }
-    /// All of them, by line.
+    /// No fault is kept.
+    pub(crate) fn none(&self) -> bool {
+        self.listed.is_empty()
+    }
+    /// All of them, by place.
     pub(crate) fn all(mut self) -> Vec<ImportError> {
-        self.listed.sort_by_key(|fault| fault.line);
+        self.listed.sort_by_key(|fault| (fault.line, fault.column));
         if let (more @ 1.., Some(last)) = (self.more, self.listed.last()) {
             let further = format!("and {more} further faults behind this line");
             self.listed.push(error(last.line, further, "mend those above first"));
@@ -67,7 +73,7 @@ impl Faults {
     }
     /// This, if there is no fault.
     pub(crate) fn or<T>(self, value: T) -> Result<T, Vec<ImportError>> {
-        if self.listed.is_empty() { Ok(value) } else { Err(self.all()) }
+        if self.none() { Ok(value) } else { Err(self.all()) }
     }
 }
 

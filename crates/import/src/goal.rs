@@ -20,22 +20,10 @@
 //! A message and a receive meet by rank, peer and tag. Of those with the same three, the first that may begin meets the first: in the
 //! order that the graph demands of them, else in that of the file.
 
+use crate::faults::{Faults, ImportError, error};
 use cnsim_units::Time;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
-
-/// What is wrong with a statement.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GoalError {
-    /// Line, by its place among those that were read.
-    pub line: usize,
-    /// Characters before the fault.
-    pub column: usize,
-    /// The fault.
-    pub reason: String,
-    /// The remedy.
-    pub remedy: String,
-}
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 /// What an operation of a rank does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +41,7 @@ pub enum GoalAct {
 pub struct GoalOperation {
     /// The rank.
     pub rank: u32,
-    /// Line that names it.
+    /// Line that names it, from 0.
     pub line: u32,
     /// What it does.
     pub act: GoalAct,
@@ -80,7 +68,7 @@ impl Before {
 pub struct Goal {
     /// How many ranks it has.
     pub ranks: usize,
-    /// Line that says so.
+    /// Line that says so, from 0.
     pub line: usize,
     /// The operations, by line.
     pub operations: Vec<GoalOperation>,
@@ -222,9 +210,7 @@ fn words<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator<Item = Word<
 }
 
 /// How a statement is written.
-const STATEMENTS: &str = "write `calc NS [cpu N]`, `send BYTESb to RANK [tag N]`, `recv BYTESb from RANK [tag N]`, or `a requires b`";
-/// Most faults that are told.
-const TOLD: usize = 20;
+const STATEMENTS: &str = "write `num_ranks N`, then for each rank `rank R { ... }` with `calc NS [cpu N]`, `send BYTESb to RANK [tag N]`, `recv BYTESb from RANK [tag N]`, or `a requires b`";
 /// Processors of a rank.
 const PROCESSORS: u64 = 1024;
 
@@ -233,17 +219,14 @@ struct Statements<'a, I: Iterator<Item = Word<'a>>> {
     words: std::iter::Peekable<I>,
     /// The word read last.
     last: Word<'a>,
-    faults: Vec<GoalError>,
+    faults: Faults,
 }
 
 type Read<T> = Result<T, ()>;
 
 impl<'a, I: Iterator<Item = Word<'a>>> Statements<'a, I> {
     fn fault(&mut self, at: Word<'_>, reason: impl Into<String>, remedy: impl Into<String>) {
-        if self.faults.len() < TOLD {
-            let (reason, remedy) = (reason.into(), remedy.into());
-            self.faults.push(GoalError { line: at.line, column: at.column, reason, remedy });
-        }
+        self.faults.push(ImportError { column: at.column + 1, ..error(at.line + 1, reason, remedy) });
     }
     fn refuse<T>(&mut self, at: Word<'_>, reason: impl Into<String>, remedy: impl Into<String>) -> Read<T> {
         self.fault(at, reason, remedy);
@@ -257,21 +240,27 @@ impl<'a, I: Iterator<Item = Word<'a>>> Statements<'a, I> {
     fn is(&mut self, text: &str) -> bool {
         self.words.peek().is_some_and(|word| word.text == text)
     }
+    /// The next word. A brace that closes is none: it ends what stands before it.
+    fn due(&mut self, what: &str) -> Read<Word<'a>> {
+        let last = self.last;
+        match self.words.next_if(|word| word.text != "}") {
+            Some(word) => {
+                self.last = word;
+                Ok(word)
+            }
+            None => self.refuse(last, format!("{what} is missing behind `{}`", last.text), STATEMENTS),
+        }
+    }
     /// The next word, which must be this one.
     fn must(&mut self, text: &str) -> Read<()> {
-        let last = self.last;
-        match self.next() {
-            Some(word) if word.text == text => Ok(()),
-            Some(word) => self.refuse(word, format!("`{}` where `{text}` is due", word.text), STATEMENTS),
-            None => self.refuse(last, format!("`{text}` is missing behind `{}`", last.text), STATEMENTS),
+        match self.due(&format!("`{text}`"))? {
+            word if word.text == text => Ok(()),
+            word => self.refuse(word, format!("`{}` where `{text}` is due", word.text), STATEMENTS),
         }
     }
     /// The next word as a whole number below a bound; bytes may end with `b`.
     fn number(&mut self, what: &str, below: u64) -> Read<u64> {
-        let last = self.last;
-        let Some(word) = self.next() else {
-            return self.refuse(last, format!("{what} is missing behind `{}`", last.text), STATEMENTS);
-        };
+        let word = self.due(what)?;
         let digits = word.text.strip_suffix('b').filter(|_| what == "a number of bytes").unwrap_or(word.text);
         match digits.parse::<u64>() {
             Ok(n) if n < below => Ok(n),
@@ -302,11 +291,11 @@ struct Meets {
 ///
 /// # Errors
 /// All statements that are none, or have a rank or a label that is not there; messages that nobody receives and receives that nobody
-/// sends; circles.
-pub fn read(lines: &[&str]) -> Result<Goal, Vec<GoalError>> {
+/// sends; circles. Lines count from 1.
+pub fn read(lines: &[&str]) -> Result<Goal, Vec<ImportError>> {
     let start = Word { text: "", line: 0, column: 0 };
     let words = words(lines.iter().copied()).peekable();
-    let mut s = Statements { words, last: start, faults: Vec::new() };
+    let mut s = Statements { words, last: start, faults: Faults::default() };
     let mut goal = Goal::default();
     let mut meets: Vec<(bool, Meets)> = Vec::new();
     let mut before: Vec<(u32, Before)> = Vec::new();
@@ -319,7 +308,8 @@ pub fn read(lines: &[&str]) -> Result<Goal, Vec<GoalError>> {
     if head == Ok(0) {
         s.fault(s.last, "a schedule of no rank", "write how many ranks there are");
     }
-    let mut seen = vec![false; goal.ranks];
+    // Without a number of ranks, any rank may be there.
+    let mut seen = HashSet::new();
     while let Some(&word) = s.words.peek() {
         let rank = s.must("rank").and_then(|()| rank_of(&mut s, goal.ranks));
         let Ok(rank) = rank.and_then(|rank| s.must("{").map(|()| rank)) else {
@@ -333,12 +323,12 @@ pub fn read(lines: &[&str]) -> Result<Goal, Vec<GoalError>> {
             }
             continue;
         };
-        if std::mem::replace(&mut seen[rank as usize], true) {
+        if !seen.insert(rank) {
             s.fault(word, format!("rank {rank} is there twice"), "write all of a rank in one block");
         }
         block(&mut s, (rank, word), &mut goal, &mut meets, &mut before);
     }
-    if goal.operations.is_empty() && s.faults.is_empty() {
+    if goal.operations.is_empty() && s.faults.none() {
         s.fault(s.last, "no rank does anything", STATEMENTS);
     }
     before.sort_unstable();
@@ -348,10 +338,10 @@ pub fn read(lines: &[&str]) -> Result<Goal, Vec<GoalError>> {
         goal.first.push(before.partition_point(|b| b.0 < n) as u32);
     }
     goal.all = before.into_iter().map(|b| b.1).collect();
-    if s.faults.is_empty() {
+    if s.faults.none() {
         meet(&mut goal, meets, lines, &mut s.faults);
     }
-    if s.faults.is_empty() { Ok(goal) } else { Err(s.faults) }
+    s.faults.or(goal)
 }
 
 /// A number of a rank.
@@ -395,17 +385,12 @@ fn block<'a, I: Iterator<Item = Word<'a>>>(
                     "name each once",
                 );
             }
-            let Some(next) = s.next() else { continue };
+            let Ok(next) = s.due("a statement") else { continue };
             key = next;
         } else if s.is("requires") || s.is("irequires") {
             let ends = s.is("requires");
             s.next();
-            match s.next() {
-                Some(other) if other.line == word.line || other.text != "}" => {
-                    named.push((word, ends, other))
-                }
-                _ => s.fault(word, format!("`{}` waits for nothing", word.text), "name a label"),
-            }
+            named.extend(s.due("a label").map(|other| (word, ends, other)));
             continue;
         }
         if operation(s, (rank, key), goal, meets).is_err() {
@@ -489,21 +474,16 @@ fn operation<'a, I: Iterator<Item = Word<'a>>>(
 }
 
 /// Lets each message meet its receive, and looks for circles.
-fn meet(goal: &mut Goal, meets: Vec<(bool, Meets)>, lines: &[&str], faults: &mut Vec<GoalError>) {
+fn meet(goal: &mut Goal, meets: Vec<(bool, Meets)>, lines: &[&str], faults: &mut Faults) {
     let text = |goal: &Goal, n: usize| {
         let one = goal.operations[n];
         format!("rank {}: `{}`", one.rank, lines[one.line as usize].trim())
     };
-    let tell = |goal: &Goal, way: Vec<usize>, faults: &mut Vec<GoalError>| {
+    let line = |goal: &Goal, n: usize| goal.operations[n].line as usize + 1;
+    let tell = |goal: &Goal, way: Vec<usize>, faults: &mut Faults| {
         let said: Vec<String> = way.iter().map(|&n| text(goal, n)).collect();
         let reason = format!("these wait for each other for ever: {}", said.join(", which waits for "));
-        let line = goal.operations[way[0]].line as usize;
-        faults.push(GoalError {
-            line,
-            column: 0,
-            reason,
-            remedy: "let one of them wait for none of the others".into(),
-        });
+        faults.push(error(line(goal, way[0]), reason, "let one of them wait for none of the others"));
     };
     let order = goal.order(false);
     if let Some(way) = goal.circle(&order, false) {
@@ -527,18 +507,13 @@ fn meet(goal: &mut Goal, meets: Vec<(bool, Meets)>, lines: &[&str], faults: &mut
             goal.operations[b.operation as usize].act = GoalAct::Receive(a.operation);
             if a.bytes > b.bytes {
                 let reason = format!(
-                    "it takes {} B, and {} sends {} B",
+                    "the receive takes {} B, and {} sends {} B",
                     b.bytes,
                     text(goal, a.operation as usize),
                     a.bytes
                 );
-                let line = goal.operations[b.operation as usize].line as usize;
-                faults.push(GoalError {
-                    line,
-                    column: 0,
-                    reason,
-                    remedy: "receive as many bytes as are sent".into(),
-                });
+                let line = line(goal, b.operation as usize);
+                faults.push(error(line, reason, "receive as many bytes as are sent"));
             }
         } else {
             let sent_first = receive.is_none_or(|b| send.is_some_and(|a| a.key < b.key));
@@ -555,14 +530,10 @@ fn meet(goal: &mut Goal, meets: Vec<(bool, Meets)>, lines: &[&str], faults: &mut
                 "write a {other} with this tag at rank {}, or correct the tag",
                 if sent_first { to } else { from }
             );
-            let line = goal.operations[alone.operation as usize].line as usize;
-            faults.push(GoalError { line, column: 0, reason, remedy });
-        }
-        if faults.len() >= TOLD {
-            return;
+            faults.push(error(line(goal, alone.operation as usize), reason, remedy));
         }
     }
-    if faults.is_empty()
+    if faults.none()
         && let Some(way) = goal.circle(&goal.order(true), true)
     {
         tell(goal, way, faults);

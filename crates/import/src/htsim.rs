@@ -206,8 +206,8 @@ struct Announced {
 /// Reads a `.cm` file; `fabric` knows the hosts, where they are to be looked up.
 ///
 /// # Errors
-/// All lines that are not of the format, connections that a trigger starts, to themselves, of 0 bytes, or with a host
-/// that is not there or beyond the file's own `Nodes`; fewer connections than announced, or none.
+/// All lines that are not of the format; connections to themselves, of 0 bytes, or with a host that is not there or beyond the file's
+/// own `Nodes`; fewer connections or triggers than announced, or no connection; triggers whose order a host cannot see or keep.
 pub fn flows(text: &str, fabric: Option<&Fabric>) -> Result<FlowList, Vec<ImportError>> {
     let (mut announced, mut faults) = (Announced::default(), Faults::default());
     let hosts = fabric.map(|f| f.hosts.len() as u64);

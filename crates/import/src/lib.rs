@@ -84,11 +84,7 @@ pub fn flows(form: Form, text: &str, fabric: Option<&Fabric>) -> Result<FlowList
 /// The messages of a schedule, and how long its ranks take; rank r is the r-th host.
 fn messages(text: &str, fabric: Option<&Fabric>) -> Result<FlowList, Vec<ImportError>> {
     let all: Vec<&str> = text.lines().collect();
-    let fault = |f: goal::GoalError| {
-        let word = all.get(f.line).map_or("", |line| line.trim());
-        error(f.line + 1, format!("`{word}`: {}", f.reason), f.remedy)
-    };
-    let read = goal::read(&all).map_err(|faults| faults.into_iter().map(fault).collect::<Vec<_>>())?;
+    let read = goal::read(&all)?;
     if let Some(hosts) = fabric.map(|fabric| fabric.hosts.len()).filter(|hosts| *hosts < read.ranks) {
         let reason = format!("{} ranks, and the topology has {hosts} hosts", read.ranks);
         return Err(vec![error(read.line + 1, reason, "name a topology with a host for each rank")]);

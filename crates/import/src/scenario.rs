@@ -1,7 +1,7 @@
 //! Files of other simulators as scenarios: TOML that a person can read and change.
 
 use super::hpcc::{Config, Translated};
-use super::{Fabric, FileFlow, FlowList, Form, ImportError, error, hpcc};
+use super::{Fabric, FlowList, Form, ImportError, error, hpcc};
 use cnsim_problem::{MAX_FILE, Position, Problem, read_file};
 use cnsim_units::{Bytes, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,7 +50,7 @@ impl Imported {
 
 /// The fault in a line, as a problem of its file.
 fn problem(file: &Path, e: ImportError) -> Problem {
-    let position = Some(Position { line: e.line.max(1), column: 1 });
+    let position = Some(Position { line: e.line.max(1), column: e.column });
     let file = file.display().to_string();
     Problem { position, key: e.key, ..Problem::of_file(&file, e.reason, e.remedy) }
 }
@@ -76,7 +76,7 @@ fn find(config: &Path, key: &str, name: &str, line: usize) -> Result<PathBuf, Pr
         let reason =
             format!("names `{name}`, and there is no such file from here or beside the configuration");
         let remedy = format!("name the file by {option}");
-        problem(config, ImportError { line, key: key.into(), reason, remedy })
+        problem(config, ImportError { key: key.into(), ..error(line, reason, remedy) })
     })
 }
 
@@ -125,28 +125,13 @@ impl Network {
             true => None,
             false => open(&files.flows, "FLOW_FILE", "--flows"),
         };
-        let fabric = topology
-            .as_ref()
-            .map(|(form, text, path)| super::topology(*form, text).map_err(|all| problems(path, all)));
-        let fabric = match fabric {
-            Some(Ok(fabric)) => Some(fabric),
-            Some(Err(all)) => {
-                wrong.extend(all);
-                None
-            }
-            None => None,
-        };
-        let list = flows.as_ref().map(|(form, text, path)| {
-            super::flows(*form, text, fabric.as_ref()).map_err(|all| problems(path, all))
+        let fabric = topology.as_ref().and_then(|(form, text, path)| {
+            super::topology(*form, text).map_err(|all| wrong.extend(problems(path, all))).ok()
         });
-        let list = match list {
-            Some(Ok(list)) => Some(list),
-            Some(Err(all)) => {
-                wrong.extend(all);
-                None
-            }
-            None => None,
-        };
+        let list = flows.as_ref().and_then(|(form, text, path)| {
+            let read = super::flows(*form, text, fabric.as_ref());
+            read.map_err(|all| wrong.extend(problems(path, all))).ok()
+        });
         match (topology, flows, fabric, list) {
             (Some(topology), Some(flows), Some(fabric), Some(list)) if wrong.is_empty() => {
                 let network =
@@ -286,7 +271,11 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
             .into_iter()
             .filter_map(|(path, unread)| Some(format!("{}: {}", path.display(), unread.as_ref()?))),
     );
-    let (list, busy, goal) = (list.flows, list.busy, flow_form == Form::Goal);
+    let goal = flow_form == Form::Goal;
+    let pairs = goal || list.flows.iter().any(|f| !f.after.is_empty());
+    let given = translated.as_ref().and_then(|(_, t)| t.stop);
+    let stop = given.unwrap_or_else(|| guess(&fabric, &list, pairs));
+    let list = list.flows;
     if form == Form::Fork && !goal {
         let scheme = translated.as_ref().map_or("", |(_, t)| t.scheme.as_str());
         notes.extend(hpcc::otherwise(&list, translated.is_none(), scheme));
@@ -297,14 +286,6 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
     let first = list.iter().map(|f| f.start).min().unwrap_or_default();
     let last = list.iter().map(|f| f.start).max().unwrap_or_default();
     let origin = Time::from_ms(first.as_ps() / 1_000_000_000);
-    let given = translated.as_ref().and_then(|(_, t)| t.stop);
-    // Flows that follow others may go one by one.
-    let follow = list.iter().any(|f| !f.after.is_empty());
-    let slowest = fabric.links.iter().map(|l| l.rate.bps()).fold(f64::INFINITY, f64::min);
-    let bits: f64 = list.iter().filter(|_| follow).map(|f| f.bytes.as_f64() * 8.0).sum();
-    let busy = busy + Time::from_us((bits / slowest * 1e6).ceil() as u64);
-    let pairs = goal || follow;
-    let stop = given.unwrap_or_else(|| guess(&fabric, &list, pairs.then_some(busy)));
     if stop <= last {
         let late = list.iter().find(|f| f.start >= stop);
         let reason = format!("a flow that begins at {last}, after the end of the run at {stop}");
@@ -431,8 +412,9 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
 }
 
 /// An end of the run where none is given: when all flows would be over, those to a host one after another at the slowest link; twice, and
-/// twice the longest round trip; and of a schedule, twice what a rank computes, and a round trip for each message of a rank.
-fn guess(fabric: &Fabric, flows: &[FileFlow], busy: Option<Time>) -> Time {
+/// twice the longest round trip. Flows of which some follow others (`pairs`) may go one by one, each with a round trip; and of a schedule a
+/// rank computes, besides.
+fn guess(fabric: &Fabric, FlowList { flows, busy, .. }: &FlowList, pairs: bool) -> Time {
     let slowest =
         fabric.links.iter().map(|l| l.rate).fold(Rate::from_gbps(1e6), |a, b| if b < a { b } else { a });
     let mut to: BTreeMap<&str, f64> = BTreeMap::new();
@@ -441,16 +423,20 @@ fn guess(fabric: &Fabric, flows: &[FileFlow], busy: Option<Time>) -> Time {
     let (trip, _) = hpcc::largest(fabric, 1500);
     let last = flows.iter().map(|f| f.start).max().unwrap_or_default();
     let mut of: BTreeMap<&str, u64> = BTreeMap::new();
-    flows.iter().filter(|_| busy.is_some()).for_each(|f| *of.entry(&f.src).or_default() += 1);
+    flows.iter().filter(|_| pairs).for_each(|f| *of.entry(&f.src).or_default() += 1);
     let trips = 2 * trip * (1 + of.into_values().max().unwrap_or(0));
     let all = last + Time::from_us((longest * 2e6).ceil() as u64) + Time::from_us(trips.div_ceil(1000));
-    let later = |busy: Time| all + Time::from_us(2 * busy.as_ps().div_ceil(1_000_000));
-    busy.map_or(all, |busy| later(busy).min(all.max(Time::LONGEST_RUN)))
+    let follow = flows.iter().any(|f| !f.after.is_empty());
+    let bits: f64 = flows.iter().filter(|_| follow).map(|f| f.bytes.as_f64() * 8.0).sum();
+    let busy = *busy + Time::from_us((bits / slowest.bps() * 1e6).ceil() as u64);
+    let later = all + Time::from_us(2 * busy.as_ps().div_ceil(1_000_000));
+    if pairs { later.min(all.max(Time::LONGEST_RUN)) } else { all }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::FileFlow;
 
     /// H1 and H2 at a switch, by links of 100 and 25 Gb/s of 1 us each.
     fn star() -> Fabric {
@@ -472,12 +458,16 @@ mod tests {
             start: Time::from_us(us),
             after: Vec::new(),
         };
-        let all = [flow("H2", 12_500_000, 0), flow("H1", 1_000_000, 3), flow("H2", 12_500_000, 2)];
-        assert_eq!(guess(&star(), &all, None), Time::from_us(3 + 16_000 + 10));
-        assert_eq!(guess(&star(), &[flow("H2", 9, 5)], None), Time::from_us(5 + 2000 + 10));
+        let list = |flows: Vec<FileFlow>, us| FlowList { flows, busy: Time::from_us(us), unread: None };
+        let all = vec![flow("H2", 12_500_000, 0), flow("H1", 1_000_000, 3), flow("H2", 12_500_000, 2)];
+        assert_eq!(guess(&star(), &list(all, 0), false), Time::from_us(3 + 16_000 + 10));
+        assert_eq!(guess(&star(), &list(vec![flow("H2", 9, 5)], 0), false), Time::from_us(5 + 2000 + 10));
         // A schedule: twice what a rank computes, and a round trip more for each message of a rank.
-        let busy = Some(Time::from_us(100));
-        assert_eq!(guess(&star(), &[flow("H2", 9, 5)], busy), Time::from_us(5 + 2000 + 19 + 200));
+        let schedule = list(vec![flow("H2", 9, 5)], 100);
+        assert_eq!(guess(&star(), &schedule, true), Time::from_us(5 + 2000 + 19 + 200));
+        // 25 MB that follow others may go by themselves, too: twice 8 ms more, and a round trip.
+        let after = FileFlow { after: vec![9], ..flow("H2", 25_000_000, 5) };
+        assert_eq!(guess(&star(), &list(vec![after], 0), true), Time::from_us(5 + 16_000 + 19 + 16_000));
     }
 
     /// 1048 B take 83.84 ns at 100 Gb/s, of which 83 are left, and 335.36 ns at 25 Gb/s. 1000 B take 80 and 320 ns, and whole nanoseconds

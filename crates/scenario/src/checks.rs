@@ -388,7 +388,8 @@ pub(crate) fn idle(flat: &Flat, path: &str) -> Option<Idle> {
             _ => only.key()?.into(),
         };
         let now = value(flat, &by);
-        if only.admits(&now) {
+        // A value that is none says nothing of the keys that depend on it.
+        if only.admits(&now) || find(&by).is_some_and(|k| k.kind.read(&now).is_err()) {
             return None;
         }
         let written = flat.leaves.get(path).and_then(|l| l.items.first()).map_or("", |t| t);

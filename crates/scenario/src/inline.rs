@@ -157,7 +157,13 @@ impl Named<'_> {
             let reason =
                 format!("class {}, where line {} has class {}", other.class, first.line, first.class);
             let remedy = "flows of a scenario have one class: write the same for all".to_string();
-            return Err(vec![ImportError { line: other.line, key: String::new(), reason, remedy }]);
+            return Err(vec![ImportError {
+                line: other.line,
+                column: 1,
+                key: String::new(),
+                reason,
+                remedy,
+            }]);
         }
         let mut lists = Lists::new();
         let follow = read.iter().any(|f| !f.after.is_empty());

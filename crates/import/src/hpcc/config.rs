@@ -5,7 +5,7 @@ mod tests;
 
 use super::marks::Map;
 use super::{Fabric, modes};
-use crate::{Faults, FileFlow, ImportError, data_rate, lines, seconds};
+use crate::{Faults, FileFlow, ImportError, data_rate, error, lines, seconds};
 use cnsim_units::{Bytes, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -203,7 +203,7 @@ impl Config {
     }
 
     fn missing(&self, key: &str, remedy: String) -> ImportError {
-        ImportError { line: self.last, key: key.into(), reason: "is missing".into(), remedy }
+        ImportError { key: key.into(), ..error(self.last, "is missing", remedy) }
     }
 
     /// With the values that the fork takes where the file has none, and notes on these and on those that the fork has not.
@@ -242,7 +242,7 @@ impl Config {
 
 impl Setting {
     pub(super) fn error(&self, reason: impl Into<String>, remedy: impl Into<String>) -> ImportError {
-        ImportError { line: self.line, key: self.key.clone(), reason: reason.into(), remedy: remedy.into() }
+        ImportError { key: self.key.clone(), ..error(self.line, reason, remedy) }
     }
 
     /// The only value of the key.

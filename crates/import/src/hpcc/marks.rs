@@ -1,7 +1,7 @@
 //! Maps of marks by the rate of a link, `KMIN_MAP` and the like. Only rates that the network has count.
 
 use super::{Fabric, Setting, Translated};
-use crate::{Faults, ImportError};
+use crate::{Faults, ImportError, error};
 use cnsim_units::Rate;
 
 /// Values by link rate.
@@ -95,7 +95,7 @@ impl Translated {
                 );
                 let remedy = format!("name every rate: {key} 1 {} VALUE", rate.bps());
                 let line = map(key).map_or(self.last, |m| m.line);
-                faults.push(ImportError { line, key: key.into(), reason, remedy });
+                faults.push(ImportError { key: key.into(), ..error(line, reason, remedy) });
             }
         }
         let of = |key: &str, rate: Rate| map(key).and_then(|m| m.at(rate)).unwrap_or_default();

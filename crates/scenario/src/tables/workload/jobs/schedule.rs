@@ -53,7 +53,9 @@ pub(crate) fn schedule(
     let goal = match goal::read(&lines) {
         Ok(goal) => goal,
         Err(faults) => {
-            faults.into_iter().for_each(|f| r.wrong_at(&list.key, f.line, f.column, f.reason, f.remedy));
+            for f in faults {
+                r.wrong_at(&list.key, f.line - 1, f.column - 1, f.reason, f.remedy);
+            }
             return None;
         }
     };
