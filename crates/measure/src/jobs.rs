@@ -3,6 +3,7 @@
 use crate::flow_times::Paths;
 use crate::stats;
 use cnsim_fabric::{Act, After, Completion, Graph, Lasted, Outcome, Transfer, Ways, Xoff};
+use cnsim_scenario::flows::Framing;
 use cnsim_scenario::jobs::Job;
 use cnsim_scenario::metrics::Id;
 use cnsim_scenario::settings::Settings;
@@ -303,16 +304,17 @@ impl Seen<'_> {
         }
     }
 
-    /// The flow that an operation sends, its payload and its time alone, ps.
-    fn transfer(&self, n: u32) -> Option<(String, u64, (usize, usize))> {
+    /// The flow that an operation sends, its payload, its frames, and its two hosts.
+    fn transfer(&self, n: u32) -> Option<(String, u64, Framing, (usize, usize))> {
         let operation = self.graph.operations.get(n as usize)?;
         let Act::Send { source, transfer } = operation.act else { return None };
         let src = operation.host.0 as usize;
         let plan: &SourcePlan = self.settings.plans(src).get(source as usize)?;
         let &Transfer { dst, bytes, .. } = plan.transfers().get(transfer as usize)?;
-        let dst = dst.0 as usize;
+        let (dst, framing) = (dst.0 as usize, plan.framing());
         let hosts = &self.settings.wiring.hosts;
-        Some((format!("{}>{}", hosts[src], hosts[dst]), plan.framing().payload_of(bytes.get()), (src, dst)))
+        let name = format!("{}>{}", hosts[src], hosts[dst]);
+        Some((name, framing.payload_of(bytes.get()), framing, (src, dst)))
     }
 
     /// The chain back from an operation that ended last.
@@ -322,13 +324,9 @@ impl Seen<'_> {
             let lasted = self.of(n);
             let from = lasted.begun.as_ps().clamp(begin, end);
             let part = match self.transfer(n) {
-                Some((place, bytes, (src, dst))) => {
-                    let framing =
-                        self.settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing);
-                    let alone = framing.map_or(0, |f| {
-                        let path = self.paths.between(src, dst);
-                        path.exact_ideal(Bytes::new(bytes), f.payload, f.header, f.floor).as_ps()
-                    });
+                Some((place, bytes, f, (src, dst))) => {
+                    let path = self.paths.between(src, dst);
+                    let alone = path.exact_ideal(Bytes::new(bytes), f.payload, f.header, f.floor).as_ps();
                     let (time, what) = (end - from, "transfer".into());
                     let part = Part { what, place, bytes, from, time, alone, ..Part::default() };
                     self.waits(n, (src, dst), part)
@@ -446,7 +444,7 @@ impl Seen<'_> {
             if lasted.begun < Time::MAX {
                 let what = self.transfer(n).map_or_else(
                     || format!("{host}, which computes"),
-                    |(name, bytes, _)| format!("the transfer {name} of {}", Bytes::new(bytes)),
+                    |(name, bytes, ..)| format!("the transfer {name} of {}", Bytes::new(bytes)),
                 );
                 return format!("{what} since {}", lasted.begun);
             }
