@@ -468,6 +468,7 @@ fn wide(case: &[&RunRecord]) -> Option<String> {
         let metric = id.row();
         let id = metric.id;
         let summary = Summary::of_metric(metric, &values)?;
+        let summary = summary.bounded(case.iter().any(|r| r.metrics.at_least(id)));
         let (low, high) = summary.confidence()?;
         (high - low > summary.mean && summary.mean > 0.0).then(|| {
             format!(

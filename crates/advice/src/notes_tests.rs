@@ -513,3 +513,19 @@ fn what_go_back_n_sent_again_on_many_paths() {
     assert_eq!(of("flow-hash", "go-back-n", [1.5, 2.0]), "");
     assert_eq!(of("frame-hash", "none", [1.5, 2.0]), "");
 }
+
+/// A mean of lower bounds has no interval.
+#[test]
+fn lower_bounds_are_not_wide() {
+    let said = |at_least: bool| {
+        let run = |seed: u64, value: f64| {
+            let metrics = [("completion_time_p99", value)].into();
+            let mut r = RunRecord { seed, metrics, ..RunRecord::default() };
+            r.metrics.0.values_mut().for_each(|q| q.at_least = at_least);
+            r
+        };
+        after(&[run(1, 3.0), run(2, 9.0)]).join("\n")
+    };
+    assert!(said(false).contains("is wider than its mean of 6"), "{}", said(false));
+    assert!(!said(true).contains("wider"), "{}", said(true));
+}

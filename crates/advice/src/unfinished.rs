@@ -1,5 +1,7 @@
 //! Notes on unfinished flows, with the remedy. They stand beside every figure of completion.
 
+use cnsim_measure::fct::Unfinished;
+use cnsim_measure::pauses::time;
 use cnsim_measure::quantity::digits;
 use cnsim_runs::points::{Point, points};
 use cnsim_runs::record::RunRecord;
@@ -19,7 +21,9 @@ struct Case<'a> {
     point: Point<'a>,
     finished: f64,
     open: f64,
+    /// Frames that switches and sources discarded, and data frames that links lost.
     lost: f64,
+    on_links: f64,
 }
 
 impl Case<'_> {
@@ -43,44 +47,45 @@ impl Case<'_> {
         if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) }
     }
 
-    /// How many unfinished flows lost frames; none if the runs do not have that of each.
+    /// How many unfinished flows lost frames; none if the runs do not have that of each. They have the drops of switches alone.
     fn hurt(&self) -> Option<f64> {
         let sources = self.point.runs.iter().filter_map(|r| r.metrics.get(Id::SourceDiscards)).sum::<f64>();
         let all = || self.point.runs.iter().flat_map(|r| &r.unfinished);
-        let known = all().filter(|f| f.lost.is_some()).count() as f64 == self.open && sources == 0.0;
+        let known = all().filter(|f| f.lost.is_some()).count() as f64 == self.open;
+        let known = known && sources + self.on_links == 0.0;
         known.then(|| all().filter(|f| f.lost > Some(0)).count() as f64)
+    }
+
+    /// Of the flows that have such a time: how many there are, the earliest in words, and its flow with its seed.
+    fn longest<T: Ord>(&self, since: impl Fn(&Unfinished) -> Option<T>) -> Option<(usize, T, String)> {
+        let all = self.point.runs.iter().flat_map(|r| r.unfinished.iter().map(move |f| (r.seed, f)));
+        let found: Vec<_> = all.filter_map(|(seed, f)| Some((since(f)?, seed, f))).collect();
+        let count = found.len();
+        let (since, seed, flow) = found.into_iter().min_by(|a, b| a.0.cmp(&b.0))?;
+        let seed = if self.point.runs.len() > 1 { format!(" (seed {seed})") } else { String::new() };
+        Some((count, since, format!("{}{seed}", flow.flow)))
     }
 
     /// Of flows that send in vain: how many, the one that does longest, and the remedy.
     fn in_vain(&self) -> Option<String> {
-        let all = || self.point.runs.iter().flat_map(|r| r.unfinished.iter().map(move |f| (r.seed, f)));
-        let vain = all().filter_map(|(seed, f)| Some((f.in_vain?, seed, f)));
-        let ((since, times), seed, first) = vain.clone().min_by_key(|v| v.0.0)?;
-        let of = match vain.count() {
-            1 => String::new(),
-            n => format!(", the longest of {n} such flows"),
-        };
-        let seed = if self.point.runs.len() > 1 { format!(" (seed {seed})") } else { String::new() };
+        let (count, (since, times), flow) = self.longest(|f| f.in_vain)?;
+        let of = if count > 1 { format!(", the longest of {count} such flows") } else { String::new() };
         Some(format!(
-            ": {}{seed} sends in vain since {}{of}; it has begun anew {times} times, and nothing of it was acknowledged meanwhile: raise \
+            ": {flow} sends in vain since {}{of}; it has begun anew {times} times, and nothing of it was acknowledged meanwhile: raise \
              transport.rto above the round trip with its queues, lower transport.nack_interval, bound what is in flight \
              (transport.window), or give switches more memory",
-            first.flow,
-            cnsim_measure::pauses::time(since)
+            time(since)
         ))
     }
 
     /// Of flows that stand for good: how many, the one that does longest, and the remedy.
     fn stands(&self) -> Option<String> {
-        let all = || self.point.runs.iter().flat_map(|r| r.unfinished.iter().map(move |f| (r.seed, f)));
-        let still = || all().filter_map(|(seed, f)| Some((f.stands?, seed, f)));
-        let (since, seed, first) = still().min_by_key(|s| s.0)?;
+        let (count, since, flow) = self.longest(|f| f.stands)?;
+        let of = if count > 1 { format!(", the longest of {count} such flows") } else { String::new() };
         Some(format!(
-            ": {} stand for good, as their windows close before an acknowledgement is due (transport.ack_every), {} (seed {seed}) since {}: \
-             set transport.ack_every = 1, or let no window get that small",
-            still().count(),
-            first.flow,
-            cnsim_measure::pauses::time(since)
+            ": {flow} stands for good since {}{of}: its window closes before an acknowledgement is due (transport.ack_every): set \
+             transport.ack_every = 1, or let no window get that small",
+            time(since)
         ))
     }
 
@@ -106,18 +111,23 @@ impl Case<'_> {
         );
         let storms = self.point.runs.iter().filter_map(|r| r.metrics.get(Id::WatchdogDrops)).sum::<f64>();
         let config = &self.point.first().config;
-        let could = config.text(tables::host::QUEUES) == Some("per-flow") && !config.sends_again();
-        let again = if could { "let queue pairs send again (transport.kind = \"go-back-n\"), " } else { "" };
-        let memory = if storms > 0.0 {
-            format!(
-                "a watchdog dropped {storms}; let queue pairs send again (host.queues = \"per-flow\", transport.kind = \"go-back-n\")"
-            )
-        } else if self.point.runs.iter().all(|r| r.case.pause == "off") {
-            format!("{again}give switches more memory, or turn PAUSE on")
-        } else {
-            format!("{again}give switches more memory, or PAUSE the headroom that `cnsim check` names")
+        let sends_again = config.sends_again();
+        let queues = match config.text(tables::host::QUEUES) {
+            Some("per-flow") => "",
+            _ => "host.queues = \"per-flow\", ",
         };
-        let time = "lengthen run.duration, or let the last flows start earlier";
+        let on_switches = self.lost > self.on_links && storms == 0.0;
+        let pairs = (!sends_again && (queues.is_empty() || !on_switches))
+            .then(|| format!("let queue pairs send again ({queues}transport.kind = \"go-back-n\")"));
+        let memory = match self.point.runs.iter().all(|r| r.case.pause == "off") {
+            true => "give switches more memory, or turn PAUSE on",
+            false => "give switches more memory, or PAUSE the headroom that `cnsim check` names",
+        };
+        let longer = "lengthen run.duration, or let the last flows start earlier";
+        let watchdog = (storms > 0.0).then(|| format!("a watchdog dropped {storms}"));
+        let remedies = watchdog.into_iter().chain(pairs);
+        let remedies = remedies.chain(on_switches.then(|| memory.into()));
+        let remedies: Vec<String> = remedies.chain(sends_again.then(|| longer.into())).collect();
         if let Some(vain) = self.in_vain() {
             return format!("{head}{vain}");
         }
@@ -128,17 +138,27 @@ impl Case<'_> {
         if self.lost > 0.0 && hurt != Some(0.0) {
             let rest = hurt.map_or(0.0, |n| self.open - n);
             let whole = if rest > 0.0 {
-                format!("; {rest} of them lost none and were still under way: {time}")
+                format!("; {rest} of them lost none and were still under way: {longer}")
             } else {
                 String::new()
             };
-            let again = self.point.runs.iter().any(|r| r.config.sends_again());
-            let again = if again { "they are sent again" } else { "none is sent again" };
-            format!("{head}, and {} frames were lost: {again}; {memory}{whole}", self.lost)
+            let again = if sends_again { "they are sent again" } else { "none is sent again" };
+            let on_links = if self.on_links == self.lost {
+                " on links".into()
+            } else if self.on_links > 0.0 {
+                format!(", {} of them on links", self.on_links)
+            } else {
+                String::new()
+            };
+            format!(
+                "{head}, and {} frames were lost{on_links}: {again}; {}{whole}",
+                self.lost,
+                remedies.join("; ")
+            )
         } else if self.point.runs.iter().any(|r| r.frozen.is_some()) {
             format!("{head}, as the network stood still")
         } else {
-            format!("{head}: they were still under way; {time}")
+            format!("{head}: they were still under way; {longer}")
         }
     }
 }
@@ -167,8 +187,9 @@ fn cases<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<Case<'a>> 
     let of = |point: Point<'a>| {
         let sum = |id: &str| point.runs.iter().filter_map(|r| r.metrics.get(id)).sum::<f64>();
         let (finished, open) = (sum(Id::CompletedTransfers.text()), sum(Id::IncompleteTransfers.text()));
-        let lost = sum(Id::DroppedFrames.text()) + sum(Id::SourceDiscards.text());
-        (finished + open > 0.0).then_some(Case { point, finished, open, lost })
+        let on_links = sum(Id::LostOnLinks.text());
+        let lost = sum(Id::DroppedFrames.text()) + sum(Id::SourceDiscards.text()) + on_links;
+        (finished + open > 0.0).then_some(Case { point, finished, open, lost, on_links })
     };
     points(records).into_iter().filter_map(of).collect()
 }
@@ -231,7 +252,6 @@ pub const HEAD: &str = "UNFINISHED: flows that were not received whole count as 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_measure::fct::Unfinished;
     use cnsim_measure::traffic::TrafficFacts;
 
     fn run(scheme: &str, counts: [f64; 3]) -> RunRecord {
@@ -322,6 +342,18 @@ mod tests {
         assert_eq!(waits([Some(0), Some(9)]), (true, true, true));
         assert_eq!(waits([Some(3), Some(6)]), (true, false, false));
         assert_eq!(waits([Some(0), None]), (true, false, false));
+        // More memory keeps no frame that a link loses; what is sent again needs time.
+        let links = |dropped: f64, kind: &str| {
+            let config = serde_json::json!({"host.queues": "per-flow", "transport.kind": kind}).into();
+            let counts = [("incomplete_transfers", 2.0), ("dropped_frames", dropped), ("lost_on_links", 4.0)];
+            let r = RunRecord { config, metrics: counts.into(), ..run("none", [0.0; 3]) };
+            lines([r].iter()).remove(0)
+        };
+        let said = links(0.0, "none");
+        assert!(said.ends_with("4 frames were lost on links: none is sent again; let queue pairs send again (transport.kind = \"go-back-n\")"), "{said}");
+        let said = links(9.0, "tcp");
+        let end = "13 frames were lost, 4 of them on links: they are sent again; give switches more memory, or turn PAUSE on; lengthen run.duration, or let the last flows start earlier";
+        assert!(said.ends_with(end), "{said}");
         // Names of traffic are told apart.
         let named = |name: &str, done: f64, open: f64| TrafficFacts {
             name: name.into(),

@@ -286,7 +286,7 @@ fn each_mistake_is_said() {
         ),
         (
             incast("hpcc", "[transport]\nack_every = 4\n[scheme.hpcc]\npreset = \"hpcc\""),
-            "stand for good, as their windows close before an acknowledgement is due (transport.ack_every)",
+            "such flows: its window closes before an acknowledgement is due (transport.ack_every)",
         ),
         (
             incast(

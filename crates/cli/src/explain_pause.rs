@@ -325,7 +325,8 @@ fn branch(
         let names: Vec<&str> =
             group.iter().take(4).map(|at| stops.name(forest.places[*at as usize].transmitter)).collect();
         let more = if group.len() > names.len() { ", ..." } else { "" };
-        let count = look::count(group.len() as u64, what);
+        let nics = names.iter().any(|name| name.contains('#'));
+        let count = look::count(group.len() as u64, if nics { "NIC" } else { what });
         let stood = match *what {
             "host" => format!("{} each in the mean", time(sum / group.len() as u64)),
             _ => format!("{} in all, with those below", time(sum)),

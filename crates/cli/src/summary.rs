@@ -173,7 +173,8 @@ fn lines_of(t: &Table, asked: &[String], judge: bool, colour: bool) -> Vec<Strin
     };
     let (columns, zeros): (Vec<usize>, Vec<usize>) =
         (0..t.columns.len()).filter(mine).partition(|c| !own || !asked.is_empty() || said(c));
-    let zeros: Vec<&str> = zeros.iter().map(|c| t.columns[*c].title.as_str()).collect();
+    let mut zeros: Vec<&str> = zeros.iter().map(|c| t.columns[*c].title.as_str()).collect();
+    zeros.dedup();
     let ports = t.row_heading.starts_with("port") || t.row_heading.starts_with("switch");
     if columns.is_empty() && zeros.is_empty() {
         return Vec::new();
@@ -340,11 +341,13 @@ fn claims(t: &Told<'_>, one: bool, colour: bool, out: &mut Vec<String>) {
 
 /// The hot queue of the first case with a scheme, as a picture in one line.
 fn queue(records: &[RunRecord], out: &mut Vec<String>) {
-    let with = records.iter().filter(|r| r.series.contains_key("hot_queue"));
-    let Some(r) = with.clone().find(|r| r.case.scheme != "none").or_else(|| with.clone().next()) else {
+    // A queue that stays below 1 KB is nothing to see.
+    let with =
+        records.iter().filter_map(|r| Some((r, r.series.get("hot_queue").filter(|q| q.top() >= 1.0)?)));
+    let Some((r, q)) = with.clone().find(|(r, _)| r.case.scheme != "none").or_else(|| with.clone().next())
+    else {
         return;
     };
-    let Some(q) = r.series.get("hot_queue") else { return };
     out.push(format!(
         "\nHot queue, {}, {}: {} 0 to {:.0} KB",
         r.case.scheme,

@@ -146,7 +146,9 @@ fn zeros(t: &Table, styles: &[Style]) -> Markup {
     let of = |published: bool| -> String {
         let mine =
             t.columns.iter().zip(styles).filter(|(c, s)| s.dull && !c.more && s.published == published);
-        mine.map(|(c, _)| c.title.to_lowercase()).collect::<Vec<_>>().join(", ")
+        let mut titles: Vec<_> = mine.map(|(c, _)| c.title.to_lowercase()).collect();
+        titles.dedup();
+        titles.join(", ")
     };
     let parts: Vec<String> = [(of(false), ""), (of(true), " (as published)")]
         .into_iter()

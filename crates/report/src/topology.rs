@@ -82,8 +82,12 @@ pub(crate) fn draw(t: &Topology) -> Option<Drawing> {
 }
 
 fn spot(s: &Spot, x: f64, y: f64, small: bool, svg: &mut String) {
-    let label = if s.hosts > 1 { format!("{} hosts", s.hosts) } else { s.name.clone() };
-    let _ = write!(svg, "<g><title>{}</title>", esc(if s.hosts > 1 { &label } else { &s.name }));
+    let label = match s.hosts {
+        0 | 1 => s.name.clone(),
+        all if s.name.contains('#') => format!("{all} NICs"),
+        all => format!("{all} hosts"),
+    };
+    let _ = write!(svg, "<g><title>{}</title>", esc(&label));
     let boxed = s.switch || s.hosts > 1;
     if boxed {
         let half = if small { 6.5 } else { (label.chars().count() as f64 * 3.5 + 11.0).max(20.0) };
@@ -381,8 +385,14 @@ mod tests {
         let mut nodes: Vec<Node> = (0..1024).map(host).collect();
         nodes.extend((0..64).map(|i| switch(&format!("E{i}"))));
         let links = (0..1024).map(|a| Link { a, b: 1024 + a / 16, ..Link::default() }).collect();
-        let d = draw(&Topology { nodes, links, ..Topology::default() }).unwrap();
+        let mut t = Topology { nodes, links, ..Topology::default() };
+        let d = draw(&t).unwrap();
         assert!(d.svg.matches("<rect").count() == 128 && d.svg.len() < 60_000, "{}", d.svg.len());
+        assert_eq!(d.svg.matches("<title>16 hosts</title>").count(), 64);
+        // NICs of hosts are no hosts.
+        t.nodes[..1024].iter_mut().for_each(|n| n.name += "#1");
+        let d = draw(&t).unwrap();
+        assert_eq!(d.svg.matches("<title>16 NICs</title>").count(), 64);
     }
 
     #[test]

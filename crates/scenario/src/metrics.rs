@@ -276,7 +276,7 @@ metrics! {
     PauseRoots = metric("pause_roots", "roots of PAUSE", "", Tolerance::Absolute(0.5),
         "outputs that are the cause of time in XOFF: too slow for what came, or serving nothing, and not stopped themselves; and faults that say XOFF; needs record.pauses").lower(),
     PausedHosts = metric("paused_hosts", "hosts paused", "", Tolerance::Relative(0.05),
-        "hosts that were ever in XOFF; needs record.pauses").lower(),
+        "hosts that were ever in XOFF, each NIC of several counted for itself; needs record.pauses").lower(),
     PausedLinks = metric("paused_links", "ports paused", "", Tolerance::Relative(0.05),
         "ports of switches that were ever in XOFF; needs record.pauses").lower(),
     Victims = metric("victims", "victims of PAUSE", "", Tolerance::Relative(0.05),

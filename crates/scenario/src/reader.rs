@@ -267,7 +267,9 @@ impl<'a> Reader<'a> {
                 (Some((a, b)), _) if wiring.host(a.trim()).is_some() && wiring.host(b.trim()).is_some() => {
                     format!("did you mean \"{}..{}\"?", a.trim(), b.trim())
                 }
-                (_, [first, .., last]) => format!("hosts are {first} to {last}"),
+                (_, [_, .., _]) => {
+                    format!("hosts are {} to {}", wiring.machine(0), wiring.machine(wiring.hosts.len() - 1))
+                }
                 _ => "see topology".into(),
             };
             self.wrong_item(key, item, format!("there is no host `{}`", text.trim()), known);

@@ -135,7 +135,7 @@ fn facts(records: &[RunRecord]) -> Vec<Fact> {
     vec![
         fact("runs", records.len().to_string()),
         fact("seeds", listed),
-        fact("packet-hops", format!("{:.2} thousand million", hops / 1e9)),
+        fact("packet-hops", crate::number::fixed(hops, 0)),
         fact("fingerprint", format!("{} (the same on any number of threads)", fingerprint(records))),
         fact("target", format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS)),
     ]
@@ -334,7 +334,7 @@ mod tests {
         assert_eq!(value(&[1, 2], 1), "1, 2");
         assert_eq!(value(&[1, 2, 4], 1), "1, 2, 4");
         assert_eq!((value(&[], 1), value(&[1, 2], 0)), (String::new(), "2".into()));
-        assert_eq!(value(&[1, 2], 2), "0.01 thousand million");
+        assert_eq!(value(&[1, 2], 2), "10\u{202f}000\u{202f}000");
     }
 
     #[test]
