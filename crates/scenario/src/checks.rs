@@ -67,8 +67,10 @@ pub(crate) fn known_keys(flat: &Flat, registry: &Registry, problems: &mut Vec<Pr
         match find(path) {
             None => problems.push(flat.at(path, "unknown key", near(path, registry))),
             Some(k) => {
-                values(flat, path, path, k.kind, leaf, problems);
-                if let Some(Idle { reason, remedy, .. }) = idle(flat, path).filter(|i| !i.is_decided(flat)) {
+                values(flat, path, k.kind, leaf, problems);
+                if let Some(Idle { reason, remedy, .. }) =
+                    idle(flat, path).filter(|i| !i.is_decided(flat, path))
+                {
                     problems.push(flat.at(path, reason, remedy));
                 }
             }
@@ -133,7 +135,7 @@ fn array(table: &str) -> bool {
 /// A key of the matrix or of rows: a list of values of the key that it varies.
 fn row_key(flat: &Flat, path: &str, key: &str, leaf: &Leaf, problems: &mut Vec<Problem>) {
     if let Some(own) = MATRIX.iter().find(|k| k.path == key) {
-        return values(flat, path, path, own.kind, leaf, problems);
+        return values(flat, path, own.kind, leaf, problems);
     }
     if leaf.items.is_empty() {
         problems.push(flat.at(path, "has no value: there is no row", "write at least one value"));
@@ -183,7 +185,7 @@ fn row_key(flat: &Flat, path: &str, key: &str, leaf: &Leaf, problems: &mut Vec<P
                     }
                 }
             }
-            if let Some(Idle { reason, remedy, .. }) = idle(flat, key).filter(|i| !i.is_decided(flat)) {
+            if let Some(Idle { reason, remedy, .. }) = idle(flat, key).filter(|i| !i.is_decided(flat, path)) {
                 problems.push(flat.at(path, reason, remedy));
             }
         }
@@ -203,7 +205,7 @@ fn single(flat: &Flat, path: &str, leaf: &Leaf, problems: &mut Vec<Problem>) {
 }
 
 /// The values of a key, each by its kind.
-fn values(flat: &Flat, path: &str, key: &str, kind: Kind, leaf: &Leaf, problems: &mut Vec<Problem>) {
+fn values(flat: &Flat, path: &str, kind: Kind, leaf: &Leaf, problems: &mut Vec<Problem>) {
     if kind.items().is_none() {
         let before = problems.len();
         single(flat, path, leaf, problems);
@@ -213,7 +215,7 @@ fn values(flat: &Flat, path: &str, key: &str, kind: Kind, leaf: &Leaf, problems:
     }
     for (i, item) in leaf.items.iter().enumerate() {
         if let Some((reason, remedy)) = misread(kind, item, leaf.marks.get(i)) {
-            problems.push(Problem { key: key.into(), ..flat.at_item(path, i, 0, reason, remedy) });
+            problems.push(flat.at_item(path, i, 0, reason, remedy));
         }
         if problems.len() >= crate::reader::MAX_PROBLEMS {
             return;
@@ -356,17 +358,27 @@ fn value(flat: &Flat, key: &str) -> String {
 pub(crate) struct Idle {
     /// The other key on which it depends.
     by: Option<String>,
+    /// It has none of its own, and its value is read: see `Key::sizes`.
+    pub(crate) read: bool,
     reason: String,
     remedy: String,
 }
 
 impl Idle {
-    /// Has the matrix or a row values of the other key? Then each case checks whether this one has an effect.
-    fn is_decided(&self, flat: &Flat) -> bool {
-        let is = |k: &str, by: &str| k == by || (by == pause::MODE.path && k == "pause");
-        let by = self.by.as_deref();
-        flat.leaves.keys().filter_map(|p| varied(p)).any(|(_, k)| by.is_some_and(|by| is(k, by)))
+    /// Do cases or the points of a sweep differ in the other key? Then this one has an effect in some of them. A sweep over both asks
+    /// for points that are alike.
+    fn is_decided(&self, flat: &Flat, path: &str) -> bool {
+        let place = flat.leaves.get(path).map(|leaf| &leaf.place);
+        let kept = self.read && place == Some(&Place::Config);
+        kept || place != Some(&Place::Over) && self.by.as_deref().is_some_and(|by| flat.varies(by))
     }
+}
+
+/// Removes the keys without effect in this case: each then is its default.
+pub(crate) fn drop_idle(flat: &mut Flat) {
+    let is_idle = |path: &&String| idle(flat, path).is_some_and(|idle| !idle.read);
+    let all: Vec<String> = flat.leaves.keys().filter(is_idle).cloned().collect();
+    all.iter().for_each(|path| drop(flat.leaves.remove(path)));
 }
 
 /// Why this key has no effect here, if it has none.
@@ -378,7 +390,7 @@ pub(crate) fn idle(flat: &Flat, path: &str) -> Option<Idle> {
     if let Some(other) = tables::ALL.iter().find(by) {
         let reason = format!("has no effect: [[{}]] tables replace the {here}", other.name);
         let remedy = format!("move it into a [[{}]] table, or remove it", other.name);
-        return Some(Idle { by: None, reason, remedy });
+        return Some(Idle { by: None, read: false, reason, remedy });
     }
     let conditions = std::iter::once((k.only, None)).chain(k.idle.map(|(only, remedy)| (only, Some(remedy))));
     conditions.into_iter().find_map(|(only, remedy)| {
@@ -402,6 +414,6 @@ pub(crate) fn idle(flat: &Flat, path: &str) -> Option<Idle> {
             };
             (format!("has no effect with {by} = {now}"), remedy)
         });
-        Some(Idle { by: Some(by), reason, remedy })
+        Some(Idle { read: k.sizes && by == pause::MODE.path, by: Some(by), reason, remedy })
     })
 }

@@ -89,6 +89,7 @@ pub(crate) fn inline_files(flat: &mut Flat, scenario: &str, problems: &mut Vec<P
                 if of == "file" {
                     flat.leaves.remove(&form_key);
                 }
+                flat.from_files.extend(mine.iter().map(|list| (format!("{table}.{list}"), key.clone())));
                 for (list, (items, marks)) in lists {
                     let leaf = Leaf {
                         items: Arc::new(items),

@@ -2,7 +2,7 @@
 
 use crate::kinds::{Choice, Switched, Value};
 use crate::row::At;
-use crate::text::{Flat, Place, varied};
+use crate::text::{Flat, Place};
 use crate::wiring::Wiring;
 use cnsim_problem::Problem;
 use cnsim_scheme_api::{NodeId, Registry};
@@ -90,7 +90,7 @@ impl<'a> Reader<'a> {
     /// nothing is reported, as its default is not the user's.
     pub(crate) fn clash(&mut self, keys: &[impl AsRef<str>], reason: String, remedy: impl Into<String>) {
         if let [first, ..] = keys
-            && !self.problems.iter().any(|p| keys.iter().any(|k| k.as_ref() == p.key))
+            && !self.problems.iter().any(|p| keys.iter().any(|k| self.flat.written(k.as_ref()) == p.key))
         {
             self.wrong(first, reason, remedy);
         }
@@ -228,11 +228,11 @@ impl<'a> Reader<'a> {
         self.flat.leaves.get(key.as_ref()).is_some_and(|leaf| leaf.place != Place::Config)
     }
 
-    /// Is this key the case's own, by the matrix, a row or a configuration? What depends on it then has an effect in other cases.
+    /// Is this key the case's own, by the matrix, a row, a sweep or a configuration? What depends on it then has an effect in other
+    /// cases.
     pub(crate) fn is_of_case(&self, key: impl AsRef<str>) -> bool {
-        let (leaves, key) = (&self.flat.leaves, key.as_ref());
-        leaves.get(key).is_some_and(|leaf| leaf.place == Place::Config)
-            || leaves.keys().filter_map(|path| varied(path)).any(|(_, other)| other == key)
+        let leaf = self.flat.leaves.get(key.as_ref());
+        leaf.is_some_and(|leaf| leaf.place == Place::Config) || self.flat.varies(key.as_ref())
     }
 
     /// Prefixes of an array of tables, in order: `source.0`, `source.1`.

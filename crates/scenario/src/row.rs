@@ -29,6 +29,8 @@ pub struct Key {
     pub(crate) fixed: Option<&'static str>,
     /// Tables that share the keys of this key's table lack this one.
     pub(crate) unshared: bool,
+    /// A case without PAUSE reads the key, too: its memory is as large as that of the case with PAUSE.
+    pub(crate) sizes: bool,
 }
 
 /// Settings under which a key has an effect.
@@ -64,7 +66,7 @@ impl Only {
 /// The row of a key that always has an effect.
 pub(crate) const fn key(path: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Key {
     let (only, idle, why, unread, sample, fixed) = (Only::Always, None, None, None, None, None);
-    Key { path, kind, default, doc, only, idle, why, unread, sample, fixed, unshared: false }
+    Key { path, kind, default, doc, only, idle, why, unread, sample, fixed, unshared: false, sizes: false }
 }
 
 impl Key {
@@ -101,6 +103,11 @@ impl Key {
     /// Its value in the template of a scenario.
     pub(crate) const fn sample(self, value: &'static str) -> Self {
         Self { sample: Some(value), ..self }
+    }
+
+    /// Memory without PAUSE is as large as with it, and depends on the key.
+    pub(crate) const fn sizes(self) -> Self {
+        Self { sizes: true, ..self }
     }
 
     /// Tables that share the keys of its table lack it.

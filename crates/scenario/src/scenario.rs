@@ -6,7 +6,9 @@ mod imported;
 mod scheme;
 
 use crate::case::CaseId;
-use crate::checks::{expand_assumptions, known_keys, perhaps_unread, unread_params, without_effect};
+use crate::checks::{
+    drop_idle, expand_assumptions, known_keys, perhaps_unread, unread_params, without_effect,
+};
 use crate::condition::{Template, canonical};
 use crate::config::Config;
 pub use crate::embedded::EMBEDDED;
@@ -358,7 +360,7 @@ impl Scenario {
         }
     }
 
-    /// This scenario with some keys set anew. Their values are checked when a case is made ready. A setting for all schemes
+    /// This scenario with some keys set anew, as a point of a sweep. Their values are checked when a case is made ready. A setting for all schemes
     /// (`scheme.params.K`) replaces the file's setting for one scheme (`scheme.NAME.K`).
     ///
     /// # Errors
@@ -366,7 +368,7 @@ impl Scenario {
     pub fn with(&self, sets: &[(String, String)]) -> Result<Self, Vec<Problem>> {
         let (mut flat, mut problems) = (self.flat.clone(), Vec::new());
         for (key, value) in sets {
-            flat.set(key, value, Place::Set);
+            flat.set(key, value, Place::Over);
         }
         if sets.iter().any(|(key, _)| key.ends_with("file")) {
             let file = flat.file.clone();
@@ -374,7 +376,7 @@ impl Scenario {
         }
         expand_assumptions(&mut flat, &mut problems);
         for (key, leaf) in flat.leaves.clone() {
-            let shared = key.strip_prefix("scheme.params.").filter(|_| leaf.place == Place::Set);
+            let shared = key.strip_prefix("scheme.params.").filter(|_| leaf.place.is_typed());
             for (own, value) in
                 flat.leaves.iter_mut().filter(|(k, _)| shared.is_some() && k.starts_with("scheme."))
             {
@@ -473,6 +475,7 @@ impl Scenario {
             set(key, value);
         }
         set(pause::MODE.path, &case.id.pause);
+        drop_idle(&mut flat);
         let mut problems = Vec::new();
         let name = case.id.scheme.as_str();
         let (mut built, mut above) = (None, Vec::new());

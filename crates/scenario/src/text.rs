@@ -21,10 +21,19 @@ pub enum Place {
     },
     /// On the command line.
     Set,
+    /// As one of the values that `--over` gives a key.
+    Over,
     /// In the scenario's matrix, or by a condition.
     Condition,
     /// In a configuration. It has all parameters of a scheme, those without effect beside the others, too.
     Config,
+}
+
+impl Place {
+    /// Was it typed on the command line?
+    pub(crate) fn is_typed(&self) -> bool {
+        matches!(self, Self::Set | Self::Over)
+    }
 }
 
 /// How a value was written.
@@ -99,6 +108,8 @@ pub struct Flat {
     lines: Arc<Vec<usize>>,
     /// Dotted key -> value.
     pub leaves: BTreeMap<String, Leaf>,
+    /// Lists that files stand for, each with the key that names its file.
+    pub(crate) from_files: BTreeMap<String, String>,
     /// Tables that were written, whether they hold anything or not; those of an array with their number.
     pub tables: BTreeMap<String, Place>,
 }
@@ -116,6 +127,7 @@ impl Flat {
             text: text.into(),
             lines: Arc::new(starts.collect()),
             leaves: BTreeMap::new(),
+            from_files: BTreeMap::new(),
             tables: BTreeMap::new(),
         };
         let (table, errors) = DeTable::parse_recoverable(text);
@@ -146,8 +158,16 @@ impl Flat {
             text: "".into(),
             lines: Arc::default(),
             leaves: BTreeMap::new(),
+            from_files: BTreeMap::new(),
             tables: BTreeMap::new(),
         }
+    }
+
+    /// Does the matrix, a row or a sweep vary this key?
+    pub(crate) fn varies(&self, key: &str) -> bool {
+        let is = |own: &str| own == key || (own == "pause" && key == "pause.mode");
+        self.leaves.get(key).is_some_and(|leaf| leaf.place == Place::Over)
+            || self.leaves.keys().filter_map(|path| varied(path)).any(|(_, own)| is(own))
     }
 
     /// Where someone looks for a key that is not written itself: where the matrix or a row sets it, or in its table; else the first
@@ -171,6 +191,11 @@ impl Flat {
         place.cloned().or_else(|| (!self.lines.is_empty()).then_some(Place::Text(0)))
     }
 
+    /// The key that the user wrote for this one: that of a file, where a file stands for a list.
+    pub(crate) fn written<'k>(&'k self, key: &'k str) -> &'k str {
+        self.from_files.get(key).map_or(key, String::as_str)
+    }
+
     fn position(&self, at: usize) -> Position {
         let line = self.lines.partition_point(|start| *start <= at).max(1);
         let start = self.lines.get(line - 1).copied().unwrap_or(0);
@@ -186,6 +211,7 @@ impl Flat {
         reason: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Problem {
+        let key = self.written(key);
         let mut problem = Problem { key: key.into(), ..Problem::of_file(&self.file, reason, remedy) };
         let near = || self.near(key);
         match place.filter(|p| !matches!(p, Place::Condition | Place::Config)).cloned().or_else(near).as_ref()
@@ -201,6 +227,7 @@ impl Flat {
                 problem.position = Some(Position { line: *line, column: *column });
             }
             Some(Place::Set) => problem.file = "--set".into(),
+            Some(Place::Over) => problem.file = "--over".into(),
             Some(Place::Condition | Place::Config) | None => {}
         }
         problem

@@ -2,8 +2,11 @@
 //! refused.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use cnsim_fabric::{Engine, Options, Outcome, run};
-use cnsim_scenario::{Ready, Scenario};
+mod text;
+
+use cnsim_fabric::Engine;
+use cnsim_scenario::Scenario;
+use text::{outcome, ready, refused};
 
 /// A star of hosts with such a collective: rate in Gb/s, further lines.
 fn text(n: usize, gbps: u64, job: &str) -> String {
@@ -15,25 +18,10 @@ fn text(n: usize, gbps: u64, job: &str) -> String {
     )
 }
 
-fn ready(text: &str) -> Ready {
-    let scenario = Scenario::parse("t.toml", text, &[]).unwrap_or_else(|p| panic!("{p:#?}\n{text}"));
-    scenario.ready(&scenario.cases()[0]).unwrap()
-}
-
-fn refused(text: &str) -> String {
-    let problems = Scenario::parse("t.toml", text, &[]).expect_err(text);
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-}
-
-fn outcome(ready: &Ready, engine: Engine) -> Outcome {
-    let spec = ready.settings.spec(&ready.built, 1, false);
-    run(&spec, &Options { engine, ..Options::default() }).unwrap()
-}
-
 /// From the first rank's begin to the last rank's end, ps.
 fn takes(text: &str, engine: Engine) -> u64 {
     let ready = ready(text);
-    let out = outcome(&ready, engine);
+    let out = outcome(&ready, engine, 0);
     let job = &ready.settings.traffic.jobs.list[0];
     let ended = |n: &u32| out.operations[*n as usize].ended.as_ps();
     let first = job.gates.iter().map(ended).min().unwrap();
@@ -185,7 +173,7 @@ fn listed_transfers_follow_others() {
     let job = "kind = \"transfers\"\ntransfers = [\"1 us, H0, H1, 10 KB, name a\", \"2 us, H1, H2, 5 KB, name b, after a\", \
                \"0 us, H1, H0, 1 KB, after a b\", \"3 us, H3, H2, 1 KB\"]";
     let ready = ready(&text(4, 100, job));
-    let out = outcome(&ready, Engine::Fast);
+    let out = outcome(&ready, Engine::Fast, 0);
     let done = |host: usize| {
         out.hosts[host].completions.iter().map(|c| (c.start.as_ps(), c.end.as_ps())).collect::<Vec<_>>()
     };

@@ -1,7 +1,9 @@
 //! A configuration reads back as the case that it was written from.
 #![allow(clippy::unwrap_used)]
 
-use cnsim_scenario::{EMBEDDED, Scenario};
+use cnsim_scenario::keys::{KEYS, Only, TABLES, find};
+use cnsim_scenario::kinds::Kind;
+use cnsim_scenario::{EMBEDDED, Ready, Scenario};
 
 /// Every case of every embedded scenario.
 #[test]
@@ -131,4 +133,64 @@ fn every_transport_reads_back() {
             assert_eq!(again.map(|r| r.config), Ok(ready.config), "{text}");
         }
     }
+}
+
+/// A value of this kind that is not the default.
+fn other_than(default: &str, kind: &Kind) -> Option<String> {
+    let all = match kind {
+        Kind::Or(word, kind) => {
+            [Some((*word).into()), other_than(default, kind)].into_iter().flatten().collect()
+        }
+        Kind::Choice(words) => words.iter().map(ToString::to_string).collect(),
+        Kind::Integer(low, high) => vec![low.to_string(), high.to_string()],
+        Kind::Time(low, high) => vec![low.to_string(), high.to_string()],
+        Kind::Bytes(low, high) => vec![low.to_string(), high.to_string()],
+        Kind::Percent => vec!["7 %".to_string()],
+        _ => Vec::new(),
+    };
+    all.into_iter().find(|value| value != default)
+}
+
+/// A key at the top of a file reads as its default in cases that leave it without effect: their configurations, which lack it, read back
+/// as the same run.
+#[test]
+fn idle_keys_read_back() {
+    let registry = cnsim_schemes::registry();
+    let mut ran = 0;
+    for key in KEYS.iter().filter(|k| !TABLES.iter().any(|t| k.path.starts_with(&format!("{t}.")))) {
+        let Some(other) = key.only.key().and_then(find) else { continue };
+        let Some(value) = other_than(key.default, &key.kind) else { continue };
+        let words = match key.only {
+            Only::Unless(_, word) => vec![word],
+            _ => other.kind.choices().iter().copied().filter(|word| !key.only.admits(word)).collect(),
+        };
+        for word in words {
+            let line = match other.path {
+                "pause.mode" => format!("pause = [\"{word}\"]"),
+                path => format!("{path} = [\"{word}\"]"),
+            };
+            for more in ["", "host.queues = \"per-flow\"\nworkload.kind = \"permutation\"\n"] {
+                let text = format!("name = \"i\"\n{more}{} = \"{value}\"\n[matrix]\n{line}\n", key.path);
+                let Ok(scenario) = Scenario::parse("i.toml", &text, &[]) else { continue };
+                let ready = scenario.ready(&scenario.cases()[0]).unwrap();
+                let (copy, same) = Scenario::from_config(&registry, &ready.config).unwrap();
+                let again = copy.ready(&same).unwrap();
+                let run = |r: &Ready| format!("{:?}", r.settings.spec(&r.built, 1, false));
+                assert_eq!(run(&ready), run(&again), "{text}");
+                ran += 1;
+            }
+        }
+    }
+    // Memory without PAUSE is as large as with it.
+    let text =
+        "name = \"i\"\n[pause]\nhigh = \"1 MB\"\nresponse = \"9 us\"\n[matrix]\npause = [\"on\", \"off\"]\n";
+    let scenario = Scenario::parse("i.toml", text, &[]).unwrap();
+    let shares = scenario.cases().into_iter().flat_map(|case| {
+        let ready = scenario.ready(&case).unwrap();
+        let (copy, same) = Scenario::from_config(&registry, &ready.config).unwrap();
+        [ready.settings.buffer().share, copy.ready(&same).unwrap().settings.buffer().share]
+    });
+    let shares: Vec<_> = shares.collect();
+    assert!(shares.len() == 4 && shares.iter().all(|s| *s == shares[0] && s.get() > 1_000_000), "{shares:?}");
+    assert!(ran > 600, "{ran}");
 }

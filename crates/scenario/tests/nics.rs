@@ -1,9 +1,12 @@
 //! Hosts with several NICs: which of them flows take, by which way, and how long that takes, by hand; and what is refused.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use cnsim_fabric::{Engine, Options, Outcome, Ways, run};
-use cnsim_scenario::{Ready, Scenario};
+mod text;
+
+use cnsim_fabric::{Engine, Outcome, Ways};
+use cnsim_scenario::Ready;
 use cnsim_scheme_api::NodeId;
+use text::{outcome, ready, refused};
 
 /// Links of 100 Gb/s and 1 us, frames of 1000 B and 48 B.
 fn text(topology: &str, traffic: &str) -> String {
@@ -14,22 +17,10 @@ fn text(topology: &str, traffic: &str) -> String {
     )
 }
 
-fn ready(text: &str) -> Ready {
-    let scenario = Scenario::parse("t.toml", text, &[]).unwrap_or_else(|p| panic!("{p:#?}\n{text}"));
-    scenario.ready(&scenario.cases()[0]).unwrap()
-}
-
-fn refused(text: &str) -> String {
-    let problems = Scenario::parse("t.toml", text, &[]).expect_err(text);
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-}
-
 /// The outcome of both engines, on one thread and on two.
-fn outcome(ready: &Ready) -> Outcome {
-    let spec = ready.settings.spec(&ready.built, 1, false);
-    let by = |engine, threads| run(&spec, &Options { engine, threads, ..Options::default() }).unwrap();
-    let fast = by(Engine::Fast, 1);
-    for other in [by(Engine::Fast, 2), by(Engine::Model, 1)] {
+fn by_all(ready: &Ready) -> Outcome {
+    let fast = outcome(ready, Engine::Fast, 1);
+    for other in [outcome(ready, Engine::Fast, 2), outcome(ready, Engine::Model, 1)] {
         assert_eq!((fast.fingerprint, &fast.operations), (other.fingerprint, &other.operations));
     }
     fast
@@ -40,7 +31,7 @@ fn ways(ready: &Ready) -> Vec<(String, u64)> {
     let (spec, wiring) = (ready.settings.spec(&ready.built, 1, false), &ready.settings.wiring);
     let ways = Ways::new(&spec).unwrap();
     let mut all = Vec::new();
-    for (dst, host) in outcome(ready).hosts.iter().enumerate() {
+    for (dst, host) in by_all(ready).hosts.iter().enumerate() {
         for done in &host.completions {
             let way = ways.of(done.src, NodeId(dst as u32), done.nth).unwrap();
             let names: Vec<String> = way.into_iter().map(|port| wiring.port_name(port)).collect();
@@ -89,7 +80,7 @@ fn a_ring_over_rails_by_hand() {
     let job = "kind = \"all-reduce\"\nsize = \"320 KB\"";
     let ring = |hosts: &str| text(RAILS, job).replace("hosts = \"all\"", &format!("hosts = [{hosts}]"));
     let takes = |r: &Ready| {
-        let out = outcome(r);
+        let out = by_all(r);
         r.settings.traffic.jobs.list[0]
             .ends
             .iter()

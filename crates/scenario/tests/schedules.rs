@@ -2,8 +2,10 @@
 //! message of 1000 B is a frame of 1048 B.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use cnsim_fabric::{Engine, Options, Outcome, run};
-use cnsim_scenario::{Ready, Scenario};
+mod text;
+
+use cnsim_fabric::Engine;
+use text::{outcome, ready, refused};
 
 /// A frame of 1048 B, and an acknowledgement, on a link, ps.
 const FRAME: u64 = 83_840;
@@ -29,27 +31,12 @@ fn of(ranks: &[&str], more: &str) -> String {
     text(&format!("operations = [\"num_ranks {}\", {}]\n{more}", ranks.len(), blocks.join(", ")))
 }
 
-fn ready(text: &str) -> Ready {
-    let scenario = Scenario::parse("t.toml", text, &[]).unwrap_or_else(|p| panic!("{p:#?}\n{text}"));
-    scenario.ready(&scenario.cases()[0]).unwrap()
-}
-
-fn refused(text: &str) -> String {
-    let problems = Scenario::parse("t.toml", text, &[]).expect_err(text);
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-}
-
-fn outcome(ready: &Ready, engine: Engine) -> Outcome {
-    let spec = ready.settings.spec(&ready.built, 1, false);
-    run(&spec, &Options { engine, ..Options::default() }).unwrap()
-}
-
 /// When each rank has ended, ps, by both engines.
 fn ends(text: &str) -> Vec<u64> {
     let ready = ready(text);
     let job = &ready.settings.traffic.jobs.list[0];
     let [fast, model] = [Engine::Fast, Engine::Model].map(|engine| {
-        let out = outcome(&ready, engine);
+        let out = outcome(&ready, engine, 0);
         job.ends.iter().map(|&n| out.operations[n as usize].ended.as_ps()).collect::<Vec<_>>()
     });
     assert_eq!(fast, model, "{text}");
@@ -170,7 +157,7 @@ fn what_cannot_be_is_refused_with_its_place() {
     // A fault of a file is told with its line and column there.
     let file = std::env::temp_dir().join(format!("cnsim-{}.goal", std::process::id()));
     std::fs::write(&file, "# a schedule\nnum_ranks 2\n\nrank 0 {\n  send 5b to 9\n}\n").unwrap();
-    has(text(&format!("file = {file:?}")), &[".goal:5:14", "there is no rank 9"]);
+    has(text(&format!("file = {file:?}")), &[".goal:5:14", "traffic.0.file", "there is no rank 9"]);
     std::fs::write(
         &file,
         "# a schedule\nnum_ranks 2\n\nrank 0 {\n  send 1000b to 1\n}\nrank 1 {\nrecv 1000b from 0 }",

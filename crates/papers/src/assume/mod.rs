@@ -25,7 +25,7 @@ pub use score::{Scored, ScoredCell};
 
 use crate::published::Published;
 use cnsim_problem::Problem;
-use cnsim_runs::grid::{Axis, canonical_key, enlist, harmless, told};
+use cnsim_runs::grid::{Axis, canonical_key, enlist, harmless};
 use cnsim_runs::record::RunRecord;
 use cnsim_runs::run::Job;
 use cnsim_scenario::assumptions::ASSUMPTIONS;
@@ -303,7 +303,9 @@ impl<'a> Lab<'a> {
             match self.prepare(c) {
                 Ok(s) if setups.iter().any(|o| o.runs == s.runs) => {}
                 Ok(s) => setups.push(s),
-                Err(p) if strict => return Err(told(&p)),
+                Err(p) if strict => {
+                    return Err(p.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
+                }
                 Err(p) => {
                     let why = p.first().map_or_else(String::new, |p| format!("`{}`: {}", p.key, p.reason));
                     self.refused.insert(format!("{}: {why}", self.label(c)));

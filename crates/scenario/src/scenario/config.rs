@@ -39,7 +39,7 @@ pub(super) fn write(
             None if default(&key).starts_with('[') => json!(default_items(default(&key))),
             None => json!(default(&key)),
         };
-        if idle(flat, &key).is_none() {
+        if idle(flat, &key).is_none_or(|idle| idle.read && flat.leaves.contains_key(&key)) {
             config.insert(key, value);
         }
     }

@@ -28,7 +28,7 @@ fn settings<'a>(flat: &'a Flat, entry: &Registration) -> Vec<Setting<'a>> {
             .and_then(|p| p.rsplit_once('.'))
             .filter(|(owner, _)| entry.is_called(owner));
         if let Some(key) = own.map(|o| o.1).or(shared) {
-            let rank = (leaf.place == Place::Set, own.is_some());
+            let rank = (leaf.place.is_typed(), own.is_some());
             found.push(Setting { rank, key, text: leaf.items.join("; "), path });
         }
     }

@@ -65,24 +65,15 @@ pub(crate) struct Host {
 impl Section for Host {
     fn read(r: &mut Reader<'_>, _: &mut Settings) -> Self {
         let queues: Queues = r.choice(QUEUES);
-        // The frames of queue pairs meet their limiters as the link takes them.
-        let limiter_position = match queues {
-            Queues::PerFlow => LimiterPosition::default(),
-            _ => r.choice(LIMITER_POSITION),
-        };
+        let limiter_position = r.choice(LIMITER_POSITION);
         if queues == Queues::PerDestination && limiter_position == LimiterPosition::AtSource {
             let reason = "queues per destination are paced in place: a limiter at the source has no effect";
             r.wrong(LIMITER_POSITION, reason, "write below-queue, or host.queues = \"fifo\"");
         }
-        // Queue pairs have neither.
-        let frames = |r: &mut Reader<'_>, key: Key| match queues {
-            Queues::PerFlow => key.default.parse().unwrap_or_default(),
-            _ => r.integer(key) as u32,
-        };
-        let (fifo, limiter_queue) = (frames(r, FIFO), frames(r, LIMITER_QUEUE));
+        let (fifo, limiter_queue) = (r.integer(FIFO) as u32, r.integer(LIMITER_QUEUE) as u32);
         let backlog = match r.choice(LIMITER_BACKLOG) {
-            Backlog::Ahead if queues != Queues::PerFlow => fifo.saturating_sub(r.integer(NIC) as u32),
-            Backlog::Ahead | Backlog::Behind => 0,
+            Backlog::Ahead => fifo.saturating_sub(r.integer(NIC) as u32),
+            Backlog::Behind => 0,
         };
         if backlog > 0 && queues == Queues::PerDestination {
             let reason = "queues per destination have no FIFO that could stand ahead of the limiters";

@@ -257,10 +257,7 @@ fn table(
         r.clash(&[key(STOP), key(START)], reason, "make stop later");
     }
     let phase = r.choice(key(PHASE));
-    let random_offset = match r.choice(key(OFFSET)) {
-        Offset::InPhase => false,
-        Offset::Random => true,
-    };
+    let random_offset = r.choice::<Offset>(key(OFFSET)) == Offset::Random;
     let (on, off, step) = (r.time(key(ON)), r.time(key(OFF)), r.time(key(STEP)));
     let burst = r.integer(key(BURST)) as u32;
     let load = r.share(key(LOAD));
@@ -309,7 +306,7 @@ fn table(
         let reason = format!("{rate} is above the rate of the link of {}, {link}", wiring.hosts[host]);
         r.wrong(key(INITIAL_RATE), reason, format!("write at most \"{link}\""));
     }
-    let origin = if kind == Traffic::Transfers { r.time(key(ORIGIN)) } else { Time::ZERO };
+    let origin = r.time(key(ORIGIN));
     let goals = Goals::read(r, goals, kind, &all, wiring);
     let number = prefix.strip_prefix("traffic.").and_then(|n| n.parse::<usize>().ok());
     let name = number.map(|n| (n, r.word(traffic::NAME.of(prefix)))).filter(|(_, name)| name != "off");

@@ -23,7 +23,7 @@ rows! {
         .fixed("write pause = [\"on\", \"off\"]");
     HIGH = key("pause.high", Kind::Or("auto", &kind::MEMORY), "auto",
         "XOFF is sent above this occupancy of a partition; auto: 130 KB, or less if the headroom needs it")
-        .with_pause().of_partitions();
+        .with_pause().sizes().of_partitions();
     LOW = key("pause.low", Kind::Or("auto", &kind::BUFFER), "auto",
         "XON is sent at or below this occupancy; auto: 110 KB, or less below a lower pause.high")
         .with_pause().of_partitions();
@@ -34,10 +34,10 @@ rows! {
         "frames of PAUSE: those of 802.3x are for all data of a link, those of pfc (IEEE 802.1Qbb) name its class, which pauses.csv and explain-pause then tell; with one class of data they stop the same")
         .with_pause();
     LENGTH = key("pause.length", kind::ANSWER, "64 B",
-        "length of a PAUSE frame; the HPCC fork of ns-3 has 43 B").with_pause();
+        "length of a PAUSE frame; the HPCC fork of ns-3 has 43 B").with_pause().sizes();
     RESPONSE = key("pause.response", kind::PROCESSING, "0 us",
         "time from the arrival of PAUSE to its effect on the transmitter, which finishes a frame in transmission in any case")
-        .with_pause();
+        .with_pause().sizes();
 }
 
 impl Key {

@@ -110,10 +110,7 @@ impl Drawn {
                     let reason = format!("{fan_in} senders are asked for, and {} hosts can send", senders.0);
                     r.wrong(key(FAN_IN), reason, "name more hosts, or write \"all\"");
                 }
-                let random = match r.choice(key(GAPS)) {
-                    Gaps::Regular => false,
-                    Gaps::Poisson => period.is_some(),
-                };
+                let random = r.choice::<Gaps>(key(GAPS)) == Gaps::Poisson;
                 let jitter = r.time(key(JITTER));
                 let law = Incast { bytes, fan_in, start, stop, period, random, jitter };
                 Rule::Incast { law, to, senders }

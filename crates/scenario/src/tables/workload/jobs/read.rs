@@ -85,7 +85,7 @@ pub(crate) fn collective(
     // Of algorithms that a matrix compares, each takes the keys that it has.
     let compared = r.is_of_case(key(ALGORITHM));
     let chunk = r.bytes_or(key(CHUNK));
-    let cut = matches!(algorithm, Algorithm::Ring | Algorithm::Tree | Algorithm::DoubleTree) && !barrier;
+    let cut = matches!(algorithm, Algorithm::Ring | Algorithm::Tree | Algorithm::DoubleTree);
     if chunk.is_some() && !cut && !compared {
         let reason = format!("{} by {} is not cut into pieces", kind.word(), algorithm.word());
         r.wrong(key(CHUNK), reason, "remove it, or write ring, tree or double-tree");
