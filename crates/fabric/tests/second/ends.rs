@@ -251,8 +251,18 @@ impl Source {
     pub(crate) fn highest(&self) -> u64 {
         (self.una..self.top).rev().find(|f| self.is_held(*f)).unwrap_or(0)
     }
-    fn missing(&self, from: u64, to: u64) -> impl DoubleEndedIterator<Item = u64> + '_ {
+    pub(crate) fn missing(&self, from: u64, to: u64) -> impl DoubleEndedIterator<Item = u64> + '_ {
         (from.max(self.una)..to.min(self.top)).filter(|f| !self.is_held(*f))
+    }
+    /// No loss is being repaired, and what a timeout sends again has come.
+    fn is_open(&self) -> bool {
+        self.recover.is_none() && self.barrier.is_none_or(|b| self.una > b)
+    }
+    /// A loss is found without a timeout, and its repair begins.
+    pub(crate) fn repairs(&mut self) {
+        self.out.recoveries += 1;
+        self.finds_loss(false);
+        (self.recover, self.again) = (Some(self.top), self.una);
     }
     /// RFC 6675: three frames above it are reported; or a timeout says so.
     fn is_lost(&self, frame: u64) -> bool {
@@ -282,14 +292,7 @@ impl Source {
                 let (window, una) = (self.window(), self.until(self.una));
                 let free =
                     self.until(self.next + 1) - una <= tcp.receive_window.map_or(u64::MAX, |w| w.get());
-                let limited = if tcp.limited_transmit
-                    && self.recover.is_none()
-                    && self.barrier.is_none_or(|b| self.una > b)
-                {
-                    self.duplicates.min(2)
-                } else {
-                    0
-                };
+                let limited = if tcp.limited_transmit && self.is_open() { self.duplicates.min(2) } else { 0 };
                 if tcp.recovery == Recovery::Rack {
                     return Some((self.rack_picks(window, tcp.limited_transmit, free)?, false));
                 }
@@ -327,12 +330,11 @@ impl Source {
     /// A frame begins to leave.
     pub(crate) fn sends(&mut self, frame: u64, rescue: bool, now: u64) {
         let before = frame < self.top;
-        if frame < self.top {
+        if before {
             self.out.resent += 1;
             self.out.resent_bytes += self.len(frame);
         } else if self.duplicates > 0
-            && self.recover.is_none()
-            && self.barrier.is_none_or(|b| self.una > b)
+            && self.is_open()
             && self.until(self.next + 1) - self.until(self.una) > self.window()
         {
             self.limited += 1;
@@ -343,7 +345,7 @@ impl Source {
         );
         if rescue {
             self.rescued = true;
-        } else if by_map && frame < self.top {
+        } else if by_map && before {
             self.again = self.again.max(frame + 1);
         }
         if !std::mem::take(&mut self.due) && frame == self.next || self.rack.is_some() && !before {
@@ -371,7 +373,7 @@ impl Source {
     }
 
     /// RFC 6298.
-    pub(crate) fn sample(&mut self, tcp: &TcpSpec, trip: u64) {
+    fn sample(&mut self, tcp: &TcpSpec, trip: u64) {
         let (mean, varies) = match self.trip {
             None => (trip, trip / 2),
             Some((mean, varies)) => ((7 * mean + trip) / 8, (3 * varies + mean.abs_diff(trip)) / 4),
@@ -410,15 +412,17 @@ impl Source {
         if newly > 0 {
             self.una = answer.next;
             self.next = self.next.max(self.una);
-            if self.reno.is_some() {
-                self.log.push(format!("acked {} more {bytes}", self.until(self.una)));
+            let acked = self.until(self.una);
+            if let Some(reno) = &mut self.reno {
+                reno.ack(self.frame, acked, bytes);
+                self.log.push(format!("acked {acked} more {bytes}"));
             }
         }
-        let acked = self.until(self.una);
-        if let Some(reno) = self.reno.as_mut().filter(|_| newly > 0) {
-            reno.ack(self.frame, acked, bytes);
-        }
         let mut restart = newly > 0;
+        if let (true, Some(Reliability::Tcp(tcp))) = (restart, self.of) {
+            self.sample(&tcp, now - answer.left);
+            (self.duplicates, self.limited, self.due) = (0, 0, false);
+        }
         match self.of.unwrap() {
             Reliability::GoBackN { .. } if answer.nack && !stale && self.next > self.una => {
                 self.out.recoveries += 1;
@@ -430,16 +434,14 @@ impl Source {
                     (self.recover, self.lost_below) = (None, 0);
                 }
                 if answer.nack && self.recover.is_none() && self.una < self.n {
-                    (self.recover, self.again) = (Some(self.top), self.una);
-                    self.out.recoveries += 1;
-                    self.finds_loss(false);
+                    self.repairs();
                 }
                 if answer.nack {
                     self.lost_below = self.lost_below.max(self.highest());
                 }
             }
-            Reliability::Tcp(tcp) if self.rack.is_some() => self.by_rack(&tcp, answer, (newly, told), now),
-            Reliability::Tcp(tcp) => restart = self.by_tcp(&tcp, answer, newly, news, now),
+            Reliability::Tcp(_) if self.rack.is_some() => self.by_rack(answer, newly, told, now),
+            Reliability::Tcp(tcp) => restart = self.by_tcp(&tcp, answer, newly, news),
             _ => {}
         }
         if self.una >= self.n {
@@ -455,12 +457,10 @@ impl Source {
     }
 
     /// Whether the timer starts anew.
-    fn by_tcp(&mut self, tcp: &TcpSpec, answer: &Answer, newly: u64, news: bool, now: u64) -> bool {
+    fn by_tcp(&mut self, tcp: &TcpSpec, answer: &Answer, newly: u64, news: bool) -> bool {
         let sack = tcp.recovery == Recovery::Sack;
         let mut restart = newly > 0;
         if newly > 0 {
-            self.sample(tcp, now - answer.left);
-            (self.duplicates, self.limited, self.due) = (0, 0, false);
             match self.recover {
                 Some(end) if self.una >= end => (self.recover, self.inflation, self.again) = (None, 0, 0),
                 Some(_) if !sack => {
@@ -481,12 +481,10 @@ impl Source {
         if self.recover.is_some() {
             self.inflation += i64::from(!sack);
         } else if (self.duplicates == 3 || sack && (self.duplicates > 3 || self.is_lost(self.una)))
-            && self.barrier.is_none_or(|b| self.una > b)
+            && self.is_open()
             && self.una >= self.lost_below
         {
-            self.out.recoveries += 1;
-            self.finds_loss(false);
-            (self.recover, self.again) = (Some(self.top), self.una);
+            self.repairs();
             (self.due, self.rescued, self.partial) = (true, false, false);
             self.inflation = if sack { 0 } else { 3 };
         }

@@ -1,7 +1,6 @@
 //! RACK and tail probes, as RFC 8985 tells them.
 
 use crate::ends::{Answer, Source};
-use cnsim_fabric::TcpSpec;
 
 /// What a source with RACK knows of its frames, by number.
 #[derive(Default)]
@@ -44,9 +43,8 @@ impl Source {
     }
     /// What a timer does: a probe goes rather than that the flow times out.
     pub(crate) fn expires(&mut self, now: u64) {
-        let rack = self.rack.as_ref();
-        if rack.is_some_and(|r| r.probe == Some(now)) {
-            self.rack.iter_mut().for_each(|r| (r.probe, r.probing) = (None, true));
+        if let Some(rack) = self.rack.as_mut().filter(|r| r.probe == Some(now)) {
+            (rack.probe, rack.probing) = (None, true);
             self.start_timer(now);
         }
         if self.rack.as_ref().is_some_and(|r| r.look == Some(now)) {
@@ -81,18 +79,8 @@ impl Source {
         rack.probing &= quiet;
     }
     /// An answer, with the frames that it tells of for the first time.
-    pub(crate) fn by_rack(
-        &mut self,
-        tcp: &TcpSpec,
-        answer: &Answer,
-        (newly, mut later): (u64, Vec<u64>),
-        now: u64,
-    ) {
+    pub(crate) fn by_rack(&mut self, answer: &Answer, newly: u64, mut later: Vec<u64>, now: u64) {
         let before = self.una - newly;
-        if newly > 0 {
-            self.sample(tcp, now - answer.left);
-            (self.duplicates, self.limited, self.due) = (0, 0, false);
-        }
         later.sort_unstable();
         self.duplicates += u64::from(!later.is_empty());
         let sums: Vec<u64> =
@@ -123,18 +111,15 @@ impl Source {
             }
         }
         if repaired && self.recover.is_none() {
-            self.recover = Some(self.top);
-            self.out.recoveries += 1;
-            self.finds_loss(false);
+            self.repairs();
         }
         self.detect(now);
     }
     /// Step 5: frames that were started before one that has come are lost in time.
     fn detect(&mut self, now: u64) {
         let smooth = self.trip.map_or(0, |t| t.0);
-        let sure =
-            self.recover.is_some() || (self.una..self.top).filter(|f| self.held[*f as usize]).count() >= 3;
-        let missing: Vec<u64> = (self.una..self.top).filter(|f| !self.held[*f as usize]).collect();
+        let missing: Vec<u64> = self.missing(self.una, self.top).collect();
+        let sure = self.recover.is_some() || self.top - self.una >= missing.len() as u64 + 3;
         let rack = self.rack.as_mut().unwrap();
         let (mut look, mut found) = (None, false);
         for f in missing {
@@ -151,23 +136,22 @@ impl Source {
         }
         rack.look = look;
         if found && self.recover.is_none() {
-            self.out.recoveries += 1;
-            self.finds_loss(false);
-            (self.recover, self.due) = (Some(self.top), true);
+            self.repairs();
+            self.due = true;
         }
     }
     /// 6.3: a timeout takes the first frame for lost, and those that are older than a round trip.
     pub(crate) fn rack_times_out(&mut self, now: u64) {
         let smooth = self.trip.map_or(0, |t| t.0);
-        let (una, top) = (self.una, self.top);
-        let held = &self.held;
+        let una = self.una;
+        let missing: Vec<u64> = self.missing(una, self.top).collect();
         let Some(rack) = &mut self.rack else { return };
-        for f in (una..top).filter(|f| !held[*f as usize]) {
+        for f in missing {
             let old = rack.starts[f as usize] + rack.trip + rack.patience(false, smooth) <= now;
             rack.lost[f as usize] |= old || f == una;
         }
         (rack.look, rack.probe, rack.probed, rack.probing) = (None, None, None, false);
-        (self.recover, self.due) = (Some(top), true);
+        (self.recover, self.due) = (Some(self.top), true);
     }
     /// The frame that goes next where so many bytes are the window, and new data may go or may not.
     pub(crate) fn rack_picks(&self, window: u64, limited: bool, free: bool) -> Option<u64> {
@@ -176,7 +160,7 @@ impl Source {
         if rack.probing {
             return new.or(self.top.checked_sub(1));
         }
-        let first = (self.una..self.top).find(|f| rack.lost[*f as usize] && !self.held[*f as usize]);
+        let first = self.missing(self.una, self.top).find(|f| rack.lost[*f as usize]);
         if self.due && first.is_some() {
             return first;
         }
