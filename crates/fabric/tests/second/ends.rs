@@ -169,7 +169,7 @@ impl Reno {
 /// The source's end.
 #[derive(Default)]
 pub(crate) struct Source {
-    of: Option<Reliability>,
+    of: Option<TransportSpec>,
     bytes: u64,
     pub(crate) frame: u64,
     pub(crate) n: u64,
@@ -198,7 +198,6 @@ pub(crate) struct Source {
     pub(crate) trip: Option<(u64, u64)>,
     rto: u64,
     pub(crate) timer: Option<u64>,
-    fixed: Option<u64>,
     pub(crate) reno: Option<Reno>,
     pub(crate) rack: Option<Rack>,
     pub(crate) probes: bool,
@@ -214,7 +213,6 @@ impl Source {
             Reliability::Tcp(tcp) => tcp.rto_first,
             _ => cnsim_scheme_api::Time::ZERO,
         };
-        let fixed = if let Window::Fixed(window) = of.window { Some(window.get()) } else { None };
         let held = vec![false; n as usize + 1];
         let mut by_time = (None, false);
         if let Reliability::Tcp(TcpSpec { recovery: Recovery::Rack, probe, ack_delay, .. }) = of.reliability {
@@ -224,13 +222,12 @@ impl Source {
         Self {
             rack: by_time.0,
             probes: by_time.1,
-            of: Some(of.reliability),
+            of: Some(*of),
             bytes,
             frame,
             n,
             held,
             rto: rto.as_ps(),
-            fixed,
             reno,
             ..Self::default()
         }
@@ -242,8 +239,12 @@ impl Source {
     fn until(&self, frame: u64) -> u64 {
         (frame * self.frame).min(self.bytes)
     }
+    fn reliability(&self) -> Reliability {
+        self.of.unwrap().reliability
+    }
     fn window(&self) -> u64 {
-        self.fixed.or(self.reno.as_ref().map(|r| r.window)).unwrap_or(u64::MAX)
+        let fixed = if let Window::Fixed(window) = self.of.unwrap().window { window.get() } else { u64::MAX };
+        self.reno.as_ref().map_or(fixed, |r| r.window)
     }
     fn is_held(&self, frame: u64) -> bool {
         self.held[frame as usize]
@@ -277,24 +278,25 @@ impl Source {
 
     /// The frame that may go now, and whether it goes as a rescue.
     pub(crate) fn may_send(&self) -> Option<(u64, bool)> {
-        let new = |ok: bool| (ok && self.next < self.n).then_some((self.next, false));
-        match self.of? {
+        let old = |frame: u64| (frame, false);
+        let new = |ok: bool| (ok && self.next < self.n).then_some(old(self.next));
+        match self.reliability() {
             Reliability::None => None,
             Reliability::GoBackN { .. } => new(self.until(self.next) - self.until(self.una) < self.window()),
             Reliability::Selective(_) => {
                 let most = self.lost_below;
                 let again = self.recover.and_then(|_| self.missing(self.again, most).next());
                 let fits = self.until(self.next) - self.until(self.una) < self.window();
-                again.map(|f| (f, false)).or_else(|| new(fits))
+                again.map(old).or(new(fits))
             }
-            Reliability::Tcp(_) if self.due && self.rack.is_none() => Some((self.una, false)),
+            Reliability::Tcp(_) if self.due && self.rack.is_none() => Some(old(self.una)),
             Reliability::Tcp(tcp) => {
                 let (window, una) = (self.window(), self.until(self.una));
                 let free =
                     self.until(self.next + 1) - una <= tcp.receive_window.map_or(u64::MAX, |w| w.get());
                 let limited = if tcp.limited_transmit && self.is_open() { self.duplicates.min(2) } else { 0 };
                 if tcp.recovery == Recovery::Rack {
-                    return Some((self.rack_picks(window, tcp.limited_transmit, free)?, false));
+                    return self.rack_picks(window, tcp.limited_transmit, free).map(old);
                 }
                 if tcp.recovery == Recovery::NewReno {
                     let more = self.inflation + limited as i64;
@@ -309,20 +311,13 @@ impl Source {
                 if inside > 0 && inside * self.frame + len > window {
                     return None;
                 }
-                let highest = self.highest();
-                let first = self.missing(self.again, highest.max(self.lost_below)).find(|f| self.is_lost(*f));
-                let repairs = self.recover.is_some();
-                first
-                    .filter(|f| repairs || *f < self.lost_below)
-                    .map(|f| (f, false))
-                    .or_else(|| new(free))
-                    .or_else(|| {
-                        self.missing(self.again, highest).next().filter(|_| repairs).map(|f| (f, false))
-                    })
-                    .or_else(|| {
-                        let last = self.missing(self.una, self.top).next_back();
-                        last.filter(|_| repairs && !self.rescued).map(|f| (f, true))
-                    })
+                let (highest, repairs) = (self.highest(), self.recover.is_some());
+                let lost = |f: &u64| *f < self.lost_below || repairs && self.is_lost(*f);
+                let first = self.missing(self.again, highest.max(self.lost_below)).find(lost);
+                let doubtful = self.missing(self.again, highest).next().filter(|_| repairs);
+                let last = self.missing(self.una, self.top).next_back();
+                let rescue = last.filter(|_| repairs && !self.rescued).map(|f| (f, true));
+                first.map(old).or(new(free)).or(doubtful.map(old)).or(rescue)
             }
         }
     }
@@ -340,8 +335,8 @@ impl Source {
             self.limited += 1;
         }
         let by_map = matches!(
-            self.of,
-            Some(Reliability::Selective(_) | Reliability::Tcp(TcpSpec { recovery: Recovery::Sack, .. }))
+            self.reliability(),
+            Reliability::Selective(_) | Reliability::Tcp(TcpSpec { recovery: Recovery::Sack, .. })
         );
         if rescue {
             self.rescued = true;
@@ -359,7 +354,7 @@ impl Source {
     }
 
     pub(crate) fn start_timer(&mut self, now: u64) {
-        self.timer = (self.una < self.n).then(|| match self.of.unwrap() {
+        self.timer = (self.una < self.n).then(|| match self.reliability() {
             Reliability::Selective(s) => {
                 let few = self.top - self.una < s.few.into();
                 now + if few { s.rto_low } else { s.rto_high }.as_ps()
@@ -419,11 +414,11 @@ impl Source {
             }
         }
         let mut restart = newly > 0;
-        if let (true, Some(Reliability::Tcp(tcp))) = (restart, self.of) {
+        if let (true, Reliability::Tcp(tcp)) = (restart, self.reliability()) {
             self.sample(&tcp, now - answer.left);
             (self.duplicates, self.limited, self.due) = (0, 0, false);
         }
-        match self.of.unwrap() {
+        match self.reliability() {
             Reliability::GoBackN { .. } if answer.nack && !stale && self.next > self.una => {
                 self.out.recoveries += 1;
                 self.next = self.una;
@@ -449,7 +444,7 @@ impl Source {
         } else if restart {
             self.timer = None;
             // By go-back-N time runs from the last acknowledgement on, whatever is on its way.
-            if self.una < self.top || matches!(self.of, Some(Reliability::GoBackN { .. })) {
+            if self.una < self.top || matches!(self.reliability(), Reliability::GoBackN { .. }) {
                 self.start_timer(now);
             }
         }
@@ -496,7 +491,7 @@ impl Source {
         self.out.timeouts += 1;
         self.limited = 0;
         self.finds_loss(true);
-        match self.of.unwrap() {
+        match self.reliability() {
             Reliability::Selective(_) => {
                 (self.recover, self.lost_below, self.again) = (Some(self.top), self.top, self.una)
             }
