@@ -58,6 +58,7 @@ impl Salts {
     }
 
     /// Hash of the frame with this number, of a flow among so many hosts, with [`Routing::ForkHash`].
+    #[inline(always)]
     pub(crate) fn fork(&self, s: usize, hosts: u32, flow: u32, frame: u32) -> u32 {
         let (src, dst) = (flow / hosts, flow % hosts);
         let port = (10_000 + u32::from(flow_of(frame))) & 0xFFFF;

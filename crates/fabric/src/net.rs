@@ -433,10 +433,10 @@ impl Net {
     /// `next_path` is the state of round robin, by destination host.
     #[inline(always)]
     pub(crate) fn route(&self, s: usize, dst: u32, flow: u32, seq: u32, next_path: &mut [u8]) -> u16 {
-        let Seat { port, column, switch } = self.attach[dst as usize];
+        let Seat { port, column, .. } = self.attach[dst as usize];
         let way = &self.ways[self.table[s * self.level.len() + usize::from(column)] as usize];
         if way.odd {
-            return self.towards(s, switch as usize, (dst, flow, seq), next_path);
+            return self.among(s, way, (dst, flow, seq), next_path);
         }
         let pick = self.pick(s, way, (dst, flow, seq), next_path, |n| n & u64::from(way.mask)) as u16;
         self.way_ports[way.first as usize + usize::from(pick & way.mask | port & way.local)]
@@ -464,9 +464,14 @@ impl Net {
 
     /// Output port of switch `s` towards another switch. `seen` has the fields of a frame that decide: destination, flow and number.
     #[cold]
-    #[inline(never)]
     pub(crate) fn towards(&self, s: usize, to: usize, seen: (u32, u32, u32), next_path: &mut [u8]) -> u16 {
         let way = &self.ways[self.table[s * self.level.len() + self.columns[to] as usize] as usize];
+        self.among(s, way, seen, next_path)
+    }
+
+    /// Output port of switch `s` by a way with any number of choices.
+    #[inline(never)]
+    fn among(&self, s: usize, way: &Way, seen: (u32, u32, u32), next_path: &mut [u8]) -> u16 {
         let choices = u64::from(way.mask) + 1;
         let pick = self.pick(s, way, seen, next_path, |n| n % choices) % choices;
         self.way_ports[way.first as usize + pick as usize]
@@ -482,7 +487,9 @@ impl Net {
         next_path: &mut [u8],
         modulo: impl Fn(u64) -> u64,
     ) -> u64 {
-        if self.by_frame {
+        if way.odd && self.routing == Routing::ForkHash {
+            self.salts.fork(s, self.hosts, flow, seq).into()
+        } else if self.by_frame {
             mix((u64::from(flow) << 32) ^ u64::from(seq) ^ ((s as u64) << 17))
         } else if self.routing == Routing::RoundRobin {
             let Some(next) = next_path.get_mut(dst as usize) else { return 0 };
@@ -491,8 +498,6 @@ impl Net {
             now
         } else if self.routing == Routing::Destination {
             (u64::from(dst) * way.share) >> 32
-        } else if way.odd && self.routing == Routing::ForkHash {
-            self.salts.fork(s, self.hosts, flow, seq).into()
         } else {
             self.salts.of(s, flow, seq)
         }

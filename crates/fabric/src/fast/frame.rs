@@ -101,24 +101,19 @@ impl Frame {
     }
     /// An acknowledgement; none of what is another message.
     pub(crate) fn acknowledgement(lane: Lane, control: &Control, net: &Net) -> Option<Self> {
-        let &Control { flow, says, .. } = control;
-        let Says::Feedback(Feedback::Acknowledgement { sent_at, marked, gap, record, .. }) = says else {
+        let Says::Feedback(Feedback::Acknowledgement { acked, sent_at, marked, gap, record }) = control.says
+        else {
             return None;
         };
-        let (src, dst, seq) = net.flows.numbered(flow)?.back();
+        let (src, dst, seq) = net.flows.numbered(control.flow)?.back();
         let mut frame = Self::data(src, dst, seq, control.length(net), sent_at);
         frame.word |= ACK | if lane == Lane::Control { (Kind::Control as u64) << KIND } else { 0 };
         frame.word |= if marked { MARKED } else { 0 } | if gap { GAP } else { 0 };
         match record {
-            0 => frame.ext = Self::acknowledged(control, net)?,
+            0 => frame.ext = net.frames_below(control.flow, acked),
             record => frame.set_record(record),
         }
         Some(frame)
-    }
-    /// How many frames of its flow an acknowledgement says have arrived.
-    fn acknowledged(control: &Control, net: &Net) -> Option<u32> {
-        let Says::Feedback(Feedback::Acknowledgement { acked, .. }) = control.says else { return None };
-        Some(net.frames_below(control.flow, acked))
     }
     /// Content of an acknowledgement, and its flow; none for another frame.
     pub(crate) fn acknowledges(&self, net: &Net, records: &mut Records) -> Option<(FlowId, Feedback)> {

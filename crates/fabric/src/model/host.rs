@@ -104,9 +104,9 @@ impl<F: Packet> Sides<F> {
         let src = at.net.hosts_of(flow).0;
         let (who, key) = (Who::Reflector(src), self.receiver.key(src, flow));
         let Self { sender, receiver, .. } = self;
-        for action in receiver.actions.drain(..) {
+        for action in &receiver.actions {
             match action {
-                ReflectorAction::Reply(feedback) => {
+                &ReflectorAction::Reply(feedback) => {
                     sender.journal.books.made(at.now, feedback.wire_length().get());
                     let message = Control { flow, to: To::Host(src), says: Says::Feedback(feedback) };
                     match message.direct(sender.settings.id, at) {
@@ -114,15 +114,16 @@ impl<F: Packet> Sides<F> {
                         None => sender.queue_control(Lane::of_message(at.net.control), message, at),
                     }
                 }
-                ReflectorAction::Count(counter) => sender.count(who, &counter, at.now),
+                ReflectorAction::Count(counter) => sender.count(who, counter, at.now),
                 ReflectorAction::StartTimer(slot, after) => {
                     receiver.alarms.start(key, slot.0, at.now.saturating_add(after.as_ps()));
                 }
                 ReflectorAction::StopTimer(slot) => receiver.alarms.stop(key, slot.0),
-                ReflectorAction::Gauge(gauge, value) => sender.show(who, src | SINK, &gauge, value, at),
-                ReflectorAction::Fail(cause) => sender.fail(who, &cause, at.now),
+                ReflectorAction::Gauge(gauge, value) => sender.show(who, src | SINK, gauge, *value, at),
+                ReflectorAction::Fail(cause) => sender.fail(who, cause, at.now),
             }
         }
+        receiver.actions.clear();
     }
 
     /// A data frame has arrived. Its acknowledgement takes its telemetry along; without one that is over.

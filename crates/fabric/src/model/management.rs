@@ -149,13 +149,13 @@ impl Management {
         }
         let mut actions = point.wake(at.now, queue, std::mem::take(&mut self.actions), verb);
         let asks = !actions.is_empty();
-        for action in actions.drain(..) {
+        for action in &actions {
             match action {
-                PointAction::Notify(flow, feedback) => {
+                &PointAction::Notify(flow, feedback) => {
                     self.events.add(at.now, 0x3000 | out as u64 ^ (u64::from(flow.0) << 20));
                     self.say(To::Host(at.net.hosts_of(flow).0), flow, feedback, at);
                 }
-                PointAction::Broadcast(feedback) => self.say(To::Everyone, EVERY_FLOW, feedback, at),
+                PointAction::Broadcast(feedback) => self.say(To::Everyone, EVERY_FLOW, *feedback, at),
                 PointAction::StartTimer(slot, after) => {
                     self.timers.start(out as u32, slot.0, at.now.saturating_add(after.as_ps()));
                 }
@@ -163,17 +163,18 @@ impl Management {
                 PointAction::Answer if probe_in_hand => answer = true,
                 PointAction::Answer => self.check(out, Err(NO_PROBE.into()), at.now),
                 PointAction::Count(counter) => {
-                    let known = self.books.counters.add(&counter);
+                    let known = self.books.counters.add(counter);
                     self.check(out, known, at.now);
                 }
                 PointAction::Gauge(gauge, value) => {
                     let now = (at.now, self.books.scheme);
-                    let known = self.books.gauges.show(at.net, now, out as u32, &gauge, value);
+                    let known = self.books.gauges.show(at.net, now, out as u32, gauge, *value);
                     self.check(out, known, at.now);
                 }
-                PointAction::Fail(cause) => self.check(out, Err(cause), at.now),
+                PointAction::Fail(cause) => self.check(out, Err(cause.clone()), at.now),
             }
         }
+        actions.clear();
         self.actions = actions;
         (answer, asks)
     }

@@ -73,10 +73,6 @@ impl QueuePair {
             None => self.left() > 0 && self.acks.in_flight() < self.acks.window,
         }
     }
-    /// Is all sent that is ever to be?
-    fn is_over(&self) -> bool {
-        self.left() == 0
-    }
     /// When its timer is to start, if it is: it times out then, looks for losses or sends a probe.
     fn arm(&mut self) -> Option<u64> {
         let rack = self.frames.as_ref().and_then(|frames| frames.rack.as_ref());
@@ -267,8 +263,8 @@ impl QueuePairs {
         };
         window < std::mem::replace(&mut pair.acks.window, window)
     }
-    /// The flow's turn has come: it as it takes turns, with what is left of it, and the number of its next frame. None if nothing is.
-    pub(crate) fn turn(&mut self, flow: FlowId) -> Option<(FlowQueue, u32)> {
+    /// The flow's turn has come: the bytes that are left of it, and the number of its next frame. None if nothing goes.
+    pub(crate) fn turn(&mut self, flow: FlowId) -> Option<(u64, u32)> {
         let (pair, transport) = self.find(flow)?;
         let (mut left, mut before) = (pair.left(), pair.acks.next_seq / u64::from(pair.queue.whole));
         if let Some(frames) = &pair.frames {
@@ -282,7 +278,7 @@ impl QueuePairs {
             return None;
         }
         pair.going = before;
-        Some((FlowQueue { bytes: left, ..pair.queue }, number_in_flow(before)))
+        Some((left, number_in_flow(before)))
     }
     /// A frame of this length has left.
     pub(crate) fn sent(&mut self, flow: FlowId, len: u16, now: u64) -> Sent {
@@ -305,7 +301,7 @@ impl QueuePairs {
             pair.plan_probe(now, transport);
         }
         let timeout = pair.arm();
-        let after = if transport.ack_every == 0 && pair.is_over() {
+        let after = if transport.ack_every == 0 && pair.left() == 0 {
             After::Over
         } else if pair.may_send(by) {
             After::Turn

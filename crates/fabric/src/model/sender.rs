@@ -404,14 +404,13 @@ impl<F: Packet> Sender<F> {
             match self.transfers.next(class, limiter, may_go) {
                 Next::Nobody => return None,
                 Next::Held(limiter) => self.let_go(limiter, at),
-                Next::Goes { flow, limiter, counted } => {
-                    let (flow, in_flow) = match flow.pair {
-                        None => (flow, None),
-                        Some(pair) => match self.pairs.as_mut().and_then(|pairs| pairs.turn(pair)) {
-                            Some((flow, number)) => (flow, Some(number)),
-                            None => continue,
-                        },
-                    };
+                Next::Goes { mut flow, limiter, counted } => {
+                    let mut in_flow = None;
+                    if let Some(pair) = flow.pair {
+                        let turn = self.pairs.as_mut().and_then(|pairs| pairs.turn(pair));
+                        let Some((left, number)) = turn else { continue };
+                        (flow.bytes, in_flow) = (left, Some(number));
+                    }
                     self.transfers.flows_next = false;
                     let offer = Offer { dst: flow.dst, len: flow.next_len(), class };
                     let of_flow = OfFlow { number: flow.number, counted, in_flow };

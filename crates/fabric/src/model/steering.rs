@@ -139,8 +139,7 @@ impl<F: Packet> Sender<F> {
             self.pairs.iter_mut().for_each(|pairs| pairs.show(flow, &mut limiter.state.acks));
             let ack = limiter.state.acks.take(acked, marked, rtt, path);
             // The end of a recovery is told before the begin of the next, else after what ended it.
-            let (early, late) = (recovered && loss.is_some(), recovered && loss.is_none());
-            if early {
+            if recovered && loss.is_some() {
                 self.wake(place, at, |object, limiter| object.on_recovered(limiter));
             }
             if let Some(loss) = loss {
@@ -149,7 +148,7 @@ impl<F: Packet> Sender<F> {
             if let Some(ack) = ack {
                 self.wake(place, at, |object, limiter| object.on_ack(&ack, limiter));
             }
-            if late {
+            if recovered && loss.is_none() {
                 self.wake(place, at, |object, limiter| object.on_recovered(limiter));
             }
         }
@@ -323,20 +322,21 @@ impl<F: Packet> Sender<F> {
         }
         let dst = served(key, own, at.net);
         let who = Who::Reaction(dst);
-        for action in actions.drain(..) {
+        for action in &actions {
             match action {
                 LimiterAction::StartTimer(slot, after) => {
                     self.timers.start(key, slot.0, at.now.saturating_add(after.as_ps()));
                 }
                 LimiterAction::StopTimer(slot) => self.timers.stop(key, slot.0),
-                LimiterAction::Probe(probe) => self.probe(probe, (dst, own), sent, at),
-                LimiterAction::Count(counter) => self.count(who, &counter, at.now),
+                LimiterAction::Probe(probe) => self.probe(*probe, (dst, own), sent, at),
+                LimiterAction::Count(counter) => self.count(who, counter, at.now),
                 LimiterAction::Gauge(gauge, value) => {
-                    self.show(who, dst.unwrap_or(WHOLE_HOST), &gauge, value, at);
+                    self.show(who, dst.unwrap_or(WHOLE_HOST), gauge, *value, at);
                 }
-                LimiterAction::Fail(cause) => self.fail(who, &cause, at.now),
+                LimiterAction::Fail(cause) => self.fail(who, cause, at.now),
             }
         }
+        actions.clear();
         self.actions = actions;
         if holds && !held && !self.settings.at_source && self.queues.voqs.is_none() {
             self.recall(place, key);
