@@ -1,5 +1,7 @@
 //! The id of a case, from the matrix to the store, results, claims and figures.
 
+pub mod condition;
+
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

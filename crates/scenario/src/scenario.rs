@@ -1,28 +1,29 @@
 //! A scenario: text, checked; its matrix of cases; and the run that each case asks for.
 
-mod config;
+pub mod config;
+mod embedded;
 mod groups;
 mod imported;
 mod scheme;
 
 use crate::case::CaseId;
-use crate::checks::{
+use crate::case::condition::{Template, canonical};
+use crate::file::checks::{
     drop_idle, expand_assumptions, known_keys, perhaps_unread, unread_params, without_effect,
 };
-use crate::condition::{Template, canonical};
-use crate::config::Config;
-pub use crate::embedded::EMBEDDED;
-use crate::inline::inline_files;
-use crate::keys::{MAX_CASES, MAX_CONDITION, find};
-use crate::kinds::Kind;
-use crate::reader::MAX_PROBLEMS;
+use crate::file::inline::inline_files;
+use crate::file::keys::{MAX_CASES, MAX_CONDITION, find};
+use crate::language::kinds::Kind;
+use crate::language::reader::MAX_PROBLEMS;
+use crate::language::text::{Flat, Place};
 use crate::settings::{Estimate, Settings, Steered};
 use crate::tables::figure::{self, FigureSpec};
 use crate::tables::{pause, run, topology};
-use crate::text::{Flat, Place};
 use cnsim_problem::{MAX_TEXT, Problem, nearest, read_file, read_from};
 use cnsim_scheme_api::registry::Configured;
 use cnsim_scheme_api::{Acks, Registration, Registry};
+use config::Config;
+pub use embedded::EMBEDDED;
 use groups::{groups, whole};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -15,12 +15,12 @@ pub(crate) use crate::tables::transport::Steered;
 pub use depth::Depth;
 pub use estimate::Estimate;
 
-use crate::reader::Reader;
+use crate::language::reader::Reader;
+use crate::language::text::Flat;
 use crate::tables::record::{Completed, Ideal};
 use crate::tables::transport::may_acknowledge;
 use crate::tables::workload::SourcePlan;
 use crate::tables::{host, run, topology};
-use crate::text::Flat;
 use crate::wiring::Wiring;
 use cnsim_fabric::{
     BufferSpec, Completion, ControlTransport, Organisation, PortFault, Reliability, Rounding, Routing, Ways,

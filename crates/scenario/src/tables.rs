@@ -20,8 +20,8 @@ pub mod transport;
 pub mod watchdog;
 pub mod workload;
 
-use crate::reader::Reader;
-use crate::row::Table;
+use crate::language::reader::Reader;
+use crate::language::row::Table;
 use crate::wiring::Wiring;
 use cnsim_fabric::{ControlTransport, PortFault, RunSpec, WatchdogSpec};
 use cnsim_units::Time;

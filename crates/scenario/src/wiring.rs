@@ -1,9 +1,12 @@
 //! Hosts, switches and links of a topology, as they are wired.
 
-use crate::nics::Machines;
+mod named;
+pub(crate) mod nics;
+
 use cnsim_fabric::{GaugeSite, LinkSpec};
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Rate, Time};
+use nics::Machines;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;

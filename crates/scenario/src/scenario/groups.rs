@@ -1,12 +1,12 @@
 //! The groups of a scenario's rows, and the rows of each.
 
 use super::Group;
-use crate::condition::Template;
-use crate::keys::{MATRIX, MAX_CASES, find};
-use crate::kinds::Value as Read;
-use crate::meant;
+use crate::case::condition::Template;
+use crate::file::keys::{MATRIX, MAX_CASES, find};
+use crate::language::kinds::Value as Read;
+use crate::language::meant;
+use crate::language::text::{Flat, Leaf};
 use crate::tables::{pause, run};
-use crate::text::{Flat, Leaf};
 use cnsim_problem::Problem;
 use cnsim_scheme_api::Registry;
 

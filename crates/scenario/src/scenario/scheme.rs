@@ -1,8 +1,8 @@
 //! The scheme of a case, built from the scenario's settings.
 
 use super::Scenario;
+use crate::language::text::{Flat, Place};
 use crate::tables::{host, transport};
-use crate::text::{Flat, Place};
 use cnsim_problem::Problem;
 use cnsim_scheme_api::registry::{Configured, PRESET};
 use cnsim_scheme_api::{Above, Acks, Rate, Registration};
@@ -83,7 +83,7 @@ impl Scenario {
             return;
         }
         let Some(entry) = self.registry.find(&name) else {
-            let remedy = crate::meant::scheme(&self.registry, &name);
+            let remedy = crate::language::meant::scheme(&self.registry, &name);
             let reason = format!("there is no scheme `{name}`");
             return problems.push(flat.at(KEY, reason, format!("{remedy}`cnsim list schemes` shows them")));
         };

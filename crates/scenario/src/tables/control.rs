@@ -2,8 +2,8 @@
 
 use super::topology::lead;
 use super::{Section, Settings};
-use crate::reader::Reader;
-use crate::row::declare::*;
+use crate::language::reader::Reader;
+use crate::language::row::declare::*;
 use cnsim_fabric::{ControlTransport, RunSpec};
 use cnsim_units::Time;
 

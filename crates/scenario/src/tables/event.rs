@@ -3,9 +3,9 @@
 mod losses;
 
 use super::{Section, Settings, run};
-use crate::reader::Reader;
-use crate::row::declare::*;
-use crate::row::{FASTEST, SLOWEST_SERVICE};
+use crate::language::reader::Reader;
+use crate::language::row::declare::*;
+use crate::language::row::{FASTEST, SLOWEST_SERVICE};
 use crate::wiring::Wiring;
 use cnsim_fabric::{LinkLoss, RateChange, RunSpec};
 use cnsim_units::{Rate, Time};

@@ -1,9 +1,9 @@
 //! `[[fault]]` tables: a port says XOFF for a cause of its own, or a host reads slowly.
 
 use super::{Section, Settings, run};
-use crate::reader::Reader;
-use crate::row::declare::*;
-use crate::row::{FASTEST, SLOWEST_SERVICE};
+use crate::language::reader::Reader;
+use crate::language::row::declare::*;
+use crate::language::row::{FASTEST, SLOWEST_SERVICE};
 use crate::wiring::Wiring;
 use cnsim_fabric::{FaultKind, PauseSpec, PortFault, RunSpec};
 use cnsim_scheme_api::NodeId;

@@ -3,10 +3,10 @@
 use super::pause::PauseMode;
 use super::record;
 use crate::case::{CaseId, Dimension};
-use crate::meant;
-use crate::reader::Reader;
-use crate::row::declare::*;
-use crate::text::Flat;
+use crate::language::meant;
+use crate::language::reader::Reader;
+use crate::language::row::declare::*;
+use crate::language::text::Flat;
 use cnsim_problem::{Problem, nearest};
 use cnsim_scheme_api::Registry;
 use std::collections::BTreeSet;

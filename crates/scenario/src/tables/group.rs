@@ -1,8 +1,8 @@
 //! `[[group]]` tables: hosts that run without the scheme of the matrix, or without the windows above it.
 
 use super::{Section, Settings, transport};
-use crate::reader::Reader;
-use crate::row::declare::*;
+use crate::language::reader::Reader;
+use crate::language::row::declare::*;
 use crate::wiring::Wiring;
 use cnsim_fabric::RunSpec;
 

@@ -1,7 +1,7 @@
 //! The keys at the top of a file, and those of `[matrix]` and `[[rows]]`.
 
 use super::{pause::PauseMode, run};
-use crate::row::declare::*;
+use crate::language::row::declare::*;
 
 rows! {
     STUDY = key("study", Kind::Name(40), "mine", "study that the scenario belongs to").fixed("");

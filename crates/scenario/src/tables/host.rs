@@ -1,8 +1,8 @@
 //! `[host]`: NICs, their queues and limiters.
 
 use super::{Section, Settings};
-use crate::reader::Reader;
-use crate::row::declare::*;
+use crate::language::reader::Reader;
+use crate::language::row::declare::*;
 use cnsim_fabric::{Faults, HostQueues, HostSpec, LimiterPosition, RunSpec};
 use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_units::Time;

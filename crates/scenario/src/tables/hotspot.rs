@@ -2,9 +2,9 @@
 
 use super::event::slow;
 use super::{Section, Settings, run};
-use crate::reader::Reader;
-use crate::row::declare::*;
-use crate::row::{FASTEST, LONGEST, MAX_CHANGES};
+use crate::language::reader::Reader;
+use crate::language::row::declare::*;
+use crate::language::row::{FASTEST, LONGEST, MAX_CHANGES};
 use crate::wiring::Wiring;
 use cnsim_fabric::{RateChange, RunSpec};
 use cnsim_units::{Rate, Time};

@@ -1,7 +1,7 @@
 //! `[run]`: how long, and how often.
 
-use crate::row::declare::*;
-use crate::row::{LONGEST, MAX_SEEDS};
+use crate::language::row::declare::*;
+use crate::language::row::{LONGEST, MAX_SEEDS};
 use cnsim_units::Time;
 
 rows! {

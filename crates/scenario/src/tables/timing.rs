@@ -1,8 +1,8 @@
 //! `[timing]`: rounding of times, and the order of frames that arrive together.
 
 use super::{Section, Settings};
-use crate::reader::Reader;
-use crate::row::declare::*;
+use crate::language::reader::Reader;
+use crate::language::row::declare::*;
 use cnsim_fabric::{Rounding, RunSpec, Ties};
 
 words! {

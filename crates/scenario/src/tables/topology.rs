@@ -7,11 +7,11 @@ mod graph;
 mod paths;
 
 use super::{Section, Settings, switch};
-use crate::kinds::FileForm;
-use crate::nics::Among;
-use crate::reader::Reader;
-use crate::row::FARTHEST;
-use crate::row::declare::*;
+use crate::language::kinds::FileForm;
+use crate::language::reader::Reader;
+use crate::language::row::FARTHEST;
+use crate::language::row::declare::*;
+use crate::wiring::nics::Among;
 use crate::wiring::{Builder, End};
 use cnsim_fabric::{Routing, RunSpec};
 use cnsim_units::Time;

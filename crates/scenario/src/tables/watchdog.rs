@@ -1,9 +1,9 @@
 //! `[watchdog]`: what the switches do about storms of PAUSE.
 
 use super::{Section, Settings, run};
-use crate::reader::Reader;
-use crate::row::LONGEST;
-use crate::row::declare::*;
+use crate::language::reader::Reader;
+use crate::language::row::LONGEST;
+use crate::language::row::declare::*;
 use cnsim_fabric::{PauseSpec, RunSpec, WatchdogAction, WatchdogRule, WatchdogSpec};
 use cnsim_units::Time;
 

@@ -10,10 +10,10 @@ pub mod traffic;
 
 use super::{Section, Settings};
 use crate::flows::{Framing, LoadCounts};
-use crate::kinds::FileForm;
-use crate::reader::Reader;
-use crate::row::declare::*;
-use crate::row::{LONGEST, MAX_FRAME, MAX_TRANSFER};
+use crate::language::kinds::FileForm;
+use crate::language::reader::Reader;
+use crate::language::row::declare::*;
+use crate::language::row::{LONGEST, MAX_FRAME, MAX_TRANSFER};
 use crate::wiring::Wiring;
 use cnsim_fabric::{Arrivals, Phase, RunSpec, Transfer};
 use cnsim_units::{Bytes, Time};

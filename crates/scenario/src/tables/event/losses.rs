@@ -1,8 +1,8 @@
 //! `[[event]]` tables with `link`: a link loses frames from one time to another.
 
 use super::{FROM, LINK, LOSE, LOSS, TO};
-use crate::reader::Reader;
-use crate::row::{At, Key};
+use crate::language::reader::Reader;
+use crate::language::row::{At, Key};
 use crate::tables::run;
 use crate::wiring::Wiring;
 use cnsim_fabric::{LinkLoss, LossKind, LostFrame};

@@ -1,8 +1,8 @@
 //! `[pause]`: PAUSE of the switches.
 
 use super::{BUFFER, Buffer};
-use crate::reader::Reader;
-use crate::row::declare::*;
+use crate::language::reader::Reader;
+use crate::language::row::declare::*;
 use crate::tables::{Section, Settings};
 use cnsim_fabric::{PauseTransport, RunSpec};
 

@@ -5,7 +5,7 @@ use super::{
     ALPHA, ALPHA_BY_RATE, FREED, FreedAt, HEADROOM, MEMORY, PRESET, RESERVE, RESUME, SharedPreset, THRESHOLD,
 };
 use crate::headroom::Loop;
-use crate::reader::Reader;
+use crate::language::reader::Reader;
 use crate::wiring::Wiring;
 use cnsim_fabric::{BufferSpec, Organisation, PauseFrames, PauseSpec, SharedInput, SharedSpec};
 use cnsim_scheme_api::NodeId;

@@ -1,7 +1,7 @@
 //! Delays of links: those that a scenario adds, and the shortest of all.
 
 use super::{ADDED_DELAY, LOOP_DELAY};
-use crate::reader::Reader;
+use crate::language::reader::Reader;
 use crate::tables::workload::SourcePlan;
 use crate::wiring::Wiring;
 use cnsim_units::Time;

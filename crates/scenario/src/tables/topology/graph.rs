@@ -1,9 +1,9 @@
 //! Any graph, and access links with rates of their own: lines that a scenario or a file lists, taken apart.
 
 use super::{HOST_RATES, LINK_DELAY, LINK_RATE, LINKS, NODES, PORTS};
-use crate::kinds::{Value, is_name};
-use crate::reader::Reader;
-use crate::row::{Key, MAX_HOSTS, MAX_PORTS, MAX_SWITCHES};
+use crate::language::kinds::{Value, is_name};
+use crate::language::reader::Reader;
+use crate::language::row::{Key, MAX_HOSTS, MAX_PORTS, MAX_SWITCHES};
 use crate::wiring::{Builder, End, Wiring};
 use cnsim_units::{Rate, Time};
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! Choice among equal paths: `topology.routing` and `topology.hash`, and what each asks of the network.
 
 use super::{FlowHash, HASH, KIND, Paths, ROUTING};
-use crate::reader::Reader;
+use crate::language::reader::Reader;
 use crate::tables::workload::SourcePlan;
 use crate::wiring::Wiring;
 use cnsim_fabric::{Routing, number_in};

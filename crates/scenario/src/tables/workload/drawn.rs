@@ -6,12 +6,12 @@ use super::{
 };
 use super::{Gaps, SizeTable, Traffic};
 use crate::flows::{self, Flow, Framing, Incast, Poisson, Sizes};
-use crate::nics::{Machines, Takes};
-use crate::reader::Reader;
-use crate::row::MAX_FLOWS;
-use crate::row::{At, Key};
+use crate::language::reader::Reader;
+use crate::language::row::MAX_FLOWS;
+use crate::language::row::{At, Key};
 use crate::tables::run;
 use crate::wiring::Wiring;
+use crate::wiring::nics::{Machines, Takes};
 use cnsim_fabric::Transfer;
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Rate, Time};

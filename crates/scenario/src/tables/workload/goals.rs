@@ -1,7 +1,7 @@
 //! Destinations of the hosts of a table of traffic.
 
 use super::Traffic;
-use crate::reader::{List, Reader};
+use crate::language::reader::{List, Reader};
 use crate::wiring::Wiring;
 use cnsim_fabric::Destinations;
 use cnsim_scheme_api::NodeId;

@@ -9,7 +9,7 @@ mod schedule;
 mod weave;
 
 use super::{Algorithm, Traffic};
-use crate::kinds::Choice as _;
+use crate::language::kinds::Choice as _;
 use crate::wiring::Wiring;
 use cnsim_fabric::{Act, After, Graph, Operation};
 use cnsim_scheme_api::NodeId;

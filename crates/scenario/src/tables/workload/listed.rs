@@ -2,12 +2,12 @@
 
 use super::{ORIGIN, TRANSFERS};
 use crate::flows::Framing;
-use crate::nics::Takes;
-use crate::reader::Reader;
-use crate::row::{LONGEST, MAX_TRANSFER};
+use crate::language::reader::Reader;
+use crate::language::row::{LONGEST, MAX_TRANSFER};
 use crate::tables::run;
 use crate::tables::workload::jobs::{self, Operations};
 use crate::wiring::Wiring;
+use crate::wiring::nics::Takes;
 use cnsim_fabric::Transfer;
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Time};

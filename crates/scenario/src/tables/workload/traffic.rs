@@ -1,6 +1,6 @@
 //! `[[traffic]]` tables: the sources of some hosts, with a name. They have the keys of `[workload]`, too.
 
-use crate::row::declare::*;
+use crate::language::row::declare::*;
 
 rows! {
     HOSTS = key("traffic.hosts", kind::LINES, "[]",

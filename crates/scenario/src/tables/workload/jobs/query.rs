@@ -3,12 +3,12 @@
 use super::read::{ByHost, gap, no_path, too_many};
 use super::{Job, Operations};
 use crate::flows::Framing;
-use crate::nics::Takes;
-use crate::reader::Reader;
-use crate::row::Key;
+use crate::language::reader::Reader;
+use crate::language::row::Key;
 use crate::tables::run;
 use crate::tables::workload::{DESTINATIONS, FAN_IN, JITTER, REQUEST, ROUNDS, SIZE, START, Traffic, traffic};
 use crate::wiring::Wiring;
+use crate::wiring::nics::Takes;
 use cnsim_fabric::{After, Transfer};
 use cnsim_scheme_api::NodeId;
 use cnsim_scheme_api::network::{Purpose, Stream};

@@ -3,16 +3,16 @@
 use super::weave::{Weave, binary_tree, second_tree};
 use super::{Job, Operations};
 use crate::flows::Framing;
-use crate::kinds::Choice as _;
-use crate::nics::Takes;
-use crate::reader::Reader;
-use crate::row::{Key, MAX_FLOWS};
+use crate::language::kinds::Choice as _;
+use crate::language::reader::Reader;
+use crate::language::row::{Key, MAX_FLOWS};
 use crate::tables::run;
 use crate::tables::workload::{
     ALGORITHM, Algorithm, CHANNELS, CHUNK, GAP, JITTER, KIND, REDUCE_TIME, REPEAT, SIZE, START, Traffic,
     traffic,
 };
 use crate::wiring::Wiring;
+use crate::wiring::nics::Takes;
 use cnsim_fabric::{After, Transfer};
 use cnsim_units::{Bytes, Time};
 use std::collections::HashMap;

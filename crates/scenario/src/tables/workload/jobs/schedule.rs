@@ -5,12 +5,12 @@
 use super::read::{ByHost, few_of_a_pair, no_path, too_many};
 use super::{Job, Operations};
 use crate::flows::Framing;
-use crate::nics::Takes;
-use crate::reader::Reader;
-use crate::row::{Key, LONGEST, MAX_TRANSFER};
+use crate::language::reader::Reader;
+use crate::language::row::{Key, LONGEST, MAX_TRANSFER};
 use crate::tables::run;
 use crate::tables::workload::{OPERATIONS, SEND_ENDS, START, SendEnds, Traffic, traffic};
 use crate::wiring::Wiring;
+use crate::wiring::nics::Takes;
 use cnsim_fabric::{Act, After, Transfer};
 use cnsim_import::goal::{self, Before, Goal, GoalAct};
 use cnsim_scheme_api::NodeId;

@@ -5,8 +5,8 @@
 
 use super::Operations;
 use crate::flows::Framing;
-use crate::nics::Takes;
 use crate::wiring::Wiring;
+use crate::wiring::nics::Takes;
 use cnsim_fabric::{After, Transfer};
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Time};

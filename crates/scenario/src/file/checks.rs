@@ -1,12 +1,12 @@
 //! Before a scenario's values are read: assumptions become the keys they stand for, and keys that nobody reads, or that have no
 //! effect here, are refused.
 
-use crate::assumptions::{self, ASSUMPTIONS};
-use crate::keys::{KEYS, MATRIX, Only, TABLES, find, renamed, varied, words};
-use crate::kinds::Kind;
-use crate::row::Table;
+use crate::file::assumptions::{self, ASSUMPTIONS};
+use crate::file::keys::{KEYS, MATRIX, Only, TABLES, find, renamed, varied, words};
+use crate::language::kinds::Kind;
+use crate::language::row::Table;
+use crate::language::text::{Flat, Form, Leaf, Mark, Place};
 use crate::tables::{self, pause};
-use crate::text::{Flat, Form, Leaf, Mark, Place};
 use cnsim_problem::{Problem, any_of, nearest};
 use cnsim_scheme_api::Registry;
 use std::collections::BTreeSet;
@@ -217,7 +217,7 @@ fn values(flat: &Flat, path: &str, kind: Kind, leaf: &Leaf, problems: &mut Vec<P
         if let Some((reason, remedy)) = misread(kind, item, leaf.marks.get(i)) {
             problems.push(flat.at_item(path, i, 0, reason, remedy));
         }
-        if problems.len() >= crate::reader::MAX_PROBLEMS {
+        if problems.len() >= crate::language::reader::MAX_PROBLEMS {
             return;
         }
     }

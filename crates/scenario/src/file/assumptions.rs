@@ -166,7 +166,7 @@ pub const ASSUMPTIONS: &[Assumption] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::find;
+    use crate::file::keys::find;
 
     /// A scenario must read every value that the search tries.
     #[test]
@@ -179,7 +179,7 @@ mod tests {
                     let fits = key.kind.read(value).is_ok()
                         || value == "off"
                         || value.parse::<u64>().is_ok()
-                        || crate::condition::quantity(value).is_some();
+                        || crate::case::condition::quantity(value).is_some();
                     assert!(fits, "{} = {value}", a.key);
                     continue;
                 };

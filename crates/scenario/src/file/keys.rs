@@ -3,12 +3,12 @@
 
 use crate::tables;
 
-pub use crate::row::{
+pub use crate::language::row::{
     FARTHEST, FASTEST, Key, LONGEST, MAX_CASES, MAX_CHANGES, MAX_CONDITION, MAX_FLOWS, MAX_FRAME, MAX_HOSTS,
     MAX_PORTS, MAX_SEEDS, MAX_SWITCHES, MAX_TRANSFER, Only, SLOWEST, SLOWEST_SERVICE, Table,
 };
+pub use crate::language::text::varied;
 pub use crate::tables::head::MATRIX;
-pub use crate::text::varied;
 
 /// Number of all keys, and of tables that stand in a file any number of times.
 const COUNT: (usize, usize) = {

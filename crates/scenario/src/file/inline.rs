@@ -1,8 +1,8 @@
 //! Files that a scenario names are put in its place, so that a configuration is whole in itself: lists of links, transfers and
 //! points, and files of other simulators, whose lines become such lists.
 
-use crate::keys::find;
-use crate::text::{Flat, Form, Leaf, Mark, Place};
+use crate::file::keys::find;
+use crate::language::text::{Flat, Form, Leaf, Mark, Place};
 use cnsim_import::{Fabric, FileFlow, Form as Foreign, ImportError};
 use cnsim_problem::{MAX_FILE, Problem, Unread, read_file};
 use std::collections::BTreeMap;
@@ -208,7 +208,7 @@ impl Named<'_> {
                 match content.split_once(char::is_whitespace) {
                     Some(("switch", rest)) => keep(&mut lists, "nodes", rest.trim()),
                     Some(("link", rest)) => keep(&mut lists, "links", rest.trim()),
-                    _ if problems.len() < crate::reader::MAX_PROBLEMS => {
+                    _ if problems.len() < crate::language::reader::MAX_PROBLEMS => {
                         let reason = format!("`{content}` is neither a switch nor a link");
                         let remedy = "write `switch S1 16` or `link H1 S1 10 Gb/s 0.5 us`";
                         problems.push(flat.problem(self.key, Some(&place(content)), reason, remedy));

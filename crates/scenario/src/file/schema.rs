@@ -1,7 +1,7 @@
 //! Texts made from the table of keys: the template of a scenario, and the JSON Schema.
 
-use crate::keys::{KEYS, Key, MATRIX, Only, TABLES, find, table, words};
-use crate::kinds::Kind;
+use crate::file::keys::{KEYS, Key, MATRIX, Only, TABLES, find, table, words};
+use crate::language::kinds::Kind;
 use crate::tables::head;
 use cnsim_problem::any_of;
 use cnsim_scheme_api::registry::PRESET;
@@ -108,7 +108,7 @@ pub fn schema(registry: &Registry) -> Value {
     };
     root.insert("matrix".into(), matrix());
     root.insert("rows".into(), json!({"type": "array", "items": matrix()}));
-    let assumptions: Map<String, Value> = crate::assumptions::ASSUMPTIONS
+    let assumptions: Map<String, Value> = crate::file::assumptions::ASSUMPTIONS
         .iter()
         .map(|a| (a.name.into(), json!({"description": format!("stands for {}: {}", a.key, a.about)})))
         .collect();

@@ -1,6 +1,6 @@
 //! What the row of a key says, and what several rows have in common. The rows stand in the files of their tables.
 
-use crate::kinds::Kind;
+use crate::language::kinds::Kind;
 use cnsim_units::{Bytes, Rate, Time};
 use std::borrow::Cow;
 
@@ -160,9 +160,9 @@ impl AsRef<str> for Key {
 /// Declares the keys of a table: each is a constant, and `KEYS` lists them.
 macro_rules! rows {
     ($($name:ident = $row:expr;)*) => {
-        $(#[allow(missing_docs, reason = "the row says it")] pub const $name: $crate::row::Key = $row;)*
+        $(#[allow(missing_docs, reason = "the row says it")] pub const $name: $crate::language::row::Key = $row;)*
         /// The keys of the table.
-        pub(crate) const KEYS: &[$crate::row::Key] = &[$($name),*];
+        pub(crate) const KEYS: &[$crate::language::row::Key] = &[$($name),*];
     };
 }
 pub(crate) use rows;
@@ -170,7 +170,7 @@ pub(crate) use rows;
 /// Is a word one of these variants of a choice?
 macro_rules! one_of {
     ($choice:ident: $($variant:ident)|+) => {
-        |word| matches!(<$choice as $crate::kinds::Choice>::of(word), Some($($choice::$variant)|+))
+        |word| matches!(<$choice as $crate::language::kinds::Choice>::of(word), Some($($choice::$variant)|+))
     };
 }
 pub(crate) use one_of;
@@ -233,7 +233,7 @@ pub const MAX_CONDITION: usize = 160;
 /// Kinds of values that several tables have.
 pub(crate) mod kind {
     use super::{FASTEST, LONGEST, SLOWEST};
-    use crate::kinds::{Choice as _, Kind, Switched};
+    use crate::language::kinds::{Choice as _, Kind, Switched};
     use cnsim_units::{Bytes, Time};
 
     pub(crate) const TEXT: Kind = Kind::Text(4000);
@@ -253,5 +253,5 @@ pub(crate) mod kind {
 /// What the file of a table needs to declare its keys.
 pub(crate) mod declare {
     pub(crate) use super::{Key, key, kind, one_of, rows};
-    pub(crate) use crate::kinds::{Choice, Kind, choices, words};
+    pub(crate) use crate::language::kinds::{Choice, Kind, choices, words};
 }
