@@ -1,5 +1,5 @@
 # The few verbs. None needs root.
-.PHONY: help run try test soak python dist bench fmt lint docs site
+.PHONY: help run try test soak python dist bench fmt lint docs site site-versions
 .DEFAULT_GOAL := help
 
 help: ## list the verbs
@@ -29,3 +29,5 @@ docs: ## generated chapters and the API documentation
 	cargo xtask generate && cargo doc --workspace --no-deps
 site: ## the documentation site, every link checked: target/site/html/index.html (needs Python with venv; no network after the first call)
 	python3 site/build.py
+site-versions: ## the site of this checkout and of each tag v*, a folder each: target/site-versions/html/index.html
+	python3 site/versions.py

@@ -98,6 +98,9 @@ def stage() -> list[str]:
     pages: list[str] = []
     config["nav"] = expanded(config["nav"], pages, complaints)
     config["docs_dir"], config["site_dir"] = "source", "html"
+    if "CNSIM_SITE_VERSIONED" in os.environ:
+        # The selector of the header reads versions.json, which site/versions.py writes beside the versions' folders.
+        config["extra"] = {"version": {"provider": "mike", "default": "latest"}}
     shown = {*pages}
     for page in sorted(ROOT.glob("docs/**/*.md")):
         if str(page.relative_to(ROOT)) not in shown:
