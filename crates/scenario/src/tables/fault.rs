@@ -41,6 +41,7 @@ impl Section for Vec<PortFault> {
 /// The faults of a case; none where no switch obeys or sends PAUSE.
 fn faults(r: &mut Reader<'_>, wiring: &Wiring, pause: Option<PauseSpec>, duration: Time) -> Vec<PortFault> {
     let mut faults: Vec<PortFault> = Vec::new();
+    let Some(PauseSpec { transport, .. }) = pause else { return faults };
     for prefix in r.tables("fault") {
         let (before, fault) = (faults.len(), one(r, &prefix, wiring, duration));
         let Some(fault) = fault else { continue };
@@ -54,7 +55,7 @@ fn faults(r: &mut Reader<'_>, wiring: &Wiring, pause: Option<PauseSpec>, duratio
             r.wrong(format!("{prefix}.from"), reason, "let one begin when the other has ended");
             continue;
         }
-        faults.extend(pause.map(|pause| PortFault { transport: pause.transport, ..fault }));
+        faults.push(PortFault { transport, ..fault });
     }
     faults
 }

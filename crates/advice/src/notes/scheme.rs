@@ -1,18 +1,84 @@
-//! Notes on what a scheme did in finished runs, though PAUSE acted or frames were lost.
+//! Notes on `[scheme]`: parameters that cannot act, and what a scheme did in finished runs, though PAUSE acted or frames were lost.
 //!
 //! A scheme acts by the rates and windows of its limiters, whatever tells it of congestion: messages of its own, or the marks, delays
 //! and telemetry of acknowledgements.
 
-use super::levels::MARKS;
-use super::sum;
+mod levels;
+
+use super::transport::longest_round_trip;
+use super::{once, sum};
+use cnsim_measure::flow_times::Paths;
+use cnsim_measure::pauses::time;
 use cnsim_measure::quantity::digits;
+use cnsim_runs::points::Point;
 use cnsim_runs::record::RunRecord;
+use cnsim_scenario::Ready;
 use cnsim_scenario::metrics::Id;
-use cnsim_units::Bytes;
+use cnsim_units::{Bytes, Rate, Time};
+pub(super) use levels::late;
+use levels::{MARKS, windowed};
+use std::collections::BTreeSet;
+
+/// Parameters that hold the rate below which a scheme slows no flow.
+const FLOORS: [&str; 3] = ["min_rate", "r_min", "rpg_min_rate"];
+
+/// Senders to one host whose lowest rates fill its link.
+pub(super) fn floor(ready: &Ready) -> Option<String> {
+    let (settings, scheme) = (&ready.settings, &ready.scheme);
+    let (host, senders) = settings.most_sent_to()?;
+    let line = settings.wiring.access(host)?.rate;
+    let rate = |key: &&'static str| {
+        let value = ready.built.values.iter().find(|v| v.0 == **key)?;
+        Some((*key, value.1.parse::<Rate>().ok()?))
+    };
+    let (key, least) = FLOORS.iter().find_map(rate)?;
+    let all = least.bps() * senders as f64;
+    // A window holds back what a lowest rate does not.
+    let held = windowed(ready, line) || settings.fixed_window().is_some();
+    (all > line.bps() && !held).then(|| {
+        format!(
+            "{scheme} slows no flow below {least} ({key}), and {senders} hosts send to {0}: together they fill its link of {line} {1:.1} times over; set scheme.{scheme}.{key} below {2}",
+            settings.wiring.hosts[host],
+            all / line.bps(),
+            Rate::from_bps((line.bps() / senders as f64 / 1e6).floor().max(1.0) * 1e6)
+        )
+    })
+}
+
+/// Parameters that hold the round-trip time above which a scheme slows a flow in any case; and what a scheme adds for each hop, and
+/// at most for a small window.
+const TARGETS: [&str; 2] = ["t_high", "base_target"];
+
+const PER_HOP: &str = "per_hop";
+
+const MOST_ADDED: &str = "fs_range";
+
+/// A scheme that aims at a round-trip time that the longest path exceeds without a queue.
+pub(super) fn unreachable(ready: &Ready) -> Option<String> {
+    let value = |key: &str| {
+        let of = ready.built.values.iter().find(|v| v.0 == key)?;
+        of.1.parse::<Time>().ok()
+    };
+    let (key, least) = TARGETS.iter().find_map(|key| Some((*key, value(key)?)))?;
+    let (trip, from, to) = longest_round_trip(&ready.settings)?;
+    let hops = Paths::new(&ready.settings).between(from, to).hops.len() as u64;
+    let added = value(PER_HOP).unwrap_or(Time::ZERO) * hops + value(MOST_ADDED).unwrap_or(Time::ZERO);
+    let (scheme, most) = (&ready.scheme, least + added);
+    let hosts = &ready.settings.wiring.hosts;
+    (most < trip).then(|| {
+        format!(
+            "{scheme} slows a flow whose round trip takes longer than {most}, and that of {} > {} takes {} without a queue, so it is slowed \
+             for ever: raise scheme.{scheme}.{key}",
+            hosts[from],
+            hosts[to],
+            time(trip.as_ps())
+        )
+    })
+}
 
 /// A note on a scheme that lowered no rate and no window although PAUSE acted or frames were lost. Runs that differ from those `without`
 /// a scheme are of one that acts otherwise.
-pub(super) fn mute(case: &[&RunRecord], without: Option<&[&RunRecord]>) -> Option<String> {
+fn mute(case: &[&RunRecord], without: Option<&[&RunRecord]>) -> Option<String> {
     let (xoffs, lost) = (sum(case, Id::Pauses)?, sum(case, Id::DroppedFrames)?);
     let (made, slowed) = (sum(case, Id::ControlMessages)?, sum(case, Id::SlowedFlows)?);
     let differs = |r: &&RunRecord| {
@@ -75,7 +141,7 @@ fn rounded(case: &[&RunRecord], sum: f64) -> String {
 const LARGE: u64 = 100_000;
 
 /// A scheme that lives by messages and made fewer than there are flows that it could slow, though PAUSE acted or frames were lost.
-pub(super) fn silent(case: &[&RunRecord]) -> Option<String> {
+fn silent(case: &[&RunRecord]) -> Option<String> {
     let messages = sum(case, Id::ControlMessages)?;
     if case[0].case.scheme == "none" || messages == 0.0 && by_acknowledgements(case) {
         return None;
@@ -101,4 +167,22 @@ pub(super) fn silent(case: &[&RunRecord]) -> Option<String> {
             beside(case, xoffs, lost)
         )
     })
+}
+
+/// Schemes that did nothing, or too little, each told once. What each did nothing of has a remedy of its own.
+pub(super) fn acted(cases: &[Point<'_>]) -> Vec<String> {
+    // Beside each case, the one without a scheme.
+    let bare = |case: &Point<'_>| {
+        let same = |c: &&Point<'_>| c.first().case.scheme == "none" && c.place() == case.place();
+        cases.iter().find(same).map(|c| &c.runs[..])
+    };
+    let mutes: BTreeSet<_> =
+        cases.iter().filter(|c| mute(&c.runs, bare(c)).is_some()).map(|c| &c.first().case).collect();
+    let is_mute = |case: &Point<'_>| mutes.contains(&case.first().case);
+    let schemes: BTreeSet<_> = mutes.iter().map(|case| &case.scheme).collect();
+    let of = |scheme: &String| {
+        once(cases, &|runs| mute(runs, None), &|c| is_mute(c) && c.first().case.scheme == *scheme)
+    };
+    let silent = once(cases, &silent, &|case| !is_mute(case));
+    schemes.into_iter().filter_map(of).chain(silent).collect()
 }

@@ -1,6 +1,7 @@
-//! Notes on a transport before a run: a timeout below the round trip, and frames that overtake each other.
+//! Notes on `[transport]`: timeouts below the round trip, windows below what fills a path, frames that overtake each other.
 
-use crate::rounded::{three, told_bytes};
+use super::event;
+use super::rounded::{three, told_bytes};
 use cnsim_fabric::{Reliability, Routing};
 use cnsim_measure::fct::Path;
 use cnsim_measure::flow_times::Paths;
@@ -17,7 +18,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Sentences on a transport that is valid but hardly intended.
-pub(crate) fn doubts(settings: &Settings) -> Vec<String> {
+pub(super) fn doubts(ready: &Ready) -> Vec<String> {
+    let settings = &ready.settings;
     let narrow = narrow(settings);
     // TCP's timeout follows the round trip. Selective repeat that waits before a NACK knows that paths differ.
     let (kind, least, at_once) = match settings.reliability() {
@@ -78,14 +80,8 @@ fn narrow(settings: &Settings) -> Option<String> {
     })
 }
 
-/// Parameters that hold the round-trip time above which a scheme slows a flow in any case; and what a scheme adds for each hop, and
-/// at most for a small window.
-const TARGETS: [&str; 2] = ["t_high", "base_target"];
-const PER_HOP: &str = "per_hop";
-const MOST_ADDED: &str = "fs_range";
-
 /// A scheme of TCP above go-back-N, which sends more again than TCP does.
-pub(crate) fn all_again(ready: &Ready) -> Option<String> {
+pub(super) fn all_again(ready: &Ready) -> Option<String> {
     let scheme = &ready.scheme;
     let goes_back = matches!(ready.settings.reliability(), Some(Reliability::GoBackN { .. }));
     (goes_back && ["newreno", "cubic"].contains(&scheme.as_str())).then(|| {
@@ -96,31 +92,8 @@ pub(crate) fn all_again(ready: &Ready) -> Option<String> {
     })
 }
 
-/// A scheme that aims at a round-trip time that the longest path exceeds without a queue.
-pub(crate) fn unreachable(ready: &Ready) -> Option<String> {
-    let value = |key: &str| {
-        let of = ready.built.values.iter().find(|v| v.0 == key)?;
-        of.1.parse::<Time>().ok()
-    };
-    let (key, least) = TARGETS.iter().find_map(|key| Some((*key, value(key)?)))?;
-    let (trip, from, to) = longest_round_trip(&ready.settings)?;
-    let hops = Paths::new(&ready.settings).between(from, to).hops.len() as u64;
-    let added = value(PER_HOP).unwrap_or(Time::ZERO) * hops + value(MOST_ADDED).unwrap_or(Time::ZERO);
-    let (scheme, most) = (&ready.scheme, least + added);
-    let hosts = &ready.settings.wiring.hosts;
-    (most < trip).then(|| {
-        format!(
-            "{scheme} slows a flow whose round trip takes longer than {most}, and that of {} > {} takes {} without a queue, so it is slowed \
-             for ever: raise scheme.{scheme}.{key}",
-            hosts[from],
-            hosts[to],
-            time(trip.as_ps())
-        )
-    })
-}
-
 /// A note on frames that were sent again because frames of a flow take several paths.
-pub(crate) fn overtaken(case: &[&RunRecord]) -> Option<String> {
+pub(super) fn overtaken(case: &[&RunRecord]) -> Option<String> {
     let config = &case.first()?.config;
     let routing =
         config.text(tables::topology::ROUTING).filter(|r| matches!(*r, "frame-hash" | "round-robin"))?;
@@ -136,15 +109,10 @@ pub(crate) fn overtaken(case: &[&RunRecord]) -> Option<String> {
 }
 
 /// Timeouts of runs that lost nothing.
-pub(crate) fn too_early(case: &[&RunRecord]) -> Option<String> {
+pub(super) fn too_early(case: &[&RunRecord]) -> Option<String> {
     let sum = |id: Id| case.iter().map(|r| r.metrics.get(id)).sum::<Option<f64>>();
     let (timeouts, lost) = (sum(Id::Timeouts)?, sum(Id::DroppedFrames)?);
     let config = &case.first()?.config;
-    // Links lose acknowledgements, too, and a storm of PAUSE stops frames for longer than a timeout.
-    let meant = |k: &str| {
-        k.starts_with("fault.") || k.starts_with("event.") && (k.ends_with(".loss") || k.ends_with(".lose"))
-    };
-    let meant = config.keys().any(|(k, _)| meant(k));
     let each = config.read::<u64>(tables::transport::ACK_EVERY).unwrap_or(1);
     let (cause, remedy) = if each > 1 {
         (
@@ -154,7 +122,7 @@ pub(crate) fn too_early(case: &[&RunRecord]) -> Option<String> {
     } else {
         (String::new(), "")
     };
-    (timeouts > 0.0 && lost == 0.0 && !meant).then(|| {
+    (timeouts > 0.0 && lost == 0.0 && !event::stops(config)).then(|| {
         format!(
             "flows timed out {} times a run although no frame was lost{cause}: {remedy}raise the timeout above the round trip with its queues",
             digits((timeouts / case.len() as f64 * 10.0).round() / 10.0)
@@ -167,7 +135,7 @@ const MOST_SWITCHES: usize = 256;
 
 /// The longest round trip without a queue, of the longest frame out and an acknowledgement back, with the hosts at both ends. Of
 /// each switch that host counts whose link takes longest. None without queue pairs.
-fn longest_round_trip(settings: &Settings) -> Option<(Time, usize, usize)> {
+pub(super) fn longest_round_trip(settings: &Settings) -> Option<(Time, usize, usize)> {
     let answer = settings.ack_length()?;
     let frames = (0..settings.hosts()).flat_map(|h| settings.plans(h)).map(SourcePlan::frame);
     let frame = frames.max()?;

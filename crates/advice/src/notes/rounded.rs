@@ -3,11 +3,11 @@
 use cnsim_units::Bytes;
 
 /// A number with three significant digits.
-pub(crate) fn three(value: f64) -> f64 {
+pub(super) fn three(value: f64) -> f64 {
     format!("{value:.2e}").parse().ok().filter(|v: &f64| v.is_finite()).unwrap_or(0.0) + 0.0
 }
 
 /// Bytes with three significant digits.
-pub(crate) fn told_bytes(bytes: f64) -> String {
+pub(in crate::notes) fn told_bytes(bytes: f64) -> String {
     Bytes::new(three(bytes).round() as u64).to_string()
 }

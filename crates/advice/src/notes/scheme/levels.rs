@@ -1,6 +1,6 @@
 //! What a scheme begins with: the queue above which it marks or sends feedback, and the window of a flow. Does any queue get so long?
 
-use super::told_bytes;
+use crate::notes::rounded::told_bytes;
 use cnsim_fabric::Organisation;
 use cnsim_scenario::Ready;
 use cnsim_scheme_api::network::{Lent as _, LimiterState, PointState, Purpose, Stream};
@@ -102,7 +102,7 @@ fn level(ready: &Ready) -> Result<Option<Level>, String> {
 }
 
 /// A scheme that acts only above the length at which PAUSE has stopped the inputs, or above all that can wait.
-pub(super) fn late(ready: &Ready) -> Option<String> {
+pub(in crate::notes) fn late(ready: &Ready) -> Option<String> {
     let (settings, scheme) = (&ready.settings, &ready.scheme);
     let Level { bytes: level, key, does } = match level(ready) {
         Ok(level) => level?,
