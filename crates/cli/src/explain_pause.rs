@@ -1,10 +1,11 @@
 //! The verb `explain-pause`: the tree from each cause of PAUSE to the transmitters that it stopped.
 
+use crate::request::quantity;
 use crate::{Done, Failure, fit, look};
 use clap::Args;
 use cnsim_measure::pauses::{Circle, Forest, Stood, Stops, time};
 use cnsim_runs::pause_files::{read_pauses, read_victims};
-use cnsim_units::{Time, UnitError};
+use cnsim_units::Time;
 use std::path::PathBuf;
 
 /// Arguments of `explain-pause`.
@@ -50,12 +51,7 @@ pub(crate) fn explain_pause(args: &ExplainPauseArgs) -> Done {
             file.display()
         )));
     }
-    let at = args.at.as_deref().map(|text| {
-        text.parse::<Time>().map_err(|e: UnitError| {
-            Failure::input(format!("--at {text}: {}\n  help: write for example \"{}\"", e.reason, e.example))
-        })
-    });
-    let at = at.transpose()?;
+    let at: Option<Time> = args.at.as_deref().map(|text| quantity("at", text)).transpose()?;
     let chosen = |[condition, _, scheme, seed]: &[String; 4]| {
         args.condition.as_ref().is_none_or(|c| condition.contains(c.as_str()))
             && args.scheme.as_ref().is_none_or(|s| s.eq_ignore_ascii_case(scheme))

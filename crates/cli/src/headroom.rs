@@ -1,13 +1,13 @@
 //! The verb `headroom`: memory that a switch needs above XOFF, by the laws of this simulator and by the rules of the field.
 
 use crate::look::table;
+use crate::request::quantity;
 use crate::{Done, Failure};
 use clap::Args;
 use cnsim_fabric::PauseFrames;
 use cnsim_scenario::headroom::{Loop, Pfc, annex_o};
-use cnsim_units::{Bytes, Rate, Time, UnitError};
+use cnsim_units::{Bytes, Rate, Time};
 use serde_json::{Value, json};
-use std::str::FromStr;
 
 /// Arguments of `headroom`.
 #[derive(Args, Debug, Clone)]
@@ -35,13 +35,6 @@ pub(crate) struct HeadroomArgs {
     json: bool,
 }
 
-/// A quantity of the command line, or how to write it.
-fn parsed<T: FromStr<Err = UnitError>>(key: &str, text: &str) -> Result<T, Failure> {
-    text.parse().map_err(|e: UnitError| {
-        Failure::input(format!("--{key} {text}: {}\n  help: write for example \"{}\"", e.reason, e.example))
-    })
-}
-
 /// Metres, with or without their unit; kilometres.
 fn metres(text: &str) -> Result<f64, Failure> {
     let (number, unit) = text.trim().split_at(text.trim().trim_end_matches(char::is_alphabetic).len());
@@ -59,7 +52,7 @@ fn metres(text: &str) -> Result<f64, Failure> {
 
 /// A time of the command line, or one by default.
 fn chosen(key: &str, text: Option<&str>, or: Option<Time>) -> Result<Option<Time>, Failure> {
-    let time: Option<Time> = text.map(|text| parsed(key, text)).transpose()?;
+    let time: Option<Time> = text.map(|text| quantity(key, text)).transpose()?;
     match time {
         Some(time) if time > Time::from_secs_f64(1e-3) => {
             Err(Failure::input(format!("--{key} {time}: at most 1 ms is possible")))
@@ -82,9 +75,9 @@ fn row(rule: &str, pfc: &Pfc) -> Vec<String> {
 }
 
 pub(crate) fn headroom(args: &HeadroomArgs) -> Done {
-    let rate: Rate = parsed("rate", &args.rate)?;
-    let frame: Bytes = parsed("mtu", &args.mtu)?;
-    let processing: Time = parsed("processing", &args.processing)?;
+    let rate: Rate = quantity("rate", &args.rate)?;
+    let frame: Bytes = quantity("mtu", &args.mtu)?;
+    let processing: Time = quantity("processing", &args.processing)?;
     let length = metres(&args.length)?;
     if !(0.0..=1e6).contains(&length) || rate == Rate::ZERO || !(64..=9216).contains(&frame.get()) {
         return Err(Failure::input("--length must be 0 to 1000000 m, --rate above 0, --mtu 64 B to 9216 B"));

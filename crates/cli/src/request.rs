@@ -11,7 +11,16 @@ use cnsim_scenario::metrics::{self, METRICS, Metric};
 use cnsim_scenario::settings::Estimate;
 use cnsim_scenario::{Case, Ready, Scenario};
 use cnsim_scheme_api::Registry;
+use cnsim_units::UnitError;
 use indexmap::{IndexMap, IndexSet};
+use std::str::FromStr;
+
+/// A quantity of the command line, or how to write it.
+pub(crate) fn quantity<T: FromStr<Err = UnitError>>(key: &str, text: &str) -> Result<T, Failure> {
+    text.parse().map_err(|e: UnitError| {
+        Failure::input(format!("--{key} {text}: {}\n  help: write for example \"{}\"", e.reason, e.example))
+    })
+}
 
 /// Is this meant as a file, not as a name?
 pub(crate) fn is_file(name: &str) -> bool {

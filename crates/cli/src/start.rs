@@ -1,13 +1,14 @@
 //! `cnsim new`: a scenario to start from. Without options every key with its default; with a topology, a short scenario of
 //! that size and speed, an incast if asked for, that `cnsim check` accepts as it stands.
 
+use crate::request::quantity;
 use crate::{Done, Failure};
 use clap::Args;
 use cnsim_fabric::PauseFrames;
 use cnsim_scenario::Scenario;
 use cnsim_scenario::headroom::Loop;
+use cnsim_scenario::keys::{FASTEST, SLOWEST};
 use cnsim_units::{Bytes, Rate, Time};
-use std::fmt::Write as _;
 
 /// Arguments of `new`.
 #[derive(Args, Debug, Clone)]
@@ -134,145 +135,161 @@ fn shape(kind: &str, hosts: usize, spines: Option<u16>) -> (String, usize) {
 /// Load of the fullest link under uniform traffic, as a share of its rate.
 const FULLEST: f64 = 0.9;
 
-/// A short scenario. Uniform traffic fits every link: where the usual load is too much for one, all hosts send less.
-fn short(args: &NewArgs) -> Result<String, Failure> {
-    let text = at_load(args, LOAD)?;
-    // Where a little more would be too much, it is too much for some links by chance.
-    let fuller = at_load(args, (f64::from(LOAD) / FULLEST).round() as u32)?;
-    let ready = Scenario::parse(&args.name, &fuller, &[]).ok().and_then(|s| s.ready(s.cases().first()?).ok());
-    let worst = ready.and_then(|r| r.settings.overloads().into_iter().next());
-    match worst.filter(|_| args.incast.is_none()) {
-        None => Ok(text),
-        Some(o) => {
-            let fits = f64::from(LOAD) * o.carries / o.offered;
-            let step = if fits < 5.0 { 1.0 } else { 5.0 };
-            at_load(args, ((fits / step).floor() * step).max(1.0) as u32)
-        }
-    }
+/// A short scenario that is asked for, its values in range.
+struct Short<'a> {
+    args: &'a NewArgs,
+    kind: &'a str,
+    /// Keys of the shape.
+    keys: String,
+    hosts: usize,
+    rate: Rate,
+    size: Bytes,
+    schemes: &'static str,
 }
 
 /// Load of each host's link by uniform traffic, %.
 const LOAD: u32 = 60;
 
-/// A short scenario whose uniform traffic has this load, %.
-fn at_load(args: &NewArgs, load: u32) -> Result<String, Failure> {
-    let bad = |key: &str, text: &str, e: cnsim_units::UnitError| {
-        Failure::input(format!("--{key} {text}: {}\n  help: write for example \"{}\"", e.reason, e.example))
-    };
-    let kind = args.topology.as_deref().unwrap_or("single-switch");
-    let asked = args.hosts.unwrap_or(10);
-    if !(2..=4096).contains(&asked) {
-        return Err(Failure::input(format!("--hosts {asked}: 2 to 4096 are possible")));
+/// A short scenario. Uniform traffic fits every link: where the usual load is too much for one, all hosts send less.
+fn short(args: &NewArgs) -> Result<String, Failure> {
+    let short = Short::read(args)?;
+    // Where a little more would be too much, it is too much for some links by chance.
+    let fuller = short.text((f64::from(LOAD) / FULLEST).round() as u32);
+    let ready = Scenario::parse(&args.name, &fuller, &[]).ok().and_then(|s| s.ready(s.cases().first()?).ok());
+    let worst = ready.and_then(|r| r.settings.overloads().into_iter().next());
+    let load = worst.filter(|_| args.incast.is_none()).map_or(LOAD, |o| {
+        let fits = f64::from(LOAD) * o.carries / o.offered;
+        let step = if fits < 5.0 { 1.0 } else { 5.0 };
+        ((fits / step).floor() * step).max(1.0) as u32
+    });
+    Ok(short.text(load))
+}
+
+impl<'a> Short<'a> {
+    fn read(args: &'a NewArgs) -> Result<Self, Failure> {
+        let kind = args.topology.as_deref().unwrap_or("single-switch");
+        let asked = args.hosts.unwrap_or(10);
+        if !(2..=4096).contains(&asked) {
+            return Err(Failure::input(format!("--hosts {asked}: 2 to 4096 are possible")));
+        }
+        let rate: Rate = quantity("rate", args.rate.as_deref().unwrap_or("10 Gb/s"))?;
+        let size: Bytes = quantity("size", &args.size)?;
+        if !(SLOWEST..=FASTEST).contains(&rate) {
+            return Err(Failure::input(format!("--rate {rate}: {SLOWEST} to {FASTEST} are possible")));
+        }
+        if args.spines.is_some() && kind != "leaf-spine" {
+            let remedy = "add --topology leaf-spine, or leave --spines out";
+            return Err(Failure::input(format!("--spines: a {kind} has none\n  help: {remedy}")));
+        }
+        let (keys, hosts) = shape(kind, asked, args.spines);
+        if let Some(n) = args.incast.filter(|n| *n == 0 || kind == "parking-lot" || *n >= hosts) {
+            let most = match kind {
+                "parking-lot" => "not on a parking lot, whose hosts have their parts".into(),
+                _ => format!("1 to {} are possible with {hosts} hosts", hosts - 1),
+            };
+            return Err(Failure::input(format!("--incast {n}: {most}")));
+        }
+        let fast = rate >= Rate::from_gbps(25.0);
+        let schemes = if fast { "\"none\", \"dcqcn\"" } else { "\"none\", \"qcn-2pt\", \"ecm\"" };
+        Ok(Self { args, kind, keys, hosts, rate, size, schemes })
     }
-    let text = args.rate.as_deref().unwrap_or("10 Gb/s");
-    let rate: Rate = text.parse().map_err(|e| bad("rate", text, e))?;
-    let size: Bytes = args.size.parse().map_err(|e| bad("size", &args.size, e))?;
-    let (slowest, fastest) = (cnsim_scenario::keys::SLOWEST, cnsim_scenario::keys::FASTEST);
-    if rate < slowest || rate > fastest {
-        return Err(Failure::input(format!("--rate {rate}: {slowest} to {fastest} are possible")));
+
+    /// Memory of a pair of ports, and its watermarks with headroom at the links' rate: share, high, low, KB.
+    fn memory(&self) -> [u64; 3] {
+        let (frame, pause) = (Bytes::new(1500), PauseFrames::default());
+        let (delay, processing) = (Time::from_ns(500), Time::from_us(1));
+        // What can still arrive after XOFF fits above the upper watermark.
+        let need = Loop { rate: self.rate, delay, processing, frame, pause }.headroom().get().div_ceil(1000);
+        let share = (4 * need).max(150);
+        let mut high = share - need - share / 20;
+        // A mark that is longer than what an input may hold is reached by many inputs together, if at all.
+        if let Some(mark) =
+            self.schemes.contains("dcqcn").then(|| mark(&self.args.dcqcn, self.rate)).flatten()
+        {
+            high = high.max(mark.get() / 1000 * 5 / 4);
+        }
+        [share.max(high + need + high / 20), high, high * 4 / 5]
     }
-    if args.spines.is_some() && kind != "leaf-spine" {
-        let remedy = "add --topology leaf-spine, or leave --spines out";
-        return Err(Failure::input(format!("--spines: a {kind} has none\n  help: {remedy}")));
+
+    /// Keys of the traffic, and the length of the run.
+    fn traffic(&self, load: u32) -> (String, Time) {
+        let Some(n) = self.args.incast else {
+            let about = "of each host's link, to all others alike";
+            let keys = format!("kind = \"bernoulli\"\nload = \"{load} %\"    # {about}");
+            return (keys, rounded(0.1 * 10e9 / self.rate.bps()));
+        };
+        // Senders from all over the network, not all behind one switch.
+        let sender = |i: usize| 1 + i * (self.hosts - 1) / n;
+        let line = |i: usize| format!("    \"10 us, H{}, H0, {}\",\n", sender(i), self.size);
+        let lines: String = (0..n).map(line).collect();
+        let keys =
+            format!("kind = \"transfers\"\ntransfers = [    # start, source, destination, bytes\n{lines}]");
+        // The port is full for half of the run, and schemes that finish later have time for it.
+        (keys, rounded(1.9 * (n as f64 * self.size.as_f64() * 8.0 / self.rate.bps()) + 20e-6))
     }
-    let (keys, hosts) = shape(kind, asked, args.spines);
-    let schemes =
-        if rate >= Rate::from_gbps(25.0) { "\"none\", \"dcqcn\"" } else { "\"none\", \"qcn-2pt\", \"ecm\"" };
-    let mut out = String::new();
-    let name = &args.name;
-    let _ = writeln!(
-        out,
-        "# Check it:  cnsim check {name}.toml\n# Run it:    cnsim run {name}.toml\n# Every key: cnsim new {name}"
-    );
-    let _ = writeln!(out, "name = \"{name}\"\ntitle = \"{}\"", title(args, kind, hosts, rate));
-    let _ = writeln!(out, "question = \"(what do you want to know?)\"");
-    let _ = writeln!(
-        out,
-        "\n[topology]\nkind = \"{kind}\"\n{keys}\nlink_rate = \"{rate}\"\nlink_delay = \"0.5 us\""
-    );
-    if ["leaf-spine", "clos", "fat-tree", "k-ary-n-tree"].contains(&kind) {
-        let _ = writeln!(
-            out,
-            "routing = \"frame-hash\"    # each flow uses all paths; \"flow-hash\" gives it one by chance"
-        );
-    }
-    // Watermarks with headroom at this rate: what can still arrive after XOFF fits above the upper one.
-    let frame = Bytes::new(1500);
-    let link = Loop {
-        rate,
-        delay: Time::from_ns(500),
-        processing: Time::from_us(1),
-        frame,
-        pause: PauseFrames::default(),
-    };
-    let need = link.headroom().get().div_ceil(1000);
-    let share = (4 * need).max(150);
-    let mut high = share - need - share / 20;
-    // A mark that is longer than what an input may hold is reached by many inputs together, if at all.
-    if schemes.contains("dcqcn")
-        && let Some(mark) = mark(&args.dcqcn, rate)
-    {
-        high = high.max(mark.get() / 1000 * 5 / 4);
-    }
-    let share = share.max(high + need + high / 20);
-    let low = high * 4 / 5;
-    let _ = writeln!(
-        out,
-        "\n[switch]\nbuffer = \"XP\"    # a partition for each pair of ports\nshare = \"{share} KB\""
-    );
-    let _ = writeln!(
-        out,
-        "\n[pause]\nmode = \"on\"\nhigh = \"{high} KB\"    # XOFF; `cnsim headroom` computes the room above it\nlow = \"{low} KB\""
-    );
-    let duration = match args.incast {
-        Some(n) => {
-            if n == 0 || kind == "parking-lot" || n >= hosts {
-                let most = if kind == "parking-lot" {
-                    "not on a parking lot, whose hosts have their parts".into()
-                } else {
-                    format!("1 to {} are possible with {hosts} hosts", hosts - 1)
-                };
-                return Err(Failure::input(format!("--incast {n}: {most}")));
+
+    /// The scenario; uniform traffic has this load, %.
+    fn text(&self, load: u32) -> String {
+        let Self { args, kind, keys, hosts, rate, schemes, .. } = self;
+        let (name, title) = (&args.name, title(args, kind, *hosts, *rate));
+        let routing = match *kind {
+            "leaf-spine" | "clos" | "fat-tree" | "k-ary-n-tree" => {
+                "routing = \"frame-hash\"    # each flow uses all paths; \"flow-hash\" gives it one by chance\n"
             }
-            // Senders from all over the network, not all behind one switch.
-            let sender = |i: usize| 1 + i * (hosts - 1) / n;
-            let lines: Vec<String> =
-                (0..n).map(|i| format!("    \"10 us, H{}, H0, {size}\",", sender(i))).collect();
-            let _ = writeln!(
-                out,
-                "\n[workload]\nkind = \"transfers\"\ntransfers = [    # start, source, destination, bytes\n{}\n]",
-                lines.join("\n")
-            );
-            let least = n as f64 * size.as_f64() * 8.0 / rate.bps();
-            // The port is full for half of the run, and schemes that finish later have time for it.
-            rounded(1.9 * least + 20e-6)
-        }
-        None => {
-            let _ = writeln!(
-                out,
-                "\n[workload]\nkind = \"bernoulli\"\nload = \"{load} %\"    # of each host's link, to all others alike"
-            );
-            rounded(0.1 * 10e9 / rate.bps())
-        }
-    };
-    let _ = writeln!(out, "\n[run]\nduration = \"{duration}\"\nseeds = 5");
-    let _ = writeln!(out, "\n[record]\nlatency = true    # percentiles of latency");
-    let _ = writeln!(
-        out,
-        "\n# What is compared: also any key with a list of values, \"workload.frame\" = [...]\n[matrix]\npause = [\"on\"]    # also \"off\", \"global\"\nschemes = [{schemes}]"
-    );
-    if schemes.contains("dcqcn") {
-        let _ = writeln!(
-            out,
-            "\n[scheme.dcqcn]\npreset = \"{}\"    # fits the links' rate: cnsim explain dcqcn",
-            args.dcqcn
+            _ => "",
+        };
+        let ([share, high, low], (traffic, duration)) = (self.memory(), self.traffic(load));
+        let preset = match schemes.contains("dcqcn") {
+            true => format!(
+                "\n[scheme.dcqcn]\npreset = \"{}\"    # fits the links' rate: cnsim explain dcqcn\n",
+                args.dcqcn
+            ),
+            false => String::new(),
+        };
+        let text = format!(
+            r#"# Check it:  cnsim check {name}.toml
+# Run it:    cnsim run {name}.toml
+# Every key: cnsim new {name}
+name = "{name}"
+title = "{title}"
+question = "(what do you want to know?)"
+
+[topology]
+kind = "{kind}"
+{keys}
+link_rate = "{rate}"
+link_delay = "0.5 us"
+{routing}
+[switch]
+buffer = "XP"    # a partition for each pair of ports
+share = "{share} KB"
+
+[pause]
+mode = "on"
+high = "{high} KB"    # XOFF; `cnsim headroom` computes the room above it
+low = "{low} KB"
+
+[workload]
+{traffic}
+
+[run]
+duration = "{duration}"
+seeds = 5
+
+[record]
+latency = true    # percentiles of latency
+
+# What is compared: also any key with a list of values, "workload.frame" = [...]
+[matrix]
+pause = ["on"]    # also "off", "global"
+schemes = [{schemes}]
+{preset}
+# Parameters of the schemes that know them: cnsim explain SCHEME
+# [scheme.params]
+"#
         );
+        aligned(&text) + TABLES
     }
-    let _ = writeln!(
-        out,
-        "\n# Parameters of the schemes that know them: cnsim explain SCHEME\n# [scheme.params]"
-    );
-    Ok(aligned(&out) + TABLES)
 }
 
 /// Gives the comments behind the keys of a table one column.

@@ -1,7 +1,7 @@
 //! B07: ECM and QCN on the CN-SIM benchmarks.
 
 use super::Paper;
-use crate::claims::{Claim, Evidence, Finding, Parts, Values, at_most, claim, less};
+use crate::claims::{Claim, Evidence, Parts, Values, at_most, claim, less};
 use cnsim_runs::record::RunRecord;
 use cnsim_scenario::metrics::Id;
 use cnsim_scenario::tables;
@@ -20,7 +20,9 @@ pub(super) const PAPER: Paper = Paper {
 const CLAIMS: &[Claim] = &[
     claim("B07.1", "printed", "extra fast recovery (EFR) is essential for QCN's stability", efr),
     claim("B07.2", "printed", "byte-based sampling jitters less than packet-based", sampling),
-    claim("B07.3", "printed", "both QCN do their job, ECM does better, QCN-2pt suffers most", ordering),
+    claim("B07.3", "printed", "both QCN do their job, ECM does better, QCN-2pt suffers most", |e, parts| {
+        order_in(e, "single-hop", &RATES, parts)
+    }),
     claim("B07.4", "printed", "QCN-3pt's overhead is one to two orders of magnitude larger", overhead),
     claim(
         "B07.5",
@@ -28,7 +30,9 @@ const CLAIMS: &[Claim] = &[
         "QCN-3pt's overhead grows with nodes and load, that of the others with congestion points and bottleneck rate",
         scaling,
     ),
-    claim("B07.6", "printed", "the same order in multi-hop", multi_hop),
+    claim("B07.6", "printed", "the same order in multi-hop", |e, parts| {
+        order_in(e, "multi-hop", &RATES[..2], parts)
+    }),
     claim("B07.7", "printed", "recovery of QCN-2pt is slower than ECM's", recovery),
     claim("B07.8", "table", "without PAUSE, loss falls by orders of magnitude", loss),
     claim("B07.9", "table", "fat tree: schemes keep what none loses", fat_tree),
@@ -39,8 +43,7 @@ const RATES: [&str; 3] = ["hotspot 2 Gb/s", "hotspot 0.5 Gb/s", "hotspot 0 Gb/s"
 const SCHEMES: [&str; 3] = ["qcn-2pt", "qcn-3pt", "ecm"];
 const BASELINE: &str = "load 50%";
 
-fn efr(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn efr(e: &Evidence<'_>, parts: &mut Parts) {
     for pause in ["on", "off"] {
         let get = |c, m| e.runs("baseline", c, pause, "qcn-2pt").metric(m);
         let off = "load 50%, EFR off";
@@ -56,11 +59,9 @@ fn efr(e: &Evidence<'_>) -> Finding {
             format!("PAUSE {pause}: {:.3} Gb/s with, {:.3} without", with.mean(), without.mean()),
         );
     }
-    parts.finding()
 }
 
-fn sampling(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn sampling(e: &Evidence<'_>, parts: &mut Parts) {
     for pause in ["on", "off"] {
         let get = |c: &str| e.runs("baseline", c, pause, "qcn-2pt").metric(Id::SdHotQueue);
         let bytes = get(BASELINE);
@@ -74,19 +75,6 @@ fn sampling(e: &Evidence<'_>) -> Finding {
             parts.add(less(&bytes, &packet), text);
         }
     }
-    parts.finding()
-}
-
-fn ordering(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
-    order_in(e, "single-hop", &RATES, &mut parts);
-    parts.finding()
-}
-
-fn multi_hop(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
-    order_in(e, "multi-hop", &RATES[..2], &mut parts);
-    parts.finding()
 }
 
 /// 2pt <= 3pt <= ECM with PAUSE, and at 2 and 0.5 Gb/s none < 2pt.
@@ -103,8 +91,7 @@ fn order_in(e: &Evidence<'_>, scenario: &str, rates: &[&str], parts: &mut Parts)
     }
 }
 
-fn overhead(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn overhead(e: &Evidence<'_>, parts: &mut Parts) {
     let places =
         [("single-hop", &RATES[..], 10.0), ("multi-hop", &RATES[..], 10.0), ("fat-tree", &RATES[..2], 5.0)];
     for (scenario, rates, factor) in places {
@@ -117,11 +104,9 @@ fn overhead(e: &Evidence<'_>) -> Finding {
             }
         }
     }
-    parts.finding()
 }
 
-fn scaling(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn scaling(e: &Evidence<'_>, parts: &mut Parts) {
     let get = |scenario, c, s| e.runs(scenario, c, "on", s).metric(Id::Overhead);
     let ratio = |a: &Values, b: &Values| a.with(b, |a, b| if b > 0.0 { a / b } else { 0.0 });
     let r = ratio(&get("uniform", "load 85%", "qcn-3pt"), &get("uniform", "load 42.5%", "qcn-3pt"));
@@ -134,11 +119,9 @@ fn scaling(e: &Evidence<'_>) -> Finding {
         let less = ratio(&get("signalling", half, s), &base);
         parts.add(less.within(0.35, 0.65), format!("{s}, half the hot rate: x {:.2}", less.mean()));
     }
-    parts.finding()
 }
 
-fn recovery(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn recovery(e: &Evidence<'_>, parts: &mut Parts) {
     for c in RATES {
         for pause in ["on", "off"] {
             let get = |s| e.runs("single-hop", c, pause, s).metric(Id::RecoveryTime);
@@ -147,11 +130,9 @@ fn recovery(e: &Evidence<'_>) -> Finding {
             parts.add(less(&ecm, &two), text);
         }
     }
-    parts.finding()
 }
 
-fn loss(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn loss(e: &Evidence<'_>, parts: &mut Parts) {
     for (scenario, factor) in [("single-hop", 100.0), ("multi-hop", 50.0)] {
         for c in &RATES[..2] {
             let get = |s| e.runs(scenario, c, "off", s).metric(Id::DroppedFrames);
@@ -163,11 +144,9 @@ fn loss(e: &Evidence<'_>) -> Finding {
             }
         }
     }
-    parts.finding()
 }
 
-fn fat_tree(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn fat_tree(e: &Evidence<'_>, parts: &mut Parts) {
     for c in &RATES[..2] {
         let get = |s| e.runs("fat-tree", c, "on", s).metric(Id::AggregateThroughput);
         let none = get("none");
@@ -177,11 +156,9 @@ fn fat_tree(e: &Evidence<'_>) -> Finding {
             parts.add(at_most(1.3, &none, &with), text);
         }
     }
-    parts.finding()
 }
 
-fn idle_overhead(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn idle_overhead(e: &Evidence<'_>, parts: &mut Parts) {
     let get = |s| e.runs("uniform", "load 85%", "on", s).metric(Id::Overhead);
     let three = get("qcn-3pt");
     parts.add(three.within(145.0 * 0.98, 145.0 * 1.02), format!("3pt {:.1} Mb/s", three.mean()));
@@ -189,7 +166,6 @@ fn idle_overhead(e: &Evidence<'_>) -> Finding {
         let v = get(s);
         parts.add(v.at_most(1.0), format!("{s} {:.2} Mb/s", v.mean()));
     }
-    parts.finding()
 }
 
 /// The assumption suspected when a cell misses, with a sentence.
@@ -248,129 +224,5 @@ fn suspect(run: &RunRecord, metric: Id) -> &'static str {
         }
         _ if scheme == "ecm" => "A6 oversampling and A2 limiter-queue",
         _ => "A1 source-queue",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::claims::Holds;
-    use cnsim_scenario::case::CaseId;
-
-    /// (scenario, condition, PAUSE, scheme, metric, value): three seeds a little apart.
-    fn holds(id: &str, facts: &[(&str, &str, &str, &str, &str, f64)]) -> Holds {
-        let mut all: Vec<RunRecord> = Vec::new();
-        for (scenario, condition, pause, scheme, metric, value) in facts {
-            for seed in 1..=3 {
-                let case = CaseId::from(["B07", scenario, condition, pause, scheme]);
-                let value = value * (1.0 + 1e-4 * seed as f64);
-                if let Some(r) = all.iter_mut().find(|r| r.case == case && r.seed == seed) {
-                    r.metrics.insert(metric, value);
-                    continue;
-                }
-                all.push(RunRecord {
-                    case,
-                    seed,
-                    metrics: [(*metric, value)].into(),
-                    ..RunRecord::default()
-                });
-            }
-        }
-        let found = crate::findings(&all);
-        found.iter().find(|(c, _)| c.id == id).map_or(Holds::NotRun, |f| f.1.holds)
-    }
-
-    #[test]
-    fn efr_can_go_both_ways() {
-        let with = |sd: f64, rate: f64| {
-            let facts: Vec<_> = ["on", "off"]
-                .iter()
-                .flat_map(|p| {
-                    let off = "load 50%, EFR off";
-                    [
-                        ("baseline", BASELINE, *p, "qcn-2pt", "sd_hot_queue", 10.0),
-                        ("baseline", off, *p, "qcn-2pt", "sd_hot_queue", sd),
-                        ("baseline", BASELINE, *p, "qcn-2pt", "aggregate_throughput", 10.0),
-                        ("baseline", off, *p, "qcn-2pt", "aggregate_throughput", rate),
-                    ]
-                })
-                .collect();
-            holds("B07.1", &facts)
-        };
-        assert_eq!(with(25.0, 9.5), Holds::Yes);
-        assert_eq!(with(15.0, 9.5), Holds::No);
-        assert_eq!(with(25.0, 10.0), Holds::No, "equal throughput is not lower");
-        assert_eq!(
-            holds("B07.1", &[("baseline", BASELINE, "on", "qcn-2pt", "overhead", 1.0)]),
-            Holds::NotRun
-        );
-    }
-
-    #[test]
-    fn sampling_can_go_both_ways() {
-        let with = |packet: f64| {
-            let mut facts = Vec::new();
-            for p in ["on", "off"] {
-                facts.push(("baseline", BASELINE, p, "qcn-2pt", "sd_hot_queue", 10.0));
-                for c in ["load 50%, sampling packet-last", "load 50%, sampling packet-current"] {
-                    facts.push(("baseline", c, p, "qcn-2pt", "sd_hot_queue", packet));
-                }
-            }
-            holds("B07.2", &facts)
-        };
-        assert_eq!((with(12.0), with(8.0), with(10.0)), (Holds::Yes, Holds::No, Holds::No));
-    }
-
-    #[test]
-    fn scaling_can_go_both_ways() {
-        let with = |second: f64, half: f64| {
-            let mut facts = vec![
-                ("uniform", "load 85%", "on", "qcn-3pt", "overhead", 145.0),
-                ("uniform", "load 42.5%", "on", "qcn-3pt", "overhead", 72.5),
-            ];
-            for s in ["qcn-2pt", "ecm"] {
-                facts.push(("signalling", "steady hotspot 2 Gb/s", "on", s, "overhead", 2.0));
-                facts.push(("signalling", "two steady hotspots 2 Gb/s", "on", s, "overhead", second));
-                facts.push(("signalling", "steady hotspot 1 Gb/s", "on", s, "overhead", half));
-            }
-            holds("B07.5", &facts)
-        };
-        assert_eq!(with(4.0, 1.0), Holds::Yes);
-        assert_eq!((with(2.0, 1.0), with(4.0, 2.0)), (Holds::No, Holds::No));
-    }
-
-    #[test]
-    fn multi_hop_and_fat_tree_can_go_both_ways() {
-        let of = |id: &str, scenario: &str, values: [f64; 4]| {
-            let schemes = ["none", "qcn-2pt", "qcn-3pt", "ecm"];
-            let facts: Vec<_> = RATES[..2]
-                .iter()
-                .flat_map(|c| {
-                    schemes
-                        .iter()
-                        .zip(values)
-                        .map(move |(s, v)| (scenario.to_string(), (*c).to_string(), (*s).to_string(), v))
-                })
-                .collect();
-            let facts: Vec<_> = facts
-                .iter()
-                .map(|(a, c, s, v)| (a.as_str(), c.as_str(), "on", s.as_str(), "aggregate_throughput", *v))
-                .collect();
-            holds(id, &facts)
-        };
-        assert_eq!(of("B07.6", "multi-hop", [26.0, 30.0, 30.5, 31.0]), Holds::Yes);
-        assert_eq!(of("B07.6", "multi-hop", [26.0, 30.6, 30.5, 31.0]), Holds::No);
-        assert_eq!(of("B07.9", "fat-tree", [380.0, 520.0, 530.0, 540.0]), Holds::Yes);
-        assert_eq!(of("B07.9", "fat-tree", [380.0, 480.0, 530.0, 540.0]), Holds::No);
-    }
-
-    #[test]
-    fn idle_overhead_can_go_both_ways() {
-        let with = |three: f64, ecm: f64| {
-            let at = |s, v| ("uniform", "load 85%", "on", s, "overhead", v);
-            holds("B07.10", &[at("qcn-3pt", three), at("qcn-2pt", 0.2), at("ecm", ecm)])
-        };
-        assert_eq!(with(145.0, 0.9), Holds::Yes);
-        assert_eq!((with(139.0, 0.9), with(145.0, 9.0)), (Holds::No, Holds::No));
     }
 }

@@ -1,7 +1,7 @@
 //! C07: BCN against BECN and FECN.
 
 use super::Paper;
-use crate::claims::{Claim, Evidence, Finding, Holds, Parts, Runs, Values, at_most, claim, less};
+use crate::claims::{Claim, Evidence, Holds, Parts, Runs, Values, at_most, claim, less};
 use cnsim_runs::record::RunRecord;
 use cnsim_scenario::metrics::Id;
 
@@ -56,18 +56,15 @@ fn queue(runs: &Runs<'_>, port: &str) -> Values {
     runs.each(|r| r.ports.get(port)?.mean_queue)
 }
 
-fn overhead(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn overhead(e: &Evidence<'_>, parts: &mut Parts) {
     let [becn, bcn] =
         [(BECN, "becn"), (BCN, "bcn")].map(|(c, s)| case(e, "symmetric-on-off", c, s).metric(Id::Overhead));
     let ratio = becn.with(&bcn, |a, b| a / b);
     let text = format!("BECN {:.0} Mb/s, BCN {:.2} Mb/s, ratio {:.0}", becn.mean(), bcn.mean(), ratio.mean());
     parts.add(ratio.within(300.0, 3000.0), text);
-    parts.finding()
 }
 
-fn fair(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn fair(e: &Evidence<'_>, parts: &mut Parts) {
     let index = |c, s| case(e, "symmetric-on-off", c, s).metric(Id::Fairness);
     let (becn, bcn, fecn) = (index(BECN, "becn"), index(BCN, "bcn"), index("tagging rate 100%", "fecn"));
     parts.add(becn.at_least(0.99), format!("mean Jain index of BECN {:.4}", becn.mean()));
@@ -81,11 +78,9 @@ fn fair(e: &Evidence<'_>) -> Finding {
     if !fecn.is_empty() {
         parts.show(format!("FECN, every frame tagged: {:.4}", fecn.mean()));
     }
-    parts.finding()
 }
 
-fn cost(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn cost(e: &Evidence<'_>, parts: &mut Parts) {
     let runs = case(e, "symmetric-on-off", BECN, "becn");
     let (hot, control) = (runs.metric(Id::HotPortThroughput), runs.metric(Id::Overhead));
     let share = hot.with(&control, |hot, control| hot / (10.0 - control / 1e3));
@@ -95,11 +90,9 @@ fn cost(e: &Evidence<'_>) -> Finding {
         10.0 - control.mean() / 1e3
     );
     parts.add(share.within(0.98, 1.02), text);
-    parts.finding()
 }
 
-fn place(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn place(e: &Evidence<'_>, parts: &mut Parts) {
     for (c, s, longest, other) in [(BECN, "becn", "E5>H5", "X>E5"), (BCN, "bcn", "X>E5", "E5>H5")] {
         let runs = case(e, "symmetric-on-off", c, s);
         let (a, b) = (queue(&runs, longest), queue(&runs, other));
@@ -107,11 +100,9 @@ fn place(e: &Evidence<'_>) -> Finding {
         // Longer by more than a frame.
         parts.add(a.with(&b, |a, b| a - b).at_least(1.5), text);
     }
-    parts.finding()
 }
 
-fn several(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn several(e: &Evidence<'_>, parts: &mut Parts) {
     let becn = case(e, "asymmetric", "measurement interval 300 us", "becn");
     let (least, most) = (becn.metric(Id::FlowRateMin), becn.metric(Id::FlowRateMax));
     let text = format!("BECN at 300 us: flows from {:.1} to {:.1} Mb/s", least.mean(), most.mean());
@@ -124,11 +115,9 @@ fn several(e: &Evidence<'_>) -> Finding {
         late.at_least(9.5),
         format!("BCN over [50, 100] ms: {:.3} Gb/s in all, least {least:.2}", late.mean()),
     );
-    parts.finding()
 }
 
-fn overrun(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn overrun(e: &Evidence<'_>, parts: &mut Parts) {
     let runs = case(e, "asymmetric", BECN, "becn");
     // Every message goes to every host, so what is made is what comes for H6.
     let control = runs.each(|r| mean_of(r, &["control_rate"], 0.0, 1.0));
@@ -150,7 +139,6 @@ fn overrun(e: &Evidence<'_>) -> Finding {
         total.0.len(),
         frozen.mean()
     ));
-    parts.finding()
 }
 
 /// The least and the greatest of the flows' rates, as shares of their mean, within `share` of it.
@@ -163,10 +151,9 @@ fn equal(parts: &mut Parts, runs: &Runs<'_>, share: f64, what: &str) {
     parts.add(mean.with(&most, |mean, most| (1.0 + share) * mean - most).at_least(0.0), text);
 }
 
-fn max_min_becn(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn max_min_becn(e: &Evidence<'_>, parts: &mut Parts) {
     let runs = case(e, "parking-lot", BECN, "becn");
-    equal(&mut parts, &runs, 0.05, "six flows");
+    equal(parts, &runs, 0.05, "six flows");
     let (mean, control) = (runs.metric(Id::FlowRate), runs.metric(Id::BottleneckControl));
     let share = mean.with(&control, |mean, control| mean / ((10_000.0 - control) / 5.0));
     let text = format!(
@@ -175,17 +162,10 @@ fn max_min_becn(e: &Evidence<'_>) -> Finding {
         (10_000.0 - control.mean()) / 5.0
     );
     parts.add(share.within(0.95, 1.05), text);
-    parts.finding()
 }
 
-fn max_min_bcn(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
-    equal(
-        &mut parts,
-        &case(e, "parking-lot", "sampling rate 1%, run 1 s", "bcn"),
-        0.15,
-        "six flows over 1 s",
-    );
+fn max_min_bcn(e: &Evidence<'_>, parts: &mut Parts) {
+    equal(parts, &case(e, "parking-lot", "sampling rate 1%, run 1 s", "bcn"), 0.15, "six flows over 1 s");
     let runs = case(e, "parking-lot", "sampling rate 1%, run 1 s", "bcn");
     let long = runs.each(|r| mean_of(r, &["flow H1>H9", "flow H2>H9", "flow H3>H9", "flow H4>H9"], 0.0, 1e3));
     let short = runs.each(|r| mean_of(r, &["flow H5>H7", "flow H6>H8"], 0.0, 1e3));
@@ -196,11 +176,9 @@ fn max_min_bcn(e: &Evidence<'_>) -> Finding {
             short.mean() / 2.0
         ));
     }
-    parts.finding()
 }
 
-fn weight(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn weight(e: &Evidence<'_>, parts: &mut Parts) {
     for delay in ["50 us", "100 us", "200 us"] {
         let of = |w: &str| {
             let runs = case(e, "parking-lot", &format!("{BCN}, added delay {delay}{w}"), "bcn");
@@ -218,7 +196,6 @@ fn weight(e: &Evidence<'_>) -> Finding {
         );
         parts.add(less(&four, &two), text);
     }
-    parts.finding()
 }
 
 /// Milliseconds after each on-off change until a condition on bins holds for the rest of the phase; the whole phase where
@@ -258,8 +235,7 @@ fn mean(v: &[f64]) -> f64 {
     v.iter().sum::<f64>() / v.len().max(1) as f64
 }
 
-fn tagging(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn tagging(e: &Evidence<'_>, parts: &mut Parts) {
     let runs = |p: &str| case(e, "symmetric-on-off", &format!("tagging rate {p}"), "fecn");
     let index = |p| runs(p).metric(Id::Fairness);
     // 100 % and 10 % may be equal, to a thousandth; the lower rates are worse by more than that.
@@ -275,11 +251,9 @@ fn tagging(e: &Evidence<'_>) -> Finding {
     });
     let text = format!("at 1 % {:.0} % of the phases take more than 10 ms", slow.mean() * 100.0);
     parts.add(slow.at_least(0.5), text);
-    parts.finding()
 }
 
-fn loss(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn loss(e: &Evidence<'_>, parts: &mut Parts) {
     let becn = case(e, "parking-lot", BECN, "becn");
     let (lost, control) = (becn.metric(Id::ThroughputLoss), becn.metric(Id::BottleneckControl));
     let text = format!(
@@ -298,11 +272,9 @@ fn loss(e: &Evidence<'_>) -> Finding {
     });
     let text = format!("BCN's worse port loses {:.3} Gb/s over [20, 100] ms", worst.mean());
     parts.add(worst.at_most(0.3), text);
-    parts.finding()
 }
 
-fn cut(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn cut(e: &Evidence<'_>, parts: &mut Parts) {
     let of = |c, s| case(e, "symmetric-on-off", c, s);
     let (becn, bcn) = (of("measurement interval 12 ms", "becn"), of(BCN, "bcn"));
     let (a, b) = (becn.metric(Id::SdHotQueue), bcn.metric(Id::SdHotQueue));
@@ -314,11 +286,9 @@ fn cut(e: &Evidence<'_>) -> Finding {
         bcn.metric(Id::Overhead).mean()
     );
     parts.add(less(&b, &a), text);
-    parts.finding()
 }
 
-fn later(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn later(e: &Evidence<'_>, parts: &mut Parts) {
     let of = |c, s| case(e, "symmetric-on-off", c, s).each(|r| settled_port(r).map(|t| mean(&t)));
     let (fecn, bcn) = (of("tagging rate 1%", "fecn"), of(BCN, "bcn"));
     let text = format!(
@@ -327,7 +297,6 @@ fn later(e: &Evidence<'_>) -> Finding {
         bcn.mean()
     );
     parts.add(fecn.with(&bcn, |f, b| f - b).at_least(1e-6), text);
-    parts.finding()
 }
 
 /// The assumption suspected when a cell misses, with a sentence.

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
+/// Adds the parts of a claim, each tested on measured runs.
+pub type Test = fn(&Evidence<'_>, &mut Parts);
+
 /// A claim of a study.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim {
@@ -17,24 +20,21 @@ pub struct Claim {
     pub text: &'static str,
     /// printed, table or figure; claims from figures are shown, not scored.
     pub origin: &'static str,
-    /// The predicate that tests the claim on measured runs.
-    pub test: fn(&Evidence<'_>) -> Finding,
+    /// The predicate that tests the claim on measured runs, part by part.
+    pub test: Test,
 }
 
 /// A claim from its id, origin, text and predicate.
-pub(crate) const fn claim(
-    id: &'static str,
-    origin: &'static str,
-    text: &'static str,
-    test: fn(&Evidence<'_>) -> Finding,
-) -> Claim {
+pub(crate) const fn claim(id: &'static str, origin: &'static str, text: &'static str, test: Test) -> Claim {
     Claim { id, text, origin, test }
 }
 
 impl Claim {
     /// Tests it on these runs.
     pub fn found(&self, records: &[RunRecord]) -> Finding {
-        (self.test)(&Evidence { records, study: self.study(), asked: &Asked::default() })
+        let mut parts = Parts::default();
+        (self.test)(&Evidence { records, study: self.study(), asked: &Asked::default() }, &mut parts);
+        parts.finding()
     }
     /// The study of the claim: the part of its id before the point.
     pub fn study(&self) -> &'static str {
@@ -242,7 +242,7 @@ impl Parts {
 /// Scenarios and metrics on which a claim rests; no metric if it rests on something else.
 pub fn grounds(claim: &Claim, records: &[RunRecord]) -> BTreeSet<(String, String)> {
     let asked = Asked::default();
-    (claim.test)(&Evidence { records, study: claim.study(), asked: &asked });
+    (claim.test)(&Evidence { records, study: claim.study(), asked: &asked }, &mut Parts::default());
     asked.into_inner()
 }
 
@@ -324,9 +324,9 @@ mod tests {
             assert!(e.runs(scenario, condition, pause, scheme).metric("overhead").is_empty());
         }
         // A claim that looks at counters alone rests on its scenario.
-        let counted: fn(&Evidence<'_>) -> Finding = |e| {
+        let counted: Test = |e, parts| {
             let some = e.runs("s", "c", "on", "ecm").counter("cuts");
-            Finding { holds: some.at_least(1.0), evidence: String::new() }
+            parts.add(some.at_least(1.0), "");
         };
         let claim = claim("X.1", "printed", "it cuts", counted);
         assert_eq!(grounds(&claim, &records), [("s".to_string(), String::new())].into());

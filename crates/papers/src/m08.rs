@@ -1,7 +1,7 @@
 //! M08: QCN with serial HAI: PAUSE and delay.
 
 use super::Paper;
-use crate::claims::{Claim, Evidence, Finding, Parts, Values, at_most, claim, less};
+use crate::claims::{Claim, Evidence, Parts, Values, at_most, claim, less};
 use cnsim_runs::record::RunRecord;
 use cnsim_scenario::metrics::Id;
 use cnsim_scheme_api::Time;
@@ -45,18 +45,15 @@ fn symmetric(e: &Evidence<'_>, sources: u32, delay: &str, metric: &str) -> Value
     e.runs(&format!("symmetric-{sources}-to-1"), &condition, "off", QCN).metric(metric)
 }
 
-fn innocents(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn innocents(e: &Evidence<'_>, parts: &mut Parts) {
     for period in PERIODS {
         let (with, alone) = (utilisation(e, period, QCN), utilisation(e, period, "none"));
         parts.add(with.at_least(90.0), format!("{period}: {:.2} % with QCN", with.mean()));
         parts.add(alone.at_most(70.0), format!("{period}: {:.2} % with PAUSE alone", alone.mean()));
     }
-    parts.finding()
 }
 
-fn delay(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn delay(e: &Evidence<'_>, parts: &mut Parts) {
     let at = |delay| symmetric(e, 4, delay, Id::Throughput.text());
     for delay in &DELAYS[..3] {
         parts.add(at(delay).at_least(9.4), format!("{delay}: {:.3} Gb/s", at(delay).mean()));
@@ -72,11 +69,9 @@ fn delay(e: &Evidence<'_>) -> Finding {
             parts.show(format!("without the TR/8 rule at {delay}: {rate:.2} Gb/s, {lost:.0} drops"));
         }
     }
-    parts.finding()
 }
 
-fn drops(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn drops(e: &Evidence<'_>, parts: &mut Parts) {
     for sources in [4, 16] {
         for pair in DELAYS.windows(2) {
             let at = |delay| symmetric(e, sources, delay, Id::DroppedFrames.text());
@@ -92,7 +87,6 @@ fn drops(e: &Evidence<'_>) -> Finding {
         let text = format!("{delay}: {:.0} with 4, {:.0} with 16", few.mean(), many.mean());
         parts.add(less(&few, &many), text);
     }
-    parts.finding()
 }
 
 /// Mean of a series between two moments, seconds.
@@ -103,10 +97,9 @@ fn mean_between(run: &RunRecord, series: &str, from: f64, to: f64) -> Option<f64
     Some(part.iter().sum::<f64>() / part.len() as f64)
 }
 
-fn set_point(e: &Evidence<'_>) -> Finding {
+fn set_point(e: &Evidence<'_>, parts: &mut Parts) {
     /// Q_EQ of the study, KB.
     const SET_POINT: f64 = 26.0;
-    let mut parts = Parts::default();
     let runs = e.runs("multi-hop-800ms", "hotspot 0.5 Gb/s", "off", QCN);
     let queue = runs.each(|r| mean_between(r, "hot_queue", 0.1, 0.81));
     let rate = runs.each(|r| mean_between(r, "hot_port_throughput", 0.1, 0.81));
@@ -114,11 +107,9 @@ fn set_point(e: &Evidence<'_>) -> Finding {
     parts.add(queue.within(0.5 * SET_POINT, 1.5 * SET_POINT), text);
     let text = format!("hot port {:.1} of 500 Mb/s", rate.mean() * 1e3);
     parts.add(rate.at_least(0.95 * 0.5), text);
-    parts.finding()
 }
 
-fn congested_share(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn congested_share(e: &Evidence<'_>, parts: &mut Parts) {
     let at = |period| utilisation(e, period, "none");
     let (short, long) = (PERIODS[0], PERIODS[4]);
     for period in &PERIODS[1..] {
@@ -129,7 +120,6 @@ fn congested_share(e: &Evidence<'_>) -> Finding {
         let text = format!("{:.2} % at {long}, {:.2} % at {period}", at(long).mean(), at(period).mean());
         parts.add(less(&at(long), &at(period)), text);
     }
-    parts.finding()
 }
 
 /// The assumption suspected when a cell misses, with a sentence.

@@ -2,7 +2,7 @@
 //! beforehand.
 
 use super::Paper;
-use crate::claims::{Claim, Evidence, Finding, Parts, Values, at_most, claim};
+use crate::claims::{Claim, Evidence, Parts, Values, at_most, claim};
 use cnsim_runs::record::RunRecord;
 use cnsim_scenario::metrics::Id;
 
@@ -71,20 +71,17 @@ fn reads(
     e.runs("incast", &condition, pause, scheme).metric(metric)
 }
 
-fn paused_reads(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn paused_reads(e: &Evidence<'_>, parts: &mut Parts) {
     for n in SERVERS {
         let seen = reads(e, (n, "256 KB", "200 ms"), "on", "none", Id::Timeouts);
         parts.add(seen.at_most(0.0), format!("{n} servers: {:.0} timeouts", seen.mean()));
     }
-    parts.finding()
 }
 
-fn first_timeout(e: &Evidence<'_>) -> Finding {
+fn first_timeout(e: &Evidence<'_>, parts: &mut Parts) {
     /// Frames of an answer, and of the buffer.
     const WINDOW: u32 = 10;
     const BUFFER: u32 = 100;
-    let mut parts = Parts::default();
     for n in [4, 8, 10, 11, 16, 32, 64] {
         let seen = reads(e, (n, "14.6 KB", "10 ms"), "off", "none", Id::Timeouts);
         let fits = (n - 1) * WINDOW < BUFFER;
@@ -94,22 +91,18 @@ fn first_timeout(e: &Evidence<'_>) -> Finding {
             format!("{n} servers: {} frames at most, {:.0} timeouts", (n - 1) * WINDOW + 1, seen.mean()),
         );
     }
-    parts.finding()
 }
 
-fn least_timeout(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn least_timeout(e: &Evidence<'_>, parts: &mut Parts) {
     for n in [4, 8, 16, 32, 47] {
         let of = |rto| reads(e, (n, "256 KB", rto), "off", "none", Id::QueryGoodput);
         let (short, long) = (of("200 us"), of("200 ms"));
         let text = format!("{n} servers: {:.2} Gb/s at 200 us, {:.2} at 200 ms", short.mean(), long.mean());
         parts.add(at_most(20.0, &long, &short), text);
     }
-    parts.finding()
 }
 
-fn qcn_beside_pause(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn qcn_beside_pause(e: &Evidence<'_>, parts: &mut Parts) {
     for n in [4, 8, 16, 32, 64] {
         let of = |scheme| reads(e, (n, "256 KB", "200 ms"), "on", scheme, Id::QueryGoodput);
         let (alone, with) = (of("none"), of("qcn-802.1Qau"));
@@ -120,11 +113,9 @@ fn qcn_beside_pause(e: &Evidence<'_>) -> Finding {
         );
         parts.add(at_most(1.5, &with, &alone), text);
     }
-    parts.finding()
 }
 
-fn long_loop(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn long_loop(e: &Evidence<'_>, parts: &mut Parts) {
     let of = |kind: &str| {
         e.runs("tcp-symmetric", &format!("{kind}, 4 to 1, loop 1 ms"), "off", "qcn-serial-hai")
             .metric(Id::Throughput)
@@ -132,7 +123,6 @@ fn long_loop(e: &Evidence<'_>) -> Finding {
     let (tcp, raw) = (of("TCP"), of("raw, Bernoulli"));
     parts.add(tcp.at_least(8.0), format!("{:.2} Gb/s over TCP", tcp.mean()));
     parts.add(at_most(2.0, &raw, &tcp), format!("{:.2} Gb/s raw", raw.mean()));
-    parts.finding()
 }
 
 /// A metric of the single hop at 0.5 Gb/s.
@@ -140,25 +130,21 @@ fn hop(e: &Evidence<'_>, kind: &str, pause: &str, scheme: &str, metric: Id) -> V
     e.runs("tcp-single-hop", &format!("{kind}, hotspot 0.5 Gb/s"), pause, scheme).metric(metric)
 }
 
-fn innocents(e: &Evidence<'_>) -> Finding {
+fn innocents(e: &Evidence<'_>, parts: &mut Parts) {
     /// Nine tenths of what is offered, Gb/s.
     const MOST: f64 = 0.9 * 76.5;
-    let mut parts = Parts::default();
     let of = |pause| hop(e, "TCP", pause, "none", Id::InnocentThroughput);
     let (off, on) = (of("off"), of("on"));
     parts.add(off.at_least(MOST), format!("{:.1} of 76.5 Gb/s without PAUSE", off.mean()));
     parts.add(at_most(1.0 / 0.6, &on, &off), format!("{:.1} Gb/s with PAUSE", on.mean()));
-    parts.finding()
 }
 
-fn losses(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn losses(e: &Evidence<'_>, parts: &mut Parts) {
     let of = |scheme| hop(e, "TCP", "off", scheme, Id::DroppedFrames);
     let (alone, with) = (of("none"), of("qcn-serial-hai"));
     let text =
         format!("{:.0} frames lost by TCP alone, {:.0} with QCN serial HAI", alone.mean(), with.mean());
     parts.add(at_most(10.0, &with, &alone), text);
-    parts.finding()
 }
 
 #[cfg(test)]

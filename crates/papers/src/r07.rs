@@ -1,7 +1,7 @@
 //! R07: Fb-hat and probing variants of QCN.
 
 use super::Paper;
-use crate::claims::{Claim, Evidence, Finding, Holds, Parts, Runs, Values, at_most, claim, less};
+use crate::claims::{Claim, Evidence, Holds, Parts, Runs, Values, at_most, claim, less};
 use cnsim_runs::record::RunRecord;
 use cnsim_scenario::metrics::Id;
 use cnsim_scenario::tables;
@@ -82,8 +82,7 @@ fn shown(e: &Evidence<'_>, scheme: &str, more: &str, metric: &str) -> String {
     RATES.iter().map(|r| format!("{:.1}", of(r).mean())).collect::<Vec<_>>().join(", ")
 }
 
-fn fb_hat(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn fb_hat(e: &Evidence<'_>, parts: &mut Parts) {
     for (metric, what) in [(TOTAL, "total"), (Id::PortThroughput.text(), "switch 2")] {
         for condition in CHAIN {
             let hat = chain(e, condition, "qcn-h", metric);
@@ -106,11 +105,9 @@ fn fb_hat(e: &Evidence<'_>) -> Finding {
             shown(e, "qcn-2pt", &format!("{more}, A 24 Mb/s"), Id::RecoveryDeficit.text())
         ));
     }
-    parts.finding()
 }
 
-fn hyperactive(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn hyperactive(e: &Evidence<'_>, parts: &mut Parts) {
     let (off, on) = (chain(e, CHAIN[0], "qcn-2pt", TOTAL), chain(e, CHAIN[1], "qcn-2pt", TOTAL));
     let ratio = on.mean() / off.mean();
     parts.add(
@@ -136,11 +133,9 @@ fn hyperactive(e: &Evidence<'_>) -> Finding {
             parts.show(format!("{rate} Gb/s: at most 0.7 x, the study's \"much\": {}", much.text()));
         }
     }
-    parts.finding()
 }
 
-fn severity(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn severity(e: &Evidence<'_>, parts: &mut Parts) {
     for pair in RATES.windows(2) {
         let get = |rate| ten(e, &hotspot(rate, ""), "qcn-2pt").metric(Id::RecoveryTime);
         let (worse, milder) = (get(pair[0]), get(pair[1]));
@@ -156,11 +151,9 @@ fn severity(e: &Evidence<'_>) -> Finding {
         "with HAI: recovery time {} ms",
         shown(e, "qcn-2pt", ", HAI", Id::RecoveryTime.text())
     ));
-    parts.finding()
 }
 
-fn nodes(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn nodes(e: &Evidence<'_>, parts: &mut Parts) {
     for rate in RATES {
         let share = |scenario: &str, hosts: f64, more: &str| {
             let ideal = hosts * 8.5 - 0.4 * (8.5 - rate);
@@ -186,11 +179,9 @@ fn nodes(e: &Evidence<'_>) -> Finding {
             }
         }
     }
-    parts.finding()
 }
 
-fn positive(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn positive(e: &Evidence<'_>, parts: &mut Parts) {
     let mut add = |place: &str, plain: &Values, with: &Values, scheme: &str| {
         let text = format!("{place}: {scheme} {:.2}, QCN {:.2} Gb/s", with.mean(), plain.mean());
         parts.add(less(plain, with), text);
@@ -211,11 +202,9 @@ fn positive(e: &Evidence<'_>) -> Finding {
             add(&format!("chain, {condition}"), &get("qcn-2pt"), &get(scheme), scheme);
         }
     }
-    parts.finding()
 }
 
-fn false_positives(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn false_positives(e: &Evidence<'_>, parts: &mut Parts) {
     let condition = CHAIN[1];
     let total = |s: &str| chain(e, condition, s, TOTAL);
     for s in PROBING {
@@ -239,11 +228,9 @@ fn false_positives(e: &Evidence<'_>) -> Finding {
             get(condition, Id::Overhead.text()).mean()
         ));
     }
-    parts.finding()
 }
 
-fn routes(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn routes(e: &Evidence<'_>, parts: &mut Parts) {
     let total = |s: &str| chain(e, CHAIN[1], s, TOTAL);
     let (p, sp, hsp, pp, plain) =
         (total("qcn-p"), total("qcn-sp"), total("qcn-hsp"), total("qcn-pp"), total("qcn-2pt"));
@@ -263,11 +250,9 @@ fn routes(e: &Evidence<'_>) -> Finding {
             total("qcn-hp").mean()
         ));
     }
-    parts.finding()
 }
 
-fn oversampling(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn oversampling(e: &Evidence<'_>, parts: &mut Parts) {
     for rate in RATES {
         let get = |more: &str, metric: &str| ten(e, &hotspot(rate, more), "ecm").metric(metric);
         let pair = |metric| (get("", metric), get(", oversampling", metric));
@@ -282,7 +267,6 @@ fn oversampling(e: &Evidence<'_>) -> Finding {
         );
         parts.add(either(above(&more, &total), above(&time, &shorter)), text);
     }
-    parts.finding()
 }
 
 /// The assumption suspected when a cell misses, with a sentence.

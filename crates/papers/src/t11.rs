@@ -1,7 +1,7 @@
 //! T11: TCP in converged data-centre Ethernet, Hot Interconnects 2011.
 
 use super::Paper;
-use crate::claims::{Claim, Evidence, Finding, Parts, Values, at_most, claim, less};
+use crate::claims::{Claim, Evidence, Parts, Values, at_most, claim, less};
 use cnsim_runs::record::RunRecord;
 use cnsim_scenario::metrics::Id;
 
@@ -71,8 +71,7 @@ fn exchange(e: &Evidence<'_>, (more, scheme): Case, pause: &str) -> Values {
     e.runs("hpc", &format!("32 hosts{more}{}", room(pause)), pause, scheme).metric(Id::JobTime)
 }
 
-fn pfc_shortens(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn pfc_shortens(e: &Evidence<'_>, parts: &mut Parts) {
     for case in [NEWRENO, CUBIC, RED, QCN_66, QCN_20] {
         let (on, off) = (query(e, case, "on"), query(e, case, "off"));
         let text = format!("{}: {:.3} ms with PFC, {:.3} without", name(case), on.mean(), off.mean());
@@ -80,18 +79,14 @@ fn pfc_shortens(e: &Evidence<'_>) -> Finding {
         let holds = if case == QCN_20 { at_most(0.95, &off, &on) } else { less(&on, &off) };
         parts.add(holds, text);
     }
-    parts.finding()
 }
 
-fn cubic(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn cubic(e: &Evidence<'_>, parts: &mut Parts) {
     let (reno, cubic) = (query(e, NEWRENO, "off"), query(e, CUBIC, "off"));
     parts.add(less(&reno, &cubic), format!("NewReno {:.3} ms, CUBIC {:.3}", reno.mean(), cubic.mean()));
-    parts.finding()
 }
 
-fn red_beats_qcn(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn red_beats_qcn(e: &Evidence<'_>, parts: &mut Parts) {
     for pause in ["on", "off"] {
         for case in [QCN_66, QCN_20] {
             let (red, qcn) = (query(e, RED, pause), query(e, case, pause));
@@ -99,18 +94,14 @@ fn red_beats_qcn(e: &Evidence<'_>) -> Finding {
             parts.add(less(&red, &qcn), text);
         }
     }
-    parts.finding()
 }
 
-fn red_without_pfc(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn red_without_pfc(e: &Evidence<'_>, parts: &mut Parts) {
     let (on, off) = (query(e, RED, "on"), query(e, RED, "off"));
     parts.add(less(&on, &off), format!("{:.3} ms with PFC, {:.3} without", on.mean(), off.mean()));
-    parts.finding()
 }
 
-fn exchanges(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn exchanges(e: &Evidence<'_>, parts: &mut Parts) {
     for (pause, best, others) in
         [("on", RED, [NEWRENO, CUBIC, QCN_66, QCN_20]), ("off", QCN_20, [NEWRENO, CUBIC, RED, QCN_66])]
     {
@@ -123,7 +114,6 @@ fn exchanges(e: &Evidence<'_>) -> Finding {
             );
         }
     }
-    parts.finding()
 }
 
 /// Share of TCP in what arrives of TCP and UDP.
@@ -133,8 +123,7 @@ fn share(run: &RunRecord) -> Option<f64> {
     Some(tcp / (tcp + udp))
 }
 
-fn fairness(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn fairness(e: &Evidence<'_>, parts: &mut Parts) {
     let of = |more: &str, scheme: &str| {
         e.runs("fairness", &format!("2 and 2 hosts{more}{}", room("on")), "on", scheme).each(share)
     };
@@ -156,11 +145,9 @@ fn fairness(e: &Evidence<'_>) -> Finding {
             ),
         );
     }
-    parts.finding()
 }
 
-fn sawtooth(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn sawtooth(e: &Evidence<'_>, parts: &mut Parts) {
     let of = |pause| {
         let runs = e.runs("queue", "8 hosts", pause, "newreno");
         runs.metric(Id::SdHotQueue).with(&runs.metric(Id::MeanHotQueue), |sd, mean| sd / mean)
@@ -168,7 +155,6 @@ fn sawtooth(e: &Evidence<'_>) -> Finding {
     let (on, off) = (of("on"), of("off"));
     parts.add(off.at_least(0.1), format!("deviation of the queue {:.2} of its mean without PFC", off.mean()));
     parts.add(at_most(3.0, &on, &off), format!("{:.2} with PFC", on.mean()));
-    parts.finding()
 }
 
 #[cfg(test)]

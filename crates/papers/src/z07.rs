@@ -1,7 +1,7 @@
 //! Z07: source-based E2CM.
 
 use super::Paper;
-use crate::claims::{Claim, Evidence, Finding, Holds, Parts, Runs, Values, at_most, claim};
+use crate::claims::{Claim, Evidence, Holds, Parts, Runs, Values, at_most, claim};
 use cnsim_runs::record::RunRecord;
 use cnsim_scenario::metrics::Id;
 use cnsim_scenario::tables;
@@ -62,8 +62,7 @@ fn near(a: &Values, b: &Values, share: f64) -> Holds {
     }
 }
 
-fn indistinguishable(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn indistinguishable(e: &Evidence<'_>, parts: &mut Parts) {
     for rtt in RTTS {
         let [src, dst] = E2CM.map(|s| case(e, rtt, false, "off", s));
         for (id, share, unit) in [
@@ -81,11 +80,9 @@ fn indistinguishable(e: &Evidence<'_>) -> Finding {
             parts.add(near(&a, &b, share), text);
         }
     }
-    parts.finding()
 }
 
-fn stable(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn stable(e: &Evidence<'_>, parts: &mut Parts) {
     for scheme in E2CM {
         for limited in [false, true] {
             for rtt in RTTS {
@@ -119,11 +116,9 @@ fn stable(e: &Evidence<'_>) -> Finding {
             parts.add(holds, text);
         }
     }
-    parts.finding()
 }
 
-fn limit(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn limit(e: &Evidence<'_>, parts: &mut Parts) {
     for scheme in ["ecm", "e2cm-src", "e2cm-dst"] {
         for rtt in RTTS {
             let [free, tight] = [false, true].map(|l| case(e, rtt, l, "off", scheme));
@@ -162,11 +157,9 @@ fn limit(e: &Evidence<'_>) -> Finding {
             }
         }
     }
-    parts.finding()
 }
 
-fn lossless(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn lossless(e: &Evidence<'_>, parts: &mut Parts) {
     for scheme in ["ecm", "e2cm-src", "e2cm-dst"] {
         for rtt in RTTS {
             let drops = case(e, rtt, false, "on", scheme).metric(Id::DroppedFrames);
@@ -180,11 +173,9 @@ fn lossless(e: &Evidence<'_>) -> Finding {
             ));
         }
     }
-    parts.finding()
 }
 
-fn fewer_drops(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::default();
+fn fewer_drops(e: &Evidence<'_>, parts: &mut Parts) {
     for rtt in RTTS {
         for limited in [false, true] {
             let [e2cm, ecm] =
@@ -194,7 +185,6 @@ fn fewer_drops(e: &Evidence<'_>) -> Finding {
             parts.add(ecm.with(&e2cm, |ecm, e2cm| ecm - e2cm).at_least(1.0), text);
         }
     }
-    parts.finding()
 }
 
 /// The assumption suspected when a cell misses, with a sentence.
