@@ -6,7 +6,7 @@ use cnsim_import::{Files, Imported, scenario};
 use cnsim_scenario::Scenario;
 use std::path::PathBuf;
 
-/// Which files. A form is told by what the file holds: the HPCC fork's or its kin's, SimAI's, htsim's, or a schedule in GOAL text.
+/// Which files. A form is told by what the file holds: the HPCC fork's or its kin's, SimAI's, htsim's, a schedule in GOAL text, or a workload of SimAI.
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct ForeignArgs {
     /// Configuration of the HPCC fork of ns-3.
@@ -15,7 +15,7 @@ pub(crate) struct ForeignArgs {
     /// Topology file [default: the one in the configuration].
     #[arg(long, value_name = "FILE")]
     topology: Option<PathBuf>,
-    /// File of flows, or a schedule in GOAL text [default: the one in the configuration].
+    /// File of flows, a schedule in GOAL text, or a workload of SimAI [default: the one in the configuration].
     #[arg(long, value_name = "FILE")]
     flows: Option<PathBuf>,
 }

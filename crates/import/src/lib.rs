@@ -8,6 +8,7 @@
 //! | ConWeave's simulator: flows without a port | as the fork's | yes | as the fork's |
 //! | htsim (`.topo`, `.cm`) | yes | yes | |
 //! | GOAL text (LogGOPSim, ATLAHS) | | a schedule ([`goal`]) | |
+//! | SimAI's workloads | | an iteration of training ([`simai`]) | |
 //!
 //! A file's form is told by what it holds ([`topology`], [`flows`]). Every refusal names line, fault and remedy, and all faults of a
 //! file are named at once.
@@ -17,6 +18,7 @@ pub mod goal;
 pub mod hpcc;
 pub mod htsim;
 mod scenario;
+pub mod simai;
 
 use faults::{Faults, count_of, data_rate, delay, error, lines, seconds, word};
 pub use faults::{ImportError, Unread};
@@ -33,6 +35,8 @@ pub enum Form {
     Htsim,
     /// A schedule in GOAL text.
     Goal,
+    /// A workload of SimAI.
+    Simai,
 }
 
 impl Form {
@@ -42,14 +46,24 @@ impl Form {
             Self::Fork => "hpcc",
             Self::Htsim => "htsim",
             Self::Goal => "goal",
+            Self::Simai => "simai",
         }
     }
 
-    /// The form of a file: a schedule begins with `num_ranks`, one of htsim with a word, or with a connection `0->1`; one of the fork's kin with a number.
+    /// Does it say what ranks do, and what waits for what?
+    pub fn is_of_ranks(self) -> bool {
+        matches!(self, Self::Goal | Self::Simai)
+    }
+
+    /// The form of a file: a schedule begins with `num_ranks`, a workload with capitals, one of htsim with another word, or with a connection
+    /// `0->1`; one of the fork's kin with a number.
     pub fn of(text: &str) -> Self {
         let first = lines(text).map(|(_, words)| words[0]).find(|word| !word.starts_with(['#', '/']));
         if first == Some("num_ranks") {
             return Self::Goal;
+        }
+        if first.is_some_and(simai::begins) {
+            return Self::Simai;
         }
         let word =
             first.is_some_and(|w| w.contains("->") || w.starts_with(|c: char| c.is_ascii_alphabetic()));
@@ -65,7 +79,7 @@ pub fn topology(form: Form, text: &str) -> Result<Fabric, Vec<ImportError>> {
     match form {
         Form::Fork => hpcc::topology(text),
         Form::Htsim => htsim::topology(text),
-        Form::Goal => Err(vec![error(1, "a schedule is no topology", "name it by --flows")]),
+        Form::Goal | Form::Simai => Err(vec![error(1, "a schedule is no topology", "name it by --flows")]),
     }
 }
 
@@ -78,6 +92,7 @@ pub fn flows(form: Form, text: &str, fabric: Option<&Fabric>) -> Result<FlowList
         Form::Fork => hpcc::flows(text, fabric),
         Form::Htsim => htsim::flows(text, fabric),
         Form::Goal => messages(text, fabric),
+        Form::Simai => training(text, fabric),
     }
 }
 
@@ -85,10 +100,7 @@ pub fn flows(form: Form, text: &str, fabric: Option<&Fabric>) -> Result<FlowList
 fn messages(text: &str, fabric: Option<&Fabric>) -> Result<FlowList, Vec<ImportError>> {
     let all: Vec<&str> = text.lines().collect();
     let read = goal::read(&all)?;
-    if let Some(hosts) = fabric.map(|fabric| fabric.hosts.len()).filter(|hosts| *hosts < read.ranks) {
-        let reason = format!("{} ranks, and the topology has {hosts} hosts", read.ranks);
-        return Err(vec![error(read.line + 1, reason, "name a topology with a host for each rank")]);
-    }
+    enough(fabric, read.ranks, (read.line, 0))?;
     let host = |rank: u32| match fabric {
         Some(fabric) => fabric.hosts[rank as usize].clone(),
         None => format!("H{rank}"),
@@ -114,6 +126,43 @@ fn messages(text: &str, fabric: Option<&Fabric>) -> Result<FlowList, Vec<ImportE
         }
     }
     list.busy = busy.into_iter().max().unwrap_or_default();
+    Ok(list)
+}
+
+/// Refuses a topology with fewer hosts than ranks; `at` is line and character, from 0, that say how many these are.
+fn enough(fabric: Option<&Fabric>, ranks: usize, at: (usize, usize)) -> Result<(), Vec<ImportError>> {
+    match fabric.map(|fabric| fabric.hosts.len()).filter(|hosts| *hosts < ranks) {
+        None => Ok(()),
+        Some(hosts) => {
+            let reason = format!("{ranks} ranks, and the topology has {hosts} hosts");
+            let wrong = error(at.0 + 1, reason, "name a topology with a host for each rank");
+            Err(vec![ImportError { column: at.1 + 1, ..wrong }])
+        }
+    }
+}
+
+/// What a workload's ranks move and compute, as they would one after the other.
+fn training(text: &str, fabric: Option<&Fabric>) -> Result<FlowList, Vec<ImportError>> {
+    let all: Vec<&str> = text.lines().collect();
+    let read = simai::read(&all)?;
+    enough(fabric, read.ranks(), read.ranks_at)?;
+    let mut list = FlowList { busy: read.busy(), notes: read.notes.clone(), ..FlowList::default() };
+    for (call, n) in read.sums() {
+        let others = read.size(call.group) as u64 - 1;
+        // Twice, for an all-reduce.
+        list.steps = list.steps.saturating_add(2 * others * n);
+        list.moved = list.moved.saturating_add(call.bytes.saturating_mul(2 * others.min(1)));
+        let calls = if n == 1 { "call" } else { "calls" };
+        let over = others + 1;
+        list.calls
+            .push(format!("{call}: {n} {calls} of each rank, {} B in all, over {over} ranks", call.bytes));
+    }
+    // Stages of a pipeline wait for each other.
+    let stages = read.pp as u64;
+    list.steps = list.steps.saturating_mul(stages);
+    list.moved = list.moved.saturating_mul(stages);
+    list.busy = Time::from_ps(list.busy.as_ps().saturating_mul(stages));
+    list.what = format!("{} ranks, {} layers", read.ranks(), read.layers.len());
     Ok(list)
 }
 
@@ -155,6 +204,16 @@ pub struct FlowList {
     pub unread: Option<Unread>,
     /// What the rank of a schedule that computes longest computes in all.
     pub busy: Time,
+    /// What its ranks do, in place of flows.
+    pub what: String,
+    /// Bytes that a rank receives in all, and messages of it that may wait for each other, beside the flows.
+    pub moved: u64,
+    /// The latter.
+    pub steps: u64,
+    /// What they call, with its bytes, a line each.
+    pub calls: Vec<String>,
+    /// What a reader should know, a sentence each.
+    pub notes: Vec<String>,
 }
 
 /// A finite flow of a file.

@@ -271,12 +271,13 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
             .into_iter()
             .filter_map(|(path, unread)| Some(format!("{}: {}", path.display(), unread.as_ref()?))),
     );
-    let goal = flow_form == Form::Goal;
-    let pairs = goal || list.flows.iter().any(|f| !f.after.is_empty());
+    let ranked = flow_form.is_of_ranks();
+    let pairs = ranked || list.flows.iter().any(|f| !f.after.is_empty());
     let given = translated.as_ref().and_then(|(_, t)| t.stop);
     let stop = given.unwrap_or_else(|| guess(&fabric, &list, pairs));
-    let list = list.flows;
-    if form == Form::Fork && !goal {
+    notes.extend(list.notes);
+    let (list, what, calls) = (list.flows, list.what, list.calls);
+    if form == Form::Fork && !ranked {
         let scheme = translated.as_ref().map_or("", |(_, t)| t.scheme.as_str());
         notes.extend(hpcc::otherwise(&list, translated.is_none(), scheme));
     }
@@ -316,7 +317,10 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
         out,
         "study = \"imported\"\nname = \"{}\"\ntitle = {}\nsource = {}\ncondition = \"as imported\"\n",
         name.trim_start_matches('-').chars().take(80).collect::<String>(),
-        quoted(&format!("{} hosts, {} flows", fabric.hosts.len(), list.len())),
+        quoted(&match what.as_str() {
+            "" => format!("{} hosts, {} flows", fabric.hosts.len(), list.len()),
+            what => format!("{} hosts, {what}", fabric.hosts.len()),
+        }),
         quoted(&format!("made by cnsim import from {}", source.display())),
     );
     for note in &notes {
@@ -376,10 +380,12 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
             "\n# A transfer has ended at its source as it is acknowledged. Lost frames go again.\n[transport]\nkind = \"go-back-n\"\nack_every = 1\n",
         );
     }
-    let _ = match goal {
+    let kind = if flow_form == Form::Simai { "training" } else { "graph" };
+    let _ = match ranked {
         true => write!(
             out,
-            "\n# Rank r is the r-th host.\n[workload]\nkind = \"graph\"\nfile = {}\n",
+            "\n# Rank r is the r-th host.\n{}[workload]\nkind = \"{kind}\"\nfile = {}\n",
+            calls.iter().map(|call| format!("# {call}\n")).collect::<String>(),
             path(&flows)
         ),
         false => write!(
@@ -414,7 +420,7 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
 /// An end of the run where none is given: when all flows would be over, those to a host one after another at the slowest link; twice, and
 /// twice the longest round trip. Flows of which some follow others (`pairs`) may go one by one, each with a round trip; and of a schedule a
 /// rank computes, besides.
-fn guess(fabric: &Fabric, FlowList { flows, busy, .. }: &FlowList, pairs: bool) -> Time {
+fn guess(fabric: &Fabric, FlowList { flows, busy, moved, steps, .. }: &FlowList, pairs: bool) -> Time {
     let slowest =
         fabric.links.iter().map(|l| l.rate).fold(Rate::from_gbps(1e6), |a, b| if b < a { b } else { a });
     let mut to: BTreeMap<&str, f64> = BTreeMap::new();
@@ -424,10 +430,11 @@ fn guess(fabric: &Fabric, FlowList { flows, busy, .. }: &FlowList, pairs: bool) 
     let last = flows.iter().map(|f| f.start).max().unwrap_or_default();
     let mut of: BTreeMap<&str, u64> = BTreeMap::new();
     flows.iter().filter(|_| pairs).for_each(|f| *of.entry(&f.src).or_default() += 1);
-    let trips = 2 * trip * (1 + of.into_values().max().unwrap_or(0));
+    let trips = (2 * trip).saturating_mul(1 + of.into_values().max().unwrap_or(0) + steps);
     let all = last + Time::from_us((longest * 2e6).ceil() as u64) + Time::from_us(trips.div_ceil(1000));
     let follow = flows.iter().any(|f| !f.after.is_empty());
     let bits: f64 = flows.iter().filter(|_| follow).map(|f| f.bytes.as_f64() * 8.0).sum();
+    let bits = bits + *moved as f64 * 8.0;
     let busy = *busy + Time::from_us((bits / slowest.bps() * 1e6).ceil() as u64);
     let later = all + Time::from_us(2 * busy.as_ps().div_ceil(1_000_000));
     if pairs { later.min(all.max(Time::LONGEST_RUN)) } else { all }
@@ -458,7 +465,8 @@ mod tests {
             start: Time::from_us(us),
             after: Vec::new(),
         };
-        let list = |flows: Vec<FileFlow>, us| FlowList { flows, busy: Time::from_us(us), unread: None };
+        let list =
+            |flows: Vec<FileFlow>, us| FlowList { flows, busy: Time::from_us(us), ..FlowList::default() };
         let all = vec![flow("H2", 12_500_000, 0), flow("H1", 1_000_000, 3), flow("H2", 12_500_000, 2)];
         assert_eq!(guess(&star(), &list(all, 0), false), Time::from_us(3 + 16_000 + 10));
         assert_eq!(guess(&star(), &list(vec![flow("H2", 9, 5)], 0), false), Time::from_us(5 + 2000 + 10));

@@ -415,6 +415,37 @@ fn a_schedule_becomes_a_graph() {
     }
 }
 
+/// A workload of SimAI beside a topology becomes an iteration, whose calls are told with their bytes; the run lasts long enough.
+#[test]
+fn a_workload_becomes_an_iteration() {
+    let folder = Folder::new("simai");
+    let text = "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 3 ep: 1 pp: 1 vpp: 2 ga: 1 all_gpus: 3 checkpoints: 0 checkpoint_initiates: 0 pp_comm: 0\n\
+                2\nembedding_layer\t-1\t556000\tALLREDUCE\t3000000\t1\tNONE\t0\t1\tNONE\t0\t100\n\
+                mlp     -1 1000  ALLGATHER   30000      1       NONE 0        1      NONE   0      1 \n";
+    let imported = read(&folder, None, STAR, text).unwrap();
+    assert!(
+        imported.text.contains("kind = \"training\"") && imported.text.contains("3 ranks, 2 layers"),
+        "{}",
+        imported.text
+    );
+    let calls = "\n# TP all-reduce: 1 call of each rank, 3000000 B in all, over 3 ranks\n# TP all-gather: 1 call of each rank, 30000 B in all, over 3 ranks\n";
+    assert!(imported.text.contains(calls) && imported.notes.is_empty(), "{}", imported.text);
+    let ready = ready(&imported);
+    let out = go(&ready);
+    let job = &ready.settings.traffic.jobs.list[0];
+    let ends: Vec<u64> = job.ends.iter().map(|&n| out.operations[n as usize].ended.as_ps() / 1000).collect();
+    // Four steps of 1 MB take 80 us each, after 556 us.
+    assert!(ends.iter().all(|end| (877_000..920_000).contains(end)), "{ends:?}");
+    for (from, to, place) in [
+        ("all_gpus: 3", "all_gpus: 6", "flows.txt:1:96: 6 ranks, and the topology has 3 hosts"),
+        ("ALLGATHER", "GATHER", "flows.txt:4:18: `GATHER` is no collective"),
+        ("ep: 1", "cp: 1", "flows.txt:1:61: `cp:` is no word"),
+    ] {
+        let said = read(&folder, None, STAR, &text.replace(from, to)).unwrap_err();
+        assert!(said.contains(place) && said.contains("help:"), "{to}: {said}");
+    }
+}
+
 /// htsim's triggers: the second flow begins as the first is acknowledged, and a reply as that has arrived.
 #[test]
 fn connections_follow_their_triggers() {

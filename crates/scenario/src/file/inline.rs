@@ -54,7 +54,7 @@ pub(crate) fn inline_files(flat: &mut Flat, scenario: &str, problems: &mut Vec<P
         };
         let Some((table, of)) = key.rsplit_once('.') else { continue };
         let kind = flat.leaves.get(&format!("{table}.kind")).and_then(|kind| kind.items.first());
-        let graph = table != "topology" && kind.is_some_and(|kind| kind == "graph");
+        let graph = table != "topology" && kind.is_some_and(|kind| kind == "graph" || kind == "training");
         let mine: &[&str] = match (table, of) {
             ("topology", _) => &LISTS[..2],
             (_, "size_file") => &LISTS[3..4],

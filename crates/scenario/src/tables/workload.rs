@@ -41,6 +41,7 @@ choices! {
         Transfers = "transfers", Poisson = "poisson", Incast = "incast", AllToAll = "all-to-all",
         Permutation = "permutation", AllReduce = "all-reduce", ReduceScatter = "reduce-scatter", AllGather = "all-gather",
         Broadcast = "broadcast", Reduce = "reduce", Barrier = "barrier", Query = "query", Graph = "graph",
+        Training = "training",
     }
     /// `workload.algorithm`: how a collective moves its bytes.
     Algorithm {
@@ -56,13 +57,15 @@ choices! {
     }
     /// `workload.send_ends`.
     SendEnds { Acknowledged = "acknowledged", Sent = "sent", }
+    /// `workload.rank_order`: which ranks follow each other, those of tensor parallelism first.
+    RankOrder { TpDpPp = "tp-dp-pp", TpPpDp = "tp-pp-dp", }
     /// `workload.offset`.
     Offset { InPhase = "in-phase", Random = "random", }
 }
 
 rows! {
     KIND = key("workload.kind", Kind::Choice(Traffic::WORDS), "bernoulli",
-        "kind of traffic: frames (bernoulli, greedy, on-off, bursts), finite flows (transfers, poisson, incast, all-to-all, permutation), collectives of hosts, whose transfers follow others (all-reduce, reduce-scatter, all-gather, broadcast, reduce, barrier; all-to-all with an algorithm), a schedule of ranks (graph), or queries: each of the destinations asks some of the hosts, and asks again when all answers have come");
+        "kind of traffic: frames (bernoulli, greedy, on-off, bursts), finite flows (transfers, poisson, incast, all-to-all, permutation), collectives of hosts, whose transfers follow others (all-reduce, reduce-scatter, all-gather, broadcast, reduce, barrier; all-to-all with an algorithm), a schedule of ranks (graph), an iteration of training (training: the layers of a SimAI workload), or queries: each of the destinations asks some of the hosts, and asks again when all answers have come");
     LOAD = key("workload.load", Kind::Percent, "85 %",
         "offered load of a host, as a share of its access link").only(KIND, one_of!(Traffic: Bernoulli | Bursts | Poisson));
     LOADS = key("workload.loads", Kind::List(&Kind::Percent), "[]",
@@ -104,17 +107,17 @@ rows! {
         "payload of each flow; of a collective, of the whole operation, as nccl-tests count it; of a query, of each answer")
         .only(KIND, one_of!(Traffic: Incast | Query | AllToAll | Permutation | AllReduce | ReduceScatter | AllGather | Broadcast | Reduce));
     ALGORITHM = key("workload.algorithm", Kind::Choice(Algorithm::WORDS), "auto",
-        "how a collective moves its bytes: all-reduce by ring, tree, double-tree, halving-doubling, direct; reduce-scatter and all-gather by ring, halving-doubling, direct; broadcast and reduce by ring (a chain), tree, direct; barrier by tree, ring, halving-doubling, direct; auto takes the first. An all-to-all by direct, rotated or pairwise is a collective, by auto it is none")
+        "how a collective moves its bytes: all-reduce by ring, tree, double-tree, halving-doubling, direct; reduce-scatter and all-gather by ring, halving-doubling, direct; broadcast and reduce by ring (a chain), tree, direct; barrier by tree, ring, halving-doubling, direct; auto takes the first. An all-to-all by direct, rotated or pairwise is a collective, by auto it is none. In training by ring, tree, double-tree, halving-doubling or direct; a call for which that cannot be goes by its first one")
         .only(KIND, |word| Traffic::of(word).is_some_and(Traffic::may_be_collective));
     CHUNK = key("workload.chunk", Kind::Or("off", &Kind::Bytes(Bytes::new(1), MAX_TRANSFER)), "off",
         "largest piece of a collective's chunks, which travel one after the other; off: whole chunks")
-        .only(KIND, one_of!(Traffic: AllReduce | ReduceScatter | AllGather | Broadcast | Reduce));
+        .only(KIND, one_of!(Traffic: AllReduce | ReduceScatter | AllGather | Broadcast | Reduce | Training));
     CHANNELS = key("workload.channels", Kind::Integer(1, 64), "1",
         "rings, each with its share of the bytes and one rank further on")
-        .only(KIND, one_of!(Traffic: AllReduce | ReduceScatter | AllGather));
+        .only(KIND, one_of!(Traffic: AllReduce | ReduceScatter | AllGather | Training));
     REDUCE_TIME = key("workload.reduce_time", Kind::Time(Time::ZERO, Time::from_us(1)), "0 ps",
         "time in which a rank reduces a byte that has arrived")
-        .only(KIND, one_of!(Traffic: AllReduce | ReduceScatter | Reduce));
+        .only(KIND, one_of!(Traffic: AllReduce | ReduceScatter | Reduce | Training));
     REPEAT = key("workload.repeat", Kind::Integer(1, 100_000), "1",
         "rounds of a collective: a rank begins the next when it is done with one").only(KIND, |word| Traffic::of(word).is_some_and(Traffic::may_be_collective));
     GAP = key("workload.gap", kind::MOMENT, "0 us",
@@ -140,10 +143,13 @@ rows! {
         "list of transfers, each with start, source, destination and bytes: \"10 us, H1, H2, 1 MB\"; then perhaps its name, and those that it follows: \"5 us, H2, H3, 1 MB, name b, after a\" begins 5 us after a has arrived whole at H2, or is sent from there and acknowledged")
         .only(KIND, one_of!(Traffic: Transfers));
     FILE = key("workload.file", kind::FILE, "off",
-        "file of transfers, one a line: start, source, destination, bytes; of a graph, a schedule in GOAL text").only(KIND, one_of!(Traffic: Transfers | Graph)).fixed("");
+        "file of transfers, one a line: start, source, destination, bytes; of a graph, a schedule in GOAL text; of training, a workload of SimAI").only(KIND, one_of!(Traffic: Transfers | Graph | Training)).fixed("");
     OPERATIONS = key("workload.operations", kind::LINES, "[]",
-        "lines of a schedule in GOAL text: what each rank computes (`calc NS`), sends and receives, and which waits for which; rank r is the r-th host of the table")
-        .only(KIND, one_of!(Traffic: Graph));
+        "lines of a schedule in GOAL text: what each rank computes (`calc NS`), sends and receives, and which waits for which; or lines of a workload of SimAI: its header, the number of layers, and a line a layer. Rank r is the r-th host of the table")
+        .only(KIND, one_of!(Traffic: Graph | Training));
+    RANK_ORDER = key("workload.rank_order", Kind::Choice(RankOrder::WORDS), "tp-dp-pp",
+        "which ranks of training follow each other: those of tensor parallelism, then of data parallelism, then the stages of the pipeline, as in Megatron-LM; or stages before data parallelism, as in SimAI's groups of data parallelism. Groups of expert parallelism are neighbours in data parallelism")
+        .only(KIND, one_of!(Traffic: Training));
     SEND_ENDS = key("workload.send_ends", Kind::Choice(SendEnds::WORDS), "acknowledged",
         "when a send of a schedule has ended at its rank: all of it is acknowledged, or sent, which is as its last frame begins for the first time; without acknowledgements always the latter")
         .only(KIND, one_of!(Traffic: Graph));
@@ -268,6 +274,7 @@ fn table(
     let read = (prefix, kind, framing);
     let woven = jobs::collective(r, read, (list, wiring), &sources, operations);
     let woven = woven.or_else(|| jobs::schedule(r, read, (list, wiring), &sources, operations));
+    let woven = woven.or_else(|| jobs::training(r, read, (list, wiring), &sources, operations));
     let asked = jobs::queries(r, read, (list, wiring), &sources, operations);
     let mut requests: HashMap<usize, Vec<Transfer>> = HashMap::new();
     let (mut job, mut transfers) = match (woven, asked) {
@@ -366,7 +373,7 @@ fn table(
         let reason = format!("{} has transfers, and is none of the table's hosts", wiring.hosts[*host]);
         r.wrong(key(TRANSFERS), reason, "name it in hosts, or remove its transfers");
     }
-    let computes = kind == Traffic::Graph;
+    let computes = matches!(kind, Traffic::Graph | Traffic::Training);
     if plans.iter().map(Vec::len).sum::<usize>() == before && !list.is_empty() && !computes {
         r.wrong(key(DESTINATIONS), "no host has anybody to send to", "name another host");
     }

@@ -6,6 +6,7 @@
 mod query;
 mod read;
 mod schedule;
+mod training;
 mod weave;
 
 use super::{Algorithm, Traffic};
@@ -20,6 +21,7 @@ use std::sync::Arc;
 pub(crate) use query::queries;
 pub(crate) use read::{Listed, algorithms, collective, follow, named, no_path};
 pub(crate) use schedule::schedule;
+pub(crate) use training::training;
 
 /// Operations as tables add them, in any order of hosts.
 #[derive(Debug, Default)]

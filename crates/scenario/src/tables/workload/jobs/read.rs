@@ -32,6 +32,7 @@ pub(crate) fn algorithms(kind: Traffic) -> &'static [Algorithm] {
         Traffic::AllToAll => &[Direct, Rotated, Pairwise],
         Traffic::Broadcast | Traffic::Reduce => &[Ring, Tree, Direct],
         Traffic::Barrier => &[Tree, Ring, HalvingDoubling, Direct],
+        Traffic::Training => &[Ring, Tree, DoubleTree, HalvingDoubling, Direct],
         _ => &[],
     }
 }
@@ -48,7 +49,8 @@ pub(crate) fn collective(
     let key = |leaf: Key| leaf.of(prefix);
     let named = r.word(key(ALGORITHM));
     let possible = algorithms(kind);
-    if possible.is_empty() || (kind == Traffic::AllToAll && named == "auto") {
+    let plain = kind == Traffic::AllToAll && named == "auto";
+    if possible.is_empty() || plain || kind == Traffic::Training {
         return None;
     }
     let before = r.problems.len();
@@ -60,10 +62,7 @@ pub(crate) fn collective(
         r.clash(&[key(ALGORITHM), key(KIND)], reason, format!("write {}", cnsim_problem::any_of(&words)));
     }
     let hosts = key(if prefix == "workload" { KIND } else { traffic::HOSTS });
-    let mut seen = vec![false; wiring.hosts.len()];
-    if let Some(&twice) = ranks.iter().find(|&&host| std::mem::replace(&mut seen[host], true)) {
-        r.wrong(&hosts, format!("{} is a rank twice", wiring.machine(twice)), "name each host once");
-    }
+    once(r, &hosts, ranks, wiring);
     if n < 2 {
         r.wrong(&hosts, "a collective of one rank moves nothing", "name at least two hosts");
     }
@@ -100,12 +99,8 @@ pub(crate) fn collective(
     let channels = if rings { channels } else { 1 };
     let reduce = r.time(key(REDUCE_TIME)).as_ps();
     let repeat = r.integer(key(REPEAT));
-    let (gap, skew, start) = (gap(r, prefix, repeat, REPEAT), r.time(key(JITTER)), r.time(key(START)));
-    let duration = r.time(run::DURATION);
-    if start + skew >= duration {
-        let reason = format!("ranks may begin {} after the start of a run of {duration}", start + skew);
-        r.clash(&[key(START), key(JITTER), run::DURATION.into()], reason, "lengthen run.duration");
-    }
+    let (gap, skew) = (gap(r, prefix, repeat, REPEAT), r.time(key(JITTER)));
+    let start = begins_in_time(r, prefix, skew);
     let pieces = chunk.map_or(1, |chunk| size.get().div_ceil(n as u64 * chunk.get()).max(1));
     let about = 2 * pieces.saturating_mul((n * n.max(channels)) as u64);
     too_many(r, key(CHUNK), about);
@@ -114,7 +109,7 @@ pub(crate) fn collective(
     }
     let mut sends: Vec<(u32, Vec<Transfer>)> =
         sources.iter().map(|&source| (source as u32, Vec::new())).collect();
-    let mut takes = Takes::new(wiring.machines.as_deref());
+    let (mut takes, mut apart) = (Takes::new(wiring.machines.as_deref()), None);
     let mut gates: Vec<u32> = ranks.iter().map(|&host| operations.wait(host, start, [])).collect();
     let (mut all_gates, mut ends) = (Vec::new(), Vec::new());
     for round in 0..repeat {
@@ -122,8 +117,8 @@ pub(crate) fn collective(
             operations,
             ranks,
             wiring,
-            takes,
-            apart: None,
+            takes: &mut takes,
+            apart: &mut apart,
             sources: &mut sends,
             framing,
             piece: chunk.map_or(u64::MAX, Bytes::get),
@@ -134,8 +129,7 @@ pub(crate) fn collective(
             gone: vec![Vec::new(); n],
         };
         run(&mut weave, kind, algorithm, (size.get(), channels));
-        let (got, gone, apart) = (weave.got, weave.gone, weave.apart);
-        takes = weave.takes;
+        let (got, gone) = (weave.got, weave.gone);
         if round == 0 {
             if let Some((a, b)) = apart {
                 no_path(r, &hosts, (a, b), wiring);
@@ -174,8 +168,33 @@ pub(crate) fn collective(
     Some((job, by_host))
 }
 
+/// An error where a host is a rank twice.
+pub(super) fn once(r: &mut Reader<'_>, hosts: impl AsRef<str>, ranks: &[usize], wiring: &Wiring) {
+    let mut seen = vec![false; wiring.hosts.len()];
+    if let Some(&twice) = ranks.iter().find(|&&host| std::mem::replace(&mut seen[host], true)) {
+        r.wrong(hosts, format!("{} is a rank twice", wiring.machine(twice)), "name each host once");
+    }
+}
+
+/// When the ranks of a table begin; an error if that is after the end of the run, or with a delay of up to `skew` may be.
+pub(super) fn begins_in_time(r: &mut Reader<'_>, prefix: &str, skew: Time) -> Time {
+    let key = |leaf: Key| leaf.of(prefix);
+    let (start, duration) = (r.time(key(START)), r.time(run::DURATION));
+    if start + skew >= duration {
+        let begin = if skew > Time::ZERO { "may begin" } else { "begin" };
+        let reason = format!("ranks {begin} {} after the start of a run of {duration}", start + skew);
+        r.clash(&[key(START), key(JITTER), run::DURATION.into()], reason, "lengthen run.duration");
+    }
+    start
+}
+
 /// Weaves one round.
-fn run(w: &mut Weave<'_, '_>, kind: Traffic, algorithm: Algorithm, (bytes, channels): (u64, usize)) {
+pub(super) fn run(
+    w: &mut Weave<'_, '_>,
+    kind: Traffic,
+    algorithm: Algorithm,
+    (bytes, channels): (u64, usize),
+) {
     let n = w.ranks.len();
     let (up, down) = match kind {
         Traffic::Broadcast => (false, true),

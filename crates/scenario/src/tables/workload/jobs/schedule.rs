@@ -2,13 +2,12 @@
 //!
 //! A receive that waits for nothing else is no operation of its own: what waits for it waits for its message.
 
-use super::read::{ByHost, few_of_a_pair, no_path, too_many};
+use super::read::{ByHost, begins_in_time, few_of_a_pair, no_path, once, too_many};
 use super::{Job, Operations};
 use crate::flows::Framing;
 use crate::language::reader::Reader;
 use crate::language::row::{Key, LONGEST, MAX_TRANSFER};
-use crate::tables::run;
-use crate::tables::workload::{OPERATIONS, SEND_ENDS, START, SendEnds, Traffic, traffic};
+use crate::tables::workload::{OPERATIONS, SEND_ENDS, SendEnds, Traffic, traffic};
 use crate::wiring::Wiring;
 use crate::wiring::nics::Takes;
 use cnsim_fabric::{Act, After, Transfer};
@@ -34,15 +33,8 @@ pub(crate) fn schedule(
     let key = |leaf: Key| leaf.of(prefix);
     let before = r.problems.len();
     let hosts = if prefix == "workload" { key(OPERATIONS) } else { key(traffic::HOSTS) };
-    let mut seen = vec![false; wiring.hosts.len()];
-    if let Some(&twice) = ranks.iter().find(|&&host| std::mem::replace(&mut seen[host], true)) {
-        r.wrong(&hosts, format!("{} is a rank twice", wiring.machine(twice)), "name each host once");
-    }
-    let (start, duration) = (r.time(key(START)), r.time(run::DURATION));
-    if start >= duration {
-        let reason = format!("ranks begin {start} after the start of a run of {duration}");
-        r.clash(&[key(START), run::DURATION.into()], reason, "lengthen run.duration");
-    }
+    once(r, &hosts, ranks, wiring);
+    let start = begins_in_time(r, prefix, Time::ZERO);
     let ends: SendEnds = r.choice(key(SEND_ENDS));
     let list = r.listed(key(OPERATIONS));
     if list.items.is_empty() {

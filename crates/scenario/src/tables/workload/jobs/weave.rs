@@ -29,8 +29,8 @@ pub(super) struct Weave<'a, 'w> {
     pub(super) ranks: &'a [usize],
     pub(super) wiring: &'w Wiring,
     /// Which NICs transfers take, and whether one had no path.
-    pub(super) takes: Takes<'w>,
-    pub(super) apart: Option<(usize, usize)>,
+    pub(super) takes: &'a mut Takes<'w>,
+    pub(super) apart: &'a mut Option<(usize, usize)>,
     /// By NIC: index of its source, and what that sends.
     pub(super) sources: &'a mut [(u32, Vec<Transfer>)],
     pub(super) framing: Framing,

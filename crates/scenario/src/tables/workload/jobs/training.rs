@@ -1,0 +1,385 @@
+//! Tables of training: an iteration of a SimAI workload, as operations. Rank r is the r-th host of the table.
+//!
+//! A rank runs its layers as SimAI's packet simulation does. Forward pass: it computes a layer, then waits for the layer's call. Backward
+//! pass, from the last layer to the first: it computes the gradient of the inputs, waits for that call, computes the gradient of the weights,
+//! and goes on while that call is under way. Stages of a pipeline send each other a message for each micro-batch. All forward passes come
+//! before all backward passes.
+
+use super::read::{ByHost, algorithms, begins_in_time, few_of_a_pair, gap, no_path, once, run, too_many};
+use super::weave::Weave;
+use super::{Job, Operations};
+use crate::flows::Framing;
+use crate::language::kinds::Choice as _;
+use crate::language::reader::Reader;
+use crate::language::row::{Key, LONGEST, MAX_TRANSFER};
+use crate::tables::workload::{
+    ALGORITHM, Algorithm, CHANNELS, CHUNK, OPERATIONS, RANK_ORDER, REDUCE_TIME, REPEAT, RankOrder, Traffic,
+    traffic,
+};
+use crate::wiring::Wiring;
+use crate::wiring::nics::Takes;
+use cnsim_fabric::{Act, After, Transfer};
+use cnsim_import::simai::{self, Call, Collective, Group, Step, Workload};
+use cnsim_scheme_api::NodeId;
+use cnsim_units::{Bytes, Time};
+use std::ops::Range;
+
+/// Reads a table of training over these hosts: the job, and what each host sends. None if it is none, or something is wrong.
+/// `sources`: how many sources each host has before.
+pub(crate) fn training(
+    r: &mut Reader<'_>,
+    (prefix, kind, framing): (&str, Traffic, Framing),
+    (hosts, wiring): (&[usize], &Wiring),
+    sources: &[usize],
+    operations: &mut Operations,
+) -> Option<(Job, ByHost)> {
+    if kind != Traffic::Training {
+        return None;
+    }
+    let key = |leaf: Key| leaf.of(prefix);
+    let before = r.problems.len();
+    let at = if prefix == "workload" { key(OPERATIONS) } else { key(traffic::HOSTS) };
+    once(r, &at, hosts, wiring);
+    let start = begins_in_time(r, prefix, Time::ZERO);
+    let list = r.listed(key(OPERATIONS));
+    if list.items.is_empty() {
+        r.wrong(&list.key, "there is no workload", "name a file of SimAI in `file`");
+        return None;
+    }
+    let lines: Vec<&str> = list.items.iter().map(String::as_str).collect();
+    let w = match simai::read(&lines) {
+        Ok(w) => w,
+        Err(faults) => {
+            faults
+                .into_iter()
+                .for_each(|f| r.wrong_at(&list.key, f.line - 1, f.column - 1, f.reason, f.remedy));
+            return None;
+        }
+    };
+    if w.ranks() > hosts.len() {
+        let reason = format!("{} ranks, and the table names {} hosts", w.ranks(), hosts.len());
+        r.wrong_at(&list.key, w.ranks_at.0, w.ranks_at.1, reason, "name a host for each rank in hosts");
+    }
+    let largest = w.calls().map(|call| call.bytes).chain([w.message]).max().unwrap_or(0);
+    if Bytes::new(largest) > MAX_TRANSFER {
+        let reason = format!("a call of {} is more than {MAX_TRANSFER}", Bytes::new(largest));
+        r.wrong(&list.key, reason, "write less");
+    }
+    if let Some(layer) =
+        w.layers.iter().find(|l| [l.forward, l.inputs, l.weights].iter().any(|s| s.time > LONGEST))
+    {
+        let reason = format!("layer {} computes longer than {LONGEST}", layer.name);
+        r.wrong(&list.key, reason, "write less");
+    }
+    let named = r.word(key(ALGORITHM));
+    let asked = algorithms(kind).iter().copied().find(|a| a.word() == named);
+    if asked.is_none() && named != "auto" {
+        let words: Vec<&str> = algorithms(kind).iter().map(|a| a.word()).collect();
+        let reason = format!("training has no algorithm `{named}`");
+        r.wrong(key(ALGORITHM), reason, format!("write {}", cnsim_problem::any_of(&words)));
+    }
+    let by = |call: &Call| algorithm(call, asked, w.size(call.group));
+    let compared = r.is_of_case(key(ALGORITHM));
+    if let Some(one) = asked.filter(|one| !compared && !w.calls().any(|call| by(&call) == *one)) {
+        let reason = format!("no call of this workload can go by {}", one.word());
+        r.wrong(key(ALGORITHM), reason, "remove it, or write ring");
+    }
+    let (chunk, channels) = (r.bytes_or(key(CHUNK)), r.integer(key(CHANNELS)) as usize);
+    let cut = |a: Algorithm| matches!(a, Algorithm::Ring | Algorithm::Tree | Algorithm::DoubleTree);
+    if chunk.is_some() && !compared && !w.calls().any(|call| cut(by(&call))) {
+        r.wrong(key(CHUNK), "no call of this workload is cut into pieces", "remove it");
+    }
+    if channels > 1 && !compared && !w.calls().any(|call| by(&call) == Algorithm::Ring) {
+        r.wrong(key(CHANNELS), "no call of this workload has rings", "remove it");
+    }
+    let repeat = r.integer(key(REPEAT));
+    let gap = gap(r, prefix, repeat, REPEAT);
+    let reduce = r.time(key(REDUCE_TIME)).as_ps();
+    let order = r.choice::<RankOrder>(key(RANK_ORDER));
+    if w.pp == 1 && order != RankOrder::default() && !r.is_of_case(key(RANK_ORDER)) {
+        r.wrong(key(RANK_ORDER), "has no effect: the workload has one stage", "remove it");
+    }
+    let transfers = |call: Call| {
+        let n = w.size(call.group) as u64;
+        let pieces = chunk.map_or(1, |c| call.bytes.div_ceil(n.saturating_mul(c.get())).max(1));
+        2 * pieces.saturating_mul(n.max(channels as u64)).saturating_mul(w.ranks() as u64)
+    };
+    let steps = 4 * w.layers.len() as u64 * w.ranks() as u64;
+    let all = w.calls().map(transfers).fold(steps, u64::saturating_add);
+    too_many(r, &list.key, all.saturating_mul(repeat));
+    if r.problems.len() > before {
+        return None;
+    }
+    let table = prefix.rsplit('.').next().and_then(|n| n.parse().ok()).unwrap_or(0);
+    let ranks = &hosts[..w.ranks()];
+    let mut sends: Vec<(u32, Vec<Transfer>)> = sources.iter().map(|&s| (s as u32, Vec::new())).collect();
+    let mut gates: Vec<u32> = ranks.iter().map(|&host| operations.wait(host, start, [])).collect();
+    let (mut all_gates, mut ends) = (Vec::new(), Vec::new());
+    let mut iteration = Iteration {
+        w: &w,
+        order,
+        asked,
+        ranks,
+        wiring,
+        operations,
+        takes: Takes::new(wiring.machines.as_deref()),
+        apart: None,
+        sources: &mut sends,
+        framing,
+        piece: chunk.map_or(u64::MAX, Bytes::get),
+        reduce,
+        channels,
+        last: Vec::new(),
+        open: Vec::new(),
+    };
+    for round in 0..repeat {
+        (iteration.last, iteration.open) = (gates.clone(), vec![Vec::new(); ranks.len()]);
+        iteration.weave();
+        all_gates.append(&mut gates);
+        for (rank, &host) in ranks.iter().enumerate() {
+            let open = std::mem::take(&mut iteration.open[rank]);
+            let after = open.into_iter().chain([After::Ended(iteration.last[rank])]);
+            let end = iteration.operations.wait(host, Time::ZERO, after);
+            ends.push(end);
+            if round + 1 < repeat {
+                gates.push(iteration.operations.wait(host, gap, [After::Ended(end)]));
+            }
+        }
+    }
+    if let Some(apart) = iteration.apart {
+        no_path(r, &at, apart, wiring);
+    }
+    few_of_a_pair(r, &list.key, sends.iter().map(|s| &s.1[..]).enumerate(), wiring, 1);
+    if r.problems.len() > before {
+        return None;
+    }
+    let groups = |call: Call| (w.ranks() / w.size(call.group)) as u64;
+    let size = w.calls().fold(0_u64, |sum, call| sum.saturating_add(call.bytes.saturating_mul(groups(call))));
+    let by_host: ByHost = sends.into_iter().map(|s| s.1).enumerate().filter(|s| !s.1.is_empty()).collect();
+    let (ranks, size, skew) = (ranks.to_vec(), Bytes::new(size), Time::ZERO);
+    Some((
+        Job { table, name: None, kind, algorithm: asked, ranks, size, gates: all_gates, ends, skew },
+        by_host,
+    ))
+}
+
+/// The kind of traffic that a call is.
+fn traffic_of(collective: Collective) -> Traffic {
+    match collective {
+        Collective::AllReduce => Traffic::AllReduce,
+        Collective::AllGather => Traffic::AllGather,
+        Collective::ReduceScatter => Traffic::ReduceScatter,
+        Collective::AllToAll => Traffic::AllToAll,
+    }
+}
+
+/// By which algorithm a call over n ranks goes: the one that is asked for, where it can.
+fn algorithm(call: &Call, asked: Option<Algorithm>, n: usize) -> Algorithm {
+    let possible = algorithms(traffic_of(call.collective));
+    let can =
+        |a: &Algorithm| possible.contains(a) && (*a != Algorithm::HalvingDoubling || n.is_power_of_two());
+    let moves = call.collective != Collective::AllToAll;
+    asked.filter(|a| moves && can(a)).unwrap_or(possible[0])
+}
+
+/// An iteration as it becomes operations.
+struct Iteration<'a, 'w> {
+    w: &'a Workload,
+    order: RankOrder,
+    asked: Option<Algorithm>,
+    ranks: &'a [usize],
+    wiring: &'w Wiring,
+    operations: &'a mut Operations,
+    takes: Takes<'w>,
+    apart: Option<(usize, usize)>,
+    sources: &'a mut [(u32, Vec<Transfer>)],
+    framing: Framing,
+    piece: u64,
+    reduce: u64,
+    channels: usize,
+    /// By rank: the operation with whose end its next step begins.
+    last: Vec<u32>,
+    /// By rank: what else it waits for in the end.
+    open: Vec<Vec<After>>,
+}
+
+impl Iteration<'_, '_> {
+    /// A rank, by its places among those of tensor and data parallelism and by its stage.
+    fn rank(&self, (t, d, stage): (usize, usize, usize)) -> usize {
+        let (tp, pp, dp) = (self.w.tp, self.w.pp, self.w.dp);
+        match self.order {
+            RankOrder::TpDpPp => t + tp * (d + dp * stage),
+            RankOrder::TpPpDp => t + tp * (stage + pp * d),
+        }
+    }
+
+    /// The ranks of a stage.
+    fn of_stage(&self, stage: usize) -> Vec<usize> {
+        let places = (0..self.w.dp).flat_map(|d| (0..self.w.tp).map(move |t| (t, d, stage)));
+        places.map(|place| self.rank(place)).collect()
+    }
+
+    /// The groups of a kind in a stage.
+    fn groups(&self, stage: usize, group: Group) -> Vec<Vec<usize>> {
+        let (tp, dp, ep) = (self.w.tp, self.w.dp, self.w.ep);
+        let of =
+            |t: usize, all: &mut dyn Iterator<Item = usize>| all.map(|d| self.rank((t, d, stage))).collect();
+        match group {
+            Group::Tp => (0..dp).map(|d| (0..tp).map(|t| self.rank((t, d, stage))).collect()).collect(),
+            Group::Dp => (0..tp).map(|t| of(t, &mut (0..dp))).collect(),
+            Group::Ep => (0..tp)
+                .flat_map(|t| (0..dp / ep).map(move |block| (t, block)))
+                .map(|(t, block)| of(t, &mut (block * ep..(block + 1) * ep)))
+                .collect(),
+            Group::DpEp => (0..tp)
+                .flat_map(|t| (0..ep).map(move |expert| (t, expert)))
+                .map(|(t, expert)| of(t, &mut (expert..dp).step_by(ep)))
+                .collect(),
+        }
+    }
+
+    /// All of it: forward passes of all micro-batches, stage by stage, then the backward passes.
+    fn weave(&mut self) {
+        let w = self.w;
+        let layers = w.layers.len();
+        let stages = 0..w.pp;
+        let batches: Vec<Range<usize>> = w.batches.windows(2).map(|b| b[0]..b[1]).collect();
+        let (first, end) = (w.batches[0], w.batches[batches.len()]);
+        stages.clone().for_each(|stage| self.forward(stage, 0..first));
+        for batch in &batches {
+            let mut sent = Vec::new();
+            for stage in stages.clone() {
+                self.take(&sent);
+                self.forward(stage, batch.clone());
+                sent = if stage + 1 < w.pp { self.pass_on(stage, stage + 1) } else { Vec::new() };
+            }
+        }
+        stages.clone().for_each(|stage| self.forward(stage, end..layers));
+        stages.clone().for_each(|stage| self.backward(stage, end..layers));
+        for batch in batches.iter().rev() {
+            let mut sent = Vec::new();
+            for stage in stages.clone().rev() {
+                self.take(&sent);
+                self.backward(stage, batch.clone());
+                sent = if stage > 0 { self.pass_on(stage, stage - 1) } else { Vec::new() };
+            }
+        }
+        stages.for_each(|stage| self.backward(stage, 0..first));
+    }
+
+    fn forward(&mut self, stage: usize, layers: Range<usize>) {
+        for layer in layers {
+            let step = self.w.layers[layer].forward;
+            self.compute(stage, step.time);
+            let ends = self.call(stage, step);
+            self.wait_for(ends);
+        }
+    }
+
+    fn backward(&mut self, stage: usize, layers: Range<usize>) {
+        for n in layers.rev() {
+            if self.w.again.contains(&n) {
+                let kept = self.w.kept.iter().copied().filter(|k| *k <= n).max().unwrap_or(0);
+                self.forward(stage, kept..n);
+            }
+            let layer = &self.w.layers[n];
+            self.compute(stage, layer.inputs.time);
+            let inputs = self.call(stage, layer.inputs);
+            let inputs = if self.w.overlaps { inputs } else { self.wait_for(inputs) };
+            self.compute(stage, layer.weights.time);
+            for (rank, end) in self.call(stage, layer.weights) {
+                let updated = self.operations.wait(self.ranks[rank], layer.update, [After::Ended(end)]);
+                self.open[rank].push(After::Ended(updated));
+            }
+            self.wait_for(inputs);
+        }
+    }
+
+    /// All ranks of a stage compute.
+    fn compute(&mut self, stage: usize, time: Time) {
+        for rank in self.of_stage(stage).into_iter().filter(|_| time > Time::ZERO) {
+            let act = Act::Compute { time, stream: Some(0) };
+            self.last[rank] = self.operations.push(self.ranks[rank], act, [After::Ended(self.last[rank])]);
+        }
+    }
+
+    /// The groups of a stage do what a step calls for: by rank, the operation with whose end its part has ended.
+    fn call(&mut self, stage: usize, step: Step) -> Vec<(usize, u32)> {
+        let Some(call) = step.call.filter(|call| self.w.size(call.group) > 1) else { return Vec::new() };
+        let by = algorithm(&call, self.asked, self.w.size(call.group));
+        let mut ends = Vec::new();
+        for group in self.groups(stage, call.group) {
+            let hosts: Vec<usize> = group.iter().map(|&rank| self.ranks[rank]).collect();
+            let n = group.len();
+            let mut weave = Weave {
+                operations: self.operations,
+                ranks: &hosts,
+                wiring: self.wiring,
+                takes: &mut self.takes,
+                apart: &mut self.apart,
+                sources: self.sources,
+                framing: self.framing,
+                piece: self.piece,
+                reduce: self.reduce,
+                gates: group.iter().map(|&rank| After::Ended(self.last[rank])).collect(),
+                even: false,
+                got: vec![Vec::new(); n],
+                gone: vec![Vec::new(); n],
+            };
+            run(&mut weave, traffic_of(call.collective), by, (call.bytes, self.channels));
+            let (got, gone) = (weave.got, weave.gone);
+            for ((rank, got), gone) in group.into_iter().zip(got).zip(gone) {
+                // Of fewer bytes than ranks, some may have no part.
+                let all = if got.is_empty() { gone } else { got };
+                let after = all.into_iter().chain([After::Ended(self.last[rank])]);
+                ends.push((rank, self.operations.wait(self.ranks[rank], Time::ZERO, after)));
+            }
+        }
+        ends
+    }
+
+    /// What follows at these ranks follows these ends, too: none is left.
+    fn wait_for(&mut self, ends: Vec<(usize, u32)>) -> Vec<(usize, u32)> {
+        for (rank, end) in ends {
+            self.last[rank] = match self.w.overlaps {
+                true => {
+                    let both = [After::Ended(self.last[rank]), After::Ended(end)];
+                    self.operations.wait(self.ranks[rank], Time::ZERO, both)
+                }
+                false => end,
+            };
+        }
+        Vec::new()
+    }
+
+    /// Each rank of a stage sends its message to its fellow of another one: those sends, by receiving rank.
+    fn pass_on(&mut self, stage: usize, to: usize) -> Vec<(usize, u32)> {
+        if self.w.message == 0 {
+            return Vec::new();
+        }
+        let mut sent = Vec::new();
+        for (from, to) in self.of_stage(stage).into_iter().zip(self.of_stage(to)) {
+            let [a, b] = [from, to].map(|rank| self.wiring.nics(self.ranks[rank]));
+            let (nic, dst) = self.takes.take(a.clone(), b.clone()).unwrap_or_else(|| {
+                self.apart.get_or_insert((a.start, b.start));
+                (a.start, b.start)
+            });
+            let (source, transfers) = &mut self.sources[nic];
+            let place = (*source, transfers.len() as u32);
+            let bytes = self.framing.on_link(Bytes::new(self.w.message));
+            transfers.push(Transfer { start: Transfer::FOLLOWS, dst: NodeId(dst as u32), bytes });
+            let send = self.operations.send(nic, place, [After::Ended(self.last[from])]);
+            self.open[from].push(After::Ended(send));
+            sent.push((to, send));
+        }
+        sent
+    }
+
+    /// Ranks wait for their messages.
+    fn take(&mut self, sent: &[(usize, u32)]) {
+        for &(rank, send) in sent {
+            let both = [After::Ended(self.last[rank]), After::Ended(send)];
+            self.last[rank] = self.operations.wait(self.ranks[rank], Time::ZERO, both);
+        }
+    }
+}
