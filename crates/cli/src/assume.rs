@@ -75,11 +75,8 @@ fn scenarios(
 }
 
 pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
-    let switches = if args.over.is_empty() {
-        named_switches()
-    } else {
-        asked_switches(&args.over).map_err(Failure::Input)?
-    };
+    let asked = !args.over.is_empty();
+    let switches = if asked { asked_switches(&args.over).map_err(Failure::Input)? } else { named_switches() };
     let published = published_in(args.published.as_deref())?;
     let scenarios = scenarios(&common.registry, args, &published)?;
     let subject = match &scenarios[..] {
@@ -88,40 +85,17 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
     };
     refuse_no_seeds(args.seeds)?;
     let only: Vec<String> = args.only.iter().map(|t| t.to_lowercase()).collect();
-    let keep = |c: &Case| {
-        let text = words_of(c);
-        only.iter().all(|t| text.contains(t))
-    };
-    let asked = !args.over.is_empty();
+    let keep = |c: &Case| only.iter().all(|t| words_of(c).contains(t));
     let mut lab =
         Lab::new(&scenarios, &published, switches, asked, args.seeds, &keep).map_err(Failure::Input)?;
-    // A value that was asked for is refused where it cannot be read; an assumption's alternative that does not fit is noted.
-    let mut setups: Vec<Setup> = Vec::new();
-    let one = lab.one_at_a_time();
-    let by_value = args.over.iter().any(|over| over.contains('='));
-    lab.add(&mut setups, &one, by_value).map_err(Failure::Input)?;
-    if setups.len() < 2 {
-        return Err(Failure::input(
-            "no alternative changes anything in these cases\n  help: name another key, or other cases with --only",
-        ));
-    }
-    let alone = setups.len();
-    if asked {
-        let all = every(&lab.switches).ok_or_else(|| {
-            Failure::input(format!(
-                "these switches have more than {MOST} combinations\n  help: name fewer switches or values with --over"
-            ))
-        })?;
-        lab.add(&mut setups, &all, false).map_err(Failure::Input)?;
-    }
+    let (setups, alone) = setups(&mut lab, args)?;
     let missing = lab.missing(&setups);
     let jobs: Vec<_> = missing.iter().map(|i| lab.jobs[*i].clone()).collect();
     refuse_many(&jobs, args.batch.force)?;
     if !common.quiet {
         eprintln!(
-            "cnsim {}: {}: {} cases, {} switches, {} values that change something; {} runs, about {:.0} CPU-seconds, {} threads",
+            "cnsim {}: {subject}: {} cases, {} switches, {} values that change something; {} runs, about {:.0} CPU-seconds, {} threads",
             env!("CARGO_PKG_VERSION"),
-            subject,
             lab.cases.len(),
             lab.switches.len(),
             alone - 1,
@@ -136,9 +110,7 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
     let place = (args.batch.out.as_path(), args.batch.force);
     let records = run_all(&jobs, place, args.batch.threads, &watch, common.quiet)?;
     let finished = records.iter().flatten().count();
-    for (at, record) in missing.into_iter().zip(records) {
-        lab.records[at] = record;
-    }
+    missing.into_iter().zip(records).for_each(|(at, record)| lab.records[at] = record);
     interrupted(&watch, (finished, jobs.len()), true, None)?;
     let scored = lab.score(&setups);
     let Some(base) = scored.iter().find(|s| s.combination.is_empty()) else {
@@ -153,6 +125,30 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
         text.tell();
     }
     Ok(())
+}
+
+/// The combinations that are run: each value alone, and of switches that are asked for all combinations; and how many are of one value.
+fn setups(lab: &mut Lab<'_>, args: &AssumeArgs) -> Result<(Vec<Setup>, usize), Failure> {
+    // A value that was asked for is refused where it cannot be read; an assumption's alternative that does not fit is noted.
+    let mut setups: Vec<Setup> = Vec::new();
+    let one = lab.one_at_a_time();
+    let by_value = args.over.iter().any(|over| over.contains('='));
+    lab.add(&mut setups, &one, by_value).map_err(Failure::Input)?;
+    if setups.len() < 2 {
+        return Err(Failure::input(
+            "no alternative changes anything in these cases\n  help: name another key, or other cases with --only",
+        ));
+    }
+    let alone = setups.len();
+    if !args.over.is_empty() {
+        let all = every(&lab.switches).ok_or_else(|| {
+            Failure::input(format!(
+                "these switches have more than {MOST} combinations\n  help: name fewer switches or values with --over"
+            ))
+        })?;
+        lab.add(&mut setups, &all, false).map_err(Failure::Input)?;
+    }
+    Ok((setups, alone))
 }
 
 /// Switches none of whose values changes a run here.
@@ -218,13 +214,9 @@ impl Text<'_> {
         };
         let rows: Vec<Vec<String>> = list.iter().map(row).collect();
         let header = ["reading", "distance", "nearer by", "agree", "better", "worse", "seeds"];
-        for (i, line) in look::table(&header, &rows, false).lines().enumerate() {
-            let dim = i < 2 || line.starts_with("as it is");
-            println!(
-                "{}",
-                if dim { paint(line, Colour::Dim, look::colour_on_stdout()) } else { line.into() }
-            );
-        }
+        let tint = |line: &str| if line.starts_with("as it is") { Colour::Dim } else { Colour::Plain };
+        let table = look::table(&header, &rows, false);
+        look::painted(&table, look::colour_on_stdout(), tint).iter().for_each(|line| println!("{line}"));
     }
 
     fn tell(&self) {

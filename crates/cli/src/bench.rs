@@ -4,203 +4,43 @@ use crate::{Common, Done, Failure, look, progress};
 use cnsim_fabric::{
     Arrivals, Engine, FaultKind, LinkSpec, PauseTransport, PortFault, Routing, RunSpec, Transfer,
 };
-use cnsim_scenario::tables;
+use cnsim_runs::files::read_csv;
+use cnsim_scenario::keys::Key;
+use cnsim_scenario::tables::{host, pause, run, switch};
 use cnsim_scenario::{Scenario, needs_queue_pairs};
 use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Registry, Time};
 use serde_json::{Value, json};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Changes of a row to the network of its scenario.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
-    /// Nothing.
-    AsWritten,
-    /// A fat tree of 2-level pods (k = 16: 1024 hosts, 320 switches of 16 ports); the scenario has its 1024 hosts.
-    FatTree,
-    /// A fat tree of `k` ports a switch in which every host sends 2 MB to another one, drawn as a permutation; paths by a hash of
-    /// the flow. With PAUSE or without.
-    Permutation {
-        k: usize,
-        pause: bool,
-    },
-    /// Access links of 10 to 400 Gb/s, frames of 300 to 9000 bytes, trunks of 400 Gb/s.
-    Mixed,
-    /// Hosts with queue pairs: the scenario without the FIFO and the limiters' queues, which they do not have.
-    QueuePairs,
-    /// `benches/roce320.toml` in place of `benches/network.toml`: 320 hosts with queue pairs, each frame acknowledged.
-    Roce320,
-    /// `Roce320` with a buffer that the inputs share, and PAUSE; and with a NIC that says XOFF from 10 us on.
-    Roce320Pfc,
-    Storm,
-    /// `scenarios/modern/fork-incast.toml`: 60 hosts send to one, whose switch stops them.
-    Incast,
+/// A row with one of its schemes. Durations are such that it takes about a second.
+struct Row {
+    name: String,
+    scheme: String,
+    /// The file of its network.
+    network: String,
+    /// What is done to the network that no key does; empty for nothing.
+    change: String,
+    sets: Vec<(String, String)>,
 }
 
-/// A row: name, scheme, settings over `benches/network.toml`, and further changes.
-/// Durations are such that a row takes about a second.
-struct Row(&'static str, &'static str, &'static [(&'static str, &'static str)], Shape);
+/// The rows of `benches/rows.csv`.
+static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    let set = |text: &str| text.split_once('=').map(|(key, value)| (key.into(), value.into()));
+    let row = |line: Vec<String>| {
+        let all = line[1].split(' ').map(String::from).collect::<Vec<_>>();
+        let of = move |scheme| {
+            let [name, network, change] = [0, 2, 3].map(|i| line[i].clone());
+            Row { name, scheme, network, change, sets: line[4].split(", ").filter_map(set).collect() }
+        };
+        all.into_iter().map(of)
+    };
+    read_csv(include_str!("../../../benches/rows.csv")).into_iter().flat_map(row).collect()
+});
 
-const SHARED: &[(&str, &str)] = &[
-    (tables::switch::BUFFER.path, "shared"),
-    (tables::switch::MEMORY.path, "32 MB"),
-    (tables::switch::ALPHA.path, "1/8"),
-    (tables::switch::ALPHA_BY_RATE.path, "on"),
-];
-const STORM: &[(&str, &str)] = &[
-    (tables::switch::BUFFER.path, "shared"),
-    (tables::switch::MEMORY.path, "4 MB"),
-    (tables::switch::ALPHA.path, "1/8"),
-    (tables::switch::ALPHA_BY_RATE.path, "on"),
-    (tables::workload::LOAD.path, "40 %"),
-];
-const HOSTS: (&str, &str) = (tables::topology::HOSTS.path, "10");
-const PORTS: (&str, &str) = (tables::topology::PORTS.path, "16");
-const TREE: (&str, &str) = (tables::topology::KIND.path, "k-ary-n-tree");
-const FRAME_HASH: (&str, &str) = (tables::topology::ROUTING.path, "frame-hash");
-const SHORT: [(&str, &str); 2] =
-    [(tables::switch::PROCESSING.path, "0 us"), (tables::host::PROCESSING.path, "0 us")];
-/// PAUSE begins within 5 us, and is there until the end.
-const INCAST: &[(&str, &str)] = &[
-    (tables::switch::MEMORY.path, "4 MiB"),
-    ("traffic.0.size", "5 MB"),
-    (tables::run::DURATION.path, "24 ms"),
-];
 /// Memory of a port, in partitions or shared, bytes.
 const MEMORY: u64 = 150_000;
-const FIFO: (&str, &str) = (tables::host::FIFO.path, "500");
-
-const W1: &[(&str, &str)] = &[HOSTS, PORTS, (tables::run::DURATION.path, "2 s")];
-const W2: &[(&str, &str)] = &[(tables::run::DURATION.path, "100 ms"), TREE, FRAME_HASH, FIFO];
-/// `w2` where windows hold few frames.
-const W2_10: &[(&str, &str)] =
-    &[(tables::run::DURATION.path, "400 ms"), TREE, FRAME_HASH, FIFO, (tables::workload::LOAD.path, "10 %")];
-/// `w2` without congestion: the cost of schemes that have nothing to do.
-const W2_60: &[(&str, &str)] =
-    &[(tables::run::DURATION.path, "100 ms"), TREE, FRAME_HASH, FIFO, (tables::workload::LOAD.path, "60 %")];
-/// The load of `w2-60` in finite flows, with and without acknowledgements of each frame and a window of a round trip.
-const FLOWS_60: [(&str, &str); 6] = [
-    (tables::run::DURATION.path, "20 ms"),
-    TREE,
-    (tables::host::QUEUES.path, "per-flow"),
-    (tables::workload::KIND.path, "poisson"),
-    (tables::workload::SIZES.path, "websearch"),
-    (tables::workload::LOAD.path, "60 %"),
-];
-const W2_60_FLOWS: &[(&str, &str)] =
-    &[FLOWS_60[0], FLOWS_60[1], FLOWS_60[2], FLOWS_60[3], FLOWS_60[4], FLOWS_60[5]];
-const W2_60_ACKS: &[(&str, &str)] = &[
-    FLOWS_60[0],
-    FLOWS_60[1],
-    FLOWS_60[2],
-    FLOWS_60[3],
-    FLOWS_60[4],
-    FLOWS_60[5],
-    (tables::transport::WINDOW.path, "bdp"),
-];
-const B07_FAT: &[(&str, &str)] =
-    &[(tables::run::DURATION.path, "100 ms"), TREE, (tables::topology::ROUTING.path, "round-robin"), FIFO];
-const PERM_128: &[(&str, &str)] =
-    &[PORTS, (tables::run::DURATION.path, "10 ms"), FIFO, (tables::topology::HOSTS.path, "128")];
-const PERM_1024: &[(&str, &str)] =
-    &[PORTS, (tables::run::DURATION.path, "10 ms"), FIFO, (tables::topology::HOSTS.path, "1024")];
-/// `perm128` and `perm1024` with a shared buffer, and PFC.
-const PERM_128_PFC: &[(&str, &str)] =
-    &[PERM_128[0], PERM_128[1], PERM_128[2], PERM_128[3], SHARED[0], SHARED[1], SHARED[2], PFC];
-const PERM_1024_PFC: &[(&str, &str)] =
-    &[PERM_1024[0], PERM_1024[1], PERM_1024[2], PERM_1024[3], SHARED[0], SHARED[1], SHARED[2], PFC];
-const PFC: (&str, &str) = (tables::pause::FRAMES.path, "pfc");
-/// The port of a host serves 2 of 10 Gb/s for 400 ms.
-const HOTSPOT: &[(&str, &str)] = &[
-    HOSTS,
-    PORTS,
-    (tables::run::DURATION.path, "1 s"),
-    (tables::hotspot::HOST.path, "H0"),
-    (tables::hotspot::RATE.path, "2 Gb/s"),
-    (tables::hotspot::START.path, "100 ms"),
-    (tables::hotspot::STOP.path, "500 ms"),
-];
-
-const ROWS: &[Row] = &[
-    Row("w1", "none", W1, Shape::AsWritten),
-    Row(
-        "w1-short",
-        "none",
-        &[HOSTS, PORTS, (tables::run::DURATION.path, "2 s"), SHORT[0], SHORT[1]],
-        Shape::AsWritten,
-    ),
-    Row("w2", "none", W2, Shape::AsWritten),
-    Row("w2", "qcn-2pt", W2, Shape::AsWritten),
-    Row(
-        "w2-short",
-        "none",
-        &[(tables::run::DURATION.path, "100 ms"), TREE, FRAME_HASH, FIFO, SHORT[0], SHORT[1]],
-        Shape::AsWritten,
-    ),
-    Row("w2-10", "none", W2_10, Shape::AsWritten),
-    Row("w2-60", "none", W2_60, Shape::AsWritten),
-    Row(
-        "w1-60",
-        "none",
-        &[HOSTS, PORTS, (tables::run::DURATION.path, "500 ms"), (tables::workload::LOAD.path, "60 %")],
-        Shape::AsWritten,
-    ),
-    Row("b07-single", "qcn-2pt", W1, Shape::AsWritten),
-    Row("b07-single", "qcn-3pt", W1, Shape::AsWritten),
-    Row("b07-single", "ecm", W1, Shape::AsWritten),
-    Row("b07-fat", "none", B07_FAT, Shape::AsWritten),
-    Row("b07-fat", "qcn-2pt", B07_FAT, Shape::AsWritten),
-    Row("b07-fat", "ecm", B07_FAT, Shape::AsWritten),
-    Row("hotspot", "none", HOTSPOT, Shape::AsWritten),
-    Row("hotspot", "qcn-2pt", HOTSPOT, Shape::AsWritten),
-    Row("hotspot", "ecm", HOTSPOT, Shape::AsWritten),
-    Row(
-        "t1024",
-        "none",
-        &[PORTS, (tables::run::DURATION.path, "10 ms"), FIFO, (tables::topology::HOSTS.path, "1024")],
-        Shape::FatTree,
-    ),
-    Row(
-        "t1024",
-        "qcn-2pt",
-        &[PORTS, (tables::run::DURATION.path, "10 ms"), FIFO, (tables::topology::HOSTS.path, "1024")],
-        Shape::FatTree,
-    ),
-    Row(
-        "t4096",
-        "none",
-        &[(tables::run::DURATION.path, "4 ms"), TREE, (tables::topology::K.path, "16"), FRAME_HASH, FIFO],
-        Shape::AsWritten,
-    ),
-    Row("perm128", "none", PERM_128, Shape::Permutation { k: 8, pause: true }),
-    Row("perm128", "dcqcn", PERM_128, Shape::Permutation { k: 8, pause: true }),
-    Row("perm128-no-pause", "none", PERM_128, Shape::Permutation { k: 8, pause: false }),
-    Row("perm128-pfc", "none", PERM_128_PFC, Shape::Permutation { k: 8, pause: true }),
-    Row("perm1024", "none", PERM_1024, Shape::Permutation { k: 16, pause: true }),
-    Row("perm1024", "dcqcn", PERM_1024, Shape::Permutation { k: 16, pause: true }),
-    Row("perm1024-pfc", "none", PERM_1024_PFC, Shape::Permutation { k: 16, pause: true }),
-    Row("w2-60-flows", "none", W2_60_FLOWS, Shape::QueuePairs),
-    Row("w2-60-acks", "none", W2_60_ACKS, Shape::QueuePairs),
-    Row("roce320", "dcqcn", &[], Shape::Roce320),
-    Row("roce320-hpcc", "hpcc", &[], Shape::Roce320),
-    Row("roce320-pfc", "dcqcn", SHARED, Shape::Roce320Pfc),
-    Row("storm320", "dcqcn", STORM, Shape::Storm),
-    Row("incast-pfc", "none", INCAST, Shape::Incast),
-    Row("incast-pfc", "dcqcn", INCAST, Shape::Incast),
-    Row("mixed", "none", &[(tables::run::DURATION.path, "15 ms"), TREE, FRAME_HASH, FIFO], Shape::Mixed),
-    Row(
-        "small",
-        "none",
-        &[HOSTS, PORTS, (tables::run::DURATION.path, "80 ms"), (tables::workload::FRAME.path, "64 B")],
-        Shape::AsWritten,
-    ),
-    Row(
-        "sparse",
-        "none",
-        &[HOSTS, PORTS, (tables::run::DURATION.path, "20 s"), (tables::workload::LOAD.path, "5 %")],
-        Shape::AsWritten,
-    ),
-];
 
 pub(crate) fn bench(
     rows: &[String],
@@ -220,10 +60,8 @@ pub(crate) fn bench(
         return Ok(());
     }
     check(registry, rows, duration)?;
-    let results: Vec<Value> = (ROWS.iter())
-        .filter(|r| rows.is_empty() || rows.iter().any(|x| x == r.0))
-        .map(|Row(name, scheme, ..)| in_child(name, scheme, duration))
-        .collect::<Result<_, _>>()?;
+    let results: Vec<Value> =
+        asked(rows).map(|r| in_child(&r.name, &r.scheme, duration)).collect::<Result<_, _>>()?;
     let columns: [Column; 7] = [
         ROW,
         SCHEME,
@@ -237,16 +75,21 @@ pub(crate) fn bench(
     Ok(())
 }
 
+/// The rows of these names; all without any.
+fn asked(rows: &[String]) -> impl Iterator<Item = &'static Row> {
+    ROWS.iter().filter(|r| rows.is_empty() || rows.contains(&r.name))
+}
+
 /// Are these rows of the standard set, and is this a duration for them?
 fn check(registry: &Registry, rows: &[String], duration: Option<&str>) -> Done {
-    let known = |r: &String| ROWS.iter().any(|x| x.0 == r);
+    let known = |r: &String| ROWS.iter().any(|x| x.name == *r);
     if let Some(r) = rows.iter().find(|r| !known(r)) {
-        let mut names: Vec<&str> = ROWS.iter().map(|r| r.0).collect();
+        let mut names: Vec<&str> = ROWS.iter().map(|r| r.name.as_str()).collect();
         names.dedup();
         return Err(Failure::input(format!("there is no row `{r}`\n  help: rows are {}", names.join(", "))));
     }
-    let duration = duration.map(|d| (tables::run::DURATION.path, d));
-    for Row(name, scheme, ..) in ROWS.iter().filter(|x| rows.is_empty() || rows.iter().any(|r| x.0 == r)) {
+    let duration = duration.map(|d| (run::DURATION.path, d));
+    for Row { name, scheme, .. } in asked(rows) {
         spec(registry, name, scheme, duration.as_slice())?;
     }
     Ok(())
@@ -311,7 +154,7 @@ pub(crate) fn compare_schemes(
     let rows = if rows.is_empty() { &default[..] } else { rows };
     check(registry, rows, duration)?;
     // Schemes of queue pairs run where there are some.
-    let more = duration.map(|d| (tables::run::DURATION.path, d));
+    let more = duration.map(|d| (run::DURATION.path, d));
     let mut run = Vec::new();
     for row in rows {
         let pairs = spec(registry, row, "none", more.as_slice())?.transport.is_some();
@@ -380,37 +223,39 @@ pub(crate) fn spec(
     more: &[(&str, &str)],
 ) -> Result<RunSpec, Failure> {
     // Any scheme runs on the network of a row; the standard set has some of them.
-    let Some(Row(_, _, sets, shape)) = ROWS.iter().find(|r| r.0 == name) else {
+    let Some(row) = ROWS.iter().find(|r| r.name == name) else {
         return Err(Failure::input(format!("there is no row {name}")));
     };
-    let text = match shape {
-        Shape::Roce320 | Shape::Roce320Pfc | Shape::Storm => include_str!("../../../benches/roce320.toml"),
-        Shape::Incast => include_str!("../../../scenarios/modern/fork-incast.toml"),
+    let text = match row.network.as_str() {
+        "roce320" => include_str!("../../../benches/roce320.toml"),
+        "fork-incast" => include_str!("../../../scenarios/modern/fork-incast.toml"),
         _ => include_str!("../../../benches/network.toml"),
     };
-    let without: &[&str] = match shape {
-        Shape::QueuePairs => &["fifo", "limiter"],
-        _ if sets.contains(&SHARED[0]) => &["share", "mode", "high", "low"],
-        _ => &[],
+    let has = |key: Key, word: &str| row.sets.iter().any(|(k, v)| k == key.path && v == word);
+    // Keys of the file that have no effect beside the row's own.
+    let without: &[&str] = match () {
+        () if has(host::QUEUES, "per-flow") => &["fifo", "limiter"],
+        () if has(switch::BUFFER, "shared") => &["share", "mode", "high", "low"],
+        () => &[],
     };
     let kept = |line: &&str| !without.iter().any(|key| line.starts_with(key));
     let text = text.lines().filter(kept).collect::<Vec<_>>().join("\n");
-    let pause = if *shape == Shape::Roce320 { "off" } else { "on" };
-    let mut flat: Vec<(String, String)> = (sets.iter().filter(|s| more.iter().all(|m| m.0 != s.0)))
-        .chain(more)
-        .map(|(k, v)| ((*k).to_string(), (*v).to_string()))
-        .collect();
-    flat.push(("matrix.schemes".into(), format!("[{scheme}]")));
+    let more = more.iter().map(|(k, v)| ((*k).to_string(), (*v).to_string()));
+    let own =
+        row.sets.iter().filter(|s| s.0 != pause::MODE.path && more.clone().all(|m| m.0 != s.0)).cloned();
+    let schemes = ("matrix.schemes".to_string(), format!("[{scheme}]"));
+    let flat: Vec<(String, String)> = own.chain(more.clone()).chain([schemes]).collect();
     let scenario = Scenario::parse_in(registry, name, &text, &flat, &[])?;
-    let case = scenario.case(0, Vec::new(), pause, scheme);
-    let ready = scenario.ready(&case)?;
+    let mode = if has(pause::MODE, "off") { "off" } else { "on" };
+    let ready = scenario.ready(&scenario.case(0, Vec::new(), mode, scheme))?;
     let mut spec = ready.settings.spec(&ready.built, 1, false);
-    match shape {
-        Shape::FatTree => fat_tree(&mut spec, 16),
-        Shape::Permutation { k, pause } => permutation(&mut spec, *k, *pause),
-        Shape::Mixed => mixed(&mut spec),
-        Shape::Storm => storm(&mut spec),
-        Shape::AsWritten | Shape::QueuePairs | Shape::Roce320 | Shape::Roce320Pfc | Shape::Incast => {}
+    match row.change.as_str() {
+        "fat-tree" => fat_tree(&mut spec, 16),
+        "mixed" => mixed(&mut spec),
+        "storm" => storm(&mut spec),
+        "permutation" => permutation(&mut spec, true),
+        "permutation without PAUSE" => permutation(&mut spec, false),
+        _ => {}
     }
     Ok(spec)
 }
@@ -430,7 +275,7 @@ fn measure(
     (threads, engine): (usize, Engine),
     duration: Option<&str>,
 ) -> Result<Value, Failure> {
-    let duration = duration.map(|d| (tables::run::DURATION.path, d));
+    let duration = duration.map(|d| (run::DURATION.path, d));
     let spec = spec(registry, name, scheme, duration.as_slice())?;
     let unknown = |e| Failure::Run(format!("the system does not say how long this process has run: {e}"));
     let before = cpu_time::ProcessTime::try_now().map_err(unknown)?;
@@ -481,7 +326,8 @@ fn fat_tree(spec: &mut RunSpec, k: usize) {
 }
 
 /// Every host sends 2 MB to another one, and receives as much: a permutation of one cycle, the same in every run.
-fn permutation(spec: &mut RunSpec, k: usize, pause: bool) {
+fn permutation(spec: &mut RunSpec, pause: bool) {
+    let k = (2..).step_by(2).find(|k| k * k * k / 4 >= spec.hosts.len()).unwrap_or(2);
     fat_tree(spec, k);
     spec.routing = Routing::FlowHash;
     let mut to: Vec<u32> = (0..spec.hosts.len() as u32).collect();

@@ -117,17 +117,7 @@ pub(crate) fn scenario(s: &Scenario, written: String) -> Done {
         look::duration(seconds),
         look::duration(seconds / threads as f64)
     );
-    println!("\n{}", bold("Its settings; all others have their defaults (`cnsim new`)"));
-    let shown = cnsim_scenario::config::text;
-    for (k, v) in ready.config.keys() {
-        let usual = keys::find(k).map_or("", |k| k.default);
-        if !matches!(k.as_str(), "scheme" | "study" | "name" | "condition") && shown(v) != usual {
-            println!("  {k} = {}", shown(v));
-        }
-    }
-    for (k, leaf) in s.flat().leaves.iter().filter(|(k, _)| k.starts_with("scheme.")) {
-        println!("  {k} = {}", leaf.items.join(", "));
-    }
+    settings(s, &ready.config);
     let bearing = bearing(s, &ready.config);
     if !bearing.is_empty() {
         println!("\n{}", bold("Assumptions that bear on it"));
@@ -139,6 +129,21 @@ pub(crate) fn scenario(s: &Scenario, written: String) -> Done {
         first.id.name()
     );
     Ok(())
+}
+
+/// Settings of the first case that are no defaults.
+fn settings(s: &Scenario, config: &Config) {
+    println!("\n{}", bold("Its settings; all others have their defaults (`cnsim new`)"));
+    let shown = cnsim_scenario::config::text;
+    for (k, v) in config.keys() {
+        let usual = keys::find(k).map_or("", |k| k.default);
+        if !matches!(k.as_str(), "scheme" | "study" | "name" | "condition") && shown(v) != usual {
+            println!("  {k} = {}", shown(v));
+        }
+    }
+    for (k, leaf) in s.flat().leaves.iter().filter(|(k, _)| k.starts_with("scheme.")) {
+        println!("  {k} = {}", leaf.items.join(", "));
+    }
 }
 
 /// Assumptions whose key the scenario sets, or that are parameters of its schemes.

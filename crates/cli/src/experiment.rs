@@ -7,18 +7,21 @@ use crate::request::{refuse_many, tell_notes, threads, wanted};
 use crate::summary::{self, Told};
 use crate::{Common, Done, EngineArg, Failure, Making, notes, one_case};
 use cnsim_papers::cells::{Cell, cells};
+use cnsim_papers::claims::{Claim, Finding};
 use cnsim_papers::files::{claims_csv, numbers_csv};
 use cnsim_papers::findings;
 use cnsim_papers::own::Studies;
 use cnsim_papers::published::Published;
 use cnsim_papers::verdict::Verdict;
 use cnsim_report::build::{Parts, build};
+use cnsim_report::model::Report;
 use cnsim_runs::flow_files::fork_columns;
 use cnsim_runs::record::RunRecord;
 use cnsim_runs::results::Partial;
 use cnsim_runs::run::{Job, Watch, run_job, run_jobs, stored, unkept};
 use cnsim_runs::store::Store;
 use cnsim_scenario::Scenario;
+use cnsim_scenario::metrics::Metric;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -54,19 +57,8 @@ pub(crate) fn perform(e: &Experiment<'_>, common: &Common) -> Done {
     let (all, making) = (&e.jobs, e.making);
     let shown = wanted(&making.metric)?;
     refuse_many(all, making.force)?;
-    // Of the embedded studies docs/assumptions.md speaks.
-    if e.own {
-        tell_notes(all, common);
-    }
     let asked = threads(making.threads);
-    if !common.quiet {
-        let runs = look::count(all.len() as u64, "run");
-        eprintln!("cnsim {}: {runs} of {}, {asked} threads", env!("CARGO_PKG_VERSION"), e.what);
-    }
-    let single = all.iter().all(|job| job.case == all[0].case);
-    if let ([first, ..], true, true) = (&all[..], single, common.verbose) {
-        eprintln!("effective configuration: {:#}", first.ready.config);
-    }
+    announce(e, asked, common);
     Output::check(&making.out, making.force)?;
     let watch = Arc::new(Watch::default());
     // A second opinion takes no run from the store, and leaves none there.
@@ -82,68 +74,115 @@ pub(crate) fn perform(e: &Experiment<'_>, common: &Common) -> Done {
         [one] => run_job(one, Some(store), &watch, making.threads.min(64)).map(|r| vec![r]),
         many => run_jobs(many, Some(store), asked, &watch),
     })??;
-    let records: Vec<RunRecord> = records.into_iter().flatten().collect();
-    let cells = cells(&records, e.published, e.scenarios);
-    let left = (e.left)(&cells);
-    let findings = findings(&judged(&records, e.scenarios));
-    let partial = partial(&watch, records.len(), all.len());
-    let Some(mut output) = Output::open(&making.out, &e.command, &records, partial, making.force)? else {
-        return interrupted(&watch, (records.len(), all.len()), kept, Some(&making.out));
+    let made = Made::of(e, records.into_iter().flatten().collect(), &watch);
+    let finished = (made.records.len(), all.len());
+    let Some(mut output) = Output::open(&making.out, &e.command, &made.records, made.partial, making.force)?
+    else {
+        return interrupted(&watch, finished, kept, Some(&making.out));
     };
-    output.write("numbers.csv", numbers_csv(&cells, partial).as_bytes())?;
-    output.write("claims.csv", claims_csv(&findings, partial).as_bytes())?;
-    let mut report = build(&Parts {
-        command: &format!("cnsim {}", e.command),
-        scenarios: e.scenarios,
-        records: &records,
-        cells: &cells,
-        findings: &findings,
-        left: &left,
-    });
-    mark_partial(&mut report, partial);
-    output.write("report.html", page_of(&report)?.as_bytes())?;
-    if let ([record], [job]) = (&records[..], &all[..]) {
-        let settings = &job.ready.settings;
-        let hosts = &settings.wiring.hosts;
-        let text = settings.fork_columns().then(|| fork_columns(record, hosts, settings.origin().as_ps()));
-        if let Some(text) = text.flatten() {
-            output.write("fct.txt", text.as_bytes())?;
-        }
-    }
+    made.write(e, &mut output)?;
     let out = output.dir().to_path_buf();
     // The first seed's series stand for the figures of many cases; all others are in the store.
-    let first = records.iter().map(|r| r.seed).min().unwrap_or(1);
-    let text = output.results(&records, |r| e.series != "none" && (single || r.seed == first))?;
+    let first = made.records.iter().map(|r| r.seed).min().unwrap_or(1);
+    let text = output.results(&made.records, |r| e.series != "none" && (e.is_single() || r.seed == first))?;
     if common.verbose {
-        effort(&watch, &records);
+        effort(&watch, &made.records);
     }
     if e.json {
         println!("{text}");
     } else {
-        if let Some(p) = partial {
-            println!("{}\n", p.text());
-        }
-        notes::print(&records);
-        let alone = single && e.own;
-        if alone {
-            one_case::print(&records, &shown);
-        }
-        if !common.quiet && (!alone || cells.iter().any(|c| c.published.is_some())) {
-            let (metric, what) = (&making.metric, e.what);
-            let (report, cells, findings, records) = (&report, &cells[..], &findings[..], &records[..]);
-            summary::tell(&Told { what, metric, out: &out, report, cells, findings, records });
-        }
+        made.tell(e, &out, &shown, common);
     }
     if !common.quiet {
-        unshown(&making.metric, &records).iter().for_each(|line| eprintln!("note: {line}"));
+        unshown(&making.metric, &made.records).iter().for_each(|line| eprintln!("note: {line}"));
         let (hops, seconds) =
-            (records.iter().map(|r| r.packet_hops).sum::<u64>(), started.elapsed().as_secs_f64());
+            (made.records.iter().map(|r| r.packet_hops).sum::<u64>(), started.elapsed().as_secs_f64());
         eprintln!("{hops} packet-hops in {seconds:.2} s; results in {}", out.join("results.json").display());
     }
-    interrupted(&watch, (records.len(), all.len()), kept, None)?;
-    missed(making.fail_on_miss, cells.iter().map(|c| c.verdict))?;
+    interrupted(&watch, finished, kept, None)?;
+    missed(making.fail_on_miss, made.cells.iter().map(|c| c.verdict))?;
     // In the embedded studies a deadlock is what was published.
-    if e.own { notes::ends(&records) } else { Ok(()) }
+    if e.own { notes::ends(&made.records) } else { Ok(()) }
+}
+
+/// Prints what is about to run, with notes on it.
+fn announce(e: &Experiment<'_>, threads: usize, common: &Common) {
+    // Of the embedded studies docs/assumptions.md speaks.
+    if e.own {
+        tell_notes(&e.jobs, common);
+    }
+    if !common.quiet {
+        let runs = look::count(e.jobs.len() as u64, "run");
+        eprintln!("cnsim {}: {runs} of {}, {threads} threads", env!("CARGO_PKG_VERSION"), e.what);
+    }
+    if let ([first, ..], true, true) = (&e.jobs[..], e.is_single(), common.verbose) {
+        eprintln!("effective configuration: {:#}", first.ready.config);
+    }
+}
+
+impl Experiment<'_> {
+    /// Are all runs of one case?
+    fn is_single(&self) -> bool {
+        self.jobs.iter().all(|job| job.case == self.jobs[0].case)
+    }
+}
+
+/// The runs of an experiment, and what follows from them.
+struct Made {
+    records: Vec<RunRecord>,
+    cells: Vec<Cell>,
+    findings: Vec<(&'static Claim, Finding)>,
+    partial: Option<Partial>,
+    report: Report,
+}
+
+impl Made {
+    fn of(e: &Experiment<'_>, records: Vec<RunRecord>, watch: &Watch) -> Self {
+        let cells = cells(&records, e.published, e.scenarios);
+        let left = (e.left)(&cells);
+        let findings = findings(&judged(&records, e.scenarios));
+        let partial = partial(watch, records.len(), e.jobs.len());
+        let command = format!("cnsim {}", e.command);
+        let (scenarios, command) = (e.scenarios, command.as_str());
+        let parts =
+            Parts { command, scenarios, records: &records, cells: &cells, findings: &findings, left: &left };
+        let mut report = build(&parts);
+        mark_partial(&mut report, partial);
+        Self { records, cells, findings, partial, report }
+    }
+
+    /// Writes tables and report; of one run of an import, the file of the other simulator, too.
+    fn write(&self, e: &Experiment<'_>, output: &mut Output) -> Done {
+        output.write("numbers.csv", numbers_csv(&self.cells, self.partial).as_bytes())?;
+        output.write("claims.csv", claims_csv(&self.findings, self.partial).as_bytes())?;
+        output.write("report.html", page_of(&self.report)?.as_bytes())?;
+        if let ([record], [job]) = (&self.records[..], &e.jobs[..]) {
+            let settings = &job.ready.settings;
+            let hosts = &settings.wiring.hosts;
+            let text =
+                settings.fork_columns().then(|| fork_columns(record, hosts, settings.origin().as_ps()));
+            if let Some(text) = text.flatten() {
+                output.write("fct.txt", text.as_bytes())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&self, e: &Experiment<'_>, out: &Path, shown: &[&'static Metric], common: &Common) {
+        if let Some(p) = self.partial {
+            println!("{}\n", p.text());
+        }
+        notes::print(&self.records);
+        let alone = e.is_single() && e.own;
+        if alone {
+            one_case::print(&self.records, shown);
+        }
+        if !common.quiet && (!alone || self.cells.iter().any(|c| c.published.is_some())) {
+            let (metric, what, report) = (&e.making.metric, e.what, &self.report);
+            let (cells, findings, records) = (&self.cells[..], &self.findings[..], &self.records[..]);
+            summary::tell(&Told { what, metric, out, report, cells, findings, records });
+        }
+    }
 }
 
 /// Seeds of a first look.
@@ -163,15 +202,9 @@ fn first_look(e: &Experiment<'_>, place: (&Path, bool), threads: usize, watch: &
         with_store(&jobs, place, watch, true, |store| run_jobs(&jobs, Some(store), threads, watch))??;
     let records: Vec<RunRecord> = records.into_iter().flatten().collect();
     if records.len() == jobs.len() {
-        let cells = cells(&records, e.published, e.scenarios);
-        let parts = Parts {
-            command: "",
-            scenarios: e.scenarios,
-            records: &records,
-            cells: &cells,
-            findings: &[],
-            left: &[],
-        };
+        let (cells, scenarios) = (cells(&records, e.published, e.scenarios), e.scenarios);
+        let parts =
+            Parts { command: "", scenarios, records: &records, cells: &cells, findings: &[], left: &[] };
         eprintln!("\n{}\n", summary::first(&build(&parts), FIRST));
     }
     [&watch.done, &watch.stored, &watch.live].iter().for_each(|n| n.store(0, Ordering::Relaxed));

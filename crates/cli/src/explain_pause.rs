@@ -4,6 +4,7 @@ use crate::request::quantity;
 use crate::{Done, Failure, fit, look};
 use clap::Args;
 use cnsim_measure::pauses::{Circle, Forest, Stood, Stops, time};
+use cnsim_problem::joined;
 use cnsim_runs::pause_files::{read_pauses, read_victims};
 use cnsim_units::Time;
 use std::path::PathBuf;
@@ -71,9 +72,8 @@ pub(crate) fn explain_pause(args: &ExplainPauseArgs) -> Done {
     }
     for (run, stops) in found.iter().take(MOST_RUNS) {
         let [condition, pause, scheme, seed] = run;
-        let words = [condition.clone(), format!("PAUSE {pause}"), scheme.clone(), format!("seed {seed}")];
-        let words: Vec<&str> = words.iter().map(String::as_str).filter(|w| !w.is_empty()).collect();
-        println!("{}", words.join(", "));
+        let (pause, seed) = (format!("PAUSE {pause}"), format!("seed {seed}"));
+        println!("{}", joined([condition, &pause, scheme, &seed], ", "));
         if let Some(flow) = args.flow.as_deref().filter(|flow| !stops.flows.iter().any(|f| is(f, flow))) {
             return Err(Failure::input(format!(
                 "--flow {flow}: no such flow stood in this run\n  help: `victims.csv` has the flows that stood"

@@ -69,6 +69,12 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<String>], last_left: bool) -> S
     Layout { header, rows, words: &words, keys, paragraphs: false }.text(fit::width())
 }
 
+/// The lines of such a table, if colour is on: the first two dim, each other one as its text says.
+pub(crate) fn painted(table: &str, on: bool, tint: impl Fn(&str) -> Colour) -> Vec<String> {
+    let line = |(i, line): (usize, &str)| paint(line, if i < 2 { Colour::Dim } else { tint(line) }, on);
+    table.lines().enumerate().map(line).collect()
+}
+
 /// A table of words: all columns to the left, long texts on several lines; a paragraph a row where the terminal is narrow.
 pub(crate) fn words(header: &[&str], rows: &[Vec<String>]) -> String {
     let width = fit::width().unwrap_or(WIDE);

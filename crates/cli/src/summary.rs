@@ -5,6 +5,7 @@ use cnsim_measure::quantity::digits;
 use cnsim_papers::cells::Cell;
 use cnsim_papers::claims::{Claim, Finding, Holds};
 use cnsim_papers::verdict::Verdict;
+use cnsim_problem::joined;
 use cnsim_report::model::{self, Page, Report, Table};
 use cnsim_runs::record::RunRecord;
 use cnsim_runs::store::fingerprint;
@@ -131,9 +132,8 @@ fn page_table(page: &Page, t: &Table, asked: &[String], colour: bool, out: &mut 
     if lines.is_empty() {
         return;
     }
-    let parts = [page.id.clone(), t.condition.clone(), format!("PAUSE {}", t.pause)];
-    let title: Vec<&str> = parts.iter().map(String::as_str).filter(|p| !p.is_empty()).collect();
-    out.push(format!("\n{}", paint(&title.join(", "), Colour::Bold, colour)));
+    let title = joined([&page.id, &t.condition, &format!("PAUSE {}", t.pause)], ", ");
+    out.push(format!("\n{}", paint(&title, Colour::Bold, colour)));
     out.extend(lines);
 }
 
@@ -153,48 +153,53 @@ pub(crate) fn first(report: &Report, seeds: u64) -> String {
     [vec![title], lines_of(t, &[], false, false)].concat().join("\n")
 }
 
-fn lines_of(t: &Table, asked: &[String], judge: bool, colour: bool) -> Vec<String> {
-    let several = t.rows.iter().any(|r| !r.condition.is_empty());
-    // Published columns, and of the others only the five of the printed tables.
-    let published =
-        |c: usize| t.rows.iter().any(|r| r.cells[c].as_ref().is_some_and(|x| x.published.is_some()));
-    let own = !(0..t.columns.len()).any(published);
-    let said = |c: &usize| {
-        t.rows.iter().any(|r| r.cells[*c].as_ref().is_some_and(|x| x.measured.is_some_and(|m| m != 0.0)))
-    };
-    let zero = |c: usize| t.rows.iter().all(|r| r.cells[c].as_ref().is_none_or(|x| x.structural));
-    let main = |c: &usize| {
-        published(*c) || metrics::find(&t.columns[*c].metric).is_some_and(|m| m.printed) && !zero(*c)
+/// Does a column hold a published number?
+fn published(t: &Table, c: usize) -> bool {
+    t.rows.iter().any(|r| r.cells[c].as_ref().is_some_and(|x| x.published.is_some()))
+}
+
+/// The columns that are shown, and titles of those that are zero in every row: published ones, and of the others only the five of the
+/// printed tables; of an `own` experiment all.
+fn columns<'t>(t: &'t Table, asked: &[String], own: bool) -> (Vec<usize>, Vec<&'t str>) {
+    let cells = |c: usize| t.rows.iter().filter_map(move |r| r.cells[c].as_ref());
+    let said = |c: &usize| cells(*c).any(|x| x.measured.is_some_and(|m| m != 0.0));
+    let main = |c: usize| {
+        let printed = metrics::find(&t.columns[c].metric).is_some_and(|m| m.printed);
+        published(t, c) || printed && !cells(c).all(|x| x.structural)
     };
     let mine = |c: &usize| match asked {
         // Columns that the report leaves to its list of all numbers are left out here, too.
-        [] => !t.columns[*c].more && (own || main(c)),
+        [] => !t.columns[*c].more && (own || main(*c)),
         asked => asked.contains(&t.columns[*c].metric),
     };
     let (columns, zeros): (Vec<usize>, Vec<usize>) =
         (0..t.columns.len()).filter(mine).partition(|c| !own || !asked.is_empty() || said(c));
     let mut zeros: Vec<&str> = zeros.iter().map(|c| t.columns[*c].title.as_str()).collect();
     zeros.dedup();
-    let ports = t.row_heading.starts_with("port") || t.row_heading.starts_with("switch");
+    (columns, zeros)
+}
+
+fn lines_of(t: &Table, asked: &[String], judge: bool, colour: bool) -> Vec<String> {
+    let several = t.rows.iter().any(|r| !r.condition.is_empty());
+    let own = !(0..t.columns.len()).any(|c| published(t, c));
+    let (columns, zeros) = columns(t, asked, own);
     if columns.is_empty() && zeros.is_empty() {
         return Vec::new();
     }
     let judge = judge && !own;
-    let with_unit = |title: &str, unit: &str| match unit {
-        "" => title.to_string(),
-        unit => format!("{title} [{unit}]"),
-    };
     let mut header: Vec<String> = Vec::new();
     if several {
         header.push(if t.row_heading.is_empty() { "condition".into() } else { t.row_heading.clone() });
     }
     header.push("scheme".into());
     for &c in &columns {
-        let m = &t.columns[c];
-        header.extend(published(c).then(|| format!("{} publ.", m.title)));
-        header.push(with_unit(if published(c) { "measured" } else { &m.title }, &m.unit));
+        let (m, published) = (&t.columns[c], published(t, c));
+        header.extend(published.then(|| format!("{} publ.", m.title)));
+        let title = if published { "measured" } else { &m.title };
+        header.push(if m.unit.is_empty() { title.into() } else { format!("{title} [{}]", m.unit) });
     }
     header.extend(judge.then(|| "verdict".into()));
+    let ports = t.row_heading.starts_with("port") || t.row_heading.starts_with("switch");
     let (shown_rows, left) = t.rows.split_at(if ports { whole_ports(t) } else { t.rows.len() });
     let row = |(i, r): (usize, &model::Row)| {
         let same = i > 0 && t.rows[i - 1].condition == r.condition;
@@ -204,7 +209,7 @@ fn lines_of(t: &Table, asked: &[String], judge: bool, colour: bool) -> Vec<Strin
         for &c in &columns {
             let cell = r.cells[c].as_ref();
             let said = |x: &model::Cell| x.published.clone().unwrap_or_else(|| "-".into());
-            row.extend(published(c).then(|| cell.map_or_else(String::new, said)));
+            row.extend(published(t, c).then(|| cell.map_or_else(String::new, said)));
             row.push(cell.and_then(shown).unwrap_or_default());
         }
         row.extend(judge.then(|| verdict(t, r, &columns)));
@@ -212,21 +217,15 @@ fn lines_of(t: &Table, asked: &[String], judge: bool, colour: bool) -> Vec<Strin
     };
     let rows: Vec<Vec<String>> = shown_rows.iter().enumerate().map(row).collect();
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    let mut out = Vec::new();
-    for (i, line) in look::table(&header, &rows, judge).lines().enumerate() {
-        let tint = match i {
-            0 | 1 => Colour::Dim,
-            _ if line.contains("differs") => Colour::Yellow,
-            _ if line.ends_with("agrees") => Colour::Green,
-            _ => Colour::Plain,
-        };
-        out.push(paint(line, tint, colour));
-    }
+    let tint = |line: &str| match line {
+        _ if line.contains("differs") => Colour::Yellow,
+        _ if line.ends_with("agrees") => Colour::Green,
+        _ => Colour::Plain,
+    };
+    let mut out = look::painted(&look::table(&header, &rows, judge), colour, tint);
     out.extend((!zeros.is_empty()).then(|| format!("Zero in every row: {}.", zeros.join(", "))));
-    out.extend(
-        (!left.is_empty())
-            .then(|| format!("{} are in the report.", look::count(left.len() as u64, "further row"))),
-    );
+    let further = look::count(left.len() as u64, "further row");
+    out.extend((!left.is_empty()).then(|| format!("{further} are in the report.")));
     out.extend((!t.caption.is_empty()).then(|| t.caption.clone()));
     out
 }

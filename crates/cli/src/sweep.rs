@@ -1,7 +1,7 @@
 //! `cnsim sweep`: a grid over keys of a scenario, as a table, a CSV file and a figure.
 
 use crate::experiment::{interrupted, mark_partial, page_of, partial, with_store};
-use crate::look::{self, Colour, at_least, interval, measured, paint, said};
+use crate::look::{self, Colour, at_least, interval, measured, said};
 use crate::names::Names;
 use crate::output::{Output, quoted};
 use crate::request::{
@@ -207,14 +207,7 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
     Output::check(&args.batch.out, args.batch.force)?;
     let watch = Arc::new(Watch::default());
     look::on_interrupt(&watch, true);
-    let jobs = &sweep.jobs;
-    let each = |store: &Store| run_each(jobs, Some(store), threads(args.batch.threads), &watch);
-    let runs = with_store(jobs, (&args.batch.out, args.batch.force), &watch, common.quiet, each)?;
-    // A disk that takes no result ends a sweep.
-    if let Some(e) = runs.iter().find_map(|r| r.as_ref().err().filter(|e| matches!(e, JobError::NotKept(_))))
-    {
-        return Err(e.clone().into());
-    }
+    let runs = runs_of(&sweep, args, &watch, common)?;
     let rows: Vec<Row<'_>> = sweep.points.iter().filter_map(|p| row(p, &runs, sweep.seeds)).collect();
     let asked: Vec<What<'_>> = asked.into_iter().map(What::all).collect();
     let mut shown = if asked.is_empty() { main_metrics(&rows) } else { asked };
@@ -232,10 +225,8 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
     page.pages[0].alerts.push(conclusions(after(&all)));
     let lines: Vec<String> = rows.iter().filter_map(|r| r.failure(&sweep.axes)).collect();
     if !lines.is_empty() {
-        let title = "Points failed.".into();
-        page.pages[0]
-            .alerts
-            .insert(0, model::Alert { title, about: "They have no numbers.".into(), lines, mild: false });
+        let (title, about) = ("Points failed.".into(), "They have no numbers.".into());
+        page.pages[0].alerts.insert(0, model::Alert { title, about, lines, mild: false });
     }
     mark_partial(&mut page, partial);
     output.write("sweep.html", page_of(&page)?.as_bytes())?;
@@ -259,6 +250,21 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
     }
     interrupted(&watch, (all.len(), sweep.jobs.len()), true, None)?;
     notes::ends(&all)
+}
+
+/// The runs of all points, each with its own end. A disk that takes no result ends a sweep.
+fn runs_of(
+    sweep: &Sweep,
+    args: &SweepArgs,
+    watch: &Arc<Watch>,
+    common: &Common,
+) -> Result<Vec<Result<Option<RunRecord>, JobError>>, Failure> {
+    let jobs = &sweep.jobs;
+    let each = |store: &Store| run_each(jobs, Some(store), threads(args.batch.threads), watch);
+    let runs = with_store(jobs, (&args.batch.out, args.batch.force), watch, common.quiet, each)?;
+    let lost = runs.iter().filter_map(|r| r.as_ref().err()).find(|e| matches!(e, JobError::NotKept(_)));
+    lost.map_or(Ok(()), |e| Err(e.clone()))?;
+    Ok(runs)
 }
 
 /// Values of a point, or the reason of its failure; none if an interruption left out one of its runs.
@@ -408,11 +414,7 @@ fn text(folder: &Path, sweep: &Sweep, rows: &[Row<'_>], shown: &[What<'_>], colo
     };
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let lines: Vec<Vec<String>> = rows.iter().map(line).collect();
-    let table = look::table(&header, &lines, false);
-    for (i, text) in table.lines().enumerate() {
-        let tint = if i < 2 { Colour::Dim } else { Colour::Plain };
-        out.push(paint(text, tint, colour));
-    }
+    out.extend(look::painted(&look::table(&header, &lines, false), colour, |_| Colour::Plain));
     let folder = folder.display();
     out.push(String::new());
     rows.iter().filter_map(|r| r.failure(&sweep.axes)).for_each(|l| out.push(printable(&l).into_owned()));

@@ -211,6 +211,16 @@ pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&
         .map(|(_, k)| k)
 }
 
+/// The parts that are not empty, with this between them.
+pub fn joined<T: AsRef<str>>(parts: impl IntoIterator<Item = T>, between: &str) -> String {
+    let mut all = String::new();
+    for part in parts.into_iter().filter(|part| !part.as_ref().is_empty()) {
+        all += if all.is_empty() { "" } else { between };
+        all += part.as_ref();
+    }
+    all
+}
+
 /// Words of which one is to be chosen: `a`, `a or b`, `a, b or c`.
 pub fn any_of(words: &[impl AsRef<str>]) -> String {
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();

@@ -1,7 +1,7 @@
 //! A strip of heat without a browser: a row a line, in groups, shaded by value. `assets/chart.js` draws the same.
 
-use crate::html::esc;
 use crate::model::Figure;
+use crate::svg::{one, rect, text};
 use std::fmt::Write as _;
 
 /// Height of a group's heading, and the most and least of a row.
@@ -35,27 +35,12 @@ pub(crate) fn rows(f: &Figure, (left, right): (f64, f64), top: f64, out: &mut St
         if begins(f, i) {
             let n = f.traces.iter().filter(|o| o.group == t.group).count();
             y += HEAD;
-            let _ = writeln!(
-                out,
-                "<text x=\"{left}\" y=\"{:.1}\">{} ({n})</text>",
-                y - 5.0,
-                esc(if t.group.is_empty() { "rows" } else { &t.group })
-            );
+            let name = if t.group.is_empty() { "rows" } else { &t.group };
+            *out += &(text("", (left, one(y - 5.0)), &format!("{name} ({n})")) + "\n");
         }
-        let _ = writeln!(
-            out,
-            "<rect class=\"w\" x=\"{left}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>",
-            right - left,
-            tall - 1.0
-        );
+        *out += &(rect("w", (left, one(y)), (one(right - left), one(tall - 1.0))) + "\n");
         if tall >= NAMED {
-            let _ = writeln!(
-                out,
-                "<text class=\"e\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                left - 7.0,
-                y + tall - 3.0,
-                esc(&t.name)
-            );
+            *out += &(text("e", (one(left - 7.0), one(y + tall - 3.0)), &t.name) + "\n");
         }
         let wide = (right - left) / t.y.len().max(1) as f64;
         let mut at = 0;

@@ -5,6 +5,7 @@ use crate::html::{Counts, Mark, anchor, counts, distinct, holds, plain, scenario
 use crate::model::{Alert, Cell, Claim, Column, Holds, Page, Report, Row, Table};
 use crate::number::{column_decimals, fixed, measured, printed};
 use crate::{overview, page, table};
+use cnsim_problem::joined;
 use indexmap::IndexMap;
 use maud::{Markup, html};
 
@@ -342,10 +343,10 @@ fn differing_row((p, t, row, column): (&Page, &Table, &Row, &Column), c: &Cell) 
         format!("{sign}{}\u{202f}%", fixed(percent, usize::from(percent.abs() < 10.0)))
     });
     let heading = table::heading(t);
-    let place = [row.condition.as_str(), &heading].into_iter().filter(|x| !x.is_empty()).collect::<Vec<_>>();
+    let place = joined([row.condition.as_str(), &heading], ", ");
     html! {
         tr {
-            td { a href={ "#" (anchor(&p.id, &t.id)) } { (p.id) } br; span.small { (place.join(", ")) } }
+            td { a href={ "#" (anchor(&p.id, &t.id)) } { (p.id) } br; span.small { (place) } }
             td { (row.scheme) br; span.small { (column.title) " [" (column.unit) "]" } }
             td.n data-label="published" { (c.published.as_deref().map_or("–".into(), printed)) }
             td.n data-label="measured" { (c.measured.map_or("–".into(), |m| measured(m, decimals))) }

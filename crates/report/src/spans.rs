@@ -1,7 +1,7 @@
 //! Bars over time without a browser: a row a group, a colour a line. `assets/chart.js` draws the same.
 
-use crate::html::esc;
 use crate::model::{Figure, Trace};
+use crate::svg::{one, rect, text};
 use indexmap::IndexMap;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -38,15 +38,8 @@ pub(crate) fn draw(
 ) {
     for (n, (name, traces)) in rows(f).into_iter().enumerate() {
         let y = top + ROW * n as f64;
-        let _ = writeln!(
-            out,
-            "<rect class=\"w\" x=\"{left}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\"/><text class=\"e\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            right - left,
-            ROW - 2.0,
-            left - 7.0,
-            y + ROW - 5.0,
-            esc(name)
-        );
+        *out += &rect("w", (left, one(y)), (one(right - left), one(ROW - 2.0)));
+        *out += &(text("e", (one(left - 7.0), one(y + ROW - 5.0)), name) + "\n");
         // Height of the bars that stand at each time already, %.
         let mut below: BTreeMap<u64, f64> = BTreeMap::new();
         for t in traces {
@@ -56,14 +49,8 @@ pub(crate) fn draw(
                 let foot = *stands;
                 *stands += percent;
                 let tall = (ROW - 2.0) / 100.0;
-                let _ = write!(
-                    out,
-                    "<rect class=\"r\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>",
-                    x(from),
-                    y + (100.0 - foot - percent) * tall,
-                    (x(to) - x(from)).max(THIN),
-                    percent * tall
-                );
+                let at = (one(x(from)), one(y + (100.0 - foot - percent) * tall));
+                *out += &rect("r", at, (one((x(to) - x(from)).max(THIN)), one(percent * tall)));
             }
             out.push_str("</g>\n");
         }

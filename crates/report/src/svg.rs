@@ -10,7 +10,7 @@ use crate::number::log10;
 use crate::reduce::reduce;
 use crate::{heat, spans};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 /// Width of the drawing, and its margins: left, right, above, below a panel.
 const WIDTH: f64 = 760.0;
@@ -65,15 +65,30 @@ pub fn svg(title: &str, panels: &[Figure], schemes: &BTreeMap<String, u8>) -> St
         y += ABOVE + tall(f) + BELOW;
     }
     if let Some(f) = panels.last() {
-        let _ = writeln!(
-            out,
-            "<text class=\"m\" x=\"{:.0}\" y=\"{:.0}\">{}</text>",
-            (LEFT + WIDTH - RIGHT) / 2.0,
-            height - 10.0,
-            esc(&words(&f.x))
-        );
+        let at = (format!("{:.0}", (LEFT + WIDTH - RIGHT) / 2.0), format!("{:.0}", height - 10.0));
+        out += &(text("m", at, &words(&f.x)) + "\n");
     }
     out + "</svg>\n"
+}
+
+/// A number with one decimal.
+pub(crate) fn one(v: f64) -> String {
+    format!("{v:.1}")
+}
+
+/// A text of a class, or of none, at a place.
+pub(crate) fn text(class: &str, (x, y): (impl Display, impl Display), words: &str) -> String {
+    let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
+    format!("<text{class} x=\"{x}\" y=\"{y}\">{}</text>", esc(words))
+}
+
+/// A rectangle of a class: place, width and height.
+pub(crate) fn rect(
+    class: &str,
+    (x, y): (impl Display, impl Display),
+    (w, h): (impl Display, impl Display),
+) -> String {
+    format!("<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\"/>")
 }
 
 /// Height of a panel's inside.
@@ -241,86 +256,60 @@ fn scales(f: &Figure, top: f64) -> (Scale, Scale) {
 
 fn panel(f: &Figure, top: f64, look: &dyn Fn(&Trace) -> (u8, u8), out: &mut String) {
     let (x, y) = scales(f, top);
-    let (right, bottom) = (WIDTH - RIGHT, top + tall(f));
-    let rows = matches!(f.kind, Kind::Heat | Kind::Spans);
+    let right = WIDTH - RIGHT;
     for w in &f.windows {
         let (a, b) = (x.at(w.from), x.at(w.to));
-        let _ = writeln!(
-            out,
-            "<rect class=\"w\" x=\"{a:.1}\" y=\"{top}\" width=\"{:.1}\" height=\"{PANEL}\"/><text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            (b - a).max(0.0),
-            a + 4.0,
-            top + 14.0,
-            esc(&w.label)
-        );
+        *out += &rect("w", (one(a), top), (one((b - a).max(0.0)), PANEL));
+        *out += &(text("", (one(a + 4.0), one(top + 14.0)), &w.label) + "\n");
     }
-    let _ = writeln!(
-        out,
-        "<text class=\"p\" x=\"{LEFT}\" y=\"{:.1}\">{}</text>",
-        top - 10.0,
-        esc(&if f.title.is_empty() { words(&f.y) } else { format!("{}: {}", f.title, words(&f.y)) })
-    );
+    let title = if f.title.is_empty() { words(&f.y) } else { format!("{}: {}", f.title, words(&f.y)) };
+    *out += &(text("p", (LEFT, one(top - 10.0)), &title) + "\n");
     match f.kind {
         Kind::Heat => heat::rows(f, (LEFT, right), top, out),
         Kind::Spans => spans::draw(f, (LEFT, right), top, (&|v| x.at(v), &|t| look(t).0), out),
-        _ => {}
-    }
-    for v in y.ticks(4.0).into_iter().filter(|_| !rows) {
-        let at = y.at(v);
-        let _ = writeln!(
-            out,
-            "<path class=\"g\" d=\"M{LEFT} {at:.1}H{right}\"/><text class=\"e\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            LEFT - 7.0,
-            at + 4.0,
-            label(v)
-        );
-    }
-    let _ = writeln!(out, "<path class=\"b\" d=\"M{LEFT} {bottom:.1}H{right}\"/>");
-    if f.categories.is_empty() {
-        for v in x.ticks(9.0) {
-            let at = x.at(v);
-            let _ = writeln!(
-                out,
-                "<text class=\"m\" x=\"{at:.1}\" y=\"{:.1}\">{}</text>",
-                bottom + 17.0,
-                label(v)
-            );
+        _ => {
+            for v in y.ticks(4.0) {
+                let at = y.at(v);
+                let _ = write!(out, "<path class=\"g\" d=\"M{LEFT} {at:.1}H{right}\"/>");
+                *out += &(text("e", (one(LEFT - 7.0), one(at + 4.0)), &label(v)) + "\n");
+            }
         }
     }
-    for (i, c) in f.categories.iter().enumerate() {
-        let _ = writeln!(
-            out,
-            "<text class=\"m\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            x.at(i as f64),
-            bottom + 17.0,
-            esc(c)
-        );
+    let bottom = top + tall(f);
+    let _ = writeln!(out, "<path class=\"b\" d=\"M{LEFT} {bottom:.1}H{right}\"/>");
+    let ticks = if f.categories.is_empty() { x.ticks(9.0) } else { Vec::new() };
+    let ticks = ticks.into_iter().map(|v| (v, label(v)));
+    let places = f.categories.iter().enumerate().map(|(i, c)| (i as f64, c.clone()));
+    for (v, words) in ticks.chain(places) {
+        *out += &(text("m", (one(x.at(v)), one(bottom + 17.0)), &words) + "\n");
     }
-    // Marks after all lines: each line shows where another covers it.
+    if !matches!(f.kind, Kind::Heat | Kind::Spans) {
+        lines(f, look, (&x, &y), out);
+    }
+    for l in &f.levels {
+        let at = y.at(l.value);
+        let above = if at - top < 18.0 { at + 14.0 } else { at - 5.0 };
+        let _ = write!(out, "<path class=\"v\" d=\"M{LEFT} {at:.1}H{right}\"/>");
+        *out += &(text("e t", (one(right - 4.0), one(above)), &l.label) + "\n");
+    }
+}
+
+/// Lines or bars; marks stand after all lines, so that each line shows where another covers it.
+fn lines(f: &Figure, look: &dyn Fn(&Trace) -> (u8, u8), (x, y): (&Scale, &Scale), out: &mut String) {
     let mut marks = String::new();
-    for (i, t) in f.traces.iter().enumerate().filter(|_| !rows) {
+    for (i, t) in f.traces.iter().enumerate() {
         let (slot, dash) = look(t);
         let nth = (i, f.traces.len());
         let _ = write!(out, "<g class=\"s{slot}\">");
         if f.kind == Kind::Bars {
-            bars(t, nth, &x, &y, out);
+            bars(t, nth, x, y, out);
         } else {
-            line(t, dash, &x, &y, out);
-            let _ = write!(marks, "<g class=\"s{slot}\">{}</g>", dots(t, slot, f.kind, nth, &x, &y));
+            line(t, dash, x, y, out);
+            let _ = write!(marks, "<g class=\"s{slot}\">{}</g>", dots(t, slot, f.kind, nth, x, y));
         }
         out.push_str("</g>\n");
     }
     out.push_str(&marks);
-    for l in &f.levels {
-        let at = y.at(l.value);
-        let _ = writeln!(
-            out,
-            "<path class=\"v\" d=\"M{LEFT} {at:.1}H{right}\"/><text class=\"e t\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            right - 4.0,
-            if at - top < 18.0 { at + 14.0 } else { at - 5.0 },
-            esc(&l.label)
-        );
-    }
 }
 
 /// Points as the path of a line, with gaps where values are missing.
@@ -361,14 +350,8 @@ fn dots(t: &Trace, slot: u8, kind: Kind, (nth, of): (usize, usize), x: &Scale, y
     };
     let mut out = String::new();
     for i in (start..n).step_by(every).filter(|&i| t.y[i].is_finite() && (!y.log || t.y[i] > 0.0)) {
-        let at = (x.at(t.x[i]), y.at(t.y[i]));
-        let _ = write!(
-            out,
-            "<path class=\"k\" d=\"{}\" transform=\"translate({:.1} {:.1})\"/>",
-            mark(slot),
-            at.0,
-            at.1
-        );
+        let (d, x, y) = (mark(slot), x.at(t.x[i]), y.at(t.y[i]));
+        let _ = write!(out, "<path class=\"k\" d=\"{d}\" transform=\"translate({x:.1} {y:.1})\"/>");
     }
     out
 }
@@ -380,22 +363,12 @@ fn bars(t: &Trace, (nth, of): (usize, usize), x: &Scale, y: &Scale, out: &mut St
     for (i, (px, py)) in t.x.iter().zip(&t.y).enumerate().filter(|(_, p)| p.1.is_finite()) {
         let left = x.at(*px) - wide / 2.0 + each * nth as f64;
         let at = y.at(*py);
-        let _ = write!(
-            out,
-            "<rect class=\"r\" x=\"{left:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>",
-            at.min(zero),
-            (each - 2.0).max(1.0),
-            (zero - at).abs().max(0.5)
-        );
+        let size = (one((each - 2.0).max(1.0)), one((zero - at).abs().max(0.5)));
+        *out += &rect("r", (one(left), one(at.min(zero))), size);
         let ends = t.band.as_ref().and_then(|b| Some((*b.low.get(i)?, *b.high.get(i)?)));
         if let Some((low, high)) = ends.filter(|(l, h)| h > l) {
-            let _ = write!(
-                out,
-                "<path class=\"x\" d=\"M{:.1} {:.1}V{:.1}\"/>",
-                left + each / 2.0 - 1.0,
-                y.at(low),
-                y.at(high)
-            );
+            let at = left + each / 2.0 - 1.0;
+            let _ = write!(out, "<path class=\"x\" d=\"M{at:.1} {:.1}V{:.1}\"/>", y.at(low), y.at(high));
         }
     }
 }

@@ -25,7 +25,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "papers",
         &["units", "problem", "import", "fabric", "scheme-api", "schemes", "scenario", "measure", "runs"],
     ),
-    ("report", &["scheme-api", "scenario", "measure", "runs", "advice", "papers"]),
+    ("report", &["problem", "scheme-api", "scenario", "measure", "runs", "advice", "papers"]),
     ("playground", &["problem", "schemes", "scenario", "runs"]),
 ];
 const ABOVE_ALL: &[&str] = &["cli", "python", "xtask"];

@@ -3,6 +3,7 @@
 use super::scene::{CaseRuns, column, columns, ordinal, seeds, split};
 use crate::model::{Axis, Figure, Kind, Trace};
 use cnsim_measure::stats::Summary;
+use cnsim_problem::joined;
 use cnsim_scenario::case::Dimension;
 use cnsim_scenario::metrics::find;
 use indexmap::{IndexMap, IndexSet};
@@ -66,7 +67,7 @@ pub(crate) fn bars(
     let (unit, y) = (m.unit.to_string(), m.title.to_string());
     (!traces.is_empty()).then(|| Figure {
         title,
-        caption: [caption, said].into_iter().filter(|t| !t.is_empty()).collect::<Vec<_>>().join(" "),
+        caption: joined([caption, said], " "),
         x,
         y: Axis { title: y, unit, log: false },
         kind: Kind::Bars,

@@ -8,6 +8,7 @@ use super::table::Layout;
 use super::traffic::tails;
 use crate::html::distinct;
 use crate::model::{Axis, Band, Figure, Level, Trace, Window};
+use cnsim_problem::joined;
 use cnsim_runs::record::Curve;
 use cnsim_scenario::case::Dimension;
 use cnsim_scenario::figures::{FigureSpec, Show};
@@ -112,32 +113,17 @@ fn below_all(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
                         same && f.takes(&c.case)
                     })
                 };
-                let lines: Vec<Line<'_, '_>> = members
-                    .iter()
-                    .enumerate()
-                    .filter_map(|(i, (name, condition))| {
-                        let case = cases.iter().find(|c| c.case.condition == *condition)?;
-                        Some((i, name, case))
-                    })
-                    .map(|(i, name, case)| Line {
-                        case,
-                        series: (*series).into(),
-                        name: name.clone(),
-                        slot: Some(ordinal(i)),
-                    })
-                    .collect();
+                let line = |(i, (name, condition)): (usize, &(String, String))| {
+                    let case = cases.iter().find(|c| c.case.condition == *condition)?;
+                    let (series, slot) = ((*series).into(), Some(ordinal(i)));
+                    Some(Line { case, series, name: name.clone(), slot })
+                };
+                let lines: Vec<Line<'_, '_>> = members.iter().enumerate().filter_map(line).collect();
                 if lines.iter().all(|l| drawn(l.case)) {
                     continue;
                 }
-                let about = [*scheme, rest.as_str()].into_iter().filter(|t| !t.is_empty());
-                let about = about.collect::<Vec<_>>().join(", ");
-                all.extend(over_time(
-                    scene,
-                    &lines,
-                    id,
-                    format!("{}: {about}", title(series)),
-                    String::new(),
-                ));
+                let title = format!("{}: {}", title(series), joined([scheme, rest.as_str()], ", "));
+                all.extend(over_time(scene, &lines, id, title, String::new()));
             }
         }
     }
@@ -188,6 +174,45 @@ fn curve<'r>(scene: &Scene<'_>, case: &CaseRuns<'r>, seed_at: usize, series: &st
     if settings.record.named.ports.first() == Some(&named) { run.series.get("hot_queue") } else { None }
 }
 
+/// The end of each bin of a series, ms.
+fn times(curve: &Curve) -> Vec<f64> {
+    (1..=curve.values.len()).map(|i| ((i as f64 * curve.bin) * 1e7).round() / 1e4).collect()
+}
+
+/// The trace of a line: its first seed, within the least and the greatest of all seeds; and whether those are peaks between samples.
+fn drawn(scene: &Scene<'_>, line: &Line<'_, '_>, first: &Curve) -> (Trace, bool) {
+    let n = first.values.len();
+    let seeds = (0..line.case.runs.len()).filter_map(|i| curve(scene, line.case, i, &line.series));
+    let others: Vec<&Curve> = seeds.filter(|c| c.values.len() == n).collect();
+    let extreme = |of: fn(&Curve) -> &[f64], f: fn(f64, f64) -> f64| -> Vec<f64> {
+        (0..n).map(|i| others.iter().map(|c| of(c)[i]).reduce(f).unwrap_or(0.0)).collect()
+    };
+    let peaks = others.iter().any(|c| !c.peaks.is_empty());
+    let band = (others.len() > 1 || peaks)
+        .then(|| Band { low: extreme(|c| &c.values, f64::min), high: extreme(Curve::upper, f64::max) });
+    let (name, slot, y) = (line.name.clone(), line.slot, first.values.clone());
+    (Trace { name, slot, x: times(first), y, band, ..Trace::default() }, peaks)
+}
+
+/// Which seed the lines are of, and what their bands are of all seeds: of some lines `few`, of others `many`.
+fn about(seed: u64, (few, many): (u64, u64), peaked: bool) -> String {
+    match (many, peaked) {
+        (0, _) => String::new(),
+        (1, false) => format!("Seed {seed}."),
+        (1, true) => format!(
+            "Seed {seed}: the line is the length at the end of each bin; the band extends to the longest queue in the bin."
+        ),
+        _ => {
+            let band = match peaked {
+                true => "from the least sample to the longest queue of each bin,",
+                false => "least and greatest",
+            };
+            let most = if few == many { "" } else { "up to " };
+            format!("Seed {seed}; band: {band} of {most}{many} seeds.")
+        }
+    }
+}
+
 /// A figure over time, or one for each unit.
 fn over_time(
     scene: &Scene<'_>,
@@ -203,29 +228,10 @@ fn over_time(
     for line in lines {
         let Some(first) = curve(scene, line.case, 0, &line.series) else { continue };
         let y = Axis { title: quantity(&line.series).into(), unit: first.unit.clone(), log: false };
-        let n = first.values.len();
-        let x = (1..=n).map(|i| ((i as f64 * first.bin) * 1e7).round() / 1e4).collect();
-        let others: Vec<&Curve> = (0..line.case.runs.len())
-            .filter_map(|i| curve(scene, line.case, i, &line.series))
-            .filter(|c| c.values.len() == n)
-            .collect();
-        let extreme = |of: fn(&Curve) -> &[f64], f: fn(f64, f64) -> f64| -> Vec<f64> {
-            (0..n).map(|i| others.iter().map(|c| of(c)[i]).reduce(f).unwrap_or(0.0)).collect()
-        };
-        let peaks = others.iter().any(|c| !c.peaks.is_empty());
+        let (trace, peaks) = drawn(scene, line, first);
         peaked.extend(peaks.then(|| y.unit.clone()));
-        let band = (others.len() > 1 || peaks)
-            .then(|| Band { low: extreme(|c| &c.values, f64::min), high: extreme(Curve::upper, f64::max) });
         let runs = line.case.runs.len() as u64;
         seeds = (seeds.0.min(runs), seeds.1.max(runs));
-        let trace = Trace {
-            name: line.name.clone(),
-            slot: line.slot,
-            x,
-            y: first.values.clone(),
-            band,
-            ..Trace::default()
-        };
         match all.iter_mut().find(|f| f.y == y) {
             Some(f) => f.traces.push(trace),
             None => all.push(Figure {
@@ -238,40 +244,16 @@ fn over_time(
             }),
         }
     }
-    let shown = lines.iter().find_map(|l| l.case.runs.first()).map_or(1, |r| r.seed);
-    let said = |peaked: bool| match (seeds, peaked) {
-        ((_, 0), _) => String::new(),
-        ((_, 1), false) => format!("Seed {shown}."),
-        ((_, 1), true) => {
-            format!(
-                "Seed {shown}: the line is the length at the end of each bin; the band extends to the longest queue in the bin."
-            )
-        }
-        ((a, b), _) => {
-            let band = if peaked {
-                "from the least sample to the longest queue of each bin,"
-            } else {
-                "least and greatest"
-            };
-            let most = if a == b { "" } else { "up to " };
-            format!("Seed {shown}; band: {band} of {most}{b} seeds.")
-        }
-    };
+    let seed = lines.iter().find_map(|l| l.case.runs.first()).map_or(1, |r| r.seed);
     let windows = windows(scene, lines);
-    let same = |of: fn(&CaseRuns<'_>) -> String| -> String {
-        let mut values = lines.iter().map(|l| of(l.case));
-        let first = values.next().unwrap_or_default();
-        if values.all(|v| v == first) { first } else { String::new() }
+    let same = |d: Dimension| match &distinct(lines.iter().map(|l| d.of(&l.case.case)))[..] {
+        [one] => (*one).to_string(),
+        _ => String::new(),
     };
+    let [condition, pause, scheme] = DIMENSIONS.map(same);
     for f in &mut all {
-        (f.scheme, f.condition) = (same(|c| c.case.scheme.clone()), same(|c| c.case.condition.clone()));
-        f.pause = same(|c| c.case.pause.clone());
-        let said = said(peaked.contains(&f.y.unit));
-        f.caption = [caption.as_str(), said.as_str()]
-            .into_iter()
-            .filter(|t| !t.is_empty())
-            .collect::<Vec<_>>()
-            .join(" ");
+        (f.scheme, f.condition, f.pause) = (scheme.clone(), condition.clone(), pause.clone());
+        f.caption = joined([&caption, &about(seed, seeds, peaked.contains(&f.y.unit))], " ");
         f.windows.clone_from(&windows);
         f.levels = levels(scene, lines, &f.y);
     }
@@ -364,8 +346,7 @@ fn asked(scene: &Scene<'_>, spec: &FigureSpec) -> Vec<Figure> {
         match &spec.show {
             Show::Metric(m) => {
                 for (rest, some) in sorted(cases, spec.across == Dimension::Condition) {
-                    let parts = [at.as_str(), rest.as_str()].into_iter().filter(|t| !t.is_empty());
-                    let inner = parts.collect::<Vec<_>>().join(", ");
+                    let inner = joined([at, &rest], ", ");
                     let title = if inner.is_empty() { heading.clone() } else { inner };
                     all.extend(bars(&some, m, spec.across, title, spec.caption.clone()));
                 }
@@ -408,36 +389,13 @@ fn series(
     spec: &FigureSpec,
     heading: &str,
 ) -> Vec<Figure> {
-    let values = |d: Dimension| distinct(cases.iter().map(|c| d.of(&c.case)));
-    let [conditions, pauses, schemes] =
-        [Dimension::Condition, Dimension::Pause, Dimension::Scheme].map(values);
-    let groups = sorted(cases, cases.len() * list.len() > 4);
-    if groups.len() > 1 {
-        let inner = |rest: &str| if at.is_empty() { rest.to_string() } else { format!("{at}, {rest}") };
-        let each = |(rest, some): &(String, Vec<&CaseRuns<'_>>)| {
-            series(scene, some, list, &inner(rest), spec, heading)
+    if let Some(parts) = parts(cases, list.len()) {
+        let each = |(part, some): &(String, Vec<&CaseRuns<'_>>)| {
+            series(scene, some, list, &joined([at, part], ", "), spec, heading)
         };
-        return groups.iter().flat_map(each).collect();
+        return parts.iter().flat_map(each).collect();
     }
-    // Too many lines: one figure for each scheme or condition, whichever leaves fewer figures.
-    if cases.len() * list.len() > MOST && cases.len() > 1 {
-        let by = [
-            (schemes.len(), Dimension::Scheme),
-            (conditions.len(), Dimension::Condition),
-            (pauses.len(), Dimension::Pause),
-        ];
-        if let Some((_, d)) = by.into_iter().filter(|b| b.0 > 1).min_by_key(|b| b.0) {
-            let mut all = Vec::new();
-            for value in values(d) {
-                let some: Vec<&CaseRuns<'_>> =
-                    cases.iter().copied().filter(|c| d.of(&c.case) == value).collect();
-                let text = if d == Dimension::Pause { format!("PAUSE {value}") } else { value.into() };
-                let inner = if at.is_empty() { text } else { format!("{at}, {text}") };
-                all.extend(series(scene, &some, list, &inner, spec, heading));
-            }
-            return all;
-        }
-    }
+    let [conditions, pauses, schemes] = DIMENSIONS.map(|d| values(cases, d));
     let short = split(&conditions);
     let told = |c: &CaseRuns<'_>, s: &str| -> (String, bool) {
         let mut words = Vec::new();
@@ -462,15 +420,39 @@ fn series(
         (if words.is_empty() { c.case.scheme.to_string() } else { words.join(", ") }, plain)
     };
     let mut lines = Vec::new();
-    for c in cases {
-        for s in list {
-            let (name, plain) = told(c, s);
-            let slot = (!plain).then(|| ordinal(lines.len()));
-            lines.push(Line { case: c, series: s.clone(), name, slot });
-        }
+    for (c, s) in cases.iter().flat_map(|c| list.iter().map(move |s| (c, s))) {
+        let (name, plain) = told(c, s);
+        let slot = (!plain).then(|| ordinal(lines.len()));
+        lines.push(Line { case: c, series: s.clone(), name, slot });
     }
     let title = if at.is_empty() { heading.to_string() } else { at.to_string() };
     over_time(scene, &lines, "", title, spec.caption.clone())
+}
+
+const DIMENSIONS: [Dimension; 3] = [Dimension::Condition, Dimension::Pause, Dimension::Scheme];
+
+/// Values of a dimension, each once.
+fn values<'s>(cases: &[&'s CaseRuns<'_>], d: Dimension) -> Vec<&'s str> {
+    distinct(cases.iter().map(|c| d.of(&c.case)))
+}
+
+/// Cases in parts that have a figure each: by their conditions, or with too many lines by scheme, condition or PAUSE mode, whichever
+/// leaves fewest figures.
+fn parts<'s, 'a>(cases: &[&'s CaseRuns<'a>], series: usize) -> Option<Vec<(String, Vec<&'s CaseRuns<'a>>)>> {
+    let groups = sorted(cases, cases.len() * series > 4);
+    if groups.len() > 1 {
+        return Some(groups);
+    }
+    if cases.len() * series <= MOST {
+        return None;
+    }
+    let by = [Dimension::Scheme, Dimension::Condition, Dimension::Pause].map(|d| (values(cases, d), d));
+    let (values, d) = by.into_iter().filter(|b| b.0.len() > 1).min_by_key(|b| b.0.len())?;
+    let part = |value: &str| {
+        let some = cases.iter().copied().filter(|c| d.of(&c.case) == value).collect();
+        (if d == Dimension::Pause { format!("PAUSE {value}") } else { value.into() }, some)
+    };
+    Some(values.into_iter().map(part).collect())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::scene::{CaseRuns, cell};
 use crate::model::{Cell, Column, Row, Table};
 use cnsim_measure::PortFacts;
 use cnsim_measure::stats::Summary;
+use cnsim_problem::joined;
 use cnsim_scenario::tables;
 use indexmap::IndexSet;
 use std::collections::BTreeMap;
@@ -74,11 +75,10 @@ pub fn ports(cases: &[CaseRuns<'_>]) -> Vec<Table> {
     pauses.iter().filter_map(|p| table(cases, p)).collect()
 }
 
-fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
-    let mine: Vec<&CaseRuns<'_>> = cases.iter().filter(|c| c.case.pause == pause).collect();
-    // How long a port was in XOFF, mean over the seeds, and its queue, in the worst case.
+/// Ports by how long they were in XOFF, mean over the seeds, then by their queues, in the worst case; those that are `asked` for first.
+fn ranked<'a>(mine: &[&CaseRuns<'a>], asked: &[&str]) -> Vec<&'a str> {
     let mut weight: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
-    for c in &mine {
+    for c in mine {
         let mut sums: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
         for (name, facts) in c.runs.iter().flat_map(|r| &r.ports) {
             let sum = sums.entry(name).or_default();
@@ -89,32 +89,34 @@ fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
             *w = (w.0.max(paused / c.runs.len() as f64), w.1.max(queue));
         }
     }
-    if weight.len() < 2 {
-        return None;
-    }
     let mut names: Vec<(&str, (f64, f64))> = weight.into_iter().collect();
     names.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then(b.1.1.total_cmp(&a.1.1)).then(a.0.cmp(b.0)));
-    // Ports that the scenario names stand first.
+    names.sort_by_key(|n| place(asked, n.0).unwrap_or(usize::MAX));
+    names.into_iter().map(|n| n.0).collect()
+}
+
+fn place(asked: &[&str], name: &str) -> Option<usize> {
+    asked.iter().position(|p| p.eq_ignore_ascii_case(name))
+}
+
+fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
+    let mine: Vec<&CaseRuns<'_>> = cases.iter().filter(|c| c.case.pause == pause).collect();
     let asked = named(&mine);
-    let place = |name: &str| asked.iter().position(|p| p.eq_ignore_ascii_case(name));
-    names.sort_by_key(|n| place(n.0).unwrap_or(usize::MAX));
-    let shown = names.iter().filter(|n| place(n.0).is_some()).count() + MOST;
-    let left = names.len().saturating_sub(shown);
+    let names = ranked(&mine, &asked);
+    if names.len() < 2 {
+        return None;
+    }
+    let shown = names.iter().filter(|n| place(&asked, n).is_some()).count() + MOST;
     let few = mine.iter().any(|c| (2..SEEDS).contains(&c.runs.len()));
     let several = mine.windows(2).any(|w| w[0].case.condition != w[1].case.condition);
     let mut rows: Vec<Row> = Vec::new();
-    for (name, _) in names.iter().take(shown) {
-        for c in &mine {
-            let cells = FACTS.iter().map(|f| {
-                let values: Vec<f64> =
-                    c.runs.iter().filter_map(|r| value(name, r.ports.get(*name), f)).collect();
-                let most = if f.2 == "%" { 100.0 } else { f64::INFINITY };
-                summed(values, most)
-            });
-            let condition =
-                if several { format!("{name}, {}", c.case.condition) } else { (*name).to_owned() };
-            rows.push(Row { scheme: c.case.scheme.clone(), condition, cells: cells.collect() });
-        }
+    for (name, c) in names.iter().take(shown).flat_map(|name| mine.iter().map(move |c| (*name, c))) {
+        let cells = FACTS.iter().map(|f| {
+            let values = c.runs.iter().filter_map(|r| value(name, r.ports.get(name), f)).collect();
+            summed(values, if f.2 == "%" { 100.0 } else { f64::INFINITY })
+        });
+        let condition = joined([name, if several { &c.case.condition } else { "" }], ", ");
+        rows.push(Row { scheme: c.case.scheme.clone(), condition, cells: cells.collect() });
     }
     // Other ports than these may have sent XOFF or dropped frames: zeros of these are not shown, nor is a table of zeros.
     let says = |c: usize| rows.iter().any(|r| r.cells[c].as_ref().is_some_and(|x| x.measured != Some(0.0)));
@@ -125,37 +127,35 @@ fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
     for r in &mut rows {
         r.cells = facts.iter().map(|c| r.cells[*c].take()).collect();
     }
+    let column = |c: &usize| {
+        let (metric, title, unit, about, _) = FACTS[*c];
+        let [metric, title, unit, about] = [metric, title, unit, about].map(String::from);
+        Column { metric, title, unit, about, more: false }
+    };
     Some(Table {
         id: format!("ports, PAUSE {pause}"),
         condition: "Ports".into(),
         pause: pause.into(),
-        caption: {
-            let first = if asked.is_empty() { "" } else { "the named ones, then " };
-            let said = [
-                Some(format!("In order: {first}those longest in XOFF in any row, then those with the longest queue.")),
-                few.then(|| {
-                    format!("With fewer than {SEEDS} seeds there is no interval: the mean, then the least and the greatest value.")
-                }),
-                (left > 0).then(|| match left {
-                    1 => "1 further port is in results.json.".into(),
-                    n => format!("{n} further ports are in results.json."),
-                }),
-            ];
-            said.into_iter().flatten().collect::<Vec<_>>().join(" ")
-        },
-        columns: facts
-            .iter()
-            .map(|c| &FACTS[*c])
-            .map(|f| Column {
-                metric: f.0.into(),
-                title: f.1.into(),
-                unit: f.2.into(),
-                about: f.3.into(),
-                more: false,
-            })
-            .collect(),
+        caption: caption(!asked.is_empty(), few, names.len().saturating_sub(shown)),
+        columns: facts.iter().map(column).collect(),
         row_heading: if several { "port, condition".into() } else { "port".into() },
         rows,
         ..Table::default()
     })
+}
+
+/// What the table's order is, what its numbers are with `few` seeds, and how many ports are `left` out.
+fn caption(asked: bool, few: bool, left: usize) -> String {
+    let first = if asked { "the named ones, then " } else { "" };
+    let order =
+        format!("In order: {first}those longest in XOFF in any row, then those with the longest queue.");
+    let interval = format!(
+        "With fewer than {SEEDS} seeds there is no interval: the mean, then the least and the greatest value."
+    );
+    let rest = match left {
+        0 => String::new(),
+        1 => "1 further port is in results.json.".into(),
+        n => format!("{n} further ports are in results.json."),
+    };
+    joined([order, if few { interval } else { String::new() }, rest], " ")
 }
