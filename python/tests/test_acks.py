@@ -11,6 +11,7 @@ import cnsim.testing
 
 from test_errors import refused
 
+import bbr_python  # noqa: F401
 import dctcp_python  # noqa: F401
 import hpcc_python  # noqa: F401
 
@@ -186,3 +187,20 @@ def test_acknowledgements_that_are_not_needed() -> None:
 def test_a_scheme_that_nothing_wakes_is_found() -> None:
     listening("limiter.engage()")
     refused(cn.SchemeError, "arm `wake_on_acks`", cn.testing.check_scheme, "listening")
+
+
+def test_rate_and_window_over_tcp() -> None:
+    """One frame in 200 is lost of 5 MB through a port of 1 Gb/s, which take 40 ms: samples of delivery mind no loss."""
+    lossy = cn.build(
+        "lossy",
+        topology={"kind": "single-switch", "hosts": 2, "link_delay": "50 us"},
+        host=PAIRS,
+        transport={"kind": "tcp", "rto_min": "fine"},
+        workload={"kind": "transfers", "transfers": ["0 us, H1, H0, 5 MB"]},
+        event=[{"port": "S>H0", "at": "0 us", "rate": "1 Gb/s"}, {"link": "H1-S", "loss": "0.5 %"}],
+        run={"duration": "200 ms"},
+        pause="off",
+    )
+    mine, reno = (lossy.with_(scheme=scheme).run().metric("completion_time_p99") for scheme in ("bbr-python", "newreno"))
+    assert 40e3 < mine < 50e3 and reno > mine, (mine, reno)
+    cnsim.testing.check_scheme("bbr-python")

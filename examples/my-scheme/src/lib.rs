@@ -23,6 +23,8 @@
 //! * A segment is what has been sent when the acknowledged frame leaves, not a burst: frames are paced one by one.
 //! * A flow starts at line rate, as those of the other schemes do; the paper starts it at `C / (N + 1)`.
 
+pub mod bbr;
+
 use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
     Ack, Acknowledger, Built, Bytes, Counter, Feedback, Limiter, Plan, Rate, ReactionPoint, ReflectGate,
