@@ -425,6 +425,9 @@ fn frames_go_again_alone() {
     let linux = TcpSpec {
         recovery: Recovery::Sack,
         probe: false,
+        handshake: false,
+        proportional: false,
+        burst: 1,
         limited_transmit: true,
         receive_window: None,
         rto_first: Time::from_s(1),
@@ -435,10 +438,13 @@ fn frames_go_again_alone() {
     };
     assert_eq!(of("kind = \"tcp\"").reliability, Reliability::Tcp(linux));
     let all = "kind = \"tcp\"\nrecovery = \"newreno\"\nlimited_transmit = \"off\"\nreceive_window = \"128 KB\"\nrto_first = \"10 ms\"\n\
-               rto_min = \"micro\"\nrto_max = \"1 s\"\ntimer_quantum = \"1 us\"\nack_delay = \"2 ms\"\nack_every = 2";
+               rto_min = \"micro\"\nrto_max = \"1 s\"\ntimer_quantum = \"1 us\"\nack_delay = \"2 ms\"\nack_every = 2\nhandshake = \"on\"\nburst = 4";
     let given = TcpSpec {
         recovery: Recovery::NewReno,
         probe: false,
+        handshake: true,
+        proportional: false,
+        burst: 4,
         limited_transmit: false,
         receive_window: Some(Bytes::from_kb(128)),
         rto_first: Time::from_ms(10),
@@ -452,6 +458,8 @@ fn frames_go_again_alone() {
         of("kind = \"tcp\"\nrto_min = \"70 us\"").reliability,
         Reliability::Tcp(TcpSpec { rto_min: Time::from_us(70), ..linux })
     );
+    let proportional = "kind = \"tcp\"\nreduction = \"proportional\"";
+    assert_eq!(of(proportional).reliability, Reliability::Tcp(TcpSpec { proportional: true, ..linux }));
     for (probe, more) in [(true, ""), (false, "\nprobe = \"off\"")] {
         let rack = TcpSpec { recovery: Recovery::Rack, probe, ..linux };
         assert_eq!(

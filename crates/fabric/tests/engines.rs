@@ -587,7 +587,13 @@ fn pair(spec: &mut RunSpec, seed: u64) {
     let go_back_n = d.go_back_n();
     let tcp = &mut Draws::new(seed, 38);
     let recovery = tcp.one(&[Recovery::NewReno, Recovery::Sack, Recovery::Rack]);
-    let tcp = tcp.tcp(recovery, recovery == Recovery::Rack && seed.is_multiple_of(2));
+    let mut tcp = tcp.tcp(recovery, recovery == Recovery::Rack && seed.is_multiple_of(2));
+    if let Reliability::Tcp(tcp) = &mut tcp {
+        let d = &mut Draws::new(seed, 47);
+        tcp.handshake = d.once_in(3) && !matches!(spec.control, ControlTransport::Ideal { .. });
+        tcp.proportional = d.once_in(2) && recovery != Recovery::NewReno;
+        tcp.burst = d.one(&[1, 1, 2, 5]);
+    }
     let single = [None, Some(Draws::new(seed, 35).selective()), Some(tcp), Some(tcp)];
     let single = Draws::new(seed, 34).one(&single);
     spec.transport = Some(TransportSpec {

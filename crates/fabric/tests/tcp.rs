@@ -18,6 +18,9 @@ fn tcp(recovery: Recovery) -> TcpSpec {
     TcpSpec {
         recovery,
         probe: recovery == Recovery::Rack,
+        handshake: false,
+        proportional: false,
+        burst: 1,
         limited_transmit: true,
         receive_window: None,
         rto_first: Time::from_us(400),
@@ -161,6 +164,10 @@ fn the_third_duplicate_sends_again() {
 
 /// The end and the frames sent again of a flow whose scheme sets a window of so many frames, and another as it learns of a loss.
 fn cut(recovery: Recovery, n: u64, windows: [u64; 2], data: &[u64]) -> (u64, u64) {
+    cut_by(tcp(recovery), n, windows, data)
+}
+
+fn cut_by(how: TcpSpec, n: u64, windows: [u64; 2], data: &[u64]) -> (u64, u64) {
     let cuts = script().plan(|p| (p.limiter_scope, p.acks) = (Scope::Flow, Acks::Needed));
     let cuts = cuts.source(move |at, limiter, _| match at {
         AtSource::Start => {
@@ -170,7 +177,7 @@ fn cut(recovery: Recovery, n: u64, windows: [u64; 2], data: &[u64]) -> (u64, u64
         AtSource::Loss(_) => limiter.set_window(Bytes::new(windows[1] * 1500)),
         _ => {}
     });
-    let mut spec = network_of(Reliability::Tcp(tcp(recovery)), n, 1, data, &[]);
+    let mut spec = network_of(Reliability::Tcp(how), n, 1, data, &[]);
     spec.transport.as_mut().unwrap().window = Window::Scheme;
     let out = run_all(&cuts, spec).unwrap().out;
     (out.hosts[TO as usize].completions[0].end.as_ps(), out.hosts[0].transport.resent)
@@ -445,6 +452,74 @@ fn a_scheme_learns_of_losses() {
     }
 }
 
+/// A connection opens by two frames of 64 B before the first data goes, which cost a round trip. The first of them is the first frame of
+/// the flow on its way, its answer the first acknowledgement. Each goes again by the timeout, which doubles.
+#[test]
+fn a_connection_opens() {
+    const SHAKE: u64 = 2 * (2 * 51_200 + 3_000_000);
+    let open = |n, data: &[u64], acks: &[u64], first| {
+        let times =
+            TcpSpec { handshake: true, rto_first: Time::from_us(first), rto_min: Time::ZERO, ..tcp(Sack) };
+        ends(&network_of(Reliability::Tcp(times), n, 100, data, acks))
+    };
+    let whole = SHAKE + 19 * SLOT + OUT;
+    assert_eq!(open(20, &[], &[], 400), (whole, whole + RTT - OUT, (0, 0, 0)));
+    assert_eq!(open(20, &[1], &[], 400).0, 400_000_000 + whole, "its first frame is lost");
+    assert_eq!(open(20, &[], &[1], 400).0, 400_000_000 + whole, "the answer is lost");
+    let (end, _, counts) = open(20, &[1, 2], &[1], 400);
+    assert_eq!((end, counts), (2_800_000_000 + whole, (0, 0, 3)), "three times, 400 + 800 + 1600 us");
+    // The frame goes again before its answer is there: the second answer says nothing.
+    assert_eq!(open(20, &[], &[], 5), (whole, whole + RTT - OUT, (0, 0, 1)));
+    // The round trip of the handshake is the first sample: a lost frame goes again after three of them.
+    assert_eq!(open(1, &[2], &[], 400).0, 4 * SHAKE + OUT);
+    // Windows and reports count data alone.
+    assert_eq!(open(20, &[6], &[], 400).0, SHAKE + 20 * SLOT + OUT, "frame 5 of the data");
+}
+
+/// Proportional reduction (RFC 6937). Frame 1 is lost of a flow that may have 30 on their way, and the window is three frames from the
+/// third duplicate on, at 3 slots + RTT, with 11 outstanding. Of what comes three elevenths go: with the first delivery, 3/11, frame 1
+/// again; with the fourth, 12/11, at 6 slots + RTT, frame 12. Without it frame 12 waits until two are on their way, at 9 slots + RTT.
+/// Once there are as few, one goes for one: frame 13 at 10 slots + RTT, and 14 as frame 1 is acknowledged, at 11 slots + RTT. Frame 15
+/// waits for frame 12. RACK finds the loss by the first report, with nine outstanding: no round trip is known, and so no patience. By the
+/// fourth, at 4 slots + RTT, 12/9 have come.
+#[test]
+fn a_recovery_sends_in_proportion() {
+    let of = |recovery, proportional, n| {
+        let how = TcpSpec { proportional, ..tcp(recovery) };
+        cut_by(how, n, [30, 3], &[1]).0 - OUT - RTT
+    };
+    assert_eq!([of(Sack, true, 12), of(Sack, false, 12)], [6 * SLOT, 9 * SLOT]);
+    assert_eq!([of(Sack, true, 14), of(Sack, false, 14)], [11 * SLOT; 2]);
+    assert_eq!([of(Sack, true, 15), of(Sack, false, 15)], [6 * SLOT + RTT, 9 * SLOT + RTT]);
+    assert_eq!([of(Rack, true, 10), of(Rack, false, 10)], [4 * SLOT, 7 * SLOT]);
+}
+
+/// Bursts of two with a window of six: three go at once. Frame 7 waits until four are on their way, at 1 slot + RTT, and frame 8 follows
+/// it; so do 9 and 10, 11 and 12 by every second acknowledgement. Of 14 frames the last two wait for the acknowledgement of frame 8, of
+/// 13 the last one does not. A burst is at most a third of the window. Two flows take turns by bursts.
+#[test]
+fn frames_leave_in_bursts() {
+    let of = |burst, n, window| {
+        let how = TcpSpec { burst, ..tcp(Sack) };
+        ends(&network_of(Reliability::Tcp(how), n, window, &[], &[])).0 - OUT
+    };
+    assert_eq!(
+        [of(1, 14, 6), of(2, 14, 6), of(2, 13, 6)],
+        [SLOT + 2 * RTT, 3 * SLOT + 2 * RTT, SLOT + 2 * RTT]
+    );
+    assert_eq!([of(9, 14, 6), of(9, 14, 5)], [of(2, 14, 6), of(1, 14, 5)]);
+    // Two are needed beside a window of seven, too: what is left over lets none go alone.
+    assert_eq!(of(2, 8, 7), SLOT + RTT);
+    for (burst, first) in [(1, 6), (2, 5), (3, 6), (4, 3)] {
+        let how = TcpSpec { burst, ..tcp(Sack) };
+        let mut spec = network_of(Reliability::Tcp(how), 4, 100, &[], &[]);
+        spec.hosts[0].sources = vec![flows(vec![flow(0, TO, 6000), flow(0, TO, 6000)])];
+        let out = run_all(&script().flows(|_| false), spec).unwrap().out;
+        let ends: Vec<u64> = out.hosts[TO as usize].completions.iter().map(|c| c.end.as_ps()).collect();
+        assert_eq!(ends, [first * SLOT + OUT, 7 * SLOT + OUT], "bursts of {burst}");
+    }
+}
+
 /// Refused, each with its cause.
 #[test]
 fn what_cannot_be() {
@@ -453,6 +528,15 @@ fn what_cannot_be() {
     let narrow = TcpSpec { receive_window: Some(Bytes::new(1499)), ..tcp(Sack) };
     let why = refused(&network_of(Reliability::Tcp(narrow), 9, 100, &[], &[]));
     assert!(why.contains("has no room for a frame"), "{why}");
+    for (how, cause) in [
+        (TcpSpec { proportional: true, ..tcp(NewReno) }, "NewReno has no reports"),
+        (TcpSpec { burst: 0, ..tcp(Sack) }, "a burst of no frames"),
+        (TcpSpec { handshake: true, ..tcp(Sack) }, "a handshake takes frames"),
+    ] {
+        let mut spec = network_of(Reliability::Tcp(how), 9, 100, &[], &[]);
+        spec.control = ControlTransport::Ideal { latency: Time::from_us(1) };
+        assert!(refused(&spec).contains(cause), "{cause}");
+    }
     let mut deaf = network_of(Reliability::Tcp(tcp(Sack)), 9, 100, &[], &[]);
     deaf.transport.as_mut().unwrap().ack_every = 0;
     assert!(refused(&deaf).contains("need acknowledgements"));

@@ -84,6 +84,7 @@ impl Planned {
             acks,
             limiter_scope: scope,
             initial_rate: self.initial_rate,
+            paces: false,
             built: if self.first_frame { Built::FirstFrame } else { Built::OnFeedback },
             reflect,
             reflector_scope: word(py, "reflector_scope", &self.reflector_scope, &SCOPES)?,

@@ -176,6 +176,14 @@ fn what_stands_above_is_checked_and_kept() {
     assert!(refused("hpcc", "none", "").contains("hpcc sets no windows"));
     let one = "[scheme.\"qcn-802.1Qau\"]\nrpp_max_rps = 1";
     assert!(refused("newreno", "qcn-802.1Qau", one).contains("limits whole hosts"));
+    let paced = "pacing = \"on\"";
+    for (above, more) in
+        [("newreno", paced), ("swift", ""), ("timely", ""), ("dctcp", "[scheme.dctcp]\nform = \"rate\"")]
+    {
+        let said = refused(above, "qcn-802.1Qau", more);
+        assert!(said.contains(&format!("{above} sets rates, and above qcn-802.1Qau")), "{said}");
+    }
+    assert_eq!(refused("dctcp", "qcn-802.1Qau", ""), "");
     assert_eq!(refused("cubic", "none", ""), "");
     assert_eq!(refused("newreno", "dctcp", ""), "", "a scheme with windows of its own needs none above it");
 }

@@ -30,6 +30,14 @@ impl Above {
             let remedy = "name a scheme that sets windows by acknowledgements alone, such as newreno, or write \"scheme\"";
             return Err((format!("{} sets no windows by acknowledgements alone", window.name()), remedy));
         }
+        if above.paces {
+            let reason =
+                format!("{} sets rates, and above {} the rates are the latter's", window.name(), rate.name());
+            return Err((
+                reason,
+                "let it set windows alone (newreno: pacing = \"off\"), or run it as the case's scheme",
+            ));
+        }
         if below.limiter_scope == Scope::Host {
             let reason = format!("{} limits whole hosts, and windows are of flows", rate.name());
             return Err((reason, "let its limiters be per flow, or write \"scheme\""));

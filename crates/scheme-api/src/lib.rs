@@ -192,6 +192,8 @@ pub struct Plan {
     pub acks: Acks,
     /// Whether its flows begin at the rate that a scenario may give ([`SourceSite::initial_rate`]). Without it such a rate is an error.
     pub initial_rate: bool,
+    /// Whether its reaction points set rates by acknowledgements, so that no other scheme's rates can hold below them ([`Above`]).
+    pub paces: bool,
     /// Bytes of a time stamp on each data frame, beside header and payload; zero without one.
     pub stamp: Bytes,
     /// Messages that the scheme sends periodically rather than in answer to a frame; for estimates of run time.

@@ -11,16 +11,16 @@
 //! |---|---|
 //! | (1) `W(t) = C (t - K)^3 + W_max` | [`cubic`] |
 //! | (2) `K = cbrt((W_max - cwnd) / C)` | [`inflection`] |
-//! | `target = clamp(W(t + RTT), cwnd, 1.5 cwnd)`, `cwnd += (target - cwnd) / cwnd` | `Reaction::grow` |
-//! | (4) `W_est += alpha segments / cwnd`, alpha 3 (1 - beta) / (1 + beta), 1 from `cwnd_prior` on | `Reaction::grow` |
-//! | fast convergence: `W_max = cwnd (1 + beta) / 2` where `cwnd < W_max` | `Reaction::cut` |
-//! | `ssthresh = beta FlightSize`, at least 2 | `Reaction::cut` |
-//! | a timeout forgets `W_max`; after slow start `W_max = cwnd`, K = 0 | `Reaction::begin` |
+//! | `target = clamp(W(t + RTT), cwnd, 1.5 cwnd)`, `cwnd += (target - cwnd) / cwnd` | `Law::grow` |
+//! | (4) `W_est += alpha segments / cwnd`, alpha 3 (1 - beta) / (1 + beta), 1 from `cwnd_prior` on | `Law::grow` |
+//! | fast convergence: `W_max = cwnd (1 + beta) / 2` where `cwnd < W_max` | `Law::cut` |
+//! | `ssthresh = beta FlightSize`, at least 2 | `Law::cut` |
+//! | a timeout forgets `W_max`; after slow start `W_max = cwnd`, K = 0 | `Curve::begin` |
 //!
 //! ## Assumptions, each a parameter
 //!
 //! * `c = 0.4`, `beta = 0.7`, fast convergence on, as the RFC has them.
-//! * `slow_start`, `mark_from` and others are NewReno's.
+//! * `slow_start`, `pacing`, `mark_from` and others are NewReno's.
 //!
 //! ## Deviations
 //!
@@ -38,17 +38,11 @@
 //! The cubic branch wins only at windows above 1.6 million frames at a round trip of 100 us, and above 1,700 at 10 ms. Below, the branch of
 //! additive increase rules: `1.22 / sqrt(p)` frames in the mean, as NewReno, with cuts of 30 % in place of 50 %.
 
-use crate::counters::CUTS;
-use crate::queue_pair::Marker;
-use crate::tcp::{self, Window};
-use cnsim_scheme_api::{
-    Ack, Acks, Bytes, CongestionPoint, Counter, Idle, Limiter, Loss, Plan, QueueSite, ReactionPoint,
-    Registration, Scheme, SourceSite, Time, params,
-};
-use std::sync::Arc;
+use crate::tcp::{self, Control, Law, Moment};
+use cnsim_scheme_api::{Registration, Time, params};
 
 params! {
-    /// Parameters of CUBIC.
+    /// Parameters of CUBIC, beside TCP's.
     pub struct Cubic {
         /// Scale of the cubic function, frames/s^3 (RFC 9438).
         c: f64 = 0.4, symbol "C", from 1e-6, to 1e12;
@@ -56,23 +50,6 @@ params! {
         beta: f64 = 0.7, symbol "beta", from 0.1, to 0.95;
         /// Whether a flow whose window was cut at a smaller size than before leaves room for others.
         fast_convergence: bool = true, symbol "";
-        /// Window at the start, frames (RFC 6928).
-        initial_window: u32 = 10, symbol "IW", from 1, to 1_000_000;
-        /// Frames by which an acknowledgement raises the window in slow start at most (RFC 5681: 1; RFC 3465: 2).
-        slow_start: u32 = 1, symbol "L", from 1, to 1_000_000;
-        /// Queue length above which a share of frames is marked. Off: no frame is marked.
-        mark_from: Option<Bytes> = None, symbol "", from Some(Bytes::ZERO), to Some(Bytes::from_mb(1000));
-        /// Queue length above which every frame is marked, if it is more than `mark_from`.
-        mark_all: Bytes = Bytes::ZERO, symbol "", from Bytes::ZERO, to Bytes::from_mb(1000);
-        /// Share of frames that is marked just below `mark_all`.
-        p_max: f64 = 0.02, symbol "P_max", from 0.0, to 1.0;
-    }
-}
-
-impl Cubic {
-    /// Keys that were set but have no effect under these settings, with the reason.
-    pub fn idle(&self) -> Idle {
-        if self.mark_from.is_some() { Vec::new() } else { tcp::NO_MARKS.to_vec() }
     }
 }
 
@@ -108,35 +85,14 @@ pub fn cubic(c: f64, t: Time, k: Time, w_max: f64) -> f64 {
 /// The registration.
 pub(crate) fn registration() -> Registration {
     let title = "TCP CUBIC: a window that is a cubic function of time (RFC 9438)";
-    Registration::with_idle(title, include_str!("cubic.rs"), Cubic::default(), Cubic::idle, |p| p)
+    tcp::registration::<Cubic>(title, include_str!("cubic.rs"))
 }
 
-impl Scheme for Cubic {
-    fn name(&self) -> &str {
-        "cubic"
-    }
-    fn plan(&self) -> Plan {
-        Plan::acknowledged(Acks::Needed)
-    }
-    fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
-        let ramp = tcp::marks(self.mark_from, self.mark_all, self.p_max)?;
-        Some(Box::new(Marker(ramp)))
-    }
-    fn reaction_point(&self, site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
-        let window = Window::new(site, self.initial_window, self.slow_start);
-        let (p, round_trip) = (Arc::new(self.clone()), 0.0);
-        Some(Box::new(Reaction {
-            p,
-            window,
-            round_trip,
-            epoch: None,
-            heard: Time::ZERO,
-            w_max: 0.0,
-            prior: 0.0,
-        }))
-    }
-    fn counters(&self) -> Vec<Counter> {
-        vec![CUTS]
+impl Control for Cubic {
+    const NAME: &'static str = "cubic";
+    type Law = Curve;
+    fn law(&self) -> Curve {
+        Curve { p: self.clone(), epoch: None, w_max: 0.0, prior: 0.0 }
     }
 }
 
@@ -151,90 +107,55 @@ struct Epoch {
     estimate: f64,
 }
 
-/// The reaction point: one for each queue pair.
+/// The law of a flow.
 #[derive(Debug)]
-struct Reaction {
-    p: Arc<Cubic>,
-    window: Window,
-    /// Smoothed round-trip time, s.
-    round_trip: f64,
+pub(crate) struct Curve {
+    p: Cubic,
     epoch: Option<Epoch>,
-    /// When the last acknowledgement came.
-    heard: Time,
     /// `W_max` and `cwnd_prior`, frames; 0: none, and additive increase takes a frame a round trip from the begin on.
     w_max: f64,
     prior: f64,
 }
 
-impl Reaction {
-    /// The target of a cut, of which `W_max` is noted.
-    fn cut(&mut self, limiter: &Limiter<'_>) -> f64 {
-        let (cwnd, beta) = (self.window.cwnd, self.p.beta);
-        let less = self.p.fast_convergence && cwnd < self.w_max;
-        self.w_max = if less { cwnd * (1.0 + beta) / 2.0 } else { cwnd };
-        (self.prior, self.epoch) = (cwnd, None);
-        beta * self.window.flight(limiter)
-    }
-
+impl Curve {
     /// An epoch begins now.
-    fn begin(&mut self, now: Time) -> Epoch {
-        let cwnd = self.window.cwnd;
+    fn begin(&mut self, now: Time, cwnd: f64) -> Epoch {
         self.w_max = self.w_max.max(cwnd);
         Epoch { begin: now, k: inflection(self.p.c, self.w_max, cwnd), estimate: cwnd }
     }
+}
 
-    /// So many frames are acknowledged, after slow start.
-    fn grow(&mut self, frames: f64, now: Time) {
-        let Epoch { begin, k, mut estimate } = self.epoch.unwrap_or_else(|| self.begin(now));
-        let (p, cwnd) = (&self.p, self.window.cwnd);
+impl Law for Curve {
+    fn grow(&mut self, cwnd: f64, frames: f64, Moment { now, round_trip }: Moment) -> f64 {
+        let Epoch { begin, k, mut estimate } = self.epoch.unwrap_or_else(|| self.begin(now, cwnd));
+        let p = &self.p;
         // (4) As many frames in a round trip as TCP with this beta would have in the mean.
         let alpha = if estimate >= self.prior { 1.0 } else { 3.0 * (1.0 - p.beta) / (1.0 + p.beta) };
         estimate += alpha * frames / cwnd;
+        self.epoch = Some(Epoch { begin, k, estimate });
         let t = now - begin;
         if cubic(p.c, t, k, self.w_max) < estimate {
-            self.window.cwnd = estimate;
-        } else {
-            let ahead = t + Time::from_ps((self.round_trip * 1e12) as u64);
-            let target = cubic(p.c, ahead, k, self.w_max).clamp(cwnd, 1.5 * cwnd);
-            self.window.cwnd += (target - cwnd) / cwnd;
+            return estimate;
         }
-        self.epoch = Some(Epoch { begin, k, estimate });
-    }
-}
-
-impl ReactionPoint for Reaction {
-    fn start(&mut self, limiter: &mut Limiter<'_>) {
-        self.window.start(limiter);
+        let ahead = t + Time::from_ps((round_trip * 1e12) as u64);
+        let target = cubic(p.c, ahead, k, self.w_max).clamp(cwnd, 1.5 * cwnd);
+        cwnd + (target - cwnd) / cwnd
     }
 
-    fn on_ack(&mut self, ack: &Ack<'_>, limiter: &mut Limiter<'_>) {
-        let (now, rtt) = (limiter.now(), ack.rtt.as_secs_f64());
-        self.round_trip = if self.round_trip > 0.0 { (7.0 * self.round_trip + rtt) / 8.0 } else { rtt };
-        if self.window.is_marked(ack) {
-            let to = self.cut(limiter);
-            self.window.cut(to, limiter);
-        } else {
-            match (self.window.acknowledged(ack, limiter), &mut self.epoch) {
-                (Some(frames), _) => self.grow(frames, now),
-                (None, Some(epoch)) => epoch.begin += now - self.heard,
-                (None, None) => {}
-            }
-        }
-        self.heard = now;
-        self.window.apply(limiter);
+    fn cut(&mut self, cwnd: f64, flight: f64) -> f64 {
+        let beta = self.p.beta;
+        let less = self.p.fast_convergence && cwnd < self.w_max;
+        self.w_max = if less { cwnd * (1.0 + beta) / 2.0 } else { cwnd };
+        (self.prior, self.epoch) = (cwnd, None);
+        beta * flight
     }
 
-    fn on_loss(&mut self, loss: Loss, limiter: &mut Limiter<'_>) {
-        let to = self.cut(limiter);
-        self.window.lose(loss, to, limiter);
-        if loss == Loss::Timeout {
-            (self.w_max, self.prior) = (0.0, 0.0);
-        }
-        self.window.apply(limiter);
+    fn time_out(&mut self) {
+        (self.w_max, self.prior) = (0.0, 0.0);
     }
 
-    fn on_recovered(&mut self, _: &mut Limiter<'_>) {
-        self.window.recover();
+    fn stand(&mut self, time: Time) {
+        self.epoch.iter_mut().for_each(|epoch| epoch.begin += time);
     }
 }
 
@@ -242,8 +163,9 @@ impl ReactionPoint for Reaction {
 #[expect(clippy::disallowed_methods, reason = "a window by hand, to three digits")]
 mod tests {
     use super::*;
-    use cnsim_scheme_api::Rate;
+    use crate::tcp::{Tcp, TcpParams};
     use cnsim_scheme_api::testing::ReactionRig;
+    use cnsim_scheme_api::{Bytes, Join, Loss, Rate};
 
     #[test]
     fn cube_roots_are_whole_and_below() {
@@ -263,9 +185,9 @@ mod tests {
     /// A flow of frames of 1000 B on a path of this round trip, with this window.
     fn rig(rtt: Time, sets: &[(&str, &str)]) -> ReactionRig {
         use cnsim_scheme_api::Params;
-        let mut p = Cubic::default();
+        let mut p = Join::<TcpParams, Cubic>::default();
         sets.iter().for_each(|(k, v)| p.set(k, v).unwrap());
-        let mut rig = ReactionRig::new(p, Rate::from_gbps(10.0));
+        let mut rig = ReactionRig::new(Tcp::of(p), Rate::from_gbps(10.0));
         (rig.site.base_rtt, rig.site.mtu) = (rtt, Bytes::new(1000));
         rig.begin();
         rig

@@ -9,16 +9,18 @@
 //!
 //! | RFC | here |
 //! |---|---|
-//! | slow start: `cwnd += min(N, L MSS)` for an acknowledgement of N bytes | `Window::acknowledged` |
+//! | slow start: `cwnd += min(N, L MSS)` for an acknowledgement of N bytes | `tcp::Window::acknowledged` |
 //! | congestion avoidance: `cwnd += MSS MSS / cwnd` for each acknowledgement | [`increase`] |
-//! | `ssthresh = max(FlightSize / 2, 2 MSS)` at a loss | `Reaction::on_loss` |
-//! | `cwnd = 1 MSS` at a timeout; `ssthresh` once, until all is acknowledged that had been sent | `Window::lose` |
+//! | `ssthresh = max(FlightSize / 2, 2 MSS)` at a loss | `Law::cut` |
+//! | `cwnd = 1 MSS` at a timeout; `ssthresh` once, until all is acknowledged that had been sent | `tcp::Window::lose` |
 //!
 //! ## Assumptions, each a parameter
 //!
 //! * `slow_start = 1`: an acknowledgement of two frames raises the window by one (RFC 5681). RFC 3465 allows 2.
 //! * `increase = acks`: the window grows by each acknowledgement, so one of every second frame halves its growth. `bytes`: by what it
 //!   acknowledges.
+//! * `pacing = off`: a window goes as the link takes it. On: twice the window a round trip in slow start, then 1.2 windows, by the mean
+//!   round trip of RFC 6298, as in Linux; the first window goes unpaced.
 //! * `mark_from = off`: no frame is marked. With it ports mark by a ramp of the queue's length at a frame's arrival.
 //!
 //! ## Deviations
@@ -38,14 +40,8 @@
 //! `[(1 - b)(3 + b) / 8 + b (1 + b / 2)] / [(1 - b) / 2 + b (1 + b / 2)]` of the link. A flow that loses one frame in 1/p keeps a window of
 //! `sqrt(3 / (2 p))` frames in the mean.
 
-use crate::counters::CUTS;
-use crate::queue_pair::Marker;
-use crate::tcp::{self, Window};
-use cnsim_scheme_api::{
-    Ack, Acks, Bytes, CongestionPoint, Counter, Idle, Limiter, Loss, Plan, QueueSite, ReactionPoint,
-    Registration, Scheme, SourceSite, choice, params,
-};
-use std::sync::Arc;
+use crate::tcp::{self, Control, Law, Moment};
+use cnsim_scheme_api::{Registration, choice, params};
 
 choice! {
     /// Unit of the window's growth.
@@ -58,27 +54,10 @@ choice! {
 }
 
 params! {
-    /// Parameters of NewReno.
+    /// Parameters of NewReno, beside TCP's.
     pub struct NewReno {
-        /// Window at the start, frames (RFC 6928).
-        initial_window: u32 = 10, symbol "IW", from 1, to 1_000_000;
-        /// Frames by which an acknowledgement raises the window in slow start at most (RFC 5681: 1; RFC 3465: 2).
-        slow_start: u32 = 1, symbol "L", from 1, to 1_000_000;
         /// Unit of the window's growth after slow start.
         increase: Increase = Increase::Acks, symbol "";
-        /// Queue length above which a share of frames is marked. Off: no frame is marked.
-        mark_from: Option<Bytes> = None, symbol "", from Some(Bytes::ZERO), to Some(Bytes::from_mb(1000));
-        /// Queue length above which every frame is marked, if it is more than `mark_from`.
-        mark_all: Bytes = Bytes::ZERO, symbol "", from Bytes::ZERO, to Bytes::from_mb(1000);
-        /// Share of frames that is marked just below `mark_all`.
-        p_max: f64 = 0.02, symbol "P_max", from 0.0, to 1.0;
-    }
-}
-
-impl NewReno {
-    /// Keys that were set but have no effect under these settings, with the reason.
-    pub fn idle(&self) -> Idle {
-        if self.mark_from.is_some() { Vec::new() } else { tcp::NO_MARKS.to_vec() }
     }
 }
 
@@ -93,75 +72,40 @@ pub fn increase(by: Increase, window: f64, frames: f64) -> f64 {
 /// The registration.
 pub(crate) fn registration() -> Registration {
     let title = "TCP NewReno: additive increase, halving at a loss (RFC 5681)";
-    Registration::with_idle(title, include_str!("newreno.rs"), NewReno::default(), NewReno::idle, |p| p)
+    tcp::registration::<NewReno>(title, include_str!("newreno.rs"))
 }
 
-impl Scheme for NewReno {
-    fn name(&self) -> &str {
-        "newreno"
-    }
-    fn plan(&self) -> Plan {
-        Plan::acknowledged(Acks::Needed)
-    }
-    fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
-        let ramp = tcp::marks(self.mark_from, self.mark_all, self.p_max)?;
-        Some(Box::new(Marker(ramp)))
-    }
-    fn reaction_point(&self, site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
-        let window = Window::new(site, self.initial_window, self.slow_start);
-        Some(Box::new(Reaction { p: Arc::new(self.clone()), window }))
-    }
-    fn counters(&self) -> Vec<Counter> {
-        vec![CUTS]
+impl Control for NewReno {
+    const NAME: &'static str = "newreno";
+    type Law = Increase;
+    fn law(&self) -> Increase {
+        self.increase
     }
 }
 
-/// The reaction point: one for each queue pair.
-#[derive(Debug)]
-struct Reaction {
-    p: Arc<NewReno>,
-    window: Window,
-}
-
-impl ReactionPoint for Reaction {
-    fn start(&mut self, limiter: &mut Limiter<'_>) {
-        self.window.start(limiter);
+impl Law for Increase {
+    fn grow(&mut self, cwnd: f64, frames: f64, _: Moment) -> f64 {
+        cwnd + increase(*self, cwnd, frames)
     }
-
-    fn on_ack(&mut self, ack: &Ack<'_>, limiter: &mut Limiter<'_>) {
-        if self.window.is_marked(ack) {
-            let half = self.window.flight(limiter) / 2.0;
-            self.window.cut(half, limiter);
-        } else if let Some(frames) = self.window.acknowledged(ack, limiter) {
-            self.window.cwnd += increase(self.p.increase, self.window.cwnd, frames);
-        }
-        self.window.apply(limiter);
-    }
-
-    fn on_loss(&mut self, loss: Loss, limiter: &mut Limiter<'_>) {
-        let half = self.window.flight(limiter) / 2.0;
-        self.window.lose(loss, half, limiter);
-        self.window.apply(limiter);
-    }
-
-    fn on_recovered(&mut self, _: &mut Limiter<'_>) {
-        self.window.recover();
+    fn cut(&mut self, _: f64, flight: f64) -> f64 {
+        flight / 2.0
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tcp::{Tcp, TcpParams};
     use cnsim_scheme_api::testing::ReactionRig;
-    use cnsim_scheme_api::{Rate, Time};
+    use cnsim_scheme_api::{Bytes, Join, Loss, Rate, Time};
 
     const RTT: Time = Time::from_us(12);
 
     fn rig(sets: &[(&str, &str)]) -> ReactionRig {
         use cnsim_scheme_api::Params;
-        let mut p = NewReno::default();
+        let mut p = Join::<TcpParams, NewReno>::default();
         sets.iter().for_each(|(k, v)| p.set(k, v).unwrap());
-        let mut rig = ReactionRig::new(p, Rate::from_gbps(10.0));
+        let mut rig = ReactionRig::new(Tcp::of(p), Rate::from_gbps(10.0));
         (rig.site.base_rtt, rig.site.mtu) = (RTT, Bytes::new(1000));
         rig.begin();
         rig
@@ -239,6 +183,27 @@ mod tests {
         rig.lose(Loss::Timeout);
         let sent: Vec<u64> = (0..6).map(|_| round(&mut rig, 1)).collect();
         assert_eq!(sent, [1, 2, 4, 8, 8, 9]);
+    }
+
+    /// Paced after the first round trip of 100 us: of 11 frames in slow start two windows go in it, of 5 frames after a loss 1.2.
+    #[test]
+    fn frames_are_paced() {
+        let rtt = Time::from_us(100);
+        let mut rig = rig(&[("pacing", "on")]);
+        (0..10).for_each(|_| _ = rig.frame(1000));
+        assert_eq!(rig.rate(), Rate::from_gbps(10.0));
+        rig.ack(1000, false, rtt, &[]);
+        assert_eq!(rig.rate(), Rate::from_bps(2.0 * 11.0 * 8000.0 / 100e-6));
+        rig.frame(1000);
+        rig.lose(Loss::Nack);
+        assert_eq!(window(&rig), 5000);
+        assert!((rig.rate().mbps() - 1.2 * 5.0 * 80.0).abs() < 1e-9, "{}", rig.rate());
+        rig.ack(2000, false, Time::from_us(180), &[]);
+        assert!(
+            (rig.rate().mbps() - 480.0 / 1.1).abs() < 1e-9,
+            "a round trip of 110 us in the mean: {}",
+            rig.rate()
+        );
     }
 
     /// A mark halves once a window; the frames of a cut window bring no second cut.

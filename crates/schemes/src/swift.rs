@@ -125,7 +125,7 @@ impl Scheme for Swift {
         "swift"
     }
     fn plan(&self) -> Plan {
-        queue_pair::plan(Acks::Needed)
+        Plan { paces: true, ..queue_pair::plan(Acks::Needed) }
     }
     fn reaction_point(&self, site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
         let frame = site.mtu.as_f64();

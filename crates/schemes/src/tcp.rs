@@ -1,25 +1,173 @@
-//! Parts that TCP's congestion controls share: the window, slow start, its growth, and its cuts by losses, marks and timeouts.
-//! The transport decides which frames are sent again.
+//! What TCP's congestion controls share: the window, slow start, pacing, and cuts by losses, marks and timeouts. A control says how the
+//! window grows after slow start, and how far a cut goes ([`Law`]). The transport decides which frames are sent again.
 
 use crate::counters::CUTS;
-use cnsim_scheme_api::{Ack, AckGate, Bytes, Limiter, Loss, Ramp, RampAt, SourceSite};
+use crate::queue_pair::Marker;
+use cnsim_scheme_api::{
+    Ack, AckGate, Acks, Bytes, CongestionPoint, Counter, Idle, Join, Limiter, Loss, Params, Plan, QueueSite,
+    Ramp, RampAt, Rate, ReactionPoint, Registration, Scheme, SourceSite, Time, params,
+};
+use std::fmt::Debug;
 
-/// The ramp by which a port marks, if it does: a share up to `p_max` from `from` to `all` on, beyond that every frame.
-pub(crate) fn marks(from: Option<Bytes>, all: Bytes, p_max: f64) -> Option<Ramp> {
-    let low = from?;
-    Some(Ramp { low, high: all.max(low), p_max, p_beyond: 1.0, at: RampAt::Arrival })
+params! {
+    /// Parameters that TCP's congestion controls have in common.
+    pub struct TcpParams {
+        /// Window at the start, frames (RFC 6928).
+        initial_window: u32 = 10, symbol "IW", from 1, to 1_000_000;
+        /// Frames by which an acknowledgement raises the window in slow start at most (RFC 5681: 1; RFC 3465: 2).
+        slow_start: u32 = 1, symbol "L", from 1, to 1_000_000;
+        /// Frames are paced once a round trip is known: twice the window a round trip in slow start, later 1.2 windows, as in Linux.
+        pacing: bool = false, symbol "";
+        /// Queue length above which a share of frames is marked. Off: no frame is marked.
+        mark_from: Option<Bytes> = None, symbol "", from Some(Bytes::ZERO), to Some(Bytes::from_mb(1000));
+        /// Queue length above which every frame is marked, if it is more than `mark_from`.
+        mark_all: Bytes = Bytes::ZERO, symbol "", from Bytes::ZERO, to Bytes::from_mb(1000);
+        /// Share of frames that is marked just below `mark_all`.
+        p_max: f64 = 0.02, symbol "P_max", from 0.0, to 1.0;
+    }
 }
+
+impl TcpParams {
+    /// Keys that were set but have no effect under these settings, with the reason.
+    fn idle(&self) -> Idle {
+        const NO_MARKS: [(&str, &str); 2] = [("mark_all", "mark_from is off"), ("p_max", "mark_from is off")];
+        if self.mark_from.is_some() { Vec::new() } else { NO_MARKS.to_vec() }
+    }
+}
+
+/// What tells one congestion control from another: it keeps what it needs to know of one flow. Windows are in frames.
+pub(crate) trait Law: Debug + Send {
+    /// The window `cwnd` after slow start, as so many frames are acknowledged that fill it.
+    fn grow(&mut self, cwnd: f64, frames: f64, at: Moment) -> f64;
+    /// The window to which a loss or a mark cuts `cwnd`, with so many frames sent and not acknowledged.
+    fn cut(&mut self, cwnd: f64, flight: f64) -> f64;
+    /// The flow has timed out.
+    fn time_out(&mut self) {}
+    /// For this time the window could not grow.
+    fn stand(&mut self, _: Time) {}
+}
+
+/// When an acknowledgement has come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    pub(crate) now: Time,
+    /// The smoothed round trip, s.
+    pub(crate) round_trip: f64,
+}
+
+/// A congestion control: its name, and the law of a flow that begins.
+pub(crate) trait Control: Params + Clone + Debug + Default + Send + Sync + 'static {
+    const NAME: &'static str;
+    type Law: Law + 'static;
+    fn law(&self) -> Self::Law;
+}
+
+/// The registration of a control.
+pub(crate) fn registration<C: Control>(title: &str, source: &str) -> Registration {
+    let usual = Join::<TcpParams, C>::default();
+    Registration::with_idle(title, source, usual, |p| p.first.idle(), Tcp::of)
+}
+
+/// The scheme.
+#[derive(Debug)]
+pub(crate) struct Tcp<C> {
+    common: TcpParams,
+    control: C,
+}
+
+impl<C> Tcp<C> {
+    /// With these parameters.
+    pub(crate) fn of(Join { first: common, second: control }: Join<TcpParams, C>) -> Self {
+        Self { common, control }
+    }
+}
+
+impl<C: Control> Scheme for Tcp<C> {
+    fn name(&self) -> &str {
+        C::NAME
+    }
+    fn plan(&self) -> Plan {
+        Plan { paces: self.common.pacing, ..Plan::acknowledged(Acks::Needed) }
+    }
+    fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        let TcpParams { mark_from, mark_all, p_max, .. } = self.common;
+        let low = mark_from?;
+        let high = mark_all.max(low);
+        Some(Box::new(Marker(Ramp { low, high, p_max, p_beyond: 1.0, at: RampAt::Arrival })))
+    }
+    fn reaction_point(&self, site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
+        let (window, law) = (Window::new(site, &self.common), self.control.law());
+        Some(Box::new(Reaction { window, law, heard: Time::ZERO }))
+    }
+    fn counters(&self) -> Vec<Counter> {
+        vec![CUTS]
+    }
+}
+
+/// The reaction point: one for each queue pair.
+#[derive(Debug)]
+struct Reaction<L> {
+    window: Window,
+    law: L,
+    /// When the last acknowledgement came.
+    heard: Time,
+}
+
+impl<L: Law> ReactionPoint for Reaction<L> {
+    fn start(&mut self, limiter: &mut Limiter<'_>) {
+        limiter.wake_on_acks(AckGate::EACH);
+        if self.window.pacing {
+            limiter.engage();
+        }
+        self.window.apply(limiter);
+    }
+
+    fn on_ack(&mut self, ack: &Ack<'_>, limiter: &mut Limiter<'_>) {
+        let Self { window, law, heard } = self;
+        let at = Moment { now: limiter.now(), round_trip: window.sample(ack) };
+        if window.is_marked(ack) {
+            let to = law.cut(window.cwnd, window.flight(limiter));
+            window.cut(to, limiter);
+        } else if let Some(frames) = window.acknowledged(ack, limiter) {
+            window.cwnd = law.grow(window.cwnd, frames, at);
+        } else {
+            law.stand(at.now - *heard);
+        }
+        *heard = at.now;
+        window.apply(limiter);
+    }
+
+    fn on_loss(&mut self, loss: Loss, limiter: &mut Limiter<'_>) {
+        let Self { window, law, .. } = self;
+        let to = law.cut(window.cwnd, window.flight(limiter));
+        window.lose(loss, to, limiter);
+        if loss == Loss::Timeout {
+            law.time_out();
+        }
+        window.apply(limiter);
+    }
+
+    fn on_recovered(&mut self, _: &mut Limiter<'_>) {
+        self.window.recovering = false;
+    }
+}
+
+/// The slowest pace, at which a frame still goes every second or so.
+const SLOWEST: Rate = Rate::from_mbps(0.01);
 
 /// Least `ssthresh`, frames (RFC 5681).
 const LEAST: f64 = 2.0;
 
 /// A window of TCP.
 #[derive(Debug)]
-pub(crate) struct Window {
+struct Window {
     /// Bytes of a full frame.
     frame: f64,
+    pacing: bool,
+    /// The smoothed round trip, s; 0 before the first.
+    round_trip: f64,
     /// `cwnd` and `ssthresh`, frames.
-    pub(crate) cwnd: f64,
+    cwnd: f64,
     threshold: f64,
     /// Most frames by which an acknowledgement raises it in slow start.
     slow_start: f64,
@@ -36,13 +184,15 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// The window of a flow that begins with so many frames.
-    pub(crate) fn new(site: &SourceSite, initial: u32, slow_start: u32) -> Self {
+    /// The window of a flow that begins.
+    fn new(site: &SourceSite, p: &TcpParams) -> Self {
         Self {
             frame: site.mtu.as_f64(),
-            cwnd: f64::from(initial),
+            pacing: p.pacing,
+            round_trip: 0.0,
+            cwnd: f64::from(p.initial_window),
             threshold: f64::INFINITY,
-            slow_start: f64::from(slow_start),
+            slow_start: f64::from(p.slow_start),
             recovering: false,
             cut_until: None,
             timed_out: None,
@@ -52,25 +202,31 @@ impl Window {
         }
     }
 
-    /// Begins.
-    pub(crate) fn start(&self, limiter: &mut Limiter<'_>) {
-        limiter.wake_on_acks(AckGate::EACH);
-        self.apply(limiter);
+    /// Sets the window that holds now, and the rate that goes with it.
+    fn apply(&self, limiter: &mut Limiter<'_>) {
+        limiter.set_window(Bytes::new((self.cwnd * self.frame) as u64).max(Bytes::new(1)));
+        if self.pacing && self.round_trip > 0.0 {
+            let factor = if self.cwnd < self.threshold { 2.0 } else { 1.2 };
+            let rate = Rate::from_bps(factor * self.cwnd * self.frame * 8.0 / self.round_trip);
+            limiter.set_rate(rate.max(SLOWEST).min(limiter.line_rate()));
+        }
     }
 
-    /// Sets the window that holds now.
-    pub(crate) fn apply(&self, limiter: &mut Limiter<'_>) {
-        limiter.set_window(Bytes::new((self.cwnd * self.frame) as u64).max(Bytes::new(1)));
+    /// The smoothed round trip with this one, s.
+    fn sample(&mut self, ack: &Ack<'_>) -> f64 {
+        let rtt = ack.rtt.as_secs_f64();
+        self.round_trip = if self.round_trip > 0.0 { (7.0 * self.round_trip + rtt) / 8.0 } else { rtt };
+        self.round_trip
     }
 
     /// Frames sent and not acknowledged (`FlightSize`).
-    pub(crate) fn flight(&self, limiter: &Limiter<'_>) -> f64 {
+    fn flight(&self, limiter: &Limiter<'_>) -> f64 {
         limiter.outstanding().as_f64() / self.frame
     }
 
     /// An acknowledgement. In slow start the window grows; after it, the frames that it acknowledges where the window may grow: that it
     /// is full (RFC 7661), and no loss is being repaired.
-    pub(crate) fn acknowledged(&mut self, ack: &Ack<'_>, limiter: &Limiter<'_>) -> Option<f64> {
+    fn acknowledged(&mut self, ack: &Ack<'_>, limiter: &Limiter<'_>) -> Option<f64> {
         let frames = ack.newly.as_f64() / self.frame;
         let before = limiter.in_flight().as_f64() / self.frame + frames;
         let fills = before >= self.cwnd.floor();
@@ -98,13 +254,13 @@ impl Window {
     }
 
     /// Does a mark ask for a cut: the first of a window, while no loss is being repaired?
-    pub(crate) fn is_marked(&mut self, ack: &Ack<'_>) -> bool {
+    fn is_marked(&mut self, ack: &Ack<'_>) -> bool {
         self.cut_until = self.cut_until.filter(|until| ack.acked <= *until);
         ack.marked && self.cut_until.is_none() && !self.recovering
     }
 
     /// A cut to so many frames, by a loss or a mark.
-    pub(crate) fn cut(&mut self, to: f64, limiter: &mut Limiter<'_>) {
+    fn cut(&mut self, to: f64, limiter: &mut Limiter<'_>) {
         limiter.count(CUTS);
         self.threshold = to.max(LEAST);
         self.cwnd = self.threshold;
@@ -112,7 +268,7 @@ impl Window {
     }
 
     /// A loss: a cut to so many frames, and by a timeout slow start from one frame on.
-    pub(crate) fn lose(&mut self, loss: Loss, to: f64, limiter: &mut Limiter<'_>) {
+    fn lose(&mut self, loss: Loss, to: f64, limiter: &mut Limiter<'_>) {
         self.recovering = loss == Loss::Nack;
         if self.recovering {
             return self.cut(to, limiter);
@@ -123,13 +279,4 @@ impl Window {
         self.timed_out = Some(limiter.next_seq());
         (self.cwnd, self.cut_until) = (1.0, None);
     }
-
-    /// The loss is repaired.
-    pub(crate) fn recover(&mut self) {
-        self.recovering = false;
-    }
 }
-
-/// Parameters without effect where no frame is marked.
-pub(crate) const NO_MARKS: [(&str, &str); 2] =
-    [("mark_all", "mark_from is off"), ("p_max", "mark_from is off")];

@@ -263,7 +263,7 @@ impl Scheme for Timely {
         }
     }
     fn plan(&self) -> Plan {
-        Plan { stamp: self.0.stamp, ..queue_pair::plan(Acks::Needed) }
+        Plan { stamp: self.0.stamp, paces: true, ..queue_pair::plan(Acks::Needed) }
     }
     fn reaction_point(&self, site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
         let p = self.0.clone();

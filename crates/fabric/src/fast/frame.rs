@@ -83,6 +83,8 @@ const SAID: u32 = 59;
 const ACK: u64 = 4 << KIND;
 /// Of an acknowledgement: it is a NACK.
 const GAP: u64 = 2 * LONGEST;
+/// Of an acknowledgement: it opens a connection, and goes as its flow does.
+const OPENS: u64 = COUNTED;
 
 impl Frame {
     /// A data frame made now.
@@ -105,10 +107,12 @@ impl Frame {
         else {
             return None;
         };
-        let (src, dst, seq) = net.flows.numbered(control.flow)?.back();
+        let flow = net.flows.numbered(control.flow)?;
+        let (src, dst, seq) = control.header(flow);
         let mut frame = Self::data(src, dst, seq, control.length(net), sent_at);
         frame.word |= ACK | if lane == Lane::Control { (Kind::Control as u64) << KIND } else { 0 };
         frame.word |= if marked { MARKED } else { 0 } | if gap { GAP } else { 0 };
+        frame.word |= if src == flow.src { OPENS } else { 0 };
         match record {
             0 => frame.ext = net.frames_below(control.flow, acked),
             record => frame.set_record(record),
@@ -120,7 +124,8 @@ impl Frame {
         if !self.is_acknowledgement() {
             return None;
         }
-        let flow = net.flows.find(self.dst.into(), self.src.into(), self.seq);
+        let (src, dst) = self.of_flow();
+        let flow = net.flows.find(src, dst, self.seq);
         let numbered = flow.and_then(|flow| Some((flow, net.flows.numbered(flow)?)));
         let Some((flow, numbered)) = numbered else { broken("an acknowledgement of no flow") };
         let record = self.record();
@@ -193,12 +198,16 @@ impl Frame {
     pub(crate) fn about(&self) -> FlowId {
         FlowId(u32::from(self.src) << 16 | u32::from(self.dst))
     }
+    /// Hosts of the flow of data or of an acknowledgement.
+    fn of_flow(&self) -> (u32, u32) {
+        let (src, dst) = (self.src.into(), self.dst.into());
+        if self.is_acknowledgement() && self.word & OPENS == 0 { (dst, src) } else { (src, dst) }
+    }
     /// The flow of data or of an acknowledgement.
     pub(crate) fn crossing(&self) -> Option<Crossing> {
-        let (src, dst, acknowledgement) = (self.src.into(), self.dst.into(), self.is_acknowledgement());
-        let flow = if acknowledgement { (dst, src) } else { (src, dst) };
-        let is = acknowledgement || self.is_data();
-        is.then(|| Crossing { flow, number: flow_of(self.seq), acknowledgement })
+        let (is_ack, flow) = (self.is_acknowledgement(), self.of_flow());
+        let acknowledgement = is_ack && self.word & OPENS == 0;
+        (is_ack || self.is_data()).then(|| Crossing { flow, number: flow_of(self.seq), acknowledgement })
     }
     /// Of a data frame or an acknowledgement: the output of switch `s` by which it goes on.
     #[inline(always)]

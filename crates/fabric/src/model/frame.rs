@@ -3,7 +3,7 @@
 //! This is the frame as the laws see it. On the wires of the fast engine it is packed into 24 bytes.
 
 use crate::check::broken;
-use crate::flows::flow_of as of_number;
+use crate::flows::{Numbered, flow_of as of_number};
 use crate::net::Net;
 use crate::spec::{ControlTransport, SMALLEST};
 use cnsim_scheme_api::{Bytes, Feedback, FlowId, FrameView, NodeId, PointId, Probe, Tag};
@@ -187,6 +187,17 @@ pub(crate) enum Says {
 }
 
 impl Control {
+    /// One of the two frames that open a flow's connection: to its destination, or back to its source. It is a NACK of nothing.
+    pub(crate) fn opening(flow: FlowId, to: u32, sent_at: u64) -> Self {
+        let feedback = Feedback::Acknowledgement { acked: 0, sent_at, marked: false, gap: true, record: 0 };
+        Self { flow, to: To::Host(to), says: Says::Feedback(feedback) }
+    }
+    /// Of an acknowledgement: source, destination and number, as data has them. It goes back to the flow's source, or opens a connection
+    /// and goes to the destination.
+    pub(crate) fn header(&self, of: &Numbered) -> (u32, u32, u32) {
+        let (dst, src, number) = of.back();
+        if self.to == To::Host(of.dst) { (src, dst, number) } else { (dst, src, number) }
+    }
     /// Does it acknowledge frames of a queue pair?
     pub(crate) fn is_acknowledgement(&self) -> bool {
         matches!(self.says, Says::Feedback(Feedback::Acknowledgement { .. }))
@@ -248,7 +259,8 @@ impl Frame {
             }),
             Body::Control(control) if control.is_acknowledgement() => {
                 let flow = net.flows.numbered(control.flow)?;
-                Some(Crossing { flow: (flow.src, flow.dst), number: flow.number, acknowledgement: true })
+                let acknowledgement = control.to != To::Host(flow.dst);
+                Some(Crossing { flow: (flow.src, flow.dst), number: flow.number, acknowledgement })
             }
             Body::Control(_) | Body::Pause(_) => None,
         }

@@ -5,7 +5,7 @@
 
 use super::agenda::{Direct, Key, Kind, Moment, NEVER, NO_EVENT, Turn, rank};
 use super::fault::Nic;
-use super::frame::{Body, Control, Data, Frame, Lane, MANAGED, Pause, Says, To};
+use super::frame::{Body, Control, Data, Frame, Lane, Pause, Says, To};
 use super::packet::Packet;
 use super::pause::{InXoff, Paused};
 use super::port::{Lanes, Transmitter};
@@ -19,7 +19,7 @@ use crate::net::{Link, Net};
 use crate::outcome::Trip;
 use crate::spec::HostSpec;
 use cnsim_scheme_api::network::ReflectorAction;
-use cnsim_scheme_api::{Acks, Class, Feedback, FlowId, Time};
+use cnsim_scheme_api::{Acks, Feedback, FlowId, Time};
 
 /// The event of deferred feedback comes after the arrival of a frame at the same moment.
 const DEFERRED: u64 = 1;
@@ -150,6 +150,12 @@ impl<F: Packet> Sides<F> {
         at: Moment<'_>,
     ) {
         match says {
+            // It opens a connection to this host.
+            Says::Feedback(Feedback::Acknowledgement { gap: true, sent_at, .. })
+                if at.net.hosts_of(flow).1 == self.sender.settings.id =>
+            {
+                self.acknowledge(Control::opening(flow, at.net.hosts_of(flow).0, sent_at), direct, at);
+            }
             Says::Feedback(mut feedback) => {
                 self.sender.adopt(&mut feedback, records);
                 self.sender.hear(flow, &feedback, at);
@@ -209,13 +215,10 @@ impl<F: Packet> Sides<F> {
 
     /// Sends an acknowledgement: it takes a link, or none and is `direct`.
     fn acknowledge(&mut self, message: Control, direct: &mut Vec<Direct>, at: Moment<'_>) {
-        let by_priority = at.net.transport.is_some_and(|transport| transport.ack_class == Class::Control);
         match message.direct(self.sender.settings.id, at) {
-            Some(message) => return direct.push(message),
-            None if by_priority => self.sender.queue_control(Lane::Control, message, at),
-            None => self.sender.queue_control(MANAGED, message, at),
+            Some(message) => direct.push(message),
+            None => self.sender.queue_acknowledgement(message, at),
         }
-        self.sender.journal.out.get_or_insert_default().transport.acks_made += 1;
     }
 
     /// Ends the run: hands in the books. A frame is in transmission (`sending`), so many data and control frames have left, and data

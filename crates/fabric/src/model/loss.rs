@@ -120,7 +120,7 @@ impl Losses {
         if lost {
             frame.enter(&mut self.gone);
             match crossing {
-                Some(Crossing { acknowledgement: false, .. }) => port.lost.data += 1,
+                Some(_) if frame.is_data() => port.lost.data += 1,
                 Some(_) => port.lost.acknowledgements += 1,
                 None => port.lost.control += 1,
             }

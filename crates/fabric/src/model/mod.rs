@@ -49,6 +49,7 @@ mod rack;
 mod receiver;
 mod record;
 mod records;
+mod reduction;
 mod sender;
 mod sent;
 mod shared;

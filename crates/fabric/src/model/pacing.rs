@@ -7,7 +7,9 @@
 use super::agenda::{Moment, NEVER};
 use super::limiter::{GAP, RateLimiter};
 use super::packet::Packet;
-use super::sender::Sender;
+use super::queue_pair::{After, RTO};
+use super::sender::{Sender, limiter_of};
+use super::transfers::FlowQueue;
 use crate::check::broken;
 use crate::scheme::{WHOLE_HOST, key_of};
 use cnsim_scheme_api::{Built, FlowId};
@@ -124,6 +126,33 @@ impl<F: Packet> Sender<F> {
             self.count_sent(place, frame.bytes(), at);
         }
         self.give_back(place);
+    }
+
+    /// A frame of a queue pair leaves: its gap begins, and it takes another turn unless its window holds it back.
+    pub(super) fn sent_segment(&mut self, pair: FlowId, flow: FlowQueue, len: u16, at: Moment<'_>) {
+        let limiter = self.limiters.find(self.key(flow.dst, flow.pair));
+        limiter.and_then(|place| self.limiters.at_mut(place)).into_iter().for_each(|l| l.pace(at.now, len));
+        let Some(pairs) = &mut self.pairs else { return };
+        let sent = pairs.sent(pair, len, at.now);
+        if sent.again {
+            self.journal.out.get_or_insert_default().transport.resent += 1;
+            self.journal.out.get_or_insert_default().transport.resent_bytes += u64::from(len);
+        }
+        if let Some(timeout) = sent.timeout {
+            self.timers.start(pair.0, RTO, timeout);
+        }
+        if sent.last {
+            self.sent_whole(pair, at);
+        }
+        match sent.after {
+            After::Stay if limiter_of(&flow, self.settings.plan.limiter_scope, &self.limiters).is_none() => {
+                self.transfers.stay(flow);
+            }
+            After::Turn | After::Stay => self.join(flow, at),
+            After::Wait => {}
+            After::Over => self.end_pair(pair, at),
+        }
+        limiter.into_iter().for_each(|place| self.let_go(place, at));
     }
 
     /// Counts bytes of a limiter as sent.

@@ -108,6 +108,10 @@ impl Packet for Frame {
     }
     fn way(&self, net: &Net, s: usize, next_path: &mut [u8]) -> NextHop {
         let Body::Control(control) = &self.body else { broken("this frame is no control") };
+        if let Some(flow) = net.flows.numbered(control.flow).filter(|_| control.is_acknowledgement()) {
+            let (src, dst, number) = control.header(flow);
+            return NextHop::Output(net.route(s, dst, src * net.hosts + dst, number, next_path));
+        }
         control.to.next_hop(net, s, control.flow.0, next_path)
     }
     fn record(&self) -> u32 {

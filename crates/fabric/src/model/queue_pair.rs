@@ -57,6 +57,8 @@ struct QueuePair {
     queue: FlowQueue,
     initial_rate: Option<Rate>,
     waits: Waits,
+    /// Its connection is not open yet.
+    opening: bool,
 }
 
 impl QueuePair {
@@ -69,7 +71,7 @@ impl QueuePair {
     /// Has it something to send, and does its window let that go?
     fn may_send(&self, by: &Reliability) -> bool {
         match &self.frames {
-            Some(frames) => frames.may_send(self.acks.window, by).is_some(),
+            Some(frames) => !self.opening && frames.may_send(self.acks.window, by).is_some(),
             None => self.left() > 0 && self.acks.in_flight() < self.acks.window,
         }
     }
@@ -110,6 +112,8 @@ impl QueuePair {
 pub(crate) enum After {
     /// The flow takes another turn.
     Turn,
+    /// The flow goes on at once: its burst is not over.
+    Stay,
     /// The flow waits for an acknowledgement.
     Wait,
     /// The flow is over for its source.
@@ -191,7 +195,9 @@ impl QueuePairs {
         let single = matches!(self.transport.reliability, Reliability::Selective(_) | Reliability::Tcp(_));
         let frames = single
             .then(|| Box::new(SentFrames::new(queue.bytes, queue.whole.into(), &self.transport.reliability)));
-        let (deadline, time, waits) = (u64::MAX, RoundTrip::default(), Waits::Turn);
+        let opening = self.transport.opens();
+        let waits = if opening { Waits::Ack } else { Waits::Turn };
+        let (deadline, time) = (u64::MAX, RoundTrip::default());
         let pair = QueuePair {
             full: acks.window,
             acks,
@@ -207,11 +213,22 @@ impl QueuePairs {
             queue,
             initial_rate,
             waits,
+            opening,
         };
         let place = self.vacant.pop().map_or(self.live.len(), |place| place as usize);
         self.live.resize_with(self.live.len().max(place + 1), || None);
         self.live[place] = Some(pair);
         *self.places.at(flow.0) = place as u32 + 1;
+    }
+    /// The frame goes that opens a flow's connection, for the first time or again: when it goes once more, ps. None if it is open.
+    pub(crate) fn opens(&mut self, flow: FlowId, now: u64) -> Option<u64> {
+        let (pair, transport) = self.find(flow).filter(|(pair, _)| pair.opening)?;
+        if pair.deadline < u64::MAX {
+            pair.time.back_off();
+        }
+        pair.wait(now, &transport.reliability);
+        pair.timer = pair.deadline;
+        Some(pair.deadline)
     }
     /// A flow is over.
     pub(crate) fn end(&mut self, flow: FlowId) {
@@ -285,7 +302,7 @@ impl QueuePairs {
         let Some((pair, transport)) = self.find(flow) else { broken("a flow without a queue pair sends") };
         let by = &transport.reliability;
         let again = match &mut pair.frames {
-            Some(frames) => frames.send(pair.going, pair.acks.window, now),
+            Some(frames) => frames.send(pair.going, pair.acks.window, by, now),
             None => {
                 let again = pair.acks.next_seq < pair.highest;
                 pair.acks.next_seq = (pair.acks.next_seq + u64::from(len)).min(pair.size());
@@ -304,15 +321,20 @@ impl QueuePairs {
         let after = if transport.ack_every == 0 && pair.left() == 0 {
             After::Over
         } else if pair.may_send(by) {
-            After::Turn
+            if pair.frames.as_ref().is_some_and(|frames| frames.burst > 0) {
+                After::Stay
+            } else {
+                After::Turn
+            }
         } else {
+            pair.frames.iter_mut().for_each(|frames| frames.burst = 0);
             After::Wait
         };
-        pair.waits = if after == After::Turn { Waits::Turn } else { Waits::Ack };
+        pair.waits = if after == After::Wait || after == After::Over { Waits::Ack } else { Waits::Turn };
         Sent { again, last: !again && pair.left() == 0, after, timeout }
     }
     /// An acknowledgement of all bytes below `acked`, or a NACK (`gap`), of a frame that began so long ago: what it does. None if the flow
-    /// is over.
+    /// is over, or by TCP, where a connection opens with a NACK.
     pub(crate) fn acknowledge(
         &mut self,
         flow: FlowId,
@@ -321,6 +343,13 @@ impl QueuePairs {
     ) -> Option<Progress> {
         let (pair, transport) = self.find(flow)?;
         let by = &transport.reliability;
+        if gap && matches!(by, Reliability::Tcp(_)) {
+            if std::mem::take(&mut pair.opening) {
+                pair.time.sample(rtt);
+                (pair.deadline, pair.progress) = (u64::MAX, now);
+            }
+            return None;
+        }
         let newly = acked.saturating_sub(pair.acks.acked);
         pair.acks.acked += newly;
         if newly > 0 {

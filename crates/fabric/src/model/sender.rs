@@ -10,7 +10,7 @@ use super::packet::Packet;
 use super::pause::Paused;
 use super::port::Lanes;
 use super::program::Program;
-use super::queue_pair::{After, QueuePairs, RTO};
+use super::queue_pair::QueuePairs;
 use super::source::Offer;
 use super::transfers::{FlowQueue, Next, Transfers};
 use super::voq::Voqs;
@@ -30,7 +30,7 @@ use std::collections::VecDeque;
 const GREEDY: usize = 2;
 
 /// The limiter that limits a finite flow now: one of the first class.
-fn limiter_of<F: Packet>(flow: &FlowQueue, keys: Scope, limiters: &Limiters<F>) -> Option<usize> {
+pub(super) fn limiter_of<F: Packet>(flow: &FlowQueue, keys: Scope, limiters: &Limiters<F>) -> Option<usize> {
     if Lane::Data(flow.class) == MANAGED {
         limiters.limiting(key_of(keys, flow.dst, flow.pair))
     } else {
@@ -219,7 +219,9 @@ impl<F: Packet> Sender<F> {
         if Lane::Data(flow.class) == MANAGED {
             self.limiter_for(flow.dst, flow.pair, at);
         }
-        self.join(flow, at);
+        if flow.pair.is_none_or(|pair| !self.open(pair, at)) {
+            self.join(flow, at);
+        }
         self.must_look = true;
     }
 
@@ -429,30 +431,6 @@ impl<F: Packet> Sender<F> {
                 }
             }
         }
-    }
-
-    /// A frame of a queue pair leaves: its gap begins, and it takes another turn unless its window holds it back.
-    fn sent_segment(&mut self, pair: FlowId, flow: FlowQueue, len: u16, at: Moment<'_>) {
-        let limiter = self.limiters.find(self.key(flow.dst, flow.pair));
-        limiter.and_then(|place| self.limiters.at_mut(place)).into_iter().for_each(|l| l.pace(at.now, len));
-        let Some(pairs) = &mut self.pairs else { return };
-        let sent = pairs.sent(pair, len, at.now);
-        if sent.again {
-            self.journal.out.get_or_insert_default().transport.resent += 1;
-            self.journal.out.get_or_insert_default().transport.resent_bytes += u64::from(len);
-        }
-        if let Some(timeout) = sent.timeout {
-            self.timers.start(pair.0, RTO, timeout);
-        }
-        if sent.last {
-            self.sent_whole(pair, at);
-        }
-        match sent.after {
-            After::Turn => self.join(flow, at),
-            After::Wait => {}
-            After::Over => self.end_pair(pair, at),
-        }
-        limiter.into_iter().for_each(|place| self.let_go(place, at));
     }
 
     /// A finite flow that begins or has sent a frame joins those that take turns, or those that its limiter holds back.

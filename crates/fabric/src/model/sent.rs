@@ -9,6 +9,7 @@
 
 use super::map::FrameMap;
 use super::rack::Rack;
+use super::reduction::Reduction;
 use crate::spec::{Recovery, Reliability, TcpSpec};
 
 /// Report of an acknowledgement beyond its sequence: runs of frames that came out of order, the newest first.
@@ -85,22 +86,24 @@ pub(crate) struct SentFrames {
     rescued: bool,
     /// Starts of frames, where losses are found by time.
     pub(crate) rack: Option<Box<Rack>>,
+    /// Where a recovery sends in proportion to what is delivered, that of the one that lasts.
+    reduces: bool,
+    reduction: Option<Box<Reduction>>,
+    /// Frames left of a burst that is under way.
+    pub(crate) burst: u64,
 }
 
 impl SentFrames {
     /// Of a flow of so many bytes, with frames of `whole`.
     pub(crate) fn new(bytes: u64, whole: u64, by: &Reliability) -> Self {
         let by_time = matches!(by, Reliability::Tcp(tcp) if tcp.recovery == Recovery::Rack);
+        let reduces = matches!(by, Reliability::Tcp(tcp) if tcp.proportional);
         let rack = by_time.then(Default::default);
-        Self { frames: bytes.div_ceil(whole), whole, bytes, rack, ..Self::default() }
+        Self { frames: bytes.div_ceil(whole), whole, bytes, rack, reduces, ..Self::default() }
     }
     /// Does a probe wait for the link?
     fn probes(&self) -> bool {
         self.rack.as_ref().is_some_and(|rack| rack.probing)
-    }
-    /// The bytes of a frame.
-    fn len(&self, frame: u64) -> u64 {
-        self.whole.min(self.bytes - frame * self.whole)
     }
     /// Bytes of the flow below a frame.
     pub(crate) fn bytes_below(&self, frame: u64) -> u64 {
@@ -162,17 +165,40 @@ impl SentFrames {
                 let waits = !tcp.limited_transmit && self.recover.is_none() && self.lost_below <= self.una;
                 let pipe = (self.next - self.una) as i64 - if waits { 0 } else { self.gone() };
                 // In recovery by SACK a whole frame has room, or none goes (RFC 6675, 5 C).
-                let len = if self.repairs_by_report(by) { self.whole } else { self.len(frame) };
-                let goes = self.urgent && self.due.count > 0 || self.probes();
-                goes || pipe <= 0 || pipe as u64 * self.whole + len <= window
+                let len = if self.repairs_by_report(by) {
+                    self.whole
+                } else {
+                    self.bytes_below(frame + self.at_once(frame, window, tcp)) - self.bytes_below(frame)
+                };
+                let (goes, pipe) = (self.urgent && self.due.count > 0 || self.probes(), pipe.max(0) as u64);
+                let fits = self.reduction.as_ref().map_or(pipe * self.whole + len <= window, |reduction| {
+                    reduction.room(pipe, (window, self.whole)) > 0
+                });
+                goes || pipe == 0 || fits
             }
             _ => frame < self.next || (self.next - self.una) * self.whole < window,
         };
         goes.then_some(frame)
     }
+    /// Frames for which a window has to have room before this one goes: a new one that begins a burst waits for others, unless something
+    /// is amiss.
+    fn at_once(&self, frame: u64, window: u64, tcp: &TcpSpec) -> u64 {
+        let begins = tcp.burst > 1 && frame == self.next && self.burst == 0;
+        if !begins || self.recover.is_some() || self.duplicates > 0 {
+            return 1;
+        }
+        u64::from(tcp.burst).min(window / self.whole / 3).min(self.frames - frame).max(1)
+    }
     /// A frame has left, with such a window; true if it was sent before.
-    pub(crate) fn send(&mut self, frame: u64, window: u64, now: u64) -> bool {
+    pub(crate) fn send(&mut self, frame: u64, window: u64, by: &Reliability, now: u64) -> bool {
         self.urgent = false;
+        if let Reliability::Tcp(tcp) = by
+            && tcp.burst > 1
+        {
+            let begins = || self.at_once(frame, window, tcp) - 1;
+            self.burst = self.burst.checked_sub(1).unwrap_or_else(begins);
+        }
+        self.reduction.iter_mut().for_each(|r| r.sent += 1);
         if let Some(rack) = &mut self.rack {
             rack.start(frame, now);
             if std::mem::take(&mut rack.probing) {
@@ -228,12 +254,17 @@ impl SentFrames {
             self.again.clear();
         }
         (self.lost_below, self.recover, self.inflated, self.urgent) = (self.una, None, 0, false);
-        (self.in_part, self.rescued) = (false, false);
+        (self.in_part, self.rescued, self.reduction) = (false, false, None);
+    }
+    /// A recovery that has begun sends in proportion from now on, if it is to.
+    fn reduce(&mut self) {
+        self.reduction = self.reduces.then(|| Box::new(Reduction::new(self.next - self.una)));
     }
     /// Recovery begins: all below a frame that are not reported are lost.
     fn begin(&mut self, lost_below: u64) {
         self.forget();
         self.recover = Some(self.next);
+        self.reduce();
         self.lose_below(lost_below);
     }
     /// An acknowledgement of all frames below `una` has arrived, with what it reports and maybe a NACK.
@@ -243,7 +274,7 @@ impl SentFrames {
         by: &Reliability,
         (now, smooth): (u64, u64),
     ) -> Heard {
-        let before = self.una;
+        let (before, had) = (self.una, self.una + self.reported.count);
         if una > before {
             if let Some(rack) = &mut self.rack {
                 let new = (before..una).filter(|f| !self.reported.has(*f));
@@ -287,6 +318,8 @@ impl SentFrames {
             }
             _ => {}
         }
+        let has = self.una + self.reported.count;
+        self.reduction.iter_mut().for_each(|r| r.hear(has - had));
         heard
     }
     /// What has become of a probe (RFC 8985, 7.4): true if it repaired a loss, which an acknowledgement beyond it says.
@@ -298,7 +331,10 @@ impl SentFrames {
             rack.probed = None;
         }
         let found = repaired && self.recover.is_none();
-        self.recover = self.recover.or(found.then_some(self.next));
+        if found {
+            self.recover = Some(self.next);
+            self.reduce();
+        }
         found
     }
     /// RACK looks for lost frames, now and when the next may be one (RFC 8985, 6.2): true if a recovery begins.
@@ -320,6 +356,7 @@ impl SentFrames {
         let begins = self.due.count > before && self.recover.is_none();
         if begins {
             (self.recover, self.urgent) = (Some(self.next), true);
+            self.reduce();
         }
         begins
     }

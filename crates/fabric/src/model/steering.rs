@@ -108,6 +108,8 @@ impl<F: Packet> Sender<F> {
             let path = records.as_ref().map_or(&[][..], |records| records.path(record));
             let seen = (acked, Time::from_ps(at.now - sent_at), marked, gap, path);
             self.progress(flow, progress, seen, at);
+        } else {
+            self.resume(flow, at);
         }
         if let (Some(pairs), Some(mut records)) = (&mut self.pairs, records) {
             records.close(record);
@@ -230,8 +232,29 @@ impl<F: Packet> Sender<F> {
         }
     }
 
+    /// An acknowledgement, or a frame that opens a connection, goes on its way.
+    pub(super) fn queue_acknowledgement(&mut self, message: Control, at: Moment<'_>) {
+        let by_priority = at.net.transport.is_some_and(|transport| transport.ack_class == Class::Control);
+        self.queue_control(if by_priority { Lane::Control } else { MANAGED }, message, at);
+        self.journal.out.get_or_insert_default().transport.acks_made += 1;
+    }
+
+    /// Sends the frame that opens a flow's connection; false if that is open.
+    pub(super) fn open(&mut self, flow: FlowId, at: Moment<'_>) -> bool {
+        let Some(next) = self.pairs.as_mut().and_then(|pairs| pairs.opens(flow, at.now)) else {
+            return false;
+        };
+        self.timers.start(flow.0, RTO, next);
+        self.queue_acknowledgement(Control::opening(flow, at.net.hosts_of(flow).1, at.now), at);
+        true
+    }
+
     /// A flow has waited so long that it may have to send again.
     fn time_out(&mut self, flow: FlowId, at: Moment<'_>) {
+        if self.open(flow, at) {
+            self.journal.out.get_or_insert_default().transport.timeouts += 1;
+            return;
+        }
         let Some((loss, next)) = self.pairs.as_mut().map(|pairs| pairs.time_out(flow, at.now)) else {
             return;
         };

@@ -158,6 +158,11 @@ impl Transfers {
             (None, ring) => ring.into_iter().for_each(|ring| ring.push(flow.place, Part::Free(flow))),
         }
     }
+    /// A flow that no limiter holds has sent a frame, and goes on before others have their turn.
+    pub(crate) fn stay(&mut self, flow: FlowQueue) {
+        let ring = self.rings.get_mut(usize::from(flow.class));
+        ring.into_iter().for_each(|ring| ring.ready.push_front((ring.last, Part::Free(flow))));
+    }
     fn hold(&mut self, flow: FlowQueue, at: usize) {
         self.held.resize_with(self.held.len().max(at + 1), Held::default);
         self.held[at].flows.push_back(flow);

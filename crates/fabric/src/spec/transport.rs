@@ -1,6 +1,6 @@
 //! Transports of queue pairs.
 
-use super::{Arrivals, HostQueues, HostSpec, RunSpec};
+use super::{Arrivals, ControlTransport, HostQueues, HostSpec, RunSpec};
 use cnsim_scheme_api::{Bytes, Class, Time};
 use std::collections::BTreeMap;
 
@@ -25,6 +25,10 @@ impl TransportSpec {
     /// Most flows from one host to another: a frame carries the lower 16 bits of its flow's number.
     pub const MOST_OF_PAIR: u32 = 1 << 16;
 
+    /// Does a connection open before data goes?
+    pub(crate) fn opens(&self) -> bool {
+        matches!(self.reliability, Reliability::Tcp(TcpSpec { handshake: true, .. }))
+    }
     /// Do acknowledgements report single frames?
     pub(crate) fn reports(&self) -> bool {
         matches!(self.reliability, Reliability::Selective(_) | Reliability::Tcp(_))
@@ -76,6 +80,17 @@ impl TransportSpec {
             && recovery != Recovery::Rack
         {
             return Err("tail probes belong to RACK".into());
+        }
+        if let Reliability::Tcp(TcpSpec { proportional: true, recovery: Recovery::NewReno, .. }) =
+            self.reliability
+        {
+            return Err("proportional reduction counts what is reported, and NewReno has no reports".into());
+        }
+        if let Reliability::Tcp(TcpSpec { burst: 0, .. }) = self.reliability {
+            return Err("a burst of no frames".into());
+        }
+        if self.opens() && matches!(spec.control, ControlTransport::Ideal { .. }) {
+            return Err("a handshake takes frames, and control that is ideal has none".into());
         }
         if let Reliability::Tcp(TcpSpec { receive_window: Some(window), .. }) = self.reliability {
             let frame = spec.hosts.iter().flat_map(|h| &h.sources).map(|s| s.frame).max();
@@ -131,6 +146,14 @@ pub struct TcpSpec {
     pub recovery: Recovery,
     /// With [`Recovery::Rack`]: a probe goes after two round trips without an acknowledgement.
     pub probe: bool,
+    /// A flow opens a connection before its data goes: a frame of the length of an acknowledgement to the destination, and one back. They
+    /// go again by the timeout.
+    pub handshake: bool,
+    /// With reports: a recovery sends in proportion to what is delivered (RFC 6937), up to the scheme's window.
+    pub proportional: bool,
+    /// Frames that leave back to back, as segmentation in the NIC lets them: new data waits until the window has room for so many, at
+    /// most a third of it, for all that is left, or until nothing is on its way. At least 1.
+    pub burst: u32,
     /// Whether the first two duplicates let a new frame go each (RFC 3042).
     pub limited_transmit: bool,
     /// Most bytes beyond the first that is not acknowledged; none: no bound.

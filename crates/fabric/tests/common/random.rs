@@ -48,6 +48,9 @@ impl Draws {
         Reliability::Tcp(TcpSpec {
             recovery,
             probe,
+            handshake: false,
+            proportional: false,
+            burst: 1,
             limited_transmit: self.once_in(2),
             receive_window: self.one(&[None, None, Some(Bytes::new(20_000))]),
             rto_first: Time::from_us(100),

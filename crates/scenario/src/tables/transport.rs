@@ -24,6 +24,8 @@ choices! {
     SendsAgain { Nothing = "none", GoBackN = "go-back-n", Selective = "selective", Tcp = "tcp", }
     /// `transport.recovery`.
     Repairs { Sack = "sack", NewReno = "newreno", Rack = "rack", }
+    /// `transport.reduction`.
+    Reduces { AtOnce = "at-once", Proportional = "proportional", }
 }
 
 /// Words of `transport.rto_min`, and the times that they stand for.
@@ -88,6 +90,15 @@ rows! {
     PROBE = key("transport.probe", kind::SWITCHED, "on",
         "two round trips after the last acknowledgement a probe asks after the end of a flow: a new frame, or the last one again (RFC 8985)")
         .only(RECOVERY, one_of!(Repairs: Rack)).read_with_pairs();
+    REDUCTION = key("transport.reduction", Kind::Choice(Reduces::WORDS), "at-once",
+        "in a recovery TCP sends nothing until less than the cut window is on its way (at-once, RFC 6675), or sends in proportion to what is delivered (RFC 6937)")
+        .only(RECOVERY, one_of!(Repairs: Sack | Rack)).read_with_pairs();
+    HANDSHAKE = key("transport.handshake", kind::SWITCHED, "off",
+        "a flow of TCP opens a connection first: a frame of transport.ack_length to its destination and one back, each sent again by transport.rto_first; its completion counts from the first. A lost one leaves the first window as it is")
+        .only(KIND, one_of!(SendsAgain: Tcp)).read_with_pairs();
+    BURST = key("transport.burst", Kind::Integer(1, 1000), "1",
+        "frames of a flow of TCP that leave back to back, as segmentation in the NIC lets them: new data waits until the window has room for so many, at most a third of it, for all that is left, or until nothing is on its way")
+        .only(KIND, one_of!(SendsAgain: Tcp)).read_with_pairs();
     LIMITED_TRANSMIT = key("transport.limited_transmit", kind::SWITCHED, "on",
         "the first two duplicate acknowledgements let a new frame go each (RFC 3042)").only(KIND, one_of!(SendsAgain: Tcp)).read_with_pairs();
     RECEIVE_WINDOW = key("transport.receive_window", Kind::Or("off", &BYTES), "off",
@@ -347,7 +358,16 @@ fn tcp(r: &mut Reader<'_>) -> TcpSpec {
         let reason = format!("the largest timeout, {rto_max}, is below the least, {rto_min}");
         r.clash(&[RTO_MAX, RTO_MIN], reason, "raise transport.rto_max");
     }
+    let handshake = r.switched(HANDSHAKE);
+    if handshake && r.choice::<ControlTravels>(control::TRANSPORT) == ControlTravels::Ideal {
+        let reason = "a connection opens by two frames, and control that is ideal takes none";
+        r.clash(&[HANDSHAKE, control::TRANSPORT], reason.into(), "write control.transport = \"priority\"");
+    }
+    let reports = r.choice::<Repairs>(RECOVERY) != Repairs::NewReno;
     TcpSpec {
+        handshake,
+        proportional: reports && r.choice::<Reduces>(REDUCTION) == Reduces::Proportional,
+        burst: r.integer(BURST) as u32,
         recovery: match r.choice(RECOVERY) {
             Repairs::Sack => Recovery::Sack,
             Repairs::NewReno => Recovery::NewReno,

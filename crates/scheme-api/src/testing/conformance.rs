@@ -19,7 +19,7 @@ pub struct Promise {
     /// The scheme may stop a flow, that is, set its rate to zero.
     pub stops: bool,
     /// Flows start below line rate; one that meets no congestion is there after this time, and stays. Zero for schemes
-    /// that leave a flow alone.
+    /// that leave a flow alone; [`Time::MAX`] for one that measures its path, and paces below line rate to do so.
     pub warms_up: Time,
     /// The scheme's own messages about a long queue limit a flow.
     pub reacts: bool,
