@@ -106,7 +106,7 @@ fn times(n: u64) -> String {
 }
 
 /// A line whose parts after the first stand below it, further right.
-fn put(lines: &mut Vec<String>, (first, rest): (&str, &str), text: &str) {
+pub(crate) fn put(lines: &mut Vec<String>, (first, rest): (&str, &str), text: &str) {
     let room = WIDTH.saturating_sub(first.chars().count()).max(20);
     // No line ends between a number and its unit.
     let mut glued = String::with_capacity(text.len());

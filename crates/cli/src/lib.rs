@@ -1,5 +1,5 @@
 //! The command line of cnsim. Exit codes: 0 done, 1 a run or a law failed, 2 bad input or usage, or output that cannot be
-//! written, 3 verification differs, 4 a network froze, 130 interrupted.
+//! written, 3 verification differs, 4 a network froze, 5 a collective waits for ever, 130 interrupted.
 
 /// `println!` of this program: lines are wrapped to the terminal.
 macro_rules! println {
@@ -26,6 +26,7 @@ mod describe;
 mod draw;
 mod experiment;
 mod explain;
+mod explain_collective;
 mod explain_pause;
 mod find;
 mod fit;
@@ -70,6 +71,8 @@ pub(crate) enum Failure {
     Differs(String),
     /// A network froze.
     Frozen(String),
+    /// A collective waits for ever.
+    Stands(String),
     /// Ctrl-C.
     Interrupted(String),
 }
@@ -113,12 +116,13 @@ pub fn figures(
 }
 
 /// Exit codes and their meanings.
-pub(crate) const EXIT_CODES: [(u8, &str); 6] = [
+pub(crate) const EXIT_CODES: [(u8, &str); 7] = [
     (0, "done"),
     (1, "a run or a law failed"),
     (2, "bad input or usage, or output that cannot be written (a full disk, a folder without rights)"),
     (3, "verification differs, or a published cell with --fail-on-miss"),
     (4, "a network froze: its results are written"),
+    (5, "a collective waits for ever for what was lost: its results are written"),
     (130, "interrupted"),
 ];
 
@@ -185,6 +189,8 @@ enum Verb {
     },
     /// Explain why transmitters stood in XOFF: the tree from each cause to all that it stopped.
     ExplainPause(explain_pause::ExplainPauseArgs),
+    /// Explain how long a collective took: its last rank and transfer, and the critical path by computing, transfers, queues and XOFF.
+    ExplainCollective(explain_collective::ExplainCollectiveArgs),
     /// Convert files of another simulator into a scenario, on standard output.
     Import(import::ImportArgs),
     /// Check a scenario file and list all its faults.
@@ -518,6 +524,7 @@ pub fn program(registry: Registry, args: impl IntoIterator<Item = impl Into<OsSt
             explain::explain(&asked, json)
         }
         Verb::ExplainPause(args) => explain_pause::explain_pause(&args),
+        Verb::ExplainCollective(args) => explain_collective::explain_collective(&args),
         Verb::Import(args) => import::import(&args, common),
         Verb::Check { file, sets, json: true } => answer::check(&file, &sets, common),
         Verb::Check { file, sets, .. } => tell::check(&file, &sets, common),
@@ -550,6 +557,7 @@ pub fn program(registry: Registry, args: impl IntoIterator<Item = impl Into<OsSt
         Err(Failure::Input(text)) => (2, text),
         Err(Failure::Differs(text)) => (3, text),
         Err(Failure::Frozen(text)) => (4, text),
+        Err(Failure::Stands(text)) => (5, text),
         Err(Failure::Interrupted(text)) => (130, text),
     };
     eprintln!("{}: {text}", look::paint("error", look::Colour::Red, look::colour_on_stderr()));

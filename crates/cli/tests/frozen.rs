@@ -73,3 +73,37 @@ fn a_network_that_moves_is_not_called_frozen() {
     assert!(!text(&done).contains("FROZEN"));
     assert!(!folder.read("out/report.html").contains("The network stood still"));
 }
+
+/// A ring that loses a frame which nothing sends again: told first, with rank, transfer and time, and by the exit code. What decided the
+/// end of one that is done adds up to its time.
+#[test]
+fn a_collective_that_waits_for_ever_is_said_first() {
+    let folder = Folder::new("stands");
+    let text = "name = \"ring\"\n[topology]\nhosts = 4\n[pause]\nmode = \"off\"\n[host]\nqueues = \"per-flow\"\n[transport]\nkind = \"none\"\n\
+                [run]\nduration = \"3 ms\"\nseeds = 1\n[[event]]\nlink = \"H1-S\"\nlose = [\"H1>H2 5\"]\n\
+                [[traffic]]\nname = \"job\"\nhosts = \"all\"\nkind = \"all-reduce\"\nsize = \"60 KB\"\n";
+    let (file, out) = (folder.write("ring.toml", text), folder.file("out"));
+    let done = cnsim(&["run", &file, "--out", &out]);
+    assert_eq!(done.status.code(), Some(5), "{}", crate::text(&done));
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(said.starts_with("WAITS FOR EVER"), "{said}");
+    let first = said.lines().nth(1).unwrap();
+    for words in ["job: rank 2 (H2) waits since ", "for the transfer H1>H2 of 15 KB: frames of it were lost"]
+    {
+        assert!(first.contains(words), "{said}");
+    }
+    let page = cnsim(&["explain-collective", &out]);
+    let page = String::from_utf8_lossy(&page.stdout).into_owned();
+    assert!(page.contains("WAITS FOR EVER since ") && page.contains("0 of 1 rounds are done"), "{page}");
+    let again = cnsim(&["run", &file, "--out", &out, "--set", "transport.kind=go-back-n"]);
+    assert_eq!(again.status.code(), Some(0), "{}", crate::text(&again));
+    let page = cnsim(&["explain-collective", &out]);
+    let page = String::from_utf8_lossy(&page.stdout).into_owned();
+    assert!(
+        page.contains("job: all-reduce by ring, 4 ranks, 60 KB") && page.contains(" ps = job time"),
+        "{page}"
+    );
+    assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
+    let none = cnsim(&["explain-collective", &out, "--name", "other"]);
+    assert_eq!(none.status.code(), Some(2), "{}", crate::text(&none));
+}

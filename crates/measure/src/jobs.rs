@@ -42,9 +42,24 @@ pub struct JobFacts {
     /// The operation that an unfinished job waits for, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<String>,
+    /// Why an unfinished job never ends, where that is certain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stands: Option<Standing>,
     /// The chain that decided its end, from the begin on: the parts' times add up to the job's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<Part>,
+}
+
+/// A job that never ends.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Standing {
+    /// The rank that waits.
+    pub rank: u64,
+    /// The operation that it waits for, in words, with why that never ends.
+    pub operation: String,
+    /// Since when it waits, ps.
+    pub since: u64,
 }
 
 /// A round of a job. Times in ps.
@@ -93,6 +108,9 @@ pub struct Part {
     pub what: String,
     /// The flow, or the host that computes.
     pub place: String,
+    /// What it belongs to, in words, where the job says that: `TP all-gather, attention_row`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub of: String,
     /// Payload; 0 of no transfer.
     pub bytes: u64,
     /// From when on it decided.
@@ -237,7 +255,14 @@ impl Seen<'_> {
                 facts.path = decides.map(|e| self.path(e, begin, end)).unwrap_or_default();
             }
             None => {
-                facts.waits_for = job.ends.iter().find(|&&e| self.ended(e).is_none()).map(|&e| self.stands(e))
+                if let Some(&end) = job.ends.iter().find(|&&e| self.ended(e).is_none()) {
+                    let (rank, what, by) = self.stands(job, end);
+                    facts.waits_for = Some(match rank {
+                        Some(rank) => format!("{what}, at rank {rank} ({})", facts.ranks[rank]),
+                        None => what,
+                    });
+                    facts.stands = rank.zip(by).and_then(|(rank, by)| self.never(rank as u64, by));
+                }
             }
         }
         facts
@@ -328,13 +353,15 @@ impl Seen<'_> {
                     let path = self.paths.between(src, dst);
                     let alone = path.exact_ideal(Bytes::new(bytes), f.payload, f.header, f.floor).as_ps();
                     let (time, what) = (end - from, "transfer".into());
-                    let part = Part { what, place, bytes, from, time, alone, ..Part::default() };
+                    let of = self.settings.traffic.jobs.words_of(n).into();
+                    let part = Part { what, place, of, bytes, from, time, alone, ..Part::default() };
                     self.waits(n, (src, dst), part)
                 }
                 None => {
                     let host = self.graph.operations[n as usize].host.0 as usize;
                     let place = self.settings.wiring.machine(host).into();
-                    Part { what: "compute".into(), place, from, time: end - from, ..Part::default() }
+                    let (what, of) = ("compute".into(), self.settings.traffic.jobs.words_of(n).into());
+                    Part { what, place, of, from, time: end - from, ..Part::default() }
                 }
             };
             if part.time > 0 {
@@ -435,18 +462,22 @@ impl Seen<'_> {
         all.find(|(m, _)| self.ended(*m) == Some(begun)).map(|(m, _)| (m, begun))
     }
 
-    /// The first cause, in words, for which an operation has not ended.
-    fn stands(&self, mut n: u32) -> String {
+    /// The first cause for which an operation has not ended: the rank that waits for it, where that is one of the job's, the cause in words,
+    /// and the operation, where it has begun.
+    fn stands(&self, job: &Job, mut n: u32) -> (Option<usize>, String, Option<u32>) {
+        let mut waits = n;
         for _ in 0..self.graph.operations.len() {
             let operation = self.graph.operations[n as usize];
             let host = self.settings.wiring.machine(operation.host.0 as usize);
             let lasted = self.of(n);
+            let here = self.graph.operations[waits as usize].host.0 as usize;
+            let rank = job.ranks.iter().position(|&rank| self.settings.wiring.nics(rank).contains(&here));
             if lasted.begun < Time::MAX {
                 let what = self.transfer(n).map_or_else(
                     || format!("{host}, which computes"),
                     |(name, bytes, ..)| format!("the transfer {name} of {}", Bytes::new(bytes)),
                 );
-                return format!("{what} since {}", lasted.begun);
+                return (rank, format!("{what} since {}", lasted.begun), Some(n));
             }
             let open = |after: &&After| match **after {
                 After::Begun(b) => self.of(b).begun == Time::MAX,
@@ -455,11 +486,49 @@ impl Seen<'_> {
                 After::Ended(b) => self.of(b).received == Time::MAX,
             };
             let Some(after) = self.graph.before(&operation).iter().find(open) else {
-                return format!("{host}, which computes something else");
+                return (rank, format!("{host}, which computes something else"), None);
             };
             let (After::Begun(b) | After::Sent(b) | After::Ended(b)) = *after;
-            n = b;
+            (waits, n) = (n, b);
         }
-        "itself: a circle".into()
+        (None, "itself: a circle".into(), None)
+    }
+
+    /// Why a rank waits for ever for an operation that has begun; none if that may still end: the network stands still, or nothing of the
+    /// transfer is under way any more, and what was lost is not sent again.
+    fn never(&self, rank: u64, n: u32) -> Option<Standing> {
+        let (name, bytes, ..) = self.transfer(n).filter(|_| self.of(n).received == Time::MAX)?;
+        let what = format!("the transfer {name} of {}", Bytes::new(bytes));
+        let since = self.of(n).begun.as_ps();
+        if self.out.frozen_since.is_some() {
+            let operation = format!("{what}: the network stands still");
+            return Some(Standing { rank, operation, since });
+        }
+        let hosts = || self.out.hosts.iter().enumerate();
+        // Frames of all flows that have begun, and those that were made.
+        let frames = |src: NodeId, bytes: u64| {
+            let plans = self.settings.plans(src.0 as usize).iter();
+            let frame = plans.filter(|p| p.finite()).map(|p| p.frame().get()).max().unwrap_or(1);
+            bytes.div_ceil(frame)
+        };
+        let begun: u64 = hosts()
+            .map(|(_, host)| {
+                let done = host.completions.iter().map(|c| frames(c.src, c.bytes)).sum::<u64>();
+                let open = host.missing.iter().filter(|m| m.start < self.out.duration);
+                done + open.map(|m| frames(m.src, m.bytes)).sum::<u64>()
+            })
+            .sum();
+        let made: u64 = hosts().map(|(_, host)| host.generated + host.transport.acks_made).sum();
+        let acks: u64 = hosts().map(|(_, host)| host.transport.acks_made).sum();
+        let came: u64 =
+            hosts().map(|(_, host)| host.source_discards + host.delivered + host.transport.acks).sum();
+        let on_links: u64 = self.out.lost_on_links.iter().map(|l| l.data + l.acknowledgements).sum();
+        let at_rest = made - acks == begun && made == came + self.out.dropped() + on_links;
+        let lost = at_rest && !self.settings.sends_again();
+        lost.then(|| Standing {
+            rank,
+            operation: format!("{what}: frames of it were lost, and none is sent again"),
+            since,
+        })
     }
 }

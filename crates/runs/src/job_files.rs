@@ -1,10 +1,13 @@
 //! Results of collectives in files: `collectives.csv` and `critical_path.csv`.
 
-use crate::files::table;
-use crate::flow_files::{labels, ns};
+use crate::files::{read_csv, table};
+use crate::flow_files::{labels, ns, ps};
 use crate::record::RunRecord;
-use cnsim_measure::jobs::Wait;
+use crate::results::LARGEST;
+use cnsim_measure::jobs::{Part, Wait};
 use cnsim_measure::quantity::digits;
+use cnsim_problem::read_file;
+use std::path::Path;
 
 /// One line for each run, collective and round: its time is that of the slowest rank. A round that is not done has no time.
 pub fn collectives_csv(records: &[RunRecord]) -> Option<String> {
@@ -37,11 +40,11 @@ pub fn collectives_csv(records: &[RunRecord]) -> Option<String> {
 
 /// One line for each part of a collective's critical path, from its begin on. The times of the parts add up to the job's. `alone` is the
 /// time that a transfer takes on an empty network, `waited` the rest: `answer` until it was acknowledged, and at each port of `waits` in its
-/// queue and in XOFF.
+/// queue and in XOFF. `of` is what the part belongs to, where the job says that.
 pub fn critical_path_csv(records: &[RunRecord]) -> Option<String> {
     let header = [
         "condition", "pause", "scheme", "seed", "traffic", "part", "what", "place", "bytes", "from_ns",
-        "time_ns", "alone_ns", "waited_ns", "answer_ns", "waits_ns",
+        "time_ns", "alone_ns", "waited_ns", "answer_ns", "waits_ns", "of",
     ];
     let mut lines = Vec::new();
     for (r, job) in records.iter().flat_map(|r| r.jobs.iter().map(move |job| (r, job))) {
@@ -53,8 +56,53 @@ pub fn critical_path_csv(records: &[RunRecord]) -> Option<String> {
             line.extend([part.alone, part.time - part.alone, part.answer].map(of_transfer));
             let wait = |w: &Wait| format!("{} {} + {} XOFF", w.port, ns(w.queued), ns(w.xoff));
             line.push(part.waits.iter().map(wait).collect::<Vec<_>>().join("; "));
+            line.push(part.of.clone());
             lines.push(line);
         }
     }
     (!lines.is_empty()).then(|| table(&header.map(String::from), &lines))
+}
+
+/// Reads a file of [`critical_path_csv`] into the collectives of its runs.
+///
+/// # Errors
+/// The fault in the file, with place and remedy.
+pub fn read_paths(path: &Path, records: &mut [RunRecord]) -> Result<(), String> {
+    let help = "take the file as cnsim wrote it, or run the scenario again";
+    let text = read_file(path, LARGEST).map_err(|e| format!("{}: {e}\n  help: {help}", path.display()))?;
+    for (n, line) in read_csv(&text).iter().enumerate() {
+        let part = read_part(line).filter(|part| !part.what.is_empty());
+        let record = records.iter_mut().find(|r| labels(r) == line[..4]);
+        let job = record.and_then(|r| r.jobs.iter_mut().find(|job| job.name == line[4]));
+        let (Some(part), Some(job)) = (part, job) else {
+            let reason = "no part of a collective of these results";
+            return Err(format!("{}:{}: {reason}\n  help: {help}", path.display(), n + 2));
+        };
+        job.path.push(part);
+    }
+    Ok(())
+}
+
+/// A line of such a file; none if it is none.
+fn read_part(line: &[String]) -> Option<Part> {
+    let [_, _, _, _, _, _, what, place, bytes, from, time, alone, _, answer, waits, of, ..] = line else {
+        return None;
+    };
+    let or_none = |text: &str| if text.is_empty() { Some(0) } else { ps(text) };
+    let wait = |text: &str| {
+        let words: Vec<&str> = text.split(' ').collect();
+        let [port, queued, "+", xoff, "XOFF"] = words[..] else { return None };
+        Some(Wait { port: port.into(), queued: ps(queued)?, xoff: ps(xoff)? })
+    };
+    Some(Part {
+        what: what.clone(),
+        place: place.clone(),
+        of: of.clone(),
+        bytes: bytes.parse().ok()?,
+        from: ps(from)?,
+        time: ps(time)?,
+        alone: or_none(alone)?,
+        answer: or_none(answer)?,
+        waits: waits.split("; ").filter(|w| !w.is_empty()).map(wait).collect::<Option<_>>()?,
+    })
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use cnsim_runs::flow_files::{fct_csv, read_flows};
-use cnsim_runs::job_files::{collectives_csv, critical_path_csv};
+use cnsim_runs::job_files::{collectives_csv, critical_path_csv, read_paths};
 use cnsim_runs::record::RunRecord;
 use cnsim_runs::run::{Job, Watch, run_job};
 use cnsim_scenario::Scenario;
@@ -57,6 +57,79 @@ fn a_ring_by_hand() {
     assert_eq!(collectives_csv(records).unwrap().lines().count(), 4);
     let path = critical_path_csv(records).unwrap();
     assert_eq!(path.lines().count(), 1 + job.path.len());
+}
+
+/// A critical path is read as it was written; a line of no collective of these runs is refused with its number.
+#[test]
+fn paths_are_read_back() {
+    let layer = "x -1 1000 ALLREDUCE 60000 500 NONE 0 500 ALLGATHER 9000 10";
+    let head = "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 3 all_gpus: 6";
+    let training = format!(
+        "[[traffic]]\nname = \"job\"\nkind = \"training\"\nhosts = \"all\"\n{FRAMES}\noperations = [{head:?}, \"2\", {layer:?}, {layer:?}]"
+    );
+    let r = run(6, "1 ms", &training);
+    let of: Vec<&str> = r.jobs[0].path.iter().map(|p| p.of.as_str()).collect();
+    for (words, n) in [("forward, x", 2), ("gradient of weights, x", 2), ("DP all-gather, x", 1)] {
+        assert!(of.iter().filter(|of| **of == words).count() >= n, "{words}: {of:?}");
+    }
+    assert_eq!(r.jobs[0].path.iter().map(|p| p.time).sum::<u64>(), r.jobs[0].time.unwrap());
+    let text = critical_path_csv(std::slice::from_ref(&r)).unwrap();
+    let path = std::env::temp_dir().join(format!("cnsim-paths-{}.csv", std::process::id()));
+    std::fs::write(&path, &text).unwrap();
+    let mut bare = [r.brief(Vec::new())];
+    assert!(bare[0].jobs[0].path.is_empty());
+    read_paths(&path, &mut bare).unwrap();
+    assert_eq!(bare[0].jobs[0].path, r.jobs[0].path);
+    for (from, to, line) in
+        [(",job,0,", ",other,0,", ":2:"), ("transfer,", ",", ":"), (",transfer,", ",transfer,x,", ":")]
+    {
+        std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
+        let said = read_paths(&path, &mut [r.brief(Vec::new())]).unwrap_err();
+        assert!(said.contains(line) && said.contains("no part of a collective"), "{said}");
+    }
+    std::fs::remove_file(&path).unwrap();
+}
+
+/// A frame of a ring is lost and nothing sends it again: the rank, the transfer and the time are named. What is merely late, or sent
+/// again, does not wait for ever.
+#[test]
+fn a_job_that_waits_for_ever() {
+    let of = |more: &str, traffic: &str| {
+        let text = format!(
+            "name = \"t\"\n[topology]\nhosts = 4\nlink_rate = \"100 Gb/s\"\nlink_delay = \"1 us\"\n[pause]\nmode = \"off\"\n\
+             [host]\nqueues = \"per-flow\"\nprocessing = \"0 us\"\n[switch]\nprocessing = \"0 us\"\nshare = \"10 KB\"\n\
+             [run]\nduration = \"1 ms\"\n{more}\n[[traffic]]\nname = \"job\"\nhosts = \"all\"\n{FRAMES}\n{traffic}\n"
+        );
+        let scenario = Scenario::parse("t.toml", &text, &[]).unwrap_or_else(|p| panic!("{p:#?}\n{text}"));
+        let case = scenario.cases()[0].clone();
+        let ready = scenario.ready(&case).unwrap();
+        run_job(&Job::new(case, ready, 1), None, &Watch::default(), 1).unwrap().expect("not interrupted")
+    };
+    // Three send 60 KB to one whose port has room for ten frames.
+    let incast = "kind = \"reduce\"\nalgorithm = \"direct\"\nsize = \"60 KB\"";
+    let r = of("", incast);
+    let job = &r.jobs[0];
+    let stands = job.stands.clone().unwrap_or_else(|| panic!("{job:?}"));
+    assert_eq!((stands.rank, stands.since, job.time), (0, 0, None));
+    assert!(
+        stands.operation.starts_with("the transfer H")
+            && stands.operation.contains(">H0 of 60 KB: frames of it were lost"),
+        "{stands:?}"
+    );
+    assert!(job.waits_for.clone().unwrap().ends_with(" since 0 us, at rank 0 (H0)"), "{job:?}");
+    // Sent again it ends.
+    let again = of("[transport]\nkind = \"go-back-n\"", incast);
+    assert_eq!((again.jobs[0].stands.clone(), again.jobs[0].time.is_some()), (None, true));
+    // Lost on a link, in the third step of a ring.
+    let lossy = "[[event]]\nlink = \"H1-S\"\nlose = [\"H1>H2 25\"]\n";
+    let r = of(lossy, "kind = \"all-reduce\"\nsize = \"40 KB\"");
+    let stands = r.jobs[0].stands.clone().unwrap_or_else(|| panic!("{:?}", r.jobs[0]));
+    assert!(stands.rank == 2 && stands.operation.starts_with("the transfer H1>H2 of 10 KB:"), "{stands:?}");
+    let step = 11 * 83_840 + 2_000_000;
+    assert_eq!(stands.since, 2 * step);
+    // At the end of a short run frames are under way.
+    let late = of("", "kind = \"all-reduce\"\nsize = \"40 MB\"");
+    assert_eq!((late.jobs[0].stands.clone(), late.jobs[0].time), (None, None));
 }
 
 /// Transfers that wait for others are longer than alone, and the path says by how much; a late rank is the last.

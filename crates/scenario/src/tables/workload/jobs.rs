@@ -28,6 +28,9 @@ pub(crate) use training::training;
 pub(crate) struct Operations {
     list: Vec<Operation>,
     after: Vec<After>,
+    /// Words on what operations do, and by first operation that has it: the number of its words. None have the words before the first.
+    words: Vec<Box<str>>,
+    worded: Vec<(u32, u16)>,
 }
 
 impl Operations {
@@ -59,6 +62,16 @@ impl Operations {
         self.list.len()
     }
 
+    /// What the operations do that are added from now on, in words; none of them if these are empty.
+    pub(crate) fn are(&mut self, words: &str) {
+        let known = self.words.iter().position(|w| **w == *words);
+        let number = known.unwrap_or_else(|| {
+            self.words.push(words.into());
+            self.words.len() - 1
+        });
+        self.worded.push((self.list.len() as u32, number.min(usize::from(u16::MAX)) as u16));
+    }
+
     /// The graph, by host; the numbers of jobs become those of the graph.
     pub(crate) fn finish(self, mut jobs: Vec<Job>, wiring: &Wiring) -> Jobs {
         if self.list.is_empty() {
@@ -78,8 +91,19 @@ impl Operations {
             *n = places[*n as usize];
         }
         let operations = order.iter().map(|&n| self.list[n as usize]).collect();
+        let mut worded = Vec::new();
+        if !self.words.is_empty() {
+            worded.resize(order.len(), u16::MAX);
+            let ends = self.worded.iter().skip(1).map(|w| w.0).chain([order.len() as u32]);
+            for (&(first, number), end) in self.worded.iter().zip(ends) {
+                places[first as usize..end as usize]
+                    .iter()
+                    .for_each(|&place| worded[place as usize] = number);
+            }
+        }
         let machines = wiring.machines.as_ref().map_or_else(Vec::new, |machines| machines.firsts());
-        Jobs { graph: Some(Arc::new(Graph { operations, after, machines })), list: jobs }
+        let graph = Some(Arc::new(Graph { operations, after, machines }));
+        Jobs { graph, list: jobs, words: self.words, worded }
     }
 }
 
@@ -143,9 +167,18 @@ pub struct Jobs {
     graph: Option<Arc<Graph>>,
     /// The jobs, in the order of their tables.
     pub list: Vec<Job>,
+    /// Words on what operations do, and by operation the number of its own; the latter empty if none has any.
+    words: Vec<Box<str>>,
+    worded: Vec<u16>,
 }
 
 impl Jobs {
+    /// What an operation does, in words, where its table says that: `TP all-gather, attention_row`.
+    pub fn words_of(&self, operation: u32) -> &str {
+        let number = self.worded.get(operation as usize);
+        number.and_then(|&n| self.words.get(usize::from(n))).map_or("", |words| words)
+    }
+
     /// The graph in the run of a seed: ranks draw their delays.
     pub fn graph(&self, seed: u64) -> Option<Arc<Graph>> {
         let graph = self.graph.as_ref()?;

@@ -135,6 +135,7 @@ pub(crate) fn training(
     for round in 0..repeat {
         (iteration.last, iteration.open) = (gates.clone(), vec![Vec::new(); ranks.len()]);
         iteration.weave();
+        iteration.operations.are("");
         all_gates.append(&mut gates);
         for (rank, &host) in ranks.iter().enumerate() {
             let open = std::mem::take(&mut iteration.open[rank]);
@@ -268,10 +269,10 @@ impl Iteration<'_, '_> {
     }
 
     fn forward(&mut self, stage: usize, layers: Range<usize>) {
-        for layer in layers {
-            let step = self.w.layers[layer].forward;
-            self.compute(stage, step.time);
-            let ends = self.call(stage, step);
+        for n in layers {
+            let layer = &self.w.layers[n];
+            self.compute(stage, layer.forward.time, ("forward", &layer.name));
+            let ends = self.call(stage, layer.forward, &layer.name);
             self.wait_for(ends);
         }
     }
@@ -283,11 +284,11 @@ impl Iteration<'_, '_> {
                 self.forward(stage, kept..n);
             }
             let layer = &self.w.layers[n];
-            self.compute(stage, layer.inputs.time);
-            let inputs = self.call(stage, layer.inputs);
+            self.compute(stage, layer.inputs.time, ("gradient of inputs", &layer.name));
+            let inputs = self.call(stage, layer.inputs, &layer.name);
             let inputs = if self.w.overlaps { inputs } else { self.wait_for(inputs) };
-            self.compute(stage, layer.weights.time);
-            for (rank, end) in self.call(stage, layer.weights) {
+            self.compute(stage, layer.weights.time, ("gradient of weights", &layer.name));
+            for (rank, end) in self.call(stage, layer.weights, &layer.name) {
                 let updated = self.operations.wait(self.ranks[rank], layer.update, [After::Ended(end)]);
                 self.open[rank].push(After::Ended(updated));
             }
@@ -296,7 +297,8 @@ impl Iteration<'_, '_> {
     }
 
     /// All ranks of a stage compute.
-    fn compute(&mut self, stage: usize, time: Time) {
+    fn compute(&mut self, stage: usize, time: Time, (what, layer): (&str, &str)) {
+        self.operations.are(&format!("{what}, {layer}"));
         for rank in self.of_stage(stage).into_iter().filter(|_| time > Time::ZERO) {
             let act = Act::Compute { time, stream: Some(0) };
             self.last[rank] = self.operations.push(self.ranks[rank], act, [After::Ended(self.last[rank])]);
@@ -304,9 +306,10 @@ impl Iteration<'_, '_> {
     }
 
     /// The groups of a stage do what a step calls for: by rank, the operation with whose end its part has ended.
-    fn call(&mut self, stage: usize, step: Step) -> Vec<(usize, u32)> {
+    fn call(&mut self, stage: usize, step: Step, layer: &str) -> Vec<(usize, u32)> {
         let Some(call) = step.call.filter(|call| self.w.size(call.group) > 1) else { return Vec::new() };
         let by = algorithm(&call, self.asked, self.w.size(call.group));
+        self.operations.are(&format!("{call}, {layer}"));
         let mut ends = Vec::new();
         for group in self.groups(stage, call.group) {
             let hosts: Vec<usize> = group.iter().map(|&rank| self.ranks[rank]).collect();
@@ -357,6 +360,7 @@ impl Iteration<'_, '_> {
         if self.w.message == 0 {
             return Vec::new();
         }
+        self.operations.are("PP message");
         let mut sent = Vec::new();
         for (from, to) in self.of_stage(stage).into_iter().zip(self.of_stage(to)) {
             let [a, b] = [from, to].map(|rank| self.wiring.nics(self.ranks[rank]));
