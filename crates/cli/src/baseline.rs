@@ -93,9 +93,10 @@ impl Baseline {
         };
         let (scheme, pause): (fn(&RunRecord) -> &str, fn(&RunRecord) -> &str) =
             (|r| &r.case.scheme, |r| &r.case.pause);
+        const MODE: &str = tables::pause::MODE.path;
         let key = |key: &str, value: &str| match key {
             "scheme" | "scheme.name" => has(scheme, value).map(Self::Scheme),
-            "pause" | "pause.mode" => has(pause, value).map(Self::Pause),
+            "pause" | MODE => has(pause, value).map(Self::Pause),
             _ => {
                 // A scheme's own table is as good as that of all.
                 let param = key.strip_prefix("scheme.").and_then(|k| k.rsplit_once('.'));

@@ -121,14 +121,16 @@ fn grown(nodes: u64, pod: u64, tiers: &[Tier]) -> Result<Fabric, ImportError> {
     }
     let (pods, tors_a_pod) = (nodes / pod, pod / tor.down);
     let mut fabric = Fabric { hosts: (0..nodes).map(|h| format!("H{h}")).collect(), ..Fabric::default() };
-    let link = |fabric: &mut Fabric, a: String, b: String, tier: &Tier| {
+    // So many links side by side from each of the lower nodes to one above it.
+    let link = |fabric: &mut Fabric, (a, b): (String, String), tier: &Tier, bundle: u64| {
         let (rate, delay) = (Rate::from_gbps(tier.speed as f64), Time::from_ns(tier.link_ns));
-        fabric.links.push(FabricLink { line: tier.line, a, b, rate, delay });
+        let one = FabricLink { line: tier.line, a, b, rate, delay };
+        fabric.links.extend((0..bundle).map(|_| one.clone()));
     };
     let tors = pods * tors_a_pod;
     fabric.switches.extend((0..tors).map(|s| format!("T{s}")));
     for h in 0..nodes {
-        link(&mut fabric, format!("H{h}"), format!("T{}", h / tor.down), tor);
+        link(&mut fabric, (format!("H{h}"), format!("T{}", h / tor.down)), tor, 1);
     }
     let [middle, core @ ..] = rest else { return refused(0, "there is one tier".into()) };
     // Links of a switch to each one above it, one after another; with a bundle, that many side by side.
@@ -137,42 +139,29 @@ fn grown(nodes: u64, pod: u64, tiers: &[Tier]) -> Result<Fabric, ImportError> {
     }
     let above = tor.up / middle.bundle;
     if above == 0 || tors_a_pod * middle.bundle != middle.down {
-        return refused(
-            middle.line,
-            format!(
-                "{tors_a_pod} switches below one of tier 1, in bundles of {}, and {} ports",
-                middle.bundle, middle.down
-            ),
-        );
+        let (bundle, down) = (middle.bundle, middle.down);
+        let reason =
+            format!("{tors_a_pod} switches below one of tier 1, in bundles of {bundle}, and {down} ports");
+        return refused(middle.line, reason);
     }
     fabric.switches.extend((0..pods * above).map(|s| format!("A{s}")));
-    for t in 0..tors {
-        for a in 0..above {
-            for _ in 0..middle.bundle {
-                link(&mut fabric, format!("T{t}"), format!("A{}", t / tors_a_pod * above + a), middle);
-            }
-        }
+    for (t, a) in (0..tors).flat_map(|t| (0..above).map(move |a| (t, a))) {
+        let ends = (format!("T{t}"), format!("A{}", t / tors_a_pod * above + a));
+        link(&mut fabric, ends, middle, middle.bundle);
     }
     let Some(core) = core.first() else { return Ok(fabric) };
     if core.bundle > 1 && middle.up % core.bundle != 0 || core.down != pods * core.bundle {
+        let (bundle, down) = (core.bundle, core.down);
         return refused(
             core.line,
-            format!(
-                "{pods} pods below one of tier 2, in bundles of {}, and {} ports",
-                core.bundle, core.down
-            ),
+            format!("{pods} pods below one of tier 2, in bundles of {bundle}, and {down} ports"),
         );
     }
     let each = middle.up / core.bundle;
     fabric.switches.extend((0..above * each).map(|s| format!("C{s}")));
-    for p in 0..pods {
-        for a in 0..above {
-            for c in 0..each {
-                for _ in 0..core.bundle {
-                    link(&mut fabric, format!("A{}", p * above + a), format!("C{}", a * each + c), core);
-                }
-            }
-        }
+    for (a, c) in (0..pods * above).flat_map(|a| (0..each).map(move |c| (a, c))) {
+        let ends = (format!("A{a}"), format!("C{}", a % above * each + c));
+        link(&mut fabric, ends, core, core.bundle);
     }
     Ok(fabric)
 }

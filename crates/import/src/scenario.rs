@@ -5,7 +5,6 @@ use super::{Fabric, FlowList, Form, ImportError, error, hpcc};
 use cnsim_problem::{MAX_FILE, Position, Problem, read_file};
 use cnsim_units::{Bytes, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Files to import: a configuration that names others, or these themselves.
@@ -258,163 +257,211 @@ pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
             return Err(faults);
         }
     };
-    let Network { topology: (topology, form), flows: (flows, flow_form), fabric, list } = network;
     if let Some((path, t)) = &mut translated
-        && let Err(all) = t.settle(&fabric)
+        && let Err(all) = t.settle(&network.fabric)
     {
         faults.extend(problems(path, all));
     }
-    let mut notes: Vec<String> = translated.iter().flat_map(|(_, t)| &t.notes).cloned().collect();
-    let unread = [(&topology, &fabric.unread), (&flows, &list.unread)];
-    notes.extend(
-        unread
-            .into_iter()
-            .filter_map(|(path, unread)| Some(format!("{}: {}", path.display(), unread.as_ref()?))),
-    );
-    let ranked = flow_form.is_of_ranks();
-    let pairs = ranked || list.flows.iter().any(|f| !f.after.is_empty());
-    let given = translated.as_ref().and_then(|(_, t)| t.stop);
-    let stop = given.unwrap_or_else(|| guess(&fabric, &list, pairs));
-    notes.extend(list.notes);
-    let (list, what, calls) = (list.flows, list.what, list.calls);
-    if form == Form::Fork && !ranked {
-        let scheme = translated.as_ref().map_or("", |(_, t)| t.scheme.as_str());
-        notes.extend(hpcc::otherwise(&list, translated.is_none(), scheme));
-    }
-    notes.extend(
-        translated.as_ref().filter(|_| form == Form::Fork).and_then(|(_, t)| too_fast(&fabric, t.frame())),
-    );
-    let first = list.iter().map(|f| f.start).min().unwrap_or_default();
-    let last = list.iter().map(|f| f.start).max().unwrap_or_default();
-    let origin = Time::from_ms(first.as_ps() / 1_000_000_000);
-    if stop <= last {
-        let late = list.iter().find(|f| f.start >= stop);
-        let reason = format!("a flow that begins at {last}, after the end of the run at {stop}");
-        let remedy = "let it begin earlier, or let SIMULATOR_STOP_TIME be later";
-        faults.push(problem(&flows, error(late.map_or(1, |f| f.line), reason, remedy)));
+    let translated = translated.map(|(_, t)| t);
+    let source = files.hpcc.as_ref().unwrap_or(&network.topology.0).clone();
+    let run = Run::of(&network, translated.as_ref());
+    if let Some(wrong) = run.too_long() {
+        faults.push(wrong);
         return Err(faults);
     }
-    if stop - origin > Time::LONGEST_RUN {
-        let largest = list.iter().max_by_key(|f| f.bytes);
-        let (line, bytes) = largest.map_or((1, Bytes::new(0)), |f| (f.line, f.bytes));
-        let reason = format!(
-            "{bytes} and the other flows may take {}: a run lasts {} at most",
-            stop - origin,
-            Time::LONGEST_RUN
-        );
-        let remedy = "send less, or end the run by SIMULATOR_STOP_TIME in a configuration (--hpcc)";
-        faults.push(problem(&flows, error(line, reason, remedy)));
-        return Err(faults);
+    let notes = run.notes();
+    let text = run.text(&source, &notes);
+    Ok(Imported { text, notes, source, translated: translated.unwrap_or_default(), faults })
+}
+
+/// A scenario to be written.
+struct Run<'a> {
+    network: &'a Network,
+    translated: Option<&'a Translated>,
+    /// Do its flows belong to ranks, which stand for hosts?
+    ranked: bool,
+    /// Has each flow a queue pair without a configuration, because others follow it?
+    pairs: bool,
+    origin: Time,
+    stop: Time,
+}
+
+impl<'a> Run<'a> {
+    fn of(network: &'a Network, translated: Option<&'a Translated>) -> Self {
+        let flows = &network.list.flows;
+        let ranked = network.flows.1.is_of_ranks();
+        let pairs = ranked || flows.iter().any(|f| !f.after.is_empty());
+        let given = translated.and_then(|t| t.stop);
+        let stop = given.unwrap_or_else(|| guess(&network.fabric, &network.list, pairs));
+        let first = flows.iter().map(|f| f.start).min().unwrap_or_default();
+        let origin = Time::from_ms(first.as_ps() / 1_000_000_000);
+        Self { network, translated, ranked, pairs, origin, stop }
     }
-    let source = files.hpcc.as_ref().unwrap_or(&topology);
-    let stem = |p: &Path| p.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
-    let name: String =
-        stem(source).chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    let scheme = translated.as_ref().map_or("none", |(_, t)| t.scheme.as_str());
-    let path = |p: &Path| quoted(&p.display().to_string());
-    let mut out = String::new();
-    let _ = write!(
-        out,
-        "study = \"imported\"\nname = \"{}\"\ntitle = {}\nsource = {}\ncondition = \"as imported\"\n",
-        name.trim_start_matches('-').chars().take(80).collect::<String>(),
-        quoted(&match what.as_str() {
-            "" => format!("{} hosts, {} flows", fabric.hosts.len(), list.len()),
-            what => format!("{} hosts, {what}", fabric.hosts.len()),
-        }),
-        quoted(&format!("made by cnsim import from {}", source.display())),
-    );
-    for note in &notes {
-        let _ = writeln!(out, "# {note}");
-    }
-    let hash = if form == Form::Fork { "hash = \"hpcc-fork\"\n" } else { "" };
-    let _ = write!(
-        out,
-        "\n[matrix]\nschemes = [\"{scheme}\"]\n\n[topology]\nkind = \"graph\"\nformat = \"{}\"\nfile = {}\n{hash}",
-        form.name(),
-        path(&topology),
-    );
-    let buffer = translated.as_ref().and_then(|(_, t)| t.buffer).unwrap_or(Bytes::from_mb(32));
-    let ports = |s: &String| fabric.links.iter().flat_map(|l| [&l.a, &l.b]).filter(|e| *e == s).count();
-    let most = fabric.switches.iter().map(ports).max().unwrap_or(1).max(2) as u64;
-    let _ = match translated {
-        Some(_) => write!(
-            out,
-            "\n# The fork's switches: PFC by shared memory.\n[switch]\nprocessing = \"0 us\"\nbuffer = \"shared\"\n\
-             preset = \"hpcc-fork\"\nmemory = \"{} B\"\n\n[pause]\nmode = \"on\"\nframes = \"pfc\"\nlength = \"43 B\"\n",
-            buffer.get(),
-        ),
-        None => write!(
-            out,
-            "\n# One pool of {buffer} at the largest switch.\n[switch]\nprocessing = \"0 us\"\nbuffer = \"SO\"\nshare = \"{} B\"\n\n\
-             [pause]\nmode = \"off\"\n",
-            buffer.get() / most,
-        ),
-    };
-    // The fork's clock. Files without a configuration say nothing of ns-3's.
-    let fork = translated.is_some() && form == Form::Fork;
-    let rounding = if fork { "\n[timing]\nrounding = \"whole-ns\"\nties = \"start\"\n" } else { "" };
-    let _ = write!(
-        out,
-        "\n{}{rounding}",
-        match translated {
-            _ if translated.is_some() || pairs =>
-                "# Each flow has a queue pair.\n[host]\nprocessing = \"0 us\"\nqueues = \"per-flow\"\n",
-            _ => {
-                "# The flows of a pair of hosts are paced in a queue of their own.\n[host]\nprocessing = \"0 us\"\n\
-                 queues = \"per-destination\"\nfifo = 100000000\n"
-            }
+
+    /// A flow that begins after the end of the run, or that takes longer than a run may.
+    fn too_long(&self) -> Option<Problem> {
+        let (file, flows) = (&self.network.flows.0, &self.network.list.flows);
+        let last = flows.iter().map(|f| f.start).max().unwrap_or_default();
+        if self.stop <= last {
+            let late = flows.iter().find(|f| f.start >= self.stop);
+            let reason = format!("a flow that begins at {last}, after the end of the run at {}", self.stop);
+            let remedy = "let it begin earlier, or let SIMULATOR_STOP_TIME be later";
+            return Some(problem(file, error(late.map_or(1, |f| f.line), reason, remedy)));
         }
-    );
-    let keys = || translated.iter().flat_map(|(_, t)| &t.keys);
-    let of =
-        |table: &'static str| keys().filter_map(move |(key, value)| Some((key.strip_prefix(table)?, value)));
-    if translated.is_some() {
-        // The fork has no timeout: as long as the run it never ends.
-        let _ = write!(out, "\n[transport]\nkind = \"go-back-n\"\nrto = \"{}\"\n", stop - origin);
+        let (takes, most) = (self.stop - self.origin, Time::LONGEST_RUN);
+        (takes > most).then(|| {
+            let largest = flows.iter().max_by_key(|f| f.bytes);
+            let (line, bytes) = largest.map_or((1, Bytes::new(0)), |f| (f.line, f.bytes));
+            let reason = format!("{bytes} and the other flows may take {takes}: a run lasts {most} at most");
+            let remedy = "send less, or end the run by SIMULATOR_STOP_TIME in a configuration (--hpcc)";
+            problem(file, error(line, reason, remedy))
+        })
     }
-    for (key, value) in of("transport.") {
-        let _ = writeln!(out, "{key} = {value}");
+
+    /// Is it the fork's own network?
+    fn of_fork(&self) -> bool {
+        self.network.topology.1 == Form::Fork
     }
-    if pairs && translated.is_none() {
-        out.push_str(
-            "\n# A transfer has ended at its source as it is acknowledged. Lost frames go again.\n[transport]\nkind = \"go-back-n\"\nack_every = 1\n",
-        );
+
+    fn scheme(&self) -> &str {
+        self.translated.map_or("none", |t| t.scheme.as_str())
     }
-    let kind = if flow_form == Form::Simai { "training" } else { "graph" };
-    let _ = match ranked {
-        true => write!(
-            out,
-            "\n# Rank r is the r-th host.\n{}[workload]\nkind = \"{kind}\"\nfile = {}\n",
-            calls.iter().map(|call| format!("# {call}\n")).collect::<String>(),
-            path(&flows)
-        ),
-        false => write!(
-            out,
-            "\n[workload]\nkind = \"transfers\"\nformat = \"{}\"\nfile = {}\norigin = \"{origin}\"\nframe_floor = \"0 B\"\n",
-            flow_form.name(),
-            path(&flows),
-        ),
-    };
-    for (key, value) in of("workload.") {
-        let _ = writeln!(out, "{key} = {value}");
+
+    /// Differences from the other simulator.
+    fn notes(&self) -> Vec<String> {
+        let Network { topology, flows, fabric, list } = self.network;
+        let mut notes: Vec<String> = self.translated.iter().flat_map(|t| &t.notes).cloned().collect();
+        let unread = [(&topology.0, &fabric.unread), (&flows.0, &list.unread)];
+        let unread = unread.into_iter().filter_map(|(path, unread)| Some((path, unread.as_ref()?)));
+        notes.extend(unread.map(|(path, unread)| format!("{}: {unread}", path.display())));
+        notes.extend(list.notes.iter().cloned());
+        if self.of_fork() && !self.ranked {
+            let scheme = self.translated.map_or("", |t| t.scheme.as_str());
+            notes.extend(hpcc::otherwise(&list.flows, self.translated.is_none(), scheme));
+        }
+        let fork = self.translated.filter(|_| self.of_fork());
+        notes.extend(fork.and_then(|t| too_fast(fabric, t.frame())));
+        notes
     }
-    let ideal = if fork { "hpcc-fork" } else { "exact" };
-    let _ = write!(
-        out,
-        "\n[run]\nduration = \"{}\"\nseeds = 1\n\n[record]\nideal = \"{ideal}\"\n",
-        stop - origin
-    );
-    if translated.is_some() {
-        out.push_str("completion = \"acknowledged\"\n");
+
+    /// The scenario as a file.
+    fn text(&self, source: &Path, notes: &[String]) -> String {
+        let Network { topology, fabric, list, .. } = self.network;
+        let stem = source.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+        let name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let name: String = name.trim_start_matches('-').chars().take(80).collect();
+        let title = quoted(&match list.what.as_str() {
+            "" => format!("{} hosts, {} flows", fabric.hosts.len(), list.flows.len()),
+            what => format!("{} hosts, {what}", fabric.hosts.len()),
+        });
+        let made = quoted(&format!("made by cnsim import from {}", source.display()));
+        let notes: String = notes.iter().map(|note| format!("# {note}\n")).collect();
+        let (scheme, form) = (self.scheme(), topology.1.name());
+        let file = quoted(&topology.0.display().to_string());
+        let hash = if self.of_fork() { "hash = \"hpcc-fork\"\n" } else { "" };
+        // The fork's clock. Files without a configuration say nothing of ns-3's.
+        let fork = self.translated.is_some() && self.of_fork();
+        let rounding = if fork { "\n[timing]\nrounding = \"whole-ns\"\nties = \"start\"\n" } else { "" };
+        let ideal = if fork { "hpcc-fork" } else { "exact" };
+        let completion = if self.translated.is_some() { "completion = \"acknowledged\"\n" } else { "" };
+        let (switch, host, transport, workload) =
+            (self.switch(), self.host(), self.transport(), self.workload());
+        let (params, duration) = (self.keys("scheme.params."), self.stop - self.origin);
+        let params = if params.is_empty() { params } else { format!("\n[scheme.params]\n{params}") };
+        format!(
+            r#"study = "imported"
+name = "{name}"
+title = {title}
+source = {made}
+condition = "as imported"
+{notes}
+[matrix]
+schemes = ["{scheme}"]
+
+[topology]
+kind = "graph"
+format = "{form}"
+file = {file}
+{hash}
+{switch}
+{host}{rounding}{transport}
+{workload}
+[run]
+duration = "{duration}"
+seeds = 1
+
+[record]
+ideal = "{ideal}"
+{completion}{params}"#
+        )
     }
-    if of("scheme.params.").next().is_some() {
-        out.push_str("\n[scheme.params]\n");
+
+    /// Keys of a table that the configuration decides.
+    fn keys(&self, table: &str) -> String {
+        let keys = self.translated.iter().flat_map(|t| &t.keys);
+        let mine = keys.filter_map(|(key, value)| Some((key.strip_prefix(table)?, value)));
+        mine.map(|(key, value)| format!("{key} = {value}\n")).collect()
     }
-    for (key, value) in of("scheme.params.") {
-        let _ = writeln!(out, "{key} = {value}");
+
+    fn switch(&self) -> String {
+        let fabric = &self.network.fabric;
+        let buffer = self.translated.and_then(|t| t.buffer).unwrap_or(Bytes::from_mb(32));
+        if self.translated.is_some() {
+            return format!(
+                "# The fork's switches: PFC by shared memory.\n[switch]\nprocessing = \"0 us\"\nbuffer = \"shared\"\n\
+                 preset = \"hpcc-fork\"\nmemory = \"{} B\"\n\n[pause]\nmode = \"on\"\nframes = \"pfc\"\nlength = \"43 B\"\n",
+                buffer.get()
+            );
+        }
+        let ports = |s: &String| fabric.links.iter().flat_map(|l| [&l.a, &l.b]).filter(|e| *e == s).count();
+        let most = fabric.switches.iter().map(ports).max().unwrap_or(1).max(2) as u64;
+        format!(
+            "# One pool of {buffer} at the largest switch.\n[switch]\nprocessing = \"0 us\"\nbuffer = \"SO\"\nshare = \"{} B\"\n\n\
+             [pause]\nmode = \"off\"\n",
+            buffer.get() / most
+        )
     }
-    let translated = translated.map(|(_, t)| t).unwrap_or_default();
-    Ok(Imported { text: out, notes, source: source.clone(), translated, faults })
+
+    fn host(&self) -> &'static str {
+        if self.translated.is_some() || self.pairs {
+            return "# Each flow has a queue pair.\n[host]\nprocessing = \"0 us\"\nqueues = \"per-flow\"\n";
+        }
+        "# The flows of a pair of hosts are paced in a queue of their own.\n[host]\nprocessing = \"0 us\"\n\
+         queues = \"per-destination\"\nfifo = 100000000\n"
+    }
+
+    fn transport(&self) -> String {
+        let keys = self.keys("transport.");
+        match (self.translated, self.pairs) {
+            // The fork has no timeout: as long as the run it never ends.
+            (Some(_), _) => {
+                let rto = self.stop - self.origin;
+                format!("\n[transport]\nkind = \"go-back-n\"\nrto = \"{rto}\"\n{keys}")
+            }
+            (None, true) => {
+                "\n# A transfer has ended at its source as it is acknowledged. Lost frames go again.\n\
+                 [transport]\nkind = \"go-back-n\"\nack_every = 1\n"
+                    .into()
+            }
+            (None, false) => keys,
+        }
+    }
+
+    fn workload(&self) -> String {
+        let (path, form) = &self.network.flows;
+        let (file, keys) = (quoted(&path.display().to_string()), self.keys("workload."));
+        if self.ranked {
+            let kind = if *form == Form::Simai { "training" } else { "graph" };
+            let calls: String = self.network.list.calls.iter().map(|call| format!("# {call}\n")).collect();
+            return format!(
+                "# Rank r is the r-th host.\n{calls}[workload]\nkind = \"{kind}\"\nfile = {file}\n{keys}"
+            );
+        }
+        let (form, origin) = (form.name(), self.origin);
+        format!(
+            "[workload]\nkind = \"transfers\"\nformat = \"{form}\"\nfile = {file}\norigin = \"{origin}\"\nframe_floor = \"0 B\"\n{keys}"
+        )
+    }
 }
 
 /// An end of the run where none is given: when all flows would be over, those to a host one after another at the slowest link; twice, and

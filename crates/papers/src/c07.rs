@@ -109,7 +109,7 @@ fn several(e: &Evidence<'_>, parts: &mut Parts) {
     parts.add(least.at_least(418.0 * 0.98), text.clone());
     parts.add(most.at_most(418.0 * 1.02), text);
     let bcn = case(e, "asymmetric", BCN, "bcn");
-    let late = bcn.each(|r| mean_of(r, &["aggregate_throughput"], 50.0, 100.0));
+    let late = bcn.each(|r| mean_of(r, &[Id::AggregateThroughput.text()], 50.0, 100.0));
     let least = late.0.iter().map(|v| v.1).fold(f64::INFINITY, f64::min);
     parts.add(
         late.at_least(9.5),
@@ -228,7 +228,7 @@ fn settled_rates(r: &RunRecord) -> Option<Vec<f64>> {
 
 /// After each change, time until the hot port stays at 95 % of 10 Gb/s or more.
 fn settled_port(r: &RunRecord) -> Option<Vec<f64>> {
-    settling(r, &["hot_port_throughput"], &|_, v| v[0] >= 9.5)
+    settling(r, &[Id::HotPortThroughput.text()], &|_, v| v[0] >= 9.5)
 }
 
 fn mean(v: &[f64]) -> f64 {

@@ -4,6 +4,7 @@ use super::Paper;
 use crate::claims::{Claim, Evidence, Parts, Values, at_most, claim, less};
 use cnsim_runs::record::RunRecord;
 use cnsim_scenario::metrics::Id;
+use cnsim_scenario::tables::topology::LOOP_DELAY;
 use cnsim_scheme_api::Time;
 
 /// The study.
@@ -102,7 +103,7 @@ fn set_point(e: &Evidence<'_>, parts: &mut Parts) {
     const SET_POINT: f64 = 26.0;
     let runs = e.runs("multi-hop-800ms", "hotspot 0.5 Gb/s", "off", QCN);
     let queue = runs.each(|r| mean_between(r, "hot_queue", 0.1, 0.81));
-    let rate = runs.each(|r| mean_between(r, "hot_port_throughput", 0.1, 0.81));
+    let rate = runs.each(|r| mean_between(r, Id::HotPortThroughput.text(), 0.1, 0.81));
     let text = format!("mean queue from 100 to 810 ms {:.1} KB, set point {SET_POINT} KB", queue.mean());
     parts.add(queue.within(0.5 * SET_POINT, 1.5 * SET_POINT), text);
     let text = format!("hot port {:.1} of 500 Mb/s", rate.mean() * 1e3);
@@ -131,7 +132,7 @@ fn suspect(run: &RunRecord, metric: Id) -> &'static str {
         ("multi-hop-periodic", ..) => {
             "A2 limiter-queue: with 100 frames a limiter in place of 10 the innocents get 0.4 to 2.6 points more; A3 limiter-position at the source gives less"
         }
-        (_, QCN, Id::DroppedFrames) if run.config.read("topology.loop_delay") != Some(Time::from_ms(1)) => {
+        (_, QCN, Id::DroppedFrames) if run.config.read(LOOP_DELAY) != Some(Time::from_ms(1)) => {
             "A33 mark-interval: an interval that follows the present frame sees the start-up at once and brings the drops at 8, 100 and 500 us nearer; the periodic rows then go away"
         }
         (_, QCN, Id::DroppedFrames) => {

@@ -237,6 +237,41 @@ impl Plan {
             let _ = tell.send(());
             done
         });
+        let stopped = self.wait(py, &told, (&watch, &callers), progress);
+        self.stored.store(watch.stored.load(Ordering::Relaxed), Ordering::Relaxed);
+        stopped.map_or(Ok(()), Err)?;
+        let done = py.detach(|| worker.join());
+        let Ok(done) = done else {
+            let why = "a run panicked: this is a defect of cnsim";
+            return Err(raise(py, "RunError", why, "report it with the scenario and the seed", ""));
+        };
+        let mut found = Vec::new();
+        for finished in done {
+            match finished {
+                Ok(None) => {}
+                Ok(Some(record)) => found.push(Py::new(py, Record(record))?.into_any()),
+                Err((e, raised)) => {
+                    let error = failed(py, &e, raised);
+                    if !go_on || matches!(e, JobError::NotKept(_)) {
+                        return Err(error);
+                    }
+                    found.push(error.into_value(py).into_any());
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+impl Plan {
+    /// Waits for the end of runs, with progress; until Ctrl-C, an exception of `progress`, or [`Plan::stop`], which is then given back.
+    fn wait(
+        &self,
+        py: Python<'_>,
+        told: &Mutex<mpsc::Receiver<()>>,
+        (watch, callers): (&Watch, &Threads),
+        progress: Option<Py<PyAny>>,
+    ) -> Option<PyErr> {
         let mut stopped: Option<(PyErr, Instant)> = None;
         loop {
             let ended = py.detach(|| {
@@ -266,30 +301,7 @@ impl Plan {
                 }
             }
         }
-        self.stored.store(watch.stored.load(Ordering::Relaxed), Ordering::Relaxed);
-        if let Some((e, _)) = stopped {
-            return Err(e);
-        }
-        let done = py.detach(|| worker.join());
-        let Ok(done) = done else {
-            let why = "a run panicked: this is a defect of cnsim";
-            return Err(raise(py, "RunError", why, "report it with the scenario and the seed", ""));
-        };
-        let mut found = Vec::new();
-        for finished in done {
-            match finished {
-                Ok(None) => {}
-                Ok(Some(record)) => found.push(Py::new(py, Record(record))?.into_any()),
-                Err((e, raised)) => {
-                    let error = failed(py, &e, raised);
-                    if !go_on || matches!(e, JobError::NotKept(_)) {
-                        return Err(error);
-                    }
-                    found.push(error.into_value(py).into_any());
-                }
-            }
-        }
-        Ok(found)
+        stopped.map(|(e, _)| e)
     }
 }
 

@@ -8,6 +8,7 @@ use cnsim_measure::quantity::digits;
 use cnsim_problem::read_file;
 use cnsim_scenario::tables;
 use cnsim_scheme_api::Time;
+use indexmap::IndexSet;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -77,71 +78,12 @@ pub fn fct_csv(records: &[RunRecord]) -> Option<String> {
 /// The fault in the file, with place and remedy.
 pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> {
     let help = "take the file as cnsim wrote it, or leave it away";
-    let wrong = |line: usize| format!("{}:{line}: no times of a flow\n  help: {help}", path.display());
     let text = read_file(path, LARGEST).map_err(|e| format!("{}: {e}\n  help: {help}", path.display()))?;
-    let mut all: BTreeMap<Vec<String>, Read> = BTreeMap::new();
+    let mut all: BTreeMap<[String; 4], Read> = BTreeMap::new();
     for (n, line) in read_csv(&text).into_iter().enumerate() {
-        let [
-            condition,
-            pause,
-            scheme,
-            seed,
-            source,
-            destination,
-            bytes,
-            start,
-            time,
-            exact,
-            fork,
-            _,
-            missing,
-            lost,
-            waits_for,
-            traffic,
-            number,
-            ..,
-        ] = &line[..]
-        else {
-            return Err(wrong(n + 2));
-        };
-        let run = [condition, pause, scheme, seed].map(String::clone).to_vec();
-        let read = all.entry(run).or_default();
-        let mut host = |name: &String| {
-            read.hosts.iter().position(|h| h == name).unwrap_or_else(|| {
-                read.hosts.push(name.clone());
-                read.hosts.len() - 1
-            }) as u64
-        };
-        let (src, dst) = (host(source), host(destination));
-        let name = read.name(traffic);
-        let lost = if lost.is_empty() { Ok(None) } else { lost.parse().map(Some) };
-        let start = if start.is_empty() && time.is_empty() { Some(NOT_BEGUN) } else { ps(start) };
-        let (Ok(bytes), Some(start), Ok(missing), Ok(lost), Ok(nth)) =
-            (bytes.parse(), start, missing.parse(), lost, number.parse())
-        else {
-            return Err(wrong(n + 2));
-        };
-        match (ps(time), ps(exact), ps(fork)) {
-            (Some(time), Some(exact), Some(fork)) => {
-                read.flows.push(FlowTime { src, dst, nth, bytes, start, time, exact, fork, name });
-            }
-            (None, None, None) if time.is_empty() => read.unfinished.push(Unfinished {
-                flow: format!("{source}>{destination}"),
-                src,
-                dst,
-                nth,
-                bytes,
-                start,
-                so_far: 0,
-                missing,
-                lost,
-                in_vain: None,
-                stands: None,
-                waits_for: waits_for.clone(),
-                name,
-            }),
-            _ => return Err(wrong(n + 2)),
-        }
+        let wrong = || format!("{}:{}: no times of a flow\n  help: {help}", path.display(), n + 2);
+        let (run, flow) = line.split_first_chunk().ok_or_else(wrong)?;
+        all.entry(run.clone()).or_default().take(flow).ok_or_else(wrong)?;
     }
     for (run, mut read) in all {
         let mut same = records.iter_mut().filter(|r| labels(r) == run);
@@ -149,7 +91,8 @@ pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> 
         if let (Some(record), None) = (same.next(), same.next()) {
             let end = record.config.read(tables::run::DURATION).map_or(0, Time::as_ps);
             read.rename(record);
-            (record.hosts, record.flows, record.unfinished) = (read.hosts, read.flows, read.unfinished);
+            record.hosts = read.hosts.into_iter().collect();
+            (record.flows, record.unfinished) = (read.flows, read.unfinished);
             record.unfinished.iter_mut().for_each(|f| f.so_far = end.saturating_sub(f.start));
         }
     }
@@ -159,25 +102,52 @@ pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> 
 /// The flows of a run, as [`read_flows`] finds them.
 #[derive(Default)]
 struct Read {
-    hosts: Vec<String>,
+    hosts: IndexSet<String>,
     flows: Vec<FlowTime>,
     unfinished: Vec<Unfinished>,
     /// Names of traffic, as they came.
-    names: Vec<String>,
+    names: IndexSet<String>,
 }
 
 impl Read {
-    /// Place of a name of traffic among those read, from 1; 0 of none.
-    fn name(&mut self, name: &str) -> u64 {
-        if name.is_empty() {
-            return 0;
+    /// Takes a line behind the labels of its run; none where it is no flow. The place of a name of traffic counts from 1.
+    fn take(&mut self, line: &[String]) -> Option<()> {
+        let [source, to, bytes, start, time, exact, fork, _, missing, lost, waits, name, nth, ..] = line
+        else {
+            return None;
+        };
+        let [src, dst] = [source, to].map(|host| self.hosts.insert_full(host.clone()).0 as u64);
+        let known = (!name.is_empty()).then(|| self.names.insert_full(name.clone()).0 as u64 + 1);
+        let name = known.unwrap_or(0);
+        let start = if start.is_empty() && time.is_empty() { NOT_BEGUN } else { ps(start)? };
+        let (bytes, missing, nth) = (bytes.parse().ok()?, missing.parse().ok()?, nth.parse().ok()?);
+        let lost = if lost.is_empty() { None } else { Some(lost.parse().ok()?) };
+        match (ps(time), ps(exact), ps(fork)) {
+            (Some(time), Some(exact), Some(fork)) => {
+                self.flows.push(FlowTime { src, dst, nth, bytes, start, time, exact, fork, name });
+            }
+            (None, None, None) if time.is_empty() => {
+                let (flow, waits_for) = (format!("{source}>{to}"), waits.clone());
+                let (so_far, in_vain, stands) = (0, None, None);
+                self.unfinished.push(Unfinished {
+                    flow,
+                    src,
+                    dst,
+                    nth,
+                    bytes,
+                    start,
+                    so_far,
+                    missing,
+                    lost,
+                    in_vain,
+                    stands,
+                    waits_for,
+                    name,
+                });
+            }
+            _ => return None,
         }
-        let known = self.names.iter().position(|n| n == name);
-        known.unwrap_or_else(|| {
-            self.names.push(name.into());
-            self.names.len() - 1
-        }) as u64
-            + 1
+        Some(())
     }
 
     /// Turns places among the names read into those among the names of a run.

@@ -11,8 +11,8 @@ use crate::run::Job;
 use crate::store::Asked;
 use cnsim_measure::quantity::digits;
 use cnsim_problem::{Problem, printable};
-use cnsim_scenario::assumptions;
 use cnsim_scenario::{Case, Ready, Scenario};
+use cnsim_scenario::{assumptions, tables};
 use cnsim_units::{Bytes, Rate, Time};
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -52,12 +52,14 @@ pub fn axis(text: &str) -> Result<Axis, String> {
             "write --over KEY=V1,V2, for example --over hotspot.rate=\"1 Gb/s\",\"2 Gb/s\"",
         );
     };
+    const MODE: &str = tables::pause::MODE.path;
+    const SEEDS: &str = tables::run::SEEDS.path;
     let key = key.trim();
     match key {
         "" => return wrong("names no key".into(), "write --over KEY=V1,V2"),
         "scheme" | "schemes" => return wrong("a scheme is not a key".into(), "use --scheme S1,S2"),
-        "pause" | "pause.mode" => return wrong("PAUSE has its own option".into(), "use --pause on,off"),
-        "seed" | "seeds" | "run.seeds" => {
+        "pause" | MODE => return wrong("PAUSE has its own option".into(), "use --pause on,off"),
+        "seed" | "seeds" | SEEDS => {
             return wrong("seeds have their own option".into(), "use --seeds N");
         }
         k if k.starts_with("matrix.") || k.starts_with("rows.") => {

@@ -6,7 +6,7 @@ use crate::record::RunRecord;
 use crate::results::LARGEST;
 use cnsim_measure::pauses::{Cause, Held, Stood, Stop, Stops};
 use cnsim_problem::read_file;
-use std::collections::BTreeMap;
+use indexmap::IndexSet;
 use std::path::Path;
 
 /// One line for each XOFF and transmitter: run, number, XOFFs of the run that are not kept, transmitter, switch that decided, class
@@ -71,20 +71,8 @@ pub fn victims_csv(records: &[RunRecord]) -> Option<String> {
     (!lines.is_empty()).then(|| table(&header.map(String::from), &lines))
 }
 
-/// Numbers of names, as a file has them.
-#[derive(Default)]
-struct Names(BTreeMap<String, u32>, Vec<String>);
-
-impl Names {
-    fn number(&mut self, name: &str) -> u32 {
-        if let Some(known) = self.0.get(name) {
-            return *known;
-        }
-        self.1.push(name.into());
-        self.0.insert(name.into(), self.1.len() as u32 - 1);
-        self.1.len() as u32 - 1
-    }
-}
+/// A run with its XOFFs, and the names of transmitters and of switches, as a file has them.
+type Read = ([String; 4], Stops, IndexSet<String>, IndexSet<String>);
 
 /// Reads a file of [`pauses_csv`]: by run (condition, PAUSE, scheme, seed) its XOFFs.
 ///
@@ -93,13 +81,13 @@ impl Names {
 pub fn read_pauses(path: &Path) -> Result<Vec<([String; 4], Stops)>, String> {
     let help = "take the file as cnsim wrote it, or run the scenario again";
     let text = read_file(path, LARGEST).map_err(|e| format!("{}: {e}\n  help: {help}", path.display()))?;
-    let mut all: Vec<([String; 4], Stops, Names, Names)> = Vec::new();
+    let mut all: Vec<Read> = Vec::new();
     for (n, line) in read_csv(&text).into_iter().enumerate() {
         let found = read_line(&line, &mut all);
         found.ok_or_else(|| format!("{}:{}: no XOFF\n  help: {help}", path.display(), n + 2))?;
     }
-    let whole = |(run, stops, names, switches): (_, Stops, Names, Names)| {
-        (run, Stops { names: names.1, switches: switches.1, ..stops })
+    let whole = |(run, stops, names, switches): Read| {
+        (run, Stops { names: names.into_iter().collect(), switches: switches.into_iter().collect(), ..stops })
     };
     Ok(all.into_iter().map(whole).collect())
 }
@@ -148,34 +136,18 @@ fn read_flow(line: &[String], names: &mut Vec<String>) -> Option<Stood> {
 }
 
 /// Reads a line; none where it is no XOFF.
-fn read_line(line: &[String], all: &mut Vec<([String; 4], Stops, Names, Names)>) -> Option<()> {
-    let [
-        condition,
-        pause,
-        scheme,
-        seed,
-        xoff,
-        left_out,
-        stopped,
-        by,
-        class,
-        decided,
-        from,
-        until,
-        end,
-        causes,
-        ..,
-    ] = line
-    else {
+fn read_line(line: &[String], all: &mut Vec<Read>) -> Option<()> {
+    let (run, line) = line.split_first_chunk::<4>()?;
+    let [xoff, left_out, stopped, by, class, decided, from, until, end, causes, ..] = line else {
         return None;
     };
-    let run = [condition, pause, scheme, seed].map(String::clone);
     let number: usize = xoff.parse().ok()?;
     // Two points of a sweep may have one name here.
-    if number == 0 || all.last().is_none_or(|last| last.0 != run) {
-        all.push((run, Stops::default(), Names::default(), Names::default()));
+    if number == 0 || all.last().is_none_or(|last| last.0 != *run) {
+        all.push((run.clone(), Stops::default(), IndexSet::new(), IndexSet::new()));
     }
     let (_, stops, names, switches) = all.last_mut()?;
+    let number_of = |names: &mut IndexSet<String>, name: &str| names.insert_full(name.into()).0 as u32;
     let mut read = Vec::new();
     for cause in causes.split("; ").filter(|c| !c.is_empty()) {
         let mut words = cause.rsplitn(3, ' ');
@@ -190,13 +162,13 @@ fn read_line(line: &[String], all: &mut Vec<([String; 4], Stops, Names, Names)>)
             return None;
         }
         let bytes = words.next()?.parse().ok().filter(|bytes| *bytes < 1 << 40)?;
-        read.push(Cause { bytes, held, output: names.number(words.next()?) });
+        read.push(Cause { bytes, held, output: number_of(names, words.next()?) });
     }
     let (from, until) = (ps(from)?, ps(until)?);
     stops.left_out = left_out.parse().ok()?;
     stops.xoffs.push(Stop {
-        stopped: names.number(stopped),
-        by: switches.number(by),
+        stopped: number_of(names, stopped),
+        by: number_of(switches, by),
         class: if class == "all" { None } else { Some(class.parse().ok()?) },
         decided: ps(decided)?,
         from,

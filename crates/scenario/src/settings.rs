@@ -2,6 +2,7 @@
 
 mod depth;
 mod estimate;
+mod fluid;
 mod locked;
 mod offered;
 mod sent_again;

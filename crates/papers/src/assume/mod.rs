@@ -30,7 +30,7 @@ use cnsim_runs::record::RunRecord;
 use cnsim_runs::run::Job;
 use cnsim_scenario::assumptions::ASSUMPTIONS;
 use cnsim_scenario::keys::Key;
-use cnsim_scenario::tables::{control, host};
+use cnsim_scenario::tables::{control, host, pause};
 use cnsim_scenario::{Case, Ready, Scenario};
 use cnsim_scheme_api::Registry;
 use indexmap::IndexSet;
@@ -74,7 +74,7 @@ pub fn asked_switches(texts: &[String]) -> Result<Vec<Switch>, String> {
     let mut all: Vec<Switch> = Vec::new();
     for text in texts {
         let key = text.split('=').next().unwrap_or_default().trim();
-        if matches!(key, "pause" | "pause.mode" | "scheme" | "schemes") {
+        if matches!(key, "pause" | "scheme" | "schemes") || key == pause::MODE.path {
             return Err(format!(
                 "--over {text}: published numbers have a PAUSE mode and a scheme; neither is an assumption\n  help: choose cases with --only \"PAUSE on\" or --only qcn-2pt"
             ));

@@ -12,7 +12,7 @@ use cnsim_problem::joined;
 use cnsim_runs::record::Curve;
 use cnsim_scenario::case::Dimension;
 use cnsim_scenario::figures::{FigureSpec, Show};
-use cnsim_scenario::metrics::find;
+use cnsim_scenario::metrics::{Id, find};
 use cnsim_scenario::tables;
 use cnsim_scheme_api::Bytes;
 use indexmap::{IndexMap, IndexSet};
@@ -20,7 +20,9 @@ use indexmap::{IndexMap, IndexSet};
 /// Most lines of a figure; with more it is split.
 const MOST: usize = 10;
 /// Columns of time series below a table: the first that is there of each.
-const BELOW: [&[&str]; 2] = [&["hot_queue"], &["hot_port_throughput", "aggregate_throughput"]];
+const BELOW: [&[&str]; 2] = [&["hot_queue"], &[HOT, ALL]];
+const HOT: &str = Id::HotPortThroughput.text();
+const ALL: &str = Id::AggregateThroughput.text();
 
 pub(crate) fn figures(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
     let mut all = match layout {
@@ -138,8 +140,8 @@ fn has(cases: &[&CaseRuns<'_>], series: &str) -> bool {
 fn title(series: &str) -> String {
     match series {
         "hot_queue" => "Hot queue length".into(),
-        "hot_port_throughput" => "Hot-port throughput".into(),
-        "aggregate_throughput" => "Aggregate throughput".into(),
+        HOT => "Hot-port throughput".into(),
+        ALL => "Aggregate throughput".into(),
         other => match other.split_once(' ') {
             Some(("queue", port)) => format!("Queue {port}"),
             Some(("flow", flow)) => format!("Delivered rate {flow}"),
@@ -296,7 +298,7 @@ fn levels(scene: &Scene<'_>, lines: &[Line<'_, '_>], y: &Axis) -> Vec<Level> {
                 add(b.as_f64() / 1e3, format!("limit {b}"));
             }
         }
-        if line.series == "hot_port_throughput"
+        if line.series == HOT
             && let Some(h) = scene.ready(line.case).and_then(|r| r.settings.hotspot())
         {
             add(h.rate.gbps(), format!("service rate {}", h.rate));

@@ -6,7 +6,7 @@ use crate::language::text::{Flat, Form, Leaf, Mark, Place};
 use cnsim_import::{Fabric, FileFlow, Form as Foreign, ImportError};
 use cnsim_problem::{MAX_FILE, Problem, Unread, read_file};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Contents of a file, and the key that they replace.
@@ -34,25 +34,8 @@ pub(crate) fn inline_files(flat: &mut Flat, scenario: &str, problems: &mut Vec<P
     let mut fabric = None;
     for (key, leaf) in first.into_iter().chain(rest) {
         let [name] = &leaf.items[..] else { continue };
-        if name == "off" {
-            continue;
-        }
-        let beside = std::path::Path::new(scenario).parent().map(|d| d.join(name)).filter(|p| p.exists());
-        let path: PathBuf = beside.unwrap_or_else(|| name.into());
-        let text = match read_file(&path, MAX_FILE) {
-            Ok(text) => text,
-            Err(Unread { line: Some(line), reason }) => {
-                let place = Place::Listed { file: path.display().to_string().into(), line, column: 1 };
-                problems.push(flat.problem(&key, Some(&place), reason, "write it in UTF-8"));
-                continue;
-            }
-            Err(Unread { line: None, reason }) => {
-                let hint = "give the path of a text file, from the scenario's folder or from here";
-                problems.push(flat.at(&key, format!("`{name}` {reason}"), hint));
-                continue;
-            }
-        };
-        let Some((table, of)) = key.rsplit_once('.') else { continue };
+        let Some((table, of)) = key.rsplit_once('.').filter(|_| name != "off") else { continue };
+        let Some((file, text)) = contents(flat, &key, (scenario, name), problems) else { continue };
         let kind = flat.leaves.get(&format!("{table}.kind")).and_then(|kind| kind.items.first());
         let graph = table != "topology" && kind.is_some_and(|kind| kind == "graph" || kind == "training");
         let mine: &[&str] = match (table, of) {
@@ -61,18 +44,14 @@ pub(crate) fn inline_files(flat: &mut Flat, scenario: &str, problems: &mut Vec<P
             _ if graph => &LISTS[4..],
             _ => &LISTS[2..3],
         };
-        let both = mine.iter().map(|list| format!("{table}.{list}")).find(|k| flat.leaves.contains_key(k));
-        if let Some(both) = both {
-            problems.push(flat.at(
-                &both,
-                format!("is there beside {key}: one of them would be ignored"),
-                "use one of the two",
-            ));
+        let mut lists = mine.iter().map(|list| format!("{table}.{list}"));
+        if let Some(both) = lists.find(|k| flat.leaves.contains_key(k)) {
+            let reason = format!("is there beside {key}: one of them would be ignored");
+            problems.push(flat.at(&both, reason, "use one of the two"));
         }
         let form_key = format!("{table}.format");
         let form = flat.leaves.get(&form_key).and_then(|l| l.items.first().cloned());
         let form = form.filter(|_| of == "file").unwrap_or_else(|| "lines".into());
-        let file: Arc<str> = path.display().to_string().into();
         let named = Named { key: &key, table, file, text };
         let foreign = [Foreign::Fork, Foreign::Htsim].into_iter().find(|foreign| foreign.name() == form);
         let lists = match (foreign, table) {
@@ -90,32 +69,52 @@ pub(crate) fn inline_files(flat: &mut Flat, scenario: &str, problems: &mut Vec<P
                     flat.leaves.remove(&form_key);
                 }
                 flat.from_files.extend(mine.iter().map(|list| (format!("{table}.{list}"), key.clone())));
-                for (list, (items, marks)) in lists {
-                    let leaf = Leaf {
-                        items: Arc::new(items),
-                        marks: Arc::new(marks),
-                        list: true,
-                        place: leaf.place.clone(),
-                    };
-                    flat.leaves.insert(format!("{table}.{list}"), leaf);
-                }
+                flat.leaves.extend(lists.into_iter().map(|(list, (items, marks))| {
+                    let (items, marks, place) = (Arc::new(items), Arc::new(marks), leaf.place.clone());
+                    (format!("{table}.{list}"), Leaf { items, marks, list: true, place })
+                }));
             }
-            Err(all) => problems.extend(
-                all.into_iter()
-                    .map(|e| flat.problem(&key, Some(&named.place(e.line, 1)), e.reason, e.remedy)),
-            ),
+            Err(all) => {
+                let problem =
+                    |e: ImportError| flat.problem(&key, Some(&named.place(e.line, 1)), e.reason, e.remedy);
+                problems.extend(all.into_iter().map(problem));
+            }
         }
     }
-    // A form without a file to read.
-    let forms = flat.leaves.keys().filter(|k| find(k).is_some_and(|k| k.path.ends_with(".format")));
-    for key in forms.cloned().collect::<Vec<_>>() {
+    without_file(flat, problems);
+}
+
+/// The path and the text of a file by its name, from the folder of the scenario or from here.
+fn contents(
+    flat: &Flat,
+    key: &str,
+    (scenario, name): (&str, &str),
+    problems: &mut Vec<Problem>,
+) -> Option<(Arc<str>, String)> {
+    let beside = Path::new(scenario).parent().map(|d| d.join(name)).filter(|p| p.exists());
+    let path: PathBuf = beside.unwrap_or_else(|| name.into());
+    let file: Arc<str> = path.display().to_string().into();
+    match read_file(&path, MAX_FILE) {
+        Ok(text) => return Some((file, text)),
+        Err(Unread { line: Some(line), reason }) => {
+            let place = Place::Listed { file, line, column: 1 };
+            problems.push(flat.problem(key, Some(&place), reason, "write it in UTF-8"));
+        }
+        Err(Unread { line: None, reason }) => {
+            let hint = "give the path of a text file, from the scenario's folder or from here";
+            problems.push(flat.at(key, format!("`{name}` {reason}"), hint));
+        }
+    }
+    None
+}
+
+/// Refuses a form without a file to read.
+fn without_file(flat: &Flat, problems: &mut Vec<Problem>) {
+    for key in flat.leaves.keys().filter(|k| find(k).is_some_and(|k| k.path.ends_with(".format"))) {
         let file = format!("{}file", key.trim_end_matches("format"));
         if flat.leaves.get(&file).is_none_or(|l| l.items.first().is_none_or(|name| name == "off")) {
-            problems.push(flat.at(
-                &key,
-                "has no effect: no file is named",
-                format!("set {file}, or remove it"),
-            ));
+            let remedy = format!("set {file}, or remove it");
+            problems.push(flat.at(key, "has no effect: no file is named", remedy));
         }
     }
 }

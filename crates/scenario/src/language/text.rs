@@ -88,6 +88,11 @@ impl Leaf {
     }
 }
 
+/// Does a key of the matrix set this key? By the name of a table it sets the table's mode.
+fn stands_for(own: &str, key: &str) -> bool {
+    own == key || key.strip_suffix(".mode") == Some(own)
+}
+
 /// The key of `[matrix]` or of one of `[[rows]]` behind a path, and the prefix of its table: `rows.0` and `hotspot.rate`.
 pub fn varied(path: &str) -> Option<(&str, &str)> {
     if let Some(key) = path.strip_prefix("matrix.") {
@@ -165,19 +170,15 @@ impl Flat {
 
     /// Does the matrix, a row or a sweep vary this key?
     pub(crate) fn varies(&self, key: &str) -> bool {
-        let is = |own: &str| own == key || (own == "pause" && key == "pause.mode");
         self.leaves.get(key).is_some_and(|leaf| leaf.place == Place::Over)
-            || self.leaves.keys().filter_map(|path| varied(path)).any(|(_, own)| is(own))
+            || self.leaves.keys().filter_map(|path| varied(path)).any(|(_, own)| stands_for(own, key))
     }
 
     /// Where someone looks for a key that is not written itself: where the matrix or a row sets it, or in its table; else the first
     /// line. None if there is no text.
     fn near(&self, key: &str) -> Option<Place> {
         let written = |l: &&Leaf| matches!(l.place, Place::Text(_) | Place::Listed { .. });
-        let varies = |path: &str| {
-            let own = varied(path).map(|(_, own)| own);
-            own == Some(key) || (own == Some("pause") && key == "pause.mode")
-        };
+        let varies = |path: &str| varied(path).is_some_and(|(_, own)| stands_for(own, key));
         let leaf = |found: &dyn Fn(&str) -> bool| {
             self.leaves.iter().filter(|(path, _)| found(path)).map(|l| l.1).find(written).map(|l| &l.place)
         };

@@ -5,13 +5,14 @@
 //! holds back all that its source sends (PAUSE alone before one FIFO). Constants were measured on one core of a server.
 
 use super::Settings;
+use super::fluid::{Demand, Excess, Fluid, Tree, Way, breadth};
 use crate::tables::host::Queues;
 use crate::tables::workload::SourcePlan;
 use cnsim_fabric::{ControlTransport, Destinations, Organisation, Routing};
 use cnsim_scheme_api::Bytes;
 use cnsim_scheme_api::{Acks, Plan, ReflectGate, Speaks};
 use cnsim_units::{Rate, Time};
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 /// Estimated cost of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -37,21 +38,8 @@ struct Messages {
     waiting: f64,
 }
 
-/// Fate of traffic above the rate of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Excess {
-    /// The traffic travels as far as that link and is lost there.
-    Lost,
-    /// The traffic is held back at its source, flow by flow.
-    HeldByFlow,
-    /// Everything that its source sends is held back.
-    HeldBySource,
-}
-
 /// Switches for which the spread of traffic is followed; more stand for others like them.
 const FOLLOWED: usize = 48;
-/// Rounds after which the shares that links let through have settled.
-const ROUNDS: usize = 4;
 /// Bits of a control message on a link, and bytes of a waiting one with the reserve of its queue.
 const CONTROL_BITS: f64 = 512.0;
 const WAITING_MESSAGE: f64 = 32.0 * 1.2;
@@ -71,36 +59,6 @@ const WITH_PAIRS: f64 = 1.1e-7;
 const WITH_TELEMETRY: f64 = 1.5e-7;
 /// Bytes of a frame on a link.
 const TRAVELLING: f64 = 45.0;
-
-/// Offered traffic.
-#[derive(Debug, Default)]
-struct Demand {
-    /// Rate from each switch's hosts to all hosts alike, bit/s.
-    uniform: Vec<f64>,
-    /// Rate at which each host sends to all others alike, bit/s.
-    alike: Vec<f64>,
-    /// Rate from a switch's hosts to one host, bit/s.
-    fixed: HashMap<(usize, usize), f64>,
-    /// Rate to each host, bit/s.
-    to_host: Vec<f64>,
-    /// Sum of all, bit/s and frames/s.
-    bits: f64,
-    frames: f64,
-    /// Mean time at which sources begin, weighted by their bits, s.
-    begin: f64,
-    /// Finite transfers, in all.
-    transfers: f64,
-    /// Pairs of hosts between which there is traffic.
-    flows: f64,
-}
-
-/// A link between switches, in one direction.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Way {
-    pub(super) to: usize,
-    rate: f64,
-    pub(super) index: usize,
-}
 
 impl Settings {
     /// How many hosts send.
@@ -316,6 +274,55 @@ impl Settings {
         (excess, kept): (Excess, bool),
         (slow, reflect): (bool, ReflectGate),
     ) -> f64 {
+        let mut fluid = self.fluid(demand, ways, slow);
+        let (hops, loads) = fluid.settle();
+        if excess == Excess::Lost {
+            return hops;
+        }
+        let (through, mut worst) = fluid.through();
+        if excess == Excess::HeldBySource {
+            let least = self.least_of_hashed(demand, ways, &fluid.trees, &loads);
+            worst.iter_mut().for_each(|w| *w = w.min(least));
+        }
+        let held = fluid.held(&through, &worst, excess);
+        // Until it is held back, it fills the memories on its way.
+        let share = self.switch.buffer.share;
+        let fill = self.switch.buffer.pause.map_or(share, |p| p.high.min(share));
+        let links = hops / demand.bits.max(1.0);
+        // Bytes that leave their source before feedback has come back to it.
+        let unheard = demand.bits * self.hearing(links);
+        let filling = (self.senders() * fill.as_f64() * 8.0 + unheard) * links / self.duration.as_secs_f64();
+        let held = (held + filling).min(hops.max(held));
+        if kept {
+            return held;
+        }
+        let unheard = self.unheard_share(&fluid, reflect);
+        hops.max(held) * unheard + held * (1.0 - unheard)
+    }
+
+    /// Share of the run in which all is lost without PAUSE, until the scheme has brought the fastest sender down.
+    fn unheard_share(&self, fluid: &Fluid<'_>, reflect: ReflectGate) -> f64 {
+        let Fluid { demand, ways, down, pass, pass_down, .. } = fluid;
+        let hosts = || 0..self.hosts();
+        let offered = hosts().map(|h| (h, self.offered_by(h).bps()));
+        let fastest = offered.fold((0, 1.0), |a, b| if b.1 > a.1 { b } else { a });
+        // Marks come to the receiver no faster than the slowest port serves.
+        let served = hosts().filter(|h| pass_down[*h] < 1.0).map(|h| down[h]).fold(f64::INFINITY, f64::min);
+        let marked = match reflect {
+            ReflectGate::Marked if served < MARKS_IN_VAIN => f64::INFINITY,
+            ReflectGate::Marked => MARKED / served,
+            _ => 0.0,
+        };
+        let near = self.seat(fastest.0);
+        let down = hosts().filter(|h| self.seat(*h) == near).map(|h| pass_down[h]);
+        let up = near.iter().flat_map(|s| &ways[*s]).map(|w| pass[w.index]);
+        let full: Vec<f64> = down.chain(up).filter(|p| *p < 1.0).collect();
+        let unheard = self.unheard(fastest, demand.flows / self.senders().max(1.0), &full) + marked;
+        (unheard / self.duration.as_secs_f64()).min(1.0)
+    }
+
+    /// The traffic of a network whose hot ports are slow or not, before any link has held some back.
+    fn fluid<'a>(&self, demand: &'a Demand, ways: &'a [Vec<Way>], slow: bool) -> Fluid<'a> {
         let hosts = self.hosts();
         let mut down: Vec<f64> =
             (0..hosts).map(|h| self.wiring.access(h).map_or(0.0, |l| l.rate.bps())).collect();
@@ -323,10 +330,8 @@ impl Settings {
             self.hotspots.iter().for_each(|h| down[h.host] = h.rate.bps());
         }
         let mut of_switch: Vec<Vec<usize>> = vec![Vec::new(); ways.len()];
-        for h in 0..hosts {
-            if let Some(s) = self.seat(h) {
-                of_switch[s].push(h);
-            }
+        for (h, s) in (0..hosts).filter_map(|h| Some((h, self.seat(h)?))) {
+            of_switch[s].push(h);
         }
         let all: Vec<usize> =
             (0..ways.len()).filter(|t| of_switch[*t].iter().any(|h| demand.to_host[*h] > 0.0)).collect();
@@ -339,129 +344,16 @@ impl Settings {
                 towards.entry(t).or_default().push((s, to, rate));
             }
         }
-        let others = (hosts as f64 - 1.0).max(1.0);
-        let mine = |s: usize, t: usize, h: usize| if s == t { demand.alike[h] } else { 0.0 };
-        let none = Vec::new();
-        let trees: Vec<(Vec<usize>, Vec<u32>)> = followed.iter().map(|t| breadth(ways, *t)).collect();
-        let (mut pass, mut pass_down) = (vec![1.0; 2 * self.wiring.links.len()], vec![1.0; hosts]);
-        let mut loads = Vec::new();
-        let mut hops = 0.0;
-        for _ in 0..ROUNDS {
-            let mut load = vec![0.0; pass.len()];
-            hops = 0.0;
-            for (t, (order, dist)) in followed.iter().zip(&trees) {
-                let fixed = towards.get(t).unwrap_or(&none);
-                let share = of_switch[*t].len() as f64 / others;
-                let mut amount: Vec<f64> = demand.uniform.iter().map(|u| u * share).collect();
-                amount[*t] -= of_switch[*t].iter().map(|h| demand.alike[*h] / others).sum::<f64>();
-                fixed.iter().for_each(|(s, _, rate)| amount[*s] += rate);
-                let sent: f64 = amount.iter().sum();
-                for &s in order.iter().rev().filter(|s| *s != t) {
-                    let nearer = || ways[s].iter().filter(|w| dist[w.to] + 1 == dist[s]);
-                    let part = amount[s] / nearer().count().max(1) as f64;
-                    for w in nearer() {
-                        load[w.index] += part * scale;
-                        amount[w.to] += part * pass[w.index];
-                    }
-                }
-                let arrive = if sent > 0.0 { amount[*t] / sent } else { 1.0 };
-                for h in &of_switch[*t] {
-                    let offered = demand.to_host[*h] * arrive;
-                    pass_down[*h] = if offered > down[*h] { down[*h] / offered } else { 1.0 };
-                    hops += offered.min(down[*h]) * scale;
-                }
-            }
-            let capacity = ways.iter().flatten();
-            for w in capacity {
-                hops += load[w.index].min(w.rate);
-                pass[w.index] = if load[w.index] > w.rate { w.rate / load[w.index] } else { 1.0 };
-            }
-            hops += demand.bits;
-            loads = load;
-        }
-        if excess == Excess::Lost {
-            return hops;
-        }
-        // Frames that are held back do not travel: shares that get through from each switch, and the worst of them.
-        let mut through: Vec<Vec<f64>> = Vec::new();
-        let mut worst = vec![1.0_f64; ways.len()];
-        for (t, (order, dist)) in followed.iter().zip(&trees) {
-            let mut open = vec![1.0; ways.len()];
-            for &s in order.iter().filter(|s| *s != t) {
-                let nearer: Vec<&Way> = ways[s].iter().filter(|w| dist[w.to] + 1 == dist[s]).collect();
-                open[s] = nearer.iter().map(|w| pass[w.index] * open[w.to]).sum::<f64>()
-                    / nearer.len().max(1) as f64;
-            }
-            let least = of_switch[*t].iter().map(|h| pass_down[*h]).fold(1.0, f64::min);
-            worst.iter_mut().zip(&open).for_each(|(w, o)| *w = w.min(o * least));
-            through.push(open);
-        }
-        if excess == Excess::HeldBySource {
-            let least = self.least_of_hashed(demand, ways, &trees, &loads);
-            worst.iter_mut().for_each(|w| *w = w.min(least));
-        }
-        let mut held = 0.0;
-        for ((t, (_, dist)), open) in followed.iter().zip(&trees).zip(&through) {
-            let links = |s: usize| f64::from(dist[s].min(1000)) + 2.0;
-            for (s, rate) in demand.uniform.iter().enumerate().filter(|u| *u.1 > 0.0) {
-                let passed = |h: usize| match excess {
-                    Excess::HeldBySource => worst[s],
-                    _ => open[s] * pass_down[h],
-                };
-                let sent =
-                    of_switch[*t].iter().map(|h| (rate - mine(s, *t, *h)) / others * passed(*h)).sum::<f64>();
-                held += sent * links(s) * scale;
-            }
-            for (s, to, rate) in towards.get(t).unwrap_or(&none) {
-                held += rate * open[*s] * pass_down[*to] * links(*s) * scale;
-            }
-        }
-        // Until it is held back, it fills the memories on its way.
-        let fill = self
-            .switch
-            .buffer
-            .pause
-            .map_or(self.switch.buffer.share, |p| p.high.min(self.switch.buffer.share));
-        let senders = self.senders();
-        let links = hops / demand.bits.max(1.0);
-        // Bytes that leave their source before feedback has come back to it.
-        let unheard = demand.bits * self.hearing(links);
-        let filling = (senders * fill.as_f64() * 8.0 + unheard) * links / self.duration.as_secs_f64();
-        let held = (held + filling).min(hops.max(held));
-        if kept {
-            return held;
-        }
-        // Without PAUSE all is lost until the scheme has brought the fastest sender down.
-        let offered = (0..hosts).map(|h| (h, self.offered_by(h).bps()));
-        let fastest = offered.fold((0, 1.0), |a, b| if b.1 > a.1 { b } else { a });
-        // Marks come to the receiver no faster than the slowest port serves.
-        let served =
-            (0..hosts).filter(|h| pass_down[*h] < 1.0).map(|h| down[h]).fold(f64::INFINITY, f64::min);
-        let marked = match reflect {
-            ReflectGate::Marked if served < MARKS_IN_VAIN => f64::INFINITY,
-            ReflectGate::Marked => MARKED / served,
-            _ => 0.0,
-        };
-        let near = self.seat(fastest.0);
-        let down = (0..hosts).filter(|h| self.seat(*h) == near).map(|h| pass_down[h]);
-        let up = near.iter().flat_map(|s| &ways[*s]).map(|w| pass[w.index]);
-        let full: Vec<f64> = down.chain(up).filter(|p| *p < 1.0).collect();
-        let unheard = self.unheard(fastest, demand.flows / self.senders().max(1.0), &full) + marked;
-        let unheard = (unheard / self.duration.as_secs_f64()).min(1.0);
-        hops.max(held) * unheard + held * (1.0 - unheard)
+        let trees = followed.iter().map(|t| breadth(ways, *t)).collect();
+        let (pass, pass_down) = (vec![1.0; 2 * self.wiring.links.len()], vec![1.0; hosts]);
+        Fluid { demand, ways, down, of_switch, followed, scale, towards, trees, pass, pass_down }
     }
 
     /// Share of random flows over equal paths that gets through. A hash gives some link more than its share of flows, and with PAUSE
     /// alone this link holds back nearly everyone.
     #[allow(clippy::disallowed_methods)] // An estimate: no simulation reads it.
-    fn least_of_hashed(
-        &self,
-        demand: &Demand,
-        ways: &[Vec<Way>],
-        trees: &[(Vec<usize>, Vec<u32>)],
-        load: &[f64],
-    ) -> f64 {
-        let choice = |(_, dist): &(Vec<usize>, Vec<u32>)| {
+    fn least_of_hashed(&self, demand: &Demand, ways: &[Vec<Way>], trees: &[Tree], load: &[f64]) -> f64 {
+        let choice = |(_, dist): &Tree| {
             ways.iter().enumerate().any(|(s, w)| w.iter().filter(|w| dist[w.to] + 1 == dist[s]).count() > 1)
         };
         let links = ways.iter().flatten().count().max(1) as f64;
@@ -562,23 +454,4 @@ impl Settings {
         let kept = 12e3 + hosts * 400.0 + series * 8.0 + demand.transfers * 100.0;
         Estimate { packet_hops, seconds, memory, kept }
     }
-}
-
-/// Switches in order of their distance from one switch, and the distances.
-pub(super) fn breadth(ways: &[Vec<Way>], from: usize) -> (Vec<usize>, Vec<u32>) {
-    let mut dist = vec![u32::MAX; ways.len()];
-    dist[from] = 0;
-    let (mut order, mut queue) = (Vec::new(), VecDeque::from([from]));
-    while let Some(s) = queue.pop_front() {
-        order.push(s);
-        for w in &ways[s] {
-            if dist[w.to] == u32::MAX {
-                dist[w.to] = dist[s] + 1;
-                queue.push_back(w.to);
-            }
-        }
-    }
-    // An unreachable switch keeps a large distance: one more must not overflow.
-    dist.iter_mut().filter(|d| **d == u32::MAX).for_each(|d| *d = u32::MAX / 2);
-    (order, dist)
 }

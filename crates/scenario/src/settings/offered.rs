@@ -1,7 +1,7 @@
 //! Mean offered load of links over the run, beside their capacity.
 
 use super::Settings;
-use super::estimate::{Way, breadth};
+use super::fluid::{Way, breadth};
 use crate::tables::workload::{Receivers, SourcePlan};
 use cnsim_scheme_api::{NodeId, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};

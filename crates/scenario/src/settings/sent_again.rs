@@ -1,6 +1,6 @@
 //! Frames that go-back-N sends in vain: an output that loses frames of long flows lets few of them end, and they send on.
 
-use super::estimate::breadth;
+use super::fluid::breadth;
 use super::{Hotspot, Settings};
 use crate::tables::workload::{Permutations, SourcePlan};
 use cnsim_fabric::{Reliability, Transfer};

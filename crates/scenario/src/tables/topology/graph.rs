@@ -2,7 +2,7 @@
 
 use super::{HOST_RATES, LINK_DELAY, LINK_RATE, LINKS, NODES, PORTS};
 use crate::language::kinds::{Value, is_name};
-use crate::language::reader::Reader;
+use crate::language::reader::{List, Reader};
 use crate::language::row::{Key, MAX_HOSTS, MAX_PORTS, MAX_SWITCHES};
 use crate::wiring::{Builder, End, Wiring};
 use cnsim_units::{Rate, Time};
@@ -20,80 +20,33 @@ fn words(line: &str) -> Vec<(usize, &str)> {
 /// Any graph: `topology.nodes` lists switches with their ports, `topology.links` links with rate and delay. A name of a link that
 /// is no switch is a host.
 pub(crate) fn graph(r: &mut Reader<'_>, b: &mut Builder) {
-    const LINK: &str = "write \"H1 S1 10 Gb/s 0.5 us\"";
     let before = r.problems.len();
     let (nodes, links) = (r.listed(NODES), r.listed(LINKS));
-    let mut known: HashMap<String, End> = HashMap::new();
-    let mut ports = 0;
     // Switches first: what is left are hosts.
-    for (i, line) in nodes.items.iter().enumerate() {
-        let [(_, name), (at, number)] = words(line)[..] else {
-            let hint = "write a name and a number of ports: \"S1 16\"";
-            r.wrong_item(&nodes.key, i, format!("`{line}` is not a switch"), hint);
-            continue;
-        };
-        let Ok(Value::Integer(n)) = PORTS.kind.read(number) else {
-            let reason = format!("`{number}` is not a number of ports");
-            r.wrong_at(&nodes.key, i, at, reason, "write a number from 2 to 65000");
-            continue;
-        };
-        if let Err(wrong) = is_name(name) {
-            r.wrong_item(&nodes.key, i, wrong.reason, wrong.remedy);
-        }
-        ports += n as usize;
-        let end = b.switch(name, n as u16);
-        if known.insert(name.to_ascii_lowercase(), end).is_some() {
-            r.wrong_item(&nodes.key, i, format!("switch `{name}` is there twice"), "give each a name");
-        }
-    }
+    let (mut known, ports) = switches(r, b, &nodes);
     if !fits(r, NODES, 0, nodes.items.len(), ports) {
         return;
     }
     let mut at_switch = vec![0u32; b.used.len()];
     for (i, line) in links.items.iter().enumerate() {
         let found = words(line);
-        let [(first, from), (second, to), ref rest @ ..] = found[..] else {
-            r.wrong_item(&links.key, i, format!("`{line}` is not a link"), LINK);
+        let [from, to, ref rest @ ..] = found[..] else {
+            r.wrong_item(&links.key, i, format!("`{line}` is not a link"), "write \"H1 S1 10 Gb/s 0.5 us\"");
             continue;
         };
         let (rate, delay) = rate_and_delay(r, &links.key, i, rest);
-        let mut end = |at: usize, name: &str| {
-            let known_end = known.get(&name.to_ascii_lowercase()).copied();
-            let end = known_end.unwrap_or_else(|| {
-                let wrong = is_name(name).err();
-                let reserved = RESERVED.iter().any(|w| name.eq_ignore_ascii_case(w));
-                if let Some(wrong) = wrong {
-                    r.wrong_at(&links.key, i, at, wrong.reason, wrong.remedy);
-                } else if reserved {
-                    r.wrong_at(
-                        &links.key,
-                        i,
-                        at,
-                        format!("`{name}` has a meaning of its own"),
-                        "give the host another name",
-                    );
-                }
-                let e = b.host();
-                if let Some(h) = b.wiring.hosts.last_mut() {
-                    *h = name.into();
-                }
-                known.insert(name.to_ascii_lowercase(), e);
-                e
-            });
+        let [a, z] = [from, to].map(|word| end(r, b, &mut known, (&links.key, i), word));
+        for end in [a, z] {
             if let End::Switch(s) = end {
                 at_switch[s] += 1;
             }
-            end
-        };
-        let (a, z) = (end(first, from), end(second, to));
+        }
+        let (from, to) = (from.1, to.1);
         match (a, z) {
             (End::Host(_), End::Host(_)) => {
-                r.wrong_item(
-                    &links.key,
-                    i,
-                    format!("`{from}` and `{to}`, two hosts, are linked directly"),
-                    "put a switch between them: a switch is listed in topology.nodes with its ports",
-                );
+                let reason = format!("`{from}` and `{to}`, two hosts, are linked directly");
+                let remedy = "put a switch between them: a switch is listed in topology.nodes with its ports";
+                r.wrong_item(&links.key, i, reason, remedy);
             }
             (End::Switch(x), End::Switch(y)) if x == y => {
                 r.wrong_item(&links.key, i, format!("`{from}` is linked to itself"), "link two switches");
@@ -117,6 +70,58 @@ pub(crate) fn graph(r: &mut Reader<'_>, b: &mut Builder) {
         r.wrong(LINKS, "a graph needs hosts", "write [\"H1 S1\", \"H2 S1\"]");
     }
     fits(r, LINKS, b.wiring.hosts.len(), 0, 0);
+}
+
+/// Ends of links by their names in small letters.
+type Known = HashMap<String, End>;
+
+/// The switches of a list, and how many ports they have.
+fn switches(r: &mut Reader<'_>, b: &mut Builder, nodes: &List) -> (Known, usize) {
+    let (mut known, mut ports) = (Known::new(), 0);
+    for (i, line) in nodes.items.iter().enumerate() {
+        let [(_, name), (at, number)] = words(line)[..] else {
+            let hint = "write a name and a number of ports: \"S1 16\"";
+            r.wrong_item(&nodes.key, i, format!("`{line}` is not a switch"), hint);
+            continue;
+        };
+        let Ok(Value::Integer(n)) = PORTS.kind.read(number) else {
+            let reason = format!("`{number}` is not a number of ports");
+            r.wrong_at(&nodes.key, i, at, reason, "write a number from 2 to 65000");
+            continue;
+        };
+        if let Err(wrong) = is_name(name) {
+            r.wrong_item(&nodes.key, i, wrong.reason, wrong.remedy);
+        }
+        ports += n as usize;
+        let end = b.switch(name, n as u16);
+        if known.insert(name.to_ascii_lowercase(), end).is_some() {
+            r.wrong_item(&nodes.key, i, format!("switch `{name}` is there twice"), "give each a name");
+        }
+    }
+    (known, ports)
+}
+
+/// The end of a link of this name: a known one, or a new host.
+fn end(
+    r: &mut Reader<'_>,
+    b: &mut Builder,
+    known: &mut Known,
+    (key, item): (&str, usize),
+    (at, name): (usize, &str),
+) -> End {
+    *known.entry(name.to_ascii_lowercase()).or_insert_with(|| {
+        if let Err(wrong) = is_name(name) {
+            r.wrong_at(key, item, at, wrong.reason, wrong.remedy);
+        } else if RESERVED.iter().any(|w| name.eq_ignore_ascii_case(w)) {
+            let reason = format!("`{name}` has a meaning of its own");
+            r.wrong_at(key, item, at, reason, "give the host another name");
+        }
+        let host = b.host();
+        if let Some(h) = b.wiring.hosts.last_mut() {
+            *h = name.into();
+        }
+        host
+    })
 }
 
 /// Rate and delay behind the ends of a link, in either order, each at most once.
