@@ -2,6 +2,7 @@
 //!
 //! All that they name is allowed, and may be meant. Published studies are as their authors made them: they have no notes.
 
+mod class;
 mod event;
 mod group;
 mod matrix;
@@ -43,6 +44,7 @@ const NOTES: &[Say] = &[
     Settings(transport::doubts),
     Settings(|ready| ready.settings.shortages(&ready.built)),
     Settings(watchdog::scaled_down),
+    Before(class::silent),
     Before(workload::overload),
     Before(scheme::late),
     Before(scheme::floor),

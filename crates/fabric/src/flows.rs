@@ -102,6 +102,8 @@ struct Inbound {
     flows: Arc<[Incoming]>,
     /// Source hosts in order, each with the place of its first flow.
     pairs: Arc<[(u32, u32)]>,
+    /// Classes of the flows; empty where the run has one.
+    classes: Arc<[u8]>,
 }
 
 /// A finite flow as its [`FlowId`] names it, where each has a queue pair.
@@ -163,7 +165,7 @@ impl Flows {
     pub(crate) fn new(spec: &RunSpec) -> Self {
         let mut flows = Self::default();
         flows.ids.resize_with(if spec.transport.is_some() { spec.hosts.len() } else { 0 }, To::default);
-        let mut incoming: BTreeMap<u32, (Vec<Incoming>, Vec<(u32, u32)>)> = BTreeMap::new();
+        let mut incoming: BTreeMap<u32, (Vec<Incoming>, Vec<(u32, u32)>, Vec<u8>)> = BTreeMap::new();
         for (host, h) in spec.hosts.iter().enumerate() {
             let host = host as u32;
             let each = h.sources.iter().enumerate().filter(|s| s.1.arrivals == Arrivals::Transfers);
@@ -192,7 +194,7 @@ impl Flows {
             let mut all: Vec<_> = ids.into_iter().zip(all).filter(|t| t.1.1.bytes.get() > 0).collect();
             all.sort_by_key(|t| t.1.1.dst);
             for of_pair in all.chunk_by(|a, b| a.1.1.dst == b.1.1.dst) {
-                let (to, pairs) = incoming.entry(of_pair[0].1.1.dst.0).or_default();
+                let (to, pairs, classes) = incoming.entry(of_pair[0].1.1.dst.0).or_default();
                 pairs.push((host, to.len() as u32));
                 for &(id, (i, t)) in of_pair {
                     if let Some(flow) = flows.numbered.get_mut(id as usize) {
@@ -200,14 +202,16 @@ impl Flows {
                         flows.ids[t.dst.0 as usize].ids.push(id);
                     }
                     let source = &h.sources[i];
+                    classes.extend((spec.classes.len() > 1).then_some(source.class));
                     to.push(Incoming::new(t, source.frame.get().max(1), source.floor.get()));
                 }
             }
             flows.outgoing.extend(lists.into_iter().map(|(i, list)| ((host, i), list.into())));
         }
-        let inbound =
-            |(to, pairs): (Vec<Incoming>, Vec<(u32, u32)>)| Inbound { flows: to.into(), pairs: pairs.into() };
-        flows.incoming = incoming.into_iter().map(|(dst, lists)| (dst, inbound(lists))).collect();
+        let inbound = |(dst, (to, pairs, classes)): (u32, (Vec<_>, Vec<_>, Vec<_>))| {
+            (dst, Inbound { flows: to.into(), pairs: pairs.into(), classes: classes.into() })
+        };
+        flows.incoming = incoming.into_iter().map(inbound).collect();
         for (dst, to) in (0..).zip(&mut flows.ids) {
             to.pairs = flows.incoming.get(&dst).map(|inbound| inbound.pairs.clone()).unwrap_or_default();
         }
@@ -256,10 +260,12 @@ impl Flows {
         self.incoming.get(&host).map_or(0, |known| known.flows.len())
     }
 
-    /// Flows to a host, none of which has arrived.
-    pub(crate) fn to(&self, host: u32) -> Arrived {
+    /// Flows of a class to a host, none of which has arrived. Nothing is missing of other flows.
+    pub(crate) fn to(&self, host: u32, class: u8) -> Arrived {
         let known = self.incoming.get(&host).cloned().unwrap_or_default();
-        let left = known.flows.iter().map(|flow| flow.on_link).collect();
+        let other = |at: usize| known.classes.get(at).is_some_and(|own| *own != class);
+        let left = |(at, flow): (usize, &Incoming)| if other(at) { 0 } else { flow.on_link };
+        let left = known.flows.iter().enumerate().map(left).collect();
         Arrived { over: vec![0; known.pairs.len()], left, known }
     }
 }
@@ -328,6 +334,7 @@ impl Arrived {
             start: flow.start(),
             nth: (at - self.of_pair(pair).start) as u32,
             end,
+            class: 0,
             flow: None,
             acknowledged: None,
         };
@@ -344,7 +351,7 @@ impl Arrived {
         let one = |(src, nth, at): (NodeId, usize, usize)| {
             let (flow, missing): (Incoming, _) = (self.known.flows[at], self.left[at]);
             let (start, nth) = (flow.start(), nth as u32);
-            Incomplete { src, bytes: flow.bytes(), start, nth, missing, flow: id(at) }
+            Incomplete { src, bytes: flow.bytes(), start, nth, missing, class: 0, flow: id(at) }
         };
         open.map(one).collect()
     }

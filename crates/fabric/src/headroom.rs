@@ -73,9 +73,23 @@ fn restless(switch: &SwitchSpec, length: Bytes) -> bool {
 /// Does a switch fall short of what can arrive after XOFF at its linked ports?
 fn shortage(spec: &RunSpec, switch: usize, needs: &[(u16, Bytes)]) -> Option<Shortage> {
     let own = &spec.switches[switch];
+    let switch_ports = own.ports;
     let pause = own.buffer.pause?;
     if let Some(shared) = &own.shared {
-        let room = |port: u16| shared.inputs.get(usize::from(port)).map_or(Bytes::ZERO, |i| i.headroom);
+        // Each class with PAUSE has headroom of its own at each port, and its XOFF may wait for those of the others.
+        let classes = spec.data_classes().unwrap_or_default();
+        let own: Vec<usize> = (0..classes.len()).filter(|class| classes[*class].pause).collect();
+        let needs: Vec<(u16, Bytes)> = needs
+            .iter()
+            .map(|need| (need.0, need.1 + spec.pause_frames.length * (own.len().max(1) as u64 - 1)))
+            .collect();
+        let input = |class: usize, port: u16| {
+            shared.inputs.get(class * usize::from(switch_ports) + usize::from(port))
+        };
+        let room = |port: u16| {
+            let of = |class: &usize| input(*class, port).map_or(Bytes::ZERO, |input| input.headroom);
+            own.iter().map(of).min().unwrap_or_default()
+        };
         let lacks = |n: &&(u16, Bytes)| n.1.saturating_sub(room(n.0));
         let &(port, need) = needs.iter().rev().filter(|n| lacks(n) > Bytes::ZERO).max_by_key(lacks)?;
         return Some(Shortage { switch, port: Some(port), need, room: room(port) });

@@ -1,5 +1,6 @@
 //! The network as the engines see it: ports numbered, links resolved, routes computed. Immutable during a run.
 
+mod classes;
 mod windows;
 
 use crate::RunError;
@@ -12,7 +13,7 @@ use crate::spec::{
     Routing, RunSpec, SMALLEST, Ties, TransportSpec, WatchdogSpec,
 };
 use crate::tx_rate::{Clock, TxRate};
-use cnsim_scheme_api::{Acks, FlowId, NodeId, Probe, ProbeTarget, Rate, Time};
+use cnsim_scheme_api::{FlowId, NodeId, Probe, ProbeTarget, Rate, Time};
 use prefetch_index::prefetch_index;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
@@ -229,8 +230,9 @@ impl Net {
         if !(1..=1500).contains(&spec.pause_frames.length.get()) {
             return bad(format!("PAUSE frames of {}; 1 B to 1500 B are possible", spec.pause_frames.length));
         }
+        let classes = spec.data_classes()?;
         for switch in &spec.switches {
-            if let Some(why) = switch.shared.as_ref().and_then(|shared| shared.refused(switch)) {
+            if let Some(why) = switch.shared.as_ref().and_then(|shared| shared.refused(switch, &classes)) {
                 return bad(format!("the shared buffer of {}: {why}", switch.name));
             }
         }
@@ -267,7 +269,7 @@ impl Net {
             flows: Flows::new(spec),
             transport: spec.transport,
             graph: spec.graph.clone(),
-            classes: spec.data_classes()?,
+            classes,
             ..Self::default()
         };
         if let Some(graph) = net.graph.as_ref().filter(|graph| !graph.machines.is_empty()) {
@@ -286,20 +288,6 @@ impl Net {
             ));
         }
         Ok(net)
-    }
-
-    /// An error if a scheme needs acknowledgements, and the run has none.
-    fn may_acknowledge(&self, spec: &RunSpec) -> Result<(), RunError> {
-        let acknowledged = self.transport.is_some_and(|transport| transport.ack_every > 0);
-        let used = spec.hosts.iter().filter_map(|h| h.scheme);
-        let needs = used.map(|s| &self.schemes[s]).find(|s| s.plan.acks != Acks::Optional);
-        match needs {
-            Some(scheme) if !acknowledged => Err(RunError::Spec(format!(
-                "scheme `{}` needs acknowledgements, and the run has none: give it a transport with queue pairs",
-                scheme.name()
-            ))),
-            _ => Ok(()),
-        }
     }
 
     fn routes(&mut self, spec: &RunSpec) -> Result<(), RunError> {
@@ -540,6 +528,10 @@ impl Net {
 
     /// Switch (index among switches) and port of a congestion point.
     pub(crate) fn point(&self, point: u32) -> Option<(usize, u16)> {
+        if point as usize >= self.links.len() * self.classes.len() {
+            return None;
+        }
+        let point = point % self.links.len() as u32;
         let node = self.ports.partition_point(|&p| p <= point).checked_sub(1)?;
         let s = node.checked_sub(self.hosts as usize)?;
         (s < self.level.len()).then(|| (s, (point - self.ports[node]) as u16))

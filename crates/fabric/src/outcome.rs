@@ -52,6 +52,9 @@ pub struct Outcome {
     pub trips: Vec<(u32, Trip)>,
     /// Why the network, or single switches of it, ran by the model, with equal results; none if all ran by the fast engine.
     pub by_model: Option<String>,
+    /// Of each class alone, where the run has several: what hosts and ports measured, drops apart by watchdogs, and messages. Other fields
+    /// are empty.
+    pub classes: Vec<Outcome>,
 }
 
 /// How the frame came with which all of a transfer had arrived.
@@ -247,7 +250,7 @@ pub struct LostOnLink {
 }
 
 /// A finite transfer that was not received whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Incomplete {
     /// Source host.
     pub src: NodeId,
@@ -259,12 +262,14 @@ pub struct Incomplete {
     pub nth: u32,
     /// Bytes on the link that have not arrived.
     pub missing: u64,
+    /// Class of its data.
+    pub class: u8,
     /// The flow, if it has a queue pair.
     pub flow: Option<FlowId>,
 }
 
 /// A finite transfer received whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Completion {
     /// The host that sent the transfer.
     pub src: NodeId,
@@ -276,6 +281,8 @@ pub struct Completion {
     pub nth: u32,
     /// Time at which the last byte arrived.
     pub end: Time,
+    /// Class of its data.
+    pub class: u8,
     /// The flow, if it has a queue pair.
     pub flow: Option<FlowId>,
     /// Time at which its source received the last acknowledgement; none without one before the end of the run.

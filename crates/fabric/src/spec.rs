@@ -2,19 +2,20 @@
 //!
 //! Nodes are numbered hosts first, then switches: host `h` is `NodeId(h)`, switch `s` is `NodeId(hosts + s)`.
 
+mod class;
 mod events;
 mod graph;
 mod shared;
 mod transport;
 mod watchdog;
 
+pub use class::{ClassScheme, ClassSpec, MOST_CLASSES, Turn};
 pub use events::{FaultKind, Faults, LinkLoss, LossKind, LostFrame, PauseFrames, PortFault, RateChange};
 pub use graph::{Act, After, Graph, Lasted, Operation, Transfer};
 pub use shared::{SharedInput, SharedSpec};
 pub use transport::{Recovery, Reliability, SelectiveSpec, TcpSpec, TransportSpec, Window};
 pub use watchdog::{WatchdogAction, WatchdogRule, WatchdogSpec};
 
-use crate::RunError;
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Scheme, Time};
 use std::sync::Arc;
 
@@ -62,29 +63,7 @@ pub struct RunSpec {
     pub record: Record,
 }
 
-/// Most classes of data, as in 802.1Q.
-const MOST_CLASSES: usize = 8;
-
 impl RunSpec {
-    /// The classes of the run's data: those that it names, or a single class if it names none. An error where there are more than
-    /// eight, or a source is of another.
-    pub(crate) fn data_classes(&self) -> Result<Vec<ClassSpec>, RunError> {
-        let bad = |text| Err(RunError::Spec(text));
-        let mut classes = self.classes.clone();
-        if classes.is_empty() {
-            classes.push(ClassSpec { name: "data".into(), pause: true });
-        }
-        let (n, last) = (classes.len(), classes.len() - 1);
-        if n > MOST_CLASSES {
-            return bad(format!("{n} classes; at most {MOST_CLASSES} are possible"));
-        }
-        for (h, s) in self.hosts.iter().enumerate().flat_map(|(h, s)| s.sources.iter().map(move |s| (h, s))) {
-            if usize::from(s.class) > last {
-                return bad(format!("a source of host {h} is of class {}; the last is {last}", s.class));
-            }
-        }
-        Ok(classes)
-    }
     /// Pairs of hosts that send to each other, of which each host stands for all that it may send to: by a path they must be joined.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
         let to = |source: &SourceSpec| -> Vec<usize> {
@@ -113,19 +92,6 @@ impl RunSpec {
         let host = self.hosts.get(node as usize).map(|h| &h.name);
         host.or_else(|| Some(&self.switch(NodeId(node))?.name)).map_or("", String::as_str)
     }
-}
-
-/// A class of data. At each port it has its own queue, which is served before those of later classes. At each switch it has its own
-/// memory, organised by [`SwitchSpec::buffer`], and at each host its own FIFO.
-///
-/// Only the first class has congestion management: congestion points at its queues, limiters for its frames. Control in the data
-/// class belongs to it, too.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClassSpec {
-    /// Name of the class in scenario and results.
-    pub name: String,
-    /// XOFF and XON of this class, if a switch has PAUSE. They stop this class alone, as in priority flow control (802.1Qbb).
-    pub pause: bool,
 }
 
 /// A host: sources, application queue, NIC.

@@ -461,7 +461,9 @@ fn flows_and_restless_limiters() {
 /// The one class of data has no PAUSE.
 #[test]
 fn a_class_without_pause() {
-    let lossy = |spec: &mut RunSpec, _| spec.classes = vec![ClassSpec { name: "lossy".into(), pause: false }];
+    let lossy = |spec: &mut RunSpec, _| {
+        spec.classes = vec![ClassSpec { name: "lossy".into(), ..ClassSpec::default() }]
+    };
     let sum = compare(&Random { stream: 14, ..ANY }, 35, lossy);
     assert_eq!(sum.of(|out| out.hosts.iter().map(|h| h.pauses).sum()), 0);
 }
@@ -746,6 +748,7 @@ fn share(spec: &mut RunSpec, seed: u64) {
             threshold: d.once_in(3).then(|| kb(6)),
             resume: d.one(&[Bytes::ZERO, kb(3)]),
             at_start: Draws::new(seed, 26).once_in(2),
+            lossy: Bytes::ZERO,
         });
     }
     spec.pause_frames.length = Bytes::new(d.one(&[64, 64, 43]));

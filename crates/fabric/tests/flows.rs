@@ -289,8 +289,9 @@ fn rounding_and_clocks_by_arithmetic() {
 /// Two classes at one switch; the second one's receiver is slow from 1 ms on.
 fn two_classes(pause: bool) -> RunSpec {
     let mut spec = single_switch(4, 0.0, true, Time::from_ms(20), 1);
-    spec.classes =
-        [("first", true), ("second", pause)].map(|(n, pause)| ClassSpec { name: n.into(), pause }).into();
+    spec.classes = [("first", true), ("second", pause)]
+        .map(|(n, pause)| ClassSpec { name: n.into(), pause, ..ClassSpec::default() })
+        .into();
     spec.hosts.iter_mut().for_each(|h| h.sources.clear());
     spec.hosts[0].sources = vec![to(2, 0.4), SourceSpec { class: 1, ..to(3, 0.4) }];
     spec.hosts[1].sources = vec![to(2, 0.4)];

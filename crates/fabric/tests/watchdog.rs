@@ -206,7 +206,7 @@ fn alert_changes_nothing_but_its_counts() {
 #[test]
 fn each_class_has_its_own() {
     let mut spec = busy(&[(500 * US, 1500 * US)], continuous(100, 200, Drop));
-    let class = |name: &str| ClassSpec { name: name.into(), pause: true };
+    let class = |name: &str| ClassSpec { name: name.into(), pause: true, ..ClassSpec::default() };
     spec.classes = vec![class("a"), class("b")];
     spec.hosts[1].sources[0].class = 1;
     spec.hosts[1].sources.push(SourceSpec { class: 1, ..to(0, 0.1) });

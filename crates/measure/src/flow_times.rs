@@ -168,8 +168,8 @@ pub fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Un
             for c in &host.completions {
                 *from.entry(c.src.0).or_default() += 1;
                 if waits(c) {
-                    let Completion { src, start, nth, bytes, flow, .. } = *c;
-                    let m = Incomplete { src, start, nth, bytes, missing: 0, flow };
+                    let Completion { src, start, nth, bytes, flow, class, .. } = *c;
+                    let m = Incomplete { src, start, nth, bytes, missing: 0, class, flow };
                     all.push(of_flow(dst, &m, None, "its last acknowledgement".into()));
                 }
             }

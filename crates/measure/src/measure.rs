@@ -255,6 +255,14 @@ impl<'a> Run<'a> {
         METRICS.iter().filter_map(|m| of(m.key)).collect()
     }
 
+    /// The values of these metrics, of those that follow from a run.
+    pub fn of(&self, ids: &[Id]) -> Vec<(Id, f64, bool)> {
+        let one = |id: &Id| {
+            if let How::Run(value) = how(*id) { Some((*id, value(self)? + 0.0, false)) } else { None }
+        };
+        ids.iter().filter_map(one).collect()
+    }
+
     fn seconds(&self) -> f64 {
         self.out.duration.as_secs_f64()
     }

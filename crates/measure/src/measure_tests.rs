@@ -303,13 +303,12 @@ fn completion_by_hand() {
     let framing = settings.plans(0).iter().find(|p| p.finite()).unwrap().framing();
     let on_link = |bytes: u64| framing.on_link(Bytes::new(bytes)).get();
     let done = |src: u32, bytes: u64, us: u64| Completion {
-        flow: None,
-        acknowledged: None,
         src: NodeId(src),
         bytes: on_link(bytes),
         start: Time::from_us(10),
         nth: 0,
         end: Time::from_us(10 + us),
+        ..Completion::default()
     };
     let mut out =
         Outcome { duration: Time::from_ms(1), hosts: vec![HostOutcome::default(); 3], ..Outcome::default() };
@@ -327,6 +326,7 @@ fn completion_by_hand() {
         start: Time::from_us(900),
         nth: 0,
         missing: 500,
+        class: 0,
         flow: None,
     }];
     let flows = Flows::of(&settings, &out);
@@ -526,8 +526,7 @@ fn percentiles_of_completion_by_hand() {
             start: Time::from_us(5),
             nth: us as u32 - 1,
             end: Time::from_us(5 + us),
-            flow: None,
-            acknowledged: None,
+            ..Completion::default()
         })
         .collect();
     let flows = Flows::of(&settings, &out);
@@ -575,6 +574,7 @@ fn unfinished_flows_are_named() {
         Outcome { duration: Time::from_ms(1), hosts: vec![HostOutcome::default(); 3], ..Outcome::default() };
     out.hosts[1].missing = (0..20)
         .map(|i| Incomplete {
+            class: 0,
             src: NodeId(2),
             bytes,
             start: Time::from_us(900 - i),

@@ -1,8 +1,9 @@
 //! Traffic by name: which flows, bytes and losses of a run belong to the `[[traffic]]` tables of each name.
 
 use crate::fct::Timed;
+use crate::flow_times::Flows;
 use crate::jobs::{self, JobFacts};
-use crate::measure::Completions;
+use crate::measure::{Completions, Run};
 use crate::owners::{Owners, place};
 use crate::quantity::Quantities;
 use cnsim_fabric::Outcome;
@@ -12,17 +13,17 @@ use cnsim_scenario::workload::SourcePlan;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Results of the traffic of one name, over the whole run.
+/// Results of the traffic of one name, or of a class, over the whole run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrafficFacts {
-    /// `name` of its `[[traffic]]` tables.
+    /// `name` of its `[[traffic]]` tables, or of its `[[class]]` table.
     pub name: String,
     /// The measured values.
     pub metrics: Quantities,
 }
 
-/// Results of each name, with those of its jobs; empty if no table has one.
+/// Results of each name, with those of its jobs, and of each class where there are several; empty if no table has one.
 pub fn measure(
     settings: &Settings,
     out: &Outcome,
@@ -30,8 +31,16 @@ pub fn measure(
     owners: &Owners,
     jobs: &[JobFacts],
 ) -> Vec<TrafficFacts> {
+    let classes = &settings.classes.list;
+    let class = |name: &str| out.classes.get(classes.iter().position(|class| &*class.name == name)?);
+    let unnamed =
+        classes.iter().map(|class| class.name.to_string()).filter(|name| !owners.names.contains(name));
+    let unnamed = unnamed.filter_map(|name| Some((class(&name)?, name)));
+    let alone: Vec<TrafficFacts> = unnamed
+        .map(|(out, name)| TrafficFacts { metrics: of_class(settings, out).into_iter().collect(), name })
+        .collect();
     if owners.names.is_empty() {
-        return Vec::new();
+        return alone;
     }
     let shares = Shares::of(settings, out, owners);
     let seconds = out.duration.as_secs_f64();
@@ -43,9 +52,45 @@ pub fn measure(
         all.extend(shares.lost[at].map(|frames| (Id::DroppedFrames, frames, false)));
         let own: Vec<JobFacts> = jobs.iter().filter(|job| job.name == *name).cloned().collect();
         all.extend(jobs::measured(&own, out.duration));
+        if let Some(out) = class(name) {
+            let own = of_class(settings, out);
+            all.retain(|(id, ..)| own.iter().all(|known| known.0 != *id));
+            all.extend(own);
+        }
         TrafficFacts { name: name.clone(), metrics: all.into_iter().collect() }
     };
-    owners.names.iter().enumerate().map(one).collect()
+    owners.names.iter().enumerate().map(one).chain(alone).collect()
+}
+
+/// Metrics of what hosts and ports counted, which a class alone has, too.
+const COUNTED: &[Id] = &[
+    Id::TimePaused,
+    Id::DroppedFrames,
+    Id::SourceDiscards,
+    Id::ControlMessages,
+    Id::SlowedFlows,
+    Id::QueueMax,
+    Id::Pauses,
+    Id::WatchdogTriggers,
+    Id::WatchdogDrops,
+    Id::MeanLatency,
+    Id::LatencyP50,
+    Id::LatencyP99,
+    Id::LatencyP999,
+    Id::MarkedShare,
+    Id::ResentShare,
+    Id::Timeouts,
+    Id::RttP50,
+    Id::RttP99,
+];
+
+/// What hosts and ports measured of a class alone, all data of it, over the whole run.
+fn of_class(settings: &Settings, out: &Outcome) -> Vec<(Id, f64, bool)> {
+    let none = Flows::default();
+    let mut all = Run::new(settings, out, &none, None).of(COUNTED);
+    let bits: u64 = out.hosts.iter().map(|h| h.delivered_bits - h.header_bits).sum();
+    all.push((Id::AggregateThroughput, bits as f64 / out.duration.as_secs_f64() / 1e9, false));
+    all
 }
 
 /// The part of the run that belongs to each name, where it can be known.

@@ -91,6 +91,7 @@ fn a_flow_ends_as_the_scenario_says() {
     let acknowledged = settings(&format!("{PAIRS}[record]\ncompletion = \"acknowledged\"\n"));
     let bytes = received.plans(0)[0].framing().on_link(Bytes::new(1000)).get();
     let done = |src: u32, us: u64, back: Option<u64>| Completion {
+        class: 0,
         flow: None,
         src: NodeId(src),
         bytes,
@@ -127,6 +128,7 @@ fn a_flow_ends_as_the_scenario_says() {
         start: Time::from_us(20),
         nth: 0,
         missing: 9,
+        class: 0,
         flow: None,
     }];
     out.hosts[1].completions.truncate(1);

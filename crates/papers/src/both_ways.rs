@@ -166,6 +166,8 @@ const TURNS: &[(&str, Turn)] = &[
     ("next.6", Metric("tcp-single-hop", "TCP", "on", "none", "innocent_throughput", 70.0)),
     ("next.6", Metric("tcp-single-hop", "TCP", "off", "none", "innocent_throughput", 40.0)),
     ("next.7", Same("none", "qcn-serial-hai")),
+    ("next.8", Same("none", "qcn-2pt")),
+    ("next.8", Condition("cn-domain", "hotspot 2 Gb/s, defence outside", "hotspot 2 Gb/s, defence off")),
 ];
 
 /// B07 as claimed.

@@ -352,7 +352,8 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     let mut pauses = None;
     let mut victims = None;
     if settings.keeps_pauses() {
-        let (mut stops, places) = Stops::of(wiring, out, settings.pause.pfc);
+        let (mut stops, places) =
+            Stops::of(wiring, out, settings.pause.pfc.then_some(&settings.classes.priorities()));
         if let Some(travelled) = travelled(job, out, (&flows, &owners), &places).filter(|all| !all.is_empty())
         {
             let stood = stops.stood(travelled.into_iter());

@@ -35,6 +35,10 @@ pub const OF_TRAFFIC: &[Id] = &[
     Id::SlowdownP50,
     Id::Goodput,
     Id::AggregateThroughput,
+    Id::TimePaused,
+    Id::QueueMax,
+    Id::ResentShare,
+    Id::Timeouts,
 ];
 
 /// Metrics that rank schemes: notes examine their intervals.

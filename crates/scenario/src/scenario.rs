@@ -9,7 +9,7 @@ mod scheme;
 use crate::case::CaseId;
 use crate::case::condition::{Template, canonical};
 use crate::file::checks::{
-    drop_idle, expand_assumptions, known_keys, perhaps_unread, unread_params, without_effect,
+    drop_idle, expand_assumptions, expand_classes, known_keys, perhaps_unread, unread_params, without_effect,
 };
 use crate::file::inline::inline_files;
 use crate::file::keys::{MAX_CASES, MAX_CONDITION, find};
@@ -172,6 +172,7 @@ impl Scenario {
         let mut problems = Vec::new();
         inline_files(&mut flat, file, &mut problems);
         expand_assumptions(&mut flat, &mut problems);
+        expand_classes(&mut flat);
         known_keys(&flat, registry, &mut problems);
         let word = |key: &str| -> String {
             flat.leaves
@@ -376,6 +377,7 @@ impl Scenario {
             inline_files(&mut flat, &file, &mut problems);
         }
         expand_assumptions(&mut flat, &mut problems);
+        expand_classes(&mut flat);
         for (key, leaf) in flat.leaves.clone() {
             let shared = key.strip_prefix("scheme.params.").filter(|_| leaf.place.is_typed());
             for (own, value) in
@@ -487,10 +489,9 @@ impl Scenario {
                     self.put_above(&flat, (built, &mut above), rate, acknowledged, problems);
                 }
                 let plan = built.as_ref().map(|b| b.0.scheme.plan()).unwrap_or_default();
-                let initial =
-                    built.as_ref().and_then(|b| b.0.values.iter().find(|v| v.0 == "initial_window"));
-                let initial = initial.and_then(|v| v.1.parse().ok()).unwrap_or_default();
-                Steered { name: name.into(), plan, initial }
+                let initial = built.as_ref().map_or(0, |b| scheme::initial(&b.0));
+                let classes = self.class_schemes(&flat, rate, acknowledged, problems);
+                Steered { name: name.into(), plan, initial, classes }
             });
         let (Some(mut settings), Some((built, misfit))) = (settings, built) else { return Err(problems) };
         if !problems.is_empty() {
@@ -501,6 +502,11 @@ impl Scenario {
         if graph && let Some(why) = settings.unrouted(&built) {
             return Err(vec![flat.at(topology::KIND.path, why, "link the switches more regularly")]);
         }
+        above.extend(settings.steered.classes.iter().flatten().flat_map(|(own, built)| {
+            let path =
+                |(key, value): &(String, String)| (format!("scheme.{}.{key}", own.name), value.clone());
+            built.values.iter().map(path).collect::<Vec<_>>()
+        }));
         let config = config::write(&flat, case, &mut settings, (&built, &above));
         Ok(Ready { settings, built, scheme: case.id.scheme.clone(), config, misfit })
     }

@@ -3,6 +3,7 @@
 //!
 //! A new table is a file, and three lines here: its module, its keys in [`ALL`], and its field in [`Settings`].
 
+pub mod class;
 pub mod control;
 pub mod event;
 pub mod fault;
@@ -38,6 +39,7 @@ pub(crate) const ALL: &[Table] = &[
     Table::one("control", control::KEYS),
     Table::one("host", host::KEYS),
     Table::one("transport", transport::KEYS),
+    Table::many("class", class::KEYS),
     Table::one("workload", workload::KEYS),
     Table { shares: Some("workload"), ..Table::many("traffic", traffic::KEYS) },
     Table::one("hotspot", hotspot::KEYS),
@@ -96,6 +98,8 @@ sections! {
     pub(crate) host: host::Host,
     /// Queue pairs of finite flows, where they have some.
     pub(crate) pairs: Option<transport::QueuePairs>,
+    /// Classes of data, where there are several.
+    pub classes: class::Classes,
     /// The sources of all hosts.
     pub traffic: workload::Sources,
     pub(crate) topology: topology::Topology,

@@ -64,7 +64,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
         &["rate < state.line_rate || waiting"],
     ),
     ("which finite flow sends next", "crates/fabric/src/model/transfers.rs", &["Part::Limiter(at) =>"]),
-    ("which lane of a port or host is next", "crates/fabric/src/model/port.rs", &["take(Lane::Control)"]),
+    ("which lane of a port or host is next", "crates/fabric/src/model/turns.rs", &["take(Lane::Control)"]),
     ("at which rate a lane is sent", "crates/fabric/src/model/port.rs", &["Lane::Data(_) => service"]),
     (
         "when a transmission starts and ends",
@@ -83,11 +83,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
         "crates/fabric/src/spec.rs",
         &["Organisation::SharedOutput =>", "p.global)", "input * self.step.1"],
     ),
-    (
-        "which memory is lossless",
-        "crates/fabric/src/model/memory.rs",
-        &["watermarks.high < u64::MAX", "class.pause)"],
-    ),
+    ("which memory is lossless", "crates/fabric/src/model/memory.rs", &["watermarks.high < u64::MAX"]),
     (
         "below which level nothing follows from a cell",
         "crates/fabric/src/model/memory.rs",

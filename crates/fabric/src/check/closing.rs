@@ -70,8 +70,8 @@ pub(crate) struct Books {
     pub(crate) events: Hash,
     /// Deliveries of a host, samples of a switch's congestion points.
     pub(crate) moments: Hash,
-    /// Congestion management.
-    pub(crate) control: ControlBooks,
+    /// Congestion management, by class.
+    pub(crate) control: Vec<ControlBooks>,
     /// Why the run cannot go on.
     pub(crate) failure: Failure,
     /// By port and class: when it was in XOFF, from and until, ps ([`crate::Record::pauses`]).
@@ -85,8 +85,9 @@ pub(crate) struct Books {
 #[derive(Debug)]
 pub(crate) enum Own {
     Host {
-        /// As it is shown.
+        /// As it is shown; of each class alone, where there are several.
         outcome: Box<HostOutcome>,
+        classes: Vec<HostOutcome>,
         /// Frames that wait, and the time of the last delivery, ps.
         waiting: u64,
         last_delivery: u64,
@@ -100,8 +101,9 @@ pub(crate) enum Own {
         operations: Vec<(u64, u64)>,
     },
     Switch {
-        /// As it is shown.
+        /// As it is shown; of each class alone, where there are several.
         outcome: SwitchOutcome,
+        classes: Vec<SwitchOutcome>,
         /// Discarded frames by pair of hosts, where that is recorded.
         losses: Vec<u32>,
         /// By port: frames that PAUSE was to prevent from being lost.
@@ -123,6 +125,8 @@ pub(crate) fn close(
         return Err(if of_scheme { RunError::Scheme(cause) } else { RunError::Law(cause) });
     }
     let mut out = Outcome { duration: Time::from_ps(net.duration), ..Outcome::default() };
+    let several = if net.classes.len() > 1 { net.classes.len() } else { 0 };
+    out.classes = vec![out.clone(); several];
     let (mut made, mut gone) = (Ledger::default(), *on_wires);
     let (mut events, mut frames, mut samples) = (Hash::default(), Hash::default(), Hash::default());
     let (mut all_stopped, mut all_waiting, mut last) = (Vec::new(), 0, 0);
@@ -139,21 +143,20 @@ pub(crate) fn close(
         out.packet_hops += node.hops.0;
         out.control_hops += node.hops.1;
         out.series.extend(node.series);
-        let c = node.control;
-        out.control_messages += c.messages;
-        out.control_bits += c.bits;
-        out.control_discarded += c.discarded;
-        out.feedback_ignored += c.ignored;
-        out.feedback_lost += c.lost;
-        c.at.pour(&mut bits);
+        for (class, c) in node.control.iter().enumerate() {
+            out.count(c);
+            out.classes.get_mut(class).into_iter().for_each(|alone| alone.count(c));
+            c.at.pour(&mut bits);
+            for (i, n) in c.counters.numbers().iter().enumerate() {
+                *counters.entry((c.scheme.unwrap_or(0), i)).or_default() += n;
+            }
+        }
         joint.heard.extend(node.stopped);
         joint.decided.extend(node.decisions.map(|d| (id, d)));
-        for (i, n) in c.counters.numbers().iter().enumerate() {
-            *counters.entry((c.scheme.unwrap_or(0), i)).or_default() += n;
-        }
         match node.own {
             Own::Host {
                 outcome,
+                classes,
                 waiting,
                 last_delivery,
                 received_from,
@@ -174,13 +177,14 @@ pub(crate) fn close(
                 all_waiting += waiting;
                 last = last.max(last_delivery);
                 out.hosts.push(*outcome);
+                out.classes.iter_mut().zip(classes).for_each(|(out, host)| out.hosts.push(host));
                 if !received_from.is_empty() {
                     out.matrix.resize(hosts * hosts, 0);
                 }
                 let of_pairs = out.matrix.iter_mut().skip(id as usize).step_by(hosts);
                 of_pairs.zip(received_from).for_each(|(sum, bytes)| *sum = bytes);
             }
-            Own::Switch { outcome, losses, lost, waits } => {
+            Own::Switch { outcome, classes, losses, lost, waits } => {
                 events.add(node.events.0, 3);
                 samples.add(node.moments.0, 4);
                 out.lost.resize(out.lost.len().max(losses.len()), 0);
@@ -196,6 +200,7 @@ pub(crate) fn close(
                 }
                 all_stopped.push(waits);
                 out.switches.push(outcome);
+                out.classes.iter_mut().zip(classes).for_each(|(out, switch)| out.switches.push(switch));
             }
         }
     }
@@ -211,6 +216,14 @@ pub(crate) fn close(
     }
     if let Some(graph) = &net.graph {
         date(&mut out, trips, graph, net);
+    }
+    // As the flows of all classes are known now, so are those of each.
+    for (class, alone) in out.classes.iter_mut().enumerate() {
+        for (own, all) in alone.hosts.iter_mut().zip(&out.hosts) {
+            own.completions =
+                all.completions.iter().filter(|f| usize::from(f.class) == class).copied().collect();
+            own.missing = all.missing.iter().filter(|f| usize::from(f.class) == class).copied().collect();
+        }
     }
     if net.record.control {
         let bin = net.record.bin;
@@ -233,6 +246,17 @@ pub(crate) fn close(
         out.standstill = standstill(net, spec, &all_stopped);
     }
     Ok(out)
+}
+
+impl Outcome {
+    /// Counts the messages of a node.
+    fn count(&mut self, books: &ControlBooks) {
+        self.control_messages += books.messages;
+        self.control_bits += books.bits;
+        self.control_discarded += books.discarded;
+        self.feedback_ignored += books.ignored;
+        self.feedback_lost += books.lost;
+    }
 }
 
 /// Tells flows when the operations that sent them began, and operations when their flows arrived.

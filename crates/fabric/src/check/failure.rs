@@ -56,6 +56,11 @@ impl Failure {
             self.0 = Some((now, who, cause.to_string()));
         }
     }
+    /// The earlier of two; of one moment the first.
+    pub(crate) fn earlier(first: Self, second: Self) -> Self {
+        let at = |failure: &Self| failure.at().unwrap_or(u64::MAX);
+        if at(&second) < at(&first) { second } else { first }
+    }
     /// When it happened, ps.
     pub(crate) fn at(&self) -> Option<u64> {
         self.0.as_ref().map(|f| f.0)

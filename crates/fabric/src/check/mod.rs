@@ -4,6 +4,7 @@ mod closing;
 mod failure;
 mod frozen;
 mod gauges;
+mod joining;
 mod pauses;
 mod sums;
 

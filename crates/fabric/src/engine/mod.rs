@@ -120,7 +120,7 @@ fn as_guest(net: &Net, switch: &SwitchSpec) -> Option<&'static str> {
     if let Some(PauseSpec { high: _, low: _, global: _, pool: _, transport: _ }) = pause {}
     if shared.is_some() && net.control == ControlTransport::InBand {
         Some("the fast way knows no messages among the data of shared buffers")
-    } else if scheme.is_some_and(|i| net.schemes[i].plan.departures) {
+    } else if net.classes[0].scheme(*scheme).is_some_and(|i| net.schemes[i].plan.departures) {
         Some("the fast way does not wake congestion points as frames leave")
     } else {
         None

@@ -108,7 +108,7 @@ impl Node {
     /// When something stopped the run here, ps.
     pub(super) fn failed_at(&self) -> Option<u64> {
         match &self.laws {
-            Laws::Host(host) => host.sides.sender.journal.failure.at(),
+            Laws::Host(host) => host.failed_at(),
             Laws::Switch(switch) => switch.management.failure.at(),
         }
     }
@@ -140,7 +140,7 @@ impl Nic<Shared<'_>> for Node {
     }
     fn tells(&mut self) -> Option<(u32, u32)> {
         let Laws::Host(host) = &mut self.laws else { return None };
-        host.sides.sender.tells()
+        host.tells()
     }
     fn advise(&mut self, n: u32, now: u64, with: &mut Shared<'_>) {
         let Self { id, agenda, laws: Laws::Host(host), .. } = self else { broken("a switch among NICs") };

@@ -29,10 +29,11 @@ impl Frame {
         }
         if self.is_data() {
             let plain = wires.records.plain(self).header();
-            return Whole::of_data(0, self.len, &crate::model::Data { record: self.record(), ..plain });
+            return Whole::of_data(self.len, &crate::model::Data { record: self.record(), ..plain });
         }
         let Some((flow, says)) = self.says(net, wires) else { broken("a message without a body") };
         Whole {
+            class: 0,
             len: self.len,
             lane: self.kind().lane(),
             input: 0,
@@ -50,7 +51,7 @@ impl Wires {
             Body::Pause(pause) => (Frame::of_pause(*pause, net), None),
             Body::Control(control) => packed(whole.lane, control, at),
             Body::Data(data) => {
-                let mut frame = Frame::of_data(0, whole.len, data);
+                let mut frame = Frame::of_data(whole.len, data);
                 frame.set_marked(data.marked);
                 frame.set_packed_tag(data.tag);
                 if data.record > 0 {

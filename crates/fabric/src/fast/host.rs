@@ -78,7 +78,7 @@ pub(crate) struct Host {
 impl Host {
     pub(crate) fn new(net: &Net, id: u32, spec: &HostSpec) -> Self {
         let (base, link) = (net.ports[id as usize], net.line(id));
-        let sides = Sides::new(spec, id, &link, net);
+        let sides = Sides::new(spec, (id, 0), &link, net);
         let one = matches!(&sides.sources[..], [source] if !source.greedy && !source.is_finite());
         let line = Line {
             inbox: base,
@@ -132,7 +132,7 @@ impl Host {
     /// The idle transmitter looks for a frame.
     fn start(&mut self, net: &Net, wires: &mut Wires) {
         let (at, line, sides) = (self.moment(net), &self.line, &mut self.sides);
-        if let Some(frame) = sides.sender.next(&mut sides.lanes, |lane| !line.is_stopped(lane), at) {
+        if let Some(frame) = sides.sender.next(|lane| !line.is_stopped(lane), at) {
             self.transmit(frame, net, wires);
         }
     }
@@ -199,7 +199,7 @@ impl Host {
     /// A data frame with telemetry has arrived now.
     fn take_recorded(&mut self, frame: &Frame, net: &Net, wires: &mut Wires) {
         let data = Data { record: frame.record(), ..wires.records.plain(frame).header() };
-        let (frame, at) = (Whole::of_data(0, frame.len, &data), self.moment(net));
+        let (frame, at) = (Whole::of_data(frame.len, &data), self.moment(net));
         self.sides.take(&frame, &mut wires.records, &mut wires.direct, at);
     }
 

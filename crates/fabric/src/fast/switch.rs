@@ -72,7 +72,7 @@ impl Switch {
             index,
             inbox: base,
             ports: Vec::with_capacity(ports),
-            mmu: Mmu::new(Memory::new(s, &net.classes[0]), net.margin(base, ports)),
+            mmu: Mmu::new(Memory::new(s, &[0], &net.classes), net.margin(base, ports)),
             linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
             ordered: net.in_turn(index) || net.ties != Ties::ByPort,
             management: Management::new(net, id, s, &spec.changes),
@@ -96,7 +96,7 @@ impl Switch {
                 mark_from: NEVER,
                 link,
                 service_rate: rate,
-                point: Point::new(net, s.scheme, base + p as u32).map(Box::new),
+                point: Point::new(net, net.classes[0].scheme(s.scheme), (base + p as u32, 0)).map(Box::new),
                 ..Port::default()
             });
         }

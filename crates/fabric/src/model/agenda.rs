@@ -148,8 +148,9 @@ pub(crate) struct Direct {
     pub(crate) at: u64,
     /// Node that says it.
     pub(crate) from: u32,
-    /// The flow that it is about.
+    /// The flow that it is about, and its class.
     pub(crate) flow: FlowId,
+    pub(crate) class: u8,
     /// Content of the message.
     pub(crate) feedback: Feedback,
 }
@@ -161,7 +162,7 @@ impl Control {
             return None;
         };
         let to = if let To::Host(host) = self.to { Some(host) } else { None };
-        Some(Direct { to, at, from, flow: self.flow, feedback })
+        Some(Direct { to, at, from, flow: self.flow, class: 0, feedback })
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) enum Lane {
     Pause,
     /// Feedback and probes at strict priority: never stopped by PAUSE.
     Control,
-    /// Data of a class, and in the first class control that travels among it: stopped by the PAUSE of the class.
+    /// Data of a class, and control that travels among it: stopped by the PAUSE of the class.
     Data(u8),
 }
 
@@ -29,9 +29,13 @@ impl Lane {
     pub(crate) fn of_message(transport: ControlTransport) -> Self {
         if transport == ControlTransport::InBand { MANAGED } else { Lane::Control }
     }
+    /// The same lane in a class, if it is one of data.
+    pub(crate) fn in_class(self, class: u8) -> Self {
+        if let Lane::Data(_) = self { Lane::Data(class) } else { self }
+    }
 }
 
-/// The class of data that congestion management is about.
+/// The data of the first class, and within a host the data of each class.
 pub(crate) const MANAGED: Lane = Lane::Data(0);
 
 /// A frame.
@@ -43,6 +47,8 @@ pub(crate) struct Frame {
     pub(crate) lane: Lane,
     /// The port by which it came into the switch where it is; of a switch's own messages, the number of its ports, which is no port.
     pub(crate) input: u16,
+    /// The class that it is of, or about.
+    pub(crate) class: u8,
     /// Body of the frame.
     pub(crate) body: Body,
 }
@@ -249,6 +255,16 @@ impl Data {
 }
 
 impl Frame {
+    /// The frame as one of a class, or about it.
+    pub(crate) fn of_class(self, class: u8, net: &Net) -> Self {
+        let mut frame = Self { lane: self.lane.in_class(class), class, ..self };
+        if let (Body::Control(control), Some(transport)) = (&self.body, net.transport_of(class.into()))
+            && control.is_acknowledgement()
+        {
+            frame.len = transport.ack_length.get() as u16;
+        }
+        frame
+    }
     /// The flow of data or of an acknowledgement.
     pub(crate) fn crossing(&self, net: &Net) -> Option<Crossing> {
         match &self.body {

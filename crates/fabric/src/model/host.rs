@@ -1,4 +1,4 @@
-//! A host: its sources' frames go to its sending side ([`super::sender`]), from there to its link; what arrives is taken in
+//! A host: a class's sources give frames to its sending side ([`super::sender`]), from there to its link; what arrives is taken in
 //! [`super::receiver`].
 //!
 //! All but its end of the link is one body for both ways to run ([`Sides`]).
@@ -8,12 +8,13 @@ use super::fault::Nic;
 use super::frame::{Body, Control, Data, Frame, Lane, Pause, Says, To};
 use super::packet::Packet;
 use super::pause::{InXoff, Paused};
-use super::port::{Lanes, Transmitter};
+use super::port::Transmitter;
 use super::receiver::Receiver;
 use super::record::RateSeries;
 use super::records::Records;
 use super::sender::{Journal, Sender};
 use super::source::Source;
+use super::turns::{Lanes, Offer};
 use crate::check::{Books, Ledger, Own, SINK, Who, broken};
 use crate::net::{Link, Net};
 use crate::outcome::Trip;
@@ -24,33 +25,33 @@ use cnsim_scheme_api::{Acks, Feedback, FlowId, Time};
 /// The event of deferred feedback comes after the arrival of a frame at the same moment.
 const DEFERRED: u64 = 1;
 
-/// The sides of a host: what sends and what receives, without its end of the link.
+/// The sides of a class at a host: what sends and what receives, without its end of the link.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Sides<F: Packet> {
     pub(crate) sources: Vec<Source>,
     pub(crate) sender: Sender<F>,
     pub(crate) receiver: Receiver,
-    pub(crate) lanes: Lanes,
     pub(crate) rates: RateSeries,
     /// Where its port has faults.
     pub(crate) nic: Option<Box<Nic>>,
 }
 
 impl<F: Packet> Sides<F> {
-    /// Both sides of host `id` at this link.
-    pub(crate) fn new(spec: &HostSpec, id: u32, link: &Link, net: &Net) -> Self {
-        let mut sender = Sender::new(spec, id, link.rate, net);
+    /// Both sides of a class of host `id` at this link. Faults of the port belong to the first class.
+    pub(crate) fn new(spec: &HostSpec, (id, class): (u32, u8), link: &Link, net: &Net) -> Self {
+        let mut sender = Sender::new(spec, (id, class), link.rate, net);
         sender.plan_operations();
+        let own = (sender.scheme(), sender.settings.plan);
         Self {
             sources: (spec.sources.iter().enumerate())
+                .filter(|(_, s)| s.class == class)
                 .map(|(i, s)| Source::new(s, (id, i), link.tx, net))
                 .collect(),
-            receiver: Receiver::new(net, id, spec.scheme, sender.settings.plan, link.rate),
+            receiver: Receiver::new(net, (id, class), own, link.rate),
             sender,
-            lanes: Lanes::new(net),
-            rates: RateSeries::new(net, id),
-            nic: Nic::new(net, id),
+            rates: RateSeries::new(net, id, class),
+            nic: (class == 0).then(|| Nic::new(net, id)).flatten(),
         }
     }
 
@@ -233,7 +234,7 @@ impl<F: Packet> Sides<F> {
         let Self { sender, rates, nic, mut receiver, .. } = self;
         let out_of_order = receiver.out_of_order();
         let Receiver { mut deliveries, trips, .. } = receiver;
-        let id = sender.settings.id;
+        let (id, class) = (sender.settings.id, sender.settings.class);
         let mut gone = Ledger::default();
         sender.frames().chain(sending).for_each(|frame| frame.enter(&mut gone));
         let waiting = gone.frames;
@@ -250,6 +251,8 @@ impl<F: Packet> Sides<F> {
         (out.out_of_order, out.held_max) = out_of_order;
         (out.paused, out.paused_by_part) = (paused.total, paused.parts);
         let (mut series, received_from) = deliveries.close(&mut out, id, net);
+        out.completions.iter_mut().for_each(|flow| flow.class = class);
+        out.missing.iter_mut().for_each(|flow| flow.class = class);
         series.extend(rates);
         series.extend(control.gauges.series(net));
         Books {
@@ -259,12 +262,13 @@ impl<F: Packet> Sides<F> {
             hops: (sent + control_sent, control_sent),
             events,
             moments: deliveries.hash,
-            control,
+            control: vec![control],
             failure,
             stopped: vec![paused.spans],
             decisions: nic.and_then(|nic| nic.decisions),
             own: Own::Host {
                 outcome: Box::new(out),
+                classes: Vec::new(),
                 waiting,
                 last_delivery: deliveries.last,
                 received_from,
@@ -288,9 +292,16 @@ impl Net {
 #[derive(Debug)]
 pub(crate) struct Host {
     port: Transmitter,
-    pub(crate) sides: Sides<Frame>,
-    /// Data and control frames put on the link.
-    sent: (u64, u64),
+    lanes: Lanes,
+    /// By class.
+    sides: Vec<Sides<Frame>>,
+    /// Data and control frames put on the link, by class.
+    sent: Vec<(u64, u64)>,
+}
+
+/// Numbers of a class's events of one kind and moment begin with the class.
+fn number_in(class: usize, index: u64) -> u64 {
+    (class as u64) << 32 | index
 }
 
 impl Host {
@@ -298,43 +309,62 @@ impl Host {
     pub(crate) fn new(spec: &HostSpec, turn: &mut Turn<'_>) -> Self {
         let (net, id) = (turn.net, turn.node);
         let link = net.line(id);
-        let sides = Sides::new(spec, id, &link, net);
-        let port = Transmitter::new(0, Some(link), net);
-        let host = Self { port, sides, sent: (0, 0) };
+        let classes = 0..net.classes.len() as u8;
+        let sent = vec![(0, 0); classes.len()];
+        let sides = classes.map(|class| Sides::new(spec, (id, class), &link, net)).collect();
+        let host =
+            Self { port: Transmitter::new(0, Some(link), net), lanes: Lanes::of_host(net), sides, sent };
         host.plan(turn);
         host
     }
 
     /// Carries out an event of its own.
-    pub(crate) fn execute(&mut self, (_, kind, index): Key, turn: &mut Turn<'_>) {
+    pub(crate) fn execute(&mut self, (_, kind, number): Key, turn: &mut Turn<'_>) {
+        let (class, index) = ((number >> 32) as usize, number & u64::from(u32::MAX));
         match kind {
             Kind::Change => self.fail(None, turn),
             Kind::End => self.end(turn),
             Kind::Start => self.start(turn),
-            Kind::Reflector if self.sides.receiver.alarms.next == turn.now => {
-                let at = turn.moment();
-                self.sides.alarm(turn.records, &mut turn.out.direct, at);
+            Kind::Reflector if self.sides[class].receiver.alarms.next == turn.now => {
+                self.act(class, turn, |sides, records, direct, at| sides.alarm(records, direct, at));
             }
-            kind => self.sides.execute(kind, index, turn.moment()),
+            Kind::Reflector => {}
+            kind => self.sides[class].execute(kind, index, turn.moment()),
         }
         self.settle(turn);
+    }
+
+    /// The sides of a class act: what they say without a link is about that class.
+    fn act(
+        &mut self,
+        class: usize,
+        turn: &mut Turn<'_>,
+        act: impl FnOnce(&mut Sides<Frame>, &mut Records, &mut Vec<Direct>, Moment<'_>),
+    ) {
+        let (at, before) = (turn.moment(), turn.out.direct.len());
+        act(&mut self.sides[class], turn.records, &mut turn.out.direct, at);
+        turn.out.direct.iter_mut().skip(before).for_each(|direct| direct.class = class as u8);
     }
 
     /// Plans what follows from its state.
     fn plan(&self, turn: &mut Turn<'_>) {
         let mut next = rank(NO_EVENT);
-        let mut due = |time, kind, index| next = next.min(rank((time, kind, index)));
-        self.sides.each_due(&mut due);
-        due(self.sides.receiver.alarms.next, Kind::Reflector, 0);
-        due(self.sides.rates.next, Kind::Tick, 0);
-        due(self.sides.nic.as_ref().map_or(NEVER, |nic| nic.next()), Kind::Change, 0);
+        for (class, sides) in self.sides.iter().enumerate() {
+            let mut due = |time, kind, index| next = next.min(rank((time, kind, number_in(class, index))));
+            sides.each_due(&mut due);
+            due(sides.receiver.alarms.next, Kind::Reflector, 0);
+            due(sides.rates.next, Kind::Tick, 0);
+            due(sides.nic.as_ref().map_or(NEVER, |nic| nic.next()), Kind::Change, 0);
+        }
         turn.agenda.own = next;
     }
 
-    /// Settles the sender, and lets the transmitter look for a frame if it has to.
+    /// Settles the senders, and lets the transmitter look for a frame if it has to.
     fn settle(&mut self, turn: &mut Turn<'_>) {
         self.plan(turn);
-        if std::mem::take(&mut self.sides.sender.must_look) {
+        let mut must_look = false;
+        self.sides.iter_mut().for_each(|sides| must_look |= std::mem::take(&mut sides.sender.must_look));
+        if must_look {
             self.port.plan_start(turn);
         }
     }
@@ -344,11 +374,20 @@ impl Host {
         if let Lane::Data(_) = frame.lane {
             self.fail(Some(frame.len), turn);
         }
-        let (at, records, direct) = (turn.moment(), &mut *turn.records, &mut turn.out.direct);
+        let class = usize::from(frame.class);
         match frame.body {
-            Body::Pause(pause) => self.sides.sender.pause(pause, &mut self.port.paused, at),
-            Body::Data(_) => self.sides.take(&frame, records, direct, at),
-            Body::Control(Control { flow, says, .. }) => self.sides.hear((flow, says), records, direct, at),
+            Body::Pause(pause) => {
+                let sender = &mut self.sides[class].sender;
+                sender.pause(pause, &mut self.port.paused, turn.moment());
+            }
+            Body::Data(_) => {
+                self.act(class, turn, |sides, records, direct, at| sides.take(&frame, records, direct, at));
+            }
+            Body::Control(Control { flow, says, .. }) => {
+                self.act(class, turn, |sides, records, direct, at| {
+                    sides.hear((flow, says), records, direct, at);
+                })
+            }
         }
         self.settle(turn);
     }
@@ -356,38 +395,64 @@ impl Host {
     /// Feedback will be here without a link.
     pub(crate) fn expect(&mut self, direct: &Direct, turn: &mut Turn<'_>) {
         let mut direct = *direct;
-        self.sides.sender.adopt(&mut direct.feedback, turn.records);
-        self.sides.sender.expect(&direct);
+        let sender = &mut self.sides[usize::from(direct.class)].sender;
+        sender.adopt(&mut direct.feedback, turn.records);
+        sender.expect(&direct);
         self.settle(turn);
     }
 
     /// Something has happened at another NIC of its machine.
     pub(crate) fn advise(&mut self, n: u32, turn: &mut Turn<'_>) {
-        self.sides.sender.advise(n, turn.now);
+        self.sides[0].sender.advise(n, turn.now);
         self.settle(turn);
+    }
+
+    /// What another NIC of its machine is to be advised of.
+    pub(crate) fn tells(&mut self) -> Option<(u32, u32)> {
+        self.sides[0].sender.tells()
+    }
+
+    /// When something stopped the run here, ps.
+    pub(crate) fn failed_at(&self) -> Option<u64> {
+        self.sides.iter().filter_map(|sides| sides.sender.journal.failure.at()).min()
     }
 
     /// Faults say XOFF or XON.
     fn fail(&mut self, arrived: Option<u16>, turn: &mut Turn<'_>) {
         let (link, net) = (turn.net.line(turn.node), turn.net);
-        self.sides.fail(arrived, turn.moment(), |pause| turn.send(&link, Frame::of_pause(pause, net)));
+        self.sides[0].fail(arrived, turn.moment(), |pause| turn.send(&link, Frame::of_pause(pause, net)));
     }
 
     /// The idle transmitter looks for a frame.
     fn start(&mut self, turn: &mut Turn<'_>) {
-        let may_start = |lane| self.port.may_start(lane);
-        match self.sides.sender.next(&mut self.sides.lanes, may_start, turn.moment()) {
-            Some(frame) => self.port.start(frame, turn),
-            None => self.port.rest(turn),
+        let (Self { port, lanes, sides, .. }, at) = (self, turn.moment());
+        let next = lanes.next(|lane, most| {
+            if !port.may_start(lane) {
+                return Offer::Stopped;
+            }
+            if most <= 0 {
+                return Offer::TooLong;
+            }
+            let own = if let Lane::Data(class) = lane { class..class + 1 } else { 0..sides.len() as u8 };
+            let mut taken = own.filter_map(|class| {
+                let frame = sides[usize::from(class)].sender.next_of(lane, at)?;
+                Some(if frame.is_pause() { frame } else { frame.of_class(class, at.net) })
+            });
+            taken.next().map_or(Offer::Stopped, |frame| Offer::Frame(frame, frame.len, false))
+        });
+        match next {
+            Some(frame) => port.start(frame, turn),
+            None => port.rest(turn),
         }
     }
 
     /// The last bit of a frame leaves.
     fn end(&mut self, turn: &mut Turn<'_>) {
         let (link, frame) = self.port.end(turn);
+        let sent = &mut self.sent[usize::from(frame.class)];
         match frame.body {
-            Body::Data(_) => self.sent.0 += 1,
-            Body::Control(_) => self.sent.1 += 1,
+            Body::Data(_) => sent.0 += 1,
+            Body::Control(_) => sent.1 += 1,
             Body::Pause(_) => {}
         }
         turn.send(&link, frame);
@@ -395,12 +460,17 @@ impl Host {
 
     /// Data and control frames that it has put on its link.
     pub(crate) fn hops(&self) -> u64 {
-        self.sent.0 + self.sent.1
+        self.sent.iter().map(|sent| sent.0 + sent.1).sum()
     }
 
-    /// Ends the run: hands in the books.
+    /// Ends the run: hands in the books of all its classes.
     pub(crate) fn close(self, net: &Net) -> Books {
-        let paused = Paused::close(&self.port.paused, net);
-        self.sides.close(self.port.sending.as_ref(), self.sent, paused, net)
+        let Self { port, sides, sent, .. } = self;
+        let of = |(class, sides): (usize, Sides<Frame>)| {
+            let sending = port.sending.as_ref().filter(|frame| usize::from(frame.class) == class);
+            sides.close(sending, sent[class], Paused::close(&port.paused[class..=class], net), net)
+        };
+        let books = sides.into_iter().enumerate().map(of).reduce(Books::join);
+        books.unwrap_or_else(|| broken("a host without a class"))
     }
 }

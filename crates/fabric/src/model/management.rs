@@ -8,6 +8,7 @@ use super::frame::{Control, Data, EVERY_FLOW, Says, To, flow_of};
 use super::memory::{Loss, Refusal};
 use super::pause::InXoff;
 use super::point::{Point, Verb};
+use super::port::At;
 use super::record::QueueSeries;
 use super::watchdog::Watchdogs;
 use crate::check::{Books, ControlBooks, Decisions, Failure, Hash, Ledger, Own, Stopped, Who};
@@ -17,8 +18,18 @@ use crate::spec::{PauseTransport, RateChange, SwitchSpec};
 use crate::timers::Timers;
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::network::{NO_PROBE, PointAction};
-use cnsim_scheme_api::{Feedback, FlowId, NodeId, PointId, Probe, ProbeTarget, Queue as View, Rate, Time};
+use cnsim_scheme_api::{Feedback, FlowId, NodeId, Probe, ProbeTarget, Queue as View, Rate, Time};
 use std::collections::VecDeque;
+
+/// The number by which timers know a congestion point.
+fn timed((out, class): At) -> u32 {
+    out as u32 | (class as u32) << 16
+}
+
+/// The congestion point of a timer's number.
+pub(crate) fn of_timer(number: u32) -> At {
+    ((number & 0xFFFF) as usize, (number >> 16) as usize)
+}
 
 /// The state of a switch for this work.
 #[derive(Debug, Default)]
@@ -39,8 +50,8 @@ pub(crate) struct Management {
     pub(super) pause_transport: PauseTransport,
     /// Scheduled changes of its ports' service rates.
     changes: VecDeque<RateChange>,
-    /// Messages of its own, which are ready after the processing delay.
-    own_messages: VecDeque<(u64, Control)>,
+    /// Messages of its own, with their classes, which are ready after the processing delay.
+    own_messages: VecDeque<(u64, u8, Control)>,
     /// Timers of its congestion points.
     pub(crate) timers: Timers,
     /// When a bin of the recording ends next, and what is recorded.
@@ -54,7 +65,8 @@ pub(crate) struct Management {
     lost: Vec<u64>,
     /// The XOFFs that it decided, where they are recorded.
     pub(crate) decisions: Option<Box<Decisions>>,
-    pub(crate) books: Box<ControlBooks>,
+    /// By class.
+    pub(crate) books: Vec<ControlBooks>,
     pub(crate) events: Hash,
     samples: Hash,
     /// Actions of a congestion point, while they are carried out.
@@ -84,7 +96,7 @@ impl Management {
             next_tick: if recorded.is_empty() { NEVER } else { net.record.bin.as_ps() },
             recorded,
             decisions: Decisions::new(net.record.pauses),
-            books: Box::new(ControlBooks::new(net, id, spec.scheme)),
+            books: net.classes.iter().map(|c| ControlBooks::new(net, id, c.scheme(spec.scheme))).collect(),
             ..Self::default()
         }
     }
@@ -121,31 +133,31 @@ impl Management {
         next
     }
 
-    /// Takes the first of its own messages: without a frame, or what its frame carries.
-    pub(crate) fn take_message(&mut self, at: Moment<'_>) -> Option<Result<Direct, Control>> {
-        let (_, control) = self.own_messages.pop_front()?;
-        Some(control.direct(self.id, at).ok_or(control))
+    /// Takes the first of its own messages: without a frame, or what its frame carries, and its class.
+    pub(crate) fn take_message(&mut self, at: Moment<'_>) -> Option<Result<Direct, (Control, u8)>> {
+        let (_, class, control) = self.own_messages.pop_front()?;
+        Some(control.direct(self.id, at).map(|direct| Direct { class, ..direct }).ok_or((control, class)))
     }
 
     /// Makes a message, which is ready after the processing delay.
-    fn say(&mut self, to: To, flow: FlowId, feedback: Feedback, at: Moment<'_>) {
-        self.books.made(at.now, feedback.wire_length().get());
+    fn say(&mut self, to: To, (flow, class): (FlowId, usize), feedback: Feedback, at: Moment<'_>) {
+        self.books[class].made(at.now, feedback.wire_length().get());
         let control = Control { flow, to, says: Says::Feedback(feedback) };
-        self.own_messages.push_back((at.now + self.processing, control));
+        self.own_messages.push_back((at.now + self.processing, class as u8, control));
     }
 
     /// Wakes the congestion point of an output, which sees `queue`, and carries out what it asks for: is the probe in hand to be
     /// answered, and did it ask for anything?
     pub(crate) fn wake(
         &mut self,
-        (out, point): (usize, &mut Point),
+        ((out, class), point): (At, &mut Point),
         queue: &View,
         verb: Verb<'_>,
         at: Moment<'_>,
     ) -> (bool, bool) {
         let (mut answer, probe_in_hand) = (false, matches!(verb, Verb::Probe(..)));
         if let Verb::Sample(_) = verb {
-            self.samples.add(at.now ^ (out as u64) << 48, queue.len.get());
+            self.samples.add(at.now ^ (out as u64) << 48, queue.len.get() ^ (class as u64) << 56);
         }
         let mut actions = point.wake(at.now, queue, std::mem::take(&mut self.actions), verb);
         let asks = !actions.is_empty();
@@ -153,22 +165,25 @@ impl Management {
             match action {
                 &PointAction::Notify(flow, feedback) => {
                     self.events.add(at.now, 0x3000 | out as u64 ^ (u64::from(flow.0) << 20));
-                    self.say(To::Host(at.net.hosts_of(flow).0), flow, feedback, at);
+                    self.say(To::Host(at.net.hosts_of(flow).0), (flow, class), feedback, at);
                 }
-                PointAction::Broadcast(feedback) => self.say(To::Everyone, EVERY_FLOW, *feedback, at),
+                PointAction::Broadcast(feedback) => {
+                    self.say(To::Everyone, (EVERY_FLOW, class), *feedback, at);
+                }
                 PointAction::StartTimer(slot, after) => {
-                    self.timers.start(out as u32, slot.0, at.now.saturating_add(after.as_ps()));
+                    self.timers.start(timed((out, class)), slot.0, at.now.saturating_add(after.as_ps()));
                 }
-                PointAction::StopTimer(slot) => self.timers.stop(out as u32, slot.0),
+                PointAction::StopTimer(slot) => self.timers.stop(timed((out, class)), slot.0),
                 PointAction::Answer if probe_in_hand => answer = true,
                 PointAction::Answer => self.check(out, Err(NO_PROBE.into()), at.now),
                 PointAction::Count(counter) => {
-                    let known = self.books.counters.add(counter);
+                    let known = self.books[class].counters.add(counter);
                     self.check(out, known, at.now);
                 }
                 PointAction::Gauge(gauge, value) => {
-                    let now = (at.now, self.books.scheme);
-                    let known = self.books.gauges.show(at.net, now, out as u32, gauge, *value);
+                    let books = &mut self.books[class];
+                    let now = (at.now, books.scheme);
+                    let known = books.gauges.show(at.net, now, out as u32, gauge, *value);
                     self.check(out, known, at.now);
                 }
                 PointAction::Fail(cause) => self.check(out, Err(cause.clone()), at.now),
@@ -189,7 +204,7 @@ impl Management {
     /// A probe has passed the congestion point of an output, which `answered` it or not; true if it ends here.
     pub(crate) fn ends(
         &mut self,
-        out: usize,
+        (out, class): At,
         (flow, to, probe): (FlowId, To, &Probe),
         answered: bool,
         at: Moment<'_>,
@@ -197,30 +212,32 @@ impl Management {
         if answered {
             let reply =
                 Feedback::ProbeReply { probe: *probe, at: Time::from_ps(at.now), rx_rate: Rate::ZERO };
-            self.say(To::Host(at.net.hosts_of(flow).0), flow, reply, at);
+            self.say(To::Host(at.net.hosts_of(flow).0), (flow, class), reply, at);
         }
-        let here = PointId(self.base + out as u32);
+        let here = at.net.point_id(self.base + out as u32, class);
         answered || matches!(to, To::Point(_)) || probe.target == ProbeTarget::Point(here)
     }
 
     /// A frame is lost at an output: data, or control that was to wait among it.
     pub(crate) fn refuse(
         &mut self,
-        out: usize,
+        (out, class): At,
         data: Option<&Data>,
         (why, lossless): Loss,
-        result: &mut PortOutcome,
+        (result, of_class): (&mut PortOutcome, Option<&mut PortOutcome>),
         at: Moment<'_>,
     ) {
         let Some(data) = data else {
-            self.books.discarded += 1;
+            self.books[class].discarded += 1;
             return;
         };
+        for result in std::iter::once(result).chain(of_class) {
+            result.dropped += u64::from(why == Refusal::Partition);
+            result.dropped_by_limit += u64::from(why == Refusal::OutputLimit);
+        }
         match why {
-            Refusal::Watchdog => {}
-            Refusal::OutputLimit => result.dropped_by_limit += 1,
+            Refusal::Watchdog | Refusal::OutputLimit => {}
             Refusal::Partition => {
-                result.dropped += 1;
                 if lossless {
                     self.lost.resize(self.lost.len().max(out + 1), 0);
                     self.lost[out] += 1;
@@ -256,11 +273,11 @@ impl Management {
     }
 
     /// Ends the run: hands in the books. By port: what was measured, its XOFF, the bytes in its queue, and what stands there for good.
-    /// `inside` are the frames that wait.
+    /// `inside` are the frames that wait; `of_class` is by class and port, where there are several classes.
     pub(crate) fn close(
         mut self,
         ports: Vec<(PortOutcome, InXoff, u64, Option<Stopped>)>,
-        shared: SharedUse,
+        (shared, of_class): (SharedUse, Vec<Vec<PortOutcome>>),
         inside: Ledger,
         net: &Net,
     ) -> Books {
@@ -293,7 +310,14 @@ impl Management {
             self.drops_at.resize(net.bins(), self.drops.frames as f64);
             series.push(Series { kind, bin: net.record.bin, values: self.drops_at });
         }
-        series.extend(self.books.gauges.series(net));
+        self.books.iter().for_each(|books| series.extend(books.gauges.series(net)));
+        let storms = |class| outcome.storms.iter().filter(move |s| usize::from(s.class) == class);
+        let alone = |(class, ports): (usize, Vec<PortOutcome>)| SwitchOutcome {
+            storms: storms(class).copied().collect(),
+            ports,
+            ..SwitchOutcome::default()
+        };
+        let classes = of_class.into_iter().enumerate().map(alone).collect();
         let mut gone = inside;
         gone.merge(&self.drops);
         Books {
@@ -303,11 +327,11 @@ impl Management {
             hops: (sent + control_sent, control_sent),
             events: self.events,
             moments: self.samples,
-            control: *self.books,
+            control: self.books,
             failure: self.failure,
             stopped,
             decisions: self.decisions,
-            own: Own::Switch { outcome, losses: self.losses, lost: self.lost, waits },
+            own: Own::Switch { outcome, classes, losses: self.losses, lost: self.lost, waits },
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A switch's memory for a class of data: what is admitted, where it is counted, and the PAUSE that follows.
+//! A switch's memory for a class of data, or for classes that share a pool: what is admitted, where it is counted, and the PAUSE that follows.
 //!
 //! Every organisation is one table of *cells*. A crosspoint memory has a cell for each pair of output and input. Input partitions
 //! are a cell for each input. Shared memory has a cell for each output, or a single one; only the pool's size bounds it.
@@ -7,7 +7,7 @@ use super::pause::{Signal, Watermarks};
 use super::shared::Shared;
 use crate::check::broken;
 use crate::outcome::SharedUse;
-use crate::spec::{ClassSpec, Layout, Limits, SwitchSpec};
+use crate::spec::{ClassSpec, Layout, Limits, SharedInput, SwitchSpec};
 
 /// Why a frame is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,8 @@ pub(crate) enum Refusal {
 /// Why a frame is lost, and whether PAUSE was to prevent that the memory is full.
 pub(crate) type Loss = (Refusal, bool);
 
-/// The memory of a class at a switch.
+/// The memory of a class at a switch, or of several. These have rows of inputs one after the other, [`Layout::inputs`] each: `row` is where
+/// those of a frame's class begin.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     pub(crate) layout: Layout,
@@ -45,11 +46,25 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Empty, of a class at a switch. It has PAUSE if both do.
-    pub(crate) fn new(spec: &SwitchSpec, class: &ClassSpec) -> Self {
-        let layout = Layout::new(spec);
-        let pause = spec.buffer.pause.as_ref().filter(|_| class.pause);
-        let shared = spec.shared.as_ref().map(|s| Box::new(Shared::new(s, pause.is_some())));
+    /// Empty, of some of the run's classes at a switch ([`SwitchSpec::memories`]): one, or those that share a pool. It has PAUSE if they do.
+    pub(crate) fn new(spec: &SwitchSpec, own: &[usize], classes: &[ClassSpec]) -> Self {
+        let mut layout = Layout::new(spec);
+        layout.cells *= own.len();
+        layout.domains *= if layout.domains > 1 { own.len() } else { 1 };
+        let paused = own.first().is_some_and(|class| spec.pauses(&classes[*class]));
+        let pause = spec.buffer.pause.as_ref().filter(|_| paused);
+        let both = spec.memories(classes).len() > 1;
+        let shared = spec.shared.as_ref().map(|s| {
+            let size = match (both, pause.is_some()) {
+                (false, _) => s.memory,
+                (true, true) => s.memory.saturating_sub(s.lossy),
+                (true, false) => s.lossy,
+            };
+            let ports = usize::from(spec.ports);
+            let inputs: Vec<&[SharedInput]> =
+                own.iter().map(|c| &s.inputs[c * ports..(c + 1) * ports]).collect();
+            Box::new(Shared::new(s, size.get(), &inputs, pause.is_some()))
+        });
         let mut watermarks = Watermarks::new(pause);
         if shared.is_some() {
             // A shared buffer decides when an input's XOFF ends.
@@ -136,10 +151,17 @@ impl Memory {
     }
 
     /// May a frame of `len` bytes be stored, with so many bytes queued for its output?
-    pub(crate) fn admits(&self, output: usize, input: usize, len: u16, queued: u64) -> Result<(), Refusal> {
+    #[inline]
+    pub(crate) fn admits(
+        &self,
+        (output, input, row): (usize, usize, usize),
+        len: u16,
+        queued: u64,
+    ) -> Result<(), Refusal> {
+        let input = row + input;
         if let Some(shared) = &self.shared {
             let fits = queued + u64::from(len) <= self.limits.output;
-            let admits = self.quiet || shared.admits(output, input, len.into(), queued);
+            let admits = self.quiet || shared.admits(row + output, input, len.into(), queued);
             return if !fits {
                 Err(Refusal::OutputLimit)
             } else if admits {
@@ -185,7 +207,8 @@ impl Memory {
         self.cells[cell] += u32::from(len);
     }
 
-    /// The bytes of an admitted frame come, or those of one whose last bit has left go (`by` is below 0): what follows.
+    /// The bytes of an admitted frame come, or those of one whose last bit has left go (`by` is below 0): what follows. `input` counts
+    /// the row of its class.
     pub(crate) fn change(&mut self, output: usize, input: usize, by: i32) -> Option<Signal> {
         let (at, domain) = (self.layout.cell(output, input), self.layout.domain(input));
         self.holding[domain] -= u32::from(self.holds(at));
@@ -206,7 +229,8 @@ impl Memory {
         }
         self.off[domain] = !off;
         self.off_count = if off { self.off_count - 1 } else { self.off_count + 1 };
-        Some(Signal { off: !off, input: (self.layout.domains > 1).then_some(domain as u16) })
+        let port = domain % self.layout.inputs;
+        Some(Signal { off: !off, input: (self.layout.domains > 1).then_some(port as u16) })
     }
 
     /// The use of a shared buffer, while so many bytes wait in the switch; none without one. An error if it does not hold these.

@@ -10,7 +10,7 @@
 //!    are made as the link takes them ([`transfers`]).
 //! 2. [`sender`]: it waits in the FIFO (or in its virtual output queue, [`voq`]), or with its [`limiter`] while that holds it back;
 //!    [`pacing`] lets it go, and tags and counts it as it starts on the link.
-//! 3. [`port`]: the transmitter takes it when it is idle, nothing goes before it, and the far end has not sent XOFF.
+//! 3. [`port`]: the transmitter takes it when it is idle, the far end has not sent XOFF, and nothing goes before it ([`turns`]).
 //! 4. [`switch`]: it has arrived whole, and is routed to an output. What follows, and in which order, stands in [`switching`].
 //! 5. [`memory`]: it is admitted or dropped. Its bytes count until its last bit has left, and may send XOFF ([`pause`]) to who sent
 //!    it; why it did can be recorded ([`cause`]), and a [`watchdog`] looks at those that stand too long. The output's congestion
@@ -59,6 +59,7 @@ mod switch;
 mod switching;
 mod timeout;
 mod transfers;
+mod turns;
 mod voq;
 mod watchdog;
 
@@ -75,9 +76,9 @@ pub(crate) use memory::Memory;
 pub(crate) use packet::Packet;
 pub(crate) use pause::{Paused, Signal};
 pub(crate) use point::{Point, count_down, view};
-pub(crate) use port::{Left, is_stopped, next_start, rate_of, transmission};
+pub(crate) use port::{At, Left, is_stopped, next_start, rate_of, transmission};
 pub(crate) use program::{Nic, together};
 pub(crate) use records::Records;
 pub(crate) use sent::Report;
 pub(crate) use switch::Switch;
-pub(crate) use switching::{At, By, Outlet, Switching};
+pub(crate) use switching::{By, Outlet, Switching};

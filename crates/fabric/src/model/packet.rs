@@ -12,7 +12,7 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     /// Contents of control frames for which there is no room in them.
     type Bodies: Default + std::fmt::Debug;
     /// A data frame.
-    fn of_data(class: u8, len: u16, data: &Data) -> Self;
+    fn of_data(len: u16, data: &Data) -> Self;
     /// A control frame that is made now.
     fn of_control(lane: Lane, control: Control, at: Moment<'_>, bodies: &mut Self::Bodies) -> Self;
     /// XOFF or XON.
@@ -21,6 +21,10 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     fn lane(&self) -> Lane;
     /// The port by which it came.
     fn input(&self) -> u16;
+    /// The class that it is of, or about.
+    fn class(&self) -> u8 {
+        0
+    }
     /// Where it goes, if it is control.
     fn goes_to(&self) -> To;
     /// Where control goes on from switch `s`.
@@ -37,11 +41,6 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     #[inline]
     fn is_data(&self) -> bool {
         self.header().is_some()
-    }
-    /// Is it data that congestion management is about?
-    #[inline]
-    fn is_managed(&self) -> bool {
-        self.lane() == MANAGED && self.is_data()
     }
     /// Bytes on the link.
     fn bytes(&self) -> u16;
@@ -86,21 +85,24 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
 
 impl Packet for Frame {
     type Bodies = ();
-    fn of_data(class: u8, len: u16, data: &Data) -> Self {
-        Self { len, lane: Lane::Data(class), input: 0, body: Body::Data(*data) }
+    fn of_data(len: u16, data: &Data) -> Self {
+        Self { len, lane: MANAGED, input: 0, class: 0, body: Body::Data(*data) }
     }
     fn of_control(lane: Lane, control: Control, at: Moment<'_>, (): &mut ()) -> Self {
-        Self { len: control.length(at.net), lane, input: 0, body: Body::Control(control) }
+        Self { len: control.length(at.net), lane, input: 0, class: 0, body: Body::Control(control) }
     }
     fn of_pause(pause: Pause, net: &Net) -> Self {
         let len = net.pause_frames.length.get() as u16;
-        Self { len, lane: Lane::Pause, input: 0, body: Body::Pause(pause) }
+        Self { len, lane: Lane::Pause, input: 0, class: pause.class, body: Body::Pause(pause) }
     }
     fn lane(&self) -> Lane {
         self.lane
     }
     fn input(&self) -> u16 {
         self.input
+    }
+    fn class(&self) -> u8 {
+        self.class
     }
     fn goes_to(&self) -> To {
         let Body::Control(control) = &self.body else { broken("this frame is no control") };

@@ -8,8 +8,8 @@ use crate::net::{Link, Net};
 use crate::scheme::call as of_scheme;
 use cnsim_scheme_api::network::{Lent, NO_TELEMETRY, PointAction, PointState, Purpose, Stream, rewritten};
 use cnsim_scheme_api::{
-    Acks, Bytes, CongestionPoint, FlowId, FrameView, Hop, PointControl, PointId, Probe, Queue, QueueSite,
-    RampAt, Rate, Slot, Tag, Time,
+    Acks, Bytes, CongestionPoint, FlowId, FrameView, Hop, PointControl, Probe, Queue, QueueSite, RampAt,
+    Rate, Slot, Tag, Time,
 };
 
 /// Counts a data frame down: true where a congestion or reaction point may have to look.
@@ -20,11 +20,11 @@ pub(crate) fn count_down(countdown: &mut i64, len: u16) -> bool {
 }
 
 /// View of a congestion point: the bytes of its queue, all that wait for the port, and those that have left; link and rate of service;
-/// XOFF by class.
+/// XOFF of its class.
 pub(crate) fn view(
     (len, waiting, departed): (u64, u64, u64),
     (link, service_rate): (Option<Link>, Rate),
-    paused: &[Paused],
+    paused: Option<&Paused>,
     now: u64,
 ) -> Queue {
     Queue {
@@ -34,8 +34,8 @@ pub(crate) fn view(
         // All that came has left or waits.
         arrived: departed + waiting,
         sent: departed,
-        paused: paused.first().and_then(|p| p.stands(now)),
-        paused_in_all: paused.first().map_or(Time::ZERO, |p| p.total(now)),
+        paused: paused.and_then(|p| p.stands(now)),
+        paused_in_all: paused.map_or(Time::ZERO, |p| p.total(now)),
     }
 }
 
@@ -82,14 +82,15 @@ impl CongestionPoint for Still {
 }
 
 impl Point {
-    /// The one of an output, by its number in the network, if the scheme has one there, or departures are to be recorded.
-    pub(crate) fn new(net: &Net, scheme: Option<usize>, port: u32) -> Option<Self> {
+    /// The one of an output, by its number in the network, and a class, if the scheme has one there, or departures are to be recorded.
+    pub(crate) fn new(net: &Net, scheme: Option<usize>, (port, class): (u32, usize)) -> Option<Self> {
         let scheme = &net.schemes[scheme?];
         let attached = net.links[port as usize].is_some();
-        let site = QueueSite { point: PointId(port), rate: net.rate(port), attached };
+        let point = net.point_id(port, class);
+        let site = QueueSite { point, rate: net.rate(port), attached };
         let trips = net.record.trips && net.graph.is_some();
         let object = scheme.congestion_point(&site);
-        let (object, port) = (object.or_else(|| trips.then(|| Box::new(Still) as _))?, u64::from(port));
+        let (object, port) = (object.or_else(|| trips.then(|| Box::new(Still) as _))?, u64::from(point.0));
         let mut state = PointState::new(Stream::new(net.seed, port, Purpose::Point), net.hosts);
         state.records |= trips;
         state.queue_pairs = net.transport.map(|_| net.flows.queue_pairs() as u32);

@@ -6,9 +6,13 @@
 use super::agenda::{Kind, NEVER, Turn};
 use super::frame::{Frame, Lane, MANAGED};
 use super::pause::Paused;
+use super::turns::first;
 use crate::check::broken;
 use crate::net::{Link, Net};
 use crate::tx_rate::TxRate;
+
+/// An output and a class.
+pub(crate) type At = (usize, usize);
 
 /// Rate at which frames of a lane are sent: data at that of the port's service, PAUSE and control at that of its link.
 #[inline(always)]
@@ -30,25 +34,6 @@ pub(crate) fn is_stopped(lane: Lane, rate: TxRate, paused: &[Paused]) -> bool {
     rate.is_zero() || off
 }
 
-/// Whose turn it is among the lanes of a port or host.
-#[derive(Debug)]
-pub(crate) struct Lanes {
-    classes: u8,
-}
-
-impl Lanes {
-    /// Lanes of a port, with the network's classes of data.
-    pub(crate) fn new(net: &Net) -> Self {
-        Self { classes: net.classes.len() as u8 }
-    }
-    /// The first lane from which `take` takes something, and what: PAUSE goes before control, and that before data by class.
-    #[inline(always)]
-    pub(crate) fn next<T>(&mut self, mut take: impl FnMut(Lane) -> Option<T>) -> Option<T> {
-        let first = take(Lane::Pause).or_else(|| take(Lane::Control));
-        first.or_else(|| (0..self.classes).find_map(|class| take(Lane::Data(class))))
-    }
-}
-
 /// Start and end of a transmission: it starts when its frame is ready and the transmitter is free, and nothing interrupts it.
 #[inline(always)]
 pub(crate) fn transmission(ready: u64, free: u64, rate: TxRate, len: u16) -> (u64, u64) {
@@ -65,7 +50,7 @@ pub(crate) fn next_start(free: u64, pause: u64, control: u64, data: u64) -> (u64
         Lane::Control => control,
         Lane::Data(_) => data,
     };
-    let first = Lanes { classes: 1 }.next(|lane| (ready(lane) <= start).then_some(lane));
+    let first = first(|lane| (ready(lane) <= start).then_some(lane));
     (start, first.unwrap_or(MANAGED))
 }
 

@@ -58,8 +58,8 @@ pub(crate) struct Program {
     /// The operation that sends each of the host's flows, from the flow of this number on.
     first_flow: u32,
     senders: Vec<u32>,
-    /// By source: class, least bytes of a last frame, the rate at which its flows begin, and the number of the first.
-    sources: Vec<(u8, u8, Option<Rate>, u32)>,
+    /// By source: least bytes of a last frame, the rate at which its flows begin, and the number of the first.
+    sources: Vec<(u8, Option<Rate>, u32)>,
     /// By stream: from when on it is free.
     free: Vec<u64>,
     due: BinaryHeap<Reverse<(u64, u32, Phase)>>,
@@ -114,9 +114,8 @@ impl Program {
         let waits: Vec<u32> = mine.clone().map(|n| graph.before(of(n)).len() as u32).collect();
         let ready = (0..).zip(&waits).filter(|w| *w.1 == 0);
         let due = ready.map(|(n, _)| Reverse((0, n, Phase::Ready))).collect();
-        let source = |(i, s): (usize, &SourceSpec)| {
-            (s.class, s.floor.get() as u8, s.initial_rate, first_of(i).unwrap_or(0))
-        };
+        let source =
+            |(i, s): (usize, &SourceSpec)| (s.floor.get() as u8, s.initial_rate, first_of(i).unwrap_or(0));
         let program = Self {
             graph: graph.clone(),
             waits,
@@ -226,14 +225,11 @@ impl Program {
 
     /// A flow as it takes turns, and the rate at which it begins.
     fn begins(&self, source: u32, transfer: u32, net: &Net) -> Option<(FlowQueue, Option<Rate>)> {
-        let &(class, floor, rate, first) = self.sources.get(source as usize)?;
+        let &(floor, rate, first) = self.sources.get(source as usize)?;
         let flow = first + transfer;
         let numbered = net.flows.numbered(FlowId(flow))?;
         let (bytes, dst, number, whole) = (numbered.bytes, numbered.dst, numbered.number, numbered.whole);
-        Some((
-            FlowQueue { place: 0, bytes, dst, number, whole, class, floor, pair: Some(FlowId(flow)) },
-            rate,
-        ))
+        Some((FlowQueue { place: 0, bytes, dst, number, whole, floor, pair: Some(FlowId(flow)) }, rate))
     }
 
     /// When each operation began and ended, ps.

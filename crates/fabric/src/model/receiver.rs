@@ -90,13 +90,19 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// The receiver of host `id`, to which nothing has come.
-    pub(super) fn new(net: &Net, id: u32, scheme: Option<usize>, plan: Plan, line_rate: Rate) -> Self {
+    /// The receiver of a class at host `id`, to which nothing has come.
+    pub(super) fn new(
+        net: &Net,
+        (id, class): (u32, u8),
+        (scheme, plan): (Option<usize>, Plan),
+        line_rate: Rate,
+    ) -> Self {
+        let transport = net.transport_of(class.into());
         Self {
             plan,
             own_gates: false,
             alarms: Timers::default(),
-            deliveries: Deliveries::new(net, id),
+            deliveries: Deliveries::new(net, id, class),
             stream: Stream::new(net.seed, u64::from(id), Purpose::Node),
             ears: Ears::default(),
             graph: net.graph.is_some(),
@@ -106,7 +112,7 @@ impl Receiver {
             host: id,
             line_rate,
             scheme,
-            sinks: net.transport.map(|transport| Box::new(Sinks::new(transport, net.flows.count_to(id)))),
+            sinks: transport.map(|transport| Box::new(Sinks::new(transport, net.flows.count_to(id)))),
         }
     }
 

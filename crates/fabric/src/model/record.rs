@@ -43,15 +43,15 @@ struct Detail {
 }
 
 impl Deliveries {
-    /// Nothing yet.
-    pub(crate) fn new(net: &Net, host: u32) -> Self {
+    /// Nothing yet of a class.
+    pub(crate) fn new(net: &Net, host: u32, class: u8) -> Self {
         let record = &net.record;
         let bins = || PerBin::new(record.bin.as_ps(), net.duration);
         let on = record.bin > Time::ZERO;
         let all = (on && record.delivered.contains(&NodeId(host))).then(bins);
         let to_here = record.flows.iter().filter(|f| on && f.1.0 == host);
         let by_flow: Vec<_> = to_here.map(|f| (f.0.0, bins())).collect();
-        let flows = net.flows.to(host);
+        let flows = net.flows.to(host, class);
         let timed = all.is_some() || !by_flow.is_empty() || flows.len() > 0;
         let detail = || Detail {
             histogram: vec![0; if record.latency { LATENCY_BUCKETS } else { 0 }],
@@ -200,9 +200,10 @@ pub(crate) struct RateSeries {
 }
 
 impl RateSeries {
-    /// Series of a host.
-    pub(crate) fn new(net: &Net, host: u32) -> Self {
-        let mine = net.record.rates.iter().filter(|f| f.0.0 == host);
+    /// Series of a host's class: of the first with a scheme.
+    pub(crate) fn new(net: &Net, host: u32, class: u8) -> Self {
+        let shown = net.shown_class() == usize::from(class);
+        let mine = net.record.rates.iter().filter(|f| f.0.0 == host && shown);
         let by_destination: Vec<_> = mine.map(|f| (f.1.0, Vec::new())).collect();
         let on = !by_destination.is_empty() && net.record.bin > Time::ZERO;
         Self { next: if on { net.record.bin.as_ps() } else { NEVER }, by_destination }

@@ -4,15 +4,15 @@
 //! go in [`super::pacing`]; what messages do is in [`super::steering`].
 
 use super::agenda::{Deferred, Moment};
-use super::frame::{Control, Data, Lane, MANAGED, Pause, Says};
+use super::frame::{Control, Data, Lane, Pause, Says};
 use super::limiter::Limiters;
 use super::packet::Packet;
 use super::pause::Paused;
-use super::port::Lanes;
 use super::program::Program;
 use super::queue_pair::QueuePairs;
 use super::source::Offer;
 use super::transfers::{FlowQueue, Next, Transfers};
+use super::turns::first;
 use super::voq::Voqs;
 use crate::check::{ControlBooks, Failure, Hash, Ledger, Who, broken};
 use crate::flows::number;
@@ -29,20 +29,17 @@ use std::collections::VecDeque;
 /// Frames that a greedy source keeps waiting at most: one to send and one to follow.
 const GREEDY: usize = 2;
 
-/// The limiter that limits a finite flow now: one of the first class.
+/// The limiter that limits a finite flow now.
 pub(super) fn limiter_of<F: Packet>(flow: &FlowQueue, keys: Scope, limiters: &Limiters<F>) -> Option<usize> {
-    if Lane::Data(flow.class) == MANAGED {
-        limiters.limiting(key_of(keys, flow.dst, flow.pair))
-    } else {
-        None
-    }
+    limiters.limiting(key_of(keys, flow.dst, flow.pair))
 }
 
 /// Settings of a host, and facts about its scheme.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    /// The host.
+    /// The host, and the class whose frames these are.
     pub(crate) id: u32,
+    pub(super) class: u8,
     pub(super) scheme: Option<usize>,
     pub(crate) plan: Plan,
     pub(crate) line_rate: Rate,
@@ -78,16 +75,14 @@ pub(crate) struct Journal {
 pub(crate) struct Queues<F> {
     /// Control that goes first, in XOFF too.
     pub(crate) control: VecDeque<F>,
-    /// Probes and acknowledgements of the data class: ahead of the data, stopped by PAUSE.
+    /// Probes and acknowledgements among the data: ahead of it, stopped by PAUSE.
     pub(crate) probes: VecDeque<F>,
-    /// Application queue and NIC buffer of the first class: data, and control that travels among it.
+    /// Application queue and NIC buffer: data, and control that travels among it.
     pub(crate) fifo: VecDeque<F>,
-    /// An application FIFO ahead of limiters and FIFO, of the first class, where the host has one.
+    /// An application FIFO ahead of limiters and FIFO, where the host has one.
     pub(crate) backlog: VecDeque<F>,
-    /// In place of the FIFO for data of the first class, a queue for each destination.
+    /// In place of the FIFO for data, a queue for each destination.
     pub(crate) voqs: Option<Box<Voqs<F>>>,
-    /// FIFOs of the later classes, as `fifo` is the first one's.
-    later: Vec<VecDeque<F>>,
 }
 
 /// Fields of a finite flow in its frame: the flow's number, and whether its limiter has counted the frame.
@@ -135,13 +130,15 @@ pub(crate) struct Sender<F: Packet> {
 }
 
 impl<F: Packet> Sender<F> {
-    /// The sender of a host, with nothing to send yet.
-    pub(crate) fn new(spec: &HostSpec, id: u32, line_rate: Rate, net: &Net) -> Self {
-        let plan = spec.scheme.map(|s| net.schemes[s].plan).unwrap_or_default();
+    /// The sender of a host's class, with nothing to send yet.
+    pub(crate) fn new(spec: &HostSpec, (id, class): (u32, u8), line_rate: Rate, net: &Net) -> Self {
+        let scheme = net.classes[usize::from(class)].scheme(spec.scheme);
+        let plan = scheme.map(|s| net.schemes[s].plan).unwrap_or_default();
         let in_voqs = spec.queues == HostQueues::PerDestination;
         let settings = Settings {
             id,
-            scheme: spec.scheme,
+            class,
+            scheme,
             plan,
             line_rate,
             clock: net.clocks[id as usize],
@@ -155,7 +152,7 @@ impl<F: Packet> Sender<F> {
         };
         let journal = Journal {
             out: None,
-            books: ControlBooks::new(net, id, spec.scheme),
+            books: ControlBooks::new(net, id, scheme),
             events: Hash::default(),
             acknowledged: Vec::new(),
             failure: Failure::default(),
@@ -170,12 +167,17 @@ impl<F: Packet> Sender<F> {
                 fifo: VecDeque::new(),
                 backlog: VecDeque::new(),
                 voqs: in_voqs.then(|| Box::new(Voqs::new(net.hosts))),
-                later: (1..net.classes.len()).map(|_| VecDeque::new()).collect(),
             },
             limiters: Limiters::default(),
-            transfers: Transfers::new(net.classes.len()),
-            pairs: net.transport.map(|transport| Box::new(QueuePairs::new(transport, line_rate))),
-            program: net.graph.as_ref().and_then(|graph| Program::new(graph, spec, id, net)),
+            transfers: Transfers::default(),
+            pairs: net
+                .transport_of(class.into())
+                .map(|transport| Box::new(QueuePairs::new(transport, line_rate))),
+            program: net
+                .graph
+                .as_ref()
+                .filter(|_| class == 0)
+                .and_then(|graph| Program::new(graph, spec, id, net)),
             going: None,
             timers: Timers::default(),
             deferred: Deferred::default(),
@@ -187,6 +189,11 @@ impl<F: Packet> Sender<F> {
             journal: Box::new(journal),
             bodies: F::Bodies::default(),
         }
+    }
+
+    /// The scheme of the host's class.
+    pub(crate) fn scheme(&self) -> Option<usize> {
+        self.settings.scheme
     }
 
     /// Are there no limiters, and will there be none unless a message comes?
@@ -216,9 +223,7 @@ impl<F: Packet> Sender<F> {
         if let (Some(pair), Some(pairs)) = (flow.pair, &mut self.pairs) {
             pairs.begin(pair, flow, initial_rate, at.net);
         }
-        if Lane::Data(flow.class) == MANAGED {
-            self.limiter_for(flow.dst, flow.pair, at);
-        }
+        self.limiter_for(flow.dst, flow.pair, at);
         if flow.pair.is_none_or(|pair| !self.open(pair, at)) {
             self.join(flow, at);
         }
@@ -227,13 +232,12 @@ impl<F: Packet> Sender<F> {
 
     /// A source offers a frame. Where there is no room a greedy one waits, and another's frame is discarded.
     pub(crate) fn accept(&mut self, offer: Offer, greedy: bool, at: Moment<'_>) {
-        let managed = Lane::Data(offer.class) == MANAGED;
-        if managed && !greedy && self.settings.backlog_frames > 0 {
+        if !greedy && self.settings.backlog_frames > 0 {
             return self.queue_backlog(offer, at);
         }
-        let limiter = if managed { self.limiter_for(offer.dst, None, at) } else { None };
-        // The frame waits with others of its destination, with its limiter, or with others of its class.
-        let in_voq = managed && self.queues.voqs.is_some();
+        let limiter = self.limiter_for(offer.dst, None, at);
+        // The frame waits with others of its destination, with its limiter, or with all others.
+        let in_voq = self.queues.voqs.is_some();
         let holding = self.holding(limiter).filter(|_| !in_voq);
         let (room, enough) = match holding {
             Some(_) => (self.settings.limiter_frames, usize::MAX),
@@ -251,7 +255,10 @@ impl<F: Packet> Sender<F> {
         let stored = match holding {
             Some(at) => self.limiters.push(at, frame),
             None if in_voq => self.queues.voqs.as_mut().map(|voqs| voqs.push(offer.dst, frame)).is_some(),
-            None => self.fifo_of(offer.class).map(|fifo| fifo.push_back(frame)).is_some(),
+            None => {
+                self.queues.fifo.push_back(frame);
+                true
+            }
         };
         if !stored {
             broken("a frame has no place");
@@ -299,7 +306,7 @@ impl<F: Packet> Sender<F> {
         self.generated = self.generated.wrapping_add(1);
         let data =
             Data { src, dst, number, finite, born: now, tag: (0, 0), marked: false, counted, record: 0 };
-        F::of_data(offer.class, offer.len, &data)
+        F::of_data(offer.len, &data)
     }
 
     /// Does a frame find room where so many wait, and so many may? Else it is discarded.
@@ -350,60 +357,49 @@ impl<F: Packet> Sender<F> {
         let one = |n: usize| (n, n);
         match (limiter, &self.queues.voqs) {
             (Some(at), _) => one(self.limiters.queued(at)),
-            (None, Some(voqs)) if offer.class == 0 => (voqs.waiting(offer.dst), voqs.count),
-            _ if offer.class == 0 => one(self.queues.fifo.len()),
-            _ => one(self.queues.later.get(usize::from(offer.class) - 1).map_or(0, VecDeque::len)),
-        }
-    }
-
-    /// The FIFO of a class.
-    fn fifo_of(&mut self, class: u8) -> Option<&mut VecDeque<F>> {
-        match usize::from(class).checked_sub(1) {
-            None => Some(&mut self.queues.fifo),
-            Some(at) => self.queues.later.get_mut(at),
+            (None, Some(voqs)) => (voqs.waiting(offer.dst), voqs.count),
+            (None, None) => one(self.queues.fifo.len()),
         }
     }
 
     /// The frame that goes next, of those lanes that `may_start`.
     #[inline]
-    pub(crate) fn next(
-        &mut self,
-        lanes: &mut Lanes,
-        may_start: impl Fn(Lane) -> bool,
-        at: Moment<'_>,
-    ) -> Option<F> {
-        lanes.next(|lane| match lane {
-            Lane::Control if may_start(lane) => self.queues.control.pop_front(),
-            Lane::Data(class) if may_start(lane) => self.next_data(class, at),
-            Lane::Pause | Lane::Control | Lane::Data(_) => None,
-        })
+    pub(crate) fn next(&mut self, may_start: impl Fn(Lane) -> bool, at: Moment<'_>) -> Option<F> {
+        first(|lane| if may_start(lane) { self.next_of(lane, at) } else { None })
     }
 
-    /// What goes next among the data of a class: in the first one a probe, else data. Frames that wait in queues and finite flows take
-    /// turns.
+    /// The frame of a lane that goes next.
     #[inline]
-    fn next_data(&mut self, class: u8, at: Moment<'_>) -> Option<F> {
-        if class == 0 && !self.queues.probes.is_empty() {
+    pub(crate) fn next_of(&mut self, lane: Lane, at: Moment<'_>) -> Option<F> {
+        match lane {
+            Lane::Pause => None,
+            Lane::Control => self.queues.control.pop_front(),
+            Lane::Data(_) => self.next_data(at),
+        }
+    }
+
+    /// What goes next among the data: a probe, else data. Frames that wait in queues and finite flows take turns.
+    #[inline]
+    fn next_data(&mut self, at: Moment<'_>) -> Option<F> {
+        if !self.queues.probes.is_empty() {
             return self.queues.probes.pop_front();
         }
-        let mut frame = if self.transfers.flows_next && (class > 0 || !self.transfers.is_idle()) {
-            self.next_of_flows(class, at).or_else(|| self.next_queued(class, at))
+        let mut frame = if self.transfers.flows_next && !self.transfers.is_idle() {
+            self.next_of_flows(at).or_else(|| self.next_queued(at))
         } else {
-            self.next_queued(class, at).or_else(|| self.next_of_flows(class, at))
+            self.next_queued(at).or_else(|| self.next_of_flows(at))
         }?;
-        if class == 0 {
-            self.set_out(&mut frame, at);
-        }
+        self.set_out(&mut frame, at);
         Some(frame)
     }
 
     /// The frame of the finite flow whose turn it is.
-    fn next_of_flows(&mut self, class: u8, at: Moment<'_>) -> Option<F> {
+    fn next_of_flows(&mut self, at: Moment<'_>) -> Option<F> {
         loop {
             let (keys, limiters) = (self.settings.plan.limiter_scope, &self.limiters);
             let limiter = |flow: &FlowQueue| limiter_of(flow, keys, limiters);
             let may_go = |place| limiters.at(place).is_some_and(|l| l.eligible <= at.now);
-            match self.transfers.next(class, limiter, may_go) {
+            match self.transfers.next(limiter, may_go) {
                 Next::Nobody => return None,
                 Next::Held(limiter) => self.let_go(limiter, at),
                 Next::Goes { mut flow, limiter, counted } => {
@@ -414,7 +410,7 @@ impl<F: Packet> Sender<F> {
                         (flow.bytes, in_flow) = (left, Some(number));
                     }
                     self.transfers.flows_next = false;
-                    let offer = Offer { dst: flow.dst, len: flow.next_len(), class };
+                    let offer = Offer { dst: flow.dst, len: flow.next_len() };
                     let of_flow = OfFlow { number: flow.number, counted, in_flow };
                     let frame = self.make(offer, Some(of_flow), true, at.now);
                     if let Some(pair) = flow.pair {
@@ -440,20 +436,17 @@ impl<F: Packet> Sender<F> {
         limiter.into_iter().for_each(|limiter| self.let_go(limiter, at));
     }
 
-    /// Of a class, the frame that waits in a queue and goes next.
+    /// The frame that waits in a queue and goes next.
     #[inline]
-    fn next_queued(&mut self, class: u8, at: Moment<'_>) -> Option<F> {
-        let frame = match usize::from(class).checked_sub(1) {
-            None => self.next_of_first(at),
-            Some(class) => self.queues.later.get_mut(class).and_then(VecDeque::pop_front),
-        };
+    fn next_queued(&mut self, at: Moment<'_>) -> Option<F> {
+        let frame = self.next_in_queues(at);
         self.transfers.flows_next |= frame.is_some();
         frame
     }
 
-    /// The next frame of the first class.
+    /// The same, where it waits.
     #[inline]
-    fn next_of_first(&mut self, at: Moment<'_>) -> Option<F> {
+    fn next_in_queues(&mut self, at: Moment<'_>) -> Option<F> {
         if self.queues.voqs.is_some() {
             return self.queues.fifo.pop_front().or_else(|| self.next_of_voqs(at));
         }
@@ -571,7 +564,10 @@ impl<F: Packet> Sender<F> {
     /// All frames that wait and have found room.
     pub(crate) fn frames(&self) -> impl Iterator<Item = &F> {
         let queues = &self.queues;
-        let in_fifos = queues.fifo.iter().chain(queues.later.iter().flatten());
-        in_fifos.chain(self.limiters.frames()).chain(queues.voqs.iter().flat_map(|voqs| voqs.frames()))
+        queues
+            .fifo
+            .iter()
+            .chain(self.limiters.frames())
+            .chain(queues.voqs.iter().flat_map(|voqs| voqs.frames()))
     }
 }

@@ -29,10 +29,10 @@ impl Input {
     }
 }
 
-/// A switch's shared buffer for one class.
+/// A switch's shared buffer for one class, or for several that have a pool in common.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// By port; the last is that of the switch's own messages, which have neither reserve nor headroom.
+    /// By class, then by port; the last of a class is that of the switch's own messages, which have neither reserve nor headroom.
     inputs: Vec<Input>,
     /// Size of the pool, and what it holds.
     pool: u64,
@@ -50,17 +50,20 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Empty. Of a class with PAUSE, or of one that may lose frames.
-    pub(crate) fn new(spec: &SharedSpec, lossless: bool) -> Self {
+    /// Empty, of `size`, for the classes of this part of `spec.inputs`: of classes with PAUSE, or of those that may lose frames.
+    pub(crate) fn new(spec: &SharedSpec, size: u64, classes: &[&[SharedInput]], lossless: bool) -> Self {
         let own = |i: &SharedInput| {
             let (reserve, headroom) = if lossless { (i.reserve.get(), i.headroom.get()) } else { (0, 0) };
             Input { alpha: i.alpha, reserve, headroom, ..Input::default() }
         };
-        let alpha = spec.inputs.iter().map(|i| i.alpha).fold(0.0, f64::max);
-        let mut inputs: Vec<Input> = spec.inputs.iter().map(own).collect();
-        inputs.push(Input { alpha, ..Input::default() });
+        let mut inputs: Vec<Input> = Vec::new();
+        for class in classes {
+            let alpha = class.iter().map(|i| i.alpha).fold(0.0, f64::max);
+            inputs.extend(class.iter().map(own));
+            inputs.push(Input { alpha, ..Input::default() });
+        }
         let kept: u64 = inputs.iter().map(|i| i.reserve + i.headroom).sum();
-        let pool = spec.memory.get().saturating_sub(kept);
+        let pool = size.saturating_sub(kept);
         let (threshold, resume) = (spec.threshold.map(|t| t.get()), spec.resume.get());
         let step = pool.div_ceil(SharedUse::STEPS).max(1);
         let most = SharedUse { pool: step.min(pool), ..SharedUse::default() };
@@ -194,8 +197,8 @@ mod tests {
     fn two() -> Shared {
         let input = SharedInput { reserve: Bytes::new(1000), headroom: Bytes::new(2000), alpha: 0.5 };
         let (memory, resume) = (Bytes::new(14_000), Bytes::new(500));
-        let spec = SharedSpec { memory, inputs: vec![input; 2], threshold: None, resume, at_start: false };
-        Shared::new(&spec, true)
+        let spec = SharedSpec { memory, inputs: vec![input; 2], resume, ..SharedSpec::default() };
+        Shared::new(&spec, 14_000, &[&spec.inputs], true)
     }
 
     /// The first 1000 B go to the reserve. In the pool, 2000 B leave 6000 B free, so the threshold is 3000 B; with 3000 B it is 2500 B,
@@ -238,7 +241,7 @@ mod tests {
             inputs: vec![SharedInput { alpha: 0.5, ..SharedInput::default() }; 2],
             ..SharedSpec::default()
         };
-        let mut shared = Shared::new(&spec, false);
+        let mut shared = Shared::new(&spec, 8000, &[&spec.inputs], false);
         assert!(shared.admits(0, 1, 1000, 3999) && !shared.admits(0, 1, 1000, 4000));
         (0..6).for_each(|_| _ = shared.store(1, 1000));
         assert!(shared.admits(0, 1, 1000, 999) && !shared.admits(0, 1, 1000, 1000));

@@ -26,8 +26,6 @@ pub(crate) struct Offer {
     pub(crate) dst: u32,
     /// Bytes on the link.
     pub(crate) len: u16,
-    /// Class of data.
-    pub(crate) class: u8,
 }
 
 /// Which slots have a frame.
@@ -82,8 +80,7 @@ pub(crate) struct Source {
     /// Destination of the frame that comes next.
     dst: u32,
     pub(crate) len: u16,
-    /// Class of its frames, and least bytes of a last one.
-    class: u8,
+    /// Least bytes of a last frame.
     floor: u8,
     /// Whether the source offers a frame again if the host has no room.
     pub(crate) greedy: bool,
@@ -127,7 +124,6 @@ impl Source {
             slots,
             dst: 0,
             len,
-            class: spec.class,
             floor: spec.floor.get() as u8,
             greedy: matches!(spec.arrivals, Arrivals::Greedy | Arrivals::OnOff { .. }),
             host,
@@ -160,8 +156,8 @@ impl Source {
             if flow.bytes > 0 {
                 let &Outgoing { bytes, dst, number, .. } = flow;
                 let pair = self.first_pair.map(|first| FlowId(first + self.begun as u32 - 1));
-                let (place, whole, class, floor) = (0, self.len, self.class, self.floor);
-                return Some(FlowQueue { place, bytes, dst, number, whole, class, floor, pair });
+                let (place, whole, floor) = (0, self.len, self.floor);
+                return Some(FlowQueue { place, bytes, dst, number, whole, floor, pair });
             }
         }
         self.next = list.get(self.begun).map_or(NEVER, |flow| flow.start);
@@ -171,7 +167,7 @@ impl Source {
     /// The slot that begins now: what it offers.
     #[inline(always)]
     pub(crate) fn offer(&mut self) -> Offer {
-        let offer = Offer { dst: self.dst, len: self.len, class: self.class };
+        let offer = Offer { dst: self.dst, len: self.len };
         self.next += self.slot;
         self.seek();
         offer

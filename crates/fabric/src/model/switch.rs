@@ -1,6 +1,6 @@
 //! A store-and-forward switch: a frame that has arrived whole is routed, admitted to the memory, queued at its output, and sent.
 //!
-//! Each output sends PAUSE before control before data. A frame counts in its queue, and its memory is in use, until its last
+//! Each output sends PAUSE before control before data, whose classes take turns ([`super::turns`]). A frame counts in its queue, and its memory is in use, until its last
 //! bit has left. Control at priority takes no memory. What it does, and in
 //! which order, stands in [`super::switching`].
 
@@ -11,10 +11,11 @@ use super::memory::Memory;
 use super::packet::Packet;
 use super::pause::{Paused, Signal};
 use super::point::{Point, Verb, count_down, view};
-use super::port::{Lanes, Left, Transmitter};
+use super::port::{At, Left, Transmitter};
 use super::records::Records;
-use super::switching::{At, Outlet, Switching};
-use crate::net::Link;
+use super::switching::{Outlet, Switching};
+use super::turns::{Lanes, Offer};
+use crate::net::{Link, Net};
 use crate::outcome::PortOutcome;
 use crate::spec::{RateChange, SwitchSpec};
 use crate::tx_rate::TxRate;
@@ -27,17 +28,9 @@ struct Queue {
     frames: VecDeque<Frame>,
     /// Bytes that have not left: the frame in transmission is among them.
     bytes: u64,
-}
-
-impl Queue {
-    /// Takes the first frame. An empty queue begins anew in the same memory, which is near then.
-    fn pop(&mut self) -> Option<Frame> {
-        let frame = self.frames.pop_front()?;
-        if self.frames.is_empty() {
-            self.frames.clear();
-        }
-        Some(frame)
-    }
+    point: Option<Box<Point>>,
+    /// What was measured of the class.
+    result: PortOutcome,
 }
 
 /// An output port.
@@ -54,7 +47,6 @@ struct Output {
     /// Bytes of control that have not left.
     control_queued: u64,
     left: Left,
-    point: Option<Box<Point>>,
     result: PortOutcome,
 }
 
@@ -62,8 +54,9 @@ struct Output {
 #[derive(Debug)]
 pub(crate) struct Switch {
     outputs: Vec<Output>,
-    /// By class.
     memory: Vec<Memory>,
+    /// By class, its memory, and its row there.
+    places: Vec<(usize, usize)>,
     pub(crate) management: Management,
 }
 
@@ -71,16 +64,19 @@ impl Output {
     fn new(number: u32, scheme: Option<usize>, turn: &Turn<'_>) -> Self {
         let net = turn.net;
         let port = net.ports[turn.node as usize] + number;
+        let queue = |class: usize| {
+            let point = Point::new(net, net.classes[class].scheme(scheme), (port, class));
+            Queue { point: point.map(Box::new), ..Queue::default() }
+        };
         Self {
             port: Transmitter::new(number as u16, net.links[port as usize], net),
-            lanes: Lanes::new(net),
+            lanes: Lanes::of_output(net),
             service: net.rate(port),
             pauses: VecDeque::new(),
             control: VecDeque::new(),
-            data: net.classes.iter().map(|_| Queue::default()).collect(),
+            data: (0..net.classes.len()).map(queue).collect(),
             control_queued: 0,
             left: Left::default(),
-            point: Point::new(net, scheme, port).map(Box::new),
             result: PortOutcome::default(),
         }
     }
@@ -99,11 +95,26 @@ impl Output {
     /// The frame that goes next now.
     fn next(&mut self) -> Option<Frame> {
         let Self { port, lanes, pauses, control, data, .. } = self;
-        lanes.next(|lane| match lane {
-            _ if !port.may_start(lane) => None,
-            Lane::Pause => pauses.pop_front(),
-            Lane::Control => control.pop_front(),
-            Lane::Data(class) => data.get_mut(usize::from(class))?.pop(),
+        lanes.next(|lane, most| {
+            if !port.may_start(lane) {
+                return Offer::Stopped;
+            }
+            let (queue, own) = match lane {
+                Lane::Pause => (&mut *pauses, false),
+                Lane::Control => (&mut *control, false),
+                Lane::Data(class) => (&mut data[usize::from(class)].frames, true),
+            };
+            let Some(first) = queue.front() else { return Offer::Nothing };
+            if i64::from(first.len) > most {
+                return Offer::TooLong;
+            }
+            let frame = *first;
+            queue.pop_front();
+            // An empty queue begins anew in the same memory, which is near then.
+            if own && queue.is_empty() {
+                queue.clear();
+            }
+            Offer::Frame(frame, frame.len, queue.is_empty())
         })
     }
 }
@@ -112,11 +123,18 @@ impl Switch {
     /// The switch of `turn.node`, with its first event planned.
     pub(crate) fn new(spec: &SwitchSpec, changes: &[RateChange], turn: &mut Turn<'_>) -> Self {
         let net = turn.net;
+        let own = spec.memories(&net.classes);
+        let place = |class: usize| {
+            let of = |own: &Vec<usize>| own.iter().position(|one| *one == class);
+            let found = own.iter().enumerate().find_map(|(n, own)| Some((n, of(own)?)));
+            found.map_or((0, 0), |(memory, nth)| (memory, nth * (usize::from(spec.ports) + 1)))
+        };
         let mut switch = Self {
             outputs: (0..u32::from(spec.ports))
                 .map(|number| Output::new(number, spec.scheme, turn))
                 .collect(),
-            memory: net.classes.iter().map(|class| Memory::new(spec, class)).collect(),
+            memory: own.iter().map(|own| Memory::new(spec, own, &net.classes)).collect(),
+            places: (0..net.classes.len()).map(place).collect(),
             management: Management::new(net, turn.node, spec, changes),
         };
         switch.begin_points(turn);
@@ -152,17 +170,18 @@ impl Switch {
     fn start(&mut self, out: usize, turn: &mut Turn<'_>) {
         let output = &mut self.outputs[out];
         let Some(mut frame) = output.next() else { return output.port.rest(turn) };
-        if let (true, Some(point)) = (frame.is_managed(), &output.point) {
+        let class = usize::from(frame.class);
+        if let (true, Some(point)) = (frame.is_data(), &output.data[class].point) {
             if let Some(stamp) = point.stamp() {
                 frame.stamp(stamp);
             }
             if point.departures {
                 let mut seen = frame.seen(turn.net, false, turn.records);
-                self.wake(out, Verb::Departure(&mut seen), (), turn);
+                self.wake((out, class), Verb::Departure(&mut seen), (), turn);
                 frame.write(&seen, turn.records);
             }
-            let view = self.view(out, (), turn.now);
-            if let Some(point) = &mut self.outputs[out].point {
+            let view = self.view((out, class), (), turn.now);
+            if let Some(point) = &mut self.outputs[out].data[class].point {
                 point.leave(&mut frame, &view, turn.now, turn.records);
             }
         }
@@ -180,6 +199,12 @@ impl Switch {
             Lane::Pause => {}
             Lane::Control => output.control_queued -= u64::from(frame.len),
             Lane::Data(class) => output.data[usize::from(class)].bytes -= u64::from(frame.len),
+        }
+        if let (true, own) = (frame.lane > Lane::Pause, &mut output.data[usize::from(frame.class)].result) {
+            let data = u64::from(frame.is_data());
+            own.sent += data;
+            own.sent_bits += data * u64::from(frame.len) * 8;
+            own.control_sent += 1 - data;
         }
         self.leave(out, &frame, (Some(link), freed), turn);
     }
@@ -200,14 +225,21 @@ impl<'n> Switching<'n, Turn<'n>> for Switch {
     fn ports(&self) -> usize {
         self.outputs.len()
     }
-    fn outlet(&mut self, out: usize) -> Outlet<'_> {
-        let Output { port: Transmitter { link, paused, .. }, left, point, result, .. } =
+    fn outlet(&mut self, (out, class): At) -> Outlet<'_> {
+        let Output { port: Transmitter { link, paused, .. }, left, data, result, .. } =
             &mut self.outputs[out];
-        let management = &mut self.management;
-        Outlet { management, point: point.as_deref_mut(), paused, link: *link, left, result }
+        let Queue { point, result: of_class, .. } = &mut data[class];
+        let (management, point, of_class) = (&mut self.management, point.as_deref_mut(), Some(of_class));
+        Outlet { management, point, paused, link: *link, left, result, of_class }
     }
     fn memory(&mut self, class: usize) -> (&mut Management, &mut Memory) {
-        (&mut self.management, &mut self.memory[class])
+        (&mut self.management, &mut self.memory[self.places[class].0])
+    }
+    fn shares(&self, class: usize, other: usize) -> bool {
+        self.places[class].0 == self.places[other].0
+    }
+    fn row(&self, class: usize) -> usize {
+        self.places[class].1
     }
     fn records<'a>(turn: &'a mut Turn<'n>) -> &'a mut Records {
         turn.records
@@ -238,28 +270,37 @@ impl<'n> Switching<'n, Turn<'n>> for Switch {
     }
     fn take_waiting(&mut self, (out, class): At) -> Option<Frame> {
         let queue = &mut self.outputs[out].data[class];
-        let frame = queue.pop()?;
+        let frame = queue.frames.pop_front()?;
         queue.bytes -= u64::from(frame.len);
         Some(frame)
     }
-    fn view(&mut self, out: usize, (): (), now: u64) -> View {
+    fn view(&mut self, (out, class): At, (): (), now: u64) -> View {
         let output = &self.outputs[out];
         let waiting = output.queued() + output.control_queued;
-        let bytes = (output.data[0].bytes, waiting, output.left.bytes);
-        view(bytes, (output.port.link, output.service), &output.port.paused, now)
+        let bytes = (output.data[class].bytes, waiting, output.left.bytes);
+        view(bytes, (output.port.link, output.service), output.port.paused.get(class), now)
     }
-    fn last(&mut self, out: usize, (): ()) -> Option<&mut Frame> {
-        self.outputs[out].data[0].frames.back_mut()
+    fn last(&mut self, (out, class): At, (): ()) -> Option<&mut Frame> {
+        self.outputs[out].data[class].frames.back_mut()
     }
     fn bin(&mut self, out: usize, _: u64) -> u64 {
         self.outputs[out].queued()
+    }
+    fn by_class(&self, net: &Net) -> Vec<Vec<PortOutcome>> {
+        let of = |output: &Output, class: usize| {
+            let paused = Paused::close(&output.port.paused[class..=class], net).total;
+            PortOutcome { paused, ..output.data[class].result.clone() }
+        };
+        let classes = (0..net.classes.len()).filter(|_| net.classes.len() > 1);
+        classes.map(|class| self.outputs.iter().map(|output| of(output, class)).collect()).collect()
     }
 
     fn note_next(&mut self, next: Key, turn: &mut Turn<'n>) {
         turn.agenda.own = rank(next);
     }
     fn change(&mut self, out: usize, frame: &Frame, by: i32) -> Option<Signal> {
-        self.memory[frame.lane.class()].change(out, usize::from(frame.input), by)
+        let (memory, row) = self.places[frame.lane.class()];
+        self.memory[memory].change(out, row + usize::from(frame.input), by)
     }
     fn push(&mut self, out: usize, frame: &Frame, turn: &mut Turn<'n>) {
         let output = &mut self.outputs[out];
@@ -272,7 +313,9 @@ impl<'n> Switching<'n, Turn<'n>> for Switch {
             Lane::Data(class) => {
                 let queue = &mut output.data[usize::from(class)];
                 queue.bytes += u64::from(frame.len);
+                queue.result.queue_max = queue.result.queue_max.max(queue.bytes);
                 queue.frames.push_back(*frame);
+                output.lanes.join(class);
                 let queued = output.queued();
                 output.left.note_peak(queued);
             }
@@ -290,16 +333,16 @@ impl<'n> Switching<'n, Turn<'n>> for Switch {
         self.outputs[out].port.plan_start(turn);
     }
     fn count_down(&mut self, out: usize, frame: &Frame) -> bool {
-        let point = self.outputs[out].point.as_mut().filter(|_| frame.is_managed());
+        let point = self.outputs[out].data[frame.lane.class()].point.as_mut().filter(|_| frame.is_data());
         point.is_some_and(|point| count_down(&mut point.state.countdown, frame.len))
     }
-    fn opens(&mut self, out: usize, tagged: bool, (): ()) -> bool {
-        let point = self.outputs[out].point.as_mut();
+    fn opens(&mut self, (out, class): At, tagged: bool, (): ()) -> bool {
+        let point = self.outputs[out].data[class].point.as_mut();
         point.is_some_and(|point| point.state.wakes(point.state.countdown, tagged))
     }
-    fn framed(&self, control: Control, turn: &mut Turn<'n>) -> Frame {
+    fn framed(&self, (control, class): (Control, u8), turn: &mut Turn<'n>) -> Frame {
         let frame = Frame::of_control(Lane::of_message(turn.net.control), control, turn.moment(), &mut ());
-        Frame { input: self.outputs.len() as u16, ..frame }
+        Frame { input: self.outputs.len() as u16, ..frame.of_class(class, turn.net) }
     }
     fn probe(frame: &Frame, _: &mut Turn<'n>) -> Option<(FlowId, Probe)> {
         match &frame.body {

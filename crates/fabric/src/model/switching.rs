@@ -6,12 +6,12 @@
 use super::agenda::{Direct, Key, Kind, Moment};
 use super::cause::Waiting;
 use super::frame::{Control, Lane, Pause};
-use super::management::Management;
+use super::management::{Management, of_timer};
 use super::memory::{Loss, Memory, Refusal};
 use super::packet::Packet;
 use super::pause::{Paused, Signal, leave};
 use super::point::{Point, Verb};
-use super::port::{Left, is_stopped};
+use super::port::{At, Left, is_stopped};
 use super::records::Records;
 use crate::check::{Books, Ledger, Stopped, broken};
 use crate::net::{Link, Net};
@@ -23,9 +23,6 @@ use cnsim_scheme_api::{FlowId, Probe, Queue as View, Ramp, RampAt, Rate, Slot};
 /// A frame from an input has come for an output, or has left it: what a memory tells follows from that.
 pub(crate) type By = (usize, u16);
 
-/// An output and a class.
-pub(crate) type At = (usize, usize);
-
 /// What both ways keep alike at an output, and the books of its switch.
 pub(crate) struct Outlet<'a> {
     pub(crate) management: &'a mut Management,
@@ -35,6 +32,8 @@ pub(crate) struct Outlet<'a> {
     pub(crate) link: Option<Link>,
     pub(crate) left: &'a mut Left,
     pub(crate) result: &'a mut PortOutcome,
+    /// The same of the class alone, where there are several.
+    pub(crate) of_class: Option<&'a mut PortOutcome>,
 }
 
 /// A switch in a run of `'n`; `C` is what its acts need besides.
@@ -48,10 +47,18 @@ pub(crate) trait Switching<'n, C> {
     fn moment(&self, with: &C) -> Moment<'n>;
     /// Its ports.
     fn ports(&self) -> usize;
-    /// What stands at an output.
-    fn outlet(&mut self, out: usize) -> Outlet<'_>;
+    /// What stands at an output, with the congestion point of a class.
+    fn outlet(&mut self, at: At) -> Outlet<'_>;
     /// Its books, and the memory of a class.
     fn memory(&mut self, class: usize) -> (&mut Management, &mut Memory);
+    /// Do two classes have a memory in common?
+    fn shares(&self, class: usize, other: usize) -> bool {
+        class == other
+    }
+    /// The first row of a class in its memory ([`Memory`]).
+    fn row(&self, _: usize) -> usize {
+        0
+    }
     /// Telemetry of the frames under way.
     fn records(with: &mut C) -> &mut Records;
     /// Where feedback goes that takes no link.
@@ -71,11 +78,15 @@ pub(crate) trait Switching<'n, C> {
     /// Takes the first frame that waits out of its queue.
     fn take_waiting(&mut self, at: At) -> Option<Self::Frame>;
     /// An output as its congestion point sees it, which has counted all but what is ahead.
-    fn view(&mut self, out: usize, ahead: Self::Ahead, now: u64) -> View;
+    fn view(&mut self, at: At, ahead: Self::Ahead, now: u64) -> View;
     /// The frame that was queued last, of those that are there.
-    fn last(&mut self, out: usize, ahead: Self::Ahead) -> Option<&mut Self::Frame>;
+    fn last(&mut self, at: At, ahead: Self::Ahead) -> Option<&mut Self::Frame>;
     /// Bytes that are queued as a bin of the recording ends, when the most of them are noted.
     fn bin(&mut self, out: usize, now: u64) -> u64;
+    /// What was measured of each class at each port, where there are several: by class, then by port.
+    fn by_class(&self, _: &Net) -> Vec<Vec<PortOutcome>> {
+        Vec::new()
+    }
 
     /// Notes the next of its own events.
     fn note_next(&mut self, next: Key, with: &mut C);
@@ -92,9 +103,9 @@ pub(crate) trait Switching<'n, C> {
     /// Counts a frame down: true where the congestion point may have to look.
     fn count_down(&mut self, out: usize, frame: &Self::Frame) -> bool;
     /// Does the gate of the congestion point open, which was counted down?
-    fn opens(&mut self, out: usize, tagged: bool, ahead: Self::Ahead) -> bool;
-    /// A message of its own as a frame.
-    fn framed(&self, control: Control, with: &mut C) -> Self::Frame;
+    fn opens(&mut self, at: At, tagged: bool, ahead: Self::Ahead) -> bool;
+    /// A message of its own about a class as a frame.
+    fn framed(&self, about: (Control, u8), with: &mut C) -> Self::Frame;
     /// The probe that a frame carries.
     fn probe(frame: &Self::Frame, with: &mut C) -> Option<(FlowId, Probe)>;
     /// A congestion point has written into it.
@@ -125,9 +136,10 @@ pub(crate) trait Switching<'n, C> {
 
     /// The congestion points begin.
     fn begin_points(&mut self, with: &mut C) {
-        for out in 0..self.ports() {
-            self.wake(out, Verb::Start, Self::Ahead::default(), with);
-            if let Some(point) = self.outlet(out).point {
+        let classes = 0..self.moment(with).net.classes.len();
+        for at in (0..self.ports()).flat_map(|out| classes.clone().map(move |class| (out, class))) {
+            self.wake(at, Verb::Start, Self::Ahead::default(), with);
+            if let Some(point) = self.outlet(at).point {
                 point.state.run();
             }
         }
@@ -154,10 +166,11 @@ pub(crate) trait Switching<'n, C> {
             }
             Kind::Control => self.send_own(with),
             Kind::Timer => {
-                if let Some((out, slot)) = self.memory(0).0.timers.pop() {
-                    self.bring(out as usize, with);
-                    let ahead = self.ahead(out as usize, None);
-                    self.wake(out as usize, Verb::Timer(Slot(slot)), ahead, with);
+                if let Some((number, slot)) = self.memory(0).0.timers.pop() {
+                    let at = of_timer(number);
+                    self.bring(at.0, with);
+                    let ahead = self.ahead(at.0, None);
+                    self.wake(at, Verb::Timer(Slot(slot)), ahead, with);
                 }
             }
             Kind::Tick => self.tick(with),
@@ -173,7 +186,7 @@ pub(crate) trait Switching<'n, C> {
             let out = usize::from(series.port);
             self.bring(out, with);
             let (queued, sent_bits) = (self.bin(out, now), self.sent(out).1);
-            series.take(queued, &mut self.outlet(out).left.peak, sent_bits);
+            series.take(queued, &mut self.outlet((out, 0)).left.peak, sent_bits);
         }
         self.memory(0).0.end_bin(recorded, net);
     }
@@ -181,7 +194,7 @@ pub(crate) trait Switching<'n, C> {
     fn hear(&mut self, out: usize, pause: Pause, with: &mut C) {
         let (at, class) = (self.moment(with), usize::from(pause.class));
         self.bring_before(out, with);
-        let Outlet { management, paused, .. } = self.outlet(out);
+        let Outlet { management, paused, .. } = self.outlet((out, class));
         management.events.add(at.now, pause.code() | out as u64);
         let ended = pause.reach(paused, at);
         management.watchdogs.hear((out, class), &paused[class], ended, at.now);
@@ -205,9 +218,9 @@ pub(crate) trait Switching<'n, C> {
     /// It is stored or lost, and the congestion point may look at it.
     fn store(&mut self, out: usize, mut frame: Self::Frame, with: &mut C) {
         let (at, len) = ((out, frame.lane().class()), frame.bytes());
-        let queued = self.queued(at);
+        let (queued, row) = (self.queued(at), self.row(at.1));
         let (management, memory) = self.memory(at.1);
-        let full = memory.admits(out, frame.input().into(), len, queued).err();
+        let full = memory.admits((out, frame.input().into(), row), len, queued).err();
         let full = full.map(|why| (why, memory.is_lossless()));
         let barred = management.watchdogs.act(at, WatchdogAction::Drop);
         let refused = if barred { Some((Refusal::Watchdog, false)) } else { full };
@@ -215,7 +228,7 @@ pub(crate) trait Switching<'n, C> {
             None => self.enqueue(out, &mut frame, queued + u64::from(len), with),
             Some(why) => self.lose(out, &frame, why, with),
         }
-        let point = self.outlet(out).point.as_deref().map(|p| p.state.sample_dropped);
+        let point = self.outlet(at).point.as_deref().map(|p| p.state.sample_dropped);
         if (refused.is_none() || point == Some(true)) && self.count_down(out, &frame) {
             self.sample(out, frame, refused.is_some(), Self::Ahead::default(), with);
         }
@@ -223,11 +236,11 @@ pub(crate) trait Switching<'n, C> {
     /// An admitted frame joins its queue, which has so many bytes with it; a ramp may mark it.
     fn enqueue(&mut self, out: usize, frame: &mut Self::Frame, queued: u64, with: &mut C) {
         let signal = self.change(out, frame, frame.bytes().into());
-        let Outlet { point, left, .. } = self.outlet(out);
+        let Outlet { point, left, .. } = self.outlet((out, frame.lane().class()));
         if !frame.is_data() {
             left.note_in_band(frame.bytes());
         }
-        let point = point.filter(|_| frame.is_managed());
+        let point = point.filter(|_| frame.is_data());
         if point.is_some_and(|p| p.marks(RampAt::Arrival, queued, frame.bytes())) {
             frame.set_marked(true);
         }
@@ -236,12 +249,12 @@ pub(crate) trait Switching<'n, C> {
     }
     /// Counts a frame that is not admitted, or dropped.
     fn lose(&mut self, out: usize, frame: &Self::Frame, why: Loss, with: &mut C) {
-        let (data, now) = (frame.header(), self.moment(with));
-        let Outlet { management, result, .. } = self.outlet(out);
+        let (data, now, at) = (frame.header(), self.moment(with), (out, frame.lane().class()));
+        let Outlet { management, result, of_class, .. } = self.outlet(at);
         if why.0 == Refusal::Watchdog && data.is_some() {
-            management.watchdogs.drop_one((out, frame.lane().class()));
+            management.watchdogs.drop_one(at);
         }
-        management.refuse(out, data.as_ref(), why, result, now);
+        management.refuse(at, data.as_ref(), why, (result, of_class), now);
         Self::release(frame, with);
         // The record can still be read until another begins.
         Self::records(with).close(frame.record());
@@ -253,7 +266,7 @@ pub(crate) trait Switching<'n, C> {
     }
     /// The last bit of a frame has left. It goes on the link, if it is not there, and its memory is free, if it was not.
     fn leave(&mut self, out: usize, frame: &Self::Frame, (link, freed): (Option<Link>, bool), with: &mut C) {
-        self.outlet(out).left.count(frame.lane(), frame.bytes());
+        self.outlet((out, 0)).left.count(frame.lane(), frame.bytes());
         if let Some(link) = link {
             self.send(&link, frame, false, with);
         }
@@ -271,22 +284,23 @@ pub(crate) trait Switching<'n, C> {
         ahead: Self::Ahead,
         with: &mut C,
     ) {
-        if !self.opens(out, frame.is_tagged(), ahead) {
+        let at = (out, frame.lane().class());
+        if !self.opens(at, frame.is_tagged(), ahead) {
             return;
         }
         let mut seen = frame.seen(self.moment(with).net, dropped, Self::records(with));
-        self.wake(out, Verb::Sample(&mut seen), ahead, with);
+        self.wake(at, Verb::Sample(&mut seen), ahead, with);
         frame.write(&seen, Self::records(with));
-        self.last(out, ahead).filter(|_| !dropped).into_iter().for_each(|last| *last = frame);
+        self.last(at, ahead).filter(|_| !dropped).into_iter().for_each(|last| *last = frame);
     }
     /// Wakes a congestion point, and carries out what it asks for; true if the probe in hand is to be answered.
-    fn wake(&mut self, out: usize, verb: Verb<'_>, ahead: Self::Ahead, with: &mut C) -> bool {
+    fn wake(&mut self, of: At, verb: Verb<'_>, ahead: Self::Ahead, with: &mut C) -> bool {
         let at = self.moment(with);
-        let view = self.view(out, ahead, at.now);
-        let Outlet { management, point: Some(point), .. } = self.outlet(out) else { return false };
+        let view = self.view(of, ahead, at.now);
+        let Outlet { management, point: Some(point), .. } = self.outlet(of) else { return false };
         let before = (point.state.ramp, point.state.records);
-        let (answer, asks) = management.wake((out, point), &view, verb, at);
-        self.woken(out, before, ahead, with);
+        let (answer, asks) = management.wake((of, point), &view, verb, at);
+        self.woken(of.0, before, ahead, with);
         if asks {
             self.plan(with);
         }
@@ -297,8 +311,8 @@ pub(crate) trait Switching<'n, C> {
         let at = self.moment(with);
         match self.memory(0).0.take_message(at) {
             Some(Ok(direct)) => Self::direct(with).push(direct),
-            Some(Err(control)) => {
-                let frame = self.framed(control, with);
+            Some(Err(about)) => {
+                let frame = self.framed(about, with);
                 self.forward(frame, with);
             }
             None => {}
@@ -324,10 +338,11 @@ pub(crate) trait Switching<'n, C> {
         let Some((flow, mut probe)) = Self::probe(frame, with) else { return false };
         self.bring(out, with);
         let ahead = self.ahead(out, Some(frame));
-        let answered = self.wake(out, Verb::Probe(&mut probe, flow), ahead, with);
+        let of = (out, usize::from(frame.class()));
+        let answered = self.wake(of, Verb::Probe(&mut probe, flow), ahead, with);
         Self::write_probe(frame, probe, with);
         let at = self.moment(with);
-        let ends = self.memory(0).0.ends(out, (flow, frame.goes_to(), &probe), answered, at);
+        let ends = self.memory(0).0.ends(of, (flow, frame.goes_to(), &probe), answered, at);
         self.plan(with);
         ends
     }
@@ -344,7 +359,7 @@ pub(crate) trait Switching<'n, C> {
     /// A watchdog looks at a class of an output that is up to date, and does what follows.
     fn watch_one(&mut self, at: At, seen: (bool, bool), with: &mut C) {
         let now = self.moment(with).now;
-        let Outlet { management, paused, .. } = self.outlet(at.0);
+        let Outlet { management, paused, .. } = self.outlet(at);
         let turns = management.watchdogs.look(at, &mut paused[at.1], seen, now);
         if turns && paused[at.1].ignored {
             self.look_again(at.0, with);
@@ -353,7 +368,7 @@ pub(crate) trait Switching<'n, C> {
         while turns && self.memory(0).0.watchdogs.act(at, WatchdogAction::Drop) {
             let Some(frame) = self.take_waiting(at) else { break };
             if !frame.is_data() {
-                self.outlet(at.0).left.forget_in_band(frame.bytes());
+                self.outlet(at).left.forget_in_band(frame.bytes());
             }
             self.free(at.0, &frame, with);
             self.lose(at.0, &frame, (Refusal::Watchdog, false), with);
@@ -400,8 +415,12 @@ pub(crate) trait Switching<'n, C> {
     /// Says XOFF or XON by a port: at once on its link, or as a frame that waits there.
     fn say(&mut self, port: usize, pause: Pause, with: &mut C) {
         let frame = Self::Frame::of_pause(pause, self.moment(with).net);
-        let Outlet { management, link, result, .. } = self.outlet(port);
-        match leave(pause.off, management.pause_transport, link, &mut result.xoffs) {
+        let Outlet { management, link, result, of_class, .. } = self.outlet((port, pause.class.into()));
+        let (mut said, transport) = (0, management.pause_transport);
+        let way = leave(pause.off, transport, link, &mut said);
+        result.xoffs += said;
+        of_class.into_iter().for_each(|own| own.xoffs += said);
+        match way {
             Some(Some(link)) => self.send(&link, &frame, true, with),
             Some(None) => self.push(port, &frame, with),
             None => {}
@@ -424,12 +443,17 @@ pub(crate) trait Switching<'n, C> {
     fn close(&mut self, net: &Net) -> Books {
         let (ports, classes) = (self.ports(), net.classes.len());
         let (mut inside, mut shared, mut ends) = (Ledger::default(), SharedUse::default(), Vec::new());
+        for at in (0..ports).flat_map(|out| (0..classes).map(move |class| (out, class))) {
+            self.frames(at).for_each(|frame| frame.enter(&mut inside));
+        }
+        // A memory's bytes are those of all its classes, of which the one of the first row is the first.
         for class in 0..classes {
-            let mut waiting = 0;
-            for at in (0..ports).map(|out| (out, class)) {
-                self.frames(at).for_each(|frame| frame.enter(&mut inside));
-                waiting += self.queued(at) - self.freed(at);
+            if self.row(class) > 0 {
+                continue;
             }
+            let own = (0..classes).filter(|other| self.shares(class, *other));
+            let each = own.flat_map(|own| (0..ports).map(move |out| (out, own)));
+            let waiting = each.map(|at| self.queued(at) - self.freed(at)).sum();
             let (management, memory) = self.memory(class);
             let most = management.shared_use(memory.shared_use(waiting), net);
             shared = if class == 0 { most } else { shared };
@@ -443,12 +467,13 @@ pub(crate) trait Switching<'n, C> {
             let (in_xoff, (sent, sent_bits, control_sent)) = (Paused::close(paused, net), self.sent(out));
             let queued = (0..classes).map(|class| self.queued((out, class))).sum();
             self.bin(out, net.duration - 1);
-            let Outlet { left, result, .. } = self.outlet(out);
+            let Outlet { left, result, .. } = self.outlet((out, 0));
             let (queue_max, measured) = (left.peak, std::mem::take(result));
             let measured = PortOutcome { sent, sent_bits, control_sent, queue_max, ..measured };
             ends.push((measured, in_xoff, queued, stopped));
             self.empty(out);
         }
-        std::mem::take(self.memory(0).0).close(ends, shared, inside, net)
+        let of_class = self.by_class(net);
+        std::mem::take(self.memory(0).0).close(ends, (shared, of_class), inside, net)
     }
 }

@@ -26,8 +26,6 @@ pub(crate) struct FlowQueue {
     pub(crate) number: u16,
     /// Bytes of a whole frame on the link.
     pub(crate) whole: u16,
-    /// Class of its data.
-    pub(crate) class: u8,
     /// Least bytes of its last frame on the link.
     pub(crate) floor: u8,
     /// The flow, if it has a queue pair: that knows what is left of it.
@@ -60,7 +58,7 @@ enum Part {
 /// Who takes part when: round and place.
 type Turn = ((u64, u32), Part);
 
-/// Rounds over the flows of a class.
+/// Rounds over the flows.
 #[derive(Debug, Default)]
 struct Ring {
     /// Turns of flows that take part, the next one first.
@@ -118,11 +116,10 @@ struct Held {
     flow_went: bool,
 }
 
-/// The finite flows under way at a host.
-#[derive(Debug)]
+/// The finite flows of a class under way at a host.
+#[derive(Debug, Default)]
 pub(crate) struct Transfers {
-    /// By class. Only flows of the first one have limiters.
-    rings: Vec<Ring>,
+    ring: Ring,
     /// By a limiter's place.
     held: Vec<Held>,
     /// Flows that have begun so far.
@@ -132,15 +129,10 @@ pub(crate) struct Transfers {
 }
 
 impl Transfers {
-    /// None, in so many classes.
-    pub(crate) fn new(classes: usize) -> Self {
-        let rings = (0..classes).map(|_| Ring::default()).collect();
-        Self { rings, held: Vec::new(), begun: 0, flows_next: false }
-    }
-    /// May no flow of the first class send now?
+    /// May no flow send now?
     #[inline(always)]
     pub(crate) fn is_idle(&self) -> bool {
-        self.rings.first().is_none_or(|ring| ring.ready.is_empty() && ring.ahead.is_empty())
+        self.ring.ready.is_empty() && self.ring.ahead.is_empty()
     }
     /// Does a flow wait with the limiter at this place?
     pub(crate) fn wait_at(&self, limiter: usize) -> bool {
@@ -153,15 +145,14 @@ impl Transfers {
     }
     /// A flow has begun or sent a frame. It joins those that may send, or those that its limiter holds back.
     pub(crate) fn join(&mut self, flow: FlowQueue, limiter: Option<usize>) {
-        match (limiter, self.rings.get_mut(usize::from(flow.class))) {
-            (Some(at), _) => self.hold(flow, at),
-            (None, ring) => ring.into_iter().for_each(|ring| ring.push(flow.place, Part::Free(flow))),
+        match limiter {
+            Some(at) => self.hold(flow, at),
+            None => self.ring.push(flow.place, Part::Free(flow)),
         }
     }
     /// A flow that no limiter holds has sent a frame, and goes on before others have their turn.
     pub(crate) fn stay(&mut self, flow: FlowQueue) {
-        let ring = self.rings.get_mut(usize::from(flow.class));
-        ring.into_iter().for_each(|ring| ring.ready.push_front((ring.last, Part::Free(flow))));
+        self.ring.ready.push_front((self.ring.last, Part::Free(flow)));
     }
     fn hold(&mut self, flow: FlowQueue, at: usize) {
         self.held.resize_with(self.held.len().max(at + 1), Held::default);
@@ -169,34 +160,32 @@ impl Transfers {
     }
     /// A limiter below the queue may let a frame go: it takes part from now on, if flows wait there.
     pub(crate) fn take_part(&mut self, limiter: usize) {
-        let (Some(held), Some(ring)) = (self.held.get_mut(limiter), self.rings.first_mut()) else { return };
+        let Some(held) = self.held.get_mut(limiter) else { return };
         if let Some(first) = held.flows.front()
             && !std::mem::replace(&mut held.takes_part, true)
         {
-            ring.push(first.place, Part::Limiter(limiter));
+            self.ring.push(first.place, Part::Limiter(limiter));
         }
     }
     /// A limiter at the source lets the first of its flows send one frame: its length. None where no flow waits there, or where a frame
     /// of its queue does (`queued`) and has the turn.
     pub(crate) fn let_go(&mut self, limiter: usize, queued: bool) -> Option<u16> {
-        let (held, ring) = (self.held.get_mut(limiter)?, self.rings.first_mut()?);
+        let held = self.held.get_mut(limiter)?;
         if std::mem::take(&mut held.flow_went) && queued {
             return None;
         }
         let flow = held.flows.pop_front()?;
         held.flow_went = true;
-        ring.push(flow.place, Part::LetGo(flow));
+        self.ring.push(flow.place, Part::LetGo(flow));
         Some(flow.next_len())
     }
-    /// Whose turn it is in a class. `limiter` is the one that limits a flow now, `may_go` is whether one may let a frame go.
+    /// Whose turn it is. `limiter` is the one that limits a flow now, `may_go` is whether one may let a frame go.
     pub(crate) fn next(
         &mut self,
-        class: u8,
         limiter: impl Fn(&FlowQueue) -> Option<usize>,
         may_go: impl Fn(usize) -> bool,
     ) -> Next {
-        let Some(ring) = self.rings.get_mut(usize::from(class)) else { return Next::Nobody };
-        let Some((turn, part)) = ring.pop() else { return Next::Nobody };
+        let Some((turn, part)) = self.ring.pop() else { return Next::Nobody };
         let (flow, limiter, counted) = match part {
             Part::LetGo(flow) => (flow, None, true),
             Part::Free(flow) => match limiter(&flow) {
@@ -214,7 +203,7 @@ impl Transfers {
                 }
             }
         };
-        ring.last = turn;
+        self.ring.last = turn;
         Next::Goes { flow, limiter, counted }
     }
 }

@@ -68,7 +68,8 @@ impl Net {
     fn longest_window(&self, spec: &RunSpec) -> u64 {
         let own = self.window / self.lead;
         let only_data = |h: &HostSpec| {
-            let plan = h.scheme.map(|s| self.schemes[s].plan).unwrap_or_default();
+            let scheme = self.classes[0].scheme(h.scheme);
+            let plan = scheme.map(|s| self.schemes[s].plan).unwrap_or_default();
             plan.reflect == ReflectGate::Never && plan.built == Built::OnFeedback
         };
         let star = !self.halves.is_empty()

@@ -1,6 +1,6 @@
 //! A shared buffer of a switch.
 
-use super::{BufferSpec, Organisation, PauseSpec, SwitchSpec};
+use super::{BufferSpec, ClassSpec, Organisation, PauseSpec, SwitchSpec};
 use cnsim_scheme_api::Bytes;
 
 /// A buffer that the inputs of a switch share. With PAUSE each input has a reserve, a threshold in the pool, and headroom. Without, the
@@ -9,7 +9,9 @@ use cnsim_scheme_api::Bytes;
 pub struct SharedSpec {
     /// All of the buffer.
     pub memory: Bytes,
-    /// By port.
+    /// The part of it that is the pool of classes without PAUSE, where there are classes with PAUSE, too.
+    pub lossy: Bytes,
+    /// By class of the run, then by port.
     pub inputs: Vec<SharedInput>,
     /// A constant threshold; none: `alpha` times what is free of the pool.
     pub threshold: Option<Bytes>,
@@ -32,17 +34,34 @@ pub struct SharedInput {
 
 impl SharedSpec {
     /// Why a switch cannot have it.
-    pub(crate) fn refused(&self, switch: &SwitchSpec) -> Option<String> {
+    pub(crate) fn refused(&self, switch: &SwitchSpec, classes: &[ClassSpec]) -> Option<String> {
         let BufferSpec { organisation, pause, .. } = &switch.buffer;
-        let kept = self.inputs.iter().fold(Bytes::ZERO, |sum, i| sum + i.reserve + i.headroom);
+        let ports = usize::from(switch.ports);
+        let (all, memories) = (ports * classes.len(), switch.memories(classes));
+        let lossless: Vec<_> = (0..classes.len()).filter(|c| switch.pauses(&classes[*c])).collect();
+        let own = lossless.iter().filter_map(|class| self.inputs.get(class * ports..(class + 1) * ports));
+        let kept = own.flatten().fold(Bytes::ZERO, |sum, i| sum + i.reserve + i.headroom);
+        let lossy = if memories.len() > 1 { self.lossy } else { Bytes::ZERO };
         if *organisation != Organisation::Input || matches!(pause, Some(PauseSpec { global: true, .. })) {
             Some("it is organised by input, and stops one input at a time".into())
-        } else if self.inputs.len() != usize::from(switch.ports) {
-            Some(format!("it has {} inputs, and the switch has {} ports", self.inputs.len(), switch.ports))
+        } else if self.inputs.len() != all {
+            let each = if classes.len() > 1 {
+                format!(" for each of {} classes", classes.len())
+            } else {
+                String::new()
+            };
+            Some(format!("it has {} inputs, and the switch has {ports} ports{each}", self.inputs.len()))
+        } else if memories.len() > 1 && lossy == Bytes::ZERO {
+            Some("classes without PAUSE have no pool".into())
         } else if self.inputs.iter().any(|i| i.alpha.is_nan() || i.alpha <= 0.0) {
             Some("an alpha of 0 or less".into())
-        } else if pause.is_some() && kept >= self.memory {
-            Some(format!("reserves and headroom are {kept}, and all of it is {}", self.memory))
+        } else if !lossless.is_empty() && kept + lossy >= self.memory {
+            let others = if lossy > Bytes::ZERO {
+                format!(", the pool of lossy classes is {lossy}")
+            } else {
+                String::new()
+            };
+            Some(format!("reserves and headroom are {kept}{others}, and all of it is {}", self.memory))
         } else {
             self.threshold
                 .filter(|t| pause.is_some() && *t <= self.resume)

@@ -128,7 +128,16 @@ impl Textbook<'_> {
             let all = &mut self.nodes[h].host.out.completions;
             *done = Some(all.len());
             let (src, start, flow) = (NodeId(ends.0 as u32), Time::ZERO, None);
-            all.push(Completion { src, bytes: 0, start, nth: 0, end: now, flow, acknowledged: None });
+            all.push(Completion {
+                src,
+                bytes: 0,
+                start,
+                nth: 0,
+                end: now,
+                class: 0,
+                flow,
+                acknowledged: None,
+            });
         }
         match answer {
             Some(answer) => self.reply(flow, answer),

@@ -119,8 +119,8 @@ impl Namer {
 
 impl Stops {
     /// Those of an outcome, without its flows, and the numbers of its names; none where they were not recorded. Frames of PFC name a
-    /// class.
-    pub fn of(wiring: &Wiring, out: &Outcome, pfc: bool) -> (Self, Places) {
+    /// class by its priority.
+    pub fn of(wiring: &Wiring, out: &Outcome, priorities: Option<&[u8]>) -> (Self, Places) {
         let (mut ports, mut switches) = (Namer::default(), Namer::default());
         let mut port = |at: (NodeId, u16)| {
             let host = (at.0.0 as usize) < wiring.hosts.len();
@@ -144,7 +144,7 @@ impl Stops {
                 causes,
                 stopped: port(x.stopped),
                 by: switches.number((x.by.0, 0), || wiring.name(x.by.0).into()),
-                class: Some(x.class).filter(|_| pfc),
+                class: priorities.map(|all| all.get(usize::from(x.class)).copied().unwrap_or(x.class)),
                 decided: x.decided.as_ps(),
                 from: x.from.as_ps(),
                 until: x.until.as_ps(),

@@ -35,6 +35,25 @@ pub(crate) fn expand_assumptions(flat: &mut Flat, problems: &mut Vec<Problem>) {
     }
 }
 
+/// Adds the keys of a preset of classes that are not written, as far as they have an effect.
+pub(crate) fn expand_classes(flat: &mut Flat) {
+    let Some(preset) = flat.leaves.get("class.0.preset").cloned() else { return };
+    let word = preset.items.first().map_or("", String::as_str);
+    for (n, keys) in tables::class::preset_tables(word).into_iter().enumerate() {
+        for (key, value) in keys.into_iter().chain([(tables::class::PRESET, word.to_string())]) {
+            let path = key.of(&format!("class.{n}")).path.to_string();
+            if flat.leaves.contains_key(&path) {
+                continue;
+            }
+            let leaf = Leaf { items: std::sync::Arc::new(vec![value]), ..preset.clone() };
+            flat.leaves.insert(path.clone(), leaf);
+            if idle(flat, &path).is_some() {
+                flat.leaves.remove(&path);
+            }
+        }
+    }
+}
+
 /// Refuses tables and keys that nobody reads, values of a wrong kind, and keys without effect.
 pub(crate) fn known_keys(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>) {
     tables(flat, registry, problems);
@@ -400,6 +419,13 @@ pub(crate) fn idle(flat: &Flat, path: &str) -> Option<Idle> {
             _ => only.key()?.into(),
         };
         let now = value(flat, &by);
+        let also = find(&by).and_then(|k| k.also?.split_once('.'));
+        let others = also.map_or(Vec::new(), |(table, leaf)| {
+            flat.tables(table).iter().map(|table| value(flat, &format!("{table}.{leaf}"))).collect()
+        });
+        if others.iter().any(|other| only.admits(other)) {
+            return None;
+        }
         // A value that is none says nothing of the keys that depend on it.
         if only.admits(&now) || find(&by).is_some_and(|k| k.kind.read(&now).is_err()) {
             return None;

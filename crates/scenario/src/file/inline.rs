@@ -59,7 +59,7 @@ pub(crate) fn inline_files(flat: &mut Flat, scenario: &str, problems: &mut Vec<P
                 fabric = Some(read);
                 lists
             }),
-            (Some(form), _) => named.flows(form, fabric.as_ref()),
+            (Some(form), _) => named.flows(form, fabric.as_ref(), priorities(flat, table)),
             (None, _) => Ok(named.lines(flat, if graph { LISTS[4] } else { of }, problems)),
         };
         match lists {
@@ -149,21 +149,35 @@ impl Named<'_> {
     }
 
     /// Flows of another simulator, as transfers.
-    fn flows(&self, form: Foreign, fabric: Option<&Fabric>) -> Result<Lists<'static>, Vec<ImportError>> {
-        let read: Vec<FileFlow> = cnsim_import::flows(form, &self.text, fabric)?.flows;
+    fn flows(
+        &self,
+        form: Foreign,
+        fabric: Option<&Fabric>,
+        (own, known): (Option<u8>, Vec<u8>),
+    ) -> Result<Lists<'static>, Vec<ImportError>> {
+        let mut read: Vec<FileFlow> = cnsim_import::flows(form, &self.text, fabric)?.flows;
+        let error = |line, reason, remedy: String| {
+            vec![ImportError { line, column: 1, key: String::new(), reason, remedy }]
+        };
+        // Each table of traffic takes the flows of its class.
+        if let Some(own) = own {
+            if let Some(flow) = read.iter().find(|flow| !known.contains(&flow.class)) {
+                let reason = format!("class {}, and no [[class]] table has this pcp", flow.class);
+                return Err(error(
+                    flow.line,
+                    reason,
+                    format!("write a [[class]] table with pcp = {}", flow.class),
+                ));
+            }
+            read.retain(|flow| flow.class == own);
+        }
         if let Some((first, other)) =
             read.first().and_then(|first| Some((first, read.iter().find(|f| f.class != first.class)?)))
         {
             let reason =
                 format!("class {}, where line {} has class {}", other.class, first.line, first.class);
-            let remedy = "flows of a scenario have one class: write the same for all".to_string();
-            return Err(vec![ImportError {
-                line: other.line,
-                column: 1,
-                key: String::new(),
-                reason,
-                remedy,
-            }]);
+            let remedy = "write a [[class]] table with this pcp for each, and a [[traffic]] table of each class with this file";
+            return Err(error(other.line, reason, remedy.into()));
         }
         let mut lists = Lists::new();
         let follow = read.iter().any(|f| !f.after.is_empty());
@@ -220,6 +234,20 @@ impl Named<'_> {
         }
         lists
     }
+}
+
+/// The priority of the class of a table of traffic, and those of all classes; none where there are no classes, or where a table has no key
+/// for it.
+fn priorities(flat: &Flat, table: &str) -> (Option<u8>, Vec<u8>) {
+    let word = |key: String| flat.leaves.get(&key).and_then(|leaf| leaf.items.first().cloned());
+    let tables = flat.tables("class");
+    let pcp =
+        |n: usize, table: &String| word(format!("{table}.pcp")).map_or(Some(n as u8), |pcp| pcp.parse().ok());
+    let known: Vec<u8> = tables.iter().enumerate().filter_map(|(n, table)| pcp(n, table)).collect();
+    let class = word(format!("{table}.class")).unwrap_or_else(|| "first".into());
+    let named = |at: &String| word(format!("{at}.name")).is_some_and(|name| name == class);
+    let at = if class == "first" { Some(0) } else { tables.iter().position(named) };
+    (at.and_then(|at| known.get(at).copied()).filter(|_| table.starts_with("traffic.")), known)
 }
 
 /// The line that names a trace's columns: `start, source, destination, bytes`.

@@ -31,6 +31,8 @@ pub struct Key {
     pub(crate) unshared: bool,
     /// A case without PAUSE reads the key, too: its memory is as large as that of the case with PAUSE.
     pub(crate) sizes: bool,
+    /// A key of an array of tables that has the same words: keys that depend on this one have an effect if one of those is so.
+    pub(crate) also: Option<&'static str>,
 }
 
 /// Settings under which a key has an effect.
@@ -66,7 +68,21 @@ impl Only {
 /// The row of a key that always has an effect.
 pub(crate) const fn key(path: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Key {
     let (only, idle, why, unread, sample, fixed) = (Only::Always, None, None, None, None, None);
-    Key { path, kind, default, doc, only, idle, why, unread, sample, fixed, unshared: false, sizes: false }
+    Key {
+        path,
+        kind,
+        default,
+        doc,
+        only,
+        idle,
+        why,
+        unread,
+        sample,
+        fixed,
+        unshared: false,
+        sizes: false,
+        also: None,
+    }
 }
 
 impl Key {
@@ -113,6 +129,11 @@ impl Key {
     /// Tables that share the keys of its table lack it.
     pub(crate) const fn unshared(self) -> Self {
         Self { unshared: true, ..self }
+    }
+
+    /// Tables of an array may have another value of it.
+    pub(crate) const fn also(self, path: &'static str) -> Self {
+        Self { also: Some(path), ..self }
     }
 
     /// Its table, and its name there; at the top the table has no name.

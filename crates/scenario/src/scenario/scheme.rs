@@ -2,6 +2,7 @@
 
 use super::Scenario;
 use crate::language::text::{Flat, Place};
+use crate::settings::Steered;
 use crate::tables::{host, transport};
 use cnsim_problem::Problem;
 use cnsim_scheme_api::registry::{Configured, PRESET};
@@ -64,6 +65,12 @@ fn misfit(
     })
 }
 
+/// Frames with which flows of a scheme begin, where it says so.
+pub(super) fn initial(built: &Configured) -> u64 {
+    let value = built.values.iter().find(|value| value.0 == "initial_window");
+    value.and_then(|value| value.1.parse().ok()).unwrap_or_default()
+}
+
 impl Scenario {
     /// Puts the scheme of `transport.congestion` above a case's, if that sets no windows: `built` is then both. Its parameters join
     /// `values`, each by its path.
@@ -97,6 +104,24 @@ impl Scenario {
         }
         let path = |(key, value): (String, String)| (format!("scheme.{}.{key}", entry.name), value);
         *values = window.values.into_iter().map(path).collect();
+    }
+
+    /// The schemes that `[[class]]` tables name beside the case's, by table.
+    pub(super) fn class_schemes(
+        &self,
+        flat: &Flat,
+        rate: Option<Rate>,
+        acknowledged: bool,
+        problems: &mut Vec<Problem>,
+    ) -> Vec<Option<(Steered, Configured)>> {
+        let mut of = |table: String| {
+            let word = flat.leaves.get(&format!("{table}.scheme"))?.items.first()?;
+            let entry = self.registry.find(word).filter(|entry| entry.name != "none")?;
+            let (built, _) = self.scheme(flat, &entry.name, rate, acknowledged, problems)?;
+            let (plan, initial) = (built.scheme.plan(), initial(&built));
+            Some((Steered { name: entry.name.clone(), plan, initial, classes: Vec::new() }, built))
+        };
+        flat.tables("class").into_iter().map(&mut of).collect()
     }
 
     /// Builds a scheme from `scheme.params` (those it knows) and `scheme.NAME` (all), with a note where its defaults do not fit.

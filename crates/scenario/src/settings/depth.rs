@@ -31,11 +31,13 @@ impl Settings {
     /// The shared buffers of all switches, with the bytes of the pool of each.
     fn pools(&self) -> impl Iterator<Item = (SharedSpec, f64)> + '_ {
         let lossless = self.switch.buffer.pause.is_some();
+        let parts = self.classes.parts(lossless);
         let nodes = (self.wiring.hosts.len() as u32..).zip(&self.wiring.switches);
         let of = move |(node, (_, ports)): (u32, &(String, u16))| {
-            let spec = self.switch.shared?.of(NodeId(node), *ports, &self.wiring);
+            let spec = self.switch.shared?.of(NodeId(node), *ports, &self.wiring, &parts);
             let kept: u64 = spec.inputs.iter().map(|i| (i.reserve + i.headroom).get()).sum();
-            let pool = spec.memory.get().saturating_sub(if lossless { kept } else { 0 });
+            let taken = kept + spec.lossy.get();
+            let pool = spec.memory.get().saturating_sub(if lossless { taken } else { 0 });
             Some((spec, pool as f64))
         };
         nodes.filter_map(of)

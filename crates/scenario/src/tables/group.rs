@@ -24,12 +24,14 @@ impl Section for Bare {
         Self(bare, loose)
     }
 
-    fn put(&self, _: &Settings, run: &mut RunSpec) {
+    fn put(&self, settings: &Settings, run: &mut RunSpec) {
         for (host, _) in run.hosts.iter_mut().zip(&self.0).filter(|(_, bare)| **bare) {
+            let own = host.sources.iter_mut();
+            own.for_each(|source| source.class = settings.classes.behind_edge(source.class, true));
             host.scheme = None;
         }
         // Where two schemes are one, the second of a run is that for flows without a window.
-        let windowless = (run.schemes.len() > 1).then_some(1);
+        let windowless = (run.schemes.len() > 1 + settings.classes.own_schemes()).then_some(1);
         for (host, _) in run.hosts.iter_mut().zip(&self.1).filter(|(_, loose)| **loose) {
             host.scheme = windowless.or(host.scheme);
         }

@@ -14,7 +14,7 @@ use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Time};
 use pause::PauseMode;
 
-pub(crate) use shared::SharedBuffer;
+pub(crate) use shared::{Part, SharedBuffer, share_of_pool};
 
 choices! {
     /// `switch.buffer`.
@@ -59,6 +59,9 @@ rows! {
         .shared().lossless();
     FREED = key("switch.freed", Kind::Choice(FreedAt::WORDS), "end",
         "a frame's bytes of a shared buffer are free when its transmission ends, or as it starts, as in the preset hpcc-fork").shared();
+    LOSSY_MEMORY = key("switch.lossy_memory", Kind::Or("auto", &kind::MEMORY), "auto",
+        "part of a shared buffer that is the pool of the classes that are not lossless, where others are; auto: half of what reserves and headroom leave")
+        .shared().lossless().unread("no case has lossless classes beside others", "remove it, or write [[class]] tables");
     OUTPUT_LIMIT = key("switch.output_limit", Kind::Or("off", &kind::MEMORY), "off", "largest queue of one output, off for none");
 }
 
@@ -109,19 +112,21 @@ impl Section for Switch {
         let processing = own.max(settings.host.processing);
         let of = |l: &LinkSpec| Loop { rate: l.rate, delay: l.delay, processing, frame, pause };
         let loops: Vec<Loop> = wiring.links.iter().map(of).collect();
-        let shared = (r.choice::<Buffer>(BUFFER) == Buffer::Shared)
-            .then(|| SharedBuffer::read(r, (frame, processing, pause), wiring));
+        let shared = (r.choice::<Buffer>(BUFFER) == Buffer::Shared).then(|| {
+            SharedBuffer::read(r, (frame, processing, pause), wiring, &settings.classes.parts(true))
+        });
         Self { processing: own, buffer: buffer(r, &loops, shared.as_ref(), wiring), shared }
     }
 
     fn put(&self, settings: &Settings, run: &mut RunSpec) {
         let wiring = &settings.wiring;
+        let parts = settings.classes.parts(self.buffer.pause.is_some());
         let switch = |(node, (name, ports)): (u32, &(String, u16))| SwitchSpec {
             name: name.clone(),
             ports: *ports,
             processing: self.processing,
             buffer: self.buffer,
-            shared: self.shared.map(|s| s.of(NodeId(node), *ports, wiring)),
+            shared: self.shared.map(|s| s.of(NodeId(node), *ports, wiring, &parts)),
             scheme: Some(0),
         };
         run.switches = (wiring.hosts.len() as u32..).zip(&wiring.switches).map(switch).collect();

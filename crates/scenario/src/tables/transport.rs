@@ -11,6 +11,7 @@ use crate::language::row::declare::*;
 use crate::language::row::{LONGEST, MAX_FRAME, MAX_TRANSFER};
 use crate::wiring::Wiring;
 use cnsim_fabric::{Recovery, Reliability, RunSpec, SelectiveSpec, TcpSpec, TransportSpec, Window};
+use cnsim_scheme_api::registry::Configured;
 use cnsim_scheme_api::{Acks, Class, Plan};
 use cnsim_units::{Bytes, Time};
 
@@ -20,7 +21,7 @@ words! {
 }
 
 choices! {
-    /// `transport.kind`.
+    /// `transport.kind`, and `class.transport`.
     SendsAgain { Nothing = "none", GoBackN = "go-back-n", Selective = "selective", Tcp = "tcp", }
     /// `transport.recovery`.
     Repairs { Sack = "sack", NewReno = "newreno", Rack = "rack", }
@@ -50,7 +51,7 @@ const LEAST_TIMEOUT: Kind =
 
 rows! {
     KIND = key("transport.kind", Kind::Choice(SendsAgain::WORDS), "none",
-        "lost frames of queue pairs: not sent again, sent again with all frames that follow (go-back-n), or sent again alone, by selective repeat as in IRN, or as TCP does").with_pairs();
+        "lost frames of queue pairs: not sent again, sent again with all frames that follow (go-back-n), or sent again alone, by selective repeat as in IRN, or as TCP does").with_pairs().also("class.transport");
     ACK_EVERY = key("transport.ack_every", Kind::Or("auto", &Kind::Integer(0, 1_000_000)), "auto",
         "acknowledges one frame in so many, and at once a marked frame, one after a gap and the last; 0: none; auto: 1 where the scheme, the window, transport.kind or record.completion needs acknowledgements, else 0")
         .with_pairs();
@@ -142,6 +143,8 @@ pub(crate) struct Steered {
     pub(crate) plan: Plan,
     /// Frames with which its flows begin, where it says so.
     pub(crate) initial: u64,
+    /// Of each class with a scheme of its own: that.
+    pub(crate) classes: Vec<Option<(Steered, Configured)>>,
 }
 
 /// Queue pairs of a run.
@@ -180,7 +183,7 @@ pub(crate) fn may_acknowledge(r: &mut Reader<'_>, queues: Queues) -> bool {
 
 impl Section for Option<QueuePairs> {
     fn read(r: &mut Reader<'_>, settings: &mut Settings) -> Self {
-        QueuePairs::read(r, settings.host.queues, &settings.steered)
+        QueuePairs::read(r, settings.host.queues, &settings.steered, None)
     }
 
     fn put(&self, _: &Settings, run: &mut RunSpec) {
@@ -189,8 +192,13 @@ impl Section for Option<QueuePairs> {
 }
 
 impl QueuePairs {
-    /// The queue pairs that the scenario asks for; none if flows have no queue pairs.
-    fn read(r: &mut Reader<'_>, queues: Queues, scheme: &Steered) -> Option<Self> {
+    /// The queue pairs that the scenario asks for; none if flows have no queue pairs. A class may have another kind of transport.
+    pub(super) fn read(
+        r: &mut Reader<'_>,
+        queues: Queues,
+        scheme: &Steered,
+        kind: Option<SendsAgain>,
+    ) -> Option<Self> {
         let (name, acks) = (&scheme.name, scheme.plan.acks);
         if queues != Queues::PerFlow {
             if acks != Acks::Optional {
@@ -208,12 +216,13 @@ impl QueuePairs {
         }
         // The scheme has been built with it.
         r.word(CONGESTION);
-        let (window, reliability) = (window(r), reliability(r));
+        let of_run = r.choice(KIND);
+        let (window, reliability) = (window(r), reliability(r, kind.unwrap_or(of_run)));
         let completed = r.choice(record::COMPLETION);
         let needed = if acks != Acks::Optional {
             Some(format!("the scheme {name}"))
         } else if reliability != Reliability::None {
-            Some(format!("transport.kind = {}", r.word(KIND)))
+            Some(format!("the transport {}", kind.unwrap_or(of_run).word()))
         } else if matches!(window, Window::Bdp | Window::Fixed(_)) {
             Some("a window".into())
         } else {
@@ -332,8 +341,8 @@ fn window(r: &mut Reader<'_>) -> Window {
 }
 
 /// Whether lost frames are sent again, and how.
-fn reliability(r: &mut Reader<'_>) -> Reliability {
-    match r.choice(KIND) {
+fn reliability(r: &mut Reader<'_>, kind: SendsAgain) -> Reliability {
+    match kind {
         SendsAgain::Nothing => Reliability::None,
         SendsAgain::GoBackN => {
             Reliability::GoBackN { nack_interval: r.time(NACK_INTERVAL), rto: r.time(RTO) }

@@ -8,6 +8,7 @@ mod listed;
 mod plan;
 pub mod traffic;
 
+use super::class::Classes;
 use super::{Section, Settings};
 use crate::flows::{Framing, LoadCounts};
 use crate::language::kinds::FileForm;
@@ -182,7 +183,7 @@ pub struct Sources {
 
 impl Section for Sources {
     fn read(r: &mut Reader<'_>, settings: &mut Settings) -> Self {
-        let (plans, jobs) = read(r, &settings.wiring, settings.pairs.map(|p| p.flows));
+        let (plans, jobs) = read(r, settings);
         if let Some(pairs) = settings.pairs {
             pairs.fit(r, &plans, &settings.wiring);
             pairs.in_time(r, settings.duration);
@@ -201,8 +202,9 @@ impl Section for Sources {
 }
 
 /// Reads all sources: those of `[[traffic]]` tables, or else one per host from `[workload]`; and what follows what.
-/// `pairs`: where flows have queue pairs.
-fn read(r: &mut Reader<'_>, wiring: &Wiring, pairs: Option<Paired>) -> (Vec<Vec<SourcePlan>>, Jobs) {
+fn read(r: &mut Reader<'_>, settings: &Settings) -> (Vec<Vec<SourcePlan>>, Jobs) {
+    let (wiring, classes) = (&settings.wiring, &settings.classes);
+    let paired = |class: usize| classes.pairs(class).or(settings.pairs).map(|pairs| pairs.flows);
     let hosts = wiring.hosts.len();
     let mut plans: Vec<Vec<SourcePlan>> = vec![Vec::new(); hosts];
     let (mut operations, mut list) = (Operations::default(), Vec::new());
@@ -215,7 +217,15 @@ fn read(r: &mut Reader<'_>, wiring: &Wiring, pairs: Option<Paired>) -> (Vec<Vec<
             return (plans, Jobs::default());
         }
         let all: Vec<usize> = wiring.all_machines().collect();
-        let found = table(r, ("workload", pairs), &all, wiring, (&mut plans, &mut operations), &loads);
+        let found = table(
+            r,
+            ("workload", 0, paired(0)),
+            classes,
+            &all,
+            wiring,
+            (&mut plans, &mut operations),
+            &loads,
+        );
         list.extend(found);
     }
     for prefix in tables {
@@ -226,7 +236,29 @@ fn read(r: &mut Reader<'_>, wiring: &Wiring, pairs: Option<Paired>) -> (Vec<Vec<
             continue;
         }
         let hosts = r.machines(&names, wiring);
-        list.extend(table(r, (&prefix, pairs), &hosts, wiring, (&mut plans, &mut operations), &[]));
+        let class = Some(r.word(traffic::CLASS.of(&prefix))).filter(|name| name != "first");
+        let Some(class) = classes.find(class.as_deref()) else {
+            let known: Vec<_> = classes.list.iter().map(|class| &*class.name).collect();
+            let hint = match known.is_empty() {
+                true => "write a [[class]] table with this name, or remove it".into(),
+                false => format!("known: {}", known.join(", ")),
+            };
+            r.wrong(
+                traffic::CLASS.of(&prefix),
+                format!("there is no class `{}`", class.unwrap_or_default()),
+                hint,
+            );
+            continue;
+        };
+        list.extend(table(
+            r,
+            (&prefix, class, paired(class)),
+            classes,
+            &hosts,
+            wiring,
+            (&mut plans, &mut operations),
+            &[],
+        ));
     }
     (plans, operations.finish(list, wiring))
 }
@@ -234,7 +266,8 @@ fn read(r: &mut Reader<'_>, wiring: &Wiring, pairs: Option<Paired>) -> (Vec<Vec<
 /// One table of sources, for the hosts listed: its job, if it is one.
 fn table(
     r: &mut Reader<'_>,
-    (prefix, pairs): (&str, Option<Paired>),
+    (prefix, class, pairs): (&str, usize, Option<Paired>),
+    classes: &Classes,
     list: &[usize],
     wiring: &Wiring,
     (plans, operations): (&mut [Vec<SourcePlan>], &mut Operations),
@@ -292,6 +325,10 @@ fn table(
         let reason = "transfers that follow others need queue pairs";
         r.wrong(key(KIND), reason, "write host.queues = \"per-flow\"");
     }
+    if operations.len() > follow && class > 0 {
+        let reason = "transfers that follow others travel in the first class";
+        r.wrong(traffic::CLASS.of(prefix), reason, "let its [[class]] table be the first");
+    }
     let drawn = if job.is_some() { None } else { Drawn::read(r, prefix, (kind, list, framing), wiring) };
     let finite = kind.is_finite();
     if pairs.is_some() && !finite {
@@ -317,7 +354,9 @@ fn table(
     let goals = Goals::read(r, goals, kind, &all, wiring);
     let number = prefix.strip_prefix("traffic.").and_then(|n| n.parse::<usize>().ok());
     let name = number.map(|n| (n, r.word(traffic::NAME.of(prefix)))).filter(|(_, name)| name != "off");
-    let name: Option<(usize, Arc<str>)> = name.map(|(n, name)| (n, name.into()));
+    let of_class =
+        (classes.list.len() > 1).then(|| Some((number?, classes.list[class].name.clone()))).flatten();
+    let name: Option<(usize, Arc<str>)> = name.map(|(n, name)| (n, name.into())).or(of_class);
     job.iter_mut().for_each(|job| job.name = name.as_ref().map(|name| name.1.clone()));
     let before: usize = plans.iter().map(Vec::len).sum();
     let other = |p: &SourcePlan| finite && p.finite() && (p.framing, p.frame) != (framing, frame);
@@ -366,6 +405,7 @@ fn table(
             framing,
             initial_rate,
             origin,
+            class: class as u8,
             name,
         });
     }

@@ -11,7 +11,7 @@ use cnsim_scheme_api::{FrameView, Hop, PointId};
 impl Packet for Frame {
     type Bodies = Bodies;
     #[inline]
-    fn of_data(_: u8, len: u16, data: &Data) -> Self {
+    fn of_data(len: u16, data: &Data) -> Self {
         let mut frame = Self::data(data.src, data.dst, data.number, len, data.born);
         if data.finite {
             frame.set_finite();
@@ -38,9 +38,6 @@ impl Packet for Frame {
         self.input
     }
     fn is_data(&self) -> bool {
-        Frame::is_data(self)
-    }
-    fn is_managed(&self) -> bool {
         Frame::is_data(self)
     }
     fn is_tagged(&self) -> bool {

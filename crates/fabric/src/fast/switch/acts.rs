@@ -28,10 +28,10 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     fn ports(&self) -> usize {
         self.ports.len()
     }
-    fn outlet(&mut self, out: usize) -> Outlet<'_> {
+    fn outlet(&mut self, (out, _): At) -> Outlet<'_> {
         let Port { point, paused, link, left, out: result, .. } = &mut self.ports[out];
         let (management, point, paused) = (&mut self.management, point.as_deref_mut(), from_mut(paused));
-        Outlet { management, point, paused, link: *link, left, result }
+        Outlet { management, point, paused, link: *link, left, result, of_class: None }
     }
     fn memory(&mut self, _: usize) -> (&mut Management, &mut Memory) {
         (&mut self.management, &mut self.mmu.memory)
@@ -66,14 +66,14 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     fn take_waiting(&mut self, (out, _): At) -> Option<Frame> {
         self.ports[out].take_waiting()
     }
-    fn view(&mut self, out: usize, ahead: ToCome, now: u64) -> Queue {
+    fn view(&mut self, (out, _): At, ahead: ToCome, now: u64) -> Queue {
         let port = &mut self.ports[out];
         if let Some(point) = &mut port.point {
             point.state.countdown = port.countdown + ahead.data_to_come as i64;
         }
         port.view(now, ahead)
     }
-    fn last(&mut self, out: usize, ahead: ToCome) -> Option<&mut Frame> {
+    fn last(&mut self, (out, _): At, ahead: ToCome) -> Option<&mut Frame> {
         let entries = self.ports[out].data.entries_mut();
         entries.iter_mut().nth_back(ahead.frames_after).map(|e| &mut e.frame)
     }
@@ -138,7 +138,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     fn count_down(&mut self, out: usize, frame: &Frame) -> bool {
         self.ports[out].count_down(frame)
     }
-    fn opens(&mut self, out: usize, tagged: bool, ahead: ToCome) -> bool {
+    fn opens(&mut self, (out, _): At, tagged: bool, ahead: ToCome) -> bool {
         let port = &mut self.ports[out];
         let Some(point) = &mut port.point else { return false };
         let opens = point.state.wakes(port.countdown + ahead.data_to_come as i64, tagged);
@@ -148,7 +148,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         }
         opens
     }
-    fn framed(&self, control: Control, (net, wires): &mut With<'n, 'w>) -> Frame {
+    fn framed(&self, (control, _): (Control, u8), (net, wires): &mut With<'n, 'w>) -> Frame {
         let at = Moment { now: self.now, net };
         let mut frame = Frame::of_control(Lane::of_message(net.control), control, at, &mut wires.bodies);
         frame.input = self.ports.len() as u16;

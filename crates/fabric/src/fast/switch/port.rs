@@ -1,6 +1,6 @@
 //! An output port of a switch. Its ramp marks with draws of its own, as ports are not replayed in step.
 
-use crate::fast::frame::{CONTROL, Entry, Frame, Kind, NEVER, Ring};
+use crate::fast::frame::{Entry, Frame, Kind, NEVER, Ring};
 use crate::model::{Left, MANAGED, Paused, Point, Records, count_down, is_stopped, transmission, view};
 use crate::net::{Link, Net};
 use crate::outcome::PortOutcome;
@@ -112,7 +112,7 @@ impl Port {
         let control = self.control_queued - later.map(|e| u64::from(e.frame.len)).sum::<u64>();
         let len = self.queued - to_come.bytes_to_come;
         let bytes = (len, len + control, self.left.bytes);
-        view(bytes, (self.link, self.service_rate), from_ref(&self.paused), now)
+        view(bytes, (self.link, self.service_rate), Some(&self.paused), now)
     }
     /// A data frame leaves whose transmission began at `began`, and counts as queued still: mark and telemetry follow from what had
     /// arrived by then.
@@ -232,8 +232,7 @@ impl Port {
         // One that records departures looks at each.
         let records = self.point.as_ref().is_some_and(|point| point.state.records);
         self.mark_from = if records { 0 } else { self.ramp_low(RampAt::Departure) };
-        let longest = net.transport.map_or(CONTROL, |transport| transport.ack_length.get() as u16);
-        let behind = self.mark_from / u64::from(net.mtu.max(CONTROL).max(longest)) + 1;
+        let behind = self.mark_from / u64::from(net.longest_frame()) + 1;
         self.mark_behind = if records { 0 } else { behind.min(u64::from(u16::MAX)) as u16 };
     }
 

@@ -2,14 +2,25 @@
 
 use super::pause::{self, PauseMode};
 use super::{
-    ALPHA, ALPHA_BY_RATE, FREED, FreedAt, HEADROOM, MEMORY, PRESET, RESERVE, RESUME, SharedPreset, THRESHOLD,
+    ALPHA, ALPHA_BY_RATE, FREED, FreedAt, HEADROOM, LOSSY_MEMORY, MEMORY, PRESET, RESERVE, RESUME,
+    SharedPreset, THRESHOLD,
 };
 use crate::headroom::Loop;
 use crate::language::reader::Reader;
+use crate::language::row::At;
 use crate::wiring::Wiring;
 use cnsim_fabric::{BufferSpec, Organisation, PauseFrames, PauseSpec, SharedInput, SharedSpec};
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Rate, Time};
+
+/// What a class has of a shared buffer, where it is other than the switch says.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Part {
+    pub(crate) lossless: bool,
+    pub(crate) alpha: Option<f64>,
+    pub(crate) reserve: Option<Bytes>,
+    pub(crate) headroom: Option<Bytes>,
+}
 
 /// Values of a preset for keys that the scenario leaves out.
 struct Preset {
@@ -36,10 +47,27 @@ pub(crate) struct SharedBuffer {
     threshold: Option<Bytes>,
     resume: Bytes,
     at_start: bool,
+    /// Pool of the classes that are not lossless, where others are.
+    lossy: Option<Bytes>,
     /// Processing, longest frame and PAUSE frames, by which headroom is computed.
     processing: Time,
     frame: Bytes,
     pause: PauseFrames,
+}
+
+/// A share of the free pool, as a key has it.
+pub(crate) fn share_of_pool(r: &mut Reader<'_>, at: At, text: &str) -> Option<f64> {
+    let found = fraction(text);
+    if found.is_none() {
+        let reason = format!("`{text}` is no share of the free pool");
+        r.wrong(at, reason, "write for example \"1/8\", above 0 and at most 1024");
+    }
+    found
+}
+
+/// Reserves and headroom of all inputs.
+fn kept(inputs: &[SharedInput]) -> Bytes {
+    inputs.iter().fold(Bytes::ZERO, |sum, i| sum + i.reserve + i.headroom)
 }
 
 /// Reads `1/8` or `0.125`.
@@ -57,6 +85,7 @@ impl SharedBuffer {
         r: &mut Reader<'_>,
         (frame, processing, pause): (Bytes, Time, PauseFrames),
         wiring: &Wiring,
+        parts: &[Part],
     ) -> Self {
         let preset = match r.choice(PRESET) {
             SharedPreset::Nothing => Preset { delays: None, by_rate: false, ..FORK },
@@ -65,21 +94,14 @@ impl SharedBuffer {
         };
         let alpha = match r.word(ALPHA) {
             text if text == "auto" => preset.alpha,
-            text => fraction(&text).unwrap_or_else(|| {
-                r.wrong(
-                    ALPHA,
-                    format!("`{text}` is no share of the free pool"),
-                    "write for example \"1/8\", above 0 and at most 1024",
-                );
-                preset.alpha
-            }),
+            text => share_of_pool(r, ALPHA.into(), &text).unwrap_or(preset.alpha),
         };
         let by_rate = if r.is_set(ALPHA_BY_RATE) { r.switched(ALPHA_BY_RATE) } else { preset.by_rate };
         let threshold = r.bytes_or(THRESHOLD);
         let fork = matches!(r.choice(PRESET), SharedPreset::HpccFork);
         let at_start =
             if r.is_set(FREED) || !fork { r.choice::<FreedAt>(FREED) == FreedAt::Start } else { true };
-        let buffer = Self {
+        let mut buffer = Self {
             memory: r.bytes_or(MEMORY).unwrap_or(preset.memory),
             reserve: r.bytes_or(RESERVE).unwrap_or(preset.reserve),
             headroom: r.bytes_or(HEADROOM).or(preset.headroom),
@@ -89,6 +111,7 @@ impl SharedBuffer {
             threshold,
             resume: r.bytes_or(RESUME).unwrap_or(preset.resume),
             at_start,
+            lossy: None,
             processing,
             frame,
             pause,
@@ -98,20 +121,30 @@ impl SharedBuffer {
             r.wrong(pause::MODE, "a shared buffer stops one input at a time", "write pause.mode = \"on\"");
         }
         if lossless {
-            buffer.check(r, wiring);
+            if parts.iter().any(|part| part.lossless) && parts.iter().any(|part| !part.lossless) {
+                buffer.lossy = r.bytes_or(LOSSY_MEMORY);
+            }
+            buffer.check(r, wiring, parts);
         }
         buffer
     }
 
     /// Is there a pool, and is XON below XOFF?
-    fn check(&self, r: &mut Reader<'_>, wiring: &Wiring) {
+    fn check(&self, r: &mut Reader<'_>, wiring: &Wiring, parts: &[Part]) {
         let hosts = wiring.hosts.len() as u32;
         for (index, (name, ports)) in (hosts..).zip(&wiring.switches) {
-            let kept = self
-                .of(NodeId(index), *ports, wiring)
-                .inputs
-                .iter()
-                .fold(Bytes::ZERO, |sum, i| sum + i.reserve + i.headroom);
+            let (own, lossy) =
+                (self.inputs(NodeId(index), *ports, wiring, parts), self.lossy.unwrap_or_default());
+            let kept = kept(&own);
+            if kept < self.memory && kept + lossy >= self.memory {
+                let reason = format!(
+                    "the pool of classes that are not lossless is {lossy}, reserves and headroom of {name} are {kept}, and all of its \
+                     memory is {}",
+                    self.memory
+                );
+                r.clash(&[LOSSY_MEMORY, MEMORY], reason, "lower it, or enlarge switch.memory");
+                return;
+            }
             if kept >= self.memory {
                 let reason = format!(
                     "reserve and headroom of the ports of {name} are {kept}, and all of its memory is {}",
@@ -134,15 +167,31 @@ impl SharedBuffer {
         }
     }
 
-    /// The whole of a switch.
-    pub(crate) fn of(&self, node: NodeId, ports: u16, wiring: &Wiring) -> SharedSpec {
+    /// The whole of a switch, for classes with these parts of it.
+    pub(crate) fn of(&self, node: NodeId, ports: u16, wiring: &Wiring, parts: &[Part]) -> SharedSpec {
+        let inputs = self.inputs(node, ports, wiring, parts);
+        let both = parts.iter().any(|part| part.lossless) && parts.iter().any(|part| !part.lossless);
+        let half = Bytes::new(self.memory.saturating_sub(kept(&inputs)).get() / 2);
+        SharedSpec {
+            memory: self.memory,
+            lossy: if both { self.lossy.unwrap_or(half) } else { Bytes::ZERO },
+            inputs,
+            threshold: self.threshold,
+            resume: self.resume,
+            at_start: self.at_start,
+        }
+    }
+
+    /// What each class has at each port. An XOFF may wait for those of the other classes.
+    fn inputs(&self, node: NodeId, ports: u16, wiring: &Wiring, parts: &[Part]) -> Vec<SharedInput> {
+        let lossless = parts.iter().filter(|part| part.lossless).count().max(1) as u64;
         let base =
             (0..wiring.hosts.len()).filter_map(|h| wiring.access(h)).map(|l| l.rate).fold(None, slower);
-        let input = |port| {
+        let input = |part: &Part, port: u16| {
+            let mut alpha = part.alpha.unwrap_or(self.alpha);
             let Some(link) = wiring.link((node, port)) else {
-                return SharedInput { alpha: self.alpha, ..SharedInput::default() };
+                return SharedInput { alpha, ..SharedInput::default() };
             };
-            let mut alpha = self.alpha;
             let mut rate = base.unwrap_or(link.rate);
             while self.by_rate && alpha < 1.0 && link.rate > rate {
                 (alpha, rate) = ((alpha * 2.0).min(1.0), rate * 2.0);
@@ -157,16 +206,19 @@ impl SharedBuffer {
             let delays = self
                 .delays
                 .map(|n| Bytes::new((link.rate.bps() * link.delay.as_secs_f64() / 8.0).round() as u64 * n));
-            let headroom = self.headroom.or(delays).unwrap_or_else(|| after.headroom());
-            SharedInput { reserve: self.reserve, headroom, alpha }
+            let whole = || after.headroom() + self.pause.length * (lossless - 1);
+            let headroom = part.headroom.or(self.headroom).or(delays).unwrap_or_else(whole);
+            let reserve = part.reserve.unwrap_or(self.reserve);
+            if !part.lossless && parts.len() > 1 {
+                return SharedInput { alpha, ..SharedInput::default() };
+            }
+            SharedInput { reserve, headroom, alpha }
         };
-        SharedSpec {
-            memory: self.memory,
-            inputs: (0..ports).map(input).collect(),
-            threshold: self.threshold,
-            resume: self.resume,
-            at_start: self.at_start,
-        }
+        parts
+            .iter()
+            .flat_map(|part| (0..ports).map(move |port| (part, port)))
+            .map(|(part, port)| input(part, port))
+            .collect()
     }
 
     /// The partition and the watermarks that stand for it: an input comes to no XOFF below these, while the pool is empty.

@@ -30,6 +30,8 @@ pub struct SourcePlan {
     pub(super) initial_rate: Option<Rate>,
     /// Moment of the clock of a list of transfers at which the run begins.
     pub(super) origin: Time,
+    /// Number of its class.
+    pub(super) class: u8,
     /// Number and name of its table.
     pub(super) name: Option<(usize, Arc<str>)>,
 }
@@ -102,7 +104,7 @@ impl SourcePlan {
                 Some(drawn) => drawn.transfers(host, goal, seed, &mut permutations.drawn),
                 None => self.transfers.clone(),
             },
-            class: 0,
+            class: self.class,
         }
     }
 
@@ -207,6 +209,11 @@ impl SourcePlan {
             Arrivals::Greedy => false,
         };
         endless || self.phase == Phase::Random || self.goal().is_none()
+    }
+
+    /// Number of its class.
+    pub fn class(&self) -> usize {
+        self.class.into()
     }
 
     /// How its frames are made up.

@@ -1,0 +1,117 @@
+//! The books of a host with several classes: those of each become one.
+
+use super::{Books, Failure, Own};
+use crate::outcome::{HostOutcome, SeriesKind, TransportOutcome};
+
+impl Books {
+    /// Joins the books of a host's next class.
+    pub(crate) fn join(mut self, other: Self) -> Self {
+        for series in other.series {
+            match self.series.iter_mut().find(|own| own.kind == series.kind) {
+                // A gauge or a limiter is shown of the first class that has it.
+                Some(own) if matches!(own.kind, SeriesKind::Delivered { .. } | SeriesKind::Flow { .. }) => {
+                    own.values.iter_mut().zip(series.values).for_each(|(sum, value)| *sum += value);
+                }
+                Some(_) => {}
+                None => self.series.push(series),
+            }
+        }
+        self.made.merge(&other.made);
+        self.gone.merge(&other.gone);
+        self.hops = (self.hops.0 + other.hops.0, self.hops.1 + other.hops.1);
+        self.events.add(other.events.0, 5);
+        self.moments.add(other.moments.0, 6);
+        self.control.extend(other.control);
+        self.failure = Failure::earlier(self.failure, other.failure);
+        for (own, more) in self.stopped.iter_mut().zip(other.stopped) {
+            own.extend(more);
+        }
+        if let (
+            Own::Host {
+                outcome,
+                classes,
+                waiting,
+                last_delivery,
+                received_from,
+                acknowledged,
+                trips,
+                operations,
+            },
+            Own::Host {
+                outcome: more,
+                waiting: more_waiting,
+                last_delivery: more_last,
+                received_from: more_from,
+                acknowledged: more_acknowledged,
+                trips: more_trips,
+                operations: more_operations,
+                ..
+            },
+        ) = (&mut self.own, other.own)
+        {
+            if classes.is_empty() {
+                classes.push(HostOutcome::clone(outcome));
+            }
+            outcome.add(&more);
+            classes.push(*more);
+            *waiting += more_waiting;
+            *last_delivery = more_last.max(*last_delivery);
+            add(received_from, &more_from);
+            acknowledged.extend(more_acknowledged);
+            trips.extend(more_trips);
+            operations.extend(more_operations);
+        }
+        self
+    }
+}
+
+/// Adds numbers by place.
+fn add(own: &mut Vec<u64>, more: &[u64]) {
+    own.resize(own.len().max(more.len()), 0);
+    own.iter_mut().zip(more).for_each(|(sum, n)| *sum += n);
+}
+
+impl HostOutcome {
+    /// Adds what another class measured at the host.
+    fn add(&mut self, more: &Self) {
+        self.generated += more.generated;
+        self.source_discards += more.source_discards;
+        self.sent += more.sent;
+        self.delivered += more.delivered;
+        self.delivered_bits += more.delivered_bits;
+        self.header_bits += more.header_bits;
+        self.paused += more.paused;
+        add(&mut self.paused_by_part, &more.paused_by_part);
+        self.pauses += more.pauses;
+        self.xoffs += more.xoffs;
+        self.latency_sum += more.latency_sum;
+        self.latency_max = Ord::max(self.latency_max, more.latency_max);
+        self.limited_flows += more.limited_flows;
+        self.slowed_flows += more.slowed_flows;
+        add(&mut self.latency, &more.latency);
+        self.completions.extend(&more.completions);
+        self.completions.sort_by_key(|flow| flow.end);
+        self.missing.extend(&more.missing);
+        self.missing.sort_by_key(|flow| (flow.src, flow.nth));
+        add(&mut self.out_of_order, &more.out_of_order);
+        self.held_max = self.held_max.max(more.held_max);
+        self.transport.add(&more.transport);
+    }
+}
+
+impl TransportOutcome {
+    /// Adds what another class measured at the host.
+    fn add(&mut self, more: &Self) {
+        self.acks += more.acks;
+        self.acks_made += more.acks_made;
+        self.acked += more.acked;
+        self.marked += more.marked;
+        self.resent += more.resent;
+        self.resent_bytes += more.resent_bytes;
+        self.nacks += more.nacks;
+        self.timeouts += more.timeouts;
+        self.recoveries += more.recoveries;
+        add(&mut self.rtt, &more.rtt);
+        self.waiting.extend(&more.waiting);
+    }
+}

@@ -1,0 +1,251 @@
+//! `[[class]]`: classes as scenarios write them, what is refused, and RoCE beside TCP on one port.
+#![allow(clippy::unwrap_used)]
+
+use cnsim_fabric::{ClassScheme, Options, Outcome, Reliability, RunSpec, Turn, run};
+use cnsim_scenario::Scenario;
+
+/// Two hosts send to a third, in classes as given.
+fn text(classes: &str, more: &str) -> String {
+    format!(
+        r#"
+        name = "classes"
+        [topology]
+        hosts = 3
+        link_rate = "10 Gb/s"
+        [switch]
+        buffer = "shared"
+        memory = "2 MB"
+        [pause]
+        frames = "pfc"
+        [host]
+        queues = "per-flow"
+        {classes}
+        [run]
+        duration = "40 ms"
+        {more}
+        "#
+    )
+}
+
+const TWO: &str = r#"
+    [transport]
+    kind = "go-back-n"
+    rto_min = "dc"
+    rto_first = "10 ms"
+    [[class]]
+    name = "roce"
+    pcp = 3
+    weight = "25 %"
+    [[class]]
+    name = "tcp"
+    pcp = 0
+    weight = "75 %"
+    lossless = false
+    scheme = "newreno"
+    transport = "tcp"
+    alpha = "1"
+    [[traffic]]
+    class = "roce"
+    hosts = "H0"
+    kind = "transfers"
+    transfers = ["0 us, H0, H2, 100 MB"]
+    frame = "1048 B"
+    [[traffic]]
+    class = "tcp"
+    hosts = "H1"
+    kind = "transfers"
+    transfers = ["0 us, H1, H2, 100 MB"]
+    frame = "1048 B"
+"#;
+
+fn specs(text: &str) -> RunSpec {
+    let scenario = Scenario::parse("classes.toml", text, &[]).unwrap();
+    let ready = scenario.ready(&scenario.cases()[0]).unwrap();
+    let spec = ready.settings.spec(&ready.built, 1, false);
+    // A configuration of the results is the same run.
+    let (again, case) = Scenario::from_config(scenario.registry(), &ready.config).unwrap();
+    let ready = again.ready(&case).unwrap();
+    assert_eq!(format!("{spec:?}"), format!("{:?}", ready.settings.spec(&ready.built, 1, false)));
+    spec
+}
+
+fn go(text: &str) -> Outcome {
+    run(&specs(text), &Options::default()).unwrap()
+}
+
+/// All that is wrong, a line each.
+fn refused(text: &str) -> String {
+    let problems = Scenario::parse("classes.toml", text, &[]);
+    let problems = problems.and_then(|s| s.ready(&s.cases()[0]).map(|_| ())).unwrap_err();
+    problems.iter().map(|p| format!("{}: {}; {}\n", p.key, p.reason, p.remedy)).collect()
+}
+
+/// RoCE without a scheme, held back by PFC alone, and TCP share the port by their weights to 2 %: nobody starves. TCP loses frames, RoCE
+/// none.
+#[test]
+fn roce_beside_tcp_by_weight() {
+    let spec = specs(&text(TWO, ""));
+    assert_eq!(spec.classes[1].scheme, ClassScheme::Own(1));
+    assert!(matches!(spec.transport.unwrap().reliability, Reliability::GoBackN { .. }));
+    assert!(matches!(spec.classes[1].transport.unwrap().reliability, Reliability::Tcp(_)));
+    let out = go(&text(TWO, ""));
+    let gbps = |class: usize| out.classes[class].hosts[2].delivered_bits as f64 / 40e-3 / 1e9;
+    // What TCP's slow start and its repairs leave, RoCE takes.
+    assert!(
+        (gbps(0) - 2.5).abs() < 0.05 * 2.5 && (gbps(1) - 7.5).abs() < 0.02 * 7.5,
+        "{} {}",
+        gbps(0),
+        gbps(1)
+    );
+    assert!(out.classes[0].dropped() == 0 && out.classes[0].hosts[0].pauses > 0);
+    assert!(out.classes[1].dropped() > 0 && out.classes[1].hosts[1].pauses == 0);
+    assert!(out.classes[1].hosts[1].transport.resent > 0 && out.classes[0].hosts[0].transport.resent == 0);
+}
+
+/// The keys of TCP have an effect, as a class runs it.
+#[test]
+fn keys_of_a_class_transport_have_an_effect() {
+    let Reliability::Tcp(tcp) = specs(&text(TWO, "")).classes[1].transport.unwrap().reliability else {
+        unreachable!()
+    };
+    assert_eq!(tcp.rto_min, cnsim_units::Time::from_ms(10));
+    let without = TWO.replace("transport = \"tcp\"", "transport = \"go-back-n\"");
+    assert!(refused(&text(&without, "")).contains("transport.rto_min: has no effect"));
+}
+
+/// A preset is the same as its tables, and a table may change a key of it.
+#[test]
+fn presets_are_tables() {
+    let traffic = TWO.split_once("[[traffic]]").unwrap().1;
+    let sources = |more: &str| format!("[transport]\nkind = \"go-back-n\"\n{more}\n[[traffic]]{traffic}");
+    let spec = specs(&text(&sources("[[class]]\npreset = \"two-class\"\nweight = 3"), ""));
+    let turns: Vec<Turn> = spec.classes.iter().map(|class| class.turn).collect();
+    assert_eq!(turns, [3, 1].map(|weight| Turn::Weight { weight, frames: false }));
+    assert!(spec.classes[0].pause && !spec.classes[1].pause);
+    let sonic = sources("[[class]]\npreset = \"sonic-like\"")
+        .replace("\"roce\"", "\"pcp3\"")
+        .replace("\"tcp\"", "\"pcp0\"");
+    let spec = specs(&text(&sonic, ""));
+    let lossless: Vec<usize> = (0..8).filter(|n| spec.classes[*n].pause).collect();
+    assert_eq!((spec.classes.len(), lossless), (8, vec![3, 4]));
+    assert!(spec.switches[0].shared.as_ref().unwrap().lossy.get() > 0);
+}
+
+/// A flow file of the fork with classes 0 and 3: each table takes the flows of its class.
+#[test]
+fn flows_of_a_file_go_to_their_classes() {
+    let file = std::env::temp_dir().join(format!("cnsim-classes-{}.txt", std::process::id()));
+    std::fs::write(&file, "3\n0 2 3 100 5000 0\n1 2 0 100 7000 0\n0 2 3 100 9000 0.000001\n").unwrap();
+    let table = |class: &str| {
+        format!(
+            "[[traffic]]\nclass = \"{class}\"\nhosts = \"all\"\nkind = \"transfers\"\nformat = \"hpcc\"\nfile = \"{}\"\n",
+            file.display()
+        )
+    };
+    let head = TWO.split_once("[[traffic]]").unwrap().0;
+    let spec = specs(&text(&format!("{head}{}{}", table("roce"), table("tcp")), ""));
+    let of = |class: u8| -> Vec<u64> {
+        let sources = spec.hosts.iter().flat_map(|h| &h.sources).filter(|s| s.class == class);
+        sources.flat_map(|s| &s.transfers).map(|t| t.bytes.get()).collect()
+    };
+    assert_eq!((of(0), of(1)), (vec![5000, 9000], vec![7000]));
+    let other = refused(&text(&format!("{}{}", head.replace("pcp = 0", "pcp = 1"), table("roce")), ""));
+    assert!(other.contains("class 0, and no [[class]] table has this pcp"), "{other}");
+    let none = refused(&text(&table("first").replace("class = \"first\"\n", ""), ""));
+    assert!(none.contains("class 0, where line 2 has class 3") && none.contains("[[class]] table"), "{none}");
+    std::fs::remove_file(&file).unwrap();
+}
+
+/// An edge port takes the frames of hosts outside the scheme to another class.
+#[test]
+fn edge_ports_defend_a_domain() {
+    let text = r#"
+        name = "domain"
+        [topology]
+        hosts = 3
+        [pause]
+        frames = "pfc"
+        [[class]]
+        name = "managed"
+        cn_defence = "outside"
+        [[class]]
+        name = "outside"
+        scheme = "none"
+        [[group]]
+        hosts = "H1"
+        scheme = "none"
+        [[traffic]]
+        hosts = "H0..H1"
+        kind = "greedy"
+        destinations = "H2"
+        [run]
+        duration = "1 ms"
+        [matrix]
+        schemes = ["qcn-2pt"]
+    "#;
+    let classes = |text: &str| -> Vec<u8> {
+        specs(text).hosts.iter().flat_map(|h| &h.sources).map(|s| s.class).collect()
+    };
+    assert_eq!(classes(text), [0, 1]);
+    assert_eq!(classes(&text.replace("cn_defence = \"outside\"", "")), [0, 0]);
+    assert!(
+        refused(&text.replace("\"outside\"\n        [[class]]", "\"managed\"\n        [[class]]"))
+            .contains("is no other class")
+    );
+}
+
+/// What cannot be is refused with its key, its reason and what would be right.
+#[test]
+fn impossible_classes_are_refused() {
+    let with = |from: &str, to: &str| {
+        assert!(TWO.contains(from), "{from}");
+        refused(&text(&TWO.replace(from, to), ""))
+    };
+    for (from, to, why) in [
+        ("\"25 %\"", "0", "class.0.weight: `0` is no share of the link"),
+        (
+            "\"25 %\"",
+            "\"30 %\"",
+            "class.0.weight: the per cents of the classes sum to 105; let them sum to 100",
+        ),
+        ("\"25 %\"", "1", "class.1.weight: per cents stand beside numbers"),
+        ("name = \"tcp\"", "name = \"roce\"", "class.1.name: two classes have the name `roce`"),
+        ("pcp = 0", "pcp = 3", "class.1.pcp: class roce has priority 3, too"),
+        ("pcp = 0", "pcp = 9", "class.1.pcp: 9 is out of range"),
+        ("name = \"tcp\"\n", "\n", "class.1: has no name"),
+        ("class = \"tcp\"", "class = \"udp\"", "traffic.1.class: there is no class `udp`; known: roce, tcp"),
+        (
+            "alpha = \"1\"",
+            "headroom = \"9 KB\"",
+            "class.1.headroom: has no effect with class.1.lossless = off",
+        ),
+        ("alpha = \"1\"", "alpha = \"x\"", "class.1.alpha: `x` is no share of the free pool"),
+        ("scheme = \"newreno\"", "scheme = \"newerno\"", "class.1.scheme: there is no scheme `newerno`"),
+        (
+            "weight = \"25 %\"",
+            "weight = \"25 %\"\npriority = \"strict\"",
+            "class.0.priority: a strict class has no weight",
+        ),
+    ] {
+        let said = with(from, to);
+        assert!(said.contains(why), "{from} -> {to}: {said}");
+    }
+    let all = |change: &dyn Fn(String) -> String| refused(&change(text(TWO, "")));
+    assert!(
+        all(&|t| t.replace("frames = \"pfc\"", "")).contains("pause.frames: frames of 802.3x stop all data")
+    );
+    assert!(
+        all(&|t| t.replace("frames = \"pfc\"", "mode = \"off\"")).contains("class.1.lossless: has no effect")
+    );
+    let large = all(&|t| t.replace("memory = \"2 MB\"", "memory = \"2 MB\"\nlossy_memory = \"2 MB\""));
+    assert!(
+        large.contains("switch.lossy_memory: the pool of classes that are not lossless is 2 MB"),
+        "{large}"
+    );
+    let nine = "[[class]]\nname = \"x\"\n".repeat(9);
+    assert!(
+        all(&|t| t
+            .replace("[[class]]\n    name = \"roce\"", &format!("{nine}[[class]]\n    name = \"roce\"")))
+        .contains("802.1Q has 8")
+    );
+}
