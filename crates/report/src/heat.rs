@@ -1,7 +1,7 @@
 //! A strip of heat without a browser: a row a line, in groups, shaded by value. `assets/chart.js` draws the same.
 
+use crate::element::{one, rect, text};
 use crate::model::Figure;
-use crate::svg::{one, rect, text};
 use std::fmt::Write as _;
 
 /// Height of a group's heading, and the most and least of a row.

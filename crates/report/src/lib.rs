@@ -12,6 +12,7 @@
 
 pub mod build;
 mod colour;
+mod element;
 mod encode;
 mod heat;
 mod html;

@@ -1,7 +1,7 @@
 //! Bars over time without a browser: a row a group, a colour a line. `assets/chart.js` draws the same.
 
+use crate::element::{one, rect, text};
 use crate::model::{Figure, Trace};
-use crate::svg::{one, rect, text};
 use indexmap::IndexMap;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -4,13 +4,14 @@
 //! `assets/chart.js`, which can zoom.
 
 use crate::colour::Colours;
+use crate::element::{one, rect, text};
 use crate::html::{esc, mark};
 use crate::model::{Axis, Figure, Kind, Page, Trace};
 use crate::number::log10;
 use crate::reduce::reduce;
 use crate::{heat, spans};
 use std::collections::BTreeMap;
-use std::fmt::{Display, Write as _};
+use std::fmt::Write as _;
 
 /// Width of the drawing, and its margins: left, right, above, below a panel.
 const WIDTH: f64 = 760.0;
@@ -69,26 +70,6 @@ pub fn svg(title: &str, panels: &[Figure], schemes: &BTreeMap<String, u8>) -> St
         out += &(text("m", at, &words(&f.x)) + "\n");
     }
     out + "</svg>\n"
-}
-
-/// A number with one decimal.
-pub(crate) fn one(v: f64) -> String {
-    format!("{v:.1}")
-}
-
-/// A text of a class, or of none, at a place.
-pub(crate) fn text(class: &str, (x, y): (impl Display, impl Display), words: &str) -> String {
-    let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
-    format!("<text{class} x=\"{x}\" y=\"{y}\">{}</text>", esc(words))
-}
-
-/// A rectangle of a class: place, width and height.
-pub(crate) fn rect(
-    class: &str,
-    (x, y): (impl Display, impl Display),
-    (w, h): (impl Display, impl Display),
-) -> String {
-    format!("<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\"/>")
 }
 
 /// Height of a panel's inside.

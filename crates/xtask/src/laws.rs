@@ -7,216 +7,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::{fs, io};
 
-/// A law, the file that has its body, and words that stand in no other.
-const LAWS: &[(&str, &str, &[&str])] = &[
-    ("which data frames wake a congestion point", "crates/scheme-api/src/point.rs", &["Gate::Tagged =>"]),
-    ("whether a ramp marks", "crates/scheme-api/src/ramp.rs", &["p > 0.0 && draws.chance(p)"]),
-    ("which frames a memory admits", "crates/fabric/src/model/memory.rs", &["Err(Refusal::"]),
-    (
-        "a frame is stored or lost, and then the congestion point looks",
-        "crates/fabric/src/model/switching.rs",
-        &["memory.admits(", "p.state.sample_dropped"],
-    ),
-    ("what follows from a lost frame", "crates/fabric/src/model/switching.rs", &["management.refuse("]),
-    ("which probes end, and where", "crates/fabric/src/model/switching.rs", &[".after_point("]),
-    ("what follows as a watchdog looks", "crates/fabric/src/model/switching.rs", &["watchdogs.look("]),
-    ("what follows as PAUSE arrives", "crates/fabric/src/model/switching.rs", &["watchdogs.hear("]),
-    ("what a switch does of its own", "crates/fabric/src/model/switching.rs", &["Verb::Timer(Slot("]),
-    ("which frames stand still for good", "crates/fabric/src/model/switching.rs", &["Stopped::new("]),
-    (
-        "how bytes come and go in a memory",
-        "crates/fabric/src/model/memory.rs",
-        &["occupied.wrapping_add_signed"],
-    ),
-    ("what has left by a port", "crates/fabric/src/model/port.rs", &["self.control.0 + 1"]),
-    (
-        "which XOFF and XON a switch tells, and by which ports",
-        "crates/fabric/src/model/switching.rs",
-        &["sift(signal", "in signal.targets("],
-    ),
-    ("what a switch tells for a fault", "crates/fabric/src/model/switching.rs", &["faults.say(now"]),
-    (
-        "from which occupancy on a memory's order of events matters",
-        "crates/fabric/src/model/memory.rs",
-        &["self.limits.pool", "self.limits.output", "watermarks.high.min("],
-    ),
-    (
-        "what telemetry says",
-        "crates/fabric/src/model/point.rs",
-        &["arrived - sent - u64::from(frame.bytes())", "frame.take_hop("],
-    ),
-    ("which bytes a ramp reads", "crates/fabric/src/model/point.rs", &["RampAt::Departure =>"]),
-    ("the partition of a frame's memory", "crates/fabric/src/spec.rs", &["Organisation::Crosspoint =>"]),
-    (
-        "when XOFF begins and ends",
-        "crates/fabric/src/model/memory.rs",
-        &["> self.watermarks.high", "self.off[domain]"],
-    ),
-    ("which cells keep a domain in XOFF", "crates/fabric/src/model/pause.rs", &["> self.low"]),
-    ("where XOFF and XON go", "crates/fabric/src/model/pause.rs", &["input..(input + 1)"]),
-    ("why an XOFF is decided", "crates/fabric/src/model/cause.rs", &["_ if closed => HeldBy::Closed"]),
-    ("which XOFF a transmitter heard", "crates/fabric/src/check/pauses.rs", &["spans.get(told[at].len())"]),
-    ("how PAUSE affects a transmitter", "crates/fabric/src/model/pause.rs", &["self.since.min(now)"]),
-    ("when a limiter lets a frame go", "crates/fabric/src/model/limiter.rs", &["saturating_add(gap)"]),
-    (
-        "whether a frame waits at its limiter",
-        "crates/fabric/src/model/limiter.rs",
-        &["rate < state.line_rate || waiting"],
-    ),
-    ("which finite flow sends next", "crates/fabric/src/model/transfers.rs", &["Part::Limiter(at) =>"]),
-    ("which lane of a port or host is next", "crates/fabric/src/model/turns.rs", &["take(Lane::Control)"]),
-    ("at which rate a lane is sent", "crates/fabric/src/model/port.rs", &["Lane::Data(_) => service"]),
-    (
-        "when a transmission starts and ends",
-        "crates/fabric/src/model/port.rs",
-        &["ready.max(free)", "+ rate.time(len)"],
-    ),
-    ("how a short frame is padded", "crates/fabric/src/spec.rs", &["bytes.max(floor)"]),
-    (
-        "which PAUSE reaches a transmitter",
-        "crates/fabric/src/model/pause.rs",
-        &["PAUSE of no class", ".hear(self.off"],
-    ),
-    ("the key of a limiter", "crates/fabric/src/scheme.rs", &["(Scope::Host, _) => WHOLE_HOST"]),
-    (
-        "the cells and domains of a memory",
-        "crates/fabric/src/spec.rs",
-        &["Organisation::SharedOutput =>", "p.global)", "input * self.step.1"],
-    ),
-    ("which memory is lossless", "crates/fabric/src/model/memory.rs", &["watermarks.high < u64::MAX"]),
-    (
-        "below which level nothing follows from a cell",
-        "crates/fabric/src/model/memory.rs",
-        &["low.min(self.limits.cell)"],
-    ),
-    (
-        "what a congestion point writes into a frame",
-        "crates/fabric/src/model/packet.rs",
-        &["view.tag.pack()", "(view.marked);"],
-    ),
-    ("when a lane is stopped", "crates/fabric/src/model/port.rs", &[".is_zero()", "some_and(Paused::stops)"]),
-    ("which frames a congestion point counts", "crates/fabric/src/model/point.rs", &["countdown -= i64"]),
-    (
-        "the queue's state as a congestion point reads it",
-        "crates/fabric/src/model/point.rs",
-        &["link.map_or(Rate::ZERO"],
-    ),
-    ("how a stamp lowers a tag", "crates/fabric/src/model/frame.rs", &[".min(rate)"]),
-    ("which frames that leave are marked", "crates/fabric/src/model/point.rs", &["self.decided != began"]),
-    ("when a rate of service changes", "crates/fabric/src/model/management.rs", &["changes.pop_front()"]),
-    ("which slots have a frame", "crates/fabric/src/model/source.rs", &["0xFFFF_FFFF) <"]),
-    ("which frames a host discards", "crates/fabric/src/model/sender.rs", &["source_discards += 1"]),
-    ("which PAUSE a host ignores", "crates/fabric/src/model/sender.rs", &["spec.faults.ignores_pause"]),
-    ("which of equal paths is next", "crates/fabric/src/net.rs", &["((s as u64) << 17)", "* way.share"]),
-    ("which frames wake a reflector", "crates/scheme-api/src/reflector.rs", &[".selects("]),
-    (
-        "which tags a host returns",
-        "crates/scheme-api/src/reflector.rs",
-        &["ReturnTags(counter)", "push(ReflectorAction::Count("],
-    ),
-    (
-        "which flow of a host sends next",
-        "crates/fabric/src/model/sender.rs",
-        &["flows_next |=", "self.next_place ="],
-    ),
-    ("which queue takes a source's frame", "crates/fabric/src/model/sender.rs", &["room.min(enough)"]),
-    ("which feedback is lost", "crates/fabric/src/model/steering.rs", &["is_multiple_of(nth)"]),
-    ("effects of reaction points", "crates/fabric/src/model/steering.rs", &["limiter.state.retime"]),
-    ("effects of reflectors", "crates/fabric/src/model/host.rs", &["src | SINK"]),
-    ("when a limiter is released", "crates/fabric/src/model/pacing.rs", &["self.limiters.remove("]),
-    (
-        "which acknowledgements wake a reaction point",
-        "crates/scheme-api/src/acks.rs",
-        &["gate.per_window &&", "take(&mut self.newly)"],
-    ),
-    ("when a window holds a flow back", "crates/fabric/src/model/queue_pair.rs", &["in_flight() <"]),
-    (
-        "when a flow begins anew",
-        "crates/fabric/src/model/queue_pair.rs",
-        &["next_seq, progress.loss) =", "next_seq) = (pair.highest"],
-    ),
-    ("which frames are acknowledged", "crates/fabric/src/model/come.rs", &["frames >= every"]),
-    ("which frames a queue pair takes for lost", "crates/fabric/src/model/sent.rs", &["self.due.enter("]),
-    ("when a queue pair times out", "crates/fabric/src/model/timeout.rs", &["4 * self.varies"]),
-    ("which frames a link loses", "crates/fabric/src/model/loss.rs", &["stream.chance(*p)"]),
-    ("which virtual output queue is next", "crates/fabric/src/model/voq.rs", &["rotate_left(first + 1)"]),
-    (
-        "effects of congestion points",
-        "crates/fabric/src/model/management.rs",
-        &["PointAction::Notify(flow, feedback) =>", "0x3000"],
-    ),
-    ("where a control frame goes on", "crates/fabric/src/model/frame.rs", &["NextHop::Past(net"]),
-    ("which congestion point sees a probe", "crates/fabric/src/model/frame.rs", &["if ends(out"]),
-    ("which congestion points read probes", "crates/fabric/src/model/point.rs", &["&& !self.state.probes"]),
-    (
-        "the record of what congestion points saw",
-        "crates/fabric/src/model/management.rs",
-        &["self.samples.add("],
-    ),
-    ("how a congestion point is woken", "crates/fabric/src/model/management.rs", &["point.wake("]),
-    ("the end of a bin of queues", "crates/fabric/src/model/switching.rs", &["series.take("]),
-    (
-        "XOFF and XON by wire or as a frame",
-        "crates/fabric/src/model/pause.rs",
-        &["PauseTransport::Wire", "xoffs += u64"],
-    ),
-    (
-        "the threshold of a shared buffer",
-        "crates/fabric/src/model/shared.rs",
-        &["(self.pool - used) as i64", "+ self.resume <="],
-    ),
-    ("when a slow reader says XOFF", "crates/fabric/src/model/fault.rs", &["> slow.full"]),
-    ("when a watchdog sees a storm", "crates/fabric/src/model/watchdog.rs", &["stood >= watch.detect"]),
-    (
-        "when a watchdog restores an output",
-        "crates/fabric/src/model/watchdog.rs",
-        &["watched.free_since + watch.restore"],
-    ),
-    ("where a probe ends", "crates/fabric/src/model/management.rs", &["== ProbeTarget::Point("]),
-    ("when feedback takes no link", "crates/fabric/src/model/agenda.rs", &["moment.net.direct("]),
-    ("the record of a drop", "crates/fabric/src/model/management.rs", &["dropped_by_limit +=", "0x2000"]),
-    ("which hosts receive a broadcast", "crates/fabric/src/net.rs", &["is_some_and(|l| l.tree)"]),
-    ("the record of a queue", "crates/fabric/src/model/record.rs", &["SeriesKind::QueuePeak {"]),
-    (
-        "how a reflector is woken",
-        "crates/fabric/src/model/receiver.rs",
-        &[".listens(Time::", "ReflectorControl::new(Time::"],
-    ),
-    ("the record of a delivery", "crates/fabric/src/model/record.rs", &["latency_max.max("]),
-];
-
-/// State of a law, and the functions that write it: files below `crates/fabric/src`.
-const STATES: &[(&str, &str, &[(&str, &str)])] = &[
-    (
-        "how bytes come and go in a memory",
-        "pool",
-        &[("model/memory.rs", "shift"), ("model/shared.rs", "store")],
-    ),
-    ("which cells keep a domain in XOFF", "holding", &[("model/memory.rs", "change")]),
-    ("when XOFF begins and ends", "off_count", &[("model/memory.rs", "change")]),
-    ("which bytes stand in headroom", "above", &[("model/shared.rs", "store"), ("model/shared.rs", "free")]),
-    ("how PAUSE affects a transmitter", "since", &[("model/pause.rs", "hear")]),
-    (
-        "which PAUSE and which feedback is ignored",
-        "ignored",
-        &[("model/watchdog.rs", "look"), ("model/steering.rs", "obey")],
-    ),
-    ("when a watchdog restores an output", "free_since", &[("model/watchdog.rs", "hear")]),
-    ("when a slow reader says XOFF", "empty_from", &[("model/fault.rs", "take")]),
-    ("which control is discarded", "discarded", &[("model/management.rs", "refuse")]),
-    ("which drops are those of an output's limit", "dropped_by_limit", &[("model/management.rs", "refuse")]),
-    ("the end of a bin of queues", "next_tick", &[("model/management.rs", "end_bin")]),
-    (
-        "which control has joined the data",
-        "in_band",
-        &[("model/port.rs", "note_in_band"), ("model/port.rs", "forget_in_band")],
-    ),
-    (
-        "which departures are recorded",
-        "records_from",
-        &[("model/point.rs", "wake"), ("fast/switch/port.rs", "decide")],
-    ),
-];
+/// A line a law: its name, the file that has its body, and words that stand in no other.
+const LAWS: &str = include_str!("../laws.csv");
+/// A line a state: its law, its name, and the functions that write it, `FILE: FUNCTION`; files are below `crates/fabric/src`.
+const STATES: &str = include_str!("../states.csv");
 
 /// Folders in which laws are called.
 const CALLERS: &[&str] = &["crates/fabric/src", "crates/scheme-api/src"];
@@ -231,9 +25,15 @@ pub fn all(root: &Path) -> io::Result<Vec<String>> {
         read(root, &root.join(folder), &mut texts)?;
     }
     texts.sort();
-    let mut found = complaints(LAWS, &texts);
-    found.extend(STATES.iter().flat_map(|state| strangers(state, &texts)));
+    let mut found = complaints(&rows(LAWS), &texts);
+    found.extend(rows(STATES).iter().flat_map(|state| strangers(state, &texts)));
     Ok(found)
+}
+
+/// The lines of a table of texts, of any length.
+fn rows(table: &str) -> Vec<Vec<String>> {
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(table.as_bytes());
+    reader.records().flatten().map(|r| r.iter().map(String::from).collect()).collect()
 }
 
 /// Does a line write this field, or a part of it?
@@ -248,7 +48,9 @@ fn writes(line: &str, field: &str) -> bool {
 }
 
 /// Complains about each function that writes the state of a law and is not in its row, and about each that is there and does not.
-fn strangers((law, field, known): &(&str, &str, &[(&str, &str)]), texts: &[(String, String)]) -> Vec<String> {
+fn strangers(row: &[String], texts: &[(String, String)]) -> Vec<String> {
+    let [law, field, known @ ..] = row else { return Vec::new() };
+    let known: Vec<(&str, &str)> = known.iter().filter_map(|writer| writer.split_once(": ")).collect();
     let mut found = BTreeSet::new();
     for (file, text) in texts {
         let (mut function, file) = ("", file.trim_start_matches("crates/fabric/src/"));
@@ -266,7 +68,7 @@ fn strangers((law, field, known): &(&str, &str, &[(&str, &str)]), texts: &[(Stri
         format!("{file}: `{function}` writes `{field}`, the state of the law \"{law}\"; call {known:?}")
     });
     let less = known.iter().filter(|writer| !found.contains(writer)).map(|(file, function)| {
-        format!("{file}: `{function}` no longer writes `{field}` (\"{law}\"); move its row in crates/xtask/src/laws.rs")
+        format!("{file}: `{function}` no longer writes `{field}` (\"{law}\"); move its row in crates/xtask/states.csv")
     });
     more.chain(less).collect()
 }
@@ -285,15 +87,16 @@ fn read(root: &Path, folder: &Path, texts: &mut Vec<(String, String)>) -> io::Re
     Ok(())
 }
 
-fn complaints(laws: &[(&str, &str, &[&str])], texts: &[(String, String)]) -> Vec<String> {
+fn complaints(laws: &[Vec<String>], texts: &[(String, String)]) -> Vec<String> {
     let mut found = Vec::new();
-    for (law, body, words) in laws {
-        for word in *words {
+    for row in laws {
+        let [law, body, words @ ..] = &row[..] else { continue };
+        for word in words {
             let mut with = texts.iter().filter(|(_, text)| text.contains(word)).map(|(file, _)| file);
             if !with.clone().any(|file| file == body) {
-                found.push(format!("{body}: the law \"{law}\" is missing here (no `{word}`); move its row in crates/xtask/src/laws.rs"));
+                found.push(format!("{body}: the law \"{law}\" is missing here (no `{word}`); move its row in crates/xtask/laws.csv"));
             }
-            found.extend(with.by_ref().filter(|file| file != body).map(|file| {
+            found.extend(with.by_ref().filter(|file| *file != body).map(|file| {
                 format!("{file}: a second body of the law \"{law}\" (`{word}`); call that of {body}")
             }));
         }
@@ -308,6 +111,7 @@ mod tests {
     /// Lines of second bodies that were found in the fast engine, or in the model itself.
     #[test]
     fn bodies_that_stood_twice_are_refused() {
+        let laws = rows(LAWS);
         for line in [
             "Some(e) if !self.paused.is_off() && !self.service.is_zero() => e.ready,",
             "let begins = now > marks.high && !self.off[domain];",
@@ -343,14 +147,14 @@ mod tests {
         ] {
             let texts = [("crates/fabric/src/fast/host.rs".to_string(), line.to_string())];
             let refused = |c: &String| c.starts_with("crates/fabric/src/fast/host.rs: a second body");
-            assert!(complaints(LAWS, &texts).iter().any(refused), "{line}");
+            assert!(complaints(&laws, &texts).iter().any(refused), "{line}");
         }
     }
 
     /// By structure: other words that write the same state, in another function of any file.
     #[test]
     fn a_second_writer_of_a_laws_state_is_refused() {
-        let row = &("when XOFF begins", "off", &[("a.rs", "change")][..]);
+        let row = &["when XOFF begins", "off", "a.rs: change"].map(String::from);
         let text = |file: &str, text: &str| (file.to_string(), text.to_string());
         let one = text(
             "a.rs",
@@ -366,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_second_body_is_refused_and_a_lost_one_missed() {
-        let laws: &[(&str, &str, &[&str])] = &[("when XOFF begins", "a.rs", &["> self.high"])];
+        let laws = &[["when XOFF begins", "a.rs", "> self.high"].map(String::from).to_vec()];
         let text = |file: &str, text: &str| (file.to_string(), text.to_string());
         let once = [text("a.rs", "cell > self.high"), text("b.rs", "marks.call_for_xoff(cell)")];
         assert_eq!(complaints(laws, &once), Vec::<String>::new());
