@@ -8,7 +8,6 @@ mod listed;
 mod plan;
 pub mod traffic;
 
-use super::class::Classes;
 use super::{Section, Settings};
 use crate::flows::{Framing, LoadCounts};
 use crate::language::kinds::FileForm;
@@ -205,6 +204,8 @@ impl Section for Sources {
 fn read(r: &mut Reader<'_>, settings: &Settings) -> (Vec<Vec<SourcePlan>>, Jobs) {
     let (wiring, classes) = (&settings.wiring, &settings.classes);
     let paired = |class: usize| classes.pairs(class).or(settings.pairs).map(|pairs| pairs.flows);
+    // Where there are several.
+    let named = |class: usize| (classes.list.len() > 1).then(|| classes.list[class].name.clone());
     let hosts = wiring.hosts.len();
     let mut plans: Vec<Vec<SourcePlan>> = vec![Vec::new(); hosts];
     let (mut operations, mut list) = (Operations::default(), Vec::new());
@@ -220,7 +221,7 @@ fn read(r: &mut Reader<'_>, settings: &Settings) -> (Vec<Vec<SourcePlan>>, Jobs)
         let found = table(
             r,
             ("workload", 0, paired(0)),
-            classes,
+            named(0),
             &all,
             wiring,
             (&mut plans, &mut operations),
@@ -253,7 +254,7 @@ fn read(r: &mut Reader<'_>, settings: &Settings) -> (Vec<Vec<SourcePlan>>, Jobs)
         list.extend(table(
             r,
             (&prefix, class, paired(class)),
-            classes,
+            named(class),
             &hosts,
             wiring,
             (&mut plans, &mut operations),
@@ -267,7 +268,7 @@ fn read(r: &mut Reader<'_>, settings: &Settings) -> (Vec<Vec<SourcePlan>>, Jobs)
 fn table(
     r: &mut Reader<'_>,
     (prefix, class, pairs): (&str, usize, Option<Paired>),
-    classes: &Classes,
+    class_name: Option<Arc<str>>,
     list: &[usize],
     wiring: &Wiring,
     (plans, operations): (&mut [Vec<SourcePlan>], &mut Operations),
@@ -354,8 +355,7 @@ fn table(
     let goals = Goals::read(r, goals, kind, &all, wiring);
     let number = prefix.strip_prefix("traffic.").and_then(|n| n.parse::<usize>().ok());
     let name = number.map(|n| (n, r.word(traffic::NAME.of(prefix)))).filter(|(_, name)| name != "off");
-    let of_class =
-        (classes.list.len() > 1).then(|| Some((number?, classes.list[class].name.clone()))).flatten();
+    let of_class = number.zip(class_name);
     let name: Option<(usize, Arc<str>)> = name.map(|(n, name)| (n, name.into())).or(of_class);
     job.iter_mut().for_each(|job| job.name = name.as_ref().map(|name| name.1.clone()));
     let before: usize = plans.iter().map(Vec::len).sum();
