@@ -3,10 +3,11 @@
 use crate::explain_pause::put;
 use crate::{Done, Failure, look};
 use clap::Args;
-use cnsim_measure::jobs::{JobFacts, Part, RoundFacts};
+use cnsim_measure::jobs::{JobFacts, Lane, Part, RoundFacts};
 use cnsim_measure::pauses::time;
 use cnsim_measure::quantity::digits;
 use cnsim_runs::job_files::read_paths;
+use cnsim_runs::points::{Point, points};
 use cnsim_runs::record::RunRecord;
 use cnsim_runs::results::Results;
 use cnsim_units::Bytes;
@@ -54,24 +55,26 @@ pub(crate) fn explain_collective(args: &ExplainCollectiveArgs) -> Done {
     if paths.exists() {
         read_paths(&paths, &mut runs).map_err(Failure::input)?;
     }
-    let chosen = |r: &&RunRecord| {
+    let chosen = |r: &RunRecord| {
         args.condition.as_ref().is_none_or(|c| r.case.condition.contains(c.as_str()))
             && args.scheme.as_ref().is_none_or(|s| s.eq_ignore_ascii_case(&r.case.scheme))
             && args.seed.is_none_or(|n| n == r.seed)
     };
     let named = |job: &JobFacts| args.name.as_ref().is_none_or(|name| *name == job.name);
-    let all = runs.iter().filter(chosen).flat_map(|r| r.jobs.iter().map(move |job| (r, job)));
-    let found: Vec<(&RunRecord, &JobFacts)> = all.filter(|(_, job)| named(job)).collect();
+    let points = points(&runs);
+    let all = points.iter().flat_map(|p| p.runs.iter().map(move |r| (p, *r))).filter(|(_, r)| chosen(r));
+    let all = all.flat_map(|(p, r)| r.jobs.iter().map(move |job| (p, r.seed, job)));
+    let found: Vec<(&Point<'_>, u64, &JobFacts)> = all.filter(|(.., job)| named(job)).collect();
     if found.is_empty() {
         return Err(Failure::input(
             "no collective is like that\n  help: leave out --name, --condition, --scheme or --seed",
         ));
     }
-    for (n, (r, job)) in found.iter().take(MOST).enumerate() {
+    for (n, (point, seed, job)) in found.iter().take(MOST).enumerate() {
         if n > 0 {
             println!();
         }
-        println!("{}, seed {}", r.case, r.seed);
+        println!("{}, seed {seed}", point.name());
         page(job).iter().for_each(|line| println!("{line}"));
     }
     if found.len() > MOST {
@@ -111,12 +114,35 @@ fn page(job: &JobFacts) -> Vec<String> {
     if let Some((n, slowest)) = done.iter().max_by_key(|r| (r.1.time, Reverse(r.0))) {
         rounds(&mut lines, job, &done, (*n, slowest));
     }
+    lanes(&mut lines, "ranks over time (# computes, = transfers, . waits)", &job.lanes);
+    lanes(&mut lines, "ports over time (# in XOFF, = transfers, . neither)", &job.ports);
     if job.time.is_some() && job.path.is_empty() {
         lines.push("its critical path is not there: critical_path.csv has it".into());
     } else if !job.path.is_empty() {
         path(&mut lines, job);
     }
     lines
+}
+
+/// Columns of a lane: what a part does for most of its time.
+fn lanes(lines: &mut Vec<String>, head: &str, all: &[Lane]) {
+    if all.is_empty() {
+        return;
+    }
+    lines.push(format!("{head}:"));
+    for lane in all.iter().take(2 * LISTED) {
+        let shares = Lane::tenths(&lane.first).zip(Lane::tenths(&lane.second));
+        let strip = shares.map(|(first, second)| match (first, second) {
+            _ if first + second < 5 => '.',
+            _ if first >= second => '#',
+            _ => '=',
+        });
+        let name: String = lane.name.chars().take(16).collect();
+        lines.push(format!("  {name:<16} {}", strip.collect::<String>()));
+    }
+    if all.len() > 2 * LISTED {
+        lines.push(format!("  {} more, in the report", all.len() - 2 * LISTED));
+    }
 }
 
 /// The rounds that are done, and the slowest of them.
@@ -307,6 +333,11 @@ mod tests {
             planned: 1,
             time: Some(34 * us),
             path: parts,
+            lanes: vec![Lane {
+                name: "0 H0".into(),
+                first: format!("a6{}", "0".repeat(58)),
+                second: format!("04a5{}", "4".repeat(56)),
+            }],
             ..JobFacts::default()
         };
         let want = "\
@@ -314,6 +345,8 @@ job: all-reduce by ring, 3 ranks, 300 KB
 job time 34.00 us
 34.00 us; rank 2 (H2) ended last, by transfer H1>H2, 3.000 us behind the first
 algorithm bandwidth 2.5 GB/s, bus bandwidth 3.75 GB/s
+ranks over time (# computes, = transfers, . waits):
+  0 H0             ##==........................................................
 critical path, 4 parts:
   computing                        6.000 us  17.6 %
   transfers alone                  20.00 us  58.8 %
@@ -341,7 +374,7 @@ longest parts:
         assert!(page(&job).join("\n").contains("sum 33000000 ps and the job time is another"));
         job.path.clear();
         assert!(page(&job).join("\n").contains("critical_path.csv has it"));
-        (job.time, job.rounds, job.planned) = (None, Vec::new(), 2);
+        (job.time, job.rounds, job.planned, job.lanes) = (None, Vec::new(), 2, Vec::new());
         job.waits_for = Some("the transfer H0>H1 of 5 B since 3 us, at rank 1 (H1)".into());
         assert_eq!(
             page(&job)[1..],

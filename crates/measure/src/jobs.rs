@@ -1,5 +1,7 @@
 //! Results of collectives: how long each round took, who came last, and the chain of transfers and computations that decided the end.
 
+mod lanes;
+
 use crate::flow_times::Paths;
 use crate::stats;
 use cnsim_fabric::{Act, After, Completion, Graph, Lasted, Outcome, Transfer, Ways, Xoff};
@@ -11,6 +13,8 @@ use cnsim_scenario::workload::SourcePlan;
 use cnsim_scheme_api::{NodeId, Time};
 use cnsim_units::Bytes;
 use serde::{Deserialize, Serialize};
+
+pub use lanes::{Lane, PARTS};
 
 /// Most parts of a critical path that are kept; those before are one part.
 const MOST_PARTS: usize = 20_000;
@@ -45,6 +49,12 @@ pub struct JobFacts {
     /// Why an unfinished job never ends, where that is certain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stands: Option<Standing>,
+    /// What its ranks do over its time, or to the end of the run; of more than 32 ranks every second one, third one and so on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lanes: Vec<Lane>,
+    /// What the ports do that its transfers take, those longest under way first, where it is kept which those are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<Lane>,
     /// The chain that decided its end, from the begin on: the parts' times add up to the job's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<Part>,
@@ -264,6 +274,10 @@ impl Seen<'_> {
                     facts.stands = rank.zip(by).and_then(|(rank, by)| self.never(rank as u64, by));
                 }
             }
+        }
+        if let Some(begin) = begin {
+            let end = facts.time.map_or(self.out.duration.as_ps(), |time| begin + time);
+            (facts.lanes, facts.ports) = self.lanes(job, (begin, end));
         }
         facts
     }

@@ -4,7 +4,7 @@ use crate::files::{read_csv, table};
 use crate::flow_files::{labels, ns, ps};
 use crate::record::RunRecord;
 use crate::results::LARGEST;
-use cnsim_measure::jobs::{Part, Wait};
+use cnsim_measure::jobs::{JobFacts, Part, Wait};
 use cnsim_measure::quantity::digits;
 use cnsim_problem::read_file;
 use std::path::Path;
@@ -63,22 +63,35 @@ pub fn critical_path_csv(records: &[RunRecord]) -> Option<String> {
     (!lines.is_empty()).then(|| table(&header.map(String::from), &lines))
 }
 
-/// Reads a file of [`critical_path_csv`] into the collectives of its runs.
+/// Reads a file of [`critical_path_csv`] into the collectives of its runs: a path is of the run and collective of its name whose time is the
+/// sum of its parts. Points of a sweep have runs of one name.
 ///
 /// # Errors
 /// The fault in the file, with place and remedy.
 pub fn read_paths(path: &Path, records: &mut [RunRecord]) -> Result<(), String> {
     let help = "take the file as cnsim wrote it, or run the scenario again";
     let text = read_file(path, LARGEST).map_err(|e| format!("{}: {e}\n  help: {help}", path.display()))?;
-    for (n, line) in read_csv(&text).iter().enumerate() {
-        let part = read_part(line).filter(|part| !part.what.is_empty());
-        let record = records.iter_mut().find(|r| labels(r) == line[..4]);
-        let job = record.and_then(|r| r.jobs.iter_mut().find(|job| job.name == line[4]));
-        let (Some(part), Some(job)) = (part, job) else {
-            let reason = "no part of a collective of these results";
-            return Err(format!("{}:{}: {reason}\n  help: {help}", path.display(), n + 2));
+    let wrong = |line: usize, reason: &str| format!("{}:{line}: {reason}\n  help: {help}", path.display());
+    let lines = read_csv(&text);
+    let mut first = 0;
+    while first < lines.len() {
+        let same = |line: &&Vec<String>| line[..5] == lines[first][..5] && line[5] != "0";
+        let parts = 1 + lines[first + 1..].iter().take_while(same).count();
+        let mut whole = Vec::with_capacity(parts);
+        for (n, line) in lines[first..first + parts].iter().enumerate() {
+            let part = read_part(line).filter(|part| !part.what.is_empty());
+            whole.push(part.ok_or_else(|| wrong(first + n + 2, "no part of a collective"))?);
+        }
+        let sum = whole.iter().fold(0_u64, |sum, part| sum.saturating_add(part.time));
+        let named = records.iter_mut().filter(|r| labels(r) == lines[first][..4]);
+        let mine =
+            |job: &&mut JobFacts| job.name == lines[first][4] && job.time == Some(sum) && job.path.is_empty();
+        let Some(job) = named.flat_map(|r| &mut r.jobs).find(mine) else {
+            let reason = "the parts that begin here are of no collective of these results, or do not add up to its time";
+            return Err(wrong(first + 2, reason));
         };
-        job.path.push(part);
+        job.path = whole;
+        first += parts;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Results of collectives: rounds, critical paths and metrics, by hand on a star where a transfer of c bytes takes a known time.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use cnsim_measure::jobs::Lane;
 use cnsim_runs::flow_files::{fct_csv, read_flows};
 use cnsim_runs::job_files::{collectives_csv, critical_path_csv, read_paths};
 use cnsim_runs::record::RunRecord;
@@ -50,6 +51,18 @@ fn a_ring_by_hand() {
     assert_eq!((of("transfer"), of("compute")), (18 * ALONE, 9 * 2_000_000 + 14_000_000));
     assert!(job.path.iter().filter(|p| p.what == "transfer").all(|p| p.alone == ALONE && p.bytes == 100_000));
     assert!(job.path.windows(2).all(|p| p[0].from + p[0].time == p[1].from));
+    // No rank ever waits: it transfers, or reduces, or computes between rounds, all of them alike.
+    assert_eq!(
+        job.lanes.iter().map(|l| l.name.as_str()).collect::<Vec<_>>(),
+        ["0 H0", "1 H1", "2 H2", "3 H3"]
+    );
+    for lane in &job.lanes {
+        let shares = Lane::tenths(&lane.first).zip(Lane::tenths(&lane.second));
+        assert!(shares.clone().all(|(first, second)| first + second == 10), "{lane:?}");
+        let computes: u32 = shares.map(|s| s.0).sum();
+        let due = 600.0 * (9 * 2_000_000 + 14_000_000) as f64 / whole as f64;
+        assert!((f64::from(computes) - due).abs() < 12.0, "{computes} of {due}");
+    }
     let share = 18.0 * ALONE as f64 / whole as f64 * 100.0;
     assert!((r.metrics["network_share"] - share).abs() < 1e-9);
     assert_eq!(r.traffic[0].metrics.get("job_time"), r.metrics.get("job_time"));
@@ -85,8 +98,14 @@ fn paths_are_read_back() {
     {
         std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
         let said = read_paths(&path, &mut [r.brief(Vec::new())]).unwrap_err();
-        assert!(said.contains(line) && said.contains("no part of a collective"), "{said}");
+        assert!(said.contains(line) && said.contains("collective"), "{said}");
     }
+    // Two points of a sweep have one name; a path belongs to the one whose time it has.
+    let slower = run(6, "1 ms", &training.replace("60000", "90000"));
+    std::fs::write(&path, critical_path_csv(&[r.clone(), slower.clone()]).unwrap()).unwrap();
+    let mut both = [slower.brief(Vec::new()), r.brief(Vec::new())];
+    read_paths(&path, &mut both).unwrap();
+    assert_eq!([&both[0].jobs[0].path, &both[1].jobs[0].path], [&slower.jobs[0].path, &r.jobs[0].path]);
     std::fs::remove_file(&path).unwrap();
 }
 

@@ -4,6 +4,7 @@
 mod all_tests;
 mod bars;
 mod figure;
+mod lanes;
 mod percentiles;
 mod ports;
 mod roots;
@@ -22,6 +23,7 @@ pub use topology::{caption, hot_ports};
 pub use traffic::traffic;
 
 use self::figure::figures;
+use self::lanes::lanes;
 use self::roots::roots;
 use self::scene::Scene;
 use self::table::{Layout, tables};
@@ -65,6 +67,7 @@ pub fn figures_of(scenario: &Scenario, records: &[RunRecord]) -> Vec<model::Figu
     let mut all = figures(&scene, Layout::of(&scene));
     all.extend(strips(&scene));
     all.extend(roots(&scene));
+    all.extend(lanes(&scene));
     all
 }
 
@@ -277,6 +280,7 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
                 all.extend(strips(&scene));
             }
             all.extend(roots(&scene));
+            all.extend(lanes(&scene));
             all
         },
         figures_first: false,
