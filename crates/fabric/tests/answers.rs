@@ -53,7 +53,7 @@ fn a_slow_reader_says_xoff_at_its_moment() {
     spec.hosts[0].sources = vec![greedy(1)];
     let kind = FaultKind::Slow { rate: Rate::from_gbps(2.0), buffer: Bytes::new(30_000) };
     let (from, to, transport) = (Time::ZERO, spec.duration, PauseTransport::Frame);
-    spec.faults = vec![PortFault { node: NodeId(1), port: 0, from, to, transport, kind }];
+    spec.faults = vec![PortFault { class: 0, node: NodeId(1), port: 0, from, to, transport, kind }];
     spec.record.pauses = 10;
     // A reader that gets slow as a frame comes takes 6 us for it already; one that does a picosecond later, for those from the next on.
     for (from, later) in [(5_400_000, 0), (5_400_001, 1_200_000)] {
@@ -113,6 +113,7 @@ fn pause_goes_before_control_that_waits() {
         let end = told - Time::from_ps(51_200) - Time::from_ns(1500);
         let (from, to) = (end - Time::from_ns(200), end + Time::from_us(3));
         let fault = PortFault {
+            class: 0,
             node: NodeId(3),
             port: 0,
             from,

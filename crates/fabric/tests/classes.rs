@@ -141,8 +141,15 @@ fn xoff_of_one_class_leaves_the_others() {
     let mut spec = to_one(&three, 20_000_000_000);
     let kind = FaultKind::Xoff;
     let (from, to) = (Time::from_ms(4), Time::from_ms(12));
-    spec.faults =
-        vec![PortFault { node: NodeId(3), port: 0, from, to, transport: PauseTransport::Frame, kind }];
+    spec.faults = vec![PortFault {
+        class: 0,
+        node: NodeId(3),
+        port: 0,
+        from,
+        to,
+        transport: PauseTransport::Frame,
+        kind,
+    }];
     (spec.record.bin, spec.record.flows) =
         (Time::from_ms(2), (0..3).map(|h| (NodeId(h), NodeId(3))).collect());
     let out = ran(&spec);
@@ -156,6 +163,49 @@ fn xoff_of_one_class_leaves_the_others() {
     let ports = |class: usize| out.classes[class].switches[0].ports[3].paused;
     assert_eq!([0, 1, 2].map(ports), [Time::from_ms(8), Time::ZERO, Time::ZERO]);
     assert_eq!(out.dropped(), 0, "its frames wait in their host");
+}
+
+/// Storms in two classes at once, at two hosts: each stops its class at its port, and the watchdog of that class sees it. Each XOFF is of
+/// its class.
+#[test]
+fn storms_of_two_classes_are_apart() {
+    let mut spec = single_switch(4, 0.0, true, Time::from_ms(12), 1);
+    spec.classes = vec![class("a", 1), class("b", 1)];
+    for h in 0..2 {
+        let both = [0, 1].map(|class| SourceSpec { class, ..to(2 + h as u32, 0.3) });
+        spec.hosts[h].sources = both.to_vec();
+    }
+    (spec.hosts[2].sources, spec.hosts[3].sources) = (Vec::new(), Vec::new());
+    let fault = |host: u32, class: u8| PortFault {
+        node: NodeId(host),
+        port: 0,
+        class,
+        from: Time::from_ms(2),
+        to: Time::from_ms(8),
+        transport: PauseTransport::Wire,
+        kind: FaultKind::Xoff,
+    };
+    spec.faults = vec![fault(2, 0), fault(3, 1)];
+    let (detect, restore) = (Time::from_ms(1), Time::from_ms(2));
+    let (rule, action) = (WatchdogRule::Continuous, WatchdogAction::Alert);
+    spec.watchdog = Some(WatchdogSpec { rule, detect, restore, action });
+    spec.record.pauses = 100;
+    let out = ran(&spec);
+    let stood = |class: usize, port: usize| out.classes[class].switches[0].ports[port].paused;
+    assert_eq!([stood(0, 2), stood(1, 3)], [Time::from_ms(6); 2]);
+    assert_eq!([stood(1, 2), stood(0, 3)], [Time::ZERO; 2]);
+    let storms: Vec<(u16, u8)> = out.switches[0].storms.iter().map(|s| (s.port, s.class)).collect();
+    assert_eq!(storms, [(2, 0), (3, 1)]);
+    assert!(out.switches[0].storms.iter().all(|s| s.from.as_ps().abs_diff(3_000_000_000) < 10_000_000));
+    // Two roots, each in its own class; what they stop further on is of that class, too.
+    let roots: Vec<(u32, u8)> =
+        out.pauses.xoffs.iter().filter(|x| x.causes.0 == x.causes.1).map(|x| (x.by.0.0, x.class)).collect();
+    assert_eq!(roots, [(2, 0), (3, 1)]);
+    let stopped =
+        |host: u32, class: u8| out.pauses.xoffs.iter().any(|x| (x.stopped.0.0, x.class) == (host, class));
+    assert!(stopped(0, 0) && stopped(1, 1) && !stopped(0, 1) && !stopped(1, 0));
+    spec.faults.push(fault(2, 2));
+    assert!(refused(&spec).contains("there is no class 2"));
 }
 
 /// A shared buffer with a pool of 60 kB for two lossy classes: queues at two outputs settle at alpha B / (1 + N alpha) each.
@@ -231,7 +281,15 @@ fn a_storm_in_one_class_leaves_the_other() {
             vec![SourceSpec { class: 1, frame: Bytes::new(1000), phase: Phase::Aligned, ..to(dst, 0.3) }];
         let kind = FaultKind::Xoff;
         let (from, to) = (Time::from_ms(1), Time::from_ms(5));
-        let fault = PortFault { node: NodeId(4), port: 0, from, to, transport: PauseTransport::Frame, kind };
+        let fault = PortFault {
+            class: 0,
+            node: NodeId(4),
+            port: 0,
+            from,
+            to,
+            transport: PauseTransport::Frame,
+            kind,
+        };
         spec.faults = if storm { vec![fault] } else { Vec::new() };
         ran(&spec)
     };

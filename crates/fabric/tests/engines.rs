@@ -852,7 +852,7 @@ fn break_ports(spec: &mut RunSpec, seed: u64) {
         let transport = switch.and_then(|s| s.buffer.pause).map_or(drawn, |p| p.transport);
         let overlaps = |f: &PortFault| (f.node, f.port) == (node, port) && f.from < to && from < f.to;
         if !spec.faults.iter().any(overlaps) {
-            spec.faults.push(PortFault { node, port, from, to, transport, kind });
+            spec.faults.push(PortFault { class: 0, node, port, from, to, transport, kind });
         }
     }
     // Partitions leave no room for more, and a loss there ends the run.

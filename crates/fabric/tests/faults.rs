@@ -23,7 +23,7 @@ fn busy(faults: Vec<PortFault>) -> RunSpec {
 
 fn fault((node, port): (u32, u16), from: u64, to: u64, kind: FaultKind) -> PortFault {
     let (from, to) = (Time::from_us(from), Time::from_us(to));
-    PortFault { node: NodeId(node), port, from, to, transport: PauseTransport::Frame, kind }
+    PortFault { class: 0, node: NodeId(node), port, from, to, transport: PauseTransport::Frame, kind }
 }
 
 fn ran(spec: &RunSpec) -> Outcome {

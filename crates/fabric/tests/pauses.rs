@@ -162,6 +162,7 @@ fn an_output_that_ignores_pause_is_no_stopped_one() {
         spec.hosts[0].sources = vec![flows(vec![flow(0, 2, 36_000), flow(300, 2, 33_000)])];
         spec.changes = vec![change(0, 4, 0, 1.0)];
         spec.faults.push(PortFault {
+            class: 0,
             node: NodeId(2),
             port: 0,
             from: Time::from_ps(18_500_000),

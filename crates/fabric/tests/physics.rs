@@ -209,6 +209,7 @@ fn frames_of_a_moment_by_their_start() {
             host.sources = vec![flows(vec![Transfer { start, ..flow(0, 2, bytes) }])];
         }
         spec.faults.extend(pause.then_some(PortFault {
+            class: 0,
             node: NodeId(1),
             port: 0,
             from: Time::from_ps(48_500_000),

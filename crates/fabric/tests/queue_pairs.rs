@@ -404,6 +404,7 @@ fn two_acknowledgements_give_one_turn() {
     spec.switches[0].buffer.pause.as_mut().unwrap().transport = PauseTransport::Wire;
     let heard = |ps: u64| Time::from_ps(ps - 1_500_000);
     spec.faults = vec![PortFault {
+        class: 0,
         node: NodeId(3),
         port: 0,
         from: heard(3_500_000),

@@ -18,6 +18,7 @@ fn storm(spans: &[(u64, u64)], watchdog: WatchdogSpec) -> RunSpec {
     let mut spec = single_switch(3, 0.0, true, Time::from_ms(3), 1);
     spec.hosts.iter_mut().for_each(|h| h.sources.clear());
     spec.faults.extend(spans.iter().map(|&(from, to)| PortFault {
+        class: 0,
         node: NodeId(2),
         port: 0,
         from: Time::from_ps(from - WAY),

@@ -156,6 +156,15 @@ fn flows_of_a_file_go_to_their_classes() {
     std::fs::remove_file(&file).unwrap();
 }
 
+/// A fault stops the class that it names.
+#[test]
+fn a_fault_is_of_a_class() {
+    let fault = "[[fault]]\nhost = \"H2\"\nfrom = \"1 ms\"\nto = \"2 ms\"\nclass = \"tcp\"\n";
+    assert_eq!(specs(&text(&format!("{TWO}{fault}"), "")).faults[0].class, 1);
+    let unknown = refused(&text(&format!("{TWO}{}", fault.replace("tcp", "udp")), ""));
+    assert!(unknown.contains("fault.0.class: there is no class `udp`"), "{unknown}");
+}
+
 /// An edge port takes the frames of hosts outside the scheme to another class.
 #[test]
 fn edge_ports_defend_a_domain() {

@@ -141,7 +141,7 @@ impl Host {
     #[cold]
     fn fail(&mut self, arrived: Option<u16>, net: &Net, wires: &mut Wires) {
         let (at, line) = (self.moment(net), &self.line);
-        self.sides.fail(arrived, at, |pause| {
+        self.sides.fail(arrived.map(|len| (len, 0)), at, |pause| {
             line.send_pause(Frame::pause(pause, &net.pause_frames), at.now, wires)
         });
         self.note_ticks();

@@ -46,8 +46,8 @@ impl Decisions {
         self.keep((now, class), inputs, causes);
     }
     /// A fault of a port says XOFF.
-    pub(crate) fn fault(&mut self, now: u64, port: u16) {
+    pub(crate) fn fault(&mut self, (now, class): (u64, u8), port: u16) {
         let port = usize::from(port);
-        self.keep((now, 0), port..port + 1, std::iter::empty());
+        self.keep((now, class), port..port + 1, std::iter::empty());
     }
 }

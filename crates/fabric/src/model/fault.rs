@@ -12,6 +12,7 @@ use crate::tx_rate::TxRate;
 #[derive(Clone, Debug)]
 struct Faulty {
     port: u16,
+    class: u8,
     from: u64,
     to: u64,
     transport: PauseTransport,
@@ -43,6 +44,7 @@ impl Slow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Said {
     pub(crate) port: u16,
+    pub(crate) class: u8,
     pub(crate) off: bool,
     pub(crate) transport: PauseTransport,
 }
@@ -51,7 +53,7 @@ impl Said {
     /// Notes it among the XOFFs that its node decides, as one without causes.
     pub(crate) fn note(self, decisions: &mut Option<Box<Decisions>>, now: u64) {
         if let (true, Some(decisions)) = (self.off, decisions) {
-            decisions.fault(now, self.port);
+            decisions.fault((now, self.class), self.port);
         }
     }
 }
@@ -75,23 +77,28 @@ impl PortFaults {
     /// What is sent where a class's memory signals, at so many ports: all of it (none), or the parts for the far ends that no fault
     /// holds in XOFF. Those are stopped already, and stay so.
     pub(crate) fn sift(&self, signal: Signal, class: u8, ports: usize) -> Option<Vec<Signal>> {
-        let held = |port: &usize| self.0.iter().any(|fault| fault.off && usize::from(fault.port) == *port);
+        let of = |fault: &Faulty| fault.off.then_some((usize::from(fault.port), fault.class));
+        let held = |port: &usize| self.0.iter().any(|fault| of(fault) == Some((*port, class)));
         let targets = signal.targets(ports);
-        if class != 0 || !targets.clone().any(|port| held(&port)) {
+        if !targets.clone().any(|port| held(&port)) {
             return None;
         }
         let free = targets.filter(|port| !held(port));
         Some(free.map(|port| Signal { input: Some(port as u16), ..signal }).collect())
     }
 
-    /// What the next of those that are due by `now` says, where the memory does not say it, too; none if none is. Where one ends as
-    /// another begins, the XOFF comes last.
-    pub(crate) fn say(&mut self, now: u64, is_off: impl Fn(usize) -> bool) -> Option<Said> {
+    /// What the next of those that are due by `now` says, of a class or of any, where the memory does not say it, too; none if none is.
+    /// Where one ends as another begins, the XOFF comes last.
+    pub(crate) fn say(
+        &mut self,
+        now: u64,
+        class: Option<u8>,
+        is_off: impl Fn(usize) -> bool,
+    ) -> Option<Said> {
         let due = |faults: &[Faulty]| {
-            faults
-                .iter()
-                .position(|f| f.at <= now && f.off)
-                .or_else(|| faults.iter().position(|f| f.at <= now))
+            let is_due = |f: &Faulty| f.at <= now && class.is_none_or(|class| class == f.class);
+            let ends = faults.iter().position(|f| is_due(f) && f.off);
+            ends.or_else(|| faults.iter().position(is_due))
         };
         while let Some(fault) = due(&self.0).and_then(|i| self.0.get_mut(i)) {
             fault.off = !fault.off;
@@ -104,8 +111,8 @@ impl PortFaults {
     }
 
     /// So many bytes of data have reached a port: XOFF, if they fill its host's buffer.
-    pub(crate) fn take(&mut self, port: u16, len: u16, at: Moment<'_>) -> Option<Said> {
-        let reads = |f: &&mut Faulty| f.port == port && f.from <= at.now && at.now < f.to;
+    pub(crate) fn take(&mut self, port: u16, (len, class): (u16, u8), at: Moment<'_>) -> Option<Said> {
+        let reads = |f: &&mut Faulty| (f.port, f.class) == (port, class) && f.from <= at.now && at.now < f.to;
         self.0.iter_mut().filter(reads).find_map(|fault| fault.take(len, at.now))
     }
 }
@@ -131,32 +138,32 @@ impl Nic {
         self.faults.next()
     }
 
-    /// Its faults say what is due, or what follows as so many bytes of data have arrived: it goes on the link at once (true), or as a frame
+    /// Its faults say what is due, or what follows as so many bytes of a class have arrived: it goes on the link at once (true), or as a frame
     /// that waits for it.
     pub(crate) fn fail(
         &mut self,
-        arrived: Option<u16>,
+        arrived: Option<(u16, u8)>,
         xoffs: &mut u64,
         at: Moment<'_>,
         mut say: impl FnMut(Pause, bool),
     ) {
         let mut next = match arrived {
-            Some(len) => self.faults.take(0, len, at),
-            None => self.faults.say(at.now, |_| false),
+            Some(data) => self.faults.take(0, data, at),
+            None => self.faults.say(at.now, None, |_| false),
         };
         while let Some(said) = next {
             said.note(&mut self.decisions, at.now);
-            let pause = Pause { off: said.off, class: 0 };
+            let pause = Pause { off: said.off, class: said.class };
             let at_once = leave(said.off, said.transport, Some(()), xoffs) == Some(Some(()));
             say(pause, at_once);
-            next = self.faults.say(at.now, |_| false);
+            next = self.faults.say(at.now, None, |_| false);
         }
     }
 }
 
 impl Faulty {
     fn new(fault: &PortFault, net: &Net) -> Self {
-        let &PortFault { port, from, to, transport, kind, .. } = fault;
+        let &PortFault { port, class, from, to, transport, kind, .. } = fault;
         let slow = match kind {
             FaultKind::Xoff => None,
             FaultKind::Slow { rate, buffer } => {
@@ -167,11 +174,11 @@ impl Faulty {
         };
         let (from, to) = (from.as_ps(), to.as_ps());
         let at = if slow.is_some() { NEVER } else { from };
-        Self { port, from, to, transport, slow, off: false, at }
+        Self { port, class, from, to, transport, slow, off: false, at }
     }
 
     fn said(&self) -> Said {
-        Said { port: self.port, off: self.off, transport: self.transport }
+        Said { port: self.port, class: self.class, off: self.off, transport: self.transport }
     }
 
     fn take(&mut self, len: u16, now: u64) -> Option<Said> {

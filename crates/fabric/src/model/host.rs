@@ -88,8 +88,8 @@ impl<F: Packet> Sides<F> {
         }
     }
 
-    /// Faults of its port say what is due, or what follows from so many bytes of data that `arrived`: some goes on the link at once.
-    pub(crate) fn fail(&mut self, arrived: Option<u16>, at: Moment<'_>, mut send: impl FnMut(Pause)) {
+    /// Faults of its port say what is due, or what follows from so many bytes of a class that `arrived`: some goes on the link at once.
+    pub(crate) fn fail(&mut self, arrived: Option<(u16, u8)>, at: Moment<'_>, mut send: impl FnMut(Pause)) {
         let Self { nic: Some(nic), sender, .. } = self else { return };
         let mut waits = Vec::new();
         let xoffs = &mut sender.journal.out.get_or_insert_default().xoffs;
@@ -372,7 +372,7 @@ impl Host {
     /// A frame has arrived.
     pub(crate) fn receive(&mut self, frame: Frame, turn: &mut Turn<'_>) {
         if let Lane::Data(_) = frame.lane {
-            self.fail(Some(frame.len), turn);
+            self.fail(Some((frame.len, frame.class)), turn);
         }
         let class = usize::from(frame.class);
         match frame.body {
@@ -418,7 +418,7 @@ impl Host {
     }
 
     /// Faults say XOFF or XON.
-    fn fail(&mut self, arrived: Option<u16>, turn: &mut Turn<'_>) {
+    fn fail(&mut self, arrived: Option<(u16, u8)>, turn: &mut Turn<'_>) {
         let (link, net) = (turn.net.line(turn.node), turn.net);
         self.sides[0].fail(arrived, turn.moment(), |pause| turn.send(&link, Frame::of_pause(pause, net)));
     }

@@ -428,14 +428,17 @@ pub(crate) trait Switching<'n, C> {
     }
     /// Faults of ports say what is due.
     fn fail(&mut self, with: &mut C) {
-        let now = self.moment(with).now;
-        let due = |this: &mut Self| {
-            let (management, memory) = this.memory(0);
-            management.faults.say(now, |port| memory.is_off(port))
-        };
-        while let Some(said) = due(self) {
-            said.note(&mut self.memory(0).0.decisions, now);
-            self.say(said.port.into(), Pause { off: said.off, class: 0 }, with);
+        let Moment { now, net } = self.moment(with);
+        for class in 0..net.classes.len() {
+            let row = self.row(class);
+            let due = |this: &mut Self| {
+                let (management, memory) = this.memory(class);
+                management.faults.say(now, Some(class as u8), |port| memory.is_off(row + port))
+            };
+            while let Some(said) = due(self) {
+                said.note(&mut self.memory(0).0.decisions, now);
+                self.say(said.port.into(), Pause { off: said.off, class: said.class }, with);
+            }
         }
     }
 

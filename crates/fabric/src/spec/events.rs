@@ -54,13 +54,15 @@ pub struct Faults {
     pub feedback_lost: u32,
 }
 
-/// A fault of a port: from one time to another it says XOFF for a cause of its own. Spans of one port do not overlap.
+/// A fault of a port: from one time to another it says XOFF for a cause of its own. Spans of one port and class do not overlap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PortFault {
     /// The node that has the port.
     pub node: NodeId,
     /// The port, whose far end is stopped. That of a host is 0.
     pub port: u16,
+    /// The class of data that it stops.
+    pub class: u8,
     /// When the fault begins.
     pub from: Time,
     /// When it ends, later: the far end is let go if it is stopped.
@@ -71,12 +73,12 @@ pub struct PortFault {
     pub kind: FaultKind,
 }
 
-/// Faults of a port. XOFF and XON are of the first class.
+/// Faults of a port.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FaultKind {
     /// XOFF is said at the begin, and XON at the end.
     Xoff,
-    /// A host reads what arrives at this rate, out of a buffer. It says XOFF when the buffer holds more than `buffer`, and XON when it
+    /// A host reads what arrives of the class at this rate, out of a buffer. It says XOFF when the buffer holds more than `buffer`, and XON when it
     /// holds half of that or less.
     Slow {
         /// Rate at which the host reads, above 0.
@@ -97,7 +99,11 @@ impl PortFault {
         if self.from >= self.to {
             return Some(format!("it is to end at {}, and begins at {}", self.to, self.from));
         }
-        let overlaps = |f: &&PortFault| (f.node, f.port) == end && f.from < self.to && self.from < f.to;
+        if usize::from(self.class) >= spec.classes.len().max(1) {
+            return Some(format!("there is no class {}", self.class));
+        }
+        let place = |f: &PortFault| (f.node, f.port, f.class);
+        let overlaps = |f: &&PortFault| place(f) == place(self) && f.from < self.to && self.from < f.to;
         if spec.faults.iter().filter(overlaps).count() > 1 {
             return Some(format!("another fault of the port overlaps {} to {}", self.from, self.to));
         }

@@ -20,6 +20,7 @@ rows! {
         .with_pause();
     HOST = key("fault.host", Kind::Host, "", "host whose NIC has the fault").with_pause().seen();
     PORT = key("fault.port", Kind::Port, "", "switch port that has the fault, which stops the far end of its link: \"X>E5\"").only(KIND, one_of!(Written: Xoff)).seen();
+    CLASS = key("fault.class", Kind::Or("first", &Kind::Name(40)), "first", "class of data that it stops, by the name of a [[class]] table").with_pause();
     FROM = key("fault.from", kind::MOMENT, "0 us", "time at which the fault begins");
     TO = key("fault.to", Kind::Or("off", &kind::MOMENT), "off", "time at which the fault ends; off: at the end of the run");
     RATE = key("fault.rate", Kind::RateOrShare(SLOWEST_SERVICE, FASTEST), "10%",
@@ -30,7 +31,7 @@ rows! {
 
 impl Section for Vec<PortFault> {
     fn read(r: &mut Reader<'_>, settings: &mut Settings) -> Self {
-        faults(r, &settings.wiring, settings.switch.buffer.pause, settings.duration)
+        faults(r, settings)
     }
 
     fn put(&self, _: &Settings, run: &mut RunSpec) {
@@ -39,17 +40,25 @@ impl Section for Vec<PortFault> {
 }
 
 /// The faults of a case; none where no switch obeys or sends PAUSE.
-fn faults(r: &mut Reader<'_>, wiring: &Wiring, pause: Option<PauseSpec>, duration: Time) -> Vec<PortFault> {
+fn faults(r: &mut Reader<'_>, settings: &Settings) -> Vec<PortFault> {
     let mut faults: Vec<PortFault> = Vec::new();
-    let Some(PauseSpec { transport, .. }) = pause else { return faults };
+    let Some(PauseSpec { transport, .. }) = settings.switch.buffer.pause else { return faults };
+    let place = |f: &PortFault| (f.node, f.port, f.class);
     for prefix in r.tables("fault") {
-        let (before, fault) = (faults.len(), one(r, &prefix, wiring, duration));
-        let Some(fault) = fault else { continue };
-        let at = (fault.node, fault.port);
+        let (before, fault) = (faults.len(), one(r, &prefix, &settings.wiring, settings.duration));
+        let Some(mut fault) = fault else { continue };
+        let name = Some(r.word(CLASS.of(&prefix))).filter(|name| name != "first");
+        match settings.classes.find(name.as_deref()) {
+            Some(class) => fault.class = class as u8,
+            None => {
+                let reason = format!("there is no class `{}`", name.unwrap_or_default());
+                r.wrong(CLASS.of(&prefix), reason, "name a [[class]] table");
+            }
+        }
         let alike = faults
             .iter()
             .take(before)
-            .find(|f| (f.node, f.port) == at && f.from < fault.to && fault.from < f.to);
+            .find(|f| place(f) == place(&fault) && f.from < fault.to && fault.from < f.to);
         if let Some(other) = alike {
             let reason = format!("overlaps another fault there, from {} to {}", other.from, other.to);
             r.wrong(format!("{prefix}.from"), reason, "let one begin when the other has ended");
@@ -121,5 +130,5 @@ fn one(r: &mut Reader<'_>, prefix: &str, wiring: &Wiring, duration: Time) -> Opt
         }
     };
     let transport = Default::default();
-    Some(PortFault { node, port, from, to, transport, kind })
+    Some(PortFault { node, port, class: 0, from, to, transport, kind })
 }
