@@ -154,11 +154,6 @@ pub fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Un
             name: owners.of(src, dst, m.nth),
         }
     };
-    let mut waiting = BTreeMap::new();
-    for (src, host) in out.hosts.iter().enumerate() {
-        let of = |w: &Waiting| (src as u64, u64::from(w.dst.0), u64::from(w.nth));
-        waiting.extend(host.transport.waiting.iter().map(|w| (of(w), *w)));
-    }
     let of = |(dst, host): (usize, &cnsim_fabric::HostOutcome)| -> Vec<Unfinished> {
         // How many flows of each host go here, received whole or not.
         let mut from: BTreeMap<u32, usize> = BTreeMap::new();
@@ -200,7 +195,19 @@ pub fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Un
         all
     };
     let mut all: Vec<Unfinished> = out.hosts.iter().enumerate().flat_map(of).collect();
-    for f in &mut all {
+    unheard(settings, out, &mut all);
+    all.sort_by(|a, b| (a.start, &a.flow, a.nth).cmp(&(b.start, &b.flow, b.nth)));
+    all
+}
+
+/// Says of flows that wait for acknowledgements whether they send in vain, or stand for good.
+fn unheard(settings: &Settings, out: &Outcome, all: &mut [Unfinished]) {
+    let mut waiting = BTreeMap::new();
+    for (src, host) in out.hosts.iter().enumerate() {
+        let of = |w: &Waiting| (src as u64, u64::from(w.dst.0), u64::from(w.nth));
+        waiting.extend(host.transport.waiting.iter().map(|w| (of(w), *w)));
+    }
+    for f in all {
         let Some(w) = waiting.get(&(f.src, f.dst, f.nth)) else { continue };
         // Of what was never acknowledged, the wait begins with the flow.
         let since = w.since.as_ps().max(f.start);
@@ -223,8 +230,6 @@ pub fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Un
             );
         }
     }
-    all.sort_by(|a, b| (a.start, &a.flow, a.nth).cmp(&(b.start, &b.flow, b.nth)));
-    all
 }
 
 /// A flow that has begun anew so often without an acknowledgement sends in vain.

@@ -227,7 +227,22 @@ impl Scheme for Bridged {
 }
 
 /// An object of a scheme behind the seam: its room, its handle, and the methods that the user's class has.
+/// `NAME(ARGUMENTS) => |py| [VALUES]` has a method of the seam call that of the class, with these values before the handle.
 macro_rules! bridged {
+    ($(#[$about:meta])* $name:ident, $seam:ident, $handle:ident, $ctl:ident, {
+        $($method:ident($($arg:ident: $type:ty),*) => |$py:ident| [$($value:expr),*];)*
+    }) => {
+        bridged! { $(#[$about])* $name, $seam, $handle, $ctl, $($method),* }
+
+        impl api::$seam for $name {
+            $(fn $method(&mut self, $($arg: $type,)* ctl: &mut api::$ctl<'_>) {
+                self.lend(&self.$method, ctl, |method, handle| {
+                    let $py = method.py();
+                    self.room.call(method, stringify!($method), ($($value,)* handle,))
+                });
+            })*
+        }
+    };
     ($(#[$about:meta])* $name:ident, $seam:ident, $handle:ident, $ctl:ident, $($method:ident),*) => {
         $(#[$about])*
         #[derive(Debug)]
@@ -340,62 +355,32 @@ impl api::CongestionPoint for Point {
 
 bridged! {
     /// A reaction point.
-    Reaction, ReactionPoint, Limiter, Limiter, start, on_feedback, on_ack, on_loss,
-    on_recovered, on_bytes, on_timer
+    Reaction, ReactionPoint, Limiter, Limiter, {
+        start() => |_py| [];
+        on_feedback(feedback: &api::Feedback) => |_py| [Feedback::of(feedback)];
+        on_ack(ack: &api::Ack<'_>) => |py| [Ack::of(py, ack).map_err(|e| e.to_string())?];
+        on_loss(loss: api::Loss) => |py| [lost(py, loss).map_err(|e| e.to_string())?];
+        on_recovered() => |_py| [];
+        on_bytes() => |_py| [];
+        on_timer(slot: Slot) => |_py| [slot.0];
+    }
 }
 
-impl api::ReactionPoint for Reaction {
-    fn start(&mut self, limiter: &mut api::Limiter<'_>) {
-        self.lend(&self.start, limiter, |m, l| self.room.call(m, "start", (l,)));
-    }
-    fn on_ack(&mut self, ack: &api::Ack<'_>, limiter: &mut api::Limiter<'_>) {
-        self.lend(&self.on_ack, limiter, |m, l| {
-            let ack = Ack::of(m.py(), ack).map_err(|e| e.to_string())?;
-            self.room.call(m, "on_ack", (ack, l))
-        });
-    }
-    fn on_loss(&mut self, loss: api::Loss, limiter: &mut api::Limiter<'_>) {
-        self.lend(&self.on_loss, limiter, |m, l| {
-            let name = match loss {
-                api::Loss::Nack => "Nack",
-                api::Loss::Timeout => "Timeout",
-            };
-            let known = m.py().import("cnsim.rooms").and_then(|rooms| rooms.getattr("Loss")?.getattr(name));
-            self.room.call(m, "on_loss", (known.map_err(|e| e.to_string())?, l))
-        });
-    }
-    fn on_recovered(&mut self, limiter: &mut api::Limiter<'_>) {
-        self.lend(&self.on_recovered, limiter, |m, l| self.room.call(m, "on_recovered", (l,)));
-    }
-    fn on_feedback(&mut self, feedback: &api::Feedback, limiter: &mut api::Limiter<'_>) {
-        self.lend(&self.on_feedback, limiter, |m, l| {
-            self.room.call(m, "on_feedback", (Feedback::of(feedback), l))
-        });
-    }
-    fn on_bytes(&mut self, limiter: &mut api::Limiter<'_>) {
-        self.lend(&self.on_bytes, limiter, |m, l| self.room.call(m, "on_bytes", (l,)));
-    }
-    fn on_timer(&mut self, slot: Slot, limiter: &mut api::Limiter<'_>) {
-        self.lend(&self.on_timer, limiter, |m, l| self.room.call(m, "on_timer", (slot.0, l)));
-    }
+/// The loss as a member of the package's enumeration.
+fn lost(py: Python<'_>, loss: api::Loss) -> PyResult<Bound<'_, PyAny>> {
+    let name = match loss {
+        api::Loss::Nack => "Nack",
+        api::Loss::Timeout => "Timeout",
+    };
+    py.import("cnsim.rooms")?.getattr("Loss")?.getattr(name)
 }
 
 bridged! {
     /// A reflector.
-    Reflection, Reflector, Sink, ReflectorControl, start, on_frame, on_probe, on_timer
-}
-
-impl api::Reflector for Reflection {
-    fn start(&mut self, ctl: &mut api::ReflectorControl<'_>) {
-        self.lend(&self.start, ctl, |m, s| self.room.call(m, "start", (s,)));
-    }
-    fn on_frame(&mut self, frame: &FrameView, ctl: &mut api::ReflectorControl<'_>) {
-        self.lend(&self.on_frame, ctl, |m, s| self.room.call(m, "on_frame", (Frame::of(frame), s)));
-    }
-    fn on_probe(&mut self, probe: &api::Probe, flow: FlowId, ctl: &mut api::ReflectorControl<'_>) {
-        self.lend(&self.on_probe, ctl, |m, s| self.room.call(m, "on_probe", (Probe(*probe), flow.0, s)));
-    }
-    fn on_timer(&mut self, slot: Slot, ctl: &mut api::ReflectorControl<'_>) {
-        self.lend(&self.on_timer, ctl, |m, s| self.room.call(m, "on_timer", (slot.0, s)));
+    Reflection, Reflector, Sink, ReflectorControl, {
+        start() => |_py| [];
+        on_frame(frame: &FrameView) => |_py| [Frame::of(frame)];
+        on_probe(probe: &api::Probe, flow: FlowId) => |_py| [Probe(*probe), flow.0];
+        on_timer(slot: Slot) => |_py| [slot.0];
     }
 }
