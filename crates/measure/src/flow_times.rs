@@ -176,19 +176,7 @@ pub fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Un
             let pair = of_pair(src, dst);
             let own = pair.filter(|n| *n == 0 || alone);
             // Where frames may have been lost of it or of another, its state does not say what it waits for.
-            let waits_for = if m.start == Transfer::FOLLOWS {
-                "those that it follows: it has not begun".into()
-            } else if let (Some(own @ 1..), 0) = (own, discarded) {
-                format!("{own} frames that switches dropped, and what else has not arrived: {again}")
-            } else if lost > 0 && (own.is_none() || discarded > 0) {
-                format!("the rest of its frames, or some of the {lost} that the run lost: {again}")
-            } else if out.frozen_since.is_some() {
-                "a delivery: the network has stood still".into()
-            } else if m.missing >= m.bytes {
-                "its turn: nothing of it has arrived yet".into()
-            } else {
-                "the rest of its frames, which are on their way or to be sent".into()
-            };
+            let waits_for = waits_for(m, own, (lost, discarded), again, out.frozen_since.is_some());
             of_flow(dst, m, own, waits_for)
         };
         all.extend(host.missing.iter().map(one));
@@ -198,6 +186,30 @@ pub fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Un
     unheard(settings, out, &mut all);
     all.sort_by(|a, b| (a.start, &a.flow, a.nth).cmp(&(b.start, &b.flow, b.nth)));
     all
+}
+
+/// What an unfinished flow waits for, of which so many frames were dropped, if that is known; of the run so many were lost, and so many of
+/// them at sources.
+fn waits_for(
+    m: &Incomplete,
+    own: Option<u64>,
+    (lost, discarded): (u64, u64),
+    again: &str,
+    frozen: bool,
+) -> String {
+    if m.start == Transfer::FOLLOWS {
+        "those that it follows: it has not begun".into()
+    } else if let (Some(own @ 1..), 0) = (own, discarded) {
+        format!("{own} frames that switches dropped, and what else has not arrived: {again}")
+    } else if lost > 0 && (own.is_none() || discarded > 0) {
+        format!("the rest of its frames, or some of the {lost} that the run lost: {again}")
+    } else if frozen {
+        "a delivery: the network has stood still".into()
+    } else if m.missing >= m.bytes {
+        "its turn: nothing of it has arrived yet".into()
+    } else {
+        "the rest of its frames, which are on their way or to be sent".into()
+    }
 }
 
 /// Says of flows that wait for acknowledgements whether they send in vain, or stand for good.

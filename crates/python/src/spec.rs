@@ -57,6 +57,18 @@ struct Promised {
     recovers: Option<(u64, f64)>,
 }
 
+impl Promised {
+    fn promise(&self) -> Promise {
+        Promise {
+            floor: Rate::from_bps(self.floor),
+            stops: self.stops,
+            warms_up: Time::from_secs_f64(self.warms_up),
+            reacts: self.reacts,
+            recovers: self.recovers.map(|(b, s)| (Bytes::new(b), Time::from_secs_f64(s))),
+        }
+    }
+}
+
 /// A field of a plan, from its word.
 fn word<T: Copy>(py: Python<'_>, field: &str, word: &str, all: &[(&str, T)]) -> PyResult<T> {
     let found = all.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
@@ -148,31 +160,7 @@ impl SchemeSpec {
                 reason: format!("the code of `{called}` cannot be looked at: {e}"),
                 remedy: "report it".into(),
             })?;
-            let mut values = usual.clone();
-            for (key, text) in pairs {
-                if key == CODE {
-                    if *text != code {
-                        return Err(ParamError {
-                            key: key.clone(),
-                            reason: format!("these results are of other code than this `{called}` has"),
-                            remedy: "load the scheme as it was then, or run anew".into(),
-                        });
-                    }
-                    continue;
-                }
-                let Some(at) = params.iter().position(|p| p.key() == key) else {
-                    let near = nearest(key, params.iter().map(Declared::key));
-                    return Err(ParamError {
-                        key: key.clone(),
-                        reason: format!("`{called}` has no such parameter"),
-                        remedy: near.map_or_else(
-                            || format!("`cnsim explain {called}` shows them"),
-                            |n| format!("did you mean `{n}`?"),
-                        ),
-                    });
-                };
-                values[at] = params[at].read(text)?;
-            }
+            let values = given(&called, (&params, &usual), &code, pairs)?;
             let object =
                 Python::attach(|py| instance(py, &make, &params, &values)).map_err(|e| ParamError {
                     key: String::new(),
@@ -197,16 +185,9 @@ impl SchemeSpec {
                 idle: Vec::new(),
             })
         };
-        let promise = Promise {
-            floor: Rate::from_bps(promise.floor),
-            stops: promise.stops,
-            warms_up: Time::from_secs_f64(promise.warms_up),
-            reacts: promise.reacts,
-            recovers: promise.recovers.map(|(b, s)| (Bytes::new(b), Time::from_secs_f64(s))),
-        };
         let registration = Registration::bridged(&name, title, about, infos, build)
             .counting(counters, gauges)
-            .promise(promise);
+            .promise(promise.promise());
         Ok(Self { registration, trouble })
     }
 
@@ -221,6 +202,34 @@ impl SchemeSpec {
         let built = self.registration.build(&pairs);
         built.map(|c| c.values).map_err(|e| raise(py, "SchemeError", &e.reason, &e.remedy, &e.key))
     }
+}
+
+/// The values of all parameters where some are given as texts; the text of the code must be that of the class.
+fn given(
+    scheme: &str,
+    (params, usual): (&[Declared], &[Value]),
+    code: &str,
+    pairs: &[(String, String)],
+) -> Result<Vec<Value>, ParamError> {
+    let mut values = usual.to_vec();
+    let wrong = |key: &str, reason: String, remedy: String| ParamError { key: key.into(), reason, remedy };
+    for (key, text) in pairs {
+        if key == CODE {
+            if text != code {
+                let reason = format!("these results are of other code than this `{scheme}` has");
+                return Err(wrong(key, reason, "load the scheme as it was then, or run anew".into()));
+            }
+            continue;
+        }
+        let Some(at) = params.iter().position(|p| p.key() == key) else {
+            let near = nearest(key, params.iter().map(Declared::key));
+            let all = || format!("`cnsim explain {scheme}` shows them");
+            let remedy = near.map_or_else(all, |n| format!("did you mean `{n}`?"));
+            return Err(wrong(key, format!("`{scheme}` has no such parameter"), remedy));
+        };
+        values[at] = params[at].read(text)?;
+    }
+    Ok(values)
 }
 
 fn p_default(p: &Declared, infos: &[cnsim_scheme_api::ParamInfo]) -> String {
