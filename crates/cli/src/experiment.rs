@@ -15,13 +15,15 @@ use cnsim_papers::published::Published;
 use cnsim_papers::verdict::Verdict;
 use cnsim_report::build::{Parts, build};
 use cnsim_report::model::Report;
+use cnsim_runs::capture::{CaptureFile, Captures, DISSECTOR, MOST as CAPTURED, run_captured};
 use cnsim_runs::flow_files::fork_columns;
 use cnsim_runs::record::RunRecord;
 use cnsim_runs::results::Partial;
-use cnsim_runs::run::{Job, Watch, run_job, run_jobs, stored, unkept};
+use cnsim_runs::run::{Job, JobError, Watch, run_job, run_jobs, stored, unkept};
 use cnsim_runs::store::Store;
 use cnsim_scenario::Scenario;
 use cnsim_scenario::metrics::Metric;
+use cnsim_units::Time;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -46,6 +48,8 @@ pub(crate) struct Experiment<'a> {
     pub(crate) left: &'a dyn Fn(&[Cell]) -> Vec<(Published, String)>,
     /// Which series are written: `none`, `key` or `all`.
     pub(crate) series: &'a str,
+    /// What is captured, by number of the job.
+    pub(crate) captures: Vec<(usize, Captures)>,
     /// Are the results printed as JSON?
     pub(crate) json: bool,
     /// Options of both verbs.
@@ -69,7 +73,12 @@ pub(crate) fn perform(e: &Experiment<'_>, common: &Common) -> Done {
     if e.what == "quick" && kept && !common.quiet {
         first_look(e, place, asked, &watch)?;
     }
+    let (captures, mut files) = (&e.captures[..], Vec::new());
     let records = with_store(all, place, &watch, common.quiet, |store| match &all[..] {
+        jobs if !captures.is_empty() => {
+            let threads = (making.threads.min(64), asked);
+            run_with_captures((jobs, captures), store, &watch, threads, &mut files)
+        }
         // One run may take several threads; many take one each.
         [one] => run_job(one, Some(store), &watch, making.threads.min(64)).map(|r| vec![r]),
         many => run_jobs(many, Some(store), asked, &watch),
@@ -82,6 +91,13 @@ pub(crate) fn perform(e: &Experiment<'_>, common: &Common) -> Done {
     };
     made.write(e, &mut output)?;
     let out = output.dir().to_path_buf();
+    if files.iter().any(|(file, _)| file.name.ends_with("pcapng")) {
+        output.write(DISSECTOR.0, DISSECTOR.1.as_bytes())?;
+    }
+    for (file, cut) in &files {
+        output.write(&file.name, &file.bytes)?;
+        tell_capture(file, *cut, &out, common.quiet);
+    }
     // The first seed's series stand for the figures of many cases; all others are in the store.
     let first = made.records.iter().map(|r| r.seed).min().unwrap_or(1);
     let text = output.results(&made.records, |r| e.series != "none" && (e.is_single() || r.seed == first))?;
@@ -182,6 +198,44 @@ impl Made {
             let (cells, findings, records) = (&self.cells[..], &self.findings[..], &self.records[..]);
             summary::tell(&Told { what, metric, out, report, cells, findings, records });
         }
+    }
+}
+
+/// Makes the runs, those first that are captured, and gives their files.
+fn run_with_captures(
+    (jobs, captures): (&[Job], &[(usize, Captures)]),
+    store: &Store,
+    watch: &Watch,
+    (of_one, of_all): (usize, usize),
+    files: &mut Vec<(CaptureFile, Option<Time>)>,
+) -> Result<Vec<Option<RunRecord>>, JobError> {
+    let mut records: Vec<Option<RunRecord>> = jobs.iter().map(|_| None).collect();
+    for (i, captures) in captures {
+        let done = run_captured(&jobs[*i], captures, Some(store), watch, of_one)?;
+        let Some((record, new, cut)) = done else { continue };
+        files.extend(new.into_iter().map(|file| (file, cut)));
+        records[*i] = Some(record);
+    }
+    let left: Vec<usize> = (0..jobs.len()).filter(|i| records[*i].is_none()).collect();
+    let jobs: Vec<Job> = left.iter().map(|i| jobs[*i].clone()).collect();
+    let others = run_jobs(&jobs, Some(store), of_all, watch)?;
+    left.into_iter().zip(others).for_each(|(i, record)| records[i] = record);
+    Ok(records)
+}
+
+/// Says where a capture is, and what it has not.
+fn tell_capture(file: &CaptureFile, cut: Option<Time>, out: &Path, quiet: bool) {
+    let (path, frames) = (out.join(&file.name), look::count(file.frames as u64, "frame"));
+    if let Some(cut) = cut {
+        eprintln!(
+            "note: {} ends at {cut}, as a port had sent its share of {CAPTURED} frames; capture fewer ports or flows, or shorten run.duration",
+            path.display()
+        );
+    }
+    if file.frames == 0 {
+        eprintln!("note: {} is empty: nothing passed there", path.display());
+    } else if !quiet {
+        eprintln!("{frames} in {}", path.display());
     }
 }
 

@@ -158,7 +158,7 @@ enum Verb {
     /// Run a study's tables and show measured beside published numbers.
     Reproduce(ReproduceArgs),
     /// Run a scenario: every case and seed of its matrix, or the cases that the options choose.
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// List studies, scenarios, schemes, metrics or assumptions.
     List {
         /// List to print.
@@ -444,6 +444,13 @@ pub(crate) struct RunArgs {
     /// Time series to write beside the results; of several cases, those of the first seed.
     #[arg(long, default_value = "key", value_parser = ["none", "key", "all"])]
     series: String,
+    /// Capture these ports (`L1>S1`: the link in both directions) or flows (`H10>H5`, at the links of their hosts) for Wireshark; of
+    /// several cases and seeds, the first seed of each case.
+    #[arg(long, value_name = "PORTS|FLOWS", value_delimiter = ',')]
+    pcap: Vec<String>,
+    /// The same as columns, in a CSV file.
+    #[arg(long, value_name = "PORTS|FLOWS", value_delimiter = ',')]
+    trace: Vec<String>,
     /// Print the results as JSON on standard output.
     #[arg(long)]
     json: bool,

@@ -86,6 +86,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
         published: &published,
         left: &left,
         series: "key",
+        captures: Vec::new(),
         json: false,
         making: &args.making,
     };

@@ -6,6 +6,7 @@ use crate::reproduce::{left, none_left, published_in, words_of};
 use crate::request::{condition_of, first_case, refuse_no_seeds, unknown_scheme};
 use crate::{Common, Done, EngineArg, Failure, RunArgs, pairs};
 use cnsim_papers::cells::all_cases;
+use cnsim_runs::capture::Captures;
 use cnsim_runs::run::Job;
 use cnsim_scenario::tables;
 use cnsim_scenario::{Case, Scenario};
@@ -50,6 +51,8 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
         let job = |seed| Job { engine, ..Job::new(case.clone(), ready.clone(), seed) };
         jobs.extend(of.map(|seed| Job { all_series: args.series == "all", ..job(seed) }));
     }
+    let captures =
+        if args.pcap.is_empty() && args.trace.is_empty() { Vec::new() } else { captured(&jobs, args)? };
     let own = args.scenario.clone().unwrap_or_else(|| args.foreign.command());
     let scenarios = std::slice::from_ref(&scenario);
     let experiment = Experiment {
@@ -61,10 +64,22 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
         published: &published,
         left: &|cells| left(&published, cells, scenarios, lost.clone(), some, false),
         series: &args.series,
+        captures,
         json: args.json,
         making: &args.making,
     };
     perform(&experiment, common)
+}
+
+/// What is captured of the first seed of each case, by number of the job.
+fn captured(jobs: &[Job], args: &RunArgs) -> Result<Vec<(usize, Captures)>, Failure> {
+    let mut all: Vec<(usize, Captures)> = Vec::new();
+    for (i, job) in jobs.iter().enumerate() {
+        if !jobs[..i].iter().any(|before| before.case == job.case) {
+            all.push((i, Captures::read(&args.pcap, &args.trace, job).map_err(Failure::input)?));
+        }
+    }
+    Ok(all)
 }
 
 /// The command, with all that decides its runs.

@@ -88,7 +88,12 @@ pub(crate) fn doctor() -> Done {
     println!("cnsim {} for {}-{}", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH, std::env::consts::OS);
     println!("cores: {}", std::thread::available_parallelism().map_or(1, usize::from));
     let paths = std::env::var_os("PATH").unwrap_or_default();
-    for (tool, what) in [("chromium", "browser tests of the report"), ("valgrind", "instruction counts")] {
+    let tools = [
+        ("chromium", "browser tests of the report"),
+        ("valgrind", "instruction counts"),
+        ("tshark", "tests of captures"),
+    ];
+    for (tool, what) in tools {
         let found = std::env::split_paths(&paths).any(|d| d.join(tool).is_file());
         println!("{tool}: {} ({what})", if found { "found" } else { "absent; only needed for this" });
     }

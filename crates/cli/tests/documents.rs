@@ -296,6 +296,7 @@ fn the_tasks() {
         ("sweep", "rates/sweep.html"),
         ("headroom", "lossless/results.json"),
         ("explain-pause", "stopped/pauses.csv"),
+        ("capture", "seen/captures/seen-default-pause-on-dcqcn-seed1.pcapng"),
         ("import", "imported/report.html"),
         ("all-reduce", "mine/collectives.csv"),
     ] {

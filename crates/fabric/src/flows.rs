@@ -44,8 +44,8 @@ pub(crate) fn number_in_flow(before: u64) -> u32 {
     (before % u64::from(BACK)) as u32
 }
 
-/// How many frames of its flow precede a frame with this number, where about `expected` do.
-pub(crate) fn precede(number: u32, expected: u64) -> u64 {
+/// How many frames of its flow precede a frame with this number, which counts modulo 65,535, where about `expected` do.
+pub fn precede(number: u32, expected: u64) -> u64 {
     let round = u64::from(BACK);
     let ahead = (u64::from(number & 0xFFFF) + round - expected % round) % round;
     if ahead > round / 2 { (expected + ahead).saturating_sub(round) } else { expected + ahead }

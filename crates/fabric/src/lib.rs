@@ -26,11 +26,11 @@ pub use engine::run;
 pub use hash::number_in;
 pub use headroom::{Shortage, headroom, shortages};
 
-pub use flows::numbered;
+pub use flows::{numbered, precede};
 pub use outcome::{
-    Cause, Completion, Fingerprint, GaugeSite, Held, HostOutcome, Incomplete, LostOnLink, Outcome, Pauses,
-    PortOutcome, Series, SeriesKind, SharedUse, Standstill, Storm, SwitchOutcome, TransportOutcome, Trip,
-    Waiting, Xoff, latency_quantile,
+    Capture, Captured, Cause, Completion, Content, Fingerprint, GaugeSite, Held, HostOutcome, Incomplete,
+    LostOnLink, Outcome, Pauses, PortOutcome, Series, SeriesKind, SharedUse, Standstill, Storm,
+    SwitchOutcome, TransportOutcome, Trip, Waiting, Xoff, latency_quantile,
 };
 pub use spec::{
     Act, After, Arrivals, BufferSpec, ClassScheme, ClassSpec, ControlTransport, Destinations, FaultKind,

@@ -226,6 +226,9 @@ impl Net {
         }
         PortFault::check(spec)?;
         LinkLoss::check(spec)?;
+        if let Some(&(node, port)) = spec.record.captures.iter().find(|&&end| number(end).is_err()) {
+            return bad(format!("port {port} of node {} cannot be captured: there is none", node.0));
+        }
         spec.watchdog.map_or(Ok(()), |watchdog| watchdog.check(spec))?;
         if !(1..=1500).contains(&spec.pause_frames.length.get()) {
             return bad(format!("PAUSE frames of {}; 1 B to 1500 B are possible", spec.pause_frames.length));

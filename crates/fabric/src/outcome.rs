@@ -1,5 +1,9 @@
 //! The outcome of a run.
 
+mod capture;
+
+pub use capture::{Capture, Captured, Content};
+
 use crate::spec::Lasted;
 use cnsim_scheme_api::{FlowId, Gauge, NodeId, Rate, Time};
 
@@ -50,6 +54,8 @@ pub struct Outcome {
     pub operations: Vec<Lasted>,
     /// By number of an operation that sends: how the last of its frames came, in the order of these numbers; empty if not recorded.
     pub trips: Vec<(u32, Trip)>,
+    /// Frames of captured ports; empty if none is captured.
+    pub capture: Capture,
     /// Why the network, or single switches of it, ran by the model, with equal results; none if all ran by the fast engine.
     pub by_model: Option<String>,
     /// Of each class alone, where the run has several: what hosts and ports measured, drops apart by watchdogs, and messages. Other fields

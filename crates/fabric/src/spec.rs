@@ -472,4 +472,8 @@ pub struct Record {
     pub pauses: u64,
     /// Whether it is kept when the last frame of each transfer that an operation sends began at each port ([`crate::Trip`]).
     pub trips: bool,
+    /// Output ports of hosts and switches whose frames are kept ([`crate::Capture`]).
+    pub captures: Vec<(NodeId, u16)>,
+    /// Most frames that are kept of each of these ports.
+    pub capture_limit: u64,
 }

@@ -92,7 +92,33 @@ fn networks_with_every_feature() {
     sum.one_in(100, |out| held(out, |by| *by == Held::Closed));
     sum.one_in(50, |out| out.pauses.left_out > 0);
     sum.one_in(8, |out| out.pauses.xoffs.iter().any(|x| x.causes.1 - x.causes.0 > 1));
+    sum.one_in(8, |out| out.capture.cut.is_some());
+    sum.one_in(8, |out| out.capture.cut.is_none() && captures_add_up(out) > 100);
     sum.0.iter().for_each(records_add_up);
+}
+
+/// Captured frames are those that the ports have counted, but for the XOFFs that wait at the end: how many were captured.
+fn captures_add_up(out: &Outcome) -> usize {
+    let mut ports: std::collections::BTreeMap<_, [u64; 3]> = std::collections::BTreeMap::new();
+    for frame in &out.capture.frames {
+        let kind = match frame.content {
+            Content::Data(..) => 0,
+            Content::Message(..) | Content::Probe(_) => 1,
+            Content::Pause(true) => 2,
+            Content::Pause(false) => continue,
+        };
+        ports.entry(frame.port).or_default()[kind] += 1;
+    }
+    for ((node, port), [data, control, xoffs]) in ports {
+        match out.port(out.hosts.len(), (node, port)) {
+            Some(p) => {
+                assert_eq!((data, control), (p.sent, p.control_sent), "{node:?} {port}");
+                assert!((p.xoffs.saturating_sub(2)..=p.xoffs).contains(&xoffs), "{xoffs} of {}", p.xoffs);
+            }
+            None => assert_eq!(data, out.hosts[node.0 as usize].sent),
+        }
+    }
+    out.capture.frames.len()
 }
 
 /// A switch without a link, and two that are linked to one another alone.

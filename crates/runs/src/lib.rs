@@ -5,6 +5,7 @@
 //! | the runs of cases, and the points of a sweep | [`run`], [`grid`], [`points`] |
 //! | what a run gave | [`record::RunRecord`] |
 //! | runs that are kept | [`store`], [`code`] |
+//! | frames of ports and flows, for Wireshark and as columns | [`capture`] |
 //! | write and read results | [`results`], [`files`], [`flow_files`], [`pause_files`], [`saved`], [`place`] |
 //!
 //! ```
@@ -35,6 +36,7 @@
 //! }
 //! ```
 
+pub mod capture;
 pub mod code;
 pub mod demo;
 pub mod files;

@@ -3,7 +3,7 @@
 use crate::code;
 use crate::record::{Curve, RunRecord, SharedFacts};
 use crate::store::{Asked, Store};
-use cnsim_fabric::{Engine, Options, Outcome, RunError, SeriesKind, Ways};
+use cnsim_fabric::{Engine, Options, Outcome, RunError, RunSpec, SeriesKind, Ways};
 use cnsim_measure::fct::NOT_BEGUN;
 use cnsim_measure::flow_times::{Flows, unfinished};
 use cnsim_measure::frozen::Frozen;
@@ -58,6 +58,11 @@ impl Job {
             all_series: self.all_series,
             ..RunRecord::default()
         }
+    }
+
+    /// The run as the network takes it.
+    pub(crate) fn spec(&self) -> RunSpec {
+        self.ready.settings.spec(&self.ready.built, self.seed, self.all_series)
     }
 
     /// A finished run with these settings, under this job's own names.
@@ -190,16 +195,7 @@ pub fn run_job(
     if watch.stop.load(Ordering::Relaxed) {
         return Ok(None);
     }
-    let store = match (store, job.asked()) {
-        (Some(store), Ok(asked)) => match store.blocked(&asked) {
-            Some(why) => {
-                eprintln!("warning: {why}");
-                None
-            }
-            None => Some(store),
-        },
-        _ => None,
-    };
+    let store = open_to(job, store);
     if let Some(store) = store {
         match kept(job, store) {
             Ok(Some(record)) => {
@@ -211,14 +207,36 @@ pub fn run_job(
             Err(problem) => eprintln!("warning: {problem}"),
         }
     }
-    let spec = job.ready.settings.spec(&job.ready.built, job.seed, job.all_series);
+    let out = simulate(job, &job.spec(), watch, threads)?;
+    out.map(|out| finish(job, &out, store, watch)).transpose()
+}
+
+/// The store, if it takes this job's run.
+pub(crate) fn open_to<'a>(job: &Job, store: Option<&'a Store>) -> Option<&'a Store> {
+    let (store, asked) = (store?, job.asked().ok()?);
+    match store.blocked(&asked) {
+        Some(why) => {
+            eprintln!("warning: {why}");
+            None
+        }
+        None => Some(store),
+    }
+}
+
+/// Carries out a run; none if it was stopped.
+pub(crate) fn simulate(
+    job: &Job,
+    spec: &RunSpec,
+    watch: &Watch,
+    threads: usize,
+) -> Result<Option<Outcome>, JobError> {
     let last = AtomicU64::new(0);
     let progress = |_, hops: u64| {
         watch.live.fetch_add(hops - last.swap(hops, Ordering::Relaxed), Ordering::Relaxed);
         !watch.stop.load(Ordering::Relaxed)
     };
     let options = Options { threads, engine: job.engine, progress: Some(&progress), ..Options::default() };
-    let out = match cnsim_fabric::run(&spec, &options) {
+    let out = match cnsim_fabric::run(spec, &options) {
         Ok(out) => out,
         Err(RunError::Stopped) => return Ok(None),
         Err(e) => {
@@ -226,13 +244,23 @@ pub fn run_job(
         }
     };
     watch.live.fetch_add(out.packet_hops - last.load(Ordering::Relaxed), Ordering::Relaxed);
-    let record = record(job, &out);
+    Ok(Some(out))
+}
+
+/// Measures a run and keeps its record.
+pub(crate) fn finish(
+    job: &Job,
+    out: &Outcome,
+    store: Option<&Store>,
+    watch: &Watch,
+) -> Result<RunRecord, JobError> {
+    let record = record(job, out);
     if let Some(store) = store {
         store.put(&record).map_err(|e| JobError::NotKept(format!("a finished run cannot be kept: {e}")))?;
     }
     watch.done.fetch_add(1, Ordering::Relaxed);
     watch.hops.fetch_add(out.packet_hops, Ordering::Relaxed);
-    Ok(Some(record))
+    Ok(record)
 }
 
 /// The stored run of a job, under the job's own names: two scenarios or conditions may have the same settings.

@@ -1,6 +1,7 @@
 //! A folder of results: `results.json`, series and tables of its runs, and other files of a verb. It holds the results of one
 //! command. Files of an earlier command are removed when those of the next are complete.
 
+use crate::capture::FOLDER as CAPTURES;
 use crate::files::read_start;
 use crate::flow_files::{fct_csv, slowdown_csv, traffic_csv};
 use crate::job_files::{collectives_csv, critical_path_csv};
@@ -39,8 +40,11 @@ const FILES: [(&str, &str); 15] = [
 ];
 
 /// A folder of results.
-pub const RESULTS: Kind =
-    Kind { writes: |name| name == SERIES || FILES.iter().any(|f| f.0 == name), earlier, named: true };
+pub const RESULTS: Kind = Kind {
+    writes: |name| name == SERIES || name == CAPTURES || FILES.iter().any(|f| f.0 == name),
+    earlier,
+    named: true,
+};
 
 /// Files of a cnsim that left no mark: results.json whole, and the others by their beginnings.
 fn earlier(dir: &Path, names: &[String]) -> Option<Vec<String>> {

@@ -1,5 +1,6 @@
 //! Building the nodes, running them, and closing the books.
 
+mod captured;
 mod guest;
 mod meeting;
 mod node;
@@ -19,6 +20,7 @@ use crate::net::Net;
 use crate::outcome::Outcome;
 use crate::spec::{BufferSpec, ControlTransport, PauseSpec, RunSpec, SwitchSpec};
 use crate::{Engine, Options, RunError};
+use captured::captured;
 use cnsim_scheme_api::Acks;
 use cnsim_scheme_api::network::guarded;
 use guest::Guest;
@@ -197,17 +199,19 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Vec<Part> {
 /// Gathers what the nodes hand in, in order, and closes the books.
 fn close_parts(net: &Net, spec: &RunSpec, parts: Vec<Part>) -> Result<Outcome, RunError> {
     let (mut on_wires, mut books) = (Ledger::default(), BTreeMap::new());
-    let mut lost_on_links = Vec::new();
+    let mut seen = Outcome::default();
     for mut part in parts {
         part.wires.inboxes.iter().flat_map(|i| i.entries()).for_each(|e| e.frame.enter(&mut on_wires));
-        // Frames on links are counted: their memory is freed before the books take theirs.
         let losses = std::mem::take(&mut part.wires.losses);
+        losses.close(net, &mut on_wires, &mut seen, |port, when, (frame, report)| {
+            captured(net, port, when, (frame.whole(net, &mut part.wires), report))
+        });
+        // Frames on links are counted: their memory is freed before the books take theirs.
         drop(part.wires);
-        losses.close(&mut on_wires, &mut lost_on_links);
         books.extend(part.hosts.into_iter().map(|h| (h.id(), h.close(net))));
         books.extend(part.switches.into_iter().map(|mut s| (s.management.id, s.close(net))));
         books.extend(part.guests.into_iter().map(|guest| guest.close(net, &mut on_wires)));
     }
     let outcome = close(net, spec, &on_wires, books)?;
-    Ok(Outcome { lost_on_links, ..outcome })
+    Ok(Outcome { lost_on_links: seen.lost_on_links, capture: seen.capture, ..outcome })
 }

@@ -3,9 +3,10 @@
 //! A node runs by itself until something may reach it: what its neighbours have not done yet takes a link's delay to get there. So it
 //! carries out many events in a visit, and finds its state in the processor's cache.
 
+use super::captured::captured;
 use super::node::{Node, Shared};
 use crate::check::{Ledger, alarmed, broken, close};
-use crate::model::{Losses, Outbox, Packet, Records, together};
+use crate::model::{Frame, Losses, Outbox, Packet, Records, together};
 use crate::net::Net;
 use crate::outcome::Outcome;
 use crate::spec::RunSpec;
@@ -49,7 +50,8 @@ pub(super) fn run(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Result<Ou
                 count += 1;
             }
             for sent in with.out.sent.drain(..) {
-                if losses.lose(sent.port, sent.at, &sent.frame, |frame| frame.crossing(net)) {
+                let whole = |frame: &Frame| (*frame, with.records.report(frame.record()));
+                if losses.lose(sent.port, sent.at, &sent.frame, |frame| frame.crossing(net), whole) {
                     with.records.close(sent.frame.record());
                     continue;
                 }
@@ -77,8 +79,8 @@ pub(super) fn run(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Result<Ou
     }
     let mut on_wires = Ledger::default();
     let books = (0..).zip(nodes).map(|(id, node)| (id, node.close(net, &mut on_wires))).collect();
-    let mut lost_on_links = Vec::new();
-    losses.close(&mut on_wires, &mut lost_on_links);
+    let mut seen = Outcome::default();
+    losses.close(net, &mut on_wires, &mut seen, |port, when, whole| captured(net, port, when, whole));
     let outcome = close(net, spec, &on_wires, books)?;
-    Ok(Outcome { lost_on_links, ..outcome })
+    Ok(Outcome { lost_on_links: seen.lost_on_links, capture: seen.capture, ..outcome })
 }

@@ -68,6 +68,11 @@ impl Bodies {
         }
         slot
     }
+    /// Keeps the body of a frame once more, if it has one: a probe's changes on its way.
+    pub(crate) fn copy(&mut self, frame: &Frame) -> Option<u32> {
+        let body = self.slot(frame)?.1?;
+        Some(self.put(body))
+    }
     /// The body of a frame that leaves for elsewhere, if it has one.
     pub(crate) fn take(&mut self, frame: &Frame) -> Option<Body> {
         let body = self.slot(frame)?.1;

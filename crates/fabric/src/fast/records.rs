@@ -28,7 +28,7 @@ impl Records {
             frame.set_record(record);
         }
     }
-    /// A data frame as it would be without telemetry.
+    /// A frame as it would be without telemetry.
     pub(crate) fn plain(&mut self, frame: &Frame) -> Frame {
         match frame.record() {
             0 => *frame,

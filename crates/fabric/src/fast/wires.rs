@@ -26,7 +26,7 @@ pub(crate) const FOREIGN: u32 = 1 << 31;
 /// Bit of a link's `peer` that says: owned by this worker, and who receives is to be entered in its wheel.
 pub(crate) const WATCHED: u32 = 1 << 30;
 
-/// Bit of a link's `peer` that says: the link loses frames ([`crate::spec::LinkLoss`]).
+/// Bit of a link's `peer` that says: the link loses frames ([`crate::spec::LinkLoss`]), or is captured.
 pub(crate) const LOSSY: u32 = 1 << 29;
 
 /// The receiving ports that a worker owns, and what it sends elsewhere. Ports are numbered within the worker.
@@ -46,8 +46,8 @@ pub(crate) struct Wires {
     pub(crate) bodies: Bodies,
     /// Of the frames on the wires and at the nodes.
     pub(crate) records: Records,
-    /// Links of its nodes that lose frames, with receiving ports as in `peer`.
-    pub(crate) losses: Losses,
+    /// Links of its nodes that lose frames or are captured, with receiving ports as in `peer`.
+    pub(crate) losses: Losses<Frame>,
     /// Records that have come from other workers, for those that go there.
     #[expect(clippy::vec_box, reason = "a box goes on as it is, in a frame to another worker")]
     spare: Vec<Box<Passing>>,
@@ -78,11 +78,16 @@ impl Wires {
         inbox.put(ready, frame);
         self.wheel.announce(at, ready);
     }
-    /// Sends a frame to another worker, or over a link that may lose it.
+    /// Sends a frame to another worker, or over a link that may lose it or is captured.
     #[inline(never)]
     fn push_far(&mut self, port: u32, ready: u64, frame: &Frame) {
         if port & LOSSY != 0 {
-            return match self.losses.lose(port & !(LOSSY | WATCHED), ready, frame, Frame::crossing) {
+            let whole = |frame: &Frame| {
+                let mut copy = self.records.plain(frame);
+                copy.ext = self.bodies.copy(frame).unwrap_or(copy.ext);
+                (copy, self.records.report(frame.record()))
+            };
+            return match self.losses.lose(port & !(LOSSY | WATCHED), ready, frame, Frame::crossing, whole) {
                 true => {
                     self.bodies.release(frame);
                     self.records.close(frame.record());

@@ -1,15 +1,17 @@
-//! Links that lose frames: what an output port puts on its link may be lost, by chance or as a list says.
+//! Links that lose frames, and links that are captured: what an output port puts on its link is looked at.
 //!
-//! It is decided as the last bit of a frame leaves, in the order in which the port sends. XOFF and XON are never lost.
+//! A frame may be lost, by chance or as a list says. It is decided as the last bit leaves, in the order in which the port sends. XOFF and
+//! XON are never lost.
 
 use super::frame::Crossing;
 use super::packet::Packet;
+use super::sent::Report;
 use crate::check::Ledger;
 use crate::net::Net;
-use crate::outcome::LostOnLink;
+use crate::outcome::{Captured, Content, LostOnLink, Outcome};
 use crate::spec::{LinkLoss, LossKind, LostFrame};
-use cnsim_scheme_api::Time;
 use cnsim_scheme_api::network::{Purpose, Stream};
+use cnsim_scheme_api::{NodeId, Time};
 
 /// Is it a frame of this kind and flow?
 fn is_alike(frame: Crossing, lost: &LostFrame) -> bool {
@@ -44,9 +46,9 @@ impl Span {
     }
 }
 
-/// An output port whose link loses frames.
+/// An output port whose link loses frames, or is captured.
 #[derive(Debug)]
-struct Lossy {
+struct Lossy<F> {
     /// The receiving port at the far end, as who asks numbers it.
     peer: u32,
     /// From the last bit of a frame to its arrival, ps.
@@ -54,43 +56,58 @@ struct Lossy {
     spans: Vec<Span>,
     stream: Stream,
     lost: LostOnLink,
+    /// If it is captured: when each frame left, whether it was lost, and the frame with its report.
+    kept: Option<Vec<(u64, bool, (F, Report))>>,
+    /// When the first frame left that is not kept; else the end of the run.
+    cut: u64,
 }
 
-/// Lossy links of a network or of a part of it, and the frames that they have lost.
+/// Links of a network or of a part of it that are looked at, and the frames that they have lost.
 #[derive(Debug, Default)]
-pub(crate) struct Losses {
-    ports: Vec<Lossy>,
+pub(crate) struct Losses<F> {
+    ports: Vec<Lossy<F>>,
     /// Data that is lost.
     gone: Ledger,
+    /// From the arrival of XOFF or XON to its effect, ps.
+    response: u64,
+    /// Most frames that are kept of a port.
+    limit: usize,
 }
 
-impl Losses {
-    /// Losses of `owned` output ports, with receiving ports as the network numbers them.
+impl<F: Packet> Losses<F> {
+    /// Losses and captures of `owned` output ports, with receiving ports as the network numbers them.
     pub(crate) fn new(net: &Net, owned: impl Fn(u32) -> bool) -> Self {
-        let mut ports: Vec<Lossy> = Vec::new();
-        for loss in &net.losses {
-            let number = net.ports[loss.node.0 as usize] + u32::from(loss.port);
+        let mut ports: Vec<Lossy<F>> = Vec::new();
+        let losses = net.losses.iter().map(|loss| (loss.node, loss.port, Some(loss)));
+        let captures = net.record.captures.iter().map(|&(node, port)| (node, port, None));
+        for (node, port, loss) in losses.chain(captures) {
+            let number = net.ports[node.0 as usize] + u32::from(port);
             let Some(link) = net.links[number as usize].filter(|_| owned(number)) else { continue };
+            let at = ports.iter().position(|port| port.peer == link.peer).unwrap_or_else(|| {
+                ports.push(Lossy {
+                    peer: link.peer,
+                    delay: link.delay,
+                    spans: Vec::new(),
+                    stream: Stream::new(net.seed, u64::from(number), Purpose::Link),
+                    lost: LostOnLink { node, port, ..LostOnLink::default() },
+                    kept: None,
+                    cut: net.duration,
+                });
+                ports.len() - 1
+            });
+            let Some(loss) = loss else {
+                ports[at].kept = Some(Vec::new());
+                continue;
+            };
             let crossed =
                 if let LossKind::Listed(list) = &loss.kind { vec![0; list.len()] } else { Vec::new() };
-            let span = Span { loss: loss.clone(), crossed };
-            if let Some(port) = ports.iter_mut().find(|port| port.peer == link.peer) {
-                port.spans.push(span);
-                continue;
-            }
-            let (node, port) = (loss.node, loss.port);
-            ports.push(Lossy {
-                peer: link.peer,
-                delay: link.delay,
-                spans: vec![span],
-                stream: Stream::new(net.seed, u64::from(number), Purpose::Link),
-                lost: LostOnLink { node, port, ..LostOnLink::default() },
-            });
+            ports[at].spans.push(Span { loss: loss.clone(), crossed });
         }
-        Self { ports, gone: Ledger::default() }
+        let (response, limit) = (net.pause_frames.response.as_ps(), net.record.capture_limit as usize);
+        Self { ports, gone: Ledger::default(), response, limit }
     }
 
-    /// Has the link to this receiving port losses?
+    /// Is the link to this receiving port looked at?
     pub(crate) fn has(&self, peer: u32) -> bool {
         self.ports.iter().any(|port| port.peer == peer)
     }
@@ -101,22 +118,22 @@ impl Losses {
         self
     }
 
-    /// Is a frame lost that would arrive at a port at this time?
-    pub(crate) fn lose<F: Packet>(
+    /// Is a frame lost that would arrive at a port at this time? `whole` gives it with its report, for a capture.
+    pub(crate) fn lose(
         &mut self,
         peer: u32,
         arrives: u64,
         frame: &F,
         crossing: impl FnOnce(&F) -> Option<Crossing>,
+        whole: impl FnOnce(&F) -> (F, Report),
     ) -> bool {
-        let Some(port) = self.ports.iter_mut().find(|port| port.peer == peer && !frame.is_pause()) else {
-            return false;
-        };
-        let left = Time::from_ps(arrives - port.delay);
-        let lasts = |s: &&mut Span| s.loss.from <= left && left < s.loss.to;
-        let Some(span) = port.spans.iter_mut().find(lasts) else { return false };
-        let crossing = crossing(frame);
-        let lost = span.loses(crossing, &mut port.stream);
+        let Some(port) = self.ports.iter_mut().find(|port| port.peer == peer) else { return false };
+        let pause = frame.is_pause();
+        let left = arrives - port.delay - if pause { self.response } else { 0 };
+        let lasts = |s: &&mut Span| s.loss.from.as_ps() <= left && left < s.loss.to.as_ps() && !pause;
+        let span = port.spans.iter_mut().find(lasts);
+        let crossing = span.as_ref().and_then(|_| crossing(frame));
+        let lost = span.is_some_and(|span| span.loses(crossing, &mut port.stream));
         if lost {
             frame.enter(&mut self.gone);
             match crossing {
@@ -125,13 +142,34 @@ impl Losses {
                 None => port.lost.control += 1,
             }
         }
+        match &mut port.kept {
+            Some(kept) if left < port.cut && kept.len() < self.limit => kept.push((left, lost, whole(frame))),
+            _ => port.cut = port.cut.min(left),
+        }
         lost
     }
 
-    /// Ends the run: what was lost, beside frames on their way.
-    pub(crate) fn close(self, on_wires: &mut Ledger, lost: &mut Vec<LostOnLink>) {
+    /// Ends the run: what was lost, beside frames on their way, and what was captured.
+    pub(crate) fn close(
+        self,
+        net: &Net,
+        on_wires: &mut Ledger,
+        Outcome { lost_on_links, capture, .. }: &mut Outcome,
+        mut captured: impl FnMut((NodeId, u16), (u64, bool), (F, Report)) -> Captured,
+    ) {
         on_wires.merge(&self.gone);
-        lost.extend(self.ports.into_iter().map(|port| port.lost));
-        lost.sort_by_key(|port| (port.node, port.port));
+        for Lossy { lost, kept, cut, spans, .. } in self.ports {
+            let (at, cut) = ((lost.node, lost.port), Time::from_ps(cut));
+            if kept.is_some() && cut.as_ps() < net.duration {
+                capture.cut = Some(capture.cut.map_or(cut, |first| first.min(cut)));
+            }
+            let kept = kept.into_iter().flatten();
+            capture.frames.extend(kept.map(|(left, lost, frame)| captured(at, (left, lost), frame)));
+            lost_on_links.extend((!spans.is_empty()).then_some(lost));
+        }
+        lost_on_links.sort_by_key(|port| (port.node, port.port));
+        capture.frames.retain(|frame| capture.cut.is_none_or(|cut| frame.left < cut));
+        // XOFF that takes no time on the link may leave beside a frame.
+        capture.frames.sort_by_key(|f| (f.left, f.port, !matches!(f.content, Content::Pause(_))));
     }
 }

@@ -171,6 +171,7 @@ impl Section for Record {
             latency: self.latency,
             pauses: self.pauses,
             trips: self.trips,
+            ..cnsim_fabric::Record::default()
         };
         if !whole {
             let fixed = settings.fixed_flows();
