@@ -174,7 +174,7 @@ fn what_cannot_go_together_is_refused() {
         (
             "[host]\nqueues = \"per-flow\"\n[transport]\nkind = \"tcp\"\nack_every = 0",
             "none",
-            &["f.toml:11:13", "transport.kind = tcp needs them"],
+            &["f.toml:11:13", "the transport tcp needs them"],
         ),
         (
             "[host]\nqueues = \"per-flow\"\n[transport]\nkind = \"tcp\"\nrto_min = \"cee-2011\"",

@@ -73,11 +73,8 @@ impl Drawn {
         let stop = r.time_or(key(STOP)).unwrap_or(duration).min(duration);
         if start >= duration {
             let reason = format!("flows begin at {start}, after the run of {duration}");
-            r.clash(
-                &[key(START), run::DURATION.into()],
-                reason,
-                "let them begin earlier, or lengthen run.duration",
-            );
+            let remedy = "let them begin earlier, or lengthen run.duration";
+            r.clash(&[key(START), run::DURATION.into()], reason, remedy);
         }
         let bytes = r.bytes(key(SIZE));
         let rule = match kind {
@@ -98,23 +95,7 @@ impl Drawn {
                     },
                 }
             }
-            Traffic::Incast => {
-                let period = r.time_or(key(PERIOD));
-                let fan_in = r.integer_or(key(FAN_IN)).map_or(usize::MAX, |n| n as usize);
-                let to = receivers(r, key(DESTINATIONS), wiring);
-                let mut sends = vec![false; wiring.hosts.len()];
-                from.iter().for_each(|h| sends[*h] = true);
-                let others = || to.iter().map(|d| from.len() - usize::from(sends[*d]));
-                let senders = (others().min().unwrap_or(0), others().max().unwrap_or(0));
-                if fan_in != usize::MAX && fan_in > senders.0 {
-                    let reason = format!("{fan_in} senders are asked for, and {} hosts can send", senders.0);
-                    r.wrong(key(FAN_IN), reason, "name more hosts, or write \"all\"");
-                }
-                let random = r.choice::<Gaps>(key(GAPS)) == Gaps::Poisson;
-                let jitter = r.time(key(JITTER));
-                let law = Incast { bytes, fan_in, start, stop, period, random, jitter };
-                Rule::Incast { law, to, senders }
-            }
+            Traffic::Incast => incast(r, &key, (bytes, start, stop), from, wiring),
             Traffic::AllToAll => Rule::AllToAll { bytes, start },
             Traffic::Permutation => Rule::Permutation { bytes, start },
             _ => return None,
@@ -139,11 +120,8 @@ impl Drawn {
         let all: f64 = from.iter().map(|h| drawn.expected(*h).0 * drawn.nics(*h).len() as f64).sum();
         if all > MAX_FLOWS as f64 {
             let reason = format!("about {all:.0} flows are too many");
-            r.wrong(
-                key(KIND),
-                reason,
-                format!("at most {MAX_FLOWS}: fewer hosts, larger flows, or less time"),
-            );
+            let remedy = format!("at most {MAX_FLOWS}: fewer hosts, larger flows, or less time");
+            r.wrong(key(KIND), reason, remedy);
         }
         if from.len() < 2 && matches!(kind, Traffic::AllToAll | Traffic::Permutation) {
             r.wrong(key(KIND), "one host alone has nobody to send to", "name at least two hosts");
@@ -314,6 +292,31 @@ fn receivers(r: &mut Reader<'_>, key: At, wiring: &Wiring) -> Vec<usize> {
         }
         _ => r.machines(&list, wiring),
     }
+}
+
+/// The incasts of a table, from so many bytes of each sender within this time.
+fn incast(
+    r: &mut Reader<'_>,
+    key: &dyn Fn(Key) -> At,
+    (bytes, start, stop): (Bytes, Time, Time),
+    from: &[usize],
+    wiring: &Wiring,
+) -> Rule {
+    let period = r.time_or(key(PERIOD));
+    let fan_in = r.integer_or(key(FAN_IN)).map_or(usize::MAX, |n| n as usize);
+    let to = receivers(r, key(DESTINATIONS), wiring);
+    let mut sends = vec![false; wiring.hosts.len()];
+    from.iter().for_each(|h| sends[*h] = true);
+    let others = || to.iter().map(|d| from.len() - usize::from(sends[*d]));
+    let senders = (others().min().unwrap_or(0), others().max().unwrap_or(0));
+    if fan_in != usize::MAX && fan_in > senders.0 {
+        let reason = format!("{fan_in} senders are asked for, and {} hosts can send", senders.0);
+        r.wrong(key(FAN_IN), reason, "name more hosts, or write \"all\"");
+    }
+    let random = r.choice::<Gaps>(key(GAPS)) == Gaps::Poisson;
+    let jitter = r.time(key(JITTER));
+    let law = Incast { bytes, fan_in, start, stop, period, random, jitter };
+    Rule::Incast { law, to, senders }
 }
 
 /// The table of sizes that is named, or that a file has listed.

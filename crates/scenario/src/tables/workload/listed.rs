@@ -10,7 +10,7 @@ use crate::wiring::Wiring;
 use crate::wiring::nics::Takes;
 use cnsim_fabric::Transfer;
 use cnsim_scheme_api::NodeId;
-use cnsim_units::{Bytes, Time};
+use cnsim_units::{Bytes, Time, UnitError};
 use std::collections::HashMap;
 
 /// Finite transfers by source, from the list or the file: start, source, destination and bytes of each, perhaps its name, and those that
@@ -29,23 +29,10 @@ pub(super) fn transfers(
     // A host, or one of its NICs.
     let nics = |text: &str, nic: usize| if text.contains('#') { nic..nic + 1 } else { wiring.nics(nic) };
     for (i, line) in list.items.iter().enumerate() {
-        let mut at = 0;
-        let fields: Vec<(usize, &str)> = line
-            .split(',')
-            .map(|field| {
-                let blanks = field.chars().take_while(|c| c.is_whitespace()).count();
-                let begin = at + blanks;
-                at += field.chars().count() + 1;
-                (begin, field.trim())
-            })
-            .collect();
+        let fields = fields(line);
         let [start, from, to, bytes, ref more @ ..] = fields[..] else {
-            r.wrong_item(
-                &list.key,
-                i,
-                format!("`{line}` has {} fields; 4 are needed", fields.len()),
-                EXAMPLE,
-            );
+            let reason = format!("`{line}` has {} fields; 4 are needed", fields.len());
+            r.wrong_item(&list.key, i, reason, EXAMPLE);
             continue;
         };
         let Some((name, after)) = jobs::named(more) else {
@@ -54,53 +41,76 @@ pub(super) fn transfers(
             r.wrong_at(&list.key, i, more[0].0, reason, "write \"5 us, H2, H3, 1 MB, name b, after a\"");
             continue;
         };
-        let follows = !after.is_empty();
-        let begins = |start: Time| if follows { start } else { start.saturating_sub(origin) };
-        let wrong =
-            match (start.1.parse::<Time>(), wiring.host(from.1), wiring.host(to.1), bytes.1.parse::<Bytes>())
-            {
-                (Err(e), ..) => (start.0, format!("`{}`: {}", e.input, e.reason)),
-                (Ok(start_at), ..) if start_at > LONGEST => {
-                    (start.0, format!("{start_at} is later than {}", LONGEST))
-                }
-                (Ok(start_at), ..) if !follows && start_at < origin => (
-                    start.0,
-                    format!("{start_at} is before {prefix}.origin, {origin}, at which the run begins"),
-                ),
-                (Ok(start_at), ..) if begins(start_at) >= duration => (
-                    start.0,
-                    format!(
-                        "a transfer that begins {} after the start of a run of {duration}",
-                        begins(start_at)
-                    ),
-                ),
-                (_, None, ..) => (from.0, format!("there is no host `{}`", from.1)),
-                (_, _, None, _) => (to.0, format!("there is no host `{}`", to.1)),
-                (.., Err(e)) => (bytes.0, format!("`{}`: {}", e.input, e.reason)),
-                (_, Some(a), Some(b), _) if wiring.nics(a) == wiring.nics(b) => {
-                    (to.0, "source and destination are the same host".into())
-                }
-                (.., Ok(bytes_of)) if bytes_of == Bytes::ZERO || bytes_of > MAX_TRANSFER => {
-                    (bytes.0, format!("{bytes_of} is out of range: 1 B to {MAX_TRANSFER}"))
-                }
-                (Ok(start), Some(a), Some(b), Ok(bytes)) => {
-                    let Some((from, to)) = takes.take(nics(from.1, a), nics(to.1, b)) else {
-                        let reason = format!("the NICs of {} and {} reach no common switch", from.1, to.1);
-                        let hint = "link their switches, directly or over others: hosts do not forward";
-                        r.wrong_at(&list.key, i, from.0, reason, hint);
-                        continue;
-                    };
-                    let (start, bytes) = (begins(start), framing.on_link(bytes));
-                    let transfer = Transfer { start, dst: NodeId(to as u32), bytes };
-                    listed.push(jobs::Listed { item: i, from, transfer, name, after });
-                    continue;
-                }
-            };
-        r.wrong_at(&list.key, i, wrong.0, wrong.1, EXAMPLE);
+        // A transfer that follows others begins so long after them.
+        let origin = after.is_empty().then_some((prefix, origin));
+        let (start, a, b, bytes) = match transfer([start, from, to, bytes], origin, duration, wiring) {
+            Ok(read) => read,
+            Err((at, reason)) => {
+                r.wrong_at(&list.key, i, at, reason, EXAMPLE);
+                continue;
+            }
+        };
+        let Some((src, dst)) = takes.take(nics(from.1, a), nics(to.1, b)) else {
+            let reason = format!("the NICs of {} and {} reach no common switch", from.1, to.1);
+            let hint = "link their switches, directly or over others: hosts do not forward";
+            r.wrong_at(&list.key, i, from.0, reason, hint);
+            continue;
+        };
+        let transfer = Transfer { start, dst: NodeId(dst as u32), bytes: framing.on_link(bytes) };
+        listed.push(jobs::Listed { item: i, from: src, transfer, name, after });
     }
     if list.items.is_empty() {
         let hint = "list them, or name a file of them in workload.file";
         r.wrong(&list.key, "there are no transfers", hint);
     }
     jobs::follow(r, &list.key, listed, wiring, (sources, operations))
+}
+
+/// A field of a line, and the number of characters before it.
+type Field<'a> = (usize, &'a str);
+
+fn fields(line: &str) -> Vec<Field<'_>> {
+    let mut at = 0;
+    let field = |field: &'_ str| {
+        let begin = at + field.chars().take_while(|c| c.is_whitespace()).count();
+        at += field.chars().count() + 1;
+        begin
+    };
+    let begins: Vec<usize> = line.split(',').map(field).collect();
+    begins.into_iter().zip(line.split(',').map(str::trim)).collect()
+}
+
+/// When a transfer begins after the start of the run, its hosts, and its bytes; or the place of a fault, and the reason. The origin, with the
+/// table that has it, is the start of the run.
+fn transfer(
+    [start, from, to, bytes]: [Field<'_>; 4],
+    origin: Option<(&str, Time)>,
+    duration: Time,
+    wiring: &Wiring,
+) -> Result<(Time, usize, usize, Bytes), (usize, String)> {
+    let unread = |at: usize| move |e: UnitError| (at, format!("`{}`: {}", e.input, e.reason));
+    let begins = start.1.parse::<Time>().map_err(unread(start.0))?;
+    if begins > LONGEST {
+        return Err((start.0, format!("{begins} is later than {LONGEST}")));
+    }
+    if let Some((prefix, origin)) = origin.filter(|(_, origin)| begins < *origin) {
+        let reason = format!("{begins} is before {prefix}.origin, {origin}, at which the run begins");
+        return Err((start.0, reason));
+    }
+    let begins = origin.map_or(begins, |(_, origin)| begins.saturating_sub(origin));
+    if begins >= duration {
+        let reason = format!("a transfer that begins {begins} after the start of a run of {duration}");
+        return Err((start.0, reason));
+    }
+    let host =
+        |(at, name): Field<'_>| wiring.host(name).ok_or_else(|| (at, format!("there is no host `{name}`")));
+    let (a, b) = (host(from)?, host(to)?);
+    let amount = bytes.1.parse::<Bytes>().map_err(unread(bytes.0))?;
+    if wiring.nics(a) == wiring.nics(b) {
+        return Err((to.0, "source and destination are the same host".into()));
+    }
+    if amount == Bytes::ZERO || amount > MAX_TRANSFER {
+        return Err((bytes.0, format!("{amount} is out of range: 1 B to {MAX_TRANSFER}")));
+    }
+    Ok((begins, a, b, amount))
 }
