@@ -271,3 +271,31 @@ fn algorithms_are_compared_with_one_number_of_rings() {
     assert_eq!(sent[2], 4 * 4, "{sent:?}");
     assert!(sent[0].is_multiple_of(48) && sent[1] > 6, "{sent:?}");
 }
+
+/// With acknowledgements among the data, windows and PFC armed, by hand: six cases on links of 100 Gb/s.
+///
+/// An acknowledgement of 64 B takes A = 5.12 ns on a link. That of a step's last frame leaves as the frame arrives, so the rank's next
+/// frame begins A later. Those of earlier frames have left by then, as chunks are shorter than two links of 1 us hold (23 frames). On
+/// the way back they meet no data: they reach a rank's port behind its last data of the step, and before the next.
+#[test]
+fn acknowledgements_among_the_data_delay_each_step() {
+    const A: u64 = 5_120;
+    let of = |n: usize, more: &str, job: &str| {
+        let text = text(n, 100, job).replace("[pause]\nmode = \"off\"\n", &format!("{more}\n"));
+        [Engine::Fast, Engine::Model].map(|engine| takes(&text, engine))
+    };
+    let acks = "[pause]\nmode = \"off\"\n[transport]\nack_every = 1";
+    let window = "[pause]\nmode = \"off\"\n[transport]\nwindow = \"100 KB\"";
+    let armed = "[pause]\nmode = \"on\"\nframes = \"pfc\"\nhigh = \"300 KB\"\nlow = \"200 KB\"\n[transport]\nack_every = 1";
+    for (n, frames, more) in [(4, 1, acks), (8, 5, acks), (3, 20, window), (6, 12, armed)] {
+        let job = format!("kind = \"all-reduce\"\nsize = \"{} B\"", 1000 * frames * n);
+        let steps = 2 * (n as u64 - 1);
+        let due = steps * alone(1000 * frames as u64, 100) + (steps - 1) * A;
+        assert_eq!(of(n, more, &job), [due; 2], "{n} ranks, {frames} frames: {more}");
+    }
+    // A chain of six ranks passes a frame on, behind its acknowledgement; an all-gather of two has one step.
+    let chain = "kind = \"broadcast\"\nalgorithm = \"ring\"\nsize = \"1 KB\"";
+    assert_eq!(of(6, acks, chain), [5 * alone(1000, 100) + 4 * A; 2]);
+    let gather = "kind = \"all-gather\"\nsize = \"24 KB\"";
+    assert_eq!(of(2, armed, gather), [alone(12_000, 100); 2]);
+}
