@@ -8,6 +8,7 @@ use cnsim_scheme_api::Registry;
 use cnsim_units::{Bytes, Rate, Time};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Largest number of problems that are reported of a scenario.
 pub(crate) const MAX_PROBLEMS: usize = 100;
@@ -30,7 +31,7 @@ pub(crate) struct Reader<'a> {
 /// A list as it is written: the key that holds it, and its items.
 pub(crate) struct List {
     pub(crate) key: String,
-    pub(crate) items: Vec<String>,
+    pub(crate) items: Arc<Vec<String>>,
 }
 
 impl<'a> Reader<'a> {
@@ -179,15 +180,18 @@ impl<'a> Reader<'a> {
 
     /// Items of a list; those of the key's default where it is not set; none if its word stands in their place.
     pub(crate) fn list(&self, key: impl Into<At>) -> Vec<String> {
-        self.listed(key).items
+        self.listed(key).items.to_vec()
     }
 
     /// The items of a list with its key.
     pub(crate) fn listed(&self, key: impl Into<At>) -> List {
         let At { path, row } = key.into();
         self.read.borrow_mut().insert(path.to_string());
-        let items =
-            self.flat.leaves.get(&*path).map_or_else(|| default_items(row.default), |l| l.items.to_vec());
+        let items = self
+            .flat
+            .leaves
+            .get(&*path)
+            .map_or_else(|| default_items(row.default).into(), |l| l.items.clone());
         List { key: path.into(), items }
     }
 

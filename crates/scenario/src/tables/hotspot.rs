@@ -76,7 +76,7 @@ impl Section for Vec<Hotspot> {
 /// The hotspots of a case.
 fn hotspots(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec<Hotspot> {
     let names = r.listed(HOST);
-    if names.items.is_empty() || names.items == ["off"] {
+    if names.items.is_empty() || names.items[..] == ["off"] {
         return Vec::new();
     }
     let (start, stop) = (r.time(START), r.time(STOP));
