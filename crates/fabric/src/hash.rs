@@ -3,7 +3,7 @@
 use crate::RunError;
 use crate::flows::{BACK, flow_of};
 use crate::mix::mix;
-use crate::spec::{Arrivals, HostSpec, Routing, RunSpec};
+use crate::spec::{Arrivals, Draws, HostSpec, Routing, RunSpec};
 
 /// The salt of every switch if hashes are polarised.
 const POLAR: u64 = 0x5DEE_CE66;
@@ -15,7 +15,7 @@ pub(crate) struct Salts {
     switches: Vec<u64>,
     /// Per host, with [`Routing::ForkHash`]: its address.
     addresses: Vec<u32>,
-    /// Bits of a frame's number that tell flows of a pair apart: none, or its upper half, where flows have queue pairs..
+    /// Bits of a frame's number that tell flows of a pair apart: none, or its upper half, where flows have queue pairs, and paths of their own.
     of_pair: u32,
 }
 
@@ -23,8 +23,10 @@ impl Salts {
     /// Salts of a run. An error if the run needs numbers that its nodes' names do not have.
     pub(crate) fn new(spec: &RunSpec) -> Result<Self, RunError> {
         let n = spec.switches.len() as u64;
-        let of_pair = if spec.transport.is_some() { 0xFFFF_0000 } else { 0 };
-        if spec.routing != Routing::ForkHash {
+        let fork = spec.routing == Routing::ForkHash;
+        let own = spec.transport.is_some() && (fork || spec.draws == Draws::Stream);
+        let of_pair = if own { 0xFFFF_0000 } else { 0 };
+        if !fork {
             let own =
                 |s: u64| if spec.routing == Routing::PolarisedHash { POLAR } else { salt(spec.seed, s) };
             return Ok(Self { switches: (0..n).map(own).collect(), of_pair, ..Self::default() });
@@ -51,7 +53,7 @@ impl Salts {
         self.switches[s]
     }
 
-    /// Hash of a flow at switch `s`, but for [`Routing::ForkHash`]. Flows with queue pairs have paths of their own.
+    /// Hash of a flow at switch `s`, but for [`Routing::ForkHash`]. Flows with queue pairs have paths of their own, unless draws are keyed.
     #[inline(always)]
     pub(crate) fn of(&self, s: usize, flow: u32, frame: u32) -> u64 {
         mix(u64::from(flow) ^ u64::from(frame & self.of_pair) << 16 ^ self.switches[s])

@@ -33,12 +33,12 @@ pub use outcome::{
     SwitchOutcome, TransportOutcome, Trip, Waiting, Xoff, latency_quantile,
 };
 pub use spec::{
-    Act, After, Arrivals, BufferSpec, ClassScheme, ClassSpec, ControlTransport, Destinations, FaultKind,
-    Faults, Graph, HostQueues, HostSpec, Lasted, LimiterPosition, LinkLoss, LinkSpec, LossKind, LostFrame,
-    MOST_CLASSES, Operation, Organisation, PauseFrames, PauseSpec, PauseTransport, Phase, PortFault,
-    RateChange, Record, Recovery, Reliability, Rounding, Routing, RunSpec, SelectiveSpec, SharedInput,
-    SharedSpec, SourceSpec, SwitchSpec, TcpSpec, Ties, Transfer, TransportSpec, Turn, WatchdogAction,
-    WatchdogRule, WatchdogSpec, Window,
+    Act, After, Arrivals, BufferSpec, ClassScheme, ClassSpec, ControlTransport, Destinations, Draws,
+    FaultKind, Faults, Graph, HostQueues, HostSpec, Lasted, LimiterPosition, LinkLoss, LinkSpec, LossKind,
+    LostFrame, MOST_CLASSES, Operation, Organisation, PauseFrames, PauseSpec, PauseTransport, Phase,
+    PortFault, RateChange, Record, Recovery, Reliability, Rounding, Routing, RunSpec, SelectiveSpec,
+    SharedInput, SharedSpec, SourceSpec, SwitchSpec, TcpSpec, Ties, Transfer, TransportSpec, Turn,
+    WatchdogAction, WatchdogRule, WatchdogSpec, Window,
 };
 pub use ways::Ways;
 

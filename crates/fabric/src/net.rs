@@ -1,6 +1,7 @@
 //! The network as the engines see it: ports numbered, links resolved, routes computed. Immutable during a run.
 
 mod classes;
+mod trip;
 mod windows;
 
 use crate::RunError;
@@ -9,8 +10,8 @@ use crate::hash::Salts;
 use crate::mix::mix;
 use crate::scheme::Managed;
 use crate::spec::{
-    ClassSpec, ControlTransport, Graph, LinkLoss, PauseFrames, PortFault, RateChange, Record, Rounding,
-    Routing, RunSpec, SMALLEST, Ties, TransportSpec, WatchdogSpec,
+    ClassSpec, ControlTransport, Draws, Graph, LinkLoss, PauseFrames, PortFault, RateChange, Record,
+    Rounding, Routing, RunSpec, Ties, TransportSpec, WatchdogSpec,
 };
 use crate::tx_rate::{Clock, TxRate};
 use cnsim_scheme_api::{FlowId, NodeId, Probe, ProbeTarget, Rate, Time};
@@ -61,6 +62,15 @@ struct Seat {
     column: u16,
 }
 
+/// See [`Net::by_frame`].
+fn bits_of_frame(spec: &RunSpec) -> u32 {
+    match (spec.routing, spec.draws) {
+        (Routing::FrameHash, Draws::Keyed) => 0xFFFF,
+        (Routing::FrameHash, Draws::Stream) => u32::MAX,
+        _ => 0,
+    }
+}
+
 /// Everything that does not change during a run.
 #[derive(Debug, Default)]
 pub(crate) struct Net {
@@ -83,8 +93,8 @@ pub(crate) struct Net {
     /// Levels from the hosts upwards.
     level: Vec<u32>,
     pub(crate) routing: Routing,
-    /// Whether the routing is [`Routing::FrameHash`]: tested first, as large runs use it most.
-    by_frame: bool,
+    /// Bits of a frame's number that choose its path with [`Routing::FrameHash`], else 0: tested first, as large runs use it most.
+    by_frame: u32,
     salts: Salts,
     /// By which hosts send.
     pub(crate) clocks: Vec<Clock>,
@@ -104,6 +114,8 @@ pub(crate) struct Net {
     pub(crate) record: Record,
     pub(crate) duration: u64,
     pub(crate) seed: u64,
+    /// Draws are made by place ([`Draws::Keyed`]).
+    pub(crate) keyed: bool,
     /// Least delay of all links, ps: a node may run that far ahead of its neighbours.
     pub(crate) lead: u64,
     /// Length of a node's window, ps: twice the lead if nodes take turns, else the lead.
@@ -243,14 +255,14 @@ impl Net {
             transport.check(spec).map_err(RunError::Spec)?;
         }
         spec.graph.as_ref().map_or(Ok(()), |graph| graph.check(spec).map_err(RunError::Spec))?;
-        let exact = Clock::new(Rounding::Exact, 0.0);
+        let (exact, keyed) = (Clock::new(Rounding::Exact, 0.0), spec.draws == Draws::Keyed);
         let frames = spec.hosts.iter().flat_map(|h| &h.sources).map(|s| s.frame.get() as u16);
         let mut net = Self {
             hosts,
             ports,
             links,
             routing: spec.routing,
-            by_frame: spec.routing == Routing::FrameHash,
+            by_frame: bits_of_frame(spec),
             salts: Salts::new(spec)?,
             clocks: (0..hosts).map(|h| clock(NodeId(h))).collect(),
             switch_clock: Clock::new(spec.rounding, 0.0),
@@ -266,6 +278,7 @@ impl Net {
             record: spec.record.clone(),
             duration: spec.duration.as_ps(),
             seed: spec.seed,
+            keyed,
             // The sweep's keys have 44 bits for a time within the window.
             lead: if lead == u64::MAX { 1_000_000 } else { lead.min(1 << 43) },
             mtu: frames.max().unwrap_or(1500),
@@ -480,8 +493,8 @@ impl Net {
     ) -> u64 {
         if way.odd && self.routing == Routing::ForkHash {
             self.salts.fork(s, self.hosts, flow, seq).into()
-        } else if self.by_frame {
-            mix((u64::from(flow) << 32) ^ u64::from(seq) ^ ((s as u64) << 17))
+        } else if self.by_frame > 0 {
+            mix((u64::from(flow) << 32) ^ u64::from(seq & self.by_frame) ^ ((s as u64) << 17))
         } else if self.routing == Routing::RoundRobin {
             let Some(next) = next_path.get_mut(dst as usize) else { return 0 };
             let now = u64::from(*next);
@@ -557,33 +570,5 @@ impl Net {
     /// The frames of a flow up to so many of its bytes.
     pub(crate) fn frames_below(&self, flow: FlowId, bytes: u64) -> u32 {
         self.flows.numbered(flow).map_or(0, |flow| bytes.div_ceil(flow.whole.into()) as u32)
-    }
-
-    /// Smallest round trip of a flow and the links of its way out: a full frame out, an acknowledgement back if there are some.
-    pub(crate) fn base_rtt_of(&self, flow: FlowId) -> (Time, u32) {
-        let (src, dst) = self.hosts_of(flow);
-        self.base_rtt(
-            src,
-            dst,
-            self.transport.map_or(SMALLEST, |transport| transport.ack_length.get() as u16),
-        )
-    }
-
-    /// Smallest round trip between two hosts, a full frame out and a control frame of so many bytes back, and the links of the way
-    /// out.
-    fn base_rtt(&self, src: u32, dst: u32, back: u16) -> (Time, u32) {
-        let way = |from: u32, to: u32, len: u16| {
-            let (mut port, mut total, mut links) = (self.ports[from as usize], 0, 0);
-            while let Some(link) = self.links[port as usize] {
-                (total, links) = (total + link.tx.time(len) + link.delay, links + 1);
-                let Some(s) = link.peer_node.checked_sub(self.hosts) else { break };
-                let Seat { switch, port: last, .. } = self.attach[to as usize];
-                let out = if switch == s { last } else { self.group(s as usize, switch as usize)[0] };
-                port = self.ports[link.peer_node as usize] + u32::from(out);
-            }
-            (total, links)
-        };
-        let (out, links) = way(src, dst, self.mtu);
-        (Time::from_ps(out + way(dst, src, back).0), links)
     }
 }

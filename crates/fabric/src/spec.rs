@@ -59,6 +59,8 @@ pub struct RunSpec {
     pub duration: Time,
     /// Seed of every random stream.
     pub seed: u64,
+    /// How the network's random numbers are drawn.
+    pub draws: Draws,
     /// Quantities that are recorded over time.
     pub record: Record,
 }
@@ -134,6 +136,17 @@ pub enum Rounding {
     Exact,
     /// Times are rounded down to the whole nanoseconds below them, as ns-3 does: a link is slightly too fast. 30 ns become 29.
     WholeNs,
+}
+
+/// How random numbers are drawn: paths of flows with queue pairs, marks of ramps, what objects of single flows draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Draws {
+    /// Ports, hosts and flows have streams, and each flow of a pair of hosts has a path of its own.
+    #[default]
+    Stream,
+    /// A draw depends on seed, port, pair of hosts and number of the frame in its flow: all flows of a pair draw alike, whenever they
+    /// are, and share a path. So what begins from rest again goes as before.
+    Keyed,
 }
 
 /// The order in which a switch takes data frames that reach it by several ports at the same time. It decides which frame is stored

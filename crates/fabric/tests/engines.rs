@@ -660,6 +660,8 @@ fn follow(spec: &mut RunSpec, seed: u64) {
     }
     let machine = |h: usize| machines[h];
     spec.record.trips = m.once_in(2);
+    spec.draws =
+        if seed.is_multiple_of(2) { cnsim_fabric::Draws::Keyed } else { cnsim_fabric::Draws::Stream };
     let mut all: Vec<(usize, Act, Vec<After>)> = Vec::new();
     for h in 0..spec.hosts.len() {
         let computes = d.below(6);

@@ -280,3 +280,21 @@ fn the_choice_changes_with_the_load() {
         assert_eq!(chosen, (2 * threads as u64, threads as u64), "{threads} threads");
     }
 }
+
+/// By streams each flow with a queue pair has a path of its own; where draws are keyed all flows of a pair share one, and pairs do not.
+#[test]
+fn keyed_draws_give_a_pair_one_path() {
+    let paths = |draws, pairs: std::ops::Range<u32>, flows: u32| {
+        let mut spec = tree(8, 0.0, Time::from_us(10), 7);
+        spec.hosts.iter_mut().for_each(|host| host.sources.clear());
+        (spec.routing, spec.transport, spec.draws) = (Routing::FlowHash, Some(TRANSPORT), draws);
+        let ways = Ways::new(&spec).unwrap();
+        let of = |dst, nth| ways.of(NodeId(0), NodeId(dst), nth).unwrap();
+        let all = pairs.flat_map(|n| (0..flows).map(move |nth| (4 * n + 1, nth)));
+        all.map(|(dst, nth)| of(dst, nth)[1]).collect::<std::collections::BTreeSet<_>>().len()
+    };
+    assert_eq!(
+        (paths(Draws::Stream, 1..2, 40), paths(Draws::Keyed, 1..2, 40), paths(Draws::Keyed, 0..8, 1)),
+        (2, 1, 2)
+    );
+}

@@ -119,6 +119,7 @@ sections! {
     pub(crate) bare: group::Bare,
     /// What is recorded.
     pub record: record::Record,
+    pub(crate) draws: cnsim_fabric::Draws,
 }
 
 #[cfg(test)]

@@ -26,10 +26,12 @@ pub enum Purpose {
     Test = 7,
     /// Losses of the link behind an output port.
     Link = 8,
+    /// One draw by place: of a frame at a port.
+    Place = 9,
 }
 
 /// A deterministic stream of random numbers, equal on every platform.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {

@@ -1,9 +1,11 @@
 //! A congestion point: when the scheme at an output queue looks at a frame, and which frames are marked.
 
 use super::agenda::NEVER;
+use super::frame::Data;
 use super::packet::Packet;
 use super::pause::Paused;
 use super::records::Records;
+use crate::mix::mix;
 use crate::net::{Link, Net};
 use crate::scheme::call as of_scheme;
 use cnsim_scheme_api::network::{Lent, NO_TELEMETRY, PointAction, PointState, Purpose, Stream, rewritten};
@@ -69,8 +71,9 @@ pub(crate) struct Point {
     pub(crate) records_from: u64,
     /// Start of a transmission that was marked or not as it began, by a ramp that has changed since: the fast way asks as it ends.
     pub(crate) decided: u64,
-    /// Draws of the ramp.
+    /// Draws of the ramp; where each is made by place, that of the last frame, and the seed of the port's.
     draws: Stream,
+    keyed: Option<u64>,
 }
 
 /// In place of a scheme's congestion point, where departures are recorded all the same.
@@ -102,6 +105,7 @@ impl Point {
             decided: NEVER,
             state,
             draws: Stream::new(net.seed, port | 1 << 33, Purpose::Node),
+            keyed: net.keyed.then(|| mix(net.seed ^ mix(port))),
         })
     }
 
@@ -148,20 +152,27 @@ impl Point {
         self.state.advertised.map(|rate| Tag::RateDiscovery(rate).pack())
     }
 
-    /// Does the ramp mark a frame of `len` bytes that arrives or departs (`at`), with which its queue has so many bytes? As the frame
-    /// departs, those behind it count.
+    /// Does the ramp mark a frame that arrives or departs (`at`), with which its queue has so many bytes? As the frame departs, those
+    /// behind it count.
     #[inline]
-    pub(crate) fn marks(&mut self, at: RampAt, queued: u64, len: u16) -> bool {
+    pub(crate) fn marks<F: Packet>(&mut self, at: RampAt, queued: u64, frame: &F) -> bool {
+        let len = frame.bytes();
         let bytes = match at {
             RampAt::Arrival => queued,
             RampAt::Departure => queued - u64::from(len),
         };
-        self.state.ramp.filter(|r| r.at == at).is_some_and(|r| r.marks(bytes, &mut self.draws))
+        let Some(ramp) = self.state.ramp.filter(|r| r.at == at) else { return false };
+        if let (Some(seed), true) = (self.keyed, !matches!(ramp.probability(bytes), 0.0 | 1.0)) {
+            let place =
+                |d: Data| u64::from(d.src) | u64::from(d.dst) << 16 | u64::from(d.number & 0xFFFF) << 32;
+            self.draws = Stream::new(seed, frame.header().map_or(u64::MAX, place), Purpose::Place);
+        }
+        ramp.marks(bytes, &mut self.draws)
     }
 
     /// A data frame begins to leave, while the point would see this queue: may the ramp mark it?
     pub(crate) fn mark<F: Packet>(&mut self, frame: &mut F, queue: &Queue, began: u64) {
-        if self.decided != began && self.marks(RampAt::Departure, queue.len.get(), frame.bytes()) {
+        if self.decided != began && self.marks(RampAt::Departure, queue.len.get(), frame) {
             frame.set_marked(true);
         }
     }

@@ -253,7 +253,8 @@ impl Receiver {
         let scheme = &net.schemes[self.scheme?];
         let site = SinkSite { flow, src: NodeId(src), dst: NodeId(self.host), line_rate: self.line_rate };
         let object = scheme.reflector(&site)?;
-        let number = u64::from(key) | u64::from(self.host) << 32;
+        let place = if net.keyed && self.plan.reflector_scope == Scope::Flow { src } else { key };
+        let number = u64::from(place) | u64::from(self.host) << 32;
         let stream = Stream::new(net.seed, number, Purpose::Reflector);
         self.ears.list.push(Ear { object, state: ReflectorState::new(stream, &scheme.plan), flow });
         let place = self.ears.list.len() - 1;

@@ -289,7 +289,8 @@ impl<F: Packet> Sender<F> {
             others: own.and_then(|_| Some(self.pairs.as_ref()?.others())).unwrap_or(0),
         };
         let object = net.schemes[self.settings.scheme?].reaction_point(&site)?;
-        let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);
+        let place = if net.keyed { flow_of(self.settings.id, dst, net.hosts) } else { flow };
+        let stream = Stream::new(net.seed, u64::from(place.0) | 1 << 40, Purpose::Reaction);
         let mut state = LimiterState::new(line_rate, stream);
         state.acks.acked = self.pairs.as_mut().and_then(|pairs| pairs.acked(own?)).unwrap_or(0);
         let limiter = RateLimiter::new(self.key(dst, pair), object, state, self.settings.clock);

@@ -241,7 +241,7 @@ pub(crate) trait Switching<'n, C> {
             left.note_in_band(frame.bytes());
         }
         let point = point.filter(|_| frame.is_data());
-        if point.is_some_and(|p| p.marks(RampAt::Arrival, queued, frame.bytes())) {
+        if point.is_some_and(|p| p.marks(RampAt::Arrival, queued, frame)) {
             frame.set_marked(true);
         }
         self.push(out, frame, with);

@@ -138,6 +138,7 @@ pub(crate) fn single_switch(n: usize, load: f64, pause: bool, duration: Time, se
         pause_frames: Default::default(),
         duration,
         seed,
+        draws: Draws::Stream,
         record: Record::default(),
     }
 }

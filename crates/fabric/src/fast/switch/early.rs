@@ -95,7 +95,7 @@ impl Switch {
             broken("a frame that was stored is gone")
         };
         let queued = port.queued - to_come.bytes_to_come;
-        let marked = port.point.as_mut().is_some_and(|p| p.marks(RampAt::Arrival, queued, frame.len));
+        let marked = port.point.as_mut().is_some_and(|p| p.marks(RampAt::Arrival, queued, frame));
         frame.set_marked(frame.is_marked() | marked);
         if port.countdown + to_come.data_to_come as i64 <= 0 {
             let frame = *frame;

@@ -1,0 +1,35 @@
+//! Smallest round trips.
+
+use super::{Net, Seat};
+use crate::spec::SMALLEST;
+use cnsim_scheme_api::{FlowId, Time};
+
+impl Net {
+    /// Smallest round trip of a flow and the links of its way out: a full frame out, an acknowledgement back if there are some.
+    pub(crate) fn base_rtt_of(&self, flow: FlowId) -> (Time, u32) {
+        let (src, dst) = self.hosts_of(flow);
+        self.base_rtt(
+            src,
+            dst,
+            self.transport.map_or(SMALLEST, |transport| transport.ack_length.get() as u16),
+        )
+    }
+
+    /// Smallest round trip between two hosts, a full frame out and a control frame of so many bytes back, and the links of the way
+    /// out.
+    fn base_rtt(&self, src: u32, dst: u32, back: u16) -> (Time, u32) {
+        let way = |from: u32, to: u32, len: u16| {
+            let (mut port, mut total, mut links) = (self.ports[from as usize], 0, 0);
+            while let Some(link) = self.links[port as usize] {
+                (total, links) = (total + link.tx.time(len) + link.delay, links + 1);
+                let Some(s) = link.peer_node.checked_sub(self.hosts) else { break };
+                let Seat { switch, port: last, .. } = self.attach[to as usize];
+                let out = if switch == s { last } else { self.group(s as usize, switch as usize)[0] };
+                port = self.ports[link.peer_node as usize] + u32::from(out);
+            }
+            (total, links)
+        };
+        let (out, links) = way(src, dst, self.mtu);
+        (Time::from_ps(out + way(dst, src, back).0), links)
+    }
+}
