@@ -243,6 +243,7 @@ fn take(r: &mut RunRecord, from: &RunRecord) {
     r.metrics.clone_from(&from.metrics);
     r.series.clone_from(&from.series);
     r.ports.clone_from(&from.ports);
+    r.traffic.clone_from(&from.traffic);
 }
 
 /// The runs after a change; none if it changed nothing.
