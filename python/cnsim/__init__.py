@@ -35,12 +35,13 @@ from .schemes import Scheme, param, scheme
 
 if TYPE_CHECKING:
     from . import testing
-    from .results import Estimate, Results, Series, load
+    from .results import Estimate, Flow, Results, Series, load
     from .sweeps import Sweep
     from .tuning import Tuning, tune
 
 _LATER = {
     "Estimate": "results",
+    "Flow": "results",
     "Results": "results",
     "Series": "results",
     "load": "results",
@@ -76,6 +77,7 @@ __all__ = [
     "Estimate",
     "ExecutorError",
     "Feedback",
+    "Flow",
     "Frame",
     "Hop",
     "Limiter",

@@ -18,6 +18,7 @@ __all__ = [
     "Probe",
     "Queue",
     "CODE",
+    "FLOW_PARTS",
     "RESULT_VERSION",
     "Record",
     "Registry",
@@ -43,6 +44,7 @@ __all__ = [
 
 VERSION: str
 CODE: str
+FLOW_PARTS: list[str]
 RESULT_VERSION: int
 STORE_FORMAT: int
 
@@ -484,6 +486,8 @@ class Record:
         """Measurements at ports, as JSON."""
     def xoff(self) -> tuple[float, str]:
         """Length of a sixtieth of the run in seconds, and JSON: each port with its tier and its per cent of XOFF in each sixtieth."""
+    def spent(self) -> str:
+        """Where the time of its complete flows went, as JSON; null if it was not kept."""
     def slowdowns(self) -> bytes:
         """Slowdown of each of the flows, as 64-bit floating-point numbers, little-endian."""
         ...

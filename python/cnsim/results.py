@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .plot import Line
     from .tables import Table
 
-__all__ = ["Estimate", "Results", "Series", "load"]
+__all__ = ["Estimate", "Flow", "Results", "Series", "load"]
 
 
 @dataclass(frozen=True)
@@ -139,6 +139,41 @@ class Series:
         return f"<Series {self.name} [{self.unit}]{label}: {len(self)} bins of {self.bin:g} s>"
 
 
+@dataclass(frozen=True)
+class Flow:
+    """A complete finite flow: where its time went. All times are seconds."""
+
+    name: str
+    """``H10>H5``, or ``H10>H5#2`` for the second of its hosts."""
+    traffic: str
+    """Name of its ``[[traffic]]`` table; empty without one."""
+    bytes: int
+    """Payload."""
+    start: float
+    """Start."""
+    completion: float
+    """From the start to the end that ``record.completion`` asks for."""
+    alone: float
+    """The same, alone in the network."""
+    parts: dict[str, float]
+    """The parts of its time, in the order of the chain of causes; they add up to ``completion``."""
+    ports: tuple[dict[str, Any], ...]
+    """The ports on the way of its last frame, each with the times in the queue, in XOFF, onto the link and over it."""
+    label: str = ""
+    """The run."""
+
+    def time(self) -> dict[str, float]:
+        """The parts of its time that are not zero, the longest first."""
+        return dict(sorted(((k, v) for k, v in self.parts.items() if v > 0), key=lambda part: -part[1]))
+
+    @classmethod
+    def _of(cls, row: dict[str, Any], run: _cnsim.Record) -> Flow:
+        ports = tuple({k: v if k == "port" else v / 1e12 for k, v in at.items()} for at in row["ports"])
+        parts = {part: row["parts"][part] / 1e12 for part in _cnsim.FLOW_PARTS}
+        times = [row[key] / 1e12 for key in ("start", "time", "alone")]
+        return cls(row["flow"], row["traffic"], row["bytes"], *times, parts, ports, f"{run.scheme}, seed {run.seed}")
+
+
 def metrics() -> Listing:
     """All metrics of cnsim."""
     return list_("metrics")
@@ -242,6 +277,41 @@ class Results:
                 return Series(name, *found, label=f"{r.scheme}, seed {r.seed}")
         remedy = f"{near(name, self.series_names)}there are {', '.join(self.series_names) or 'none'}"
         raise UnknownName(f"there is no series `{name}`", remedy, key="series")
+
+    def flows(self) -> list[Flow]:
+        """The complete finite flows of all these runs, each with the parts of its time, where the runs kept them (``record.trips``)."""
+        return [Flow._of(row, r) for r in self for row in json.loads(r.spent()) or ()]
+
+    def flow(self, name: str) -> Flow:
+        """A flow such as ``"H10>H5"`` or ``"H10>H5#2"``, in the first of these runs that has it."""
+        known: dict[str, None] = {}
+        for r in self:
+            rows = json.loads(r.spent()) or ()
+            for row in rows:
+                if row["flow"].lower() == name.replace(" ", "").removesuffix("#1").lower():
+                    return Flow._of(row, r)
+            known.update(dict.fromkeys(row["flow"] for row in rows))
+        if not known:
+            raise CnsimError("these runs kept no parts of flows", 'run with record={"trips": "on"}', key="record.trips")
+        raise UnknownName(f"no flow `{name}` is complete", f"{near(name, list(known))}r.flows() has all", key="flow")
+
+    def time_by_part(self) -> Table:
+        """Where the time of flows went: a row for each run and name of traffic, with the mean time of a flow by part in us."""
+        from .tables import _labels, metadata, rows
+
+        table: list[dict[str, Any]] = []
+        for r in self:
+            of: dict[str, list[dict[str, Any]]] = {}
+            for row in json.loads(r.spent()) or ():
+                of.setdefault(row["traffic"], []).append(row)
+            for traffic, all_ in of.items():
+                mean = {f"{p}_us": sum(f["parts"][p] for f in all_) / len(all_) / 1e6 for p in _cnsim.FLOW_PARTS}
+                time = sum(f["time"] for f in all_) / len(all_) / 1e6
+                table.append(_labels(r) | {"traffic": traffic, "flows": len(all_), "time_us": time} | mean)
+        if not table:
+            raise CnsimError("these runs kept no parts of flows", 'run with record={"trips": "on"}', key="record.trips")
+        units = {name: "us" for name in table[0] if name.endswith("_us")}
+        return rows(table, units=units, metadata=metadata(self))
 
     def queue(self, port: str | None = None) -> Series:
         """The queue of a port such as ``"S>H0"``; the default is the first port that the scenario names."""

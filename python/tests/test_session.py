@@ -295,6 +295,26 @@ def test_the_times_of_flows(short: cn.Scenario) -> None:
     assert all(r["source"] != r["destination"] for r in rows)
 
 
+def test_where_the_time_of_flows_went(short: cn.Scenario, tmp_path: Path) -> None:
+    with pytest.raises(cn.CnsimError, match="kept no parts"):
+        short.run().flow("H1>H2")
+    s = cn.build("flows", topology={"hosts": 4}, run={"duration": "2 ms"}, workload=POISSON)
+    r = s.run(seeds=2)
+    for f in r.flows():
+        assert sum(f.parts.values()) == pytest.approx(f.completion, abs=1e-15) and f.completion >= f.alone * (1 - 1e-12)
+        assert sum(at["link"] for at in f.ports) == pytest.approx(f.parts["links"]) and len(f.ports) == 2
+    one = r.flows()[0]
+    assert r.flow(one.name).time() == one.time() and "own" in one.parts and "limiter" not in one.time()
+    with pytest.raises(cn.UnknownName, match="no flow `H9>H1` is complete"):
+        r.flow("H9>H1")
+    table = r.time_by_part()
+    assert table.units["turn_us"] == "us" and {row["seed"] for row in table} == {1, 2}
+    rows = [(row["time_us"], sum(row[f"{p}_us"] for p in one.parts)) for row in table]
+    assert all(time == pytest.approx(parts) for time, parts in rows)
+    r.save(tmp_path / "kept")
+    assert cn.load(tmp_path / "kept").flow(one.name).parts == one.parts
+
+
 def test_a_figure_shows_all_seeds_or_names_its_own(short: cn.Scenario) -> None:
     needs("matplotlib").use("agg")
     r = short.run(seeds=3)

@@ -6,7 +6,7 @@ use cnsim_fabric::{
 };
 use cnsim_runs::files::read_csv;
 use cnsim_scenario::keys::Key;
-use cnsim_scenario::tables::{host, pause, run, switch};
+use cnsim_scenario::tables::{host, pause, record, run, switch};
 use cnsim_scenario::{Scenario, needs_queue_pairs};
 use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Registry, Time};
@@ -249,6 +249,8 @@ pub(crate) fn spec(
     let mode = if has(pause::MODE, "off") { "off" } else { "on" };
     let ready = scenario.ready(&scenario.case(0, Vec::new(), mode, scheme))?;
     let mut spec = ready.settings.spec(&ready.built, 1, false);
+    // Where the time of flows went is recorded only where the row says so.
+    spec.record.trips &= has(record::TRIPS, "on");
     match row.change.as_str() {
         "fat-tree" => fat_tree(&mut spec, 16),
         "mixed" => mixed(&mut spec),

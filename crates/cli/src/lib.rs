@@ -27,6 +27,7 @@ mod draw;
 mod experiment;
 mod explain;
 mod explain_collective;
+mod explain_flow;
 mod explain_pause;
 mod find;
 mod fit;
@@ -187,6 +188,8 @@ enum Verb {
         #[arg(long, default_value = "out")]
         out: PathBuf,
     },
+    /// Explain where the time of a finite flow went, alone or beside another run.
+    ExplainFlow(explain_flow::ExplainFlowArgs),
     /// Explain why transmitters stood in XOFF: the tree from each cause to all that it stopped.
     ExplainPause(explain_pause::ExplainPauseArgs),
     /// Explain how long a collective took: its last rank and transfer, and the critical path by computing, transfers, queues and XOFF.
@@ -530,6 +533,7 @@ pub fn program(registry: Registry, args: impl IntoIterator<Item = impl Into<OsSt
             let asked = subject::Asked { what: &what, condition, pause, out: &out, common };
             explain::explain(&asked, json)
         }
+        Verb::ExplainFlow(args) => explain_flow::explain_flow(&args),
         Verb::ExplainPause(args) => explain_pause::explain_pause(&args),
         Verb::ExplainCollective(args) => explain_collective::explain_collective(&args),
         Verb::Import(args) => import::import(&args, common),

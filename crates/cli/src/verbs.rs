@@ -8,7 +8,7 @@ use clap::{Command, CommandFactory as _};
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Experiment", &["run", "sweep", "compare", "check", "new", "import"]),
     ("Published studies", &["reproduce", "assume"]),
-    ("Look up", &["explain", "explain-pause", "explain-collective", "list"]),
+    ("Look up", &["explain", "explain-flow", "explain-pause", "explain-collective", "list"]),
     ("Check and measure", &["verify", "bench", "headroom"]),
     ("Around the program", &["tool", "help"]),
 ];

@@ -1,6 +1,7 @@
 //! Documents show what the program says. A block of a document that is fenced as `console` is run and compared:
 //!
-//! * `$ COMMAND` is given to the shell, in a folder that all blocks of the document share, with `cnsim` on the path;
+//! * `$ COMMAND` is given to the shell, in a folder that all blocks of the document share, with `cnsim` on the path
+//!   and the README's `incast.toml`;
 //! * the lines below it are what the command must print on its standard output; a line `...` stands for any lines, and at
 //!   the end of a line for its rest;
 //! * a command below which nothing stands must only succeed.
@@ -78,6 +79,7 @@ fn documents_show_what_the_program_says() {
     let (mut wrong, mut compared) = (Vec::new(), 0);
     for file in &files {
         let folder = Folder::new(&format!("transcript-{compared}"));
+        std::fs::copy(root.join("docs/tutorial/incast.toml"), folder.0.join("incast.toml")).unwrap();
         for step in steps(&std::fs::read_to_string(file).unwrap()) {
             let out = Command::new("sh")
                 .args(["-c", &step.command])

@@ -29,8 +29,8 @@ pub use headroom::{Shortage, headroom, shortages};
 pub use flows::{numbered, precede};
 pub use outcome::{
     Capture, Captured, Cause, Completion, Content, Fingerprint, GaugeSite, Held, HostOutcome, Incomplete,
-    LostOnLink, Outcome, Pauses, PortOutcome, Series, SeriesKind, SharedUse, Standstill, Storm,
-    SwitchOutcome, TransportOutcome, Trip, Waiting, Xoff, latency_quantile,
+    LostOnLink, Outcome, Pauses, PortOutcome, Series, SeriesKind, SharedUse, SourcePart, Standstill, Stay,
+    Storm, SwitchOutcome, TransportOutcome, Trip, Waiting, Xoff, latency_quantile,
 };
 pub use spec::{
     Act, After, Arrivals, BufferSpec, ClassScheme, ClassSpec, ControlTransport, Destinations, Draws,

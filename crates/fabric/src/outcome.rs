@@ -52,8 +52,6 @@ pub struct Outcome {
     pub pauses: Pauses,
     /// When the operations of the run's graph happened, by number.
     pub operations: Vec<Lasted>,
-    /// By number of an operation that sends: how the last of its frames came, in the order of these numbers; empty if not recorded.
-    pub trips: Vec<(u32, Trip)>,
     /// Frames of captured ports; empty if none is captured.
     pub capture: Capture,
     /// Why the network, or single switches of it, ran by the model, with equal results; none if all ran by the fast engine.
@@ -63,13 +61,64 @@ pub struct Outcome {
     pub classes: Vec<Outcome>,
 }
 
-/// How the frame came with which all of a transfer had arrived.
+/// Where the time of a finite flow went: the chain of causes of its completion. It ends with the frame with which all of the flow had
+/// arrived. Its parts add up to the completion time, to the ps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trip {
-    /// When its transmission began at its source.
-    pub begun: Time,
-    /// When its transmission began at each switch on its way.
-    pub ports: Vec<Time>,
+    /// From the flow's start to the frame's begin at its source, by [`SourcePart`].
+    pub source: [Time; SourcePart::ALL.len()],
+    /// The frame at each port on its way: that of its source first.
+    pub stays: Vec<Stay>,
+}
+
+/// Parts of a flow's time at its source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourcePart {
+    /// Its connection was not open.
+    Opening,
+    /// A limiter's gap ran.
+    Gap,
+    /// Its window was closed, or narrower than what was on its way.
+    Window,
+    /// Its NIC was in XOFF, and the flow would have had a turn.
+    Xoff,
+    /// The link carried other flows, or control.
+    Turn,
+    /// It waited until a loss was found, or sent again.
+    Again,
+    /// Its earlier frames were on the link for the first time.
+    Sending,
+}
+
+impl SourcePart {
+    /// All, in order.
+    pub const ALL: [Self; 7] =
+        [Self::Opening, Self::Gap, Self::Window, Self::Xoff, Self::Turn, Self::Again, Self::Sending];
+}
+
+/// A frame at an output port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stay {
+    /// Node and port.
+    pub at: (NodeId, u16),
+    /// When the frame had come; at its source, when it began.
+    pub came: Time,
+    /// When its transmission began.
+    pub began: Time,
+    /// How long the port was in XOFF in between.
+    pub xoff: Time,
+    /// How long its transmission took.
+    pub sending: Time,
+    /// Delay of the link: propagation, and processing at its far end.
+    pub link: Time,
+}
+
+impl Trip {
+    /// The sum of all parts: the completion time.
+    pub fn sum(&self) -> Time {
+        let stay = |s: &Stay| s.began.saturating_sub(s.came) + s.sending + s.link;
+        self.source.iter().copied().chain(self.stays.iter().map(stay)).fold(Time::ZERO, |a, b| a + b)
+    }
 }
 
 /// Stopped switch ports, each of which waits for the next: the memory at the far end of its link holds frames for that port.
@@ -186,6 +235,8 @@ pub struct HostOutcome {
     pub latency: Vec<u64>,
     /// Finite transfers received whole, in order of completion.
     pub completions: Vec<Completion>,
+    /// Where the time of each of them went, in the same order; empty if not recorded ([`crate::Record::trips`]).
+    pub trips: Vec<Trip>,
     /// The finite transfers to this host that were not received whole, by source and start.
     pub missing: Vec<Incomplete>,
     /// Histogram of how many later frames of its flow had come before each frame; empty where frames are taken in order alone.

@@ -459,6 +459,13 @@ pub enum Routing {
     Clockwise,
 }
 
+impl Routing {
+    /// May each frame of a flow go by a way of its own?
+    pub(crate) fn is_by_frame(self) -> bool {
+        matches!(self, Self::FrameHash | Self::RoundRobin)
+    }
+}
+
 /// Quantities that are recorded over time.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
@@ -483,10 +490,17 @@ pub struct Record {
     pub latency: bool,
     /// Most XOFFs of which it is kept whom they stopped, and why ([`crate::Pauses`]); 0: none.
     pub pauses: u64,
-    /// Whether it is kept when the last frame of each transfer that an operation sends began at each port ([`crate::Trip`]).
+    /// Whether it is kept where the time of each finite flow went ([`crate::Trip`]).
     pub trips: bool,
     /// Output ports of hosts and switches whose frames are kept ([`crate::Capture`]).
     pub captures: Vec<(NodeId, u16)>,
     /// Most frames that are kept of each of these ports.
     pub capture_limit: u64,
+}
+
+impl Record {
+    /// Most times in XOFF that are kept of a transmitter and class.
+    pub(crate) fn spans(&self) -> u64 {
+        if self.trips { u64::MAX } else { self.pauses }
+    }
 }

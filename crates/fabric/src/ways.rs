@@ -3,7 +3,7 @@
 use crate::RunError;
 use crate::flows::number;
 use crate::net::Net;
-use crate::spec::{Routing, RunSpec};
+use crate::spec::RunSpec;
 use cnsim_scheme_api::NodeId;
 
 /// Knows the way of each flow of a run.
@@ -48,6 +48,6 @@ impl Ways {
 
     /// May each frame of a flow go by a way of its own?
     pub fn several(&self) -> bool {
-        matches!(self.0.routing, Routing::FrameHash | Routing::RoundRobin)
+        self.0.routing.is_by_frame()
     }
 }

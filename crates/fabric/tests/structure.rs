@@ -30,6 +30,6 @@ fn the_model_stands_alone() {
     assert!(of_model <= 8_428, "the model has {of_model} lines: it is to be read in an hour");
     assert!(
         lines <= 18_405,
-        "the crate has {lines} lines: 12,500, why XOFF is decided, faults of ports, shared buffers, watchdogs, dependent flows, hosts with several NICs, trips of last frames, TCP with RACK, handshakes, bursts and proportional reduction, captures, traits for one body of a switch, and classes with turns, schemes and pools of their own, and draws by place"
+        "the crate has {lines} lines: 12,500, why XOFF is decided, faults of ports, shared buffers, watchdogs, dependent flows, hosts with several NICs, where the time of flows goes, TCP with RACK, handshakes, bursts and proportional reduction, captures, traits for one body of a switch, and classes with turns, schemes and pools of their own, and draws by place"
     );
 }

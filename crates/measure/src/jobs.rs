@@ -4,7 +4,7 @@ mod lanes;
 
 use crate::flow_times::Paths;
 use crate::stats;
-use cnsim_fabric::{Act, After, Completion, Graph, Lasted, Outcome, Transfer, Ways, Xoff};
+use cnsim_fabric::{Act, After, Completion, Graph, Lasted, Outcome, Stay, Transfer, Ways, Xoff};
 use cnsim_scenario::flows::Framing;
 use cnsim_scenario::jobs::Job;
 use cnsim_scenario::metrics::Id;
@@ -153,7 +153,7 @@ fn is_zero(time: &u64) -> bool {
     *time == 0
 }
 
-/// Results of all jobs of a run; `ways` says where transfers may have waited, if that is recorded.
+/// Results of all jobs of a run; `ways` says by which ports transfers went, if that is known.
 pub fn facts(settings: &Settings, out: &Outcome, seed: u64, ways: Option<&Ways>) -> Vec<JobFacts> {
     let Some(graph) = settings.traffic.jobs.graph(seed) else { return Vec::new() };
     let mut seen =
@@ -402,40 +402,27 @@ impl Seen<'_> {
         part.answer = (part.from + part.time).saturating_sub(received.max(part.from));
         let whole = part.time - part.answer;
         part.alone = part.alone.min(whole);
-        let trip =
-            self.out.trips.binary_search_by_key(&n, |trip| trip.0).ok().map(|at| &self.out.trips[at].1);
-        let Some((trip, ways)) = trip.zip(self.ways) else { return part };
+        let host = self.out.hosts.get(dst).filter(|host| !host.trips.is_empty());
+        let same = |c: &Completion| {
+            (c.src.0 as usize, c.start.as_ps(), c.end.as_ps()) == (src, self.of(n).begun.as_ps(), received)
+        };
         let source = (NodeId(src as u32), 0);
-        if received > part.from + part.time {
+        if received > part.from + part.time && host.is_some() {
             // What follows waited for its last frame to begin alone.
             let wait = self.wait(source, (part.from, part.from + part.time));
             let (left, xoff) = (whole - part.alone, wait.xoff.min(whole - part.alone));
             part.waits.extend((left > 0).then_some(Wait { queued: left - xoff, xoff, ..wait }));
             return part;
         }
-        let same = |c: &&Completion| {
-            (c.src.0 as usize, c.start.as_ps(), c.end.as_ps()) == (src, self.of(n).begun.as_ps(), received)
+        let found = host.and_then(|host| Some(&host.trips[host.completions.iter().position(same)?]));
+        let Some(trip) = found else { return part };
+        let waited = |stay: &Stay| {
+            let (port, waited) =
+                (self.settings.wiring.port_name(stay.at), stay.began.saturating_sub(stay.came));
+            let xoff = stay.xoff.as_ps();
+            Wait { port, queued: waited.as_ps().saturating_sub(xoff), xoff }
         };
-        let nth = self.out.hosts.get(dst).and_then(|host| host.completions.iter().find(same)).map(|c| c.nth);
-        let by = nth.and_then(|nth| ways.of(NodeId(src as u32), NodeId(dst as u32), nth));
-        let by = by.filter(|by| by.len() == trip.ports.len() + 1 && !ways.several()).unwrap_or_default();
-        let wiring = &self.settings.wiring;
-        let processing = self.settings.processing().1;
-        let starts: Vec<u64> =
-            std::iter::once(trip.begun).chain(trip.ports.iter().copied()).map(Time::as_ps).collect();
-        // The frame's time on the last link tells its length.
-        let last = by.last().and_then(|port| wiring.link(*port));
-        let on_last = last.zip(starts.last()).map_or(0, |(link, start)| {
-            received.saturating_sub(start + (link.delay + self.settings.processing().0).as_ps())
-        });
-        let bits = on_last as f64 * last.map_or(0.0, |link| link.rate.bps());
-        let mut waits = Vec::new();
-        for (hop, port) in by.iter().enumerate().skip(1) {
-            let Some(link) = wiring.link(by[hop - 1]) else { continue };
-            let on_link = (bits / link.rate.bps()).round() as u64;
-            let arrived = starts[hop - 1] + on_link + (link.delay + processing).as_ps();
-            waits.push(self.wait(*port, (arrived, starts[hop].max(arrived))));
-        }
+        let mut waits: Vec<Wait> = trip.stays.iter().skip(1).map(waited).collect();
         // Alone it waits behind its own frames: so much less is told of its first waits.
         let mut over =
             (part.alone + waits.iter().map(|w| w.queued + w.xoff).sum::<u64>()).saturating_sub(whole);
@@ -446,7 +433,7 @@ impl Seen<'_> {
             }
         }
         let left = whole - part.alone - waits.iter().map(|w| w.queued + w.xoff).sum::<u64>();
-        let at_source = self.wait(source, (part.from, trip.begun.as_ps().max(part.from)));
+        let at_source = self.wait(source, (part.from, trip.stays[0].began.as_ps().max(part.from)));
         let xoff = at_source.xoff.min(left);
         part.waits.push(Wait { queued: left - xoff, xoff, ..at_source });
         part.waits.extend(waits);

@@ -11,6 +11,7 @@ pub mod pauses;
 mod ports;
 pub mod quantity;
 mod rates;
+pub mod spent;
 pub mod stats;
 pub mod traffic;
 pub mod xoff;

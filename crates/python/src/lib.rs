@@ -45,6 +45,7 @@ mod _cnsim {
         m.add("VERSION", env!("CARGO_PKG_VERSION"))?;
         m.add("CODE", env!("CNSIM_CODE"))?;
         m.add("RESULT_VERSION", cnsim_runs::store::RESULT_VERSION)?;
+        m.add("FLOW_PARTS", cnsim_measure::spent::PARTS.map(|part| part.0).to_vec())?;
         m.add("STORE_FORMAT", cnsim_runs::store::STORE_FORMAT)
     }
 }

@@ -3,15 +3,17 @@
 use crate::errors::{raise, told};
 use cnsim_cli::Pairs;
 use cnsim_measure::fct::FlowTime;
+use cnsim_measure::spent::{AtPort, FlowParts, PARTS as OF_TIME};
 use cnsim_measure::stats::Summary;
 use cnsim_measure::traffic::TrafficFacts;
 use cnsim_measure::xoff::PARTS;
 use cnsim_papers::PAPERS;
-use cnsim_runs::flow_files::{read_flows, slowdown_of};
+use cnsim_runs::flow_files::{labels as run_labels, read_flows, slowdown_of};
 use cnsim_runs::place::PlaceError;
 use cnsim_runs::record::RunRecord;
 use cnsim_runs::results::{Results, read_series};
 use cnsim_runs::saved::Saved;
+use cnsim_runs::spent_files::read_spent;
 use cnsim_runs::store::{Asked, RESULT_VERSION};
 use cnsim_scenario::EMBEDDED;
 use cnsim_scenario::assumptions::ASSUMPTIONS;
@@ -129,6 +131,17 @@ impl Record {
         let eight = |f: &FlowTime| [f.src, f.dst, f.bytes, f.start, f.time, f.exact, f.fork, f.name];
         let bytes: Vec<u8> = self.0.flows.iter().flat_map(eight).flat_map(u64::to_le_bytes).collect();
         (self.0.hosts.clone(), PyBytes::new(py, &bytes))
+    }
+    /// Where the time of its complete flows went, as JSON: flows by start, with times in picoseconds; null if it was not kept.
+    fn spent(&self) -> String {
+        let Some(spent) = &self.0.spent else { return "null".into() };
+        let port = |p: &AtPort| json!({"port": spent.port(p.port), "queue": p.queued, "xoff": p.xoff, "sending": p.sending, "link": p.link});
+        let one = |f: &FlowParts| {
+            let parts: BTreeMap<_, _> = OF_TIME.iter().map(|part| part.0).zip(f.by_part()).collect();
+            json!({"flow": f.name(), "traffic": f.traffic, "bytes": f.bytes, "start": f.start, "time": f.time, "alone": f.alone,
+                "parts": parts, "ports": f.ports.iter().map(port).collect::<Vec<_>>()})
+        };
+        json!(spent.flows.iter().map(one).collect::<Vec<_>>()).to_string()
     }
     /// Slowdown of each of these flows, as 64-bit floating-point numbers, little-endian.
     fn slowdowns<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -289,6 +302,15 @@ pub(crate) fn load(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Record>> {
     let flows = folder.join("fct.csv");
     if flows.exists() {
         read_flows(&flows, &mut records).map_err(|e| told(py, "CnsimError", &e))?;
+    }
+    let parts = folder.join("flows.csv");
+    if parts.exists() {
+        for (labels, spent) in read_spent(&parts).map_err(|e| told(py, "CnsimError", &e))? {
+            let mut same = records.iter_mut().filter(|r| run_labels(r)[..] == labels[..]);
+            if let (Some(record), None) = (same.next(), same.next()) {
+                record.spent = Some(spent);
+            }
+        }
     }
     Ok(records.into_iter().map(Record).collect())
 }

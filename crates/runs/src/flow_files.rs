@@ -18,7 +18,8 @@ pub(crate) fn ns(ps: u64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-pub(crate) fn labels(r: &RunRecord) -> Vec<String> {
+/// Condition, PAUSE mode, scheme and seed of a run.
+pub fn labels(r: &RunRecord) -> Vec<String> {
     vec![r.case.condition.clone(), r.case.pause.clone(), r.case.scheme.clone(), r.seed.to_string()]
 }
 

@@ -6,7 +6,7 @@
 //! | what a run gave | [`record::RunRecord`] |
 //! | runs that are kept | [`store`], [`code`] |
 //! | frames of ports and flows, for Wireshark and as columns | [`capture`] |
-//! | write and read results | [`results`], [`files`], [`flow_files`], [`pause_files`], [`saved`], [`place`] |
+//! | write and read results | [`results`], [`files`], [`flow_files`], [`pause_files`], [`spent_files`], [`saved`], [`place`] |
 //!
 //! ```
 //! use cnsim_runs::run::{Watch, jobs, run_job};
@@ -50,4 +50,5 @@ pub mod record;
 pub mod results;
 pub mod run;
 pub mod saved;
+pub mod spent_files;
 pub mod store;

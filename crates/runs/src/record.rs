@@ -6,6 +6,7 @@ use cnsim_measure::frozen::Frozen;
 use cnsim_measure::jobs::JobFacts;
 use cnsim_measure::pauses::Stops;
 use cnsim_measure::quantity::Quantities;
+use cnsim_measure::spent::Spent;
 use cnsim_measure::traffic::TrafficFacts;
 use cnsim_measure::xoff::Xoff;
 use cnsim_scenario::case::CaseId;
@@ -110,6 +111,9 @@ pub struct RunRecord {
     /// Times of its finite flows, where they are kept (record.flow_times).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowTime>,
+    /// Where the time of its finite flows went, if record.trips keeps that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spent>,
     /// Slowdowns of its finite flows by size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_size: Vec<SizeGroup>,
@@ -131,6 +135,7 @@ impl RunRecord {
             series: BTreeMap::new(),
             hosts: Vec::new(),
             flows: Vec::new(),
+            spent: None,
             by_size: Vec::new(),
             unfinished: Vec::new(),
             pauses: None,

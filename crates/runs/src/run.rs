@@ -10,6 +10,7 @@ use cnsim_measure::frozen::Frozen;
 use cnsim_measure::jobs;
 use cnsim_measure::owners::Owners;
 use cnsim_measure::pauses::{Places, Stood, Stops};
+use cnsim_measure::spent::Spent;
 use cnsim_measure::xoff::spread;
 use cnsim_measure::{Pauses, Run, fairness, ports};
 use cnsim_scenario::{Case, Ready, Scenario};
@@ -393,10 +394,12 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     }
     let of_pauses = pauses.as_ref().map(|stops| Pauses { stops, victims });
     let metrics = Run::new(settings, out, &flows, of_pauses).measured().into_iter();
-    let recorded = (!out.trips.is_empty()).then(|| settings.spec(&job.ready.built, job.seed, false));
+    let recorded = !out.operations.is_empty() && out.hosts.iter().any(|host| !host.trips.is_empty());
+    let recorded = recorded.then(|| settings.spec(&job.ready.built, job.seed, false));
     let ways = recorded.and_then(|spec| Ways::new(&spec).ok());
     let jobs = jobs::facts(settings, out, job.seed, ways.as_ref());
     let metrics = metrics.chain(jobs::measured(&jobs, out.duration)).collect();
+    let traffic = cnsim_measure::traffic::measure(settings, out, &flows.timed, &owners, &jobs);
     RunRecord {
         fingerprint: [("events", f.events), ("frames", f.frames), ("samples", f.samples)].map(hex).into(),
         metrics,
@@ -410,10 +413,11 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         frozen: Frozen::of(settings, out),
         hosts: if kept.is_empty() && open.is_empty() { Vec::new() } else { wiring.hosts.clone() },
         flows: kept,
+        spent: Spent::of(settings, out, &flows, &traffic.iter().map(|t| t.name.clone()).collect::<Vec<_>>()),
         by_size: flows.by_size(settings),
         unfinished: open,
         pauses,
-        traffic: cnsim_measure::traffic::measure(settings, out, &flows.timed, &owners, &jobs),
+        traffic,
         jobs,
         ..job.record()
     }

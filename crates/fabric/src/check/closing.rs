@@ -1,10 +1,11 @@
 //! The end of a run: what the nodes hand in becomes one [`Outcome`], if it keeps the laws.
 
 use super::pauses::{Decisions, Joint};
+use super::trips::{Come, Trips};
 use super::{Failure, Gauges, Hash, Ledger, Stopped, standstill};
 use crate::RunError;
 use crate::net::Net;
-use crate::outcome::{Fingerprint, HostOutcome, Outcome, Series, SeriesKind, SwitchOutcome, Trip};
+use crate::outcome::{Fingerprint, HostOutcome, Outcome, Series, SeriesKind, SwitchOutcome};
 use crate::per_bin::PerBin;
 use crate::spec::{Act, Graph, Lasted, RunSpec, WatchdogAction};
 use cnsim_scheme_api::network::Counts;
@@ -74,7 +75,7 @@ pub(crate) struct Books {
     pub(crate) control: Vec<ControlBooks>,
     /// Why the run cannot go on.
     pub(crate) failure: Failure,
-    /// By port and class: when it was in XOFF, from and until, ps ([`crate::Record::pauses`]).
+    /// By port and class: when it was in XOFF, from and until, ps ([`crate::Record::spans`]).
     pub(crate) stopped: Vec<Vec<Vec<(u64, u64)>>>,
     /// The XOFFs that it decided, where they are recorded.
     pub(crate) decisions: Option<Box<Decisions>>,
@@ -95,8 +96,8 @@ pub(crate) enum Own {
         received_from: Vec<u64>,
         /// Flows of which all is acknowledged, and since when, ps.
         acknowledged: Vec<(FlowId, u64)>,
-        /// How the last frames of flows came.
-        trips: Vec<(FlowId, Trip)>,
+        /// How the last frames of its completions came, where that is recorded.
+        trips: Vec<Come>,
         /// When its operations began and ended, ps.
         operations: Vec<(u64, u64)>,
     },
@@ -164,7 +165,7 @@ pub(crate) fn close(
                 trips: of_flows,
                 operations,
             } => {
-                trips.extend(of_flows);
+                trips.push(of_flows);
                 acknowledged.extend(of_host);
                 let lasted = operations.into_iter().map(|(b, e)| (Time::from_ps(b), Time::from_ps(e)));
                 out.operations.extend(lasted.map(|(begun, ended)| Lasted {
@@ -215,7 +216,11 @@ pub(crate) fn close(
         completion.acknowledged = at.map(|&at| Time::from_ps(at));
     }
     if let Some(graph) = &net.graph {
-        date(&mut out, trips, graph, net);
+        date(&mut out, graph, net);
+    }
+    let joined = Trips::new(net, spec, &joint.heard);
+    for ((dst, host), come) in (0..).zip(&mut out.hosts).zip(&trips) {
+        joined.join(dst, host, come).map_err(RunError::Law)?;
     }
     // As the flows of all classes are known now, so are those of each.
     for (class, alone) in out.classes.iter_mut().enumerate() {
@@ -260,7 +265,7 @@ impl Outcome {
 }
 
 /// Tells flows when the operations that sent them began, and operations when their flows arrived.
-fn date(out: &mut Outcome, trips: Vec<(FlowId, Trip)>, graph: &Graph, net: &Net) {
+fn date(out: &mut Outcome, graph: &Graph, net: &Net) {
     let mut sent = vec![u32::MAX; net.flows.queue_pairs()];
     for (n, operation) in (0..).zip(&graph.operations) {
         if let Act::Send { source, transfer } = operation.act
@@ -269,9 +274,6 @@ fn date(out: &mut Outcome, trips: Vec<(FlowId, Trip)>, graph: &Graph, net: &Net)
             sent[(first + transfer) as usize] = n;
         }
     }
-    let of_trip = |(flow, trip): (FlowId, Trip)| Some((*sent.get(flow.0 as usize)?, trip));
-    out.trips = trips.into_iter().filter_map(of_trip).filter(|trip| trip.0 < u32::MAX).collect();
-    out.trips.sort_by_key(|trip| trip.0);
     let Outcome { hosts, operations, .. } = out;
     let mut of = |flow: Option<FlowId>, received: Option<Time>| -> Option<Time> {
         let lasted = operations.get_mut(*sent.get(flow?.0 as usize)? as usize)?;

@@ -7,6 +7,7 @@ mod gauges;
 mod joining;
 mod pauses;
 mod sums;
+mod trips;
 
 pub(crate) use closing::{Books, ControlBooks, Own, close};
 pub(crate) use failure::{Failure, Who, alarmed, broken, quiet};
@@ -14,3 +15,4 @@ pub(crate) use frozen::{Stopped, standstill};
 pub(crate) use gauges::{Gauges, SINK};
 pub(crate) use pauses::{Decisions, HeldBy};
 pub(crate) use sums::{Hash, Ledger};
+pub(crate) use trips::{Come, Spent, Trace};

@@ -113,7 +113,7 @@ pub(crate) struct Joint {
 
 impl Joint {
     /// Joins them, in a run to its end.
-    pub(crate) fn close(self, net: &Net) -> Pauses {
+    pub(crate) fn close(&self, net: &Net) -> Pauses {
         // (when, switch, number at the switch) of each, so that what is kept is the same however the run was carried out.
         let mut order: Vec<(u64, u32, u32)> = Vec::new();
         for (i, (_, decisions)) in self.decided.iter().enumerate() {

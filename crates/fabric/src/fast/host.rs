@@ -132,7 +132,8 @@ impl Host {
     /// The idle transmitter looks for a frame.
     fn start(&mut self, net: &Net, wires: &mut Wires) {
         let (at, line, sides) = (self.moment(net), &self.line, &mut self.sides);
-        if let Some(frame) = sides.sender.next(|lane| !line.is_stopped(lane), at) {
+        let (may, records) = (|lane| !line.is_stopped(lane), &mut wires.records);
+        if let Some(frame) = sides.sender.next(may, at, records) {
             self.transmit(frame, net, wires);
         }
     }

@@ -9,13 +9,14 @@
 //! * Bench row: roce320-hpcc.
 //! * Marks: Recorded.
 
+use crate::check::{Spent, Trace};
 use crate::fast::frame::Frame;
 use crate::marks::{Mark, hit};
 use crate::model::{Records, Report};
 use cnsim_scheme_api::Hop;
 
-/// A record on its way to another worker: what stands beside its hops, its report, and the hops. Used again by who received it.
-pub(crate) type Passing = (u32, Report, Vec<Hop>);
+/// A record on its way to another worker: what stands beside its hops, its report, the hops, and its trace. Used again by who received it.
+pub(crate) type Passing = (u32, Report, Vec<Hop>, Option<Trace>);
 
 impl Records {
     /// A data frame takes a hop along.
@@ -27,6 +28,12 @@ impl Records {
             *self.beside(record) = frame.ext;
             frame.set_record(record);
         }
+    }
+    /// A data frame sets out that is traced.
+    pub(crate) fn open_trace(&mut self, frame: &mut Frame, spent: Spent) {
+        let record = self.trace(spent);
+        *self.beside(record) = frame.ext;
+        frame.set_record(record);
     }
     /// A frame as it would be without telemetry.
     pub(crate) fn plain(&mut self, frame: &Frame) -> Frame {
@@ -52,12 +59,15 @@ impl Records {
         (passing.0, passing.1) = (*self.beside(record), self.report(record));
         passing.2.clear();
         passing.2.extend_from_slice(self.path(record));
+        passing.3 = self.traced(record).map(std::mem::take);
         self.close(record);
     }
     /// A frame has come from another worker with its record.
-    pub(crate) fn receive(&mut self, frame: &mut Frame, (beside, report, path): &Passing) {
+    pub(crate) fn receive(&mut self, frame: &mut Frame, passing: &mut Passing) {
+        let (beside, report, path, trace) = passing;
         let record = self.enter(path, *report);
         *self.beside(record) = *beside;
+        trace.take().into_iter().for_each(|trace| self.retrace(record, trace));
         frame.set_record(record);
     }
 }

@@ -378,7 +378,7 @@ impl Port {
             }
             let len = frame.len;
             let ready = done + self.delay;
-            let looks = self.queued > self.mark_from && frame.is_data() && self.may_mark(start);
+            let looks = self.queued > self.mark_from && self.looks(frame, start);
             if looks {
                 let mut frame = *frame;
                 self.leave(&mut frame, start, &mut wires.records);

@@ -94,6 +94,8 @@ impl Switch {
                 has_cells: sw.mmu.small.is_none(),
                 mark_behind: u16::MAX,
                 mark_from: NEVER,
+                ramp_from: NEVER,
+                number: base + p as u32,
                 link,
                 service_rate: rate,
                 point: Point::new(net, net.classes[0].scheme(s.scheme), (base + p as u32, 0)).map(Box::new),
@@ -165,7 +167,9 @@ impl Switch {
             Kind::Control => port.control_queued -= u64::from(frame.len),
             Kind::Data | Kind::InBand => {
                 port.note_peak(self.now);
-                if kind == Kind::Data && port.queued > port.mark_from {
+                let looks =
+                    port.queued > port.mark_from && (frame.record() > 0 || port.queued > port.ramp_from);
+                if kind == Kind::Data && looks {
                     port.leave(&mut frame, port.began, &mut wires.records);
                 }
                 port.queued -= u64::from(frame.len);

@@ -109,8 +109,8 @@ impl Wires {
     }
     /// A frame has come from another worker for this port.
     pub(crate) fn take_in(&mut self, port: u32, Foreign { mut entry, body, record, .. }: Foreign) {
-        if let Some(passing) = record {
-            self.records.receive(&mut entry.frame, &passing);
+        if let Some(mut passing) = record {
+            self.records.receive(&mut entry.frame, &mut passing);
             self.spare.push(passing);
         }
         self.push(port, entry, body.map(|body| *body));

@@ -17,10 +17,9 @@ use super::source::Source;
 use super::turns::{Lanes, Offer};
 use crate::check::{Books, Ledger, Own, SINK, Who, broken};
 use crate::net::{Link, Net};
-use crate::outcome::Trip;
 use crate::spec::HostSpec;
 use cnsim_scheme_api::network::ReflectorAction;
-use cnsim_scheme_api::{Acks, Feedback, FlowId, Time};
+use cnsim_scheme_api::{Acks, Feedback, FlowId};
 
 /// The event of deferred feedback comes after the arrival of a frame at the same moment.
 const DEFERRED: u64 = 1;
@@ -137,6 +136,8 @@ impl<F: Packet> Sides<F> {
     ) {
         let Body::Data(data) = &frame.body else { broken("control is taken for data") };
         let follows = self.receiver.take(frame, at, &mut self.sender.journal.failure);
+        self.receiver
+            .note_trip((frame.lane.class() as u8, frame.len, data.born), records.traced(data.record));
         if !follows || !self.answer(data, records, direct, at) {
             records.close(data.record);
         }
@@ -181,10 +182,6 @@ impl<F: Packet> Sides<F> {
             self.reflect(data.flow(at.net), direct, at);
         }
         if let Some(flow) = self.receiver.whole.take() {
-            if at.net.record.trips {
-                let ports = records.path(data.record).iter().map(|hop| hop.time).collect();
-                self.receiver.trips.push((flow, Trip { begun: Time::from_ps(data.born), ports }));
-            }
             self.sender.received(flow, at);
         }
         self.reply(records, direct, at)
@@ -435,7 +432,7 @@ impl Host {
             }
             let own = if let Lane::Data(class) = lane { class..class + 1 } else { 0..sides.len() as u8 };
             let mut taken = own.filter_map(|class| {
-                let frame = sides[usize::from(class)].sender.next_of(lane, at)?;
+                let frame = sides[usize::from(class)].sender.next_of(lane, at, turn.records)?;
                 Some(if frame.is_pause() { frame } else { frame.of_class(class, at.net) })
             });
             taken.next().map_or(Offer::Stopped, |frame| Offer::Frame(frame, frame.len, false))

@@ -27,6 +27,7 @@
 //! A node acts in its [`agenda::Turn`]: it changes its own state, plans events of its own, and puts frames on its links. Nodes meet
 //! nowhere else, so those of one moment may act in any order. Events of one node at one moment have theirs: [`agenda::Kind`].
 
+mod account;
 mod agenda;
 mod cause;
 mod come;

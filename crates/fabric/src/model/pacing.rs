@@ -12,7 +12,7 @@ use super::sender::{Sender, limiter_of};
 use super::transfers::FlowQueue;
 use crate::check::broken;
 use crate::scheme::{WHOLE_HOST, key_of};
-use cnsim_scheme_api::{Built, FlowId};
+use cnsim_scheme_api::{Built, FlowId, Scope};
 use std::collections::VecDeque;
 
 impl<F: Packet> Sender<F> {
@@ -80,7 +80,8 @@ impl<F: Packet> Sender<F> {
         }
         let full = self.fifo_is_full();
         let Some(limiter) = self.limiters.at_mut(place) else { return };
-        let len = if let Some(len) = self.transfers.let_go(place, queued && !full) {
+        let len = if let Some((flow, len)) = self.transfers.let_go(place, queued && !full) {
+            self.accounts.iter_mut().for_each(|accounts| accounts.let_go(flow, at.now));
             limiter.pace(at.now, len);
             len
         } else if full {
@@ -135,6 +136,7 @@ impl<F: Packet> Sender<F> {
         let Some(pairs) = &mut self.pairs else { return };
         let sent = pairs.sent(pair, len, at.now);
         if sent.again {
+            self.accounts.iter_mut().for_each(|accounts| accounts.again(len));
             self.journal.out.get_or_insert_default().transport.resent += 1;
             self.journal.out.get_or_insert_default().transport.resent_bytes += u64::from(len);
         }
@@ -161,6 +163,37 @@ impl<F: Packet> Sender<F> {
         if self.limiters.at_mut(place).is_some_and(|l| l.count(len)) {
             self.wake(place, at, |object, limiter| object.on_bytes(limiter));
         }
+    }
+
+    /// Round robin over the virtual output queues whose limiter lets a frame go.
+    pub(super) fn next_of_voqs(&mut self, at: Moment<'_>) -> Option<F> {
+        let (keys, limiters) = (self.settings.plan.limiter_scope, &self.limiters);
+        let pacing = |dst: u32| {
+            let place = limiters.find(key_of(keys, dst, None))?;
+            limiters.at(place).filter(|l| l.state.engaged).map(|l| (place, l.eligible))
+        };
+        let may_send = |dst| pacing(dst).is_none_or(|(_, eligible)| eligible <= at.now);
+        let frame = self.queues.voqs.as_mut()?.pop(may_send)?;
+        if let Some((limiter, _)) = frame.data_to().and_then(pacing) {
+            self.limiters.at_mut(limiter).into_iter().for_each(|l| l.pace(at.now, frame.bytes()));
+            self.let_go(limiter, at);
+        }
+        Some(frame)
+    }
+
+    /// The rate at which frames to `dst` may go.
+    pub(crate) fn rate_to(&self, dst: u32) -> f64 {
+        let line = self.settings.line_rate.bps();
+        let rate = |pair| {
+            let limiter = self.limiters.find(self.key(dst, pair)).and_then(|place| self.limiters.at(place));
+            limiter.filter(|l| l.state.engaged).map_or(line, |l| l.state.rate.bps())
+        };
+        // Queue pairs to one host share the link.
+        let pairs = self.pairs.as_ref().filter(|_| self.settings.plan.limiter_scope == Scope::Flow);
+        pairs.map_or_else(
+            || rate(None),
+            |pairs| pairs.to(dst).map(|flow| rate(Some(flow))).sum::<f64>().min(line),
+        )
     }
 
     /// Gives a limiter back when its scheme asked for it and nothing waits for it. One that was built on feedback ceases to exist;

@@ -3,7 +3,7 @@
 use super::agenda::Moment;
 use super::frame::{Body, Control, Data, Frame, Lane, MANAGED, NextHop, Pause, Says, To, lowered};
 use super::records::Records;
-use crate::check::{Ledger, broken};
+use crate::check::{Ledger, Spent, broken};
 use crate::net::Net;
 use cnsim_scheme_api::{Feedback, FrameView, Hop};
 
@@ -65,6 +65,8 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     fn set_marked(&mut self, marked: bool);
     /// Lowers the tag of data to a stamp.
     fn stamp(&mut self, stamp: (u8, u32));
+    /// Data sets out that is traced, and takes along what its flow has spent.
+    fn open_trace(&mut self, spent: Spent, records: &mut Records);
     /// Data takes a hop of telemetry along.
     fn take_hop(&mut self, hop: Hop, records: &mut Records);
     /// Data as a congestion point sees it, `dropped` or not.
@@ -131,6 +133,11 @@ impl Packet for Frame {
     fn stamp(&mut self, stamp: (u8, u32)) {
         if let Body::Data(data) = &mut self.body {
             data.tag.1 = lowered(data.tag, stamp);
+        }
+    }
+    fn open_trace(&mut self, spent: Spent, records: &mut Records) {
+        if let Body::Data(data) = &mut self.body {
+            data.record = records.trace(spent);
         }
     }
     fn take_hop(&mut self, hop: Hop, records: &mut Records) {

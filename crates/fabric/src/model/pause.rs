@@ -103,7 +103,7 @@ pub(crate) struct InXoff {
     pub(crate) total: Time,
     /// Time in XOFF by part of the run, ps.
     pub(crate) parts: Vec<u64>,
-    /// By class, from when to when, ps: [`crate::Record::pauses`].
+    /// By class, from when to when, ps: [`crate::Record::spans`].
     pub(crate) spans: Vec<Vec<(u64, u64)>>,
 }
 
@@ -136,7 +136,7 @@ impl Paused {
         let before = self.before.get_or_insert_with(begin);
         before.total += now - since;
         before.parts.add_span(since, now);
-        if u64::from(before.number) < net.record.pauses {
+        if u64::from(before.number) < net.record.spans() {
             before.spans.push((since, now));
         }
         before.number += 1;
@@ -164,7 +164,7 @@ impl Paused {
                 all.total += Time::from_ps(before.total);
                 spans = before.spans;
             }
-            if net.record.pauses > 0 {
+            if net.record.spans() > 0 {
                 all.spans.push(spans);
             }
         }

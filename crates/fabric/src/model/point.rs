@@ -65,7 +65,7 @@ pub(crate) struct Point {
     pub(crate) state: PointState,
     /// Whether the point is woken as frames leave.
     pub(crate) departures: bool,
-    /// Its scheme's frames may carry telemetry, or all do.
+    /// Its scheme's frames may carry telemetry.
     telemetry: bool,
     /// It records the departures that begin from then on.
     pub(crate) records_from: u64,
@@ -76,32 +76,21 @@ pub(crate) struct Point {
     keyed: Option<u64>,
 }
 
-/// In place of a scheme's congestion point, where departures are recorded all the same.
-#[derive(Debug)]
-struct Still;
-
-impl CongestionPoint for Still {
-    fn start(&mut self, _: &Queue, _: &mut PointControl<'_>) {}
-}
-
 impl Point {
-    /// The one of an output, by its number in the network, and a class, if the scheme has one there, or departures are to be recorded.
+    /// The one of an output, by its number in the network, and a class, if the scheme has one there.
     pub(crate) fn new(net: &Net, scheme: Option<usize>, (port, class): (u32, usize)) -> Option<Self> {
         let scheme = &net.schemes[scheme?];
         let attached = net.links[port as usize].is_some();
         let point = net.point_id(port, class);
         let site = QueueSite { point, rate: net.rate(port), attached };
-        let trips = net.record.trips && net.graph.is_some();
-        let object = scheme.congestion_point(&site);
-        let (object, port) = (object.or_else(|| trips.then(|| Box::new(Still) as _))?, u64::from(point.0));
+        let (object, port) = (scheme.congestion_point(&site)?, u64::from(point.0));
         let mut state = PointState::new(Stream::new(net.seed, port, Purpose::Point), net.hosts);
-        state.records |= trips;
         state.queue_pairs = net.transport.map(|_| net.flows.queue_pairs() as u32);
         Some(Self {
             object,
             departures: scheme.plan.departures,
-            telemetry: scheme.plan.acks == Acks::Telemetry || trips,
-            records_from: if trips { 0 } else { NEVER },
+            telemetry: scheme.plan.acks == Acks::Telemetry,
+            records_from: NEVER,
             decided: NEVER,
             state,
             draws: Stream::new(net.seed, port | 1 << 33, Purpose::Node),

@@ -432,6 +432,10 @@ impl QueuePairs {
         pair.waits = Waits::Turn;
         Some(pair.queue)
     }
+    /// The place of a flow that waits for an acknowledgement.
+    pub(crate) fn waits_at(&mut self, flow: FlowId) -> Option<u32> {
+        self.find(flow).filter(|found| found.0.waits == Waits::Ack).map(|found| found.0.queue.place)
+    }
     /// The flows that wait for an acknowledgement: they have begun anew since the last one, or have no turn.
     pub(crate) fn waiting(&self, net: &Net) -> Vec<Waiting> {
         let one = |pair: &QueuePair| {

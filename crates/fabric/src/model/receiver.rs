@@ -7,9 +7,8 @@ use super::frame::{Control, Says, To};
 use super::packet::Packet;
 use super::record::Deliveries;
 use super::sent::Report;
-use crate::check::{Failure, Who, broken};
+use crate::check::{Come, Failure, Trace, Who, broken};
 use crate::net::Net;
-use crate::outcome::Trip;
 use crate::paged::Paged;
 use crate::scheme::call;
 use crate::timers::Timers;
@@ -81,7 +80,7 @@ pub(crate) struct Receiver {
     /// The flow that has just arrived whole, until that is carried out.
     pub(super) whole: Option<FlowId>,
     /// How the last frames of flows to here came, where that is recorded.
-    pub(super) trips: Vec<(FlowId, Trip)>,
+    pub(super) trips: Vec<Come>,
     /// Actions of reflectors, until they are carried out.
     pub(super) actions: Vec<ReflectorAction>,
     host: u32,
@@ -128,6 +127,13 @@ impl Receiver {
             self.deliver(frame, None, at, failure)
         } else {
             self.sort(frame, at, failure)
+        }
+    }
+
+    /// A traced frame of this class and length, which began then, has been taken: it may be the last of its flow to come.
+    pub(super) fn note_trip(&mut self, (class, len, begun): (u8, u16, u64), trace: Option<&mut Trace>) {
+        if let Some(trace) = trace.filter(|_| self.deliveries.completed() > self.trips.len()) {
+            self.trips.push(Come { class, len, begun, trace: std::mem::take(trace) });
         }
     }
 

@@ -88,6 +88,11 @@ impl Deliveries {
         self.detail.as_mut().map_or(Ok(()), |detail| detail.take(at, frame, pair))
     }
 
+    /// How many flows have arrived whole.
+    pub(crate) fn completed(&self) -> usize {
+        self.detail.as_ref().map_or(0, |detail| detail.completions.len())
+    }
+
     /// The flow with a queue pair that arrived whole last.
     pub(crate) fn whole(&self) -> Option<FlowId> {
         self.detail.as_ref()?.completions.last()?.flow

@@ -1,6 +1,7 @@
 //! Data beside frames and acknowledgements, which have no room for it: telemetry, and reports of frames that came out of order.
 
 use super::sent::Report;
+use crate::check::{Spent, Trace};
 use cnsim_scheme_api::Hop;
 
 /// Records on their way: flat in memory, and used again.
@@ -13,6 +14,8 @@ pub(crate) struct Records {
     hops: Vec<Hop>,
     room: usize,
     vacant: Vec<u32>,
+    /// By record, where some frames have traces.
+    traces: Vec<Trace>,
 }
 
 impl Records {
@@ -34,6 +37,29 @@ impl Records {
             self.hops.resize(self.heads.len() * self.room, Hop::default());
             self.heads.len() as u32
         })
+    }
+    /// A frame sets out that is traced: its record.
+    pub(crate) fn trace(&mut self, spent: Spent) -> u32 {
+        let record = self.open();
+        self.retrace(record, Trace { spent, ..Trace::default() });
+        record
+    }
+    /// A record has this trace.
+    pub(crate) fn retrace(&mut self, record: u32, trace: Trace) {
+        self.traces.resize_with(self.traces.len().max(record as usize), Trace::default);
+        self.traces[record as usize - 1] = trace;
+    }
+    /// It begins at a port.
+    pub(crate) fn step(&mut self, record: u32, port: u32, began: u64) {
+        if let Some(trace) = self.traces.get_mut(record as usize - 1)
+            && trace.steps.last().is_none_or(|step| step.0 != port)
+        {
+            trace.steps.push((port, began));
+        }
+    }
+    /// The trace of a record.
+    pub(crate) fn traced(&mut self, record: u32) -> Option<&mut Trace> {
+        self.traces.get_mut((record as usize).checked_sub(1)?)
     }
     /// Makes room for longer paths.
     #[cold]
@@ -59,6 +85,7 @@ impl Records {
     pub(crate) fn close(&mut self, record: u32) {
         if let Some(head) = (record as usize).checked_sub(1).and_then(|at| self.heads.get_mut(at)) {
             (head.0, head.2) = (0, Report::default());
+            self.traces.get_mut(record as usize - 1).into_iter().for_each(|trace| trace.steps.clear());
             self.vacant.push(record);
         }
     }

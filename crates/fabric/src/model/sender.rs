@@ -3,6 +3,7 @@
 //! It is one body for both ways to run. They differ in what a frame is kept as ([`Packet`]), and in when they look. Limiters let frames
 //! go in [`super::pacing`]; what messages do is in [`super::steering`].
 
+use super::account::Accounts;
 use super::agenda::{Deferred, Moment};
 use super::frame::{Control, Data, Lane, Pause, Says};
 use super::limiter::Limiters;
@@ -10,6 +11,7 @@ use super::packet::Packet;
 use super::pause::Paused;
 use super::program::Program;
 use super::queue_pair::QueuePairs;
+use super::records::Records;
 use super::source::Offer;
 use super::transfers::{FlowQueue, Next, Transfers};
 use super::turns::first;
@@ -111,6 +113,8 @@ pub(crate) struct Sender<F: Packet> {
     pub(super) pairs: Option<Box<QueuePairs>>,
     /// The host's operations, where the run has some.
     pub(super) program: Option<Box<Program>>,
+    /// Where the time of finite flows goes, where that is recorded.
+    pub(super) accounts: Option<Box<Accounts>>,
     /// The flow of the data frame that goes next.
     pub(super) going: Option<FlowId>,
     pub(crate) timers: Timers,
@@ -178,6 +182,8 @@ impl<F: Packet> Sender<F> {
                 .as_ref()
                 .filter(|_| class == 0)
                 .and_then(|graph| Program::new(graph, spec, id, net)),
+            accounts: (net.record.trips)
+                .then(|| Box::new(Accounts::new(net.line(id).tx, net.routing.is_by_frame()))),
             going: None,
             timers: Timers::default(),
             deferred: Deferred::default(),
@@ -213,6 +219,7 @@ impl<F: Packet> Sender<F> {
         if !self.settings.ignores_pause {
             self.journal.events.add(at.now, pause.code());
             self.journal.out.get_or_insert_default().pauses += u64::from(pause.off);
+            self.accounts.iter_mut().for_each(|accounts| accounts.hear(pause, at.now));
             self.must_look |= pause.reach(paused, at);
         }
     }
@@ -220,6 +227,9 @@ impl<F: Packet> Sender<F> {
     /// A finite flow begins, with its queue pair at an initial rate.
     pub(crate) fn begin(&mut self, flow: FlowQueue, initial_rate: Option<Rate>, at: Moment<'_>) {
         let flow = self.transfers.begin(flow);
+        let opens =
+            at.net.transport_of(self.settings.class.into()).is_some_and(|transport| transport.opens());
+        self.accounts.iter_mut().for_each(|accounts| accounts.begin(opens, at.now));
         if let (Some(pair), Some(pairs)) = (flow.pair, &mut self.pairs) {
             pairs.begin(pair, flow, initial_rate, at.net);
         }
@@ -364,23 +374,28 @@ impl<F: Packet> Sender<F> {
 
     /// The frame that goes next, of those lanes that `may_start`.
     #[inline]
-    pub(crate) fn next(&mut self, may_start: impl Fn(Lane) -> bool, at: Moment<'_>) -> Option<F> {
-        first(|lane| if may_start(lane) { self.next_of(lane, at) } else { None })
+    pub(crate) fn next(
+        &mut self,
+        may_start: impl Fn(Lane) -> bool,
+        at: Moment<'_>,
+        records: &mut Records,
+    ) -> Option<F> {
+        first(|lane| if may_start(lane) { self.next_of(lane, at, records) } else { None })
     }
 
     /// The frame of a lane that goes next.
     #[inline]
-    pub(crate) fn next_of(&mut self, lane: Lane, at: Moment<'_>) -> Option<F> {
+    pub(crate) fn next_of(&mut self, lane: Lane, at: Moment<'_>, records: &mut Records) -> Option<F> {
         match lane {
             Lane::Pause => None,
             Lane::Control => self.queues.control.pop_front(),
-            Lane::Data(_) => self.next_data(at),
+            Lane::Data(_) => self.next_data(at, records),
         }
     }
 
     /// What goes next among the data: a probe, else data. Frames that wait in queues and finite flows take turns.
     #[inline]
-    fn next_data(&mut self, at: Moment<'_>) -> Option<F> {
+    fn next_data(&mut self, at: Moment<'_>, records: &mut Records) -> Option<F> {
         if !self.queues.probes.is_empty() {
             return self.queues.probes.pop_front();
         }
@@ -390,6 +405,9 @@ impl<F: Packet> Sender<F> {
             self.next_queued(at).or_else(|| self.next_of_flows(at))
         }?;
         self.set_out(&mut frame, at);
+        if let Some(spent) = self.accounts.as_mut().and_then(|accounts| accounts.leaving.take()) {
+            frame.open_trace(spent, records);
+        }
         Some(frame)
     }
 
@@ -406,13 +424,21 @@ impl<F: Packet> Sender<F> {
                     let mut in_flow = None;
                     if let Some(pair) = flow.pair {
                         let turn = self.pairs.as_mut().and_then(|pairs| pairs.turn(pair));
-                        let Some((left, number)) = turn else { continue };
+                        let Some((left, number)) = turn else {
+                            self.accounts.iter_mut().for_each(|accounts| accounts.wait(&flow, 0, at.now));
+                            continue;
+                        };
                         (flow.bytes, in_flow) = (left, Some(number));
                     }
                     self.transfers.flows_next = false;
                     let offer = Offer { dst: flow.dst, len: flow.next_len() };
                     let of_flow = OfFlow { number: flow.number, counted, in_flow };
                     let frame = self.make(offer, Some(of_flow), true, at.now);
+                    if let Some(accounts) = &mut self.accounts {
+                        let freed =
+                            limiter.and_then(|place| self.limiters.at(place)).map_or(0, |l| l.eligible);
+                        accounts.go(&flow, freed, frame.bytes(), at.now);
+                    }
                     if let Some(pair) = flow.pair {
                         self.going = Some(pair);
                         self.sent_segment(pair, flow, frame.bytes(), at);
@@ -490,22 +516,6 @@ impl<F: Packet> Sender<F> {
         Some(frame)
     }
 
-    /// Round robin over the virtual output queues whose limiter lets a frame go.
-    fn next_of_voqs(&mut self, at: Moment<'_>) -> Option<F> {
-        let (keys, limiters) = (self.settings.plan.limiter_scope, &self.limiters);
-        let pacing = |dst: u32| {
-            let place = limiters.find(key_of(keys, dst, None))?;
-            limiters.at(place).filter(|l| l.state.engaged).map(|l| (place, l.eligible))
-        };
-        let may_send = |dst| pacing(dst).is_none_or(|(_, eligible)| eligible <= at.now);
-        let frame = self.queues.voqs.as_mut()?.pop(may_send)?;
-        if let Some((limiter, _)) = frame.data_to().and_then(pacing) {
-            self.limiters.at_mut(limiter).into_iter().for_each(|l| l.pace(at.now, frame.bytes()));
-            self.let_go(limiter, at);
-        }
-        Some(frame)
-    }
-
     /// XOFF or XON that a fault says waits for the link: before control, and after what a fault said before.
     pub(crate) fn queue_pause(&mut self, pause: Pause, net: &Net) {
         let ahead = self.queues.control.iter().take_while(|frame| frame.is_pause()).count();
@@ -544,21 +554,6 @@ impl<F: Packet> Sender<F> {
     #[cold]
     pub(crate) fn fail(&mut self, who: Who, cause: &str, now: u64) {
         self.journal.failure.note(now, who, cause);
-    }
-
-    /// The rate at which frames to `dst` may go.
-    pub(crate) fn rate_to(&self, dst: u32) -> f64 {
-        let line = self.settings.line_rate.bps();
-        let rate = |pair| {
-            let limiter = self.limiters.find(self.key(dst, pair)).and_then(|place| self.limiters.at(place));
-            limiter.filter(|l| l.state.engaged).map_or(line, |l| l.state.rate.bps())
-        };
-        // Queue pairs to one host share the link.
-        let pairs = self.pairs.as_ref().filter(|_| self.settings.plan.limiter_scope == Scope::Flow);
-        pairs.map_or_else(
-            || rate(None),
-            |pairs| pairs.to(dst).map(|flow| rate(Some(flow))).sum::<f64>().min(line),
-        )
     }
 
     /// All frames that wait and have found room.

@@ -227,6 +227,7 @@ impl<F: Packet> Sender<F> {
     /// A flow that its window held back takes turns again, if it may.
     fn resume(&mut self, flow: FlowId, at: Moment<'_>) {
         if let Some(queue) = self.pairs.as_mut().and_then(|pairs| pairs.resume(flow)) {
+            self.accounts.iter_mut().for_each(|accounts| accounts.resume(queue.place, false, at.now));
             self.join(queue, at);
             self.must_look = true;
         }
@@ -260,6 +261,9 @@ impl<F: Packet> Sender<F> {
         };
         next.into_iter().for_each(|next| self.timers.start(flow.0, RTO, next));
         if let Some(loss) = loss {
+            let place = self.pairs.as_mut().and_then(|pairs| pairs.waits_at(flow));
+            let account = self.accounts.as_mut().zip(place);
+            account.into_iter().for_each(|(accounts, place)| accounts.resume(place, true, at.now));
             let out = &mut self.journal.out.get_or_insert_default().transport;
             *(if loss == Loss::Timeout { &mut out.timeouts } else { &mut out.recoveries }) += 1;
             if let Some(place) = self.own_limiter(flow) {

@@ -188,6 +188,9 @@ impl Switch {
         if let (true, Lane::Data(_)) = (self.management.at_start, frame.lane) {
             self.free(out, &frame, turn);
         }
+        if turn.net.record.trips && frame.is_data() && frame.record() > 0 {
+            turn.records.step(frame.record(), turn.net.ports[turn.node as usize] + out as u32, turn.now);
+        }
         self.outputs[out].port.start(frame, turn);
     }
 

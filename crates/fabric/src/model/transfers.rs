@@ -167,9 +167,9 @@ impl Transfers {
             self.ring.push(first.place, Part::Limiter(limiter));
         }
     }
-    /// A limiter at the source lets the first of its flows send one frame: its length. None where no flow waits there, or where a frame
+    /// A limiter at the source lets the first of its flows send one frame: its place, and the length. None where no flow waits there, or where a frame
     /// of its queue does (`queued`) and has the turn.
-    pub(crate) fn let_go(&mut self, limiter: usize, queued: bool) -> Option<u16> {
+    pub(crate) fn let_go(&mut self, limiter: usize, queued: bool) -> Option<(u32, u16)> {
         let held = self.held.get_mut(limiter)?;
         if std::mem::take(&mut held.flow_went) && queued {
             return None;
@@ -177,7 +177,7 @@ impl Transfers {
         let flow = held.flows.pop_front()?;
         held.flow_went = true;
         self.ring.push(flow.place, Part::LetGo(flow));
-        Some(flow.next_len())
+        Some((flow.place, flow.next_len()))
     }
     /// Whose turn it is. `limiter` is the one that limits a flow now, `may_go` is whether one may let a frame go.
     pub(crate) fn next(

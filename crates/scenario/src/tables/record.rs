@@ -48,7 +48,7 @@ rows! {
         "keeps each XOFF with its causes for pauses.csv and `cnsim explain-pause`, the first 1,000,000 of a run; auto: the first 100,000, where flows have queue pairs")
         .with_pause().seen();
     TRIPS = key("record.trips", Kind::Or("auto", &kind::SWITCHED), "auto",
-        "keep when the last frame of each transfer that follows others began at each port: critical_path.csv then says at which ports it waited; auto: of up to 20,000 transfers");
+        "keeps where the time of each finite flow went for flows.csv, `cnsim explain-flow` and the waits of critical_path.csv; auto: in runs of up to 20,000 flows");
     LATENCY = key("record.latency", kind::SWITCHED, "off", "keeps percentiles of latency");
 }
 
@@ -75,8 +75,8 @@ pub struct Record {
     pub(crate) latency: bool,
     /// Most XOFFs that are kept.
     pub(crate) pauses: u64,
-    /// How the last frames of transfers of graphs came is kept.
-    pub(crate) trips: bool,
+    /// Where the time of flows went is kept; none: where they are not many.
+    pub(crate) trips: Option<bool>,
     /// Ideal completion time of flows.
     pub ideal: Ideal,
     /// Groups of flows by size.
@@ -96,7 +96,7 @@ pub struct Record {
 /// Most XOFFs that are kept of a run; without being asked, a tenth.
 const MOST_XOFFS: u64 = 1_000_000;
 
-/// Most transfers of graphs of which it is kept without being asked how their last frames came.
+/// Most flows of a run of which it is kept without being asked where their time went.
 const MOST_TRIPS: usize = 20_000;
 
 /// Most flows whose rates are recorded for a measurement of a part of the run.
@@ -126,29 +126,20 @@ impl Section for Record {
             Some("auto") if settings.host.queues == Queues::PerFlow => MOST_XOFFS / 10,
             _ => 0,
         };
-        let transfers = settings.traffic.jobs.transfers();
-        if transfers == 0 && r.is_asked(TRIPS) {
-            r.wrong(TRIPS, "has no effect: no transfer follows another", "remove it");
+        let finite = settings.traffic.plans.iter().flatten().any(SourcePlan::finite);
+        if !finite && r.is_asked(TRIPS) {
+            r.wrong(TRIPS, "has no effect: no flow is finite", "remove it");
         }
-        let trips = match r.word(TRIPS).as_str() {
-            "on" => transfers > 0,
-            "off" => false,
-            _ => (1..=MOST_TRIPS).contains(&transfers),
-        };
         Self {
             receiver,
             hot,
             named,
             latency: r.switched(LATENCY),
             pauses,
-            trips,
+            trips: switched(&r.word(TRIPS)),
             ideal: r.choice(IDEAL),
             bins: r.integer_or(SIZE_BINS).map_or(Bins::Decades, |n| Bins::Equal(n as usize)),
-            flow_times: match r.word(FLOW_TIMES).as_str() {
-                "on" => Some(true),
-                "off" => Some(false),
-                _ => None,
-            },
+            flow_times: switched(&r.word(FLOW_TIMES)),
             paused: r.choice(PAUSED),
             bin,
             from,
@@ -158,6 +149,7 @@ impl Section for Record {
 
     fn put(&self, settings: &Settings, run: &mut RunSpec) {
         let (hosts, whole) = (settings.hosts(), settings.whole());
+        let flows: usize = run.hosts.iter().flat_map(|h| &h.sources).map(|s| s.transfers.len()).sum();
         run.record = cnsim_fabric::Record {
             bin: self.bin,
             // Where a part of the run is measured, every rate needs its series.
@@ -170,7 +162,7 @@ impl Section for Record {
             matrix: hosts <= 128,
             latency: self.latency,
             pauses: self.pauses,
-            trips: self.trips,
+            trips: self.trips.unwrap_or(flows <= MOST_TRIPS) && flows > 0,
             ..cnsim_fabric::Record::default()
         };
         if !whole {
@@ -182,6 +174,11 @@ impl Section for Record {
             }
         }
     }
+}
+
+/// What a key says that may be `auto`: none then.
+fn switched(word: &str) -> Option<bool> {
+    (word != "auto").then_some(word == "on")
 }
 
 /// Records the queues of all switch ports with a link.

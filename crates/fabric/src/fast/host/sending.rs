@@ -1,6 +1,7 @@
 //! Frames that a host sends, packed, and its line.
 
 use super::Line;
+use crate::check::Spent;
 use crate::fast::bodies::{Bodies, Body};
 use crate::fast::frame::{BROADCAST, Entry, Frame, Kind, TO_POINT};
 use crate::fast::wires::Wires;
@@ -65,6 +66,9 @@ impl Packet for Frame {
     #[inline]
     fn stamp(&mut self, stamp: (u8, u32)) {
         self.lower(stamp);
+    }
+    fn open_trace(&mut self, spent: Spent, records: &mut Records) {
+        records.open_trace(self, spent);
     }
     fn take_hop(&mut self, hop: Hop, records: &mut Records) {
         records.note(self, hop);

@@ -100,7 +100,7 @@ impl Switch {
             && port.data.is_empty()
             && u64::from(f.len) <= port.calm_up_to.min(port.left.peak)
             && port.countdown > i64::from(f.len)
-            && port.may_launch(end, net);
+            && port.may_launch(end, f, net);
         if flies {
             hit(Mark::Flown);
             (port.flown, port.flown_from) = (f.len, f.input);
@@ -193,7 +193,7 @@ impl Switch {
             let Some(entry) = port.data.front() else { return true };
             let (start, end) = port.times(entry);
             let calm = !port.has_cells || self.mmu.is_calm(self.mmu.row(p), entry.frame.input.into());
-            let may = calm && entry.frame.is_data() && port.may_launch(end, net);
+            let may = calm && entry.frame.is_data() && port.may_launch(end, &entry.frame, net);
             if start >= before || !may {
                 return false;
             }
@@ -276,10 +276,11 @@ impl Switch {
 }
 
 impl Port {
-    /// May its next data frame, whose transmission ends at `end`, go on its wire at once? Marks at departure and the books
+    /// May its next data frame, whose transmission ends at `end`, go on its wire at once? Marks at departure, traces and the books
     /// at the run's end need the moment itself.
     #[inline(always)]
-    fn may_launch(&self, end: u64, net: &Net) -> bool {
-        !self.needs_exact && self.mark_from == NEVER && end < net.duration
+    fn may_launch(&self, end: u64, frame: &Frame, net: &Net) -> bool {
+        let looks = self.mark_from != NEVER && (self.ramp_from != NEVER || frame.record() > 0);
+        !self.needs_exact && !looks && end < net.duration
     }
 }

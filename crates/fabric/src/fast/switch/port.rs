@@ -36,8 +36,10 @@ pub(crate) struct Port {
     /// Frames that must stand behind one, at least, for the ramp at departure to mark it: fewer hold no more than its low end. None
     /// where departures are recorded.
     pub(crate) mark_behind: u16,
-    /// A departure may be marked where more than this is queued, the frame itself among it.
+    /// A departure is looked at where more than this is queued, the frame itself among it: it may be marked, or traced.
     pub(crate) mark_from: u64,
+    /// The same, if no frame is traced.
+    pub(crate) ramp_from: u64,
     pub(crate) left: Left,
     /// Latest time of the frames stored without looking closer.
     pub(crate) last: u64,
@@ -66,6 +68,8 @@ pub(crate) struct Port {
     pub(crate) paused: Paused,
     pub(crate) point: Option<Box<Point>>,
     pub(crate) out: PortOutcome,
+    /// Number of the port in the network.
+    pub(crate) number: u32,
 }
 
 /// Frames that stand in a queue already, but arrive after the moment in question.
@@ -118,6 +122,9 @@ impl Port {
     /// arrived by then.
     #[inline(never)]
     pub(crate) fn leave(&mut self, frame: &mut Frame, began: u64, records: &mut Records) {
+        if frame.record() > 0 {
+            records.step(frame.record(), self.number, began);
+        }
         let Some(mut point) = self.point.take() else { return };
         point.leave(frame, &self.view(began, self.later(began + 1)), began, records);
         self.point = Some(point);
@@ -231,9 +238,16 @@ impl Port {
     pub(super) fn note_ramp(&mut self, net: &Net) {
         // One that records departures looks at each.
         let records = self.point.as_ref().is_some_and(|point| point.state.records);
-        self.mark_from = if records { 0 } else { self.ramp_low(RampAt::Departure) };
-        let behind = self.mark_from / u64::from(net.longest_frame()) + 1;
+        self.ramp_from = if records { 0 } else { self.ramp_low(RampAt::Departure) };
+        self.mark_from = if net.record.trips { 0 } else { self.ramp_from };
+        let behind = self.ramp_from / u64::from(net.longest_frame()) + 1;
         self.mark_behind = if records { 0 } else { behind.min(u64::from(u16::MAX)) as u16 };
+    }
+
+    /// Is a data frame looked at that begins to leave then, and before which the queue is longer than [`Port::mark_from`]?
+    #[inline(always)]
+    pub(crate) fn looks(&self, frame: &Frame, began: u64) -> bool {
+        frame.is_data() && (frame.record() > 0 || self.queued > self.ramp_from && self.may_mark(began))
     }
 
     /// Can it be that the ramp at departure marks the first frame or one behind it, the last of which begins to leave at `began`?

@@ -200,12 +200,6 @@ impl Jobs {
         Some(Arc::new(graph))
     }
 
-    /// How many transfers follow others.
-    pub(crate) fn transfers(&self) -> usize {
-        let sends = |o: &&Operation| matches!(o.act, Act::Send { .. });
-        self.graph.as_ref().map_or(0, |graph| graph.operations.iter().filter(sends).count())
-    }
-
     /// Does the seed decide when ranks begin?
     pub(crate) fn is_drawn(&self) -> bool {
         self.list.iter().any(|job| job.skew > Time::ZERO)

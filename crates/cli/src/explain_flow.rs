@@ -1,0 +1,392 @@
+//! The verb `explain-flow`: where the time of a finite flow went, alone or beside the same flow of another run.
+
+use crate::{Done, Failure, fit, look};
+use clap::Args;
+use cnsim_measure::pauses::time;
+use cnsim_measure::spent::{AtPort, FlowParts, MOST_KEPT, PARTS, SLOWEST, Spent};
+use cnsim_problem::nearest;
+use cnsim_runs::files::read_csv;
+use cnsim_runs::results::LARGEST;
+use cnsim_runs::spent_files::read_spent;
+use cnsim_units::Bytes;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `explain-flow`.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct ExplainFlowArgs {
+    /// Folder of the results, or its flows.csv.
+    #[arg(default_value = "out")]
+    results: PathBuf,
+    /// The flow: `H10>H5`, or `H10>H5#2` for the second of its hosts [default: the slowest].
+    flow: Option<String>,
+    /// Only runs whose name contains this text: condition, PAUSE mode and scheme.
+    #[arg(long)]
+    condition: Option<String>,
+    /// Only runs of this scheme.
+    #[arg(long)]
+    scheme: Option<String>,
+    /// Only the run of this seed [default: the first].
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Beside the same flow of another run: a scheme, `seed 2`, a part of a condition, or another folder of results.
+    #[arg(long, value_name = "OTHER")]
+    against: Option<String>,
+}
+
+/// A run's labels, and where the time of its flows went.
+type Run = ([String; 4], Spent);
+
+/// Columns of the page.
+const WIDTH: usize = 80;
+/// Runs that are shown.
+const MOST_RUNS: usize = 4;
+/// Flows that are listed.
+const MOST: usize = 8;
+
+pub(crate) fn explain_flow(args: &ExplainFlowArgs) -> Done {
+    let (file, runs) = read(&args.results)?;
+    let mut found: Vec<&Run> = runs.iter().filter(|run| args.chooses(run)).collect();
+    // Of several seeds the first.
+    found.dedup_by(|b, a| a.0[..3] == b.0[..3]);
+    if found.is_empty() {
+        let names: Vec<String> = runs.iter().map(|run| title(&run.0)).collect();
+        let names = names.iter().map(String::as_str);
+        let some: Vec<&str> = names.take(MOST).collect();
+        return Err(Failure::input(format!(
+            "no run is like that\n  help: leave out --condition, --scheme or --seed; there are: {}",
+            some.join("; ")
+        )));
+    }
+    if let Some(other) = &args.against {
+        let [run] = found[..] else {
+            return Err(Failure::input(format!(
+                "--against {other}: {} are like that\n  help: choose one by --condition, --scheme or --seed",
+                look::count(found.len() as u64, "run")
+            )));
+        };
+        let flow = args.flow_of(run, &file)?;
+        let others = if Path::new(other).exists() { read(Path::new(other))?.1 } else { Vec::new() };
+        let beside =
+            against(run, if others.is_empty() { &runs } else { &others }, other, !others.is_empty())?;
+        let same = |f: &&FlowParts| (&f.flow, f.nth) == (&flow.flow, flow.nth);
+        let Some(its) = beside.1.flows.iter().find(same) else {
+            return Err(missing(&flow.name(), beside, None));
+        };
+        print!("{}", page((run, flow), Some((beside, its))));
+        return Ok(());
+    }
+    for (n, run) in found.iter().take(MOST_RUNS).enumerate() {
+        if n > 0 {
+            println!();
+        }
+        let flow = args.flow_of(run, &file)?;
+        if args.flow.is_none() {
+            print!("{}", slowest(run));
+        }
+        print!("{}", page((run, flow), None));
+    }
+    if found.len() > MOST_RUNS {
+        println!("{} more runs: choose by --condition, --scheme or --seed", found.len() - MOST_RUNS);
+    }
+    Ok(())
+}
+
+impl ExplainFlowArgs {
+    fn chooses(&self, (labels, _): &Run) -> bool {
+        let name = title(labels).to_lowercase();
+        self.condition.as_ref().is_none_or(|c| name.contains(&c.to_lowercase()))
+            && self.scheme.as_ref().is_none_or(|s| s.eq_ignore_ascii_case(&labels[2]))
+            && self.seed.is_none_or(|n| labels[3] == n.to_string())
+    }
+
+    /// The flow of a run that is asked for: the slowest, unless it is named.
+    fn flow_of<'a>(&self, run: &'a Run, file: &Path) -> Result<&'a FlowParts, Failure> {
+        let flows = &run.1.flows;
+        let Some(name) = &self.flow else {
+            let slowest = flows.iter().max_by(|a, b| a.slowdown().total_cmp(&b.slowdown()));
+            return slowest.ok_or_else(|| Failure::input(format!("{}: no flow is complete", title(&run.0))));
+        };
+        let asked = name.replace(' ', "");
+        let (pair, nth) = asked.split_once('#').unwrap_or((&asked, "1"));
+        let nth = nth.parse::<u64>().ok().filter(|n| *n > 0).ok_or_else(|| {
+            Failure::input(format!(
+                "{name}: `#{nth}` is no number of a flow\n  help: write \"H10>H5#2\" for the second"
+            ))
+        })?;
+        let mut all = flows.iter().filter(|f| f.flow.eq_ignore_ascii_case(pair));
+        all.find(|f| f.nth + 1 == nth).ok_or_else(|| missing(&asked, run, Some(file)))
+    }
+}
+
+/// Reads a folder of results, or its flows.csv.
+fn read(results: &Path) -> Result<(PathBuf, Vec<Run>), Failure> {
+    let file = if results.is_dir() { results.join("flows.csv") } else { results.to_path_buf() };
+    if !file.exists() {
+        return Err(Failure::input(format!(
+            "{}: no such file: no run of these results kept where the time of its flows went\n  help: run the scenario with `--set record.trips=on --out {}`",
+            file.display(),
+            results.display()
+        )));
+    }
+    let runs = read_spent(&file).map_err(Failure::input)?;
+    Ok((file, runs))
+}
+
+/// Name of a run.
+fn title([condition, pause, scheme, seed]: &[String; 4]) -> String {
+    let words = [condition.clone(), format!("PAUSE {pause}"), scheme.clone(), format!("seed {seed}")];
+    let words: Vec<&str> = words.iter().map(String::as_str).filter(|w| !w.is_empty()).collect();
+    words.join(", ")
+}
+
+/// The run of these that is meant: like this one, but for what is named.
+fn against<'a>(run: &Run, all: &'a [Run], other: &str, elsewhere: bool) -> Result<&'a Run, Failure> {
+    let word = other.to_lowercase();
+    let seed = word.strip_prefix("seed").map(|n| n.trim_matches([' ', '=']).to_string());
+    let meant = |labels: &[String; 4]| {
+        let [condition, pause, scheme, number] = labels;
+        elsewhere
+            || scheme.to_lowercase() == word
+            || seed.as_ref() == Some(number)
+            || format!("pause {}", pause.to_lowercase()) == word
+            || condition.to_lowercase().contains(&word)
+    };
+    let alike = |labels: &[String; 4]| labels.iter().zip(&run.0).filter(|(a, b)| a == b).count();
+    let candidates = all.iter().filter(|r| meant(&r.0) && (elsewhere || r.0 != run.0));
+    // Of several the first: that of the least seed.
+    let best = candidates.reduce(|best, r| if alike(&r.0) > alike(&best.0) { r } else { best });
+    best.ok_or_else(|| {
+        let mut known: Vec<String> = all.iter().map(|r| r.0[2].clone()).filter(|s| *s != run.0[2]).collect();
+        known.dedup();
+        let near = nearest(other, known.iter().map(String::as_str)).map(|n| format!("did you mean `{n}`? "));
+        Failure::input(format!(
+            "--against {other}: no other run is like that\n  help: {}name a scheme, `seed 2`, a part of a condition, or another folder of results",
+            near.unwrap_or_default()
+        ))
+    })
+}
+
+/// The error for a flow that is not there: why, if that is known, and the nearest names.
+fn missing(name: &str, (labels, spent): &Run, file: Option<&Path>) -> Failure {
+    let pair = name.split('#').next().unwrap_or(name);
+    let of_pair = spent.flows.iter().filter(|f| f.flow.eq_ignore_ascii_case(pair)).count();
+    let run = title(labels);
+    if let Some(why) = file.and_then(|file| unfinished(&file.with_file_name("fct.csv"), labels, name)) {
+        return Failure::input(format!(
+            "{name} was not received whole ({run}): it waits for {why}\n  help: fct.csv has what is missing of it; a longer run.duration may complete it"
+        ));
+    }
+    let help = if of_pair > 0 {
+        format!("{} of these hosts: `{pair}` to `{pair}#{of_pair}`", look::count(of_pair as u64, "flow"))
+    } else if spent.complete as usize > MOST_KEPT {
+        format!(
+            "of {} flows the {SLOWEST} slowest are kept, and those that record.flows names",
+            spent.complete
+        )
+    } else {
+        let near = nearest(pair, spent.flows.iter().map(|f| f.flow.as_str()));
+        near.map_or_else(
+            || "flows.csv lists them".into(),
+            |n| format!("did you mean `{n}`? flows.csv lists them"),
+        )
+    };
+    Failure::input(format!("{name}: no such flow is complete ({run})\n  help: {help}"))
+}
+
+/// What a flow waits for that was not received whole.
+fn unfinished(fct: &Path, labels: &[String; 4], name: &str) -> Option<String> {
+    let text = cnsim_problem::read_file(fct, LARGEST).ok()?;
+    let (pair, nth) = name.split_once('#').unwrap_or((name, "1"));
+    let nth = nth.parse::<u64>().ok()?.checked_sub(1)?.to_string();
+    let rows = read_csv(&text).into_iter();
+    let mut mine = rows.filter(|row| row.len() > 16 && row[..4] == labels[..]);
+    let found =
+        mine.find(|row| format!("{}>{}", row[4], row[5]).eq_ignore_ascii_case(pair) && row[16] == nth)?;
+    (!found[14].is_empty()).then(|| found[14].clone())
+}
+
+/// The slowest flows of a run.
+fn slowest((labels, spent): &Run) -> String {
+    let mut all: Vec<&FlowParts> = spent.flows.iter().collect();
+    all.sort_by(|a, b| b.slowdown().total_cmp(&a.slowdown()));
+    let mut lines = Vec::new();
+    let shown = all.len().min(MOST);
+    let head = format!(
+        "{}: the slowest {shown} of {} complete flows, each with its size, its time, that over its time alone, and the largest part",
+        title(labels),
+        spent.complete
+    );
+    lines.extend(fit::wrapped(&head, WIDTH));
+    for f in all.iter().take(MOST) {
+        let parts = f.by_part();
+        let most = parts.iter().enumerate().max_by_key(|part| (part.1, std::cmp::Reverse(part.0)));
+        let (part, share) = most.map_or(("", 0), |(n, time)| (PARTS[n].1, percent(*time, f.time)));
+        let (time, slowdown) = (time(f.time), f.slowdown());
+        let size = Bytes::new(f.bytes).to_string();
+        let name = f.name();
+        lines.push(format!("  {name:<12}{size:>8}{time:>11}{slowdown:>7.1}x {share:>3} % {part}"));
+    }
+    lines.join("\n") + "\n\n"
+}
+
+/// A share in whole percent.
+fn percent(part: u64, of: u64) -> u64 {
+    (part * 100 + of / 2) / of.max(1)
+}
+
+/// A row of the page: where, what, and the times.
+struct Row(String, String, Vec<u64>);
+
+/// The rows of some flows, in the order of the chain; those without time in any are left out.
+fn rows(flows: &[(&Spent, &FlowParts)]) -> Vec<Row> {
+    let mut ports: Vec<&str> = Vec::new();
+    for (spent, flow) in flows {
+        for at in flow.ports.iter().skip(1) {
+            let name = spent.port(at.port);
+            if !ports.contains(&name) {
+                ports.push(name);
+            }
+        }
+    }
+    let by_part: Vec<_> = flows.iter().map(|f| f.1.by_part()).collect();
+    let part = |n: usize| by_part.iter().map(|parts| parts[n]).collect::<Vec<u64>>();
+    let source = flows.first().map_or("", |f| f.1.flow.split('>').next().unwrap_or_default());
+    let mut rows: Vec<Row> = (0..7).map(|n| Row(source.into(), PARTS[n].1.into(), part(n))).collect();
+    for port in ports {
+        let of = |value: fn(&AtPort) -> u64| {
+            let each = flows.iter().map(|(spent, f)| {
+                f.ports.iter().skip(1).filter(|at| spent.port(at.port) == port).map(value).sum()
+            });
+            each.collect::<Vec<u64>>()
+        };
+        rows.push(Row(port.into(), "queue".into(), of(|at| at.queued)));
+        rows.push(Row(port.into(), "XOFF".into(), of(|at| at.xoff)));
+    }
+    rows.extend((9..PARTS.len()).map(|n| Row(String::new(), PARTS[n].1.into(), part(n))));
+    rows.retain(|row| row.2.iter().any(|time| *time > 0));
+    rows
+}
+
+/// A page about a flow, alone or beside that of another run.
+fn page((run, flow): (&Run, &FlowParts), other: Option<(&Run, &FlowParts)>) -> String {
+    let decimals = match flow.time / 1_000_000 {
+        1000.. => 1,
+        10.. => 2,
+        _ => 3,
+    };
+    let us = |ps: u64| format!("{:.decimals$}", ps as f64 / 1e6);
+    let some = |ps: u64| if ps == 0 { "-".into() } else { us(ps) };
+    let mut lines = Vec::new();
+    let of = if flow.traffic.is_empty() { String::new() } else { format!(" of {}", flow.traffic) };
+    let mut head = format!(
+        "{}, {}{of}, {} to {} us: {} us",
+        flow.name(),
+        Bytes::new(flow.bytes),
+        us(flow.start),
+        us(flow.start + flow.time),
+        us(flow.time)
+    );
+    if let Some((_, its)) = other {
+        let (more, word) = match flow.time.checked_sub(its.time) {
+            Some(more) => (more, "longer than"),
+            None => (its.time - flow.time, "shorter than"),
+        };
+        head += &format!(", {} us {word} {} us", us(more), us(its.time));
+    } else {
+        head += &format!("; alone {} us, so {:.1} times as long", us(flow.alone), flow.slowdown());
+    }
+    lines.extend(fit::wrapped(&title(&run.0), WIDTH));
+    if let Some((other, _)) = other {
+        lines.extend(fit::wrapped(&format!("against {}", title(&other.0)), WIDTH));
+    }
+    lines.extend(fit::wrapped(&head, WIDTH));
+    lines.push(String::new());
+    let flows: Vec<(&Spent, &FlowParts)> =
+        std::iter::once((&run.1, flow)).chain(other.map(|(run, flow)| (&run.1, flow))).collect();
+    let rows = rows(&flows);
+    let (first, second) = match other {
+        Some((other, _)) => differing(&run.0, &other.0),
+        None => ("us".into(), "share".into()),
+    };
+    let more = if other.is_some() { format!("{:>13}", "more") } else { String::new() };
+    lines.push(format!("{:<12}{:<29}{first:>13}{second:>13}{more}", "", ""));
+    let mut place = "";
+    for Row(at, what, times) in &rows {
+        let shown = if at == place { "" } else { at };
+        place = at;
+        let mut line = format!("{shown:<12}{what:<29}{:>13}", some(times[0]));
+        match times.get(1) {
+            None => line += &format!("{:>11} %", percent(times[0], flow.time)),
+            Some(other) => line += &format!("{:>13}{:>13}", some(*other), signed(times[0], *other, &us)),
+        }
+        lines.push(line);
+    }
+    let mut sum = format!("{:<41}{:>13}", "sum", us(flow.time));
+    match other {
+        None => sum += &format!("{:>11} %", 100),
+        Some((_, its)) => sum += &format!("{:>13}{:>13}", us(its.time), signed(flow.time, its.time, &us)),
+    }
+    lines.push(sum);
+    lines.push(String::new());
+    lines.extend(fit::wrapped(&meaning(&rows, flow, other.is_some(), &us), WIDTH));
+    lines.join("\n") + "\n"
+}
+
+/// A difference with its sign.
+fn signed(a: u64, b: u64, us: &dyn Fn(u64) -> String) -> String {
+    match a.cmp(&b) {
+        std::cmp::Ordering::Equal => "-".into(),
+        std::cmp::Ordering::Greater => format!("+{}", us(a - b)),
+        std::cmp::Ordering::Less => format!("-{}", us(b - a)),
+    }
+}
+
+/// What tells two runs apart, in few words each.
+fn differing(a: &[String; 4], b: &[String; 4]) -> (String, String) {
+    let words = |labels: &[String; 4]| match (a[2] != b[2], a[3] != b[3], a[1] != b[1]) {
+        (true, ..) => labels[2].clone(),
+        (_, _, true) => format!("PAUSE {}", labels[1]),
+        (_, true, _) => format!("seed {}", labels[3]),
+        _ => labels[0].clone(),
+    };
+    let cut = |text: String| text.chars().take(12).collect::<String>();
+    let (first, second) = (cut(words(a)), cut(words(b)));
+    if first == second { ("this, us".into(), "other, us".into()) } else { (first, second) }
+}
+
+/// What the largest part, or the largest difference, means, and where to look next.
+fn meaning(rows: &[Row], flow: &FlowParts, beside: bool, us: &dyn Fn(u64) -> String) -> String {
+    let weight = |row: &&Row| match row.2.get(1) {
+        Some(other) => row.2[0].abs_diff(*other),
+        None => row.2[0],
+    };
+    let Some(row) = rows.iter().max_by_key(weight) else { return String::new() };
+    let (place, what) = (&row.0, row.1.as_str());
+    let head = match row.2.get(1) {
+        Some(other) => format!(
+            "Most of the difference, {} us: {what}{}.",
+            signed(row.2[0], *other, us),
+            if place.is_empty() { String::new() } else { format!(" at {place}") }
+        ),
+        None => format!(
+            "Most of its time, {} us: {what}{}.",
+            us(row.2[0]),
+            if place.is_empty() { String::new() } else { format!(" at {place}") }
+        ),
+    };
+    let next = match what {
+        "limiter's gap" => format!(
+            "The scheme let the flow send less than its link carries. `record.limiters = [\"{}\"]` keeps the limiter's rate.",
+            flow.flow
+        ),
+        "connection not open" => "The flow waited for the answer that opens its connection.".into(),
+        "window closed" => "The flow waited for acknowledgements before it could send more: its window is smaller than what is on its way.".into(),
+        "XOFF at the NIC" | "XOFF" => format!("The next switch stopped the port by PAUSE. `cnsim explain-pause --flow \"{}\"` says for whom.", flow.flow),
+        "other flows' turn" => "The flow shared its host's link with others.".into(),
+        "resend and timeout" => "Frames of the flow were lost, found late, or sent again.".into(),
+        "queue" => format!("The last frame stood behind others there. `record.ports = [\"{place}\"]` keeps the queue."),
+        _ if beside => "Both runs waited alike.".into(),
+        _ => "That much it takes alone, too.".into(),
+    };
+    format!("{head} {next}")
+}

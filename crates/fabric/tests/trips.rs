@@ -1,0 +1,191 @@
+//! Where the time of flows went, by hand, to the ps. On the network of these tests a frame of 1500 B takes a slot of 1.2 us on each link
+//! ([`S`]), and each link and the node behind it take 1.5 us ([`L`]). Host 0 sends to host 2.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use cnsim_fabric::*;
+use cnsim_scheme_api::{Bytes, NodeId, Rate, Scope, Time};
+use common::script::script;
+use common::*;
+use std::sync::Arc;
+
+const S: u64 = 1_200_000;
+const L: u64 = 1_500_000;
+/// There and back of a frame that waits nowhere, with its acknowledgement of 64 B.
+const ROUND: u64 = 2 * S + 2 * L + 2 * 51_200 + 2 * L;
+
+/// Three hosts at a switch; host 0 sends so many frames to host 2.
+fn network(frames: u64) -> RunSpec {
+    let mut spec = single_switch(3, 0.0, false, Time::from_ms(2), 1);
+    spec.hosts.iter_mut().for_each(|h| h.sources.clear());
+    spec.hosts[0].sources = vec![flows(vec![flow(0, 2, frames * 1500)])];
+    spec.record.trips = true;
+    spec
+}
+
+/// Parts at the source, in the order of [`SourcePart`]; and of each switch port the time in its queue, in XOFF, and onto its link. Of
+/// the flow from host 0 to host 2, by both engines, on one thread and two.
+fn told(spec: &RunSpec) -> ([u64; 7], Vec<[u64; 3]>) {
+    let out = agreed(spec, 0, &[(1, Visits::Adaptive), (2, Visits::All), (1, Visits::Due)]);
+    let host = &out.hosts[2];
+    let at = host.completions.iter().position(|c| c.src.0 == 0).unwrap();
+    let (done, trip) = (&host.completions[at], &host.trips[at]);
+    assert_eq!(trip.sum(), done.end - done.start);
+    let ps = |t: Time| t.as_ps();
+    let stay = |s: &Stay| [ps(s.began) - ps(s.came) - ps(s.xoff), ps(s.xoff), ps(s.sending)];
+    let [nic, stays @ ..] = &trip.stays[..] else { panic!("{trip:?}") };
+    assert_eq!((nic.at, stay(nic), nic.link), ((NodeId(0), 0), [0, 0, S], Time::from_ps(L)));
+    (trip.source.map(ps), stays.iter().map(stay).collect())
+}
+
+const QUEUE: [u64; 3] = [0, 0, S];
+
+#[test]
+fn alone_it_sends() {
+    assert_eq!(told(&network(10)), ([0, 0, 0, 0, 0, 0, 9 * S], vec![QUEUE]));
+    assert_eq!(told(&network(1)), ([0; 7], vec![QUEUE]));
+}
+
+/// Frames of both hosts come at once, and take turns at the port: behind each tenth stand nine.
+#[test]
+fn in_an_incast_it_queues() {
+    let mut spec = network(10);
+    spec.hosts[1].sources = spec.hosts[0].sources.clone();
+    assert_eq!(told(&spec), ([0, 0, 0, 0, 0, 0, 9 * S], vec![[9 * S, 0, S]]));
+}
+
+/// At the host each second turn is another flow's.
+#[test]
+fn another_flow_of_its_host_takes_turns() {
+    let mut spec = network(10);
+    spec.hosts[0].sources[0].transfers.push(flow(0, 1, 15_000));
+    assert_eq!(told(&spec), ([0, 0, 0, 0, 9 * S, 0, 9 * S], vec![QUEUE]));
+}
+
+/// At a quarter of its link's rate three slots pass between two frames, wherever its limiter stands.
+#[test]
+fn a_limiter_lets_gaps_pass() {
+    for position in [LimiterPosition::AtSource, LimiterPosition::BelowQueue] {
+        for transport in [None, Some(TRANSPORT)] {
+            let mut spec = network(10);
+            let limited = script().everywhere().plan(|p| p.limiter_scope = Scope::Pair);
+            let limited = limited.source(|_, limiter, _| {
+                limiter.engage();
+                limiter.set_rate(Rate::from_gbps(2.5));
+            });
+            with_scheme(&mut spec, Arc::new(limited));
+            (spec.hosts[0].limiter_position, spec.transport) = (position, transport);
+            assert_eq!(told(&spec), ([0, 27 * S, 0, 0, 0, 0, 9 * S], vec![QUEUE]), "{position:?}");
+        }
+    }
+}
+
+/// A window of one frame waits for each acknowledgement.
+#[test]
+fn a_window_waits_for_acknowledgements() {
+    let mut spec = network(3);
+    spec.transport = Some(TransportSpec { window: Window::Fixed(Bytes::new(1500)), ..TRANSPORT });
+    assert_eq!(told(&spec), ([0, 0, 2 * (ROUND - S), 0, 0, 0, 2 * S], vec![QUEUE]));
+}
+
+/// XOFF of this port from 5 to 20 us, without a frame.
+fn xoff(node: u32, port: u16) -> PortFault {
+    let (from, to) = (Time::from_us(5), Time::from_us(20));
+    let transport = PauseTransport::Wire;
+    PortFault { node: NodeId(node), port, from, to, transport, kind: FaultKind::Xoff }
+}
+
+/// The switch stops the NIC, which hears XON at 21.5512 us, as that is a frame of 64 B: its sixth frame is on the link until 7.2 us.
+#[test]
+fn xoff_stops_the_nic() {
+    let mut spec = network(10);
+    spec.faults = vec![xoff(3, 0)];
+    assert_eq!(told(&spec), ([0, 0, 0, 21_551_200 - 6 * S, 0, 0, 9 * S], vec![QUEUE]));
+}
+
+/// The receiver stops its switch port: the tenth frame comes after 13.5 us, and from 21.5 us on five others are before it.
+#[test]
+fn xoff_stops_a_switch() {
+    let mut spec = network(10);
+    spec.faults = vec![xoff(2, 0)];
+    let came = 10 * S + L;
+    assert_eq!(told(&spec), ([0, 0, 0, 0, 0, 0, 9 * S], vec![[5 * S, 21_500_000 - came, S]]));
+}
+
+/// The host's link loses this frame of the flow.
+fn lost(spec: &mut RunSpec, nth: u64) {
+    let frame = LostFrame { flow: (NodeId(0), NodeId(2)), number: None, acknowledgement: false, nth };
+    let (from, to, kind) = (Time::ZERO, Time::MAX, LossKind::Listed(vec![frame]));
+    spec.losses = vec![LinkLoss { node: NodeId(0), port: 0, from, to, kind }];
+}
+
+/// The last of three is lost. It goes again 300 us after the acknowledgement of the second.
+#[test]
+fn a_timeout_sends_again() {
+    let rto = Time::from_us(300);
+    let by = Reliability::GoBackN { nack_interval: Time::from_us(500), rto };
+    let mut spec = network(3);
+    spec.transport = Some(TransportSpec { reliability: by, ..TRANSPORT });
+    lost(&mut spec, 3);
+    let again = S + ROUND + rto.as_ps() - 3 * S;
+    assert_eq!(told(&spec), ([0, 0, 0, 0, 0, again, 3 * S], vec![QUEUE]));
+}
+
+/// The port serves at a tenth of its rate: the third frame waits for two of twelve us.
+#[test]
+fn a_slow_port_serves_slowly() {
+    let mut spec = network(3);
+    spec.changes = vec![change(0, 3, 2, 1.0)];
+    assert_eq!(told(&spec), ([0, 0, 0, 0, 0, 0, 2 * S], vec![[18 * S, 0, 10 * S]]));
+}
+
+/// Two switches, the first port at half, the second at a quarter of the link's rate.
+#[test]
+fn two_bottlenecks_hold_it_twice() {
+    let mut spec = network(3);
+    spec.switches.push(spec.switches[0].clone());
+    spec.links = vec![link((0, 0), (3, 0)), link((1, 0), (3, 1)), link((2, 0), (4, 0)), link((3, 2), (4, 1))];
+    spec.changes = vec![change(0, 3, 2, 5.0), change(0, 4, 0, 2.5)];
+    let ports = vec![[2 * S, 0, 2 * S], [4 * S, 0, 4 * S]];
+    assert_eq!(told(&spec), ([0, 0, 0, 0, 0, 0, 2 * S], ports));
+}
+
+/// TCP loses the fifth of ten. The report of the eighth tells of it after all are sent, and the fifth comes last.
+#[test]
+fn tcp_repairs_by_reports() {
+    let mut spec = network(10);
+    let tcp = TcpSpec {
+        recovery: Recovery::Sack,
+        probe: false,
+        handshake: false,
+        burst: 1,
+        proportional: false,
+        limited_transmit: true,
+        receive_window: None,
+        rto_first: Time::from_ms(1),
+        rto_min: Time::from_ms(1),
+        rto_max: Time::from_ms(9),
+        quantum: Time::ZERO,
+        ack_delay: Time::ZERO,
+    };
+    spec.transport = Some(TransportSpec { reliability: Reliability::Tcp(tcp), ..TRANSPORT });
+    lost(&mut spec, 5);
+    assert_eq!(told(&spec), ([0, 0, 0, 0, 0, 7 * S + ROUND - 10 * S, 10 * S], vec![QUEUE]));
+    // A connection opens in the round trip of two short frames.
+    let opened = 4 * (51_200 + L);
+    spec.losses.clear();
+    spec.transport = Some(TransportSpec {
+        reliability: Reliability::Tcp(TcpSpec { handshake: true, ..tcp }),
+        ..TRANSPORT
+    });
+    assert_eq!(told(&spec), ([opened, 0, 0, 0, 0, 0, 9 * S], vec![QUEUE]));
+}
+
+/// Nothing is kept where nobody asks.
+#[test]
+fn without_the_record_nothing_is_kept() {
+    let mut spec = network(3);
+    spec.record.trips = false;
+    assert!(by(Engine::Fast, &spec).hosts.iter().all(|h| h.trips.is_empty() && h.completions.len() < 2));
+}

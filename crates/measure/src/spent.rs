@@ -1,0 +1,199 @@
+//! Where the time of finite flows went, by part. The parts of a flow add up to its completion time, to the ps.
+
+use crate::fct::FlowTime;
+use crate::flow_times::Flows;
+use cnsim_fabric::{Outcome, SourcePart, Stay, Trip};
+use cnsim_scenario::settings::Settings;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The parts, in the order of the chain: the name of a column, and words.
+pub const PARTS: [(&str, &str); 12] = [
+    ("opening", "connection not open"),
+    ("limiter", "limiter's gap"),
+    ("window", "window closed"),
+    ("nic_xoff", "XOFF at the NIC"),
+    ("turn", "other flows' turn"),
+    ("again", "resend and timeout"),
+    ("own", "own frames before the last"),
+    ("queues", "queues"),
+    ("xoff", "XOFF at switches"),
+    ("sending", "last frame onto the links"),
+    ("links", "propagation and processing"),
+    ("answer", "way back of the acknowledgement"),
+];
+
+/// The last frame of a flow at a port: it waited in the queue and in XOFF, was sent, and went over the link. Times in ps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "[u64; 5]", into = "[u64; 5]")]
+pub struct AtPort {
+    /// The port, among [`Spent::ports`].
+    pub port: u64,
+    /// In the queue, but for XOFF.
+    pub queued: u64,
+    /// In XOFF.
+    pub xoff: u64,
+    /// Onto the link.
+    pub sending: u64,
+    /// Over the link: propagation, and processing at its far end.
+    pub link: u64,
+}
+
+impl From<[u64; 5]> for AtPort {
+    fn from([port, queued, xoff, sending, link]: [u64; 5]) -> Self {
+        Self { port, queued, xoff, sending, link }
+    }
+}
+
+impl From<AtPort> for [u64; 5] {
+    fn from(p: AtPort) -> Self {
+        [p.port, p.queued, p.xoff, p.sending, p.link]
+    }
+}
+
+/// A finite flow that is complete, with the parts of its time. Times in ps.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowParts {
+    /// `H1>H5`.
+    pub flow: String,
+    /// Number among the flows of its pair of hosts, by start, from 0 on.
+    pub nth: u64,
+    /// Payload, bytes.
+    pub bytes: u64,
+    /// Start.
+    pub start: u64,
+    /// From the start to the end that `record.completion` asks for.
+    pub time: u64,
+    /// The same, alone in the network.
+    pub alone: u64,
+    /// Name of its traffic; empty without one.
+    pub traffic: String,
+    /// At its source until the last frame began, by the first seven of [`PARTS`].
+    pub source: [u64; 7],
+    /// The last frame at each port on its way, its NIC first.
+    pub ports: Vec<AtPort>,
+    /// From the arrival of all to the last acknowledgement, where that is the end.
+    pub answer: u64,
+}
+
+impl FlowParts {
+    /// Its times by [`PARTS`]; they add up to its own.
+    pub fn by_part(&self) -> [u64; PARTS.len()] {
+        let sum = |of: fn(&AtPort) -> u64| self.ports.iter().map(of).sum::<u64>();
+        let [opening, limiter, window, xoff, turn, again, own] = self.source;
+        let ports = [sum(|p| p.queued), sum(|p| p.xoff), sum(|p| p.sending), sum(|p| p.link)];
+        let [queued, stopped, sending, links] = ports;
+        [opening, limiter, window, xoff, turn, again, own, queued, stopped, sending, links, self.answer]
+    }
+
+    /// `H1>H5`, or `H1>H5#2` of a later flow of the pair.
+    pub fn name(&self) -> String {
+        if self.nth == 0 { self.flow.clone() } else { format!("{}#{}", self.flow, self.nth + 1) }
+    }
+
+    /// Time over that alone.
+    pub fn slowdown(&self) -> f64 {
+        self.time as f64 / self.alone.max(1) as f64
+    }
+}
+
+/// Where the time of a run's complete flows went.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spent {
+    /// Names of the ports.
+    pub ports: Vec<String>,
+    /// The flows that are kept, by start.
+    pub flows: Vec<FlowParts>,
+    /// Flows that were complete.
+    pub complete: u64,
+}
+
+/// Most flows of which the parts are kept; of more, the slowest and those that `record.flows` names.
+pub const MOST_KEPT: usize = 100_000;
+/// So many slowest ones.
+pub const SLOWEST: usize = 1_000;
+
+impl Spent {
+    /// Of a run; none if it did not record the trips of its flows.
+    pub fn of(settings: &Settings, out: &Outcome, flows: &Flows, names: &[String]) -> Option<Self> {
+        let recorded = out.hosts.iter().any(|host| !host.trips.is_empty());
+        let (mut spent, mut places) = (Self::default(), BTreeMap::new());
+        // The flows of a run are listed by receiver, in order of completion.
+        let mut times = flows.done.iter().peekable();
+        for host in out.hosts.iter().filter(|_| recorded) {
+            for (done, trip) in host.completions.iter().zip(&host.trips) {
+                let Some(end) = settings.end_of(done) else { continue };
+                let same = |t: &&FlowTime| (t.src, t.nth) == (done.src.0.into(), done.nth.into());
+                let Some(time) = times.next_if(same) else { continue };
+                let hosts = &settings.wiring.hosts;
+                let mut port = |at| {
+                    *places.entry(at).or_insert_with(|| {
+                        spent.ports.push(settings.wiring.port_name(at));
+                        spent.ports.len() as u64 - 1
+                    })
+                };
+                let ports = trip.stays.iter().map(|stay| at_port(port(stay.at), stay)).collect();
+                spent.flows.push(FlowParts {
+                    flow: format!("{}>{}", hosts[time.src as usize], hosts[time.dst as usize]),
+                    nth: time.nth,
+                    bytes: time.bytes,
+                    start: time.start,
+                    time: time.time,
+                    alone: time.exact,
+                    traffic: (time.name as usize)
+                        .checked_sub(1)
+                        .and_then(|n| names.get(n))
+                        .cloned()
+                        .unwrap_or_default(),
+                    source: source(trip),
+                    ports,
+                    answer: end.saturating_sub(done.end).as_ps(),
+                });
+            }
+        }
+        spent.complete = spent.flows.len() as u64;
+        if spent.flows.len() > MOST_KEPT {
+            let named = |f: &FlowParts| {
+                settings.record.named.flows.iter().any(|(a, b)| {
+                    f.flow == format!("{}>{}", settings.wiring.name(*a), settings.wiring.name(*b))
+                })
+            };
+            spent.flows.sort_by(|a, b| b.slowdown().total_cmp(&a.slowdown()));
+            let rest = spent.flows.split_off(SLOWEST);
+            spent.flows.extend(rest.into_iter().filter(named));
+        }
+        spent.flows.sort_by(|a, b| (a.start, &a.flow, a.nth).cmp(&(b.start, &b.flow, b.nth)));
+        recorded.then_some(spent)
+    }
+
+    /// Name of a port.
+    pub fn port(&self, n: u64) -> &str {
+        self.ports.get(n as usize).map_or("?", String::as_str)
+    }
+}
+
+fn source(trip: &Trip) -> [u64; 7] {
+    let order = [
+        SourcePart::Opening,
+        SourcePart::Gap,
+        SourcePart::Window,
+        SourcePart::Xoff,
+        SourcePart::Turn,
+        SourcePart::Again,
+        SourcePart::Sending,
+    ];
+    order.map(|part| trip.source[part as usize].as_ps())
+}
+
+fn at_port(port: u64, stay: &Stay) -> AtPort {
+    let (waited, xoff) = (stay.began.saturating_sub(stay.came).as_ps(), stay.xoff.as_ps());
+    AtPort {
+        port,
+        queued: waited.saturating_sub(xoff),
+        xoff,
+        sending: stay.sending.as_ps(),
+        link: stay.link.as_ps(),
+    }
+}
