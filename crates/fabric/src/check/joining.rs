@@ -59,6 +59,7 @@ impl Books {
             add(received_from, &more_from);
             acknowledged.extend(more_acknowledged);
             trips.extend(more_trips);
+            trips.sort_by_key(|come| come.came);
             operations.extend(more_operations);
         }
         self

@@ -136,8 +136,8 @@ impl<F: Packet> Sides<F> {
     ) {
         let Body::Data(data) = &frame.body else { broken("control is taken for data") };
         let follows = self.receiver.take(frame, at, &mut self.sender.journal.failure);
-        self.receiver
-            .note_trip((frame.lane.class() as u8, frame.len, data.born), records.traced(data.record));
+        let frame = (frame.lane.class() as u8, frame.len, data.born, at.now);
+        self.receiver.note_trip(frame, records.traced(data.record));
         if !follows || !self.answer(data, records, direct, at) {
             records.close(data.record);
         }

@@ -131,9 +131,13 @@ impl Receiver {
     }
 
     /// A traced frame of this class and length, which began then, has been taken: it may be the last of its flow to come.
-    pub(super) fn note_trip(&mut self, (class, len, begun): (u8, u16, u64), trace: Option<&mut Trace>) {
+    pub(super) fn note_trip(
+        &mut self,
+        (class, len, begun, came): (u8, u16, u64, u64),
+        trace: Option<&mut Trace>,
+    ) {
         if let Some(trace) = trace.filter(|_| self.deliveries.completed() > self.trips.len()) {
-            self.trips.push(Come { class, len, begun, trace: std::mem::take(trace) });
+            self.trips.push(Come { class, len, begun, came, trace: std::mem::take(trace) });
         }
     }
 
