@@ -1,4 +1,11 @@
 //! By which hash flows are spread over equal paths ([`Routing`]).
+//!
+//! A flow's path is constant by all hashes but that of frames. A switch remembers it where the hash is dear ([`Paths`]).
+//!
+//! * Claim: murmur of twelve bytes and a remainder are found once a flow and switch.
+//! * Same bits: what chooses a path is all that a remembered one is found by.
+//! * Bench row: roce320.
+//! * Marks: none of its own: a unit test counts the hashes.
 
 use crate::RunError;
 use crate::flows::{BACK, flow_of};
@@ -48,6 +55,13 @@ impl Salts {
         Ok(Self { switches, addresses, of_pair })
     }
 
+    /// What a switch knows of the paths of flows to so many hosts, before the first frame.
+    pub(crate) fn paths(&self, routing: Routing, hosts: u32) -> Paths {
+        let of = |with, places| if routing == with { places } else { 0 };
+        let turns = vec![0; of(Routing::RoundRobin, hosts as usize)];
+        Paths { turns, known: vec![(u32::MAX, 0, 0, 0); of(Routing::ForkHash, 256)].into() }
+    }
+
     /// Number of a switch, with [`Routing::ForkHash`].
     pub(crate) fn number(&self, s: usize) -> u64 {
         self.switches[s]
@@ -68,6 +82,33 @@ impl Salts {
         let ports = if back { 100 | port << 16 } else { port | 100 << 16 };
         let words = [self.addresses[src as usize], self.addresses[dst as usize], ports];
         murmur3(words, self.switches[s] as u32)
+    }
+}
+
+/// What a switch remembers of choices among equal paths.
+#[derive(Debug, Default)]
+pub(crate) struct Paths {
+    /// The next one by turns, by destination host ([`Routing::RoundRobin`]).
+    pub(crate) turns: Vec<u8>,
+    /// Where the hash is dear: destination, flow, what a hash takes of its frames' numbers, and the port. Each flow has one place.
+    known: Box<[(u32, u32, u32, u16)]>,
+}
+
+impl Paths {
+    /// The port of a frame with this destination, flow and number: `find` chooses it, given the turns, where it is not known.
+    #[inline(always)]
+    pub(crate) fn of(
+        &mut self,
+        (dst, flow, number): (u32, u32, u32),
+        find: impl FnOnce(&mut [u8]) -> u16,
+    ) -> u16 {
+        let number = number & 0xFFFF_0000 | u32::from(number & 0xFFFF == BACK);
+        let place = (flow ^ number.rotate_left(16)).wrapping_mul(0x9E37_79B1) as usize >> 24;
+        let Some(known) = self.known.get_mut(place) else { return find(&mut self.turns) };
+        if (known.0, known.1, known.2) != (dst, flow, number) {
+            *known = (dst, flow, number, find(&mut self.turns));
+        }
+        known.3
     }
 }
 
@@ -104,6 +145,19 @@ fn murmur3(words: [u32; 3], seed: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A path is found once, and is never another's.
+    #[test]
+    fn a_path_is_found_once_and_is_its_own() {
+        let mut paths = Salts::default().paths(Routing::ForkHash, 320);
+        let port =
+            |(dst, flow, number): (u32, u32, u32)| (dst << 12 ^ flow << 3 ^ number >> 14 ^ number & 1) as u16;
+        let seen = |i: u32| (i % 7, i / 4 % 90, (i % 4 / 2) << 16 | [BACK, 2][i as usize % 2]);
+        for seen in (0..16_000).map(seen) {
+            assert_eq!(paths.of(seen, |_| port(seen)), port(seen), "{seen:?}");
+            assert_eq!(paths.of(seen, |_| 0x8000), port(seen), "{seen:?} was not known");
+        }
+    }
 
     /// A hash of another implementation; switches and seeds salt a flow differently.
     #[test]

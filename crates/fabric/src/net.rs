@@ -4,6 +4,8 @@ mod classes;
 mod trip;
 mod windows;
 
+pub(crate) use crate::hash::Paths;
+
 use crate::RunError;
 use crate::flows::{Flows, Numbered};
 use crate::hash::Salts;
@@ -434,15 +436,16 @@ impl Net {
     }
 
     /// Output port of switch `s` towards host `dst`, without branches if the number of choices is a power of two, as is usual.
-    /// `next_path` is the state of round robin, by destination host.
     #[inline(always)]
-    pub(crate) fn route(&self, s: usize, dst: u32, flow: u32, seq: u32, next_path: &mut [u8]) -> u16 {
+    pub(crate) fn route(&self, s: usize, dst: u32, flow: u32, seq: u32, paths: &mut Paths) -> u16 {
         let Seat { port, column, .. } = self.attach[dst as usize];
         let way = &self.ways[self.table[s * self.level.len() + usize::from(column)] as usize];
         if way.odd {
-            return self.among(s, way, (dst, flow, seq), next_path);
+            let seen = (dst, flow, seq);
+            return paths.of(seen, |turns| self.among(s, way, seen, turns));
         }
-        let pick = self.pick(s, way, (dst, flow, seq), next_path, |n| n & u64::from(way.mask)) as u16;
+        let turns = &mut paths.turns;
+        let pick = self.pick(s, way, (dst, flow, seq), turns, |n| n & u64::from(way.mask)) as u16;
         self.way_ports[way.first as usize + usize::from(pick & way.mask | port & way.local)]
     }
 
@@ -460,24 +463,24 @@ impl Net {
 
     /// Output port of switch `s` for control of a flow. Of a queue pair's it goes back to the source, with addresses and ports
     /// exchanged.
-    pub(crate) fn route_control(&self, s: usize, dst: u32, flow: FlowId, next_path: &mut [u8]) -> u16 {
+    pub(crate) fn route_control(&self, s: usize, dst: u32, flow: FlowId, paths: &mut Paths) -> u16 {
         let back = self.flows.numbered(flow).map(Numbered::back);
         let (flow, number) = back.map_or((flow.0, 0), |(src, dst, number)| (src * self.hosts + dst, number));
-        self.route(s, dst, flow, number, next_path)
+        self.route(s, dst, flow, number, paths)
     }
 
     /// Output port of switch `s` towards another switch. `seen` has the fields of a frame that decide: destination, flow and number.
     #[cold]
-    pub(crate) fn towards(&self, s: usize, to: usize, seen: (u32, u32, u32), next_path: &mut [u8]) -> u16 {
+    pub(crate) fn towards(&self, s: usize, to: usize, seen: (u32, u32, u32), paths: &mut Paths) -> u16 {
         let way = &self.ways[self.table[s * self.level.len() + self.columns[to] as usize] as usize];
-        self.among(s, way, seen, next_path)
+        self.among(s, way, seen, &mut paths.turns)
     }
 
     /// Output port of switch `s` by a way with any number of choices.
     #[inline(never)]
-    fn among(&self, s: usize, way: &Way, seen: (u32, u32, u32), next_path: &mut [u8]) -> u16 {
+    fn among(&self, s: usize, way: &Way, seen: (u32, u32, u32), turns: &mut [u8]) -> u16 {
         let choices = u64::from(way.mask) + 1;
-        let pick = self.pick(s, way, seen, next_path, |n| n % choices) % choices;
+        let pick = self.pick(s, way, seen, turns, |n| n % choices) % choices;
         self.way_ports[way.first as usize + pick as usize]
     }
 
@@ -488,15 +491,15 @@ impl Net {
         s: usize,
         way: &Way,
         (dst, flow, seq): (u32, u32, u32),
-        next_path: &mut [u8],
+        turns: &mut [u8],
         modulo: impl Fn(u64) -> u64,
     ) -> u64 {
-        if way.odd && self.routing == Routing::ForkHash {
-            self.salts.fork(s, self.hosts, flow, seq).into()
-        } else if self.by_frame > 0 {
+        if self.by_frame > 0 {
             mix((u64::from(flow) << 32) ^ u64::from(seq & self.by_frame) ^ ((s as u64) << 17))
+        } else if self.routing == Routing::ForkHash {
+            if way.odd { self.salts.fork(s, self.hosts, flow, seq).into() } else { 0 }
         } else if self.routing == Routing::RoundRobin {
-            let Some(next) = next_path.get_mut(dst as usize) else { return 0 };
+            let Some(next) = turns.get_mut(dst as usize) else { return 0 };
             let now = u64::from(*next);
             *next = if way.mask == 0 { *next } else { modulo(now + 1) as u8 };
             now
@@ -531,9 +534,9 @@ impl Net {
         (0..links.len()).filter(on_tree)
     }
 
-    /// The state of round robin at a switch, by destination host.
-    pub(crate) fn next_path(&self) -> Vec<u8> {
-        vec![0; if self.routing == Routing::RoundRobin { self.hosts as usize } else { 0 }]
+    /// What a switch remembers of paths, before the first frame.
+    pub(crate) fn paths(&self) -> Paths {
+        self.salts.paths(self.routing, self.hosts)
     }
 
     /// Does switch `s` use several ports in turn for some host?

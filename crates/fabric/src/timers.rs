@@ -24,6 +24,7 @@ impl Timers {
     /// Starts or restarts the timer `slot` of `object`.
     pub(crate) fn start(&mut self, object: u32, slot: u8, at: u64) {
         match self.find(object, slot) {
+            Ok(i) if self.live[i].1 == at => return,
             Ok(i) => {
                 let before = std::mem::replace(&mut self.live[i].1, at);
                 self.forget((before, object, slot));

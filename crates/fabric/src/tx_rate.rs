@@ -40,11 +40,12 @@ fn nearest(x: f64) -> u64 {
 
 /// Seconds in ps, cut to whole nanoseconds, as in ns-3: it keeps 64 binary places of a second.
 fn cut_seconds(seconds: f64) -> u64 {
-    cut(((seconds * 18_446_744_073_709_551_616.0) as u128).saturating_mul(1_000_000_000) >> 64)
-}
-/// Nanoseconds in ps, at least one.
-fn cut(ns: u128) -> u64 {
-    (ns as u64).max(1).saturating_mul(1000)
+    const SECOND: f64 = 18_446_744_073_709_551_616.0;
+    let (parts, ns) = (seconds * SECOND, 1_000_000_000);
+    // Mostly less than a second, which takes one product.
+    let product =
+        if parts < SECOND { u128::from(parts as u64) * ns } else { (parts as u128).saturating_mul(ns) };
+    ((product >> 64) as u64).max(1).saturating_mul(1000)
 }
 
 /// Says of a rate that its times are cut to whole nanoseconds.
@@ -63,7 +64,8 @@ impl TxRate {
     /// One of whole nanoseconds loses one: the fraction of a second in which ns-3 holds it is a little less.
     #[cold]
     fn time_whole(self, len: u16) -> u64 {
-        cut((Self(self.0 & !WHOLE).time(len).saturating_sub(1) / 1000).into())
+        let exact = (u64::from(len) * (self.0 & !WHOLE) + (1 << 19)) >> 20;
+        (exact.saturating_sub(1) / 1000).max(1) * 1000
     }
     /// ps.
     pub(crate) fn per_byte(self) -> f64 {

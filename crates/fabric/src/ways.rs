@@ -2,7 +2,7 @@
 
 use crate::RunError;
 use crate::flows::number;
-use crate::net::Net;
+use crate::net::{Net, Paths};
 use crate::spec::RunSpec;
 use cnsim_scheme_api::NodeId;
 
@@ -38,7 +38,7 @@ impl Ways {
             };
             let ports = match self.several() {
                 true => net.ports_to(s as usize, dst.0),
-                false => vec![net.route(s as usize, dst.0, flow, seq, &mut [])],
+                false => vec![net.route(s as usize, dst.0, flow, seq, &mut Paths::default())],
             };
             let new: Vec<_> = ports.into_iter().map(|p| (at, p)).filter(|w| !ways.contains(w)).collect();
             ways.extend(new);

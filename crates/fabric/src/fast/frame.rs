@@ -5,7 +5,7 @@ use crate::flows::flow_of;
 use crate::model::{
     Control, Crossing, Data, Key, Kind as Order, Lane, MANAGED, Pause, Records, Says, lowered,
 };
-use crate::net::{LONGEST, Net};
+use crate::net::{LONGEST, Net, Paths};
 use cnsim_scheme_api::{Feedback, FlowId};
 use prefetch_index::prefetch_index;
 
@@ -211,9 +211,9 @@ impl Frame {
     }
     /// Of a data frame or an acknowledgement: the output of switch `s` by which it goes on.
     #[inline(always)]
-    pub(crate) fn output(&self, net: &Net, s: usize, turn: &mut [u8]) -> u16 {
+    pub(crate) fn output(&self, net: &Net, s: usize, paths: &mut Paths) -> u16 {
         let flow = u32::from(self.src) * net.hosts + u32::from(self.dst);
-        net.route(s, u32::from(self.dst), flow, self.seq, turn)
+        net.route(s, u32::from(self.dst), flow, self.seq, paths)
     }
     /// Of a data frame: what the model has of it.
     #[inline]
@@ -480,6 +480,9 @@ impl Ring {
 
 /// A port's next step that may matter elsewhere: twice its time, and one more for a start of a transmission, which comes after all else.
 pub(crate) type Step = u64;
+
+/// A transmission: its start, its end, and the kind of its frame.
+pub(crate) type Begin = (u64, u64, Kind);
 
 /// The last step before an event.
 #[inline]

@@ -56,12 +56,15 @@ impl Line {
     }
 }
 
+/// The sending side's next event is to be found out.
+const LOOK: Key = (0, Kind::Change, 0);
+
 /// A host. What each window and each frame touches stands first.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Host {
-    /// The sending side has nothing to do before this time.
-    next_due: u64,
+    /// The next event of the sending side; of kind [`Kind::Change`] if that is to be found out at its time.
+    due: Key,
     now: u64,
     /// Until this time only its source and its link decide what the sending side does; 0: something else may.
     alone_until: u64,
@@ -92,8 +95,7 @@ impl Host {
             paused: Paused::default(),
         };
         let simple = one && sides.nic.is_none() && sides.sender.has_one_fifo();
-        let mut host =
-            Self { next_due: 0, now: 0, alone_until: 0, simple, kick: false, tick: 0, line, sides };
+        let mut host = Self { due: LOOK, now: 0, alone_until: 0, simple, kick: false, tick: 0, line, sides };
         host.note_ticks();
         host
     }
@@ -212,7 +214,7 @@ impl Host {
 
     /// Something happens to the sending side at a moment that was not known.
     fn expect_at(&mut self, next: u64) {
-        (self.next_due, self.alone_until) = (self.next_due.min(next), self.alone_until.min(next));
+        (self.due, self.alone_until) = (self.due.min((next, Kind::Change, 0)), self.alone_until.min(next));
     }
 
     /// Its number in the network.

@@ -159,7 +159,7 @@ impl Switch {
             loop {
                 let f = &entry.frame;
                 let (stored, out) = if f.passes_as_data() {
-                    let out = usize::from(f.output(net, self.index, &mut self.management.next_path));
+                    let out = usize::from(f.output(net, self.index, &mut self.management.paths));
                     (self.store_calmly(out, input, entry), out)
                 } else if f.kind() == Kind::Control && self.store_control(entry.ready, f, net, bodies) {
                     (Some(false), 0)
@@ -253,7 +253,7 @@ impl Switch {
         let Some(entry) = inbox.arrived_before(0, AFTER) else { broken("an arrival without a frame") };
         let (mut out, mut stored) = (0, None);
         if entry.frame.passes_as_data() {
-            out = usize::from(entry.frame.output(net, self.index, &mut self.management.next_path));
+            out = usize::from(entry.frame.output(net, self.index, &mut self.management.paths));
             self.outdate_empty(out);
             stored = self.store_calmly(out, input, entry);
             if stored == Some(false) {
@@ -282,18 +282,27 @@ impl Switch {
 
     /// Finds the ports whose departures may matter elsewhere.
     pub(crate) fn find_critical(&mut self) {
-        self.in_step = 0;
+        let before = std::mem::take(&mut self.in_step);
         if self.mmu.unsettled() {
             self.in_step = self.mmu.critical(self.linked).fold(0, |all, p| all | bit(p));
-            // Most switches of a large network never come here.
-            self.steps.resize(self.linked, NEVER);
         }
-        (self.stale, self.stepping, self.soonest) = (self.in_step, 0, (NEVER, 0));
+        // Most switches of a large network never come here.
+        self.steps.resize(if self.in_step == 0 { 0 } else { self.linked }, (NEVER, None));
+        // A step that was noted holds from window to window: what changes it says so.
+        self.stale = self.in_step & (self.stale | !before);
+        self.stepping &= before & self.in_step;
+        self.compare_steps();
     }
 
     /// Is a port kept in step?
     pub(crate) fn keeps_step(&self, port: usize) -> bool {
         self.in_step & bit(port) != 0
+    }
+
+    /// Is a port kept in step, and has it nothing but data to send? Then all that has ended by now has left.
+    pub(crate) fn is_settled(&self, port: usize) -> bool {
+        let data_alone = |port: &Port| port.control.is_empty() && port.pause_out.is_empty();
+        self.keeps_step(port) && self.ports.get(port).is_some_and(data_alone)
     }
 
     /// Marks that a port's next frame may have changed.
@@ -322,7 +331,10 @@ impl Switch {
             if step > last {
                 return;
             }
-            self.begin(p, step / 2 + 1, net, wires);
+            if let Some(next) = self.steps[p].1.filter(|_| self.ports[p].end == NEVER) {
+                self.ports[p].begin_this(next, &mut wires.records);
+                self.free_at_start(p, net, wires);
+            }
             self.outdate(p);
             if step % 2 == 0 {
                 debug_assert_eq!(self.ports[p].end, step / 2, "what a port sends next has changed unnoticed");
@@ -335,14 +347,34 @@ impl Switch {
     fn find_soonest(&mut self) {
         let stale = std::mem::take(&mut self.stale) & self.in_step;
         self.stepping &= !stale;
+        let mut later = false;
         for p in of_bits(stale, self.linked) {
             let port = &self.ports[p];
             let steps = !port.data.is_empty();
+            let next = if steps { port.next_step(self.management.at_start) } else { (NEVER, None) };
             self.stepping |= if steps { bit(p) } else { 0 };
-            self.steps[p] = if steps { port.next_step(self.management.at_start) } else { NEVER };
+            self.steps[p] = next;
+            let step = next.0;
+            if (step, p) < self.soonest {
+                self.soonest = (step, p);
+            } else {
+                later |= p == self.soonest.1;
+            }
         }
-        let steps = of_bits(self.stepping, self.linked).map(|p| (self.steps[p], p));
-        self.soonest = steps.min().unwrap_or((NEVER, 0));
+        if later {
+            self.compare_steps();
+        }
+    }
+
+    /// Finds the first of the steps that are noted.
+    fn compare_steps(&mut self) {
+        self.soonest = (NEVER, 0);
+        for p in of_bits(self.stepping, self.linked) {
+            let step = self.steps[p].0;
+            if step < self.soonest.0 {
+                self.soonest = (step, p);
+            }
+        }
     }
 
     /// Ends the ports' window. Where nothing stops what waits, what has left by `end` is sent on, and a transmission in
@@ -356,8 +388,12 @@ impl Switch {
             }
         }
         for p in of_bits(rest, self.linked) {
-            self.advance(p, end - 1, end, net, wires);
-            self.ports[p].forget_begun();
+            if !self.is_settled(p) {
+                self.advance(p, end - 1, end, net, wires);
+            }
+            if !self.keeps_step(p) {
+                self.ports[p].forget_begun();
+            }
         }
     }
 }
@@ -368,7 +404,8 @@ impl Port {
     #[inline(always)]
     fn drain(&mut self, p: usize, end: u64, mmu: &mut Mmu, wires: &mut Wires) -> bool {
         let (counted, row) = (self.has_cells, mmu.row(p));
-        while let Some(&Entry { ready, ref frame }) = self.data.place_at(0) {
+        // Of an empty queue the first place is never ready.
+        while let Some(&Entry { ready, ref frame }) = self.data.place_at(0).filter(|e| e.ready < end) {
             let (start, done) = transmission(ready, self.idle_from, self.service, frame.len);
             if done >= end {
                 break;

@@ -13,7 +13,7 @@ use early::Due;
 pub(crate) use port::{Port, ToCome};
 
 use crate::check::broken;
-use crate::fast::frame::{Entry, Kind, NEVER, NO_EVENT, Ring, Step};
+use crate::fast::frame::{Begin, Entry, Kind, NEVER, NO_EVENT, Ring, Step};
 use crate::fast::mmu::Mmu;
 use crate::fast::wires::Wires;
 use crate::model::{Key, Management, Memory, Point, Switching};
@@ -56,7 +56,7 @@ pub(crate) struct Switch {
     pub(crate) in_step: u64,
     pub(crate) stepping: u64,
     pub(crate) stale: u64,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<(Step, Option<Begin>)>,
     pub(crate) soonest: (Step, usize),
     /// Earliest of changes, own messages, timers, ticks.
     pub(crate) rare: Key,

@@ -4,7 +4,7 @@
 
 use crate::check::broken;
 use crate::flows::{Numbered, flow_of as of_number};
-use crate::net::Net;
+use crate::net::{Net, Paths};
 use crate::spec::{ControlTransport, SMALLEST};
 use cnsim_scheme_api::{Bytes, Feedback, FlowId, FrameView, NodeId, PointId, Probe, Tag};
 
@@ -170,13 +170,13 @@ impl NextHop {
 
 impl To {
     /// Where a control frame of this flow goes on from switch `s`.
-    pub(crate) fn next_hop(self, net: &Net, s: usize, flow: u32, next_path: &mut [u8]) -> NextHop {
+    pub(crate) fn next_hop(self, net: &Net, s: usize, flow: u32, paths: &mut Paths) -> NextHop {
         match self {
             To::Everyone => NextHop::Tree,
-            To::Host(host) => NextHop::Output(net.route_control(s, host, FlowId(flow), next_path)),
+            To::Host(host) => NextHop::Output(net.route_control(s, host, FlowId(flow), paths)),
             To::Point(point) => match net.point(point.0) {
                 Some((to, port)) if to == s => NextHop::Output(port),
-                Some((to, _)) => NextHop::Past(net.towards(s, to, (0, flow, 0), next_path)),
+                Some((to, _)) => NextHop::Past(net.towards(s, to, (0, flow, 0), paths)),
                 None => NextHop::Nowhere,
             },
         }

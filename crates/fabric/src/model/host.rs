@@ -111,7 +111,7 @@ impl<F: Packet> Sides<F> {
                     let message = Control { flow, to: To::Host(src), says: Says::Feedback(feedback) };
                     match message.direct(sender.settings.id, at) {
                         Some(message) => direct.push(message),
-                        None => sender.queue_control(Lane::of_message(at.net.control), message, at),
+                        None => sender.queue_control(Lane::of_message(at.net.control), &message, at),
                     }
                 }
                 ReflectorAction::Count(counter) => sender.count(who, counter, at.now),
@@ -156,7 +156,7 @@ impl<F: Packet> Sides<F> {
             Says::Feedback(Feedback::Acknowledgement { gap: true, sent_at, .. })
                 if at.net.hosts_of(flow).1 == self.sender.settings.id =>
             {
-                self.acknowledge(Control::opening(flow, at.net.hosts_of(flow).0, sent_at), direct, at);
+                self.acknowledge(&Control::opening(flow, at.net.hosts_of(flow).0, sent_at), direct, at);
             }
             Says::Feedback(mut feedback) => {
                 self.sender.adopt(&mut feedback, records);
@@ -198,7 +198,7 @@ impl<F: Packet> Sides<F> {
             *record = records.write(*record, report);
             *records.beside(*record) = at.net.frames_below(reply.flow, *acked);
         }
-        self.acknowledge(reply, direct, at);
+        self.acknowledge(&reply, direct, at);
         true
     }
 
@@ -212,7 +212,7 @@ impl<F: Packet> Sides<F> {
     }
 
     /// Sends an acknowledgement: it takes a link, or none and is `direct`.
-    fn acknowledge(&mut self, message: Control, direct: &mut Vec<Direct>, at: Moment<'_>) {
+    fn acknowledge(&mut self, message: &Control, direct: &mut Vec<Direct>, at: Moment<'_>) {
         match message.direct(self.sender.settings.id, at) {
             Some(message) => direct.push(message),
             None => self.sender.queue_acknowledgement(message, at),

@@ -12,7 +12,7 @@ use super::port::At;
 use super::record::QueueSeries;
 use super::watchdog::Watchdogs;
 use crate::check::{Books, ControlBooks, Decisions, Failure, Hash, Ledger, Own, Stopped, Who};
-use crate::net::Net;
+use crate::net::{Net, Paths};
 use crate::outcome::{PortOutcome, Series, SeriesKind, SharedUse, SwitchOutcome};
 use crate::spec::{PauseTransport, RateChange, SwitchSpec};
 use crate::timers::Timers;
@@ -36,8 +36,8 @@ pub(crate) fn of_timer(number: u32) -> At {
 pub(crate) struct Management {
     /// The switch.
     pub(crate) id: u32,
-    /// Whose turn it is among equal paths, by destination ([`crate::Routing::RoundRobin`]).
-    pub(crate) next_path: Vec<u8>,
+    /// What it remembers of choices among equal paths.
+    pub(crate) paths: Paths,
     pub(crate) faults: PortFaults,
     pub(crate) watchdogs: Box<Watchdogs>,
     /// Its ports have faults or watchdogs.
@@ -84,7 +84,7 @@ impl Management {
         let faults = PortFaults::new(net, id);
         Self {
             id,
-            next_path: net.next_path(),
+            paths: net.paths(),
             guarded: faults.next() < NEVER || net.watchdog.is_some(),
             faults,
             watchdogs: Box::new(Watchdogs::new(net.watchdog, spec.ports.into(), net.classes.len())),

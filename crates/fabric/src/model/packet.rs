@@ -4,7 +4,7 @@ use super::agenda::Moment;
 use super::frame::{Body, Control, Data, Frame, Lane, MANAGED, NextHop, Pause, Says, To, lowered};
 use super::records::Records;
 use crate::check::{Ledger, Spent, broken};
-use crate::net::Net;
+use crate::net::{Net, Paths};
 use cnsim_scheme_api::{Feedback, FrameView, Hop};
 
 /// See the head of the file.
@@ -14,7 +14,7 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     /// A data frame.
     fn of_data(len: u16, data: &Data) -> Self;
     /// A control frame that is made now.
-    fn of_control(lane: Lane, control: Control, at: Moment<'_>, bodies: &mut Self::Bodies) -> Self;
+    fn of_control(lane: Lane, control: &Control, at: Moment<'_>, bodies: &mut Self::Bodies) -> Self;
     /// XOFF or XON.
     fn of_pause(pause: Pause, net: &Net) -> Self;
     /// Where it waits.
@@ -28,7 +28,7 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     /// Where it goes, if it is control.
     fn goes_to(&self) -> To;
     /// Where control goes on from switch `s`.
-    fn way(&self, net: &Net, s: usize, next_path: &mut [u8]) -> NextHop;
+    fn way(&self, net: &Net, s: usize, paths: &mut Paths) -> NextHop;
     /// The number of the telemetry that it carries or brings; 0 for none.
     fn record(&self) -> u32;
     /// Does it carry a tag?
@@ -90,8 +90,8 @@ impl Packet for Frame {
     fn of_data(len: u16, data: &Data) -> Self {
         Self { len, lane: MANAGED, input: 0, class: 0, body: Body::Data(*data) }
     }
-    fn of_control(lane: Lane, control: Control, at: Moment<'_>, (): &mut ()) -> Self {
-        Self { len: control.length(at.net), lane, input: 0, class: 0, body: Body::Control(control) }
+    fn of_control(lane: Lane, control: &Control, at: Moment<'_>, (): &mut ()) -> Self {
+        Self { len: control.length(at.net), lane, input: 0, class: 0, body: Body::Control(*control) }
     }
     fn of_pause(pause: Pause, net: &Net) -> Self {
         let len = net.pause_frames.length.get() as u16;
@@ -110,13 +110,13 @@ impl Packet for Frame {
         let Body::Control(control) = &self.body else { broken("this frame is no control") };
         control.to
     }
-    fn way(&self, net: &Net, s: usize, next_path: &mut [u8]) -> NextHop {
+    fn way(&self, net: &Net, s: usize, paths: &mut Paths) -> NextHop {
         let Body::Control(control) = &self.body else { broken("this frame is no control") };
         if let Some(flow) = net.flows.numbered(control.flow).filter(|_| control.is_acknowledgement()) {
             let (src, dst, number) = control.header(flow);
-            return NextHop::Output(net.route(s, dst, src * net.hosts + dst, number, next_path));
+            return NextHop::Output(net.route(s, dst, src * net.hosts + dst, number, paths));
         }
-        control.to.next_hop(net, s, control.flow.0, next_path)
+        control.to.next_hop(net, s, control.flow.0, paths)
     }
     fn record(&self) -> u32 {
         match self.body {

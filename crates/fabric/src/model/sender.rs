@@ -524,7 +524,7 @@ impl<F: Packet> Sender<F> {
     }
 
     /// Makes a control frame of this host, and sends it on its way: at priority or among the data.
-    pub(crate) fn queue_control(&mut self, lane: Lane, control: Control, at: Moment<'_>) {
+    pub(crate) fn queue_control(&mut self, lane: Lane, control: &Control, at: Moment<'_>) {
         let ahead = matches!(control.says, Says::Probe(_)) || control.is_acknowledgement();
         let frame = F::of_control(lane, control, at, &mut self.bodies);
         match lane {

@@ -90,7 +90,7 @@ impl Shared {
         if self.above > 0 || used > self.most.pool {
             return false;
         }
-        let asks = |(input, pooled): (usize, u64)| pooled.max(queued) >= self.threshold_at(input, used);
+        let asks = |(port, held): (usize, u64)| held >= self.threshold_at(port, used);
         match self.lossless {
             true => !pooled.enumerate().any(asks),
             false => !(0..self.inputs.len()).any(|output| asks((output, queued))),

@@ -234,7 +234,7 @@ impl<F: Packet> Sender<F> {
     }
 
     /// An acknowledgement, or a frame that opens a connection, goes on its way.
-    pub(super) fn queue_acknowledgement(&mut self, message: Control, at: Moment<'_>) {
+    pub(super) fn queue_acknowledgement(&mut self, message: &Control, at: Moment<'_>) {
         let by_priority = at.net.transport.is_some_and(|transport| transport.ack_class == Class::Control);
         self.queue_control(if by_priority { Lane::Control } else { MANAGED }, message, at);
         self.journal.out.get_or_insert_default().transport.acks_made += 1;
@@ -246,7 +246,7 @@ impl<F: Packet> Sender<F> {
             return false;
         };
         self.timers.start(flow.0, RTO, next);
-        self.queue_acknowledgement(Control::opening(flow, at.net.hosts_of(flow).1, at.now), at);
+        self.queue_acknowledgement(&Control::opening(flow, at.net.hosts_of(flow).1, at.now), at);
         true
     }
 
@@ -421,6 +421,6 @@ impl<F: Packet> Sender<F> {
             (Class::Control, ProbeTarget::Point(point)) => (Lane::Control, To::Point(point)),
         };
         let flow = pair.unwrap_or_else(|| flow_of(self.settings.id, dst, at.net.hosts));
-        self.queue_control(lane, Control { flow, to, says: Says::Probe(probe) }, at);
+        self.queue_control(lane, &Control { flow, to, says: Says::Probe(probe) }, at);
     }
 }

@@ -156,10 +156,10 @@ impl Switch {
         match frame.body {
             Body::Pause(pause) => self.hear(port.into(), pause, turn),
             Body::Data(data) => {
-                let Management { id, next_path, .. } = &mut self.management;
+                let Management { id, paths, .. } = &mut self.management;
                 let flow = flow_of(data.src, data.dst, turn.net.hosts).0;
                 let index = (*id - turn.net.hosts) as usize;
-                let out = turn.net.route(index, data.dst, flow, data.number, next_path);
+                let out = turn.net.route(index, data.dst, flow, data.number, paths);
                 self.arrive(out.into(), frame, turn);
             }
             Body::Control(_) => self.forward(frame, turn),
@@ -344,7 +344,7 @@ impl<'n> Switching<'n, Turn<'n>> for Switch {
         point.is_some_and(|point| point.state.wakes(point.state.countdown, tagged))
     }
     fn framed(&self, (control, class): (Control, u8), turn: &mut Turn<'n>) -> Frame {
-        let frame = Frame::of_control(Lane::of_message(turn.net.control), control, turn.moment(), &mut ());
+        let frame = Frame::of_control(Lane::of_message(turn.net.control), &control, turn.moment(), &mut ());
         Frame { input: self.outputs.len() as u16, ..frame.of_class(class, turn.net) }
     }
     fn probe(frame: &Frame, _: &mut Turn<'n>) -> Option<(FlowId, Probe)> {

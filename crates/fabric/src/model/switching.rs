@@ -322,7 +322,7 @@ pub(crate) trait Switching<'n, C> {
     fn forward(&mut self, mut frame: Self::Frame, with: &mut C) {
         let (net, management) = (self.moment(with).net, self.memory(0).0);
         let node = management.id;
-        let way = frame.way(net, management.index(net), &mut management.next_path);
+        let way = frame.way(net, management.index(net), &mut management.paths);
         let way = way.after_point(|out| self.probed(out, &mut frame, with));
         for out in way.outputs(net, node, frame.input()) {
             Self::share(&frame, with);

@@ -6,7 +6,7 @@ use crate::fast::bodies::{Bodies, Body};
 use crate::fast::frame::{BROADCAST, Entry, Frame, Kind, TO_POINT};
 use crate::fast::wires::Wires;
 use crate::model::{Control, Data, Lane, Moment, NextHop, Packet, Pause, Records, Says, To};
-use crate::net::Net;
+use crate::net::{Net, Paths};
 use cnsim_scheme_api::{FrameView, Hop, PointId};
 
 impl Packet for Frame {
@@ -22,8 +22,8 @@ impl Packet for Frame {
         }
         frame
     }
-    fn of_control(lane: Lane, control: Control, at: Moment<'_>, bodies: &mut Bodies) -> Self {
-        let (mut frame, body) = packed(lane, &control, at);
+    fn of_control(lane: Lane, control: &Control, at: Moment<'_>, bodies: &mut Bodies) -> Self {
+        let (mut frame, body) = packed(lane, control, at);
         if let Some(body) = body {
             frame.ext = bodies.put(body);
         }
@@ -57,11 +57,11 @@ impl Packet for Frame {
         }
     }
     #[inline]
-    fn way(&self, net: &Net, s: usize, next_path: &mut [u8]) -> NextHop {
+    fn way(&self, net: &Net, s: usize, paths: &mut Paths) -> NextHop {
         if self.is_acknowledgement() {
-            return NextHop::Output(self.output(net, s, next_path));
+            return NextHop::Output(self.output(net, s, paths));
         }
-        self.goes_to().next_hop(net, s, self.about().0, next_path)
+        self.goes_to().next_hop(net, s, self.about().0, paths)
     }
     #[inline]
     fn stamp(&mut self, stamp: (u8, u32)) {

@@ -13,7 +13,7 @@
 //! * Bench row: w1.
 //! * Marks: SentStraight; out: HostByEvent.
 
-use super::Host;
+use super::{Host, LOOK};
 use crate::check::broken;
 use crate::fast::frame::{AFTER, Entry, NEVER};
 use crate::fast::wires::Wires;
@@ -26,7 +26,7 @@ impl Host {
     #[inline(always)]
     pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires) {
         self.take(end, net, wires);
-        if self.next_due < end {
+        if self.due.0 < end {
             self.send_until((end, Kind::Change, 0), net, wires);
         }
     }
@@ -36,7 +36,7 @@ impl Host {
     pub(crate) fn look_around(&self, wires: &Wires) -> u64 {
         let inbox = wires.inboxes.get(self.line.inbox as usize);
         let first = inbox.and_then(|inbox| inbox.arrived_before(0, AFTER)).map_or(NEVER, |e| e.ready);
-        self.next_due.min(self.sides.receiver.alarms.next).min(first)
+        self.due.0.min(self.sides.receiver.alarms.next).min(first)
     }
 
     /// Takes what arrives before `end`: data that wakes no reflector, and in between what the sending side must be brought up to
@@ -85,22 +85,23 @@ impl Host {
     /// Carries out what follows from an arrival.
     #[inline(never)]
     fn respond(&mut self, &Entry { ready, frame }: &Entry, net: &Net, wires: &mut Wires) {
-        let (lane, mut follows) = (frame.kind().lane(), true);
-        self.catch_up((ready, Kind::of_arrival(lane), 0), net, wires);
+        let (is_data, mut follows) = (frame.is_data(), true);
+        let kind = if frame.passes_as_data() { Kind::Data } else { Kind::of_arrival(frame.kind().lane()) };
+        self.catch_up((ready, kind, 0), net, wires);
         if self.sides.nic.is_some() {
-            if lane == MANAGED {
+            if kind == Kind::Data {
                 self.fail(Some(frame.len), net, wires);
             }
             let (at, failure) = (self.moment(net), &mut self.sides.sender.journal.failure);
             follows = !frame.is_plain_data() || self.sides.receiver.take(&frame, at, failure);
         }
-        if frame.is_data() && frame.record() > 0 {
+        if !is_data {
+            self.arrive(&frame, net, wires);
+        } else if frame.record() > 0 {
             self.take_recorded(&frame, net, wires);
-        } else if frame.is_data() && follows {
+        } else if follows {
             let at = self.moment(net);
             self.sides.answer(&frame.header(), &mut wires.records, &mut wires.direct, at);
-        } else if !frame.is_data() {
-            self.arrive(&frame, net, wires);
         }
         self.look_again();
     }
@@ -108,7 +109,7 @@ impl Host {
     /// Brings the sending side up to date for what happens at `limit`.
     #[inline(always)]
     fn catch_up(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
-        if self.next_due <= limit.0 {
+        if self.due.0 <= limit.0 {
             self.send_until(limit, net, wires);
         }
         self.rest(limit.0);
@@ -120,7 +121,7 @@ impl Host {
     fn look_again(&mut self) {
         self.kick_if_idle();
         self.note_others();
-        self.next_due = self.next_own().0;
+        self.due = self.next_own();
     }
 
     /// Does anything wait for the transmitter? If not, nothing follows from the end of a transmission.
@@ -169,9 +170,11 @@ impl Host {
     /// The next of these events, whatever it is, if there is one.
     #[inline(never)]
     fn send_one(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
-        let key = self.next_own();
+        if self.due.1 == Kind::Change {
+            self.due = self.next_own();
+        }
+        let key = self.due;
         if key >= limit {
-            self.next_due = key.0;
             return false;
         }
         hit(Mark::HostByEvent);
@@ -184,6 +187,7 @@ impl Host {
             self.execute((key.0, Kind::Start, 0), net, wires);
         }
         self.note_others();
+        self.due = self.next_own();
         true
     }
 
@@ -191,7 +195,10 @@ impl Host {
     #[inline(always)]
     fn note_others(&mut self) {
         let sender = &self.sides.sender;
-        let held = !self.simple || self.kick || self.line.is_stopped(MANAGED) || sender.holds_others();
+        if !self.simple {
+            return;
+        }
+        let held = self.kick || self.line.is_stopped(MANAGED) || sender.holds_others();
         let next = sender.timers.next.min(sender.deferred.next()).min(self.sides.rates.next);
         self.alone_until = if held { 0 } else { next };
     }
@@ -203,6 +210,7 @@ impl Host {
         if self.alone_until == 0 {
             return false;
         }
+        self.due = LOOK;
         let plain = self.sides.sender.is_plain();
         while let Some(source) = self.sides.sources.first_mut() {
             let (slot, sender) = (source.next, &mut self.sides.sender);
@@ -211,7 +219,7 @@ impl Host {
             let next = if waits { slot.min(free) } else { slot };
             let other = self.alone_until;
             if next >= limit.0.min(other) {
-                self.next_due = next.min(other);
+                self.due.0 = next.min(other);
                 return (other, Kind::Control, 0) >= limit;
             }
             self.now = next;

@@ -6,10 +6,10 @@
 //! * Bench row: hotspot.
 //! * Marks: none of its own: every run passes here.
 
-use crate::fast::frame::{Entry, Kind, NEVER, Step};
+use crate::fast::frame::{Begin, Kind, NEVER, Step};
 use crate::fast::switch::{Port, Switch};
 use crate::fast::wires::Wires;
-use crate::model::{Lane, MANAGED, Packet, Records, Switching, next_start, rate_of, transmission};
+use crate::model::{Lane, Packet, Records, Switching, next_start, rate_of, transmission};
 use crate::net::Net;
 
 impl Switch {
@@ -35,6 +35,12 @@ impl Switch {
     #[inline(always)]
     pub(crate) fn begin(&mut self, p: usize, before: u64, net: &Net, wires: &mut Wires) {
         self.ports[p].begin(before, &mut wires.records);
+        self.free_at_start(p, net, wires);
+    }
+
+    /// Where memory is free at the start, and something may follow from that, what a port sends is freed.
+    #[inline(always)]
+    pub(super) fn free_at_start(&mut self, p: usize, net: &Net, wires: &mut Wires) {
         if self.management.at_start && !self.mmu.is_quiet() {
             self.free_started(p, net, wires);
         }
@@ -72,19 +78,24 @@ impl Port {
     pub(crate) fn sends_data(&self) -> bool {
         matches!(self.sending, Some(Kind::Data | Kind::InBand))
     }
-    /// The port's next step ([`Step`]), if it keeps step: an end, or a start if memory is freed at starts.
-    pub(super) fn next_step(&self, at_start: bool) -> Step {
-        if at_start && self.end == NEVER {
-            return self.next().map_or(NEVER, |(start, ..)| 2 * start + 1);
+    /// The port's next step ([`Step`]), if it keeps step: an end, or a start if memory is freed at starts; and what begins before or
+    /// with it.
+    pub(super) fn next_step(&self, at_start: bool) -> (Step, Option<Begin>) {
+        if self.end != NEVER {
+            return (2 * self.end, None);
         }
-        self.next_end().saturating_mul(2)
+        let next = self.next();
+        let step = next.map_or(NEVER, |(start, end, _)| if at_start { 2 * start + 1 } else { 2 * end });
+        (step, next)
     }
     /// A transmission that began as the queues alone say need not be kept. A stamped frame must not be stamped again, and what
     /// stands on its wire already is never found again.
     pub(super) fn forget_begun(&mut self) {
         let kept = self.stamp.is_some() || self.launched || self.freed || self.must_be_exact();
-        let found = self.next().map(|(start, end, kind)| (start, end, Some(kind)));
-        if !kept && self.sending != Some(Kind::InBand) && found == Some((self.began, self.end, self.sending))
+        let found = || self.next().map(|(start, end, kind)| (start, end, Some(kind)));
+        if !kept
+            && self.sending != Some(Kind::InBand)
+            && found() == Some((self.began, self.end, self.sending))
         {
             (self.end, self.sending) = (NEVER, None);
             self.note_needs();
@@ -93,10 +104,15 @@ impl Port {
     /// If the transmitter is idle, starts what could have started first, if that was before `before`.
     #[inline(always)]
     pub(super) fn begin(&mut self, before: u64, records: &mut Records) {
-        if self.end != NEVER {
-            return;
+        if self.end == NEVER
+            && let Some(next) = self.next().filter(|next| next.0 < before)
+        {
+            self.begin_this(next, records);
         }
-        let Some((start, end, kind)) = self.next().filter(|next| next.0 < before) else { return };
+    }
+    /// The idle transmitter starts the frame that goes next.
+    #[inline(always)]
+    pub(super) fn begin_this(&mut self, (start, end, kind): Begin, records: &mut Records) {
         if let (Kind::Data, Some(stamp), Some(first)) =
             (kind, self.stamp, self.data.entries_mut().first_mut())
         {
@@ -104,32 +120,26 @@ impl Port {
         }
         (self.began, self.end, self.sending, self.needs_exact) = (start, end, Some(kind), true);
     }
-    /// When a transmission ends next, as things stand.
+    /// The next frame of the idle transmitter, as things stand.
     #[inline]
-    pub(super) fn next_end(&self) -> u64 {
-        if self.end == NEVER { self.next().map_or(NEVER, |next| next.1) } else { self.end }
-    }
-    /// The next frame of the idle transmitter, as things stand: its start, its end, and its kind.
-    #[inline]
-    pub(super) fn next(&self) -> Option<(u64, u64, Kind)> {
-        let data = match self.data.front() {
-            Some(e) if !self.is_stopped() => e.ready,
-            _ => NEVER,
-        };
-        let (mut ready, mut lane, mut first) = (data, MANAGED, self.data.front());
-        if !(self.control.is_empty() && self.pause_out.is_empty()) {
-            let pause = self.pause_out.front().map_or(NEVER, |e| e.ready);
-            let control = self.control.front().map_or(NEVER, |e| e.ready);
-            (ready, lane) = next_start(self.idle_from, pause, control, data);
-            first = match lane {
-                Lane::Pause => self.pause_out.front(),
-                Lane::Control => self.control.front(),
-                Lane::Data(_) => first,
-            };
+    pub(super) fn next(&self) -> Option<Begin> {
+        let link = self.link.as_ref()?;
+        let data = if self.is_stopped() { None } else { self.data.front() };
+        if self.control.is_empty() && self.pause_out.is_empty() {
+            let first = data?;
+            let (start, end) = self.times(first);
+            return Some((start, end, first.frame.kind()));
         }
-        let Entry { frame, .. } = first.filter(|_| ready < NEVER)?;
-        let tx = rate_of(lane, self.service, self.link.as_ref()?.tx);
-        let (start, end) = transmission(ready, self.idle_from, tx, frame.len);
-        Some((start, end, frame.kind()))
+        let (pause, control) = (self.pause_out.front(), self.control.front());
+        let [of_pause, of_control, of_data] = [pause, control, data].map(|e| e.map_or(NEVER, |e| e.ready));
+        let (ready, lane) = next_start(self.idle_from, of_pause, of_control, of_data);
+        let first = match lane {
+            Lane::Pause => pause,
+            Lane::Control => control,
+            Lane::Data(_) => data,
+        };
+        let tx = rate_of(lane, self.service, link.tx);
+        let (start, end) = transmission(ready, self.idle_from, tx, first?.frame.len);
+        Some((start, end, first?.frame.kind()))
     }
 }

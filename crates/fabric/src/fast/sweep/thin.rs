@@ -58,7 +58,7 @@ impl Switch {
             let Some(entry) = wires.inboxes[(self.inbox + input) as usize].pop_front(end) else {
                 broken("an arrival without a frame")
             };
-            let out = usize::from(entry.frame.output(net, self.index, &mut self.management.next_path));
+            let out = usize::from(entry.frame.output(net, self.index, &mut self.management.paths));
             let stored = self.take_thinly(out, &entry, alone, net, wires);
             if stored != Some(false) {
                 self.free_launched(base, net, wires);

@@ -150,7 +150,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     }
     fn framed(&self, (control, _): (Control, u8), (net, wires): &mut With<'n, 'w>) -> Frame {
         let at = Moment { now: self.now, net };
-        let mut frame = Frame::of_control(Lane::of_message(net.control), control, at, &mut wires.bodies);
+        let mut frame = Frame::of_control(Lane::of_message(net.control), &control, at, &mut wires.bodies);
         frame.input = self.ports.len() as u16;
         frame
     }
@@ -176,10 +176,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     }
     #[inline(always)]
     fn meet(&mut self, out: usize, frame: &Frame, (net, wires): &mut With<'n, 'w>) {
-        let port = &self.ports[out];
-        let data_alone = port.control.is_empty() && port.pause_out.is_empty();
-        if self.keeps_step(out) && data_alone {
-            // Kept in step, all that has ended by now has left.
+        if self.is_settled(out) {
             self.begin(out, self.now, net, wires);
         } else {
             self.advance(out, self.now, self.now, net, wires);

@@ -81,7 +81,7 @@ impl Switch {
         if frame.is_probe() || matches!(frame.goes_to(), To::Point(_)) {
             return false;
         }
-        let way = frame.way(net, self.index, &mut self.management.next_path);
+        let way = frame.way(net, self.index, &mut self.management.paths);
         for out in way.outputs(net, self.management.id, frame.input) {
             bodies.share(frame);
             self.place_control(out, ready, frame);
