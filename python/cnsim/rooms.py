@@ -202,6 +202,10 @@ class ReactionPoint(Room[P]):
         """Called when all is acknowledged that had been sent as a loss was found, after the ``on_ack`` of that acknowledgement."""
 
     @_optional
+    def on_restart(self, idle: float, timeout: float, limiter: Limiter) -> None:
+        """Called when a message more goes on a connection that has sent nothing for ``idle`` s; its timeout would be ``timeout`` s."""
+
+    @_optional
     def on_bytes(self, limiter: Limiter) -> None:
         """Called when the bytes armed with ``limiter.wake_after`` have been sent."""
 

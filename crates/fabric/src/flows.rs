@@ -137,6 +137,19 @@ impl Numbered {
     }
 }
 
+/// A flow that is a message on a connection, or has one for itself.
+#[derive(Clone, Copy, Debug)]
+struct Message {
+    /// The connection, as its first message names it.
+    of: FlowId,
+    /// Frames and bytes of the messages before it.
+    frames: u64,
+    bytes: u64,
+    /// Place among the messages of the connection, and the list of these.
+    nth: u32,
+    list: u32,
+}
+
 /// The flows to a host that have queue pairs: their numbers, by place, and the pairs of hosts as in [`Inbound`].
 #[derive(Debug, Default)]
 struct To {
@@ -149,6 +162,10 @@ struct To {
 pub(crate) struct Flows {
     /// By number, where each has a queue pair; else empty.
     numbered: Vec<Numbered>,
+    /// Of each of these its message, where some are on one connection; else empty.
+    messages: Vec<Message>,
+    /// Messages of each connection that has several, in order.
+    connections: Vec<Vec<u32>>,
     /// Flows of `numbered` by destination.
     ids: Vec<To>,
     /// By host and source, the number of its first flow, where each has a queue pair.
@@ -166,6 +183,7 @@ impl Flows {
         let mut flows = Self::default();
         flows.ids.resize_with(if spec.transport.is_some() { spec.hosts.len() } else { 0 }, To::default);
         let mut incoming: BTreeMap<u32, (Vec<Incoming>, Vec<(u32, u32)>, Vec<u8>)> = BTreeMap::new();
+        let mut connections = BTreeMap::new();
         for (host, h) in spec.hosts.iter().enumerate() {
             let host = host as u32;
             let each = h.sources.iter().enumerate().filter(|s| s.1.arrivals == Arrivals::Transfers);
@@ -187,6 +205,9 @@ impl Flows {
                 let id = flows.first.get(&(host, i)).map_or(0, |first| first + list.len() as u32);
                 if let Some(flow) = flows.numbered.get_mut(id as usize) {
                     (flow.dst, flow.bytes, flow.number) = (dst, bytes, number);
+                    if h.sources[i].connected && bytes > 0 {
+                        flows.connect(id, &mut connections, (host, i, dst));
+                    }
                 }
                 ids.push(id);
                 list.push(Outgoing { start, bytes, dst, number });
@@ -208,6 +229,9 @@ impl Flows {
             }
             flows.outgoing.extend(lists.into_iter().map(|(i, list)| ((host, i), list.into())));
         }
+        if !connections.is_empty() {
+            flows.complete();
+        }
         let inbound = |(dst, (to, pairs, classes)): (u32, (Vec<_>, Vec<_>, Vec<_>))| {
             (dst, Inbound { flows: to.into(), pairs: pairs.into(), classes: classes.into() })
         };
@@ -221,6 +245,84 @@ impl Flows {
     /// How many have queue pairs.
     pub(crate) fn queue_pairs(&self) -> usize {
         self.numbered.len()
+    }
+
+    /// Notes that a flow follows the others of its connection, which may begin with it.
+    fn connect(&mut self, flow: u32, lists: &mut BTreeMap<(u32, usize, u32), u32>, key: (u32, usize, u32)) {
+        let list = *lists.entry(key).or_insert(self.connections.len() as u32);
+        self.complete();
+        self.connections.resize_with(self.connections.len().max(list as usize + 1), Vec::new);
+        let all = &self.connections[list as usize];
+        let (of, before) = (FlowId(*all.first().unwrap_or(&flow)), all.last().map(|last| FlowId(*last)));
+        let nth = all.len() as u32;
+        let frames = before.map_or(0, |last| self.end_of(last));
+        let bytes = before.map_or(0, |_| self.bytes_below(of, frames));
+        self.connections[list as usize].push(flow);
+        self.messages[flow as usize] = Message { of, frames, bytes, nth, list };
+    }
+
+    /// Gives each flow a message: one that has a connection for itself.
+    fn complete(&mut self) {
+        let own = |n: usize| Message { of: FlowId(n as u32), frames: 0, bytes: 0, nth: 0, list: u32::MAX };
+        self.messages.extend((self.messages.len()..self.numbered.len()).map(own));
+    }
+
+    /// The connection of a flow that has a queue pair: that of itself, or one on which it is a message.
+    pub(crate) fn connection(&self, flow: FlowId) -> FlowId {
+        self.messages.get(flow.0 as usize).map_or(flow, |message| message.of)
+    }
+
+    /// Has a connection more than one message?
+    pub(crate) fn shares(&self, of: FlowId) -> bool {
+        self.messages_of(of).len() > 1
+    }
+
+    /// The messages of a connection; none where it has but one.
+    fn messages_of(&self, of: FlowId) -> &[u32] {
+        let list = self.messages.get(of.0 as usize).and_then(|m| self.connections.get(m.list as usize));
+        list.map_or(&[], |all| all)
+    }
+
+    /// The message with this frame of a connection.
+    pub(crate) fn message_at(&self, of: FlowId, frame: u64) -> FlowId {
+        let all = self.messages_of(of);
+        let at = all.partition_point(|m| self.messages[*m as usize].frames <= frame);
+        at.checked_sub(1).map_or(of, |at| FlowId(all[at]))
+    }
+
+    /// The message behind one.
+    pub(crate) fn next_message(&self, message: FlowId) -> Option<FlowId> {
+        let nth = self.messages.get(message.0 as usize)?.nth;
+        self.messages_of(self.connection(message)).get(nth as usize + 1).map(|next| FlowId(*next))
+    }
+
+    /// Frames of a connection up to the end of a message.
+    pub(crate) fn end_of(&self, message: FlowId) -> u64 {
+        let before = self.messages.get(message.0 as usize).map_or(0, |message| message.frames);
+        before + self.numbered(message).map_or(0, Numbered::frames)
+    }
+
+    /// Is a message over after so many frames of a connection, more than 0: which?
+    pub(crate) fn ends(&self, of: FlowId, frames: u64) -> Option<FlowId> {
+        let message = self.message_at(of, frames.checked_sub(1)?);
+        (self.end_of(message) == frames).then_some(message)
+    }
+
+    /// Bytes of the first so many frames of a connection.
+    pub(crate) fn bytes_below(&self, of: FlowId, frames: u64) -> u64 {
+        let message = self.message_at(of, frames.saturating_sub(1));
+        let (first, before) = self.messages.get(message.0 as usize).map_or((0, 0), |m| (m.frames, m.bytes));
+        before + self.numbered(message).map_or(0, |flow| flow.after(frames - first))
+    }
+
+    /// Frames of a connection up to so many of its bytes.
+    pub(crate) fn frames_below(&self, of: FlowId, bytes: u64) -> u32 {
+        let all = self.messages_of(of);
+        let at = all.partition_point(|m| self.messages[*m as usize].bytes < bytes).saturating_sub(1);
+        let message = all.get(at).map_or(of, |m| FlowId(*m));
+        let (first, before) = self.messages.get(message.0 as usize).map_or((0, 0), |m| (m.frames, m.bytes));
+        let whole = self.numbered(message).map_or(1, |flow| flow.whole.into());
+        (first + (bytes - before).div_ceil(whole)) as u32
     }
 
     /// The flow of this number that has a queue pair.

@@ -572,6 +572,6 @@ impl Net {
 
     /// The frames of a flow up to so many of its bytes.
     pub(crate) fn frames_below(&self, flow: FlowId, bytes: u64) -> u32 {
-        self.flows.numbered(flow).map_or(0, |flow| bytes.div_ceil(flow.whole.into()) as u32)
+        self.flows.frames_below(flow, bytes)
     }
 }

@@ -213,6 +213,9 @@ pub struct SourceSpec {
     pub phase: Phase,
     /// The transfers of [`Arrivals::Transfers`], by start; `destinations` is then not used.
     pub transfers: Vec<Transfer>,
+    /// Its transfers to one destination are messages on one connection, in the order in which they begin: they share a queue pair, with
+    /// its window and its round trip. Not with [`Reliability::None`] and [`Reliability::GoBackN`].
+    pub connected: bool,
     /// Class of its frames: an index into [`RunSpec::classes`].
     pub class: u8,
     /// The rate at which its queue pairs begin, for schemes that take one ([`cnsim_scheme_api::SourceSite::initial_rate`]).

@@ -640,6 +640,10 @@ fn pair(spec: &mut RunSpec, seed: u64) {
         window_by_rate: seed.is_multiple_of(2),
     });
     spec.hosts.iter_mut().for_each(|h| h.queues = HostQueues::Fifo);
+    if single.is_some() && seed % 5 < 2 {
+        let sources = spec.hosts.iter_mut().flat_map(|h| &mut h.sources);
+        sources.for_each(|s| s.connected = s.arrivals == Arrivals::Transfers);
+    }
     if d.once_in(2) {
         common::with_scheme(spec, Arc::new(by_acknowledgements(d)));
     }
@@ -667,6 +671,8 @@ fn follow(spec: &mut RunSpec, seed: u64) {
     for h in 0..spec.hosts.len() {
         let computes = d.below(6);
         for (s, source) in spec.hosts[h].sources.iter_mut().enumerate() {
+            // Operations begin in no order that is known, and messages on a connection in that of the list.
+            source.connected = false;
             source.transfers.iter_mut().filter(|t| t.bytes > Bytes::ZERO).for_each(|t| {
                 if !d.once_in(4) {
                     t.start = Transfer::FOLLOWS;

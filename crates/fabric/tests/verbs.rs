@@ -825,7 +825,12 @@ fn every_verb_has_a_test() {
     };
     let [lib, wire, acks, point, limiter, reflector, checks] =
         ["lib", "wire", "acks", "point", "limiter", "reflector", "checks"].map(read);
-    let here = concat!(include_str!("verbs.rs"), include_str!("queue_pairs.rs"), include_str!("tcp.rs"));
+    let here = concat!(
+        include_str!("verbs.rs"),
+        include_str!("queue_pairs.rs"),
+        include_str!("tcp/main.rs"),
+        include_str!("tcp/connections.rs")
+    );
     let script = include_str!("common/script.rs");
     // Each with the words by which a scheme names it; one of these texts has them.
     let mut verbs: Vec<(String, String)> = Vec::new();

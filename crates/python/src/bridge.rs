@@ -361,6 +361,7 @@ bridged! {
         on_ack(ack: &api::Ack<'_>) => |py| [Ack::of(py, ack).map_err(|e| e.to_string())?];
         on_loss(loss: api::Loss) => |py| [lost(py, loss).map_err(|e| e.to_string())?];
         on_recovered() => |_py| [];
+        on_restart(idle: api::Time, timeout: api::Time) => |_py| [idle.as_secs_f64(), timeout.as_secs_f64()];
         on_bytes() => |_py| [];
         on_timer(slot: Slot) => |_py| [slot.0];
     }

@@ -1,7 +1,7 @@
 //! TCP against closed forms: slow start to the picosecond, additive increase, losses by chance, and the burst of an incast.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use cnsim_fabric::{Options, Outcome, run};
+use cnsim_fabric::{Engine, Options, Outcome, run};
 use cnsim_scenario::Scenario;
 use std::collections::VecDeque;
 
@@ -18,6 +18,8 @@ struct Star<'a> {
     scheme: &'a str,
     params: &'a str,
     more: &'a str,
+    /// The only flow goes again then, ms, on the same connection.
+    again: Option<u64>,
 }
 
 const STAR: Star<'_> = Star {
@@ -30,6 +32,7 @@ const STAR: Star<'_> = Star {
     scheme: "newreno",
     params: "",
     more: "",
+    again: None,
 };
 
 /// Of a frame of 1500 B and an acknowledgement at 10 Gb/s, ps.
@@ -44,13 +47,16 @@ impl Star<'_> {
         self.out() + 2 * (ACK + self.delay * 1000)
     }
     fn run(&self) -> Outcome {
-        let Star { flows, bytes, delay, memory, duration, transport, scheme, params, more } = self;
+        let Star { flows, bytes, delay, memory, duration, transport, scheme, params, more, again } = self;
         let transfers: Vec<String> = (1..=*flows).map(|h| format!("\"0 us, H{h}, H0, {bytes} B\"")).collect();
+        let again = again.map(|ms| format!("\"{ms} ms, H1, H0, {bytes} B\""));
+        let kept = if again.is_some() { "connection = \"kept\"" } else { "" };
+        let transfers: Vec<String> = transfers.into_iter().chain(again).collect();
         let text = format!(
             "name = \"star\"\n[topology]\nkind = \"single-switch\"\nhosts = {}\nlink_rate = \"10 Gb/s\"\nlink_delay = \"{delay} ns\"\n\
              [switch]\nprocessing = \"0 us\"\nbuffer = \"SO\"\nshare = \"100 MB\"\noutput_limit = \"{memory} KB\"\n[pause]\nmode = \"off\"\n\
              [host]\nprocessing = \"0 us\"\nqueues = \"per-flow\"\n[transport]\nkind = \"tcp\"\n{transport}\n\
-             [workload]\nkind = \"transfers\"\nframe = \"1500 B\"\ntransfers = [{}]\n[scheme.{scheme}]\n{params}\n{more}\n\
+             [workload]\nkind = \"transfers\"\nframe = \"1500 B\"\ntransfers = [{}]\n{kept}\n[scheme.{scheme}]\n{params}\n{more}\n\
              [run]\nduration = \"{duration}\"\n[matrix]\npause = [\"off\"]\nschemes = [\"{scheme}\"]\n",
             flows + 1,
             transfers.join(", ")
@@ -124,6 +130,67 @@ fn slow_start_to_the_picosecond() {
             assert_eq!(star.end(), by_frames(&star, n, initial, 2), "delayed, IW {initial}, {n} frames");
         }
     }
+}
+
+/// A connection that is kept and idle for longer than a timeout begins anew with the initial window, as RFC 5681 has it: the second
+/// message takes as long as the first. Halved once in 1.5 timeouts, or kept, the window lets more go. After 20 frames from a window of
+/// two the fourth round had six frames, and eight were the most: the window is 16 frames. They go at once, and the last four after them.
+#[test]
+fn a_kept_connection_restarts_or_stays_warm() {
+    let of = |restart: &str, again, handshake: &str| {
+        let params = format!("initial_window = 2\nrestart = \"{restart}\"");
+        let transport = format!("rto_min = \"freebsd\"\nhandshake = \"{handshake}\"");
+        let star = Star {
+            delay: 20_000,
+            bytes: 20 * 1500,
+            params: &params,
+            transport: &transport,
+            again: Some(again),
+            ..STAR
+        };
+        let out = star.run();
+        let ends: Vec<u64> = out.hosts[0].completions.iter().map(|c| (c.end - c.start).as_ps()).collect();
+        (ends[0], ends[1])
+    };
+    let star = Star { delay: 20_000, ..STAR };
+    let (cold, trip) = (slow_start(&star, 20, 2), star.round_trip());
+    let warm = |window: u64| trip + (20 - window - 1) * SLOT + star.out();
+    assert_eq!(of("rfc5681", 50, "off"), (cold, cold));
+    assert_eq!(of("rfc5681", 20, "off"), (cold, warm(16)), "less than a timeout");
+    assert_eq!(of("off", 50, "off"), (cold, warm(16)));
+    // Eight frames, and twelve more as these are acknowledged.
+    assert_eq!(of("rfc2861", 50, "off"), (cold, warm(8)));
+    // It opens once.
+    let shake = 4 * (ACK + star.delay * 1000);
+    assert_eq!(of("off", 50, "on"), (shake + cold, warm(16)));
+}
+
+/// Five queries to three servers: with kept connections each pair opens one each way, and not five.
+#[test]
+fn queries_keep_their_connections() {
+    let of = |connection: &str, engine| {
+        let text = format!(
+            "name = \"queries\"\n[topology]\nkind = \"single-switch\"\nhosts = 4\n[host]\nqueues = \"per-flow\"\n\
+             [transport]\nkind = \"tcp\"\nhandshake = \"on\"\n\
+             [[traffic]]\nhosts = \"H1..H3\"\nkind = \"query\"\ndestinations = \"H0\"\nsize = \"30 KB\"\nrounds = 5\nconnection = \"{connection}\"\n\
+             [run]\nduration = \"5 ms\"\n[matrix]\npause = [\"off\"]\nschemes = [\"newreno\"]\n"
+        );
+        let scenario =
+            Scenario::parse("queries.toml", &text, &[]).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+        let ready = scenario.ready(&scenario.cases()[0]).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+        let spec = ready.settings.spec(&ready.built, 1, false);
+        let out = run(&spec, &Options { engine, ..Options::default() }).unwrap();
+        let made: u64 = out.hosts.iter().map(|h| h.transport.acks_made).sum();
+        let ends: Vec<_> =
+            out.hosts.iter().flat_map(|h| &h.completions).map(|c| (c.src, c.nth, c.end)).collect();
+        (made, ends)
+    };
+    let [kept, each] = ["kept", "each"].map(|connection| of(connection, Engine::Fast));
+    assert_eq!((&kept, &each), (&of("kept", Engine::Model), &of("each", Engine::Model)));
+    assert_eq!((kept.1.len(), each.1.len()), (30, 30));
+    // Two frames open a connection: 30 of 15 each way, or of three each way.
+    assert_eq!(each.0 - kept.0, 2 * (30 - 6));
+    assert!(kept.1.iter().map(|c| c.2).max() < each.1.iter().map(|c| c.2).max());
 }
 
 /// A short last frame takes its own time.

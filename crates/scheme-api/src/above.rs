@@ -3,7 +3,7 @@
 use crate::{
     Ack, Acks, Built, CongestionPoint, Counter, Feedback, FlowId, FrameView, Gauge, Limiter, Loss, Plan,
     PointControl, Probe, Queue, QueueSite, ReactionPoint, Reflector, Scheme, Scope, SinkSite, Slot,
-    SourceSite,
+    SourceSite, Time,
 };
 use std::sync::Arc;
 
@@ -170,6 +170,9 @@ impl ReactionPoint for Both {
     }
     fn on_recovered(&mut self, limiter: &mut Limiter<'_>) {
         self.window.iter_mut().for_each(|window| window.on_recovered(limiter));
+    }
+    fn on_restart(&mut self, idle: Time, timeout: Time, limiter: &mut Limiter<'_>) {
+        self.window.iter_mut().for_each(|window| window.on_restart(idle, timeout, limiter));
     }
     fn on_bytes(&mut self, limiter: &mut Limiter<'_>) {
         self.below(limiter).into_iter().for_each(|below| below.on_bytes(limiter));

@@ -306,6 +306,9 @@ pub trait ReactionPoint: Debug + Send {
     fn on_loss(&mut self, _loss: Loss, _limiter: &mut Limiter<'_>) {}
     /// All is acknowledged that had been sent as a loss was found. What this acknowledged came to [`ReactionPoint::on_ack`] before.
     fn on_recovered(&mut self, _limiter: &mut Limiter<'_>) {}
+    /// The flow has sent nothing for the time `idle`, as it had nothing to send, and a message more goes on its connection now. Its
+    /// timeout would be `timeout`.
+    fn on_restart(&mut self, _idle: Time, _timeout: Time, _limiter: &mut Limiter<'_>) {}
     /// A feedback message for this flow (or host) arrived.
     fn on_feedback(&mut self, _feedback: &Feedback, _limiter: &mut Limiter<'_>) {}
     /// The bytes armed with [`Limiter::wake_after`] have been sent.

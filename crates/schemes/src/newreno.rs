@@ -19,6 +19,8 @@
 //! * `slow_start = 1`: an acknowledgement of two frames raises the window by one (RFC 5681). RFC 3465 allows 2.
 //! * `increase = acks`: the window grows by each acknowledgement, so one of every second frame halves its growth. `bytes`: by what it
 //!   acknowledges.
+//! * `restart = rfc5681`: where messages share a connection, a window that was not used for the time of a timeout is the initial one at most.
+//!   `rfc2861` halves it for each such time, as Linux did first; `off` keeps it.
 //! * `pacing = off`: a window goes as the link takes it. On: twice the window a round trip in slow start, then 1.2 windows, by the mean
 //!   round trip of RFC 6298, as in Linux; the first window goes unpaced.
 //! * `mark_from = off`: no frame is marked. With it ports mark by a ramp of the queue's length at a frame's arrival.
@@ -32,7 +34,7 @@
 //!
 //! ## Not modelled
 //!
-//! Restart after an idle time, HyStart, and undoing a cut that was made for nothing.
+//! HyStart, and undoing a cut that was made for nothing.
 //!
 //! ## Against closed forms
 //!
@@ -204,6 +206,33 @@ mod tests {
             "a round trip of 110 us in the mean: {}",
             rig.rate()
         );
+    }
+
+    /// After 2.5 timeouts without data a window of 24 frames is the initial one of 10, or a quarter of it. One of 16 frames that a loss cut
+    /// to 8 and that has grown to 9 is halved twice, and slow start ends at 8.
+    #[test]
+    fn idle_connections_restart() {
+        let of = |restart: &str, timeouts: f64| {
+            let mut rig = rig(&[("initial_window", "10"), ("restart", restart)]);
+            (0..6).for_each(|_| _ = rig.frame(1000));
+            (1..=6).for_each(|n| _ = rig.ack(n * 1000, false, RTT, &[]));
+            round(&mut rig, 1);
+            let before = window(&rig) / 1000;
+            rig.restart(Time::from_ms(1).scale(timeouts), Time::from_ms(1));
+            (before, window(&rig) / 1000)
+        };
+        assert_eq!(of("rfc5681", 2.5), (24, 10));
+        assert_eq!(of("rfc5681", 1.0), (24, 24), "no longer than a timeout");
+        assert_eq!(of("off", 2.5), (24, 24));
+        assert_eq!(of("rfc2861", 2.5), (24, 6), "24 / 4");
+        let mut rig = rig(&[("initial_window", "16"), ("restart", "rfc2861")]);
+        (0..16).for_each(|_| _ = rig.frame(1000));
+        rig.lose(Loss::Nack);
+        (0..16).for_each(|_| _ = rig.frame(1000));
+        rig.ack(16_000, false, RTT, &[]);
+        assert_eq!((0..3).map(|_| round(&mut rig, 1)).collect::<Vec<_>>(), [8, 8, 9]);
+        rig.restart(Time::from_ms(2), Time::from_us(900));
+        assert_eq!((0..4).map(|_| round(&mut rig, 1)).collect::<Vec<_>>(), [2, 4, 8, 9]);
     }
 
     /// A mark halves once a window; the frames of a cut window bring no second cut.

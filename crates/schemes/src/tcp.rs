@@ -5,9 +5,21 @@ use crate::counters::CUTS;
 use crate::queue_pair::Marker;
 use cnsim_scheme_api::{
     Ack, AckGate, Acks, Bytes, CongestionPoint, Counter, Idle, Join, Limiter, Loss, Params, Plan, QueueSite,
-    Ramp, RampAt, Rate, ReactionPoint, Registration, Scheme, SourceSite, Time, params,
+    Ramp, RampAt, Rate, ReactionPoint, Registration, Scheme, SourceSite, Time, choice, params,
 };
 use std::fmt::Debug;
+
+choice! {
+    /// What becomes of a window after an idle time.
+    pub enum Restart {
+        /// It is the initial one at most, if nothing was sent for the time of a timeout.
+        Initial = "rfc5681",
+        /// Each timeout's time halves it, and slow start ends at three quarters of it at least.
+        Halves = "rfc2861",
+        /// It stays.
+        Off = "off",
+    }
+}
 
 params! {
     /// Parameters that TCP's congestion controls have in common.
@@ -18,6 +30,9 @@ params! {
         slow_start: u32 = 1, symbol "L", from 1, to 1_000_000;
         /// Frames are paced once a round trip is known: twice the window a round trip in slow start, later 1.2 windows, as in Linux.
         pacing: bool = false, symbol "";
+        /// Window of a connection on which nothing was sent for longer than a timeout: the initial one at most (RFC 5681, 4.1), half of it for
+        /// each timeout (RFC 2861), or as it is.
+        restart: Restart = Restart::Initial, symbol "";
         /// Queue length above which a share of frames is marked. Off: no frame is marked.
         mark_from: Option<Bytes> = None, symbol "", from Some(Bytes::ZERO), to Some(Bytes::from_mb(1000));
         /// Queue length above which every frame is marked, if it is more than `mark_from`.
@@ -150,6 +165,13 @@ impl<L: Law> ReactionPoint for Reaction<L> {
     fn on_recovered(&mut self, _: &mut Limiter<'_>) {
         self.window.recovering = false;
     }
+
+    fn on_restart(&mut self, idle: Time, timeout: Time, limiter: &mut Limiter<'_>) {
+        self.law.stand(idle);
+        self.heard = limiter.now();
+        self.window.restart(idle, timeout);
+        self.window.apply(limiter);
+    }
 }
 
 /// The slowest pace, at which a frame still goes every second or so.
@@ -164,6 +186,8 @@ struct Window {
     /// Bytes of a full frame.
     frame: f64,
     pacing: bool,
+    initial: f64,
+    restart: Restart,
     /// The smoothed round trip, s; 0 before the first.
     round_trip: f64,
     /// `cwnd` and `ssthresh`, frames.
@@ -189,6 +213,8 @@ impl Window {
         Self {
             frame: site.mtu.as_f64(),
             pacing: p.pacing,
+            initial: f64::from(p.initial_window),
+            restart: p.restart,
             round_trip: 0.0,
             cwnd: f64::from(p.initial_window),
             threshold: f64::INFINITY,
@@ -209,6 +235,19 @@ impl Window {
             let factor = if self.cwnd < self.threshold { 2.0 } else { 1.2 };
             let rate = Rate::from_bps(factor * self.cwnd * self.frame * 8.0 / self.round_trip);
             limiter.set_rate(rate.max(SLOWEST).min(limiter.line_rate()));
+        }
+    }
+
+    /// The connection was idle for this time, and goes on.
+    fn restart(&mut self, idle: Time, timeout: Time) {
+        match self.restart {
+            Restart::Initial if idle > timeout => self.cwnd = self.cwnd.min(self.initial),
+            Restart::Halves if idle > timeout => {
+                self.threshold = self.threshold.max(0.75 * self.cwnd);
+                let times = (idle.as_ps() / timeout.as_ps().max(1)).min(60);
+                self.cwnd = (self.cwnd / (1_u64 << times) as f64).max(1.0);
+            }
+            _ => {}
         }
     }
 

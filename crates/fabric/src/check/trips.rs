@@ -19,7 +19,7 @@ pub(crate) struct Trace {
 }
 
 /// The same of a frame with which all of a flow had arrived.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Come {
     pub(crate) class: u8,
     pub(crate) len: u16,

@@ -126,11 +126,10 @@ impl Frame {
         }
         let (src, dst) = self.of_flow();
         let flow = net.flows.find(src, dst, self.seq);
-        let numbered = flow.and_then(|flow| Some((flow, net.flows.numbered(flow)?)));
-        let Some((flow, numbered)) = numbered else { broken("an acknowledgement of no flow") };
+        let Some(flow) = flow else { broken("an acknowledgement of no flow") };
         let record = self.record();
         let arrived = if record == 0 { self.ext } else { *records.beside(record) };
-        let acked = numbered.after(arrived.into());
+        let acked = net.flows.bytes_below(flow, arrived.into());
         let (marked, gap) = (self.is_marked(), self.word & GAP != 0);
         let sent_at = self.born();
         Some((flow, Feedback::Acknowledgement { acked, sent_at, marked, gap, record }))

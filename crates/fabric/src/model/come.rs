@@ -7,10 +7,10 @@ use super::frame::Control;
 use super::map::FrameMap;
 use super::sent::Report;
 use crate::check::broken;
-use crate::flows::{Numbered, precede};
+use crate::flows::{Flows, precede};
 use crate::outcome::{LATENCY_BUCKETS, latency_bucket};
 use crate::spec::{Recovery, Reliability, SelectiveSpec, TcpSpec, TransportSpec};
-use cnsim_scheme_api::Time;
+use cnsim_scheme_api::{FlowId, Time};
 
 /// Timer of a delayed acknowledgement; its object is the flow. Those of reflectors are 0 to 3.
 pub(crate) const DELAYED: u8 = 8;
@@ -31,6 +31,9 @@ pub(crate) struct Reply {
 /// A destination's decision on a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Taken {
+    /// Frames of the connection before this one, and those that have come in order.
+    pub(crate) before: u64,
+    pub(crate) in_order: u64,
     /// Whether the frame is delivered: it is the first of its number, and in order if order is wanted.
     pub(crate) wanted: bool,
     pub(crate) reply: Option<Reply>,
@@ -105,9 +108,16 @@ impl Sinks {
         Self { transport, flows, reply: None, out_of_order: Vec::new(), held_max: 0 }
     }
 
-    /// A frame of a flow has arrived that began at `born`.
-    pub(crate) fn take(&mut self, flow: &Numbered, number: u32, marked: bool, born: u64, now: u64) -> Taken {
-        let Some(sink) = self.flows.get_mut(flow.at as usize) else { broken("a flow without a sink") };
+    /// A frame of a connection has arrived that began at `born`.
+    pub(crate) fn take(
+        &mut self,
+        (of, flows): (FlowId, &Flows),
+        number: u32,
+        marked: bool,
+        (born, now): (u64, u64),
+    ) -> Taken {
+        let sink = flows.numbered(of).and_then(|flow| self.flows.get_mut(flow.at as usize));
+        let Some(sink) = sink else { broken("a flow without a sink") };
         let (every, before) = (self.transport.ack_every, precede(number, sink.expected));
         let reply = |acked, gap| Reply { acked, gap, sent_at: born, report: Report::default() };
         match self.transport.reliability {
@@ -120,29 +130,36 @@ impl Sinks {
                     sink.nacked = Some((now, sink.expected));
                 }
                 // A frame that has come before is acknowledged again: the last acknowledgement may be lost.
-                let reply = (!gap || !lately).then(|| reply(flow.after(sink.expected), gap));
-                return Taken { wanted: false, reply, delayed: None };
+                let reply = (!gap || !lately).then(|| reply(flows.bytes_below(of, sink.expected), gap));
+                return Taken { reply, ..Taken::default() };
             }
             Reliability::Selective(_) | Reliability::Tcp(_) => {
-                return self.sort(flow, before, marked, (born, now));
+                return self.sort((of, flows), before, marked, (born, now));
             }
             Reliability::GoBackN { .. } | Reliability::None => {}
         }
         sink.expected = sink.expected.max(before + 1);
         sink.frames += 1;
-        let due = sink.frames >= every || marked || before + 1 == flow.frames();
+        let due = sink.frames >= every || marked || flows.ends(of, before + 1).is_some();
+        let taken = Taken { before, in_order: sink.expected, wanted: true, ..Taken::default() };
         if every == 0 || !due {
-            return Taken { wanted: true, ..Taken::default() };
+            return taken;
         }
         sink.frames = 0;
-        let reply = Some(reply(flow.after(sink.expected), false));
-        Taken { wanted: true, reply, delayed: None }
+        Taken { reply: Some(reply(flows.bytes_below(of, sink.expected), false)), ..taken }
     }
 
-    /// A frame arrives that is the (`before` + 1)th of its flow, where frames are taken in any order.
-    fn sort(&mut self, flow: &Numbered, before: u64, marked: bool, (born, now): (u64, u64)) -> Taken {
-        let Self { transport, flows, out_of_order, held_max, .. } = self;
-        let sink = &mut flows[flow.at as usize];
+    /// A frame arrives that is the (`before` + 1)th of its connection, where frames are taken in any order.
+    fn sort(
+        &mut self,
+        (of, flows): (FlowId, &Flows),
+        before: u64,
+        marked: bool,
+        (born, now): (u64, u64),
+    ) -> Taken {
+        let Self { transport, flows: sinks, out_of_order, held_max, .. } = self;
+        let Some(flow) = flows.numbered(of) else { broken("a flow without a sink") };
+        let sink = &mut sinks[flow.at as usize];
         let beyond = sink.beyond.get_or_insert_default();
         let (had_gap, old) = (beyond.map.count > 0, before < sink.expected || beyond.map.has(before));
         if !old {
@@ -164,16 +181,13 @@ impl Sinks {
             beyond.sent_at = born;
         }
         sink.frames += u32::from(in_order);
-        let last = sink.expected == flow.frames();
-        let at_once = !in_order || had_gap || marked || last || sink.frames >= transport.ack_every;
+        let over = flows.ends(of, sink.expected);
+        let at_once = !in_order || had_gap || marked || over.is_some() || sink.frames >= transport.ack_every;
+        let taken = Taken { before, in_order: sink.expected, wanted: !old, ..Taken::default() };
         if !at_once {
-            return Taken {
-                wanted: true,
-                reply: None,
-                delayed: delayed(transport, (sink.frames, beyond), now),
-            };
+            return Taken { delayed: delayed(transport, (sink.frames, beyond), now), ..taken };
         }
-        let (acked, expected) = (flow.after(sink.expected), sink.expected);
+        let (acked, expected) = (flows.bytes_below(of, sink.expected), sink.expected);
         let mut reply = Reply { acked, gap: false, sent_at: born, report: Report::default() };
         match transport.reliability {
             Reliability::Selective(SelectiveSpec { gap_frames, gap_time, .. }) if before > expected => {
@@ -191,15 +205,16 @@ impl Sinks {
             _ => {}
         }
         sink.frames = 0;
-        if last {
+        if over.is_some_and(|message| flows.next_message(message).is_none()) {
             sink.beyond = None;
         }
-        Taken { wanted: !old, reply: Some(reply), delayed: None }
+        Taken { reply: Some(reply), ..taken }
     }
 
     /// The timer of a delayed acknowledgement expires: that goes now, or the timer starts again.
-    pub(crate) fn expire(&mut self, flow: &Numbered, now: u64) -> Taken {
-        let Some(sink) = self.flows.get_mut(flow.at as usize) else { broken("a flow without a sink") };
+    pub(crate) fn expire(&mut self, (of, flows): (FlowId, &Flows), now: u64) -> Taken {
+        let sink = flows.numbered(of).and_then(|flow| self.flows.get_mut(flow.at as usize));
+        let Some(sink) = sink else { broken("a flow without a sink") };
         let Some(beyond) = &mut sink.beyond else { return Taken::default() };
         beyond.timed = sink.frames > 0 && beyond.due > now;
         if beyond.timed {
@@ -209,7 +224,7 @@ impl Sinks {
             return Taken::default();
         }
         sink.frames = 0;
-        let (acked, sent_at) = (flow.after(sink.expected), beyond.sent_at);
+        let (acked, sent_at) = (flows.bytes_below(of, sink.expected), beyond.sent_at);
         let reply = Reply { acked, gap: false, sent_at, report: Report::default() };
         Taken { reply: Some(reply), ..Taken::default() }
     }

@@ -181,7 +181,7 @@ impl<F: Packet> Sides<F> {
         if !self.receiver.actions.is_empty() {
             self.reflect(data.flow(at.net), direct, at);
         }
-        if let Some(flow) = self.receiver.whole.take() {
+        while let Some(flow) = self.receiver.whole.pop() {
             self.sender.received(flow, at);
         }
         self.reply(records, direct, at)

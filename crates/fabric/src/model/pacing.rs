@@ -143,8 +143,8 @@ impl<F: Packet> Sender<F> {
         if let Some(timeout) = sent.timeout {
             self.timers.start(pair.0, RTO, timeout);
         }
-        if sent.last {
-            self.sent_whole(pair, at);
+        if let Some(frame) = sent.last {
+            self.sent_whole(at.net.flows.message_at(pair, frame), at);
         }
         match sent.after {
             After::Stay if limiter_of(&flow, self.settings.plan.limiter_scope, &self.limiters).is_none() => {

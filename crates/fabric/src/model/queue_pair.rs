@@ -59,6 +59,11 @@ struct QueuePair {
     waits: Waits,
     /// Its connection is not open yet.
     opening: bool,
+    /// The first message of its connection that is not acknowledged whole, and where that ends; the flow and its end where it has but one.
+    message: FlowId,
+    end: u64,
+    /// When it sent last, ps.
+    sent: u64,
 }
 
 impl QueuePair {
@@ -125,8 +130,8 @@ pub(crate) enum After {
 pub(crate) struct Sent {
     /// The frame was sent before.
     pub(crate) again: bool,
-    /// Whether the frame was the flow's last one, sent for the first time.
-    pub(crate) last: bool,
+    /// The frame, if it was the last one of the flow or of a message, sent for the first time.
+    pub(crate) last: Option<u64>,
     pub(crate) after: After,
     /// The flow times out then, which was not to happen before, ps.
     pub(crate) timeout: Option<u64>,
@@ -143,7 +148,7 @@ pub(crate) struct Progress {
     pub(crate) recovered: bool,
     /// The timer of its timeout starts, ps.
     pub(crate) timeout: Option<u64>,
-    /// All is acknowledged.
+    /// All of the flow is acknowledged, or of its first message that is not over.
     pub(crate) done: bool,
 }
 
@@ -214,6 +219,9 @@ impl QueuePairs {
             initial_rate,
             waits,
             opening,
+            message: flow,
+            end: queue.bytes,
+            sent: 0,
         };
         let place = self.vacant.pop().map_or(self.live.len(), |place| place as usize);
         self.live.resize_with(self.live.len().max(place + 1), || None);
@@ -229,6 +237,27 @@ impl QueuePairs {
         pair.wait(now, &transport.reliability);
         pair.timer = pair.deadline;
         Some(pair.deadline)
+    }
+    /// A message more goes on a connection, of so many bytes.
+    pub(crate) fn more(&mut self, flow: FlowId, bytes: u64) {
+        let Some((pair, _)) = self.find(flow) else { broken("a message before its connection") };
+        pair.queue.bytes += bytes;
+        pair.frames.iter_mut().for_each(|frames| frames.more(bytes));
+    }
+    /// For how long a flow has sent nothing, as it had nothing to send, and its timeout, ps.
+    pub(crate) fn idle(&mut self, flow: FlowId, now: u64) -> Option<(u64, u64)> {
+        let (pair, transport) = self.find(flow)?;
+        let idle = pair.left() == 0 && pair.acks.in_flight() == 0;
+        idle.then(|| (now - pair.sent, pair.time.deadline(now, 0, &transport.reliability) - now))
+    }
+    /// The first message of a flow that is not over is over now: which, whether it was the last one, and whether the next is over, too.
+    pub(crate) fn finish(&mut self, flow: FlowId, net: &Net) -> Option<(FlowId, bool, bool)> {
+        let (pair, _) = self.find(flow)?;
+        let (over, next) = (pair.message, net.flows.next_message(pair.message));
+        if let Some(next) = next {
+            (pair.message, pair.end) = (next, net.flows.bytes_below(flow, net.flows.end_of(next)));
+        }
+        Some((over, next.is_none(), next.is_some() && pair.acks.acked >= pair.end))
     }
     /// A flow is over.
     pub(crate) fn end(&mut self, flow: FlowId) {
@@ -287,7 +316,7 @@ impl QueuePairs {
         if let Some(frames) = &pair.frames {
             let goes = frames.may_send(pair.acks.window, &transport.reliability);
             before = goes.unwrap_or(before);
-            left = goes.map_or(0, |frame| pair.size() - frames.bytes_below(frame));
+            left = goes.map_or(0, |frame| frames.bytes_below(frame + 1) - frames.bytes_below(frame));
         }
         // The window may have narrowed since the flow joined those that take turns.
         if left == 0 || pair.frames.is_none() && pair.acks.in_flight() >= pair.acks.window {
@@ -311,6 +340,7 @@ impl QueuePairs {
             }
         };
         pair.settle(by);
+        pair.sent = now;
         if pair.deadline == u64::MAX {
             pair.wait(now, by);
         }
@@ -331,14 +361,15 @@ impl QueuePairs {
             After::Wait
         };
         pair.waits = if after == After::Wait || after == After::Over { Waits::Ack } else { Waits::Turn };
-        Sent { again, last: !again && pair.left() == 0, after, timeout }
+        let last = pair.frames.as_ref().map_or(pair.left() == 0, |frames| frames.ends(pair.going));
+        Sent { again, last: (!again && last).then_some(pair.going), after, timeout }
     }
-    /// An acknowledgement of all bytes below `acked`, or a NACK (`gap`), of a frame that began so long ago: what it does. None if the flow
+    /// An acknowledgement of all bytes below `acked`, which are so many frames, or a NACK (`gap`), of a frame that began so long ago: what it does. None if the flow
     /// is over, or by TCP, where a connection opens with a NACK.
     pub(crate) fn acknowledge(
         &mut self,
         flow: FlowId,
-        (acked, gap, report): (u64, bool, &Report),
+        (acked, frames, gap, report): (u64, u64, bool, &Report),
         (rtt, now): (u64, u64),
     ) -> Option<Progress> {
         let (pair, transport) = self.find(flow)?;
@@ -355,19 +386,18 @@ impl QueuePairs {
         if newly > 0 {
             (pair.progress, pair.anew) = (now, 0);
         }
-        let mut progress = Progress { newly, done: pair.acks.acked >= pair.size(), ..Progress::default() };
+        let mut progress = Progress { newly, done: pair.acks.acked >= pair.end, ..Progress::default() };
         let mut waits_on = newly > 0;
-        if let Some(frames) = &mut pair.frames {
+        if let Some(of) = &mut pair.frames {
             if newly > 0 {
                 pair.time.sample(rtt);
             }
-            let said = (acked.div_ceil(pair.queue.whole.into()), gap, report);
-            let heard = frames.hear(said, by, (now, pair.time.smooth()));
+            let heard = of.hear((frames, gap, report), by, (now, pair.time.smooth()));
             progress.loss = heard.loss.then_some(Loss::Nack);
             progress.recovered = heard.recovered;
             // NewReno leaves its timer from the second part of a recovery on (RFC 6582).
             waits_on &= !heard.more_of_it;
-            if newly > 0 && frames.una == frames.next {
+            if newly > 0 && of.una == of.next {
                 (pair.deadline, waits_on) = (u64::MAX, false);
             }
             pair.settle(by);
@@ -442,7 +472,7 @@ impl QueuePairs {
             let flow = net.flows.numbered(pair.queue.pair?)?;
             let (dst, nth, since) = (NodeId(flow.dst), flow.number.into(), Time::from_ps(pair.progress));
             let (left, in_flight, times) = (pair.left(), pair.acks.in_flight(), pair.anew);
-            let waits = times > 0 || pair.waits == Waits::Ack;
+            let waits = (times > 0 || pair.waits == Waits::Ack) && pair.acks.acked < pair.size();
             waits.then_some(Waiting { dst, nth, since, times, left, in_flight })
         };
         let mut all: Vec<Waiting> = self.live.iter().flatten().filter_map(one).collect();

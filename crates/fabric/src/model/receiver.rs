@@ -5,7 +5,7 @@ use super::agenda::Moment;
 use super::come::{DELAYED, Reply, Sinks, Taken};
 use super::frame::{Control, Says, To};
 use super::packet::Packet;
-use super::record::Deliveries;
+use super::record::{Came, Deliveries};
 use super::sent::Report;
 use crate::check::{Come, Failure, Trace, Who, broken};
 use crate::net::Net;
@@ -77,8 +77,8 @@ pub(crate) struct Receiver {
     sinks: Option<Box<Sinks>>,
     /// The run has a graph: what arrives whole may be waited for.
     graph: bool,
-    /// The flow that has just arrived whole, until that is carried out.
-    pub(super) whole: Option<FlowId>,
+    /// Flows that have just arrived whole, until that is carried out.
+    pub(super) whole: Vec<FlowId>,
     /// How the last frames of flows to here came, where that is recorded.
     pub(super) trips: Vec<Come>,
     /// Actions of reflectors, until they are carried out.
@@ -105,7 +105,7 @@ impl Receiver {
             stream: Stream::new(net.seed, u64::from(id), Purpose::Node),
             ears: Ears::default(),
             graph: net.graph.is_some(),
-            whole: None,
+            whole: Vec::new(),
             trips: Vec::new(),
             actions: Vec::new(),
             host: id,
@@ -136,8 +136,10 @@ impl Receiver {
         (class, len, begun, came): (u8, u16, u64, u64),
         trace: Option<&mut Trace>,
     ) {
-        if let Some(trace) = trace.filter(|_| self.deliveries.completed() > self.trips.len()) {
-            self.trips.push(Come { class, len, begun, came, trace: std::mem::take(trace) });
+        let new = self.deliveries.whole().len().saturating_sub(self.trips.len());
+        if let Some(trace) = trace.filter(|_| new > 0) {
+            let come = Come { class, len, begun, came, trace: std::mem::take(trace) };
+            self.trips.extend(std::iter::repeat_n(come, new));
         }
     }
 
@@ -146,9 +148,8 @@ impl Receiver {
     fn sort<F: Packet>(&mut self, frame: &F, at: Moment<'_>, failure: &mut Failure) -> bool {
         let (Some(data), Some(sinks)) = (frame.header(), &mut self.sinks) else { return false };
         let Some(flow) = data.queue_pair(at.net) else { broken("a frame of no queue pair") };
-        let Some(numbered) = at.net.flows.numbered(flow) else { broken("a queue pair of no flow") };
-        let Taken { wanted, reply, delayed } =
-            sinks.take(numbered, data.number, data.marked, data.born, at.now);
+        let Taken { before, in_order, wanted, reply, delayed } =
+            sinks.take((flow, &at.net.flows), data.number, data.marked, (data.born, at.now));
         let record = if self.plan.acks == Acks::Telemetry { data.record } else { 0 };
         sinks.reply = reply.map(|reply| acknowledgement(&reply, flow, data.src, data.marked, record));
         if let Some(due) = delayed {
@@ -156,11 +157,13 @@ impl Receiver {
         }
         let replies = reply.is_some();
         if wanted {
-            let follows = self.deliver(frame, Some(flow), at, failure) || replies;
+            let message = at.net.flows.message_at(flow, before);
+            let (came, had) = (Came { of: flow, message, in_order }, self.deliveries.whole().len());
+            let follows = self.deliver(frame, Some(came), at, failure) || replies;
             if self.graph {
-                self.whole = self.deliveries.whole().filter(|whole| *whole == flow);
+                self.whole.extend(self.deliveries.whole()[had..].iter().filter_map(|whole| whole.flow));
             }
-            return follows || self.whole.is_some();
+            return follows || !self.whole.is_empty();
         }
         self.deliveries.discard(frame);
         replies
@@ -176,13 +179,13 @@ impl Receiver {
         self.sinks.take().map_or_else(Default::default, |sinks| (sinks.out_of_order, sinks.held_max))
     }
 
-    /// A data frame is delivered, of this flow if that has a queue pair: true if something follows. A failure if it is of no flow
-    /// that is expected.
+    /// A data frame is delivered, of this connection and message if that has a queue pair: true if something follows. A failure if it is
+    /// of no flow that is expected.
     #[inline(always)]
     fn deliver<F: Packet>(
         &mut self,
         frame: &F,
-        pair: Option<FlowId>,
+        pair: Option<Came>,
         at: Moment<'_>,
         failure: &mut Failure,
     ) -> bool {
@@ -191,7 +194,7 @@ impl Receiver {
         }
         let Some(data) = frame.header() else { return false };
         let (plan, ears) = (&self.plan, &mut self.ears);
-        let key = || key_of(plan.reflector_scope, data.src, || pair);
+        let key = || key_of(plan.reflector_scope, data.src, || pair.map(|came| came.of));
         // The gate of its reflector, or the plan's where there is none yet.
         let own = if self.own_gates { ears.get(key()) } else { None };
         let gate = own.map_or(&plan.reflect, |ear| &ear.state.gate);
@@ -238,7 +241,7 @@ impl Receiver {
         if slot == DELAYED {
             let flow = FlowId(key);
             let (numbered, sinks) = (at.net.flows.numbered(flow)?, self.sinks.as_mut()?);
-            let Taken { reply, delayed, .. } = sinks.expire(numbered, now);
+            let Taken { reply, delayed, .. } = sinks.expire((flow, &at.net.flows), now);
             delayed.into_iter().for_each(|due| self.alarms.start(key, DELAYED, due));
             sinks.reply = Some(acknowledgement(&reply?, flow, numbered.src, false, 0));
             return Some(flow);

@@ -7,7 +7,7 @@ use crate::check::{Hash, Ledger, broken};
 use crate::flows::Arrived;
 use crate::net::Net;
 use crate::outcome::{
-    Completion, HostOutcome, LATENCY_BUCKETS, PortOutcome, Series, SeriesKind, latency_bucket,
+    Completion, HostOutcome, Incomplete, LATENCY_BUCKETS, PortOutcome, Series, SeriesKind, latency_bucket,
 };
 use crate::per_bin::PerBin;
 use cnsim_scheme_api::{FlowId, NodeId, Time};
@@ -29,6 +29,14 @@ pub(crate) struct Deliveries {
     detail: Option<Box<Detail>>,
 }
 
+/// A frame that has come for the first time: its connection and message, and how many frames of the connection have come in order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Came {
+    pub(crate) of: FlowId,
+    pub(crate) message: FlowId,
+    pub(crate) in_order: u64,
+}
+
 /// Records of single frames.
 #[derive(Debug)]
 struct Detail {
@@ -39,6 +47,8 @@ struct Detail {
     by_flow: Vec<(u32, PerBin)>,
     flows: Arrived,
     completions: Vec<Completion>,
+    /// Messages that have arrived whole, and wait for frames before them on their connection.
+    behind: Vec<Completion>,
     header_bits: u64,
 }
 
@@ -59,6 +69,7 @@ impl Deliveries {
             all,
             by_flow,
             completions: Vec::with_capacity(flows.len()),
+            behind: Vec::new(),
             flows,
             header_bits: 0,
         };
@@ -72,7 +83,7 @@ impl Deliveries {
         &mut self,
         at: Moment<'_>,
         frame: &F,
-        pair: Option<FlowId>,
+        pair: Option<Came>,
     ) -> Result<(), String> {
         let Some(data) = frame.header() else { broken("control is taken for data") };
         let latency = at.now - data.born;
@@ -88,14 +99,9 @@ impl Deliveries {
         self.detail.as_mut().map_or(Ok(()), |detail| detail.take(at, frame, pair))
     }
 
-    /// How many flows have arrived whole.
-    pub(crate) fn completed(&self) -> usize {
-        self.detail.as_ref().map_or(0, |detail| detail.completions.len())
-    }
-
-    /// The flow with a queue pair that arrived whole last.
-    pub(crate) fn whole(&self) -> Option<FlowId> {
-        self.detail.as_ref()?.completions.last()?.flow
+    /// Flows that have arrived whole.
+    pub(crate) fn whole(&self) -> &[Completion] {
+        self.detail.as_ref().map_or(&[], |detail| &detail.completions)
     }
 
     /// A data frame has arrived that came before, or out of order where that is not wanted.
@@ -114,6 +120,10 @@ impl Deliveries {
         out.completions = std::mem::take(&mut detail.completions);
         out.header_bits = detail.header_bits;
         out.missing = detail.flows.missing(|at| net.flows.at(host, at));
+        out.missing.extend(detail.behind.drain(..).map(|message| {
+            let Completion { src, bytes, start, nth, flow, class, .. } = message;
+            Incomplete { src, bytes, start, nth, missing: 0, flow, class }
+        }));
         let host = NodeId(host);
         let flow =
             |(src, bins): &(u32, PerBin)| (SeriesKind::Flow { src: NodeId(*src), dst: host }, bins.rates());
@@ -126,7 +136,7 @@ impl Deliveries {
 
 impl Detail {
     #[inline(never)]
-    fn take<F: Packet>(&mut self, at: Moment<'_>, frame: &F, pair: Option<FlowId>) -> Result<(), String> {
+    fn take<F: Packet>(&mut self, at: Moment<'_>, frame: &F, pair: Option<Came>) -> Result<(), String> {
         let now = at.now;
         let (Some(frame), len) = (frame.header(), frame.bytes()) else { return Ok(()) };
         let mut bits = u64::from(len) * 8;
@@ -137,7 +147,8 @@ impl Detail {
             *bytes += u64::from(len);
         }
         if frame.finite {
-            let place = pair.and_then(|flow| at.net.flows.numbered(flow)).map(|flow| flow.at);
+            let (flows, message) = (&at.net.flows, pair.map(|came| came.message));
+            let place = message.and_then(|flow| flows.numbered(flow)).map(|flow| flow.at);
             let done = self.flows.take(now, frame.src, frame.number, place, len)?;
             if let Some(header) = at.net.record.headers.get(frame.src as usize) {
                 let padding = done.map_or(0, |(_, padding)| padding);
@@ -145,7 +156,20 @@ impl Detail {
                 self.header_bits += beside;
                 bits = bits.saturating_sub(beside);
             }
-            self.completions.extend(done.map(|(done, _)| Completion { flow: pair, ..done }));
+            let done = done.map(|(done, _)| Completion { flow: message, ..done });
+            match pair.filter(|came| flows.shares(came.of)) {
+                None => self.completions.extend(done),
+                // A stream is read in order.
+                Some(Came { of, in_order, .. }) => {
+                    self.behind.extend(done);
+                    let read = |c: &mut Completion| {
+                        let message = c.flow.filter(|message| flows.connection(*message) == of);
+                        message.is_some_and(|message| flows.end_of(message) <= in_order)
+                    };
+                    let read = self.behind.extract_if(.., read);
+                    self.completions.extend(read.map(|c| Completion { end: Time::from_ps(now), ..c }));
+                }
+            }
         }
         if let Some(bins) = &mut self.all {
             bins.add(now, bits);

@@ -224,8 +224,13 @@ impl<F: Packet> Sender<F> {
         }
     }
 
-    /// A finite flow begins, with its queue pair at an initial rate.
+    /// A finite flow begins, with its queue pair at an initial rate; or it is a message more on a connection.
     pub(crate) fn begin(&mut self, flow: FlowQueue, initial_rate: Option<Rate>, at: Moment<'_>) {
+        if let Some((message, of)) = flow.pair.map(|flow| (flow, at.net.flows.connection(flow)))
+            && message != of
+        {
+            return self.more(of, flow.bytes, at);
+        }
         let flow = self.transfers.begin(flow);
         let opens =
             at.net.transport_of(self.settings.class.into()).is_some_and(|transport| transport.opens());

@@ -11,6 +11,7 @@ use super::map::FrameMap;
 use super::rack::Rack;
 use super::reduction::Reduction;
 use crate::spec::{Recovery, Reliability, TcpSpec};
+use std::collections::VecDeque;
 
 /// Report of an acknowledgement beyond its sequence: runs of frames that came out of order, the newest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,6 +63,8 @@ pub(crate) struct SentFrames {
     /// Bytes of a whole one, and of the flow.
     whole: u64,
     bytes: u64,
+    /// On a connection with several messages, the first frame and the first byte of each that has begun and is not over.
+    messages: VecDeque<(u64, u64)>,
     reported: FrameMap,
     due: FrameMap,
     /// Sent again and neither acknowledged nor reported since.
@@ -107,7 +110,26 @@ impl SentFrames {
     }
     /// Bytes of the flow below a frame.
     pub(crate) fn bytes_below(&self, frame: u64) -> u64 {
-        self.bytes.min(frame * self.whole)
+        if self.messages.is_empty() {
+            return self.bytes.min(frame * self.whole);
+        }
+        let next = self.messages.partition_point(|message| message.0 <= frame);
+        let (first, before) = next.checked_sub(1).map_or((0, 0), |at| self.messages[at]);
+        let end = self.messages.get(next).map_or(self.bytes, |next| next.1);
+        (before + (frame - first) * self.whole).min(end)
+    }
+    /// A message more, of so many bytes.
+    pub(crate) fn more(&mut self, bytes: u64) {
+        if self.messages.is_empty() {
+            self.messages.push_back((0, 0));
+        }
+        self.messages.push_back((self.frames, self.bytes));
+        (self.frames, self.bytes) = (self.frames + bytes.div_ceil(self.whole), self.bytes + bytes);
+    }
+    /// Is a frame the last of the flow, or of a message?
+    pub(crate) fn ends(&self, frame: u64) -> bool {
+        let next = self.messages.partition_point(|message| message.0 <= frame);
+        frame + 1 == self.messages.get(next).map_or(self.frames, |message| message.0)
     }
     /// Bytes reported beyond what is acknowledged.
     pub(crate) fn reported_bytes(&self) -> u64 {
@@ -243,6 +265,9 @@ impl SentFrames {
         self.next = self.next.max(una);
         for map in [&mut self.reported, &mut self.due, &mut self.again] {
             map.forget_below(una);
+        }
+        while self.messages.get(1).is_some_and(|next| next.0 <= una) {
+            self.messages.pop_front();
         }
         (self.lost_below, self.top) = (self.lost_below.max(una), self.top.max(una));
         (self.duplicates, self.limited, self.urgent) = (0, 0, false);

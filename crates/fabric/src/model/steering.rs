@@ -104,7 +104,9 @@ impl<F: Packet> Sender<F> {
         let Some(pairs) = &mut self.pairs else { return };
         let records = (record > 0).then(|| std::mem::take(&mut pairs.records));
         let report = records.as_ref().map(|records| records.report(record)).unwrap_or_default();
-        if let Some(progress) = pairs.acknowledge(flow, (acked, gap, &report), (at.now - sent_at, at.now)) {
+        let frames = at.net.frames_below(flow, acked).into();
+        let said = (acked, frames, gap, &report);
+        if let Some(progress) = pairs.acknowledge(flow, said, (at.now - sent_at, at.now)) {
             let path = records.as_ref().map_or(&[][..], |records| records.path(record));
             let seen = (acked, Time::from_ps(at.now - sent_at), marked, gap, path);
             self.progress(flow, progress, seen, at);
@@ -168,18 +170,37 @@ impl<F: Packet> Sender<F> {
         each.then_some(FlowId(key))
     }
 
-    /// A flow is over for its source: all is acknowledged, or sent where nothing is.
+    /// A flow is over for its source, or a message on its connection: all is acknowledged, or sent where nothing is.
     pub(super) fn end_pair(&mut self, flow: FlowId, at: Moment<'_>) {
-        self.timers.stop(flow.0, RTO);
-        if let Some(place) = self.own_limiter(flow) {
-            self.remove(place, flow.0);
+        while let Some((message, last, more)) = self.pairs.as_mut().and_then(|p| p.finish(flow, at.net)) {
+            if last {
+                self.timers.stop(flow.0, RTO);
+                if let Some(place) = self.own_limiter(flow) {
+                    self.remove(place, flow.0);
+                }
+                self.pairs.iter_mut().for_each(|pairs| pairs.end(flow));
+            }
+            self.journal.acknowledged.push((message, at.now));
+            if let Some(program) = &mut self.program {
+                program.acknowledged(message, at.now);
+                self.plan_operations();
+            }
+            if !more {
+                break;
+            }
         }
-        self.pairs.iter_mut().for_each(|pairs| pairs.end(flow));
-        self.journal.acknowledged.push((flow, at.now));
-        if let Some(program) = &mut self.program {
-            program.acknowledged(flow, at.now);
-            self.plan_operations();
+        self.resume(flow, at);
+    }
+
+    /// A message more is to be sent on a connection. One that has been idle may begin with another window.
+    pub(super) fn more(&mut self, flow: FlowId, bytes: u64, at: Moment<'_>) {
+        let idle = self.pairs.as_mut().and_then(|pairs| pairs.idle(flow, at.now));
+        if let (Some((idle, timeout)), Some(place)) = (idle, self.own_limiter(flow)) {
+            let (idle, timeout) = (Time::from_ps(idle), Time::from_ps(timeout));
+            self.wake(place, at, |object, limiter| object.on_restart(idle, timeout, limiter));
         }
+        self.pairs.iter_mut().for_each(|pairs| pairs.more(flow, bytes));
+        self.resume(flow, at);
     }
 
     /// The last frame of a flow begins, for the first time.

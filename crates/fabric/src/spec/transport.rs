@@ -71,6 +71,13 @@ impl TransportSpec {
         if !(1..=9216).contains(&self.ack_length.get()) {
             return Err(format!("an acknowledgement of {}; 1 B to 9216 B are possible", self.ack_length));
         }
+        let connected = |h: &&HostSpec| h.sources.iter().any(|s| s.connected);
+        if let Some(host) = spec.hosts.iter().find(connected).filter(|_| !self.reports()) {
+            return Err(format!(
+                "messages on one connection need reports of single frames, as TCP has them: host {}",
+                host.name
+            ));
+        }
         let windows = self.window != Window::Off && self.window != Window::Scheme;
         let resends = self.reliability != Reliability::None;
         if self.ack_every == 0 && (windows || resends) {

@@ -21,6 +21,7 @@ pub(crate) fn bernoulli(load: f64) -> SourceSpec {
         stop: Time::MAX,
         phase: Phase::Random,
         transfers: Vec::new(),
+        connected: false,
         class: 0,
     }
 }

@@ -48,6 +48,7 @@ pub(crate) enum AtSource<'a> {
     Ack(&'a Ack<'a>),
     Loss(Loss),
     Recovered,
+    Restart(Time, Time),
     Feedback(&'a Feedback),
     Bytes,
     Timer(Slot),
@@ -215,6 +216,7 @@ impl Script {
             AtSource::Feedback(Feedback::User([a, b])) => format!("told {a} {b}"),
             AtSource::Feedback(f) => format!("told {f:?}"),
             AtSource::Loss(loss) => format!("loss {loss:?} {}", limiter.next_seq().get()),
+            AtSource::Restart(idle, timeout) => format!("restart {} {}", idle.as_ps(), timeout.as_ps()),
             AtSource::Recovered => format!("recovered {}", limiter.acked().get()),
             AtSource::Bytes => format!("bytes {}", limiter.sent()),
             AtSource::Timer(slot) => format!("source timer {}", slot.0),
@@ -272,6 +274,9 @@ impl ReactionPoint for Script {
     }
     fn on_recovered(&mut self, limiter: &mut Limiter<'_>) {
         self.at_source(AtSource::Recovered, limiter);
+    }
+    fn on_restart(&mut self, idle: Time, timeout: Time, limiter: &mut Limiter<'_>) {
+        self.at_source(AtSource::Restart(idle, timeout), limiter);
     }
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
         self.at_source(AtSource::Feedback(feedback), limiter);

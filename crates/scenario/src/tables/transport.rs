@@ -285,6 +285,16 @@ impl QueuePairs {
     /// Refuses frames that do not fit, larger than possible with telemetry or than the window, and flows that their frames cannot name:
     /// too many of a pair of hosts, or of too many frames.
     pub(crate) fn fit(&self, r: &mut Reader<'_>, plans: &[Vec<SourcePlan>], wiring: &Wiring) {
+        let reports = matches!(self.spec.reliability, Reliability::Selective(_) | Reliability::Tcp(_));
+        if !reports && plans.iter().flatten().any(SourcePlan::is_connected) {
+            let reason =
+                "flows keep a connection, and their messages need a transport that sends single frames again";
+            r.clash(
+                &[KIND, workload::CONNECTION],
+                reason.into(),
+                "write transport.kind = \"tcp\" or \"selective\"",
+            );
+        }
         let most = f64::from(TransportSpec::MOST_OF_PAIR);
         let full = |(host, own): (usize, &Vec<SourcePlan>)| Some((host, flows_of_a_pair(host, own, most)?));
         if let Some((host, flows)) = plans.iter().enumerate().find_map(full) {

@@ -48,6 +48,8 @@ choices! {
         Auto = "auto", Ring = "ring", Tree = "tree", DoubleTree = "double-tree", HalvingDoubling = "halving-doubling",
         Direct = "direct", Rotated = "rotated", Pairwise = "pairwise",
     }
+    /// `workload.connection`.
+    Connections { Each = "each", Kept = "kept", }
     /// `workload.gaps`.
     Gaps { Regular = "regular", Poisson = "poisson", }
     /// `workload.sizes`.
@@ -94,6 +96,9 @@ rows! {
     INITIAL_RATE = key("workload.initial_rate", Kind::Or("scheme", &kind::LINK_RATE), "scheme",
         "rate at which the queue pairs of these flows begin, for schemes that take one; scheme: as the scheme sets it")
         .with_pairs().unread("no scheme here takes an initial rate", "remove it, or run a scheme that takes one, as timely");
+    CONNECTION = key("workload.connection", Kind::Choice(Connections::WORDS), "each",
+        "flows of a host to one destination have a connection each, or are messages on one connection (kept), one behind the other: it opens once, its window stays warm, and the destination reads it in order")
+        .with_pairs().only(KIND, one_of!(Traffic: Transfers | Poisson | Incast | AllToAll | Permutation | Query));
     LOAD_COUNTS = key("workload.load_counts", Kind::Choice(LoadCounts::WORDS), "payload",
         "bytes that count as load: payload alone, or payload and headers").only(KIND, one_of!(Traffic: Poisson));
     SIZES = key("workload.sizes", Kind::Choice(SizeTable::WORDS), "websearch",
@@ -351,6 +356,12 @@ fn table(
         let reason = format!("{rate} is above the rate of the link of {}, {link}", wiring.hosts[host]);
         r.wrong(key(INITIAL_RATE), reason, format!("write at most \"{link}\""));
     }
+    let connected = pairs.is_some() && r.choice::<Connections>(key(CONNECTION)) == Connections::Kept;
+    if connected && operations.len() > follow && kind != Traffic::Query {
+        let reason =
+            "messages on one connection begin in the order of the list, and some of these follow others";
+        r.wrong(key(CONNECTION), reason, "write \"each\", or give all a start");
+    }
     let origin = r.time(key(ORIGIN));
     let goals = Goals::read(r, goals, kind, &all, wiring);
     let number = prefix.strip_prefix("traffic.").and_then(|n| n.parse::<usize>().ok());
@@ -403,6 +414,7 @@ fn table(
             transfers,
             drawn: drawn.clone(),
             framing,
+            connected,
             initial_rate,
             origin,
             class: class as u8,

@@ -14,6 +14,7 @@ pub(crate) fn scheme(name: &str, sets: &[(&str, &str)]) -> Arc<dyn Scheme> {
 pub(crate) fn source(arrivals: Arrivals, destinations: Destinations) -> SourceSpec {
     SourceSpec {
         initial_rate: None,
+        connected: false,
         class: 0,
         arrivals,
         destinations,

@@ -159,6 +159,11 @@ impl ReactionRig {
         ack.is_some()
     }
 
+    /// The flow has sent nothing for the time `idle`, and a message more goes on its connection.
+    pub fn restart(&mut self, idle: Time, timeout: Time) {
+        self.call(|object, limiter| object.on_restart(idle, timeout, limiter));
+    }
+
     /// Counts what is outstanding.
     fn outstand(&mut self) {
         self.state.acks.outstanding = self.state.acks.in_flight();

@@ -26,6 +26,8 @@ pub struct SourcePlan {
     /// Finite flows that the seed draws.
     pub(super) drawn: Option<Arc<Drawn>>,
     pub(super) framing: Framing,
+    /// Its flows to one destination are messages on one connection.
+    pub(super) connected: bool,
     /// Rate at which its queue pairs begin.
     pub(super) initial_rate: Option<Rate>,
     /// Moment of the clock of a list of transfers at which the run begins.
@@ -76,6 +78,11 @@ impl SourcePlan {
         self.name.as_ref().map(|(table, name)| (*table, &**name))
     }
 
+    /// Are its flows to one destination messages on one connection?
+    pub(crate) fn is_connected(&self) -> bool {
+        self.connected
+    }
+
     /// The source of host `host` in the run of a seed.
     pub fn spec(&self, host: usize, index: usize, seed: u64, permutations: &mut Permutations) -> SourceSpec {
         let mut arrivals = self.arrivals;
@@ -104,6 +111,7 @@ impl SourcePlan {
                 Some(drawn) => drawn.transfers(host, goal, seed, &mut permutations.drawn),
                 None => self.transfers.clone(),
             },
+            connected: self.connected,
             class: self.class,
         }
     }

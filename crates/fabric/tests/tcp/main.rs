@@ -3,7 +3,9 @@
 //! and 102.4 ns.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
+#[path = "../common/mod.rs"]
 mod common;
+mod connections;
 
 use cnsim_fabric::*;
 use cnsim_scheme_api::{AckGate, Acks, Bytes, Loss, NodeId, Scope, Time};
@@ -537,6 +539,14 @@ fn what_cannot_be() {
         spec.control = ControlTransport::Ideal { latency: Time::from_us(1) };
         assert!(refused(&spec).contains(cause), "{cause}");
     }
+    let lone = connections::messages(
+        Reliability::GoBackN { nack_interval: Time::ZERO, rto: Time::from_us(50) },
+        9,
+        true,
+        &[(0, 9)],
+        &[],
+    );
+    assert!(refused(&lone).contains("need reports of single frames"));
     let mut deaf = network_of(Reliability::Tcp(tcp(Sack)), 9, 100, &[], &[]);
     deaf.transport.as_mut().unwrap().ack_every = 0;
     assert!(refused(&deaf).contains("need acknowledgements"));
