@@ -110,6 +110,39 @@ fn all_to_all_takes_steps_or_the_port() {
     }
 }
 
+/// The largest queue of an all-to-all at once, to the byte. A chunk of 10.5 KB is a burst of ten frames of 1048 B and one of 548 B.
+#[test]
+fn an_all_to_all_at_once_fills_the_slow_port() {
+    let queues = |text: &str| -> Vec<u64> {
+        let ready = ready(text);
+        let [fast, model] = [Engine::Fast, Engine::Model].map(|engine| {
+            let ports = &outcome(&ready, engine, 0).switches[0].ports;
+            ports.iter().map(|port| port.queue_max).collect::<Vec<_>>()
+        });
+        assert_eq!(fast, model);
+        fast
+    };
+    for n in [2, 5, 8] {
+        let burst = 10 * 1048 + 548;
+        let job = |kind: &str, chunk: u64| {
+            let size = chunk * n;
+            text(n as usize, 100, &format!("kind = \"{kind}\"\nalgorithm = \"direct\"\nsize = \"{size} B\""))
+        };
+        // The first frame to H0 leaves its port in 8.4 ms, and all others are there by then.
+        let slow = job("all-to-all", 10_500);
+        let slow = slow.replace("[pause]", "host_rates = [\"H0 1 Mb/s\"]\n[pause]").replace("900 ms", "8 ms");
+        assert_eq!(queues(&slow)[0], (n - 1) * burst, "{n}");
+        // With equal links each rank sends whole frames to the others in turn, no two ranks to one at a time: no frame waits.
+        assert_eq!(queues(&job("all-to-all", 10_000)).iter().max(), Some(&1048), "{n}");
+        // All to one: n - 1 bursts of w frames come side by side, while w - 1 frames leave.
+        for frames in [1, 10] {
+            let reduce = job("reduce", 1000 * frames)
+                .replace(&format!("{} B", 1000 * frames * n), &format!("{} B", 1000 * frames));
+            assert_eq!(queues(&reduce)[0], 1048 * ((n - 1) * frames - (frames - 1)), "{n} {frames}");
+        }
+    }
+}
+
 /// In m pieces each further rank adds a piece; in one, a whole transfer. A piece here is of whole frames.
 #[test]
 fn chains_add_a_piece_a_rank() {

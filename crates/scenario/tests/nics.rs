@@ -157,7 +157,7 @@ fn graphs_and_what_is_refused() {
     let cases = [
         (graph(two, &["c, d"]), "the NICs of c and d reach no common switch"),
         (graph(two, &["a#1, c"]), "the NICs of a#1 and c reach no common switch"),
-        (graph(two, &["a#3, c"]), "there is no host `a#3`"),
+        (graph(two, &["a#3, c"]), "a has no NIC 3: it has 2"),
         (graph(two, &["a#1, a#2"]), "source and destination are the same host"),
         (graph("\"a S1\", \"b S1\", \"c S2\", \"a b\"", &["a, b"]), "two hosts, are linked directly"),
         (

@@ -4,6 +4,32 @@ use super::Wiring;
 use crate::language::reader::{List, Reader};
 use cnsim_scheme_api::NodeId;
 
+impl Wiring {
+    /// Why no host or NIC has this name, and the remedy.
+    pub(crate) fn no_host(&self, text: &str) -> (String, String) {
+        if let Some((nics, number)) =
+            text.rsplit_once('#').and_then(|(name, n)| Some((self.nics(self.host(name)?), n)))
+        {
+            let (name, all) = (self.machine(nics.start), &self.hosts[nics]);
+            let remedy = match all {
+                [first, .., last] => format!("name one of {first} to {last}, or {name}"),
+                _ => format!("write {name}"),
+            };
+            return (format!("{name} has no NIC {number}: it has {}", all.len()), remedy);
+        }
+        let remedy = match (text.split_once('-'), &self.hosts[..]) {
+            (Some((a, b)), _) if self.host(a.trim()).is_some() && self.host(b.trim()).is_some() => {
+                format!("did you mean \"{}..{}\"?", a.trim(), b.trim())
+            }
+            (_, [_, .., _]) => {
+                format!("hosts are {} to {}", self.machine(0), self.machine(self.hosts.len() - 1))
+            }
+            _ => "see topology".into(),
+        };
+        (format!("there is no host `{text}`"), remedy)
+    }
+}
+
 impl Reader<'_> {
     /// Index of a host by its name, item `item` of a key's list. Of a host with several NICs one must be named.
     pub(crate) fn host(
@@ -28,16 +54,8 @@ impl Reader<'_> {
     fn known(&mut self, key: impl AsRef<str>, item: usize, text: &str, wiring: &Wiring) -> Option<usize> {
         let index = wiring.host(text.trim());
         if index.is_none() {
-            let known = match (text.split_once('-'), &wiring.hosts[..]) {
-                (Some((a, b)), _) if wiring.host(a.trim()).is_some() && wiring.host(b.trim()).is_some() => {
-                    format!("did you mean \"{}..{}\"?", a.trim(), b.trim())
-                }
-                (_, [_, .., _]) => {
-                    format!("hosts are {} to {}", wiring.machine(0), wiring.machine(wiring.hosts.len() - 1))
-                }
-                _ => "see topology".into(),
-            };
-            self.wrong_item(key, item, format!("there is no host `{}`", text.trim()), known);
+            let (reason, remedy) = wiring.no_host(text.trim());
+            self.wrong_item(key, item, reason, remedy);
         }
         index
     }

@@ -13,6 +13,9 @@ use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Time, UnitError};
 use std::collections::HashMap;
 
+/// How a transfer is written.
+const EXAMPLE: &str = "write \"10 us, H1, H2, 1 MB\": start, source, destination, bytes";
+
 /// Finite transfers by source, from the list or the file: start, source, destination and bytes of each, perhaps its name, and those that
 /// it follows.
 pub(super) fn transfers(
@@ -21,10 +24,9 @@ pub(super) fn transfers(
     (wiring, framing): (&Wiring, Framing),
     (sources, operations): (&[usize], &mut Operations),
 ) -> HashMap<usize, Vec<Transfer>> {
-    const EXAMPLE: &str = "write \"10 us, H1, H2, 1 MB\": start, source, destination, bytes";
     let list = r.listed(TRANSFERS.of(prefix));
     let (origin, duration) = (r.time(ORIGIN.of(prefix)), r.time(run::DURATION));
-    let mut listed = Vec::new();
+    let (mut listed, mut refused) = (Vec::new(), Vec::new());
     let mut takes = Takes::new(wiring.machines.as_deref());
     // A host, or one of its NICs.
     let nics = |text: &str, nic: usize| if text.contains('#') { nic..nic + 1 } else { wiring.nics(nic) };
@@ -45,8 +47,9 @@ pub(super) fn transfers(
         let origin = after.is_empty().then_some((prefix, origin));
         let (start, a, b, bytes) = match transfer([start, from, to, bytes], origin, duration, wiring) {
             Ok(read) => read,
-            Err((at, reason)) => {
-                r.wrong_at(&list.key, i, at, reason, EXAMPLE);
+            Err((at, reason, remedy)) => {
+                r.wrong_at(&list.key, i, at, reason, remedy);
+                refused.extend(name);
                 continue;
             }
         };
@@ -54,16 +57,17 @@ pub(super) fn transfers(
             let reason = format!("the NICs of {} and {} reach no common switch", from.1, to.1);
             let hint = "link their switches, directly or over others: hosts do not forward";
             r.wrong_at(&list.key, i, from.0, reason, hint);
+            refused.extend(name);
             continue;
         };
         let transfer = Transfer { start, dst: NodeId(dst as u32), bytes: framing.on_link(bytes) };
         listed.push(jobs::Listed { item: i, from: src, transfer, name, after });
     }
     if list.items.is_empty() {
-        let hint = "list them, or name a file of them in workload.file";
+        let hint = format!("list them, or name a file of them in {prefix}.file");
         r.wrong(&list.key, "there are no transfers", hint);
     }
-    jobs::follow(r, &list.key, listed, wiring, (sources, operations))
+    jobs::follow(r, &list.key, (listed, &refused), wiring, (sources, operations))
 }
 
 /// A field of a line, and the number of characters before it.
@@ -80,37 +84,43 @@ fn fields(line: &str) -> Vec<Field<'_>> {
     begins.into_iter().zip(line.split(',').map(str::trim)).collect()
 }
 
-/// When a transfer begins after the start of the run, its hosts, and its bytes; or the place of a fault, and the reason. The origin, with the
+/// When a transfer begins after the start of the run, its hosts, and its bytes; or the place of a fault, the reason and the remedy. The origin, with the
 /// table that has it, is the start of the run.
 fn transfer(
     [start, from, to, bytes]: [Field<'_>; 4],
     origin: Option<(&str, Time)>,
     duration: Time,
     wiring: &Wiring,
-) -> Result<(Time, usize, usize, Bytes), (usize, String)> {
-    let unread = |at: usize| move |e: UnitError| (at, format!("`{}`: {}", e.input, e.reason));
+) -> Result<(Time, usize, usize, Bytes), (usize, String, String)> {
+    let unread =
+        |at: usize| move |e: UnitError| (at, format!("`{}`: {}", e.input, e.reason), EXAMPLE.to_string());
     let begins = start.1.parse::<Time>().map_err(unread(start.0))?;
     if begins > LONGEST {
-        return Err((start.0, format!("{begins} is later than {LONGEST}")));
+        return Err((start.0, format!("{begins} is later than {LONGEST}"), "let it begin earlier".into()));
     }
     if let Some((prefix, origin)) = origin.filter(|(_, origin)| begins < *origin) {
         let reason = format!("{begins} is before {prefix}.origin, {origin}, at which the run begins");
-        return Err((start.0, reason));
+        return Err((start.0, reason, format!("let it begin later, or lower {prefix}.origin")));
     }
     let begins = origin.map_or(begins, |(_, origin)| begins.saturating_sub(origin));
     if begins >= duration {
         let reason = format!("a transfer that begins {begins} after the start of a run of {duration}");
-        return Err((start.0, reason));
+        return Err((start.0, reason, "let it begin earlier, or lengthen run.duration".into()));
     }
-    let host =
-        |(at, name): Field<'_>| wiring.host(name).ok_or_else(|| (at, format!("there is no host `{name}`")));
+    let host = |(at, name): Field<'_>| {
+        wiring.host(name).ok_or_else(|| {
+            let (reason, remedy) = wiring.no_host(name);
+            (at, reason, remedy)
+        })
+    };
     let (a, b) = (host(from)?, host(to)?);
     let amount = bytes.1.parse::<Bytes>().map_err(unread(bytes.0))?;
     if wiring.nics(a) == wiring.nics(b) {
-        return Err((to.0, "source and destination are the same host".into()));
+        return Err((to.0, "source and destination are the same host".into(), "name two hosts".into()));
     }
     if amount == Bytes::ZERO || amount > MAX_TRANSFER {
-        return Err((bytes.0, format!("{amount} is out of range: 1 B to {MAX_TRANSFER}")));
+        let reason = format!("{amount} is out of range: 1 B to {MAX_TRANSFER}");
+        return Err((bytes.0, reason, "write an amount in this range".into()));
     }
     Ok((begins, a, b, amount))
 }

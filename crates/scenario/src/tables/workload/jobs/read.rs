@@ -62,12 +62,12 @@ pub(crate) fn collective(
         r.clash(&[key(ALGORITHM), key(KIND)], reason, format!("write {}", cnsim_problem::any_of(&words)));
     }
     let hosts = key(if prefix == "workload" { KIND } else { traffic::HOSTS });
-    once(r, &hosts, ranks, wiring);
-    if n < 2 {
+    let known = known(r, &hosts, ranks, wiring);
+    if known && n < 2 {
         r.wrong(&hosts, "a collective of one rank moves nothing", "name at least two hosts");
     }
     let in_pairs = matches!(algorithm, Algorithm::HalvingDoubling | Algorithm::Pairwise);
-    if in_pairs && !n.is_power_of_two() {
+    if known && in_pairs && !n.is_power_of_two() {
         let reason =
             format!("{} needs a number of ranks that is a power of two, and there are {n}", algorithm.word());
         let keys = [key(ALGORITHM), hosts.clone()];
@@ -104,7 +104,7 @@ pub(crate) fn collective(
     let pieces = chunk.map_or(1, |chunk| size.get().div_ceil(n as u64 * chunk.get()).max(1));
     let about = 2 * pieces.saturating_mul((n * n.max(channels)) as u64);
     too_many(r, key(CHUNK), about);
-    if r.problems.len() > before {
+    if r.problems.len() > before || !known {
         return None;
     }
     let mut sends: Vec<(u32, Vec<Transfer>)> =
@@ -168,12 +168,14 @@ pub(crate) fn collective(
     Some((job, by_host))
 }
 
-/// An error where a host is a rank twice.
-pub(super) fn once(r: &mut Reader<'_>, hosts: impl AsRef<str>, ranks: &[usize], wiring: &Wiring) {
+/// Are the ranks of a table all hosts, so that they may be counted? An error where a host is a rank twice.
+pub(super) fn known(r: &mut Reader<'_>, hosts: impl AsRef<str>, ranks: &[usize], wiring: &Wiring) -> bool {
+    let known = r.problems.iter().all(|p| p.key != hosts.as_ref());
     let mut seen = vec![false; wiring.hosts.len()];
     if let Some(&twice) = ranks.iter().find(|&&host| std::mem::replace(&mut seen[host], true)) {
         r.wrong(hosts, format!("{} is a rank twice", wiring.machine(twice)), "name each host once");
     }
+    known
 }
 
 /// When the ranks of a table begin; an error if that is after the end of the run, or with a delay of up to `skew` may be.
@@ -272,11 +274,12 @@ pub(crate) fn named<'a>(fields: &[(usize, &'a str)]) -> Option<(Option<&'a str>,
     Some((name, after))
 }
 
-/// The transfers of a list by source; those that follow others, and those that are followed, become operations.
+/// The transfers of a list by source; those that follow others, and those that are followed, become operations. The names of transfers
+/// that were refused are no fault of those that follow them.
 pub(crate) fn follow(
     r: &mut Reader<'_>,
     key: &str,
-    listed: Vec<Listed<'_>>,
+    (listed, refused): (Vec<Listed<'_>>, &[&str]),
     wiring: &Wiring,
     (sources, operations): (&[usize], &mut Operations),
 ) -> ByHost {
@@ -293,6 +296,9 @@ pub(crate) fn follow(
     for (n, one) in listed.iter().enumerate() {
         for name in &one.after {
             let Some(&first) = names.get(name) else {
+                if refused.contains(name) {
+                    continue;
+                }
                 let reason = format!("it follows {name}, and no transfer has that name");
                 r.wrong_item(key, one.item, reason, "write `name` and the name behind the bytes of that one");
                 continue;

@@ -2,7 +2,7 @@
 //!
 //! A receive that waits for nothing else is no operation of its own: what waits for it waits for its message.
 
-use super::read::{ByHost, begins_in_time, few_of_a_pair, no_path, once, too_many};
+use super::read::{ByHost, begins_in_time, few_of_a_pair, known, no_path, too_many};
 use super::{Job, Operations};
 use crate::flows::Framing;
 use crate::language::reader::Reader;
@@ -33,7 +33,7 @@ pub(crate) fn schedule(
     let key = |leaf: Key| leaf.of(prefix);
     let before = r.problems.len();
     let hosts = if prefix == "workload" { key(OPERATIONS) } else { key(traffic::HOSTS) };
-    once(r, &hosts, ranks, wiring);
+    let known = known(r, &hosts, ranks, wiring);
     let start = begins_in_time(r, prefix, Time::ZERO);
     let ends: SendEnds = r.choice(key(SEND_ENDS));
     let list = r.listed(key(OPERATIONS));
@@ -51,7 +51,7 @@ pub(crate) fn schedule(
             return None;
         }
     };
-    if goal.ranks > ranks.len() {
+    if known && goal.ranks > ranks.len() {
         let reason = format!("{} ranks, and the table names {} hosts", goal.ranks, ranks.len());
         r.wrong_item(&list.key, goal.line, reason, "name a host for each rank in hosts");
     }
@@ -66,7 +66,7 @@ pub(crate) fn schedule(
         r.wrong_item(&list.key, one.line as usize, wrong, "write less");
     }
     too_many(r, &list.key, goal.operations.len() as u64);
-    if r.problems.len() > before {
+    if r.problems.len() > before || !known {
         return None;
     }
     let ranks = &ranks[..goal.ranks];

@@ -5,7 +5,7 @@
 //! and goes on while that call is under way. Stages of a pipeline send each other a message for each micro-batch. All forward passes come
 //! before all backward passes.
 
-use super::read::{ByHost, algorithms, begins_in_time, few_of_a_pair, gap, no_path, once, run, too_many};
+use super::read::{ByHost, algorithms, begins_in_time, few_of_a_pair, gap, known, no_path, run, too_many};
 use super::weave::Weave;
 use super::{Job, Operations};
 use crate::flows::Framing;
@@ -39,7 +39,7 @@ pub(crate) fn training(
     let key = |leaf: Key| leaf.of(prefix);
     let before = r.problems.len();
     let at = if prefix == "workload" { key(OPERATIONS) } else { key(traffic::HOSTS) };
-    once(r, &at, hosts, wiring);
+    let known = known(r, &at, hosts, wiring);
     let start = begins_in_time(r, prefix, Time::ZERO);
     let list = r.listed(key(OPERATIONS));
     if list.items.is_empty() {
@@ -56,7 +56,7 @@ pub(crate) fn training(
             return None;
         }
     };
-    if w.ranks() > hosts.len() {
+    if known && w.ranks() > hosts.len() {
         let reason = format!("{} ranks, and the table names {} hosts", w.ranks(), hosts.len());
         r.wrong_at(&list.key, w.ranks_at.0, w.ranks_at.1, reason, "name a host for each rank in hosts");
     }
@@ -107,7 +107,7 @@ pub(crate) fn training(
     let steps = 4 * w.layers.len() as u64 * w.ranks() as u64;
     let all = w.calls().map(transfers).fold(steps, u64::saturating_add);
     too_many(r, &list.key, all.saturating_mul(repeat));
-    if r.problems.len() > before {
+    if r.problems.len() > before || !known {
         return None;
     }
     let table = prefix.rsplit('.').next().and_then(|n| n.parse().ok()).unwrap_or(0);
