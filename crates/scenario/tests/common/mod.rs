@@ -60,6 +60,7 @@ pub(crate) fn switch(name: String, ports: u16, buffer: BufferSpec) -> SwitchSpec
 /// A run of seed 1 under one scheme, without a change of rates: nodes, links and duration are still to come.
 pub(crate) fn network(scheme: Arc<dyn Scheme>) -> RunSpec {
     RunSpec {
+        draws: Draws::Stream,
         transport: None,
         graph: None,
         classes: Vec::new(),
