@@ -79,7 +79,6 @@ pub(crate) fn network(scheme: Arc<dyn Scheme>) -> RunSpec {
         pause_frames: Default::default(),
         duration: Time::ZERO,
         seed: 1,
-        draws: Draws::default(),
         record: Record::default(),
     }
 }
