@@ -6,7 +6,7 @@ use cnsim_fabric::{
 };
 use cnsim_runs::files::read_csv;
 use cnsim_scenario::keys::Key;
-use cnsim_scenario::tables::{host, pause, record, run, switch};
+use cnsim_scenario::tables::{host, pause, record, run, switch, workload};
 use cnsim_scenario::{Scenario, needs_queue_pairs};
 use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Registry, Time};
@@ -234,6 +234,7 @@ pub(crate) fn spec(
     let has = |key: Key, word: &str| row.sets.iter().any(|(k, v)| k == key.path && v == word);
     // Keys of the file that have no effect beside the row's own.
     let without: &[&str] = match () {
+        () if has(workload::KIND, "all-reduce") => &["sizes", "load", "share", "mode"],
         () if has(host::QUEUES, "per-flow") => &["fifo", "limiter"],
         () if has(switch::BUFFER, "shared") => &["share", "mode", "high", "low"],
         () => &[],
