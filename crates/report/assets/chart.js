@@ -315,11 +315,11 @@ var cnsimFigures = (function () {
       if (!r) { r = { name: t.group, below: {}, lines: [] }; rows.push(r); }
       r.lines.push(t);
     });
-    var row = tiny ? 5 : 17, named = !tiny && w > 300, left = named ? 14 + 6.8 * Math.max.apply(null, rows.map(function (r) { return r.name.length; })) : 8, right = w - 20;
+    var row = tiny ? 5 : 17, named = !tiny && w > 300, left = named ? Math.min(14 + 6.8 * Math.max.apply(null, rows.map(function (r) { return r.name.length; })), 0.55 * w) : 8, room = Math.floor((left - 14) / 6.8 + 0.01), right = w - 20;
     var whole = extent(f.traces.map(function (t) { return t.data.x; })) || [0, 1], xs = v.zoom || [0, whole[1]], x = scale(xs[0], xs[1], left, right, false);
     var y = tiny ? 4 : 20, out = '', inside = '', tall = (row - 2) / 100;
     rows.forEach(function (r) {
-      if (named) { out += text(left - 7, y + row - 5, r.name, ' class="end"'); }
+      if (named) { out += text(left - 7, y + row - 5, r.name.length > room ? '\u2026' + r.name.slice(1 - room) : r.name, ' class="end"'); }
       out += '<rect class="window" x="' + num(left) + '" y="' + y + '" width="' + num(right - left) + '" height="' + (row - 2) + '"/>';
       r.lines.forEach(function (t) {
         var d = t.data, bars = '';
@@ -328,7 +328,7 @@ var cnsimFigures = (function () {
           var foot = r.below[d.x[i]] || 0;
           r.below[d.x[i]] = foot + d.y[i];
           if (off[t.name] || d.x[i + 1] < xs[0] || d.x[i] > xs[1]) { continue; }
-          bars += '<rect class="span" x="' + num(x(d.x[i])) + '" y="' + num(y + (100 - foot - d.y[i]) * tall) + '" width="' + num(Math.max(x(d.x[i + 1]) - x(d.x[i]), 0.7)) + '" height="' + num(d.y[i] * tall) + '"/>';
+          bars += '<rect class="span" x="' + num(x(d.x[i])) + '" y="' + num(y + (100 - foot - d.y[i]) * tall) + '" width="' + num(Math.max(x(d.x[i + 1]) - x(d.x[i]) - (t.notes && t.notes[i] ? 1 : 0), 0.7)) + '" height="' + num(d.y[i] * tall) + '"/>';
         }
         inside += '<g style="color:' + colour(t) + '" data-name="' + esc(t.name) + '">' + bars + '</g>';
       });
@@ -337,7 +337,8 @@ var cnsimFigures = (function () {
     var clip = div.dataset.uid + 'c', h = y + 40;
     out += '<clipPath id="' + clip + '"><rect x="' + num(left) + '" y="0" width="' + num(right - left) + '" height="' + y + '"/></clipPath><g clip-path="url(#' + clip + ')">' + inside + '</g>';
     ticks(xs[0], xs[1], Math.max(2, Math.floor((right - left) / 74))).forEach(function (t) { out += '<path class="base" d="M' + num(x(t)) + ' ' + y + 'v4"/>' + text(x(t), y + 17, label(t), ' class="mid"'); });
-    out += text((left + right) / 2, h - 6, axis(f.x), ' class="mid title"');
+    var half = Math.min(3.3 * axis(f.x).length + 2, w / 2);
+    out += text(Math.min(Math.max((left + right) / 2, half), w - half), h - 6, axis(f.x), ' class="mid title"');
     v.panels = [{ s: { x: x }, box: { l: left, r: right, t: 20, b: y } }];
     put(div, f, out, w, h, y);
   }
@@ -347,7 +348,7 @@ var cnsimFigures = (function () {
     f.traces.filter(function (t) { return !off[t.name]; }).forEach(function (t) {
       var x = t.data.x, i = 0;
       while (i + 1 < x.length && x[i + 1] <= at) { i++; }
-      if (i + 1 < x.length && x[i] <= at && t.data.y[i] > 0) { rows.push([{ slot: t.slot, name: t.group + ' for ' + t.name.split(':')[0] }, t.data.y[i], at]); }
+      if (i + 1 < x.length && x[i] <= at && t.data.y[i] > 0) { rows.push([{ slot: t.slot, name: t.group + (t.notes && t.notes[i] ? ': ' + t.name : ' for ' + t.name.split(':')[0]) }, t.data.y[i], at, t.notes && t.notes[i]]); }
     });
     return rows;
   }
@@ -516,7 +517,7 @@ var cnsimFigures = (function () {
     var box = div.querySelector('.readout') || div.appendChild(Object.assign(document.createElement('div'), { className: 'readout' }));
     box.setAttribute('aria-live', 'polite');
     box.innerHTML = '<b>' + esc(place) + '</b>' + rows.slice(0, 12).map(function (r) {
-      return '<span><i style="background:' + colour(r[0]) + '"></i>' + esc(r[0].name) + ' <em>' + value(r[1]) + (ax.y.unit ? ' ' + esc(ax.y.unit) : '') + (r[3] ? ', ' + esc(r[3]) : '') + '</em></span>';
+      return '<span><i style="background:' + colour(r[0]) + '"></i>' + esc(r[0].name) + ' <em>' + (f.kind === 'spans' && r[3] ? esc(r[3]) : value(r[1]) + (ax.y.unit ? ' ' + esc(ax.y.unit) : '') + (r[3] ? ', ' + esc(r[3]) : '')) + '</em></span>';
     }).join('');
     var px = s.x(at), left = px > v.width / 2;
     box.style.left = left ? '' : num(px + 14) + 'px';

@@ -64,6 +64,13 @@ pub(crate) fn words(f: &Figure) -> String {
         format!("{}; {} rows, the first {}", f.title, rows.len(), rows.first().map_or("", |r| r.0));
     let mut sums: IndexMap<&str, (f64, usize)> = IndexMap::new();
     for t in &f.traces {
+        // A bar that has words is told by them.
+        if let (Some(note), Some(_)) = (t.notes.first(), bars(t).next()) {
+            let _ = write!(text, "; {}: {} {note}", t.group, t.name);
+        }
+        if !t.notes.is_empty() {
+            continue;
+        }
         let sum: f64 = bars(t).map(|b| (b.1 - b.0) * b.2 / 100.0).sum();
         let s = sums.entry(&t.name).or_default();
         *s = (s.0 + sum, s.1 + 1);

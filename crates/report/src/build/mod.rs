@@ -11,6 +11,7 @@ mod roots;
 mod scene;
 mod shared;
 mod slowdown;
+mod spent;
 mod table;
 mod topology;
 mod traffic;
@@ -26,6 +27,7 @@ use self::figure::figures;
 use self::lanes::lanes;
 use self::roots::roots;
 use self::scene::Scene;
+use self::spent::spent;
 use self::table::{Layout, tables};
 use self::topology::topology;
 use self::xoff::strips;
@@ -68,6 +70,7 @@ pub fn figures_of(scenario: &Scenario, records: &[RunRecord]) -> Vec<model::Figu
     all.extend(strips(&scene));
     all.extend(roots(&scene));
     all.extend(lanes(&scene));
+    all.extend(spent(&scene));
     all
 }
 
@@ -281,6 +284,7 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
             }
             all.extend(roots(&scene));
             all.extend(lanes(&scene));
+            all.extend(spent(&scene));
             all
         },
         figures_first: false,
