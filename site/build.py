@@ -33,7 +33,7 @@ PACKAGE = Path(os.environ.get("CNSIM_VENV", ROOT / "target" / "venv"))
 NO_EXTRA = 4
 RUN = ROOT / "target" / "site-notebooks"
 # Beside pages: files that pages show or link to, from the root.
-ASSETS = ["docs/**/*.svg", "docs/**/*.toml", "docs/**/*.png", "LICENSE-*", "docs/**/*.js", "docs/**/*.css", "docs/notebooks/*.py", "site/*.css", "site/*.js"]
+ASSETS = ["docs/**/*.svg", "docs/**/*.toml", "docs/**/*.png", "LICENSE-*", "docs/**/*.js", "docs/**/*.css", "docs/notebooks/*.py", "python/examples/*.py", "examples/**/*.rs", "site/*.css", "site/*.js"]
 
 
 # What is left out, and how to have it.

@@ -170,8 +170,9 @@ class Flow:
     def _of(cls, row: dict[str, Any], run: _cnsim.Record) -> Flow:
         ports = tuple({k: v if k == "port" else v / 1e12 for k, v in at.items()} for at in row["ports"])
         parts = {part: row["parts"][part] / 1e12 for part in _cnsim.FLOW_PARTS}
-        times = [row[key] / 1e12 for key in ("start", "time", "alone")]
-        return cls(row["flow"], row["traffic"], row["bytes"], *times, parts, ports, f"{run.scheme}, seed {run.seed}")
+        start, time, alone = (row[key] / 1e12 for key in ("start", "time", "alone"))
+        label = f"{run.scheme}, seed {run.seed}"
+        return cls(row["flow"], row["traffic"], row["bytes"], start, time, alone, parts, ports, label)
 
 
 def metrics() -> Listing:

@@ -49,6 +49,10 @@ const TABLES: &str = r#"
 # kind = "greedy"                  # and the other keys of [workload]
 # destinations = ["H4"]
 #
+# [[class]]                        # a class of data, which traffic names
+# name = "bulk"
+# lossless = "off"
+#
 # [[event]]                        # a switch port gets another service rate
 # at = "1 ms"
 # port = "S>H0"                    # names: cnsim explain FILE

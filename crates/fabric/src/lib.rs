@@ -74,8 +74,7 @@ pub struct Options<'a> {
     /// Most threads for one run (fast engine); 0 = by the work of a window and the free cores. With few frames in a window, one
     /// thread does the run, unless `visits` is not adaptive.
     pub threads: usize,
-    /// How nodes are visited (fast engine), on any number of threads. Stars whose nodes run further than a window do so on
-    /// one thread.
+    /// How nodes are visited (fast engine), on any number of threads. Stars whose nodes run further than a window do so on one thread.
     pub visits: Visits,
     /// Called repeatedly with (simulated time, packet-hops so far); it returns false to stop the run.
     pub progress: Option<&'a (dyn Fn(cnsim_scheme_api::Time, u64) -> bool + Sync)>,

@@ -243,6 +243,9 @@ impl Net {
         if let Some(&(node, port)) = spec.record.captures.iter().find(|&&end| number(end).is_err()) {
             return bad(format!("port {port} of node {} cannot be captured: there is none", node.0));
         }
+        if spec.record.trips && spec.hosts.iter().flat_map(|h| &h.sources).any(|s| s.connected) {
+            return bad("the time of flows cannot be kept where they share a connection".into());
+        }
         spec.watchdog.map_or(Ok(()), |watchdog| watchdog.check(spec))?;
         if !(1..=1500).contains(&spec.pause_frames.length.get()) {
             return bad(format!("PAUSE frames of {}; 1 B to 1500 B are possible", spec.pause_frames.length));
@@ -461,8 +464,7 @@ impl Net {
         numbered.unwrap_or((flow.0 / self.hosts, flow.0 % self.hosts))
     }
 
-    /// Output port of switch `s` for control of a flow. Of a queue pair's it goes back to the source, with addresses and ports
-    /// exchanged.
+    /// Output port of switch `s` for control of a flow. Of a queue pair's it goes back to the source, with addresses and ports exchanged.
     pub(crate) fn route_control(&self, s: usize, dst: u32, flow: FlowId, paths: &mut Paths) -> u16 {
         let back = self.flows.numbered(flow).map(Numbered::back);
         let (flow, number) = back.map_or((flow.0, 0), |(src, dst, number)| (src * self.hosts + dst, number));

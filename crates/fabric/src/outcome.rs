@@ -463,8 +463,7 @@ pub enum SeriesKind {
         /// Output port.
         port: u16,
     },
-    /// Data rate sent by an output port whose queue is recorded, bit/s, mean of each bin; a frame counts when it leaves
-    /// the queue.
+    /// Data rate sent by an output port whose queue is recorded, bit/s, mean of each bin; a frame counts when it leaves the queue.
     Sent {
         /// Switch.
         node: NodeId,

@@ -37,7 +37,7 @@ fn scenarios_are_ready() {
         }
         seen += 1;
     }
-    assert_eq!(seen, 12);
+    assert_eq!(seen, 13);
 }
 
 /// Every published number finds its run, and so do neighbours with other values.

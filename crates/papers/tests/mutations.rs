@@ -209,6 +209,7 @@ const MADE_UP: &[(&str, &str)] = &[
     ("T11.4", "a difference of some per cent, which a short run has not"),
     ("T11.5", "full runs give no: an exchange of all with all at once takes longest under QCN"),
     ("T11.6", "full runs give no: PFC alone gives each input its turn"),
+    ("next.8", "a run of several classes takes the model's time; changed results break both its parts"),
     ("C07.7b", "full runs give no: BCN shares the parking lot nearer to the proportional split"),
 ];
 

@@ -65,8 +65,7 @@ impl Failure {
     pub(crate) fn at(&self) -> Option<u64> {
         self.0.as_ref().map(|f| f.0)
     }
-    /// The earliest of all nodes, given in their order: of one moment, the first node's. In words, and whether a scheme's object
-    /// failed.
+    /// The earliest of all nodes, given in their order: of one moment, the first node's. In words, and whether a scheme's object failed.
     pub(crate) fn first<'a>(
         nodes: impl Iterator<Item = &'a Failure>,
         spec: &RunSpec,

@@ -27,8 +27,7 @@ const BUSY: f64 = 0.93;
 const ENOUGH: f64 = 2.0;
 const LITTLE: f64 = 0.2;
 
-/// Ports of a worker, of which each takes about 500 bytes in every turn, beyond which they are not near: in a cache of the core's
-/// own.
+/// Ports of a worker, of which each takes about 500 bytes in every turn, beyond which they are not near: in a cache of the core's own.
 const NEAR: usize = 2000;
 
 /// The course of a worker's turns. Turn `t` runs nodes up to `(t + 1) * lead`: those of half `t % 2` where the network has

@@ -120,6 +120,7 @@ impl Frame {
         Some(frame)
     }
     /// Content of an acknowledgement, and its flow; none for another frame.
+    #[inline(always)]
     pub(crate) fn acknowledges(&self, net: &Net, records: &mut Records) -> Option<(FlowId, Feedback)> {
         if !self.is_acknowledgement() {
             return None;

@@ -46,7 +46,8 @@ impl<F: Packet> Sides<F> {
             sources: (spec.sources.iter().enumerate())
                 .filter(|(_, s)| s.class == class)
                 .map(|(i, s)| Source::new(s, (id, i), link.tx, net))
-                .collect(),
+                .collect::<Box<[_]>>()
+                .into(),
             receiver: Receiver::new(net, (id, class), own, link.rate),
             sender,
             rates: RateSeries::new(net, id, class),

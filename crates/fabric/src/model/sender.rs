@@ -307,8 +307,7 @@ impl<F: Packet> Sender<F> {
         Some(frame)
     }
 
-    /// Makes the frame of an offer, or of a finite flow whose limiter has counted it or not. It is generated even where it `found` no
-    /// room.
+    /// Makes the frame of an offer, or of a finite flow whose limiter has counted it or not. It is generated even where it `found` no room.
     #[inline]
     pub(crate) fn make(&mut self, offer: Offer, flow: Option<OfFlow>, found: bool, now: u64) -> F {
         let (src, dst, finite) = (self.settings.id, offer.dst, flow.is_some());

@@ -15,8 +15,7 @@ impl Net {
         )
     }
 
-    /// Smallest round trip between two hosts, a full frame out and a control frame of so many bytes back, and the links of the way
-    /// out.
+    /// Smallest round trip between two hosts, a full frame out and a control frame of so many bytes back, and the links of the way out.
     fn base_rtt(&self, src: u32, dst: u32, back: u16) -> (Time, u32) {
         let way = |from: u32, to: u32, len: u16| {
             let (mut port, mut total, mut links) = (self.ports[from as usize], 0, 0);

@@ -31,9 +31,7 @@ pub fn template(name: &str) -> String {
         let bare = matches!(k.kind, Kind::Integer(..)) || value.starts_with('[');
         let quoted = if bare { value.clone() } else { format!("{value:?}") };
         // Keys that need another setting than the default's are shown as comments.
-        let other = k.only.key().and_then(find);
-        let idle = other.is_some_and(|o| !k.only.admits(o.sample.unwrap_or(o.default)));
-        let idle = idle || matches!(value.as_str(), "[]" | "off" | "end" | "auto");
+        let idle = is_idle(k) || matches!(value.as_str(), "[]" | "off" | "end" | "auto");
         explained(
             &mut out,
             &format!("{}{leaf} = {quoted}", if idle { "# " } else { "" }),
@@ -42,6 +40,12 @@ pub fn template(name: &str) -> String {
     }
     out.push_str("\n[matrix]\n\"hotspot.rate\" = [\"2 Gb/s\", \"0.5 Gb/s\"]    # rows: any key, a list of values\npause = [\"on\"]\nschemes = [\"none\", \"qcn-2pt\", \"ecm\"]\n\n# Parameters of the schemes that know them: cnsim explain ecm\n# [scheme.params]\n# q_eq = \"24 KB\"\n");
     out
+}
+
+/// Does the key need another setting than that of the scenario to start from?
+fn is_idle(key: &Key) -> bool {
+    let other = key.only.key().and_then(find);
+    other.is_some_and(|o| is_idle(o) || !key.only.admits(o.sample.unwrap_or(o.default)))
 }
 
 /// Columns of a scenario to start from.

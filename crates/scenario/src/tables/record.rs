@@ -48,7 +48,7 @@ rows! {
         "keeps each XOFF with its causes for pauses.csv and `cnsim explain-pause`, the first 1,000,000 of a run; auto: the first 100,000, where flows have queue pairs")
         .with_pause().seen();
     TRIPS = key("record.trips", Kind::Or("auto", &kind::SWITCHED), "auto",
-        "keeps where the time of each finite flow went for flows.csv, `cnsim explain-flow` and the waits of critical_path.csv; auto: in runs of up to 20,000 flows");
+        "keeps where the time of each finite flow went for flows.csv, `cnsim explain-flow` and the waits of critical_path.csv; auto: in runs of up to 20,000 flows, but not where flows share a connection");
     LATENCY = key("record.latency", kind::SWITCHED, "off", "keeps percentiles of latency");
 }
 
@@ -127,8 +127,14 @@ impl Section for Record {
             _ => 0,
         };
         let finite = settings.traffic.plans.iter().flatten().any(SourcePlan::finite);
-        if !finite && r.is_asked(TRIPS) {
-            r.wrong(TRIPS, "has no effect: no flow is finite", "remove it");
+        let shared = settings.traffic.plans.iter().flatten().any(SourcePlan::is_connected);
+        let (asked, remedy) = (r.is_asked(TRIPS), "remove it");
+        if !finite && asked {
+            r.wrong(TRIPS, "has no effect: no flow is finite", remedy);
+        } else if shared && asked {
+            let reason =
+                "the time of a flow that shares a connection (connection = \"kept\") is not taken apart";
+            r.wrong(TRIPS, reason, remedy);
         }
         Self {
             receiver,
@@ -149,7 +155,9 @@ impl Section for Record {
 
     fn put(&self, settings: &Settings, run: &mut RunSpec) {
         let (hosts, whole) = (settings.hosts(), settings.whole());
-        let flows: usize = run.hosts.iter().flat_map(|h| &h.sources).map(|s| s.transfers.len()).sum();
+        let sources = || run.hosts.iter().flat_map(|h| &h.sources);
+        let flows: usize = sources().map(|s| s.transfers.len()).sum();
+        let apart = flows > 0 && !sources().any(|s| s.connected);
         run.record = cnsim_fabric::Record {
             bin: self.bin,
             // Where a part of the run is measured, every rate needs its series.
@@ -162,7 +170,7 @@ impl Section for Record {
             matrix: hosts <= 128,
             latency: self.latency,
             pauses: self.pauses,
-            trips: self.trips.unwrap_or(flows <= MOST_TRIPS) && flows > 0,
+            trips: self.trips.unwrap_or(flows <= MOST_TRIPS) && apart,
             ..cnsim_fabric::Record::default()
         };
         if !whole {

@@ -83,8 +83,7 @@ impl Switch {
         self.due_looks.extend(due);
     }
 
-    /// A frame has arrived that a port has stored, before `behind` others that arrive later: its ramp and its congestion point look at
-    /// it.
+    /// A frame has arrived that a port has stored, before `behind` others that arrive later: its ramp and its congestion point look at it.
     #[inline(never)]
     pub(crate) fn look(&mut self, p: usize, now: u64, behind: usize, net: &Net, wires: &mut Wires) {
         self.now = now;

@@ -9,8 +9,7 @@ use cnsim_scheme_api::{Queue, Ramp, RampAt, Rate};
 use std::collections::VecDeque;
 use std::slice::from_ref;
 
-/// An output port: three queues by priority and a transmitter. What every frame touches stands first, in two lines of
-/// the cache.
+/// An output port: three queues by priority and a transmitter. What every frame touches stands first, in two lines of the cache.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct Port {
