@@ -36,7 +36,7 @@ pub(crate) fn command() -> Command {
         found.unwrap_or_else(|| "Print this message, or the help of a verb".into())
     };
     let group = |(title, verbs): &(&str, &[&str])| {
-        let verb = |v: &&str| format!("  {v:<15}{}\n", indented(&about(v), 17, width));
+        let verb = |v: &&str| format!("  {v:<20}{}\n", indented(&about(v), 22, width));
         format!("{title}:\n{}\n", verbs.iter().map(verb).collect::<String>())
     };
     let groups: String = GROUPS.iter().map(group).collect();
