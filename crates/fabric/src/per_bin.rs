@@ -44,9 +44,14 @@ impl PerBin {
 
     /// Adds these sums to others.
     pub(crate) fn pour(&self, into: &mut Vec<u64>) {
-        into.resize(into.len().max(self.values.len()), 0);
-        into.iter_mut().zip(&self.values).for_each(|(sum, v)| *sum += v);
+        add(into, &self.values);
     }
+}
+
+/// Adds numbers by place.
+pub(crate) fn add<T: Copy + Into<u64>>(own: &mut Vec<u64>, more: &[T]) {
+    own.resize(own.len().max(more.len()), 0);
+    own.iter_mut().zip(more).for_each(|(sum, n)| *sum += (*n).into());
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::{Failure, Gauges, Hash, Ledger, Stopped, standstill};
 use crate::RunError;
 use crate::net::Net;
 use crate::outcome::{Fingerprint, HostOutcome, Outcome, Series, SeriesKind, SwitchOutcome};
-use crate::per_bin::PerBin;
+use crate::per_bin::{PerBin, add};
 use crate::spec::{Act, Graph, Lasted, RunSpec, WatchdogAction};
 use cnsim_scheme_api::network::Counts;
 use cnsim_scheme_api::{FlowId, Time};
@@ -85,22 +85,7 @@ pub(crate) struct Books {
 /// Books that only a host or only a switch hands in.
 #[derive(Debug)]
 pub(crate) enum Own {
-    Host {
-        /// As it is shown; of each class alone, where there are several.
-        outcome: Box<HostOutcome>,
-        classes: Vec<HostOutcome>,
-        /// Frames that wait, and the time of the last delivery, ps.
-        waiting: u64,
-        last_delivery: u64,
-        /// Bytes received by source; empty unless asked for.
-        received_from: Vec<u64>,
-        /// Flows of which all is acknowledged, and since when, ps.
-        acknowledged: Vec<(FlowId, u64)>,
-        /// How the last frames of its completions came, where that is recorded.
-        trips: Vec<Come>,
-        /// When its operations began and ended, ps.
-        operations: Vec<(u64, u64)>,
-    },
+    Host(HostBooks),
     Switch {
         /// As it is shown; of each class alone, where there are several.
         outcome: SwitchOutcome,
@@ -114,20 +99,41 @@ pub(crate) enum Own {
     },
 }
 
+/// Books that only a host hands in.
+#[derive(Debug)]
+pub(crate) struct HostBooks {
+    /// As it is shown; of each class alone, where there are several.
+    pub(crate) outcome: Box<HostOutcome>,
+    pub(crate) classes: Vec<HostOutcome>,
+    /// Frames that wait, and the time of the last delivery, ps.
+    pub(crate) waiting: u64,
+    pub(crate) last_delivery: u64,
+    /// Bytes received by source; empty unless asked for.
+    pub(crate) received_from: Vec<u64>,
+    /// Flows of which all is acknowledged, and since when, ps.
+    pub(crate) acknowledged: Vec<(FlowId, u64)>,
+    /// How the last frames of its completions came, where that is recorded.
+    pub(crate) trips: Vec<Come>,
+    /// When its operations began and ended, ps.
+    pub(crate) operations: Vec<(u64, u64)>,
+}
+
 /// Gathers the results, node by node in order, and checks the laws: no frame is lost or doubled, and none is dropped for want of
-/// partition space under PAUSE. `on_wires`: frames between nodes.
+/// partition space under PAUSE. `on_wires`: frames between nodes; `seen`: what links have lost and captured.
 pub(crate) fn close(
     net: &Net,
     spec: &RunSpec,
     on_wires: &Ledger,
     nodes: BTreeMap<u32, Books>,
+    seen: Outcome,
 ) -> Result<Outcome, RunError> {
     if let Some((of_scheme, cause)) = Failure::first(nodes.values().map(|n| &n.failure), spec) {
         return Err(if of_scheme { RunError::Scheme(cause) } else { RunError::Law(cause) });
     }
-    let mut out = Outcome { duration: Time::from_ps(net.duration), ..Outcome::default() };
+    let duration = Time::from_ps(net.duration);
     let several = if net.classes.len() > 1 { net.classes.len() } else { 0 };
-    out.classes = vec![out.clone(); several];
+    let classes = vec![Outcome { duration, ..Outcome::default() }; several];
+    let mut out = Outcome { duration, classes, ..seen };
     let (mut made, mut gone) = (Ledger::default(), *on_wires);
     let (mut events, mut frames, mut samples) = (Hash::default(), Hash::default(), Hash::default());
     let (mut all_stopped, mut all_waiting, mut last) = (Vec::new(), 0, 0);
@@ -155,19 +161,10 @@ pub(crate) fn close(
         joint.heard.extend(node.stopped);
         joint.decided.extend(node.decisions.map(|d| (id, d)));
         match node.own {
-            Own::Host {
-                outcome,
-                classes,
-                waiting,
-                last_delivery,
-                received_from,
-                acknowledged: of_host,
-                trips: of_flows,
-                operations,
-            } => {
-                trips.push(of_flows);
-                acknowledged.extend(of_host);
-                let lasted = operations.into_iter().map(|(b, e)| (Time::from_ps(b), Time::from_ps(e)));
+            Own::Host(host) => {
+                trips.push(host.trips);
+                acknowledged.extend(host.acknowledged);
+                let lasted = host.operations.into_iter().map(|(b, e)| (Time::from_ps(b), Time::from_ps(e)));
                 out.operations.extend(lasted.map(|(begun, ended)| Lasted {
                     begun,
                     ended,
@@ -175,21 +172,20 @@ pub(crate) fn close(
                 }));
                 events.add(node.events.0, 1);
                 frames.add(node.moments.0, 2);
-                all_waiting += waiting;
-                last = last.max(last_delivery);
-                out.hosts.push(*outcome);
-                out.classes.iter_mut().zip(classes).for_each(|(out, host)| out.hosts.push(host));
-                if !received_from.is_empty() {
+                all_waiting += host.waiting;
+                last = last.max(host.last_delivery);
+                out.hosts.push(*host.outcome);
+                out.classes.iter_mut().zip(host.classes).for_each(|(out, host)| out.hosts.push(host));
+                if !host.received_from.is_empty() {
                     out.matrix.resize(hosts * hosts, 0);
                 }
                 let of_pairs = out.matrix.iter_mut().skip(id as usize).step_by(hosts);
-                of_pairs.zip(received_from).for_each(|(sum, bytes)| *sum = bytes);
+                of_pairs.zip(host.received_from).for_each(|(sum, bytes)| *sum = bytes);
             }
             Own::Switch { outcome, classes, losses, lost, waits } => {
                 events.add(node.events.0, 3);
                 samples.add(node.moments.0, 4);
-                out.lost.resize(out.lost.len().max(losses.len()), 0);
-                out.lost.iter_mut().zip(losses).for_each(|(sum, n)| *sum += u64::from(n));
+                add(&mut out.lost, &losses);
                 let port = lost.iter().position(|lost| *lost > 0);
                 if let Some(port) = port.filter(|_| heeded && !short.contains(&out.switches.len())) {
                     let (lost, name) = (lost[port], spec.name(id));

@@ -2,6 +2,7 @@
 
 use super::{Books, Failure, Own};
 use crate::outcome::{HostOutcome, SeriesKind, TransportOutcome};
+use crate::per_bin::add;
 
 impl Books {
     /// Joins the books of a host's next class.
@@ -26,50 +27,22 @@ impl Books {
         for (own, more) in self.stopped.iter_mut().zip(other.stopped) {
             own.extend(more);
         }
-        if let (
-            Own::Host {
-                outcome,
-                classes,
-                waiting,
-                last_delivery,
-                received_from,
-                acknowledged,
-                trips,
-                operations,
-            },
-            Own::Host {
-                outcome: more,
-                waiting: more_waiting,
-                last_delivery: more_last,
-                received_from: more_from,
-                acknowledged: more_acknowledged,
-                trips: more_trips,
-                operations: more_operations,
-                ..
-            },
-        ) = (&mut self.own, other.own)
-        {
-            if classes.is_empty() {
-                classes.push(HostOutcome::clone(outcome));
+        if let (Own::Host(own), Own::Host(more)) = (&mut self.own, other.own) {
+            if own.classes.is_empty() {
+                own.classes.push(HostOutcome::clone(&own.outcome));
             }
-            outcome.add(&more);
-            classes.push(*more);
-            *waiting += more_waiting;
-            *last_delivery = more_last.max(*last_delivery);
-            add(received_from, &more_from);
-            acknowledged.extend(more_acknowledged);
-            trips.extend(more_trips);
-            trips.sort_by_key(|come| come.came);
-            operations.extend(more_operations);
+            own.outcome.add(&more.outcome);
+            own.classes.push(*more.outcome);
+            own.waiting += more.waiting;
+            own.last_delivery = own.last_delivery.max(more.last_delivery);
+            add(&mut own.received_from, &more.received_from);
+            own.acknowledged.extend(more.acknowledged);
+            own.trips.extend(more.trips);
+            own.trips.sort_by_key(|come| come.came);
+            own.operations.extend(more.operations);
         }
         self
     }
-}
-
-/// Adds numbers by place.
-fn add(own: &mut Vec<u64>, more: &[u64]) {
-    own.resize(own.len().max(more.len()), 0);
-    own.iter_mut().zip(more).for_each(|(sum, n)| *sum += n);
 }
 
 impl HostOutcome {

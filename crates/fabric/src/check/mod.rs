@@ -9,7 +9,7 @@ mod pauses;
 mod sums;
 mod trips;
 
-pub(crate) use closing::{Books, ControlBooks, Own, close};
+pub(crate) use closing::{Books, ControlBooks, HostBooks, Own, close};
 pub(crate) use failure::{Failure, Who, alarmed, broken, quiet};
 pub(crate) use frozen::{Stopped, standstill};
 pub(crate) use gauges::{Gauges, SINK};

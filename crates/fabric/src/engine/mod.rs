@@ -212,6 +212,5 @@ fn close_parts(net: &Net, spec: &RunSpec, parts: Vec<Part>) -> Result<Outcome, R
         books.extend(part.switches.into_iter().map(|mut s| (s.management.id, s.close(net))));
         books.extend(part.guests.into_iter().map(|guest| guest.close(net, &mut on_wires)));
     }
-    let outcome = close(net, spec, &on_wires, books)?;
-    Ok(Outcome { lost_on_links: seen.lost_on_links, capture: seen.capture, ..outcome })
+    close(net, spec, &on_wires, books, seen)
 }

@@ -81,6 +81,5 @@ pub(super) fn run(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Result<Ou
     let books = (0..).zip(nodes).map(|(id, node)| (id, node.close(net, &mut on_wires))).collect();
     let mut seen = Outcome::default();
     losses.close(net, &mut on_wires, &mut seen, |port, when, whole| captured(net, port, when, whole));
-    let outcome = close(net, spec, &on_wires, books)?;
-    Ok(Outcome { lost_on_links: seen.lost_on_links, capture: seen.capture, ..outcome })
+    close(net, spec, &on_wires, books, seen)
 }

@@ -15,7 +15,7 @@ use super::records::Records;
 use super::sender::{Journal, Sender};
 use super::source::Source;
 use super::turns::{Lanes, Offer};
-use crate::check::{Books, Ledger, Own, SINK, Who, broken};
+use crate::check::{Books, HostBooks, Ledger, Own, SINK, Who, broken};
 use crate::net::{Link, Net};
 use crate::spec::HostSpec;
 use cnsim_scheme_api::network::ReflectorAction;
@@ -264,7 +264,7 @@ impl<F: Packet> Sides<F> {
             failure,
             stopped: vec![paused.spans],
             decisions: nic.and_then(|nic| nic.decisions),
-            own: Own::Host {
+            own: Own::Host(HostBooks {
                 outcome: Box::new(out),
                 classes: Vec::new(),
                 waiting,
@@ -273,7 +273,7 @@ impl<F: Packet> Sides<F> {
                 acknowledged,
                 trips,
                 operations: sender.program.map(|program| program.close()).unwrap_or_default(),
-            },
+            }),
         }
     }
 }
