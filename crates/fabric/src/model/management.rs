@@ -235,14 +235,9 @@ impl Management {
             result.dropped += u64::from(why == Refusal::Partition);
             result.dropped_by_limit += u64::from(why == Refusal::OutputLimit);
         }
-        match why {
-            Refusal::Watchdog | Refusal::OutputLimit => {}
-            Refusal::Partition => {
-                if lossless {
-                    self.lost.resize(self.lost.len().max(out + 1), 0);
-                    self.lost[out] += 1;
-                }
-            }
+        if why == Refusal::Partition && lossless {
+            self.lost.resize(self.lost.len().max(out + 1), 0);
+            self.lost[out] += 1;
         }
         self.drops.enter(data.src, data.dst, data.number);
         let flow = flow_of(data.src, data.dst, at.net.hosts).0;

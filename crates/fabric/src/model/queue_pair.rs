@@ -197,9 +197,9 @@ impl QueuePairs {
                 (self.line_rate.bps() * rtt.as_secs_f64() / 8.0) as u64
             }
         };
-        let single = matches!(self.transport.reliability, Reliability::Selective(_) | Reliability::Tcp(_));
-        let frames = single
-            .then(|| Box::new(SentFrames::new(queue.bytes, queue.whole.into(), &self.transport.reliability)));
+        let by = &self.transport.reliability;
+        let frames = || Box::new(SentFrames::new(queue.bytes, queue.whole.into(), by));
+        let frames = self.transport.reports().then(frames);
         let opening = self.transport.opens();
         let waits = if opening { Waits::Ack } else { Waits::Turn };
         let (deadline, time) = (u64::MAX, RoundTrip::default());

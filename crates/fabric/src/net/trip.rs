@@ -5,18 +5,11 @@ use crate::spec::SMALLEST;
 use cnsim_scheme_api::{FlowId, Time};
 
 impl Net {
-    /// Smallest round trip of a flow and the links of its way out: a full frame out, an acknowledgement back if there are some.
+    /// Smallest round trip of a flow and the links of its way out: a full frame out; back an acknowledgement, if there are some, or else
+    /// the smallest frame.
     pub(crate) fn base_rtt_of(&self, flow: FlowId) -> (Time, u32) {
         let (src, dst) = self.hosts_of(flow);
-        self.base_rtt(
-            src,
-            dst,
-            self.transport.map_or(SMALLEST, |transport| transport.ack_length.get() as u16),
-        )
-    }
-
-    /// Smallest round trip between two hosts, a full frame out and a control frame of so many bytes back, and the links of the way out.
-    fn base_rtt(&self, src: u32, dst: u32, back: u16) -> (Time, u32) {
+        let back = self.transport.map_or(SMALLEST, |transport| transport.ack_length.get() as u16);
         let way = |from: u32, to: u32, len: u16| {
             let (mut port, mut total, mut links) = (self.ports[from as usize], 0, 0);
             while let Some(link) = self.links[port as usize] {
