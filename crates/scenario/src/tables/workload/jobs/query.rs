@@ -1,6 +1,7 @@
 //! Queries: a host asks others, and asks again when all answers have come (barrier-synchronised reads, scatter and gather).
 
-use super::read::{ByHost, gap, no_path, too_many};
+use super::read::{gap, no_path, too_many};
+use super::weave::ByHost;
 use super::{Job, Operations};
 use crate::flows::Framing;
 use crate::language::reader::Reader;

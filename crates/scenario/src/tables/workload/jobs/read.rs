@@ -1,6 +1,6 @@
 //! Tables of collectives and of transfers that follow others, as operations.
 
-use super::weave::{Weave, binary_tree, second_tree};
+use super::weave::{ByHost, Sends, Weave, binary_tree, second_tree};
 use super::{Job, Operations};
 use crate::flows::Framing;
 use crate::language::kinds::Choice as _;
@@ -12,13 +12,9 @@ use crate::tables::workload::{
     traffic,
 };
 use crate::wiring::Wiring;
-use crate::wiring::nics::Takes;
 use cnsim_fabric::{After, Transfer};
 use cnsim_units::{Bytes, Time};
 use std::collections::HashMap;
-
-/// Transfers by host.
-pub(super) type ByHost = HashMap<usize, Vec<Transfer>>;
 
 /// Most flows of a pair of hosts: a frame names its flow by 16 bits.
 const OF_A_PAIR: u64 = 65_536;
@@ -107,20 +103,13 @@ pub(crate) fn collective(
     if r.problems.len() > before || !known {
         return None;
     }
-    let mut sends: Vec<(u32, Vec<Transfer>)> =
-        sources.iter().map(|&source| (source as u32, Vec::new())).collect();
-    let (mut takes, mut apart) = (Takes::new(wiring.machines.as_deref()), None);
     let mut gates: Vec<u32> = ranks.iter().map(|&host| operations.wait(host, start, [])).collect();
     let (mut all_gates, mut ends) = (Vec::new(), Vec::new());
+    let mut sends = Sends::new(operations, wiring, sources, framing);
     for round in 0..repeat {
         let mut weave = Weave {
-            operations,
+            sends: &mut sends,
             ranks,
-            wiring,
-            takes: &mut takes,
-            apart: &mut apart,
-            sources: &mut sends,
-            framing,
             piece: chunk.map_or(u64::MAX, Bytes::get),
             reduce,
             gates: gates.iter().map(|&gate| After::Ended(gate)).collect(),
@@ -131,12 +120,12 @@ pub(crate) fn collective(
         run(&mut weave, kind, algorithm, (size.get(), channels));
         let (got, gone) = (weave.got, weave.gone);
         if round == 0 {
-            if let Some((a, b)) = apart {
-                no_path(r, &hosts, (a, b), wiring);
+            if let Some(apart) = sends.apart {
+                no_path(r, &hosts, apart, wiring);
             }
-            let sent = sends.iter().map(|s| s.1.len() as u64).sum::<u64>();
+            let sent = sends.sources.iter().map(|s| s.1.len() as u64).sum::<u64>();
             too_many(r, key(REPEAT), sent.saturating_mul(repeat));
-            few_of_a_pair(r, key(REPEAT), sends.iter().map(|s| &s.1[..]).enumerate(), wiring, repeat);
+            few_of_a_pair(r, key(REPEAT), sends.sources.iter().map(|s| &s.1[..]).enumerate(), wiring, repeat);
             if r.problems.len() > before {
                 return None;
             }
@@ -145,14 +134,13 @@ pub(crate) fn collective(
         for (rank, (got, gone)) in got.into_iter().zip(gone).enumerate() {
             // Who receives nothing is done when what it sent is.
             let after = if got.is_empty() { gone } else { got };
-            let end = operations.wait(ranks[rank], Time::ZERO, after);
+            let end = sends.operations.wait(ranks[rank], Time::ZERO, after);
             ends.push(end);
             if round + 1 < repeat {
-                gates.push(operations.wait(ranks[rank], gap, [After::Ended(end)]));
+                gates.push(sends.operations.wait(ranks[rank], gap, [After::Ended(end)]));
             }
         }
     }
-    let by_host: ByHost = sends.into_iter().map(|s| s.1).enumerate().filter(|s| !s.1.is_empty()).collect();
     let table = prefix.rsplit('.').next().and_then(|n| n.parse().ok()).unwrap_or(0);
     let job = Job {
         table,
@@ -165,7 +153,7 @@ pub(crate) fn collective(
         ends,
         skew,
     };
-    Some((job, by_host))
+    Some((job, sends.by_host()))
 }
 
 /// Are the ranks of a table all hosts, so that they may be counted? An error where a host is a rank twice.

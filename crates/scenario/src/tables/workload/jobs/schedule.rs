@@ -2,17 +2,16 @@
 //!
 //! A receive that waits for nothing else is no operation of its own: what waits for it waits for its message.
 
-use super::read::{ByHost, begins_in_time, few_of_a_pair, known, no_path, too_many};
+use super::read::{begins_in_time, few_of_a_pair, known, no_path, too_many};
+use super::weave::{ByHost, Sends};
 use super::{Job, Operations};
 use crate::flows::Framing;
 use crate::language::reader::Reader;
 use crate::language::row::{Key, LONGEST, MAX_TRANSFER};
 use crate::tables::workload::{OPERATIONS, SEND_ENDS, SendEnds, Traffic, traffic};
 use crate::wiring::Wiring;
-use crate::wiring::nics::Takes;
-use cnsim_fabric::{Act, After, Transfer};
+use cnsim_fabric::{Act, After};
 use cnsim_import::goal::{self, Before, Goal, GoalAct};
-use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Time};
 
 /// In place of the number of an operation: it has none.
@@ -72,21 +71,21 @@ pub(crate) fn schedule(
     let ranks = &ranks[..goal.ranks];
     let table = prefix.rsplit('.').next().and_then(|n| n.parse().ok()).unwrap_or(0);
     let places = places(&goal, operations.len() as u32);
-    let (takes, apart) = (Takes::new(wiring.machines.as_deref()), None);
-    let mut weave = Weave { goal: &goal, ranks, wiring, takes, apart, framing, ends, places };
+    let weave = Weave { goal: &goal, ranks, ends, places };
     let gates: Vec<u32> = ranks.iter().map(|&host| operations.wait(host, start, [])).collect();
-    let by_host = weave.all(&gates, sources, operations);
-    if let Some(apart) = weave.apart {
+    let mut sends = Sends::new(operations, wiring, sources, framing);
+    weave.all(&gates, &mut sends);
+    if let Some(apart) = sends.apart {
         no_path(r, &hosts, apart, wiring);
         return None;
     }
-    let ends = weave.last(&gates, operations);
-    few_of_a_pair(r, &list.key, by_host.iter().map(|(&host, sends)| (host, &sends[..])), wiring, 1);
+    let ends = weave.last(&gates, sends.operations);
+    few_of_a_pair(r, &list.key, sends.sources.iter().map(|s| &s.1[..]).enumerate(), wiring, 1);
     let bytes = goal.operations.iter().map(|o| if let GoalAct::Send(_, bytes) = o.act { bytes } else { 0 });
     let size = Bytes::new(bytes.fold(0, u64::saturating_add));
     let (name, algorithm, skew) = (None, None, Time::ZERO);
     let job = Job { table, name, kind, algorithm, ranks: ranks.to_vec(), size, gates, ends, skew };
-    Some((job, by_host))
+    Some((job, sends.by_host()))
 }
 
 /// By operation of a schedule: the numbers of those in the graph that it is, behind `first` and a gate for each rank. A receive that waits
@@ -109,11 +108,6 @@ fn places(goal: &Goal, first: u32) -> Vec<u32> {
 struct Weave<'a> {
     goal: &'a Goal,
     ranks: &'a [usize],
-    wiring: &'a Wiring,
-    /// Which NICs transfers take, and whether one had no path.
-    takes: Takes<'a>,
-    apart: Option<(usize, usize)>,
-    framing: Framing,
     ends: SendEnds,
     places: Vec<u32>,
 }
@@ -147,35 +141,26 @@ impl Weave<'_> {
     }
 
     /// All operations, and what each host sends.
-    fn all(&mut self, gates: &[u32], sources: &[usize], operations: &mut Operations) -> ByHost {
-        let mut by_host = ByHost::new();
+    fn all(&self, gates: &[u32], sends: &mut Sends<'_>) {
         for (n, one) in self.goal.operations.iter().enumerate() {
             let host = self.ranks[one.rank as usize];
             match one.act {
                 GoalAct::Calc(time, cpu) => {
-                    operations.push(host, Act::Compute { time, stream: Some(cpu) }, self.after(n, gates));
+                    let act = Act::Compute { time, stream: Some(cpu) };
+                    sends.operations.push(host, act, self.after(n, gates));
                 }
                 GoalAct::Send(to, bytes) => {
-                    let to = self.ranks[to as usize];
-                    let nics = self.takes.take(self.wiring.nics(host), self.wiring.nics(to));
-                    let (nic, to) = nics.unwrap_or_else(|| *self.apart.insert((host, to)));
-                    let sends = by_host.entry(nic).or_default();
-                    let transfer = (sources[nic] as u32, sends.len() as u32);
-                    let dst = NodeId(to as u32);
                     // A message without bytes has a frame of one.
-                    let bytes = self.framing.on_link(Bytes::new(bytes.max(1)));
-                    sends.push(Transfer { start: Transfer::FOLLOWS, dst, bytes });
-                    operations.send(nic, transfer, self.after(n, gates));
+                    sends.pass((host, self.ranks[to as usize]), bytes.max(1), self.after(n, gates));
                 }
                 GoalAct::Receive(_) if self.places[n] == NONE => {}
                 GoalAct::Receive(send) => {
-                    let posted = operations.wait(host, Time::ZERO, self.after(n, gates));
+                    let posted = sends.operations.wait(host, Time::ZERO, self.after(n, gates));
                     let arrived = After::Ended(self.places[send as usize]);
-                    operations.wait(host, Time::ZERO, [After::Ended(posted), arrived]);
+                    sends.operations.wait(host, Time::ZERO, [After::Ended(posted), arrived]);
                 }
             }
         }
-        by_host
     }
 
     /// By rank: an operation that ends when all of the rank have.

@@ -5,8 +5,8 @@
 //! and goes on while that call is under way. Stages of a pipeline send each other a message for each micro-batch. All forward passes come
 //! before all backward passes.
 
-use super::read::{ByHost, algorithms, begins_in_time, few_of_a_pair, gap, known, no_path, run, too_many};
-use super::weave::Weave;
+use super::read::{algorithms, begins_in_time, few_of_a_pair, gap, known, no_path, run, too_many};
+use super::weave::{ByHost, Sends, Weave};
 use super::{Job, Operations};
 use crate::flows::Framing;
 use crate::language::kinds::Choice as _;
@@ -17,10 +17,8 @@ use crate::tables::workload::{
     traffic,
 };
 use crate::wiring::Wiring;
-use crate::wiring::nics::Takes;
-use cnsim_fabric::{Act, After, Transfer};
+use cnsim_fabric::{Act, After};
 use cnsim_import::simai::{self, Call, Collective, Group, Step, Workload};
-use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Time};
 use std::ops::Range;
 
@@ -112,7 +110,6 @@ pub(crate) fn training(
     }
     let table = prefix.rsplit('.').next().and_then(|n| n.parse().ok()).unwrap_or(0);
     let ranks = &hosts[..w.ranks()];
-    let mut sends: Vec<(u32, Vec<Transfer>)> = sources.iter().map(|&s| (s as u32, Vec::new())).collect();
     let mut gates: Vec<u32> = ranks.iter().map(|&host| operations.wait(host, start, [])).collect();
     let (mut all_gates, mut ends) = (Vec::new(), Vec::new());
     let mut iteration = Iteration {
@@ -120,12 +117,7 @@ pub(crate) fn training(
         order,
         asked,
         ranks,
-        wiring,
-        operations,
-        takes: Takes::new(wiring.machines.as_deref()),
-        apart: None,
-        sources: &mut sends,
-        framing,
+        sends: Sends::new(operations, wiring, sources, framing),
         piece: chunk.map_or(u64::MAX, Bytes::get),
         reduce,
         channels,
@@ -135,28 +127,28 @@ pub(crate) fn training(
     for round in 0..repeat {
         (iteration.last, iteration.open) = (gates.clone(), vec![Vec::new(); ranks.len()]);
         iteration.weave();
-        iteration.operations.are("");
+        iteration.sends.operations.are("");
         all_gates.append(&mut gates);
         for (rank, &host) in ranks.iter().enumerate() {
             let open = std::mem::take(&mut iteration.open[rank]);
             let after = open.into_iter().chain([After::Ended(iteration.last[rank])]);
-            let end = iteration.operations.wait(host, Time::ZERO, after);
+            let end = iteration.sends.operations.wait(host, Time::ZERO, after);
             ends.push(end);
             if round + 1 < repeat {
-                gates.push(iteration.operations.wait(host, gap, [After::Ended(end)]));
+                gates.push(iteration.sends.operations.wait(host, gap, [After::Ended(end)]));
             }
         }
     }
-    if let Some(apart) = iteration.apart {
+    if let Some(apart) = iteration.sends.apart {
         no_path(r, &at, apart, wiring);
     }
-    few_of_a_pair(r, &list.key, sends.iter().map(|s| &s.1[..]).enumerate(), wiring, 1);
+    few_of_a_pair(r, &list.key, iteration.sends.sources.iter().map(|s| &s.1[..]).enumerate(), wiring, 1);
     if r.problems.len() > before {
         return None;
     }
     let groups = |call: Call| (w.ranks() / w.size(call.group)) as u64;
     let size = w.calls().fold(0_u64, |sum, call| sum.saturating_add(call.bytes.saturating_mul(groups(call))));
-    let by_host: ByHost = sends.into_iter().map(|s| s.1).enumerate().filter(|s| !s.1.is_empty()).collect();
+    let by_host = iteration.sends.by_host();
     let (ranks, size, skew) = (ranks.to_vec(), Bytes::new(size), Time::ZERO);
     Some((
         Job { table, name: None, kind, algorithm: asked, ranks, size, gates: all_gates, ends, skew },
@@ -189,12 +181,7 @@ struct Iteration<'a, 'w> {
     order: RankOrder,
     asked: Option<Algorithm>,
     ranks: &'a [usize],
-    wiring: &'w Wiring,
-    operations: &'a mut Operations,
-    takes: Takes<'w>,
-    apart: Option<(usize, usize)>,
-    sources: &'a mut [(u32, Vec<Transfer>)],
-    framing: Framing,
+    sends: Sends<'w>,
     piece: u64,
     reduce: u64,
     channels: usize,
@@ -289,7 +276,7 @@ impl Iteration<'_, '_> {
             let inputs = if self.w.overlaps { inputs } else { self.wait_for(inputs) };
             self.compute(stage, layer.weights.time, ("gradient of weights", &layer.name));
             for (rank, end) in self.call(stage, layer.weights, &layer.name) {
-                let updated = self.operations.wait(self.ranks[rank], layer.update, [After::Ended(end)]);
+                let updated = self.sends.operations.wait(self.ranks[rank], layer.update, [After::Ended(end)]);
                 self.open[rank].push(After::Ended(updated));
             }
             self.wait_for(inputs);
@@ -298,10 +285,11 @@ impl Iteration<'_, '_> {
 
     /// All ranks of a stage compute.
     fn compute(&mut self, stage: usize, time: Time, (what, layer): (&str, &str)) {
-        self.operations.are(&format!("{what}, {layer}"));
+        self.sends.operations.are(&format!("{what}, {layer}"));
         for rank in self.of_stage(stage).into_iter().filter(|_| time > Time::ZERO) {
             let act = Act::Compute { time, stream: Some(0) };
-            self.last[rank] = self.operations.push(self.ranks[rank], act, [After::Ended(self.last[rank])]);
+            self.last[rank] =
+                self.sends.operations.push(self.ranks[rank], act, [After::Ended(self.last[rank])]);
         }
     }
 
@@ -309,19 +297,14 @@ impl Iteration<'_, '_> {
     fn call(&mut self, stage: usize, step: Step, layer: &str) -> Vec<(usize, u32)> {
         let Some(call) = step.call.filter(|call| self.w.size(call.group) > 1) else { return Vec::new() };
         let by = algorithm(&call, self.asked, self.w.size(call.group));
-        self.operations.are(&format!("{call}, {layer}"));
+        self.sends.operations.are(&format!("{call}, {layer}"));
         let mut ends = Vec::new();
         for group in self.groups(stage, call.group) {
             let hosts: Vec<usize> = group.iter().map(|&rank| self.ranks[rank]).collect();
             let n = group.len();
             let mut weave = Weave {
-                operations: self.operations,
+                sends: &mut self.sends,
                 ranks: &hosts,
-                wiring: self.wiring,
-                takes: &mut self.takes,
-                apart: &mut self.apart,
-                sources: self.sources,
-                framing: self.framing,
                 piece: self.piece,
                 reduce: self.reduce,
                 gates: group.iter().map(|&rank| After::Ended(self.last[rank])).collect(),
@@ -335,7 +318,7 @@ impl Iteration<'_, '_> {
                 // Of fewer bytes than ranks, some may have no part.
                 let all = if got.is_empty() { gone } else { got };
                 let after = all.into_iter().chain([After::Ended(self.last[rank])]);
-                ends.push((rank, self.operations.wait(self.ranks[rank], Time::ZERO, after)));
+                ends.push((rank, self.sends.operations.wait(self.ranks[rank], Time::ZERO, after)));
             }
         }
         ends
@@ -347,7 +330,7 @@ impl Iteration<'_, '_> {
             self.last[rank] = match self.w.overlaps {
                 true => {
                     let both = [After::Ended(self.last[rank]), After::Ended(end)];
-                    self.operations.wait(self.ranks[rank], Time::ZERO, both)
+                    self.sends.operations.wait(self.ranks[rank], Time::ZERO, both)
                 }
                 false => end,
             };
@@ -360,19 +343,11 @@ impl Iteration<'_, '_> {
         if self.w.message == 0 {
             return Vec::new();
         }
-        self.operations.are("PP message");
+        self.sends.operations.are("PP message");
         let mut sent = Vec::new();
         for (from, to) in self.of_stage(stage).into_iter().zip(self.of_stage(to)) {
-            let [a, b] = [from, to].map(|rank| self.wiring.nics(self.ranks[rank]));
-            let (nic, dst) = self.takes.take(a.clone(), b.clone()).unwrap_or_else(|| {
-                self.apart.get_or_insert((a.start, b.start));
-                (a.start, b.start)
-            });
-            let (source, transfers) = &mut self.sources[nic];
-            let place = (*source, transfers.len() as u32);
-            let bytes = self.framing.on_link(Bytes::new(self.w.message));
-            transfers.push(Transfer { start: Transfer::FOLLOWS, dst: NodeId(dst as u32), bytes });
-            let send = self.operations.send(nic, place, [After::Ended(self.last[from])]);
+            let hosts = (self.ranks[from], self.ranks[to]);
+            let send = self.sends.pass(hosts, self.w.message, [After::Ended(self.last[from])]);
             self.open[from].push(After::Ended(send));
             sent.push((to, send));
         }
@@ -383,7 +358,7 @@ impl Iteration<'_, '_> {
     fn take(&mut self, sent: &[(usize, u32)]) {
         for &(rank, send) in sent {
             let both = [After::Ended(self.last[rank]), After::Ended(send)];
-            self.last[rank] = self.operations.wait(self.ranks[rank], Time::ZERO, both);
+            self.last[rank] = self.sends.operations.wait(self.ranks[rank], Time::ZERO, both);
         }
     }
 }

@@ -10,7 +10,11 @@ use crate::wiring::nics::Takes;
 use cnsim_fabric::{After, Transfer};
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Time};
+use std::collections::HashMap;
 use std::ops::Range;
+
+/// Transfers by host.
+pub(super) type ByHost = HashMap<usize, Vec<Transfer>>;
 
 /// Which transfers a rank waits for before it is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,18 +26,59 @@ enum Counts {
 }
 use Counts::{Midway, Result as Own};
 
+/// What hosts send each other as operations.
+pub(super) struct Sends<'w> {
+    pub(super) operations: &'w mut Operations,
+    wiring: &'w Wiring,
+    /// Which NICs transfers take, and the first two hosts that no path joins.
+    takes: Takes<'w>,
+    pub(super) apart: Option<(usize, usize)>,
+    /// By NIC: index of its source, and what that sends.
+    pub(super) sources: Vec<(u32, Vec<Transfer>)>,
+    framing: Framing,
+}
+
+impl<'w> Sends<'w> {
+    /// None yet. `sources`: how many sources each NIC has before.
+    pub(super) fn new(
+        operations: &'w mut Operations,
+        wiring: &'w Wiring,
+        sources: &[usize],
+        framing: Framing,
+    ) -> Self {
+        let sources = sources.iter().map(|&source| (source as u32, Vec::new())).collect();
+        let takes = Takes::new(wiring.machines.as_deref());
+        Self { operations, wiring, takes, apart: None, sources, framing }
+    }
+
+    /// A host sends payload to another one, after what has happened: the operation that does.
+    pub(super) fn pass(
+        &mut self,
+        (from, to): (usize, usize),
+        bytes: u64,
+        after: impl IntoIterator<Item = After>,
+    ) -> u32 {
+        let [a, b] = [from, to].map(|host| self.wiring.nics(host));
+        let (nic, dst) = self.takes.take(a, b).unwrap_or_else(|| *self.apart.get_or_insert((from, to)));
+        let (source, transfers) = &mut self.sources[nic];
+        let place = (*source, transfers.len() as u32);
+        let bytes = self.framing.on_link(Bytes::new(bytes));
+        transfers.push(Transfer { start: Transfer::FOLLOWS, dst: NodeId(dst as u32), bytes });
+        self.operations.send(nic, place, after)
+    }
+
+    /// The transfers of hosts that send any.
+    pub(super) fn by_host(self) -> ByHost {
+        let all = self.sources.into_iter().map(|s| s.1).enumerate();
+        all.filter(|s| !s.1.is_empty()).collect()
+    }
+}
+
 /// One round of a collective.
 pub(super) struct Weave<'a, 'w> {
-    pub(super) operations: &'a mut Operations,
+    pub(super) sends: &'a mut Sends<'w>,
     /// Hosts, by rank: of each its first NIC.
     pub(super) ranks: &'a [usize],
-    pub(super) wiring: &'w Wiring,
-    /// Which NICs transfers take, and whether one had no path.
-    pub(super) takes: &'a mut Takes<'w>,
-    pub(super) apart: &'a mut Option<(usize, usize)>,
-    /// By NIC: index of its source, and what that sends.
-    pub(super) sources: &'a mut [(u32, Vec<Transfer>)],
-    pub(super) framing: Framing,
     /// Largest piece, and what reducing a byte takes, ps.
     pub(super) piece: u64,
     pub(super) reduce: u64,
@@ -65,30 +110,21 @@ impl Weave<'_, '_> {
         (after, line): (&[After], Option<&mut Option<u32>>),
         (reduced, counts): (bool, Counts),
     ) -> After {
-        let [a, b] = [from, to].map(|rank| self.wiring.nics(self.ranks[rank]));
-        let (nic, dst) = self.takes.take(a.clone(), b.clone()).unwrap_or_else(|| {
-            self.apart.get_or_insert((a.start, b.start));
-            (a.start, b.start)
-        });
-        let (source, transfers) = &mut self.sources[nic];
-        let place = (*source, transfers.len() as u32);
-        let dst = NodeId(dst as u32);
-        transfers.push(Transfer {
-            start: Transfer::FOLLOWS,
-            dst,
-            bytes: self.framing.on_link(Bytes::new(bytes)),
-        });
         let gate = (after.is_empty() || !self.even).then_some(self.gates[from]);
         let before = line.as_ref().and_then(|line| line.map(After::Sent));
         let all = after.iter().copied().chain(gate).chain(before);
-        let sent = self.operations.send(nic, place, all);
+        let sent = self.sends.pass((self.ranks[from], self.ranks[to]), bytes, all);
         line.into_iter().for_each(|line| *line = Some(sent));
         self.gone[from].push(After::Ended(sent));
         let arrived = After::Ended(sent);
         let has = if reduced && self.reduce > 0 {
             let gate = (!self.even).then_some(self.gates[to]);
             let time = Time::from_ps(self.reduce.saturating_mul(bytes));
-            After::Ended(self.operations.wait(self.ranks[to], time, std::iter::once(arrived).chain(gate)))
+            After::Ended(self.sends.operations.wait(
+                self.ranks[to],
+                time,
+                std::iter::once(arrived).chain(gate),
+            ))
         } else {
             arrived
         };
