@@ -1,38 +1,30 @@
 //! The verb `explain-collective`: how long a collective took, which rank came last, and the chain that decided its end.
 
+use crate::chosen::{self, Chosen};
 use crate::explain_pause::put;
 use crate::{Done, Failure, look};
 use clap::Args;
 use cnsim_measure::jobs::{JobFacts, Lane, Part, RoundFacts};
-use cnsim_measure::pauses::time;
+use cnsim_measure::pauses::{exact, time};
 use cnsim_measure::quantity::digits;
+use cnsim_problem::joined;
+use cnsim_runs::flow_files::labels;
 use cnsim_runs::job_files::read_paths;
 use cnsim_runs::points::{Point, points};
 use cnsim_runs::record::RunRecord;
 use cnsim_runs::results::Results;
 use cnsim_units::Bytes;
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use std::cmp::Reverse;
-use std::path::PathBuf;
 
 /// Arguments of `explain-collective`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct ExplainCollectiveArgs {
-    /// Folder of the results, or its results.json.
-    #[arg(default_value = "out")]
-    results: PathBuf,
+    #[command(flatten)]
+    chosen: Chosen,
     /// Only the collective of this name.
     #[arg(long)]
     name: Option<String>,
-    /// Only runs whose condition contains this text.
-    #[arg(long)]
-    condition: Option<String>,
-    /// Only runs of this scheme.
-    #[arg(long)]
-    scheme: Option<String>,
-    /// Only the run of this seed.
-    #[arg(long)]
-    seed: Option<u64>,
 }
 
 /// Collectives that are shown, and parts, ports and owners of one.
@@ -40,10 +32,7 @@ const MOST: usize = 4;
 const LISTED: usize = 8;
 
 pub(crate) fn explain_collective(args: &ExplainCollectiveArgs) -> Done {
-    let file = match args.results.is_dir() {
-        true => args.results.join("results.json"),
-        false => args.results.clone(),
-    };
+    let file = chosen::file(&args.chosen.results, "results.json");
     let mut runs = Results::read(&file).map_err(Failure::input)?.runs;
     if runs.iter().all(|r| r.jobs.is_empty()) {
         return Err(Failure::input(format!(
@@ -55,20 +44,21 @@ pub(crate) fn explain_collective(args: &ExplainCollectiveArgs) -> Done {
     if paths.exists() {
         read_paths(&paths, &mut runs).map_err(Failure::input)?;
     }
-    let chosen = |r: &RunRecord| {
-        args.condition.as_ref().is_none_or(|c| r.case.condition.contains(c.as_str()))
-            && args.scheme.as_ref().is_none_or(|s| s.eq_ignore_ascii_case(&r.case.scheme))
-            && args.seed.is_none_or(|n| n == r.seed)
-    };
     let named = |job: &JobFacts| args.name.as_ref().is_none_or(|name| *name == job.name);
     let points = points(&runs);
-    let all = points.iter().flat_map(|p| p.runs.iter().map(move |r| (p, *r))).filter(|(_, r)| chosen(r));
-    let all = all.flat_map(|(p, r)| r.jobs.iter().map(move |job| (p, r.seed, job)));
-    let found: Vec<(&Point<'_>, u64, &JobFacts)> = all.filter(|(.., job)| named(job)).collect();
+    let all: Vec<(&Point<'_>, &RunRecord)> =
+        points.iter().flat_map(|p| p.runs.iter().map(move |r| (p, *r))).collect();
+    let meant = args.chosen.of(&all, |(_, r)| labels(r))?.into_iter();
+    let all: Vec<(&Point<'_>, u64, &JobFacts)> =
+        meant.flat_map(|(p, r)| r.jobs.iter().map(move |job| (*p, r.seed, job))).collect();
+    let found: Vec<_> = all.iter().filter(|(.., job)| named(job)).collect();
     if found.is_empty() {
-        return Err(Failure::input(
-            "no collective is like that\n  help: leave out --name, --condition, --scheme or --seed",
-        ));
+        let names: IndexSet<&str> = all.iter().map(|(.., job)| job.name.as_str()).collect();
+        let help = match names.is_empty() {
+            true => "the other runs have: leave out --condition, --scheme or --seed".into(),
+            false => format!("there are: {}", joined(names.into_iter().take(LISTED), ", ")),
+        };
+        return Err(Failure::input(format!("these runs have no such collective\n  help: {help}")));
     }
     for (n, (point, seed, job)) in found.iter().take(MOST).enumerate() {
         if n > 0 {
@@ -218,7 +208,7 @@ fn path(lines: &mut Vec<String>, job: &JobFacts) {
         Some(t) if t == whole => "= job time",
         _ => "and the job time is another: the files do not belong together",
     };
-    lines.push(format!("  sum {whole} ps {told}"));
+    lines.push(format!("  sum {} {told}", exact(whole)));
     let mut owners: IndexMap<&str, (u64, u64)> = IndexMap::new();
     for part in job.path.iter().filter(|p| !p.of.is_empty()) {
         let sum = owners.entry(owner(part)).or_default();
@@ -352,7 +342,7 @@ critical path, 4 parts:
   transfers alone                  20.00 us  58.8 %
   in queues                        5.000 us  14.7 %
   in XOFF                          3.000 us   8.8 %
-  sum 34000000 ps = job time
+  sum 34 us = job time
 of it:
   TP all-gather                    28.00 us  82.4 %  2 parts
   forward                          6.000 us  17.6 %  2 parts
@@ -371,7 +361,7 @@ longest parts:
         assert_eq!(said.join("\n"), want);
         // Files that do not belong together, and a job that is not done.
         job.path.pop();
-        assert!(page(&job).join("\n").contains("sum 33000000 ps and the job time is another"));
+        assert!(page(&job).join("\n").contains("sum 33 us and the job time is another"));
         job.path.clear();
         assert!(page(&job).join("\n").contains("critical_path.csv has it"));
         (job.time, job.rounds, job.planned, job.lanes) = (None, Vec::new(), 2, Vec::new());

@@ -1,5 +1,6 @@
 //! The verb `explain-flow`: where the time of a finite flow went, alone or beside the same flow of another run.
 
+use crate::chosen::{self, Chosen, title};
 use crate::{Done, Failure, fit, look};
 use clap::Args;
 use cnsim_measure::pauses::time;
@@ -14,20 +15,10 @@ use std::path::{Path, PathBuf};
 /// Arguments of `explain-flow`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct ExplainFlowArgs {
-    /// Folder of the results, or its flows.csv.
-    #[arg(default_value = "out")]
-    results: PathBuf,
+    #[command(flatten)]
+    chosen: Chosen,
     /// The flow: `H10>H5`, or `H10>H5#2` for the second of its hosts [default: the slowest].
     flow: Option<String>,
-    /// Only runs whose name contains this text: condition, PAUSE mode and scheme.
-    #[arg(long)]
-    condition: Option<String>,
-    /// Only runs of this scheme.
-    #[arg(long)]
-    scheme: Option<String>,
-    /// Only the run of this seed [default: the first].
-    #[arg(long)]
-    seed: Option<u64>,
     /// Beside the same flow of another run: a scheme, `seed 2`, a part of a condition, or another folder of results.
     #[arg(long, value_name = "OTHER")]
     against: Option<String>,
@@ -44,19 +35,10 @@ const MOST_RUNS: usize = 4;
 const MOST: usize = 8;
 
 pub(crate) fn explain_flow(args: &ExplainFlowArgs) -> Done {
-    let (file, runs) = read(&args.results)?;
-    let mut found: Vec<&Run> = runs.iter().filter(|run| args.chooses(run)).collect();
+    let (file, runs) = read(&args.chosen.results)?;
+    let mut found = args.chosen.of(&runs, |run| &run.0)?;
     // Of several seeds the first.
     found.dedup_by(|b, a| a.0[..3] == b.0[..3]);
-    if found.is_empty() {
-        let names: Vec<String> = runs.iter().map(|run| title(&run.0)).collect();
-        let names = names.iter().map(String::as_str);
-        let some: Vec<&str> = names.take(MOST).collect();
-        return Err(Failure::input(format!(
-            "no run is like that\n  help: leave out --condition, --scheme or --seed; there are: {}",
-            some.join("; ")
-        )));
-    }
     if let Some(other) = &args.against {
         let [run] = found[..] else {
             return Err(Failure::input(format!(
@@ -65,9 +47,8 @@ pub(crate) fn explain_flow(args: &ExplainFlowArgs) -> Done {
             )));
         };
         let flow = args.flow_of(run, &file)?;
-        let others = if Path::new(other).exists() { read(Path::new(other))?.1 } else { Vec::new() };
-        let beside =
-            against(run, if others.is_empty() { &runs } else { &others }, other, !others.is_empty())?;
+        let others = Path::new(other).exists().then(|| read(Path::new(other))).transpose()?;
+        let beside = against(run, others.as_ref().map_or(&runs, |(_, runs)| runs), other, others.is_some())?;
         let same = |f: &&FlowParts| (&f.flow, f.nth) == (&flow.flow, flow.nth);
         let Some(its) = beside.1.flows.iter().find(same) else {
             return Err(missing(&flow.name(), beside, None));
@@ -92,13 +73,6 @@ pub(crate) fn explain_flow(args: &ExplainFlowArgs) -> Done {
 }
 
 impl ExplainFlowArgs {
-    fn chooses(&self, (labels, _): &Run) -> bool {
-        let name = title(labels).to_lowercase();
-        self.condition.as_ref().is_none_or(|c| name.contains(&c.to_lowercase()))
-            && self.scheme.as_ref().is_none_or(|s| s.eq_ignore_ascii_case(&labels[2]))
-            && self.seed.is_none_or(|n| labels[3] == n.to_string())
-    }
-
     /// The flow of a run that is asked for: the slowest, unless it is named.
     fn flow_of<'a>(&self, run: &'a Run, file: &Path) -> Result<&'a FlowParts, Failure> {
         let flows = &run.1.flows;
@@ -120,7 +94,7 @@ impl ExplainFlowArgs {
 
 /// Reads a folder of results, or its flows.csv.
 fn read(results: &Path) -> Result<(PathBuf, Vec<Run>), Failure> {
-    let file = if results.is_dir() { results.join("flows.csv") } else { results.to_path_buf() };
+    let file = chosen::file(results, "flows.csv");
     if !file.exists() {
         return Err(Failure::input(format!(
             "{}: no such file: no run of these results kept where the time of its flows went\n  help: run the scenario with `--set record.trips=on --out {}`",
@@ -130,13 +104,6 @@ fn read(results: &Path) -> Result<(PathBuf, Vec<Run>), Failure> {
     }
     let runs = read_spent(&file).map_err(Failure::input)?;
     Ok((file, runs))
-}
-
-/// Name of a run.
-fn title([condition, pause, scheme, seed]: &[String; 4]) -> String {
-    let words = [condition.clone(), format!("PAUSE {pause}"), scheme.clone(), format!("seed {seed}")];
-    let words: Vec<&str> = words.iter().map(String::as_str).filter(|w| !w.is_empty()).collect();
-    words.join(", ")
 }
 
 /// The run of these that is meant: like this one, but for what is named.

@@ -1,35 +1,24 @@
 //! The verb `explain-pause`: the tree from each cause of PAUSE to the transmitters that it stopped.
 
+use crate::chosen::{self, Chosen};
 use crate::request::quantity;
 use crate::{Done, Failure, fit, look};
 use clap::Args;
 use cnsim_measure::pauses::{Circle, Forest, Stood, Stops, time};
-use cnsim_problem::joined;
 use cnsim_runs::pause_files::{read_pauses, read_victims};
 use cnsim_units::Time;
-use std::path::PathBuf;
 
 /// Arguments of `explain-pause`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct ExplainPauseArgs {
-    /// Folder of the results, or its pauses.csv.
-    #[arg(default_value = "out")]
-    results: PathBuf,
+    #[command(flatten)]
+    chosen: Chosen,
     /// Only the XOFFs that stand at this time, such as "2.5 ms".
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
     /// Only the XOFFs that stopped this finite flow: those on its way, from its start to its end.
     #[arg(long, value_name = "H1>H5")]
     flow: Option<String>,
-    /// Only runs whose condition contains this text.
-    #[arg(long)]
-    condition: Option<String>,
-    /// Only runs of this scheme.
-    #[arg(long)]
-    scheme: Option<String>,
-    /// Only the run of this seed.
-    #[arg(long)]
-    seed: Option<u64>,
 }
 
 /// Columns of the tree.
@@ -42,10 +31,7 @@ const LEAST: u64 = 40;
 const MOST_RUNS: usize = 4;
 
 pub(crate) fn explain_pause(args: &ExplainPauseArgs) -> Done {
-    let file = match args.results.is_dir() {
-        true => args.results.join("pauses.csv"),
-        false => args.results.clone(),
-    };
+    let file = chosen::file(&args.chosen.results, "pauses.csv");
     if !file.exists() {
         return Err(Failure::input(format!(
             "{}: no such file: no run of these results kept its XOFFs\n  help: run the scenario with PAUSE and --set record.pauses=on",
@@ -53,27 +39,17 @@ pub(crate) fn explain_pause(args: &ExplainPauseArgs) -> Done {
         )));
     }
     let at: Option<Time> = args.at.as_deref().map(|text| quantity("at", text)).transpose()?;
-    let chosen = |[condition, _, scheme, seed]: &[String; 4]| {
-        args.condition.as_ref().is_none_or(|c| condition.contains(c.as_str()))
-            && args.scheme.as_ref().is_none_or(|s| s.eq_ignore_ascii_case(scheme))
-            && args.seed.is_none_or(|n| *seed == n.to_string())
-    };
     let mut runs = read_pauses(&file).map_err(Failure::input)?;
     let victims = file.with_file_name("victims.csv");
     if victims.exists() {
         read_victims(&victims, &mut runs).map_err(Failure::input)?;
     }
-    let found: Vec<&([String; 4], Stops)> = runs.iter().filter(|r| chosen(&r.0)).collect();
-    if found.is_empty() && !runs.is_empty() {
-        return Err(Failure::input("no run is like that\n  help: leave out --condition, --scheme or --seed"));
-    }
+    let found = args.chosen.of(&runs, |run| &run.0)?;
     if found.is_empty() {
         println!("No transmitter was told to stop.");
     }
     for (run, stops) in found.iter().take(MOST_RUNS) {
-        let [condition, pause, scheme, seed] = run;
-        let (pause, seed) = (format!("PAUSE {pause}"), format!("seed {seed}"));
-        println!("{}", joined([condition, &pause, scheme, &seed], ", "));
+        println!("{}", chosen::title(run));
         if let Some(flow) = args.flow.as_deref().filter(|flow| !stops.flows.iter().any(|f| is(f, flow))) {
             return Err(Failure::input(format!(
                 "--flow {flow}: no such flow stood in this run\n  help: `victims.csv` has the flows that stood"

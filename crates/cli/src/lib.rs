@@ -21,6 +21,7 @@ mod answer;
 mod assume;
 mod baseline;
 mod bench;
+mod chosen;
 mod compare;
 mod describe;
 mod draw;

@@ -59,6 +59,11 @@ fn the_victim_of_the_readme() {
     let rows: Vec<f64> = page.lines().filter(|l| l.ends_with('%')).filter_map(number).collect();
     let (sum, parts) = rows.split_last().unwrap();
     assert!(parts.len() > 4 && (parts.iter().sum::<f64>() - sum).abs() < 0.1, "{page}");
+    // Other results without a run are not these.
+    let head = folder.read("out/flows.csv").lines().next().unwrap().to_string() + "\n";
+    let bare = folder.write("bare.csv", &head);
+    let (code, said) = say(&["explain-flow", &out, "H10>H5", "--scheme", "none", "--against", &bare]);
+    assert!(code == Some(2) && said.contains("no other run is like that"), "{said}");
     let wrong: [(&[&str], &str); 6] = [
         (&["H10>H6"], "H10>H6: no such flow is complete"),
         (&["H10>H6"], "did you mean `H10>H5`?"),

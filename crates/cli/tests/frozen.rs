@@ -100,7 +100,7 @@ fn a_collective_that_waits_for_ever_is_said_first() {
     let page = cnsim(&["explain-collective", &out]);
     let page = String::from_utf8_lossy(&page.stdout).into_owned();
     assert!(
-        page.contains("job: all-reduce by ring, 4 ranks, 60 KB") && page.contains(" ps = job time"),
+        page.contains("job: all-reduce by ring, 4 ranks, 60 KB") && page.contains(" us = job time"),
         "{page}"
     );
     assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");

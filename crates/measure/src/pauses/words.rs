@@ -4,11 +4,24 @@ use super::{Kind, Stops};
 
 /// A time in a unit that suits it, with four digits.
 pub fn time(ps: u64) -> String {
-    let units = [(1_000_000_000_000, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns")];
-    let (unit, name) = units.into_iter().find(|u| ps >= u.0).unwrap_or((1, "ps"));
+    let (unit, name) = unit(ps);
     let whole = ps / unit;
     let decimals = if unit == 1 { 0 } else { 4_usize.saturating_sub(whole.to_string().len()) };
     format!("{:.decimals$} {name}", ps as f64 / unit as f64)
+}
+
+/// A time in the unit of [`time`], with all its digits.
+pub fn exact(ps: u64) -> String {
+    let (unit, name) = unit(ps);
+    let decimals = unit.ilog10() as usize;
+    let text = format!("{}.{:0decimals$}", ps / unit, ps % unit);
+    format!("{} {name}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// The unit that suits a time: ps, and its name.
+fn unit(ps: u64) -> (u64, &'static str) {
+    let units = [(1_000_000_000_000, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns")];
+    units.into_iter().find(|u| ps >= u.0).unwrap_or((1, "ps"))
 }
 
 impl Stops {
@@ -33,6 +46,12 @@ mod tests {
     fn times_have_four_digits() {
         let shown = [0, 999, 1_000, 12_345, 4_310_000_000, 1_843_200_000_000].map(time);
         assert_eq!(shown, ["0 ps", "999 ps", "1.000 ns", "12.35 ns", "4.310 ms", "1.843 s"]);
+    }
+
+    #[test]
+    fn a_sum_has_all_its_digits() {
+        let sums = [0, 10, 1_000, 99_360, 34_000_000, 329_325_200, 1_000_000_000_001].map(exact);
+        assert_eq!(sums, ["0 ps", "10 ps", "1 ns", "99.36 ns", "34 us", "329.3252 us", "1.000000000001 s"]);
     }
 
     #[test]
