@@ -112,15 +112,7 @@ fn pause_goes_before_control_that_waits() {
         // It left at the end of a long frame, which began 7.3728 us earlier. The fault speaks shortly before that end.
         let end = told - Time::from_ps(51_200) - Time::from_ns(1500);
         let (from, to) = (end - Time::from_ns(200), end + Time::from_us(3));
-        let fault = PortFault {
-            class: 0,
-            node: NodeId(3),
-            port: 0,
-            from,
-            to,
-            transport: PauseTransport::Frame,
-            kind: FaultKind::Xoff,
-        };
+        let fault = PortFault { transport: PauseTransport::Frame, ..in_xoff((3, 0), from, to) };
         let mut faulty = RunSpec { faults: vec![fault], ..spec.clone() };
         faulty.record.pauses = 10;
         let seen = run_all(&script, faulty).unwrap();

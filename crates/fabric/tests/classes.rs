@@ -139,17 +139,8 @@ fn turns_by_hand() {
 fn xoff_of_one_class_leaves_the_others() {
     let three = [1, 2, 5].map(|weight| (class(&weight.to_string(), weight), FRAME));
     let mut spec = to_one(&three, 20_000_000_000);
-    let kind = FaultKind::Xoff;
-    let (from, to) = (Time::from_ms(4), Time::from_ms(12));
-    spec.faults = vec![PortFault {
-        class: 0,
-        node: NodeId(3),
-        port: 0,
-        from,
-        to,
-        transport: PauseTransport::Frame,
-        kind,
-    }];
+    let fault = in_xoff((3, 0), Time::from_ms(4), Time::from_ms(12));
+    spec.faults = vec![PortFault { transport: PauseTransport::Frame, ..fault }];
     (spec.record.bin, spec.record.flows) =
         (Time::from_ms(2), (0..3).map(|h| (NodeId(h), NodeId(3))).collect());
     let out = ran(&spec);
@@ -176,15 +167,8 @@ fn storms_of_two_classes_are_apart() {
         spec.hosts[h].sources = both.to_vec();
     }
     (spec.hosts[2].sources, spec.hosts[3].sources) = (Vec::new(), Vec::new());
-    let fault = |host: u32, class: u8| PortFault {
-        node: NodeId(host),
-        port: 0,
-        class,
-        from: Time::from_ms(2),
-        to: Time::from_ms(8),
-        transport: PauseTransport::Wire,
-        kind: FaultKind::Xoff,
-    };
+    let (from, to) = (Time::from_ms(2), Time::from_ms(8));
+    let fault = |host: u32, class: u8| PortFault { class, ..in_xoff((host, 0), from, to) };
     spec.faults = vec![fault(2, 0), fault(3, 1)];
     let (detect, restore) = (Time::from_ms(1), Time::from_ms(2));
     let (rule, action) = (WatchdogRule::Continuous, WatchdogAction::Alert);
@@ -279,17 +263,8 @@ fn a_storm_in_one_class_leaves_the_other() {
         let dst = if shares { 4 } else { 5 };
         spec.hosts[1].sources =
             vec![SourceSpec { class: 1, frame: Bytes::new(1000), phase: Phase::Aligned, ..to(dst, 0.3) }];
-        let kind = FaultKind::Xoff;
-        let (from, to) = (Time::from_ms(1), Time::from_ms(5));
-        let fault = PortFault {
-            class: 0,
-            node: NodeId(4),
-            port: 0,
-            from,
-            to,
-            transport: PauseTransport::Frame,
-            kind,
-        };
+        let fault = in_xoff((4, 0), Time::from_ms(1), Time::from_ms(5));
+        let fault = PortFault { transport: PauseTransport::Frame, ..fault };
         spec.faults = if storm { vec![fault] } else { Vec::new() };
         ran(&spec)
     };

@@ -4,7 +4,7 @@
 mod common;
 
 use cnsim_fabric::*;
-use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
+use cnsim_scheme_api::{Bytes, Rate, Time};
 use common::random::Draws;
 use common::*;
 
@@ -208,15 +208,8 @@ fn frames_of_a_moment_by_their_start() {
             let start = Time::from_ps(48_500_000 - 800 * bytes - far);
             host.sources = vec![flows(vec![Transfer { start, ..flow(0, 2, bytes) }])];
         }
-        spec.faults.extend(pause.then_some(PortFault {
-            class: 0,
-            node: NodeId(1),
-            port: 0,
-            from: Time::from_ps(48_500_000),
-            to: Time::from_us(100),
-            transport: PauseTransport::Wire,
-            kind: FaultKind::Xoff,
-        }));
+        let fault = in_xoff((1, 0), Time::from_ps(48_500_000), Time::from_us(100));
+        spec.faults.extend(pause.then_some(fault));
         let out = agreed(&spec, 0, &[(1, Visits::Due), (1, Visits::All), (1, Visits::Turns)]);
         out.hosts[2].completions.iter().map(|c| c.src.0).collect::<Vec<_>>()
     };

@@ -7,8 +7,7 @@ mod common;
 
 use cnsim_fabric::*;
 use cnsim_scheme_api::{
-    Ack, AckGate, Acks, Built, Bytes, Class, FlowId, NodeId, Ramp, RampAt, Rate, Scope, Slot, SourceSite,
-    Time,
+    Ack, AckGate, Acks, Built, Bytes, Class, FlowId, Ramp, RampAt, Rate, Scope, Slot, SourceSite, Time,
 };
 use common::script::*;
 use common::*;
@@ -403,15 +402,7 @@ fn two_acknowledgements_give_one_turn() {
     spec.switches[0].buffer = buffer(true);
     spec.switches[0].buffer.pause.as_mut().unwrap().transport = PauseTransport::Wire;
     let heard = |ps: u64| Time::from_ps(ps - 1_500_000);
-    spec.faults = vec![PortFault {
-        class: 0,
-        node: NodeId(3),
-        port: 0,
-        from: heard(3_500_000),
-        to: heard(60_000_000),
-        transport: PauseTransport::Wire,
-        kind: FaultKind::Xoff,
-    }];
+    spec.faults = vec![in_xoff((3, 0), heard(3_500_000), heard(60_000_000))];
     let out = run_all(&none(), spec).unwrap().out;
     let ends: Vec<_> = out.hosts[TO as usize].completions.iter().map(|c| (c.bytes, c.end.as_ps())).collect();
     // The other one is next in the round.

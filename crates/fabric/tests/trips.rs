@@ -91,9 +91,7 @@ fn a_window_waits_for_acknowledgements() {
 
 /// XOFF of this port from 5 to 20 us, without a frame.
 fn xoff(node: u32, port: u16) -> PortFault {
-    let (from, to) = (Time::from_us(5), Time::from_us(20));
-    let transport = PauseTransport::Wire;
-    PortFault { node: NodeId(node), port, from, to, transport, kind: FaultKind::Xoff, class: 0 }
+    in_xoff((node, port), Time::from_us(5), Time::from_us(20))
 }
 
 /// The switch stops the NIC, which hears XON at 21.5512 us, as that is a frame of 64 B: its sixth frame is on the link until 7.2 us.

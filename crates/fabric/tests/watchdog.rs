@@ -5,7 +5,7 @@
 mod common;
 
 use cnsim_fabric::*;
-use cnsim_scheme_api::{AckGate, Acks, Bytes, NodeId, Ramp, RampAt, ReflectGate, Scope, Time};
+use cnsim_scheme_api::{AckGate, Acks, Bytes, Ramp, RampAt, ReflectGate, Scope, Time};
 use common::random::Draws;
 use common::script::{AtPoint, AtSource, run_all, script};
 use common::*;
@@ -17,15 +17,8 @@ const US: u64 = 1_000_000;
 fn storm(spans: &[(u64, u64)], watchdog: WatchdogSpec) -> RunSpec {
     let mut spec = single_switch(3, 0.0, true, Time::from_ms(3), 1);
     spec.hosts.iter_mut().for_each(|h| h.sources.clear());
-    spec.faults.extend(spans.iter().map(|&(from, to)| PortFault {
-        class: 0,
-        node: NodeId(2),
-        port: 0,
-        from: Time::from_ps(from - WAY),
-        to: Time::from_ps(to - WAY),
-        transport: PauseTransport::Wire,
-        kind: FaultKind::Xoff,
-    }));
+    let fault = |(from, to)| in_xoff((2, 0), Time::from_ps(from - WAY), Time::from_ps(to - WAY));
+    spec.faults.extend(spans.iter().copied().map(fault));
     spec.switches[0].buffer.pause.as_mut().unwrap().transport = PauseTransport::Wire;
     spec.watchdog = Some(watchdog);
     spec

@@ -36,6 +36,12 @@ pub(crate) fn greedy(dst: u32) -> SourceSpec {
     SourceSpec { arrivals: Arrivals::Greedy, phase: Phase::Aligned, ..to(dst, 0.0) }
 }
 
+/// This port says XOFF for the first class over a span, which is heard without a frame.
+pub(crate) fn in_xoff((node, port): (u32, u16), from: Time, to: Time) -> PortFault {
+    let (transport, kind) = (PauseTransport::Wire, FaultKind::Xoff);
+    PortFault { node: NodeId(node), port, class: 0, from, to, transport, kind }
+}
+
 /// Sends these flows.
 pub(crate) fn flows(transfers: Vec<Transfer>) -> SourceSpec {
     SourceSpec { arrivals: Arrivals::Transfers, phase: Phase::Aligned, transfers, ..bernoulli(0.0) }
