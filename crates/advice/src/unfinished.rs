@@ -111,7 +111,7 @@ impl Case<'_> {
         );
         let storms = self.point.runs.iter().filter_map(|r| r.metrics.get(Id::WatchdogDrops)).sum::<f64>();
         let config = &self.point.first().config;
-        let sends_again = config.sends_again();
+        let (sends_again, not_all) = config.sends_again();
         let queues = match config.text(tables::host::QUEUES) {
             Some("per-flow") => "",
             _ => "host.queues = \"per-flow\", ",
@@ -142,7 +142,11 @@ impl Case<'_> {
             } else {
                 String::new()
             };
-            let again = if sends_again { "they are sent again" } else { "none is sent again" };
+            let again = match (sends_again, not_all) {
+                (true, false) => "they are sent again",
+                (true, true) => "those of some classes are sent again (class.transport)",
+                _ => "none is sent again",
+            };
             let on_links = if self.on_links == self.lost {
                 " on links".into()
             } else if self.on_links > 0.0 {

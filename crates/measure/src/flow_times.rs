@@ -134,7 +134,10 @@ pub fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Un
         (0, _) => Some(0),
         (_, known) => known.copied(),
     };
-    let again = if settings.sends_again() { "they are sent again" } else { "none is sent again" };
+    let again = |m: &Incomplete| match settings.sends_again(m.class.into()) {
+        true => "they are sent again",
+        false => "none is sent again",
+    };
     let of_flow = |dst: usize, m: &Incomplete, lost: Option<u64>, waits_for: String| {
         let src = m.src.0 as usize;
         let framing = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing);
@@ -176,7 +179,7 @@ pub fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Un
             let pair = of_pair(src, dst);
             let own = pair.filter(|n| *n == 0 || alone);
             // Where frames may have been lost of it or of another, its state does not say what it waits for.
-            let waits_for = waits_for(m, own, (lost, discarded), again, out.frozen_since.is_some());
+            let waits_for = waits_for(m, own, (lost, discarded), again(m), out.frozen_since.is_some());
             of_flow(dst, m, own, waits_for)
         };
         all.extend(host.missing.iter().map(one));

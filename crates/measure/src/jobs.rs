@@ -525,7 +525,7 @@ impl Seen<'_> {
             hosts().map(|(_, host)| host.source_discards + host.delivered + host.transport.acks).sum();
         let on_links: u64 = self.out.lost_on_links.iter().map(|l| l.data + l.acknowledgements).sum();
         let at_rest = made - acks == begun && made == came + self.out.dropped() + on_links;
-        let lost = at_rest && !self.settings.sends_again();
+        let lost = at_rest && !self.settings.sends_again(0);
         lost.then(|| Standing {
             rank,
             operation: format!("{what}: frames of it were lost, and none is sent again"),

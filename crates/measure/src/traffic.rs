@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrafficFacts {
-    /// `name` of its `[[traffic]]` tables, or of its `[[class]]` table.
+    /// `name` of its `[[traffic]]` tables, or `class` and the name of its `[[class]]` table.
     pub name: String,
     /// The measured values.
     pub metrics: Quantities,
@@ -31,16 +31,12 @@ pub fn measure(
     owners: &Owners,
     jobs: &[JobFacts],
 ) -> Vec<TrafficFacts> {
-    let classes = &settings.classes.list;
-    let class = |name: &str| out.classes.get(classes.iter().position(|class| &*class.name == name)?);
-    let unnamed =
-        classes.iter().map(|class| class.name.to_string()).filter(|name| !owners.names.contains(name));
-    let unnamed = unnamed.filter_map(|name| Some((class(&name)?, name)));
-    let alone: Vec<TrafficFacts> = unnamed
-        .map(|(out, name)| TrafficFacts { metrics: of_class(settings, out).into_iter().collect(), name })
-        .collect();
+    let of_classes = settings.classes.list.iter().zip(&out.classes).map(|(class, out)| TrafficFacts {
+        name: format!("class {}", class.name),
+        metrics: of_class(settings, out).into_iter().collect(),
+    });
     if owners.names.is_empty() {
-        return alone;
+        return of_classes.collect();
     }
     let shares = Shares::of(settings, out, owners);
     let seconds = out.duration.as_secs_f64();
@@ -52,14 +48,9 @@ pub fn measure(
         all.extend(shares.lost[at].map(|frames| (Id::DroppedFrames, frames, false)));
         let own: Vec<JobFacts> = jobs.iter().filter(|job| job.name == *name).cloned().collect();
         all.extend(jobs::measured(&own, out.duration));
-        if let Some(out) = class(name) {
-            let own = of_class(settings, out);
-            all.retain(|(id, ..)| own.iter().all(|known| known.0 != *id));
-            all.extend(own);
-        }
         TrafficFacts { name: name.clone(), metrics: all.into_iter().collect() }
     };
-    owners.names.iter().enumerate().map(one).chain(alone).collect()
+    owners.names.iter().enumerate().map(one).chain(of_classes).collect()
 }
 
 /// Metrics of what hosts and ports counted, which a class alone has, too.

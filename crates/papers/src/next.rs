@@ -156,7 +156,7 @@ fn losses(e: &Evidence<'_>, parts: &mut Parts) {
 /// Mean latency in the managed class.
 fn in_domain(e: &Evidence<'_>, defence: &str, scheme: &str) -> Values {
     let runs = e.runs("cn-domain", &format!("hotspot 2 Gb/s, defence {defence}"), "on", scheme);
-    runs.each(|run| run.traffic.iter().find(|t| t.name == "managed")?.metrics.get(Id::MeanLatency.text()))
+    runs.each(|run| run.traffic.iter().find(|t| t.name == "class managed")?.metrics.get(Id::MeanLatency.text()))
 }
 
 fn defended(e: &Evidence<'_>, parts: &mut Parts) {
@@ -217,7 +217,7 @@ pub(crate) mod tests {
                 ("outside", "qcn-2pt", 90.0),
             ] {
                 let mut r = new("cn-domain", &format!("hotspot 2 Gb/s, defence {defence}"), "on", scheme);
-                let mut facts = TrafficFacts { name: "managed".into(), ..TrafficFacts::default() };
+                let mut facts = TrafficFacts { name: "class managed".into(), ..TrafficFacts::default() };
                 facts.metrics.insert("mean_latency", latency * (1.0 + seed as f64 * 1e-4));
                 r.traffic.push(facts);
                 all.push(r);

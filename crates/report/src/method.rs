@@ -6,13 +6,12 @@ use indexmap::IndexMap;
 use maud::{Markup, PreEscaped, html};
 
 /// Limits of the model, if the caller gives none.
-const LEFT_OUT: [&str; 7] = [
+const LEFT_OUT: [&str; 6] = [
     "Preamble and inter-frame gap.",
-    "Bit errors, lost or reordered frames on a link, failing links.",
+    "Frames that a link puts out of order, and paths that change when a link fails.",
     "PAUSE quanta and refresh: a PAUSE lasts until XON.",
     "The bytes of congestion tags in data frames.",
-    "Transport protocols above Ethernet: sources do not retransmit or slow down on their own.",
-    "More than one class of data traffic.",
+    "Without queue pairs: a transport. Sources neither send lost frames again nor slow down on their own.",
     "Processing time inside hosts and switches, other than the delays that a scenario names.",
 ];
 

@@ -206,9 +206,10 @@ impl Settings {
         self.pairs.map(|p| p.spec.reliability)
     }
 
-    /// Are lost frames sent again?
-    pub fn sends_again(&self) -> bool {
-        self.reliability().is_some_and(|r| r != Reliability::None)
+    /// Are lost frames of a class sent again? A run without `[[class]]` has class 0 alone.
+    pub fn sends_again(&self, class: usize) -> bool {
+        let pairs = self.classes.pairs(class).or(self.pairs);
+        pairs.is_some_and(|p| p.spec.reliability != Reliability::None)
     }
 
     /// Frames of a flow that one acknowledgement is for, where more than one and no timer sends it earlier or asks for it again.

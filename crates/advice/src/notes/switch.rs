@@ -29,7 +29,7 @@ fn lossy(cases: &[Point<'_>], (metric, lost, remedy): (&str, &str, &str)) -> Vec
         // A finite flow that lost a frame is unfinished, and reported as that.
         let open = sum(&c.runs, Id::IncompleteTransfers).unwrap_or(0.0);
         // Nothing is lost for good that is sent again.
-        let again = c.first().config.sends_again();
+        let (again, _) = c.first().config.sends_again();
         let meant = again || metric == Id::SourceDiscards.text() && slowed(c.first());
         // Drops of a watchdog are asked for, and no loss of memory.
         let by_watchdogs = sum(&c.runs, Id::WatchdogDrops).filter(|_| metric == Id::DroppedFrames.text());

@@ -99,7 +99,7 @@ pub(super) fn overtaken(case: &[&RunRecord]) -> Option<String> {
         config.text(tables::topology::ROUTING).filter(|r| matches!(*r, "frame-hash" | "round-robin"))?;
     let shares: f64 = case.iter().map(|r| r.metrics.get(Id::ResentShare)).sum::<Option<f64>>()?;
     let share = shares / case.len() as f64;
-    (config.sends_again() && share > 0.0).then(|| {
+    (config.sends_again().0 && share > 0.0).then(|| {
         format!(
             "{share:.2} % of the frames were sent again: with topology.routing = {routing} frames of a flow overtake each other, which \
              {} takes for losses: write flow-hash",

@@ -10,7 +10,8 @@ use crate::file::keys::{TABLES, find};
 use crate::language::reader::default_items;
 use crate::language::text::{Flat, Leaf, Place};
 use crate::settings::Settings;
-use crate::tables::{hotspot, pause, transport};
+use crate::tables::{class, hotspot, pause, transport};
+use cnsim_fabric::MOST_CLASSES;
 use cnsim_problem::Problem;
 use cnsim_scheme_api::Registry;
 use cnsim_scheme_api::registry::Configured;
@@ -60,9 +61,18 @@ impl Config {
         self.0["scheme"]["name"].as_str().unwrap_or_default()
     }
 
-    /// Are lost frames sent again?
-    pub fn sends_again(&self) -> bool {
-        self.text(transport::KIND).is_some_and(|kind| kind != "none")
+    /// Are lost frames sent again, and not, in one of its classes each?
+    pub fn sends_again(&self) -> (bool, bool) {
+        let of_run = self.text(transport::KIND).unwrap_or("none");
+        let tables = (0..MOST_CLASSES).map(|n| format!("class.{n}"));
+        let mut kinds: Vec<&str> = tables
+            .filter(|table| self.value(class::NAME.of(table).path).is_some())
+            .map(|table| self.text(class::TRANSPORT.of(&table).path).filter(|kind| *kind != "run").unwrap_or(of_run))
+            .collect();
+        if kinds.is_empty() {
+            kinds.push(of_run);
+        }
+        (kinds.iter().any(|kind| *kind != "none"), kinds.contains(&"none"))
     }
 
     /// Is a port slow for a part of the run?
