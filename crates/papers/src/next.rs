@@ -156,7 +156,9 @@ fn losses(e: &Evidence<'_>, parts: &mut Parts) {
 /// Mean latency in the managed class.
 fn in_domain(e: &Evidence<'_>, defence: &str, scheme: &str) -> Values {
     let runs = e.runs("cn-domain", &format!("hotspot 2 Gb/s, defence {defence}"), "on", scheme);
-    runs.each(|run| run.traffic.iter().find(|t| t.name == "class managed")?.metrics.get(Id::MeanLatency.text()))
+    runs.each(|run| {
+        run.traffic.iter().find(|t| t.name == "class managed")?.metrics.get(Id::MeanLatency.text())
+    })
 }
 
 fn defended(e: &Evidence<'_>, parts: &mut Parts) {

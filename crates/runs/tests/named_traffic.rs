@@ -210,3 +210,52 @@ fn names_that_receive_nothing_have_nothing() {
         [Some(all), Some(0.0), Some(0.0)]
     );
 }
+
+/// A class has a row of its own, whatever traffic is called like it. What its flows wait for is told by its own transport.
+#[test]
+fn a_class_is_no_traffic_of_its_name() {
+    let r = run(r#"
+name = "t"
+[topology]
+hosts = 3
+[pause]
+mode = "off"
+[switch]
+share = "5 KB"
+[host]
+queues = "per-flow"
+[[class]]
+name = "a"
+weight = 1
+[[class]]
+name = "b"
+weight = 1
+transport = "go-back-n"
+[[traffic]]
+name = "a"
+class = "b"
+hosts = ["H1", "H2"]
+kind = "incast"
+destinations = ["H0"]
+size = "1 MB"
+[[traffic]]
+name = "b"
+class = "a"
+hosts = ["H1", "H2"]
+kind = "incast"
+destinations = ["H0"]
+size = "200 KB"
+[run]
+duration = "1 ms"
+"#);
+    let names: Vec<&str> = r.traffic.iter().map(|t| t.name.as_str()).collect();
+    assert_eq!(names, ["a", "b", "class a", "class b"]);
+    let share = |at: usize| r.traffic[at].metrics.get("resent_share");
+    assert!(share(0).is_none() && share(2) == Some(0.0) && share(3) > Some(0.0), "{:?}", r.traffic);
+    let waits = |bytes: u64| {
+        r.unfinished.iter().filter(|f| f.bytes == bytes).map(|f| &f.waits_for).collect::<Vec<_>>()
+    };
+    let (again, lost) = (waits(1_000_000), waits(200_000));
+    assert!(again.iter().any(|w| w.ends_with("they are sent again")), "{again:?}");
+    assert!(lost.iter().all(|w| w.ends_with("none is sent again")) && !lost.is_empty(), "{lost:?}");
+}

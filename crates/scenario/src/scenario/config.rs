@@ -67,7 +67,9 @@ impl Config {
         let tables = (0..MOST_CLASSES).map(|n| format!("class.{n}"));
         let mut kinds: Vec<&str> = tables
             .filter(|table| self.value(class::NAME.of(table).path).is_some())
-            .map(|table| self.text(class::TRANSPORT.of(&table).path).filter(|kind| *kind != "run").unwrap_or(of_run))
+            .map(|table| {
+                self.text(class::TRANSPORT.of(&table).path).filter(|kind| *kind != "run").unwrap_or(of_run)
+            })
             .collect();
         if kinds.is_empty() {
             kinds.push(of_run);
