@@ -218,6 +218,7 @@ fn impossible_classes_are_refused() {
             "class.0.weight: the per cents of the classes sum to 105; let them sum to 100",
         ),
         ("\"25 %\"", "1", "class.1.weight: per cents stand beside numbers"),
+        ("name = \"tcp\"", "name = \"first\"", "class.1.name: `first` is the class of the first table"),
         ("name = \"tcp\"", "name = \"roce\"", "class.1.name: two classes have the name `roce`"),
         ("pcp = 0", "pcp = 3", "class.1.pcp: class roce has priority 3, too"),
         ("pcp = 0", "pcp = 9", "class.1.pcp: 9 is out of range"),
@@ -239,6 +240,7 @@ fn impossible_classes_are_refused() {
         let said = with(from, to);
         assert!(said.contains(why), "{from} -> {to}: {said}");
     }
+    assert!(!with("\"25 %\"", "0").contains("sum to"), "the sum follows from the weight that is refused");
     let all = |change: &dyn Fn(String) -> String| refused(&change(text(TWO, "")));
     assert!(
         all(&|t| t.replace("frames = \"pfc\"", "")).contains("pause.frames: frames of 802.3x stop all data")

@@ -184,6 +184,9 @@ fn read(
     let name = r.word(NAME.of(prefix));
     if name == "off" {
         r.wrong(prefix, "has no name", "write for example name = \"roce\"");
+    } else if name == "first" && n > 0 {
+        let reason = "`first` is the class of the first table, for traffic and faults";
+        r.wrong(NAME.of(prefix), reason, "give it another name");
     }
     let word = r.word(SCHEME.of(prefix));
     let steered = settings.steered.classes.get(n).and_then(Option::as_ref);
@@ -254,7 +257,7 @@ fn told_apart(r: &mut Reader<'_>, tables: &[String], list: &mut [Class]) {
 
 /// Reads the turns of all classes: numbers, or per cents that sum to 100.
 fn weights(r: &mut Reader<'_>, tables: &[String], list: &mut [Class]) {
-    let mut percents = Vec::new();
+    let (mut percents, before) = (Vec::new(), r.problems.len());
     for (n, prefix) in tables.iter().enumerate() {
         let at = WEIGHT.of(prefix);
         let strict = r.choice::<Priority>(PRIORITY.of(prefix)) == Priority::Strict;
@@ -287,7 +290,8 @@ fn weights(r: &mut Reader<'_>, tables: &[String], list: &mut [Class]) {
         };
         list[n].turn = Turn::Weight { weight: weight.max(1), frames };
     }
-    let Some((first, _)) = percents.first() else { return };
+    // A sum without the weight that is refused says nothing.
+    let Some((first, _)) = percents.first().filter(|_| r.problems.len() == before) else { return };
     let at = WEIGHT.of(&tables[*first]);
     let weighted = list.iter().filter(|class| class.turn != Turn::Strict).count();
     let sum: f64 = percents.iter().map(|percent| percent.1).sum();
