@@ -75,7 +75,7 @@ pub struct Record {
     pub(crate) latency: bool,
     /// Most XOFFs that are kept.
     pub(crate) pauses: u64,
-    /// Where the time of flows went is kept; none: where they are not many.
+    /// Where the time of flows went is kept; none: unless they are many.
     pub(crate) trips: Option<bool>,
     /// Ideal completion time of flows.
     pub ideal: Ideal,
@@ -128,13 +128,15 @@ impl Section for Record {
         };
         let finite = settings.traffic.plans.iter().flatten().any(SourcePlan::finite);
         let shared = settings.traffic.plans.iter().flatten().any(SourcePlan::is_connected);
-        let (asked, remedy) = (r.is_asked(TRIPS), "remove it");
-        if !finite && asked {
-            r.wrong(TRIPS, "has no effect: no flow is finite", remedy);
-        } else if shared && asked {
-            let reason =
-                "the time of a flow that shares a connection (connection = \"kept\") is not taken apart";
-            r.wrong(TRIPS, reason, remedy);
+        let none = match (finite, shared) {
+            (false, _) => Some("no flow is finite"),
+            (true, true) => {
+                Some("the time of a flow that shares a connection (connection = \"kept\") is not taken apart")
+            }
+            (true, false) => None,
+        };
+        if let Some(why) = none.filter(|_| r.is_asked(TRIPS)) {
+            r.wrong(TRIPS, format!("has no effect: {why}"), "remove it");
         }
         Self {
             receiver,
@@ -142,7 +144,7 @@ impl Section for Record {
             named,
             latency: r.switched(LATENCY),
             pauses,
-            trips: switched(&r.word(TRIPS)),
+            trips: if none.is_some() { Some(false) } else { switched(&r.word(TRIPS)) },
             ideal: r.choice(IDEAL),
             bins: r.integer_or(SIZE_BINS).map_or(Bins::Decades, |n| Bins::Equal(n as usize)),
             flow_times: switched(&r.word(FLOW_TIMES)),
@@ -155,9 +157,7 @@ impl Section for Record {
 
     fn put(&self, settings: &Settings, run: &mut RunSpec) {
         let (hosts, whole) = (settings.hosts(), settings.whole());
-        let sources = || run.hosts.iter().flat_map(|h| &h.sources);
-        let flows: usize = sources().map(|s| s.transfers.len()).sum();
-        let apart = flows > 0 && !sources().any(|s| s.connected);
+        let flows: usize = run.hosts.iter().flat_map(|h| &h.sources).map(|s| s.transfers.len()).sum();
         run.record = cnsim_fabric::Record {
             bin: self.bin,
             // Where a part of the run is measured, every rate needs its series.
@@ -170,7 +170,7 @@ impl Section for Record {
             matrix: hosts <= 128,
             latency: self.latency,
             pauses: self.pauses,
-            trips: self.trips.unwrap_or(flows <= MOST_TRIPS) && apart,
+            trips: flows > 0 && self.trips.unwrap_or(flows <= MOST_TRIPS),
             ..cnsim_fabric::Record::default()
         };
         if !whole {
