@@ -350,13 +350,13 @@ fn header<'a>(w: &mut Workload, head: &[Word<'a>], faults: &mut Faults) -> (u64,
     let (all, at) = ranks.unwrap_or((0, head[0]));
     w.ranks_at = (at.line, at.column);
     w.dp = (all / w.tp.saturating_mul(w.pp)).max(1);
-    if ranks.is_none() {
+    if !head.iter().any(|word| word.text.trim_end_matches(':') == "all_gpus") {
         faults.push(at.wrong("all_gpus is missing", HEADER));
-    } else if w.tp.saturating_mul(w.pp).saturating_mul(w.dp) != all {
+    } else if ranks.is_some() && w.tp.saturating_mul(w.pp).saturating_mul(w.dp) != all {
         let reason =
             format!("{all} ranks are not a multiple of {} of tensor parallelism times {} stages", w.tp, w.pp);
         faults.push(at.wrong(reason, "write such a multiple"));
-    } else if !w.dp.is_multiple_of(w.ep) {
+    } else if ranks.is_some() && !w.dp.is_multiple_of(w.ep) {
         let reason =
             format!("{} ranks of expert parallelism do not divide the {} of data parallelism", w.ep, w.dp);
         faults.push(at.wrong(reason, "let ep divide all_gpus / (model_parallel_NPU_group * pp)"));

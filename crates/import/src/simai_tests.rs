@@ -85,6 +85,7 @@ fn faults_are_named_by_word() {
         assert!(found, "{from} -> {to}: {all:?}");
     }
     assert_eq!(faults("").len(), 1);
+    assert_eq!(edited("all_gpus: 16", "all_gpus: 0").len(), 1, "a wrong number of ranks is not missing");
     assert!(edited("moe -1 20", "moe x 2.5").len() == 2);
 }
 

@@ -191,6 +191,13 @@ fn algorithms_of_calls() {
     std::fs::write(&file, three.replace("NONE 0 0 NONE", "NONE 0 0 NOTHING")).unwrap();
     let lines = three.lines().map(|l| format!("{l:?}")).collect::<Vec<_>>().join(", ");
     let named = text(3, &three, "").replace(&format!("operations = [{lines}]"), &format!("file = {file:?}"));
-    has(named, &[".workload:3:34", "traffic.0.file", "`NOTHING` is no collective"]);
+    has(named.clone(), &[".workload:3:34", "traffic.0.file", "`NOTHING` is no collective"]);
+    // An empty file has its problem at its key, and of one that is not there nothing else is told.
+    std::fs::write(&file, "\n").unwrap();
+    has(named.clone(), &["t.toml:26:8", "traffic.0.file", "there is no workload"]);
     std::fs::remove_file(&file).unwrap();
+    has(named.clone(), &["there is no such file"]);
+    assert!(!refused(&named).contains("there is no workload"));
+    let foo = refused(&text(3, &three, "algorithm = \"foo\""));
+    assert!(foo.contains("`foo` is not a choice") && !foo.contains("training has no"), "{foo}");
 }

@@ -63,7 +63,11 @@ pub(crate) fn inline_files(flat: &mut Flat, scenario: &str, problems: &mut Vec<P
             (None, _) => Ok(named.lines(flat, if graph { LISTS[4] } else { of }, problems)),
         };
         match lists {
-            Ok(lists) => {
+            Ok(mut lists) => {
+                // A file without lines is a list without items, and its problem is at the file's key.
+                if lists.is_empty() {
+                    lists.insert(mine[mine.len() - 1], Default::default());
+                }
                 flat.leaves.remove(&key);
                 if of == "file" {
                     flat.leaves.remove(&form_key);

@@ -62,6 +62,14 @@ impl<'a> Reader<'a> {
         self.push(problem);
     }
 
+    /// A table lacks what a list says, or a file in its place; nothing is reported of a file that could not be read.
+    pub(crate) fn lacks(&mut self, prefix: &str, list: &List, what: &str, remedy: &str) {
+        let unread = self.flat.leaves.get(&format!("{prefix}.file"));
+        if unread.is_none_or(|file| file.items.first().is_none_or(|name| name == "off")) {
+            self.wrong(&list.key, what, remedy);
+        }
+    }
+
     /// A problem with one item of a list.
     pub(crate) fn wrong_item(
         &mut self,

@@ -65,7 +65,7 @@ pub(super) fn transfers(
     }
     if list.items.is_empty() {
         let hint = format!("list them, or name a file of them in {prefix}.file");
-        r.wrong(&list.key, "there are no transfers", hint);
+        r.lacks(prefix, &list, "there are no transfers", &hint);
     }
     jobs::follow(r, &list.key, (listed, &refused), wiring, (sources, operations))
 }

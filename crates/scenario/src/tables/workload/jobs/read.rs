@@ -52,7 +52,7 @@ pub(crate) fn collective(
     let before = r.problems.len();
     let n = ranks.len();
     let algorithm = possible.iter().copied().find(|a| a.word() == named).unwrap_or(possible[0]);
-    if named != "auto" && algorithm.word() != named {
+    if named != "auto" && algorithm.word() != named && Algorithm::of(&named).is_some() {
         let words: Vec<&str> = possible.iter().map(|a| a.word()).collect();
         let reason = format!("{} has no algorithm `{named}`", kind.word());
         r.clash(&[key(ALGORITHM), key(KIND)], reason, format!("write {}", cnsim_problem::any_of(&words)));

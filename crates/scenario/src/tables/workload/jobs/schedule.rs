@@ -37,7 +37,12 @@ pub(crate) fn schedule(
     let ends: SendEnds = r.choice(key(SEND_ENDS));
     let list = r.listed(key(OPERATIONS));
     if list.items.is_empty() {
-        r.wrong(&list.key, "there is no schedule", "name a file in GOAL text in `file`");
+        r.lacks(
+            prefix,
+            &list,
+            "there is no schedule",
+            "write its lines, or name a file in GOAL text in `file`",
+        );
         return None;
     }
     let lines: Vec<&str> = list.items.iter().map(String::as_str).collect();

@@ -41,7 +41,7 @@ pub(crate) fn training(
     let start = begins_in_time(r, prefix, Time::ZERO);
     let list = r.listed(key(OPERATIONS));
     if list.items.is_empty() {
-        r.wrong(&list.key, "there is no workload", "name a file of SimAI in `file`");
+        r.lacks(prefix, &list, "there is no workload", "write its lines, or name a file of SimAI in `file`");
         return None;
     }
     let lines: Vec<&str> = list.items.iter().map(String::as_str).collect();
@@ -71,7 +71,7 @@ pub(crate) fn training(
     }
     let named = r.word(key(ALGORITHM));
     let asked = algorithms(kind).iter().copied().find(|a| a.word() == named);
-    if asked.is_none() && named != "auto" {
+    if asked.is_none() && named != "auto" && Algorithm::of(&named).is_some() {
         let words: Vec<&str> = algorithms(kind).iter().map(|a| a.word()).collect();
         let reason = format!("training has no algorithm `{named}`");
         r.wrong(key(ALGORITHM), reason, format!("write {}", cnsim_problem::any_of(&words)));
