@@ -14,7 +14,7 @@ use cnsim_scheme_api::{NodeId, Time};
 use cnsim_units::Bytes;
 use serde::{Deserialize, Serialize};
 
-pub use lanes::{Lane, PARTS};
+pub use lanes::{Lane, PARTS, PORTS};
 
 /// Most parts of a critical path that are kept; those before are one part.
 const MOST_PARTS: usize = 20_000;

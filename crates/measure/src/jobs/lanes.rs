@@ -12,7 +12,7 @@ pub const PARTS: usize = 60;
 /// Most ranks that are kept, spread evenly over all.
 const RANKS: usize = 32;
 /// Most ports that are kept: those over which transfers were under way longest.
-const PORTS: usize = 16;
+pub const PORTS: usize = 16;
 
 /// What a rank or a port does over time. Each text has a sign for each part of the job's time, its share in tenths: `0` to `9`, and `a`
 /// for all of it.

@@ -52,8 +52,11 @@ fn figures(run: &RunRecord, job: &JobFacts, end: u64) -> Vec<Figure> {
     let ranks = format!("A rank computes, has a transfer to it or from it under way, or waits.{spread}");
     let mut all = vec![of("Ranks over time", ranks, ["computes", "transfers"], &job.lanes)];
     if !job.ports.is_empty() {
-        let ports = "The ports over which transfers were under way longest: in XOFF, or with a transfer under way that goes by them.";
-        all.push(of("Ports over time", ports.into(), ["in XOFF", "transfers"], &job.ports));
+        let most = cnsim_measure::jobs::PORTS;
+        let ports = format!(
+            "The ports over which transfers were under way longest, {most} at most: in XOFF, or with a transfer under way that goes by them."
+        );
+        all.push(of("Ports over time", ports, ["in XOFF", "transfers"], &job.ports));
     }
     all
 }
@@ -111,6 +114,7 @@ mod tests {
             "{:?}",
             all[0]
         );
+        assert!(all[1].caption.contains("longest, 16 at most: in XOFF"), "{}", all[1].caption);
         let svg = crate::svg("T", &all[1..], &std::collections::BTreeMap::new());
         assert!(svg.contains(">S&gt;H0<") && svg.matches("class=\"r\"").count() == 2, "{svg}");
     }
