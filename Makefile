@@ -21,10 +21,10 @@ dist: ## what installs without a compiler, in target/dist: a wheel (abi3, manyli
 bench: ## speed of the simulator, one row per workload
 	cargo run --release -- bench
 	@if [ -x target/venv/bin/python ]; then target/venv/bin/python python/bench.py; else echo "schemes in Python: make python first"; fi
-fmt: ## format the code
-	cargo fmt
+fmt: ## format the code; a macro declares the scenario's tables, so cargo does not find their files
+	cargo fmt && rustfmt crates/scenario/src/tables/*.rs
 lint: ## what the continuous integration refuses
-	cargo fmt --check && cargo clippy --profile try --workspace --all-targets -- -D warnings && cargo xtask check && cargo xtask deny
+	cargo fmt --check && rustfmt --check crates/scenario/src/tables/*.rs && cargo clippy --profile try --workspace --all-targets -- -D warnings && cargo xtask check && cargo xtask deny
 docs: ## generated chapters and the API documentation
 	cargo xtask generate && cargo doc --workspace --no-deps
 site: ## the documentation site, every link checked: target/site/html/index.html (needs Python with venv; no network after the first call)
