@@ -161,7 +161,7 @@ def table(results: Sequence[_cnsim.Record], what: str, summary: Callable[[], Seq
         return rows(found, units=units, metadata=about)
     if what == "ports":
         found = [_labels(r) | {"port": port} | facts for r in results for port, facts in json.loads(r.ports()).items()]
-        units = {"throughput": "Gb/s", "paused": "%", "queue_max": "KB", "mean_queue": "KB", "sd_queue": "KB"}
+        units = {"throughput": "Gb/s", "paused": "%", "queue_max": "KB", "mean_queue": "KB", "sd_queue": "KB", "received": "Gb/s"}
         return rows(found, units=units, metadata=about)
     if what == "xoff":
         found = [

@@ -1,6 +1,6 @@
-//! Facts of ports: rate, PAUSE, queue and discards of those that a scenario lists, and of those with PAUSE or discards.
+//! Facts of ports: rate, PAUSE, queue and discards of those that a scenario lists, and of those with PAUSE or discards; and of NICs.
 
-use crate::rates::{measured, sent};
+use crate::rates::{measured, rate, sent};
 use crate::stats::Summary;
 use cnsim_fabric::{Outcome, PortOutcome, SeriesKind};
 use cnsim_scenario::settings::Settings;
@@ -8,7 +8,7 @@ use cnsim_scheme_api::NodeId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Facts of ports: those that the scenario lists, and those with PAUSE or discards.
+/// Facts of a port, of a NIC, or of a host with several NICs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PortFacts {
@@ -31,6 +31,12 @@ pub struct PortFacts {
     /// Number of data frames that the port sent and its link lost.
     #[serde(skip_serializing_if = "is_zero")]
     pub lost: u64,
+    /// Of a host with several NICs and of each of them: data rate received in the measurement, Gb/s. None of other ports.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub received: Option<f64>,
+    /// Of the same: data frames that it sent in the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sent_frames: Option<u64>,
 }
 
 fn is_zero(n: &u64) -> bool {
@@ -40,8 +46,11 @@ fn is_zero(n: &u64) -> bool {
 /// Most ports of which facts are kept beside the named ones.
 const MOST_PORTS: usize = 128;
 
+/// Most NICs of hosts with several of which facts are kept: the first.
+const MOST_NICS: usize = 1024;
+
 /// Facts of the listed ports, and of the ports with most time in XOFF, XOFF messages or discards.
-/// A host's port has the host's name.
+/// A host's port has the host's name. Hosts with several NICs have theirs, too.
 pub fn ports(settings: &Settings, out: &Outcome) -> BTreeMap<String, PortFacts> {
     let mut all = named_ports(settings, out);
     let seconds = out.duration.as_secs_f64();
@@ -76,7 +85,31 @@ pub fn ports(settings: &Settings, out: &Outcome) -> BTreeMap<String, PortFacts> 
         let whole = || port.map_or(PortFacts::default(), |p| facts(p, dropped, seconds));
         all.entry(name).or_insert_with(whole).lost = end.data;
     }
+    nics(settings, out, &mut all);
     all
+}
+
+/// Adds what each NIC of hosts with several did, and each such host: the sums of its NICs, and the mean of their shares in XOFF.
+fn nics(settings: &Settings, out: &Outcome, all: &mut BTreeMap<String, PortFacts>) {
+    let (wiring, seconds) = (&settings.wiring, out.duration.as_secs_f64());
+    for first in wiring.all_machines().take_while(|nic| *nic < MOST_NICS) {
+        let nics = wiring.nics(first);
+        if nics.len() < 2 {
+            continue;
+        }
+        let mut sum = PortFacts::default();
+        for nic in nics.clone() {
+            let (host, one) = (&out.hosts[nic], all.entry(wiring.hosts[nic].clone()).or_default());
+            one.paused = host.paused.as_secs_f64() / seconds * 100.0;
+            one.received = Some(rate(settings, out, nic));
+            one.sent_frames = Some(host.sent);
+            sum.paused += one.paused / nics.len() as f64;
+            sum.lost += one.lost;
+            sum.received = Some(sum.received.unwrap_or(0.0) + one.received.unwrap_or(0.0));
+            sum.sent_frames = Some(sum.sent_frames.unwrap_or(0) + host.sent);
+        }
+        all.insert(wiring.machine(first).into(), sum);
+    }
 }
 
 /// Counts of a port over the whole run.

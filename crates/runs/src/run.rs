@@ -365,9 +365,18 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
                     series.extend(queue_at((node, port)).map(|q| (name, q)));
                 }
                 SeriesKind::Delivered { host } => {
-                    let values = rounded(&s.values, 1e-9);
-                    let delivered = Curve { unit: "Gb/s".into(), bin, values, ..Curve::default() };
-                    series.insert(format!("delivered {}", wiring.name(host)), delivered);
+                    // Of a host with several NICs each has its own, and the first of them has the sum, too.
+                    let nics = wiring.nics(host.0 as usize);
+                    let mut add = |name: &str, values: &[f64]| {
+                        let values = rounded(values, 1e-9);
+                        let delivered = Curve { unit: "Gb/s".into(), bin, values, ..Curve::default() };
+                        series.insert(format!("delivered {name}"), delivered);
+                    };
+                    if nics.len() > 1 && nics.start == host.0 as usize {
+                        let of = |nic| out.series(SeriesKind::Delivered { host: NodeId(nic as u32) });
+                        add(wiring.machine(nics.start), &sum(nics.clone().filter_map(of).map(|s| &s.values)));
+                    }
+                    add(wiring.name(host), &s.values);
                 }
                 _ => {}
             }

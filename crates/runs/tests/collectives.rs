@@ -311,3 +311,31 @@ fn queries_draw_their_servers() {
     // 120 answers of seven servers, about 17 each.
     assert!(count.iter().sum::<usize>() == 120 && count.iter().all(|n| *n > 7), "{count:?}");
 }
+
+/// Two flows of 100 frames inside a server and one across: what each NIC sent and received, and the hosts' sums, also over time.
+#[test]
+fn nics_and_their_hosts() {
+    let text = format!(
+        "name = \"t\"\n[topology]\nkind = \"rails\"\nservers = 2\ngpus = 4\n[host]\nqueues = \"per-flow\"\n[run]\nduration = \"1 ms\"\n\
+         [[traffic]]\nkind = \"transfers\"\nhosts = \"all\"\ntransfers = [\"0 us, H0, H1, 100 KB\", \"0 us, H2, H1, 100 KB\", \"0 us, H5, H1, 100 KB\"]\n{FRAMES}\n"
+    );
+    let scenario = Scenario::parse("t.toml", &text, &[]).unwrap_or_else(|p| panic!("{p:#?}\n{text}"));
+    let case = scenario.cases()[0].clone();
+    let ready = scenario.ready(&case).unwrap();
+    let job = Job { all_series: true, ..Job::new(case, ready, 1) };
+    let r = run_job(&job, None, &Watch::default(), 1).unwrap().expect("not interrupted");
+    // 100 KB of payload in 1 ms are 0.8 Gb/s.
+    let of = |port: &str| (r.ports[port].received.map(|g| (g * 10.0).round()), r.ports[port].sent_frames);
+    let seen = ["H0", "H0#1", "H0#2", "H1", "H1#1", "H1#2", "H5", "H5#1", "H5#2"].map(of);
+    let (one, two, three) = (Some(8.0), Some(16.0), Some(24.0));
+    let (idle, sends) = ((Some(0.0), Some(0)), (Some(0.0), Some(100)));
+    let received = |rate| (rate, Some(0));
+    let by_hand =
+        [sends, sends, idle, received(three), received(two), received(one), sends, idle, sends];
+    assert_eq!(seen, by_hand);
+    let [sum, first, second] = ["H1", "H1#1", "H1#2"].map(|n| &r.series[&format!("delivered {n}")].values);
+    for (n, sum) in sum.iter().enumerate() {
+        assert!((sum - first[n] - second[n]).abs() < 1e-4 * sum.max(1.0), "{n}: {sum}");
+    }
+    assert!(sum.iter().sum::<f64>() > 1.9 * second.iter().sum::<f64>());
+}

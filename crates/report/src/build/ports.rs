@@ -47,10 +47,10 @@ fn named<'a>(cases: &[&CaseRuns<'a>]) -> Vec<&'a str> {
 type Fact = (&'static str, &'static str, &'static str, &'static str, fn(&PortFacts) -> Option<f64>);
 
 /// The value of a fact in a run. A port without facts was never in XOFF, sent none and discarded nothing; of a host nothing is
-/// known but how long it was paused.
+/// known but how long it was paused, and of one with several NICs what these sent and received.
 fn value(port: &str, facts: Option<&PortFacts>, fact: &Fact) -> Option<f64> {
     match facts {
-        Some(_) if !port.contains('>') && !["paused", "lost"].contains(&fact.0) => None,
+        Some(_) if !port.contains('>') && !["paused", "lost", "received", "sent_frames"].contains(&fact.0) => None,
         Some(facts) => fact.4(facts),
         None if fact.0 == "paused" || (port.contains('>') && ["xoffs", "dropped"].contains(&fact.0)) => {
             Some(0.0)
@@ -59,12 +59,20 @@ fn value(port: &str, facts: Option<&PortFacts>, fact: &Fact) -> Option<f64> {
     }
 }
 
-const FACTS: [Fact; 7] = [
+const FACTS: [Fact; 9] = [
     ("paused", "Paused", "%", "share of the run in XOFF: the port may not send", |p| Some(p.paused)),
     ("xoffs", "XOFF sent", "", "XOFF messages that the port sent to its peer", |p| Some(p.xoffs as f64)),
     ("queue_max", "Largest queue", "KB", "largest queue, however short it lasted", |p| Some(p.queue_max)),
     ("mean_queue", "Mean queue", "KB", "mean queue, if it is recorded", |p| p.mean_queue),
     ("throughput", "Throughput", "Gb/s", "data rate sent", |p| Some(p.throughput)),
+    (
+        "received",
+        "Received",
+        "Gb/s",
+        "data rate received, of a host with several NICs and of each of them (#1, #2)",
+        |p| p.received,
+    ),
+    ("sent_frames", "Sent", "frames", "data frames sent, of the same", |p| p.sent_frames.map(|n| n as f64)),
     ("dropped", "Dropped", "frames", "data frames discarded", |p| Some(p.dropped)),
     ("lost", "Lost", "frames", "data frames that its link lost", |p| Some(p.lost as f64)),
 ];
