@@ -2,7 +2,7 @@
 //! after one change. A claim that is missing here fails the test. `tests/mutations.rs` breaks claims in real runs.
 
 use super::synthetic::{Synthetic as _, run, verdict};
-use super::{PAPERS, c07, m08, next, r07, t11, z07};
+use super::{PAPERS, c07, m08, modern, next, r07, t11, z07};
 use crate::claims::Holds;
 use cnsim_runs::record::RunRecord;
 use cnsim_scenario::case::CaseId;
@@ -168,6 +168,12 @@ const TURNS: &[(&str, Turn)] = &[
     ("next.7", Same("none", "qcn-serial-hai")),
     ("next.8", Same("none", "qcn-2pt")),
     ("next.8", Condition("cn-domain", "hotspot 2 Gb/s, defence outside", "hotspot 2 Gb/s, defence off")),
+    ("modern.1", Condition("collectives", "clos, double-tree, 64 KB", "clos, halving-doubling, 64 KB")),
+    ("modern.1", Metric("collectives", "rails, ring, 64 KB", "on", "none", "job_time", 0.055)),
+    ("modern.2", Metric("collectives", "leaf-spine, halving-doubling, 8 MB", "on", "none", "job_time", 0.3)),
+    ("modern.2", Condition("collectives", "rails, ring, 8 MB", "rails, halving-doubling, 8 MB")),
+    ("modern.3", Metric("collectives", "clos, halving-doubling, 8 MB", "on", "hpcc", "job_time", 0.96)),
+    ("modern.3", Metric("collectives", "rails, ring, 8 MB", "on", "dcqcn", "job_time", 0.3)),
 ];
 
 /// B07 as claimed.
@@ -234,6 +240,7 @@ fn as_claimed(study: &str) -> Vec<RunRecord> {
         "C07" => c07::tests::runs(),
         "T11" => t11::tests::runs(),
         "next" => next::tests::runs(),
+        "modern" => modern::tests::runs(),
         other => panic!("no runs of {other} as claimed: write some"),
     }
 }

@@ -1,7 +1,8 @@
 //! The RoCE networks of the years after 2015: runs of the HPCC fork of ns-3, and the study of DCQCN and TIMELY of 2016. Numbers
-//! without claims.
+//! without claims. What all-reduces on three fabrics show are claims of our own.
 
 use super::Paper;
+use crate::claims::{Claim, Evidence, Parts, Values, at_most, claim, less};
 use cnsim_runs::record::RunRecord;
 use cnsim_scenario::metrics::Id;
 
@@ -10,10 +11,79 @@ pub(super) const PAPER: Paper = Paper {
     id: "modern",
     title: "RoCE networks as other simulators run them",
     citation: "ns-3 fork of Li et al., HPCC, SIGCOMM 2019 (alibaba-edu/High-Precision-Congestion-Control, commit 9f4be2a), run by others; Y. Zhu et al., ECN or Delay, CoNEXT 2016",
-    summary: "Two flows, an incast and 320 hosts under up to six schemes, beside the completion times of the HPCC fork; the star and the dumbbell of the CoNEXT 2016 study; a storm of PFC and a watchdog.",
-    claims: &[],
+    summary: "Two flows, an incast and 320 hosts under up to six schemes, beside the completion times of the HPCC fork; the star and the dumbbell of the CoNEXT 2016 study; a storm of PFC and a watchdog; all-reduces on three fabrics.",
+    claims: CLAIMS,
     suspect,
 };
+
+const CLAIMS: &[Claim] = &[
+    claim(
+        "modern.1",
+        "derived",
+        "an all-reduce of 64 KB counts steps: halving-doubling ends first and a ring last, on every fabric",
+        small,
+    ),
+    claim(
+        "modern.2",
+        "derived",
+        "one of 8 MB counts bytes on the slowest link: a ring ends first where partners far apart may collide, halving-doubling over rails",
+        large,
+    ),
+    claim(
+        "modern.3",
+        "measured",
+        "no scheme shortens one of 8 MB; where flows of halving-doubling collide, DCQCN and HPCC make it 5 % longer and more",
+        schemes,
+    ),
+];
+
+const FABRICS: [&str; 3] = ["leaf-spine", "clos", "rails"];
+
+/// How long an all-reduce takes.
+fn all_reduce(e: &Evidence<'_>, (fabric, algorithm, size): (&str, &str, &str), scheme: &str) -> Values {
+    e.runs("collectives", &format!("{fabric}, {algorithm}, {size}"), "on", scheme).metric(Id::JobTime)
+}
+
+fn small(e: &Evidence<'_>, parts: &mut Parts) {
+    for fabric in FABRICS {
+        let of = |algorithm| all_reduce(e, (fabric, algorithm, "64 KB"), "none");
+        let (first, tree, ring) = (of("halving-doubling"), of("double-tree"), of("ring"));
+        let text = |what: &str, more: &Values| {
+            format!("{fabric}: halving-doubling {:.4} ms, {what} {:.4}", first.mean(), more.mean())
+        };
+        parts.add(less(&first, &tree), text("double tree", &tree));
+        parts.add(less(&tree, &ring), text("ring", &ring));
+    }
+}
+
+fn large(e: &Evidence<'_>, parts: &mut Parts) {
+    for fabric in FABRICS {
+        let best = if fabric == "rails" { "halving-doubling" } else { "ring" };
+        let of = |algorithm| all_reduce(e, (fabric, algorithm, "8 MB"), "none");
+        for other in ["ring", "double-tree", "halving-doubling"].iter().filter(|other| **other != best) {
+            let (a, b) = (of(best), of(other));
+            parts.add(less(&a, &b), format!("{fabric}: {best} {:.4} ms, {other} {:.4}", a.mean(), b.mean()));
+        }
+    }
+}
+
+fn schemes(e: &Evidence<'_>, parts: &mut Parts) {
+    for scheme in ["dcqcn", "hpcc"] {
+        for fabric in FABRICS {
+            for algorithm in ["ring", "double-tree", "halving-doubling"] {
+                let of = |scheme| all_reduce(e, (fabric, algorithm, "8 MB"), scheme);
+                let (alone, with) = (of("none"), of(scheme));
+                let collide = algorithm == "halving-doubling" && fabric != "rails";
+                let text = format!(
+                    "{fabric}, {algorithm}: {:.4} ms, {:.4} under {scheme}",
+                    alone.mean(),
+                    with.mean()
+                );
+                parts.add(at_most(if collide { 1.05 } else { 1.0 }, &alone, &with), text);
+            }
+        }
+    }
+}
 
 fn suspect(run: &RunRecord, _metric: Id) -> &'static str {
     if run.case.scheme.starts_with("timely") {
@@ -26,5 +96,34 @@ fn suspect(run: &RunRecord, _metric: Id) -> &'static str {
         "the fork's numbers are of one run, and each mark is drawn"
     } else {
         "the fork's flows end when their last acknowledgement is back, which waits where its path is congested"
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use crate::synthetic::{Synthetic as _, run};
+    use cnsim_runs::record::RunRecord;
+
+    /// Runs in which every claim holds.
+    pub(crate) fn runs() -> Vec<RunRecord> {
+        let mut all = Vec::new();
+        for seed in 1..=3 {
+            for fabric in super::FABRICS {
+                let halving = if fabric == "rails" { 0.29 } else { 0.96 };
+                for (algorithm, small, large) in
+                    [("ring", 0.21, 0.33), ("double-tree", 0.06, 0.38), ("halving-doubling", 0.05, halving)]
+                {
+                    for (scheme, more) in [("none", 1.0), ("dcqcn", 1.7), ("hpcc", 1.3)] {
+                        let more = if large > 0.9 { more } else { 1.0 };
+                        for (size, time) in [("64 KB", small), ("8 MB", large * more)] {
+                            let condition = format!("{fabric}, {algorithm}, {size}");
+                            let r = run("modern", "collectives", &condition, "on", scheme, seed);
+                            all.push(r.has("job_time", time));
+                        }
+                    }
+                }
+            }
+        }
+        all
     }
 }

@@ -269,6 +269,11 @@ fn t11() {
 }
 
 #[test]
+fn modern() {
+    check("modern/");
+}
+
+#[test]
 fn c07() {
     check("C07/");
 }
@@ -322,6 +327,40 @@ const SHORT_HOP: Pairs = &[("run.duration", "60 ms"), ("hotspot.stop", "50 ms"),
 const HOP: &[&str] = &["TCP, hotspot 0.5 Gb/s"];
 
 const MUTATIONS: &[Mutation] = &[
+    Mutation {
+        name: "halving-doubling goes round a ring",
+        change: Under("rails, halving-doubling, 64 KB", &[("traffic.job.algorithm", "ring")]),
+        cases: cases(
+            "modern/collectives",
+            &["rails, ring, 64 KB", "rails, double-tree, 64 KB", "rails, halving-doubling, 64 KB"],
+            ON,
+            &["none"],
+        ),
+        short: &[],
+        seeds: 2,
+        breaks: &[Parts("modern.1")],
+    },
+    Mutation {
+        name: "halving-doubling is one of twice the size",
+        change: Under("rails, halving-doubling, 8 MB", &[("traffic.job.size", "16 MB")]),
+        cases: cases(
+            "modern/collectives",
+            &["rails, ring, 8 MB", "rails, double-tree, 8 MB", "rails, halving-doubling, 8 MB"],
+            ON,
+            &["none"],
+        ),
+        short: &[],
+        seeds: 2,
+        breaks: &[Parts("modern.2")],
+    },
+    Mutation {
+        name: "DCQCN sends no CNP",
+        change: Scheme("dcqcn", "none", &[]),
+        cases: cases("modern/collectives", &["clos, halving-doubling, 8 MB"], ON, &["none", "dcqcn"]),
+        short: &[],
+        seeds: 3,
+        breaks: &[Parts("modern.3")],
+    },
     Mutation {
         name: "PAUSE comes too late, as the port has a limit",
         change: Set(&[], &[("switch.output_limit", "150 KB")]),

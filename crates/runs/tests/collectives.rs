@@ -330,8 +330,7 @@ fn nics_and_their_hosts() {
     let (one, two, three) = (Some(8.0), Some(16.0), Some(24.0));
     let (idle, sends) = ((Some(0.0), Some(0)), (Some(0.0), Some(100)));
     let received = |rate| (rate, Some(0));
-    let by_hand =
-        [sends, sends, idle, received(three), received(two), received(one), sends, idle, sends];
+    let by_hand = [sends, sends, idle, received(three), received(two), received(one), sends, idle, sends];
     assert_eq!(seen, by_hand);
     let [sum, first, second] = ["H1", "H1#1", "H1#2"].map(|n| &r.series[&format!("delivered {n}")].values);
     for (n, sum) in sum.iter().enumerate() {

@@ -516,8 +516,8 @@ impl Scenario {
         self.groups.len().saturating_sub(self.flat.tables("rows").len())
     }
 
-    /// The case of a published row: the first group whose template reads the condition and that runs the scheme (or,
-    /// failing that, the first whose template reads it).
+    /// The case of a published row: the row that the condition names, of a group that runs the scheme; else one of the first
+    /// group whose template reads the condition and that runs the scheme (or, failing that, the first whose template reads it).
     pub fn case_of(&self, condition: &str, pause: &str, scheme: &str) -> Option<Case> {
         let read: Vec<(usize, Vec<(String, String)>)> = self
             .groups
@@ -526,6 +526,12 @@ impl Scenario {
             .filter_map(|(g, group)| Some((g, group.template.parse_text(condition)?)))
             .collect();
         let runs = |g: usize| self.groups[g].schemes.iter().any(|s| s == scheme);
+        for (g, _) in read.iter().filter(|(g, _)| runs(*g)) {
+            let cases = self.groups[*g].rows.iter().map(|row| self.case(*g, row.clone(), pause, scheme));
+            if let Some(case) = cases.into_iter().find(|case| case.id.condition == condition) {
+                return Some(case);
+            }
+        }
         let (g, row) = read.iter().find(|(g, _)| runs(*g)).or(read.first())?;
         // Settings of a group's only row, beside its template, belong to its published rows too.
         let mut row = row.clone();

@@ -60,6 +60,16 @@ fn a_nic_that_is_not_there() {
     has(&text(&third, "\"all\"", "kind = \"transfers\"\ntransfers = [\"0 us, a, c, 1 KB\"]"), &[due]);
 }
 
+/// Ranks that are no hosts are the only fault, also where their number would tell how an operation is cut.
+#[test]
+fn ranks_that_are_no_hosts() {
+    let job = "kind = \"all-reduce\"\nsize = \"8 MB\"\nchunk = \"64 KB\"";
+    has(
+        &text(STAR, "[\"H12\"]", job),
+        &[["hosts =", "traffic.0.hosts", "there is no host `H12`", "hosts are H0 to H11"]],
+    );
+}
+
 #[test]
 fn hosts_that_reach_no_common_switch() {
     let (why, remedy) = ("the NICs of b and c reach no common switch", "link their switches");

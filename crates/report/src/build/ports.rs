@@ -50,7 +50,11 @@ type Fact = (&'static str, &'static str, &'static str, &'static str, fn(&PortFac
 /// known but how long it was paused, and of one with several NICs what these sent and received.
 fn value(port: &str, facts: Option<&PortFacts>, fact: &Fact) -> Option<f64> {
     match facts {
-        Some(_) if !port.contains('>') && !["paused", "lost", "received", "sent_frames"].contains(&fact.0) => None,
+        Some(_)
+            if !port.contains('>') && !["paused", "lost", "received", "sent_frames"].contains(&fact.0) =>
+        {
+            None
+        }
         Some(facts) => fact.4(facts),
         None if fact.0 == "paused" || (port.contains('>') && ["xoffs", "dropped"].contains(&fact.0)) => {
             Some(0.0)

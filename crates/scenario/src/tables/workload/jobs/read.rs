@@ -97,7 +97,7 @@ pub(crate) fn collective(
     let repeat = r.integer(key(REPEAT));
     let (gap, skew) = (gap(r, prefix, repeat, REPEAT), r.time(key(JITTER)));
     let start = begins_in_time(r, prefix, skew);
-    let pieces = chunk.map_or(1, |chunk| size.get().div_ceil(n as u64 * chunk.get()).max(1));
+    let pieces = chunk.map_or(1, |chunk| size.get().div_ceil(n.max(1) as u64 * chunk.get()).max(1));
     let about = 2 * pieces.saturating_mul((n * n.max(channels)) as u64);
     too_many(r, key(CHUNK), about);
     if r.problems.len() > before || !known {
