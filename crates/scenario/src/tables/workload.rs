@@ -13,17 +13,16 @@ use crate::flows::{Framing, LoadCounts};
 use crate::language::kinds::FileForm;
 use crate::language::reader::Reader;
 use crate::language::row::declare::*;
-use crate::language::row::{LONGEST, MAX_FRAME, MAX_TRANSFER};
+use crate::language::row::{At, LONGEST, MAX_FRAME, MAX_TRANSFER};
 use crate::wiring::Wiring;
-use cnsim_fabric::{Arrivals, Phase, RunSpec, Transfer};
-use cnsim_units::{Bytes, Time};
+use cnsim_fabric::{Arrivals, Destinations, Phase, RunSpec, Transfer};
+use cnsim_units::{Bytes, Rate, Time};
 use jobs::{Jobs, Operations};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use drawn::Drawn;
 use goals::Goals;
-use listed::transfers;
 pub(crate) use plan::{Paired, flows_of_a_pair};
 pub use plan::{Permutations, Receivers, SourcePlan};
 
@@ -208,9 +207,6 @@ impl Section for Sources {
 /// Reads all sources: those of `[[traffic]]` tables, or else one per host from `[workload]`; and what follows what.
 fn read(r: &mut Reader<'_>, settings: &Settings) -> (Vec<Vec<SourcePlan>>, Jobs) {
     let (wiring, classes) = (&settings.wiring, &settings.classes);
-    let paired = |class: usize| classes.pairs(class).or(settings.pairs).map(|pairs| pairs.flows);
-    // Where there are several.
-    let named = |class: usize| (classes.list.len() > 1).then(|| classes.list[class].name.clone());
     let hosts = wiring.hosts.len();
     let mut plans: Vec<Vec<SourcePlan>> = vec![Vec::new(); hosts];
     let (mut operations, mut list) = (Operations::default(), Vec::new());
@@ -223,16 +219,8 @@ fn read(r: &mut Reader<'_>, settings: &Settings) -> (Vec<Vec<SourcePlan>>, Jobs)
             return (plans, Jobs::default());
         }
         let all: Vec<usize> = wiring.all_machines().collect();
-        let found = table(
-            r,
-            ("workload", 0, paired(0)),
-            named(0),
-            &all,
-            wiring,
-            (&mut plans, &mut operations),
-            &loads,
-        );
-        list.extend(found);
+        let table = Table { loads: &loads, ..Table::of("workload", &all, 0, settings) };
+        list.extend(table.read(r, &mut plans, &mut operations));
     }
     for prefix in tables {
         let names = r.listed(traffic::HOSTS.of(&prefix));
@@ -242,192 +230,271 @@ fn read(r: &mut Reader<'_>, settings: &Settings) -> (Vec<Vec<SourcePlan>>, Jobs)
             continue;
         }
         let hosts = r.machines(&names, wiring);
-        let class = Some(r.word(traffic::CLASS.of(&prefix))).filter(|name| name != "first");
+        let key = traffic::CLASS.of(&prefix);
+        let class = Some(r.word(&key)).filter(|name| name != "first");
         let Some(class) = classes.find(class.as_deref()) else {
             let known: Vec<_> = classes.list.iter().map(|class| &*class.name).collect();
             let hint = match known.is_empty() {
                 true => "write a [[class]] table with this name, or remove it".into(),
                 false => format!("known: {}", known.join(", ")),
             };
-            r.wrong(
-                traffic::CLASS.of(&prefix),
-                format!("there is no class `{}`", class.unwrap_or_default()),
-                hint,
-            );
+            r.wrong(&key, format!("there is no class `{}`", class.unwrap_or_default()), hint);
             continue;
         };
-        list.extend(table(
-            r,
-            (&prefix, class, paired(class)),
-            named(class),
-            &hosts,
-            wiring,
-            (&mut plans, &mut operations),
-            &[],
-        ));
+        list.extend(Table::of(&prefix, &hosts, class, settings).read(r, &mut plans, &mut operations));
     }
     (plans, operations.finish(list, wiring))
 }
 
-/// One table of sources, for the hosts listed: its job, if it is one.
-fn table(
-    r: &mut Reader<'_>,
-    (prefix, class, pairs): (&str, usize, Option<Paired>),
+/// A table of sources.
+struct Table<'a> {
+    prefix: &'a str,
+    /// The hosts that it names.
+    hosts: &'a [usize],
+    wiring: &'a Wiring,
+    class: usize,
+    /// The name of its class, where there are several.
     class_name: Option<Arc<str>>,
-    list: &[usize],
-    wiring: &Wiring,
-    (plans, operations): (&mut [Vec<SourcePlan>], &mut Operations),
-    loads: &[f64],
-) -> Option<jobs::Job> {
-    let key = |leaf: Key| leaf.of(prefix);
-    let kind: Traffic = r.choice(key(KIND));
-    let frame = r.bytes(key(FRAME));
-    let header = r.bytes(key(HEADER));
-    if header >= frame {
-        let reason = format!("a header of {header} leaves no payload in a frame of {frame}");
-        r.clash(&[key(HEADER), key(FRAME)], reason, "the frame holds payload and header: enlarge it");
+    /// What queue pairs change, where its flows have some.
+    pairs: Option<Paired>,
+    /// By host: loads of their own.
+    loads: &'a [f64],
+}
+
+impl<'a> Table<'a> {
+    fn of(prefix: &'a str, hosts: &'a [usize], class: usize, settings: &'a Settings) -> Self {
+        let classes = &settings.classes;
+        let pairs = classes.pairs(class).or(settings.pairs).map(|pairs| pairs.flows);
+        let class_name = (classes.list.len() > 1).then(|| classes.list[class].name.clone());
+        Self { prefix, hosts, wiring: &settings.wiring, class, class_name, pairs, loads: &[] }
     }
-    // Telemetry and time stamps make frames longer; their payload stays.
-    let telemetry = pairs.map_or(Bytes::ZERO, |p| p.telemetry);
-    let (frame, header) = (frame + telemetry, header + telemetry);
-    let framing = Framing {
-        payload: frame.saturating_sub(header).get().max(1),
-        header: header.get(),
-        floor: r.bytes(key(FRAME_FLOOR)).get(),
-    };
-    let start = r.time(key(START));
-    let stop = r.time_or(key(STOP)).unwrap_or(Time::MAX);
-    if stop <= start {
-        let reason = format!("the sources stop at {stop}, not after their start at {start}");
-        r.clash(&[key(STOP), key(START)], reason, "make stop later");
+
+    fn key(&self, leaf: Key) -> At {
+        leaf.of(self.prefix)
     }
-    let phase = r.choice(key(PHASE));
-    let random_offset = r.choice::<Offset>(key(OFFSET)) == Offset::Random;
-    let (on, off, step) = (r.time(key(ON)), r.time(key(OFF)), r.time(key(STEP)));
-    let burst = r.integer(key(BURST)) as u32;
-    let load = r.share(key(LOAD));
-    let goals = r.listed(key(DESTINATIONS));
-    let all = Arc::new(list.to_vec());
-    let follow = operations.len();
-    let sources: Vec<usize> = plans.iter().map(Vec::len).collect();
-    let read = (prefix, kind, framing);
-    let woven = jobs::collective(r, read, (list, wiring), &sources, operations);
-    let woven = woven.or_else(|| jobs::schedule(r, read, (list, wiring), &sources, operations));
-    let woven = woven.or_else(|| jobs::training(r, read, (list, wiring), &sources, operations));
-    let asked = jobs::queries(r, read, (list, wiring), &sources, operations);
-    let mut requests: HashMap<usize, Vec<Transfer>> = HashMap::new();
-    let (mut job, mut transfers) = match (woven, asked) {
-        (Some((job, transfers)), _) => (Some(job), transfers),
-        (_, Some((job, answers, asked))) => {
-            requests = asked;
-            (Some(job), answers)
+
+    /// Adds its sources to those of the hosts. Yields its job, if it is one.
+    fn read(
+        &self,
+        r: &mut Reader<'_>,
+        plans: &mut [Vec<SourcePlan>],
+        operations: &mut Operations,
+    ) -> Option<jobs::Job> {
+        let (list, wiring, prefix) = (self.hosts, self.wiring, self.prefix);
+        let kind: Traffic = r.choice(self.key(KIND));
+        let (frame, framing) = self.frame(r);
+        let (start, stop) = self.span(r);
+        let phase = r.choice(self.key(PHASE));
+        let random_offset = r.choice::<Offset>(self.key(OFFSET)) == Offset::Random;
+        let pace = Pace::read(r, self, kind);
+        let goals = r.listed(self.key(DESTINATIONS));
+        let follow = operations.len();
+        let sources: Vec<usize> = plans.iter().map(Vec::len).collect();
+        let algorithm = r.word(self.key(ALGORITHM));
+        let asked = jobs::Asked { prefix, kind, algorithm, framing, hosts: list, wiring, sources: &sources };
+        let (mut job, mut transfers, mut requests) = (None, HashMap::new(), HashMap::new());
+        if let Some(woven) = jobs::woven(r, &asked, operations) {
+            (job, transfers, requests) = (Some(woven.job), woven.sends, woven.requests);
+        } else if kind == Traffic::Transfers {
+            transfers = listed::transfers(r, prefix, (wiring, framing), (&sources, operations));
         }
-        _ if kind == Traffic::Transfers => {
-            (None, transfers(r, prefix, (wiring, framing), (&sources, operations)))
-        }
-        _ => (None, HashMap::new()),
-    };
-    if operations.len() > follow && pairs.is_none() {
-        let reason = "transfers that follow others need queue pairs";
-        r.wrong(key(KIND), reason, "write host.queues = \"per-flow\"");
-    }
-    if operations.len() > follow && class > 0 {
-        let reason = "transfers that follow others travel in the first class";
-        r.wrong(traffic::CLASS.of(prefix), reason, "let its [[class]] table be the first");
-    }
-    let drawn = if job.is_some() { None } else { Drawn::read(r, prefix, (kind, list, framing), wiring) };
-    let finite = kind.is_finite();
-    if pairs.is_some() && !finite {
-        let reason = format!("`{}` is endless, and a queue pair is that of a finite flow", r.word(key(KIND)));
-        let hint = "write transfers, poisson, incast, all-to-all or permutation, or another host.queues than per-flow";
-        r.wrong(key(KIND), reason, hint);
-    }
-    let initial_rate = match pairs {
-        Some(p) if p.begins => r.rate_or(key(INITIAL_RATE)),
-        _ => None,
-    };
-    let slowest = list
-        .iter()
-        .filter_map(|h| Some((*h, wiring.access(*h)?.rate)))
-        .min_by(|a, b| a.1.bps().total_cmp(&b.1.bps()));
-    if let (Some(rate), Some((host, link))) = (initial_rate, slowest)
-        && rate > link
-    {
-        let reason = format!("{rate} is above the rate of the link of {}, {link}", wiring.hosts[host]);
-        r.wrong(key(INITIAL_RATE), reason, format!("write at most \"{link}\""));
-    }
-    let connected = pairs.is_some() && r.choice::<Connections>(key(CONNECTION)) == Connections::Kept;
-    if connected && operations.len() > follow && kind != Traffic::Query {
-        let reason =
-            "messages on one connection begin in the order of the list, and some of these follow others";
-        r.wrong(key(CONNECTION), reason, "write \"each\", or give all a start");
-    }
-    let origin = r.time(key(ORIGIN));
-    let goals = Goals::read(r, goals, kind, &all, wiring);
-    let number = prefix.strip_prefix("traffic.").and_then(|n| n.parse::<usize>().ok());
-    let name = number.map(|n| (n, r.word(traffic::NAME.of(prefix)))).filter(|(_, name)| name != "off");
-    let of_class = number.zip(class_name);
-    let name: Option<(usize, Arc<str>)> = name.map(|(n, name)| (n, name.into())).or(of_class);
-    job.iter_mut().for_each(|job| job.name = name.as_ref().map(|name| name.1.clone()));
-    let before: usize = plans.iter().map(Vec::len).sum();
-    let other = |p: &SourcePlan| finite && p.finite() && (p.framing, p.frame) != (framing, frame);
-    if let Some(host) = list.iter().find(|h| plans[**h].iter().any(other)) {
-        let reason = format!("{} sends finite flows in other frames by another table", wiring.hosts[*host]);
-        r.wrong(key(FRAME), reason, "use one frame and header for all finite flows of a host");
-    }
-    if let (false, Some(host)) = (finite, list.iter().find(|h| wiring.nics(**h).len() > 1)) {
-        let (name, nics) = (wiring.machine(*host), wiring.nics(*host).len());
-        let reason = format!("frames of no flow take no NIC, and {name} has {nics}");
-        r.wrong(key(KIND), reason, "write a kind of finite flows, as transfers, poisson or all-to-all");
-    }
-    // A query's requests are a source of their own, and of no name.
-    let asking = requests.into_iter().map(|(nic, requests)| (0, nic, None, requests));
-    let mut each: Vec<_> = asking.collect();
-    each.sort_by_key(|one| one.1);
-    for (n, nic) in list.iter().enumerate().flat_map(|(n, host)| wiring.nics(*host).map(move |nic| (n, nic)))
-    {
-        let transfers = transfers.remove(&nic).unwrap_or_default();
-        if job.is_none() || !transfers.is_empty() {
-            each.push((n, nic, name.clone(), transfers));
-        }
-    }
-    for (n, host, name, transfers) in each {
-        let Some((destinations, permutation)) = goals.of(wiring.nics(host).start, wiring) else { continue };
-        let load = loads.get(host).copied().unwrap_or(load);
-        let more = step * n as u64;
-        let arrivals = match kind {
-            Traffic::Greedy => Arrivals::Greedy,
-            Traffic::OnOff => Arrivals::OnOff { on: on + more, off: off + more, shift: Time::ZERO },
-            Traffic::Bursts => Arrivals::Bursts { load, frames: burst },
-            Traffic::Bernoulli => Arrivals::Bernoulli { load },
-            _ => Arrivals::Transfers,
-        };
-        plans[host].push(SourcePlan {
-            arrivals,
-            destinations,
-            permutation,
+        let follows = self.follows(r, operations.len() > follow);
+        let drawn = if job.is_some() { None } else { Drawn::read(r, prefix, (kind, list, framing), wiring) };
+        let (initial_rate, connected) = self.pairs(r, kind, follows);
+        let origin = r.time(self.key(ORIGIN));
+        let goals = Goals::read(r, goals, kind, &Arc::new(list.to_vec()), wiring);
+        let name = self.name(r);
+        job.iter_mut().for_each(|job| job.name = name.as_ref().map(|name| name.1.clone()));
+        self.fits_others(r, kind, (frame, framing), plans);
+        let common = SourcePlan {
+            arrivals: Arrivals::Transfers,
+            destinations: Destinations::Uniform,
+            permutation: None,
             frame,
             start,
             stop,
             phase,
             random_offset,
-            transfers,
-            drawn: drawn.clone(),
+            transfers: Vec::new(),
+            drawn,
             framing,
             connected,
             initial_rate,
             origin,
-            class: class as u8,
+            class: self.class as u8,
             name,
-        });
+        };
+        let each = self.each(job.is_some(), &common.name, &mut transfers, requests);
+        let before: usize = plans.iter().map(Vec::len).sum();
+        for (n, host, name, transfers) in each {
+            let Some((destinations, permutation)) = goals.of(wiring.nics(host).start, wiring) else {
+                continue;
+            };
+            let arrivals = pace.of(n, self.loads.get(host).copied());
+            let own = SourcePlan { arrivals, destinations, permutation, transfers, name, ..common.clone() };
+            plans[host].push(own);
+        }
+        if let Some(host) = transfers.keys().min() {
+            let reason = format!("{} has transfers, and is none of the table's hosts", wiring.hosts[*host]);
+            r.wrong(self.key(TRANSFERS), reason, "name it in hosts, or remove its transfers");
+        }
+        let computes = matches!(kind, Traffic::Graph | Traffic::Training);
+        if plans.iter().map(Vec::len).sum::<usize>() == before && !list.is_empty() && !computes {
+            r.wrong(self.key(DESTINATIONS), "no host has anybody to send to", "name another host");
+        }
+        job
     }
-    if let Some(host) = transfers.keys().min() {
-        let reason = format!("{} has transfers, and is none of the table's hosts", wiring.hosts[*host]);
-        r.wrong(key(TRANSFERS), reason, "name it in hosts, or remove its transfers");
+
+    /// Its sources: place of the host in the table, NIC, name, and transfers. A query's requests are a source of their own, and of no name.
+    fn each(
+        &self,
+        is_job: bool,
+        name: &Option<(usize, Arc<str>)>,
+        transfers: &mut HashMap<usize, Vec<Transfer>>,
+        requests: HashMap<usize, Vec<Transfer>>,
+    ) -> Vec<(usize, usize, Option<(usize, Arc<str>)>, Vec<Transfer>)> {
+        let mut each: Vec<_> = requests.into_iter().map(|(nic, sent)| (0, nic, None, sent)).collect();
+        each.sort_by_key(|one| one.1);
+        for (n, nic) in
+            self.hosts.iter().enumerate().flat_map(|(n, h)| self.wiring.nics(*h).map(move |nic| (n, nic)))
+        {
+            let transfers = transfers.remove(&nic).unwrap_or_default();
+            if !is_job || !transfers.is_empty() {
+                each.push((n, nic, name.clone(), transfers));
+            }
+        }
+        each
     }
-    let computes = matches!(kind, Traffic::Graph | Traffic::Training);
-    if plans.iter().map(Vec::len).sum::<usize>() == before && !list.is_empty() && !computes {
-        r.wrong(key(DESTINATIONS), "no host has anybody to send to", "name another host");
+
+    /// Length of its frames, and how flows fill them. Telemetry and time stamps make frames longer; their payload stays.
+    fn frame(&self, r: &mut Reader<'_>) -> (Bytes, Framing) {
+        let (frame, header) = (r.bytes(self.key(FRAME)), r.bytes(self.key(HEADER)));
+        if header >= frame {
+            let reason = format!("a header of {header} leaves no payload in a frame of {frame}");
+            let remedy = "the frame holds payload and header: enlarge it";
+            r.clash(&[self.key(HEADER), self.key(FRAME)], reason, remedy);
+        }
+        let telemetry = self.pairs.map_or(Bytes::ZERO, |p| p.telemetry);
+        let (frame, header) = (frame + telemetry, header + telemetry);
+        let payload = frame.saturating_sub(header).get().max(1);
+        (frame, Framing { payload, header: header.get(), floor: r.bytes(self.key(FRAME_FLOOR)).get() })
     }
-    job
+
+    /// When its sources start and stop.
+    fn span(&self, r: &mut Reader<'_>) -> (Time, Time) {
+        let (start, stop) = (r.time(self.key(START)), r.time_or(self.key(STOP)).unwrap_or(Time::MAX));
+        if stop <= start {
+            let reason = format!("the sources stop at {stop}, not after their start at {start}");
+            r.clash(&[self.key(STOP), self.key(START)], reason, "make stop later");
+        }
+        (start, stop)
+    }
+
+    /// Refuses transfers that follow others where they cannot. Yields whether some do.
+    fn follows(&self, r: &mut Reader<'_>, follows: bool) -> bool {
+        if follows && self.pairs.is_none() {
+            let reason = "transfers that follow others need queue pairs";
+            r.wrong(self.key(KIND), reason, "write host.queues = \"per-flow\"");
+        }
+        if follows && self.class > 0 {
+            let reason = "transfers that follow others travel in the first class";
+            r.wrong(self.key(traffic::CLASS), reason, "let its [[class]] table be the first");
+        }
+        follows
+    }
+
+    /// The rate at which its queue pairs begin, and whether its flows are messages on connections. Refuses flows that have no queue pair.
+    fn pairs(&self, r: &mut Reader<'_>, kind: Traffic, follows: bool) -> (Option<Rate>, bool) {
+        let Some(pairs) = self.pairs else { return (None, false) };
+        if !kind.is_finite() {
+            let word = kind.word();
+            let reason = format!("`{word}` is endless, and a queue pair is that of a finite flow");
+            let hint = "write transfers, poisson, incast, all-to-all or permutation, or another host.queues than per-flow";
+            r.wrong(self.key(KIND), reason, hint);
+        }
+        let initial_rate = if pairs.begins { r.rate_or(self.key(INITIAL_RATE)) } else { None };
+        let links = self.hosts.iter().filter_map(|h| Some((*h, self.wiring.access(*h)?.rate)));
+        let slowest = links.min_by(|a, b| a.1.bps().total_cmp(&b.1.bps()));
+        if let (Some(rate), Some((host, link))) = (initial_rate, slowest)
+            && rate > link
+        {
+            let host = &self.wiring.hosts[host];
+            let reason = format!("{rate} is above the rate of the link of {host}, {link}");
+            r.wrong(self.key(INITIAL_RATE), reason, format!("write at most \"{link}\""));
+        }
+        let connected = r.choice::<Connections>(self.key(CONNECTION)) == Connections::Kept;
+        if connected && follows && kind != Traffic::Query {
+            let reason =
+                "messages on one connection begin in the order of the list, and some of these follow others";
+            r.wrong(self.key(CONNECTION), reason, "write \"each\", or give all a start");
+        }
+        (initial_rate, connected)
+    }
+
+    /// Its number and name: its own, or that of its class.
+    fn name(&self, r: &mut Reader<'_>) -> Option<(usize, Arc<str>)> {
+        let number = self.prefix.strip_prefix("traffic.").and_then(|n| n.parse::<usize>().ok())?;
+        let own = Some(r.word(self.key(traffic::NAME))).filter(|name| name != "off").map(Arc::from);
+        own.or_else(|| self.class_name.clone()).map(|name| (number, name))
+    }
+
+    /// Refuses what its hosts cannot send beside their other tables, or over several NICs.
+    fn fits_others(
+        &self,
+        r: &mut Reader<'_>,
+        kind: Traffic,
+        (frame, framing): (Bytes, Framing),
+        plans: &[Vec<SourcePlan>],
+    ) {
+        let (finite, wiring) = (kind.is_finite(), self.wiring);
+        let other = |p: &SourcePlan| finite && p.finite() && (p.framing, p.frame) != (framing, frame);
+        if let Some(host) = self.hosts.iter().find(|h| plans[**h].iter().any(other)) {
+            let reason =
+                format!("{} sends finite flows in other frames by another table", wiring.hosts[*host]);
+            r.wrong(self.key(FRAME), reason, "use one frame and header for all finite flows of a host");
+        }
+        if let (false, Some(host)) = (finite, self.hosts.iter().find(|h| wiring.nics(**h).len() > 1)) {
+            let (name, nics) = (wiring.machine(*host), wiring.nics(*host).len());
+            let reason = format!("frames of no flow take no NIC, and {name} has {nics}");
+            let hint = "write a kind of finite flows, as transfers, poisson or all-to-all";
+            r.wrong(self.key(KIND), reason, hint);
+        }
+    }
+}
+
+/// How the frames of a table arrive.
+struct Pace {
+    kind: Traffic,
+    on: Time,
+    off: Time,
+    /// By how much on time and off time grow from host to host.
+    step: Time,
+    burst: u32,
+    load: f64,
+}
+
+impl Pace {
+    fn read(r: &mut Reader<'_>, table: &Table<'_>, kind: Traffic) -> Self {
+        let [on, off, step] = [ON, OFF, STEP].map(|leaf| r.time(table.key(leaf)));
+        Self {
+            kind,
+            on,
+            off,
+            step,
+            burst: r.integer(table.key(BURST)) as u32,
+            load: r.share(table.key(LOAD)),
+        }
+    }
+
+    /// That of the n-th host, which may have a load of its own.
+    fn of(&self, n: usize, load: Option<f64>) -> Arrivals {
+        let (load, more) = (load.unwrap_or(self.load), self.step * n as u64);
+        match self.kind {
+            Traffic::Greedy => Arrivals::Greedy,
+            Traffic::OnOff => Arrivals::OnOff { on: self.on + more, off: self.off + more, shift: Time::ZERO },
+            Traffic::Bursts => Arrivals::Bursts { load, frames: self.burst },
+            Traffic::Bernoulli => Arrivals::Bernoulli { load },
+            _ => Arrivals::Transfers,
+        }
+    }
 }

@@ -9,8 +9,11 @@ mod schedule;
 mod training;
 mod weave;
 
-use super::{Algorithm, Traffic};
+use super::{Algorithm, Traffic, traffic};
+use crate::flows::Framing;
 use crate::language::kinds::Choice as _;
+use crate::language::reader::Reader;
+use crate::language::row::{At, Key};
 use crate::wiring::Wiring;
 use cnsim_fabric::{Act, After, Graph, Operation};
 use cnsim_scheme_api::NodeId;
@@ -18,10 +21,54 @@ use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_units::{Bytes, Time};
 use std::sync::Arc;
 
-pub(crate) use query::queries;
-pub(crate) use read::{Listed, algorithms, collective, follow, named, no_path};
-pub(crate) use schedule::schedule;
-pub(crate) use training::training;
+pub(crate) use read::{Listed, algorithms, follow, named, no_path};
+use weave::ByHost;
+
+/// A table of traffic, as the readers of jobs need it.
+pub(crate) struct Asked<'a> {
+    pub(crate) prefix: &'a str,
+    pub(crate) kind: Traffic,
+    /// Its word of `workload.algorithm`.
+    pub(crate) algorithm: String,
+    pub(crate) framing: Framing,
+    pub(crate) hosts: &'a [usize],
+    pub(crate) wiring: &'a Wiring,
+    /// How many sources each NIC has before.
+    pub(crate) sources: &'a [usize],
+}
+
+impl Asked<'_> {
+    fn key(&self, leaf: Key) -> At {
+        leaf.of(self.prefix)
+    }
+
+    /// The key that names its hosts; `[workload]` has all hosts, by what this key says.
+    fn hosts_key(&self, workload: Key) -> At {
+        self.key(if self.prefix == "workload" { workload } else { traffic::HOSTS })
+    }
+
+    /// Number of the table.
+    fn table(&self) -> usize {
+        self.prefix.rsplit('.').next().and_then(|n| n.parse().ok()).unwrap_or(0)
+    }
+}
+
+/// A table of traffic as a job: what each host sends, and besides, of queries, what those send that ask.
+pub(crate) struct Woven {
+    pub(crate) job: Job,
+    pub(crate) sends: ByHost,
+    pub(crate) requests: ByHost,
+}
+
+/// Reads the job of a table, whose operations are added; none if the table is no job, or something is wrong with it.
+pub(crate) fn woven(r: &mut Reader<'_>, asked: &Asked<'_>, operations: &mut Operations) -> Option<Woven> {
+    match asked.kind {
+        Traffic::Graph => schedule::schedule(r, asked, operations),
+        Traffic::Training => training::training(r, asked, operations),
+        Traffic::Query => query::queries(r, asked, operations),
+        _ => read::collective(r, asked, operations),
+    }
+}
 
 /// Operations as tables add them, in any order of hosts.
 #[derive(Debug, Default)]
@@ -158,6 +205,56 @@ impl Job {
             Traffic::Broadcast | Traffic::Reduce => Some(1.0),
             _ => None,
         }
+    }
+}
+
+/// The rounds of a job as they are woven: by round and rank, where the rank begins and where it is done.
+struct Rounds {
+    /// Gates of the present round.
+    gates: Vec<u32>,
+    next: Vec<u32>,
+    all_gates: Vec<u32>,
+    ends: Vec<u32>,
+    /// Rounds that follow the present one, and the time between two.
+    left: u64,
+    gap: Time,
+}
+
+impl Rounds {
+    /// All ranks begin the first one at a moment.
+    fn new(operations: &mut Operations, ranks: &[usize], (start, gap): (Time, Time), rounds: u64) -> Self {
+        let gates = ranks.iter().map(|&host| operations.wait(host, start, [])).collect();
+        let left = rounds.saturating_sub(1);
+        Self { gates, next: Vec::new(), all_gates: Vec::new(), ends: Vec::new(), left, gap }
+    }
+
+    /// A rank is done with the round when all of this has happened. Ranks are named in their order.
+    fn done(&mut self, operations: &mut Operations, host: usize, after: impl IntoIterator<Item = After>) {
+        let end = operations.wait(host, Time::ZERO, after);
+        self.ends.push(end);
+        if self.left > 0 {
+            self.next.push(operations.wait(host, self.gap, [After::Ended(end)]));
+        }
+    }
+
+    /// The round ends, and the next one begins.
+    fn turn(&mut self) {
+        self.all_gates.append(&mut self.gates);
+        self.gates = std::mem::take(&mut self.next);
+        self.left = self.left.saturating_sub(1);
+    }
+
+    /// The job of a table with these rounds.
+    fn job(
+        self,
+        asked: &Asked<'_>,
+        algorithm: Option<Algorithm>,
+        ranks: Vec<usize>,
+        size: Bytes,
+        skew: Time,
+    ) -> Job {
+        let (table, gates, ends) = (asked.table(), self.all_gates, self.ends);
+        Job { table, name: None, kind: asked.kind, algorithm, ranks, size, gates, ends, skew }
     }
 }
 

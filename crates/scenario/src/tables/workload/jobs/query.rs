@@ -1,84 +1,49 @@
 //! Queries: a host asks others, and asks again when all answers have come (barrier-synchronised reads, scatter and gather).
 
-use super::read::{gap, no_path, too_many};
+use super::read::{gap, no_path, too_many, twice};
 use super::weave::ByHost;
-use super::{Job, Operations};
-use crate::flows::Framing;
+use super::{Asked, Operations, Rounds, Woven};
 use crate::language::reader::Reader;
 use crate::language::row::Key;
 use crate::tables::run;
-use crate::tables::workload::{DESTINATIONS, FAN_IN, JITTER, REQUEST, ROUNDS, SIZE, START, Traffic, traffic};
-use crate::wiring::Wiring;
+use crate::tables::workload::{DESTINATIONS, FAN_IN, JITTER, REQUEST, ROUNDS, SIZE, START, traffic};
 use crate::wiring::nics::Takes;
 use cnsim_fabric::{After, Transfer};
 use cnsim_scheme_api::NodeId;
 use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_units::{Bytes, Time};
 
-/// A table of queries: its job, whose ranks are the hosts that ask; the answers by host; the requests by host.
-pub(crate) type Queries = (Job, ByHost, ByHost);
+/// Queries, as a table asks for them.
+struct Queries {
+    /// The hosts that ask.
+    askers: Vec<usize>,
+    /// So many servers each; without a number all.
+    fan_in: Option<u64>,
+    /// Fewest servers of a host that asks.
+    able: usize,
+    size: Bytes,
+    request: Bytes,
+    rounds: u64,
+    gap: Time,
+    skew: Time,
+    start: Time,
+}
 
-/// Reads a table of queries to these servers. None if it is no such table, or something is wrong. `sources`: how many sources each host
-/// has before; a server's answers are its next source, and a host's requests the one after that.
+/// Reads a table of queries to the hosts of the table; none if something is wrong. A server's answers are its next source, and the requests
+/// of a host that asks the source after that.
 ///
 /// A query goes to `fan_in` servers. Which these are depends on the table, the host that asks and the round, not on the seed: all seeds and
 /// schemes ask the same.
-pub(crate) fn queries(
-    r: &mut Reader<'_>,
-    (prefix, kind, framing): (&str, Traffic, Framing),
-    (servers, wiring): (&[usize], &Wiring),
-    sources: &[usize],
-    operations: &mut Operations,
-) -> Option<Queries> {
-    if kind != Traffic::Query {
-        return None;
-    }
-    let key = |leaf: Key| leaf.of(prefix);
+pub(super) fn queries(r: &mut Reader<'_>, asked: &Asked<'_>, operations: &mut Operations) -> Option<Woven> {
+    let Asked { hosts: servers, wiring, sources, framing, .. } = *asked;
     let before = r.problems.len();
-    let list = r.listed(key(DESTINATIONS));
-    let unnamed =
-        matches!(&list.items[..], [one] if one == "uniform" || one == "permutation" || one.starts_with('+'));
-    let askers = if unnamed { Vec::new() } else { r.machines(&list, wiring) };
-    if unnamed {
-        r.wrong(
-            key(DESTINATIONS),
-            "nobody is named who asks",
-            "name the hosts that ask: destinations = [\"H0\"]",
-        );
-    }
-    let twice = |all: &[usize]| {
-        let mut seen = vec![false; wiring.hosts.len()];
-        all.iter().copied().find(|&host| std::mem::replace(&mut seen[host], true))
-    };
-    for (leaf, all) in [(DESTINATIONS, &askers[..]), (traffic::HOSTS, servers)] {
-        if let Some(host) = twice(all) {
-            r.wrong(key(leaf), format!("{} is there twice", wiring.machine(host)), "name each host once");
-        }
-    }
-    let able = askers.iter().map(|a| servers.iter().filter(|s| *s != a).count()).min().unwrap_or(0);
-    let fan_in = r.integer_or(key(FAN_IN));
-    if let Some(n) = fan_in.filter(|n| *n > able as u64 && !askers.is_empty()) {
-        let reason = format!("{n} senders are asked for, and {able} hosts can send");
-        r.wrong(key(FAN_IN), reason, "name more hosts, or write \"all\"");
-    } else if able == 0 && !askers.is_empty() {
-        r.wrong(key(traffic::HOSTS), "no host but the one that asks", "name those that answer");
-    }
-    let (size, request) = (r.bytes(key(SIZE)), r.bytes(key(REQUEST)));
-    let rounds = r.integer(key(ROUNDS));
-    let (gap, skew, start) = (gap(r, prefix, rounds, ROUNDS), r.time(key(JITTER)), r.time(key(START)));
-    let duration = r.time(run::DURATION);
-    if start + skew >= duration {
-        let reason = format!("hosts may ask {} after the start of a run of {duration}", start + skew);
-        r.clash(&[key(START), key(JITTER), run::DURATION.into()], reason, "lengthen run.duration");
-    }
-    let most = fan_in.unwrap_or(servers.len() as u64).saturating_mul(askers.len() as u64);
-    too_many(r, key(ROUNDS), most.saturating_mul(2 * rounds));
+    let table = Queries::read(r, asked);
     if r.problems.len() > before {
         return None;
     }
-    let table = prefix.rsplit('.').next().and_then(|n| n.parse().ok()).unwrap_or(0);
     let (mut answers, mut requests) = (ByHost::new(), ByHost::new());
-    let mut gates: Vec<u32> = askers.iter().map(|&host| operations.wait(host, start, [])).collect();
+    let Queries { askers, fan_in, able, size, request, gap, skew, start, .. } = table;
+    let mut rounds = Rounds::new(operations, &askers, (start, gap), table.rounds);
     let mut asks = vec![false; wiring.hosts.len()];
     let nics = askers.iter().flat_map(|&host| wiring.nics(host));
     nics.for_each(|nic| {
@@ -86,25 +51,15 @@ pub(crate) fn queries(
         requests.entry(nic).or_default();
     });
     if let Some(apart) = wiring.machines.as_ref().and_then(|m| m.apart(&askers, servers)) {
-        no_path(r, key(DESTINATIONS), apart, wiring);
+        no_path(r, asked.key(DESTINATIONS), apart, wiring);
         return None;
     }
     let mut takes = Takes::new(wiring.machines.as_deref());
-    let (mut all_gates, mut ends) = (Vec::new(), Vec::new());
-    for round in 0..rounds {
-        let mut next = Vec::new();
-        for (rank, (&asker, &gate)) in askers.iter().zip(&gates).enumerate() {
-            let mut asked: Vec<usize> = servers.iter().copied().filter(|s| *s != asker).collect();
-            if let Some(n) = fan_in.map(|n| n as usize).filter(|n| *n < asked.len()) {
-                let mut stream =
-                    Stream::new(round, rank as u64 | (table as u64) << 32 | 1 << 51, Purpose::Phase);
-                for i in 0..n {
-                    let pick = i + stream.below((asked.len() - i) as u64) as usize;
-                    asked.swap(i, pick);
-                }
-                asked.truncate(n);
-            }
-            let all: Vec<After> = asked
+    for round in 0..table.rounds {
+        for (rank, &asker) in askers.iter().enumerate() {
+            let gate = rounds.gates[rank];
+            let servers = chosen(servers, asker, fan_in, (asked.table(), rank, round));
+            let all: Vec<After> = servers
                 .into_iter()
                 .filter_map(|server| {
                     let (asker, server) = (wiring.nics(asker), wiring.nics(server));
@@ -117,19 +72,70 @@ pub(crate) fn queries(
                     Some(After::Ended(operations.send(from, (source as u32, answer), [After::Ended(ask)])))
                 })
                 .collect();
-            let end = operations.wait(asker, Time::ZERO, all);
-            ends.push(end);
-            if round + 1 < rounds {
-                next.push(operations.wait(asker, gap, [After::Ended(end)]));
-            }
+            rounds.done(operations, asker, all);
         }
-        all_gates.append(&mut gates);
-        gates = next;
+        rounds.turn();
     }
     let size = Bytes::new(size.get().saturating_mul(fan_in.unwrap_or(able as u64)));
-    let job =
-        Job { table, name: None, kind, algorithm: None, ranks: askers, size, gates: all_gates, ends, skew };
-    Some((job, answers, requests))
+    let job = rounds.job(asked, None, askers, size, skew);
+    Some(Woven { job, sends: answers, requests })
+}
+
+impl Queries {
+    fn read(r: &mut Reader<'_>, asked: &Asked<'_>) -> Self {
+        let (key, wiring) = (|leaf: Key| asked.key(leaf), asked.wiring);
+        let list = r.listed(key(DESTINATIONS));
+        let unnamed = matches!(&list.items[..], [one] if one == "uniform" || one == "permutation" || one.starts_with('+'));
+        let askers = if unnamed { Vec::new() } else { r.machines(&list, wiring) };
+        if unnamed {
+            let remedy = "name the hosts that ask: destinations = [\"H0\"]";
+            r.wrong(key(DESTINATIONS), "nobody is named who asks", remedy);
+        }
+        for (leaf, all) in [(DESTINATIONS, &askers[..]), (traffic::HOSTS, asked.hosts)] {
+            if let Some(host) = twice(all, wiring) {
+                r.wrong(key(leaf), format!("{} is there twice", wiring.machine(host)), "name each host once");
+            }
+        }
+        let others = |asker: &usize| asked.hosts.iter().filter(|server| *server != asker).count();
+        let able = askers.iter().map(others).min().unwrap_or(0);
+        let fan_in = r.integer_or(key(FAN_IN));
+        if let Some(n) = fan_in.filter(|n| *n > able as u64 && !askers.is_empty()) {
+            let reason = format!("{n} senders are asked for, and {able} hosts can send");
+            r.wrong(key(FAN_IN), reason, "name more hosts, or write \"all\"");
+        } else if able == 0 && !askers.is_empty() {
+            r.wrong(key(traffic::HOSTS), "no host but the one that asks", "name those that answer");
+        }
+        let (size, request) = (r.bytes(key(SIZE)), r.bytes(key(REQUEST)));
+        let rounds = r.integer(key(ROUNDS));
+        let (gap, skew) = (gap(r, asked.prefix, rounds, ROUNDS), r.time(key(JITTER)));
+        let (start, duration) = (r.time(key(START)), r.time(run::DURATION));
+        if start + skew >= duration {
+            let reason = format!("hosts may ask {} after the start of a run of {duration}", start + skew);
+            r.clash(&[key(START), key(JITTER), run::DURATION.into()], reason, "lengthen run.duration");
+        }
+        let most = fan_in.unwrap_or(asked.hosts.len() as u64).saturating_mul(askers.len() as u64);
+        too_many(r, key(ROUNDS), most.saturating_mul(2 * rounds));
+        Self { askers, fan_in, able, size, request, rounds, gap, skew, start }
+    }
+}
+
+/// The servers of a query: all but the host that asks, or some of these.
+fn chosen(
+    servers: &[usize],
+    asker: usize,
+    fan_in: Option<u64>,
+    (table, rank, round): (usize, usize, u64),
+) -> Vec<usize> {
+    let mut all: Vec<usize> = servers.iter().copied().filter(|s| *s != asker).collect();
+    if let Some(n) = fan_in.map(|n| n as usize).filter(|n| *n < all.len()) {
+        let mut stream = Stream::new(round, rank as u64 | (table as u64) << 32 | 1 << 51, Purpose::Phase);
+        for i in 0..n {
+            let pick = i + stream.below((all.len() - i) as u64) as usize;
+            all.swap(i, pick);
+        }
+        all.truncate(n);
+    }
+    all
 }
 
 /// One transfer more of a host: its place among those.

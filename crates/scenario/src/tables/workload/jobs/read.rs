@@ -1,18 +1,17 @@
 //! Tables of collectives and of transfers that follow others, as operations.
 
 use super::weave::{ByHost, Sends, Weave, binary_tree, second_tree};
-use super::{Job, Operations};
-use crate::flows::Framing;
+use super::{Asked, Operations, Rounds, Woven};
 use crate::language::kinds::Choice as _;
-use crate::language::reader::Reader;
-use crate::language::row::{Key, MAX_FLOWS};
+use crate::language::reader::{List, Reader};
+use crate::language::row::{At, Key, MAX_FLOWS};
 use crate::tables::run;
 use crate::tables::workload::{
     ALGORITHM, Algorithm, CHANNELS, CHUNK, GAP, JITTER, KIND, REDUCE_TIME, REPEAT, SIZE, START, Traffic,
-    traffic,
 };
 use crate::wiring::Wiring;
 use cnsim_fabric::{After, Transfer};
+use cnsim_import::ImportError;
 use cnsim_units::{Bytes, Time};
 use std::collections::HashMap;
 
@@ -33,134 +32,154 @@ pub(crate) fn algorithms(kind: Traffic) -> &'static [Algorithm] {
     }
 }
 
-/// Reads a table of a collective over these hosts: the job, and what each host sends. None if it is no collective, or something is
-/// wrong. `sources`: how many sources each host has before.
-pub(crate) fn collective(
+/// A collective, as its table asks for it.
+struct Collective {
+    /// The key that names its ranks, and whether these are known.
+    hosts: At,
+    known: bool,
+    algorithm: Algorithm,
+    size: Bytes,
+    chunk: Option<Bytes>,
+    channels: usize,
+    reduce: u64,
+    repeat: u64,
+    gap: Time,
+    skew: Time,
+    start: Time,
+}
+
+/// Reads a table of a collective; none if the table is none, or something is wrong.
+pub(super) fn collective(
     r: &mut Reader<'_>,
-    (prefix, kind, framing): (&str, Traffic, Framing),
-    (ranks, wiring): (&[usize], &Wiring),
-    sources: &[usize],
+    asked: &Asked<'_>,
     operations: &mut Operations,
-) -> Option<(Job, ByHost)> {
-    let key = |leaf: Key| leaf.of(prefix);
-    let named = r.word(key(ALGORITHM));
-    let possible = algorithms(kind);
-    let plain = kind == Traffic::AllToAll && named == "auto";
-    if possible.is_empty() || plain || kind == Traffic::Training {
+) -> Option<Woven> {
+    let plain = asked.kind == Traffic::AllToAll && asked.algorithm == "auto";
+    if algorithms(asked.kind).is_empty() || plain {
         return None;
     }
-    let before = r.problems.len();
-    let n = ranks.len();
-    let algorithm = possible.iter().copied().find(|a| a.word() == named).unwrap_or(possible[0]);
-    if named != "auto" && algorithm.word() != named && Algorithm::of(&named).is_some() {
-        let words: Vec<&str> = possible.iter().map(|a| a.word()).collect();
-        let reason = format!("{} has no algorithm `{named}`", kind.word());
-        r.clash(&[key(ALGORITHM), key(KIND)], reason, format!("write {}", cnsim_problem::any_of(&words)));
-    }
-    let hosts = key(if prefix == "workload" { KIND } else { traffic::HOSTS });
-    let known = known(r, &hosts, ranks, wiring);
-    if known && n < 2 {
-        r.wrong(&hosts, "a collective of one rank moves nothing", "name at least two hosts");
-    }
-    let in_pairs = matches!(algorithm, Algorithm::HalvingDoubling | Algorithm::Pairwise);
-    if known && in_pairs && !n.is_power_of_two() {
-        let reason =
-            format!("{} needs a number of ranks that is a power of two, and there are {n}", algorithm.word());
-        let keys = [key(ALGORITHM), hosts.clone()];
-        let near =
-            format!("name {} or {} hosts, or write ring", n.next_power_of_two() / 2, n.next_power_of_two());
-        r.clash(&[&keys[0], &keys[1]], reason, near);
-    }
-    let barrier = kind == Traffic::Barrier;
-    let size = if barrier { Bytes::new(n as u64) } else { r.bytes(key(SIZE)) };
-    if size.get() < n as u64 {
-        let reason = format!("{size} for {n} ranks: not a byte for each");
-        r.wrong(key(SIZE), reason, format!("write at least {n} B"));
-    }
-    // Of algorithms that a matrix compares, each takes the keys that it has.
-    let compared = r.is_of_case(key(ALGORITHM));
-    let chunk = r.bytes_or(key(CHUNK));
-    let cut = matches!(algorithm, Algorithm::Ring | Algorithm::Tree | Algorithm::DoubleTree);
-    if chunk.is_some() && !cut && !compared {
-        let reason = format!("{} by {} is not cut into pieces", kind.word(), algorithm.word());
-        r.wrong(key(CHUNK), reason, "remove it, or write ring, tree or double-tree");
-    }
-    let chunk = chunk.filter(|_| cut);
-    let channels = r.integer(key(CHANNELS)) as usize;
-    let rings = algorithm == Algorithm::Ring;
-    if channels > 1 && !rings && !compared {
-        let reason = format!("{} has no rings", algorithm.word());
-        r.wrong(key(CHANNELS), reason, "remove it, or write ring");
-    }
-    let channels = if rings { channels } else { 1 };
-    let reduce = r.time(key(REDUCE_TIME)).as_ps();
-    let repeat = r.integer(key(REPEAT));
-    let (gap, skew) = (gap(r, prefix, repeat, REPEAT), r.time(key(JITTER)));
-    let start = begins_in_time(r, prefix, skew);
-    let pieces = chunk.map_or(1, |chunk| size.get().div_ceil(n.max(1) as u64 * chunk.get()).max(1));
-    let about = 2 * pieces.saturating_mul((n * n.max(channels)) as u64);
-    too_many(r, key(CHUNK), about);
-    if r.problems.len() > before || !known {
+    let (before, ranks, wiring) = (r.problems.len(), asked.hosts, asked.wiring);
+    let c = Collective::read(r, asked);
+    if r.problems.len() > before || !c.known {
         return None;
     }
-    let mut gates: Vec<u32> = ranks.iter().map(|&host| operations.wait(host, start, [])).collect();
-    let (mut all_gates, mut ends) = (Vec::new(), Vec::new());
-    let mut sends = Sends::new(operations, wiring, sources, framing);
-    for round in 0..repeat {
+    let mut rounds = Rounds::new(operations, ranks, (c.start, c.gap), c.repeat);
+    let mut sends = Sends::new(operations, wiring, asked.sources, asked.framing);
+    for round in 0..c.repeat {
         let mut weave = Weave {
             sends: &mut sends,
             ranks,
-            piece: chunk.map_or(u64::MAX, Bytes::get),
-            reduce,
-            gates: gates.iter().map(|&gate| After::Ended(gate)).collect(),
-            even: repeat == 1 && skew == Time::ZERO,
-            got: vec![Vec::new(); n],
-            gone: vec![Vec::new(); n],
+            piece: c.chunk.map_or(u64::MAX, Bytes::get),
+            reduce: c.reduce,
+            gates: rounds.gates.iter().map(|&gate| After::Ended(gate)).collect(),
+            even: c.repeat == 1 && c.skew == Time::ZERO,
+            got: vec![Vec::new(); ranks.len()],
+            gone: vec![Vec::new(); ranks.len()],
         };
-        run(&mut weave, kind, algorithm, (size.get(), channels));
+        run(&mut weave, asked.kind, c.algorithm, (c.size.get(), c.channels));
         let (got, gone) = (weave.got, weave.gone);
         if round == 0 {
             if let Some(apart) = sends.apart {
-                no_path(r, &hosts, apart, wiring);
+                no_path(r, &c.hosts, apart, wiring);
             }
-            let sent = sends.sources.iter().map(|s| s.1.len() as u64).sum::<u64>();
-            too_many(r, key(REPEAT), sent.saturating_mul(repeat));
-            few_of_a_pair(r, key(REPEAT), sends.sources.iter().map(|s| &s.1[..]).enumerate(), wiring, repeat);
+            let (sent, key) =
+                (sends.sources.iter().map(|s| s.1.len() as u64).sum::<u64>(), asked.key(REPEAT));
+            too_many(r, &key, sent.saturating_mul(c.repeat));
+            few_of_a_pair(r, &key, sends.sources.iter().map(|s| &s.1[..]).enumerate(), wiring, c.repeat);
             if r.problems.len() > before {
                 return None;
             }
         }
-        all_gates.append(&mut gates);
-        for (rank, (got, gone)) in got.into_iter().zip(gone).enumerate() {
+        for (&host, (got, gone)) in ranks.iter().zip(got.into_iter().zip(gone)) {
             // Who receives nothing is done when what it sent is.
-            let after = if got.is_empty() { gone } else { got };
-            let end = sends.operations.wait(ranks[rank], Time::ZERO, after);
-            ends.push(end);
-            if round + 1 < repeat {
-                gates.push(sends.operations.wait(ranks[rank], gap, [After::Ended(end)]));
-            }
+            rounds.done(sends.operations, host, if got.is_empty() { gone } else { got });
         }
+        rounds.turn();
     }
-    let table = prefix.rsplit('.').next().and_then(|n| n.parse().ok()).unwrap_or(0);
-    let job = Job {
-        table,
-        name: None,
-        kind,
-        algorithm: Some(algorithm),
-        ranks: ranks.to_vec(),
-        size,
-        gates: all_gates,
-        ends,
-        skew,
-    };
-    Some((job, sends.by_host()))
+    let job = rounds.job(asked, Some(c.algorithm), ranks.to_vec(), c.size, c.skew);
+    Some(Woven { job, sends: sends.by_host(), requests: ByHost::new() })
+}
+
+impl Collective {
+    fn read(r: &mut Reader<'_>, asked: &Asked<'_>) -> Self {
+        let key = |leaf: Key| asked.key(leaf);
+        let (kind, named, possible) = (asked.kind, &asked.algorithm, algorithms(asked.kind));
+        let n = asked.hosts.len();
+        let algorithm = possible.iter().copied().find(|a| a.word() == named).unwrap_or(possible[0]);
+        if named != "auto" && algorithm.word() != named && Algorithm::of(named).is_some() {
+            let words: Vec<&str> = possible.iter().map(|a| a.word()).collect();
+            let reason = format!("{} has no algorithm `{named}`", kind.word());
+            r.clash(&[key(ALGORITHM), key(KIND)], reason, format!("write {}", cnsim_problem::any_of(&words)));
+        }
+        let hosts = asked.hosts_key(KIND);
+        let known = known(r, &hosts, asked.hosts, asked.wiring);
+        if known && n < 2 {
+            r.wrong(&hosts, "a collective of one rank moves nothing", "name at least two hosts");
+        }
+        let in_pairs = matches!(algorithm, Algorithm::HalvingDoubling | Algorithm::Pairwise);
+        if known && in_pairs && !n.is_power_of_two() {
+            let (name, more) = (algorithm.word(), n.next_power_of_two());
+            let reason = format!("{name} needs a number of ranks that is a power of two, and there are {n}");
+            let near = format!("name {} or {more} hosts, or write ring", more / 2);
+            r.clash(&[&key(ALGORITHM), &hosts], reason, near);
+        }
+        let barrier = kind == Traffic::Barrier;
+        let size = if barrier { Bytes::new(n as u64) } else { r.bytes(key(SIZE)) };
+        if size.get() < n as u64 {
+            let reason = format!("{size} for {n} ranks: not a byte for each");
+            r.wrong(key(SIZE), reason, format!("write at least {n} B"));
+        }
+        let (chunk, channels) = cuts(r, asked, algorithm);
+        let reduce = r.time(key(REDUCE_TIME)).as_ps();
+        let repeat = r.integer(key(REPEAT));
+        let (gap, skew) = (gap(r, asked.prefix, repeat, REPEAT), r.time(key(JITTER)));
+        let start = begins_in_time(r, asked.prefix, skew);
+        let pieces = chunk.map_or(1, |chunk| size.get().div_ceil(n.max(1) as u64 * chunk.get()).max(1));
+        let about = 2 * pieces.saturating_mul((n * n.max(channels)) as u64);
+        too_many(r, key(CHUNK), about);
+        Self { hosts, known, algorithm, size, chunk, channels, reduce, repeat, gap, skew, start }
+    }
+}
+
+/// The largest piece, and the number of rings, where the algorithm has some. Of algorithms that a matrix compares, each takes the keys that
+/// it has.
+fn cuts(r: &mut Reader<'_>, asked: &Asked<'_>, algorithm: Algorithm) -> (Option<Bytes>, usize) {
+    let key = |leaf: Key| asked.key(leaf);
+    let (compared, name) = (r.is_of_case(key(ALGORITHM)), algorithm.word());
+    let chunk = r.bytes_or(key(CHUNK));
+    let cut = matches!(algorithm, Algorithm::Ring | Algorithm::Tree | Algorithm::DoubleTree);
+    if chunk.is_some() && !cut && !compared {
+        let reason = format!("{} by {name} is not cut into pieces", asked.kind.word());
+        r.wrong(key(CHUNK), reason, "remove it, or write ring, tree or double-tree");
+    }
+    let (channels, rings) = (r.integer(key(CHANNELS)) as usize, algorithm == Algorithm::Ring);
+    if channels > 1 && !rings && !compared {
+        r.wrong(key(CHANNELS), format!("{name} has no rings"), "remove it, or write ring");
+    }
+    (chunk.filter(|_| cut), if rings { channels } else { 1 })
+}
+
+/// A host that a list names twice.
+pub(super) fn twice(hosts: &[usize], wiring: &Wiring) -> Option<usize> {
+    let mut seen = vec![false; wiring.hosts.len()];
+    hosts.iter().copied().find(|&host| std::mem::replace(&mut seen[host], true))
+}
+
+/// What the lines of a list say in the form of another simulator; faults are reported.
+pub(super) fn imported<T>(
+    r: &mut Reader<'_>,
+    list: &List,
+    read: impl FnOnce(&[&str]) -> Result<T, Vec<ImportError>>,
+) -> Option<T> {
+    let lines: Vec<&str> = list.items.iter().map(String::as_str).collect();
+    let wrong = |f: ImportError| r.wrong_at(&list.key, f.line - 1, f.column - 1, f.reason, f.remedy);
+    read(&lines).map_err(|faults| faults.into_iter().for_each(wrong)).ok()
 }
 
 /// Are the ranks of a table all hosts, so that they may be counted? An error where a host is a rank twice.
 pub(super) fn known(r: &mut Reader<'_>, hosts: impl AsRef<str>, ranks: &[usize], wiring: &Wiring) -> bool {
     let known = r.problems.iter().all(|p| p.key != hosts.as_ref());
-    let mut seen = vec![false; wiring.hosts.len()];
-    if let Some(&twice) = ranks.iter().find(|&&host| std::mem::replace(&mut seen[host], true)) {
+    if let Some(twice) = twice(ranks, wiring) {
         r.wrong(hosts, format!("{} is a rank twice", wiring.machine(twice)), "name each host once");
     }
     known
@@ -271,6 +290,43 @@ pub(crate) fn follow(
     wiring: &Wiring,
     (sources, operations): (&[usize], &mut Operations),
 ) -> ByHost {
+    let (preceding, right) = preceding(r, key, (&listed, refused), wiring);
+    let mut out = ByHost::new();
+    if !right {
+        return out;
+    }
+    let mut of_graph = vec![false; listed.len()];
+    for (n, preceding) in preceding.iter().enumerate().filter(|p| !p.1.is_empty()) {
+        of_graph[n] = true;
+        preceding.iter().for_each(|&p| of_graph[p] = true);
+    }
+    for (_, one) in listed.iter().enumerate().filter(|l| !of_graph[l.0]) {
+        out.entry(one.from).or_default().push(one.transfer);
+    }
+    out.values_mut().for_each(|l| l.sort_by_key(|t| t.start));
+    // First all sends get their numbers: each is ready after a wait of its own.
+    let first = operations.len() as u32;
+    let mut place = vec![0; listed.len()];
+    (0..).zip((0..listed.len()).filter(|&n| of_graph[n])).for_each(|(k, n)| place[n] = first + 2 * k + 1);
+    for (n, one) in listed.iter().enumerate().filter(|l| of_graph[l.0]) {
+        let sends = out.entry(one.from).or_default();
+        let transfer = (sources[one.from] as u32, sends.len() as u32);
+        sends.push(Transfer { start: Transfer::FOLLOWS, ..one.transfer });
+        let after: Vec<After> = preceding[n].iter().map(|&p| After::Ended(place[p])).collect();
+        let ready = operations.wait(one.from, one.transfer.start, after);
+        operations.send(one.from, transfer, [After::Ended(ready)]);
+    }
+    few_of_a_pair(r, key, out.iter().map(|(&host, sends)| (host, &sends[..])), wiring, 1);
+    out
+}
+
+/// By transfer of a list, those that it follows; and whether all names of these can be followed.
+fn preceding(
+    r: &mut Reader<'_>,
+    key: &str,
+    (listed, refused): (&[Listed<'_>], &[&str]),
+    wiring: &Wiring,
+) -> (Vec<Vec<usize>>, bool) {
     let mut names: HashMap<&str, usize> = HashMap::new();
     for (n, one) in listed.iter().enumerate() {
         if let Some(name) = one.name
@@ -317,33 +373,7 @@ pub(crate) fn follow(
         let reason = format!("a circle, in which none ever begins: {}", way.join(" after "));
         r.wrong_item(key, listed[circle[0]].item, reason, "let one of them follow none of the others");
     }
-    let mut out = ByHost::new();
-    if r.problems.len() > before {
-        return out;
-    }
-    let mut of_graph = vec![false; listed.len()];
-    for (n, preceding) in preceding.iter().enumerate().filter(|p| !p.1.is_empty()) {
-        of_graph[n] = true;
-        preceding.iter().for_each(|&p| of_graph[p] = true);
-    }
-    for (_, one) in listed.iter().enumerate().filter(|l| !of_graph[l.0]) {
-        out.entry(one.from).or_default().push(one.transfer);
-    }
-    out.values_mut().for_each(|l| l.sort_by_key(|t| t.start));
-    // First all sends get their numbers: each is ready after a wait of its own.
-    let first = operations.len() as u32;
-    let mut place = vec![0; listed.len()];
-    (0..).zip((0..listed.len()).filter(|&n| of_graph[n])).for_each(|(k, n)| place[n] = first + 2 * k + 1);
-    for (n, one) in listed.iter().enumerate().filter(|l| of_graph[l.0]) {
-        let sends = out.entry(one.from).or_default();
-        let transfer = (sources[one.from] as u32, sends.len() as u32);
-        sends.push(Transfer { start: Transfer::FOLLOWS, ..one.transfer });
-        let after: Vec<After> = preceding[n].iter().map(|&p| After::Ended(place[p])).collect();
-        let ready = operations.wait(one.from, one.transfer.start, after);
-        operations.send(one.from, transfer, [After::Ended(ready)]);
-    }
-    few_of_a_pair(r, key, out.iter().map(|(&host, sends)| (host, &sends[..])), wiring, 1);
-    out
+    (preceding, r.problems.len() == before)
 }
 
 /// The transfers of a circle, each before the one that it follows; none if there is no circle.

@@ -2,14 +2,12 @@
 //!
 //! A receive that waits for nothing else is no operation of its own: what waits for it waits for its message.
 
-use super::read::{begins_in_time, few_of_a_pair, known, no_path, too_many};
+use super::read::{begins_in_time, few_of_a_pair, imported, known, no_path, too_many};
 use super::weave::{ByHost, Sends};
-use super::{Job, Operations};
-use crate::flows::Framing;
+use super::{Asked, Operations, Rounds, Woven};
 use crate::language::reader::Reader;
-use crate::language::row::{Key, LONGEST, MAX_TRANSFER};
-use crate::tables::workload::{OPERATIONS, SEND_ENDS, SendEnds, Traffic, traffic};
-use crate::wiring::Wiring;
+use crate::language::row::{LONGEST, MAX_TRANSFER};
+use crate::tables::workload::{OPERATIONS, SEND_ENDS, SendEnds};
 use cnsim_fabric::{Act, After};
 use cnsim_import::goal::{self, Before, Goal, GoalAct};
 use cnsim_units::{Bytes, Time};
@@ -17,44 +15,21 @@ use cnsim_units::{Bytes, Time};
 /// In place of the number of an operation: it has none.
 const NONE: u32 = u32::MAX;
 
-/// Reads a table of a schedule over these hosts: the job, and what each host sends. None if it is none, or something is wrong.
-/// `sources`: how many sources each host has before.
-pub(crate) fn schedule(
-    r: &mut Reader<'_>,
-    (prefix, kind, framing): (&str, Traffic, Framing),
-    (ranks, wiring): (&[usize], &Wiring),
-    sources: &[usize],
-    operations: &mut Operations,
-) -> Option<(Job, ByHost)> {
-    if kind != Traffic::Graph {
-        return None;
-    }
-    let key = |leaf: Key| leaf.of(prefix);
+/// Reads a table of a schedule; none if something is wrong.
+pub(super) fn schedule(r: &mut Reader<'_>, asked: &Asked<'_>, operations: &mut Operations) -> Option<Woven> {
+    let Asked { hosts: ranks, wiring, sources, framing, .. } = *asked;
     let before = r.problems.len();
-    let hosts = if prefix == "workload" { key(OPERATIONS) } else { key(traffic::HOSTS) };
+    let hosts = asked.hosts_key(OPERATIONS);
     let known = known(r, &hosts, ranks, wiring);
-    let start = begins_in_time(r, prefix, Time::ZERO);
-    let ends: SendEnds = r.choice(key(SEND_ENDS));
-    let list = r.listed(key(OPERATIONS));
+    let start = begins_in_time(r, asked.prefix, Time::ZERO);
+    let ends: SendEnds = r.choice(asked.key(SEND_ENDS));
+    let list = r.listed(asked.key(OPERATIONS));
     if list.items.is_empty() {
-        r.lacks(
-            prefix,
-            &list,
-            "there is no schedule",
-            "write its lines, or name a file in GOAL text in `file`",
-        );
+        let remedy = "write its lines, or name a file in GOAL text in `file`";
+        r.lacks(asked.prefix, &list, "there is no schedule", remedy);
         return None;
     }
-    let lines: Vec<&str> = list.items.iter().map(String::as_str).collect();
-    let goal = match goal::read(&lines) {
-        Ok(goal) => goal,
-        Err(faults) => {
-            for f in faults {
-                r.wrong_at(&list.key, f.line - 1, f.column - 1, f.reason, f.remedy);
-            }
-            return None;
-        }
-    };
+    let goal = imported(r, &list, goal::read)?;
     if known && goal.ranks > ranks.len() {
         let reason = format!("{} ranks, and the table names {} hosts", goal.ranks, ranks.len());
         r.wrong_item(&list.key, goal.line, reason, "name a host for each rank in hosts");
@@ -74,23 +49,22 @@ pub(crate) fn schedule(
         return None;
     }
     let ranks = &ranks[..goal.ranks];
-    let table = prefix.rsplit('.').next().and_then(|n| n.parse().ok()).unwrap_or(0);
     let places = places(&goal, operations.len() as u32);
     let weave = Weave { goal: &goal, ranks, ends, places };
-    let gates: Vec<u32> = ranks.iter().map(|&host| operations.wait(host, start, [])).collect();
+    let mut rounds = Rounds::new(operations, ranks, (start, Time::ZERO), 1);
     let mut sends = Sends::new(operations, wiring, sources, framing);
-    weave.all(&gates, &mut sends);
+    weave.all(&rounds.gates, &mut sends);
     if let Some(apart) = sends.apart {
         no_path(r, &hosts, apart, wiring);
         return None;
     }
-    let ends = weave.last(&gates, sends.operations);
+    rounds.ends = weave.last(&rounds.gates, sends.operations);
+    rounds.turn();
     few_of_a_pair(r, &list.key, sends.sources.iter().map(|s| &s.1[..]).enumerate(), wiring, 1);
     let bytes = goal.operations.iter().map(|o| if let GoalAct::Send(_, bytes) = o.act { bytes } else { 0 });
     let size = Bytes::new(bytes.fold(0, u64::saturating_add));
-    let (name, algorithm, skew) = (None, None, Time::ZERO);
-    let job = Job { table, name, kind, algorithm, ranks: ranks.to_vec(), size, gates, ends, skew };
-    Some((job, sends.by_host()))
+    let job = rounds.job(asked, None, ranks.to_vec(), size, Time::ZERO);
+    Some(Woven { job, sends: sends.by_host(), requests: ByHost::new() })
 }
 
 /// By operation of a schedule: the numbers of those in the graph that it is, behind `first` and a gate for each rank. A receive that waits

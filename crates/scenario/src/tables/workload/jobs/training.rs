@@ -5,57 +5,90 @@
 //! and goes on while that call is under way. Stages of a pipeline send each other a message for each micro-batch. All forward passes come
 //! before all backward passes.
 
-use super::read::{algorithms, begins_in_time, few_of_a_pair, gap, known, no_path, run, too_many};
+use super::read::{algorithms, begins_in_time, few_of_a_pair, gap, imported, known, no_path, run, too_many};
 use super::weave::{ByHost, Sends, Weave};
-use super::{Job, Operations};
-use crate::flows::Framing;
+use super::{Asked, Operations, Rounds, Woven};
 use crate::language::kinds::Choice as _;
-use crate::language::reader::Reader;
-use crate::language::row::{Key, LONGEST, MAX_TRANSFER};
+use crate::language::reader::{List, Reader};
+use crate::language::row::{LONGEST, MAX_TRANSFER};
 use crate::tables::workload::{
     ALGORITHM, Algorithm, CHANNELS, CHUNK, OPERATIONS, RANK_ORDER, REDUCE_TIME, REPEAT, RankOrder, Traffic,
-    traffic,
 };
-use crate::wiring::Wiring;
 use cnsim_fabric::{Act, After};
-use cnsim_import::simai::{self, Call, Collective, Group, Step, Workload};
+use cnsim_import::simai::{self, Call, Collective, Group, Layer, Step, Workload};
 use cnsim_units::{Bytes, Time};
 use std::ops::Range;
 
-/// Reads a table of training over these hosts: the job, and what each host sends. None if it is none, or something is wrong.
-/// `sources`: how many sources each host has before.
-pub(crate) fn training(
-    r: &mut Reader<'_>,
-    (prefix, kind, framing): (&str, Traffic, Framing),
-    (hosts, wiring): (&[usize], &Wiring),
-    sources: &[usize],
-    operations: &mut Operations,
-) -> Option<(Job, ByHost)> {
-    if kind != Traffic::Training {
-        return None;
-    }
-    let key = |leaf: Key| leaf.of(prefix);
+/// Reads a table of training; none if something is wrong.
+pub(super) fn training(r: &mut Reader<'_>, asked: &Asked<'_>, operations: &mut Operations) -> Option<Woven> {
     let before = r.problems.len();
-    let at = if prefix == "workload" { key(OPERATIONS) } else { key(traffic::HOSTS) };
-    let known = known(r, &at, hosts, wiring);
-    let start = begins_in_time(r, prefix, Time::ZERO);
-    let list = r.listed(key(OPERATIONS));
+    let at = asked.hosts_key(OPERATIONS);
+    let known = known(r, &at, asked.hosts, asked.wiring);
+    let start = begins_in_time(r, asked.prefix, Time::ZERO);
+    let list = r.listed(asked.key(OPERATIONS));
     if list.items.is_empty() {
-        r.lacks(prefix, &list, "there is no workload", "write its lines, or name a file of SimAI in `file`");
+        let remedy = "write its lines, or name a file of SimAI in `file`";
+        r.lacks(asked.prefix, &list, "there is no workload", remedy);
         return None;
     }
-    let lines: Vec<&str> = list.items.iter().map(String::as_str).collect();
-    let w = match simai::read(&lines) {
-        Ok(w) => w,
-        Err(faults) => {
-            faults
-                .into_iter()
-                .for_each(|f| r.wrong_at(&list.key, f.line - 1, f.column - 1, f.reason, f.remedy));
-            return None;
-        }
+    let w = imported(r, &list, simai::read)?;
+    fits(r, &list, &w, known.then_some(asked.hosts.len()));
+    let how = How::read(r, asked, &w);
+    let repeat = r.integer(asked.key(REPEAT));
+    let gap = gap(r, asked.prefix, repeat, REPEAT);
+    let reduce = r.time(asked.key(REDUCE_TIME)).as_ps();
+    let order = r.choice::<RankOrder>(asked.key(RANK_ORDER));
+    if w.pp == 1 && order != RankOrder::default() && !r.is_of_case(asked.key(RANK_ORDER)) {
+        r.wrong(asked.key(RANK_ORDER), "has no effect: the workload has one stage", "remove it");
+    }
+    too_many(r, &list.key, how.transfers(&w).saturating_mul(repeat));
+    if r.problems.len() > before || !known {
+        return None;
+    }
+    let ranks = &asked.hosts[..w.ranks()];
+    let mut rounds = Rounds::new(operations, ranks, (start, gap), repeat);
+    let mut iteration = Iteration {
+        w: &w,
+        order,
+        asked: how.algorithm,
+        ranks,
+        sends: Sends::new(operations, asked.wiring, asked.sources, asked.framing),
+        piece: how.chunk.map_or(u64::MAX, Bytes::get),
+        reduce,
+        channels: how.channels,
+        last: Vec::new(),
+        open: Vec::new(),
     };
-    if known && w.ranks() > hosts.len() {
-        let reason = format!("{} ranks, and the table names {} hosts", w.ranks(), hosts.len());
+    for _ in 0..repeat {
+        (iteration.last, iteration.open) = (rounds.gates.clone(), vec![Vec::new(); ranks.len()]);
+        iteration.weave();
+        iteration.sends.operations.are("");
+        for (rank, &host) in ranks.iter().enumerate() {
+            let open = std::mem::take(&mut iteration.open[rank]);
+            let after = open.into_iter().chain([After::Ended(iteration.last[rank])]);
+            rounds.done(iteration.sends.operations, host, after);
+        }
+        rounds.turn();
+    }
+    if let Some(apart) = iteration.sends.apart {
+        no_path(r, &at, apart, asked.wiring);
+    }
+    let of_nics = iteration.sends.sources.iter().map(|s| &s.1[..]).enumerate();
+    few_of_a_pair(r, &list.key, of_nics, asked.wiring, 1);
+    if r.problems.len() > before {
+        return None;
+    }
+    let groups = |call: Call| (w.ranks() / w.size(call.group)) as u64;
+    let size = w.calls().fold(0_u64, |sum, call| sum.saturating_add(call.bytes.saturating_mul(groups(call))));
+    let sends = iteration.sends.by_host();
+    let job = rounds.job(asked, how.algorithm, ranks.to_vec(), Bytes::new(size), Time::ZERO);
+    Some(Woven { job, sends, requests: ByHost::new() })
+}
+
+/// Refuses a workload of more ranks than hosts, of too large calls, or of layers that compute too long.
+fn fits(r: &mut Reader<'_>, list: &List, w: &Workload, hosts: Option<usize>) {
+    if let Some(hosts) = hosts.filter(|hosts| w.ranks() > *hosts) {
+        let reason = format!("{} ranks, and the table names {hosts} hosts", w.ranks());
         r.wrong_at(&list.key, w.ranks_at.0, w.ranks_at.1, reason, "name a host for each rank in hosts");
     }
     let largest = w.calls().map(|call| call.bytes).chain([w.message]).max().unwrap_or(0);
@@ -63,97 +96,57 @@ pub(crate) fn training(
         let reason = format!("a call of {} is more than {MAX_TRANSFER}", Bytes::new(largest));
         r.wrong(&list.key, reason, "write less");
     }
-    if let Some(layer) =
-        w.layers.iter().find(|l| [l.forward, l.inputs, l.weights].iter().any(|s| s.time > LONGEST))
-    {
+    let long = |l: &&Layer| [l.forward, l.inputs, l.weights].iter().any(|step| step.time > LONGEST);
+    if let Some(layer) = w.layers.iter().find(long) {
         let reason = format!("layer {} computes longer than {LONGEST}", layer.name);
         r.wrong(&list.key, reason, "write less");
     }
-    let named = r.word(key(ALGORITHM));
-    let asked = algorithms(kind).iter().copied().find(|a| a.word() == named);
-    if asked.is_none() && named != "auto" && Algorithm::of(&named).is_some() {
-        let words: Vec<&str> = algorithms(kind).iter().map(|a| a.word()).collect();
-        let reason = format!("training has no algorithm `{named}`");
-        r.wrong(key(ALGORITHM), reason, format!("write {}", cnsim_problem::any_of(&words)));
-    }
-    let by = |call: &Call| algorithm(call, asked, w.size(call.group));
-    let compared = r.is_of_case(key(ALGORITHM));
-    if let Some(one) = asked.filter(|one| !compared && !w.calls().any(|call| by(&call) == *one)) {
-        let reason = format!("no call of this workload can go by {}", one.word());
-        r.wrong(key(ALGORITHM), reason, "remove it, or write ring");
-    }
-    let (chunk, channels) = (r.bytes_or(key(CHUNK)), r.integer(key(CHANNELS)) as usize);
-    let cut = |a: Algorithm| matches!(a, Algorithm::Ring | Algorithm::Tree | Algorithm::DoubleTree);
-    if chunk.is_some() && !compared && !w.calls().any(|call| cut(by(&call))) {
-        r.wrong(key(CHUNK), "no call of this workload is cut into pieces", "remove it");
-    }
-    if channels > 1 && !compared && !w.calls().any(|call| by(&call) == Algorithm::Ring) {
-        r.wrong(key(CHANNELS), "no call of this workload has rings", "remove it");
-    }
-    let repeat = r.integer(key(REPEAT));
-    let gap = gap(r, prefix, repeat, REPEAT);
-    let reduce = r.time(key(REDUCE_TIME)).as_ps();
-    let order = r.choice::<RankOrder>(key(RANK_ORDER));
-    if w.pp == 1 && order != RankOrder::default() && !r.is_of_case(key(RANK_ORDER)) {
-        r.wrong(key(RANK_ORDER), "has no effect: the workload has one stage", "remove it");
-    }
-    let transfers = |call: Call| {
-        let n = w.size(call.group) as u64;
-        let pieces = chunk.map_or(1, |c| call.bytes.div_ceil(n.saturating_mul(c.get())).max(1));
-        2 * pieces.saturating_mul(n.max(channels as u64)).saturating_mul(w.ranks() as u64)
-    };
-    let steps = 4 * w.layers.len() as u64 * w.ranks() as u64;
-    let all = w.calls().map(transfers).fold(steps, u64::saturating_add);
-    too_many(r, &list.key, all.saturating_mul(repeat));
-    if r.problems.len() > before || !known {
-        return None;
-    }
-    let table = prefix.rsplit('.').next().and_then(|n| n.parse().ok()).unwrap_or(0);
-    let ranks = &hosts[..w.ranks()];
-    let mut gates: Vec<u32> = ranks.iter().map(|&host| operations.wait(host, start, [])).collect();
-    let (mut all_gates, mut ends) = (Vec::new(), Vec::new());
-    let mut iteration = Iteration {
-        w: &w,
-        order,
-        asked,
-        ranks,
-        sends: Sends::new(operations, wiring, sources, framing),
-        piece: chunk.map_or(u64::MAX, Bytes::get),
-        reduce,
-        channels,
-        last: Vec::new(),
-        open: Vec::new(),
-    };
-    for round in 0..repeat {
-        (iteration.last, iteration.open) = (gates.clone(), vec![Vec::new(); ranks.len()]);
-        iteration.weave();
-        iteration.sends.operations.are("");
-        all_gates.append(&mut gates);
-        for (rank, &host) in ranks.iter().enumerate() {
-            let open = std::mem::take(&mut iteration.open[rank]);
-            let after = open.into_iter().chain([After::Ended(iteration.last[rank])]);
-            let end = iteration.sends.operations.wait(host, Time::ZERO, after);
-            ends.push(end);
-            if round + 1 < repeat {
-                gates.push(iteration.sends.operations.wait(host, gap, [After::Ended(end)]));
-            }
+}
+
+/// How the calls of a workload go, as far as each can.
+struct How {
+    algorithm: Option<Algorithm>,
+    chunk: Option<Bytes>,
+    channels: usize,
+}
+
+impl How {
+    /// Reads the keys of a table; one without effect on any call is refused.
+    fn read(r: &mut Reader<'_>, asked: &Asked<'_>, w: &Workload) -> Self {
+        let (key, named) = (asked.key(ALGORITHM), &asked.algorithm);
+        let algorithm = algorithms(asked.kind).iter().copied().find(|a| a.word() == named);
+        if algorithm.is_none() && named != "auto" && Algorithm::of(named).is_some() {
+            let words: Vec<&str> = algorithms(asked.kind).iter().map(|a| a.word()).collect();
+            let reason = format!("training has no algorithm `{named}`");
+            r.wrong(&key, reason, format!("write {}", cnsim_problem::any_of(&words)));
         }
+        let by = |call: &Call| self::algorithm(call, algorithm, w.size(call.group));
+        let compared = r.is_of_case(&key);
+        if let Some(one) = algorithm.filter(|one| !compared && !w.calls().any(|call| by(&call) == *one)) {
+            let reason = format!("no call of this workload can go by {}", one.word());
+            r.wrong(&key, reason, "remove it, or write ring");
+        }
+        let (chunk, channels) = (r.bytes_or(asked.key(CHUNK)), r.integer(asked.key(CHANNELS)) as usize);
+        let cut = |a: Algorithm| matches!(a, Algorithm::Ring | Algorithm::Tree | Algorithm::DoubleTree);
+        if chunk.is_some() && !compared && !w.calls().any(|call| cut(by(&call))) {
+            r.wrong(asked.key(CHUNK), "no call of this workload is cut into pieces", "remove it");
+        }
+        if channels > 1 && !compared && !w.calls().any(|call| by(&call) == Algorithm::Ring) {
+            r.wrong(asked.key(CHANNELS), "no call of this workload has rings", "remove it");
+        }
+        Self { algorithm, chunk, channels }
     }
-    if let Some(apart) = iteration.sends.apart {
-        no_path(r, &at, apart, wiring);
+
+    /// At most so many operations an iteration has.
+    fn transfers(&self, w: &Workload) -> u64 {
+        let of = |call: Call| {
+            let n = w.size(call.group) as u64;
+            let pieces = self.chunk.map_or(1, |c| call.bytes.div_ceil(n.saturating_mul(c.get())).max(1));
+            2 * pieces.saturating_mul(n.max(self.channels as u64)).saturating_mul(w.ranks() as u64)
+        };
+        let steps = 4 * w.layers.len() as u64 * w.ranks() as u64;
+        w.calls().map(of).fold(steps, u64::saturating_add)
     }
-    few_of_a_pair(r, &list.key, iteration.sends.sources.iter().map(|s| &s.1[..]).enumerate(), wiring, 1);
-    if r.problems.len() > before {
-        return None;
-    }
-    let groups = |call: Call| (w.ranks() / w.size(call.group)) as u64;
-    let size = w.calls().fold(0_u64, |sum, call| sum.saturating_add(call.bytes.saturating_mul(groups(call))));
-    let by_host = iteration.sends.by_host();
-    let (ranks, size, skew) = (ranks.to_vec(), Bytes::new(size), Time::ZERO);
-    Some((
-        Job { table, name: None, kind, algorithm: asked, ranks, size, gates: all_gates, ends, skew },
-        by_host,
-    ))
 }
 
 /// The kind of traffic that a call is.
