@@ -20,7 +20,7 @@ struct Row {
     scheme: String,
     /// The file of its network.
     network: String,
-    /// What is done to the network that no key does; empty for nothing.
+    /// A change of the network that no key makes; empty without one.
     change: String,
     sets: Vec<(String, String)>,
 }

@@ -5,7 +5,7 @@ use crate::baseline::{Baseline, choices, points};
 use crate::look::{self, Colour, paint};
 use crate::pairs::{Pairs, Row, seeds, table};
 use crate::request::wanted;
-use crate::{Done, Failure, notes};
+use crate::{Done, Failure, chosen, notes};
 use cnsim_runs::record::RunRecord;
 use cnsim_runs::results::Results;
 use cnsim_scenario::case::CaseId;
@@ -40,13 +40,8 @@ impl Found {
     }
 }
 
-/// The file that is meant: a folder stands for its results.json.
-fn file_of(path: &Path) -> PathBuf {
-    if path.is_dir() { path.join("results.json") } else { path.into() }
-}
-
 pub(crate) fn compare(paths: &[PathBuf], baseline: Option<&str>, metrics: &[String], as_json: bool) -> Done {
-    let files: Vec<PathBuf> = paths.iter().map(|p| file_of(p)).collect();
+    let files: Vec<PathBuf> = paths.iter().map(|p| chosen::file(p, "results.json")).collect();
     let (read, wrong): (Vec<_>, Vec<_>) = files.iter().map(|f| Results::read(f)).partition(Result::is_ok);
     if !wrong.is_empty() {
         let wrong: Vec<String> = wrong.into_iter().filter_map(Result::err).collect();

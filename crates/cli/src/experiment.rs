@@ -48,7 +48,7 @@ pub(crate) struct Experiment<'a> {
     pub(crate) left: &'a dyn Fn(&[Cell]) -> Vec<(Published, String)>,
     /// Which series are written: `none`, `key` or `all`.
     pub(crate) series: &'a str,
-    /// What is captured, by number of the job.
+    /// Captures, by number of the job.
     pub(crate) captures: Vec<(usize, Captures)>,
     /// Are the results printed as JSON?
     pub(crate) json: bool,

@@ -73,7 +73,7 @@ pub(crate) fn explain_collective(args: &ExplainCollectiveArgs) -> Done {
     Ok(())
 }
 
-/// What there is to say of a collective, at most 80 columns wide.
+/// The page on a collective, at most 80 columns wide.
 fn page(job: &JobFacts) -> Vec<String> {
     let mut lines = Vec::new();
     let kind = [&job.kind, &job.algorithm].map(String::as_str);
@@ -175,7 +175,7 @@ fn row(name: &str, (part, whole): (u64, u64), more: &str) -> String {
     format!("  {name:<room$} {:>10} {share:>5.1} %{more}", time(part))
 }
 
-/// What a part belongs to, without the layer: `TP all-gather` of `TP all-gather, attention_row`.
+/// Owner of a part, without the layer: `TP all-gather` of `TP all-gather, attention_row`.
 fn owner(part: &Part) -> &str {
     part.of.split(", ").next().unwrap_or_default()
 }

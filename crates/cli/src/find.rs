@@ -265,6 +265,7 @@ mod tests {
             ("straggler", &["straggler_time"]),
             ("bus bandwidth", &["nccl-tests"]),
             ("link failure", &["rate = \"0 Gb/s\"", "loss = \"100 %\""]),
+            ("capture", &["--pcap", "--trace"]),
             ("packet loss", &["[[event]]", "loss", "lose", "transport.kind"]),
         ] {
             let (term, meaning) = term(word).unwrap_or_else(|| panic!("{word}"));

@@ -502,26 +502,30 @@ pub fn main_with(registry: Registry) -> ExitCode {
     ExitCode::from(program(registry, std::env::args_os()))
 }
 
+/// The command line; or the exit code, where it is wrong or asks for help, which is printed.
+fn parsed(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Cli, u8> {
+    let parsed = verbs::command().try_get_matches_from(args);
+    parsed.and_then(|m| <Cli as clap::FromArgMatches>::from_arg_matches(&m)).map_err(|e| {
+        if let Some(text) = verbs::moved(&e) {
+            eprintln!("{text}");
+        } else if e.use_stderr() {
+            eprintln!("{}", e.render().to_string().trim_end());
+        } else if e.print().and_then(|()| std::io::Write::flush(&mut std::io::stdout())).is_err() {
+            eprintln!("error: standard output takes nothing more");
+            return 2;
+        }
+        if e.use_stderr() { 2 } else { 0 }
+    })
+}
+
 /// As [`main_with`], with these arguments; the first is the program's name. Returns the exit code. For a host that is
 /// another program, such as a Python package.
 pub fn program(registry: Registry, args: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
     // `cnsim list | head` ends quietly, as other tools do.
     sigpipe::reset();
-    let parsed = verbs::command().try_get_matches_from(args);
-    let mut cli = match parsed.and_then(|m| <Cli as clap::FromArgMatches>::from_arg_matches(&m)) {
+    let mut cli = match parsed(args) {
         Ok(cli) => cli,
-        Err(e) => {
-            let code = if e.use_stderr() { 2 } else { 0 };
-            if let Some(text) = verbs::moved(&e) {
-                eprintln!("{text}");
-            } else if e.use_stderr() {
-                eprintln!("{}", e.render().to_string().trim_end());
-            } else if e.print().and_then(|()| std::io::Write::flush(&mut std::io::stdout())).is_err() {
-                eprintln!("error: standard output takes nothing more");
-                return 2;
-            }
-            return code;
-        }
+        Err(code) => return code,
     };
     cli.common.registry = registry;
     let common = &cli.common;

@@ -231,8 +231,16 @@ pub(crate) fn condition_of(
     })
 }
 
+/// Schemes by their registered names.
+pub(crate) fn schemes(registry: &Registry, asked: &[String]) -> Result<Vec<String>, Failure> {
+    let one = |s: &String| {
+        registry.find(s.trim()).map(|e| e.name.clone()).ok_or_else(|| unknown_scheme(registry, s))
+    };
+    asked.iter().map(one).collect()
+}
+
 /// The error for a scheme that does not exist.
-pub(crate) fn unknown_scheme(registry: &Registry, name: &str) -> Failure {
+fn unknown_scheme(registry: &Registry, name: &str) -> Failure {
     if name.contains(',') {
         return Failure::input(format!(
             "`{name}`: one scheme is due here\n  help: list all as schemes of [matrix], and run them with `cnsim run FILE`"

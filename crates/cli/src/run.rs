@@ -3,7 +3,7 @@
 use crate::experiment::{Experiment, perform};
 use crate::output::quoted;
 use crate::reproduce::{left, none_left, published_in, words_of};
-use crate::request::{condition_of, first_case, refuse_no_seeds, unknown_scheme};
+use crate::request::{condition_of, first_case, refuse_no_seeds, schemes};
 use crate::{Common, Done, EngineArg, Failure, RunArgs, pairs};
 use cnsim_papers::cells::all_cases;
 use cnsim_runs::capture::Captures;
@@ -15,9 +15,7 @@ use indexmap::IndexSet;
 pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     let registry = &common.registry;
     let sets = pairs(&args.sets, registry)?;
-    let found =
-        |s: &String| registry.find(s).map(|e| e.name.clone()).ok_or_else(|| unknown_scheme(registry, s));
-    let asked: Vec<String> = args.scheme.iter().map(found).collect::<Result<_, _>>()?;
+    let asked = schemes(registry, &args.scheme)?;
     let names: Vec<&str> = asked.iter().map(String::as_str).collect();
     let scenario = match &args.scenario {
         Some(name) => Scenario::load_in(registry, name, &sets, &names)?,
@@ -71,7 +69,7 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     perform(&experiment, common)
 }
 
-/// What is captured of the first seed of each case, by number of the job.
+/// Captures of the first seed of each case, by number of the job.
 fn captured(jobs: &[Job], args: &RunArgs) -> Result<Vec<(usize, Captures)>, Failure> {
     let mut all: Vec<(usize, Captures)> = Vec::new();
     for (i, job) in jobs.iter().enumerate() {

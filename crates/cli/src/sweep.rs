@@ -5,7 +5,7 @@ use crate::look::{self, Colour, at_least, interval, measured, said};
 use crate::names::Names;
 use crate::output::{Output, quoted};
 use crate::request::{
-    condition_of, first_case, refuse_many, refuse_no_seeds, tell_notes, threads, unknown_scheme, wanted,
+    condition_of, first_case, refuse_many, refuse_no_seeds, schemes, tell_notes, threads, wanted,
 };
 use crate::{Batch, Common, Done, Failure, find, notes, pairs};
 use clap::Args;
@@ -138,14 +138,6 @@ impl Row<'_> {
         let why = &self.failed.as_ref()?.why;
         Some(format!("failed: {values}, PAUSE {}, {}, {why}", case.id.pause, case.id.scheme))
     }
-}
-
-/// Schemes by their registered names.
-fn schemes(registry: &Registry, asked: &[String]) -> Result<Vec<String>, Failure> {
-    let one = |s: &String| {
-        registry.find(s.trim()).map(|e| e.name.clone()).ok_or_else(|| unknown_scheme(registry, s))
-    };
-    asked.iter().map(one).collect()
 }
 
 /// `KEY=VALUES` with the key's whole path.

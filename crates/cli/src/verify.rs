@@ -81,7 +81,7 @@ pub(crate) fn verify(file: &Path, (asked, engine): (usize, Engine), force: bool,
     Ok(())
 }
 
-/// So many lines of all, and how many more there are.
+/// The first lines, and the number of the others.
 fn first(mut lines: Vec<String>, most: usize, and: &str, what: &str) -> Vec<String> {
     let hidden = lines.len().saturating_sub(most);
     lines.truncate(most);

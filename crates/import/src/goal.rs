@@ -25,14 +25,14 @@ use cnsim_units::Time;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
-/// What an operation of a rank does.
+/// Act of an operation of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoalAct {
-    /// It occupies a processor for a time.
+    /// Occupies a processor for a time.
     Calc(Time, u16),
-    /// It sends bytes to a rank.
+    /// Sends bytes to a rank.
     Send(u32, u64),
-    /// It waits until what this operation sends has arrived.
+    /// Waits until the message of this operation has arrived.
     Receive(u32),
 }
 
@@ -43,11 +43,11 @@ pub struct GoalOperation {
     pub rank: u32,
     /// Line that names it, from 0.
     pub line: u32,
-    /// What it does.
+    /// Act of the operation.
     pub act: GoalAct,
 }
 
-/// What an operation waits for, of its own rank.
+/// A condition on another operation of the same rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Before {
     /// An operation has ended.
@@ -78,7 +78,7 @@ pub struct Goal {
 }
 
 impl Goal {
-    /// What an operation waits for.
+    /// Conditions that an operation waits for.
     pub fn before(&self, operation: usize) -> &[Before] {
         let end = self.first.get(operation + 1).map_or(self.all.len(), |&end| end as usize);
         self.first.get(operation).and_then(|&first| self.all.get(first as usize..end)).unwrap_or_default()
@@ -127,7 +127,7 @@ impl Goal {
         order
     }
 
-    /// Those that never end, from one back to it, each before the one that it waits for; none if all end.
+    /// A circle of operations that never end, each before the one that it waits for; none if all end.
     fn circle(&self, order: &[u32], met: bool) -> Option<Vec<usize>> {
         let mut begun = vec![false; self.operations.len()];
         order.iter().for_each(|&i| begun[i as usize] = true);

@@ -169,7 +169,7 @@ fn grown(nodes: u64, pod: u64, tiers: &[Tier]) -> Result<Fabric, ImportError> {
 /// A connection, as its line is written.
 const CONNECTION: &str = "write src->dst start PICOSECONDS size BYTES, or `trigger N` in place of the start; perhaps send_done_trigger N or recv_done_trigger N";
 
-/// What a trigger waits for.
+/// Condition on which a trigger fires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fires {
     Oneshot,

@@ -141,7 +141,7 @@ fn enough(fabric: Option<&Fabric>, ranks: usize, at: (usize, usize)) -> Result<(
     }
 }
 
-/// What a workload's ranks move and compute, as they would one after the other.
+/// Bytes and times of a workload's ranks, as if its layers ran one after the other.
 fn training(text: &str, fabric: Option<&Fabric>) -> Result<FlowList, Vec<ImportError>> {
     let all: Vec<&str> = text.lines().collect();
     let read = simai::read(&all)?;
@@ -202,17 +202,17 @@ pub struct FlowList {
     pub flows: Vec<FileFlow>,
     /// Lines beyond the announced flows, if there are some.
     pub unread: Option<Unread>,
-    /// What the rank of a schedule that computes longest computes in all.
+    /// Time that the busiest rank of a schedule computes in all.
     pub busy: Time,
-    /// What its ranks do, in place of flows.
+    /// Ranks and layers of a workload in words, in place of flows.
     pub what: String,
-    /// Bytes that a rank receives in all, and messages of it that may wait for each other, beside the flows.
+    /// Bytes that a rank of a workload receives in all, beside the flows.
     pub moved: u64,
-    /// The latter.
+    /// Messages of a rank of a workload that may wait for each other, beside the flows.
     pub steps: u64,
-    /// What they call, with its bytes, a line each.
+    /// Calls of a workload with their bytes, a line each.
     pub calls: Vec<String>,
-    /// What a reader should know, a sentence each.
+    /// Notes for a reader, a sentence each.
     pub notes: Vec<String>,
 }
 

@@ -18,7 +18,7 @@ use crate::faults::{Faults, ImportError, error};
 use cnsim_units::Time;
 use std::fmt;
 
-/// What a call does.
+/// Collective that a call runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Collective {
     /// `ALLREDUCE`
@@ -34,20 +34,20 @@ pub enum Collective {
 /// Over which ranks of a stage a call goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
-    /// Those that share a layer's tensors.
+    /// Tensor parallelism: ranks that share a layer's tensors.
     Tp,
-    /// Those that have the same part of the model, each with data of its own.
+    /// Data parallelism: ranks with the same part of the model, each with data of its own.
     Dp,
-    /// Those among which experts are spread.
+    /// Expert parallelism: ranks among which experts are spread.
     Ep,
-    /// Those of a group of data parallelism that hold the same experts.
+    /// Ranks of a group of data parallelism that hold the same experts.
     DpEp,
 }
 
 /// A call of a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Call {
-    /// What it does.
+    /// Collective of the call.
     pub collective: Collective,
     /// Over which ranks.
     pub group: Group,
@@ -62,7 +62,7 @@ impl fmt::Display for Call {
 }
 
 impl Collective {
-    /// Its name in a scenario.
+    /// Name of the collective in a scenario.
     pub fn word(self) -> &'static str {
         match self {
             Self::AllReduce => "all-reduce",
@@ -74,7 +74,7 @@ impl Collective {
 }
 
 impl Group {
-    /// Its name.
+    /// Name of the group.
     pub fn word(self) -> &'static str {
         match self {
             Self::Tp => "TP",
@@ -90,14 +90,14 @@ impl Group {
 pub struct Step {
     /// How long each rank computes.
     pub time: Time,
-    /// What the ranks then do together, if it moves bytes.
+    /// Call of the ranks after that, if it moves bytes.
     pub call: Option<Call>,
 }
 
 /// A layer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layer {
-    /// Its name.
+    /// Name of the layer.
     pub name: String,
     /// Forward pass.
     pub forward: Step,
@@ -122,11 +122,11 @@ pub struct Workload {
     pub pp: usize,
     /// Ranks with the same part of the model.
     pub dp: usize,
-    /// What a rank sends to the next stage, or back, for each micro-batch; 0: nothing.
+    /// Bytes that a rank sends to the next stage, or back, for each micro-batch; 0 for none.
     pub message: u64,
-    /// Layers whose forward pass is kept, and layers before whose gradients the forward pass is done again from there.
+    /// Layers whose forward pass is kept.
     pub kept: Vec<usize>,
-    /// The latter.
+    /// Layers before whose gradients the forward pass is done again, from the last kept one.
     pub again: Vec<usize>,
     /// The layers that a rank runs, those of all micro-batches one after the other.
     pub layers: Vec<Layer>,
@@ -134,7 +134,7 @@ pub struct Workload {
     pub batches: Vec<usize>,
     /// Line, from 0, and character, from 0, that say how many ranks there are.
     pub ranks_at: (usize, usize),
-    /// What cnsim leaves out, a sentence each.
+    /// Features that cnsim leaves out, a sentence each.
     pub notes: Vec<String>,
 }
 
@@ -173,7 +173,7 @@ impl Workload {
         sums
     }
 
-    /// What a rank computes in an iteration.
+    /// Time that a rank computes in an iteration.
     pub fn busy(&self) -> Time {
         let of = |l: &Layer| [l.forward.time, l.inputs.time, l.weights.time, l.update];
         let ps = self.layers.iter().flat_map(of).fold(0_u64, |sum, t| sum.saturating_add(t.as_ps()));
@@ -203,7 +203,7 @@ impl Word<'_> {
         ImportError { column: self.column + 1, ..error(self.line + 1, reason, remedy) }
     }
 
-    /// It as a whole number from `least` to `most`; `.0` may stand behind it.
+    /// The word as a whole number from `least` to `most`; `.0` may stand behind it.
     fn number(self, what: &str, (least, most): (u64, u64), form: &str) -> Result<u64, ImportError> {
         let digits = self.text.strip_suffix(".0").unwrap_or(self.text);
         match digits.parse::<u64>() {
@@ -347,20 +347,7 @@ fn header<'a>(w: &mut Workload, head: &[Word<'a>], faults: &mut Faults) -> (u64,
             }
         }
     }
-    let (all, at) = ranks.unwrap_or((0, head[0]));
-    w.ranks_at = (at.line, at.column);
-    w.dp = (all / w.tp.saturating_mul(w.pp)).max(1);
-    if !head.iter().any(|word| word.text.trim_end_matches(':') == "all_gpus") {
-        faults.push(at.wrong("all_gpus is missing", HEADER));
-    } else if ranks.is_some() && w.tp.saturating_mul(w.pp).saturating_mul(w.dp) != all {
-        let reason =
-            format!("{all} ranks are not a multiple of {} of tensor parallelism times {} stages", w.tp, w.pp);
-        faults.push(at.wrong(reason, "write such a multiple"));
-    } else if ranks.is_some() && !w.dp.is_multiple_of(w.ep) {
-        let reason =
-            format!("{} ranks of expert parallelism do not divide the {} of data parallelism", w.ep, w.dp);
-        faults.push(at.wrong(reason, "let ep divide all_gpus / (model_parallel_NPU_group * pp)"));
-    }
+    w.divide(ranks, head, faults);
     if w.pp > 1 && w.message == 0 {
         w.notes.push("the stages of the pipeline send each other nothing: the file has no pp_comm".into());
     }
@@ -370,6 +357,30 @@ fn header<'a>(w: &mut Workload, head: &[Word<'a>], faults: &mut Faults) -> (u64,
         ));
     }
     ga
+}
+
+impl Workload {
+    /// Divides all ranks, with the word that says how many they are, among tensors, stages and data.
+    fn divide(&mut self, ranks: Option<(usize, Word<'_>)>, head: &[Word<'_>], faults: &mut Faults) {
+        let (all, at) = ranks.unwrap_or((0, head[0]));
+        self.ranks_at = (at.line, at.column);
+        self.dp = (all / self.tp.saturating_mul(self.pp)).max(1);
+        if !head.iter().any(|word| word.text.trim_end_matches(':') == "all_gpus") {
+            faults.push(at.wrong("all_gpus is missing", HEADER));
+        } else if ranks.is_some() && self.tp.saturating_mul(self.pp).saturating_mul(self.dp) != all {
+            let reason = format!(
+                "{all} ranks are not a multiple of {} of tensor parallelism times {} stages",
+                self.tp, self.pp
+            );
+            faults.push(at.wrong(reason, "write such a multiple"));
+        } else if ranks.is_some() && !self.dp.is_multiple_of(self.ep) {
+            let reason = format!(
+                "{} ranks of expert parallelism do not divide the {} of data parallelism",
+                self.ep, self.dp
+            );
+            faults.push(at.wrong(reason, "let ep divide all_gpus / (model_parallel_NPU_group * pp)"));
+        }
+    }
 }
 
 /// A line of a layer.

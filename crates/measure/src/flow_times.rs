@@ -191,7 +191,7 @@ pub fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Un
     all
 }
 
-/// What an unfinished flow waits for, of which so many frames were dropped, if that is known; of the run so many were lost, and so many of
+/// The cause for which an unfinished flow waits. Given are its dropped frames, if known, and those of the run: so many were lost, and so many of
 /// them at sources.
 fn waits_for(
     m: &Incomplete,

@@ -49,10 +49,10 @@ pub struct JobFacts {
     /// Why an unfinished job never ends, where that is certain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stands: Option<Standing>,
-    /// What its ranks do over its time, or to the end of the run; of more than 32 ranks every second one, third one and so on.
+    /// Activity of the ranks over the job's time, or to the end of the run; of more than 32 ranks every second one, third one and so on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lanes: Vec<Lane>,
-    /// What the ports do that its transfers take, those longest under way first, where it is kept which those are.
+    /// Activity of the ports that the job's transfers take, where the ports are kept. Those with the longest transfers come first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<Lane>,
     /// The chain that decided its end, from the begin on: the parts' times add up to the job's.
@@ -99,7 +99,7 @@ pub struct RoundFacts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueryFacts {
-    /// Its round, and the rank that asks.
+    /// Round of the query.
     pub round: u64,
     /// The rank.
     pub rank: u64,
@@ -118,7 +118,7 @@ pub struct Part {
     pub what: String,
     /// The flow, or the host that computes.
     pub place: String,
-    /// What it belongs to, in words, where the job says that: `TP all-gather, attention_row`.
+    /// Description of the operation, where the job has one: `TP all-gather, attention_row`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub of: String,
     /// Payload; 0 of no transfer.

@@ -30,120 +30,126 @@ enum How {
     Quantile(for<'a> fn(&'a Completions<'_>) -> &'a Ordered, f64),
 }
 
-/// The value of each metric: none where a run has nothing of the kind.
+/// Declares the value of each metric: none where a run has nothing of the kind.
+macro_rules! values {
+    ($($($name:ident)|+ => $value:expr,)*) => {
+        const fn how(id: Id) -> How {
+            use How::{Flows, Jobs, Quantile, Run};
+            match id {
+                $($(Id::$name)|+ => $value,)*
+            }
+        }
+    };
+}
+
 #[rustfmt::skip]
-const fn how(id: Id) -> How {
-    use How::{Flows, Quantile, Run};
-    match id {
-        Id::AggregateThroughput => Run(|r| Some(r.total())),
-        Id::JobTime | Id::BusBandwidth | Id::StragglerTime | Id::NetworkShare | Id::QueryTime | Id::QueryTimeP99 | Id::QueryGoodput => {
-            How::Jobs
-        },
-        Id::HotPortThroughput | Id::Throughput => Run(|r| Some(r.hot()?.rate)),
-        Id::TimePaused => Run(|r| Some(match r.settings.record.paused {
-            PausedOver::Senders => mean(&r.stood().hosts),
-            PausedOver::Affected => r.stood().affected(),
-            PausedOver::Touched => r.stood().touched,
-            PausedOver::All => r.stood().both(),
-        })),
-        Id::TimePausedSenders => Run(|r| Some(mean(&r.stood().hosts))),
-        Id::TimePausedAffected => Run(|r| Some(r.stood().affected())),
-        Id::TimePausedTouched => Run(|r| Some(r.stood().touched)),
-        Id::TimePausedLinks => Run(|r| r.stood().between().map(mean)),
-        Id::TimePausedAll => Run(|r| r.stood().between().map(|_| r.stood().both())),
-        Id::DroppedFrames => Run(|r| Some(r.out.dropped() as f64)),
-        Id::SourceDiscards => Run(|r| Some(r.of_hosts(|h| h.source_discards))),
-        Id::Overhead => Run(|r| Some(r.overhead_bits() as f64 / r.seconds() / 1e6)),
-        Id::Goodput => Run(|r| r.goodput()),
-        Id::ControlMessages => Run(|r| Some(r.out.control_messages as f64)),
-        Id::SlowedFlows => Run(|r| Some(r.of_hosts(|h| h.slowed_flows))),
-        Id::ControlDiscarded => Run(|r| Some(r.out.control_discarded as f64)),
-        Id::FeedbackIgnored => Run(|r| Some(r.out.feedback_ignored as f64)),
-        Id::FeedbackLost => Run(|r| Some(r.out.feedback_lost as f64)),
-        Id::InnocentThroughput => Run(|r| Some(r.total() - r.hot()?.rate)),
-        Id::InnocentFlowUtilization => Run(|r| r.innocent_utilization()),
-        Id::InnocentDropShare => Run(|r| r.innocent_drops()),
-        Id::MeanHotQueue => Run(|r| Some(Summary::of(&r.hot()?.queue)?.mean)),
-        Id::SdHotQueue => Run(|r| Some(Summary::of(&r.hot()?.queue)?.sd)),
-        Id::MeanHotQueueLate => Run(|r| Some(&r.hot()?.queue).filter(|q| !q.is_empty()).map(|q| mean(&q[q.len() / 2..]))),
-        Id::QueueP99 => Run(|r| quantile(&r.hot()?.queue, 0.99)),
-        Id::LateDrops => Run(|r| r.late_drops()),
-        Id::BottleneckUtilization => Run(|r| r.slow().filter(|s| s.spot.rate.bps() > 0.0).map(|s| share(s.mean / s.spot.rate.bps()))),
-        Id::VictimUtilizationOtherwise => Run(|r| r.victim(|v| v.bits / v.rest / v.offered)),
-        Id::VictimFlowUtilization => Run(|r| r.victim(|v| v.delivered / (v.slow + v.rest * v.offered))),
-        Id::RecoveryTime => Run(|r| r.recovery().map(|a| a.time())),
-        Id::RecoveryDeficit => Run(|r| r.recovery().map(|a| a.deficit())),
-        Id::QueueMax => Run(|r| Some(r.out.switches.iter().flat_map(|s| &s.ports).map(|p| p.queue_max).max().unwrap_or(0) as f64 / 1e3)),
-        Id::HeadroomMax => Run(|r| r.most_shared(|s| s.headroom)),
-        Id::SharedMax => Run(|r| r.most_shared(|s| s.pool)),
-        Id::Pauses => Run(|r| Some(r.out.switches.iter().flat_map(|s| &s.ports).map(|p| p.xoffs).sum::<u64>() as f64)),
-        Id::Xoffs => Run(|r| Some(r.pauses?.stops.xoffs.len() as f64)),
-        Id::PauseRoots => Run(|r| Some(Forest::of(r.pauses?.stops, |_| true).by_time().len() as f64)),
-        Id::PausedHosts => Run(|r| r.pauses.map(|_| r.out.hosts.iter().filter(|h| h.paused > Time::ZERO).count() as f64)),
-        Id::PausedLinks => Run(|r| {
-            let ports = r.out.switches.iter().flat_map(|s| &s.ports);
-            r.pauses.map(|_| ports.filter(|p| p.paused > Time::ZERO).count() as f64)
-        }),
-        Id::Victims => Run(|r| Some(r.pauses?.victims?.0 as f64)),
-        Id::VictimTime => Run(|r| Some(r.pauses?.victims?.1 as f64 / 1e9)),
-        Id::WatchdogTriggers => Run(|r| Some(r.storms()?.count() as f64)),
-        Id::WatchdogDrops => Run(|r| Some(r.storms()?.map(|s| s.dropped).sum::<u64>() as f64)),
-        Id::LostOnLinks => Run(|r| r.settings.loses().then(|| r.out.lost_on_links.iter().map(|end| end.data).sum::<u64>() as f64)),
-        Id::MeanLatency => Run(|r| {
-            let latency: f64 = r.out.hosts.iter().map(|h| h.latency_sum.as_secs_f64()).sum();
-            Some(latency / r.of_hosts(|h| h.delivered).max(1.0) * 1e6)
-        }),
-        Id::LatencyP50 => Run(|r| r.latency(0.5)),
-        Id::LatencyP99 => Run(|r| r.latency(0.99)),
-        Id::LatencyP999 => Run(|r| r.latency(0.999)),
-        Id::FlowRate => Run(|r| (!r.rates().is_empty()).then(|| mean(r.rates()))),
-        Id::FlowRateMin => Run(|r| r.rates().iter().copied().min_by(f64::total_cmp)),
-        Id::FlowRateMax => Run(|r| r.rates().iter().copied().max_by(f64::total_cmp)),
-        Id::ThroughputLoss => Run(|r| Some(r.bottleneck()?.loss)),
-        Id::BottleneckControl => Run(|r| Some(r.bottleneck()?.control * 1e3)),
-        Id::AggregateLoss => Run(|r| r.aggregate_loss()),
-        Id::Fairness => Run(|r| {
-            let indices = fairness(r.settings, r.out);
-            let steady: Vec<f64> = measured(r.settings, &indices).iter().filter(|i| i.1).filter_map(|i| i.0).collect();
-            (!steady.is_empty()).then(|| mean(&steady))
-        }),
-        Id::PortsThroughput => Run(|r| r.several_ports().map(|all| all.sum::<f64>() / 1e9)),
-        Id::PortThroughput => Run(|r| Some(r.several_ports()?.next()? / 1e9)),
-        Id::DiscardedPositives => Run(|r| Some(r.positives()?.0)),
-        Id::DiscardedPositiveShare => Run(|r| r.positives().map(|(discarded, all)| discarded / all.max(1.0) * 100.0)),
-        Id::PointChanges => Run(|r| r.counter(&CPID_CHANGES).or_else(|| r.counter(&POINT_CHANGES))),
-        Id::CompletedTransfers => Flows(|f| Some(f.whole())),
-        Id::IncompleteTransfers => Flows(|f| Some(f.flows.len() as f64 - f.whole())),
-        Id::FinishedFlows => Flows(|f| Some(f.whole() / f.flows.len() as f64 * 100.0)),
-        Id::CompletionTime => Flows(|f| f.times().mean()),
-        Id::CompletionTimeP50 => Quantile(|f| f.times(), 0.5),
-        Id::CompletionTimeP90 => Quantile(|f| f.times(), 0.9),
-        Id::CompletionTimeP95 => Quantile(|f| f.times(), 0.95),
-        Id::CompletionTimeP99 => Quantile(|f| f.times(), 0.99),
-        Id::CompletionTimeP999 => Quantile(|f| f.times(), 0.999),
-        Id::CompletionTimeMax => Quantile(|f| f.times(), 1.0),
-        Id::SmallCompletionP50 => Quantile(|f| f.small(), 0.5),
-        Id::SmallCompletionP90 => Quantile(|f| f.small(), 0.9),
-        Id::Slowdown => Flows(|f| f.slowdowns().mean()),
-        Id::SlowdownP50 => Quantile(|f| f.slowdowns(), 0.5),
-        Id::SlowdownP95 => Quantile(|f| f.slowdowns(), 0.95),
-        Id::SlowdownP99 => Quantile(|f| f.slowdowns(), 0.99),
-        Id::SlowdownP999 => Quantile(|f| f.slowdowns(), 0.999),
-        Id::FlowsBelowIdeal => Flows(|f| f.slowdowns().mean().map(|_| fct::beat_ideal(f.flows) as f64)),
-        Id::MarkedShare => Run(|r| {
-            let acked = r.of_pairs(|h| h.transport.acked).filter(|acked| *acked > 0.0)?;
-            Some(share(r.of_hosts(|h| h.transport.marked) / acked))
-        }),
-        Id::ResentShare => Run(|r| Some(share(r.of_pairs(|h| h.transport.resent)? / r.of_hosts(|h| h.sent).max(1.0)))),
-        Id::Timeouts => Run(|r| r.of_pairs(|h| h.transport.timeouts)),
-        Id::Recoveries => Run(|r| r.unordered().then(|| r.of_hosts(|h| h.transport.recoveries))),
-        // The histogram counts frames where others count nanoseconds, so a microsecond is a thousand.
-        Id::OutOfOrderP99 => Run(|r| Some((quantile_of(r.out.hosts.iter().map(|h| &h.out_of_order), 0.99)? * 1e3).floor())),
-        Id::ReorderBytesMax => Run(|r| r.unordered().then(|| r.out.hosts.iter().map(|h| h.held_max).max().unwrap_or(0) as f64 / 1e3)),
-        Id::RttP50 => Run(|r| r.rtt(0.5)),
-        Id::RttP99 => Run(|r| r.rtt(0.99)),
-        Id::FrozenSince => Run(|r| r.out.frozen_since.map(|at| at.as_secs_f64() * 1e3)),
-    }
+values! {
+    AggregateThroughput => Run(|r| Some(r.total())),
+    JobTime | BusBandwidth | StragglerTime | NetworkShare | QueryTime | QueryTimeP99 | QueryGoodput => Jobs,
+    HotPortThroughput | Throughput => Run(|r| Some(r.hot()?.rate)),
+    TimePaused => Run(|r| Some(match r.settings.record.paused {
+        PausedOver::Senders => mean(&r.stood().hosts),
+        PausedOver::Affected => r.stood().affected(),
+        PausedOver::Touched => r.stood().touched,
+        PausedOver::All => r.stood().both(),
+    })),
+    TimePausedSenders => Run(|r| Some(mean(&r.stood().hosts))),
+    TimePausedAffected => Run(|r| Some(r.stood().affected())),
+    TimePausedTouched => Run(|r| Some(r.stood().touched)),
+    TimePausedLinks => Run(|r| r.stood().between().map(mean)),
+    TimePausedAll => Run(|r| r.stood().between().map(|_| r.stood().both())),
+    DroppedFrames => Run(|r| Some(r.out.dropped() as f64)),
+    SourceDiscards => Run(|r| Some(r.of_hosts(|h| h.source_discards))),
+    Overhead => Run(|r| Some(r.overhead_bits() as f64 / r.seconds() / 1e6)),
+    Goodput => Run(|r| r.goodput()),
+    ControlMessages => Run(|r| Some(r.out.control_messages as f64)),
+    SlowedFlows => Run(|r| Some(r.of_hosts(|h| h.slowed_flows))),
+    ControlDiscarded => Run(|r| Some(r.out.control_discarded as f64)),
+    FeedbackIgnored => Run(|r| Some(r.out.feedback_ignored as f64)),
+    FeedbackLost => Run(|r| Some(r.out.feedback_lost as f64)),
+    InnocentThroughput => Run(|r| Some(r.total() - r.hot()?.rate)),
+    InnocentFlowUtilization => Run(|r| r.innocent_utilization()),
+    InnocentDropShare => Run(|r| r.innocent_drops()),
+    MeanHotQueue => Run(|r| Some(Summary::of(&r.hot()?.queue)?.mean)),
+    SdHotQueue => Run(|r| Some(Summary::of(&r.hot()?.queue)?.sd)),
+    MeanHotQueueLate => Run(|r| Some(&r.hot()?.queue).filter(|q| !q.is_empty()).map(|q| mean(&q[q.len() / 2..]))),
+    QueueP99 => Run(|r| quantile(&r.hot()?.queue, 0.99)),
+    LateDrops => Run(|r| r.late_drops()),
+    BottleneckUtilization => Run(|r| r.slow().filter(|s| s.spot.rate.bps() > 0.0).map(|s| share(s.mean / s.spot.rate.bps()))),
+    VictimUtilizationOtherwise => Run(|r| r.victim(|v| v.bits / v.rest / v.offered)),
+    VictimFlowUtilization => Run(|r| r.victim(|v| v.delivered / (v.slow + v.rest * v.offered))),
+    RecoveryTime => Run(|r| r.recovery().map(|a| a.time())),
+    RecoveryDeficit => Run(|r| r.recovery().map(|a| a.deficit())),
+    QueueMax => Run(|r| Some(r.out.switches.iter().flat_map(|s| &s.ports).map(|p| p.queue_max).max().unwrap_or(0) as f64 / 1e3)),
+    HeadroomMax => Run(|r| r.most_shared(|s| s.headroom)),
+    SharedMax => Run(|r| r.most_shared(|s| s.pool)),
+    Pauses => Run(|r| Some(r.out.switches.iter().flat_map(|s| &s.ports).map(|p| p.xoffs).sum::<u64>() as f64)),
+    Xoffs => Run(|r| Some(r.pauses?.stops.xoffs.len() as f64)),
+    PauseRoots => Run(|r| Some(Forest::of(r.pauses?.stops, |_| true).by_time().len() as f64)),
+    PausedHosts => Run(|r| r.pauses.map(|_| r.out.hosts.iter().filter(|h| h.paused > Time::ZERO).count() as f64)),
+    PausedLinks => Run(|r| {
+        let ports = r.out.switches.iter().flat_map(|s| &s.ports);
+        r.pauses.map(|_| ports.filter(|p| p.paused > Time::ZERO).count() as f64)
+    }),
+    Victims => Run(|r| Some(r.pauses?.victims?.0 as f64)),
+    VictimTime => Run(|r| Some(r.pauses?.victims?.1 as f64 / 1e9)),
+    WatchdogTriggers => Run(|r| Some(r.storms()?.count() as f64)),
+    WatchdogDrops => Run(|r| Some(r.storms()?.map(|s| s.dropped).sum::<u64>() as f64)),
+    LostOnLinks => Run(|r| r.settings.loses().then(|| r.out.lost_on_links.iter().map(|end| end.data).sum::<u64>() as f64)),
+    MeanLatency => Run(|r| {
+        let latency: f64 = r.out.hosts.iter().map(|h| h.latency_sum.as_secs_f64()).sum();
+        Some(latency / r.of_hosts(|h| h.delivered).max(1.0) * 1e6)
+    }),
+    LatencyP50 => Run(|r| r.latency(0.5)),
+    LatencyP99 => Run(|r| r.latency(0.99)),
+    LatencyP999 => Run(|r| r.latency(0.999)),
+    FlowRate => Run(|r| (!r.rates().is_empty()).then(|| mean(r.rates()))),
+    FlowRateMin => Run(|r| r.rates().iter().copied().min_by(f64::total_cmp)),
+    FlowRateMax => Run(|r| r.rates().iter().copied().max_by(f64::total_cmp)),
+    ThroughputLoss => Run(|r| Some(r.bottleneck()?.loss)),
+    BottleneckControl => Run(|r| Some(r.bottleneck()?.control * 1e3)),
+    AggregateLoss => Run(|r| r.aggregate_loss()),
+    Fairness => Run(|r| {
+        let indices = fairness(r.settings, r.out);
+        let steady: Vec<f64> = measured(r.settings, &indices).iter().filter(|i| i.1).filter_map(|i| i.0).collect();
+        (!steady.is_empty()).then(|| mean(&steady))
+    }),
+    PortsThroughput => Run(|r| r.several_ports().map(|all| all.sum::<f64>() / 1e9)),
+    PortThroughput => Run(|r| Some(r.several_ports()?.next()? / 1e9)),
+    DiscardedPositives => Run(|r| Some(r.positives()?.0)),
+    DiscardedPositiveShare => Run(|r| r.positives().map(|(discarded, all)| discarded / all.max(1.0) * 100.0)),
+    PointChanges => Run(|r| r.counter(&CPID_CHANGES).or_else(|| r.counter(&POINT_CHANGES))),
+    CompletedTransfers => Flows(|f| Some(f.whole())),
+    IncompleteTransfers => Flows(|f| Some(f.flows.len() as f64 - f.whole())),
+    FinishedFlows => Flows(|f| Some(f.whole() / f.flows.len() as f64 * 100.0)),
+    CompletionTime => Flows(|f| f.times().mean()),
+    CompletionTimeP50 => Quantile(|f| f.times(), 0.5),
+    CompletionTimeP90 => Quantile(|f| f.times(), 0.9),
+    CompletionTimeP95 => Quantile(|f| f.times(), 0.95),
+    CompletionTimeP99 => Quantile(|f| f.times(), 0.99),
+    CompletionTimeP999 => Quantile(|f| f.times(), 0.999),
+    CompletionTimeMax => Quantile(|f| f.times(), 1.0),
+    SmallCompletionP50 => Quantile(|f| f.small(), 0.5),
+    SmallCompletionP90 => Quantile(|f| f.small(), 0.9),
+    Slowdown => Flows(|f| f.slowdowns().mean()),
+    SlowdownP50 => Quantile(|f| f.slowdowns(), 0.5),
+    SlowdownP95 => Quantile(|f| f.slowdowns(), 0.95),
+    SlowdownP99 => Quantile(|f| f.slowdowns(), 0.99),
+    SlowdownP999 => Quantile(|f| f.slowdowns(), 0.999),
+    FlowsBelowIdeal => Flows(|f| f.slowdowns().mean().map(|_| fct::beat_ideal(f.flows) as f64)),
+    MarkedShare => Run(|r| {
+        let acked = r.of_pairs(|h| h.transport.acked).filter(|acked| *acked > 0.0)?;
+        Some(share(r.of_hosts(|h| h.transport.marked) / acked))
+    }),
+    ResentShare => Run(|r| Some(share(r.of_pairs(|h| h.transport.resent)? / r.of_hosts(|h| h.sent).max(1.0)))),
+    Timeouts => Run(|r| r.of_pairs(|h| h.transport.timeouts)),
+    Recoveries => Run(|r| r.unordered().then(|| r.of_hosts(|h| h.transport.recoveries))),
+    // The histogram counts frames where others count nanoseconds, so a microsecond is a thousand.
+    OutOfOrderP99 => Run(|r| Some((quantile_of(r.out.hosts.iter().map(|h| &h.out_of_order), 0.99)? * 1e3).floor())),
+    ReorderBytesMax => Run(|r| r.unordered().then(|| r.out.hosts.iter().map(|h| h.held_max).max().unwrap_or(0) as f64 / 1e3)),
+    RttP50 => Run(|r| r.rtt(0.5)),
+    RttP99 => Run(|r| r.rtt(0.99)),
+    FrozenSince => Run(|r| r.out.frozen_since.map(|at| at.as_secs_f64() * 1e3)),
 }
 
 /// The XOFFs of a run that are kept, and the flows that stood for others.
@@ -539,7 +545,7 @@ pub struct Completions<'a> {
 }
 
 impl<'a> Completions<'a> {
-    /// These flows.
+    /// Completions of these flows.
     pub fn new(flows: &'a [Timed]) -> Self {
         Self { flows, times: OnceCell::new(), small: OnceCell::new(), slowdowns: OnceCell::new() }
     }

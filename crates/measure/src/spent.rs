@@ -65,7 +65,7 @@ pub struct FlowParts {
     pub start: u64,
     /// From the start to the end that `record.completion` asks for.
     pub time: u64,
-    /// The same, alone in the network.
+    /// Time of the flow alone in the network.
     pub alone: u64,
     /// Name of its traffic; empty without one.
     pub traffic: String,
@@ -78,7 +78,7 @@ pub struct FlowParts {
 }
 
 impl FlowParts {
-    /// Its times by [`PARTS`]; they add up to its own.
+    /// Times of the flow by [`PARTS`]; they add up to the flow's time.
     pub fn by_part(&self) -> [u64; PARTS.len()] {
         let sum = |of: fn(&AtPort) -> u64| self.ports.iter().map(of).sum::<u64>();
         let [opening, limiter, window, xoff, turn, again, own] = self.source;
@@ -112,7 +112,7 @@ pub struct Spent {
 
 /// Most flows of which the parts are kept; of more, the slowest and those that `record.flows` names.
 pub const MOST_KEPT: usize = 100_000;
-/// So many slowest ones.
+/// Number of slowest flows whose parts are kept where there are more than [`MOST_KEPT`].
 pub const SLOWEST: usize = 1_000;
 
 impl Spent {

@@ -75,7 +75,7 @@ const COUNTED: &[Id] = &[
     Id::RttP99,
 ];
 
-/// What hosts and ports measured of a class alone, all data of it, over the whole run.
+/// Metrics of a class that hosts and ports count, of all its data over the whole run.
 fn of_class(settings: &Settings, out: &Outcome) -> Vec<(Id, f64, bool)> {
     let none = Flows::default();
     let mut all = Run::new(settings, out, &none, None).of(COUNTED);

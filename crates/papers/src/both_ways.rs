@@ -6,11 +6,12 @@ use super::{PAPERS, c07, m08, modern, next, r07, t11, z07};
 use crate::claims::Holds;
 use cnsim_runs::record::RunRecord;
 use cnsim_scenario::case::CaseId;
+use cnsim_scenario::metrics::Id;
 
 /// Changes to runs that agree with a claim.
 enum Turn {
     /// A metric of some runs: (scenario, words of the condition, PAUSE, scheme) with `*` for any, then metric and value.
-    Metric(&'static str, &'static str, &'static str, &'static str, &'static str, f64),
+    Metric(&'static str, &'static str, &'static str, &'static str, Id, f64),
     /// A series of a scheme, in every run that has it: scheme, name, value of all bins.
     Series(&'static str, &'static str, f64),
     /// A port's mean queue and its share of time in XOFF.
@@ -27,23 +28,23 @@ use Turn::{Condition, Metric, Port, Same, Series, Swap};
 /// Each claim with the change that breaks it; a line for each part of a claim.
 #[rustfmt::skip]
 const TURNS: &[(&str, Turn)] = &[
-    ("B07.1", Metric("baseline", "EFR off", "on", "qcn-2pt", "sd_hot_queue", 19.0)),
-    ("B07.1", Metric("baseline", "EFR off", "off", "qcn-2pt", "aggregate_throughput", 10.0)),
+    ("B07.1", Metric("baseline", "EFR off", "on", "qcn-2pt", Id::SdHotQueue, 19.0)),
+    ("B07.1", Metric("baseline", "EFR off", "off", "qcn-2pt", Id::AggregateThroughput, 10.0)),
     ("B07.1", Condition("baseline", "load 50%", "load 50%, EFR off")),
-    ("B07.2", Metric("baseline", "packet-current", "off", "qcn-2pt", "sd_hot_queue", 9.0)),
-    ("B07.2", Metric("baseline", "packet-last", "on", "qcn-2pt", "sd_hot_queue", 10.0)),
+    ("B07.2", Metric("baseline", "packet-current", "off", "qcn-2pt", Id::SdHotQueue, 9.0)),
+    ("B07.2", Metric("baseline", "packet-last", "on", "qcn-2pt", Id::SdHotQueue, 10.0)),
     ("B07.2", Condition("baseline", "load 50%", "load 50%, sampling packet-last")),
     ("B07.3", Swap("qcn-2pt", "qcn-3pt")),
     ("B07.3", Swap("qcn-3pt", "ecm")),
     ("B07.3", Swap("none", "qcn-2pt")),
     ("B07.3", Same("none", "*")),
-    ("B07.3", Metric("single-hop", "0 Gb/s", "on", "ecm", "aggregate_throughput", 60.0)),
+    ("B07.3", Metric("single-hop", "0 Gb/s", "on", "ecm", Id::AggregateThroughput, 60.0)),
     ("B07.4", Swap("qcn-3pt", "ecm")),
     ("B07.4", Swap("qcn-3pt", "qcn-2pt")),
-    ("B07.4", Metric("single-hop", "2 Gb/s", "on", "qcn-3pt", "overhead", 40.0)),
-    ("B07.4", Metric("multi-hop", " 0 Gb/s", "on", "ecm", "overhead", 20.0)),
-    ("B07.4", Metric("fat-tree", "0.5 Gb/s", "on", "ecm", "overhead", 200.0)),
-    ("B07.5", Metric("uniform", "85%", "on", "qcn-3pt", "overhead", 90.0)),
+    ("B07.4", Metric("single-hop", "2 Gb/s", "on", "qcn-3pt", Id::Overhead, 40.0)),
+    ("B07.4", Metric("multi-hop", " 0 Gb/s", "on", "ecm", Id::Overhead, 20.0)),
+    ("B07.4", Metric("fat-tree", "0.5 Gb/s", "on", "ecm", Id::Overhead, 200.0)),
+    ("B07.5", Metric("uniform", "85%", "on", "qcn-3pt", Id::Overhead, 90.0)),
     ("B07.5", Condition("signalling", "steady hotspot 2 Gb/s", "two steady hotspots 2 Gb/s")),
     ("B07.5", Condition("signalling", "steady hotspot 2 Gb/s", "steady hotspot 1 Gb/s")),
     ("B07.6", Swap("qcn-2pt", "qcn-3pt")),
@@ -52,128 +53,128 @@ const TURNS: &[(&str, Turn)] = &[
     ("B07.6", Same("none", "*")),
     ("B07.7", Swap("qcn-2pt", "ecm")),
     ("B07.7", Same("ecm", "qcn-2pt")),
-    ("B07.7", Metric("single-hop", "0 Gb/s", "off", "ecm", "recovery_time", 500.0)),
+    ("B07.7", Metric("single-hop", "0 Gb/s", "off", "ecm", Id::RecoveryTime, 500.0)),
     ("B07.8", Swap("none", "qcn-2pt")),
     ("B07.8", Same("none", "*")),
-    ("B07.8", Metric("single-hop", "2 Gb/s", "off", "qcn-3pt", "dropped_frames", 3000.0)),
-    ("B07.8", Metric("multi-hop", "0.5 Gb/s", "off", "ecm", "dropped_frames", 6000.0)),
+    ("B07.8", Metric("single-hop", "2 Gb/s", "off", "qcn-3pt", Id::DroppedFrames, 3000.0)),
+    ("B07.8", Metric("multi-hop", "0.5 Gb/s", "off", "ecm", Id::DroppedFrames, 6000.0)),
     ("B07.9", Swap("none", "ecm")),
     ("B07.9", Same("none", "*")),
-    ("B07.9", Metric("fat-tree", "0.5 Gb/s", "on", "qcn-2pt", "aggregate_throughput", 420.0)),
+    ("B07.9", Metric("fat-tree", "0.5 Gb/s", "on", "qcn-2pt", Id::AggregateThroughput, 420.0)),
     ("B07.10", Swap("qcn-3pt", "ecm")),
-    ("B07.10", Metric("uniform", "85%", "on", "qcn-3pt", "overhead", 139.0)),
-    ("B07.10", Metric("uniform", "85%", "on", "qcn-2pt", "overhead", 3.0)),
+    ("B07.10", Metric("uniform", "85%", "on", "qcn-3pt", Id::Overhead, 139.0)),
+    ("B07.10", Metric("uniform", "85%", "on", "qcn-2pt", Id::Overhead, 3.0)),
     ("M08.1", Swap("none", "qcn-serial-hai")),
     ("M08.1", Same("none", "*")),
-    ("M08.1", Metric("multi-hop-periodic", "200 ms", "on", "none", "innocent_flow_utilization", 75.0)),
-    ("M08.1", Metric("multi-hop-periodic", "80 ms on/off", "on", "qcn-serial-hai", "innocent_flow_utilization", 85.0)),
-    ("M08.2", Metric("symmetric-4-to-1", "500 us", "off", "*", "throughput", 7.9)),
-    ("M08.2", Metric("symmetric-4-to-1", "1 ms", "off", "*", "throughput", 5.0)),
+    ("M08.1", Metric("multi-hop-periodic", "200 ms", "on", "none", Id::InnocentFlowUtilization, 75.0)),
+    ("M08.1", Metric("multi-hop-periodic", "80 ms on/off", "on", "qcn-serial-hai", Id::InnocentFlowUtilization, 85.0)),
+    ("M08.2", Metric("symmetric-4-to-1", "500 us", "off", "*", Id::Throughput, 7.9)),
+    ("M08.2", Metric("symmetric-4-to-1", "1 ms", "off", "*", Id::Throughput, 5.0)),
     ("M08.2", Condition("symmetric-4-to-1", "control loop delay 500 us", "control loop delay 1 ms")),
     ("M08.3", Condition("symmetric-4-to-1", "control loop delay 8 us", "control loop delay 100 us")),
-    ("M08.3", Metric("symmetric-16-to-1", " 8 us", "off", "*", "dropped_frames", 20.0)),
-    ("M08.3", Metric("symmetric-4-to-1", "500 us", "off", "*", "dropped_frames", 10.0)),
+    ("M08.3", Metric("symmetric-16-to-1", " 8 us", "off", "*", Id::DroppedFrames, 20.0)),
+    ("M08.3", Metric("symmetric-4-to-1", "500 us", "off", "*", Id::DroppedFrames, 10.0)),
     ("M08.4", Series("qcn-serial-hai", "hot_queue", 45.0)),
     ("M08.4", Series("qcn-serial-hai", "hot_queue", 10.0)),
     ("M08.4", Series("qcn-serial-hai", "hot_port_throughput", 0.4)),
     ("M08.5", Condition("multi-hop-periodic", "congestion 25 ms on/off", "congestion 200 ms on/off")),
-    ("M08.5", Metric("multi-hop-periodic", "125 ms", "on", "none", "innocent_flow_utilization", 50.0)),
-    ("M08.5", Metric("multi-hop-periodic", "200 ms", "on", "none", "innocent_flow_utilization", 64.0)),
+    ("M08.5", Metric("multi-hop-periodic", "125 ms", "on", "none", Id::InnocentFlowUtilization, 50.0)),
+    ("M08.5", Metric("multi-hop-periodic", "200 ms", "on", "none", Id::InnocentFlowUtilization, 64.0)),
     ("R07.1", Swap("qcn-h", "qcn-2pt")),
     ("R07.1", Same("qcn-2pt", "qcn-h")),
     ("R07.2", Condition("chain-20", "bursty", "bursty, HAI")),
     ("R07.2", Condition("single-hop-10", "hotspot 1 Gb/s", "hotspot 1 Gb/s, HAI")),
-    ("R07.3", Metric("single-hop-10", "*", "on", "qcn-2pt", "recovery_time", 50.0)),
+    ("R07.3", Metric("single-hop-10", "*", "on", "qcn-2pt", Id::RecoveryTime, 50.0)),
     ("R07.3", Condition("single-hop-10", "hotspot 2 Gb/s", "hotspot 0.1 Gb/s")),
-    ("R07.4", Metric("single-hop-20", "*", "on", "qcn-2pt", "aggregate_throughput", 180.0)),
-    ("R07.4", Metric("single-hop-20", "2 Gb/s", "on", "qcn-2pt", "aggregate_throughput", 140.0)),
+    ("R07.4", Metric("single-hop-20", "*", "on", "qcn-2pt", Id::AggregateThroughput, 180.0)),
+    ("R07.4", Metric("single-hop-20", "2 Gb/s", "on", "qcn-2pt", Id::AggregateThroughput, 140.0)),
     ("R07.5", Swap("qcn-p", "qcn-2pt")),
     ("R07.5", Swap("qcn-sp", "qcn-2pt")),
     ("R07.5", Same("qcn-2pt", "*")),
     ("R07.6", Swap("ecm", "qcn-pp")),
-    ("R07.6", Metric("chain-20", "bursty, HAI", "on", "ecm", "discarded_positive_share", 0.3)),
+    ("R07.6", Metric("chain-20", "bursty, HAI", "on", "ecm", Id::DiscardedPositiveShare, 0.3)),
     ("R07.7", Swap("qcn-sp", "qcn-2pt")),
     ("R07.7", Swap("qcn-hsp", "qcn-2pt")),
     ("R07.7", Swap("qcn-sp", "qcn-pp")),
     ("R07.7", Same("qcn-2pt", "*")),
-    ("R07.7", Metric("chain-20", "bursty, HAI", "on", "qcn-p", "ports_throughput", 170.0)),
+    ("R07.7", Metric("chain-20", "bursty, HAI", "on", "qcn-p", Id::PortsThroughput, 170.0)),
     ("R07.8", Condition("single-hop-10", "hotspot 1 Gb/s", "hotspot 1 Gb/s, oversampling")),
-    ("Z07.1", Metric("*", "RTT 500 us", "off", "e2cm-dst", "mean_hot_queue", 1000.0)),
-    ("Z07.1", Metric("*", "*", "off", "e2cm-src", "hot_port_throughput", 1.14)),
-    ("Z07.1", Metric("*", "*", "off", "e2cm-src", "aggregate_throughput", 120.0)),
+    ("Z07.1", Metric("*", "RTT 500 us", "off", "e2cm-dst", Id::MeanHotQueue, 1000.0)),
+    ("Z07.1", Metric("*", "*", "off", "e2cm-src", Id::HotPortThroughput, 1.14)),
+    ("Z07.1", Metric("*", "*", "off", "e2cm-src", Id::AggregateThroughput, 120.0)),
     ("Z07.1", Swap("e2cm-src", "ecm")),
     ("Z07.2", Condition("single-hop-16", "service rate 10%, no output-queue limit", "service rate 10%, RTT 500 us, no output-queue limit")),
-    ("Z07.2", Metric("*", "600 KB", "off", "e2cm-src", "mean_hot_queue_late", 590.0)),
-    ("Z07.2", Metric("*", "RTT 500 us", "off", "*", "mean_hot_queue_late", 300.0)),
-    ("Z07.2", Metric("*", "*", "off", "e2cm-dst", "bottleneck_utilization", 80.0)),
-    ("Z07.2", Metric("*", "no output-queue limit", "off", "e2cm-dst", "late_drops", 10.0)),
+    ("Z07.2", Metric("*", "600 KB", "off", "e2cm-src", Id::MeanHotQueueLate, 590.0)),
+    ("Z07.2", Metric("*", "RTT 500 us", "off", "*", Id::MeanHotQueueLate, 300.0)),
+    ("Z07.2", Metric("*", "*", "off", "e2cm-dst", Id::BottleneckUtilization, 80.0)),
+    ("Z07.2", Metric("*", "no output-queue limit", "off", "e2cm-dst", Id::LateDrops, 10.0)),
     ("Z07.3", Condition("single-hop-16", "service rate 10%, no output-queue limit", "service rate 10%, output-queue limit 600 KB")),
-    ("Z07.3", Metric("*", "*", "off", "ecm", "innocent_drop_share", 50.0)),
-    ("Z07.3", Metric("*", "600 KB", "*", "*", "dropped_frames", 50_000.0)),
-    ("Z07.4", Metric("*", "no output-queue limit", "on", "e2cm-src", "dropped_frames", 1.0)),
+    ("Z07.3", Metric("*", "*", "off", "ecm", Id::InnocentDropShare, 50.0)),
+    ("Z07.3", Metric("*", "600 KB", "*", "*", Id::DroppedFrames, 50_000.0)),
+    ("Z07.4", Metric("*", "no output-queue limit", "on", "e2cm-src", Id::DroppedFrames, 1.0)),
     ("Z07.5", Swap("ecm", "e2cm-src")),
     ("Z07.5", Same("ecm", "e2cm-src")),
-    ("Z07.5", Metric("*", "RTT 500 us", "*", "ecm", "dropped_frames", 10_000.0)),
-    ("C07.1", Metric("symmetric-on-off", "1%", "*", "bcn", "overhead", 0.4)),
-    ("C07.1", Metric("symmetric-on-off", "30 us", "*", "becn", "overhead", 800.0)),
-    ("C07.2", Metric("symmetric-on-off", "30 us", "*", "becn", "fairness", 0.97)),
-    ("C07.2", Metric("symmetric-on-off", "1%", "*", "bcn", "fairness", 1.0)),
-    ("C07.3", Metric("symmetric-on-off", "30 us", "*", "becn", "hot_port_throughput", 9.0)),
-    ("C07.3", Metric("symmetric-on-off", "30 us", "*", "becn", "overhead", 16_380.0)),
+    ("Z07.5", Metric("*", "RTT 500 us", "*", "ecm", Id::DroppedFrames, 10_000.0)),
+    ("C07.1", Metric("symmetric-on-off", "1%", "*", "bcn", Id::Overhead, 0.4)),
+    ("C07.1", Metric("symmetric-on-off", "30 us", "*", "becn", Id::Overhead, 800.0)),
+    ("C07.2", Metric("symmetric-on-off", "30 us", "*", "becn", Id::Fairness, 0.97)),
+    ("C07.2", Metric("symmetric-on-off", "1%", "*", "bcn", Id::Fairness, 1.0)),
+    ("C07.3", Metric("symmetric-on-off", "30 us", "*", "becn", Id::HotPortThroughput, 9.0)),
+    ("C07.3", Metric("symmetric-on-off", "30 us", "*", "becn", Id::Overhead, 16_380.0)),
     ("C07.4", Port("E5>H5", 3.0, 0.0)),
     ("C07.4", Port("X>E5", 30.0, 0.0)),
-    ("C07.5", Metric("asymmetric", "300 us", "*", "becn", "flow_rate_max", 500.0)),
-    ("C07.5", Metric("asymmetric", "300 us", "*", "becn", "flow_rate_min", 300.0)),
+    ("C07.5", Metric("asymmetric", "300 us", "*", "becn", Id::FlowRateMax, 500.0)),
+    ("C07.5", Metric("asymmetric", "300 us", "*", "becn", Id::FlowRateMin, 300.0)),
     ("C07.5", Series("bcn", "aggregate_throughput", 8.0)),
-    ("C07.6", Metric("asymmetric", "30 us", "*", "becn", "aggregate_throughput", 1.0)),
+    ("C07.6", Metric("asymmetric", "30 us", "*", "becn", Id::AggregateThroughput, 1.0)),
     ("C07.6", Series("becn", "control_rate", 900.0)),
     ("C07.6", Port("E1>X", 0.0, 1.0)),
-    ("C07.7a", Metric("parking-lot", "30 us", "*", "becn", "flow_rate_min", 1500.0)),
-    ("C07.7a", Metric("parking-lot", "30 us", "*", "becn", "bottleneck_control", 500.0)),
-    ("C07.7b", Metric("parking-lot", "run 1 s", "*", "bcn", "flow_rate_max", 3500.0)),
-    ("C07.8", Metric("parking-lot", "200 us, W 4", "*", "bcn", "sd_hot_queue", 25.0)),
+    ("C07.7a", Metric("parking-lot", "30 us", "*", "becn", Id::FlowRateMin, 1500.0)),
+    ("C07.7a", Metric("parking-lot", "30 us", "*", "becn", Id::BottleneckControl, 500.0)),
+    ("C07.7b", Metric("parking-lot", "run 1 s", "*", "bcn", Id::FlowRateMax, 3500.0)),
+    ("C07.8", Metric("parking-lot", "200 us, W 4", "*", "bcn", Id::SdHotQueue, 25.0)),
     ("C07.8", Condition("parking-lot", "sampling rate 1%, added delay 50 us", "sampling rate 1%, added delay 50 us, W 4")),
     ("C07.9", Condition("symmetric-on-off", "tagging rate 1%", "tagging rate 100%")),
     ("C07.9", Condition("symmetric-on-off", "tagging rate 100%", "tagging rate 1%")),
     ("C07.9", Condition("symmetric-on-off", "tagging rate 5%", "tagging rate 10%")),
-    ("C07.9", Metric("symmetric-on-off", "tagging rate 10%", "*", "fecn", "fairness", 0.8)),
+    ("C07.9", Metric("symmetric-on-off", "tagging rate 10%", "*", "fecn", Id::Fairness, 0.8)),
     ("C07.9", Series("fecn", "flow H4>H5", 100.0)),
-    ("C07.10", Metric("parking-lot", "30 us", "*", "becn", "throughput_loss", 2.0)),
-    ("C07.10", Metric("parking-lot", "30 us", "*", "becn", "aggregate_loss", 1.5)),
+    ("C07.10", Metric("parking-lot", "30 us", "*", "becn", Id::ThroughputLoss, 2.0)),
+    ("C07.10", Metric("parking-lot", "30 us", "*", "becn", Id::AggregateLoss, 1.5)),
     ("C07.10", Series("bcn", "flow H5>H7", 1000.0)),
-    ("C07.11", Metric("symmetric-on-off", "1%", "*", "bcn", "sd_hot_queue", 80.0)),
-    ("C07.11", Metric("symmetric-on-off", "12 ms", "*", "becn", "sd_hot_queue", 10.0)),
+    ("C07.11", Metric("symmetric-on-off", "1%", "*", "bcn", Id::SdHotQueue, 80.0)),
+    ("C07.11", Metric("symmetric-on-off", "12 ms", "*", "becn", Id::SdHotQueue, 10.0)),
     ("C07.12", Series("bcn", "hot_port_throughput", 5.0)),
     ("C07.12", Series("fecn", "hot_port_throughput", 10.0)),
-    ("T11.1", Metric("commercial", "32 hosts", "on", "newreno", "query_time", 2.0)),
-    ("T11.1", Metric("commercial", "Q_eq 20 KB", "on", "*", "query_time", 0.5)),
-    ("T11.2", Metric("commercial", "32 hosts", "off", "cubic", "query_time", 1.0)),
-    ("T11.3", Metric("commercial", "Q_eq 20 KB", "*", "*", "query_time", 0.3)),
-    ("T11.3", Metric("commercial", "RED", "*", "*", "query_time", 0.75)),
-    ("T11.4", Metric("commercial", "RED", "off", "*", "query_time", 0.3)),
-    ("T11.5", Metric("hpc", "RED", "on", "*", "job_time", 15.0)),
-    ("T11.5", Metric("hpc", "Q_eq 20 KB", "off", "*", "job_time", 21.0)),
+    ("T11.1", Metric("commercial", "32 hosts", "on", "newreno", Id::QueryTime, 2.0)),
+    ("T11.1", Metric("commercial", "Q_eq 20 KB", "on", "*", Id::QueryTime, 0.5)),
+    ("T11.2", Metric("commercial", "32 hosts", "off", "cubic", Id::QueryTime, 1.0)),
+    ("T11.3", Metric("commercial", "Q_eq 20 KB", "*", "*", Id::QueryTime, 0.3)),
+    ("T11.3", Metric("commercial", "RED", "*", "*", Id::QueryTime, 0.75)),
+    ("T11.4", Metric("commercial", "RED", "off", "*", Id::QueryTime, 0.3)),
+    ("T11.5", Metric("hpc", "RED", "on", "*", Id::JobTime, 15.0)),
+    ("T11.5", Metric("hpc", "Q_eq 20 KB", "off", "*", Id::JobTime, 21.0)),
     ("T11.6", Swap("none", "qcn-802.1Qau")),
-    ("T11.7", Metric("queue", "8 hosts", "on", "*", "sd_hot_queue", 40.0)),
-    ("T11.7", Metric("queue", "8 hosts", "off", "*", "sd_hot_queue", 5.0)),
-    ("next.1", Metric("incast", "64 servers", "on", "none", "timeouts", 1.0)),
-    ("next.2", Metric("incast", "10 servers", "off", "none", "timeouts", 1.0)),
-    ("next.2", Metric("incast", "11 servers", "off", "none", "timeouts", 0.0)),
-    ("next.3", Metric("incast", "200 ms", "off", "none", "query_goodput", 5.0)),
+    ("T11.7", Metric("queue", "8 hosts", "on", "*", Id::SdHotQueue, 40.0)),
+    ("T11.7", Metric("queue", "8 hosts", "off", "*", Id::SdHotQueue, 5.0)),
+    ("next.1", Metric("incast", "64 servers", "on", "none", Id::Timeouts, 1.0)),
+    ("next.2", Metric("incast", "10 servers", "off", "none", Id::Timeouts, 1.0)),
+    ("next.2", Metric("incast", "11 servers", "off", "none", Id::Timeouts, 0.0)),
+    ("next.3", Metric("incast", "200 ms", "off", "none", Id::QueryGoodput, 5.0)),
     ("next.4", Same("none", "qcn-802.1Qau")),
-    ("next.5", Metric("tcp-symmetric", "raw", "off", "*", "throughput", 9.0)),
-    ("next.5", Metric("tcp-symmetric", "TCP", "off", "*", "throughput", 5.0)),
-    ("next.6", Metric("tcp-single-hop", "TCP", "on", "none", "innocent_throughput", 70.0)),
-    ("next.6", Metric("tcp-single-hop", "TCP", "off", "none", "innocent_throughput", 40.0)),
+    ("next.5", Metric("tcp-symmetric", "raw", "off", "*", Id::Throughput, 9.0)),
+    ("next.5", Metric("tcp-symmetric", "TCP", "off", "*", Id::Throughput, 5.0)),
+    ("next.6", Metric("tcp-single-hop", "TCP", "on", "none", Id::InnocentThroughput, 70.0)),
+    ("next.6", Metric("tcp-single-hop", "TCP", "off", "none", Id::InnocentThroughput, 40.0)),
     ("next.7", Same("none", "qcn-serial-hai")),
     ("next.8", Same("none", "qcn-2pt")),
     ("next.8", Condition("cn-domain", "hotspot 2 Gb/s, defence outside", "hotspot 2 Gb/s, defence off")),
     ("modern.1", Condition("collectives", "clos, double-tree, 64 KB", "clos, halving-doubling, 64 KB")),
-    ("modern.1", Metric("collectives", "rails, ring, 64 KB", "on", "none", "job_time", 0.055)),
-    ("modern.2", Metric("collectives", "leaf-spine, halving-doubling, 8 MB", "on", "none", "job_time", 0.3)),
+    ("modern.1", Metric("collectives", "rails, ring, 64 KB", "on", "none", Id::JobTime, 0.055)),
+    ("modern.2", Metric("collectives", "leaf-spine, halving-doubling, 8 MB", "on", "none", Id::JobTime, 0.3)),
     ("modern.2", Condition("collectives", "rails, ring, 8 MB", "rails, halving-doubling, 8 MB")),
-    ("modern.3", Metric("collectives", "clos, halving-doubling, 8 MB", "on", "hpcc", "job_time", 0.96)),
-    ("modern.3", Metric("collectives", "rails, ring, 8 MB", "on", "dcqcn", "job_time", 0.3)),
+    ("modern.3", Metric("collectives", "clos, halving-doubling, 8 MB", "on", "hpcc", Id::JobTime, 0.96)),
+    ("modern.3", Metric("collectives", "rails, ring, 8 MB", "on", "dcqcn", Id::JobTime, 0.3)),
 ];
 
 /// B07 as claimed.
@@ -191,7 +192,7 @@ fn b07() -> Vec<RunRecord> {
                 (", sampling packet-current", 12.0, 10.0),
             ] {
                 let r = new("baseline", &format!("load 50%{more}"), pause, "qcn-2pt");
-                all.push(r.has("sd_hot_queue", sd).has("aggregate_throughput", rate));
+                all.push(r.has(Id::SdHotQueue, sd).has(Id::AggregateThroughput, rate));
             }
             // By scheme: aggregate of the single hop, overhead, recovery, drops.
             for (scheme, share, overhead, recovery, drops) in [
@@ -203,10 +204,10 @@ fn b07() -> Vec<RunRecord> {
                 for (scenario, ideal) in [("single-hop", 85.0), ("multi-hop", 31.0), ("fat-tree", 544.0)] {
                     for c in RATES {
                         let r = new(scenario, c, pause, scheme)
-                            .has("aggregate_throughput", share * ideal)
-                            .has("overhead", overhead)
-                            .has("recovery_time", recovery)
-                            .has("dropped_frames", if pause == "on" { 0.0 } else { drops });
+                            .has(Id::AggregateThroughput, share * ideal)
+                            .has(Id::Overhead, overhead)
+                            .has(Id::RecoveryTime, recovery)
+                            .has(Id::DroppedFrames, if pause == "on" { 0.0 } else { drops });
                         all.push(r);
                     }
                 }
@@ -214,7 +215,7 @@ fn b07() -> Vec<RunRecord> {
         }
         for (load, share) in [("load 85%", 1.0), ("load 42.5%", 0.5)] {
             for (scheme, full) in [("qcn-2pt", 0.2), ("qcn-3pt", 145.0), ("ecm", 0.9)] {
-                all.push(new("uniform", load, "on", scheme).has("overhead", full * share));
+                all.push(new("uniform", load, "on", scheme).has(Id::Overhead, full * share));
             }
         }
         for scheme in ["qcn-2pt", "ecm"] {
@@ -223,7 +224,7 @@ fn b07() -> Vec<RunRecord> {
                 ("steady hotspot 1 Gb/s", 1.0),
                 ("two steady hotspots 2 Gb/s", 4.0),
             ] {
-                all.push(new("signalling", condition, "on", scheme).has("overhead", overhead));
+                all.push(new("signalling", condition, "on", scheme).has(Id::Overhead, overhead));
             }
         }
     }

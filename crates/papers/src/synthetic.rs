@@ -20,7 +20,7 @@ pub(super) fn run(
 /// A run that measured so much.
 pub(super) trait Synthetic: Sized {
     /// With a metric; seeds differ by a ten-thousandth.
-    fn has(self, id: &str, value: f64) -> Self;
+    fn has(self, id: impl AsRef<str>, value: f64) -> Self;
     /// With a series of bins of 1 ms.
     fn draws(self, name: &str, values: Vec<f64>) -> Self;
     /// With facts of a port.
@@ -28,8 +28,8 @@ pub(super) trait Synthetic: Sized {
 }
 
 impl Synthetic for RunRecord {
-    fn has(mut self, id: &str, value: f64) -> Self {
-        self.metrics.insert(id, value * (1.0 + self.seed as f64 * 1e-4));
+    fn has(mut self, id: impl AsRef<str>, value: f64) -> Self {
+        self.metrics.insert(id.as_ref(), value * (1.0 + self.seed as f64 * 1e-4));
         self
     }
 

@@ -35,7 +35,7 @@ const CLAIMS: &[Claim] = &[
     claim("T11.7", "printed", "the queue over time is a sawtooth without PFC, and a step with it", sawtooth),
 ];
 
-/// Its orders alone are known.
+/// The study prints orders alone, so nothing is suspected.
 fn suspect(_run: &RunRecord, _metric: Id) -> &'static str {
     "no numbers of the study are known"
 }
@@ -58,7 +58,7 @@ fn name((more, scheme): Case) -> String {
     format!("{scheme}{more}{point}")
 }
 
-/// What a condition says of a port's memory where it has PFC.
+/// Words of a condition on a port's memory, where it has PFC.
 fn room(pause: &str) -> &'static str {
     if pause == "on" { ", headroom 90 KB" } else { "" }
 }

@@ -214,7 +214,7 @@ impl Store {
 pub struct Cleaned {
     /// Finished runs.
     pub files: u64,
-    /// Their size, bytes.
+    /// Size of the finished runs, bytes.
     pub bytes: u64,
     /// Entries of others, which stay.
     pub left: u64,

@@ -31,7 +31,7 @@ impl CaseId {
         format!("{}, {}", self.place(), self.scheme)
     }
 
-    /// This case under another scheme.
+    /// The id of the case with the same study, scenario, condition and PAUSE mode, under another scheme.
     pub fn under(&self, scheme: &str) -> Self {
         Self { scheme: scheme.into(), ..self.clone() }
     }
@@ -54,11 +54,11 @@ impl fmt::Display for CaseId {
 /// The property in which cases of a scenario differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
-    /// Their conditions.
+    /// The condition.
     Condition,
-    /// Their PAUSE modes.
+    /// The PAUSE mode.
     Pause,
-    /// Their schemes.
+    /// The scheme.
     Scheme,
 }
 

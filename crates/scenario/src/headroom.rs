@@ -79,7 +79,7 @@ impl Pfc {
     pub fn short(link: &Loop) -> Self {
         Self::new(link, Time::ZERO, Time::from_secs_f64(f64::from(SHORT) / link.rate.bps()))
     }
-    /// Their sum.
+    /// Headroom: the sum of all parts.
     pub fn headroom(&self) -> Bytes {
         self.frames + self.message + self.interfaces + self.response + self.cable
     }

@@ -362,7 +362,7 @@ impl Scenario {
         }
     }
 
-    /// This scenario with some keys set anew, as a point of a sweep. Their values are checked when a case is made ready. A setting for all schemes
+    /// A copy of the scenario with some keys set anew, as a point of a sweep. Values are checked when a case is made ready. A setting for all schemes
     /// (`scheme.params.K`) replaces the file's setting for one scheme (`scheme.NAME.K`).
     ///
     /// # Errors

@@ -1,8 +1,11 @@
 //! `[[class]]`: classes as scenarios write them, what is refused, and RoCE beside TCP on one port.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod text;
 
 use cnsim_fabric::{ClassScheme, Options, Outcome, Reliability, RunSpec, Turn, run};
 use cnsim_scenario::Scenario;
+use text::{ready, refused_keys as refused};
 
 /// Two hosts send to a third, in classes as given.
 fn text(classes: &str, more: &str) -> String {
@@ -59,11 +62,10 @@ const TWO: &str = r#"
 "#;
 
 fn specs(text: &str) -> RunSpec {
-    let scenario = Scenario::parse("classes.toml", text, &[]).unwrap();
-    let ready = scenario.ready(&scenario.cases()[0]).unwrap();
+    let ready = ready(text);
     let spec = ready.settings.spec(&ready.built, 1, false);
     // A configuration of the results is the same run.
-    let (again, case) = Scenario::from_config(scenario.registry(), &ready.config).unwrap();
+    let (again, case) = Scenario::from_config(&cnsim_schemes::registry(), &ready.config).unwrap();
     let ready = again.ready(&case).unwrap();
     assert_eq!(format!("{spec:?}"), format!("{:?}", ready.settings.spec(&ready.built, 1, false)));
     spec
@@ -71,13 +73,6 @@ fn specs(text: &str) -> RunSpec {
 
 fn go(text: &str) -> Outcome {
     run(&specs(text), &Options::default()).unwrap()
-}
-
-/// All that is wrong, a line each.
-fn refused(text: &str) -> String {
-    let problems = Scenario::parse("classes.toml", text, &[]);
-    let problems = problems.and_then(|s| s.ready(&s.cases()[0]).map(|_| ())).unwrap_err();
-    problems.iter().map(|p| format!("{}: {}; {}\n", p.key, p.reason, p.remedy)).collect()
 }
 
 /// RoCE without a scheme, held back by PFC alone, and TCP share the port by their weights to 2 %: nobody starves. TCP loses frames, RoCE

@@ -1,9 +1,12 @@
 //! `[[group]]`: hosts that run without the scheme of the others, and what cannot stand side by side.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use cnsim_fabric::{Options, Outcome, SeriesKind, run};
+mod text;
+
+use cnsim_fabric::{Engine, Outcome, SeriesKind};
 use cnsim_scenario::Scenario;
 use cnsim_scheme_api::NodeId;
+use text::{outcome, ready, refused_keys};
 
 /// Four greedy senders to H4; the group as given.
 fn text(scheme: &str, group: &str) -> String {
@@ -34,9 +37,7 @@ fn text(scheme: &str, group: &str) -> String {
 }
 
 fn go(scheme: &str, group: &str) -> Outcome {
-    let scenario = Scenario::parse("groups.toml", &text(scheme, group), &[]).unwrap();
-    let ready = scenario.ready(&scenario.cases()[0]).unwrap();
-    run(&ready.settings.spec(&ready.built, 1, false), &Options::default()).unwrap()
+    outcome(&ready(&text(scheme, group)), Engine::Fast, 0)
 }
 
 fn rates(out: &Outcome) -> Vec<f64> {
@@ -50,9 +51,7 @@ fn rates(out: &Outcome) -> Vec<f64> {
 
 /// Where and why a group is refused.
 fn refused(group: &str) -> String {
-    let problems = Scenario::parse("groups.toml", &text("dcqcn", group), &[]);
-    let problems = problems.and_then(|s| s.ready(&s.cases()[0]).map(|_| ())).unwrap_err();
-    problems.iter().map(|p| format!("{}: {}; {}\n", p.key, p.reason, p.remedy)).collect()
+    refused_keys(&text("dcqcn", group))
 }
 
 /// All four share the port; without the scheme, H0 keeps what it can get, and each message to it is counted.

@@ -4,8 +4,7 @@
 
 mod text;
 
-use cnsim_fabric::Engine;
-use text::{outcome, ready, refused};
+use text::{ends, refused};
 
 /// A frame of 1048 B, and an acknowledgement, on a link, ps.
 const FRAME: u64 = 83_840;
@@ -29,18 +28,6 @@ fn of(ranks: &[&str], more: &str) -> String {
     let block = |(n, rank): (usize, &&str)| format!("\"rank {n} {{ {rank} }}\"");
     let blocks: Vec<String> = ranks.iter().enumerate().map(block).collect();
     text(&format!("operations = [\"num_ranks {}\", {}]\n{more}", ranks.len(), blocks.join(", ")))
-}
-
-/// When each rank has ended, ps, by both engines.
-fn ends(text: &str) -> Vec<u64> {
-    let ready = ready(text);
-    let job = &ready.settings.traffic.jobs.list[0];
-    let [fast, model] = [Engine::Fast, Engine::Model].map(|engine| {
-        let out = outcome(&ready, engine, 0);
-        job.ends.iter().map(|&n| out.operations[n as usize].ended.as_ps()).collect::<Vec<_>>()
-    });
-    assert_eq!(fast, model, "{text}");
-    fast
 }
 
 #[test]

@@ -4,9 +4,9 @@
 
 mod text;
 
-use cnsim_fabric::{Act, Engine};
+use cnsim_fabric::Act;
 use std::collections::BTreeMap;
-use text::{outcome, ready, refused};
+use text::{ends, ready, refused};
 
 /// A message of a frame from its start to its arrival, ps.
 const T: u64 = 2 * 83_840 + 2_000_000;
@@ -30,18 +30,6 @@ fn head(tp: usize, ep: usize, pp: usize, ga: usize, all: usize, layers: &[&str])
         layers.len(),
         layers.join("\n")
     )
-}
-
-/// When each rank has ended, ps, by both engines.
-fn ends(text: &str) -> Vec<u64> {
-    let ready = ready(text);
-    let job = &ready.settings.traffic.jobs.list[0];
-    let [fast, model] = [Engine::Fast, Engine::Model].map(|engine| {
-        let out = outcome(&ready, engine, 0);
-        job.ends.iter().map(|&n| out.operations[n as usize].ended.as_ps()).collect::<Vec<_>>()
-    });
-    assert_eq!(fast, model, "{text}");
-    fast
 }
 
 /// Payload that each host sends to each other one.

@@ -3,15 +3,15 @@
 use cnsim_papers::published::{self, Published};
 use cnsim_runs::demo::words;
 use cnsim_scenario::needs_queue_pairs;
-use cnsim_scheme_api::testing::PointRig;
+use cnsim_scheme_api::testing::{PointRig, ReactionRig};
 use cnsim_scheme_api::{
-    Built, Bytes, Class, FlowId, NodeId, ParamInfo, Rate, ReflectGate, Registration, Registry, Scheme, Scope,
-    SinkSite, SourceSite, Time,
+    Built, FlowId, NodeId, ParamInfo, Rate, ReflectGate, Registration, Registry, Scheme, Scope, SinkSite,
 };
 use indexmap::{IndexMap, IndexSet};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::{fs, io};
 
 /// Folder of the chapters, from the root.
@@ -83,7 +83,7 @@ fn list() -> String {
         let chapter = chapters.iter().find(|of| of.iter().any(|e| e.name == entry.name));
         let yes = |b: bool| if b { "yes" } else { "–" };
         let [c, r, f] = entry.build(&[]).map_or([false; 3], |built| {
-            let rooms = Rooms::of(built.scheme.as_ref());
+            let rooms = Rooms::of(built.scheme);
             [rooms.point.is_some(), rooms.reaction.is_some(), rooms.reflector.is_some()]
         });
         let _ = writeln!(
@@ -111,25 +111,9 @@ struct Rooms {
 
 impl Rooms {
     /// The rooms of a scheme with the settings that it was built with.
-    fn of(scheme: &dyn Scheme) -> Self {
+    fn of(scheme: Arc<dyn Scheme>) -> Self {
         let (line, plan) = (Rate::from_gbps(10.0), scheme.plan());
-        let (flow, src, dst) = (FlowId(0), NodeId(0), NodeId(1));
-        let class = Class::Data;
-        let (base_rtt, mtu) = (Time::from_us(10), Bytes::new(1500));
-        let source = SourceSite {
-            flow,
-            src,
-            dst,
-            class,
-            line_rate: line,
-            base_rtt,
-            mtu,
-            hops: 2,
-            size: None,
-            initial_rate: None,
-            others: 0,
-        };
-        let point = PointRig::new(scheme, line, 1).map(|point| {
+        let point = PointRig::new(&scheme, line, 1).map(|point| {
             let probes = if point.wakes_at_probes() { "; it reads the probes that pass" } else { "" };
             format!("one at each output queue of each switch{probes}")
         });
@@ -138,7 +122,9 @@ impl Rooms {
             Scope::Pair => "one for each flow",
             Scope::Host => "one for each host",
         };
-        let reaction = scheme.reaction_point(&source).map(|_| {
+        let mut flow = ReactionRig::new(scheme.clone(), line);
+        flow.begin();
+        let reaction = flow.built().then(|| {
             let built = match plan.built {
                 Built::OnFeedback => "built by the first feedback that may engage it",
                 Built::FirstFrame => "built with its first frame",
@@ -153,7 +139,7 @@ impl Rooms {
             ReflectGate::ReturnTags(_) => String::new(),
             ReflectGate::Always => "by every frame".to_owned(),
         };
-        let sink = SinkSite { flow, src, dst, line_rate: line };
+        let sink = SinkSite { flow: FlowId(0), src: NodeId(0), dst: NodeId(1), line_rate: line };
         let reflector = match plan.reflect {
             ReflectGate::ReturnTags(_) => {
                 Some("the host itself returns each tag unchanged to the source".to_owned())
@@ -169,7 +155,7 @@ fn rooms(of: &[&Registration]) -> io::Result<String> {
     let mut all = BTreeMap::new();
     for entry in of {
         let built = entry.build(&[]).map_err(|e| io::Error::other(format!("{}: {e:?}", entry.name)))?;
-        all.insert(entry.name.clone(), Rooms::of(built.scheme.as_ref()));
+        all.insert(entry.name.clone(), Rooms::of(built.scheme));
     }
     let row = |name: &str, room: fn(&Rooms) -> &Option<String>| {
         let text = each(of, |e| room(&all[&e.name]).clone().unwrap_or_else(|| "none".to_owned()));

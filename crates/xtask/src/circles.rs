@@ -5,6 +5,7 @@
 //!
 //! Files of the Python package are checked alike. An import within a function, or for types alone, counts as any other.
 
+use crate::texts;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
@@ -24,31 +25,15 @@ pub fn all(root: &Path) -> io::Result<Vec<String>> {
         if !source.is_dir() {
             continue;
         }
-        let mut files = Vec::new();
-        read(&source, ".rs", "", &mut files)?;
+        let files = texts(&source, ".rs")?;
         let shown = source.strip_prefix(root).unwrap_or(&source).display().to_string();
         let ways = [false, true].map(|single| circle(&imports(&files, single)));
         complaints.extend(ways.into_iter().flatten().map(|c| format!("{shown}: {c}")));
     }
-    let mut files = Vec::new();
-    read(&root.join("python/cnsim"), ".py", "", &mut files)?;
+    let files = texts(&root.join("python/cnsim"), ".py")?;
     complaints.extend(circle(&python_imports(&files)).map(|c| format!("python/cnsim: {c}")));
     complaints.sort();
     Ok(complaints)
-}
-
-/// Names, below the source folder and with slashes, and texts of its files.
-fn read(folder: &Path, ending: &str, below: &str, files: &mut Vec<(String, String)>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        if path.is_dir() {
-            read(&path, ending, &format!("{below}{name}/"), files)?;
-        } else if name.ends_with(ending) {
-            files.push((format!("{below}{name}"), fs::read_to_string(&path)?));
-        }
-    }
-    Ok(())
 }
 
 /// A file without comments and without the tests at its end.

@@ -97,7 +97,7 @@ fn unused(folder: &Path) -> io::Result<Vec<String>> {
     }
     let mut text = String::new();
     for part in ["src", "tests", "benches", "examples"] {
-        code(&folder.join(part), &mut text)?;
+        text.extend(crate::texts(&folder.join(part), ".rs")?.into_iter().map(|file| file.1));
     }
     let mut wrong = Vec::new();
     for name in named(&fs::read_to_string(manifest)?) {
@@ -128,22 +128,6 @@ fn named(manifest: &str) -> BTreeSet<String> {
         }
     }
     names
-}
-
-/// The text of all Rust files under a folder.
-fn code(folder: &Path, text: &mut String) -> io::Result<()> {
-    if !folder.is_dir() {
-        return Ok(());
-    }
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            code(&path, text)?;
-        } else if path.extension().is_some_and(|e| e == "rs") {
-            text.push_str(&fs::read_to_string(path)?);
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

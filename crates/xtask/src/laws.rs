@@ -4,8 +4,8 @@
 //! must move its row.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
-use std::{fs, io};
 
 /// A line a law: its name, the file that has its body, and words that stand in no other.
 const LAWS: &str = include_str!("../laws.csv");
@@ -22,7 +22,8 @@ const CALLERS: &[&str] = &["crates/fabric/src", "crates/scheme-api/src"];
 pub fn all(root: &Path) -> io::Result<Vec<String>> {
     let mut texts = Vec::new();
     for folder in CALLERS {
-        read(root, &root.join(folder), &mut texts)?;
+        let below = crate::texts(&root.join(folder), ".rs")?;
+        texts.extend(below.into_iter().map(|(file, text)| (format!("{folder}/{file}"), text)));
     }
     texts.sort();
     let mut found = complaints(&rows(LAWS), &texts);
@@ -71,20 +72,6 @@ fn strangers(row: &[String], texts: &[(String, String)]) -> Vec<String> {
         format!("{file}: `{function}` no longer writes `{field}` (\"{law}\"); move its row in crates/xtask/states.csv")
     });
     more.chain(less).collect()
-}
-
-/// Every source file under a folder: its path from the root, and its text.
-fn read(root: &Path, folder: &Path, texts: &mut Vec<(String, String)>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            read(root, &path, texts)?;
-        } else if path.extension().is_some_and(|e| e == "rs") {
-            let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-            texts.push((shown, fs::read_to_string(&path)?));
-        }
-    }
-    Ok(())
 }
 
 fn complaints(laws: &[Vec<String>], texts: &[(String, String)]) -> Vec<String> {

@@ -14,7 +14,7 @@ const RANKS: usize = 32;
 /// Most ports that are kept: those over which transfers were under way longest.
 pub const PORTS: usize = 16;
 
-/// What a rank or a port does over time. Each text has a sign for each part of the job's time, its share in tenths: `0` to `9`, and `a`
+/// Activity of a rank or a port over time. Each text has a sign for each part of the job's time, the share in tenths: `0` to `9`, and `a`
 /// for all of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,7 +23,7 @@ pub struct Lane {
     pub name: String,
     /// A rank computes; a port is in XOFF.
     pub first: String,
-    /// It does not, and a transfer to or from the rank, or over the port, is under way.
+    /// A transfer to or from the rank, or over the port, is under way, while the rank does not compute or the port is in XON.
     pub second: String,
 }
 

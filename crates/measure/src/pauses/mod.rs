@@ -62,7 +62,7 @@ pub struct Stop {
 pub struct Cause {
     /// The output, among the names.
     pub output: u32,
-    /// These bytes.
+    /// Bytes that waited for the output.
     pub bytes: u64,
     /// The reason why the output did not send.
     pub held: Held,
@@ -118,7 +118,7 @@ impl Namer {
 }
 
 impl Stops {
-    /// Those of an outcome, without its flows, and the numbers of its names; none where they were not recorded. Frames of PFC name a
+    /// XOFFs of an outcome, without its flows, and the numbers of its names; none where they were not recorded. Frames of PFC name a
     /// class by its priority.
     pub fn of(wiring: &Wiring, out: &Outcome, priorities: Option<&[u8]>) -> (Self, Places) {
         let (mut ports, mut switches) = (Namer::default(), Namer::default());

@@ -82,7 +82,7 @@ impl Asked {
     }
 }
 
-/// Both ends of a port's link.
+/// The port and the one at the far end of its link.
 fn ends(wiring: &Wiring, port: (NodeId, u16)) -> impl Iterator<Item = (NodeId, u16)> {
     let far = wiring.link(port).map(|link| if link.a == port { link.b } else { link.a });
     std::iter::once(port).chain(far)

@@ -22,7 +22,7 @@ use std::sync::atomic::Ordering;
 use tell::{Line, Teller};
 use wire::{Wire, address};
 
-/// What Wireshark needs to read private forms: name and text of a file that stands beside captures.
+/// The dissector by which Wireshark reads private forms: name and text of the file that stands beside captures.
 pub const DISSECTOR: (&str, &str) = ("captures/cnsim.lua", include_str!("cnsim.lua"));
 /// Folder of the captures.
 pub const FOLDER: &str = "captures";
@@ -33,7 +33,7 @@ const XOFFS: u64 = 100_000;
 /// Most names of addresses.
 const NAMES: usize = 4096;
 
-/// What is captured of a run, and in which forms.
+/// Ports and flows of a run whose frames are captured, by the form of the file.
 #[derive(Clone, Debug, Default)]
 pub struct Captures {
     /// For a pcapng file.
@@ -47,7 +47,7 @@ pub struct Captures {
 pub struct CaptureFile {
     /// Name from the folder of results.
     pub name: String,
-    /// Its contents.
+    /// Contents of the file.
     pub bytes: Vec<u8>,
     /// Number of its frames.
     pub frames: usize,

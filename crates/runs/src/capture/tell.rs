@@ -13,7 +13,7 @@ type Name = (u32, u32, u16);
 #[derive(Clone, Debug)]
 pub(crate) struct Line<'a> {
     pub(crate) frame: &'a Captured,
-    /// What it is: a word of the column `kind`.
+    /// Kind of the frame, as the column `kind` says it.
     pub(crate) kind: &'static str,
     /// Of data of a queue pair: how many frames of its flow precede it.
     pub(crate) place: Option<u64>,
@@ -21,7 +21,7 @@ pub(crate) struct Line<'a> {
     pub(crate) acked: Option<u64>,
     /// Frames of its flow, and bytes of a whole one.
     pub(crate) flow: Option<Size>,
-    /// Its host sends it again.
+    /// The host sends the frame again.
     pub(crate) again: bool,
     /// Why it was sent, or what it says; empty if there is nothing to say.
     pub(crate) why: String,
@@ -97,7 +97,7 @@ impl<'a> Teller<'a> {
         self.wiring.port_name(self.point(point))
     }
 
-    /// What is known of a frame. Frames are told in their order.
+    /// Describes a frame. Frames must come in the order in which they passed.
     pub(crate) fn tell<'f>(&mut self, frame: &'f Captured) -> Line<'f> {
         let name = frame.flow.and_then(|(src, dst, nth)| Some((src.0, dst.0, nth?)));
         let flow = name.and_then(|name| self.sizes.get(&name).copied());

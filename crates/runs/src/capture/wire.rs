@@ -107,7 +107,7 @@ fn checksum(header: &[u8]) -> u16 {
 }
 
 impl Wire {
-    /// That of a run, whose classes have these priorities; `scheme` is the id of its scheme.
+    /// How the frames of a run are written: its classes have these priorities, and `scheme` is the id of its scheme.
     pub(crate) fn new(spec: &RunSpec, pfc: bool, priorities: &[u8], scheme: &str) -> Self {
         let form = |n: usize| {
             let class = spec.classes.get(n);

@@ -375,9 +375,9 @@ fn value(flat: &Flat, key: &str) -> String {
 
 /// Why a key has no effect.
 pub(crate) struct Idle {
-    /// The other key on which it depends.
+    /// The other key on which the effect depends.
     by: Option<String>,
-    /// It has none of its own, and its value is read: see `Key::sizes`.
+    /// The key has no effect by itself, but memory is sized by its value: see `Key::sizes`.
     pub(crate) read: bool,
     reason: String,
     remedy: String,

@@ -241,7 +241,7 @@ mod tests {
         }
     }
 
-    /// So has every parameter of every scheme.
+    /// The schema has the bounds of every parameter of every scheme.
     #[test]
     fn the_schema_has_every_bound_of_a_scheme() {
         let registry = cnsim_schemes::registry();

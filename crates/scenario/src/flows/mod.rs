@@ -11,7 +11,7 @@ pub use sizes::{BUILT_IN, Sizes, SizesError};
 /// How flows are put into groups by size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bins {
-    /// So many groups with equally many flows each, as the field plots them.
+    /// This number of groups with equally many flows each, as the field plots them.
     Equal(usize),
     /// Up to 1 KB, 10 KB, 100 KB, ...
     #[default]

@@ -38,7 +38,7 @@ pub enum Kind {
     File,
     /// Name of a scheme; the registry checks that it exists.
     Scheme,
-    /// This word, or a value of another kind.
+    /// One word, or a value of another kind.
     Or(&'static str, &'static Kind),
     /// Values of one kind; a single one may stand without brackets.
     List(&'static Kind),

@@ -101,7 +101,7 @@ mod tests {
         }
     }
 
-    /// Who asks for one metric reads of that one alone.
+    /// The meaning of a metric does not refer to other metrics.
     #[test]
     fn each_meaning_stands_alone() {
         for m in METRICS {

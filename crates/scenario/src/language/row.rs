@@ -116,7 +116,7 @@ impl Key {
         Self { fixed: Some(remedy), ..self }
     }
 
-    /// Its value in the template of a scenario.
+    /// Sets the value in the template of a scenario.
     pub(crate) const fn sample(self, value: &'static str) -> Self {
         Self { sample: Some(value), ..self }
     }
@@ -136,7 +136,7 @@ impl Key {
         Self { also: Some(path), ..self }
     }
 
-    /// Its table, and its name there; at the top the table has no name.
+    /// Table of the key, and name of the key there; at the top of a file the table has no name.
     pub fn parts(&self) -> (&'static str, &'static str) {
         self.path.rsplit_once('.').unwrap_or(("", self.path))
     }
@@ -271,7 +271,7 @@ pub(crate) mod kind {
     pub(crate) const SCHEMES: Kind = Kind::List(&Kind::Scheme);
 }
 
-/// What the file of a table needs to declare its keys.
+/// Imports of a table's file, which declares keys.
 pub(crate) mod declare {
     pub(crate) use super::{Key, key, kind, one_of, rows};
     pub(crate) use crate::language::kinds::{Choice, Kind, choices, words};

@@ -61,7 +61,7 @@ pub struct Class {
     pub name: Arc<str>,
     /// Priority code point.
     pub pcp: u8,
-    /// It is one of a preset's.
+    /// The class comes from a preset.
     pub preset: bool,
     turn: Turn,
     part: Part,
@@ -93,12 +93,12 @@ impl Classes {
         name.map_or(Some(0), |name| self.list.iter().position(|class| &*class.name == name))
     }
 
-    /// What queue pairs of a class are, if they are others than the run's.
+    /// Queue pairs of a class, where they differ from the run's.
     pub(crate) fn pairs(&self, class: usize) -> Option<QueuePairs> {
         self.list.get(class).and_then(|class| class.pairs)
     }
 
-    /// What each class has of a shared buffer; of one class the case's PAUSE decides.
+    /// Each class's part of a shared buffer. A single class is lossless if the case has PAUSE.
     pub(crate) fn parts(&self, pause: bool) -> Vec<Part> {
         if self.list.is_empty() {
             return vec![Part { lossless: pause, ..Part::default() }];

@@ -7,6 +7,7 @@ use crate::language::meant;
 use crate::language::reader::Reader;
 use crate::language::row::declare::*;
 use crate::language::text::Flat;
+use crate::metrics::Id;
 use cnsim_problem::{Problem, nearest};
 use cnsim_scheme_api::Registry;
 use std::collections::BTreeSet;
@@ -74,8 +75,13 @@ impl FigureSpec {
 
 /// Series of every run, and those that a scenario names with a place: `queue X>E5`.
 const PLAIN: &[&str] = &[
-    "hot_queue", "hot_port_throughput", "aggregate_throughput", "innocent_throughput", "ports_throughput",
-    "control_rate", "fairness",
+    "hot_queue",
+    Id::HotPortThroughput.text(),
+    Id::AggregateThroughput.text(),
+    Id::InnocentThroughput.text(),
+    Id::PortsThroughput.text(),
+    "control_rate",
+    Id::Fairness.text(),
 ];
 const PLACED: &[(&str, Key)] = &[
     ("queue", record::PORTS),

@@ -63,7 +63,7 @@ pub struct Named {
     pub limiters: Vec<(NodeId, NodeId)>,
 }
 
-/// What is recorded of a run.
+/// Settings of `[record]`: the series, spans and lists that a run records.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
     /// Host behind the hot port.
@@ -184,7 +184,7 @@ impl Section for Record {
     }
 }
 
-/// What a key says that may be `auto`: none then.
+/// The setting of a key that is `on`, `off` or `auto`; none for `auto`.
 fn switched(word: &str) -> Option<bool> {
     (word != "auto").then_some(word == "on")
 }

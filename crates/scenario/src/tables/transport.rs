@@ -154,7 +154,7 @@ pub(crate) struct QueuePairs {
     pub(crate) spec: TransportSpec,
     /// The moment at which a flow is complete.
     pub(crate) completed: Completed,
-    /// What they change of the flows.
+    /// Changes that the queue pairs make to the flows.
     pub(crate) flows: Paired,
     /// Length of an acknowledgement without telemetry.
     pub(crate) plain: Bytes,

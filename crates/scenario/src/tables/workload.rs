@@ -180,7 +180,7 @@ impl Traffic {
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     pub(crate) plans: Vec<Vec<SourcePlan>>,
-    /// What follows what, and whose that is.
+    /// Collectives and other jobs, with the graph of transfers that follow others.
     pub jobs: Jobs,
 }
 
@@ -255,7 +255,7 @@ struct Table<'a> {
     class: usize,
     /// The name of its class, where there are several.
     class_name: Option<Arc<str>>,
-    /// What queue pairs change, where its flows have some.
+    /// Changes by queue pairs, where the table's flows have some.
     pairs: Option<Paired>,
     /// By host: loads of their own.
     loads: &'a [f64],
@@ -345,7 +345,7 @@ impl<'a> Table<'a> {
         job
     }
 
-    /// Its sources: place of the host in the table, NIC, name, and transfers. A query's requests are a source of their own, and of no name.
+    /// The table's sources: place of the host in the table, NIC, name, and transfers. A query's requests are a source of their own, without a name.
     fn each(
         &self,
         is_job: bool,
@@ -431,7 +431,7 @@ impl<'a> Table<'a> {
         (initial_rate, connected)
     }
 
-    /// Its number and name: its own, or that of its class.
+    /// Number and name of the table, or the name of its class where it has none.
     fn name(&self, r: &mut Reader<'_>) -> Option<(usize, Arc<str>)> {
         let number = self.prefix.strip_prefix("traffic.").and_then(|n| n.parse::<usize>().ok())?;
         let own = Some(r.word(self.key(traffic::NAME))).filter(|name| name != "off").map(Arc::from);
@@ -486,7 +486,7 @@ impl Pace {
         }
     }
 
-    /// That of the n-th host, which may have a load of its own.
+    /// Arrivals at the n-th host of the table, which may have a load of its own.
     fn of(&self, n: usize, load: Option<f64>) -> Arrivals {
         let (load, more) = (load.unwrap_or(self.load), self.step * n as u64);
         match self.kind {

@@ -37,7 +37,7 @@ pub(crate) struct Machines {
 const FAR: u16 = u16::MAX;
 
 impl Machines {
-    /// Those with so many NICs each; none where each has one.
+    /// Machines with so many NICs each; none where each has one.
     pub(crate) fn new(counts: &[usize], links: &[LinkSpec], switches: usize) -> Option<Self> {
         if counts.iter().all(|n| *n == 1) {
             return None;

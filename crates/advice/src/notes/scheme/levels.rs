@@ -3,11 +3,9 @@
 use crate::notes::rounded::told_bytes;
 use cnsim_fabric::Organisation;
 use cnsim_scenario::Ready;
-use cnsim_scheme_api::network::{Lent as _, LimiterState, PointState, Purpose, Stream};
-use cnsim_scheme_api::{
-    Acks, Class, FlowId, Limiter, NodeId, PointControl, PointId, Queue, QueueSite, Ramp, Rate, SourceSite,
-};
-use cnsim_units::{Bytes, Time};
+use cnsim_scheme_api::testing::{PointRig, ReactionRig};
+use cnsim_scheme_api::{Acks, Ramp, Rate};
+use cnsim_units::Bytes;
 
 /// Parameters above whose queue frames are marked.
 pub(super) const MARKS: [&str; 2] = ["k_min", "k"];
@@ -27,13 +25,7 @@ struct Level {
 /// The ramp by which a port of this rate marks under a scheme of cnsim.
 fn ramp(ready: &Ready, rate: Rate) -> Option<Ramp> {
     cnsim_schemes::find(&ready.scheme)?;
-    let site = QueueSite { point: PointId(0), rate, attached: true };
-    let mut point = ready.built.scheme.congestion_point(&site)?;
-    let hosts = ready.settings.hosts() as u32;
-    let (mut state, mut actions) = (PointState::new(Stream::new(1, 0, Purpose::Point), hosts), Vec::new());
-    let queue = Queue { line_rate: rate, service_rate: rate, ..Queue::default() };
-    point.start(&queue, &mut PointControl::new(Time::ZERO, &mut state, &mut actions));
-    state.ramp
+    PointRig::new(&ready.built.scheme, rate, 1)?.state.ramp
 }
 
 /// Does a flow of a scheme of cnsim begin with a window of its own? Then no more is in flight, whatever its rate.
@@ -42,24 +34,9 @@ pub(super) fn windowed(ready: &Ready, line_rate: Rate) -> bool {
         // A scheme of others that lives by acknowledgements may set one.
         return ready.built.scheme.plan().acks != Acks::Optional;
     }
-    let site = SourceSite {
-        flow: FlowId(0),
-        src: NodeId(0),
-        dst: NodeId(1),
-        class: Class::Data,
-        line_rate,
-        base_rtt: Time::from_us(10),
-        mtu: Bytes::new(1500),
-        hops: 2,
-        size: None,
-        initial_rate: None,
-        others: 0,
-    };
-    let Some(mut object) = ready.built.scheme.reaction_point(&site) else { return false };
-    let (mut state, mut actions) =
-        (LimiterState::new(line_rate, Stream::new(1, 0, Purpose::Reaction)), Vec::new());
-    object.start(&mut Limiter::new(Time::ZERO, &mut state, &mut actions));
-    state.acks.window < u64::MAX
+    let mut flow = ReactionRig::new(ready.built.scheme.clone(), line_rate);
+    flow.begin();
+    flow.state().acks.window < u64::MAX
 }
 
 /// The least queue that a ramp marks; none if it marks none.

@@ -63,7 +63,7 @@ impl Key {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pause {
     pub(crate) frames: cnsim_fabric::PauseFrames,
-    /// They name a class.
+    /// PAUSE frames name a class.
     pub pfc: bool,
 }
 

@@ -13,7 +13,7 @@ use cnsim_fabric::{BufferSpec, Organisation, PauseFrames, PauseSpec, SharedInput
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Rate, Time};
 
-/// What a class has of a shared buffer, where it is other than the switch says.
+/// A class's part of a shared buffer, where it differs from the keys of `[switch]`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Part {
     pub(crate) lossless: bool,
@@ -182,7 +182,7 @@ impl SharedBuffer {
         }
     }
 
-    /// What each class has at each port. An XOFF may wait for those of the other classes.
+    /// Reserve, threshold and headroom of each class at each port. Headroom allows for an XOFF that waits for those of other classes.
     fn inputs(&self, node: NodeId, ports: u16, wiring: &Wiring, parts: &[Part]) -> Vec<SharedInput> {
         let lossless = parts.iter().filter(|part| part.lossless).count().max(1) as u64;
         let base =

@@ -28,7 +28,7 @@ use weave::ByHost;
 pub(crate) struct Asked<'a> {
     pub(crate) prefix: &'a str,
     pub(crate) kind: Traffic,
-    /// Its word of `workload.algorithm`.
+    /// Word of the key `workload.algorithm`.
     pub(crate) algorithm: String,
     pub(crate) framing: Framing,
     pub(crate) hosts: &'a [usize],
@@ -109,7 +109,7 @@ impl Operations {
         self.list.len()
     }
 
-    /// What the operations do that are added from now on, in words; none of them if these are empty.
+    /// Describes the operations that are added from now on. An empty text describes none.
     pub(crate) fn are(&mut self, words: &str) {
         let known = self.words.iter().position(|w| **w == *words);
         let number = known.unwrap_or_else(|| {
@@ -154,7 +154,7 @@ impl Operations {
     }
 }
 
-/// What the ranks of a table do together.
+/// A job: ranks of a table of traffic that move data together, in one or more rounds.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// Number of its table.
@@ -270,7 +270,7 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// What an operation does, in words, where its table says that: `TP all-gather, attention_row`.
+    /// Description of an operation, where its table has one: `TP all-gather, attention_row`.
     pub fn words_of(&self, operation: u32) -> &str {
         let number = self.worded.get(operation as usize);
         number.and_then(|&n| self.words.get(usize::from(n))).map_or("", |words| words)

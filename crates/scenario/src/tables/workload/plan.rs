@@ -26,7 +26,7 @@ pub struct SourcePlan {
     /// Finite flows that the seed draws.
     pub(super) drawn: Option<Arc<Drawn>>,
     pub(super) framing: Framing,
-    /// Its flows to one destination are messages on one connection.
+    /// Flows of the source to one destination are messages on one connection.
     pub(super) connected: bool,
     /// Rate at which its queue pairs begin.
     pub(super) initial_rate: Option<Rate>,
@@ -38,7 +38,7 @@ pub struct SourcePlan {
     pub(super) name: Option<(usize, Arc<str>)>,
 }
 
-/// What queue pairs change of finite flows.
+/// Changes that queue pairs make to finite flows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paired {
     /// Bytes of telemetry, or of a time stamp, on each data frame.

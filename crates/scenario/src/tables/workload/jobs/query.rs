@@ -17,7 +17,7 @@ use cnsim_units::{Bytes, Time};
 struct Queries {
     /// The hosts that ask.
     askers: Vec<usize>,
-    /// So many servers each; without a number all.
+    /// Number of servers that each host asks; without a number all.
     fan_in: Option<u64>,
     /// Fewest servers of a host that asks.
     able: usize,

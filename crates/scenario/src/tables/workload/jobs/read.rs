@@ -165,7 +165,7 @@ pub(super) fn twice(hosts: &[usize], wiring: &Wiring) -> Option<usize> {
     hosts.iter().copied().find(|&host| std::mem::replace(&mut seen[host], true))
 }
 
-/// What the lines of a list say in the form of another simulator; faults are reported.
+/// Reads the lines of a list in the form of another simulator; faults are reported.
 pub(super) fn imported<T>(
     r: &mut Reader<'_>,
     list: &List,

@@ -92,7 +92,7 @@ struct Weave<'a> {
 }
 
 impl Weave<'_> {
-    /// What has happened when an operation has ended.
+    /// The event by which an operation has ended.
     fn ended(&self, n: u32) -> After {
         match (self.goal.operations[n as usize].act, self.places[n as usize]) {
             (GoalAct::Receive(send), NONE) => After::Ended(self.places[send as usize]),
@@ -102,7 +102,7 @@ impl Weave<'_> {
         }
     }
 
-    /// What has happened when what comes before an operation has: those that wait for nothing wait for their rank's gate.
+    /// The events that an operation waits for; one that waits for nothing else waits for its rank's gate.
     fn after(&self, n: usize, gates: &[u32]) -> Vec<After> {
         let came = |before: &Before| match *before {
             Before::Ended(n) => Some(self.ended(n)),

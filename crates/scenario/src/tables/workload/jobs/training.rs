@@ -317,7 +317,7 @@ impl Iteration<'_, '_> {
         ends
     }
 
-    /// What follows at these ranks follows these ends, too: none is left.
+    /// Lets the next step of these ranks follow these ends, too. Yields an empty list, as no end is left to wait for.
     fn wait_for(&mut self, ends: Vec<(usize, u32)>) -> Vec<(usize, u32)> {
         for (rank, end) in ends {
             self.last[rank] = match self.w.overlaps {

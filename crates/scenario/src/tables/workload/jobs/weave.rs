@@ -21,12 +21,12 @@ pub(super) type ByHost = HashMap<usize, Vec<Transfer>>;
 enum Counts {
     /// An arriving piece is passed on, or is a part of a later result.
     Midway,
-    /// What arrives is the rank's own result.
+    /// An arriving piece is part of the rank's own result.
     Result,
 }
 use Counts::{Midway, Result as Own};
 
-/// What hosts send each other as operations.
+/// Transfers of hosts, added as operations.
 pub(super) struct Sends<'w> {
     pub(super) operations: &'w mut Operations,
     wiring: &'w Wiring,
