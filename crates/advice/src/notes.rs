@@ -18,7 +18,7 @@ mod workload;
 use cnsim_runs::points::{Point, points};
 use cnsim_runs::record::RunRecord;
 use cnsim_scenario::case::CaseId;
-use cnsim_scenario::{EMBEDDED, Ready};
+use cnsim_scenario::{Ready, embedded_of};
 use indexmap::IndexMap;
 pub use run::few_seeds;
 pub use workload::two_frames;
@@ -141,7 +141,7 @@ fn frozen_case(r: &RunRecord, seeds: &[u64]) -> Option<String> {
 
 /// Is it a published study, whose scenarios come with cnsim?
 pub fn of_others(study: &str) -> bool {
-    EMBEDDED.iter().any(|(id, _)| id.split('/').next().is_some_and(|own| own.eq_ignore_ascii_case(study)))
+    embedded_of(study).next().is_some()
 }
 
 /// Sum of a metric over the runs of a case; none if a run lacks it.

@@ -11,7 +11,7 @@ use cnsim_problem::Problem;
 use cnsim_runs::files::read_csv;
 use cnsim_scenario::keys::Key;
 use cnsim_scenario::metrics::Better;
-use cnsim_scenario::{EMBEDDED, Scenario};
+use cnsim_scenario::{Scenario, embedded_of};
 use cnsim_scheme_api::{ParamInfo, Rate, Registration};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -44,12 +44,11 @@ fn scheme(e: &Registration) -> Value {
 }
 
 fn study(p: &cnsim_papers::Paper) -> Value {
-    let mine = |id: &&str| id.split('/').next() == Some(p.id);
     let claims: Vec<Value> =
         p.claims.iter().map(|c| json!({"id": c.id, "origin": c.origin, "text": c.text})).collect();
     json!({
         "kind": "study", "id": p.id, "title": p.title, "about": p.summary, "source": p.citation, "claims": claims,
-        "agreement": published::agreement(p.id, None), "scenarios": EMBEDDED.iter().map(|e| e.0).filter(mine).collect::<Vec<_>>(),
+        "agreement": published::agreement(p.id, None), "scenarios": embedded_of(p.id).collect::<Vec<_>>(),
     })
 }
 

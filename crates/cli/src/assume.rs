@@ -18,7 +18,7 @@ use cnsim_runs::files::table;
 use cnsim_runs::place::Place;
 use cnsim_runs::run::Watch;
 use cnsim_runs::saved::RESULTS;
-use cnsim_scenario::{Case, EMBEDDED, Scenario};
+use cnsim_scenario::{Case, Scenario, embedded_of};
 use cnsim_scheme_api::Registry;
 use serde_json::json;
 use std::path::PathBuf;
@@ -63,8 +63,7 @@ fn scenarios(
         return Ok(vec![Scenario::load_in(registry, &args.scenario, &sets, &[])?]);
     };
     let told = |id: &str| published.iter().any(|p| format!("{}/{}", p.case.study, p.case.scenario) == id);
-    let mine = EMBEDDED.iter().map(|(id, _)| *id).filter(|id| id.split('/').next() == Some(paper.id));
-    let all: Vec<&str> = mine.filter(|id| told(id)).collect();
+    let all: Vec<&str> = embedded_of(paper.id).filter(|id| told(id)).collect();
     if all.is_empty() {
         return Err(Failure::input(format!(
             "{} prints no number to compare with\n  help: name a study that does, such as B07, or a scenario",

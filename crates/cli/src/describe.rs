@@ -11,7 +11,7 @@ use cnsim_scenario::assumptions::{ASSUMPTIONS, readable};
 use cnsim_scenario::config::Config;
 use cnsim_scenario::keys;
 use cnsim_scenario::needs_queue_pairs;
-use cnsim_scenario::{EMBEDDED, Scenario};
+use cnsim_scenario::{Scenario, embedded_of};
 use cnsim_scheme_api::{Rate, Registration, Registry};
 use indexmap::IndexSet;
 
@@ -42,7 +42,7 @@ fn carried(study: &str, scenario: Option<&str>) -> String {
 pub(crate) fn study(p: &Paper) -> Done {
     println!("{}\n\n{}\n\nSource: {}\n", bold(&format!("{}: {}", p.id, p.title)), p.summary, p.citation);
     let mut rows = Vec::new();
-    for (id, _) in EMBEDDED.iter().filter(|(id, _)| id.split('/').next().is_some_and(|s| s == p.id)) {
+    for id in embedded_of(p.id) {
         let s = Scenario::load(id, &[])?;
         let published = printed(&s.study, Some(&s.name)).to_string();
         // Cells that were published as zero agree by themselves.

@@ -1,5 +1,4 @@
-//! The command line of cnsim. Exit codes: 0 done, 1 a run or a law failed, 2 bad input or usage, or output that cannot be
-//! written, 3 verification differs, 4 a network froze, 5 a collective waits for ever, 130 interrupted.
+//! The command line of cnsim, its verbs and exit codes.
 
 /// `println!` of this program: lines are wrapped to the terminal.
 macro_rules! println {
@@ -100,7 +99,7 @@ impl From<JobError> for Failure {
 
 impl From<Vec<cnsim_problem::Problem>> for Failure {
     fn from(problems: Vec<cnsim_problem::Problem>) -> Self {
-        Self::Input(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+        Self::Input(cnsim_problem::told(problems))
     }
 }
 

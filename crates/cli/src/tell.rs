@@ -6,20 +6,15 @@ use crate::{Common, Done, pairs};
 use cnsim_papers::PAPERS;
 use cnsim_scenario::assumptions::ASSUMPTIONS;
 use cnsim_scenario::metrics::METRICS;
-use cnsim_scenario::{EMBEDDED, Scenario};
+use cnsim_scenario::{EMBEDDED, Scenario, embedded_of};
 use serde_json::json;
 
 pub(crate) fn list(what: &str, as_json: bool, common: &Common) -> Done {
     let mut rows: Vec<(String, String)> = Vec::new();
     match what {
         "studies" => {
-            let scenarios = |id: &str| {
-                let mine = |e: &&(&str, &str)| e.0.split('/').next().is_some_and(|s| s == id);
-                EMBEDDED.iter().filter(mine).count()
-            };
-            let counted = |n: usize| format!("{n} scenario{}", if n == 1 { "" } else { "s" });
             for p in PAPERS {
-                let n = counted(scenarios(p.id));
+                let n = look::count(embedded_of(p.id).count() as u64, "scenario");
                 rows.push((p.id.into(), format!("{} ({n}). {}", p.title, p.citation)));
             }
         }

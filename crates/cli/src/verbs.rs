@@ -36,7 +36,8 @@ pub(crate) fn command() -> Command {
         found.unwrap_or_else(|| "Print this message, or the help of a verb".into())
     };
     let group = |(title, verbs): &(&str, &[&str])| {
-        let verb = |v: &&str| format!("  {v:<20}{}\n", indented(&about(v), 22, width));
+        let text = |v: &str| fit::wrapped(&about(v), width - 22).join(&format!("\n{:22}", ""));
+        let verb = |v: &&str| format!("  {v:<20}{}\n", text(v));
         format!("{title}:\n{}\n", verbs.iter().map(verb).collect::<String>())
     };
     let groups: String = GROUPS.iter().map(group).collect();
@@ -48,21 +49,6 @@ pub(crate) fn command() -> Command {
     let template =
         format!("{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}{{after-help}}");
     command.help_template(template).after_help(last)
-}
-
-/// A text in lines of so many columns; all but the first begin further right.
-fn indented(text: &str, from: usize, width: usize) -> String {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.is_empty() => *line = word.into(),
-            Some(line) if from + line.chars().count() + 1 + word.chars().count() <= width => {
-                *line += &format!(" {word}");
-            }
-            _ => lines.push(word.into()),
-        }
-    }
-    lines.join(&format!("\n{:from$}", ""))
 }
 
 /// The answer to a word of an earlier version.
@@ -111,6 +97,5 @@ mod tests {
         for (title, _) in GROUPS {
             assert!(help.contains(&format!("\n{title}:\n")), "{help}");
         }
-        assert_eq!(indented("one two three", 4, 12), "one two\n    three");
     }
 }

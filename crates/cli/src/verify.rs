@@ -6,7 +6,7 @@ use crate::{Common, Done, Failure};
 use cnsim_fabric::Engine;
 use cnsim_measure::frozen::Frozen;
 use cnsim_measure::quantity::Quantity;
-use cnsim_problem::read_file;
+use cnsim_problem::{read_file, told};
 use cnsim_runs::record::RunRecord;
 use cnsim_runs::results::{LARGEST, Results, series_csv, series_file};
 use cnsim_runs::run::{Job, Watch, run_jobs};
@@ -116,9 +116,6 @@ fn misfit(all: &Results, file: &Path, differ: Vec<String>) -> Option<String> {
 
 /// The job that a run's configuration describes.
 fn job(registry: &Registry, run: &RunRecord) -> Result<Job, String> {
-    let told = |problems: Vec<cnsim_problem::Problem>| {
-        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-    };
     let (scenario, case) = Scenario::from_config(registry, &run.config).map_err(told)?;
     let ready = scenario.ready(&case).map_err(told)?;
     Ok(Job::new(case, ready, run.seed))

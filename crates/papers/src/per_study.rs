@@ -1,6 +1,6 @@
 //! Settings of the studies: values of a scheme's parameters in their scenarios, beside its defaults.
 
-use cnsim_scenario::{EMBEDDED, Scenario};
+use cnsim_scenario::{Scenario, embedded_of};
 use indexmap::{IndexMap, IndexSet};
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub fn in_studies(scheme: &str) -> BTreeMap<String, String> {
     let mut all: BTreeMap<String, IndexMap<String, Vec<&str>>> = BTreeMap::new();
     for study in STUDIES {
         let mut values: BTreeMap<String, IndexSet<String>> = BTreeMap::new();
-        for (id, _) in EMBEDDED.iter().filter(|(id, _)| id.split('/').next() == Some(study)) {
+        for id in embedded_of(study) {
             let Ok(scenario) = Scenario::load(id, &[]) else { continue };
             for case in scenario.cases().iter().filter(|c| c.id.scheme == entry.name) {
                 let built = scenario.ready(case).map(|r| r.built.values).unwrap_or_default();

@@ -3,7 +3,6 @@
 //! The program of this crate is built twice. Compiled for the target `wasm32-wasip1` it runs in the reader's browser, a fresh
 //! instance for each run; compiled for this machine it prints the same text. A test compares the two, fingerprints included.
 
-use cnsim_problem::Problem;
 use cnsim_runs::record::RunRecord;
 use cnsim_runs::run::{Job, Watch, run_job};
 use cnsim_scenario::Scenario;
@@ -162,14 +161,14 @@ pub fn answer(words: &[String]) -> Result<Value, String> {
     let names: Vec<String> = settings.shown().iter().map(|f| format!("\"{f}\"")).collect();
     let mut sets = sets;
     sets.push((tables::record::FLOWS.path.into(), format!("[{}]", names.join(", "))));
-    let lines = |all: Vec<Problem>| all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let registry = cnsim_schemes::registry();
     let file = format!("{}.toml", scene.name);
-    let scenario = Scenario::parse_in(&registry, &file, scene.text, &sets, &[scheme]).map_err(lines)?;
+    let scenario =
+        Scenario::parse_in(&registry, &file, scene.text, &sets, &[scheme]).map_err(cnsim_problem::told)?;
     let mut cases = scenario.cases().into_iter();
     let case = cases.find(|c| c.id.scheme == scheme && c.id.pause == settings.pause);
     let case = case.ok_or("the scenario has no such case")?;
-    let ready = scenario.ready(&case).map_err(lines)?;
+    let ready = scenario.ready(&case).map_err(cnsim_problem::told)?;
     let job = Job::new(case, ready, 1);
     let record = run_job(&job, None, &Watch::default(), 1)?.ok_or("the run was stopped")?;
     Ok(told(&settings, &record, &command))

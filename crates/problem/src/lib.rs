@@ -61,6 +61,11 @@ impl Problem {
     }
 }
 
+/// All problems in one text, one below the other.
+pub fn told(problems: impl AsRef<[Problem]>) -> String {
+    joined(problems.as_ref().iter().map(ToString::to_string), "\n")
+}
+
 /// Characters of a line that an excerpt shows at most, before and from the column that it points to.
 const AROUND: (usize, usize) = (60, 60);
 

@@ -4,6 +4,7 @@
 
 use crate::record::RunRecord;
 use crate::run::{Job, Watch, run_job};
+use cnsim_problem::told;
 use cnsim_scenario::{Scenario, needs_queue_pairs};
 use cnsim_scheme_api::Registry;
 
@@ -87,13 +88,11 @@ pub fn words(queue_pairs: bool) -> &'static str {
 /// # Errors
 /// The reason of the failure.
 pub fn demo(registry: &Registry, scheme: &str) -> Result<Demo, String> {
-    let lines =
-        |p: Vec<cnsim_problem::Problem>| p.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let pairs = registry.find(scheme).is_some_and(|e| needs_queue_pairs(e));
     let text = format!("{TEXT}{}", if pairs { FINITE } else { ENDLESS });
-    let scenario = Scenario::parse_in(registry, "demo", &text, &[], &[scheme]).map_err(lines)?;
+    let scenario = Scenario::parse_in(registry, "demo", &text, &[], &[scheme]).map_err(told)?;
     let case = scenario.case(0, Vec::new(), "on", scheme);
-    let ready = scenario.ready(&case).map_err(lines)?;
+    let ready = scenario.ready(&case).map_err(told)?;
     let job = Job::new(case, ready, 1);
     let record = run_job(&job, None, &Watch::default(), 1)?.ok_or("the run was stopped")?;
     let series = |name: &str| record.series.get(name).map(|c| c.values.clone()).unwrap_or_default();

@@ -486,9 +486,7 @@ fn sum<'a>(series: impl Iterator<Item = &'a Vec<f64>>) -> Vec<f64> {
 pub fn jobs(scenario: &Scenario, cases: impl IntoIterator<Item = Case>) -> Result<Vec<Job>, String> {
     let mut jobs = Vec::new();
     for case in cases {
-        let ready = scenario
-            .ready(&case)
-            .map_err(|p| p.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+        let ready = scenario.ready(&case).map_err(cnsim_problem::told)?;
         let seeds = 1..=scenario.seeds_of(&case);
         jobs.extend(seeds.map(|seed| Job::new(case.clone(), ready.clone(), seed)));
     }

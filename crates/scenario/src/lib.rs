@@ -26,6 +26,6 @@ pub mod wiring;
 pub use case::condition;
 pub use file::{assumptions, keys, schema};
 pub use language::{kinds, meant, text};
-pub use scenario::{Case, EMBEDDED, Group, Ready, Scenario, config, needs_queue_pairs};
+pub use scenario::{Case, EMBEDDED, Group, Ready, Scenario, config, embedded_of, needs_queue_pairs};
 pub use tables::workload::jobs;
 pub use tables::{figure as figures, topology, workload};

@@ -23,7 +23,7 @@ use cnsim_problem::{MAX_TEXT, Problem, nearest, read_file, read_from};
 use cnsim_scheme_api::registry::Configured;
 use cnsim_scheme_api::{Acks, Registration, Registry};
 use config::Config;
-pub use embedded::EMBEDDED;
+pub use embedded::{EMBEDDED, embedded_of};
 use groups::{groups, whole};
 use std::collections::{BTreeMap, BTreeSet};
 

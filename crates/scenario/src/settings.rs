@@ -56,11 +56,6 @@ impl Settings {
         (problems.len() == before).then_some(settings)
     }
 
-    /// Rate of the fastest link of a host; none without hosts.
-    pub fn host_rate(&self) -> Option<Rate> {
-        fastest(&self.wiring)
-    }
-
     /// A sentence for each switch whose memory is too small for PAUSE to hold every frame.
     pub fn shortages(&self, built: &Configured) -> Vec<String> {
         // Elsewhere too small a memory has been refused.

@@ -57,9 +57,7 @@ impl Row {
             let (key, value) = pair.split_once('=').ok_or_else(|| wrong("settings are KEY=VALUE; ..."))?;
             sets.push((key.trim().to_string(), value.trim().to_string()));
         }
-        let problems = |p: Vec<cnsim_problem::Problem>| {
-            wrong(&p.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
-        };
+        let problems = |p: Vec<cnsim_problem::Problem>| wrong(&cnsim_problem::told(p));
         let file = root.join(scenario).display().to_string();
         let scenario = if scenario.ends_with(".toml") { &file } else { scenario };
         let loaded =

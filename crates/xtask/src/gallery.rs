@@ -62,11 +62,9 @@ fn drawn(root: &Path, long: bool) -> Result<Vec<(String, String)>, String> {
 }
 
 fn draw(root: &Path, p: &Picture) -> Result<String, String> {
-    let lines =
-        |all: Vec<cnsim_problem::Problem>| all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let file = root.join(&p.scenario);
     let what = if file.is_file() { file.to_string_lossy().into_owned() } else { p.scenario.clone() };
-    let scenario = Scenario::load(&what, &[]).map_err(lines)?;
+    let scenario = Scenario::load(&what, &[]).map_err(cnsim_problem::told)?;
     let first =
         scenario.cases().first().map(|c| (c.id.condition.clone(), c.id.pause.clone())).unwrap_or_default();
     let condition = if p.condition.is_empty() { &first.0 } else { &p.condition };
@@ -77,7 +75,7 @@ fn draw(root: &Path, p: &Picture) -> Result<String, String> {
     };
     let mut jobs = Vec::new();
     for case in scenario.cases().into_iter().filter(wanted) {
-        let ready = scenario.ready(&case).map_err(lines)?;
+        let ready = scenario.ready(&case).map_err(cnsim_problem::told)?;
         jobs.push(Job::new(case, ready, 1));
     }
     let records: Vec<RunRecord> =

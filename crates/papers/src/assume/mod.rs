@@ -303,9 +303,7 @@ impl<'a> Lab<'a> {
             match self.prepare(c) {
                 Ok(s) if setups.iter().any(|o| o.runs == s.runs) => {}
                 Ok(s) => setups.push(s),
-                Err(p) if strict => {
-                    return Err(p.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
-                }
+                Err(p) if strict => return Err(cnsim_problem::told(p)),
                 Err(p) => {
                     let why = p.first().map_or_else(String::new, |p| format!("`{}`: {}", p.key, p.reason));
                     self.refused.insert(format!("{}: {why}", self.label(c)));

@@ -341,6 +341,13 @@ impl Wire {
                 self.roce(b, (dst, src, nth), length, 48 << 2);
                 bth(b, 0x81, 0x40, nth, (false, 0));
             }
+            notice => self.notice(b, line, notice, teller),
+        }
+    }
+
+    /// A message in the form of 802.1Qau, or in the private form.
+    fn notice(&self, b: &mut Bytes, line: &Line<'_>, says: &Feedback, teller: &Teller<'_>) {
+        match says {
             Feedback::Cnm { point, qntz_fb, q_off, q_delta } => {
                 let pages = |bytes: i32| (bytes / 64).clamp(i16::MIN.into(), i16::MAX.into()) as i16 as u16;
                 b.u16(CNM);
@@ -351,7 +358,7 @@ impl Wire {
                 b.u16(pages(*q_off));
                 b.u16(pages(*q_delta));
                 b.u16(0);
-                b.0.extend(mac(dst, self.hosts));
+                b.0.extend(mac(line.frame.flow.unwrap_or_default().1, self.hosts));
                 b.u16(0);
             }
             Feedback::Ecm { point, q_off, q_delta, fb, stop } => {

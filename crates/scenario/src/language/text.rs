@@ -387,12 +387,6 @@ impl Flat {
         let items = leaf.items.iter().map(clauses).collect();
         self.leaves.insert("condition".into(), Leaf { items: Arc::new(items), ..leaf });
     }
-
-    /// Sets a list from outside the file.
-    pub fn set_list(&mut self, key: &str, items: Vec<String>, place: Place) {
-        let leaf = Leaf { items: Arc::new(items), marks: Arc::default(), list: true, place };
-        self.leaves.insert(key.into(), leaf);
-    }
 }
 
 /// A key with the number of a `[[traffic]]` table in place of its name: `traffic.job.size` is `traffic.0.size`.

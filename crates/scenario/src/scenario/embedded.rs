@@ -8,6 +8,12 @@ macro_rules! embedded {
     };
 }
 
+/// Ids of the embedded scenarios of a study, in any case of its letters.
+pub fn embedded_of(study: &str) -> impl Iterator<Item = &'static str> {
+    let of = move |id: &&str| id.split('/').next().is_some_and(|own| own.eq_ignore_ascii_case(study));
+    EMBEDDED.iter().map(|(id, _)| *id).filter(of)
+}
+
 // The files of `scenarios/`, in the order in which they are listed.
 embedded! {
     "B07/baseline", "B07/single-hop", "B07/multi-hop", "B07/fat-tree", "B07/fat-tree-next", "B07/signalling",

@@ -191,6 +191,24 @@ impl Section for Option<QueuePairs> {
     }
 }
 
+/// Frames for one acknowledgement; `needed`: who cannot do without any.
+fn ack_every(r: &mut Reader<'_>, needed: Option<String>, reliability: Reliability) -> u32 {
+    let every = match (r.integer_or(ACK_EVERY), needed) {
+        (Some(0), Some(who)) => {
+            let reason = format!("0 stands for no acknowledgements, and {who} needs them");
+            r.wrong(ACK_EVERY, reason, "write 1 or more, or \"auto\"");
+            1
+        }
+        (Some(n), _) => n as u32,
+        (None, needed) => u32::from(needed.is_some()),
+    };
+    if matches!(reliability, Reliability::Tcp(_)) && every < 2 && r.is_asked(ACK_DELAY) {
+        let reason = "each frame is acknowledged at once, so that no acknowledgement waits";
+        r.wrong(ACK_DELAY, reason, "write transport.ack_every = 2, or leave it out");
+    }
+    every
+}
+
 impl QueuePairs {
     /// The queue pairs that the scenario asks for; none if flows have no queue pairs. A class may have another kind of transport.
     pub(super) fn read(
@@ -228,19 +246,7 @@ impl QueuePairs {
         } else {
             (completed == Completed::Acknowledged).then(|| "record.completion = acknowledged".into())
         };
-        let ack_every = match (r.integer_or(ACK_EVERY), needed) {
-            (Some(0), Some(who)) => {
-                let reason = format!("0 stands for no acknowledgements, and {who} needs them");
-                r.wrong(ACK_EVERY, reason, "write 1 or more, or \"auto\"");
-                1
-            }
-            (Some(n), _) => n as u32,
-            (None, needed) => u32::from(needed.is_some()),
-        };
-        if matches!(reliability, Reliability::Tcp(_)) && ack_every < 2 && r.is_asked(ACK_DELAY) {
-            let reason = "each frame is acknowledged at once, so that no acknowledgement waits";
-            r.wrong(ACK_DELAY, reason, "write transport.ack_every = 2, or leave it out");
-        }
+        let ack_every = ack_every(r, needed, reliability);
         let reads = acks == Acks::Telemetry;
         if reads && matches!(r.choice(topology::ROUTING), Paths::FrameHash | Paths::RoundRobin) {
             let reason = format!(
