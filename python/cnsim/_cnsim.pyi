@@ -488,6 +488,14 @@ class Record:
         """Length of a sixtieth of the run in seconds, and JSON: each port with its tier and its per cent of XOFF in each sixtieth."""
     def spent(self) -> str:
         """Where the time of its complete flows went, as JSON; null if it was not kept."""
+    def map_ports(self) -> list[str] | None:
+        """Names of the ports that it kept over time."""
+    def map_row(self, /, port: str, what: str) -> tuple[str, float, bytes] | None:
+        """A quantity of such a port: unit, width of a bin in seconds, values."""
+    def map_page(self) -> str | None:
+        """The map as a page."""
+    def map_still(self, /, what: str, at: float) -> str | None:
+        """The map at a time, seconds, as SVG."""
     def slowdowns(self) -> bytes:
         """Slowdown of each of the flows, as 64-bit floating-point numbers, little-endian."""
         ...

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .cards import Card
+    from .map import Map
     from .plot import Line
     from .tables import Table
 
@@ -295,6 +296,15 @@ class Results:
         if not known:
             raise CnsimError("these runs kept no parts of flows", 'run with record={"trips": "on"}', key="record.trips")
         raise UnknownName(f"no flow `{name}` is complete", f"{near(name, list(known))}r.flows() has all", key="flow")
+
+    def map(self) -> Map:
+        """The network of the first of these runs that kept its ports over time (``record.map``): in a notebook it plays."""
+        from .map import Map
+
+        for r in self:
+            if r.map_ports() is not None:
+                return Map(r)
+        raise CnsimError("these runs kept no ports over time", 'run with record={"map": "on"}', key="record.map")
 
     def time_by_part(self) -> Table:
         """Where the time of flows went: a row for each run and name of traffic, with the mean time of a flow by part in us."""

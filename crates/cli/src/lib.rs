@@ -105,7 +105,7 @@ impl From<Vec<cnsim_problem::Problem>> for Failure {
 
 pub(crate) type Done = Result<(), Failure>;
 
-pub use cnsim_report::plus_minus;
+pub use cnsim_report::{plus_minus, still};
 pub use pairs::Pairs;
 
 /// The figures of a scenario's page as the report draws them, from finished runs: for documents.
@@ -114,6 +114,11 @@ pub fn figures(
     records: &[cnsim_runs::record::RunRecord],
 ) -> Vec<cnsim_report::model::Figure> {
     cnsim_report::build::figures_of(scenario, records)
+}
+
+/// The map of a run alone, as a page that needs nothing else; none if the run kept no ports over time.
+pub fn map_page(run: &cnsim_runs::record::RunRecord) -> Option<String> {
+    cnsim_report::render(&cnsim_report::build::alone(run)?).ok()
 }
 
 /// Exit codes and their meanings.

@@ -42,7 +42,8 @@ pub struct Outcome {
     pub matrix: Vec<u64>,
     /// Frames that switches dropped by (source, destination), as [`Outcome::matrix`]; empty without drops, or if not recorded.
     pub lost: Vec<u64>,
-    /// Frames lost on links, by node and port: of each output port whose link loses frames ([`crate::LinkLoss`]).
+    /// Frames lost on links, by node and port: of each output port whose link loses frames ([`crate::LinkLoss`]), and of
+    /// hosts' ports where [`crate::Record::links`] asks for them.
     pub lost_on_links: Vec<LostOnLink>,
     /// Time of the last delivery of a frozen network: frames waited at the end, and none was delivered in the last tenth of the run.
     pub frozen_since: Option<Time>,
@@ -292,7 +293,7 @@ pub struct Waiting {
 }
 
 /// Frames that an output port put on its link and the link lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LostOnLink {
     /// The node that sent.
     pub node: NodeId,
@@ -304,6 +305,10 @@ pub struct LostOnLink {
     pub acknowledgements: u64,
     /// Messages and probes.
     pub control: u64,
+    /// Data frames that were lost in each bin; empty unless recorded ([`crate::Record::links`]).
+    pub by_bin: Vec<u64>,
+    /// Data bits put on the link in each bin, lost ones among them; empty unless recorded.
+    pub bits: Vec<u64>,
 }
 
 /// A finite transfer that was not received whole.
@@ -470,6 +475,13 @@ pub enum SeriesKind {
         /// Output port.
         port: u16,
     },
+    /// Data frames discarded for such a port since the start, but by watchdogs, sampled at each bin's end.
+    Discarded {
+        /// Switch.
+        node: NodeId,
+        /// Output port.
+        port: u16,
+    },
     /// Data frames discarded at a switch since the start, sampled at each bin's end.
     Dropped {
         /// Switch.
@@ -527,10 +539,17 @@ pub struct Series {
     pub values: Vec<f64>,
 }
 
+impl PortOutcome {
+    /// Data frames discarded for want of room, or by the limit of the output's queue.
+    pub(crate) fn discarded(&self) -> u64 {
+        self.dropped + self.dropped_by_limit
+    }
+}
+
 impl SwitchOutcome {
     /// Data frames discarded there: those that found no room, and those that its watchdogs dropped.
     pub fn dropped(&self) -> u64 {
-        let by_ports: u64 = self.ports.iter().map(|p| p.dropped + p.dropped_by_limit).sum();
+        let by_ports: u64 = self.ports.iter().map(PortOutcome::discarded).sum();
         by_ports + self.storms.iter().map(|s| s.dropped).sum::<u64>()
     }
 }
@@ -551,7 +570,7 @@ impl Outcome {
     pub fn dropped_at(&self, hosts: usize, at: (NodeId, u16)) -> u64 {
         let Some(port) = self.port(hosts, at) else { return 0 };
         let storms = self.switches[at.0.0 as usize - hosts].storms.iter().filter(|s| s.port == at.1);
-        port.dropped + port.dropped_by_limit + storms.map(|s| s.dropped).sum::<u64>()
+        port.discarded() + storms.map(|s| s.dropped).sum::<u64>()
     }
 
     /// Data rate delivered to all hosts, mean of the run.

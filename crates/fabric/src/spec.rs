@@ -487,6 +487,8 @@ pub struct Record {
     pub headers: Vec<u32>,
     /// Whether the rate of control messages made is recorded per bin.
     pub control: bool,
+    /// Whether it is recorded per bin what hosts put on their links, and what links lose ([`crate::LostOnLink`]).
+    pub links: bool,
     /// Whether delivered bytes and dropped frames are kept for each (source, destination) pair.
     pub matrix: bool,
     /// Whether a histogram of latencies is kept for each host.

@@ -993,5 +993,6 @@ fn links_that_lose() {
     let sum = compare(&Random { stream: 36, ..ANY }, 120, lose);
     sum.one_in(2, |out| lost(out) > 0);
     sum.one_in(8, |out| out.lost_on_links.iter().any(|l| l.control > 0));
+    sum.one_in(16, |out| out.lost_on_links.iter().any(|l| l.by_bin.iter().any(|n| *n > 0)));
     compare(&Random { stream: 37, ..THIN }, 60, lose).one_in(3, |out| lost(out) > 0);
 }

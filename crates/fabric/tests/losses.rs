@@ -43,7 +43,7 @@ fn what_a_list_names_is_lost() {
         port,
         data,
         acknowledgements,
-        control: 0,
+        ..LostOnLink::default()
     };
     let three = vec![nth(1, false), nth(4, false), nth(11, false)];
     assert_eq!(of((0, 0), three.clone()), (8, 8, vec![lost(0, 0, 2, 0)]), "frame 11 is never sent");
@@ -63,6 +63,18 @@ fn losses_last_from_one_time_to_another() {
     assert_eq!(of(0, 1_000_000_000), 0);
     let never = seen(ten(vec![lossy((0, 0), WHOLE, LossKind::Drawn(0.0))]));
     assert_eq!((never.0, never.2[0].data), (10, 0));
+}
+
+/// What hosts put on their links is counted by bin, as its last bit leaves, and beside it what the link loses.
+#[test]
+fn links_are_counted_by_bin() {
+    let list = vec![nth(1, false), nth(4, false)];
+    let mut spec = ten(vec![lossy((0, 0), WHOLE, LossKind::Listed(list))]);
+    (spec.record.bin, spec.record.links) = (Time::from_us(6), true);
+    let links = seen(spec).2;
+    assert_eq!(links[0].bits[..4], [4, 5, 1, 0].map(|frames| frames * 12_000));
+    assert_eq!(links[0].by_bin[..4], [2, 0, 0, 0]);
+    assert!(links.len() > 1 && links[1..].iter().all(|l| l.bits.iter().all(|bits| *bits == 0)));
 }
 
 /// A share of the frames is lost, within four standard deviations; another port, and another seed, draw otherwise.

@@ -5,6 +5,7 @@ pub mod fct;
 pub mod flow_times;
 pub mod frozen;
 pub mod jobs;
+pub mod map;
 mod measure;
 pub mod owners;
 pub mod pauses;

@@ -3,6 +3,7 @@
 use crate::errors::{raise, told};
 use cnsim_cli::Pairs;
 use cnsim_measure::fct::FlowTime;
+use cnsim_measure::map::SHOWN;
 use cnsim_measure::spent::{AtPort, FlowParts, PARTS as OF_TIME};
 use cnsim_measure::stats::Summary;
 use cnsim_measure::traffic::TrafficFacts;
@@ -142,6 +143,30 @@ impl Record {
                 "parts": parts, "ports": f.ports.iter().map(port).collect::<Vec<_>>()})
         };
         json!(spent.flows.iter().map(one).collect::<Vec<_>>()).to_string()
+    }
+    /// Names of the ports that it kept over time; none if it kept none.
+    fn map_ports(&self) -> Option<Vec<String>> {
+        Some(self.0.map.as_ref()?.ports.iter().map(|p| p.port.clone()).collect())
+    }
+    /// A quantity of such a port: unit, width of a bin in seconds, and its values as 64-bit floating-point numbers, little-endian.
+    fn map_row<'py>(
+        &self,
+        py: Python<'py>,
+        port: &str,
+        what: &str,
+    ) -> Option<(&'static str, f64, Bound<'py, PyBytes>)> {
+        let (map, shown) = (self.0.map.as_ref()?, SHOWN.iter().find(|s| s.row == what)?);
+        let bytes: Vec<u8> = map.values(port, shown)?.into_iter().flat_map(f64::to_le_bytes).collect();
+        Some((shown.unit, map.bin as f64 / 1e12, PyBytes::new(py, &bytes)))
+    }
+    /// The map as a page.
+    fn map_page(&self) -> Option<String> {
+        cnsim_cli::map_page(&self.0)
+    }
+    /// The map at a time, seconds, as SVG.
+    fn map_still(&self, what: &str, at: f64) -> Option<String> {
+        let map = self.0.map.as_ref()?;
+        cnsim_cli::still(map, what, (at * 1e12 / map.bin as f64 + 1e-6).max(0.0) as usize)
     }
     /// Slowdown of each of these flows, as 64-bit floating-point numbers, little-endian.
     fn slowdowns<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {

@@ -54,6 +54,7 @@
     if (part) { part.scrollIntoView(); if (part.tagName === 'TR') { part.classList.add('lit'); } } else if (moved || event) { scrollTo(0, 0); }
     if (event && words === null) { (part && part.querySelector('h2') || page.querySelector('h1')).focus({ preventScroll: true }); }
     cnsimFigures.show(page);
+    cnsimMap.show(page);
     cues();
     if (part) { part.scrollIntoView(); }
   }

@@ -422,15 +422,17 @@ var cnsimFigures = (function () {
     if (what === 'log') { v.log = !(v.log === null ? f.y.log && v.mode !== 'cdf' : v.log); } else { v.mode = v.mode === what ? 'lines' : what; v.zoom = null; }
     draw(div);
   }
-  function save(div, f) {
-    var svg = div.querySelector('svg').cloneNode(true), style = getComputedStyle(document.documentElement), rules = '';
+  function save(div, f) { keep(div.querySelector('svg'), routeOf(div) + ' ' + f.title); }
+  // A drawing as a file of its own, with the colours of the page.
+  function keep(drawing, name) {
+    var svg = drawing.cloneNode(true), style = getComputedStyle(document.documentElement), rules = '';
     for (var i = 0; i < 16; i++) { rules += '--s' + i + ':' + style.getPropertyValue('--s' + i) + ';'; }
-    ['--ink', '--soft', '--line', '--rule', '--shade', '--panel'].forEach(function (n) { rules += n + ':' + style.getPropertyValue(n) + ';'; });
+    ['--ink', '--soft', '--line', '--rule', '--shade', '--panel', '--bg', '--bad', '--hover'].forEach(function (n) { rules += n + ':' + style.getPropertyValue(n) + ';'; });
     var css = document.createElementNS('http://www.w3.org/2000/svg', 'style');
     css.textContent = 'svg{' + rules + 'background:var(--panel);font:12px sans-serif}' + document.getElementById('chartstyle').textContent;
     svg.insertBefore(css, svg.firstChild);
     svg.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
-    cnsimSave(new XMLSerializer().serializeToString(svg), 'image/svg+xml', (routeOf(div) + ' ' + f.title).replace(/[^\w.]+/g, '-') + '.svg');
+    cnsimSave(new XMLSerializer().serializeToString(svg), 'image/svg+xml', name.replace(/[^\w.]+/g, '-') + '.svg');
   }
 
   // ---- Zoom: figures of one article with the same horizontal axis move together
@@ -522,7 +524,12 @@ var cnsimFigures = (function () {
     var px = s.x(at), left = px > v.width / 2;
     box.style.left = left ? '' : num(px + 14) + 'px';
     box.style.right = left ? num(v.width - px + 14) + 'px' : '';
-    div.querySelector('.cursor').setAttribute('d', 'M' + num(px) + ' 20V' + num(v.bottom));
+    cross(div, at);
+  }
+  // The line at a place.
+  function cross(div, at) {
+    var v = chosen(div), px = num(v.panels[0].s.x(at));
+    div.querySelector('.cursor').setAttribute('d', 'M' + px + ' 20V' + num(v.bottom));
   }
 
   // ---- When to draw
@@ -581,5 +588,5 @@ var cnsimFigures = (function () {
       draw(div);
     });
   }
-  return { show: show, redraw: redraw, toggle: toggle, highlight: highlight, print: print, page: page, decode: decode, view: view, draw: draw };
+  return { show: show, redraw: redraw, toggle: toggle, highlight: highlight, print: print, page: page, decode: decode, view: view, draw: draw, cross: cross, keep: keep };
 })();

@@ -17,6 +17,7 @@ mod encode;
 mod heat;
 mod html;
 mod index;
+mod map;
 mod method;
 pub mod model;
 mod number;
@@ -28,6 +29,7 @@ mod svg;
 mod table;
 mod topology;
 
+pub use map::still;
 pub use number::plus_minus;
 pub use reduce::reduce;
 pub use svg::svg;
@@ -61,7 +63,7 @@ const POLICY: &str =
 
 /// Renders the report: one HTML file without external resources.
 ///
-/// It stays below 5 MB with up to two pages, and below 22 MB with more. If figures would exceed that, their series are
+/// It stays below 5 MB with up to two pages, and below 22 MB with more; maps of all ports over time come on top. If figures would exceed that, their series are
 /// reduced to fewer points than [`MAX_POINTS`].
 ///
 /// # Errors
@@ -75,6 +77,7 @@ pub fn render(report: &Report) -> Result<String, ReportError> {
     for (p, looks) in report.pages.iter().zip(&looks) {
         let data = html::json(&PageData {
             tables: &p.tables,
+            plays: &p.plays,
             figures: p.figures.iter().map(|f| encode::figure(f, max, |t| looks.trace(t))).collect(),
         })?;
         let id = html::esc(&p.id);
@@ -94,13 +97,14 @@ pub fn render(report: &Report) -> Result<String, ReportError> {
          <body><a class=\"skip\" href=\"#main\">Skip to content</a>{marks}<header><button id=\"menu\" type=\"button\" aria-expanded=\"false\" aria-controls=\"side\">Pages</button>\
          <a class=\"brand\" href=\"#\">cnsim <small>{version}</small></a><button id=\"theme\" type=\"button\">Dark</button></header>\n\
          {body}\n<div id=\"tip\" role=\"tooltip\" hidden></div>\n\
-         <script>{chart}</script>\n<script>{search}</script>\n<script>{app}</script></body></html>\n",
+         <script>{chart}</script>\n<script>{map}</script>\n<script>{search}</script>\n<script>{app}</script></body></html>\n",
         title = html::esc(title),
         base = include_str!("../assets/base.css"),
         parts = include_str!("../assets/parts.css"),
         chart_style = include_str!("../assets/chart.css"),
         marks = html::marks(),
         chart = include_str!("../assets/chart.js"),
+        map = include_str!("../assets/map.js"),
         search = include_str!("../assets/search.js"),
         app = include_str!("../assets/app.js"),
     ))
@@ -129,6 +133,7 @@ fn body(report: &Report, looks: &[colour::Colours]) -> String {
 #[derive(serde::Serialize)]
 struct PageData<'a> {
     tables: &'a [model::Table],
+    plays: &'a [model::Play],
     figures: Vec<encode::FigureData<'a>>,
 }
 

@@ -3,6 +3,8 @@
 //! Everything has a default, so a literal may end in `..Default::default()`. Numbers are given as numbers, with their
 //! unit beside them; they are rounded, aligned and escaped here.
 
+use cnsim_measure::map::Map;
+use cnsim_measure::spent::FlowParts;
 pub use cnsim_papers::claims::Holds;
 pub use cnsim_papers::verdict::Verdict;
 use serde::{Deserialize, Serialize};
@@ -97,6 +99,8 @@ pub struct Page {
     pub figures: Vec<Figure>,
     /// Whether figures without a table precede the tables, as in a sweep.
     pub figures_first: bool,
+    /// Runs that the map of the network shows; empty: it is drawn still.
+    pub plays: Vec<Play>,
     /// Claims that are decided here.
     pub claims: Vec<Claim>,
     /// Assumptions that this scenario makes.
@@ -323,6 +327,22 @@ pub struct Level {
     pub label: String,
 }
 
+/// A run on the map: its ports over time, and flows with their ways and waits.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Play {
+    /// The run: scheme, PAUSE mode, condition and seed.
+    pub title: String,
+    /// All ports over time, if the run kept them.
+    pub map: Option<Map>,
+    /// Flows that can be chosen, the largest slowdown first.
+    pub flows: Vec<FlowParts>,
+    /// Names of the ports that the flows go by, by their number.
+    pub ports: Vec<String>,
+    /// What is shown, and what was not recorded, a sentence each.
+    pub notes: Vec<String>,
+}
+
 /// The network that a page draws.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -361,6 +381,8 @@ pub struct Link {
     pub delay: String,
     /// The congested port of the link, if it has one.
     pub hot: Hot,
+    /// Names of the port of `a` and of that of `b`, by which the map knows them.
+    pub ports: [String; 2],
 }
 
 /// The congested port of a link.

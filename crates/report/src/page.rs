@@ -5,7 +5,7 @@ use crate::html::{
     Mark, anchor, counts, distinct, holds, holds_badge, plain, scenario, scroll, study, swatch, titled,
 };
 use crate::model::{Assumption, Axis, Claim, Figure, Kind, NotRun, Page, Report, Table};
-use crate::{heat, spans, table, topology};
+use crate::{heat, map, spans, table, topology};
 use maud::{Markup, PreEscaped, html};
 use std::fmt::Write as _;
 
@@ -14,7 +14,9 @@ use std::fmt::Write as _;
 pub(crate) fn page(r: &Report, p: &Page, colours: &Colours) -> Markup {
     let (alone, judged, id) = (r.is_one_experiment(), p.is_judged(), study(&p.id));
     // A wide drawing would push what happened off the first screen: it stands below.
-    let (beside, below) = match topology::draw(&p.topology) {
+    // The map takes its place.
+    let still = topology::draw(&p.topology).filter(|_| p.plays.is_empty());
+    let (beside, below) = match still {
         Some(d) if d.width > 620.0 => (None, Some(d)),
         other => (other, None),
     };
@@ -45,6 +47,7 @@ pub(crate) fn page(r: &Report, p: &Page, colours: &Colours) -> Markup {
                     }
                 }
                 @if !p.figures_first { (other_figures(p, colours, &mut number)) }
+                (map::article(p))
                 @if let Some(d) = &below {
                     article id=(anchor(&p.id, "network")) {
                         div.head { h2 tabindex="-1" { "Network" } }
@@ -274,7 +277,7 @@ fn contents(p: &Page, network: bool) -> Markup {
         t.rows.iter().flat_map(|r| r.cells.iter().flatten()).filter(|c| Mark::of(c) == Mark::Differs).count()
     };
     html! {
-        @if p.tables.len() + usize::from(others) + usize::from(network) >= 2 {
+        @if p.tables.len() + usize::from(others) + usize::from(network || !p.plays.is_empty()) >= 2 {
             nav.contents aria-label="on this page" {
                 ul {
                     @for t in &p.tables {
@@ -284,6 +287,7 @@ fn contents(p: &Page, network: bool) -> Markup {
                         }
                     }
                     @if others { li { a href={ "#" (anchor(&p.id, "figures")) } { "Figures" } } }
+                    @if !p.plays.is_empty() { li { a href={ "#" (anchor(&p.id, "map")) } { "Map" } } }
                     @if network { li { a href={ "#" (anchor(&p.id, "network")) } { "Network" } } }
                 }
             }

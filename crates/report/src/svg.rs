@@ -38,6 +38,13 @@ const DARK: [&str; 16] = [
     "#cfa0ff", "#d873ec", "#ff62c0", "#ff7fa4", "#d8a0c8", "#b39ac9", "#a77cf0",
 ];
 
+/// The colours of the page, as rules: `assets/base.css` declares them.
+pub(crate) fn variables(dark: bool) -> &'static str {
+    let of = if dark { ":root[data-theme=\"dark\"] {" } else { ":root {" };
+    let rest = include_str!("../assets/base.css").split_once(of).map_or("", |s| s.1);
+    rest.split_once('}').map_or("", |s| s.0)
+}
+
 /// Draws figures as panels below one another, under one heading; all must have the same horizontal axis.
 ///
 /// The text is one SVG document with a title and a description, in the reader's light or dark colours. `schemes` are the slots of

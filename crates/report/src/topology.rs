@@ -26,38 +26,53 @@ struct Spot {
     hosts: usize,
 }
 
-/// A drawn link: ends, rate and delay, hot end.
-struct Wire {
+/// A drawn link: ends, rate and delay, hot end, its ports, and how many before it have the same ends.
+struct Wire<'a> {
     a: usize,
     b: usize,
     about: String,
     hot: Hot,
+    ports: &'a [String; 2],
+    nth: usize,
 }
 
 /// Content of the drawing.
-struct Net {
+struct Net<'a> {
     spots: Vec<Spot>,
-    wires: Vec<Wire>,
+    wires: Vec<Wire<'a>>,
 }
 
-impl Net {
+impl Net<'_> {
     /// Neighbours of a node.
     fn near(&self, i: usize) -> impl Iterator<Item = usize> + '_ {
         self.wires.iter().filter_map(move |w| if w.a == i { Some(w.b) } else { (w.b == i).then_some(w.a) })
     }
 }
 
+/// The class of a port's half of its link, on a map.
+type Level<'a> = &'a dyn Fn(&str) -> &'static str;
+
 /// Draws a network; `None` for an empty one.
 pub(crate) fn draw(t: &Topology) -> Option<Drawing> {
+    drawn(t, None)
+}
+
+/// Draws it as a map: every host stands alone, and each half of a link is the port's at its end, with this class.
+pub(crate) fn map(t: &Topology, level: Level<'_>) -> Option<Drawing> {
+    drawn(t, Some(level))
+}
+
+fn drawn(t: &Topology, level: Option<Level<'_>>) -> Option<Drawing> {
     if t.nodes.is_empty() {
         return None;
     }
-    let net = gather(t);
+    let net = gather(t, level.is_none());
     let rows = order(&net);
     let most = rows.iter().map(Vec::len).max().unwrap_or(1);
     let (step, small) = match most {
         0..=16 => (46.0, false),
         17..=40 => (26.0, true),
+        _ if level.is_some() => ((1160.0 / most as f64).clamp(1.2, 17.0), true),
         _ => (17.0, true),
     };
     let width = (most as f64 * step + 40.0).max(420.0);
@@ -73,15 +88,26 @@ pub(crate) fn draw(t: &Topology) -> Option<Drawing> {
         if small { 0.62 * width } else { 0.0 },
         esc(&format!("network of {} nodes and {} links", t.nodes.len(), t.links.len()))
     );
-    wires(&net, &rows, &|n| (x[n], y(n)), &mut svg);
+    match level {
+        None => wires(&net, &rows, &|n| (x[n], y(n)), &mut svg),
+        Some(level) => halves(&net, &|n| (x[n], y(n)), level, &mut svg),
+    }
     for (i, s) in net.spots.iter().enumerate() {
-        spot(s, x[i], y(i), small, &mut svg);
+        spot(s, (x[i], y(i)), small.then_some(0.42 * step), &mut svg);
+        // A small node of a map has its name beside it, where there is room.
+        let room = if s.switch { width / rows[s.layer].len() as f64 } else { step };
+        if level.is_some() && small && 7.0 * s.name.chars().count() as f64 <= room {
+            let (x, y) = (x[i], if s.layer == 0 { y(i) + 18.0 } else { y(i) - 10.0 });
+            let _ = write!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", esc(&s.name));
+        }
     }
     svg.push_str("</svg>");
     Some(Drawing { svg, width, caption: caption(t) })
 }
 
-fn spot(s: &Spot, x: f64, y: f64, small: bool, svg: &mut String) {
+/// A node; of a `small` one, its host is at most so large.
+fn spot(s: &Spot, (x, y): (f64, f64), small: Option<f64>, svg: &mut String) {
+    let (radius, small) = (small.unwrap_or(15.0), small.is_some());
     let label = match s.hosts {
         0 | 1 => s.name.clone(),
         all if s.name.contains('#') => format!("{all} NICs"),
@@ -102,8 +128,8 @@ fn spot(s: &Spot, x: f64, y: f64, small: bool, svg: &mut String) {
             if s.switch { "switch" } else { "host" }
         );
     } else {
-        let r = if small { 4.5 } else { 15.0 };
-        let _ = write!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r}\" class=\"host\"/>");
+        let r = if small { radius.min(4.5) } else { radius };
+        let _ = write!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r:.1}\" class=\"host\"/>");
     }
     if !small && (boxed || label.chars().count() <= 4) {
         let _ = write!(svg, "<text x=\"{x:.1}\" y=\"{:.1}\">{}</text>", y + 4.0, esc(&label));
@@ -147,8 +173,8 @@ fn layers(t: &Topology, near: &[Vec<usize>]) -> Vec<usize> {
     (0..layer.len()).map(|i| given(i).or(layer[i]).unwrap_or(1)).collect()
 }
 
-/// Nodes with their layers; hosts of one switch as one node where there are too many.
-fn gather(t: &Topology) -> Net {
+/// Nodes with their layers; hosts of one switch as one node where there are too many and they may stand together.
+fn gather(t: &Topology, may_join: bool) -> Net<'_> {
     let n = t.nodes.len();
     let mut near: Vec<Vec<usize>> = vec![Vec::new(); n];
     let mut hot = vec![false; n];
@@ -160,7 +186,8 @@ fn gather(t: &Topology) -> Net {
         }
     }
     let layer = layers(t, &near);
-    let many = t.nodes.iter().filter(|x| !x.switch).count() > MANY;
+    let many = may_join && t.nodes.iter().filter(|x| !x.switch).count() > MANY;
+    let mut alike: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     let mut net = Net { spots: Vec::new(), wires: Vec::new() };
     let mut stands: Vec<usize> = vec![0; n];
     let mut together: BTreeMap<usize, usize> = BTreeMap::new();
@@ -195,13 +222,15 @@ fn gather(t: &Topology) -> Net {
         }
         let parts: Vec<&str> =
             [l.rate.as_str(), l.delay.as_str()].into_iter().filter(|x| !x.is_empty()).collect();
-        net.wires.push(Wire { a, b, about: parts.join(", "), hot: l.hot });
+        let before = alike.entry((a.min(b), a.max(b))).or_default();
+        net.wires.push(Wire { a, b, about: parts.join(", "), hot: l.hot, ports: &l.ports, nth: *before });
+        *before += 1;
     }
     net
 }
 
 /// Nodes of each row from left to right: below those above them.
-fn order(net: &Net) -> Vec<Vec<usize>> {
+fn order(net: &Net<'_>) -> Vec<Vec<usize>> {
     let height = net.spots.iter().map(|n| n.layer).max().unwrap_or(0) + 1;
     let mut rows: Vec<Vec<usize>> = vec![Vec::new(); height];
     for (i, n) in net.spots.iter().enumerate() {
@@ -227,7 +256,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// Horizontal places: the lowest row evenly, those above over the middle of what hangs below, if that leaves room.
-fn places(net: &Net, rows: &[Vec<usize>], width: f64) -> Vec<f64> {
+fn places(net: &Net<'_>, rows: &[Vec<usize>], width: f64) -> Vec<f64> {
     let mut x = vec![width / 2.0; net.spots.len()];
     for (r, row) in rows.iter().enumerate() {
         let even = |k: usize| 20.0 + (k as f64 + 0.5) * (width - 40.0) / row.len() as f64;
@@ -247,7 +276,34 @@ fn places(net: &Net, rows: &[Vec<usize>], width: f64) -> Vec<f64> {
     x
 }
 
-fn wires(net: &Net, rows: &[Vec<usize>], at: &dyn Fn(usize) -> (f64, f64), svg: &mut String) {
+/// The links of a map, in two halves. Links beside each other in a row arch, and parallel ones bow out in turns.
+fn halves(net: &Net<'_>, at: &dyn Fn(usize) -> (f64, f64), level: Level<'_>, svg: &mut String) {
+    svg.push_str("<text class=\"when\" x=\"6\" y=\"13\"></text>");
+    for w in &net.wires {
+        let ((x1, y1), (x2, y2)) = (at(w.a), at(w.b));
+        let (dx, dy) = (x2 - x1, y2 - y1);
+        let arch = if net.spots[w.a].layer == net.spots[w.b].layer {
+            (30.0 + 0.1 * dx.abs()).min(112.0)
+        } else {
+            0.0
+        };
+        let side = if w.nth.is_multiple_of(2) { 1.0 } else { -1.0 };
+        let bow = side * 22.0 * w.nth.div_ceil(2) as f64 / (dx * dx + dy * dy).sqrt().max(1.0);
+        let (cx, cy) = ((x1 + x2) / 2.0 - dy * bow, (y1 + y2) / 2.0 + dx * bow - arch);
+        let (mx, my) = ((x1 + 2.0 * cx + x2) / 4.0, (y1 + 2.0 * cy + y2) / 4.0);
+        for (port, (x, y)) in w.ports.iter().zip([(x1, y1), (x2, y2)]) {
+            let (qx, qy) = (f64::midpoint(x, cx), f64::midpoint(y, cy));
+            let _ = write!(
+                svg,
+                "<path class=\"w {}\" data-port=\"{}\" d=\"M{x:.1} {y:.1}Q{qx:.1} {qy:.1} {mx:.1} {my:.1}\"/>",
+                level(port),
+                esc(port)
+            );
+        }
+    }
+}
+
+fn wires(net: &Net<'_>, rows: &[Vec<usize>], at: &dyn Fn(usize) -> (f64, f64), svg: &mut String) {
     let mut column = vec![0_usize; net.spots.len()];
     for row in rows {
         for (k, &i) in row.iter().enumerate() {

@@ -106,6 +106,7 @@ fn sample() -> Report {
             },
             figures: vec![figure(&table.id, "Hot queue"), figure("", "Hot throughput")],
             figures_first: false,
+            plays: Vec::new(),
             tables: vec![table],
             claims: vec![Claim { id: "T.1".into(), holds: Holds::No, ..Claim::default() }],
             assumptions: vec![Assumption { id: "A9".into(), name: "a-name".into(), ..Assumption::default() }],

@@ -4,6 +4,7 @@ use cnsim_measure::PortFacts;
 use cnsim_measure::fct::{FlowTime, SizeGroup, Unfinished};
 use cnsim_measure::frozen::Frozen;
 use cnsim_measure::jobs::JobFacts;
+use cnsim_measure::map::Map;
 use cnsim_measure::pauses::Stops;
 use cnsim_measure::quantity::Quantities;
 use cnsim_measure::spent::Spent;
@@ -114,6 +115,9 @@ pub struct RunRecord {
     /// Where the time of its finite flows went, if record.trips keeps that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spent>,
+    /// Every port over time, if record.map keeps that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map: Option<Map>,
     /// Slowdowns of its finite flows by size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_size: Vec<SizeGroup>,
@@ -136,6 +140,7 @@ impl RunRecord {
             hosts: Vec::new(),
             flows: Vec::new(),
             spent: None,
+            map: None,
             by_size: Vec::new(),
             unfinished: Vec::new(),
             pauses: None,

@@ -8,6 +8,7 @@ use cnsim_measure::fct::NOT_BEGUN;
 use cnsim_measure::flow_times::{Flows, unfinished};
 use cnsim_measure::frozen::Frozen;
 use cnsim_measure::jobs;
+use cnsim_measure::map::Map;
 use cnsim_measure::owners::Owners;
 use cnsim_measure::pauses::{Places, Stood, Stops};
 use cnsim_measure::spent::Spent;
@@ -423,6 +424,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         hosts: if kept.is_empty() && open.is_empty() { Vec::new() } else { wiring.hosts.clone() },
         flows: kept,
         spent: Spent::of(settings, out, &flows, &traffic.iter().map(|t| t.name.clone()).collect::<Vec<_>>()),
+        map: settings.record.map.then(|| Map::of(settings, out)),
         by_size: flows.by_size(settings),
         unfinished: open,
         pauses,

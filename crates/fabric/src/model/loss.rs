@@ -1,4 +1,4 @@
-//! Links that lose frames, and links that are captured: what an output port puts on its link is looked at.
+//! Links that lose frames, are captured or counted: what an output port puts on its link is looked at.
 //!
 //! A frame may be lost, by chance or as a list says. It is decided as the last bit leaves, in the order in which the port sends. XOFF and
 //! XON are never lost.
@@ -9,9 +9,11 @@ use super::sent::Report;
 use crate::check::Ledger;
 use crate::net::Net;
 use crate::outcome::{Captured, Content, LostOnLink, Outcome};
+use crate::per_bin::PerBin;
 use crate::spec::{LinkLoss, LossKind, LostFrame};
 use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::{NodeId, Time};
+use std::collections::BTreeMap;
 
 /// Is it a frame of this kind and flow?
 fn is_alike(frame: Crossing, lost: &LostFrame) -> bool {
@@ -46,7 +48,7 @@ impl Span {
     }
 }
 
-/// An output port whose link loses frames, or is captured.
+/// An output port whose link loses frames, is captured or counted.
 #[derive(Debug)]
 struct Lossy<F> {
     /// The receiving port at the far end, as who asks numbers it.
@@ -56,6 +58,8 @@ struct Lossy<F> {
     spans: Vec<Span>,
     stream: Stream,
     lost: LostOnLink,
+    /// By bin, where that is recorded: data bits that left, and data frames that were lost.
+    bins: Option<[PerBin; 2]>,
     /// If it is captured: when each frame left, whether it was lost, and the frame with its report.
     kept: Option<Vec<(u64, bool, (F, Report))>>,
     /// When the first frame left that is not kept; else the end of the run.
@@ -77,44 +81,45 @@ pub(crate) struct Losses<F> {
 impl<F: Packet> Losses<F> {
     /// Losses and captures of `owned` output ports, with receiving ports as the network numbers them.
     pub(crate) fn new(net: &Net, owned: impl Fn(u32) -> bool) -> Self {
-        let mut ports: Vec<Lossy<F>> = Vec::new();
-        let losses = net.losses.iter().map(|loss| (loss.node, loss.port, Some(loss)));
-        let captures = net.record.captures.iter().map(|&(node, port)| (node, port, None));
-        for (node, port, loss) in losses.chain(captures) {
+        let mut ports: BTreeMap<u32, Lossy<F>> = BTreeMap::new();
+        let losses = net.losses.iter().map(|loss| (loss.node, loss.port, Some(loss), false));
+        let captures = net.record.captures.iter().map(|&(node, port)| (node, port, None, true));
+        let nics = (0..net.hosts).filter(|_| net.record.links).map(|host| (NodeId(host), 0, None, false));
+        for (node, port, loss, captured) in losses.chain(captures).chain(nics) {
             let number = net.ports[node.0 as usize] + u32::from(port);
             let Some(link) = net.links[number as usize].filter(|_| owned(number)) else { continue };
-            let at = ports.iter().position(|port| port.peer == link.peer).unwrap_or_else(|| {
-                ports.push(Lossy {
-                    peer: link.peer,
-                    delay: link.delay,
-                    spans: Vec::new(),
-                    stream: Stream::new(net.seed, u64::from(number), Purpose::Link),
-                    lost: LostOnLink { node, port, ..LostOnLink::default() },
-                    kept: None,
-                    cut: net.duration,
-                });
-                ports.len() - 1
+            let bins = || PerBin::new(net.record.bin.as_ps(), net.duration);
+            let own = ports.entry(link.peer).or_insert_with(|| Lossy {
+                peer: link.peer,
+                delay: link.delay,
+                spans: Vec::new(),
+                stream: Stream::new(net.seed, u64::from(number), Purpose::Link),
+                lost: LostOnLink { node, port, ..LostOnLink::default() },
+                bins: net.record.links.then(|| [bins(), bins()]),
+                kept: None,
+                cut: net.duration,
             });
-            let Some(loss) = loss else {
-                ports[at].kept = Some(Vec::new());
-                continue;
-            };
-            let crossed =
-                if let LossKind::Listed(list) = &loss.kind { vec![0; list.len()] } else { Vec::new() };
-            ports[at].spans.push(Span { loss: loss.clone(), crossed });
+            if captured {
+                own.kept = Some(Vec::new());
+            }
+            own.spans.extend(loss.map(|loss| {
+                let listed = if let LossKind::Listed(list) = &loss.kind { list.len() } else { 0 };
+                Span { loss: loss.clone(), crossed: vec![0; listed] }
+            }));
         }
         let (response, limit) = (net.pause_frames.response.as_ps(), net.record.capture_limit as usize);
-        Self { ports, gone: Ledger::default(), response, limit }
+        Self { ports: ports.into_values().collect(), gone: Ledger::default(), response, limit }
     }
 
     /// Is the link to this receiving port looked at?
     pub(crate) fn has(&self, peer: u32) -> bool {
-        self.ports.iter().any(|port| port.peer == peer)
+        self.ports.binary_search_by_key(&peer, |port| port.peer).is_ok()
     }
 
     /// These losses with other numbers of receiving ports.
     pub(crate) fn renumbered(mut self, number: impl Fn(u32) -> u32) -> Self {
         self.ports.iter_mut().for_each(|port| port.peer = number(port.peer));
+        self.ports.sort_unstable_by_key(|port| port.peer);
         self
     }
 
@@ -127,7 +132,8 @@ impl<F: Packet> Losses<F> {
         crossing: impl FnOnce(&F) -> Option<Crossing>,
         whole: impl FnOnce(&F) -> (F, Report),
     ) -> bool {
-        let Some(port) = self.ports.iter_mut().find(|port| port.peer == peer) else { return false };
+        let Ok(at) = self.ports.binary_search_by_key(&peer, |port| port.peer) else { return false };
+        let port = &mut self.ports[at];
         let pause = frame.is_pause();
         let left = arrives - port.delay - if pause { self.response } else { 0 };
         let lasts = |s: &&mut Span| s.loss.from.as_ps() <= left && left < s.loss.to.as_ps() && !pause;
@@ -141,6 +147,10 @@ impl<F: Packet> Losses<F> {
                 Some(_) => port.lost.acknowledgements += 1,
                 None => port.lost.control += 1,
             }
+        }
+        if let (true, Some([bits, drops])) = (frame.is_data(), &mut port.bins) {
+            bits.add(left, u64::from(frame.bytes()) * 8);
+            drops.add(left, u64::from(lost));
         }
         match &mut port.kept {
             Some(kept) if left < port.cut && kept.len() < self.limit => kept.push((left, lost, whole(frame))),
@@ -158,14 +168,19 @@ impl<F: Packet> Losses<F> {
         mut captured: impl FnMut((NodeId, u16), (u64, bool), (F, Report)) -> Captured,
     ) {
         on_wires.merge(&self.gone);
-        for Lossy { lost, kept, cut, spans, .. } in self.ports {
+        for Lossy { mut lost, bins, kept, cut, spans, .. } in self.ports {
             let (at, cut) = ((lost.node, lost.port), Time::from_ps(cut));
             if kept.is_some() && cut.as_ps() < net.duration {
                 capture.cut = Some(capture.cut.map_or(cut, |first| first.min(cut)));
             }
             let kept = kept.into_iter().flatten();
             capture.frames.extend(kept.map(|(left, lost, frame)| captured(at, (left, lost), frame)));
-            lost_on_links.extend((!spans.is_empty()).then_some(lost));
+            let looked_at = !spans.is_empty() || bins.is_some();
+            if let Some([bits, drops]) = bins {
+                bits.pour(&mut lost.bits);
+                drops.pour(&mut lost.by_bin);
+            }
+            lost_on_links.extend(looked_at.then_some(lost));
         }
         lost_on_links.sort_by_key(|port| (port.node, port.port));
         capture.frames.retain(|frame| capture.cut.is_none_or(|cut| frame.left < cut));

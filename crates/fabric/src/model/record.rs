@@ -185,8 +185,8 @@ impl Detail {
 #[derive(Debug)]
 pub(crate) struct QueueSeries {
     pub(crate) port: u16,
-    /// At the end of each bin that is over: bytes queued, most of them since the end before, and data bits sent.
-    bins: Vec<[f64; 3]>,
+    /// At the end of each bin that is over: bytes queued, most of them since the end before, data bits sent, and frames discarded.
+    bins: Vec<[f64; 4]>,
     /// Largest length in all of these.
     queue_max: u64,
 }
@@ -197,16 +197,17 @@ impl QueueSeries {
         let recorded = net.record.queues.iter().filter(move |q| q.0.0 == id && net.record.bin > Time::ZERO);
         recorded.map(move |q| Self { port: q.1, bins: Vec::with_capacity(net.bins()), queue_max: 0 })
     }
-    /// A bin ends, with so many bytes queued, the largest number of them since the last one ended, and the data bits sent.
-    pub(crate) fn take(&mut self, queued: u64, queue_max: &mut u64, sent_bits: u64) {
-        self.bins.push([queued, *queue_max, sent_bits].map(|value| value as f64));
+    /// A bin ends, with so many bytes queued, the largest number of them since the last one ended, data bits sent, frames discarded.
+    pub(crate) fn take(&mut self, queued: u64, queue_max: &mut u64, (sent_bits, discarded): (u64, u64)) {
+        self.bins.push([queued, *queue_max, sent_bits, discarded].map(|value| value as f64));
         self.queue_max = self.queue_max.max(*queue_max);
         // The next bin has a largest length of its own.
         *queue_max = queued;
     }
     /// Ends the run. The bin that ends with it is not over before: what stands then is its value.
-    pub(crate) fn close(mut self, net: &Net, id: u32, queued: u64, port: &mut PortOutcome) -> [Series; 3] {
-        self.bins.resize(net.bins(), [queued, port.queue_max, port.sent_bits].map(|value| value as f64));
+    pub(crate) fn close(mut self, net: &Net, id: u32, queued: u64, port: &mut PortOutcome) -> [Series; 4] {
+        let last = [queued, port.queue_max, port.sent_bits, port.discarded()].map(|value| value as f64);
+        self.bins.resize(net.bins(), last);
         port.queue_max = port.queue_max.max(self.queue_max);
         let (node, port, bin) = (NodeId(id), self.port, net.record.bin);
         let of = |i: usize| self.bins.iter().map(move |values| values[i]);
@@ -216,6 +217,7 @@ impl QueueSeries {
             Series { kind: SeriesKind::Queue { node, port }, bin, values: of(0).collect() },
             Series { kind: SeriesKind::QueuePeak { node, port }, bin, values: of(1).collect() },
             Series { kind: SeriesKind::Sent { node, port }, bin, values: rates },
+            Series { kind: SeriesKind::Discarded { node, port }, bin, values: of(3).collect() },
         ]
     }
 }

@@ -186,7 +186,8 @@ pub(crate) trait Switching<'n, C> {
             let out = usize::from(series.port);
             self.bring(out, with);
             let (queued, sent_bits) = (self.bin(out, now), self.sent(out).1);
-            series.take(queued, &mut self.outlet((out, 0)).left.peak, sent_bits);
+            let Outlet { left, result, .. } = self.outlet((out, 0));
+            series.take(queued, &mut left.peak, (sent_bits, result.discarded()));
         }
         self.memory(0).0.end_bin(recorded, net);
     }

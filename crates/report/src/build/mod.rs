@@ -5,6 +5,7 @@ mod all_tests;
 mod bars;
 mod figure;
 mod lanes;
+mod map;
 mod percentiles;
 mod ports;
 mod roots;
@@ -17,18 +18,22 @@ mod topology;
 mod traffic;
 mod xoff;
 
+pub use map::alone;
 pub use ports::ports;
 pub use scene::{CaseRuns, cell};
 pub use shared::shared;
+pub(crate) use spent::slot_of;
 pub use topology::{caption, hot_ports};
 pub use traffic::traffic;
 
 use self::figure::figures;
 use self::lanes::lanes;
+use self::map::plays;
 use self::roots::roots;
 use self::scene::Scene;
 use self::spent::spent;
 use self::table::{Layout, tables};
+pub(crate) use self::topology::of_map;
 use self::topology::topology;
 use self::xoff::strips;
 use crate::model::{self, Fact, NotRun, Page, Report, Study};
@@ -251,13 +256,15 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
     // A study's tables are those that it printed.
     let own = cells.iter().all(|c| c.published.is_none()) && PAPERS.iter().all(|p| p.id != s.study);
     let layout = Layout::of(&scene);
+    let drawn = topology(s);
     let left = p.left.iter().filter(|(n, _)| n.case.study == s.study && n.case.scenario == s.name);
     Some(Page {
         id: s.id(),
         title: if said(&s.title) && s.title != "untitled" { s.title.clone() } else { s.id() },
         question: if said(&s.question) { s.question.clone() } else { String::new() },
         source: if said(&s.source) { s.source.clone() } else { String::new() },
-        topology: topology(s),
+        plays: plays(&scene, &drawn),
+        topology: drawn,
         alerts: {
             let mine = || p.records.iter().filter(|r| r.case.study == s.study && r.case.scenario == s.name);
             let mut all = alerts(mine());

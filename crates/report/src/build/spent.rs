@@ -17,6 +17,11 @@ const GROUP: &str = "Where time went";
 const FIGURES: usize = 12;
 /// Parts that have a colour of their own: their places in [`PARTS`], and their slots. The others are one, in grey.
 const DRAWN: [(usize, u8); 8] = [(1, 0), (2, 3), (3, 6), (4, 2), (5, 5), (6, 4), (7, 1), (8, 7)];
+/// The colour of a part, by its place among [`PARTS`].
+pub(crate) fn slot_of(part: usize) -> u8 {
+    DRAWN.iter().find(|d| d.0 == part).map_or(0, |d| 8 + d.1 % 8)
+}
+
 /// The others: the opening of a connection, the last frame on its links, and the way back.
 const OTHERS: &str = "connection, links, acknowledgement";
 

@@ -1,6 +1,7 @@
 //! The network of a scenario, for the report's drawing.
 
 use crate::model::{Hot, Link, Node, Topology};
+use cnsim_measure::map::Map;
 use cnsim_scenario::{Ready, Scenario};
 use cnsim_scheme_api::NodeId;
 use std::collections::BTreeSet;
@@ -43,9 +44,26 @@ fn drawn(ready: &Ready) -> Topology {
             } else {
                 Hot::No
             },
+            ports: [l.a, l.b].map(|end| wiring.port_name(end)),
         })
         .collect();
     Topology { nodes, links, caption: caption(ready) }
+}
+
+/// The network of a map.
+pub(crate) fn of_map(map: &Map) -> Topology {
+    let node = |switch| move |name: &String| Node { name: name.clone(), switch, layer: None };
+    let ends = map.links.iter().zip(map.ports.chunks(2));
+    Topology {
+        nodes: map.hosts.iter().map(node(false)).chain(map.switches.iter().map(node(true))).collect(),
+        links: ends
+            .filter_map(|(&(a, b), ports)| {
+                let ports = [ports.first()?.port.clone(), ports.get(1)?.port.clone()];
+                Some(Link { a: a as usize, b: b as usize, ports, ..Link::default() })
+            })
+            .collect(),
+        ..Topology::default()
+    }
 }
 
 /// Hosts, switches, links and delays in a sentence.

@@ -416,7 +416,9 @@ impl Settings {
         // Frames that their source makes and finds no room for: each goes over two links at least.
         let made = demand.frames * self.duration.as_secs_f64();
         let held_back = (made - data_hops / 2.0).max(0.0);
-        let series = bins * (6 + named) as f64;
+        // A map has four values of each port, and a queue's series four more.
+        let map = if self.record.map { 8.0 * linked } else { 0.0 };
+        let series = bins * ((6 + named) as f64 + map);
         // Nodes that do not fit the cache make a hop dearer.
         let hop = 5e-8 * (1.0 + ((hosts + switches) / 1000.0).min(2.0));
         let with_pairs = if telemetry { WITH_TELEMETRY } else { WITH_PAIRS };

@@ -45,10 +45,12 @@ rows! {
     FLOW_TIMES = key("record.flow_times", Kind::Or("auto", &kind::SWITCHED), "auto",
         "keeps each flow's times for fct.csv; auto: in runs of up to 100,000 flows");
     PAUSES = key("record.pauses", Kind::Or("auto", &kind::SWITCHED), "auto",
-        "keeps each XOFF with its causes for pauses.csv and `cnsim explain-pause`, the first 1,000,000 of a run; auto: the first 100,000, where flows have queue pairs")
+        "keeps each XOFF with its causes for pauses.csv and `cnsim explain-pause`, the first 1,000,000 of a run; auto: with record.map, and the first 100,000 where flows have queue pairs")
         .with_pause().seen();
     TRIPS = key("record.trips", Kind::Or("auto", &kind::SWITCHED), "auto",
         "keeps where the time of each finite flow went for flows.csv, `cnsim explain-flow` and the waits of critical_path.csv; auto: in runs of up to 20,000 flows, but not where flows share a connection");
+    MAP = key("record.map", kind::SWITCHED, "off",
+        "keeps use, largest queue, XOFF and loss of every port in each bin: the report's map plays them, and `r.map()` in Python; XOFFs are kept as by record.pauses");
     LATENCY = key("record.latency", kind::SWITCHED, "off", "keeps percentiles of latency");
 }
 
@@ -73,6 +75,8 @@ pub struct Record {
     /// Recorded by name.
     pub named: Named,
     pub(crate) latency: bool,
+    /// Every port is kept over time, for a map.
+    pub map: bool,
     /// Most XOFFs that are kept.
     pub(crate) pauses: u64,
     /// Where the time of flows went is kept; none: unless they are many.
@@ -99,6 +103,9 @@ const MOST_XOFFS: u64 = 1_000_000;
 /// Most flows of a run of which it is kept without being asked where their time went.
 const MOST_TRIPS: usize = 20_000;
 
+/// Most values of one kind that are kept for a map: a value for each port and bin.
+const MOST_OF_MAP: u64 = 2_500_000;
+
 /// Most flows whose rates are recorded for a measurement of a part of the run.
 const MOST_FLOWS: usize = 4096;
 
@@ -121,8 +128,15 @@ impl Section for Record {
             let reason = format!("no bin of {bin} lies between {from} and {to}");
             r.clash(&[BIN, FROM, TO], reason, "use a smaller record.bin, or \"auto\"");
         }
+        let map = r.switched(MAP);
+        let (ports, bins) = (2 * wiring.links.len() as u64, duration.as_ps() / bin.as_ps().max(1));
+        if map && (bins == 0 || ports * bins > MOST_OF_MAP) {
+            let reason = format!("{ports} ports in {bins} bins of {bin} are more than a map keeps, {MOST_OF_MAP} values of a kind");
+            r.clash(&[MAP, BIN, run::DURATION], reason, "use a larger record.bin");
+        }
         let pauses = match settings.switch.buffer.pause.map(|_| r.word(PAUSES)).as_deref() {
             Some("on") => MOST_XOFFS,
+            Some("auto") if map => MOST_XOFFS,
             Some("auto") if settings.host.queues == Queues::PerFlow => MOST_XOFFS / 10,
             _ => 0,
         };
@@ -143,6 +157,7 @@ impl Section for Record {
             hot,
             named,
             latency: r.switched(LATENCY),
+            map,
             pauses,
             trips: if none.is_some() { Some(false) } else { switched(&r.word(TRIPS)) },
             ideal: r.choice(IDEAL),
@@ -167,12 +182,16 @@ impl Section for Record {
             rates: self.named.limiters.clone(),
             headers: settings.traffic.plans.iter().map(|plans| header_of(plans)).collect(),
             control: true,
+            links: self.map,
             matrix: hosts <= 128,
             latency: self.latency,
             pauses: self.pauses,
             trips: flows > 0 && self.trips.unwrap_or(flows <= MOST_TRIPS),
             ..cnsim_fabric::Record::default()
         };
+        if self.map {
+            every_queue(&settings.wiring, &mut run.record);
+        }
         if !whole {
             let fixed = settings.fixed_flows();
             let pairs = fixed.iter().take(MOST_FLOWS).map(|&(a, b)| (NodeId(a as u32), NodeId(b as u32)));
