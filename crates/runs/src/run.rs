@@ -3,7 +3,7 @@
 use crate::code;
 use crate::record::{Curve, RunRecord, SharedFacts};
 use crate::store::{Asked, Store};
-use cnsim_fabric::{Engine, Options, Outcome, RunError, RunSpec, SeriesKind, Ways};
+use cnsim_fabric::{Engine, GaugeSite, Options, Outcome, RunError, RunSpec, SeriesKind, Ways};
 use cnsim_measure::fct::NOT_BEGUN;
 use cnsim_measure::flow_times::{Flows, unfinished};
 use cnsim_measure::frozen::Frozen;
@@ -307,6 +307,12 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         let name = if i == 0 { "hot_queue".into() } else { format!("queue {}", wiring.port_name(at)) };
         series.extend(queue_at(at).map(|q| (name, q)));
     }
+    // A map records every port, and shows no gauges.
+    let named = &settings.record.named.ports;
+    let shown = |at: GaugeSite| match at {
+        GaugeSite::Port(node, port) if settings.record.map => job.all_series || named.contains(&(node, port)),
+        _ => true,
+    };
     let mut keep = |name: &str, unit: &str, values: Vec<f64>| {
         series.insert(name.to_string(), Curve { unit: unit.into(), bin, values, ..Curve::default() });
     };
@@ -326,7 +332,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
                 keep(&name, "Mb/s", rounded(&s.values, 1e-6));
             }
             // Gauges: values that the scheme shows, in units of its own.
-            SeriesKind::Gauge { at, gauge } => {
+            SeriesKind::Gauge { at, gauge } if shown(at) => {
                 if let Some(g) = out.gauges.get(usize::from(gauge)) {
                     let name = format!("gauge {} {}", g.name, wiring.gauge_place(at));
                     keep(&name, &g.unit, s.values.clone());
