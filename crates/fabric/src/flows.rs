@@ -284,10 +284,26 @@ impl Flows {
     }
 
     /// The message with this frame of a connection.
+    #[inline]
     pub(crate) fn message_at(&self, of: FlowId, frame: u64) -> FlowId {
+        self.message_where(of, |m| m.frames <= frame)
+    }
+
+    /// The last message of a connection that `begins`, or the first.
+    #[inline]
+    fn message_where(&self, of: FlowId, begins: impl Fn(&Message) -> bool) -> FlowId {
+        if self.connections.is_empty() {
+            return of;
+        }
         let all = self.messages_of(of);
-        let at = all.partition_point(|m| self.messages[*m as usize].frames <= frame);
-        at.checked_sub(1).map_or(of, |at| FlowId(all[at]))
+        let at = all.partition_point(|m| begins(&self.messages[*m as usize]));
+        all.get(at.saturating_sub(1)).map_or(of, |m| FlowId(*m))
+    }
+
+    /// Frames and bytes of a connection before a message.
+    #[inline]
+    fn before(&self, message: FlowId) -> (u64, u64) {
+        self.messages.get(message.0 as usize).map_or((0, 0), |m| (m.frames, m.bytes))
     }
 
     /// The message behind one.
@@ -298,8 +314,7 @@ impl Flows {
 
     /// Frames of a connection up to the end of a message.
     pub(crate) fn end_of(&self, message: FlowId) -> u64 {
-        let before = self.messages.get(message.0 as usize).map_or(0, |message| message.frames);
-        before + self.numbered(message).map_or(0, Numbered::frames)
+        self.before(message).0 + self.numbered(message).map_or(0, Numbered::frames)
     }
 
     /// Is a message over after so many frames of a connection, more than 0: which?
@@ -309,18 +324,18 @@ impl Flows {
     }
 
     /// Bytes of the first so many frames of a connection.
+    #[inline]
     pub(crate) fn bytes_below(&self, of: FlowId, frames: u64) -> u64 {
         let message = self.message_at(of, frames.saturating_sub(1));
-        let (first, before) = self.messages.get(message.0 as usize).map_or((0, 0), |m| (m.frames, m.bytes));
+        let (first, before) = self.before(message);
         before + self.numbered(message).map_or(0, |flow| flow.after(frames - first))
     }
 
     /// Frames of a connection up to so many of its bytes.
+    #[inline]
     pub(crate) fn frames_below(&self, of: FlowId, bytes: u64) -> u32 {
-        let all = self.messages_of(of);
-        let at = all.partition_point(|m| self.messages[*m as usize].bytes < bytes).saturating_sub(1);
-        let message = all.get(at).map_or(of, |m| FlowId(*m));
-        let (first, before) = self.messages.get(message.0 as usize).map_or((0, 0), |m| (m.frames, m.bytes));
+        let message = self.message_where(of, |m| m.bytes < bytes);
+        let (first, before) = self.before(message);
         let whole = self.numbered(message).map_or(1, |flow| flow.whole.into());
         (first + (bytes - before).div_ceil(whole)) as u32
     }

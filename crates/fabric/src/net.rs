@@ -438,9 +438,15 @@ impl Net {
         }
     }
 
-    /// Output port of switch `s` towards host `dst`, without branches if the number of choices is a power of two, as is usual.
+    /// Output port of switch `s` by which data goes on, or what passes as data, with these source, destination and number.
     #[inline(always)]
-    pub(crate) fn route(&self, s: usize, dst: u32, flow: u32, seq: u32, paths: &mut Paths) -> u16 {
+    pub(crate) fn route(&self, s: usize, (src, dst, number): (u32, u32, u32), paths: &mut Paths) -> u16 {
+        self.route_flow(s, dst, src * self.hosts + dst, number, paths)
+    }
+
+    /// The same towards host `dst`, without branches if the number of choices is a power of two, as is usual.
+    #[inline(always)]
+    fn route_flow(&self, s: usize, dst: u32, flow: u32, seq: u32, paths: &mut Paths) -> u16 {
         let Seat { port, column, .. } = self.attach[dst as usize];
         let way = &self.ways[self.table[s * self.level.len() + usize::from(column)] as usize];
         if way.odd {
@@ -466,9 +472,10 @@ impl Net {
 
     /// Output port of switch `s` for control of a flow. Of a queue pair's it goes back to the source, with addresses and ports exchanged.
     pub(crate) fn route_control(&self, s: usize, dst: u32, flow: FlowId, paths: &mut Paths) -> u16 {
-        let back = self.flows.numbered(flow).map(Numbered::back);
-        let (flow, number) = back.map_or((flow.0, 0), |(src, dst, number)| (src * self.hosts + dst, number));
-        self.route(s, dst, flow, number, paths)
+        match self.flows.numbered(flow).map(Numbered::back) {
+            Some((src, _, number)) => self.route(s, (src, dst, number), paths),
+            None => self.route_flow(s, dst, flow.0, 0, paths),
+        }
     }
 
     /// Output port of switch `s` towards another switch. `seen` has the fields of a frame that decide: destination, flow and number.
@@ -573,6 +580,7 @@ impl Net {
     }
 
     /// The frames of a flow up to so many of its bytes.
+    #[inline]
     pub(crate) fn frames_below(&self, flow: FlowId, bytes: u64) -> u32 {
         self.flows.frames_below(flow, bytes)
     }

@@ -64,8 +64,9 @@ impl TxRate {
     /// One of whole nanoseconds loses one: the fraction of a second in which ns-3 holds it is a little less.
     #[cold]
     fn time_whole(self, len: u16) -> u64 {
-        let exact = (u64::from(len) * (self.0 & !WHOLE) + (1 << 19)) >> 20;
-        (exact.saturating_sub(1) / 1000).max(1) * 1000
+        // Rounded to nearest first, which is half a ps more, then a ps less.
+        let less = (u64::from(len) * (self.0 & !WHOLE)).saturating_sub(1 << 19);
+        (less / (1000 << 20)).max(1) * 1000
     }
     /// ps.
     pub(crate) fn per_byte(self) -> f64 {

@@ -27,7 +27,7 @@ impl Ways {
         if dst.0 >= net.hosts {
             return None;
         }
-        let (flow, seq) = (src.0 * net.hosts + dst.0, number(0, Some(nth as u16)));
+        let flow = (src.0, dst.0, number(0, Some(nth as u16)));
         let mut ways = vec![(src, 0)];
         let mut next = 0;
         while let Some(&(node, port)) = ways.get(next) {
@@ -38,7 +38,7 @@ impl Ways {
             };
             let ports = match self.several() {
                 true => net.ports_to(s as usize, dst.0),
-                false => vec![net.route(s as usize, dst.0, flow, seq, &mut Paths::default())],
+                false => vec![net.route(s as usize, flow, &mut Paths::default())],
             };
             let new: Vec<_> = ports.into_iter().map(|p| (at, p)).filter(|w| !ways.contains(w)).collect();
             ways.extend(new);

@@ -6,7 +6,6 @@
 //! * Marks: CalmWindow.
 
 use crate::check::broken;
-use crate::fast::frame::Frame;
 use crate::model::Says;
 use cnsim_scheme_api::{FlowId, Probe};
 
@@ -14,7 +13,7 @@ use cnsim_scheme_api::{FlowId, Probe};
 pub(crate) type Body = (FlowId, Says);
 
 /// Bodies of the control frames at a worker's nodes and on its wires, or of those that wait at the host that made them;
-/// `Frame::ext` says which. The frames of a broadcast share one, and no hop moves it.
+/// `Frame::body` says which. The frames of a broadcast share one, and no hop moves it.
 #[derive(Debug, Default)]
 pub(crate) struct Bodies {
     /// With the number of frames that carry it; none: free.
@@ -41,42 +40,37 @@ impl Bodies {
     }
     /// One more frame carries the body of this one, if that has one.
     #[inline]
-    pub(crate) fn share(&mut self, frame: &Frame) {
-        if let Some(slot) = self.slot(frame) {
-            slot.0 += 1;
+    pub(crate) fn share(&mut self, at: Option<u32>) {
+        if let Some(at) = at {
+            self.slot(at).0 += 1;
         }
     }
     /// One frame fewer carries the body of this one, if that has one.
     #[inline]
-    pub(crate) fn release(&mut self, frame: &Frame) {
-        let Some((frames, body)) = self.slot(frame) else { return };
+    pub(crate) fn release(&mut self, at: Option<u32>) {
+        let Some(at) = at else { return };
+        let (frames, body) = self.slot(at);
         *frames -= 1;
         if *frames == 0 {
             *body = None;
-            self.free.push(frame.ext);
+            self.free.push(at);
         }
     }
-    /// The place of a frame's body, if it has one.
+    /// What is kept at a place.
     #[inline]
-    fn slot(&mut self, frame: &Frame) -> Option<&mut (u32, Option<Body>)> {
-        if !frame.has_body() {
-            return None;
-        }
-        let slot = self.slots.get_mut(frame.ext as usize).filter(|slot| slot.0 > 0);
-        if slot.is_none() {
-            broken("a frame's body is gone");
-        }
-        slot
+    fn slot(&mut self, at: u32) -> &mut (u32, Option<Body>) {
+        let slot = self.slots.get_mut(at as usize).filter(|slot| slot.0 > 0);
+        slot.unwrap_or_else(|| broken("a frame's body is gone"))
     }
     /// Keeps the body of a frame once more, if it has one: a probe's changes on its way.
-    pub(crate) fn copy(&mut self, frame: &Frame) -> Option<u32> {
-        let body = self.slot(frame)?.1?;
+    pub(crate) fn copy(&mut self, at: Option<u32>) -> Option<u32> {
+        let body = self.slot(at?).1?;
         Some(self.put(body))
     }
     /// The body of a frame that leaves for elsewhere, if it has one.
-    pub(crate) fn take(&mut self, frame: &Frame) -> Option<Body> {
-        let body = self.slot(frame)?.1;
-        self.release(frame);
+    pub(crate) fn take(&mut self, at: Option<u32>) -> Option<Body> {
+        let body = self.slot(at?).1;
+        self.release(at);
         body
     }
 }
@@ -84,7 +78,6 @@ impl Bodies {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fast::frame::Kind;
     use cnsim_scheme_api::Feedback;
 
     /// No run would show that places are not used again, but by its memory.
@@ -92,11 +85,10 @@ mod tests {
     fn a_place_is_used_again_when_nobody_carries_its_body() {
         let body = (FlowId(1), Says::Feedback(Feedback::Reflection));
         let mut bodies = Bodies::default();
-        let mut frame = Frame::control(Kind::Control, FlowId(1), 0, 0);
-        frame.ext = bodies.put(body);
-        bodies.share(&frame);
-        assert!(bodies.take(&frame).is_some() && bodies.put(body) != frame.ext, "one carries it");
-        bodies.release(&frame);
-        assert_eq!(bodies.put(body), frame.ext);
+        let at = bodies.put(body);
+        bodies.share(Some(at));
+        assert!(bodies.take(Some(at)).is_some() && bodies.put(body) != at, "one carries it");
+        bodies.release(Some(at));
+        assert_eq!(bodies.put(body), at);
     }
 }

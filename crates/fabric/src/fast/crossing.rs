@@ -1,8 +1,7 @@
 //! Frames that pass from a node of the fast way to one of the model, and back.
 
 use crate::check::broken;
-use crate::fast::frame::{Entry, Frame};
-use crate::fast::host::packed;
+use crate::fast::frame::{Entry, Frame, packed};
 use crate::fast::wires::Wires;
 use crate::model::{Body, Control, Frame as Whole, Moment, Packet, Says, Sent};
 use crate::net::Net;
@@ -18,7 +17,7 @@ impl Frame {
         };
         match feedback {
             Some((flow, feedback)) => Some((flow, Says::Feedback(feedback))),
-            None => wires.bodies.take(self),
+            None => wires.bodies.take(self.body()),
         }
     }
 
@@ -28,7 +27,7 @@ impl Frame {
             return Whole::of_pause(pause, net);
         }
         if self.is_data() {
-            let plain = wires.records.plain(self).header();
+            let plain = wires.records.plain(self).data_header();
             return Whole::of_data(self.len, &crate::model::Data { record: self.record(), ..plain });
         }
         let Some((flow, says)) = self.says(net, wires) else { broken("a message without a body") };
@@ -53,7 +52,7 @@ impl Wires {
             Body::Data(data) => {
                 let mut frame = Frame::of_data(whole.len, data);
                 frame.set_marked(data.marked);
-                frame.set_packed_tag(data.tag);
+                frame.write_tag(data.tag);
                 if data.record > 0 {
                     *self.records.beside(data.record) = frame.ext;
                     frame.set_record(data.record);

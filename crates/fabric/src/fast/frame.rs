@@ -1,12 +1,14 @@
 //! Frames, and queues of them.
 
-use crate::check::broken;
+use crate::check::{Spent, broken};
+use crate::fast::bodies::{Bodies, Body};
 use crate::flows::flow_of;
 use crate::model::{
-    Control, Crossing, Data, Key, Kind as Order, Lane, MANAGED, Pause, Records, Says, lowered,
+    Control, Crossing, Data, Key, Kind as Order, Lane, MANAGED, Moment, Packet, Pause, Records, Says, To,
+    lowered,
 };
 use crate::net::{LONGEST, Net, Paths};
-use cnsim_scheme_api::{Feedback, FlowId};
+use cnsim_scheme_api::{Feedback, FlowId, FrameView, Hop, PointId};
 use prefetch_index::prefetch_index;
 
 pub(crate) use crate::model::{NEVER, NO_EVENT};
@@ -97,10 +99,6 @@ impl Frame {
         let (src, dst) = ((flow.0 >> 16) as u16, flow.0 as u16);
         Self { word: now | (kind as u64) << KIND, src, dst, seq: to, len: CONTROL, ..Self::default() }
     }
-    /// Makes a data frame one of a finite flow.
-    pub(crate) fn set_finite(&mut self) {
-        self.word |= FINITE;
-    }
     /// An acknowledgement; none of what is another message.
     pub(crate) fn acknowledgement(lane: Lane, control: &Control, net: &Net) -> Option<Self> {
         let Says::Feedback(Feedback::Acknowledgement { acked, sent_at, marked, gap, record }) = control.says
@@ -156,10 +154,6 @@ impl Frame {
         let kind = self.kind();
         matches!(kind, Kind::Xoff | Kind::Xon).then_some(Pause { off: kind == Kind::Xoff, class: 0 })
     }
-    #[inline(always)]
-    pub(crate) fn is_data(&self) -> bool {
-        self.word & (7 << KIND) == 0
-    }
     /// Is it to a switch what data is: data, or an acknowledgement among it?
     #[inline(always)]
     pub(crate) fn passes_as_data(&self) -> bool {
@@ -169,11 +163,6 @@ impl Frame {
     #[inline(always)]
     pub(crate) fn is_plain_data(&self) -> bool {
         self.word & (7 << KIND | RECORDED) == 0
-    }
-    /// Number of the frame's record of telemetry; 0 for none.
-    #[inline(always)]
-    pub(crate) fn record(&self) -> u32 {
-        if self.word & RECORDED == 0 { 0 } else { self.ext }
     }
     /// Gives the frame a record of telemetry. The word that stood in its place is in the record.
     pub(crate) fn set_record(&mut self, record: u32) {
@@ -193,11 +182,6 @@ impl Frame {
     pub(crate) fn born(&self) -> u64 {
         self.word & (LONGEST - 1)
     }
-    /// The flow that a control frame is about, if that is no acknowledgement.
-    #[inline]
-    pub(crate) fn about(&self) -> FlowId {
-        FlowId(u32::from(self.src) << 16 | u32::from(self.dst))
-    }
     /// Hosts of the flow of data or of an acknowledgement.
     fn of_flow(&self) -> (u32, u32) {
         let (src, dst) = (self.src.into(), self.dst.into());
@@ -212,12 +196,11 @@ impl Frame {
     /// Of a data frame or an acknowledgement: the output of switch `s` by which it goes on.
     #[inline(always)]
     pub(crate) fn output(&self, net: &Net, s: usize, paths: &mut Paths) -> u16 {
-        let flow = u32::from(self.src) * net.hosts + u32::from(self.dst);
-        net.route(s, u32::from(self.dst), flow, self.seq, paths)
+        net.route(s, (self.src.into(), self.dst.into(), self.seq), paths)
     }
     /// Of a data frame: what the model has of it.
     #[inline]
-    pub(crate) fn header(&self) -> Data {
+    pub(crate) fn data_header(&self) -> Data {
         Data {
             src: u32::from(self.src),
             dst: u32::from(self.dst),
@@ -233,13 +216,6 @@ impl Frame {
     /// Marked by a ramp.
     pub(crate) fn is_marked(&self) -> bool {
         self.word & MARKED != 0
-    }
-    pub(crate) fn set_marked(&mut self, marked: bool) {
-        self.word = self.word & !MARKED | if marked { MARKED } else { 0 };
-    }
-    /// Notes that the limiter has counted the frame's bytes.
-    pub(crate) fn set_counted(&mut self) {
-        self.word |= COUNTED;
     }
     /// Lets a control frame say what needs no body; false for what does. Noted where the marks of a data frame stand.
     #[inline]
@@ -259,24 +235,124 @@ impl Frame {
     pub(crate) fn is_probe(&self) -> bool {
         self.word >> TAG != 0
     }
-    pub(crate) fn set_probe(&mut self) {
-        self.word |= 1 << TAG;
+    /// Place of the body of a message or probe, if that is kept beside it.
+    #[inline(always)]
+    pub(crate) fn body(&self) -> Option<u32> {
+        (matches!((self.word >> KIND) & 7, 1 | 2) && self.word & (3 << SAID) == 0).then_some(self.ext)
     }
-    /// Is it a message or probe whose body is kept beside it?
-    pub(crate) fn has_body(&self) -> bool {
-        matches!((self.word >> KIND) & 7, 1 | 2) && self.word & (3 << SAID) == 0
+}
+
+/// A control frame that is made now, with what has no room in it.
+#[inline(always)]
+pub(in crate::fast) fn packed(lane: Lane, control: &Control, at: Moment<'_>) -> (Frame, Option<Body>) {
+    if let Some(frame) = Frame::acknowledgement(lane, control, at.net) {
+        return (frame, None);
+    }
+    let &Control { flow, to, ref says } = control;
+    let kind = if lane == Lane::Control { Kind::Control } else { Kind::InBand };
+    let to = match to {
+        To::Everyone => BROADCAST,
+        To::Point(point) => point.0 | TO_POINT,
+        To::Host(host) => host,
+    };
+    let mut frame = Frame::control(kind, flow, to, at.now);
+    match says {
+        Says::Feedback(feedback) if frame.say(feedback) => return (frame, None),
+        Says::Feedback(_) => {}
+        Says::Probe(_) => frame.word |= 1 << TAG,
+    }
+    (frame, Some((flow, *says)))
+}
+
+impl Packet for Frame {
+    type Bodies = Bodies;
+    #[inline]
+    fn of_data(len: u16, data: &Data) -> Self {
+        let mut frame = Self::data(data.src, data.dst, data.number, len, data.born);
+        frame.word |= if data.finite { FINITE } else { 0 } | if data.counted { COUNTED } else { 0 };
+        frame
+    }
+    fn of_control(lane: Lane, control: &Control, at: Moment<'_>, bodies: &mut Bodies) -> Self {
+        let (mut frame, body) = packed(lane, control, at);
+        if let Some(body) = body {
+            frame.ext = bodies.put(body);
+        }
+        frame
+    }
+    fn of_pause(pause: Pause, net: &Net) -> Self {
+        Self::pause(pause, &net.pause_frames)
+    }
+    fn lane(&self) -> Lane {
+        self.kind().lane()
+    }
+    fn input(&self) -> u16 {
+        self.input
+    }
+    #[inline(always)]
+    fn is_data(&self) -> bool {
+        self.word & (7 << KIND) == 0
+    }
+    fn is_tagged(&self) -> bool {
+        self.is_probe()
+    }
+    #[inline(always)]
+    fn record(&self) -> u32 {
+        if self.word & RECORDED == 0 { 0 } else { self.ext }
     }
     #[inline]
-    pub(crate) fn set_packed_tag(&mut self, (kind, ext): (u8, u32)) {
-        self.word = self.word & !(7 << TAG) | u64::from(kind) << TAG;
-        self.ext = ext;
+    fn goes_to(&self) -> To {
+        match self.seq {
+            _ if self.is_acknowledgement() => To::Host(self.dst.into()),
+            BROADCAST => To::Everyone,
+            to if to & TO_POINT != 0 => To::Point(PointId(to & !TO_POINT)),
+            to => To::Host(to),
+        }
     }
-    /// Lowers the tag of a data frame to a stamp.
     #[inline]
-    pub(crate) fn lower(&mut self, (tag, rate): (u8, u32)) {
+    fn addresses(&self, _: &Net) -> Option<(u32, u32, u32)> {
+        let goes = self.is_acknowledgement() || self.is_data();
+        goes.then(|| (self.src.into(), self.dst.into(), self.seq))
+    }
+    #[inline]
+    fn about(&self) -> FlowId {
+        FlowId(u32::from(self.src) << 16 | u32::from(self.dst))
+    }
+    #[inline]
+    fn stamp(&mut self, (tag, rate): (u8, u32)) {
         // The kinds of frame and tag at once, without a branch: which they are cannot be predicted.
         let kinds = self.word & (7 << KIND | 7 << TAG);
         self.ext = lowered((kinds, self.ext), (u64::from(tag) << TAG, rate));
+    }
+    fn open_trace(&mut self, spent: Spent, records: &mut Records) {
+        records.open_trace(self, spent);
+    }
+    fn take_hop(&mut self, hop: Hop, records: &mut Records) {
+        records.note(self, hop);
+    }
+    fn seen(&self, net: &Net, dropped: bool, records: &mut Records) -> FrameView {
+        records.plain(self).data_header().view(self.len, net, dropped)
+    }
+    fn write(&mut self, view: &FrameView, records: &mut Records) {
+        records.with_plain(self, |frame| frame.take_on(view));
+    }
+    #[inline]
+    fn bytes(&self) -> u16 {
+        self.len
+    }
+    #[inline(always)]
+    fn header(&self) -> Option<Data> {
+        self.is_data().then(|| self.data_header())
+    }
+    fn set_counted(&mut self) {
+        self.word |= COUNTED;
+    }
+    #[inline]
+    fn write_tag(&mut self, (kind, ext): (u8, u32)) {
+        self.word = self.word & !(7 << TAG) | u64::from(kind) << TAG;
+        self.ext = ext;
+    }
+    fn set_marked(&mut self, marked: bool) {
+        self.word = self.word & !MARKED | if marked { MARKED } else { 0 };
     }
 }
 

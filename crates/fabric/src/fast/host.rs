@@ -1,6 +1,6 @@
 //! A host of the fast way: the sides of [`crate::model`], run a window at a time.
 //!
-//! What it is made of stands here, and its events; what it sends is in `sending`, the fast engine's way in `window`.
+//! What it is made of stands here, and its events; the fast engine's way is in `window`.
 //!
 //! # States of the sending side
 //!
@@ -11,13 +11,11 @@
 //! | before the run's end | none | no | busy until then with a frame that is on its wire already |
 //! | at or after the run's end | a frame | no | busy to the run's end; the frame never leaves |
 
-mod sending;
 mod window;
 
-pub(super) use sending::packed;
-
 use crate::check::Books;
-use crate::fast::frame::{Frame, NEVER};
+use crate::fast::bodies::{Bodies, Body};
+use crate::fast::frame::{Entry, Frame, NEVER};
 use crate::fast::wires::Wires;
 use crate::model::{
     Data, Direct, Frame as Whole, Key, Kind, Lane, Moment, Nic, Packet, Paused, Sides, is_stopped,
@@ -53,6 +51,35 @@ impl Line {
     #[inline(always)]
     fn is_stopped(&self, lane: Lane) -> bool {
         is_stopped(lane, self.tx, from_ref(&self.paused))
+    }
+    /// A frame whose last bit leaves at `end` goes on the wire. `bodies` are those of control that waited at the host.
+    #[inline(always)]
+    fn send(&mut self, frame: Frame, end: u64, bodies: &mut Bodies, wires: &mut Wires) {
+        frame.count(&mut self.sent);
+        if frame.is_data() {
+            wires.push_frame(self.peer, end + self.delay, &frame);
+        } else {
+            let body = bodies.take(frame.body());
+            self.send_control(frame, end, body, wires);
+        }
+    }
+
+    /// XOFF or XON goes on the wire, with its last bit at `end`.
+    fn send_pause(&self, frame: Frame, end: u64, wires: &mut Wires) {
+        let ready = end + self.delay + self.response;
+        wires.push(self.peer, Entry { ready, frame }, None);
+    }
+
+    #[inline(never)]
+    fn send_control(&mut self, frame: Frame, end: u64, body: Option<Body>, wires: &mut Wires) {
+        if frame.is_pause() {
+            return self.send_pause(frame, end, wires);
+        }
+        let ready = end + self.delay;
+        match body {
+            None => wires.push_frame(self.peer, ready, &frame),
+            body => wires.push(self.peer, Entry { ready, frame }, body),
+        }
     }
 }
 
@@ -201,7 +228,7 @@ impl Host {
 
     /// A data frame with telemetry has arrived now.
     fn take_recorded(&mut self, frame: &Frame, net: &Net, wires: &mut Wires) {
-        let data = Data { record: frame.record(), ..wires.records.plain(frame).header() };
+        let data = Data { record: frame.record(), ..wires.records.plain(frame).data_header() };
         let (frame, at) = (Whole::of_data(frame.len, &data), self.moment(net));
         self.sides.take(&frame, &mut wires.records, &mut wires.direct, at);
     }

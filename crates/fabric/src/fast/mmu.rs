@@ -108,11 +108,13 @@ impl Mmu {
             return None;
         }
         let cell = self.memory.layout.cell(output, input);
+        if self.memory.is_shared() {
+            return self.memory.change(output, input, by).map(Some);
+        }
         let held = self.memory.holds(cell);
         let signal = self.memory.change(output, input, by);
         // One cell more may keep its domain in XOFF.
-        let one_more =
-            !self.memory.is_shared() && self.memory.holds(cell) && !held && self.memory.is_off(input);
+        let one_more = self.memory.holds(cell) && !held && self.memory.is_off(input);
         (signal.is_some() || one_more).then_some(signal)
     }
 
@@ -132,9 +134,10 @@ impl Mmu {
         let memory = &self.memory;
         // Cells of one output and all inputs come once.
         let inputs = if memory.layout.step.1 > 0 { memory.layout.inputs } else { 1 };
+        let all = !self.private || self.is_crowded();
         self.off.clear();
-        self.off.extend((0..inputs).filter(|&i| memory.is_off(i)));
-        let (all, off) = (!self.private || self.is_crowded(), &self.off);
+        self.off.extend((0..if all { 0 } else { inputs }).filter(|&i| memory.is_off(i)));
+        let off = &self.off;
         let holds = move |output: usize| off.iter().any(|&i| memory.holds(memory.layout.cell(output, i)));
         (0..outputs).filter(move |&output| all || holds(output))
     }

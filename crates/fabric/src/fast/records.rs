@@ -12,7 +12,7 @@
 use crate::check::{Spent, Trace};
 use crate::fast::frame::Frame;
 use crate::marks::{Mark, hit};
-use crate::model::{Records, Report};
+use crate::model::{Packet, Records, Report};
 use cnsim_scheme_api::Hop;
 
 /// A record on its way to another worker: what stands beside its hops, its report, the hops, and its trace. Used again by who received it.

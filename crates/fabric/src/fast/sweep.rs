@@ -286,6 +286,9 @@ impl Switch {
         if self.mmu.unsettled() {
             self.in_step = self.mmu.critical(self.linked).fold(0, |all, p| all | bit(p));
         }
+        if before != 0 && before == self.in_step {
+            return;
+        }
         // Most switches of a large network never come here.
         self.steps.resize(if self.in_step == 0 { 0 } else { self.linked }, (NEVER, None));
         // A step that was noted holds from window to window: what changes it says so.
@@ -335,26 +338,35 @@ impl Switch {
                 self.ports[p].begin_this(next, &mut wires.records);
                 self.free_at_start(p, net, wires);
             }
-            self.outdate(p);
             if step % 2 == 0 {
                 debug_assert_eq!(self.ports[p].end, step / 2, "what a port sends next has changed unnoticed");
                 self.complete(p, net, wires);
             }
+            if self.keeps_step(p) {
+                self.note_step(p);
+                self.compare_steps();
+            }
         }
     }
 
-    /// Finds the next step of the critical ports. One without data has none, as its departures free no memory.
+    /// Notes the next step of a critical port. One without data has none, as its departures free no memory.
+    #[inline(always)]
+    fn note_step(&mut self, p: usize) {
+        let port = &self.ports[p];
+        let steps = !port.data.is_empty();
+        self.steps[p] = if steps { port.next_step(self.management.at_start) } else { (NEVER, None) };
+        // Another port may have the same bit.
+        let others = || of_bits(bit(p), self.linked).any(|p| !self.ports[p].data.is_empty());
+        self.stepping = self.stepping & !bit(p) | if steps || others() { bit(p) } else { 0 };
+    }
+
+    /// Finds the next step of the critical ports.
     fn find_soonest(&mut self) {
         let stale = std::mem::take(&mut self.stale) & self.in_step;
-        self.stepping &= !stale;
         let mut later = false;
         for p in of_bits(stale, self.linked) {
-            let port = &self.ports[p];
-            let steps = !port.data.is_empty();
-            let next = if steps { port.next_step(self.management.at_start) } else { (NEVER, None) };
-            self.stepping |= if steps { bit(p) } else { 0 };
-            self.steps[p] = next;
-            let step = next.0;
+            self.note_step(p);
+            let step = self.steps[p].0;
             if (step, p) < self.soonest {
                 self.soonest = (step, p);
             } else {

@@ -16,7 +16,7 @@ use crate::check::broken;
 use crate::fast::frame::{Begin, Entry, Kind, NEVER, NO_EVENT, Ring, Step};
 use crate::fast::mmu::Mmu;
 use crate::fast::wires::Wires;
-use crate::model::{Key, Management, Memory, Point, Switching};
+use crate::model::{Key, Management, Memory, Packet, Point, Switching};
 use crate::net::Net;
 use crate::spec::{RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;

@@ -6,7 +6,7 @@ use crate::fast::frame::{Entry, Frame, Kind};
 use crate::fast::inbox::Inbox;
 use crate::fast::records::Passing;
 use crate::fast::wheel::Wheel;
-use crate::model::{Direct, Losses, Records};
+use crate::model::{Direct, Losses, Packet, Records};
 
 /// A frame on its way to a node of another partition.
 #[derive(Debug)]
@@ -84,12 +84,12 @@ impl Wires {
         if port & LOSSY != 0 {
             let whole = |frame: &Frame| {
                 let mut copy = self.records.plain(frame);
-                copy.ext = self.bodies.copy(frame).unwrap_or(copy.ext);
+                copy.ext = self.bodies.copy(frame.body()).unwrap_or(copy.ext);
                 (copy, self.records.report(frame.record()))
             };
             return match self.losses.lose(port & !(LOSSY | WATCHED), ready, frame, Frame::crossing, whole) {
                 true => {
-                    self.bodies.release(frame);
+                    self.bodies.release(frame.body());
                     self.records.close(frame.record());
                 }
                 false => self.push_frame(port & !LOSSY, ready, frame),
@@ -97,7 +97,7 @@ impl Wires {
         }
         let port = port & !FOREIGN;
         let entry = Entry { ready, frame: *frame };
-        let body = self.bodies.take(frame).map(Box::new);
+        let body = self.bodies.take(frame.body()).map(Box::new);
         let record = (frame.record() > 0).then(|| {
             let mut passing = self.spare.pop().unwrap_or_default();
             self.records.take(frame.record(), &mut passing);

@@ -156,13 +156,13 @@ pub(crate) struct Direct {
 }
 
 impl Control {
-    /// The message without a frame, if feedback takes no link; `from` is the node that makes it, now.
-    pub(crate) fn direct(&self, from: u32, moment: Moment<'_>) -> Option<Direct> {
+    /// The message without a frame, if feedback takes no link; the node `from` makes it now, about a class.
+    pub(crate) fn direct(&self, (from, class): (u32, u8), moment: Moment<'_>) -> Option<Direct> {
         let (Says::Feedback(feedback), Some(at)) = (self.says, moment.net.direct(moment.now)) else {
             return None;
         };
         let to = if let To::Host(host) = self.to { Some(host) } else { None };
-        Some(Direct { to, at, from, flow: self.flow, class: 0, feedback })
+        Some(Direct { to, at, from, flow: self.flow, class, feedback })
     }
 }
 

@@ -170,13 +170,13 @@ impl NextHop {
 
 impl To {
     /// Where a control frame of this flow goes on from switch `s`.
-    pub(crate) fn next_hop(self, net: &Net, s: usize, flow: u32, paths: &mut Paths) -> NextHop {
+    pub(crate) fn next_hop(self, net: &Net, s: usize, flow: FlowId, paths: &mut Paths) -> NextHop {
         match self {
             To::Everyone => NextHop::Tree,
-            To::Host(host) => NextHop::Output(net.route_control(s, host, FlowId(flow), paths)),
+            To::Host(host) => NextHop::Output(net.route_control(s, host, flow, paths)),
             To::Point(point) => match net.point(point.0) {
                 Some((to, port)) if to == s => NextHop::Output(port),
-                Some((to, _)) => NextHop::Past(net.towards(s, to, (0, flow, 0), paths)),
+                Some((to, _)) => NextHop::Past(net.towards(s, to, (0, flow.0, 0), paths)),
                 None => NextHop::Nowhere,
             },
         }

@@ -110,7 +110,7 @@ impl<F: Packet> Sides<F> {
                 &ReflectorAction::Reply(feedback) => {
                     sender.journal.books.made(at.now, feedback.wire_length().get());
                     let message = Control { flow, to: To::Host(src), says: Says::Feedback(feedback) };
-                    match message.direct(sender.settings.id, at) {
+                    match message.direct((sender.settings.id, sender.settings.class), at) {
                         Some(message) => direct.push(message),
                         None => sender.queue_control(Lane::of_message(at.net.control), &message, at),
                     }
@@ -214,7 +214,8 @@ impl<F: Packet> Sides<F> {
 
     /// Sends an acknowledgement: it takes a link, or none and is `direct`.
     fn acknowledge(&mut self, message: &Control, direct: &mut Vec<Direct>, at: Moment<'_>) {
-        match message.direct(self.sender.settings.id, at) {
+        let settings = &self.sender.settings;
+        match message.direct((settings.id, settings.class), at) {
             Some(message) => direct.push(message),
             None => self.sender.queue_acknowledgement(message, at),
         }
@@ -323,25 +324,14 @@ impl Host {
             Kind::Change => self.fail(None, turn),
             Kind::End => self.end(turn),
             Kind::Start => self.start(turn),
-            Kind::Reflector if self.sides[class].receiver.alarms.next == turn.now => {
-                self.act(class, turn, |sides, records, direct, at| sides.alarm(records, direct, at));
+            Kind::Reflector if self.sides[class].receiver.alarms.next > turn.now => {}
+            Kind::Reflector => {
+                let at = turn.moment();
+                self.sides[class].alarm(turn.records, &mut turn.out.direct, at);
             }
-            Kind::Reflector => {}
             kind => self.sides[class].execute(kind, index, turn.moment()),
         }
         self.settle(turn);
-    }
-
-    /// The sides of a class act: what they say without a link is about that class.
-    fn act(
-        &mut self,
-        class: usize,
-        turn: &mut Turn<'_>,
-        act: impl FnOnce(&mut Sides<Frame>, &mut Records, &mut Vec<Direct>, Moment<'_>),
-    ) {
-        let (at, before) = (turn.moment(), turn.out.direct.len());
-        act(&mut self.sides[class], turn.records, &mut turn.out.direct, at);
-        turn.out.direct.iter_mut().skip(before).for_each(|direct| direct.class = class as u8);
     }
 
     /// Plans what follows from its state.
@@ -372,19 +362,12 @@ impl Host {
         if let Lane::Data(_) = frame.lane {
             self.fail(Some((frame.len, frame.class)), turn);
         }
-        let class = usize::from(frame.class);
+        let (sides, at) = (&mut self.sides[usize::from(frame.class)], turn.moment());
         match frame.body {
-            Body::Pause(pause) => {
-                let sender = &mut self.sides[class].sender;
-                sender.pause(pause, &mut self.port.paused, turn.moment());
-            }
-            Body::Data(_) => {
-                self.act(class, turn, |sides, records, direct, at| sides.take(&frame, records, direct, at));
-            }
+            Body::Pause(pause) => sides.sender.pause(pause, &mut self.port.paused, at),
+            Body::Data(_) => sides.take(&frame, turn.records, &mut turn.out.direct, at),
             Body::Control(Control { flow, says, .. }) => {
-                self.act(class, turn, |sides, records, direct, at| {
-                    sides.hear((flow, says), records, direct, at);
-                })
+                sides.hear((flow, says), turn.records, &mut turn.out.direct, at);
             }
         }
         self.settle(turn);
@@ -447,12 +430,7 @@ impl Host {
     /// The last bit of a frame leaves.
     fn end(&mut self, turn: &mut Turn<'_>) {
         let (link, frame) = self.port.end(turn);
-        let sent = &mut self.sent[usize::from(frame.class)];
-        match frame.body {
-            Body::Data(_) => sent.0 += 1,
-            Body::Control(_) => sent.1 += 1,
-            Body::Pause(_) => {}
-        }
+        frame.count(&mut self.sent[usize::from(frame.class)]);
         turn.send(&link, frame);
     }
 

@@ -136,7 +136,7 @@ impl Management {
     /// Takes the first of its own messages: without a frame, or what its frame carries, and its class.
     pub(crate) fn take_message(&mut self, at: Moment<'_>) -> Option<Result<Direct, (Control, u8)>> {
         let (_, class, control) = self.own_messages.pop_front()?;
-        Some(control.direct(self.id, at).map(|direct| Direct { class, ..direct }).ok_or((control, class)))
+        Some(control.direct((self.id, class), at).ok_or((control, class)))
     }
 
     /// Makes a message, which is ready after the processing delay.

@@ -211,9 +211,12 @@ impl Memory {
     /// the row of its class.
     pub(crate) fn change(&mut self, output: usize, input: usize, by: i32) -> Option<Signal> {
         let (at, domain) = (self.layout.cell(output, input), self.layout.domain(input));
-        self.holding[domain] -= u32::from(self.holds(at));
+        // A shared buffer decides itself when XOFF ends.
+        let holds = self.shared.is_none() && self.holds(at);
         self.shift::<true>(Some(at), by, (u32::MAX, i64::MAX));
-        self.holding[domain] += u32::from(self.holds(at));
+        if self.shared.is_none() {
+            self.holding[domain] = self.holding[domain] - u32::from(holds) + u32::from(self.holds(at));
+        }
         let off = self.off[domain];
         let turns = match &mut self.shared {
             Some(_) if self.quiet => false,

@@ -68,7 +68,7 @@ pub(crate) use agenda::{
     Agenda, Direct, Key, Kind, Moment, NEVER, NO_EVENT, Outbox, Sent, Turn, of_rank, place_of_data, rank,
 };
 pub(crate) use frame::{
-    Body, Control, Crossing, Data, EVERY_FLOW, Frame, Lane, MANAGED, NextHop, Pause, Says, To, lowered,
+    Body, Control, Crossing, Data, EVERY_FLOW, Frame, Lane, MANAGED, Pause, Says, To, lowered,
 };
 pub(crate) use host::{Host, Sides};
 pub(crate) use loss::Losses;

@@ -5,7 +5,7 @@ use super::frame::{Body, Control, Data, Frame, Lane, MANAGED, NextHop, Pause, Sa
 use super::records::Records;
 use crate::check::{Ledger, Spent, broken};
 use crate::net::{Net, Paths};
-use cnsim_scheme_api::{Feedback, FrameView, Hop};
+use cnsim_scheme_api::{Feedback, FlowId, FrameView, Hop};
 
 /// See the head of the file.
 pub(crate) trait Packet: Copy + std::fmt::Debug {
@@ -27,8 +27,18 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     }
     /// Where it goes, if it is control.
     fn goes_to(&self) -> To;
+    /// Source, destination and number of data or of an acknowledgement, by which it goes its way.
+    fn addresses(&self, net: &Net) -> Option<(u32, u32, u32)>;
+    /// The flow that other control is about.
+    fn about(&self) -> FlowId;
     /// Where control goes on from switch `s`.
-    fn way(&self, net: &Net, s: usize, paths: &mut Paths) -> NextHop;
+    #[inline]
+    fn way(&self, net: &Net, s: usize, paths: &mut Paths) -> NextHop {
+        match self.addresses(net) {
+            Some(addresses) => NextHop::Output(net.route(s, addresses, paths)),
+            None => self.goes_to().next_hop(net, s, self.about(), paths),
+        }
+    }
     /// The number of the telemetry that it carries or brings; 0 for none.
     fn record(&self) -> u32;
     /// Does it carry a tag?
@@ -56,6 +66,11 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
         if let Some(Data { src, dst, number, .. }) = self.header() {
             ledger.enter(src, dst, number);
         }
+    }
+    /// Counts it where it leaves a host: data, and control.
+    #[inline(always)]
+    fn count(&self, sent: &mut (u64, u64)) {
+        *(if self.is_data() { &mut sent.0 } else { &mut sent.1 }) += u64::from(!self.is_pause());
     }
     /// Notes that its limiter has counted its bytes.
     fn set_counted(&mut self);
@@ -110,13 +125,18 @@ impl Packet for Frame {
         let Body::Control(control) = &self.body else { broken("this frame is no control") };
         control.to
     }
-    fn way(&self, net: &Net, s: usize, paths: &mut Paths) -> NextHop {
-        let Body::Control(control) = &self.body else { broken("this frame is no control") };
-        if let Some(flow) = net.flows.numbered(control.flow).filter(|_| control.is_acknowledgement()) {
-            let (src, dst, number) = control.header(flow);
-            return NextHop::Output(net.route(s, dst, src * net.hosts + dst, number, paths));
+    fn addresses(&self, net: &Net) -> Option<(u32, u32, u32)> {
+        match &self.body {
+            Body::Data(data) => Some((data.src, data.dst, data.number)),
+            Body::Control(control) if control.is_acknowledgement() => {
+                net.flows.numbered(control.flow).map(|flow| control.header(flow))
+            }
+            _ => None,
         }
-        control.to.next_hop(net, s, control.flow.0, paths)
+    }
+    fn about(&self) -> FlowId {
+        let Body::Control(control) = &self.body else { broken("this frame is no control") };
+        control.flow
     }
     fn record(&self) -> u32 {
         match self.body {

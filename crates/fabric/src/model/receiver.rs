@@ -165,7 +165,8 @@ impl Receiver {
             }
             return follows || !self.whole.is_empty();
         }
-        self.deliveries.discard(frame);
+        // It came before, or out of order where that is not wanted.
+        frame.enter(&mut self.deliveries.unwanted);
         replies
     }
 

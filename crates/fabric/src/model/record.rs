@@ -104,11 +104,6 @@ impl Deliveries {
         self.detail.as_ref().map_or(&[], |detail| &detail.completions)
     }
 
-    /// A data frame has arrived that came before, or out of order where that is not wanted.
-    pub(crate) fn discard<F: Packet>(&mut self, frame: &F) {
-        frame.enter(&mut self.unwanted);
-    }
-
     /// Hands in what was received, the series of it, and the bytes by source where they are recorded.
     pub(crate) fn close(&mut self, out: &mut HostOutcome, host: u32, net: &Net) -> (Vec<Series>, Vec<u64>) {
         out.delivered = self.got.frames;

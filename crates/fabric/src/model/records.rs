@@ -102,7 +102,12 @@ impl Records {
     /// A record that came from elsewhere: its number here.
     pub(crate) fn enter(&mut self, path: &[Hop], report: Report) -> u32 {
         let record = self.write(0, report);
-        path.iter().for_each(|hop| _ = self.push(record, *hop));
+        while self.room < path.len() {
+            self.widen();
+        }
+        let at = record as usize - 1;
+        self.hops[at * self.room..][..path.len()].copy_from_slice(path);
+        self.heads[at].0 = path.len() as u32;
         record
     }
     /// A record of another store becomes one of this: its number here; 0 for none.

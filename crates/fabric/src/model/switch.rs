@@ -5,7 +5,7 @@
 //! which order, stands in [`super::switching`].
 
 use super::agenda::{Direct, Key, Kind, Moment, Turn, rank};
-use super::frame::{Body, Control, Frame, Lane, Says, flow_of};
+use super::frame::{Body, Control, Data, Frame, Lane, Says};
 use super::management::Management;
 use super::memory::Memory;
 use super::packet::Packet;
@@ -155,11 +155,9 @@ impl Switch {
         frame.input = port;
         match frame.body {
             Body::Pause(pause) => self.hear(port.into(), pause, turn),
-            Body::Data(data) => {
-                let Management { id, paths, .. } = &mut self.management;
-                let flow = flow_of(data.src, data.dst, turn.net.hosts).0;
-                let index = (*id - turn.net.hosts) as usize;
-                let out = turn.net.route(index, data.dst, flow, data.number, paths);
+            Body::Data(Data { src, dst, number, .. }) => {
+                let index = self.management.index(turn.net);
+                let out = turn.net.route(index, (src, dst, number), &mut self.management.paths);
                 self.arrive(out.into(), frame, turn);
             }
             Body::Control(_) => self.forward(frame, turn),

@@ -236,6 +236,9 @@ pub(crate) fn agreed(spec: &RunSpec, seed: u64, ways: &[(usize, Visits)]) -> Out
     outcome
 }
 
+/// Networks from which on a share of them says something.
+pub(crate) const ENOUGH: u64 = 20;
+
 /// A number that the environment may set.
 pub(crate) fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default)

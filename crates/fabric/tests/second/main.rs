@@ -227,8 +227,9 @@ fn both_engines_agree_with_the_second_textbook() {
             assert!(program == book, "seed {seed}, {engine:?}, textbook: {differ:#?}\n{:?}", spec.transport);
         }
     }
+    let often = seen.iter().all(|n| *n >= count / 8);
     assert!(
-        seen.iter().all(|n| *n >= count / 8),
+        often || count < common::ENOUGH,
         "{count} networks; resent, timeouts, recoveries, whole: {seen:?}"
     );
 }

@@ -115,5 +115,6 @@ fn both_ways_agree_with_the_textbook() {
             assert!(program == book, "{engine:?}, textbook: {:?}\n{network}", differ.collect::<Vec<_>>());
         }
     }
-    assert!(seen.iter().all(|n| *n >= count / 8), "{count} networks; drop, pause, control, limit: {seen:?}");
+    let often = seen.iter().all(|n| *n >= count / 8);
+    assert!(often || count < common::ENOUGH, "{count} networks; drop, pause, control, limit: {seen:?}");
 }

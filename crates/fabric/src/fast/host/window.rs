@@ -18,7 +18,7 @@ use crate::check::broken;
 use crate::fast::frame::{AFTER, Entry, NEVER};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Key, Kind, MANAGED, Moment};
+use crate::model::{Key, Kind, MANAGED, Moment, Packet};
 use crate::net::Net;
 
 impl Host {
@@ -101,7 +101,7 @@ impl Host {
             self.take_recorded(&frame, net, wires);
         } else if follows {
             let at = self.moment(net);
-            self.sides.answer(&frame.header(), &mut wires.records, &mut wires.direct, at);
+            self.sides.answer(&frame.data_header(), &mut wires.records, &mut wires.direct, at);
         }
         self.look_again();
     }
@@ -164,7 +164,10 @@ impl Host {
     /// The sending side's events before `limit`.
     #[inline(always)]
     fn send_until(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
-        while !self.send_straight(limit, net, wires) && self.send_one(limit, net, wires) {}
+        while !self.send_straight(limit, net, wires)
+            && (self.due < limit || self.due.1 == Kind::Change)
+            && self.send_one(limit, net, wires)
+        {}
     }
 
     /// The next of these events, whatever it is, if there is one.

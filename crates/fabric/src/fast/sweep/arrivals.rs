@@ -6,7 +6,7 @@ use crate::fast::inbox::Inbox;
 use crate::fast::switch::Switch;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Kind, Lane, place_of_data};
+use crate::model::{Kind, Lane, Packet, place_of_data};
 use crate::net::Net;
 use crate::spec::Ties;
 

@@ -6,6 +6,7 @@
 //! * Bench row: hotspot.
 //! * Marks: none of its own: every run passes here.
 
+use crate::fast::bits::bit;
 use crate::fast::frame::{Begin, Kind, NEVER, Step};
 use crate::fast::switch::{Port, Switch};
 use crate::fast::wires::Wires;
@@ -34,8 +35,20 @@ impl Switch {
     /// start is freed then, unless nothing follows from that: it stays an upper bound.
     #[inline(always)]
     pub(crate) fn begin(&mut self, p: usize, before: u64, net: &Net, wires: &mut Wires) {
-        self.ports[p].begin(before, &mut wires.records);
+        self.start(p, before, wires);
         self.free_at_start(p, net, wires);
+    }
+
+    /// The same, but for its memory. Of a port in step that has only data to send, what goes next is mostly found already.
+    #[inline(always)]
+    fn start(&mut self, p: usize, before: u64, wires: &mut Wires) {
+        if self.ports[p].end == NEVER {
+            let found = self.stale & bit(p) == 0 && self.is_settled(p);
+            let next = if found { self.steps[p].1 } else { self.ports[p].next() };
+            if let Some(next) = next.filter(|next| next.0 < before) {
+                self.ports[p].begin_this(next, &mut wires.records);
+            }
+        }
     }
 
     /// Where memory is free at the start, and something may follow from that, what a port sends is freed.
@@ -66,7 +79,7 @@ impl Switch {
         let mut any = false;
         self.was_quiet = false;
         for p in if self.management.at_start { 0..self.linked } else { 0..0 } {
-            self.ports[p].begin(base, &mut wires.records);
+            self.start(p, base, wires);
             any |= self.free_started(p, net, wires);
         }
         any
@@ -99,15 +112,6 @@ impl Port {
         {
             (self.end, self.sending) = (NEVER, None);
             self.note_needs();
-        }
-    }
-    /// If the transmitter is idle, starts what could have started first, if that was before `before`.
-    #[inline(always)]
-    pub(super) fn begin(&mut self, before: u64, records: &mut Records) {
-        if self.end == NEVER
-            && let Some(next) = self.next().filter(|next| next.0 < before)
-        {
-            self.begin_this(next, records);
         }
     }
     /// The idle transmitter starts the frame that goes next.

@@ -18,7 +18,7 @@ use crate::fast::frame::{Entry, Frame, Kind, NEVER};
 use crate::fast::switch::{Port, Switch};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{count_down, transmission};
+use crate::model::{Packet, count_down, transmission};
 use crate::net::Net;
 
 impl Switch {

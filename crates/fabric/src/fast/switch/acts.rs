@@ -233,9 +233,9 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         self.ports[out].data = Ring::default();
     }
     fn share(frame: &Frame, (_, wires): &mut With<'n, 'w>) {
-        wires.bodies.share(frame);
+        wires.bodies.share(frame.body());
     }
     fn release(frame: &Frame, (_, wires): &mut With<'n, 'w>) {
-        wires.bodies.release(frame);
+        wires.bodies.release(frame.body());
     }
 }

@@ -83,10 +83,10 @@ impl Switch {
         }
         let way = frame.way(net, self.index, &mut self.management.paths);
         for out in way.outputs(net, self.management.id, frame.input) {
-            bodies.share(frame);
+            bodies.share(frame.body());
             self.place_control(out, ready, frame);
         }
-        bodies.release(frame);
+        bodies.release(frame.body());
         true
     }
 }

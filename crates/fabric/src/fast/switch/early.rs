@@ -15,7 +15,7 @@ use crate::fast::bits::of_bits;
 use crate::fast::frame::Entry;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Key, Kind, Switching};
+use crate::model::{Key, Kind, Packet, Switching};
 use crate::net::Net;
 use cnsim_scheme_api::RampAt;
 

@@ -1,7 +1,9 @@
 //! An output port of a switch. Its ramp marks with draws of its own, as ports are not replayed in step.
 
 use crate::fast::frame::{Entry, Frame, Kind, NEVER, Ring};
-use crate::model::{Left, MANAGED, Paused, Point, Records, count_down, is_stopped, transmission, view};
+use crate::model::{
+    Left, MANAGED, Packet, Paused, Point, Records, count_down, is_stopped, transmission, view,
+};
 use crate::net::{Link, Net};
 use crate::outcome::PortOutcome;
 use crate::tx_rate::TxRate;
