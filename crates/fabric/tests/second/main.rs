@@ -229,7 +229,7 @@ fn both_engines_agree_with_the_second_textbook() {
     }
     let often = seen.iter().all(|n| *n >= count / 8);
     assert!(
-        often || count < common::ENOUGH,
+        often || count < 5 * common::ENOUGH,
         "{count} networks; resent, timeouts, recoveries, whole: {seen:?}"
     );
 }

