@@ -7,6 +7,9 @@ pub use capture::{Capture, Captured, Content};
 use crate::spec::Lasted;
 use cnsim_scheme_api::{FlowId, Gauge, NodeId, Rate, Time};
 
+mod latency;
+pub use latency::*;
+
 /// Everything measured in one run.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
@@ -351,39 +354,6 @@ pub struct Completion {
     pub acknowledged: Option<Time>,
 }
 
-/// Buckets of a latency histogram: 16 to an octave of nanoseconds, so that a value is known to 6 %.
-pub(crate) const LATENCY_BUCKETS: usize = 16 * 48;
-
-/// Bucket of a latency.
-#[inline]
-pub(crate) fn latency_bucket(latency: Time) -> usize {
-    let ns = latency.as_ps() / 1000;
-    // Below 16 ns a bucket is a nanosecond, which the same formula gives for an octave of its own.
-    let shift = 59 - (ns | 16).leading_zeros() as usize;
-    let octave = shift + usize::from(ns >= 16);
-    (octave * 16 + ((ns >> shift) & 15) as usize).min(LATENCY_BUCKETS - 1)
-}
-
-/// Latency below which the share `q` of a histogram's frames lies, if they spread evenly in a bucket; none without frames.
-pub fn latency_quantile(histogram: &[u64], q: f64) -> Option<Time> {
-    let total: u64 = histogram.iter().sum();
-    let wanted = (total as f64 * q).max(0.5);
-    let mut below = 0;
-    for (i, n) in histogram.iter().enumerate().filter(|(_, n)| **n > 0) {
-        if (below + n) as f64 >= wanted {
-            let (octave, step) = (i as u64 / 16, i as u64 % 16);
-            let (lower, width) = match octave {
-                0 => (step, 1u64),
-                _ => ((16 + step) << (octave - 1), 1 << (octave - 1)),
-            };
-            let part = (wanted - below as f64) / *n as f64;
-            return Some(Time::from_ps(lower * 1000 + (part * width as f64 * 1000.0) as u64));
-        }
-        below += n;
-    }
-    None
-}
-
 /// Measurements at a switch.
 #[derive(Clone, Debug, Default)]
 pub struct SwitchOutcome {
@@ -581,35 +551,11 @@ impl Outcome {
 
     /// Measurements at a switch port; `hosts` is the number of hosts. None for a host's port.
     pub fn port(&self, hosts: usize, at: (NodeId, u16)) -> Option<&PortOutcome> {
-        let switch = (at.0.0 as usize).checked_sub(hosts)?;
-        self.switches.get(switch)?.ports.get(usize::from(at.1))
+        self.switches.get((at.0.0 as usize).checked_sub(hosts)?)?.ports.get(usize::from(at.1))
     }
 
     /// The series of a kind.
     pub fn series(&self, kind: SeriesKind) -> Option<&Series> {
         self.series.iter().find(|s| s.kind == kind)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Of latencies spread evenly up to a bucket's end a quantile is off by less than one in a thousand, and of one by a sixteenth.
-    #[test]
-    fn quantiles_lie_within_their_buckets() {
-        let quantile = |from: u64, frames: u64, q| {
-            let mut histogram = vec![0; LATENCY_BUCKETS];
-            (from..from + frames).for_each(|ns| histogram[latency_bucket(Time::from_ns(ns))] += 1);
-            latency_quantile(&histogram, q).unwrap().as_ps() as f64 / 1e3
-        };
-        for (q, exact) in [(0.5, 10_180.0), (0.9, 14_324.0), (0.99, 15_256.4), (0.999, 15_349.6)] {
-            let found = quantile(5_000, 10_360, q);
-            assert!((found / exact - 1.0).abs() < 1e-3, "{q}: {found}");
-        }
-        for ns in [0, 1, 15, 16, 17, 31, 32, 33, 1000, 12_345, 999_999, 1 << 40] {
-            let upper = quantile(ns, 1, 1.0);
-            assert!((1.0..=1.0 + ns as f64 / 16.0).contains(&(upper - ns as f64)), "{ns}: {upper}");
-        }
     }
 }
