@@ -99,6 +99,9 @@ class Plan(NamedTuple):
     """Reflectors ask how many bytes have been received."""
     echo: bool = False
     """Frames that ``limiter.echo_next()`` asks for are acknowledged; no reflector of one's own is needed."""
+    exact_marks: bool = False
+    """Reaction points count marks, as DCTCP does: acknowledgements carry the mark of what they answer, with ``transport.ecn = "rfc3168"``,
+    too."""
 
 
 class Promise(NamedTuple):

@@ -158,6 +158,7 @@ fn tcp_repairs_by_reports() {
         probe: false,
         handshake: false,
         burst: 1,
+        classic_ecn: false,
         proportional: false,
         limited_transmit: true,
         receive_window: None,

@@ -40,6 +40,8 @@ struct Planned {
     initial_rate: bool,
     #[pyo3(item)]
     departures: bool,
+    #[pyo3(item)]
+    exact_marks: bool,
 }
 
 /// A scheme's promises as Python gives them: bit/s, seconds, bytes.
@@ -97,6 +99,7 @@ impl Planned {
             limiter_scope: scope,
             initial_rate: self.initial_rate,
             paces: false,
+            exact_marks: self.exact_marks,
             built: if self.first_frame { Built::FirstFrame } else { Built::OnFeedback },
             reflect,
             reflector_scope: word(py, "reflector_scope", &self.reflector_scope, &SCOPES)?,

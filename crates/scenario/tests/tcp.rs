@@ -245,3 +245,47 @@ fn losses_by_chance() {
         assert!((used / by_hand - 1.0).abs() < 0.08, "p {p}: {used}, by hand {by_hand}");
     }
 }
+
+/// Marks in place of losses, by RFC 3168: a port marks from a share b of the bandwidth-delay product on. The window is cut once in each
+/// cycle, as by a loss in a buffer of that size, and nothing is lost. From W / 2 to W frames the window grows in W / 2 round trips: a cycle
+/// has 3 W^2 / 8 frames. CUBIC's grows from 0.7 W on by 9 / 17 of a frame a round trip.
+#[test]
+fn marks_cut_once_a_window() {
+    let slow = "[[event]]\nport = \"S>H0\"\nat = \"0 us\"\nrate = \"1 Gb/s\"\n";
+    let star = Star { delay: 300_000, more: slow, ..STAR };
+    let product = (star.round_trip() + 9 * SLOT) as f64 / (10 * SLOT) as f64;
+    for (scheme, b) in [("newreno", 0.5), ("newreno", 1.0), ("cubic", 0.5)] {
+        let k = (b * product).round();
+        let params = format!("mark_from = \"{} B\"", k * 1500.0);
+        let of = |ecn: &str| {
+            let transport = format!("ecn = \"{ecn}\"");
+            let star = Star {
+                scheme,
+                params: &params,
+                transport: &transport,
+                bytes: 10_000_000_000,
+                duration: "3 s",
+                ..star
+            };
+            let out = star.run();
+            assert_eq!(out.dropped(), 0);
+            assert_eq!(out.hosts.iter().map(|h| h.transport.resent + h.transport.timeouts).sum::<u64>(), 0);
+            (out.hosts[0].delivered, out.counters.iter().find(|c| c.0 == "cuts").unwrap().1)
+        };
+        let (frames, cuts) = of("rfc3168");
+        // The exact mark and its echo come at the same time.
+        assert_eq!(of("exact"), (frames, cuts), "{scheme}");
+        let top = product + k;
+        let low = if scheme == "cubic" { 0.7 } else { 0.5 };
+        let cycle = if scheme == "cubic" {
+            top * (1.0 - low) * 17.0 / 9.0 * top * (1.0 + low) / 2.0
+        } else {
+            3.0 * top * top / 8.0
+        };
+        let by_hand = frames as f64 / cycle;
+        assert!(
+            (cuts as f64 - by_hand).abs() < 0.1 * by_hand + 2.0,
+            "{scheme} {b}: {cuts}, by hand {by_hand}"
+        );
+    }
+}

@@ -64,6 +64,7 @@ impl Scheme for Above {
             built: Built::FirstFrame,
             reflector_scope: each(below.reflector_scope),
             acks: above.acks,
+            exact_marks: above.exact_marks,
             stamp: above.stamp.max(below.stamp),
             ..below
         }

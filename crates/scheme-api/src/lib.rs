@@ -194,6 +194,9 @@ pub struct Plan {
     pub initial_rate: bool,
     /// Whether its reaction points set rates by acknowledgements, so that no other scheme's rates can hold below them ([`Above`]).
     pub paces: bool,
+    /// Whether its reaction points count marks, as DCTCP does: acknowledgements then carry the mark of what they answer, though the
+    /// transport echoes marks as RFC 3168 has it.
+    pub exact_marks: bool,
     /// Bytes of a time stamp on each data frame, beside header and payload; zero without one.
     pub stamp: Bytes,
     /// Messages that the scheme sends periodically rather than in answer to a frame; for estimates of run time.

@@ -215,7 +215,9 @@ impl Scheme for Dcqcn {
         let reflect = match self.0.echo {
             Echo::Marks => ReflectGate::Marked,
             Echo::Frames => ReflectGate::Always,
-            Echo::Acks => return Plan { paces: true, ..queue_pair::plan(Acks::Needed) },
+            Echo::Acks => {
+                return Plan { paces: true, exact_marks: true, ..queue_pair::plan(Acks::Needed) };
+            }
         };
         Plan { reflect, limiter_scope: Scope::Flow, reflector_scope: Scope::Flow, ..Plan::default() }
     }

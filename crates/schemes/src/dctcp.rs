@@ -183,7 +183,8 @@ impl Scheme for Dctcp {
         "dctcp"
     }
     fn plan(&self) -> Plan {
-        Plan { paces: self.0.form == Form::Rate, ..queue_pair::plan(Acks::Needed) }
+        let paces = self.0.form == Form::Rate;
+        Plan { paces, exact_marks: true, ..queue_pair::plan(Acks::Needed) }
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
         Some(Box::new(Marker(step(&self.0, site.rate))))

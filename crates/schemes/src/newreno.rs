@@ -30,7 +30,8 @@
 //! * A window that the flow does not fill does not grow; in slow start it grows to twice of what was in flight. So a flow that its
 //!   link limits stays near the bandwidth-delay product.
 //! * A window is inflated by no duplicate: the transport takes what has left the network from what is in flight, which is the same.
-//! * An acknowledgement carries the mark of the frames that it acknowledges. There is no echo until a frame says that the window is cut.
+//! * By default an acknowledgement carries the marks of the frames that it acknowledges, as RFC 8257 has it. `transport.ecn = "rfc3168"` echoes
+//!   a mark until a frame says that the window is cut. Frames that are sent again can be marked, too, which RFC 3168 forbids.
 //!
 //! ## Not modelled
 //!

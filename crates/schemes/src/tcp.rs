@@ -142,7 +142,7 @@ impl<L: Law> ReactionPoint for Reaction<L> {
         let at = Moment { now: limiter.now(), round_trip: window.sample(ack) };
         if window.is_marked(ack) {
             let to = law.cut(window.cwnd, window.flight(limiter));
-            window.cut(to, limiter);
+            window.cut(to, ONE, limiter);
         } else if let Some(frames) = window.acknowledged(ack, limiter) {
             window.cwnd = law.grow(window.cwnd, frames, at);
         } else {
@@ -177,8 +177,11 @@ impl<L: Law> ReactionPoint for Reaction<L> {
 /// The slowest pace, at which a frame still goes every second or so.
 const SLOWEST: Rate = Rate::from_mbps(0.01);
 
-/// Least `ssthresh`, frames (RFC 5681).
+/// Least `ssthresh`, and window after a loss, frames (RFC 5681).
 const LEAST: f64 = 2.0;
+
+/// Least window after a mark, frames (RFC 3168; RFC 9438, 4.6).
+const ONE: f64 = 1.0;
 
 /// A window of TCP.
 #[derive(Debug)]
@@ -298,11 +301,11 @@ impl Window {
         ack.marked && self.cut_until.is_none() && !self.recovering
     }
 
-    /// A cut to so many frames, by a loss or a mark.
-    fn cut(&mut self, to: f64, limiter: &mut Limiter<'_>) {
+    /// A cut to so many frames by a loss or a mark, which leaves at least so many.
+    fn cut(&mut self, to: f64, least: f64, limiter: &mut Limiter<'_>) {
         limiter.count(CUTS);
         self.threshold = to.max(LEAST);
-        self.cwnd = self.threshold;
+        self.cwnd = to.max(least);
         self.cut_until = Some(limiter.next_seq());
     }
 
@@ -310,10 +313,10 @@ impl Window {
     fn lose(&mut self, loss: Loss, to: f64, limiter: &mut Limiter<'_>) {
         self.recovering = loss == Loss::Nack;
         if self.recovering {
-            return self.cut(to, limiter);
+            return self.cut(to, LEAST, limiter);
         }
         if self.timed_out.is_none() {
-            self.cut(to, limiter);
+            self.cut(to, LEAST, limiter);
         }
         self.timed_out = Some(limiter.next_seq());
         (self.cwnd, self.cut_until) = (1.0, None);

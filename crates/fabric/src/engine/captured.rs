@@ -14,12 +14,12 @@ pub(super) fn captured(
     (whole, report): (Frame, Report),
 ) -> Captured {
     let mut class = if let Lane::Data(class) = whole.lane { Some(class) } else { None };
-    let (mut flow, mut to) = (None, None);
+    let (mut flow, mut to, mut cut) = (None, None, false);
     let content = match whole.body {
         Body::Data(data) => {
             let (nth, lower) = (data.finite.then(|| flow_of(data.number)), data.number & 0xFFFF);
             flow = Some((NodeId(data.src), NodeId(data.dst), nth));
-            to = Some(NodeId(data.dst));
+            (to, cut) = (Some(NodeId(data.dst)), data.cut);
             Content::Data(data.view(whole.len, net, false), nth.map_or(data.number, |_| lower))
         }
         Body::Pause(pause) => {
@@ -47,5 +47,5 @@ pub(super) fn captured(
             }
         }
     };
-    Captured { left: Time::from_ps(left), port, bytes: whole.len, class, lost, flow, to, content }
+    Captured { left: Time::from_ps(left), port, bytes: whole.len, class, lost, cut, flow, to, content }
 }

@@ -52,6 +52,7 @@ impl Wires {
             Body::Data(data) => {
                 let mut frame = Frame::of_data(whole.len, data);
                 frame.set_marked(data.marked);
+                frame.set_cut(data.cut);
                 frame.write_tag(data.tag);
                 if data.record > 0 {
                     *self.records.beside(data.record) = frame.ext;

@@ -77,6 +77,8 @@ const FINITE: u64 = 2 * LONGEST;
 /// Of a data frame or an acknowledgement: it has telemetry ([`crate::fast::records`]).
 const RECORDED: u64 = LONGEST;
 const COUNTED: u64 = 1 << 60;
+/// Of data on the wire, where nobody asks any more who has counted it.
+const CUT: u64 = COUNTED;
 const TAG: u32 = 61;
 /// Of a control frame, two bits: what it says without a body.
 const SAID: u32 = 59;
@@ -210,6 +212,7 @@ impl Frame {
             tag: ((self.word >> TAG) as u8, self.ext),
             marked: self.is_marked(),
             counted: self.word & COUNTED != 0,
+            cut: self.word & CUT != 0,
             record: 0,
         }
     }
@@ -350,6 +353,9 @@ impl Packet for Frame {
     fn write_tag(&mut self, (kind, ext): (u8, u32)) {
         self.word = self.word & !(7 << TAG) | u64::from(kind) << TAG;
         self.ext = ext;
+    }
+    fn set_cut(&mut self, cut: bool) {
+        self.word = self.word & !CUT | if cut { CUT } else { 0 };
     }
     fn set_marked(&mut self, marked: bool) {
         self.word = self.word & !MARKED | if marked { MARKED } else { 0 };

@@ -10,7 +10,7 @@ use crate::check::broken;
 use crate::flows::{Flows, precede};
 use crate::outcome::{LATENCY_BUCKETS, latency_bucket};
 use crate::spec::{Recovery, Reliability, SelectiveSpec, TcpSpec, TransportSpec};
-use cnsim_scheme_api::{FlowId, Time};
+use cnsim_scheme_api::{FlowId, Plan, Time};
 
 /// Timer of a delayed acknowledgement; its object is the flow. Those of reflectors are 0 to 3.
 pub(crate) const DELAYED: u8 = 8;
@@ -20,8 +20,9 @@ pub(crate) const DELAYED: u8 = 8;
 pub(crate) struct Reply {
     /// All bytes below this have arrived.
     pub(crate) acked: u64,
-    /// Whether the acknowledgement is a NACK.
+    /// Whether the acknowledgement is a NACK, and whether it carries a mark.
     pub(crate) gap: bool,
+    pub(crate) marked: bool,
     /// When the frame began that it answers, ps.
     pub(crate) sent_at: u64,
     /// Report of frames beyond `acked`.
@@ -81,6 +82,8 @@ struct Sink {
     expected: u64,
     /// Frames since the last acknowledgement.
     frames: u32,
+    /// Acknowledgements echo a mark.
+    echo: bool,
     /// When the last NACK was sent, and after how many frames in order.
     nacked: Option<(u64, u64)>,
     /// Where frames are taken in any order.
@@ -91,6 +94,8 @@ struct Sink {
 #[derive(Debug)]
 pub(crate) struct Sinks {
     transport: TransportSpec,
+    /// A mark is echoed until a frame says that the window is cut.
+    echoes: bool,
     /// By place among the flows to the host.
     flows: Vec<Sink>,
     /// The acknowledgement of the frame that was taken last, until it is sent, and what it reports.
@@ -103,23 +108,23 @@ pub(crate) struct Sinks {
 
 impl Sinks {
     /// Of so many flows to a host.
-    pub(crate) fn new(transport: TransportSpec, flows: usize) -> Self {
+    pub(crate) fn new(transport: TransportSpec, plan: &Plan, flows: usize) -> Self {
         let flows = std::iter::repeat_with(Sink::default).take(flows).collect();
-        Self { transport, flows, reply: None, out_of_order: Vec::new(), held_max: 0 }
+        let echoes = transport.echoes(plan);
+        Self { transport, echoes, flows, reply: None, out_of_order: Vec::new(), held_max: 0 }
     }
 
     /// A frame of a connection has arrived that began at `born`.
     pub(crate) fn take(
         &mut self,
         (of, flows): (FlowId, &Flows),
-        number: u32,
-        marked: bool,
+        (number, marked, cut): (u32, bool, bool),
         (born, now): (u64, u64),
     ) -> Taken {
         let sink = flows.numbered(of).and_then(|flow| self.flows.get_mut(flow.at as usize));
         let Some(sink) = sink else { broken("a flow without a sink") };
         let (every, before) = (self.transport.ack_every, precede(number, sink.expected));
-        let reply = |acked, gap| Reply { acked, gap, sent_at: born, report: Report::default() };
+        let reply = |acked, gap| Reply { acked, gap, marked, sent_at: born, report: Report::default() };
         match self.transport.reliability {
             Reliability::GoBackN { nack_interval, .. } if before != sink.expected => {
                 let lately = sink.nacked.is_some_and(|(at, frames)| {
@@ -134,7 +139,10 @@ impl Sinks {
                 return Taken { reply, ..Taken::default() };
             }
             Reliability::Selective(_) | Reliability::Tcp(_) => {
-                return self.sort((of, flows), before, marked, (born, now));
+                // A frame that has come before tells of no congestion now (RFC 3168, 6.1.5).
+                sink.echo =
+                    if self.echoes { marked && before >= sink.expected || sink.echo && !cut } else { marked };
+                return self.sort((of, flows), before, (born, now));
             }
             Reliability::GoBackN { .. } | Reliability::None => {}
         }
@@ -150,14 +158,8 @@ impl Sinks {
     }
 
     /// A frame arrives that is the (`before` + 1)th of its connection, where frames are taken in any order.
-    fn sort(
-        &mut self,
-        (of, flows): (FlowId, &Flows),
-        before: u64,
-        marked: bool,
-        (born, now): (u64, u64),
-    ) -> Taken {
-        let Self { transport, flows: sinks, out_of_order, held_max, .. } = self;
+    fn sort(&mut self, (of, flows): (FlowId, &Flows), before: u64, (born, now): (u64, u64)) -> Taken {
+        let Self { transport, echoes, flows: sinks, out_of_order, held_max, .. } = self;
         let Some(flow) = flows.numbered(of) else { broken("a flow without a sink") };
         let sink = &mut sinks[flow.at as usize];
         let beyond = sink.beyond.get_or_insert_default();
@@ -182,13 +184,15 @@ impl Sinks {
         }
         sink.frames += u32::from(in_order);
         let over = flows.ends(of, sink.expected);
-        let at_once = !in_order || had_gap || marked || over.is_some() || sink.frames >= transport.ack_every;
+        let hurry = had_gap || sink.echo && !*echoes;
+        let at_once = !in_order || hurry || over.is_some() || sink.frames >= transport.ack_every;
         let taken = Taken { before, in_order: sink.expected, wanted: !old, ..Taken::default() };
         if !at_once {
             return Taken { delayed: delayed(transport, (sink.frames, beyond), now), ..taken };
         }
         let (acked, expected) = (flows.bytes_below(of, sink.expected), sink.expected);
-        let mut reply = Reply { acked, gap: false, sent_at: born, report: Report::default() };
+        let mut reply =
+            Reply { acked, gap: false, marked: sink.echo, sent_at: born, report: Report::default() };
         match transport.reliability {
             Reliability::Selective(SelectiveSpec { gap_frames, gap_time, .. }) if before > expected => {
                 let later = beyond.map.count_from(expected);
@@ -225,7 +229,8 @@ impl Sinks {
         }
         sink.frames = 0;
         let (acked, sent_at) = (flows.bytes_below(of, sink.expected), beyond.sent_at);
-        let reply = Reply { acked, gap: false, sent_at, report: Report::default() };
+        let marked = self.echoes && sink.echo;
+        let reply = Reply { acked, gap: false, marked, sent_at, report: Report::default() };
         Taken { reply: Some(reply), ..Taken::default() }
     }
 }

@@ -110,6 +110,8 @@ pub(crate) struct Data {
     pub(crate) marked: bool,
     /// Whether the limiter has counted the frame's bytes: at the source it does so as the frame joins the FIFO.
     pub(crate) counted: bool,
+    /// On the wire: it says that its source has cut the window (CWR of RFC 3168).
+    pub(crate) cut: bool,
     /// Of a flow with a queue pair, the number of its telemetry; 0 for none.
     pub(crate) record: u32,
 }

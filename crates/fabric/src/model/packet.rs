@@ -78,6 +78,8 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     fn write_tag(&mut self, tag: (u8, u32));
     /// Marks data or not.
     fn set_marked(&mut self, marked: bool);
+    /// Data sets out that says whether its source has cut the window.
+    fn set_cut(&mut self, cut: bool);
     /// Lowers the tag of data to a stamp.
     fn stamp(&mut self, stamp: (u8, u32));
     /// Data sets out that is traced, and takes along what its flow has spent.
@@ -179,6 +181,11 @@ impl Packet for Frame {
     fn write_tag(&mut self, tag: (u8, u32)) {
         if let Body::Data(data) = &mut self.body {
             data.tag = tag;
+        }
+    }
+    fn set_cut(&mut self, cut: bool) {
+        if let Body::Data(data) = &mut self.body {
+            data.cut = cut;
         }
     }
     fn set_marked(&mut self, marked: bool) {

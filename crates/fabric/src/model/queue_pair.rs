@@ -18,7 +18,7 @@ use crate::outcome::Waiting;
 use crate::paged::Paged;
 use crate::spec::{Reliability, TcpSpec, TransportSpec, Window};
 use cnsim_scheme_api::network::AckState;
-use cnsim_scheme_api::{FlowId, Loss, NodeId, Rate, Time};
+use cnsim_scheme_api::{FlowId, Loss, NodeId, Plan, Rate, Time};
 
 /// Timer of a flow's next timeout; its object is the flow, not a limiter.
 pub(crate) const RTO: u8 = 9;
@@ -64,6 +64,25 @@ struct QueuePair {
     end: u64,
     /// When it sent last, ps.
     sent: u64,
+    ecn: Ecn,
+}
+
+/// What a source knows of echoed marks (RFC 3168).
+#[derive(Clone, Copy, Debug, Default)]
+struct Ecn {
+    /// An echo tells of no new mark until more than this is acknowledged: the window is cut already.
+    until: Option<u64>,
+    /// The next new frame says that the window is cut.
+    cut: bool,
+    /// A window of one frame cannot be cut: the next frame waits for the timer (6.1.2).
+    holds: bool,
+}
+
+impl Ecn {
+    /// The window is cut, with all below this sent.
+    fn cut(&mut self, next: u64) {
+        *self = Self { until: Some(next), cut: true, ..*self };
+    }
 }
 
 impl QueuePair {
@@ -76,7 +95,9 @@ impl QueuePair {
     /// Has it something to send, and does its window let that go?
     fn may_send(&self, by: &Reliability) -> bool {
         match &self.frames {
-            Some(frames) => !self.opening && frames.may_send(self.acks.window, by).is_some(),
+            Some(frames) => {
+                !self.opening && !self.ecn.holds && frames.may_send(self.acks.window, by).is_some()
+            }
             None => self.left() > 0 && self.acks.in_flight() < self.acks.window,
         }
     }
@@ -148,6 +169,8 @@ pub(crate) struct Progress {
     pub(crate) recovered: bool,
     /// The timer of its timeout starts, ps.
     pub(crate) timeout: Option<u64>,
+    /// It tells of a mark.
+    pub(crate) marked: bool,
     /// All of the flow is acknowledged, or of its first message that is not over.
     pub(crate) done: bool,
 }
@@ -156,6 +179,9 @@ pub(crate) struct Progress {
 #[derive(Debug)]
 pub(crate) struct QueuePairs {
     transport: TransportSpec,
+    /// A mark is echoed until a frame says that the window is cut; and whether the frame that leaves says so.
+    echoes: bool,
+    cut: Option<bool>,
     /// Queue pairs under way, and vacant places.
     live: Vec<Option<QueuePair>>,
     vacant: Vec<u32>,
@@ -168,9 +194,11 @@ pub(crate) struct QueuePairs {
 
 impl QueuePairs {
     /// None yet, at a host with such a link.
-    pub(crate) fn new(transport: TransportSpec, line_rate: Rate) -> Self {
+    pub(crate) fn new(transport: TransportSpec, plan: &Plan, line_rate: Rate) -> Self {
         Self {
             transport,
+            echoes: transport.echoes(plan),
+            cut: None,
             live: Vec::new(),
             vacant: Vec::new(),
             places: Paged::default(),
@@ -222,6 +250,7 @@ impl QueuePairs {
             message: flow,
             end: queue.bytes,
             sent: 0,
+            ecn: Ecn::default(),
         };
         let place = self.vacant.pop().map_or(self.live.len(), |place| place as usize);
         self.live.resize_with(self.live.len().max(place + 1), || None);
@@ -326,8 +355,13 @@ impl QueuePairs {
         pair.going = before;
         Some((left, number_in_flow(before)))
     }
+    /// Whether the frame that leaves says that the window is cut, where frames say so.
+    pub(crate) fn says_cut(&mut self) -> Option<bool> {
+        self.cut.take()
+    }
     /// A frame of this length has left.
     pub(crate) fn sent(&mut self, flow: FlowId, len: u16, now: u64) -> Sent {
+        let echoes = self.echoes;
         let Some((pair, transport)) = self.find(flow) else { broken("a flow without a queue pair sends") };
         let by = &transport.reliability;
         let again = match &mut pair.frames {
@@ -362,7 +396,9 @@ impl QueuePairs {
         };
         pair.waits = if after == After::Wait || after == After::Over { Waits::Ack } else { Waits::Turn };
         let last = pair.frames.as_ref().map_or(pair.left() == 0, |frames| frames.ends(pair.going));
-        Sent { again, last: (!again && last).then_some(pair.going), after, timeout }
+        let sent = Sent { again, last: (!again && last).then_some(pair.going), after, timeout };
+        self.cut = echoes.then(|| !again && std::mem::take(&mut pair.ecn.cut));
+        sent
     }
     /// An acknowledgement of all bytes below `acked`, which are so many frames, or a NACK (`gap`), of a frame that began so long ago: what it does. None if the flow
     /// is over, or by TCP, where a connection opens with a NACK.
@@ -370,8 +406,10 @@ impl QueuePairs {
         &mut self,
         flow: FlowId,
         (acked, frames, gap, report): (u64, u64, bool, &Report),
+        marked: bool,
         (rtt, now): (u64, u64),
     ) -> Option<Progress> {
+        let echoes = self.echoes;
         let (pair, transport) = self.find(flow)?;
         let by = &transport.reliability;
         if gap && matches!(by, Reliability::Tcp(_)) {
@@ -386,7 +424,8 @@ impl QueuePairs {
         if newly > 0 {
             (pair.progress, pair.anew) = (now, 0);
         }
-        let mut progress = Progress { newly, done: pair.acks.acked >= pair.end, ..Progress::default() };
+        let done = pair.acks.acked >= pair.end;
+        let mut progress = Progress { newly, marked, done, ..Progress::default() };
         let mut waits_on = newly > 0;
         if let Some(of) = &mut pair.frames {
             if newly > 0 {
@@ -397,10 +436,19 @@ impl QueuePairs {
             progress.recovered = heard.recovered;
             // NewReno leaves its timer from the second part of a recovery on (RFC 6582).
             waits_on &= !heard.more_of_it;
-            if newly > 0 && of.una == of.next {
+            if echoes {
+                let is_new = pair.ecn.until.is_none_or(|until| pair.acks.acked > until);
+                progress.marked = marked && is_new && !heard.loss;
+            }
+            if echoes && progress.marked && pair.acks.window <= of.whole() {
+                (pair.ecn.holds, waits_on) = (true, true);
+            } else if newly > 0 && of.una == of.next && !pair.ecn.holds {
                 (pair.deadline, waits_on) = (u64::MAX, false);
             }
             pair.settle(by);
+            if echoes && (progress.marked || heard.loss) {
+                pair.ecn.cut(pair.acks.next_seq);
+            }
         } else if let Reliability::GoBackN { .. } = by {
             progress.recovered = pair.recover > 0 && pair.acks.acked >= pair.recover;
             if gap && acked == pair.acks.acked && pair.acks.next_seq > acked {
@@ -437,6 +485,7 @@ impl QueuePairs {
             loss = pair.frames.as_mut().is_some_and(found).then_some(Loss::Nack);
         }
         if pair.deadline <= now {
+            pair.ecn.holds = false;
             if pair.frames.as_ref().map_or(pair.acks.in_flight() == 0, |frames| frames.next == frames.una) {
                 pair.deadline = u64::MAX;
                 return (None, None);
@@ -451,6 +500,9 @@ impl QueuePairs {
         }
         pair.anew = pair.anew.saturating_add(u32::from(loss.is_some()));
         pair.settle(by);
+        if loss.is_some() {
+            pair.ecn.cut(pair.acks.next_seq);
+        }
         (loss, pair.arm())
     }
     /// If the flow waits here, has something to send and room in its window, it takes turns from now on: as it takes them.

@@ -53,9 +53,9 @@ fn key_of(scope: Scope, src: u32, pair: impl FnOnce() -> Option<FlowId>) -> u32 
     }
 }
 
-/// An acknowledgement of a flow from `src`, with a mark and telemetry of the frame that it answers.
-fn acknowledgement(reply: &Reply, flow: FlowId, src: u32, marked: bool, record: u32) -> (Control, Report) {
-    let &Reply { acked, gap, sent_at, report } = reply;
+/// An acknowledgement of a flow from `src`, with telemetry of the frame that it answers.
+fn acknowledgement(reply: &Reply, flow: FlowId, src: u32, record: u32) -> (Control, Report) {
+    let &Reply { acked, gap, marked, sent_at, report } = reply;
     let feedback = Feedback::Acknowledgement { acked, sent_at, marked, gap, record };
     (Control { flow, to: To::Host(src), says: Says::Feedback(feedback) }, report)
 }
@@ -111,7 +111,7 @@ impl Receiver {
             host: id,
             line_rate,
             scheme,
-            sinks: transport.map(|transport| Box::new(Sinks::new(transport, net.flows.count_to(id)))),
+            sinks: transport.map(|transport| Box::new(Sinks::new(transport, &plan, net.flows.count_to(id)))),
         }
     }
 
@@ -149,9 +149,9 @@ impl Receiver {
         let (Some(data), Some(sinks)) = (frame.header(), &mut self.sinks) else { return false };
         let Some(flow) = data.queue_pair(at.net) else { broken("a frame of no queue pair") };
         let Taken { before, in_order, wanted, reply, delayed } =
-            sinks.take((flow, &at.net.flows), data.number, data.marked, (data.born, at.now));
+            sinks.take((flow, &at.net.flows), (data.number, data.marked, data.cut), (data.born, at.now));
         let record = if self.plan.acks == Acks::Telemetry { data.record } else { 0 };
-        sinks.reply = reply.map(|reply| acknowledgement(&reply, flow, data.src, data.marked, record));
+        sinks.reply = reply.map(|reply| acknowledgement(&reply, flow, data.src, record));
         if let Some(due) = delayed {
             self.alarms.start(flow.0, DELAYED, due);
         }
@@ -244,7 +244,7 @@ impl Receiver {
             let (numbered, sinks) = (at.net.flows.numbered(flow)?, self.sinks.as_mut()?);
             let Taken { reply, delayed, .. } = sinks.expire((flow, &at.net.flows), now);
             delayed.into_iter().for_each(|due| self.alarms.start(key, DELAYED, due));
-            sinks.reply = Some(acknowledgement(&reply?, flow, numbered.src, false, 0));
+            sinks.reply = Some(acknowledgement(&reply?, flow, numbered.src, 0));
             return Some(flow);
         }
         let (place, slot) = (self.ears.find(key)?, Slot(slot));

@@ -176,7 +176,7 @@ impl<F: Packet> Sender<F> {
             transfers: Transfers::default(),
             pairs: net
                 .transport_of(class.into())
-                .map(|transport| Box::new(QueuePairs::new(transport, line_rate))),
+                .map(|transport| Box::new(QueuePairs::new(transport, &settings.plan, line_rate))),
             program: net
                 .graph
                 .as_ref()
@@ -318,8 +318,18 @@ impl<F: Packet> Sender<F> {
             self.made.enter(src, dst, number);
         }
         self.generated = self.generated.wrapping_add(1);
-        let data =
-            Data { src, dst, number, finite, born: now, tag: (0, 0), marked: false, counted, record: 0 };
+        let data = Data {
+            src,
+            dst,
+            number,
+            finite,
+            born: now,
+            tag: (0, 0),
+            marked: false,
+            counted,
+            cut: false,
+            record: 0,
+        };
         F::of_data(offer.len, &data)
     }
 
@@ -409,6 +419,9 @@ impl<F: Packet> Sender<F> {
             self.next_queued(at).or_else(|| self.next_of_flows(at))
         }?;
         self.set_out(&mut frame, at);
+        if let Some(cut) = self.pairs.as_mut().and_then(|pairs| pairs.says_cut()) {
+            frame.set_cut(cut);
+        }
         if let Some(spent) = self.accounts.as_mut().and_then(|accounts| accounts.leaving.take()) {
             frame.open_trace(spent, records);
         }

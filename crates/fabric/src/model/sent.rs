@@ -108,6 +108,10 @@ impl SentFrames {
     fn probes(&self) -> bool {
         self.rack.as_ref().is_some_and(|rack| rack.probing)
     }
+    /// Bytes of a whole frame.
+    pub(crate) fn whole(&self) -> u64 {
+        self.whole
+    }
     /// Bytes of the flow below a frame.
     pub(crate) fn bytes_below(&self, frame: u64) -> u64 {
         if self.messages.is_empty() {

@@ -106,7 +106,7 @@ impl<F: Packet> Sender<F> {
         let report = records.as_ref().map(|records| records.report(record)).unwrap_or_default();
         let frames = at.net.frames_below(flow, acked).into();
         let said = (acked, frames, gap, &report);
-        if let Some(progress) = pairs.acknowledge(flow, said, (at.now - sent_at, at.now)) {
+        if let Some(progress) = pairs.acknowledge(flow, said, marked, (at.now - sent_at, at.now)) {
             let path = records.as_ref().map_or(&[][..], |records| records.path(record));
             let seen = (acked, Time::from_ps(at.now - sent_at), marked, gap, path);
             self.progress(flow, progress, seen, at);
@@ -123,7 +123,7 @@ impl<F: Packet> Sender<F> {
     fn progress(
         &mut self,
         flow: FlowId,
-        Progress { newly, loss, recovered, timeout, done }: Progress,
+        Progress { newly, loss, recovered, timeout, marked: is_new, done }: Progress,
         (acked, rtt, marked, gap, path): (u64, Time, bool, bool, &[Hop]),
         at: Moment<'_>,
     ) {
@@ -141,7 +141,7 @@ impl<F: Packet> Sender<F> {
         let own = self.own_limiter(flow);
         if let Some((place, limiter)) = own.and_then(|place| Some((place, self.limiters.at_mut(place)?))) {
             self.pairs.iter_mut().for_each(|pairs| pairs.show(flow, &mut limiter.state.acks));
-            let ack = limiter.state.acks.take(acked, marked, rtt, path);
+            let ack = limiter.state.acks.take(acked, is_new, rtt, path);
             // The end of a recovery is told before the begin of the next, else after what ended it.
             if recovered && loss.is_some() {
                 self.wake(place, at, |object, limiter| object.on_recovered(limiter));

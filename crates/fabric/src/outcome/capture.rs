@@ -24,6 +24,8 @@ pub struct Captured {
     pub class: Option<u8>,
     /// The link lost it.
     pub lost: bool,
+    /// Data says that its source has cut the window (CWR of RFC 3168).
+    pub cut: bool,
     /// The flow that it is of, or about: source and destination, and of a finite flow the lower 16 bits of its number
     /// ([`crate::numbered`]). None: of all flows.
     pub flow: Option<(NodeId, NodeId, Option<u16>)>,

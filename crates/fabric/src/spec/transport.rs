@@ -1,7 +1,7 @@
 //! Transports of queue pairs.
 
 use super::{Arrivals, ControlTransport, HostQueues, HostSpec, RunSpec};
-use cnsim_scheme_api::{Bytes, Class, Time};
+use cnsim_scheme_api::{Bytes, Class, Plan, Time};
 use std::collections::BTreeMap;
 
 /// The transport of queue pairs, the same at all hosts.
@@ -28,6 +28,10 @@ impl TransportSpec {
     /// Does a connection open before data goes?
     pub(crate) fn opens(&self) -> bool {
         matches!(self.reliability, Reliability::Tcp(TcpSpec { handshake: true, .. }))
+    }
+    /// Does a mark come back until the window is cut, for a scheme with this plan?
+    pub(crate) fn echoes(&self, plan: &Plan) -> bool {
+        matches!(self.reliability, Reliability::Tcp(TcpSpec { classic_ecn: true, .. })) && !plan.exact_marks
     }
     /// Do acknowledgements report single frames?
     pub(crate) fn reports(&self) -> bool {
@@ -156,6 +160,9 @@ pub struct TcpSpec {
     /// A flow opens a connection before its data goes: a frame of the length of an acknowledgement to the destination, and one back. They
     /// go again by the timeout.
     pub handshake: bool,
+    /// Marks come back as RFC 3168 has it: acknowledgements echo one until a new frame says that the window is cut, and a source takes
+    /// one echo a window for a mark. A scheme that counts marks has them exact all the same ([`cnsim_scheme_api::Plan::exact_marks`]).
+    pub classic_ecn: bool,
     /// With reports: a recovery sends in proportion to what is delivered (RFC 6937), up to the scheme's window.
     pub proportional: bool,
     /// Frames that leave back to back, as segmentation in the NIC lets them: new data waits until the window has room for so many, at

@@ -49,6 +49,7 @@ impl Draws {
             recovery,
             probe,
             handshake: false,
+            classic_ecn: self.once_in(2),
             proportional: false,
             burst: 1,
             limited_transmit: self.once_in(2),

@@ -13,6 +13,7 @@ pub(crate) struct Answer {
     /// Later frames that have come: by selective repeat the one that came, by TCP all.
     pub(crate) later: Vec<u64>,
     pub(crate) nack: bool,
+    pub(crate) marked: bool,
     /// When the frame left that the round trip is counted from.
     pub(crate) left: u64,
 }
@@ -33,6 +34,8 @@ pub(crate) struct Sink {
     answered: u64,
     nacked: Option<(u64, u64)>,
     left: u64,
+    /// The frame that came was marked, or by RFC 3168 a mark is echoed.
+    echo: bool,
     /// An answer that waits goes then.
     pub(crate) timer: Option<u64>,
     pub(crate) whole: bool,
@@ -49,10 +52,11 @@ impl Sink {
         &mut self,
         of: &TransportSpec,
         n: u64,
-        frame: u64,
-        left: u64,
-        now: u64,
+        (frame, marked, cut): (u64, bool, bool),
+        (left, now): (u64, u64),
     ) -> Option<Answer> {
+        let classic = is_classic(of);
+        self.echo = if classic { marked && frame >= self.next || self.echo && !cut } else { marked };
         // The round trip is that of the first frame that waits, or of one before that came again; else of the frame that came.
         if frame <= self.answered || self.waiting == 0 {
             self.left = left;
@@ -67,12 +71,12 @@ impl Sink {
             (self.waiting, self.since) = (self.waiting + 1, now);
         }
         self.whole = self.next == n;
-        let due = self.whole || self.waiting >= u64::from(of.ack_every);
+        let due = self.whole || self.waiting >= u64::from(of.ack_every) || marked && !classic;
         match of.reliability {
             Reliability::GoBackN { .. } if in_order => return due.then(|| self.answer()),
             // What has come before is acknowledged again.
             Reliability::GoBackN { .. } if known => {
-                return Some(Answer { next: self.next, ..Answer::default() });
+                return Some(Answer { next: self.next, marked, ..Answer::default() });
             }
             Reliability::GoBackN { nack_interval, .. } => {
                 let again = |(of, at): (u64, u64)| of == self.next && now - at < nack_interval.as_ps();
@@ -80,7 +84,7 @@ impl Sink {
                     return None;
                 }
                 self.nacked = Some((self.next, now));
-                return Some(Answer { next: self.next, nack: true, ..Answer::default() });
+                return Some(Answer { next: self.next, nack: true, marked, ..Answer::default() });
             }
             _ => {}
         }
@@ -129,8 +133,13 @@ impl Sink {
     /// An answer without a report.
     pub(crate) fn answer(&mut self) -> Answer {
         (self.answered, self.waiting, self.timer) = (self.next, 0, None);
-        Answer { next: self.next, left: self.left, ..Answer::default() }
+        Answer { next: self.next, marked: self.echo, left: self.left, ..Answer::default() }
     }
+}
+
+/// Does a mark come back as RFC 3168 has it?
+pub(crate) fn is_classic(of: &TransportSpec) -> bool {
+    matches!(of.reliability, Reliability::Tcp(TcpSpec { classic_ecn: true, .. }))
 }
 
 /// A window by RFC 5681, as the scheme of this test keeps it, bytes.
@@ -147,8 +156,22 @@ impl Reno {
         Self { window: frame * frames, threshold: u64::MAX, until: 0, timed_out_at: None }
     }
     /// Nothing grows before all is acknowledged that was sent as a loss was found.
-    pub(crate) fn ack(&mut self, frame: u64, acked: u64, newly: u64) {
+    pub(crate) fn ack(
+        &mut self,
+        frame: u64,
+        (acked, newly): (u64, u64),
+        marked: bool,
+        (outstanding, next): (u64, u64),
+    ) {
         if acked <= self.until {
+            return;
+        }
+        if marked {
+            (self.threshold, self.until) = ((outstanding / 2).max(2 * frame), next);
+            self.window = (outstanding / 2).max(frame);
+            return;
+        }
+        if newly == 0 {
             return;
         }
         self.window += if self.window < self.threshold {
@@ -200,6 +223,11 @@ pub(crate) struct Source {
     pub(crate) timer: Option<u64>,
     pub(crate) reno: Option<Reno>,
     pub(crate) rack: Option<Rack>,
+    /// By RFC 3168: marks tell nothing new until more is acknowledged; the next new frame tells of a cut; and all waits for the timer.
+    heeded: Option<u64>,
+    pub(crate) tells: bool,
+    waits: bool,
+    pub(crate) heard_mark: bool,
     pub(crate) probes: bool,
     pub(crate) out: TransportOutcome,
     pub(crate) log: Vec<String>,
@@ -281,6 +309,7 @@ impl Source {
         let old = |frame: u64| (frame, false);
         let new = |ok: bool| (ok && self.next < self.n).then_some(old(self.next));
         match self.reliability() {
+            _ if self.waits => None,
             Reliability::None => None,
             Reliability::GoBackN { .. } => new(self.until(self.next) - self.until(self.una) < self.window()),
             Reliability::Selective(_) => {
@@ -305,19 +334,16 @@ impl Source {
                 }
                 let by_pipe = self.recover.is_some() || self.una < self.lost_below || tcp.limited_transmit;
                 let inside = if by_pipe { self.pipe() } else { self.next - self.una };
-                // In recovery a whole frame has room, or none goes.
-                let len =
-                    if self.recover.is_some() { self.frame } else { self.len(self.next.min(self.n - 1)) };
-                if inside > 0 && inside * self.frame + len > window {
-                    return None;
-                }
                 let (highest, repairs) = (self.highest(), self.recover.is_some());
                 let lost = |f: &u64| *f < self.lost_below || repairs && self.is_lost(*f);
                 let first = self.missing(self.again, highest.max(self.lost_below)).find(lost);
                 let doubtful = self.missing(self.again, highest).next().filter(|_| repairs);
                 let last = self.missing(self.una, self.top).next_back();
                 let rescue = last.filter(|_| repairs && !self.rescued).map(|f| (f, true));
-                first.map(old).or(new(free)).or(doubtful.map(old)).or(rescue)
+                let picked = first.map(old).or(new(free)).or(doubtful.map(old)).or(rescue)?;
+                // In recovery a whole frame has room, or none goes.
+                let len = if repairs { self.frame } else { self.len(picked.0) };
+                (inside == 0 || inside * self.frame + len <= window).then_some(picked)
             }
         }
     }
@@ -385,6 +411,7 @@ impl Source {
     pub(crate) fn finds_loss(&mut self, timeout: bool) {
         let at = (self.until(self.una), self.until(self.top));
         let outstanding = self.outstanding();
+        (self.heeded, self.tells) = (Some(at.1), true);
         if let Some(reno) = &mut self.reno {
             reno.loss(self.frame, timeout, outstanding, at);
             self.log.push(format!("timeout: {timeout}"));
@@ -407,17 +434,13 @@ impl Source {
         if newly > 0 {
             self.una = answer.next;
             self.next = self.next.max(self.una);
-            let acked = self.until(self.una);
-            if let Some(reno) = &mut self.reno {
-                reno.ack(self.frame, acked, bytes);
-                self.log.push(format!("acked {acked} more {bytes}"));
-            }
         }
-        let mut restart = newly > 0;
+        let (mut restart, found) = (newly > 0, self.out.recoveries);
         if let (true, Reliability::Tcp(tcp)) = (restart, self.reliability()) {
             self.sample(&tcp, now - answer.left);
             (self.duplicates, self.limited, self.due) = (0, 0, false);
         }
+        let (acked, window, outstanding) = (self.until(self.una), self.window(), self.outstanding());
         match self.reliability() {
             Reliability::GoBackN { .. } if answer.nack && !stale && self.next > self.una => {
                 self.out.recoveries += 1;
@@ -439,12 +462,32 @@ impl Source {
             Reliability::Tcp(tcp) => restart = self.by_tcp(&tcp, answer, newly, news),
             _ => {}
         }
+        let mut marked = answer.marked;
+        if is_classic(&self.of.unwrap()) && marked {
+            marked = found == self.out.recoveries && self.heeded.is_none_or(|upto| acked > upto);
+            if marked {
+                (self.heeded, self.tells) = (Some(self.until(self.top)), true);
+                (self.heard_mark, self.waits) = (true, self.waits || window <= self.frame);
+                restart |= self.waits;
+            }
+        }
+        if let Some(reno) = self.reno.as_mut().filter(|_| newly > 0 || marked) {
+            // A loss that was found has cut the window: what is acknowledged with it lets that not grow.
+            reno.ack(
+                self.frame,
+                (acked, bytes),
+                marked,
+                (outstanding, (self.top * self.frame).min(self.bytes)),
+            );
+            self.log.push(format!("acked {acked} more {bytes} marked {marked}"));
+        }
         if self.una >= self.n {
             (self.timer, self.rack) = (None, None);
         } else if restart {
             self.timer = None;
             // By go-back-N time runs from the last acknowledgement on, whatever is on its way.
-            if self.una < self.top || matches!(self.reliability(), Reliability::GoBackN { .. }) {
+            if self.una < self.top || self.waits || matches!(self.reliability(), Reliability::GoBackN { .. })
+            {
                 self.start_timer(now);
             }
         }
@@ -488,6 +531,10 @@ impl Source {
 
     /// The timer expires.
     pub(crate) fn times_out(&mut self, now: u64) {
+        if std::mem::take(&mut self.waits) && self.una == self.top {
+            self.timer = None;
+            return;
+        }
         self.out.timeouts += 1;
         self.limited = 0;
         self.finds_loss(true);

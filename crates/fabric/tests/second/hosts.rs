@@ -10,6 +10,8 @@ use cnsim_scheme_api::{Class, NodeId, Time};
 pub(crate) struct Load {
     flow: usize,
     number: u64,
+    /// It tells that the window is cut.
+    cut: bool,
     pub(crate) answer: Option<Answer>,
 }
 
@@ -33,6 +35,7 @@ pub(crate) struct Flow {
 #[derive(Default)]
 pub(crate) struct Drill {
     pub(crate) begin: Option<u64>,
+    pub(crate) marks: Option<u64>,
     pub(crate) flows: Vec<Flow>,
 }
 
@@ -43,6 +46,7 @@ impl Textbook<'_> {
 
     /// Flows are planned.
     pub(crate) fn begin(&mut self) {
+        self.marks = self.drill.marks;
         for (h, host) in self.spec.hosts.iter().enumerate() {
             for (s, t) in host.sources.iter().flat_map(|s| s.transfers.iter().map(move |t| (s, t))) {
                 let (frame, ends) = (s.frame.get(), (h, t.dst.0 as usize));
@@ -67,8 +71,9 @@ impl Textbook<'_> {
             let Flow { ends, source, .. } = &mut self.drill.flows[flow];
             if let Some((number, rescue)) = source.may_send() {
                 *turn = at + 1;
+                let cut = number >= source.top && std::mem::take(&mut source.tells);
                 source.sends(number, rescue, now.as_ps());
-                let load = Load { flow, number, answer: None };
+                let load = Load { flow, number, cut, answer: None };
                 let f = Frame { pair: *ends, len: source.len(number), born: now, load, ..Frame::default() };
                 self.settle(flow, h);
                 return Some(f);
@@ -104,13 +109,13 @@ impl Textbook<'_> {
         let TransportSpec { ack_class, ack_length, .. } = self.transport();
         let what = if ack_class == Class::Control { What::Control } else { What::Data };
         let (pair, len) = ((dst, src), ack_length.get());
-        let load = Load { flow, number: 0, answer: Some(answer) };
+        let load = Load { flow, answer: Some(answer), ..Load::default() };
         self.nodes[dst].ports[0].control.push_back(Frame { what, pair, len, load, ..Frame::default() });
     }
 
     /// A frame has reached its host. A destination's program sees what is new, and by go-back-N what is in order.
     pub(crate) fn receive(&mut self, h: usize, f: Frame) {
-        let (transport, now, Load { flow, number, answer }) = (self.transport(), self.now, f.load);
+        let (transport, now, Load { flow, number, cut, answer }) = (self.transport(), self.now, f.load);
         let Flow { ends, source, sink, done } = &mut self.drill.flows[flow];
         if let Some(answer) = answer {
             source.hears(&answer, now.as_ps());
@@ -123,7 +128,7 @@ impl Textbook<'_> {
         if sink.is_new(&transport, number) {
             self.log.push((now, format!("{} to {h}: {} B", ends.0, f.len)));
         }
-        let answer = sink.take(&transport, source.n, number, f.born.as_ps(), now.as_ps());
+        let answer = sink.take(&transport, source.n, (number, f.marked, cut), (f.born.as_ps(), now.as_ps()));
         if sink.whole && done.is_none() {
             let all = &mut self.nodes[h].host.out.completions;
             *done = Some(all.len());

@@ -6,6 +6,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod connections;
+mod ecn;
 
 use cnsim_fabric::*;
 use cnsim_scheme_api::{AckGate, Acks, Bytes, Loss, NodeId, Scope, Time};
@@ -21,6 +22,7 @@ fn tcp(recovery: Recovery) -> TcpSpec {
         recovery,
         probe: recovery == Recovery::Rack,
         handshake: false,
+        classic_ecn: false,
         proportional: false,
         burst: 1,
         limited_transmit: true,

@@ -34,6 +34,7 @@ pub(crate) struct Frame {
     pub(crate) born: Time,
     /// Port by which it came into the switch that holds it.
     pub(crate) input: usize,
+    pub(crate) marked: bool,
     /// What hosts put into it.
     pub(crate) load: Load,
 }
@@ -71,6 +72,8 @@ pub(crate) struct Node {
 pub(crate) struct Textbook<'a> {
     pub(crate) spec: &'a RunSpec,
     pub(crate) drill: Drill,
+    /// Switches mark what comes where more bytes than this are queued with it.
+    pub(crate) marks: Option<u64>,
     pub(crate) now: Time,
     /// Events by time, kind, node, port and number, with what travels.
     agenda: BTreeMap<(Time, What, usize, usize, u64), Option<Frame>>,
@@ -93,8 +96,8 @@ impl<'a> Textbook<'a> {
         };
         let counts = spec.hosts.iter().map(|_| 1).chain(spec.switches.iter().map(|s| usize::from(s.ports)));
         let nodes = counts.map(node).collect();
-        let (now, agenda, count, passed, log, out) = Default::default();
-        let mut book = Textbook { spec, drill, now, agenda, count, passed, nodes, log, out };
+        let (marks, now, agenda, count, passed, log, out) = Default::default();
+        let mut book = Textbook { spec, drill, marks, now, agenda, count, passed, nodes, log, out };
         let lost = |l: &LinkLoss| LostOnLink { node: l.node, port: l.port, ..LostOnLink::default() };
         book.out.lost_on_links = spec.losses.iter().map(lost).collect();
         for l in &spec.links {
@@ -276,6 +279,7 @@ impl<'a> Textbook<'a> {
         memory[output][input] += f.len;
         port.out.queue_max = port.out.queue_max.max(queued);
         f.input = input;
+        f.marked |= self.marks.is_some_and(|k| queued > k);
         port.data.push_back(f);
         if let Some(pause) = pause.filter(|p| self.held(node, output, input, p.pool) > p.high.get()) {
             let stops = if pause.global || one { 0..switch.ports.into() } else { input..input + 1 };

@@ -1,6 +1,8 @@
 //! What is known of a captured frame: its kind, its place in its flow, and why it was sent.
 
-use cnsim_fabric::{Captured, Content, Held, Pauses, RunSpec, numbered, precede};
+use cnsim_fabric::{
+    Captured, Content, Held, Pauses, Reliability, RunSpec, TcpSpec, TransportSpec, numbered, precede,
+};
 use cnsim_scenario::wiring::Wiring;
 use cnsim_scheme_api::{Feedback, FrameView, NodeId, PointId, Tag};
 use cnsim_units::{Bytes, Time};
@@ -45,6 +47,8 @@ impl Size {
 pub(crate) struct Teller<'a> {
     pub(crate) wiring: &'a Wiring,
     pairs: bool,
+    /// By class, whether flows open connections.
+    opens: Vec<bool>,
     sizes: BTreeMap<Name, Size>,
     /// By port and flow: the place after the last frame.
     next: BTreeMap<((NodeId, u16), Name), u64>,
@@ -83,7 +87,13 @@ impl<'a> Teller<'a> {
         });
         let first_points = first_points.collect();
         let (pairs, next) = (spec.transport.is_some(), BTreeMap::new());
-        Self { wiring, pairs, sizes, next, pauses, xoffs, first_points }
+        let opens = |transport: Option<TransportSpec>| {
+            let by = transport.map(|t| t.reliability);
+            matches!(by, Some(Reliability::Tcp(TcpSpec { handshake: true, .. })))
+        };
+        let of_class = |class: usize| spec.classes.get(class).and_then(|class| class.transport);
+        let opens = (0..spec.classes.len().max(1)).map(|c| opens(of_class(c).or(spec.transport))).collect();
+        Self { wiring, pairs, opens, sizes, next, pauses, xoffs, first_points }
     }
 
     /// The port of a congestion point: its node and number.
@@ -115,6 +125,7 @@ impl<'a> Teller<'a> {
                     line.place = Some(place);
                 }
                 why.extend(line.again.then(|| "sent again".into()));
+                why.extend(frame.cut.then(|| "its source has cut the window".into()));
                 why.extend(view.marked.then(|| "marked here or before".into()));
                 why.extend(self.of_tag(view));
             }
@@ -129,7 +140,8 @@ impl<'a> Teller<'a> {
                     why.extend((!runs.is_empty()).then(|| format!("frames {} have come", runs.join(", "))));
                 }
                 let (kind, text) = self.of_feedback(says);
-                line.kind = kind;
+                let opens = flow.is_some_and(|flow| self.opens.get(usize::from(flow.class)) == Some(&true));
+                line.kind = if opens && kind == "nack" { "open" } else { kind };
                 why.extend((!text.is_empty()).then_some(text));
             }
             Content::Probe(probe) => {

@@ -37,6 +37,12 @@ enum Carrier {
     Private,
 }
 
+/// Flags of TCP.
+const SYN: u8 = 0x02;
+const ACK: u8 = 0x10;
+const ECE: u8 = 0x40;
+const CWR: u8 = 0x80;
+
 /// How frames of a class look.
 #[derive(Clone, Copy, Debug)]
 struct Form {
@@ -178,7 +184,8 @@ impl Wire {
                     }
                     Carrier::Tcp => {
                         let seq = self.offset(line, line.place.unwrap_or_default());
-                        self.tcp(&mut b, (src, dst, nth), length, (ecn, 0x10), (seq, 1));
+                        let flags = ACK | if frame.cut { CWR } else { 0 };
+                        self.tcp(&mut b, (src, dst, nth), length, (ecn, flags), (seq, 1));
                     }
                     Carrier::Private => {
                         let (kind, value) = view.tag.pack();
@@ -279,7 +286,8 @@ impl Wire {
     ) {
         Self::ipv4(b, (src, dst), length, (ecn, 6));
         let ports = (port_of(nth), DISCARD);
-        let ports = if ecn == 0 { (ports.1, ports.0) } else { ports };
+        let back = ecn == 0 && flags & (SYN | ACK) != SYN;
+        let ports = if back { (ports.1, ports.0) } else { ports };
         b.u16(ports.0);
         b.u16(ports.1);
         b.u32(seq);
@@ -312,6 +320,7 @@ impl Wire {
             Feedback::Ecm { point, .. }
             | Feedback::Cnm { point, .. }
             | Feedback::AdvertisedRate { point, .. } => teller.point(*point).0,
+            _ if to == dst => src,
             _ => dst,
         };
         let form = self.form(line);
@@ -321,9 +330,16 @@ impl Wire {
             b.0[..6].fill(0xFF);
         }
         match says {
+            // A connection opens by a frame there and one back, which agree on ECN (RFC 3168, 6.1.1).
+            Feedback::Acknowledgement { gap: true, .. } if form.carrier == Carrier::Tcp && to == dst => {
+                self.tcp(b, (src, dst, nth), length, (0, SYN | ECE | CWR), (0, 0));
+            }
+            Feedback::Acknowledgement { gap: true, .. } if form.carrier == Carrier::Tcp => {
+                self.tcp(b, (dst, src, nth), length, (0, SYN | ACK | ECE), (0, 1));
+            }
             Feedback::Acknowledgement { marked, .. } if form.carrier == Carrier::Tcp => {
                 let acked = self.offset(line, line.acked.unwrap_or_default());
-                let flags = 0x10 | if *marked { 0x40 } else { 0 };
+                let flags = ACK | if *marked { ECE } else { 0 };
                 self.tcp(b, (dst, src, nth), length, (0, flags), (1, acked));
             }
             Feedback::Acknowledgement { gap, .. } => {

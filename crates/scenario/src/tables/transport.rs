@@ -25,6 +25,8 @@ choices! {
     SendsAgain { Nothing = "none", GoBackN = "go-back-n", Selective = "selective", Tcp = "tcp", }
     /// `transport.recovery`.
     Repairs { Sack = "sack", NewReno = "newreno", Rack = "rack", }
+    /// `transport.ecn`.
+    Echoes { Exact = "exact", UntilCut = "rfc3168", }
     /// `transport.reduction`.
     Reduces { AtOnce = "at-once", Proportional = "proportional", }
 }
@@ -96,6 +98,9 @@ rows! {
         .only(RECOVERY, one_of!(Repairs: Sack | Rack)).read_with_pairs();
     HANDSHAKE = key("transport.handshake", kind::SWITCHED, "off",
         "a flow of TCP opens a connection first: a frame of transport.ack_length to its destination and one back, each sent again by transport.rto_first; its completion counts from the first. A lost one leaves the first window as it is")
+        .only(KIND, one_of!(SendsAgain: Tcp)).read_with_pairs();
+    ECN = key("transport.ecn", Kind::Choice(Echoes::WORDS), "exact",
+        "how marks come back to flows of TCP: with the acknowledgement of what was marked (exact, as RFC 8257 has it), or with each acknowledgement until a frame says that the window is cut (rfc3168), of which a flow heeds one a window; schemes that count marks, as dctcp, have them exact all the same")
         .only(KIND, one_of!(SendsAgain: Tcp)).read_with_pairs();
     BURST = key("transport.burst", Kind::Integer(1, 1000), "1",
         "frames of a flow of TCP that leave back to back, as segmentation in the NIC lets them: new data waits until the window has room for so many, at most a third of it, for all that is left, or until nothing is on its way")
@@ -391,6 +396,7 @@ fn tcp(r: &mut Reader<'_>) -> TcpSpec {
     let reports = r.choice::<Repairs>(RECOVERY) != Repairs::NewReno;
     TcpSpec {
         handshake,
+        classic_ecn: r.choice::<Echoes>(ECN) == Echoes::UntilCut,
         proportional: reports && r.choice::<Reduces>(REDUCTION) == Reduces::Proportional,
         burst: r.integer(BURST) as u32,
         recovery: match r.choice(RECOVERY) {

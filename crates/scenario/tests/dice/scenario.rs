@@ -224,6 +224,7 @@ fn queue_pairs(d: &mut Dice, kind: &str, at: impl Fn(f64) -> String) -> Vec<Stri
             t.push(format!("transport.limited_transmit = \"{}\"", d.of(&["on", "on", "off"])));
             t.push(format!("transport.handshake = \"{}\"", d.of(&["off", "on"])));
             t.push(format!("workload.connection = \"{}\"", d.of(&["each", "kept"])));
+            t.push(format!("transport.ecn = \"{}\"", d.of(&["exact", "rfc3168"])));
             t.push(format!("transport.burst = {}", d.of(&[1, 1, 3])));
         }
         _ => {}
