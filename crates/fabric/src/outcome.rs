@@ -304,7 +304,7 @@ pub struct LostOnLink {
     pub port: u16,
     /// Data frames.
     pub data: u64,
-    /// Acknowledgements of queue pairs.
+    /// Acknowledgements of queue pairs, and frames that open connections.
     pub acknowledgements: u64,
     /// Messages and probes.
     pub control: u64,

@@ -289,3 +289,54 @@ fn marks_cut_once_a_window() {
         );
     }
 }
+
+/// Messages are the flows of the table again, on their connections: what a list of the same flows has, and what a warm window makes of it.
+#[test]
+fn messages_are_flows_again() {
+    let text = |workload: &str| {
+        format!(
+            "name = \"messages\"\n[topology]\nkind = \"single-switch\"\nhosts = 3\n[host]\nqueues = \"per-flow\"\n[transport]\nkind = \"tcp\"\n\
+             [[traffic]]\nhosts = \"H0..H2\"\n{workload}\n[scheme.newreno]\ninitial_window = 1\n[run]\nduration = \"5 ms\"\n[matrix]\npause = [\"off\"]\nschemes = [\"newreno\"]\n"
+        )
+    };
+    let spec = |workload: &str| {
+        let text = text(workload);
+        let scenario =
+            Scenario::parse("messages.toml", &text, &[]).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+        let ready = scenario.ready(&scenario.cases()[0]).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+        ready.settings.spec(&ready.built, 1, false)
+    };
+    let listed = "kind = \"transfers\"\nconnection = \"kept\"\ntransfers = [\"0 us, H1, H0, 30 KB\", \"300 us, H2, H0, 20 KB\", \
+                  \"1 ms, H1, H0, 30 KB\", \"1.3 ms, H2, H0, 20 KB\", \"2 ms, H1, H0, 30 KB\", \"2.3 ms, H2, H0, 20 KB\"]";
+    let again = "kind = \"transfers\"\nmessages = 3\nmessage_period = \"1 ms\"\n\
+                 transfers = [\"0 us, H1, H0, 30 KB\", \"300 us, H2, H0, 20 KB\"]";
+    let sources =
+        |workload| format!("{:?}", spec(workload).hosts.iter().map(|h| &h.sources).collect::<Vec<_>>());
+    assert_eq!(sources(again), sources(listed));
+    for (kind, flows) in [("all-to-all", 6), ("permutation", 3)] {
+        let run_spec =
+            spec(&format!("kind = \"{kind}\"\nsize = \"30 KB\"\nmessages = 4\nmessage_period = \"1 ms\""));
+        let all: Vec<_> = run_spec.hosts.iter().flat_map(|h| &h.sources).collect();
+        assert!(all.iter().all(|s| s.connected && s.transfers.len() == 4 * flows / 3));
+        let out = run(&run_spec, &Options::default()).unwrap();
+        let mut took = vec![Vec::new(); 4];
+        for done in out.hosts.iter().flat_map(|h| &h.completions) {
+            took[(done.start.as_ps() / 1_000_000_000) as usize].push((done.end - done.start).as_ps());
+        }
+        assert!(took.iter().all(|took| took.len() == flows), "{kind}");
+        // The first begins with a window of one frame; later ones find it grown.
+        assert!(took[0].iter().min() > took[1].iter().max(), "{kind}: {took:?}");
+    }
+    let wrong = |workload: &str, says: &str| {
+        let text = text(workload);
+        let said = match Scenario::parse("messages.toml", &text, &[]) {
+            Ok(scenario) => format!("{:?}", scenario.ready(&scenario.cases()[0]).err()),
+            Err(e) => format!("{e:?}"),
+        };
+        assert!(said.contains(says), "{workload}: {said}");
+    };
+    let all = "kind = \"all-to-all\"\nsize = \"30 KB\"\n";
+    wrong(&format!("{all}messages = 6\nmessage_period = \"1 ms\""), "the last of 6 messages begins at 5 ms");
+    wrong(&format!("{all}messages = 6\nconnection = \"each\""), "the messages of a flow share a connection");
+    wrong(&format!("{all}message_period = \"1 ms\""), "message_period");
+}

@@ -2,7 +2,7 @@
 //! window grows after slow start, and how far a cut goes ([`Law`]). The transport decides which frames are sent again.
 
 use crate::counters::CUTS;
-use crate::queue_pair::Marker;
+use crate::queue_pair::{Marker, Red};
 use cnsim_scheme_api::{
     Ack, AckGate, Acks, Bytes, CongestionPoint, Counter, Idle, Join, Limiter, Loss, Params, Plan, QueueSite,
     Ramp, RampAt, Rate, ReactionPoint, Registration, Scheme, SourceSite, Time, choice, params,
@@ -39,14 +39,16 @@ params! {
         mark_all: Bytes = Bytes::ZERO, symbol "", from Bytes::ZERO, to Bytes::from_mb(1000);
         /// Share of frames that is marked just below `mark_all`.
         p_max: f64 = 0.02, symbol "P_max", from 0.0, to 1.0;
+        /// Weight of the queue that a frame meets in the mean that decides on marks, as RED has it (0.002). 1: the queue itself decides.
+        mark_weight: f64 = 1.0, symbol "w_q", from 1e-6, to 1.0;
     }
 }
 
 impl TcpParams {
     /// Keys that were set but have no effect under these settings, with the reason.
     fn idle(&self) -> Idle {
-        const NO_MARKS: [(&str, &str); 2] = [("mark_all", "mark_from is off"), ("p_max", "mark_from is off")];
-        if self.mark_from.is_some() { Vec::new() } else { NO_MARKS.to_vec() }
+        let keys = if self.mark_from.is_some() { &[][..] } else { &["mark_all", "p_max", "mark_weight"] };
+        keys.iter().map(|key| (*key, "mark_from is off")).collect()
     }
 }
 
@@ -105,10 +107,10 @@ impl<C: Control> Scheme for Tcp<C> {
         Plan { paces: self.common.pacing, ..Plan::acknowledged(Acks::Needed) }
     }
     fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
-        let TcpParams { mark_from, mark_all, p_max, .. } = self.common;
+        let TcpParams { mark_from, mark_all, p_max, mark_weight, .. } = self.common;
         let low = mark_from?;
-        let high = mark_all.max(low);
-        Some(Box::new(Marker(Ramp { low, high, p_max, p_beyond: 1.0, at: RampAt::Arrival })))
+        let ramp = Ramp { low, high: mark_all.max(low), p_max, p_beyond: 1.0, at: RampAt::Arrival };
+        Some(if mark_weight < 1.0 { Box::new(Red::new(ramp, mark_weight)) } else { Box::new(Marker(ramp)) })
     }
     fn reaction_point(&self, site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
         let (window, law) = (Window::new(site, &self.common), self.control.law());

@@ -19,7 +19,9 @@ pub(super) fn captured(
         Body::Data(data) => {
             let (nth, lower) = (data.finite.then(|| flow_of(data.number)), data.number & 0xFFFF);
             flow = Some((NodeId(data.src), NodeId(data.dst), nth));
-            (to, cut) = (Some(NodeId(data.dst)), data.cut);
+            let classic =
+                || net.transport_of(whole.class.into()).is_some_and(|transport| transport.is_classic());
+            (to, cut) = (Some(NodeId(data.dst)), data.cut && classic());
             Content::Data(data.view(whole.len, net, false), nth.map_or(data.number, |_| lower))
         }
         Body::Pause(pause) => {

@@ -110,7 +110,7 @@ impl Sinks {
     /// Of so many flows to a host.
     pub(crate) fn new(transport: TransportSpec, plan: &Plan, flows: usize) -> Self {
         let flows = std::iter::repeat_with(Sink::default).take(flows).collect();
-        let echoes = transport.echoes(plan);
+        let echoes = transport.is_classic() && !plan.exact_marks;
         Self { transport, echoes, flows, reply: None, out_of_order: Vec::new(), held_max: 0 }
     }
 

@@ -197,7 +197,7 @@ impl QueuePairs {
     pub(crate) fn new(transport: TransportSpec, plan: &Plan, line_rate: Rate) -> Self {
         Self {
             transport,
-            echoes: transport.echoes(plan),
+            echoes: transport.is_classic() && !plan.exact_marks,
             cut: None,
             live: Vec::new(),
             vacant: Vec::new(),
@@ -397,7 +397,8 @@ impl QueuePairs {
         pair.waits = if after == After::Wait || after == After::Over { Waits::Ack } else { Waits::Turn };
         let last = pair.frames.as_ref().map_or(pair.left() == 0, |frames| frames.ends(pair.going));
         let sent = Sent { again, last: (!again && last).then_some(pair.going), after, timeout };
-        self.cut = echoes.then(|| !again && std::mem::take(&mut pair.ecn.cut));
+        let cut = !again && std::mem::take(&mut pair.ecn.cut);
+        self.cut = transport.is_classic().then_some(cut && echoes);
         sent
     }
     /// An acknowledgement of all bytes below `acked`, which are so many frames, or a NACK (`gap`), of a frame that began so long ago: what it does. None if the flow

@@ -84,8 +84,8 @@ pub(crate) struct Receiver {
     /// Actions of reflectors, until they are carried out.
     pub(super) actions: Vec<ReflectorAction>,
     host: u32,
+    scheme: Option<u32>,
     line_rate: Rate,
-    scheme: Option<usize>,
 }
 
 impl Receiver {
@@ -110,7 +110,7 @@ impl Receiver {
             actions: Vec::new(),
             host: id,
             line_rate,
-            scheme,
+            scheme: scheme.map(|scheme| scheme as u32),
             sinks: transport.map(|transport| Box::new(Sinks::new(transport, &plan, net.flows.count_to(id)))),
         }
     }
@@ -264,7 +264,7 @@ impl Receiver {
         if let Some(place) = self.ears.find(key) {
             return Some(place);
         }
-        let scheme = &net.schemes[self.scheme?];
+        let scheme = &net.schemes[self.scheme? as usize];
         let site = SinkSite { flow, src: NodeId(src), dst: NodeId(self.host), line_rate: self.line_rate };
         let object = scheme.reflector(&site)?;
         let place = if net.keyed && self.plan.reflector_scope == Scope::Flow { src } else { key };

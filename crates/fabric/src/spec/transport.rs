@@ -1,7 +1,7 @@
 //! Transports of queue pairs.
 
 use super::{Arrivals, ControlTransport, HostQueues, HostSpec, RunSpec};
-use cnsim_scheme_api::{Bytes, Class, Plan, Time};
+use cnsim_scheme_api::{Bytes, Class, Time};
 use std::collections::BTreeMap;
 
 /// The transport of queue pairs, the same at all hosts.
@@ -29,9 +29,9 @@ impl TransportSpec {
     pub(crate) fn opens(&self) -> bool {
         matches!(self.reliability, Reliability::Tcp(TcpSpec { handshake: true, .. }))
     }
-    /// Does a mark come back until the window is cut, for a scheme with this plan?
-    pub(crate) fn echoes(&self, plan: &Plan) -> bool {
-        matches!(self.reliability, Reliability::Tcp(TcpSpec { classic_ecn: true, .. })) && !plan.exact_marks
+    /// Does a mark come back until the window is cut, unless a scheme counts marks?
+    pub(crate) fn is_classic(&self) -> bool {
+        matches!(self.reliability, Reliability::Tcp(TcpSpec { classic_ecn: true, .. }))
     }
     /// Do acknowledgements report single frames?
     pub(crate) fn reports(&self) -> bool {

@@ -189,6 +189,30 @@ impl Reno {
     }
 }
 
+/// RFC 6937, in frames: a recovery sends in proportion to what is delivered.
+pub(crate) struct Reduction {
+    /// RecoverFS, prr_delivered, prr_out, what the last answer delivered, and prr_out as it came.
+    flight: u64,
+    delivered: u64,
+    out: u64,
+    last: u64,
+    out_then: u64,
+}
+
+impl Reduction {
+    /// May a frame more go, with so many on their way and this window?
+    fn lets_go(&self, inside: u64, window: u64, frame: u64) -> bool {
+        let (since, before) = (self.out - self.out_then, self.out_then);
+        let pipe = inside.saturating_sub(since);
+        let count = if pipe * frame > window {
+            (self.delivered * window).div_ceil(self.flight * frame).saturating_sub(before)
+        } else {
+            (window / frame - pipe).min(self.delivered.saturating_sub(before).max(self.last) + 1)
+        };
+        count > since
+    }
+}
+
 /// The source's end.
 #[derive(Default)]
 pub(crate) struct Source {
@@ -223,6 +247,10 @@ pub(crate) struct Source {
     pub(crate) timer: Option<u64>,
     pub(crate) reno: Option<Reno>,
     pub(crate) rack: Option<Rack>,
+    reduction: Option<Reduction>,
+    /// Its connection is not open, and a frame is to go that opens it.
+    pub(crate) opening: bool,
+    pub(crate) syn: bool,
     /// By RFC 3168: marks tell nothing new until more is acknowledged; the next new frame tells of a cut; and all waits for the timer.
     heeded: Option<u64>,
     pub(crate) tells: bool,
@@ -292,6 +320,10 @@ impl Source {
         self.out.recoveries += 1;
         self.finds_loss(false);
         (self.recover, self.again) = (Some(self.top), self.una);
+        let reduces = matches!(self.reliability(), Reliability::Tcp(TcpSpec { proportional: true, .. }));
+        let flight = (self.top - self.una).max(1);
+        let new = Reduction { flight, delivered: 0, out: 0, last: 0, out_then: 0 };
+        self.reduction = reduces.then_some(new);
     }
     /// RFC 6675: three frames above it are reported; or a timeout says so.
     fn is_lost(&self, frame: u64) -> bool {
@@ -309,7 +341,7 @@ impl Source {
         let old = |frame: u64| (frame, false);
         let new = |ok: bool| (ok && self.next < self.n).then_some(old(self.next));
         match self.reliability() {
-            _ if self.waits => None,
+            _ if self.waits || self.opening => None,
             Reliability::None => None,
             Reliability::GoBackN { .. } => new(self.until(self.next) - self.until(self.una) < self.window()),
             Reliability::Selective(_) => {
@@ -343,9 +375,15 @@ impl Source {
                 let picked = first.map(old).or(new(free)).or(doubtful.map(old)).or(rescue)?;
                 // In recovery a whole frame has room, or none goes.
                 let len = if repairs { self.frame } else { self.len(picked.0) };
-                (inside == 0 || inside * self.frame + len <= window).then_some(picked)
+                (inside == 0 || self.fits(inside, len, window)).then_some(picked)
             }
         }
+    }
+
+    /// Has the window room for a frame of this length, with so many on their way?
+    pub(crate) fn fits(&self, inside: u64, len: u64, window: u64) -> bool {
+        let whole = inside * self.frame + len <= window;
+        self.reduction.as_ref().map_or(whole, |r| r.lets_go(inside, window, self.frame))
     }
 
     /// A frame begins to leave.
@@ -376,6 +414,7 @@ impl Source {
         if self.timer.is_none() {
             self.start_timer(now);
         }
+        self.reduction.iter_mut().for_each(|r| r.out += 1);
         self.rack_sends(frame, before, now);
     }
 
@@ -418,10 +457,28 @@ impl Source {
         }
     }
 
+    /// The connection is open.
+    pub(crate) fn opens(&mut self, left: u64, now: u64) {
+        if let (true, Reliability::Tcp(tcp)) = (std::mem::take(&mut self.opening), self.reliability()) {
+            self.sample(&tcp, now - left);
+            self.timer = None;
+        }
+    }
+
+    pub(crate) fn ends_recovery(&mut self) {
+        (self.recover, self.reduction) = (None, None);
+    }
+
+    /// Frames that have come.
+    fn come(&self) -> u64 {
+        self.una + (self.una..self.top).filter(|f| self.is_held(*f)).count() as u64
+    }
+
     pub(crate) fn hears(&mut self, answer: &Answer, now: u64) {
         if self.una >= self.n {
             return;
         }
+        let come = self.come();
         let newly = answer.next.saturating_sub(self.una);
         self.out.acks += 1;
         self.out.nacks += u64::from(answer.nack);
@@ -462,6 +519,10 @@ impl Source {
             Reliability::Tcp(tcp) => restart = self.by_tcp(&tcp, answer, newly, news),
             _ => {}
         }
+        let new = self.come() - come;
+        if let Some(r) = self.reduction.as_mut() {
+            (r.delivered, r.last, r.out_then) = (r.delivered + new, new, r.out);
+        }
         let mut marked = answer.marked;
         if is_classic(&self.of.unwrap()) && marked {
             marked = found == self.out.recoveries && self.heeded.is_none_or(|upto| acked > upto);
@@ -500,7 +561,10 @@ impl Source {
         let mut restart = newly > 0;
         if newly > 0 {
             match self.recover {
-                Some(end) if self.una >= end => (self.recover, self.inflation, self.again) = (None, 0, 0),
+                Some(end) if self.una >= end => {
+                    (self.inflation, self.again) = (0, 0);
+                    self.ends_recovery();
+                }
                 Some(_) if !sack => {
                     self.due = true;
                     self.inflation += 1 - newly as i64;
@@ -536,7 +600,11 @@ impl Source {
             return;
         }
         self.out.timeouts += 1;
-        self.limited = 0;
+        if let (true, Reliability::Tcp(tcp)) = (self.opening, self.reliability()) {
+            (self.syn, self.rto) = (true, (2 * self.rto).min(tcp.rto_max.as_ps()));
+            return self.start_timer(now);
+        }
+        (self.limited, self.reduction) = (0, None);
         self.finds_loss(true);
         match self.reliability() {
             Reliability::Selective(_) => {

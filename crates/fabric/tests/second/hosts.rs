@@ -12,7 +12,15 @@ pub(crate) struct Load {
     number: u64,
     /// It tells that the window is cut.
     cut: bool,
+    /// It opens a connection, and left its source then.
+    opens: Option<u64>,
     pub(crate) answer: Option<Answer>,
+}
+
+impl Load {
+    pub(crate) fn is_data(&self) -> bool {
+        self.answer.is_none() && self.opens.is_none()
+    }
 }
 
 #[derive(Default)]
@@ -61,6 +69,12 @@ impl Textbook<'_> {
     /// A flow begins.
     pub(crate) fn offer(&mut self, h: usize, flow: usize) {
         self.nodes[h].host.ring.push(flow);
+        if matches!(self.transport().reliability, Reliability::Tcp(TcpSpec { handshake: true, .. })) {
+            let (now, source) = (self.now.as_ps(), &mut self.drill.flows[flow].source);
+            (source.opening, source.syn) = (true, true);
+            source.start_timer(now);
+            self.settle(flow, h);
+        }
     }
 
     /// Turns go round the flows in the order in which they began: it is the next after the one that sent last.
@@ -73,7 +87,7 @@ impl Textbook<'_> {
                 *turn = at + 1;
                 let cut = number >= source.top && std::mem::take(&mut source.tells);
                 source.sends(number, rescue, now.as_ps());
-                let load = Load { flow, number, cut, answer: None };
+                let load = Load { flow, number, cut, ..Load::default() };
                 let f = Frame { pair: *ends, len: source.len(number), born: now, load, ..Frame::default() };
                 self.settle(flow, h);
                 return Some(f);
@@ -86,8 +100,13 @@ impl Textbook<'_> {
     fn settle(&mut self, flow: usize, h: usize) {
         let Flow { ends: (src, dst), source, sink, .. } = &mut self.drill.flows[flow];
         self.log.extend(source.log.drain(..).map(|what| (self.now, format!("{src} to {dst} {what}"))));
+        let (ends, syn) = ((*src, *dst), std::mem::take(&mut source.syn));
         if let Some(at) = if h == *src { source.wakes() } else { sink.timer } {
             self.plan(Time::from_ps(at), What::Timer, (h, flow), None);
+        }
+        if syn {
+            let opens = Some(self.now.as_ps());
+            self.push(ends, Load { flow, opens, ..Load::default() });
         }
     }
 
@@ -106,17 +125,29 @@ impl Textbook<'_> {
 
     fn reply(&mut self, flow: usize, answer: Answer) {
         let (src, dst) = self.drill.flows[flow].ends;
+        self.push((dst, src), Load { flow, answer: Some(answer), ..Load::default() });
+    }
+
+    /// A frame of an acknowledgement's length waits at the host that it comes from.
+    fn push(&mut self, pair: (usize, usize), load: Load) {
         let TransportSpec { ack_class, ack_length, .. } = self.transport();
         let what = if ack_class == Class::Control { What::Control } else { What::Data };
-        let (pair, len) = ((dst, src), ack_length.get());
-        let load = Load { flow, answer: Some(answer), ..Load::default() };
-        self.nodes[dst].ports[0].control.push_back(Frame { what, pair, len, load, ..Frame::default() });
+        let len = ack_length.get();
+        self.nodes[pair.0].ports[0].control.push_back(Frame { what, pair, len, load, ..Frame::default() });
     }
 
     /// A frame has reached its host. A destination's program sees what is new, and by go-back-N what is in order.
     pub(crate) fn receive(&mut self, h: usize, f: Frame) {
-        let (transport, now, Load { flow, number, cut, answer }) = (self.transport(), self.now, f.load);
+        let (transport, now, Load { flow, number, cut, opens, answer }) =
+            (self.transport(), self.now, f.load);
         let Flow { ends, source, sink, done } = &mut self.drill.flows[flow];
+        if let Some(left) = opens.filter(|_| answer.is_some()) {
+            source.opens(left, now.as_ps());
+            return self.settle(flow, h);
+        } else if opens.is_some() {
+            let back = (ends.1, ends.0);
+            return self.push(back, Load { flow, opens, answer: Some(Answer::default()), ..Load::default() });
+        }
         if let Some(answer) = answer {
             source.hears(&answer, now.as_ps());
             if let Some(nth) = done.filter(|_| source.una == source.n) {

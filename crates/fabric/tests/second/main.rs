@@ -145,7 +145,11 @@ fn reliability(d: &mut Draws, seed: u64) -> Reliability {
         _ => Recovery::Rack,
     };
     let probe = recovery == Recovery::Rack && d.once_in(2);
-    d.tcp(recovery, probe)
+    let (handshake, proportional) = (d.once_in(4), recovery != Recovery::NewReno && d.once_in(2));
+    match d.tcp(recovery, probe) {
+        Reliability::Tcp(tcp) => Reliability::Tcp(TcpSpec { handshake, proportional, ..tcp }),
+        other => other,
+    }
 }
 
 /// Hosts at one switch or two, which parallel links of unlike length may join, so that frames overtake others.

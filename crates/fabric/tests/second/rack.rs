@@ -100,8 +100,9 @@ impl Source {
             }
         }
         if newly > 0 && self.recover.is_some_and(|end| self.una >= end) {
-            self.recover = None;
+            self.ends_recovery();
         }
+        let rack = self.rack.as_mut().unwrap();
         // 7.4: an acknowledgement beyond a probe says that this repaired a loss.
         let mut repaired = false;
         if let Some((end, again)) = rack.probed.filter(|p| self.una >= p.0) {
@@ -167,6 +168,6 @@ impl Source {
         let by_pipe = limited || self.recover.is_some();
         let on_way = |f: &u64| !by_pipe || !self.held[*f as usize] && !rack.lost[*f as usize];
         let (pipe, frame) = ((self.una..self.top).filter(on_way).count() as u64, first.or(new)?);
-        (pipe == 0 || pipe * self.frame + self.len(frame) <= window).then_some(frame)
+        (pipe == 0 || self.fits(pipe, self.len(frame), window)).then_some(frame)
     }
 }

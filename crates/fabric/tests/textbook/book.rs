@@ -213,7 +213,7 @@ impl<'a> Textbook<'a> {
             };
             if lost {
                 let sum = &mut self.out.lost_on_links[i];
-                *if answers { &mut sum.acknowledgements } else { &mut sum.data } += 1;
+                *if f.load.is_data() { &mut sum.data } else { &mut sum.acknowledgements } += 1;
                 return true;
             }
         }

@@ -11,6 +11,12 @@ pub(crate) struct Load {
     pub(crate) answer: Option<()>,
 }
 
+impl Load {
+    pub(crate) fn is_data(&self) -> bool {
+        self.answer.is_none()
+    }
+}
+
 /// What hosts and switches do beyond passing frames on, in numbers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Drill {

@@ -301,7 +301,7 @@ impl QueuePairs {
             let reason =
                 "flows keep a connection, and their messages need a transport that sends single frames again";
             r.clash(
-                &[KIND, workload::CONNECTION],
+                &[KIND, workload::CONNECTION, workload::MESSAGES],
                 reason.into(),
                 "write transport.kind = \"tcp\" or \"selective\"",
             );

@@ -5,6 +5,7 @@ mod facts;
 mod goals;
 pub mod jobs;
 mod listed;
+mod messages;
 mod plan;
 pub mod traffic;
 
@@ -23,6 +24,7 @@ use std::sync::Arc;
 
 pub use drawn::Drawn;
 use goals::Goals;
+use messages::Messages;
 pub(crate) use plan::{Paired, flows_of_a_pair};
 pub use plan::{Permutations, Receivers, SourcePlan};
 
@@ -98,6 +100,11 @@ rows! {
     CONNECTION = key("workload.connection", Kind::Choice(Connections::WORDS), "each",
         "flows of a host to one destination have a connection each, or are messages on one connection (kept), one behind the other: it opens once, its window stays warm, and the destination reads it in order")
         .with_pairs().only(KIND, one_of!(Traffic: Transfers | Poisson | Incast | AllToAll | Permutation | Query));
+    MESSAGES = key("workload.messages", Kind::Integer(1, 65_536), "1",
+        "messages of each flow, all of its size, on one connection (workload.connection = \"kept\"): the second one begins with the window that the first one has left")
+        .with_pairs().only(KIND, one_of!(Traffic: Transfers | AllToAll | Permutation));
+    MESSAGE_PERIOD = key("workload.message_period", kind::MOMENT, "0 us",
+        "time from the start of one message to that of the next; 0: all are there at once").unless(MESSAGES, "1");
     LOAD_COUNTS = key("workload.load_counts", Kind::Choice(LoadCounts::WORDS), "payload",
         "bytes that count as load: payload alone, or payload and headers").only(KIND, one_of!(Traffic: Poisson));
     SIZES = key("workload.sizes", Kind::Choice(SizeTable::WORDS), "websearch",
@@ -299,8 +306,16 @@ impl<'a> Table<'a> {
             transfers = listed::transfers(r, prefix, (wiring, framing), (&sources, operations));
         }
         let follows = self.follows(r, operations.len() > follow);
-        let drawn = if job.is_some() { None } else { Drawn::read(r, prefix, (kind, list, framing), wiring) };
-        let (initial_rate, connected) = self.pairs(r, kind, follows);
+        let messages = match self.pairs {
+            Some(_) => Messages::read(r, prefix, transfers.values().flatten()),
+            None => Messages::ONE,
+        };
+        transfers.values_mut().for_each(|all| *all = messages.of(all, |t| &mut t.start));
+        let drawn = match job {
+            None => Drawn::read(r, prefix, (kind, list, framing, messages), wiring),
+            Some(_) => None,
+        };
+        let (initial_rate, connected) = self.pairs(r, kind, messages, follows);
         let origin = r.time(self.key(ORIGIN));
         let goals = Goals::read(r, goals, kind, &Arc::new(list.to_vec()), wiring);
         let name = self.name(r);
@@ -404,7 +419,7 @@ impl<'a> Table<'a> {
     }
 
     /// The rate at which its queue pairs begin, and whether its flows are messages on connections. Refuses flows that have no queue pair.
-    fn pairs(&self, r: &mut Reader<'_>, kind: Traffic, follows: bool) -> (Option<Rate>, bool) {
+    fn pairs(&self, r: &mut Reader<'_>, kind: Traffic, messages: Messages, follows: bool) -> (Option<Rate>, bool) {
         let Some(pairs) = self.pairs else { return (None, false) };
         if !kind.is_finite() {
             let word = kind.word();
@@ -422,7 +437,12 @@ impl<'a> Table<'a> {
             let reason = format!("{rate} is above the rate of the link of {host}, {link}");
             r.wrong(self.key(INITIAL_RATE), reason, format!("write at most \"{link}\""));
         }
-        let connected = r.choice::<Connections>(self.key(CONNECTION)) == Connections::Kept;
+        let kept = r.choice::<Connections>(self.key(CONNECTION)) == Connections::Kept;
+        let connected = kept || messages.count > 1;
+        if connected && !kept && r.is_asked(self.key(CONNECTION)) {
+            let reason = "the messages of a flow share a connection".to_string();
+            r.clash(&[self.key(CONNECTION), self.key(MESSAGES)], reason, "write \"kept\", or remove it");
+        }
         if connected && follows && kind != Traffic::Query {
             let reason =
                 "messages on one connection begin in the order of the list, and some of these follow others";

@@ -1,6 +1,7 @@
 //! Finite flows that a seed draws: by load, incasts, all to all, permutations.
 
 use super::jobs;
+use super::messages::Messages;
 use super::{
     DESTINATIONS, FAN_IN, GAPS, JITTER, KIND, LOAD, LOAD_COUNTS, PERIOD, SIZE, SIZE_TABLE, SIZES, START, STOP,
 };
@@ -48,10 +49,12 @@ enum Rule {
     AllToAll {
         bytes: Bytes,
         start: Time,
+        messages: Messages,
     },
     Permutation {
         bytes: Bytes,
         start: Time,
+        messages: Messages,
     },
 }
 
@@ -63,7 +66,7 @@ impl Drawn {
     pub(super) fn read(
         r: &mut Reader<'_>,
         prefix: &str,
-        (kind, from, framing): (Traffic, &[usize], Framing),
+        (kind, from, framing, messages): (Traffic, &[usize], Framing, Messages),
         wiring: &Wiring,
     ) -> Option<Arc<Self>> {
         let key = |leaf: Key| leaf.of(prefix);
@@ -96,8 +99,8 @@ impl Drawn {
                 }
             }
             Traffic::Incast => incast(r, &key, (bytes, start, stop), from, wiring),
-            Traffic::AllToAll => Rule::AllToAll { bytes, start },
-            Traffic::Permutation => Rule::Permutation { bytes, start },
+            Traffic::AllToAll => Rule::AllToAll { bytes, start, messages },
+            Traffic::Permutation => Rule::Permutation { bytes, start, messages },
             _ => return None,
         };
         let table = prefix.rsplit('.').next().and_then(|n| n.parse().ok()).unwrap_or(0);
@@ -157,9 +160,12 @@ impl Drawn {
         if !cache.iter().any(|(d, _)| Arc::ptr_eq(d, self)) {
             let all = match &self.rule {
                 Rule::Incast { law, to, .. } => law.flows(&self.from, to, seed, self.site),
-                Rule::AllToAll { bytes, start } => flows::all_to_all(&self.from, *bytes, *start),
-                Rule::Permutation { bytes, start } => {
-                    flows::permutation(&self.from, *bytes, *start, seed, self.site)
+                Rule::AllToAll { bytes, start, messages } => {
+                    messages.of(&flows::all_to_all(&self.from, *bytes, *start), |flow| &mut flow.start)
+                }
+                Rule::Permutation { bytes, start, messages } => {
+                    let all = flows::permutation(&self.from, *bytes, *start, seed, self.site);
+                    messages.of(&all, |flow| &mut flow.start)
                 }
                 Rule::Poisson { .. } => Vec::new(),
             };
@@ -190,8 +196,10 @@ impl Drawn {
                 let times = law.period.map_or(1.0, |p| (span / p.as_secs_f64()).ceil().max(1.0));
                 (times * law.fan_in.min(senders.0) as f64 / self.from.len() as f64, law.bytes)
             }
-            Rule::AllToAll { bytes, .. } => (self.from.len() as f64 - 1.0, *bytes),
-            Rule::Permutation { bytes, .. } => (1.0, *bytes),
+            Rule::AllToAll { bytes, messages, .. } => {
+                ((self.from.len() as f64 - 1.0) * messages.count as f64, *bytes)
+            }
+            Rule::Permutation { bytes, messages, .. } => (messages.count as f64, *bytes),
         };
         (n, n * self.framing.on_link(bytes).as_f64())
     }
@@ -210,14 +218,11 @@ impl Drawn {
                 let share = law.fan_in.min(senders.0) as f64 / senders.0 as f64;
                 if share < 1.0 { to_one.min(drawn(to_one * share)) } else { to_one }
             }
-            Rule::AllToAll { .. } => {
-                if among.is_some() {
-                    1.0
-                } else {
-                    self.from.len() as f64
-                }
+            Rule::AllToAll { messages, .. } => {
+                let others = if among.is_some() { 1 } else { self.from.len() };
+                others as f64 * messages.count as f64
             }
-            Rule::Permutation { .. } => 1.0,
+            Rule::Permutation { messages, .. } => messages.count as f64,
         }
     }
 
