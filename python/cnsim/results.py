@@ -407,7 +407,7 @@ class Results:
             raise CnsimError("there is no run to draw", "run the scenario first")
         first = self._records[0]
         part, ports = first.xoff()
-        rows = [(x["port"], x["tier"], x["percent"]) for x in json.loads(ports)]
+        rows = [(x["port"], ", ".join(filter(None, (x["tier"], x.get("class")))), x["percent"]) for x in json.loads(ports)]
         if not rows:
             raise CnsimError(f"no port of {first.scheme}, PAUSE {first.pause}, was in XOFF", "choose a run with PAUSE", key="xoff")
         return strip(rows, part * len(rows[0][2]) * 1e3, ax, title=f"{first.scheme}, seed {first.seed}")

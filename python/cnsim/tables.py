@@ -165,7 +165,8 @@ def table(results: Sequence[_cnsim.Record], what: str, summary: Callable[[], Seq
         return rows(found, units=units, metadata=about)
     if what == "xoff":
         found = [
-            _labels(r) | {"port": x["port"], "tier": x["tier"], "time_s": (i + 1) * part, "paused": float(share)}
+            _labels(r)
+            | {"port": x["port"], "tier": x["tier"], "class": x.get("class", ""), "time_s": (i + 1) * part, "paused": float(share)}
             for r, (part, ports) in ((r, r.xoff()) for r in results)
             for x in json.loads(ports)
             for i, share in enumerate(x["percent"])

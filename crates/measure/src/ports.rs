@@ -50,7 +50,7 @@ const MOST_PORTS: usize = 128;
 const MOST_NICS: usize = 1024;
 
 /// Facts of the listed ports, and of the ports with most time in XOFF, XOFF messages or discards.
-/// A host's port has the host's name. Hosts with several NICs have theirs, too.
+/// A host's port has the host's name. Hosts with several NICs have theirs, too, and of several classes each has its own.
 pub fn ports(settings: &Settings, out: &Outcome) -> BTreeMap<String, PortFacts> {
     let mut all = named_ports(settings, out);
     let seconds = out.duration.as_secs_f64();
@@ -86,7 +86,29 @@ pub fn ports(settings: &Settings, out: &Outcome) -> BTreeMap<String, PortFacts> 
         all.entry(name).or_insert_with(whole).lost = end.data;
     }
     nics(settings, out, &mut all);
+    by_class(settings, out, &mut all);
     all
+}
+
+/// Adds the same ports by class, where the run has several: `S1>L1, class roce`.
+fn by_class(settings: &Settings, out: &Outcome, all: &mut BTreeMap<String, PortFacts>) {
+    let (wiring, hosts, seconds) = (&settings.wiring, settings.hosts(), out.duration.as_secs_f64());
+    let mut own = BTreeMap::new();
+    for (class, alone) in settings.classes.list.iter().zip(&out.classes) {
+        for at in wiring.links.iter().flat_map(|l| [l.a, l.b]) {
+            let (name, facts) = match alone.port(hosts, at) {
+                Some(port) => (wiring.port_name(at), facts(port, alone.dropped_at(hosts, at), seconds)),
+                None => {
+                    let paused = alone.hosts[at.0.0 as usize].paused.as_secs_f64() / seconds * 100.0;
+                    (wiring.name(at.0).to_string(), PortFacts { paused, ..PortFacts::default() })
+                }
+            };
+            if all.contains_key(&name) {
+                own.insert(format!("{name}, class {}", class.name), facts);
+            }
+        }
+    }
+    all.extend(own);
 }
 
 /// Adds what each NIC of hosts with several did, and each such host: the sums of its NICs, and the mean of their shares in XOFF.

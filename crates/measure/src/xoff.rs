@@ -20,33 +20,63 @@ pub struct Xoff {
     pub port: String,
     /// Where it sends: `hosts`, or from one level of switches to another, `level 1 to 2`. Level 1 has hosts.
     pub tier: String,
+    /// Name of the class, where the run has several: its own XOFF, or `all classes` where XOFFs by class were not all kept.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub class: String,
     /// Share of each sixtieth of the run that it was in XOFF, whole per cent, rounded up.
     pub percent: Vec<u8>,
 }
 
-/// The ports that were in XOFF, from those that send towards hosts up to the hosts themselves: the way on which XOFF spreads.
+impl Xoff {
+    /// Heading of its rows: where it sends, and of which class.
+    pub fn heading(&self) -> String {
+        if self.class.is_empty() { self.tier.clone() } else { format!("{}, {}", self.tier, self.class) }
+    }
+}
+
+/// The ports that were in XOFF, from those that send towards hosts up to the hosts themselves: the way on which XOFF spreads. Of
+/// several classes each has its rows.
 pub fn spread(settings: &Settings, out: &Outcome) -> Vec<Xoff> {
-    let part = out.duration.as_ps() / PARTS as u64;
+    let part = (out.duration.as_ps() / PARTS as u64).max(1);
     let hosts = settings.hosts() as u32;
-    let wiring = &settings.wiring;
+    let (wiring, classes) = (&settings.wiring, &settings.classes.list);
     let level = levels(wiring);
-    let mut found: Vec<(u64, (NodeId, u16), &[u64], String)> = Vec::new();
-    for (from, to) in wiring.links.iter().flat_map(|l| [(l.a, l.b), (l.b, l.a)]) {
-        let parts = match from.0.0.checked_sub(hosts) {
+    let apart = classes.len() > 1 && settings.keeps_pauses() && out.pauses.left_out == 0;
+    // Time in each part of the run, ps, by class and port.
+    let mut parts: BTreeMap<(usize, (NodeId, u16)), Vec<u64>> = BTreeMap::new();
+    for x in out.pauses.xoffs.iter().filter(|_| apart) {
+        let own = parts.entry((x.class.into(), x.stopped)).or_insert_with(|| vec![0; PARTS]);
+        let (mut at, until) = (x.from.as_ps(), x.until.as_ps().min(part * PARTS as u64));
+        while at < until {
+            let end = ((at / part + 1) * part).min(until);
+            own[(at / part) as usize] += end - at;
+            at = end;
+        }
+    }
+    let ends = || wiring.links.iter().flat_map(|l| [(l.a, l.b), (l.b, l.a)]);
+    for (from, _) in ends().filter(|_| !apart) {
+        let all = match from.0.0.checked_sub(hosts) {
             None => out.hosts.get(from.0.0 as usize).map(|h| &h.paused_by_part),
             Some(s) => out.switches.get(s as usize).and_then(|s| s.paused_by_part.get(usize::from(from.1))),
         };
-        let Some(parts) = parts.filter(|p| p.iter().any(|v| *v > 0)) else { continue };
-        let (a, b) = (level[from.0.0 as usize], level[to.0.0 as usize]);
-        found.push((parts.iter().sum(), from, parts, tier(a, b)));
+        parts.extend(all.map(|all| ((0, from), all.clone())));
     }
-    found.sort_by_key(|f| std::cmp::Reverse(f.0));
+    let far: BTreeMap<(NodeId, u16), (NodeId, u16)> = ends().collect();
+    let mut found: Vec<_> = parts.into_iter().filter(|(_, parts)| parts.iter().any(|v| *v > 0)).collect();
+    found.sort_by_key(|(_, parts)| std::cmp::Reverse(parts.iter().sum::<u64>()));
     found.truncate(MOST);
-    found.sort_by_key(|f| (rank(&f.3), f.1));
-    let kept = |(_, at, parts, tier): (u64, (NodeId, u16), &[u64], String)| Xoff {
+    let to = |at: &(NodeId, u16)| far.get(at).map_or(at.0, |end| end.0);
+    let tier_of = |at: &(NodeId, u16)| tier(level[at.0.0 as usize], level[to(at).0 as usize]);
+    found.sort_by_key(|((class, at), _)| (*class, rank(&tier_of(at)), *at, to(at)));
+    let kept = |((class, at), parts): ((usize, (NodeId, u16)), Vec<u64>)| Xoff {
         port: if at.0.0 < hosts { wiring.name(at.0).into() } else { wiring.port_name(at) },
-        tier,
-        percent: parts.iter().map(|v| (v * 100).div_ceil(part.max(1)).min(100) as u8).collect(),
+        tier: tier_of(&at),
+        class: match classes.get(class).filter(|_| classes.len() > 1) {
+            None => String::new(),
+            Some(own) if apart => format!("class {}", own.name),
+            Some(_) => "all classes".into(),
+        },
+        percent: parts.iter().map(|v| (v * 100).div_ceil(part).min(100) as u8).collect(),
     };
     found.into_iter().map(kept).collect()
 }
@@ -67,14 +97,15 @@ fn rank(tier: &str) -> i64 {
     }
 }
 
-/// The ports that were in XOFF in any of these runs, each with its tier, in the same order; of many those that were longest.
-pub fn ports<'a>(runs: impl Iterator<Item = &'a [Xoff]>) -> Vec<(&'a str, &'a str)> {
-    let mut all: BTreeMap<&str, (&str, u64)> = BTreeMap::new();
+/// The ports that were in XOFF in any of these runs, each with class and heading, in the same order; of many those that were longest.
+pub fn ports<'a>(runs: impl Iterator<Item = &'a [Xoff]>) -> Vec<(&'a str, &'a str, String)> {
+    let mut all: BTreeMap<(&str, &str), (&Xoff, u64)> = BTreeMap::new();
     for x in runs.flatten() {
-        all.entry(&x.port).or_insert((&x.tier, 0)).1 += x.percent.iter().map(|p| u64::from(*p)).sum::<u64>();
+        let sum = x.percent.iter().map(|p| u64::from(*p)).sum::<u64>();
+        all.entry((&x.port, &x.class)).or_insert((x, 0)).1 += sum;
     }
-    let mut all: Vec<(&str, (&str, u64))> = all.into_iter().collect();
-    all.sort_by_key(|x| std::cmp::Reverse(x.1.1));
+    let mut all: Vec<(&Xoff, u64)> = all.into_values().collect();
+    all.sort_by_key(|x| std::cmp::Reverse(x.1));
     all.truncate(MOST);
     // `S2` stands before `S10`.
     let natural = |port: &str| -> Vec<(u64, String)> {
@@ -88,8 +119,8 @@ pub fn ports<'a>(runs: impl Iterator<Item = &'a [Xoff]>) -> Vec<(&'a str, &'a st
             })
             .collect()
     };
-    all.sort_by_key(|x| (rank(x.1.0), natural(x.0)));
-    all.into_iter().map(|(port, (tier, _))| (port, tier)).collect()
+    all.sort_by_key(|(x, _)| (x.class.clone(), rank(&x.tier), natural(&x.port)));
+    all.into_iter().map(|(x, _)| (x.port.as_str(), x.class.as_str(), x.heading())).collect()
 }
 
 /// Distance of each node from the hosts, in links.
@@ -153,7 +184,7 @@ mod tests {
             ("H2", "hosts", 100, 100),
         ];
         assert_eq!(seen, want);
-        let other = Xoff { port: "L10>S1".into(), tier: "level 1 to 2".into(), percent: vec![1] };
+        let other = Xoff { port: "L10>S1".into(), tier: "level 1 to 2".into(), percent: vec![1], ..Xoff::default() };
         let other = [other];
         let both = [&all[..], &other[..]].into_iter();
         let names: Vec<&str> = super::ports(both).iter().map(|p| p.0).collect();

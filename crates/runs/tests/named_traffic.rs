@@ -259,3 +259,56 @@ duration = "1 ms"
     assert!(again.iter().any(|w| w.ends_with("they are sent again")), "{again:?}");
     assert!(lost.iter().all(|w| w.ends_with("none is sent again")) && !lost.is_empty(), "{lost:?}");
 }
+
+/// Ports and their XOFF say their class where a run has several, and what a port did is the sum of its classes.
+#[test]
+fn ports_say_their_class() {
+    let text = r#"
+name = "t"
+[topology]
+hosts = 4
+[pause]
+frames = "pfc"
+[host]
+queues = "per-flow"
+[[class]]
+name = "a"
+weight = 1
+[[class]]
+name = "b"
+weight = 1
+[[traffic]]
+class = "a"
+hosts = ["H1", "H2", "H3"]
+kind = "incast"
+destinations = ["H0"]
+size = "1 MB"
+[[traffic]]
+class = "b"
+hosts = ["H1"]
+kind = "transfers"
+transfers = ["0 us, H1, H0, 50 KB"]
+[record]
+host = "H0"
+[run]
+duration = "4 ms"
+"#;
+    let r = run(text);
+    let port = |name: &str| r.ports.get(name).unwrap_or_else(|| panic!("{name} of {:?}", r.ports.keys()));
+    let (all, a, b) = (port("S>H0"), port("S>H0, class a"), port("S>H0, class b"));
+    assert!(b.throughput > 0.0 && a.throughput > 10.0 * b.throughput, "{a:?} {b:?}");
+    assert!((all.throughput - a.throughput - b.throughput).abs() < 1e-6, "{all:?} {a:?} {b:?}");
+    assert!(port("H1, class a").paused > 0.0 && (port("H1").paused - port("H1, class a").paused).abs() < 5.0);
+    let rows: Vec<(&str, String)> = r.xoff.iter().map(|x| (x.port.as_str(), x.heading())).collect();
+    assert!(rows.contains(&("H1", "hosts, class a".into())), "{rows:?}");
+    assert!(rows.windows(2).all(|w| w[0] != w[1]) && rows.iter().all(|row| row.1.contains(", class ")), "{rows:?}");
+    let sum = |class: &str| {
+        let mine = r.xoff.iter().filter(|x| x.port == "H2" && x.class == class);
+        mine.flat_map(|x| &x.percent).map(|p| u64::from(*p)).sum::<u64>() as f64 / 60.0
+    };
+    let stood = port("H2, class a").paused;
+    assert!((stood..stood + 1.0).contains(&sum("class a")), "{stood} {}", sum("class a"));
+    // Where XOFFs are not kept by class, that is said.
+    let r = run(&text.replace("host = \"H0\"", "host = \"H0\"\npauses = \"off\""));
+    assert!(!r.xoff.is_empty() && r.xoff.iter().all(|x| x.class == "all classes"), "{:?}", r.xoff);
+}

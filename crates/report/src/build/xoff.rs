@@ -23,12 +23,12 @@ fn of_pause(scene: &Scene<'_>, pause: &str) -> Vec<Figure> {
         let (run, ready) = (c.runs.first()?, scene.ready(c)?);
         let part = ready.settings.duration.as_secs_f64() * 1e3 / xoff::PARTS as f64;
         let x: Vec<f64> = (1..=xoff::PARTS).map(|i| ((i as f64 * part) * 1e6).round() / 1e6).collect();
-        let row = |&(port, tier): &(&str, &str)| Trace {
-            name: port.into(),
-            group: tier.into(),
+        let row = |(port, class, heading): &(&str, &str, String)| Trace {
+            name: (*port).into(),
+            group: heading.clone(),
             slot: Some(0),
             x: x.clone(),
-            y: match run.xoff.iter().find(|x| x.port == port) {
+            y: match run.xoff.iter().find(|x| x.port == *port && x.class == *class) {
                 Some(x) => x.percent.iter().map(|p| f64::from(*p)).collect(),
                 None => vec![0.0; xoff::PARTS],
             },
