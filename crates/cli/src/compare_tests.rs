@@ -58,7 +58,12 @@ fn records_of_places_are_compared() {
     let with = |percent: u8| {
         results(2, |seed, r| {
             let percent = if seed == 2 { percent } else { 0 };
-            r.xoff = vec![Xoff { port: "S>H1".into(), tier: "hosts".into(), percent: vec![50, percent], ..Xoff::default() }];
+            r.xoff = vec![Xoff {
+                port: "S>H1".into(),
+                tier: "hosts".into(),
+                percent: vec![50, percent],
+                ..Xoff::default()
+            }];
             r.shared = vec![SharedFacts {
                 switch: "S".into(),
                 pool: (u64::from(percent), 9),

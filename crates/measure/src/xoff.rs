@@ -184,7 +184,8 @@ mod tests {
             ("H2", "hosts", 100, 100),
         ];
         assert_eq!(seen, want);
-        let other = Xoff { port: "L10>S1".into(), tier: "level 1 to 2".into(), percent: vec![1], ..Xoff::default() };
+        let other =
+            Xoff { port: "L10>S1".into(), tier: "level 1 to 2".into(), percent: vec![1], ..Xoff::default() };
         let other = [other];
         let both = [&all[..], &other[..]].into_iter();
         let names: Vec<&str> = super::ports(both).iter().map(|p| p.0).collect();

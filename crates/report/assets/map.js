@@ -81,7 +81,7 @@ var cnsimMap = (function () {
     for (i = 0; i < n; i++) { for (t = 0; t < map.steps; t++) { m.levels[t * n + i] = rows[i] ? level(rows[i][t], most, w.all) : 9; } }
     m.dark = w.all ? '87.5 %' : value(most * w.worth / 2) + ' ' + w.unit;
     var edges = [1, 2, 3, 4, 5, 6, 7, 8].map(function (k) { return w.all ? value(12.5 * k) : String(+(most * w.worth / Math.pow(2, 8 - k)).toPrecision(3)); });
-    scale.innerHTML = '<b>' + esc(w.words) + '</b> ' + esc(w.of) + ', ' + esc(w.unit) + ': ' + [0].concat(edges).map(function (e, k) { return '<span><svg class="topology" width="26" height="10" aria-hidden="true"><path class="' + CLASSES[k] + '" d="M2 5H24"/></svg>' + (k ? 'to ' + e : '0') + '</span>'; }).join(' ') +
+    scale.innerHTML = '<b>' + esc(w.words) + '</b> ' + esc(w.of) + ', in ' + esc(w.unit) + ': ' + [0].concat(edges).map(function (e, k) { return '<span><svg class="topology" width="26" height="10" aria-hidden="true"><path class="' + CLASSES[k] + '" d="M2 5H24"/></svg>' + (k ? 'to ' + e : '0') + '</span>'; }).join(' ') +
       (rows.some(function (r) { return !r; }) ? ' <span><svg class="topology" width="26" height="10" aria-hidden="true"><path class="w none" d="M2 5H24"/></svg>not kept</span>' : '');
     step(m, Math.min(m.step, map.steps - 1));
   }
@@ -97,7 +97,7 @@ var cnsimMap = (function () {
     slider.value = t;
     slider.setAttribute('aria-valuetext', span);
     m.root.querySelector('output').textContent = span;
-    m.when.textContent = w.words + ' ' + w.of + ', ' + span + '; darkest: above ' + m.dark;
+    m.when.textContent = w.words + ': ' + w.of + ', ' + span + '; darkest: above ' + m.dark;
     m.root.querySelectorAll('.series .canvas[data-drawn]').forEach(function (div) { cnsimFigures.cross(div, ms(m, t + 1)); });
     if (!m.going) { say(m, m.over || control(m, 'port').value); }
   }

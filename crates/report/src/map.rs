@@ -88,7 +88,7 @@ pub fn still(map: &Map, what: &str, step: usize) -> Option<String> {
     let d = topology::map(&build::of_map(map), &class)?;
     let at = |step: usize| (step as u64 * map.bin) as f64 / 1e9;
     let dark = all.unwrap_or(most) as f64 * worth * if all.is_some() { 0.875 } else { 0.5 };
-    let words = format!("{words} {of}, {} to {} ms; darkest: above {dark} {unit}", at(step), at(step + 1));
+    let words = format!("{words}: {of}, {} to {} ms; darkest: above {dark} {unit}", at(step), at(step + 1));
     let rules = include_str!("../assets/chart.css").split("/* map */").nth(1).unwrap_or_default();
     let colours = |dark: bool| crate::svg::variables(dark);
     let style = format!(

@@ -79,7 +79,8 @@ fn drawn(t: &Topology, level: Option<Level<'_>>) -> Option<Drawing> {
     let rise = if rows.len() > 2 && most > 24 { 104.0 } else { 92.0 };
     // Room for links that arch over their row.
     let arches = net.wires.iter().any(|w| net.spots[w.a].layer == net.spots[w.b].layer);
-    let above = if arches { 64.0 } else { 26.0 };
+    // A map says above it what it shows.
+    let above = if arches { 64.0 } else { 26.0 } + if level.is_some() { 22.0 } else { 0.0 };
     let height = rise * (rows.len() as f64 - 1.0) + above + 26.0;
     let x = places(&net, &rows, width);
     let y = |n: usize| above + rise * (rows.len() - 1 - net.spots[n].layer) as f64;

@@ -152,7 +152,12 @@ impl RunRecord {
     /// Text forms of what the run keeps by place, by name: XOFF of each port over time, and use of each shared buffer.
     pub fn of_places(&self) -> BTreeMap<String, String> {
         let text = |percent: &[u8]| percent.iter().map(u8::to_string).collect::<Vec<_>>().join(" ");
-        let xoff = self.xoff.iter().map(|x| ([format!("XOFF of {}", x.port), x.class.clone()].join(" ").trim_end().to_string(), text(&x.percent)));
+        let xoff = self.xoff.iter().map(|x| {
+            (
+                [format!("XOFF of {}", x.port), x.class.clone()].join(" ").trim_end().to_string(),
+                text(&x.percent),
+            )
+        });
         let held = |s: &SharedFacts| format!("{:?}, {:?}, {:?}", s.reserve, s.pool, s.headroom);
         let shared = self.shared.iter().map(|s| (format!("shared buffer of {}", s.switch), held(s)));
         xoff.chain(shared).collect()

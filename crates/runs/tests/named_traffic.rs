@@ -301,7 +301,10 @@ duration = "4 ms"
     assert!(port("H1, class a").paused > 0.0 && (port("H1").paused - port("H1, class a").paused).abs() < 5.0);
     let rows: Vec<(&str, String)> = r.xoff.iter().map(|x| (x.port.as_str(), x.heading())).collect();
     assert!(rows.contains(&("H1", "hosts, class a".into())), "{rows:?}");
-    assert!(rows.windows(2).all(|w| w[0] != w[1]) && rows.iter().all(|row| row.1.contains(", class ")), "{rows:?}");
+    assert!(
+        rows.windows(2).all(|w| w[0] != w[1]) && rows.iter().all(|row| row.1.contains(", class ")),
+        "{rows:?}"
+    );
     let sum = |class: &str| {
         let mine = r.xoff.iter().filter(|x| x.port == "H2" && x.class == class);
         mine.flat_map(|x| &x.percent).map(|p| u64::from(*p)).sum::<u64>() as f64 / 60.0
