@@ -1,7 +1,8 @@
 //! Hosts whose flows have queue pairs, on the links and switches of the first textbook.
 
 use crate::book::{Frame, Textbook, What};
-use crate::ends::{Answer, Reno, Sink, Source};
+use crate::ends::{Answer, Sink, Source};
+use crate::reno::Reno;
 use cnsim_fabric::*;
 use cnsim_scheme_api::{Class, NodeId, Time};
 

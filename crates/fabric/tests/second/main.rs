@@ -17,14 +17,15 @@ mod common;
 mod ends;
 mod hosts;
 mod rack;
+mod reno;
 
 use book::Textbook;
 use cnsim_fabric::*;
 use cnsim_scheme_api::*;
 use common::random::Draws;
 use common::script::Notes;
-use ends::Reno;
 use hosts::Drill;
+use reno::Reno;
 use std::sync::Arc;
 
 /// Counters of a host's queue pairs, or of one.

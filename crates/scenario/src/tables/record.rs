@@ -131,7 +131,9 @@ impl Section for Record {
         let map = r.switched(MAP);
         let (ports, bins) = (2 * wiring.links.len() as u64, duration.as_ps() / bin.as_ps().max(1));
         if map && (bins == 0 || ports * bins > MOST_OF_MAP) {
-            let reason = format!("{ports} ports in {bins} bins of {bin} are more than a map keeps, {MOST_OF_MAP} values of a kind");
+            let reason = format!(
+                "{ports} ports in {bins} bins of {bin} are more than a map keeps, {MOST_OF_MAP} values of a kind"
+            );
             r.clash(&[MAP, BIN, run::DURATION], reason, "use a larger record.bin");
         }
         let pauses = match settings.switch.buffer.pause.map(|_| r.word(PAUSES)).as_deref() {

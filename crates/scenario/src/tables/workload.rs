@@ -253,6 +253,9 @@ fn read(r: &mut Reader<'_>, settings: &Settings) -> (Vec<Vec<SourcePlan>>, Jobs)
     (plans, operations.finish(list, wiring))
 }
 
+/// A source of a table: place of the host there, NIC, number and name of the table, and transfers.
+type Seat = (usize, usize, Option<(usize, Arc<str>)>, Vec<Transfer>);
+
 /// A table of sources.
 struct Table<'a> {
     prefix: &'a str,
@@ -340,24 +343,37 @@ impl<'a> Table<'a> {
             name,
         };
         let each = self.each(job.is_some(), &common.name, &mut transfers, requests);
-        let before: usize = plans.iter().map(Vec::len).sum();
-        for (n, host, name, transfers) in each {
-            let Some((destinations, permutation)) = goals.of(wiring.nics(host).start, wiring) else {
-                continue;
-            };
-            let arrivals = pace.of(n, self.loads.get(host).copied());
-            let own = SourcePlan { arrivals, destinations, permutation, transfers, name, ..common.clone() };
-            plans[host].push(own);
-        }
+        let placed = self.place(plans, each, (&goals, &pace, &common));
         if let Some(host) = transfers.keys().min() {
             let reason = format!("{} has transfers, and is none of the table's hosts", wiring.hosts[*host]);
             r.wrong(self.key(TRANSFERS), reason, "name it in hosts, or remove its transfers");
         }
         let computes = matches!(kind, Traffic::Graph | Traffic::Training);
-        if plans.iter().map(Vec::len).sum::<usize>() == before && !list.is_empty() && !computes {
+        if !placed && !list.is_empty() && !computes {
             r.wrong(self.key(DESTINATIONS), "no host has anybody to send to", "name another host");
         }
         job
+    }
+
+    /// Gives the hosts these sources, which have the rest in common. Yields whether any has somebody to send to.
+    fn place(
+        &self,
+        plans: &mut [Vec<SourcePlan>],
+        each: Vec<Seat>,
+        (goals, pace, common): (&Goals, &Pace, &SourcePlan),
+    ) -> bool {
+        let mut placed = false;
+        for (n, host, name, transfers) in each {
+            let Some((destinations, permutation)) = goals.of(self.wiring.nics(host).start, self.wiring)
+            else {
+                continue;
+            };
+            let arrivals = pace.of(n, self.loads.get(host).copied());
+            let own = SourcePlan { arrivals, destinations, permutation, transfers, name, ..common.clone() };
+            plans[host].push(own);
+            placed = true;
+        }
+        placed
     }
 
     /// The table's sources: place of the host in the table, NIC, name, and transfers. A query's requests are a source of their own, without a name.
@@ -367,7 +383,7 @@ impl<'a> Table<'a> {
         name: &Option<(usize, Arc<str>)>,
         transfers: &mut HashMap<usize, Vec<Transfer>>,
         requests: HashMap<usize, Vec<Transfer>>,
-    ) -> Vec<(usize, usize, Option<(usize, Arc<str>)>, Vec<Transfer>)> {
+    ) -> Vec<Seat> {
         let mut each: Vec<_> = requests.into_iter().map(|(nic, sent)| (0, nic, None, sent)).collect();
         each.sort_by_key(|one| one.1);
         for (n, nic) in
@@ -419,7 +435,13 @@ impl<'a> Table<'a> {
     }
 
     /// The rate at which its queue pairs begin, and whether its flows are messages on connections. Refuses flows that have no queue pair.
-    fn pairs(&self, r: &mut Reader<'_>, kind: Traffic, messages: Messages, follows: bool) -> (Option<Rate>, bool) {
+    fn pairs(
+        &self,
+        r: &mut Reader<'_>,
+        kind: Traffic,
+        messages: Messages,
+        follows: bool,
+    ) -> (Option<Rate>, bool) {
         let Some(pairs) = self.pairs else { return (None, false) };
         if !kind.is_finite() {
             let word = kind.word();

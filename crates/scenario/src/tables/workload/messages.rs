@@ -35,7 +35,8 @@ impl Messages {
         let most = Time::from_ps(u64::MAX.saturating_sub(last.as_ps()) / count);
         let begins = last + all.period.min(most) * (count - 1);
         if begins >= duration {
-            let reason = format!("the last of {count} messages begins at {begins}, after the run of {duration}");
+            let reason =
+                format!("the last of {count} messages begins at {begins}, after the run of {duration}");
             let remedy = "lower messages or message_period, or lengthen run.duration";
             r.clash(&[key(MESSAGES), key(MESSAGE_PERIOD), run::DURATION.into()], reason, remedy);
         }
