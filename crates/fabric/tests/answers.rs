@@ -4,7 +4,7 @@
 mod common;
 
 use cnsim_fabric::*;
-use cnsim_scheme_api::{Bytes, Feedback, NodeId, Rate, ReflectGate, Time};
+use cnsim_scheme_api::{Bytes, Feedback, NodeId, Rate, ReflectGate, Slot, Time};
 use common::script::*;
 use common::*;
 
@@ -126,4 +126,44 @@ fn pause_goes_before_control_that_waits() {
         }
     }
     assert!(met > 5, "{met} messages waited with XOFF");
+}
+
+/// At 20 Mb/s a frame is followed 600 us later. 60 Mb/s that act at once, 100 us after it, let the next go 200 us after it.
+#[test]
+fn a_gap_counts_from_its_frame() {
+    let script =
+        script().gate(ReflectGate::Always).on_frame(|_, _, _| {}).source(|at, limiter, _| match at {
+            AtSource::Start => {
+                limiter.engage();
+                limiter.set_rate(Rate::from_mbps(20.0));
+                limiter.start_timer(Slot(0), Time::from_us(100));
+            }
+            _ => {
+                limiter.set_rate(Rate::from_mbps(60.0));
+                limiter.retime();
+            }
+        });
+    let came = see(&script, &[0.9]).times("frame");
+    assert!(came.len() > 3 && came.windows(2).all(|two| two[1] - two[0] == Time::from_us(200)), "{came:?}");
+}
+
+/// Two messages that a point says at one moment, without frames, take effect in that order.
+#[test]
+fn messages_of_a_moment_are_heard_as_they_were_said() {
+    let script = script().source(|at, limiter, notes| {
+        if let AtSource::Feedback(Feedback::User([gbps, _])) = at {
+            notes.say(limiter.now(), format!("heard {gbps} at {}", limiter.rate().bps()));
+            limiter.set_rate(Rate::from_gbps(*gbps as f64));
+        }
+    });
+    let script = script.point(|at, _, ctl, _| {
+        if let AtPoint::Sample(frame) = at {
+            [7, 5].into_iter().for_each(|gbps| ctl.notify(frame.flow, Feedback::User([gbps, 0])));
+        }
+        ctl.sample_after(Bytes::from_kb(9));
+    });
+    let mut spec = network(&[0.5]);
+    spec.control = ControlTransport::Ideal { latency: Time::from_us(30) };
+    let seen = run_all(&script, spec).unwrap();
+    assert!(seen.count("heard 5") > 20 && seen.count("heard 5") == seen.count("heard 5 at 7000000000"));
 }

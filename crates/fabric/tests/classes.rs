@@ -227,6 +227,8 @@ fn dynamic_thresholds_of_two_queues_in_a_pool() {
     for (alpha, each) in [(1.0, 20_000), (0.5, 15_000), (2.0, 24_000)] {
         assert_eq!(most([alpha; 2]), [each; 2]);
     }
+    // Each queue has the alpha of its class: half of what 30 kB leave, then twice what 45 kB leave.
+    assert_eq!(most([0.5, 2.0]), [15_000, 30_000]);
 }
 
 /// What lossy classes drop, and how full their pool is, the lossless class does not notice where it is alone at its ports.
@@ -283,15 +285,17 @@ fn a_storm_in_one_class_leaves_the_other() {
     }
 }
 
-/// Of two classes with different weights at a host, the host's link is shared by weight, too.
+/// Of two classes at a host the link is shared by weight, too; where frames are of unlike length, by bytes.
 #[test]
 fn a_host_shares_its_link_by_weight() {
-    let mut spec = to_one(&[(class("one", 1), FRAME), (class("three", 3), FRAME)], 8_000_000_000);
-    let both: Vec<SourceSpec> = spec.hosts.iter().flat_map(|h| h.sources.clone()).collect();
-    spec.hosts[0].sources = both;
-    spec.hosts[1].sources.clear();
-    let sent = bytes(&ran(&spec));
-    assert!((sent[1] as f64 / sent[0] as f64 - 3.0).abs() < 0.01, "{sent:?}");
+    for (weight, len) in [(3, FRAME), (1, 700)] {
+        let mut spec = to_one(&[(class("one", 1), FRAME), (class("other", weight), len)], 8_000_000_000);
+        let both: Vec<SourceSpec> = spec.hosts.iter().flat_map(|h| h.sources.clone()).collect();
+        spec.hosts[0].sources = both;
+        spec.hosts[1].sources.clear();
+        let sent = bytes(&ran(&spec));
+        assert!((sent[1] as f64 / sent[0] as f64 - f64::from(weight)).abs() < 0.01, "{sent:?}");
+    }
 }
 
 /// Each class has the scheme that it names: points and limiters of that class alone. A message goes to the limiter of its class.

@@ -130,6 +130,24 @@ fn a_timeout_sends_again() {
     assert_eq!(told(&spec), ([0, 0, 0, 0, 0, again, 3 * S], vec![QUEUE]));
 }
 
+/// The second of three is lost. The NACK of the third lets both go again, and what the second takes is no sending.
+#[test]
+fn a_nack_sends_again() {
+    let by = Reliability::GoBackN { nack_interval: Time::from_us(500), rto: Time::from_ms(1) };
+    let mut spec = network(3);
+    spec.transport = Some(TransportSpec { reliability: by, ..TRANSPORT });
+    lost(&mut spec, 2);
+    assert_eq!(told(&spec), ([0, 0, 0, 0, 0, ROUND - S + S, 3 * S], vec![QUEUE]));
+}
+
+/// A change of rate comes before a frame that begins at its moment.
+#[test]
+fn a_frame_begins_as_its_port_gets_slow() {
+    let mut spec = network(1);
+    spec.changes = vec![RateChange { at: Time::from_ps(S + L), ..change(0, 3, 2, 1.0) }];
+    assert_eq!(told(&spec), ([0; 7], vec![[0, 0, 10 * S]]));
+}
+
 /// The port serves at a tenth of its rate: the third frame waits for two of twelve us.
 #[test]
 fn a_slow_port_serves_slowly() {

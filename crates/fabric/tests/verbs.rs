@@ -482,6 +482,16 @@ fn probes_travel_and_are_read() {
     assert!(arrived[0] < Time::from_us(410) && arrived[1] > Time::from_us(440), "{arrived:?}");
 }
 
+/// Some 250 frames wait at host 0 as it sends a probe among them: the probe leaves after the one in transmission.
+#[test]
+fn a_probe_goes_before_data_that_waits() {
+    let mut spec = network(&[0.9]);
+    spec.hosts[0].sources = vec![spec.hosts[0].sources[0].clone(); 2];
+    let seen = run_all(&probing(Class::Data, false, false), spec).unwrap();
+    let at = seen.times("arrives");
+    assert!(at.len() == 1 && at[0] < Time::from_us(408), "{at:?}");
+}
+
 #[test]
 fn a_point_ends_a_probe() {
     // One that is addressed to the point gets there, and no further.
