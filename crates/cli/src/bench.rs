@@ -2,7 +2,7 @@
 
 use crate::{Common, Done, Failure, look, progress};
 use cnsim_fabric::{
-    Arrivals, Engine, FaultKind, LinkSpec, PauseTransport, PortFault, Routing, RunSpec, Transfer,
+    Arrivals, Engine, FaultKind, LinkSpec, PauseTransport, PortFault, Reuse, Routing, RunSpec, Transfer,
 };
 use cnsim_runs::files::read_csv;
 use cnsim_scenario::keys::Key;
@@ -228,6 +228,7 @@ pub(crate) fn spec(
     };
     let text = match row.network.as_str() {
         "roce320" => include_str!("../../../benches/roce320.toml"),
+        "iteration128" => include_str!("../../../benches/iteration128.toml"),
         "fork-incast" => include_str!("../../../scenarios/modern/fork-incast.toml"),
         _ => include_str!("../../../benches/network.toml"),
     };
@@ -291,8 +292,11 @@ fn measure(
     let unknown = |e| Failure::Run(format!("the system does not say how long this process has run: {e}"));
     let before = cpu_time::ProcessTime::try_now().map_err(unknown)?;
     let wall = std::time::Instant::now();
-    let out = cnsim_fabric::run(&spec, &cnsim_fabric::Options { threads, engine, ..Default::default() })
-        .map_err(|e| Failure::Run(e.to_string()))?;
+    let mut sets = ROWS.iter().filter(|row| row.name == name).flat_map(|row| &row.sets);
+    let off = sets.any(|(key, value)| key == run::REUSE.path && value == "off");
+    let reuse = if off { Reuse::Off } else { Reuse::Auto };
+    let options = cnsim_fabric::Options { threads, engine, reuse, ..Default::default() };
+    let out = cnsim_fabric::run(&spec, &options).map_err(|e| Failure::Run(e.to_string()))?;
     let wall = wall.elapsed().as_secs_f64();
     let cpu = before.try_elapsed().map_err(unknown)?.as_secs_f64();
     let f = out.fingerprint;

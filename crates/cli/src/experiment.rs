@@ -272,6 +272,9 @@ fn effort(watch: &Watch, records: &[RunRecord]) {
         if let Some(why) = &record.by_model {
             eprintln!("what ran by the model: {why}");
         }
+        if let Some(phases) = &record.phases {
+            eprintln!("phases: {phases}");
+        }
         let (cpu, peak) = (cpu.as_duration().as_secs_f64(), peak_memory() as f64 / 1e6);
         eprintln!("this took {cpu:.2} CPU-seconds and at most {peak:.1} MB");
     }

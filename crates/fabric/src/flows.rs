@@ -362,6 +362,13 @@ impl Flows {
         self.ids.get(dst as usize)?.ids.get(place).map(|&id| FlowId(id))
     }
 
+    /// The number of a flow with a queue pair among those of its pair of hosts.
+    pub(crate) fn nth(&self, flow: FlowId) -> Option<u32> {
+        let flow = self.numbered(flow)?;
+        let pairs = &self.ids.get(flow.dst as usize)?.pairs;
+        Some(flow.at - pairs[pairs.binary_search_by_key(&flow.src, |pair| pair.0).ok()?].1)
+    }
+
     /// The number of the first flow of a source, where each has a queue pair.
     pub(crate) fn first_of(&self, host: u32, source: usize) -> Option<u32> {
         self.first.get(&(host, source)).copied()

@@ -29,8 +29,8 @@ pub use headroom::{Shortage, headroom, shortages};
 pub use flows::{numbered, precede};
 pub use outcome::{
     Capture, Captured, Cause, Completion, Content, Fingerprint, GaugeSite, Held, HostOutcome, Incomplete,
-    LostOnLink, Outcome, Pauses, PortOutcome, Series, SeriesKind, SharedUse, SourcePart, Standstill, Stay,
-    Storm, SwitchOutcome, TransportOutcome, Trip, Waiting, Xoff, latency_quantile,
+    LostOnLink, Outcome, Pauses, Phases, PortOutcome, Series, SeriesKind, SharedUse, SourcePart, Standstill,
+    Stay, Storm, SwitchOutcome, TransportOutcome, Trip, Waiting, Xoff, latency_quantile,
 };
 pub use spec::{
     Act, After, Arrivals, BufferSpec, ClassScheme, ClassSpec, ControlTransport, Destinations, Draws,
@@ -66,6 +66,18 @@ pub enum Visits {
     Turns,
 }
 
+/// Whether parts of a run that repeat are simulated once; results do not depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Reuse {
+    /// What begins from rest as before is taken from before, where draws are keyed ([`Draws::Keyed`]).
+    #[default]
+    Auto,
+    /// All is simulated.
+    Off,
+    /// As [`Reuse::Auto`], but a share of what is taken is simulated as well. A difference is an error.
+    Verify,
+}
+
 /// How a run is carried out; results do not depend on it.
 #[derive(Clone, Copy, Default)]
 pub struct Options<'a> {
@@ -76,6 +88,8 @@ pub struct Options<'a> {
     pub threads: usize,
     /// How nodes are visited (fast engine), on any number of threads. Stars whose nodes run further than a window do so on one thread.
     pub visits: Visits,
+    /// Whether parts that repeat are simulated once.
+    pub reuse: Reuse,
     /// Called repeatedly with (simulated time, packet-hops so far); it returns false to stop the run.
     pub progress: Option<&'a (dyn Fn(cnsim_scheme_api::Time, u64) -> bool + Sync)>,
 }

@@ -118,6 +118,8 @@ pub(crate) struct Net {
     pub(crate) seed: u64,
     /// Draws are made by place ([`Draws::Keyed`]).
     pub(crate) keyed: bool,
+    /// Most frames and events of a phase that are kept of a node, as they may happen again; 0 where a run is not put together from phases.
+    pub(crate) keeps: usize,
     /// Least delay of all links, ps: a node may run that far ahead of its neighbours.
     pub(crate) lead: u64,
     /// Length of a node's window, ps: twice the lead if nodes take turns, else the lead.

@@ -63,6 +63,33 @@ pub struct Outcome {
     /// Of each class alone, where the run has several: what hosts and ports measured, drops apart by watchdogs, and messages. Other fields
     /// are empty.
     pub classes: Vec<Outcome>,
+    /// Of which phases the run was put together; none without a graph, or where reuse is off.
+    pub phases: Option<Phases>,
+}
+
+/// Phases of a run: what happens in a part of the network from a moment of rest to the next. Rest: no frame, flow, message or XOFF is
+/// there, and nothing remembers what was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Phases {
+    /// Phases that were simulated.
+    pub simulated: u64,
+    /// Phases that were taken from an equal one before.
+    pub reused: u64,
+    /// Phases that would have been taken, and were simulated to compare.
+    pub verified: u64,
+    /// Why the rest of the run is one phase, or all of it.
+    pub why_not: Option<String>,
+}
+
+impl std::fmt::Display for Phases {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { simulated, reused, verified, why_not } = self;
+        write!(
+            f,
+            "{simulated} simulated, of them {verified} to verify, and {reused} taken from equal ones before"
+        )?;
+        why_not.iter().try_for_each(|why| write!(f, "; what is left is one: {why}"))
+    }
 }
 
 /// Where the time of a finite flow went: the chain of causes of its completion. It ends with the frame with which all of the flow had
@@ -525,10 +552,10 @@ impl SwitchOutcome {
 }
 
 impl Outcome {
-    /// The outcome without the reason why it ran by the model: equal for both engines, to the last field.
+    /// The outcome without how it came about: equal for both engines, with reuse and without, to the last field.
     #[must_use]
     pub fn results(self) -> Self {
-        Self { by_model: None, ..self }
+        Self { by_model: None, phases: None, ..self }
     }
 
     /// Data frames discarded in switches, for any reason.

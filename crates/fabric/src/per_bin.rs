@@ -36,6 +36,11 @@ impl PerBin {
         }
     }
 
+    /// Adds the sums of others like these.
+    pub(crate) fn merge(&mut self, others: &Self) {
+        self.values.iter_mut().zip(&others.values).for_each(|(sum, v)| *sum += v);
+    }
+
     /// Mean of each bin, per second.
     pub(crate) fn rates(&self) -> Vec<f64> {
         let seconds = cnsim_scheme_api::Time::from_ps(self.width).as_secs_f64();

@@ -16,6 +16,8 @@ pub(crate) struct Managed {
     pub(crate) plan: Plan,
     pub(crate) counters: Vec<Counter>,
     pub(crate) gauges: Vec<Gauge>,
+    /// [`Scheme::repeats`].
+    pub(crate) repeats: bool,
     /// Number of its first gauge among those of all schemes.
     first: usize,
 }
@@ -25,8 +27,9 @@ impl Managed {
     pub(crate) fn all(schemes: &[Arc<dyn Scheme>]) -> Result<Vec<Self>, RunError> {
         let mut first = 0;
         let ask = |scheme: &Arc<dyn Scheme>| {
-            let asked = || (scheme.name().to_string(), scheme.plan(), scheme.counters(), scheme.gauges());
-            let (name, plan, counters, gauges) = guarded(asked).map_err(RunError::Scheme)?;
+            let name = || (scheme.name().to_string(), scheme.repeats());
+            let asked = || (name(), scheme.plan(), scheme.counters(), scheme.gauges());
+            let ((name, repeats), plan, counters, gauges) = guarded(asked).map_err(RunError::Scheme)?;
             let wrong = |why: String| RunError::Scheme(format!("the plan of `{name}`: {why}"));
             let plan = settled(plan).map_err(wrong)?;
             first += gauges.len();
@@ -37,6 +40,7 @@ impl Managed {
                 counters,
                 first: first - gauges.len(),
                 gauges,
+                repeats,
             })
         };
         schemes.iter().map(ask).collect()

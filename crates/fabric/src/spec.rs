@@ -145,7 +145,7 @@ pub enum Draws {
     #[default]
     Stream,
     /// A draw depends on seed, port, pair of hosts and number of the frame in its flow: all flows of a pair draw alike, whenever they
-    /// are, and share a path. So what begins from rest again goes as before.
+    /// are, and share a path. So what begins from rest again goes as before ([`crate::Reuse`]).
     Keyed,
 }
 

@@ -45,6 +45,11 @@ impl Timers {
         }
     }
 
+    /// Does none run but this one?
+    pub(crate) fn are_still_but(&self, object: u32, slot: u8) -> bool {
+        self.live.iter().all(|t| t.0 == (object, slot))
+    }
+
     /// Place of a timer among those that run, or the place where it would stand.
     fn find(&self, object: u32, slot: u8) -> Result<usize, usize> {
         self.live.binary_search_by_key(&(object, slot), |t| t.0)

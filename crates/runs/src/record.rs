@@ -94,6 +94,9 @@ pub struct RunRecord {
     /// Why the network ran by the model instead of the fast engine, if it did: the same results, later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_model: Option<String>,
+    /// Of which phases it was put together, if it has a graph. Not in `results.json`, as the results do not depend on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phases: Option<String>,
     /// Files of its series, from the folder of the results; none in a store.
     #[serde(rename = "series")]
     pub files: Vec<String>,
@@ -134,6 +137,7 @@ impl RunRecord {
     pub fn brief(&self, files: Vec<String>) -> Self {
         Self {
             files,
+            phases: None,
             code: String::new(),
             all_series: false,
             series: BTreeMap::new(),

@@ -237,7 +237,9 @@ pub(crate) fn simulate(
         watch.live.fetch_add(hops - last.swap(hops, Ordering::Relaxed), Ordering::Relaxed);
         !watch.stop.load(Ordering::Relaxed)
     };
-    let options = Options { threads, engine: job.engine, progress: Some(&progress), ..Options::default() };
+    let reuse = job.ready.settings.run.reuse;
+    let options =
+        Options { threads, engine: job.engine, reuse, progress: Some(&progress), ..Options::default() };
     let out = match cnsim_fabric::run(spec, &options) {
         Ok(out) => out,
         Err(RunError::Stopped) => return Ok(None),
@@ -426,6 +428,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         series,
         packet_hops: out.packet_hops,
         by_model: out.by_model.clone(),
+        phases: out.phases.as_ref().map(ToString::to_string),
         frozen: Frozen::of(settings, out),
         hosts: if kept.is_empty() && open.is_empty() { Vec::new() } else { wiring.hosts.clone() },
         flows: kept,

@@ -97,7 +97,7 @@ tables! {
     [[group]] group, Rest pub(crate) bare: group::Bare, "Hosts that run without the scheme.";
     [[figure]] figure;
     [timing] timing, Rest pub(crate) timing: timing::Timing;
-    [run] run, Rest pub(crate) draws: cnsim_fabric::Draws;
+    [run] run, Rest pub run: run::Run, "How it draws, and whether what repeats is simulated once.";
     [record] record, Rest pub record: record::Record, "What is recorded.";
 }
 

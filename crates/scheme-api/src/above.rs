@@ -88,6 +88,9 @@ impl Scheme for Above {
     fn engages(&self, feedback: &Feedback) -> bool {
         self.rate.engages(feedback)
     }
+    fn repeats(&self) -> bool {
+        self.rate.repeats() && self.window.as_ref().is_none_or(|window| window.repeats())
+    }
     fn counters(&self) -> Vec<Counter> {
         let mut all = self.rate.counters();
         let more = self.window.as_ref().map(|window| window.counters()).unwrap_or_default();

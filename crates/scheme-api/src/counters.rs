@@ -73,6 +73,10 @@ impl Counts {
         }
         Ok(())
     }
+    /// Adds what others have counted.
+    pub fn merge(&mut self, others: &Self) {
+        self.numbers.iter_mut().zip(&others.numbers).for_each(|(sum, n)| *sum += n);
+    }
     /// All numbers counted so far, in the order of [`crate::Scheme::counters`].
     pub fn numbers(&self) -> &[u64] {
         &self.numbers

@@ -234,6 +234,11 @@ pub trait Scheme: Debug + Send + Sync {
     fn engages(&self, _feedback: &Feedback) -> bool {
         true
     }
+    /// Do its objects behave alike whenever they begin, and whatever went by before them? They do if they use times and counts of bytes by
+    /// their differences alone, and share nothing. Then the network may take what repeats from before.
+    fn repeats(&self) -> bool {
+        false
+    }
     /// The counters that its objects count with `count`. Results list them in this order.
     fn counters(&self) -> Vec<Counter> {
         Vec::new()
@@ -264,6 +269,9 @@ impl<T: Scheme + ?Sized> Scheme for std::sync::Arc<T> {
     }
     fn engages(&self, feedback: &Feedback) -> bool {
         (**self).engages(feedback)
+    }
+    fn repeats(&self) -> bool {
+        (**self).repeats()
     }
     fn counters(&self) -> Vec<Counter> {
         (**self).counters()

@@ -244,6 +244,11 @@ impl Scheme for Dcqcn {
     fn counters(&self) -> Vec<Counter> {
         vec![CNPS_SENT, CUTS]
     }
+    fn repeats(&self) -> bool {
+        // Windows lie in absolute time.
+        self.0.echo == Echo::Acks
+            || !matches!(self.0.cnp_spacing, CnpSpacing::Windows | CnpSpacing::WindowEnd)
+    }
 }
 
 /// A notification point that answers every frame: a marked one with a CNP, any other with an empty message that takes the same way.

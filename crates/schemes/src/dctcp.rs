@@ -212,6 +212,9 @@ impl Scheme for Dctcp {
     fn counters(&self) -> Vec<Counter> {
         vec![CUTS]
     }
+    fn repeats(&self) -> bool {
+        true
+    }
 }
 
 /// The reaction point: one for each queue pair.

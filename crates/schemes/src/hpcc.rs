@@ -230,6 +230,9 @@ impl Scheme for Hpcc {
             update_after: None,
         }))
     }
+    fn repeats(&self) -> bool {
+        self.0.telemetry == Telemetry::Exact
+    }
 }
 
 /// The congestion point: it has the network write records.

@@ -23,4 +23,7 @@ impl Scheme for NoScheme {
     fn name(&self) -> &str {
         "none"
     }
+    fn repeats(&self) -> bool {
+        true
+    }
 }

@@ -144,6 +144,9 @@ impl Scheme for Swift {
     fn counters(&self) -> Vec<Counter> {
         vec![CUTS]
     }
+    fn repeats(&self) -> bool {
+        true
+    }
 }
 
 /// The reaction point: one for each queue pair.

@@ -106,6 +106,9 @@ impl<C: Control> Scheme for Tcp<C> {
     fn plan(&self) -> Plan {
         Plan { paces: self.common.pacing, ..Plan::acknowledged(Acks::Needed) }
     }
+    fn repeats(&self) -> bool {
+        true
+    }
     fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
         let TcpParams { mark_from, mark_all, p_max, mark_weight, .. } = self.common;
         let low = mark_from?;

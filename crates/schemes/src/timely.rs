@@ -277,6 +277,9 @@ impl Scheme for Timely {
     fn counters(&self) -> Vec<Counter> {
         vec![CUTS]
     }
+    fn repeats(&self) -> bool {
+        true
+    }
 }
 
 /// The reaction point: one for each queue pair.

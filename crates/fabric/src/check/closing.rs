@@ -2,7 +2,7 @@
 
 use super::pauses::{Decisions, Joint};
 use super::trips::{Come, Trips};
-use super::{Failure, Gauges, Hash, Ledger, Stopped, standstill};
+use super::{Failure, Gauges, Hash, Kept, Ledger, Stopped, standstill};
 use crate::RunError;
 use crate::net::Net;
 use crate::outcome::{Fingerprint, HostOutcome, Outcome, Series, SeriesKind, SwitchOutcome};
@@ -19,8 +19,9 @@ pub(crate) struct ControlBooks {
     pub(crate) messages: u64,
     /// Bits of these.
     pub(crate) bits: u64,
-    /// Bits of messages by time.
+    /// Bits of messages by time, and these one by one where a run is put together from phases.
     pub(crate) at: PerBin,
+    pub(crate) each: Option<Vec<(u64, u64)>>,
     /// Control frames in the data class that found no room.
     pub(crate) discarded: u64,
     /// Feedback that no reaction point took.
@@ -43,6 +44,7 @@ impl ControlBooks {
         Self {
             gauges: Gauges::new(net, node, plan.limiter_scope),
             at: PerBin::new(if net.record.control { net.record.bin.as_ps() } else { 0 }, net.duration),
+            each: (net.keeps > 0 && net.record.control).then(Vec::new),
             scheme,
             counters: managed.map(|m| Counts::new(m.counters.clone())).unwrap_or_default(),
             ..Self::default()
@@ -53,6 +55,9 @@ impl ControlBooks {
         self.messages += 1;
         self.bits += bytes * 8;
         self.at.add(now, bytes * 8);
+        if let Some(each) = &mut self.each {
+            each.push((now, bytes * 8));
+        }
     }
 }
 
@@ -73,6 +78,8 @@ pub(crate) struct Books {
     pub(crate) moments: Hash,
     /// Congestion management, by class.
     pub(crate) control: Vec<ControlBooks>,
+    /// What single frames and messages did, where a run is put together from phases.
+    pub(crate) kept: Kept,
     /// Why the run cannot go on.
     pub(crate) failure: Failure,
     /// By port and class: when it was in XOFF, from and until, ps ([`crate::Record::spans`]).

@@ -32,6 +32,8 @@ impl Books {
                 own.classes.push(HostOutcome::clone(&own.outcome));
             }
             own.outcome.add(&more.outcome);
+            own.outcome.completions.sort_by_key(|flow| flow.end);
+            own.outcome.missing.sort_by_key(|flow| (flow.src, flow.nth));
             own.classes.push(*more.outcome);
             own.waiting += more.waiting;
             own.last_delivery = own.last_delivery.max(more.last_delivery);
@@ -46,8 +48,8 @@ impl Books {
 }
 
 impl HostOutcome {
-    /// Adds what another class measured at the host.
-    fn add(&mut self, more: &Self) {
+    /// Adds what another class, or another phase, measured at the host.
+    pub(super) fn add(&mut self, more: &Self) {
         self.generated += more.generated;
         self.source_discards += more.source_discards;
         self.sent += more.sent;
@@ -64,9 +66,7 @@ impl HostOutcome {
         self.slowed_flows += more.slowed_flows;
         add(&mut self.latency, &more.latency);
         self.completions.extend(&more.completions);
-        self.completions.sort_by_key(|flow| flow.end);
         self.missing.extend(&more.missing);
-        self.missing.sort_by_key(|flow| (flow.src, flow.nth));
         add(&mut self.out_of_order, &more.out_of_order);
         self.held_max = self.held_max.max(more.held_max);
         self.transport.add(&more.transport);

@@ -79,6 +79,19 @@ impl Decisions {
         (most > 0).then(|| Box::new(Self { most, kept: Vec::new(), causes: Vec::new() }))
     }
 
+    /// Adds those of a phase that is moved by so much, ps. `before` is how often an output, in a class, was in XOFF before it.
+    pub(crate) fn append(&mut self, phase: &Self, by: u64, before: impl Fn(u16, u8) -> usize) {
+        let mut causes = phase.causes.iter();
+        for decided in &phase.kept {
+            self.kept.push(Decided { at: decided.at + by, ..*decided });
+            for waited in causes.by_ref().take(decided.causes.into()) {
+                let more =
+                    if waited.held < Waited::CLOSED { before(waited.output, decided.class) } else { 0 };
+                self.causes.push(Waited { held: waited.held + more as u32, ..*waited });
+            }
+        }
+    }
+
     /// Is no more kept?
     pub(crate) fn are_full(&self) -> bool {
         self.kept.len() as u64 == self.most

@@ -1,6 +1,7 @@
 //! Sums and hashes by which runs are compared.
 
 use crate::mix::mix;
+use crate::net::Net;
 
 /// An order-sensitive running hash: equal only if the same pairs were added in the same order.
 #[derive(Clone, Copy, Debug, Default)]
@@ -11,6 +12,55 @@ impl Hash {
     #[inline]
     pub(crate) fn add(&mut self, a: u64, b: u64) {
         self.0 = (self.0 ^ a).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29) ^ b;
+    }
+}
+
+/// What a node's hash is made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event {
+    /// When, ps, and what.
+    Plain(u64, u64),
+    /// A frame is dropped for an output port: when, what, which.
+    Drop(u64, u64, u16),
+    /// A message takes effect, at the limiter of this key.
+    Message(u64, u32),
+    /// A limiter of this key has this rate.
+    Rate(u64, u32, u64),
+}
+
+impl Event {
+    /// As the hash takes it: so much later, of a flow in the place of this one.
+    #[inline]
+    pub(crate) fn pair(self, by: u64, flow: impl Fn(u32) -> u32) -> (u64, u64) {
+        match self {
+            Self::Plain(now, what) | Self::Drop(now, what, _) => (now + by, what),
+            Self::Message(now, key) => (now + by, 0x4000 | u64::from(flow(key)) << 20),
+            Self::Rate(now, key, bits) => ((now + by) ^ u64::from(flow(key)) << 40, bits),
+        }
+    }
+}
+
+/// The hash over what happens at a node, which is kept where a run is put together from phases.
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    pub(crate) hash: Hash,
+    pub(crate) kept: Vec<Event>,
+    most: usize,
+}
+
+impl Events {
+    /// Nothing yet.
+    pub(crate) fn new(net: &Net) -> Self {
+        Self { most: net.keeps, ..Self::default() }
+    }
+    /// Adds what happens.
+    #[inline]
+    pub(crate) fn add(&mut self, event: Event) {
+        let (a, b) = event.pair(0, |flow| flow);
+        self.hash.add(a, b);
+        if self.kept.len() < self.most {
+            self.kept.push(event);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A switch that runs by the model among nodes of the fast way, as it has a setting that this lacks.
 
 use super::node::{Node, Shared};
-use crate::check::{Books, Ledger};
+use crate::check::{Books, Hash, Ledger};
 use crate::fast::frame::{AFTER, NEVER};
 use crate::fast::wires::{FOREIGN, LOSSY, WATCHED, Wires};
 use crate::model::{Outbox, Records, Sent};
@@ -47,6 +47,12 @@ impl Guest {
             wires.push_whole(port, &sent, net);
         }
         wires.direct.append(&mut out.direct);
+    }
+
+    /// It goes on at `from` from a moment of rest.
+    pub(super) fn resume(&mut self, hashes: (Hash, Hash), from: u64, net: &Net, records: &mut Records) {
+        let Self { out, order, .. } = self;
+        self.node.resume(hashes, from, &mut Shared { net, records, out, order });
     }
 
     /// When it must be visited next if nothing is sent to it.

@@ -149,6 +149,8 @@ pub(super) enum Why {
     Failed,
     /// Turns hold so much more, or less, than before that the other way to run them is cheaper.
     Changes,
+    /// All is at rest, and that was asked for.
+    Rests,
 }
 
 /// The turn with which all workers stop, and the reason.
@@ -172,6 +174,7 @@ impl Stop {
     /// The reason; none if nobody has asked.
     pub(super) fn why(&self) -> Option<Why> {
         let asked = self.0.load(Ordering::Relaxed);
-        [Why::Told, Why::Failed, Why::Changes].get((asked & 3) as usize).copied()
+        let all = [Why::Told, Why::Failed, Why::Changes, Why::Rests];
+        (asked < u64::MAX).then(|| all[(asked & 3) as usize])
     }
 }

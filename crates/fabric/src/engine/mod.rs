@@ -5,26 +5,29 @@ mod guest;
 mod meeting;
 mod node;
 mod reference;
+mod replay;
+mod reuse;
 mod sync;
 mod visits;
 mod windowed;
 
-use crate::check::{Failure, Ledger, close, quiet};
+use crate::check::{Books, Failure, Hash, Ledger, close, quiet};
 use crate::fast::host::Host;
 use crate::fast::inbox::Inbox;
 use crate::fast::sweep::Scratch;
 use crate::fast::switch::Switch;
 use crate::fast::wires::{FOREIGN, LOSSY, Wires};
-use crate::model::{Losses, Packet, Switching};
+use crate::model::{Losses, Packet, Program, Switching};
 use crate::net::Net;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Phases};
 use crate::spec::{BufferSpec, ControlTransport, PauseSpec, RunSpec, SwitchSpec};
-use crate::{Engine, Options, RunError};
+use crate::{Engine, Options, Reuse, RunError};
 use captured::captured;
 use cnsim_scheme_api::Acks;
 use cnsim_scheme_api::network::guarded;
 use guest::Guest;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The nodes that one worker owns, with their receiving ports.
 #[derive(Debug, Default)]
@@ -88,15 +91,106 @@ pub fn run(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
 }
 
 fn run_unguarded(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
-    let net = Net::build(spec)?;
-    if let Some(why) = by_model(&net, options.engine) {
-        let outcome = reference::run(&net, spec, options)?;
-        return Ok(Outcome { by_model: Some(why), ..outcome });
+    let mut net = Net::build(spec)?;
+    let model = by_model(&net, options.engine);
+    let by_model = model.clone().or_else(|| guests(&net, spec));
+    // What is simulated in vain counts once.
+    let (most, told) = (AtomicU64::new(0), options.progress);
+    let progress =
+        |time, hops| told.is_none_or(|told| told(time, most.fetch_max(hops, Ordering::Relaxed).max(hops)));
+    let options = &Options { progress: told.is_some().then_some(&progress), ..*options };
+    let asked = net.graph.is_some() && options.reuse != Reuse::Off;
+    let why_not = if asked { reuse::refused(&net, spec, by_model.as_deref()) } else { None };
+    if asked && why_not.is_none() {
+        // What stops the run does so in all of it, and is told as there.
+        match reuse::run(&mut net, spec, options) {
+            Err(RunError::Law(why)) if why.starts_with(reuse::DIFFERS) => return Err(RunError::Law(why)),
+            Err(RunError::Law(_) | RunError::Scheme(_)) => {
+                quiet();
+                net = Net::build(spec)?;
+            }
+            outcome => return outcome,
+        }
     }
-    let threads = windowed::threads(&net, spec, options.threads);
-    let parts = windowed::run(&net, build(&net, spec, threads), options.visits, options.progress)?;
-    let by_model = guests(&net, spec);
-    Ok(Outcome { by_model, ..close_parts(&net, spec, parts)? })
+    let outcome = match model {
+        Some(_) => reference::run(&net, spec, options)?,
+        None => stretch(&net, spec, options, None)?.close(&net, spec)?,
+    };
+    let phases = asked.then(|| Phases { simulated: 1, why_not, ..Phases::default() });
+    Ok(Outcome { by_model, phases, ..outcome })
+}
+
+/// What a node brings along from the phases before.
+#[derive(Debug, Default)]
+struct Before {
+    /// Of a host that takes part.
+    program: Option<Box<Program>>,
+    /// Over events, and over deliveries or samples.
+    hashes: (Hash, Hash),
+}
+
+/// Where a stretch of a run begins: at rest.
+#[derive(Debug)]
+struct Start {
+    /// When, ps.
+    from: u64,
+    /// By node.
+    before: Vec<Before>,
+    /// It ends as all is at rest again.
+    to_rest: bool,
+}
+
+/// A stretch of a run: to its end, to rest, or until something stops it.
+#[derive(Debug)]
+struct Stretch {
+    books: BTreeMap<u32, Books>,
+    /// Frames between nodes.
+    on_wires: Ledger,
+    /// What links lost and captured.
+    seen: Outcome,
+    /// Of the nodes, where it began at rest.
+    programs: Vec<Option<Box<Program>>>,
+    /// The times that all nodes and the first ones had come to as it rested, ps.
+    rest: Option<(u64, u64)>,
+    /// The node that remembers what has happened, and which part of it: so that nothing is at rest again.
+    remembers: Option<(u32, String)>,
+}
+
+impl Stretch {
+    /// Closes the books.
+    fn close(self, net: &Net, spec: &RunSpec) -> Result<Outcome, RunError> {
+        close(net, spec, &self.on_wires, self.books, self.seen)
+    }
+}
+
+/// Simulates a network by the fast way, from the beginning or from where others left it.
+fn stretch(
+    net: &Net,
+    spec: &RunSpec,
+    options: &Options<'_>,
+    start: Option<Start>,
+) -> Result<Stretch, RunError> {
+    let mut parts = build(net, spec, windowed::threads(net, spec, options.threads));
+    let asked = start.is_some();
+    let (from, to_rest) = start.as_ref().map_or((0, false), |start| (start.from, start.to_rest));
+    if let Some(Start { mut before, .. }) = start {
+        for part in &mut parts {
+            for host in &mut part.hosts {
+                let Before { program, hashes } = std::mem::take(&mut before[host.id() as usize]);
+                host.sides.resume(program, hashes);
+            }
+            for switch in &mut part.switches {
+                switch.management.resume(before[switch.management.id as usize].hashes, from, net);
+                switch.plan(&mut (net, &mut part.wires));
+            }
+            for guest in &mut part.guests {
+                guest.resume(before[guest.id as usize].hashes, from, net, &mut part.wires.records);
+            }
+        }
+    }
+    let (parts, rest, remembers) =
+        windowed::run(net, parts, (options.visits, from, to_rest), options.progress)?;
+    Ok(Stretch { rest, remembers, ..close_parts(net, parts, asked) })
 }
 
 /// Why a network runs by the model; none if the fast way knows all that its spec asks for, or leaves to schemes, but for single switches.
@@ -127,6 +221,11 @@ fn as_guest(net: &Net, switch: &SwitchSpec) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// Is kept what comes to a queue of a switch and leaves it? The model does that.
+fn keeps_queue(net: &Net, node: u32) -> bool {
+    net.record.queues.iter().any(|queue| queue.0.0 == node && net.keeps_queue(node, queue.1))
 }
 
 /// Reasons of all switches that run by the model, and how many do.
@@ -164,7 +263,7 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Vec<Part> {
             host.line.inbox = inbox;
             part.seats[n] = part.hosts.len() as u32;
             part.hosts.push(host);
-        } else if as_guest(net, &spec.switches[n - hosts]).is_some() {
+        } else if as_guest(net, &spec.switches[n - hosts]).is_some() || keeps_queue(net, n as u32) {
             part.guests.push(Guest::new(net, spec, n as u32, inbox, &mut part.wires.records));
         } else {
             let mut switch = Switch::new(net, spec, n - hosts, &spec.switches[n - hosts]);
@@ -196,10 +295,12 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Vec<Part> {
     parts
 }
 
-/// Gathers what the nodes hand in, in order, and closes the books.
-fn close_parts(net: &Net, spec: &RunSpec, parts: Vec<Part>) -> Result<Outcome, RunError> {
+/// Gathers what the nodes hand in; their operations, too, where that is `asked` for.
+fn close_parts(net: &Net, parts: Vec<Part>, asked: bool) -> Stretch {
     let (mut on_wires, mut books) = (Ledger::default(), BTreeMap::new());
     let mut seen = Outcome::default();
+    let mut programs = Vec::new();
+    programs.resize_with(if asked { net.ports.len() - 1 } else { 0 }, || None);
     for mut part in parts {
         part.wires.inboxes.iter().flat_map(|i| i.entries()).for_each(|e| e.frame.enter(&mut on_wires));
         let losses = std::mem::take(&mut part.wires.losses);
@@ -208,9 +309,15 @@ fn close_parts(net: &Net, spec: &RunSpec, parts: Vec<Part>) -> Result<Outcome, R
         });
         // Frames on links are counted: their memory is freed before the books take theirs.
         drop(part.wires);
-        books.extend(part.hosts.into_iter().map(|h| (h.id(), h.close(net))));
+        for mut host in part.hosts {
+            let id = host.id();
+            if let Some(program) = programs.get_mut(id as usize) {
+                *program = host.sides.sender.program.take();
+            }
+            books.insert(id, host.close(net));
+        }
         books.extend(part.switches.into_iter().map(|mut s| (s.management.id, s.close(net))));
         books.extend(part.guests.into_iter().map(|guest| guest.close(net, &mut on_wires)));
     }
-    close(net, spec, &on_wires, books, seen)
+    Stretch { books, on_wires, seen, programs, rest: None, remembers: None }
 }

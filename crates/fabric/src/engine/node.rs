@@ -1,9 +1,9 @@
 //! A node that runs by the laws of [`crate::model`], one event at a time.
 
-use crate::check::{Books, Ledger, broken};
+use crate::check::{Books, Hash, Ledger, broken};
 use crate::model::{
-    Agenda, Direct, Host, Key, Kind, NEVER, Nic, Outbox, Packet, Records, Sent, Switch, Switching, Turn,
-    of_rank, place_of_data, rank,
+    Agenda, Direct, Host, Key, Kind, NEVER, Nic, Outbox, Packet, Records, Rest, Sent, Switch, Switching,
+    Turn, of_rank, place_of_data, rank,
 };
 use crate::net::Net;
 use crate::spec::RunSpec;
@@ -105,6 +105,22 @@ impl Node {
         count
     }
 
+    /// A switch goes on at `from` from a moment of rest.
+    pub(super) fn resume(&mut self, hashes: (Hash, Hash), from: u64, with: &mut Shared<'_>) {
+        let Self { id, agenda, laws: Laws::Switch(switch), .. } = self else { return };
+        switch.management.resume(hashes, from, with.net);
+        switch.plan(&mut with.turn(from, *id, agenda));
+        self.next = of_rank(self.agenda.next()).0;
+    }
+
+    /// Is a switch at rest?
+    pub(super) fn rest(&mut self) -> Rest {
+        match &mut self.laws {
+            Laws::Switch(switch) if self.arriving.is_empty() => switch.rest(),
+            _ => Err(None),
+        }
+    }
+
     /// When something stopped the run here, ps.
     pub(super) fn failed_at(&self) -> Option<u64> {
         match &self.laws {
@@ -126,7 +142,12 @@ impl Node {
         self.arriving.iter().for_each(|sent| sent.frame.enter(on_wires));
         match self.laws {
             Laws::Host(host) => host.close(net),
-            Laws::Switch(mut switch) => switch.close(net),
+            Laws::Switch(mut switch) => {
+                let queues = switch.kept();
+                let mut books = switch.close(net);
+                books.kept.queues = queues;
+                books
+            }
         }
     }
 }

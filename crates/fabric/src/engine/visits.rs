@@ -10,7 +10,7 @@ use crate::Visits;
 use crate::fast::wheel::{Station, Wheel};
 use crate::fast::wires::{FOREIGN, WATCHED};
 use crate::marks::{Mark, hit};
-use crate::model::{Direct, together};
+use crate::model::{Direct, Switching, together};
 use crate::net::Net;
 
 /// Turns between two looks at how much windows hold.
@@ -44,11 +44,74 @@ pub(super) struct Turn {
     behind: Option<u64>,
     /// Turn, packet-hops and [`Part::busy`] at the last look.
     last: (u64, u64, f64),
+    /// It began at that time, and whether it ends as all is at rest.
+    begun: u64,
+    pub(super) rests: bool,
+    /// Why that will not be, and which node remembers.
+    pub(super) remembers: Option<(u32, String)>,
+    /// A host of the part with a flow under way.
+    live: usize,
 }
 
 impl Turn {
-    pub(super) fn new(visits: Visits) -> Self {
-        Self { visits, thin: false, turn: 0, reach: 0, behind: None, last: (0, 0, 0.0) }
+    /// Before the first turn in which something happens at `begun`.
+    pub(super) fn new(visits: Visits, begun: u64, net: &Net) -> Self {
+        let turn = (begun / net.lead) & !1;
+        Self {
+            visits,
+            thin: false,
+            turn,
+            reach: 0,
+            behind: None,
+            last: (turn, 0, 0.0),
+            begun,
+            rests: false,
+            remembers: None,
+            live: 0,
+        }
+    }
+
+    /// Is the part at rest, has it sent nothing elsewhere in the turn that has just been run, and is that asked for?
+    #[inline]
+    pub(super) fn rests(&mut self, net: &Net, part: &mut Part) -> bool {
+        let live = |n: &usize| part.hosts[*n].sides.sender.has_live();
+        if !self.rests
+            || self.reached(net) <= self.begun
+            || (self.live < part.hosts.len() && live(&self.live))
+        {
+            return false;
+        }
+        self.live = (0..part.hosts.len()).find(live).unwrap_or(part.hosts.len());
+        self.live == part.hosts.len() && self.looks_for_rest(net, part)
+    }
+
+    #[inline(never)]
+    fn looks_for_rest(&mut self, net: &Net, part: &mut Part) -> bool {
+        let wires = &part.wires;
+        let sent = wires.direct.len() + wires.foreign.iter().map(Vec::len).sum::<usize>();
+        if sent > 0 || wires.inboxes.iter().any(|inbox| inbox.entries().next().is_some()) {
+            return false;
+        }
+        if std::mem::take(&mut self.thin) {
+            unwatch(net, part, self.turn);
+        }
+        let Part { hosts, switches, guests, .. } = part;
+        let hosts = hosts.iter().map(|host| (host.id(), host.stands_still(net)));
+        let switches = switches.iter_mut().map(|s| (s.management.id, s.rest()));
+        for (id, rest) in hosts.chain(switches).chain(guests.iter_mut().map(|g| (g.id, g.node.rest()))) {
+            match rest {
+                Ok(()) => {}
+                Err(None) => return false,
+                Err(Some(what)) => self.remembers = self.remembers.take().or(Some((id, what))),
+            }
+        }
+        self.rests = self.remembers.is_none();
+        self.rests
+    }
+
+    /// The times that all nodes have come to before the next turn, and that none has passed.
+    pub(super) fn between(&self, net: &Net) -> (u64, u64) {
+        (self.reached(net), (self.turn * net.lead).min(net.duration))
     }
 
     /// Where the nodes of the next turn are run to; none after the last, when all have come to the run's end. In a star several

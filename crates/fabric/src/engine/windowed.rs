@@ -41,20 +41,30 @@ const MANY: u64 = 32;
 /// Turns between two counts of packet-hops.
 const COUNT: u64 = 256;
 
-/// Runs the parts to the end, or until something has failed.
+/// The parts, the times that all nodes and the first ones had come to as they rested, and what kept them from it.
+type Ended = (Vec<Part>, Option<(u64, u64)>, Option<(u32, String)>);
+
+/// Runs the parts from a time to the end, to rest if that is asked for, or until something has failed.
 pub(super) fn run(
     net: &Net,
     parts: Vec<Part>,
-    visits: Visits,
+    (visits, begun, to_rest): (Visits, u64, bool),
     progress: Progress<'_>,
-) -> Result<Vec<Part>, RunError> {
-    let mut parts: Vec<_> = parts.into_iter().map(|part| (part, Turn::new(visits))).collect();
+) -> Result<Ended, RunError> {
+    let turn = || Turn::new(visits, begun, net);
+    let mut parts: Vec<_> = parts.into_iter().map(|part| (part, turn())).collect();
+    parts.iter_mut().for_each(|(_, turn)| turn.rests = to_rest);
     // Where tests say which nodes are visited, each part has its thread.
     let adapts = parts.len() > 1 && visits == Visits::Adaptive;
     let mut alone = parts.len() == 1 || adapts && frames(net) < FEW * parts.len() as u64;
     loop {
         match run_on(net, &mut parts, (alone, adapts), progress) {
-            None | Some(Why::Failed) => return Ok(parts.into_iter().map(|(part, _)| part).collect()),
+            why @ (None | Some(Why::Failed | Why::Rests)) => {
+                let rest =
+                    parts.first().filter(|_| why == Some(Why::Rests)).map(|(_, turn)| turn.between(net));
+                let remembers = parts.iter_mut().find_map(|(_, turn)| turn.remembers.take());
+                return Ok((parts.into_iter().map(|(part, _)| part).collect(), rest, remembers));
+            }
             Some(Why::Told) => return Err(RunError::Stopped),
             Some(Why::Changes) => alone = !alone,
         }
@@ -81,6 +91,8 @@ struct Shared {
     direct: Mail<Direct>,
     /// The next turn in which a part, or who hears of it, may have something to do.
     wishes: Numbers,
+    /// Whether each part is at rest.
+    rests: Numbers,
     stop: Stop,
     hops: AtomicU64,
     /// One thread runs all parts.
@@ -102,6 +114,7 @@ fn run_on(
         mail: Mail::new(workers),
         direct: Mail::new(workers),
         wishes: Numbers::new(workers),
+        rests: Numbers::new(workers),
         stop: Stop::new(),
         hops: AtomicU64::new(hops(parts)),
         alone,
@@ -148,9 +161,10 @@ fn work(net: &Net, parts: &mut [(Part, Turn)], first: usize, shared: &Shared, pr
     let failed = parts.iter().any(|(part, _)| part.failed_before(u64::MAX));
     let mut done = 0u64;
     while let Some(end) = parts.first_mut().and_then(|(part, turn)| turn.end(net, part)) {
-        let mut wish = u64::MAX;
+        let (mut wish, mut rests) = (u64::MAX, true);
         for (me, (part, turn)) in (first..).zip(parts.iter_mut()) {
             turn.step(net, part, end);
+            rests = rests && turn.rests(net, part);
             wish = wish.min(turn.wish(net, part));
             for to in (0..workers).filter(|to| *to != me) {
                 shared.mail.send(me, to, done, &mut part.wires.foreign[to]);
@@ -184,11 +198,13 @@ fn work(net: &Net, parts: &mut [(Part, Turn)], first: usize, shared: &Shared, pr
         }
         if !shared.alone {
             shared.wishes.write(first, done, wish);
+            shared.rests.write(first, done, rests.into());
             if !shared.barrier.wait() {
                 break;
             }
             // All pass over the same turns.
             wish = shared.wishes.least(done);
+            rests = shared.rests.least(done) > 0;
         }
         for (me, (part, turn)) in (first..).zip(parts.iter_mut()) {
             if workers > 1 {
@@ -203,7 +219,10 @@ fn work(net: &Net, parts: &mut [(Part, Turn)], first: usize, shared: &Shared, pr
             }
             turn.go_on(net, wish);
         }
-        if shared.stop.now(done) {
+        if rests {
+            shared.stop.ask(done, Why::Rests);
+        }
+        if rests || shared.stop.now(done) {
             break;
         }
         done += 1;

@@ -18,7 +18,7 @@ use crate::fast::bodies::{Bodies, Body};
 use crate::fast::frame::{Entry, Frame, NEVER};
 use crate::fast::wires::Wires;
 use crate::model::{
-    Data, Direct, Frame as Whole, Key, Kind, Lane, Moment, Nic, Packet, Paused, Sides, is_stopped,
+    Data, Direct, Frame as Whole, Key, Kind, Lane, Moment, Nic, Packet, Paused, Rest, Sides, is_stopped,
     transmission,
 };
 use crate::net::Net;
@@ -247,6 +247,14 @@ impl Host {
     /// Its number in the network.
     pub(crate) fn id(&self) -> u32 {
         self.sides.sender.settings.id
+    }
+
+    /// Is it at rest?
+    pub(crate) fn stands_still(&self, net: &Net) -> Rest {
+        if self.kick || self.line.sending.is_some() || self.line.paused.is_off() {
+            return Err(None);
+        }
+        self.sides.rest(net)
     }
 
     /// Ends the run: hands in the books.

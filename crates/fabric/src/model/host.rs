@@ -15,7 +15,7 @@ use super::records::Records;
 use super::sender::{Journal, Sender};
 use super::source::Source;
 use super::turns::{Lanes, Offer};
-use crate::check::{Books, HostBooks, Ledger, Own, SINK, Who, broken};
+use crate::check::{Books, HostBooks, Kept, Ledger, Own, SINK, Who, broken};
 use crate::net::{Link, Net};
 use crate::spec::HostSpec;
 use cnsim_scheme_api::network::ReflectorAction;
@@ -259,8 +259,9 @@ impl<F: Packet> Sides<F> {
             made: sender.made,
             gone,
             hops: (sent + control_sent, control_sent),
-            events,
+            events: events.hash,
             moments: deliveries.hash,
+            kept: Kept { events: events.kept, frames: deliveries.kept(), ..Kept::default() },
             control: vec![control],
             failure,
             stopped: vec![paused.spans],

@@ -11,7 +11,9 @@ use super::point::{Point, Verb};
 use super::port::At;
 use super::record::QueueSeries;
 use super::watchdog::Watchdogs;
-use crate::check::{Books, ControlBooks, Decisions, Failure, Hash, Ledger, Own, Stopped, Who};
+use crate::check::{
+    Books, ControlBooks, Decisions, Event, Events, Failure, Hash, Kept, Ledger, Own, Stopped, Who,
+};
 use crate::net::{Net, Paths};
 use crate::outcome::{PortOutcome, Series, SeriesKind, SharedUse, SwitchOutcome};
 use crate::spec::{PauseTransport, RateChange, SwitchSpec};
@@ -67,7 +69,7 @@ pub(crate) struct Management {
     pub(crate) decisions: Option<Box<Decisions>>,
     /// By class.
     pub(crate) books: Vec<ControlBooks>,
-    pub(crate) events: Hash,
+    pub(crate) events: Events,
     samples: Hash,
     /// Actions of a congestion point, while they are carried out.
     actions: Vec<PointAction>,
@@ -97,8 +99,26 @@ impl Management {
             recorded,
             decisions: Decisions::new(net.record.pauses),
             books: net.classes.iter().map(|c| ControlBooks::new(net, id, c.scheme(spec.scheme))).collect(),
+            events: Events::new(net),
             ..Self::default()
         }
+    }
+
+    /// It goes on from a moment of rest, with these hashes of what was before.
+    pub(crate) fn resume(&mut self, (events, samples): (Hash, Hash), from: u64, net: &Net) {
+        (self.events.hash, self.samples) = (events, samples);
+        if self.next_tick < NEVER {
+            // Bins that have ended by then are empty.
+            let over = from.saturating_sub(1) / net.record.bin.as_ps();
+            self.next_tick = (over + 1) * net.record.bin.as_ps();
+            self.drops_at.resize(over as usize, 0.0);
+            self.recorded.iter_mut().for_each(|recorded| recorded.skip(over as usize));
+        }
+    }
+
+    /// Is nothing of its own due?
+    pub(crate) fn rests(&self) -> bool {
+        self.own_messages.is_empty() && self.timers.next == NEVER
     }
 
     /// Number of the switch among the switches.
@@ -164,7 +184,7 @@ impl Management {
         for action in &actions {
             match action {
                 &PointAction::Notify(flow, feedback) => {
-                    self.events.add(at.now, 0x3000 | out as u64 ^ (u64::from(flow.0) << 20));
+                    self.events.add(Event::Plain(at.now, 0x3000 | out as u64 ^ (u64::from(flow.0) << 20)));
                     self.say(To::Host(at.net.hosts_of(flow).0), (flow, class), feedback, at);
                 }
                 PointAction::Broadcast(feedback) => {
@@ -247,7 +267,8 @@ impl Management {
             self.losses[flow as usize] += 1;
         }
         let cause = if why == Refusal::Watchdog { 0x5000 } else { 0x2000 };
-        self.events.add(at.now, cause | out as u64 ^ (u64::from(flow) << 20));
+        let what = cause | out as u64 ^ (u64::from(flow) << 20);
+        self.events.add(Event::Drop(at.now, what, out as u16));
     }
 
     /// A bin of the recording has ended, in which this was recorded.
@@ -320,8 +341,9 @@ impl Management {
             made: Ledger::default(),
             gone,
             hops: (sent + control_sent, control_sent),
-            events: self.events,
+            events: self.events.hash,
             moments: self.samples,
+            kept: Kept { events: self.events.kept, ..Kept::default() },
             control: self.books,
             failure: self.failure,
             stopped,

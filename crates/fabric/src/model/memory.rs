@@ -110,6 +110,11 @@ impl Memory {
         room(self.limits.pool, all).min(room(several, a_cell)).clamp(-1, i64::MAX.into()) as i64
     }
 
+    /// Is nothing stored, and nothing in XOFF?
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pool == 0 && self.off_count == 0
+    }
+
     /// Does its class share it ([`Shared`])?
     pub(crate) fn is_shared(&self) -> bool {
         self.shared.is_some()

@@ -136,7 +136,7 @@ impl Paused {
         let before = self.before.get_or_insert_with(begin);
         before.total += now - since;
         before.parts.add_span(since, now);
-        if u64::from(before.number) < net.record.spans() {
+        if u64::from(before.number) < net.record.spans() || net.keeps > 0 {
             before.spans.push((since, now));
         }
         before.number += 1;
@@ -164,7 +164,7 @@ impl Paused {
                 all.total += Time::from_ps(before.total);
                 spans = before.spans;
             }
-            if net.record.spans() > 0 {
+            if net.record.spans() > 0 || net.keeps > 0 {
                 all.spans.push(spans);
             }
         }

@@ -8,7 +8,9 @@ use super::records::Records;
 use crate::mix::mix;
 use crate::net::{Link, Net};
 use crate::scheme::call as of_scheme;
-use cnsim_scheme_api::network::{Lent, NO_TELEMETRY, PointAction, PointState, Purpose, Stream, rewritten};
+use cnsim_scheme_api::network::{
+    Gate, Lent, NO_TELEMETRY, PointAction, PointState, Purpose, Stream, rewritten,
+};
 use cnsim_scheme_api::{
     Acks, Bytes, CongestionPoint, FlowId, FrameView, Hop, PointControl, Probe, Queue, QueueSite, RampAt,
     Rate, Slot, Tag, Time,
@@ -74,6 +76,8 @@ pub(crate) struct Point {
     /// Draws of the ramp; where each is made by place, that of the last frame, and the seed of the port's.
     draws: Stream,
     keyed: Option<u64>,
+    /// Has been woken since its start.
+    woken: bool,
 }
 
 impl Point {
@@ -95,6 +99,7 @@ impl Point {
             state,
             draws: Stream::new(net.seed, port | 1 << 33, Purpose::Node),
             keyed: net.keyed.then(|| mix(net.seed ^ mix(port))),
+            woken: false,
         })
     }
 
@@ -110,6 +115,7 @@ impl Point {
             return actions;
         }
         let recorded = self.state.records;
+        self.woken |= !matches!(verb, Verb::Start);
         let (from, now) = (now, Time::from_ps(now));
         let may = if let Verb::Timer(slot) = verb { self.state.patience.expires(slot, now) } else { Ok(()) };
         let mut ctl = PointControl::new(now, &mut self.state, &mut actions);
@@ -139,6 +145,11 @@ impl Point {
     /// The tag to which it lowers those of frames that leave, packed.
     pub(crate) fn stamp(&self) -> Option<(u8, u32)> {
         self.state.advertised.map(|rate| Tag::RateDiscovery(rate).pack())
+    }
+
+    /// May it remember what has happened? One that was never woken, and counts no bytes, does not.
+    pub(crate) fn remembers(&self) -> bool {
+        self.woken || matches!(self.state.gate, Gate::AfterBytes | Gate::Probability(_))
     }
 
     /// Does the ramp mark a frame that arrives or departs (`at`), with which its queue has so many bytes? As the frame departs, those

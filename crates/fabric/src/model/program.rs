@@ -38,6 +38,52 @@ enum Stage {
     Ended,
 }
 
+/// What a program was told, or let begin, as it is kept ([`Program::heard`]).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Said {
+    /// A flow to here has arrived whole.
+    Received(FlowId),
+    /// All of a flow from here is sent.
+    Sent(FlowId),
+    /// A flow from here has ended.
+    Acknowledged(FlowId),
+    /// A flow begins.
+    Begun(FlowId),
+    /// Another NIC of the machine advises it: what follows is behind a transmission that starts at this moment.
+    Advised,
+}
+
+impl Said {
+    /// The same of the flows in the place of these.
+    pub(crate) fn of(self, flows: &[u32]) -> Self {
+        let of = |flow: FlowId| FlowId(flows[flow.0 as usize]);
+        match self {
+            Self::Received(flow) => Self::Received(of(flow)),
+            Self::Sent(flow) => Self::Sent(of(flow)),
+            Self::Acknowledged(flow) => Self::Acknowledged(of(flow)),
+            Self::Begun(flow) => Self::Begun(of(flow)),
+            Self::Advised => Self::Advised,
+        }
+    }
+}
+
+/// What has changed since a program was saved.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    /// An operation waits for one thing less.
+    Waits(u32),
+    /// When an operation had begun and ended.
+    Times(u32, (u64, u64)),
+}
+
+/// A program as it was ([`Program::save`]).
+#[derive(Debug)]
+pub(crate) struct Saved {
+    due: BinaryHeap<Reverse<(u64, u32, Phase)>>,
+    free: Vec<u64>,
+    changes: usize,
+}
+
 /// Bit of a number of [`Program::follow`] from which on it says for which stage the operation waits.
 const STAGE: u32 = 30;
 
@@ -65,6 +111,11 @@ pub(crate) struct Program {
     due: BinaryHeap<Reverse<(u64, u32, Phase)>>,
     /// When each began and ended.
     times: Vec<(u64, u64)>,
+    /// What it was told and let begin, and when, ps: where a run is put together from phases.
+    pub(crate) heard: Vec<(u64, Said)>,
+    /// What has changed since it was first saved, in such a run.
+    changes: Vec<Change>,
+    in_phases: bool,
 }
 
 impl Program {
@@ -128,6 +179,9 @@ impl Program {
             free: vec![0; streams],
             due,
             times: vec![(NEVER, NEVER); mine.len()],
+            heard: Vec::new(),
+            changes: Vec::new(),
+            in_phases: net.keeps > 0,
             mine,
         };
         (!all.is_empty()).then(|| Box::new(program))
@@ -147,13 +201,22 @@ impl Program {
             if waits >> STAGE != stage as u32 {
                 continue;
             }
-            if self.mine.contains(&n) { self.advise(n, now) } else { self.told.push(n) }
+            if self.mine.contains(&n) { self.wait_less(n, now) } else { self.told.push(n) }
         }
     }
 
-    /// Something that an operation of this number in the graph waits for has happened.
+    /// Something that an operation of this number in the graph waits for has happened at another NIC.
     pub(crate) fn advise(&mut self, n: u32, now: u64) {
+        self.hear(now, Said::Advised);
+        self.wait_less(n, now);
+    }
+
+    /// The same, here.
+    fn wait_less(&mut self, n: u32, now: u64) {
         let n = n - self.mine.start;
+        if self.in_phases {
+            self.changes.push(Change::Waits(n));
+        }
         let waits = &mut self.waits[n as usize];
         *waits -= 1;
         if *waits == 0 {
@@ -168,6 +231,7 @@ impl Program {
 
     /// A flow to here has arrived whole.
     pub(crate) fn received(&mut self, flow: FlowId, at: Moment<'_>) {
+        self.hear(at.now, Said::Received(flow));
         if let Some(flow) = at.net.flows.numbered(flow) {
             self.happens(self.mine.len() as u32 + flow.at, Stage::Ended, at.now);
         }
@@ -175,11 +239,13 @@ impl Program {
 
     /// All of a flow from here is sent.
     pub(crate) fn sent(&mut self, flow: FlowId, now: u64) {
+        self.hear(now, Said::Sent(flow));
         self.sender_of(flow).into_iter().for_each(|n| self.happens(n, Stage::Sent, now));
     }
 
     /// A flow from here has ended.
     pub(crate) fn acknowledged(&mut self, flow: FlowId, now: u64) {
+        self.hear(now, Said::Acknowledged(flow));
         self.sender_of(flow).into_iter().for_each(|n| self.end(n, now));
     }
 
@@ -189,7 +255,7 @@ impl Program {
     }
 
     fn end(&mut self, n: u32, now: u64) {
-        self.times[n as usize].1 = now;
+        self.change_times(n).1 = now;
         self.happens(n, Stage::Ended, now);
     }
 
@@ -208,13 +274,17 @@ impl Program {
                 }
                 (Phase::Ready, Act::Send { .. }) => self.due.push(Reverse((at, n, Phase::Begins))),
                 (Phase::Begins, act) => {
-                    self.times[n as usize].0 = at;
+                    self.change_times(n).0 = at;
                     self.happens(n, Stage::Begun, at);
                     match act {
                         Act::Compute { time, .. } => {
                             self.due.push(Reverse((at.saturating_add(time.as_ps()), n, Phase::Ends)));
                         }
-                        Act::Send { source, transfer } => return self.begins(source, transfer, net),
+                        Act::Send { source, transfer } => {
+                            let (flow, rate) = self.begins(source, transfer, net)?;
+                            flow.pair.into_iter().for_each(|pair| self.hear(now, Said::Begun(pair)));
+                            return Some((flow, rate));
+                        }
                     }
                 }
                 (Phase::Ends, _) => self.end(n, at),
@@ -230,6 +300,58 @@ impl Program {
         let numbered = net.flows.numbered(FlowId(flow))?;
         let (bytes, dst, number, whole) = (numbered.bytes, numbered.dst, numbered.number, numbered.whole);
         Some((FlowQueue { place: 0, bytes, dst, number, whole, floor, pair: Some(FlowId(flow)) }, rate))
+    }
+
+    fn hear(&mut self, now: u64, said: Said) {
+        if self.in_phases {
+            self.heard.push((now, said));
+        }
+    }
+
+    /// When an operation began and ended, to change that.
+    fn change_times(&mut self, n: u32) -> &mut (u64, u64) {
+        if self.in_phases {
+            self.changes.push(Change::Times(n, self.times[n as usize]));
+        }
+        &mut self.times[n as usize]
+    }
+
+    /// Saves its state.
+    pub(crate) fn save(&self) -> Saved {
+        Saved { due: self.due.clone(), free: self.free.clone(), changes: self.changes.len() }
+    }
+
+    /// It is as it was when it was saved.
+    pub(crate) fn restore(&mut self, saved: &Saved) {
+        for change in self.changes.drain(saved.changes..).rev() {
+            match change {
+                Change::Waits(n) => self.waits[n as usize] += 1,
+                Change::Times(n, times) => self.times[n as usize] = times,
+            }
+        }
+        (self.due, self.free) = (saved.due.clone(), saved.free.clone());
+        self.told.clear();
+        self.heard.clear();
+    }
+
+    /// Nothing that was saved is needed any more.
+    pub(crate) fn settle(&mut self) {
+        self.changes.clear();
+    }
+
+    /// Does a flow that begins differ from an earlier one of this host in nothing but its number?
+    pub(crate) fn is_like(&self, before: FlowId, (flow, rate): (FlowQueue, Option<Rate>), net: &Net) -> bool {
+        let of = self.sender_of(before).map(|n| self.graph.operations[(self.mine.start + n) as usize].act);
+        let Some(Act::Send { source, transfer }) = of else { return false };
+        let before = self.begins(source, transfer, net);
+        before.is_some_and(|(before, its)| {
+            FlowQueue { number: flow.number, pair: flow.pair, ..before } == flow && its == rate
+        })
+    }
+
+    /// What it is told is no longer kept.
+    pub(crate) fn forget(&mut self) {
+        self.in_phases = false;
     }
 
     /// When each operation began and ended, ps.

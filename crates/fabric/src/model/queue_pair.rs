@@ -210,6 +210,10 @@ impl QueuePairs {
         let place = (self.places.get(flow.0) as usize).checked_sub(1)?;
         Some((self.live.get_mut(place)?.as_mut()?, &self.transport))
     }
+    /// Is one under way?
+    pub(crate) fn are_live(&self) -> bool {
+        self.live.len() > self.vacant.len()
+    }
     /// Is a flow under way?
     pub(crate) fn has(&self, flow: FlowId) -> bool {
         self.places.get(flow.0) > 0

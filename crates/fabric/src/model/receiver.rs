@@ -64,14 +64,14 @@ fn acknowledgement(reply: &Reply, flow: FlowId, src: u32, record: u32) -> (Contr
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Receiver {
-    plan: Plan,
+    pub(super) plan: Plan,
     /// A reflector has a gate of its own, other than the plan's.
     own_gates: bool,
     /// Timers of its reflectors.
     pub(crate) alarms: Timers,
     pub(super) deliveries: Deliveries,
     /// Draws of the gate.
-    stream: Stream,
+    pub(super) stream: Stream,
     ears: Ears,
     /// The flows to the host, where they have queue pairs.
     sinks: Option<Box<Sinks>>,
@@ -83,7 +83,7 @@ pub(crate) struct Receiver {
     pub(super) trips: Vec<Come>,
     /// Actions of reflectors, until they are carried out.
     pub(super) actions: Vec<ReflectorAction>,
-    host: u32,
+    pub(super) host: u32,
     scheme: Option<u32>,
     line_rate: Rate,
 }
@@ -113,6 +113,11 @@ impl Receiver {
             scheme: scheme.map(|scheme| scheme as u32),
             sinks: transport.map(|transport| Box::new(Sinks::new(transport, &plan, net.flows.count_to(id)))),
         }
+    }
+
+    /// Is there a reflector?
+    pub(super) fn reflects(&self) -> bool {
+        !self.ears.list.is_empty()
     }
 
     /// The number of the reflector of flows from this host.

@@ -3,7 +3,7 @@
 use super::agenda::{Moment, NEVER};
 use super::frame::flow_of;
 use super::packet::Packet;
-use crate::check::{Hash, Ledger, broken};
+use crate::check::{Delivered, Hash, Ledger, broken};
 use crate::flows::Arrived;
 use crate::net::Net;
 use crate::outcome::{
@@ -50,6 +50,8 @@ struct Detail {
     /// Messages that have arrived whole, and wait for frames before them on their connection.
     behind: Vec<Completion>,
     header_bits: u64,
+    /// What is delivered, where a run is put together from phases.
+    kept: Vec<Delivered>,
 }
 
 impl Deliveries {
@@ -72,6 +74,7 @@ impl Deliveries {
             behind: Vec::new(),
             flows,
             header_bits: 0,
+            kept: Vec::new(),
         };
         let detail = (timed || record.latency || record.matrix).then(|| Box::new(detail()));
         Self { detail, ..Self::default() }
@@ -102,6 +105,11 @@ impl Deliveries {
     /// Flows that have arrived whole.
     pub(crate) fn whole(&self) -> &[Completion] {
         self.detail.as_ref().map_or(&[], |detail| &detail.completions)
+    }
+
+    /// What was kept of single frames.
+    pub(super) fn kept(&mut self) -> Vec<Delivered> {
+        self.detail.as_mut().map(|detail| std::mem::take(&mut detail.kept)).unwrap_or_default()
     }
 
     /// Hands in what was received, the series of it, and the bytes by source where they are recorded.
@@ -166,6 +174,9 @@ impl Detail {
                 }
             }
         }
+        if let Some(Came { of, .. }) = pair.filter(|_| self.kept.len() < at.net.keeps) {
+            self.kept.push((now, of.0, frame.number as u16, (bits / 8) as u16));
+        }
         if let Some(bins) = &mut self.all {
             bins.add(now, bits);
         }
@@ -191,6 +202,10 @@ impl QueueSeries {
     pub(crate) fn of_switch(net: &Net, id: u32) -> impl Iterator<Item = Self> {
         let recorded = net.record.queues.iter().filter(move |q| q.0.0 == id && net.record.bin > Time::ZERO);
         recorded.map(move |q| Self { port: q.1, bins: Vec::with_capacity(net.bins()), queue_max: 0 })
+    }
+    /// So many bins were empty.
+    pub(super) fn skip(&mut self, bins: usize) {
+        self.bins.resize(bins, [0.0; 4]);
     }
     /// A bin ends, with so many bytes queued, the largest number of them since the last one ended, data bits sent, frames discarded.
     pub(crate) fn take(&mut self, queued: u64, queue_max: &mut u64, (sent_bits, discarded): (u64, u64)) {

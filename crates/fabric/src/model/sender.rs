@@ -16,7 +16,7 @@ use super::source::Offer;
 use super::transfers::{FlowQueue, Next, Transfers};
 use super::turns::first;
 use super::voq::Voqs;
-use crate::check::{ControlBooks, Failure, Hash, Ledger, Who, broken};
+use crate::check::{ControlBooks, Event, Events, Failure, Ledger, Who, broken};
 use crate::flows::number;
 use crate::net::Net;
 use crate::outcome::HostOutcome;
@@ -65,7 +65,7 @@ pub(crate) struct Journal {
     /// None while nothing is counted: of thousands of hosts few count something before the end.
     pub(crate) out: Option<Box<HostOutcome>>,
     pub(crate) books: ControlBooks,
-    pub(crate) events: Hash,
+    pub(crate) events: Events,
     /// Flows whose source has received the last acknowledgement, and when, ps.
     pub(crate) acknowledged: Vec<(FlowId, u64)>,
     /// Why the run cannot go on.
@@ -112,7 +112,7 @@ pub(crate) struct Sender<F: Packet> {
     /// Their queue pairs, where they have some.
     pub(super) pairs: Option<Box<QueuePairs>>,
     /// The host's operations, where the run has some.
-    pub(super) program: Option<Box<Program>>,
+    pub(crate) program: Option<Box<Program>>,
     /// Where the time of finite flows goes, where that is recorded.
     pub(super) accounts: Option<Box<Accounts>>,
     /// The flow of the data frame that goes next.
@@ -157,7 +157,7 @@ impl<F: Packet> Sender<F> {
         let journal = Journal {
             out: None,
             books: ControlBooks::new(net, id, scheme),
-            events: Hash::default(),
+            events: Events::new(net),
             acknowledged: Vec::new(),
             failure: Failure::default(),
         };
@@ -180,7 +180,7 @@ impl<F: Packet> Sender<F> {
             program: net
                 .graph
                 .as_ref()
-                .filter(|_| class == 0)
+                .filter(|_| class == 0 && net.keeps == 0)
                 .and_then(|graph| Program::new(graph, spec, id, net)),
             accounts: (net.record.trips)
                 .then(|| Box::new(Accounts::new(net.line(id).tx, net.routing.is_by_frame()))),
@@ -217,7 +217,7 @@ impl<F: Packet> Sender<F> {
     /// XOFF or XON arrives at its transmitter, unless a fault lets the host ignore it.
     pub(crate) fn pause(&mut self, pause: Pause, paused: &mut [Paused], at: Moment<'_>) {
         if !self.settings.ignores_pause {
-            self.journal.events.add(at.now, pause.code());
+            self.journal.events.add(Event::Plain(at.now, pause.code()));
             self.journal.out.get_or_insert_default().pauses += u64::from(pause.off);
             self.accounts.iter_mut().for_each(|accounts| accounts.hear(pause, at.now));
             self.must_look |= pause.reach(paused, at);

@@ -9,7 +9,7 @@ use super::program::OPERATIONS;
 use super::queue_pair::{Progress, RTO};
 use super::records::Records;
 use super::sender::Sender;
-use crate::check::Who;
+use crate::check::{Event, Who};
 use crate::net::Net;
 use crate::outcome::{LATENCY_BUCKETS, latency_bucket};
 use crate::scheme::{WHOLE_HOST, call as of_scheme};
@@ -94,7 +94,7 @@ impl<F: Packet> Sender<F> {
             self.journal.books.ignored += 1;
             return;
         };
-        self.journal.events.add(at.now, 0x4000 | u64::from(key) << 20);
+        self.journal.events.add(Event::Message(at.now, key));
         self.wake(place, at, |object, limiter| object.on_message(feedback, limiter));
     }
 
@@ -239,7 +239,7 @@ impl<F: Packet> Sender<F> {
     }
 
     /// Plans when the next operations are due.
-    pub(super) fn plan_operations(&mut self) {
+    pub(crate) fn plan_operations(&mut self) {
         if let Some(next) = self.program.as_ref().and_then(|program| program.next()) {
             self.timers.start(0, OPERATIONS, next);
         }
@@ -352,7 +352,7 @@ impl<F: Packet> Sender<F> {
             self.journal.out.get_or_insert_default().limited_flows += 1;
         }
         if limiter.state.rate != rate {
-            self.journal.events.add(at.now ^ u64::from(key) << 40, limiter.state.rate.bps().to_bits());
+            self.journal.events.add(Event::Rate(at.now, key, limiter.state.rate.bps().to_bits()));
         }
         let (sent, holds) = (limiter.state.sent(), limiter.holds());
         let narrows = match (own, &mut self.pairs) {

@@ -15,6 +15,7 @@ use super::port::{At, Left, Transmitter};
 use super::records::Records;
 use super::switching::{Outlet, Switching};
 use super::turns::{Lanes, Offer};
+use crate::check::Change;
 use crate::net::{Link, Net};
 use crate::outcome::PortOutcome;
 use crate::spec::{RateChange, SwitchSpec};
@@ -48,6 +49,8 @@ struct Output {
     control_queued: u64,
     left: Left,
     result: PortOutcome,
+    /// What comes to its data and leaves it, where that is kept.
+    kept: Option<Vec<Change>>,
 }
 
 /// A switch.
@@ -78,6 +81,7 @@ impl Output {
             control_queued: 0,
             left: Left::default(),
             result: PortOutcome::default(),
+            kept: net.keeps_queue(turn.node, number as u16).then(Vec::new),
         }
     }
 
@@ -199,7 +203,11 @@ impl Switch {
         match frame.lane {
             Lane::Pause => {}
             Lane::Control => output.control_queued -= u64::from(frame.len),
-            Lane::Data(class) => output.data[usize::from(class)].bytes -= u64::from(frame.len),
+            Lane::Data(class) => {
+                output.data[usize::from(class)].bytes -= u64::from(frame.len);
+                let bits = if frame.is_data() { 8 * u32::from(frame.len) } else { 0 };
+                output.kept.iter_mut().for_each(|kept| kept.push((turn.now, -i32::from(frame.len), bits)));
+            }
         }
         if let (true, own) = (frame.lane > Lane::Pause, &mut output.data[usize::from(frame.class)].result) {
             let data = u64::from(frame.is_data());
@@ -208,6 +216,12 @@ impl Switch {
             own.control_sent += 1 - data;
         }
         self.leave(out, &frame, (Some(link), freed), turn);
+    }
+
+    /// What was kept of its outputs' queues.
+    pub(crate) fn kept(&mut self) -> Vec<(u16, Vec<Change>)> {
+        let of = |(out, output): (u16, &mut Output)| Some((out, output.kept.take()?));
+        (0..).zip(&mut self.outputs).filter_map(of).collect()
     }
 
     /// Data and control frames that have left.
@@ -266,6 +280,11 @@ impl<'n> Switching<'n, Turn<'n>> for Switch {
         let output = &self.outputs[out];
         output.left.sent(output.frames(0).filter(|f| !f.is_data()).map(|f| f.len))
     }
+    fn is_still(&self, out: usize) -> bool {
+        let Output { port, pauses, control, data, .. } = &self.outputs[out];
+        let waits = pauses.len() + control.len() + data.iter().map(|q| q.frames.len()).sum::<usize>();
+        waits == 0 && port.sending.is_none()
+    }
     fn has_waiting(&self, (out, class): At) -> bool {
         !self.outputs[out].data[class].frames.is_empty()
     }
@@ -319,6 +338,7 @@ impl<'n> Switching<'n, Turn<'n>> for Switch {
                 output.lanes.join(class);
                 let queued = output.queued();
                 output.left.note_peak(queued);
+                output.kept.iter_mut().for_each(|kept| kept.push((turn.now, frame.len.into(), 0)));
             }
         }
         output.port.plan_start(turn);

@@ -13,7 +13,8 @@ use super::pause::{Paused, Signal, leave};
 use super::point::{Point, Verb};
 use super::port::{At, Left, is_stopped};
 use super::records::Records;
-use crate::check::{Books, Ledger, Stopped, broken};
+use super::rest::Rest;
+use crate::check::{Books, Event, Ledger, Stopped, broken};
 use crate::net::{Link, Net};
 use crate::outcome::{PortOutcome, SharedUse};
 use crate::spec::WatchdogAction;
@@ -73,6 +74,8 @@ pub(crate) trait Switching<'n, C> {
     fn gate(&self, out: usize) -> (TxRate, &[Paused]);
     /// What has left: [`Left::sent`].
     fn sent(&self, out: usize) -> (u64, u64, u64);
+    /// Does nothing wait at an output, and is its transmitter idle?
+    fn is_still(&self, out: usize) -> bool;
     /// Does a frame wait?
     fn has_waiting(&self, at: At) -> bool;
     /// Takes the first frame that waits out of its queue.
@@ -196,7 +199,7 @@ pub(crate) trait Switching<'n, C> {
         let (at, class) = (self.moment(with), usize::from(pause.class));
         self.bring_before(out, with);
         let Outlet { management, paused, .. } = self.outlet((out, class));
-        management.events.add(at.now, pause.code() | out as u64);
+        management.events.add(Event::Plain(at.now, pause.code() | out as u64));
         let ended = pause.reach(paused, at);
         management.watchdogs.hear((out, class), &paused[class], ended, at.now);
         let guarded = management.guarded;
@@ -441,6 +444,25 @@ pub(crate) trait Switching<'n, C> {
                 self.say(said.port.into(), Pause { off: said.off, class: said.class }, with);
             }
         }
+    }
+
+    /// Is it at rest? A switch of one class.
+    fn rest(&mut self) -> Rest {
+        let (management, memory) = self.memory(0);
+        if !management.rests() || !memory.is_empty() {
+            return Err(None);
+        }
+        for out in 0..self.ports() {
+            let still = self.is_still(out);
+            let Outlet { point, paused, .. } = self.outlet((out, 0));
+            if !still || paused.iter().any(Paused::is_off) {
+                return Err(None);
+            }
+            if point.is_some_and(|point| point.remembers()) {
+                return Err(Some(format!("the congestion point of port {out}")));
+            }
+        }
+        Ok(())
     }
 
     /// Ends the run: hands in the books.

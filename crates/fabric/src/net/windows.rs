@@ -2,7 +2,7 @@
 
 use super::Net;
 use crate::spec::{HostSpec, RunSpec, SMALLEST};
-use cnsim_scheme_api::{Built, ReflectGate};
+use cnsim_scheme_api::{Built, NodeId, ReflectGate, Time};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -54,6 +54,11 @@ impl Net {
         if (0..nodes).all(across) && (0..hosts).all(side) {
             self.halves = (0..nodes).map(second).collect();
         }
+    }
+
+    /// Is kept what comes to a queue and leaves it? Its series in phases that are taken again are put together from that.
+    pub(crate) fn keeps_queue(&self, node: u32, port: u16) -> bool {
+        self.keeps > 0 && self.record.bin > Time::ZERO && self.record.queues.contains(&(NodeId(node), port))
     }
 
     /// The hosts that are NICs of a host's machine; of a switch itself alone.

@@ -74,6 +74,8 @@ pub(crate) struct Script {
     pub(crate) engages: fn(&Feedback) -> bool,
     /// Its points are at all ports, of any network; else at [`PORT`] of [`network`], whose sites are noted.
     pub(crate) everywhere: bool,
+    /// It says that its objects behave alike whenever they begin.
+    pub(crate) repeats: bool,
     /// Flows that have a reaction point.
     pub(crate) flows: Option<Arc<SiteFn>>,
     /// What of the scheme itself panics.
@@ -89,7 +91,7 @@ pub(crate) fn script() -> Script {
     let plan = Plan { built: Built::FirstFrame, ..Plan::default() };
     let (point, source, sink, notes) = (None, None, None, Notes::default());
     let (engages, flows): (fn(&Feedback) -> bool, _) = (|_| true, None);
-    Script { plan, engages, everywhere: false, flows, panics: "", point, source, sink, notes }
+    Script { plan, engages, everywhere: false, repeats: false, flows, panics: "", point, source, sink, notes }
 }
 
 impl Script {
@@ -154,6 +156,9 @@ impl std::fmt::Debug for Script {
 impl Scheme for Script {
     fn name(&self) -> &str {
         "script"
+    }
+    fn repeats(&self) -> bool {
+        self.repeats
     }
     fn plan(&self) -> Plan {
         self.may("plan");

@@ -60,6 +60,11 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         let control = self.frames((out, 0)).filter(|f| !f.is_data());
         self.ports[out].left.sent(control.map(|f| f.len))
     }
+    fn is_still(&self, out: usize) -> bool {
+        let port = &self.ports[out];
+        let waits = !port.data.is_empty() || !port.control.is_empty() || !port.pause_out.is_empty();
+        !waits && port.sending.is_none()
+    }
     fn has_waiting(&self, (out, _): At) -> bool {
         self.ports[out].has_waiting()
     }
