@@ -246,6 +246,21 @@ fn losses_by_chance() {
     }
 }
 
+/// Each 1000th frame is lost. The window grows from W / 2 to W in W / 2 round trips, with W = sqrt(8 n / 3), and a round trip more repairs
+/// the loss without growth: that is what a flow has less than sqrt(3 / (2 p)) frames a round trip.
+#[test]
+fn losses_at_equal_distances() {
+    let n = 1000_u64;
+    let lose: Vec<String> = (1..1000).map(|k| format!("\"H1>H0 {}\"", k * n)).collect();
+    let more = format!("[[event]]\nlink = \"H1-S\"\nlose = [{}]\n", lose.join(", "));
+    let transport = "rto_min = \"dc\"\nrto_first = \"10 ms\"";
+    let star = Star { delay: 100_000, transport, more: &more, ..STAR };
+    let frames = star.used(2000) * star.round_trip() as f64 / SLOT as f64;
+    let rounds = (8.0 * n as f64 / 3.0).sqrt() / 2.0 + 1.0;
+    assert!((frames * rounds / n as f64 - 1.0).abs() < 0.01, "{frames} frames a round trip");
+    assert!((frames / (1.5 * n as f64).sqrt() - 0.966).abs() < 0.005, "{frames}");
+}
+
 /// Marks in place of losses, by RFC 3168: a port marks from a share b of the bandwidth-delay product on. The window is cut once in each
 /// cycle, as by a loss in a buffer of that size, and nothing is lost. From W / 2 to W frames the window grows in W / 2 round trips: a cycle
 /// has 3 W^2 / 8 frames. CUBIC's grows from 0.7 W on by 9 / 17 of a frame a round trip.
