@@ -266,6 +266,7 @@ mod tests {
             ("bus bandwidth", &["nccl-tests"]),
             ("link failure", &["rate = \"0 Gb/s\"", "loss = \"100 %\""]),
             ("capture", &["--pcap", "--trace"]),
+            ("reuse", &["run.reuse", "run.draws"]),
             ("packet loss", &["[[event]]", "loss", "lose", "transport.kind"]),
         ] {
             let (term, meaning) = term(word).unwrap_or_else(|| panic!("{word}"));
