@@ -13,6 +13,7 @@ test: ## every test, or with PART=schemes, quick, fabric, scenario, runs, papers
 soak: ## random tests for hours: networks by both engines, spoiled files and random scenarios, kills, signals, damaged stores (SOAK=N tries of each kind, CNSIM_SEED=N from where)
 	CNSIM_NETWORKS=$${SOAK:-10000} cargo test --profile checked -p cnsim-fabric --test engines --test textbook --test second --test reuse
 	CNSIM_MUTANTS=$${SOAK:-10000} CNSIM_RANDOM=$${SOAK:-10000} cargo test --profile try -p cnsim-scenario -p cnsim-runs -p cnsim-papers --test mutated --test random_scenarios --test fuzz
+	CNSIM_NETWORKS=$${SOAK:-10000} cargo test --profile try -p cnsim-runs --test graphs
 	CNSIM_SOAK=$${SOAK:-100} cargo test --profile try -p cnsim-cli --test faults
 python: ## the Python package: build it in target/venv, run its tests, check its types
 	@mkdir -p target && python3 python/check.py

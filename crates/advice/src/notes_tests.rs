@@ -5,6 +5,7 @@ use cnsim_measure::frozen::Frozen;
 use cnsim_runs::record::Curve;
 use cnsim_scenario::Scenario;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The first case of a scenario.
@@ -370,13 +371,16 @@ fn a_key_without_effect_is_found_among_all_runs() {
     );
     // A key that has an effect beside one value of another key follows that key.
     let mut follows = swept("topology.routing", 2, false);
-    follows.iter_mut().take(2).for_each(|r| r.config.0["topology.hash"] = json!("per-switch"));
+    follows
+        .iter_mut()
+        .take(2)
+        .for_each(|r| Arc::make_mut(&mut r.config.0)["topology.hash"] = json!("per-switch"));
     let said = after(&follows);
     assert!(said.len() == 1 && said[0].starts_with("topology.routing changed nothing"), "{said:?}");
     // Two keys that vary together: nothing is known of either.
     let mut both = swept("host.fifo", 1, false);
-    both[0].config.0["switch.share"] = json!("1 KB");
-    both[1].config.0["switch.share"] = json!("2 KB");
+    Arc::make_mut(&mut both[0].config.0)["switch.share"] = json!("1 KB");
+    Arc::make_mut(&mut both[1].config.0)["switch.share"] = json!("2 KB");
     assert_eq!(after(&both), Vec::<String>::new());
 }
 

@@ -5,7 +5,7 @@ use crate::explain_pause::put;
 use crate::{Done, Failure, look};
 use clap::Args;
 use cnsim_measure::jobs::{JobFacts, Lane, Part, RoundFacts};
-use cnsim_measure::pauses::{exact, time};
+use cnsim_measure::pauses::{exact, part as in_unit, time};
 use cnsim_measure::quantity::digits;
 use cnsim_problem::joined;
 use cnsim_runs::flow_files::labels;
@@ -172,7 +172,7 @@ fn rounds(
 fn row(name: &str, (part, whole): (u64, u64), more: &str) -> String {
     let share = part as f64 / whole.max(1) as f64 * 100.0;
     let room = 30_usize.max(name.chars().count());
-    format!("  {name:<room$} {:>10} {share:>5.1} %{more}", time(part))
+    format!("  {name:<room$} {:>10} {share:>5.1} %{more}", in_unit(part, whole))
 }
 
 /// Owner of a part, without the layer: `TP all-gather` of `TP all-gather, attention_row`.
@@ -220,12 +220,14 @@ fn path(lines: &mut Vec<String>, job: &JobFacts) {
         let sum = ports.entry(&wait.port).or_default();
         *sum = (sum.0 + wait.queued + wait.xoff, sum.1 + wait.xoff);
     }
-    let in_xoff = |xoff| if xoff > 0 { format!("  {} of it in XOFF", time(xoff)) } else { String::new() };
+    let in_xoff =
+        |xoff| if xoff > 0 { format!("  {} of it in XOFF", in_unit(xoff, whole)) } else { String::new() };
     table(lines, "waits by port:", ports, whole, in_xoff);
     let mut longest: Vec<&Part> = job.path.iter().filter(|p| p.what != "earlier").collect();
     longest.sort_by_key(|p| (Reverse(p.time), p.from));
     lines.push("longest parts:".into());
     for p in longest.into_iter().take(LISTED) {
+        let time = |ps| in_unit(ps, whole);
         let mut text = format!("at {}  {}  {} {}", time(p.from), time(p.time), p.what, p.place);
         if p.what == "transfer" {
             text += &format!(", {}, alone {}", Bytes::new(p.bytes), time(p.alone));
@@ -354,7 +356,7 @@ longest parts:
     attention_column_of_a_long_name); most at H1>S, 3.000 us
   at 5.000 us  12.00 us  transfer H0>H1, 100 KB, alone 10.00 us (TP all-gather,
     attention_column_of_a_long_name); most at S>H1, 2.000 us
-  at 0 ps  5.000 us  compute H0 (forward, mlp)
+  at 0 us  5.000 us  compute H0 (forward, mlp)
   at 33.00 us  1.000 us  compute H0 (forward, mlp)";
         let said = page(&job);
         assert!(said.iter().all(|l| l.chars().count() <= 80), "{said:#?}");

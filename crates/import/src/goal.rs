@@ -17,8 +17,8 @@
 //! Sources: the grammar and the examples of spcl/HTSIM 8a33f33 and the description of LogGOPSim (from memory and notes). A statement may
 //! share its line with others. Comments are `#`, `//` and `/* */`. A tag or a processor that is not named is 0.
 //!
-//! A message and a receive meet by rank, peer and tag. Of those with the same three, the first that may begin meets the first: in the
-//! order that the graph demands of them, else in that of the file.
+//! A message and a receive meet by rank, peer and tag. Of those with the same three, the first that may begin meets the first: by graph and
+//! computing times as if messages took no time, and of one moment in the order of the file.
 
 use crate::faults::{Faults, ImportError, error};
 use cnsim_units::Time;
@@ -57,6 +57,10 @@ pub enum Before {
 }
 
 impl Before {
+    fn of(operation: u32, ends: bool) -> Self {
+        if ends { Self::Ended(operation) } else { Self::Begun(operation) }
+    }
+
     fn operation(self) -> usize {
         let (Self::Ended(n) | Self::Begun(n)) = self;
         n as usize
@@ -84,8 +88,8 @@ impl Goal {
         self.first.get(operation).and_then(|&first| self.all.get(first as usize..end)).unwrap_or_default()
     }
 
-    /// Operations in the order in which they may begin, and how many of those are all: the others stand in a circle, or behind one. With
-    /// `met` a receive also waits for its message. Of those that may begin, the first of the file is first.
+    /// Operations in the order in which they may begin: the others stand in a circle, or behind one. Messages and receives take no time, and
+    /// with `met` a receive also waits for its message. Of those that may begin at one moment, the first of the file is first.
     fn order(&self, met: bool) -> Vec<u32> {
         let n = self.operations.len();
         // An operation begins when nothing is left of `left`, and a receive ends when its message has begun, too.
@@ -95,31 +99,46 @@ impl Goal {
             follow.extend(self.before(i).iter().map(|&before| (before, i as u32)));
         }
         follow.sort_unstable();
-        let mut waits = vec![Vec::new(); if met { n } else { 0 }];
-        let message = |i: usize| match self.operations[i].act {
-            GoalAct::Receive(send) if met => Some(send as usize),
+        let message = |i: u32| match self.operations[i as usize].act {
+            GoalAct::Receive(send) if met => Some(send),
             _ => None,
         };
-        (0..n).filter_map(|i| Some((message(i)?, i))).for_each(|(send, i)| waits[send].push(i as u32));
+        // By message, its receive.
+        let mut waits = vec![u32::MAX; if met { n } else { 0 }];
+        (0..n as u32).filter_map(|i| Some((message(i)?, i))).for_each(|(send, i)| waits[send as usize] = i);
         let mut begun = vec![false; n];
-        let mut ready: BinaryHeap<Reverse<u32>> =
-            (0..n as u32).filter(|&i| left[i as usize] == 0).map(Reverse).collect();
+        let mut free: HashMap<(u32, u16), u64> = HashMap::new();
+        let mut ready: BinaryHeap<Reverse<(u64, u32)>> =
+            (0..n as u32).filter(|&i| left[i as usize] == 0).map(|i| Reverse((0, i))).collect();
+        let mut since = vec![0; n];
         let mut order = Vec::with_capacity(n);
-        while let Some(Reverse(i)) = ready.pop() {
+        while let Some(Reverse((at, i))) = ready.pop() {
             order.push(i);
             begun[i as usize] = true;
-            let mut events = vec![Before::Begun(i)];
-            if message(i as usize).is_none_or(|send| begun[send]) {
-                events.push(Before::Ended(i));
-            }
-            let received = waits.get(i as usize).into_iter().flatten().filter(|&&r| begun[r as usize]);
-            events.extend(received.map(|&receive| Before::Ended(receive)));
-            for event in events {
+            let one = self.operations[i as usize];
+            let (begins, ends) = match one.act {
+                GoalAct::Calc(time, cpu) => {
+                    let free = free.entry((one.rank, cpu)).or_default();
+                    let begins = at.max(*free);
+                    *free = begins.saturating_add(time.as_ps());
+                    (begins, *free)
+                }
+                _ => (at, at),
+            };
+            let whole = message(i).is_none_or(|send| begun[send as usize]);
+            let received = waits.get(i as usize).copied().filter(|r| begun.get(*r as usize) == Some(&true));
+            let events = [
+                Some((Before::Begun(i), begins)),
+                whole.then_some((Before::Ended(i), ends)),
+                received.map(|receive| (Before::Ended(receive), at)),
+            ];
+            for (event, moment) in events.into_iter().flatten() {
                 let first = follow.partition_point(|f| f.0 < event);
                 for &(_, next) in follow[first..].iter().take_while(|f| f.0 == event) {
+                    since[next as usize] = moment.max(since[next as usize]);
                     left[next as usize] -= 1;
                     if left[next as usize] == 0 {
-                        ready.push(Reverse(next));
+                        ready.push(Reverse((since[next as usize], next)));
                     }
                 }
             }
@@ -156,57 +175,50 @@ impl Goal {
     }
 }
 
-/// A word of the text, with its line and the characters before it.
+/// A word of the text, with its line and its place.
 #[derive(Clone, Copy, Debug)]
 struct Word<'a> {
     text: &'a str,
     line: usize,
-    column: usize,
+    /// Bytes of the text before it.
+    at: usize,
 }
 
-/// The words of lines, without comments; braces, colons and semicolons are words of their own.
-fn words<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator<Item = Word<'a>> {
-    let mut inside = false;
-    lines.enumerate().flat_map(move |(line, text)| {
-        let mut found = Vec::new();
-        let (mut at, mut begin) = (0, None);
-        let mut keep = |from: usize, to: usize| {
-            let column = text[..from].chars().count();
-            found.push(Word { text: &text[from..to], line, column });
-        };
-        let all: Vec<(usize, char)> = text.char_indices().collect();
-        while at < all.len() {
-            let (place, c) = all[at];
-            let next = all.get(at + 1).map(|n| n.1);
-            if inside {
-                inside = (c, next) != ('*', Some('/'));
-                at += if inside { 1 } else { 2 };
-                continue;
-            }
-            let comment = c == '#' || (c, next) == ('/', Some('/'));
-            inside = (c, next) == ('/', Some('*'));
-            let alone = matches!(c, '{' | '}' | ':' | ';');
-            if comment || inside || alone || c.is_whitespace() {
-                if let Some(from) = begin.take() {
-                    keep(from, place);
+/// The words of a text, without comments; braces, colons and semicolons are words of their own.
+struct Words<'a> {
+    text: &'a str,
+    at: usize,
+    line: usize,
+}
+
+impl<'a> Iterator for Words<'a> {
+    type Item = Word<'a>;
+
+    fn next(&mut self) -> Option<Word<'a>> {
+        let alone = |c: char| matches!(c, '{' | '}' | ':' | ';');
+        // The second character of what opens a comment that ends with its line, or not.
+        let opens = |rest: &str| rest.as_bytes().get(1).copied().filter(|c| matches!(c, b'/' | b'*'));
+        loop {
+            let rest = self.text.get(self.at..)?;
+            let c = rest.chars().next()?;
+            let skipped = match (c, if c == '/' { opens(rest) } else { None }) {
+                ('#', _) | (_, Some(b'/')) => rest.find('\n').unwrap_or(rest.len()),
+                (_, Some(_)) => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
+                _ if c.is_whitespace() => c.len_utf8(),
+                _ => {
+                    let ends = |&(i, c): &(usize, char)| {
+                        alone(c) || c.is_whitespace() || c == '#' || c == '/' && opens(&rest[i..]).is_some()
+                    };
+                    let end = rest.char_indices().find(ends).map_or(rest.len(), |end| end.0);
+                    let word = Word { text: &rest[..end.max(1)], line: self.line, at: self.at };
+                    self.at += word.text.len();
+                    return Some(word);
                 }
-                if comment {
-                    break;
-                }
-                if alone {
-                    keep(place, place + 1);
-                }
-                at += if inside { 2 } else { 1 };
-            } else {
-                begin = begin.or(Some(place));
-                at += 1;
-            }
+            };
+            self.line += rest[..skipped].bytes().filter(|b| *b == b'\n').count();
+            self.at += skipped;
         }
-        if let Some(from) = begin {
-            keep(from, text.len());
-        }
-        found
-    })
+    }
 }
 
 /// How a statement is written.
@@ -215,8 +227,10 @@ const STATEMENTS: &str = "write `num_ranks N`, then for each rank `rank R { ... 
 const PROCESSORS: u64 = 1024;
 
 /// Reads statements.
-struct Statements<'a, I: Iterator<Item = Word<'a>>> {
-    words: std::iter::Peekable<I>,
+struct Statements<'a> {
+    /// All of the text.
+    text: &'a str,
+    words: std::iter::Peekable<Words<'a>>,
     /// The word read last.
     last: Word<'a>,
     faults: Faults,
@@ -224,9 +238,11 @@ struct Statements<'a, I: Iterator<Item = Word<'a>>> {
 
 type Read<T> = Result<T, ()>;
 
-impl<'a, I: Iterator<Item = Word<'a>>> Statements<'a, I> {
+impl<'a> Statements<'a> {
     fn fault(&mut self, at: Word<'_>, reason: impl Into<String>, remedy: impl Into<String>) {
-        self.faults.push(ImportError { column: at.column + 1, ..error(at.line + 1, reason, remedy) });
+        let before = &self.text[..at.at];
+        let column = before[before.rfind('\n').map_or(0, |end| end + 1)..].chars().count() + 1;
+        self.faults.push(ImportError { column, ..error(at.line + 1, reason, remedy) });
     }
     fn refuse<T>(&mut self, at: Word<'_>, reason: impl Into<String>, remedy: impl Into<String>) -> Read<T> {
         self.fault(at, reason, remedy);
@@ -283,8 +299,16 @@ impl<'a, I: Iterator<Item = Word<'a>>> Statements<'a, I> {
 struct Meets {
     /// Sender, receiver and tag.
     key: (u32, u32, u64),
-    operation: u32,
     bytes: u64,
+    operation: u32,
+}
+
+/// What is read of the ranks beside their operations.
+#[derive(Default)]
+struct Found {
+    sends: Vec<Meets>,
+    receives: Vec<Meets>,
+    before: Vec<(u32, Before)>,
 }
 
 /// Reads a schedule.
@@ -292,13 +316,11 @@ struct Meets {
 /// # Errors
 /// All statements that are none, or have a rank or a label that is not there; messages that nobody receives and receives that nobody
 /// sends; circles. Lines count from 1.
-pub fn read(lines: &[&str]) -> Result<Goal, Vec<ImportError>> {
-    let start = Word { text: "", line: 0, column: 0 };
-    let words = words(lines.iter().copied()).peekable();
-    let mut s = Statements { words, last: start, faults: Faults::default() };
-    let mut goal = Goal::default();
-    let mut meets: Vec<(bool, Meets)> = Vec::new();
-    let mut before: Vec<(u32, Before)> = Vec::new();
+pub fn read(text: &str) -> Result<Goal, Vec<ImportError>> {
+    let start = Word { text: "", line: 0, at: 0 };
+    let words = Words { text, at: 0, line: 0 }.peekable();
+    let mut s = Statements { text, words, last: start, faults: Faults::default() };
+    let (mut goal, mut found) = (Goal::default(), Found::default());
     let head = s.must("num_ranks").and_then(|()| s.number("a number of ranks", 1 << 20));
     goal.ranks = head.unwrap_or_else(|()| {
         s.skip();
@@ -318,7 +340,7 @@ pub fn read(lines: &[&str]) -> Result<Goal, Vec<ImportError>> {
             if s.is("}") {
                 s.next();
             }
-            if s.words.peek().is_some_and(|next| next.line == word.line && next.column == word.column) {
+            if s.words.peek().is_some_and(|next| next.at == word.at) {
                 s.next();
             }
             continue;
@@ -326,26 +348,28 @@ pub fn read(lines: &[&str]) -> Result<Goal, Vec<ImportError>> {
         if !seen.insert(rank) {
             s.fault(word, format!("rank {rank} is there twice"), "write all of a rank in one block");
         }
-        block(&mut s, (rank, word), &mut goal, &mut meets, &mut before);
+        block(&mut s, (rank, word), &mut goal, &mut found);
     }
     if goal.operations.is_empty() && s.faults.none() {
         s.fault(s.last, "no rank does anything", STATEMENTS);
     }
+    let Found { sends, receives, mut before } = found;
     before.sort_unstable();
     before.dedup();
     goal.first = Vec::with_capacity(goal.operations.len());
     for n in 0..goal.operations.len() as u32 {
         goal.first.push(before.partition_point(|b| b.0 < n) as u32);
     }
-    goal.all = before.into_iter().map(|b| b.1).collect();
+    goal.all = before.iter().map(|b| b.1).collect();
+    drop(before);
     if s.faults.none() {
-        meet(&mut goal, meets, lines, &mut s.faults);
+        meet(&mut goal, (sends, receives), text, &mut s.faults);
     }
     s.faults.or(goal)
 }
 
 /// A number of a rank.
-fn rank_of<'a, I: Iterator<Item = Word<'a>>>(s: &mut Statements<'a, I>, ranks: usize) -> Read<u32> {
+fn rank_of<'a>(s: &mut Statements<'a>, ranks: usize) -> Read<u32> {
     let rank = s.number("the number of a rank", 1 << 20)?;
     if rank >= ranks as u64 && ranks > 0 {
         let remedy = format!("ranks are 0 to {}", ranks - 1);
@@ -355,13 +379,7 @@ fn rank_of<'a, I: Iterator<Item = Word<'a>>>(s: &mut Statements<'a, I>, ranks: u
 }
 
 /// The statements of a rank, up to its brace that closes.
-fn block<'a, I: Iterator<Item = Word<'a>>>(
-    s: &mut Statements<'a, I>,
-    (rank, opens): (u32, Word<'a>),
-    goal: &mut Goal,
-    meets: &mut Vec<(bool, Meets)>,
-    before: &mut Vec<(u32, Before)>,
-) {
+fn block<'a>(s: &mut Statements<'a>, (rank, opens): (u32, Word<'a>), goal: &mut Goal, found: &mut Found) {
     let mut labels: HashMap<&str, u32> = HashMap::new();
     let mut named: Vec<(Word<'a>, bool, Word<'a>)> = Vec::new();
     loop {
@@ -390,10 +408,15 @@ fn block<'a, I: Iterator<Item = Word<'a>>>(
         } else if s.is("requires") || s.is("irequires") {
             let ends = s.is("requires");
             s.next();
-            named.extend(s.due("a label").map(|other| (word, ends, other)));
+            let Ok(other) = s.due("a label") else { continue };
+            match (labels.get(word.text), labels.get(other.text)) {
+                (Some(&n), Some(&first)) => found.before.push((n, Before::of(first, ends))),
+                // A label may be named before it stands.
+                _ => named.push((word, ends, other)),
+            }
             continue;
         }
-        if operation(s, (rank, key), goal, meets).is_err() {
+        if operation(s, (rank, key), goal, found).is_err() {
             // A place of its own, so that labels keep theirs.
             s.skip();
         }
@@ -408,16 +431,16 @@ fn block<'a, I: Iterator<Item = Word<'a>>>(
             );
             continue;
         };
-        before.push((n, if ends { Before::Ended(first) } else { Before::Begun(first) }));
+        found.before.push((n, Before::of(first, ends)));
     }
 }
 
 /// An operation, whose first word is `key`.
-fn operation<'a, I: Iterator<Item = Word<'a>>>(
-    s: &mut Statements<'a, I>,
+fn operation<'a>(
+    s: &mut Statements<'a>,
     (rank, key): (u32, Word<'a>),
     goal: &mut Goal,
-    meets: &mut Vec<(bool, Meets)>,
+    found: &mut Found,
 ) -> Read<()> {
     let number = goal.operations.len() as u32;
     // What is refused keeps its place.
@@ -468,16 +491,22 @@ fn operation<'a, I: Iterator<Item = Word<'a>>>(
     if let Some(peer) = other {
         let sends = key.text == "send";
         let (from, to) = if sends { (rank, peer) } else { (peer, rank) };
-        meets.push((sends, Meets { key: (from, to, tag), operation: number, bytes: amount }));
+        let list = if sends { &mut found.sends } else { &mut found.receives };
+        list.push(Meets { key: (from, to, tag), operation: number, bytes: amount });
     }
     Ok(())
 }
 
 /// Lets each message meet its receive, and looks for circles.
-fn meet(goal: &mut Goal, meets: Vec<(bool, Meets)>, lines: &[&str], faults: &mut Faults) {
+fn meet(
+    goal: &mut Goal,
+    (mut sends, mut receives): (Vec<Meets>, Vec<Meets>),
+    all: &str,
+    faults: &mut Faults,
+) {
     let text = |goal: &Goal, n: usize| {
         let one = goal.operations[n];
-        format!("rank {}: `{}`", one.rank, lines[one.line as usize].trim())
+        format!("rank {}: `{}`", one.rank, all.lines().nth(one.line as usize).unwrap_or_default().trim())
     };
     let line = |goal: &Goal, n: usize| goal.operations[n].line as usize + 1;
     let tell = |goal: &Goal, way: Vec<usize>, faults: &mut Faults| {
@@ -491,10 +520,6 @@ fn meet(goal: &mut Goal, meets: Vec<(bool, Meets)>, lines: &[&str], faults: &mut
     }
     let mut turn = vec![0; order.len()];
     (0_u32..).zip(&order).for_each(|(k, &n)| turn[n as usize] = k);
-    let (mut sends, mut receives) = (Vec::new(), Vec::new());
-    for (sent, meets) in meets {
-        if sent { sends.push(meets) } else { receives.push(meets) }
-    }
     for list in [&mut sends, &mut receives] {
         list.sort_unstable_by_key(|m| (m.key, turn[m.operation as usize]));
     }

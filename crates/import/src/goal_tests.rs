@@ -4,7 +4,7 @@
 use super::*;
 
 fn of(text: &str) -> Result<Goal, Vec<ImportError>> {
-    read(&text.lines().collect::<Vec<_>>())
+    read(text)
 }
 
 /// Lines and words of the faults.
@@ -52,6 +52,22 @@ fn messages_meet_by_tag_and_order() {
             .replace("z: recv 1b", "z: recv 3b")),
         [1, 0, 2]
     );
+}
+
+/// Those of one tag meet in the order of their times, which computing decides, on processors of its own or on one: not in that of the file.
+#[test]
+fn messages_meet_by_time() {
+    let text = "num_ranks 2\nrank 0 {\nc: calc 100\nd: calc 10 cpu 1\na: send 1b to 1\nb: send 2b to 1\na requires c\nb requires d\n}\n\
+                rank 1 {\nx: recv 2b from 0\ny: recv 2b from 0\ny requires x\n}\n";
+    let met = |text: &str| {
+        let all = of(text).unwrap().operations;
+        all.iter()
+            .filter_map(|o| if let GoalAct::Receive(n) = o.act { Some(n) } else { None })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(met(text), [3, 2]);
+    assert_eq!(met(&text.replace(" cpu 1", "")), [2, 3]);
+    assert_eq!(met(&text.replace("calc 10 ", "calc 100 ")), [2, 3]);
 }
 
 #[test]

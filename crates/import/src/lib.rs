@@ -98,8 +98,7 @@ pub fn flows(form: Form, text: &str, fabric: Option<&Fabric>) -> Result<FlowList
 
 /// The messages of a schedule, and how long its ranks take; rank r is the r-th host.
 fn messages(text: &str, fabric: Option<&Fabric>) -> Result<FlowList, Vec<ImportError>> {
-    let all: Vec<&str> = text.lines().collect();
-    let read = goal::read(&all)?;
+    let read = goal::read(text)?;
     enough(fabric, read.ranks, (read.line, 0))?;
     let host = |rank: u32| match fabric {
         Some(fabric) => fabric.hosts[rank as usize].clone(),

@@ -99,6 +99,8 @@ pub struct Step {
 pub struct Layer {
     /// Name of the layer.
     pub name: String,
+    /// Its line, from 0.
+    pub line: usize,
     /// Forward pass.
     pub forward: Step,
     /// Gradient of its inputs.
@@ -406,6 +408,7 @@ fn layer(line: &[Word<'_>], faults: &mut Faults) -> Option<Layer> {
     };
     Some(Layer {
         name: line[0].text.into(),
+        line: line[0].line,
         forward: step(2, Group::Tp, faults),
         inputs: step(5, Group::Tp, faults),
         weights: step(8, Group::Dp, faults),

@@ -117,16 +117,17 @@ impl Flows {
 
     /// The unfinished flows by start, each with the reason why it waits: all if the times of flows are kept, else the first ones.
     pub fn unfinished(&self, settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Unfinished> {
-        let mut all = unfinished(settings, out, owners);
-        if !self.all_kept(settings) {
-            all.truncate(MOST_NAMED);
-        }
-        all
+        first_unfinished(settings, out, owners, if self.all_kept(settings) { usize::MAX } else { MOST_NAMED })
     }
 }
 
 /// The unfinished flows by start, each with the reason why it waits.
 pub fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Unfinished> {
+    first_unfinished(settings, out, owners, usize::MAX)
+}
+
+/// So many of them, the first.
+fn first_unfinished(settings: &Settings, out: &Outcome, owners: &Owners, most: usize) -> Vec<Unfinished> {
     let discarded = out.hosts.iter().map(|h| h.source_discards).sum::<u64>();
     let lost = out.dropped() + discarded;
     // Frames that were dropped of a pair of hosts, where that is known.
@@ -182,12 +183,20 @@ pub fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Un
             let waits_for = waits_for(m, own, (lost, discarded), again(m), out.frozen_since.is_some());
             of_flow(dst, m, own, waits_for)
         };
-        all.extend(host.missing.iter().map(one));
+        let mut missing: Vec<&Incomplete> = host.missing.iter().collect();
+        if missing.len() > most {
+            // The order of all flows, which have the same destination here.
+            let name = |m: &Incomplete| settings.wiring.hosts[m.src.0 as usize].bytes().chain(*b">");
+            missing.sort_by(|a, b| a.start.cmp(&b.start).then(name(a).cmp(name(b))).then(a.nth.cmp(&b.nth)));
+            missing.truncate(most);
+        }
+        all.extend(missing.into_iter().map(one));
         all
     };
     let mut all: Vec<Unfinished> = out.hosts.iter().enumerate().flat_map(of).collect();
     unheard(settings, out, &mut all);
     all.sort_by(|a, b| (a.start, &a.flow, a.nth).cmp(&(b.start, &b.flow, b.nth)));
+    all.truncate(most);
     all
 }
 

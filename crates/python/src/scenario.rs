@@ -215,7 +215,7 @@ pub(crate) fn plan_of(py: Python<'_>, registry: &Registry, tasks: Vec<String>) -
     let mut jobs = Vec::new();
     for text in tasks {
         let task: Value = serde_json::from_str(&text).map_err(|e| bad(e.to_string()))?;
-        let config = Config(task["config"].clone());
+        let config = Config::from(task["config"].clone());
         let name = config.scheme();
         let mine = registry.inner.find(name).and_then(|s| s.build(&[]).ok());
         let mine = mine.and_then(|b| b.values.into_iter().find(|v| v.0 == "code")).map(|v| v.1);

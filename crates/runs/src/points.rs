@@ -120,7 +120,7 @@ mod tests {
         all.push(run("none", 1, "1 KB"));
         all.iter_mut()
             .filter(|r| r.case.scheme == "ecm")
-            .for_each(|r| r.config.0["control.latency"] = json!("9 us"));
+            .for_each(|r| std::sync::Arc::make_mut(&mut r.config.0)["control.latency"] = json!("9 us"));
         let found = points(&all);
         assert!(found[1].place() == found[2].place() && found[0].place() == found[3].place());
         assert!(found[0].place() != found[1].place());

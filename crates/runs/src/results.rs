@@ -2,7 +2,7 @@
 
 use crate::files::table;
 use crate::record::{Curve, RunRecord};
-use crate::store::{RESULT_VERSION, sha256};
+use crate::store::{RESULT_VERSION, sha256, sha256_of};
 use cnsim_measure::quantity::digits;
 use cnsim_problem::read_file;
 use cnsim_scenario::case::CaseId;
@@ -81,7 +81,7 @@ impl Results {
     pub fn sum(&self) -> String {
         let mut rest = serde_json::to_value(self).unwrap_or_default();
         rest.as_object_mut().map(|o| o.remove("checksum"));
-        sha256(rest.to_string().as_bytes())
+        sha256_of(&rest)
     }
 
     /// The file as text.
@@ -122,9 +122,8 @@ pub fn series_file(r: &RunRecord, name: &str) -> String {
     let words = [study, scenario, condition, &format!("pause-{pause}"), scheme, &format!("seed{}", r.seed)];
     let readable = words.map(|w| plain(w)).join("-");
     let readable: String = readable.chars().take(NAME).collect();
-    let whole = serde_json::json!([words, name, r.config]).to_string();
     let series: String = plain(name).chars().take(NAME / 2).collect();
-    format!("series/{readable}-{series}-{}.csv", &sha256(whole.as_bytes())[..10])
+    format!("series/{readable}-{series}-{}.csv", &sha256_of(&(words, name, &r.config))[..10])
 }
 
 /// A name that is a file's name everywhere, and no other place: not one to one by itself.

@@ -37,9 +37,9 @@ impl<'a> Asked<'a> {
     pub fn key(&self) -> String {
         let Self { config, code, seed, all_series } = self;
         let own = crate::code::CNSIM;
-        let text =
-            format!("{}|{seed}|{all_series}|{code}|{own}|{RESULT_VERSION}|{STORE_FORMAT}", config.essence());
-        sha256(text.as_bytes())[..KEY].to_string()
+        let mut hash = Hash::of(&config.essence());
+        hash.text.update(format!("|{seed}|{all_series}|{code}|{own}|{RESULT_VERSION}|{STORE_FORMAT}"));
+        hexadecimal(&hash.text.finalize())[..KEY].to_string()
     }
 
     /// Do both mean the same run?
@@ -51,6 +51,39 @@ impl<'a> Asked<'a> {
 
 /// Bumped whenever the form of a kept file changes.
 pub const STORE_FORMAT: u32 = 7;
+
+/// A hash as one writes to a file, and how many bytes were written.
+#[derive(Default)]
+struct Hash {
+    text: Sha256,
+    bytes: u64,
+}
+
+impl Hash {
+    /// Of a value's JSON, which may be too long to be held as a text.
+    fn of(value: &impl serde::Serialize) -> Self {
+        let mut hash = Self::default();
+        // It cannot fail: a hash takes all bytes.
+        let _ = serde_json::to_writer(&mut hash, value);
+        hash
+    }
+}
+
+impl io::Write for Hash {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.text.update(bytes);
+        self.bytes += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// SHA-256 of a value's JSON in hexadecimal.
+pub(crate) fn sha256_of(value: &impl serde::Serialize) -> String {
+    hexadecimal(&Hash::of(value).text.finalize())
+}
 
 /// SHA-256 of these bytes in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
@@ -199,9 +232,12 @@ impl Store {
             if fs::symlink_metadata(&path).is_ok_and(|there| !there.is_file()) {
                 return Err(io::Error::other("stands there and is no file: it is not cnsim's"));
             }
-            let run = serde_json::to_string(record).map_err(io::Error::other)?;
-            let first = head(&sha256(run.as_bytes()), &key, run.len() as u64);
-            write_in(&self.dir, &path, format!("{first}{run}{END}").as_bytes())
+            let hash = Hash::of(record);
+            let mut all = head(&hexadecimal(&hash.text.finalize()), &key, hash.bytes).into_bytes();
+            all.reserve_exact(hash.bytes as usize + END.len());
+            serde_json::to_writer(&mut all, record).map_err(io::Error::other)?;
+            all.extend_from_slice(END.as_bytes());
+            write_in(&self.dir, &path, &all)
         };
         write().map_err(|e| {
             format!("{}: {e}; make room there, or choose another place with --out", path.display())
@@ -307,7 +343,10 @@ mod tests {
         assert_ne!(other(&|r| r.seed = 2), Asked::of(&one).key());
         assert_ne!(other(&|r| r.code = "ab".into()), Asked::of(&one).key(), "edited");
         assert_ne!(other(&|r| r.all_series = true), Asked::of(&one).key(), "more of it is kept");
-        assert_eq!(other(&|r| r.config.0["study"] = "M08".into()), Asked::of(&one).key());
+        assert_eq!(
+            other(&|r| std::sync::Arc::make_mut(&mut r.config.0)["study"] = "M08".into()),
+            Asked::of(&one).key()
+        );
         assert_eq!(store.get(&Asked::of(&one)), Ok(None));
         std::thread::scope(|s| {
             for _ in 0..2 {

@@ -173,45 +173,6 @@ fn waits_and_stragglers() {
     assert_eq!((job.rounds[0].last_rank, job.rounds[0].last_transfer.as_str()), (2, "H0>H2"));
 }
 
-/// Over random graphs, networks and PAUSE the parts of the path add up to the job's time, and those of a transfer to its time.
-#[test]
-fn parts_add_up() {
-    let (mut waits, mut xoffs) = (0, 0);
-    for (n, kind) in
-        ["all-reduce", "all-to-all", "all-gather", "broadcast", "reduce-scatter", "reduce"].iter().enumerate()
-    {
-        for (scheme, high) in [("none", 30), ("dcqcn", 60)] {
-            let topology = [
-                "kind = \"leaf-spine\"\nleaves = 4\nspines = 2\nper_switch = 3",
-                "kind = \"dual-tor\"\nleaves = 4\nper_switch = 3",
-            ][n % 2];
-            let text = format!(
-                "name = \"t\"\n[topology]\n{topology}\nlink_rate = \"100 Gb/s\"\n[pause]\nmode = \"on\"\nhigh = \"{high} KB\"\nlow = \"20 KB\"\n\
-                 [host]\nqueues = \"per-flow\"\n[switch]\nbuffer = \"IN\"\nshare = \"400 KB\"\n[run]\nduration = \"5 ms\"\n[matrix]\nschemes = [\"{scheme}\"]\npause = [\"on\"]\n\
-                 [[traffic]]\nname = \"job\"\nkind = \"{kind}\"\nalgorithm = \"{}\"\nhosts = \"H0..H5\"\nsize = \"{} KB\"\nrepeat = 2\n{FRAMES}\n\
-                 [[traffic]]\nkind = \"all-to-all\"\nalgorithm = \"auto\"\nhosts = \"H0..H5\"\nsize = \"90 KB\"\n{FRAMES}\n",
-                if *kind == "all-to-all" { "direct" } else { "auto" },
-                300 + 70 * n
-            );
-            let scenario = Scenario::parse("t.toml", &text, &[]).unwrap_or_else(|p| panic!("{p:#?}\n{text}"));
-            let case = scenario.cases()[0].clone();
-            let ready = scenario.ready(&case).unwrap();
-            let r = run_job(&Job::new(case, ready, 1), None, &Watch::default(), 1)
-                .unwrap()
-                .expect("not interrupted");
-            let job = &r.jobs[0];
-            assert_eq!(Some(job.path.iter().map(|p| p.time).sum::<u64>()), job.time, "{kind} {scheme}");
-            for part in job.path.iter().filter(|p| p.what == "transfer") {
-                let at_ports: u64 = part.waits.iter().map(|w| w.queued + w.xoff).sum();
-                assert_eq!(part.alone + part.answer + at_ports, part.time, "{kind} {scheme} {part:?}");
-                waits += usize::from(part.waits.len() > 1);
-                xoffs += part.waits.iter().filter(|w| w.xoff > 0).count();
-            }
-        }
-    }
-    assert!(waits > 10 && xoffs > 0, "{waits} {xoffs}");
-}
-
 /// A job that is not done says what it waits for; a flow that has not begun has no start, in the files too.
 #[test]
 fn a_job_that_is_not_done() {

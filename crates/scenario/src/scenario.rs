@@ -470,7 +470,7 @@ impl Scenario {
         let mut set = |key: &str, value: &str| {
             let written = flat.leaves.get(&format!("{}.{key}", self.prefix(case.group)));
             let place = written.map_or(Place::Condition, |l| {
-                l.place_of(l.items.iter().position(|i| i == value).unwrap_or(usize::MAX)).clone()
+                l.place_of(l.items.iter().position(|i| i == value).unwrap_or(usize::MAX))
             });
             flat.set(key, value, place);
         };

@@ -50,7 +50,7 @@ fn what_is_not_a_configuration_is_refused() {
     assert_eq!(copy.ready(&same).unwrap().config, config);
     let refused = |key: &str, value: serde_json::Value, words: &str| {
         let mut bad = config.clone();
-        bad.0[key] = value;
+        std::sync::Arc::make_mut(&mut bad.0)[key] = value;
         let found = Scenario::from_config(&cnsim_schemes::registry(), &bad)
             .and_then(|(s, c)| s.ready(&c).map(|r| r.config));
         let said = found.map_err(|p| p[0].to_string()).map(|c| c == bad);
@@ -66,8 +66,9 @@ fn what_is_not_a_configuration_is_refused() {
     refused("scheme", serde_json::json!({"name": "ecm", "params": {}, "more": 1}), "more than");
     // A key that is missing reads back as its default, which is not the same.
     let mut less = config.clone();
-    less.0.as_object_mut().unwrap().remove("topology.hosts");
-    less.0["workload.transfers"] = serde_json::json!(["1 us, H0, H1, 10 KB"]);
+    let all = std::sync::Arc::make_mut(&mut less.0);
+    all.as_object_mut().unwrap().remove("topology.hosts");
+    all["workload.transfers"] = serde_json::json!(["1 us, H0, H1, 10 KB"]);
     let (s, c) = Scenario::from_config(&cnsim_schemes::registry(), &less).unwrap();
     assert_ne!(s.ready(&c).unwrap().config, less);
 }

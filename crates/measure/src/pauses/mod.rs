@@ -9,7 +9,7 @@ pub use circle::Circle;
 pub use forest::{Forest, Kind, Part, Place, Root};
 
 pub use victims::Stood;
-pub use words::{exact, time};
+pub use words::{exact, part, time};
 
 use cnsim_fabric::Outcome;
 use cnsim_scenario::wiring::Wiring;

@@ -18,6 +18,16 @@ pub fn exact(ps: u64) -> String {
     format!("{} {name}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
+/// A time of a table in the unit that suits the whole that it is a part of; a longer one in its own.
+pub fn part(ps: u64, whole: u64) -> String {
+    let (unit, name) = unit(whole);
+    match ps {
+        0 => format!("0 {name}"),
+        _ if ps < unit => format!("{:.3} {name}", ps as f64 / unit as f64),
+        _ => time(ps),
+    }
+}
+
 /// The unit that suits a time: ps, and its name.
 fn unit(ps: u64) -> (u64, &'static str) {
     let units = [(1_000_000_000_000, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns")];

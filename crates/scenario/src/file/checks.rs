@@ -232,7 +232,12 @@ fn values(flat: &Flat, path: &str, kind: Kind, leaf: &Leaf, problems: &mut Vec<P
             return;
         }
     }
-    for (i, item) in leaf.items.iter().enumerate() {
+    // A schedule may be one text of many lines, as its file is.
+    let lines = match &leaf.items[..] {
+        [text] if path.ends_with(".operations") => text.split('\n').collect::<Vec<_>>(),
+        all => all.iter().map(String::as_str).collect(),
+    };
+    for (i, item) in lines.into_iter().enumerate() {
         if let Some((reason, remedy)) = misread(kind, item, leaf.marks.get(i)) {
             problems.push(flat.at_item(path, i, 0, reason, remedy));
         }

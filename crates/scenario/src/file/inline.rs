@@ -37,7 +37,8 @@ pub(crate) fn inline_files(flat: &mut Flat, scenario: &str, problems: &mut Vec<P
         let Some((table, of)) = key.rsplit_once('.').filter(|_| name != "off") else { continue };
         let Some((file, text)) = contents(flat, &key, (scenario, name), problems) else { continue };
         let kind = flat.leaves.get(&format!("{table}.kind")).and_then(|kind| kind.items.first());
-        let graph = table != "topology" && kind.is_some_and(|kind| kind == "graph" || kind == "training");
+        let of_kind = |word: &str| table != "topology" && kind.is_some_and(|kind| kind == word);
+        let (whole, graph) = (of_kind("graph"), of_kind("graph") || of_kind("training"));
         let mine: &[&str] = match (table, of) {
             ("topology", _) => &LISTS[..2],
             (_, "size_file") => &LISTS[3..4],
@@ -52,7 +53,7 @@ pub(crate) fn inline_files(flat: &mut Flat, scenario: &str, problems: &mut Vec<P
         let form_key = format!("{table}.format");
         let form = flat.leaves.get(&form_key).and_then(|l| l.items.first().cloned());
         let form = form.filter(|_| of == "file").unwrap_or_else(|| "lines".into());
-        let named = Named { key: &key, table, file, text };
+        let mut named = Named { key: &key, table, file, text };
         let foreign = [Foreign::Fork, Foreign::Htsim].into_iter().find(|foreign| foreign.name() == form);
         let lists = match (foreign, table) {
             (Some(form), "topology") => named.topology(form).map(|(read, lists)| {
@@ -60,6 +61,8 @@ pub(crate) fn inline_files(flat: &mut Flat, scenario: &str, problems: &mut Vec<P
                 lists
             }),
             (Some(form), _) => named.flows(form, fabric.as_ref(), priorities(flat, table)),
+            // A schedule may have a million lines: it stays as it is written.
+            (None, _) if whole && of == "file" => Ok(named.whole()),
             (None, _) => Ok(named.lines(flat, if graph { LISTS[4] } else { of }, problems)),
         };
         match lists {
@@ -198,6 +201,18 @@ impl Named<'_> {
             self.keep(&mut lists, "transfers", f.line, item);
         }
         Ok(lists)
+    }
+
+    /// All of the text as one item; none where no line says anything.
+    fn whole(&mut self) -> Lists<'static> {
+        let mut lists = Lists::new();
+        if self.text.lines().map(str::trim).any(|line| !line.is_empty() && !line.starts_with('#')) {
+            let marks = vec![Mark { place: self.place(1, 1), form: Form::Text }];
+            let text = std::mem::take(&mut self.text);
+            let text = if text.contains('\r') { text.replace("\r\n", "\n") } else { text };
+            lists.insert(LISTS[4], (vec![text], marks));
+        }
+        lists
     }
 
     /// Lines as a scenario lists them.

@@ -82,9 +82,15 @@ impl Leaf {
         Self { items: Arc::new(items), marks: Arc::default(), list: inner.is_some(), place }
     }
 
-    /// Where an item was written: its own place, or else that of the whole value.
-    pub fn place_of(&self, item: usize) -> &Place {
-        self.marks.get(item).map_or(&self.place, |m| &m.place)
+    /// Where an item was written: its own place, or else that of the whole value. Of a file that is one item each line is one.
+    pub fn place_of(&self, item: usize) -> Place {
+        match (self.marks.get(item), &self.marks[..]) {
+            (Some(mark), _) => mark.place.clone(),
+            (None, [Mark { place: Place::Listed { file, line, .. }, .. }]) => {
+                Place::Listed { file: file.clone(), line: line.saturating_add(item), column: 1 }
+            }
+            _ => self.place.clone(),
+        }
     }
 }
 
@@ -250,7 +256,7 @@ impl Flat {
         remedy: impl Into<String>,
     ) -> Problem {
         let Some(leaf) = self.leaves.get(key) else { return self.at(key, reason, remedy) };
-        let mut place = leaf.place_of(item).clone();
+        let mut place = leaf.place_of(item);
         if let Place::Listed { column, .. } = &mut place {
             *column += offset;
             return self.problem(key, Some(&place), reason, remedy);

@@ -29,7 +29,7 @@ pub const LABELS: [&str; 3] = ["study", "name", "condition"];
 /// and every parameter. Whether a file holds such a configuration is found out when it is run again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Config(pub Value);
+pub struct Config(pub Arc<Value>);
 
 impl Config {
     /// The keys with their values; `scheme` is one of them.
@@ -106,18 +106,14 @@ impl Config {
     }
 
     /// The part that determines the run: all but the labels.
-    pub fn essence(&self) -> Value {
-        let mut all = self.0.clone();
-        if let Some(all) = all.as_object_mut() {
-            LABELS.iter().for_each(|label| drop(all.remove(*label)));
-        }
-        all
+    pub fn essence(&self) -> BTreeMap<&String, &Value> {
+        self.keys().filter(|(key, _)| !LABELS.contains(&key.as_str())).collect()
     }
 }
 
 impl From<Value> for Config {
     fn from(value: Value) -> Self {
-        Self(value)
+        Self(value.into())
     }
 }
 
@@ -164,7 +160,7 @@ pub(super) fn write(
     config.extend(above.iter().map(|(key, value)| (key.clone(), json!(value))));
     let params: Map<String, Value> = built.values.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
     config.insert("scheme".into(), json!({"name": case.id.scheme, "params": params}));
-    Config(Value::Object(config))
+    Value::Object(config).into()
 }
 
 fn default(key: &str) -> &'static str {

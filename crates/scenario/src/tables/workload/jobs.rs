@@ -137,7 +137,18 @@ impl Operations {
             let (After::Begun(n) | After::Sent(n) | After::Ended(n)) = after;
             *n = places[*n as usize];
         }
-        let operations = order.iter().map(|&n| self.list[n as usize]).collect();
+        // In place: there may be millions.
+        let (mut operations, mut goals) = (self.list, places.clone());
+        for n in 0..goals.len() {
+            while goals[n] as usize != n {
+                let goal = goals[n] as usize;
+                operations.swap(n, goal);
+                goals.swap(n, goal);
+            }
+        }
+        drop(goals);
+        operations.shrink_to_fit();
+        after.shrink_to_fit();
         let mut worded = Vec::new();
         if !self.words.is_empty() {
             worded.resize(order.len(), u16::MAX);

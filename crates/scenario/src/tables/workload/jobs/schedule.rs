@@ -1,8 +1,9 @@
 //! Tables of schedules in GOAL text, as operations: rank r is the r-th host of the table.
 //!
-//! A receive that waits for nothing else is no operation of its own: what waits for it waits for its message.
+//! A receive that waits for nothing else is no operation of its own: what waits for it waits for its message. Its begin is an operation where
+//! others wait for that.
 
-use super::read::{begins_in_time, few_of_a_pair, imported, known, no_path, too_many};
+use super::read::{begins_in_time, few_of_a_pair, known, no_path, too_many};
 use super::weave::{ByHost, Sends};
 use super::{Asked, Operations, Rounds, Woven};
 use crate::language::reader::Reader;
@@ -11,6 +12,7 @@ use crate::tables::workload::{OPERATIONS, SEND_ENDS, SendEnds};
 use cnsim_fabric::{Act, After};
 use cnsim_import::goal::{self, Before, Goal, GoalAct};
 use cnsim_units::{Bytes, Time};
+use std::borrow::Cow;
 
 /// In place of the number of an operation: it has none.
 const NONE: u32 = u32::MAX;
@@ -29,10 +31,34 @@ pub(super) fn schedule(r: &mut Reader<'_>, asked: &Asked<'_>, operations: &mut O
         r.lacks(asked.prefix, &list, "there is no schedule", remedy);
         return None;
     }
-    let goal = imported(r, &list, goal::read)?;
+    let text = match &list.items[..] {
+        [one] => Cow::Borrowed(one.as_str()),
+        all => Cow::Owned(all.join("\n")),
+    };
+    // The text of a file is one item, whose lines have places of their own.
+    let item = |line: usize| match &list.items[..] {
+        [_] => line,
+        all => {
+            let ends = all.iter().scan(0, |end, item| {
+                *end += item.split('\n').count();
+                Some(*end)
+            });
+            ends.take_while(|end| *end <= line).count()
+        }
+    };
+    let goal = match goal::read(&text) {
+        Ok(goal) => goal,
+        Err(faults) => {
+            for f in faults {
+                r.wrong_at(&list.key, item(f.line - 1), f.column - 1, f.reason, f.remedy);
+            }
+            return None;
+        }
+    };
+    drop(text);
     if known && goal.ranks > ranks.len() {
         let reason = format!("{} ranks, and the table names {} hosts", goal.ranks, ranks.len());
-        r.wrong_item(&list.key, goal.line, reason, "name a host for each rank in hosts");
+        r.wrong_item(&list.key, item(goal.line), reason, "name a host for each rank in hosts");
     }
     for one in &goal.operations {
         let wrong = match one.act {
@@ -42,15 +68,24 @@ pub(super) fn schedule(r: &mut Reader<'_>, asked: &Asked<'_>, operations: &mut O
             }
             _ => continue,
         };
-        r.wrong_item(&list.key, one.line as usize, wrong, "write less");
+        r.wrong_item(&list.key, item(one.line as usize), wrong, "write less");
     }
     too_many(r, &list.key, goal.operations.len() as u64);
     if r.problems.len() > before || !known {
         return None;
     }
     let ranks = &ranks[..goal.ranks];
-    let places = places(&goal, operations.len() as u32);
-    let weave = Weave { goal: &goal, ranks, ends, places };
+    // Receives whose begin others wait for.
+    let mut followed = vec![false; goal.operations.len()];
+    for n in 0..followed.len() {
+        for before in goal.before(n) {
+            if let Before::Begun(first) = *before {
+                followed[first as usize] = true;
+            }
+        }
+    }
+    let places = places(&goal, operations.len() as u32, &followed);
+    let weave = Weave { goal: &goal, ranks, ends, places, followed };
     let mut rounds = Rounds::new(operations, ranks, (start, Time::ZERO), 1);
     let mut sends = Sends::new(operations, wiring, sources, framing);
     weave.all(&rounds.gates, &mut sends);
@@ -68,13 +103,13 @@ pub(super) fn schedule(r: &mut Reader<'_>, asked: &Asked<'_>, operations: &mut O
 }
 
 /// By operation of a schedule: the numbers of those in the graph that it is, behind `first` and a gate for each rank. A receive that waits
-/// is one that says that it has begun, and the next that it has ended.
-fn places(goal: &Goal, first: u32) -> Vec<u32> {
+/// is one that says that it has begun, if another waits for that, and the next that it has ended.
+fn places(goal: &Goal, first: u32, followed: &[bool]) -> Vec<u32> {
     let mut next = first + goal.ranks as u32;
     let place = |n: usize| {
         let of = match goal.operations[n].act {
             GoalAct::Receive(_) if goal.before(n).is_empty() => 0,
-            GoalAct::Receive(_) => 2,
+            GoalAct::Receive(_) if followed[n] => 2,
             _ => 1,
         };
         next += of;
@@ -89,6 +124,7 @@ struct Weave<'a> {
     ranks: &'a [usize],
     ends: SendEnds,
     places: Vec<u32>,
+    followed: Vec<bool>,
 }
 
 impl Weave<'_> {
@@ -96,7 +132,7 @@ impl Weave<'_> {
     fn ended(&self, n: u32) -> After {
         match (self.goal.operations[n as usize].act, self.places[n as usize]) {
             (GoalAct::Receive(send), NONE) => After::Ended(self.places[send as usize]),
-            (GoalAct::Receive(_), place) => After::Ended(place + 1),
+            (GoalAct::Receive(_), place) => After::Ended(place + u32::from(self.followed[n as usize])),
             (GoalAct::Send(..), place) if self.ends == SendEnds::Sent => After::Sent(place),
             (_, place) => After::Ended(place),
         }
@@ -134,9 +170,11 @@ impl Weave<'_> {
                 }
                 GoalAct::Receive(_) if self.places[n] == NONE => {}
                 GoalAct::Receive(send) => {
-                    let posted = sends.operations.wait(host, Time::ZERO, self.after(n, gates));
-                    let arrived = After::Ended(self.places[send as usize]);
-                    sends.operations.wait(host, Time::ZERO, [After::Ended(posted), arrived]);
+                    let (mut before, arrived) = (self.after(n, gates), After::Ended(self.places[send as usize]));
+                    if self.followed[n] {
+                        before = vec![After::Ended(sends.operations.wait(host, Time::ZERO, before))];
+                    }
+                    sends.operations.wait(host, Time::ZERO, before.into_iter().chain([arrived]));
                 }
             }
         }

@@ -15,7 +15,7 @@ use crate::tables::workload::{
     ALGORITHM, Algorithm, CHANNELS, CHUNK, OPERATIONS, RANK_ORDER, REDUCE_TIME, REPEAT, RankOrder, Traffic,
 };
 use cnsim_fabric::{Act, After};
-use cnsim_import::simai::{self, Call, Collective, Group, Layer, Step, Workload};
+use cnsim_import::simai::{self, Call, Collective, Group, Step, Workload};
 use cnsim_units::{Bytes, Time};
 use std::ops::Range;
 
@@ -91,15 +91,18 @@ fn fits(r: &mut Reader<'_>, list: &List, w: &Workload, hosts: Option<usize>) {
         let reason = format!("{} ranks, and the table names {hosts} hosts", w.ranks());
         r.wrong_at(&list.key, w.ranks_at.0, w.ranks_at.1, reason, "name a host for each rank in hosts");
     }
-    let largest = w.calls().map(|call| call.bytes).chain([w.message]).max().unwrap_or(0);
-    if Bytes::new(largest) > MAX_TRANSFER {
-        let reason = format!("a call of {} is more than {MAX_TRANSFER}", Bytes::new(largest));
-        r.wrong(&list.key, reason, "write less");
+    let above = |bytes: u64| Some(Bytes::new(bytes)).filter(|bytes| *bytes > MAX_TRANSFER);
+    if let Some(bytes) = above(w.message) {
+        let reason = format!("a message of {bytes} is more than {MAX_TRANSFER}");
+        r.wrong_at(&list.key, w.ranks_at.0, 0, reason, "write less");
     }
-    let long = |l: &&Layer| [l.forward, l.inputs, l.weights].iter().any(|step| step.time > LONGEST);
-    if let Some(layer) = w.layers.iter().find(long) {
-        let reason = format!("layer {} computes longer than {LONGEST}", layer.name);
-        r.wrong(&list.key, reason, "write less");
+    for layer in &w.layers {
+        let steps = [layer.forward, layer.inputs, layer.weights];
+        let called = steps.iter().filter_map(|s| above(s.call.as_ref()?.bytes)).max();
+        let called = called.map(|bytes| format!("a call of {bytes} is more than {MAX_TRANSFER}"));
+        let computes = steps.iter().any(|s| s.time > LONGEST);
+        let computes = computes.then(|| format!("layer {} computes longer than {LONGEST}", layer.name));
+        called.into_iter().chain(computes).for_each(|reason| r.wrong_item(&list.key, layer.line, reason, "write less"));
     }
 }
 

@@ -69,7 +69,11 @@ impl<'w> Sends<'w> {
 
     /// The transfers of hosts that send any.
     pub(super) fn by_host(self) -> ByHost {
-        let all = self.sources.into_iter().map(|s| s.1).enumerate();
+        let tight = |(_, mut transfers): (u32, Vec<Transfer>)| {
+            transfers.shrink_to_fit();
+            transfers
+        };
+        let all = self.sources.into_iter().map(tight).enumerate();
         all.filter(|s| !s.1.is_empty()).collect()
     }
 }
