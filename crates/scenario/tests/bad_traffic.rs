@@ -89,16 +89,20 @@ fn faults_of_files() {
     let goal = "# a schedule\r\nnum_ranks 2\r\n\r\nrank 0 {\r\n  a: send 5b to 7\r\n}\r\n";
     assert_eq!(places("graph", goal), [(5, 17, "there is no rank 7".into())]);
     let long = goal.replace("rank 0", &format!("# {}\nrank 0", "x".repeat(399)));
-    assert_eq!(places("graph", &long), [(4, 1, "has 401 characters".into())]);
+    assert_eq!(
+        places("graph", &long),
+        [(4, 1, "has 401 characters".into()), (6, 17, "there is no rank 7".into())]
+    );
     let late = "num_ranks 13\nrank 0 {\n\nsend 2000000000000000b to 1\ncalc 5 }\nrank 1 { recv 2000000000000000b from 0 }\n";
-    let due = [(1, 1, "13 ranks, and the table names 12 hosts"), (4, 1, "2 PB is more than 1 PB")];
+    let due =
+        [(1, 1, "13 ranks, and the table names 12 hosts"), (4, 1, "2000000 GB is more than 1000000 GB")];
     assert_eq!(places("graph", late), due.map(|d| (d.0, d.1, d.2.to_string())));
     let head = "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 1 pp: 1 vpp: 1 ga: 1 all_gpus: 2 checkpoints: 0 checkpoint_initiates: 0 pp_comm: 0";
     let training = format!(
         "{head}\n2\na -1 1 ALLREDUCE 5 1 NONE 0 1 NONE 0 1\n\nb -1 1 ALLREDUCE 2000000000000000 1 NONE 0 1 NONE 0 1\n"
     );
     let said = places("training", &training);
-    assert!(said[0].0 == 5 && said[0].2.contains("a call of 2 PB is more than"), "{said:?}");
+    assert!(said[0].0 == 5 && said[0].2.contains("a call of 2000000 GB is more than"), "{said:?}");
     std::fs::remove_dir_all(&dir).unwrap();
 }
 
