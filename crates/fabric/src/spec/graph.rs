@@ -2,6 +2,7 @@
 
 use super::{RunSpec, padded};
 use cnsim_scheme_api::{Bytes, NodeId, Time};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// A finite amount of data from one host to another.
@@ -152,12 +153,7 @@ impl Graph {
                 Self::MOST
             ));
         }
-        // By host and source.
-        let mut sent: Vec<Vec<Vec<bool>>> = Vec::new();
-        for host in &spec.hosts {
-            sent.push(host.sources.iter().map(|s| vec![false; s.transfers.len()]).collect());
-        }
-        let mut number_sent = 0;
+        let mut sent = BTreeSet::new();
         for (number, operation) in (0..).zip(&self.operations) {
             let bad = |why: &str| Err(format!("operation {number} of host {} {why}", operation.host.0));
             let begins = |n: u32| self.transfer(n, spec);
@@ -171,11 +167,9 @@ impl Graph {
                 Act::Compute { .. } => {}
                 Act::Send { source, transfer } => match begins(number) {
                     Some(t) if t.bytes > Bytes::ZERO && t.start == Transfer::FOLLOWS => {
-                        let sent = &mut sent[operation.host.0 as usize][source as usize][transfer as usize];
-                        if std::mem::replace(sent, true) {
+                        if !sent.insert((operation.host, source, transfer)) {
                             return bad("sends what another has sent");
                         }
-                        number_sent += 1;
                     }
                     Some(_) => return bad("sends nothing, or a transfer that has a start"),
                     None => return bad("sends a transfer that is not there"),
@@ -198,8 +192,8 @@ impl Graph {
         }
         let all = spec.hosts.iter().flat_map(|h| &h.sources).flat_map(|s| &s.transfers);
         let follow = all.filter(|transfer| transfer.start == Transfer::FOLLOWS).count();
-        if follow != number_sent {
-            return Err(format!("{follow} transfers follow others, and the graph sends {number_sent}"));
+        if follow != sent.len() {
+            return Err(format!("{follow} transfers follow others, and the graph sends {}", sent.len()));
         }
         let in_order = |s: &super::SourceSpec| s.transfers.is_sorted_by_key(|transfer| transfer.start);
         if let Some(host) = spec.hosts.iter().find(|h| !h.sources.iter().all(in_order)) {
