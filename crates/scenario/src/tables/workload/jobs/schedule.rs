@@ -170,7 +170,8 @@ impl Weave<'_> {
                 }
                 GoalAct::Receive(_) if self.places[n] == NONE => {}
                 GoalAct::Receive(send) => {
-                    let (mut before, arrived) = (self.after(n, gates), After::Ended(self.places[send as usize]));
+                    let (mut before, arrived) =
+                        (self.after(n, gates), After::Ended(self.places[send as usize]));
                     if self.followed[n] {
                         before = vec![After::Ended(sends.operations.wait(host, Time::ZERO, before))];
                     }

@@ -102,7 +102,10 @@ fn fits(r: &mut Reader<'_>, list: &List, w: &Workload, hosts: Option<usize>) {
         let called = called.map(|bytes| format!("a call of {bytes} is more than {MAX_TRANSFER}"));
         let computes = steps.iter().any(|s| s.time > LONGEST);
         let computes = computes.then(|| format!("layer {} computes longer than {LONGEST}", layer.name));
-        called.into_iter().chain(computes).for_each(|reason| r.wrong_item(&list.key, layer.line, reason, "write less"));
+        called
+            .into_iter()
+            .chain(computes)
+            .for_each(|reason| r.wrong_item(&list.key, layer.line, reason, "write less"));
     }
 }
 
