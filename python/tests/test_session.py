@@ -142,16 +142,15 @@ def test_xoff_spreads_over_ports_and_time(short: cn.Scenario, tmp_path: Path) ->
 
 
 def test_the_map_of_a_run(short: cn.Scenario, tmp_path: Path) -> None:
-    s = short.with_(scheme="none", pause="on", record__map="on")
-    r = s.run()
+    r = short.with_(scheme="none", pause="on", record__map="on").run()
     m = r.map()
     assert "H1>S" in m.ports and len(m.ports) == 20 and "20 ports" in repr(m)
-    queue, hot = m.series("S>H1"), r.queue()
+    queue, hot = m.series("S>H0"), r.queue()
     assert queue.unit == "KB" and queue.bin == hot.bin and len(queue) == len(hot)
     assert max(queue.values) >= max(hot.values) - 0.05 and m.series("H1>S", "used").unit == "%"
     top = int(queue.values.argmax())
     svg = m.still("queue", queue.bin * top)
-    assert 'class="w u8" data-port="S&gt;H1"' in svg and "largest queue" in svg
+    assert 'class="w u8" data-port="S&gt;H0"' in svg and "largest queue" in svg
     assert m.save(tmp_path / "m.svg", "queue", at=queue.bin * top).read_text() == svg
     page = m.save(tmp_path / "m.html").read_text()
     assert "article class=&quot;play" in m._repr_html_() and "data-map" in page and "http://" not in page.replace("http://www.w3.org/2000/svg", "")
