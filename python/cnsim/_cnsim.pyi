@@ -496,6 +496,8 @@ class Record:
         """The map as a page."""
     def map_still(self, /, what: str, at: float) -> str | None:
         """The map at a time, seconds, as SVG."""
+    def events(self) -> str:
+        """Events of the flows that record.flow_events names, as JSON; null if none is named."""
     def slowdowns(self) -> bytes:
         """Slowdown of each of the flows, as 64-bit floating-point numbers, little-endian."""
         ...

@@ -148,6 +148,8 @@ class Flow:
     """``H10>H5``, or ``H10>H5#2`` for the second of its hosts."""
     traffic: str
     """Name of its ``[[traffic]]`` table; empty without one."""
+    class_: str
+    """Name of its ``[[class]]``, where the run has several."""
     bytes: int
     """Payload."""
     start: float
@@ -160,6 +162,13 @@ class Flow:
     """The parts of its time, in the order of the chain of causes; they add up to ``completion``."""
     ports: tuple[dict[str, Any], ...]
     """The ports on the way of its last frame, each with the times in the queue, in XOFF, onto the link and over it."""
+    cuts: tuple[dict[str, Any], ...]
+    """What lowered its rate or window: the ten cuts that cost most, by time, each with cause, port of the queue, moment, rate in bit/s and
+    window in bytes from then on, and the time that the flow waited until the next cut."""
+    cut_by: tuple[dict[str, Any], ...]
+    """All cuts by cause and port: how many, and what they cost."""
+    ahead: tuple[dict[str, Any], ...]
+    """Behind whom its last frame waited at each port, and how long, where ``record.flow_events`` names the flow."""
     label: str = ""
     """The run."""
 
@@ -173,7 +182,12 @@ class Flow:
         parts = {part: row["parts"][part] / 1e12 for part in _cnsim.FLOW_PARTS}
         start, time, alone = (row[key] / 1e12 for key in ("start", "time", "alone"))
         label = f"{run.scheme}, seed {run.seed}"
-        return cls(row["flow"], row["traffic"], row["bytes"], start, time, alone, parts, ports, label)
+        cuts, sums, ahead = (
+            tuple({k: v / 1e12 if k in ("at", "cost", "time") else v for k, v in cut.items()} for cut in row[key])
+            for key in ("cuts", "cut_by", "ahead")
+        )
+        head = (row["flow"], row["traffic"], row["class"], row["bytes"])
+        return cls(*head, start, time, alone, parts, ports, cuts, sums, ahead, label)
 
 
 def metrics() -> Listing:
@@ -329,7 +343,7 @@ class Results:
         return self.series("hot_queue" if port is None else f"queue {port}")
 
     def table(self, what: str = "metrics") -> Table:
-        """An Arrow table: ``metrics``, ``series``, ``flows``, ``traffic``, ``ports``, ``xoff``, ``counters`` or ``summary``. polars,
+        """An Arrow table: ``metrics``, ``series``, ``flows``, ``events``, ``traffic``, ``ports``, ``xoff``, ``counters`` or ``summary``. polars,
         pandas, pyarrow and DuckDB read it directly. Its metadata has units and the effective configuration."""
         from .tables import table
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from . import _cnsim
 
-WHAT = ("metrics", "series", "flows", "traffic", "ports", "xoff", "counters", "summary")
+WHAT = ("metrics", "series", "flows", "events", "traffic", "ports", "xoff", "counters", "summary")
 
 
 class Table:
@@ -150,6 +150,13 @@ def table(results: Sequence[_cnsim.Record], what: str, summary: Callable[[], Seq
         return rows([_labels(r) | {"run": r.key} | r.metrics for r in results], units=units, metadata=about)
     if what == "flows":
         return flows(results, about)
+    if what == "events":
+        kept = [(r, json.loads(r.events())) for r in results]
+        if all(found is None for _, found in kept):
+            remedy = 'run with record={"flow_events": ["H1>H5"]}'
+            raise CnsimError("these runs kept no events of flows", remedy, key="record.flow_events")
+        units = {"time": "ps", "rate": "bit/s", "window": "B", "in_flight": "B", "rtt": "ps"}
+        return rows([_labels(r) | event for r, found in kept for event in found or ()], units=units, metadata=about)
     if what == "counters":
         return rows([_labels(r) | r.counters for r in results], metadata=about)
     if what == "traffic":

@@ -59,7 +59,21 @@ impl Chosen {
 }
 
 /// The file of this name in a folder of results, or the file that is given itself.
-pub(crate) fn file(results: &Path, name: &str) -> PathBuf {
+///
+/// # Errors
+/// There is neither folder nor file.
+pub(crate) fn file(results: &Path, name: &str) -> Result<PathBuf, Failure> {
+    if !results.exists() {
+        return Err(Failure::input(format!(
+            "{}: there is no such folder of results\n  help: name the one that `cnsim run SCENARIO --out FOLDER` wrote",
+            results.display()
+        )));
+    }
+    Ok(path(results, name))
+}
+
+/// The same, there or not.
+pub(crate) fn path(results: &Path, name: &str) -> PathBuf {
     if results.is_dir() { results.join(name) } else { results.to_path_buf() }
 }
 

@@ -41,7 +41,7 @@ impl Found {
 }
 
 pub(crate) fn compare(paths: &[PathBuf], baseline: Option<&str>, metrics: &[String], as_json: bool) -> Done {
-    let files: Vec<PathBuf> = paths.iter().map(|p| chosen::file(p, "results.json")).collect();
+    let files: Vec<PathBuf> = paths.iter().map(|p| chosen::path(p, "results.json")).collect();
     let (read, wrong): (Vec<_>, Vec<_>) = files.iter().map(|f| Results::read(f)).partition(Result::is_ok);
     if !wrong.is_empty() {
         let wrong: Vec<String> = wrong.into_iter().filter_map(Result::err).collect();

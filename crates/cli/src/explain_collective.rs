@@ -32,7 +32,7 @@ const MOST: usize = 4;
 const LISTED: usize = 8;
 
 pub(crate) fn explain_collective(args: &ExplainCollectiveArgs) -> Done {
-    let file = chosen::file(&args.chosen.results, "results.json");
+    let file = chosen::file(&args.chosen.results, "results.json")?;
     let mut runs = Results::read(&file).map_err(Failure::input)?.runs;
     if runs.iter().all(|r| r.jobs.is_empty()) {
         return Err(Failure::input(format!(

@@ -4,12 +4,12 @@ use crate::chosen::{self, Chosen, title};
 use crate::{Done, Failure, fit, look};
 use clap::Args;
 use cnsim_measure::pauses::time;
-use cnsim_measure::spent::{AtPort, FlowParts, MOST_KEPT, PARTS, SLOWEST, Spent};
+use cnsim_measure::spent::{AtPort, Cuts, FlowParts, MOST_KEPT, PARTS, SLOWEST, Spent};
 use cnsim_problem::nearest;
 use cnsim_runs::files::read_csv;
 use cnsim_runs::results::LARGEST;
 use cnsim_runs::spent_files::read_spent;
-use cnsim_units::Bytes;
+use cnsim_units::{Bytes, Rate};
 use std::path::{Path, PathBuf};
 
 /// Arguments of `explain-flow`.
@@ -33,6 +33,8 @@ const WIDTH: usize = 80;
 const MOST_RUNS: usize = 4;
 /// Flows that are listed.
 const MOST: usize = 8;
+/// Cuts that are listed.
+const MOST_CUTS: usize = 5;
 
 pub(crate) fn explain_flow(args: &ExplainFlowArgs) -> Done {
     let (file, runs) = read(&args.chosen.results)?;
@@ -94,10 +96,10 @@ impl ExplainFlowArgs {
 
 /// Reads a folder of results, or its flows.csv.
 fn read(results: &Path) -> Result<(PathBuf, Vec<Run>), Failure> {
-    let file = chosen::file(results, "flows.csv");
+    let file = chosen::file(results, "flows.csv")?;
     if !file.exists() {
         return Err(Failure::input(format!(
-            "{}: no such file: no run of these results kept where the time of its flows went\n  help: run the scenario with `--set record.trips=on --out {}`",
+            "{}: there is none: no run of these results kept where the time of its flows went\n  help: run the scenario with `--set record.trips=on --out {}`",
             file.display(),
             results.display()
         )));
@@ -278,6 +280,9 @@ fn page((run, flow): (&Run, &FlowParts), other: Option<(&Run, &FlowParts)>) -> S
     let more = if other.is_some() { format!("{:>13}", "more") } else { String::new() };
     lines.push(format!("{:<12}{:<29}{first:>13}{second:>13}{more}", "", ""));
     let mut place = "";
+    // What cut the flow stands behind the part that this cost most.
+    let held = rows.iter().filter(|row| HELD.contains(&row.1.as_str()));
+    let held = held.max_by_key(|row| row.2.iter().sum::<u64>()).map(|row| row.1.as_str());
     for Row(at, what, times) in &rows {
         let shown = if at == place { "" } else { at };
         place = at;
@@ -287,6 +292,30 @@ fn page((run, flow): (&Run, &FlowParts), other: Option<(&Run, &FlowParts)>) -> S
             Some(other) => line += &format!("{:>13}{:>13}", some(*other), signed(times[0], *other, &us)),
         }
         lines.push(line);
+        if what == "queue" {
+            for (n, (spent, flow)) in flows.iter().enumerate() {
+                let here = flow.ahead.iter().filter(|a| spent.port(a.port) == at);
+                let behind: Vec<String> = here.map(|a| format!("{} {}", a.who, us(a.time))).collect();
+                if !behind.is_empty() {
+                    let whose =
+                        if flows.len() > 1 { format!("{}: ", [&first, &second][n]) } else { String::new() };
+                    let told = format!("{whose}behind {}", behind.join(", "));
+                    lines.extend(
+                        fit::wrapped(&told, WIDTH - 14).into_iter().map(|line| format!("{:14}{line}", "")),
+                    );
+                }
+            }
+        }
+        if held == Some(what.as_str()) {
+            for (n, (spent, flow)) in flows.iter().enumerate().filter(|(_, f)| !f.1.by_cause.is_empty()) {
+                let whose =
+                    if flows.len() > 1 { format!("{}: ", [&first, &second][n]) } else { String::new() };
+                let told = format!("{whose}{}", causes(spent, &flow.by_cause));
+                lines.extend(
+                    fit::wrapped(&told, WIDTH - 14).into_iter().map(|line| format!("{:14}{line}", "")),
+                );
+            }
+        }
     }
     let mut sum = format!("{:<41}{:>13}", "sum", us(flow.time));
     match other {
@@ -295,8 +324,76 @@ fn page((run, flow): (&Run, &FlowParts), other: Option<(&Run, &FlowParts)>) -> S
     }
     lines.push(sum);
     lines.push(String::new());
+    lines.extend(costliest(&run.1, flow, &us));
     lines.extend(fit::wrapped(&meaning(&rows, flow, other.is_some(), &us), WIDTH));
     lines.join("\n") + "\n"
+}
+
+/// Parts in which a flow waits because of what cut its rate or window.
+const HELD: [&str; 2] = ["limiter's gap", "window closed"];
+
+/// Several cuts of a cause in words.
+fn plural(by: &str) -> &str {
+    match by {
+        "mark" => "marks",
+        "message" => "messages",
+        "loss" => "losses",
+        "timeout" => "timeouts",
+        "timer" => "timers",
+        "round-trip" => "round trips",
+        other => other,
+    }
+}
+
+/// How often a flow was cut, and by which queues: for each cause the port that cost most first.
+fn causes(spent: &Spent, sums: &[Cuts]) -> String {
+    let mut sums: Vec<&Cuts> = sums.iter().collect();
+    sums.sort_by_key(|sum| (std::cmp::Reverse(sum.cost), std::cmp::Reverse(sum.count)));
+    let count: u64 = sums.iter().map(|sum| sum.count).sum();
+    let mut kinds: Vec<&str> = Vec::new();
+    sums.iter().for_each(|sum| {
+        if !kinds.contains(&sum.by.as_str()) {
+            kinds.push(&sum.by);
+        }
+    });
+    let kind = |by: &str| {
+        let of = sums.iter().filter(|sum| sum.by == by);
+        let ports = of.map(|sum| match sum.port {
+            Some(port) => format!("{} ({})", spent.port(port), sum.count),
+            None => format!("a port that is not known ({})", sum.count),
+        });
+        let ports: Vec<String> = ports.collect();
+        match sums.iter().any(|sum| sum.by == by && sum.port.is_some()) {
+            true => format!("{} of {}", plural(by), ports.join(", ")),
+            false => plural(by).to_string(),
+        }
+    };
+    let kinds: Vec<String> = kinds.into_iter().map(kind).collect();
+    format!(
+        "cut {}; by {}",
+        if count == 1 { "once".into() } else { format!("{count} times") },
+        kinds.join("; ")
+    )
+}
+
+/// The cuts of a flow that cost most, each with what the flow waited until the next, and why.
+fn costliest(spent: &Spent, flow: &FlowParts, us: &dyn Fn(u64) -> String) -> Vec<String> {
+    let mut cuts: Vec<_> = flow.cuts.iter().filter(|cut| cut.cost > 0).collect();
+    cuts.sort_by_key(|cut| (std::cmp::Reverse(cut.cost), cut.at));
+    if cuts.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![format!("{:>12}{:>14}{:>13}  {}", "cut at us", "to", "then waited", "by")];
+    for cut in cuts.into_iter().take(MOST_CUTS) {
+        let to = match cut.window.filter(|_| flow.source[1] < flow.source[2]) {
+            Some(window) => Bytes::new(window).to_string(),
+            None => Rate::from_bps((cut.rate as f64 / 1e6).round() * 1e6).to_string(),
+        };
+        let port = cut.port.map_or_else(String::new, |port| format!(" of {}", spent.port(port)));
+        lines.push(format!("{:>12}{to:>14}{:>13}  {}{port}", us(cut.at), us(cut.cost), cut.by));
+    }
+    lines.push(String::new());
+    lines
 }
 
 /// A difference with its sign.
@@ -343,7 +440,7 @@ fn meaning(rows: &[Row], flow: &FlowParts, beside: bool, us: &dyn Fn(u64) -> Str
     };
     let next = match what {
         "limiter's gap" => format!(
-            "The scheme let the flow send less than its link carries. `record.limiters = [\"{}\"]` keeps the limiter's rate.",
+            "The scheme let the flow send less than its link carries. `record.flow_events = [\"{}\"]` keeps each event of its limiter.",
             flow.flow
         ),
         "connection not open" => "The flow waited for the answer that opens its connection.".into(),
@@ -351,7 +448,7 @@ fn meaning(rows: &[Row], flow: &FlowParts, beside: bool, us: &dyn Fn(u64) -> Str
         "XOFF at the NIC" | "XOFF" => format!("The next switch stopped the port by PAUSE. `cnsim explain-pause --flow \"{}\"` says for whom.", flow.flow),
         "other flows' turn" => "The flow shared its host's link with others.".into(),
         "resend and timeout" => "Frames of the flow were lost, found late, or sent again.".into(),
-        "queue" => format!("The last frame stood behind others there. `record.ports = [\"{place}\"]` keeps the queue."),
+        "queue" => format!("The last frame stood behind others there. `record.flow_events = [\"{}\"]` tells behind whom.", flow.flow),
         _ if beside => "Both runs waited alike.".into(),
         _ => "That much it takes alone, too.".into(),
     };

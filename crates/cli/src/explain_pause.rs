@@ -31,10 +31,10 @@ const LEAST: u64 = 40;
 const MOST_RUNS: usize = 4;
 
 pub(crate) fn explain_pause(args: &ExplainPauseArgs) -> Done {
-    let file = chosen::file(&args.chosen.results, "pauses.csv");
+    let file = chosen::file(&args.chosen.results, "pauses.csv")?;
     if !file.exists() {
         return Err(Failure::input(format!(
-            "{}: no such file: no run of these results kept its XOFFs\n  help: run the scenario with PAUSE and --set record.pauses=on",
+            "{}: there is none: no run of these results kept its XOFFs\n  help: run the scenario with PAUSE and --set record.pauses=on",
             file.display()
         )));
     }

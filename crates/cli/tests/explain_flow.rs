@@ -53,6 +53,27 @@ fn the_victim_of_the_readme() {
         assert!(said.lines().all(|l| l.chars().count() <= 80), "{said}");
         assert!(said.contains("own frames before the last") && said.contains("\nsum  "), "{said}");
     }
+    // What cut the flow stands with its queues, and the cuts of all causes are as many as in the file.
+    let (_, page) = say(&["explain-flow", &out, "H10>H5", "--scheme", "dcqcn"]);
+    let told = page.lines().find(|l| l.contains("cut ") && l.contains(" times; by marks of S")).unwrap();
+    let counts = told.split(['(', ')']).filter_map(|n| n.parse::<u64>().ok()).sum::<u64>();
+    assert!(told.contains(&format!("cut {counts} times")) && page.contains("then waited"), "{page}");
+    // Behind whom it waited: frames of the incast, no longer than in the queue in all.
+    let named = folder.file("named");
+    let set = "record.flow_events=[\"H10>H5\"]";
+    let words = ["run", &file, "--seeds", "1", "--scheme", "none", "--set", set, "--out", &named];
+    assert_eq!(say(&words).0, Some(0));
+    let (_, page) = say(&["explain-flow", &named, "H10>H5"]);
+    assert!(page.contains("  behind ") && page.contains(">H0 "), "{page}");
+    assert!(page.lines().all(|l| l.chars().count() <= 80), "{page}");
+    let events = folder.read("named/flow_events.csv");
+    let first = events.lines().nth(1).unwrap_or_default();
+    assert!(events.starts_with("condition,pause,scheme,seed,flow,number,time_ns,cause,port"), "{events}");
+    assert!(first.is_empty() || first.starts_with("default,on,none,1,H10>H5,"), "{first}");
+    let (code, said) = say(&["check", &file, "--set", "record.flow_events=[\"H10>H55\"]"]);
+    assert!(code == Some(2) && said.contains("H55") && said.contains("record.flow_events"), "{said}");
+    let (code, said) = say(&["explain-flow", &folder.file("missing")]);
+    assert!(code == Some(2) && said.contains("missing: there is no such folder of results"), "{said}");
     // Rows of a page add up, but for rounding.
     let (_, page) = say(&["explain-flow", &out, "H10>H5", "--scheme", "none"]);
     let number = |l: &str| l.split_whitespace().rev().nth(2).and_then(|n| n.parse::<f64>().ok());
@@ -100,7 +121,7 @@ fn flows_without_parts_say_why() {
     assert_eq!(code, Some(0), "{said}");
     let (code, said) = say(&["explain-flow", &bare]);
     let remedy = format!("--set record.trips=on --out {bare}");
-    assert!(code == Some(2) && said.contains("flows.csv: no such file") && said.contains(&remedy), "{said}");
+    assert!(code == Some(2) && said.contains("flows.csv: there is none") && said.contains(&remedy), "{said}");
     // A file that does not add up is refused by its line.
     let text = folder.read("out/flows.csv");
     let broken = text.replacen(",600000,", ",600000,1", 1);

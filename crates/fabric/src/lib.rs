@@ -28,9 +28,10 @@ pub use headroom::{Shortage, headroom, shortages};
 
 pub use flows::{numbered, precede};
 pub use outcome::{
-    Capture, Captured, Cause, Completion, Content, Fingerprint, GaugeSite, Held, HostOutcome, Incomplete,
-    LostOnLink, Outcome, Pauses, Phases, PortOutcome, Series, SeriesKind, SharedUse, SourcePart, Standstill,
-    Stay, Storm, SwitchOutcome, TransportOutcome, Trip, Waiting, Xoff, latency_quantile,
+    Capture, Captured, Cause, Completion, Content, Cut, Cuts, Fingerprint, FlowEvent, GaugeSite, Held,
+    HostOutcome, Incomplete, LostOnLink, Outcome, Pauses, Phases, PortOutcome, Series, SeriesKind, SharedUse,
+    SourcePart, Standstill, Stay, Storm, SwitchOutcome, TransportOutcome, Trigger, Trip, Waiting, Xoff,
+    latency_quantile,
 };
 pub use spec::{
     Act, After, Arrivals, BufferSpec, ClassScheme, ClassSpec, ControlTransport, Destinations, Draws,

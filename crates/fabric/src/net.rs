@@ -241,6 +241,9 @@ impl Net {
             }
         }
         PortFault::check(spec)?;
+        if !spec.record.flow_events.is_empty() && !spec.record.trips {
+            return bad("events of flows are recorded with the time of flows alone".into());
+        }
         LinkLoss::check(spec)?;
         if let Some(&(node, port)) = spec.record.captures.iter().find(|&&end| number(end).is_err()) {
             return bad(format!("port {port} of node {} cannot be captured: there is none", node.0));

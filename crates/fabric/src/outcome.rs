@@ -1,8 +1,10 @@
 //! The outcome of a run.
 
 mod capture;
+mod cuts;
 
 pub use capture::{Capture, Captured, Content};
+pub use cuts::{Cut, Cuts, FlowEvent, Trigger};
 
 use crate::spec::Lasted;
 use cnsim_scheme_api::{FlowId, Gauge, NodeId, Rate, Time};
@@ -58,6 +60,10 @@ pub struct Outcome {
     pub operations: Vec<Lasted>,
     /// Frames of captured ports; empty if none is captured.
     pub capture: Capture,
+    /// Events of the flows of [`crate::Record::flow_events`]: by source, in order.
+    pub flow_events: Vec<FlowEvent>,
+    /// From when on events are left out, as a source had 100,000; none: none is left out.
+    pub events_cut: Option<Time>,
     /// Why the network, or single switches of it, ran by the model, with equal results; none if all ran by the fast engine.
     pub by_model: Option<String>,
     /// Of each class alone, where the run has several: what hosts and ports measured, drops apart by watchdogs, and messages. Other fields
@@ -94,12 +100,16 @@ impl std::fmt::Display for Phases {
 
 /// Where the time of a finite flow went: the chain of causes of its completion. It ends with the frame with which all of the flow had
 /// arrived. Its parts add up to the completion time, to the ps.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trip {
     /// From the flow's start to the frame's begin at its source, by [`SourcePart`].
     pub source: [Time; SourcePart::ALL.len()],
     /// The frame at each port on its way: that of its source first.
     pub stays: Vec<Stay>,
+    /// What lowered the flow's rate or window: the ten cuts that cost most, by time.
+    pub cuts: Vec<Cut>,
+    /// Sums of all cuts by cause.
+    pub by_cause: Vec<Cuts>,
 }
 
 /// Parts of a flow's time at its source.

@@ -497,6 +497,9 @@ pub struct Record {
     pub pauses: u64,
     /// Whether it is kept where the time of each finite flow went ([`crate::Trip`]).
     pub trips: bool,
+    /// Flows (source, destination) whose events are kept ([`crate::FlowEvent`]), with [`Record::trips`] alone: of a source the first
+    /// 100,000.
+    pub flow_events: Vec<(NodeId, NodeId)>,
     /// Output ports of hosts and switches whose frames are kept ([`crate::Capture`]).
     pub captures: Vec<(NodeId, u16)>,
     /// Most frames that are kept of each of these ports.

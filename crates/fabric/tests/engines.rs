@@ -75,9 +75,32 @@ fn compare(random: &Random, of_400: u64, change: impl Fn(&mut RunSpec, u64)) -> 
         let mut spec = random.network(seed);
         spec.record.trips = !seed.is_multiple_of(3);
         change(&mut spec, seed);
-        common::agreed(&spec, seed, ways(seed))
+        if spec.record.trips {
+            spec.record.flow_events =
+                (1..spec.hosts.len() as u32).map(|n| (NodeId(n - 1), NodeId(n))).collect();
+        }
+        let out = common::agreed(&spec, seed, ways(seed));
+        out.hosts.iter().flat_map(|host| &host.trips).for_each(cuts_add_up);
+        out
     };
     Sum(seeds(of_400).map(one).collect())
+}
+
+/// Of all cuts the sums are kept, and ten at most, in order; none cost more than all of its cause.
+fn cuts_add_up(trip: &Trip) {
+    let count: u64 = trip.by_cause.iter().map(|sum| sum.count).sum();
+    assert_eq!(trip.cuts.len() as u64, count.min(10));
+    assert!(trip.cuts.is_sorted_by_key(|cut| cut.event.at));
+    for cut in &trip.cuts {
+        let FlowEvent { by, port, .. } = cut.event;
+        assert!(trip.by_cause.iter().any(|sum| (sum.by, sum.port) == (by, port) && sum.cost >= cut.cost));
+    }
+}
+
+/// A flow was cut by this cause, at a port that is known or not.
+fn cut(out: &Outcome, by: Trigger, known: bool) -> bool {
+    let mut sums = out.hosts.iter().flat_map(|h| &h.trips).flat_map(|trip| &trip.by_cause);
+    sums.any(|sum| sum.by == by && sum.port.is_some() == known)
 }
 
 fn as_drawn(_: &mut RunSpec, _: u64) {}
@@ -93,6 +116,7 @@ fn networks_with_every_feature() {
     sum.one_in(100, |out| held(out, |by| *by == Held::Closed));
     sum.one_in(50, |out| out.pauses.left_out > 0);
     sum.one_in(8, |out| out.pauses.xoffs.iter().any(|x| x.causes.1 - x.causes.0 > 1));
+    sum.one_in(4, |out| out.flow_events.iter().any(|event| event.port.is_some()));
     sum.one_in(8, |out| out.capture.cut.is_some());
     sum.one_in(8, |out| out.capture.cut.is_none() && captures_add_up(out) > 100);
     sum.0.iter().for_each(records_add_up);
@@ -741,6 +765,10 @@ fn flows_with_queue_pairs() {
     sum.one_in(4, |out| out.hosts.iter().any(|h| h.transport.marked > 0));
     sum.one_in(3, |out| out.hosts.iter().flat_map(|h| &h.completions).any(|c| c.acknowledged.is_some()));
     sum.one_in(6, |out| out.counters.iter().any(|c| c.0 == "second" && c.1 > 20));
+    sum.one_in(20, |out| cut(out, Trigger::Mark, true));
+    sum.one_in(20, |out| cut(out, Trigger::Telemetry, true));
+    sum.one_in(20, |out| cut(out, Trigger::Loss, true) || cut(out, Trigger::Timeout, true));
+    sum.one_in(4, |out| out.flow_events.iter().any(|e| e.rtt.is_some() && e.in_flight.is_some()));
 }
 
 /// Flows that follow others, over networks that lose and mark frames and pause.

@@ -5,8 +5,8 @@
 mod common;
 
 use cnsim_fabric::*;
-use cnsim_scheme_api::{Bytes, NodeId, Rate, Scope, Time};
-use common::script::script;
+use cnsim_scheme_api::{Bytes, Feedback, NodeId, Ramp, RampAt, Rate, ReflectGate, Scope, Time};
+use common::script::{AtPoint, AtSource, script};
 use common::*;
 use std::sync::Arc;
 
@@ -197,6 +197,40 @@ fn tcp_repairs_by_reports() {
         ..TRANSPORT
     });
     assert_eq!(told(&spec), ([opened, 0, 0, 0, 0, 0, 9 * S], vec![QUEUE]));
+}
+
+/// The switch marks each frame, and the receiver tells of each mark: the first two messages halve the rate. What the limiter holds the
+/// flow back is the cost of these cuts, which the port of the switch caused.
+#[test]
+fn marks_cut_the_rate() {
+    let mut spec = network(10);
+    let ramp =
+        Ramp { low: Bytes::new(1), high: Bytes::new(2), p_max: 1.0, p_beyond: 1.0, at: RampAt::Arrival };
+    let halves = script().everywhere().gate(ReflectGate::Marked).plan(|p| p.limiter_scope = Scope::Pair);
+    let halves = halves.point(move |at, _, ctl, _| {
+        if let AtPoint::Start = at {
+            ctl.mark(ramp);
+        }
+    });
+    let halves = halves.on_frame(|_, ctl, _| ctl.reply(Feedback::Cnp)).source(|at, limiter, _| {
+        if let AtSource::Feedback(_) = at {
+            limiter.engage();
+            limiter.set_rate((limiter.rate() / 2.0).max(Rate::from_gbps(2.5)));
+        }
+    });
+    with_scheme(&mut spec, Arc::new(halves));
+    spec.record.flow_events = vec![(NodeId(0), NodeId(2))];
+    let out = agreed(&spec, 0, &[(1, Visits::Adaptive), (2, Visits::All), (1, Visits::Due)]);
+    let trip = &out.hosts[2].trips[0];
+    let (gap, port) = (trip.source[SourcePart::Gap as usize], Some((NodeId(3), 2)));
+    assert!(gap > Time::ZERO);
+    assert_eq!(trip.by_cause, [Cuts { by: Trigger::Mark, port, count: 2, cost: gap }]);
+    // The first message comes after two hops of a frame, and two of a message of 64 B.
+    let first = 2 * (S + L) + 2 * (51_200 + L);
+    let told: Vec<_> = trip.cuts.iter().map(|cut| (cut.event.at.as_ps(), cut.event.rate)).collect();
+    assert_eq!(told, [(first, Rate::from_gbps(5.0)), (first + S, Rate::from_gbps(2.5))]);
+    let marks = out.flow_events.iter().filter(|event| event.by == Trigger::Mark && event.port == port);
+    assert_eq!((marks.count(), out.events_cut), (10, None));
 }
 
 /// Nothing is kept where nobody asks.

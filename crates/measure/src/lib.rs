@@ -1,5 +1,7 @@
 //! What is read from a run's outcome: its metrics, the times of its flows, its pauses, and the statistics of several runs.
 
+mod ahead;
+pub mod events;
 pub mod fair;
 pub mod fct;
 pub mod flow_times;

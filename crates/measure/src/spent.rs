@@ -1,9 +1,12 @@
-//! Where the time of finite flows went, by part. The parts of a flow add up to its completion time, to the ps.
+//! Where the time of finite flows went, by part, and what cut their rates. The parts of a flow add up to its completion time, to the ps.
 
+use crate::ahead::ahead;
+use crate::events::cause;
 use crate::fct::FlowTime;
 use crate::flow_times::Flows;
 use cnsim_fabric::{Outcome, SourcePart, Stay, Trip};
 use cnsim_scenario::settings::Settings;
+use cnsim_scheme_api::NodeId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -51,6 +54,51 @@ impl From<AtPort> for [u64; 5] {
     }
 }
 
+/// How long the last frame of a flow waited at a port behind others: frames of a flow (`H1>H5`), `own` ones, `others` that are not named,
+/// `answers` (acknowledgements among the data), `control`, other `classes`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ahead {
+    /// The port, among [`Spent::ports`].
+    pub port: u64,
+    /// Behind whom.
+    pub who: String,
+    /// ps.
+    pub time: u64,
+}
+
+/// What lowered a flow's rate or window.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cut {
+    /// The cause ([`cause`]).
+    pub by: String,
+    /// The port of the queue that caused it, among [`Spent::ports`], if that is known.
+    pub port: Option<u64>,
+    /// When, ps.
+    pub at: u64,
+    /// Rate and window from then on: bit/s, and bytes if it has one.
+    pub rate: u64,
+    /// See there.
+    pub window: Option<u64>,
+    /// How long the flow waited for its limiter or window from then until the next cut, ps.
+    pub cost: u64,
+}
+
+/// All cuts of one cause.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cuts {
+    /// The cause ([`cause`]).
+    pub by: String,
+    /// The port, as of [`Cut::port`].
+    pub port: Option<u64>,
+    /// Number of the cuts.
+    pub count: u64,
+    /// Sum of [`Cut::cost`], ps.
+    pub cost: u64,
+}
+
 /// A finite flow that is complete, with the parts of its time. Times in ps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -69,12 +117,24 @@ pub struct FlowParts {
     pub alone: u64,
     /// Name of its traffic; empty without one.
     pub traffic: String,
+    /// Name of its class, where the run has several.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub class: String,
     /// At its source until the last frame began, by the first seven of [`PARTS`].
     pub source: [u64; 7],
     /// The last frame at each port on its way, its NIC first.
     pub ports: Vec<AtPort>,
     /// From the arrival of all to the last acknowledgement, where that is the end.
     pub answer: u64,
+    /// The ten cuts that cost most, by time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cuts: Vec<Cut>,
+    /// Behind whom its last frame waited, of flows that `record.flow_events` names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ahead: Vec<Ahead>,
+    /// Sums of all cuts, by cause.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_cause: Vec<Cuts>,
 }
 
 impl FlowParts {
@@ -134,7 +194,31 @@ impl Spent {
                         spent.ports.len() as u64 - 1
                     })
                 };
-                let ports = trip.stays.iter().map(|stay| at_port(port(stay.at), stay)).collect();
+                let ports: Vec<AtPort> = trip.stays.iter().map(|stay| at_port(port(stay.at), stay)).collect();
+                let mut before = Vec::new();
+                if settings.record.named.events.contains(&(done.src, NodeId(time.dst as u32))) {
+                    let flow = (done.src, NodeId(time.dst as u32), Some(done.nth as u16));
+                    let stays = ports.iter().map(|at| at.port).zip(&trip.stays).skip(1);
+                    before.extend(stays.flat_map(|at| ahead(out, &settings.wiring, (flow, done.class), at)));
+                }
+                let cuts = trip.cuts.iter().map(|cut| Cut {
+                    by: cause(cut.event.by).into(),
+                    port: cut.event.port.map(&mut port),
+                    at: cut.event.at.as_ps(),
+                    rate: cut.event.rate.bps() as u64,
+                    window: cut.event.window,
+                    cost: cut.cost.as_ps(),
+                });
+                let cuts = cuts.collect();
+                let by_cause = trip.by_cause.iter().map(|sum| Cuts {
+                    by: cause(sum.by).into(),
+                    port: sum.port.map(&mut port),
+                    count: sum.count,
+                    cost: sum.cost.as_ps(),
+                });
+                let by_cause = by_cause.collect();
+                let classes = &settings.classes.list;
+                let class = classes.get(usize::from(done.class)).filter(|_| classes.len() > 1);
                 spent.flows.push(FlowParts {
                     flow: format!("{}>{}", hosts[time.src as usize], hosts[time.dst as usize]),
                     nth: time.nth,
@@ -147,8 +231,12 @@ impl Spent {
                         .and_then(|n| names.get(n))
                         .cloned()
                         .unwrap_or_default(),
+                    class: class.map_or_else(String::new, |class| class.name.to_string()),
                     source: source(trip),
                     ports,
+                    cuts,
+                    by_cause,
+                    ahead: before,
                     answer: end.saturating_sub(done.end).as_ps(),
                 });
             }

@@ -2,9 +2,10 @@
 
 use crate::errors::{raise, told};
 use cnsim_cli::Pairs;
+use cnsim_measure::events::Event;
 use cnsim_measure::fct::FlowTime;
 use cnsim_measure::map::SHOWN;
-use cnsim_measure::spent::{AtPort, FlowParts, PARTS as OF_TIME};
+use cnsim_measure::spent::{AtPort, Cut, Cuts, FlowParts, PARTS as OF_TIME};
 use cnsim_measure::stats::Summary;
 use cnsim_measure::traffic::TrafficFacts;
 use cnsim_measure::xoff::PARTS;
@@ -139,8 +140,13 @@ impl Record {
         let port = |p: &AtPort| json!({"port": spent.port(p.port), "queue": p.queued, "xoff": p.xoff, "sending": p.sending, "link": p.link});
         let one = |f: &FlowParts| {
             let parts: BTreeMap<_, _> = OF_TIME.iter().map(|part| part.0).zip(f.by_part()).collect();
-            json!({"flow": f.name(), "traffic": f.traffic, "bytes": f.bytes, "start": f.start, "time": f.time, "alone": f.alone,
-                "parts": parts, "ports": f.ports.iter().map(port).collect::<Vec<_>>()})
+            let at = |port: Option<u64>| port.map(|port| spent.port(port));
+            let cut = |c: &Cut| json!({"cause": c.by, "port": at(c.port), "at": c.at, "rate": c.rate, "window": c.window, "cost": c.cost});
+            let sum = |c: &Cuts| json!({"cause": c.by, "port": at(c.port), "count": c.count, "cost": c.cost});
+            json!({"flow": f.name(), "traffic": f.traffic, "class": f.class, "bytes": f.bytes, "start": f.start, "time": f.time,
+                "alone": f.alone, "parts": parts, "ports": f.ports.iter().map(port).collect::<Vec<_>>(),
+                "ahead": f.ahead.iter().map(|a| json!({"port": spent.port(a.port), "who": a.who, "time": a.time})).collect::<Vec<_>>(),
+                "cuts": f.cuts.iter().map(cut).collect::<Vec<_>>(), "cut_by": f.by_cause.iter().map(sum).collect::<Vec<_>>()})
         };
         json!(spent.flows.iter().map(one).collect::<Vec<_>>()).to_string()
     }
@@ -167,6 +173,15 @@ impl Record {
     fn map_still(&self, what: &str, at: f64) -> Option<String> {
         let map = self.0.map.as_ref()?;
         cnsim_cli::still(map, what, (at * 1e12 / map.bin as f64 + 1e-6).max(0.0) as usize)
+    }
+    /// Events of the flows that `record.flow_events` names, as JSON: times in picoseconds, rates in bit/s; null if none is named.
+    fn events(&self) -> String {
+        let Some(events) = &self.0.events else { return "null".into() };
+        let one = |e: &Event| {
+            json!({"flow": events.flows.get(e.flow as usize), "number": e.nth, "time": e.at, "cause": e.by,
+            "port": e.port, "rate": e.rate, "window": e.window, "in_flight": e.in_flight, "rtt": e.rtt})
+        };
+        json!(events.list.iter().map(one).collect::<Vec<_>>()).to_string()
     }
     /// Slowdown of each of these flows, as 64-bit floating-point numbers, little-endian.
     fn slowdowns<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {

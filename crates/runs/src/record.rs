@@ -1,6 +1,7 @@
 //! The record of a run: one type from the end of a run to the store, `results.json`, tables, figures and Python.
 
 use cnsim_measure::PortFacts;
+use cnsim_measure::events::Events;
 use cnsim_measure::fct::{FlowTime, SizeGroup, Unfinished};
 use cnsim_measure::frozen::Frozen;
 use cnsim_measure::jobs::JobFacts;
@@ -121,6 +122,9 @@ pub struct RunRecord {
     /// Every port over time, if record.map keeps that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map: Option<Map>,
+    /// Events of the flows that record.flow_events names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events: Option<Events>,
     /// Slowdowns of its finite flows by size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_size: Vec<SizeGroup>,
@@ -145,6 +149,7 @@ impl RunRecord {
             flows: Vec::new(),
             spent: None,
             map: None,
+            events: None,
             by_size: Vec::new(),
             unfinished: Vec::new(),
             pauses: None,

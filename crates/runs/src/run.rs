@@ -4,6 +4,7 @@ use crate::code;
 use crate::record::{Curve, RunRecord, SharedFacts};
 use crate::store::{Asked, Store};
 use cnsim_fabric::{Engine, GaugeSite, Options, Outcome, RunError, RunSpec, SeriesKind, Ways};
+use cnsim_measure::events::Events;
 use cnsim_measure::fct::NOT_BEGUN;
 use cnsim_measure::flow_times::{Flows, unfinished};
 use cnsim_measure::frozen::Frozen;
@@ -64,7 +65,19 @@ impl Job {
 
     /// The run as the network takes it.
     pub(crate) fn spec(&self) -> RunSpec {
-        self.ready.settings.spec(&self.ready.built, self.seed, self.all_series)
+        let mut spec = self.ready.settings.spec(&self.ready.built, self.seed, self.all_series);
+        // Who stood before a flow is known by the frames of the ports on its ways.
+        let ways = (!spec.record.flow_events.is_empty()).then(|| Ways::new(&spec).ok()).flatten();
+        for &(src, dst) in &spec.record.flow_events {
+            let all = ways.iter().flat_map(|ways| (0..MOST_WAYS).filter_map(|nth| ways.of(src, dst, nth)));
+            for port in all.flat_map(|way| way.into_iter().skip(1)) {
+                if !spec.record.captures.contains(&port) {
+                    spec.record.captures.push(port);
+                }
+            }
+        }
+        spec.record.capture_limit = MOST_AHEAD / (spec.record.captures.len() as u64).max(1);
+        spec
     }
 
     /// A finished run with these settings, under this job's own names.
@@ -72,6 +85,11 @@ impl Job {
         RunRecord { case: self.case.id.clone(), config: self.ready.config.clone(), ..found }
     }
 }
+
+/// Flows of a pair of hosts whose ways are looked at.
+const MOST_WAYS: u32 = 16;
+/// Frames that are kept of all ports on the ways of named flows together.
+const MOST_AHEAD: u64 = 1_000_000;
 
 /// Why a run gave no record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -350,6 +368,11 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
             _ => {}
         }
     }
+    let events = Events::of(settings, out);
+    let bins = out.series.first().map_or(0, |s| s.values.len());
+    for (name, unit, values) in events.iter().flat_map(|e| e.series(settings.record.bin.as_ps(), bins)) {
+        keep(&name, unit, rounded(&values, 1.0));
+    }
     // Where nothing arrives, nobody gets a fair share.
     let jain: Vec<f64> = fairness(settings, out).iter().map(|i| i.0.unwrap_or(0.0)).collect();
     if !jain.is_empty() {
@@ -434,6 +457,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         flows: kept,
         spent: Spent::of(settings, out, &flows, &traffic.iter().map(|t| t.name.clone()).collect::<Vec<_>>()),
         map: settings.record.map.then(|| Map::of(settings, out)),
+        events,
         by_size: flows.by_size(settings),
         unfinished: open,
         pauses,

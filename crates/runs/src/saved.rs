@@ -9,7 +9,7 @@ use crate::pause_files::{pauses_csv, victims_csv};
 use crate::place::{Kind, Place, PlaceError, is_file};
 use crate::record::RunRecord;
 use crate::results::{Partial, Results, series_csv, series_file};
-use crate::spent_files::flows_csv;
+use crate::spent_files::{flow_events_csv, flows_csv};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
@@ -22,7 +22,7 @@ const SEARCH: &str = "assume";
 const PAGE: &str = "<meta name=\"generator\" content=\"cnsim ";
 
 /// Files that cnsim writes, each with words that its beginning has.
-const FILES: [(&str, &str); 16] = [
+const FILES: [(&str, &str); 17] = [
     ("results.json", "{\"schema\":1,\"version\":\""),
     ("numbers.csv", "study,scenario,condition,pause,scheme,metric,unit,published,measured,"),
     ("claims.csv", "study,claim,text,origin,holds,evidence"),
@@ -35,6 +35,7 @@ const FILES: [(&str, &str); 16] = [
     ("pauses.csv", "condition,pause,scheme,seed,xoff,"),
     ("victims.csv", "condition,pause,scheme,seed,flow,"),
     ("flows.csv", "condition,pause,scheme,seed,flow,number,"),
+    ("flow_events.csv", "condition,pause,scheme,seed,flow,number,time_ns,"),
     ("fct.txt", ""),
     ("assume.csv", "distance"),
     ("assume-cells.csv", "reading,study,scenario,"),
@@ -136,6 +137,7 @@ impl Saved {
         let tables = [
             ("fct.csv", fct_csv(records)),
             ("flows.csv", flows_csv(records)),
+            ("flow_events.csv", flow_events_csv(records)),
             ("slowdown.csv", slowdown_csv(records)),
             ("traffic.csv", traffic_csv(records)),
             ("collectives.csv", collectives_csv(records)),

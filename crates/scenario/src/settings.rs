@@ -107,7 +107,9 @@ impl Settings {
             let both = ends.flat_map(|name| [format!("{name} at its end"), name]);
             self.record.named.ports.iter().map(|p| port(&kind, p)).chain(both).collect::<Vec<_>>()
         });
-        queues.chain(sent).chain(flows).chain(limiters).chain(shown).collect()
+        let of_events = |f| ["rate", "window", "in_flight", "rtt", "marks"].map(|kind| pair(kind, f));
+        let events = self.record.named.events.iter().flat_map(of_events);
+        queues.chain(sent).chain(flows).chain(limiters).chain(shown).chain(events).collect()
     }
 
     /// Memory and PAUSE of the switches.

@@ -1,7 +1,7 @@
 //! The end of a run: what the nodes hand in becomes one [`Outcome`], if it keeps the laws.
 
 use super::pauses::{Decisions, Joint};
-use super::trips::{Come, Trips};
+use super::trips::{Come, Dropped, Told, Trips};
 use super::{Failure, Gauges, Hash, Kept, Ledger, Stopped, standstill};
 use crate::RunError;
 use crate::net::Net;
@@ -101,6 +101,8 @@ pub(crate) enum Own {
         losses: Vec<u32>,
         /// By port: frames that PAUSE was to prevent from being lost.
         lost: Vec<u64>,
+        /// Of its first drops, whose they were, when, and at which output, where that is recorded.
+        dropped: Vec<Dropped>,
         /// Ports where frames wait that cannot leave.
         waits: Vec<Stopped>,
     },
@@ -121,6 +123,8 @@ pub(crate) struct HostBooks {
     pub(crate) acknowledged: Vec<(FlowId, u64)>,
     /// How the last frames of its completions came, where that is recorded.
     pub(crate) trips: Vec<Come>,
+    /// What cut its flows, where that is recorded, and events of those that are named.
+    pub(crate) told: Told,
     /// When its operations began and ended, ps.
     pub(crate) operations: Vec<(u64, u64)>,
 }
@@ -147,6 +151,7 @@ pub(crate) fn close(
     let hosts = spec.hosts.len();
     let (mut counters, mut bits): (BTreeMap<_, u64>, _) = (BTreeMap::new(), Vec::new());
     let (mut acknowledged, mut trips) = (BTreeMap::new(), Vec::new());
+    let (mut histories, mut all_dropped) = (BTreeMap::new(), Vec::new());
     let mut joint = Joint::default();
     let forwards = spec.watchdog.is_some_and(|w| w.action == WatchdogAction::Forward);
     let heeded = !forwards && !spec.hosts.iter().any(|h| h.faults.ignores_pause);
@@ -170,6 +175,10 @@ pub(crate) fn close(
         match node.own {
             Own::Host(host) => {
                 trips.push(host.trips);
+                out.events_cut = out.events_cut.into_iter().chain(host.told.cut).min();
+                out.flow_events.extend(host.told.events);
+                histories
+                    .extend(host.told.histories.into_iter().map(|(_, (dst, nth), h)| ((id, dst, nth), h)));
                 acknowledged.extend(host.acknowledged);
                 let lasted = host.operations.into_iter().map(|(b, e)| (Time::from_ps(b), Time::from_ps(e)));
                 out.operations.extend(lasted.map(|(begun, ended)| Lasted {
@@ -189,7 +198,8 @@ pub(crate) fn close(
                 let of_pairs = out.matrix.iter_mut().skip(id as usize).step_by(hosts);
                 of_pairs.zip(host.received_from).for_each(|(sum, bytes)| *sum = bytes);
             }
-            Own::Switch { outcome, classes, losses, lost, waits } => {
+            Own::Switch { outcome, classes, losses, lost, dropped, waits } => {
+                all_dropped.extend(dropped.into_iter().map(|dropped| (id, dropped)));
                 events.add(node.events.0, 3);
                 samples.add(node.moments.0, 4);
                 add(&mut out.lost, &losses);
@@ -221,7 +231,7 @@ pub(crate) fn close(
     if let Some(graph) = &net.graph {
         date(&mut out, graph, net);
     }
-    let joined = Trips::new(net, spec, &joint.heard);
+    let mut joined = Trips::new(net, spec, &joint.heard, (histories, all_dropped));
     for ((dst, host), come) in (0..).zip(&mut out.hosts).zip(&trips) {
         joined.join(dst, host, come).map_err(RunError::Law)?;
     }

@@ -41,6 +41,7 @@ impl Books {
             own.acknowledged.extend(more.acknowledged);
             own.trips.extend(more.trips);
             own.trips.sort_by_key(|come| come.came);
+            own.told.join(more.told);
             own.operations.extend(more.operations);
         }
         self

@@ -17,4 +17,4 @@ pub(crate) use gauges::{Gauges, SINK};
 pub(crate) use moved::{Change, Delivered, Kept, Moved};
 pub(crate) use pauses::{Decisions, HeldBy};
 pub(crate) use sums::{Event, Events, Hash, Ledger};
-pub(crate) use trips::{Come, Spent, Trace};
+pub(crate) use trips::{Come, Dropped, History, Spent, Told, Trace};

@@ -133,6 +133,13 @@ impl Books {
                 add(&mut sum.received_from, &of.received_from);
                 let flow = |flow: FlowId| moved.map_or(flow, |moved| moved.flow(flow));
                 sum.acknowledged.extend(of.acknowledged.iter().map(|(f, at)| (flow(*f), at + by)));
+                sum.told.histories.extend(of.told.histories.iter().map(|(pair, name, history)| {
+                    let pair = pair.map(flow);
+                    let numbered =
+                        pair.and_then(|pair| Some((net.flows.numbered(pair)?, net.flows.nth(pair)?)));
+                    let name = numbered.map_or(*name, |(flow, nth)| (flow.dst, nth));
+                    (pair, name, history.moved(by, numbered.map(|(flow, _)| *flow)))
+                }));
                 sum.trips.extend(of.trips.iter().map(|come| {
                     let mut trace = come.trace.clone();
                     trace.steps.iter_mut().for_each(|step| step.1 += by);
@@ -140,9 +147,15 @@ impl Books {
                 }));
             }
             (
-                Own::Switch { outcome, losses, lost, .. },
-                Own::Switch { outcome: o, losses: more, lost: l, .. },
+                Own::Switch { outcome, losses, lost, dropped, .. },
+                Own::Switch { outcome: o, losses: more, lost: l, dropped: d, .. },
             ) => {
+                let name = |(src, dst, number): (u32, u32, u16)| {
+                    let found = net.flows.find(src, dst, u32::from(number) << 16).zip(moved);
+                    let flow = found.and_then(|(flow, moved)| net.flows.numbered(moved.flow(flow)));
+                    flow.map_or((src, dst, number), |flow| (flow.src, flow.dst, flow.number))
+                };
+                dropped.extend(d.iter().map(|(flow, at, out)| (name(*flow), at + by, *out)));
                 outcome.absorb(o);
                 outcome.paused_by_part.iter_mut().zip(&parts).for_each(|(sum, parts)| add(sum, parts));
                 losses.resize(losses.len().max(more.len()), 0);

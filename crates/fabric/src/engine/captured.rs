@@ -38,7 +38,7 @@ pub(super) fn captured(
                 To::Point(point) => net.point(point.0).map(|(s, _)| NodeId(net.hosts + s as u32)),
             };
             match control.says {
-                Says::Feedback(mut says) => {
+                Says::Feedback(mut says, _) => {
                     // A number that nobody else knows.
                     if let Feedback::Acknowledgement { record, .. } = &mut says {
                         *record = 0;

@@ -46,6 +46,7 @@ pub(super) fn refused(net: &Net, spec: &RunSpec, by_model: Option<&str>) -> Opti
         (!spec.faults.is_empty() || spec.hosts.iter().any(faulty), "ports or hosts have faults"),
         (!spec.losses.is_empty(), "links lose frames"),
         (!spec.record.captures.is_empty(), "frames are captured"),
+        (!spec.record.flow_events.is_empty(), "events of flows are recorded"),
         (spec.record.links, "it is recorded over time what hosts put on their links"),
         (!spec.changes.is_empty(), "service rates change"),
         (spec.watchdog.is_some(), "watchdogs look at times of their own"),

@@ -83,7 +83,7 @@ mod tests {
     /// No run would show that places are not used again, but by its memory.
     #[test]
     fn a_place_is_used_again_when_nobody_carries_its_body() {
-        let body = (FlowId(1), Says::Feedback(Feedback::Reflection));
+        let body = (FlowId(1), Says::Feedback(Feedback::Reflection, 0));
         let mut bodies = Bodies::default();
         let at = bodies.put(body);
         bodies.share(Some(at));

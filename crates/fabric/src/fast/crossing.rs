@@ -11,13 +11,9 @@ impl Frame {
     /// Content of a message or probe, and its flow.
     #[inline(always)]
     pub(crate) fn says(&self, net: &Net, wires: &mut Wires) -> Option<(FlowId, Says)> {
-        let feedback = match self.acknowledges(net, &mut wires.records) {
-            None => self.said().map(|feedback| (self.about(), feedback)),
-            acknowledged => acknowledged,
-        };
-        match feedback {
-            Some((flow, feedback)) => Some((flow, Says::Feedback(feedback))),
-            None => wires.bodies.take(self.body()),
+        match self.acknowledges(net, &mut wires.records) {
+            Some((flow, feedback)) => Some((flow, Says::Feedback(feedback, 0))),
+            None => self.said().map(|says| (self.about(), says)).or_else(|| wires.bodies.take(self.body())),
         }
     }
 

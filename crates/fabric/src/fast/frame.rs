@@ -103,7 +103,8 @@ impl Frame {
     }
     /// An acknowledgement; none of what is another message.
     pub(crate) fn acknowledgement(lane: Lane, control: &Control, net: &Net) -> Option<Self> {
-        let Says::Feedback(Feedback::Acknowledgement { acked, sent_at, marked, gap, record }) = control.says
+        let Says::Feedback(Feedback::Acknowledgement { acked, sent_at, marked, gap, record }, _) =
+            control.says
         else {
             return None;
         };
@@ -220,18 +221,25 @@ impl Frame {
     pub(crate) fn is_marked(&self) -> bool {
         self.word & MARKED != 0
     }
-    /// Lets a control frame say what needs no body; false for what does. Noted where the marks of a data frame stand.
+    /// A port has marked it: it stands in the place of a tag, if there is none.
+    pub(crate) fn tell_marker(&mut self, port: u32) {
+        self.ext = if self.word >> TAG == 0 { port } else { self.ext };
+    }
+    /// Lets a control frame say what needs no body; false for what does. Noted where the marks of a data frame stand. A message without a
+    /// value tells the port that it is about in its place.
     #[inline]
-    pub(crate) fn say(&mut self, feedback: &Feedback) -> bool {
+    pub(crate) fn say(&mut self, feedback: &Feedback, about: u32) -> bool {
         let Some((kind, value)) = feedback.pack() else { return false };
         self.word |= u64::from(kind) << SAID;
-        self.ext = value;
+        self.ext = if kind == Feedback::RETURNED_RATE { value } else { about };
         true
     }
     /// Content of a control frame without a body.
     #[inline]
-    pub(crate) fn said(&self) -> Option<Feedback> {
-        Feedback::unpack((self.word >> SAID) as u8 & 3, self.ext)
+    pub(crate) fn said(&self) -> Option<Says> {
+        let kind = (self.word >> SAID) as u8 & 3;
+        let about = if kind == Feedback::RETURNED_RATE { 0 } else { self.ext };
+        Feedback::unpack(kind, self.ext).map(|feedback| Says::Feedback(feedback, about))
     }
     /// Is this control frame a probe? Noted where the tag's kind stands in a data frame.
     #[inline]
@@ -260,8 +268,8 @@ pub(in crate::fast) fn packed(lane: Lane, control: &Control, at: Moment<'_>) -> 
     };
     let mut frame = Frame::control(kind, flow, to, at.now);
     match says {
-        Says::Feedback(feedback) if frame.say(feedback) => return (frame, None),
-        Says::Feedback(_) => {}
+        Says::Feedback(feedback, about) if frame.say(feedback, *about) => return (frame, None),
+        Says::Feedback(..) => {}
         Says::Probe(_) => frame.word |= 1 << TAG,
     }
     (frame, Some((flow, *says)))
@@ -335,8 +343,8 @@ impl Packet for Frame {
     fn seen(&self, net: &Net, dropped: bool, records: &mut Records) -> FrameView {
         records.plain(self).data_header().view(self.len, net, dropped)
     }
-    fn write(&mut self, view: &FrameView, records: &mut Records) {
-        records.with_plain(self, |frame| frame.take_on(view));
+    fn write(&mut self, view: &FrameView, port: u32, records: &mut Records) {
+        records.with_plain(self, |frame| frame.take_on(view, port));
     }
     #[inline]
     fn bytes(&self) -> u16 {
@@ -359,6 +367,12 @@ impl Packet for Frame {
     }
     fn set_marked(&mut self, marked: bool) {
         self.word = self.word & !MARKED | if marked { MARKED } else { 0 };
+    }
+    fn mark_at(&mut self, port: u32, records: &mut Records) {
+        records.with_plain(self, |frame| {
+            frame.set_marked(true);
+            frame.tell_marker(port);
+        });
     }
 }
 

@@ -4,15 +4,52 @@
 //! the gap's, whatever else holds the flow back; then XOFF comes before the turns of others. What is not yet given to a part begins at
 //! `given`: the end of its last frame, or what happened to it since. A frame that may be the last to arrive takes along what was spent
 //! until it began.
+//!
+//! What lowers the rate or the window of a flow is a cut ([`Cut`]). While a gap of the limiter runs or the window is closed, the flow waits
+//! for the last cut before. Of each flow the cuts that cost most are kept, and the sums of all by cause.
 
+use super::agenda::Moment;
 use super::frame::Pause;
 use super::transfers::FlowQueue;
-use crate::check::Spent;
-use crate::outcome::SourcePart;
+use crate::check::{History, Spent, Told};
+use crate::net::Net;
+use crate::outcome::{Cut, FlowEvent, SourcePart, Trigger};
 use crate::tx_rate::TxRate;
+use cnsim_scheme_api::{FlowId, Loss, NodeId, Rate, Time};
+use std::collections::BTreeMap;
 
-#[derive(Clone, Copy, Debug, Default)]
+/// Why a reaction point is woken: the cause, the port of the queue that it is about by its number and one (0: none), and the round trip
+/// that an acknowledgement ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Why {
+    pub(super) by: Trigger,
+    pub(super) port: u32,
+    pub(super) rtt: Option<Time>,
+}
+
+impl Why {
+    /// A cause that is about no port.
+    pub(super) fn of(by: Trigger) -> Self {
+        Self { by, port: 0, rtt: None }
+    }
+    /// A loss is known; its port is known at the end of the run.
+    pub(super) fn of_loss(loss: Loss) -> Self {
+        Self::of(if loss == Loss::Timeout { Trigger::Timeout } else { Trigger::Loss })
+    }
+}
+
+/// Most events of named flows that are kept of a host.
+const MOST_EVENTS: usize = 100_000;
+
+#[derive(Debug, Default)]
 struct Account {
+    /// Its destination, and its number as frames have it.
+    dst: u32,
+    number: u16,
+    pair: Option<FlowId>,
+    /// The last mark or message since its last cut, with its port by number and one.
+    told: Option<(Trigger, u32)>,
+    history: Option<Box<History>>,
     /// All before is given to parts.
     given: u64,
     spent: Spent,
@@ -24,15 +61,32 @@ struct Account {
 
 impl Account {
     fn give(&mut self, part: SourcePart, until: u64) {
-        self.spent[part as usize] += until.saturating_sub(self.given);
+        let time = until.saturating_sub(self.given);
+        self.spent[part as usize] += time;
         self.given = self.given.max(until);
+        if let (SourcePart::Gap | SourcePart::Window, Some(history)) = (part, &mut self.history) {
+            history.wait(time);
+        }
+    }
+    /// What happened has lowered its rate or window. A scheme may act on an earlier mark or message.
+    fn cut(&mut self, mut event: FlowEvent, net: &Net) {
+        if let (Some((by, port)), Trigger::Answer | Trigger::Timer) = (self.told.take(), event.by) {
+            (event.by, event.port) = (by, net.port_at(port));
+        }
+        self.history.get_or_insert_default().add(Cut { event, cost: Time::ZERO });
     }
 }
 
 /// The accounts of a host's finite flows, by their places ([`FlowQueue::place`]).
 #[derive(Debug)]
 pub(crate) struct Accounts {
+    host: u32,
     flows: Vec<Account>,
+    /// Places of those that may send frames for the first time.
+    live: Vec<usize>,
+    /// Destinations of the flows whose events are kept, and these.
+    named: Vec<u32>,
+    told: Told,
     /// When its transmitter was in XOFF, and from when on it is.
     stops: Vec<(u64, u64)>,
     stopped: Option<u64>,
@@ -45,13 +99,89 @@ pub(crate) struct Accounts {
 }
 
 impl Accounts {
-    /// None yet, of a host with such a link, whose frames may overtake each other (`any`).
-    pub(super) fn new(tx: TxRate, any: bool) -> Self {
-        Self { flows: Vec::new(), stops: Vec::new(), stopped: None, tx, any, last: 0, leaving: None }
+    /// None yet, of a host.
+    pub(super) fn new(net: &Net, host: u32) -> Self {
+        let (tx, any) = (net.line(host).tx, net.routing.is_by_frame());
+        let named = net.record.flow_events.iter().filter(|flow| flow.0.0 == host).map(|flow| flow.1.0);
+        Self {
+            host,
+            flows: Vec::new(),
+            live: Vec::new(),
+            named: named.collect(),
+            told: Told::default(),
+            stops: Vec::new(),
+            stopped: None,
+            tx,
+            any,
+            last: 0,
+            leaving: None,
+        }
     }
     /// The next flow begins, and may have to open a connection.
-    pub(super) fn begin(&mut self, opening: bool, now: u64) {
-        self.flows.push(Account { given: now, opening, ..Account::default() });
+    pub(super) fn begin(&mut self, flow: &FlowQueue, opening: bool, now: u64) {
+        self.live.push(self.flows.len());
+        let &FlowQueue { dst, number, pair, .. } = flow;
+        self.flows.push(Account { dst, number, pair, given: now, opening, ..Account::default() });
+    }
+    /// Are events of some flows kept?
+    #[inline]
+    pub(super) fn asked(&self) -> bool {
+        !self.named.is_empty()
+    }
+    /// Something has happened to the flow of a queue pair, which has a place, a window and bytes in flight; or to all flows to a
+    /// destination, or to all. They may send at this rate now, which it `lowers` or not.
+    pub(super) fn tell(
+        &mut self,
+        (dst, flow): (Option<u32>, Option<FlowId>),
+        (rate, pair): (Rate, Option<(u32, u64, u64)>),
+        why: Why,
+        lowers: bool,
+        at: Moment<'_>,
+    ) {
+        let (src, window) = (NodeId(self.host), pair.map(|pair| pair.1).filter(|w| *w < u64::MAX >> 1));
+        let event = |dst: u32| FlowEvent {
+            at: Time::from_ps(at.now),
+            flow: (src, NodeId(dst)),
+            number: flow.and_then(|flow| Some(at.net.flows.numbered(flow)?.number)),
+            by: why.by,
+            port: at.net.port_at(why.port),
+            rate,
+            window,
+            in_flight: pair.map(|pair| pair.2),
+            rtt: why.rtt,
+        };
+        let Self { flows, live, named, told, .. } = self;
+        let tells = matches!(why.by, Trigger::Mark | Trigger::Message);
+        let shared = if pair.is_none() && (lowers || tells) { &live[..] } else { &[] };
+        for place in shared.iter().copied().chain(pair.map(|pair| pair.0 as usize - 1)) {
+            let account = &mut flows[place];
+            if dst.is_some_and(|dst| dst != account.dst) {
+                continue;
+            }
+            if tells && (why.port > 0 || account.told.is_none()) {
+                account.told = Some((why.by, why.port));
+            }
+            if lowers && why.by != Trigger::Recovery {
+                account.cut(event(account.dst), at.net);
+            }
+        }
+        // What an acknowledgement does is told once, behind it.
+        if why.rtt.is_none() || !lowers {
+            for dst in named.iter().filter(|named| dst.is_none_or(|dst| dst == **named)) {
+                told.keep(event(*dst), MOST_EVENTS);
+            }
+        }
+    }
+    /// Ends the run: what was told, with the histories of flows by destination and number among those to it.
+    pub(super) fn close(self) -> Told {
+        let (mut told, mut rounds) = (self.told, BTreeMap::new());
+        for Account { dst, number, pair, history, .. } in self.flows {
+            let round = rounds.entry((dst, number)).or_insert(0);
+            let nth = u32::from(number) + (*round << 16);
+            *round += 1;
+            told.histories.extend(history.map(|history| (pair, (dst, nth), *history)));
+        }
+        told
     }
     /// The transmitter hears XOFF or XON.
     pub(super) fn hear(&mut self, pause: Pause, now: u64) {
@@ -82,6 +212,9 @@ impl Accounts {
         self.last = flow.place as usize - 1;
         let (account, end) = (&mut self.flows[self.last], now + self.tx.time(len));
         account.whole |= flow.bytes <= flow.whole.into();
+        if account.whole {
+            self.live.retain(|place| *place != self.last);
+        }
         if self.any || flow.bytes <= flow.whole.into() {
             self.leaving = Some(account.spent);
         }

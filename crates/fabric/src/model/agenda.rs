@@ -151,18 +151,19 @@ pub(crate) struct Direct {
     /// The flow that it is about, and its class.
     pub(crate) flow: FlowId,
     pub(crate) class: u8,
-    /// Content of the message.
+    /// Content of the message, and the port that it is about ([`Says`]).
     pub(crate) feedback: Feedback,
+    pub(crate) about: u32,
 }
 
 impl Control {
     /// The message without a frame, if feedback takes no link; the node `from` makes it now, about a class.
     pub(crate) fn direct(&self, (from, class): (u32, u8), moment: Moment<'_>) -> Option<Direct> {
-        let (Says::Feedback(feedback), Some(at)) = (self.says, moment.net.direct(moment.now)) else {
+        let (Says::Feedback(feedback, about), Some(at)) = (self.says, moment.net.direct(moment.now)) else {
             return None;
         };
         let to = if let To::Host(host) = self.to { Some(host) } else { None };
-        Some(Direct { to, at, from, flow: self.flow, class, feedback })
+        Some(Direct { to, at, from, flow: self.flow, class, feedback, about })
     }
 }
 
@@ -220,21 +221,24 @@ impl<'a> Turn<'a> {
 
 /// Feedback that takes effect later: by time, then by the node that said it without a frame.
 #[derive(Debug, Default)]
-pub(crate) struct Deferred(VecDeque<(u64, u32, FlowId, Feedback)>);
+pub(crate) struct Deferred(VecDeque<(u64, u32, About, Feedback)>);
+
+/// The flow that a message is about, and the port.
+type About = (FlowId, u32);
 
 impl Deferred {
     /// Defers what `from` says, or what came in a frame, to `at`.
-    pub(crate) fn insert(&mut self, at: u64, from: u32, flow: FlowId, feedback: Feedback) {
+    pub(crate) fn insert(&mut self, at: u64, from: u32, about: About, feedback: Feedback) {
         let place = self.0.partition_point(|e| (e.0, e.1) <= (at, from));
-        self.0.insert(place, (at, from, flow, feedback));
+        self.0.insert(place, (at, from, about, feedback));
     }
     /// When the next takes effect, ps.
     pub(crate) fn next(&self) -> u64 {
         self.0.front().map_or(NEVER, |d| d.0)
     }
-    /// Takes the next: who said it, about which flow, and what.
-    pub(crate) fn pop(&mut self) -> Option<(u32, FlowId, Feedback)> {
-        self.0.pop_front().map(|(_, from, flow, feedback)| (from, flow, feedback))
+    /// Takes the next: who said it, about what, and what.
+    pub(crate) fn pop(&mut self) -> Option<(u32, About, Feedback)> {
+        self.0.pop_front().map(|(_, from, about, feedback)| (from, about, feedback))
     }
 }
 

@@ -104,7 +104,8 @@ pub(crate) struct Data {
     pub(crate) finite: bool,
     /// When its source made it, ps.
     pub(crate) born: u64,
-    /// What schemes wrote into it: it has 32 bits in the frame, so a rate is rounded to what they can say ([`Tag::pack`]).
+    /// What schemes wrote into it: it has 32 bits in the frame, so a rate is rounded to what they can say ([`Tag::pack`]). Of marked data
+    /// without a tag the second is the port that marked it last, by its number and one.
     pub(crate) tag: (u8, u32),
     /// Marked by a ramp or a congestion point.
     pub(crate) marked: bool,
@@ -188,17 +189,25 @@ impl To {
 /// Contents of control frames.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Says {
-    /// A message to reaction points.
-    Feedback(Feedback),
+    /// A message to reaction points, and the port of the queue that it is about, by its number and one; 0 where that is not known.
+    Feedback(Feedback, u32),
     /// A probe on its way.
     Probe(Probe),
+}
+
+impl Says {
+    /// A message about the queue of a port. A returned rate takes the place in which a packed message tells the port.
+    pub(super) fn message(feedback: Feedback, port: u32) -> Self {
+        let returned = matches!(feedback, Feedback::ReturnedRate { .. });
+        Self::Feedback(feedback, if returned { 0 } else { port })
+    }
 }
 
 impl Control {
     /// One of the two frames that open a flow's connection: to its destination, or back to its source. It is a NACK of nothing.
     pub(crate) fn opening(flow: FlowId, to: u32, sent_at: u64) -> Self {
         let feedback = Feedback::Acknowledgement { acked: 0, sent_at, marked: false, gap: true, record: 0 };
-        Self { flow, to: To::Host(to), says: Says::Feedback(feedback) }
+        Self { flow, to: To::Host(to), says: Says::Feedback(feedback, 0) }
     }
     /// Of an acknowledgement: source, destination and number, as data has them. It goes back to the flow's source, or opens a connection
     /// and goes to the destination.
@@ -208,7 +217,7 @@ impl Control {
     }
     /// Does it acknowledge frames of a queue pair?
     pub(crate) fn is_acknowledgement(&self) -> bool {
-        matches!(self.says, Says::Feedback(Feedback::Acknowledgement { .. }))
+        matches!(self.says, Says::Feedback(Feedback::Acknowledgement { .. }, _))
     }
     /// Length of the message as a frame, bytes.
     pub(crate) fn length(&self, net: &Net) -> u16 {
@@ -243,6 +252,10 @@ impl Data {
             tag: Tag::unpack(self.tag.0, self.tag.1),
             dropped,
         }
+    }
+    /// The port that marked it, by its number and one; 0 for none.
+    pub(crate) fn marked_by(&self) -> u32 {
+        if self.marked && self.tag.0 == 0 { self.tag.1 } else { 0 }
     }
     /// Flow of the frame: that of its queue pair, or its pair of hosts.
     pub(crate) fn flow(&self, net: &Net) -> FlowId {

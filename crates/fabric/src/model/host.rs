@@ -105,11 +105,13 @@ impl<F: Packet> Sides<F> {
         let src = at.net.hosts_of(flow).0;
         let (who, key) = (Who::Reflector(src), self.receiver.key(src, flow));
         let Self { sender, receiver, .. } = self;
+        let about = receiver.marked_by(key);
         for action in &receiver.actions {
             match action {
                 &ReflectorAction::Reply(feedback) => {
                     sender.journal.books.made(at.now, feedback.wire_length().get());
-                    let message = Control { flow, to: To::Host(src), says: Says::Feedback(feedback) };
+                    let says = Says::message(feedback, about);
+                    let message = Control { flow, to: To::Host(src), says };
                     match message.direct((sender.settings.id, sender.settings.class), at) {
                         Some(message) => direct.push(message),
                         None => sender.queue_control(Lane::of_message(at.net.control), &message, at),
@@ -154,14 +156,14 @@ impl<F: Packet> Sides<F> {
     ) {
         match says {
             // It opens a connection to this host.
-            Says::Feedback(Feedback::Acknowledgement { gap: true, sent_at, .. })
+            Says::Feedback(Feedback::Acknowledgement { gap: true, sent_at, .. }, _)
                 if at.net.hosts_of(flow).1 == self.sender.settings.id =>
             {
                 self.acknowledge(&Control::opening(flow, at.net.hosts_of(flow).0, sent_at), direct, at);
             }
-            Says::Feedback(mut feedback) => {
+            Says::Feedback(mut feedback, about) => {
                 self.sender.adopt(&mut feedback, records);
-                self.sender.hear(flow, &feedback, at);
+                self.sender.hear((flow, about), &feedback, at);
             }
             Says::Probe(probe) => {
                 self.receiver.take_probe(flow, &probe, at);
@@ -193,11 +195,16 @@ impl<F: Packet> Sides<F> {
     #[inline(always)]
     fn reply(&mut self, records: &mut Records, direct: &mut Vec<Direct>, at: Moment<'_>) -> bool {
         let Some((mut reply, report)) = self.receiver.reply() else { return false };
-        if let Says::Feedback(Feedback::Acknowledgement { acked, record, .. }) = &mut reply.says
-            && (*record > 0 || !report.is_empty())
-        {
-            *record = records.write(*record, report);
-            *records.beside(*record) = at.net.frames_below(reply.flow, *acked);
+        if let Says::Feedback(Feedback::Acknowledgement { acked, record, .. }, by) = &mut reply.says {
+            // In a frame there is no room for the port that marked.
+            let tells = *by > 0 && at.net.record.trips && at.net.direct(at.now).is_none();
+            if *record > 0 || tells || !report.is_empty() {
+                *record = records.write(*record, report);
+                *records.beside(*record) = at.net.frames_below(reply.flow, *acked);
+            }
+            if tells {
+                records.tracing(*record).marked_by = *by;
+            }
         }
         self.acknowledge(&reply, direct, at);
         true
@@ -230,7 +237,7 @@ impl<F: Packet> Sides<F> {
         paused: InXoff,
         net: &Net,
     ) -> Books {
-        let Self { sender, rates, nic, mut receiver, .. } = self;
+        let Self { mut sender, rates, nic, mut receiver, .. } = self;
         let out_of_order = receiver.out_of_order();
         let Receiver { mut deliveries, trips, .. } = receiver;
         let (id, class) = (sender.settings.id, sender.settings.class);
@@ -274,6 +281,7 @@ impl<F: Packet> Sides<F> {
                 received_from,
                 acknowledged,
                 trips,
+                told: sender.accounts.take().map(|accounts| accounts.close()).unwrap_or_default(),
                 operations: sender.program.map(|program| program.close()).unwrap_or_default(),
             }),
         }

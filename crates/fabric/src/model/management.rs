@@ -12,8 +12,9 @@ use super::port::At;
 use super::record::QueueSeries;
 use super::watchdog::Watchdogs;
 use crate::check::{
-    Books, ControlBooks, Decisions, Event, Events, Failure, Hash, Kept, Ledger, Own, Stopped, Who,
+    Books, ControlBooks, Decisions, Dropped, Event, Events, Failure, Hash, Kept, Ledger, Own, Stopped, Who,
 };
+use crate::flows::flow_of as flow_number;
 use crate::net::{Net, Paths};
 use crate::outcome::{PortOutcome, Series, SeriesKind, SharedUse, SwitchOutcome};
 use crate::spec::{PauseTransport, RateChange, SwitchSpec};
@@ -32,6 +33,9 @@ fn timed((out, class): At) -> u32 {
 pub(crate) fn of_timer(number: u32) -> At {
     ((number & 0xFFFF) as usize, (number >> 16) as usize)
 }
+
+/// Most drops of a switch of which it is known whose they were.
+const MOST_DROPS: usize = 1 << 20;
 
 /// The state of a switch for this work.
 #[derive(Debug, Default)]
@@ -65,6 +69,8 @@ pub(crate) struct Management {
     losses: Vec<u32>,
     /// By output, up to the last that has any: frames that were lost although PAUSE was to prevent it.
     lost: Vec<u64>,
+    /// Of its first drops, where the time of flows is recorded: flow, moment, output.
+    dropped: Vec<Dropped>,
     /// The XOFFs that it decided, where they are recorded.
     pub(crate) decisions: Option<Box<Decisions>>,
     /// By class.
@@ -160,9 +166,9 @@ impl Management {
     }
 
     /// Makes a message, which is ready after the processing delay.
-    fn say(&mut self, to: To, (flow, class): (FlowId, usize), feedback: Feedback, at: Moment<'_>) {
+    fn say(&mut self, to: To, (flow, (out, class)): (FlowId, At), feedback: Feedback, at: Moment<'_>) {
         self.books[class].made(at.now, feedback.wire_length().get());
-        let control = Control { flow, to, says: Says::Feedback(feedback) };
+        let control = Control { flow, to, says: Says::message(feedback, self.base + out as u32 + 1) };
         self.own_messages.push_back((at.now + self.processing, class as u8, control));
     }
 
@@ -185,10 +191,10 @@ impl Management {
             match action {
                 &PointAction::Notify(flow, feedback) => {
                     self.events.add(Event::Plain(at.now, 0x3000 | out as u64 ^ (u64::from(flow.0) << 20)));
-                    self.say(To::Host(at.net.hosts_of(flow).0), (flow, class), feedback, at);
+                    self.say(To::Host(at.net.hosts_of(flow).0), (flow, (out, class)), feedback, at);
                 }
                 PointAction::Broadcast(feedback) => {
-                    self.say(To::Everyone, (EVERY_FLOW, class), *feedback, at);
+                    self.say(To::Everyone, (EVERY_FLOW, (out, class)), *feedback, at);
                 }
                 PointAction::StartTimer(slot, after) => {
                     self.timers.start(timed((out, class)), slot.0, at.now.saturating_add(after.as_ps()));
@@ -232,7 +238,7 @@ impl Management {
         if answered {
             let reply =
                 Feedback::ProbeReply { probe: *probe, at: Time::from_ps(at.now), rx_rate: Rate::ZERO };
-            self.say(To::Host(at.net.hosts_of(flow).0), (flow, class), reply, at);
+            self.say(To::Host(at.net.hosts_of(flow).0), (flow, (out, class)), reply, at);
         }
         let here = at.net.point_id(self.base + out as u32, class);
         answered || matches!(to, To::Point(_)) || probe.target == ProbeTarget::Point(here)
@@ -260,6 +266,9 @@ impl Management {
             self.lost[out] += 1;
         }
         self.drops.enter(data.src, data.dst, data.number);
+        if at.net.record.trips && self.dropped.len() < MOST_DROPS {
+            self.dropped.push(((data.src, data.dst, flow_number(data.number)), at.now, out as u16));
+        }
         let flow = flow_of(data.src, data.dst, at.net.hosts).0;
         if at.net.record.matrix {
             let pairs = at.net.hosts as usize * at.net.hosts as usize;
@@ -348,7 +357,14 @@ impl Management {
             failure: self.failure,
             stopped,
             decisions: self.decisions,
-            own: Own::Switch { outcome, classes, losses: self.losses, lost: self.lost, waits },
+            own: Own::Switch {
+                outcome,
+                classes,
+                losses: self.losses,
+                lost: self.lost,
+                dropped: self.dropped,
+                waits,
+            },
         }
     }
 }

@@ -4,6 +4,7 @@
 //! queue (and in virtual output queues) limiters take turns at the link. Finite flows wait elsewhere ([`super::transfers`]), and a
 //! limiter's queue and its flows take turns.
 
+use super::account::Why;
 use super::agenda::{Moment, NEVER};
 use super::limiter::{GAP, RateLimiter};
 use super::packet::Packet;
@@ -11,6 +12,7 @@ use super::queue_pair::{After, RTO};
 use super::sender::{Sender, limiter_of};
 use super::transfers::FlowQueue;
 use crate::check::broken;
+use crate::outcome::Trigger;
 use crate::scheme::{WHOLE_HOST, key_of};
 use cnsim_scheme_api::{Built, FlowId, Scope};
 use std::collections::VecDeque;
@@ -161,7 +163,7 @@ impl<F: Packet> Sender<F> {
     #[inline]
     fn count_sent(&mut self, place: usize, len: u16, at: Moment<'_>) {
         if self.limiters.at_mut(place).is_some_and(|l| l.count(len)) {
-            self.wake(place, at, |object, limiter| object.on_bytes(limiter));
+            self.wake(place, Why::of(Trigger::Timer), at, |object, limiter| object.on_bytes(limiter));
         }
     }
 

@@ -80,6 +80,8 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     fn set_marked(&mut self, marked: bool);
     /// Data sets out that says whether its source has cut the window.
     fn set_cut(&mut self, cut: bool);
+    /// A port, by its number and one, marks data. One that has no tag tells it in the tag's place.
+    fn mark_at(&mut self, port: u32, records: &mut Records);
     /// Lowers the tag of data to a stamp.
     fn stamp(&mut self, stamp: (u8, u32));
     /// Data sets out that is traced, and takes along what its flow has spent.
@@ -91,14 +93,17 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
         let Some(data) = self.header() else { broken("control is shown for data") };
         data.view(self.bytes(), net, dropped)
     }
-    /// A congestion point has written into data.
-    fn write(&mut self, view: &FrameView, _: &mut Records) {
-        self.take_on(view);
+    /// The congestion point of a port, by its number and one, has written into data.
+    fn write(&mut self, view: &FrameView, port: u32, _: &mut Records) {
+        self.take_on(view, port);
     }
     /// The same, for a frame that has no telemetry.
-    fn take_on(&mut self, view: &FrameView) {
+    fn take_on(&mut self, view: &FrameView, port: u32) {
+        let before = self.header().map_or(0, |data| data.marked_by());
         self.set_marked(view.marked);
-        self.write_tag(view.tag.pack());
+        let tag = view.tag.pack();
+        let by = if before > 0 { before } else { port };
+        self.write_tag(if view.marked && tag.0 == 0 { (0, by) } else { tag });
     }
 }
 
@@ -144,7 +149,8 @@ impl Packet for Frame {
         match self.body {
             Body::Data(data) => data.record,
             Body::Control(Control {
-                says: Says::Feedback(Feedback::Acknowledgement { record, .. }), ..
+                says: Says::Feedback(Feedback::Acknowledgement { record, .. }, _),
+                ..
             }) => record,
             _ => 0,
         }
@@ -191,6 +197,12 @@ impl Packet for Frame {
     fn set_marked(&mut self, marked: bool) {
         if let Body::Data(data) = &mut self.body {
             data.marked = marked;
+        }
+    }
+    fn mark_at(&mut self, port: u32, _: &mut Records) {
+        if let Body::Data(data) = &mut self.body {
+            data.marked = true;
+            data.tag.1 = if data.tag.0 == 0 { port } else { data.tag.1 };
         }
     }
 }

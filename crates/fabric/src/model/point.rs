@@ -73,6 +73,9 @@ pub(crate) struct Point {
     pub(crate) records_from: u64,
     /// Start of a transmission that was marked or not as it began, by a ramp that has changed since: the fast way asks as it ends.
     pub(crate) decided: u64,
+    /// Number of its port and one; are the ports of telemetry told, too?
+    pub(crate) port: u32,
+    trips: bool,
     /// Draws of the ramp; where each is made by place, that of the last frame, and the seed of the port's.
     draws: Stream,
     keyed: Option<u64>,
@@ -87,6 +90,7 @@ impl Point {
         let attached = net.links[port as usize].is_some();
         let point = net.point_id(port, class);
         let site = QueueSite { point, rate: net.rate(port), attached };
+        let number = port + 1;
         let (object, port) = (scheme.congestion_point(&site)?, u64::from(point.0));
         let mut state = PointState::new(Stream::new(net.seed, port, Purpose::Point), net.hosts);
         state.queue_pairs = net.transport.map(|_| net.flows.queue_pairs() as u32);
@@ -96,6 +100,8 @@ impl Point {
             telemetry: scheme.plan.acks == Acks::Telemetry,
             records_from: NEVER,
             decided: NEVER,
+            port: number,
+            trips: net.record.trips,
             state,
             draws: Stream::new(net.seed, port | 1 << 33, Purpose::Node),
             keyed: net.keyed.then(|| mix(net.seed ^ mix(port))),
@@ -171,9 +177,15 @@ impl Point {
     }
 
     /// A data frame begins to leave, while the point would see this queue: may the ramp mark it?
-    pub(crate) fn mark<F: Packet>(&mut self, frame: &mut F, queue: &Queue, began: u64) {
+    pub(crate) fn mark<F: Packet>(
+        &mut self,
+        frame: &mut F,
+        queue: &Queue,
+        began: u64,
+        records: &mut Records,
+    ) {
         if self.decided != began && self.marks(RampAt::Departure, queue.len.get(), frame) {
-            frame.set_marked(true);
+            frame.mark_at(self.port, records);
         }
     }
 
@@ -185,11 +197,14 @@ impl Point {
         began: u64,
         records: &mut Records,
     ) {
-        self.mark(frame, queue, began);
+        self.mark(frame, queue, began, records);
         if self.records_from <= began {
             let &Queue { line_rate: rate, sent, arrived, .. } = queue;
             let queue = Bytes::new(arrived - sent - u64::from(frame.bytes()));
             frame.take_hop(Hop { rate, time: Time::from_ps(began), sent, queue }, records);
+            if self.trips {
+                records.tracing(frame.record()).ports.push(self.port);
+            }
         }
     }
 }

@@ -519,6 +519,11 @@ impl QueuePairs {
         pair.waits = Waits::Turn;
         Some(pair.queue)
     }
+    /// Place of a flow, its window, and what is in flight of it, bytes.
+    pub(crate) fn seen(&mut self, flow: FlowId) -> Option<(u32, u64, u64)> {
+        let (pair, _) = self.find(flow)?;
+        Some((pair.queue.place, pair.acks.window, pair.acks.in_flight()))
+    }
     /// The place of a flow that waits for an acknowledgement.
     pub(crate) fn waits_at(&mut self, flow: FlowId) -> Option<u32> {
         self.find(flow).filter(|found| found.0.waits == Waits::Ack).map(|found| found.0.queue.place)

@@ -24,6 +24,8 @@ struct Ear {
     object: Box<dyn Reflector>,
     state: ReflectorState,
     flow: FlowId,
+    /// The port that marked the last marked frame that it saw, by its number and one; 0 for none.
+    marked_by: u32,
 }
 
 /// The reflectors of a host, by source host; one for all, where the scheme wants one for the whole host.
@@ -53,11 +55,11 @@ fn key_of(scope: Scope, src: u32, pair: impl FnOnce() -> Option<FlowId>) -> u32 
     }
 }
 
-/// An acknowledgement of a flow from `src`, with telemetry of the frame that it answers.
-fn acknowledgement(reply: &Reply, flow: FlowId, src: u32, record: u32) -> (Control, Report) {
+/// An acknowledgement of a flow from `src`, with telemetry of the frame that it answers, and the port that marked that.
+fn acknowledgement(reply: &Reply, flow: FlowId, src: u32, by: u32, record: u32) -> (Control, Report) {
     let &Reply { acked, gap, marked, sent_at, report } = reply;
     let feedback = Feedback::Acknowledgement { acked, sent_at, marked, gap, record };
-    (Control { flow, to: To::Host(src), says: Says::Feedback(feedback) }, report)
+    (Control { flow, to: To::Host(src), says: Says::Feedback(feedback, by) }, report)
 }
 
 /// The receiving side. What each frame touches stands first.
@@ -143,7 +145,9 @@ impl Receiver {
     ) {
         let new = self.deliveries.whole().len().saturating_sub(self.trips.len());
         if let Some(trace) = trace.filter(|_| new > 0) {
-            let come = Come { class, len, begun, came, trace: std::mem::take(trace) };
+            let trace =
+                Trace { spent: trace.spent, steps: std::mem::take(&mut trace.steps), ..Trace::default() };
+            let come = Come { class, len, begun, came, trace };
             self.trips.extend(std::iter::repeat_n(come, new));
         }
     }
@@ -156,7 +160,7 @@ impl Receiver {
         let Taken { before, in_order, wanted, reply, delayed } =
             sinks.take((flow, &at.net.flows), (data.number, data.marked, data.cut), (data.born, at.now));
         let record = if self.plan.acks == Acks::Telemetry { data.record } else { 0 };
-        sinks.reply = reply.map(|reply| acknowledgement(&reply, flow, data.src, record));
+        sinks.reply = reply.map(|reply| acknowledgement(&reply, flow, data.src, data.marked_by(), record));
         if let Some(due) = delayed {
             self.alarms.start(flow.0, DELAYED, due);
         }
@@ -173,6 +177,11 @@ impl Receiver {
         // It came before, or out of order where that is not wanted.
         frame.enter(&mut self.deliveries.unwanted);
         replies
+    }
+
+    /// The port that marked the last marked frame that the reflector of this number saw, by its number and one; 0 for none.
+    pub(super) fn marked_by(&self, key: u32) -> u32 {
+        self.ears.get(key).map_or(0, |ear| ear.marked_by)
     }
 
     /// The acknowledgement of the frame that was taken last, if it is not sent yet, and what it reports.
@@ -220,11 +229,12 @@ impl Receiver {
     #[inline(never)]
     fn show<F: Packet>(&mut self, frame: &F, at: Moment<'_>) -> bool {
         let Some(data) = frame.header() else { return false };
-        let frame = data.view(frame.bytes(), at.net, false);
+        let (frame, by) = (data.view(frame.bytes(), at.net, false), data.marked_by());
         if !self.plan.reflect.return_tag(frame.tag, &mut self.actions)
             && let Some(place) = self.reflector(frame.flow, at)
         {
-            let state = &mut self.ears.list[place].state;
+            let Ear { state, marked_by, .. } = &mut self.ears.list[place];
+            *marked_by = if by > 0 { by } else { *marked_by };
             state.received += frame.len.get();
             if state.listens(Time::from_ps(at.now)) {
                 self.wake(place, at.now, |object, ctl| object.on_frame(&frame, ctl));
@@ -249,7 +259,7 @@ impl Receiver {
             let (numbered, sinks) = (at.net.flows.numbered(flow)?, self.sinks.as_mut()?);
             let Taken { reply, delayed, .. } = sinks.expire((flow, &at.net.flows), now);
             delayed.into_iter().for_each(|due| self.alarms.start(key, DELAYED, due));
-            sinks.reply = Some(acknowledgement(&reply?, flow, numbered.src, 0));
+            sinks.reply = Some(acknowledgement(&reply?, flow, numbered.src, 0, 0));
             return Some(flow);
         }
         let (place, slot) = (self.ears.find(key)?, Slot(slot));
@@ -275,7 +285,8 @@ impl Receiver {
         let place = if net.keyed && self.plan.reflector_scope == Scope::Flow { src } else { key };
         let number = u64::from(place) | u64::from(self.host) << 32;
         let stream = Stream::new(net.seed, number, Purpose::Reflector);
-        self.ears.list.push(Ear { object, state: ReflectorState::new(stream, &scheme.plan), flow });
+        let state = ReflectorState::new(stream, &scheme.plan);
+        self.ears.list.push(Ear { object, state, flow, marked_by: 0 });
         let place = self.ears.list.len() - 1;
         *self.ears.places.at(key) = place as u32 + 1;
         self.wake(place, at.now, |object, ctl| object.start(ctl));

@@ -46,8 +46,12 @@ impl Records {
     }
     /// A record has this trace.
     pub(crate) fn retrace(&mut self, record: u32, trace: Trace) {
+        *self.tracing(record) = trace;
+    }
+    /// The trace of a record, which has one from now on.
+    pub(crate) fn tracing(&mut self, record: u32) -> &mut Trace {
         self.traces.resize_with(self.traces.len().max(record as usize), Trace::default);
-        self.traces[record as usize - 1] = trace;
+        &mut self.traces[record as usize - 1]
     }
     /// It begins at a port.
     pub(crate) fn step(&mut self, record: u32, port: u32, began: u64) {
@@ -56,6 +60,17 @@ impl Records {
         {
             trace.steps.push((port, began));
         }
+    }
+    /// The port that marked a frame, and that which told of the queue that takes longest; 0 for none.
+    pub(crate) fn blamed(&self, record: u32) -> (u32, u32) {
+        let Some(trace) = (record as usize).checked_sub(1).and_then(|at| self.traces.get(at)) else {
+            return (0, 0);
+        };
+        let wait = |hop: &Hop| hop.queue.get() as f64 / hop.rate.bps();
+        let longer = |most: (f64, u32), (hop, port): (&Hop, &u32)| {
+            if wait(hop) > most.0 { (wait(hop), *port) } else { most }
+        };
+        (trace.marked_by, self.path(record).iter().zip(&trace.ports).fold((0.0, 0), longer).1)
     }
     /// The trace of a record.
     pub(crate) fn traced(&mut self, record: u32) -> Option<&mut Trace> {
@@ -85,7 +100,7 @@ impl Records {
     pub(crate) fn close(&mut self, record: u32) {
         if let Some(head) = (record as usize).checked_sub(1).and_then(|at| self.heads.get_mut(at)) {
             (head.0, head.2) = (0, Report::default());
-            self.traces.get_mut(record as usize - 1).into_iter().for_each(|trace| trace.steps.clear());
+            self.traced(record).into_iter().for_each(Trace::clear);
             self.vacant.push(record);
         }
     }
@@ -116,6 +131,11 @@ impl Records {
             return 0;
         }
         let here = self.enter(from.path(record), from.report(record));
+        if let Some(trace) =
+            from.traced(record).filter(|trace| trace.marked_by > 0 || !trace.ports.is_empty())
+        {
+            self.retrace(here, std::mem::take(trace));
+        }
         from.close(record);
         here
     }

@@ -182,8 +182,7 @@ impl<F: Packet> Sender<F> {
                 .as_ref()
                 .filter(|_| class == 0 && net.keeps == 0)
                 .and_then(|graph| Program::new(graph, spec, id, net)),
-            accounts: (net.record.trips)
-                .then(|| Box::new(Accounts::new(net.line(id).tx, net.routing.is_by_frame()))),
+            accounts: net.record.trips.then(|| Box::new(Accounts::new(net, id))),
             going: None,
             timers: Timers::default(),
             deferred: Deferred::default(),
@@ -234,7 +233,7 @@ impl<F: Packet> Sender<F> {
         let flow = self.transfers.begin(flow);
         let opens =
             at.net.transport_of(self.settings.class.into()).is_some_and(|transport| transport.opens());
-        self.accounts.iter_mut().for_each(|accounts| accounts.begin(opens, at.now));
+        self.accounts.iter_mut().for_each(|accounts| accounts.begin(&flow, opens, at.now));
         if let (Some(pair), Some(pairs)) = (flow.pair, &mut self.pairs) {
             pairs.begin(pair, flow, initial_rate, at.net);
         }

@@ -1,6 +1,7 @@
 //! Steering: how messages reach a host's reaction points, what those do to their limiters, and how the host's own messages and
 //! probes set out. How the limiters then let frames go is in [`super::pacing`].
 
+use super::account::Why;
 use super::agenda::{Direct, Moment};
 use super::frame::{Control, EVERY_FLOW, Lane, MANAGED, Says, To, flow_of};
 use super::limiter::{GAP, RateLimiter, Slowed};
@@ -11,7 +12,7 @@ use super::records::Records;
 use super::sender::Sender;
 use crate::check::{Event, Who};
 use crate::net::Net;
-use crate::outcome::{LATENCY_BUCKETS, latency_bucket};
+use crate::outcome::{LATENCY_BUCKETS, Trigger, latency_bucket};
 use crate::scheme::{WHOLE_HOST, call as of_scheme};
 use crate::spec::SMALLEST;
 use cnsim_scheme_api::network::{Lent, LimiterAction, LimiterState, Purpose, Stream};
@@ -30,13 +31,13 @@ const IN_A_FRAME: u32 = u32::MAX;
 
 impl<F: Packet> Sender<F> {
     /// A feedback message has arrived in a frame. It may be lost, or take its time until it has an effect.
-    pub(crate) fn hear(&mut self, flow: FlowId, feedback: &Feedback, at: Moment<'_>) {
+    pub(crate) fn hear(&mut self, about: (FlowId, u32), feedback: &Feedback, at: Moment<'_>) {
         if self.loses() {
             return;
         }
         match self.settings.feedback_delay {
-            0 => self.obey(flow, feedback, at),
-            delay => self.deferred.insert(at.now + delay, IN_A_FRAME, flow, *feedback),
+            0 => self.obey(about, feedback, at),
+            delay => self.deferred.insert(at.now + delay, IN_A_FRAME, about, *feedback),
         }
     }
 
@@ -50,16 +51,16 @@ impl<F: Packet> Sender<F> {
 
     /// Feedback will be here without a link, and takes effect later.
     pub(crate) fn expect(&mut self, direct: &Direct) {
-        let &Direct { at, from, flow, feedback, .. } = direct;
-        self.deferred.insert(at + self.settings.feedback_delay, from, flow, feedback);
+        let &Direct { at, from, flow, feedback, about, .. } = direct;
+        self.deferred.insert(at + self.settings.feedback_delay, from, (flow, about), feedback);
     }
 
     /// Deferred feedback takes effect.
     pub(crate) fn hear_deferred(&mut self, at: Moment<'_>) {
-        let Some((from, flow, feedback)) = self.deferred.pop() else { return };
+        let Some((from, about, feedback)) = self.deferred.pop() else { return };
         // A message that came in a frame was lost or not as the frame arrived.
         if from == IN_A_FRAME || !self.loses() {
-            self.obey(flow, &feedback, at);
+            self.obey(about, &feedback, at);
         }
     }
 
@@ -73,9 +74,9 @@ impl<F: Packet> Sender<F> {
     }
 
     /// A message takes effect: at its flow's reaction point, or at one that it builds.
-    fn obey(&mut self, flow: FlowId, feedback: &Feedback, at: Moment<'_>) {
+    fn obey(&mut self, (flow, port): (FlowId, u32), feedback: &Feedback, at: Moment<'_>) {
         if let Feedback::Acknowledgement { .. } = feedback {
-            return self.acknowledged(flow, feedback, at);
+            return self.acknowledged((flow, port), feedback, at);
         }
         let (every, pairs) = (flow == EVERY_FLOW, self.pairs.as_ref());
         let (pair, over) = pairs.map_or((None, false), |pairs| (Some(flow), !pairs.has(flow)));
@@ -95,11 +96,14 @@ impl<F: Packet> Sender<F> {
             return;
         };
         self.journal.events.add(Event::Message(at.now, key));
-        self.wake(place, at, |object, limiter| object.on_message(feedback, limiter));
+        let by = if let Feedback::Cnp = feedback { Trigger::Mark } else { Trigger::Message };
+        self.wake(place, Why { port, ..Why::of(by) }, at, |object, limiter| {
+            object.on_message(feedback, limiter)
+        });
     }
 
     /// An acknowledgement of a queue pair takes effect.
-    fn acknowledged(&mut self, flow: FlowId, feedback: &Feedback, at: Moment<'_>) {
+    fn acknowledged(&mut self, (flow, port): (FlowId, u32), feedback: &Feedback, at: Moment<'_>) {
         let &Feedback::Acknowledgement { acked, sent_at, marked, gap, record } = feedback else { return };
         let Some(pairs) = &mut self.pairs else { return };
         let records = (record > 0).then(|| std::mem::take(&mut pairs.records));
@@ -108,8 +112,15 @@ impl<F: Packet> Sender<F> {
         let said = (acked, frames, gap, &report);
         if let Some(progress) = pairs.acknowledge(flow, said, marked, (at.now - sent_at, at.now)) {
             let path = records.as_ref().map_or(&[][..], |records| records.path(record));
-            let seen = (acked, Time::from_ps(at.now - sent_at), marked, gap, path);
-            self.progress(flow, progress, seen, at);
+            let (rtt, blamed) =
+                (Time::from_ps(at.now - sent_at), records.as_ref().map_or((0, 0), |r| r.blamed(record)));
+            let (by, port) = match () {
+                () if marked => (Trigger::Mark, port.max(blamed.0)),
+                () if path.is_empty() => (Trigger::Answer, 0),
+                () => (Trigger::Telemetry, blamed.1),
+            };
+            let why = Why { by, port, rtt: Some(rtt) };
+            self.progress(flow, progress, (acked, marked, gap, path), (rtt, why), at);
         } else {
             self.resume(flow, at);
         }
@@ -119,12 +130,13 @@ impl<F: Packet> Sender<F> {
         }
     }
 
-    /// An acknowledgement of a flow under way: of so many bytes, after a round trip, with a mark, as a NACK, with telemetry.
+    /// An acknowledgement of a flow under way: of so many bytes, with a mark, as a NACK, with telemetry; after a round trip.
     fn progress(
         &mut self,
         flow: FlowId,
         Progress { newly, loss, recovered, timeout, marked: is_new, done }: Progress,
-        (acked, rtt, marked, gap, path): (u64, Time, bool, bool, &[Hop]),
+        (acked, marked, gap, path): (u64, bool, bool, &[Hop]),
+        (rtt, why): (Time, Why),
         at: Moment<'_>,
     ) {
         let out = &mut self.journal.out.get_or_insert_default().transport;
@@ -144,17 +156,24 @@ impl<F: Packet> Sender<F> {
             let ack = limiter.state.acks.take(acked, is_new, rtt, path);
             // The end of a recovery is told before the begin of the next, else after what ended it.
             if recovered && loss.is_some() {
-                self.wake(place, at, |object, limiter| object.on_recovered(limiter));
+                self.wake(place, Why::of(Trigger::Recovery), at, |object, limiter| {
+                    object.on_recovered(limiter)
+                });
             }
             if let Some(loss) = loss {
-                self.wake(place, at, |object, limiter| object.on_loss(loss, limiter));
+                self.wake(place, Why::of_loss(loss), at, |object, limiter| object.on_loss(loss, limiter));
             }
             if let Some(ack) = ack {
-                self.wake(place, at, |object, limiter| object.on_ack(&ack, limiter));
+                self.wake(place, why, at, |object, limiter| object.on_ack(&ack, limiter));
             }
             if recovered && loss.is_none() {
-                self.wake(place, at, |object, limiter| object.on_recovered(limiter));
+                self.wake(place, Why::of(Trigger::Recovery), at, |object, limiter| {
+                    object.on_recovered(limiter)
+                });
             }
+        }
+        if self.accounts.is_some() {
+            self.tell((self.key(at.net.hosts_of(flow).1, Some(flow)), Some(flow)), why, false, at);
         }
         if done { self.end_pair(flow, at) } else { self.resume(flow, at) }
     }
@@ -197,7 +216,8 @@ impl<F: Packet> Sender<F> {
         let idle = self.pairs.as_mut().and_then(|pairs| pairs.idle(flow, at.now));
         if let (Some((idle, timeout)), Some(place)) = (idle, self.own_limiter(flow)) {
             let (idle, timeout) = (Time::from_ps(idle), Time::from_ps(timeout));
-            self.wake(place, at, |object, limiter| object.on_restart(idle, timeout, limiter));
+            let why = Why::of(Trigger::Timer);
+            self.wake(place, why, at, |object, limiter| object.on_restart(idle, timeout, limiter));
         }
         self.pairs.iter_mut().for_each(|pairs| pairs.more(flow, bytes));
         self.resume(flow, at);
@@ -288,7 +308,7 @@ impl<F: Packet> Sender<F> {
             let out = &mut self.journal.out.get_or_insert_default().transport;
             *(if loss == Loss::Timeout { &mut out.timeouts } else { &mut out.recoveries }) += 1;
             if let Some(place) = self.own_limiter(flow) {
-                self.wake(place, at, |object, limiter| object.on_loss(loss, limiter));
+                self.wake(place, Why::of_loss(loss), at, |object, limiter| object.on_loss(loss, limiter));
             }
         }
         self.resume(flow, at);
@@ -320,14 +340,32 @@ impl<F: Packet> Sender<F> {
         state.acks.acked = self.pairs.as_mut().and_then(|pairs| pairs.acked(own?)).unwrap_or(0);
         let limiter = RateLimiter::new(self.key(dst, pair), object, state, self.settings.clock);
         let place = self.limiters.insert(limiter);
-        self.wake(place, at, |object, limiter| object.start(limiter));
+        self.wake(place, Why::of(Trigger::Timer), at, |object, limiter| object.start(limiter));
         Some(place)
+    }
+
+    /// Something has happened to the flow or the flows of a limiter's key: it is noted where that is recorded.
+    #[inline]
+    fn tell(&mut self, (key, flow): (u32, Option<FlowId>), why: Why, lowers: bool, at: Moment<'_>) {
+        let Some(accounts) = self
+            .accounts
+            .as_mut()
+            .filter(|a| lowers || matches!(why.by, Trigger::Mark | Trigger::Message) || a.asked())
+        else {
+            return;
+        };
+        let limiter = self.limiters.find(key).and_then(|place| self.limiters.at(place));
+        let rate = limiter.filter(|l| l.state.engaged).map_or(self.settings.line_rate, |l| l.state.rate);
+        let pair = flow.and_then(|flow| self.pairs.as_mut()?.seen(flow));
+        let dst = served(key, flow, at.net);
+        accounts.tell((dst, flow), (rate, pair), why, lowers, at);
     }
 
     /// Wakes a reaction point, and carries out what it asks for.
     pub(super) fn wake(
         &mut self,
         place: usize,
+        why: Why,
         at: Moment<'_>,
         call: impl FnOnce(&mut dyn ReactionPoint, &mut Limiter<'_>),
     ) {
@@ -361,13 +399,17 @@ impl<F: Packet> Sender<F> {
             }
             _ => false,
         };
+        let lowers = (narrows || limiter.state.rate < rate) && limiter.slowed != Slowed::Begins;
         match limiter.slowed {
             Slowed::Begins => limiter.slowed = Slowed::No,
-            Slowed::No if narrows || limiter.state.rate < rate => {
+            Slowed::No if lowers => {
                 limiter.slowed = Slowed::Yes;
                 self.journal.out.get_or_insert_default().slowed_flows += 1;
             }
             Slowed::No | Slowed::Yes => {}
+        }
+        if lowers || why.rtt.is_none() {
+            self.tell((key, own), why, lowers, at);
         }
         let dst = served(key, own, at.net);
         let who = Who::Reaction(dst);
@@ -412,7 +454,8 @@ impl<F: Packet> Sender<F> {
         let (now, slot) = (Time::from_ps(at.now), Slot(slot));
         let patience = self.limiters.at_mut(place).map(|l| l.state.patience.expires(slot, now));
         match patience.unwrap_or(Ok(())) {
-            Ok(()) => self.wake(place, at, |object, limiter| object.on_timer(slot, limiter)),
+            Ok(()) => self
+                .wake(place, Why::of(Trigger::Timer), at, |object, limiter| object.on_timer(slot, limiter)),
             Err(cause) => {
                 let dst = served(key, self.flow_of(key), at.net);
                 self.fail(Who::Reaction(dst), &cause, at.now);

@@ -177,10 +177,11 @@ impl Switch {
             if let Some(stamp) = point.stamp() {
                 frame.stamp(stamp);
             }
+            let port = point.port;
             if point.departures {
                 let mut seen = frame.seen(turn.net, false, turn.records);
                 self.wake((out, class), Verb::Departure(&mut seen), (), turn);
-                frame.write(&seen, turn.records);
+                frame.write(&seen, port, turn.records);
             }
             let view = self.view((out, class), (), turn.now);
             if let Some(point) = &mut self.outputs[out].data[class].point {

@@ -245,8 +245,8 @@ pub(crate) trait Switching<'n, C> {
             left.note_in_band(frame.bytes());
         }
         let point = point.filter(|_| frame.is_data());
-        if point.is_some_and(|p| p.marks(RampAt::Arrival, queued, frame)) {
-            frame.set_marked(true);
+        if let Some(port) = point.and_then(|p| p.marks(RampAt::Arrival, queued, frame).then_some(p.port)) {
+            frame.mark_at(port, Self::records(with));
         }
         self.push(out, frame, with);
         self.tell(signal, out, frame, with);
@@ -294,7 +294,8 @@ pub(crate) trait Switching<'n, C> {
         }
         let mut seen = frame.seen(self.moment(with).net, dropped, Self::records(with));
         self.wake(at, Verb::Sample(&mut seen), ahead, with);
-        frame.write(&seen, Self::records(with));
+        let port = self.outlet(at).point.map_or(0, |point| point.port);
+        frame.write(&seen, port, Self::records(with));
         self.last(at, ahead).filter(|_| !dropped).into_iter().for_each(|last| *last = frame);
     }
     /// Wakes a congestion point, and carries out what it asks for; true if the probe in hand is to be answered.

@@ -1,10 +1,16 @@
-//! Smallest round trips.
+//! Smallest round trips, and ports by their numbers.
 
 use super::{Net, Seat};
 use crate::spec::SMALLEST;
-use cnsim_scheme_api::{FlowId, Time};
+use cnsim_scheme_api::{FlowId, NodeId, Time};
 
 impl Net {
+    /// Node and port of this number and one; none for 0.
+    pub(crate) fn port_at(&self, number: u32) -> Option<(NodeId, u16)> {
+        let number = number.checked_sub(1)?;
+        let node = self.ports.partition_point(|first| *first <= number) - 1;
+        Some((NodeId(node as u32), (number - self.ports[node]) as u16))
+    }
     /// Smallest round trip of a flow and the links of its way out: a full frame out; back an acknowledgement, if there are some, or else
     /// the smallest frame.
     pub(crate) fn base_rtt_of(&self, flow: FlowId) -> (Time, u32) {

@@ -73,6 +73,9 @@ impl Captures {
         let mut ports = self.pcap.ports();
         let more: Vec<_> = self.trace.ports().into_iter().filter(|port| !ports.contains(port)).collect();
         ports.extend(more);
+        let more =
+            spec.record.captures.iter().filter(|port| !ports.contains(port)).copied().collect::<Vec<_>>();
+        ports.extend(more);
         spec.record.capture_limit = MOST / (ports.len() as u64).max(1);
         spec.record.captures = ports;
         if spec.switches.iter().any(|s| s.buffer.pause.is_some()) {
@@ -137,10 +140,9 @@ pub fn run_captured(
     }
     let mut spec = job.spec();
     captures.put(&mut spec);
-    let Some(mut out) = simulate(job, &spec, watch, threads)? else { return Ok(None) };
-    let capture = std::mem::take(&mut out.capture);
-    let files = captures.files(job, &spec, &capture, &out.pauses);
-    Ok(Some((finish(job, &out, open_to(job, store), watch)?, files, capture.cut)))
+    let Some(out) = simulate(job, &spec, watch, threads)? else { return Ok(None) };
+    let files = captures.files(job, &spec, &out.capture, &out.pauses);
+    Ok(Some((finish(job, &out, open_to(job, store), watch)?, files, out.capture.cut)))
 }
 
 /// The frames that are asked for.

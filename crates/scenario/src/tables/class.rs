@@ -25,7 +25,7 @@ rows! {
         .fixed("");
     NAME = key("class.name", Kind::Or("off", &Kind::Name(40)), "off", "name of the class in scenario and results");
     LOSSLESS = key("class.lossless", kind::SWITCHED, "on",
-        "the class has XOFF and XON of its own (priority flow control), or is lost where there is no room").with_pause();
+        "the class has XOFF and XON of its own (priority flow control), or is lost where there is no room").with_pause().seen();
     PRIORITY = key("class.priority", Kind::Choice(Priority::WORDS), "auto",
         "strict: the class goes before later ones, and before all with a weight; auto: strict unless it has a weight");
     WEIGHT = key("class.weight", Kind::Line, "off",
@@ -91,6 +91,16 @@ impl Classes {
     /// The number of the class of this name; the first where none is named.
     pub(crate) fn find(&self, name: Option<&str>) -> Option<usize> {
         name.map_or(Some(0), |name| self.list.iter().position(|class| &*class.name == name))
+    }
+
+    /// A remedy for a name that no class has.
+    pub(crate) fn named(&self) -> String {
+        let known: Vec<&str> =
+            self.list.iter().map(|class| &*class.name).filter(|name| *name != "off").collect();
+        match known.is_empty() {
+            true => "write a [[class]] table with this name, or remove it".into(),
+            false => format!("known: {}", known.join(", ")),
+        }
     }
 
     /// Queue pairs of a class, where they differ from the run's.

@@ -52,7 +52,7 @@ fn faults(r: &mut Reader<'_>, settings: &Settings) -> Vec<PortFault> {
             Some(class) => fault.class = class as u8,
             None => {
                 let reason = format!("there is no class `{}`", name.unwrap_or_default());
-                r.wrong(CLASS.of(&prefix), reason, "name a [[class]] table");
+                r.wrong(CLASS.of(&prefix), reason, settings.classes.named());
             }
         }
         let alike = faults

@@ -23,7 +23,7 @@ rows! {
     TITLE = key("figure.title", kind::TEXT, "", "heading of a [[figure]] table; the report draws it beside its own figures").fixed("");
     CAPTION = key("figure.caption", kind::TEXT, "", "text below the figure").fixed("");
     SERIES = key("figure.series", kind::LINES, "[]",
-        "time series, one line each: hot_queue, hot_port_throughput, aggregate_throughput, ports_throughput, control_rate (control messages), fairness, \"queue X>E5\", \"sent X>E5\" (the hot port), \"flow H1>H5\", \"limiter H1>H5\", and the gauges of a scheme: \"gauge NAME X>E5\" of a port, \"gauge NAME H1>H5\" of a limiter, \"gauge NAME H1>H5 at its end\" of a reflector").fixed("");
+        "time series, one line each: hot_queue, hot_port_throughput, aggregate_throughput, ports_throughput, control_rate (control messages), fairness, \"queue X>E5\", \"sent X>E5\" (the hot port), \"flow H1>H5\", \"limiter H1>H5\", of flows of record.flow_events \"rate H1>H5\", \"window H1>H5\", \"in_flight H1>H5\", \"rtt H1>H5\" and \"marks H1>H5\", and the gauges of a scheme: \"gauge NAME X>E5\" of a port, \"gauge NAME H1>H5\" of a limiter, \"gauge NAME H1>H5 at its end\" of a reflector").fixed("");
     METRIC = key("figure.metric", kind::TEXT, "none", "metric that the figure shows as bars with intervals, instead of time series").fixed("");
     CONDITIONS = key("figure.conditions", kind::LINES, "[]", "conditions that the figure shows; all without it").fixed("");
     PAUSE = key("figure.pause", Kind::List(&Kind::Choice(PauseMode::WORDS)), "[]",
@@ -89,6 +89,11 @@ const PLACED: &[(&str, Key)] = &[
     ("flow", record::FLOWS),
     ("limiter", record::LIMITERS),
     ("gauge", record::LIMITERS),
+    ("rate", record::FLOW_EVENTS),
+    ("window", record::FLOW_EVENTS),
+    ("in_flight", record::FLOW_EVENTS),
+    ("rtt", record::FLOW_EVENTS),
+    ("marks", record::FLOW_EVENTS),
 ];
 
 /// The fault in the name of a series and its remedy, by the spelling alone. [`unmet`] checks whether a run has the series.

@@ -51,6 +51,8 @@ rows! {
         "keeps where the time of each finite flow went for flows.csv, `cnsim explain-flow` and the waits of critical_path.csv; auto: in runs of up to 20,000 flows, but not where flows share a connection");
     MAP = key("record.map", kind::SWITCHED, "off",
         "keeps use, largest queue, XOFF and loss of every port in each bin: the report's map plays them, and `r.map()` in Python; XOFFs are kept as by record.pauses");
+    FLOW_EVENTS = key("record.flow_events", Kind::List(&Kind::Flow), "[]",
+        "flows of which each event is kept for flow_events.csv: what changed rate or window, with its queue, and each acknowledgement; of a source the first 100,000");
     LATENCY = key("record.latency", kind::SWITCHED, "off", "keeps percentiles of latency");
 }
 
@@ -63,6 +65,8 @@ pub struct Named {
     pub flows: Vec<(NodeId, NodeId)>,
     /// Flows whose limiter's rate is recorded.
     pub limiters: Vec<(NodeId, NodeId)>,
+    /// Flows whose events are kept.
+    pub events: Vec<(NodeId, NodeId)>,
 }
 
 /// Settings of `[record]`: the series, spans and lists that a run records.
@@ -154,6 +158,13 @@ impl Section for Record {
         if let Some(why) = none.filter(|_| r.is_asked(TRIPS)) {
             r.wrong(TRIPS, format!("has no effect: {why}"), "remove it");
         }
+        if !named.events.is_empty() && shared {
+            let reason = "events are kept of flows that have a connection of their own, not with connection = \"kept\"";
+            r.wrong(FLOW_EVENTS, reason, "remove it");
+        } else if !named.events.is_empty() && r.word(TRIPS) == "off" {
+            let reason = "what happens to flows is noted beside where their time goes".into();
+            r.clash(&[FLOW_EVENTS, TRIPS], reason, "leave record.trips to \"auto\"");
+        }
         Self {
             receiver,
             hot,
@@ -182,13 +193,14 @@ impl Section for Record {
             queues: self.named.ports.clone(),
             flows: self.named.flows.clone(),
             rates: self.named.limiters.clone(),
+            flow_events: self.named.events.clone(),
             headers: settings.traffic.plans.iter().map(|plans| header_of(plans)).collect(),
             control: true,
             links: self.map,
             matrix: hosts <= 128,
             latency: self.latency,
             pauses: self.pauses,
-            trips: flows > 0 && self.trips.unwrap_or(flows <= MOST_TRIPS),
+            trips: !self.named.events.is_empty() || flows > 0 && self.trips.unwrap_or(flows <= MOST_TRIPS),
             ..cnsim_fabric::Record::default()
         };
         if self.map {
@@ -278,6 +290,6 @@ fn named(r: &mut Reader<'_>, wiring: &Wiring, receiver: usize) -> Named {
         let names = r.list(key);
         names.iter().enumerate().filter_map(|(i, name)| r.pair(key, i, name, wiring)).collect()
     };
-    (named.flows, named.limiters) = (pairs(FLOWS), pairs(LIMITERS));
+    (named.flows, named.limiters, named.events) = (pairs(FLOWS), pairs(LIMITERS), pairs(FLOW_EVENTS));
     named
 }

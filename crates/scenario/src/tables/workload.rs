@@ -240,12 +240,7 @@ fn read(r: &mut Reader<'_>, settings: &Settings) -> (Vec<Vec<SourcePlan>>, Jobs)
         let key = traffic::CLASS.of(&prefix);
         let class = Some(r.word(&key)).filter(|name| name != "first");
         let Some(class) = classes.find(class.as_deref()) else {
-            let known: Vec<_> = classes.list.iter().map(|class| &*class.name).collect();
-            let hint = match known.is_empty() {
-                true => "write a [[class]] table with this name, or remove it".into(),
-                false => format!("known: {}", known.join(", ")),
-            };
-            r.wrong(&key, format!("there is no class `{}`", class.unwrap_or_default()), hint);
+            r.wrong(&key, format!("there is no class `{}`", class.unwrap_or_default()), classes.named());
             continue;
         };
         list.extend(Table::of(&prefix, &hosts, class, settings).read(r, &mut plans, &mut operations));

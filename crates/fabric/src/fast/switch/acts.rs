@@ -206,7 +206,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         out: usize,
         (ramp, records): (Option<Ramp>, bool),
         ahead: ToCome,
-        (net, _): &mut With<'n, 'w>,
+        (net, wires): &mut With<'n, 'w>,
     ) {
         let port = &mut self.ports[out];
         let Some(point) = &mut port.point else { return };
@@ -215,7 +215,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         port.needs_exact |= port.stamp.is_some();
         let (ramp_changes, records_change) = (ramp != point.state.ramp, records != point.state.records);
         if ramp_changes && port.end != NEVER && port.sending == Some(Kind::Data) && port.began < self.now {
-            port.decide_mark(ramp);
+            port.decide_mark(ramp, &mut wires.records);
         }
         if ramp_changes || records_change {
             port.note_ramp(net);

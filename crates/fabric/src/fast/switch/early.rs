@@ -15,7 +15,7 @@ use crate::fast::bits::of_bits;
 use crate::fast::frame::Entry;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Key, Kind, Packet, Switching};
+use crate::model::{Key, Kind, Packet, Point, Switching};
 use crate::net::Net;
 use cnsim_scheme_api::RampAt;
 
@@ -94,8 +94,10 @@ impl Switch {
             broken("a frame that was stored is gone")
         };
         let queued = port.queued - to_come.bytes_to_come;
-        let marked = port.point.as_mut().is_some_and(|p| p.marks(RampAt::Arrival, queued, frame));
-        frame.set_marked(frame.is_marked() | marked);
+        let marks = |p: &mut Box<Point>| p.marks(RampAt::Arrival, queued, frame).then_some(p.port);
+        if let Some(by) = port.point.as_mut().and_then(marks) {
+            frame.mark_at(by, &mut wires.records);
+        }
         if port.countdown + to_come.data_to_come as i64 <= 0 {
             let frame = *frame;
             self.sample(p, frame, false, to_come, &mut (net, wires));

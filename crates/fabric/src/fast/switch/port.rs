@@ -207,13 +207,13 @@ impl Port {
     }
 
     /// The ramp that was there `before` has changed. It decides on the frame in transmission, which began before that.
-    pub(super) fn decide_mark(&mut self, before: Option<Ramp>) {
+    pub(super) fn decide_mark(&mut self, before: Option<Ramp>, records: &mut Records) {
         let Some(mut point) = self.point.take() else { return };
         let queue = self.view(self.began, self.later(self.began + 1));
         let ramp = std::mem::replace(&mut point.state.ramp, before);
         // A frame that is on the wire already met no ramp.
         let first = self.data.entries_mut().first_mut();
-        first.into_iter().for_each(|e| point.mark(&mut e.frame, &queue, self.began));
+        first.into_iter().for_each(|e| point.mark(&mut e.frame, &queue, self.began, records));
         (point.state.ramp, point.decided) = (ramp, self.began);
         self.point = Some(point);
     }
