@@ -9,7 +9,7 @@ from typing import Literal
 
 from . import _cnsim
 from .errors import CnsimError, UnknownName, near
-from .results import Series
+from .series import Series
 
 __all__ = ["Map"]
 

@@ -1,13 +1,26 @@
 //! Who stood before the last frame of a flow in a queue: the frames that left the port while it waited there.
 
-use crate::spent::Ahead;
 use cnsim_fabric::{Captured, Content, Outcome, Stay};
 use cnsim_scenario::wiring::Wiring;
 use cnsim_scheme_api::NodeId;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A flow as captured frames name it: source, destination, lower half of its number.
 pub(crate) type Name = (NodeId, NodeId, Option<u16>);
+
+/// How long the last frame of a flow waited at a port behind others: frames of a flow (`H1>H5`), `own` ones, `others` that are not named,
+/// `answers` (acknowledgements among the data), `control`, other `classes`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ahead {
+    /// The port, among the ports of the flow.
+    pub port: u64,
+    /// Behind whom.
+    pub who: String,
+    /// ps.
+    pub time: u64,
+}
 
 /// Others that are named at a port; of more the sum.
 const MOST: usize = 3;

@@ -1,5 +1,6 @@
 //! Where the time of finite flows went, by part, and what cut their rates. The parts of a flow add up to its completion time, to the ps.
 
+pub use crate::ahead::Ahead;
 use crate::ahead::ahead;
 use crate::events::cause;
 use crate::fct::FlowTime;
@@ -52,19 +53,6 @@ impl From<AtPort> for [u64; 5] {
     fn from(p: AtPort) -> Self {
         [p.port, p.queued, p.xoff, p.sending, p.link]
     }
-}
-
-/// How long the last frame of a flow waited at a port behind others: frames of a flow (`H1>H5`), `own` ones, `others` that are not named,
-/// `answers` (acknowledgements among the data), `control`, other `classes`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Ahead {
-    /// The port, among [`Spent::ports`].
-    pub port: u64,
-    /// Behind whom.
-    pub who: String,
-    /// ps.
-    pub time: u64,
 }
 
 /// What lowered a flow's rate or window.

@@ -210,7 +210,7 @@ fn unit(kind: SeriesKind, bin: Time) -> f64 {
 
 /// A series of a phase that was simulated up to `end` joins a sum. After that the peak of a bin is that of an empty queue.
 fn sum_up(sum: &mut Series, series: &Series, end: u64) {
-    let (unit, peak) = (unit(sum.kind, sum.bin), matches!(sum.kind, SeriesKind::QueuePeak { .. }));
+    let (unit, peak) = (unit(sum.kind, sum.bin), sum.kind.is_peak());
     let bins = if peak { end.div_ceil(sum.bin.as_ps().max(1)) } else { u64::MAX };
     for (sum, value) in sum.values.iter_mut().zip(&series.values).take(bins.min(1 << 40) as usize) {
         let value = (value * unit).round();
@@ -246,9 +246,9 @@ fn count_anew(Series { kind, bin, values }: &mut Series, kept: &Kept, by: u64, n
                 }
             }
         }
-        SeriesKind::Queue { port, .. }
-        | SeriesKind::QueuePeak { port, .. }
-        | SeriesKind::Sent { port, .. } => {
+        SeriesKind::Control | SeriesKind::LimiterRate { .. } | SeriesKind::Gauge { .. } => {}
+        _ => {
+            let Some(port) = kind.output() else { return };
             let (mut queued, mut at) = (0.0, None);
             for &(now, bytes, bits) in kept.queues.iter().filter(|q| q.0 == port).flat_map(|q| &q.1) {
                 let bin = at.replace(ends(now)).unwrap_or(ends(now));
@@ -261,12 +261,13 @@ fn count_anew(Series { kind, bin, values }: &mut Series, kept: &Kept, by: u64, n
                     }
                 }
                 queued += f64::from(bytes);
-                if let (SeriesKind::QueuePeak { .. }, Some(value)) = (*kind, values.get_mut(ends(now))) {
+                if kind.is_peak()
+                    && let Some(value) = values.get_mut(ends(now))
+                {
                     *value = value.max(queued);
                 }
             }
         }
-        SeriesKind::Control | SeriesKind::LimiterRate { .. } | SeriesKind::Gauge { .. } => {}
     }
 }
 
