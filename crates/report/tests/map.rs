@@ -46,7 +46,7 @@ schemes = ["none", "dcqcn"]
 /// The scenario with other settings, its runs with all their series, and its report.
 fn made(sets: &[(&str, &str)]) -> (Vec<Job>, Vec<RunRecord>, Report) {
     let sets: Vec<_> = sets.iter().map(|(k, v)| ((*k).to_string(), (*v).to_string())).collect();
-    let scenario = Scenario::parse("t.toml", TEXT, &sets).unwrap_or_else(|p| panic!("{p:#?}"));
+    let scenario = Scenario::parse("t.toml", TEXT, &sets).expect("it reads");
     let mut all = jobs(&scenario, scenario.cases()).unwrap();
     all.retain(|job| job.seed == 1);
     all.iter_mut().for_each(|job| job.all_series = true);

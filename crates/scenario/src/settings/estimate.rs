@@ -444,7 +444,7 @@ impl Settings {
             * 4.0;
         // Bytes of a queue pair, and of its source if frames are acknowledged.
         let of_pair = self.pairs.map_or(0.0, |p| if p.spec.ack_every > 0 { 700.0 } else { 130.0 });
-        let memory = 11e6
+        let memory = 16e6
             + hosts * 3e3
             + ports * 740.0
             + linked * 600.0
