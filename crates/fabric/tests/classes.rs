@@ -335,6 +335,24 @@ fn a_scheme_belongs_to_a_class() {
     assert!(out.classes[1].control_messages > 5);
 }
 
+/// The window of a class by bandwidth and delay counts the acknowledgements of its own transport: a flow is as fast as where all have it.
+#[test]
+fn the_round_trip_of_a_class_has_its_own_acknowledgements() {
+    let ends = |of_run: u64, of_class: Option<u64>| {
+        let pairs = |len| TransportSpec { ack_length: Bytes::new(len), window: Window::Bdp, ..TRANSPORT };
+        let mut spec = to_one(&[(class("one", 1), FRAME), (class("two", 1), FRAME)], 1_000_000_000);
+        spec.hosts.iter_mut().for_each(|h| h.sources.clear());
+        let flow =
+            flows(vec![Transfer { start: Time::ZERO, dst: NodeId(2), bytes: Bytes::new(200 * FRAME) }]);
+        spec.hosts[0].sources = vec![SourceSpec { class: 1, frame: Bytes::new(FRAME), ..flow }];
+        spec.transport = Some(pairs(of_run));
+        spec.classes[1].transport = of_class.map(pairs);
+        ran(&spec).hosts[2].completions[0].end
+    };
+    assert_eq!(ends(64, Some(1000)), ends(1000, None));
+    assert!(ends(64, Some(1000)) < Time::from_ps(205 * TAU + 3_000_000), "it never waits for its window");
+}
+
 /// What cannot be is refused, with the reason.
 #[test]
 fn impossible_classes_are_refused() {

@@ -240,7 +240,8 @@ fn check(seed: u64, sum: &mut Sum) {
     };
     let out = run(Engine::Fast, 1);
     let seen = format!("{out:?}");
-    for (engine, threads) in [(Engine::Model, 1), (Engine::Fast, if seed.is_multiple_of(2) { 2 } else { 4 })] {
+    for (engine, threads) in [(Engine::Model, 1), (Engine::Fast, if seed.is_multiple_of(2) { 2 } else { 4 })]
+    {
         let other = format!("{:?}", run(engine, threads));
         assert!(other == seen, "{seed}: {engine:?} on {threads} threads differs\n{text}");
     }

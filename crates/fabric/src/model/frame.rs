@@ -219,9 +219,9 @@ impl Control {
     pub(crate) fn is_acknowledgement(&self) -> bool {
         matches!(self.says, Says::Feedback(Feedback::Acknowledgement { .. }, _))
     }
-    /// Length of the message as a frame, bytes.
+    /// Length of the message as a frame of the first class, bytes.
     pub(crate) fn length(&self, net: &Net) -> u16 {
-        let acks = net.transport.filter(|_| self.is_acknowledgement());
+        let acks = net.transport_of(0).filter(|_| self.is_acknowledgement());
         acks.map_or(SMALLEST, |transport| transport.ack_length.get() as u16)
     }
 }

@@ -225,7 +225,7 @@ impl QueuePairs {
             Window::Scheme | Window::Off => u64::MAX,
             Window::Fixed(bytes) => bytes.get(),
             Window::Bdp => {
-                let (rtt, _) = net.base_rtt_of(flow);
+                let (rtt, _) = net.base_rtt_of(flow, Some(self.transport));
                 (self.line_rate.bps() * rtt.as_secs_f64() / 8.0) as u64
             }
         };

@@ -318,7 +318,7 @@ impl<F: Packet> Sender<F> {
     pub(super) fn build(&mut self, dst: u32, pair: Option<FlowId>, at: Moment<'_>) -> Option<usize> {
         let (net, line_rate) = (at.net, self.settings.line_rate);
         let flow = pair.unwrap_or_else(|| flow_of(self.settings.id, dst, net.hosts));
-        let (base_rtt, hops) = net.base_rtt_of(flow);
+        let (base_rtt, hops) = net.base_rtt_of(flow, net.transport_of(self.settings.class.into()));
         let own = pair.filter(|_| self.settings.plan.limiter_scope == Scope::Flow);
         let site = SourceSite {
             flow,

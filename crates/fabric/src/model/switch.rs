@@ -279,7 +279,8 @@ impl<'n> Switching<'n, Turn<'n>> for Switch {
     }
     fn sent(&self, out: usize) -> (u64, u64, u64) {
         let output = &self.outputs[out];
-        output.left.sent(output.frames(0).filter(|f| !f.is_data()).map(|f| f.len))
+        let frames = (0..output.data.len()).flat_map(|class| output.frames(class));
+        output.left.sent(frames.filter(|f| !f.is_data()).map(|f| f.len))
     }
     fn is_still(&self, out: usize) -> bool {
         let Output { port, pauses, control, data, .. } = &self.outputs[out];

@@ -1,7 +1,7 @@
 //! Smallest round trips, and ports by their numbers.
 
 use super::{Net, Seat};
-use crate::spec::SMALLEST;
+use crate::spec::{SMALLEST, TransportSpec};
 use cnsim_scheme_api::{FlowId, NodeId, Time};
 
 impl Net {
@@ -11,11 +11,12 @@ impl Net {
         let node = self.ports.partition_point(|first| *first <= number) - 1;
         Some((NodeId(node as u32), (number - self.ports[node]) as u16))
     }
-    /// Smallest round trip of a flow and the links of its way out: a full frame out; back an acknowledgement, if there are some, or else
+
+    /// Smallest round trip of a flow with such queue pairs, or none, and the links of its way out: a full frame out; back an acknowledgement, if there are some, or else
     /// the smallest frame.
-    pub(crate) fn base_rtt_of(&self, flow: FlowId) -> (Time, u32) {
+    pub(crate) fn base_rtt_of(&self, flow: FlowId, pairs: Option<TransportSpec>) -> (Time, u32) {
         let (src, dst) = self.hosts_of(flow);
-        let back = self.transport.map_or(SMALLEST, |transport| transport.ack_length.get() as u16);
+        let back = pairs.map_or(SMALLEST, |transport| transport.ack_length.get() as u16);
         let way = |from: u32, to: u32, len: u16| {
             let (mut port, mut total, mut links) = (self.ports[from as usize], 0, 0);
             while let Some(link) = self.links[port as usize] {
