@@ -37,6 +37,17 @@ pub(crate) fn of_timer(number: u32) -> At {
 /// Most drops of a switch of which it is known whose they were.
 const MOST_DROPS: usize = 1 << 20;
 
+/// Whose frames a switch dropped; nothing is held before the first.
+#[derive(Debug, Default)]
+struct Whose {
+    /// By pair of hosts, where that is recorded.
+    losses: Vec<u32>,
+    /// By output, up to the last that has any: frames that were lost although PAUSE was to prevent it.
+    lost: Vec<u64>,
+    /// Of the first, where the time of flows is recorded: flow, moment, output.
+    dropped: Vec<Dropped>,
+}
+
 /// The state of a switch for this work.
 #[derive(Debug, Default)]
 pub(crate) struct Management {
@@ -65,12 +76,8 @@ pub(crate) struct Management {
     pub(crate) recorded: Vec<QueueSeries>,
     drops_at: Vec<f64>,
     pub(crate) drops: Ledger,
-    /// Frames dropped, by pair of hosts where that is recorded; nothing is held before the first.
-    losses: Vec<u32>,
-    /// By output, up to the last that has any: frames that were lost although PAUSE was to prevent it.
-    lost: Vec<u64>,
-    /// Of its first drops, where the time of flows is recorded: flow, moment, output.
-    dropped: Vec<Dropped>,
+    /// Whose frames were dropped.
+    whose: Box<Whose>,
     /// The XOFFs that it decided, where they are recorded.
     pub(crate) decisions: Option<Box<Decisions>>,
     /// By class.
@@ -262,18 +269,19 @@ impl Management {
             result.dropped_by_limit += u64::from(why == Refusal::OutputLimit);
         }
         if why == Refusal::Partition && lossless {
-            self.lost.resize(self.lost.len().max(out + 1), 0);
-            self.lost[out] += 1;
+            let lost = &mut self.whose.lost;
+            lost.resize(lost.len().max(out + 1), 0);
+            lost[out] += 1;
         }
         self.drops.enter(data.src, data.dst, data.number);
-        if at.net.record.trips && self.dropped.len() < MOST_DROPS {
-            self.dropped.push(((data.src, data.dst, flow_number(data.number)), at.now, out as u16));
+        if at.net.record.trips && self.whose.dropped.len() < MOST_DROPS {
+            self.whose.dropped.push(((data.src, data.dst, flow_number(data.number)), at.now, out as u16));
         }
         let flow = flow_of(data.src, data.dst, at.net.hosts).0;
         if at.net.record.matrix {
             let pairs = at.net.hosts as usize * at.net.hosts as usize;
-            self.losses.resize(pairs, 0);
-            self.losses[flow as usize] += 1;
+            self.whose.losses.resize(pairs, 0);
+            self.whose.losses[flow as usize] += 1;
         }
         let cause = if why == Refusal::Watchdog { 0x5000 } else { 0x2000 };
         let what = cause | out as u64 ^ (u64::from(flow) << 20);
@@ -360,9 +368,9 @@ impl Management {
             own: Own::Switch {
                 outcome,
                 classes,
-                losses: self.losses,
-                lost: self.lost,
-                dropped: self.dropped,
+                losses: self.whose.losses,
+                lost: self.whose.lost,
+                dropped: self.whose.dropped,
                 waits,
             },
         }
