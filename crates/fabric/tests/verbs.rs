@@ -839,7 +839,8 @@ fn every_verb_has_a_test() {
         include_str!("verbs.rs"),
         include_str!("queue_pairs.rs"),
         include_str!("tcp/main.rs"),
-        include_str!("tcp/connections.rs")
+        include_str!("tcp/connections.rs"),
+        include_str!("tcp/ecn.rs")
     );
     let script = include_str!("common/script.rs");
     // Each with the words by which a scheme names it; one of these texts has them.
