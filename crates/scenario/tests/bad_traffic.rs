@@ -207,3 +207,29 @@ fn what_never_starts() {
     );
     schedule(&["", ""], &[["no rank does anything", "write `num_ranks N`"]]);
 }
+
+/// Keys that need finite flows, or transfers that follow others, are refused where no case has some.
+#[test]
+fn keys_that_some_traffic_needs() {
+    for (host, (without, with), (key, value), why) in [
+        ("", ("bernoulli", "all-to-all"), ("record.trips", "on"), "no flow is finite"),
+        (
+            "[host]\nqueues = \"per-flow\"\n",
+            ("all-to-all", "all-reduce"),
+            ("run.reuse", "verify"),
+            "no transfer follows another",
+        ),
+    ] {
+        let of = |kinds: &str| {
+            let text = format!(
+                "name = \"t\"\ncondition = \"{{workload.kind}}\"\n{host}[workload]\nkind = \"{without}\"\n\
+                 [run]\ndraws = \"keyed\"\n[matrix]\n{kinds}pause = [\"on\"]\nschemes = [\"none\"]\n"
+            );
+            Scenario::parse("t.toml", &text, &[(key.into(), value.into())])
+        };
+        let found = of("").expect_err("no flow has what it needs");
+        assert!(found.len() == 1 && found[0].key == key && found[0].reason.contains(why), "{found:#?}");
+        let both = format!("\"workload.kind\" = [\"{without}\", \"{with}\"]\n");
+        of(&both).unwrap_or_else(|found| panic!("one case has some: {found:#?}"));
+    }
+}

@@ -246,6 +246,11 @@ impl<'a> Reader<'a> {
         leaf.is_some_and(|leaf| leaf.place == Place::Config) || self.flat.varies(key.as_ref())
     }
 
+    /// Does the traffic differ between cases? What has no effect on this case's has one in another then.
+    pub(crate) fn traffic_varies(&self) -> bool {
+        ["workload.", "traffic."].iter().any(|table| self.flat.varies_below(table))
+    }
+
     /// Prefixes of an array of tables, in order: `source.0`, `source.1`.
     pub(crate) fn tables(&self, name: &str) -> Vec<String> {
         self.flat.tables(name)

@@ -180,6 +180,15 @@ impl Flat {
             || self.leaves.keys().filter_map(|path| varied(path)).any(|(_, own)| stands_for(own, key))
     }
 
+    /// Does the matrix, a row or a sweep vary a key that begins with this?
+    pub(crate) fn varies_below(&self, start: &str) -> bool {
+        let own = |(path, leaf): (&String, &Leaf)| match varied(path) {
+            Some((_, own)) => own.starts_with(start),
+            None => leaf.place == Place::Over && path.starts_with(start),
+        };
+        self.leaves.iter().any(own)
+    }
+
     /// Where someone looks for a key that is not written itself: where the matrix or a row sets it, or in its table; else the first
     /// line. None if there is no text.
     fn near(&self, key: &str) -> Option<Place> {

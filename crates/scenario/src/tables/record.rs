@@ -155,7 +155,7 @@ impl Section for Record {
             }
             (true, false) => None,
         };
-        if let Some(why) = none.filter(|_| r.is_asked(TRIPS)) {
+        if let Some(why) = none.filter(|_| r.is_asked(TRIPS) && !r.traffic_varies()) {
             r.wrong(TRIPS, format!("has no effect: {why}"), "remove it");
         }
         if !named.events.is_empty() && shared {

@@ -35,9 +35,9 @@ impl Section for Run {
     fn read(r: &mut Reader<'_>, settings: &mut Settings) -> Self {
         let follow = settings.traffic.jobs.graph(0).is_some();
         let (draws, reuse) = (r.choice(DRAWS), r.choice(REUSE));
-        if r.is_asked(REUSE) && !follow {
+        if r.is_asked(REUSE) && !follow && !r.traffic_varies() {
             r.wrong(REUSE, "has no effect: no transfer follows another", "remove it");
-        } else if r.is_asked(REUSE) && reuse != Reuse::Off && draws == Draws::Stream {
+        } else if follow && r.is_asked(REUSE) && reuse != Reuse::Off && draws == Draws::Stream {
             let reason = "nothing repeats where draws are made from streams".to_string();
             r.clash(&[REUSE, DRAWS], reason, "write run.draws = \"keyed\", or run.reuse = \"off\"");
         }
