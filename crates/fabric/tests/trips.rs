@@ -81,15 +81,19 @@ fn a_limiter_lets_gaps_pass() {
     }
 }
 
-/// A window of one frame waits for each acknowledgement.
+/// A window of one frame waits for each acknowledgement, by each transport.
 #[test]
 fn a_window_waits_for_acknowledgements() {
-    let mut spec = network(3);
-    spec.transport = Some(TransportSpec { window: Window::Fixed(Bytes::new(1500)), ..TRANSPORT });
-    assert_eq!(told(&spec), ([0, 0, 2 * (ROUND - S), 0, 0, 0, 2 * S], vec![QUEUE]));
+    let (gap_time, rto_low, rto_high) = (Time::ZERO, Time::from_us(300), Time::from_us(300));
+    let selective = SelectiveSpec { gap_frames: 1, gap_time, rto_low, rto_high, few: 3 };
+    for reliability in [TRANSPORT.reliability, Reliability::Selective(selective), Reliability::Tcp(TCP)] {
+        let mut spec = network(3);
+        let window = Window::Fixed(Bytes::new(1500));
+        spec.transport = Some(TransportSpec { window, reliability, ..TRANSPORT });
+        assert_eq!(told(&spec), ([0, 0, 2 * (ROUND - S), 0, 0, 0, 2 * S], vec![QUEUE]));
+    }
 }
 
-/// XOFF of this port from 5 to 20 us, without a frame.
 fn xoff(node: u32, port: u16) -> PortFault {
     in_xoff((node, port), Time::from_us(5), Time::from_us(20))
 }
@@ -167,33 +171,34 @@ fn two_bottlenecks_hold_it_twice() {
     assert_eq!(told(&spec), ([0, 0, 0, 0, 0, 0, 2 * S], ports));
 }
 
+const TCP: TcpSpec = TcpSpec {
+    recovery: Recovery::Sack,
+    probe: false,
+    handshake: false,
+    burst: 1,
+    classic_ecn: false,
+    proportional: false,
+    limited_transmit: true,
+    receive_window: None,
+    rto_first: Time::from_ms(1),
+    rto_min: Time::from_ms(1),
+    rto_max: Time::from_ms(9),
+    quantum: Time::ZERO,
+    ack_delay: Time::ZERO,
+};
+
 /// TCP loses the fifth of ten. The report of the eighth tells of it after all are sent, and the fifth comes last.
 #[test]
 fn tcp_repairs_by_reports() {
     let mut spec = network(10);
-    let tcp = TcpSpec {
-        recovery: Recovery::Sack,
-        probe: false,
-        handshake: false,
-        burst: 1,
-        classic_ecn: false,
-        proportional: false,
-        limited_transmit: true,
-        receive_window: None,
-        rto_first: Time::from_ms(1),
-        rto_min: Time::from_ms(1),
-        rto_max: Time::from_ms(9),
-        quantum: Time::ZERO,
-        ack_delay: Time::ZERO,
-    };
-    spec.transport = Some(TransportSpec { reliability: Reliability::Tcp(tcp), ..TRANSPORT });
+    spec.transport = Some(TransportSpec { reliability: Reliability::Tcp(TCP), ..TRANSPORT });
     lost(&mut spec, 5);
     assert_eq!(told(&spec), ([0, 0, 0, 0, 0, 7 * S + ROUND - 10 * S, 10 * S], vec![QUEUE]));
     // A connection opens in the round trip of two short frames.
     let opened = 4 * (51_200 + L);
     spec.losses.clear();
     spec.transport = Some(TransportSpec {
-        reliability: Reliability::Tcp(TcpSpec { handshake: true, ..tcp }),
+        reliability: Reliability::Tcp(TcpSpec { handshake: true, ..TCP }),
         ..TRANSPORT
     });
     assert_eq!(told(&spec), ([opened, 0, 0, 0, 0, 0, 9 * S], vec![QUEUE]));

@@ -206,16 +206,16 @@ impl Accounts {
             account.given = now;
         }
     }
-    /// A flow, of which so many bytes are left, sends a frame of this length.
-    pub(super) fn go(&mut self, flow: &FlowQueue, freed: u64, len: u16, now: u64) {
+    /// A flow, which its limiter let go at `freed`, sends a frame of this length, its `last` or not.
+    pub(super) fn go(&mut self, flow: &FlowQueue, last: bool, (freed, len): (u64, u16), now: u64) {
         self.wait(flow, freed, now);
         self.last = flow.place as usize - 1;
         let (account, end) = (&mut self.flows[self.last], now + self.tx.time(len));
-        account.whole |= flow.bytes <= flow.whole.into();
+        account.whole |= last;
         if account.whole {
             self.live.retain(|place| *place != self.last);
         }
-        if self.any || flow.bytes <= flow.whole.into() {
+        if self.any || last {
             self.leaving = Some(account.spent);
         }
         account.give(SourcePart::Sending, end);

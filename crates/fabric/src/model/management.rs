@@ -269,9 +269,8 @@ impl Management {
             result.dropped_by_limit += u64::from(why == Refusal::OutputLimit);
         }
         if why == Refusal::Partition && lossless {
-            let lost = &mut self.whose.lost;
-            lost.resize(lost.len().max(out + 1), 0);
-            lost[out] += 1;
+            self.whose.lost.resize(self.whose.lost.len().max(out + 1), 0);
+            self.whose.lost[out] += 1;
         }
         self.drops.enter(data.src, data.dst, data.number);
         if at.net.record.trips && self.whose.dropped.len() < MOST_DROPS {

@@ -342,8 +342,8 @@ impl QueuePairs {
         };
         window < std::mem::replace(&mut pair.acks.window, window)
     }
-    /// The flow's turn has come: the bytes that are left of it, and the number of its next frame. None if nothing goes.
-    pub(crate) fn turn(&mut self, flow: FlowId) -> Option<(u64, u32)> {
+    /// The flow's turn has come: bytes left of it or of its next frame, the number of that, and if it is the last. None if nothing goes.
+    pub(crate) fn turn(&mut self, flow: FlowId) -> Option<(u64, u32, bool)> {
         let (pair, transport) = self.find(flow)?;
         let (mut left, mut before) = (pair.left(), pair.acks.next_seq / u64::from(pair.queue.whole));
         if let Some(frames) = &pair.frames {
@@ -357,7 +357,8 @@ impl QueuePairs {
             return None;
         }
         pair.going = before;
-        Some((left, number_in_flow(before)))
+        let last = pair.frames.as_ref().map_or(left <= pair.queue.whole.into(), |frames| frames.ends(before));
+        Some((left, number_in_flow(before), last))
     }
     /// Whether the frame that leaves says that the window is cut, where frames say so.
     pub(crate) fn says_cut(&mut self) -> Option<bool> {

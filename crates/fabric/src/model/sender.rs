@@ -437,14 +437,14 @@ impl<F: Packet> Sender<F> {
                 Next::Nobody => return None,
                 Next::Held(limiter) => self.let_go(limiter, at),
                 Next::Goes { mut flow, limiter, counted } => {
-                    let mut in_flow = None;
+                    let (mut in_flow, mut last) = (None, flow.bytes <= flow.whole.into());
                     if let Some(pair) = flow.pair {
-                        let turn = self.pairs.as_mut().and_then(|pairs| pairs.turn(pair));
-                        let Some((left, number)) = turn else {
+                        let Some((left, number, ends)) = self.pairs.as_mut().and_then(|p| p.turn(pair))
+                        else {
                             self.accounts.iter_mut().for_each(|accounts| accounts.wait(&flow, 0, at.now));
                             continue;
                         };
-                        (flow.bytes, in_flow) = (left, Some(number));
+                        (flow.bytes, in_flow, last) = (left, Some(number), ends);
                     }
                     self.transfers.flows_next = false;
                     let offer = Offer { dst: flow.dst, len: flow.next_len() };
@@ -453,7 +453,7 @@ impl<F: Packet> Sender<F> {
                     if let Some(accounts) = &mut self.accounts {
                         let freed =
                             limiter.and_then(|place| self.limiters.at(place)).map_or(0, |l| l.eligible);
-                        accounts.go(&flow, freed, frame.bytes(), at.now);
+                        accounts.go(&flow, last, (freed, frame.bytes()), at.now);
                     }
                     if let Some(pair) = flow.pair {
                         self.going = Some(pair);
