@@ -17,7 +17,7 @@ pub(crate) struct Chosen {
     /// Only runs of this scheme.
     #[arg(long)]
     scheme: Option<String>,
-    /// Only the run of this seed; `explain-flow` takes the first by itself.
+    /// Only the run of this seed.
     #[arg(long)]
     seed: Option<u64>,
 }
@@ -72,7 +72,7 @@ pub(crate) fn file(results: &Path, name: &str) -> Result<PathBuf, Failure> {
     Ok(path(results, name))
 }
 
-/// The same, there or not.
+/// The file of this name in a folder of results, or the file that is given itself, whether it exists or not.
 pub(crate) fn path(results: &Path, name: &str) -> PathBuf {
     if results.is_dir() { results.join(name) } else { results.to_path_buf() }
 }

@@ -10,10 +10,13 @@ use cnsim_runs::files::read_csv;
 use cnsim_runs::results::LARGEST;
 use cnsim_runs::spent_files::read_spent;
 use cnsim_units::{Bytes, Rate};
+use indexmap::IndexMap;
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `explain-flow`.
 #[derive(Args, Debug, Clone)]
+#[command(mut_arg("seed", |seed| seed.help("Only the run of this seed [default: the first]")))]
 pub(crate) struct ExplainFlowArgs {
     #[command(flatten)]
     chosen: Chosen,
@@ -188,7 +191,7 @@ fn slowest((labels, spent): &Run) -> String {
     lines.extend(fit::wrapped(&head, WIDTH));
     for f in all.iter().take(MOST) {
         let parts = f.by_part();
-        let most = parts.iter().enumerate().max_by_key(|part| (part.1, std::cmp::Reverse(part.0)));
+        let most = parts.iter().enumerate().max_by_key(|part| (part.1, Reverse(part.0)));
         let (part, share) = most.map_or(("", 0), |(n, time)| (PARTS[n].1, percent(*time, f.time)));
         let (time, slowdown) = (time(f.time), f.slowdown());
         let size = Bytes::new(f.bytes).to_string();
@@ -236,6 +239,9 @@ fn rows(flows: &[(&Spent, &FlowParts)]) -> Vec<Row> {
     rows
 }
 
+/// Picoseconds as a page writes them, in microseconds.
+type Us<'a> = &'a dyn Fn(u64) -> String;
+
 /// A page about a flow, alone or beside that of another run.
 fn page((run, flow): (&Run, &FlowParts), other: Option<(&Run, &FlowParts)>) -> String {
     let decimals = match flow.time / 1_000_000 {
@@ -243,9 +249,7 @@ fn page((run, flow): (&Run, &FlowParts), other: Option<(&Run, &FlowParts)>) -> S
         10.. => 2,
         _ => 3,
     };
-    let us = |ps: u64| format!("{:.decimals$}", ps as f64 / 1e6);
-    let some = |ps: u64| if ps == 0 { "-".into() } else { us(ps) };
-    let mut lines = Vec::new();
+    let us: Us<'_> = &|ps| format!("{:.decimals$}", ps as f64 / 1e6);
     let of = if flow.traffic.is_empty() { String::new() } else { format!(" of {}", flow.traffic) };
     let mut head = format!(
         "{}, {}{of}, {} to {} us: {} us",
@@ -256,130 +260,119 @@ fn page((run, flow): (&Run, &FlowParts), other: Option<(&Run, &FlowParts)>) -> S
         us(flow.time)
     );
     if let Some((_, its)) = other {
-        let (more, word) = match flow.time.checked_sub(its.time) {
-            Some(more) => (more, "longer than"),
-            None => (its.time - flow.time, "shorter than"),
-        };
-        head += &format!(", {} us {word} {} us", us(more), us(its.time));
+        let word = if flow.time >= its.time { "longer than" } else { "shorter than" };
+        head += &format!(", {} us {word} {} us", us(flow.time.abs_diff(its.time)), us(its.time));
     } else {
         head += &format!("; alone {} us, so {:.1} times as long", us(flow.alone), flow.slowdown());
     }
-    lines.extend(fit::wrapped(&title(&run.0), WIDTH));
+    let mut lines = fit::wrapped(&title(&run.0), WIDTH);
     if let Some((other, _)) = other {
         lines.extend(fit::wrapped(&format!("against {}", title(&other.0)), WIDTH));
     }
     lines.extend(fit::wrapped(&head, WIDTH));
-    lines.push(String::new());
+    let heads = match other {
+        Some((other, _)) => differing(&run.0, &other.0),
+        None => ["us".into(), "share".into()],
+    };
     let flows: Vec<(&Spent, &FlowParts)> =
         std::iter::once((&run.1, flow)).chain(other.map(|(run, flow)| (&run.1, flow))).collect();
     let rows = rows(&flows);
-    let (first, second) = match other {
-        Some((other, _)) => differing(&run.0, &other.0),
-        None => ("us".into(), "share".into()),
+    lines.push(String::new());
+    lines.extend(table(&rows, &flows, &heads, us));
+    lines.push(String::new());
+    lines.extend(costliest(&run.1, flow, us));
+    lines.extend(fit::wrapped(&meaning(&rows, flow, other.is_some(), us), WIDTH));
+    lines.join("\n") + "\n"
+}
+
+/// The rows of one flow or of two, with their sum; below a queue behind whom a flow waited, and below a wait what cut the flow.
+fn table(rows: &[Row], flows: &[(&Spent, &FlowParts)], heads: &[String; 2], us: Us<'_>) -> Vec<String> {
+    let beside = flows.len() > 1;
+    let [first, second] = heads;
+    let more = if beside { format!("{:>13}", "more") } else { String::new() };
+    let mut lines = vec![format!("{:<41}{first:>13}{second:>13}{more}", "")];
+    let some = |ps: u64| if ps == 0 { "-".into() } else { us(ps) };
+    let numbers = |of: &[u64], text: &dyn Fn(u64) -> String| match *of {
+        [here, there] => format!("{:>13}{:>13}{:>13}", text(here), text(there), signed(here, there, us)),
+        _ => format!("{:>13}{:>11} %", text(of[0]), percent(of[0], flows[0].1.time)),
     };
-    let more = if other.is_some() { format!("{:>13}", "more") } else { String::new() };
-    lines.push(format!("{:<12}{:<29}{first:>13}{second:>13}{more}", "", ""));
-    let mut place = "";
     // What cut the flow stands behind the part that this cost most.
     let held = rows.iter().filter(|row| HELD.contains(&row.1.as_str()));
     let held = held.max_by_key(|row| row.2.iter().sum::<u64>()).map(|row| row.1.as_str());
-    for Row(at, what, times) in &rows {
+    let mut place = "";
+    for Row(at, what, times) in rows {
         let shown = if at == place { "" } else { at };
         place = at;
-        let mut line = format!("{shown:<12}{what:<29}{:>13}", some(times[0]));
-        match times.get(1) {
-            None => line += &format!("{:>11} %", percent(times[0], flow.time)),
-            Some(other) => line += &format!("{:>13}{:>13}", some(*other), signed(times[0], *other, &us)),
-        }
-        lines.push(line);
-        if what == "queue" {
-            for (n, (spent, flow)) in flows.iter().enumerate() {
-                let here = flow.ahead.iter().filter(|a| spent.port(a.port) == at);
-                let behind: Vec<String> = here.map(|a| format!("{} {}", a.who, us(a.time))).collect();
-                if !behind.is_empty() {
-                    let whose =
-                        if flows.len() > 1 { format!("{}: ", [&first, &second][n]) } else { String::new() };
-                    let told = format!("{whose}behind {}", behind.join(", "));
-                    lines.extend(
-                        fit::wrapped(&told, WIDTH - 14).into_iter().map(|line| format!("{:14}{line}", "")),
-                    );
-                }
-            }
-        }
-        if held == Some(what.as_str()) {
-            for (n, (spent, flow)) in flows.iter().enumerate().filter(|(_, f)| !f.1.by_cause.is_empty()) {
-                let whose =
-                    if flows.len() > 1 { format!("{}: ", [&first, &second][n]) } else { String::new() };
-                let told = format!("{whose}{}", causes(spent, &flow.by_cause));
-                lines.extend(
-                    fit::wrapped(&told, WIDTH - 14).into_iter().map(|line| format!("{:14}{line}", "")),
-                );
+        lines.push(format!("{shown:<12}{what:<29}{}", numbers(times, &some)));
+        for ((spent, flow), head) in flows.iter().zip(heads) {
+            let told = match what.as_str() {
+                "queue" => behind(spent, flow, at, us),
+                what if held == Some(what) => causes(spent, &flow.by_cause),
+                _ => String::new(),
+            };
+            if !told.is_empty() {
+                let whose = if beside { format!("{head}: ") } else { String::new() };
+                let told = fit::wrapped(&(whose + &told), WIDTH - 14);
+                lines.extend(told.into_iter().map(|line| format!("{:14}{line}", "")));
             }
         }
     }
-    let mut sum = format!("{:<41}{:>13}", "sum", us(flow.time));
-    match other {
-        None => sum += &format!("{:>11} %", 100),
-        Some((_, its)) => sum += &format!("{:>13}{:>13}", us(its.time), signed(flow.time, its.time, &us)),
-    }
-    lines.push(sum);
-    lines.push(String::new());
-    lines.extend(costliest(&run.1, flow, &us));
-    lines.extend(fit::wrapped(&meaning(&rows, flow, other.is_some(), &us), WIDTH));
-    lines.join("\n") + "\n"
+    let sums: Vec<u64> = flows.iter().map(|f| f.1.time).collect();
+    lines.push(format!("{:<41}{}", "sum", numbers(&sums, us)));
+    lines
+}
+
+/// Behind whom the last frame of a flow waited at a port.
+fn behind(spent: &Spent, flow: &FlowParts, port: &str, us: Us<'_>) -> String {
+    let here = flow.ahead.iter().filter(|a| spent.port(a.port) == port);
+    let who: Vec<String> = here.map(|a| format!("{} {}", a.who, us(a.time))).collect();
+    if who.is_empty() { String::new() } else { format!("behind {}", who.join(", ")) }
 }
 
 /// Parts in which a flow waits because of what cut its rate or window.
 const HELD: [&str; 2] = ["limiter's gap", "window closed"];
 
-/// Several cuts of a cause in words.
-fn plural(by: &str) -> &str {
+/// Several cuts of a cause in words, and the words for one whose port is not known.
+fn plural(by: &str) -> (&str, &'static str) {
+    const OTHER: &str = "a queue that is not known";
     match by {
-        "mark" => "marks",
-        "message" => "messages",
-        "loss" => "losses",
-        "timeout" => "timeouts",
-        "timer" => "timers",
-        "round-trip" => "round trips",
-        other => other,
+        "mark" => ("marks", OTHER),
+        "message" => ("messages", OTHER),
+        "telemetry" => ("telemetry", "empty queues"),
+        "loss" => ("losses", "frames that no switch dropped"),
+        "timeout" => ("timeouts", "frames that no switch dropped"),
+        "timer" => ("timers", OTHER),
+        "round-trip" => ("round trips", OTHER),
+        other => (other, OTHER),
     }
 }
 
-/// How often a flow was cut, and by which queues: for each cause the port that cost most first.
+/// How often a flow was cut, and by which queues: for each cause the port that cost most first; nothing of a flow without cuts.
 fn causes(spent: &Spent, sums: &[Cuts]) -> String {
     let mut sums: Vec<&Cuts> = sums.iter().collect();
-    sums.sort_by_key(|sum| (std::cmp::Reverse(sum.cost), std::cmp::Reverse(sum.count)));
-    let count: u64 = sums.iter().map(|sum| sum.count).sum();
-    let mut kinds: Vec<&str> = Vec::new();
-    sums.iter().for_each(|sum| {
-        if !kinds.contains(&sum.by.as_str()) {
-            kinds.push(&sum.by);
+    sums.sort_by_key(|sum| (Reverse(sum.cost), Reverse(sum.count)));
+    let mut kinds: IndexMap<&str, Vec<&Cuts>> = IndexMap::new();
+    sums.iter().for_each(|sum| kinds.entry(&sum.by).or_default().push(sum));
+    let kind = |(by, of): (&str, Vec<&Cuts>)| {
+        let (word, unknown) = plural(by);
+        if of.iter().all(|sum| sum.port.is_none()) {
+            return word.to_string();
         }
-    });
-    let kind = |by: &str| {
-        let of = sums.iter().filter(|sum| sum.by == by);
-        let ports = of.map(|sum| match sum.port {
-            Some(port) => format!("{} ({})", spent.port(port), sum.count),
-            None => format!("a port that is not known ({})", sum.count),
-        });
-        let ports: Vec<String> = ports.collect();
-        match sums.iter().any(|sum| sum.by == by && sum.port.is_some()) {
-            true => format!("{} of {}", plural(by), ports.join(", ")),
-            false => plural(by).to_string(),
-        }
+        let port = |sum: &&Cuts| format!("{} ({})", sum.port.map_or(unknown, |p| spent.port(p)), sum.count);
+        format!("{word} of {}", of.iter().map(port).collect::<Vec<_>>().join(", "))
     };
     let kinds: Vec<String> = kinds.into_iter().map(kind).collect();
-    format!(
-        "cut {}; by {}",
-        if count == 1 { "once".into() } else { format!("{count} times") },
-        kinds.join("; ")
-    )
+    match sums.iter().map(|sum| sum.count).sum::<u64>() {
+        0 => String::new(),
+        1 => format!("cut once; by {}", kinds.join("; ")),
+        n => format!("cut {n} times; by {}", kinds.join("; ")),
+    }
 }
 
 /// The cuts of a flow that cost most, each with what the flow waited until the next, and why.
-fn costliest(spent: &Spent, flow: &FlowParts, us: &dyn Fn(u64) -> String) -> Vec<String> {
+fn costliest(spent: &Spent, flow: &FlowParts, us: Us<'_>) -> Vec<String> {
     let mut cuts: Vec<_> = flow.cuts.iter().filter(|cut| cut.cost > 0).collect();
-    cuts.sort_by_key(|cut| (std::cmp::Reverse(cut.cost), cut.at));
+    cuts.sort_by_key(|cut| (Reverse(cut.cost), cut.at));
     if cuts.is_empty() {
         return Vec::new();
     }
@@ -397,16 +390,16 @@ fn costliest(spent: &Spent, flow: &FlowParts, us: &dyn Fn(u64) -> String) -> Vec
 }
 
 /// A difference with its sign.
-fn signed(a: u64, b: u64, us: &dyn Fn(u64) -> String) -> String {
-    match a.cmp(&b) {
-        std::cmp::Ordering::Equal => "-".into(),
-        std::cmp::Ordering::Greater => format!("+{}", us(a - b)),
-        std::cmp::Ordering::Less => format!("-{}", us(b - a)),
+fn signed(a: u64, b: u64, us: Us<'_>) -> String {
+    match a.abs_diff(b) {
+        0 => "-".into(),
+        less if a < b => format!("-{}", us(less)),
+        more => format!("+{}", us(more)),
     }
 }
 
 /// What tells two runs apart, in few words each.
-fn differing(a: &[String; 4], b: &[String; 4]) -> (String, String) {
+fn differing(a: &[String; 4], b: &[String; 4]) -> [String; 2] {
     let words = |labels: &[String; 4]| match (a[2] != b[2], a[3] != b[3], a[1] != b[1]) {
         (true, ..) => labels[2].clone(),
         (_, _, true) => format!("PAUSE {}", labels[1]),
@@ -415,28 +408,23 @@ fn differing(a: &[String; 4], b: &[String; 4]) -> (String, String) {
     };
     let cut = |text: String| text.chars().take(12).collect::<String>();
     let (first, second) = (cut(words(a)), cut(words(b)));
-    if first == second { ("this, us".into(), "other, us".into()) } else { (first, second) }
+    if first == second { ["this, us".into(), "other, us".into()] } else { [first, second] }
 }
 
 /// What the largest part, or the largest difference, means, and where to look next.
-fn meaning(rows: &[Row], flow: &FlowParts, beside: bool, us: &dyn Fn(u64) -> String) -> String {
+fn meaning(rows: &[Row], flow: &FlowParts, beside: bool, us: Us<'_>) -> String {
     let weight = |row: &&Row| match row.2.get(1) {
         Some(other) => row.2[0].abs_diff(*other),
         None => row.2[0],
     };
     let Some(row) = rows.iter().max_by_key(weight) else { return String::new() };
     let (place, what) = (&row.0, row.1.as_str());
+    let place = if place.is_empty() { String::new() } else { format!(" at {place}") };
     let head = match row.2.get(1) {
-        Some(other) => format!(
-            "Most of the difference, {} us: {what}{}.",
-            signed(row.2[0], *other, us),
-            if place.is_empty() { String::new() } else { format!(" at {place}") }
-        ),
-        None => format!(
-            "Most of its time, {} us: {what}{}.",
-            us(row.2[0]),
-            if place.is_empty() { String::new() } else { format!(" at {place}") }
-        ),
+        Some(other) => {
+            format!("Most of the difference, {} us: {what}{place}.", signed(row.2[0], *other, us))
+        }
+        None => format!("Most of its time, {} us: {what}{place}.", us(row.2[0])),
     };
     let next = match what {
         "limiter's gap" => format!(
@@ -453,4 +441,27 @@ fn meaning(rows: &[Row], flow: &FlowParts, beside: bool, us: &dyn Fn(u64) -> Str
         _ => "That much it takes alone, too.".into(),
     };
     format!("{head} {next}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_told_with_their_queues() {
+        let spent = Spent { ports: vec!["S>H1".into()], ..Spent::default() };
+        let cuts = |by: &str, port, count, cost| Cuts { by: by.into(), port, count, cost };
+        let mut all =
+            vec![cuts("telemetry", None, 75, 1), cuts("telemetry", Some(0), 2, 9), cuts("timer", None, 3, 0)];
+        assert_eq!(causes(&spent, &all), "cut 80 times; by telemetry of S>H1 (2), empty queues (75); timers");
+        all = vec![cuts("loss", Some(0), 1, 0), cuts("loss", None, 1, 0)];
+        assert_eq!(
+            causes(&spent, &all),
+            "cut 2 times; by losses of S>H1 (1), frames that no switch dropped (1)"
+        );
+        assert_eq!(
+            (causes(&spent, &all[1..]), causes(&spent, &[])),
+            ("cut once; by losses".into(), String::new())
+        );
+    }
 }

@@ -456,7 +456,7 @@ pub(crate) struct RunArgs {
     /// several cases and seeds, the first seed of each case.
     #[arg(long, value_name = "PORTS|FLOWS", value_delimiter = ',')]
     pcap: Vec<String>,
-    /// The same as columns, in a CSV file.
+    /// Capture these ports or flows as columns of a CSV file; the names are those of --pcap.
     #[arg(long, value_name = "PORTS|FLOWS", value_delimiter = ',')]
     trace: Vec<String>,
     /// Print the results as JSON on standard output.

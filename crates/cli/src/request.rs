@@ -215,20 +215,15 @@ pub(crate) fn first_case<'a>(cases: &'a [Case], scheme: Option<&str>) -> Result<
     first.ok_or_else(|| Failure::input("the scenario has no case\n  help: give its matrix a scheme"))
 }
 
-/// The case of a condition as it is written on the command line; `example` shows how another is written.
+/// The case of a condition as it is written on the command line.
 pub(crate) fn condition_of(
     scenario: &Scenario,
     text: &str,
     pause: Option<&str>,
     scheme: Option<&str>,
-    example: &Case,
 ) -> Result<Case, Failure> {
-    scenario.case_named(text, pause, scheme).ok_or_else(|| {
-        Failure::input(format!(
-            "the condition `{text}` does not fit this scenario's templates\n  help: write for example \"{}\"",
-            example.id.condition
-        ))
-    })
+    let case = scenario.case_asked(text, pause, scheme);
+    case.map_err(|(reason, remedy)| Failure::input(format!("{reason}\n  help: {remedy}")))
 }
 
 /// Schemes by their registered names.

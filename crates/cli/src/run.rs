@@ -112,14 +112,14 @@ fn narrowed(
 ) -> Result<Vec<Case>, Failure> {
     let set_pause = sets.iter().filter(|s| s.0 == tables::pause::MODE.path).map(|s| s.1.clone()).collect();
     let pauses: &Vec<String> = if args.pause.is_empty() { &set_pause } else { &args.pause };
-    let first = first_case(&all, schemes.first().map(String::as_str))?.clone();
+    first_case(&all, None)?;
     if let Some(id) = &args.case {
         all = named(scenario, all, id)?;
     }
     if let Some(text) = &args.condition {
         all.retain(|c| c.id.condition == *text);
         if all.is_empty() {
-            let case = condition_of(scenario, text, pauses.first().map(String::as_str), None, &first)?;
+            let case = condition_of(scenario, text, pauses.first().map(String::as_str), None)?;
             let group = &scenario.groups[case.group];
             let each = |pause: &String| {
                 let of = |scheme: &String| scenario.case(case.group, case.row.clone(), pause, scheme);

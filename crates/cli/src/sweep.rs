@@ -157,7 +157,7 @@ fn plan(args: &SweepArgs, scenario: &Scenario) -> Result<Sweep, Failure> {
     let first = first_case(&cases, schemes.first().map(String::as_str))?;
     let mut base = match &args.condition {
         None => first.clone(),
-        Some(text) => condition_of(scenario, text, None, schemes.first().map(String::as_str), first)?,
+        Some(text) => condition_of(scenario, text, None, schemes.first().map(String::as_str))?,
     };
     // A key set on the command line wins over the matrix.
     let sets = pairs(&args.sets, scenario.registry())?;

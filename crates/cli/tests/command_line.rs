@@ -454,6 +454,10 @@ fn a_condition_brings_its_group_s_scheme() {
     assert!(asked.contains("sampling rate 2%, PAUSE global, none"), "{asked}");
     let wrong = run(&["--condition", "sampling often"]);
     assert!(wrong.contains("does not fit"), "{wrong}");
+    // A value that the condition sets, and that cannot be.
+    let wrong = text(&cnsim(&["run", "next/tcp-single-hop", "--condition", "TCP, hotspot 0.5"]));
+    assert!(wrong.contains("the condition `TCP, hotspot 0.5` sets hotspot.rate: "), "{wrong}");
+    assert!(wrong.contains("did you mean \"TCP, hotspot 0.5 Gb/s\"?"), "{wrong}");
 }
 
 #[test]

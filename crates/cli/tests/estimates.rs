@@ -177,7 +177,7 @@ const ROWS: &[(&str, Row)] = &[
             "none",
         ),
     ),
-    // The same under an incast.
+    // Estimate and run agree under an incast, too.
     (
         "topology = {hosts = 9}\nhost.queues = \"per-flow\"\ntransport = {kind = \"go-back-n\", rto = \"500 us\"}\n",
         (

@@ -11,7 +11,7 @@ use std::process::Command;
 
 /// Of sizes 1, 2 and 5: how often the work from 1 to 2 may be in that from 1 to 5. Linear work takes 4 times, quadratic work 8 times.
 const MOST: f64 = 7.0;
-/// The same of flows: to look at each of them for every frame would take 4.7 times.
+/// Twice the flows take twice the instructions: to look at each flow for every frame would take 4.7 times.
 const MOST_OF_FLOWS: f64 = 4.4;
 
 /// Instructions of a call.

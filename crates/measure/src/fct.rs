@@ -54,7 +54,7 @@ impl From<FlowTime> for [u64; 9] {
 pub const NOT_BEGUN: u64 = u64::MAX;
 
 /// A finite flow that was not received whole.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unfinished {
     /// `H3>H1`.

@@ -143,9 +143,9 @@ pub struct Part {
 pub struct Wait {
     /// The port; at a source also what waits for a window, a limiter or other transfers of it.
     pub port: String,
-    /// In its queue, but for XOFF.
+    /// Time in the port's queue, but for XOFF.
     pub queued: u64,
-    /// While the port was in XOFF.
+    /// Time while the port was in XOFF.
     pub xoff: u64,
 }
 
@@ -169,7 +169,7 @@ pub fn measured(jobs: &[JobFacts], duration: Time) -> Vec<(Id, f64, bool)> {
     let times = |j: &JobFacts| j.rounds.iter().filter_map(|r| r.time).map(|t| t as f64).collect::<Vec<_>>();
     let bandwidth = |j: &JobFacts| {
         let (all, times) = (times(j), j.rounds.iter().find(|r| r.bus_bandwidth.is_some())?);
-        // The bytes of each round are the same.
+        // All rounds have as many bytes.
         Some(times.bus_bandwidth? * times.time? as f64 * all.len() as f64 / all.iter().sum::<f64>())
     };
     let straggler = |j: &JobFacts| {

@@ -50,7 +50,7 @@ pub struct MapPort {
 pub struct Shown {
     /// Name of its rows: `used`.
     pub row: &'static str,
-    /// Words for it.
+    /// The quantity in words.
     pub words: &'static str,
     /// What it is of: the denominator of a share, or what is counted.
     pub of: &'static str,

@@ -31,10 +31,10 @@ pub struct PortFacts {
     /// Number of data frames that the port sent and its link lost.
     #[serde(skip_serializing_if = "is_zero")]
     pub lost: u64,
-    /// Of a host with several NICs and of each of them: data rate received in the measurement, Gb/s. None of other ports.
+    /// Data rate that a host with several NICs, or one of these, received in the measurement, Gb/s. None of other ports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub received: Option<f64>,
-    /// Of the same: data frames that it sent in the run.
+    /// Data frames that a host with several NICs, or one of these, sent in the run. None of other ports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent_frames: Option<u64>,
 }
@@ -90,7 +90,7 @@ pub fn ports(settings: &Settings, out: &Outcome) -> BTreeMap<String, PortFacts> 
     all
 }
 
-/// Adds the same ports by class, where the run has several: `S1>L1, class roce`.
+/// Adds a port for each class, where the run has several: `S1>L1, class roce`.
 fn by_class(settings: &Settings, out: &Outcome, all: &mut BTreeMap<String, PortFacts>) {
     let (wiring, hosts, seconds) = (&settings.wiring, settings.hosts(), out.duration.as_secs_f64());
     let mut own = BTreeMap::new();

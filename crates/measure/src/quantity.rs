@@ -57,7 +57,8 @@ impl Quantities {
     }
 
     /// Sets the value of a metric.
-    pub fn insert(&mut self, id: &str, value: f64) {
+    pub fn insert(&mut self, id: impl AsRef<str>, value: f64) {
+        let id = id.as_ref();
         let unit = find(id).map_or("", |m| m.unit).into();
         self.0.insert(id.into(), Quantity { value, at_least: false, unit });
     }

@@ -33,13 +33,13 @@ pub const PARTS: [(&str, &str); 12] = [
 pub struct AtPort {
     /// The port, among [`Spent::ports`].
     pub port: u64,
-    /// In the queue, but for XOFF.
+    /// Time in the queue, but for XOFF.
     pub queued: u64,
-    /// In XOFF.
+    /// Time in XOFF.
     pub xoff: u64,
-    /// Onto the link.
+    /// Time to send the frame onto the link.
     pub sending: u64,
-    /// Over the link: propagation, and processing at its far end.
+    /// Time over the link: propagation, and processing at its far end.
     pub link: u64,
 }
 
@@ -65,9 +65,9 @@ pub struct Cut {
     pub port: Option<u64>,
     /// When, ps.
     pub at: u64,
-    /// Rate and window from then on: bit/s, and bytes if it has one.
+    /// Rate from then on, bit/s.
     pub rate: u64,
-    /// See there.
+    /// Window from then on, bytes; none without one.
     pub window: Option<u64>,
     /// How long the flow waited for its limiter or window from then until the next cut, ps.
     pub cost: u64,
@@ -79,7 +79,7 @@ pub struct Cut {
 pub struct Cuts {
     /// The cause ([`cause`]).
     pub by: String,
-    /// The port, as of [`Cut::port`].
+    /// The port of the queue that caused these cuts, among [`Spent::ports`], if it is known.
     pub port: Option<u64>,
     /// Number of the cuts.
     pub count: u64,

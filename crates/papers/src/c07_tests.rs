@@ -14,25 +14,25 @@ pub(crate) fn runs() -> Vec<RunRecord> {
         let new = |scenario, condition: &str, scheme| run("C07", scenario, condition, "global", scheme, seed);
         all.push(
             new("symmetric-on-off", BECN, "becn")
-                .has("overhead", 1638.0)
-                .has("fairness", 0.999)
-                .has("hot_port_throughput", 8.36)
+                .has(Id::Overhead, 1638.0)
+                .has(Id::Fairness, 0.999)
+                .has(Id::HotPortThroughput, 8.36)
                 .port("E5>H5", 23.0, 0.0)
                 .port("X>E5", 7.0, 0.0),
         );
-        all.push(new("symmetric-on-off", "measurement interval 12 ms", "becn").has("sd_hot_queue", 69.0));
+        all.push(new("symmetric-on-off", "measurement interval 12 ms", "becn").has(Id::SdHotQueue, 69.0));
         all.push(
             new("symmetric-on-off", BCN, "bcn")
-                .has("overhead", 3.6)
-                .has("fairness", 0.85)
-                .has("sd_hot_queue", 14.0)
+                .has(Id::Overhead, 3.6)
+                .has(Id::Fairness, 0.85)
+                .has(Id::SdHotQueue, 14.0)
                 .port("E5>H5", 1.0, 0.0)
                 .port("X>E5", 20.0, 0.0)
                 .draws("hot_port_throughput", phases(2, 5.0, 10.0)),
         );
         for (rate, index, slow) in [("100%", 0.9999, 1), ("10%", 0.99, 2), ("5%", 0.9, 10), ("1%", 0.5, 15)] {
             let mut r = new("symmetric-on-off", &format!("tagging rate {rate}"), "fecn")
-                .has("fairness", index)
+                .has(Id::Fairness, index)
                 .draws("hot_port_throughput", phases(slow, 5.0, 10.0));
             for h in 1..=4 {
                 let share = |b: usize| if (b / PHASE).is_multiple_of(2) { 2500.0 } else { 5000.0 };
@@ -43,31 +43,31 @@ pub(crate) fn runs() -> Vec<RunRecord> {
         }
         all.push(
             new("asymmetric", "measurement interval 300 us", "becn")
-                .has("flow_rate_min", 417.0)
-                .has("flow_rate_max", 419.0),
+                .has(Id::FlowRateMin, 417.0)
+                .has(Id::FlowRateMax, 419.0),
         );
         all.push(new("asymmetric", BCN, "bcn").draws("aggregate_throughput", vec![9.9; 100]));
         all.push(
             new("asymmetric", BECN, "becn")
-                .has("aggregate_throughput", 0.02)
-                .has("frozen_since", 8.0)
+                .has(Id::AggregateThroughput, 0.02)
+                .has(Id::FrozenSince, 8.0)
                 .port("E1>X", 0.0, 97.0)
                 .draws("control_rate", vec![1638.0; 100]),
         );
         all.push(
             new("parking-lot", BECN, "becn")
-                .has("flow_rate_min", 1726.0)
-                .has("flow_rate", 1727.0)
-                .has("flow_rate_max", 1728.0)
-                .has("bottleneck_control", 1365.0)
-                .has("throughput_loss", 1.366)
-                .has("aggregate_loss", 1.639),
+                .has(Id::FlowRateMin, 1726.0)
+                .has(Id::FlowRate, 1727.0)
+                .has(Id::FlowRateMax, 1728.0)
+                .has(Id::BottleneckControl, 1365.0)
+                .has(Id::ThroughputLoss, 1.366)
+                .has(Id::AggregateLoss, 1.639),
         );
         for (condition, length) in [(BCN, 100), ("sampling rate 1%, run 1 s", 1000)] {
             let mut r = new("parking-lot", condition, "bcn")
-                .has("flow_rate_min", 1900.0)
-                .has("flow_rate", 2000.0)
-                .has("flow_rate_max", 2100.0);
+                .has(Id::FlowRateMin, 1900.0)
+                .has(Id::FlowRate, 2000.0)
+                .has(Id::FlowRateMax, 2100.0);
             for f in ["H1>H9", "H2>H9", "H3>H9", "H4>H9", "H5>H7", "H6>H8"] {
                 r = r.draws(&format!("flow {f}"), vec![1990.0; length]);
             }
@@ -76,7 +76,7 @@ pub(crate) fn runs() -> Vec<RunRecord> {
         for delay in ["50 us", "100 us", "200 us"] {
             for (w, sd) in [("", 20.0), (", W 4", 15.0), (", W 8", 17.0)] {
                 let c = format!("{BCN}, added delay {delay}{w}");
-                all.push(new("parking-lot", &c, "bcn").has("sd_hot_queue", sd));
+                all.push(new("parking-lot", &c, "bcn").has(Id::SdHotQueue, sd));
             }
         }
     }
@@ -88,7 +88,7 @@ pub(crate) fn runs() -> Vec<RunRecord> {
 fn frozen_runs_are_not_scored() {
     let far = |r: &RunRecord| r.case.condition.ends_with("200 us");
     let records: Vec<RunRecord> =
-        runs().into_iter().map(|r| if far(&r) { r.has("frozen_since", 30.0) } else { r }).collect();
+        runs().into_iter().map(|r| if far(&r) { r.has(Id::FrozenSince, 30.0) } else { r }).collect();
     assert_eq!(verdict(&records, "C07.8"), NotRun);
 }
 

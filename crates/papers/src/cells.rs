@@ -146,7 +146,7 @@ fn cell(
         (Some(p), None, _) => {
             (Verdict::Incomparable, format!("published in {}, measured in {}", p.unit, metric.unit))
         }
-        // Of what is zero by construction every run says the same.
+        // A value that is zero by construction is zero in every run.
         (Some(p), ..) if structural && p.value == 0.0 => (Verdict::Agrees, String::new()),
         (Some(p), ..) => (judge(metric, p, &summary), String::new()),
     };

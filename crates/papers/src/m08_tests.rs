@@ -15,7 +15,7 @@ pub(crate) fn runs() -> Vec<RunRecord> {
             let condition = format!("congestion {period} on/off");
             for (scheme, value) in [("none", 65.0 - 2.0 * i as f64), (QCN, 93.0)] {
                 let r = new("multi-hop-periodic", &condition, "on", scheme);
-                all.push(r.has("innocent_flow_utilization", value));
+                all.push(r.has(Id::InnocentFlowUtilization, value));
             }
         }
         for (i, delay) in DELAYS.into_iter().enumerate() {
@@ -23,7 +23,9 @@ pub(crate) fn runs() -> Vec<RunRecord> {
             for (sources, lost) in [(4, 40.0), (16, 600.0)] {
                 let name = format!("symmetric-{sources}-to-1");
                 let r = new(&name, &format!("control loop delay {delay}"), "off", QCN);
-                all.push(r.has("throughput", rate).has("dropped_frames", lost * f64::from(1 + i as u32 * 3)));
+                all.push(
+                    r.has(Id::Throughput, rate).has(Id::DroppedFrames, lost * f64::from(1 + i as u32 * 3)),
+                );
             }
         }
         let r = new("multi-hop-800ms", "hotspot 0.5 Gb/s", "off", QCN);
@@ -39,7 +41,7 @@ fn noise_is_undecided() {
         .iter_mut()
         .filter(|r| r.case.scenario == "symmetric-4-to-1" && r.case.condition.ends_with("500 us"))
     {
-        r.metrics.insert("throughput", 9.4 + 0.1 * (r.seed as f64 - 3.0));
+        r.metrics.insert(Id::Throughput, 9.4 + 0.1 * (r.seed as f64 - 3.0));
     }
     assert_eq!(verdict(&all, "M08.2"), Undecided);
 }

@@ -103,6 +103,7 @@ fn suspect(run: &RunRecord, _metric: Id) -> &'static str {
 pub(crate) mod tests {
     use crate::synthetic::{Synthetic as _, run};
     use cnsim_runs::record::RunRecord;
+    use cnsim_scenario::metrics::Id;
 
     /// Runs in which every claim holds.
     pub(crate) fn runs() -> Vec<RunRecord> {
@@ -118,7 +119,7 @@ pub(crate) mod tests {
                         for (size, time) in [("64 KB", small), ("8 MB", large * more)] {
                             let condition = format!("{fabric}, {algorithm}, {size}");
                             let r = run("modern", "collectives", &condition, "on", scheme, seed);
-                            all.push(r.has("job_time", time));
+                            all.push(r.has(Id::JobTime, time));
                         }
                     }
                 }

@@ -177,6 +177,7 @@ pub(crate) mod tests {
     use crate::synthetic::{Synthetic as _, run};
     use cnsim_measure::traffic::TrafficFacts;
     use cnsim_runs::record::RunRecord;
+    use cnsim_scenario::metrics::Id;
 
     /// Runs in which every claim holds.
     pub(crate) fn runs() -> Vec<RunRecord> {
@@ -190,19 +191,19 @@ pub(crate) mod tests {
                     format!("{n} servers, {size} each, least timeout {rto}, first {rto}")
                 };
                 for (rto, rate) in [("200 us", 9.0), ("200 ms", 0.1)] {
-                    all.push(new("incast", &of("256 KB", rto), "off", "none").has("query_goodput", rate));
+                    all.push(new("incast", &of("256 KB", rto), "off", "none").has(Id::QueryGoodput, rate));
                 }
                 for (scheme, rate) in [("none", 9.6), ("qcn-802.1Qau", 4.0)] {
                     let condition = format!("{}, no output limit", of("256 KB", "200 ms"));
                     let r = new("incast", &condition, "on", scheme);
-                    all.push(r.has("query_goodput", rate).has("timeouts", 0.0));
+                    all.push(r.has(Id::QueryGoodput, rate).has(Id::Timeouts, 0.0));
                 }
                 let times = if n > 10 { 5.0 } else { 0.0 };
-                all.push(new("incast", &of("14.6 KB", "10 ms"), "off", "none").has("timeouts", times));
+                all.push(new("incast", &of("14.6 KB", "10 ms"), "off", "none").has(Id::Timeouts, times));
             }
             for (kind, rate) in [("TCP", 9.0), ("raw, Bernoulli", 2.0)] {
                 let r = new("tcp-symmetric", &format!("{kind}, 4 to 1, loop 1 ms"), "off", "qcn-serial-hai");
-                all.push(r.has("throughput", rate));
+                all.push(r.has(Id::Throughput, rate));
             }
             for (pause, scheme, rate, lost) in [
                 ("off", "none", 74.0, 30e3),
@@ -210,7 +211,7 @@ pub(crate) mod tests {
                 ("off", "qcn-serial-hai", 73.0, 500.0),
             ] {
                 let r = new("tcp-single-hop", "TCP, hotspot 0.5 Gb/s", pause, scheme);
-                all.push(r.has("innocent_throughput", rate).has("dropped_frames", lost));
+                all.push(r.has(Id::InnocentThroughput, rate).has(Id::DroppedFrames, lost));
             }
             for (defence, scheme, latency) in [
                 ("off", "none", 9050.0),
@@ -220,7 +221,7 @@ pub(crate) mod tests {
             ] {
                 let mut r = new("cn-domain", &format!("hotspot 2 Gb/s, defence {defence}"), "on", scheme);
                 let mut facts = TrafficFacts { name: "class managed".into(), ..TrafficFacts::default() };
-                facts.metrics.insert("mean_latency", latency * (1.0 + seed as f64 * 1e-4));
+                facts.metrics.insert(Id::MeanLatency, latency * (1.0 + seed as f64 * 1e-4));
                 r.traffic.push(facts);
                 all.push(r);
             }

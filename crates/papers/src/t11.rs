@@ -179,8 +179,8 @@ pub(crate) mod tests {
             ] {
                 for (i, pause) in ["on", "off"].into_iter().enumerate() {
                     let condition = format!("32 hosts{}{}", case.0, room(pause));
-                    all.push(new("commercial", &condition, pause, case.1).has("query_time", query[i]));
-                    all.push(new("hpc", &condition, pause, case.1).has("job_time", exchange[i]));
+                    all.push(new("commercial", &condition, pause, case.1).has(Id::QueryTime, query[i]));
+                    all.push(new("hpc", &condition, pause, case.1).has(Id::JobTime, exchange[i]));
                 }
             }
             for (more, scheme, tcp) in
@@ -189,14 +189,14 @@ pub(crate) mod tests {
                 let mut r = new("fairness", &format!("2 and 2 hosts{more}{}", room("on")), "on", scheme);
                 for (name, rate) in [("tcp", tcp), ("udp", 9.5 - tcp)] {
                     let mut facts = TrafficFacts { name: name.into(), ..TrafficFacts::default() };
-                    facts.metrics.insert("goodput", rate);
+                    facts.metrics.insert(Id::Goodput, rate);
                     r.traffic.push(facts);
                 }
                 all.push(r);
             }
             for (pause, sd) in [("on", 1.0), ("off", 50.0)] {
                 let r = new("queue", "8 hosts", pause, "newreno");
-                all.push(r.has("mean_hot_queue", 200.0).has("sd_hot_queue", sd));
+                all.push(r.has(Id::MeanHotQueue, 200.0).has(Id::SdHotQueue, sd));
             }
         }
         all

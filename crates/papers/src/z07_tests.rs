@@ -12,14 +12,14 @@ pub(crate) fn runs(seeds: u64) -> Vec<RunRecord> {
                     let few = if limited { 0.1 } else { 1.0 };
                     let drops = few * if scheme == "ecm" { 200_000.0 } else { 140_000.0 };
                     let r = run("Z07", "single-hop-16", &condition(rtt, limited), pause, scheme, seed)
-                        .has("aggregate_throughput", 124.0)
-                        .has("hot_port_throughput", 1.18)
-                        .has("mean_hot_queue", 800.0)
-                        .has("bottleneck_utilization", 99.0)
-                        .has("mean_hot_queue_late", 350.0 + f64::from(rtt) / 10.0)
-                        .has("late_drops", 0.0)
-                        .has("dropped_frames", if pause == "on" && !limited { 0.0 } else { drops })
-                        .has("innocent_drop_share", if limited { 0.0 } else { 95.0 });
+                        .has(Id::AggregateThroughput, 124.0)
+                        .has(Id::HotPortThroughput, 1.18)
+                        .has(Id::MeanHotQueue, 800.0)
+                        .has(Id::BottleneckUtilization, 99.0)
+                        .has(Id::MeanHotQueueLate, 350.0 + f64::from(rtt) / 10.0)
+                        .has(Id::LateDrops, 0.0)
+                        .has(Id::DroppedFrames, if pause == "on" && !limited { 0.0 } else { drops })
+                        .has(Id::InnocentDropShare, if limited { 0.0 } else { 95.0 });
                     all.push(r);
                 }
             }

@@ -61,11 +61,10 @@ impl Scenario {
                 let scheme = scheme.as_ref().unwrap_or(&first.id.scheme);
                 self.inner.case(first.group, first.row.clone(), pause.unwrap_or(&first.id.pause), scheme)
             }
-            Some(text) => self.inner.case_named(text, pause, scheme.as_deref()).ok_or_else(|| {
-                let why = format!("the condition `{text}` does not fit this scenario's templates");
-                let remedy = format!("write for example \"{}\"", first.id.condition);
-                raise(py, "ScenarioError", &why, &remedy, "condition")
-            })?,
+            Some(text) => self
+                .inner
+                .case_asked(text, pause, scheme.as_deref())
+                .map_err(|(why, remedy)| raise(py, "ScenarioError", &why, &remedy, "condition"))?,
         };
         let mut row = case.row.clone();
         row.retain(|(k, _)| asked.condition.is_some() || !self.sets.iter().any(|s| s.0 == *k));

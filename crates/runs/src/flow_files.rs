@@ -1,11 +1,10 @@
 //! Completion times of flows in files: `fct.csv`, `slowdown.csv`, and the columns of the HPCC fork.
 
-use crate::files::{read_csv, table};
+pub use crate::files::labels;
+use crate::files::{AWAY, Lines, read_lines};
 use crate::record::RunRecord;
-use crate::results::LARGEST;
 use cnsim_measure::fct::{self, FlowTime, NOT_BEGUN, Unfinished};
 use cnsim_measure::quantity::digits;
-use cnsim_problem::read_file;
 use cnsim_scenario::tables;
 use cnsim_scheme_api::Time;
 use indexmap::IndexSet;
@@ -16,11 +15,6 @@ use std::path::Path;
 pub(crate) fn ns(ps: u64) -> String {
     let text = format!("{}.{:03}", ps / 1000, ps % 1000);
     text.trim_end_matches('0').trim_end_matches('.').to_string()
-}
-
-/// Condition, PAUSE mode, scheme and seed of a run.
-pub fn labels(r: &RunRecord) -> Vec<String> {
-    vec![r.case.condition.clone(), r.case.pause.clone(), r.case.scheme.clone(), r.seed.to_string()]
 }
 
 /// Slowdown of a flow by the ideal time that the run asks for (`record.ideal`).
@@ -34,12 +28,10 @@ pub fn slowdown_of(r: &RunRecord, f: &FlowTime) -> f64 {
 /// has the missing bytes on the link, its lost frames if known, the reason why it waits, the name of its traffic, and its number among
 /// the flows of its two hosts. None if no run kept the times of its flows.
 pub fn fct_csv(records: &[RunRecord]) -> Option<String> {
-    let header = [
-        "condition", "pause", "scheme", "seed", "source", "destination", "bytes", "start_ns", "time_ns",
-        "ideal_ns", "fork_ideal_ns", "slowdown", "missing_bytes", "lost_frames", "waits_for", "traffic",
-        "number",
-    ];
-    let mut lines = Vec::new();
+    let mut lines = Lines::new(&[
+        "source", "destination", "bytes", "start_ns", "time_ns", "ideal_ns", "fork_ideal_ns", "slowdown",
+        "missing_bytes", "lost_frames", "waits_for", "traffic", "number",
+    ]);
     for r in records.iter().filter(|r| !r.flows.is_empty() || !r.unfinished.is_empty()) {
         let traffic = |n: u64| {
             let at = (n as usize).checked_sub(1).and_then(|at| r.traffic.get(at));
@@ -47,30 +39,20 @@ pub fn fct_csv(records: &[RunRecord]) -> Option<String> {
         };
         let name = |h: u64| r.hosts.get(h as usize).cloned().unwrap_or_else(|| h.to_string());
         for f in &r.flows {
-            let mut line = labels(r);
-            line.extend([name(f.src), name(f.dst), f.bytes.to_string()]);
+            let line = lines.add(r, [name(f.src), name(f.dst), f.bytes.to_string()]);
             line.extend([f.start, f.time, f.exact, f.fork].map(ns));
             line.extend([digits(slowdown_of(r, f)), "0".into(), "0".into(), String::new()]);
             line.extend([traffic(f.name), f.nth.to_string()]);
-            lines.push(line);
         }
         for f in &r.unfinished {
-            let mut line = labels(r);
             let start = if f.start == NOT_BEGUN { String::new() } else { ns(f.start) };
-            line.extend([name(f.src), name(f.dst), f.bytes.to_string(), start]);
+            let line = lines.add(r, [name(f.src), name(f.dst), f.bytes.to_string(), start]);
             line.extend(["", "", "", ""].map(String::from));
-            let lost = f.lost.map_or_else(String::new, |n| n.to_string());
-            line.extend([
-                f.missing.to_string(),
-                lost,
-                f.waits_for.clone(),
-                traffic(f.name),
-                f.nth.to_string(),
-            ]);
-            lines.push(line);
+            line.extend([f.missing.to_string(), f.lost.map_or_else(String::new, |n| n.to_string())]);
+            line.extend([f.waits_for.clone(), traffic(f.name), f.nth.to_string()]);
         }
     }
-    (!lines.is_empty()).then(|| table(&header.map(String::from), &lines))
+    lines.some()
 }
 
 /// Reads a file of [`fct_csv`] into the records of its runs, if their names differ.
@@ -78,14 +60,10 @@ pub fn fct_csv(records: &[RunRecord]) -> Option<String> {
 /// # Errors
 /// The fault in the file, with place and remedy.
 pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> {
-    let help = "take the file as cnsim wrote it, or leave it away";
-    let text = read_file(path, LARGEST).map_err(|e| format!("{}: {e}\n  help: {help}", path.display()))?;
     let mut all: BTreeMap<[String; 4], Read> = BTreeMap::new();
-    for (n, line) in read_csv(&text).into_iter().enumerate() {
-        let wrong = || format!("{}:{}: no times of a flow\n  help: {help}", path.display(), n + 2);
-        let (run, flow) = line.split_first_chunk().ok_or_else(wrong)?;
-        all.entry(run.clone()).or_default().take(flow).ok_or_else(wrong)?;
-    }
+    read_lines(path, ("no times of a flow", AWAY), |run, flow| {
+        all.entry(run.clone()).or_default().take(flow)
+    })?;
     for (run, mut read) in all {
         let mut same = records.iter_mut().filter(|r| labels(r) == run);
         // Two points of a sweep may have one name here.
@@ -129,22 +107,9 @@ impl Read {
             }
             (None, None, None) if time.is_empty() => {
                 let (flow, waits_for) = (format!("{source}>{to}"), waits.clone());
-                let (so_far, in_vain, stands) = (0, None, None);
-                self.unfinished.push(Unfinished {
-                    flow,
-                    src,
-                    dst,
-                    nth,
-                    bytes,
-                    start,
-                    so_far,
-                    missing,
-                    lost,
-                    in_vain,
-                    stands,
-                    waits_for,
-                    name,
-                });
+                let none =
+                    Unfinished { src, dst, nth, bytes, start, missing, lost, name, ..Unfinished::default() };
+                self.unfinished.push(Unfinished { flow, waits_for, ..none });
             }
             _ => return None,
         }
@@ -171,22 +136,18 @@ pub(crate) fn ps(text: &str) -> Option<u64> {
 /// One line a group of flows of like size: run, smallest and largest, number, how many were received whole, their mean slowdown, and
 /// percentiles over all. The last column names the percentiles that are lower bounds, as they fall among unfinished flows.
 pub fn slowdown_csv(records: &[RunRecord]) -> Option<String> {
-    let header = [
-        "condition", "pause", "scheme", "seed", "from_bytes", "to_bytes", "flows", "finished", "mean", "p50",
-        "p95", "p99", "p99.9", "at_least",
-    ];
-    let line = |r: &RunRecord, g: &cnsim_measure::fct::SizeGroup| {
-        let mut line = labels(r);
-        line.extend([g.sizes.0, g.sizes.1, g.flows as u64, g.finished as u64].map(|n| n.to_string()));
+    let shares = ["p50", "p95", "p99", "p99.9"];
+    let sizes = ["from_bytes", "to_bytes", "flows", "finished", "mean"];
+    let mut lines = Lines::new(&[&sizes[..], &shares, &["at_least"]].concat());
+    for (r, g) in records.iter().flat_map(|r| r.by_size.iter().map(move |g| (r, g))) {
+        let counts = [g.sizes.0, g.sizes.1, g.flows as u64, g.finished as u64];
+        let line = lines.add(r, counts.map(|n| n.to_string()));
         line.push(if g.finished > 0 { digits(g.mean) } else { String::new() });
         line.extend(g.slowdown.map(digits));
-        let bounds = header[header.len() - 5..].iter().zip(g.at_least).filter(|b| b.1);
+        let bounds = shares.iter().zip(g.at_least).filter(|b| b.1);
         line.push(bounds.map(|b| *b.0).collect::<Vec<_>>().join(" "));
-        line
-    };
-    let lines: Vec<Vec<String>> =
-        records.iter().flat_map(|r| r.by_size.iter().map(move |g| line(r, g))).collect();
-    (!lines.is_empty()).then(|| table(&header.map(String::from), &lines))
+    }
+    lines.some()
 }
 
 /// The columns of the HPCC fork, a line a flow in order of completion: addresses of source and destination, ports, payload,
@@ -219,16 +180,12 @@ pub fn fork_columns(record: &RunRecord, hosts: &[String], origin: u64) -> Option
 
 /// One line for each run, name of traffic and metric. Nothing if no `[[traffic]]` table has a name.
 pub fn traffic_csv(records: &[RunRecord]) -> Option<String> {
-    let header = ["condition", "pause", "scheme", "seed", "traffic", "metric", "unit", "value", "at_least"]
-        .map(String::from);
-    let mut lines = Vec::new();
+    let mut lines = Lines::new(&["traffic", "metric", "unit", "value", "at_least"]);
     for (r, t) in records.iter().flat_map(|r| r.traffic.iter().map(move |t| (r, t))) {
         for (id, q) in &t.metrics.0 {
             let bound = if q.at_least { "yes" } else { "" };
-            let mut line = labels(r);
-            line.extend([t.name.clone(), id.clone(), q.unit.to_string(), digits(q.value), bound.into()]);
-            lines.push(line);
+            lines.add(r, [t.name.clone(), id.clone(), q.unit.to_string(), digits(q.value), bound.into()]);
         }
     }
-    (!lines.is_empty()).then(|| table(&header, &lines))
+    lines.some()
 }

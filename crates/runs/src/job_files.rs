@@ -1,7 +1,7 @@
 //! Results of collectives in files: `collectives.csv` and `critical_path.csv`.
 
-use crate::files::{read_csv, table};
-use crate::flow_files::{labels, ns, ps};
+use crate::files::{AGAIN, Lines, labels, read_csv};
+use crate::flow_files::{ns, ps};
 use crate::record::RunRecord;
 use crate::results::LARGEST;
 use cnsim_measure::jobs::{JobFacts, Part, Wait};
@@ -11,16 +11,13 @@ use std::path::Path;
 
 /// One line for each run, collective and round: its time is that of the slowest rank. A round that is not done has no time.
 pub fn collectives_csv(records: &[RunRecord]) -> Option<String> {
-    let header = [
-        "condition", "pause", "scheme", "seed", "traffic", "kind", "algorithm", "ranks", "bytes", "round",
-        "begin_ns", "time_ns", "algorithm_GB/s", "bus_GB/s", "straggler_ns", "last_rank", "last_host",
-        "last_transfer", "waits_for",
-    ];
-    let mut lines = Vec::new();
+    let mut lines = Lines::new(&[
+        "traffic", "kind", "algorithm", "ranks", "bytes", "round", "begin_ns", "time_ns", "algorithm_GB/s",
+        "bus_GB/s", "straggler_ns", "last_rank", "last_host", "last_transfer", "waits_for",
+    ]);
     for (r, job) in records.iter().flat_map(|r| r.jobs.iter().map(move |job| (r, job))) {
         for (n, round) in job.rounds.iter().enumerate() {
-            let mut line = labels(r);
-            line.extend([&job.name, &job.kind, &job.algorithm].map(String::clone));
+            let line = lines.add(r, [&job.name, &job.kind, &job.algorithm].map(String::clone));
             line.extend([job.ranks.len().to_string(), job.bytes.to_string(), n.to_string(), ns(round.begin)]);
             let done = round.time.is_some();
             let if_done = |text: String| if done { text } else { String::new() };
@@ -32,35 +29,32 @@ pub fn collectives_csv(records: &[RunRecord]) -> Option<String> {
             line.push(if_done(job.ranks.get(round.last_rank as usize).cloned().unwrap_or_default()));
             line.push(round.last_transfer.clone());
             line.push(job.waits_for.clone().filter(|_| !done).unwrap_or_default());
-            lines.push(line);
         }
     }
-    (!lines.is_empty()).then(|| table(&header.map(String::from), &lines))
+    lines.some()
 }
 
 /// One line for each part of a collective's critical path, from its begin on. The times of the parts add up to the job's. `alone` is the
 /// time that a transfer takes on an empty network, `waited` the rest: `answer` until it was acknowledged, and at each port of `waits` in its
 /// queue and in XOFF. `of` is what the part belongs to, where the job says that.
 pub fn critical_path_csv(records: &[RunRecord]) -> Option<String> {
-    let header = [
-        "condition", "pause", "scheme", "seed", "traffic", "part", "what", "place", "bytes", "from_ns",
-        "time_ns", "alone_ns", "waited_ns", "answer_ns", "waits_ns", "of",
-    ];
-    let mut lines = Vec::new();
+    let mut lines = Lines::new(&[
+        "traffic", "part", "what", "place", "bytes", "from_ns", "time_ns", "alone_ns", "waited_ns",
+        "answer_ns", "waits_ns", "of",
+    ]);
     for (r, job) in records.iter().flat_map(|r| r.jobs.iter().map(move |job| (r, job))) {
         for (n, part) in job.path.iter().enumerate() {
-            let mut line = labels(r);
-            line.extend([job.name.clone(), n.to_string(), part.what.clone(), part.place.clone()]);
+            let which = [job.name.clone(), n.to_string(), part.what.clone(), part.place.clone()];
+            let line = lines.add(r, which);
             line.extend([part.bytes.to_string(), ns(part.from), ns(part.time)]);
             let of_transfer = |time: u64| if part.what == "transfer" { ns(time) } else { String::new() };
             line.extend([part.alone, part.time - part.alone, part.answer].map(of_transfer));
             let wait = |w: &Wait| format!("{} {} + {} XOFF", w.port, ns(w.queued), ns(w.xoff));
             line.push(part.waits.iter().map(wait).collect::<Vec<_>>().join("; "));
             line.push(part.of.clone());
-            lines.push(line);
         }
     }
-    (!lines.is_empty()).then(|| table(&header.map(String::from), &lines))
+    lines.some()
 }
 
 /// Reads a file of [`critical_path_csv`] into the collectives of its runs: a path is of the run and collective of its name whose time is the
@@ -69,7 +63,7 @@ pub fn critical_path_csv(records: &[RunRecord]) -> Option<String> {
 /// # Errors
 /// The fault in the file, with place and remedy.
 pub fn read_paths(path: &Path, records: &mut [RunRecord]) -> Result<(), String> {
-    let help = "take the file as cnsim wrote it, or run the scenario again";
+    let help = AGAIN;
     let text = read_file(path, LARGEST).map_err(|e| format!("{}: {e}\n  help: {help}", path.display()))?;
     let wrong = |line: usize, reason: &str| format!("{}:{line}: {reason}\n  help: {help}", path.display());
     let lines = read_csv(&text);

@@ -38,6 +38,7 @@
 
 pub mod capture;
 pub mod code;
+mod curves;
 pub mod demo;
 pub mod files;
 pub mod flow_files;

@@ -1,11 +1,9 @@
 //! `pauses.csv`: a line for each XOFF of each run, written and read.
 
-use crate::files::{read_csv, table};
-use crate::flow_files::{labels, ns, ps};
+use crate::files::{AGAIN, AWAY, Lines, read_lines};
+use crate::flow_files::{ns, ps};
 use crate::record::RunRecord;
-use crate::results::LARGEST;
 use cnsim_measure::pauses::{Cause, Held, Stood, Stop, Stops};
-use cnsim_problem::read_file;
 use indexmap::IndexSet;
 use std::path::Path;
 
@@ -14,16 +12,15 @@ use std::path::Path;
 /// run; the outputs for which bytes waited that called for it, each with these bytes and what held it back: `slow`, `closed`, or the
 /// number of an XOFF; or the NIC or port with a fault, and `said`. None if no run kept its XOFFs.
 pub fn pauses_csv(records: &[RunRecord]) -> Option<String> {
-    let header = [
-        "condition", "pause", "scheme", "seed", "xoff", "left_out", "transmitter", "switch", "class",
-        "decided_ns", "from_ns", "until_ns", "to_end", "causes",
-    ];
-    let mut lines = Vec::new();
+    let mut lines = Lines::new(&[
+        "xoff", "left_out", "transmitter", "switch", "class", "decided_ns", "from_ns", "until_ns", "to_end",
+        "causes",
+    ]);
     for r in records {
         let Some(stops) = &r.pauses else { continue };
         for (n, x) in stops.xoffs.iter().enumerate() {
-            let mut line = labels(r);
-            line.extend([n.to_string(), stops.left_out.to_string(), stops.name(x.stopped).into()]);
+            let which = [n.to_string(), stops.left_out.to_string(), stops.name(x.stopped).into()];
+            let line = lines.add(r, which);
             line.push(stops.switches.get(x.by as usize).cloned().unwrap_or_default());
             line.push(x.class.map_or_else(|| "all".into(), |class| class.to_string()));
             line.extend([x.decided, x.from, x.until].map(ns));
@@ -38,11 +35,9 @@ pub fn pauses_csv(records: &[RunRecord]) -> Option<String> {
                 format!("{} {} {held}", stops.name(c.output), c.bytes)
             };
             line.push(x.causes.iter().map(cause).collect::<Vec<_>>().join("; "));
-            lines.push(line);
         }
     }
-    let kept = records.iter().any(|r| r.pauses.is_some());
-    kept.then(|| table(&header.map(String::from), &lines))
+    records.iter().any(|r| r.pauses.is_some()).then(|| lines.text())
 }
 
 /// One line for each finite flow that stood, the longest first: run, flow, payload, start, time from start to end, how much of that a
@@ -50,25 +45,21 @@ pub fn pauses_csv(records: &[RunRecord]) -> Option<String> {
 /// does not go by that root; the transmitters by which its frames may go; and its number among the flows of its two hosts. None if no
 /// run has such flows.
 pub fn victims_csv(records: &[RunRecord]) -> Option<String> {
-    let header = [
-        "condition", "pause", "scheme", "seed", "flow", "bytes", "start_ns", "time_ns", "stood_ns", "at",
-        "root", "victim", "way", "number",
-    ];
-    let mut lines = Vec::new();
+    let mut lines = Lines::new(&[
+        "flow", "bytes", "start_ns", "time_ns", "stood_ns", "at", "root", "victim", "way", "number",
+    ]);
     for r in records {
         let Some(stops) = &r.pauses else { continue };
         for f in &stops.flows {
-            let mut line = labels(r);
-            line.extend([f.flow.clone(), f.bytes.to_string()]);
+            let line = lines.add(r, [f.flow.clone(), f.bytes.to_string()]);
             line.extend([f.start, f.time, f.stood].map(ns));
             line.extend([stops.name(f.at).into(), stops.name(f.root).into()]);
             line.push(if f.victim { "yes" } else { "" }.into());
             line.push(f.way.iter().map(|at| stops.name(*at)).collect::<Vec<_>>().join("; "));
             line.push(f.nth.to_string());
-            lines.push(line);
         }
     }
-    (!lines.is_empty()).then(|| table(&header.map(String::from), &lines))
+    lines.some()
 }
 
 /// A run with its XOFFs, and the names of transmitters and of switches, as a file has them.
@@ -79,13 +70,8 @@ type Read = ([String; 4], Stops, IndexSet<String>, IndexSet<String>);
 /// # Errors
 /// The fault in the file, with place and remedy.
 pub fn read_pauses(path: &Path) -> Result<Vec<([String; 4], Stops)>, String> {
-    let help = "take the file as cnsim wrote it, or run the scenario again";
-    let text = read_file(path, LARGEST).map_err(|e| format!("{}: {e}\n  help: {help}", path.display()))?;
     let mut all: Vec<Read> = Vec::new();
-    for (n, line) in read_csv(&text).into_iter().enumerate() {
-        let found = read_line(&line, &mut all);
-        found.ok_or_else(|| format!("{}:{}: no XOFF\n  help: {help}", path.display(), n + 2))?;
-    }
+    read_lines(path, ("no XOFF", AGAIN), |run, line| read_line(run, line, &mut all))?;
     let whole = |(run, stops, names, switches): Read| {
         (run, Stops { names: names.into_iter().collect(), switches: switches.into_iter().collect(), ..stops })
     };
@@ -97,18 +83,13 @@ pub fn read_pauses(path: &Path) -> Result<Vec<([String; 4], Stops)>, String> {
 /// # Errors
 /// The fault in the file, with place and remedy.
 pub fn read_victims(path: &Path, runs: &mut [([String; 4], Stops)]) -> Result<(), String> {
-    let help = "take the file as cnsim wrote it, or leave it away";
-    let text = read_file(path, LARGEST).map_err(|e| format!("{}: {e}\n  help: {help}", path.display()))?;
-    for (n, line) in read_csv(&text).into_iter().enumerate() {
-        let wrong = || format!("{}:{}: no flow that stood\n  help: {help}", path.display(), n + 2);
-        let run: [String; 4] = line.get(..4).and_then(|l| l.to_vec().try_into().ok()).ok_or_else(wrong)?;
-        if runs.iter().filter(|r| r.0 == run).count() != 1 {
-            continue;
+    read_lines(path, ("no flow that stood", AWAY), |run, line| {
+        let mut named = runs.iter_mut().filter(|r| r.0 == *run);
+        if let (Some((_, stops)), None) = (named.next(), named.next()) {
+            stops.flows.push(read_flow(line, &mut stops.names)?);
         }
-        let Some((_, stops)) = runs.iter_mut().find(|r| r.0 == run) else { continue };
-        stops.flows.push(read_flow(&line[4..], &mut stops.names).ok_or_else(wrong)?);
-    }
-    Ok(())
+        Some(())
+    })
 }
 
 /// Reads a flow; none where it is no such flow.
@@ -136,8 +117,7 @@ fn read_flow(line: &[String], names: &mut Vec<String>) -> Option<Stood> {
 }
 
 /// Reads a line; none where it is no XOFF.
-fn read_line(line: &[String], all: &mut Vec<Read>) -> Option<()> {
-    let (run, line) = line.split_first_chunk::<4>()?;
+fn read_line(run: &[String; 4], line: &[String], all: &mut Vec<Read>) -> Option<()> {
     let [xoff, left_out, stopped, by, class, decided, from, until, end, causes, ..] = line else {
         return None;
     };

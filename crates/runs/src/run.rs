@@ -1,9 +1,9 @@
 //! Runs of cases over seeds: jobs, in parallel, from the store or anew, and the record that each gives.
 
-use crate::code;
-use crate::record::{Curve, RunRecord, SharedFacts};
+use crate::record::{RunRecord, SharedFacts};
 use crate::store::{Asked, Store};
-use cnsim_fabric::{Engine, GaugeSite, Options, Outcome, RunError, RunSpec, SeriesKind, Ways};
+use crate::{code, curves};
+use cnsim_fabric::{Engine, Options, Outcome, RunError, RunSpec, Ways};
 use cnsim_measure::events::Events;
 use cnsim_measure::fct::NOT_BEGUN;
 use cnsim_measure::flow_times::{Flows, unfinished};
@@ -14,10 +14,10 @@ use cnsim_measure::owners::Owners;
 use cnsim_measure::pauses::{Places, Stood, Stops};
 use cnsim_measure::spent::Spent;
 use cnsim_measure::xoff::spread;
-use cnsim_measure::{Pauses, Run, fairness, ports};
+use cnsim_measure::{Pauses, Run, ports};
 use cnsim_scenario::{Case, Ready, Scenario};
 use cnsim_scheme_api::NodeId;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// A run to be done.
@@ -310,130 +310,15 @@ pub fn unkept(jobs: &[Job]) -> Vec<String> {
 /// The record of a run.
 pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     let settings = &job.ready.settings;
-    let hot = settings.record.receiver as u32;
-    let bin = settings.record.bin.as_secs_f64();
-    let mut series = BTreeMap::new();
-    let rounded = |values: &[f64], scale: f64| {
-        values.iter().map(|v| (v * scale * 1e4).round() / 1e4 + 0.0).collect::<Vec<f64>>()
-    };
     let wiring = &settings.wiring;
-    let queue_at = |(node, port): (NodeId, u16)| {
-        let values = rounded(&out.series(SeriesKind::Queue { node, port })?.values, 1e-3);
-        let peaks = out.series(SeriesKind::QueuePeak { node, port });
-        let peaks = peaks.map_or_else(Vec::new, |s| rounded(&s.values, 1e-3));
-        Some(Curve { unit: "KB".into(), bin, values, peaks })
-    };
-    for (i, &at) in settings.record.named.ports.iter().enumerate() {
-        let name = if i == 0 { "hot_queue".into() } else { format!("queue {}", wiring.port_name(at)) };
-        series.extend(queue_at(at).map(|q| (name, q)));
-    }
-    // A map records every port, and shows no gauges.
-    let named = &settings.record.named.ports;
-    let shown = |at: GaugeSite| match at {
-        GaugeSite::Port(node, port) if settings.record.map => job.all_series || named.contains(&(node, port)),
-        _ => true,
-    };
-    let mut keep = |name: &str, unit: &str, values: Vec<f64>| {
-        series.insert(name.to_string(), Curve { unit: unit.into(), bin, values, ..Curve::default() });
-    };
-    // Where the scenario names several ports: what the first one sends, and all of them together.
-    if let [first, _, ..] = settings.record.named.ports[..] {
-        let sent = |(node, port)| out.series(SeriesKind::Sent { node, port }).map(|s| &s.values);
-        if let Some(values) = sent(first) {
-            keep(&format!("sent {}", wiring.port_name(first)), "Gb/s", rounded(values, 1e-9));
-        }
-        let total = sum(settings.record.named.ports.iter().filter_map(|p| sent(*p)));
-        keep("ports_throughput", "Gb/s", rounded(&total, 1e-9));
-    }
-    for s in &out.series {
-        match s.kind {
-            SeriesKind::Flow { src, dst } if settings.record.named.flows.contains(&(src, dst)) => {
-                let name = format!("flow {}>{}", wiring.name(src), wiring.name(dst));
-                keep(&name, "Mb/s", rounded(&s.values, 1e-6));
-            }
-            // Gauges: values that the scheme shows, in units of its own.
-            SeriesKind::Gauge { at, gauge } if shown(at) => {
-                if let Some(g) = out.gauges.get(usize::from(gauge)) {
-                    let name = format!("gauge {} {}", g.name, wiring.gauge_place(at));
-                    keep(&name, &g.unit, s.values.clone());
-                }
-            }
-            SeriesKind::LimiterRate { src, dst } => {
-                let name = format!("limiter {}>{}", wiring.name(src), wiring.name(dst));
-                keep(&name, "Mb/s", rounded(&s.values, 1e-6));
-            }
-            SeriesKind::Control if out.control_bits > 0 => {
-                keep("control_rate", "Mb/s", rounded(&s.values, 1e-6));
-            }
-            _ => {}
-        }
-    }
     let events = Events::of(settings, out);
-    let bins = out.series.first().map_or(0, |s| s.values.len());
-    for (name, unit, values) in events.iter().flat_map(|e| e.series(settings.record.bin.as_ps(), bins)) {
-        keep(&name, unit, rounded(&values, 1.0));
-    }
-    // Where nothing arrives, nobody gets a fair share.
-    let jain: Vec<f64> = fairness(settings, out).iter().map(|i| i.0.unwrap_or(0.0)).collect();
-    if !jain.is_empty() {
-        keep("fairness", "", rounded(&jain, 1.0));
-    }
-    let all = out.series.iter().filter(|s| matches!(s.kind, SeriesKind::Delivered { .. }));
-    let total = sum(all.map(|s| &s.values));
-    keep("aggregate_throughput", "Gb/s", rounded(&total, 1e-9));
-    if let Some(h) = out.series(SeriesKind::Delivered { host: NodeId(hot) }) {
-        keep("hot_port_throughput", "Gb/s", rounded(&h.values, 1e-9));
-        // Throughput of traffic that does not pass the hot port: M08's figure of the innocents.
-        if settings.record.hot {
-            let rest: Vec<f64> = total.iter().zip(&h.values).map(|(t, h)| t - h).collect();
-            keep("innocent_throughput", "Gb/s", rounded(&rest, 1e-9));
-        }
-    }
-    if job.all_series {
-        for s in &out.series {
-            match s.kind {
-                SeriesKind::Queue { node, port } => {
-                    let name = format!("queue {}", wiring.port_name((node, port)));
-                    series.extend(queue_at((node, port)).map(|q| (name, q)));
-                }
-                SeriesKind::Delivered { host } => {
-                    // Of a host with several NICs each has its own, and the first of them has the sum, too.
-                    let nics = wiring.nics(host.0 as usize);
-                    let mut add = |name: &str, values: &[f64]| {
-                        let values = rounded(values, 1e-9);
-                        let delivered = Curve { unit: "Gb/s".into(), bin, values, ..Curve::default() };
-                        series.insert(format!("delivered {name}"), delivered);
-                    };
-                    if nics.len() > 1 && nics.start == host.0 as usize {
-                        let of = |nic| out.series(SeriesKind::Delivered { host: NodeId(nic as u32) });
-                        add(wiring.machine(nics.start), &sum(nics.clone().filter_map(of).map(|s| &s.values)));
-                    }
-                    add(wiring.name(host), &s.values);
-                }
-                _ => {}
-            }
-        }
-    }
     let owners = Owners::new(settings, job.seed);
     let flows = Flows::with(settings, out, &owners);
     let (kept, open) = (flows.kept(settings), flows.unfinished(settings, out, &owners));
     let f = out.fingerprint;
     let hex = |(name, v): (&str, u64)| (name.to_string(), format!("{v:016x}"));
-    let mut pauses = None;
-    let mut victims = None;
-    if settings.keeps_pauses() {
-        let (mut stops, places) =
-            Stops::of(wiring, out, settings.pause.pfc.then_some(&settings.classes.priorities()));
-        if let Some(travelled) = travelled(job, out, (&flows, &owners), &places).filter(|all| !all.is_empty())
-        {
-            let stood = stops.stood(travelled.into_iter());
-            let of = || stood.iter().filter(|f| f.victim);
-            victims = Some((of().count(), of().map(|f| f.stood).sum()));
-            stops.keep(stood);
-        }
-        pauses = Some(stops);
-    }
-    let of_pauses = pauses.as_ref().map(|stops| Pauses { stops, victims });
+    let stopped = settings.keeps_pauses().then(|| stopped(job, out, (&flows, &owners)));
+    let of_pauses = stopped.as_ref().map(|(stops, victims)| Pauses { stops, victims: *victims });
     let metrics = Run::new(settings, out, &flows, of_pauses).measured().into_iter();
     let recorded = !out.operations.is_empty() && out.hosts.iter().any(|host| !host.trips.is_empty());
     let recorded = recorded.then(|| settings.spec(&job.ready.built, job.seed, false));
@@ -448,7 +333,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         ports: ports(settings, out),
         xoff: spread(settings, out),
         shared: shared(settings, out),
-        series,
+        series: curves::of(job, out, events.as_ref()),
         packet_hops: out.packet_hops,
         by_model: out.by_model.clone(),
         phases: out.phases.as_ref().map(ToString::to_string),
@@ -460,11 +345,26 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         events,
         by_size: flows.by_size(settings),
         unfinished: open,
-        pauses,
+        pauses: stopped.map(|(stops, _)| stops),
         traffic,
         jobs,
         ..job.record()
     }
+}
+
+/// The XOFFs of a run with the flows that stood; number of victims and the time that they stood, ps, if any flow is known with its way.
+fn stopped(job: &Job, out: &Outcome, flows: (&Flows, &Owners)) -> (Stops, Option<(usize, u64)>) {
+    let settings = &job.ready.settings;
+    let classes = settings.classes.priorities();
+    let (mut stops, places) = Stops::of(&settings.wiring, out, settings.pause.pfc.then_some(&classes));
+    let Some(travelled) = travelled(job, out, flows, &places).filter(|all| !all.is_empty()) else {
+        return (stops, None);
+    };
+    let stood = stops.stood(travelled.into_iter());
+    let of = || stood.iter().filter(|f| f.victim);
+    let victims = (of().count(), of().map(|f| f.stood).sum());
+    stops.keep(stood);
+    (stops, Some(victims))
 }
 
 /// The finite flows of a run, each with its way, or with all the ways that its frames may take.
@@ -502,16 +402,6 @@ fn shared(settings: &cnsim_scenario::settings::Settings, out: &Outcome) -> Vec<S
         SharedFacts { switch: name.clone(), reserve, pool, headroom }
     });
     facts.collect()
-}
-
-/// Sum of series, bin by bin.
-fn sum<'a>(series: impl Iterator<Item = &'a Vec<f64>>) -> Vec<f64> {
-    let mut total: Vec<f64> = Vec::new();
-    for values in series {
-        total.resize(values.len(), 0.0);
-        total.iter_mut().zip(values).for_each(|(t, v)| *t += v);
-    }
-    total
 }
 
 /// The runs of these cases, all seeds ([`Scenario::seeds_of`]).

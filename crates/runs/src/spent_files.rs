@@ -1,12 +1,9 @@
 //! `flows.csv`: a line for each complete finite flow, with the parts of its time, written and read.
 
-use crate::files::{read_csv, table};
-use crate::flow_files::{labels, ns, ps};
+use crate::files::{AGAIN, Lines, read_lines};
+use crate::flow_files::{ns, ps};
 use crate::record::RunRecord;
-use crate::results::LARGEST;
-use cnsim_measure::events::Event;
 use cnsim_measure::spent::{Ahead, AtPort, Cut, Cuts, FlowParts, PARTS, Spent};
-use cnsim_problem::read_file;
 use std::path::Path;
 
 /// One line for each complete finite flow, by start: run, flow, its number among the flows of its two hosts, name of its traffic,
@@ -18,18 +15,14 @@ use std::path::Path;
 /// `record.flow_events` names: port, who ([`Ahead`]), and how long. The last column is the number of complete flows of the run. None if no run recorded where the time of its
 /// flows went.
 pub fn flows_csv(records: &[RunRecord]) -> Option<String> {
-    let first = ["condition", "pause", "scheme", "seed", "flow", "number", "traffic", "class", "bytes"]
-        .map(String::from);
-    let times = ["start_ns", "time_ns", "alone_ns"].map(String::from);
+    let first = ["flow", "number", "traffic", "class", "bytes", "start_ns", "time_ns", "alone_ns"];
     let parts = PARTS.map(|(part, _)| format!("{part}_ns"));
-    let last = ["ports", "cut_by", "cuts", "ahead", "complete"].map(String::from);
-    let header: Vec<String> = [&first[..], &times, &parts, &last].concat();
-    let mut lines = Vec::new();
+    let last = ["ports", "cut_by", "cuts", "ahead", "complete"];
+    let mut lines = Lines::new(&[&first[..], &parts.each_ref().map(String::as_str), &last].concat());
     for r in records {
         let Some(spent) = &r.spent else { continue };
         for f in &spent.flows {
-            let mut line = labels(r);
-            line.extend([f.flow.clone(), f.nth.to_string(), f.traffic.clone(), f.class.clone()]);
+            let line = lines.add(r, [f.flow.clone(), f.nth.to_string(), f.traffic.clone(), f.class.clone()]);
             line.push(f.bytes.to_string());
             line.extend([f.start, f.time, f.alone].map(ns));
             line.extend(f.by_part().map(ns));
@@ -49,36 +42,30 @@ pub fn flows_csv(records: &[RunRecord]) -> Option<String> {
             let before = |a: &Ahead| format!("{} {} {}", spent.port(a.port), a.who, ns(a.time));
             line.push(f.ahead.iter().map(before).collect::<Vec<_>>().join("; "));
             line.push(spent.complete.to_string());
-            lines.push(line);
         }
     }
-    let kept = records.iter().any(|r| r.spent.is_some());
-    kept.then(|| table(&header, &lines))
+    records.iter().any(|r| r.spent.is_some()).then(|| lines.text())
 }
 
 /// One line for each event of the flows that `record.flow_events` names: run, flow, number among those of its hosts (empty: all of
 /// them), time, cause, port of the queue that caused it, and how the flow might send from then on; the round trip that an
 /// acknowledgement ended; and from when on events of the run are left out. None if no run names such flows.
 pub fn flow_events_csv(records: &[RunRecord]) -> Option<String> {
-    let header = [
-        "condition", "pause", "scheme", "seed", "flow", "number", "time_ns", "cause", "port", "rate_bps",
-        "window_bytes", "in_flight_bytes", "rtt_ns", "left_out_from_ns",
-    ];
+    let mut lines = Lines::new(&[
+        "flow", "number", "time_ns", "cause", "port", "rate_bps", "window_bytes", "in_flight_bytes",
+        "rtt_ns", "left_out_from_ns",
+    ]);
     let some = |n: Option<u64>| n.map_or_else(String::new, |n| n.to_string());
-    let mut lines = Vec::new();
     for (r, events) in records.iter().filter_map(|r| Some((r, r.events.as_ref()?))) {
-        let one = |e: &Event| {
-            let mut line = labels(r);
-            line.extend([events.flows.get(e.flow as usize).cloned().unwrap_or_default(), some(e.nth)]);
-            line.extend([ns(e.at), e.by.clone(), e.port.clone().unwrap_or_default(), e.rate.to_string()]);
+        for e in &events.list {
+            let flow = events.flows.get(e.flow as usize).cloned().unwrap_or_default();
+            let line = lines.add(r, [flow, some(e.nth), ns(e.at), e.by.clone()]);
+            line.extend([e.port.clone().unwrap_or_default(), e.rate.to_string()]);
             line.extend([some(e.window), some(e.in_flight)]);
             line.extend([e.rtt, events.cut].map(|time| time.map_or_else(String::new, ns)));
-            line
-        };
-        lines.extend(events.list.iter().map(one));
+        }
     }
-    let kept = records.iter().any(|r| r.events.is_some());
-    kept.then(|| table(&header.map(String::from), &lines))
+    records.iter().any(|r| r.events.is_some()).then(|| lines.text())
 }
 
 /// Reads a file of [`flows_csv`]: by run (condition, PAUSE, scheme, seed) where the time of its flows went.
@@ -86,21 +73,17 @@ pub fn flow_events_csv(records: &[RunRecord]) -> Option<String> {
 /// # Errors
 /// The fault in the file, with place and remedy.
 pub fn read_spent(path: &Path) -> Result<Vec<([String; 4], Spent)>, String> {
-    let help = "take the file as cnsim wrote it, or run the scenario again";
-    let text = read_file(path, LARGEST).map_err(|e| format!("{}: {e}\n  help: {help}", path.display()))?;
     let mut all: Vec<([String; 4], Spent)> = Vec::new();
-    for (n, line) in read_csv(&text).into_iter().enumerate() {
-        let wrong = || format!("{}:{}: no parts of a flow\n  help: {help}", path.display(), n + 2);
-        let run: [String; 4] = line.get(..4).and_then(|l| l.to_vec().try_into().ok()).ok_or_else(wrong)?;
-        if all.last().is_none_or(|last| last.0 != run) {
-            all.push((run, Spent::default()));
+    read_lines(path, ("no parts of a flow", AGAIN), |run, line| {
+        if all.last().is_none_or(|last| last.0 != *run) {
+            all.push((run.clone(), Spent::default()));
         }
-        let Some((_, spent)) = all.last_mut() else { continue };
-        let flow = read_flow(&line[4..], spent).ok_or_else(wrong)?;
-        let [.., complete] = &line[..] else { return Err(wrong()) };
-        spent.complete = complete.parse().map_err(|_| wrong())?;
+        let (_, spent) = all.last_mut()?;
+        let flow = read_flow(line, spent)?;
+        spent.complete = line.last()?.parse().ok()?;
         spent.flows.push(flow);
-    }
+        Some(())
+    })?;
     Ok(all)
 }
 

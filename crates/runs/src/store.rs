@@ -42,7 +42,7 @@ impl<'a> Asked<'a> {
         hexadecimal(&hash.text.finalize())[..KEY].to_string()
     }
 
-    /// Do both mean the same run?
+    /// Do two addresses mean one run?
     fn is(&self, other: &Self) -> bool {
         (self.seed, self.all_series, self.code) == (other.seed, other.all_series, other.code)
             && self.config.essence() == other.config.essence()

@@ -381,15 +381,15 @@ metrics! {
         .times(Times::All).lower(),
     Slowdown = metric("slowdown", "slowdown", "", Tolerance::Relative(0.05),
         "mean over finished flows of completion time over ideal completion time (record.ideal), both to the end of record.completion; a flow alone in its network has 1")
-        .times(Times::Finished).lower(),
+        .times(Times::Finished).ranging(1.0, f64::INFINITY).lower(),
     SlowdownP50 = metric("slowdown_p50", "median slowdown", "", Tolerance::Relative(0.05),
-        "median slowdown over all finite flows; unfinished flows count as slowest").times(Times::All).lower(),
+        "median slowdown over all finite flows; unfinished flows count as slowest").times(Times::All).ranging(1.0, f64::INFINITY).lower(),
     SlowdownP95 = metric("slowdown_p95", "95 % slowdown", "", Tolerance::Relative(0.05),
-        "95th percentile of the slowdown over all finite flows; unfinished flows count as slowest").times(Times::All).lower(),
+        "95th percentile of the slowdown over all finite flows; unfinished flows count as slowest").times(Times::All).ranging(1.0, f64::INFINITY).lower(),
     SlowdownP99 = metric("slowdown_p99", "99 % slowdown", "", Tolerance::Relative(0.05),
-        "99th percentile of the slowdown over all finite flows; unfinished flows count as slowest").times(Times::All).lower(),
+        "99th percentile of the slowdown over all finite flows; unfinished flows count as slowest").times(Times::All).ranging(1.0, f64::INFINITY).lower(),
     SlowdownP999 = metric("slowdown_p999", "99.9 % slowdown", "", Tolerance::Relative(0.05),
-        "99.9th percentile of the slowdown over all finite flows; unfinished flows count as slowest").times(Times::All).lower(),
+        "99.9th percentile of the slowdown over all finite flows; unfinished flows count as slowest").times(Times::All).ranging(1.0, f64::INFINITY).lower(),
     FlowsBelowIdeal = metric("flows_below_ideal", "beat their ideal", "", Tolerance::Either(0.05, 1.0),
         "finite flows that were faster than their ideal time, whose slowdown counts as 1; possible only with the formula of the HPCC fork (record.ideal)"),
     MarkedShare = metric("marked_share", "marked", "%", Tolerance::Absolute(2.0),
@@ -475,6 +475,7 @@ mod tests {
             ["completion_time_p99", "finished_flows", "frozen_since"].map(|id| find(id).unwrap().better);
         assert_eq!(better, [Some(Better::Lower), Some(Better::Higher), None]);
         assert_eq!(find("throughput_loss").unwrap().range(), (f64::NEG_INFINITY, f64::INFINITY));
+        assert_eq!(find("slowdown_p99").unwrap().range(), (1.0, f64::INFINITY));
         assert_eq!(
             (find("time_paused").unwrap().range().1, find("recovery_time").unwrap().span),
             (100.0, Span::Afterwards)

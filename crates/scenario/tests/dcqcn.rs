@@ -400,7 +400,7 @@ fn at_85_us() {
             _ => assert!(rhythm > 0.95 && low < 1e4 && high > 2e6, "{said}"),
         }
     }
-    // No matter where they start from: first CNPs that set C/N change nothing.
+    // The rates at which flows start do not matter: first CNPs that set C/N change nothing.
     let fair = star(64, Time::from_us(85), Time::from_ms(160), 1, &[("rate_on_first_cnp", "625 Mb/s")]);
     let (_, low, high) = spread(&look(&fair).queue);
     assert!(low < 1e4 && high > 2e6, "{low:.0} to {high:.0}");

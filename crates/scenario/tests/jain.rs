@@ -27,7 +27,7 @@ fn symmetric() -> Wiring {
     }
 }
 
-/// The same with h6 behind 1 Gb/s at E5: h1 and h2 send to h5, h3 and h4 to h6.
+/// Jain's symmetric network with h6 behind 1 Gb/s at E5: h1 and h2 send to h5, h3 and h4 to h6.
 fn asymmetric() -> Wiring {
     let mut w = symmetric();
     w.hosts.push((4, 1.0));

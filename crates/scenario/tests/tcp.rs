@@ -85,7 +85,7 @@ fn slow_start(star: &Star<'_>, frames: u64, initial: u64) -> u64 {
     round * star.round_trip() + (frames - before(round) - 1) * SLOT + star.out()
 }
 
-/// The same frame by frame, where one in `every` frames is acknowledged, or after 40 ms.
+/// The end of a slow start, frame by frame, where one in `every` frames is acknowledged, or after 40 ms.
 fn by_frames(star: &Star<'_>, frames: u64, initial: u64, every: u64) -> u64 {
     let back = star.round_trip() - star.out();
     let (mut now, mut free, mut window, mut sent, mut acked, mut waits) = (0, 0, initial, 0, 0, None);

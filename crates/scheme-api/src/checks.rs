@@ -68,7 +68,7 @@ pub struct Patience {
 impl Patience {
     /// The span: shorter than any act of a network.
     const SPAN: Time = Time::from_us(1);
-    /// Expiries in it after which a timer is given up: one in 100 ps.
+    /// Expiries within [`Self::SPAN`] after which a timer is given up: one in 100 ps.
     const MOST: u32 = 10_000;
 
     /// A timer of the object expires now.

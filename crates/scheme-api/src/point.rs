@@ -61,7 +61,7 @@ pub struct PointState {
     pub advertised: Option<Rate>,
     /// Bytes counted when the gate last opened after a number of bytes.
     counted: i64,
-    /// The first value of the countdown.
+    /// The value from which the countdown began.
     armed: i64,
     /// Probes that arrive at the queue wake it.
     pub probes: bool,

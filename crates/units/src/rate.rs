@@ -340,7 +340,7 @@ mod tests {
         assert_eq!(Rate::ZERO.transmission_time(frame), Time::MAX);
         assert_eq!(Rate::ZERO.transmission_time(Bytes::ZERO), Time::MAX);
         assert_eq!(Rate::from_bps(1e-300).transmission_time(frame), Time::MAX);
-        // Against exact integer arithmetic.
+        // Times are those of exact integer arithmetic.
         for mbps in 1..3000_u64 {
             let bits = u128::from(mbps % 9000 + 64) * 8;
             let bps = u128::from(mbps) * 1_000_000;

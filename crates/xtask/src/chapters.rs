@@ -54,7 +54,7 @@ fn chapters(registry: &Registry) -> Vec<Vec<&Registration>> {
     all.into_values().collect()
 }
 
-/// What the schemes of a chapter have: one text where all have the same, else each with the names of its schemes.
+/// Texts of the schemes of a chapter: one where all schemes have one text, else each text with the names of its schemes.
 fn each<'a>(of: &[&'a Registration], text: impl Fn(&'a Registration) -> String) -> String {
     let mut all: IndexMap<String, Vec<&str>> = IndexMap::new();
     of.iter().for_each(|entry| all.entry(text(entry)).or_default().push(&entry.name));

@@ -155,7 +155,7 @@ pub(super) fn longest_round_trip(settings: &Settings) -> Option<(Time, usize, us
     let one = of_switch.len() == 1;
     let mut hosts: Vec<usize> = of_switch.values().map(|far| far.1).take(MOST_SWITCHES).collect();
     if one {
-        // Two of the same switch.
+        // Two hosts of the one switch.
         hosts.extend(
             (0..settings.hosts()).find(|h| !hosts.contains(h) && (!few || sends(*h) || receives(*h))),
         );

@@ -92,7 +92,7 @@ fn by_part(spans: &[Span], span: Span) -> Vec<u64> {
 
 impl Seen<'_> {
     /// The lanes of a job's ranks and ports, from its begin to its end, or to the end of the run. Operations of other jobs count where they
-    /// are at the same hosts. Ports where it is kept by which each transfer went.
+    /// are at the same hosts. There are lanes of ports if the run kept by which ports each transfer went.
     pub(super) fn lanes(&self, job: &Job, span: Span) -> (Vec<Lane>, Vec<Lane>) {
         if span.1 - span.0 < PARTS as u64 || job.asks() {
             return Default::default();

@@ -46,13 +46,13 @@ pub struct Place {
     pub transmitter: u32,
     /// Number of the XOFF's root.
     pub root: u32,
-    /// The place above it; none below a root.
+    /// The place above this one; none below a root.
     pub above: Option<u32>,
-    /// Places below it.
+    /// Places below this one.
     pub below: Vec<u32>,
-    /// XOFFs that stopped it there.
+    /// XOFFs that stopped the transmitter at this place.
     pub xoffs: u64,
-    /// Time that it stood there, ps.
+    /// Time that the transmitter stood at this place, ps.
     pub time: u64,
     /// Of the bytes that called for these XOFFs, those that waited for the output above; and all of them.
     pub bytes: (u64, u64),

@@ -52,7 +52,7 @@ pub struct Stop {
     pub until: u64,
     /// Whether the XOFF stood to the end of the run.
     pub to_end: bool,
-    /// For which outputs the bytes were that called for it.
+    /// The outputs of the bytes that called for the XOFF.
     pub causes: Vec<Cause>,
 }
 

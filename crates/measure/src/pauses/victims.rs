@@ -20,7 +20,7 @@ pub struct Stood {
     pub bytes: u64,
     /// Start of the flow, ps.
     pub start: u64,
-    /// From its start to its end, or to the end of the run.
+    /// Time of the flow from its start to its end, or to the end of the run, ps.
     pub time: u64,
     /// How much of that time a transmitter of its way stood.
     pub stood: u64,

@@ -102,7 +102,7 @@ impl Machines {
 
     /// Two of these machines, of which no NIC of the first has a path to one of the second.
     pub(crate) fn apart(&self, from: &[usize], to: &[usize]) -> Option<(usize, usize)> {
-        // Those with the same switches are alike.
+        // Hosts whose NICs are at the same switches are alike.
         let alike = |all: &[usize]| -> BTreeMap<Vec<u32>, usize> {
             all.iter().map(|&nic| (self.nics(nic).map(|nic| self.seats[nic]).collect(), nic)).collect()
         };
