@@ -2,7 +2,6 @@
 
 use crate::Failure;
 use cnsim_runs::record::RunRecord;
-use cnsim_scenario::case::CaseId;
 use cnsim_scenario::keys::TABLES;
 use cnsim_scenario::tables;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,23 +40,19 @@ impl At<'_> {
 /// # Errors
 /// A run that is there twice with other results.
 pub(crate) fn points(runs: &[RunRecord]) -> Result<Vec<At<'_>>, Failure> {
-    let mut places: BTreeMap<(&CaseId, BTreeMap<String, String>), usize> = BTreeMap::new();
+    let results = |r: &RunRecord| (r.fingerprint.clone(), r.metrics.clone(), r.traffic.clone());
     let mut points: Vec<At<'_>> = Vec::new();
-    for run in runs {
-        let config = run.config.settings();
-        let at = *places.entry((&run.case, config.clone())).or_insert(points.len());
-        if at == points.len() {
-            points.push(At { run, seeds: BTreeMap::new(), config, swept: BTreeSet::new() });
+    for point in cnsim_runs::points::points(runs) {
+        let mut seeds = BTreeMap::new();
+        for &run in &point.runs {
+            if seeds.insert(run.seed, run).is_some_and(|other| results(other) != results(run)) {
+                return Err(Failure::input(format!(
+                    "{} is there twice, with other results\n  help: leave one of them out, or compare the two files without --baseline",
+                    run.title()
+                )));
+            }
         }
-        let results = |r: &RunRecord| (r.fingerprint.clone(), r.metrics.clone(), r.traffic.clone());
-        if let Some(other) = points[at].seeds.insert(run.seed, run)
-            && results(other) != results(run)
-        {
-            return Err(Failure::input(format!(
-                "{} is there twice, with other results\n  help: leave one of them out, or compare the two files without --baseline",
-                run.title()
-            )));
-        }
+        points.push(At { run: point.runs[0], seeds, config: point.told, swept: BTreeSet::new() });
     }
     let swept = varying(&points, |p| p.run.case.to_string());
     let scenario = |p: &At<'_>| format!("{:?}", p.scenario());

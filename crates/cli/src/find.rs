@@ -37,24 +37,14 @@ pub(crate) fn things(registry: &Registry) -> Vec<Thing> {
     all.extend(ASSUMPTIONS.iter().map(|a| thing("assumption", a.name, a.about)));
     all.extend(PAPERS.iter().flat_map(|p| p.claims).map(|c| thing("claim", c.id, c.text)));
     all.extend(KEYS.iter().map(|k| thing("key", k.path, k.doc)));
+    // What several schemes have stands there once, with the words of the first.
+    let params = registry.iter().flat_map(|e| &e.params).map(|p| thing("parameter", &p.key, &p.doc));
+    let counters = registry.iter().flat_map(|e| &e.counters).map(|c| thing("counter", &c.name, &c.meaning));
+    let gauges = registry.iter().flat_map(|e| &e.gauges);
+    let gauges = gauges.map(|g| thing("gauge", &g.name, "a value that schemes show of themselves"));
     let mut seen = BTreeSet::new();
-    for p in registry.iter().flat_map(|e| &e.params) {
-        if seen.insert(&p.key) {
-            all.push(thing("parameter", &p.key, &p.doc));
-        }
-    }
-    let mut seen = BTreeSet::new();
-    for c in registry.iter().flat_map(|e| &e.counters) {
-        if seen.insert(&c.name) {
-            all.push(thing("counter", &c.name, &c.meaning));
-        }
-    }
-    let mut seen = BTreeSet::new();
-    for g in registry.iter().flat_map(|e| &e.gauges) {
-        if seen.insert(&g.name) {
-            all.push(thing("gauge", &g.name, "a value that schemes show of themselves"));
-        }
-    }
+    let mine = params.chain(counters).chain(gauges);
+    all.extend(mine.filter(|t| seen.insert((t.kind, t.name.clone()))));
     all
 }
 

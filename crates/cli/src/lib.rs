@@ -332,9 +332,11 @@ pub(crate) struct ReproduceArgs {
     making: Making,
 }
 
+/// The arguments of the bare verb.
 impl Default for ReproduceArgs {
     fn default() -> Self {
-        Self { what: "quick".into(), seeds: None, making: Making::default() }
+        let bare = Self::augment_args(clap::Command::new("reproduce")).get_matches_from(["reproduce"]);
+        clap::FromArgMatches::from_arg_matches(&bare).unwrap_or_else(|e: clap::Error| e.exit())
     }
 }
 
@@ -365,21 +367,6 @@ pub(crate) struct Making {
     /// Run despite a huge estimate of time or memory, and overwrite files of other programs.
     #[arg(long)]
     force: bool,
-}
-
-impl Default for Making {
-    fn default() -> Self {
-        Self {
-            only: None,
-            published: None,
-            fail_on_miss: false,
-            metric: Vec::new(),
-            threads: 0,
-            engine: EngineArg::Fast,
-            out: "out".into(),
-            force: false,
-        }
-    }
 }
 
 /// Options that sweeps and searches share.

@@ -248,11 +248,8 @@ mod tests {
 
     #[test]
     fn the_command_is_told_as_typed() {
-        let args = ReproduceArgs {
-            what: "B07".into(),
-            seeds: Some(3),
-            making: crate::Making { only: Some("ecm".into()), ..crate::Making::default() },
-        };
+        let mut args = ReproduceArgs { what: "B07".into(), seeds: Some(3), ..ReproduceArgs::default() };
+        args.making.only = Some("ecm".into());
         assert_eq!(command_line(&args), "reproduce B07 --seeds 3 --only \"ecm\"");
         assert_eq!(command_line(&ReproduceArgs::default()), "reproduce quick");
     }

@@ -7,24 +7,16 @@ use pyo3::types::{PyBool, PyString};
 
 /// A parameter as Python declares it; default and bounds as texts.
 #[derive(Clone, Debug, FromPyObject)]
+#[pyo3(from_item_all)]
 pub(crate) struct Declared {
-    #[pyo3(item)]
-    key: String,
-    #[pyo3(item)]
+    pub(crate) key: String,
     kind: String,
-    #[pyo3(item)]
     default: String,
-    #[pyo3(item)]
     low: Option<String>,
-    #[pyo3(item)]
     high: Option<String>,
-    #[pyo3(item)]
     choices: Vec<String>,
-    #[pyo3(item)]
     symbol: String,
-    #[pyo3(item)]
     doc: String,
-    #[pyo3(item)]
     optional: bool,
 }
 
@@ -60,11 +52,6 @@ impl Number {
 impl Declared {
     fn error(&self, reason: String, remedy: String) -> ParamError {
         ParamError { key: self.key.clone(), reason, remedy }
-    }
-
-    /// Key of the parameter.
-    pub(crate) fn key(&self) -> &str {
-        &self.key
     }
 
     /// Reads a value.

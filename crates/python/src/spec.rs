@@ -13,7 +13,6 @@ use cnsim_scheme_api::{
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
-use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The parameter that stands for the code of a scheme in Python: a run is another one when the code is.
@@ -21,41 +20,28 @@ const CODE: &str = "code";
 
 /// A scheme's plan, which the network must know in advance, as Python gives it.
 #[derive(Clone, Debug, FromPyObject)]
+#[pyo3(from_item_all)]
 struct Planned {
-    #[pyo3(item)]
     scope: String,
-    #[pyo3(item)]
     acks: String,
-    #[pyo3(item)]
     first_frame: bool,
-    #[pyo3(item)]
     reflect: String,
-    #[pyo3(item)]
     reflect_probability: f64,
-    #[pyo3(item)]
     reflector_scope: String,
-    #[pyo3(item)]
     received: bool,
-    #[pyo3(item)]
     initial_rate: bool,
-    #[pyo3(item)]
     departures: bool,
-    #[pyo3(item)]
     exact_marks: bool,
 }
 
 /// A scheme's promises as Python gives them: bit/s, seconds, bytes.
 #[derive(Clone, Debug, FromPyObject)]
+#[pyo3(from_item_all)]
 struct Promised {
-    #[pyo3(item)]
     floor: f64,
-    #[pyo3(item)]
     stops: bool,
-    #[pyo3(item)]
     warms_up: f64,
-    #[pyo3(item)]
     reacts: bool,
-    #[pyo3(item)]
     recovers: Option<(u64, f64)>,
 }
 
@@ -144,16 +130,13 @@ impl SchemeSpec {
             raise(py, "SchemeError", &why, &e.remedy, &e.key)
         };
         let infos = params.iter().map(Declared::info).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
-        let usual: Vec<Value> =
-            params.iter().map(|p| p.read(&p_default(p, &infos))).collect::<Result<_, _>>().map_err(wrong)?;
-        let counters: Vec<Counter> = counters
-            .into_iter()
-            .map(|(name, meaning)| Counter { name: Cow::Owned(name), meaning: Cow::Owned(meaning) })
-            .collect();
-        let gauges: Vec<Gauge> = gauges
-            .into_iter()
-            .map(|(name, unit)| Gauge { name: Cow::Owned(name), unit: Cow::Owned(unit) })
-            .collect();
+        let usual = params.iter().zip(&infos).map(|(p, info)| p.read(&info.default));
+        let usual: Vec<Value> = usual.collect::<Result<_, _>>().map_err(wrong)?;
+        let counter =
+            |(name, meaning): (String, String)| Counter { name: name.into(), meaning: meaning.into() };
+        let counters: Vec<Counter> = counters.into_iter().map(counter).collect();
+        let gauge = |(name, unit): (String, String)| Gauge { name: name.into(), unit: unit.into() };
+        let gauges: Vec<Gauge> = gauges.into_iter().map(gauge).collect();
         let trouble = Arc::new(Trouble::default());
         let (shared, called, counted) = (trouble.clone(), name.clone(), (counters.clone(), gauges.clone()));
         let build = move |pairs: &[(String, String)]| {
@@ -171,7 +154,7 @@ impl SchemeSpec {
                     remedy: "mend its __init__ or __post_init__".into(),
                 })?;
             let mut shown: Vec<(String, String)> =
-                params.iter().zip(&values).map(|(p, v)| (p.key().to_string(), v.text.clone())).collect();
+                params.iter().zip(&values).map(|(p, v)| (p.key.clone(), v.text.clone())).collect();
             shown.push((CODE.into(), code));
             Ok(Configured {
                 windowless: None,
@@ -224,8 +207,8 @@ fn given(
             }
             continue;
         }
-        let Some(at) = params.iter().position(|p| p.key() == key) else {
-            let near = nearest(key, params.iter().map(Declared::key));
+        let Some(at) = params.iter().position(|p| p.key == *key) else {
+            let near = nearest(key, params.iter().map(|p| p.key.as_str()));
             let all = || format!("`cnsim explain {scheme}` shows them");
             let remedy = near.map_or_else(all, |n| format!("did you mean `{n}`?"));
             return Err(wrong(key, format!("`{scheme}` has no such parameter"), remedy));
@@ -235,16 +218,12 @@ fn given(
     Ok(values)
 }
 
-fn p_default(p: &Declared, infos: &[cnsim_scheme_api::ParamInfo]) -> String {
-    infos.iter().find(|i| i.key == p.key()).map_or_else(String::new, |i| i.default.clone())
-}
-
 /// An instance of the user's class with these parameters.
 fn instance(py: Python<'_>, make: &Py<PyAny>, params: &[Declared], values: &[Value]) -> PyResult<Py<PyAny>> {
     let all = PyDict::new(py);
     for (p, v) in params.iter().zip(values) {
         let number: &Number = &v.number;
-        all.set_item(p.key(), number.object(py)?)?;
+        all.set_item(&p.key, number.object(py)?)?;
     }
     make.call1(py, (all,))
 }

@@ -75,11 +75,6 @@ impl LimiterState {
     pub fn tag(&self) -> Tag {
         Tag::unpack(self.tag_kind, self.tag)
     }
-    /// The flow's tag in packed form; that of a frame to be acknowledged has no time yet.
-    #[inline]
-    pub fn packed_tag(&self) -> (u8, u32) {
-        if self.echo { (Tag::SENT_AT, 0) } else { (self.tag_kind, self.tag) }
-    }
     /// The tag, in packed form, of the frame that leaves now; kind 0 where it has none. It draws where the flow's tag has a
     /// probability.
     #[inline]
