@@ -36,7 +36,7 @@ impl Flows {
         let mut open: Vec<Timed> = Vec::new();
         let floored = settings.record.ideal == Ideal::Fork;
         let mut ideals = |src: usize, dst: usize, on_link: u64| {
-            let framing = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing)?;
+            let framing = settings.plans(src).iter().find(|p| p.finite()).map(|p| p.framing)?;
             let bytes = Bytes::new(framing.payload_of(on_link).max(1));
             let path = paths.between(src, dst);
             // The ideal is the same under all schemes: without telemetry and time stamps.
@@ -141,7 +141,7 @@ fn first_unfinished(settings: &Settings, out: &Outcome, owners: &Owners, most: u
     };
     let of_flow = |dst: usize, m: &Incomplete, lost: Option<u64>, waits_for: String| {
         let src = m.src.0 as usize;
-        let framing = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing);
+        let framing = settings.plans(src).iter().find(|p| p.finite()).map(|p| p.framing);
         Unfinished {
             flow: format!("{}>{}", settings.wiring.hosts[src], settings.wiring.hosts[dst]),
             src: src as u64,
@@ -152,10 +152,9 @@ fn first_unfinished(settings: &Settings, out: &Outcome, owners: &Owners, most: u
             so_far: out.duration.saturating_sub(m.start).as_ps(),
             missing: m.missing,
             lost,
-            in_vain: None,
-            stands: None,
             waits_for,
             name: owners.of(src, dst, m.nth),
+            ..Unfinished::default()
         }
     };
     let of = |(dst, host): (usize, &cnsim_fabric::HostOutcome)| -> Vec<Unfinished> {
@@ -244,7 +243,7 @@ fn unheard(settings: &Settings, out: &Outcome, all: &mut [Unfinished]) {
             );
         } else if let Some(each) = settings.acks_without_timer().filter(|each| {
             let plans = settings.plans(f.src as usize).iter();
-            let frame = plans.filter(|p| p.finite()).map(|p| p.frame().get()).max();
+            let frame = plans.filter(|p| p.finite()).map(|p| p.frame.get()).max();
             w.left == f.missing && frame.is_some_and(|frame| w.in_flight < u64::from(*each) * frame)
         }) {
             f.stands = Some(since);

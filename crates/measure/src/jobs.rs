@@ -349,8 +349,8 @@ impl Seen<'_> {
         let Act::Send { source, transfer } = operation.act else { return None };
         let src = operation.host.0 as usize;
         let plan: &SourcePlan = self.settings.plans(src).get(source as usize)?;
-        let &Transfer { dst, bytes, .. } = plan.transfers().get(transfer as usize)?;
-        let (dst, framing) = (dst.0 as usize, plan.framing());
+        let &Transfer { dst, bytes, .. } = plan.transfers.get(transfer as usize)?;
+        let (dst, framing) = (dst.0 as usize, plan.framing);
         let hosts = &self.settings.wiring.hosts;
         let name = format!("{}>{}", hosts[src], hosts[dst]);
         Some((name, framing.payload_of(bytes.get()), framing, (src, dst)))
@@ -509,7 +509,7 @@ impl Seen<'_> {
         // Frames of all flows that have begun, and those that were made.
         let frames = |src: NodeId, bytes: u64| {
             let plans = self.settings.plans(src.0 as usize).iter();
-            let frame = plans.filter(|p| p.finite()).map(|p| p.frame().get()).max().unwrap_or(1);
+            let frame = plans.filter(|p| p.finite()).map(|p| p.frame.get()).max().unwrap_or(1);
             bytes.div_ceil(frame)
         };
         let begun: u64 = hosts()

@@ -300,7 +300,7 @@ fn completion_by_hand() {
     let text = "name = \"t\"\n[topology]\nhosts = 3\nlink_rate = \"10 Gb/s\"\n[pause]\nmode = \"off\"\n[run]\nduration = \"1 ms\"\n\
                 [[traffic]]\nhosts = [\"H0\", \"H2\"]\nkind = \"incast\"\ndestinations = \"H1\"\nsize = \"1000 B\"\n";
     let settings = settings(text);
-    let framing = settings.plans(0).iter().find(|p| p.finite()).unwrap().framing();
+    let framing = settings.plans(0).iter().find(|p| p.finite()).unwrap().framing;
     let on_link = |bytes: u64| framing.on_link(Bytes::new(bytes)).get();
     let done = |src: u32, bytes: u64, us: u64| Completion {
         src: NodeId(src),
@@ -515,7 +515,7 @@ fn percentiles_of_completion_by_hand() {
     let text = "name = \"t\"\n[topology]\nhosts = 3\nlink_rate = \"10 Gb/s\"\n[pause]\nmode = \"off\"\n[run]\nduration = \"2 ms\"\n\
                 [[traffic]]\nhosts = [\"H0\", \"H2\"]\nkind = \"incast\"\ndestinations = \"H1\"\nsize = \"1000 B\"\n";
     let settings = settings(text);
-    let framing = settings.plans(0).iter().find(|p| p.finite()).unwrap().framing();
+    let framing = settings.plans(0).iter().find(|p| p.finite()).unwrap().framing;
     let bytes = framing.on_link(Bytes::new(1000)).get();
     let mut out =
         Outcome { duration: Time::from_ms(2), hosts: vec![HostOutcome::default(); 3], ..Outcome::default() };
@@ -568,7 +568,7 @@ fn unfinished_flows_are_named() {
         let settings = settings(&text(kept));
         Flows::of(&settings, out).unfinished(&settings, out, &Default::default())
     };
-    let framing = settings(&text("on")).plans(0).iter().find(|p| p.finite()).unwrap().framing();
+    let framing = settings(&text("on")).plans(0).iter().find(|p| p.finite()).unwrap().framing;
     let bytes = framing.on_link(Bytes::new(1000)).get();
     let mut out =
         Outcome { duration: Time::from_ms(1), hosts: vec![HostOutcome::default(); 3], ..Outcome::default() };

@@ -108,7 +108,7 @@ impl Shares {
                 let arrived = bytes.saturating_sub(missing);
                 *finite.entry((src, dst)).or_default() += arrived as f64 * 8.0;
                 let name = owners.of(src, dst, nth) as usize;
-                let framing = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing);
+                let framing = settings.plans(src).iter().find(|p| p.finite()).map(|p| p.framing);
                 let sum = name.checked_sub(1).and_then(|at| payload.get_mut(at));
                 if let (Some(sum), Some(framing)) = (sum, framing) {
                     *sum += framing.payload_of(arrived) as f64 * 8.0;

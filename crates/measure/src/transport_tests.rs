@@ -89,7 +89,7 @@ fn overhead_by_hand() {
 fn a_flow_ends_as_the_scenario_says() {
     let received = settings(PAIRS);
     let acknowledged = settings(&format!("{PAIRS}[record]\ncompletion = \"acknowledged\"\n"));
-    let bytes = received.plans(0)[0].framing().on_link(Bytes::new(1000)).get();
+    let bytes = received.plans(0)[0].framing.on_link(Bytes::new(1000)).get();
     let done = |src: u32, us: u64, back: Option<u64>| Completion {
         class: 0,
         flow: None,

@@ -244,7 +244,7 @@ impl Settings {
 
     /// Moment of the clock of listed transfers at which the run begins.
     pub fn origin(&self) -> Time {
-        self.traffic.plans.iter().flatten().map(SourcePlan::origin).max().unwrap_or_default()
+        self.traffic.plans.iter().flatten().map(|p| p.origin).max().unwrap_or_default()
     }
 
     /// Are times cut to whole nanoseconds?

@@ -296,7 +296,7 @@ fn algorithms_are_compared_with_one_number_of_rings() {
             .unwrap();
         assert_eq!(again.config, ready.config);
         let plans = (0..4).flat_map(|host| ready.settings.plans(host).to_vec());
-        plans.map(|plan| plan.transfers().len()).sum::<usize>()
+        plans.map(|plan| plan.transfers.len()).sum::<usize>()
     };
     let cases = scenario.cases();
     // 6 steps of 4 ranks on 2 rings in 1 or more pieces; a tree in pieces; 4 steps of 4 ranks, whole.

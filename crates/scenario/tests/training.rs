@@ -41,8 +41,8 @@ fn sent(text: &str) -> BTreeMap<(usize, usize), u64> {
         let Act::Send { source, transfer } = one.act else { continue };
         let src = one.host.0 as usize;
         let plan = &ready.settings.plans(src)[source as usize];
-        let t = plan.transfers()[transfer as usize];
-        *sums.entry((src, t.dst.0 as usize)).or_default() += plan.framing().payload_of(t.bytes.get());
+        let t = plan.transfers[transfer as usize];
+        *sums.entry((src, t.dst.0 as usize)).or_default() += plan.framing.payload_of(t.bytes.get());
     }
     sums
 }

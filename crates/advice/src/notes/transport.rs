@@ -12,7 +12,6 @@ use cnsim_scenario::Ready;
 use cnsim_scenario::metrics::Id;
 use cnsim_scenario::settings::Settings;
 use cnsim_scenario::tables;
-use cnsim_scenario::workload::SourcePlan;
 use cnsim_units::{Bytes, Time};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -137,7 +136,7 @@ const MOST_SWITCHES: usize = 256;
 /// each switch that host counts whose link takes longest. None without queue pairs.
 pub(super) fn longest_round_trip(settings: &Settings) -> Option<(Time, usize, usize)> {
     let answer = settings.ack_length()?;
-    let frames = (0..settings.hosts()).flat_map(|h| settings.plans(h)).map(SourcePlan::frame);
+    let frames = (0..settings.hosts()).flat_map(|h| settings.plans(h)).map(|p| p.frame);
     let frame = frames.max()?;
     let mut of_switch: BTreeMap<u32, (Time, usize)> = BTreeMap::new();
     let sends = |h: usize| !settings.plans(h).is_empty();

@@ -129,7 +129,7 @@ impl Seen<'_> {
                 continue;
             };
             let plan = self.settings.plans(src).get(source as usize);
-            let Some(&Transfer { dst, .. }) = plan.and_then(|p| p.transfers().get(transfer as usize)) else {
+            let Some(&Transfer { dst, .. }) = plan.and_then(|p| p.transfers.get(transfer as usize)) else {
                 continue;
             };
             let came = (from, until(lasted.received));

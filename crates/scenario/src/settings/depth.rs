@@ -77,7 +77,7 @@ impl Settings {
     /// With PAUSE each input has its reserve, its part of the pool and headroom. Without, the output has its part of the pool.
     fn deepest_shared(&self, inputs: usize) -> Depth {
         let lossless = self.switch.buffer.pause.is_some();
-        let frame = self.traffic.plans.iter().flatten().map(|p| p.frame().get()).max().unwrap_or(0) as f64;
+        let frame = self.traffic.plans.iter().flatten().map(|p| p.frame.get()).max().unwrap_or(0) as f64;
         let of = |(spec, pool): (SharedSpec, f64)| {
             let takers = if lossless { inputs } else { 1 };
             let widest = spec.inputs.iter().map(|i| i.alpha).fold(0.0, f64::max);

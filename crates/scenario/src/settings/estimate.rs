@@ -179,7 +179,7 @@ impl Settings {
                 d.frames += offered / p.bits_of_frames(h);
                 d.begin += offered * begin.min(whole).as_secs_f64();
                 d.transfers += p.count(h);
-                let goals: Vec<(usize, f64)> = match (p.goals(), p.transfers()) {
+                let goals: Vec<(usize, f64)> = match (&p.destinations, &p.transfers[..]) {
                     (_, [_, ..]) => p.shares_of_transfers(),
                     (Destinations::Fixed(n), _) => vec![(n.0 as usize, 1.0)],
                     (Destinations::Among(list), _) if !list.is_empty() && list.len() <= 64 => {
@@ -191,7 +191,7 @@ impl Settings {
                     *d.fixed.entry((seat, *to)).or_default() += offered * share;
                     d.to_host[*to] += offered * share;
                 }
-                d.flows += match (goals.len(), p.goals()) {
+                d.flows += match (goals.len(), &p.destinations) {
                     // Drawn by the seed.
                     (0, Destinations::Among(list)) if list.is_empty() => 1.0,
                     (0, _) => hosts as f64 - 1.0,
@@ -215,13 +215,13 @@ impl Settings {
     pub(super) fn mean_offer(&self, host: usize, p: &SourcePlan) -> f64 {
         let line = self.wiring.access(host).map_or(Rate::ZERO, |l| l.rate);
         let whole = self.duration.as_secs_f64();
-        if p.transfers().is_empty() {
+        if p.transfers.is_empty() {
             let (begin, end) = p.span();
             let on = end.min(self.duration).saturating_sub(begin).as_secs_f64() / whole;
             return p.offered(host, line, self.duration).bps() * on;
         }
         let begun = p
-            .transfers()
+            .transfers
             .iter()
             .filter(|t| t.start < self.duration || t.start == cnsim_fabric::Transfer::FOLLOWS);
         let bits: f64 = begun.map(|t| t.bytes.as_f64() * 8.0).sum();

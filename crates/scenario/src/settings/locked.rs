@@ -21,7 +21,7 @@ impl Settings {
             self.traffic.plans.iter().enumerate().flat_map(|(h, all)| all.iter().map(move |p| (h, p)))
         {
             if let (true, Some(to), Some(line)) = (plan.greedy(), plan.only(), self.wiring.access(host)) {
-                let kind = (to, line.rate.bps().to_bits(), plan.frame());
+                let kind = (to, line.rate.bps().to_bits(), plan.frame);
                 alike.entry(kind).or_default().push((host, plan));
             }
         }
@@ -29,7 +29,7 @@ impl Settings {
             let room = self.wiring.access(*to).map_or(0.0, |l| l.rate.bps());
             let starts = senders.iter().map(|s| s.1.span().0).max();
             let stops = senders.iter().map(|s| s.1.span().1).min();
-            let in_phase = senders.iter().all(|s| s.1.phase() == Phase::Aligned);
+            let in_phase = senders.iter().all(|s| s.1.phase == Phase::Aligned);
             senders.len() > 1
                 && starts < stops
                 && senders.len() as f64 * f64::from_bits(*rate) > room

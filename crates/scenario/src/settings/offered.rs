@@ -90,7 +90,7 @@ impl Settings {
     pub fn most_sent_to(&self) -> Option<(usize, usize)> {
         let mut senders = vec![0; self.hosts()];
         for h in (0..self.hosts()).filter(|h| !self.bare.0[*h]) {
-            let only = |p: &SourcePlan| match (p.transfers(), p.receivers()) {
+            let only = |p: &SourcePlan| match (&p.transfers[..], p.receivers()) {
                 ([], Receivers::One(to)) => Some(to),
                 ([], Receivers::Shared([to])) => Some(*to),
                 ([], Receivers::Own([to])) => Some(to.0 as usize),
@@ -142,7 +142,7 @@ impl Settings {
                     at.into_iter().for_each(|sum| *sum += rate);
                 };
                 let list = match plan.receivers() {
-                    _ if !plan.transfers().is_empty() => {
+                    _ if !plan.transfers.is_empty() => {
                         plan.shares_of_transfers().iter().for_each(|(to, share)| send(*to, rate * share));
                         continue;
                     }

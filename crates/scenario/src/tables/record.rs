@@ -147,7 +147,7 @@ impl Section for Record {
             _ => 0,
         };
         let finite = settings.traffic.plans.iter().flatten().any(SourcePlan::finite);
-        let shared = settings.traffic.plans.iter().flatten().any(SourcePlan::is_connected);
+        let shared = settings.traffic.plans.iter().flatten().any(|p| p.connected);
         let none = match (finite, shared) {
             (false, _) => Some("no flow is finite"),
             (true, true) => {
@@ -232,7 +232,7 @@ pub(crate) fn every_queue(wiring: &Wiring, record: &mut cnsim_fabric::Record) {
 
 /// Bytes of a host's finite frames that are no payload: one for all of them.
 fn header_of(plans: &[SourcePlan]) -> u32 {
-    plans.iter().find(|p| p.finite()).map_or(0, |p| p.framing().header as u32)
+    plans.iter().find(|p| p.finite()).map_or(0, |p| p.framing.header as u32)
 }
 
 /// The width of a bin that follows the run: the largest of 1, 2, 5, 10 ... us up to 1 ms that leaves 200 bins to the

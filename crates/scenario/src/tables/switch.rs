@@ -105,7 +105,7 @@ impl Default for Switch {
 impl Section for Switch {
     fn read(r: &mut Reader<'_>, settings: &mut Settings) -> Self {
         let (wiring, pause) = (&settings.wiring, settings.pause.frames);
-        let longest = settings.traffic.plans.iter().flatten().map(|plan| plan.frame()).max();
+        let longest = settings.traffic.plans.iter().flatten().map(|plan| plan.frame).max();
         let frame = longest.unwrap_or(Bytes::new(1500));
         let own = r.time(PROCESSING);
         let processing = own.max(settings.host.processing);

@@ -297,7 +297,7 @@ impl QueuePairs {
     /// too many of a pair of hosts, or of too many frames.
     pub(crate) fn fit(&self, r: &mut Reader<'_>, plans: &[Vec<SourcePlan>], wiring: &Wiring) {
         let reports = matches!(self.spec.reliability, Reliability::Selective(_) | Reliability::Tcp(_));
-        if !reports && plans.iter().flatten().any(SourcePlan::is_connected) {
+        if !reports && plans.iter().flatten().any(|p| p.connected) {
             let reason =
                 "flows keep a connection, and their messages need a transport that sends single frames again";
             r.clash(
@@ -321,7 +321,7 @@ impl QueuePairs {
             let reason = format!("a flow has {frames} frames, and a queue pair counts {}", u32::MAX);
             r.wrong(host::QUEUES, reason, "make the flows smaller, or their frames longer");
         }
-        let frame = plans.iter().flatten().map(SourcePlan::frame).max().unwrap_or_default();
+        let frame = plans.iter().flatten().map(|p| p.frame).max().unwrap_or_default();
         if frame > MAX_FRAME {
             let reason =
                 format!("a frame of {frame} with its telemetry or time stamp is larger than {MAX_FRAME}");

@@ -20,7 +20,7 @@ impl SourcePlan {
 
     /// May it send to this host, by its listed flows or those of its rule?
     pub fn may_send(&self, to: usize) -> bool {
-        match self.transfers() {
+        match &self.transfers[..] {
             [] => self.receivers().have(to),
             listed => listed.iter().any(|t| t.dst.0 as usize == to),
         }

@@ -13,25 +13,29 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct SourcePlan {
     pub(super) arrivals: Arrivals,
-    pub(super) destinations: Destinations,
+    /// Where it sends, but for permutations and transfers.
+    pub(crate) destinations: Destinations,
     /// Destinations are a permutation drawn by the seed: the hosts that take part, shared by the plans of a table.
     pub(super) permutation: Option<Arc<Vec<usize>>>,
-    pub(super) frame: Bytes,
+    /// Length of its frames.
+    pub frame: Bytes,
     pub(super) start: Time,
     pub(super) stop: Time,
-    pub(super) phase: Phase,
+    pub(crate) phase: Phase,
     /// On-off periods start at a random point, drawn per host.
     pub(super) random_offset: bool,
-    pub(super) transfers: Vec<Transfer>,
+    /// Finite transfers that a table lists.
+    pub transfers: Vec<Transfer>,
     /// Finite flows that the seed draws.
     pub(super) drawn: Option<Arc<Drawn>>,
-    pub(super) framing: Framing,
+    /// Headers and payload of its frames.
+    pub framing: Framing,
     /// Flows of the source to one destination are messages on one connection.
-    pub(super) connected: bool,
+    pub(crate) connected: bool,
     /// Rate at which its queue pairs begin.
     pub(super) initial_rate: Option<Rate>,
     /// Moment of the clock of a list of transfers at which the run begins.
-    pub(super) origin: Time,
+    pub(crate) origin: Time,
     /// Number of its class.
     pub(super) class: u8,
     /// Number and name of its table.
@@ -76,11 +80,6 @@ impl SourcePlan {
     /// Number and name of its `[[traffic]]` table, if it has a name.
     pub fn name(&self) -> Option<(usize, &str)> {
         self.name.as_ref().map(|(table, name)| (*table, &**name))
-    }
-
-    /// Are its flows to one destination messages on one connection?
-    pub(crate) fn is_connected(&self) -> bool {
-        self.connected
     }
 
     /// The source of host `host` in the run of a seed.
@@ -224,11 +223,6 @@ impl SourcePlan {
         self.class.into()
     }
 
-    /// How its frames are made up.
-    pub fn framing(&self) -> Framing {
-        self.framing
-    }
-
     /// Does it send finite flows?
     pub fn finite(&self) -> bool {
         self.arrivals == Arrivals::Transfers
@@ -244,11 +238,6 @@ impl SourcePlan {
         let listed = self.transfers.iter().map(|t| t.bytes);
         let largest = listed.chain(self.drawn.iter().map(|d| d.largest())).max().unwrap_or_default();
         largest.get().div_ceil(self.frame.get())
-    }
-
-    /// Moment of the clock of a list of transfers at which the run begins.
-    pub fn origin(&self) -> Time {
-        self.origin
     }
 
     /// Is it on at this time? (Greedy and random ones always; on-off ones in their on periods, if these are not random.)
@@ -277,21 +266,6 @@ impl SourcePlan {
         if self.finite() { (Time::ZERO, Time::MAX) } else { (self.start, self.stop) }
     }
 
-    /// Phase of its slots.
-    pub(crate) fn phase(&self) -> Phase {
-        self.phase
-    }
-
-    /// Where it sends, but for permutations and transfers.
-    pub(crate) fn goals(&self) -> &Destinations {
-        &self.destinations
-    }
-
-    /// Finite transfers.
-    pub fn transfers(&self) -> &[Transfer] {
-        &self.transfers
-    }
-
     /// Mean bits of a frame.
     pub(crate) fn bits_of_frames(&self, host: usize) -> f64 {
         if let Some((n, bytes)) = self.drawn.as_ref().map(|d| d.expected(host)).filter(|e| e.0 > 0.0) {
@@ -311,11 +285,6 @@ impl SourcePlan {
         self.transfers.iter().for_each(|t| *to.entry(t.dst.0 as usize).or_default() += t.bytes.as_f64());
         let all: f64 = to.values().sum();
         to.into_iter().map(|(n, bytes)| (n, bytes / all)).collect()
-    }
-
-    /// Frame length.
-    pub fn frame(&self) -> Bytes {
-        self.frame
     }
 }
 
