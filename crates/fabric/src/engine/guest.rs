@@ -17,14 +17,13 @@ pub(super) struct Guest {
     pub(super) ports: u32,
     pub(super) node: Node,
     out: Outbox,
-    order: Vec<(u128, u32)>,
 }
 
 impl Guest {
     pub(super) fn new(net: &Net, spec: &RunSpec, id: u32, inbox: u32, records: &mut Records) -> Self {
-        let (mut out, mut order) = (Outbox::default(), Vec::new());
-        let node = Node::new(spec, id, &mut Shared { net, records, out: &mut out, order: &mut order });
-        Self { id, inbox, ports: net.links_of(id as usize).len() as u32, node, out, order }
+        let mut out = Outbox::default();
+        let node = Node::new(spec, id, &mut Shared { net, records, out: &mut out });
+        Self { id, inbox, ports: net.links_of(id as usize).len() as u32, node, out }
     }
 
     /// Runs it up to `end`. What it sends goes to `local` receiving ports, by number in the network: they are watched or not.
@@ -33,11 +32,12 @@ impl Guest {
         for p in 0..self.ports {
             while let Some(entry) = wires.inboxes[(self.inbox + p) as usize].pop_front(end) {
                 let frame = entry.frame.whole(net, wires);
-                self.node.await_frame(Sent { port: first + p, node: self.id, at: entry.ready, frame });
+                let sent = Sent { port: first + p, node: self.id, at: entry.ready, frame };
+                self.node.await_frame(&sent, net);
             }
         }
-        let Self { node, out, order, .. } = self;
-        node.run(end, &mut Shared { net, records: &mut wires.records, out, order });
+        let Self { node, out, .. } = self;
+        node.run(end, &mut Shared { net, records: &mut wires.records, out });
         for sent in out.sent.drain(..) {
             let (port, watch) = match local[sent.port as usize] {
                 u32::MAX => (sent.port | FOREIGN, 0),
@@ -51,8 +51,7 @@ impl Guest {
 
     /// It goes on at `from` from a moment of rest.
     pub(super) fn resume(&mut self, hashes: (Hash, Hash), from: u64, net: &Net, records: &mut Records) {
-        let Self { out, order, .. } = self;
-        self.node.resume(hashes, from, &mut Shared { net, records, out, order });
+        self.node.resume(hashes, from, &mut Shared { net, records, out: &mut self.out });
     }
 
     /// When it must be visited next if nothing is sent to it.

@@ -2,19 +2,17 @@
 
 use crate::check::{Books, Hash, Ledger, broken};
 use crate::model::{
-    Agenda, Direct, Host, Key, Kind, NEVER, Nic, Outbox, Packet, Records, Rest, Sent, Switch, Switching,
+    Agenda, Direct, Frame, Host, Kind, NO_EVENT, Nic, Outbox, Packet, Records, Rest, Sent, Switch, Switching,
     Turn, of_rank, place_of_data, rank,
 };
 use crate::net::Net;
 use crate::spec::RunSpec;
 
-/// What nodes share: the network, telemetry of frames under way, what they have put out, and the order of what arrives at the one that
-/// runs, by [`rank`] and place.
+/// What nodes share: the network, telemetry of frames under way, and what they have put out.
 pub(super) struct Shared<'a> {
     pub(super) net: &'a Net,
     pub(super) records: &'a mut Records,
     pub(super) out: &'a mut Outbox,
-    pub(super) order: &'a mut Vec<(u128, u32)>,
 }
 
 #[derive(Debug)]
@@ -23,14 +21,24 @@ enum Laws {
     Switch(Box<Switch>),
 }
 
+/// Frames on their way to a node.
+#[derive(Debug, Default)]
+struct Arriving {
+    /// When each arrives, by [`rank`], how many were sent before it, and its place.
+    order: Vec<(u128, u64, u32)>,
+    sent: u64,
+    frames: Vec<Frame>,
+    /// Places that are free: the one that was left last is taken first, as it is near.
+    free: Vec<u32>,
+}
+
 /// A host or a switch.
 #[derive(Debug)]
 pub(super) struct Node {
     id: u32,
     /// When something happens here next, ps.
     pub(super) next: u64,
-    /// Frames on their way to it, in the order in which each port's were sent.
-    arriving: Vec<Sent>,
+    arriving: Arriving,
     agenda: Agenda,
     laws: Laws,
 }
@@ -46,13 +54,26 @@ impl Node {
             Some(s) => Laws::Switch(Box::new(Switch::new(&spec.switches[s], &spec.changes, turn))),
         };
         let next = of_rank(agenda.next()).0;
-        Self { id, next, arriving: Vec::new(), agenda, laws }
+        Self { id, next, arriving: Arriving::default(), agenda, laws }
     }
 
     /// A frame is on its way to it.
-    pub(super) fn await_frame(&mut self, sent: Sent) {
-        self.next = self.next.min(sent.at);
-        self.arriving.push(sent);
+    pub(super) fn await_frame(&mut self, sent: &Sent, net: &Net) {
+        let (time, kind) = (sent.at, Kind::of_arrival(sent.frame.lane));
+        let port = (sent.port - net.ports[self.id as usize]) as u16;
+        let place = match kind {
+            Kind::Data => place_of_data(net, self.id, time, port, sent.frame.len),
+            _ => port.into(),
+        };
+        self.next = self.next.min(time);
+        let Arriving { order, sent: before, frames, free } = &mut self.arriving;
+        let at = free.pop().unwrap_or(frames.len() as u32);
+        match frames.get_mut(at as usize) {
+            Some(old) => *old = sent.frame,
+            None => frames.push(sent.frame),
+        }
+        order.push((rank((time, kind, place)), *before, at));
+        *before += 1;
     }
 
     /// Feedback that takes no link is on its way to it.
@@ -62,47 +83,47 @@ impl Node {
         self.next = self.next.min(of_rank(self.agenda.next()).0);
     }
 
-    /// The event of an arrival.
-    fn arrival(&self, sent: &Sent, net: &Net) -> Key {
-        let (time, kind) = (sent.at, Kind::of_arrival(sent.frame.lane));
-        let port = (sent.port - net.ports[self.id as usize]) as u16;
-        let by_port = kind != Kind::Data;
-        let index =
-            if by_port { port.into() } else { place_of_data(net, self.id, time, port, sent.frame.bytes()) };
-        (time, kind, index)
-    }
-
     /// Carries out its events before `end`: how many.
     pub(super) fn run(&mut self, end: u64, with: &mut Shared<'_>) -> u64 {
-        let mut order = std::mem::take(with.order);
-        let due = (0..).zip(&self.arriving).filter(|(_, sent)| sent.at < end);
-        order.extend(due.map(|(i, sent)| (rank(self.arrival(sent, with.net)), i)));
-        order.sort_unstable();
-        let mut arrivals = order.iter().peekable();
-        let mut count = 0;
+        let Self { id, agenda, arriving, laws, .. } = self;
+        let (limit, mut met, mut count) = (rank((end, Kind::Change, 0)), 0, 0);
+        arriving.order.sort_unstable();
+        let turn = &mut with.turn(0, *id, agenda);
         loop {
-            let own = self.agenda.next();
-            let arrival = arrivals.next_if(|arrival| arrival.0 < own);
-            let (time, kind, index) = of_rank(arrival.map_or(own, |arrival| arrival.0));
-            if time >= end {
+            let own = turn.agenda.next();
+            let arrival = arriving.order.get(met).filter(|arrival| arrival.0 < own);
+            let next = arrival.map_or(own, |arrival| arrival.0);
+            if next >= limit {
                 break;
             }
-            let frame = arrival.map(|arrival| self.arriving[arrival.1 as usize].frame);
-            let turn = &mut with.turn(time, self.id, &mut self.agenda);
-            match (&mut self.laws, frame) {
-                (Laws::Host(host), None) => host.execute((time, kind, index), turn),
-                (Laws::Host(host), Some(frame)) => host.receive(frame, turn),
-                (Laws::Switch(switch), None) => switch.execute((time, kind, index), turn),
-                (Laws::Switch(switch), Some(frame)) => switch.receive(frame, index as u16, turn),
+            let event = of_rank(next);
+            turn.now = event.0;
+            if let Some((.., at)) = arrival {
+                let frame = &mut arriving.frames[*at as usize];
+                match laws {
+                    Laws::Host(host) => host.receive(frame, turn),
+                    Laws::Switch(switch) => switch.receive(frame, event.2 as u16, turn),
+                }
+                arriving.free.push(*at);
+                met += 1;
+            } else {
+                turn.agenda.pass(event);
+                match laws {
+                    Laws::Host(host) => host.execute(event, turn),
+                    Laws::Switch(switch) => switch.execute(event, turn),
+                }
             }
             count += 1;
         }
-        order.clear();
-        *with.order = order;
-        self.arriving.retain(|sent| sent.at >= end);
-        let first = self.arriving.iter().map(|sent| sent.at).min().unwrap_or(NEVER);
-        self.next = first.min(of_rank(self.agenda.next()).0);
+        arriving.order.drain(..met);
+        self.plan();
         count
+    }
+
+    /// Finds out when something happens next, where arrivals are in order.
+    fn plan(&mut self) {
+        let arrival = self.arriving.order.first().map_or(rank(NO_EVENT), |arrival| arrival.0);
+        self.next = of_rank(arrival.min(self.agenda.next())).0;
     }
 
     /// A switch goes on at `from` from a moment of rest.
@@ -110,13 +131,13 @@ impl Node {
         let Self { id, agenda, laws: Laws::Switch(switch), .. } = self else { return };
         switch.management.resume(hashes, from, with.net);
         switch.plan(&mut with.turn(from, *id, agenda));
-        self.next = of_rank(self.agenda.next()).0;
+        self.plan();
     }
 
     /// Is a switch at rest?
     pub(super) fn rest(&mut self) -> Rest {
         match &mut self.laws {
-            Laws::Switch(switch) if self.arriving.is_empty() => switch.rest(),
+            Laws::Switch(switch) if self.arriving.order.is_empty() => switch.rest(),
             _ => Err(None),
         }
     }
@@ -139,7 +160,8 @@ impl Node {
 
     /// Ends the run: its books, and the frames that have not reached it.
     pub(super) fn close(self, net: &Net, on_wires: &mut Ledger) -> Books {
-        self.arriving.iter().for_each(|sent| sent.frame.enter(on_wires));
+        let waits = self.arriving.order.iter().map(|arrival| &self.arriving.frames[arrival.2 as usize]);
+        waits.for_each(|frame| frame.enter(on_wires));
         match self.laws {
             Laws::Host(host) => host.close(net),
             Laws::Switch(mut switch) => {

@@ -272,7 +272,9 @@ impl Switch {
         self.now = entry.ready;
         match stored {
             true => self.look(out, self.now, 0, net, wires),
-            false if entry.frame.passes_as_data() => self.arrive(out, entry.frame, &mut (net, wires)),
+            false if entry.frame.passes_as_data() => {
+                self.arrive(out, &mut { entry.frame }, &mut (net, wires))
+            }
             false => match entry.frame.as_pause() {
                 Some(pause) => self.hear(entry.frame.input.into(), pause, &mut (net, wires)),
                 None => self.forward(entry.frame, &mut (net, wires)),

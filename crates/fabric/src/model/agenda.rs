@@ -92,38 +92,42 @@ pub(crate) fn place_of_data(net: &Net, node: u32, at: u64, port: u16, len: u16) 
 /// Sets draws between simultaneous frames apart from all others of a seed.
 const TIES: u64 = 0x5349_4D55_4C54;
 
-/// A node's next event: the first of its own events and of its transmitters' events. So an event is planned once, and one that has
-/// lost its cause is replaced. A tournament says which transmitter is first.
+/// A node's next events: its own, what its idle transmitters look for at this moment, and where transmissions end. So an event is
+/// planned once, and one that has lost its cause is replaced.
 #[derive(Debug)]
 pub(crate) struct Agenda {
     /// The [`rank`] of the first of its own events.
     pub(crate) own: u128,
-    /// Ranks: of the first event of all transmitters at 1; at n the earlier of those at 2 n and 2 n + 1; what each does stands in the
-    /// second half.
-    first: Vec<u128>,
+    /// That of the first transmitter that looks for a frame, and all of them, a bit for each port.
+    start: u128,
+    looking: Vec<u64>,
+    /// Ranks of the ends of transmissions, in order. A transmission that begins later mostly ends later.
+    ends: VecDeque<u128>,
 }
 
 impl Agenda {
     /// Nothing, at a node with so many ports.
     pub(crate) fn new(ports: usize) -> Self {
-        Self { own: rank(NO_EVENT), first: vec![rank(NO_EVENT); 2 * ports.next_power_of_two()] }
-    }
-    /// This is what a transmitter does next.
-    fn plan(&mut self, port: u16, rank: u128) {
-        let mut at = self.first.len() / 2 + usize::from(port);
-        if self.first[at] == rank {
-            return;
-        }
-        self.first[at] = rank;
-        while at > 1 {
-            let first = self.first[at].min(self.first[at ^ 1]);
-            at /= 2;
-            self.first[at] = first;
-        }
+        let (own, start) = (rank(NO_EVENT), rank(NO_EVENT));
+        Self { own, start, looking: vec![0; ports.div_ceil(64)], ends: VecDeque::new() }
     }
     /// The rank of the next event.
+    #[inline]
     pub(crate) fn next(&self) -> u128 {
-        self.own.min(self.first[1])
+        let end = self.ends.front().copied().unwrap_or(rank(NO_EVENT));
+        self.own.min(self.start).min(end)
+    }
+    /// The next event happens: it is planned no longer, if it is not one of the node's own.
+    #[inline]
+    pub(crate) fn pass(&mut self, (now, kind, number): Key) {
+        if kind == Kind::End {
+            self.ends.pop_front();
+        } else if kind == Kind::Start {
+            self.looking[number as usize / 64] &= !(1 << (number % 64));
+            let first = (0..).zip(&self.looking).find(|(_, word)| **word != 0);
+            let port = first.map(|(n, word)| 64 * n + u64::from(word.trailing_zeros()));
+            self.start = rank(port.map_or(NO_EVENT, |port| (now, Kind::Start, port)));
+        }
     }
 }
 
@@ -207,15 +211,24 @@ impl<'a> Turn<'a> {
     pub(crate) fn moment(&self) -> Moment<'a> {
         Moment { now: self.now, net: self.net }
     }
-    /// Plans what the transmitter of a port does next.
-    pub(crate) fn plan_port(&mut self, port: u16, time: u64, kind: Kind) {
-        self.agenda.plan(port, rank((time, kind, port.into())));
+    /// An idle transmitter looks for a frame at the end of this moment.
+    pub(crate) fn plan_start(&mut self, port: u16) {
+        self.agenda.start = self.agenda.start.min(rank((self.now, Kind::Start, port.into())));
+        self.agenda.looking[usize::from(port) / 64] |= 1 << (port % 64);
+    }
+    /// The transmission of a port ends at this time.
+    pub(crate) fn plan_end(&mut self, port: u16, time: u64) {
+        let (end, ends) = (rank((time, Kind::End, port.into())), &mut self.agenda.ends);
+        match ends.back() {
+            Some(last) if *last > end => ends.insert(ends.partition_point(|e| *e < end), end),
+            _ => ends.push_back(end),
+        }
     }
     /// Puts a frame on a link: its last bit leaves now, or it is a PAUSE that takes no time on the link.
-    pub(crate) fn send(&mut self, link: &Link, frame: Frame) {
+    pub(crate) fn send(&mut self, link: &Link, frame: &Frame) {
         let arrives = self.now + link.delay;
         let at = if frame.lane == Lane::Pause { self.net.pause_frames.obeyed(arrives) } else { arrives };
-        self.out.sent.push(Sent { port: link.peer, node: link.peer_node, at, frame });
+        self.out.sent.push(Sent { port: link.peer, node: link.peer_node, at, frame: *frame });
     }
 }
 

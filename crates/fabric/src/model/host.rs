@@ -300,9 +300,13 @@ impl Net {
 #[derive(Debug)]
 pub(crate) struct Host {
     port: Transmitter,
+    /// The frame in transmission.
+    sending: Option<Frame>,
     lanes: Lanes,
     /// By class.
     sides: Vec<Sides<Frame>>,
+    /// By class, the rank of its next event.
+    due: Vec<u128>,
     /// Data and control frames put on the link, by class.
     sent: Vec<(u64, u64)>,
 }
@@ -320,19 +324,21 @@ impl Host {
         let classes = 0..net.classes.len() as u8;
         let sent = vec![(0, 0); classes.len()];
         let sides = classes.map(|class| Sides::new(spec, (id, class), &link, net)).collect();
-        let host =
-            Self { port: Transmitter::new(0, Some(link), net), lanes: Lanes::of_host(net), sides, sent };
-        host.plan(turn);
+        let (port, due) = (Transmitter::new(0, Some(link), net), vec![rank(NO_EVENT); net.classes.len()]);
+        let mut host = Self { port, sending: None, lanes: Lanes::of_host(net), sides, due, sent };
+        host.settle(u8::MAX, turn);
         host
     }
 
     /// Carries out an event of its own.
     pub(crate) fn execute(&mut self, (_, kind, number): Key, turn: &mut Turn<'_>) {
         let (class, index) = ((number >> 32) as usize, number & u64::from(u32::MAX));
+        let mut touched = 1 << class;
         match kind {
             Kind::Change => self.fail(None, turn),
-            Kind::End => self.end(turn),
-            Kind::Start => self.start(turn),
+            // The sides have no part in it.
+            Kind::End => return self.end(turn),
+            Kind::Start => touched = self.start(turn),
             Kind::Reflector if self.sides[class].receiver.alarms.next > turn.now => {}
             Kind::Reflector => {
                 let at = turn.moment();
@@ -340,46 +346,45 @@ impl Host {
             }
             kind => self.sides[class].execute(kind, index, turn.moment()),
         }
-        self.settle(turn);
+        self.settle(touched, turn);
     }
 
-    /// Plans what follows from its state.
-    fn plan(&self, turn: &mut Turn<'_>) {
-        let mut next = rank(NO_EVENT);
-        for (class, sides) in self.sides.iter().enumerate() {
-            let mut due = |time, kind, index| next = next.min(rank((time, kind, number_in(class, index))));
-            sides.each_due(&mut due);
-            due(sides.receiver.alarms.next, Kind::Reflector, 0);
-            due(sides.rates.next, Kind::Tick, 0);
-            due(sides.nic.as_ref().map_or(NEVER, |nic| nic.next()), Kind::Change, 0);
-        }
-        turn.agenda.own = next;
+    /// Plans what follows from the state of a class.
+    fn plan(&mut self, class: usize) {
+        let (sides, mut next) = (&self.sides[class], rank(NO_EVENT));
+        let mut due = |time, kind, index| next = next.min(rank((time, kind, number_in(class, index))));
+        sides.each_due(&mut due);
+        due(sides.receiver.alarms.next, Kind::Reflector, 0);
+        due(sides.rates.next, Kind::Tick, 0);
+        due(sides.nic.as_ref().map_or(NEVER, |nic| nic.next()), Kind::Change, 0);
+        self.due[class] = next;
     }
 
-    /// Settles the senders, and lets the transmitter look for a frame if it has to.
-    fn settle(&mut self, turn: &mut Turn<'_>) {
-        self.plan(turn);
-        let mut must_look = false;
-        self.sides.iter_mut().for_each(|sides| must_look |= std::mem::take(&mut sides.sender.must_look));
-        if must_look {
-            self.port.plan_start(turn);
+    /// Settles the senders of these classes, a bit for each, and lets the transmitter look for a frame if it has to.
+    fn settle(&mut self, classes: u8, turn: &mut Turn<'_>) {
+        for class in (0..self.sides.len()).filter(|class| classes >> class & 1 > 0) {
+            self.plan(class);
+            if std::mem::take(&mut self.sides[class].sender.must_look) {
+                self.port.plan_start(turn);
+            }
         }
+        turn.agenda.own = self.due.iter().copied().min().unwrap_or(rank(NO_EVENT));
     }
 
     /// A frame has arrived.
-    pub(crate) fn receive(&mut self, frame: Frame, turn: &mut Turn<'_>) {
+    pub(crate) fn receive(&mut self, frame: &Frame, turn: &mut Turn<'_>) {
         if let Lane::Data(_) = frame.lane {
             self.fail(Some((frame.len, frame.class)), turn);
         }
         let (sides, at) = (&mut self.sides[usize::from(frame.class)], turn.moment());
         match frame.body {
             Body::Pause(pause) => sides.sender.pause(pause, &mut self.port.paused, at),
-            Body::Data(_) => sides.take(&frame, turn.records, &mut turn.out.direct, at),
+            Body::Data(_) => sides.take(frame, turn.records, &mut turn.out.direct, at),
             Body::Control(Control { flow, says, .. }) => {
                 sides.hear((flow, says), turn.records, &mut turn.out.direct, at);
             }
         }
-        self.settle(turn);
+        self.settle(1 << frame.class, turn);
     }
 
     /// Feedback will be here without a link.
@@ -388,13 +393,13 @@ impl Host {
         let sender = &mut self.sides[usize::from(direct.class)].sender;
         sender.adopt(&mut direct.feedback, turn.records);
         sender.expect(&direct);
-        self.settle(turn);
+        self.settle(1 << direct.class, turn);
     }
 
     /// Something has happened at another NIC of its machine.
     pub(crate) fn advise(&mut self, n: u32, turn: &mut Turn<'_>) {
         self.sides[0].sender.advise(n, turn.now);
-        self.settle(turn);
+        self.settle(1, turn);
     }
 
     /// What another NIC of its machine is to be advised of.
@@ -407,40 +412,48 @@ impl Host {
         self.sides.iter().filter_map(|sides| sides.sender.journal.failure.at()).min()
     }
 
-    /// Faults say XOFF or XON.
+    /// Faults say XOFF or XON, if the port has some.
     fn fail(&mut self, arrived: Option<(u16, u8)>, turn: &mut Turn<'_>) {
-        let (link, net) = (turn.net.line(turn.node), turn.net);
-        self.sides[0].fail(arrived, turn.moment(), |pause| turn.send(&link, Frame::of_pause(pause, net)));
+        if self.sides[0].nic.is_some() {
+            let (link, net) = (turn.net.line(turn.node), turn.net);
+            self.sides[0]
+                .fail(arrived, turn.moment(), |pause| turn.send(&link, &Frame::of_pause(pause, net)));
+            self.settle(1, turn);
+        }
     }
 
-    /// The idle transmitter looks for a frame.
-    fn start(&mut self, turn: &mut Turn<'_>) {
-        let (Self { port, lanes, sides, .. }, at) = (self, turn.moment());
+    /// The idle transmitter looks for a frame: a bit for each class that was asked for one.
+    fn start(&mut self, turn: &mut Turn<'_>) -> u8 {
+        let (Self { port, sending, lanes, sides, .. }, at, mut asked) = (self, turn.moment(), 0);
         let next = lanes.next(|lane, most| {
-            if !port.may_start(lane) {
+            if lane == Lane::Pause || !port.may_start(lane) {
                 return Offer::Stopped;
             }
             if most <= 0 {
                 return Offer::TooLong;
             }
             let own = if let Lane::Data(class) = lane { class..class + 1 } else { 0..sides.len() as u8 };
+            asked |= if let Lane::Data(class) = lane { 1 << class } else { 0 };
             let mut taken = own.filter_map(|class| {
                 let frame = sides[usize::from(class)].sender.next_of(lane, at, turn.records)?;
                 Some(if frame.is_pause() { frame } else { frame.of_class(class, at.net) })
             });
             taken.next().map_or(Offer::Stopped, |frame| Offer::Frame(frame, frame.len, false))
         });
-        match next {
-            Some(frame) => port.start(frame, turn),
-            None => port.rest(turn),
+        if let Some(frame) = next {
+            port.start((frame.lane, frame.len), turn);
+            *sending = Some(frame);
         }
+        asked
     }
 
     /// The last bit of a frame leaves.
     fn end(&mut self, turn: &mut Turn<'_>) {
-        let (link, frame) = self.port.end(turn);
+        let (link, Some(frame)) = (self.port.end(turn), self.sending.take()) else {
+            broken("no frame leaves")
+        };
         frame.count(&mut self.sent[usize::from(frame.class)]);
-        turn.send(&link, frame);
+        turn.send(&link, &frame);
     }
 
     /// Data and control frames that it has put on its link.
@@ -450,9 +463,9 @@ impl Host {
 
     /// Ends the run: hands in the books of all its classes.
     pub(crate) fn close(self, net: &Net) -> Books {
-        let Self { port, sides, sent, .. } = self;
+        let Self { port, sending, sides, sent, .. } = self;
         let of = |(class, sides): (usize, Sides<Frame>)| {
-            let sending = port.sending.as_ref().filter(|frame| usize::from(frame.class) == class);
+            let sending = sending.as_ref().filter(|frame| usize::from(frame.class) == class);
             sides.close(sending, sent[class], Paused::close(&port.paused[class..=class], net), net)
         };
         let books = sides.into_iter().enumerate().map(of).reduce(Books::join);

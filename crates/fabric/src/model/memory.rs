@@ -216,21 +216,23 @@ impl Memory {
     /// the row of its class.
     pub(crate) fn change(&mut self, output: usize, input: usize, by: i32) -> Option<Signal> {
         let (at, domain) = (self.layout.cell(output, input), self.layout.domain(input));
-        // A shared buffer decides itself when XOFF ends.
-        let holds = self.shared.is_none() && self.holds(at);
+        let before = u64::from(self.cells[at]);
         self.shift::<true>(Some(at), by, (u32::MAX, i64::MAX));
-        if self.shared.is_none() {
-            self.holding[domain] = self.holding[domain] - u32::from(holds) + u32::from(self.holds(at));
-        }
-        let off = self.off[domain];
+        let (off, held) = (self.off[domain], u64::from(self.cells[at]));
         let turns = match &mut self.shared {
             Some(_) if self.quiet => false,
+            // A shared buffer decides itself when XOFF ends.
             Some(shared) if by > 0 => {
                 shared.store(input, by.unsigned_abs().into()) && !off && self.is_lossless()
             }
             Some(shared) => shared.free(input, by.unsigned_abs().into()) && off,
-            None if off => self.holding[domain] == 0,
-            None => u64::from(self.cells[at]) > self.watermarks.high,
+            // Where a cell keeps its domain in XOFF neither before nor now, nothing turns.
+            None if !self.watermarks.keep_xoff(before.max(held)) => false,
+            None => {
+                let holds = [before, held].map(|bytes| u32::from(self.watermarks.keep_xoff(bytes)));
+                self.holding[domain] = self.holding[domain] - holds[0] + holds[1];
+                if off { self.holding[domain] == 0 } else { held > self.watermarks.high }
+            }
         };
         if !turns {
             return None;

@@ -107,6 +107,12 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     }
 }
 
+impl Frame {
+    fn data_mut(&mut self) -> Option<&mut Data> {
+        if let Body::Data(data) = &mut self.body { Some(data) } else { None }
+    }
+}
+
 impl Packet for Frame {
     type Bodies = ();
     fn of_data(len: u16, data: &Data) -> Self {
@@ -164,14 +170,10 @@ impl Packet for Frame {
         }
     }
     fn open_trace(&mut self, spent: Spent, records: &mut Records) {
-        if let Body::Data(data) = &mut self.body {
-            data.record = records.trace(spent);
-        }
+        self.data_mut().into_iter().for_each(|data| data.record = records.trace(spent));
     }
     fn take_hop(&mut self, hop: Hop, records: &mut Records) {
-        if let Body::Data(data) = &mut self.body {
-            data.record = records.push(data.record, hop);
-        }
+        self.data_mut().into_iter().for_each(|data| data.record = records.push(data.record, hop));
     }
     fn bytes(&self) -> u16 {
         self.len
@@ -180,9 +182,7 @@ impl Packet for Frame {
         if let Body::Data(data) = self.body { Some(data) } else { None }
     }
     fn set_counted(&mut self) {
-        if let Body::Data(data) = &mut self.body {
-            data.counted = true;
-        }
+        self.data_mut().into_iter().for_each(|data| data.counted = true);
     }
     fn write_tag(&mut self, tag: (u8, u32)) {
         if let Body::Data(data) = &mut self.body {
@@ -190,14 +190,10 @@ impl Packet for Frame {
         }
     }
     fn set_cut(&mut self, cut: bool) {
-        if let Body::Data(data) = &mut self.body {
-            data.cut = cut;
-        }
+        self.data_mut().into_iter().for_each(|data| data.cut = cut);
     }
     fn set_marked(&mut self, marked: bool) {
-        if let Body::Data(data) = &mut self.body {
-            data.marked = marked;
-        }
+        self.data_mut().into_iter().for_each(|data| data.marked = marked);
     }
     fn mark_at(&mut self, port: u32, _: &mut Records) {
         if let Body::Data(data) = &mut self.body {

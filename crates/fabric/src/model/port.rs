@@ -3,8 +3,8 @@
 //! It sends one frame at a time, and nothing interrupts it: a frame that may go before the one in transmission waits for its
 //! end. An idle transmitter looks for a frame after everything else that happens at that moment.
 
-use super::agenda::{Kind, NEVER, Turn};
-use super::frame::{Frame, Lane, MANAGED};
+use super::agenda::Turn;
+use super::frame::{Lane, MANAGED};
 use super::pause::Paused;
 use super::turns::first;
 use crate::check::broken;
@@ -129,8 +129,8 @@ pub(crate) struct Transmitter {
     pub(crate) service: TxRate,
     /// XOFF from the far end, by class.
     pub(crate) paused: Vec<Paused>,
-    /// The frame in transmission.
-    pub(crate) sending: Option<Frame>,
+    /// A frame is in transmission.
+    pub(crate) busy: bool,
 }
 
 impl Transmitter {
@@ -138,17 +138,13 @@ impl Transmitter {
     pub(crate) fn new(port: u16, link: Option<Link>, net: &Net) -> Self {
         let service = link.map_or(TxRate::default(), |l| l.tx);
         let paused = vec![Paused::default(); net.classes.len()];
-        Self { port, link, service, paused, sending: None }
+        Self { port, link, service, paused, busy: false }
     }
     /// If idle, it will look for a frame at the end of this moment.
     pub(crate) fn plan_start(&self, turn: &mut Turn<'_>) {
-        if self.sending.is_none() {
-            turn.plan_port(self.port, turn.now, Kind::Start);
+        if !self.busy {
+            turn.plan_start(self.port);
         }
-    }
-    /// Notes that the port has looked, and nothing may start.
-    pub(crate) fn rest(&self, turn: &mut Turn<'_>) {
-        turn.plan_port(self.port, NEVER, Kind::Start);
     }
     /// Rate at which frames of a lane are sent.
     fn rate(&self, lane: Lane) -> TxRate {
@@ -160,23 +156,24 @@ impl Transmitter {
     }
     /// May a frame of this lane start now?
     pub(crate) fn may_start(&self, lane: Lane) -> bool {
-        self.sending.is_none() && !self.is_stopped(lane)
+        !self.busy && !self.is_stopped(lane)
     }
-    /// Starts a frame that may start.
-    pub(crate) fn start(&mut self, frame: Frame, turn: &mut Turn<'_>) {
-        if !self.may_start(frame.lane) {
+    /// Starts a frame of this lane and length that may start.
+    #[inline]
+    pub(crate) fn start(&mut self, (lane, len): (Lane, u16), turn: &mut Turn<'_>) {
+        if !self.may_start(lane) {
             broken("a frame starts that may not");
         }
-        let (_, end) = transmission(turn.now, turn.now, self.rate(frame.lane), frame.len);
-        turn.plan_port(self.port, end, Kind::End);
-        self.sending = Some(frame);
+        let (_, end) = transmission(turn.now, turn.now, self.rate(lane), len);
+        turn.plan_end(self.port, end);
+        self.busy = true;
     }
-    /// The transmission ends: the frame that leaves. The transmitter looks for the next.
-    pub(crate) fn end(&mut self, turn: &mut Turn<'_>) -> (Link, Frame) {
-        let (Some(frame), Some(link)) = (self.sending.take(), self.link) else {
+    /// The transmission ends: the link on which its frame goes. The transmitter looks for the next.
+    pub(crate) fn end(&mut self, turn: &mut Turn<'_>) -> Link {
+        let (true, Some(link)) = (std::mem::take(&mut self.busy), self.link) else {
             broken("nothing ends at this port")
         };
         self.plan_start(turn);
-        (link, frame)
+        link
     }
 }

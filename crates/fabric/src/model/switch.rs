@@ -14,18 +14,20 @@ use super::point::{Point, Verb, count_down, view};
 use super::port::{At, Left, Transmitter};
 use super::records::Records;
 use super::switching::{Outlet, Switching};
-use super::turns::{Lanes, Offer};
-use crate::check::Change;
+use super::turns::{Lanes, Offer, Weights};
+use crate::check::{Change, broken};
 use crate::net::{Link, Net};
 use crate::outcome::PortOutcome;
 use crate::spec::{RateChange, SwitchSpec};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{FlowId, Probe, Queue as View, Rate};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The queue of a class at an output.
 #[derive(Debug, Default)]
 struct Queue {
+    /// The frame in transmission is the first.
     frames: VecDeque<Frame>,
     /// Bytes that have not left: the frame in transmission is among them.
     bytes: u64,
@@ -39,6 +41,8 @@ struct Queue {
 struct Output {
     port: Transmitter,
     lanes: Lanes,
+    /// The lane whose first frame is in transmission.
+    sending: Option<Lane>,
     /// Rate at which data is served, as it is told to congestion points.
     service: Rate,
     pauses: VecDeque<Frame>,
@@ -64,7 +68,7 @@ pub(crate) struct Switch {
 }
 
 impl Output {
-    fn new(number: u32, scheme: Option<usize>, turn: &Turn<'_>) -> Self {
+    fn new(number: u32, scheme: Option<usize>, weights: &Arc<Weights>, turn: &Turn<'_>) -> Self {
         let net = turn.net;
         let port = net.ports[turn.node as usize] + number;
         let queue = |class: usize| {
@@ -73,7 +77,8 @@ impl Output {
         };
         Self {
             port: Transmitter::new(number as u16, net.links[port as usize], net),
-            lanes: Lanes::of_output(net),
+            lanes: Lanes::of_output(weights),
+            sending: None,
             service: net.rate(port),
             pauses: VecDeque::new(),
             control: VecDeque::new(),
@@ -85,10 +90,19 @@ impl Output {
         }
     }
 
-    /// The frames of a lane of data that have not left.
-    fn frames(&self, class: usize) -> impl Iterator<Item = &Frame> {
-        let sending = self.port.sending.iter().filter(move |f| f.lane == Lane::Data(class as u8));
-        sending.chain(&self.data[class].frames)
+    /// The frames of a lane that have not left.
+    fn frames(&mut self, lane: Lane) -> &mut VecDeque<Frame> {
+        match lane {
+            Lane::Pause => &mut self.pauses,
+            Lane::Control => &mut self.control,
+            Lane::Data(class) => &mut self.data[usize::from(class)].frames,
+        }
+    }
+
+    /// How many frames of a class wait, and how many of it are in transmission.
+    fn waiting(&self, class: usize) -> (usize, usize) {
+        let sending = usize::from(self.sending == Some(Lane::Data(class as u8)));
+        (self.data[class].frames.len() - sending, sending)
     }
 
     /// Bytes of all classes that have not left.
@@ -96,30 +110,35 @@ impl Output {
         self.data.iter().map(|q| q.bytes).sum()
     }
 
-    /// The frame that goes next now.
-    fn next(&mut self) -> Option<Frame> {
+    /// The lane whose first frame goes next now.
+    fn next(&mut self) -> Option<Lane> {
         let Self { port, lanes, pauses, control, data, .. } = self;
         lanes.next(|lane, most| {
             if !port.may_start(lane) {
                 return Offer::Stopped;
             }
-            let (queue, own) = match lane {
-                Lane::Pause => (&mut *pauses, false),
-                Lane::Control => (&mut *control, false),
-                Lane::Data(class) => (&mut data[usize::from(class)].frames, true),
+            let queue = match lane {
+                Lane::Pause => &*pauses,
+                Lane::Control => &*control,
+                Lane::Data(class) => &data[usize::from(class)].frames,
             };
-            let Some(first) = queue.front() else { return Offer::Nothing };
-            if i64::from(first.len) > most {
-                return Offer::TooLong;
+            match queue.front() {
+                None => Offer::Nothing,
+                Some(first) if i64::from(first.len) > most => Offer::TooLong,
+                Some(first) => Offer::Frame(lane, first.len, queue.len() == 1),
             }
-            let frame = *first;
-            queue.pop_front();
-            // An empty queue begins anew in the same memory, which is near then.
-            if own && queue.is_empty() {
-                queue.clear();
-            }
-            Offer::Frame(frame, frame.len, queue.is_empty())
         })
+    }
+
+    /// Takes the first frame of a lane.
+    fn take(&mut self, lane: Lane) -> Option<Frame> {
+        let frames = self.frames(lane);
+        let frame = frames.pop_front();
+        // An empty queue begins anew in the same memory, which is near then.
+        if frames.is_empty() {
+            frames.clear();
+        }
+        frame
     }
 }
 
@@ -127,7 +146,7 @@ impl Switch {
     /// The switch of `turn.node`, with its first event planned.
     pub(crate) fn new(spec: &SwitchSpec, changes: &[RateChange], turn: &mut Turn<'_>) -> Self {
         let net = turn.net;
-        let own = spec.memories(&net.classes);
+        let (own, weights) = (spec.memories(&net.classes), Arc::new(Weights::new(net)));
         let place = |class: usize| {
             let of = |own: &Vec<usize>| own.iter().position(|one| *one == class);
             let found = own.iter().enumerate().find_map(|(n, own)| Some((n, of(own)?)));
@@ -135,7 +154,7 @@ impl Switch {
         };
         let mut switch = Self {
             outputs: (0..u32::from(spec.ports))
-                .map(|number| Output::new(number, spec.scheme, turn))
+                .map(|number| Output::new(number, spec.scheme, &weights, turn))
                 .collect(),
             memory: own.iter().map(|own| Memory::new(spec, own, &net.classes)).collect(),
             places: (0..net.classes.len()).map(place).collect(),
@@ -155,7 +174,7 @@ impl Switch {
     }
 
     /// A frame has arrived at a port.
-    pub(crate) fn receive(&mut self, mut frame: Frame, port: u16, turn: &mut Turn<'_>) {
+    pub(crate) fn receive(&mut self, frame: &mut Frame, port: u16, turn: &mut Turn<'_>) {
         frame.input = port;
         match frame.body {
             Body::Pause(pause) => self.hear(port.into(), pause, turn),
@@ -164,16 +183,30 @@ impl Switch {
                 let out = turn.net.route(index, (src, dst, number), &mut self.management.paths);
                 self.arrive(out.into(), frame, turn);
             }
-            Body::Control(_) => self.forward(frame, turn),
+            Body::Control(_) => self.forward(*frame, turn),
         }
     }
 
     /// An idle transmitter looks for a frame.
     fn start(&mut self, out: usize, turn: &mut Turn<'_>) {
         let output = &mut self.outputs[out];
-        let Some(mut frame) = output.next() else { return output.port.rest(turn) };
-        let class = usize::from(frame.class);
-        if let (true, Some(point)) = (frame.is_data(), &output.data[class].point) {
+        let Some(lane) = output.next() else { return };
+        let Some((len, class)) = output.frames(lane).front().map(|first| (first.len, first.class)) else {
+            broken("no frame starts")
+        };
+        let class = usize::from(class);
+        if self.management.at_start || turn.net.record.trips || output.data[class].point.is_some() {
+            self.pass_point((out, class), lane, turn);
+        }
+        let output = &mut self.outputs[out];
+        output.sending = Some(lane);
+        output.port.start((lane, len), turn);
+    }
+
+    /// The first frame of a lane starts: its congestion point, the memory and its trace learn of it.
+    fn pass_point(&mut self, (out, class): At, lane: Lane, turn: &mut Turn<'_>) {
+        let Some(mut frame) = self.outputs[out].frames(lane).front().copied() else { return };
+        if let (true, Some(point)) = (frame.is_data(), &self.outputs[out].data[class].point) {
             if let Some(stamp) = point.stamp() {
                 frame.stamp(stamp);
             }
@@ -194,13 +227,14 @@ impl Switch {
         if turn.net.record.trips && frame.is_data() && frame.record() > 0 {
             turn.records.step(frame.record(), turn.net.ports[turn.node as usize] + out as u32, turn.now);
         }
-        self.outputs[out].port.start(frame, turn);
+        self.outputs[out].frames(lane).front_mut().into_iter().for_each(|first| *first = frame);
     }
 
     /// The last bit of a frame has left.
     fn end(&mut self, out: usize, turn: &mut Turn<'_>) {
         let (output, freed) = (&mut self.outputs[out], self.management.at_start);
-        let (link, frame) = output.port.end(turn);
+        let (link, lane) = (output.port.end(turn), output.sending.take());
+        let Some(frame) = lane.and_then(|lane| output.take(lane)) else { broken("no frame has left") };
         match frame.lane {
             Lane::Pause => {}
             Lane::Control => output.control_queued -= u64::from(frame.len),
@@ -267,11 +301,12 @@ impl<'n> Switching<'n, Turn<'n>> for Switch {
         self.outputs[out].data[class].bytes
     }
     fn freed(&self, (out, class): At) -> u64 {
-        let sending = self.outputs[out].port.sending.filter(|_| self.management.at_start);
-        sending.filter(|f| f.lane == Lane::Data(class as u8)).map_or(0, |f| f.len.into())
+        let output = &self.outputs[out];
+        let freed = if self.management.at_start { output.waiting(class).1 } else { 0 };
+        output.data[class].frames.iter().take(freed).map(|frame| u64::from(frame.len)).sum()
     }
     fn frames(&self, (out, class): At) -> impl Iterator<Item = &Frame> {
-        self.outputs[out].frames(class)
+        self.outputs[out].data[class].frames.iter()
     }
     fn gate(&self, out: usize) -> (TxRate, &[Paused]) {
         let port = &self.outputs[out].port;
@@ -279,20 +314,21 @@ impl<'n> Switching<'n, Turn<'n>> for Switch {
     }
     fn sent(&self, out: usize) -> (u64, u64, u64) {
         let output = &self.outputs[out];
-        let frames = (0..output.data.len()).flat_map(|class| output.frames(class));
+        let frames = output.data.iter().flat_map(|queue| &queue.frames);
         output.left.sent(frames.filter(|f| !f.is_data()).map(|f| f.len))
     }
     fn is_still(&self, out: usize) -> bool {
         let Output { port, pauses, control, data, .. } = &self.outputs[out];
-        let waits = pauses.len() + control.len() + data.iter().map(|q| q.frames.len()).sum::<usize>();
-        waits == 0 && port.sending.is_none()
+        let frames = pauses.len() + control.len() + data.iter().map(|q| q.frames.len()).sum::<usize>();
+        frames == 0 && !port.busy
     }
     fn has_waiting(&self, (out, class): At) -> bool {
-        !self.outputs[out].data[class].frames.is_empty()
+        self.outputs[out].waiting(class).0 > 0
     }
     fn take_waiting(&mut self, (out, class): At) -> Option<Frame> {
+        let sending = self.outputs[out].waiting(class).1;
         let queue = &mut self.outputs[out].data[class];
-        let frame = queue.frames.pop_front()?;
+        let frame = queue.frames.remove(sending)?;
         queue.bytes -= u64::from(frame.len);
         Some(frame)
     }
@@ -327,26 +363,27 @@ impl<'n> Switching<'n, Turn<'n>> for Switch {
     fn push(&mut self, out: usize, frame: &Frame, turn: &mut Turn<'n>) {
         let output = &mut self.outputs[out];
         match frame.lane {
-            Lane::Pause => output.pauses.push_back(*frame),
-            Lane::Control => {
-                output.control_queued += u64::from(frame.len);
-                output.control.push_back(*frame);
-            }
+            Lane::Pause => {}
+            Lane::Control => output.control_queued += u64::from(frame.len),
             Lane::Data(class) => {
+                let none = output.waiting(class.into()).0 == 0;
                 let queue = &mut output.data[usize::from(class)];
                 queue.bytes += u64::from(frame.len);
                 queue.result.queue_max = queue.result.queue_max.max(queue.bytes);
-                queue.frames.push_back(*frame);
-                output.lanes.join(class);
+                // A class whose frames wait takes turns already.
+                if none {
+                    output.lanes.join(class);
+                }
                 let queued = output.queued();
                 output.left.note_peak(queued);
                 output.kept.iter_mut().for_each(|kept| kept.push((turn.now, frame.len.into(), 0)));
             }
         }
+        output.frames(frame.lane).push_back(*frame);
         output.port.plan_start(turn);
     }
     fn send(&mut self, link: &Link, frame: &Frame, _: bool, turn: &mut Turn<'n>) {
-        turn.send(link, *frame);
+        turn.send(link, frame);
     }
     fn serve(&mut self, out: usize, rate: (Rate, TxRate)) {
         let output = &mut self.outputs[out];

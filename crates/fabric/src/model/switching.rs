@@ -212,15 +212,15 @@ pub(crate) trait Switching<'n, C> {
         }
     }
     /// A frame has come for an output's queue of data, and may be the first that waits in a storm.
-    fn arrive(&mut self, out: usize, frame: Self::Frame, with: &mut C) {
-        self.meet(out, &frame, with);
+    fn arrive(&mut self, out: usize, frame: &mut Self::Frame, with: &mut C) {
+        self.meet(out, frame, with);
         if self.memory(0).0.guarded {
             self.watch_one((out, frame.lane().class()), (true, false), with);
         }
         self.store(out, frame, with);
     }
     /// It is stored or lost, and the congestion point may look at it.
-    fn store(&mut self, out: usize, mut frame: Self::Frame, with: &mut C) {
+    fn store(&mut self, out: usize, frame: &mut Self::Frame, with: &mut C) {
         let (at, len) = ((out, frame.lane().class()), frame.bytes());
         let (queued, row) = (self.queued(at), self.row(at.1));
         let (management, memory) = self.memory(at.1);
@@ -229,12 +229,12 @@ pub(crate) trait Switching<'n, C> {
         let barred = management.watchdogs.act(at, WatchdogAction::Drop);
         let refused = if barred { Some((Refusal::Watchdog, false)) } else { full };
         match refused {
-            None => self.enqueue(out, &mut frame, queued + u64::from(len), with),
-            Some(why) => self.lose(out, &frame, why, with),
+            None => self.enqueue(out, frame, queued + u64::from(len), with),
+            Some(why) => self.lose(out, frame, why, with),
         }
         let point = self.outlet(at).point.as_deref().map(|p| p.state.sample_dropped);
-        if (refused.is_none() || point == Some(true)) && self.count_down(out, &frame) {
-            self.sample(out, frame, refused.is_some(), Self::Ahead::default(), with);
+        if (refused.is_none() || point == Some(true)) && self.count_down(out, frame) {
+            self.sample(out, *frame, refused.is_some(), Self::Ahead::default(), with);
         }
     }
     /// An admitted frame joins its queue, which has so many bytes with it; a ramp may mark it.
@@ -332,7 +332,7 @@ pub(crate) trait Switching<'n, C> {
         for out in way.outputs(net, node, frame.input()) {
             Self::share(&frame, with);
             match frame.lane() {
-                Lane::Data(_) => self.arrive(out, frame, with),
+                Lane::Data(_) => self.arrive(out, &mut { frame }, with),
                 _ => self.push(out, &frame, with),
             }
         }

@@ -12,6 +12,7 @@ use super::frame::{Lane, MANAGED};
 use crate::net::Net;
 use crate::spec::Turn;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The first lane of a port with one class from which `take` takes something: PAUSE goes before control, and that before data.
 #[inline(always)]
@@ -38,9 +39,9 @@ pub(crate) enum Offer<T> {
     Stopped,
 }
 
-/// The turns of a port or host.
+/// What the classes may send in their turns, once for all ports of a node.
 #[derive(Debug)]
-pub(crate) struct Lanes {
+pub(crate) struct Weights {
     /// Classes without a weight, in order.
     strict: Vec<u8>,
     /// By class, bytes of a visit; 0: it is strict.
@@ -48,6 +49,12 @@ pub(crate) struct Lanes {
     /// By class: each frame counts as the largest of the run.
     frames: Vec<bool>,
     largest: i64,
+}
+
+/// The turns of a port or host.
+#[derive(Debug)]
+pub(crate) struct Lanes {
+    weights: Arc<Weights>,
     /// The classes that wait, of those with a weight; the first is next.
     ring: VecDeque<u8>,
     deficits: Vec<i64>,
@@ -55,9 +62,8 @@ pub(crate) struct Lanes {
     visited: bool,
 }
 
-impl Lanes {
-    /// Of an output, where nothing waits.
-    pub(crate) fn of_output(net: &Net) -> Self {
+impl Weights {
+    pub(crate) fn new(net: &Net) -> Self {
         let weights: Vec<u32> = net.classes.iter().map(|class| class.weight()).collect();
         let common = weights.iter().fold(0, |common, weight| divisor(common, *weight)).max(1);
         let largest = i64::from(net.longest_frame());
@@ -67,22 +73,27 @@ impl Lanes {
             quanta: weights.iter().map(|weight| i64::from(weight / common) * largest).collect(),
             frames: net.classes.iter().map(|class| alike(class.turn)).collect(),
             largest,
-            ring: VecDeque::new(),
-            deficits: vec![0; weights.len()],
-            visited: false,
         }
+    }
+}
+
+impl Lanes {
+    /// Of an output, where nothing waits.
+    pub(crate) fn of_output(weights: &Arc<Weights>) -> Self {
+        let deficits = vec![0; weights.quanta.len()];
+        Self { weights: weights.clone(), ring: VecDeque::new(), deficits, visited: false }
     }
 
     /// Of a host.
     pub(crate) fn of_host(net: &Net) -> Self {
-        let mut lanes = Self::of_output(net);
-        (0..lanes.quanta.len() as u8).for_each(|class| lanes.join(class));
+        let mut lanes = Self::of_output(&Arc::new(Weights::new(net)));
+        (0..lanes.weights.quanta.len() as u8).for_each(|class| lanes.join(class));
         lanes
     }
 
     /// A frame waits in a class: it takes turns from now on.
     pub(crate) fn join(&mut self, class: u8) {
-        if self.quanta[usize::from(class)] > 0 && !self.ring.contains(&class) {
+        if self.weights.quanta[usize::from(class)] > 0 && !self.ring.contains(&class) {
             self.ring.push_back(class);
         }
     }
@@ -91,8 +102,8 @@ impl Lanes {
     pub(crate) fn next<T>(&mut self, mut offer: impl FnMut(Lane, i64) -> Offer<T>) -> Option<T> {
         let mut take =
             |lane| if let Offer::Frame(frame, ..) = offer(lane, i64::MAX) { Some(frame) } else { None };
-        let first =
-            ahead(&mut take).or_else(|| self.strict.iter().find_map(|class| take(Lane::Data(*class))));
+        let first = ahead(&mut take)
+            .or_else(|| self.weights.strict.iter().find_map(|class| take(Lane::Data(*class))));
         first.or_else(|| self.next_by_weight(offer))
     }
 
@@ -102,17 +113,18 @@ impl Lanes {
             let class = *self.ring.front()?;
             let at = usize::from(class);
             if !std::mem::replace(&mut self.visited, true) {
-                self.deficits[at] += self.quanta[at];
+                self.deficits[at] += self.weights.quanta[at];
             }
             let deficit = self.deficits[at];
-            let most = match self.frames[at] {
+            let most = match self.weights.frames[at] {
                 false => deficit,
-                true if deficit >= self.largest => i64::MAX,
+                true if deficit >= self.weights.largest => i64::MAX,
                 true => 0,
             };
             match offer(Lane::Data(class), most) {
                 Offer::Frame(frame, len, last) => {
-                    self.deficits[at] -= if self.frames[at] { self.largest } else { len.into() };
+                    self.deficits[at] -=
+                        if self.weights.frames[at] { self.weights.largest } else { len.into() };
                     if last {
                         self.leave();
                     }
