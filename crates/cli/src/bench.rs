@@ -228,6 +228,8 @@ pub(crate) fn spec(
     };
     let text = match row.network.as_str() {
         "roce320" => include_str!("../../../benches/roce320.toml"),
+        "roce320-tcp" => include_str!("../../../benches/roce320-tcp.toml"),
+        "classes" => include_str!("../../../benches/classes.toml"),
         "iteration128" => include_str!("../../../benches/iteration128.toml"),
         "fork-incast" => include_str!("../../../scenarios/modern/fork-incast.toml"),
         _ => include_str!("../../../benches/network.toml"),
