@@ -19,7 +19,7 @@ use crate::language::reader::MAX_PROBLEMS;
 use crate::language::text::{Flat, Place};
 use crate::settings::{Estimate, Settings, Steered};
 use crate::tables::figure::{self, FigureSpec};
-use crate::tables::{pause, run, topology};
+use crate::tables::{head, pause, run, topology};
 use cnsim_problem::{MAX_TEXT, Problem, nearest, read_file, read_from};
 use cnsim_scheme_api::registry::Configured;
 use cnsim_scheme_api::{Acks, Registration, Registry};
@@ -182,18 +182,18 @@ impl Scenario {
                 .unwrap_or_else(|| find(key).map_or("", |k| k.default).into())
         };
         if !flat.leaves.contains_key("name") {
-            problems.push(flat.problem("name", None, "is missing", "write name = \"my-scenario\""));
+            problems.push(flat.problem(head::NAME.path, None, "is missing", "write name = \"my-scenario\""));
         }
         let groups = groups(&flat, registry, &word, &mut problems);
         let figures = figure::read(&flat, registry, &mut problems);
         let matrix: Vec<&str> = groups.iter().flat_map(|g| g.schemes.iter().map(String::as_str)).collect();
         unread_params(&flat, registry, &matrix, schemes, &mut problems);
         let scenario = Self {
-            study: word("study"),
-            name: word("name"),
-            title: word("title"),
-            question: word("question"),
-            source: word("source"),
+            study: word(head::STUDY.path),
+            name: word(head::NAME.path),
+            title: word(head::TITLE.path),
+            question: word(head::QUESTION.path),
+            source: word(head::SOURCE.path),
             seeds: whole(run::SEEDS.path, &word(run::SEEDS.path)).unwrap_or(5),
             groups,
             figures,
@@ -339,7 +339,7 @@ impl Scenario {
                 let reason = format!(
                     "two rows have the condition `{condition}`, but not the same `{key}`: their runs could not be distinguished"
                 );
-                let template = self.flat.leaves.get("condition").and_then(|l| l.items.first());
+                let template = self.flat.leaves.get(head::CONDITION.path).and_then(|l| l.items.first());
                 let hint = format!(
                     "name it in the condition: \"{}, {key} {{{key}}}\"",
                     template.map_or("...", |t| t)
@@ -352,7 +352,7 @@ impl Scenario {
     /// The key that holds the template of a group.
     fn template_key(&self, prefix: &str) -> String {
         let own = format!("{prefix}.condition");
-        if self.flat.leaves.contains_key(&own) { own } else { "condition".into() }
+        if self.flat.leaves.contains_key(&own) { own } else { head::CONDITION.path.into() }
     }
 
     /// The table of a group: `matrix`, `rows.0`, ...

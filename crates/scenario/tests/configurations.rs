@@ -4,6 +4,7 @@
 use cnsim_scenario::keys::{KEYS, Only, TABLES, find};
 use cnsim_scenario::kinds::Kind;
 use cnsim_scenario::{EMBEDDED, Ready, Scenario};
+use std::path::{Path, PathBuf};
 
 /// Every case of every embedded scenario.
 #[test]
@@ -194,4 +195,46 @@ fn idle_keys_read_back() {
     let shares: Vec<_> = shares.collect();
     assert!(shares.len() == 4 && shares.iter().all(|s| *s == shares[0] && s.get() > 1_000_000), "{shares:?}");
     assert!(ran > 600, "{ran}");
+}
+
+/// The sources below a folder, each with its path.
+fn sources(folder: &Path, all: &mut Vec<(PathBuf, String)>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, all);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            all.push((path.clone(), std::fs::read_to_string(&path).unwrap()));
+        }
+    }
+}
+
+/// A key whose row no code names would be accepted and have no effect. A file of a table that no line declares would not be compiled.
+#[test]
+fn each_key_is_read_and_each_table_is_declared() {
+    let mut all = Vec::new();
+    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut all);
+    let word = |c: char| !c.is_alphanumeric() && c != '_';
+    let code = |text: &str| {
+        text.lines().filter(|l| !l.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+    };
+    let code: Vec<String> = all.iter().map(|(_, text)| code(text)).collect();
+    let named = |name: &str| code.iter().flat_map(|text| text.split(word)).filter(|w| *w == name).count();
+    let tables = all.iter().filter(|(path, _)| path.components().any(|part| part.as_os_str() == "tables"));
+    let (mut keys, mut forgotten) = (0, Vec::new());
+    for (path, text) in tables {
+        let rows = text.lines().filter_map(|l| Some(l.trim().split_once(" = key(")?.0));
+        for name in rows.inspect(|_| keys += 1) {
+            // Its row is one place.
+            if named(name) < 2 {
+                forgotten.push(format!("{name} of {}", path.display()));
+            }
+        }
+        let stem = path.file_stem().unwrap().to_string_lossy();
+        if stem != "mod" && named(&stem) == 0 {
+            forgotten.push(format!("{}: no `mod`, no line of `tables!`", path.display()));
+        }
+    }
+    assert!(forgotten.is_empty(), "{forgotten:#?}");
+    assert!(keys > 150, "{keys} keys");
 }

@@ -3,6 +3,7 @@
 
 use crate::file::keys::find;
 use crate::language::text::{Flat, Form, Leaf, Mark, Place};
+use crate::tables::workload::SIZE_FILE;
 use cnsim_import::{Fabric, FileFlow, Form as Foreign, ImportError};
 use cnsim_problem::{MAX_FILE, Problem, Unread, read_file};
 use std::collections::BTreeMap;
@@ -41,7 +42,7 @@ pub(crate) fn inline_files(flat: &mut Flat, scenario: &str, problems: &mut Vec<P
         let (whole, graph) = (of_kind("graph"), of_kind("graph") || of_kind("training"));
         let mine: &[&str] = match (table, of) {
             ("topology", _) => &LISTS[..2],
-            (_, "size_file") => &LISTS[3..4],
+            (_, of) if of == SIZE_FILE.parts().1 => &LISTS[3..4],
             _ if graph => &LISTS[4..],
             _ => &LISTS[2..3],
         };
@@ -232,7 +233,7 @@ impl Named<'_> {
                 items.push(rest.to_string());
                 marks.push(Mark { place: place(rest), form: Form::Text });
             };
-            if of == "size_file" {
+            if of == SIZE_FILE.parts().1 {
                 keep(&mut lists, "size_table", content);
             } else if of == LISTS[4] {
                 keep(&mut lists, LISTS[4], content);

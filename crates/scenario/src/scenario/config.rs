@@ -10,7 +10,7 @@ use crate::file::keys::{TABLES, find};
 use crate::language::reader::default_items;
 use crate::language::text::{Flat, Leaf, Place};
 use crate::settings::Settings;
-use crate::tables::{class, hotspot, pause, transport};
+use crate::tables::{class, head, hotspot, pause, transport};
 use cnsim_fabric::MOST_CLASSES;
 use cnsim_problem::Problem;
 use cnsim_scheme_api::Registry;
@@ -23,7 +23,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 /// Keys that name a run and do not change its results.
-pub const LABELS: [&str; 3] = ["study", "name", "condition"];
+pub const LABELS: [&str; 3] = [head::STUDY.path, head::NAME.path, head::CONDITION.path];
 
 /// All that determines a run but the seed and the code: the values of keys as texts or lists of texts, and `scheme` with its name
 /// and every parameter. Whether a file holds such a configuration is found out when it is run again.
@@ -141,9 +141,10 @@ pub(super) fn write(
 ) -> Config {
     let mut config = Map::new();
     let word = |key: &str| flat.leaves.get(key).and_then(|l| l.items.first().cloned());
-    config.insert("study".into(), json!(word("study").unwrap_or_else(|| default("study").into())));
-    config.insert("name".into(), json!(word("name")));
-    config.insert("condition".into(), json!(case.id.condition));
+    let [study, name, condition] = LABELS;
+    config.insert(study.into(), json!(word(study).unwrap_or_else(|| default(study).into())));
+    config.insert(name.into(), json!(word(name)));
+    config.insert(condition.into(), json!(case.id.condition));
     for key in std::mem::take(&mut settings.keys) {
         let table = key.split_once('.').is_some_and(|(t, _)| TABLES.contains(&t));
         let value = match flat.leaves.get(&key) {
@@ -224,7 +225,7 @@ impl Scenario {
             let own = flat.leaves.get(key).and_then(|l| l.items.first().cloned());
             own.unwrap_or_else(|| default(key).into())
         };
-        let (study, name, pause) = (word("study"), word("name"), word(pause::MODE.path));
+        let ([study, name, condition], pause) = (LABELS.map(word), word(pause::MODE.path));
         let scenario = Self {
             study,
             name,
@@ -233,7 +234,7 @@ impl Scenario {
             source: String::new(),
             seeds: 1,
             groups: vec![Group {
-                template: Template::literal(&word("condition")),
+                template: Template::literal(&condition),
                 rows: vec![Vec::new()],
                 pauses: vec![pause.clone()],
                 schemes: vec![scheme.name.clone()],

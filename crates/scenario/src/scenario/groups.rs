@@ -6,7 +6,7 @@ use crate::file::keys::{MATRIX, MAX_CASES, find};
 use crate::language::kinds::Value as Read;
 use crate::language::meant;
 use crate::language::text::{Flat, Leaf};
-use crate::tables::{pause, run};
+use crate::tables::{head, pause, run};
 use cnsim_problem::Problem;
 use cnsim_scheme_api::Registry;
 
@@ -26,7 +26,7 @@ pub(super) fn groups(
         let own = format!("{prefix}.condition");
         let (key, text) = match flat.leaves.get(&own).and_then(|l| l.items.first()) {
             Some(text) => (own.as_str(), text.clone()),
-            None => ("condition", word("condition")),
+            None => (head::CONDITION.path, word(head::CONDITION.path)),
         };
         let template = Template::parse(&text).unwrap_or_else(|reason| {
             problems.push(flat.at(key, reason, "write for example \"hotspot {hotspot.rate}\""));
