@@ -1,7 +1,6 @@
 //! The time series of a run: what its scenario names, and with `all_series` every queue and every host.
 
 use crate::record::Curve;
-use crate::run::Job;
 use cnsim_fabric::{GaugeSite, Outcome, SeriesKind};
 use cnsim_measure::events::Events;
 use cnsim_measure::fairness;
@@ -16,17 +15,21 @@ const MBPS: f64 = 1e-6;
 const GBPS: f64 = 1e-9;
 
 /// The series of a run by their names; `events` are those of the flows that the scenario names.
-pub(crate) fn of(job: &Job, out: &Outcome, events: Option<&Events>) -> BTreeMap<String, Curve> {
-    let settings = &job.ready.settings;
+pub(crate) fn of(
+    settings: &Settings,
+    out: &Outcome,
+    events: Option<&Events>,
+    all_series: bool,
+) -> BTreeMap<String, Curve> {
     let mut curves = Curves { settings, out, all: BTreeMap::new() };
     curves.of_ports();
-    curves.of_flows(job.all_series);
+    curves.of_flows(all_series);
     let bins = out.series.first().map_or(0, |s| s.values.len());
     for (name, unit, values) in events.iter().flat_map(|e| e.series(settings.record.bin.as_ps(), bins)) {
         curves.keep(name, unit, &values, 1.0);
     }
     curves.of_all();
-    if job.all_series {
+    if all_series {
         curves.everywhere();
     }
     curves.all

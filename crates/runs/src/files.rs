@@ -1,7 +1,6 @@
 //! Tables in files: RFC 4180, six significant digits, texts that no spreadsheet takes for a formula.
 
 use crate::record::RunRecord;
-use crate::results::LARGEST;
 use cnsim_problem::read_file;
 use std::io::Read as _;
 use std::path::Path;
@@ -13,6 +12,9 @@ pub(crate) fn read_start(path: &Path, bytes: u64) -> Option<String> {
     file.take(bytes).read_to_end(&mut start).ok()?;
     Some(String::from_utf8_lossy(&start).into_owned())
 }
+
+/// Largest file of results that is read, bytes.
+pub const LARGEST: u64 = 2_000_000_000;
 
 /// Columns that a line has at least, as it is read: missing ones are empty.
 const COLUMNS: usize = 24;

@@ -1,9 +1,8 @@
 //! Results of collectives in files: `collectives.csv` and `critical_path.csv`.
 
-use crate::files::{AGAIN, Lines, labels, read_csv};
+use crate::files::{AGAIN, LARGEST, Lines, labels, read_csv};
 use crate::flow_files::{ns, ps};
 use crate::record::RunRecord;
-use crate::results::LARGEST;
 use cnsim_measure::jobs::{JobFacts, Part, Wait};
 use cnsim_measure::quantity::digits;
 use cnsim_problem::read_file;

@@ -1,6 +1,6 @@
 //! `results.json`: results of runs, with all that is needed to repeat them. The same types write and read it.
 
-use crate::files::table;
+use crate::files::{LARGEST, table};
 use crate::record::{Curve, RunRecord};
 use crate::store::{RESULT_VERSION, sha256, sha256_of};
 use cnsim_measure::quantity::digits;
@@ -11,8 +11,6 @@ use std::path::Path;
 
 /// Form of the file.
 pub const SCHEMA: u32 = 1;
-/// Largest file that is read, bytes.
-pub const LARGEST: u64 = 2_000_000_000;
 
 /// A whole `results.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

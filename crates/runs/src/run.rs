@@ -333,7 +333,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         ports: ports(settings, out),
         xoff: spread(settings, out),
         shared: shared(settings, out),
-        series: curves::of(job, out, events.as_ref()),
+        series: curves::of(settings, out, events.as_ref(), job.all_series),
         packet_hops: out.packet_hops,
         by_model: out.by_model.clone(),
         phases: out.phases.as_ref().map(ToString::to_string),
