@@ -40,8 +40,23 @@
 //! ## Against closed forms
 //!
 //! N flows in step, whose buffer is a share b of the bandwidth-delay product, use
-//! `[(1 - b)(3 + b) / 8 + b (1 + b / 2)] / [(1 - b) / 2 + b (1 + b / 2)]` of the link. A flow that loses one frame in 1/p keeps a window of
-//! `sqrt(3 / (2 p))` frames in the mean.
+//! `[(1 - b)(3 + b) / 8 + b (1 + b / 2)] / [(1 - b) / 2 + b (1 + b / 2)]` of the link. Marks keep flows in step: four of them are within 1 %.
+//! Drops from a full queue do not: the flows cut in turn and use more. One flow is within 1 % once its first tooth is over. With a buffer of
+//! three frames the first window loses frames at once. So the climb to half the product is slow, and a mean from the start on is lower: 73 %
+//! for 75 % after 40 s, with a product of 500 frames.
+//!
+//! A flow that loses each 1/p-th frame keeps a window of `sqrt(3 / (2 p))` frames (Mathis). Chance makes that 7 % more for small p. Each repair
+//! costs a round trip without growth, which counts more the smaller the window is. Padhye's law adds timeouts. It assumes that a loss takes the
+//! later frames of its round with it. With such losses a window by another hand, with SACK, is within 3 % of the law up to p = 3 %, and 11 % below
+//! at 10 %. Where frames are lost each for itself, duplicates come, and fast retransmit repairs what the law leaves to a timeout. Measured
+//! frames a round trip, with a timeout of 25 round trips and acknowledgements that are lost, too:
+//!
+//! | over the law of | recovery | p = 1e-4 | 1e-3 | 1e-2 | 3e-2 | 1e-1 |
+//! |---|---|---|---|---|---|---|
+//! | Mathis | SACK | 1.06 | 1.04 | 0.94 | 0.78 | 0.21 |
+//! | Padhye, short form | SACK | 1.06 | 1.09 | 1.46 | 2.12 | 1.77 |
+//! | Padhye, short form | NewReno | 1.06 | 1.09 | 1.44 | 2.03 | 1.65 |
+//! | Padhye, short form | RACK with probe | 1.06 | 1.09 | 1.46 | 2.30 | 3.60 |
 
 use crate::tcp::{self, Control, Law, Moment};
 use cnsim_scheme_api::{Registration, choice, params};

@@ -1,9 +1,12 @@
 //! TCP against closed forms: slow start to the picosecond, additive increase, losses by chance, and the burst of an incast.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod window_model;
+
 use cnsim_fabric::{Engine, Options, Outcome, run};
 use cnsim_scenario::Scenario;
 use std::collections::VecDeque;
+use window_model::{Ask, rate};
 
 /// Flows to H0 of a star, all from the begin on; further keys of `[transport]`, the switch and the scheme, and further tables.
 struct Star<'a> {
@@ -69,11 +72,14 @@ impl Star<'_> {
     fn end(&self) -> u64 {
         self.run().hosts[0].completions[0].end.as_ps()
     }
-    /// Share of the link's frames that were delivered once, in a run of so many ms.
-    fn used(&self, ms: u64) -> f64 {
+    /// Frames that came by so many ms.
+    fn frames(&self, ms: u64) -> f64 {
         let star = Star { bytes: 10_000_000_000, duration: &format!("{ms} ms"), ..*self };
-        let frames = star.run().hosts[0].delivered as f64;
-        frames * SLOT as f64 / (ms as f64 * 1e9)
+        star.run().hosts[0].delivered as f64
+    }
+    /// Share of the link's frames that came, in a run of so many ms.
+    fn used(&self, ms: u64) -> f64 {
+        self.frames(ms) * SLOT as f64 / (ms as f64 * 1e9)
     }
 }
 
@@ -218,31 +224,133 @@ fn the_burst_of_an_incast() {
     }
 }
 
-/// Additive increase and halving with a buffer of a share b of the bandwidth-delay product: what the closed form says, within 1 %.
+/// A port that serves a frame in 12 us.
+const SLOW: &str = "[[event]]\nport = \"S>H0\"\nat = \"0 us\"\nrate = \"1 Gb/s\"\n";
+
+/// Share of a link that flows in step use by additive increase and halving, with a buffer of a share b of the bandwidth-delay product.
+fn in_step(b: f64) -> f64 {
+    ((1.0 - b) * (3.0 + b) / 8.0 + b * (1.0 + b / 2.0)) / ((1.0 - b) / 2.0 + b * (1.0 + b / 2.0))
+}
+
+/// Additive increase and halving with a buffer: what the closed form says, within 1 %.
 #[test]
 fn additive_increase_uses_what_the_buffer_allows() {
-    // The port serves a frame in 12 us.
-    let slow = "[[event]]\nport = \"S>H0\"\nat = \"0 us\"\nrate = \"1 Gb/s\"\n";
-    let star = Star { delay: 1_000_000, more: slow, ..STAR };
+    let star = Star { delay: 1_000_000, more: SLOW, ..STAR };
     let product = (star.round_trip() + 9 * SLOT) as f64 / (10 * SLOT) as f64;
     for b in [0.1, 0.25, 0.5, 0.75, 1.0] {
-        let by_hand =
-            ((1.0 - b) * (3.0 + b) / 8.0 + b * (1.0 + b / 2.0)) / ((1.0 - b) / 2.0 + b * (1.0 + b / 2.0));
         let used = 10.0 * Star { memory: (b * product).round() * 1.5, ..star }.used(60_000);
-        assert!((used / by_hand - 1.0).abs() < 0.01, "b {b}: {used}, by hand {by_hand}");
+        assert!((used / in_step(b) - 1.0).abs() < 0.01, "b {b}: {used}, by hand {}", in_step(b));
     }
 }
 
-/// Losses by chance: a rate of sqrt(3 / (2 p)) frames a round trip (Mathis), within 8 %. That is of periodic losses. By chance the mean
-/// window is 7 % larger, and each repair takes a round trip or two without growth.
+/// With three frames of memory the first window of ten loses some at once: a flow begins with about three frames, and is halfway up its
+/// first tooth after as many round trips as half the product has frames. A run that counts from its begin has that in its mean, as the
+/// rounds by hand have; after it the closed form holds within 1 %, for a buffer of nothing (75 %), too.
+#[test]
+fn a_buffer_of_three_frames() {
+    let star = Star { delay: 1_500_000, memory: 4.5, more: SLOW, ..STAR };
+    let trip = (star.round_trip() + 9 * SLOT) as f64 / (10 * SLOT) as f64;
+    // Frames by so many slots: a round has whole frames. The frame that is sent counts in the memory and in the product.
+    let by_rounds = |slots: f64| {
+        let (mut now, mut frames, mut window) = (0.0, 0.0, 3.0_f64);
+        while now < slots {
+            let whole = window.floor();
+            if whole > trip + 2.0 {
+                // The loss, and a round that repairs it without growth.
+                window = whole / 2.0;
+                frames += whole - 1.0 + window.floor();
+                now += trip + whole;
+            } else {
+                window += whole / window;
+                frames += whole;
+                now += trip.max(whole);
+            }
+        }
+        frames
+    };
+    let [early, late] = [star.frames(10_000), star.frames(40_000)];
+    let (all, steady) = (late * 12e-6 / 40.0, (late - early) * 12e-6 / 30.0);
+    let by_hand = by_rounds(40.0 / 12e-6) * 12e-6 / 40.0;
+    assert!((all / by_hand - 1.0).abs() < 0.003, "{all}, by hand {by_hand}");
+    assert!((0.725..0.735).contains(&all), "{all}");
+    assert!((steady / in_step(3.0 / trip) - 1.0).abs() < 0.01, "{steady}");
+    assert!((steady / in_step(0.0) - 1.0).abs() < 0.01, "{steady}");
+}
+
+/// Four flows are in step if all see a mark in one round: the closed form within 1 %, without a loss. Where a full queue drops single
+/// frames the flows cut in turn, and use more of the link.
+#[test]
+fn flows_in_step_by_marks() {
+    let star = Star { flows: 4, delay: 1_500_000, more: SLOW, ..STAR };
+    let product = (star.round_trip() + 9 * SLOT) as f64 / (10 * SLOT) as f64;
+    for frames in [3, 50, 250] {
+        let params = format!("mark_from = \"{} B\"", frames * 1500);
+        let star = Star { params: &params, ..star };
+        let used = (star.frames(36_000) - star.frames(12_000)) * 12e-6 / 24.0;
+        let by_hand = in_step(frames as f64 / product);
+        assert!((used / by_hand - 1.0).abs() < 0.01, "{frames} frames: {used}, by hand {by_hand}");
+    }
+}
+
+/// Frames a round trip by sqrt(3 / (2 p)) (Mathis).
+fn mathis(p: f64) -> f64 {
+    (1.5 / p).sqrt()
+}
+
+/// The law with timeouts (Padhye) of so many round trips: its short form, and the whole one, from which it was cut.
+fn padhye(p: f64, timeout: f64) -> (f64, f64) {
+    let often = (3.0 * (3.0 * p / 8.0).sqrt()).min(1.0);
+    let short = 1.0 / (1.0 / mathis(p) + timeout * often * p * (1.0 + 32.0 * p * p));
+    let (w, q) = (1.0 + (8.0 * (1.0 - p) / (3.0 * p) + 1.0).sqrt(), 1.0 - p);
+    let often = (1.0 - q.powi(3)) * (1.0 + q.powi(3) * (1.0 - q.powf(w - 3.0))) / (1.0 - q.powf(w));
+    let often = often.min(1.0);
+    let backoff = 1.0 + (0..6).map(|k| f64::from(1 << k) * p.powi(k + 1)).sum::<f64>();
+    (short, (q / p + w + often / q) / (w / 2.0 + 1.0 + often * timeout * backoff / q))
+}
+
+/// Losses by chance, each frame for itself, against a window by another hand: within 6 %. Mathis assumes losses at equal distances: by
+/// chance a window is 7 % larger, and each repair costs a round trip without growth, the more of a cycle the more there are.
 #[test]
 fn losses_by_chance() {
-    for (p, ms) in [(1e-4, 12_000), (1e-3, 8000)] {
-        let more = format!("[[event]]\nlink = \"H1-S\"\nloss = \"{p}\"\n");
-        let star = Star { delay: 100_000, transport: "rto_min = \"dc\"", more: &more, ..STAR };
-        let by_hand = (1.5_f64 / p).sqrt() * SLOT as f64 / star.round_trip() as f64;
-        let used = star.used(ms);
-        assert!((used / by_hand - 1.0).abs() < 0.08, "p {p}: {used}, by hand {by_hand}");
+    let chances = [(1e-3, 8000), (1e-2, 8000), (3e-2, 8000), (1e-1, 40_000)];
+    for (recovery, sack) in [("sack", true), ("newreno", false)] {
+        for (p, ms) in chances {
+            let more = format!("[[event]]\nlink = \"H1-S\"\nloss = \"{p}\"\n");
+            let transport = format!("rto_min = \"dc\"\nrto_first = \"10 ms\"\nrecovery = \"{recovery}\"");
+            let star = Star { delay: 100_000, transport: &transport, more: &more, ..STAR };
+            let trip = star.round_trip() as f64;
+            let frames = star.frames(ms) * trip / (ms as f64 * 1e9);
+            let ask = Ask { p, acks_too: true, to_the_end: false, timeout: 1e10 / trip, sack };
+            let by_model = rate(ask, (4000.0 / p) as u64);
+            eprintln!("{recovery} {p}: {frames:.3}, by the model {by_model:.3}, {:.3}", frames / mathis(p));
+            assert!(
+                (frames / by_model - 1.0).abs() < 0.06,
+                "{recovery} {p}: {frames}, by the model {by_model}"
+            );
+            if p < 0.02 {
+                assert!((frames / mathis(p) - 1.0).abs() < 0.1, "{recovery} {p}: {frames}, {}", mathis(p));
+            }
+        }
+    }
+}
+
+/// What Padhye's law leaves out. It assumes that a lost frame takes the later ones of its round with it, so that few duplicates come and a
+/// timeout is likely. The window by another hand is within 15 % of the law under such losses. Lost each for itself, frames leave
+/// duplicates, and fast retransmit repairs what the law leaves to a timeout. At p = 0.1 the law's short form is a quarter below the whole.
+#[test]
+fn losses_to_the_end_of_a_round() {
+    let timeout = 1e10 / Star { delay: 100_000, ..STAR }.round_trip() as f64;
+    for p in [1e-3, 1e-2, 3e-2, 1e-1] {
+        let (short, whole) = padhye(p, timeout);
+        assert!((short / whole - if p > 0.05 { 0.75 } else { 1.0 }).abs() < 0.02, "{p}: {short} {whole}");
+        let of = |to_the_end| {
+            let ask = Ask { p, acks_too: false, to_the_end, timeout, sack: true };
+            rate(ask, (4000.0 / p) as u64)
+        };
+        let (alone, together) = (of(false) / short, of(true) / whole);
+        eprintln!("{p}: {alone:.3}, to the end {together:.3}");
+        assert!((together - 1.0).abs() < 0.15, "{p}: {together}");
+        assert!(p < 5e-3 || alone > 1.3, "{p}: {alone}");
     }
 }
 
@@ -266,8 +374,7 @@ fn losses_at_equal_distances() {
 /// has 3 W^2 / 8 frames. CUBIC's grows from 0.7 W on by 9 / 17 of a frame a round trip.
 #[test]
 fn marks_cut_once_a_window() {
-    let slow = "[[event]]\nport = \"S>H0\"\nat = \"0 us\"\nrate = \"1 Gb/s\"\n";
-    let star = Star { delay: 300_000, more: slow, ..STAR };
+    let star = Star { delay: 300_000, more: SLOW, ..STAR };
     let product = (star.round_trip() + 9 * SLOT) as f64 / (10 * SLOT) as f64;
     for (scheme, b) in [("newreno", 0.5), ("newreno", 1.0), ("cubic", 0.5)] {
         let k = (b * product).round();
@@ -303,6 +410,39 @@ fn marks_cut_once_a_window() {
             "{scheme} {b}: {cuts}, by hand {by_hand}"
         );
     }
+}
+
+/// Two flows of CUBIC, one of three times the round trip of the other, at a port that marks. Below 1 ms the Reno-friendly region rules:
+/// windows that lose equally often are equal, and in step they are as the rates of growth. So the near flow gets between the ratio of
+/// round trips and its square. Above 10 ms windows grow by time, not by round trips: between the fourth root of the ratio and the ratio.
+#[test]
+fn cubic_with_unlike_round_trips() {
+    let of = |rate: &str, (near, far, queue): (f64, f64, f64), k: u64, seconds: [u64; 2]| {
+        let sent = seconds.map(|s| {
+            let text = format!(
+                "name = \"two\"\n[topology]\nkind = \"graph\"\nnodes = [\"S 4\"]\n\
+                 links = [\"H0 S {rate} 1 us\", \"H1 S 10 Gb/s {} us\", \"H2 S 10 Gb/s {} us\"]\n\
+                 [switch]\nprocessing = \"0 us\"\nbuffer = \"SO\"\nshare = \"100 MB\"\n[pause]\nmode = \"off\"\n\
+                 [host]\nprocessing = \"0 us\"\nqueues = \"per-flow\"\n[transport]\nkind = \"tcp\"\n\
+                 [workload]\nkind = \"transfers\"\nframe = \"1500 B\"\ntransfers = [\"0 us, H1, H0, 100 GB\", \"0 us, H2, H0, 100 GB\"]\n\
+                 [scheme.cubic]\nmark_from = \"{k} B\"\n[run]\nduration = \"{s} s\"\n[matrix]\npause = [\"off\"]\nschemes = [\"cubic\"]\n",
+                near / 2.0,
+                far / 2.0
+            );
+            let scenario = Scenario::parse("two.toml", &text, &[]).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+            let ready = scenario.ready(&scenario.cases()[0]).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+            let out = run(&ready.settings.spec(&ready.built, 1, false), &Options::default()).unwrap();
+            [1, 2].map(|h| out.hosts[h].sent as f64)
+        });
+        let more = (sent[1][0] - sent[0][0]) / (sent[1][1] - sent[0][1]);
+        // With an empty queue and with one at the mark.
+        (more, (far + queue) / (near + queue), far / near)
+    };
+    let (more, full, empty) = of("1 Gb/s", (100.0, 300.0, 120.0), 15_000, [2, 6]);
+    assert!((full..empty * empty).contains(&more), "{more}, {full} to {empty}");
+    let (slow, full, empty) = of("100 Mb/s", (40_000.0, 120_000.0, 24_000.0), 300_000, [40, 140]);
+    assert!((full.powf(0.25)..empty).contains(&slow), "{slow}, {full} to {empty}");
+    assert!(slow < more);
 }
 
 /// Messages are the flows of the table again, on their connections: what a list of the same flows has, and what a warm window makes of it.
