@@ -295,7 +295,8 @@ fn compare(row: &Row, found: &BTreeMap<&'static str, String>, transport: &str) {
         }
         // SYN goes to the flow's destination, and SYN with ACK comes back; both agree on ECN (RFC 3168, 6.1.1).
         "open" => {
-            let back = row["port"].ends_with(&format!(">{}", row["source"]));
+            let back = row["port"].starts_with(&format!("{}>", row["destination"]))
+                || row["port"].ends_with(&format!(">{}", row["source"]));
             let flags = [("syn", 1), ("ack", i64::from(back)), ("ece", 1), ("cwr", i64::from(!back))];
             flags.iter().for_each(|(flag, value)| same(&format!("tcp.flags.{flag}"), *value));
         }

@@ -551,3 +551,18 @@ impl QueuePairs {
             .filter_map(|pair| pair.queue.pair)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{QueuePair, SentFrames};
+    use crate::model::rack::Rack;
+    use std::mem::size_of;
+
+    /// What a flow under way costs its source beside its scheme: a queue pair, for TCP and selective repeat the state of its frames with
+    /// three maps of a bit a frame, and for RACK their starts. Maps take no memory before a loss.
+    #[test]
+    fn a_live_flow_keeps_its_size() {
+        let sizes = [size_of::<Option<QueuePair>>(), size_of::<SentFrames>(), size_of::<Rack>()];
+        assert!(sizes.iter().zip([280, 320, 144]).all(|(size, most)| *size <= most), "{sizes:?} B");
+    }
+}

@@ -113,10 +113,16 @@ impl SentFrames {
         self.whole
     }
     /// Bytes of the flow below a frame.
+    #[inline]
     pub(crate) fn bytes_below(&self, frame: u64) -> u64 {
         if self.messages.is_empty() {
             return self.bytes.min(frame * self.whole);
         }
+        self.bytes_of_messages(frame)
+    }
+    /// The same on a connection with several messages.
+    #[inline(never)]
+    fn bytes_of_messages(&self, frame: u64) -> u64 {
         let next = self.messages.partition_point(|message| message.0 <= frame);
         let (first, before) = next.checked_sub(1).map_or((0, 0), |at| self.messages[at]);
         let end = self.messages.get(next).map_or(self.bytes, |next| next.1);
@@ -145,6 +151,7 @@ impl SentFrames {
     }
     /// Frames sent and not acknowledged that are not on their way: those reported and those due, less what was sent again and is not
     /// lost (RFC 6675, SetPipe).
+    #[inline]
     fn gone(&self) -> i64 {
         let twice = self.again.count > 0 && self.rack.is_none();
         let extra = if twice { self.again.count_from(self.lost_below) } else { 0 };
@@ -159,12 +166,12 @@ impl SentFrames {
         if self.due.count > 0 && !self.probes() {
             return self.due.first();
         }
-        let most = match by {
-            Reliability::Tcp(tcp) => tcp.receive_window.map_or(u64::MAX, |bytes| bytes.get()),
-            _ => u64::MAX,
+        let ahead = || self.bytes_below(self.next + 1) - self.bytes_below(self.una);
+        let fits = match by {
+            Reliability::Tcp(tcp) => tcp.receive_window.is_none_or(|most| ahead() <= most.get()),
+            _ => true,
         };
-        let ahead = self.bytes_below(self.next + 1) - self.bytes_below(self.una);
-        if self.next < self.frames && self.next - self.una < MOST_AHEAD && ahead <= most {
+        if self.next < self.frames && self.next - self.una < MOST_AHEAD && fits {
             return Some(self.next);
         }
         if self.probes() {
