@@ -24,6 +24,10 @@ pub enum Mark {
     TiesDrawn,
     /// Ports whose departures matter elsewhere were kept in step.
     InStep,
+    /// A frame came to a shared buffer near its thresholds, and nothing followed, however much had left by then.
+    Near,
+    /// Out of it: what had left by outputs out of step was counted first (`fast/sweep/near.rs`).
+    CountedOthers,
     /// A switch looked only at the ports that had something (`fast/sweep/thin.rs`).
     ThinWindow,
     /// A frame that met an idle line went on its wire at once.

@@ -8,7 +8,8 @@ mod common;
 
 use Mark::{Alone, CalmWindow, CaughtUp, Crossed, Flown, HostByEvent, InOrder, InPieces, InStep, Launched};
 use Mark::{
-    NotQuiet, PassedOver, PutBack, Recorded, SentStraight, Stretched, ThinWindow, TiesDrawn, Together,
+    CountedOthers, Near, NotQuiet, PassedOver, PutBack, Recorded, SentStraight, Stretched, ThinWindow,
+    TiesDrawn, Together,
 };
 use Visits::{Adaptive, All, Due, Turns};
 use cnsim_fabric::marks::{Mark, forget, seen};
@@ -126,6 +127,44 @@ fn shared_buffers_that_stay_quiet() {
             ..SharedSpec::default()
         });
         takes("a quiet buffer", &spec, 1, visits, &[mark]);
+    }
+}
+
+/// Near its thresholds a shared buffer takes frames in order, and keeps outputs in step that hold frames of an input in XOFF.
+#[test]
+fn shared_buffers_near_their_thresholds() {
+    let input = SharedInput { reserve: Bytes::from_kb(4), headroom: Bytes::from_kb(40), alpha: 0.5 };
+    for (pause, at_start) in [(true, false), (true, true), (false, false)] {
+        let mut spec = hot(star(0.85, 6));
+        let buffer = &mut spec.switches[0].buffer;
+        buffer.organisation = Organisation::Input;
+        buffer.pause = buffer.pause.filter(|_| pause);
+        let (inputs, memory) = (vec![input; usize::from(spec.switches[0].ports)], Bytes::from_kb(900));
+        spec.switches[0].shared =
+            Some(SharedSpec { memory, inputs, resume: Bytes::from_kb(3), at_start, ..SharedSpec::default() });
+        takes("near", &spec, 1, All, &[CalmWindow, Near, CountedOthers, InOrder]);
+        assert_eq!(seen(InStep) > 0, pause, "without PAUSE no output is in step");
+    }
+}
+
+/// A frame for host 1 and one from host 1 reach the switch at 13.7 us. The second asks for XOFF, which goes ahead of the first by the same port.
+/// So the first takes 51.2 ns there behind the PAUSE frame, beside twice 51.2 ns on links and 3 us of delay.
+#[test]
+fn a_frame_does_not_fly_ahead_of_an_xoff_of_its_moment() {
+    let mut spec = star(0.0, 1);
+    let at = |ps: u64, dst, bytes| Transfer { start: Time::from_ps(ps), ..flow(0, dst, bytes) };
+    spec.hosts.iter_mut().for_each(|host| host.sources.clear());
+    // The queue has been as long before, so that the second frame flies, and the third may.
+    spec.hosts[0].sources = vec![flows([0, 5_000_000, 12_148_800].map(|ps| at(ps, 1, 64)).to_vec())];
+    spec.hosts[1].sources = vec![flows(vec![at(11_000_000, 2, 1500)])];
+    let buffer = &mut spec.switches[0].buffer;
+    let (high, low) = (Bytes::new(1000), Bytes::new(500));
+    buffer.pause = buffer.pause.map(|pause| PauseSpec { high, low, ..pause });
+    takes("a frame alone", &spec, 1, Due, &[ThinWindow, Flown]);
+    for engine in BOTH {
+        let options = Options { engine, visits: Due, ..Options::default() };
+        let late = run(&spec, &options).unwrap().hosts[1].latency_max;
+        assert_eq!(late, Time::from_ps(3 * 51_200 + 3_000_000), "{engine:?}");
     }
 }
 

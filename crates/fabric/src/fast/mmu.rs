@@ -2,9 +2,8 @@
 
 use crate::model::{Memory, Signal};
 
-/// A bound above all occupancies, and one below.
+/// A bound above all occupancies.
 const ALWAYS: (u32, i64) = (u32::MAX, i64::MAX);
-const NEVER: (u32, i64) = (0, -1);
 
 #[derive(Debug, Default)]
 pub(crate) struct Mmu {
@@ -28,18 +27,18 @@ impl Mmu {
     /// Around a memory whose inputs take in no more than `margin` bytes in a window.
     pub(crate) fn new(memory: Memory, margin: u64) -> Self {
         let layout = &memory.layout;
-        let private = layout.step.0 > 0;
+        let private = layout.step.0 > 0 && !memory.is_shared();
         let calm = memory.calm_cell().min(u64::from(u32::MAX)) as u32;
         let small = (private && layout.step.1 > 0).then_some(calm.into());
-        let (calm, roomy) = if memory.is_shared() { NEVER } else { (calm, memory.calm_pool(margin)) };
+        let (calm, roomy) = if memory.is_shared() { (0, i64::MAX) } else { (calm, memory.calm_pool(margin)) };
         Self { private, roomy, calm, small, quiet_up_to: 0, off: Vec::new(), memory }
     }
 
     /// Of a shared buffer: are its cells all that counts, and frames stored and freed calmly, while its inputs take in `more` bytes each
-    /// at most, and no queue comes to more than `queued`? If not, all outputs are in step.
+    /// at most, and no queue comes to more than `queued`?
     pub(crate) fn note_quiet(&mut self, more: &[u64], queued: u64) -> bool {
         let quiet = self.memory.note_quiet(more, queued);
-        (self.calm, self.roomy) = if quiet { ALWAYS } else { NEVER };
+        self.calm = if quiet { u32::MAX } else { 0 };
         self.quiet_up_to = self.memory.quiet_up_to();
         quiet
     }
@@ -129,7 +128,7 @@ impl Mmu {
         self.memory.off_count > 0 || self.is_crowded()
     }
 
-    /// Outputs, of so many, whose departures can end an XOFF.
+    /// Outputs, of so many, whose departures can end an XOFF. Of a shared buffer that depends on what they hold.
     pub(crate) fn critical(&mut self, outputs: usize) -> impl Iterator<Item = usize> {
         let memory = &self.memory;
         // Cells of one output and all inputs come once.

@@ -6,9 +6,11 @@
 //! where outputs share a memory cell that is nearly full. Such ports are *critical*: before every event they are brought up to date
 //! together, in time order.
 //!
-//! Outputs that share a buffer are critical all of them, unless it stays quiet (`bound_inputs`): no input can come near its threshold
-//! with all that arrives in the window, nor the pool to more than it ever held. Then the bytes of the inputs are all that is kept. Where
-//! memory is free as a transmission starts, it is counted until the end as long as that holds; in step, a start is an event of its own.
+//! A shared buffer is quiet (`bound_inputs`) if no input can come near its threshold with all that arrives in the window, nor the pool to
+//! more than it ever held. Then the bytes of the inputs are all that is kept. Near a threshold frames are taken in order of time.
+//! A departure has a consequence if its input is in XOFF: outputs that hold such frames are critical. What has left by the others is
+//! counted where it matters (`Switch::count_others`): as such a frame leaves, or as one comes that would ask for XOFF without that. Where
+//! memory is free as a transmission starts, it is counted until the end while the buffer is quiet; in step, a start is an event of its own.
 //!
 //! A long window is taken in pieces ([`Switch::run`]): in one, all its frames would count as waiting at once, and each would be
 //! looked for among all others, so that time would grow with their square.
@@ -16,11 +18,12 @@
 //! * Claim: a frame of a window below every threshold is stored and drained without its port being brought up to date; a window of
 //!   many frames costs each as much as one of few.
 //! * Same bits: occupancies only grow until the drain, so they are upper bounds; below every threshold no order of events has a
-//!   consequence. What arrives in a window is on its way when that begins, and so a piece of one is a window, too.
-//! * Bench row: w2; of pieces modern/fork-320-hosts (docs/performance.md) and `long links` of `crates/cli/tests/linear.rs`.
-//! * Marks: CalmWindow, InPieces; out: PutBack, InOrder, InStep.
+//!   consequence. A threshold of a shared buffer falls as that fills: below it with an upper bound is below it. What arrives in a window is on its way when that begins, and so a piece of one is a window, too.
+//! * Bench row: w2; near a threshold perm128-pfc; of pieces modern/fork-320-hosts (docs/performance.md) and `long links` of `crates/cli/tests/linear.rs`.
+//! * Marks: CalmWindow, InPieces, Near; out: PutBack, InOrder, InStep.
 
 mod arrivals;
+mod near;
 mod replay;
 mod thin;
 
@@ -93,7 +96,7 @@ impl Switch {
             self.find_critical();
         }
         // Messages among the data stand in queues in order of time, with what came before them.
-        let calm = self.in_step == 0;
+        let calm = self.in_step == 0 && !self.mmu.memory.is_near();
         let may_be_ahead = net.control != ControlTransport::InBand;
         if calm
             && (may_be_ahead || self.rare.0 >= end)
@@ -138,8 +141,12 @@ impl Switch {
         // The switch's own messages take no memory: messages among the data are the model's.
         more.resize(self.ports.len() + 1, 0);
         let queued = self.ports.iter().map(|p| p.queued).max().unwrap_or(0) + more.iter().sum::<u64>();
+        let before = self.mmu.is_quiet();
         let quiet = self.mmu.note_quiet(more, queued);
         self.was_quiet |= quiet;
+        if before && !quiet {
+            self.find_holders();
+        }
         quiet
     }
 
@@ -233,6 +240,9 @@ impl Switch {
                     self.settle(last, net, wires);
                 }
                 if first != arrival {
+                    if self.mmu.memory.is_near() {
+                        self.count_others((last, usize::MAX), net, wires);
+                    }
                     self.now = first.0;
                     self.happen(first.1, &mut (net, &mut *wires));
                     continue;
@@ -262,20 +272,24 @@ impl Switch {
         }
         let entry = *entry;
         inbox.skip_many(1);
-        self.follow(stored.is_some(), out, &entry, net, wires);
+        self.follow(stored, out, &entry, net, wires);
     }
 
     /// What follows from a data frame that is stored, and is to be looked at, or from one that needs the exact way. `out` is the output
     /// of what passes as data.
     #[inline(never)]
-    fn follow(&mut self, stored: bool, out: usize, entry: &Entry, net: &Net, wires: &mut Wires) {
+    fn follow(&mut self, mut stored: Option<bool>, out: usize, entry: &Entry, net: &Net, wires: &mut Wires) {
         self.now = entry.ready;
+        let data = entry.frame.passes_as_data();
+        if data && stored.is_none() && self.mmu.memory.is_near() {
+            self.count_others((2 * self.now, usize::MAX), net, wires);
+            stored = self.store_calmly(out, entry.frame.input.into(), entry);
+        }
         match stored {
-            true => self.look(out, self.now, 0, net, wires),
-            false if entry.frame.passes_as_data() => {
-                self.arrive(out, &mut { entry.frame }, &mut (net, wires))
-            }
-            false => match entry.frame.as_pause() {
+            Some(false) => {}
+            Some(true) => self.look(out, self.now, 0, net, wires),
+            None if data => self.arrive(out, &mut { entry.frame }, &mut (net, wires)),
+            None => match entry.frame.as_pause() {
                 Some(pause) => self.hear(entry.frame.input.into(), pause, &mut (net, wires)),
                 None => self.forward(entry.frame, &mut (net, wires)),
             },
@@ -285,14 +299,17 @@ impl Switch {
     /// Finds the ports whose departures may matter elsewhere.
     pub(crate) fn find_critical(&mut self) {
         let before = std::mem::take(&mut self.in_step);
-        if self.mmu.unsettled() {
+        if self.mmu.memory.off_count > 0 && self.mmu.memory.is_shared() {
+            self.in_step = self.holders_of_stopped();
+        } else if self.mmu.unsettled() {
             self.in_step = self.mmu.critical(self.linked).fold(0, |all, p| all | bit(p));
         }
         if before != 0 && before == self.in_step {
             return;
         }
         // Most switches of a large network never come here.
-        self.steps.resize(if self.in_step == 0 { 0 } else { self.linked }, (NEVER, None));
+        let steps = self.in_step != 0 || self.mmu.memory.off_count > 0;
+        self.steps.resize(if steps { self.linked } else { 0 }, (NEVER, None));
         // A step that was noted holds from window to window: what changes it says so.
         self.stale = self.in_step & (self.stale | !before);
         self.stepping &= before & self.in_step;
@@ -335,6 +352,12 @@ impl Switch {
             let (step, p) = self.soonest;
             if step > last {
                 return;
+            }
+            let first = self.ports[p].data.front();
+            if !self.holders.is_empty()
+                && first.is_some_and(|first| self.mmu.memory.is_off(first.frame.input.into()))
+            {
+                self.count_others((step, p), net, wires);
             }
             if let Some(next) = self.steps[p].1.filter(|_| self.ports[p].end == NEVER) {
                 self.ports[p].begin_this(next, &mut wires.records);
@@ -416,7 +439,7 @@ impl Port {
     /// Sends on what has left by `end` of what waits, which is all that the transmitter has to consider. False where a departure
     /// may have a consequence: the rest needs the exact way.
     #[inline(always)]
-    fn drain(&mut self, p: usize, end: u64, mmu: &mut Mmu, wires: &mut Wires) -> bool {
+    pub(super) fn drain(&mut self, p: usize, end: u64, mmu: &mut Mmu, wires: &mut Wires) -> bool {
         let (counted, row) = (self.has_cells, mmu.row(p));
         // Of an empty queue the first place is never ready.
         while let Some(&Entry { ready, ref frame }) = self.data.place_at(0).filter(|e| e.ready < end) {
@@ -424,7 +447,10 @@ impl Port {
             if done >= end {
                 break;
             }
-            if !mmu.leave_calmly(counted, row, usize::from(frame.input), frame.len) {
+            let input = usize::from(frame.input);
+            if !mmu.leave_calmly(counted, row, input, frame.len)
+                && !mmu.memory.leave_near((p, input), frame.len)
+            {
                 return false;
             }
             let len = frame.len;

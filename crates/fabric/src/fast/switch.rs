@@ -58,6 +58,9 @@ pub(crate) struct Switch {
     pub(crate) stale: u64,
     pub(crate) steps: Vec<(Step, Option<Begin>)>,
     pub(crate) soonest: (Step, usize),
+    /// Of a shared buffer near a threshold: ports (modulo 64) that may hold data, and by port the inputs (modulo 64) that this came by.
+    pub(crate) busy: u64,
+    pub(crate) holders: Vec<u64>,
     /// Earliest of changes, own messages, timers, ticks.
     pub(crate) rare: Key,
     pub(crate) management: Management,
@@ -108,6 +111,7 @@ impl Switch {
             sw.ports[p].note_needs();
             sw.note_calm(p);
         }
+        sw.holders = vec![0; if sw.mmu.memory.is_shared() { sw.linked } else { 0 }];
         sw.find_critical();
         sw
     }

@@ -202,6 +202,29 @@ impl Memory {
         true
     }
 
+    /// Is it a shared one near a threshold?
+    pub(crate) fn is_near(&self) -> bool {
+        self.shared.is_some() && !self.quiet
+    }
+
+    /// A frame comes to such a one, where so many bytes at most wait at its output, if nothing follows from it ([`Shared::store_below`]).
+    pub(crate) fn store_below(&mut self, at: (usize, usize), len: u16, queued: u64) -> bool {
+        let near = self.shared.as_mut().filter(|_| !self.quiet);
+        near.is_some_and(|shared| shared.store_below(at, len.into(), queued))
+            && self.shift::<true>(Some(self.layout.cell(at.0, at.1)), len.into(), (u32::MAX, i64::MAX))
+    }
+
+    /// Bytes of an input leave such a one, in any order, as that is not in XOFF; false if it may be.
+    #[inline(never)]
+    pub(crate) fn leave_near(&mut self, (output, input): (usize, usize), len: u16) -> bool {
+        if !self.is_near() || self.is_off(input) {
+            return false;
+        }
+        self.shared.iter_mut().for_each(|shared| shared.release(input, len.into()));
+        let cell = self.layout.cell(output, input);
+        self.shift::<true>(Some(cell), -i32::from(len), (u32::MAX, i64::MAX))
+    }
+
     /// Bytes in a cell.
     pub(crate) fn cell(&self, cell: usize) -> Option<u32> {
         self.cells.get(cell).copied()

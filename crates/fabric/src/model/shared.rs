@@ -6,6 +6,7 @@
 //! Without PAUSE there is the pool alone, and each output has such a threshold ([`Shared::admits`]).
 //!
 //! While it is *quiet* (no input is above its threshold or comes near it) its parts follow from the bytes of the inputs, and are not kept.
+//! Departures whose input is not in XOFF may be counted late, so that what is held is an upper bound ([`Shared::store_below`]).
 
 use crate::outcome::SharedUse;
 use crate::spec::{SharedInput, SharedSpec};
@@ -157,8 +158,31 @@ impl Shared {
         own.above > 0 || own.pooled() >= self.threshold(input)
     }
 
-    /// Bytes of a frame leave: may its input go on?
-    pub(crate) fn free(&mut self, input: usize, len: u64) -> bool {
+    /// What is held, and the `queued` bytes of an output, are upper bounds. Does a frame find room in reserve or pool, does its input not
+    /// ask for silence, and does the pool not come to more than it ever held, however much less there is? Then it comes.
+    ///
+    /// A threshold falls as the pool fills, and an input with less in the pool asks later, so what holds for the bounds holds for less.
+    pub(crate) fn store_below(&mut self, (output, input): (usize, usize), len: u64, queued: u64) -> bool {
+        let own = &self.inputs[input];
+        let reserve = if self.lossless { own.reserve } else { 0 };
+        let pooled = (own.held + len).saturating_sub(reserve);
+        let used = self.used + pooled - own.held.saturating_sub(reserve);
+        let above = own.above > 0 || used > self.most.pool;
+        let below = || match self.lossless {
+            true => pooled < self.threshold_at(input, used),
+            false => queued < self.threshold(output),
+        };
+        if above || !below() {
+            return false;
+        }
+        self.inputs[input].held += len;
+        self.used = used;
+        self.held += len;
+        true
+    }
+
+    /// Bytes of a frame leave.
+    pub(crate) fn release(&mut self, input: usize, len: u64) {
         let Self { inputs, used, above, .. } = self;
         let own = &mut inputs[input];
         let before = own.pooled();
@@ -168,6 +192,11 @@ impl Shared {
         *above -= from_headroom;
         *used -= before - own.pooled();
         self.held -= len;
+    }
+
+    /// Bytes of a frame leave: may its input go on?
+    pub(crate) fn free(&mut self, input: usize, len: u64) -> bool {
+        self.release(input, len);
         let own = self.inputs[input];
         let pooled = own.pooled();
         own.above == 0 && (pooled == 0 || pooled + self.resume <= self.threshold(input))

@@ -62,7 +62,7 @@ impl Switch {
             let stored = self.take_thinly(out, &entry, alone, net, wires);
             if stored != Some(false) {
                 self.free_launched(base, net, wires);
-                self.follow(stored.is_some(), out, &entry, net, wires);
+                self.follow(stored, out, &entry, net, wires);
                 self.in_order(&scratch.keys[i + 1..], base, end, net, wires);
                 return self.end_all(base, end, net, wires);
             }

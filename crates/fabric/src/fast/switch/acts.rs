@@ -106,6 +106,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         match frame.lane() {
             Lane::Data(_) => {
                 self.outdate_empty(out);
+                self.note_holder(out, frame.input.into());
                 let port = &mut self.ports[out];
                 port.queued += u64::from(frame.len);
                 port.data.push_back(&entry);

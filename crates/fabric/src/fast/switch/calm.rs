@@ -8,6 +8,7 @@
 use super::Switch;
 use crate::fast::bodies::Bodies;
 use crate::fast::frame::{Entry, Frame, NEVER};
+use crate::marks::{Mark, hit};
 use crate::model::{Packet, To};
 use crate::net::Net;
 use cnsim_scheme_api::RampAt;
@@ -46,16 +47,24 @@ impl Switch {
     pub(crate) fn store_calmly(&mut self, out: usize, input: usize, entry: &Entry) -> Option<bool> {
         let port = &mut self.ports[out];
         let queued = port.queued + u64::from(entry.frame.len);
-        if queued > port.calm_up_to || !self.mmu.store_calmly(port.has_cells, out, input, entry.frame.len) {
+        if queued > port.calm_up_to {
             return None;
         }
-        port.queued = queued;
-        let due = port.count_down(&entry.frame);
-        if !entry.frame.is_data() {
-            port.left.note_in_band(entry.frame.len);
+        if !self.mmu.store_calmly(port.has_cells, out, input, entry.frame.len) {
+            return self.store_near(out, input, entry);
         }
-        port.data.place(&mut port.last, entry, None);
-        Some(due)
+        Some(port.put_calmly(entry))
+    }
+
+    /// The same in a shared buffer near a threshold, if nothing follows from the frame, however much has left by now.
+    #[inline(never)]
+    fn store_near(&mut self, out: usize, input: usize, entry: &Entry) -> Option<bool> {
+        if !self.mmu.memory.store_below((out, input), entry.frame.len, self.ports[out].queued) {
+            return None;
+        }
+        hit(Mark::Near);
+        self.note_holder(out, input);
+        Some(self.ports[out].put_calmly(entry))
     }
 
     /// Puts a control frame into its place in the queue of an output. It takes no memory there, and the transmitter is

@@ -168,6 +168,17 @@ impl Port {
     pub(super) fn count_down(&mut self, frame: &Frame) -> bool {
         frame.is_data() && count_down(&mut self.countdown, frame.len)
     }
+    /// A frame from whose bytes nothing follows joins its data: true where the congestion point may have to look.
+    #[inline(always)]
+    pub(super) fn put_calmly(&mut self, entry: &Entry) -> bool {
+        self.queued += u64::from(entry.frame.len);
+        let due = self.count_down(&entry.frame);
+        if !entry.frame.is_data() {
+            self.left.note_in_band(entry.frame.len);
+        }
+        self.data.place(&mut self.last, entry, None);
+        due
+    }
     /// A frame that was stored without consequence goes back on its wire.
     pub(crate) fn put_back(&mut self, frame: &Frame) {
         let len = u64::from(frame.len);
