@@ -64,9 +64,9 @@ impl Part {
             h.line.peer = new(h.line.peer);
         }
         for p in self.switches.iter_mut().flat_map(|s| &mut s.ports) {
-            if let Some(l) = &mut p.link {
+            if let Some(l) = &mut p.place.link {
                 l.peer = new(l.peer);
-                p.peer = l.peer;
+                p.to.peer = l.peer;
             }
         }
     }

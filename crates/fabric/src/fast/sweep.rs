@@ -63,7 +63,7 @@ impl Switch {
         scratch: &mut Scratch,
     ) {
         // In XOFF ports are in step anyway, and a piece has to look at each of them.
-        if end - base >= 2 * self.piece && self.mmu.memory.off_count == 0 {
+        if end - base >= 2 * self.pace.piece && self.mmu.memory.off_count == 0 {
             let length = (end - base).div_ceil(self.pieces(base, end, wires));
             while base + length < end {
                 hit(Mark::InPieces);
@@ -79,7 +79,7 @@ impl Switch {
     fn pieces(&self, base: u64, end: u64, wires: &Wires) -> u64 {
         let inboxes = wires.inboxes.get(self.inbox as usize..).unwrap_or_default();
         let frames: usize = inboxes.iter().take(self.linked).map(|inbox| inbox.entries().count()).sum();
-        (frames as u64 / self.linked.max(1) as u64).clamp(1, (end - base) / self.piece)
+        (frames as u64 / self.linked.max(1) as u64).clamp(1, (end - base) / self.pace.piece)
     }
 
     /// Runs the switch from `base`, where it stands, up to `end` (exclusive), in one piece.
@@ -92,11 +92,11 @@ impl Switch {
         {
             self.bound_inputs(end, wires, scratch);
         }
-        if self.mmu.unsettled() || self.in_step != 0 {
+        if self.mmu.unsettled() || self.steps.in_step != 0 {
             self.find_critical();
         }
         // Messages among the data stand in queues in order of time, with what came before them.
-        let calm = self.in_step == 0 && !self.mmu.memory.is_near();
+        let calm = self.steps.in_step == 0 && !self.mmu.memory.is_near();
         let may_be_ahead = net.control != ControlTransport::InBand;
         if calm
             && (may_be_ahead || self.rare.0 >= end)
@@ -104,7 +104,7 @@ impl Switch {
             && !self.ordered
             && self.store_unordered(base, end, may_be_ahead, net, wires)
         {
-            if self.rare.0 < end || self.ran_out != 0 {
+            if self.rare.0 < end || self.early.ran_out != 0 {
                 self.catch_up(base, end, net, wires);
             }
         } else {
@@ -112,13 +112,13 @@ impl Switch {
             self.in_order(&scratch.keys, base, end, net, wires);
         }
         self.drain(end, net, wires);
-        self.may_be_ahead = false;
+        self.early.may_be_ahead = false;
     }
 
     /// Of a shared buffer: does nothing follow from what links can carry in some time, whenever the rest leaves?
     pub(super) fn has_room(&self, time: u64, net: &Net) -> bool {
         let frames = self.linked as u64 * u64::from(net.mtu);
-        self.mmu.has_room((self.intake * time as f64) as u64 * net.slack + frames)
+        self.mmu.has_room((self.pace.intake * time as f64) as u64 * net.slack + frames)
     }
 
     /// Bounds by the bytes that are on their way to each input.
@@ -156,7 +156,7 @@ impl Switch {
     /// it was put.
     #[inline(always)]
     fn store_unordered(&mut self, base: u64, end: u64, ahead: bool, net: &Net, wires: &mut Wires) -> bool {
-        self.may_be_ahead = ahead;
+        self.early.may_be_ahead = ahead;
         let Wires { inboxes, bodies, .. } = &mut *wires;
         let first = self.inbox as usize;
         let mine = inboxes.get_mut(first..first + self.linked).unwrap_or_default();
@@ -175,12 +175,12 @@ impl Switch {
                 };
                 taken += u32::from(stored.is_some());
                 if stored != Some(false) {
-                    if stored.is_none() || !self.may_be_ahead {
+                    if stored.is_none() || !self.early.may_be_ahead {
                         inbox.skip_many(taken);
                         self.unstore(base, wires);
                         return false;
                     }
-                    self.ran_out |= bit(out);
+                    self.early.ran_out |= bit(out);
                 }
                 match inbox.arrived_before(taken, end) {
                     Some(next) => entry = next,
@@ -198,8 +198,8 @@ impl Switch {
     #[inline(never)]
     fn unstore(&mut self, base: u64, wires: &mut Wires) {
         hit(Mark::PutBack);
-        self.may_be_ahead = false;
-        self.ran_out = 0;
+        self.early.may_be_ahead = false;
+        self.early.ran_out = 0;
         for (p, port) in self.ports.iter_mut().enumerate().take(self.linked) {
             port.last = 0;
             let before = port.data.entries().partition_point(|e| e.ready < base);
@@ -228,7 +228,7 @@ impl Switch {
         let mut arrival = arrivals.next().unwrap_or(NO_EVENT);
         loop {
             // Where it is data, nothing comes before it, and no port is kept in step.
-            let free = arrival.1 == Order::Data && self.in_step == 0;
+            let free = arrival.1 == Order::Data && self.steps.in_step == 0;
             if !(free && arrival.0 < self.rare.0) {
                 let rare = self.rare_before(end);
                 let first = arrival.min(rare);
@@ -236,7 +236,7 @@ impl Switch {
                     break;
                 }
                 let last = step_before(first);
-                if self.stale & self.in_step != 0 || self.soonest.0 <= last {
+                if self.steps.stale & self.steps.in_step != 0 || self.steps.soonest.0 <= last {
                     self.settle(last, net, wires);
                 }
                 if first != arrival {
@@ -251,7 +251,7 @@ impl Switch {
             self.take(arrival.2 as usize, net, wires);
             arrival = arrivals.next().unwrap_or(NO_EVENT);
         }
-        if self.in_step != 0 {
+        if self.steps.in_step != 0 {
             self.settle(2 * end - 1, net, wires);
         }
     }
@@ -298,39 +298,39 @@ impl Switch {
 
     /// Finds the ports whose departures may matter elsewhere.
     pub(crate) fn find_critical(&mut self) {
-        let before = std::mem::take(&mut self.in_step);
+        let before = std::mem::take(&mut self.steps.in_step);
         if self.mmu.memory.off_count > 0 && self.mmu.memory.is_shared() {
-            self.in_step = self.holders_of_stopped();
+            self.steps.in_step = self.holders_of_stopped();
         } else if self.mmu.unsettled() {
-            self.in_step = self.mmu.critical(self.linked).fold(0, |all, p| all | bit(p));
+            self.steps.in_step = self.mmu.critical(self.linked).fold(0, |all, p| all | bit(p));
         }
-        if before != 0 && before == self.in_step {
+        if before != 0 && before == self.steps.in_step {
             return;
         }
         // Most switches of a large network never come here.
-        let steps = self.in_step != 0 || self.mmu.memory.off_count > 0;
-        self.steps.resize(if steps { self.linked } else { 0 }, (NEVER, None));
+        let steps = self.steps.in_step != 0 || self.mmu.memory.off_count > 0;
+        self.steps.next.resize(if steps { self.linked } else { 0 }, (NEVER, None));
         // A step that was noted holds from window to window: what changes it says so.
-        self.stale = self.in_step & (self.stale | !before);
-        self.stepping &= before & self.in_step;
+        self.steps.stale = self.steps.in_step & (self.steps.stale | !before);
+        self.steps.stepping &= before & self.steps.in_step;
         self.compare_steps();
     }
 
     /// Is a port kept in step?
     pub(crate) fn keeps_step(&self, port: usize) -> bool {
-        self.in_step & bit(port) != 0
+        self.steps.in_step & bit(port) != 0
     }
 
     /// Is a port kept in step, and has it nothing but data to send? Then all that has ended by now has left.
     pub(crate) fn is_settled(&self, port: usize) -> bool {
-        let data_alone = |port: &Port| port.control.is_empty() && port.pause_out.is_empty();
+        let data_alone = |port: &Port| port.ahead.is_empty();
         self.keeps_step(port) && self.ports.get(port).is_some_and(data_alone)
     }
 
     /// Marks that a port's next frame may have changed.
     #[inline(always)]
     pub(crate) fn outdate(&mut self, port: usize) {
-        self.stale |= bit(port);
+        self.steps.stale |= bit(port);
     }
 
     /// Data comes to a port. That changes what the port sends next only if no data waits there.
@@ -344,27 +344,31 @@ impl Switch {
     /// Brings the critical ports up to date together: steps up to `last`, in their order. What has started by then and has not ended
     /// follows from what the ports keep, as at all others.
     fn settle(&mut self, last: Step, net: &Net, wires: &mut Wires) {
-        while self.in_step != 0 {
+        while self.steps.in_step != 0 {
             hit(Mark::InStep);
-            if self.stale & self.in_step != 0 {
+            if self.steps.stale & self.steps.in_step != 0 {
                 self.find_soonest();
             }
-            let (step, p) = self.soonest;
+            let (step, p) = self.steps.soonest;
             if step > last {
                 return;
             }
             let first = self.ports[p].data.front();
-            if !self.holders.is_empty()
+            if !self.holders.of.is_empty()
                 && first.is_some_and(|first| self.mmu.memory.is_off(first.frame.input.into()))
             {
                 self.count_others((step, p), net, wires);
             }
-            if let Some(next) = self.steps[p].1.filter(|_| self.ports[p].end == NEVER) {
+            if let Some(next) = self.steps.next[p].1.filter(|_| self.ports[p].sends.is_none()) {
                 self.ports[p].begin_this(next, &mut wires.records);
                 self.free_at_start(p, net, wires);
             }
             if step % 2 == 0 {
-                debug_assert_eq!(self.ports[p].end, step / 2, "what a port sends next has changed unnoticed");
+                debug_assert_eq!(
+                    self.ports[p].end(),
+                    step / 2,
+                    "what a port sends next has changed unnoticed"
+                );
                 self.complete(p, net, wires);
             }
             if self.keeps_step(p) {
@@ -379,23 +383,23 @@ impl Switch {
     fn note_step(&mut self, p: usize) {
         let port = &self.ports[p];
         let steps = !port.data.is_empty();
-        self.steps[p] = if steps { port.next_step(self.management.at_start) } else { (NEVER, None) };
+        self.steps.next[p] = if steps { port.next_step(self.management.at_start) } else { (NEVER, None) };
         // Another port may have the same bit.
         let others = || of_bits(bit(p), self.linked).any(|p| !self.ports[p].data.is_empty());
-        self.stepping = self.stepping & !bit(p) | if steps || others() { bit(p) } else { 0 };
+        self.steps.stepping = self.steps.stepping & !bit(p) | if steps || others() { bit(p) } else { 0 };
     }
 
     /// Finds the next step of the critical ports.
     fn find_soonest(&mut self) {
-        let stale = std::mem::take(&mut self.stale) & self.in_step;
+        let stale = std::mem::take(&mut self.steps.stale) & self.steps.in_step;
         let mut later = false;
         for p in of_bits(stale, self.linked) {
             self.note_step(p);
-            let step = self.steps[p].0;
-            if (step, p) < self.soonest {
-                self.soonest = (step, p);
+            let step = self.steps.next[p].0;
+            if (step, p) < self.steps.soonest {
+                self.steps.soonest = (step, p);
             } else {
-                later |= p == self.soonest.1;
+                later |= p == self.steps.soonest.1;
             }
         }
         if later {
@@ -405,11 +409,11 @@ impl Switch {
 
     /// Finds the first of the steps that are noted.
     fn compare_steps(&mut self) {
-        self.soonest = (NEVER, 0);
-        for p in of_bits(self.stepping, self.linked) {
-            let step = self.steps[p].0;
-            if step < self.soonest.0 {
-                self.soonest = (step, p);
+        self.steps.soonest = (NEVER, 0);
+        for p in of_bits(self.steps.stepping, self.linked) {
+            let step = self.steps.next[p].0;
+            if step < self.steps.soonest.0 {
+                self.steps.soonest = (step, p);
             }
         }
     }
@@ -454,14 +458,14 @@ impl Port {
                 return false;
             }
             let len = frame.len;
-            let ready = done + self.delay;
-            let looks = self.queued > self.mark_from && self.looks(frame, start);
+            let ready = done + self.to.delay;
+            let looks = self.queued > self.looks.from && self.looks(frame, start);
             if looks {
                 let mut frame = *frame;
                 self.leave(&mut frame, start, &mut wires.records);
-                wires.push_frame(self.peer, ready, &frame);
+                wires.push_frame(self.to.peer, ready, &frame);
             } else {
-                wires.push_frame(self.peer, ready, frame);
+                wires.push_frame(self.to.peer, ready, frame);
             }
             self.first_sent(len, done);
         }

@@ -10,10 +10,11 @@ mod port;
 
 use early::Due;
 
-pub(crate) use port::{Port, ToCome};
+use port::{Looks, Place, To};
+pub(crate) use port::{Port, Sent, ToCome, Transmission};
 
 use crate::check::broken;
-use crate::fast::frame::{Begin, Entry, Kind, NEVER, NO_EVENT, Ring, Step};
+use crate::fast::frame::{Begin, Entry, NEVER, NO_EVENT, Ring, Step};
 use crate::fast::mmu::Mmu;
 use crate::fast::wires::Wires;
 use crate::model::{Key, Management, Memory, Packet, Point, Switching};
@@ -22,6 +23,48 @@ use crate::spec::{RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;
 use prefetch_index::prefetch_index;
 use std::slice::from_ref;
+
+/// How fast the links of a switch are.
+#[derive(Debug, Default)]
+pub(crate) struct Pace {
+    /// Rate of its fastest link.
+    fastest: TxRate,
+    /// Most bytes that its links carry to it in a ps.
+    pub(crate) intake: f64,
+    /// Of its windows, a piece is at least that long, ps.
+    pub(crate) piece: u64,
+}
+
+/// What is looked at after the frames of a window are stored ([`early`]). Ports stand modulo 64.
+#[derive(Debug, Default)]
+pub(crate) struct Early {
+    /// Frames may be stored before what precedes them in time has been done.
+    pub(crate) may_be_ahead: bool,
+    /// Ports whose countdown ran out among these.
+    pub(crate) ran_out: u64,
+    due_looks: Vec<Due>,
+}
+
+/// Ports whose departures may matter elsewhere: these are kept in step with time ([`crate::fast::sweep`]). Ports stand modulo 64.
+#[derive(Debug, Default)]
+pub(crate) struct Steps {
+    /// All of them, those of them where data waits, and those for which something has happened since `next` was noted.
+    pub(crate) in_step: u64,
+    pub(crate) stepping: u64,
+    pub(crate) stale: u64,
+    /// By port its next step, and what begins with it; and the first of all.
+    pub(crate) next: Vec<(Step, Option<Begin>)>,
+    pub(crate) soonest: (Step, usize),
+}
+
+/// Outputs of a shared buffer near a threshold. Ports stand modulo 64.
+#[derive(Debug, Default)]
+pub(crate) struct Holders {
+    /// Those that may hold data.
+    pub(crate) busy: u64,
+    /// By output, the inputs that this came by.
+    pub(crate) of: Vec<u64>,
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct Switch {
@@ -35,32 +78,16 @@ pub(crate) struct Switch {
     pub(crate) linked: usize,
     /// Ports (modulo 64) that need a visit even if nothing arrives; kept where windows hold few frames.
     pub(crate) waiting: u64,
-    /// Rate of its fastest link.
-    fastest: TxRate,
-    /// Most bytes that its links carry to it in a ps.
-    pub(crate) intake: f64,
-    /// Of its windows, a piece is at least that long, ps.
-    pub(crate) piece: u64,
+    /// How fast its links are.
+    pub(crate) pace: Pace,
     /// Frames are taken in their order always: those to a destination take turns between ports, or draws decide which of one moment
     /// goes first.
     pub(crate) ordered: bool,
-    /// Frames may be stored before what precedes them in time has been done ([`early`]).
-    pub(crate) may_be_ahead: bool,
-    /// Ports (modulo 64) whose countdown ran out among these.
-    pub(crate) ran_out: u64,
-    due_looks: Vec<Due>,
+    pub(crate) early: Early,
     /// A shared buffer was quiet. So frames whose transmission has begun may still be counted as stored.
     pub(crate) was_quiet: bool,
-    /// Ports (modulo 64) whose departures may matter elsewhere, of these the ones where data waits, and those for which something has
-    /// happened since their `steps` were noted; and the first of all.
-    pub(crate) in_step: u64,
-    pub(crate) stepping: u64,
-    pub(crate) stale: u64,
-    pub(crate) steps: Vec<(Step, Option<Begin>)>,
-    pub(crate) soonest: (Step, usize),
-    /// Of a shared buffer near a threshold: ports (modulo 64) that may hold data, and by port the inputs (modulo 64) that this came by.
-    pub(crate) busy: u64,
-    pub(crate) holders: Vec<u64>,
+    pub(crate) steps: Steps,
+    pub(crate) holders: Holders,
     /// Earliest of changes, own messages, timers, ticks.
     pub(crate) rare: Key,
     pub(crate) management: Management,
@@ -82,9 +109,9 @@ impl Switch {
             ..Self::default()
         };
         let rates = || net.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.tx);
-        sw.fastest = rates().min_by(|a, b| a.per_byte().total_cmp(&b.per_byte())).unwrap_or_default();
-        sw.piece = Self::piece(sw.fastest, net);
-        sw.intake = rates().map(TxRate::most_per_ps).sum();
+        sw.pace.fastest = rates().min_by(|a, b| a.per_byte().total_cmp(&b.per_byte())).unwrap_or_default();
+        sw.pace.piece = Self::piece(sw.pace.fastest, net);
+        sw.pace.intake = rates().map(TxRate::most_per_ps).sum();
         for p in 0..ports {
             let link = net.links[base as usize + p];
             let rate = net.rate(base + p as u32);
@@ -92,15 +119,10 @@ impl Switch {
                 data: if link.is_some() { Ring::with_places(16) } else { Ring::default() },
                 countdown: i64::MAX / 2,
                 service: net.switch_clock.tx(rate),
-                delay: link.map_or(0, |l| l.delay),
-                end: NEVER,
+                to: To { delay: link.map_or(0, |l| l.delay), peer: 0 },
                 has_cells: sw.mmu.small.is_none(),
-                mark_behind: u16::MAX,
-                mark_from: NEVER,
-                ramp_from: NEVER,
-                number: base + p as u32,
-                link,
-                service_rate: rate,
+                looks: Looks { from: NEVER, ramp_from: NEVER, behind: u16::MAX },
+                place: Place { link, rate, number: base + p as u32 },
                 point: Point::new(net, net.classes[0].scheme(s.scheme), (base + p as u32, 0)).map(Box::new),
                 ..Port::default()
             });
@@ -111,7 +133,7 @@ impl Switch {
             sw.ports[p].note_needs();
             sw.note_calm(p);
         }
-        sw.holders = vec![0; if sw.mmu.memory.is_shared() { sw.linked } else { 0 }];
+        sw.holders.of = vec![0; if sw.mmu.memory.is_shared() { sw.linked } else { 0 }];
         sw.find_critical();
         sw
     }
@@ -132,7 +154,7 @@ impl Switch {
         }
         for port in ports {
             port.data.expect();
-            if let Some(inbox) = wires.inboxes.get(port.peer as usize) {
+            if let Some(inbox) = wires.inboxes.get(port.to.peer as usize) {
                 inbox.expect();
             }
         }
@@ -140,9 +162,9 @@ impl Switch {
 
     /// Will it send nothing but data within a time from where it stands, and its ports go on alone, whatever data arrives?
     pub(crate) fn stays_quiet(&self, within: u64, net: &Net) -> bool {
-        let bytes = self.fastest.bytes(within) * net.slack + u64::from(net.mtu);
+        let bytes = self.pace.fastest.bytes(within) * net.slack + u64::from(net.mtu);
         self.mmu.memory.stays_quiet(bytes, bytes * self.linked as u64)
-            && self.ports.iter().take(self.linked).all(|p| p.point.is_none() && p.pause_out.is_empty())
+            && self.ports.iter().take(self.linked).all(|p| p.point.is_none() && p.ahead.pauses.is_empty())
     }
 
     /// The next of its own events, if it comes before `end`.
@@ -155,31 +177,33 @@ impl Switch {
     #[inline]
     pub(crate) fn complete(&mut self, p: usize, net: &Net, wires: &mut Wires) {
         let port = &mut self.ports[p];
-        let now = std::mem::replace(&mut self.now, port.end);
-        (port.end, port.idle_from) = (NEVER, self.now);
-        let (Some(kind), Some(link)) = (port.sending.take(), port.link) else {
+        let (Some(Transmission { began, end, what }), Some(link)) = (port.sends.take(), port.place.link)
+        else {
             broken("nothing ends at this port")
         };
-        let entry = match kind {
-            Kind::Xoff | Kind::Xon => port.pause_out.pop_front(),
-            Kind::Control => port.control.pop_front(),
-            Kind::Data | Kind::InBand => port.data.pop_front(),
+        let now = std::mem::replace(&mut self.now, end);
+        port.idle_from = end;
+        let entry = match what {
+            Sent::Pause => port.ahead.pauses.pop_front(),
+            Sent::Control => port.ahead.control.pop_front(),
+            Sent::Data { .. } => port.data.pop_front(),
         };
         let Some(Entry { mut frame, .. }) = entry else { broken("what was sent is gone") };
-        match kind {
-            Kind::Xoff | Kind::Xon => {}
-            Kind::Control => port.control_queued -= u64::from(frame.len),
-            Kind::Data | Kind::InBand => {
+        let (mut launched, mut freed) = (false, false);
+        match what {
+            Sent::Pause => {}
+            Sent::Control => port.ahead.bytes -= u64::from(frame.len),
+            Sent::Data { launched: on_wire, freed: is_free } => {
+                (launched, freed) = (on_wire, is_free);
                 port.note_peak(self.now);
-                let looks =
-                    port.queued > port.mark_from && (frame.record() > 0 || port.queued > port.ramp_from);
-                if kind == Kind::Data && looks {
-                    port.leave(&mut frame, port.began, &mut wires.records);
+                let looks = port.queued > port.looks.from
+                    && (frame.record() > 0 || port.queued > port.looks.ramp_from);
+                if frame.is_data() && looks {
+                    port.leave(&mut frame, began, &mut wires.records);
                 }
                 port.queued -= u64::from(frame.len);
             }
         }
-        let (launched, freed) = (std::mem::take(&mut port.launched), std::mem::take(&mut port.freed));
         self.leave(p, &frame, ((!launched).then_some(link), freed), &mut (net, wires));
         self.now = now;
     }

@@ -8,7 +8,7 @@
 
 use crate::fast::bits::bit;
 use crate::fast::frame::{Begin, Kind, NEVER, Step};
-use crate::fast::switch::{Port, Switch};
+use crate::fast::switch::{Port, Sent, Switch, Transmission};
 use crate::fast::wires::Wires;
 use crate::model::{Lane, Packet, Records, Switching, next_start, rate_of, transmission};
 use crate::net::Net;
@@ -23,7 +23,7 @@ impl Switch {
         }
         loop {
             self.begin(p, before, net, wires);
-            if self.ports[p].end > last {
+            if self.ports[p].end() > last {
                 break;
             }
             self.complete(p, net, wires);
@@ -42,9 +42,9 @@ impl Switch {
     /// The same, but for its memory. Of a port in step that has only data to send, what goes next is mostly found already.
     #[inline(always)]
     fn start(&mut self, p: usize, before: u64, wires: &mut Wires) {
-        if self.ports[p].end == NEVER {
-            let found = self.stale & bit(p) == 0 && self.is_settled(p);
-            let next = if found { self.steps[p].1 } else { self.ports[p].next() };
+        if self.ports[p].sends.is_none() {
+            let found = self.steps.stale & bit(p) == 0 && self.is_settled(p);
+            let next = if found { self.steps.next[p].1 } else { self.ports[p].next() };
             if let Some(next) = next.filter(|next| next.0 < before) {
                 self.ports[p].begin_this(next, &mut wires.records);
             }
@@ -62,12 +62,14 @@ impl Switch {
     /// Frees the memory of the frame of data that a port sends, if it is not free.
     fn free_started(&mut self, p: usize, net: &Net, wires: &mut Wires) -> bool {
         let port = &mut self.ports[p];
-        let Some(first) = port.data.front().filter(|_| port.sends_data() && !port.freed) else {
+        let (Some(first), Some(Transmission { began, what: Sent::Data { freed: freed @ false, .. }, .. })) =
+            (port.data.front(), &mut port.sends)
+        else {
             return false;
         };
         let frame = first.frame;
-        port.freed = true;
-        let now = std::mem::replace(&mut self.now, port.began);
+        *freed = true;
+        let now = std::mem::replace(&mut self.now, *began);
         self.free(p, &frame, &mut (net, wires));
         self.now = now;
         true
@@ -87,15 +89,11 @@ impl Switch {
 }
 
 impl Port {
-    /// Is a frame of its data in transmission?
-    pub(crate) fn sends_data(&self) -> bool {
-        matches!(self.sending, Some(Kind::Data | Kind::InBand))
-    }
     /// The port's next step ([`Step`]), if it keeps step: an end, or a start if memory is freed at starts; and what begins before or
     /// with it.
     pub(super) fn next_step(&self, at_start: bool) -> (Step, Option<Begin>) {
-        if self.end != NEVER {
-            return (2 * self.end, None);
+        if let Some(sends) = self.sends {
+            return (2 * sends.end, None);
         }
         let next = self.next();
         let step = next.map_or(NEVER, |(start, end, _)| if at_start { 2 * start + 1 } else { 2 * end });
@@ -104,13 +102,12 @@ impl Port {
     /// A transmission that began as the queues alone say need not be kept. A stamped frame must not be stamped again, and what
     /// stands on its wire already is never found again.
     pub(super) fn forget_begun(&mut self) {
-        let kept = self.stamp.is_some() || self.launched || self.freed || self.must_be_exact();
-        let found = || self.next().map(|(start, end, kind)| (start, end, Some(kind)));
-        if !kept
-            && self.sending != Some(Kind::InBand)
-            && found() == Some((self.began, self.end, self.sending))
-        {
-            (self.end, self.sending) = (NEVER, None);
+        let kept = self.stamp.is_some() || self.must_be_exact();
+        let found = |(began, end, kind)| Some(Transmission { began, end, what: Sent::of(kind) });
+        // Control among the data is kept.
+        let next = || self.next().filter(|next| next.2 != Kind::InBand).and_then(found);
+        if !kept && self.sends.is_some() && next() == self.sends {
+            self.sends = None;
             self.note_needs();
         }
     }
@@ -122,19 +119,20 @@ impl Port {
         {
             records.with_plain(&mut first.frame, |frame| frame.stamp(stamp));
         }
-        (self.began, self.end, self.sending, self.needs_exact) = (start, end, Some(kind), true);
+        self.sends = Some(Transmission { began: start, end, what: Sent::of(kind) });
+        self.needs_exact = true;
     }
     /// The next frame of the idle transmitter, as things stand.
     #[inline]
     pub(super) fn next(&self) -> Option<Begin> {
-        let link = self.link.as_ref()?;
+        let link = self.place.link.as_ref()?;
         let data = if self.is_stopped() { None } else { self.data.front() };
-        if self.control.is_empty() && self.pause_out.is_empty() {
+        if self.ahead.is_empty() {
             let first = data?;
             let (start, end) = self.times(first);
             return Some((start, end, first.frame.kind()));
         }
-        let (pause, control) = (self.pause_out.front(), self.control.front());
+        let (pause, control) = (self.ahead.pauses.front(), self.ahead.control.front());
         let [of_pause, of_control, of_data] = [pause, control, data].map(|e| e.map_or(NEVER, |e| e.ready));
         let (ready, lane) = next_start(self.idle_from, of_pause, of_control, of_data);
         let first = match lane {

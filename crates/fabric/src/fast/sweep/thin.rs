@@ -14,8 +14,8 @@
 use super::arrivals::Scratch;
 use crate::check::broken;
 use crate::fast::bits::{bit, of_bits};
-use crate::fast::frame::{Entry, Frame, Kind, NEVER};
-use crate::fast::switch::{Port, Switch};
+use crate::fast::frame::{Entry, Frame, NEVER};
+use crate::fast::switch::{Port, Sent, Switch, Transmission};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::{Packet, count_down, transmission};
@@ -34,9 +34,9 @@ impl Switch {
         let (near, far) = wires.wheel.take_arrived(node);
         let later = if far == 0 { NEVER } else { self.keep_far(node, far, end, wires) };
         let base = end - net.window;
-        let shared = self.mmu.memory.is_shared() && self.in_step == 0;
+        let shared = self.mmu.memory.is_shared() && self.steps.in_step == 0;
         let quiet = !shared || self.has_room(end - base, net) || self.bound_inputs(end, wires, scratch);
-        let calm = quiet && self.rare.0 >= end && self.in_step == 0 && !self.mmu.unsettled();
+        let calm = quiet && self.rare.0 >= end && self.steps.in_step == 0 && !self.mmu.unsettled();
         let due = if calm && scratch.gather((self, of_bits(near | far, self.linked)), base, end, net, wires) {
             self.take_some(base, end, net, wires, scratch)
         } else {
@@ -89,7 +89,7 @@ impl Switch {
         wires: &mut Wires,
     ) -> Option<bool> {
         let &Entry { ready, frame: ref f } = entry;
-        if self.ports.get(out).is_some_and(|port| port.launched) {
+        if self.ports.get(out).is_some_and(|port| port.needs_exact && port.has_launched()) {
             self.retire(out, ready);
         }
         let Some(port) = self.ports.get_mut(out) else { broken("no such port") };
@@ -103,11 +103,11 @@ impl Switch {
             && port.may_launch(end, f, net);
         if flies {
             hit(Mark::Flown);
-            (port.flown, port.flown_from) = (f.len, f.input);
+            port.flown = (f.len, f.input);
             port.idle_from = end;
             count_down(&mut port.countdown, f.len);
             port.left.count_queued(f.len);
-            wires.push_away(port.peer, end + port.delay, f);
+            wires.push_away(port.to.peer, end + port.to.delay, f);
             return Some(false);
         }
         self.land(out, ready);
@@ -125,7 +125,8 @@ impl Switch {
     #[inline(always)]
     fn land(&mut self, p: usize, now: u64) {
         let Some(port) = self.ports.get_mut(p) else { broken("no such port") };
-        let (len, input) = (std::mem::take(&mut port.flown), port.flown_from);
+        let (len, input) = port.flown;
+        port.flown.0 = 0;
         if len == 0 || port.idle_from <= now {
             return;
         }
@@ -136,11 +137,8 @@ impl Switch {
         port.data.push_back(&Entry { ready: start, frame });
         port.queued += u64::from(len);
         port.left.take_back(len);
-        port.sending = Some(Kind::Data);
-        port.needs_exact = true;
-        port.launched = true;
-        port.began = start;
-        port.end = std::mem::replace(&mut port.idle_from, start);
+        port.put_ahead(start, port.idle_from);
+        port.idle_from = start;
         self.mmu.take_back(port.has_cells, p, usize::from(input), len);
     }
 
@@ -157,10 +155,10 @@ impl Switch {
             }
             // A frame that was launched just now may have left as well.
             let port = &self.ports[p];
-            if !port.launched {
+            if !port.has_launched() {
                 return port.data.front().is_none_or(|e| port.times(e).1 > last);
             }
-            if port.end > last {
+            if port.end() > last {
                 return true;
             }
         }
@@ -171,17 +169,17 @@ impl Switch {
     #[inline(always)]
     fn retire(&mut self, p: usize, last: u64) -> bool {
         let Some(port) = self.ports.get_mut(p) else { broken("no such port") };
-        if port.launched && port.end <= last {
+        if port.has_launched() && port.end() <= last {
             let Some(Entry { frame, .. }) = port.data.front() else { broken("what went ahead is gone") };
             let (input, len) = (usize::from(frame.input), frame.len);
-            if port.freed || !self.mmu.leave_calmly(port.has_cells, self.mmu.row(p), input, len) {
+            if port.has_freed() || !self.mmu.leave_calmly(port.has_cells, self.mmu.row(p), input, len) {
                 return false;
             }
-            port.first_sent(len, port.end);
-            (port.launched, port.end, port.sending) = (false, NEVER, None);
+            port.first_sent(len, port.end());
+            port.sends = None;
             port.note_needs();
         }
-        port.launched || !port.needs_exact
+        !port.needs_exact || port.has_launched()
     }
 
     /// Puts the first frame of the data that waits on its wire, with the time of its end, if it starts before `before`. True if
@@ -189,7 +187,7 @@ impl Switch {
     #[inline(always)]
     fn launch(&mut self, p: usize, before: u64, net: &Net, wires: &mut Wires) -> bool {
         let Some(port) = self.ports.get_mut(p) else { broken("no such port") };
-        if !port.launched {
+        if !port.has_launched() {
             let Some(entry) = port.data.front() else { return true };
             let (start, end) = port.times(entry);
             let calm = !port.has_cells || self.mmu.is_calm(self.mmu.row(p), entry.frame.input.into());
@@ -198,11 +196,8 @@ impl Switch {
                 return false;
             }
             hit(Mark::Launched);
-            wires.push_away(port.peer, end + port.delay, &entry.frame);
-            (port.began, port.end) = (start, end);
-            port.sending = Some(Kind::Data);
-            port.needs_exact = true;
-            port.launched = true;
+            wires.push_away(port.to.peer, end + port.to.delay, &entry.frame);
+            port.put_ahead(start, end);
         }
         port.data.entries().len() == 1
     }
@@ -211,9 +206,9 @@ impl Switch {
     #[inline(always)]
     fn note_due(&mut self, p: usize) -> u64 {
         let port = &self.ports[p];
-        let due = if port.end != NEVER {
-            let data_alone = port.launched && port.control.is_empty() && port.pause_out.is_empty();
-            if data_alone && port.data.entries().len() == 1 { NEVER } else { port.end }
+        let due = if let Some(sends) = port.sends {
+            let data_alone = port.has_launched() && port.ahead.is_empty();
+            if data_alone && port.data.entries().len() == 1 { NEVER } else { sends.end }
         } else if port.needs_exact {
             port.next().map_or(NEVER, |next| next.0)
         } else {
@@ -228,8 +223,8 @@ impl Switch {
     pub(crate) fn free_launched(&mut self, base: u64, net: &Net, wires: &mut Wires) {
         for p in 0..self.linked {
             self.land(p, base);
-            let calm = base == 0 || !self.ports[p].launched || self.retire(p, base - 1);
-            if !calm && self.ports[p].launched {
+            let calm = base == 0 || !self.ports[p].has_launched() || self.retire(p, base - 1);
+            if !calm && self.ports[p].has_launched() {
                 self.advance(p, base - 1, base, net, wires);
             }
         }
@@ -265,10 +260,11 @@ impl Switch {
         for p in 0..self.linked {
             due = due.min(self.note_due(p));
         }
-        if self.mmu.unsettled() || self.in_step != 0 {
+        if self.mmu.unsettled() || self.steps.in_step != 0 {
             // Each departure may have a consequence at another port, that of a frame on its wire, too.
-            let next =
-                |port: &Port| port.next().filter(|_| port.end == NEVER).map_or(port.end, |next| next.0);
+            let next = |port: &Port| {
+                port.sends.map_or_else(|| port.next().map_or(NEVER, |next| next.0), |sends| sends.end)
+            };
             due = self.ports.iter().take(self.linked).map(next).fold(due, u64::min);
         }
         due
@@ -276,11 +272,19 @@ impl Switch {
 }
 
 impl Port {
+    /// The first frame of its data is in transmission, and stands on its wire already.
+    #[inline(always)]
+    fn put_ahead(&mut self, began: u64, end: u64) {
+        let what = Sent::Data { launched: true, freed: false };
+        self.sends = Some(Transmission { began, end, what });
+        self.needs_exact = true;
+    }
+
     /// May its next data frame, whose transmission ends at `end`, go on its wire at once? Marks at departure, traces and the books
     /// at the run's end need the moment itself.
     #[inline(always)]
     fn may_launch(&self, end: u64, frame: &Frame, net: &Net) -> bool {
-        let looks = self.mark_from != NEVER && (self.ramp_from != NEVER || frame.record() > 0);
+        let looks = self.looks.from != NEVER && (self.looks.ramp_from != NEVER || frame.record() > 0);
         !self.needs_exact && !looks && end < net.duration
     }
 }

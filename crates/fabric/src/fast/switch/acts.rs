@@ -3,7 +3,7 @@
 
 use super::{Port, Switch, ToCome};
 use crate::check::broken;
-use crate::fast::frame::{Entry, Frame, Kind, NEVER, Ring};
+use crate::fast::frame::{Entry, Frame, Kind, Ring};
 use crate::fast::wires::Wires;
 use crate::model::{
     At, By, Control, Direct, Key, Lane, Management, Memory, Moment, Outlet, Packet, Paused, Records, Signal,
@@ -29,9 +29,9 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         self.ports.len()
     }
     fn outlet(&mut self, (out, _): At) -> Outlet<'_> {
-        let Port { point, paused, link, left, out: result, .. } = &mut self.ports[out];
+        let Port { point, paused, place, left, out: result, .. } = &mut self.ports[out];
         let (management, point, paused) = (&mut self.management, point.as_deref_mut(), from_mut(paused));
-        Outlet { management, point, paused, link: *link, left, result, of_class: None }
+        Outlet { management, point, paused, link: place.link, left, result, of_class: None }
     }
     fn memory(&mut self, _: usize) -> (&mut Management, &mut Memory) {
         (&mut self.management, &mut self.mmu.memory)
@@ -47,7 +47,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     }
     fn freed(&self, (out, _): At) -> u64 {
         let port = &self.ports[out];
-        port.data.front().filter(|_| port.freed).map_or(0, |first| first.frame.len.into())
+        port.data.front().filter(|_| port.has_freed()).map_or(0, |first| first.frame.len.into())
     }
     fn frames(&self, (out, _): At) -> impl Iterator<Item = &Frame> {
         self.ports[out].data.entries().iter().map(|e| &e.frame)
@@ -62,8 +62,8 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     }
     fn is_still(&self, out: usize) -> bool {
         let port = &self.ports[out];
-        let waits = !port.data.is_empty() || !port.control.is_empty() || !port.pause_out.is_empty();
-        !waits && port.sending.is_none()
+        let waits = !port.data.is_empty() || !port.ahead.is_empty();
+        !waits && port.sends.is_none()
     }
     fn has_waiting(&self, (out, _): At) -> bool {
         self.ports[out].has_waiting()
@@ -118,7 +118,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
             Lane::Pause => {
                 let port = &mut self.ports[out];
                 port.needs_exact = true;
-                port.pause_out.push_back(entry);
+                port.ahead.pauses.push_back(entry);
                 self.outdate(out);
             }
         }
@@ -136,7 +136,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     }
     fn serve(&mut self, out: usize, rate: (Rate, TxRate)) {
         let port = &mut self.ports[out];
-        (port.service_rate, port.service) = rate;
+        (port.place.rate, port.service) = rate;
     }
     fn look_again(&mut self, out: usize, _: &mut With<'n, 'w>) {
         self.ports[out].plan_start(self.now);
@@ -191,13 +191,13 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     }
     fn ahead(&self, out: usize, probe: Option<&Frame>) -> ToCome {
         let Some(probe) = probe else { return self.ports[out].later(self.now + 1) };
-        let ahead = if self.may_be_ahead { self.ports[out].later(self.now) } else { ToCome::default() };
+        let ahead = if self.early.may_be_ahead { self.ports[out].later(self.now) } else { ToCome::default() };
         // Control of this moment comes before a probe among the data; before one at priority, that of earlier ports.
         ToCome { control_from: (probe.kind() == Kind::Control).then_some(probe.input), ..ahead }
     }
     fn look_before(&mut self, signal: Signal, by: By, (net, wires): &mut With<'n, 'w>) {
         let port = &self.ports[by.0];
-        if port.freed && port.began == self.now && !signal.off {
+        if port.has_freed() && port.began() == Some(self.now) && !signal.off {
             let first = signal.targets(self.ports.len()).filter(|&t| t < by.0);
             first.for_each(|t| self.advance(t, self.now, self.now + 1, net, wires));
         }
@@ -215,7 +215,8 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         port.stamp = point.stamp();
         port.needs_exact |= port.stamp.is_some();
         let (ramp_changes, records_change) = (ramp != point.state.ramp, records != point.state.records);
-        if ramp_changes && port.end != NEVER && port.sending == Some(Kind::Data) && port.began < self.now {
+        let sends = port.sends_data() && port.data.front().is_some_and(|first| first.frame.is_data());
+        if ramp_changes && sends && port.began().is_some_and(|began| began < self.now) {
             port.decide_mark(ramp, &mut wires.records);
         }
         if ramp_changes || records_change {

@@ -72,8 +72,8 @@ impl Switch {
     #[inline]
     pub(crate) fn place_control(&mut self, out: usize, ready: u64, frame: &Frame) {
         let port = &mut self.ports[out];
-        port.control.place(&mut port.last_control, &Entry { ready, frame: *frame }, Some(frame.input));
-        port.control_queued += u64::from(frame.len);
+        port.ahead.control.place(&mut port.ahead.last, &Entry { ready, frame: *frame }, Some(frame.input));
+        port.ahead.bytes += u64::from(frame.len);
         port.needs_exact = true;
     }
 

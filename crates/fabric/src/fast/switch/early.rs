@@ -37,14 +37,14 @@ impl Switch {
     #[inline(never)]
     pub(crate) fn catch_up(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires) {
         hit(Mark::CaughtUp);
-        for p in of_bits(std::mem::take(&mut self.ran_out), self.linked) {
+        for p in of_bits(std::mem::take(&mut self.early.ran_out), self.linked) {
             self.look_ahead(p, usize::MAX, base);
         }
         loop {
             let rare = self.rare_before(end);
-            match self.due_looks.iter().enumerate().min_by_key(|(_, d)| d.key) {
+            match self.early.due_looks.iter().enumerate().min_by_key(|(_, d)| d.key) {
                 Some((i, &due)) if due.key < rare => {
-                    self.due_looks.swap_remove(i);
+                    self.early.due_looks.swap_remove(i);
                     self.look(due.port.into(), due.key.0, due.frames_after as usize, net, wires);
                 }
                 _ if rare.0 < end => {
@@ -63,7 +63,7 @@ impl Switch {
         if frames == 0 {
             return;
         }
-        self.due_looks.retain(|d| usize::from(d.port) != p);
+        self.early.due_looks.retain(|d| usize::from(d.port) != p);
         let port = &self.ports[p];
         let (mut countdown, mut due, all) =
             (port.countdown, None, port.queued > port.ramp_low(RampAt::Arrival));
@@ -75,12 +75,12 @@ impl Switch {
             }
             if e.frame.is_data() {
                 countdown += i64::from(e.frame.len);
-                self.due_looks.extend(due.take().filter(|_| all));
+                self.early.due_looks.extend(due.take().filter(|_| all));
                 let key = (e.ready, Kind::Data, e.frame.input.into());
                 due = Some(Due { key, port: p as u16, frames_after: behind as u32 });
             }
         }
-        self.due_looks.extend(due);
+        self.early.due_looks.extend(due);
     }
 
     /// A frame has arrived that a port has stored, before `behind` others that arrive later: its ramp and its congestion point look at it.

@@ -2,7 +2,7 @@
 
 use crate::fast::frame::{Entry, Frame, Kind, NEVER, Ring};
 use crate::model::{
-    Left, MANAGED, Packet, Paused, Point, Records, count_down, is_stopped, transmission, view,
+    Lane, Left, MANAGED, Packet, Paused, Point, Records, count_down, is_stopped, transmission, view,
 };
 use crate::net::{Link, Net};
 use crate::outcome::PortOutcome;
@@ -10,6 +10,52 @@ use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{Queue, Ramp, RampAt, Rate};
 use std::collections::VecDeque;
 use std::slice::from_ref;
+
+/// What a port sends, the head of its queue.
+///
+/// | | `launched` | `freed` | as it ends |
+/// |---|---|---|---|
+/// | PAUSE, control | | | it goes on its wire |
+/// | data | no | no | it goes on its wire, and its memory is free |
+/// | data | yes | no | its memory is free |
+/// | data | no | yes | it goes on its wire |
+/// | data | yes | yes | it is forgotten |
+///
+/// A transmission begins as PAUSE, control, or data of the second row (`sweep/replay.rs`), or as data of the third (`sweep/thin.rs`). Data is freed
+/// where memory is free at the start. It ends in [`Switch::complete`](super::Switch::complete), that of the third row also in `sweep/thin.rs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// XOFF or XON.
+    Pause,
+    Control,
+    /// Data, or control among it.
+    Data {
+        /// It stands on its wire already (`sweep/thin.rs`).
+        launched: bool,
+        /// Its memory was free as it started.
+        freed: bool,
+    },
+}
+
+impl Sent {
+    /// What a frame of a kind is as it begins.
+    pub(crate) fn of(kind: Kind) -> Self {
+        match kind.lane() {
+            Lane::Pause => Self::Pause,
+            Lane::Control => Self::Control,
+            Lane::Data(_) => Self::Data { launched: false, freed: false },
+        }
+    }
+}
+
+/// A transmission in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Transmission {
+    /// Its start, at which the mark that its frame carries was decided, and its end, ps.
+    pub(crate) began: u64,
+    pub(crate) end: u64,
+    pub(crate) what: Sent,
+}
 
 /// An output port: three queues by priority and a transmitter. What every frame touches stands first, in two lines of the cache.
 #[derive(Debug, Default)]
@@ -25,50 +71,73 @@ pub(crate) struct Port {
     pub(crate) idle_from: u64,
     /// Rate at which data is served.
     pub(crate) service: TxRate,
-    /// Of the link: delay and receiving port.
-    pub(crate) delay: u64,
-    pub(crate) peer: u32,
-    /// The frame in transmission (the head of its queue).
-    pub(crate) sending: Option<Kind>,
+    pub(crate) to: To,
     /// The transmitter has more to consider than the data that waits.
     pub(crate) needs_exact: bool,
     /// Whether the port's memory is kept cell by cell: from the moment when its queue first grew beyond [`Mmu::small`].
     pub(crate) has_cells: bool,
-    /// Frames that must stand behind one, at least, for the ramp at departure to mark it: fewer hold no more than its low end. None
-    /// where departures are recorded.
-    pub(crate) mark_behind: u16,
-    /// A departure is looked at where more than this is queued, the frame itself among it: it may be marked, or traced.
-    pub(crate) mark_from: u64,
-    /// The same, if no frame is traced.
-    pub(crate) ramp_from: u64,
+    pub(crate) looks: Looks,
     pub(crate) left: Left,
     /// Latest time of the frames stored without looking closer.
     pub(crate) last: u64,
     /// Length and input of the frame that is on its wire until `idle_from` and counts as sent, while nothing waits behind it; 0:
     /// none (`sweep/thin.rs`).
-    pub(crate) flown: u16,
-    pub(crate) flown_from: u16,
-    /// The first frame of `data` stands on its wire already (`sweep/thin.rs`).
-    pub(crate) launched: bool,
-    /// The memory of the frame in transmission was free as it started.
-    pub(crate) freed: bool,
-    /// Control that has arrived, or will within this window: by (time, input). And its bytes.
-    pub(crate) control: Ring,
-    pub(crate) control_queued: u64,
-    /// Latest time of that, or one that has gone by.
-    pub(crate) last_control: u64,
+    pub(crate) flown: (u16, u16),
+    pub(crate) ahead: Ahead,
     /// Smallest-rate stamp, packed.
     pub(crate) stamp: Option<(u8, u32)>,
-    pub(crate) link: Option<Link>,
-    pub(crate) service_rate: Rate,
-    pub(crate) pause_out: VecDeque<Entry>,
-    /// Start of the transmission in progress: the mark that its frame carries was decided then. And its end, if there is one.
-    pub(crate) began: u64,
-    pub(crate) end: u64,
+    pub(crate) place: Place,
+    /// The transmission in progress; none: the transmitter is idle from [`Port::idle_from`] on, or what it has begun since follows from
+    /// its queues.
+    pub(crate) sends: Option<Transmission>,
     /// XOFF from the far end.
     pub(crate) paused: Paused,
     pub(crate) point: Option<Box<Point>>,
     pub(crate) out: PortOutcome,
+}
+
+/// The far end of a port's link: delay and receiving port.
+#[derive(Debug, Default)]
+pub(crate) struct To {
+    pub(crate) delay: u64,
+    pub(crate) peer: u32,
+}
+
+/// Which departures a port looks at.
+#[derive(Debug, Default)]
+pub(crate) struct Looks {
+    /// A departure is looked at where more than this is queued, the frame itself among it: it may be marked, or traced.
+    pub(crate) from: u64,
+    /// The same, if no frame is traced.
+    pub(crate) ramp_from: u64,
+    /// Frames that must stand behind one, at least, for the ramp at departure to mark it: fewer hold no more than its low end. None
+    /// where departures are recorded.
+    pub(crate) behind: u16,
+}
+
+/// What goes ahead of a port's data.
+#[derive(Debug, Default)]
+pub(crate) struct Ahead {
+    /// Control that has arrived, or will within this window: by (time, input). And its bytes.
+    pub(crate) control: Ring,
+    pub(crate) bytes: u64,
+    /// Latest time of that, or one that has gone by.
+    pub(crate) last: u64,
+    pub(crate) pauses: VecDeque<Entry>,
+}
+
+impl Ahead {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.control.is_empty() && self.pauses.is_empty()
+    }
+}
+
+/// Where a port stands.
+#[derive(Debug, Default)]
+pub(crate) struct Place {
+    pub(crate) link: Option<Link>,
+    /// At which its data is served.
+    pub(crate) rate: Rate,
     /// Number of the port in the network.
     pub(crate) number: u32,
 }
@@ -98,6 +167,29 @@ impl ToCome {
 }
 
 impl Port {
+    /// End of the transmission in progress; never, if there is none.
+    #[inline(always)]
+    pub(crate) fn end(&self) -> u64 {
+        self.sends.map_or(NEVER, |sends| sends.end)
+    }
+    /// Start of it.
+    pub(crate) fn began(&self) -> Option<u64> {
+        self.sends.map(|sends| sends.began)
+    }
+    /// Is a frame of its data in transmission?
+    pub(crate) fn sends_data(&self) -> bool {
+        self.sends.is_some_and(|sends| matches!(sends.what, Sent::Data { .. }))
+    }
+    /// Does that stand on its wire already?
+    #[inline(always)]
+    pub(crate) fn has_launched(&self) -> bool {
+        self.sends.is_some_and(|sends| matches!(sends.what, Sent::Data { launched: true, .. }))
+    }
+    /// Is its memory free already?
+    #[inline(always)]
+    pub(crate) fn has_freed(&self) -> bool {
+        self.sends.is_some_and(|sends| matches!(sends.what, Sent::Data { freed: true, .. }))
+    }
     /// Frames that are stored already although they arrive at `from` or later.
     #[inline]
     pub(crate) fn later(&self, from: u64) -> ToCome {
@@ -113,18 +205,19 @@ impl Port {
     /// As a congestion point sees it, at its moment. Control stands in order, so that a long queue costs no more than a short one.
     pub(crate) fn view(&self, now: u64, to_come: ToCome) -> Queue {
         let until = (now, to_come.control_from.unwrap_or(u16::MAX));
-        let later = self.control.entries().iter().rev().take_while(|e| (e.ready, e.frame.input) >= until);
-        let control = self.control_queued - later.map(|e| u64::from(e.frame.len)).sum::<u64>();
+        let later =
+            self.ahead.control.entries().iter().rev().take_while(|e| (e.ready, e.frame.input) >= until);
+        let control = self.ahead.bytes - later.map(|e| u64::from(e.frame.len)).sum::<u64>();
         let len = self.queued - to_come.bytes_to_come;
         let bytes = (len, len + control, self.left.bytes);
-        view(bytes, (self.link, self.service_rate), Some(&self.paused), now)
+        view(bytes, (self.place.link, self.place.rate), Some(&self.paused), now)
     }
     /// A data frame leaves whose transmission began at `began`, and counts as queued still: mark and telemetry follow from what had
     /// arrived by then.
     #[inline(never)]
     pub(crate) fn leave(&mut self, frame: &mut Frame, began: u64, records: &mut Records) {
         if frame.record() > 0 {
-            records.step(frame.record(), self.number, began);
+            records.step(frame.record(), self.place.number, began);
         }
         let Some(mut point) = self.point.take() else { return };
         point.leave(frame, &self.view(began, self.later(began + 1)), began, records);
@@ -155,7 +248,7 @@ impl Port {
     /// If idle, it looks for a frame at the end of this moment, and not before.
     pub(super) fn plan_start(&mut self, now: u64) {
         self.needs_exact = true;
-        if self.sending.is_none() {
+        if self.sends.is_none() {
             self.idle_from = self.idle_from.max(now);
         }
     }
@@ -209,33 +302,34 @@ impl Port {
     }
     /// Must the transmitter consider more than control and data, and the frame in transmission?
     pub(crate) fn must_be_exact(&self) -> bool {
-        self.is_stopped() || self.link.is_none() || !self.pause_out.is_empty()
+        self.is_stopped() || self.place.link.is_none() || !self.ahead.pauses.is_empty()
     }
     /// Notes anew what the transmitter has to consider.
     pub(crate) fn note_needs(&mut self) {
-        let more = self.stamp.is_some() || !self.control.is_empty();
-        self.needs_exact = more || self.end != NEVER || self.must_be_exact();
+        let more = self.stamp.is_some() || !self.ahead.is_empty();
+        self.needs_exact = more || self.sends.is_some() || self.must_be_exact();
     }
 
     /// The ramp that was there `before` has changed. It decides on the frame in transmission, which began before that.
     pub(super) fn decide_mark(&mut self, before: Option<Ramp>, records: &mut Records) {
+        let Some(began) = self.began() else { return };
         let Some(mut point) = self.point.take() else { return };
-        let queue = self.view(self.began, self.later(self.began + 1));
+        let queue = self.view(began, self.later(began + 1));
         let ramp = std::mem::replace(&mut point.state.ramp, before);
         // A frame that is on the wire already met no ramp.
         let first = self.data.entries_mut().first_mut();
-        first.into_iter().for_each(|e| point.mark(&mut e.frame, &queue, self.began, records));
-        (point.state.ramp, point.decided) = (ramp, self.began);
+        first.into_iter().for_each(|e| point.mark(&mut e.frame, &queue, began, records));
+        (point.state.ramp, point.decided) = (ramp, began);
         self.point = Some(point);
     }
 
     /// Frames behind the one in transmission are about to be dropped. Its mark and its record depend on them, so they are made now.
     pub(super) fn decide(&mut self, now: u64, records: &mut Records) {
-        let first = self.data.front().filter(|_| self.sending == Some(Kind::Data));
-        let Some(mut frame) = first.map(|first| first.frame) else { return };
-        self.leave(&mut frame, self.began, records);
+        let first = self.data.front().filter(|first| self.sends_data() && first.frame.is_data());
+        let (Some(mut frame), Some(began)) = (first.map(|first| first.frame), self.began()) else { return };
+        self.leave(&mut frame, began, records);
         if let (Some(first), Some(point)) = (self.data.entries_mut().first_mut(), &mut self.point) {
-            (first.frame, point.decided) = (frame, self.began);
+            (first.frame, point.decided) = (frame, began);
             point.records_from = point.records_from.max(now);
         }
     }
@@ -250,16 +344,16 @@ impl Port {
     pub(super) fn note_ramp(&mut self, net: &Net) {
         // One that records departures looks at each.
         let records = self.point.as_ref().is_some_and(|point| point.state.records);
-        self.ramp_from = if records { 0 } else { self.ramp_low(RampAt::Departure) };
-        self.mark_from = if net.record.trips { 0 } else { self.ramp_from };
-        let behind = self.ramp_from / u64::from(net.longest_frame()) + 1;
-        self.mark_behind = if records { 0 } else { behind.min(u64::from(u16::MAX)) as u16 };
+        self.looks.ramp_from = if records { 0 } else { self.ramp_low(RampAt::Departure) };
+        self.looks.from = if net.record.trips { 0 } else { self.looks.ramp_from };
+        let behind = self.looks.ramp_from / u64::from(net.longest_frame()) + 1;
+        self.looks.behind = if records { 0 } else { behind.min(u64::from(u16::MAX)) as u16 };
     }
 
     /// Is a data frame looked at that begins to leave then, and before which the queue is longer than [`Port::mark_from`]?
     #[inline(always)]
     pub(crate) fn looks(&self, frame: &Frame, began: u64) -> bool {
-        frame.is_data() && (frame.record() > 0 || self.queued > self.ramp_from && self.may_mark(began))
+        frame.is_data() && (frame.record() > 0 || self.queued > self.looks.ramp_from && self.may_mark(began))
     }
 
     /// Can it be that the ramp at departure marks the first frame or one behind it, the last of which begins to leave at `began`?
@@ -267,6 +361,6 @@ impl Port {
     /// is stored behind the first.
     #[inline(always)]
     pub(crate) fn may_mark(&self, began: u64) -> bool {
-        self.data.place_at(u32::from(self.mark_behind)).is_some_and(|e| e.ready <= began)
+        self.data.place_at(u32::from(self.looks.behind)).is_some_and(|e| e.ready <= began)
     }
 }
