@@ -210,6 +210,16 @@ def engine() -> list[str]:
     return said
 
 
+def drawer() -> None:
+    """Lays the report's drawer of figures beside the playground's page."""
+    assets, page = ROOT / "crates" / "report" / "assets", SOURCE / "docs" / "playground"
+    marks, chart, rules, base = ((assets / name).read_text(encoding="utf-8") for name in ("marks.js", "chart.js", "chart.css", "base.css"))
+    light, dark = (base.split(f":root{which} {{")[1].split("}")[0] for which in ("", '[data-theme="dark"]'))
+    style = f'#cnsim-playground {{{light}}}\n[data-md-color-scheme="slate"] #cnsim-playground {{{dark}}}\n{rules}'
+    (page / "chart.js").write_text(marks + chart, encoding="utf-8")
+    (page / "chart.css").write_text(style, encoding="utf-8")
+
+
 def build() -> int:
     """Inside the virtual environment: stage, build, check."""
     import links
@@ -217,6 +227,7 @@ def build() -> int:
     start = time.monotonic()
     complaints = stage()
     complaints += engine()
+    drawer()
     zensical = [sys.executable, "-m", "zensical", "build", "--clean", "--config-file", "mkdocs.yml"]
     done = subprocess.run(zensical, cwd=OUT, capture_output=True, text=True)
     if done.returncode != 0:

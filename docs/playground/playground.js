@@ -126,35 +126,17 @@
 
   // ---- the figures
 
-  const H = 220, LEFT = 52, RIGHT = 14, BOTTOM = 34, TOP = 24;
-  // Round numbers of an axis from 0 on, and as many digits as they need: a label is its place.
-  function ticks(end, most) {
-    const raw = end / Math.max(most, 1), p = 10 ** Math.floor(Math.log10(raw || 1));
-    const step = [1, 2, 2.5, 5, 10].map((m) => m * p).find((s) => s >= raw * 0.999);
-    return Array.from({ length: Math.floor(end / step + 1e-9) + 1 }, (_, i) => Number((i * step).toPrecision(10)));
-  }
-  // As wide as the page: text keeps its size on a phone.
-  function figure(title, unit, curves, end, level) {
-    const W = Math.max(300, Math.round(root.clientWidth || 720));
-    const most = Math.max(...curves.map((c) => Math.max(...c.values)), level?.value ?? 0, 1e-9);
-    // The frame ends at a tick at or above the largest value.
-    const steps = ticks(most, 4), top = steps.at(-1) >= most ? steps.at(-1) : steps.at(-1) + (steps[1] - steps[0] || steps[0]);
-    const x = (t) => LEFT + (t / end) * (W - LEFT - RIGHT);
-    const y = (v) => H - BOTTOM - (v / top) * (H - BOTTOM - TOP);
-    let out = `<text x="0" y="12" font-weight="bold">${title} [${unit}]</text>`;
-    for (const v of ticks(top, 4)) {
-      out += `<line class="grid" x1="${LEFT}" x2="${W - RIGHT}" y1="${y(v)}" y2="${y(v)}"/><text class="y" x="${LEFT - 6}" y="${y(v) + 4}" text-anchor="end">${v}</text>`;
-    }
-    for (const t of ticks(end, W / 110)) {
-      out += `<text x="${x(t)}" y="${H - 17}" text-anchor="middle">${t}</text>`;
-    }
-    out += `<text x="${(LEFT + W - RIGHT) / 2}" y="${H - 3}" text-anchor="middle">time [ms]</text>`;
-    for (const c of curves) {
-      const d = c.values.map((v, i) => `${i ? "L" : "M"}${x(((i + 1) * end) / c.values.length).toFixed(1)} ${y(v).toFixed(1)}`).join("");
-      out += `<path class="${c.kind}" d="${d}"${c.colour ? ` stroke="${c.colour}"` : ""}><title>${c.name}</title></path>`;
-    }
-    if (level) out += `<line class="level" x1="${LEFT}" x2="${W - RIGHT}" y1="${y(level.value)}" y2="${y(level.value)}"/><text class="mark" x="${W - RIGHT - 2}" y="${y(level.value) - 4}" text-anchor="end">${level.name}</text>`;
-    return `<svg viewBox="0 0 ${W} ${H}" role="img" aria-label="${title} over ${end} ms, at most ${round(most)} ${unit}">${out}</svg>`;
+  // A figure over time, by the report's drawer: as wide as the page, so text keeps its size on a phone.
+  function figure(id, title, unit, curves, end, level) {
+    const { length } = curves[0].values, x = Array.from({ length }, (_, i) => ((i + 1) * end) / length);
+    const most = Math.max(...curves.flatMap((c) => c.values));
+    const f = {
+      kind: "lines", categories: [], windows: [], levels: level ? [level] : [],
+      x: { title: "time", unit: "ms", log: false }, y: { title, unit, log: false },
+      traces: curves.map(({ name, slot, dash, values }) => ({ name, slot, dash, data: { x, y: values } })),
+    };
+    const alt = `${title} over ${end} ms, at most ${round(most)} ${unit}`;
+    return cnsimChart.draw(f, { id, alt, width: Math.max(300, Math.round(root.clientWidth || 720)) }).svg;
   }
 
   let last = null;
@@ -162,16 +144,16 @@
     last = [run, took];
     const end = Number((run.bin * run.queue.length).toPrecision(6));
     const knob = scene().knobs.find((k) => k.key === scene().level);
-    const level = run.set_point === null ? null : { value: value(knob), name: knob.label.split(" ").at(-1) };
+    const level = run.set_point === null ? null : { value: value(knob), label: knob.label.split(" ").at(-1) };
     const others = scene().facts.some(([key]) => key === "victim") ? 1 : 0;
     const n = run.rates.length - others;
     const rates = run.rates.map((values, i) => (i < n
-      ? { kind: "rate", name: run.flows[i], values, colour: `hsl(${Math.round((360 * i) / n + 220) % 360} 60% 52%)` }
-      : { kind: "victim", name: `${run.flows[i]}, the victim`, values }));
+      ? { name: run.flows[i], slot: 8 + (i % 8), dash: Math.floor(i / 8), values }
+      : { name: "the victim", slot: 0, dash: 0, values }));
     const show = (v, digits = 3) => (v === null || v === undefined ? "–" : String(Number(v.toPrecision(digits))));
     root.querySelector(".figures").innerHTML =
-      figure("Queue before the port", "KB", [{ kind: "queue", name: "queue", values: run.queue }], end, level) +
-      figure(others ? "Rate of each flow; thick: the victim" : "Rate of each flow", "Gb/s", rates, end);
+      figure("q", "queue before the port", "KB", [{ name: "queue", slot: 1, dash: 0, values: run.queue }], end, level) +
+      figure("r", others ? "rate of each flow; thick: the victim" : "rate of each flow", "Gb/s", rates, end);
     root.querySelector(".facts").innerHTML = [
       ["mean queue", `${show(run.mean_queue)} KB`],
       ["largest queue", `${show(run.largest_queue)} KB`],

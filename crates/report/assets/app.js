@@ -245,7 +245,7 @@
   document.addEventListener('click', function (e) {
     var button = e.target.closest('button');
     if (!button) { return; }
-    if (button.dataset.view) { cnsimFigures.view(button); }
+    if (button.dataset.view) { cnsimFigures.press(button); }
     if (button.id === 'printall') { printAll(); }
     if (button.classList.contains('more')) {
       var family = button.parentNode;

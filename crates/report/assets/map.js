@@ -1,25 +1,9 @@
 // The map: ports of the network coloured step by step, the series of one port, and the way of a flow with its waits.
-// The drawing is topology.rs's, rows are coded by crates/measure/src/map.rs, and charts are drawn by chart.js.
+// The drawing is topology.rs's, and charts are drawn by chart.js.
 var cnsimMap = (function () {
   'use strict';
-  var DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  var esc = cnsimChart.esc, value = cnsimChart.value, decode = cnsimChart.row;
   var CLASSES = ['w u0', 'w u1', 'w u2', 'w u3', 'w u4', 'w u5', 'w u6', 'w u7', 'w u8', 'w none'];
-  var DIGIT = {};
-  DIGITS.split('').forEach(function (c, i) { DIGIT[c] = i; });
-  function esc(t) { return String(t).replace(/[&<>"']/g, function (c) { return '&#' + c.charCodeAt(0) + ';'; }); }
-  function value(v) { return String(+v.toPrecision(4)); }
-
-  // A row of whole numbers: see coded() in crates/measure/src/map.rs.
-  function decode(text, steps) {
-    var row = new Uint32Array(steps), at = 0, last = 0, i = 0;
-    while (i < text.length && at < steps) {
-      var run = text[i] === '*', n = 0, shift = 1, d;
-      if (run) { i++; }
-      do { d = DIGIT[text[i++]] || 0; n += (d & 31) * shift; shift *= 32; } while (d > 31 && i < text.length);
-      if (run) { for (; n > 0 && at < steps; n--) { row[at++] = last; } } else { last += n % 2 ? -(n + 1) / 2 : n / 2; row[at++] = last; }
-    }
-    return row;
-  }
   function level(v, most, all) {
     return v === 0 ? 0 : all ? Math.min(Math.ceil(v * 8 / all), 8) : Math.max(8 - Math.floor(Math.log2(most / v)), 1);
   }
@@ -216,5 +200,5 @@ var cnsimMap = (function () {
     if (what === 'flow') { way(m); }
   });
   function show(section) { section.querySelectorAll('article.play').forEach(function (root) { if (!maps.has(root)) { setup(root); } }); }
-  return { show: show, decode: decode, step: function (root, t) { step(maps.get(root), t); } };
+  return { show: show, step: function (root, t) { step(maps.get(root), t); } };
 })();

@@ -1,13 +1,14 @@
-//! Figures as compact data: series reduced, quantised to 16 bits between their extremes, in base64.
+//! Figures as compact data: series reduced, quantised to 16 bits between their extremes, as rows of whole numbers.
 //!
-//! Before you change this: `assets/figures.js` decodes it, and the extremes of a series must come back exactly.
+//! Before you change this: `assets/chart.js` decodes it, and the extremes of a series must come back exactly.
 
 use crate::model::{Axis, Figure, Kind, Level, Trace, Window};
 use crate::reduce::reduce;
+use cnsim_measure::map::coded as row;
 use serde::Serialize;
 
 /// Code of a gap; values take the codes below it.
-const GAP: u16 = u16::MAX;
+const GAP: u64 = u16::MAX as u64;
 /// Most points of an edge of a band.
 const EDGE: usize = 500;
 /// Series up to this length are written as plain numbers.
@@ -54,7 +55,7 @@ struct Series {
 enum Places {
     /// `from + step * i`.
     Even(f64, f64),
-    /// `from + step * i` for the indices, 32 bits each.
+    /// `from + step * i` for a row of indices.
     At(f64, f64, String),
     /// The numbers as they are, without an encoding.
     Plain(Vec<f64>),
@@ -64,8 +65,8 @@ enum Places {
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Values {
-    /// Least, greatest, codes of 16 bits between them.
-    Coded(f64, f64, String),
+    /// Least, greatest, number of values, and a row of codes of 16 bits between least and greatest.
+    Coded(f64, f64, usize, String),
     /// The numbers as they are, without an encoding; `None` is a gap.
     Plain(Vec<Option<f64>>),
 }
@@ -152,9 +153,7 @@ fn places(x: &[f64], kept: &[usize]) -> Places {
     if kept.len() == n {
         return Places::Even(first, step);
     }
-    let bytes: Vec<u8> =
-        kept.iter().flat_map(|&i| u32::try_from(i).unwrap_or(u32::MAX).to_le_bytes()).collect();
-    Places::At(first, step, base64(&bytes))
+    Places::At(first, step, row(&kept.iter().map(|&i| i as u64).collect::<Vec<_>>()))
 }
 
 fn plain(values: &[f64]) -> Values {
@@ -172,36 +171,16 @@ fn coded(values: &[f64]) -> Values {
     if low > high {
         return plain(values);
     }
-    let scale = if high > low { f64::from(GAP - 1) / (high - low) } else { 0.0 };
-    let code = |v: f64| if v.is_finite() { ((v - low) * scale).round() as u16 } else { GAP };
-    let bytes: Vec<u8> = values.iter().flat_map(|&v| code(v).to_le_bytes()).collect();
-    Values::Coded(low, high, base64(&bytes))
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let at = |i: usize| u32::from(chunk.get(i).copied().unwrap_or(0));
-        let word = at(0) << 16 | at(1) << 8 | at(2);
-        for i in 0..4 {
-            let letter = LETTERS[(word >> (18 - 6 * i) & 63) as usize];
-            out.push(if i <= chunk.len() { char::from(letter) } else { '=' });
-        }
-    }
-    out
+    let scale = if high > low { (GAP - 1) as f64 / (high - low) } else { 0.0 };
+    let code = |v: &f64| if v.is_finite() { ((v - low) * scale).round() as u64 } else { GAP };
+    let codes: Vec<u64> = values.iter().map(code).collect();
+    Values::Coded(low, high, codes.len(), row(&codes))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_as_everywhere() {
-        for (bytes, text) in [(&b""[..], ""), (b"f", "Zg=="), (b"fo", "Zm8="), (b"foobar", "Zm9vYmFy")] {
-            assert_eq!(base64(bytes), text);
-        }
-    }
+    use cnsim_measure::map::decoded;
 
     #[test]
     fn extremes_are_exact_and_gaps_stay() {
@@ -210,9 +189,9 @@ mod tests {
         y[2222] = 1234.5;
         let x: Vec<f64> = (0..5000).map(|i| 0.2 + f64::from(i) * 0.1).collect();
         let s = encode(&x, &y, 4000, false);
-        let Values::Coded(low, high, text) = s.y else { panic!("coded") };
-        assert_eq!((low, high), (0.0, 1234.5));
-        assert!(text.len() <= 4000 * 2 * 4 / 3 + 4);
+        let Values::Coded(low, high, n, text) = s.y else { panic!("coded") };
+        assert_eq!((low, high, decoded(&text, n).iter().max()), (0.0, 1234.5, Some(&(GAP - 1))));
+        assert!(n <= 4000 && text.len() <= 4 * n);
         assert!(matches!(s.x, Places::At(..)));
         assert!(matches!(encode(&x[..900], &y[..900], 4000, false).x, Places::Even(..)));
         let Values::Plain(v) = encode(&x[..150], &y[..150], 4000, false).y else { panic!("plain") };
@@ -228,10 +207,10 @@ mod tests {
         y[1234] = 99.0;
         y[3000] = -1.0;
         let high = edge(&x, &y, f64::max, false);
-        let Values::Coded(low, top, text) = high.y else { panic!("coded") };
+        let Values::Coded(low, top, n, _) = high.y else { panic!("coded") };
         assert_eq!((low, top), (5.0, 99.0));
-        assert!(text.len() <= EDGE * 2 * 4 / 3 + 4 && matches!(high.x, Places::Even(..)));
-        assert!(matches!(edge(&x, &y, f64::min, false).y, Values::Coded(-1.0, 5.0, _)));
+        assert!(n <= EDGE && matches!(high.x, Places::Even(..)));
+        assert!(matches!(edge(&x, &y, f64::min, false).y, Values::Coded(-1.0, 5.0, ..)));
         assert!(matches!(edge(&[], &[], f64::min, true).y, Values::Plain(v) if v.is_empty()));
     }
 
@@ -247,11 +226,11 @@ mod tests {
         let t = &data.traces[0];
         assert_eq!((t.slot, t.dash), (3, 1));
         assert!(
-            matches!(t.low, Some(Series { y: Values::Coded(-1.0, 5.0, _), .. })),
+            matches!(t.low, Some(Series { y: Values::Coded(-1.0, 5.0, ..), .. })),
             "the least value stays"
         );
         assert!(
-            matches!(t.high, Some(Series { y: Values::Coded(6.0, 99.0, _), .. })),
+            matches!(t.high, Some(Series { y: Values::Coded(6.0, 99.0, ..), .. })),
             "the greatest value stays"
         );
     }
@@ -263,37 +242,16 @@ mod tests {
         assert_eq!(p, x);
     }
 
-    /// Letters of base64 as 16-bit numbers.
-    fn codes(text: &str) -> Vec<u16> {
-        let letter = |b: u8| match b {
-            b'A'..=b'Z' => b - b'A',
-            b'a'..=b'z' => b - b'a' + 26,
-            b'0'..=b'9' => b - b'0' + 52,
-            b'+' => 62,
-            _ => 63,
-        };
-        let mut bytes = Vec::new();
-        for four in text.as_bytes().chunks(4) {
-            let word = four.iter().filter(|b| **b != b'=').fold(0_u32, |w, b| w << 6 | u32::from(letter(*b)));
-            match four.iter().filter(|b| **b != b'=').count() {
-                4 => bytes.extend([(word >> 16) as u8, (word >> 8) as u8, word as u8]),
-                3 => bytes.extend([(word >> 10) as u8, (word >> 2) as u8]),
-                _ => bytes.push((word >> 4) as u8),
-            }
-        }
-        bytes.chunks(2).map(|b| u16::from_le_bytes([b[0], b[1]])).collect()
-    }
-
     /// From 1 to 3 in steps of 2/65534: the codes are whole numbers, rounded to the nearest.
     #[test]
     fn codes_by_hand() {
         let step = 2.0 / 65_534.0;
         let values = [1.0, 3.0, f64::NAN, 2.0, 1.0 + 0.4 * step, 1.0 + 0.6 * step, 1.0 + 9.5 * step];
-        let Values::Coded(low, high, text) = coded(&values) else { panic!("coded") };
-        assert_eq!((low, high), (1.0, 3.0));
-        assert_eq!(codes(&text)[..6], [0, 65_534, 65_535, 32_767, 0, 1]);
-        let Values::Coded(low, high, text) = coded(&[7.0, 7.0]) else { panic!("coded") };
-        assert_eq!((low, high, codes(&text)), (7.0, 7.0, vec![0, 0]));
+        let Values::Coded(low, high, n, text) = coded(&values) else { panic!("coded") };
+        assert_eq!((low, high, n), (1.0, 3.0, 7));
+        assert_eq!(decoded(&text, n)[..6], [0, 65_534, 65_535, 32_767, 0, 1]);
+        let Values::Coded(low, high, n, text) = coded(&[7.0, 7.0]) else { panic!("coded") };
+        assert_eq!((low, high, decoded(&text, n)), (7.0, 7.0, vec![0, 0]));
     }
 
     #[test]
@@ -312,13 +270,12 @@ mod tests {
         assert!(matches!(places(&off, &all), Places::Plain(_)), "to the other side, too");
         let still = vec![2.0; 20];
         assert!(matches!(places(&still, &(0..20).collect::<Vec<_>>()), Places::Plain(_)));
-        // Of forty, every second: indices of 32 bits.
+        // Of forty, every second: their indices.
         let long: Vec<f64> = (0..40).map(f64::from).collect();
         let some: Vec<usize> = (0..40).step_by(2).collect();
         let Places::At(from, step, text) = places(&long, &some) else { panic!("indices") };
         assert_eq!((from, step), (0.0, 1.0));
-        assert_eq!(codes(&text).chunks(2).map(|c| usize::from(c[0])).collect::<Vec<_>>(), some);
-        assert!(codes(&text).chunks(2).all(|c| c[1] == 0));
+        assert_eq!(decoded(&text, 20), (0..40).step_by(2).collect::<Vec<u64>>());
     }
 
     #[test]

@@ -126,30 +126,12 @@ impl Mark {
     }
 }
 
-/// The marks of lines, by slot modulo 8: shapes that `assets/chart.js`, legends and tables draw.
-const MARKS: [&str; 8] = [
-    "M-3.2 0a3.2 3.2 0 1 0 6.4 0a3.2 3.2 0 1 0 -6.4 0z",
-    "M-3-3H3V3H-3z",
-    "M0-3.8L3.6 2.8H-3.6z",
-    "M0-4.2L4.2 0L0 4.2L-4.2 0z",
-    "M0 3.8L3.6-2.8H-3.6z",
-    "M-1.3-4H1.3V-1.3H4V1.3H1.3V4H-1.3V1.3H-4V-1.3H-1.3z",
-    "M-3.8-1.6L0-4.2L3.8-1.6L2.4 3.4H-2.4z",
-    "M-4-1.8H4V1.8H-4z",
-];
+/// The marks of lines, as the script has them.
+pub(crate) const MARKS: &str = include_str!("../assets/marks.js");
 
 /// The shape of a slot's mark, around the origin.
-pub(crate) fn mark(slot: u8) -> &'static str {
-    MARKS[usize::from(slot % 8)]
-}
-
-/// All marks, once in the file, for the script.
-pub(crate) fn marks() -> String {
-    let shapes = MARKS.iter().enumerate().map(|(i, d)| format!("<path id=\"mark{i}\" d=\"{d}\"/>"));
-    format!(
-        "<svg width=\"0\" height=\"0\" class=\"away\" aria-hidden=\"true\"><defs>{}</defs></svg>",
-        shapes.collect::<String>()
-    )
+fn mark(slot: u8) -> &'static str {
+    MARKS.split('"').nth(2 * usize::from(slot % 8) + 1).unwrap_or_default()
 }
 
 /// A line with its mark, as a legend shows it.
@@ -189,10 +171,7 @@ pub(crate) type Counts = [usize; Mark::ALL.len()];
 /// How many cells of a page count as each mark.
 pub(crate) fn counts(page: &Page) -> Counts {
     let mut n = Counts::default();
-    for t in &page.tables {
-        let shown = t.rows.iter().flat_map(|r| r.cells.iter().zip(&t.columns)).filter(|(_, c)| !c.more);
-        shown.filter_map(|(cell, _)| cell.as_ref()).for_each(|cell| n[Mark::of(cell) as usize] += 1);
-    }
+    page.cells().filter(|f| !f.column.more).for_each(|f| n[Mark::of(f.cell) as usize] += 1);
     n
 }
 
@@ -242,6 +221,16 @@ mod tests {
         );
         assert_eq!(json("</script><!--").unwrap(), "\"\\u003c/script>\\u003c!--\"");
         assert_eq!(anchor("B07/x", "hotspot 2 Gb/s"), "B07/x/hotspot-2-Gb-s");
+    }
+
+    #[test]
+    fn each_slot_has_a_mark() {
+        let marks = crate::html::distinct((0..8).map(mark));
+        assert!(
+            marks.len() == 8 && marks.iter().all(|m| m.starts_with('M') && m.ends_with('z')),
+            "{marks:?}"
+        );
+        assert_eq!(mark(11), mark(3));
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use crate::colour::Colours;
 use crate::html::{Counts, Mark, anchor, counts, distinct, holds, plain, scenario, study};
-use crate::model::{Alert, Cell, Claim, Column, Holds, Page, Report, Row, Table};
+use crate::model::{Alert, Claim, Found, Holds, Page, Report};
 use crate::number::{column_decimals, fixed, measured, printed};
-use crate::{overview, page, table};
+use crate::table::heading;
+use crate::{overview, page};
 use cnsim_problem::joined;
 use indexmap::IndexMap;
 use maud::{Markup, html};
@@ -177,11 +178,8 @@ const OTHER: [Mark; 4] = [Mark::Undecided, Mark::Incomparable, Mark::Unpublished
 /// Verdicts of the published cells of each metric, the metric with most cells first.
 fn by_metric(r: &Report) -> Markup {
     let mut rows: IndexMap<&str, Counts> = IndexMap::new();
-    for t in r.pages.iter().flat_map(|p| &p.tables) {
-        for (c, column) in t.rows.iter().flat_map(|row| row.cells.iter().zip(&t.columns)) {
-            let Some(c) = c.as_ref().filter(|c| Mark::of(c) != Mark::Unpublished) else { continue };
-            rows.entry(&column.title).or_default()[Mark::of(c) as usize] += 1;
-        }
+    for f in r.pages.iter().flat_map(Page::cells).filter(|f| Mark::of(f.cell) != Mark::Unpublished) {
+        rows.entry(&f.column.title).or_default()[Mark::of(f.cell) as usize] += 1;
     }
     rows.sort_by_key(|_, n| std::cmp::Reverse(n.iter().sum::<usize>()));
     let heads = [
@@ -298,15 +296,9 @@ fn scenarios(r: &Report, judged: bool) -> Markup {
 /// Every cell that is near or differs, across all pages. Cells with equal notes stand together, below one note.
 fn differing(r: &Report) -> Markup {
     let mut notes: IndexMap<&str, Vec<Markup>> = IndexMap::new();
-    for (p, t) in r.pages.iter().flat_map(|p| p.tables.iter().map(move |t| (p, t))) {
-        for row in &t.rows {
-            for (c, column) in row.cells.iter().zip(&t.columns) {
-                let Some(c) = c.as_ref().filter(|c| matches!(Mark::of(c), Mark::Near | Mark::Differs)) else {
-                    continue;
-                };
-                notes.entry(&c.note).or_default().push(differing_row((p, t, row, column), c));
-            }
-        }
+    let missed = |f: &Found<'_>| matches!(Mark::of(f.cell), Mark::Near | Mark::Differs);
+    for f in r.pages.iter().flat_map(Page::cells).filter(missed) {
+        notes.entry(&f.cell.note).or_default().push(differing_row(&f));
     }
     let n: usize = notes.values().map(Vec::len).sum();
     let heads =
@@ -334,7 +326,8 @@ fn differing(r: &Report) -> Markup {
     }
 }
 
-fn differing_row((p, t, row, column): (&Page, &Table, &Row, &Column), c: &Cell) -> Markup {
+fn differing_row(f: &Found<'_>) -> Markup {
+    let Found { page, table, row, column, cell: c } = *f;
     let decimals = column_decimals(std::iter::once(c));
     let said = c.published.as_deref().and_then(|s| s.trim().parse::<f64>().ok());
     let off = said.zip(c.measured).filter(|(s, _)| *s != 0.0).map_or("–".to_owned(), |(s, m)| {
@@ -342,11 +335,10 @@ fn differing_row((p, t, row, column): (&Page, &Table, &Row, &Column), c: &Cell) 
         let sign = if percent > 0.0 { "+" } else { "" };
         format!("{sign}{}\u{202f}%", fixed(percent, usize::from(percent.abs() < 10.0)))
     });
-    let heading = table::heading(t);
-    let place = joined([row.condition.as_str(), &heading], ", ");
+    let place = joined([row.condition.as_str(), &heading(table)], ", ");
     html! {
         tr {
-            td { a href={ "#" (anchor(&p.id, &t.id)) } { (p.id) } br; span.small { (place) } }
+            td { a href={ "#" (anchor(&page.id, &table.id)) } { (page.id) } br; span.small { (place) } }
             td { (row.scheme) br; span.small { (column.title) " [" (column.unit) "]" } }
             td.n data-label="published" { (c.published.as_deref().map_or("–".into(), printed)) }
             td.n data-label="measured" { (c.measured.map_or("–".into(), |m| measured(m, decimals))) }

@@ -1,7 +1,7 @@
 //! The HTML report: one file that opens from disk, offline; pages are routes in it (`#B07/single-hop`).
 //!
 //! [`build`] turns results into plain data ([`model`]), and [`render`] turns these into one HTML text. `assets/chart.js` draws
-//! its figures; [`svg`] draws one without a browser, for documents.
+//! all figures: in a reader's browser those of a page, and in any engine of JavaScript those of documents ([`sheet`]).
 //!
 //! ```
 //! use cnsim_report::model::Report;
@@ -12,9 +12,7 @@
 
 pub mod build;
 mod colour;
-mod element;
 mod encode;
-mod heat;
 mod html;
 mod index;
 mod map;
@@ -24,20 +22,19 @@ mod number;
 mod overview;
 mod page;
 mod reduce;
-mod spans;
-mod svg;
+mod sheet;
 mod table;
 mod topology;
+mod words;
 
 pub use map::still;
 pub use number::plus_minus;
-pub use reduce::reduce;
-pub use svg::svg;
+pub use sheet::sheet;
 
 use model::Report;
 
 /// Largest number of points of a drawn series.
-pub const MAX_POINTS: usize = 4000;
+const MAX_POINTS: usize = 4000;
 
 /// Why a report was not written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,16 +91,17 @@ pub fn render(report: &Report) -> Result<String, ReportError> {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><meta name=\"color-scheme\" content=\"light dark\">\
          <meta name=\"description\" content=\"{title}: tables and figures of simulated congestion management\">\
          <meta name=\"generator\" content=\"cnsim {version}\"><title>{title}</title>\n<style>{base}{parts}</style><style id=\"chartstyle\">{chart_style}</style></head>\n\
-         <body><a class=\"skip\" href=\"#main\">Skip to content</a>{marks}<header><button id=\"menu\" type=\"button\" aria-expanded=\"false\" aria-controls=\"side\">Pages</button>\
+         <body><a class=\"skip\" href=\"#main\">Skip to content</a><header><button id=\"menu\" type=\"button\" aria-expanded=\"false\" aria-controls=\"side\">Pages</button>\
          <a class=\"brand\" href=\"#\">cnsim <small>{version}</small></a><button id=\"theme\" type=\"button\">Dark</button></header>\n\
          {body}\n<div id=\"tip\" role=\"tooltip\" hidden></div>\n\
-         <script>{chart}</script>\n<script>{map}</script>\n<script>{search}</script>\n<script>{app}</script></body></html>\n",
+         <script>{marks}\n{chart}</script>\n<script>{figures}</script>\n<script>{map}</script>\n<script>{search}</script>\n<script>{app}</script></body></html>\n",
         title = html::esc(title),
         base = include_str!("../assets/base.css"),
         parts = include_str!("../assets/parts.css"),
         chart_style = include_str!("../assets/chart.css"),
-        marks = html::marks(),
+        marks = html::MARKS,
         chart = include_str!("../assets/chart.js"),
+        figures = include_str!("../assets/figures.js"),
         map = include_str!("../assets/map.js"),
         search = include_str!("../assets/search.js"),
         app = include_str!("../assets/app.js"),
@@ -141,10 +139,9 @@ struct PageData<'a> {
 fn points(report: &Report, room: usize) -> usize {
     let lengths: Vec<usize> =
         report.pages.iter().flat_map(|p| &p.figures).flat_map(encode::lengths).collect();
-    // In base64 a code takes 16 bits, and where a series is reduced, an index 32.
-    let bytes = |max: usize| -> usize {
-        lengths.iter().map(|&n| 200 + if n <= max { n * 8 / 3 } else { max * 8 }).sum()
-    };
+    // A step between two codes takes up to four digits, and where a series is reduced, one between two indices up to two.
+    let bytes =
+        |max: usize| -> usize { lengths.iter().map(|&n| 200 + if n <= max { 4 * n } else { 6 * max }).sum() };
     let (mut fits, mut over) = (FEWEST, MAX_POINTS + 1);
     while over - fits > 1 {
         let middle = fits.midpoint(over);

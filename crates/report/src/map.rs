@@ -1,7 +1,6 @@
 //! The map: the network with a run's ports over time and the ways of its flows. `assets/map.js` plays it.
 
-use crate::element::text;
-use crate::html::{anchor, scroll};
+use crate::html::{anchor, esc, scroll};
 use crate::model::Page;
 use crate::{build, topology};
 use cnsim_measure::map::{Map, SHOWN, decoded};
@@ -89,15 +88,12 @@ pub fn still(map: &Map, what: &str, step: usize) -> Option<String> {
     let at = |step: usize| (step as u64 * map.bin) as f64 / 1e9;
     let dark = all.unwrap_or(most) as f64 * worth * if all.is_some() { 0.875 } else { 0.5 };
     let words = format!("{words}: {of}, {} to {} ms; darkest: above {dark} {unit}", at(step), at(step + 1));
-    let rules = include_str!("../assets/chart.css").split("/* map */").nth(1).unwrap_or_default();
-    let colours = |dark: bool| crate::svg::variables(dark);
-    let style = format!(
-        "<style>svg{{{}background:var(--panel);font:12px sans-serif}}{rules}@media(prefers-color-scheme:dark){{svg{{{}}}}}</style>",
-        colours(false),
-        colours(true)
+    let style = format!("<style>{}</style>", crate::sheet::style());
+    let svg = d.svg.replacen(
+        "<text class=\"when\" x=\"6\" y=\"13\"></text>",
+        &format!("<text class=\"when\" x=\"6\" y=\"13\">{}</text>", esc(&words)),
+        1,
     );
-    let svg =
-        d.svg.replacen("<text class=\"when\" x=\"6\" y=\"13\"></text>", &text("when", (6, 13), &words), 1);
     let svg = svg.replacen(
         "<svg ",
         &format!("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{:.0}\" ", d.width),

@@ -112,9 +112,29 @@ pub struct Page {
 impl Page {
     /// Has a table of this page a published number?
     pub fn is_judged(&self) -> bool {
-        let cells = self.tables.iter().flat_map(|t| &t.rows).flat_map(|r| r.cells.iter().flatten());
-        cells.into_iter().any(|c| c.published.is_some())
+        self.cells().any(|f| f.cell.published.is_some())
     }
+
+    /// All cells of its tables, row by row.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = Found<'_>> {
+        let rows = self.tables.iter().flat_map(|table| table.rows.iter().map(move |row| (table, row)));
+        rows.flat_map(move |(table, row)| {
+            let cells = row.cells.iter().zip(&table.columns);
+            cells.filter_map(move |(cell, column)| {
+                Some(Found { page: self, table, row, column, cell: cell.as_ref()? })
+            })
+        })
+    }
+}
+
+/// A cell, and where it stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Found<'a> {
+    pub(crate) page: &'a Page,
+    pub(crate) table: &'a Table,
+    pub(crate) row: &'a Row,
+    pub(crate) column: &'a Column,
+    pub(crate) cell: &'a Cell,
 }
 
 /// A table: one condition and PAUSE mode, a row per scheme, a group of columns per metric; or several conditions, where

@@ -2,7 +2,7 @@
 //! one.
 
 use crate::html::{Mark, anchor, distinct, study};
-use crate::model::{Cell, Page, Report, Row, Table};
+use crate::model::{Cell, Found, Page, Report};
 use crate::number::log10;
 use crate::table::heading;
 use maud::{Markup, html};
@@ -54,36 +54,23 @@ pub(crate) fn picture(r: &Report) -> Markup {
 }
 
 /// All judged cells with a published number other than zero.
-fn dots(r: &Report) -> Vec<Dot<'_>> {
-    let mut all = Vec::new();
-    for p in &r.pages {
-        for t in &p.tables {
-            for row in &t.rows {
-                for (c, column) in row.cells.iter().zip(&t.columns) {
-                    let Some(c) = c else { continue };
-                    let Some(off) = distance(c) else { continue };
-                    let place = place_of(r, p, t, &column.title);
-                    all.push(Dot {
-                        off,
-                        mark: Mark::of(c),
-                        to: anchor(&p.id, &t.id),
-                        about: about(p, t, row, &column.title, c, off),
-                        row: place,
-                    });
-                }
-            }
-        }
-    }
-    all
+fn dots<'a>(r: &'a Report) -> Vec<Dot<'a>> {
+    let dot = |f: Found<'a>| -> Option<Dot<'a>> {
+        let off = distance(f.cell)?;
+        let to = anchor(&f.page.id, &f.table.id);
+        Some(Dot { off, mark: Mark::of(f.cell), to, about: about(&f, off), row: place_of(r, &f) })
+    };
+    r.pages.iter().flat_map(Page::cells).filter_map(dot).collect()
 }
 
 /// Link and words of the row in which a cell stands: its study, its scenario, or on a single page its column.
-fn place_of<'a>(r: &'a Report, p: &'a Page, t: &Table, column: &str) -> (&'a str, String) {
+fn place_of<'a>(r: &Report, f: &Found<'a>) -> (&'a str, String) {
+    let (page, column) = (f.page, &f.column.title);
     match r.pages.len() {
-        1 if p.tables.len() > 2 => (p.id.as_str(), column.to_owned()),
-        1 => (p.id.as_str(), format!("{}: {}", heading(t), column.to_lowercase())),
-        n if n <= MANY => (p.id.as_str(), p.id.clone()),
-        _ => (study(&p.id), study(&p.id).to_owned()),
+        1 if page.tables.len() > 2 => (&page.id, column.clone()),
+        1 => (&page.id, format!("{}: {}", heading(f.table), column.to_lowercase())),
+        n if n <= MANY => (&page.id, page.id.clone()),
+        _ => (study(&page.id), study(&page.id).to_owned()),
     }
 }
 
@@ -94,14 +81,14 @@ fn distance(c: &Cell) -> Option<f64> {
     (judged && said != 0.0).then_some((c.measured? / said - 1.0) * 100.0).filter(|d| d.is_finite())
 }
 
-fn about(p: &Page, t: &Table, row: &Row, column: &str, c: &Cell, off: f64) -> String {
-    let condition = if row.condition.is_empty() { heading(t) } else { row.condition.clone() };
+fn about(f: &Found<'_>, off: f64) -> String {
+    let condition = if f.row.condition.is_empty() { heading(f.table) } else { f.row.condition.clone() };
     format!(
         "{}, {condition}, {}: {} published {}, measured {off:+.1} %",
-        p.id,
-        row.scheme,
-        column.to_lowercase(),
-        c.published.as_deref().unwrap_or("")
+        f.page.id,
+        f.row.scheme,
+        f.column.title.to_lowercase(),
+        f.cell.published.as_deref().unwrap_or("")
     )
 }
 
@@ -144,7 +131,7 @@ fn strip((to, words): &(&str, String), dots: &[&Dot<'_>]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Verdict;
+    use crate::model::{Row, Table, Verdict};
 
     #[test]
     fn the_scale_is_even_and_ends() {

@@ -4,10 +4,10 @@ use crate::colour::Colours;
 use crate::html::{
     Mark, anchor, counts, distinct, holds, holds_badge, plain, scenario, scroll, study, swatch, titled,
 };
-use crate::model::{Assumption, Axis, Claim, Figure, Kind, NotRun, Page, Report, Table};
-use crate::{heat, map, spans, table, topology};
+use crate::model::{Assumption, Claim, Figure, Kind, NotRun, Page, Report, Table};
+use crate::words::{axis, describe};
+use crate::{map, table, topology};
 use maud::{Markup, PreEscaped, html};
-use std::fmt::Write as _;
 
 /// The page as text in a script element: a browser reads it as HTML when it is first shown, so that a large report opens
 /// as quickly as a small one. Nothing in it can end the script, as every text is escaped.
@@ -224,35 +224,6 @@ pub(crate) fn headline(p: &Page, colours: &Colours) -> Markup {
             }
         }
     }
-}
-
-fn axis(a: &Axis) -> String {
-    if a.unit.is_empty() { a.title.clone() } else { format!("{} [{}]", a.title, a.unit) }
-}
-
-/// A figure as text, for readers who cannot see it: the extremes of each line.
-fn describe(f: &Figure) -> String {
-    match f.kind {
-        Kind::Heat => return heat::words(f),
-        Kind::Spans => return spans::words(f),
-        _ => {}
-    }
-    let mut text = format!("{}, {} over {}", f.title, axis(&f.y), axis(&f.x));
-    for t in &f.traces {
-        let finite = || t.y.iter().copied().filter(|v| v.is_finite());
-        let (low, high) =
-            (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
-        if low <= high {
-            let _ = write!(text, "; {} from {} to {}", t.name, short(low), short(high));
-        }
-    }
-    text
-}
-
-/// Three significant digits.
-fn short(v: f64) -> String {
-    let v: f64 = format!("{v:.2e}").parse().unwrap_or(v);
-    v.to_string()
 }
 
 fn tally(p: &Page) -> Markup {

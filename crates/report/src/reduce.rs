@@ -4,7 +4,7 @@
 /// Values that are not finite stand for gaps; a bucket of gaps keeps one point.
 ///
 /// `max` below 2 counts as 2.
-pub fn reduce(y: &[f64], max: usize) -> Vec<usize> {
+pub(crate) fn reduce(y: &[f64], max: usize) -> Vec<usize> {
     let (n, max) = (y.len(), max.max(2));
     if n <= max {
         return (0..n).collect();

@@ -1,6 +1,6 @@
 //! A scheme's figure for its chapter: two flows at one bottleneck, as SVG in light and dark.
 //!
-//! The run is deterministic and every number is rounded by the renderer, so the file is the same on every machine.
+//! The run is deterministic, and the script that draws it rounds every number, so the file is the same on every machine.
 
 use cnsim_report::model::{Axis, Figure, Level, Trace, Window};
 use cnsim_runs::demo::{Demo, demo};
@@ -13,7 +13,7 @@ use cnsim_units::Bytes;
 pub fn svg(scheme: &str) -> Result<String, String> {
     let registry = cnsim_schemes::registry();
     let (d, title) = (demo(&registry, scheme)?, format!("One flow meets one bottleneck under {scheme}"));
-    Ok(cnsim_report::svg(&title, &panels(scheme, &d), &cnsim_report::build::colours(&registry)))
+    crate::draw::svg(&title, &panels(scheme, &d), &registry)
 }
 
 /// The panels of the figure: delivered rates of both flows, then the queue.

@@ -1,4 +1,4 @@
-//! The gallery: figures of the documents, drawn by the report's own code from runs of scenarios.
+//! The gallery: figures of the documents, drawn by the report's own script from runs of scenarios.
 
 use cnsim_report::model::Figure;
 use cnsim_runs::record::RunRecord;
@@ -86,7 +86,7 @@ fn draw(root: &Path, p: &Picture) -> Result<String, String> {
         let found = figures.iter().find(|f| f.title == *title);
         panels.push(found.cloned().ok_or_else(|| format!("{}: no figure `{title}`", p.scenario))?);
     }
-    Ok(cnsim_report::svg(&p.title, &panels, &cnsim_report::build::colours(scenario.registry())))
+    crate::draw::svg(&p.title, &panels, scenario.registry())
 }
 
 /// The page of the gallery.
@@ -121,7 +121,7 @@ mod tests {
         let first = &pictures(&root).unwrap()[0];
         let text = draw(&root, first).unwrap();
         assert_eq!(text, draw(&root, first).unwrap(), "the same twice");
-        for part in [">none<", ">dcqcn<", "Hot queue length", "What the victim H10&gt;H5 gets"] {
+        for part in [">none<", ">dcqcn<", "Hot queue length", "What the victim H10&#62;H5 gets"] {
             assert!(text.contains(part), "{part}");
         }
         assert!(!text.contains("NaN") && text.len() < 80_000, "{}", text.len());

@@ -5,6 +5,7 @@ pub mod check;
 pub mod circles;
 pub mod commands;
 pub mod deny;
+pub mod draw;
 pub mod figure;
 pub mod fingerprints;
 pub mod gallery;

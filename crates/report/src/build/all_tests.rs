@@ -565,7 +565,8 @@ fn tables_of_ports() {
 #[test]
 fn the_network_is_drawn_with_its_hot_port() {
     let s = scenario("\"1 Gb/s\"", "\"off\"", "");
-    let t = topology(&s);
+    let ready = s.ready(&s.cases()[0]).unwrap();
+    let t = topology(&ready);
     let nodes: Vec<(&str, bool)> = t.nodes.iter().map(|n| (n.name.as_str(), n.switch)).collect();
     assert_eq!(nodes, [("H0", false), ("H1", false), ("H2", false), ("H3", false), ("S", true)]);
     let hot: Vec<bool> = t.links.iter().map(|l| l.hot != Hot::No).collect();
@@ -573,7 +574,6 @@ fn the_network_is_drawn_with_its_hot_port() {
     let l = &t.links[1];
     // The end at the switch is the hot one.
     assert_eq!(l.hot, if l.a == 4 { Hot::A } else { Hot::B });
-    let ready = s.ready(&s.cases()[0]).unwrap();
     assert!(
         caption(&ready).starts_with("4 hosts, 1 switch, links of 10 Gb/s with a delay of "),
         "{}",

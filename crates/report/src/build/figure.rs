@@ -171,7 +171,7 @@ fn curve<'r>(scene: &Scene<'_>, case: &CaseRuns<'r>, seed_at: usize, series: &st
         return Some(c);
     }
     let port = series.strip_prefix("queue ")?;
-    let settings = scene.ready(case)?.settings;
+    let settings = &scene.ready(case)?.settings;
     let named = settings.wiring.port(port)?;
     if settings.record.named.ports.first() == Some(&named) { run.series.get("hot_queue") } else { None }
 }

@@ -115,7 +115,7 @@ mod tests {
             all[0]
         );
         assert!(all[1].caption.contains("longest, 16 at most: in XOFF"), "{}", all[1].caption);
-        let svg = crate::svg("T", &all[1..], &std::collections::BTreeMap::new());
-        assert!(svg.contains(">S&gt;H0<") && svg.matches("class=\"r\"").count() == 2, "{svg}");
+        assert!(all[1].traces.iter().all(|t| t.group == "S>H0"), "{:?}", all[1].traces);
+        assert_eq!(all[1].traces.iter().map(|t| bars(t).len()).sum::<usize>(), 2);
     }
 }

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod all_tests;
 mod bars;
+mod facts;
 mod figure;
 mod lanes;
 mod map;
@@ -70,13 +71,13 @@ fn without_more(t: &mut model::Table) {
 
 /// The figures of a scenario's page, from its runs.
 pub fn figures_of(scenario: &Scenario, records: &[RunRecord]) -> Vec<model::Figure> {
-    let scene = Scene::of(scenario, records);
-    let mut all = figures(&scene, Layout::of(&scene));
-    all.extend(strips(&scene));
-    all.extend(roots(&scene));
-    all.extend(lanes(&scene));
-    all.extend(spent(&scene));
-    all
+    drawn(&Scene::of(scenario, records), true)
+}
+
+/// All figures of a page; strips of XOFF stand on that of an experiment of one's `own`.
+fn drawn(scene: &Scene<'_>, own: bool) -> Vec<model::Figure> {
+    let strips = if own { strips(scene) } else { Vec::new() };
+    [figures(scene, Layout::of(scene)), strips, roots(scene), lanes(scene), spent(scene)].concat()
 }
 
 /// Input of a report.
@@ -196,8 +197,8 @@ fn advice<'a>(scene: &Scene<'_>, records: impl Iterator<Item = &'a RunRecord>) -
     }
     let of = |c: &CaseRuns<'_>| {
         let ready = scene.ready(c)?;
-        let few = few_seeds(&ready, c.runs.len() as u64);
-        Some([of_settings(&ready), before(&ready)].concat().into_iter().chain(few))
+        let few = few_seeds(ready, c.runs.len() as u64);
+        Some([of_settings(ready), before(ready)].concat().into_iter().chain(few))
     };
     let known = scene.cases.iter().filter_map(of).flatten();
     let mut told = BTreeSet::new();
@@ -256,15 +257,15 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
     // A study's tables are those that it printed.
     let own = cells.iter().all(|c| c.published.is_none()) && PAPERS.iter().all(|p| p.id != s.study);
     let layout = Layout::of(&scene);
-    let drawn = topology(s);
+    let network = scene.cases.iter().find_map(|c| scene.ready(c)).map_or_else(Default::default, topology);
     let left = p.left.iter().filter(|(n, _)| n.case.study == s.study && n.case.scenario == s.name);
     Some(Page {
         id: s.id(),
         title: if said(&s.title) && s.title != "untitled" { s.title.clone() } else { s.id() },
         question: if said(&s.question) { s.question.clone() } else { String::new() },
         source: if said(&s.source) { s.source.clone() } else { String::new() },
-        plays: plays(&scene, &drawn),
-        topology: drawn,
+        plays: plays(&scene, &network),
+        topology: network,
         alerts: {
             let mine = || p.records.iter().filter(|r| r.case.study == s.study && r.case.scenario == s.name);
             let mut all = alerts(mine());
@@ -284,16 +285,7 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
             all.extend(shared(&scene.cases));
             all
         },
-        figures: {
-            let mut all = figures(&scene, layout);
-            if own {
-                all.extend(strips(&scene));
-            }
-            all.extend(roots(&scene));
-            all.extend(lanes(&scene));
-            all.extend(spent(&scene));
-            all
-        },
+        figures: drawn(&scene, own),
         figures_first: false,
         claims: decided.into_iter().map(|i| claim(&p.findings[i])).collect(),
         assumptions: assumptions(s, &scene),

@@ -1,12 +1,12 @@
 //! The table of ports of an experiment of one's own: where PAUSE stopped whom, and where frames waited or were dropped.
 
+use super::facts::{self, by_pause};
 use super::scene::{CaseRuns, cell};
-use crate::model::{Cell, Column, Row, Table};
+use crate::model::{Cell, Table};
 use cnsim_measure::PortFacts;
 use cnsim_measure::stats::Summary;
 use cnsim_problem::joined;
 use cnsim_scenario::tables;
-use indexmap::IndexSet;
 use std::collections::BTreeMap;
 
 /// Most ports of a table beside the named ones: those that were in XOFF longest, then those with the longest queues.
@@ -83,8 +83,7 @@ const FACTS: [Fact; 9] = [
 
 /// A table for each PAUSE mode, a row for each port and scheme; none if only the hot port is known.
 pub fn ports(cases: &[CaseRuns<'_>]) -> Vec<Table> {
-    let pauses: IndexSet<&str> = cases.iter().map(|c| c.case.pause.as_str()).collect();
-    pauses.iter().filter_map(|p| table(cases, p)).collect()
+    by_pause(cases, table)
 }
 
 /// Ports by how long they were in XOFF, mean over the seeds, then by their queues, in the worst case; those that are `asked` for first.
@@ -111,49 +110,31 @@ fn place(asked: &[&str], name: &str) -> Option<usize> {
     asked.iter().position(|p| p.eq_ignore_ascii_case(name))
 }
 
-fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
-    let mine: Vec<&CaseRuns<'_>> = cases.iter().filter(|c| c.case.pause == pause).collect();
-    let asked = named(&mine);
-    let names = ranked(&mine, &asked);
+fn table(pause: &str, mine: &[&CaseRuns<'_>]) -> Option<Table> {
+    let asked = named(mine);
+    let names = ranked(mine, &asked);
     if names.len() < 2 {
         return None;
     }
-    let shown = names.iter().filter(|n| place(&asked, n).is_some()).count() + MOST;
+    let shown = names.len().min(names.iter().filter(|n| place(&asked, n).is_some()).count() + MOST);
     let few = mine.iter().any(|c| (2..SEEDS).contains(&c.runs.len()));
-    let several = mine.windows(2).any(|w| w[0].case.condition != w[1].case.condition);
-    let mut rows: Vec<Row> = Vec::new();
-    for (name, c) in names.iter().take(shown).flat_map(|name| mine.iter().map(move |c| (*name, c))) {
-        let cells = FACTS.iter().map(|f| {
+    let cells = |name: &str, c: &CaseRuns<'_>| {
+        let cell = |f: &Fact| {
             let values = c.runs.iter().filter_map(|r| value(name, r.ports.get(name), f)).collect();
             summed(values, if f.2 == "%" { 100.0 } else { f64::INFINITY })
-        });
-        let condition = joined([name, if several { &c.case.condition } else { "" }], ", ");
-        rows.push(Row { scheme: c.case.scheme.clone(), condition, cells: cells.collect() });
-    }
-    // Other ports than these may have sent XOFF or dropped frames: zeros of these are not shown, nor is a table of zeros.
-    let says = |c: usize| rows.iter().any(|r| r.cells[c].as_ref().is_some_and(|x| x.measured != Some(0.0)));
-    let facts: Vec<usize> = (0..FACTS.len()).filter(|c| says(*c)).collect();
-    if facts.is_empty() {
-        return None;
-    }
-    for r in &mut rows {
-        r.cells = facts.iter().map(|c| r.cells[*c].take()).collect();
-    }
-    let column = |c: &usize| {
-        let (metric, title, unit, about, _) = FACTS[*c];
-        let [metric, title, unit, about] = [metric, title, unit, about].map(String::from);
-        Column { metric, title, unit, about, more: false }
+        };
+        Some(FACTS.iter().map(cell).collect())
     };
-    Some(Table {
+    let t = Table {
         id: format!("ports, PAUSE {pause}"),
         condition: "Ports".into(),
         pause: pause.into(),
-        caption: caption(!asked.is_empty(), few, names.len().saturating_sub(shown)),
-        columns: facts.iter().map(column).collect(),
-        row_heading: if several { "port, condition".into() } else { "port".into() },
-        rows,
+        caption: caption(!asked.is_empty(), few, names.len() - shown),
+        columns: FACTS.iter().map(|f| facts::column([f.0, f.1, f.2, f.3], false)).collect(),
         ..Table::default()
-    })
+    };
+    // Other ports than these may have sent XOFF or dropped frames: zeros of these are not shown, nor is a table of zeros.
+    facts::table(t, "port", (mine, &names[..shown]), &cells, |c| c.measured != Some(0.0))
 }
 
 /// What the table's order is, what its numbers are with `few` seeds, and how many ports are `left` out.

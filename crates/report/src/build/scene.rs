@@ -8,6 +8,7 @@ use cnsim_scenario::case::CaseId;
 use cnsim_scenario::metrics::Metric;
 use cnsim_scenario::{Ready, Scenario};
 use indexmap::IndexMap;
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 /// The runs of one case, in order of seeds.
@@ -37,6 +38,8 @@ impl<'a> CaseRuns<'a> {
 pub(crate) struct Scene<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) cases: Vec<CaseRuns<'a>>,
+    /// The settings of each case, once they were asked for: a schedule of flows is read once.
+    read: Vec<OnceCell<Option<Ready>>>,
 }
 
 impl<'a> Scene<'a> {
@@ -44,7 +47,8 @@ impl<'a> Scene<'a> {
         let mine = |r: &&RunRecord| r.case.study == scenario.study && r.case.scenario == scenario.name;
         let mut cases = CaseRuns::of(records.iter().filter(mine));
         cases.iter_mut().for_each(|c| c.runs.sort_by_key(|r| r.seed));
-        Self { scenario, cases }
+        let read = vec![OnceCell::new(); cases.len()];
+        Self { scenario, cases, read }
     }
 
     /// Is there a port at which frames wait that metrics call hot? More than two frames must have been there in a run.
@@ -58,8 +62,13 @@ impl<'a> Scene<'a> {
             .any(|c| self.ready(c).is_none_or(|ready| ready.settings.record.hot) && c.runs.iter().any(waits))
     }
 
-    /// Settings of a case, for the marks that a figure draws beside its lines.
-    pub(crate) fn ready(&self, case: &CaseRuns<'_>) -> Option<Ready> {
+    /// Settings of one of its cases.
+    pub(crate) fn ready(&self, case: &CaseRuns<'_>) -> Option<&Ready> {
+        let at = self.cases.iter().position(|c| c.case == case.case)?;
+        self.read[at].get_or_init(|| self.settings(case)).as_ref()
+    }
+
+    fn settings(&self, case: &CaseRuns<'_>) -> Option<Ready> {
         if let Some(own) = self.scenario.cases().iter().find(|c| c.id == case.case) {
             return self.scenario.ready(own).ok();
         }

@@ -1,9 +1,9 @@
 //! The table of shared buffers: how close each switch came to its limits.
 
+use super::facts::{self, by_pause};
 use super::scene::CaseRuns;
-use crate::model::{Cell, Column, Row, Table};
+use crate::model::{Cell, Table};
 use cnsim_runs::record::SharedFacts;
-use indexmap::IndexSet;
 use std::collections::BTreeMap;
 
 /// Most switches of a table: those that came closest to a limit.
@@ -66,56 +66,37 @@ fn close(s: &SharedFacts) -> f64 {
 
 /// A table for each PAUSE mode, a row for each switch and case; none without shared buffers.
 pub fn shared(cases: &[CaseRuns<'_>]) -> Vec<Table> {
-    let pauses: IndexSet<&str> = cases.iter().map(|c| c.case.pause.as_str()).collect();
-    pauses.iter().filter_map(|p| table(cases, p)).collect()
+    by_pause(cases, table)
 }
 
-fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
-    let mine: Vec<&CaseRuns<'_>> = cases.iter().filter(|c| c.case.pause == pause).collect();
+fn table(pause: &str, mine: &[&CaseRuns<'_>]) -> Option<Table> {
     let mut closest: BTreeMap<&str, f64> = BTreeMap::new();
     for s in mine.iter().flat_map(|c| &c.runs).flat_map(|r| &r.shared) {
         let most = closest.entry(&s.switch).or_default();
         *most = most.max(close(s));
     }
-    let mut names: Vec<(&str, f64)> = closest.into_iter().collect();
-    names.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
-    let left = names.len().saturating_sub(MOST);
-    let several = mine.windows(2).any(|w| w[0].case.condition != w[1].case.condition);
-    let mut rows: Vec<Row> = Vec::new();
-    for (name, _) in names.iter().take(MOST) {
-        for c in &mine {
-            let seeds: Vec<&SharedFacts> =
-                c.runs.iter().flat_map(|r| &r.shared).filter(|s| s.switch == *name).collect();
-            if seeds.is_empty() {
-                continue;
-            }
-            let most = |f: &Fact| {
-                let values: Vec<f64> = seeds.iter().filter_map(|s| f.5(s)).collect();
-                let measured = values.iter().copied().reduce(f64::max)?;
-                Some(Cell { measured: Some(measured), seeds: values.len() as u32, values, ..Cell::default() })
-            };
-            let condition =
-                if several { format!("{name}, {}", c.case.condition) } else { (*name).to_owned() };
-            let cells = FACTS.iter().map(most).collect();
-            rows.push(Row { scheme: c.case.scheme.clone(), condition, cells });
-        }
-    }
-    let known: Vec<usize> = (0..FACTS.len()).filter(|f| rows.iter().any(|r| r.cells[*f].is_some())).collect();
-    rows.iter_mut().for_each(|r| r.cells = known.iter().map(|f| r.cells[*f].take()).collect());
-    let column = |f: &usize| {
-        let (metric, title, unit, about, more, _) = FACTS[*f];
-        Column { metric: metric.into(), title: title.into(), unit: unit.into(), about: about.into(), more }
+    let mut ranked: Vec<(&str, f64)> = closest.into_iter().collect();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
+    let names: Vec<&str> = ranked.iter().take(MOST).map(|n| n.0).collect();
+    let cells = |name: &str, c: &CaseRuns<'_>| {
+        let of = |s: &&SharedFacts| s.switch == name;
+        let seeds: Vec<&SharedFacts> = c.runs.iter().flat_map(|r| &r.shared).filter(of).collect();
+        let most = |f: &Fact| {
+            let values: Vec<f64> = seeds.iter().filter_map(|s| f.5(s)).collect();
+            let measured = values.iter().copied().reduce(f64::max)?;
+            Some(Cell { measured: Some(measured), seeds: values.len() as u32, values, ..Cell::default() })
+        };
+        (!seeds.is_empty()).then(|| FACTS.iter().map(most).collect())
     };
-    (!rows.is_empty()).then(|| Table {
+    let t = Table {
         id: format!("shared buffers, PAUSE {pause}"),
         condition: "Shared buffers".into(),
         pause: pause.into(),
-        caption: caption(&mine, left),
-        columns: known.iter().map(column).collect(),
-        row_heading: if several { "switch, condition".into() } else { "switch".into() },
-        rows,
+        caption: caption(mine, ranked.len() - names.len()),
+        columns: FACTS.iter().map(|f| facts::column([f.0, f.1, f.2, f.3], f.4)).collect(),
         ..Table::default()
-    })
+    };
+    facts::table(t, "switch", (mine, &names), &cells, |_| true)
 }
 
 /// Caption of the table: the meaning of its numbers, their runs, and how exact they are.

@@ -232,7 +232,7 @@ mod tests {
             ]
         );
         assert_eq!(lines(&all[1])[1], line("none (1)", own, [90.0, 90.0], 0.0));
-        let told = crate::spans::words(&all[2]);
+        let told = crate::words::describe(&all[2]);
         assert_eq!(all[2].traces[0].notes[0], "75.0 %");
         assert!(told.ends_with("ecm (1): connection, links, acknowledgement 10.0 %"), "{told}");
         assert!(told.contains("; none (2): limiter's gap 75.0 %; none (2): own frames"), "{told}");

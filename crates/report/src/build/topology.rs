@@ -2,14 +2,9 @@
 
 use crate::model::{Hot, Link, Node, Topology};
 use cnsim_measure::map::Map;
-use cnsim_scenario::{Ready, Scenario};
+use cnsim_scenario::Ready;
 use cnsim_scheme_api::NodeId;
 use std::collections::BTreeSet;
-
-pub(crate) fn topology(s: &Scenario) -> Topology {
-    let ready = s.cases().into_iter().find_map(|c| s.ready(&c).ok());
-    ready.map_or_else(Topology::default, |r| drawn(&r))
-}
 
 /// Ports that are or become the congested ones: the hot port, those of all hotspots, those that events slow down.
 pub fn hot_ports(ready: &Ready) -> BTreeSet<(NodeId, u16)> {
@@ -24,7 +19,8 @@ pub fn hot_ports(ready: &Ready) -> BTreeSet<(NodeId, u16)> {
     hot
 }
 
-fn drawn(ready: &Ready) -> Topology {
+/// The network of a case.
+pub(crate) fn topology(ready: &Ready) -> Topology {
     let (wiring, hot) = (&ready.settings.wiring, hot_ports(ready));
     let node = |name: &String, switch| Node { name: name.clone(), switch, layer: None };
     let mut nodes: Vec<Node> = wiring.hosts.iter().map(|h| node(h, false)).collect();

@@ -1,24 +1,22 @@
 //! How XOFF spreads: a strip of heat for each case of an experiment of one's own, a row a port.
 
+use super::facts::{by_pause, several};
 use super::scene::{CaseRuns, Scene};
 use crate::model::{Axis, Figure, Kind, Trace};
 use cnsim_measure::xoff;
-use indexmap::IndexSet;
 
 /// The strips, below the table of ports of their PAUSE mode: all strips of a mode have the same rows. None if fewer than two ports
 /// were in XOFF.
 pub(crate) fn strips(scene: &Scene<'_>) -> Vec<Figure> {
-    let pauses: IndexSet<&str> = scene.cases.iter().map(|c| c.case.pause.as_str()).collect();
-    pauses.iter().flat_map(|p| of_pause(scene, p)).collect()
+    by_pause(&scene.cases, |pause, cases| of_pause(scene, pause, cases))
 }
 
-fn of_pause(scene: &Scene<'_>, pause: &str) -> Vec<Figure> {
-    let cases: Vec<&CaseRuns<'_>> = scene.cases.iter().filter(|c| c.case.pause == pause).collect();
+fn of_pause(scene: &Scene<'_>, pause: &str, cases: &[&CaseRuns<'_>]) -> Vec<Figure> {
     let ports = xoff::ports(cases.iter().filter_map(|c| c.runs.first()).map(|r| &r.xoff[..]));
     if ports.len() < 2 {
         return Vec::new();
     }
-    let several = cases.windows(2).any(|w| w[0].case.condition != w[1].case.condition);
+    let several = several(cases);
     let strip = |c: &&CaseRuns<'_>| {
         let (run, ready) = (c.runs.first()?, scene.ready(c)?);
         let part = ready.settings.duration.as_secs_f64() * 1e3 / xoff::PARTS as f64;
