@@ -46,6 +46,7 @@ const cnsimChart = (() => {
   function decode(f) {
     for (const t of f.traces) {
       t.data = t.data || series(t.line);
+      t.group = t.group || '';
       if (t.low && t.high) { t.band = t.band || [series(t.low), series(t.high)]; }
     }
     return f;
