@@ -23,7 +23,7 @@ pub struct Shortage {
     /// Index of the switch among `RunSpec::switches`.
     pub switch: usize,
     /// Port at which most can arrive after XOFF, where each input has memory of its own; none where outputs share it. Of a shared buffer
-    /// the port that lacks most headroom, which is then `room`.
+    /// the port that lacks most headroom, which is then `room`; none if it is the pool of headroom that lacks.
     pub port: Option<u16>,
     /// Bytes that can be in the memory at worst.
     pub need: Bytes,
@@ -91,8 +91,12 @@ fn shortage(spec: &RunSpec, switch: usize, needs: &[(u16, Bytes)]) -> Option<Sho
             own.iter().map(of).min().unwrap_or_default()
         };
         let lacks = |n: &&(u16, Bytes)| n.1.saturating_sub(room(n.0));
-        let &(port, need) = needs.iter().rev().filter(|n| lacks(n) > Bytes::ZERO).max_by_key(lacks)?;
-        return Some(Shortage { switch, port: Some(port), need, room: room(port) });
+        let lacks_most = needs.iter().rev().filter(|n| lacks(n) > Bytes::ZERO).max_by_key(lacks);
+        let of_port =
+            |&(port, need): &(u16, Bytes)| Shortage { switch, port: Some(port), need, room: room(port) };
+        let all = needs.iter().fold(Bytes::ZERO, |sum, n| sum + n.1) * own.len() as u64;
+        let pool = shared.headroom.filter(|pool| *pool < all);
+        return lacks_most.map(of_port).or(pool.map(|room| Shortage { switch, port: None, need: all, room }));
     }
     let (layout, limits) = (Layout::new(own), Limits::new(own));
     let (port, need) = if layout.step.1 > 0 {

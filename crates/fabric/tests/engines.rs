@@ -818,6 +818,7 @@ fn share(spec: &mut RunSpec, seed: u64) {
             threshold: d.once_in(3).then(|| kb(6)),
             resume: d.one(&[Bytes::ZERO, kb(3)]),
             at_start: Draws::new(seed, 26).once_in(2),
+            headroom: Draws::new(seed, 28).once_in(3).then(|| input.headroom * (1 + seed % 2)),
             lossy: Bytes::ZERO,
         });
     }

@@ -5,7 +5,7 @@
 mod common;
 
 use cnsim_fabric::*;
-use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
+use cnsim_scheme_api::{Bytes, Class, NodeId, Rate, Time};
 use common::*;
 
 const HOSTS: usize = 3;
@@ -45,6 +45,30 @@ fn a_nic_says_xoff() {
         let dropped: u64 = out.switches[0].ports.iter().map(|p| p.dropped).sum();
         assert_eq!(dropped, 0, "the switch stops the hosts in time");
         assert!(out.hosts[0].paused > whole.hosts[0].paused);
+    }
+}
+
+/// XOFF of a NIC waits for the frame in transmission alone: it goes before the acknowledgements that wait.
+#[test]
+fn xoff_goes_before_acknowledgements() {
+    let mut spec = single_switch(HOSTS, 0.0, true, Time::from_us(200), 1);
+    spec.transport = Some(TransportSpec { ack_class: Class::Control, window: Window::Off, ..TRANSPORT });
+    let frames = |dst, len| SourceSpec { frame: Bytes::new(len), ..flows(vec![flow(0, dst, 1_000_000)]) };
+    // As a frame of 9000 B goes, six of 1500 B come, which are acknowledged.
+    for (host, sources) in [vec![frames(2, 1500)], vec![], vec![frames(1, 9000)]].into_iter().enumerate() {
+        spec.hosts[host].sources = sources;
+    }
+    spec.faults = vec![fault((2, 0), 50, 100, XOFF)];
+    spec.record = Record { captures: vec![(NodeId(2), 0)], capture_limit: 1 << 20, ..Record::default() };
+    for engine in BOTH {
+        let kind = |f: &Captured| match f.content {
+            Content::Data(..) => 'd',
+            Content::Pause(_) => 'x',
+            _ => 'a',
+        };
+        let sent: String = by(engine, &spec).capture.frames.iter().map(kind).collect();
+        let at = sent.find('x').unwrap();
+        assert_eq!(&sent[at - 1..at + 6], "dxaaaaa", "{engine:?}: {sent}");
     }
 }
 

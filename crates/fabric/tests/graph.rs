@@ -50,7 +50,27 @@ fn star(sends: [&[(u32, u64)]; 4], operations: &[(u32, Act, Vec<After>)]) -> Run
 /// When each operation began, ended and was received, ps.
 fn times(spec: &RunSpec) -> Vec<(u64, u64, u64)> {
     let out = agreed(spec, 0, &[(1, Visits::All), (1, Visits::Due), (2, Visits::Turns)]);
+    assert_eq!(out.operations, in_classes(spec, |_| 1), "in the second class, with the first one idle");
     out.operations.iter().map(|o| (o.begun.as_ps(), o.ended.as_ps(), o.received.as_ps())).collect()
+}
+
+/// When the operations are, if hosts send in these of two classes.
+fn in_classes(spec: &RunSpec, class: fn(usize) -> u8) -> Vec<Lasted> {
+    let mut spec = spec.clone();
+    spec.classes = vec![ClassSpec { pause: true, ..ClassSpec::default() }; 2];
+    let sources =
+        spec.hosts.iter_mut().enumerate().flat_map(|(h, host)| host.sources.iter_mut().map(move |s| (h, s)));
+    sources.for_each(|(h, source)| source.class = class(h));
+    let out = run(&spec, &Options::default()).expect("it runs");
+    let of_class = |c: &Outcome| c.hosts.iter().map(|h| h.completions.len()).collect::<Vec<_>>();
+    let flows: Vec<usize> = out.hosts.iter().map(|h| h.completions.len()).collect();
+    let both = of_class(&out.classes[0])
+        .iter()
+        .zip(of_class(&out.classes[1]))
+        .map(|(a, b)| a + b)
+        .collect::<Vec<_>>();
+    assert_eq!(flows, both);
+    out.operations
 }
 
 /// There and back, with computing in between; completions have the true starts.
@@ -75,6 +95,12 @@ fn a_transfer_follows_one_that_has_arrived() {
         (back, back + out(2) + BACK, back + out(2)),
     ];
     assert_eq!(times(&spec), by_hand);
+    // What arrives in a class lets a host compute, and send in another.
+    let one = by(Engine::Model, &spec).operations;
+    assert_eq!(
+        [in_classes(&spec, |h| h as u8 % 2), in_classes(&spec, |h| 1 - h as u8 % 2)],
+        [one.clone(), one]
+    );
     let of = |host: &HostOutcome| {
         host.completions.iter().map(|c| (c.start.as_ps(), c.end.as_ps())).collect::<Vec<_>>()
     };

@@ -170,14 +170,7 @@ fn network(seed: u64) -> RunSpec {
             let inputs = vec![input; usize::from(switch.ports)];
             let memory = Bytes::from_kb(100) + (input.reserve + input.headroom) * u64::from(switch.ports);
             let at_start = seed.is_multiple_of(8);
-            switch.shared = Some(SharedSpec {
-                memory,
-                lossy: Bytes::ZERO,
-                inputs,
-                threshold: None,
-                resume: Bytes::ZERO,
-                at_start,
-            });
+            switch.shared = Some(SharedSpec { memory, inputs, at_start, ..SharedSpec::default() });
         }
     }
     let tcp = d.tcp(Recovery::Sack, false);

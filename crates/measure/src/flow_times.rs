@@ -3,6 +3,7 @@
 use crate::fct::{self, FlowTime, Path, SizeGroup, Timed, Unfinished};
 use crate::owners::Owners;
 use cnsim_fabric::{Completion, Incomplete, Outcome, Routing, Transfer, Waiting};
+use cnsim_scenario::flows::Framing;
 use cnsim_scenario::settings::{Answer, Settings};
 use cnsim_scenario::tables::record::Ideal;
 use cnsim_scenario::workload::SourcePlan;
@@ -35,8 +36,8 @@ impl Flows {
         let mut flows = Self::default();
         let mut open: Vec<Timed> = Vec::new();
         let floored = settings.record.ideal == Ideal::Fork;
-        let mut ideals = |src: usize, dst: usize, on_link: u64| {
-            let framing = settings.plans(src).iter().find(|p| p.finite()).map(|p| p.framing)?;
+        let mut ideals = |src: usize, dst: usize, (on_link, class): (u64, u8)| {
+            let framing = framing(settings, src, class)?;
             let bytes = Bytes::new(framing.payload_of(on_link).max(1));
             let path = paths.between(src, dst);
             // The ideal is the same under all schemes: without telemetry and time stamps.
@@ -63,7 +64,9 @@ impl Flows {
         for (dst, host) in out.hosts.iter().enumerate() {
             for c in &host.completions {
                 let src = c.src.0 as usize;
-                let Some((framing, exact, fork, ideal)) = ideals(src, dst, c.bytes) else { continue };
+                let Some((framing, exact, fork, ideal)) = ideals(src, dst, (c.bytes, c.class)) else {
+                    continue;
+                };
                 let bytes = Bytes::new(framing.payload_of(c.bytes).max(1));
                 flows.payload += bytes.get();
                 let name = owners.of(src, dst, c.nth);
@@ -88,7 +91,7 @@ impl Flows {
             }
             for m in &host.missing {
                 let src = m.src.0 as usize;
-                let Some((framing, _, _, ideal)) = ideals(src, dst, m.bytes) else { continue };
+                let Some((framing, _, _, ideal)) = ideals(src, dst, (m.bytes, m.class)) else { continue };
                 let bytes = Bytes::new(framing.payload_of(m.bytes).max(1));
                 flows.payload += framing.payload_of(m.bytes.saturating_sub(m.missing));
                 let time = out.duration.saturating_sub(m.start);
@@ -119,6 +122,13 @@ impl Flows {
     pub fn unfinished(&self, settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Unfinished> {
         first_unfinished(settings, out, owners, if self.all_kept(settings) { usize::MAX } else { MOST_NAMED })
     }
+}
+
+/// Framing of the finite flows that a host sends in a class. An edge port may have taken them there from another one.
+pub(crate) fn framing(settings: &Settings, src: usize, class: u8) -> Option<Framing> {
+    let finite = || settings.plans(src).iter().filter(|p| p.finite());
+    let own = finite().find(|p| p.class() == usize::from(class));
+    own.or_else(|| finite().next()).map(|p| p.framing)
 }
 
 /// The unfinished flows by start, each with the reason why it waits.

@@ -1,7 +1,7 @@
 //! Traffic by name: which flows, bytes and losses of a run belong to the `[[traffic]]` tables of each name.
 
 use crate::fct::Timed;
-use crate::flow_times::Flows;
+use crate::flow_times::{Flows, framing};
 use crate::jobs::{self, JobFacts};
 use crate::measure::{Completions, Run};
 use crate::owners::{Owners, place};
@@ -33,7 +33,7 @@ pub fn measure(
 ) -> Vec<TrafficFacts> {
     let of_classes = settings.classes.list.iter().zip(&out.classes).map(|(class, out)| TrafficFacts {
         name: format!("class {}", class.name),
-        metrics: of_class(settings, out).into_iter().collect(),
+        metrics: of_class(settings, out, owners).into_iter().collect(),
     });
     if owners.names.is_empty() {
         return of_classes.collect();
@@ -75,12 +75,16 @@ const COUNTED: &[Id] = &[
     Id::RttP99,
 ];
 
-/// Metrics of a class that hosts and ports count, of all its data over the whole run.
-fn of_class(settings: &Settings, out: &Outcome) -> Vec<(Id, f64, bool)> {
-    let none = Flows::default();
-    let mut all = Run::new(settings, out, &none, None).of(COUNTED);
+/// Metrics of a class that hosts and ports count, and those of its finite flows, of all its data over the whole run.
+fn of_class(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<(Id, f64, bool)> {
+    let flows = Flows::with(settings, out, owners);
+    let mut all = Run::new(settings, out, &flows, None).of(COUNTED);
+    all.extend(Completions::new(&flows.timed).measured());
+    let seconds = out.duration.as_secs_f64();
     let bits: u64 = out.hosts.iter().map(|h| h.delivered_bits - h.header_bits).sum();
-    all.push((Id::AggregateThroughput, bits as f64 / out.duration.as_secs_f64() / 1e9, false));
+    all.push((Id::AggregateThroughput, bits as f64 / seconds / 1e9, false));
+    let goodput = (Id::Goodput, flows.payload as f64 * 8.0 / seconds / 1e9, false);
+    all.extend((!flows.timed.is_empty()).then_some(goodput));
     all
 }
 
@@ -101,14 +105,14 @@ impl Shares {
         // Of finite flows all is known: what arrived of each.
         let mut finite: BTreeMap<(usize, usize), f64> = BTreeMap::new();
         for (dst, host) in out.hosts.iter().enumerate() {
-            let whole = host.completions.iter().map(|c| (c.src, c.nth, c.bytes, 0));
-            let open = host.missing.iter().map(|m| (m.src, m.nth, m.bytes, m.missing));
-            for (src, nth, bytes, missing) in whole.chain(open) {
+            let whole = host.completions.iter().map(|c| (c.src, c.nth, c.bytes, 0, c.class));
+            let open = host.missing.iter().map(|m| (m.src, m.nth, m.bytes, m.missing, m.class));
+            for (src, nth, bytes, missing, class) in whole.chain(open) {
                 let src = src.0 as usize;
                 let arrived = bytes.saturating_sub(missing);
                 *finite.entry((src, dst)).or_default() += arrived as f64 * 8.0;
                 let name = owners.of(src, dst, nth) as usize;
-                let framing = settings.plans(src).iter().find(|p| p.finite()).map(|p| p.framing);
+                let framing = framing(settings, src, class);
                 let sum = name.checked_sub(1).and_then(|at| payload.get_mut(at));
                 if let (Some(sum), Some(framing)) = (sum, framing) {
                     *sum += framing.payload_of(arrived) as f64 * 8.0;

@@ -62,6 +62,12 @@ impl Curves<'_> {
         let (named, wiring, out) = (&self.settings.record.named.ports, &self.settings.wiring, self.out);
         for (i, &at) in named.iter().enumerate() {
             let name = if i == 0 { "hot_queue".into() } else { format!("queue {}", wiring.port_name(at)) };
+            for (class, own) in (0..).zip(&self.settings.classes.list) {
+                let kind = SeriesKind::ClassQueue { node: at.0, port: at.1, class };
+                if let Some(queue) = out.series(kind) {
+                    self.keep(format!("{name}, class {}", own.name), "KB", &queue.values, KB);
+                }
+            }
             self.keep_queue(name, at);
         }
         if let [first, _, ..] = named[..] {

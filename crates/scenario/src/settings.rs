@@ -3,6 +3,7 @@
 mod depth;
 mod estimate;
 mod fluid;
+mod headroom;
 mod locked;
 mod offered;
 mod sent_again;
@@ -15,6 +16,7 @@ pub use crate::tables::transport::Answer;
 pub(crate) use crate::tables::transport::Steered;
 pub use depth::Depth;
 pub use estimate::Estimate;
+pub use headroom::Headroom;
 
 use crate::language::reader::Reader;
 use crate::language::text::Flat;
@@ -67,7 +69,10 @@ impl Settings {
         let tell = |s: cnsim_fabric::Shortage| {
             let node = NodeId((self.hosts() + s.switch) as u32);
             let place = s.port.map_or_else(
-                || format!("the shared memory of {}", self.wiring.name(node)),
+                || match self.switch.shared {
+                    Some(_) => format!("the pool of headroom of {}", self.wiring.name(node)),
+                    None => format!("the shared memory of {}", self.wiring.name(node)),
+                },
                 |port| {
                     let of = if self.switch.shared.is_some() { "headroom" } else { "memory" };
                     format!("the {of} behind {}", self.wiring.port_name((node, port)))
@@ -80,6 +85,7 @@ impl Settings {
                 Some(_) if self.switch.shared.is_some() => format!("raise switch.headroom by {more}"),
                 Some(_) if lower => format!("enlarge switch.share or lower pause.high by {more}"),
                 Some(_) => format!("enlarge switch.share by {more}"),
+                None if self.switch.shared.is_some() => format!("raise switch.headroom_pool by {more}"),
                 None => "enlarge switch.share, or lower pause.high".into(),
             };
             format!(
@@ -96,7 +102,14 @@ impl Settings {
         let pair = |kind: &str, (a, b): &(NodeId, NodeId)| {
             format!("{kind} {}>{}", self.wiring.name(*a), self.wiring.name(*b))
         };
-        let queues = self.record.named.ports.iter().skip(1).map(|p| port("queue", p));
+        let queue = |(i, p)| if i == 0 { "hot_queue".to_string() } else { port("queue", p) };
+        let queues = self.record.named.ports.iter().enumerate().map(queue);
+        let names = self.classes.list.iter().filter(|_| self.classes.list.len() > 1);
+        let queues = queues.enumerate().flat_map(move |(i, queue)| {
+            let own: Vec<String> =
+                names.clone().map(|class| format!("{queue}, class {}", class.name)).collect();
+            own.into_iter().chain((i > 0).then_some(queue))
+        });
         let several = self.record.named.ports.len() > 1;
         let sent = self.record.named.ports.first().filter(|_| several).map(|p| port("sent", p));
         let flows = self.record.named.flows.iter().map(|f| pair("flow", f));

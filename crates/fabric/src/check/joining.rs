@@ -42,7 +42,8 @@ impl Books {
             own.trips.extend(more.trips);
             own.trips.sort_by_key(|come| come.came);
             own.told.join(more.told);
-            own.operations.extend(more.operations);
+            // What is of another class never happens here.
+            own.operations.iter_mut().zip(more.operations).for_each(|(own, more)| *own = (*own).min(more));
         }
         self
     }

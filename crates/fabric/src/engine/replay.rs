@@ -100,7 +100,7 @@ impl Nic<Stage<'_>> for Replay<'_> {
     }
 
     fn tells(&mut self) -> Option<(u32, u32)> {
-        self.program.as_mut()?.tells()
+        self.program.as_mut()?.tells(false)
     }
 
     fn advise(&mut self, n: u32, now: u64, _: &mut Stage<'_>) {

@@ -106,7 +106,7 @@ struct Driver<'a> {
 pub(super) fn run(net: &mut Net, spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
     net.keeps = MOST_WEIGHT / net.ports.len();
     let net = &*net;
-    let program = |(id, host)| Program::new(net.graph.as_ref()?, host, id, net);
+    let program = |(id, host)| Program::new(net.graph.as_ref()?, host, (id, 0), net);
     let programs = (0..).zip(&spec.hosts).map(program).collect();
     let flows = vec![u32::MAX; net.flows.queue_pairs()];
     let (books, kept, phases) = (BTreeMap::new(), Vec::new(), Phases::default());

@@ -272,7 +272,7 @@ impl Nic<(&Net, &mut Wires)> for Host {
         self.sweep(now + 1, net, wires);
     }
     fn tells(&mut self) -> Option<(u32, u32)> {
-        self.sides.sender.tells()
+        self.sides.sender.tells(false)
     }
     fn advise(&mut self, n: u32, now: u64, _: &mut (&Net, &mut Wires)) {
         self.sides.sender.advise(n, now);

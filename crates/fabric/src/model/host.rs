@@ -361,7 +361,13 @@ impl Host {
     }
 
     /// Settles the senders of these classes, a bit for each, and lets the transmitter look for a frame if it has to.
-    fn settle(&mut self, classes: u8, turn: &mut Turn<'_>) {
+    fn settle(&mut self, mut classes: u8, turn: &mut Turn<'_>) {
+        while self.sides.len() > 1
+            && let Some((_, n)) = self.sides.iter_mut().find_map(|sides| sides.sender.tells(true))
+        {
+            self.sides.iter_mut().for_each(|sides| sides.sender.advise(n, turn.now));
+            classes = u8::MAX;
+        }
         for class in (0..self.sides.len()).filter(|class| classes >> class & 1 > 0) {
             self.plan(class);
             if std::mem::take(&mut self.sides[class].sender.must_look) {
@@ -398,13 +404,13 @@ impl Host {
 
     /// Something has happened at another NIC of its machine.
     pub(crate) fn advise(&mut self, n: u32, turn: &mut Turn<'_>) {
-        self.sides[0].sender.advise(n, turn.now);
-        self.settle(1, turn);
+        self.sides.iter_mut().for_each(|sides| sides.sender.advise(n, turn.now));
+        self.settle(u8::MAX, turn);
     }
 
     /// What another NIC of its machine is to be advised of.
     pub(crate) fn tells(&mut self) -> Option<(u32, u32)> {
-        self.sides[0].sender.tells()
+        self.sides.iter_mut().find_map(|sides| sides.sender.tells(false))
     }
 
     /// When something stopped the run here, ps.

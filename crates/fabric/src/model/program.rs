@@ -4,7 +4,8 @@
 //! numbers. They happen as a timer of the host: after what arrives at that moment, and before the transfers that have a start begin.
 //!
 //! The NICs of a machine have a program each. What happens at one is told to the others when all of them have come to the end of that
-//! moment ([`together`]); what follows from it is of the same moment.
+//! moment ([`together`]); what follows from it is of the same moment. So do the classes of a host, each with the operations that send in
+//! it; the first class has those that compute.
 
 use super::agenda::Moment;
 use super::transfers::FlowQueue;
@@ -55,15 +56,12 @@ pub(crate) enum Said {
 
 impl Said {
     /// The same of the flows in the place of these.
-    pub(crate) fn of(self, flows: &[u32]) -> Self {
-        let of = |flow: FlowId| FlowId(flows[flow.0 as usize]);
-        match self {
-            Self::Received(flow) => Self::Received(of(flow)),
-            Self::Sent(flow) => Self::Sent(of(flow)),
-            Self::Acknowledged(flow) => Self::Acknowledged(of(flow)),
-            Self::Begun(flow) => Self::Begun(of(flow)),
-            Self::Advised => Self::Advised,
+    pub(crate) fn of(mut self, flows: &[u32]) -> Self {
+        use Said::{Acknowledged, Begun, Received, Sent};
+        if let Received(flow) | Sent(flow) | Acknowledged(flow) | Begun(flow) = &mut self {
+            *flow = FlowId(flows[flow.0 as usize]);
         }
+        self
     }
 }
 
@@ -93,7 +91,7 @@ pub(crate) struct Program {
     graph: Arc<Graph>,
     /// The host's operations in the graph.
     mine: Range<u32>,
-    /// How much each still waits for.
+    /// How much each still waits for; `u32::MAX`: it is of another class.
     waits: Vec<u32>,
     /// Where the list of those begins that wait for each operation, then for each flow to the host, by its place there; and the end.
     lists: Vec<u32>,
@@ -119,8 +117,13 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// That of host `id`, if its machine has operations.
-    pub(crate) fn new(graph: &Arc<Graph>, spec: &HostSpec, id: u32, net: &Net) -> Option<Box<Self>> {
+    /// That of a class of host `id`, if its machine has operations.
+    pub(crate) fn new(
+        graph: &Arc<Graph>,
+        spec: &HostSpec,
+        (id, class): (u32, u8),
+        net: &Net,
+    ) -> Option<Box<Self>> {
         let nics = graph.nics(id);
         let (all, mine) = (graph.of_hosts(nics.clone()), graph.of_hosts(id..id + 1));
         let of = |n: u32| &graph.operations[n as usize];
@@ -162,7 +165,12 @@ impl Program {
                 senders[(flow - first_flow) as usize] = n - mine.start;
             }
         }
-        let waits: Vec<u32> = mine.clone().map(|n| graph.before(of(n)).len() as u32).collect();
+        let class_of = |n: u32| match of(n).act {
+            Act::Send { source, .. } => spec.sources.get(source as usize).map_or(0, |source| source.class),
+            Act::Compute { .. } => 0,
+        };
+        let waits = |n: u32| if class_of(n) == class { graph.before(of(n)).len() as u32 } else { u32::MAX };
+        let waits: Vec<u32> = mine.clone().map(waits).collect();
         let ready = (0..).zip(&waits).filter(|w| *w.1 == 0);
         let due = ready.map(|(n, _)| Reverse((0, n, Phase::Ready))).collect();
         let source =
@@ -201,14 +209,21 @@ impl Program {
             if waits >> STAGE != stage as u32 {
                 continue;
             }
-            if self.mine.contains(&n) { self.wait_less(n, now) } else { self.told.push(n) }
+            if self.is_own(n) { self.wait_less(n, now) } else { self.told.push(n) }
         }
     }
 
-    /// Something that an operation of this number in the graph waits for has happened at another NIC.
+    /// Is the operation of this number in the graph of this host and class?
+    fn is_own(&self, n: u32) -> bool {
+        self.mine.contains(&n) && self.waits[(n - self.mine.start) as usize] < u32::MAX
+    }
+
+    /// Something that an operation of this number in the graph waits for has happened at another NIC, or in another class.
     pub(crate) fn advise(&mut self, n: u32, now: u64) {
-        self.hear(now, Said::Advised);
-        self.wait_less(n, now);
+        if self.is_own(n) {
+            self.hear(now, Said::Advised);
+            self.wait_less(n, now);
+        }
     }
 
     /// The same, here.
@@ -224,9 +239,12 @@ impl Program {
         }
     }
 
-    /// What another NIC of the machine is to be advised of: its number, and that of the operation in the graph.
-    pub(crate) fn tells(&mut self) -> Option<(u32, u32)> {
-        self.told.pop().map(|n| (self.graph.operations[n as usize].host.0, n))
+    /// What another class of the host (`here`) or another NIC of the machine is to be advised of: the NIC's number, and that of the
+    /// operation in the graph.
+    pub(crate) fn tells(&mut self, here: bool) -> Option<(u32, u32)> {
+        let at = self.told.iter().rposition(|n| self.mine.contains(n) == here)?;
+        let n = self.told.remove(at);
+        Some((self.graph.operations[n as usize].host.0, n))
     }
 
     /// A flow to here has arrived whole.

@@ -195,13 +195,17 @@ pub(crate) struct QueueSeries {
     bins: Vec<[f64; 4]>,
     /// Largest length in all of these.
     queue_max: u64,
+    /// Bytes queued at the end of each bin by class, bin for bin, where there are several.
+    pub(crate) of_classes: Vec<f64>,
 }
 
 impl QueueSeries {
     /// Series of a switch.
     pub(crate) fn of_switch(net: &Net, id: u32) -> impl Iterator<Item = Self> {
         let recorded = net.record.queues.iter().filter(move |q| q.0.0 == id && net.record.bin > Time::ZERO);
-        recorded.map(move |q| Self { port: q.1, bins: Vec::with_capacity(net.bins()), queue_max: 0 })
+        let new =
+            |port| Self { port, bins: Vec::with_capacity(net.bins()), queue_max: 0, of_classes: Vec::new() };
+        recorded.map(move |q| new(q.1))
     }
     /// So many bins were empty.
     pub(super) fn skip(&mut self, bins: usize) {
@@ -215,7 +219,7 @@ impl QueueSeries {
         *queue_max = queued;
     }
     /// Ends the run. The bin that ends with it is not over before: what stands then is its value.
-    pub(crate) fn close(mut self, net: &Net, id: u32, queued: u64, port: &mut PortOutcome) -> [Series; 4] {
+    pub(crate) fn close(mut self, net: &Net, id: u32, queued: u64, port: &mut PortOutcome) -> Vec<Series> {
         let last = [queued, port.queue_max, port.sent_bits, port.discarded()].map(|value| value as f64);
         self.bins.resize(net.bins(), last);
         port.queue_max = port.queue_max.max(self.queue_max);
@@ -223,12 +227,20 @@ impl QueueSeries {
         let of = |i: usize| self.bins.iter().map(move |values| values[i]);
         let before = std::iter::once(0.0).chain(of(2));
         let rates = of(2).zip(before).map(|(to, from)| (to - from) / bin.as_secs_f64()).collect();
-        [
+        let classes = net.classes.len();
+        let of_class = |class: usize| {
+            let values =
+                self.of_classes.iter().skip(class).step_by(classes).take(net.bins()).copied().collect();
+            Series { kind: SeriesKind::ClassQueue { node, port, class: class as u8 }, bin, values }
+        };
+        let own = (0..classes).filter(|_| classes > 1).map(of_class);
+        let all = [
             Series { kind: SeriesKind::Queue { node, port }, bin, values: of(0).collect() },
             Series { kind: SeriesKind::QueuePeak { node, port }, bin, values: of(1).collect() },
             Series { kind: SeriesKind::Sent { node, port }, bin, values: rates },
             Series { kind: SeriesKind::Discarded { node, port }, bin, values: of(3).collect() },
-        ]
+        ];
+        all.into_iter().chain(own).collect()
     }
 }
 

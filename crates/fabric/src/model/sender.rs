@@ -180,8 +180,8 @@ impl<F: Packet> Sender<F> {
             program: net
                 .graph
                 .as_ref()
-                .filter(|_| class == 0 && net.keeps == 0)
-                .and_then(|graph| Program::new(graph, spec, id, net)),
+                .filter(|_| net.keeps == 0)
+                .and_then(|graph| Program::new(graph, spec, (id, class), net)),
             accounts: net.record.trips.then(|| Box::new(Accounts::new(net, id))),
             going: None,
             timers: Timers::default(),

@@ -42,7 +42,8 @@ pub(crate) struct Shared {
     threshold: Option<u64>,
     resume: u64,
     lossless: bool,
-    /// Bytes in all headrooms, and in all of the buffer.
+    /// Size of all headrooms together, bytes in them, and in all of the buffer.
+    headroom: u64,
     above: u64,
     held: u64,
     most: SharedUse,
@@ -63,12 +64,14 @@ impl Shared {
             inputs.extend(class.iter().map(own));
             inputs.push(Input { alpha, ..Input::default() });
         }
-        let kept: u64 = inputs.iter().map(|i| i.reserve + i.headroom).sum();
-        let pool = size.saturating_sub(kept);
+        let (reserves, headroom) =
+            inputs.iter().fold((0, 0), |sum, i| (sum.0 + i.reserve, sum.1 + i.headroom));
+        let headroom = spec.headroom.map_or(headroom, |pool| pool.get().min(headroom));
+        let pool = size.saturating_sub(reserves + headroom);
         let (threshold, resume) = (spec.threshold.map(|t| t.get()), spec.resume.get());
         let step = pool.div_ceil(SharedUse::STEPS).max(1);
         let most = SharedUse { pool: step.min(pool), ..SharedUse::default() };
-        Self { inputs, pool, used: 0, threshold, resume, lossless, above: 0, held: 0, most, step }
+        Self { inputs, pool, used: 0, threshold, resume, lossless, headroom, above: 0, held: 0, most, step }
     }
 
     /// The most bytes that an input, or an output with its `alpha`, may hold of the pool.
@@ -131,7 +134,7 @@ impl Shared {
             return queued < self.threshold(output) && len <= self.pool - self.used;
         }
         let own = &self.inputs[input];
-        self.fits_pool(input, len) || own.above + len <= own.headroom
+        self.fits_pool(input, len) || own.above + len <= own.headroom && self.above + len <= self.headroom
     }
 
     /// An admitted frame comes: does its input ask for silence?
@@ -212,7 +215,7 @@ impl Shared {
     /// The most that its parts ever held, and their sizes.
     pub(crate) fn most(&self) -> SharedUse {
         let sum = |part: fn(&Input) -> u64| self.inputs.iter().map(part).sum();
-        let sizes = (sum(|i| i.reserve), self.pool, sum(|i| i.headroom));
+        let sizes = (sum(|i| i.reserve), self.pool, self.headroom);
         SharedUse { sizes, ..self.most }
     }
 }

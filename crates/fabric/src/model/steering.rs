@@ -6,7 +6,7 @@ use super::agenda::{Direct, Moment};
 use super::frame::{Control, EVERY_FLOW, Lane, MANAGED, Says, To, flow_of};
 use super::limiter::{GAP, RateLimiter, Slowed};
 use super::packet::Packet;
-use super::program::OPERATIONS;
+use super::program::{OPERATIONS, Program};
 use super::queue_pair::{Progress, RTO};
 use super::records::Records;
 use super::sender::Sender;
@@ -200,10 +200,7 @@ impl<F: Packet> Sender<F> {
                 self.pairs.iter_mut().for_each(|pairs| pairs.end(flow));
             }
             self.journal.acknowledged.push((message, at.now));
-            if let Some(program) = &mut self.program {
-                program.acknowledged(message, at.now);
-                self.plan_operations();
-            }
+            self.learn(|program| program.acknowledged(message, at.now));
             if !more {
                 break;
             }
@@ -225,29 +222,30 @@ impl<F: Packet> Sender<F> {
 
     /// The last frame of a flow begins, for the first time.
     pub(super) fn sent_whole(&mut self, flow: FlowId, at: Moment<'_>) {
-        if let Some(program) = &mut self.program {
-            program.sent(flow, at.now);
-            self.plan_operations();
-        }
+        self.learn(|program| program.sent(flow, at.now));
     }
 
     /// A flow to this host has arrived whole.
     pub(super) fn received(&mut self, flow: FlowId, at: Moment<'_>) {
+        self.learn(|program| program.received(flow, at));
+    }
+
+    /// Something that an operation here waits for has happened in another class, or at another NIC of the machine.
+    pub(crate) fn advise(&mut self, n: u32, now: u64) {
+        self.learn(|program| program.advise(n, now));
+    }
+
+    /// The operations of this host learn something.
+    fn learn(&mut self, say: impl FnOnce(&mut Program)) {
         if let Some(program) = &mut self.program {
-            program.received(flow, at);
+            say(program);
             self.plan_operations();
         }
     }
 
-    /// Something that an operation here waits for has happened at another NIC of the machine.
-    pub(crate) fn advise(&mut self, n: u32, now: u64) {
-        self.program.iter_mut().for_each(|program| program.advise(n, now));
-        self.plan_operations();
-    }
-
-    /// What another NIC of the machine is to be advised of.
-    pub(crate) fn tells(&mut self) -> Option<(u32, u32)> {
-        self.program.as_mut()?.tells()
+    /// What another class (`here`) or another NIC of the machine is to be advised of.
+    pub(crate) fn tells(&mut self, here: bool) -> Option<(u32, u32)> {
+        self.program.as_mut()?.tells(here)
     }
 
     /// Operations of this host are due.

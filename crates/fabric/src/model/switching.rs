@@ -181,6 +181,11 @@ pub(crate) trait Switching<'n, C> {
         }
         self.plan(with);
     }
+    /// Bytes that are queued of each class, where there are several.
+    fn queues(&self, out: usize, net: &Net) -> Vec<f64> {
+        let classes = (0..net.classes.len()).filter(|_| net.classes.len() > 1);
+        classes.map(|class| self.queued((out, class)) as f64).collect()
+    }
     /// A bin of the recording ends.
     fn tick(&mut self, with: &mut C) {
         let Moment { now, net } = self.moment(with);
@@ -191,6 +196,7 @@ pub(crate) trait Switching<'n, C> {
             let (queued, sent_bits) = (self.bin(out, now), self.sent(out).1);
             let Outlet { left, result, .. } = self.outlet((out, 0));
             series.take(queued, &mut left.peak, (sent_bits, result.discarded()));
+            series.of_classes.extend(self.queues(out, net));
         }
         self.memory(0).0.end_bin(recorded, net);
     }
@@ -494,6 +500,9 @@ pub(crate) trait Switching<'n, C> {
             let (in_xoff, (sent, sent_bits, control_sent)) = (Paused::close(paused, net), self.sent(out));
             let queued = (0..classes).map(|class| self.queued((out, class))).sum();
             self.bin(out, net.duration - 1);
+            let last = self.queues(out, net);
+            let recorded = self.memory(0).0.recorded.iter_mut().filter(|s| usize::from(s.port) == out);
+            recorded.for_each(|series| series.of_classes.extend(&last));
             let Outlet { left, result, .. } = self.outlet((out, 0));
             let (queue_max, measured) = (left.peak, std::mem::take(result));
             let measured = PortOutcome { sent, sent_bits, control_sent, queue_max, ..measured };

@@ -12,6 +12,15 @@ pub enum SeriesKind {
         /// Output port.
         port: u16,
     },
+    /// The same of a class alone, where the run has several.
+    ClassQueue {
+        /// Switch.
+        node: NodeId,
+        /// Output port.
+        port: u16,
+        /// Class of data.
+        class: u8,
+    },
     /// Largest queue length of an output port in each bin, bytes, however short it lasted.
     QueuePeak {
         /// Switch.

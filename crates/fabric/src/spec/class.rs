@@ -1,6 +1,6 @@
 //! Classes of data.
 
-use super::{RunSpec, SwitchSpec, Transfer, TransportSpec};
+use super::{RunSpec, SwitchSpec, TransportSpec};
 use crate::RunError;
 
 /// Most classes of data, as in 802.1Q.
@@ -69,6 +69,11 @@ impl ClassSpec {
 }
 
 impl RunSpec {
+    /// The transport of a class's queue pairs.
+    pub(crate) fn transport_of(&self, class: u8) -> Option<&TransportSpec> {
+        let own = self.classes.get(usize::from(class)).and_then(|class| class.transport.as_ref());
+        own.or(self.transport.as_ref())
+    }
     /// The classes of the run's data: those that it names, or a single class if it names none. An error where they cannot be so.
     pub(crate) fn data_classes(&self) -> Result<Vec<ClassSpec>, RunError> {
         let bad = |text| Err(RunError::Spec(text));
@@ -103,12 +108,6 @@ impl RunSpec {
         for (h, s) in self.hosts.iter().enumerate().flat_map(|(h, s)| s.sources.iter().map(move |s| (h, s))) {
             if usize::from(s.class) > last {
                 return bad(format!("a source of host {h} is of class {}; the last is {last}", s.class));
-            }
-            if s.class > 0 && s.transfers.iter().any(|t| t.start == Transfer::FOLLOWS) {
-                return bad(format!(
-                    "operations of host {h} send in class {}: they can in the first",
-                    s.class
-                ));
             }
         }
         Ok(classes)

@@ -13,6 +13,8 @@ pub struct SharedSpec {
     pub lossy: Bytes,
     /// By class of the run, then by port.
     pub inputs: Vec<SharedInput>,
+    /// A pool of headroom, of which each input takes up to its own; none: the headroom of all inputs together.
+    pub headroom: Option<Bytes>,
     /// A constant threshold; none: `alpha` times what is free of the pool.
     pub threshold: Option<Bytes>,
     /// XON is sent when an input holds so much less of the pool than its threshold.
@@ -40,7 +42,9 @@ impl SharedSpec {
         let (all, memories) = (ports * classes.len(), switch.memories(classes));
         let lossless: Vec<_> = (0..classes.len()).filter(|c| switch.pauses(&classes[*c])).collect();
         let own = lossless.iter().filter_map(|class| self.inputs.get(class * ports..(class + 1) * ports));
-        let kept = own.flatten().fold(Bytes::ZERO, |sum, i| sum + i.reserve + i.headroom);
+        let sums =
+            own.flatten().fold((Bytes::ZERO, Bytes::ZERO), |sum, i| (sum.0 + i.reserve, sum.1 + i.headroom));
+        let kept = sums.0 + self.headroom.map_or(sums.1, |pool| pool.min(sums.1));
         let lossy = if memories.len() > 1 { self.lossy } else { Bytes::ZERO };
         if *organisation != Organisation::Input || matches!(pause, Some(PauseSpec { global: true, .. })) {
             Some("it is organised by input, and stops one input at a time".into())

@@ -1,6 +1,6 @@
 //! Transports of queue pairs.
 
-use super::{Arrivals, ControlTransport, HostQueues, HostSpec, RunSpec};
+use super::{Arrivals, ControlTransport, HostQueues, HostSpec, RunSpec, SourceSpec};
 use cnsim_scheme_api::{Bytes, Class, Time};
 use std::collections::BTreeMap;
 
@@ -75,7 +75,8 @@ impl TransportSpec {
         if !(1..=9216).contains(&self.ack_length.get()) {
             return Err(format!("an acknowledgement of {}; 1 B to 9216 B are possible", self.ack_length));
         }
-        let connected = |h: &&HostSpec| h.sources.iter().any(|s| s.connected);
+        let own = |s: &&SourceSpec| spec.transport_of(s.class) == Some(self);
+        let connected = |h: &&HostSpec| h.sources.iter().filter(own).any(|s| s.connected);
         if let Some(host) = spec.hosts.iter().find(connected).filter(|_| !self.reports()) {
             return Err(format!(
                 "messages on one connection need reports of single frames, as TCP has them: host {}",
@@ -104,7 +105,7 @@ impl TransportSpec {
             return Err("a handshake takes frames, and control that is ideal has none".into());
         }
         if let Reliability::Tcp(TcpSpec { receive_window: Some(window), .. }) = self.reliability {
-            let frame = spec.hosts.iter().flat_map(|h| &h.sources).map(|s| s.frame).max();
+            let frame = spec.hosts.iter().flat_map(|h| &h.sources).filter(own).map(|s| s.frame).max();
             if frame.is_some_and(|frame| window < frame) {
                 return Err(format!("a receive window of {window} has no room for a frame"));
             }

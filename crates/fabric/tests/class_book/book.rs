@@ -469,9 +469,12 @@ impl Book<'_> {
         let (switch, all) = (self.switch(node), 0..self.spec.classes.len());
         let shared = switch.shared.as_ref().unwrap();
         let (lossless, lossy): (Vec<_>, Vec<_>) = all.partition(|class| self.pause(node, *class).is_some());
-        let kept =
-            lossless.iter().flat_map(|class| (0..switch.ports.into()).map(|p| self.own(node, *class, p)));
-        let kept: u64 = kept.map(|own| own.0 + own.1).sum();
+        let ports = 0..usize::from(switch.ports);
+        let sum = |of: fn((u64, u64, f64)) -> u64| -> u64 {
+            let all = lossless.iter().flat_map(|class| ports.clone().map(move |p| (*class, p)));
+            all.map(|(class, p)| of(self.own(node, class, p))).sum()
+        };
+        let kept = sum(|own| own.0) + sum(|own| own.1).min(shared.headroom.map_or(u64::MAX, Bytes::get));
         let second = if lossless.is_empty() || lossy.is_empty() { 0 } else { shared.lossy.get() };
         let (of_lossy, pools) = (lossy.contains(&class), self.nodes[node].pools);
         let first = shared.memory.get() - kept - second;
@@ -495,7 +498,9 @@ impl Book<'_> {
         let (free, most) = self.most(node, class, if lossy { output } else { input });
         let (before, after) =
             (self.pooled(node, class, input, 0, 0), self.pooled(node, class, input, len, 0));
-        let headroom = self.own(node, class, input).1;
+        let own = self.own(node, class, input).1;
+        let all: u64 = self.nodes[node].parts.iter().flatten().map(|part| part.1).sum();
+        let left = self.switch(node).shared.as_ref().unwrap().headroom.map_or(u64::MAX, Bytes::get) - all;
         let Node { parts, pools, .. } = &mut self.nodes[node];
         let (held, above) = &mut parts[class][input];
         if if lossy {
@@ -507,7 +512,7 @@ impl Book<'_> {
             pools[usize::from(lossy)] += after - before;
             return true;
         }
-        let fits = *above + len <= headroom;
+        let fits = *above + len <= own && len <= left;
         *above += if fits { len } else { 0 };
         fits
     }

@@ -64,7 +64,9 @@ fn shared(spec: &mut RunSpec, d: &mut Draws) {
     let resume = Bytes::new(d.one(&[0, 1500, 3072]));
     let threshold = d.once_in(5).then(|| Bytes::new(d.one(&[4_000, 20_000])));
     let memory = Bytes::new(kept + lossless + lossy);
-    let shared = SharedSpec { memory, lossy: Bytes::new(lossy), inputs, threshold, resume, at_start: false };
+    let headroom = d.once_in(3).then(|| Bytes::new(d.one(&[3_000, 20_000, 70_000])));
+    let shared =
+        SharedSpec { memory, lossy: Bytes::new(lossy), inputs, headroom, threshold, resume, at_start: false };
     for switch in &mut spec.switches {
         switch.buffer.organisation = Organisation::Input;
         switch.buffer.pause.iter_mut().for_each(|p| p.global = false);

@@ -89,6 +89,18 @@ fn below_each(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
                 .collect::<Vec<_>>();
             all.extend(over_time(scene, &lines, id, title(series), String::new()));
         }
+        // Of several classes each has a line.
+        let of_classes = |c: &&CaseRuns<'_>| -> Vec<(String, String)> {
+            let names = c.runs.first().into_iter().flat_map(|r| r.series.keys());
+            let own = names.filter_map(|n| Some((n.clone(), n.strip_prefix("hot_queue, ")?)));
+            own.map(|(series, class)| (series, format!("{}, {class}", c.case.scheme))).collect()
+        };
+        let lines =
+            cases.iter().filter(|_| hot).flat_map(|c| of_classes(c).into_iter().map(move |own| (*c, own)));
+        let lines: Vec<_> = lines
+            .map(|(case, (series, name))| Line { case, series: series.into(), name, slot: None })
+            .collect();
+        all.extend(over_time(scene, &lines, id, "Hot queue length by class".into(), String::new()));
         all.extend(tails(cases, id));
         all.extend(percentiles(cases, id));
         all.extend(slowdowns(cases, id));
@@ -170,10 +182,17 @@ fn curve<'r>(scene: &Scene<'_>, case: &CaseRuns<'r>, seed_at: usize, series: &st
     if let Some((_, c)) = run.series.iter().find(|(name, _)| name.eq_ignore_ascii_case(series)) {
         return Some(c);
     }
-    let port = series.strip_prefix("queue ")?;
+    let (port, class) = series.strip_prefix("queue ")?.split_once(", ").map_or_else(
+        || (series.strip_prefix("queue ").unwrap_or_default(), String::new()),
+        |(port, class)| (port, format!(", {class}")),
+    );
     let settings = &scene.ready(case)?.settings;
     let named = settings.wiring.port(port)?;
-    if settings.record.named.ports.first() == Some(&named) { run.series.get("hot_queue") } else { None }
+    if settings.record.named.ports.first() == Some(&named) {
+        run.series.get(&format!("hot_queue{class}"))
+    } else {
+        None
+    }
 }
 
 /// The end of each bin of a series, ms.

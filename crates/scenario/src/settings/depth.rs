@@ -34,9 +34,9 @@ impl Settings {
         let parts = self.classes.parts(lossless);
         let nodes = (self.wiring.hosts.len() as u32..).zip(&self.wiring.switches);
         let of = move |(node, (_, ports)): (u32, &(String, u16))| {
-            let spec = self.switch.shared?.of(NodeId(node), *ports, &self.wiring, &parts);
-            let kept: u64 = spec.inputs.iter().map(|i| (i.reserve + i.headroom).get()).sum();
-            let taken = kept + spec.lossy.get();
+            let shared = self.switch.shared?;
+            let spec = shared.of(NodeId(node), *ports, &self.wiring, &parts);
+            let taken = (shared.kept(&spec.inputs) + spec.lossy).get();
             let pool = spec.memory.get().saturating_sub(if lossless { taken } else { 0 });
             Some((spec, pool as f64))
         };

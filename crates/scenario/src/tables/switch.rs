@@ -45,6 +45,9 @@ rows! {
     HEADROOM = key("switch.headroom", Kind::Or("auto", &kind::BUFFER), "auto",
         "bytes of a shared buffer that each input has for what still comes after XOFF; auto: that of the preset, or as much as can come (`cnsim headroom`)")
         .shared().lossless();
+    HEADROOM_POOL = key("switch.headroom_pool", Kind::Or("off", &kind::MEMORY), "off",
+        "headroom of all inputs of a switch together, of which each lossless class takes at each input up to its own; off: the sum of all")
+        .shared().lossless();
     ALPHA = key("switch.alpha", Kind::Line, "auto",
         "an input is in XOFF when it holds this share of what is free of the pool, such as 1/8; without PAUSE the share is an output's; auto: that of the preset, or 1/8")
         .shared().dynamic();

@@ -422,10 +422,6 @@ impl<'a> Table<'a> {
             let reason = "transfers that follow others need queue pairs";
             r.wrong(self.key(KIND), reason, "write host.queues = \"per-flow\"");
         }
-        if follows && self.class > 0 {
-            let reason = "transfers that follow others travel in the first class";
-            r.wrong(self.key(traffic::CLASS), reason, "let its [[class]] table be the first");
-        }
         follows
     }
 

@@ -2,7 +2,7 @@
 
 use super::pause::{self, PauseMode};
 use super::{
-    ALPHA, ALPHA_BY_RATE, FREED, FreedAt, HEADROOM, LOSSY_MEMORY, MEMORY, PRESET, RESERVE, RESUME,
+    ALPHA, ALPHA_BY_RATE, FREED, FreedAt, HEADROOM, HEADROOM_POOL, LOSSY_MEMORY, MEMORY, PRESET, RESERVE, RESUME,
     SharedPreset, THRESHOLD,
 };
 use crate::headroom::Loop;
@@ -41,6 +41,8 @@ pub(crate) struct SharedBuffer {
     memory: Bytes,
     reserve: Bytes,
     headroom: Option<Bytes>,
+    /// Headroom of all inputs together, where it is less than the sum of theirs.
+    pub(crate) headroom_pool: Option<Bytes>,
     delays: Option<u64>,
     alpha: f64,
     by_rate: bool,
@@ -65,9 +67,9 @@ pub(crate) fn share_of_pool(r: &mut Reader<'_>, at: At, text: &str) -> Option<f6
     found
 }
 
-/// Reserves and headroom of all inputs.
-fn kept(inputs: &[SharedInput]) -> Bytes {
-    inputs.iter().fold(Bytes::ZERO, |sum, i| sum + i.reserve + i.headroom)
+/// The sum of the reserves, or of the headroom, of inputs.
+fn sum(inputs: &[SharedInput], of: fn(&SharedInput) -> Bytes) -> Bytes {
+    inputs.iter().fold(Bytes::ZERO, |sum, input| sum + of(input))
 }
 
 /// Reads `1/8` or `0.125`.
@@ -105,6 +107,7 @@ impl SharedBuffer {
             memory: r.bytes_or(MEMORY).unwrap_or(preset.memory),
             reserve: r.bytes_or(RESERVE).unwrap_or(preset.reserve),
             headroom: r.bytes_or(HEADROOM).or(preset.headroom),
+            headroom_pool: r.bytes_or(HEADROOM_POOL),
             delays: preset.delays,
             alpha,
             by_rate,
@@ -129,13 +132,24 @@ impl SharedBuffer {
         buffer
     }
 
+    /// Bytes of a switch with these inputs that no pool of frames has: reserves and headroom.
+    pub(crate) fn kept(&self, inputs: &[SharedInput]) -> Bytes {
+        let headroom = sum(inputs, |input| input.headroom);
+        sum(inputs, |input| input.reserve) + self.headroom_pool.map_or(headroom, |pool| pool.min(headroom))
+    }
+
     /// Is there a pool, and is XON below XOFF?
     fn check(&self, r: &mut Reader<'_>, wiring: &Wiring, parts: &[Part]) {
         let hosts = wiring.hosts.len() as u32;
         for (index, (name, ports)) in (hosts..).zip(&wiring.switches) {
             let (own, lossy) =
                 (self.inputs(NodeId(index), *ports, wiring, parts), self.lossy.unwrap_or_default());
-            let kept = kept(&own);
+            let (kept, headroom) = (self.kept(&own), sum(&own, |input| input.headroom));
+            if let Some(pool) = self.headroom_pool.filter(|pool| *pool > headroom) {
+                let reason = format!("the pool is {pool}, and all headroom of {name} is {headroom}: the rest is never used");
+                r.wrong(HEADROOM_POOL, reason, format!("lower it to {headroom} or less, or leave it out"));
+                return;
+            }
             if kept < self.memory && kept + lossy >= self.memory {
                 let reason = format!(
                     "the pool of classes that are not lossless is {lossy}, reserves and headroom of {name} are {kept}, and all of its \
@@ -171,11 +185,12 @@ impl SharedBuffer {
     pub(crate) fn of(&self, node: NodeId, ports: u16, wiring: &Wiring, parts: &[Part]) -> SharedSpec {
         let inputs = self.inputs(node, ports, wiring, parts);
         let both = parts.iter().any(|part| part.lossless) && parts.iter().any(|part| !part.lossless);
-        let half = Bytes::new(self.memory.saturating_sub(kept(&inputs)).get() / 2);
+        let half = Bytes::new(self.memory.saturating_sub(self.kept(&inputs)).get() / 2);
         SharedSpec {
             memory: self.memory,
             lossy: if both { self.lossy.unwrap_or(half) } else { Bytes::ZERO },
             inputs,
+            headroom: self.headroom_pool,
             threshold: self.threshold,
             resume: self.resume,
             at_start: self.at_start,
