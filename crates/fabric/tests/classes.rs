@@ -192,6 +192,49 @@ fn storms_of_two_classes_are_apart() {
     assert!(refused(&spec).contains("there is no class 2"));
 }
 
+/// Four roots in two classes at once, each with its own class, and nobody else.
+#[test]
+fn four_roots_in_two_classes() {
+    let mut spec = single_switch(6, 0.0, true, Time::from_ms(12), 1);
+    spec.classes = vec![class("a", 1), class("b", 1)];
+    spec.hosts.iter_mut().for_each(|h| h.sources.clear());
+    let roots = [(2, 0), (3, 0), (4, 1), (5, 1)];
+    for (i, (host, class)) in roots.into_iter().enumerate() {
+        spec.hosts[i % 2].sources.push(SourceSpec { class, ..to(host, 0.2) });
+        let fault = in_xoff((host, 0), Time::from_ms(2), Time::from_ms(8));
+        spec.faults.push(PortFault { class, ..fault });
+    }
+    spec.record.pauses = 100;
+    let out = ran(&spec);
+    let said = |x: &&Xoff| x.causes.0 == x.causes.1;
+    let seen: Vec<(u32, u8)> = out.pauses.xoffs.iter().filter(said).map(|x| (x.by.0.0, x.class)).collect();
+    assert_eq!(seen, roots);
+    for (host, class) in roots {
+        let stood = |class: usize| out.classes[class].switches[0].ports[host as usize].paused;
+        assert_eq!((stood(class.into()), stood(1 - usize::from(class))), (Time::from_ms(6), Time::ZERO));
+        // What each stops further on is of its class, by the port that it filled.
+        let stops = |x: &&Xoff| out.pauses.causes(x).iter().any(|c| u32::from(c.output) == host);
+        assert!(out.pauses.xoffs.iter().filter(stops).all(|x| x.class == class && x.stopped.0.0 < 2));
+        assert!(out.pauses.xoffs.iter().any(|x| stops(&x)), "host {host} stops somebody");
+    }
+}
+
+/// The recorded queue of a port is the sum of those of its classes.
+#[test]
+fn queues_of_classes_are_recorded() {
+    let mut spec = two_queues([1.0; 2]);
+    spec.hosts[2].sources[0].destinations = Destinations::Fixed(NodeId(4));
+    (spec.record.bin, spec.record.queues) = (Time::from_us(7), vec![(NodeId(8), 4)]);
+    let out = ran(&spec);
+    let of = |kind| &out.series(kind).unwrap().values;
+    let (node, port) = (NodeId(8), 4);
+    let classes = [0, 1, 2].map(|class| of(SeriesKind::ClassQueue { node, port, class }));
+    let whole = of(SeriesKind::Queue { node, port });
+    assert_eq!(whole.len(), 286);
+    assert!((0..286).all(|bin| whole[bin] == classes.iter().map(|own| own[bin]).sum::<f64>()));
+    assert_eq!(classes.map(|own| own[285]), [0.0, 20_000.0, 20_000.0]);
+}
+
 /// A shared buffer with a pool of 60 kB for two lossy classes: queues at two outputs settle at alpha B / (1 + N alpha) each.
 fn two_queues(alphas: [f64; 2]) -> RunSpec {
     let mut spec = single_switch(8, 0.0, true, Time::from_ms(2), 1);
@@ -229,6 +272,46 @@ fn dynamic_thresholds_of_two_queues_in_a_pool() {
     }
     // Each queue has the alpha of its class: half of what 30 kB leave, then twice what 45 kB leave.
     assert_eq!(most([0.5, 2.0]), [15_000, 30_000]);
+}
+
+/// Both pools at once: with PAUSE two inputs come to alpha B / (1 + N alpha) each, and their headroom has what still comes.
+#[test]
+fn dynamic_thresholds_of_both_pools() {
+    let mut spec = two_queues([1.0; 2]);
+    for (h, dst) in [(3, 0), (6, 7)] {
+        spec.hosts[h].sources = vec![SourceSpec { frame: Bytes::new(1000), ..greedy(dst) }];
+        spec.changes.push(change(0, 8, dst as u16, 0.0));
+    }
+    let out = ran(&spec);
+    let most = |class: usize, port: usize| out.classes[class].switches[0].ports[port].queue_max;
+    assert_eq!([most(1, 4), most(2, 5)], [20_000; 2], "the pool of 60 kB");
+    // 660 kB less 60 kB, and less 21 kB for each of 16 inputs, are 264 kB: an alpha of 1/2 gives 66 kB to each of two.
+    let headroom = out.switches[0].shared.headroom;
+    assert_eq!(most(0, 0) + most(0, 7) - headroom, 2 * (66_000 + 1000));
+    assert!(headroom > 0 && out.classes[0].dropped() == 0);
+}
+
+/// A pool of headroom: where it holds what all inputs need, it is as if each had its own, and what it leaves, the pool of frames has.
+#[test]
+fn a_pool_of_headroom() {
+    let of = |pool: Option<u64>| {
+        let mut spec = two_queues([1.0; 2]);
+        for (h, dst) in [(3, 0), (6, 7)] {
+            spec.hosts[h].sources = vec![SourceSpec { frame: Bytes::new(1000), ..greedy(dst) }];
+            spec.changes.push(change(0, 8, dst as u16, 0.0));
+        }
+        spec.switches[0].shared.as_mut().unwrap().headroom = pool.map(Bytes::new);
+        let short = shortages(&spec).into_iter().map(|s| (s.port, s.room.get())).collect::<Vec<_>>();
+        let out = ran(&spec);
+        (out.classes[0].dropped(), out.switches[0].shared.headroom, out.switches[0].shared.sizes.1, short)
+    };
+    let (dropped, most, pool, short) = of(None);
+    assert_eq!((dropped, pool, short), (0, 264_000, vec![]));
+    // 16 x 20 kB of headroom become 100 kB.
+    assert_eq!(of(Some(100_000)), (0, most, 484_000, vec![(None, 100_000)]));
+    let (dropped, held, _, short) = of(Some(most - 1000));
+    assert!(dropped > 0 && held == most - 1000, "a frame does not fit: {dropped}, {held}");
+    assert_eq!(short, [(None, most - 1000)]);
 }
 
 /// What lossy classes drop, and how full their pool is, the lossless class does not notice where it is alone at its ports.
@@ -351,6 +434,27 @@ fn the_round_trip_of_a_class_has_its_own_acknowledgements() {
     };
     assert_eq!(ends(64, Some(1000)), ends(1000, None));
     assert!(ends(64, Some(1000)) < Time::from_ps(205 * TAU + 3_000_000), "it never waits for its window");
+}
+
+/// Messages on one connection need reports of the transport of their own class, whatever that of others is.
+#[test]
+fn connections_are_of_a_class() {
+    let mut spec = to_one(&[(class("one", 1), FRAME), (class("two", 1), FRAME)], 100_000_000);
+    let rto = Time::from_ms(1);
+    spec.transport = Some(TransportSpec {
+        reliability: Reliability::GoBackN { nack_interval: Time::ZERO, rto },
+        ..TRANSPORT
+    });
+    let again = SelectiveSpec { gap_frames: 1, gap_time: Time::ZERO, rto_low: rto, rto_high: rto, few: 0 };
+    spec.classes[1].transport =
+        Some(TransportSpec { reliability: Reliability::Selective(again), ..TRANSPORT });
+    for (h, host) in spec.hosts.iter_mut().take(2).enumerate() {
+        let messages = vec![flow(0, 2, 3 * FRAME); 2];
+        host.sources = vec![SourceSpec { class: h as u8, connected: h == 1, ..flows(messages) }];
+    }
+    assert_eq!(ran(&spec).hosts[2].completions.len(), 4);
+    spec.hosts[0].sources[0].connected = true;
+    assert!(refused(&spec).contains("need reports of single frames, as TCP has them: host H0"));
 }
 
 /// What cannot be is refused, with the reason.

@@ -16,6 +16,8 @@ enum Turn {
     Series(&'static str, &'static str, f64),
     /// A port's mean queue and its share of time in XOFF.
     Port(&'static str, f64, f64),
+    /// A metric of the traffic or class of this name.
+    Named(&'static str, Id, f64),
     /// Two schemes change names.
     Swap(&'static str, &'static str),
     /// Every scheme has the values of the second one, so it has no effect of its own.
@@ -23,7 +25,7 @@ enum Turn {
     /// Values of one condition stand under another, too: (scenario, from, to).
     Condition(&'static str, &'static str, &'static str),
 }
-use Turn::{Condition, Metric, Port, Same, Series, Swap};
+use Turn::{Condition, Metric, Named, Port, Same, Series, Swap};
 
 /// Each claim with the change that breaks it; a line for each part of a claim.
 #[rustfmt::skip]
@@ -175,6 +177,10 @@ const TURNS: &[(&str, Turn)] = &[
     ("modern.2", Condition("collectives", "rails, ring, 8 MB", "rails, halving-doubling, 8 MB")),
     ("modern.3", Metric("collectives", "clos, halving-doubling, 8 MB", "on", "hpcc", Id::JobTime, 0.96)),
     ("modern.3", Metric("collectives", "rails, ring, 8 MB", "on", "dcqcn", Id::JobTime, 0.3)),
+    ("modern.4", Condition("two-classes", "weight of roce 1", "weight of roce 16")),
+    ("modern.4", Condition("two-classes", "weight of roce 16", "weight of roce 1")),
+    ("modern.5", Named("class roce", Id::DroppedFrames, 1.0)),
+    ("modern.5", Named("class tcp", Id::TimePaused, 0.1)),
 ];
 
 /// B07 as claimed.
@@ -278,6 +284,11 @@ fn turned(mut all: Vec<RunRecord>, turn: &Turn) -> Option<Vec<RunRecord>> {
             Port(name, queue, paused) => {
                 if r.ports.contains_key(name) {
                     *r = r.clone().port(name, queue, paused);
+                }
+            }
+            Named(name, id, value) => {
+                for facts in r.traffic.iter_mut().filter(|facts| facts.name == name) {
+                    facts.metrics.insert(id.text(), value);
                 }
             }
             Swap(a, b) => {

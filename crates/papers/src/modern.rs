@@ -1,5 +1,5 @@
 //! The RoCE networks of the years after 2015: runs of the HPCC fork of ns-3, and the study of DCQCN and TIMELY of 2016. Numbers
-//! without claims. What all-reduces on three fabrics show are claims of our own.
+//! without claims. What all-reduces on three fabrics, and two classes on a port, show are claims of our own.
 
 use super::Paper;
 use crate::claims::{Claim, Evidence, Parts, Values, at_most, claim, less};
@@ -11,7 +11,7 @@ pub(super) const PAPER: Paper = Paper {
     id: "modern",
     title: "RoCE networks as other simulators run them",
     citation: "ns-3 fork of Li et al., HPCC, SIGCOMM 2019 (alibaba-edu/High-Precision-Congestion-Control, commit 9f4be2a), run by others; Y. Zhu et al., ECN or Delay, CoNEXT 2016",
-    summary: "Two flows, an incast and 320 hosts under up to six schemes, beside the completion times of the HPCC fork; the star and the dumbbell of the CoNEXT 2016 study; a storm of PFC and a watchdog; all-reduces on three fabrics.",
+    summary: "Two flows, an incast and 320 hosts under up to six schemes, beside the completion times of the HPCC fork; the star and the dumbbell of the CoNEXT 2016 study; a storm of PFC and a watchdog; all-reduces on three fabrics; RoCE beside TCP, a class each.",
     claims: CLAIMS,
     suspect,
 };
@@ -34,6 +34,18 @@ const CLAIMS: &[Claim] = &[
         "measured",
         "no scheme shortens one of 8 MB; where flows of halving-doubling collide, DCQCN and HPCC make it 5 % longer and more",
         schemes,
+    ),
+    claim(
+        "modern.4",
+        "measured",
+        "the weight of RoCE decides for its incast, which ends in half the time with 16 as with 1; small flows of TCP take a quarter longer at most",
+        weights,
+    ),
+    claim(
+        "modern.5",
+        "derived",
+        "each class has its own flow control: RoCE loses no frame, and TCP is never in XOFF, whatever the weight",
+        apart,
     ),
 ];
 
@@ -85,6 +97,33 @@ fn schemes(e: &Evidence<'_>, parts: &mut Parts) {
     }
 }
 
+/// A metric of a class beside the other, by the weight of RoCE.
+fn of_class(e: &Evidence<'_>, weight: &str, class: &str, id: Id) -> Values {
+    let runs = e.runs("two-classes", &format!("weight of roce {weight}"), "on", "dcqcn");
+    runs.each(|run| run.traffic.iter().find(|t| t.name == class)?.metrics.get(id.text()))
+}
+
+fn weights(e: &Evidence<'_>, parts: &mut Parts) {
+    let of = |class, id| (of_class(e, "1", class, id), of_class(e, "16", class, id));
+    let (one, more) = of("class roce", Id::CompletionTime);
+    parts.add(
+        at_most(2.0, &more, &one),
+        format!("RoCE {:.0} us with 1, {:.0} with 16", one.mean(), more.mean()),
+    );
+    let (one, more) = of("class tcp", Id::SmallCompletionP50);
+    let text = format!("small flows of TCP {:.1} us with 1, {:.1} with 16", one.mean(), more.mean());
+    parts.add(at_most(0.8, &more, &one), text);
+}
+
+fn apart(e: &Evidence<'_>, parts: &mut Parts) {
+    for weight in ["1", "4", "16"] {
+        let lost = of_class(e, weight, "class roce", Id::DroppedFrames);
+        let stopped = of_class(e, weight, "class tcp", Id::TimePaused);
+        parts.add(lost.at_most(0.0), format!("weight {weight}: RoCE lost {} frames", lost.mean()));
+        parts.add(stopped.at_most(0.0), format!("weight {weight}: TCP was in XOFF for {} %", stopped.mean()));
+    }
+}
+
 fn suspect(run: &RunRecord, _metric: Id) -> &'static str {
     if run.case.scheme.starts_with("timely") {
         "the study of 2016 gives neither the bounds of TIMELY's rates nor how a segment is sent, and drew one set of flows"
@@ -102,6 +141,7 @@ fn suspect(run: &RunRecord, _metric: Id) -> &'static str {
 #[cfg(test)]
 pub(crate) mod tests {
     use crate::synthetic::{Synthetic as _, run};
+    use cnsim_measure::traffic::TrafficFacts;
     use cnsim_runs::record::RunRecord;
     use cnsim_scenario::metrics::Id;
 
@@ -123,6 +163,20 @@ pub(crate) mod tests {
                         }
                     }
                 }
+            }
+            for (weight, completion) in [("1", 772.0), ("4", 456.0), ("16", 327.0)] {
+                let more = 1.0 + f64::from(seed as u32) * 1e-4;
+                let facts = |name: &str, metrics: &[(Id, f64)]| TrafficFacts {
+                    name: name.into(),
+                    metrics: metrics.iter().map(|(id, value)| (*id, *value, false)).collect(),
+                };
+                let mut r =
+                    run("modern", "two-classes", &format!("weight of roce {weight}"), "on", "dcqcn", seed);
+                r.traffic = vec![
+                    facts("class roce", &[(Id::CompletionTime, completion * more), (Id::DroppedFrames, 0.0)]),
+                    facts("class tcp", &[(Id::SmallCompletionP50, 14.0 * more), (Id::TimePaused, 0.0)]),
+                ];
+                all.push(r);
             }
         }
         all

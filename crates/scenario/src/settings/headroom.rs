@@ -7,7 +7,7 @@ use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Rate};
 
 /// Headroom of a lossless class behind the alike ports of a case's switches.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Headroom {
     /// Name of the class; `data` where all data is one.
     pub class: String,
