@@ -29,7 +29,7 @@ impl Settings {
         let Some(pause) = self.switch.buffer.pause else { return Vec::new() };
         let parts = self.classes.parts(true);
         let others = parts.iter().filter(|part| part.lossless).count().max(1) as u64 - 1;
-        let frame = self.traffic.plans.iter().flatten().map(|plan| plan.frame()).max();
+        let frame = self.traffic.plans.iter().flatten().map(|plan| plan.frame).max();
         let frame = frame.unwrap_or(Bytes::new(1500));
         let processing = self.switch.processing.max(self.host.processing);
         let mut all: Vec<Headroom> = Vec::new();
