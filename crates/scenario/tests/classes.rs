@@ -283,7 +283,7 @@ fn impossible_classes_are_refused() {
     let lossless = all(&|t| {
         t.replace("lossless = false", "lossless = true").replace("frames = \"pfc\"", "mode = \"off\"")
     });
-    assert!(lossless.contains("class.1.lossless: has no effect: no case has PAUSE"), "{lossless}");
+    assert!(lossless.contains("class.1.lossless: has no effect with pause.mode = off"), "{lossless}");
     let nine = "[[class]]\nname = \"x\"\n".repeat(9);
     assert!(
         all(&|t| t
