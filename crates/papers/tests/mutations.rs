@@ -210,6 +210,8 @@ const MADE_UP: &[(&str, &str)] = &[
     ("T11.5", "full runs give no: an exchange of all with all at once takes longest under QCN"),
     ("T11.6", "full runs give no: PFC alone gives each input its turn"),
     ("next.8", "a run of several classes takes the model's time; changed results break both its parts"),
+    ("modern.4", "a run of several classes takes the model's time; changed results break both its parts"),
+    ("modern.5", "a run of several classes takes the model's time; changed results break both its parts"),
     ("C07.7b", "full runs give no: BCN shares the parking lot nearer to the proportional split"),
 ];
 
