@@ -97,9 +97,8 @@ fn below_each(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
         };
         let lines =
             cases.iter().filter(|_| hot).flat_map(|c| of_classes(c).into_iter().map(move |own| (*c, own)));
-        let lines: Vec<_> = lines
-            .map(|(case, (series, name))| Line { case, series: series.into(), name, slot: None })
-            .collect();
+        let lines: Vec<_> =
+            lines.map(|(case, (series, name))| Line { case, series, name, slot: None }).collect();
         all.extend(over_time(scene, &lines, id, "Hot queue length by class".into(), String::new()));
         all.extend(tails(cases, id));
         all.extend(percentiles(cases, id));

@@ -64,7 +64,7 @@ impl Switch {
             let at_end = !self.management.at_start;
             let sends = port.sends.is_some_and(|sends| sends.end > last) && (at_end || port.has_freed());
             let plain = !port.needs_exact && at_end;
-            if !sends && !port.data.is_empty() && !(plain && port.drain(q, last + 1, &mut self.mmu, wires)) {
+            if !(sends || port.data.is_empty() || plain && port.drain(q, last + 1, &mut self.mmu, wires)) {
                 self.advance(q, last, before, net, wires);
             }
             // Another port may have the same bit.
