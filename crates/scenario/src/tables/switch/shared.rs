@@ -2,8 +2,8 @@
 
 use super::pause::{self, PauseMode};
 use super::{
-    ALPHA, ALPHA_BY_RATE, FREED, FreedAt, HEADROOM, HEADROOM_POOL, LOSSY_MEMORY, MEMORY, PRESET, RESERVE, RESUME,
-    SharedPreset, THRESHOLD,
+    ALPHA, ALPHA_BY_RATE, FREED, FreedAt, HEADROOM, HEADROOM_POOL, LOSSY_MEMORY, MEMORY, PRESET, RESERVE,
+    RESUME, SharedPreset, THRESHOLD,
 };
 use crate::headroom::Loop;
 use crate::language::reader::Reader;
@@ -146,7 +146,9 @@ impl SharedBuffer {
                 (self.inputs(NodeId(index), *ports, wiring, parts), self.lossy.unwrap_or_default());
             let (kept, headroom) = (self.kept(&own), sum(&own, |input| input.headroom));
             if let Some(pool) = self.headroom_pool.filter(|pool| *pool > headroom) {
-                let reason = format!("the pool is {pool}, and all headroom of {name} is {headroom}: the rest is never used");
+                let reason = format!(
+                    "the pool is {pool}, and all headroom of {name} is {headroom}: the rest is never used"
+                );
                 r.wrong(HEADROOM_POOL, reason, format!("lower it to {headroom} or less, or leave it out"));
                 return;
             }
