@@ -33,8 +33,7 @@ impl Flows {
     /// The flows of a run, each with its traffic's name.
     pub fn with(settings: &Settings, out: &Outcome, owners: &Owners) -> Self {
         let mut paths = Paths::new(settings);
-        let mut flows = Self::default();
-        let mut open: Vec<Timed> = Vec::new();
+        let (mut flows, mut open) = (Self::default(), Vec::new());
         let floored = settings.record.ideal == Ideal::Fork;
         let mut ideals = |src: usize, dst: usize, (on_link, class): (u64, u8)| {
             let framing = framing(settings, src, class)?;
@@ -145,10 +144,6 @@ fn first_unfinished(settings: &Settings, out: &Outcome, owners: &Owners, most: u
         (0, _) => Some(0),
         (_, known) => known.copied(),
     };
-    let again = |m: &Incomplete| match settings.sends_again(m.class.into()) {
-        true => "they are sent again",
-        false => "none is sent again",
-    };
     let of_flow = |dst: usize, m: &Incomplete, lost: Option<u64>, waits_for: String| {
         let src = m.src.0 as usize;
         let framing = settings.plans(src).iter().find(|p| p.finite()).map(|p| p.framing);
@@ -189,7 +184,8 @@ fn first_unfinished(settings: &Settings, out: &Outcome, owners: &Owners, most: u
             let pair = of_pair(src, dst);
             let own = pair.filter(|n| *n == 0 || alone);
             // Where frames may have been lost of it or of another, its state does not say what it waits for.
-            let waits_for = waits_for(m, own, (lost, discarded), again(m), out.frozen_since.is_some());
+            let again = again(settings, m.class);
+            let waits_for = waits_for(m, own, (lost, discarded), again, out.frozen_since.is_some());
             of_flow(dst, m, own, waits_for)
         };
         let mut missing: Vec<&Incomplete> = host.missing.iter().collect();
@@ -207,6 +203,14 @@ fn first_unfinished(settings: &Settings, out: &Outcome, owners: &Owners, most: u
     all.sort_by(|a, b| (a.start, &a.flow, a.nth).cmp(&(b.start, &b.flow, b.nth)));
     all.truncate(most);
     all
+}
+
+/// What becomes of lost frames of a class.
+fn again(settings: &Settings, class: u8) -> &'static str {
+    match settings.sends_again(class.into()) {
+        true => "they are sent again",
+        false => "none is sent again",
+    }
 }
 
 /// The cause for which an unfinished flow waits. Given are its dropped frames, if known, and those of the run: so many were lost, and so many of

@@ -189,15 +189,7 @@ impl Spent {
                     let stays = ports.iter().map(|at| at.port).zip(&trip.stays).skip(1);
                     before.extend(stays.flat_map(|at| ahead(out, &settings.wiring, (flow, done.class), at)));
                 }
-                let cuts = trip.cuts.iter().map(|cut| Cut {
-                    by: cause(cut.event.by).into(),
-                    port: cut.event.port.map(&mut port),
-                    at: cut.event.at.as_ps(),
-                    rate: cut.event.rate.bps() as u64,
-                    window: cut.event.window,
-                    cost: cut.cost.as_ps(),
-                });
-                let cuts = cuts.collect();
+                let cuts = trip.cuts.iter().map(|c| cut(c, c.event.port.map(&mut port))).collect();
                 let by_cause = trip.by_cause.iter().map(|sum| Cuts {
                     by: cause(sum.by).into(),
                     port: sum.port.map(&mut port),
@@ -207,6 +199,7 @@ impl Spent {
                 let by_cause = by_cause.collect();
                 let classes = &settings.classes.list;
                 let class = classes.get(usize::from(done.class)).filter(|_| classes.len() > 1);
+                let traffic = (time.name as usize).checked_sub(1).and_then(|n| names.get(n));
                 spent.flows.push(FlowParts {
                     flow: format!("{}>{}", hosts[time.src as usize], hosts[time.dst as usize]),
                     nth: time.nth,
@@ -214,11 +207,7 @@ impl Spent {
                     start: time.start,
                     time: time.time,
                     alone: time.exact,
-                    traffic: (time.name as usize)
-                        .checked_sub(1)
-                        .and_then(|n| names.get(n))
-                        .cloned()
-                        .unwrap_or_default(),
+                    traffic: traffic.cloned().unwrap_or_default(),
                     class: class.map_or_else(String::new, |class| class.name.to_string()),
                     source: source(trip),
                     ports,
@@ -261,6 +250,18 @@ fn source(trip: &Trip) -> [u64; 7] {
         SourcePart::Sending,
     ];
     order.map(|part| trip.source[part as usize].as_ps())
+}
+
+/// A cut of a flow's rate or window, with the number of its port.
+fn cut(cut: &cnsim_fabric::Cut, port: Option<u64>) -> Cut {
+    Cut {
+        by: cause(cut.event.by).into(),
+        port,
+        at: cut.event.at.as_ps(),
+        rate: cut.event.rate.bps() as u64,
+        window: cut.event.window,
+        cost: cut.cost.as_ps(),
+    }
 }
 
 fn at_port(port: u64, stay: &Stay) -> AtPort {

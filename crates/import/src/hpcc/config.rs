@@ -8,6 +8,8 @@ use super::{Fabric, modes};
 use crate::{Faults, FileFlow, ImportError, data_rate, error, lines, seconds};
 use cnsim_units::{Bytes, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+use std::ops::RangeInclusive;
 
 /// A configuration file of the fork: its lines.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -304,13 +306,6 @@ impl Setting {
     fn translate(&self, config: &Config, t: &mut Translated) -> Result<(), ImportError> {
         let dcqcn = t.scheme == "dcqcn";
         let mut put = |key: &str, value: String| t.keys.push((key.to_string(), value));
-        let flag = |want: f64, has: &str| -> Result<(), ImportError> {
-            if self.number()? == want {
-                return Ok(());
-            }
-            let reason = format!("{} asks for {has}, which cnsim has not", self.one()?);
-            Err(self.error(reason, format!("write {want}")))
-        };
         // A parameter of DCQCN has to be valid under other schemes, too, and has no effect there.
         let mut param = |key: &str, value: String| {
             if dcqcn {
@@ -329,38 +324,14 @@ impl Setting {
             }
             "TOPOLOGY_FILE" => t.topology = self.one()?.into(),
             "FLOW_FILE" => t.flows = self.one()?.into(),
-            "SIMULATOR_STOP_TIME" => {
-                let text = self.one()?;
-                // Files of astra-sim and SimAI have 4e13 s, to the end of the flows.
-                if text.parse::<f64>().is_ok_and(|s| s > LONGEST && s.is_finite()) {
-                    t.notes.push(format!(
-                        "line {}: SIMULATOR_STOP_TIME {text} is taken as: to the end of the flows",
-                        self.line
-                    ));
-                } else {
-                    let stop =
-                        seconds(self.line, text).map_err(|e| ImportError { key: self.key.clone(), ..e })?;
-                    if stop == Time::ZERO {
-                        return Err(
-                            self.error("0 s: the run ends as it begins", "write a later end, in seconds")
-                        );
-                    }
-                    t.stop = Some(stop);
-                }
-            }
+            "SIMULATOR_STOP_TIME" => t.stop = self.stop(&mut t.notes)?,
             "PACKET_PAYLOAD_SIZE" => {
-                let payload = self.whole()?;
-                if !(16..=9168).contains(&payload) {
-                    return Err(self.error(format!("{payload} bytes"), "allowed: 16 to 9168 bytes"));
-                }
+                let payload = self.within(self.whole()?, 16..=9168, "bytes")?;
                 put("workload.frame", format!("\"{} B\"", u64::from(payload) + HEADER));
                 put("workload.header", format!("\"{HEADER} B\""));
             }
             "BUFFER_SIZE" => {
-                let mib = self.number()?;
-                if !(0.001..=4000.0).contains(&mib) {
-                    return Err(self.error(format!("{mib} MB"), "allowed: 0.001 to 4000 MB"));
-                }
+                let mib = self.within(self.number()?, 0.001..=4000.0, "MB")?;
                 t.buffer = Some(Bytes::new((mib * 1_048_576.0) as u64));
             }
             "ALPHA_RESUME_INTERVAL" => param("alpha_period", micros(self.number()?)),
@@ -377,6 +348,21 @@ impl Setting {
                 t.maps.push(map.clone().unwrap_or_else(|_| Map::unreadable(self)));
                 t.notes.extend(map?.unread());
             }
+            _ => return self.lacking(config, t),
+        }
+        Ok(())
+    }
+
+    /// A key that asks for what cnsim has not, unless its value says otherwise; or one that the run does not need.
+    fn lacking(&self, config: &Config, t: &mut Translated) -> Result<(), ImportError> {
+        let flag = |want: f64, has: &str| -> Result<(), ImportError> {
+            if self.number()? == want {
+                return Ok(());
+            }
+            let reason = format!("{} asks for {has}, which cnsim has not", self.one()?);
+            Err(self.error(reason, format!("write {want}")))
+        };
+        match self.key.as_str() {
             "ENABLE_QCN" => {
                 if matches!(t.scheme.as_str(), "dcqcn" | "dctcp") {
                     flag(1.0, "switches that do not mark")?;
@@ -413,17 +399,51 @@ impl Setting {
             key if OF_MODES.contains(&key) || UNUSED.contains(&key) || key.starts_with("CONWEAVE_") => {
                 self.one()?;
             }
-            _ => {
-                let known = KNOWN.iter().chain(OF_MODES).chain(OUTPUTS).copied();
-                let near = cnsim_problem::nearest(&self.key, known.filter(|k| config.find(k).is_none()));
-                let remedy = near.map_or_else(
-                    || "remove the line if the run does not need it".into(),
-                    |n| format!("did you mean {n}?"),
-                );
-                return Err(self.error("is not a key that cnsim knows", remedy));
-            }
+            _ => return Err(self.unknown(config)),
         }
         Ok(())
+    }
+
+    /// The run's end; none where that is the end of its flows. Files of astra-sim and SimAI have 4e13 s for it.
+    fn stop(&self, notes: &mut Vec<String>) -> Result<Option<Time>, ImportError> {
+        let text = self.one()?;
+        if text.parse::<f64>().is_ok_and(|s| s > LONGEST && s.is_finite()) {
+            notes.push(format!(
+                "line {}: SIMULATOR_STOP_TIME {text} is taken as: to the end of the flows",
+                self.line
+            ));
+            return Ok(None);
+        }
+        let stop = seconds(self.line, text).map_err(|e| ImportError { key: self.key.clone(), ..e })?;
+        if stop == Time::ZERO {
+            return Err(self.error("0 s: the run ends as it begins", "write a later end, in seconds"));
+        }
+        Ok(Some(stop))
+    }
+
+    /// A number that lies within its bounds.
+    fn within<T: PartialOrd + Display + Copy>(
+        &self,
+        number: T,
+        bounds: RangeInclusive<T>,
+        unit: &str,
+    ) -> Result<T, ImportError> {
+        if bounds.contains(&number) {
+            return Ok(number);
+        }
+        let allowed = format!("allowed: {} to {} {unit}", bounds.start(), bounds.end());
+        Err(self.error(format!("{number} {unit}"), allowed))
+    }
+
+    /// A key that is not known, with the nearest one that the file has not.
+    fn unknown(&self, config: &Config) -> ImportError {
+        let known = KNOWN.iter().chain(OF_MODES).chain(OUTPUTS).copied();
+        let near = cnsim_problem::nearest(&self.key, known.filter(|k| config.find(k).is_none()));
+        let remedy = near.map_or_else(
+            || "remove the line if the run does not need it".into(),
+            |n| format!("did you mean {n}?"),
+        );
+        self.error("is not a key that cnsim knows", remedy)
     }
 }
 

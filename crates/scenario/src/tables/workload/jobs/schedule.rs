@@ -61,29 +61,16 @@ pub(super) fn schedule(r: &mut Reader<'_>, asked: &Asked<'_>, operations: &mut O
         r.wrong_item(&list.key, item(goal.line), reason, "name a host for each rank in hosts");
     }
     for one in &goal.operations {
-        let wrong = match one.act {
-            GoalAct::Calc(time, _) if time > LONGEST => format!("{time} is longer than {LONGEST}"),
-            GoalAct::Send(_, bytes) if Bytes::new(bytes) > MAX_TRANSFER => {
-                format!("{} is more than {MAX_TRANSFER}", Bytes::new(bytes))
-            }
-            _ => continue,
-        };
-        r.wrong_item(&list.key, item(one.line as usize), wrong, "write less");
+        if let Some(wrong) = too_much(one.act) {
+            r.wrong_item(&list.key, item(one.line as usize), wrong, "write less");
+        }
     }
     too_many(r, &list.key, goal.operations.len() as u64);
     if r.problems.len() > before || !known {
         return None;
     }
     let ranks = &ranks[..goal.ranks];
-    // Receives whose begin others wait for.
-    let mut followed = vec![false; goal.operations.len()];
-    for n in 0..followed.len() {
-        for before in goal.before(n) {
-            if let Before::Begun(first) = *before {
-                followed[first as usize] = true;
-            }
-        }
-    }
+    let followed = followed(&goal);
     let places = places(&goal, operations.len() as u32, &followed);
     let weave = Weave { goal: &goal, ranks, ends, places, followed };
     let mut rounds = Rounds::new(operations, ranks, (start, Time::ZERO), 1);
@@ -100,6 +87,30 @@ pub(super) fn schedule(r: &mut Reader<'_>, asked: &Asked<'_>, operations: &mut O
     let size = Bytes::new(bytes.fold(0, u64::saturating_add));
     let job = rounds.job(asked, None, ranks.to_vec(), size, Time::ZERO);
     Some(Woven { job, sends: sends.by_host(), requests: ByHost::new() })
+}
+
+/// In which way an operation is too long or too large, if it is.
+fn too_much(act: GoalAct) -> Option<String> {
+    match act {
+        GoalAct::Calc(time, _) if time > LONGEST => Some(format!("{time} is longer than {LONGEST}")),
+        GoalAct::Send(_, bytes) if Bytes::new(bytes) > MAX_TRANSFER => {
+            Some(format!("{} is more than {MAX_TRANSFER}", Bytes::new(bytes)))
+        }
+        _ => None,
+    }
+}
+
+/// By operation of a schedule: does another wait for its begin?
+fn followed(goal: &Goal) -> Vec<bool> {
+    let mut followed = vec![false; goal.operations.len()];
+    for n in 0..followed.len() {
+        for before in goal.before(n) {
+            if let Before::Begun(first) = *before {
+                followed[first as usize] = true;
+            }
+        }
+    }
+    followed
 }
 
 /// By operation of a schedule: the numbers of those in the graph that it is, behind `first` and a gate for each rank. A receive that waits
