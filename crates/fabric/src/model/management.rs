@@ -48,6 +48,16 @@ struct Whose {
     dropped: Vec<Dropped>,
 }
 
+/// What is recorded of a switch by bin.
+#[derive(Debug, Default)]
+pub(crate) struct Recorded {
+    /// When a bin ends next, ps; never where nothing is recorded.
+    pub(crate) next: u64,
+    pub(crate) queues: Vec<QueueSeries>,
+    /// Frames that were dropped up to the end of each bin.
+    drops_at: Vec<f64>,
+}
+
 /// The state of a switch for this work.
 #[derive(Debug, Default)]
 pub(crate) struct Management {
@@ -71,10 +81,7 @@ pub(crate) struct Management {
     own_messages: VecDeque<(u64, u8, Control)>,
     /// Timers of its congestion points.
     pub(crate) timers: Timers,
-    /// When a bin of the recording ends next, and what is recorded.
-    pub(crate) next_tick: u64,
-    pub(crate) recorded: Vec<QueueSeries>,
-    drops_at: Vec<f64>,
+    pub(crate) recorded: Box<Recorded>,
     pub(crate) drops: Ledger,
     /// Whose frames were dropped.
     whose: Box<Whose>,
@@ -95,7 +102,8 @@ impl Management {
     pub(crate) fn new(net: &Net, id: u32, spec: &SwitchSpec, changes: &[RateChange]) -> Self {
         let mut mine: Vec<RateChange> = changes.iter().filter(|c| c.node.0 == id).copied().collect();
         mine.sort_by_key(|c| (c.at, c.port));
-        let recorded: Vec<_> = QueueSeries::of_switch(net, id).collect();
+        let queues: Vec<_> = QueueSeries::of_switch(net, id).collect();
+        let next = if queues.is_empty() { NEVER } else { net.record.bin.as_ps() };
         let faults = PortFaults::new(net, id);
         Self {
             id,
@@ -108,8 +116,7 @@ impl Management {
             processing: spec.processing.as_ps(),
             pause_transport: spec.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport),
             changes: mine.into(),
-            next_tick: if recorded.is_empty() { NEVER } else { net.record.bin.as_ps() },
-            recorded,
+            recorded: Box::new(Recorded { next, queues, drops_at: Vec::new() }),
             decisions: Decisions::new(net.record.pauses),
             books: net.classes.iter().map(|c| ControlBooks::new(net, id, c.scheme(spec.scheme))).collect(),
             events: Events::new(net),
@@ -120,12 +127,13 @@ impl Management {
     /// It goes on from a moment of rest, with these hashes of what was before.
     pub(crate) fn resume(&mut self, (events, samples): (Hash, Hash), from: u64, net: &Net) {
         (self.events.hash, self.samples) = (events, samples);
-        if self.next_tick < NEVER {
+        let recorded = &mut self.recorded;
+        if recorded.next < NEVER {
             // Bins that have ended by then are empty.
             let over = from.saturating_sub(1) / net.record.bin.as_ps();
-            self.next_tick = (over + 1) * net.record.bin.as_ps();
-            self.drops_at.resize(over as usize, 0.0);
-            self.recorded.iter_mut().for_each(|recorded| recorded.skip(over as usize));
+            recorded.next = (over + 1) * net.record.bin.as_ps();
+            recorded.drops_at.resize(over as usize, 0.0);
+            recorded.queues.iter_mut().for_each(|queue| queue.skip(over as usize));
         }
     }
 
@@ -159,7 +167,7 @@ impl Management {
         for later in [
             (message, Kind::Control, ports as u64),
             (self.timers.next, Kind::Timer, 0),
-            (self.next_tick, Kind::Tick, 0),
+            (self.recorded.next, Kind::Tick, 0),
         ] {
             next = if later.0 < next.0 { later } else { next };
         }
@@ -288,10 +296,10 @@ impl Management {
     }
 
     /// A bin of the recording has ended, in which this was recorded.
-    pub(crate) fn end_bin(&mut self, recorded: Vec<QueueSeries>, net: &Net) {
-        self.recorded = recorded;
-        self.next_tick += net.record.bin.as_ps();
-        self.drops_at.push(self.drops.frames as f64);
+    pub(crate) fn end_bin(&mut self, queues: Vec<QueueSeries>, net: &Net) {
+        self.recorded.queues = queues;
+        self.recorded.next += net.record.bin.as_ps();
+        self.recorded.drops_at.push(self.drops.frames as f64);
     }
 
     /// At the end of the run: the use of a class's shared buffer; nothing without one. A failure, if it holds other bytes than wait.
@@ -333,14 +341,15 @@ impl Management {
         let control_sent = ports.iter().map(|p| p.control_sent).sum();
         let sent: u64 = ports.iter().map(|p| p.sent).sum();
         let mut series = Vec::new();
-        for recorded in std::mem::take(&mut self.recorded) {
-            let port = usize::from(recorded.port);
-            series.extend(recorded.close(net, self.id, queued[port], &mut ports[port]));
+        let Recorded { queues, mut drops_at, .. } = *self.recorded;
+        for queue in queues {
+            let port = usize::from(queue.port);
+            series.extend(queue.close(net, self.id, queued[port], &mut ports[port]));
         }
         if !series.is_empty() {
             let kind = SeriesKind::Dropped { node: NodeId(self.id) };
-            self.drops_at.resize(net.bins(), self.drops.frames as f64);
-            series.push(Series { kind, bin: net.record.bin, values: self.drops_at });
+            drops_at.resize(net.bins(), self.drops.frames as f64);
+            series.push(Series { kind, bin: net.record.bin, values: drops_at });
         }
         self.books.iter().for_each(|books| series.extend(books.gauges.series(net)));
         let storms = |class| outcome.storms.iter().filter(move |s| usize::from(s.class) == class);

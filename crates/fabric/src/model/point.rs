@@ -167,7 +167,7 @@ impl Point {
             RampAt::Arrival => queued,
             RampAt::Departure => queued - u64::from(len),
         };
-        let Some(ramp) = self.state.ramp.filter(|r| r.at == at) else { return false };
+        let Some(ramp) = self.state.ramp.as_ref().filter(|r| r.at == at) else { return false };
         if let (Some(seed), true) = (self.keyed, !matches!(ramp.probability(bytes), 0.0 | 1.0)) {
             let place =
                 |d: Data| u64::from(d.src) | u64::from(d.dst) << 16 | u64::from(d.number & 0xFFFF) << 32;

@@ -138,6 +138,43 @@ impl Deliveries {
 }
 
 impl Detail {
+    /// A frame of finite traffic has arrived, by its source and number: what it ends. Bits of payload where headers are known, of all
+    /// else.
+    #[inline(never)]
+    fn take_finite(
+        &mut self,
+        at: Moment<'_>,
+        (src, number): (u32, u32),
+        len: u16,
+        pair: Option<Came>,
+    ) -> Result<u64, String> {
+        let (now, mut bits) = (at.now, u64::from(len) * 8);
+        let (flows, message) = (&at.net.flows, pair.map(|came| came.message));
+        let place = message.and_then(|flow| flows.numbered(flow)).map(|flow| flow.at);
+        let done = self.flows.take(now, src, number, place, len)?;
+        if let Some(header) = at.net.record.headers.get(src as usize) {
+            let padding = done.map_or(0, |(_, padding)| padding);
+            let beside = 8 * (u64::from(*header) + padding);
+            self.header_bits += beside;
+            bits = bits.saturating_sub(beside);
+        }
+        let done = done.map(|(done, _)| Completion { flow: message, ..done });
+        match pair.filter(|came| flows.shares(came.of)) {
+            None => self.completions.extend(done),
+            // A stream is read in order.
+            Some(Came { of, in_order, .. }) => {
+                self.behind.extend(done);
+                let read = |c: &mut Completion| {
+                    let message = c.flow.filter(|message| flows.connection(*message) == of);
+                    message.is_some_and(|message| flows.end_of(message) <= in_order)
+                };
+                let read = self.behind.extract_if(.., read);
+                self.completions.extend(read.map(|c| Completion { end: Time::from_ps(now), ..c }));
+            }
+        }
+        Ok(bits)
+    }
+
     #[inline(never)]
     fn take<F: Packet>(&mut self, at: Moment<'_>, frame: &F, pair: Option<Came>) -> Result<(), String> {
         let now = at.now;
@@ -150,29 +187,7 @@ impl Detail {
             *bytes += u64::from(len);
         }
         if frame.finite {
-            let (flows, message) = (&at.net.flows, pair.map(|came| came.message));
-            let place = message.and_then(|flow| flows.numbered(flow)).map(|flow| flow.at);
-            let done = self.flows.take(now, frame.src, frame.number, place, len)?;
-            if let Some(header) = at.net.record.headers.get(frame.src as usize) {
-                let padding = done.map_or(0, |(_, padding)| padding);
-                let beside = 8 * (u64::from(*header) + padding);
-                self.header_bits += beside;
-                bits = bits.saturating_sub(beside);
-            }
-            let done = done.map(|(done, _)| Completion { flow: message, ..done });
-            match pair.filter(|came| flows.shares(came.of)) {
-                None => self.completions.extend(done),
-                // A stream is read in order.
-                Some(Came { of, in_order, .. }) => {
-                    self.behind.extend(done);
-                    let read = |c: &mut Completion| {
-                        let message = c.flow.filter(|message| flows.connection(*message) == of);
-                        message.is_some_and(|message| flows.end_of(message) <= in_order)
-                    };
-                    let read = self.behind.extract_if(.., read);
-                    self.completions.extend(read.map(|c| Completion { end: Time::from_ps(now), ..c }));
-                }
-            }
+            bits = self.take_finite(at, (frame.src, frame.number), len, pair)?;
         }
         if let Some(Came { of, .. }) = pair.filter(|_| self.kept.len() < at.net.keeps) {
             self.kept.push((now, of.0, frame.number as u16, (bits / 8) as u16));

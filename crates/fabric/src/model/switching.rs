@@ -189,7 +189,7 @@ pub(crate) trait Switching<'n, C> {
     /// A bin of the recording ends.
     fn tick(&mut self, with: &mut C) {
         let Moment { now, net } = self.moment(with);
-        let mut recorded = std::mem::take(&mut self.memory(0).0.recorded);
+        let mut recorded = std::mem::take(&mut self.memory(0).0.recorded.queues);
         for series in &mut recorded {
             let out = usize::from(series.port);
             self.bring(out, with);
@@ -501,7 +501,7 @@ pub(crate) trait Switching<'n, C> {
             let queued = (0..classes).map(|class| self.queued((out, class))).sum();
             self.bin(out, net.duration - 1);
             let last = self.queues(out, net);
-            let recorded = self.memory(0).0.recorded.iter_mut().filter(|s| usize::from(s.port) == out);
+            let recorded = self.memory(0).0.recorded.queues.iter_mut().filter(|s| usize::from(s.port) == out);
             recorded.for_each(|series| series.of_classes.extend(&last));
             let Outlet { left, result, .. } = self.outlet((out, 0));
             let (queue_max, measured) = (left.peak, std::mem::take(result));

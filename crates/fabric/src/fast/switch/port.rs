@@ -219,9 +219,10 @@ impl Port {
         if frame.record() > 0 {
             records.step(frame.record(), self.place.number, began);
         }
-        let Some(mut point) = self.point.take() else { return };
-        point.leave(frame, &self.view(began, self.later(began + 1)), began, records);
-        self.point = Some(point);
+        let queue = self.view(began, self.later(began + 1));
+        if let Some(point) = &mut self.point {
+            point.leave(frame, &queue, began, records);
+        }
     }
     /// Notes the largest length of its queue, which it had just before `now` if never before: it grows until something leaves. What
     /// arrives later may be stored.
