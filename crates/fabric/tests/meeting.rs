@@ -10,7 +10,9 @@ mod sync {
     pub(super) use loom::sync::{Condvar, Mutex, MutexGuard};
 
     /// One look before a worker sleeps: both ways out are tried.
-    pub(super) const SPINS: u32 = 1;
+    pub(super) fn spins(_: usize) -> u32 {
+        1
+    }
 
     pub(super) fn pause() {
         loom::thread::yield_now();

@@ -297,14 +297,14 @@ fn network(seed: u64) -> RunSpec {
 
 /// All that a run says, but for how it came about.
 fn told(out: Outcome) -> String {
-    format!("{:#?}", out.results())
+    format!("{:?}", out.results())
 }
 
 fn differ(what: &str, seed: u64, a: &str, b: &str) {
     if a != b {
-        let at = a.lines().zip(b.lines()).position(|(a, b)| a != b).unwrap_or(0);
-        let around = |s: &str| s.lines().skip(at.max(14) - 14).take(18).collect::<Vec<_>>().join("\n");
-        panic!("seed {seed}, {what}: line {at}\noff:\n{}\non:\n{}", around(a), around(b));
+        let at = a.split(", ").zip(b.split(", ")).position(|(a, b)| a != b).unwrap_or(0);
+        let around = |s: &str| s.split(", ").skip(at.max(14) - 14).take(18).collect::<Vec<_>>().join("\n");
+        panic!("seed {seed}, {what}: value {at}\noff:\n{}\non:\n{}", around(a), around(b));
     }
 }
 

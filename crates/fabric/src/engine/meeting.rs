@@ -3,7 +3,7 @@
 //! `tests/meeting.rs` compiles this file with loom's locks and atomics in `super::sync`, and tries all orders of threads.
 
 use super::sync::{
-    AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, SPINS, pause, unwinds,
+    AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, pause, spins, unwinds,
 };
 use std::sync::PoisonError;
 
@@ -15,6 +15,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A barrier that spins briefly, then sleeps: cheap when every worker has a core, harmless when not.
 pub(super) struct Barrier {
     workers: usize,
+    spins: u32,
     arrived: AtomicUsize,
     generation: AtomicUsize,
     /// Who sleeps, or is about to: nobody is woken at the cost of a call of the system where all spin.
@@ -40,6 +41,7 @@ impl Barrier {
     pub(super) fn new(workers: usize) -> Self {
         Self {
             workers,
+            spins: spins(workers),
             arrived: AtomicUsize::new(0),
             generation: AtomicUsize::new(0),
             sleepers: AtomicUsize::new(0),
@@ -62,7 +64,7 @@ impl Barrier {
             }
             return true;
         }
-        for _ in 0..SPINS {
+        for _ in 0..self.spins {
             if self.generation.load(Ordering::Acquire) != generation {
                 return true;
             }

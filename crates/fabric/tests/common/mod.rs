@@ -217,15 +217,16 @@ pub(crate) fn agreed(spec: &RunSpec, seed: u64, ways: &[(usize, Visits)]) -> Out
     let mut outcome = by(Engine::Model, spec);
     assert!(outcome.by_model.take().is_some(), "seed {seed}: it ran by the model");
     outcome.phases = None;
-    let oracle = format!("{outcome:#?}");
+    let oracle = format!("{outcome:?}");
     for &(threads, visits) in ways {
         let way = format!("seed {seed}, {threads} threads, {visits:?}");
         let fast = run(spec, &Options { threads, visits, ..Options::default() });
         let fast = fast.unwrap_or_else(|e| panic!("{way}: {e}\n{spec:#?}"));
         let single = fast.by_model.as_ref().is_none_or(|why| why.ends_with("switches)"));
         assert!(single, "{way}: it ran by the model, too");
-        let fast = format!("{:#?}", fast.results());
-        if fast != oracle {
+        let fast = fast.results();
+        if format!("{fast:?}") != oracle {
+            let (oracle, fast) = (format!("{outcome:#?}"), format!("{fast:#?}"));
             let at = oracle.lines().zip(fast.lines()).position(|(a, b)| a != b).unwrap_or(0);
             let around = |s: &str| s.lines().skip(at.max(12) - 12).take(16).collect::<Vec<_>>().join("\n");
             let (oracle, fast) = (around(&oracle), around(&fast));
