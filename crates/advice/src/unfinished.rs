@@ -362,6 +362,7 @@ mod tests {
         let named = |name: &str, done: f64, open: f64| TrafficFacts {
             name: name.into(),
             metrics: [("completed_transfers", done), ("incomplete_transfers", open)].into(),
+            ..TrafficFacts::default()
         };
         let traffic = vec![named("backup", 0.0, 3.0), named("rpc", 5.0, 0.0)];
         let two = [(); 2].map(|()| RunRecord { traffic: traffic.clone(), ..run("none", [5.0, 3.0, 1.0]) });

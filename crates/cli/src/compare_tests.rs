@@ -193,7 +193,8 @@ fn means_over_different_flows_do_not_decide() {
             };
             let mut r = run(scheme, seed, 1.0, false);
             r.metrics = all(shares[at], (seed * 40 - at as u64 * 10) as f64);
-            r.traffic = vec![TrafficFacts { name: "backup".into(), metrics: all(of_name[at], 1.0) }];
+            let metrics = all(of_name[at], 1.0);
+            r.traffic = vec![TrafficFacts { name: "backup".into(), metrics, ..TrafficFacts::default() }];
             r
         };
         let runs = (1..=3).flat_map(|seed| [one("none", seed, 0), one("ecm", seed, 1)]).collect();

@@ -111,9 +111,12 @@ pub(crate) fn perform(e: &Experiment<'_>, common: &Common) -> Done {
     }
     if !common.quiet {
         unshown(&making.metric, &made.records).iter().for_each(|line| eprintln!("note: {line}"));
-        let (hops, seconds) =
-            (made.records.iter().map(|r| r.packet_hops).sum::<u64>(), started.elapsed().as_secs_f64());
-        eprintln!("{hops} packet-hops in {seconds:.2} s; results in {}", out.join("results.json").display());
+        let (hops, seconds) = (watch.hops.load(Ordering::Relaxed), started.elapsed().as_secs_f64());
+        let all: u64 = made.records.iter().map(|r| r.packet_hops).sum();
+        let stored =
+            if hops < all { format!(" ({all} in all, the others from the store)") } else { String::new() };
+        let to = out.join("results.json");
+        eprintln!("{hops} packet-hops simulated in {seconds:.2} s{stored}; results in {}", to.display());
     }
     interrupted(&watch, finished, kept, None)?;
     missed(making.fail_on_miss, made.cells.iter().map(|c| c.verdict))?;

@@ -109,8 +109,15 @@ fn a_matrix_runs_by_the_model() {
     let fast = load(&folder, "out/results.json");
     let report = folder.read("out/report.html");
     assert!(!report.contains("ran by the model"));
+    // What the store has is not simulated, and the line on speed says so.
+    let again = go_to("out", &[]);
+    assert!(
+        again.contains("\n0 packet-hops simulated in") && again.contains("others from the store)"),
+        "{again}"
+    );
     let said = go_to("out", &["--engine", "model"]);
     assert!(said.contains("0 of 12 runs taken from the store"), "{said}");
+    assert!(!said.contains("from the store)"), "{said}");
     let model = load(&folder, "out/results.json");
     let runs = |r: &Value| r["runs"].as_array().unwrap().clone();
     for (a, b) in runs(&fast).iter().zip(&runs(&model)) {

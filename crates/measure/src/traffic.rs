@@ -19,6 +19,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct TrafficFacts {
     /// `name` of its `[[traffic]]` tables, or `class` and the name of its `[[class]]` table.
     pub name: String,
+    /// Id of the scheme of its class, where that is another than the case's; empty if not.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub scheme: String,
     /// The measured values.
     pub metrics: Quantities,
 }
@@ -33,6 +36,7 @@ pub fn measure(
 ) -> Vec<TrafficFacts> {
     let of_classes = settings.classes.list.iter().zip(&out.classes).map(|(class, out)| TrafficFacts {
         name: format!("class {}", class.name),
+        scheme: class.scheme.as_deref().unwrap_or_default().into(),
         metrics: of_class(settings, out, owners).into_iter().collect(),
     });
     if owners.names.is_empty() {
@@ -48,9 +52,23 @@ pub fn measure(
         all.extend(shares.lost[at].map(|frames| (Id::DroppedFrames, frames, false)));
         let own: Vec<JobFacts> = jobs.iter().filter(|job| job.name == *name).cloned().collect();
         all.extend(jobs::measured(&own, out.duration));
-        TrafficFacts { name: name.clone(), metrics: all.into_iter().collect() }
+        TrafficFacts {
+            name: name.clone(),
+            scheme: scheme_of(settings, name),
+            metrics: all.into_iter().collect(),
+        }
     };
     owners.names.iter().enumerate().map(one).chain(of_classes).collect()
+}
+
+/// Id of the scheme under which the traffic of a name runs, if its class has one of its own; empty if not, or if its classes differ.
+fn scheme_of(settings: &Settings, name: &str) -> String {
+    let plans = (0..settings.hosts()).flat_map(|host| settings.plans(host));
+    let mine = plans.filter(|plan| plan.name().is_some_and(|(_, own)| own == name));
+    let own = |plan: &SourcePlan| settings.classes.list.get(plan.class())?.scheme.as_deref();
+    let schemes: BTreeSet<Option<&str>> = mine.map(own).collect();
+    let mut all = schemes.into_iter();
+    all.next().filter(|_| all.next().is_none()).flatten().unwrap_or_default().into()
 }
 
 /// Metrics of what hosts and ports counted, which a class alone has, too.

@@ -169,6 +169,7 @@ pub(crate) mod tests {
                 let facts = |name: &str, metrics: &[(Id, f64)]| TrafficFacts {
                     name: name.into(),
                     metrics: metrics.iter().map(|(id, value)| (*id, *value, false)).collect(),
+                    ..TrafficFacts::default()
                 };
                 let mut r =
                     run("modern", "two-classes", &format!("weight of roce {weight}"), "on", "dcqcn", seed);

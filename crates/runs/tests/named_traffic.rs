@@ -231,6 +231,7 @@ weight = 1
 name = "b"
 weight = 1
 transport = "go-back-n"
+scheme = "dcqcn"
 [[traffic]]
 name = "a"
 class = "b"
@@ -250,6 +251,9 @@ duration = "1 ms"
 "#);
     let names: Vec<&str> = r.traffic.iter().map(|t| t.name.as_str()).collect();
     assert_eq!(names, ["a", "b", "class a", "class b"]);
+    // Traffic a is in class b.
+    let schemes: Vec<&str> = r.traffic.iter().map(|t| t.scheme.as_str()).collect();
+    assert_eq!(schemes, ["dcqcn", "", "", "dcqcn"]);
     let share = |at: usize| r.traffic[at].metrics.get("resent_share");
     assert!(share(0).is_none() && share(2) == Some(0.0) && share(3) > Some(0.0), "{:?}", r.traffic);
     let waits = |bytes: u64| {

@@ -24,7 +24,7 @@ fn table(cases: &[CaseRuns<'_>], (condition, pause): (&str, &str), several: bool
     let names: IndexSet<&str> = all().map(|t| t.name.as_str()).collect();
     let rows = names.iter().flat_map(|name| {
         mine.iter().map(|c| Row {
-            scheme: c.case.scheme.clone(),
+            scheme: scheme(c, name),
             condition: (*name).into(),
             cells: metrics.iter().map(|m| value(c, name, m)).collect(),
         })
@@ -51,6 +51,13 @@ fn table(cases: &[CaseRuns<'_>], (condition, pause): (&str, &str), several: bool
         file: "traffic.csv".into(),
         ..Table::default()
     })
+}
+
+/// Id of the scheme under which the traffic of a name ran: its class's own, or the case's.
+fn scheme(case: &CaseRuns<'_>, name: &str) -> String {
+    let facts = case.runs.iter().flat_map(|r| &r.traffic).find(|t| t.name == name);
+    let own = facts.map(|t| &t.scheme).filter(|own| !own.is_empty());
+    own.unwrap_or(&case.case.scheme).clone()
 }
 
 /// A metric of a name over the seeds of a case.

@@ -63,6 +63,8 @@ pub struct Class {
     pub pcp: u8,
     /// The class comes from a preset.
     pub preset: bool,
+    /// Id of its own scheme; none where it has the case's.
+    pub scheme: Option<Arc<str>>,
     turn: Turn,
     part: Part,
     own: ClassScheme,
@@ -232,6 +234,7 @@ fn read(
         preset: r.choice::<Preset>(PRESET.of(prefix)) != Preset::Nothing,
         defence: None,
         name: name.into(),
+        scheme: (word != "case").then(|| word.as_str().into()),
         pcp: r.integer_or(PCP.of(prefix)).map_or(u8::MAX, |pcp| pcp as u8),
         turn: Turn::Strict,
         part: Part {
