@@ -39,8 +39,9 @@ const MOST: usize = 8;
 const MOST_CUTS: usize = 5;
 
 pub(crate) fn explain_flow(args: &ExplainFlowArgs) -> Done {
-    let (file, runs) = read(&args.chosen.results)?;
-    let mut found = args.chosen.of(&runs, |run| &run.0)?;
+    let incomplete = |error| none_whole(&args.chosen).unwrap_or(error);
+    let (file, runs) = read(&args.chosen.results).map_err(incomplete)?;
+    let mut found = args.chosen.of(&runs, |run| &run.0).map_err(incomplete)?;
     // Of several seeds the first.
     found.dedup_by(|b, a| a.0[..3] == b.0[..3]);
     if let Some(other) = &args.against {
@@ -164,6 +165,28 @@ fn missing(name: &str, (labels, spent): &Run, file: Option<&Path>) -> Failure {
     Failure::input(format!("{name}: no such flow is complete ({run})\n  help: {help}"))
 }
 
+/// The error for a chosen run of which no flow was received whole.
+fn none_whole(chosen: &Chosen) -> Option<Failure> {
+    let fct = chosen::path(&chosen.results, "flows.csv").with_file_name("fct.csv");
+    let text = cnsim_problem::read_file(&fct, LARGEST).ok()?;
+    let rows: Vec<Vec<String>> = read_csv(&text).into_iter().filter(|row| row.len() > 16).collect();
+    let waits = |labels: &[String]| {
+        let mut mine = rows.iter().skip(1).filter(|row| row[..4] == *labels);
+        mine.all(|row| !row[14].is_empty())
+    };
+    let mut runs: Vec<&[String]> = rows.iter().skip(1).map(|row| &row[..4]).collect();
+    runs.dedup();
+    runs.retain(|labels| waits(labels));
+    let found = chosen.of(&runs, |labels| *labels).ok()?;
+    let labels = found.first()?;
+    let flows = rows.iter().filter(|row| row[..4] == ***labels).count() as u64;
+    Some(Failure::input(format!(
+        "{}: none of its {} was received whole, and only of such a flow it is known where its time went\n  help: fct.csv has what each waits for; a longer run.duration may complete them",
+        title(labels),
+        look::count(flows, "flow")
+    )))
+}
+
 /// What a flow waits for that was not received whole.
 fn unfinished(fct: &Path, labels: &[String; 4], name: &str) -> Option<String> {
     let text = cnsim_problem::read_file(fct, LARGEST).ok()?;
@@ -280,7 +303,7 @@ fn page((run, flow): (&Run, &FlowParts), other: Option<(&Run, &FlowParts)>) -> S
     lines.extend(table(&rows, &flows, &heads, us));
     lines.push(String::new());
     lines.extend(costliest(&run.1, flow, us));
-    lines.extend(fit::wrapped(&meaning(&rows, flow, other.is_some(), us), WIDTH));
+    lines.extend(fit::wrapped(&meaning(&rows, &flows, &heads, us), WIDTH));
     lines.join("\n") + "\n"
 }
 
@@ -295,18 +318,20 @@ fn table(rows: &[Row], flows: &[(&Spent, &FlowParts)], heads: &[String; 2], us: 
         [here, there] => format!("{:>13}{:>13}{:>13}", text(here), text(there), signed(here, there, us)),
         _ => format!("{:>13}{:>11} %", text(of[0]), percent(of[0], flows[0].1.time)),
     };
-    // What cut the flow stands behind the part that this cost most.
-    let held = rows.iter().filter(|row| HELD.contains(&row.1.as_str()));
-    let held = held.max_by_key(|row| row.2.iter().sum::<u64>()).map(|row| row.1.as_str());
+    // What cut a flow stands behind the part that this cost it most.
+    let held = |n: usize| {
+        let waits = rows.iter().filter(|row| HELD.contains(&row.1.as_str()) && row.2[n] > 0);
+        waits.max_by_key(|row| row.2[n]).map(|row| row.1.as_str())
+    };
     let mut place = "";
     for Row(at, what, times) in rows {
         let shown = if at == place { "" } else { at };
         place = at;
         lines.push(format!("{shown:<12}{what:<29}{}", numbers(times, &some)));
-        for ((spent, flow), head) in flows.iter().zip(heads) {
+        for (n, ((spent, flow), head)) in flows.iter().zip(heads).enumerate() {
             let told = match what.as_str() {
                 "queue" => behind(spent, flow, at, us),
-                what if held == Some(what) => causes(spent, &flow.by_cause),
+                what if held(n) == Some(what) => causes(spent, &flow.by_cause),
                 _ => String::new(),
             };
             if !told.is_empty() {
@@ -410,8 +435,26 @@ fn differing(a: &[String; 4], b: &[String; 4]) -> [String; 2] {
     if first == second { ["this, us".into(), "other, us".into()] } else { [first, second] }
 }
 
-/// What the largest part, or the largest difference, means, and where to look next.
-fn meaning(rows: &[Row], flow: &FlowParts, beside: bool, us: Us<'_>) -> String {
+/// Why a flow's window was closed: what cut it, and what it waited before that.
+fn closed((spent, flow): (&Spent, &FlowParts), us: Us<'_>) -> String {
+    let [_, gap, window, ..] = flow.source;
+    let (cuts, after) =
+        (causes(spent, &flow.by_cause), flow.by_cause.iter().map(|sum| sum.cost).sum::<u64>());
+    let small = "was smaller than what the link carries until an acknowledgement comes back";
+    let before = (gap + window).saturating_sub(after);
+    match (cuts.is_empty(), before) {
+        (true, _) => format!("Nothing cut its window, which {small}."),
+        (_, 0) => format!("Its window was {cuts}. All of that wait followed a cut."),
+        (_, before) => format!(
+            "Its window was {cuts}. After cuts it waited {} us. Before the first one it waited {} us, as the window {small}.",
+            us(after),
+            us(before)
+        ),
+    }
+}
+
+/// What the largest part, or the largest difference, means for the flow that has more of it, and where to look next.
+fn meaning(rows: &[Row], flows: &[(&Spent, &FlowParts)], heads: &[String; 2], us: Us<'_>) -> String {
     let weight = |row: &&Row| match row.2.get(1) {
         Some(other) => row.2[0].abs_diff(*other),
         None => row.2[0],
@@ -419,25 +462,41 @@ fn meaning(rows: &[Row], flow: &FlowParts, beside: bool, us: Us<'_>) -> String {
     let Some(row) = rows.iter().max_by_key(weight) else { return String::new() };
     let (place, what) = (&row.0, row.1.as_str());
     let place = if place.is_empty() { String::new() } else { format!(" at {place}") };
+    let more = usize::from(row.2.get(1).is_some_and(|other| *other > row.2[0]));
+    let of @ (_, flow) = flows[more];
     let head = match row.2.get(1) {
         Some(other) => {
-            format!("Most of the difference, {} us: {what}{place}.", signed(row.2[0], *other, us))
+            let (by, whose) = (signed(row.2[0], *other, us), heads[more].trim_end_matches(", us"));
+            format!("Most of the difference, {by} us: {what}{place}, more of it in {whose}.")
         }
         None => format!("Most of its time, {} us: {what}{place}.", us(row.2[0])),
     };
+    let events = format!("`record.flow_events = [\"{}\"]`", flow.flow);
     let next = match what {
         "limiter's gap" => format!(
-            "The scheme let the flow send less than its link carries. `record.flow_events = [\"{}\"]` keeps each event of its limiter.",
-            flow.flow
+            "The scheme let the flow send less than its link carries. {events} keeps each event of its limiter."
         ),
         "connection not open" => "The flow waited for the answer that opens its connection.".into(),
-        "window closed" => "The flow waited for acknowledgements before it could send more: its window is smaller than what is on its way.".into(),
-        "XOFF at the NIC" | "XOFF" => format!("The next switch stopped the port by PAUSE. `cnsim explain-pause --flow \"{}\"` says for whom.", flow.flow),
-        "other flows' turn" => "The flow shared its host's link with others.".into(),
+        "window closed" => format!(
+            "The flow waited for acknowledgements before it could send more. {} {events} keeps its window and round trips.",
+            closed(of, us)
+        ),
+        "XOFF at the NIC" | "XOFF" => format!(
+            "The far end of its link stopped the port by PAUSE. `cnsim explain-pause --flow \"{}\"` says for whom.",
+            flow.flow
+        ),
+        "other flows' turn" => {
+            "The flow shared its host's link with other flows, acknowledgements or control.".into()
+        }
         "resend and timeout" => "Frames of the flow were lost, found late, or sent again.".into(),
-        "queue" => format!("The last frame stood behind others there. `record.flow_events = [\"{}\"]` tells behind whom.", flow.flow),
-        _ if beside => "Both runs waited alike.".into(),
-        _ => "That much it takes alone, too.".into(),
+        "queue" => format!(
+            "The last frame stood there behind other frames, of its own flow or of others. {events} tells behind whom."
+        ),
+        "way back of the acknowledgement" => {
+            "The last acknowledgement took so long, its queues included.".into()
+        }
+        _ if flows.len() > 1 => "No wait differs by more.".into(),
+        _ => "No wait took longer.".into(),
     };
     format!("{head} {next}")
 }

@@ -129,3 +129,118 @@ fn flows_without_parts_say_why() {
     let (code, said) = say(&["explain-flow", &broken]);
     assert!(code == Some(2) && said.contains(": no parts of a flow"), "{said}");
 }
+
+/// Eight hosts send to H0 in closed loops.
+const LOOPS: &str = r#"name = "loops"
+[topology]
+kind = "single-switch"
+hosts = 9
+link_rate = "100 Gb/s"
+[switch]
+share = "300 KB"
+[host]
+queues = "per-flow"
+[workload]
+kind = "incast"
+destinations = ["H0"]
+size = "4 MB"
+[run]
+duration = "20 ms"
+seeds = 1
+"#;
+
+/// The sentence below a page names what cut the window, as often as the file has it, and says which part of the wait that explains.
+#[test]
+fn a_closed_window_is_told_with_what_cut_it() {
+    let folder = Folder::new("loops");
+    let tcp = "kind = \"tcp\"\nrto_min = \"micro\"\nrto_first = \"10 ms\"";
+    let go_back = "kind = \"go-back-n\"";
+    let by_rate = "kind = \"go-back-n\"\nwindow = \"bdp\"\nwindow_by_rate = \"on\"";
+    let fixed = "kind = \"go-back-n\"\nwindow = \"bdp\"";
+    let small = "smaller than what the link carries until an acknowledgement comes back";
+    let cases = [
+        ("on", "hpcc", go_back, "telemetry of "),
+        ("on", "swift", go_back, "round trips"),
+        ("on", "dctcp", go_back, "marks of S>H0"),
+        ("off", "dctcp", tcp, "marks of S>H0"),
+        ("off", "newreno", tcp, "losses of S>H0"),
+        ("off", "cubic", tcp, "losses of S>H0"),
+        ("on", "dcqcn", by_rate, "marks of S>H0"),
+        ("on", "none", fixed, ""),
+        ("on", "timely", go_back, "round trips"),
+        ("on", "dcqcn", go_back, "marks of S>H0"),
+    ];
+    for (n, (pause, scheme, transport, by)) in cases.into_iter().enumerate() {
+        let matrix = format!("[matrix]\npause = [\"{pause}\"]\nschemes = [\"{scheme}\"]\n");
+        let text = format!("{LOOPS}[transport]\n{transport}\n{matrix}");
+        let (file, out) = (folder.write(&format!("{n}.toml"), &text), folder.file(&n.to_string()));
+        let (code, said) = say(&["run", &file, "--out", &out]);
+        assert_eq!(code, Some(0), "{said}");
+        let (_, page) = say(&["explain-flow", &out, "H4>H0"]);
+        let sentence = page.split("Most of its time").last().unwrap().replace('\n', " ");
+        let flows = folder.read(&format!("{n}/flows.csv"));
+        let cells = |line: &str| line.split(',').map(String::from).collect::<Vec<_>>();
+        let head = cells(flows.lines().next().unwrap());
+        let line = cells(flows.lines().find(|line| line.contains(",H4>H0,")).unwrap());
+        let cell = |name: &str| &line[head.iter().position(|of| of == name).unwrap()];
+        let us = |name: &str| cell(name).parse::<f64>().unwrap() / 1e3;
+        let sums: Vec<Vec<&str>> = cell("cut_by").split("; ").map(|sum| sum.split(' ').collect()).collect();
+        let cuts: u64 = sums.iter().filter_map(|sum| sum.get(2)?.parse::<u64>().ok()).sum();
+        let all = us("limiter_ns") + us("window_ns");
+        if us("limiter_ns") > us("window_ns") {
+            assert!(sentence.contains("limiter's gap") && page.contains(by), "{page}");
+            assert!(!sentence.contains("window") && ["timely", "dcqcn"].contains(&scheme), "{page}");
+            continue;
+        }
+        assert!(sentence.contains("window closed at H4"), "{page}");
+        if by.is_empty() {
+            assert!(
+                cuts == 0 && sentence.contains(&format!("Nothing cut its window, which was {small}")),
+                "{page}"
+            );
+            continue;
+        }
+        let times = if cuts == 1 { "once".into() } else { format!("{cuts} times") };
+        let told = sentence.split_once(&format!("Its window was cut {times}; by "));
+        assert!(told.is_some_and(|told| told.1.contains(by)), "{page}");
+        let number = |behind: &str| {
+            let (_, rest) = sentence.split_once(behind).unwrap();
+            rest.split(' ').next().unwrap().parse::<f64>().unwrap()
+        };
+        let told = number("After cuts it waited ") + number("Before the first one it waited ");
+        assert!((told - all).abs() < 0.11 && sentence.contains(small), "{told} of {all}: {page}");
+    }
+}
+
+/// Beside another run the page says which of both has more of the largest difference, and the cuts of each stand behind its own wait.
+#[test]
+fn a_difference_is_told_of_the_flow_that_has_more_of_it() {
+    let folder = Folder::new("beside");
+    let matrix = "[matrix]\npause = [\"on\"]\nschemes = [\"dcqcn\", \"dctcp\"]\n";
+    let text = format!("{LOOPS}[transport]\nkind = \"go-back-n\"\n{matrix}");
+    let (file, out) = (folder.write("beside.toml", &text), folder.file("out"));
+    let (code, said) = say(&["run", &file, "--out", &out]);
+    assert_eq!(code, Some(0), "{said}");
+    for (scheme, other) in [("dcqcn", "dctcp"), ("dctcp", "dcqcn")] {
+        let (_, page) = say(&["explain-flow", &out, "H4>H0", "--scheme", scheme, "--against", other]);
+        let text = page.replace('\n', " ");
+        assert!(text.contains("limiter's gap at H4, more of it in dcqcn. The scheme let"), "{page}");
+        let (gap, rest) = page.split_once("limiter's gap").unwrap().1.split_once("window closed").unwrap();
+        assert!(gap.contains("dcqcn: cut ") && !gap.contains("dctcp: cut "), "{page}");
+        assert!(rest.contains("dctcp: cut ") && !rest.contains("dcqcn: cut "), "{page}");
+    }
+}
+
+#[test]
+fn a_run_without_a_complete_flow_is_told_as_such() {
+    let folder = Folder::new("none-whole");
+    let text = LOOPS.replace("20 ms", "100 us") + "[matrix]\npause = [\"on\"]\nschemes = [\"none\"]\n";
+    let (file, out) = (folder.write("none.toml", &text), folder.file("out"));
+    assert_eq!(say(&["run", &file, "--out", &out]).0, Some(0));
+    for more in [&[][..], &["--scheme", "none"], &["H4>H0"]] {
+        let (code, said) = say(&[&["explain-flow", &out], more].concat());
+        assert!(code == Some(2) && said.contains("none of its 8 flows was received whole"), "{said}");
+    }
+    let (_, said) = say(&["explain-flow", &out, "--scheme", "dcqcn"]);
+    assert!(!said.contains("received whole"), "{said}");
+}
