@@ -18,6 +18,9 @@ fn from(frame: u64) -> u64 {
 }
 
 impl FrameMap {
+    /// The empty set.
+    pub(crate) const NONE: Self = Self { first: 0, words: VecDeque::new(), count: 0 };
+
     fn word(&self, frame: u64) -> u64 {
         let at = (frame / 64).checked_sub(self.first);
         at.and_then(|at| self.words.get(at as usize)).copied().unwrap_or(0)

@@ -35,18 +35,22 @@ enum Waits {
 /// A flow at its source.
 #[derive(Debug)]
 struct QueuePair {
-    /// State that the limiter shares with the scheme, kept here.
-    acks: AckState,
-    /// The window at the line rate, where the run sets it.
+    /// Most bytes in flight, and that at the line rate, where the run sets it.
+    window: u64,
     full: u64,
-    /// The first byte that was never sent.
+    /// The next byte to be sent, the first that is not acknowledged, and by go-back-N the first that was never sent.
+    next_seq: u64,
+    acked: u64,
     highest: u64,
     /// The flow times out then unless something is acknowledged, ps. The timer expires no later.
     deadline: u64,
+    timer: u64,
     /// When something was acknowledged last, ps, and how often it has begun anew since.
     progress: u64,
     anew: u32,
-    timer: u64,
+    /// The first message of its connection that is not acknowledged whole, and where that ends; the flow and its end where it has but one.
+    message: FlowId,
+    end: u64,
     time: RoundTrip,
     /// State of each frame, if single frames are sent again; and the frame whose turn has come.
     frames: Option<Box<SentFrames>>,
@@ -55,23 +59,20 @@ struct QueuePair {
     recover: u64,
     /// As it takes turns. Its bytes are those of the whole flow.
     queue: FlowQueue,
-    initial_rate: Option<Rate>,
-    waits: Waits,
-    /// Its connection is not open yet.
-    opening: bool,
-    /// The first message of its connection that is not acknowledged whole, and where that ends; the flow and its end where it has but one.
-    message: FlowId,
-    end: u64,
+    initial_rate: Option<Box<Rate>>,
     /// When it sent last, ps.
     sent: u64,
     ecn: Ecn,
+    waits: Waits,
+    /// Its connection is not open yet.
+    opening: bool,
 }
 
 /// What a source knows of echoed marks (RFC 3168).
 #[derive(Clone, Copy, Debug, Default)]
 struct Ecn {
-    /// An echo tells of no new mark until more than this is acknowledged: the window is cut already.
-    until: Option<u64>,
+    /// An echo tells of no new mark until more than this is acknowledged: the window is cut already. 0: it tells of one.
+    until: u64,
     /// The next new frame says that the window is cut.
     cut: bool,
     /// A window of one frame cannot be cut: the next frame waits for the timer (6.1.2).
@@ -81,7 +82,7 @@ struct Ecn {
 impl Ecn {
     /// The window is cut, with all below this sent.
     fn cut(&mut self, next: u64) {
-        *self = Self { until: Some(next), cut: true, ..*self };
+        *self = Self { until: next, cut: true, ..*self };
     }
 }
 
@@ -90,15 +91,22 @@ impl QueuePair {
         self.queue.bytes
     }
     fn left(&self) -> u64 {
-        self.size() - self.acks.next_seq
+        self.size() - self.next_seq
+    }
+    /// Bytes on their way.
+    fn in_flight(&self, by: &Reliability) -> u64 {
+        let gone = self.frames.as_ref().map_or(0, |frames| frames.gone_bytes(by));
+        self.next_seq.saturating_sub(self.acked).saturating_add_signed(-gone)
+    }
+    /// Has it room in its window, where nothing is known of single frames?
+    fn has_room(&self) -> bool {
+        self.next_seq.saturating_sub(self.acked) < self.window
     }
     /// Has it something to send, and does its window let that go?
     fn may_send(&self, by: &Reliability) -> bool {
         match &self.frames {
-            Some(frames) => {
-                !self.opening && !self.ecn.holds && frames.may_send(self.acks.window, by).is_some()
-            }
-            None => self.left() > 0 && self.acks.in_flight() < self.acks.window,
+            Some(frames) => !self.opening && !self.ecn.holds && frames.may_send(self.window, by).is_some(),
+            None => self.left() > 0 && self.has_room(),
         }
     }
     /// When its timer is to start, if it is: it times out then, looks for losses or sends a probe.
@@ -123,12 +131,10 @@ impl QueuePair {
             self.frames.iter_mut().for_each(|frames| frames.plan_probe(times, delay, at));
         }
     }
-    /// Copies the state that limiter and frames share.
-    fn settle(&mut self, by: &Reliability) {
+    /// What was sent is what its frames say, where these are known.
+    fn settle(&mut self) {
         if let Some(frames) = &self.frames {
-            self.acks.next_seq = frames.bytes_below(frames.next);
-            self.acks.gone = frames.gone_bytes(by);
-            self.acks.reported = frames.reported_bytes();
+            self.next_seq = frames.bytes_below(frames.next);
         }
     }
 }
@@ -220,8 +226,7 @@ impl QueuePairs {
     }
     /// A flow begins.
     pub(crate) fn begin(&mut self, flow: FlowId, queue: FlowQueue, initial_rate: Option<Rate>, net: &Net) {
-        let mut acks = AckState::default();
-        acks.window = match self.transport.window {
+        let window = match self.transport.window {
             Window::Scheme | Window::Off => u64::MAX,
             Window::Fixed(bytes) => bytes.get(),
             Window::Bdp => {
@@ -230,31 +235,33 @@ impl QueuePairs {
             }
         };
         let by = &self.transport.reliability;
-        let frames = || Box::new(SentFrames::new(queue.bytes, queue.whole.into(), by));
+        let frames = || Box::new(SentFrames::new(queue.bytes, queue.whole, by));
         let frames = self.transport.reports().then(frames);
         let opening = self.transport.opens();
         let waits = if opening { Waits::Ack } else { Waits::Turn };
         let (deadline, time) = (u64::MAX, RoundTrip::default());
         let pair = QueuePair {
-            full: acks.window,
-            acks,
+            window,
+            full: window,
+            next_seq: 0,
+            acked: 0,
             highest: 0,
             deadline,
             timer: deadline,
             progress: 0,
             anew: 0,
+            message: flow,
+            end: queue.bytes,
             time,
             frames,
             going: 0,
             recover: 0,
             queue,
-            initial_rate,
-            waits,
-            opening,
-            message: flow,
-            end: queue.bytes,
+            initial_rate: initial_rate.map(Box::new),
             sent: 0,
             ecn: Ecn::default(),
+            waits,
+            opening,
         };
         let place = self.vacant.pop().map_or(self.live.len(), |place| place as usize);
         self.live.resize_with(self.live.len().max(place + 1), || None);
@@ -280,8 +287,9 @@ impl QueuePairs {
     /// For how long a flow has sent nothing, as it had nothing to send, and its timeout, ps.
     pub(crate) fn idle(&mut self, flow: FlowId, now: u64) -> Option<(u64, u64)> {
         let (pair, transport) = self.find(flow)?;
-        let idle = pair.left() == 0 && pair.acks.in_flight() == 0;
-        idle.then(|| (now - pair.sent, pair.time.deadline(now, 0, &transport.reliability) - now))
+        let by = &transport.reliability;
+        let idle = pair.left() == 0 && pair.in_flight(by) == 0;
+        idle.then(|| (now - pair.sent, pair.time.deadline(now, 0, by) - now))
     }
     /// The first message of a flow that is not over is over now: which, whether it was the last one, and whether the next is over, too.
     pub(crate) fn finish(&mut self, flow: FlowId, net: &Net) -> Option<(FlowId, bool, bool)> {
@@ -290,7 +298,7 @@ impl QueuePairs {
         if let Some(next) = next {
             (pair.message, pair.end) = (next, net.flows.bytes_below(flow, net.flows.end_of(next)));
         }
-        Some((over, next.is_none(), next.is_some() && pair.acks.acked >= pair.end))
+        Some((over, next.is_none(), next.is_some() && pair.acked >= pair.end))
     }
     /// A flow is over.
     pub(crate) fn end(&mut self, flow: FlowId) {
@@ -306,22 +314,24 @@ impl QueuePairs {
     }
     /// The rate at which a flow is to begin, if the scenario gives one.
     pub(crate) fn initial_rate(&mut self, flow: FlowId) -> Option<Rate> {
-        self.find(flow)?.0.initial_rate
+        self.find(flow)?.0.initial_rate.as_deref().copied()
     }
     /// Bytes acknowledged of a flow.
     pub(crate) fn acked(&mut self, flow: FlowId) -> Option<u64> {
-        Some(self.find(flow)?.0.acks.acked)
+        Some(self.find(flow)?.0.acked)
     }
     /// Shows a limiter what is sent of its flow, and the window. It counts for itself what is acknowledged.
     pub(crate) fn show(&mut self, flow: FlowId, shared: &mut AckState) {
-        if let Some((pair, _)) = self.find(flow) {
-            shared.next_seq = pair.acks.next_seq;
-            shared.window = pair.acks.window;
-            shared.gone = pair.acks.gone;
-            shared.reported = pair.acks.reported;
+        if let Some((pair, transport)) = self.find(flow) {
+            shared.next_seq = pair.next_seq;
+            shared.window = pair.window;
             shared.outstanding = match &pair.frames {
-                Some(frames) => frames.outstanding(),
-                None => pair.highest.saturating_sub(pair.acks.acked),
+                Some(frames) => {
+                    shared.gone = frames.gone_bytes(&transport.reliability);
+                    shared.reported = frames.reported_bytes();
+                    frames.outstanding()
+                }
+                None => pair.highest.saturating_sub(pair.acked),
             };
         }
     }
@@ -340,19 +350,19 @@ impl QueuePairs {
             true if !by_scheme => share().max(1),
             _ => window.min(pair.full),
         };
-        window < std::mem::replace(&mut pair.acks.window, window)
+        window < std::mem::replace(&mut pair.window, window)
     }
     /// The flow's turn has come: bytes left of it or of its next frame, the number of that, and if it is the last. None if nothing goes.
     pub(crate) fn turn(&mut self, flow: FlowId) -> Option<(u64, u32, bool)> {
         let (pair, transport) = self.find(flow)?;
-        let (mut left, mut before) = (pair.left(), pair.acks.next_seq / u64::from(pair.queue.whole));
+        let (mut left, mut before) = (pair.left(), pair.next_seq / u64::from(pair.queue.whole));
         if let Some(frames) = &pair.frames {
-            let goes = frames.may_send(pair.acks.window, &transport.reliability);
+            let goes = frames.may_send(pair.window, &transport.reliability);
             before = goes.unwrap_or(before);
             left = goes.map_or(0, |frame| frames.bytes_below(frame + 1) - frames.bytes_below(frame));
         }
         // The window may have narrowed since the flow joined those that take turns.
-        if left == 0 || pair.frames.is_none() && pair.acks.in_flight() >= pair.acks.window {
+        if left == 0 || pair.frames.is_none() && !pair.has_room() {
             pair.waits = Waits::Ack;
             return None;
         }
@@ -370,15 +380,15 @@ impl QueuePairs {
         let Some((pair, transport)) = self.find(flow) else { broken("a flow without a queue pair sends") };
         let by = &transport.reliability;
         let again = match &mut pair.frames {
-            Some(frames) => frames.send(pair.going, pair.acks.window, by, now),
+            Some(frames) => frames.send(pair.going, pair.window, by, now),
             None => {
-                let again = pair.acks.next_seq < pair.highest;
-                pair.acks.next_seq = (pair.acks.next_seq + u64::from(len)).min(pair.size());
-                pair.highest = pair.highest.max(pair.acks.next_seq);
+                let again = pair.next_seq < pair.highest;
+                pair.next_seq = (pair.next_seq + u64::from(len)).min(pair.size());
+                pair.highest = pair.highest.max(pair.next_seq);
                 again
             }
         };
-        pair.settle(by);
+        pair.settle();
         pair.sent = now;
         if pair.deadline == u64::MAX {
             pair.wait(now, by);
@@ -425,12 +435,12 @@ impl QueuePairs {
             }
             return None;
         }
-        let newly = acked.saturating_sub(pair.acks.acked);
-        pair.acks.acked += newly;
+        let newly = acked.saturating_sub(pair.acked);
+        pair.acked += newly;
         if newly > 0 {
             (pair.progress, pair.anew) = (now, 0);
         }
-        let done = pair.acks.acked >= pair.end;
+        let done = pair.acked >= pair.end;
         let mut progress = Progress { newly, marked, done, ..Progress::default() };
         let mut waits_on = newly > 0;
         if let Some(of) = &mut pair.frames {
@@ -443,22 +453,22 @@ impl QueuePairs {
             // NewReno leaves its timer from the second part of a recovery on (RFC 6582).
             waits_on &= !heard.more_of_it;
             if echoes {
-                let is_new = pair.ecn.until.is_none_or(|until| pair.acks.acked > until);
+                let is_new = pair.ecn.until == 0 || pair.acked > pair.ecn.until;
                 progress.marked = marked && is_new && !heard.loss;
             }
-            if echoes && progress.marked && pair.acks.window <= of.whole() {
+            if echoes && progress.marked && pair.window <= of.whole() {
                 (pair.ecn.holds, waits_on) = (true, true);
             } else if newly > 0 && of.una == of.next && !pair.ecn.holds {
                 (pair.deadline, waits_on) = (u64::MAX, false);
             }
-            pair.settle(by);
+            pair.settle();
             if echoes && (progress.marked || heard.loss) {
-                pair.ecn.cut(pair.acks.next_seq);
+                pair.ecn.cut(pair.next_seq);
             }
         } else if let Reliability::GoBackN { .. } = by {
-            progress.recovered = pair.recover > 0 && pair.acks.acked >= pair.recover;
-            if gap && acked == pair.acks.acked && pair.acks.next_seq > acked {
-                (pair.acks.next_seq, progress.loss) = (acked, Some(Loss::Nack));
+            progress.recovered = pair.recover > 0 && pair.acked >= pair.recover;
+            if gap && acked == pair.acked && pair.next_seq > acked {
+                (pair.next_seq, progress.loss) = (acked, Some(Loss::Nack));
             }
             pair.recover = match (progress.loss, progress.recovered) {
                 (Some(_), _) => pair.highest,
@@ -466,7 +476,7 @@ impl QueuePairs {
                 _ => pair.recover,
             };
             // Frames from which a timeout began anew may have arrived before.
-            pair.acks.next_seq = pair.acks.next_seq.max(pair.acks.acked);
+            pair.next_seq = pair.next_seq.max(pair.acked);
         }
         pair.anew = pair.anew.saturating_add(u32::from(progress.loss.is_some()));
         if waits_on {
@@ -492,22 +502,22 @@ impl QueuePairs {
         }
         if pair.deadline <= now {
             pair.ecn.holds = false;
-            if pair.frames.as_ref().map_or(pair.acks.in_flight() == 0, |frames| frames.next == frames.una) {
+            if pair.frames.as_ref().map_or(pair.in_flight(by) == 0, |frames| frames.next == frames.una) {
                 pair.deadline = u64::MAX;
                 return (None, None);
             }
             match &mut pair.frames {
                 Some(frames) => frames.time_out(by, (now, smooth)),
-                None => (pair.recover, pair.acks.next_seq) = (pair.highest, pair.acks.acked),
+                None => (pair.recover, pair.next_seq) = (pair.highest, pair.acked),
             }
             pair.time.back_off();
             pair.wait(now, by);
             loss = Some(Loss::Timeout);
         }
         pair.anew = pair.anew.saturating_add(u32::from(loss.is_some()));
-        pair.settle(by);
+        pair.settle();
         if loss.is_some() {
-            pair.ecn.cut(pair.acks.next_seq);
+            pair.ecn.cut(pair.next_seq);
         }
         (loss, pair.arm())
     }
@@ -522,8 +532,8 @@ impl QueuePairs {
     }
     /// Place of a flow, its window, and what is in flight of it, bytes.
     pub(crate) fn seen(&mut self, flow: FlowId) -> Option<(u32, u64, u64)> {
-        let (pair, _) = self.find(flow)?;
-        Some((pair.queue.place, pair.acks.window, pair.acks.in_flight()))
+        let (pair, transport) = self.find(flow)?;
+        Some((pair.queue.place, pair.window, pair.in_flight(&transport.reliability)))
     }
     /// The place of a flow that waits for an acknowledgement.
     pub(crate) fn waits_at(&mut self, flow: FlowId) -> Option<u32> {
@@ -531,11 +541,12 @@ impl QueuePairs {
     }
     /// The flows that wait for an acknowledgement: they have begun anew since the last one, or have no turn.
     pub(crate) fn waiting(&self, net: &Net) -> Vec<Waiting> {
+        let by = &self.transport.reliability;
         let one = |pair: &QueuePair| {
             let flow = net.flows.numbered(pair.queue.pair?)?;
             let (dst, nth, since) = (NodeId(flow.dst), flow.number.into(), Time::from_ps(pair.progress));
-            let (left, in_flight, times) = (pair.left(), pair.acks.in_flight(), pair.anew);
-            let waits = (times > 0 || pair.waits == Waits::Ack) && pair.acks.acked < pair.size();
+            let (left, in_flight, times) = (pair.left(), pair.in_flight(by), pair.anew);
+            let waits = (times > 0 || pair.waits == Waits::Ack) && pair.acked < pair.size();
             waits.then_some(Waiting { dst, nth, since, times, left, in_flight })
         };
         let mut all: Vec<Waiting> = self.live.iter().flatten().filter_map(one).collect();
@@ -558,11 +569,11 @@ mod tests {
     use crate::model::rack::Rack;
     use std::mem::size_of;
 
-    /// What a flow under way costs its source beside its scheme: a queue pair, for TCP and selective repeat the state of its frames with
-    /// three maps of a bit a frame, and for RACK their starts. Maps take no memory before a loss.
+    /// What a flow under way costs its source beside its scheme: a queue pair, for TCP and selective repeat the state of its frames, and for
+    /// RACK their starts. Three maps with a bit a frame come with the first frame that is reported or lost.
     #[test]
     fn a_live_flow_keeps_its_size() {
         let sizes = [size_of::<Option<QueuePair>>(), size_of::<SentFrames>(), size_of::<Rack>()];
-        assert!(sizes.iter().zip([280, 320, 144]).all(|(size, most)| *size <= most), "{sizes:?} B");
+        assert!(sizes.iter().zip([200, 120, 144]).all(|(size, most)| *size <= most), "{sizes:?} B");
     }
 }

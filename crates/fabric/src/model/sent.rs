@@ -12,6 +12,7 @@ use super::rack::Rack;
 use super::reduction::Reduction;
 use crate::spec::{Recovery, Reliability, TcpSpec};
 use std::collections::VecDeque;
+use std::num::NonZeroU64;
 
 /// Report of an acknowledgement beyond its sequence: runs of frames that came out of order, the newest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,7 +37,7 @@ impl Report {
 }
 
 /// Duplicate acknowledgements, or frames reported behind one, by which a frame is lost (RFC 5681).
-const DUPLICATES: u64 = 3;
+const DUPLICATES: u32 = 3;
 
 /// Most frames between the first that is not acknowledged and the next: a frame carries 16 bits of its number.
 const MOST_AHEAD: u64 = 32_000;
@@ -52,7 +53,31 @@ pub(crate) struct Heard {
     pub(crate) more_of_it: bool,
 }
 
-/// The frames of a flow under way.
+/// What is known of single frames: those reported, those due, and those sent again and neither acknowledged nor reported since.
+#[derive(Debug)]
+struct Maps {
+    reported: FrameMap,
+    due: FrameMap,
+    again: FrameMap,
+}
+
+impl Maps {
+    const NONE: Self = Self { reported: FrameMap::NONE, due: FrameMap::NONE, again: FrameMap::NONE };
+
+    /// Those of a flow, which are made with the first frame that is reported or lost.
+    fn of(maps: &mut Option<Box<Self>>) -> &mut Self {
+        maps.get_or_insert_with(|| Box::new(Self::NONE))
+    }
+}
+
+/// Those of a flow of which no frame has been reported or lost.
+static NO_MAPS: Maps = Maps::NONE;
+
+/// On a connection with several messages, the first frame and the first byte of each that has begun and is not over.
+#[derive(Debug, Default)]
+struct Messages(VecDeque<(u64, u64)>);
+
+/// The frames of a flow under way. What few flows need stands apart, so that a flow without losses is small.
 #[derive(Debug, Default)]
 pub(crate) struct SentFrames {
     /// The first that is not acknowledged, and the first that was never sent.
@@ -60,111 +85,126 @@ pub(crate) struct SentFrames {
     pub(crate) next: u64,
     /// All that there are.
     frames: u64,
-    /// Bytes of a whole one, and of the flow.
-    whole: u64,
+    /// Bytes of the flow.
     bytes: u64,
-    /// On a connection with several messages, the first frame and the first byte of each that has begun and is not over.
-    messages: VecDeque<(u64, u64)>,
-    reported: FrameMap,
-    due: FrameMap,
-    /// Sent again and neither acknowledged nor reported since.
-    again: FrameMap,
+    messages: Option<Box<Messages>>,
+    maps: Option<Box<Maps>>,
     lost_below: u64,
     /// Behind the last that was reported.
     top: u64,
     /// Recovery ends when all frames below this are acknowledged.
-    recover: Option<u64>,
+    recover: Option<NonZeroU64>,
     /// Until more than these are acknowledged, duplicates tell of no loss: they are answers to what a timeout sent again.
-    timed_out: Option<u64>,
-    duplicates: u64,
+    timed_out: Option<NonZeroU64>,
+    /// Starts of frames, where losses are found by time.
+    pub(crate) rack: Option<Box<Rack>>,
+    /// Where a recovery sends in proportion to what is delivered, that of the one that lasts.
+    reduction: Option<Box<Reduction>>,
+    duplicates: u32,
     /// Frames that have left the network by duplicates, less those that a part acknowledged since (NewReno's inflated window).
-    inflated: i64,
+    inflated: i32,
     /// Frames sent by limited transmit.
-    limited: u64,
+    limited: u32,
+    /// Frames left of a burst that is under way.
+    pub(crate) burst: u32,
+    /// Bytes of a whole frame.
+    whole: u16,
+    reduces: bool,
     /// The next frame that is due goes whatever the window is.
     urgent: bool,
     /// A part of the recovery's frames is acknowledged.
     in_part: bool,
     /// For want of others the last frame has gone again in this recovery (RFC 6675, RescueRxt).
     rescued: bool,
-    /// Starts of frames, where losses are found by time.
-    pub(crate) rack: Option<Box<Rack>>,
-    /// Where a recovery sends in proportion to what is delivered, that of the one that lasts.
-    reduces: bool,
-    reduction: Option<Box<Reduction>>,
-    /// Frames left of a burst that is under way.
-    pub(crate) burst: u64,
 }
 
 impl SentFrames {
     /// Of a flow of so many bytes, with frames of `whole`.
-    pub(crate) fn new(bytes: u64, whole: u64, by: &Reliability) -> Self {
+    pub(crate) fn new(bytes: u64, whole: u16, by: &Reliability) -> Self {
         let by_time = matches!(by, Reliability::Tcp(tcp) if tcp.recovery == Recovery::Rack);
         let reduces = matches!(by, Reliability::Tcp(tcp) if tcp.proportional);
         let rack = by_time.then(Default::default);
-        Self { frames: bytes.div_ceil(whole), whole, bytes, rack, reduces, ..Self::default() }
+        Self { frames: bytes.div_ceil(whole.into()), whole, bytes, rack, reduces, ..Self::default() }
+    }
+    #[inline]
+    fn maps(&self) -> &Maps {
+        self.maps.as_deref().unwrap_or(&NO_MAPS)
+    }
+    /// Is a frame reported, or sent again?
+    fn is_reported(&self, frame: u64) -> bool {
+        self.maps().reported.has(frame)
+    }
+    fn is_again(&self, frame: u64) -> bool {
+        self.maps().again.has(frame)
     }
     /// Does a probe wait for the link?
     fn probes(&self) -> bool {
         self.rack.as_ref().is_some_and(|rack| rack.probing)
     }
     /// Bytes of a whole frame.
+    #[inline]
     pub(crate) fn whole(&self) -> u64 {
-        self.whole
+        self.whole.into()
     }
     /// Bytes of the flow below a frame.
     #[inline]
     pub(crate) fn bytes_below(&self, frame: u64) -> u64 {
-        if self.messages.is_empty() {
-            return self.bytes.min(frame * self.whole);
+        match &self.messages {
+            None => self.bytes.min(frame * self.whole()),
+            Some(messages) => self.bytes_of_messages(messages, frame),
         }
-        self.bytes_of_messages(frame)
     }
     /// The same on a connection with several messages.
     #[inline(never)]
-    fn bytes_of_messages(&self, frame: u64) -> u64 {
-        let next = self.messages.partition_point(|message| message.0 <= frame);
-        let (first, before) = next.checked_sub(1).map_or((0, 0), |at| self.messages[at]);
-        let end = self.messages.get(next).map_or(self.bytes, |next| next.1);
-        (before + (frame - first) * self.whole).min(end)
+    fn bytes_of_messages(&self, Messages(begun): &Messages, frame: u64) -> u64 {
+        let next = begun.partition_point(|message| message.0 <= frame);
+        let (first, before) = next.checked_sub(1).map_or((0, 0), |at| begun[at]);
+        let end = begun.get(next).map_or(self.bytes, |next| next.1);
+        (before + (frame - first) * self.whole()).min(end)
     }
     /// A message more, of so many bytes.
     pub(crate) fn more(&mut self, bytes: u64) {
-        if self.messages.is_empty() {
-            self.messages.push_back((0, 0));
+        let Messages(begun) = &mut **self.messages.get_or_insert_default();
+        if begun.is_empty() {
+            begun.push_back((0, 0));
         }
-        self.messages.push_back((self.frames, self.bytes));
-        (self.frames, self.bytes) = (self.frames + bytes.div_ceil(self.whole), self.bytes + bytes);
+        begun.push_back((self.frames, self.bytes));
+        (self.frames, self.bytes) = (self.frames + bytes.div_ceil(self.whole()), self.bytes + bytes);
     }
     /// Is a frame the last of the flow, or of a message?
     pub(crate) fn ends(&self, frame: u64) -> bool {
-        let next = self.messages.partition_point(|message| message.0 <= frame);
-        frame + 1 == self.messages.get(next).map_or(self.frames, |message| message.0)
+        let Some(messages) = &self.messages else { return frame + 1 == self.frames };
+        let next = messages.0.partition_point(|message| message.0 <= frame);
+        frame + 1 == messages.0.get(next).map_or(self.frames, |message| message.0)
     }
     /// Bytes reported beyond what is acknowledged.
     pub(crate) fn reported_bytes(&self) -> u64 {
-        self.reported.count * self.whole
+        self.maps().reported.count * self.whole()
     }
     /// Bytes sent and not acknowledged, but for those of limited transmit (RFC 5681, FlightSize).
     pub(crate) fn outstanding(&self) -> u64 {
-        self.bytes_below(self.next - self.limited.min(self.next)).saturating_sub(self.bytes_below(self.una))
+        self.bytes_below(self.next.saturating_sub(self.limited.into()))
+            .saturating_sub(self.bytes_below(self.una))
     }
     /// Frames sent and not acknowledged that are not on their way: those reported and those due, less what was sent again and is not
     /// lost (RFC 6675, SetPipe).
     #[inline]
     fn gone(&self) -> i64 {
-        let twice = self.again.count > 0 && self.rack.is_none();
-        let extra = if twice { self.again.count_from(self.lost_below) } else { 0 };
-        (self.reported.count + self.due.count) as i64 - extra as i64 + self.inflated
+        let Some(maps) = &self.maps else { return self.inflated.into() };
+        let twice = maps.again.count > 0 && self.rack.is_none();
+        let extra = if twice { maps.again.count_from(self.lost_below) } else { 0 };
+        (maps.reported.count + maps.due.count) as i64 - extra as i64 + i64::from(self.inflated)
     }
     /// Bytes that are gone; selective repeat counts all that is not acknowledged.
     pub(crate) fn gone_bytes(&self, by: &Reliability) -> i64 {
-        if matches!(by, Reliability::Selective(_)) { 0 } else { self.gone() * self.whole as i64 }
+        if matches!(by, Reliability::Selective(_)) { 0 } else { self.gone() * i64::from(self.whole) }
     }
     /// The frame that goes next: the first that is due, else a new one; in recovery by SACK, else one below those reported, or the last.
     fn pick(&self, by: &Reliability) -> Option<u64> {
-        if self.due.count > 0 && !self.probes() {
-            return self.due.first();
+        if let Some(maps) = self.maps.as_ref().filter(|maps| maps.due.count > 0)
+            && !self.probes()
+        {
+            return maps.due.first();
         }
         let ahead = || self.bytes_below(self.next + 1) - self.bytes_below(self.una);
         let fits = match by {
@@ -180,8 +220,8 @@ impl SentFrames {
         if !self.repairs_by_report(by) {
             return None;
         }
-        let unknown = |f: &u64| !self.reported.has(*f);
-        let below = (self.lost_below.max(self.una)..self.top).find(|f| unknown(f) && !self.again.has(*f));
+        let unknown = |f: &u64| !self.is_reported(*f);
+        let below = (self.lost_below.max(self.una)..self.top).find(|f| unknown(f) && !self.is_again(*f));
         below.or_else(|| (self.una..self.next).rev().find(unknown).filter(|_| !self.rescued))
     }
     /// Does recovery by SACK last?
@@ -199,17 +239,18 @@ impl SentFrames {
                 let pipe = (self.next - self.una) as i64 - if waits { 0 } else { self.gone() };
                 // In recovery by SACK a whole frame has room, or none goes (RFC 6675, 5 C).
                 let len = if self.repairs_by_report(by) {
-                    self.whole
+                    self.whole()
                 } else {
                     self.bytes_below(frame + self.at_once(frame, window, tcp)) - self.bytes_below(frame)
                 };
-                let (goes, pipe) = (self.urgent && self.due.count > 0 || self.probes(), pipe.max(0) as u64);
-                let fits = self.reduction.as_ref().map_or(pipe * self.whole + len <= window, |reduction| {
-                    reduction.room(pipe, (window, self.whole)) > 0
+                let (goes, pipe) =
+                    (self.urgent && self.maps().due.count > 0 || self.probes(), pipe.max(0) as u64);
+                let fits = self.reduction.as_ref().map_or(pipe * self.whole() + len <= window, |reduction| {
+                    reduction.room(pipe, (window, self.whole())) > 0
                 });
                 goes || pipe == 0 || fits
             }
-            _ => frame < self.next || (self.next - self.una) * self.whole < window,
+            _ => frame < self.next || (self.next - self.una) * self.whole() < window,
         };
         goes.then_some(frame)
     }
@@ -220,7 +261,7 @@ impl SentFrames {
         if !begins || self.recover.is_some() || self.duplicates > 0 {
             return 1;
         }
-        u64::from(tcp.burst).min(window / self.whole / 3).min(self.frames - frame).max(1)
+        u64::from(tcp.burst).min(window / self.whole() / 3).min(self.frames - frame).max(1)
     }
     /// A frame has left, with such a window; true if it was sent before.
     pub(crate) fn send(&mut self, frame: u64, window: u64, by: &Reliability, now: u64) -> bool {
@@ -228,7 +269,7 @@ impl SentFrames {
         if let Reliability::Tcp(tcp) = by
             && tcp.burst > 1
         {
-            let begins = || self.at_once(frame, window, tcp) - 1;
+            let begins = || self.at_once(frame, window, tcp) as u32 - 1;
             self.burst = self.burst.checked_sub(1).unwrap_or_else(begins);
         }
         self.reduction.iter_mut().for_each(|r| r.sent += 1);
@@ -242,12 +283,14 @@ impl SentFrames {
             let early = self.duplicates > 0 && self.recover.is_none() && !self.is_deaf();
             self.next += 1;
             let beyond = self.bytes_below(self.next) - self.bytes_below(self.una) > window;
-            self.limited += u64::from(early && beyond);
+            self.limited += u32::from(early && beyond);
             return false;
         }
-        if self.due.has(frame) || self.rack.is_some() || frame < self.top && !self.again.has(frame) {
-            self.due.remove(frame);
-            self.again.enter(frame);
+        let is_due = self.maps().due.has(frame);
+        if is_due || self.rack.is_some() || frame < self.top && !self.is_again(frame) {
+            let maps = Maps::of(&mut self.maps);
+            maps.due.remove(frame);
+            maps.again.enter(frame);
         } else {
             self.rescued = true;
         }
@@ -255,39 +298,47 @@ impl SentFrames {
     }
     /// Do duplicates tell of no loss, as a timeout has sent frames again?
     fn is_deaf(&self) -> bool {
-        self.timed_out.is_some_and(|until| self.una <= until)
+        self.timed_out.is_some_and(|until| self.una <= until.get())
     }
     /// All below this that are not reported are lost.
     fn lose_below(&mut self, frame: u64) {
-        for f in self.lost_below.max(self.una)..frame.min(self.next) {
-            if !self.reported.has(f) && !self.again.has(f) {
-                self.due.enter(f);
+        let (from, until) = (self.lost_below.max(self.una), frame.min(self.next));
+        if from < until {
+            let maps = Maps::of(&mut self.maps);
+            for f in from..until {
+                if !maps.reported.has(f) && !maps.again.has(f) {
+                    maps.due.enter(f);
+                }
             }
         }
-        self.lost_below = self.lost_below.max(frame.min(self.next));
+        self.lost_below = self.lost_below.max(until);
     }
     /// Below this frame three are reported behind each.
     fn displaced(&self) -> u64 {
-        self.reported.nth_last(DUPLICATES).unwrap_or(0)
+        self.maps().reported.nth_last(DUPLICATES.into()).unwrap_or(0)
     }
     /// All below a frame are acknowledged.
     fn advance(&mut self, una: u64) {
         self.una = una;
         self.next = self.next.max(una);
-        for map in [&mut self.reported, &mut self.due, &mut self.again] {
-            map.forget_below(una);
+        if let Some(maps) = &mut self.maps {
+            for map in [&mut maps.reported, &mut maps.due, &mut maps.again] {
+                map.forget_below(una);
+            }
         }
-        while self.messages.get(1).is_some_and(|next| next.0 <= una) {
-            self.messages.pop_front();
+        if let Some(messages) = &mut self.messages {
+            while messages.0.get(1).is_some_and(|next| next.0 <= una) {
+                messages.0.pop_front();
+            }
         }
         (self.lost_below, self.top) = (self.lost_below.max(una), self.top.max(una));
         (self.duplicates, self.limited, self.urgent) = (0, 0, false);
     }
     /// Forgets what is lost.
     fn forget(&mut self) {
-        if self.rack.is_none() {
-            self.due.clear();
-            self.again.clear();
+        if let (None, Some(maps)) = (&self.rack, &mut self.maps) {
+            maps.due.clear();
+            maps.again.clear();
         }
         (self.lost_below, self.recover, self.inflated, self.urgent) = (self.una, None, 0, false);
         (self.in_part, self.rescued, self.reduction) = (false, false, None);
@@ -299,7 +350,7 @@ impl SentFrames {
     /// Recovery begins: all below a frame that are not reported are lost.
     fn begin(&mut self, lost_below: u64) {
         self.forget();
-        self.recover = Some(self.next);
+        self.recover = NonZeroU64::new(self.next);
         self.reduce();
         self.lose_below(lost_below);
     }
@@ -310,27 +361,29 @@ impl SentFrames {
         by: &Reliability,
         (now, smooth): (u64, u64),
     ) -> Heard {
-        let (before, had) = (self.una, self.una + self.reported.count);
+        let (before, had) = (self.una, self.una + self.maps().reported.count);
         if una > before {
             if let Some(rack) = &mut self.rack {
-                let new = (before..una).filter(|f| !self.reported.has(*f));
-                new.for_each(|f| rack.came(f, self.again.has(f), now));
+                let maps = self.maps.as_deref().unwrap_or(&NO_MAPS);
+                let new = (before..una).filter(|f| !maps.reported.has(*f));
+                new.for_each(|f| rack.came(f, maps.again.has(f), now));
                 rack.forget_below(una);
             }
             self.advance(una);
         }
         let mut news = false;
         for frame in report.frames(una).filter(|f| (self.una..self.next).contains(f)) {
-            if self.reported.enter(frame) {
-                self.rack.iter_mut().for_each(|rack| rack.came(frame, self.again.has(frame), now));
-                self.due.remove(frame);
-                self.again.remove(frame);
+            let maps = Maps::of(&mut self.maps);
+            if maps.reported.enter(frame) {
+                self.rack.iter_mut().for_each(|rack| rack.came(frame, maps.again.has(frame), now));
+                maps.due.remove(frame);
+                maps.again.remove(frame);
                 self.top = self.top.max(frame + 1);
                 news = true;
             }
         }
         let mut heard = Heard::default();
-        if self.una > before && self.recover.is_some_and(|until| self.una >= until) {
+        if self.una > before && self.recover.is_some_and(|until| self.una >= until.get()) {
             self.forget();
             heard.recovered = true;
         }
@@ -343,7 +396,7 @@ impl SentFrames {
                 self.lose_below(self.top);
             }
             Reliability::Tcp(tcp) if tcp.recovery == Recovery::Rack => {
-                self.duplicates += u64::from(news);
+                self.duplicates += u32::from(news);
                 heard.loss = self.settle_probe(!news && una == before) | self.find_lost(smooth, now);
             }
             Reliability::Tcp(tcp) => {
@@ -354,7 +407,7 @@ impl SentFrames {
             }
             _ => {}
         }
-        let has = self.una + self.reported.count;
+        let has = self.una + self.maps().reported.count;
         self.reduction.iter_mut().for_each(|r| r.hear(has - had));
         heard
     }
@@ -368,7 +421,7 @@ impl SentFrames {
         }
         let found = repaired && self.recover.is_none();
         if found {
-            self.recover = Some(self.next);
+            self.recover = NonZeroU64::new(self.next);
             self.reduce();
         }
         found
@@ -376,29 +429,31 @@ impl SentFrames {
     /// RACK looks for lost frames, now and when the next may be one (RFC 8985, 6.2): true if a recovery begins.
     pub(crate) fn find_lost(&mut self, smooth: u64, now: u64) -> bool {
         let Some(rack) = &mut self.rack else { return false };
-        let sure = self.recover.is_some() || self.reported.count >= DUPLICATES;
-        let (before, mut look) = (self.due.count, 0);
+        let maps = self.maps.as_deref().unwrap_or(&NO_MAPS);
+        let sure = self.recover.is_some() || maps.reported.count >= DUPLICATES.into();
+        let (before, mut look) = (maps.due.count, 0);
         for frame in self.una..self.next {
             let (at, overtaken) = rack.lost_at(frame, sure, smooth);
+            let maps = self.maps.as_deref().unwrap_or(&NO_MAPS);
             // Frames that were sent once were started in order.
-            if !overtaken && self.again.count == 0 {
+            if !overtaken && maps.again.count == 0 {
                 break;
             }
-            if overtaken && !self.reported.has(frame) && !self.due.has(frame) {
-                if at <= now { _ = self.due.enter(frame) } else { look = at.max(look) }
+            if overtaken && !maps.reported.has(frame) && !maps.due.has(frame) {
+                if at <= now { _ = Maps::of(&mut self.maps).due.enter(frame) } else { look = at.max(look) }
             }
         }
         rack.look = (look > 0).then_some(look);
-        let begins = self.due.count > before && self.recover.is_none();
+        let begins = self.maps().due.count > before && self.recover.is_none();
         if begins {
-            (self.recover, self.urgent) = (Some(self.next), true);
+            (self.recover, self.urgent) = (NonZeroU64::new(self.next), true);
             self.reduce();
         }
         begins
     }
     /// Plans a probe for a flow that has sent new data, or of which some is acknowledged (RFC 8985, 7.2), before it times out.
     pub(crate) fn plan_probe(&mut self, (now, smooth): (u64, u64), delay: u64, timeout: u64) {
-        let quiet = self.recover.is_none() && self.reported.count == 0 && self.una < self.next;
+        let quiet = self.recover.is_none() && self.maps().reported.count == 0 && self.una < self.next;
         let delay = if self.next - self.una == 1 { delay } else { 0 };
         if let Some(rack) = &mut self.rack {
             let wait = if smooth > 0 { 2 * smooth + delay } else { 1_000_000_000_000 };
@@ -409,17 +464,17 @@ impl SentFrames {
     /// TCP counts a duplicate, or what is acknowledged since `before`.
     fn count(&mut self, before: u64, duplicate: bool, tcp: &TcpSpec, heard: &mut Heard) {
         let (newly, by_report) = (self.una - before, tcp.recovery == Recovery::Sack);
-        self.duplicates += u64::from(duplicate);
+        self.duplicates += u32::from(duplicate);
         if self.recover.is_some() {
             if by_report {
                 self.lose_below(self.displaced());
             } else if newly > 0 {
                 heard.more_of_it = std::mem::replace(&mut self.in_part, true);
-                self.inflated += 1 - newly as i64;
+                self.inflated += 1 - newly as i32;
                 self.lose_below(self.una + 1);
                 self.urgent = true;
             } else {
-                self.inflated += i64::from(duplicate);
+                self.inflated += i32::from(duplicate);
             }
             return;
         }
@@ -428,9 +483,9 @@ impl SentFrames {
         if duplicate && !self.is_deaf() && (self.duplicates >= DUPLICATES || displaced > self.una) {
             self.begin(displaced.max(self.una + 1));
             (self.urgent, heard.loss) = (true, true);
-            self.inflated = if by_report { 0 } else { self.duplicates as i64 };
+            self.inflated = if by_report { 0 } else { self.duplicates as i32 };
         } else {
-            self.inflated = if hears && tcp.limited_transmit { self.duplicates as i64 } else { 0 };
+            self.inflated = if hears && tcp.limited_transmit { self.duplicates as i32 } else { 0 };
         }
     }
     /// Nothing was acknowledged for so long that all that is not reported is lost.
@@ -440,14 +495,15 @@ impl SentFrames {
         if let Some(rack) = &mut self.rack {
             // What was sent lately may come yet (RFC 8985, 6.3).
             let old = |f| f == self.una || rack.lost_at(f, false, smooth).0 <= now;
-            let lost = |f: &u64| !self.reported.has(*f) && old(*f);
-            (self.una..self.next).filter(lost).for_each(|f| _ = self.due.enter(f));
+            let Maps { reported, due, .. } = Maps::of(&mut self.maps);
+            let lost = |f: &u64| !reported.has(*f) && old(*f);
+            (self.una..self.next).filter(lost).for_each(|f| _ = due.enter(f));
             (rack.look, rack.probe, rack.probed, rack.probing) = (None, None, None, false);
-            (self.recover, self.urgent) = (Some(self.next), true);
+            (self.recover, self.urgent) = (NonZeroU64::new(self.next), true);
             return;
         }
         self.lose_below(self.next);
         let end = if let Reliability::Tcp(_) = by { &mut self.timed_out } else { &mut self.recover };
-        *end = Some(self.next);
+        *end = NonZeroU64::new(self.next);
     }
 }

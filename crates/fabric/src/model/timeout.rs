@@ -1,12 +1,13 @@
 //! Time: when a queue pair takes what it has sent for lost. RFC 6298 in whole picoseconds.
 
 use crate::spec::{Reliability, TcpSpec};
+use std::num::NonZeroU64;
 
 /// The round-trip time of a flow, and how often its timeout has doubled.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RoundTrip {
     /// ps; none before the first sample.
-    smooth: Option<u64>,
+    smooth: Option<NonZeroU64>,
     varies: u64,
     backoff: u32,
 }
@@ -14,17 +15,17 @@ pub(crate) struct RoundTrip {
 impl RoundTrip {
     /// An acknowledgement of new data after a round trip.
     pub(crate) fn sample(&mut self, rtt: u64) {
-        let Some(smooth) = self.smooth else {
-            (self.smooth, self.varies, self.backoff) = (Some(rtt), rtt / 2, 0);
+        let Some(smooth) = self.smooth.map(NonZeroU64::get) else {
+            (self.smooth, self.varies, self.backoff) = (NonZeroU64::new(rtt), rtt / 2, 0);
             return;
         };
         // (2.3) The variation first, by the mean before.
         self.varies = (3 * self.varies + smooth.abs_diff(rtt)) / 4;
-        (self.smooth, self.backoff) = (Some((7 * smooth + rtt) / 8), 0);
+        (self.smooth, self.backoff) = (NonZeroU64::new((7 * smooth + rtt) / 8), 0);
     }
     /// The mean round trip; 0 before the first sample.
     pub(crate) fn smooth(&self) -> u64 {
-        self.smooth.unwrap_or_default()
+        self.smooth.map_or(0, NonZeroU64::get)
     }
     /// A timeout: the next one takes twice as long.
     pub(crate) fn back_off(&mut self) {
@@ -33,7 +34,7 @@ impl RoundTrip {
     fn of_tcp(&self, tcp: &TcpSpec) -> u64 {
         let quantum = tcp.quantum.as_ps();
         let rto = self.smooth.map_or(tcp.rto_first.as_ps(), |smooth| {
-            tcp.rto_min.as_ps().max(smooth + quantum.max(4 * self.varies))
+            tcp.rto_min.as_ps().max(smooth.get() + quantum.max(4 * self.varies))
         });
         let doubled = rto.checked_shl(self.backoff).filter(|d| d >> self.backoff == rto);
         doubled.unwrap_or(u64::MAX).min(tcp.rto_max.as_ps())
