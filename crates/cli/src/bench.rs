@@ -6,7 +6,7 @@ use cnsim_fabric::{
 };
 use cnsim_runs::files::read_csv;
 use cnsim_scenario::keys::Key;
-use cnsim_scenario::tables::{host, pause, record, run, switch, workload};
+use cnsim_scenario::tables::{host, pause, record, run, switch, transport, workload};
 use cnsim_scenario::{Scenario, needs_queue_pairs};
 use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Registry, Time};
@@ -239,6 +239,7 @@ pub(crate) fn spec(
     let without: &[&str] = match () {
         () if has(workload::KIND, "all-reduce") => &["sizes", "load", "share", "mode"],
         () if has(host::QUEUES, "per-flow") => &["fifo", "limiter"],
+        () if has(transport::KIND, "tcp") => &["rto =", "share"],
         () if has(switch::BUFFER, "shared") => &["share", "mode", "high", "low"],
         () => &[],
     };

@@ -40,6 +40,8 @@ pub(crate) struct Shared {
     used: u64,
     /// Of a constant threshold.
     threshold: Option<u64>,
+    /// The least alpha.
+    least: f64,
     resume: u64,
     lossless: bool,
     /// Size of all headrooms together, bytes in them, and in all of the buffer.
@@ -71,7 +73,21 @@ impl Shared {
         let (threshold, resume) = (spec.threshold.map(|t| t.get()), spec.resume.get());
         let step = pool.div_ceil(SharedUse::STEPS).max(1);
         let most = SharedUse { pool: step.min(pool), ..SharedUse::default() };
-        Self { inputs, pool, used: 0, threshold, resume, lossless, headroom, above: 0, held: 0, most, step }
+        let least = inputs.iter().map(|i| i.alpha).fold(f64::INFINITY, f64::min);
+        Self {
+            inputs,
+            pool,
+            used: 0,
+            threshold,
+            least,
+            resume,
+            lossless,
+            headroom,
+            above: 0,
+            held: 0,
+            most,
+            step,
+        }
     }
 
     /// The most bytes that an input, or an output with its `alpha`, may hold of the pool.
@@ -81,9 +97,13 @@ impl Shared {
 
     /// Threshold of an input with so many bytes in the pool.
     fn threshold_at(&self, input: usize, used: u64) -> u64 {
+        self.threshold_by(self.inputs[input].alpha, used)
+    }
+
+    fn threshold_by(&self, alpha: f64, used: u64) -> u64 {
         // As signed numbers they become fractions, and back, without a branch.
         let free = (self.pool - used) as i64 as f64;
-        self.threshold.unwrap_or((self.inputs[input].alpha * free) as i64 as u64)
+        self.threshold.unwrap_or((alpha * free) as i64 as u64)
     }
 
     /// Nothing is in XOFF, and each input holds no more than its bytes in `most` before a time, nor an output's queue more than `queued`:
@@ -97,16 +117,16 @@ impl Shared {
         let asks = |(port, held): (usize, u64)| held >= self.threshold_at(port, used);
         match self.lossless {
             true => !pooled.enumerate().any(asks),
-            false => !(0..self.inputs.len()).any(|output| asks((output, queued))),
+            // The output with the least alpha asks first.
+            false => queued < self.threshold_by(self.least, used),
         }
     }
 
     /// While nothing is in XOFF, up to so many bytes in all it stays quiet, whoever holds them.
     pub(crate) fn quiet_up_to(&self) -> u64 {
-        let alpha = self.inputs.iter().map(|i| i.alpha).fold(f64::INFINITY, f64::min);
-        let even = (alpha / (1.0 + alpha) * self.pool as f64) as u64;
+        let even = (self.least / (1.0 + self.least) * self.pool as f64) as u64;
         let most = self.most.pool.min(self.threshold.unwrap_or(even).saturating_sub(2));
-        let quiet = self.above == 0 && (0..self.inputs.len()).all(|i| most < self.threshold_at(i, most));
+        let quiet = self.above == 0 && most < self.threshold_by(self.least, most);
         if quiet { most } else { 0 }
     }
 

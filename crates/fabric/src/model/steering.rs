@@ -150,10 +150,13 @@ impl<F: Packet> Sender<F> {
         if let Some(timeout) = timeout {
             self.timers.start(flow.0, RTO, timeout);
         }
+        // A wake lets the flow go on.
+        let mut waits = true;
         let own = self.own_limiter(flow);
         if let Some((place, limiter)) = own.and_then(|place| Some((place, self.limiters.at_mut(place)?))) {
             self.pairs.iter_mut().for_each(|pairs| pairs.show(flow, &mut limiter.state.acks));
             let ack = limiter.state.acks.take(acked, is_new, rtt, path);
+            waits = ack.is_none() && loss.is_none() && !recovered;
             // The end of a recovery is told before the begin of the next, else after what ended it.
             if recovered && loss.is_some() {
                 self.wake(place, Why::of(Trigger::Recovery), at, |object, limiter| {
@@ -175,7 +178,11 @@ impl<F: Packet> Sender<F> {
         if self.accounts.is_some() {
             self.tell((self.key(at.net.hosts_of(flow).1, Some(flow)), Some(flow)), why, false, at);
         }
-        if done { self.end_pair(flow, at) } else { self.resume(flow, at) }
+        match done {
+            true => self.end_pair(flow, at),
+            false if waits => self.resume(flow, at),
+            false => {}
+        }
     }
 
     /// The limiter that a queue pair has for itself alone.
