@@ -178,6 +178,9 @@ fn storms_of_two_classes_are_apart() {
     let stood = |class: usize, port: usize| out.classes[class].switches[0].ports[port].paused;
     assert_eq!([stood(0, 2), stood(1, 3)], [Time::from_ms(6); 2]);
     assert_eq!([stood(1, 2), stood(0, 3)], [Time::ZERO; 2]);
+    // Each NIC has said XOFF once, of its class.
+    let said = |class: usize| [2, 3].map(|host: usize| out.classes[class].hosts[host].xoffs);
+    assert_eq!([said(0), said(1)], [[1, 0], [0, 1]]);
     let storms: Vec<(u16, u8)> = out.switches[0].storms.iter().map(|s| (s.port, s.class)).collect();
     assert_eq!(storms, [(2, 0), (3, 1)]);
     assert!(out.switches[0].storms.iter().all(|s| s.from.as_ps().abs_diff(3_000_000_000) < 10_000_000));

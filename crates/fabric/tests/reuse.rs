@@ -372,6 +372,8 @@ fn what_does_not_repeat_is_refused() {
     says(&|spec| spec.changes = vec![change(40, spec.hosts.len() as u32, 0, 5.0)], "service rates");
     says(&|spec| spec.ties = Ties::Drawn, "ties");
     says(&|spec| spec.hosts[1].faults.ignores_pause = true, "faults");
+    let class = |name: &str| cnsim_fabric::ClassSpec { name: name.into(), ..Default::default() };
+    says(&|spec| spec.classes = vec![class("a"), class("b")], "several classes of data take turns");
     says(
         &|spec| {
             let Reliability::Tcp(tcp) = Draws::new(1, 0).tcp(Recovery::Sack, false) else { return };

@@ -2,7 +2,7 @@
 
 use super::agenda::{Moment, NEVER};
 use super::frame::Pause;
-use super::pause::{Signal, leave};
+use super::pause::Signal;
 use crate::check::Decisions;
 use crate::net::Net;
 use crate::spec::{FaultKind, PauseTransport, PortFault};
@@ -143,7 +143,6 @@ impl Nic {
     pub(crate) fn fail(
         &mut self,
         arrived: Option<(u16, u8)>,
-        xoffs: &mut u64,
         at: Moment<'_>,
         mut say: impl FnMut(Pause, bool),
     ) {
@@ -154,7 +153,7 @@ impl Nic {
         while let Some(said) = next {
             said.note(&mut self.decisions, at.now);
             let pause = Pause { off: said.off, class: said.class };
-            let at_once = leave(said.off, said.transport, Some(()), xoffs) == Some(Some(()));
+            let at_once = said.transport == PauseTransport::Wire;
             say(pause, at_once);
             next = self.faults.say(at.now, None, |_| false);
         }

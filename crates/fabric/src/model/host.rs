@@ -89,15 +89,27 @@ impl<F: Packet> Sides<F> {
     }
 
     /// Faults of its port say what is due, or what follows from so many bytes of a class that `arrived`: some goes on the link at once.
-    pub(crate) fn fail(&mut self, arrived: Option<(u16, u8)>, at: Moment<'_>, mut send: impl FnMut(Pause)) {
-        let Self { nic: Some(nic), sender, .. } = self else { return };
-        let mut waits = Vec::new();
-        let xoffs = &mut sender.journal.out.get_or_insert_default().xoffs;
-        nic.fail(arrived, xoffs, at, |pause, at_once| match at_once {
-            true => send(pause),
-            false => waits.push(pause),
+    /// XOFFs of its own class are counted here; those of others, by class, are for their sides to count.
+    pub(crate) fn fail(
+        &mut self,
+        arrived: Option<(u16, u8)>,
+        at: Moment<'_>,
+        mut send: impl FnMut(Pause),
+    ) -> Vec<u8> {
+        let Self { nic: Some(nic), sender, .. } = self else { return Vec::new() };
+        let (mut waits, mut xoffs) = (Vec::new(), Vec::new());
+        nic.fail(arrived, at, |pause, at_once| {
+            xoffs.extend(pause.off.then_some(pause.class));
+            match at_once {
+                true => send(pause),
+                false => waits.push(pause),
+            }
         });
         waits.into_iter().for_each(|pause| sender.queue_pause(pause, at.net));
+        let (own, others) =
+            xoffs.into_iter().partition::<Vec<u8>, _>(|class| *class == sender.settings.class);
+        own.into_iter().for_each(|_| sender.count_xoff());
+        others
     }
 
     /// Carries out what reflectors ask for, for this flow: a message to its source takes a link, or none and is `direct`.
@@ -422,8 +434,9 @@ impl Host {
     fn fail(&mut self, arrived: Option<(u16, u8)>, turn: &mut Turn<'_>) {
         if self.sides[0].nic.is_some() {
             let (link, net) = (turn.net.line(turn.node), turn.net);
-            self.sides[0]
+            let others = self.sides[0]
                 .fail(arrived, turn.moment(), |pause| turn.send(&link, &Frame::of_pause(pause, net)));
+            others.into_iter().for_each(|class| self.sides[usize::from(class)].sender.count_xoff());
             self.settle(1, turn);
         }
     }
