@@ -174,6 +174,8 @@ impl Scenario {
         inline_files(&mut flat, file, &mut problems);
         expand_assumptions(&mut flat, &mut problems);
         expand_classes(&mut flat);
+        // The classes of a preset have names, too.
+        flat.number_tables();
         known_keys(&flat, registry, &mut problems);
         let word = |key: &str| -> String {
             flat.leaves

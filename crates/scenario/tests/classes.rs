@@ -3,7 +3,7 @@
 
 mod text;
 
-use cnsim_fabric::{ClassScheme, Options, Outcome, Reliability, RunSpec, Turn, run};
+use cnsim_fabric::{ClassScheme, Options, Outcome, Reliability, RunSpec, SharedSpec, Turn, run};
 use cnsim_scenario::Scenario;
 use text::{ready, refused_keys as refused};
 
@@ -120,7 +120,15 @@ fn presets_are_tables() {
     let spec = specs(&text(&sonic, ""));
     let lossless: Vec<usize> = (0..8).filter(|n| spec.classes[*n].pause).collect();
     assert_eq!((spec.classes.len(), lossless), (8, vec![3, 4]));
-    assert!(spec.switches[0].shared.as_ref().unwrap().lossy.get() > 0);
+    let of = |text: &str| specs(text).switches[0].shared.clone().unwrap();
+    let (roomy, tight) = (of(&text(&sonic, "")), of(&text(&sonic, "").replace("2 MB", "100 KB")));
+    assert!(roomy.lossy.get() > 0 && roomy.headroom.is_none());
+    // The pool of headroom is SONiC's part of the memory, where all headroom is more.
+    let all = |shared: &SharedSpec| shared.inputs.iter().map(|input| input.headroom.get()).sum::<u64>();
+    assert!(all(&roomy) < 524_827 && all(&tight) > 26_241, "{} B", all(&tight));
+    assert_eq!(tight.headroom.map(|pool| pool.get()), Some(100_000 * 4_194_112 / 15_982_720));
+    let own = text(&sonic, "").replace("memory = \"2 MB\"", "memory = \"100 KB\"\nheadroom_pool = \"20 KB\"");
+    assert_eq!(of(&own).headroom.map(|pool| pool.get()), Some(20_000));
 }
 
 /// A flow file of the fork with classes 0 and 3: each table takes the flows of its class.
@@ -290,4 +298,27 @@ fn impossible_classes_are_refused() {
             .replace("[[class]]\n    name = \"roce\"", &format!("{nine}[[class]]\n    name = \"roce\"")))
         .contains("802.1Q has 8")
     );
+}
+
+/// A key takes the name of its class in place of the number, also where a preset gives the names; an unknown name is told as such.
+#[test]
+fn classes_are_keyed_by_name() {
+    let set = |text: &str, key: &str| {
+        let sets = [(key.to_string(), "9".to_string())];
+        Scenario::parse("s.toml", text, &sets).map_err(|all| all[0].to_string())
+    };
+    let weight = |text: &str, key: &str, n: usize| {
+        let scenario = set(text, key).unwrap();
+        let ready = scenario.ready(&scenario.cases()[0]).unwrap();
+        ready.settings.spec(&ready.built, 1, false).classes[n].turn
+    };
+    let nine = Turn::Weight { weight: 9, frames: false };
+    let own = text(&TWO.replace("\"25 %\"", "1").replace("\"75 %\"", "1"), "");
+    assert_eq!([weight(&own, "class.roce.weight", 0), weight(&own, "class.tcp.weight", 1)], [nine; 2]);
+    let traffic = TWO.split_once("[[traffic]]").unwrap().1;
+    let head = "[transport]\nkind = \"go-back-n\"\n[[class]]\npreset = \"two-class\"\n[[traffic]]";
+    assert_eq!(weight(&text(&format!("{head}{traffic}"), ""), "class.tcp.weight", 1), nine);
+    let told = |key: &str| set(&own, key).map(|_| ()).unwrap_err();
+    assert!(told("class.rice.weight").contains("no [[class]] table has the name `rice`"));
+    assert!(told("weight").contains("write `class.NAME.weight`, with the name or the number of a [[class]]"));
 }

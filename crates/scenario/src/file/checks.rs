@@ -112,6 +112,12 @@ fn near(path: &str, registry: &Registry) -> String {
     if let Some(table) = unknown_table(section).filter(|_| numbered && known.is_empty()) {
         return format!("did you mean {table}?");
     }
+    if let [table, name, _] = path.splitn(3, '.').collect::<Vec<_>>()[..]
+        && array(table)
+        && !numbered
+    {
+        return format!("no [[{table}]] table has the name `{name}`");
+    }
     // `host` may be `hosts`, and `links` may be `link_rate`.
     let stem = leaf(path).trim_end_matches('s').to_owned();
     let goes_on =
@@ -119,6 +125,12 @@ fn near(path: &str, registry: &Registry) -> String {
     let begun = known.iter().copied().filter(|k| goes_on(k)).min_by_key(|k| k.len());
     let own = |k: &&str| k.split_once('.').is_none_or(|(t, _)| t == section || !array(t));
     let mut same: Vec<&str> = all().filter(|k| leaf(k) == leaf(path)).filter(own).collect();
+    let of_arrays: Vec<&str> = all().filter(|k| !path.contains('.') && leaf(k) == path).collect();
+    if let ([], [one]) = (&same[..], &of_arrays[..])
+        && let Some((table, leaf)) = one.split_once('.')
+    {
+        return format!("write `{table}.NAME.{leaf}`, with the name or the number of a [[{table}]] table");
+    }
     // A key of no table goes before others of its name.
     if same.iter().any(|k| !k.contains('.')) {
         same.retain(|k| !k.contains('.'));
@@ -126,6 +138,9 @@ fn near(path: &str, registry: &Registry) -> String {
     let params = || registry.iter().flat_map(|e| &e.params).map(|i| i.key.as_str());
     match (&same[..], begun.or_else(|| nearest(path, all()))) {
         ([one], _) => match one.rsplit_once('.') {
+            Some((table, _)) if array(table) => {
+                format!("did you mean `{one}`? Write it below [[{table}]]")
+            }
             Some((table, _)) => format!("did you mean `{one}`? Write it below [{table}]"),
             None => format!("did you mean `{one}`? Write it before the first [table]"),
         },

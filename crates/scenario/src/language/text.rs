@@ -379,14 +379,19 @@ impl Flat {
         self.leaves.insert(numbered(key, &self.names()), Leaf::set(text, place));
     }
 
-    /// The `[[traffic]]` tables by their names: `job` is `traffic.0`. Of two tables with one name, the first.
+    /// Tables of arrays by their names: `traffic.job` is `traffic.0`, where that has the name `job`. Of two tables with one name, the first.
     fn names(&self) -> BTreeMap<String, String> {
-        let name =
-            |table: String| Some((self.leaves.get(&format!("{table}.name"))?.items.first()?.clone(), table));
-        self.tables("traffic").into_iter().rev().filter_map(name).collect()
+        let name = |(key, leaf): (&String, &Leaf)| {
+            let table = key.strip_suffix(".name")?;
+            let (kind, n) = table.split_once('.')?;
+            Some((n.parse::<usize>().ok()?, format!("{kind}.{}", leaf.items.first()?), table.to_string()))
+        };
+        let mut all: Vec<_> = self.leaves.iter().filter_map(name).collect();
+        all.sort_by(|a, b| b.0.cmp(&a.0));
+        all.into_iter().map(|(_, name, table)| (name, table)).collect()
     }
 
-    /// Puts the numbers of `[[traffic]]` tables in place of their names: in keys, those of the matrix too, and in the condition.
+    /// Puts the numbers of tables in place of their names: in keys, those of the matrix too, and in the condition.
     pub fn number_tables(&mut self) {
         let names = self.names();
         let renamed: Vec<(String, String)> =
@@ -404,15 +409,15 @@ impl Flat {
     }
 }
 
-/// A key with the number of a `[[traffic]]` table in place of its name: `traffic.job.size` is `traffic.0.size`.
+/// A key with the number of a table in place of its name: `traffic.job.size` is `traffic.0.size`.
 fn numbered(key: &str, names: &BTreeMap<String, String>) -> String {
-    let starts = key.match_indices("traffic.").map(|(at, _)| at);
-    let Some(at) = starts.into_iter().find(|&at| at == 0 || key[..at].ends_with(['.', '{'])) else {
-        return key.into();
-    };
-    let rest = &key[at + "traffic.".len()..];
-    let table = |dot: usize| Some(format!("{}{}{}", &key[..at], names.get(&rest[..dot])?, &rest[dot..]));
-    rest.match_indices('.').find_map(|(dot, _)| table(dot)).unwrap_or_else(|| key.into())
+    let named = names.iter().find_map(|(name, table)| {
+        let begins = |at: &usize| *at == 0 || key[..*at].ends_with(['.', '{']);
+        let at = key.match_indices(name.as_str()).map(|(at, _)| at).find(begins)?;
+        let rest = &key[at + name.len()..];
+        rest.starts_with('.').then(|| format!("{}{table}{rest}", &key[..at]))
+    });
+    named.unwrap_or_else(|| key.into())
 }
 
 fn scalar(value: &DeValue<'_>) -> Option<(String, Form)> {

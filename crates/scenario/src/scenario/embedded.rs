@@ -26,6 +26,7 @@ embedded! {
     "next/fat-tree-1024",
     "modern/incast-schemes", "modern/schemes-320", "modern/fork-two-flows", "modern/fork-incast",
     "modern/fork-320-hosts", "modern/collectives", "modern/storm", "modern/two-classes",
+    "modern/isolation",
     "modern/conext-star", "modern/conext-dumbbell",
     "next/cn-domain", "next/incast", "next/tcp-single-hop", "next/tcp-symmetric", "next/tcp-periodic",
     "T11/commercial", "T11/hpc", "T11/fairness", "T11/queue",

@@ -8,6 +8,7 @@ use crate::language::reader::Reader;
 use crate::language::row::declare::*;
 use cnsim_fabric::{ClassScheme, ClassSpec, MOST_CLASSES, RunSpec, Turn};
 use cnsim_scheme_api::registry::Configured;
+use cnsim_units::Bytes;
 use std::sync::Arc;
 
 choices! {
@@ -21,7 +22,7 @@ choices! {
 
 rows! {
     PRESET = key("class.preset", Kind::Choice(Preset::WORDS), "none",
-        "the classes of a preset in place of this table: two-class (lossless roce of priority 3 beside lossy tcp, CUBIC over TCP, of priority 0, with equal weights), or sonic-like (pcp0 to pcp7, of which 3 and 4 are lossless, with weights 15 to 14)")
+        "the classes of a preset in place of this table: two-class (lossless roce of priority 3 beside lossy tcp, CUBIC over TCP, of priority 0, with equal weights), or sonic-like (pcp0 to pcp7, of which 3 and 4 are lossless, with weights 15 to 14, and a pool of headroom: switch.headroom_pool)")
         .fixed("");
     NAME = key("class.name", Kind::Or("off", &Kind::Name(40)), "off", "name of the class in scenario and results");
     LOSSLESS = key("class.lossless", kind::SWITCHED, "on",
@@ -87,9 +88,20 @@ pub struct Classes {
     pub list: Vec<Class>,
     /// Schemes of classes, beside the case's.
     schemes: Vec<Configured>,
+    /// Part of a shared buffer that is the pool of its headroom, by a preset.
+    headroom_share: Option<f64>,
 }
 
+/// SONiC's settings for 32 ports of 100 Gb/s give headroom 4,194,112 of the 15,982,720 B of an Arista 7060CX-32S
+/// (`buffers_defaults_t0.j2` of its HwSKU `Arista-7060CX-32S-C32`: `xoff` of `ingress_lossless_pool`, `size` of `egress_lossless_pool`).
+const SONIC_HEADROOM: f64 = 4_194_112.0 / 15_982_720.0;
+
 impl Classes {
+    /// The pool of headroom in a shared buffer of so many bytes, where a preset has one.
+    pub(crate) fn headroom_of(&self, memory: Bytes) -> Option<Bytes> {
+        self.headroom_share.map(|share| Bytes::new((memory.as_f64() * share) as u64))
+    }
+
     /// The number of the class of this name; the first where none is named.
     pub(crate) fn find(&self, name: Option<&str>) -> Option<usize> {
         name.map_or(Some(0), |name| self.list.iter().position(|class| &*class.name == name))
@@ -142,6 +154,8 @@ impl Section for Classes {
         for (n, prefix) in tables.iter().enumerate() {
             let class = read(r, prefix, n, settings, &mut classes.schemes);
             classes.list.push(class);
+            let sonic = r.choice::<Preset>(PRESET.of(prefix)) == Preset::SonicLike;
+            classes.headroom_share = classes.headroom_share.or(sonic.then_some(SONIC_HEADROOM));
         }
         if tables.len() > MOST_CLASSES {
             let reason = format!("{} classes, and 802.1Q has {MOST_CLASSES}", tables.len());

@@ -45,8 +45,8 @@ rows! {
     HEADROOM = key("switch.headroom", Kind::Or("auto", &kind::BUFFER), "auto",
         "bytes of a shared buffer that each input has for what still comes after XOFF; auto: that of the preset, or as much as can come (`cnsim headroom`)")
         .shared().lossless();
-    HEADROOM_POOL = key("switch.headroom_pool", Kind::Or("off", &kind::MEMORY), "off",
-        "headroom of all inputs of a switch together, of which each lossless class takes at each input up to its own; off: the sum of all")
+    HEADROOM_POOL = key("switch.headroom_pool", Kind::Or("auto", &kind::MEMORY), "auto",
+        "headroom of all inputs of a switch together, of which each lossless class takes at each input up to its own; auto: the sum of all, or with class.preset = sonic-like at most 26 % of the memory, as SONiC has it for 32 ports of 100 Gb/s")
         .shared().lossless();
     ALPHA = key("switch.alpha", Kind::Line, "auto",
         "an input is in XOFF when it holds this share of what is free of the pool, such as 1/8; without PAUSE the share is an output's; auto: that of the preset, or 1/8")
@@ -114,9 +114,8 @@ impl Section for Switch {
         let processing = own.max(settings.host.processing);
         let of = |l: &LinkSpec| Loop { rate: l.rate, delay: l.delay, processing, frame, pause };
         let loops: Vec<Loop> = wiring.links.iter().map(of).collect();
-        let shared = (r.choice::<Buffer>(BUFFER) == Buffer::Shared).then(|| {
-            SharedBuffer::read(r, (frame, processing, pause), wiring, &settings.classes.parts(true))
-        });
+        let shared = (r.choice::<Buffer>(BUFFER) == Buffer::Shared)
+            .then(|| SharedBuffer::read(r, (frame, processing, pause), wiring, &settings.classes));
         Self { processing: own, buffer: buffer(r, &loops, shared.as_ref(), wiring), shared }
     }
 

@@ -1,5 +1,6 @@
 //! A shared buffer: `switch.buffer = "shared"`, with its presets and what each port has of it.
 
+use super::super::class::Classes;
 use super::pause::{self, PauseMode};
 use super::{
     ALPHA, ALPHA_BY_RATE, FREED, FreedAt, HEADROOM, HEADROOM_POOL, LOSSY_MEMORY, MEMORY, PRESET, RESERVE,
@@ -87,8 +88,9 @@ impl SharedBuffer {
         r: &mut Reader<'_>,
         (frame, processing, pause): (Bytes, Time, PauseFrames),
         wiring: &Wiring,
-        parts: &[Part],
+        classes: &Classes,
     ) -> Self {
+        let parts = &classes.parts(true);
         let preset = match r.choice(PRESET) {
             SharedPreset::Nothing => Preset { delays: None, by_rate: false, ..FORK },
             SharedPreset::HpccFork => FORK,
@@ -103,11 +105,12 @@ impl SharedBuffer {
         let fork = matches!(r.choice(PRESET), SharedPreset::HpccFork);
         let at_start =
             if r.is_set(FREED) || !fork { r.choice::<FreedAt>(FREED) == FreedAt::Start } else { true };
+        let memory = r.bytes_or(MEMORY).unwrap_or(preset.memory);
         let mut buffer = Self {
-            memory: r.bytes_or(MEMORY).unwrap_or(preset.memory),
+            memory,
             reserve: r.bytes_or(RESERVE).unwrap_or(preset.reserve),
             headroom: r.bytes_or(HEADROOM).or(preset.headroom),
-            headroom_pool: r.bytes_or(HEADROOM_POOL),
+            headroom_pool: r.bytes_or(HEADROOM_POOL).or_else(|| classes.headroom_of(memory)),
             delays: preset.delays,
             alpha,
             by_rate,
@@ -145,7 +148,7 @@ impl SharedBuffer {
             let (own, lossy) =
                 (self.inputs(NodeId(index), *ports, wiring, parts), self.lossy.unwrap_or_default());
             let (kept, headroom) = (self.kept(&own), sum(&own, |input| input.headroom));
-            if let Some(pool) = self.headroom_pool.filter(|pool| *pool > headroom) {
+            if let Some(pool) = r.bytes_or(HEADROOM_POOL).filter(|pool| *pool > headroom) {
                 let reason = format!(
                     "the pool is {pool}, and all headroom of {name} is {headroom}: the rest is never used"
                 );
@@ -191,8 +194,8 @@ impl SharedBuffer {
         SharedSpec {
             memory: self.memory,
             lossy: if both { self.lossy.unwrap_or(half) } else { Bytes::ZERO },
+            headroom: self.headroom_pool.filter(|pool| *pool < sum(&inputs, |input| input.headroom)),
             inputs,
-            headroom: self.headroom_pool,
             threshold: self.threshold,
             resume: self.resume,
             at_start: self.at_start,
