@@ -181,6 +181,9 @@ const TURNS: &[(&str, Turn)] = &[
     ("modern.4", Condition("two-classes", "weight of roce 16", "weight of roce 1")),
     ("modern.5", Named("class roce", Id::DroppedFrames, 1.0)),
     ("modern.5", Named("class tcp", Id::TimePaused, 0.1)),
+    ("modern.6", Condition("isolation", "TCP lossless on, storm at H0", "TCP lossless off, storm at H0")),
+    ("modern.6", Condition("isolation", "TCP lossless on, storm at H16", "TCP lossless on, storm at H0")),
+    ("modern.6", Condition("isolation", "TCP lossless off, storm at H16", "TCP lossless off, storm at H0")),
 ];
 
 /// B07 as claimed.

@@ -11,7 +11,7 @@ pub(super) const PAPER: Paper = Paper {
     id: "modern",
     title: "RoCE networks as other simulators run them",
     citation: "ns-3 fork of Li et al., HPCC, SIGCOMM 2019 (alibaba-edu/High-Precision-Congestion-Control, commit 9f4be2a), run by others; Y. Zhu et al., ECN or Delay, CoNEXT 2016",
-    summary: "Two flows, an incast and 320 hosts under up to six schemes, beside the completion times of the HPCC fork; the star and the dumbbell of the CoNEXT 2016 study; a storm of PFC and a watchdog; all-reduces on three fabrics; RoCE beside TCP, a class each.",
+    summary: "Two flows, an incast and 320 hosts under up to six schemes, beside the completion times of the HPCC fork; the star and the dumbbell of the CoNEXT 2016 study; a storm of PFC and a watchdog; all-reduces on three fabrics; RoCE beside TCP, a class each; a storm in one of two classes.",
     claims: CLAIMS,
     suspect,
 };
@@ -46,6 +46,12 @@ const CLAIMS: &[Claim] = &[
         "derived",
         "each class has its own flow control: RoCE loses no frame, and TCP is never in XOFF, whatever the weight",
         apart,
+    ),
+    claim(
+        "modern.6",
+        "derived",
+        "a storm in one class leaves each number of a strict class equal to the bit, where that has its own pool and ports; in one pool it does not",
+        storm,
     ),
 ];
 
@@ -124,6 +130,37 @@ fn apart(e: &Evidence<'_>, parts: &mut Parts) {
     }
 }
 
+/// Numbers of TCP in which a frame that comes at another time shows.
+const EXACT: [Id; 6] = [
+    Id::CompletionTime,
+    Id::CompletionTimeMax,
+    Id::MeanLatency,
+    Id::DroppedFrames,
+    Id::Timeouts,
+    Id::QueueMax,
+];
+
+fn storm(e: &Evidence<'_>, parts: &mut Parts) {
+    let of = |lossless: &str, host: &str, class: &str, id: Id| {
+        let runs = e.runs("isolation", &format!("TCP lossless {lossless}, storm at {host}"), "on", "dcqcn");
+        runs.each(|run| run.traffic.iter().find(|t| t.name == class)?.metrics.get(id.text()))
+    };
+    let differs = |a: f64, b: f64| f64::from(u8::from(a.to_bits() != b.to_bits()));
+    for id in EXACT {
+        let (calm, storm) = (of("off", "H16", "class tcp", id), of("off", "H0", "class tcp", id));
+        let text = format!("pools apart: {} {} without, {} with", id.text(), calm.mean(), storm.mean());
+        parts.add(calm.with(&storm, differs).at_most(0.0), text);
+    }
+    let id = Id::CompletionTime;
+    let (calm, storm) = (of("on", "H16", "class tcp", id), of("on", "H0", "class tcp", id));
+    let text = format!("one pool: TCP {:.1} us without, {:.1} with", calm.mean(), storm.mean());
+    parts.add(calm.with(&storm, differs).at_least(1.0), text);
+    let id = Id::CompletionTimeP50;
+    let (calm, storm) = (of("off", "H16", "class roce", id), of("off", "H0", "class roce", id));
+    let text = format!("RoCE's median {:.0} us without, {:.0} with", calm.mean(), storm.mean());
+    parts.add(at_most(2.0, &calm, &storm), text);
+}
+
 fn suspect(run: &RunRecord, _metric: Id) -> &'static str {
     if run.case.scheme.starts_with("timely") {
         "the study of 2016 gives neither the bounds of TIMELY's rates nor how a segment is sent, and drew one set of flows"
@@ -144,6 +181,11 @@ pub(crate) mod tests {
     use cnsim_measure::traffic::TrafficFacts;
     use cnsim_runs::record::RunRecord;
     use cnsim_scenario::metrics::Id;
+
+    fn facts(name: &str, metrics: &[(Id, f64)]) -> TrafficFacts {
+        let metrics = metrics.iter().map(|(id, value)| (*id, *value, false)).collect();
+        TrafficFacts { name: name.into(), metrics, ..TrafficFacts::default() }
+    }
 
     /// Runs in which every claim holds.
     pub(crate) fn runs() -> Vec<RunRecord> {
@@ -166,16 +208,27 @@ pub(crate) mod tests {
             }
             for (weight, completion) in [("1", 772.0), ("4", 456.0), ("16", 327.0)] {
                 let more = 1.0 + f64::from(seed as u32) * 1e-4;
-                let facts = |name: &str, metrics: &[(Id, f64)]| TrafficFacts {
-                    name: name.into(),
-                    metrics: metrics.iter().map(|(id, value)| (*id, *value, false)).collect(),
-                    ..TrafficFacts::default()
-                };
                 let mut r =
                     run("modern", "two-classes", &format!("weight of roce {weight}"), "on", "dcqcn", seed);
                 r.traffic = vec![
                     facts("class roce", &[(Id::CompletionTime, completion * more), (Id::DroppedFrames, 0.0)]),
                     facts("class tcp", &[(Id::SmallCompletionP50, 14.0 * more), (Id::TimePaused, 0.0)]),
+                ];
+                all.push(r);
+            }
+            for (lossless, host, latency, median) in [
+                ("off", "H16", 9.8, 111.0),
+                ("off", "H0", 9.8, 844.0),
+                ("on", "H16", 9.7, 112.0),
+                ("on", "H0", 9.6, 881.0),
+            ] {
+                let condition = format!("TCP lossless {lossless}, storm at {host}");
+                let mut r = run("modern", "isolation", &condition, "on", "dcqcn", seed);
+                let own = super::EXACT.map(|id| (id, latency + f64::from(seed as u32)));
+                let median = median + f64::from(seed as u32);
+                r.traffic = vec![
+                    facts("class tcp", &own),
+                    facts("class roce", &[(Id::CompletionTimeP50, median), (Id::DroppedFrames, 0.0)]),
                 ];
                 all.push(r);
             }

@@ -364,6 +364,19 @@ const MUTATIONS: &[Mutation] = &[
         breaks: &[Parts("modern.3")],
     },
     Mutation {
+        name: "both classes have one pool",
+        change: Set(&[], &[("class.0.lossless", "on")]),
+        cases: cases(
+            "modern/isolation",
+            &["TCP lossless off, storm at H16", "TCP lossless off, storm at H0"],
+            ON,
+            &["dcqcn"],
+        ),
+        short: &[],
+        seeds: 2,
+        breaks: &[Part("modern.6", "pools apart")],
+    },
+    Mutation {
         name: "PAUSE comes too late, as the port has a limit",
         change: Set(&[], &[("switch.output_limit", "150 KB")]),
         cases: cases("next/incast", READS, ON, &["none"]),
