@@ -270,18 +270,18 @@ class Results:
         raise CnsimError("these runs kept no ports over time", 'run with record={"map": "on"}', key="record.map")
 
     def time_by_part(self) -> Table:
-        """Where the time of flows went: a row for each run and name of traffic, with the mean time of a flow by part in us."""
+        """Where the time of flows went: a row for each run, name of traffic and class, with the mean time of a flow by part in us."""
         from .tables import _labels, metadata, rows
 
         table: list[dict[str, Any]] = []
         for r in self:
-            of: dict[str, list[dict[str, Any]]] = {}
+            of: dict[tuple[str, str], list[dict[str, Any]]] = {}
             for row in json.loads(r.spent()) or ():
-                of.setdefault(row["traffic"], []).append(row)
-            for traffic, all_ in of.items():
+                of.setdefault((row["traffic"], row["class"]), []).append(row)
+            for (traffic, class_), all_ in of.items():
                 mean = {f"{p}_us": sum(f["parts"][p] for f in all_) / len(all_) / 1e6 for p in _cnsim.FLOW_PARTS}
                 time = sum(f["time"] for f in all_) / len(all_) / 1e6
-                table.append(_labels(r) | {"traffic": traffic, "flows": len(all_), "time_us": time} | mean)
+                table.append(_labels(r) | {"traffic": traffic, "class": class_, "flows": len(all_), "time_us": time} | mean)
         if not table:
             raise CnsimError("these runs kept no parts of flows", 'run with record={"trips": "on"}', key="record.trips")
         units = {name: "us" for name in table[0] if name.endswith("_us")}
@@ -292,8 +292,8 @@ class Results:
         return self.series("hot_queue" if port is None else f"queue {port}")
 
     def table(self, what: str = "metrics") -> Table:
-        """An Arrow table: ``metrics``, ``series``, ``flows``, ``events``, ``traffic``, ``ports``, ``xoff``, ``counters`` or ``summary``. polars,
-        pandas, pyarrow and DuckDB read it directly. Its metadata has units and the effective configuration."""
+        """An Arrow table: ``metrics``, ``series``, ``flows``, ``events``, ``traffic``, ``classes``, ``ports``, ``xoff``, ``counters`` or ``summary``.
+        polars, pandas, pyarrow and DuckDB read it directly. Its metadata has units and the effective configuration."""
         from .tables import table
 
         return table(self._records, what, lambda: self.summary().flat)

@@ -387,6 +387,8 @@ def build(
     **tables: Mapping[str, Any] | Sequence[Mapping[str, Any]],
 ) -> Scenario:
     """A scenario from parts: each table of a scenario file is a mapping of keys, and a list of tables (``traffic``) a list of them.
+    ``class_`` is a list of ``[[class]]`` tables, as ``class`` is a word of Python; ``pause_`` is the table ``[pause]``, ``scheme_`` that
+    of schemes.
 
     ``topology`` may be a networkx graph, whose nodes of degree one are hosts; the others are switches. Its edges may have
     ``rate`` and ``delay``.
@@ -400,7 +402,7 @@ def build(
     schemes = [scheme] if isinstance(scheme, str) else list(scheme)
     head = {"study": study, "name": name, "title": title or name}
     text = "".join(f"{key} = {_quoted(value)}\n" for key, value in head.items())
-    parts: dict[str, Any] = {"topology": lines(topology), **tables}
+    parts: dict[str, Any] = {"topology": lines(topology), **{table.removesuffix("_"): given for table, given in tables.items()}}
     parts["matrix"] = {"pause": [pause_word(pause)], "schemes": schemes}
     for table, given in parts.items():
         several = isinstance(given, (list, tuple))

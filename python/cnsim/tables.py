@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from . import _cnsim
 
-WHAT = ("metrics", "series", "flows", "events", "traffic", "ports", "xoff", "counters", "summary")
+WHAT = ("metrics", "series", "flows", "events", "traffic", "classes", "ports", "xoff", "counters", "summary")
 
 
 class Table:
@@ -166,6 +166,13 @@ def table(results: Sequence[_cnsim.Record], what: str, summary: Callable[[], Seq
         units = {m["name"]: m["unit"] for m in list_("metrics")}
         found = [_labels(r) | {"traffic": t["name"]} | t["metrics"] for r, t in named]
         return rows(found, units=units, metadata=about)
+    if what == "classes":
+        # Names of traffic have no space.
+        classes = [(r, t, t["name"].removeprefix("class ")) for r in results for t in json.loads(r.traffic()) if " " in t["name"]]
+        if not classes:
+            raise CnsimError("no run has several classes", 'write [[class]] tables, or build(..., class_=[{"name": "roce"}, ...])', key="class")
+        units = {m["name"]: m["unit"] for m in list_("metrics")}
+        return rows([_labels(r) | {"class": name} | t["metrics"] for r, t, name in classes], units=units, metadata=about)
     if what == "ports":
         found = [_labels(r) | {"port": port} | facts for r in results for port, facts in json.loads(r.ports()).items()]
         units = {"throughput": "Gb/s", "paused": "%", "queue_max": "KB", "mean_queue": "KB", "sd_queue": "KB", "received": "Gb/s"}

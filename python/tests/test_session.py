@@ -418,6 +418,30 @@ def test_ctrl_c_ends_the_program(tmp_path: Path) -> None:
     assert running.wait(20) == 130 and time.monotonic() - at < 3
 
 
+def test_classes() -> None:
+    transfers = ["0 us, H0, H2, 100 KB", "0 us, H1, H2, 100 KB"]
+    s = cn.build(
+        "classes",
+        topology={"hosts": 3},
+        pause_={"frames": "pfc"},
+        class_=[{"name": "roce", "weight": "3"}, {"name": "tcp", "weight": "1", "lossless": "off"}],
+        traffic=[
+            {"hosts": [f"H{n}"], "class": name, "kind": "transfers", "transfers": [transfers[n]]}
+            for n, name in enumerate(["roce", "tcp"])
+        ],
+        run={"duration": "2 ms"},
+    )
+    r = s.run(seeds=2, progress=False)
+    table = list(r.table("classes"))
+    assert [(row["class"], row["seed"]) for row in table] == [("roce", 1), ("tcp", 1), ("roce", 2), ("tcp", 2)]
+    assert table[0]["completion_time"] < table[1]["completion_time"]
+    assert r.table("classes").units["completion_time"] == "us"
+    assert {row["class"]: row["flows"] for row in r.time_by_part()} == {"roce": 1, "tcp": 1}
+    assert s.with_({"class.1.weight": "9"}).run(progress=False).table("classes").num_rows == 2
+    with pytest.raises(cn.CnsimError, match="no run has several classes"):
+        cn.build("bare", topology={"hosts": 3}, run={"duration": "1 ms"}).run(progress=False).table("classes")
+
+
 def test_traffic_by_name() -> None:
     """Completion and throughput of each name, and the name of each flow."""
     incast = {"name": "incast", "hosts": ["H1", "H2", "H3"], "kind": "incast", "destinations": ["H0"], "size": "50 KB"}
