@@ -89,7 +89,7 @@ impl<F: Packet> Sides<F> {
     }
 
     /// Faults of its port say what is due, or what follows from so many bytes of a class that `arrived`: some goes on the link at once.
-    /// XOFFs of its own class are counted here; those of others, by class, are for their sides to count.
+    /// XOFFs of its own class are counted here; the classes of the others are for their sides to count.
     pub(crate) fn fail(
         &mut self,
         arrived: Option<(u16, u8)>,
@@ -100,16 +100,13 @@ impl<F: Packet> Sides<F> {
         let (mut waits, mut xoffs) = (Vec::new(), Vec::new());
         nic.fail(arrived, at, |pause, at_once| {
             xoffs.extend(pause.off.then_some(pause.class));
-            match at_once {
-                true => send(pause),
-                false => waits.push(pause),
-            }
+            if at_once { send(pause) } else { waits.push(pause) }
         });
         waits.into_iter().for_each(|pause| sender.queue_pause(pause, at.net));
-        let (own, others) =
-            xoffs.into_iter().partition::<Vec<u8>, _>(|class| *class == sender.settings.class);
-        own.into_iter().for_each(|_| sender.count_xoff());
-        others
+        let all = xoffs.len();
+        xoffs.retain(|class| *class != sender.settings.class);
+        sender.journal.out.get_or_insert_default().xoffs += (all - xoffs.len()) as u64;
+        xoffs
     }
 
     /// Carries out what reflectors ask for, for this flow: a message to its source takes a link, or none and is `direct`.
@@ -436,7 +433,9 @@ impl Host {
             let (link, net) = (turn.net.line(turn.node), turn.net);
             let others = self.sides[0]
                 .fail(arrived, turn.moment(), |pause| turn.send(&link, &Frame::of_pause(pause, net)));
-            others.into_iter().for_each(|class| self.sides[usize::from(class)].sender.count_xoff());
+            for class in others {
+                self.sides[usize::from(class)].sender.journal.out.get_or_insert_default().xoffs += 1;
+            }
             self.settle(1, turn);
         }
     }

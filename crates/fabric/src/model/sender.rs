@@ -532,11 +532,6 @@ impl<F: Packet> Sender<F> {
         Some(frame)
     }
 
-    /// A fault says XOFF of its class.
-    pub(crate) fn count_xoff(&mut self) {
-        self.journal.out.get_or_insert_default().xoffs += 1;
-    }
-
     /// XOFF or XON that a fault says waits for the link: before control, and after what a fault said before.
     pub(crate) fn queue_pause(&mut self, pause: Pause, net: &Net) {
         let ahead = self.queues.control.iter().take_while(|frame| frame.is_pause()).count();

@@ -13,6 +13,7 @@ use super::reduction::Reduction;
 use crate::spec::{Recovery, Reliability, TcpSpec};
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
+use std::ops::{Deref, DerefMut};
 
 /// Report of an acknowledgement beyond its sequence: runs of frames that came out of order, the newest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,42 +54,54 @@ pub(crate) struct Heard {
     pub(crate) more_of_it: bool,
 }
 
-/// What is known of single frames: those reported, those due, and those sent again and neither acknowledged nor reported since.
+/// What few flows need: it takes no memory before a loss or a second message.
 #[derive(Debug)]
-struct Maps {
+struct Rare {
+    /// On a connection with several messages, the first frame and the first byte of each that has begun and is not over.
+    messages: VecDeque<(u64, u64)>,
     reported: FrameMap,
     due: FrameMap,
+    /// Sent again and neither acknowledged nor reported since.
     again: FrameMap,
 }
 
-impl Maps {
-    const NONE: Self = Self { reported: FrameMap::NONE, due: FrameMap::NONE, again: FrameMap::NONE };
+impl Rare {
+    const NONE: Self = Self {
+        messages: VecDeque::new(),
+        reported: FrameMap::NONE,
+        due: FrameMap::NONE,
+        again: FrameMap::NONE,
+    };
+}
 
-    /// Those of a flow, which are made with the first frame that is reported or lost.
-    fn of(maps: &mut Option<Box<Self>>) -> &mut Self {
-        maps.get_or_insert_with(|| Box::new(Self::NONE))
+/// The same, which is there once it is written to.
+#[derive(Debug, Default)]
+struct Lazy(Option<Box<Rare>>);
+
+impl Deref for Lazy {
+    type Target = Rare;
+    #[inline]
+    fn deref(&self) -> &Rare {
+        self.0.as_deref().unwrap_or(const { &Rare::NONE })
     }
 }
 
-/// Those of a flow of which no frame has been reported or lost.
-static NO_MAPS: Maps = Maps::NONE;
+impl DerefMut for Lazy {
+    fn deref_mut(&mut self) -> &mut Rare {
+        self.0.get_or_insert_with(|| Box::new(Rare::NONE))
+    }
+}
 
-/// On a connection with several messages, the first frame and the first byte of each that has begun and is not over.
-#[derive(Debug, Default)]
-struct Messages(VecDeque<(u64, u64)>);
-
-/// The frames of a flow under way. What few flows need stands apart, so that a flow without losses is small.
+/// The frames of a flow under way.
 #[derive(Debug, Default)]
 pub(crate) struct SentFrames {
     /// The first that is not acknowledged, and the first that was never sent.
     pub(crate) una: u64,
     pub(crate) next: u64,
-    /// All that there are.
+    /// All that there are, and their bytes.
     frames: u64,
-    /// Bytes of the flow.
     bytes: u64,
-    messages: Option<Box<Messages>>,
-    maps: Option<Box<Maps>>,
+    rare: Lazy,
     lost_below: u64,
     /// Behind the last that was reported.
     top: u64,
@@ -103,9 +116,8 @@ pub(crate) struct SentFrames {
     duplicates: u32,
     /// Frames that have left the network by duplicates, less those that a part acknowledged since (NewReno's inflated window).
     inflated: i32,
-    /// Frames sent by limited transmit.
+    /// Frames sent by limited transmit, and those left of a burst that is under way.
     limited: u32,
-    /// Frames left of a burst that is under way.
     pub(crate) burst: u32,
     /// Bytes of a whole frame.
     whole: u16,
@@ -126,60 +138,46 @@ impl SentFrames {
         let rack = by_time.then(Default::default);
         Self { frames: bytes.div_ceil(whole.into()), whole, bytes, rack, reduces, ..Self::default() }
     }
-    #[inline]
-    fn maps(&self) -> &Maps {
-        self.maps.as_deref().unwrap_or(&NO_MAPS)
-    }
-    /// Is a frame reported, or sent again?
-    fn is_reported(&self, frame: u64) -> bool {
-        self.maps().reported.has(frame)
-    }
-    fn is_again(&self, frame: u64) -> bool {
-        self.maps().again.has(frame)
-    }
     /// Does a probe wait for the link?
     fn probes(&self) -> bool {
         self.rack.as_ref().is_some_and(|rack| rack.probing)
     }
     /// Bytes of a whole frame.
-    #[inline]
     pub(crate) fn whole(&self) -> u64 {
         self.whole.into()
     }
     /// Bytes of the flow below a frame.
     #[inline]
     pub(crate) fn bytes_below(&self, frame: u64) -> u64 {
-        match &self.messages {
-            None => self.bytes.min(frame * self.whole()),
-            Some(messages) => self.bytes_of_messages(messages, frame),
+        if self.rare.0.is_none() {
+            return self.bytes.min(frame * self.whole());
         }
+        self.bytes_of_messages(frame)
     }
-    /// The same on a connection with several messages.
+    /// The same on a connection that may have several messages.
     #[inline(never)]
-    fn bytes_of_messages(&self, Messages(begun): &Messages, frame: u64) -> u64 {
-        let next = begun.partition_point(|message| message.0 <= frame);
-        let (first, before) = next.checked_sub(1).map_or((0, 0), |at| begun[at]);
-        let end = begun.get(next).map_or(self.bytes, |next| next.1);
+    fn bytes_of_messages(&self, frame: u64) -> u64 {
+        let next = self.rare.messages.partition_point(|message| message.0 <= frame);
+        let (first, before) = next.checked_sub(1).map_or((0, 0), |at| self.rare.messages[at]);
+        let end = self.rare.messages.get(next).map_or(self.bytes, |next| next.1);
         (before + (frame - first) * self.whole()).min(end)
     }
     /// A message more, of so many bytes.
     pub(crate) fn more(&mut self, bytes: u64) {
-        let Messages(begun) = &mut **self.messages.get_or_insert_default();
-        if begun.is_empty() {
-            begun.push_back((0, 0));
+        if self.rare.messages.is_empty() {
+            self.rare.messages.push_back((0, 0));
         }
-        begun.push_back((self.frames, self.bytes));
+        self.rare.messages.push_back((self.frames, self.bytes));
         (self.frames, self.bytes) = (self.frames + bytes.div_ceil(self.whole()), self.bytes + bytes);
     }
     /// Is a frame the last of the flow, or of a message?
     pub(crate) fn ends(&self, frame: u64) -> bool {
-        let Some(messages) = &self.messages else { return frame + 1 == self.frames };
-        let next = messages.0.partition_point(|message| message.0 <= frame);
-        frame + 1 == messages.0.get(next).map_or(self.frames, |message| message.0)
+        let next = self.rare.messages.partition_point(|message| message.0 <= frame);
+        frame + 1 == self.rare.messages.get(next).map_or(self.frames, |message| message.0)
     }
     /// Bytes reported beyond what is acknowledged.
     pub(crate) fn reported_bytes(&self) -> u64 {
-        self.maps().reported.count * self.whole()
+        self.rare.reported.count * self.whole()
     }
     /// Bytes sent and not acknowledged, but for those of limited transmit (RFC 5681, FlightSize).
     pub(crate) fn outstanding(&self) -> u64 {
@@ -190,10 +188,10 @@ impl SentFrames {
     /// lost (RFC 6675, SetPipe).
     #[inline]
     fn gone(&self) -> i64 {
-        let Some(maps) = &self.maps else { return self.inflated.into() };
-        let twice = maps.again.count > 0 && self.rack.is_none();
-        let extra = if twice { maps.again.count_from(self.lost_below) } else { 0 };
-        (maps.reported.count + maps.due.count) as i64 - extra as i64 + i64::from(self.inflated)
+        let Some(rare) = &self.rare.0 else { return self.inflated.into() };
+        let twice = rare.again.count > 0 && self.rack.is_none();
+        let extra = if twice { rare.again.count_from(self.lost_below) } else { 0 };
+        (rare.reported.count + rare.due.count) as i64 - extra as i64 + i64::from(self.inflated)
     }
     /// Bytes that are gone; selective repeat counts all that is not acknowledged.
     pub(crate) fn gone_bytes(&self, by: &Reliability) -> i64 {
@@ -201,10 +199,8 @@ impl SentFrames {
     }
     /// The frame that goes next: the first that is due, else a new one; in recovery by SACK, else one below those reported, or the last.
     fn pick(&self, by: &Reliability) -> Option<u64> {
-        if let Some(maps) = self.maps.as_ref().filter(|maps| maps.due.count > 0)
-            && !self.probes()
-        {
-            return maps.due.first();
+        if self.rare.due.count > 0 && !self.probes() {
+            return self.rare.due.first();
         }
         let ahead = || self.bytes_below(self.next + 1) - self.bytes_below(self.una);
         let fits = match by {
@@ -220,8 +216,9 @@ impl SentFrames {
         if !self.repairs_by_report(by) {
             return None;
         }
-        let unknown = |f: &u64| !self.is_reported(*f);
-        let below = (self.lost_below.max(self.una)..self.top).find(|f| unknown(f) && !self.is_again(*f));
+        let unknown = |f: &u64| !self.rare.reported.has(*f);
+        let below =
+            (self.lost_below.max(self.una)..self.top).find(|f| unknown(f) && !self.rare.again.has(*f));
         below.or_else(|| (self.una..self.next).rev().find(unknown).filter(|_| !self.rescued))
     }
     /// Does recovery by SACK last?
@@ -244,7 +241,7 @@ impl SentFrames {
                     self.bytes_below(frame + self.at_once(frame, window, tcp)) - self.bytes_below(frame)
                 };
                 let (goes, pipe) =
-                    (self.urgent && self.maps().due.count > 0 || self.probes(), pipe.max(0) as u64);
+                    (self.urgent && self.rare.due.count > 0 || self.probes(), pipe.max(0) as u64);
                 let fits = self.reduction.as_ref().map_or(pipe * self.whole() + len <= window, |reduction| {
                     reduction.room(pipe, (window, self.whole())) > 0
                 });
@@ -286,11 +283,10 @@ impl SentFrames {
             self.limited += u32::from(early && beyond);
             return false;
         }
-        let is_due = self.maps().due.has(frame);
-        if is_due || self.rack.is_some() || frame < self.top && !self.is_again(frame) {
-            let maps = Maps::of(&mut self.maps);
-            maps.due.remove(frame);
-            maps.again.enter(frame);
+        if self.rare.due.has(frame) || self.rack.is_some() || frame < self.top && !self.rare.again.has(frame)
+        {
+            self.rare.due.remove(frame);
+            self.rare.again.enter(frame);
         } else {
             self.rescued = true;
         }
@@ -302,33 +298,27 @@ impl SentFrames {
     }
     /// All below this that are not reported are lost.
     fn lose_below(&mut self, frame: u64) {
-        let (from, until) = (self.lost_below.max(self.una), frame.min(self.next));
-        if from < until {
-            let maps = Maps::of(&mut self.maps);
-            for f in from..until {
-                if !maps.reported.has(f) && !maps.again.has(f) {
-                    maps.due.enter(f);
-                }
+        for f in self.lost_below.max(self.una)..frame.min(self.next) {
+            if !self.rare.reported.has(f) && !self.rare.again.has(f) {
+                self.rare.due.enter(f);
             }
         }
-        self.lost_below = self.lost_below.max(until);
+        self.lost_below = self.lost_below.max(frame.min(self.next));
     }
     /// Below this frame three are reported behind each.
     fn displaced(&self) -> u64 {
-        self.maps().reported.nth_last(DUPLICATES.into()).unwrap_or(0)
+        self.rare.reported.nth_last(DUPLICATES.into()).unwrap_or(0)
     }
     /// All below a frame are acknowledged.
     fn advance(&mut self, una: u64) {
         self.una = una;
         self.next = self.next.max(una);
-        if let Some(maps) = &mut self.maps {
-            for map in [&mut maps.reported, &mut maps.due, &mut maps.again] {
-                map.forget_below(una);
-            }
-        }
-        if let Some(messages) = &mut self.messages {
-            while messages.0.get(1).is_some_and(|next| next.0 <= una) {
-                messages.0.pop_front();
+        if let Some(rare) = &mut self.rare.0 {
+            [&mut rare.reported, &mut rare.due, &mut rare.again]
+                .into_iter()
+                .for_each(|map| map.forget_below(una));
+            while rare.messages.get(1).is_some_and(|next| next.0 <= una) {
+                rare.messages.pop_front();
             }
         }
         (self.lost_below, self.top) = (self.lost_below.max(una), self.top.max(una));
@@ -336,9 +326,8 @@ impl SentFrames {
     }
     /// Forgets what is lost.
     fn forget(&mut self) {
-        if let (None, Some(maps)) = (&self.rack, &mut self.maps) {
-            maps.due.clear();
-            maps.again.clear();
+        if let (None, Some(rare)) = (&self.rack, &mut self.rare.0) {
+            [&mut rare.due, &mut rare.again].into_iter().for_each(FrameMap::clear);
         }
         (self.lost_below, self.recover, self.inflated, self.urgent) = (self.una, None, 0, false);
         (self.in_part, self.rescued, self.reduction) = (false, false, None);
@@ -361,23 +350,21 @@ impl SentFrames {
         by: &Reliability,
         (now, smooth): (u64, u64),
     ) -> Heard {
-        let (before, had) = (self.una, self.una + self.maps().reported.count);
+        let (before, had) = (self.una, self.una + self.rare.reported.count);
         if una > before {
             if let Some(rack) = &mut self.rack {
-                let maps = self.maps.as_deref().unwrap_or(&NO_MAPS);
-                let new = (before..una).filter(|f| !maps.reported.has(*f));
-                new.for_each(|f| rack.came(f, maps.again.has(f), now));
+                let new = (before..una).filter(|f| !self.rare.reported.has(*f));
+                new.for_each(|f| rack.came(f, self.rare.again.has(f), now));
                 rack.forget_below(una);
             }
             self.advance(una);
         }
         let mut news = false;
         for frame in report.frames(una).filter(|f| (self.una..self.next).contains(f)) {
-            let maps = Maps::of(&mut self.maps);
-            if maps.reported.enter(frame) {
-                self.rack.iter_mut().for_each(|rack| rack.came(frame, maps.again.has(frame), now));
-                maps.due.remove(frame);
-                maps.again.remove(frame);
+            if self.rare.reported.enter(frame) {
+                self.rack.iter_mut().for_each(|rack| rack.came(frame, self.rare.again.has(frame), now));
+                self.rare.due.remove(frame);
+                self.rare.again.remove(frame);
                 self.top = self.top.max(frame + 1);
                 news = true;
             }
@@ -407,7 +394,7 @@ impl SentFrames {
             }
             _ => {}
         }
-        let has = self.una + self.maps().reported.count;
+        let has = self.una + self.rare.reported.count;
         self.reduction.iter_mut().for_each(|r| r.hear(has - had));
         heard
     }
@@ -429,22 +416,20 @@ impl SentFrames {
     /// RACK looks for lost frames, now and when the next may be one (RFC 8985, 6.2): true if a recovery begins.
     pub(crate) fn find_lost(&mut self, smooth: u64, now: u64) -> bool {
         let Some(rack) = &mut self.rack else { return false };
-        let maps = self.maps.as_deref().unwrap_or(&NO_MAPS);
-        let sure = self.recover.is_some() || maps.reported.count >= DUPLICATES.into();
-        let (before, mut look) = (maps.due.count, 0);
+        let sure = self.recover.is_some() || self.rare.reported.count >= DUPLICATES.into();
+        let (before, mut look) = (self.rare.due.count, 0);
         for frame in self.una..self.next {
             let (at, overtaken) = rack.lost_at(frame, sure, smooth);
-            let maps = self.maps.as_deref().unwrap_or(&NO_MAPS);
             // Frames that were sent once were started in order.
-            if !overtaken && maps.again.count == 0 {
+            if !overtaken && self.rare.again.count == 0 {
                 break;
             }
-            if overtaken && !maps.reported.has(frame) && !maps.due.has(frame) {
-                if at <= now { _ = Maps::of(&mut self.maps).due.enter(frame) } else { look = at.max(look) }
+            if overtaken && !self.rare.reported.has(frame) && !self.rare.due.has(frame) {
+                if at <= now { _ = self.rare.due.enter(frame) } else { look = at.max(look) }
             }
         }
         rack.look = (look > 0).then_some(look);
-        let begins = self.maps().due.count > before && self.recover.is_none();
+        let begins = self.rare.due.count > before && self.recover.is_none();
         if begins {
             (self.recover, self.urgent) = (NonZeroU64::new(self.next), true);
             self.reduce();
@@ -453,7 +438,7 @@ impl SentFrames {
     }
     /// Plans a probe for a flow that has sent new data, or of which some is acknowledged (RFC 8985, 7.2), before it times out.
     pub(crate) fn plan_probe(&mut self, (now, smooth): (u64, u64), delay: u64, timeout: u64) {
-        let quiet = self.recover.is_none() && self.maps().reported.count == 0 && self.una < self.next;
+        let quiet = self.recover.is_none() && self.rare.reported.count == 0 && self.una < self.next;
         let delay = if self.next - self.una == 1 { delay } else { 0 };
         if let Some(rack) = &mut self.rack {
             let wait = if smooth > 0 { 2 * smooth + delay } else { 1_000_000_000_000 };
@@ -495,7 +480,7 @@ impl SentFrames {
         if let Some(rack) = &mut self.rack {
             // What was sent lately may come yet (RFC 8985, 6.3).
             let old = |f| f == self.una || rack.lost_at(f, false, smooth).0 <= now;
-            let Maps { reported, due, .. } = Maps::of(&mut self.maps);
+            let Rare { reported, due, .. } = &mut *self.rare;
             let lost = |f: &u64| !reported.has(*f) && old(*f);
             (self.una..self.next).filter(lost).for_each(|f| _ = due.enter(f));
             (rack.look, rack.probe, rack.probed, rack.probing) = (None, None, None, false);

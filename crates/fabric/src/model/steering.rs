@@ -178,10 +178,10 @@ impl<F: Packet> Sender<F> {
         if self.accounts.is_some() {
             self.tell((self.key(at.net.hosts_of(flow).1, Some(flow)), Some(flow)), why, false, at);
         }
-        match done {
-            true => self.end_pair(flow, at),
-            false if waits => self.resume(flow, at),
-            false => {}
+        if done {
+            self.end_pair(flow, at);
+        } else if waits {
+            self.resume(flow, at);
         }
     }
 

@@ -387,7 +387,7 @@ impl Flat {
             Some((n.parse::<usize>().ok()?, format!("{kind}.{}", leaf.items.first()?), table.to_string()))
         };
         let mut all: Vec<_> = self.leaves.iter().filter_map(name).collect();
-        all.sort_by(|a, b| b.0.cmp(&a.0));
+        all.sort_by_key(|table| std::cmp::Reverse(table.0));
         all.into_iter().map(|(_, name, table)| (name, table)).collect()
     }
 
