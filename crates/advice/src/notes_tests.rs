@@ -405,7 +405,7 @@ fn busy(bins: std::ops::Range<usize>, config: Value) -> RunRecord {
     let mut r = run("none", 1, config, &[]);
     let values = (0..10).map(|i| if bins.contains(&i) { 1.0 } else { 0.0 }).collect();
     let curve = Curve { unit: "Gb/s".into(), bin: 1e-3, values, peaks: Vec::new() };
-    r.series.insert("aggregate_throughput".into(), curve);
+    r.over_time.series.insert("aggregate_throughput".into(), curve);
     r
 }
 
@@ -429,7 +429,7 @@ fn idle_before_or_after_and_in_the_measurement() {
     let mut worth = busy(0..0, json!({}));
     let values = (0..20).map(|i| f64::from(u8::from((10..19).contains(&i)))).collect();
     let curve = Curve { unit: "Gb/s".into(), bin: 1.0, values, peaks: Vec::new() };
-    worth.series.insert("aggregate_throughput".into(), curve);
+    worth.over_time.series.insert("aggregate_throughput".into(), curve);
     let worth = after(&[worth]).join("\n");
     assert!(worth.contains("55 % of the run is idle, as nothing arrives before 10 s, and"), "{worth}");
     // As long as the slowest scheme needs it.
@@ -459,7 +459,7 @@ fn messages_are_counted_a_run() {
         let seeds = (1..=2).map(|seed| {
             let mut r = run("ecm", seed, json!({}), &counts);
             let bytes = |i| if i < 3 { 200_000 } else { 1000 };
-            r.flows = (0..flows)
+            r.flows.times = (0..flows)
                 .map(|i| FlowTime {
                     bytes: bytes(i),
                     nth: i,

@@ -50,7 +50,7 @@ impl Case<'_> {
     /// How many unfinished flows lost frames; none if the runs do not have that of each. They have the drops of switches alone.
     fn hurt(&self) -> Option<f64> {
         let sources = self.point.runs.iter().filter_map(|r| r.metrics.get(Id::SourceDiscards)).sum::<f64>();
-        let all = || self.point.runs.iter().flat_map(|r| &r.unfinished);
+        let all = || self.point.runs.iter().flat_map(|r| &r.flows.unfinished);
         let known = all().filter(|f| f.lost.is_some()).count() as f64 == self.open;
         let known = known && sources + self.on_links == 0.0;
         known.then(|| all().filter(|f| f.lost > Some(0)).count() as f64)
@@ -58,7 +58,7 @@ impl Case<'_> {
 
     /// Of the flows that have such a time: how many there are, the earliest in words, and its flow with its seed.
     fn longest<T: Ord>(&self, since: impl Fn(&Unfinished) -> Option<T>) -> Option<(usize, T, String)> {
-        let all = self.point.runs.iter().flat_map(|r| r.unfinished.iter().map(move |f| (r.seed, f)));
+        let all = self.point.runs.iter().flat_map(|r| r.flows.unfinished.iter().map(move |f| (r.seed, f)));
         let found: Vec<_> = all.filter_map(|(seed, f)| Some((since(f)?, seed, f))).collect();
         let count = found.len();
         let (since, seed, flow) = found.into_iter().min_by(|a, b| a.0.cmp(&b.0))?;
@@ -334,7 +334,8 @@ mod tests {
                 waits_for: String::new(),
                 name: 0,
             };
-            let r = RunRecord { unfinished: lost.map(flow).into(), ..run("none", [5.0, 2.0, 9.0]) };
+            let mut r = run("none", [5.0, 2.0, 9.0]);
+            r.flows.unfinished = lost.map(flow).into();
             let line = lines([r].iter()).remove(0);
             (
                 line.contains("PAUSE on"),

@@ -32,7 +32,7 @@ fn said(text: &str) -> Vec<String> {
 }
 
 fn stops(run: &RunRecord) -> &Stops {
-    run.pauses.as_ref().unwrap()
+    run.over_time.pauses.as_ref().unwrap()
 }
 
 /// Of three flows of a pair that begin at once each has its own way, time and place among the flows of its hosts.
@@ -54,7 +54,7 @@ fn a_flow_has_its_own_way() {
         let bytes = |size: &str| size.parse::<cnsim_units::Bytes>().unwrap().get();
         let numbers: Vec<Vec<u64>> = sizes
             .iter()
-            .map(|s| run.flows.iter().filter(|f| f.bytes == bytes(s)).map(|f| f.nth).collect())
+            .map(|s| run.flows.times.iter().filter(|f| f.bytes == bytes(s)).map(|f| f.nth).collect())
             .collect();
         assert_eq!(numbers, [[0], [1], [2]], "{sizes:?}");
         let stops = stops(&run);
@@ -70,7 +70,7 @@ fn a_flow_has_its_own_way() {
     }
     // The fork's port of a flow follows its number, whichever ends first.
     let run = runs(&text(["1 MB", "300 KB", "500 KB"])).remove(0);
-    let columns = fork_columns(&run, &run.hosts, 0).unwrap();
+    let columns = fork_columns(&run, &run.flows.hosts, 0).unwrap();
     for (port, bytes) in [("10000", "1000000"), ("10001", "300000"), ("10002", "500000")] {
         let line = columns.lines().find(|l| l.split(' ').nth(2) == Some(port)).unwrap();
         assert!(line.contains(bytes), "{columns}");

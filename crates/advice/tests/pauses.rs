@@ -28,7 +28,7 @@ fn run_text(text: &str, buffer: &str, mode: &str, sets: &[(&str, &str)]) -> RunR
 }
 
 fn stops(record: &RunRecord) -> &Stops {
-    record.pauses.as_ref().unwrap()
+    record.over_time.pauses.as_ref().unwrap()
 }
 
 #[test]
@@ -121,7 +121,7 @@ const STORM: &str = "name = \"s\"\n[topology]\nkind = \"clos\"\npods = 5\nleaves
 #[test]
 fn a_storm_of_320_hosts() {
     let record = run_text(STORM, "", "", &[]);
-    assert_eq!(record.by_model, None);
+    assert_eq!(record.execution.by_model, None);
     let stops = stops(&record);
     let forest = Forest::of(stops, |_| true);
     let (_, root) = forest.by_time()[0];
@@ -357,10 +357,10 @@ fn the_file_reads_back() {
 /// Nothing is kept unless that is asked for, or flows have queue pairs; it is asked for in vain without PAUSE.
 #[test]
 fn xoffs_are_kept_where_that_makes_sense() {
-    assert!(run("IN", "on", &[("record.pauses", "auto")]).pauses.is_none());
-    assert!(run("IN", "on", &[("record.pauses", "off")]).pauses.is_none());
+    assert!(run("IN", "on", &[("record.pauses", "auto")]).over_time.pauses.is_none());
+    assert!(run("IN", "on", &[("record.pauses", "off")]).over_time.pauses.is_none());
     let pairs = [("record.pauses", "auto"), ("host.queues", "per-flow")];
-    assert!(run("IN", "on", &pairs).pauses.is_some_and(|stops| !stops.is_empty()));
+    assert!(run("IN", "on", &pairs).over_time.pauses.is_some_and(|stops| !stops.is_empty()));
     let said = Scenario::parse("i.toml", &INCAST.replace("BUFFER", "IN").replace("MODE", "off"), &[]);
     let said = said.unwrap_err().iter().map(ToString::to_string).collect::<String>();
     assert!(

@@ -112,7 +112,7 @@ fn quantities(run: &RunRecord) -> BTreeMap<Number, f64> {
     for t in &run.traffic {
         t.metrics.0.iter().for_each(|(id, q)| add(&t.name, id, q.unit.as_ref(), q.value));
     }
-    add("", "packet_hops", "", run.packet_hops as f64);
+    add("", "packet_hops", "", run.execution.packet_hops as f64);
     all
 }
 

@@ -32,7 +32,7 @@ fn every_number_of_a_run_is_compared() {
         ("overhead", |r| r.metrics.insert("overhead", 3.0)),
         ("cuts", |r| r.counters.extend([("cuts".into(), 4)])),
         ("xoffs of S>H1", |r| r.ports.get_mut("S>H1").into_iter().for_each(|p| p.xoffs = 6)),
-        ("packet_hops", |r| r.packet_hops = 2),
+        ("packet_hops", |r| r.execution.packet_hops = 2),
     ];
     let same = results(3, |_, _| {});
     for (name, change) in changes {

@@ -112,7 +112,7 @@ pub(crate) fn perform(e: &Experiment<'_>, common: &Common) -> Done {
     if !common.quiet {
         unshown(&making.metric, &made.records).iter().for_each(|line| eprintln!("note: {line}"));
         let (hops, seconds) = (watch.hops.load(Ordering::Relaxed), started.elapsed().as_secs_f64());
-        let all: u64 = made.records.iter().map(|r| r.packet_hops).sum();
+        let all: u64 = made.records.iter().map(|r| r.execution.packet_hops).sum();
         let stored =
             if hops < all { format!(" ({all} in all, the others from the store)") } else { String::new() };
         let to = out.join("results.json");
@@ -272,10 +272,10 @@ fn first_look(e: &Experiment<'_>, place: (&Path, bool), threads: usize, watch: &
 fn effort(watch: &Watch, records: &[RunRecord]) {
     eprintln!("{} packet-hops simulated now", watch.hops.load(Ordering::Relaxed));
     if let ([record], Ok(cpu)) = (records, cpu_time::ProcessTime::try_now()) {
-        if let Some(why) = &record.by_model {
+        if let Some(why) = &record.execution.by_model {
             eprintln!("what ran by the model: {why}");
         }
-        if let Some(phases) = &record.phases {
+        if let Some(phases) = &record.execution.phases {
             eprintln!("phases: {phases}");
         }
         let (cpu, peak) = (cpu.as_duration().as_secs_f64(), peak_memory() as f64 / 1e6);

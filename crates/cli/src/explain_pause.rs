@@ -170,7 +170,7 @@ fn victims(lines: &mut Vec<String>, stops: &Stops, flows: &[&Stood]) {
             &format!("only the {most} flows that stood longest are kept: more may have stood"),
         );
     }
-    // Of all flows where none is a victim: whoever asks for a flow sees it.
+    // Where no flow is a victim, all flows are shown: one that is asked for is among them.
     let shown = if hit.is_empty() { flows.iter().collect() } else { hit };
     for f in shown.into_iter().take(MOST) {
         let text = format!(

@@ -51,7 +51,7 @@ pub(crate) fn print(records: &[RunRecord], shown: &[&'static Metric]) {
     }
     by_size(record);
     unfinished_flows(record);
-    if let Some(q) = record.series.get("hot_queue") {
+    if let Some(q) = record.over_time.series.get("hot_queue") {
         println!("\nhot queue  {}  up to {:.0} KB", look::spark(q.upper(), 40), q.top());
     }
     for r in records {
@@ -62,7 +62,7 @@ pub(crate) fn print(records: &[RunRecord], shown: &[&'static Metric]) {
 
 /// Slowdowns of finite flows by size.
 fn by_size(record: &RunRecord) {
-    if record.by_size.is_empty() {
+    if record.flows.by_size.is_empty() {
         return;
     }
     let of = record.config.text(tables::record::IDEAL).unwrap_or("exact");
@@ -74,7 +74,7 @@ fn by_size(record: &RunRecord) {
         let counts = [g.flows.to_string(), g.finished.to_string(), mean];
         sizes.into_iter().chain(counts).chain(numbers).collect()
     };
-    let rows: Vec<Vec<String>> = record.by_size.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = record.flows.by_size.iter().map(row).collect();
     println!(
         "{}",
         look::table(&["from", "to", "flows", "finished", "mean", "p50", "p95", "p99", "p99.9"], &rows, false)
@@ -86,7 +86,7 @@ const UNFINISHED: usize = 16;
 
 /// Unfinished flows: their number, and the first ones with the reason why they wait.
 fn unfinished_flows(record: &RunRecord) {
-    if record.unfinished.is_empty() {
+    if record.flows.unfinished.is_empty() {
         return;
     }
     let all = record.metrics.get(Id::IncompleteTransfers).unwrap_or(0.0);
@@ -97,7 +97,7 @@ fn unfinished_flows(record: &RunRecord) {
         let start = if f.start == NOT_BEGUN { "-".into() } else { Time::from_ps(f.start).to_string() };
         vec![f.flow.clone(), start, bytes, missing, lost, f.waits_for.clone()]
     };
-    let rows: Vec<Vec<String>> = record.unfinished.iter().take(UNFINISHED).map(row).collect();
+    let rows: Vec<Vec<String>> = record.flows.unfinished.iter().take(UNFINISHED).map(row).collect();
     println!(
         "{}",
         look::table(

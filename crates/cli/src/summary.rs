@@ -341,8 +341,9 @@ fn claims(t: &Told<'_>, one: bool, colour: bool, out: &mut Vec<String>) {
 /// The hot queue of the first case with a scheme, as a picture in one line.
 fn queue(records: &[RunRecord], out: &mut Vec<String>) {
     // A queue that stays below 1 KB is nothing to see.
-    let with =
-        records.iter().filter_map(|r| Some((r, r.series.get("hot_queue").filter(|q| q.top() >= 1.0)?)));
+    let with = records
+        .iter()
+        .filter_map(|r| Some((r, r.over_time.series.get("hot_queue").filter(|q| q.top() >= 1.0)?)));
     let Some((r, q)) = with.clone().find(|(r, _)| r.case.scheme != "none").or_else(|| with.clone().next())
     else {
         return;
@@ -394,7 +395,10 @@ fn next(t: &Told<'_>, out: &mut Vec<String>) {
             file if file.ends_with(".toml") => file.to_string(),
             _ => format!("{}/{}", c.case.study, c.case.scenario),
         };
-        let pauses = match t.records.iter().any(|r| r.pauses.as_ref().is_some_and(|stops| !stops.is_empty()))
+        let pauses = match t
+            .records
+            .iter()
+            .any(|r| r.over_time.pauses.as_ref().is_some_and(|stops| !stops.is_empty()))
         {
             true => format!("cnsim explain-pause {folder} · "),
             false => String::new(),

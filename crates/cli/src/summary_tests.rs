@@ -225,7 +225,7 @@ fn one_study_tells_tables_claims_and_the_queue() {
     let mut records = [run("A", "none"), run("A", "ecm")];
     for (r, values) in records.iter_mut().zip([vec![9.0, 9.0], vec![0.0, 14.0]]) {
         let curve = Curve { unit: "KB".into(), bin: 0.001, values, peaks: Vec::new() };
-        r.series.insert("hot_queue".into(), curve);
+        r.over_time.series.insert("hot_queue".into(), curve);
     }
     let cells = [cell("A", Verdict::Agrees, "")];
     let findings = [finding(0, Holds::Yes), finding(1, Holds::NotRun)];

@@ -50,7 +50,7 @@ pub(crate) fn verify(file: &Path, (asked, engine): (usize, Engine), force: bool,
     let (mut differ, mut absent, mut series) = (Vec::new(), 0, 0);
     for ((run, record), job) in all.runs.iter().zip(&again).zip(&jobs) {
         let mut lines = differences(run, record, job);
-        for name in record.series.keys() {
+        for name in record.over_time.series.keys() {
             let listed = series_file(record, name);
             if !run.files.contains(&listed) {
                 continue;
@@ -58,7 +58,7 @@ pub(crate) fn verify(file: &Path, (asked, engine): (usize, Engine), force: bool,
             let path = folder.join(&listed);
             match read_file(&path, LARGEST) {
                 _ if !path.exists() => absent += 1,
-                Ok(text) if text == series_csv(name, &record.series[name]) => series += 1,
+                Ok(text) if text == series_csv(name, &record.over_time.series[name]) => series += 1,
                 Ok(_) => lines.push(format!("{listed}: the run gives another series")),
                 Err(e) => lines.push(format!("{listed}: {e}")),
             }
@@ -138,7 +138,8 @@ fn repeat(
 
 /// Listed series that a run does not give.
 fn stray<'a>(run: &'a RunRecord, record: &RunRecord) -> Vec<&'a String> {
-    let known: BTreeSet<String> = record.series.keys().map(|name| series_file(record, name)).collect();
+    let known: BTreeSet<String> =
+        record.over_time.series.keys().map(|name| series_file(record, name)).collect();
     run.files.iter().filter(|s| !known.contains(*s)).collect()
 }
 
@@ -167,8 +168,11 @@ fn differences(said: &RunRecord, is: &RunRecord, job: &Job) -> Vec<String> {
         let text = |f: &Option<Frozen>| f.as_ref().map_or_else(|| "not frozen".into(), Frozen::text);
         lines.push(format!("it is {}, the run is {}", text(&said.frozen), text(&is.frozen)));
     }
-    if said.packet_hops != is.packet_hops {
-        lines.push(format!("packet_hops is {}, the run gives {}", said.packet_hops, is.packet_hops));
+    if said.execution.packet_hops != is.execution.packet_hops {
+        lines.push(format!(
+            "packet_hops is {}, the run gives {}",
+            said.execution.packet_hops, is.execution.packet_hops
+        ));
     }
     lines.extend(stray(said, is).iter().map(|s| format!("{s}: the run gives no such series")));
     lines

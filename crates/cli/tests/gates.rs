@@ -9,6 +9,7 @@ mod common;
 use common::skip;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What more than the last entry of the history is refused.
 const MARGIN: f64 = 0.03;
@@ -74,6 +75,10 @@ const PATHS: &[[&str; 4]] = &[
     ["perm128-pfc", "none", "0.5 ms", "1 ms"],
 ];
 
+fn history() -> String {
+    std::fs::read_to_string(root().join("benches/instructions.csv")).expect("the history")
+}
+
 /// The instructions per packet-hop to hold, by the last entry of the history for a row.
 fn held(history: &str, path: &[&str; 4]) -> Option<f64> {
     let tail = format!(",{},", path.join(","));
@@ -81,10 +86,31 @@ fn held(history: &str, path: &[&str; 4]) -> Option<f64> {
     entry.rsplit(',').next()?.parse().ok()
 }
 
+/// Counts a row, and says by how much it exceeds its last entry.
+fn failure(history: &str, path @ [row, scheme, from, to]: &[&str; 4]) -> Option<String> {
+    // The difference of two durations: starting and ending a program are not the engine's.
+    let [short, long] = [from, to].map(|duration| counted(row, scheme, duration));
+    let count = (long.0 - short.0) / (long.1 - short.1);
+    println!("{},{count:.1}", path.join(","));
+    let Some(held) = held(history, path) else {
+        skip(
+            &format!("instructions_per_packet_hop_hold: {row} {scheme}"),
+            "an entry in benches/instructions.csv",
+        );
+        return None;
+    };
+    (count > held * (1.0 + MARGIN)).then(|| {
+        format!(
+            "{row} {scheme}: {count:.1} instructions per packet-hop, more than {held} + 3 % of its last entry in \
+             benches/instructions.csv; make it cheaper, or add an entry whose subject says what it buys"
+        )
+    })
+}
+
 /// An entry has all its columns, and is of a row that is counted.
 #[test]
 fn the_history_is_of_rows_that_are_counted() {
-    let history = std::fs::read_to_string(root().join("benches/instructions.csv")).expect("the history");
+    let history = history();
     for entry in history.lines().skip(1) {
         let mine = PATHS.iter().any(|path| entry.contains(&format!(",{},", path.join(","))));
         let number = entry.rsplit(',').next().and_then(|n| n.parse::<f64>().ok());
@@ -101,24 +127,16 @@ fn instructions_per_packet_hop_hold() {
     if Command::new("valgrind").arg("--version").output().is_err() {
         return skip(name, "valgrind");
     }
-    let history = std::fs::read_to_string(root().join("benches/instructions.csv")).expect("the history");
-    let mut failures = Vec::new();
-    for path @ [row, scheme, from, to] in PATHS {
-        // The difference of two durations: starting and ending a program are not the engine's.
-        let [short, long] = [from, to].map(|duration| counted(row, scheme, duration));
-        let count = (long.0 - short.0) / (long.1 - short.1);
-        println!("{},{count:.1}", path.join(","));
-        let Some(held) = held(&history, path) else {
-            skip(&format!("{name}: {row} {scheme}"), "an entry in benches/instructions.csv");
-            continue;
-        };
-        if count > held * (1.0 + MARGIN) {
-            failures.push(format!(
-                "{row} {scheme}: {count:.1} instructions per packet-hop, more than {held} + 3 % of its last entry in \
-                 benches/instructions.csv; make it cheaper, or add an entry whose subject says what it buys"
-            ));
-        }
-    }
+    let history = history();
+    let failure = |path| failure(&history, path);
+    // Instructions do not depend on what runs beside: a row for each core.
+    let next = AtomicUsize::new(0);
+    let each = || std::iter::from_fn(|| PATHS.get(next.fetch_add(1, Ordering::Relaxed))).filter_map(failure);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let failures: Vec<String> = std::thread::scope(|s| {
+        let workers: Vec<_> = (0..cores).map(|_| s.spawn(|| each().collect::<Vec<_>>())).collect();
+        workers.into_iter().flat_map(|w| w.join().expect("a row is counted")).collect()
+    });
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 

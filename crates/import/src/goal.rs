@@ -256,7 +256,7 @@ impl<'a> Statements<'a> {
     fn is(&mut self, text: &str) -> bool {
         self.words.peek().is_some_and(|word| word.text == text)
     }
-    /// The next word. A brace that closes is none: it ends what stands before it.
+    /// The next word of a statement. A closing brace is no word: it ends the statement.
     fn due(&mut self, what: &str) -> Read<Word<'a>> {
         let last = self.last;
         match self.words.next_if(|word| word.text != "}") {
@@ -267,7 +267,7 @@ impl<'a> Statements<'a> {
             None => self.refuse(last, format!("{what} is missing behind `{}`", last.text), STATEMENTS),
         }
     }
-    /// The next word, which must be this one.
+    /// Takes the next word, and refuses any other than this text.
     fn must(&mut self, text: &str) -> Read<()> {
         match self.due(&format!("`{text}`"))? {
             word if word.text == text => Ok(()),

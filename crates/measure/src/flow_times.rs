@@ -299,7 +299,7 @@ impl<'a> Paths<'a> {
         for l in &settings.wiring.links {
             for (from, to) in [(l.a, l.b), (l.b, l.a)] {
                 let ends = (from.0.0 as usize).checked_sub(hosts).zip((to.0.0 as usize).checked_sub(hosts));
-                // From `b` on to `a`, and clockwise to no other than the next one.
+                // Switch `b` leads to `a`. Clockwise each switch leads to the next one only.
                 let all = ways.len();
                 let leads = |a: usize, b: usize| !clockwise || (b + 1) % all == a;
                 if let Some((a, b)) = ends.filter(|&(a, b)| leads(a, b)) {

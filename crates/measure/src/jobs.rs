@@ -68,7 +68,7 @@ pub struct Standing {
     pub rank: u64,
     /// The operation that it waits for, in words, with why that never ends.
     pub operation: String,
-    /// Since when it waits, ps.
+    /// Time since which the rank waits, ps.
     pub since: u64,
 }
 

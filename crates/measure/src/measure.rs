@@ -161,7 +161,7 @@ pub struct Pauses<'a> {
     pub victims: Option<(usize, u64)>,
 }
 
-/// A run, as its metrics look at it. What several of them need is worked out once.
+/// A run, as its metrics look at it. A value that several metrics need is worked out once.
 #[derive(Debug)]
 pub struct Run<'a> {
     settings: &'a Settings,

@@ -103,7 +103,7 @@ pub struct FlowParts {
     pub time: u64,
     /// Time of the flow alone in the network.
     pub alone: u64,
-    /// Name of its traffic; empty without one.
+    /// Name of the flow's traffic; empty if the traffic has none.
     pub traffic: String,
     /// Name of its class, where the run has several.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -258,7 +258,7 @@ fn as_claimed(study: &str) -> Vec<RunRecord> {
 /// Takes the values of another run.
 fn take(r: &mut RunRecord, from: &RunRecord) {
     r.metrics.clone_from(&from.metrics);
-    r.series.clone_from(&from.series);
+    r.over_time.series.clone_from(&from.over_time.series);
     r.ports.clone_from(&from.ports);
     r.traffic.clone_from(&from.traffic);
 }
@@ -280,7 +280,7 @@ fn turned(mut all: Vec<RunRecord>, turn: &Turn) -> Option<Vec<RunRecord>> {
                 }
             }
             Series(scheme, name, value) => {
-                if let Some(curve) = r.series.get_mut(name).filter(|_| r.case.scheme == scheme) {
+                if let Some(curve) = r.over_time.series.get_mut(name).filter(|_| r.case.scheme == scheme) {
                     curve.values.fill(value);
                 }
             }

@@ -44,7 +44,7 @@ fn case<'a>(e: &Evidence<'a>, scenario: &str, condition: &str, scheme: &str) -> 
 fn mean_of(r: &RunRecord, names: &[&str], from: f64, to: f64) -> Option<f64> {
     let mut sum = 0.0;
     for name in names {
-        let curve = r.series.get(*name)?;
+        let curve = r.over_time.series.get(*name)?;
         let at = |ms: f64| ((ms / 1e3 / curve.bin).round() as usize).min(curve.values.len());
         let bins = curve.values.get(at(from)..at(to)).filter(|b| !b.is_empty())?;
         sum += bins.iter().sum::<f64>() / bins.len() as f64;
@@ -201,7 +201,7 @@ fn weight(e: &Evidence<'_>, parts: &mut Parts) {
 /// Milliseconds after each on-off change until a condition on bins holds for the rest of the phase; the whole phase where
 /// it does not. One value a phase of 20 ms, the first one left out.
 fn settling(r: &RunRecord, series: &[&str], good: &dyn Fn(usize, &[f64]) -> bool) -> Option<Vec<f64>> {
-    let curves: Vec<_> = series.iter().map(|s| r.series.get(*s)).collect::<Option<_>>()?;
+    let curves: Vec<_> = series.iter().map(|s| r.over_time.series.get(*s)).collect::<Option<_>>()?;
     let bin = curves.first()?.bin * 1e3;
     let bins = curves.iter().map(|c| c.values.len()).min()?;
     let per_phase = (PHASE as f64 / bin).round() as usize;

@@ -92,7 +92,7 @@ fn drops(e: &Evidence<'_>, parts: &mut Parts) {
 
 /// Mean of a series between two moments, seconds.
 fn mean_between(run: &RunRecord, series: &str, from: f64, to: f64) -> Option<f64> {
-    let curve = run.series.get(series)?;
+    let curve = run.over_time.series.get(series)?;
     let at = |t: f64| ((t / curve.bin).round() as usize).min(curve.values.len());
     let part = curve.values.get(at(from)..at(to)).filter(|p| !p.is_empty())?;
     Some(part.iter().sum::<f64>() / part.len() as f64)

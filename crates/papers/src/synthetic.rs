@@ -34,7 +34,9 @@ impl Synthetic for RunRecord {
     }
 
     fn draws(mut self, name: &str, values: Vec<f64>) -> Self {
-        self.series.insert(name.into(), Curve { unit: String::new(), bin: 1e-3, values, ..Curve::default() });
+        self.over_time
+            .series
+            .insert(name.into(), Curve { unit: String::new(), bin: 1e-3, values, ..Curve::default() });
         self
     }
 

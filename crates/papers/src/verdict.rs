@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(factor("Mb/s", "s"), None);
     }
 
-    /// Published in another unit than the metric's: a share holds in any unit, a difference in its own alone.
+    /// A value published in another unit than the metric's: a share is compared in any unit, a difference only in its own.
     #[test]
     fn allowances_of_other_units() {
         let published = |text: &str, unit: &str| Published {

@@ -176,7 +176,7 @@ pub fn answer(words: &[String]) -> Result<Value, String> {
 
 /// The answer as the page reads it.
 fn told(settings: &Settings, record: &RunRecord, command: &str) -> Value {
-    let curve = |name: &str| record.series.get(name);
+    let curve = |name: &str| record.over_time.series.get(name);
     let metric = |name: &str| record.metrics.get(name);
     let rate = |flow: &String| {
         let mbps = curve(&format!("flow {flow}")).map(|c| c.values.as_slice()).unwrap_or_default();
@@ -202,7 +202,7 @@ fn told(settings: &Settings, record: &RunRecord, command: &str) -> Value {
         "victim": longest("victim"),
         "dropped_frames": metric(Id::DroppedFrames.text()),
         "messages": metric(Id::ControlMessages.text()),
-        "packet_hops": record.packet_hops,
+        "packet_hops": record.execution.packet_hops,
         "fingerprint": record.fingerprint,
         "command": command,
     })

@@ -104,7 +104,7 @@ impl Record {
     /// Data and control frames that finished a link.
     #[getter]
     fn packet_hops(&self) -> u64 {
-        self.0.packet_hops
+        self.0.execution.packet_hops
     }
     /// The effective configuration, as JSON.
     fn config(&self) -> String {
@@ -131,12 +131,12 @@ impl Record {
     /// picoseconds. Names of traffic count from 1 in the order of `traffic`; 0 is none.
     fn flows<'py>(&self, py: Python<'py>) -> (Vec<String>, Bound<'py, PyBytes>) {
         let eight = |f: &FlowTime| [f.src, f.dst, f.bytes, f.start, f.time, f.exact, f.fork, f.name];
-        let bytes: Vec<u8> = self.0.flows.iter().flat_map(eight).flat_map(u64::to_le_bytes).collect();
-        (self.0.hosts.clone(), PyBytes::new(py, &bytes))
+        let bytes: Vec<u8> = self.0.flows.times.iter().flat_map(eight).flat_map(u64::to_le_bytes).collect();
+        (self.0.flows.hosts.clone(), PyBytes::new(py, &bytes))
     }
     /// Where the time of its complete flows went, as JSON: flows by start, with times in picoseconds; null if it was not kept.
     fn spent(&self) -> String {
-        let Some(spent) = &self.0.spent else { return "null".into() };
+        let Some(spent) = &self.0.flows.spent else { return "null".into() };
         let port = |p: &AtPort| json!({"port": spent.port(p.port), "queue": p.queued, "xoff": p.xoff, "sending": p.sending, "link": p.link});
         let one = |f: &FlowParts| {
             let parts: BTreeMap<_, _> = OF_TIME.iter().map(|part| part.0).zip(f.by_part()).collect();
@@ -152,7 +152,7 @@ impl Record {
     }
     /// Names of the ports that it kept over time; none if it kept none.
     fn map_ports(&self) -> Option<Vec<String>> {
-        Some(self.0.map.as_ref()?.ports.iter().map(|p| p.port.clone()).collect())
+        Some(self.0.over_time.map.as_ref()?.ports.iter().map(|p| p.port.clone()).collect())
     }
     /// A quantity of such a port: unit, width of a bin in seconds, and its values as 64-bit floating-point numbers, little-endian.
     fn map_row<'py>(
@@ -161,7 +161,7 @@ impl Record {
         port: &str,
         what: &str,
     ) -> Option<(&'static str, f64, Bound<'py, PyBytes>)> {
-        let (map, shown) = (self.0.map.as_ref()?, SHOWN.iter().find(|s| s.row == what)?);
+        let (map, shown) = (self.0.over_time.map.as_ref()?, SHOWN.iter().find(|s| s.row == what)?);
         let bytes: Vec<u8> = map.values(port, shown)?.into_iter().flat_map(f64::to_le_bytes).collect();
         Some((shown.unit, map.bin as f64 / 1e12, PyBytes::new(py, &bytes)))
     }
@@ -171,12 +171,12 @@ impl Record {
     }
     /// The map at a time, seconds, as SVG.
     fn map_still(&self, what: &str, at: f64) -> Option<String> {
-        let map = self.0.map.as_ref()?;
+        let map = self.0.over_time.map.as_ref()?;
         cnsim_cli::still(map, what, (at * 1e12 / map.bin as f64 + 1e-6).max(0.0) as usize)
     }
     /// Events of the flows that `record.flow_events` names, as JSON: times in picoseconds, rates in bit/s; null if none is named.
     fn events(&self) -> String {
-        let Some(events) = &self.0.events else { return "null".into() };
+        let Some(events) = &self.0.flows.events else { return "null".into() };
         let one = |e: &Event| {
             json!({"flow": events.flows.get(e.flow as usize), "number": e.nth, "time": e.at, "cause": e.by,
             "port": e.port, "rate": e.rate, "window": e.window, "in_flight": e.in_flight, "rtt": e.rtt})
@@ -186,16 +186,16 @@ impl Record {
     /// Slowdown of each of these flows, as 64-bit floating-point numbers, little-endian.
     fn slowdowns<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let of = |f: &FlowTime| slowdown_of(&self.0, f);
-        let bytes: Vec<u8> = self.0.flows.iter().map(of).flat_map(f64::to_le_bytes).collect();
+        let bytes: Vec<u8> = self.0.flows.times.iter().map(of).flat_map(f64::to_le_bytes).collect();
         PyBytes::new(py, &bytes)
     }
     /// Names of the time series.
     fn series_names(&self) -> Vec<String> {
-        self.0.series.keys().cloned().collect()
+        self.0.over_time.series.keys().cloned().collect()
     }
     /// A time series: unit, width of a bin in seconds, and its values as 64-bit floating-point numbers, little-endian.
     fn series<'py>(&self, py: Python<'py>, name: &str) -> Option<(String, f64, Bound<'py, PyBytes>)> {
-        let curve = self.0.series.get(name)?;
+        let curve = self.0.over_time.series.get(name)?;
         let bytes: Vec<u8> = curve.values.iter().flat_map(|v| v.to_le_bytes()).collect();
         Some((curve.unit.clone(), curve.bin, PyBytes::new(py, &bytes)))
     }
@@ -335,7 +335,7 @@ pub(crate) fn load(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Record>> {
                 continue;
             }
             let (name, curve) = read_series(&folder.join(file)).map_err(|e| told(py, "CnsimError", &e))?;
-            record.series.insert(name, curve);
+            record.over_time.series.insert(name, curve);
         }
         records.push(record);
     }
@@ -348,7 +348,7 @@ pub(crate) fn load(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Record>> {
         for (labels, spent) in read_spent(&parts).map_err(|e| told(py, "CnsimError", &e))? {
             let mut same = records.iter_mut().filter(|r| run_labels(r)[..] == labels[..]);
             if let (Some(record), None) = (same.next(), same.next()) {
-                record.spent = Some(spent);
+                record.flows.spent = Some(spent);
             }
         }
     }

@@ -270,7 +270,7 @@ mod tests {
         assert!(matches!(places(&off, &all), Places::Plain(_)), "to the other side, too");
         let still = vec![2.0; 20];
         assert!(matches!(places(&still, &(0..20).collect::<Vec<_>>()), Places::Plain(_)));
-        // Of forty, every second: their indices.
+        // Of forty points every second one is kept, by its index.
         let long: Vec<f64> = (0..40).map(f64::from).collect();
         let some: Vec<usize> = (0..40).step_by(2).collect();
         let Places::At(from, step, text) = places(&long, &some) else { panic!("indices") };

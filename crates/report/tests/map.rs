@@ -88,7 +88,7 @@ fn the_page_holds_what_the_runs_recorded() {
             let host = end.0.0 < 8;
             assert_eq!((&port.port, row("queue").is_none()), (&wiring.port_name(end), host));
             // Each largest queue to the unit.
-            if let Some(curve) = run.series.get(&format!("queue {}", port.port)) {
+            if let Some(curve) = run.over_time.series.get(&format!("queue {}", port.port)) {
                 let peaks: Vec<u64> = curve.peaks.iter().map(|kb| (kb * 10.0).round() as u64).collect();
                 assert_eq!(row("queue").unwrap(), peaks, "{}", port.port);
                 full += peaks.iter().filter(|p| **p > 0).count();
@@ -129,7 +129,7 @@ fn the_page_holds_what_the_runs_recorded() {
             .sum();
         let sent = sent / 1e3 * 10e9 * 50e-6 / 8.0;
         assert!(sent > 0.99 * 7.0 * 150e3 && sent < 1.06 * 7.0 * 150e3, "{sent} B");
-        assert_eq!(play.map, run.map);
+        assert_eq!(play.map, run.over_time.map);
         // Flows can be chosen, and the ports on their ways are ports of the map.
         assert!(play.flows.windows(2).all(|w| w[0].slowdown() >= w[1].slowdown()));
         for flow in &play.flows {
@@ -185,7 +185,7 @@ fn a_map_has_a_limit() {
 #[test]
 fn a_still_is_coloured_by_value() {
     let (_, records, _) = made(&[]);
-    let map = records[0].map.as_ref().unwrap();
+    let map = records[0].over_time.map.as_ref().unwrap();
     let row = map.values("L1>H0", &SHOWN[1]).unwrap();
     let (step, most) = row.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
     let svg = cnsim_report::still(map, "queue", step).unwrap();
@@ -236,7 +236,7 @@ fn the_map_in_chromium() {
     let _ = std::fs::remove_dir_all(&dir);
     let (dom, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
     let dom = dom.split("<script>").next().unwrap();
-    let still = cnsim_report::still(records[run].map.as_ref().unwrap(), "queue", step).unwrap();
+    let still = cnsim_report::still(records[run].over_time.map.as_ref().unwrap(), "queue", step).unwrap();
     let halves: Vec<&str> =
         still.split("<path class=\"w ").skip(1).filter_map(|p| p.split("\" d=").next()).collect();
     let dark = halves.iter().filter(|h| !h.starts_with("u0") && !h.starts_with("none")).count();

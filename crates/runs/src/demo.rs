@@ -95,9 +95,9 @@ pub fn demo(registry: &Registry, scheme: &str) -> Result<Demo, String> {
     let ready = scenario.ready(&case).map_err(told)?;
     let job = Job::new(case, ready, 1);
     let record = run_job(&job, None, &Watch::default(), 1)?.ok_or("the run was stopped")?;
-    let series = |name: &str| record.series.get(name).map(|c| c.values.clone()).unwrap_or_default();
+    let series = |name: &str| record.over_time.series.get(name).map(|c| c.values.clone()).unwrap_or_default();
     let gbps = |name: &str| series(name).iter().map(|v| v / 1e3).collect::<Vec<f64>>();
-    let bin = record.series.get("hot_queue").map_or(0.1, |c| c.bin * 1e3);
+    let bin = record.over_time.series.get("hot_queue").map_or(0.1, |c| c.bin * 1e3);
     let rates = [gbps("flow H1>H3"), gbps("flow H2>H3")];
     let last = rates[1].iter().rposition(|v| *v > 0.0).map_or(STOP, |i| (i + 1) as f64 * bin);
     Ok(Demo {

@@ -16,7 +16,7 @@ pub(crate) fn read_start(path: &Path, bytes: u64) -> Option<String> {
 /// Largest file of results that is read, bytes.
 pub const LARGEST: u64 = 2_000_000_000;
 
-/// Columns that a line has at least, as it is read: missing ones are empty.
+/// Least number of columns of a line that is read; missing ones are empty.
 const COLUMNS: usize = 24;
 
 /// Reads a table that cnsim wrote: rows of fields, without the header.
@@ -94,7 +94,7 @@ pub(crate) fn read_lines(
 /// What to do about a file that cannot be read.
 pub(crate) const AGAIN: &str = "take the file as cnsim wrote it, or run the scenario again";
 
-/// What to do about a file that cannot be read, and that is not needed.
+/// The remedy in the error of an unreadable file that is not needed.
 pub(crate) const AWAY: &str = "take the file as cnsim wrote it, or leave it away";
 
 /// Beginnings by which spreadsheets know a formula.

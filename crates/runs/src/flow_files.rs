@@ -32,19 +32,19 @@ pub fn fct_csv(records: &[RunRecord]) -> Option<String> {
         "source", "destination", "bytes", "start_ns", "time_ns", "ideal_ns", "fork_ideal_ns", "slowdown",
         "missing_bytes", "lost_frames", "waits_for", "traffic", "number",
     ]);
-    for r in records.iter().filter(|r| !r.flows.is_empty() || !r.unfinished.is_empty()) {
+    for r in records.iter().filter(|r| !r.flows.times.is_empty() || !r.flows.unfinished.is_empty()) {
         let traffic = |n: u64| {
             let at = (n as usize).checked_sub(1).and_then(|at| r.traffic.get(at));
             at.map_or_else(String::new, |t| t.name.clone())
         };
-        let name = |h: u64| r.hosts.get(h as usize).cloned().unwrap_or_else(|| h.to_string());
-        for f in &r.flows {
+        let name = |h: u64| r.flows.hosts.get(h as usize).cloned().unwrap_or_else(|| h.to_string());
+        for f in &r.flows.times {
             let line = lines.add(r, [name(f.src), name(f.dst), f.bytes.to_string()]);
             line.extend([f.start, f.time, f.exact, f.fork].map(ns));
             line.extend([digits(slowdown_of(r, f)), "0".into(), "0".into(), String::new()]);
             line.extend([traffic(f.name), f.nth.to_string()]);
         }
-        for f in &r.unfinished {
+        for f in &r.flows.unfinished {
             let start = if f.start == NOT_BEGUN { String::new() } else { ns(f.start) };
             let line = lines.add(r, [name(f.src), name(f.dst), f.bytes.to_string(), start]);
             line.extend(["", "", "", ""].map(String::from));
@@ -70,9 +70,9 @@ pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> 
         if let (Some(record), None) = (same.next(), same.next()) {
             let end = record.config.read(tables::run::DURATION).map_or(0, Time::as_ps);
             read.rename(record);
-            record.hosts = read.hosts.into_iter().collect();
-            (record.flows, record.unfinished) = (read.flows, read.unfinished);
-            record.unfinished.iter_mut().for_each(|f| f.so_far = end.saturating_sub(f.start));
+            record.flows.hosts = read.hosts.into_iter().collect();
+            (record.flows.times, record.flows.unfinished) = (read.flows, read.unfinished);
+            record.flows.unfinished.iter_mut().for_each(|f| f.so_far = end.saturating_sub(f.start));
         }
     }
     Ok(())
@@ -139,7 +139,7 @@ pub fn slowdown_csv(records: &[RunRecord]) -> Option<String> {
     let shares = ["p50", "p95", "p99", "p99.9"];
     let sizes = ["from_bytes", "to_bytes", "flows", "finished", "mean"];
     let mut lines = Lines::new(&[&sizes[..], &shares, &["at_least"]].concat());
-    for (r, g) in records.iter().flat_map(|r| r.by_size.iter().map(move |g| (r, g))) {
+    for (r, g) in records.iter().flat_map(|r| r.flows.by_size.iter().map(move |g| (r, g))) {
         let counts = [g.sizes.0, g.sizes.1, g.flows as u64, g.finished as u64];
         let line = lines.add(r, counts.map(|n| n.to_string()));
         line.push(if g.finished > 0 { digits(g.mean) } else { String::new() });
@@ -164,7 +164,7 @@ pub fn fork_columns(record: &RunRecord, hosts: &[String], origin: u64) -> Option
         Some(0x0b00_0001 + (id / 256) * 0x1_0000 + (id % 256) * 0x100)
     };
     let mut lines: Vec<(u64, String)> = Vec::new();
-    for f in &record.flows {
+    for f in &record.flows.times {
         // The fork gives the flows of a pair ports in the order of their starts.
         let port = 10_000 + f.nth;
         let (start, time, ideal) = ((f.start + origin) / 1000, f.time / 1000, f.fork / 1000);

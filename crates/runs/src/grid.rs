@@ -278,7 +278,7 @@ pub struct Sweep {
     pub axes: Vec<Axis>,
     /// The points of the grid, in the order in which they are run.
     pub points: Vec<Point>,
-    /// Runs: points with equal configurations share their runs.
+    /// The runs of all points; points with equal configurations share them.
     pub jobs: Vec<Job>,
     /// Seeds of a point.
     pub seeds: u64,

@@ -17,7 +17,7 @@ pub fn pauses_csv(records: &[RunRecord]) -> Option<String> {
         "causes",
     ]);
     for r in records {
-        let Some(stops) = &r.pauses else { continue };
+        let Some(stops) = &r.over_time.pauses else { continue };
         for (n, x) in stops.xoffs.iter().enumerate() {
             let which = [n.to_string(), stops.left_out.to_string(), stops.name(x.stopped).into()];
             let line = lines.add(r, which);
@@ -37,7 +37,7 @@ pub fn pauses_csv(records: &[RunRecord]) -> Option<String> {
             line.push(x.causes.iter().map(cause).collect::<Vec<_>>().join("; "));
         }
     }
-    records.iter().any(|r| r.pauses.is_some()).then(|| lines.text())
+    records.iter().any(|r| r.over_time.pauses.is_some()).then(|| lines.text())
 }
 
 /// One line for each finite flow that stood, the longest first: run, flow, payload, start, time from start to end, how much of that a
@@ -49,7 +49,7 @@ pub fn victims_csv(records: &[RunRecord]) -> Option<String> {
         "flow", "bytes", "start_ns", "time_ns", "stood_ns", "at", "root", "victim", "way", "number",
     ]);
     for r in records {
-        let Some(stops) = &r.pauses else { continue };
+        let Some(stops) = &r.over_time.pauses else { continue };
         for f in &stops.flows {
             let line = lines.add(r, [f.flow.clone(), f.bytes.to_string()]);
             line.extend([f.start, f.time, f.stood].map(ns));

@@ -56,6 +56,68 @@ pub struct SharedFacts {
     pub headroom: (u64, u64),
 }
 
+/// How a run was carried out: what its results do not depend on, or that names what is not cnsim's.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Execution {
+    /// Data and control frames that finished a link.
+    pub packet_hops: u64,
+    /// Why the network ran by the model instead of the fast engine, if it did: the same results, later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_model: Option<String>,
+    /// Of which phases the run was put together, if it has a graph. Not in `results.json`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phases: Option<String>,
+    /// Hash of the program's code, if the scheme belongs to the program and not to cnsim. Not in `results.json`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub code: String,
+    /// The series of every queue and host were kept, not only the key ones. Not in `results.json`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub all_series: bool,
+}
+
+/// The finite flows of a run, one by one. Files of their own hold them beside `results.json`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FlowRecord {
+    /// Names of the run's hosts, where the times of its flows are kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+    /// Times of the finite flows, where they are kept (record.flow_times).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub times: Vec<FlowTime>,
+    /// Where the time of the finite flows went, if record.trips keeps that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spent>,
+    /// Events of the flows that record.flow_events names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events: Option<Events>,
+    /// Slowdowns of the finite flows by size.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_size: Vec<SizeGroup>,
+    /// The finite flows that were not received whole, by start: all where the times of flows are kept, else the first ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<Unfinished>,
+}
+
+/// What a run recorded over its time. Files of their own hold it beside `results.json`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OverTime {
+    /// The recorded series by their names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub series: BTreeMap<String, Curve>,
+    /// Every port over time, if record.map keeps that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map: Option<Map>,
+    /// The run's XOFFs, if record.pauses keeps them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pauses: Option<Stops>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// A finished run: its settings and its results, in the store as in `results.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -87,53 +149,21 @@ pub struct RunRecord {
     /// Results of each name of traffic, in the order of the `[[traffic]]` tables.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traffic: Vec<TrafficFacts>,
-    /// Results of its collectives, in the order of their tables.
+    /// Results of the collectives, in the order of their tables.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobFacts>,
-    /// Data and control frames that finished a link.
-    pub packet_hops: u64,
-    /// Why the network ran by the model instead of the fast engine, if it did: the same results, later.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by_model: Option<String>,
-    /// Of which phases it was put together, if it has a graph. Not in `results.json`, as the results do not depend on it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub phases: Option<String>,
+    /// How the run was carried out.
+    #[serde(flatten)]
+    pub execution: Execution,
     /// Files of its series, from the folder of the results; none in a store.
     #[serde(rename = "series")]
     pub files: Vec<String>,
-    /// Hash of the program's code, if the scheme belongs to the program and not to cnsim. Like all below, not in `results.json`.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub code: String,
-    /// The series of every queue and host were kept, not only the key ones.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub all_series: bool,
-    /// The recorded series by their names.
-    #[serde(default, rename = "curves", skip_serializing_if = "BTreeMap::is_empty")]
-    pub series: BTreeMap<String, Curve>,
-    /// Names of its hosts, where the times of its flows are kept.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hosts: Vec<String>,
-    /// Times of its finite flows, where they are kept (record.flow_times).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub flows: Vec<FlowTime>,
-    /// Where the time of its finite flows went, if record.trips keeps that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spent: Option<Spent>,
-    /// Every port over time, if record.map keeps that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub map: Option<Map>,
-    /// Events of the flows that record.flow_events names.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub events: Option<Events>,
-    /// Slowdowns of its finite flows by size.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub by_size: Vec<SizeGroup>,
-    /// The run's XOFFs, if record.pauses keeps them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pauses: Option<Stops>,
-    /// The finite flows that were not received whole, by start: all where the times of flows are kept, else the first ones.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unfinished: Vec<Unfinished>,
+    /// The finite flows. Not in `results.json`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub flows: FlowRecord,
+    /// What was recorded over time. Not in `results.json`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub over_time: OverTime,
 }
 
 impl RunRecord {
@@ -141,18 +171,14 @@ impl RunRecord {
     pub fn brief(&self, files: Vec<String>) -> Self {
         Self {
             files,
-            phases: None,
-            code: String::new(),
-            all_series: false,
-            series: BTreeMap::new(),
-            hosts: Vec::new(),
-            flows: Vec::new(),
-            spent: None,
-            map: None,
-            events: None,
-            by_size: Vec::new(),
-            unfinished: Vec::new(),
-            pauses: None,
+            execution: Execution {
+                phases: None,
+                code: String::new(),
+                all_series: false,
+                ..self.execution.clone()
+            },
+            flows: FlowRecord::default(),
+            over_time: OverTime::default(),
             jobs: self.jobs.iter().map(|job| JobFacts { path: Vec::new(), ..job.clone() }).collect(),
             ..self.clone()
         }

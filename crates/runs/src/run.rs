@@ -1,6 +1,6 @@
 //! Runs of cases over seeds: jobs, in parallel, from the store or anew, and the record that each gives.
 
-use crate::record::{RunRecord, SharedFacts};
+use crate::record::{Execution, FlowRecord, OverTime, RunRecord, SharedFacts};
 use crate::store::{Asked, Store};
 use crate::{code, curves};
 use cnsim_fabric::{Engine, Options, Outcome, RunError, RunSpec, Ways};
@@ -57,8 +57,11 @@ impl Job {
             case: self.case.id.clone(),
             seed: self.seed,
             config: self.ready.config.clone(),
-            code: code::of(&self.ready).unwrap_or_default().into(),
-            all_series: self.all_series,
+            execution: Execution {
+                code: code::of(&self.ready).unwrap_or_default().into(),
+                all_series: self.all_series,
+                ..Execution::default()
+            },
             ..RunRecord::default()
         }
     }
@@ -165,7 +168,7 @@ pub fn run_each(
     run_until(jobs, store, threads, watch, |e| matches!(e, JobError::NotKept(_)))
 }
 
-/// Runs jobs until one fails in a way that `ends` them; those that are not run then are none.
+/// Runs jobs until one fails in a way that `ends` them. The result of a job that was not run is none.
 fn run_until(
     jobs: &[Job],
     store: Option<&Store>,
@@ -326,6 +329,13 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     let jobs = jobs::facts(settings, out, job.seed, ways.as_ref());
     let metrics = metrics.chain(jobs::measured(&jobs, out.duration)).collect();
     let traffic = cnsim_measure::traffic::measure(settings, out, &flows.timed, &owners, &jobs);
+    let names: Vec<String> = traffic.iter().map(|t| t.name.clone()).collect();
+    let over_time = OverTime {
+        series: curves::of(settings, out, events.as_ref(), job.all_series),
+        map: settings.record.map.then(|| Map::of(settings, out)),
+        pauses: stopped.map(|(stops, _)| stops),
+    };
+    let asked = job.record();
     RunRecord {
         fingerprint: [("events", f.events), ("frames", f.frames), ("samples", f.samples)].map(hex).into(),
         metrics,
@@ -333,22 +343,25 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         ports: ports(settings, out),
         xoff: spread(settings, out),
         shared: shared(settings, out),
-        series: curves::of(settings, out, events.as_ref(), job.all_series),
-        packet_hops: out.packet_hops,
-        by_model: out.by_model.clone(),
-        phases: out.phases.as_ref().map(ToString::to_string),
+        execution: Execution {
+            packet_hops: out.packet_hops,
+            by_model: out.by_model.clone(),
+            phases: out.phases.as_ref().map(ToString::to_string),
+            ..asked.execution
+        },
         frozen: Frozen::of(settings, out),
-        hosts: if kept.is_empty() && open.is_empty() { Vec::new() } else { wiring.hosts.clone() },
-        flows: kept,
-        spent: Spent::of(settings, out, &flows, &traffic.iter().map(|t| t.name.clone()).collect::<Vec<_>>()),
-        map: settings.record.map.then(|| Map::of(settings, out)),
-        events,
-        by_size: flows.by_size(settings),
-        unfinished: open,
-        pauses: stopped.map(|(stops, _)| stops),
+        flows: FlowRecord {
+            hosts: if kept.is_empty() && open.is_empty() { Vec::new() } else { wiring.hosts.clone() },
+            times: kept,
+            spent: Spent::of(settings, out, &flows, &names),
+            events,
+            by_size: flows.by_size(settings),
+            unfinished: open,
+        },
+        over_time,
         traffic,
         jobs,
-        ..job.record()
+        ..asked
     }
 }
 

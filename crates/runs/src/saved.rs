@@ -115,7 +115,7 @@ impl Saved {
         with_series: impl Fn(&RunRecord) -> bool,
     ) -> Result<String, PlaceError> {
         let wanted = |r: &RunRecord| -> Vec<(String, String)> {
-            let names = r.series.keys().filter(|_| with_series(r));
+            let names = r.over_time.series.keys().filter(|_| with_series(r));
             names.map(|name| (series_file(r, name), name.clone())).collect()
         };
         let series: Vec<Vec<(String, String)>> = records.iter().map(wanted).collect();
@@ -123,7 +123,8 @@ impl Saved {
         let mut runs = Vec::new();
         for (r, series) in records.iter().zip(series) {
             for (file, name) in &series {
-                let text = r.series.get(name).map_or_else(String::new, |curve| series_csv(name, curve));
+                let text =
+                    r.over_time.series.get(name).map_or_else(String::new, |curve| series_csv(name, curve));
                 // A series file that has these bytes already is not written again.
                 let path = self.place.dir().join(file);
                 if is_file(&path) && std::fs::read(&path).is_ok_and(|old| old == text.as_bytes()) {

@@ -20,7 +20,7 @@ pub fn flows_csv(records: &[RunRecord]) -> Option<String> {
     let last = ["ports", "cut_by", "cuts", "ahead", "complete"];
     let mut lines = Lines::new(&[&first[..], &parts.each_ref().map(String::as_str), &last].concat());
     for r in records {
-        let Some(spent) = &r.spent else { continue };
+        let Some(spent) = &r.flows.spent else { continue };
         for f in &spent.flows {
             let line = lines.add(r, [f.flow.clone(), f.nth.to_string(), f.traffic.clone(), f.class.clone()]);
             line.push(f.bytes.to_string());
@@ -44,7 +44,7 @@ pub fn flows_csv(records: &[RunRecord]) -> Option<String> {
             line.push(spent.complete.to_string());
         }
     }
-    records.iter().any(|r| r.spent.is_some()).then(|| lines.text())
+    records.iter().any(|r| r.flows.spent.is_some()).then(|| lines.text())
 }
 
 /// One line for each event of the flows that `record.flow_events` names: run, flow, number among those of its hosts (empty: all of
@@ -56,7 +56,7 @@ pub fn flow_events_csv(records: &[RunRecord]) -> Option<String> {
         "rtt_ns", "left_out_from_ns",
     ]);
     let some = |n: Option<u64>| n.map_or_else(String::new, |n| n.to_string());
-    for (r, events) in records.iter().filter_map(|r| Some((r, r.events.as_ref()?))) {
+    for (r, events) in records.iter().filter_map(|r| Some((r, r.flows.events.as_ref()?))) {
         for e in &events.list {
             let flow = events.flows.get(e.flow as usize).cloned().unwrap_or_default();
             let line = lines.add(r, [flow, some(e.nth), ns(e.at), e.by.clone()]);
@@ -65,7 +65,7 @@ pub fn flow_events_csv(records: &[RunRecord]) -> Option<String> {
             line.extend([e.rtt, events.cut].map(|time| time.map_or_else(String::new, ns)));
         }
     }
-    records.iter().any(|r| r.events.is_some()).then(|| lines.text())
+    records.iter().any(|r| r.flows.events.is_some()).then(|| lines.text())
 }
 
 /// Reads a file of [`flows_csv`]: by run (condition, PAUSE, scheme, seed) where the time of its flows went.

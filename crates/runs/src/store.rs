@@ -29,8 +29,8 @@ pub struct Asked<'a> {
 impl<'a> Asked<'a> {
     /// Key of a finished run.
     pub fn of(record: &'a RunRecord) -> Self {
-        let RunRecord { config, code, seed, all_series, .. } = record;
-        Self { config, code, seed: *seed, all_series: *all_series }
+        let RunRecord { config, seed, execution, .. } = record;
+        Self { config, code: &execution.code, seed: *seed, all_series: execution.all_series }
     }
 
     /// The key of the run: a hash over all of that, and over the code and the versions of cnsim.
@@ -50,7 +50,7 @@ impl<'a> Asked<'a> {
 }
 
 /// Bumped whenever the form of a kept file changes.
-pub const STORE_FORMAT: u32 = 7;
+pub const STORE_FORMAT: u32 = 8;
 
 /// A hash as one writes to a file, and how many bytes were written.
 #[derive(Default)]
@@ -60,7 +60,7 @@ struct Hash {
 }
 
 impl Hash {
-    /// Of a value's JSON, which may be too long to be held as a text.
+    /// The hash of a value's JSON, which is never held as a text: it may be too long.
     fn of(value: &impl serde::Serialize) -> Self {
         let mut hash = Self::default();
         // It cannot fail: a hash takes all bytes.
@@ -314,6 +314,7 @@ pub fn fingerprint(records: &[RunRecord]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Execution;
 
     fn record(seed: u64) -> RunRecord {
         RunRecord {
@@ -321,7 +322,7 @@ mod tests {
             seed,
             config: serde_json::json!({"a": "1", "study": "B07"}).into(),
             metrics: [("overhead", 100.000_999_999_999_99)].into(),
-            packet_hops: 5,
+            execution: Execution { packet_hops: 5, ..Execution::default() },
             ..RunRecord::default()
         }
     }
@@ -341,8 +342,8 @@ mod tests {
             Asked::of(&other).key()
         };
         assert_ne!(other(&|r| r.seed = 2), Asked::of(&one).key());
-        assert_ne!(other(&|r| r.code = "ab".into()), Asked::of(&one).key(), "edited");
-        assert_ne!(other(&|r| r.all_series = true), Asked::of(&one).key(), "more of it is kept");
+        assert_ne!(other(&|r| r.execution.code = "ab".into()), Asked::of(&one).key(), "edited");
+        assert_ne!(other(&|r| r.execution.all_series = true), Asked::of(&one).key(), "more of it is kept");
         assert_eq!(
             other(&|r| std::sync::Arc::make_mut(&mut r.config.0)["study"] = "M08".into()),
             Asked::of(&one).key()

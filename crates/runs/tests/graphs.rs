@@ -386,7 +386,7 @@ fn agrees(ranks: usize, all: &[One], times: &Times) -> usize {
             due.push((time.0, one.rank as u64, to as u64, message(bytes).2));
         }
     }
-    let mut seen: Vec<_> = r.flows.iter().map(|f| (f.start, f.src, f.dst, f.time)).collect();
+    let mut seen: Vec<_> = r.flows.times.iter().map(|f| (f.start, f.src, f.dst, f.time)).collect();
     due.sort_unstable();
     seen.sort_unstable();
     let text = || goal(ranks, all).join("\n");

@@ -103,7 +103,7 @@ fn laws(scenario: &Scenario, case: &Case, ready: &Ready, text: &str) -> Result<(
 fn stopped(r: &RunRecord, one: &Outcome) -> Result<(), String> {
     let ports = one.switches.iter().flat_map(|s| &s.ports).map(|p| p.paused.as_ps()).sum::<u64>();
     let stood = ports + one.hosts.iter().map(|h| h.paused.as_ps()).sum::<u64>();
-    if let Some(stops) = r.pauses.as_ref().filter(|stops| stops.left_out == 0) {
+    if let Some(stops) = r.over_time.pauses.as_ref().filter(|stops| stops.left_out == 0) {
         let trees: u64 = Forest::of(stops, |_| true).roots.iter().map(|root| root.time).sum();
         if (trees, stops.total()) != (stood, stood) {
             return Err(format!("{stood} ps in XOFF, {} ps kept, {trees} ps in the trees", stops.total()));

@@ -83,7 +83,7 @@ fn idle(case: &[&RunRecord]) -> Option<String> {
     let (mut busy, mut all, mut before, mut after) = (0.0, 0.0, f64::INFINITY, 0.0_f64);
     let mut window = (0.0, 0.0);
     for r in case {
-        let Some(curve) = r.series.get(Id::AggregateThroughput.text()) else { continue };
+        let Some(curve) = r.over_time.series.get(Id::AggregateThroughput.text()) else { continue };
         let sends = |v: &f64| *v > 0.0;
         let Some(first) = curve.values.iter().position(sends) else { continue };
         let last = curve.values.iter().rposition(sends).unwrap_or(first);

@@ -148,8 +148,8 @@ fn silent(case: &[&RunRecord]) -> Option<String> {
     }
     let sizes = || {
         let of = |r: &&RunRecord| {
-            let done = r.flows.iter().map(|f| f.bytes);
-            done.chain(r.unfinished.iter().map(|f| f.bytes)).collect::<Vec<u64>>()
+            let done = r.flows.times.iter().map(|f| f.bytes);
+            done.chain(r.flows.unfinished.iter().map(|f| f.bytes)).collect::<Vec<u64>>()
         };
         case.iter().flat_map(of)
     };

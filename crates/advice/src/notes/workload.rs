@@ -79,10 +79,12 @@ pub(super) fn empty(case: &[&RunRecord]) -> Option<String> {
     let silent = |name: &str| case.iter().all(|r| counts.iter().all(|id| of(r, name, id) == 0.0));
     let named = first.traffic.iter().map(|t| t.name.as_str()).filter(|name| silent(name));
     let still = |id: &str| {
-        let zero = |r: &&RunRecord| r.series.get(id).is_some_and(|c| c.values.iter().all(|v| *v == 0.0));
+        let zero =
+            |r: &&RunRecord| r.over_time.series.get(id).is_some_and(|c| c.values.iter().all(|v| *v == 0.0));
         case.iter().all(zero)
     };
-    let flows = first.series.keys().filter(|id| id.starts_with("flow ") && still(id)).map(String::as_str);
+    let flows =
+        first.over_time.series.keys().filter(|id| id.starts_with("flow ") && still(id)).map(String::as_str);
     let all: Vec<&str> = named.chain(flows).collect();
     (!all.is_empty()).then(|| {
         format!(

@@ -64,6 +64,27 @@ impl Drop for Folder {
     }
 }
 
+/// A small scenario, fast to run.
+pub(crate) const SMALL: &str = r#"study = "mine"
+name = "small"
+condition = "hotspot {hotspot.rate}"
+[topology]
+hosts = 4
+[hotspot]
+host = "H1"
+rate = "1 Gb/s"
+start = "1 ms"
+stop = "4 ms"
+[run]
+duration = "6 ms"
+[record]
+bin = "0.1 ms"
+[matrix]
+"hotspot.rate" = ["1 Gb/s", "0.5 Gb/s"]
+pause = ["on", "off"]
+schemes = ["none", "ecm"]
+"#;
+
 /// Sixty short runs.
 pub(crate) const MANY: &str = r#"study = "mine"
 name = "many"

@@ -13,7 +13,7 @@ use cnsim_measure::stats::Summary;
 use cnsim_papers::cells::Cell;
 use cnsim_papers::published::Published;
 use cnsim_papers::verdict::Verdict;
-use cnsim_runs::record::{Curve, RunRecord};
+use cnsim_runs::record::{Curve, OverTime, RunRecord};
 use cnsim_scenario::Scenario;
 use cnsim_scenario::case::Dimension;
 use cnsim_scenario::metrics::find;
@@ -38,17 +38,18 @@ fn run(condition: &str, pause: &str, scheme: &str, seed: u64) -> RunRecord {
         values: vec![10.0 * k, 20.0 * k],
         peaks,
     };
+    let series = BTreeMap::from([
+        ("hot_queue".into(), curve("KB", vec![15.0 * k, 30.0 * k])),
+        ("aggregate_throughput".into(), curve("Gb/s", Vec::new())),
+        ("flow H0>H1".into(), curve("Mb/s", Vec::new())),
+        ("flow H2>H1".into(), curve("Mb/s", Vec::new())),
+    ]);
     RunRecord {
         case: ["mine", "small", condition, pause, scheme].into(),
         seed,
         config: json!({}).into(),
         metrics: [("overhead", k), ("latency_p50", 10.0 * k), ("latency_p99", 400.0 * k)].into(),
-        series: BTreeMap::from([
-            ("hot_queue".into(), curve("KB", vec![15.0 * k, 30.0 * k])),
-            ("aggregate_throughput".into(), curve("Gb/s", Vec::new())),
-            ("flow H0>H1".into(), curve("Mb/s", Vec::new())),
-            ("flow H2>H1".into(), curve("Mb/s", Vec::new())),
-        ]),
+        over_time: OverTime { series, ..OverTime::default() },
         ..RunRecord::default()
     }
 }
@@ -82,7 +83,7 @@ fn figures_below_a_table_and_asked_for() {
         mean: p50,
     };
     for r in &mut records {
-        r.by_size = vec![group(1000, 1.0), group(9000, 10.0)];
+        r.flows.by_size = vec![group(1000, 1.0), group(9000, 10.0)];
         if r.case.scheme == "ecm" {
             r.config =
                 json!({"scheme": {"params": {"q_eq": "24 KB"}}, "switch.output_limit": "20 KB"}).into();
@@ -464,7 +465,7 @@ fn a_port_at_which_nothing_waits_is_not_hot() {
     let heads = |longest: f64| {
         let mut r = run(one, "off", "none", 1);
         let queue = Curve { unit: "KB".into(), bin: 1e-3, values: vec![0.0, 1.0], peaks: vec![2.0, longest] };
-        r.series.insert("hot_queue".into(), queue);
+        r.over_time.series.insert("hot_queue".into(), queue);
         let records = [r];
         let scene = Scene::of(&s, &records);
         let cells = ["hot_port_throughput", "completion_time_p99", "time_paused_links", "completion_time"]

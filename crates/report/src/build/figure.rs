@@ -91,7 +91,7 @@ fn below_each(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
         }
         // Of several classes each has a line.
         let of_classes = |c: &&CaseRuns<'_>| -> Vec<(String, String)> {
-            let names = c.runs.first().into_iter().flat_map(|r| r.series.keys());
+            let names = c.runs.first().into_iter().flat_map(|r| r.over_time.series.keys());
             let own = names.filter_map(|n| Some((n.clone(), n.strip_prefix("hot_queue, ")?)));
             own.map(|(series, class)| (series, format!("{}, {class}", c.case.scheme))).collect()
         };
@@ -144,7 +144,7 @@ fn below_all(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
 }
 
 fn has(cases: &[&CaseRuns<'_>], series: &str) -> bool {
-    cases.iter().any(|c| c.runs.first().is_some_and(|r| r.series.contains_key(series)))
+    cases.iter().any(|c| c.runs.first().is_some_and(|r| r.over_time.series.contains_key(series)))
 }
 
 /// Heading of a series.
@@ -178,7 +178,7 @@ fn quantity(series: &str) -> &'static str {
 /// The series of a run by its name; the hot port's queue by its own name, too.
 fn curve<'r>(scene: &Scene<'_>, case: &CaseRuns<'r>, seed_at: usize, series: &str) -> Option<&'r Curve> {
     let run = case.runs.get(seed_at)?;
-    if let Some((_, c)) = run.series.iter().find(|(name, _)| name.eq_ignore_ascii_case(series)) {
+    if let Some((_, c)) = run.over_time.series.iter().find(|(name, _)| name.eq_ignore_ascii_case(series)) {
         return Some(c);
     }
     let (port, class) = series.strip_prefix("queue ")?.split_once(", ").map_or_else(
@@ -188,7 +188,7 @@ fn curve<'r>(scene: &Scene<'_>, case: &CaseRuns<'r>, seed_at: usize, series: &st
     let settings = &scene.ready(case)?.settings;
     let named = settings.wiring.port(port)?;
     if settings.record.named.ports.first() == Some(&named) {
-        run.series.get(&format!("hot_queue{class}"))
+        run.over_time.series.get(&format!("hot_queue{class}"))
     } else {
         None
     }

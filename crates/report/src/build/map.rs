@@ -20,8 +20,12 @@ const LETTERS: usize = 12_000_000;
 pub(crate) fn plays(scene: &Scene<'_>, drawn: &Topology) -> Vec<Play> {
     let ports: BTreeSet<&str> = drawn.links.iter().flat_map(|l| &l.ports).map(String::as_str).collect();
     let runs: Vec<&RunRecord> = scene.cases.iter().filter_map(|c| c.runs.first().copied()).collect();
-    let kept = |r: &&RunRecord| r.map.is_some() || r.spent.as_ref().is_some_and(|s| !s.flows.is_empty());
-    let fits = |r: &&RunRecord| r.map.iter().flat_map(|m| &m.ports).all(|p| ports.contains(p.port.as_str()));
+    let kept = |r: &&RunRecord| {
+        r.over_time.map.is_some() || r.flows.spent.as_ref().is_some_and(|s| !s.flows.is_empty())
+    };
+    let fits = |r: &&RunRecord| {
+        r.over_time.map.iter().flat_map(|m| &m.ports).all(|p| ports.contains(p.port.as_str()))
+    };
     let mine: Vec<&RunRecord> = runs.iter().copied().filter(kept).filter(fits).collect();
     let flows = FLOWS.0.min(FLOWS.1 / mine.len().max(1));
     let (mut all, mut letters) = (Vec::new(), 0);
@@ -38,7 +42,7 @@ pub(crate) fn plays(scene: &Scene<'_>, drawn: &Topology) -> Vec<Play> {
 
 /// A report of a run's map alone; none if the run kept no ports over time.
 pub fn alone(r: &RunRecord) -> Option<Report> {
-    let topology = of_map(r.map.as_ref()?);
+    let topology = of_map(r.over_time.map.as_ref()?);
     let title = format!("{}/{}", r.case.study, r.case.scenario);
     let plays = vec![play(r, FLOWS.0)];
     let page = Page { id: title.clone(), title: title.clone(), topology, plays, ..Page::default() };
@@ -52,7 +56,7 @@ fn play(r: &RunRecord, most: usize) -> Play {
     let title = [said(&r.case.scheme), pause, said(&r.case.condition), format!("seed {}", r.seed)];
     let title = joined(title, ", ");
     let mut notes = Vec::new();
-    match &r.map {
+    match &r.over_time.map {
         None => notes.push(
             "Ports over time were not recorded: `record.map = \"on\"` keeps them, and the map plays.".into(),
         ),
@@ -72,7 +76,7 @@ fn play(r: &RunRecord, most: usize) -> Play {
             }
         }
     }
-    let (flows, ports) = match &r.spent {
+    let (flows, ports) = match &r.flows.spent {
         None => {
             if r.metrics.get("completed_transfers").is_some() {
                 notes.push(
@@ -95,5 +99,5 @@ fn play(r: &RunRecord, most: usize) -> Play {
             (flows, spent.ports.clone())
         }
     };
-    Play { title, map: r.map.clone(), flows, ports, notes }
+    Play { title, map: r.over_time.map.clone(), flows, ports, notes }
 }

@@ -142,7 +142,7 @@ fn facts(records: &[RunRecord]) -> Vec<Fact> {
         (Some(a), Some(b)) if seeds.len() > 2 && (b - a) as usize + 1 == seeds.len() => format!("{a} to {b}"),
         _ => seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
     };
-    let hops: f64 = records.iter().map(|r| r.packet_hops as f64).sum();
+    let hops: f64 = records.iter().map(|r| r.execution.packet_hops as f64).sum();
     let fact = |name: &str, value: String| Fact { name: name.into(), value };
     vec![
         fact("runs", records.len().to_string()),
@@ -156,7 +156,7 @@ fn facts(records: &[RunRecord]) -> Vec<Fact> {
 /// Runs by the model: how many for each reason.
 fn by_model(records: &[RunRecord]) -> Vec<String> {
     let mut all: BTreeMap<&String, usize> = BTreeMap::new();
-    for why in records.iter().filter_map(|r| r.by_model.as_ref()) {
+    for why in records.iter().filter_map(|r| r.execution.by_model.as_ref()) {
         *all.entry(why).or_default() += 1;
     }
     all.into_iter().map(|(text, runs)| format!("{runs} of {} runs: {text}.", records.len())).collect()
@@ -332,7 +332,11 @@ mod tests {
     #[test]
     fn facts_of_runs_by_hand() {
         let of = |seeds: &[u64]| {
-            let run = |seed: &u64| RunRecord { seed: *seed, packet_hops: 5_000_000, ..RunRecord::default() };
+            let run = |seed: &u64| RunRecord {
+                seed: *seed,
+                execution: cnsim_runs::record::Execution { packet_hops: 5_000_000, ..Default::default() },
+                ..RunRecord::default()
+            };
             facts(&seeds.iter().map(run).collect::<Vec<_>>())
         };
         let value = |seeds: &[u64], i: usize| of(seeds)[i].value.clone();
@@ -401,7 +405,7 @@ mod tests {
         assert!(!titles(&records).contains(&"Hot queue length".to_string()), "no series is there");
         let mut records = records;
         let queue = cnsim_runs::record::Curve { values: vec![10.0], bin: 0.001, ..Default::default() };
-        records[0].series.insert("hot_queue".into(), queue);
+        records[0].over_time.series.insert("hot_queue".into(), queue);
         assert!(titles(&records).contains(&"Hot queue length".to_string()), "{:?}", titles(&records));
     }
 }

@@ -23,7 +23,7 @@ const SLOTS: [u8; 5] = [0, 4, 7, 2, 5];
 pub(crate) fn roots(scene: &Scene<'_>) -> Vec<Figure> {
     let drawn = |c: &CaseRuns<'_>| {
         let run = c.runs.first()?;
-        let stops = run.pauses.as_ref().filter(|s| s.total() > 0)?;
+        let stops = run.over_time.pauses.as_ref().filter(|s| s.total() > 0)?;
         let end = scene.ready(c)?.settings.duration.as_ps();
         Some(figure(run, stops, end))
     };

@@ -54,7 +54,7 @@ impl<'a> Scene<'a> {
     /// Is there a port at which frames wait that metrics call hot? More than two frames must have been there in a run.
     pub(crate) fn has_hot_port(&self) -> bool {
         let waits = |r: &&RunRecord| {
-            let hot = r.series.get("hot_queue");
+            let hot = r.over_time.series.get("hot_queue");
             hot.is_none_or(|q| q.upper().iter().any(|kb| *kb > two_frames(&r.config)))
         };
         self.cases

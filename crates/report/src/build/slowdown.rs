@@ -18,7 +18,7 @@ fn figure(cases: &[&CaseRuns<'_>], group: &str, name: &str, place: usize) -> Opt
     let traces: Vec<Trace> = cases.iter().filter_map(|c| trace(c, place)).collect();
     let values = || traces.iter().flat_map(|t| &t.y).copied().filter(|v| *v > 0.0);
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
-    let run = cases.iter().flat_map(|c| &c.runs).find(|r| !r.by_size.is_empty())?;
+    let run = cases.iter().flat_map(|c| &c.runs).find(|r| !r.flows.by_size.is_empty())?;
     let ideal = run.config.text(tables::record::IDEAL).unwrap_or("exact");
     let floor = if ideal == "exact" { "" } else { ", with the floor at 1 of that fork's scripts" };
     let seeds = cases.iter().map(|c| c.runs.len()).max().unwrap_or(0);
@@ -42,7 +42,7 @@ fn figure(cases: &[&CaseRuns<'_>], group: &str, name: &str, place: usize) -> Opt
 /// The line of a case: at each size where a group begins or ends, the mean, least and greatest slowdown over the seeds that
 /// have a group of that size. None for flows of one size.
 fn trace(case: &CaseRuns<'_>, place: usize) -> Option<Trace> {
-    let groups = || case.runs.iter().flat_map(|r| &r.by_size);
+    let groups = || case.runs.iter().flat_map(|r| &r.flows.by_size);
     let sizes: BTreeSet<u64> = groups().flat_map(|g| [g.sizes.0, g.sizes.1]).collect();
     let mut t = Trace { name: case.case.scheme.clone(), ..Trace::default() };
     let mut band = Band::default();
@@ -73,7 +73,7 @@ fn counted(of: impl Iterator<Item = usize> + Clone) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_runs::record::RunRecord;
+    use cnsim_runs::record::{FlowRecord, RunRecord};
 
     /// Two seeds with a group up to 1000 and up to 3000 bytes, a common one of 9000 bytes, and a third seed with another group.
     #[test]
@@ -86,7 +86,10 @@ mod tests {
             slowdown: [p50, 2.0 * p50, 3.0 * p50, 4.0 * p50],
             mean: p50,
         };
-        let run = |by_size: Vec<SizeGroup>| RunRecord { by_size, ..RunRecord::default() };
+        let run = |by_size: Vec<SizeGroup>| RunRecord {
+            flows: FlowRecord { by_size, ..FlowRecord::default() },
+            ..RunRecord::default()
+        };
         let runs = [
             run(vec![group((500, 1000), 5, 1.0), group((9000, 9000), 1, 2.0)]),
             run(vec![group((800, 3000), 5, 2.0), group((9000, 9000), 3, 4.0)]),

@@ -104,7 +104,7 @@ pub(crate) fn spent(scene: &Scene<'_>) -> Vec<Figure> {
 }
 
 fn flows<'a>(c: &CaseRuns<'a>) -> impl Iterator<Item = &'a FlowParts> + Clone {
-    c.runs.clone().into_iter().flat_map(|r| &r.spent).flat_map(|s: &Spent| &s.flows)
+    c.runs.clone().into_iter().flat_map(|r| &r.flows.spent).flat_map(|s: &Spent| &s.flows)
 }
 
 /// The class of a flow: the least power of ten that its bytes do not exceed, from 1 KB on.
@@ -149,8 +149,9 @@ fn bar<'s>(row: &'s str, shares: &'s [f64; 9], occurs: &'s [bool; 9]) -> impl It
 /// What a bar is, and of which flows: the complete ones of all seeds, or those of which the parts were kept.
 fn caption(cases: &[&CaseRuns<'_>]) -> String {
     let seeds =
-        distinct(cases.iter().flat_map(|c| &c.runs).filter(|r| r.spent.is_some()).map(|r| r.seed)).len();
-    let all = || cases.iter().flat_map(|c| &c.runs).flat_map(|r| &r.spent);
+        distinct(cases.iter().flat_map(|c| &c.runs).filter(|r| r.flows.spent.is_some()).map(|r| r.seed))
+            .len();
+    let all = || cases.iter().flat_map(|c| &c.runs).flat_map(|r| &r.flows.spent);
     let (kept, complete) =
         (all().map(|s| s.flows.len() as u64).sum::<u64>(), all().map(|s| s.complete).sum::<u64>());
     let of = if kept < complete {
@@ -170,7 +171,7 @@ fn caption(cases: &[&CaseRuns<'_>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_runs::record::RunRecord;
+    use cnsim_runs::record::{FlowRecord, RunRecord};
     use cnsim_scenario::Scenario;
 
     /// A flow of so many bytes that lasted 1000 ps, `gap` of it in the limiter's gap, 100 on links, the rest its own frames.
@@ -185,7 +186,7 @@ mod tests {
         let run = |(scheme, seed, spent): &(&str, u64, Option<Spent>)| RunRecord {
             case: ["mine", "small", "default", "on", *scheme].into(),
             seed: *seed,
-            spent: spent.clone(),
+            flows: FlowRecord { spent: spent.clone(), ..FlowRecord::default() },
             ..RunRecord::default()
         };
         let records: Vec<RunRecord> = of.iter().map(run).collect();

@@ -1,5 +1,4 @@
 //! The pages on TCP: every cell of their tables is the run that its row and column name, at seed 1.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use cnsim_runs::run::{Job, Watch, run_jobs};
 use cnsim_scenario::Scenario;

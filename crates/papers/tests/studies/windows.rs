@@ -1,6 +1,5 @@
 //! What bins and windows do to metrics: nothing hides a queue, all rates belong to one measurement, and no utilisation
 //! exceeds its law.
-#![allow(clippy::unwrap_used)]
 
 use cnsim_fabric::{Options, run};
 use cnsim_papers::cells::cells;
@@ -51,16 +50,16 @@ fn no_bin_hides_an_incast() {
     let exact = auto.metrics["queue_max"];
     assert!(exact > 500.0 && exact < 800.0, "{exact}");
     assert_eq!(exact, coarse.metrics["queue_max"]);
-    let peak = |r: &RunRecord| r.series["hot_queue"].values.iter().copied().fold(0.0, f64::max);
+    let peak = |r: &RunRecord| r.over_time.series["hot_queue"].values.iter().copied().fold(0.0, f64::max);
     assert!(peak(&auto) > 0.9 * exact, "{} of {exact}", peak(&auto));
     assert_eq!(peak(&coarse), 0.0, "this is why");
     // Each bin has its largest queue beside its sample.
     for r in [&auto, &coarse] {
-        let queue = &r.series["hot_queue"];
+        let queue = &r.over_time.series["hot_queue"];
         assert_eq!(queue.top(), exact);
         assert!(queue.values.iter().zip(&queue.peaks).all(|(v, p)| v <= p));
     }
-    let peaks = &coarse.series["hot_queue"].peaks;
+    let peaks = &coarse.over_time.series["hot_queue"].peaks;
     assert_eq!(peaks.len(), 4);
     assert!(peaks[0] == exact && peaks[2..] == [0.0, 0.0], "the incast is over within its bin: {peaks:?}");
     assert!(auto.metrics.0.contains_key("queue_p99") && !coarse.metrics.0.contains_key("queue_p99"));
@@ -69,7 +68,11 @@ fn no_bin_hides_an_incast() {
         ["completion_time_p50", "completion_time_p90", "completion_time_p99", "completion_time_max"].map(at);
     assert!(percentiles.is_sorted() && percentiles[3] > 640.0, "{percentiles:?}");
     assert!(
-        auto.metrics.values().values().chain(&auto.series["hot_queue"].values).all(|v| !v.is_sign_negative())
+        auto.metrics
+            .values()
+            .values()
+            .chain(&auto.over_time.series["hot_queue"].values)
+            .all(|v| !v.is_sign_negative())
     );
 }
 
@@ -97,9 +100,9 @@ fn rates_belong_to_one_measurement() {
     let hot = &record.ports["S>H0"];
     assert!((hot.throughput - 10.0).abs() < 0.1, "{hot:?}");
     assert!(
-        record.series.keys().all(|n| !n.starts_with("flow ")),
+        record.over_time.series.keys().all(|n| !n.starts_with("flow ")),
         "flows that nobody named: {:?}",
-        record.series.keys()
+        record.over_time.series.keys()
     );
     let scenario = Scenario::parse("windows.toml", &text, &[]).unwrap();
     for c in cells(&[record], &[], &[scenario]) {

@@ -1,11 +1,8 @@
 //! Names in files, and of files, never steer the terminal: no verb lets an escape sequence or a mark that turns the direction of
 //! writing through.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-
+use crate::common::{Folder, cnsim};
 use cnsim_problem::obeyed;
-use common::{Folder, cnsim};
 
 /// An escape sequence, one of a single character, and marks of direction.
 const EVIL: &str = "x\u{1b}[31m\u{9b}5m\u{202e}\u{2066}\u{61c}\u{fdd0}[1my";

@@ -1,24 +1,11 @@
 //! The single-hop study against its published numbers, and what an expert would try on it.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use crate::{go, job};
 use cnsim_fabric::{Engine, Options};
 use cnsim_papers::cells::{all_cases, cells};
 use cnsim_papers::published;
-use cnsim_runs::run::{Job, Watch, jobs, run_jobs};
+use cnsim_runs::run::{Watch, jobs, run_jobs};
 use cnsim_scenario::{Scenario, needs_queue_pairs};
-
-fn job(scheme: &str, pause: &str, condition: &str, sets: &[(&str, &str)]) -> Job {
-    let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
-    let scenario = Scenario::load("B07/single-hop", &sets).unwrap();
-    let case = scenario.case_of(condition, pause, scheme).unwrap();
-    let ready = scenario.ready(&case).unwrap();
-    Job::new(case, ready, 1)
-}
-
-fn metric(job: &Job, id: &str) -> f64 {
-    let records = run_jobs(std::slice::from_ref(job), None, 1, &Watch::default()).unwrap();
-    records[0].as_ref().unwrap().metrics[id]
-}
 
 /// All six tables with one seed, within what the study's issue asks for.
 #[test]
@@ -68,8 +55,9 @@ fn published_rows() {
                         && x.metric == "aggregate_throughput"
                 };
                 let carried = published.iter().find(same).unwrap().value;
-                let job = job("qcn-3pt", "on", c.condition(), &[]);
-                let seeds: Vec<Job> = (1..=10).map(|seed| Job { seed, ..job.clone() }).collect();
+                let job = job("B07/single-hop", [c.condition(), "on", "qcn-3pt"], &[]);
+                let seeds: Vec<_> =
+                    (1..=10).map(|seed| cnsim_runs::run::Job { seed, ..job.clone() }).collect();
                 let runs = run_jobs(&seeds, None, 0, &Watch::default()).unwrap();
                 let sum = |id: &str| runs.iter().flatten().map(|r| r.metrics[id]).sum::<f64>();
                 let share = sum("overhead") / sum("aggregate_throughput");
@@ -117,7 +105,7 @@ fn engines_agree_under_every_scheme() {
     let short = [("run.duration", "40 ms"), ("hotspot.start", "5 ms"), ("hotspot.stop", "25 ms")];
     for entry in cnsim_schemes::registry().iter().filter(|e| !needs_queue_pairs(e)) {
         for (pause, rate) in [("on", "hotspot 0.5 Gb/s"), ("off", "hotspot 0 Gb/s")] {
-            let job = job(&entry.name, pause, rate, &short);
+            let job = job("B07/single-hop", [rate, pause, &entry.name], &short);
             let spec = job.ready.settings.spec(&job.ready.built, 3, false);
             let go = |engine, threads| {
                 format!(
@@ -146,7 +134,7 @@ fn w_of_zero_oscillates() {
         let sd = |w: &str| {
             let mut sets = SHORT.to_vec();
             sets.push(("scheme.params.w", w));
-            metric(&job(scheme, "off", "hotspot 2 Gb/s", &sets), "sd_hot_queue")
+            go("B07/single-hop", ["hotspot 2 Gb/s", "off", scheme], &sets).metrics["sd_hot_queue"]
         };
         let (without, with) = (sd("0"), sd("2"));
         assert!(without > 1.15 * with, "{scheme}: sd {without} KB with W = 0, {with} KB with W = 2");
@@ -156,11 +144,12 @@ fn w_of_zero_oscillates() {
 /// Gd = 0: messages flow, nothing is lowered, the result is that of no scheme.
 #[test]
 fn gd_of_zero_is_none() {
-    let none = metric(&job("none", "on", "hotspot 2 Gb/s", SHORT), "aggregate_throughput");
+    let none = go("B07/single-hop", ["hotspot 2 Gb/s", "on", "none"], SHORT).metrics["aggregate_throughput"];
     for scheme in ["ecm", "qcn-2pt"] {
         let mut sets = SHORT.to_vec();
         sets.push(("scheme.params.gd", "0"));
-        let off = metric(&job(scheme, "on", "hotspot 2 Gb/s", &sets), "aggregate_throughput");
+        let off =
+            go("B07/single-hop", ["hotspot 2 Gb/s", "on", scheme], &sets).metrics["aggregate_throughput"];
         assert!((off / none - 1.0).abs() < 0.005, "{scheme}: {off} against {none}");
     }
 }
@@ -176,7 +165,8 @@ fn four_hundred_gigabits() {
         ("switch.share", "6 MB"),
         ("record.bin", "0.1 ms"),
     ];
-    let aggregate = metric(&job("none", "off", "hotspot 2 Gb/s", &sets), "aggregate_throughput");
+    let aggregate =
+        go("B07/single-hop", ["hotspot 2 Gb/s", "off", "none"], &sets).metrics["aggregate_throughput"];
     // All of 3400 Gb/s, less what the hot port does not serve for a quarter of the run; nine partitions of 6 MB hold
     // 432 Mb of it until later.
     let lost = 0.25 * (340.0 - 2.0);

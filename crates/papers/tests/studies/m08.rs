@@ -1,24 +1,11 @@
 //! M08 and the next steps: scenarios, conditions, and the main effects in short runs.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use crate::{go, scenario};
 use cnsim_papers::cells::all_cases;
 use cnsim_papers::published;
 use cnsim_runs::record::RunRecord;
-use cnsim_runs::run::{Job, Watch, jobs, run_jobs};
-use cnsim_scenario::{EMBEDDED, Scenario};
-
-fn scenario(id: &str, sets: &[(&str, &str)]) -> Scenario {
-    let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
-    Scenario::load(id, &sets).unwrap()
-}
-
-fn go(id: &str, condition: &str, pause: &str, scheme: &str, sets: &[(&str, &str)]) -> RunRecord {
-    let scenario = scenario(id, sets);
-    let case = scenario.case_of(condition, pause, scheme).unwrap();
-    let ready = scenario.ready(&case).unwrap();
-    let job = Job::new(case, ready, 1);
-    run_jobs(&[job], None, 1, &Watch::default()).unwrap().remove(0).unwrap()
-}
+use cnsim_runs::run::jobs;
+use cnsim_scenario::EMBEDDED;
 
 /// Every scenario is read, every case can be run, and a user's own copy of the file is the same.
 #[test]
@@ -103,7 +90,7 @@ fn pause_alone_blocks_the_innocents() {
         ("record.from", "40 ms"),
     ];
     let utilisation = |scheme: &str, sets: &[(&str, &str)]| {
-        let run = go("M08/multi-hop-periodic", "congestion 120 ms on/off", "on", scheme, sets);
+        let run = go("M08/multi-hop-periodic", ["congestion 120 ms on/off", "on", scheme], sets);
         assert_eq!(run.metrics["dropped_frames"], 0.0);
         run.metrics["innocent_flow_utilization"]
     };
@@ -121,22 +108,23 @@ fn pause_alone_blocks_the_innocents() {
 #[test]
 fn the_queue_settles() {
     let sets = [("run.duration", "310 ms"), ("hotspot.stop", "310 ms")];
-    let run = go("M08/multi-hop-800ms", "hotspot 0.5 Gb/s", "off", "qcn-serial-hai", &sets);
-    let mean = |name: &str| run.series[name].values[200..310].iter().sum::<f64>() / 110.0;
+    let run = go("M08/multi-hop-800ms", ["hotspot 0.5 Gb/s", "off", "qcn-serial-hai"], &sets);
+    let mean = |name: &str| run.over_time.series[name].values[200..310].iter().sum::<f64>() / 110.0;
     let (queue, rate) = (mean("hot_queue"), mean("hot_port_throughput"));
     assert!((13.0..45.0).contains(&queue), "mean queue {queue} KB");
     assert!((0.475..=0.5005).contains(&rate), "{rate} Gb/s");
     let drops = run.metrics["dropped_frames"];
-    let sum = run.series["innocent_throughput"].values[0] + run.series["hot_port_throughput"].values[0];
-    assert!((sum - run.series["aggregate_throughput"].values[0]).abs() < 1e-3);
-    let none = go("M08/multi-hop-800ms", "hotspot 0.5 Gb/s", "off", "none", &sets);
+    let sum = run.over_time.series["innocent_throughput"].values[0]
+        + run.over_time.series["hot_port_throughput"].values[0];
+    assert!((sum - run.over_time.series["aggregate_throughput"].values[0]).abs() < 1e-3);
+    let none = go("M08/multi-hop-800ms", ["hotspot 0.5 Gb/s", "off", "none"], &sets);
     assert!(none.metrics["dropped_frames"] > 50.0 * drops, "{} and {drops}", none.metrics["dropped_frames"]);
 }
 
 /// The scenario is the network of `serial_hai.rs`; its auxiliary row takes the rule away.
 #[test]
 fn one_line_of_pseudocode() {
-    let run = |condition: &str| go("M08/symmetric-4-to-1", condition, "off", "qcn-serial-hai", &[]);
+    let run = |condition: &str| go("M08/symmetric-4-to-1", [condition, "off", "qcn-serial-hai"], &[]);
     let (with, without) = (run("control loop delay 500 us"), run("control loop delay 500 us, without TR/8"));
     let rate = |r: &RunRecord| r.metrics["throughput"];
     assert!((rate(&with) / 9.446 - 1.0).abs() < 0.05, "{}", rate(&with));
@@ -158,7 +146,7 @@ const SHORT: &[(&str, &str)] = &[
 #[test]
 fn inputs_alone_make_a_hotspot() {
     let run = |scheme: &str, pause: &str| {
-        go("next/input-generated-single-hop", "sources H1..H9", pause, scheme, SHORT)
+        go("next/input-generated-single-hop", ["sources H1..H9", pause, scheme], SHORT)
     };
     let none = run("none", "on");
     let others = |won: f64| {
@@ -181,8 +169,7 @@ fn inputs_alone_make_a_hotspot() {
 #[test]
 fn slow_hosts_stop_fast_ones() {
     let sets = [("run.duration", "60 ms"), ("record.from", "20 ms")];
-    let rate =
-        |scheme: &str| go("next/mixed-rates", "load 5%", "on", scheme, &sets).metrics["innocent_throughput"];
+    let rate = |scheme: &str| go("next/mixed-rates", ["load 5%", "on", scheme], &sets).metrics["innocent_throughput"];
     let (none, qcn) = (rate("none"), rate("qcn-802.1Qau"));
     assert!(qcn > 1.3 * none, "{qcn} with QCN, {none} Gb/s with PAUSE alone");
 }

@@ -1,12 +1,9 @@
 //! What is written is read: `verify` and `compare`, and which results may stand where.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod common;
-
+use crate::common::{Folder, cnsim, text};
 use cnsim_fabric::Reliability;
 use cnsim_scenario::{Case, EMBEDDED, Scenario};
 use cnsim_units::Time;
-use common::{Folder, cnsim, text};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -401,7 +398,7 @@ fn nothing_escapes_the_folder() {
 #[test]
 fn only_the_studys_own_experiment_is_judged() {
     let folder = Folder::new("other");
-    let text = include_str!("../../../scenarios/B07/single-hop.toml");
+    let text = include_str!("../../../../scenarios/B07/single-hop.toml");
     let judge = |name: &str, text: &str| {
         let file = folder.write(name, text);
         let (out, only) = (folder.file("out"), "hotspot 2 Gb/s, PAUSE on, ecm");

@@ -1,15 +1,12 @@
 //! The report and the terminal as `run` and `reproduce` make them, and what `explain` draws and says.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 use serde_json::Value;
 
 /// Did it end well, and what did it say?
 fn cnsim(args: &[&str]) -> (bool, String) {
-    let o = common::cnsim(args);
-    (o.status.success(), common::text(&o))
+    let o = crate::common::cnsim(args);
+    (o.status.success(), crate::common::text(&o))
 }
 
 /// What the report's scripts are given for a page.
@@ -232,7 +229,7 @@ fn shared_buffers_are_told_in_eighty_columns_and_in_the_report() {
         .envs([("COLUMNS", "80"), ("NO_COLOR", "1")])
         .output()
         .unwrap();
-    let said = common::text(&done);
+    let said = crate::common::text(&done);
     assert!(said.lines().all(|l| l.chars().count() <= 80), "{said}");
     let table: Vec<&str> = said.lines().skip_while(|l| *l != "Shared buffers").skip(3).take(9).collect();
     let results: Value = serde_json::from_str(&folder.read("out/results.json")).unwrap();

@@ -1,5 +1,4 @@
 //! Captures: the real tshark reads in them what the records say, under each scheme and each transport.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use cnsim_runs::capture::{Captures, DISSECTOR, run_captured};
 use cnsim_runs::files::read_csv;

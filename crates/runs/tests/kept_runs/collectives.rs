@@ -1,12 +1,11 @@
 //! Results of collectives: rounds, critical paths and metrics, by hand on a star where a transfer of c bytes takes a known time.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use crate::{done, job};
 use cnsim_measure::jobs::Lane;
 use cnsim_runs::flow_files::{fct_csv, read_flows};
 use cnsim_runs::job_files::{collectives_csv, critical_path_csv, read_paths};
 use cnsim_runs::record::RunRecord;
-use cnsim_runs::run::{Job, Watch, run_job};
-use cnsim_scenario::Scenario;
+use cnsim_runs::run::Job;
 use std::slice::from_ref;
 
 fn run(n: usize, duration: &str, tables: &str) -> RunRecord {
@@ -15,10 +14,7 @@ fn run(n: usize, duration: &str, tables: &str) -> RunRecord {
          [host]\nqueues = \"per-flow\"\nprocessing = \"0 us\"\n[switch]\nprocessing = \"0 us\"\nshare = \"1 GB\"\n\
          [run]\nduration = \"{duration}\"\n{tables}\n"
     );
-    let scenario = Scenario::parse("t.toml", &text, &[]).unwrap_or_else(|p| panic!("{p:#?}\n{text}"));
-    let case = scenario.cases()[0].clone();
-    let ready = scenario.ready(&case).unwrap();
-    run_job(&Job::new(case, ready, 1), None, &Watch::default(), 1).unwrap().expect("not interrupted")
+    done(&job(&text))
 }
 
 const FRAMES: &str = "frame = \"1048 B\"\nheader = \"48 B\"";
@@ -120,10 +116,7 @@ fn a_job_that_waits_for_ever() {
              [host]\nqueues = \"per-flow\"\nprocessing = \"0 us\"\n[switch]\nprocessing = \"0 us\"\nshare = \"10 KB\"\n\
              [run]\nduration = \"1 ms\"\n{more}\n[[traffic]]\nname = \"job\"\nhosts = \"all\"\n{FRAMES}\n{traffic}\n"
         );
-        let scenario = Scenario::parse("t.toml", &text, &[]).unwrap_or_else(|p| panic!("{p:#?}\n{text}"));
-        let case = scenario.cases()[0].clone();
-        let ready = scenario.ready(&case).unwrap();
-        run_job(&Job::new(case, ready, 1), None, &Watch::default(), 1).unwrap().expect("not interrupted")
+        done(&job(&text))
     };
     // Three send 60 KB to one whose port has room for ten frames.
     let incast = "kind = \"reduce\"\nalgorithm = \"direct\"\nsize = \"60 KB\"";
@@ -185,20 +178,24 @@ fn a_job_that_is_not_done() {
     let waits = job.waits_for.clone().unwrap();
     assert!(waits.starts_with("the transfer ") && waits.contains(" of 1 MB since "), "{waits}");
     assert!((r.metrics["job_time"] - 0.2).abs() < 1e-9 && r.metrics.at_least("job_time"));
-    let begun = r.unfinished.iter().filter(|f| f.start < u64::MAX).count();
-    assert_eq!(r.unfinished.len(), 24 - 8, "two of six steps are over");
-    assert_eq!(begun, 4, "{:?}", r.unfinished);
+    let begun = r.flows.unfinished.iter().filter(|f| f.start < u64::MAX).count();
+    assert_eq!(r.flows.unfinished.len(), 24 - 8, "two of six steps are over");
+    assert_eq!(begun, 4, "{:?}", r.flows.unfinished);
     assert!(
-        r.unfinished.iter().filter(|f| f.start == u64::MAX).all(|f| f.waits_for.contains("has not begun"))
+        r.flows
+            .unfinished
+            .iter()
+            .filter(|f| f.start == u64::MAX)
+            .all(|f| f.waits_for.contains("has not begun"))
     );
     let text = fct_csv(std::slice::from_ref(&r)).unwrap();
     let path = std::env::temp_dir().join(format!("cnsim-collectives-{}.csv", std::process::id()));
     std::fs::write(&path, &text).unwrap();
-    let open = std::mem::take(&mut r.unfinished);
+    let open = std::mem::take(&mut r.flows.unfinished);
     read_flows(&path, std::slice::from_mut(&mut r)).unwrap();
     std::fs::remove_file(&path).unwrap();
     assert_eq!(
-        r.unfinished.iter().map(|f| f.start).collect::<Vec<_>>(),
+        r.flows.unfinished.iter().map(|f| f.start).collect::<Vec<_>>(),
         open.iter().map(|f| f.start).collect::<Vec<_>>()
     );
 }
@@ -281,11 +278,7 @@ fn nics_and_their_hosts() {
         "name = \"t\"\n[topology]\nkind = \"rails\"\nservers = 2\ngpus = 4\n[host]\nqueues = \"per-flow\"\n[run]\nduration = \"1 ms\"\n\
          [[traffic]]\nkind = \"transfers\"\nhosts = \"all\"\ntransfers = [\"0 us, H0, H1, 100 KB\", \"0 us, H2, H1, 100 KB\", \"0 us, H5, H1, 100 KB\"]\n{FRAMES}\n"
     );
-    let scenario = Scenario::parse("t.toml", &text, &[]).unwrap_or_else(|p| panic!("{p:#?}\n{text}"));
-    let case = scenario.cases()[0].clone();
-    let ready = scenario.ready(&case).unwrap();
-    let job = Job { all_series: true, ..Job::new(case, ready, 1) };
-    let r = run_job(&job, None, &Watch::default(), 1).unwrap().expect("not interrupted");
+    let r = done(&Job { all_series: true, ..job(&text) });
     // 100 KB of payload in 1 ms are 0.8 Gb/s.
     let of = |port: &str| (r.ports[port].received.map(|g| (g * 10.0).round()), r.ports[port].sent_frames);
     let seen = ["H0", "H0#1", "H0#2", "H1", "H1#1", "H1#2", "H5", "H5#1", "H5#2"].map(of);
@@ -294,7 +287,8 @@ fn nics_and_their_hosts() {
     let received = |rate| (rate, Some(0));
     let by_hand = [sends, sends, idle, received(three), received(two), received(one), sends, idle, sends];
     assert_eq!(seen, by_hand);
-    let [sum, first, second] = ["H1", "H1#1", "H1#2"].map(|n| &r.series[&format!("delivered {n}")].values);
+    let [sum, first, second] =
+        ["H1", "H1#1", "H1#2"].map(|n| &r.over_time.series[&format!("delivered {n}")].values);
     for (n, sum) in sum.iter().enumerate() {
         assert!((sum - first[n] - second[n]).abs() < 1e-4 * sum.max(1.0), "{n}: {sum}");
     }
@@ -335,11 +329,8 @@ fn what_repeats_is_simulated_once() {
                  [run]\nduration = \"1 s\"\ndraws = \"keyed\"\nreuse = \"{reuse}\"\n[record]\nlatency = \"on\"\n\
                  [transport]\n{more}\n"
             );
-            let scenario = Scenario::parse("t.toml", &text, &[]).unwrap_or_else(|p| panic!("{p:#?}\n{text}"));
-            let case = scenario.cases()[0].clone();
-            let job = Job::new(case.clone(), scenario.ready(&case).unwrap(), 1);
-            let mut r = run_job(&job, None, &Watch::default(), 1).unwrap().expect("not interrupted");
-            let phases = r.phases.take().unwrap_or_default();
+            let mut r = done(&job(&text));
+            let phases = r.execution.phases.take().unwrap_or_default();
             let files = (collectives_csv(from_ref(&r)), critical_path_csv(from_ref(&r)));
             (phases, format!("{files:?}\n{r:#?}"))
         };

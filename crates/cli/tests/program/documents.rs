@@ -1,9 +1,6 @@
 //! The documents as a reader follows them: files are saved, commands are typed, and each must work.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 use std::path::Path;
 use std::process::Command;
 
@@ -79,7 +76,7 @@ fn follow(path: &str, folder: &Folder) -> String {
                     .env("NO_COLOR", "1")
                     .output()
                     .unwrap();
-                let text = common::text(&out);
+                let text = crate::common::text(&out);
                 assert!(out.status.success(), "{path}: cnsim {}\n{text}", args.join(" "));
                 if let Some([_, file]) = into.as_deref() {
                     folder.write(file, &String::from_utf8_lossy(&out.stdout));
@@ -334,7 +331,7 @@ fn the_times_of_all_reduce() {
         .current_dir(&folder.0)
         .output()
         .unwrap();
-    assert!(out.status.success(), "{}", common::text(&out));
+    assert!(out.status.success(), "{}", crate::common::text(&out));
     let rounds = folder.read("allreduce/collectives.csv");
     // A condition has two commas of its own.
     let column = |name: &str| rounds.lines().next().unwrap().split(',').position(|c| c == name).unwrap() + 2;

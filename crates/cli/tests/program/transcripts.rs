@@ -5,11 +5,8 @@
 //! * the lines below it are what the command must print on its standard output; a line `...` stands for any lines, and at
 //!   the end of a line for its rest;
 //! * a command below which nothing stands must only succeed.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

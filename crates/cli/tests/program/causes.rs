@@ -1,11 +1,8 @@
 //! Is the largest part of a difference its cause? Of two runs of the README's victim, under a scheme and under none, the mechanism of that
 //! part is switched off: the part has to be gone, and the difference to follow. Two of these pairs may fail: under PAUSE alone the frames
 //! that XOFF no longer stops wait in a queue instead.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, cnsim, text};
+use crate::common::{Folder, cnsim, text};
 use std::collections::BTreeMap;
 
 /// Schemes, each with the transport that it needs: `""` is none.

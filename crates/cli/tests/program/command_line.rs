@@ -1,32 +1,8 @@
 //! The command line as a user meets it: exit codes, messages with place and remedy, files, determinism.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod common;
-
-use common::{Folder, cnsim, text};
+use crate::common::{Folder, SMALL, cnsim, text};
 use std::path::Path;
 use std::process::Command;
-
-/// A small scenario, fast to run.
-const SMALL: &str = r#"study = "mine"
-name = "small"
-condition = "hotspot {hotspot.rate}"
-[topology]
-hosts = 4
-[hotspot]
-host = "H1"
-rate = "1 Gb/s"
-start = "1 ms"
-stop = "4 ms"
-[run]
-duration = "6 ms"
-[record]
-bin = "0.1 ms"
-[matrix]
-"hotspot.rate" = ["1 Gb/s", "0.5 Gb/s"]
-pause = ["on", "off"]
-schemes = ["none", "ecm"]
-"#;
 
 /// `check` on a changed text: exit 2, and all of these words.
 fn refused(change: (&str, &str), words: &[&str]) {

@@ -1,10 +1,7 @@
 //! Whose file is it: what stands in a folder of results or of kept runs and is not of cnsim stays as it is.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod common;
-
-use common::{Folder, MANY, cnsim, files, stored, text};
+use crate::common::{Folder, MANY, cnsim, files, stored, text};
 use std::path::{Path, PathBuf};
 
 /// Everything in a folder, with contents; links as links.

@@ -1,31 +1,14 @@
 //! R07's three scenarios: wiring, and main effects in short runs.
-#![allow(clippy::unwrap_used)]
 
+use crate::{go, job};
 use cnsim_fabric::{Options, run};
 use cnsim_papers::published;
-use cnsim_runs::record::RunRecord;
-use cnsim_runs::run::{Job, Watch, run_job, run_jobs};
+use cnsim_runs::run::{Watch, run_job};
 use cnsim_runs::store::Store;
 use cnsim_scenario::Scenario;
 use cnsim_scheme_api::Time;
 
 const NAMES: [&str; 3] = ["single-hop-10", "single-hop-20", "chain-20"];
-
-fn pairs(sets: &[(&str, &str)]) -> Vec<(String, String)> {
-    sets.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect()
-}
-
-fn job(name: &str, scheme: &str, condition: &str, sets: &[(&str, &str)]) -> Job {
-    let scenario = Scenario::load(&format!("R07/{name}"), &pairs(sets)).unwrap();
-    let case = scenario.case_of(condition, "on", scheme).unwrap();
-    let ready = scenario.ready(&case).unwrap();
-    Job::new(case, ready, 1)
-}
-
-fn record(name: &str, scheme: &str, condition: &str, sets: &[(&str, &str)]) -> RunRecord {
-    let job = job(name, scheme, condition, sets);
-    run_jobs(std::slice::from_ref(&job), None, 1, &Watch::default()).unwrap().remove(0).unwrap()
-}
 
 const SHORT: &[(&str, &str)] =
     &[("run.duration", "160 ms"), ("hotspot.start", "20 ms"), ("hotspot.stop", "80 ms")];
@@ -99,11 +82,11 @@ fn one_run_under_two_conditions() {
     let dir = std::env::temp_dir().join(format!("cnsim-r07-{}", std::process::id()));
     let store = Store::open(&dir, false).unwrap();
     let sets = [("run.duration", "4 ms"), ("hotspot.start", "1 ms"), ("hotspot.stop", "3 ms")];
-    let go = |condition| {
-        let job = job("single-hop-10", "ecm", condition, &sets);
+    let kept = |condition| {
+        let job = job("R07/single-hop-10", [condition, "on", "ecm"], &sets);
         run_job(&job, Some(&store), &Watch::default(), 1).unwrap().unwrap()
     };
-    let (plain, hai) = (go("hotspot 1 Gb/s"), go("hotspot 1 Gb/s, HAI"));
+    let (plain, hai) = (kept("hotspot 1 Gb/s"), kept("hotspot 1 Gb/s, HAI"));
     assert_eq!(
         (plain.case.condition.as_str(), hai.case.condition.as_str()),
         ("hotspot 1 Gb/s", "hotspot 1 Gb/s, HAI")
@@ -121,7 +104,7 @@ fn one_run_under_two_conditions() {
 #[test]
 fn recovery_of_the_single_hop() {
     let deficit = |scheme: &str, condition: &str, sets: &[(&str, &str)]| {
-        let r = record("single-hop-10", scheme, condition, &[SHORT, sets].concat());
+        let r = go("R07/single-hop-10", [condition, "on", scheme], &[SHORT, sets].concat());
         assert_eq!(r.metrics["dropped_frames"], 0.0);
         r.metrics["recovery_deficit"]
     };
@@ -141,7 +124,7 @@ fn recovery_of_the_single_hop() {
 /// and the port of node 52.
 #[test]
 fn chain_adds_up() {
-    let job = job("chain-20", "qcn-2pt", "bursty, HAI", CHAIN);
+    let job = job("R07/chain-20", ["bursty, HAI", "on", "qcn-2pt"], CHAIN);
     let out = run(&job.ready.settings.spec(&job.ready.built, 1, false), &Options::default()).unwrap();
     let mut expected = 0.0;
     for (from, to) in (0..54).flat_map(|a| (0..54).map(move |b| (a, b))) {
@@ -163,7 +146,7 @@ fn chain_adds_up() {
     assert!(r.metrics["flow_rate_min"] > 0.0);
     // Series and metrics agree.
     for (series, metric) in [("ports_throughput", "ports_throughput"), ("sent S2>S3", "port_throughput")] {
-        let values = &r.series[series].values;
+        let values = &r.over_time.series[series].values;
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         assert!((mean - r.metrics[metric]).abs() < 1e-3, "{series}: {mean} and {}", r.metrics[metric]);
     }
@@ -174,13 +157,13 @@ fn chain_adds_up() {
 #[test]
 fn false_positives_and_pause_in_the_chain() {
     let share = |condition| {
-        let r = record("chain-20", "ecm", condition, CHAIN);
+        let r = go("R07/chain-20", [condition, "on", "ecm"], CHAIN);
         (r.metrics["discarded_positive_share"], r.metrics["point_changes"], r.metrics["ports_throughput"])
     };
     let (rp, cp) = (share("bursty, HAI"), share("bursty, HAI, tag match cp"));
     assert!(rp.0 > 30.0 && cp.0 < 5.0, "rp {} %, cp {} %", rp.0, cp.0);
     assert!(rp.1 > 100.0, "{} changes", rp.1);
-    let none = record("chain-20", "none", "bursty", CHAIN);
+    let none = go("R07/chain-20", ["bursty", "on", "none"], CHAIN);
     let total = none.metrics["ports_throughput"];
     assert!(total < 0.5 * rp.2, "without a scheme {total}, ECM {} Gb/s", rp.2);
     assert!(!none.metrics.0.contains_key("point_changes"));

@@ -1,20 +1,11 @@
 //! B07: every scenario reads, every published row finds its case, and what the multi-hop, tree and baseline show in short runs.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use crate::go;
 use cnsim_papers::cells::all_cases;
 use cnsim_papers::published;
 use cnsim_runs::record::RunRecord;
-use cnsim_runs::run::{Job, Watch, jobs, run_jobs};
+use cnsim_runs::run::jobs;
 use cnsim_scenario::{EMBEDDED, Scenario};
-
-fn run(scenario: &str, condition: &str, pause: &str, scheme: &str, sets: &[(&str, &str)]) -> RunRecord {
-    let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
-    let s = Scenario::load(scenario, &sets).unwrap();
-    let case = s.case_of(condition, pause, scheme).unwrap();
-    let ready = s.ready(&case).unwrap();
-    let job = Job::new(case, ready, 1);
-    run_jobs(&[job], None, 1, &Watch::default()).unwrap().pop().unwrap().unwrap()
-}
 
 /// All cases become ready; every published row, and its neighbours, find a case that the same words name.
 #[test]
@@ -52,7 +43,7 @@ const SHORT: &[(&str, &str)] =
 #[test]
 fn pause_spreads_the_jam_over_the_core() {
     let innocents = |pause: &str, scheme: &str| {
-        run("B07/multi-hop", "hotspot 0.5 Gb/s", pause, scheme, SHORT).metrics["innocent_throughput"]
+        go("B07/multi-hop", ["hotspot 0.5 Gb/s", pause, scheme], SHORT).metrics["innocent_throughput"]
     };
     let offered = 31.0 - 28.5 / 9.0;
     let off = innocents("off", "none");
@@ -68,7 +59,7 @@ fn pause_spreads_the_jam_over_the_core() {
 fn whose_time_paused() {
     let paused = |sets: &[(&str, &str)]| {
         let sets: Vec<_> = SHORT.iter().chain(sets).copied().collect();
-        run("B07/multi-hop", "hotspot 2 Gb/s", "on", "none", &sets).metrics
+        go("B07/multi-hop", ["hotspot 2 Gb/s", "on", "none"], &sets).metrics
     };
     let as_it_is = paused(&[]);
     assert_eq!(as_it_is["time_paused"], as_it_is["time_paused_touched"], "assumption A15");
@@ -91,7 +82,7 @@ fn whose_time_paused() {
 #[test]
 fn the_tree_carries_its_load_and_stops() {
     let sets = [("run.duration", "6 ms"), ("hotspot.start", "5.9 ms"), ("hotspot.stop", "5.95 ms")];
-    let free = run("B07/fat-tree", "hotspot 2 Gb/s", "on", "none", &sets);
+    let free = go("B07/fat-tree", ["hotspot 2 Gb/s", "on", "none"], &sets);
     let aggregate = free.metrics["aggregate_throughput"];
     assert!((aggregate / 544.0 - 1.0).abs() < 0.015, "{aggregate}");
     let sets = [
@@ -100,7 +91,7 @@ fn the_tree_carries_its_load_and_stops() {
         ("hotspot.stop", "20 ms"),
         ("record.from", "14 ms"),
     ];
-    let jammed = run("B07/fat-tree", "hotspot 2 Gb/s", "on", "none", &sets);
+    let jammed = go("B07/fat-tree", ["hotspot 2 Gb/s", "on", "none"], &sets);
     let (aggregate, bound) = (jammed.metrics["aggregate_throughput"], 63.0 * 2.0 + 8.5);
     assert!((aggregate / bound - 1.0).abs() < 0.12, "{aggregate} against {bound}");
 }
@@ -109,9 +100,9 @@ fn the_tree_carries_its_load_and_stops() {
 #[test]
 fn the_baseline_fills_the_port() {
     let sets = [("run.duration", "200 ms"), ("record.from", "100 ms")];
-    let none = run("B07/baseline", "load 50%", "off", "none", &sets);
+    let none = go("B07/baseline", ["load 50%", "off", "none"], &sets);
     assert!((none.metrics["aggregate_throughput"] - 10.0).abs() < 0.05);
-    let ecm = run("B07/baseline", "load 50%", "off", "ecm", &sets);
+    let ecm = go("B07/baseline", ["load 50%", "off", "ecm"], &sets);
     let queue = |r: &RunRecord| r.metrics["mean_hot_queue"];
     assert!(ecm.metrics["aggregate_throughput"] > 9.0, "{}", ecm.metrics["aggregate_throughput"]);
     assert!(queue(&ecm) < 0.4 * queue(&none), "{} against {} KB", queue(&ecm), queue(&none));
@@ -121,7 +112,7 @@ fn the_baseline_fills_the_port() {
 #[test]
 fn reflection_without_congestion() {
     let sets = [("run.duration", "30 ms")];
-    let overhead = |load: &str| run("B07/uniform", load, "on", "qcn-3pt", &sets).metrics["overhead"];
+    let overhead = |load: &str| go("B07/uniform", [load, "on", "qcn-3pt"], &sets).metrics["overhead"];
     let expected = 85e9 / 12_000.0 * 0.04 * 512.0 / 1e6;
     let (full, half) = (overhead("load 85%"), overhead("load 42.5%"));
     assert!((full / expected - 1.0).abs() < 0.05, "{full} against {expected}");

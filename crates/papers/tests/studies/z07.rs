@@ -1,30 +1,22 @@
 //! Z07's scenario: all of it can be run, and a short piece of it shows what the study is about.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use crate::go;
 use cnsim_papers::cells::all_cases;
 use cnsim_papers::published;
 use cnsim_runs::record::RunRecord;
-use cnsim_runs::run::{Job, Watch, jobs, run_jobs};
+use cnsim_runs::run::jobs;
 use cnsim_scenario::Scenario;
 
 const NO_LIMIT: &str = "service rate 10%, no output-queue limit";
 const LIMIT: &str = "service rate 10%, output-queue limit 600 KB";
 
-fn runs(sets: &[(&str, &str)], cases: &[(&str, &str, &str)]) -> Vec<RunRecord> {
-    let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
-    let scenario = Scenario::load("Z07/single-hop-16", &sets).unwrap();
-    let job = |(condition, pause, scheme): &(&str, &str, &str)| {
-        let case = scenario.case_of(condition, pause, scheme).unwrap();
-        let ready = scenario.ready(&case).unwrap();
-        Job::new(case, ready, 1)
-    };
-    let jobs: Vec<Job> = cases.iter().map(job).collect();
-    run_jobs(&jobs, None, 0, &Watch::default()).unwrap().into_iter().flatten().collect()
-}
-
 /// The run ends after 30 ms, in the middle of the transient; the row with a shorter window must fit in, too.
 const SHORT: &[(&str, &str)] =
     &[("run.duration", "30 ms"), ("hotspot.stop", "30 ms"), ("rows.2.hotspot.stop", "20 ms")];
+
+fn short(case: [&str; 3]) -> RunRecord {
+    go("Z07/single-hop-16", case, SHORT)
+}
 
 #[test]
 fn all_rows_are_read_and_ready() {
@@ -68,19 +60,19 @@ fn ecm_has_the_studys_parameters() {
 /// ten times less. The hot port is used fully all the time.
 #[test]
 fn the_limit_saves_the_innocents() {
-    let seen = runs(SHORT, &[(NO_LIMIT, "off", "ecm"), (LIMIT, "off", "ecm"), (LIMIT, "off", "e2cm-src")]);
+    let seen = [[NO_LIMIT, "off", "ecm"], [LIMIT, "off", "ecm"], [LIMIT, "off", "e2cm-src"]].map(short);
     let get = |i: usize, id: &str| seen[i].metrics[id];
     assert!(get(0, "innocent_drop_share") > 80.0 && get(1, "innocent_drop_share") < 1.0);
     assert!(get(0, "dropped_frames") > 4.0 * get(1, "dropped_frames"));
     assert!(get(2, "dropped_frames") < get(1, "dropped_frames"), "probes stop the loss");
     (0..3).for_each(|i| assert!(get(i, "bottleneck_utilization") > 97.0));
-    assert!(seen[1].series["hot_queue"].values.iter().all(|kb| *kb <= 600.0));
+    assert!(seen[1].over_time.series["hot_queue"].values.iter().all(|kb| *kb <= 600.0));
 }
 
 /// PAUSE keeps all frames, unless the output queue is limited.
 #[test]
 fn pause_and_limit() {
-    let seen = runs(SHORT, &[(NO_LIMIT, "on", "e2cm-dst"), (LIMIT, "on", "e2cm-dst")]);
+    let seen = [[NO_LIMIT, "on", "e2cm-dst"], [LIMIT, "on", "e2cm-dst"]].map(short);
     assert_eq!(seen[0].metrics["dropped_frames"], 0.0);
     assert!(seen[0].metrics["time_paused"] > 0.0);
     assert!(seen[1].metrics["dropped_frames"] > 0.0);

@@ -1,5 +1,4 @@
 //! Every metric has a run that measures it.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use cnsim_runs::run::{Watch, jobs, run_job};
 use cnsim_scenario::Scenario;

@@ -1,9 +1,6 @@
 //! What a run costs is told before it: packet-hops and memory within a factor of two, for nearly forty kinds of networks.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-
-use common::{Folder, cnsim, text};
+use crate::common::{Folder, cnsim, text};
 
 /// Tables, simulated time, PAUSE, scheme.
 type Row = (&'static str, &'static str, &'static str, &'static str);

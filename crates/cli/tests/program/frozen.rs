@@ -1,9 +1,6 @@
 //! A network that stands still is told before any number, in every place, and by the exit code.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-
-use common::{Folder, cnsim, text};
+use crate::common::{Folder, cnsim, text};
 
 /// Five switches in a ring, each host to the one so many switches on: where it is two, no port finds room before the one after it
 /// does.
@@ -84,7 +81,7 @@ fn a_collective_that_waits_for_ever_is_said_first() {
                 [[traffic]]\nname = \"job\"\nhosts = \"all\"\nkind = \"all-reduce\"\nsize = \"60 KB\"\n";
     let (file, out) = (folder.write("ring.toml", text), folder.file("out"));
     let done = cnsim(&["run", &file, "--out", &out]);
-    assert_eq!(done.status.code(), Some(5), "{}", crate::text(&done));
+    assert_eq!(done.status.code(), Some(5), "{}", crate::common::text(&done));
     let said = String::from_utf8_lossy(&done.stdout).into_owned();
     assert!(said.starts_with("WAITS FOR EVER"), "{said}");
     let first = said.lines().nth(1).unwrap();
@@ -96,7 +93,7 @@ fn a_collective_that_waits_for_ever_is_said_first() {
     let page = String::from_utf8_lossy(&page.stdout).into_owned();
     assert!(page.contains("WAITS FOR EVER since ") && page.contains("0 of 1 rounds are done"), "{page}");
     let again = cnsim(&["run", &file, "--out", &out, "--set", "transport.kind=go-back-n"]);
-    assert_eq!(again.status.code(), Some(0), "{}", crate::text(&again));
+    assert_eq!(again.status.code(), Some(0), "{}", crate::common::text(&again));
     let page = cnsim(&["explain-collective", &out]);
     let page = String::from_utf8_lossy(&page.stdout).into_owned();
     assert!(
@@ -105,5 +102,5 @@ fn a_collective_that_waits_for_ever_is_said_first() {
     );
     assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
     let none = cnsim(&["explain-collective", &out, "--name", "other"]);
-    assert_eq!(none.status.code(), Some(2), "{}", crate::text(&none));
+    assert_eq!(none.status.code(), Some(2), "{}", crate::common::text(&none));
 }

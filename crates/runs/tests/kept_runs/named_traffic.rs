@@ -1,11 +1,9 @@
 //! Traffic with a name: its flows, throughput and losses are told apart from those of other names.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use crate::{done, job};
 use cnsim_fabric::{Engine, Options};
 use cnsim_runs::flow_files::{fct_csv, read_flows, traffic_csv};
 use cnsim_runs::record::RunRecord;
-use cnsim_runs::run::{Job, Watch, run_job};
-use cnsim_scenario::Scenario;
 use std::path::Path;
 
 /// An incast without PAUSE that loses frames, a victim that loses none, and what two hosts send all the time.
@@ -35,15 +33,8 @@ load = "20 %"
 duration = "3 ms"
 "#;
 
-fn job(text: &str) -> Job {
-    let scenario = Scenario::parse("t.toml", text, &[]).unwrap_or_else(|p| panic!("{p:#?}"));
-    let case = scenario.cases()[0].clone();
-    let ready = scenario.ready(&case).unwrap();
-    Job::new(case, ready, 1)
-}
-
 fn run(text: &str) -> RunRecord {
-    run_job(&job(text), None, &Watch::default(), 1).unwrap().expect("not interrupted")
+    done(&job(text))
 }
 
 fn of(r: &RunRecord, name: &str, metric: &str) -> Option<f64> {
@@ -72,11 +63,15 @@ fn parts_sum_up_to_the_whole() {
     let incast = &r.traffic[0];
     assert!(incast.metrics.at_least("completion_time_p99") && incast.metrics["finished_flows"] < 100.0);
     // Each pair of the incast has one flow, so its lost frames are known; the rest of the bytes have arrived.
-    let lost: u64 = r.unfinished.iter().map(|f| f.lost.unwrap()).sum();
+    let lost: u64 = r.flows.unfinished.iter().map(|f| f.lost.unwrap()).sum();
     assert_eq!(lost as f64, r.metrics["dropped_frames"]);
     let fits = |missing: u64, lost: u64| missing.div_ceil(1500) == lost;
-    assert!(r.unfinished.iter().all(|f| fits(f.missing, f.lost.unwrap())), "{:?}", r.unfinished);
-    assert!(r.unfinished[0].waits_for.contains("frames that switches dropped"), "{:?}", r.unfinished[0]);
+    assert!(r.flows.unfinished.iter().all(|f| fits(f.missing, f.lost.unwrap())), "{:?}", r.flows.unfinished);
+    assert!(
+        r.flows.unfinished[0].waits_for.contains("frames that switches dropped"),
+        "{:?}",
+        r.flows.unfinished[0]
+    );
 }
 
 #[test]
@@ -142,8 +137,8 @@ fn flows_that_are_alike_have_a_name_each() {
             let counts = ["completed_transfers", "incomplete_transfers"].map(|m| of(&r, name, m));
             assert_eq!(counts, [Some(finished), Some(open)], "{name}: {size}");
         }
-        let mut names: Vec<u64> = r.flows.iter().map(|f| f.name).collect();
-        names.extend(r.unfinished.iter().map(|f| f.name));
+        let mut names: Vec<u64> = r.flows.times.iter().map(|f| f.name).collect();
+        names.extend(r.flows.unfinished.iter().map(|f| f.name));
         assert_eq!(names, [1, 2], "{size}");
         let bits = |name| of(&r, name, "aggregate_throughput").unwrap();
         assert!((bits("a") + bits("b") - r.metrics["aggregate_throughput"]).abs() < 1e-9);
@@ -169,14 +164,14 @@ fn files_have_the_names() {
     assert_eq!(back[0].traffic, r.traffic);
     let name = |r: &RunRecord, n: u64| r.traffic[n as usize - 1].name.clone();
     let names = |r: &RunRecord| -> Vec<(u64, String)> {
-        let mut all: Vec<(u64, String)> = r.flows.iter().map(|f| (f.time, name(r, f.name))).collect();
-        all.extend(r.unfinished.iter().map(|f| (f.missing, name(r, f.name))));
+        let mut all: Vec<(u64, String)> = r.flows.times.iter().map(|f| (f.time, name(r, f.name))).collect();
+        all.extend(r.flows.unfinished.iter().map(|f| (f.missing, name(r, f.name))));
         all
     };
     assert_eq!(names(&back[0]), names(&r));
     assert_eq!(
-        back[0].unfinished.iter().map(|f| f.lost).collect::<Vec<_>>(),
-        r.unfinished.iter().map(|f| f.lost).collect::<Vec<_>>()
+        back[0].flows.unfinished.iter().map(|f| f.lost).collect::<Vec<_>>(),
+        r.flows.unfinished.iter().map(|f| f.lost).collect::<Vec<_>>()
     );
     // A field that is damaged is named with its line.
     let (at, line) = flows.lines().enumerate().find(|l| l.1.contains("switches dropped")).unwrap();
@@ -257,7 +252,7 @@ duration = "1 ms"
     let share = |at: usize| r.traffic[at].metrics.get("resent_share");
     assert!(share(0).is_none() && share(2) == Some(0.0) && share(3) > Some(0.0), "{:?}", r.traffic);
     let waits = |bytes: u64| {
-        r.unfinished.iter().filter(|f| f.bytes == bytes).map(|f| &f.waits_for).collect::<Vec<_>>()
+        r.flows.unfinished.iter().filter(|f| f.bytes == bytes).map(|f| &f.waits_for).collect::<Vec<_>>()
     };
     let (again, lost) = (waits(1_000_000), waits(200_000));
     assert!(again.iter().any(|w| w.ends_with("they are sent again")), "{again:?}");

@@ -1,21 +1,10 @@
 //! C07's scenarios: all of them can be run, and say the same as the networks wired by hand in jain.rs.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use crate::go;
 use cnsim_papers::cells::all_cases;
 use cnsim_papers::published;
-use cnsim_runs::record::RunRecord;
-use cnsim_runs::run::{Job, Watch, jobs, run_jobs};
+use cnsim_runs::run::jobs;
 use cnsim_scenario::Scenario;
-
-fn go(scenario: &str, scheme: &str, condition: &str, sets: &[(&str, &str)]) -> RunRecord {
-    let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
-    let read = Scenario::load(&format!("C07/{scenario}"), &sets).unwrap();
-    let case = read.case_of(condition, "global", scheme).unwrap();
-    assert_eq!(case.id.condition, condition);
-    let ready = read.ready(&case).unwrap();
-    let job = Job::new(case, ready, 1);
-    run_jobs(&[job], None, 1, &Watch::default()).unwrap().remove(0).unwrap()
-}
 
 fn near(value: f64, expected: f64, share: f64) {
     assert!((value / expected - 1.0).abs() < share, "{value}, expected {expected}");
@@ -59,21 +48,26 @@ fn all_rows_are_read_and_ready() {
 /// 96 ports x 512 bit / 30 us, in every millisecond; the edge port becomes the bottleneck, and shares are equal.
 #[test]
 fn becn_pays_with_throughput() {
-    let r = go("symmetric-on-off", "becn", "measurement interval 30 us", &[("run.duration", "45 ms")]);
+    let r = go(
+        "C07/symmetric-on-off",
+        ["measurement interval 30 us", "global", "becn"],
+        &[("run.duration", "45 ms")],
+    );
     near(r.metrics["overhead"], 1638.4, 0.005);
-    r.series["control_rate"].values.iter().for_each(|v| near(*v, 1638.4, 0.01));
+    r.over_time.series["control_rate"].values.iter().for_each(|v| near(*v, 1638.4, 0.01));
     near(r.metrics["hot_port_throughput"], 10.0 - 1.638, 0.02);
     assert!(r.ports["E5>H5"].mean_queue.unwrap() > 2.0 * r.ports["X>E5"].mean_queue.unwrap());
     assert!(r.metrics["fairness"] > 0.999);
     // Two flows in the second phase: theirs is the index.
-    assert!(r.series["flow H1>H5"].values[22..40].iter().all(|v| *v == 0.0));
-    assert!(r.series["fairness"].values[22..40].iter().all(|v| *v > 0.99));
+    assert!(r.over_time.series["flow H1>H5"].values[22..40].iter().all(|v| *v == 0.0));
+    assert!(r.over_time.series["fairness"].values[22..40].iter().all(|v| *v > 0.99));
 }
 
 /// The rates of single flows are those of the flows named, not of the way back.
 #[test]
 fn the_slowest_port_rules_all_under_becn() {
-    let r = go("asymmetric", "becn", "measurement interval 300 us", &[("run.duration", "40 ms")]);
+    let r =
+        go("C07/asymmetric", ["measurement interval 300 us", "global", "becn"], &[("run.duration", "40 ms")]);
     for id in ["flow_rate", "flow_rate_min", "flow_rate_max"] {
         near(r.metrics[id], 418.0, 0.02);
     }
@@ -82,7 +76,8 @@ fn the_slowest_port_rules_all_under_becn() {
 
 #[test]
 fn becn_stops_the_network_at_30_us() {
-    let r = go("asymmetric", "becn", "measurement interval 30 us", &[("run.duration", "25 ms")]);
+    let r =
+        go("C07/asymmetric", ["measurement interval 30 us", "global", "becn"], &[("run.duration", "25 ms")]);
     assert!(r.metrics["frozen_since"] < 15.0 && r.metrics["aggregate_throughput"] < 0.5);
     assert!(r.ports["E1>X"].paused > 30.0);
 }
@@ -90,7 +85,8 @@ fn becn_stops_the_network_at_30_us() {
 /// Six equal rates of what control leaves; the aggregate loses the messages of all 96 ports.
 #[test]
 fn the_parking_lot_is_max_min_fair_under_becn() {
-    let r = go("parking-lot", "becn", "measurement interval 30 us", &[("run.duration", "40 ms")]);
+    let r =
+        go("C07/parking-lot", ["measurement interval 30 us", "global", "becn"], &[("run.duration", "40 ms")]);
     near(r.metrics["flow_rate_min"], 1727.0, 0.01);
     near(r.metrics["flow_rate_max"], 1727.0, 0.01);
     near(r.metrics["throughput_loss"], 1.365, 0.01);
@@ -100,10 +96,10 @@ fn the_parking_lot_is_max_min_fair_under_becn() {
 /// Every flow over both ports has less than one over a single port; hardly anything is lost.
 #[test]
 fn bcn_fills_the_parking_lot() {
-    let r = go("parking-lot", "bcn", "sampling rate 1%, W 4", &[("run.duration", "60 ms")]);
+    let r = go("C07/parking-lot", ["sampling rate 1%, W 4", "global", "bcn"], &[("run.duration", "60 ms")]);
     assert!(r.metrics["overhead"] < 8.0);
     assert!(r.metrics["flow_rate_max"] > 1.3 * r.metrics["flow_rate_min"]);
-    let late = &r.series["aggregate_throughput"].values[30..];
+    let late = &r.over_time.series["aggregate_throughput"].values[30..];
     assert!(late.iter().sum::<f64>() / late.len() as f64 > 12.0);
 }
 
@@ -111,7 +107,11 @@ fn bcn_fills_the_parking_lot() {
 #[test]
 fn fecn_pays_by_the_tag() {
     for (rate, share) in [("100%", 1.0), ("10%", 0.1)] {
-        let r = go("symmetric-on-off", "fecn", &format!("tagging rate {rate}"), &[("run.duration", "30 ms")]);
+        let r = go(
+            "C07/symmetric-on-off",
+            [&format!("tagging rate {rate}"), "global", "fecn"],
+            &[("run.duration", "30 ms")],
+        );
         near(r.metrics["overhead"], 10e3 / 12_000.0 * 512.0 * share, 0.03);
     }
 }

@@ -1,9 +1,6 @@
 //! Twenty experiments with a mistake in each are reported as such by `check` or beside their results, and twenty sound ones are not.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-
-use common::{Folder, cnsim};
+use crate::common::{Folder, cnsim};
 use std::process::Command;
 
 /// A leaf-spine of 16 hosts at 100 Gb/s; the rest is the scenario's own.
@@ -27,7 +24,7 @@ fn said(text: &str, over: &str) -> String {
             .env("NO_COLOR", "1")
             .output()
             .unwrap();
-        let text = common::text(&out);
+        let text = crate::common::text(&out);
         assert!(
             out.status.success() || out.status.code() == Some(4),
             "{args:?}\n{text}\n{}",

@@ -1,18 +1,8 @@
 //! One slowdown: what a run says of it by size, by name and in `fct.csv` is the same number.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use crate::{done, job, job_with};
 use cnsim_runs::files::read_csv;
 use cnsim_runs::flow_files::{fct_csv, slowdown_csv};
-use cnsim_runs::record::RunRecord;
-use cnsim_runs::run::{Job, Watch, run_job};
-use cnsim_scenario::Scenario;
-
-fn run(text: &str, set: &[(String, String)]) -> RunRecord {
-    let scenario = Scenario::parse("t.toml", text, set).unwrap_or_else(|p| panic!("{p:#?}"));
-    let case = scenario.cases()[0].clone();
-    let ready = scenario.ready(&case).unwrap();
-    run_job(&Job::new(case, ready, 1), None, &Watch::default(), 1).unwrap().expect("not interrupted")
-}
 
 /// The columns of a file of one run with these names, a row each.
 fn columns(text: &str, names: &[&str]) -> Vec<Vec<f64>> {
@@ -24,8 +14,8 @@ fn columns(text: &str, names: &[&str]) -> Vec<Vec<f64>> {
 /// The tutorial has hundreds of flows of 20 KB and nine of 1 MB: each size is a group, and its median is that of `fct.csv`.
 #[test]
 fn a_group_by_size_has_the_median_of_its_flows() {
-    let text = include_str!("../../../docs/tutorial/incast.toml");
-    let record = [run(text, &[])];
+    let text = include_str!("../../../../docs/tutorial/incast.toml");
+    let record = [done(&job(text))];
     let flows = columns(&fct_csv(&record).unwrap(), &["bytes", "slowdown"]);
     let groups = columns(&slowdown_csv(&record).unwrap(), &["from_bytes", "to_bytes", "flows", "p50"]);
     let by_hand = [20_000.0, 1_000_000.0].map(|size| {
@@ -83,7 +73,7 @@ fn a_flow_alone_has_a_slowdown_of_one() {
                 .chain(frames.map(|(k, v)| (k, v.to_string())))
                 .chain(set(&[("record.ideal", ideal)]))
                 .collect();
-            let record = [run(ALONE, &keys)];
+            let record = [done(&job_with(ALONE, &keys))];
             let told = format!("{keys:?}");
             let flows =
                 columns(&fct_csv(&record).unwrap(), &["time_ns", "ideal_ns", "fork_ideal_ns", "slowdown"]);
@@ -116,19 +106,19 @@ fn goodput_has_no_headers() {
     let mut ideals = Vec::new();
     for (scheme, least, most) in [("none", 0.0, 0.0), ("dctcp", 1900.0, 2100.0), ("hpcc", 4000.0, 5000.0)] {
         let matrix = format!("{text}[matrix]\npause = [\"on\"]\nschemes = [\"{scheme}\"]\n");
-        let r = run(&matrix, &[]);
+        let r = done(&job(&matrix));
         // 8 MB in 2 ms.
         for id in ["goodput", "aggregate_throughput"] {
             assert!((r.metrics[id] - 32.0).abs() < 1e-9, "{scheme} {id}: {}", r.metrics[id]);
             assert!((r.traffic[0].metrics[id] - 32.0).abs() < 1e-9, "{scheme} {id} of incast");
         }
-        let curve = &r.series["aggregate_throughput"];
+        let curve = &r.over_time.series["aggregate_throughput"];
         let bits = curve.values.iter().sum::<f64>() * curve.bin;
         assert!((bits - 0.064).abs() < 1e-6, "{scheme}: what is plotted sums up to the payload: {bits} Gb");
         // 8000 acknowledgements of 64 B; HPCC's with 28 B more, and 42 B on each frame.
         let overhead = r.metrics["overhead"];
         assert!((least..=most).contains(&overhead), "{scheme}: {overhead} Mb/s");
-        ideals.push(r.flows.iter().map(|f| f.exact).max());
+        ideals.push(r.flows.times.iter().map(|f| f.exact).max());
     }
     assert!(ideals[0].is_some() && ideals.iter().all(|i| *i == ideals[0]), "{ideals:?}");
 }
