@@ -7,7 +7,6 @@
 //! * Bench row: roce320.
 //! * Marks: none of its own: a unit test counts the hashes.
 
-use crate::RunError;
 use crate::flows::{BACK, flow_of};
 use crate::mix::mix;
 use crate::spec::{Arrivals, Draws, HostSpec, Routing, RunSpec};
@@ -28,7 +27,7 @@ pub(crate) struct Salts {
 
 impl Salts {
     /// Salts of a run. An error if the run needs numbers that its nodes' names do not have.
-    pub(crate) fn new(spec: &RunSpec) -> Result<Self, RunError> {
+    pub(crate) fn new(spec: &RunSpec) -> Result<Self, String> {
         let n = spec.switches.len() as u64;
         let fork = spec.routing == Routing::ForkHash;
         let own = spec.transport.is_some() && (fork || spec.draws == Draws::Stream);
@@ -40,16 +39,12 @@ impl Salts {
         }
         let endless = |h: &HostSpec| h.sources.iter().any(|s| s.arrivals != Arrivals::Transfers);
         if let Some(host) = spec.hosts.iter().find(|h| endless(h)) {
-            let text = format!("the fork's hash needs finite flows, and host {} has others", host.name);
-            return Err(RunError::Spec(text));
+            return Err(format!("the fork's hash needs finite flows, and host {} has others", host.name));
         }
-        let id = |name: &str| {
-            number_in(name).ok_or_else(|| {
-                RunError::Spec(format!(
-                    "the path hash of HPCC's fork needs a number in each node's name, and `{name}` has none"
-                ))
-            })
+        let none = |name: &str| {
+            format!("the path hash of HPCC's fork needs a number in each node's name, and `{name}` has none")
         };
+        let id = |name: &str| number_in(name).ok_or_else(|| none(name));
         let switches = spec.switches.iter().map(|s| id(&s.name).map(u64::from)).collect::<Result<_, _>>()?;
         let addresses = spec.hosts.iter().map(|h| id(&h.name).map(address)).collect::<Result<_, _>>()?;
         Ok(Self { switches, addresses, of_pair })

@@ -2,6 +2,11 @@
 //!
 //! Describe a run by a [`RunSpec`], call [`run`], read the [`Outcome`].
 
+/// An error with this text, where that is so.
+macro_rules! refuse {
+    ($so:expr, $($text:tt)+) => { if $so { return Err(format_args!($($text)+).to_string()); } };
+}
+
 mod check;
 mod engine;
 mod fast;

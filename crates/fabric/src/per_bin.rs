@@ -54,8 +54,8 @@ impl PerBin {
 }
 
 /// Adds numbers by place.
-pub(crate) fn add<T: Copy + Into<u64>>(own: &mut Vec<u64>, more: &[T]) {
-    own.resize(own.len().max(more.len()), 0);
+pub(crate) fn add<S: Copy + Default + std::ops::AddAssign, T: Copy + Into<S>>(own: &mut Vec<S>, more: &[T]) {
+    own.resize(own.len().max(more.len()), S::default());
     own.iter_mut().zip(more).for_each(|(sum, n)| *sum += (*n).into());
 }
 

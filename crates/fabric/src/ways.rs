@@ -48,6 +48,6 @@ impl Ways {
 
     /// May each frame of a flow go by a way of its own?
     pub fn several(&self) -> bool {
-        self.0.routing.is_by_frame()
+        self.0.routes.routing.is_by_frame()
     }
 }

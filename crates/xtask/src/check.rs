@@ -32,6 +32,8 @@ const ABOVE_ALL: &[&str] = &["cli", "python", "xtask"];
 
 /// Longest source file that needs no reason, in lines.
 const LONGEST: usize = 600;
+/// Longest function outside tests, in lines.
+const LONGEST_FUNCTION: usize = 70;
 /// Lines from the top that must hold the reason, and the words that introduce it.
 const REASON: (usize, &str) = (15, "long because");
 
@@ -63,6 +65,7 @@ pub fn all(root: &Path) -> io::Result<Vec<String>> {
         let Ok(text) = fs::read_to_string(&file) else { continue };
         let shown = file.strip_prefix(root).unwrap_or(&file).display().to_string();
         complaints.extend(length(&shown, &text));
+        complaints.extend(long_functions(&shown, &text));
         complaints.extend(machine_paths(&shown, &text));
     }
     complaints.extend(circles::all(root)?);
@@ -156,6 +159,33 @@ fn length(file: &str, text: &str) -> Option<String> {
     ))
 }
 
+/// Complains about each function of a crate, but of its tests, that is longer than [`LONGEST_FUNCTION`] lines.
+fn long_functions(file: &str, text: &str) -> Vec<String> {
+    if !file.ends_with(".rs") || file.ends_with("_tests.rs") || !file.contains("/src/") {
+        return Vec::new();
+    }
+    let code: Vec<&str> =
+        text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().lines().collect();
+    let mut complaints = Vec::new();
+    for (at, line) in code.iter().enumerate() {
+        let signature = line.trim_start();
+        let named = signature.split_once("fn ").filter(|(before, _)| {
+            before.split_whitespace().all(|word| word.starts_with("pub") || word == "const")
+        });
+        let Some((_, name)) = named.filter(|_| !line.ends_with([';', '}'])) else { continue };
+        // As it is formatted, its last brace stands below its first word.
+        let brace = format!("{}}}", &line[..line.len() - signature.len()]);
+        let lines = code[at..].iter().position(|line| *line == brace).map_or(0, |last| last + 1);
+        if lines > LONGEST_FUNCTION {
+            let name = name.split(['(', '<']).next().unwrap_or_default();
+            complaints.push(format!(
+                "{file}: `{name}` has {lines} lines (limit {LONGEST_FUNCTION}); split it by what it does"
+            ));
+        }
+    }
+    complaints
+}
+
 /// Complains about each line that names a path of one machine.
 fn machine_paths(file: &str, text: &str) -> Vec<String> {
     let mut complaints = Vec::new();
@@ -213,6 +243,24 @@ mod tests {
         assert!(length("a.csv", &long).is_none());
         assert!(length("a.rs", &format!("//! This file is long because it is one table.\n{long}")).is_none());
         assert!(length("a.rs", &format!("{long}// long because\n")).is_some());
+    }
+
+    #[test]
+    fn a_long_function_is_named_unless_it_is_a_test() {
+        let of = |lines: usize| {
+            format!("impl A {{\n    pub(crate) fn long(\n{}    }}\n}}\n", "x\n".repeat(lines - 2))
+        };
+        assert!(long_functions("crates/a/src/b.rs", &of(LONGEST_FUNCTION)).is_empty());
+        let text = of(LONGEST_FUNCTION + 1);
+        assert!(
+            long_functions("crates/a/src/b.rs", &text)[0]
+                .starts_with("crates/a/src/b.rs: `long` has 71 lines")
+        );
+        assert!(long_functions("crates/a/src/b_tests.rs", &text).is_empty());
+        assert!(long_functions("crates/a/tests/b.rs", &text).is_empty());
+        assert!(
+            long_functions("crates/a/src/b.rs", &format!("#[cfg(test)]\nmod tests {{\n{text}")).is_empty()
+        );
     }
 
     #[test]

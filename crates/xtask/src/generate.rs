@@ -1,6 +1,6 @@
 //! Files made from the code: one command writes them, one check finds stale ones.
 
-use crate::{chapters, commands, figure, gallery, reference};
+use crate::{chapters, commands, figure, gallery, reference, states};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -11,6 +11,8 @@ fn files(root: &Path) -> io::Result<Vec<(String, String)>> {
         ("docs/reference/scenarios.md".to_string(), reference::scenarios()),
         ("docs/reference/metrics.md".to_string(), reference::metrics()),
         ("docs/reference/commands.md".to_string(), commands::page()),
+        (states::PAGE.to_string(), states::page()),
+        (states::FIGURE.to_string(), states::figure()),
     ];
     files.extend(chapters::all(root)?);
     files.extend(gallery::small(root).map_err(io::Error::other)?);

@@ -125,7 +125,7 @@ mod tests {
             "let calm = watermarks.low.min(self.limits.cell);",
             "let key = if plan.limiter_scope == Scope::Host (Scope::Host, _) => WHOLE_HOST.0 };",
             "rest.min(bytes.max(floor))",
-            "self.next_place = 1 % (self.limiters.places.len() + 1);",
+            "self.limiters.next_place = 1 % (self.limiters.places.len() + 1);",
             "stored.tag = view.tag.pack();",
             "let admitted = self.mmu.memory.admits(out, usize::from(frame.input), frame.len, port.queued);",
             "let limit = if shared { self.limits.pool } else { self.limits.output };",

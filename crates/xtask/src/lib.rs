@@ -13,6 +13,7 @@ pub mod generate;
 pub mod laws;
 pub mod measured;
 pub mod reference;
+pub mod states;
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};

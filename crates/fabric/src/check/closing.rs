@@ -1,7 +1,7 @@
 //! The end of a run: what the nodes hand in becomes one [`Outcome`], if it keeps the laws.
 
 use super::pauses::{Decisions, Joint};
-use super::trips::{Come, Dropped, Told, Trips};
+use super::trips::{Come, Dropped, History, Told, Trips};
 use super::{Failure, Gauges, Hash, Kept, Ledger, Stopped, standstill};
 use crate::RunError;
 use crate::net::Net;
@@ -129,6 +129,26 @@ pub(crate) struct HostBooks {
     pub(crate) operations: Vec<(u64, u64)>,
 }
 
+/// What the nodes have handed in so far, in their order.
+#[derive(Default)]
+struct Closing {
+    out: Outcome,
+    made: Ledger,
+    gone: Ledger,
+    hashes: (Hash, Hash, Hash),
+    /// Ports where frames wait, frames that wait at hosts, and the time of the last delivery, ps.
+    stopped: Vec<Vec<Stopped>>,
+    waiting: u64,
+    last: u64,
+    /// By scheme and number of its counter; bits of messages by bin.
+    counters: BTreeMap<(usize, usize), u64>,
+    bits: Vec<u64>,
+    acknowledged: BTreeMap<FlowId, u64>,
+    trips: Vec<Vec<Come>>,
+    lost: (BTreeMap<(u32, u32, u32), History>, Vec<(u32, Dropped)>),
+    joint: Joint,
+}
+
 /// Gathers the results, node by node in order, and checks the laws: no frame is lost or doubled, and none is dropped for want of
 /// partition space under PAUSE. `on_wires`: frames between nodes; `seen`: what links have lost and captured.
 pub(crate) fn close(
@@ -144,112 +164,35 @@ pub(crate) fn close(
     let duration = Time::from_ps(net.duration);
     let several = if net.classes.len() > 1 { net.classes.len() } else { 0 };
     let classes = vec![Outcome { duration, ..Outcome::default() }; several];
-    let mut out = Outcome { duration, classes, ..seen };
-    let (mut made, mut gone) = (Ledger::default(), *on_wires);
-    let (mut events, mut frames, mut samples) = (Hash::default(), Hash::default(), Hash::default());
-    let (mut all_stopped, mut all_waiting, mut last) = (Vec::new(), 0, 0);
-    let hosts = spec.hosts.len();
-    let (mut counters, mut bits): (BTreeMap<_, u64>, _) = (BTreeMap::new(), Vec::new());
-    let (mut acknowledged, mut trips) = (BTreeMap::new(), Vec::new());
-    let (mut histories, mut all_dropped) = (BTreeMap::new(), Vec::new());
-    let mut joint = Joint::default();
+    let out = Outcome { duration, classes, ..seen };
+    let mut all = Closing { out, gone: *on_wires, ..Closing::default() };
     let forwards = spec.watchdog.is_some_and(|w| w.action == WatchdogAction::Forward);
     let heeded = !forwards && !spec.hosts.iter().any(|h| h.faults.ignores_pause);
     let short: BTreeSet<usize> = crate::shortages(spec).iter().map(|s| s.switch).collect();
     for (id, node) in nodes {
-        made.merge(&node.made);
-        gone.merge(&node.gone);
-        out.packet_hops += node.hops.0;
-        out.control_hops += node.hops.1;
-        out.series.extend(node.series);
-        for (class, c) in node.control.iter().enumerate() {
-            out.count(c);
-            out.classes.get_mut(class).into_iter().for_each(|alone| alone.count(c));
-            c.at.pour(&mut bits);
-            for (i, n) in c.counters.numbers().iter().enumerate() {
-                *counters.entry((c.scheme.unwrap_or(0), i)).or_default() += n;
-            }
+        if let Own::Switch { lost, .. } = &node.own
+            && let Some(port) = lost.iter().position(|lost| *lost > 0)
+            && heeded
+            && !short.contains(&all.out.switches.len())
+        {
+            let (lost, name) = (lost[port], spec.name(id));
+            return Err(RunError::Law(format!(
+                "{lost} frames were lost at switch {name} port {port} for want of partition space although PAUSE is on; the \
+                 headroom above the high watermark is too small for its links (a PAUSE frame also waits for the data \
+                 frame in transmission, which takes long at a port that is served slowly)"
+            )));
         }
-        joint.heard.extend(node.stopped);
-        joint.decided.extend(node.decisions.map(|d| (id, d)));
-        match node.own {
-            Own::Host(host) => {
-                trips.push(host.trips);
-                out.events_cut = out.events_cut.into_iter().chain(host.told.cut).min();
-                out.flow_events.extend(host.told.events);
-                histories
-                    .extend(host.told.histories.into_iter().map(|(_, (dst, nth), h)| ((id, dst, nth), h)));
-                acknowledged.extend(host.acknowledged);
-                let lasted = host.operations.into_iter().map(|(b, e)| (Time::from_ps(b), Time::from_ps(e)));
-                out.operations.extend(lasted.map(|(begun, ended)| Lasted {
-                    begun,
-                    ended,
-                    received: Time::MAX,
-                }));
-                events.add(node.events.0, 1);
-                frames.add(node.moments.0, 2);
-                all_waiting += host.waiting;
-                last = last.max(host.last_delivery);
-                out.hosts.push(*host.outcome);
-                out.classes.iter_mut().zip(host.classes).for_each(|(out, host)| out.hosts.push(host));
-                if !host.received_from.is_empty() {
-                    out.matrix.resize(hosts * hosts, 0);
-                }
-                let of_pairs = out.matrix.iter_mut().skip(id as usize).step_by(hosts);
-                of_pairs.zip(host.received_from).for_each(|(sum, bytes)| *sum = bytes);
-            }
-            Own::Switch { outcome, classes, losses, lost, dropped, waits } => {
-                all_dropped.extend(dropped.into_iter().map(|dropped| (id, dropped)));
-                events.add(node.events.0, 3);
-                samples.add(node.moments.0, 4);
-                add(&mut out.lost, &losses);
-                let port = lost.iter().position(|lost| *lost > 0);
-                if let Some(port) = port.filter(|_| heeded && !short.contains(&out.switches.len())) {
-                    let (lost, name) = (lost[port], spec.name(id));
-                    return Err(RunError::Law(format!(
-                        "{lost} frames were lost at switch {name} port {port} for want of partition space although PAUSE is on; the \
-                         headroom above the high watermark is too small for its links (a PAUSE frame also waits for the data \
-                         frame in transmission, which takes long at a port that is served slowly)"
-                    )));
-                }
-                all_stopped.push(waits);
-                out.switches.push(outcome);
-                out.classes.iter_mut().zip(classes).for_each(|(out, switch)| out.switches.push(switch));
-            }
-        }
+        all.take(id, node, spec.hosts.len());
     }
-    out.pauses = joint.close(net);
-    if net.record.pauses > 0 {
-        let switches = out.switches.iter().flat_map(|s| &s.ports).map(|p| p.xoffs);
-        let all: u64 = switches.chain(out.hosts.iter().map(|h| h.xoffs)).sum();
-        out.pauses.left_out = all - out.pauses.xoffs.len() as u64;
-    }
-    for completion in out.hosts.iter_mut().flat_map(|host| &mut host.completions) {
-        let at = completion.flow.and_then(|flow| acknowledged.get(&flow));
-        completion.acknowledged = at.map(|&at| Time::from_ps(at));
-    }
-    if let Some(graph) = &net.graph {
-        date(&mut out, graph, net);
-    }
-    let mut joined = Trips::new(net, spec, &joint.heard, (histories, all_dropped));
-    for ((dst, host), come) in (0..).zip(&mut out.hosts).zip(&trips) {
-        joined.join(dst, host, come).map_err(RunError::Law)?;
-    }
-    // As the flows of all classes are known now, so are those of each.
-    for (class, alone) in out.classes.iter_mut().enumerate() {
-        for (own, all) in alone.hosts.iter_mut().zip(&out.hosts) {
-            own.completions =
-                all.completions.iter().filter(|f| usize::from(f.class) == class).copied().collect();
-            own.missing = all.missing.iter().filter(|f| usize::from(f.class) == class).copied().collect();
-        }
-    }
+    all.join(net, spec)?;
+    let Closing { mut out, made, gone, stopped, waiting, last, .. } = all;
     if net.record.control {
         let bin = net.record.bin;
-        let values = bits.iter().map(|b: &u64| *b as f64 / bin.as_secs_f64()).collect();
+        let values = all.bits.iter().map(|b: &u64| *b as f64 / bin.as_secs_f64()).collect();
         out.series.push(Series { kind: SeriesKind::Control, bin, values });
     }
     let name = |s: usize, i: usize| Some(net.schemes.get(s)?.counters.get(i)?.name.to_string());
-    out.counters = counters.into_iter().filter_map(|((s, i), n)| Some((name(s, i)?, n))).collect();
+    out.counters = all.counters.into_iter().filter_map(|((s, i), n)| Some((name(s, i)?, n))).collect();
     out.gauges = net.schemes.iter().flat_map(|s| &s.gauges).cloned().collect();
     if made != gone {
         return Err(RunError::Law(format!(
@@ -257,13 +200,103 @@ pub(crate) fn close(
             made.frames, gone.frames
         )));
     }
-    out.fingerprint = Fingerprint { events: events.0, frames: frames.0, samples: samples.0 };
-    let stuck = all_waiting > 0 || all_stopped.iter().any(|s| !s.is_empty());
+    let (events, frames, samples) = (all.hashes.0.0, all.hashes.1.0, all.hashes.2.0);
+    out.fingerprint = Fingerprint { events, frames, samples };
+    let stuck = waiting > 0 || stopped.iter().any(|s| !s.is_empty());
     if stuck && last < net.duration - net.duration / 10 {
         out.frozen_since = Some(Time::from_ps(last));
-        out.standstill = standstill(net, spec, &all_stopped);
+        out.standstill = standstill(net, spec, &stopped);
     }
     Ok(out)
+}
+
+impl Closing {
+    /// Takes what a node hands in, of a network of so many hosts.
+    fn take(&mut self, id: u32, node: Books, hosts: usize) {
+        let out = &mut self.out;
+        self.made.merge(&node.made);
+        self.gone.merge(&node.gone);
+        out.packet_hops += node.hops.0;
+        out.control_hops += node.hops.1;
+        out.series.extend(node.series);
+        for (class, c) in node.control.iter().enumerate() {
+            out.count(c);
+            out.classes.get_mut(class).into_iter().for_each(|alone| alone.count(c));
+            c.at.pour(&mut self.bits);
+            for (i, n) in c.counters.numbers().iter().enumerate() {
+                *self.counters.entry((c.scheme.unwrap_or(0), i)).or_default() += n;
+            }
+        }
+        self.joint.heard.extend(node.stopped);
+        self.joint.decided.extend(node.decisions.map(|d| (id, d)));
+        match node.own {
+            Own::Host(host) => {
+                self.hashes.0.add(node.events.0, 1);
+                self.hashes.1.add(node.moments.0, 2);
+                self.take_host(id, host, hosts);
+            }
+            Own::Switch { outcome, classes, losses, dropped, waits, .. } => {
+                self.lost.1.extend(dropped.into_iter().map(|dropped| (id, dropped)));
+                self.hashes.0.add(node.events.0, 3);
+                self.hashes.2.add(node.moments.0, 4);
+                add(&mut out.lost, &losses);
+                self.stopped.push(waits);
+                out.switches.push(outcome);
+                out.classes.iter_mut().zip(classes).for_each(|(out, switch)| out.switches.push(switch));
+            }
+        }
+    }
+
+    fn take_host(&mut self, id: u32, host: HostBooks, hosts: usize) {
+        let out = &mut self.out;
+        self.trips.push(host.trips);
+        out.events_cut = out.events_cut.into_iter().chain(host.told.cut).min();
+        out.flow_events.extend(host.told.events);
+        self.lost.0.extend(host.told.histories.into_iter().map(|(_, (dst, nth), h)| ((id, dst, nth), h)));
+        self.acknowledged.extend(host.acknowledged);
+        let lasted = host.operations.into_iter().map(|(b, e)| (Time::from_ps(b), Time::from_ps(e)));
+        out.operations.extend(lasted.map(|(begun, ended)| Lasted { begun, ended, received: Time::MAX }));
+        self.waiting += host.waiting;
+        self.last = self.last.max(host.last_delivery);
+        out.hosts.push(*host.outcome);
+        out.classes.iter_mut().zip(host.classes).for_each(|(out, host)| out.hosts.push(host));
+        if !host.received_from.is_empty() {
+            out.matrix.resize(hosts * hosts, 0);
+        }
+        let of_pairs = out.matrix.iter_mut().skip(id as usize).step_by(hosts);
+        of_pairs.zip(host.received_from).for_each(|(sum, bytes)| *sum = bytes);
+    }
+
+    /// Joins what several nodes know of one thing: XOFFs, flows, operations, and frames with what became of them.
+    fn join(&mut self, net: &Net, spec: &RunSpec) -> Result<(), RunError> {
+        let out = &mut self.out;
+        out.pauses = self.joint.close(net);
+        if net.record.pauses > 0 {
+            let switches = out.switches.iter().flat_map(|s| &s.ports).map(|p| p.xoffs);
+            let all: u64 = switches.chain(out.hosts.iter().map(|h| h.xoffs)).sum();
+            out.pauses.left_out = all - out.pauses.xoffs.len() as u64;
+        }
+        for completion in out.hosts.iter_mut().flat_map(|host| &mut host.completions) {
+            let at = completion.flow.and_then(|flow| self.acknowledged.get(&flow));
+            completion.acknowledged = at.map(|&at| Time::from_ps(at));
+        }
+        if let Some(graph) = &net.graph {
+            date(out, graph, net);
+        }
+        let mut joined = Trips::new(net, spec, &self.joint.heard, std::mem::take(&mut self.lost));
+        for ((dst, host), come) in (0..).zip(&mut out.hosts).zip(&self.trips) {
+            joined.join(dst, host, come).map_err(RunError::Law)?;
+        }
+        // As the flows of all classes are known now, so are those of each.
+        for (class, alone) in out.classes.iter_mut().enumerate() {
+            for (own, all) in alone.hosts.iter_mut().zip(&out.hosts) {
+                own.completions =
+                    all.completions.iter().filter(|f| usize::from(f.class) == class).copied().collect();
+                own.missing = all.missing.iter().filter(|f| usize::from(f.class) == class).copied().collect();
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Outcome {

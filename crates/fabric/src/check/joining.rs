@@ -52,20 +52,10 @@ impl Books {
 impl HostOutcome {
     /// Adds what another class, or another phase, measured at the host.
     pub(super) fn add(&mut self, more: &Self) {
-        self.generated += more.generated;
-        self.source_discards += more.source_discards;
-        self.sent += more.sent;
-        self.delivered += more.delivered;
-        self.delivered_bits += more.delivered_bits;
-        self.header_bits += more.header_bits;
-        self.paused += more.paused;
+        sums!(self, more; generated, source_discards, sent, delivered, delivered_bits, header_bits);
+        sums!(self, more; paused, pauses, xoffs, latency_sum, limited_flows, slowed_flows);
         add(&mut self.paused_by_part, &more.paused_by_part);
-        self.pauses += more.pauses;
-        self.xoffs += more.xoffs;
-        self.latency_sum += more.latency_sum;
         self.latency_max = Ord::max(self.latency_max, more.latency_max);
-        self.limited_flows += more.limited_flows;
-        self.slowed_flows += more.slowed_flows;
         add(&mut self.latency, &more.latency);
         self.completions.extend(&more.completions);
         self.missing.extend(&more.missing);
@@ -78,15 +68,7 @@ impl HostOutcome {
 impl TransportOutcome {
     /// Adds what another class measured at the host.
     fn add(&mut self, more: &Self) {
-        self.acks += more.acks;
-        self.acks_made += more.acks_made;
-        self.acked += more.acked;
-        self.marked += more.marked;
-        self.resent += more.resent;
-        self.resent_bytes += more.resent_bytes;
-        self.nacks += more.nacks;
-        self.timeouts += more.timeouts;
-        self.recoveries += more.recoveries;
+        sums!(self, more; acks, acks_made, acked, marked, resent, resent_bytes, nacks, timeouts, recoveries);
         add(&mut self.rtt, &more.rtt);
         self.waiting.extend(&more.waiting);
     }

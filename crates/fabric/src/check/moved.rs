@@ -3,10 +3,10 @@
 //! What counts adds up. What has a time is moved; what belongs to a bin of the recording is counted anew from single frames, as a
 //! phase need not be moved by whole bins.
 
-use super::{Books, Come, Event, Hash, Own};
+use super::{Books, Come, Event, Hash, HostBooks, Own};
 use crate::flows::number;
 use crate::net::Net;
-use crate::outcome::{Completion, HostOutcome, PortOutcome, Series, SeriesKind, SwitchOutcome};
+use crate::outcome::{Completion, HostOutcome, Series, SeriesKind, SwitchOutcome};
 use crate::per_bin::{PerBin, add};
 use cnsim_scheme_api::{FlowId, Time};
 use std::collections::BTreeSet;
@@ -95,11 +95,7 @@ impl Books {
                 None => sum.at.merge(&c.at),
                 Some(_) => c.each.iter().flatten().for_each(|(now, bits)| sum.at.add(now + by, *bits)),
             }
-            sum.messages += c.messages;
-            sum.bits += c.bits;
-            sum.discarded += c.discarded;
-            sum.ignored += c.ignored;
-            sum.lost += c.lost;
+            sums!(sum, c; messages, bits, discarded, ignored, lost);
             sum.counters.merge(&c.counters);
         }
         if let (Some(sum), Some(decisions)) = (&mut self.decisions, &of.decisions) {
@@ -121,30 +117,8 @@ impl Books {
         }
         match (&mut self.own, &of.own) {
             (Own::Host(sum), Own::Host(of)) => {
-                let mut more = HostOutcome::clone(&of.outcome);
-                (more.paused_by_part, more.missing, more.transport.waiting) = Default::default();
-                for done in &mut more.completions {
-                    *done = moved.map_or(*done, |moved| moved.completion(done, net));
-                }
-                sum.outcome.add(&more);
+                sum.absorb(of, by, moved, net);
                 parts.iter().for_each(|parts| add(&mut sum.outcome.paused_by_part, parts));
-                sum.last_delivery =
-                    if of.last_delivery > 0 { of.last_delivery + by } else { sum.last_delivery };
-                add(&mut sum.received_from, &of.received_from);
-                let flow = |flow: FlowId| moved.map_or(flow, |moved| moved.flow(flow));
-                sum.acknowledged.extend(of.acknowledged.iter().map(|(f, at)| (flow(*f), at + by)));
-                sum.told.histories.extend(of.told.histories.iter().map(|(pair, name, history)| {
-                    let pair = pair.map(flow);
-                    let numbered =
-                        pair.and_then(|pair| Some((net.flows.numbered(pair)?, net.flows.nth(pair)?)));
-                    let name = numbered.map_or(*name, |(flow, nth)| (flow.dst, nth));
-                    (pair, name, history.moved(by, numbered.map(|(flow, _)| *flow)))
-                }));
-                sum.trips.extend(of.trips.iter().map(|come| {
-                    let mut trace = come.trace.clone();
-                    trace.steps.iter_mut().for_each(|step| step.1 += by);
-                    Come { begun: come.begun + by, came: come.came + by, trace, ..*come }
-                }));
             }
             (
                 Own::Switch { outcome, losses, lost, dropped, .. },
@@ -158,8 +132,7 @@ impl Books {
                 dropped.extend(d.iter().map(|(flow, at, out)| (name(*flow), at + by, *out)));
                 outcome.absorb(o);
                 outcome.paused_by_part.iter_mut().zip(&parts).for_each(|(sum, parts)| add(sum, parts));
-                losses.resize(losses.len().max(more.len()), 0);
-                losses.iter_mut().zip(more).for_each(|(sum, n)| *sum += n);
+                add(losses, more);
                 add(lost, l);
             }
             _ => {}
@@ -197,6 +170,33 @@ impl Books {
             (Own::Switch { waits, .. }, Own::Switch { waits: still, .. }) => std::mem::swap(waits, still),
             _ => {}
         }
+    }
+}
+
+impl HostBooks {
+    /// What a host alone hands in joins, but for the time that it stood in XOFF.
+    fn absorb(&mut self, of: &Self, by: u64, moved: Option<&Moved<'_>>, net: &Net) {
+        let mut more = HostOutcome::clone(&of.outcome);
+        (more.paused_by_part, more.missing, more.transport.waiting) = Default::default();
+        for done in &mut more.completions {
+            *done = moved.map_or(*done, |moved| moved.completion(done, net));
+        }
+        self.outcome.add(&more);
+        self.last_delivery = if of.last_delivery > 0 { of.last_delivery + by } else { self.last_delivery };
+        add(&mut self.received_from, &of.received_from);
+        let flow = |flow: FlowId| moved.map_or(flow, |moved| moved.flow(flow));
+        self.acknowledged.extend(of.acknowledged.iter().map(|(f, at)| (flow(*f), at + by)));
+        self.told.histories.extend(of.told.histories.iter().map(|(pair, name, history)| {
+            let pair = pair.map(flow);
+            let numbered = pair.and_then(|pair| Some((net.flows.numbered(pair)?, net.flows.nth(pair)?)));
+            let name = numbered.map_or(*name, |(flow, nth)| (flow.dst, nth));
+            (pair, name, history.moved(by, numbered.map(|(flow, _)| *flow)))
+        }));
+        self.trips.extend(of.trips.iter().map(|come| {
+            let mut trace = come.trace.clone();
+            trace.steps.iter_mut().for_each(|step| step.1 += by);
+            Come { begun: come.begun + by, came: come.came + by, trace, ..*come }
+        }));
     }
 }
 
@@ -274,16 +274,8 @@ fn count_anew(Series { kind, bin, values }: &mut Series, kept: &Kept, by: u64, n
 impl SwitchOutcome {
     fn absorb(&mut self, of: &Self) {
         for (sum, port) in self.ports.iter_mut().zip(&of.ports) {
-            *sum = PortOutcome {
-                dropped: sum.dropped + port.dropped,
-                dropped_by_limit: sum.dropped_by_limit + port.dropped_by_limit,
-                sent: sum.sent + port.sent,
-                sent_bits: sum.sent_bits + port.sent_bits,
-                control_sent: sum.control_sent + port.control_sent,
-                xoffs: sum.xoffs + port.xoffs,
-                paused: sum.paused + port.paused,
-                queue_max: sum.queue_max.max(port.queue_max),
-            };
+            sums!(sum, port; dropped, dropped_by_limit, sent, sent_bits, control_sent, xoffs, paused);
+            sum.queue_max = sum.queue_max.max(port.queue_max);
         }
         let (sum, of) = (&mut self.shared, of.shared);
         sum.headroom = sum.headroom.max(of.headroom);

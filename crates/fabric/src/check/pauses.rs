@@ -158,10 +158,10 @@ impl Joint {
                     HeldBy::Closed => Held::Closed,
                     HeldBy::Xoff(nth) => {
                         let port = base as usize + usize::from(output);
-                        let xoffs = &told[port * classes + usize::from(decided.class)];
-                        let by = xoffs.get(nth as usize);
-                        Held::Stopped(
-                            *by.unwrap_or_else(|| broken("a port heard an XOFF that nobody decided")),
+                        let by = told[port * classes + usize::from(decided.class)].get(nth as usize);
+                        by.map_or_else(
+                            || broken("a port heard an XOFF that nobody decided"),
+                            |&by| Held::Stopped(by),
                         )
                     }
                 };

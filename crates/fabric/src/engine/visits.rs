@@ -32,10 +32,11 @@ const NEAR: usize = 2000;
 
 /// The course of a worker's turns. Turn `t` runs nodes up to `(t + 1) * lead`: those of half `t % 2` where the network has
 /// halves, each by two leads, as their neighbours stand at `t * lead`; else all nodes.
+#[derive(Default)]
 pub(super) struct Turn {
     visits: Visits,
     /// Only nodes in the wheel are visited.
-    thin: bool,
+    pub(super) thin: bool,
     /// The next turn.
     turn: u64,
     /// Leads to be added to a window, where a switch can promise that much (an even number).
@@ -57,18 +58,7 @@ impl Turn {
     /// Before the first turn in which something happens at `begun`.
     pub(super) fn new(visits: Visits, begun: u64, net: &Net) -> Self {
         let turn = (begun / net.lead) & !1;
-        Self {
-            visits,
-            thin: false,
-            turn,
-            reach: 0,
-            behind: None,
-            last: (turn, 0, 0.0),
-            begun,
-            rests: false,
-            remembers: None,
-            live: 0,
-        }
+        Self { visits, turn, last: (turn, 0, 0.0), begun, ..Self::default() }
     }
 
     /// Is the part at rest, has it sent nothing elsewhere in the turn that has just been run, and is that asked for?
@@ -192,12 +182,6 @@ impl Turn {
         let told = part.wires.direct.iter().map(|d| d.at);
         let first = sent.chain(told).min().unwrap_or(u64::MAX);
         part.wires.wheel.next().min(first / net.lead)
-    }
-
-    /// A receiving port of this worker, as others send to it: who receives is to be entered in the wheel where only nodes in it
-    /// are visited.
-    pub(super) fn entrance(&self, port: u32) -> u32 {
-        if self.thin { port | WATCHED } else { port }
     }
 
     /// Passes over turns in which nobody has anything to do. The last ones of a run are never passed over.

@@ -18,7 +18,7 @@ use super::Part;
 use super::meeting::{Alarm, Barrier, Mail, Numbers, Stop, Why};
 use super::visits::Turn;
 use crate::check::{alarmed, broken};
-use crate::fast::wires::Foreign;
+use crate::fast::wires::{Foreign, WATCHED};
 use crate::marks::{self, Mark, hit};
 use crate::model::Direct;
 use crate::net::Net;
@@ -79,7 +79,8 @@ fn take_in(turn: &Turn, part: &mut Part, mail: &mut Vec<Foreign>) {
         if local == u32::MAX {
             broken("a frame for a port of another worker");
         }
-        part.wires.take_in(turn.entrance(local), f);
+        // Who receives is to be entered in the wheel where only nodes in it are visited.
+        part.wires.take_in(if turn.thin { local | WATCHED } else { local }, f);
     }
 }
 
@@ -206,19 +207,7 @@ fn work(net: &Net, parts: &mut [(Part, Turn)], first: usize, shared: &Shared, pr
             wish = shared.wishes.least(done);
             rests = shared.rests.least(done) > 0;
         }
-        for (me, (part, turn)) in (first..).zip(parts.iter_mut()) {
-            if workers > 1 {
-                shared.mail.receive(me, done, |mail| take_in(turn, part, mail));
-            }
-            if ideal {
-                let mut own = std::mem::take(&mut part.wires.direct);
-                turn.hand(part, &own);
-                own.clear();
-                part.wires.direct = own;
-                shared.direct.receive(me, done, |direct| turn.hand(part, direct));
-            }
-            turn.go_on(net, wish);
-        }
+        receive(net, parts, (first, done, wish), shared);
         if rests {
             shared.stop.ask(done, Why::Rests);
         }
@@ -226,6 +215,23 @@ fn work(net: &Net, parts: &mut [(Part, Turn)], first: usize, shared: &Shared, pr
             break;
         }
         done += 1;
+    }
+}
+
+/// The parts, the first of which is number `first`, take in what came to them in a turn, and go on to the next that somebody wishes.
+fn receive(net: &Net, parts: &mut [(Part, Turn)], (first, done, wish): (usize, u64, u64), shared: &Shared) {
+    for (me, (part, turn)) in (first..).zip(parts) {
+        if part.wires.foreign.len() > 1 {
+            shared.mail.receive(me, done, |mail| take_in(turn, part, mail));
+        }
+        if net.direct(0).is_some() {
+            let mut own = std::mem::take(&mut part.wires.direct);
+            turn.hand(part, &own);
+            own.clear();
+            part.wires.direct = own;
+            shared.direct.receive(me, done, |direct| turn.hand(part, direct));
+        }
+        turn.go_on(net, wish);
     }
 }
 

@@ -115,7 +115,7 @@ impl Frame {
         frame.word |= if marked { MARKED } else { 0 } | if gap { GAP } else { 0 };
         frame.word |= if src == flow.src { OPENS } else { 0 };
         match record {
-            0 => frame.ext = net.frames_below(control.flow, acked),
+            0 => frame.ext = net.flows.frames_below(control.flow, acked),
             record => frame.set_record(record),
         }
         Some(frame)

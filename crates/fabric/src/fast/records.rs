@@ -67,7 +67,7 @@ impl Records {
         let (beside, report, path, trace) = passing;
         let record = self.enter(path, *report);
         *self.beside(record) = *beside;
-        trace.take().into_iter().for_each(|trace| self.retrace(record, trace));
+        trace.take().into_iter().for_each(|trace| *self.tracing(record) = trace);
         frame.set_record(record);
     }
 }

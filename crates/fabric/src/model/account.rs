@@ -78,7 +78,7 @@ impl Account {
 }
 
 /// The accounts of a host's finite flows, by their places ([`FlowQueue::place`]).
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Accounts {
     host: u32,
     flows: Vec<Account>,
@@ -101,21 +101,9 @@ pub(crate) struct Accounts {
 impl Accounts {
     /// None yet, of a host.
     pub(super) fn new(net: &Net, host: u32) -> Self {
-        let (tx, any) = (net.line(host).tx, net.routing.is_by_frame());
+        let (tx, any) = (net.line(host).tx, net.routes.routing.is_by_frame());
         let named = net.record.flow_events.iter().filter(|flow| flow.0.0 == host).map(|flow| flow.1.0);
-        Self {
-            host,
-            flows: Vec::new(),
-            live: Vec::new(),
-            named: named.collect(),
-            told: Told::default(),
-            stops: Vec::new(),
-            stopped: None,
-            tx,
-            any,
-            last: 0,
-            leaving: None,
-        }
+        Self { host, named: named.collect(), tx, any, ..Self::default() }
     }
     /// The next flow begins, and may have to open a connection.
     pub(super) fn begin(&mut self, flow: &FlowQueue, opening: bool, now: u64) {

@@ -33,13 +33,6 @@ struct Slow {
     empty_from: u64,
 }
 
-impl Slow {
-    /// When it says XON, if nothing arrives.
-    fn lets_go(&self) -> u64 {
-        self.empty_from.saturating_sub(self.full / 2)
-    }
-}
-
 /// XOFF or XON that a fault says at a port, and how it travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Said {
@@ -186,7 +179,8 @@ impl Faulty {
         let fills = !self.off && slow.empty_from - now > slow.full;
         self.off |= fills;
         if self.off {
-            self.at = slow.lets_go().min(self.to);
+            // It says XON when half is left, if nothing arrives.
+            self.at = slow.empty_from.saturating_sub(slow.full / 2).min(self.to);
         }
         fills.then(|| self.said())
     }

@@ -29,10 +29,6 @@ impl Lane {
     pub(crate) fn of_message(transport: ControlTransport) -> Self {
         if transport == ControlTransport::InBand { MANAGED } else { Lane::Control }
     }
-    /// The same lane in a class, if it is one of data.
-    pub(crate) fn in_class(self, class: u8) -> Self {
-        if let Lane::Data(_) = self { Lane::Data(class) } else { self }
-    }
 }
 
 /// The data of the first class, and within a host the data of each class.
@@ -144,7 +140,7 @@ pub(crate) enum To {
 pub(crate) enum NextHop {
     /// By all ports of the spanning tree, but not back.
     Tree,
-    /// By an output, whose congestion point sees it if it is a probe ([`Self::after_point`]).
+    /// By an output, whose congestion point sees it if it is a probe.
     Output(u16),
     /// By an output towards a point of another switch: none on its way sees it.
     Past(u16),
@@ -153,13 +149,6 @@ pub(crate) enum NextHop {
 }
 
 impl NextHop {
-    /// Where it goes on after the congestion point of its output has seen it if it is a probe: nowhere, if it `ends` there.
-    pub(crate) fn after_point(self, ends: impl FnOnce(usize) -> bool) -> Self {
-        match self {
-            NextHop::Output(out) if ends(out.into()) => NextHop::Nowhere,
-            way => way,
-        }
-    }
     /// The outputs of a node by which a frame goes on that came by `input`.
     pub(crate) fn outputs(self, net: &Net, node: u32, input: u16) -> impl Iterator<Item = usize> {
         let (one, tree) = match self {
@@ -272,7 +261,8 @@ impl Data {
 impl Frame {
     /// The frame as one of a class, or about it.
     pub(crate) fn of_class(self, class: u8, net: &Net) -> Self {
-        let mut frame = Self { lane: self.lane.in_class(class), class, ..self };
+        let lane = if let Lane::Data(_) = self.lane { Lane::Data(class) } else { self.lane };
+        let mut frame = Self { lane, class, ..self };
         if let (Body::Control(control), Some(transport)) = (&self.body, net.transport_of(class.into()))
             && control.is_acknowledgement()
         {

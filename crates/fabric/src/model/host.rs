@@ -41,7 +41,7 @@ impl<F: Packet> Sides<F> {
     pub(crate) fn new(spec: &HostSpec, (id, class): (u32, u8), link: &Link, net: &Net) -> Self {
         let mut sender = Sender::new(spec, (id, class), link.rate, net);
         sender.plan_operations();
-        let own = (sender.scheme(), sender.settings.plan);
+        let own = (sender.settings.scheme, sender.settings.plan);
         Self {
             sources: (spec.sources.iter().enumerate())
                 .filter(|(_, s)| s.class == class)
@@ -66,6 +66,7 @@ impl<F: Packet> Sides<F> {
     }
 
     /// Carries out such an event, or the end of a recorded bin, if it has not lost its cause.
+    #[inline(never)]
     pub(crate) fn execute(&mut self, kind: Kind, index: u64, at: Moment<'_>) {
         match kind {
             Kind::Slot => self.slot(index as usize, at),
@@ -209,7 +210,7 @@ impl<F: Packet> Sides<F> {
             let tells = *by > 0 && at.net.record.trips && at.net.direct(at.now).is_none();
             if *record > 0 || tells || !report.is_empty() {
                 *record = records.write(*record, report);
-                *records.beside(*record) = at.net.frames_below(reply.flow, *acked);
+                *records.beside(*record) = at.net.flows.frames_below(reply.flow, *acked);
             }
             if tells {
                 records.tracing(*record).marked_by = *by;
@@ -258,7 +259,7 @@ impl<F: Packet> Sides<F> {
         let rates: Vec<_> = rates.close(net, id, |dst| sender.rate_to(dst)).collect();
         let backlog = sender.queues.backlog.len() as u64;
         let for_acks = sender.pairs.as_ref().map_or_else(Vec::new, |pairs| pairs.waiting(net));
-        let Journal { out, books: control, events, acknowledged, failure } = *sender.journal;
+        let Journal { out, books: control, events, acknowledged, failure, .. } = *sender.journal;
         let mut out = *out.unwrap_or_default();
         // Frames that were made were generated and found room.
         out.generated = sender.made.frames + out.source_discards + backlog;
@@ -308,9 +309,7 @@ impl Net {
 /// A host that runs an event at a time.
 #[derive(Debug)]
 pub(crate) struct Host {
-    port: Transmitter,
-    /// The frame in transmission.
-    sending: Option<Frame>,
+    port: Transmitter<Frame>,
     lanes: Lanes,
     /// By class.
     sides: Vec<Sides<Frame>>,
@@ -334,7 +333,7 @@ impl Host {
         let sent = vec![(0, 0); classes.len()];
         let sides = classes.map(|class| Sides::new(spec, (id, class), &link, net)).collect();
         let (port, due) = (Transmitter::new(0, Some(link), net), vec![rank(NO_EVENT); net.classes.len()]);
-        let mut host = Self { port, sending: None, lanes: Lanes::of_host(net), sides, due, sent };
+        let mut host = Self { port, lanes: Lanes::of_host(net), sides, due, sent };
         host.settle(u8::MAX, turn);
         host
     }
@@ -442,7 +441,7 @@ impl Host {
 
     /// The idle transmitter looks for a frame: a bit for each class that was asked for one.
     fn start(&mut self, turn: &mut Turn<'_>) -> u8 {
-        let (Self { port, sending, lanes, sides, .. }, at, mut asked) = (self, turn.moment(), 0);
+        let (Self { port, lanes, sides, .. }, at, mut asked) = (self, turn.moment(), 0);
         let next = lanes.next(|lane, most| {
             if lane == Lane::Pause || !port.may_start(lane) {
                 return Offer::Stopped;
@@ -459,17 +458,14 @@ impl Host {
             taken.next().map_or(Offer::Stopped, |frame| Offer::Frame(frame, frame.len, false))
         });
         if let Some(frame) = next {
-            port.start((frame.lane, frame.len), turn);
-            *sending = Some(frame);
+            port.start(frame, (frame.lane, frame.len), turn);
         }
         asked
     }
 
     /// The last bit of a frame leaves.
     fn end(&mut self, turn: &mut Turn<'_>) {
-        let (link, Some(frame)) = (self.port.end(turn), self.sending.take()) else {
-            broken("no frame leaves")
-        };
+        let (frame, link) = self.port.end(turn);
         frame.count(&mut self.sent[usize::from(frame.class)]);
         turn.send(&link, &frame);
     }
@@ -481,9 +477,9 @@ impl Host {
 
     /// Ends the run: hands in the books of all its classes.
     pub(crate) fn close(self, net: &Net) -> Books {
-        let Self { port, sending, sides, sent, .. } = self;
+        let Self { port, sides, sent, .. } = self;
         let of = |(class, sides): (usize, Sides<Frame>)| {
-            let sending = sending.as_ref().filter(|frame| usize::from(frame.class) == class);
+            let sending = port.sends.as_ref().filter(|frame| usize::from(frame.class) == class);
             sides.close(sending, sent[class], Paused::close(&port.paused[class..=class], net), net)
         };
         let books = sides.into_iter().enumerate().map(of).reduce(Books::join);

@@ -11,7 +11,7 @@ use super::point::count_down;
 use crate::paged::Paged;
 use crate::scheme::WHOLE_HOST;
 use crate::tx_rate::Clock;
-use cnsim_scheme_api::network::LimiterState;
+use cnsim_scheme_api::network::{LimiterAction, LimiterState};
 use cnsim_scheme_api::{Rate, ReactionPoint, Time};
 use std::collections::VecDeque;
 
@@ -118,19 +118,20 @@ pub(crate) struct Limiters<F> {
     /// Bit for each place: a frame waits in its queue.
     waiting: Vec<u64>,
     /// Frames in all queues.
-    held: usize,
+    pub(super) held: usize,
+    /// Who goes next among the limiters: the FIFO (0) or the limiter at a place (place + 1).
+    pub(super) next_place: usize,
+    /// Those at the source that wait for room in the FIFO, in order.
+    pub(super) blocked: VecDeque<usize>,
+    /// Actions of reaction points; the list is kept for its memory.
+    pub(super) actions: Vec<LimiterAction>,
 }
 
 impl<F> Default for Limiters<F> {
     fn default() -> Self {
-        Self {
-            places: Vec::new(),
-            queues: Vec::new(),
-            vacant: Vec::new(),
-            by_key: Paged::default(),
-            waiting: Vec::new(),
-            held: 0,
-        }
+        let (places, queues, vacant, by_key) = Default::default();
+        let (waiting, held, next_place, blocked, actions) = Default::default();
+        Self { places, queues, vacant, by_key, waiting, held, next_place, blocked, actions }
     }
 }
 
@@ -139,11 +140,6 @@ impl<F: Packet> Limiters<F> {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.places.len() == self.vacant.len()
-    }
-    /// Do frames wait in one of them?
-    #[inline]
-    pub(crate) fn hold_frames(&self) -> bool {
-        self.held > 0
     }
     /// Place of the limiter with this key.
     #[inline]

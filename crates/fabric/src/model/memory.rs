@@ -5,7 +5,7 @@
 
 use super::pause::{Signal, Watermarks};
 use super::shared::Shared;
-use crate::check::broken;
+use crate::check::{broken, changes};
 use crate::outcome::SharedUse;
 use crate::spec::{ClassSpec, Layout, Limits, SharedInput, SwitchSpec};
 
@@ -260,7 +260,8 @@ impl Memory {
         if !turns {
             return None;
         }
-        self.off[domain] = !off;
+        let state = |off: bool| if off { "above" } else { "below" };
+        changes("domain of PAUSE", state(std::mem::replace(&mut self.off[domain], !off)), state(!off));
         self.off_count = if off { self.off_count - 1 } else { self.off_count + 1 };
         let port = domain % self.layout.inputs;
         Some(Signal { off: !off, input: (self.layout.domains > 1).then_some(port as u16) })

@@ -89,7 +89,7 @@ impl<F: Packet> Sender<F> {
         } else if full {
             if !limiter.blocked {
                 limiter.blocked = true;
-                self.blocked.push_back(place);
+                self.limiters.blocked.push_back(place);
             }
             return;
         } else {
@@ -109,7 +109,7 @@ impl<F: Packet> Sender<F> {
     /// The FIFO has room for one more: the limiter that has waited longest uses it.
     #[inline]
     pub(super) fn use_room(&mut self, at: Moment<'_>) {
-        if let Some(place) = self.blocked.pop_front() {
+        if let Some(place) = self.limiters.blocked.pop_front() {
             self.limiters.at_mut(place).into_iter().for_each(|l| l.blocked = false);
             self.let_go(place, at);
         }
@@ -146,7 +146,8 @@ impl<F: Packet> Sender<F> {
             self.timers.start(pair.0, RTO, timeout);
         }
         if let Some(frame) = sent.last {
-            self.sent_whole(at.net.flows.message_at(pair, frame), at);
+            let message = at.net.flows.message_at(pair, frame);
+            self.learn(|program| program.sent(message, at.now));
         }
         match sent.after {
             After::Stay if limiter_of(&flow, self.settings.plan.limiter_scope, &self.limiters).is_none() => {
@@ -211,7 +212,7 @@ impl<F: Packet> Sender<F> {
     pub(super) fn remove(&mut self, place: usize, key: u32) {
         self.limiters.remove(place);
         self.timers.stop_up_to(key, GAP);
-        self.blocked.retain(|&b| b != place);
+        self.limiters.blocked.retain(|&b| b != place);
     }
 
     #[inline(never)]

@@ -165,9 +165,7 @@ impl Packet for Frame {
         self.header().is_some_and(|data| data.tag.0 != 0)
     }
     fn stamp(&mut self, stamp: (u8, u32)) {
-        if let Body::Data(data) = &mut self.body {
-            data.tag.1 = lowered(data.tag, stamp);
-        }
+        self.data_mut().into_iter().for_each(|data| data.tag.1 = lowered(data.tag, stamp));
     }
     fn open_trace(&mut self, spent: Spent, records: &mut Records) {
         self.data_mut().into_iter().for_each(|data| data.record = records.trace(spent));
@@ -185,9 +183,7 @@ impl Packet for Frame {
         self.data_mut().into_iter().for_each(|data| data.counted = true);
     }
     fn write_tag(&mut self, tag: (u8, u32)) {
-        if let Body::Data(data) = &mut self.body {
-            data.tag = tag;
-        }
+        self.data_mut().into_iter().for_each(|data| data.tag = tag);
     }
     fn set_cut(&mut self, cut: bool) {
         self.data_mut().into_iter().for_each(|data| data.cut = cut);

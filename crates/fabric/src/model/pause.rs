@@ -6,7 +6,7 @@
 
 use super::agenda::{Moment, NEVER};
 use super::frame::Pause;
-use crate::check::broken;
+use crate::check::{broken, changes};
 use crate::net::Net;
 use crate::per_bin::PerBin;
 use crate::spec::{PauseSpec, PauseTransport};
@@ -73,7 +73,7 @@ pub(crate) struct Paused {
     /// ps; [`NEVER`]: it is not in XOFF.
     since: u64,
     /// A watchdog lets it send all the same.
-    pub(crate) ignored: bool,
+    pub(super) ignored: bool,
     /// No memory before the first pause has ended.
     before: Option<Box<Before>>,
 }
@@ -121,16 +121,29 @@ impl Paused {
     pub(crate) fn stops(&self) -> bool {
         self.is_off() && !self.ignored
     }
+    /// Its state, as the page of states names it.
+    fn state(&self) -> &'static str {
+        [["open", "stopped"], ["free", "let through"]][usize::from(self.ignored)][usize::from(self.is_off())]
+    }
+    /// A watchdog lets it send all the same from now on, or no longer.
+    pub(super) fn ignore(&mut self, ignored: bool) {
+        let before = self.state();
+        self.ignored = ignored;
+        if before != self.state() {
+            changes("class at a transmitter", before, self.state());
+        }
+    }
     /// XOFF (true) or XON arrives; true if that ends a pause.
     fn hear(&mut self, off: bool, Moment { now, net }: Moment<'_>) -> bool {
+        if off == self.is_off() {
+            return false;
+        }
+        let (before, since) = (self.state(), self.since);
+        self.since = if off { now } else { NEVER };
+        changes("class at a transmitter", before, self.state());
         if off {
-            self.since = self.since.min(now);
             return false;
         }
-        if !self.is_off() {
-            return false;
-        }
-        let since = std::mem::replace(&mut self.since, NEVER);
         let parts = || PerBin::sixtieths(net.duration);
         let begin = || Box::new(Before { total: 0, parts: parts(), number: 0, spans: Vec::new() });
         let before = self.before.get_or_insert_with(begin);

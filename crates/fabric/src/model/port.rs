@@ -7,7 +7,7 @@ use super::agenda::Turn;
 use super::frame::{Lane, MANAGED};
 use super::pause::Paused;
 use super::turns::first;
-use crate::check::broken;
+use crate::check::{broken, changes};
 use crate::net::{Link, Net};
 use crate::tx_rate::TxRate;
 
@@ -118,9 +118,9 @@ impl Left {
     }
 }
 
-/// A transmitter.
+/// A transmitter. What it sends is known by a `T`.
 #[derive(Debug)]
-pub(crate) struct Transmitter {
+pub(crate) struct Transmitter<T> {
     /// Number of its port at the node.
     port: u16,
     /// Link of the port; none: nothing ever leaves.
@@ -129,20 +129,20 @@ pub(crate) struct Transmitter {
     pub(crate) service: TxRate,
     /// XOFF from the far end, by class.
     pub(crate) paused: Vec<Paused>,
-    /// A frame is in transmission.
-    pub(crate) busy: bool,
+    /// What is in transmission.
+    pub(crate) sends: Option<T>,
 }
 
-impl Transmitter {
+impl<T> Transmitter<T> {
     /// An idle one, for the classes of data.
     pub(crate) fn new(port: u16, link: Option<Link>, net: &Net) -> Self {
         let service = link.map_or(TxRate::default(), |l| l.tx);
         let paused = vec![Paused::default(); net.classes.len()];
-        Self { port, link, service, paused, busy: false }
+        Self { port, link, service, paused, sends: None }
     }
     /// If idle, it will look for a frame at the end of this moment.
     pub(crate) fn plan_start(&self, turn: &mut Turn<'_>) {
-        if !self.busy {
+        if self.sends.is_none() {
             turn.plan_start(self.port);
         }
     }
@@ -156,24 +156,24 @@ impl Transmitter {
     }
     /// May a frame of this lane start now?
     pub(crate) fn may_start(&self, lane: Lane) -> bool {
-        !self.busy && !self.is_stopped(lane)
+        self.sends.is_none() && !self.is_stopped(lane)
     }
     /// Starts a frame of this lane and length that may start.
     #[inline]
-    pub(crate) fn start(&mut self, (lane, len): (Lane, u16), turn: &mut Turn<'_>) {
+    pub(crate) fn start(&mut self, what: T, (lane, len): (Lane, u16), turn: &mut Turn<'_>) {
         if !self.may_start(lane) {
             broken("a frame starts that may not");
         }
         let (_, end) = transmission(turn.now, turn.now, self.rate(lane), len);
         turn.plan_end(self.port, end);
-        self.busy = true;
+        let before = if self.sends.replace(what).is_some() { "sending" } else { "idle" };
+        changes("transmitter", before, "sending");
     }
-    /// The transmission ends: the link on which its frame goes. The transmitter looks for the next.
-    pub(crate) fn end(&mut self, turn: &mut Turn<'_>) -> Link {
-        let (true, Some(link)) = (std::mem::take(&mut self.busy), self.link) else {
-            broken("nothing ends at this port")
-        };
+    /// The transmission ends: what was sent, and the link on which it goes. The transmitter looks for the next.
+    pub(crate) fn end(&mut self, turn: &mut Turn<'_>) -> (T, Link) {
+        changes("transmitter", if self.sends.is_some() { "sending" } else { "idle" }, "idle");
+        let Some(ended) = self.sends.take().zip(self.link) else { broken("nothing ends at this port") };
         self.plan_start(turn);
-        link
+        ended
     }
 }

@@ -86,7 +86,7 @@ pub(crate) struct Saved {
 const STAGE: u32 = 30;
 
 /// Operations of a host, or of a NIC of one. An operation's number here counts from the host's first.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Program {
     graph: Arc<Graph>,
     /// The host's operations in the graph.
@@ -116,6 +116,38 @@ pub(crate) struct Program {
     in_phases: bool,
 }
 
+/// The flow that an operation sends.
+fn flow_sent(graph: &Graph, n: u32, net: &Net) -> Option<u32> {
+    let operation = &graph.operations[n as usize];
+    let Act::Send { source, transfer } = operation.act else { return None };
+    Some(net.flows.first_of(operation.host.0, source as usize)? + transfer)
+}
+
+/// Who waits for operations of host `id` and for flows to it, by list ([`Program::lists`]); none where a flow is not of the run.
+fn followers(graph: &Graph, id: u32, net: &Net) -> Option<Vec<(u32, u32)>> {
+    let (nics, mine) = (graph.nics(id), graph.of_hosts(id..id + 1));
+    let of = |n: u32| &graph.operations[n as usize];
+    let mut follow = Vec::new();
+    for n in graph.of_hosts(nics.clone()) {
+        for &after in graph.before(of(n)) {
+            let (before, stage) = match after {
+                After::Begun(before) => (before, Stage::Begun),
+                After::Sent(before) => (before, Stage::Sent),
+                After::Ended(before) => (before, Stage::Ended),
+            };
+            let list = if nics.contains(&of(before).host.0) {
+                mine.contains(&before).then(|| before - mine.start)
+            } else {
+                let flow = net.flows.numbered(FlowId(flow_sent(graph, before, net)?))?;
+                (flow.dst == id).then_some(mine.len() as u32 + flow.at)
+            };
+            follow.extend(list.map(|list| (list, n | (stage as u32) << STAGE)));
+        }
+    }
+    follow.sort_unstable();
+    Some(follow)
+}
+
 impl Program {
     /// That of a class of host `id`, if its machine has operations.
     pub(crate) fn new(
@@ -124,33 +156,9 @@ impl Program {
         (id, class): (u32, u8),
         net: &Net,
     ) -> Option<Box<Self>> {
-        let nics = graph.nics(id);
-        let (all, mine) = (graph.of_hosts(nics.clone()), graph.of_hosts(id..id + 1));
+        let (all, mine) = (graph.of_hosts(graph.nics(id)), graph.of_hosts(id..id + 1));
         let of = |n: u32| &graph.operations[n as usize];
-        let flow = |n: u32| match of(n).act {
-            Act::Send { source, transfer } => {
-                Some(net.flows.first_of(of(n).host.0, source as usize)? + transfer)
-            }
-            Act::Compute { .. } => None,
-        };
-        let mut follow = Vec::new();
-        for n in all.clone() {
-            for &after in graph.before(of(n)) {
-                let (before, stage) = match after {
-                    After::Begun(before) => (before, Stage::Begun),
-                    After::Sent(before) => (before, Stage::Sent),
-                    After::Ended(before) => (before, Stage::Ended),
-                };
-                let list = if nics.contains(&of(before).host.0) {
-                    mine.contains(&before).then(|| before - mine.start)
-                } else {
-                    let flow = net.flows.numbered(FlowId(flow(before)?))?;
-                    (flow.dst == id).then_some(mine.len() as u32 + flow.at)
-                };
-                follow.extend(list.map(|list| (list, n | (stage as u32) << STAGE)));
-            }
-        }
-        follow.sort_unstable();
+        let follow = followers(graph, id, net)?;
         let lists = (0..=mine.len() as u32 + net.flows.count_to(id) as u32)
             .map(|list| follow.partition_point(|f| f.0 < list) as u32)
             .collect();
@@ -161,7 +169,7 @@ impl Program {
         for n in mine.clone() {
             if let Act::Compute { stream: Some(stream), .. } = of(n).act {
                 streams = streams.max(usize::from(stream) + 1);
-            } else if let Some(flow) = flow(n) {
+            } else if let Some(flow) = flow_sent(graph, n, net) {
                 senders[(flow - first_flow) as usize] = n - mine.start;
             }
         }
@@ -180,17 +188,15 @@ impl Program {
             waits,
             lists,
             follow: follow.into_iter().map(|f| f.1).collect(),
-            told: Vec::new(),
             first_flow,
             senders,
             sources: spec.sources.iter().enumerate().map(source).collect(),
             free: vec![0; streams],
             due,
             times: vec![(NEVER, NEVER); mine.len()],
-            heard: Vec::new(),
-            changes: Vec::new(),
             in_phases: net.keeps > 0,
             mine,
+            ..Self::default()
         };
         (!all.is_empty()).then(|| Box::new(program))
     }

@@ -11,7 +11,7 @@ use super::records::Records;
 use super::sent::{Report, SentFrames};
 use super::timeout::RoundTrip;
 use super::transfers::FlowQueue;
-use crate::check::broken;
+use crate::check::{broken, changes};
 use crate::flows::number_in_flow;
 use crate::net::Net;
 use crate::outcome::Waiting;
@@ -23,9 +23,11 @@ use cnsim_scheme_api::{FlowId, Loss, NodeId, Plan, Rate, Time};
 /// Timer of a flow's next timeout; its object is the flow, not a limiter.
 pub(crate) const RTO: u8 = 9;
 
-/// Where a queue pair waits.
+/// What a queue pair waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waits {
+    /// For its connection to open.
+    Opening,
     /// For its turn at the link.
     Turn,
     /// For its window, or with nothing to send for the last acknowledgement.
@@ -64,8 +66,6 @@ struct QueuePair {
     sent: u64,
     ecn: Ecn,
     waits: Waits,
-    /// Its connection is not open yet.
-    opening: bool,
 }
 
 /// What a source knows of echoed marks (RFC 3168).
@@ -86,7 +86,20 @@ impl Ecn {
     }
 }
 
+impl Waits {
+    /// Its name on the page of states.
+    fn name(self) -> &'static str {
+        ["opening", "turn", "acknowledgement"][self as usize]
+    }
+}
+
 impl QueuePair {
+    fn wait_for(&mut self, what: Waits) {
+        if self.waits != what {
+            changes("queue pair", self.waits.name(), what.name());
+        }
+        self.waits = what;
+    }
     fn size(&self) -> u64 {
         self.queue.bytes
     }
@@ -105,7 +118,9 @@ impl QueuePair {
     /// Has it something to send, and does its window let that go?
     fn may_send(&self, by: &Reliability) -> bool {
         match &self.frames {
-            Some(frames) => !self.opening && !self.ecn.holds && frames.may_send(self.window, by).is_some(),
+            Some(frames) => {
+                self.waits != Waits::Opening && !self.ecn.holds && frames.may_send(self.window, by).is_some()
+            }
             None => self.left() > 0 && self.has_room(),
         }
     }
@@ -187,7 +202,7 @@ pub(crate) struct QueuePairs {
     transport: TransportSpec,
     /// A mark is echoed until a frame says that the window is cut; and whether the frame that leaves says so.
     echoes: bool,
-    cut: Option<bool>,
+    pub(super) cut: Option<bool>,
     /// Queue pairs under way, and vacant places.
     live: Vec<Option<QueuePair>>,
     vacant: Vec<u32>,
@@ -237,8 +252,8 @@ impl QueuePairs {
         let by = &self.transport.reliability;
         let frames = || Box::new(SentFrames::new(queue.bytes, queue.whole, by));
         let frames = self.transport.reports().then(frames);
-        let opening = self.transport.opens();
-        let waits = if opening { Waits::Ack } else { Waits::Turn };
+        let waits = if self.transport.opens() { Waits::Opening } else { Waits::Turn };
+        changes("queue pair", "none", waits.name());
         let (deadline, time) = (u64::MAX, RoundTrip::default());
         let pair = QueuePair {
             window,
@@ -261,7 +276,6 @@ impl QueuePairs {
             sent: 0,
             ecn: Ecn::default(),
             waits,
-            opening,
         };
         let place = self.vacant.pop().map_or(self.live.len(), |place| place as usize);
         self.live.resize_with(self.live.len().max(place + 1), || None);
@@ -270,7 +284,7 @@ impl QueuePairs {
     }
     /// The frame goes that opens a flow's connection, for the first time or again: when it goes once more, ps. None if it is open.
     pub(crate) fn opens(&mut self, flow: FlowId, now: u64) -> Option<u64> {
-        let (pair, transport) = self.find(flow).filter(|(pair, _)| pair.opening)?;
+        let (pair, transport) = self.find(flow).filter(|(pair, _)| pair.waits == Waits::Opening)?;
         if pair.deadline < u64::MAX {
             pair.time.back_off();
         }
@@ -303,7 +317,8 @@ impl QueuePairs {
     /// A flow is over.
     pub(crate) fn end(&mut self, flow: FlowId) {
         if let Some(place) = (self.places.get(flow.0) as usize).checked_sub(1) {
-            self.live[place] = None;
+            let ended = self.live[place].take().map_or("none", |pair| pair.waits.name());
+            changes("queue pair", ended, "none");
             self.vacant.push(place as u32);
             *self.places.at(flow.0) = 0;
         }
@@ -363,16 +378,12 @@ impl QueuePairs {
         }
         // The window may have narrowed since the flow joined those that take turns.
         if left == 0 || pair.frames.is_none() && !pair.has_room() {
-            pair.waits = Waits::Ack;
+            pair.wait_for(Waits::Ack);
             return None;
         }
         pair.going = before;
         let last = pair.frames.as_ref().map_or(left <= pair.queue.whole.into(), |frames| frames.ends(before));
         Some((left, number_in_flow(before), last))
-    }
-    /// Whether the frame that leaves says that the window is cut, where frames say so.
-    pub(crate) fn says_cut(&mut self) -> Option<bool> {
-        self.cut.take()
     }
     /// A frame of this length has left.
     pub(crate) fn sent(&mut self, flow: FlowId, len: u16, now: u64) -> Sent {
@@ -409,7 +420,7 @@ impl QueuePairs {
             pair.frames.iter_mut().for_each(|frames| frames.burst = 0);
             After::Wait
         };
-        pair.waits = if after == After::Wait || after == After::Over { Waits::Ack } else { Waits::Turn };
+        pair.wait_for(if after == After::Wait || after == After::Over { Waits::Ack } else { Waits::Turn });
         let last = pair.frames.as_ref().map_or(pair.left() == 0, |frames| frames.ends(pair.going));
         let sent = Sent { again, last: (!again && last).then_some(pair.going), after, timeout };
         let cut = !again && std::mem::take(&mut pair.ecn.cut);
@@ -429,7 +440,8 @@ impl QueuePairs {
         let (pair, transport) = self.find(flow)?;
         let by = &transport.reliability;
         if gap && matches!(by, Reliability::Tcp(_)) {
-            if std::mem::take(&mut pair.opening) {
+            if pair.waits == Waits::Opening {
+                pair.wait_for(Waits::Ack);
                 pair.time.sample(rtt);
                 (pair.deadline, pair.progress) = (u64::MAX, now);
             }
@@ -527,7 +539,7 @@ impl QueuePairs {
         if pair.waits == Waits::Turn || !pair.may_send(&transport.reliability) {
             return None;
         }
-        pair.waits = Waits::Turn;
+        pair.wait_for(Waits::Turn);
         Some(pair.queue)
     }
     /// Place of a flow, its window, and what is in flight of it, bytes.
@@ -546,7 +558,7 @@ impl QueuePairs {
             let flow = net.flows.numbered(pair.queue.pair?)?;
             let (dst, nth, since) = (NodeId(flow.dst), flow.number.into(), Time::from_ps(pair.progress));
             let (left, in_flight, times) = (pair.left(), pair.in_flight(by), pair.anew);
-            let waits = (times > 0 || pair.waits == Waits::Ack) && pair.acked < pair.size();
+            let waits = (times > 0 || pair.waits != Waits::Turn) && pair.acked < pair.size();
             waits.then_some(Waiting { dst, nth, since, times, left, in_flight })
         };
         let mut all: Vec<Waiting> = self.live.iter().flatten().filter_map(one).collect();

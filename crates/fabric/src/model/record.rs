@@ -38,7 +38,7 @@ pub(crate) struct Came {
 }
 
 /// Records of single frames.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Detail {
     histogram: Vec<u64>,
     by_source: Vec<u64>,
@@ -71,10 +71,8 @@ impl Deliveries {
             all,
             by_flow,
             completions: Vec::with_capacity(flows.len()),
-            behind: Vec::new(),
             flows,
-            header_bits: 0,
-            kept: Vec::new(),
+            ..Detail::default()
         };
         let detail = (timed || record.latency || record.matrix).then(|| Box::new(detail()));
         Self { detail, ..Self::default() }

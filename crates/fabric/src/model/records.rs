@@ -41,12 +41,8 @@ impl Records {
     /// A frame sets out that is traced: its record.
     pub(crate) fn trace(&mut self, spent: Spent) -> u32 {
         let record = self.open();
-        self.retrace(record, Trace { spent, ..Trace::default() });
+        *self.tracing(record) = Trace { spent, ..Trace::default() };
         record
-    }
-    /// A record has this trace.
-    pub(crate) fn retrace(&mut self, record: u32, trace: Trace) {
-        *self.tracing(record) = trace;
     }
     /// The trace of a record, which has one from now on.
     pub(crate) fn tracing(&mut self, record: u32) -> &mut Trace {
@@ -134,7 +130,7 @@ impl Records {
         if let Some(trace) =
             from.traced(record).filter(|trace| trace.marked_by > 0 || !trace.ports.is_empty())
         {
-            self.retrace(here, std::mem::take(trace));
+            *self.tracing(here) = std::mem::take(trace);
         }
         from.close(record);
         here

@@ -24,7 +24,6 @@ use crate::scheme::key_of;
 use crate::spec::{HostQueues, HostSpec, LimiterPosition};
 use crate::timers::Timers;
 use crate::tx_rate::Clock;
-use cnsim_scheme_api::network::LimiterAction;
 use cnsim_scheme_api::{Built, FlowId, Plan, Rate, Scope};
 use std::collections::VecDeque;
 
@@ -60,7 +59,7 @@ pub(crate) struct Settings {
 }
 
 /// Records of a sending side.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Journal {
     /// None while nothing is counted: of thousands of hosts few count something before the end.
     pub(crate) out: Option<Box<HostOutcome>>,
@@ -70,6 +69,8 @@ pub(crate) struct Journal {
     pub(crate) acknowledged: Vec<(FlowId, u64)>,
     /// Why the run cannot go on.
     pub(crate) failure: Failure,
+    /// Feedback messages that have arrived.
+    pub(super) messages: u64,
 }
 
 /// The queues of a host, in their order at the link; limiters have their own.
@@ -119,14 +120,6 @@ pub(crate) struct Sender<F: Packet> {
     pub(super) going: Option<FlowId>,
     pub(crate) timers: Timers,
     pub(crate) deferred: Deferred,
-    /// Who goes next among the limiters: the FIFO (0) or the limiter at a place (place + 1).
-    next_place: usize,
-    /// Limiters at the source that wait for room in the FIFO, in order.
-    pub(super) blocked: VecDeque<usize>,
-    /// Feedback messages that have arrived.
-    pub(super) messages: u64,
-    /// Actions of reaction points; the list is kept for its memory.
-    pub(super) actions: Vec<LimiterAction>,
     pub(crate) settings: Box<Settings>,
     pub(crate) journal: Box<Journal>,
     /// Of the control frames that wait here.
@@ -154,51 +147,29 @@ impl<F: Packet> Sender<F> {
             ignores_pause: spec.faults.ignores_pause,
             feedback_lost: u64::from(spec.faults.feedback_lost),
         };
-        let journal = Journal {
-            out: None,
-            books: ControlBooks::new(net, id, scheme),
-            events: Events::new(net),
-            acknowledged: Vec::new(),
-            failure: Failure::default(),
-        };
+        let (books, events) = (ControlBooks::new(net, id, scheme), Events::new(net));
+        let journal = Journal { books, events, ..Journal::default() };
+        let [control, probes, fifo, backlog] = std::array::from_fn(|_| VecDeque::new());
+        let pairs = |transport| Box::new(QueuePairs::new(transport, &plan, line_rate));
+        let graph = net.graph.as_ref().filter(|_| net.keeps == 0);
+        let voqs = in_voqs.then(|| Box::new(Voqs::new(net.hosts)));
         Self {
             must_look: false,
             generated: 0,
             made: Ledger::default(),
-            queues: Queues {
-                control: VecDeque::new(),
-                probes: VecDeque::new(),
-                fifo: VecDeque::new(),
-                backlog: VecDeque::new(),
-                voqs: in_voqs.then(|| Box::new(Voqs::new(net.hosts))),
-            },
+            queues: Queues { control, probes, fifo, backlog, voqs },
             limiters: Limiters::default(),
             transfers: Transfers::default(),
-            pairs: net
-                .transport_of(class.into())
-                .map(|transport| Box::new(QueuePairs::new(transport, &settings.plan, line_rate))),
-            program: net
-                .graph
-                .as_ref()
-                .filter(|_| net.keeps == 0)
-                .and_then(|graph| Program::new(graph, spec, (id, class), net)),
+            pairs: net.transport_of(class.into()).map(pairs),
+            program: graph.and_then(|graph| Program::new(graph, spec, (id, class), net)),
             accounts: net.record.trips.then(|| Box::new(Accounts::new(net, id))),
             going: None,
             timers: Timers::default(),
             deferred: Deferred::default(),
-            next_place: 0,
-            blocked: VecDeque::new(),
-            messages: 0,
-            actions: Vec::new(),
             settings: Box::new(settings),
             journal: Box::new(journal),
             bodies: F::Bodies::default(),
         }
-    }
-
-    /// The scheme of the host's class.
-    pub(crate) fn scheme(&self) -> Option<usize> {
-        self.settings.scheme
     }
 
     /// Are there no limiters, and will there be none unless a message comes?
@@ -210,7 +181,7 @@ impl<F: Packet> Sender<F> {
     /// Does anything but data in a FIFO, in virtual output queues or of finite flows wait here?
     #[inline(always)]
     pub(crate) fn holds_others(&self) -> bool {
-        self.limiters.hold_frames() || !self.queues.control.is_empty() || !self.queues.probes.is_empty()
+        self.limiters.held > 0 || !self.queues.control.is_empty() || !self.queues.probes.is_empty()
     }
 
     /// XOFF or XON arrives at its transmitter, unless a fault lets the host ignore it.
@@ -418,7 +389,7 @@ impl<F: Packet> Sender<F> {
             self.next_queued(at).or_else(|| self.next_of_flows(at))
         }?;
         self.set_out(&mut frame, at);
-        if let Some(cut) = self.pairs.as_mut().and_then(|pairs| pairs.says_cut()) {
+        if let Some(cut) = self.pairs.as_mut().and_then(|pairs| pairs.cut.take()) {
             frame.set_cut(cut);
         }
         if let Some(spent) = self.accounts.as_mut().and_then(|accounts| accounts.leaving.take()) {
@@ -508,12 +479,12 @@ impl<F: Packet> Sender<F> {
 
     /// The FIFO (0) or the limiter at a place (place + 1) has its turn.
     fn take_turn(&mut self, place: usize) {
-        self.next_place = (place + 1) % (self.limiters.places.len() + 1);
+        self.limiters.next_place = (place + 1) % (self.limiters.places.len() + 1);
     }
 
     /// Round robin over the FIFO and the limiters whose first frame may go.
     fn next_in_turn(&mut self, at: Moment<'_>) -> Option<F> {
-        let (n, first) = (self.limiters.places.len(), self.next_place);
+        let (n, first) = (self.limiters.places.len(), self.limiters.next_place);
         let fifo = !self.queues.fifo.is_empty();
         let ready = |places| self.limiters.ready(places, at.now).map(|place| place + 1);
         let place = match first {

@@ -88,12 +88,20 @@ pub(crate) struct Source {
     /// Destinations, and how many; of an empty list: all hosts but this one.
     list: Vec<u32>,
     choices: u64,
-    /// Finite flows of the source, by start, of which the first `begun` have begun; none for a source with slots.
-    flows: Option<Arc<[Outgoing]>>,
-    begun: usize,
-    /// The number of the first of them, if they have queue pairs, and the rate at which those begin.
-    first_pair: Option<u32>,
+    /// Its finite flows; none for a source with slots.
+    finite: Option<Finite>,
+    /// The rate at which queue pairs begin.
     pub(crate) initial_rate: Option<Rate>,
+}
+
+/// Finite flows of a source, by start.
+#[derive(Debug)]
+struct Finite {
+    flows: Arc<[Outgoing]>,
+    /// The first so many have begun.
+    begun: usize,
+    /// The number of the first of them, if they have queue pairs.
+    first_pair: Option<u32>,
 }
 
 impl Source {
@@ -113,7 +121,8 @@ impl Source {
         };
         let choices =
             if list.is_empty() { u64::from(net.hosts.saturating_sub(1)) } else { list.len() as u64 };
-        let flows = (spec.arrivals == Arrivals::Transfers).then(|| net.flows.of_source(host, index));
+        let (flows, first_pair) = (net.flows.of_source(host, index), net.flows.first_of(host, index));
+        let finite = (spec.arrivals == Arrivals::Transfers).then_some(Finite { flows, begun: 0, first_pair });
         let slots = Slots::new(spec);
         let silent = choices == 0 || slots.threshold == 0;
         let mut source = Self {
@@ -129,14 +138,12 @@ impl Source {
             host,
             list,
             choices,
-            flows,
-            begun: 0,
-            first_pair: net.flows.first_of(host, index),
+            finite,
             initial_rate: spec.initial_rate,
         };
-        match &source.flows {
+        match &source.finite {
             // A list of flows has its own times.
-            Some(flows) if choices > 0 => source.next = flows.first().map_or(NEVER, |flow| flow.start),
+            Some(own) if choices > 0 => source.next = own.flows.first().map_or(NEVER, |flow| flow.start),
             Some(_) => source.next = NEVER,
             None => source.seek(),
         }
@@ -145,22 +152,22 @@ impl Source {
 
     /// Are its frames those of finite flows? It has no slots then.
     pub(crate) fn is_finite(&self) -> bool {
-        self.flows.is_some()
+        self.finite.is_some()
     }
 
     /// The next of the finite flows that begin now or have begun; nothing is sent of one of 0 bytes.
     pub(crate) fn begin(&mut self, now: u64) -> Option<FlowQueue> {
-        let list = self.flows.as_ref()?;
-        while let Some(flow) = list.get(self.begun).filter(|flow| flow.start <= now) {
-            self.begun += 1;
+        let Finite { flows, begun, first_pair } = self.finite.as_mut()?;
+        while let Some(flow) = flows.get(*begun).filter(|flow| flow.start <= now) {
+            *begun += 1;
             if flow.bytes > 0 {
                 let &Outgoing { bytes, dst, number, .. } = flow;
-                let pair = self.first_pair.map(|first| FlowId(first + self.begun as u32 - 1));
+                let pair = first_pair.map(|first| FlowId(first + *begun as u32 - 1));
                 let (place, whole, floor) = (0, self.len, self.floor);
                 return Some(FlowQueue { place, bytes, dst, number, whole, floor, pair });
             }
         }
-        self.next = list.get(self.begun).map_or(NEVER, |flow| flow.start);
+        self.next = flows.get(*begun).map_or(NEVER, |flow| flow.start);
         None
     }
 

@@ -10,7 +10,7 @@ use super::program::{OPERATIONS, Program};
 use super::queue_pair::{Progress, RTO};
 use super::records::Records;
 use super::sender::Sender;
-use crate::check::{Event, Who};
+use crate::check::{Event, Who, changes};
 use crate::net::Net;
 use crate::outcome::{LATENCY_BUCKETS, Trigger, latency_bucket};
 use crate::scheme::{WHOLE_HOST, call as of_scheme};
@@ -66,9 +66,9 @@ impl<F: Packet> Sender<F> {
 
     /// A message arrives: is it one that a fault loses?
     fn loses(&mut self) -> bool {
-        self.messages += 1;
+        self.journal.messages += 1;
         let nth = self.settings.feedback_lost;
-        let lost = nth > 0 && self.messages.is_multiple_of(nth);
+        let lost = nth > 0 && self.journal.messages.is_multiple_of(nth);
         self.journal.books.lost += u64::from(lost);
         lost
     }
@@ -108,7 +108,7 @@ impl<F: Packet> Sender<F> {
         let Some(pairs) = &mut self.pairs else { return };
         let records = (record > 0).then(|| std::mem::take(&mut pairs.records));
         let report = records.as_ref().map(|records| records.report(record)).unwrap_or_default();
-        let frames = at.net.frames_below(flow, acked).into();
+        let frames = at.net.flows.frames_below(flow, acked).into();
         let said = (acked, frames, gap, &report);
         if let Some(progress) = pairs.acknowledge(flow, said, marked, (at.now - sent_at, at.now)) {
             let path = records.as_ref().map_or(&[][..], |records| records.path(record));
@@ -158,10 +158,9 @@ impl<F: Packet> Sender<F> {
             let ack = limiter.state.acks.take(acked, is_new, rtt, path);
             waits = ack.is_none() && loss.is_none() && !recovered;
             // The end of a recovery is told before the begin of the next, else after what ended it.
+            let why_recovered = Why::of(Trigger::Recovery);
             if recovered && loss.is_some() {
-                self.wake(place, Why::of(Trigger::Recovery), at, |object, limiter| {
-                    object.on_recovered(limiter)
-                });
+                self.wake(place, why_recovered, at, |object, limiter| object.on_recovered(limiter));
             }
             if let Some(loss) = loss {
                 self.wake(place, Why::of_loss(loss), at, |object, limiter| object.on_loss(loss, limiter));
@@ -170,9 +169,7 @@ impl<F: Packet> Sender<F> {
                 self.wake(place, why, at, |object, limiter| object.on_ack(&ack, limiter));
             }
             if recovered && loss.is_none() {
-                self.wake(place, Why::of(Trigger::Recovery), at, |object, limiter| {
-                    object.on_recovered(limiter)
-                });
+                self.wake(place, why_recovered, at, |object, limiter| object.on_recovered(limiter));
             }
         }
         if self.accounts.is_some() {
@@ -227,11 +224,6 @@ impl<F: Packet> Sender<F> {
         self.resume(flow, at);
     }
 
-    /// The last frame of a flow begins, for the first time.
-    pub(super) fn sent_whole(&mut self, flow: FlowId, at: Moment<'_>) {
-        self.learn(|program| program.sent(flow, at.now));
-    }
-
     /// A flow to this host has arrived whole.
     pub(super) fn received(&mut self, flow: FlowId, at: Moment<'_>) {
         self.learn(|program| program.received(flow, at));
@@ -243,7 +235,7 @@ impl<F: Packet> Sender<F> {
     }
 
     /// The operations of this host learn something.
-    fn learn(&mut self, say: impl FnOnce(&mut Program)) {
+    pub(super) fn learn(&mut self, say: impl FnOnce(&mut Program)) {
         if let Some(program) = &mut self.program {
             say(program);
             self.plan_operations();
@@ -375,13 +367,12 @@ impl<F: Packet> Sender<F> {
         call: impl FnOnce(&mut dyn ReactionPoint, &mut Limiter<'_>),
     ) {
         let Some(key) = self.limiters.at(place).map(|limiter| limiter.key) else { return };
-        let own = self.flow_of(key);
+        let (own, mut actions) = (self.flow_of(key), std::mem::take(&mut self.limiters.actions));
         let Some(limiter) = self.limiters.at_mut(place) else { return };
         if let (Some(flow), Some(pairs)) = (own, &mut self.pairs) {
             pairs.show(flow, &mut limiter.state.acks);
         }
         let (rate, held) = (limiter.state.rate, limiter.holds());
-        let mut actions = std::mem::take(&mut self.actions);
         let mut lent = Limiter::new(Time::from_ps(at.now), &mut limiter.state, &mut actions);
         let said = of_scheme(&mut limiter.object, |o| call(o, &mut lent), |f| Box::new(f));
         if let Err(cause) = said {
@@ -406,8 +397,12 @@ impl<F: Packet> Sender<F> {
         };
         let lowers = (narrows || limiter.state.rate < rate) && limiter.slowed != Slowed::Begins;
         match limiter.slowed {
-            Slowed::Begins => limiter.slowed = Slowed::No,
+            Slowed::Begins => {
+                changes("limiter", "begins", "not slowed");
+                limiter.slowed = Slowed::No;
+            }
             Slowed::No if lowers => {
+                changes("limiter", "not slowed", "slowed");
                 limiter.slowed = Slowed::Yes;
                 self.journal.out.get_or_insert_default().slowed_flows += 1;
             }
@@ -416,9 +411,29 @@ impl<F: Packet> Sender<F> {
         if lowers || why.rtt.is_none() {
             self.tell((key, own), why, lowers, at);
         }
+        self.carry_out(&actions, (key, own), sent, at);
+        actions.clear();
+        self.limiters.actions = actions;
+        if holds && !held && !self.settings.at_source && self.queues.voqs.is_none() {
+            self.recall(place, key);
+            self.advance(at);
+        }
+        self.let_go(place, at);
+        self.give_back(place);
+        own.into_iter().for_each(|flow| self.resume(flow, at));
+    }
+
+    /// Carries out what a reaction point asks for, whose limiter has `sent` so many bytes.
+    fn carry_out(
+        &mut self,
+        actions: &[LimiterAction],
+        (key, own): (u32, Option<FlowId>),
+        sent: u64,
+        at: Moment<'_>,
+    ) {
         let dst = served(key, own, at.net);
         let who = Who::Reaction(dst);
-        for action in &actions {
+        for action in actions {
             match action {
                 LimiterAction::StartTimer(slot, after) => {
                     self.timers.start(key, slot.0, at.now.saturating_add(after.as_ps()));
@@ -432,15 +447,6 @@ impl<F: Packet> Sender<F> {
                 LimiterAction::Fail(cause) => self.fail(who, cause, at.now),
             }
         }
-        actions.clear();
-        self.actions = actions;
-        if holds && !held && !self.settings.at_source && self.queues.voqs.is_none() {
-            self.recall(place, key);
-            self.advance(at);
-        }
-        self.let_go(place, at);
-        self.give_back(place);
-        own.into_iter().for_each(|flow| self.resume(flow, at));
     }
 
     /// A timer expires: that of a gap, or one of a reaction point.

@@ -39,10 +39,9 @@ struct Queue {
 /// An output port.
 #[derive(Debug)]
 struct Output {
-    port: Transmitter,
+    /// It sends the first frame of a lane.
+    port: Transmitter<Lane>,
     lanes: Lanes,
-    /// The lane whose first frame is in transmission.
-    sending: Option<Lane>,
     /// Rate at which data is served, as it is told to congestion points.
     service: Rate,
     pauses: VecDeque<Frame>,
@@ -78,7 +77,6 @@ impl Output {
         Self {
             port: Transmitter::new(number as u16, net.links[port as usize], net),
             lanes: Lanes::of_output(weights),
-            sending: None,
             service: net.rate(port),
             pauses: VecDeque::new(),
             control: VecDeque::new(),
@@ -101,7 +99,7 @@ impl Output {
 
     /// How many frames of a class wait, and how many of it are in transmission.
     fn waiting(&self, class: usize) -> (usize, usize) {
-        let sending = usize::from(self.sending == Some(Lane::Data(class as u8)));
+        let sending = usize::from(self.port.sends == Some(Lane::Data(class as u8)));
         (self.data[class].frames.len() - sending, sending)
     }
 
@@ -199,8 +197,7 @@ impl Switch {
             self.pass_point((out, class), lane, turn);
         }
         let output = &mut self.outputs[out];
-        output.sending = Some(lane);
-        output.port.start((lane, len), turn);
+        output.port.start(lane, (lane, len), turn);
     }
 
     /// The first frame of a lane starts: its congestion point, the memory and its trace learn of it.
@@ -233,8 +230,8 @@ impl Switch {
     /// The last bit of a frame has left.
     fn end(&mut self, out: usize, turn: &mut Turn<'_>) {
         let (output, freed) = (&mut self.outputs[out], self.management.at_start);
-        let (link, lane) = (output.port.end(turn), output.sending.take());
-        let Some(frame) = lane.and_then(|lane| output.take(lane)) else { broken("no frame has left") };
+        let (lane, link) = output.port.end(turn);
+        let Some(frame) = output.take(lane) else { broken("no frame has left") };
         match frame.lane {
             Lane::Pause => {}
             Lane::Control => output.control_queued -= u64::from(frame.len),
@@ -320,7 +317,7 @@ impl<'n> Switching<'n, Turn<'n>> for Switch {
     fn is_still(&self, out: usize) -> bool {
         let Output { port, pauses, control, data, .. } = &self.outputs[out];
         let frames = pauses.len() + control.len() + data.iter().map(|q| q.frames.len()).sum::<usize>();
-        frames == 0 && !port.busy
+        frames == 0 && port.sends.is_none()
     }
     fn has_waiting(&self, (out, class): At) -> bool {
         self.outputs[out].waiting(class).0 > 0

@@ -5,7 +5,7 @@
 
 use super::agenda::{Direct, Key, Kind, Moment};
 use super::cause::Waiting;
-use super::frame::{Control, Lane, Pause};
+use super::frame::{Control, Lane, NextHop, Pause};
 use super::management::{Management, of_timer};
 use super::memory::{Loss, Memory, Refusal};
 use super::packet::Packet;
@@ -333,8 +333,10 @@ pub(crate) trait Switching<'n, C> {
     fn forward(&mut self, mut frame: Self::Frame, with: &mut C) {
         let (net, management) = (self.moment(with).net, self.memory(0).0);
         let node = management.id;
-        let way = frame.way(net, management.index(net), &mut management.paths);
-        let way = way.after_point(|out| self.probed(out, &mut frame, with));
+        let mut way = frame.way(net, management.index(net), &mut management.paths);
+        if matches!(way, NextHop::Output(out) if self.probed(out.into(), &mut frame, with)) {
+            way = NextHop::Nowhere;
+        }
         for out in way.outputs(net, node, frame.input()) {
             Self::share(&frame, with);
             match frame.lane() {

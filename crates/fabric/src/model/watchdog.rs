@@ -12,6 +12,7 @@
 
 use super::agenda::NEVER;
 use super::pause::Paused;
+use crate::check::changes;
 use crate::outcome::Storm;
 use crate::spec::{WatchdogAction, WatchdogSpec};
 use cnsim_scheme_api::Time;
@@ -108,6 +109,7 @@ impl Watchdogs {
         if let Some(storm) = watched.storm {
             if stands.is_none() && now >= restored {
                 (watched.storm, turns) = (None, true);
+                changes("watchdog of an output", "storm", "watching");
                 self.storms[storm].until = Some(Time::from_ps(now));
             }
         } else {
@@ -123,6 +125,7 @@ impl Watchdogs {
             };
             if stormy && waits {
                 (watched.storm, turns) = (Some(self.storms.len()), true);
+                changes("watchdog of an output", "watching", "storm");
                 watched.look = stands.map_or(restored, |_| NEVER);
                 let (port, class) = (at.0 as u16, at.1 as u8);
                 self.storms.push(Storm { port, class, from: Time::from_ps(now), until: None, dropped: 0 });
@@ -135,7 +138,7 @@ impl Watchdogs {
                 _ => NEVER,
             };
         }
-        paused.ignored = self.act(at, WatchdogAction::Forward);
+        paused.ignore(self.act(at, WatchdogAction::Forward));
         turns
     }
 

@@ -1,22 +1,21 @@
 //! What differs between the classes of a network.
 
 use super::Net;
-use crate::RunError;
 use crate::spec::{ClassScheme, ClassSpec, RunSpec, SMALLEST, TransportSpec};
 use cnsim_scheme_api::{Acks, PointId};
 
 impl Net {
     /// An error if a scheme needs acknowledgements, and the run has none.
-    pub(super) fn may_acknowledge(&self, spec: &RunSpec) -> Result<(), RunError> {
+    pub(super) fn may_acknowledge(&self, spec: &RunSpec) -> Result<(), String> {
         for (class, own) in self.classes.iter().enumerate() {
             let acknowledged = self.transport_of(class).is_some_and(|transport| transport.ack_every > 0);
             let used = spec.hosts.iter().filter_map(|h| own.scheme(h.scheme));
             let needs = used.map(|s| &self.schemes[s]).find(|s| s.plan.acks != Acks::Optional);
             if let Some(scheme) = needs.filter(|_| !acknowledged) {
-                return Err(RunError::Spec(format!(
+                return Err(format!(
                     "scheme `{}` needs acknowledgements, and the run has none: give it a transport with queue pairs",
                     scheme.name()
-                )));
+                ));
             }
         }
         Ok(())

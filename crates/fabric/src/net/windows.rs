@@ -100,10 +100,10 @@ impl Net {
 
     /// Worker of each switch: the switches of each level are shared out equally, in order.
     pub(crate) fn places(&self, workers: usize) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.level.len()).collect();
-        order.sort_by_key(|&s| self.level[s]);
+        let mut order: Vec<usize> = (0..self.routes.level.len()).collect();
+        order.sort_by_key(|&s| self.routes.level[s]);
         let mut places = vec![0; order.len()];
-        for of_level in order.chunk_by(|&a, &b| self.level[a] == self.level[b]) {
+        for of_level in order.chunk_by(|&a, &b| self.routes.level[a] == self.routes.level[b]) {
             let all = of_level.len();
             of_level.iter().enumerate().for_each(|(rank, &s)| places[s] = rank * workers / all);
         }

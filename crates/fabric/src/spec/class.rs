@@ -1,7 +1,6 @@
 //! Classes of data.
 
 use super::{RunSpec, SwitchSpec, TransportSpec};
-use crate::RunError;
 
 /// Most classes of data, as in 802.1Q.
 pub const MOST_CLASSES: usize = 8;
@@ -75,39 +74,27 @@ impl RunSpec {
         own.or(self.transport.as_ref())
     }
     /// The classes of the run's data: those that it names, or a single class if it names none. An error where they cannot be so.
-    pub(crate) fn data_classes(&self) -> Result<Vec<ClassSpec>, RunError> {
-        let bad = |text| Err(RunError::Spec(text));
+    pub(crate) fn data_classes(&self) -> Result<Vec<ClassSpec>, String> {
         let mut classes = self.classes.clone();
         if classes.is_empty() {
             classes.push(ClassSpec { name: "data".into(), pause: true, ..ClassSpec::default() });
         }
         let (n, last) = (classes.len(), classes.len() - 1);
-        if n > MOST_CLASSES {
-            return bad(format!("{n} classes; at most {MOST_CLASSES} are possible"));
-        }
+        refuse!(n > MOST_CLASSES, "{n} classes; at most {MOST_CLASSES} are possible");
         for ClassSpec { name, turn, scheme, transport, .. } in &classes {
-            if matches!(turn, Turn::Weight { weight: 0, .. }) {
-                return bad(format!("class {name} has a weight of 0: it would send nothing"));
-            }
-            if matches!(scheme, ClassScheme::Own(n) if *n >= self.schemes.len()) {
-                return bad(format!("class {name} names a scheme that the run does not have"));
-            }
+            let weightless = matches!(turn, Turn::Weight { weight: 0, .. });
+            refuse!(weightless, "class {name} has a weight of 0: it would send nothing");
+            let unknown = matches!(scheme, ClassScheme::Own(n) if *n >= self.schemes.len());
+            refuse!(unknown, "class {name} names a scheme that the run does not have");
             let Some(transport) = transport else { continue };
-            let Some(run) = &self.transport else {
-                return bad(format!(
-                    "class {name} has a transport, and flows of the run have no queue pairs"
-                ));
-            };
-            if transport.ack_class != run.ack_class {
-                return bad(format!(
-                    "acknowledgements of class {name} travel in another class than the run's"
-                ));
-            }
-            transport.check(self).map_err(RunError::Spec)?;
+            let none = || format!("class {name} has a transport, and flows of the run have no queue pairs");
+            let apart = transport.ack_class != self.transport.ok_or_else(none)?.ack_class;
+            refuse!(apart, "acknowledgements of class {name} travel in another class than the run's");
+            transport.check(self)?;
         }
         for (h, s) in self.hosts.iter().enumerate().flat_map(|(h, s)| s.sources.iter().map(move |s| (h, s))) {
             if usize::from(s.class) > last {
-                return bad(format!("a source of host {h} is of class {}; the last is {last}", s.class));
+                return Err(format!("a source of host {h} is of class {}; the last is {last}", s.class));
             }
         }
         Ok(classes)

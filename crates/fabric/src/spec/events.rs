@@ -1,7 +1,6 @@
 //! Events at ports during a run: other rates of service, and faults.
 
 use super::{PauseTransport, RunSpec};
-use crate::RunError;
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
 
 /// From `at` on, this output port serves data at `rate`; control keeps the link's rate.
@@ -115,11 +114,11 @@ impl PortFault {
     }
 
     /// All of a run can be, or why one cannot.
-    pub(crate) fn check(spec: &RunSpec) -> Result<(), RunError> {
+    pub(crate) fn check(spec: &RunSpec) -> Result<(), String> {
         for fault in &spec.faults {
             if let Some(why) = fault.refused(spec) {
                 let name = spec.name(fault.node.0);
-                return Err(RunError::Spec(format!("a fault at port {} of {name}: {why}", fault.port)));
+                return Err(format!("a fault at port {} of {name}: {why}", fault.port));
             }
         }
         Ok(())
@@ -167,7 +166,7 @@ pub struct LostFrame {
 
 impl LinkLoss {
     /// All of a run can be, or why one cannot.
-    pub(crate) fn check(spec: &RunSpec) -> Result<(), RunError> {
+    pub(crate) fn check(spec: &RunSpec) -> Result<(), String> {
         for loss in &spec.losses {
             let end = (loss.node, loss.port);
             let overlaps = |l: &&Self| (l.node, l.port) == end && l.from < loss.to && loss.from < l.to;
@@ -185,7 +184,7 @@ impl LinkLoss {
                 continue;
             };
             let name = spec.name(loss.node.0);
-            return Err(RunError::Spec(format!("losses at port {} of {name}: {why}", loss.port)));
+            return Err(format!("losses at port {} of {name}: {why}", loss.port));
         }
         Ok(())
     }

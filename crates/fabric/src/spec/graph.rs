@@ -146,13 +146,8 @@ impl Graph {
         {
             return Err("the NICs of a machine do not follow each other".into());
         }
-        if self.operations.len() >= Self::MOST {
-            return Err(format!(
-                "{} operations; less than {} are possible",
-                self.operations.len(),
-                Self::MOST
-            ));
-        }
+        let (n, most) = (self.operations.len(), Self::MOST);
+        refuse!(n >= most, "{n} operations; less than {most} are possible");
         let mut sent = BTreeSet::new();
         for (number, operation) in (0..).zip(&self.operations) {
             let bad = |why: &str| Err(format!("operation {number} of host {} {why}", operation.host.0));
@@ -192,9 +187,7 @@ impl Graph {
         }
         let all = spec.hosts.iter().flat_map(|h| &h.sources).flat_map(|s| &s.transfers);
         let follow = all.filter(|transfer| transfer.start == Transfer::FOLLOWS).count();
-        if follow != sent.len() {
-            return Err(format!("{follow} transfers follow others, and the graph sends {}", sent.len()));
-        }
+        refuse!(follow != sent.len(), "{follow} transfers follow others, and the graph sends {}", sent.len());
         let in_order = |s: &super::SourceSpec| s.transfers.is_sorted_by_key(|transfer| transfer.start);
         if let Some(host) = spec.hosts.iter().find(|h| !h.sources.iter().all(in_order)) {
             return Err(format!("the transfers of host {} are not listed by start", host.name));

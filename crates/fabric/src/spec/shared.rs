@@ -49,22 +49,16 @@ impl SharedSpec {
         if *organisation != Organisation::Input || matches!(pause, Some(PauseSpec { global: true, .. })) {
             Some("it is organised by input, and stops one input at a time".into())
         } else if self.inputs.len() != all {
-            let each = if classes.len() > 1 {
-                format!(" for each of {} classes", classes.len())
-            } else {
-                String::new()
-            };
+            let n = classes.len();
+            let each = if n > 1 { format!(" for each of {n} classes") } else { String::new() };
             Some(format!("it has {} inputs, and the switch has {ports} ports{each}", self.inputs.len()))
         } else if memories.len() > 1 && lossy == Bytes::ZERO {
             Some("classes without PAUSE have no pool".into())
         } else if self.inputs.iter().any(|i| i.alpha.is_nan() || i.alpha <= 0.0) {
             Some("an alpha of 0 or less".into())
         } else if !lossless.is_empty() && kept + lossy >= self.memory {
-            let others = if lossy > Bytes::ZERO {
-                format!(", the pool of lossy classes is {lossy}")
-            } else {
-                String::new()
-            };
+            let pool = (lossy > Bytes::ZERO).then(|| format!(", the pool of lossy classes is {lossy}"));
+            let others = pool.unwrap_or_default();
             Some(format!("reserves and headroom are {kept}{others}, and all of it is {}", self.memory))
         } else {
             self.threshold

@@ -39,82 +39,63 @@ impl TransportSpec {
     }
     /// Why a run cannot have it.
     pub(crate) fn check(&self, spec: &RunSpec) -> Result<(), String> {
-        let endless = |h: &&HostSpec| h.sources.iter().any(|s| s.arrivals != Arrivals::Transfers);
-        if let Some(host) = spec.hosts.iter().find(endless) {
-            return Err(format!(
-                "queue pairs are of finite flows, and host {} has another source",
-                host.name
-            ));
-        }
-        if let Some(host) = spec.hosts.iter().find(|h| h.queues != HostQueues::Fifo) {
-            return Err(format!(
-                "queue pairs have no queue, and host {} has one for each destination",
-                host.name
-            ));
-        }
-        for (host, h) in spec.hosts.iter().enumerate() {
-            let mut of_pair = BTreeMap::new();
-            for (source, flow) in h.sources.iter().flat_map(|s| s.transfers.iter().map(move |t| (s, t))) {
-                *of_pair.entry(flow.dst.0).or_insert(0) += 1;
-                // An acknowledgement carries how many frames have arrived, in 32 bits.
-                let frames = flow.bytes.get().div_ceil(source.frame.get().max(1));
-                if frames > u32::MAX.into() {
-                    let (host, bytes) = (&h.name, flow.bytes);
-                    return Err(format!(
-                        "a flow of host {host} has {bytes}, {frames} frames; 2^32 - 1 are possible"
-                    ));
-                }
-            }
-            let most = Self::MOST_OF_PAIR;
-            if let Some((dst, flows)) = of_pair.into_iter().find(|pair| pair.1 > most) {
-                return Err(format!(
-                    "{flows} flows from host {host} to {dst}; {most} of a pair are possible"
-                ));
-            }
-        }
-        if !(1..=9216).contains(&self.ack_length.get()) {
-            return Err(format!("an acknowledgement of {}; 1 B to 9216 B are possible", self.ack_length));
-        }
+        check_flows(spec)?;
+        let length = self.ack_length;
+        refuse!(
+            !(1..=9216).contains(&length.get()),
+            "an acknowledgement of {length}; 1 B to 9216 B are possible"
+        );
         let own = |s: &&SourceSpec| spec.transport_of(s.class) == Some(self);
         let connected = |h: &&HostSpec| h.sources.iter().filter(own).any(|s| s.connected);
-        if let Some(host) = spec.hosts.iter().find(connected).filter(|_| !self.reports()) {
-            return Err(format!(
-                "messages on one connection need reports of single frames, as TCP has them: host {}",
-                host.name
-            ));
+        if let Some(HostSpec { name, .. }) = spec.hosts.iter().find(connected).filter(|_| !self.reports()) {
+            let needs = "messages on one connection need reports of single frames, as TCP has them";
+            return Err(format!("{needs}: host {name}"));
         }
         let windows = self.window != Window::Off && self.window != Window::Scheme;
         let resends = self.reliability != Reliability::None;
-        if self.ack_every == 0 && (windows || resends) {
-            return Err("windows, and frames that are sent again, need acknowledgements".into());
-        }
-        if let Reliability::Tcp(TcpSpec { probe: true, recovery, .. }) = self.reliability
-            && recovery != Recovery::Rack
-        {
-            return Err("tail probes belong to RACK".into());
-        }
-        if let Reliability::Tcp(TcpSpec { proportional: true, recovery: Recovery::NewReno, .. }) =
-            self.reliability
-        {
-            return Err("proportional reduction counts what is reported, and NewReno has no reports".into());
-        }
-        if let Reliability::Tcp(TcpSpec { burst: 0, .. }) = self.reliability {
-            return Err("a burst of no frames".into());
-        }
-        if self.opens() && matches!(spec.control, ControlTransport::Ideal { .. }) {
-            return Err("a handshake takes frames, and control that is ideal has none".into());
-        }
-        if let Reliability::Tcp(TcpSpec { receive_window: Some(window), .. }) = self.reliability {
+        let needs = self.ack_every == 0 && (windows || resends);
+        refuse!(needs, "windows, and frames that are sent again, need acknowledgements");
+        if let Reliability::Tcp(tcp) = self.reliability {
+            let blind = tcp.proportional && tcp.recovery == Recovery::NewReno;
+            let ideal = matches!(spec.control, ControlTransport::Ideal { .. });
+            refuse!(tcp.probe && tcp.recovery != Recovery::Rack, "tail probes belong to RACK");
+            refuse!(blind, "proportional reduction counts reports, and NewReno has no reports");
+            refuse!(tcp.burst == 0, "a burst of no frames");
+            refuse!(tcp.handshake && ideal, "a handshake takes frames, and control that is ideal has none");
             let frame = spec.hosts.iter().flat_map(|h| &h.sources).filter(own).map(|s| s.frame).max();
-            if frame.is_some_and(|frame| window < frame) {
-                return Err(format!("a receive window of {window} has no room for a frame"));
+            if let Some(window) = tcp.receive_window {
+                refuse!(frame > Some(window), "a receive window of {window} has no room for a frame");
             }
         }
-        if self.window == Window::Fixed(Bytes::ZERO) {
-            return Err("a window of 0 B holds all flows for good".into());
-        }
+        refuse!(self.window == Window::Fixed(Bytes::ZERO), "a window of 0 B holds all flows for good");
         Ok(())
     }
+}
+
+/// Why flows cannot have queue pairs: they have an end, no queue, and numbers that frames can carry.
+fn check_flows(spec: &RunSpec) -> Result<(), String> {
+    let endless = |h: &&HostSpec| h.sources.iter().any(|s| s.arrivals != Arrivals::Transfers);
+    if let Some(host) = spec.hosts.iter().find(endless) {
+        return Err(format!("queue pairs are of finite flows, and host {} has another source", host.name));
+    }
+    if let Some(HostSpec { name, .. }) = spec.hosts.iter().find(|h| h.queues != HostQueues::Fifo) {
+        return Err(format!("queue pairs have no queue, and host {name} has one for each destination"));
+    }
+    for (host, h) in spec.hosts.iter().enumerate() {
+        let mut of_pair = BTreeMap::new();
+        for (source, flow) in h.sources.iter().flat_map(|s| s.transfers.iter().map(move |t| (s, t))) {
+            *of_pair.entry(flow.dst.0).or_insert(0) += 1;
+            // An acknowledgement carries how many frames have arrived, in 32 bits.
+            let frames = flow.bytes.get().div_ceil(source.frame.get().max(1));
+            let (of, bytes, many) = (&h.name, flow.bytes, frames > u32::MAX.into());
+            refuse!(many, "a flow of host {of} has {bytes}, {frames} frames; 2^32 - 1 are possible");
+        }
+        let most = TransportSpec::MOST_OF_PAIR;
+        if let Some((dst, flows)) = of_pair.into_iter().find(|pair| pair.1 > most) {
+            return Err(format!("{flows} flows from host {host} to {dst}; {most} of a pair are possible"));
+        }
+    }
+    Ok(())
 }
 
 /// Whether a lost frame is sent again.

@@ -1,7 +1,6 @@
 //! Watchdogs of switches against storms of PAUSE.
 
 use super::RunSpec;
-use crate::RunError;
 use cnsim_scheme_api::Time;
 
 /// A watchdog at each output of each switch, for each class of data.
@@ -52,9 +51,9 @@ pub enum WatchdogAction {
 
 impl WatchdogSpec {
     /// Checks that the watchdog can be in this run; an error says why not.
-    pub(crate) fn check(self, spec: &RunSpec) -> Result<(), RunError> {
+    pub(crate) fn check(self, spec: &RunSpec) -> Result<(), String> {
         let Self { detect, restore, .. } = self;
-        let bad = |why: String| Err(RunError::Spec(format!("a watchdog: {why}")));
+        let bad = |why: String| Err(format!("a watchdog: {why}"));
         if detect == Time::ZERO {
             bad("it detects at once".into())
         } else if restore < detect {
