@@ -2,7 +2,7 @@
 
 use super::agenda::{Moment, NEVER};
 use super::frame::Pause;
-use super::pause::Signal;
+use super::pause::{Signal, at_once};
 use crate::check::Decisions;
 use crate::net::Net;
 use crate::spec::{FaultKind, PauseTransport, PortFault};
@@ -146,8 +146,7 @@ impl Nic {
         while let Some(said) = next {
             said.note(&mut self.decisions, at.now);
             let pause = Pause { off: said.off, class: said.class };
-            let at_once = said.transport == PauseTransport::Wire;
-            say(pause, at_once);
+            say(pause, at_once(said.transport));
             next = self.faults.say(at.now, None, |_| false);
         }
     }

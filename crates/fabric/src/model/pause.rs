@@ -32,6 +32,11 @@ impl Watermarks {
     }
 }
 
+/// XOFF and XON take no time on this way: a wire of their own.
+pub(crate) fn at_once(transport: PauseTransport) -> bool {
+    transport == PauseTransport::Wire
+}
+
 /// XOFF (`off`) or XON leaves by a port, if that has a link: at once on this wire (some), or as a frame that waits there.
 pub(crate) fn leave<L>(
     off: bool,
@@ -41,7 +46,7 @@ pub(crate) fn leave<L>(
 ) -> Option<Option<L>> {
     let link = link?;
     *xoffs += u64::from(off);
-    Some((transport == PauseTransport::Wire).then_some(link))
+    Some(at_once(transport).then_some(link))
 }
 
 impl Pause {

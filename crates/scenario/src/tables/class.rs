@@ -89,7 +89,7 @@ pub struct Classes {
     /// Schemes of classes, beside the case's.
     schemes: Vec<Configured>,
     /// Part of a shared buffer that is the pool of its headroom, by a preset.
-    headroom_share: Option<f64>,
+    pub(crate) headroom_share: Option<f64>,
 }
 
 /// SONiC's settings for 32 ports of 100 Gb/s give headroom 4,194,112 of the 15,982,720 B of an Arista 7060CX-32S
@@ -97,11 +97,6 @@ pub struct Classes {
 const SONIC_HEADROOM: f64 = 4_194_112.0 / 15_982_720.0;
 
 impl Classes {
-    /// The pool of headroom in a shared buffer of so many bytes, where a preset has one.
-    pub(crate) fn headroom_of(&self, memory: Bytes) -> Option<Bytes> {
-        self.headroom_share.map(|share| Bytes::new((memory.as_f64() * share) as u64))
-    }
-
     /// The number of the class of this name; the first where none is named.
     pub(crate) fn find(&self, name: Option<&str>) -> Option<usize> {
         name.map_or(Some(0), |name| self.list.iter().position(|class| &*class.name == name))

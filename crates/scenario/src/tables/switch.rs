@@ -114,8 +114,9 @@ impl Section for Switch {
         let processing = own.max(settings.host.processing);
         let of = |l: &LinkSpec| Loop { rate: l.rate, delay: l.delay, processing, frame, pause };
         let loops: Vec<Loop> = wiring.links.iter().map(of).collect();
+        let of_classes = (&settings.classes.parts(true)[..], settings.classes.headroom_share);
         let shared = (r.choice::<Buffer>(BUFFER) == Buffer::Shared)
-            .then(|| SharedBuffer::read(r, (frame, processing, pause), wiring, &settings.classes));
+            .then(|| SharedBuffer::read(r, (frame, processing, pause), wiring, of_classes));
         Self { processing: own, buffer: buffer(r, &loops, shared.as_ref(), wiring), shared }
     }
 

@@ -1,6 +1,5 @@
 //! A shared buffer: `switch.buffer = "shared"`, with its presets and what each port has of it.
 
-use super::super::class::Classes;
 use super::pause::{self, PauseMode};
 use super::{
     ALPHA, ALPHA_BY_RATE, FREED, FreedAt, HEADROOM, HEADROOM_POOL, LOSSY_MEMORY, MEMORY, PRESET, RESERVE,
@@ -88,9 +87,8 @@ impl SharedBuffer {
         r: &mut Reader<'_>,
         (frame, processing, pause): (Bytes, Time, PauseFrames),
         wiring: &Wiring,
-        classes: &Classes,
+        (parts, headroom_share): (&[Part], Option<f64>),
     ) -> Self {
-        let parts = &classes.parts(true);
         let preset = match r.choice(PRESET) {
             SharedPreset::Nothing => Preset { delays: None, by_rate: false, ..FORK },
             SharedPreset::HpccFork => FORK,
@@ -110,7 +108,9 @@ impl SharedBuffer {
             memory,
             reserve: r.bytes_or(RESERVE).unwrap_or(preset.reserve),
             headroom: r.bytes_or(HEADROOM).or(preset.headroom),
-            headroom_pool: r.bytes_or(HEADROOM_POOL).or_else(|| classes.headroom_of(memory)),
+            headroom_pool: r
+                .bytes_or(HEADROOM_POOL)
+                .or_else(|| headroom_share.map(|share| Bytes::new((memory.as_f64() * share) as u64))),
             delays: preset.delays,
             alpha,
             by_rate,
