@@ -8,7 +8,6 @@ use crate::language::reader::Reader;
 use crate::language::row::declare::*;
 use cnsim_fabric::{ClassScheme, ClassSpec, MOST_CLASSES, RunSpec, Turn};
 use cnsim_scheme_api::registry::Configured;
-use cnsim_units::Bytes;
 use std::sync::Arc;
 
 choices! {
