@@ -15,6 +15,8 @@ mod suite;
 mod threads;
 mod wire;
 
+// The crate is not called: its features are those of the tests' build, so the module shares what they have compiled.
+use hashbrown as _;
 use pyo3::prelude::*;
 
 /// The native module of the package cnsim.
