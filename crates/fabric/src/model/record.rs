@@ -136,17 +136,11 @@ impl Deliveries {
 }
 
 impl Detail {
-    /// A frame of finite traffic has arrived, by its source and number: what it ends. Bits of payload where headers are known, of all
-    /// else.
+    /// A frame of finite traffic has arrived, by its source, number and length: its bits, of payload alone where headers are known.
     #[inline(never)]
-    fn take_finite(
-        &mut self,
-        at: Moment<'_>,
-        (src, number): (u32, u32),
-        len: u16,
-        pair: Option<Came>,
-    ) -> Result<u64, String> {
-        let (now, mut bits) = (at.now, u64::from(len) * 8);
+    fn finite(&mut self, at: Moment<'_>, of: (u32, u32, u16), pair: Option<Came>) -> Result<u64, String> {
+        let ((src, number, len), now) = (of, at.now);
+        let mut bits = u64::from(len) * 8;
         let (flows, message) = (&at.net.flows, pair.map(|came| came.message));
         let place = message.and_then(|flow| flows.numbered(flow)).map(|flow| flow.at);
         let done = self.flows.take(now, src, number, place, len)?;
@@ -185,7 +179,7 @@ impl Detail {
             *bytes += u64::from(len);
         }
         if frame.finite {
-            bits = self.take_finite(at, (frame.src, frame.number), len, pair)?;
+            bits = self.finite(at, (frame.src, frame.number, len), pair)?;
         }
         if let Some(Came { of, .. }) = pair.filter(|_| self.kept.len() < at.net.keeps) {
             self.kept.push((now, of.0, frame.number as u16, (bits / 8) as u16));
