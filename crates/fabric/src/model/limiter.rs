@@ -121,7 +121,7 @@ pub(crate) struct Limiters<F> {
     pub(super) held: usize,
     /// Who goes next among the limiters: the FIFO (0) or the limiter at a place (place + 1).
     pub(super) next_place: usize,
-    /// Those at the source that wait for room in the FIFO, in order.
+    /// Limiters at the source that wait for room in the FIFO, in order.
     pub(super) blocked: VecDeque<usize>,
     /// Actions of reaction points; the list is kept for its memory.
     pub(super) actions: Vec<LimiterAction>,

@@ -74,7 +74,7 @@ impl Rare {
     };
 }
 
-/// The same, which is there once it is written to.
+/// A [`Rare`] that takes memory from its first change on; until then it reads as empty.
 #[derive(Debug, Default)]
 struct Lazy(Option<Box<Rare>>);
 
@@ -154,7 +154,7 @@ impl SentFrames {
         }
         self.bytes_of_messages(frame)
     }
-    /// The same on a connection that may have several messages.
+    /// Bytes of the flow below a frame, on a connection that may have several messages.
     #[inline(never)]
     fn bytes_of_messages(&self, frame: u64) -> u64 {
         let next = self.rare.messages.partition_point(|message| message.0 <= frame);

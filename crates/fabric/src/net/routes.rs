@@ -91,7 +91,7 @@ fn reachable(neighbours: &Neighbours, edges: &[usize], spec: &RunSpec) -> Result
 }
 
 impl Routes {
-    /// Those of a network of ports and links.
+    /// The routes of a network whose ports and links are known.
     pub(super) fn new(net: &Net, spec: &RunSpec) -> Result<Self, String> {
         let (h, s) = (net.hosts as usize, spec.switches.len());
         let salts = Salts::new(spec)?;
@@ -227,7 +227,7 @@ impl Net {
         self.route_flow(s, dst, src * self.hosts + dst, number, paths)
     }
 
-    /// The same towards host `dst`, without branches if the number of choices is a power of two, as is usual.
+    /// Port towards host `dst` of a flow's frame, without branches if the number of choices is a power of two, as is usual.
     #[inline(always)]
     fn route_flow(&self, s: usize, dst: u32, flow: u32, seq: u32, paths: &mut Paths) -> u16 {
         let Seat { port, column, .. } = self.routes.attach[dst as usize];
