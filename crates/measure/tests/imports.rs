@@ -10,13 +10,17 @@ use cnsim_scheme_api::NodeId;
 use cnsim_units::Rate;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A folder of its own for a test's files.
 struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Self {
-        let dir = std::env::temp_dir().join(format!("cnsim-imports-{name}-{}", std::process::id()));
+        // Tests run side by side, and two of one name must not remove each other's files.
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let nth = MADE.fetch_add(1, Ordering::Relaxed);
+        let dir = std::env::temp_dir().join(format!("cnsim-imports-{name}-{}-{nth}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
         Self(dir)
     }
