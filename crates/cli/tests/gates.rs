@@ -71,6 +71,8 @@ const PATHS: &[[&str; 4]] = &[
     ["storm320", "dcqcn", "0.05 ms", "0.1 ms"],
     // XOFF throughout, by a shared buffer whose memory is free as a transmission starts.
     ["incast-pfc", "dcqcn", "2 ms", "4 ms"],
+    // Several classes, port by port.
+    ["w2-classes", "none", "1 ms", "3 ms"],
     // A shared buffer near its thresholds in many switches at once: all outputs of these are in step.
     ["perm128-pfc", "none", "0.5 ms", "1 ms"],
 ];

@@ -48,6 +48,10 @@ pub enum Mark {
     SentStraight,
     /// Out of it: a host went event by event.
     HostByEvent,
+    /// A switch of several classes ran a window (`fast/classed.rs`).
+    Classes,
+    /// It did so port by port (`fast/classed/calm.rs`).
+    CalmClasses,
     /// A hop of telemetry was written beside a frame (`fast/records.rs`).
     Recorded,
     /// A frame crossed from one worker to another (`engine/windowed.rs`).

@@ -1030,3 +1030,95 @@ fn links_that_lose() {
     sum.one_in(16, |out| out.lost_on_links.iter().any(|l| l.by_bin.iter().any(|n| *n > 0)));
     compare(&Random { stream: 37, ..THIN }, 60, lose).one_in(3, |out| lost(out) > 0);
 }
+
+/// Gives a network several classes: lossless and lossy, strict or by weight, of the nodes' scheme or of none, and its sources and faults
+/// one of these each.
+fn classify(spec: &mut RunSpec, seed: u64) {
+    let d = &mut Draws::new(seed, 48);
+    let many = d.one(&[2, 2, 3, 3, 4, 8]);
+    let class = |n: u64| ClassSpec {
+        name: format!("c{n}"),
+        pause: !d.once_in(3),
+        turn: match d.once_in(2) {
+            true => Turn::Weight { weight: d.one(&[1, 1, 2, 5]), frames: d.once_in(3) },
+            false => Turn::Strict,
+        },
+        scheme: d.one(&[ClassScheme::OfNodes, ClassScheme::OfNodes, ClassScheme::Nobody]),
+        transport: d.once_in(3).then_some(spec.transport).flatten().map(|transport| TransportSpec {
+            ack_length: Bytes::new(d.one(&[64, 84, 700])),
+            window: d.one(&[Window::Off, Window::Fixed(Bytes::new(20_000))]),
+            ..transport
+        }),
+    };
+    spec.classes = (0..many).map(class).collect();
+    spec.hosts.iter_mut().flat_map(|h| &mut h.sources).for_each(|s| s.class = d.below(many) as u8);
+    spec.faults.iter_mut().for_each(|fault| fault.class = d.below(many) as u8);
+    for shared in spec.switches.iter_mut().filter_map(|s| s.shared.as_mut()) {
+        let kept: Bytes = shared.inputs.iter().map(|i| i.reserve + i.headroom).sum();
+        let pool = shared.memory - kept;
+        shared.inputs = shared.inputs.repeat(many as usize);
+        shared.lossy = pool.scale(0.5);
+        shared.memory = kept * many + pool + shared.lossy;
+    }
+}
+
+/// Up to eight classes: partitions and shared buffers, queue pairs, faults, watchdogs, losses.
+#[test]
+fn networks_of_several_classes() {
+    marks::forget();
+    let sum = compare(&Random { stream: 49, ..ANY }, 160, classify);
+    sum.one_in(8, dropped);
+    sum.one_in(8, paused);
+    sum.one_in(8, |out| out.control_messages > 0);
+    assert!(marks::seen(marks::Mark::Classes) > 0);
+    let calm = |spec: &mut RunSpec, seed: u64| {
+        if seed.is_multiple_of(2) {
+            share(spec, seed);
+        }
+        classify(spec, seed);
+        spec.record.trips = false;
+        if spec.routing == Routing::RoundRobin {
+            spec.routing = Routing::FrameHash;
+        }
+    };
+    let kept = Random {
+        ties: &[Ties::ByPort],
+        control: &[ControlTransport::Priority],
+        xoff: &[0, 400],
+        memory: &[800],
+        scheme: |_| None,
+        ..ANY
+    };
+    compare(&Random { stream: 54, ..kept }, 120, calm);
+    let flows = Random { stream: 55, traffic: &[Flows(20)], duration: (150, 600), ..kept };
+    compare(&flows, 120, |spec, seed| {
+        pair(spec, seed);
+        calm(spec, seed);
+    });
+    assert!(marks::seen(marks::Mark::CalmClasses) > 1000, "{}", marks::seen(marks::Mark::CalmClasses));
+    let few = Random { stream: 50, ..THIN };
+    compare(&few, 60, classify);
+    let sum = compare(&Random { stream: 51, xoff: &[0, 12, 12], ..ANY }, 120, |spec, seed| {
+        share(spec, seed);
+        break_ports(spec, seed);
+        classify(spec, seed);
+    });
+    sum.one_in(4, paused);
+    let sum = compare(&Random { stream: 52, ..PAIRED }, 120, |spec, seed| {
+        pair(spec, seed);
+        if seed.is_multiple_of(2) {
+            share(spec, seed);
+        }
+        classify(spec, seed);
+    });
+    sum.one_in(8, |out| out.hosts.iter().any(|h| h.transport.recoveries > 0));
+    let follows = Random { stream: 53, ..PAIRED };
+    compare(&follows, 40, |spec, seed| {
+        pair(spec, seed);
+        follow(spec, seed);
+        // Hosts with several NICs and several classes run by the model.
+        if spec.graph.as_ref().is_some_and(|graph| graph.machines.is_empty()) {
+            classify(spec, seed);
+        }
+    });
+}

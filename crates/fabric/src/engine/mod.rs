@@ -12,6 +12,7 @@ mod visits;
 mod windowed;
 
 use crate::check::{Books, Failure, Hash, Ledger, close, quiet};
+use crate::fast::frame::LONGEST_OF_CLASSES;
 use crate::fast::host::Host;
 use crate::fast::inbox::Inbox;
 use crate::fast::sweep::Scratch;
@@ -48,8 +49,9 @@ pub(crate) struct Part {
 impl Part {
     /// Data and control frames that have finished a link.
     fn hops(&self) -> u64 {
-        let fast = self.hosts.iter().map(Host::hops).chain(self.switches.iter().map(Switch::hops));
-        fast.chain(self.guests.iter().map(|guest| guest.node.hops())).sum()
+        let fast =
+            self.hosts.iter().map(|host| host.line.hops()).chain(self.switches.iter().map(Switch::hops));
+        fast.chain(self.guests.iter().map(Guest::hops)).sum()
     }
 
     /// For how long ports of switches have sent, at the rates that they have now, ps.
@@ -63,6 +65,7 @@ impl Part {
         for h in &mut self.hosts {
             h.line.peer = new(h.line.peer);
         }
+        self.guests.iter_mut().for_each(|guest| guest.renumber(&new));
         for p in self.switches.iter_mut().flat_map(|s| &mut s.ports) {
             if let Some(l) = &mut p.place.link {
                 l.peer = new(l.peer);
@@ -75,7 +78,7 @@ impl Part {
     fn failed_before(&self, time: u64) -> bool {
         let hosts = self.hosts.iter().map(|h| &h.sides.sender.journal.failure);
         let all = hosts.chain(self.switches.iter().map(|s| &s.management.failure));
-        let guests = self.guests.iter().filter_map(|guest| guest.node.failed_at());
+        let guests = self.guests.iter().filter_map(Guest::failed_at);
         all.filter_map(Failure::at).chain(guests).any(|at| at < time)
     }
 }
@@ -201,8 +204,10 @@ fn by_model(net: &Net, engine: Engine) -> Option<String> {
         Some("the fast way brings no telemetry back without frames".into())
     } else if net.direct(0).is_some() && net.transport.is_some_and(|transport| transport.reports()) {
         Some("the fast way brings no reports of single frames back without frames".into())
-    } else if net.classes.len() > 1 {
-        Some(format!("the fast way knows one class of data, not {}", net.classes.len()))
+    } else if net.classes.len() > 1 && !net.machines.is_empty() {
+        Some("the fast way knows no hosts with several NICs and several classes of data".into())
+    } else if net.classes.len() > 1 && net.duration >= LONGEST_OF_CLASSES {
+        Some("the fast way has no room for a frame's class where a run takes more than 37 minutes".into())
     } else {
         None
     }
@@ -230,7 +235,8 @@ fn keeps_queue(net: &Net, node: u32) -> bool {
 
 /// Reasons of all switches that run by the model, and how many do.
 fn guests(net: &Net, spec: &RunSpec) -> Option<String> {
-    let mut why = spec.switches.iter().filter_map(|switch| as_guest(net, switch));
+    let one = net.classes.len() == 1;
+    let mut why = spec.switches.iter().filter(|_| one).filter_map(|switch| as_guest(net, switch));
     let first = why.next()?;
     Some(format!("{first} ({} of {} switches)", 1 + why.count(), spec.switches.len()))
 }
@@ -258,13 +264,15 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Vec<Part> {
             part.local[p as usize] = part.wires.inboxes.len() as u32;
             part.wires.inboxes.push(Inbox::new((p - net.ports[n]) as u16));
         }
-        if n < hosts {
+        if net.classes.len() > 1 {
+            part.guests.push(Guest::new(net, spec, n as u32, inbox, &mut part.wires));
+        } else if n < hosts {
             let mut host = Host::new(net, n as u32, &spec.hosts[n]);
             host.line.inbox = inbox;
             part.seats[n] = part.hosts.len() as u32;
             part.hosts.push(host);
         } else if as_guest(net, &spec.switches[n - hosts]).is_some() || keeps_queue(net, n as u32) {
-            part.guests.push(Guest::new(net, spec, n as u32, inbox, &mut part.wires.records));
+            part.guests.push(Guest::new(net, spec, n as u32, inbox, &mut part.wires));
         } else {
             let mut switch = Switch::new(net, spec, n - hosts, &spec.switches[n - hosts]);
             switch.inbox = inbox;

@@ -2,8 +2,8 @@
 
 use crate::check::{Books, Hash, Ledger, broken};
 use crate::model::{
-    Agenda, Direct, Frame, Host, Kind, NO_EVENT, Nic, Outbox, Packet, Records, Rest, Sent, Switch, Switching,
-    Turn, of_rank, place_of_data, rank,
+    Agenda, Body, Data, Direct, Frame, Host, Kind, NO_EVENT, Nic, Outbox, Packet, Records, Rest, Sent,
+    Switch, Switching, Turn, of_rank, place_of_data, rank,
 };
 use crate::net::Net;
 use crate::spec::RunSpec;
@@ -18,7 +18,7 @@ pub(super) struct Shared<'a> {
 #[derive(Debug)]
 enum Laws {
     Host(Box<Host>),
-    Switch(Box<Switch>),
+    Switch(Box<Switch<Frame>>),
 }
 
 /// Frames on their way to a node.
@@ -51,7 +51,7 @@ impl Node {
         let turn = &mut with.turn(0, id, &mut agenda);
         let laws = match (id as usize).checked_sub(spec.hosts.len()) {
             None => Laws::Host(Box::new(Host::new(&spec.hosts[id as usize], turn))),
-            Some(s) => Laws::Switch(Box::new(Switch::new(&spec.switches[s], &spec.changes, turn))),
+            Some(s) => Laws::Switch(Box::new(Switch::new(&spec.switches[s], id, &spec.changes, turn))),
         };
         let next = of_rank(agenda.next()).0;
         Self { id, next, arriving: Arriving::default(), agenda, laws }
@@ -102,7 +102,7 @@ impl Node {
                 let frame = &mut arriving.frames[*at as usize];
                 match laws {
                     Laws::Host(host) => host.receive(frame, turn),
-                    Laws::Switch(switch) => switch.receive(frame, event.2 as u16, turn),
+                    Laws::Switch(switch) => receive(switch, frame, event.2 as u16, turn),
                 }
                 arriving.free.push(*at);
                 met += 1;
@@ -137,7 +137,9 @@ impl Node {
     /// Is a switch at rest?
     pub(super) fn rest(&mut self) -> Rest {
         match &mut self.laws {
-            Laws::Switch(switch) if self.arriving.order.is_empty() => switch.rest(),
+            Laws::Switch(switch) if self.arriving.order.is_empty() => {
+                Switching::<Turn<'_>>::rest(&mut **switch)
+            }
             _ => Err(None),
         }
     }
@@ -164,13 +166,22 @@ impl Node {
         waits.for_each(|frame| frame.enter(on_wires));
         match self.laws {
             Laws::Host(host) => host.close(net),
-            Laws::Switch(mut switch) => {
-                let queues = switch.kept();
-                let mut books = switch.close(net);
-                books.kept.queues = queues;
-                books
-            }
+            Laws::Switch(switch) => switch.hand_in::<Turn<'_>>(net),
         }
+    }
+}
+
+/// A frame has arrived at a port of a switch.
+fn receive(switch: &mut Switch<Frame>, frame: &mut Frame, port: u16, turn: &mut Turn<'_>) {
+    frame.input = port;
+    match frame.body {
+        Body::Pause(pause) => switch.hear(port.into(), pause, turn),
+        Body::Data(Data { src, dst, number, .. }) => {
+            let index = switch.management.index(turn.net);
+            let out = turn.net.route(index, (src, dst, number), &mut switch.management.paths);
+            switch.arrive(out.into(), frame, turn);
+        }
+        Body::Control(_) => switch.forward(*frame, turn),
     }
 }
 

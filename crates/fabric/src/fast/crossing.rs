@@ -22,6 +22,9 @@ impl Frame {
         if let Some(pause) = self.as_pause() {
             return Whole::of_pause(pause, net);
         }
+        if net.classes.len() > 1 && self.class() > 0 {
+            return self.of_no_class().whole(net, wires).of_class(self.class(), net);
+        }
         if self.is_data() {
             let plain = wires.records.plain(self).data_header();
             return Whole::of_data(self.len, &crate::model::Data { record: self.record(), ..plain });

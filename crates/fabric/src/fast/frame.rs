@@ -1,5 +1,9 @@
 //! Frames, and queues of them.
 
+mod class;
+
+pub(crate) use class::LONGEST_OF_CLASSES;
+
 use crate::check::{Spent, broken};
 use crate::fast::bodies::{Bodies, Body};
 use crate::flows::flow_of;
@@ -140,7 +144,7 @@ impl Frame {
     pub(crate) fn pause(pause: Pause, frames: &PauseFrames) -> Self {
         let kind = if pause.off { Kind::Xoff } else { Kind::Xon };
         let len = frames.length.get() as u16;
-        Self { word: (kind as u64) << KIND, len, ..Self::default() }
+        Self { word: (kind as u64) << KIND, len, ..Self::default() }.with_class(pause.class)
     }
     #[inline(always)]
     pub(crate) fn kind(&self) -> Kind {
@@ -155,7 +159,8 @@ impl Frame {
     /// Content of the frame, if it is a PAUSE.
     pub(crate) fn as_pause(&self) -> Option<Pause> {
         let kind = self.kind();
-        matches!(kind, Kind::Xoff | Kind::Xon).then_some(Pause { off: kind == Kind::Xoff, class: 0 })
+        matches!(kind, Kind::Xoff | Kind::Xon)
+            .then_some(Pause { off: kind == Kind::Xoff, class: self.class() })
     }
     /// Is it to a switch what data is: data, or an acknowledgement among it?
     #[inline(always)]
@@ -329,10 +334,12 @@ impl Packet for Frame {
         FlowId(u32::from(self.src) << 16 | u32::from(self.dst))
     }
     #[inline]
-    fn stamp(&mut self, (tag, rate): (u8, u32)) {
-        // The kinds of frame and tag at once, without a branch: which they are cannot be predicted.
-        let kinds = self.word & (7 << KIND | 7 << TAG);
-        self.ext = lowered((kinds, self.ext), (u64::from(tag) << TAG, rate));
+    fn stamp(&mut self, (tag, rate): (u8, u32), records: &mut Records) {
+        records.with_plain(self, |frame| {
+            // The kinds of frame and tag at once, without a branch: which they are cannot be predicted.
+            let kinds = frame.word & (7 << KIND | 7 << TAG);
+            frame.ext = lowered((kinds, frame.ext), (u64::from(tag) << TAG, rate));
+        });
     }
     fn open_trace(&mut self, spent: Spent, records: &mut Records) {
         records.open_trace(self, spent);

@@ -11,9 +11,10 @@
 //! | before the run's end | none | no | busy until then with a frame that is on its wire already |
 //! | at or after the run's end | a frame | no | busy to the run's end; the frame never leaves |
 
+pub(crate) mod classes;
 mod window;
 
-use crate::check::Books;
+use crate::check::{Books, broken};
 use crate::fast::bodies::{Bodies, Body};
 use crate::fast::frame::{Entry, Frame, NEVER};
 use crate::fast::wires::Wires;
@@ -48,9 +49,37 @@ pub(crate) struct Line {
 }
 
 impl Line {
+    fn new(net: &Net, id: u32) -> Self {
+        let (link, response) = (net.line(id), net.pause_frames.obeyed(0));
+        Self {
+            inbox: net.ports[id as usize],
+            peer: link.peer,
+            delay: link.delay,
+            response,
+            tx: link.tx,
+            end: NEVER,
+            sent: (0, 0),
+            sending: None,
+            paused: Paused::default(),
+        }
+    }
+    /// Data and control frames put on the link.
+    pub(crate) fn hops(&self) -> u64 {
+        self.sent.0 + self.sent.1
+    }
     #[inline(always)]
     fn is_stopped(&self, lane: Lane) -> bool {
         is_stopped(lane, self.tx, from_ref(&self.paused))
+    }
+    /// A transmission starts. Nothing interrupts it, so its frame goes on the wire, but for one that ends no earlier than the run.
+    #[inline(always)]
+    fn start(&mut self, frame: Frame, at: Moment<'_>, bodies: &mut Bodies, wires: &mut Wires) {
+        let (_, end) = transmission(at.now, at.now, self.tx, frame.len);
+        self.end = end;
+        match end < at.net.duration {
+            true => self.send(frame, end, bodies, wires),
+            false => self.sending = Some(frame),
+        }
     }
     /// A frame whose last bit leaves at `end` goes on the wire. `bodies` are those of control that waited at the host.
     #[inline(always)]
@@ -83,6 +112,77 @@ impl Line {
     }
 }
 
+impl Sides<Frame> {
+    /// Takes in what arrives at a receiving port before that, as [`Self::absorb`]: the first from which something may follow. `MANY`
+    /// classes or one.
+    #[inline(always)]
+    fn take_while<const MANY: bool>(
+        of_classes: &mut [Self],
+        (sound, inbox): (bool, u32),
+        (before, net): (u64, &Net),
+        wires: &mut Wires,
+    ) -> Option<Entry> {
+        let Some(inbox) = wires.inboxes.get_mut(inbox as usize) else { broken("a host without a port") };
+        let (mut taken, mut other) = (0, None);
+        while let Some(entry @ &Entry { ready, frame }) = inbox.arrived_before(taken, before) {
+            taken += 1;
+            let at = Moment { now: ready, net };
+            let quiet = match MANY {
+                true => of_classes[usize::from(frame.class())].absorb(sound, &frame.of_no_class(), at),
+                false => of_classes[0].absorb(sound, &entry.frame, at),
+            };
+            if !quiet {
+                other = Some(*entry);
+                break;
+            }
+        }
+        inbox.skip_many(taken);
+        other
+    }
+
+    /// Takes data in from which nothing follows, where no faults of the port can: false for another frame.
+    #[inline(always)]
+    fn absorb(&mut self, sound: bool, frame: &Frame, at: Moment<'_>) -> bool {
+        let failure = &mut self.sender.journal.failure;
+        sound && frame.is_plain_data() && !self.receiver.take(frame, at, failure)
+    }
+
+    /// Carries out what follows from a frame of a class that has arrived now. [`Self::absorb`] has seen it.
+    #[inline(always)]
+    fn arrive(
+        &mut self,
+        sound: bool,
+        (frame, class): (&Frame, u8),
+        paused: &mut [Paused],
+        at: Moment<'_>,
+        wires: &mut Wires,
+    ) {
+        if !sound && self.absorb(true, frame, at) {
+            return;
+        }
+        if !frame.is_data() {
+            self.arrive_other(frame, paused, at, wires);
+        } else if frame.record() > 0 {
+            let data = Data { record: frame.record(), ..wires.records.plain(frame).data_header() };
+            let frame = Whole::of_data(frame.len, &data).of_class(class, at.net);
+            self.take(&frame, &mut wires.records, &mut wires.direct, at);
+        } else {
+            self.answer(&frame.data_header(), &mut wires.records, &mut wires.direct, at);
+        }
+    }
+
+    /// PAUSE, a message or a probe has arrived now.
+    #[inline(always)]
+    fn arrive_other(&mut self, frame: &Frame, paused: &mut [Paused], at: Moment<'_>, wires: &mut Wires) {
+        if let Some(pause) = frame.as_pause() {
+            return self.sender.pause(pause, paused, at);
+        }
+        if let Some(said) = frame.says(at.net, wires) {
+            self.hear(said, &mut wires.records, &mut wires.direct, at);
+        }
+    }
+}
+
 /// The sending side's next event is to be found out.
 const LOOK: Key = (0, Kind::Change, 0);
 
@@ -107,29 +207,14 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) fn new(net: &Net, id: u32, spec: &HostSpec) -> Self {
-        let (base, link) = (net.ports[id as usize], net.line(id));
+        let link = net.line(id);
         let sides = Sides::new(spec, (id, 0), &link, net);
         let one = matches!(&sides.sources[..], [source] if !source.greedy && !source.is_finite());
-        let line = Line {
-            inbox: base,
-            peer: link.peer,
-            delay: link.delay,
-            response: net.pause_frames.obeyed(0),
-            tx: link.tx,
-            end: NEVER,
-            sent: (0, 0),
-            sending: None,
-            paused: Paused::default(),
-        };
+        let line = Line::new(net, id);
         let simple = one && sides.nic.is_none() && sides.sender.has_one_fifo();
         let mut host = Self { due: LOOK, now: 0, alone_until: 0, simple, kick: false, tick: 0, line, sides };
         host.note_ticks();
         host
-    }
-
-    /// Data and control frames put on the link.
-    pub(crate) fn hops(&self) -> u64 {
-        self.line.sent.0 + self.line.sent.1
     }
 
     fn moment<'a>(&self, net: &'a Net) -> Moment<'a> {
@@ -171,9 +256,8 @@ impl Host {
     #[cold]
     fn fail(&mut self, arrived: Option<u16>, net: &Net, wires: &mut Wires) {
         let (at, line) = (self.moment(net), &self.line);
-        self.sides.fail(arrived.map(|len| (len, 0)), at, |pause| {
-            line.send_pause(Frame::pause(pause, &net.pause_frames), at.now, wires)
-        });
+        let send = |pause| line.send_pause(Frame::of_pause(pause, net), at.now, wires);
+        Sides::fail(from_mut(&mut self.sides), arrived.map(|len| (len, 0)), at, send);
         self.note_ticks();
     }
 
@@ -198,39 +282,17 @@ impl Host {
         self.note_ticks();
     }
 
-    /// A transmission starts. Nothing interrupts it, so its frame goes on the wire, but for one that ends no earlier than the run.
+    /// A transmission starts.
     #[inline(always)]
     fn transmit(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
-        let (_, end) = transmission(self.now, self.now, self.line.tx, frame.len);
-        self.line.end = end;
-        match end < net.duration {
-            true => self.line.send(frame, end, &mut self.sides.sender.bodies, wires),
-            false => self.line.sending = Some(frame),
-        }
+        let at = Moment { now: self.now, net };
+        self.line.start(frame, at, &mut self.sides.sender.bodies, wires);
     }
 
     /// The idle transmitter looks for a frame at the end of this moment, if the sending side says so.
     #[inline(always)]
     fn kick_if_idle(&mut self) {
         self.kick |= std::mem::take(&mut self.sides.sender.must_look) & (self.line.end == NEVER);
-    }
-
-    /// PAUSE, a message or a probe has arrived now.
-    fn arrive(&mut self, frame: &Frame, net: &Net, wires: &mut Wires) {
-        let at = self.moment(net);
-        if let Some(pause) = frame.as_pause() {
-            return self.sides.sender.pause(pause, from_mut(&mut self.line.paused), at);
-        }
-        if let Some(said) = frame.says(net, wires) {
-            self.sides.hear(said, &mut wires.records, &mut wires.direct, at);
-        }
-    }
-
-    /// A data frame with telemetry has arrived now.
-    fn take_recorded(&mut self, frame: &Frame, net: &Net, wires: &mut Wires) {
-        let data = Data { record: frame.record(), ..wires.records.plain(frame).data_header() };
-        let (frame, at) = (Whole::of_data(frame.len, &data), self.moment(net));
-        self.sides.take(&frame, &mut wires.records, &mut wires.direct, at);
     }
 
     /// Feedback is on its way to this host without a frame.

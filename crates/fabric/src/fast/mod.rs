@@ -5,6 +5,7 @@
 
 mod bits;
 pub(crate) mod bodies;
+pub(crate) mod classed;
 mod crossing;
 pub(crate) mod frame;
 pub(crate) mod host;

@@ -82,6 +82,11 @@ impl Switch {
         (frames as u64 / self.linked.max(1) as u64).clamp(1, (end - base) / self.pace.piece)
     }
 
+    /// Its number in the network, and that of its first receiving port at the worker.
+    fn place(&self) -> (u32, u32) {
+        (self.management.id, self.inbox)
+    }
+
     /// Runs the switch from `base`, where it stands, up to `end` (exclusive), in one piece.
     fn sweep(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) {
         let near = self.mmu.memory.is_shared() && !self.has_room(end - base, net);
@@ -108,7 +113,7 @@ impl Switch {
                 self.catch_up(base, end, net, wires);
             }
         } else {
-            scratch.gather((self, 0..self.linked), base, end, net, wires);
+            scratch.gather(self.place(), 0..self.linked, (base, end), net, wires);
             self.in_order(&scratch.keys, base, end, net, wires);
         }
         self.drain(end, net, wires);

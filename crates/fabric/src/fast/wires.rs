@@ -2,7 +2,7 @@
 
 use crate::check::broken;
 use crate::fast::bodies::{Bodies, Body};
-use crate::fast::frame::{Entry, Frame, Kind};
+use crate::fast::frame::{AFTER, Entry, Frame, Kind, NEVER};
 use crate::fast::inbox::Inbox;
 use crate::fast::records::Passing;
 use crate::fast::wheel::Wheel;
@@ -54,6 +54,12 @@ pub(crate) struct Wires {
 }
 
 impl Wires {
+    /// When a frame arrives first at these of its receiving ports.
+    #[inline(always)]
+    pub(crate) fn first_arrival(&self, inbox: u32, ports: u32) -> u64 {
+        let mine = self.inboxes.iter().skip(inbox as usize).take(ports as usize);
+        mine.filter_map(|inbox| inbox.arrived_before(0, AFTER)).map(|e| e.ready).min().unwrap_or(NEVER)
+    }
     /// Sends a frame to a receiving port. The body of a control frame stays where it is.
     #[inline(always)]
     pub(crate) fn push_frame(&mut self, port: u32, ready: u64, frame: &Frame) {

@@ -3,12 +3,13 @@
 //! A node has an [`Agenda`] of its own; the arrival of a frame is an event of the receiver. Events of one moment are ordered by what
 //! they are, never by who planned them first: [`Kind`], then port or object.
 
-use super::frame::{Control, Frame, Lane, Says, To};
+use super::frame::{Body, Control, Frame, Lane, Says, To};
+use super::packet::Packet;
 use super::records::Records;
 use crate::mix::mix;
 use crate::net::{Link, Net};
 use crate::spec::Ties;
-use cnsim_scheme_api::{Feedback, FlowId};
+use cnsim_scheme_api::{Feedback, FlowId, Probe};
 use std::collections::VecDeque;
 
 /// A time that never comes, ps.
@@ -206,29 +207,77 @@ pub(crate) struct Turn<'a> {
     pub(crate) records: &'a mut Records,
 }
 
-impl<'a> Turn<'a> {
+/// A node's turn, as a switch that keeps frames in some way acts in it.
+pub(crate) trait Acting<'n, F> {
     /// The moment of the turn.
-    pub(crate) fn moment(&self) -> Moment<'a> {
+    fn moment(&self) -> Moment<'n>;
+    /// Telemetry of the frames under way.
+    fn records(&mut self) -> &mut Records;
+    /// Where feedback goes that takes no link.
+    fn direct(&mut self) -> &mut Vec<Direct>;
+    /// Notes the next of its own events.
+    fn note_next(&mut self, next: Key);
+    /// An idle transmitter looks for a frame at the end of this moment.
+    fn plan_start(&mut self, port: u16);
+    /// The transmission of a port ends at this time.
+    fn plan_end(&mut self, port: u16, time: u64);
+    /// Puts a frame on a link: its last bit leaves now, or it is a PAUSE that takes no time on the link (`at_once`).
+    fn send(&mut self, link: &Link, frame: &F, at_once: bool);
+    /// A message of a switch of so many ports as a frame, about a class.
+    fn framed(&mut self, control: &Control, class: u8, ports: u16) -> F;
+    /// The probe that a frame carries.
+    fn probe(&mut self, frame: &F) -> Option<(FlowId, Probe)>;
+    /// A congestion point has written into it.
+    fn write_probe(&mut self, frame: &mut F, probe: Probe);
+    /// One more frame carries what this one does, or one fewer.
+    fn share(&mut self, _: &F) {}
+    /// See above.
+    fn release(&mut self, _: &F) {}
+}
+
+impl<'a> Acting<'a, Frame> for Turn<'a> {
+    fn moment(&self) -> Moment<'a> {
         Moment { now: self.now, net: self.net }
     }
-    /// An idle transmitter looks for a frame at the end of this moment.
-    pub(crate) fn plan_start(&mut self, port: u16) {
+    fn records(&mut self) -> &mut Records {
+        self.records
+    }
+    fn direct(&mut self) -> &mut Vec<Direct> {
+        &mut self.out.direct
+    }
+    fn note_next(&mut self, next: Key) {
+        self.agenda.own = rank(next);
+    }
+    fn plan_start(&mut self, port: u16) {
         self.agenda.start = self.agenda.start.min(rank((self.now, Kind::Start, port.into())));
         self.agenda.looking[usize::from(port) / 64] |= 1 << (port % 64);
     }
-    /// The transmission of a port ends at this time.
-    pub(crate) fn plan_end(&mut self, port: u16, time: u64) {
+    fn plan_end(&mut self, port: u16, time: u64) {
         let (end, ends) = (rank((time, Kind::End, port.into())), &mut self.agenda.ends);
         match ends.back() {
             Some(last) if *last > end => ends.insert(ends.partition_point(|e| *e < end), end),
             _ => ends.push_back(end),
         }
     }
-    /// Puts a frame on a link: its last bit leaves now, or it is a PAUSE that takes no time on the link.
-    pub(crate) fn send(&mut self, link: &Link, frame: &Frame) {
+    fn send(&mut self, link: &Link, frame: &Frame, _: bool) {
         let arrives = self.now + link.delay;
         let at = if frame.lane == Lane::Pause { self.net.pause_frames.obeyed(arrives) } else { arrives };
         self.out.sent.push(Sent { port: link.peer, node: link.peer_node, at, frame: *frame });
+    }
+    fn framed(&mut self, control: &Control, class: u8, ports: u16) -> Frame {
+        let frame = Frame::of_control(Lane::of_message(self.net.control), control, self.moment(), &mut ());
+        Frame { input: ports, ..frame.of_class(class, self.net) }
+    }
+    fn probe(&mut self, frame: &Frame) -> Option<(FlowId, Probe)> {
+        match &frame.body {
+            Body::Control(Control { flow, says: Says::Probe(probe), .. }) => Some((*flow, *probe)),
+            _ => None,
+        }
+    }
+    fn write_probe(&mut self, frame: &mut Frame, probe: Probe) {
+        if let Body::Control(control) = &mut frame.body {
+            control.says = Says::Probe(probe);
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! All but its end of the link is one body for both ways to run ([`Sides`]).
 
-use super::agenda::{Direct, Key, Kind, Moment, NEVER, NO_EVENT, Turn, rank};
+use super::agenda::{Acting, Direct, Key, Kind, Moment, NEVER, NO_EVENT, Turn, rank};
 use super::fault::Nic;
 use super::frame::{Body, Control, Data, Frame, Lane, Pause, Says, To};
 use super::packet::Packet;
@@ -90,24 +90,23 @@ impl<F: Packet> Sides<F> {
     }
 
     /// Faults of its port say what is due, or what follows from so many bytes of a class that `arrived`: some goes on the link at once.
-    /// XOFFs of its own class are counted here; the classes of the others are for their sides to count.
+    /// The sides of each class count its XOFFs.
     pub(crate) fn fail(
-        &mut self,
+        of_classes: &mut [Self],
         arrived: Option<(u16, u8)>,
         at: Moment<'_>,
         mut send: impl FnMut(Pause),
-    ) -> Vec<u8> {
-        let Self { nic: Some(nic), sender, .. } = self else { return Vec::new() };
+    ) {
+        let [Self { nic: Some(nic), sender, .. }, ..] = of_classes else { return };
         let (mut waits, mut xoffs) = (Vec::new(), Vec::new());
         nic.fail(arrived, at, |pause, at_once| {
             xoffs.extend(pause.off.then_some(pause.class));
             if at_once { send(pause) } else { waits.push(pause) }
         });
         waits.into_iter().for_each(|pause| sender.queue_pause(pause, at.net));
-        let all = xoffs.len();
-        xoffs.retain(|class| *class != sender.settings.class);
-        sender.journal.out.get_or_insert_default().xoffs += (all - xoffs.len()) as u64;
-        xoffs
+        for class in xoffs {
+            of_classes[usize::from(class)].sender.journal.out.get_or_insert_default().xoffs += 1;
+        }
     }
 
     /// Carries out what reflectors ask for, for this flow: a message to its source takes a link, or none and is `direct`.
@@ -236,6 +235,21 @@ impl<F: Packet> Sides<F> {
             Some(message) => direct.push(message),
             None => self.sender.queue_acknowledgement(message, at),
         }
+    }
+
+    /// Ends the run: hands in the books of all classes of a host, as [`Self::close`].
+    pub(crate) fn close_all(
+        all: Vec<Self>,
+        sending: Option<&F>,
+        (sent, paused): (&[(u64, u64)], &[Paused]),
+        net: &Net,
+    ) -> Books {
+        let of = |(class, sides): (usize, Self)| {
+            let sending = sending.filter(|frame| usize::from(frame.class()) == class);
+            sides.close(sending, sent[class], Paused::close(&paused[class..=class], net), net)
+        };
+        let books = all.into_iter().enumerate().map(of).reduce(Books::join);
+        books.unwrap_or_else(|| broken("a host without a class"))
     }
 
     /// Ends the run: hands in the books. A frame is in transmission (`sending`), so many data and control frames have left, and data
@@ -429,12 +443,9 @@ impl Host {
     /// Faults say XOFF or XON, if the port has some.
     fn fail(&mut self, arrived: Option<(u16, u8)>, turn: &mut Turn<'_>) {
         if self.sides[0].nic.is_some() {
-            let (link, net) = (turn.net.line(turn.node), turn.net);
-            let others = self.sides[0]
-                .fail(arrived, turn.moment(), |pause| turn.send(&link, &Frame::of_pause(pause, net)));
-            for class in others {
-                self.sides[usize::from(class)].sender.journal.out.get_or_insert_default().xoffs += 1;
-            }
+            let (link, net, at) = (turn.net.line(turn.node), turn.net, turn.moment());
+            let send = |pause| turn.send(&link, &Frame::of_pause(pause, net), true);
+            Sides::fail(&mut self.sides, arrived, at, send);
             self.settle(1, turn);
         }
     }
@@ -467,7 +478,7 @@ impl Host {
     fn end(&mut self, turn: &mut Turn<'_>) {
         let (frame, link) = self.port.end(turn);
         frame.count(&mut self.sent[usize::from(frame.class)]);
-        turn.send(&link, &frame);
+        turn.send(&link, &frame, false);
     }
 
     /// Data and control frames that it has put on its link.
@@ -477,12 +488,6 @@ impl Host {
 
     /// Ends the run: hands in the books of all its classes.
     pub(crate) fn close(self, net: &Net) -> Books {
-        let Self { port, sides, sent, .. } = self;
-        let of = |(class, sides): (usize, Sides<Frame>)| {
-            let sending = port.sends.as_ref().filter(|frame| usize::from(frame.class) == class);
-            sides.close(sending, sent[class], Paused::close(&port.paused[class..=class], net), net)
-        };
-        let books = sides.into_iter().enumerate().map(of).reduce(Books::join);
-        books.unwrap_or_else(|| broken("a host without a class"))
+        Sides::close_all(self.sides, self.port.sends.as_ref(), (&self.sent, &self.port.paused), net)
     }
 }

@@ -155,6 +155,18 @@ impl Memory {
         roomy && !self.watermarks.keep_xoff(cell) && self.pool + all <= self.limits.pool
     }
 
+    /// Of one that is not shared: does nothing follow as so many bytes of each input come, `all` in all, and any leave, in any order?
+    pub(crate) fn takes_calmly(&self, more: &[u64], all: u64) -> bool {
+        let by_input = self.layout.step.0 == 0 && self.layout.step.1 > 0;
+        let fits = |(cell, more): (&u32, &u64)| u64::from(*cell) + more <= self.calm_cell();
+        let calm = if by_input {
+            self.cells.iter().zip(more).all(fits)
+        } else {
+            self.pool + all <= self.calm_cell()
+        };
+        calm && !self.is_shared() && self.off_count == 0 && self.pool + all <= self.limits.pool
+    }
+
     /// May a frame of `len` bytes be stored, with so many bytes queued for its output?
     #[inline]
     pub(crate) fn admits(

@@ -66,7 +66,8 @@ mod voq;
 mod watchdog;
 
 pub(crate) use agenda::{
-    Agenda, Direct, Key, Kind, Moment, NEVER, NO_EVENT, Outbox, Sent, Turn, of_rank, place_of_data, rank,
+    Acting, Agenda, Direct, Key, Kind, Moment, NEVER, NO_EVENT, Outbox, Sent, Turn, of_rank, place_of_data,
+    rank,
 };
 pub(crate) use frame::{
     Body, Control, Crossing, Data, EVERY_FLOW, Frame, Lane, MANAGED, Pause, Says, To, lowered,
@@ -83,5 +84,6 @@ pub(crate) use program::{Nic, Program, Said, Saved, together};
 pub(crate) use records::Records;
 pub(crate) use rest::Rest;
 pub(crate) use sent::Report;
-pub(crate) use switch::Switch;
+pub(crate) use switch::{Output, Switch};
 pub(crate) use switching::{By, Outlet, Switching};
+pub(crate) use turns::{Lanes, Offer};

@@ -83,7 +83,7 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     /// A port, by its number and one, marks data. One that has no tag tells it in the tag's place.
     fn mark_at(&mut self, port: u32, records: &mut Records);
     /// Lowers the tag of data to a stamp.
-    fn stamp(&mut self, stamp: (u8, u32));
+    fn stamp(&mut self, stamp: (u8, u32), records: &mut Records);
     /// Data sets out that is traced, and takes along what its flow has spent.
     fn open_trace(&mut self, spent: Spent, records: &mut Records);
     /// Data takes a hop of telemetry along.
@@ -164,7 +164,7 @@ impl Packet for Frame {
     fn is_tagged(&self) -> bool {
         self.header().is_some_and(|data| data.tag.0 != 0)
     }
-    fn stamp(&mut self, stamp: (u8, u32)) {
+    fn stamp(&mut self, stamp: (u8, u32), _: &mut Records) {
         self.data_mut().into_iter().for_each(|data| data.tag.1 = lowered(data.tag, stamp));
     }
     fn open_trace(&mut self, spent: Spent, records: &mut Records) {

@@ -3,7 +3,7 @@
 //! It sends one frame at a time, and nothing interrupts it: a frame that may go before the one in transmission waits for its
 //! end. An idle transmitter looks for a frame after everything else that happens at that moment.
 
-use super::agenda::Turn;
+use super::agenda::Acting;
 use super::frame::{Lane, MANAGED};
 use super::pause::Paused;
 use super::turns::first;
@@ -122,7 +122,7 @@ impl Left {
 #[derive(Debug)]
 pub(crate) struct Transmitter<T> {
     /// Number of its port at the node.
-    port: u16,
+    pub(crate) port: u16,
     /// Link of the port; none: nothing ever leaves.
     pub(crate) link: Option<Link>,
     /// Rate at which data is served: the link's, unless that was changed. PAUSE and control keep the link's.
@@ -141,7 +141,7 @@ impl<T> Transmitter<T> {
         Self { port, link, service, paused, sends: None }
     }
     /// If idle, it will look for a frame at the end of this moment.
-    pub(crate) fn plan_start(&self, turn: &mut Turn<'_>) {
+    pub(crate) fn plan_start<'n, F>(&self, turn: &mut impl Acting<'n, F>) {
         if self.sends.is_none() {
             turn.plan_start(self.port);
         }
@@ -160,20 +160,32 @@ impl<T> Transmitter<T> {
     }
     /// Starts a frame of this lane and length that may start.
     #[inline]
-    pub(crate) fn start(&mut self, what: T, (lane, len): (Lane, u16), turn: &mut Turn<'_>) {
+    pub(crate) fn start<'n, F>(&mut self, what: T, (lane, len): (Lane, u16), turn: &mut impl Acting<'n, F>) {
         if !self.may_start(lane) {
             broken("a frame starts that may not");
         }
-        let (_, end) = transmission(turn.now, turn.now, self.rate(lane), len);
+        let end = self.begin(what, (lane, len), turn.moment().now);
         turn.plan_end(self.port, end);
+    }
+    /// A frame of this lane and length starts now: when it ends.
+    #[inline]
+    pub(crate) fn begin(&mut self, what: T, (lane, len): (Lane, u16), now: u64) -> u64 {
         let before = if self.sends.replace(what).is_some() { "sending" } else { "idle" };
         changes("transmitter", before, "sending");
+        transmission(now, now, self.rate(lane), len).1
     }
     /// The transmission ends: what was sent, and the link on which it goes. The transmitter looks for the next.
-    pub(crate) fn end(&mut self, turn: &mut Turn<'_>) -> (T, Link) {
+    #[inline]
+    pub(crate) fn end<'n, F>(&mut self, turn: &mut impl Acting<'n, F>) -> (T, Link) {
+        let ended = self.finish();
+        self.plan_start(turn);
+        ended
+    }
+    /// The transmission ends: what was sent, and the link on which it goes.
+    #[inline]
+    pub(crate) fn finish(&mut self) -> (T, Link) {
         changes("transmitter", if self.sends.is_some() { "sending" } else { "idle" }, "idle");
         let Some(ended) = self.sends.take().zip(self.link) else { broken("nothing ends at this port") };
-        self.plan_start(turn);
         ended
     }
 }

@@ -111,7 +111,7 @@ pub(crate) struct Sender<F: Packet> {
     /// Finite flows under way that may send, but for their limiters.
     pub(crate) transfers: Transfers,
     /// Their queue pairs, where they have some.
-    pub(super) pairs: Option<Box<QueuePairs>>,
+    pub(crate) pairs: Option<Box<QueuePairs>>,
     /// The host's operations, where the run has some.
     pub(crate) program: Option<Box<Program>>,
     /// Where the time of finite flows goes, where that is recorded.
@@ -182,6 +182,15 @@ impl<F: Packet> Sender<F> {
     #[inline(always)]
     pub(crate) fn holds_others(&self) -> bool {
         self.limiters.held > 0 || !self.queues.control.is_empty() || !self.queues.probes.is_empty()
+    }
+
+    /// Does anything wait here for the transmitter?
+    #[inline(always)]
+    pub(crate) fn waits(&self) -> bool {
+        self.holds_others()
+            || !self.queues.fifo.is_empty()
+            || self.queues.voqs.is_some()
+            || !self.transfers.is_idle()
     }
 
     /// XOFF or XON arrives at its transmitter, unless a fault lets the host ignore it.
@@ -368,7 +377,7 @@ impl<F: Packet> Sender<F> {
     }
 
     /// The frame of a lane that goes next.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next_of(&mut self, lane: Lane, at: Moment<'_>, records: &mut Records) -> Option<F> {
         match lane {
             Lane::Pause => None,

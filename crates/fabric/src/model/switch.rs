@@ -2,10 +2,11 @@
 //!
 //! Each output sends PAUSE before control before data, whose classes take turns ([`super::turns`]). A frame counts in its queue, and its memory is in use, until its last
 //! bit has left. Control at priority takes no memory. What it does, and in
-//! which order, stands in [`super::switching`].
+//! which order, stands in [`super::switching`]. Frames may be packed, and events be kept in another way: the fast way runs switches of
+//! several classes by this body, too ([`Acting`]).
 
-use super::agenda::{Direct, Key, Kind, Moment, Turn, rank};
-use super::frame::{Body, Control, Data, Frame, Lane, Says};
+use super::agenda::{Acting, Direct, Key, Kind, Moment};
+use super::frame::{Control, Lane};
 use super::management::Management;
 use super::memory::Memory;
 use super::packet::Packet;
@@ -15,7 +16,7 @@ use super::port::{At, Left, Transmitter};
 use super::records::Records;
 use super::switching::{Outlet, Switching};
 use super::turns::{Lanes, Offer, Weights};
-use crate::check::{Change, broken};
+use crate::check::{Books, Change, broken};
 use crate::net::{Link, Net};
 use crate::outcome::PortOutcome;
 use crate::spec::{RateChange, SwitchSpec};
@@ -25,54 +26,53 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The queue of a class at an output.
-#[derive(Debug, Default)]
-struct Queue {
+#[derive(Debug)]
+pub(crate) struct Queue<F> {
     /// The frame in transmission is the first.
-    frames: VecDeque<Frame>,
+    pub(crate) frames: VecDeque<F>,
     /// Bytes that have not left: the frame in transmission is among them.
-    bytes: u64,
-    point: Option<Box<Point>>,
+    pub(crate) bytes: u64,
+    pub(crate) point: Option<Box<Point>>,
     /// What was measured of the class.
-    result: PortOutcome,
+    pub(crate) result: PortOutcome,
 }
 
 /// An output port.
 #[derive(Debug)]
-struct Output {
+pub(crate) struct Output<F> {
     /// It sends the first frame of a lane.
-    port: Transmitter<Lane>,
-    lanes: Lanes,
+    pub(crate) port: Transmitter<Lane>,
+    pub(crate) lanes: Lanes,
     /// Rate at which data is served, as it is told to congestion points.
     service: Rate,
-    pauses: VecDeque<Frame>,
-    control: VecDeque<Frame>,
+    pub(crate) pauses: VecDeque<F>,
+    pub(crate) control: VecDeque<F>,
     /// By class.
-    data: Vec<Queue>,
+    pub(crate) data: Vec<Queue<F>>,
     /// Bytes of control that have not left.
-    control_queued: u64,
-    left: Left,
+    pub(crate) control_queued: u64,
+    pub(crate) left: Left,
     result: PortOutcome,
     /// What comes to its data and leaves it, where that is kept.
-    kept: Option<Vec<Change>>,
+    pub(crate) kept: Option<Vec<Change>>,
 }
 
 /// A switch.
 #[derive(Debug)]
-pub(crate) struct Switch {
-    outputs: Vec<Output>,
-    memory: Vec<Memory>,
+pub(crate) struct Switch<F> {
+    pub(crate) outputs: Vec<Output<F>>,
+    pub(crate) memory: Vec<Memory>,
     /// By class, its memory, and its row there.
-    places: Vec<(usize, usize)>,
+    pub(crate) places: Vec<(usize, usize)>,
     pub(crate) management: Management,
 }
 
-impl Output {
-    fn new(number: u32, scheme: Option<usize>, weights: &Arc<Weights>, turn: &Turn<'_>) -> Self {
-        let net = turn.net;
-        let port = net.ports[turn.node as usize] + number;
+impl<F: Packet> Output<F> {
+    fn new(number: u32, scheme: Option<usize>, weights: &Arc<Weights>, (net, node): (&Net, u32)) -> Self {
+        let port = net.ports[node as usize] + number;
         let queue = |class: usize| {
-            let point = Point::new(net, net.classes[class].scheme(scheme), (port, class));
-            Queue { point: point.map(Box::new), ..Queue::default() }
+            let point = Point::new(net, net.classes[class].scheme(scheme), (port, class)).map(Box::new);
+            Queue { point, frames: VecDeque::new(), bytes: 0, result: PortOutcome::default() }
         };
         Self {
             port: Transmitter::new(number as u16, net.links[port as usize], net),
@@ -84,12 +84,12 @@ impl Output {
             control_queued: 0,
             left: Left::default(),
             result: PortOutcome::default(),
-            kept: net.keeps_queue(turn.node, number as u16).then(Vec::new),
+            kept: net.keeps_queue(node, number as u16).then(Vec::new),
         }
     }
 
     /// The frames of a lane that have not left.
-    fn frames(&mut self, lane: Lane) -> &mut VecDeque<Frame> {
+    pub(crate) fn frames(&mut self, lane: Lane) -> &mut VecDeque<F> {
         match lane {
             Lane::Pause => &mut self.pauses,
             Lane::Control => &mut self.control,
@@ -98,52 +98,109 @@ impl Output {
     }
 
     /// How many frames of a class wait, and how many of it are in transmission.
-    fn waiting(&self, class: usize) -> (usize, usize) {
+    pub(crate) fn waiting(&self, class: usize) -> (usize, usize) {
         let sending = usize::from(self.port.sends == Some(Lane::Data(class as u8)));
         (self.data[class].frames.len() - sending, sending)
     }
 
     /// Bytes of all classes that have not left.
-    fn queued(&self) -> u64 {
+    pub(crate) fn queued(&self) -> u64 {
         self.data.iter().map(|q| q.bytes).sum()
     }
 
+    /// As the congestion point of a class sees it.
+    fn view(&self, class: usize, now: u64) -> View {
+        let bytes = (self.data[class].bytes, self.queued() + self.control_queued, self.left.bytes);
+        view(bytes, (self.port.link, self.service), self.port.paused.get(class), now)
+    }
+
+    /// A data frame of a class starts: its congestion point may stamp and mark it. One that looks at departures has stamped it.
+    pub(crate) fn pass_point(&mut self, class: usize, frame: &mut F, now: u64, records: &mut Records) {
+        let view = self.view(class, now);
+        let Some(point) = &mut self.data[class].point else { return };
+        if let (Some(stamp), false) = (point.stamp(), point.departures) {
+            frame.stamp(stamp, records);
+        }
+        point.leave(frame, &view, now, records);
+    }
+
     /// The lane whose first frame goes next now.
-    fn next(&mut self) -> Option<Lane> {
+    pub(crate) fn next(&mut self) -> Option<Lane> {
         let Self { port, lanes, pauses, control, data, .. } = self;
         lanes.next(|lane, most| {
-            if !port.may_start(lane) {
-                return Offer::Stopped;
-            }
             let queue = match lane {
+                Lane::Pause if pauses.is_empty() => return Offer::Nothing,
+                Lane::Control if control.is_empty() => return Offer::Nothing,
                 Lane::Pause => &*pauses,
                 Lane::Control => &*control,
                 Lane::Data(class) => &data[usize::from(class)].frames,
             };
+            if !port.may_start(lane) {
+                return Offer::Stopped;
+            }
             match queue.front() {
                 None => Offer::Nothing,
-                Some(first) if i64::from(first.len) > most => Offer::TooLong,
-                Some(first) => Offer::Frame(lane, first.len, queue.len() == 1),
+                Some(first) if i64::from(first.bytes()) > most => Offer::TooLong,
+                Some(first) => Offer::Frame(lane, first.bytes(), queue.len() == 1),
             }
         })
     }
 
-    /// Takes the first frame of a lane.
-    fn take(&mut self, lane: Lane) -> Option<Frame> {
+    /// A frame joins its lane, with so many bytes of all classes queued before and after.
+    #[inline]
+    pub(crate) fn push(&mut self, frame: F, queued: &mut u64) {
+        let (lane, len) = (frame.lane(), u64::from(frame.bytes()));
+        match lane {
+            Lane::Pause => {}
+            Lane::Control => self.control_queued += len,
+            Lane::Data(class) => {
+                let none = self.waiting(class.into()).0 == 0;
+                let queue = &mut self.data[usize::from(class)];
+                *queued += len;
+                queue.bytes += len;
+                queue.result.queue_max = queue.result.queue_max.max(queue.bytes);
+                self.left.note_peak(*queued);
+                // A class whose frames wait takes turns already.
+                if none {
+                    self.lanes.join(class);
+                }
+            }
+        }
+        self.frames(lane).push_back(frame);
+    }
+
+    /// The last bit of the first frame of a lane has left.
+    #[inline]
+    pub(crate) fn pop(&mut self, lane: Lane) -> F {
         let frames = self.frames(lane);
-        let frame = frames.pop_front();
+        let Some(frame) = frames.pop_front() else { broken("no frame has left") };
         // An empty queue begins anew in the same memory, which is near then.
         if frames.is_empty() {
             frames.clear();
         }
+        let (data, len) = (u64::from(frame.is_data()), u64::from(frame.bytes()));
+        match lane {
+            Lane::Pause => return frame,
+            Lane::Control => self.control_queued -= len,
+            Lane::Data(class) => self.data[usize::from(class)].bytes -= len,
+        }
+        let own = &mut self.data[usize::from(frame.class())].result;
+        own.sent += data;
+        own.sent_bits += data * len * 8;
+        own.control_sent += 1 - data;
         frame
     }
 }
 
-impl Switch {
-    /// The switch of `turn.node`, with its first event planned.
-    pub(crate) fn new(spec: &SwitchSpec, changes: &[RateChange], turn: &mut Turn<'_>) -> Self {
-        let net = turn.net;
+impl<F: Packet + 'static> Switch<F> {
+    /// The switch of number `node`, with its first event planned.
+    pub(crate) fn new<'n>(
+        spec: &SwitchSpec,
+        node: u32,
+        changes: &[RateChange],
+        turn: &mut impl Acting<'n, F>,
+    ) -> Self {
+        let net = turn.moment().net;
         let (own, weights) = (spec.memories(&net.classes), Arc::new(Weights::new(net)));
         let place = |class: usize| {
             let of = |own: &Vec<usize>| own.iter().position(|one| *one == class);
@@ -152,18 +209,19 @@ impl Switch {
         };
         let mut switch = Self {
             outputs: (0..u32::from(spec.ports))
-                .map(|number| Output::new(number, spec.scheme, &weights, turn))
+                .map(|number| Output::new(number, spec.scheme, &weights, (net, node)))
                 .collect(),
             memory: own.iter().map(|own| Memory::new(spec, own, &net.classes)).collect(),
             places: (0..net.classes.len()).map(place).collect(),
-            management: Management::new(net, turn.node, spec, changes),
+            management: Management::new(net, node, spec, changes),
         };
         switch.begin_points(turn);
         switch
     }
 
     /// Carries out an event of its own.
-    pub(crate) fn execute(&mut self, (_, kind, index): Key, turn: &mut Turn<'_>) {
+    #[inline]
+    pub(crate) fn execute<'n>(&mut self, (_, kind, index): Key, turn: &mut impl Acting<'n, F>) {
         match kind {
             Kind::End => self.end(index as usize, turn),
             Kind::Start => self.start(index as usize, turn),
@@ -171,29 +229,16 @@ impl Switch {
         }
     }
 
-    /// A frame has arrived at a port.
-    pub(crate) fn receive(&mut self, frame: &mut Frame, port: u16, turn: &mut Turn<'_>) {
-        frame.input = port;
-        match frame.body {
-            Body::Pause(pause) => self.hear(port.into(), pause, turn),
-            Body::Data(Data { src, dst, number, .. }) => {
-                let index = self.management.index(turn.net);
-                let out = turn.net.route(index, (src, dst, number), &mut self.management.paths);
-                self.arrive(out.into(), frame, turn);
-            }
-            Body::Control(_) => self.forward(*frame, turn),
-        }
-    }
-
     /// An idle transmitter looks for a frame.
-    fn start(&mut self, out: usize, turn: &mut Turn<'_>) {
+    pub(crate) fn start<'n>(&mut self, out: usize, turn: &mut impl Acting<'n, F>) {
         let output = &mut self.outputs[out];
         let Some(lane) = output.next() else { return };
-        let Some((len, class)) = output.frames(lane).front().map(|first| (first.len, first.class)) else {
+        let Some((len, class)) = output.frames(lane).front().map(|first| (first.bytes(), first.class()))
+        else {
             broken("no frame starts")
         };
-        let class = usize::from(class);
-        if self.management.at_start || turn.net.record.trips || output.data[class].point.is_some() {
+        let (class, net) = (usize::from(class), turn.moment().net);
+        if self.management.at_start || net.record.trips || output.data[class].point.is_some() {
             self.pass_point((out, class), lane, turn);
         }
         let output = &mut self.outputs[out];
@@ -201,59 +246,56 @@ impl Switch {
     }
 
     /// The first frame of a lane starts: its congestion point, the memory and its trace learn of it.
-    fn pass_point(&mut self, (out, class): At, lane: Lane, turn: &mut Turn<'_>) {
+    fn pass_point<'n>(&mut self, (out, class): At, lane: Lane, turn: &mut impl Acting<'n, F>) {
+        let Moment { now, net } = turn.moment();
         let Some(mut frame) = self.outputs[out].frames(lane).front().copied() else { return };
         if let (true, Some(point)) = (frame.is_data(), &self.outputs[out].data[class].point) {
-            if let Some(stamp) = point.stamp() {
-                frame.stamp(stamp);
+            if let (Some(stamp), true) = (point.stamp(), point.departures) {
+                frame.stamp(stamp, turn.records());
             }
             let port = point.port;
             if point.departures {
-                let mut seen = frame.seen(turn.net, false, turn.records);
+                let mut seen = frame.seen(net, false, turn.records());
                 self.wake((out, class), Verb::Departure(&mut seen), (), turn);
-                frame.write(&seen, port, turn.records);
+                frame.write(&seen, port, turn.records());
             }
-            let view = self.view((out, class), (), turn.now);
-            if let Some(point) = &mut self.outputs[out].data[class].point {
-                point.leave(&mut frame, &view, turn.now, turn.records);
-            }
+            self.outputs[out].pass_point(class, &mut frame, now, turn.records());
         }
-        if let (true, Lane::Data(_)) = (self.management.at_start, frame.lane) {
+        if let (true, Lane::Data(_)) = (self.management.at_start, frame.lane()) {
             self.free(out, &frame, turn);
         }
-        if turn.net.record.trips && frame.is_data() && frame.record() > 0 {
-            turn.records.step(frame.record(), turn.net.ports[turn.node as usize] + out as u32, turn.now);
+        if net.record.trips && frame.is_data() && frame.record() > 0 {
+            let port = net.ports[self.management.id as usize] + out as u32;
+            turn.records().step(frame.record(), port, now);
         }
         self.outputs[out].frames(lane).front_mut().into_iter().for_each(|first| *first = frame);
     }
 
     /// The last bit of a frame has left.
-    fn end(&mut self, out: usize, turn: &mut Turn<'_>) {
+    #[inline]
+    pub(crate) fn end<'n>(&mut self, out: usize, turn: &mut impl Acting<'n, F>) {
         let (output, freed) = (&mut self.outputs[out], self.management.at_start);
         let (lane, link) = output.port.end(turn);
-        let Some(frame) = output.take(lane) else { broken("no frame has left") };
-        match frame.lane {
-            Lane::Pause => {}
-            Lane::Control => output.control_queued -= u64::from(frame.len),
-            Lane::Data(class) => {
-                output.data[usize::from(class)].bytes -= u64::from(frame.len);
-                let bits = if frame.is_data() { 8 * u32::from(frame.len) } else { 0 };
-                output.kept.iter_mut().for_each(|kept| kept.push((turn.now, -i32::from(frame.len), bits)));
-            }
-        }
-        if let (true, own) = (frame.lane > Lane::Pause, &mut output.data[usize::from(frame.class)].result) {
-            let data = u64::from(frame.is_data());
-            own.sent += data;
-            own.sent_bits += data * u64::from(frame.len) * 8;
-            own.control_sent += 1 - data;
+        let frame = output.pop(lane);
+        if let (Lane::Data(_), Some(kept)) = (lane, &mut output.kept) {
+            let (len, bits) = (frame.bytes(), if frame.is_data() { 8 * u32::from(frame.bytes()) } else { 0 });
+            kept.push((turn.moment().now, -i32::from(len), bits));
         }
         self.leave(out, &frame, (Some(link), freed), turn);
     }
 
-    /// What was kept of its outputs' queues.
-    pub(crate) fn kept(&mut self) -> Vec<(u16, Vec<Change>)> {
-        let of = |(out, output): (u16, &mut Output)| Some((out, output.kept.take()?));
-        (0..).zip(&mut self.outputs).filter_map(of).collect()
+    /// The links of its ports.
+    pub(crate) fn links(&mut self) -> impl Iterator<Item = &mut Link> {
+        self.outputs.iter_mut().filter_map(|output| output.port.link.as_mut())
+    }
+
+    /// Ends the run: its books, with what was kept of its outputs' queues.
+    pub(crate) fn hand_in<'n, C: Acting<'n, F>>(mut self, net: &Net) -> Books {
+        let of = |(out, output): (u16, &mut Output<F>)| Some((out, output.kept.take()?));
+        let queues = (0..).zip(&mut self.outputs).filter_map(of).collect();
+        let mut books = Switching::<C>::close(&mut self, net);
+        books.kept.queues = queues;
+        books
     }
 
     /// Data and control frames that have left.
@@ -262,11 +304,11 @@ impl Switch {
     }
 }
 
-impl<'n> Switching<'n, Turn<'n>> for Switch {
-    type Frame = Frame;
+impl<'n, F: Packet + 'static, C: Acting<'n, F>> Switching<'n, C> for Switch<F> {
+    type Frame = F;
     type Ahead = ();
 
-    fn moment(&self, turn: &Turn<'n>) -> Moment<'n> {
+    fn moment(&self, turn: &C) -> Moment<'n> {
         turn.moment()
     }
     fn ports(&self) -> usize {
@@ -288,11 +330,11 @@ impl<'n> Switching<'n, Turn<'n>> for Switch {
     fn row(&self, class: usize) -> usize {
         self.places[class].1
     }
-    fn records<'a>(turn: &'a mut Turn<'n>) -> &'a mut Records {
-        turn.records
+    fn records(turn: &mut C) -> &mut Records {
+        turn.records()
     }
-    fn direct<'a>(turn: &'a mut Turn<'n>) -> &'a mut Vec<Direct> {
-        &mut turn.out.direct
+    fn direct(turn: &mut C) -> &mut Vec<Direct> {
+        turn.direct()
     }
     fn queued(&self, (out, class): At) -> u64 {
         self.outputs[out].data[class].bytes
@@ -300,9 +342,9 @@ impl<'n> Switching<'n, Turn<'n>> for Switch {
     fn freed(&self, (out, class): At) -> u64 {
         let output = &self.outputs[out];
         let freed = if self.management.at_start { output.waiting(class).1 } else { 0 };
-        output.data[class].frames.iter().take(freed).map(|frame| u64::from(frame.len)).sum()
+        output.data[class].frames.iter().take(freed).map(|frame| u64::from(frame.bytes())).sum()
     }
-    fn frames(&self, (out, class): At) -> impl Iterator<Item = &Frame> {
+    fn frames(&self, (out, class): At) -> impl Iterator<Item = &F> {
         self.outputs[out].data[class].frames.iter()
     }
     fn gate(&self, out: usize) -> (TxRate, &[Paused]) {
@@ -312,7 +354,7 @@ impl<'n> Switching<'n, Turn<'n>> for Switch {
     fn sent(&self, out: usize) -> (u64, u64, u64) {
         let output = &self.outputs[out];
         let frames = output.data.iter().flat_map(|queue| &queue.frames);
-        output.left.sent(frames.filter(|f| !f.is_data()).map(|f| f.len))
+        output.left.sent(frames.filter(|f| !f.is_data()).map(|f| f.bytes()))
     }
     fn is_still(&self, out: usize) -> bool {
         let Output { port, pauses, control, data, .. } = &self.outputs[out];
@@ -322,27 +364,24 @@ impl<'n> Switching<'n, Turn<'n>> for Switch {
     fn has_waiting(&self, (out, class): At) -> bool {
         self.outputs[out].waiting(class).0 > 0
     }
-    fn take_waiting(&mut self, (out, class): At) -> Option<Frame> {
+    fn take_waiting(&mut self, (out, class): At) -> Option<F> {
         let sending = self.outputs[out].waiting(class).1;
         let queue = &mut self.outputs[out].data[class];
         let frame = queue.frames.remove(sending)?;
-        queue.bytes -= u64::from(frame.len);
+        queue.bytes -= u64::from(frame.bytes());
         Some(frame)
     }
     fn view(&mut self, (out, class): At, (): (), now: u64) -> View {
-        let output = &self.outputs[out];
-        let waiting = output.queued() + output.control_queued;
-        let bytes = (output.data[class].bytes, waiting, output.left.bytes);
-        view(bytes, (output.port.link, output.service), output.port.paused.get(class), now)
+        self.outputs[out].view(class, now)
     }
-    fn last(&mut self, (out, class): At, (): ()) -> Option<&mut Frame> {
+    fn last(&mut self, (out, class): At, (): ()) -> Option<&mut F> {
         self.outputs[out].data[class].frames.back_mut()
     }
     fn bin(&mut self, out: usize, _: u64) -> u64 {
         self.outputs[out].queued()
     }
     fn by_class(&self, net: &Net) -> Vec<Vec<PortOutcome>> {
-        let of = |output: &Output, class: usize| {
+        let of = |output: &Output<F>, class: usize| {
             let paused = Paused::close(&output.port.paused[class..=class], net).total;
             PortOutcome { paused, ..output.data[class].result.clone() }
         };
@@ -350,66 +389,52 @@ impl<'n> Switching<'n, Turn<'n>> for Switch {
         classes.map(|class| self.outputs.iter().map(|output| of(output, class)).collect()).collect()
     }
 
-    fn note_next(&mut self, next: Key, turn: &mut Turn<'n>) {
-        turn.agenda.own = rank(next);
+    fn note_next(&mut self, next: Key, turn: &mut C) {
+        turn.note_next(next);
     }
-    fn change(&mut self, out: usize, frame: &Frame, by: i32) -> Option<Signal> {
-        let (memory, row) = self.places[frame.lane.class()];
-        self.memory[memory].change(out, row + usize::from(frame.input), by)
+    fn change(&mut self, out: usize, frame: &F, by: i32) -> Option<Signal> {
+        let (memory, row) = self.places[frame.lane().class()];
+        self.memory[memory].change(out, row + usize::from(frame.input()), by)
     }
-    fn push(&mut self, out: usize, frame: &Frame, turn: &mut Turn<'n>) {
+    fn push(&mut self, out: usize, frame: &F, turn: &mut C) {
         let output = &mut self.outputs[out];
-        match frame.lane {
-            Lane::Pause => {}
-            Lane::Control => output.control_queued += u64::from(frame.len),
-            Lane::Data(class) => {
-                let none = output.waiting(class.into()).0 == 0;
-                let queue = &mut output.data[usize::from(class)];
-                queue.bytes += u64::from(frame.len);
-                queue.result.queue_max = queue.result.queue_max.max(queue.bytes);
-                // A class whose frames wait takes turns already.
-                if none {
-                    output.lanes.join(class);
-                }
-                let queued = output.queued();
-                output.left.note_peak(queued);
-                output.kept.iter_mut().for_each(|kept| kept.push((turn.now, frame.len.into(), 0)));
-            }
+        output.push(*frame, &mut output.queued());
+        if let (Lane::Data(_), Some(kept)) = (frame.lane(), &mut output.kept) {
+            kept.push((turn.moment().now, frame.bytes().into(), 0));
         }
-        output.frames(frame.lane).push_back(*frame);
         output.port.plan_start(turn);
     }
-    fn send(&mut self, link: &Link, frame: &Frame, _: bool, turn: &mut Turn<'n>) {
-        turn.send(link, frame);
+    fn send(&mut self, link: &Link, frame: &F, at_once: bool, turn: &mut C) {
+        turn.send(link, frame, at_once);
     }
     fn serve(&mut self, out: usize, rate: (Rate, TxRate)) {
         let output = &mut self.outputs[out];
         (output.service, output.port.service) = rate;
     }
-    fn look_again(&mut self, out: usize, turn: &mut Turn<'n>) {
+    fn look_again(&mut self, out: usize, turn: &mut C) {
         self.outputs[out].port.plan_start(turn);
     }
-    fn count_down(&mut self, out: usize, frame: &Frame) -> bool {
-        let point = self.outputs[out].data[frame.lane.class()].point.as_mut().filter(|_| frame.is_data());
-        point.is_some_and(|point| count_down(&mut point.state.countdown, frame.len))
+    fn count_down(&mut self, out: usize, frame: &F) -> bool {
+        let point = self.outputs[out].data[frame.lane().class()].point.as_mut().filter(|_| frame.is_data());
+        point.is_some_and(|point| count_down(&mut point.state.countdown, frame.bytes()))
     }
     fn opens(&mut self, (out, class): At, tagged: bool, (): ()) -> bool {
         let point = self.outputs[out].data[class].point.as_mut();
         point.is_some_and(|point| point.state.wakes(point.state.countdown, tagged))
     }
-    fn framed(&self, (control, class): (Control, u8), turn: &mut Turn<'n>) -> Frame {
-        let frame = Frame::of_control(Lane::of_message(turn.net.control), &control, turn.moment(), &mut ());
-        Frame { input: self.outputs.len() as u16, ..frame.of_class(class, turn.net) }
+    fn framed(&self, (control, class): (Control, u8), turn: &mut C) -> F {
+        turn.framed(&control, class, self.outputs.len() as u16)
     }
-    fn probe(frame: &Frame, _: &mut Turn<'n>) -> Option<(FlowId, Probe)> {
-        match &frame.body {
-            Body::Control(Control { flow, says: Says::Probe(probe), .. }) => Some((*flow, *probe)),
-            _ => None,
-        }
+    fn probe(frame: &F, turn: &mut C) -> Option<(FlowId, Probe)> {
+        turn.probe(frame)
     }
-    fn write_probe(frame: &mut Frame, probe: Probe, _: &mut Turn<'n>) {
-        if let Body::Control(control) = &mut frame.body {
-            control.says = Says::Probe(probe);
-        }
+    fn write_probe(frame: &mut F, probe: Probe, turn: &mut C) {
+        turn.write_probe(frame, probe);
+    }
+    fn share(frame: &F, turn: &mut C) {
+        turn.share(frame);
+    }
+    fn release(frame: &F, turn: &mut C) {
+        turn.release(frame);
     }
 }

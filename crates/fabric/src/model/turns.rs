@@ -10,8 +10,7 @@
 
 use super::frame::{Lane, MANAGED};
 use crate::net::Net;
-use crate::spec::Turn;
-use std::collections::VecDeque;
+use crate::spec::{MOST_CLASSES, Turn};
 use std::sync::Arc;
 
 /// The first lane of a port with one class from which `take` takes something: PAUSE goes before control, and that before data.
@@ -51,13 +50,52 @@ pub(crate) struct Weights {
     largest: i64,
 }
 
+/// Classes in a circle: four bits each, the first lowest.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ring {
+    order: u32,
+    len: u32,
+    /// A bit for each.
+    members: u32,
+}
+
+impl Ring {
+    #[inline]
+    fn front(self) -> Option<u8> {
+        (self.len > 0).then_some((self.order & 15) as u8)
+    }
+    /// One that is no member becomes the last.
+    #[inline]
+    fn join(&mut self, class: u8) {
+        if self.members >> class & 1 == 0 {
+            self.order |= u32::from(class) << (4 * self.len);
+            self.members |= 1 << class;
+            self.len += 1;
+        }
+    }
+    /// The first leaves.
+    #[inline]
+    fn leave(&mut self) -> Option<u8> {
+        let class = self.front()?;
+        self.order >>= 4;
+        self.members &= !(1 << class);
+        self.len -= 1;
+        Some(class)
+    }
+    /// The first becomes the last.
+    #[inline]
+    fn pass(&mut self) {
+        self.leave().into_iter().for_each(|class| self.join(class));
+    }
+}
+
 /// The turns of a port or host.
 #[derive(Debug)]
 pub(crate) struct Lanes {
     weights: Arc<Weights>,
     /// The classes that wait, of those with a weight; the first is next.
-    ring: VecDeque<u8>,
-    deficits: Vec<i64>,
+    ring: Ring,
+    deficits: [i64; MOST_CLASSES],
     /// The first of the ring has got the quantum of this visit.
     visited: bool,
 }
@@ -80,8 +118,8 @@ impl Weights {
 impl Lanes {
     /// Of an output, where nothing waits.
     pub(crate) fn of_output(weights: &Arc<Weights>) -> Self {
-        let deficits = vec![0; weights.quanta.len()];
-        Self { weights: weights.clone(), ring: VecDeque::new(), deficits, visited: false }
+        let (ring, deficits) = (Ring::default(), [0; MOST_CLASSES]);
+        Self { weights: weights.clone(), ring, deficits, visited: false }
     }
 
     /// Of a host.
@@ -93,8 +131,27 @@ impl Lanes {
 
     /// A frame waits in a class: it takes turns from now on.
     pub(crate) fn join(&mut self, class: u8) {
-        if self.weights.quanta[usize::from(class)] > 0 && !self.ring.contains(&class) {
-            self.ring.push_back(class);
+        if self.weights.quanta[usize::from(class)] > 0 {
+            self.ring.join(class);
+        }
+    }
+
+    /// No class has anything to send, of those of a host: all are passed, after the one that has used up its visit.
+    pub(crate) fn pass_all(&mut self, is_stopped: impl FnOnce(u8) -> bool) {
+        let first = self.ring.front().filter(|_| self.visited);
+        if first.is_some_and(|class| self.most(usize::from(class)) <= 0 && !is_stopped(class)) {
+            self.ring.pass();
+        }
+        self.deficits.fill(0);
+        self.visited = false;
+    }
+
+    /// The longest frame that a class may send at this visit, as it stands.
+    fn most(&self, class: usize) -> i64 {
+        match self.weights.frames[class] {
+            false => self.deficits[class],
+            true if self.deficits[class] >= self.weights.largest => i64::MAX,
+            true => 0,
         }
     }
 
@@ -109,19 +166,13 @@ impl Lanes {
 
     fn next_by_weight<T>(&mut self, mut offer: impl FnMut(Lane, i64) -> Offer<T>) -> Option<T> {
         let mut passed = 0;
-        while passed < self.ring.len() {
-            let class = *self.ring.front()?;
+        while passed < self.ring.len {
+            let class = self.ring.front()?;
             let at = usize::from(class);
             if !std::mem::replace(&mut self.visited, true) {
                 self.deficits[at] += self.weights.quanta[at];
             }
-            let deficit = self.deficits[at];
-            let most = match self.weights.frames[at] {
-                false => deficit,
-                true if deficit >= self.weights.largest => i64::MAX,
-                true => 0,
-            };
-            match offer(Lane::Data(class), most) {
+            match offer(Lane::Data(class), self.most(at)) {
                 Offer::Frame(frame, len, last) => {
                     self.deficits[at] -=
                         if self.weights.frames[at] { self.weights.largest } else { len.into() };
@@ -139,7 +190,7 @@ impl Lanes {
             }
             // Who has left has no place to keep.
             if std::mem::take(&mut self.visited) {
-                self.ring.rotate_left(1);
+                self.ring.pass();
             }
         }
         None
@@ -147,7 +198,7 @@ impl Lanes {
 
     /// Nothing of the first of the ring waits any more.
     fn leave(&mut self) {
-        self.ring.pop_front().into_iter().for_each(|class| self.deficits[usize::from(class)] = 0);
+        self.ring.leave().into_iter().for_each(|class| self.deficits[usize::from(class)] = 0);
         self.visited = false;
     }
 }

@@ -14,12 +14,12 @@
 //! * Marks: SentStraight; out: HostByEvent.
 
 use super::{Host, LOOK};
-use crate::check::broken;
 use crate::fast::frame::{AFTER, Entry, NEVER};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Key, Kind, MANAGED, Moment, Packet};
+use crate::model::{Key, Kind, MANAGED, Moment, Sides};
 use crate::net::Net;
+use std::slice::from_mut;
 
 impl Host {
     /// Runs the host up to `end` (exclusive).
@@ -52,20 +52,8 @@ impl Host {
         loop {
             let alarm = self.sides.receiver.alarms.next;
             let before = end.min(alarm.saturating_add(1));
-            let Some(inbox) = wires.inboxes.get_mut(self.line.inbox as usize) else {
-                broken("a host without a port")
-            };
-            let (mut taken, mut due) = (0, None);
-            while let Some(e) = inbox.arrived_before(taken, before) {
-                taken += 1;
-                let (at, failure) = (Moment { now: e.ready, net }, &mut self.sides.sender.journal.failure);
-                if !sound || !e.frame.is_plain_data() || self.sides.receiver.take(&e.frame, at, failure) {
-                    due = Some(*e);
-                    break;
-                }
-            }
-            inbox.skip_many(taken);
-            match due {
+            let port = (sound, self.line.inbox);
+            match Sides::take_while::<false>(from_mut(&mut self.sides), port, (before, net), wires) {
                 Some(entry) => self.respond(&entry, net, wires),
                 None if alarm < end => self.expire(alarm, net, wires),
                 None => return,
@@ -85,24 +73,14 @@ impl Host {
     /// Carries out what follows from an arrival.
     #[inline(never)]
     fn respond(&mut self, &Entry { ready, frame }: &Entry, net: &Net, wires: &mut Wires) {
-        let (is_data, mut follows) = (frame.is_data(), true);
         let kind = if frame.passes_as_data() { Kind::Data } else { Kind::of_arrival(frame.kind().lane()) };
         self.catch_up((ready, kind, 0), net, wires);
-        if self.sides.nic.is_some() {
-            if kind == Kind::Data {
-                self.fail(Some(frame.len), net, wires);
-            }
-            let (at, failure) = (self.moment(net), &mut self.sides.sender.journal.failure);
-            follows = !frame.is_plain_data() || self.sides.receiver.take(&frame, at, failure);
+        let sound = self.sides.nic.is_none();
+        if !sound && kind == Kind::Data {
+            self.fail(Some(frame.len), net, wires);
         }
-        if !is_data {
-            self.arrive(&frame, net, wires);
-        } else if frame.record() > 0 {
-            self.take_recorded(&frame, net, wires);
-        } else if follows {
-            let at = self.moment(net);
-            self.sides.answer(&frame.data_header(), &mut wires.records, &mut wires.direct, at);
-        }
+        let (at, paused) = (self.moment(net), from_mut(&mut self.line.paused));
+        self.sides.arrive(sound, (&frame, 0), paused, at, wires);
         self.look_again();
     }
 
@@ -127,11 +105,7 @@ impl Host {
     /// Does anything wait for the transmitter? If not, nothing follows from the end of a transmission.
     #[inline(always)]
     fn waits(&self) -> bool {
-        let sender = &self.sides.sender;
-        sender.holds_others()
-            || !sender.queues.fifo.is_empty()
-            || sender.queues.voqs.is_some()
-            || !sender.transfers.is_idle()
+        self.sides.sender.waits()
     }
 
     /// Notes that the transmitter is idle at `now`, if nothing else is to be done at the end that has gone by.

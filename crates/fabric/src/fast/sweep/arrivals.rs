@@ -3,7 +3,6 @@
 use crate::check::broken;
 use crate::fast::frame::Entry;
 use crate::fast::inbox::Inbox;
-use crate::fast::switch::Switch;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::{Kind, Lane, Packet, place_of_data};
@@ -14,7 +13,7 @@ use crate::spec::Ties;
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     /// Sorted: time in the window, kind, port, from bits 20, 16 and 0.
-    pub(super) keys: Vec<u64>,
+    pub(in crate::fast) keys: Vec<u64>,
     /// Bytes that arrive at each input: [`Switch::bound_inputs`].
     pub(super) more: Vec<u64>,
 }
@@ -22,19 +21,19 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// Finds what arrives before `end` at some ports, in order of (time, kind, port, or draw among data of one
     /// moment). True if it is data alone.
-    #[inline]
-    pub(super) fn gather(
+    #[inline(always)]
+    pub(in crate::fast) fn gather(
         &mut self,
-        (s, ports): (&Switch, impl Iterator<Item = usize>),
-        base: u64,
-        end: u64,
+        (id, inbox): (u32, u32),
+        ports: impl Iterator<Item = usize>,
+        (base, end): (u64, u64),
         net: &Net,
         wires: &Wires,
     ) -> bool {
         self.keys.clear();
         let mut data_only = true;
         for p in ports {
-            let Some(inbox) = wires.inboxes.get(s.inbox as usize + p) else { broken("no such port") };
+            let Some(inbox) = wires.inboxes.get(inbox as usize + p) else { broken("no such port") };
             let mut n = 0;
             while let Some(e) = inbox.arrived_before(n, end) {
                 n += 1;
@@ -45,24 +44,24 @@ impl Scratch {
         }
         self.keys.sort_unstable();
         if net.ties != Ties::ByPort {
-            self.order_ties(s, base, net, wires);
+            self.order_ties((id, inbox), base, net, wires);
         }
         data_only
     }
 
     /// Puts data of one moment in the order that is drawn, or that of their starts.
-    fn order_ties(&mut self, s: &Switch, base: u64, net: &Net, wires: &Wires) {
+    fn order_ties(&mut self, (id, inbox): (u32, u32), base: u64, net: &Net, wires: &Wires) {
         for alike in self.keys.chunk_by_mut(|a, b| a >> 16 == b >> 16) {
             if alike.len() > 1 && alike[0] >> 16 & 0xF == Kind::Data as u64 {
                 hit(Mark::TiesDrawn);
                 let at = base + (alike[0] >> 20);
                 let len = |port: u16| {
-                    let entries = wires.inboxes.get(s.inbox as usize + usize::from(port)).map(Inbox::entries);
+                    let entries = wires.inboxes.get(inbox as usize + usize::from(port)).map(Inbox::entries);
                     // A PAUSE over the wire may come at the same moment.
                     let data = |e: &&Entry| e.ready == at && matches!(e.frame.kind().lane(), Lane::Data(_));
                     entries.into_iter().flatten().find(data).map_or(0, |e| e.frame.len)
                 };
-                let place = |port| place_of_data(net, s.management.id, at, port, len(port));
+                let place = |port| place_of_data(net, id, at, port, len(port));
                 alike.sort_unstable_by_key(|&k| place(k as u16));
             }
         }

@@ -117,7 +117,7 @@ impl Port {
         if let (Kind::Data, Some(stamp), Some(first)) =
             (kind, self.stamp, self.data.entries_mut().first_mut())
         {
-            records.with_plain(&mut first.frame, |frame| frame.stamp(stamp));
+            first.frame.stamp(stamp, records);
         }
         self.sends = Some(Transmission { began: start, end, what: Sent::of(kind) });
         self.needs_exact = true;

@@ -37,7 +37,9 @@ impl Switch {
         let shared = self.mmu.memory.is_shared() && self.steps.in_step == 0;
         let quiet = !shared || self.has_room(end - base, net) || self.bound_inputs(end, wires, scratch);
         let calm = quiet && self.rare.0 >= end && self.steps.in_step == 0 && !self.mmu.unsettled();
-        let due = if calm && scratch.gather((self, of_bits(near | far, self.linked)), base, end, net, wires) {
+        let due = if calm
+            && scratch.gather(self.place(), of_bits(near | far, self.linked), (base, end), net, wires)
+        {
             self.take_some(base, end, net, wires, scratch)
         } else {
             self.free_launched(base, net, wires);
