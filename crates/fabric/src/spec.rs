@@ -28,7 +28,7 @@ pub struct RunSpec {
     pub switches: Vec<SwitchSpec>,
     /// Full-duplex links.
     pub links: Vec<LinkSpec>,
-    /// Classes of data, in order of priority; empty: one class, under the PAUSE of each switch. Several classes run by the model.
+    /// Classes of data, in order of priority; empty: one class, under the PAUSE of each switch.
     pub classes: Vec<ClassSpec>,
     /// Path choice where several shortest paths exist.
     pub routing: Routing,

@@ -10,10 +10,11 @@ pub const PAGE: &str = "docs/reference/states.md";
 /// Its figure.
 pub const FIGURE: &str = "docs/reference/figures/states.svg";
 
-/// A part of a place, its states in the order of the table, and its changes: from, to, why.
+/// A part of a place, the file that changes it, its states in the order of the table, and its changes: from, to, why.
 struct Machine<'a> {
     place: &'a str,
     name: &'a str,
+    file: &'a str,
     states: Vec<&'a str>,
     changes: Vec<(usize, usize, &'a str)>,
 }
@@ -23,9 +24,9 @@ fn machines(table: &str) -> Vec<Machine<'_>> {
     let mut found: Vec<Machine<'_>> = Vec::new();
     for line in table.lines().skip(1) {
         let row: Vec<&str> = line.split(',').collect();
-        let [place, name, from, to, why] = row[..] else { continue };
+        let [place, name, from, to, why, file] = row[..] else { continue };
         if found.last().is_none_or(|last| last.name != name) {
-            found.push(Machine { place, name, states: Vec::new(), changes: Vec::new() });
+            found.push(Machine { place, name, file, states: Vec::new(), changes: Vec::new() });
         }
         let Some(Machine { states, changes, .. }) = found.last_mut() else { continue };
         let mut at = |state| {
@@ -46,12 +47,16 @@ pub fn page() -> String {
          # States of a port, a switch and a host\n\n\
          Each part below is in one of its states. An arrow is a change that may happen, with its cause.\n\
          A build with checks (`--profile checked`) asserts each change, and ends a run with one that is not drawn.\n\
-         Both engines run the same code for these parts; the fast engine keeps its transmitters otherwise.\n\n\
+         A part begins in the first state of its table. Both engines run the same code, but for transmitters of switches.\n\
+         The fast engine has *transmitters in a window* there, where a switch has one class.\n\n\
          ![The states of each part as boxes, and the changes between them as arrows](figures/states.svg)\n",
     );
-    for Machine { place, name, states, changes } in machines(TABLE) {
-        let _ =
-            writeln!(out, "\n## {}\n\nAt a {place}.\n\n| from | to | when |\n|---|---|---|", heading(name));
+    for Machine { place, name, file, states, changes } in machines(TABLE) {
+        let _ = writeln!(
+            out,
+            "\n## {}\n\nAt a {place}, in `crates/fabric/src/{file}`.\n\n| from | to | when |\n|---|---|---|",
+            heading(name)
+        );
         for (from, to, why) in changes {
             let _ = writeln!(out, "| {} | {} | {why} |", states[from], states[to]);
         }
@@ -84,7 +89,7 @@ pub fn figure() -> String {
          refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" orient=\"auto\"><path class=\"tip\" d=\"M0 0L8 4L0 8z\"/></marker></defs>\
          <rect class=\"bg\" width=\"{width}\" height=\"{height}\"/>\n"
     );
-    for (row, Machine { place, name, states, changes }) in all.iter().enumerate() {
+    for (row, Machine { place, name, states, changes, .. }) in all.iter().enumerate() {
         let top = row * BAND + 76;
         let _ = writeln!(
             out,
@@ -157,7 +162,10 @@ mod tests {
         assert_eq!(figure.matches("class=\"way\"").count(), TABLE.lines().count() - 1);
         for line in TABLE.lines().skip(1) {
             let row: Vec<&str> = line.split(',').collect();
-            assert_eq!(row.len(), 5, "{line}");
+            assert_eq!(row.len(), 6, "{line}");
+            let file = std::path::Path::new("../fabric/src").join(row[5]);
+            let text = std::fs::read_to_string(&file).unwrap_or_default();
+            assert!(text.contains(&format!("changes(\"{}\"", row[1])), "{line}: the file does not say so");
             assert!(figure.contains(&format!(">{}</text>", row[4])), "{line}");
             assert!(page.contains(&format!("| {} | {} | {} |", row[2], row[3], row[4])), "{line}");
         }

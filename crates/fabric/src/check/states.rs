@@ -2,7 +2,7 @@
 
 use super::broken;
 
-/// The page's table, a line for each change: where, of what, from, to, and why.
+/// The page's table, a line for each change: where, of what, from, to, why, and in which file.
 const CHANGES: &str = include_str!("../../states.csv");
 
 /// A part of the network goes from a state to another. A build with checks ends the run where the page draws no such change.

@@ -177,7 +177,7 @@ impl Switch {
     #[inline]
     pub(crate) fn complete(&mut self, p: usize, net: &Net, wires: &mut Wires) {
         let port = &mut self.ports[p];
-        let (Some(Transmission { began, end, what }), Some(link)) = (port.sends.take(), port.place.link)
+        let (Some(Transmission { began, end, what }), Some(link)) = (port.transmits(None), port.place.link)
         else {
             broken("nothing ends at this port")
         };

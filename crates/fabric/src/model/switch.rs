@@ -1,9 +1,9 @@
 //! A store-and-forward switch: a frame that has arrived whole is routed, admitted to the memory, queued at its output, and sent.
 //!
-//! Each output sends PAUSE before control before data, whose classes take turns ([`super::turns`]). A frame counts in its queue, and its memory is in use, until its last
-//! bit has left. Control at priority takes no memory. What it does, and in
-//! which order, stands in [`super::switching`]. Frames may be packed, and events be kept in another way: the fast way runs switches of
-//! several classes by this body, too ([`Acting`]).
+//! Each output sends PAUSE before control before data, whose classes take turns ([`super::turns`]). A frame counts in its queue, and its
+//! memory is in use, until its last bit has left. Control at priority takes no memory. What it does, and in which order, stands in
+//! [`super::switching`]. Frames may be packed, and events be kept in another way: the fast way runs switches of several classes by this
+//! body, too ([`Acting`]).
 
 use super::agenda::{Acting, Direct, Key, Kind, Moment};
 use super::frame::{Control, Lane};

@@ -107,7 +107,7 @@ impl Port {
         // Control among the data is kept.
         let next = || self.next().filter(|next| next.2 != Kind::InBand).and_then(found);
         if !kept && self.sends.is_some() && next() == self.sends {
-            self.sends = None;
+            self.transmits(None);
             self.note_needs();
         }
     }
@@ -119,7 +119,7 @@ impl Port {
         {
             first.frame.stamp(stamp, records);
         }
-        self.sends = Some(Transmission { began: start, end, what: Sent::of(kind) });
+        self.transmits(Some(Transmission { began: start, end, what: Sent::of(kind) }));
         self.needs_exact = true;
     }
     /// The next frame of the idle transmitter, as things stand.

@@ -178,7 +178,7 @@ impl Switch {
                 return false;
             }
             port.first_sent(len, port.end());
-            port.sends = None;
+            port.transmits(None);
             port.note_needs();
         }
         !port.needs_exact || port.has_launched()
@@ -278,7 +278,7 @@ impl Port {
     #[inline(always)]
     fn put_ahead(&mut self, began: u64, end: u64) {
         let what = Sent::Data { launched: true, freed: false };
-        self.sends = Some(Transmission { began, end, what });
+        self.transmits(Some(Transmission { began, end, what }));
         self.needs_exact = true;
     }
 

@@ -1,5 +1,6 @@
 //! An output port of a switch. Its ramp marks with draws of its own, as ports are not replayed in step.
 
+use crate::check::changes;
 use crate::fast::frame::{Entry, Frame, Kind, NEVER, Ring};
 use crate::model::{
     Lane, Left, MANAGED, Packet, Paused, Point, Records, count_down, is_stopped, transmission, view,
@@ -23,6 +24,7 @@ use std::slice::from_ref;
 ///
 /// A transmission begins as PAUSE, control, or data of the second row (`sweep/replay.rs`), or as data of the third (`sweep/thin.rs`). Data is freed
 /// where memory is free at the start. It ends in [`Switch::complete`](super::Switch::complete), that of the third row also in `sweep/thin.rs`.
+/// A port with data alone begins and ends transmissions in one go, without this ([`Port::drain`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
     /// XOFF or XON.
@@ -166,7 +168,22 @@ impl ToCome {
     }
 }
 
+/// State of a transmitter, as the page of states has it.
+const fn state(sends: Option<Transmission>) -> &'static str {
+    match sends {
+        None => "idle",
+        Some(Transmission { what: Sent::Data { launched: true, .. }, .. }) => "on its wire",
+        Some(_) => "sending",
+    }
+}
+
 impl Port {
+    /// The transmitter takes up this, or becomes idle: what it had until now.
+    #[inline(always)]
+    pub(crate) fn transmits(&mut self, next: Option<Transmission>) -> Option<Transmission> {
+        changes("transmitter in a window", state(self.sends), state(next));
+        std::mem::replace(&mut self.sends, next)
+    }
     /// End of the transmission in progress; never, if there is none.
     #[inline(always)]
     pub(crate) fn end(&self) -> u64 {
@@ -351,7 +368,7 @@ impl Port {
         self.looks.behind = if records { 0 } else { behind.min(u64::from(u16::MAX)) as u16 };
     }
 
-    /// Is a data frame looked at that begins to leave then, and before which the queue is longer than [`Port::mark_from`]?
+    /// Is a data frame looked at that begins to leave then, and before which the queue is longer than [`Looks::from`]?
     #[inline(always)]
     pub(crate) fn looks(&self, frame: &Frame, began: u64) -> bool {
         frame.is_data() && (frame.record() > 0 || self.queued > self.looks.ramp_from && self.may_mark(began))
