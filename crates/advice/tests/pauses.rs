@@ -143,7 +143,7 @@ fn an_xoff_takes_64_bytes() {
     let scenario = Scenario::parse("s.toml", STORM, &[]).unwrap();
     let ready = scenario.ready(&scenario.cases()[0]).unwrap();
     let spec = ready.settings.spec(&ready.built, 1, false);
-    let pauses = cnsim_fabric::run(&spec, &cnsim_fabric::Options::default()).unwrap().pauses;
+    let pauses = cnsim_fabric::run(&spec, &cnsim_fabric::Options::default()).unwrap().recorded.pauses;
     let (xoffs, bytes) = (pauses.xoffs.len() as u64, pauses.kept_bytes());
     println!(
         "{:.1} B an XOFF, {:.2} causes",

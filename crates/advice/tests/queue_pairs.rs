@@ -364,7 +364,7 @@ fn doubts_of_go_back_n() {
 fn links_lose_what_a_table_says() {
     let spec = |table: &str| {
         let ready = read(&format!("{PAIRS}[[event]]\n{table}"), "none").unwrap();
-        ready.settings.spec(&ready.built, 1, false).losses
+        ready.settings.spec(&ready.built, 1, false).events.losses
     };
     let drawn = spec("link = \"H0-L1\"\nloss = \"0.1 %\"\nfrom = \"10 us\"\nto = \"20 us\"");
     let (from, to, kind) = (Time::from_us(10), Time::from_us(20), LossKind::Drawn(0.001));

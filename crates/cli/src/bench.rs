@@ -271,7 +271,7 @@ pub(crate) fn spec(
 fn storm(spec: &mut RunSpec) {
     let transport = spec.switches[0].buffer.pause.map_or(PauseTransport::Frame, |pause| pause.transport);
     let (from, to) = (Time::from_us(10), spec.duration);
-    spec.faults.push(PortFault {
+    spec.events.faults.push(PortFault {
         node: NodeId(36),
         port: 0,
         class: 0,

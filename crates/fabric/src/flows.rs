@@ -8,7 +8,7 @@
 //! missing of it. A pair of hosts costs 12 bytes. One under way costs its source another 32.
 
 use crate::outcome::{Completion, Incomplete};
-use crate::spec::{Arrivals, RunSpec, Transfer};
+use crate::spec::{Arrivals, Graph, RunSpec, Transfer, TransportSpec};
 use cnsim_scheme_api::{Bytes, FlowId, NodeId, Time};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -174,13 +174,25 @@ pub(crate) struct Flows {
     outgoing: BTreeMap<(u32, usize), Arc<[Outgoing]>>,
     /// By destination host.
     incoming: BTreeMap<u32, Inbound>,
+    /// Of their queue pairs, if they have some.
+    pub(crate) transport: Option<TransportSpec>,
+    /// Which of them follow others.
+    pub(crate) graph: Option<Arc<Graph>>,
+    /// Longest data frame of all sources, bytes.
+    pub(crate) mtu: u16,
 }
 
 impl Flows {
     /// Flows of all sources. Flows of a pair that begin at one moment are numbered by source, then as they are listed. Those that follow
     /// others come last.
     pub(crate) fn new(spec: &RunSpec) -> Self {
-        let mut flows = Self::default();
+        let frames = spec.hosts.iter().flat_map(|h| &h.sources).map(|s| s.frame.get() as u16);
+        let mut flows = Self {
+            transport: spec.transport,
+            graph: spec.graph.clone(),
+            mtu: frames.max().unwrap_or(1500),
+            ..Self::default()
+        };
         flows.ids.resize_with(if spec.transport.is_some() { spec.hosts.len() } else { 0 }, To::default);
         let mut incoming: BTreeMap<u32, (Vec<Incoming>, Vec<(u32, u32)>, Vec<u8>)> = BTreeMap::new();
         let mut connections = BTreeMap::new();
@@ -241,12 +253,10 @@ impl Flows {
         }
         flows
     }
-
     /// How many have queue pairs.
     pub(crate) fn queue_pairs(&self) -> usize {
         self.numbered.len()
     }
-
     /// Notes that a flow follows the others of its connection, which may begin with it.
     fn connect(&mut self, flow: u32, lists: &mut BTreeMap<(u32, usize, u32), u32>, key: (u32, usize, u32)) {
         let list = *lists.entry(key).or_insert(self.connections.len() as u32);
@@ -260,35 +270,29 @@ impl Flows {
         self.connections[list as usize].push(flow);
         self.messages[flow as usize] = Message { of, frames, bytes, nth, list };
     }
-
     /// Gives each flow a message: one that has a connection for itself.
     fn complete(&mut self) {
         let own = |n: usize| Message { of: FlowId(n as u32), frames: 0, bytes: 0, nth: 0, list: u32::MAX };
         self.messages.extend((self.messages.len()..self.numbered.len()).map(own));
     }
-
     /// The connection of a flow that has a queue pair: that of itself, or one on which it is a message.
     pub(crate) fn connection(&self, flow: FlowId) -> FlowId {
         self.messages.get(flow.0 as usize).map_or(flow, |message| message.of)
     }
-
     /// Has a connection more than one message?
     pub(crate) fn shares(&self, of: FlowId) -> bool {
         self.messages_of(of).len() > 1
     }
-
     /// The messages of a connection; none where it has but one.
     fn messages_of(&self, of: FlowId) -> &[u32] {
         let list = self.messages.get(of.0 as usize).and_then(|m| self.connections.get(m.list as usize));
         list.map_or(&[], |all| all)
     }
-
     /// The message with this frame of a connection.
     #[inline]
     pub(crate) fn message_at(&self, of: FlowId, frame: u64) -> FlowId {
         self.message_where(of, |m| m.frames <= frame)
     }
-
     /// The last message of a connection that `begins`, or the first.
     #[inline]
     fn message_where(&self, of: FlowId, begins: impl Fn(&Message) -> bool) -> FlowId {
@@ -299,30 +303,25 @@ impl Flows {
         let at = all.partition_point(|m| begins(&self.messages[*m as usize]));
         all.get(at.saturating_sub(1)).map_or(of, |m| FlowId(*m))
     }
-
     /// Frames and bytes of a connection before a message.
     #[inline]
     fn before(&self, message: FlowId) -> (u64, u64) {
         self.messages.get(message.0 as usize).map_or((0, 0), |m| (m.frames, m.bytes))
     }
-
     /// The message behind one.
     pub(crate) fn next_message(&self, message: FlowId) -> Option<FlowId> {
         let nth = self.messages.get(message.0 as usize)?.nth;
         self.messages_of(self.connection(message)).get(nth as usize + 1).map(|next| FlowId(*next))
     }
-
     /// Frames of a connection up to the end of a message.
     pub(crate) fn end_of(&self, message: FlowId) -> u64 {
         self.before(message).0 + self.numbered(message).map_or(0, Numbered::frames)
     }
-
     /// Is a message over after so many frames of a connection, more than 0: which?
     pub(crate) fn ends(&self, of: FlowId, frames: u64) -> Option<FlowId> {
         let message = self.message_at(of, frames.checked_sub(1)?);
         (self.end_of(message) == frames).then_some(message)
     }
-
     /// Bytes of the first so many frames of a connection.
     #[inline]
     pub(crate) fn bytes_below(&self, of: FlowId, frames: u64) -> u64 {
@@ -330,7 +329,6 @@ impl Flows {
         let (first, before) = self.before(message);
         before + self.numbered(message).map_or(0, |flow| flow.after(frames - first))
     }
-
     /// Frames of a connection up to so many of its bytes.
     #[inline]
     pub(crate) fn frames_below(&self, of: FlowId, bytes: u64) -> u32 {
@@ -339,12 +337,10 @@ impl Flows {
         let whole = self.numbered(message).map_or(1, |flow| flow.whole.into());
         (first + (bytes - before).div_ceil(whole)) as u32
     }
-
     /// The flow of this number that has a queue pair.
     pub(crate) fn numbered(&self, flow: FlowId) -> Option<&Numbered> {
         self.numbered.get(flow.0 as usize)
     }
-
     /// The flow of a data frame with this number, where each has a queue pair.
     pub(crate) fn find(&self, src: u32, dst: u32, number: u32) -> Option<FlowId> {
         let To { ids, pairs } = self.ids.get(dst as usize)?;
@@ -356,34 +352,28 @@ impl Flows {
         };
         ids.get(first as usize + usize::from(flow_of(number))).map(|&id| FlowId(id))
     }
-
     /// The flow at a place among those to a host, where each has a queue pair.
     pub(crate) fn at(&self, dst: u32, place: usize) -> Option<FlowId> {
         self.ids.get(dst as usize)?.ids.get(place).map(|&id| FlowId(id))
     }
-
     /// The number of a flow with a queue pair among those of its pair of hosts.
     pub(crate) fn nth(&self, flow: FlowId) -> Option<u32> {
         let flow = self.numbered(flow)?;
         let pairs = &self.ids.get(flow.dst as usize)?.pairs;
         Some(flow.at - pairs[pairs.binary_search_by_key(&flow.src, |pair| pair.0).ok()?].1)
     }
-
     /// The number of the first flow of a source, where each has a queue pair.
     pub(crate) fn first_of(&self, host: u32, source: usize) -> Option<u32> {
         self.first.get(&(host, source)).copied()
     }
-
     /// Flows of a source, by start.
     pub(crate) fn of_source(&self, host: u32, source: usize) -> Arc<[Outgoing]> {
         self.outgoing.get(&(host, source)).cloned().unwrap_or_default()
     }
-
     /// How many there are to a host.
     pub(crate) fn count_to(&self, host: u32) -> usize {
         self.incoming.get(&host).map_or(0, |known| known.flows.len())
     }
-
     /// Flows of a class to a host, none of which has arrived. Nothing is missing of other flows.
     pub(crate) fn to(&self, host: u32, class: u8) -> Arrived {
         let known = self.incoming.get(&host).cloned().unwrap_or_default();
@@ -409,13 +399,11 @@ impl Arrived {
     pub(crate) fn len(&self) -> usize {
         self.left.len()
     }
-
     /// The flows of a pair.
     fn of_pair(&self, pair: usize) -> Range<usize> {
         let begin = |pair: usize| self.known.pairs.get(pair).map_or(self.left.len(), |p| p.1 as usize);
         begin(pair)..begin(pair + 1)
     }
-
     /// Pair and flow that a frame names, if the flow is not over.
     fn under_way(&self, src: u32, number: u32) -> Option<(usize, usize)> {
         let pair = self.known.pairs.binary_search_by_key(&src, |pair| pair.0).ok()?;
@@ -423,7 +411,6 @@ impl Arrived {
         let at = flows.start + over as usize + usize::from(flow_of(number).wrapping_sub(over as u16));
         (at < flows.end && self.left[at] > 0).then_some((pair, at))
     }
-
     /// A frame of a flow has arrived, whose place is known where it has a queue pair: the flow's completion and the bytes of its
     /// padding, if it was the last. An error if the pair has no such flow that is not over.
     #[inline(never)]
@@ -464,7 +451,6 @@ impl Arrived {
         };
         Ok(Some((done, flow.on_link - flow.bytes())))
     }
-
     /// The flows that have not arrived whole, by source and start; `id` is the flow at a place, if it has a queue pair.
     pub(crate) fn missing(&self, id: impl Fn(usize) -> Option<FlowId>) -> Vec<Incomplete> {
         let pairs = self.known.pairs.iter().enumerate();

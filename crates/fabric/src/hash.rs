@@ -30,7 +30,7 @@ impl Salts {
     pub(crate) fn new(spec: &RunSpec) -> Result<Self, String> {
         let n = spec.switches.len() as u64;
         let fork = spec.routing == Routing::ForkHash;
-        let own = spec.transport.is_some() && (fork || spec.draws == Draws::Stream);
+        let own = spec.transport.is_some() && (fork || spec.laws.draws == Draws::Stream);
         let of_pair = if own { 0xFFFF_0000 } else { 0 };
         if !fork {
             let own =

@@ -40,7 +40,7 @@ pub fn shortages(spec: &RunSpec) -> Vec<Shortage> {
     let frames = spec.hosts.iter().flat_map(|h| &h.sources).map(|s| s.frame);
     let frame = frames.max().unwrap_or(Bytes::new(1500));
     let mut slowest: BTreeMap<(NodeId, u16), Rate> = BTreeMap::new();
-    for c in spec.changes.iter().filter(|c| c.rate > Rate::ZERO) {
+    for c in spec.events.changes.iter().filter(|c| c.rate > Rate::ZERO) {
         let known = slowest.entry((c.node, c.port)).or_insert(c.rate);
         *known = known.min(c.rate);
     }
@@ -50,8 +50,9 @@ pub fn shortages(spec: &RunSpec) -> Vec<Shortage> {
         if let Some(own) = index(near.0) {
             let service = slowest.get(&near).map_or(l.rate, |r| l.rate.min(*r));
             let longer = spec.processing(near.0).max(spec.processing(far.0));
-            let need = headroom(l.rate, service, l.delay, longer, frame) + spec.pause_frames.headroom(l.rate);
-            let turns = if restless(&spec.switches[own], spec.pause_frames.length) { 2 } else { 1 };
+            let need =
+                headroom(l.rate, service, l.delay, longer, frame) + spec.laws.pause_frames.headroom(l.rate);
+            let turns = if restless(&spec.switches[own], spec.laws.pause_frames.length) { 2 } else { 1 };
             needs[own].push((near.1, need * turns));
         }
     }
@@ -81,7 +82,7 @@ fn shortage(spec: &RunSpec, switch: usize, needs: &[(u16, Bytes)]) -> Option<Sho
         let own: Vec<usize> = (0..classes.len()).filter(|class| classes[*class].pause).collect();
         let needs: Vec<(u16, Bytes)> = needs
             .iter()
-            .map(|need| (need.0, need.1 + spec.pause_frames.length * (own.len().max(1) as u64 - 1)))
+            .map(|need| (need.0, need.1 + spec.laws.pause_frames.length * (own.len().max(1) as u64 - 1)))
             .collect();
         let input = |class: usize, port: u16| {
             shared.inputs.get(class * usize::from(switch_ports) + usize::from(port))

@@ -33,18 +33,18 @@ pub use headroom::{Shortage, headroom, shortages};
 
 pub use flows::{numbered, precede};
 pub use outcome::{
-    Capture, Captured, Cause, Completion, Content, Cut, Cuts, Fingerprint, FlowEvent, GaugeSite, Held,
-    HostOutcome, Incomplete, LostOnLink, Outcome, Pauses, Phases, PortOutcome, Series, SeriesKind, SharedUse,
-    SourcePart, Standstill, Stay, Storm, SwitchOutcome, TransportOutcome, Trigger, Trip, Waiting, Xoff,
-    latency_quantile,
+    Capture, Captured, Cause, Completion, Content, Cut, Cuts, Fingerprint, FlowEvent, Freeze, GaugeSite,
+    Held, HostOutcome, HostPause, Incomplete, Latencies, LostOnLink, Messages, Outcome, Pauses, Phases,
+    PortOutcome, Recorded, Series, SeriesKind, SharedUse, SourcePart, Standstill, Stay, Storm, SwitchOutcome,
+    TransfersTo, TransportOutcome, Trigger, Trip, Waiting, Xoff, latency_quantile,
 };
 pub use spec::{
     Act, After, Arrivals, BufferSpec, ClassScheme, ClassSpec, ControlTransport, Destinations, Draws,
-    FaultKind, Faults, Graph, HostQueues, HostSpec, Lasted, LimiterPosition, LinkLoss, LinkSpec, LossKind,
-    LostFrame, MOST_CLASSES, Operation, Organisation, PauseFrames, PauseSpec, PauseTransport, Phase,
-    PortFault, RateChange, Record, Recovery, Reliability, Rounding, Routing, RunSpec, SelectiveSpec,
-    SharedInput, SharedSpec, SourceSpec, SwitchSpec, TcpSpec, Ties, Transfer, TransportSpec, Turn,
-    WatchdogAction, WatchdogRule, WatchdogSpec, Window,
+    FaultKind, Faults, Graph, HostQueues, HostSpec, Lasted, Laws, LimiterPosition, LinkLoss, LinkSpec,
+    LossKind, LostFrame, MOST_CLASSES, Operation, Organisation, PauseFrames, PauseSpec, PauseTransport,
+    Phase, PortEvents, PortFault, RateChange, Record, Recovery, Reliability, Rounding, Routing, RunSpec,
+    SelectiveSpec, SharedInput, SharedSpec, SourceSpec, SwitchSpec, TcpSpec, Ties, Transfer, TransportSpec,
+    Turn, WatchdogAction, WatchdogRule, WatchdogSpec, Window,
 };
 pub use ways::Ways;
 

@@ -22,49 +22,25 @@ pub struct Outcome {
     pub hosts: Vec<HostOutcome>,
     /// Measurements at each switch, in order.
     pub switches: Vec<SwitchOutcome>,
-    /// Number of control messages made; a broadcast counts as one.
-    pub control_messages: u64,
-    /// Bits of the control messages made, each counted once, without PAUSE.
-    pub control_bits: u64,
-    /// Control messages that could not be queued.
-    pub control_discarded: u64,
-    /// Feedback messages that reached a host without a reaction point for them.
-    pub feedback_ignored: u64,
-    /// Feedback messages lost by the fault of a host.
-    pub feedback_lost: u64,
+    /// Control messages, without PAUSE.
+    pub messages: Messages,
     /// The schemes' own counters, by name.
     pub counters: Vec<(String, u64)>,
-    /// The schemes' gauges; series refer to them by number.
-    pub gauges: Vec<Gauge>,
-    /// Quantities recorded over time.
-    pub series: Vec<Series>,
     /// Data and control frames that finished a link, without PAUSE.
     pub packet_hops: u64,
     /// Control frames among [`Outcome::packet_hops`].
     pub control_hops: u64,
     /// Hashes over what happened in the run.
     pub fingerprint: Fingerprint,
-    /// Delivered bytes by (source, destination), at index `src * hosts + dst`; empty if not recorded.
-    pub matrix: Vec<u64>,
-    /// Frames that switches dropped by (source, destination), as [`Outcome::matrix`]; empty without drops, or if not recorded.
-    pub lost: Vec<u64>,
     /// Frames lost on links, by node and port: of each output port whose link loses frames ([`crate::LinkLoss`]), and of
     /// hosts' ports where [`crate::Record::links`] asks for them.
     pub lost_on_links: Vec<LostOnLink>,
-    /// Time of the last delivery of a frozen network: frames waited at the end, and none was delivered in the last tenth of the run.
-    pub frozen_since: Option<Time>,
-    /// Stopped ports of a frozen network that wait for each other. None if no port is stopped, but the sources are held back.
-    pub standstill: Option<Standstill>,
-    /// Whom each XOFF stopped, and why; empty if not recorded.
-    pub pauses: Pauses,
+    /// Whether the network was frozen at the end.
+    pub freeze: Freeze,
     /// When the operations of the run's graph happened, by number.
     pub operations: Vec<Lasted>,
-    /// Frames of captured ports; empty if none is captured.
-    pub capture: Capture,
-    /// Events of the flows of [`crate::Record::flow_events`]: by source, in order.
-    pub flow_events: Vec<FlowEvent>,
-    /// From when on events are left out, as a source had 100,000; none: none is left out.
-    pub events_cut: Option<Time>,
+    /// What [`crate::Record`] asked for.
+    pub recorded: Recorded,
     /// Why the network, or single switches of it, ran by the model, with equal results; none if all ran by the fast engine.
     pub by_model: Option<String>,
     /// Of each class alone, where the run has several: what hosts and ports measured, drops apart by watchdogs, and messages. Other fields
@@ -72,6 +48,51 @@ pub struct Outcome {
     pub classes: Vec<Outcome>,
     /// Of which phases the run was put together; none without a graph, or where reuse is off.
     pub phases: Option<Phases>,
+}
+
+/// Counts of control messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Messages {
+    /// Messages and probes made; a broadcast counts as one.
+    pub made: u64,
+    /// Bits of those, each counted once.
+    pub bits: u64,
+    /// Messages in the data class that could not be queued.
+    pub discarded: u64,
+    /// Feedback that reached a host without a reaction point for it.
+    pub ignored: u64,
+    /// Feedback lost by the fault of a host.
+    pub lost: u64,
+}
+
+/// What is known of a frozen network.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Freeze {
+    /// Time of the last delivery of a frozen network: frames waited at the end, and none was delivered in the last tenth of the run.
+    pub since: Option<Time>,
+    /// Its stopped ports that wait for each other. None if no port is stopped, but the sources are held back.
+    pub standstill: Option<Standstill>,
+}
+
+/// What was recorded of a run, each where [`crate::Record`] asks for it; else empty.
+#[derive(Clone, Debug, Default)]
+pub struct Recorded {
+    /// Quantities over time.
+    pub series: Vec<Series>,
+    /// The schemes' gauges; series refer to them by number.
+    pub gauges: Vec<Gauge>,
+    /// Delivered bytes by (source, destination), at index `src * hosts + dst`.
+    pub matrix: Vec<u64>,
+    /// Frames that switches dropped by (source, destination), as [`Recorded::matrix`]; empty without drops, too.
+    pub lost: Vec<u64>,
+    /// Whom each XOFF stopped, and why.
+    pub pauses: Pauses,
+    /// Frames of captured ports.
+    pub capture: Capture,
+    /// Events of the flows of [`crate::Record::flow_events`]: by source, in order.
+    pub flow_events: Vec<FlowEvent>,
+    /// From when on events are left out, as a source had 100,000; none: none is left out.
+    pub events_cut: Option<Time>,
 }
 
 /// Phases of a run: what happens in a part of the network from a moment of rest to the next. Rest: no frame, flow, message or XOFF is
@@ -257,36 +278,57 @@ pub struct HostOutcome {
     pub delivered_bits: u64,
     /// Delivered bits of the headers that [`crate::Record::headers`] names, and of the padding of last frames.
     pub header_bits: u64,
-    /// Time that the host's transmitter was in XOFF; times of several classes are added.
-    pub paused: Time,
-    /// Time in XOFF in each sixtieth of the run, ps; empty if the host was never in XOFF.
-    pub paused_by_part: Vec<u64>,
-    /// Number of XOFF messages that the host received.
-    pub pauses: u64,
-    /// Number of XOFF messages that the host sent by a fault ([`crate::PortFault`]).
-    pub xoffs: u64,
-    /// Sum of the latencies of received data frames (generation to reception).
-    pub latency_sum: Time,
-    /// Largest latency of a received data frame (generation to reception).
-    pub latency_max: Time,
+    /// PAUSE of the host.
+    pub pause: HostPause,
+    /// Latencies of received data frames, from generation to reception.
+    pub latencies: Latencies,
     /// Flows that had an engaged limiter at some time.
     pub limited_flows: u64,
     /// Limiters whose rate or window the scheme lowered after their begin: one for each flow or pair that it slowed.
     pub slowed_flows: u64,
-    /// Histogram of the latencies of received data frames; empty if not recorded.
-    pub latency: Vec<u64>,
-    /// Finite transfers received whole, in order of completion.
-    pub completions: Vec<Completion>,
-    /// Where the time of each of them went, in the same order; empty if not recorded ([`crate::Record::trips`]).
-    pub trips: Vec<Trip>,
-    /// The finite transfers to this host that were not received whole, by source and start.
-    pub missing: Vec<Incomplete>,
+    /// Finite transfers to the host.
+    pub transfers: TransfersTo,
     /// Histogram of how many later frames of its flow had come before each frame; empty where frames are taken in order alone.
     pub out_of_order: Vec<u64>,
     /// Most bytes of a flow that had come out of order and waited for a frame before them.
     pub held_max: u64,
     /// Of the queue pairs whose source the host is; all zero without queue pairs.
     pub transport: TransportOutcome,
+}
+
+/// XOFFs that a host received, and those that it sent.
+#[derive(Clone, Debug, Default)]
+pub struct HostPause {
+    /// Time that the host's transmitter was in XOFF; times of several classes are added.
+    pub time: Time,
+    /// Time in XOFF in each sixtieth of the run, ps; empty if the host was never in XOFF.
+    pub by_part: Vec<u64>,
+    /// Number of XOFF messages that the host received.
+    pub received: u64,
+    /// Number of XOFF messages that the host sent by a fault ([`crate::PortFault`]).
+    pub sent: u64,
+}
+
+/// Latencies of frames.
+#[derive(Clone, Debug, Default)]
+pub struct Latencies {
+    /// Their sum.
+    pub sum: Time,
+    /// The largest.
+    pub max: Time,
+    /// Their histogram; empty if not recorded.
+    pub histogram: Vec<u64>,
+}
+
+/// Finite transfers to a host.
+#[derive(Clone, Debug, Default)]
+pub struct TransfersTo {
+    /// Those received whole, in order of completion.
+    pub completions: Vec<Completion>,
+    /// Where the time of each of them went, in the same order; empty if not recorded ([`crate::Record::trips`]).
+    pub trips: Vec<Trip>,
+    /// Those that were not received whole, by source and start.
+    pub missing: Vec<Incomplete>,
 }
 
 /// Measurements of a host's queue pairs.
@@ -506,6 +548,6 @@ impl Outcome {
 
     /// The series of a kind.
     pub fn series(&self, kind: SeriesKind) -> Option<&Series> {
-        self.series.iter().find(|s| s.kind == kind)
+        self.recorded.series.iter().find(|s| s.kind == kind)
     }
 }

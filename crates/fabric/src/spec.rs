@@ -10,7 +10,9 @@ mod transport;
 mod watchdog;
 
 pub use class::{ClassScheme, ClassSpec, MOST_CLASSES, Turn};
-pub use events::{FaultKind, Faults, LinkLoss, LossKind, LostFrame, PauseFrames, PortFault, RateChange};
+pub use events::{
+    FaultKind, Faults, LinkLoss, LossKind, LostFrame, PauseFrames, PortEvents, PortFault, RateChange,
+};
 pub use graph::{Act, After, Graph, Lasted, Operation, Transfer};
 pub use shared::{SharedInput, SharedSpec};
 pub use transport::{Recovery, Reliability, SelectiveSpec, TcpSpec, TransportSpec, Window};
@@ -34,35 +36,38 @@ pub struct RunSpec {
     pub routing: Routing,
     /// Schemes in this run; hosts and switches refer to them by index.
     pub schemes: Vec<Arc<dyn Scheme>>,
-    /// How feedback messages travel.
-    pub control: ControlTransport,
+    /// What holds at every port.
+    pub laws: Laws,
     /// Queue pairs: each finite flow has one, with acknowledgements or without. None: frames of a pair of hosts share a limiter,
     /// and nothing is acknowledged. A run with queue pairs has finite flows only.
     pub transport: Option<TransportSpec>,
     /// Which transfers follow others, and what hosts compute in between. Needs queue pairs.
     pub graph: Option<Arc<Graph>>,
+    /// What changes or fails at single ports.
+    pub events: PortEvents,
+    /// Simulated time.
+    pub duration: Time,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Quantities that are recorded over time.
+    pub record: Record,
+}
+
+/// What holds at every port.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Laws {
+    /// How feedback messages travel.
+    pub control: ControlTransport,
     /// Rounding of transmission times and of the gaps of limiters.
     pub rounding: Rounding,
     /// Order of the data frames that reach a switch at the same time.
     pub ties: Ties,
     /// PAUSE frames, and what obeying them takes.
     pub pause_frames: PauseFrames,
-    /// Scheduled changes of service rate.
-    pub changes: Vec<RateChange>,
-    /// Ports that say XOFF though their nodes have room.
-    pub faults: Vec<PortFault>,
-    /// Links that lose frames.
-    pub losses: Vec<LinkLoss>,
     /// Watchdogs of the switches' outputs.
     pub watchdog: Option<WatchdogSpec>,
-    /// Simulated time.
-    pub duration: Time,
-    /// Seed of every random stream.
-    pub seed: u64,
     /// How the network's random numbers are drawn.
     pub draws: Draws,
-    /// Quantities that are recorded over time.
-    pub record: Record,
 }
 
 impl RunSpec {

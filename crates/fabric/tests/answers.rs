@@ -53,17 +53,17 @@ fn a_slow_reader_says_xoff_at_its_moment() {
     spec.hosts[0].sources = vec![greedy(1)];
     let kind = FaultKind::Slow { rate: Rate::from_gbps(2.0), buffer: Bytes::new(30_000) };
     let (from, to, transport) = (Time::ZERO, spec.duration, PauseTransport::Frame);
-    spec.faults = vec![PortFault { class: 0, node: NodeId(1), port: 0, from, to, transport, kind }];
+    spec.events.faults = vec![PortFault { class: 0, node: NodeId(1), port: 0, from, to, transport, kind }];
     spec.record.pauses = 10;
     // A reader that gets slow as a frame comes takes 6 us for it already; one that does a picosecond later, for those from the next on.
     for (from, later) in [(5_400_000, 0), (5_400_001, 1_200_000)] {
         let mut late = spec.clone();
-        late.faults[0].from = Time::from_ps(from);
-        let decided = BOTH.map(|engine| by(engine, &late).pauses.xoffs[0].decided.as_ps());
+        late.events.faults[0].from = Time::from_ps(from);
+        let decided = BOTH.map(|engine| by(engine, &late).recorded.pauses.xoffs[0].decided.as_ps());
         assert_eq!(decided, [5_400_000 + 24 * 1_200_000 + later; 2]);
     }
     for engine in BOTH {
-        let xoff = by(engine, &spec).pauses.xoffs[0];
+        let xoff = by(engine, &spec).recorded.pauses.xoffs[0];
         assert_eq!((xoff.by.0, xoff.stopped), (NodeId(1), (NodeId(2), 1)));
         let told = Time::from_ps(51_200) + Time::from_ns(1500);
         assert_eq!(xoff.decided, Time::from_ns(5_400 + 24 * 1_200), "{engine:?}");
@@ -90,7 +90,7 @@ fn each_third_or_fourth_message_is_lost() {
         let told = seen.numbers("told");
         let all = (1..).filter(|n| n % each > 0).map(|n| n as f64).take(told.len());
         assert!(told.len() > 200 && all.eq(told.iter().copied()), "{told:?}");
-        let lost = seen.out.feedback_lost;
+        let lost = seen.out.messages.lost;
         assert_eq!(lost, (lost + told.len() as u64) / u64::from(each));
     }
 }
@@ -113,10 +113,11 @@ fn pause_goes_before_control_that_waits() {
         let end = told - Time::from_ps(51_200) - Time::from_ns(1500);
         let (from, to) = (end - Time::from_ns(200), end + Time::from_us(3));
         let fault = PortFault { transport: PauseTransport::Frame, ..in_xoff((3, 0), from, to) };
-        let mut faulty = RunSpec { faults: vec![fault], ..spec.clone() };
+        let mut faulty = spec.clone();
+        faulty.events.faults = vec![fault];
         faulty.record.pauses = 10;
         let seen = run_all(&script, faulty).unwrap();
-        let xoff = seen.out.pauses.xoffs[0];
+        let xoff = seen.out.recorded.pauses.xoffs[0];
         assert_eq!((xoff.decided, xoff.stopped), (from, (NodeId(0), 0)));
         let now = seen.times("told");
         if !now.contains(&told) {
@@ -163,7 +164,7 @@ fn messages_of_a_moment_are_heard_as_they_were_said() {
         ctl.sample_after(Bytes::from_kb(9));
     });
     let mut spec = network(&[0.5]);
-    spec.control = ControlTransport::Ideal { latency: Time::from_us(30) };
+    spec.laws.control = ControlTransport::Ideal { latency: Time::from_us(30) };
     let seen = run_all(&script, spec).unwrap();
     assert!(seen.count("heard 5") > 20 && seen.count("heard 5") == seen.count("heard 5 at 7000000000"));
 }

@@ -108,7 +108,7 @@ fn a_strict_class_goes_before_weighted_ones() {
     assert!((gbps[1] - (10.0 - offered) * 0.75).abs() < 0.02, "{gbps:?}");
     // A strict frame waits for one frame of another class at most, and for its own.
     let worst = &out.classes[2].hosts[3];
-    assert!(worst.latency_max < Time::from_ps(2 * 1_500_000 + 40 * TAU), "{:?}", worst.latency_max);
+    assert!(worst.latencies.max < Time::from_ps(2 * 1_500_000 + 40 * TAU), "{:?}", worst.latencies.max);
 }
 
 /// To the picosecond: a frame of the weighted class is on the link as the strict one comes, and is not interrupted; of two that wait, the
@@ -128,7 +128,7 @@ fn turns_by_hand() {
     // Each is at the switch a frame and 1.5 us after it has begun, and at the host another frame and 1.5 us later.
     let at = 1_500_000 + TAU;
     let ends: Vec<(u8, u64)> =
-        out.hosts[2].completions.iter().map(|done| (done.class, done.end.as_ps())).collect();
+        out.hosts[2].transfers.completions.iter().map(|done| (done.class, done.end.as_ps())).collect();
     // The bulk goes at 0 and TAU; the strict frames come at 1 us and 1 us + TAU, when its second and a strict one are on the link.
     let slot = |n: u64| at + (n + 1) * TAU + 1_500_000;
     assert_eq!(ends, [(0, slot(0)), (0, slot(1)), (1, slot(2)), (1, slot(3)), (0, slot(4))]);
@@ -140,7 +140,7 @@ fn xoff_of_one_class_leaves_the_others() {
     let three = [1, 2, 5].map(|weight| (class(&weight.to_string(), weight), FRAME));
     let mut spec = to_one(&three, 20_000_000_000);
     let fault = in_xoff((3, 0), Time::from_ms(4), Time::from_ms(12));
-    spec.faults = vec![PortFault { transport: PauseTransport::Frame, ..fault }];
+    spec.events.faults = vec![PortFault { transport: PauseTransport::Frame, ..fault }];
     (spec.record.bin, spec.record.flows) =
         (Time::from_ms(2), (0..3).map(|h| (NodeId(h), NodeId(3))).collect());
     let out = ran(&spec);
@@ -169,29 +169,36 @@ fn storms_of_two_classes_are_apart() {
     (spec.hosts[2].sources, spec.hosts[3].sources) = (Vec::new(), Vec::new());
     let (from, to) = (Time::from_ms(2), Time::from_ms(8));
     let fault = |host: u32, class: u8| PortFault { class, ..in_xoff((host, 0), from, to) };
-    spec.faults = vec![fault(2, 0), fault(3, 1)];
+    spec.events.faults = vec![fault(2, 0), fault(3, 1)];
     let (detect, restore) = (Time::from_ms(1), Time::from_ms(2));
     let (rule, action) = (WatchdogRule::Continuous, WatchdogAction::Alert);
-    spec.watchdog = Some(WatchdogSpec { rule, detect, restore, action });
+    spec.laws.watchdog = Some(WatchdogSpec { rule, detect, restore, action });
     spec.record.pauses = 100;
     let out = ran(&spec);
     let stood = |class: usize, port: usize| out.classes[class].switches[0].ports[port].paused;
     assert_eq!([stood(0, 2), stood(1, 3)], [Time::from_ms(6); 2]);
     assert_eq!([stood(1, 2), stood(0, 3)], [Time::ZERO; 2]);
     // Each NIC has said XOFF once, of its class.
-    let said = |class: usize| [2, 3].map(|host: usize| out.classes[class].hosts[host].xoffs);
+    let said = |class: usize| [2, 3].map(|host: usize| out.classes[class].hosts[host].pause.sent);
     assert_eq!([said(0), said(1)], [[1, 0], [0, 1]]);
     let storms: Vec<(u16, u8)> = out.switches[0].storms.iter().map(|s| (s.port, s.class)).collect();
     assert_eq!(storms, [(2, 0), (3, 1)]);
     assert!(out.switches[0].storms.iter().all(|s| s.from.as_ps().abs_diff(3_000_000_000) < 10_000_000));
     // Two roots, each in its own class; what they stop further on is of that class, too.
-    let roots: Vec<(u32, u8)> =
-        out.pauses.xoffs.iter().filter(|x| x.causes.0 == x.causes.1).map(|x| (x.by.0.0, x.class)).collect();
+    let roots: Vec<(u32, u8)> = out
+        .recorded
+        .pauses
+        .xoffs
+        .iter()
+        .filter(|x| x.causes.0 == x.causes.1)
+        .map(|x| (x.by.0.0, x.class))
+        .collect();
     assert_eq!(roots, [(2, 0), (3, 1)]);
-    let stopped =
-        |host: u32, class: u8| out.pauses.xoffs.iter().any(|x| (x.stopped.0.0, x.class) == (host, class));
+    let stopped = |host: u32, class: u8| {
+        out.recorded.pauses.xoffs.iter().any(|x| (x.stopped.0.0, x.class) == (host, class))
+    };
     assert!(stopped(0, 0) && stopped(1, 1) && !stopped(0, 1) && !stopped(1, 0));
-    spec.faults.push(fault(2, 2));
+    spec.events.faults.push(fault(2, 2));
     assert!(refused(&spec).contains("there is no class 2"));
 }
 
@@ -205,20 +212,23 @@ fn four_roots_in_two_classes() {
     for (i, (host, class)) in roots.into_iter().enumerate() {
         spec.hosts[i % 2].sources.push(SourceSpec { class, ..to(host, 0.2) });
         let fault = in_xoff((host, 0), Time::from_ms(2), Time::from_ms(8));
-        spec.faults.push(PortFault { class, ..fault });
+        spec.events.faults.push(PortFault { class, ..fault });
     }
     spec.record.pauses = 100;
     let out = ran(&spec);
     let said = |x: &&Xoff| x.causes.0 == x.causes.1;
-    let seen: Vec<(u32, u8)> = out.pauses.xoffs.iter().filter(said).map(|x| (x.by.0.0, x.class)).collect();
+    let seen: Vec<(u32, u8)> =
+        out.recorded.pauses.xoffs.iter().filter(said).map(|x| (x.by.0.0, x.class)).collect();
     assert_eq!(seen, roots);
     for (host, class) in roots {
         let stood = |class: usize| out.classes[class].switches[0].ports[host as usize].paused;
         assert_eq!((stood(class.into()), stood(1 - usize::from(class))), (Time::from_ms(6), Time::ZERO));
         // What each stops further on is of its class, by the port that it filled.
-        let stops = |x: &&Xoff| out.pauses.causes(x).iter().any(|c| u32::from(c.output) == host);
-        assert!(out.pauses.xoffs.iter().filter(stops).all(|x| x.class == class && x.stopped.0.0 < 2));
-        assert!(out.pauses.xoffs.iter().any(|x| stops(&x)), "host {host} stops somebody");
+        let stops = |x: &&Xoff| out.recorded.pauses.causes(x).iter().any(|c| u32::from(c.output) == host);
+        assert!(
+            out.recorded.pauses.xoffs.iter().filter(stops).all(|x| x.class == class && x.stopped.0.0 < 2)
+        );
+        assert!(out.recorded.pauses.xoffs.iter().any(|x| stops(&x)), "host {host} stops somebody");
     }
 }
 
@@ -247,7 +257,7 @@ fn two_queues(alphas: [f64; 2]) -> RunSpec {
     // Two hosts, one of each lossy class, fill an output each that serves nothing.
     for (h, (class, dst)) in [(1, 4), (2, 5)].into_iter().enumerate() {
         spec.hosts[h].sources = vec![send(class, dst)];
-        spec.changes.push(change(0, 8, dst as u16, 0.0));
+        spec.events.changes.push(change(0, 8, dst as u16, 0.0));
     }
     spec.classes = vec![class("lossless", 1), class("one", 1), class("two", 1)];
     spec.classes[1..].iter_mut().for_each(|class| class.pause = false);
@@ -283,7 +293,7 @@ fn dynamic_thresholds_of_both_pools() {
     let mut spec = two_queues([1.0; 2]);
     for (h, dst) in [(3, 0), (6, 7)] {
         spec.hosts[h].sources = vec![SourceSpec { frame: Bytes::new(1000), ..greedy(dst) }];
-        spec.changes.push(change(0, 8, dst as u16, 0.0));
+        spec.events.changes.push(change(0, 8, dst as u16, 0.0));
     }
     let out = ran(&spec);
     let most = |class: usize, port: usize| out.classes[class].switches[0].ports[port].queue_max;
@@ -301,7 +311,7 @@ fn a_pool_of_headroom() {
         let mut spec = two_queues([1.0; 2]);
         for (h, dst) in [(3, 0), (6, 7)] {
             spec.hosts[h].sources = vec![SourceSpec { frame: Bytes::new(1000), ..greedy(dst) }];
-            spec.changes.push(change(0, 8, dst as u16, 0.0));
+            spec.events.changes.push(change(0, 8, dst as u16, 0.0));
         }
         spec.switches[0].shared.as_mut().unwrap().headroom = pool.map(Bytes::new);
         let short = shortages(&spec).into_iter().map(|s| (s.port, s.room.get())).collect::<Vec<_>>();
@@ -329,8 +339,8 @@ fn pools_are_apart() {
     spec.hosts[7].sources = vec![greedy(0)];
     let (full, out) = lossless(&spec);
     assert!(out.classes[1].dropped() > 1000 && out.classes[0].dropped() == 0);
-    assert!(out.classes[0].hosts[6].pauses > 5, "it has PAUSE of its own");
-    assert_eq!(out.classes[1].hosts[0].pauses, 0);
+    assert!(out.classes[0].hosts[6].pause.received > 5, "it has PAUSE of its own");
+    assert_eq!(out.classes[1].hosts[0].pause.received, 0);
     (0..2).for_each(|h| spec.hosts[h].sources.clear());
     let (empty, _) = lossless(&spec);
     assert!(full == empty, "the lossless class is the same to the bit");
@@ -343,7 +353,7 @@ fn a_storm_in_one_class_leaves_the_other() {
     let run = |shares: bool, storm: bool| {
         let mut spec = two_queues([1.0, 1.0]);
         spec.duration = Time::from_ms(6);
-        spec.changes.clear();
+        spec.events.changes.clear();
         spec.classes[1] = class("strict", 0);
         spec.classes[1].pause = false;
         spec.hosts.iter_mut().for_each(|h| h.sources.clear());
@@ -353,7 +363,7 @@ fn a_storm_in_one_class_leaves_the_other() {
             vec![SourceSpec { class: 1, frame: Bytes::new(1000), phase: Phase::Aligned, ..to(dst, 0.3) }];
         let fault = in_xoff((4, 0), Time::from_ms(1), Time::from_ms(5));
         let fault = PortFault { transport: PauseTransport::Frame, ..fault };
-        spec.faults = if storm { vec![fault] } else { Vec::new() };
+        spec.events.faults = if storm { vec![fault] } else { Vec::new() };
         ran(&spec)
     };
     for shares in [false, true] {
@@ -367,7 +377,7 @@ fn a_storm_in_one_class_leaves_the_other() {
         assert_eq!(with.hosts[1].generated, without.hosts[1].generated);
         assert!(with.hosts[4].delivered.abs_diff(without.hosts[4].delivered) <= 1);
         let most = Time::from_ps(800_000);
-        assert!(without.hosts[4].latency_max <= with.hosts[4].latency_max + most);
+        assert!(without.hosts[4].latencies.max <= with.hosts[4].latencies.max + most);
     }
 }
 
@@ -417,8 +427,8 @@ fn a_scheme_belongs_to_a_class() {
     assert_eq!((slowed(0), slowed(1)), (0, 1), "the same pair of hosts in both classes");
     let sent = bytes(&out);
     assert!((sent[1] as f64 / 1e6 - 1.0).abs() < 0.2 && sent[0] > 8_600_000, "1 Gb/s and the rest: {sent:?}");
-    assert_eq!(out.classes[0].control_messages, 0);
-    assert!(out.classes[1].control_messages > 5);
+    assert_eq!(out.classes[0].messages.made, 0);
+    assert!(out.classes[1].messages.made > 5);
 }
 
 /// The window of a class by bandwidth and delay counts the acknowledgements of its own transport: a flow is as fast as where all have it.
@@ -433,7 +443,7 @@ fn the_round_trip_of_a_class_has_its_own_acknowledgements() {
         spec.hosts[0].sources = vec![SourceSpec { class: 1, frame: Bytes::new(FRAME), ..flow }];
         spec.transport = Some(pairs(of_run));
         spec.classes[1].transport = of_class.map(pairs);
-        ran(&spec).hosts[2].completions[0].end
+        ran(&spec).hosts[2].transfers.completions[0].end
     };
     assert_eq!(ends(64, Some(1000)), ends(1000, None));
     assert!(ends(64, Some(1000)) < Time::from_ps(205 * TAU + 3_000_000), "it never waits for its window");
@@ -455,7 +465,7 @@ fn connections_are_of_a_class() {
         let messages = vec![flow(0, 2, 3 * FRAME); 2];
         host.sources = vec![SourceSpec { class: h as u8, connected: h == 1, ..flows(messages) }];
     }
-    assert_eq!(ran(&spec).hosts[2].completions.len(), 4);
+    assert_eq!(ran(&spec).hosts[2].transfers.completions.len(), 4);
     spec.hosts[0].sources[0].connected = true;
     assert!(refused(&spec).contains("need reports of single frames, as TCP has them: host H0"));
 }

@@ -49,7 +49,7 @@ fn dropped(out: &Outcome) -> bool {
 }
 
 fn paused(out: &Outcome) -> bool {
-    out.hosts.iter().any(|h| h.pauses > 0)
+    out.hosts.iter().any(|h| h.pause.received > 0)
 }
 
 /// Many threads on few cores cost time in barriers, so not every network runs in every way.
@@ -82,7 +82,7 @@ fn compare(random: &Random, of_400: u64, change: impl Fn(&mut RunSpec, u64)) -> 
                 (1..spec.hosts.len() as u32).map(|n| (NodeId(n - 1), NodeId(n))).collect();
         }
         let out = common::agreed(&spec, seed, ways(seed));
-        out.hosts.iter().flat_map(|host| &host.trips).for_each(cuts_add_up);
+        out.hosts.iter().flat_map(|host| &host.transfers.trips).for_each(cuts_add_up);
         out
     };
     Sum(seeds(of_400).map(one).collect())
@@ -101,7 +101,7 @@ fn cuts_add_up(trip: &Trip) {
 
 /// A flow was cut by this cause, at a port that is known or not.
 fn cut(out: &Outcome, by: Trigger, known: bool) -> bool {
-    let mut sums = out.hosts.iter().flat_map(|h| &h.trips).flat_map(|trip| &trip.by_cause);
+    let mut sums = out.hosts.iter().flat_map(|h| &h.transfers.trips).flat_map(|trip| &trip.by_cause);
     sums.any(|sum| sum.by == by && sum.port.is_some() == known)
 }
 
@@ -112,22 +112,22 @@ fn networks_with_every_feature() {
     let sum = compare(&ANY, 400, as_drawn);
     sum.one_in(8, dropped);
     sum.one_in(8, paused);
-    sum.one_in(8, |out| out.control_messages > 0);
-    let held = |out: &Outcome, by: fn(&Held) -> bool| out.pauses.causes.iter().any(|c| by(&c.held));
+    sum.one_in(8, |out| out.messages.made > 0);
+    let held = |out: &Outcome, by: fn(&Held) -> bool| out.recorded.pauses.causes.iter().any(|c| by(&c.held));
     sum.one_in(16, |out| held(out, |by| matches!(by, Held::Stopped(_))));
     sum.one_in(100, |out| held(out, |by| *by == Held::Closed));
-    sum.one_in(50, |out| out.pauses.left_out > 0);
-    sum.one_in(8, |out| out.pauses.xoffs.iter().any(|x| x.causes.1 - x.causes.0 > 1));
-    sum.one_in(4, |out| out.flow_events.iter().any(|event| event.port.is_some()));
-    sum.one_in(8, |out| out.capture.cut.is_some());
-    sum.one_in(8, |out| out.capture.cut.is_none() && captures_add_up(out) > 100);
+    sum.one_in(50, |out| out.recorded.pauses.left_out > 0);
+    sum.one_in(8, |out| out.recorded.pauses.xoffs.iter().any(|x| x.causes.1 - x.causes.0 > 1));
+    sum.one_in(4, |out| out.recorded.flow_events.iter().any(|event| event.port.is_some()));
+    sum.one_in(8, |out| out.recorded.capture.cut.is_some());
+    sum.one_in(8, |out| out.recorded.capture.cut.is_none() && captures_add_up(out) > 100);
     sum.0.iter().for_each(records_add_up);
 }
 
 /// Captured frames are those that the ports have counted, but for the XOFFs that wait at the end: how many were captured.
 fn captures_add_up(out: &Outcome) -> usize {
     let mut ports: std::collections::BTreeMap<_, [u64; 3]> = std::collections::BTreeMap::new();
-    for frame in &out.capture.frames {
+    for frame in &out.recorded.capture.frames {
         let kind = match frame.content {
             Content::Data(..) => 0,
             Content::Message(..) | Content::Probe(_) => 1,
@@ -145,7 +145,7 @@ fn captures_add_up(out: &Outcome) -> usize {
             None => assert_eq!(data, out.hosts[node.0 as usize].sent),
         }
     }
-    out.capture.frames.len()
+    out.recorded.capture.frames.len()
 }
 
 /// A switch without a link, and two that are linked to one another alone.
@@ -166,22 +166,22 @@ fn switches_apart_from_the_network() {
 fn records_add_up(out: &Outcome) {
     let hosts = out.hosts.len();
     let mut spans: std::collections::BTreeMap<_, Time> = std::collections::BTreeMap::new();
-    for xoff in &out.pauses.xoffs {
+    for xoff in &out.recorded.pauses.xoffs {
         assert!(xoff.decided <= xoff.from && xoff.from <= xoff.until && xoff.until <= out.duration);
         *spans.entry(xoff.stopped).or_default() += xoff.until - xoff.from;
-        for cause in out.pauses.causes(xoff) {
+        for cause in out.recorded.pauses.causes(xoff) {
             if let Held::Stopped(by) = cause.held {
-                let by = out.pauses.xoffs[by as usize];
+                let by = out.recorded.pauses.xoffs[by as usize];
                 assert_eq!(by.stopped, (xoff.by.0, cause.output), "it stands at that output");
                 assert!((by.from..by.until).contains(&xoff.decided), "{by:?} stands at {xoff:?}");
             }
         }
     }
-    if out.pauses.left_out > 0 {
+    if out.recorded.pauses.left_out > 0 {
         return;
     }
     for ((node, port), span) in spans {
-        let host = out.hosts.get(node.0 as usize).map(|h| h.paused);
+        let host = out.hosts.get(node.0 as usize).map(|h| h.pause.time);
         assert_eq!(host.or_else(|| Some(out.port(hosts, (node, port))?.paused)), Some(span));
     }
 }
@@ -244,7 +244,7 @@ fn points_see_their_queues() {
         let period = Time::from_ns(d.one(&[90, 700, 3100]));
         Some(Shaker { period, ..Shaker::drawn(d, 0, act::RESTLESS | act::PROBES) })
     };
-    compare(&Random { scheme, ..POINTS }, 120, as_drawn).one_in(2, |out| out.control_messages > 0);
+    compare(&Random { scheme, ..POINTS }, 120, as_drawn).one_in(2, |out| out.messages.made > 0);
 }
 
 #[test]
@@ -333,7 +333,8 @@ fn draws_between_frames_of_one_moment() {
     };
     let mut differ = 0;
     for (seed, drawn) in seeds(60).zip(compare(&random, 60, as_drawn).0) {
-        let spec = RunSpec { ties: Ties::ByPort, ..random.network(seed) };
+        let mut spec = random.network(seed);
+        spec.laws.ties = Ties::ByPort;
         differ += usize::from(common::by(Engine::Fast, &spec).fingerprint != drawn.fingerprint);
     }
     // In two of three and more by the seeds tried.
@@ -437,13 +438,13 @@ fn feedback_without_frames() {
     let sum = compare(&Random { stream: 10, ..TALK }, 60, |spec, seed| {
         // Of a link, with the processing at its end.
         let least = spec.links.iter().map(|l| l.delay).min().unwrap() + Time::from_us(1);
-        spec.control = ControlTransport::Ideal { latency: least * 2 - Time::from_ps(1) };
+        spec.laws.control = ControlTransport::Ideal { latency: least * 2 - Time::from_ps(1) };
         assert!(common::refused(spec).contains("at least"));
         let latency = [least * 2, Time::from_us(4), Time::from_ns(17_333)][seed as usize % 3].max(least * 2);
-        spec.control = ControlTransport::Ideal { latency };
+        spec.laws.control = ControlTransport::Ideal { latency };
     });
     sum.mean_of("told", 100);
-    sum.mean("lost", 10, |out| out.feedback_lost);
+    sum.mean("lost", 10, |out| out.messages.lost);
 }
 
 /// Hosts with one source and little else, which the fast engine runs a window at a time: full FIFOs, XOFF at the very moments at which
@@ -509,7 +510,7 @@ fn flows_and_restless_limiters() {
         ..ANY
     };
     let sum = compare(&random, 150, as_drawn);
-    sum.mean("flows", 10, |out| out.hosts.iter().map(|h| h.completions.len() as u64).sum());
+    sum.mean("flows", 10, |out| out.hosts.iter().map(|h| h.transfers.completions.len() as u64).sum());
 }
 
 /// The one class of data has no PAUSE.
@@ -519,7 +520,7 @@ fn a_class_without_pause() {
         spec.classes = vec![ClassSpec { name: "lossy".into(), ..ClassSpec::default() }]
     };
     let sum = compare(&Random { stream: 14, ..ANY }, 35, lossy);
-    assert_eq!(sum.of(|out| out.hosts.iter().map(|h| h.pauses).sum()), 0);
+    assert_eq!(sum.of(|out| out.hosts.iter().map(|h| h.pause.received).sum()), 0);
 }
 
 /// Every object fails now and then, or panics, and goes on to be woken where nobody has noticed yet: both engines name the earliest.
@@ -646,7 +647,7 @@ fn pair(spec: &mut RunSpec, seed: u64) {
     let mut tcp = tcp.tcp(recovery, recovery == Recovery::Rack && seed.is_multiple_of(2));
     if let Reliability::Tcp(tcp) = &mut tcp {
         let d = &mut Draws::new(seed, 47);
-        tcp.handshake = d.once_in(3) && !matches!(spec.control, ControlTransport::Ideal { .. });
+        tcp.handshake = d.once_in(3) && !matches!(spec.laws.control, ControlTransport::Ideal { .. });
         tcp.proportional = d.once_in(2) && recovery != Recovery::NewReno;
         tcp.burst = d.one(&[1, 1, 2, 5]);
     }
@@ -694,7 +695,7 @@ fn follow(spec: &mut RunSpec, seed: u64) {
     }
     let machine = |h: usize| machines[h];
     spec.record.trips = m.once_in(2);
-    spec.draws =
+    spec.laws.draws =
         if seed.is_multiple_of(2) { cnsim_fabric::Draws::Keyed } else { cnsim_fabric::Draws::Stream };
     let mut all: Vec<(usize, Act, Vec<After>)> = Vec::new();
     for h in 0..spec.hosts.len() {
@@ -765,14 +766,16 @@ fn flows_with_queue_pairs() {
     sum.one_in(3, |out| out.hosts.iter().any(|h| h.transport.resent > 0));
     sum.one_in(8, |out| out.hosts.iter().any(|h| h.transport.timeouts > 0));
     sum.one_in(4, |out| out.hosts.iter().any(|h| h.transport.marked > 0));
-    sum.one_in(3, |out| out.hosts.iter().flat_map(|h| &h.completions).any(|c| c.acknowledged.is_some()));
+    sum.one_in(3, |out| {
+        out.hosts.iter().flat_map(|h| &h.transfers.completions).any(|c| c.acknowledged.is_some())
+    });
     sum.one_in(6, |out| out.counters.iter().any(|c| c.0 == "second" && c.1 > 20));
     // Rare in small networks, but there.
     sum.mean("cuts by marks", 0, |out| cut(out, Trigger::Mark, true).into());
     sum.mean("cuts by telemetry", 0, |out| cut(out, Trigger::Telemetry, true).into());
     let lost = |out: &Outcome| cut(out, Trigger::Loss, true) || cut(out, Trigger::Timeout, true);
     sum.mean("cuts by losses", 0, |out| lost(out).into());
-    sum.one_in(4, |out| out.flow_events.iter().any(|e| e.rtt.is_some() && e.in_flight.is_some()));
+    sum.one_in(4, |out| out.recorded.flow_events.iter().any(|e| e.rtt.is_some() && e.in_flight.is_some()));
 }
 
 /// Flows that follow others, over networks that lose and mark frames and pause.
@@ -787,12 +790,12 @@ fn flows_that_follow_others() {
     sum.one_in(2, |out| out.operations.iter().filter(|o| happened(o.ended)).count() > 8);
     sum.one_in(8, |out| out.operations.iter().any(|o| !happened(o.begun)));
     sum.one_in(4, |out| out.operations.iter().any(|o| happened(o.received) && o.begun > Time::from_us(20)));
-    sum.one_in(4, |out| out.hosts.iter().flat_map(|h| &h.trips).any(|t| t.stays.len() > 2));
+    sum.one_in(4, |out| out.hosts.iter().flat_map(|h| &h.transfers.trips).any(|t| t.stays.len() > 2));
     for out in &sum.0 {
         let whole = out.operations.iter().filter(|o| happened(o.received)).count();
         let of_graph =
             |c: &&Completion| out.operations.iter().any(|o| o.begun == c.start && o.received == c.end);
-        assert!(out.hosts.iter().flat_map(|h| &h.completions).filter(of_graph).count() >= whole);
+        assert!(out.hosts.iter().flat_map(|h| &h.transfers.completions).filter(of_graph).count() >= whole);
     }
 }
 
@@ -822,8 +825,8 @@ fn share(spec: &mut RunSpec, seed: u64) {
             lossy: Bytes::ZERO,
         });
     }
-    spec.pause_frames.length = Bytes::new(d.one(&[64, 64, 43]));
-    spec.control = ControlTransport::Priority;
+    spec.laws.pause_frames.length = Bytes::new(d.one(&[64, 64, 43]));
+    spec.laws.control = ControlTransport::Priority;
 }
 
 /// Shared buffers, quiet and near their thresholds: XOFF and XON, drops, and what the pool and headroom ever held.
@@ -874,13 +877,13 @@ fn switches_by_the_model_among_others() {
     let in_band = Random { control: &[ControlTransport::InBand], ..random };
     let sum = compare(&in_band, 60, |spec, seed| {
         share(spec, seed);
-        spec.control = ControlTransport::InBand;
+        spec.laws.control = ControlTransport::InBand;
         spec.switches.iter_mut().step_by(2).for_each(|s| s.shared = None);
         if seed % 8 == 0 {
             by_model(spec);
         }
     });
-    sum.one_in(8, |out| out.control_messages > 0);
+    sum.one_in(8, |out| out.messages.made > 0);
     let flows = Random { stream: 41, traffic: &[Flows(20)], duration: (150, 600), ..random };
     let sum = compare(&flows, 60, |spec, seed| {
         let d = &mut Draws::new(seed, 42);
@@ -888,8 +891,8 @@ fn switches_by_the_model_among_others() {
         spec.transport =
             Some(TransportSpec { ack_class, ack_length, window: Window::Off, ..common::TRANSPORT });
         spec.hosts.iter_mut().for_each(|h| h.queues = HostQueues::Fifo);
-        if let ControlTransport::Ideal { .. } = spec.control {
-            spec.control = ControlTransport::Priority;
+        if let ControlTransport::Ideal { .. } = spec.laws.control {
+            spec.laws.control = ControlTransport::Priority;
         }
         let script = by_acknowledgements(d).plan(|plan| plan.departures = true);
         common::with_scheme(spec, Arc::new(script));
@@ -922,13 +925,13 @@ fn break_ports(spec: &mut RunSpec, seed: u64) {
         let switch = (node.0 as usize).checked_sub(spec.hosts.len()).map(|s| &spec.switches[s]);
         let transport = switch.and_then(|s| s.buffer.pause).map_or(drawn, |p| p.transport);
         let overlaps = |f: &PortFault| (f.node, f.port) == (node, port) && f.from < to && from < f.to;
-        if !spec.faults.iter().any(overlaps) {
-            spec.faults.push(PortFault { class: 0, node, port, from, to, transport, kind });
+        if !spec.events.faults.iter().any(overlaps) {
+            spec.events.faults.push(PortFault { class: 0, node, port, from, to, transport, kind });
         }
     }
     // Partitions leave no room for more, and a loss there ends the run.
     let late = if spec.switches[0].shared.is_some() { [0, 3, 700, 2500] } else { [0, 0, 3, 3] };
-    spec.pause_frames.response = Time::from_ns(d.one(&late));
+    spec.laws.pause_frames.response = Time::from_ns(d.one(&late));
 }
 
 /// Faults of ports, beside the PAUSE of switches and without it, with partitions and shared buffers.
@@ -936,7 +939,7 @@ fn break_ports(spec: &mut RunSpec, seed: u64) {
 fn ports_with_faults() {
     let random = Random { stream: 28, xoff: &[0, 12, 12], ..ANY };
     let sum = compare(&random, 120, break_ports);
-    sum.one_in(3, |out| out.hosts.iter().any(|h| h.xoffs > 0));
+    sum.one_in(3, |out| out.hosts.iter().any(|h| h.pause.sent > 0));
     sum.one_in(4, paused);
     sum.0.iter().for_each(records_add_up);
     let shared = |spec: &mut RunSpec, seed| {
@@ -959,7 +962,7 @@ fn ports_with_watchdogs() {
         }
         break_ports(spec, seed);
         let detect = Time::from_ps(spec.duration.as_ps() / d.one(&[3000, 300, 90, 20]));
-        spec.watchdog = Some(WatchdogSpec {
+        spec.laws.watchdog = Some(WatchdogSpec {
             rule: d.one(&[
                 WatchdogRule::Continuous,
                 WatchdogRule::Continuous,
@@ -977,7 +980,7 @@ fn ports_with_watchdogs() {
         });
         // A watchdog is refused where no switch has PAUSE.
         let pause = spec.switches.iter().find_map(|s| s.buffer.pause);
-        spec.watchdog = spec.watchdog.filter(|_| pause.is_some());
+        spec.laws.watchdog = spec.laws.watchdog.filter(|_| pause.is_some());
     };
     let random = Random { stream: 31, xoff: &[0, 12, 12], ..ANY };
     let storms = |out: &Outcome| out.switches.iter().map(|s| s.storms.len()).sum::<usize>();
@@ -1014,8 +1017,8 @@ fn lose(spec: &mut RunSpec, seed: u64) {
         let kind =
             if d.once_in(2) { LossKind::Drawn(d.one(&[0.01, 0.1, 0.5])) } else { LossKind::Listed(list) };
         let overlaps = |l: &LinkLoss| (l.node, l.port) == (node, port) && l.from < to && from < l.to;
-        if !spec.losses.iter().any(overlaps) {
-            spec.losses.push(LinkLoss { node, port, from, to, kind });
+        if !spec.events.losses.iter().any(overlaps) {
+            spec.events.losses.push(LinkLoss { node, port, from, to, kind });
         }
     }
 }
@@ -1052,7 +1055,7 @@ fn classify(spec: &mut RunSpec, seed: u64) {
     };
     spec.classes = (0..many).map(class).collect();
     spec.hosts.iter_mut().flat_map(|h| &mut h.sources).for_each(|s| s.class = d.below(many) as u8);
-    spec.faults.iter_mut().for_each(|fault| fault.class = d.below(many) as u8);
+    spec.events.faults.iter_mut().for_each(|fault| fault.class = d.below(many) as u8);
     for shared in spec.switches.iter_mut().filter_map(|s| s.shared.as_mut()) {
         let kept: Bytes = shared.inputs.iter().map(|i| i.reserve + i.headroom).sum();
         let pool = shared.memory - kept;
@@ -1069,7 +1072,7 @@ fn networks_of_several_classes() {
     let sum = compare(&Random { stream: 49, ..ANY }, 160, classify);
     sum.one_in(8, dropped);
     sum.one_in(8, paused);
-    sum.one_in(8, |out| out.control_messages > 0);
+    sum.one_in(8, |out| out.messages.made > 0);
     assert!(marks::seen(marks::Mark::Classes) > 0);
     let calm = |spec: &mut RunSpec, seed: u64| {
         if seed.is_multiple_of(2) {

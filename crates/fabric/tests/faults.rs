@@ -17,7 +17,7 @@ fn busy(faults: Vec<PortFault>) -> RunSpec {
     let mut spec = single_switch(HOSTS, 0.0, true, Time::from_ms(2), 1);
     spec.hosts[0].sources = vec![greedy(2)];
     spec.hosts[1].sources = vec![greedy(2)];
-    spec.faults = faults;
+    spec.events.faults = faults;
     spec
 }
 
@@ -37,14 +37,14 @@ fn a_nic_says_xoff() {
         let storm = PortFault { transport, ..fault((2, 0), 500, 1500, XOFF) };
         let (out, whole) = (ran(&busy(vec![storm])), ran(&busy(Vec::new())));
         assert_eq!(out.by_model, None);
-        assert_eq!((out.hosts[2].xoffs, whole.hosts[2].xoffs), (1, 0));
+        assert_eq!((out.hosts[2].pause.sent, whole.hosts[2].pause.sent), (1, 0));
         assert_eq!(out.switches[0].ports[2].paused, Time::from_ms(1));
         // 1 ms of the host's link are 833 frames, one more or less where the span begins or ends within one.
         let lost = whole.hosts[2].delivered - out.hosts[2].delivered;
         assert!((832..=835).contains(&lost), "{lost} frames fewer");
         let dropped: u64 = out.switches[0].ports.iter().map(|p| p.dropped).sum();
         assert_eq!(dropped, 0, "the switch stops the hosts in time");
-        assert!(out.hosts[0].paused > whole.hosts[0].paused);
+        assert!(out.hosts[0].pause.time > whole.hosts[0].pause.time);
     }
 }
 
@@ -58,7 +58,7 @@ fn xoff_goes_before_acknowledgements() {
     for (host, sources) in [vec![frames(2, 1500)], vec![], vec![frames(1, 9000)]].into_iter().enumerate() {
         spec.hosts[host].sources = sources;
     }
-    spec.faults = vec![fault((2, 0), 50, 100, XOFF)];
+    spec.events.faults = vec![fault((2, 0), 50, 100, XOFF)];
     spec.record = Record { captures: vec![(NodeId(2), 0)], capture_limit: 1 << 20, ..Record::default() };
     for engine in BOTH {
         let kind = |f: &Captured| match f.content {
@@ -66,7 +66,7 @@ fn xoff_goes_before_acknowledgements() {
             Content::Pause(_) => 'x',
             _ => 'a',
         };
-        let sent: String = by(engine, &spec).capture.frames.iter().map(kind).collect();
+        let sent: String = by(engine, &spec).recorded.capture.frames.iter().map(kind).collect();
         let at = sent.find('x').unwrap();
         assert_eq!(&sent[at - 1..at + 6], "dxaaaaa", "{engine:?}: {sent}");
     }
@@ -79,7 +79,7 @@ fn one_begins_as_another_ends() {
     for faults in [vec![first, second], vec![second, first]] {
         let out = ran(&busy(faults));
         let part = Time::from_ms(2).as_ps() / 60;
-        let least = out.hosts[0].paused_by_part[16..45].iter().min();
+        let least = out.hosts[0].pause.by_part[16..45].iter().min();
         // XON and XOFF leave together: 51.2 ns lie between them, in which a frame may begin.
         assert!(least.is_some_and(|&least| least + 60_000 >= part), "{least:?} of {part}");
     }
@@ -92,7 +92,7 @@ fn the_memory_does_not_end_a_fault() {
     for from in (500..580).step_by(8) {
         let mut spec = busy(vec![fault((SWITCH, 0), from, 1500, XOFF)]);
         spec.record.pauses = 10_000;
-        let all = ran(&spec).pauses.xoffs;
+        let all = ran(&spec).recorded.pauses.xoffs;
         // PAUSE may wait for a frame of 1.2 us; it takes 51.2 ns on the line and 1.5 us to the host.
         let heard = Time::from_us(from + 3);
         let stands = |x: &&Xoff| x.stopped.0 == NodeId(0) && x.from <= heard && x.until > heard;
@@ -106,7 +106,7 @@ fn the_memory_does_not_end_a_fault() {
 fn a_storm_is_the_root_of_what_follows() {
     let mut spec = busy(vec![fault((2, 0), 500, 1500, XOFF)]);
     spec.record.pauses = 10_000;
-    let pauses = ran(&spec).pauses;
+    let pauses = ran(&spec).recorded.pauses;
     let by_nic: Vec<usize> = (0..pauses.xoffs.len()).filter(|&i| pauses.xoffs[i].by.0 == NodeId(2)).collect();
     let [root] = by_nic[..] else { panic!("{by_nic:?}") };
     let storm = pauses.xoffs[root];
@@ -132,10 +132,10 @@ fn a_fault_at_a_switch_that_stops_all() {
         spec.record.pauses = 10_000;
         spec.switches[0].buffer.pause.as_mut().unwrap().global = true;
         let out = ran(&spec);
-        let of = |h: u32| out.pauses.xoffs.iter().filter(move |x| x.stopped.0 == NodeId(h));
+        let of = |h: u32| out.recorded.pauses.xoffs.iter().filter(move |x| x.stopped.0 == NodeId(h));
         for h in 0..2u32 {
             let stood: u64 = of(h).map(|x| x.until.as_ps() - x.from.as_ps()).sum();
-            assert_eq!(Time::from_ps(stood), out.hosts[h as usize].paused, "host {h}");
+            assert_eq!(Time::from_ps(stood), out.hosts[h as usize].pause.time, "host {h}");
             assert_eq!(of(h).count() as u64, out.switches[0].ports[h as usize].xoffs);
         }
     }
@@ -145,9 +145,12 @@ fn a_fault_at_a_switch_that_stops_all() {
 #[test]
 fn a_storm_to_the_end_freezes_its_port() {
     let out = ran(&busy(vec![fault((2, 0), 500, 2000, XOFF)]));
-    let since = out.frozen_since.unwrap();
+    let since = out.freeze.since.unwrap();
     assert!(since >= Time::from_us(500) && since < Time::from_us(506), "{since}");
-    assert_eq!(out.standstill.unwrap(), Standstill { ports: vec![(NodeId(SWITCH), 2)], circle: false });
+    assert_eq!(
+        out.freeze.standstill.unwrap(),
+        Standstill { ports: vec![(NodeId(SWITCH), 2)], circle: false }
+    );
 }
 
 /// A switch's port says XOFF to its host. Memory that asks for the same meanwhile says nothing, and lets nothing go before the end.
@@ -155,13 +158,13 @@ fn a_storm_to_the_end_freezes_its_port() {
 fn a_port_says_xoff() {
     let out = ran(&busy(vec![fault((SWITCH, 0), 500, 1500, XOFF)]));
     let whole = ran(&busy(Vec::new()));
-    let before = |out: &Outcome| out.hosts[0].paused_by_part.iter().take(15).sum::<u64>();
+    let before = |out: &Outcome| out.hosts[0].pause.by_part.iter().take(15).sum::<u64>();
     assert_eq!(before(&out), before(&whole), "until 500 us nothing differs");
     let part = Time::from_ms(2).as_ps() / 60;
-    let within = &out.hosts[0].paused_by_part[16..45];
+    let within = &out.hosts[0].pause.by_part[16..45];
     assert!(within.iter().all(|&paused| paused + 1 >= part), "stopped throughout: {within:?}");
-    assert!(out.hosts[0].paused < Time::from_us(1700), "and let go: {}", out.hosts[0].paused);
-    assert!(out.hosts[1].paused < whole.hosts[1].paused, "the other host has the link to itself");
+    assert!(out.hosts[0].pause.time < Time::from_us(1700), "and let go: {}", out.hosts[0].pause.time);
+    assert!(out.hosts[1].pause.time < whole.hosts[1].pause.time, "the other host has the link to itself");
 }
 
 /// A host that reads 2 Gb/s takes in 2 Gb/s, as its buffer fills and XOFF follows.
@@ -174,9 +177,9 @@ fn a_slow_reader_sets_the_pace() {
     let slack = 8.0 * (30_000.0 + 2.0 * 3e-6 * 1.25e9 + 3000.0);
     assert!(bits > read && bits < read + slack, "{bits} of {read} + {slack}");
     // From half full to full at 8 Gb/s, and from above full to half at 2 Gb/s.
-    assert!((20..=34).contains(&out.hosts[2].xoffs), "{}", out.hosts[2].xoffs);
+    assert!((20..=34).contains(&out.hosts[2].pause.sent), "{}", out.hosts[2].pause.sent);
     let fast = FaultKind::Slow { rate: Rate::from_gbps(10.0), buffer };
-    assert_eq!(ran(&busy(vec![fault((2, 0), 0, 2000, fast)])).hosts[2].xoffs, 0, "as fast as the link");
+    assert_eq!(ran(&busy(vec![fault((2, 0), 0, 2000, fast)])).hosts[2].pause.sent, 0, "as fast as the link");
 }
 
 /// Refused, each with its cause.
@@ -207,8 +210,8 @@ fn a_network_that_stands_is_not_visited() {
     }
     spec.switches.iter_mut().for_each(|s| s.processing = Time::ZERO);
     spec.links.iter_mut().for_each(|l| l.delay = Time::from_ns(50));
-    spec.faults = vec![fault((1, 0), 10, 1_000_000_000, XOFF)];
+    spec.events.faults = vec![fault((1, 0), 10, 1_000_000_000, XOFF)];
     let out = agreed(&spec, 0, &[(1, Visits::Adaptive), (2, Visits::Due)]);
-    assert!(out.hosts[7].paused > Time::from_s(999), "{:?}", out.hosts[7].paused);
+    assert!(out.hosts[7].pause.time > Time::from_s(999), "{:?}", out.hosts[7].pause.time);
     assert_eq!((out.hosts[0].delivered, out.dropped()), (667, 0));
 }

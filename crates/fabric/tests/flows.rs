@@ -55,7 +55,7 @@ fn end(spec: &RunSpec, limit: Limit, due: &[(u32, u64, Time)]) {
             for engine in BOTH {
                 let out = by(engine, &spec);
                 let of_host = |(dst, h): (u32, &HostOutcome)| {
-                    h.completions.iter().map(|c| (dst, c.bytes, c.end)).collect::<Vec<_>>()
+                    h.transfers.completions.iter().map(|c| (dst, c.bytes, c.end)).collect::<Vec<_>>()
                 };
                 let ends: Vec<_> = (0..).zip(&out.hosts).flat_map(of_host).collect();
                 assert_eq!(ends, due, "{engine:?}, {queues:?}, {limiter_position:?}, {limit:?}");
@@ -144,7 +144,7 @@ fn short_flows_at_random_times_wait_as_a_queue_says() {
         spec.duration = list[69_999].start + Time::from_us(500);
         for engine in BOTH {
             let out = by(engine, &spec);
-            let ends = &out.hosts[1].completions;
+            let ends = &out.hosts[1].transfers.completions;
             let sum: f64 = ends.iter().map(|c| (c.end - c.start).as_ps() as f64).sum();
             let (mean, due) = (sum / 70_000.0 / 1e3, 3320.0 + 160.0 * load / (1.0 - load) / 2.0);
             assert_eq!(ends.len(), 70_000);
@@ -170,7 +170,7 @@ fn flows_take_turns_with_a_full_fifo() {
 #[test]
 fn nothing_is_made_in_xoff() {
     let mut spec = alone(vec![flows(vec![frames(1, 400)])]);
-    spec.changes = vec![change(0, 5, 1, 0.0), change(1000, 5, 1, 10.0)];
+    spec.events.changes = vec![change(0, 5, 1, 0.0), change(1000, 5, 1, 10.0)];
     end(&spec, None, &[(1, 600_000, Time::from_ms(1) + Time::from_ns(400 * 1200 + 1500))]);
     spec.duration = Time::from_us(900);
     for limit in [None, Some((Some(1), 9.9))] {
@@ -197,13 +197,13 @@ fn queues_per_destination_take_turns() {
         }
     }
     spec.hosts[0].fifo_frames = 3;
-    spec.changes = (1..5).map(|port| change(0, 5, port, 0.0)).collect();
+    spec.events.changes = (1..5).map(|port| change(0, 5, port, 0.0)).collect();
     let out = agreed(&spec, 1, &[(1, Visits::Adaptive), (1, Visits::Due)]);
     let host = &out.hosts[0];
     assert!(host.sent > 50 && host.source_discards == 0 && host.generated == host.sent + 3, "{host:?}");
     // There is no such port.
     for (node, port) in [(0, 0), (5, 99), (9, 0)] {
-        spec.changes = vec![change(0, node, port, 0.0)];
+        spec.events.changes = vec![change(0, node, port, 0.0)];
         assert!(refused(&spec).contains("no such port of a switch"), "{node}, {port}");
     }
 }
@@ -229,7 +229,7 @@ fn a_backlog_ahead_of_the_limiters_is_limited() {
     for (fifo, backlog, least, most) in [(100, 0, 36, 46), (2, 98, 18, 26)] {
         (spec.hosts[0].fifo_frames, spec.hosts[0].backlog_frames) = (fifo, backlog);
         let out = agreed(&spec, 3, &[(1, Visits::Adaptive), (2, Visits::Due)]);
-        let (held, other, h) = (out.matrix[1] / 1500, out.matrix[2] / 1500, &out.hosts[0]);
+        let (held, other, h) = (out.recorded.matrix[1] / 1500, out.recorded.matrix[2] / 1500, &out.hosts[0]);
         assert!((least..=most).contains(&held), "{held}");
         if backlog > 0 {
             assert!(
@@ -261,7 +261,7 @@ fn the_forks_flows_take_the_forks_paths() {
         let out = by(engine, &spec);
         let sent = |port: usize| out.switches[0].ports[port].sent;
         assert_eq!([sent(8), sent(9), sent(10)], [2, 3, 3], "{engine:?}: to S22, S20, S21");
-        assert_eq!(out.hosts.iter().map(|h| h.completions.len()).sum::<usize>(), 8, "{engine:?}");
+        assert_eq!(out.hosts.iter().map(|h| h.transfers.completions.len()).sum::<usize>(), 8, "{engine:?}");
     }
 }
 
@@ -277,10 +277,10 @@ fn rounding_and_clocks_by_arithmetic() {
         (Rounding::Exact, -1000.0, 0.0, 1000 * 83_924 + 83_840),
         (Rounding::Exact, -1000.0, 500.0, 1000 * 83_924 + 83_840),
     ] {
-        spec.rounding = rounding;
+        spec.laws.rounding = rounding;
         (spec.hosts[0].clock_ppm, spec.hosts[1].clock_ppm) = (sender, receiver);
         for engine in BOTH {
-            let found = by(engine, &spec).hosts[1].completions[0].end.as_ps() - 3_000_000;
+            let found = by(engine, &spec).hosts[1].transfers.completions[0].end.as_ps() - 3_000_000;
             assert_eq!(found, end, "{engine:?}, {rounding:?}, {sender}, {receiver}");
         }
     }
@@ -295,7 +295,7 @@ fn two_classes(pause: bool) -> RunSpec {
     spec.hosts.iter_mut().for_each(|h| h.sources.clear());
     spec.hosts[0].sources = vec![to(2, 0.4), SourceSpec { class: 1, ..to(3, 0.4) }];
     spec.hosts[1].sources = vec![to(2, 0.4)];
-    spec.changes = vec![change(1000, 4, 3, 1.0)];
+    spec.events.changes = vec![change(1000, 4, 3, 1.0)];
     spec
 }
 
@@ -306,14 +306,18 @@ fn pause_of_a_class_stops_that_class_alone() {
     for engine in BOTH {
         let out = by(engine, &two_classes(true));
         assert_eq!(out.dropped(), 0);
-        assert!(out.hosts[0].pauses > 10 && out.hosts[0].paused > Time::from_ms(10), "{:?}", out.hosts[0]);
-        assert_eq!(out.hosts[1].pauses, 0, "none of its frames is of the second class");
+        assert!(
+            out.hosts[0].pause.received > 10 && out.hosts[0].pause.time > Time::from_ms(10),
+            "{:?}",
+            out.hosts[0]
+        );
+        assert_eq!(out.hosts[1].pause.received, 0, "none of its frames is of the second class");
         let gbps = |h: usize| out.hosts[h].delivered_bits as f64 / 20e-3 / 1e9;
         assert!((gbps(2) - 8.0).abs() < 0.1, "the first class: {}", gbps(2));
         assert!((gbps(3) - (4.0 + 19.0) / 20.0).abs() < 0.2, "the second: {}", gbps(3));
 
         let lossy = by(engine, &two_classes(false));
-        assert!(lossy.hosts.iter().all(|h| h.pauses == 0));
+        assert!(lossy.hosts.iter().all(|h| h.pause.received == 0));
         let lost = lossy.switches[0].ports[3].dropped;
         assert!(lost > 1000 && lossy.dropped() == lost, "{lost} of {}", lossy.dropped());
         let difference = lossy.hosts[2].delivered.abs_diff(out.hosts[2].delivered);
@@ -333,7 +337,7 @@ fn pause_of_a_class_stops_that_class_alone() {
 #[test]
 fn an_earlier_class_goes_first() {
     let mut spec = two_classes(false);
-    spec.changes.clear();
+    spec.events.changes.clear();
     spec.hosts[0].sources = vec![to(2, 0.7)];
     spec.hosts[1].sources = vec![SourceSpec { class: 1, ..to(2, 0.7) }];
     (spec.record.bin, spec.record.flows) =

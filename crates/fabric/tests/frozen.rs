@@ -30,19 +30,19 @@ fn ring(n: usize, on: usize, pool: bool) -> RunSpec {
 #[test]
 fn a_chain_ends_at_the_port_that_serves_nothing() {
     let mut spec = ring(3, 1, false);
-    spec.changes = vec![change(500, 4, 0, 0.0)];
+    spec.events.changes = vec![change(500, 4, 0, 0.0)];
     spec.hosts[1..].iter_mut().for_each(|h| h.sources.clear());
     let out = agreed(&spec, 1, &WAYS);
-    let since = out.frozen_since.unwrap();
+    let since = out.freeze.since.unwrap();
     assert!(since >= Time::from_us(500) && since < Time::from_us(510), "{since}");
-    let why = out.standstill.unwrap();
+    let why = out.freeze.standstill.unwrap();
     assert!(!why.circle);
     assert_eq!(why.ports, [(NodeId(3), 1), (NodeId(4), 0)], "S0 waits for S1, which serves H1 nothing");
-    spec.changes[0].at = Time::ZERO;
+    spec.events.changes[0].at = Time::ZERO;
     spec.hosts[0].sources[0].stop = Time::from_us(20);
     let out = agreed(&spec, 1, &WAYS);
-    assert_eq!(out.frozen_since, Some(Time::ZERO));
-    assert_eq!(out.standstill.unwrap().ports, [(NodeId(4), 0)]);
+    assert_eq!(out.freeze.since, Some(Time::ZERO));
+    assert_eq!(out.freeze.standstill.unwrap().ports, [(NodeId(4), 0)]);
 }
 
 /// Five switches in a ring, all traffic two links around it in one sense: no port finds room before the one after it does.
@@ -50,8 +50,8 @@ fn a_chain_ends_at_the_port_that_serves_nothing() {
 fn a_circle_is_named_from_its_least_port() {
     for pool in [false, true] {
         let out = agreed(&ring(5, 2, pool), 1, &WAYS);
-        assert!(out.frozen_since.unwrap() < Time::from_ms(2), "{:?}", out.frozen_since);
-        let why = out.standstill.unwrap();
+        assert!(out.freeze.since.unwrap() < Time::from_ms(2), "{:?}", out.freeze.since);
+        let why = out.freeze.standstill.unwrap();
         assert!(why.circle, "{why:?}");
         assert_eq!(why.ports, (0..5).map(|i| (NodeId(5 + i), 1)).collect::<Vec<_>>(), "pool {pool}");
     }
@@ -63,9 +63,9 @@ fn clockwise_a_small_ring_closes_a_circle() {
     for n in [3, 4] {
         let mut spec = ring(n, n - 1, false);
         let out = agreed(&spec, 1, &WAYS);
-        assert_eq!(out.standstill, None, "{n}: shortest paths");
+        assert_eq!(out.freeze.standstill, None, "{n}: shortest paths");
         spec.routing = Routing::Clockwise;
-        let why = agreed(&spec, 1, &WAYS).standstill.unwrap();
+        let why = agreed(&spec, 1, &WAYS).freeze.standstill.unwrap();
         let all: Vec<_> = (0..n).map(|i| (NodeId((n + i) as u32), 1)).collect();
         assert_eq!((why.circle, why.ports), (true, all));
     }
@@ -81,6 +81,6 @@ fn a_network_that_moves_is_not_frozen() {
         spec.hosts.iter_mut().for_each(|h| h.sources[0].stop = stop);
         spec.hosts[0].sources[0].frame = Bytes::new(64);
         let out = agreed(&spec, 1, &WAYS);
-        assert_eq!((out.frozen_since, out.standstill), (None, None));
+        assert_eq!((out.freeze.since, out.freeze.standstill), (None, None));
     }
 }

@@ -62,8 +62,8 @@ fn in_classes(spec: &RunSpec, class: fn(usize) -> u8) -> Vec<Lasted> {
         spec.hosts.iter_mut().enumerate().flat_map(|(h, host)| host.sources.iter_mut().map(move |s| (h, s)));
     sources.for_each(|(h, source)| source.class = class(h));
     let out = run(&spec, &Options::default()).expect("it runs");
-    let of_class = |c: &Outcome| c.hosts.iter().map(|h| h.completions.len()).collect::<Vec<_>>();
-    let flows: Vec<usize> = out.hosts.iter().map(|h| h.completions.len()).collect();
+    let of_class = |c: &Outcome| c.hosts.iter().map(|h| h.transfers.completions.len()).collect::<Vec<_>>();
+    let flows: Vec<usize> = out.hosts.iter().map(|h| h.transfers.completions.len()).collect();
     let both = of_class(&out.classes[0])
         .iter()
         .zip(of_class(&out.classes[1]))
@@ -102,7 +102,7 @@ fn a_transfer_follows_one_that_has_arrived() {
         [one.clone(), one]
     );
     let of = |host: &HostOutcome| {
-        host.completions.iter().map(|c| (c.start.as_ps(), c.end.as_ps())).collect::<Vec<_>>()
+        host.transfers.completions.iter().map(|c| (c.start.as_ps(), c.end.as_ps())).collect::<Vec<_>>()
     };
     let seen = by(Engine::Fast, &spec);
     assert_eq!(
@@ -196,7 +196,7 @@ fn a_circle_never_begins() {
     assert_eq!(times(&spec), [(NEVER, NEVER, NEVER), (NEVER, NEVER, NEVER), (0, out(1) + BACK, out(1))]);
     let seen = by(Engine::Fast, &spec);
     let missing: Vec<_> =
-        seen.hosts.iter().flat_map(|h| &h.missing).map(|m| (m.src.0, m.start, m.missing)).collect();
+        seen.hosts.iter().flat_map(|h| &h.transfers.missing).map(|m| (m.src.0, m.start, m.missing)).collect();
     assert_eq!(missing, [(1, Transfer::FOLLOWS, 1500), (0, Transfer::FOLLOWS, 1500)]);
 }
 
@@ -208,7 +208,7 @@ fn operations_come_before_listed_transfers() {
     spec.hosts[0].sources.push(flows(vec![flow(2, 2, 1500)]));
     assert_eq!(times(&spec)[1], (2_000_000, 2_000_000 + out(1) + BACK, 2_000_000 + out(1)));
     let seen = by(Engine::Fast, &spec);
-    assert_eq!(seen.hosts[2].completions[0].end.as_ps(), 3_200_000 + out(1));
+    assert_eq!(seen.hosts[2].transfers.completions[0].end.as_ps(), 3_200_000 + out(1));
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn ten(losses: Vec<LinkLoss>) -> RunSpec {
     let mut spec = network(&[]);
     spec.transport = Some(TransportSpec { window: Window::Off, ..TRANSPORT });
     spec.hosts[0].sources = vec![flows(vec![flow(0, TO, 15_000)])];
-    spec.losses = losses;
+    spec.events.losses = losses;
     spec
 }
 
@@ -99,11 +99,11 @@ fn losses_are_drawn() {
 fn xoff_passes() {
     let mut spec = network(&[1.0, 1.0]);
     spec.switches[0].buffer = buffer(true);
-    let whole = by(Engine::Model, &spec).hosts[0].pauses;
-    spec.losses = vec![lossy((3, 0), WHOLE, LossKind::Drawn(1.0))];
+    let whole = by(Engine::Model, &spec).hosts[0].pause.received;
+    spec.events.losses = vec![lossy((3, 0), WHOLE, LossKind::Drawn(1.0))];
     for engine in BOTH {
         let out = by(engine, &spec);
-        assert_eq!((out.hosts[0].pauses, out.lost_on_links[0].data), (whole, 0));
+        assert_eq!((out.hosts[0].pause.received, out.lost_on_links[0].data), (whole, 0));
         assert!(whole > 0);
     }
 }

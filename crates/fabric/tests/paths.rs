@@ -163,7 +163,7 @@ fn a_frame_does_not_fly_ahead_of_an_xoff_of_its_moment() {
     takes("a frame alone", &spec, 1, Due, &[ThinWindow, Flown]);
     for engine in BOTH {
         let options = Options { engine, visits: Due, ..Options::default() };
-        let late = run(&spec, &options).unwrap().hosts[1].latency_max;
+        let late = run(&spec, &options).unwrap().hosts[1].latencies.max;
         assert_eq!(late, Time::from_ps(3 * 51_200 + 3_000_000), "{engine:?}");
     }
 }
@@ -206,7 +206,8 @@ fn trees() {
     let near = |load, us| leaves(load, Time::from_ns(100), Time::from_us(us));
     let far = |load| leaves(load, Time::from_ns(1500), Time::from_ms(1));
     let in_turn = RunSpec { routing: Routing::RoundRobin, ..far(0.8) };
-    let mut drawn = RunSpec { ties: Ties::Drawn, ..far(0.6) };
+    let mut drawn = far(0.6);
+    drawn.laws.ties = Ties::Drawn;
     drawn.hosts.iter_mut().for_each(|h| h.sources[0].phase = Phase::Aligned);
     let mut waits = near(0.8, 400);
     hotspot(&mut waits, Rate::from_gbps(2.0));
@@ -326,7 +327,7 @@ fn keyed_draws_give_a_pair_one_path() {
     let paths = |draws, pairs: std::ops::Range<u32>, flows: u32| {
         let mut spec = tree(8, 0.0, Time::from_us(10), 7);
         spec.hosts.iter_mut().for_each(|host| host.sources.clear());
-        (spec.routing, spec.transport, spec.draws) = (Routing::FlowHash, Some(TRANSPORT), draws);
+        (spec.routing, spec.transport, spec.laws.draws) = (Routing::FlowHash, Some(TRANSPORT), draws);
         let ways = Ways::new(&spec).unwrap();
         let of = |dst, nth| ways.of(NodeId(0), NodeId(dst), nth).unwrap();
         let all = pairs.flat_map(|n| (0..flows).map(move |nth| (4 * n + 1, nth)));

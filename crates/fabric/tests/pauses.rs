@@ -32,9 +32,9 @@ fn a_slow_port_is_the_cause_of_all() {
         let mut spec = two_switches();
         spec.hosts[0].sources = vec![greedy(2)];
         spec.hosts[1].sources = vec![greedy(2)];
-        spec.changes = vec![change(0, 4, 0, 1.0)];
+        spec.events.changes = vec![change(0, 4, 0, 1.0)];
         let out = by(engine, &spec);
-        let all = &out.pauses;
+        let all = &out.recorded.pauses;
         let far = all.xoffs.iter().position(|x| x.stopped == (NodeId(3), 2)).unwrap();
         let first = all.xoffs[far];
         assert_eq!((first.by, first.class), ((NodeId(4), 2), 0));
@@ -51,10 +51,10 @@ fn a_slow_port_is_the_cause_of_all() {
         assert_eq!(all.left_out, 0);
         // Of a limit the first ones are left.
         spec.record.pauses = 3;
-        let few = by(engine, &spec).pauses;
+        let few = by(engine, &spec).recorded.pauses;
         assert_eq!((&few.xoffs[..], few.left_out), (&all.xoffs[..3], all.xoffs.len() as u64 - 3));
         spec.record.pauses = 0;
-        assert_eq!(by(engine, &spec).pauses, Pauses::default());
+        assert_eq!(by(engine, &spec).recorded.pauses, Pauses::default());
     }
 }
 
@@ -65,8 +65,8 @@ fn bytes_are_told_by_output() {
         let mut spec = two_switches();
         // By turns, as both queues have frames.
         spec.hosts[0].sources = vec![to(1, 0.4), to(2, 0.4)];
-        spec.changes = vec![change(0, 3, 1, 0.0), change(0, 3, 2, 1.0)];
-        let all = by(engine, &spec).pauses;
+        spec.events.changes = vec![change(0, 3, 1, 0.0), change(0, 3, 2, 1.0)];
+        let all = by(engine, &spec).recorded.pauses;
         let xoff = all.xoffs[0];
         assert_eq!((xoff.stopped, xoff.by), ((NodeId(0), 0), (NodeId(3), 0)));
         let [closed, slow] = all.causes(&xoff) else { panic!("{:?}", all.causes(&xoff)) };
@@ -124,15 +124,15 @@ fn an_xoff_that_nobody_heeds_has_no_time() {
     for engine in BOTH {
         let mut spec = two_switches();
         spec.hosts[0].sources = vec![greedy(2)];
-        spec.changes = vec![change(0, 3, 2, 0.0)];
-        let heeded = by(engine, &spec).pauses.xoffs;
+        spec.events.changes = vec![change(0, 3, 2, 0.0)];
+        let heeded = by(engine, &spec).recorded.pauses.xoffs;
         assert!(heeded.len() == 1 && heeded[0].until > heeded[0].from);
         spec.duration = heeded[0].from;
-        let late = by(engine, &spec).pauses.xoffs;
+        let late = by(engine, &spec).recorded.pauses.xoffs;
         assert_eq!((late.len(), late[0].from, late[0].until), (1, spec.duration, spec.duration));
         spec.duration = Time::from_us(400);
         spec.hosts[0].faults.ignores_pause = true;
-        let deaf = by(engine, &spec).pauses.xoffs;
+        let deaf = by(engine, &spec).recorded.pauses.xoffs;
         assert_eq!((deaf[0].from, deaf[0].until), (spec.duration, spec.duration));
     }
 }
@@ -144,8 +144,8 @@ fn an_xoff_to_all_is_one_for_each() {
         let mut spec = two_switches();
         spec.switches.iter_mut().filter_map(|s| s.buffer.pause.as_mut()).for_each(|p| p.global = true);
         spec.hosts[0].sources = vec![greedy(2)];
-        spec.changes = vec![change(0, 3, 2, 0.0)];
-        let all = by(engine, &spec).pauses;
+        spec.events.changes = vec![change(0, 3, 2, 0.0)];
+        let all = by(engine, &spec).recorded.pauses;
         let stopped: Vec<_> = all.xoffs.iter().map(|x| x.stopped).collect();
         assert_eq!(stopped, [(NodeId(0), 0), (NodeId(1), 0), (NodeId(4), 2)]);
         assert!(all.xoffs.iter().all(|x| x.causes == (0, 1) && x.decided == all.xoffs[0].decided));
@@ -160,8 +160,8 @@ fn an_output_that_ignores_pause_is_no_stopped_one() {
         let mut spec = two_switches();
         // The first flow's last frame is on its way as XOFF is said, so that none waits at switch 3.
         spec.hosts[0].sources = vec![flows(vec![flow(0, 2, 36_000), flow(300, 2, 33_000)])];
-        spec.changes = vec![change(0, 4, 0, 1.0)];
-        spec.faults.push(PortFault {
+        spec.events.changes = vec![change(0, 4, 0, 1.0)];
+        spec.events.faults.push(PortFault {
             class: 0,
             node: NodeId(2),
             port: 0,
@@ -172,8 +172,8 @@ fn an_output_that_ignores_pause_is_no_stopped_one() {
         });
         let action = WatchdogAction::Forward;
         let (detect, restore) = (Time::from_us(100), Time::from_us(100));
-        spec.watchdog = Some(WatchdogSpec { rule: WatchdogRule::Continuous, detect, restore, action });
-        let all = by(engine, &spec).pauses;
+        spec.laws.watchdog = Some(WatchdogSpec { rule: WatchdogRule::Continuous, detect, restore, action });
+        let all = by(engine, &spec).recorded.pauses;
         let said = all.xoffs.iter().position(|x| x.stopped == (NodeId(4), 0)).unwrap();
         let held = |x: &&Xoff| (x.decided > Time::from_us(120), all.causes(x)[0].held);
         let held: Vec<_> = all.xoffs.iter().filter(|x| x.by.0 == NodeId(4)).map(|x| held(&x)).collect();

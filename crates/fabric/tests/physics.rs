@@ -24,7 +24,7 @@ fn mean_queue_of_aligned_slots() {
         let out = by(engine, &spec);
         // By Little: the mean time waited at the port x arrival rate. Unloaded latency is two frames and 3 us.
         let sink = &out.hosts[n];
-        let wait = sink.latency_sum.as_secs_f64() / sink.delivered as f64 - (2.4e-6 + 3e-6);
+        let wait = sink.latencies.sum.as_secs_f64() / sink.delivered as f64 - (2.4e-6 + 3e-6);
         let waiting = wait * sink.delivered as f64 / spec.duration.as_secs_f64();
         let exact = (n as f64 - 1.0) / n as f64 * rho * rho / (2.0 * (1.0 - rho));
         let off = (waiting / exact - 1.0).abs();
@@ -40,20 +40,20 @@ fn pause_stops_all_senders() {
         let mut spec = single_switch(10, 0.85, true, Time::from_ms(500 / part), 3);
         hotspot(&mut spec, Rate::ZERO);
         let (out, duration) = (by(engine, &spec), spec.duration);
-        assert_eq!((out.dropped(), out.hosts[0].paused), (0, Time::ZERO));
+        assert_eq!((out.dropped(), out.hosts[0].pause.time), (0, Time::ZERO));
         for h in &out.hosts[1..] {
             // Until its partition is full, each sends on for a few milliseconds at most.
-            let sent_on = 0.4 * duration.as_secs_f64() - h.paused.as_secs_f64();
+            let sent_on = 0.4 * duration.as_secs_f64() - h.pause.time.as_secs_f64();
             assert!((0.0..0.005).contains(&sent_on), "{engine:?}: {sent_on} s");
             // The parts of the run have all of it but what is left over when the run is divided by sixty.
-            let parts: u64 = h.paused_by_part.iter().sum();
-            assert!(h.paused_by_part.len() == 60 && (0..60).contains(&(h.paused.as_ps() - parts)));
-            let (first, last) = (h.paused_by_part[3], h.paused_by_part[20]);
+            let parts: u64 = h.pause.by_part.iter().sum();
+            assert!(h.pause.by_part.len() == 60 && (0..60).contains(&(h.pause.time.as_ps() - parts)));
+            let (first, last) = (h.pause.by_part[3], h.pause.by_part[20]);
             assert_eq!((first, last), (0, duration.as_ps() / 60), "{engine:?}");
         }
         spec.hosts.iter_mut().for_each(|h| h.faults.ignores_pause = true);
         let deaf = by(engine, &spec);
-        assert!(deaf.dropped() > 0 && deaf.hosts.iter().all(|h| h.paused == Time::ZERO));
+        assert!(deaf.dropped() > 0 && deaf.hosts.iter().all(|h| h.pause.time == Time::ZERO));
     }
 }
 
@@ -72,7 +72,7 @@ fn headroom_is_what_arrives_after_xoff() {
             host.sources = sources;
             host.sources.iter_mut().for_each(|s| s.phase = Phase::Random);
         }
-        spec.changes = vec![change(0, 3, 0, 0.0)];
+        spec.events.changes = vec![change(0, 3, 0, 0.0)];
         let high = d.within((30_000, 31_500));
         let buffer = &mut spec.switches[0].buffer;
         buffer.share = Bytes::from_mb(1);
@@ -99,7 +99,7 @@ fn impossible_specs_are_refused() {
         ("10 kb/s", |s| s.links[0].rate = Rate::ZERO),
         ("10 ns", |s| (s.links[0].delay, s.hosts[0].processing) = (Time::ZERO, Time::ZERO)),
         // Times of transmission would not fit 64 bits: 1e-6 b/s wrapped to 29.9 Gb/s.
-        ("port 0 of node 3", |s| s.changes = vec![change(0, 3, 0, 1e-15)]),
+        ("port 0 of node 3", |s| s.events.changes = vec![change(0, 3, 0, 1e-15)]),
     ];
     for (words, change) in changes {
         let mut spec = single_switch(3, 0.5, true, Time::from_ms(1), 1);
@@ -116,11 +116,13 @@ fn transfers_complete_when_arithmetic_says() {
     spec.hosts[0].sources =
         vec![flows(vec![flow(100, 1, 150_000), flow(600, 2, 1), flow(1000, 1, 1_000_000_000)])];
     for out in BOTH.map(|engine| by(engine, &spec)) {
-        let done = |h: usize| out.hosts[h].completions[0].end - out.hosts[h].completions[0].start;
+        let done = |h: usize| {
+            out.hosts[h].transfers.completions[0].end - out.hosts[h].transfers.completions[0].start
+        };
         assert_eq!(done(1), Time::from_ns(101 * 1200) + Time::from_us(3));
         assert_eq!(done(2), Time::from_ps(2 * 51_200) + Time::from_us(3));
-        assert_eq!(out.hosts[2].completions[0].bytes, 1, "its size, whatever its frame");
-        assert_eq!(out.hosts[1].missing.len(), 1, "the third has no time");
+        assert_eq!(out.hosts[2].transfers.completions[0].bytes, 1, "its size, whatever its frame");
+        assert_eq!(out.hosts[1].transfers.missing.len(), 1, "the third has no time");
     }
 }
 
@@ -154,7 +156,7 @@ fn a_change_at_time_zero() {
             let buffer = &mut spec.switches[0].buffer;
             (buffer.organisation, buffer.share) = (Organisation::SharedOutput, Bytes::from_kb(10));
         }
-        spec.changes = vec![change(0, 10, 0, gbps)];
+        spec.events.changes = vec![change(0, 10, 0, gbps)];
         let out = agreed(&spec, 1, &[(1, Visits::Adaptive)]);
         assert!(out.hosts[0].delivered.abs_diff(delivered) <= 4, "{}", out.hosts[0].delivered);
         assert_eq!(out.dropped() > 0, pool);
@@ -164,7 +166,7 @@ fn a_change_at_time_zero() {
 /// What each of so many senders has of a drop-tail port of 66 frames to which all send as fast as they may, in phase and with equal clocks.
 fn shares(senders: usize, ties: Ties, seed: u64, engine: Engine) -> Vec<f64> {
     let mut spec = single_switch(senders + 1, 0.0, false, Time::from_ms(10), seed);
-    spec.ties = ties;
+    spec.laws.ties = ties;
     spec.switches[0].buffer.output_limit = Some(Bytes::new(99_000));
     spec.record.matrix = true;
     spec.hosts.iter_mut().for_each(|host| host.sources = vec![greedy(0)]);
@@ -172,7 +174,7 @@ fn shares(senders: usize, ties: Ties, seed: u64, engine: Engine) -> Vec<f64> {
     let (out, n) = (by(engine, &spec), senders + 1);
     let port = &out.switches[0].ports[0];
     assert!(port.queue_max == 99_000 && port.dropped == 0 && port.dropped_by_limit > 1000, "{port:?}");
-    let bytes: Vec<f64> = (1..n).map(|src| out.matrix[src * n] as f64).collect();
+    let bytes: Vec<f64> = (1..n).map(|src| out.recorded.matrix[src * n] as f64).collect();
     bytes.iter().map(|b| b / bytes.iter().sum::<f64>()).collect()
 }
 
@@ -199,8 +201,8 @@ fn draws_share_a_full_port() {
 fn frames_of_a_moment_by_their_start() {
     let order_at = |ties: Ties, lengths: [u64; 2], pause: bool, far: u64| {
         let mut spec = single_switch(3, 0.0, true, Time::from_us(200), 1);
-        spec.ties = ties;
-        spec.changes = vec![change(0, 3, 2, 0.0), change(60, 3, 2, 10.0)];
+        spec.laws.ties = ties;
+        spec.events.changes = vec![change(0, 3, 2, 0.0), change(60, 3, 2, 10.0)];
         spec.hosts.iter_mut().for_each(|h| h.sources.clear());
         spec.links[1].delay += Time::from_ps(far);
         for ((host, bytes), far) in spec.hosts.iter_mut().zip(lengths).zip([0, far]) {
@@ -209,9 +211,9 @@ fn frames_of_a_moment_by_their_start() {
             host.sources = vec![flows(vec![Transfer { start, ..flow(0, 2, bytes) }])];
         }
         let fault = in_xoff((1, 0), Time::from_ps(48_500_000), Time::from_us(100));
-        spec.faults.extend(pause.then_some(fault));
+        spec.events.faults.extend(pause.then_some(fault));
         let out = agreed(&spec, 0, &[(1, Visits::Due), (1, Visits::All), (1, Visits::Turns)]);
-        out.hosts[2].completions.iter().map(|c| c.src.0).collect::<Vec<_>>()
+        out.hosts[2].transfers.completions.iter().map(|c| c.src.0).collect::<Vec<_>>()
     };
     // The transmission of the one with the longer cable began before.
     assert_eq!(order_at(Ties::ByStart, [1500, 1500], false, 1000), [1, 0]);

@@ -52,7 +52,9 @@ fn woken(gate: AckGate) -> Script {
 /// The end of the only flow at its destination and at its source, ps.
 fn ends(spec: &RunSpec) -> (u64, Option<u64>) {
     let seen = run_all(&none(), spec.clone()).unwrap();
-    let [done] = &seen.out.hosts[TO as usize].completions[..] else { panic!("{:?}", seen.out.hosts) };
+    let [done] = &seen.out.hosts[TO as usize].transfers.completions[..] else {
+        panic!("{:?}", seen.out.hosts)
+    };
     (done.end.as_ps(), done.acknowledged.map(Time::as_ps))
 }
 
@@ -77,7 +79,7 @@ fn a_flow_ends_twice() {
     let silent = TransportSpec { ack_every: 0, ..TRANSPORT };
     assert_eq!(ends(&network_of(silent, frames(10))), (end, Some(9 * 1_200_000)), "all is sent then");
     let mut ideal = network_of(TRANSPORT, frames(10));
-    ideal.control = ControlTransport::Ideal { latency: Time::from_us(20) };
+    ideal.laws.control = ControlTransport::Ideal { latency: Time::from_us(20) };
     assert_eq!(ends(&ideal), (end, Some(end + 20_000_000)));
     assert_eq!(run_all(&none(), ideal).unwrap().out.control_hops, 0);
 }
@@ -122,7 +124,7 @@ fn a_scheme_sets_the_window() {
     {
         let spec = network_of(TransportSpec { window, ..TRANSPORT }, frames(10));
         let out = run_all(&narrow, spec).unwrap().out;
-        assert_eq!(out.hosts[TO as usize].completions[0].end.as_ps(), end, "{window:?}");
+        assert_eq!(out.hosts[TO as usize].transfers.completions[0].end.as_ps(), end, "{window:?}");
     }
 }
 
@@ -143,7 +145,7 @@ fn a_window_that_narrows_holds_a_frame_that_waits() {
         let spec = network_of(TransportSpec { reliability, ..TRANSPORT }, frames(4));
         let out = run_all(&narrows, spec).unwrap().out;
         let end = 4_800_000 + 2 * (OUT + BACK) + OUT;
-        assert_eq!(out.hosts[TO as usize].completions[0].end.as_ps(), end, "{reliability:?}");
+        assert_eq!(out.hosts[TO as usize].transfers.completions[0].end.as_ps(), end, "{reliability:?}");
     }
 }
 
@@ -171,7 +173,7 @@ fn a_window_moves_with_the_rate() {
         let window = Window::Fixed(Bytes::new(6000));
         let spec = network_of(TransportSpec { window, window_by_rate, ..TRANSPORT }, frames(4));
         let out = run_all(&at_rate(gbps), spec).unwrap().out;
-        let found = out.hosts[TO as usize].completions[0].end.as_ps();
+        let found = out.hosts[TO as usize].transfers.completions[0].end.as_ps();
         assert_eq!(found, end, "{gbps} Gb/s, by rate: {window_by_rate}");
     }
 }
@@ -226,7 +228,7 @@ fn telemetry_comes_back() {
     let script = script.plan(|p| p.acks = Acks::Telemetry);
     let mut spec = network_of(TRANSPORT, frames(3));
     // The port serves at half its rate: the second frame waits 1.2 us for the first, the third 2.4 us for the second.
-    spec.changes = vec![change(0, 3, PORT, 5.0)];
+    spec.events.changes = vec![change(0, 3, PORT, 5.0)];
     let seen = run_all(&script, spec).unwrap();
     let hop = |i: u64, queue: u64| {
         let time = 1_200_000 + 1_500_000 + i * 2_400_000;
@@ -244,7 +246,7 @@ fn go_back_n_begins_anew_with_what_is_missing() {
     let lossy = |transport, n| {
         let mut spec = network_of(transport, frames(n));
         spec.switches[0].buffer.share = Bytes::new(6000);
-        spec.changes = vec![change(0, 3, PORT, 0.0), change(60, 3, PORT, 10.0)];
+        spec.events.changes = vec![change(0, 3, PORT, 0.0), change(60, 3, PORT, 10.0)];
         spec
     };
     let transport = TransportSpec { reliability: GO_BACK_N, ..TRANSPORT };
@@ -255,7 +257,7 @@ fn go_back_n_begins_anew_with_what_is_missing() {
     // Frame 58 is on the link until 70.8 us: 96 frames follow, one at a time. Frame 49 came to the port at 61.5 us and began to leave at
     // 64.8 us, and since then each waits there as long.
     let end = 70_800_000 + 95 * 1_200_000 + 3_300_000 + OUT;
-    let done = &out.hosts[TO as usize].completions[0];
+    let done = &out.hosts[TO as usize].transfers.completions[0];
     assert_eq!((done.end.as_ps(), done.acknowledged.unwrap().as_ps()), (end, end + BACK));
     assert_eq!((out.hosts[TO as usize].delivered, out.hosts[TO as usize].delivered_bits), (100, 1_200_000));
     // Of ten frames the last six are lost, and no later one says so: the timeout runs from the last acknowledgement on.
@@ -263,10 +265,13 @@ fn go_back_n_begins_anew_with_what_is_missing() {
     let last = 60_000_000 + 4 * 1_200_000 + 1_500_000 + BACK;
     let end = last + 300_000_000 + 5 * 1_200_000 + OUT;
     assert_eq!((out.hosts[0].transport.resent, out.hosts[0].transport.timeouts), (6, 1));
-    assert_eq!(out.hosts[TO as usize].completions[0].end.as_ps(), end);
+    assert_eq!(out.hosts[TO as usize].transfers.completions[0].end.as_ps(), end);
     // Without it what is lost stays lost, and later frames acknowledge it.
     let out = run_all(&none(), lossy(TRANSPORT, 100)).unwrap().out;
-    assert_eq!((out.hosts[0].transport.resent, out.hosts[TO as usize].missing[0].missing), (0, 45 * 1500));
+    assert_eq!(
+        (out.hosts[0].transport.resent, out.hosts[TO as usize].transfers.missing[0].missing),
+        (0, 45 * 1500)
+    );
     assert_eq!(out.hosts[0].transport.acked, 150_000);
 }
 
@@ -274,7 +279,7 @@ fn go_back_n_begins_anew_with_what_is_missing() {
 fn changing(transport: TransportSpec, n: u64, rates: &[(u64, f64)]) -> TransportOutcome {
     let mut spec = network_of(transport, frames(n));
     spec.switches[0].buffer.share = Bytes::new(6000);
-    spec.changes = rates.iter().map(|&(at, gbps)| change(at, 3, PORT, gbps)).collect();
+    spec.events.changes = rates.iter().map(|&(at, gbps)| change(at, 3, PORT, gbps)).collect();
     let out = run_all(&none(), spec).unwrap().out;
     assert_eq!(out.hosts[TO as usize].delivered, n);
     out.hosts[0].transport.clone()
@@ -306,13 +311,14 @@ fn a_later_gap_has_a_nack_of_its_own() {
 fn a_nack_puts_no_timeout_off() {
     let mut spec = network_of(TransportSpec { reliability: GO_BACK_N, ..TRANSPORT }, frames(100));
     spec.switches[0].buffer.share = Bytes::new(6000);
-    spec.changes = [(0, 0.0), (60, 10.0), (65, 0.0), (200, 10.0)].map(|c| change(c.0, 3, PORT, c.1)).into();
+    spec.events.changes =
+        [(0, 0.0), (60, 10.0), (65, 0.0), (200, 10.0)].map(|c| change(c.0, 3, PORT, c.1)).into();
     let out = run_all(&none(), spec).unwrap().out;
     let last = 60_000_000 + 4 * 1_200_000 + 1_500_000 + BACK;
     let end = last + 300_000_000 + 95 * 1_200_000 + OUT;
     let transport = &out.hosts[0].transport;
     assert_eq!((transport.nacks, transport.timeouts), (1, 1));
-    assert_eq!(out.hosts[TO as usize].completions[0].end.as_ps(), end);
+    assert_eq!(out.hosts[TO as usize].transfers.completions[0].end.as_ps(), end);
 }
 
 /// An acknowledgement that comes at the moment of the timeout puts it off; one that comes a picosecond later does not.
@@ -337,7 +343,7 @@ fn losses_reach_the_scheme() {
         let transport = TransportSpec { reliability: GO_BACK_N, ack_every, ..TRANSPORT };
         let mut spec = network_of(transport, frames(n));
         spec.switches[0].buffer.share = Bytes::new(6000);
-        spec.changes = vec![change(0, 3, PORT, 0.0), change(60, 3, PORT, 10.0)];
+        spec.events.changes = vec![change(0, 3, PORT, 0.0), change(60, 3, PORT, 10.0)];
         let seen = run_all(&woken(AckGate::EACH), spec).unwrap();
         assert_eq!((seen.count(what), seen.count("loss")), (1, 1));
         // It is repaired once, when all that had been sent is acknowledged.
@@ -366,10 +372,13 @@ fn a_limiter_that_goes_leaves_the_timeout() {
         });
     let mut spec = network_of(TransportSpec { reliability: GO_BACK_N, ..TRANSPORT }, frames(10));
     spec.switches[0].buffer.share = Bytes::new(6000);
-    spec.changes = vec![change(0, 3, PORT, 0.0), change(60, 3, PORT, 10.0)];
+    spec.events.changes = vec![change(0, 3, PORT, 0.0), change(60, 3, PORT, 10.0)];
     let seen = run_all(&script, spec).unwrap();
     assert_eq!((seen.count("told"), seen.count("source timer")), (1, 0));
-    assert_eq!((seen.out.hosts[0].transport.timeouts, seen.out.hosts[TO as usize].completions.len()), (1, 1));
+    assert_eq!(
+        (seen.out.hosts[0].transport.timeouts, seen.out.hosts[TO as usize].transfers.completions.len()),
+        (1, 1)
+    );
 }
 
 /// Two flows of a pair have a limiter each by `Scope::Flow`, and share one by `Scope::Pair`. Round robin lets neither wait for the other.
@@ -384,7 +393,7 @@ fn a_limiter_for_each_flow() {
             }
         });
         let out = run_all(&script, network_of(TRANSPORT, both())).unwrap().out;
-        out.hosts[TO as usize].completions.iter().map(|c| c.end.as_ps()).collect::<Vec<_>>()
+        out.hosts[TO as usize].transfers.completions.iter().map(|c| c.end.as_ps()).collect::<Vec<_>>()
     };
     // At 1 Gb/s a frame goes every 12 us. The second flow's begin when the first's have left.
     let each = [9 * 12_000_000 + OUT, 1_200_000 + 19 * 12_000_000 + OUT];
@@ -402,9 +411,10 @@ fn two_acknowledgements_give_one_turn() {
     spec.switches[0].buffer = buffer(true);
     spec.switches[0].buffer.pause.as_mut().unwrap().transport = PauseTransport::Wire;
     let heard = |ps: u64| Time::from_ps(ps - 1_500_000);
-    spec.faults = vec![in_xoff((3, 0), heard(3_500_000), heard(60_000_000))];
+    spec.events.faults = vec![in_xoff((3, 0), heard(3_500_000), heard(60_000_000))];
     let out = run_all(&none(), spec).unwrap().out;
-    let ends: Vec<_> = out.hosts[TO as usize].completions.iter().map(|c| (c.bytes, c.end.as_ps())).collect();
+    let ends: Vec<_> =
+        out.hosts[TO as usize].transfers.completions.iter().map(|c| (c.bytes, c.end.as_ps())).collect();
     // The other one is next in the round.
     let last = 60_000_000 + 3 * 1_200_000 + OUT;
     assert_eq!(ends, [(3000, last - 1_200_000), (6000, last)]);
@@ -419,7 +429,7 @@ fn a_window_at_the_start_gives_one_turn() {
         }
     });
     let out = run_all(&wide, network_of(TRANSPORT, vec![flow(0, TO, 3000); 2])).unwrap().out;
-    let ends = out.hosts[TO as usize].completions.iter().map(|c| c.end.as_ps());
+    let ends = out.hosts[TO as usize].transfers.completions.iter().map(|c| c.end.as_ps());
     assert!(ends.eq([2, 3].map(|slots| slots * 1_200_000 + OUT)));
 }
 

@@ -185,8 +185,8 @@ fn network(seed: u64) -> RunSpec {
         ..TRANSPORT
     });
     spec.routing = d.one(&[Routing::FlowHash, Routing::FlowHash, Routing::FrameHash, Routing::Destination]);
-    spec.rounding = d.one(&[Rounding::Exact, Rounding::Exact, Rounding::WholeNs]);
-    spec.draws = cnsim_fabric::Draws::Keyed;
+    spec.laws.rounding = d.one(&[Rounding::Exact, Rounding::Exact, Rounding::WholeNs]);
+    spec.laws.draws = cnsim_fabric::Draws::Keyed;
     if d.once_in(2) {
         with_scheme(&mut spec, Arc::new(of_flows(d)));
     }
@@ -368,9 +368,9 @@ fn what_does_not_repeat_is_refused() {
         let why = of(change).unwrap_or_else(|| panic!("{what}: it is not refused"));
         assert!(why.contains(what), "{why}");
     };
-    says(&|spec| spec.draws = cnsim_fabric::Draws::Stream, "streams");
-    says(&|spec| spec.changes = vec![change(40, spec.hosts.len() as u32, 0, 5.0)], "service rates");
-    says(&|spec| spec.ties = Ties::Drawn, "ties");
+    says(&|spec| spec.laws.draws = cnsim_fabric::Draws::Stream, "streams");
+    says(&|spec| spec.events.changes = vec![change(40, spec.hosts.len() as u32, 0, 5.0)], "service rates");
+    says(&|spec| spec.laws.ties = Ties::Drawn, "ties");
     says(&|spec| spec.hosts[1].faults.ignores_pause = true, "faults");
     let class = |name: &str| cnsim_fabric::ClassSpec { name: name.into(), ..Default::default() };
     says(&|spec| spec.classes = vec![class("a"), class("b")], "several classes of data take turns");
@@ -391,7 +391,7 @@ fn what_does_not_repeat_is_refused() {
                 from: Time::ZERO,
                 to: Time::from_us(900),
             };
-            spec.losses = vec![loss];
+            spec.events.losses = vec![loss];
         },
         "lose",
     );
@@ -444,7 +444,7 @@ fn the_order_of_flows_counts() {
             before = sent.to_vec();
         }
         let mut spec = single_switch(3, 0.0, true, Time::from_us(400), 1);
-        (spec.transport, spec.draws) = (Some(TRANSPORT), cnsim_fabric::Draws::Keyed);
+        (spec.transport, spec.laws.draws) = (Some(TRANSPORT), cnsim_fabric::Draws::Keyed);
         let plan = |p: &mut cnsim_scheme_api::Plan| p.limiter_scope = Scope::Flow;
         with_scheme(&mut spec, Arc::new(Script { repeats: true, ..script().plan(plan).source(slows) }));
         loom.put(&mut spec, 1000, Vec::new());

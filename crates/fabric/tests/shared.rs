@@ -67,7 +67,7 @@ fn a_constant_threshold_by_hand() {
     );
     assert!(used.headroom > 0 && used.headroom <= 2 * headroom.get(), "{used:?}");
     assert_eq!(used.sizes, (48_000, 1_000_000 - 48_000 - 16 * headroom.get(), 16 * headroom.get()));
-    assert!(out.hosts[0].pauses > 0 && out.hosts[1].pauses > 0);
+    assert!(out.hosts[0].pause.received > 0 && out.hosts[1].pause.received > 0);
     assert_eq!(out.hosts[2].delivered, out.hosts[0].sent + out.hosts[1].sent);
 }
 
@@ -156,7 +156,7 @@ fn at_phase(place: Place, pause: PauseFrames, less: u64, early: Time, odd: &[u64
     let threshold = Some(Bytes::new(10 * frame - 3000 + 1));
     let buffer = SharedSpec { threshold, ..shared(16 * (3000 + need) + 20 * frame, need - less, 1.0) };
     let mut spec = to_one(2, buffer, true);
-    spec.pause_frames = pause;
+    spec.laws.pause_frames = pause;
     spec.switches[0].processing = processing;
     spec.links.iter_mut().for_each(|l| (l.rate, l.delay) = (rate, cable));
     spec.hosts.iter_mut().for_each(|h| h.processing = processing);
@@ -180,9 +180,9 @@ fn at_phase(place: Place, pause: PauseFrames, less: u64, early: Time, odd: &[u64
     for (host, transfers) in [(0, transfers), (1, vec![back])] {
         spec.hosts[host].sources = vec![SourceSpec { frame: Bytes::new(frame), ..flows(transfers) }];
     }
-    spec.changes = vec![change(0, 3, 2, 0.0)];
+    spec.events.changes = vec![change(0, 3, 2, 0.0)];
     let out = ran(&spec);
-    assert_eq!((&out.by_model, out.hosts[0].pauses), (&None, 1), "one XOFF, by the fast way");
+    assert_eq!((&out.by_model, out.hosts[0].pause.received), (&None, 1), "one XOFF, by the fast way");
     AtPhase { lost: dropped(&out), held: out.switches[0].shared.headroom }
 }
 
@@ -285,7 +285,7 @@ fn by_turns(resume: u64, times: u64, short: u64) -> (u64, bool) {
     // The port serves from shortly after the frame before the hundredth to shortly before the first long one.
     let (opens, closes) = (begin + time(64) * 99 + way, begin + time(64) * (100 + short) + time(frame) + way);
     let at = |at, gbps| RateChange { at, ..change(0, 3, 2, gbps) };
-    spec.changes =
+    spec.events.changes =
         vec![at(Time::ZERO, 0.0), at(opens + Time::from_ns(20), 10.0), at(closes - Time::from_ns(1), 0.0)];
     let start = begin + time(64) * 100 + way - Time::from_ps(1);
     let back = Transfer { start: start - time(frame) - way, dst: NodeId(0), ..transfers[0] };
@@ -340,7 +340,7 @@ fn a_dynamic_threshold_leaves_some_free() {
         let pool = 4e6 - 16.0 * 23_000.0;
         let mut spec = to_one(senders, buffer, true);
         // The port serves nothing until all inputs stand in XOFF.
-        spec.changes = vec![change(0, senders as u32 + 1, senders as u16, 0.0)];
+        spec.events.changes = vec![change(0, senders as u32 + 1, senders as u16, 0.0)];
         spec.hosts.iter_mut().flat_map(|h| &mut h.sources).for_each(|s| s.stop = Time::from_ms(4));
         let used = ran(&spec).switches[0].shared.pool as f64;
         let n = senders as f64;
@@ -374,7 +374,7 @@ fn memory_is_free_at_the_start_or_the_end() {
         spec.links[1].rate = Rate::from_gbps(9.9);
         let out = ran(&spec);
         assert_eq!(out.by_model, None);
-        out.hosts[0].pauses
+        out.hosts[0].pause.received
     };
     assert_eq!((xoffs(false), xoffs(true)), (1, 0), "the first has not left as the second comes");
 }
@@ -400,10 +400,10 @@ fn xon_at_the_start_of_a_transmission() {
         // 1.2 us on the link and 1.5 us to the switch: it is there at 20 us.
         let back = Transfer { start: Time::from_ps(17_300_000), ..flow(0, host, FRAME) };
         spec.hosts[1].sources = vec![flows(vec![back])];
-        spec.changes = vec![change(0, 3, to as u16, 0.0), change(20, 3, to as u16, 10.0)];
+        spec.events.changes = vec![change(0, 3, to as u16, 0.0), change(20, 3, to as u16, 10.0)];
         spec.record.pauses = 10;
         let out = agreed(&spec, 0, &[(1, Visits::Due), (1, Visits::All), (1, Visits::Turns)]);
-        let [xoff] = out.pauses.xoffs[..] else { panic!("{:?}", out.pauses) };
+        let [xoff] = out.recorded.pauses.xoffs[..] else { panic!("{:?}", out.recorded.pauses) };
         // The second frame ends at 2.4 us. XOFF and XON take 51.2 ns and 1.5 us.
         assert_eq!((xoff.stopped, xoff.decided), ((NodeId(host), 0), Time::from_ps(3_900_000)));
         let found = (xoff.from.as_ps(), xoff.until.as_ps());

@@ -29,8 +29,8 @@ fn network(frames: u64) -> RunSpec {
 fn told(spec: &RunSpec) -> ([u64; 7], Vec<[u64; 3]>) {
     let out = agreed(spec, 0, &[(1, Visits::Adaptive), (2, Visits::All), (1, Visits::Due)]);
     let host = &out.hosts[2];
-    let at = host.completions.iter().position(|c| c.src.0 == 0).unwrap();
-    let (done, trip) = (&host.completions[at], &host.trips[at]);
+    let at = host.transfers.completions.iter().position(|c| c.src.0 == 0).unwrap();
+    let (done, trip) = (&host.transfers.completions[at], &host.transfers.trips[at]);
     assert_eq!(trip.sum(), done.end - done.start);
     let ps = |t: Time| t.as_ps();
     let stay = |s: &Stay| [ps(s.began) - ps(s.came) - ps(s.xoff), ps(s.xoff), ps(s.sending)];
@@ -102,7 +102,7 @@ fn xoff(node: u32, port: u16) -> PortFault {
 #[test]
 fn xoff_stops_the_nic() {
     let mut spec = network(10);
-    spec.faults = vec![xoff(3, 0)];
+    spec.events.faults = vec![xoff(3, 0)];
     assert_eq!(told(&spec), ([0, 0, 0, 21_551_200 - 6 * S, 0, 0, 9 * S], vec![QUEUE]));
 }
 
@@ -110,7 +110,7 @@ fn xoff_stops_the_nic() {
 #[test]
 fn xoff_stops_a_switch() {
     let mut spec = network(10);
-    spec.faults = vec![xoff(2, 0)];
+    spec.events.faults = vec![xoff(2, 0)];
     let came = 10 * S + L;
     assert_eq!(told(&spec), ([0, 0, 0, 0, 0, 0, 9 * S], vec![[5 * S, 21_500_000 - came, S]]));
 }
@@ -119,7 +119,7 @@ fn xoff_stops_a_switch() {
 fn lost(spec: &mut RunSpec, nth: u64) {
     let frame = LostFrame { flow: (NodeId(0), NodeId(2)), number: None, acknowledgement: false, nth };
     let (from, to, kind) = (Time::ZERO, Time::MAX, LossKind::Listed(vec![frame]));
-    spec.losses = vec![LinkLoss { node: NodeId(0), port: 0, from, to, kind }];
+    spec.events.losses = vec![LinkLoss { node: NodeId(0), port: 0, from, to, kind }];
 }
 
 /// The last of three is lost. It goes again 300 us after the acknowledgement of the second.
@@ -148,7 +148,7 @@ fn a_nack_sends_again() {
 #[test]
 fn a_frame_begins_as_its_port_gets_slow() {
     let mut spec = network(1);
-    spec.changes = vec![RateChange { at: Time::from_ps(S + L), ..change(0, 3, 2, 1.0) }];
+    spec.events.changes = vec![RateChange { at: Time::from_ps(S + L), ..change(0, 3, 2, 1.0) }];
     assert_eq!(told(&spec), ([0; 7], vec![[0, 0, 10 * S]]));
 }
 
@@ -156,7 +156,7 @@ fn a_frame_begins_as_its_port_gets_slow() {
 #[test]
 fn a_slow_port_serves_slowly() {
     let mut spec = network(3);
-    spec.changes = vec![change(0, 3, 2, 1.0)];
+    spec.events.changes = vec![change(0, 3, 2, 1.0)];
     assert_eq!(told(&spec), ([0, 0, 0, 0, 0, 0, 2 * S], vec![[18 * S, 0, 10 * S]]));
 }
 
@@ -166,7 +166,7 @@ fn two_bottlenecks_hold_it_twice() {
     let mut spec = network(3);
     spec.switches.push(spec.switches[0].clone());
     spec.links = vec![link((0, 0), (3, 0)), link((1, 0), (3, 1)), link((2, 0), (4, 0)), link((3, 2), (4, 1))];
-    spec.changes = vec![change(0, 3, 2, 5.0), change(0, 4, 0, 2.5)];
+    spec.events.changes = vec![change(0, 3, 2, 5.0), change(0, 4, 0, 2.5)];
     let ports = vec![[2 * S, 0, 2 * S], [4 * S, 0, 4 * S]];
     assert_eq!(told(&spec), ([0, 0, 0, 0, 0, 0, 2 * S], ports));
 }
@@ -196,7 +196,7 @@ fn tcp_repairs_by_reports() {
     assert_eq!(told(&spec), ([0, 0, 0, 0, 0, 7 * S + ROUND - 10 * S, 10 * S], vec![QUEUE]));
     // A connection opens in the round trip of two short frames.
     let opened = 4 * (51_200 + L);
-    spec.losses.clear();
+    spec.events.losses.clear();
     spec.transport = Some(TransportSpec {
         reliability: Reliability::Tcp(TcpSpec { handshake: true, ..TCP }),
         ..TRANSPORT
@@ -226,7 +226,7 @@ fn marks_cut_the_rate() {
     with_scheme(&mut spec, Arc::new(halves));
     spec.record.flow_events = vec![(NodeId(0), NodeId(2))];
     let out = agreed(&spec, 0, &[(1, Visits::Adaptive), (2, Visits::All), (1, Visits::Due)]);
-    let trip = &out.hosts[2].trips[0];
+    let trip = &out.hosts[2].transfers.trips[0];
     let (gap, port) = (trip.source[SourcePart::Gap as usize], Some((NodeId(3), 2)));
     assert!(gap > Time::ZERO);
     assert_eq!(trip.by_cause, [Cuts { by: Trigger::Mark, port, count: 2, cost: gap }]);
@@ -234,8 +234,9 @@ fn marks_cut_the_rate() {
     let first = 2 * (S + L) + 2 * (51_200 + L);
     let told: Vec<_> = trip.cuts.iter().map(|cut| (cut.event.at.as_ps(), cut.event.rate)).collect();
     assert_eq!(told, [(first, Rate::from_gbps(5.0)), (first + S, Rate::from_gbps(2.5))]);
-    let marks = out.flow_events.iter().filter(|event| event.by == Trigger::Mark && event.port == port);
-    assert_eq!((marks.count(), out.events_cut), (10, None));
+    let marks =
+        out.recorded.flow_events.iter().filter(|event| event.by == Trigger::Mark && event.port == port);
+    assert_eq!((marks.count(), out.recorded.events_cut), (10, None));
 }
 
 /// Nothing is kept where nobody asks.
@@ -243,5 +244,10 @@ fn marks_cut_the_rate() {
 fn without_the_record_nothing_is_kept() {
     let mut spec = network(3);
     spec.record.trips = false;
-    assert!(by(Engine::Fast, &spec).hosts.iter().all(|h| h.trips.is_empty() && h.completions.len() < 2));
+    assert!(
+        by(Engine::Fast, &spec)
+            .hosts
+            .iter()
+            .all(|h| h.transfers.trips.is_empty() && h.transfers.completions.len() < 2)
+    );
 }

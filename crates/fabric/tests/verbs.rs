@@ -69,7 +69,7 @@ fn reaction_points_are_built_with_frames_or_by_feedback() {
     let mut late = base.plan(|p| p.built = Default::default());
     late.engages = |f| !matches!(f, Feedback::User([..=2, _]));
     let late = see(&late, &[0.2]);
-    assert_eq!(late.out.feedback_ignored, 2);
+    assert_eq!(late.out.messages.ignored, 2);
     assert_eq!(late.numbers("told"), [3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
     let starts: Vec<u64> = late.times("source starts").iter().map(|t| t.as_ps() / 100_000_000).collect();
     assert_eq!(starts, [3, 6]);
@@ -159,7 +159,7 @@ fn samples_come_after_bytes_and_see_the_queue() {
     });
     let mut spec = network(&[0.7, 0.7]);
     spec.switches[0].buffer.share = Bytes::from_kb(60);
-    spec.changes = vec![change(500, 3, PORT, 4.0)];
+    spec.events.changes = vec![change(500, 3, PORT, 4.0)];
     let seen = run_all(&script, spec).unwrap();
     let counted = seen.numbers("counted");
     assert!(counted.len() > 80 && counted.iter().all(|n| (15_000.0..16_500.0).contains(n)), "{counted:?}");
@@ -367,11 +367,11 @@ fn points_speak_to_one_or_to_all() {
                 }
             });
         let seen = see(&script, &[0.8, 0.1]);
-        assert_eq!(seen.out.control_messages, 1);
+        assert_eq!(seen.out.messages.made, 1);
         // Processing at the switch and the host, a minimum frame and the link.
         let at = Time::from_us(300 + 2) + Time::from_ns(500) + Time::from_ps(51_200);
         assert!(seen.times("heard").iter().all(|t| *t == at), "{:?}", seen.all("heard"));
-        assert_eq!((seen.numbers("heard"), seen.out.feedback_ignored), (told, ignored), "{scope:?}, {all}");
+        assert_eq!((seen.numbers("heard"), seen.out.messages.ignored), (told, ignored), "{scope:?}, {all}");
     }
 }
 
@@ -384,14 +384,14 @@ fn ideal_feedback_takes_its_time_and_no_link() {
         ctl.sample_after(Bytes::from_kb(9));
     });
     let mut spec = network(&[0.9]);
-    spec.control = ControlTransport::Ideal { latency: Time::from_us(30) };
+    spec.laws.control = ControlTransport::Ideal { latency: Time::from_us(30) };
     spec.hosts.iter_mut().for_each(|h| h.feedback_delay = Time::from_us(7));
     let seen = run_all(&script, spec.clone()).unwrap();
     // The bridge's processing, the latency, and the host's delay.
     let due = seen.times("sample").into_iter().map(|t| t + Time::from_us(1 + 30 + 7));
     let due: Vec<Time> = due.filter(|&t| t < spec.duration).collect();
     assert_eq!(seen.times("told"), due);
-    assert!(due.len() > 50 && seen.out.control_messages == seen.count("sample"), "{}", due.len());
+    assert!(due.len() > 50 && seen.out.messages.made == seen.count("sample"), "{}", due.len());
     assert_eq!(seen.out.control_hops, 0);
 }
 
@@ -547,12 +547,12 @@ fn gauges_are_series_where_their_place_is_recorded() {
         .on_frame(|frame, ctl, _| ctl.gauge("shown", frame.len.as_f64()));
     let mut spec = network(&[0.5, 0.0]);
     spec.record.bin = Time::from_us(100);
-    assert!(run_all(&script, spec.clone()).unwrap().out.series.is_empty(), "no place is recorded");
+    assert!(run_all(&script, spec.clone()).unwrap().out.recorded.series.is_empty(), "no place is recorded");
     spec.record.queues = vec![(NodeId(3), PORT)];
     spec.record.rates = vec![(NodeId(0), NodeId(TO))];
     let out = run_all(&script, spec).unwrap().out;
     let values = |kind| out.series(kind).unwrap().values.clone();
-    assert_eq!(out.gauges.iter().map(|g| &*g.name).collect::<Vec<_>>(), ["shown", "other"]);
+    assert_eq!(out.recorded.gauges.iter().map(|g| &*g.name).collect::<Vec<_>>(), ["shown", "other"]);
     let (node, src, dst) = (NodeId(3), NodeId(0), NodeId(TO));
     // Zero from the start, and what had arrived after 250 us from then on: at 5 Gb/s 156 KB.
     let queue = values(SeriesKind::Gauge { at: GaugeSite::Port(node, PORT), gauge: 1 });
@@ -586,11 +586,11 @@ fn a_point_sees_how_long_its_port_has_been_stopped() {
     spec.switches.iter_mut().for_each(|s| s.buffer = common::buffer(true));
     spec.links[2] = common::link((2, 0), (4, 0));
     spec.links.push(common::link((3, 2), (4, 1)));
-    spec.changes = vec![change(0, 4, 0, 2.0)];
+    spec.events.changes = vec![change(0, 4, 0, 2.0)];
     (spec.record.bin, spec.record.queues) = (Time::from_us(100), vec![(NodeId(3), PORT)]);
     let seen = run_all(&script, spec).unwrap();
     // The other switch's port of this number is not recorded.
-    let queues = seen.out.series.iter().filter(|s| matches!(s.kind, SeriesKind::Queue { .. }));
+    let queues = seen.out.recorded.series.iter().filter(|s| matches!(s.kind, SeriesKind::Queue { .. }));
     assert!(queues.map(|s| s.kind).eq([SeriesKind::Queue { node: NodeId(3), port: PORT }]));
     let (now, all) = (seen.numbers("now"), seen.numbers("in all"));
     let paused = seen.out.switches[0].ports[usize::from(PORT)].paused.as_ps() as f64;

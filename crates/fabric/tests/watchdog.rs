@@ -18,9 +18,9 @@ fn storm(spans: &[(u64, u64)], watchdog: WatchdogSpec) -> RunSpec {
     let mut spec = single_switch(3, 0.0, true, Time::from_ms(3), 1);
     spec.hosts.iter_mut().for_each(|h| h.sources.clear());
     let fault = |(from, to)| in_xoff((2, 0), Time::from_ps(from - WAY), Time::from_ps(to - WAY));
-    spec.faults.extend(spans.iter().copied().map(fault));
+    spec.events.faults.extend(spans.iter().copied().map(fault));
     spec.switches[0].buffer.pause.as_mut().unwrap().transport = PauseTransport::Wire;
-    spec.watchdog = Some(watchdog);
+    spec.laws.watchdog = Some(watchdog);
     spec
 }
 
@@ -67,7 +67,7 @@ fn what_drops_is_counted_by_hand() {
     assert_eq!(out.switches[0].ports[2].dropped, 0, "no room was lacking");
     // Without it all arrive, and `alert` and `forward` lose nothing.
     for action in [Alert, Forward] {
-        spec.watchdog = Some(continuous(100, 200, action));
+        spec.laws.watchdog = Some(continuous(100, 200, action));
         let out = ran(&spec);
         assert_eq!((storms(&out).len(), out.dropped(), out.hosts[2].delivered), (1, 0, 45), "{action:?}");
     }
@@ -176,7 +176,9 @@ fn forward_ignores_pause_until_restored() {
     let spans = [(500 * US, 1500 * US), (1700 * US, 1760 * US)];
     let out = ran(&busy(&spans, continuous(100, 150, Forward)));
     assert_eq!(storms(&out), [(600 * US, Some(1650 * US))]);
-    let whole = ran(&RunSpec { faults: Vec::new(), watchdog: None, ..busy(&[], continuous(1, 1, Alert)) });
+    let mut calm = busy(&[], continuous(1, 1, Alert));
+    calm.laws.watchdog = None;
+    let whole = ran(&calm);
     let fewer = whole.hosts[2].delivered - out.hosts[2].delivered;
     // 100 us before the first storm and 60 us of the second XOFF are 133 frames, one more or less where a span begins within one.
     assert!((132..=135).contains(&fewer), "{fewer}");
@@ -190,7 +192,8 @@ fn alert_changes_nothing_but_its_counts() {
     for rule in [Continuous, Polled80] {
         let alert = busy(&[(500 * US, 1500 * US)], WatchdogSpec { rule, ..continuous(100, 200, Alert) });
         let mut counted = ran(&alert);
-        let off = ran(&RunSpec { watchdog: None, ..alert.clone() });
+        let laws = Laws { watchdog: None, ..alert.laws };
+        let off = ran(&RunSpec { laws, ..alert.clone() });
         assert_eq!(std::mem::take(&mut counted.switches[0].storms).len(), 1);
         assert_eq!(format!("{:#?}", counted.results()), format!("{:#?}", off.results()), "{rule:?}");
     }
@@ -210,7 +213,7 @@ fn each_class_has_its_own() {
     let during = out.switches[0].storms[0].dropped;
     // Those that waited, up to a full partition, and 1100 us at line rate.
     assert!(during > 900 && during < 1100, "{during}");
-    let whole = by(Engine::Model, &RunSpec { faults: Vec::new(), ..spec });
+    let whole = by(Engine::Model, &RunSpec { events: PortEvents::default(), ..spec });
     assert!(out.hosts[2].delivered > whole.hosts[2].delivered - 1100);
 }
 
@@ -231,14 +234,14 @@ fn a_ring_in_deadlock_is_restored() {
     }
     let by = |action: Option<WatchdogAction>| {
         let watchdog = action.map(|action| continuous(500, 500, action));
-        ran(&RunSpec { watchdog, ..spec.clone() })
+        ran(&RunSpec { laws: Laws { watchdog, ..spec.laws }, ..spec.clone() })
     };
     let (off, alert, restored) = (by(None), by(Some(Alert)), by(Some(Drop)));
     let delivered = |out: &Outcome| out.hosts.iter().map(|h| h.delivered).sum::<u64>();
     for stands in [&off, &alert] {
-        assert!(stands.standstill.as_ref().unwrap().circle && stands.dropped() == 0);
+        assert!(stands.freeze.standstill.as_ref().unwrap().circle && stands.dropped() == 0);
     }
-    assert_eq!((delivered(&off), restored.frozen_since), (delivered(&alert), None));
+    assert_eq!((delivered(&off), restored.freeze.since), (delivered(&alert), None));
     let lost: u64 = restored.switches.iter().flat_map(|s| &s.storms).map(|s| s.dropped).sum();
     assert!(lost > 0 && lost == restored.dropped(), "{lost}");
     let sent: u64 = restored.hosts.iter().map(|h| h.sent).sum();
@@ -261,7 +264,7 @@ fn a_drop_unmarks_nothing() {
         .on_frame(|_, _, _| {});
     let mut spec = storm(&[(230 * US, 1500 * US)], continuous(20, 200, Drop));
     spec.hosts[0].sources = vec![flows(vec![flow(100, 2, 4 * 1500)])];
-    spec.changes = vec![change(0, 3, 2, 0.1)];
+    spec.events.changes = vec![change(0, 3, 2, 0.1)];
     let seen = run_all(&marks, spec).unwrap();
     assert_eq!(storms(&seen.out), [(250 * US, Some(1700 * US))]);
     assert_eq!((seen.count("frame false"), seen.count("frame true"), seen.out.dropped()), (1, 1, 2));
@@ -291,7 +294,7 @@ fn a_drop_changes_no_record() {
     let mut spec = storm(&[(230 * US, 1500 * US)], continuous(20, 200, Drop));
     spec.transport = Some(TRANSPORT);
     spec.hosts[0].sources = vec![flows(vec![flow(100, 2, 4 * 1500)])];
-    spec.changes = vec![change(0, 3, 2, 0.1)];
+    spec.events.changes = vec![change(0, 3, 2, 0.1)];
     let seen = run_all(&records, spec).unwrap();
     assert_eq!((seen.numbers("queue "), seen.out.dropped()), (vec![0.0, 3000.0], 2));
 }

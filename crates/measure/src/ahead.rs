@@ -33,9 +33,9 @@ pub(crate) fn ahead(
     (flow, class): (Name, u8),
     (port, stay): (u64, &Stay),
 ) -> Vec<Ahead> {
-    let frames = &out.capture.frames;
+    let frames = &out.recorded.capture.frames;
     let (until, leaves) = (stay.began, stay.began + stay.sending);
-    if stay.began <= stay.came || out.capture.cut.is_some_and(|cut| cut <= leaves) {
+    if stay.began <= stay.came || out.recorded.capture.cut.is_some_and(|cut| cut <= leaves) {
         return Vec::new();
     }
     let first = frames.partition_point(|frame| frame.left <= stay.came);
@@ -111,7 +111,7 @@ mod tests {
             content: Content::Data(view, 0),
         };
         let mut out = Outcome::default();
-        out.capture.frames = vec![
+        out.recorded.capture.frames = vec![
             frame(9, mine, Some(0), 1500),
             frame(11, mine, Some(0), 1500),
             frame(13, mine, Some(0), 1500),
@@ -126,7 +126,7 @@ mod tests {
         let told: Vec<_> = told.iter().map(|a| (a.port, a.who.as_str(), a.time / 1_000_000)).collect();
         // Of the frame that left at 11 us the last microsecond; of that of another class its own two.
         assert_eq!(told, [(7, "own", 3), (7, "classes", 2), (7, "control", 1)]);
-        out.capture.cut = Some(us(24));
+        out.recorded.capture.cut = Some(us(24));
         assert!(ahead(&out, &wiring, (mine, 0), (7, &stay)).is_empty(), "not all is known");
     }
 }

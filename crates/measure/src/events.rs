@@ -79,8 +79,8 @@ impl Events {
         };
         (!named.is_empty()).then(|| Self {
             flows: named.iter().map(name).collect(),
-            list: out.flow_events.iter().map(event).collect(),
-            cut: out.events_cut.map(|cut| cut.as_ps()),
+            list: out.recorded.flow_events.iter().map(event).collect(),
+            cut: out.recorded.events_cut.map(|cut| cut.as_ps()),
         })
     }
 

@@ -61,7 +61,7 @@ impl Flows {
             Some((framing, exact, fork, if floored { fork } else { exact }))
         };
         for (dst, host) in out.hosts.iter().enumerate() {
-            for c in &host.completions {
+            for c in &host.transfers.completions {
                 let src = c.src.0 as usize;
                 let Some((framing, exact, fork, ideal)) = ideals(src, dst, (c.bytes, c.class)) else {
                     continue;
@@ -88,7 +88,7 @@ impl Flows {
                     name,
                 });
             }
-            for m in &host.missing {
+            for m in &host.transfers.missing {
                 let src = m.src.0 as usize;
                 let Some((framing, _, _, ideal)) = ideals(src, dst, (m.bytes, m.class)) else { continue };
                 let bytes = Bytes::new(framing.payload_of(m.bytes).max(1));
@@ -140,10 +140,11 @@ fn first_unfinished(settings: &Settings, out: &Outcome, owners: &Owners, most: u
     let discarded = out.hosts.iter().map(|h| h.source_discards).sum::<u64>();
     let lost = out.dropped() + discarded;
     // Frames that were dropped of a pair of hosts, where that is known.
-    let of_pair = |src: usize, dst: usize| match (out.dropped(), out.lost.get(src * settings.hosts() + dst)) {
-        (0, _) => Some(0),
-        (_, known) => known.copied(),
-    };
+    let of_pair =
+        |src: usize, dst: usize| match (out.dropped(), out.recorded.lost.get(src * settings.hosts() + dst)) {
+            (0, _) => Some(0),
+            (_, known) => known.copied(),
+        };
     let of_flow = |dst: usize, m: &Incomplete, lost: Option<u64>, waits_for: String| {
         let src = m.src.0 as usize;
         let framing = settings.plans(src).iter().find(|p| p.finite()).map(|p| p.framing);
@@ -167,8 +168,8 @@ fn first_unfinished(settings: &Settings, out: &Outcome, owners: &Owners, most: u
         let mut from: BTreeMap<u32, usize> = BTreeMap::new();
         let waits = |c: &Completion| settings.end_of(c).is_none();
         let mut all: Vec<Unfinished> = Vec::new();
-        if !host.missing.is_empty() || host.completions.iter().any(waits) {
-            for c in &host.completions {
+        if !host.transfers.missing.is_empty() || host.transfers.completions.iter().any(waits) {
+            for c in &host.transfers.completions {
                 *from.entry(c.src.0).or_default() += 1;
                 if waits(c) {
                     let Completion { src, start, nth, bytes, flow, class, .. } = *c;
@@ -176,7 +177,7 @@ fn first_unfinished(settings: &Settings, out: &Outcome, owners: &Owners, most: u
                     all.push(of_flow(dst, &m, None, "its last acknowledgement".into()));
                 }
             }
-            host.missing.iter().for_each(|m| *from.entry(m.src.0).or_default() += 1);
+            host.transfers.missing.iter().for_each(|m| *from.entry(m.src.0).or_default() += 1);
         }
         let one = |m: &Incomplete| {
             let src = m.src.0 as usize;
@@ -185,10 +186,10 @@ fn first_unfinished(settings: &Settings, out: &Outcome, owners: &Owners, most: u
             let own = pair.filter(|n| *n == 0 || alone);
             // Where frames may have been lost of it or of another, its state does not say what it waits for.
             let again = again(settings, m.class);
-            let waits_for = waits_for(m, own, (lost, discarded), again, out.frozen_since.is_some());
+            let waits_for = waits_for(m, own, (lost, discarded), again, out.freeze.since.is_some());
             of_flow(dst, m, own, waits_for)
         };
-        let mut missing: Vec<&Incomplete> = host.missing.iter().collect();
+        let mut missing: Vec<&Incomplete> = host.transfers.missing.iter().collect();
         if missing.len() > most {
             // The order of all flows, which have the same destination here.
             let name = |m: &Incomplete| settings.wiring.hosts[m.src.0 as usize].bytes().chain(*b">");

@@ -35,7 +35,7 @@ pub enum By {
 impl Frozen {
     /// The standstill of an outcome; none if something moves, or if only sources are held back.
     pub fn of(settings: &Settings, out: &Outcome) -> Option<Self> {
-        let (why, wiring) = (out.standstill.as_ref()?, &settings.wiring);
+        let (why, wiring) = (out.freeze.standstill.as_ref()?, &settings.wiring);
         let last = why.ports.last().copied().filter(|_| !why.circle);
         let far = last.and_then(|at| {
             let link = wiring.link(at)?;
@@ -51,7 +51,7 @@ impl Frozen {
         });
         let shut = last.is_some_and(|at| settings.ends_shut(at)).then_some(By::Rate);
         Some(Self {
-            since: out.frozen_since?.as_secs_f64() * 1e3,
+            since: out.freeze.since?.as_secs_f64() * 1e3,
             ports: why.ports.iter().map(|p| wiring.port_name(*p)).collect(),
             deadlock: why.circle,
             by: fault.map(By::Fault).or(shut),

@@ -402,7 +402,7 @@ impl Seen<'_> {
         part.answer = (part.from + part.time).saturating_sub(received.max(part.from));
         let whole = part.time - part.answer;
         part.alone = part.alone.min(whole);
-        let host = self.out.hosts.get(dst).filter(|host| !host.trips.is_empty());
+        let host = self.out.hosts.get(dst).filter(|host| !host.transfers.trips.is_empty());
         let same = |c: &Completion| {
             (c.src.0 as usize, c.start.as_ps(), c.end.as_ps()) == (src, self.of(n).begun.as_ps(), received)
         };
@@ -414,7 +414,8 @@ impl Seen<'_> {
             part.waits.extend((left > 0).then_some(Wait { queued: left - xoff, xoff, ..wait }));
             return part;
         }
-        let found = host.and_then(|host| Some(&host.trips[host.completions.iter().position(same)?]));
+        let found = host
+            .and_then(|host| Some(&host.transfers.trips[host.transfers.completions.iter().position(same)?]));
         let Some(trip) = found else { return part };
         let waited = |stay: &Stay| {
             let (port, waited) =
@@ -443,7 +444,7 @@ impl Seen<'_> {
 
     /// A wait at a port from one moment to another.
     fn wait(&self, port: (NodeId, u16), (from, until): (u64, u64)) -> Wait {
-        let stood = self.out.pauses.xoffs.iter().filter(|x| x.stopped == port);
+        let stood = self.out.recorded.pauses.xoffs.iter().filter(|x| x.stopped == port);
         let within = |x: &Xoff| x.until.as_ps().min(until).saturating_sub(x.from.as_ps().max(from));
         let xoff = stood.map(within).sum::<u64>().min(until - from);
         Wait { port: self.settings.wiring.port_name(port), queued: until - from - xoff, xoff }
@@ -501,7 +502,7 @@ impl Seen<'_> {
         let (name, bytes, ..) = self.transfer(n).filter(|_| self.of(n).received == Time::MAX)?;
         let what = format!("the transfer {name} of {}", Bytes::new(bytes));
         let since = self.of(n).begun.as_ps();
-        if self.out.frozen_since.is_some() {
+        if self.out.freeze.since.is_some() {
             let operation = format!("{what}: the network stands still");
             return Some(Standing { rank, operation, since });
         }
@@ -514,8 +515,8 @@ impl Seen<'_> {
         };
         let begun: u64 = hosts()
             .map(|(_, host)| {
-                let done = host.completions.iter().map(|c| frames(c.src, c.bytes)).sum::<u64>();
-                let open = host.missing.iter().filter(|m| m.start < self.out.duration);
+                let done = host.transfers.completions.iter().map(|c| frames(c.src, c.bytes)).sum::<u64>();
+                let open = host.transfers.missing.iter().filter(|m| m.start < self.out.duration);
                 done + open.map(|m| frames(m.src, m.bytes)).sum::<u64>()
             })
             .sum();

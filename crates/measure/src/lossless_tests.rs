@@ -80,7 +80,7 @@ fn drops_of_watchdogs_are_told_apart() {
 fn records_of_xoff_by_hand() {
     let settings = settings("");
     let mut out = still(&settings);
-    out.hosts[1].paused = Time::from_ps(1);
+    out.hosts[1].pause.time = Time::from_ps(1);
     out.switches[0].ports[0].paused = Time::from_ps(1);
     out.switches[2].ports[1].paused = Time::from_us(9);
     (out.switches[0].ports[0].xoffs, out.switches[1].ports[1].xoffs) = (4, 5);

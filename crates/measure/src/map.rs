@@ -129,11 +129,11 @@ impl Map {
         let (wiring, bin) = (&settings.wiring, settings.record.bin.as_ps().max(1));
         let steps = (out.duration.as_ps() / bin) as usize;
         let mut stood: BTreeMap<(NodeId, u16), Vec<(u64, u64)>> = BTreeMap::new();
-        for x in &out.pauses.xoffs {
+        for x in &out.recorded.pauses.xoffs {
             stood.entry(x.stopped).or_default().push((x.from.as_ps(), x.until.as_ps()));
         }
         let [mut sent, mut peaks, mut discarded] = [const { BTreeMap::new() }; 3];
-        for s in &out.series {
+        for s in &out.recorded.series {
             match s.kind {
                 SeriesKind::Sent { node, port } => sent.insert((node, port), &s.values[..]),
                 SeriesKind::QueuePeak { node, port } => peaks.insert((node, port), &s.values[..]),
@@ -168,7 +168,7 @@ impl Map {
                 lost: coded(&lost),
             }
         };
-        let last = out.pauses.xoffs.last().filter(|_| out.pauses.left_out > 0);
+        let last = out.recorded.pauses.xoffs.last().filter(|_| out.recorded.pauses.left_out > 0);
         let known = last.map_or(out.duration, |last| last.decided).as_ps();
         let kept = settings.keeps_pauses() || settings.buffer().pause.is_none();
         let ends = wiring.links.iter().flat_map(|l| [l.a, l.b]);

@@ -62,11 +62,11 @@ values! {
     SourceDiscards => Run(|r| Some(r.of_hosts(|h| h.source_discards))),
     Overhead => Run(|r| Some(r.overhead_bits() as f64 / r.seconds() / 1e6)),
     Goodput => Run(|r| r.goodput()),
-    ControlMessages => Run(|r| Some(r.out.control_messages as f64)),
+    ControlMessages => Run(|r| Some(r.out.messages.made as f64)),
     SlowedFlows => Run(|r| Some(r.of_hosts(|h| h.slowed_flows))),
-    ControlDiscarded => Run(|r| Some(r.out.control_discarded as f64)),
-    FeedbackIgnored => Run(|r| Some(r.out.feedback_ignored as f64)),
-    FeedbackLost => Run(|r| Some(r.out.feedback_lost as f64)),
+    ControlDiscarded => Run(|r| Some(r.out.messages.discarded as f64)),
+    FeedbackIgnored => Run(|r| Some(r.out.messages.ignored as f64)),
+    FeedbackLost => Run(|r| Some(r.out.messages.lost as f64)),
     InnocentThroughput => Run(|r| Some(r.total() - r.hot()?.rate)),
     InnocentFlowUtilization => Run(|r| r.innocent_utilization()),
     InnocentDropShare => Run(|r| r.innocent_drops()),
@@ -86,7 +86,7 @@ values! {
     Pauses => Run(|r| Some(r.out.switches.iter().flat_map(|s| &s.ports).map(|p| p.xoffs).sum::<u64>() as f64)),
     Xoffs => Run(|r| Some(r.pauses?.stops.xoffs.len() as f64)),
     PauseRoots => Run(|r| Some(Forest::of(r.pauses?.stops, |_| true).by_time().len() as f64)),
-    PausedHosts => Run(|r| r.pauses.map(|_| r.out.hosts.iter().filter(|h| h.paused > Time::ZERO).count() as f64)),
+    PausedHosts => Run(|r| r.pauses.map(|_| r.out.hosts.iter().filter(|h| h.pause.time > Time::ZERO).count() as f64)),
     PausedLinks => Run(|r| {
         let ports = r.out.switches.iter().flat_map(|s| &s.ports);
         r.pauses.map(|_| ports.filter(|p| p.paused > Time::ZERO).count() as f64)
@@ -97,7 +97,7 @@ values! {
     WatchdogDrops => Run(|r| Some(r.storms()?.map(|s| s.dropped).sum::<u64>() as f64)),
     LostOnLinks => Run(|r| r.settings.loses().then(|| r.out.lost_on_links.iter().map(|end| end.data).sum::<u64>() as f64)),
     MeanLatency => Run(|r| {
-        let latency: f64 = r.out.hosts.iter().map(|h| h.latency_sum.as_secs_f64()).sum();
+        let latency: f64 = r.out.hosts.iter().map(|h| h.latencies.sum.as_secs_f64()).sum();
         Some(latency / r.of_hosts(|h| h.delivered).max(1.0) * 1e6)
     }),
     LatencyP50 => Run(|r| r.latency(0.5)),
@@ -149,7 +149,7 @@ values! {
     ReorderBytesMax => Run(|r| r.unordered().then(|| r.out.hosts.iter().map(|h| h.held_max).max().unwrap_or(0) as f64 / 1e3)),
     RttP50 => Run(|r| r.rtt(0.5)),
     RttP99 => Run(|r| r.rtt(0.99)),
-    FrozenSince => Run(|r| r.out.frozen_since.map(|at| at.as_secs_f64() * 1e3)),
+    FrozenSince => Run(|r| r.out.freeze.since.map(|at| at.as_secs_f64() * 1e3)),
 }
 
 /// The XOFFs of a run that are kept, and the flows that stood for others.
@@ -288,7 +288,7 @@ impl<'a> Run<'a> {
     }
 
     fn latency(&self, share: f64) -> Option<f64> {
-        quantile_of(self.out.hosts.iter().map(|h| &h.latency), share)
+        quantile_of(self.out.hosts.iter().map(|h| &h.latencies.histogram), share)
     }
 
     fn rtt(&self, share: f64) -> Option<f64> {
@@ -328,7 +328,7 @@ impl<'a> Run<'a> {
             let t = &h.transport;
             t.acks_made * ack + t.resent_bytes + h.sent.saturating_sub(t.resent) * telemetry
         };
-        self.out.control_bits + 8 * self.out.hosts.iter().map(of).sum::<u64>()
+        self.out.messages.bits + 8 * self.out.hosts.iter().map(of).sum::<u64>()
     }
 
     /// The payload of finite flows that arrived, Gb/s. Of a part of the run it is known where no source is endless.
@@ -355,7 +355,7 @@ impl<'a> Run<'a> {
             let (settings, out) = (self.settings, self.out);
             let rate = |&(a, b): &(usize, usize)| {
                 let kind = SeriesKind::Flow { src: NodeId(a as u32), dst: NodeId(b as u32) };
-                let bits = out.matrix.get(a * settings.hosts() + b).map(|bytes| *bytes as f64 * 8.0);
+                let bits = out.recorded.matrix.get(a * settings.hosts() + b).map(|bytes| *bytes as f64 * 8.0);
                 Some(rate_of(settings, out, kind, bits.unwrap_or(0.0))? / 1e6)
                     .filter(|_| bits.is_some() || !settings.whole())
             };
@@ -369,13 +369,14 @@ impl<'a> Run<'a> {
             let share = |t: Time| t.as_secs_f64() / self.seconds() * 100.0;
             let hot = settings.hotspot().map(|h| h.host);
             let sends = |(i, h): &(usize, &HostOutcome)| Some(*i) != hot && h.generated > 0;
-            let hosts = out.hosts.iter().enumerate().filter(sends).map(|(_, h)| share(h.paused)).collect();
+            let hosts =
+                out.hosts.iter().enumerate().filter(sends).map(|(_, h)| share(h.pause.time)).collect();
             let first = settings.hosts() as u32;
             let between = settings.wiring.links.iter().filter(|l| l.a.0.0 >= first && l.b.0.0 >= first);
             let ends = between.flat_map(|l| [l.a, l.b]);
             let links: Vec<f64> =
                 ends.filter_map(|e| out.port(settings.hosts(), e)).map(|p| share(p.paused)).collect();
-            let all = out.hosts.iter().map(|h| share(h.paused)).chain(links.iter().copied());
+            let all = out.hosts.iter().map(|h| share(h.pause.time)).chain(links.iter().copied());
             let touched = mean(&all.filter(|p| *p > 0.0).collect::<Vec<f64>>());
             Stood { hosts, links, touched }
         })

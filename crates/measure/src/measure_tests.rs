@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::ports::ports;
-use cnsim_fabric::{Completion, Incomplete, PortOutcome, Series, SwitchOutcome};
+use cnsim_fabric::{
+    Completion, Freeze, HostPause, Incomplete, Messages, PortOutcome, Recorded, Series, SwitchOutcome,
+};
 use cnsim_scenario::Scenario;
 use cnsim_units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +24,12 @@ fn series(kind: SeriesKind, of: impl Fn(usize) -> f64) -> Series {
     Series { kind, bin: Time::from_ms(1), values: (0..200).map(of).collect() }
 }
 
+/// A host that was in XOFF for so many ms.
+fn host(ms: u64) -> HostOutcome {
+    let pause = HostPause { time: Time::from_ms(ms), ..HostPause::default() };
+    HostOutcome { generated: 1, pause, ..HostOutcome::default() }
+}
+
 /// A run of that star.
 fn hotspot_run() -> Outcome {
     // The hot port: 8 Gb/s in the 50 whole bins before the hotspot, 0.9 in the 19 whole bins of it. Afterwards nothing for 5 bins,
@@ -35,19 +43,17 @@ fn hotspot_run() -> Outcome {
         85..=99 => 7.5e9,
         _ => 7.7105e9,
     };
-    let host =
-        |paused: u64| HostOutcome { generated: 1, paused: Time::from_ms(paused), ..HostOutcome::default() };
     let mut hosts = vec![host(20), host(100), host(0)];
     hosts[0].delivered = 600;
     hosts[2].delivered = 400;
-    hosts[0].latency_sum = Time::from_ms(2);
-    hosts[2].latency_sum = Time::from_ms(1);
+    hosts[0].latencies.sum = Time::from_ms(2);
+    hosts[2].latencies.sum = Time::from_ms(1);
     hosts[2].source_discards = 7;
     // 100 frames in the bucket from 16 to 17 us (16 to an octave, of 1.024 us here), 100 in a later one.
-    hosts[0].latency = vec![0; 400];
-    hosts[0].latency[160] = 100;
-    hosts[2].latency = vec![0; 400];
-    hosts[2].latency[320] = 100;
+    hosts[0].latencies.histogram = vec![0; 400];
+    hosts[0].latencies.histogram[160] = 100;
+    hosts[2].latencies.histogram = vec![0; 400];
+    hosts[2].latencies.histogram[320] = 100;
     let port = |dropped, dropped_by_limit, xoffs, queue_max| PortOutcome {
         dropped,
         dropped_by_limit,
@@ -63,32 +69,31 @@ fn hotspot_run() -> Outcome {
             ports: vec![port(4, 0, 2, 900), port(20, 10, 3, 5000), port(5, 1, 0, 4999)],
             ..SwitchOutcome::default()
         }],
-        control_messages: 9,
-        control_bits: 4_000_000,
-        control_discarded: 1,
-        feedback_ignored: 2,
-        feedback_lost: 3,
+        messages: Messages { made: 9, bits: 4_000_000, discarded: 1, ignored: 2, lost: 3 },
         counters: vec![
             ("false_positives".into(), 3),
             ("positive_messages".into(), 12),
             ("cpid_changes".into(), 5),
         ],
-        series: vec![
-            series(delivered(0), |_| 0.0),
-            series(delivered(1), hot),
-            series(delivered(2), |i| if (100..150).contains(&i) { 2e9 } else { 9e9 }),
-            // 9 bins of 100 KB and 10 of 40 KB while the port is slow.
-            series(SeriesKind::Queue { node: HOT.0, port: HOT.1 }, |i| match i {
-                61..=69 => 100e3,
-                70..=79 => 40e3,
-                _ => 7e3,
-            }),
-            series(SeriesKind::Sent { node: HOT.0, port: HOT.1 }, |i| {
-                if (100..150).contains(&i) { 3e9 } else { 9e9 }
-            }),
-            series(SeriesKind::Dropped { node: HOT.0 }, |i| (i * i) as f64),
-        ],
-        frozen_since: Some(Time::from_us(12_500)),
+        recorded: Recorded {
+            series: vec![
+                series(delivered(0), |_| 0.0),
+                series(delivered(1), hot),
+                series(delivered(2), |i| if (100..150).contains(&i) { 2e9 } else { 9e9 }),
+                // 9 bins of 100 KB and 10 of 40 KB while the port is slow.
+                series(SeriesKind::Queue { node: HOT.0, port: HOT.1 }, |i| match i {
+                    61..=69 => 100e3,
+                    70..=79 => 40e3,
+                    _ => 7e3,
+                }),
+                series(SeriesKind::Sent { node: HOT.0, port: HOT.1 }, |i| {
+                    if (100..150).contains(&i) { 3e9 } else { 9e9 }
+                }),
+                series(SeriesKind::Dropped { node: HOT.0 }, |i| (i * i) as f64),
+            ],
+            ..Recorded::default()
+        },
+        freeze: Freeze { since: Some(Time::from_us(12_500)), standstill: None },
         ..Outcome::default()
     }
 }
@@ -162,9 +167,8 @@ fn a_hotspot_by_hand() {
 #[test]
 fn no_recovery_takes_the_rest() {
     let mut out = hotspot_run();
-    let Some(s) = out.series.iter_mut().find(|s| s.kind == SeriesKind::Delivered { host: NodeId(1) }) else {
-        panic!()
-    };
+    let delivered = SeriesKind::Delivered { host: NodeId(1) };
+    let Some(s) = out.recorded.series.iter_mut().find(|s| s.kind == delivered) else { panic!() };
     s.values[100..].fill(7.5e9);
     near(measured_by_name(&settings(HOTSPOT), &out)["recovery_time"], 120.0);
 }
@@ -176,7 +180,7 @@ fn a_periodic_hotspot_by_hand() {
     let text = "name = \"t\"\n[topology]\nhosts = 3\nlink_rate = \"10 Gb/s\"\n[workload]\nload = \"20 %\"\n[hotspot]\nhost = \"H1\"\n\
                 rate = \"1 Gb/s\"\nstart = \"60 ms\"\nstop = \"100 ms\"\nperiod = \"10 ms\"\n[run]\nduration = \"200 ms\"\n[record]\nbin = \"1 ms\"\n";
     let mut out = hotspot_run();
-    out.series = vec![series(SeriesKind::Delivered { host: NodeId(1) }, |i| match i {
+    out.recorded.series = vec![series(delivered, |i| match i {
         60..=69 => 0.5e9,
         80..=89 => 0.7e9,
         _ => 8e9,
@@ -229,15 +233,12 @@ fn fairness_by_hand() {
         bin: Time::from_ms(1),
         values: of.to_vec(),
     };
-    let out = Outcome {
-        duration: Time::from_ms(10),
-        hosts: vec![HostOutcome::default(); 3],
-        series: vec![
-            flow(0, [9.0, 9.0, 9.0, 9.0, 9.0, 9.0, 9.0, 3.0, 3.0, 0.0]),
-            flow(2, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 5.0, 1.0, 0.0]),
-        ],
-        ..Outcome::default()
-    };
+    let hosts = vec![HostOutcome::default(); 3];
+    let mut out = Outcome { duration: Time::from_ms(10), hosts, ..Outcome::default() };
+    out.recorded.series = vec![
+        flow(0, [9.0, 9.0, 9.0, 9.0, 9.0, 9.0, 9.0, 3.0, 3.0, 0.0]),
+        flow(2, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 5.0, 1.0, 0.0]),
+    ];
     let found = fairness(&settings, &out);
     assert_eq!(found.iter().map(|f| f.1).collect::<Vec<_>>(), {
         let mut settled = [true; 10];
@@ -271,7 +272,7 @@ fn rates_of_fixed_flows_by_hand() {
             ports: vec![port(90_000_000, 0), port(90_000_000, 1000), port(0, 5)],
             ..SwitchOutcome::default()
         }],
-        matrix,
+        recorded: Recorded { matrix, ..Recorded::default() },
         ..Outcome::default()
     };
     let all = measured_by_name(&settings(text), &out);
@@ -313,14 +314,14 @@ fn completion_by_hand() {
     let mut out =
         Outcome { duration: Time::from_ms(1), hosts: vec![HostOutcome::default(); 3], ..Outcome::default() };
     // 10, 20, 30, 40 us, and a large one, of 100 KB, of 500 us; a small one has been on its way for 100 us.
-    out.hosts[1].completions = vec![
+    out.hosts[1].transfers.completions = vec![
         done(0, 1000, 30),
         done(2, 1000, 10),
         done(0, 1000, 40),
         done(2, 1000, 20),
         done(0, 100_000, 500),
     ];
-    out.hosts[1].missing = vec![Incomplete {
+    out.hosts[1].transfers.missing = vec![Incomplete {
         src: NodeId(2),
         bytes: on_link(1000),
         start: Time::from_us(900),
@@ -359,7 +360,7 @@ fn completion_by_hand() {
         !bounds.contains("completion_time_p50") && !bounds.contains("small_completion_p50"),
         "{bounds:?}"
     );
-    out.hosts[1].missing.clear();
+    out.hosts[1].transfers.missing.clear();
     let flows = Flows::of(&settings, &out);
     assert!(bounds_of(&flows).is_empty());
     let all = measured_by_name(&settings, &out);
@@ -434,7 +435,7 @@ fn the_port_with_least_is_left_out() {
     }
     // A host's port weighs by its time in XOFF alone.
     let mut hosts = vec![HostOutcome::default(); 140];
-    hosts[7].paused = Time::from_ms(120);
+    hosts[7].pause.time = Time::from_ms(120);
     for (xoffs, host) in [(59, true), (61, false)] {
         let mut all = vec![port(0, 1000, 0, 0); 127];
         all.push(port(0, xoffs, 0, 0));
@@ -464,7 +465,6 @@ fn paused_links_by_hand() {
     for (node, port) in [last.a, last.b] {
         switches[(node.0 - first) as usize].ports[port as usize].paused = Time::from_ms(20);
     }
-    let host = |ms: u64| HostOutcome { generated: 1, paused: Time::from_ms(ms), ..HostOutcome::default() };
     let hosts = vec![host(10), host(0), host(0)];
     let out = Outcome { duration: Time::from_ms(100), hosts, switches, ..Outcome::default() };
     let all = measured_by_name(&settings, &out);
@@ -519,7 +519,7 @@ fn percentiles_of_completion_by_hand() {
     let bytes = framing.on_link(Bytes::new(1000)).get();
     let mut out =
         Outcome { duration: Time::from_ms(2), hosts: vec![HostOutcome::default(); 3], ..Outcome::default() };
-    out.hosts[1].completions = (1..=1000)
+    out.hosts[1].transfers.completions = (1..=1000)
         .map(|us| Completion {
             src: NodeId(0),
             bytes,
@@ -572,7 +572,7 @@ fn unfinished_flows_are_named() {
     let bytes = framing.on_link(Bytes::new(1000)).get();
     let mut out =
         Outcome { duration: Time::from_ms(1), hosts: vec![HostOutcome::default(); 3], ..Outcome::default() };
-    out.hosts[1].missing = (0..20)
+    out.hosts[1].transfers.missing = (0..20)
         .map(|i| Incomplete {
             class: 0,
             src: NodeId(2),
@@ -591,7 +591,7 @@ fn unfinished_flows_are_named() {
     assert_eq!((first.start, first.so_far, first.missing), (881_000_000, 119_000_000, bytes - 1));
     assert!(all.windows(2).all(|w| w[0].start < w[1].start));
     assert!(all[0].waits_for.contains("on their way") && all[1].waits_for.contains("its turn"));
-    out.frozen_since = Some(Time::from_us(950));
+    out.freeze.since = Some(Time::from_us(950));
     assert!(of("on", &out)[0].waits_for.contains("stood still"));
     out.hosts[0].source_discards = 3;
     assert!(of("on", &out)[0].waits_for.contains("some of the 3"));

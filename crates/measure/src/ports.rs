@@ -56,7 +56,7 @@ pub fn ports(settings: &Settings, out: &Outcome) -> BTreeMap<String, PortFacts> 
     let seconds = out.duration.as_secs_f64();
     let mut more: Vec<(f64, String, PortFacts)> = Vec::new();
     for (h, host) in out.hosts.iter().enumerate() {
-        let paused = host.paused.as_secs_f64() / seconds * 100.0;
+        let paused = host.pause.time.as_secs_f64() / seconds * 100.0;
         if paused > 0.0 {
             let facts = PortFacts { paused, ..PortFacts::default() };
             more.push((paused, settings.wiring.name(NodeId(h as u32)).to_string(), facts));
@@ -99,7 +99,7 @@ fn by_class(settings: &Settings, out: &Outcome, all: &mut BTreeMap<String, PortF
             let (name, facts) = match alone.port(hosts, at) {
                 Some(port) => (wiring.port_name(at), facts(port, alone.dropped_at(hosts, at), seconds)),
                 None => {
-                    let paused = alone.hosts[at.0.0 as usize].paused.as_secs_f64() / seconds * 100.0;
+                    let paused = alone.hosts[at.0.0 as usize].pause.time.as_secs_f64() / seconds * 100.0;
                     (wiring.name(at.0).to_string(), PortFacts { paused, ..PortFacts::default() })
                 }
             };
@@ -122,7 +122,7 @@ fn nics(settings: &Settings, out: &Outcome, all: &mut BTreeMap<String, PortFacts
         let mut sum = PortFacts::default();
         for nic in nics.clone() {
             let (host, one) = (&out.hosts[nic], all.entry(wiring.hosts[nic].clone()).or_default());
-            one.paused = host.paused.as_secs_f64() / seconds * 100.0;
+            one.paused = host.pause.time.as_secs_f64() / seconds * 100.0;
             one.received = Some(rate(settings, out, nic));
             one.sent_frames = Some(host.sent);
             sum.paused += one.paused / nics.len() as f64;

@@ -166,12 +166,12 @@ pub const SLOWEST: usize = 1_000;
 impl Spent {
     /// Of a run; none if it did not record the trips of its flows.
     pub fn of(settings: &Settings, out: &Outcome, flows: &Flows, names: &[String]) -> Option<Self> {
-        let recorded = out.hosts.iter().any(|host| !host.trips.is_empty());
+        let recorded = out.hosts.iter().any(|host| !host.transfers.trips.is_empty());
         let (mut spent, mut places) = (Self::default(), BTreeMap::new());
         // The flows of a run are listed by receiver, in order of completion.
         let mut times = flows.done.iter().peekable();
         for host in out.hosts.iter().filter(|_| recorded) {
-            for (done, trip) in host.completions.iter().zip(&host.trips) {
+            for (done, trip) in host.transfers.completions.iter().zip(&host.transfers.trips) {
                 let Some(end) = settings.end_of(done) else { continue };
                 let same = |t: &&FlowTime| (t.src, t.nth) == (done.src.0.into(), done.nth.into());
                 let Some(time) = times.next_if(same) else { continue };

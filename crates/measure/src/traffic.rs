@@ -123,8 +123,8 @@ impl Shares {
         // Of finite flows all is known: what arrived of each.
         let mut finite: BTreeMap<(usize, usize), f64> = BTreeMap::new();
         for (dst, host) in out.hosts.iter().enumerate() {
-            let whole = host.completions.iter().map(|c| (c.src, c.nth, c.bytes, 0, c.class));
-            let open = host.missing.iter().map(|m| (m.src, m.nth, m.bytes, m.missing, m.class));
+            let whole = host.transfers.completions.iter().map(|c| (c.src, c.nth, c.bytes, 0, c.class));
+            let open = host.transfers.missing.iter().map(|m| (m.src, m.nth, m.bytes, m.missing, m.class));
             for (src, nth, bytes, missing, class) in whole.chain(open) {
                 let src = src.0 as usize;
                 let arrived = bytes.saturating_sub(missing);
@@ -141,13 +141,13 @@ impl Shares {
         // Other bytes between two hosts belong to the endless tables that send there. Networks with many hosts do not record them.
         for src in 0..hosts {
             let endless: Vec<&SourcePlan> = settings.plans(src).iter().filter(|p| !p.finite()).collect();
-            if out.matrix.is_empty() {
+            if out.recorded.matrix.is_empty() {
                 let named = endless.iter().filter_map(|p| (place(&owners.names, p) as usize).checked_sub(1));
                 named.for_each(|i| bits[i] = None);
                 continue;
             }
             for dst in (0..hosts).filter(|_| !endless.is_empty()) {
-                let arrived = out.matrix[src * hosts + dst] as f64 * 8.0;
+                let arrived = out.recorded.matrix[src * hosts + dst] as f64 * 8.0;
                 let rest = arrived - finite.get(&(src, dst)).copied().unwrap_or(0.0);
                 if rest <= 0.0 {
                     continue;
@@ -175,9 +175,9 @@ fn share<'a>(
 /// Frames of each name that switches dropped.
 fn losses(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Option<f64>> {
     // Of many hosts it is known only that nothing was dropped.
-    let known = out.dropped() == 0 || !out.lost.is_empty();
+    let known = out.dropped() == 0 || !out.recorded.lost.is_empty();
     let mut lost = vec![known.then_some(0.0); owners.names.len()];
-    for (pair, frames) in out.lost.iter().enumerate().filter(|(_, frames)| **frames > 0) {
+    for (pair, frames) in out.recorded.lost.iter().enumerate().filter(|(_, frames)| **frames > 0) {
         let (src, dst) = (pair / settings.hosts(), pair % settings.hosts());
         let plans = settings.plans(src).iter().filter(|p| p.may_send(dst));
         share(&mut lost, owners, plans, *frames as f64);

@@ -77,7 +77,7 @@ fn shares_timeouts_and_round_trips_by_hand() {
 #[test]
 fn overhead_by_hand() {
     let mut out = run();
-    out.control_bits = 1000;
+    out.messages.bits = 1000;
     out.hosts[0].transport = TransportOutcome { resent_bytes: 6000, resent: 4, ..Default::default() };
     out.hosts[0].sent = 40;
     out.hosts[1].transport = TransportOutcome { acks_made: 1000, ..Default::default() };
@@ -101,7 +101,7 @@ fn a_flow_ends_as_the_scenario_says() {
         acknowledged: back.map(|us| Time::from_us(10 + us)),
     };
     let mut out = run();
-    out.hosts[1].completions = vec![done(0, 30, Some(40)), done(2, 50, None)];
+    out.hosts[1].transfers.completions = vec![done(0, 30, Some(40)), done(2, 50, None)];
     let all = measured_by_name(&received, &out);
     near(all["completion_time"], 40.0);
     near(all["finished_flows"], 100.0);
@@ -122,7 +122,7 @@ fn a_flow_ends_as_the_scenario_says() {
     assert!(Flows::of(&received, &out).unfinished(&received, &out, &Default::default()).is_empty());
     // Frames that switches drop are sent again by go-back-n, and lost without it.
     let again = settings(&format!("{PAIRS}[transport]\nkind = \"go-back-n\"\n"));
-    out.hosts[1].missing = vec![cnsim_fabric::Incomplete {
+    out.hosts[1].transfers.missing = vec![cnsim_fabric::Incomplete {
         src: NodeId(2),
         bytes,
         start: Time::from_us(20),
@@ -131,7 +131,7 @@ fn a_flow_ends_as_the_scenario_says() {
         class: 0,
         flow: None,
     }];
-    out.hosts[1].completions.truncate(1);
+    out.hosts[1].transfers.completions.truncate(1);
     out.hosts[0].source_discards = 1;
     let waits =
         |s: &Settings| Flows::of(s, &out).unfinished(s, &out, &Default::default())[0].waits_for.clone();

@@ -41,10 +41,10 @@ pub fn spread(settings: &Settings, out: &Outcome) -> Vec<Xoff> {
     let hosts = settings.hosts() as u32;
     let (wiring, classes) = (&settings.wiring, &settings.classes.list);
     let level = levels(wiring);
-    let apart = classes.len() > 1 && settings.keeps_pauses() && out.pauses.left_out == 0;
+    let apart = classes.len() > 1 && settings.keeps_pauses() && out.recorded.pauses.left_out == 0;
     // Time in each part of the run, ps, by class and port.
     let mut parts: BTreeMap<(usize, (NodeId, u16)), Vec<u64>> = BTreeMap::new();
-    for x in out.pauses.xoffs.iter().filter(|_| apart) {
+    for x in out.recorded.pauses.xoffs.iter().filter(|_| apart) {
         let own = parts.entry((x.class.into(), x.stopped)).or_insert_with(|| vec![0; PARTS]);
         let (mut at, until) = (x.from.as_ps(), x.until.as_ps().min(part * PARTS as u64));
         while at < until {
@@ -56,7 +56,7 @@ pub fn spread(settings: &Settings, out: &Outcome) -> Vec<Xoff> {
     let ends = || wiring.links.iter().flat_map(|l| [(l.a, l.b), (l.b, l.a)]);
     for (from, _) in ends().filter(|_| !apart) {
         let all = match from.0.0.checked_sub(hosts) {
-            None => out.hosts.get(from.0.0 as usize).map(|h| &h.paused_by_part),
+            None => out.hosts.get(from.0.0 as usize).map(|h| &h.pause.by_part),
             Some(s) => out.switches.get(s as usize).and_then(|s| s.paused_by_part.get(usize::from(from.1))),
         };
         parts.extend(all.map(|all| ((0, from), all.clone())));
@@ -162,7 +162,7 @@ mod tests {
         let settings = scenario.ready(&scenario.cases()[0]).unwrap().settings;
         let (wiring, us) = (&settings.wiring, 1_000_000);
         let mut hosts = vec![HostOutcome::default(); 4];
-        hosts[2].paused_by_part = vec![us; 60];
+        hosts[2].pause.by_part = vec![us; 60];
         let ports = |s: usize| vec![Vec::new(); usize::from(wiring.switches[s].1)];
         let mut switches: Vec<SwitchOutcome> = (0..wiring.switches.len())
             .map(|s| SwitchOutcome { paused_by_part: ports(s), ..SwitchOutcome::default() })

@@ -99,7 +99,7 @@ fn uncontended_flows_are_equal_to_the_nanosecond() {
     assert_eq!(ns, fork.map(|(bytes, ns, _)| (bytes, ns * 1000)).into());
     // The ideal time goes to the same end: so has a flow alone a slowdown of 1. The way back takes what it takes in the fork.
     assert!(flows.done.iter().all(|f| f.time == f.exact), "{:?}", flows.done);
-    let back = out.hosts.iter().flat_map(|h| &h.completions);
+    let back = out.hosts.iter().flat_map(|h| &h.transfers.completions);
     let back: BTreeSet<u64> = back.map(|c| (c.acknowledged.unwrap() - c.end).as_ps()).collect();
     assert_eq!(back, fork.map(|(_, _, back)| back * 1000).into());
     // The fork's formula gives the fork's own ideal times, which these flows beat.
@@ -409,7 +409,7 @@ fn phases_lock_and_are_parted() {
         let ready = ready(&text);
         let (_, out) = go(&ready, seed);
         let n = 3;
-        let (a, b) = (out.matrix[n] as f64, out.matrix[2 * n] as f64);
+        let (a, b) = (out.recorded.matrix[n] as f64, out.recorded.matrix[2 * n] as f64);
         (a / (a + b), ready.settings.locked().is_some())
     };
     let drawn = "[timing]\nties = \"seed\"\n";

@@ -122,8 +122,8 @@ fn runs(m: &Mutation) -> [Vec<RunRecord>; 2] {
         let spec = job.ready.settings.spec(&job.ready.built, job.seed, false);
         let out = cnsim_fabric::run(&spec, &Options { threads: 1, ..Options::default() }).unwrap();
         let mut record = RunRecord { config: config.clone(), ..record(job, &out) };
-        if *broken && matches!(m.change, CountHops) && out.control_messages > 0 {
-            let hops = out.control_hops as f64 / out.control_messages as f64;
+        if *broken && matches!(m.change, CountHops) && out.messages.made > 0 {
+            let hops = out.control_hops as f64 / out.messages.made as f64;
             record.metrics.0.get_mut("overhead").unwrap().value *= hops;
         }
         (*broken, *changed, record)

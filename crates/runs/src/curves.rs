@@ -24,7 +24,7 @@ pub(crate) fn of(
     let mut curves = Curves { settings, out, all: BTreeMap::new() };
     curves.of_ports();
     curves.of_flows(all_series);
-    let bins = out.series.first().map_or(0, |s| s.values.len());
+    let bins = out.recorded.series.first().map_or(0, |s| s.values.len());
     for (name, unit, values) in events.iter().flat_map(|e| e.series(settings.record.bin.as_ps(), bins)) {
         curves.keep(name, unit, &values, 1.0);
     }
@@ -90,14 +90,14 @@ impl Curves<'_> {
             _ => true,
         };
         let pair = |src, dst| format!("{}>{}", wiring.name(src), wiring.name(dst));
-        for s in &out.series {
+        for s in &out.recorded.series {
             match s.kind {
                 SeriesKind::Flow { src, dst } if named.flows.contains(&(src, dst)) => {
                     self.keep(format!("flow {}", pair(src, dst)), "Mb/s", &s.values, MBPS);
                 }
                 // Values that the scheme shows have units of its own, and all their digits.
                 SeriesKind::Gauge { at, gauge } if shown(at) => {
-                    if let Some(g) = out.gauges.get(usize::from(gauge)) {
+                    if let Some(g) = out.recorded.gauges.get(usize::from(gauge)) {
                         let name = format!("gauge {} {}", g.name, wiring.gauge_place(at));
                         let (unit, bin) = (g.unit.to_string(), self.settings.record.bin.as_secs_f64());
                         let values = s.values.clone();
@@ -107,7 +107,7 @@ impl Curves<'_> {
                 SeriesKind::LimiterRate { src, dst } => {
                     self.keep(format!("limiter {}", pair(src, dst)), "Mb/s", &s.values, MBPS);
                 }
-                SeriesKind::Control if out.control_bits > 0 => {
+                SeriesKind::Control if out.messages.bits > 0 => {
                     self.keep("control_rate", "Mb/s", &s.values, MBPS);
                 }
                 _ => {}
@@ -123,7 +123,7 @@ impl Curves<'_> {
         if !jain.is_empty() {
             self.keep(Id::Fairness, "", &jain, 1.0);
         }
-        let all = out.series.iter().filter(|s| matches!(s.kind, SeriesKind::Delivered { .. }));
+        let all = out.recorded.series.iter().filter(|s| matches!(s.kind, SeriesKind::Delivered { .. }));
         let total = sum(all.map(|s| &s.values));
         self.keep(Id::AggregateThroughput, "Gb/s", &total, GBPS);
         let host = NodeId(self.settings.record.receiver as u32);
@@ -140,7 +140,7 @@ impl Curves<'_> {
     /// Every queue, and what arrives at every host. Each NIC of several has a series, and their host has the sum.
     fn everywhere(&mut self) {
         let (wiring, out) = (&self.settings.wiring, self.out);
-        for s in &out.series {
+        for s in &out.recorded.series {
             match s.kind {
                 SeriesKind::Queue { node, port } => {
                     self.keep_queue(format!("queue {}", wiring.port_name((node, port))), (node, port));

@@ -323,7 +323,8 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     let stopped = settings.keeps_pauses().then(|| stopped(job, out, (&flows, &owners)));
     let of_pauses = stopped.as_ref().map(|(stops, victims)| Pauses { stops, victims: *victims });
     let metrics = Run::new(settings, out, &flows, of_pauses).measured().into_iter();
-    let recorded = !out.operations.is_empty() && out.hosts.iter().any(|host| !host.trips.is_empty());
+    let recorded =
+        !out.operations.is_empty() && out.hosts.iter().any(|host| !host.transfers.trips.is_empty());
     let recorded = recorded.then(|| settings.spec(&job.ready.built, job.seed, false));
     let ways = recorded.and_then(|spec| Ways::new(&spec).ok());
     let jobs = jobs::facts(settings, out, job.seed, ways.as_ref());
@@ -392,7 +393,7 @@ fn travelled(
     let open = unfinished(settings, out, owners).into_iter().filter(|f| f.start != NOT_BEGUN);
     let open = open.map(|f| (f.src, f.dst, f.nth, f.bytes, f.start, f.so_far));
     let mut all = done.chain(open).peekable();
-    if all.peek().is_none() || out.pauses.xoffs.is_empty() {
+    if all.peek().is_none() || out.recorded.pauses.xoffs.is_empty() {
         return Some(Vec::new());
     }
     let ways = Ways::new(&settings.spec(&job.ready.built, job.seed, false)).ok()?;

@@ -102,7 +102,7 @@ fn laws(scenario: &Scenario, case: &Case, ready: &Ready, text: &str) -> Result<(
 /// The trees of PAUSE share out the time that transmitters stood, to the picosecond; a shared buffer holds no more than it can.
 fn stopped(r: &RunRecord, one: &Outcome) -> Result<(), String> {
     let ports = one.switches.iter().flat_map(|s| &s.ports).map(|p| p.paused.as_ps()).sum::<u64>();
-    let stood = ports + one.hosts.iter().map(|h| h.paused.as_ps()).sum::<u64>();
+    let stood = ports + one.hosts.iter().map(|h| h.pause.time.as_ps()).sum::<u64>();
     if let Some(stops) = r.over_time.pauses.as_ref().filter(|stops| stops.left_out == 0) {
         let trees: u64 = Forest::of(stops, |_| true).roots.iter().map(|root| root.time).sum();
         if (trees, stops.total()) != (stood, stood) {

@@ -89,8 +89,8 @@ fn roce_beside_tcp_by_weight() {
     let bits = |out: &Outcome, class: usize| out.classes[class].hosts[2].delivered_bits as f64;
     let gbps = [0, 1].map(|class| (bits(&out, class) - bits(&early, class)) / 20e-3 / 1e9);
     assert!((gbps[0] / 2.5 - 1.0).abs() < 0.02 && (gbps[1] / 7.5 - 1.0).abs() < 0.02, "{gbps:?}");
-    assert!(out.classes[0].dropped() == 0 && out.classes[0].hosts[0].pauses > 0);
-    assert!(out.classes[1].dropped() > 0 && out.classes[1].hosts[1].pauses == 0);
+    assert!(out.classes[0].dropped() == 0 && out.classes[0].hosts[0].pause.received > 0);
+    assert!(out.classes[1].dropped() > 0 && out.classes[1].hosts[1].pause.received == 0);
     assert!(out.classes[1].hosts[1].transport.resent > 0 && out.classes[0].hosts[0].transport.resent == 0);
 }
 
@@ -186,7 +186,7 @@ fn headroom_is_of_a_class() {
 #[test]
 fn a_fault_is_of_a_class() {
     let fault = "[[fault]]\nhost = \"H2\"\nfrom = \"1 ms\"\nto = \"2 ms\"\nclass = \"tcp\"\n";
-    assert_eq!(specs(&text(&format!("{TWO}{fault}"), "")).faults[0].class, 1);
+    assert_eq!(specs(&text(&format!("{TWO}{fault}"), "")).events.faults[0].class, 1);
     let unknown = refused(&text(&format!("{TWO}{}", fault.replace("tcp", "udp")), ""));
     assert!(unknown.contains("fault.0.class: there is no class `udp`"), "{unknown}");
 }

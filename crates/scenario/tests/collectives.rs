@@ -208,7 +208,12 @@ fn listed_transfers_follow_others() {
     let ready = ready(&text(4, 100, job));
     let out = outcome(&ready, Engine::Fast, 0);
     let done = |host: usize| {
-        out.hosts[host].completions.iter().map(|c| (c.start.as_ps(), c.end.as_ps())).collect::<Vec<_>>()
+        out.hosts[host]
+            .transfers
+            .completions
+            .iter()
+            .map(|c| (c.start.as_ps(), c.end.as_ps()))
+            .collect::<Vec<_>>()
     };
     let a = 1_000_000 + alone(10_000, 100);
     assert_eq!(done(1), [(1_000_000, a)]);

@@ -465,8 +465,8 @@ fn a_preset_fits_the_links() {
     let last = |s: &Scenario| {
         let ready = only(s);
         let out = run(&ready.settings.spec(&ready.built, 1, false), &Options::default()).unwrap();
-        assert_eq!(out.hosts[0].completions.len(), 8);
-        out.hosts[0].completions.iter().map(|c| c.end.as_secs_f64() * 1e6).fold(0.0, f64::max)
+        assert_eq!(out.hosts[0].transfers.completions.len(), 8);
+        out.hosts[0].transfers.completions.iter().map(|c| c.end.as_secs_f64() * 1e6).fold(0.0, f64::max)
     };
     let (usual, preset) = (incast("100 Gb/s", ""), incast("100 Gb/s", "[scheme.dcqcn]\npreset = \"hpcc\""));
     assert!(only(&usual).misfit.unwrap().contains("scheme.dcqcn.preset = \"hpcc\""));

@@ -77,11 +77,10 @@ fn spec(c: &Case) -> RunSpec {
                 delay: Time::from_ns(500) + Time::from_us(c.rtt_us).scale(0.5),
             })
             .collect(),
-        changes: if c.hot { vec![change(10, 1.0)] } else { Vec::new() },
-        faults: Vec::new(),
-        losses: Vec::new(),
-        watchdog: None,
-        pause_frames: Default::default(),
+        events: PortEvents {
+            changes: if c.hot { vec![change(10, 1.0)] } else { Vec::new() },
+            ..PortEvents::default()
+        },
         duration: Time::from_ms(c.ms),
         seed: c.seed,
         record: Record { bin: Time::from_ms(1), queues: vec![(switch, HOT as u16)], ..Record::default() },
@@ -107,7 +106,7 @@ fn go(c: &Case) -> Seen {
     let ports = &out.switches[0].ports;
     let drops = out.dropped();
     let hot = ports[HOT].dropped + ports[HOT].dropped_by_limit;
-    let queue = &out.series[0].values;
+    let queue = &out.recorded.series[0].values;
     let tail: Vec<f64> = queue[queue.len() / 2..].iter().map(|v| v / 1e3).collect();
     let mean = tail.iter().sum::<f64>() / tail.len() as f64;
     let spread = tail.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / tail.len() as f64;
@@ -138,7 +137,7 @@ fn tell(c: &Case, s: &Seen) {
         s.hot,
         s.queue.0,
         s.queue.1,
-        s.out.control_bits as f64 / s.out.duration.as_secs_f64() / 1e6,
+        s.out.messages.bits as f64 / s.out.duration.as_secs_f64() / 1e6,
         s.out.counters
     );
 }
@@ -171,7 +170,7 @@ fn unlimited_flows_probe() {
         assert!((probes as f64 / due - 1.0).abs() < 0.02, "{probes}, due {due}");
         let returned = counter(&s.out, "probes_returned");
         assert!(probes - returned < 20, "a probe is back after some 10 us: {probes} and {returned}");
-        assert!((probes + returned..2 * probes + 1).contains(&s.out.control_messages));
+        assert!((probes + returned..2 * probes + 1).contains(&s.out.messages.made));
         assert_eq!((s.drops, counter(&s.out, "probe_steps")), (0, 0));
         assert!(s.out.hosts.iter().all(|h| h.limited_flows == 0));
     }
@@ -235,7 +234,7 @@ fn pause_loses_nothing() {
     let with = |scheme| Case { pause: true, ..case(scheme, false, 100) };
     for s in all(&[with("e2cm-src"), with("e2cm-dst"), with("ecm")]) {
         assert_eq!(s.drops, 0);
-        assert!(s.out.hosts.iter().any(|h| h.paused > Time::ZERO), "PAUSE had work");
+        assert!(s.out.hosts.iter().any(|h| h.pause.time > Time::ZERO), "PAUSE had work");
     }
 }
 

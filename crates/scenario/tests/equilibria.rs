@@ -96,7 +96,7 @@ fn occupancies_add_up_to_the_queue() {
 #[test]
 fn tags_by_time_cost_a_message_per_interval() {
     let out = go("fecn", "tag_by = \"time\"", 60, 1, Engine::Fast);
-    let overhead = out.control_bits as f64 / 60e-3;
+    let overhead = out.messages.bits as f64 / 60e-3;
     assert!((overhead / 60.95e6 - 1.0).abs() < 0.01, "{overhead} bit/s");
     let (queue, rates, _) = rest(&out);
     assert!(

@@ -34,7 +34,7 @@ fn short_flow(scheme: &str, queues: &str) -> f64 {
     let scenario = Scenario::parse("free-path.toml", &text, &[]).unwrap();
     let ready = scenario.ready(&scenario.cases()[0]).unwrap();
     let out = run(&ready.settings.spec(&ready.built, 1, false), &Options::default()).unwrap();
-    (out.hosts[10].completions[0].end - Time::from_us(200)).as_secs_f64() * 1e6
+    (out.hosts[10].transfers.completions[0].end - Time::from_us(200)).as_secs_f64() * 1e6
 }
 
 #[test]

@@ -58,17 +58,17 @@ fn refused(group: &str) -> String {
 #[test]
 fn feedback_to_a_host_without_the_scheme_is_ignored() {
     let same = go("dcqcn", "");
-    assert_eq!(same.feedback_ignored, 0);
+    assert_eq!(same.messages.ignored, 0);
     assert!(rates(&same).iter().all(|r| (r / 2.5 - 1.0).abs() < 0.3), "{:?}", rates(&same));
     assert!(same.hosts[..4].iter().all(|h| h.limited_flows == 1));
 
     let mixed = go("dcqcn", "[[group]]\nhosts = [\"H0\"]\nscheme = \"none\"");
     let counter = |name: &str| mixed.counters.iter().find(|c| c.0.ends_with(name)).unwrap().1;
-    assert_eq!((mixed.control_discarded, mixed.hosts[0].limited_flows), (0, 0));
+    assert_eq!((mixed.messages.discarded, mixed.hosts[0].limited_flows), (0, 0));
     assert!(mixed.hosts[1..4].iter().all(|h| h.limited_flows == 1));
     // Each CNP cuts a rate or is ignored; at most one per flow is still under way.
-    let (sent, heard) = (counter("cnps_sent"), mixed.feedback_ignored + counter("cuts"));
-    assert!(mixed.feedback_ignored > 100 && heard <= sent && sent - heard <= 4, "{sent} sent, {heard} heard");
+    let (sent, heard) = (counter("cnps_sent"), mixed.messages.ignored + counter("cuts"));
+    assert!(mixed.messages.ignored > 100 && heard <= sent && sent - heard <= 4, "{sent} sent, {heard} heard");
     // H0 sends on at line rate: what it does not get at the port waits or is lost there.
     let sent: Vec<u64> = mixed.hosts[..4].iter().map(|h| h.sent).collect();
     let line = (10e9 * 0.02 / 12_000.0) as u64;
@@ -99,7 +99,7 @@ fn a_second_scheme_is_refused() {
 fn none_has_other_names() {
     let out = go("dcqcn", "[[group]]\nhosts = [\"H0\"]\nscheme = \"NoCM\"");
     assert_eq!(out.hosts[0].limited_flows, 0);
-    assert!(out.feedback_ignored > 0);
+    assert!(out.messages.ignored > 0);
 }
 
 /// A scheme's own value goes before that of all schemes, whatever its name; the command line goes before the file.

@@ -97,7 +97,7 @@ fn spec(w: &Wiring, scheme: &str, params: &[(&str, &str)], duration: Time, seed:
         hosts: (0..n).map(host).collect(),
         switches: (0..6).map(switch).collect(),
         links,
-        control: ControlTransport::InBand,
+        laws: Laws { control: ControlTransport::InBand, ..Laws::default() },
         duration,
         seed,
         record: Record {
@@ -136,7 +136,7 @@ fn see(w: &Wiring, scheme: &str, params: &[(&str, &str)], ms: u64, from: usize, 
         bins.iter().sum::<f64>() / bins.len() as f64 / 1e9
     };
     let rates: Vec<f64> = w.flows.iter().map(mean).collect();
-    let overhead = out.control_bits as f64 / out.duration.as_secs_f64() / 1e9;
+    let overhead = out.messages.bits as f64 / out.duration.as_secs_f64() / 1e9;
     Seen { overhead, total: rates.iter().sum(), rates, out }
 }
 
@@ -161,7 +161,7 @@ fn becn_overhead_is_the_loss() {
     assert_near(s.total, 10.0 - load, 0.02, "hot throughput");
     let (core, edge) = (s.queue(core_port(&w)), s.queue(edge_port(&w)));
     assert!(edge > 2.0 * core, "mean queue at the edge {edge:.0}, at the core {core:.0}");
-    assert_eq!((s.out.dropped(), s.out.control_discarded, s.out.frozen_since), (0, 0, None));
+    assert_eq!((s.out.dropped(), s.out.messages.discarded, s.out.freeze.since), (0, 0, None));
 }
 
 /// Ten, a hundred and four hundred times less: 163.8, 16.4 and (with 8 or 9 messages a port in 100 ms) 4.1 Mb/s.
@@ -193,12 +193,12 @@ fn becn_the_most_severe_port_rules_all() {
 fn becn_overruns_the_slow_link() {
     for seed in 1..=4 {
         let s = see(&asymmetric(), "becn", &[], 40, 0, seed);
-        let since = s.out.frozen_since.expect("nothing is delivered any more");
+        let since = s.out.freeze.since.expect("nothing is delivered any more");
         assert!(since < Time::from_ms(15), "{since}");
         assert!(s.total < 0.5, "{}", s.total);
         assert_eq!(s.out.dropped(), 0, "PAUSE keeps data");
-        assert!(s.out.control_discarded > 0, "messages have no such protection");
-        assert!(s.out.hosts[..4].iter().all(|h| h.paused > Time::from_ms(20)));
+        assert!(s.out.messages.discarded > 0, "messages have no such protection");
+        assert!(s.out.hosts[..4].iter().all(|h| h.pause.time > Time::from_ms(20)));
     }
 }
 

@@ -68,7 +68,7 @@ fn every_path_takes_its_time() {
             for (i, &(a, b)) in pairs.iter().enumerate() {
                 let start = 1e-6 * (10 + 400 * i) as f64;
                 // Completions stand with one of the two hosts.
-                let all = out.hosts.iter().flat_map(|h| &h.completions);
+                let all = out.hosts.iter().flat_map(|h| &h.transfers.completions);
                 let done: Vec<f64> = all
                     .filter(|c| (c.start.as_secs_f64() - start).abs() < 1e-9)
                     .map(|c| (c.end - c.start).as_secs_f64())

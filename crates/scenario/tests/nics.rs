@@ -32,7 +32,7 @@ fn ways(ready: &Ready) -> Vec<(String, u64)> {
     let ways = Ways::new(&spec).unwrap();
     let mut all = Vec::new();
     for (dst, host) in by_all(ready).hosts.iter().enumerate() {
-        for done in &host.completions {
+        for done in &host.transfers.completions {
             let way = ways.of(done.src, NodeId(dst as u32), done.nth).unwrap();
             let names: Vec<String> = way.into_iter().map(|port| wiring.port_name(port)).collect();
             all.push((names.join(" "), (done.end - done.start).as_ps()));

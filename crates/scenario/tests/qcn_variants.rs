@@ -39,10 +39,13 @@ fn single_hop(scheme: &str, params: &[(&str, &str)], seed: u64) -> RunSpec {
                 delay: Time::from_ns(500),
             })
             .collect(),
-        changes: vec![
-            RateChange { at: Time::from_ms(10), node: switch, port, rate: Rate::from_gbps(1.0) },
-            RateChange { at: Time::from_ms(60), node: switch, port, rate: line },
-        ],
+        events: PortEvents {
+            changes: vec![
+                RateChange { at: Time::from_ms(10), node: switch, port, rate: Rate::from_gbps(1.0) },
+                RateChange { at: Time::from_ms(60), node: switch, port, rate: line },
+            ],
+            ..PortEvents::default()
+        },
         duration: Time::from_ms(120),
         seed,
         ..common::network(common::scheme(scheme, params))
@@ -68,7 +71,7 @@ fn nothing_is_lost_and_probes_are_answered() {
         assert_eq!(out.dropped(), 0, "{scheme}");
         assert!(counter(&out, "cnm_messages") > 100, "{scheme}: the hotspot is noticed");
         if scheme == "qcn-h" {
-            assert_eq!(out.control_messages, counter(&out, "cnm_messages"), "{scheme} sends no probes");
+            assert_eq!(out.messages.made, counter(&out, "cnm_messages"), "{scheme} sends no probes");
             continue;
         }
         let sent = counter(&out, "probes_sent");
@@ -119,7 +122,7 @@ fn probes_find_a_distant_point() {
                 host.sources[0].destinations = Destinations::Among((0..5).map(NodeId).collect());
             }
         }
-        spec.changes =
+        spec.events.changes =
             vec![RateChange { at: Time::from_ms(10), node: far, port: 8, rate: Rate::from_gbps(1.0) }];
         let out = run(&spec, &Options::default()).unwrap();
         assert_eq!(out.dropped(), 0, "{scheme}");

@@ -288,9 +288,9 @@ fn hpcc_as_its_simulator() {
         ("base_rtt", "4160 ns"),
     ];
     let (out, _) = look(&star, "hpcc", &sets);
-    let ends = out.hosts[0].completions.iter().map(|c| c.acknowledged.unwrap().as_secs_f64() * 1e3);
+    let ends = out.hosts[0].transfers.completions.iter().map(|c| c.acknowledged.unwrap().as_secs_f64() * 1e3);
     for (end, fork) in ends.zip([35.52..=36.62, 36.684..=36.686]) {
         assert!(fork.contains(&end), "{end} ms, its simulator {fork:?}");
     }
-    assert_eq!(out.hosts[0].completions.len(), 2);
+    assert_eq!(out.hosts[0].transfers.completions.len(), 2);
 }

@@ -66,7 +66,7 @@ fn dropped(out: &Outcome) -> u64 {
     out.switches.iter().map(|s| s.dropped()).sum()
 }
 fn done(out: &Outcome) -> usize {
-    out.hosts[0].completions.len()
+    out.hosts[0].transfers.completions.len()
 }
 /// Most bytes that the port to H0 held.
 fn peak(out: &Outcome) -> u64 {
@@ -122,7 +122,7 @@ fn a_query_below_the_sampling_interval_is_not_seen() {
             ..STAR
         }
         .run();
-        assert_eq!(out.control_messages > 0, servers >= 8, "{servers}: {}", out.control_messages);
+        assert_eq!(out.messages.made > 0, servers >= 8, "{servers}: {}", out.messages.made);
         assert_eq!(done(&out), servers);
     }
 }
@@ -133,7 +133,8 @@ fn a_limiter_below_the_window() {
     let long = Star { size: 6_000_000, memory: 1_000_000, duration: "60 ms", ..STAR };
     let alone = Star { scheme: "newreno", ..long }.run();
     let above = long.run();
-    let ends = |o: &Outcome| o.hosts[0].completions.iter().map(|c| (c.src, c.end)).collect::<Vec<_>>();
+    let ends =
+        |o: &Outcome| o.hosts[0].transfers.completions.iter().map(|c| (c.src, c.end)).collect::<Vec<_>>();
     assert_eq!((ends(&alone), peak(&alone)), (ends(&above), peak(&above)));
     assert_eq!(above.fingerprint, alone.fingerprint);
     let star = Star {
@@ -143,9 +144,9 @@ fn a_limiter_below_the_window() {
     };
     let (qcn, model) = (star.run(), star.by(Engine::Model));
     assert_eq!(ends(&qcn), ends(&model));
-    assert_eq!((qcn.control_messages, peak(&qcn)), (model.control_messages, peak(&model)));
+    assert_eq!((qcn.messages.made, peak(&qcn)), (model.messages.made, peak(&model)));
     let limited: u64 = qcn.hosts.iter().map(|h| h.limited_flows).sum();
-    assert!(qcn.control_messages > 0 && (1..=4).contains(&limited), "{} {limited}", qcn.control_messages);
+    assert!(qcn.messages.made > 0 && (1..=4).contains(&limited), "{} {limited}", qcn.messages.made);
     assert!(peak(&qcn) < peak(&alone), "{} and {}", peak(&qcn), peak(&alone));
     assert!(ends(&qcn) != ends(&alone));
 }

@@ -57,7 +57,7 @@ schemes = ["{scheme}"]
 /// losses NewReno fills the memory, and this scheme does not.
 #[test]
 fn losses_do_not_slow_it_and_queues_stay_short() {
-    let time = |out: &Outcome| out.hosts[0].completions[0].end.as_secs_f64() * 1e3;
+    let time = |out: &Outcome| out.hosts[0].transfers.completions[0].end.as_secs_f64() * 1e3;
     let queue = |out: &Outcome| out.switches[0].ports[0].queue_max / 1500;
     let [mine, reno] = ["my-bbr", "newreno"]
         .map(|scheme| time(&run_by(scheme, "[[event]]\nlink = \"H1-S\"\nloss = \"0.5 %\"")));

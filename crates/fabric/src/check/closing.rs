@@ -5,7 +5,7 @@ use super::trips::{Come, Dropped, History, Told, Trips};
 use super::{Failure, Gauges, Hash, Kept, Ledger, Stopped, standstill};
 use crate::RunError;
 use crate::net::Net;
-use crate::outcome::{Fingerprint, HostOutcome, Outcome, Series, SeriesKind, SwitchOutcome};
+use crate::outcome::{Fingerprint, HostOutcome, Messages, Outcome, Series, SeriesKind, SwitchOutcome};
 use crate::per_bin::{PerBin, add};
 use crate::spec::{Act, Graph, Lasted, RunSpec, WatchdogAction};
 use cnsim_scheme_api::network::Counts;
@@ -15,19 +15,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A node's totals of congestion management: messages, bits, counters and gauges.
 #[derive(Debug, Default)]
 pub(crate) struct ControlBooks {
-    /// Messages and probes made.
-    pub(crate) messages: u64,
-    /// Bits of these.
-    pub(crate) bits: u64,
+    pub(crate) messages: Messages,
     /// Bits of messages by time, and these one by one where a run is put together from phases.
     pub(crate) at: PerBin,
     pub(crate) each: Option<Vec<(u64, u64)>>,
-    /// Control frames in the data class that found no room.
-    pub(crate) discarded: u64,
-    /// Feedback that no reaction point took.
-    pub(crate) ignored: u64,
-    /// Feedback lost by a fault.
-    pub(crate) lost: u64,
     /// Index of the node's scheme.
     pub(crate) scheme: Option<usize>,
     /// The scheme's own counters.
@@ -52,8 +43,8 @@ impl ControlBooks {
     }
     /// A message of `bytes` was made.
     pub(crate) fn made(&mut self, now: u64, bytes: u64) {
-        self.messages += 1;
-        self.bits += bytes * 8;
+        self.messages.made += 1;
+        self.messages.bits += bytes * 8;
         self.at.add(now, bytes * 8);
         if let Some(each) = &mut self.each {
             each.push((now, bytes * 8));
@@ -166,7 +157,7 @@ pub(crate) fn close(
     let classes = vec![Outcome { duration, ..Outcome::default() }; several];
     let out = Outcome { duration, classes, ..seen };
     let mut all = Closing { out, gone: *on_wires, ..Closing::default() };
-    let forwards = spec.watchdog.is_some_and(|w| w.action == WatchdogAction::Forward);
+    let forwards = spec.laws.watchdog.is_some_and(|w| w.action == WatchdogAction::Forward);
     let heeded = !forwards && !spec.hosts.iter().any(|h| h.faults.ignores_pause);
     let short: BTreeSet<usize> = crate::shortages(spec).iter().map(|s| s.switch).collect();
     for (id, node) in nodes {
@@ -189,11 +180,11 @@ pub(crate) fn close(
     if net.record.control {
         let bin = net.record.bin;
         let values = all.bits.iter().map(|b: &u64| *b as f64 / bin.as_secs_f64()).collect();
-        out.series.push(Series { kind: SeriesKind::Control, bin, values });
+        out.recorded.series.push(Series { kind: SeriesKind::Control, bin, values });
     }
     let name = |s: usize, i: usize| Some(net.schemes.get(s)?.counters.get(i)?.name.to_string());
     out.counters = all.counters.into_iter().filter_map(|((s, i), n)| Some((name(s, i)?, n))).collect();
-    out.gauges = net.schemes.iter().flat_map(|s| &s.gauges).cloned().collect();
+    out.recorded.gauges = net.schemes.iter().flat_map(|s| &s.gauges).cloned().collect();
     if made != gone {
         return Err(RunError::Law(format!(
             "frames are not conserved: {} were made, {} were delivered, dropped or are still inside",
@@ -204,8 +195,8 @@ pub(crate) fn close(
     out.fingerprint = Fingerprint { events, frames, samples };
     let stuck = waiting > 0 || stopped.iter().any(|s| !s.is_empty());
     if stuck && last < net.duration - net.duration / 10 {
-        out.frozen_since = Some(Time::from_ps(last));
-        out.standstill = standstill(net, spec, &stopped);
+        out.freeze.since = Some(Time::from_ps(last));
+        out.freeze.standstill = standstill(net, spec, &stopped);
     }
     Ok(out)
 }
@@ -218,10 +209,10 @@ impl Closing {
         self.gone.merge(&node.gone);
         out.packet_hops += node.hops.0;
         out.control_hops += node.hops.1;
-        out.series.extend(node.series);
+        out.recorded.series.extend(node.series);
         for (class, c) in node.control.iter().enumerate() {
-            out.count(c);
-            out.classes.get_mut(class).into_iter().for_each(|alone| alone.count(c));
+            out.messages.add(&c.messages);
+            out.classes.get_mut(class).into_iter().for_each(|alone| alone.messages.add(&c.messages));
             c.at.pour(&mut self.bits);
             for (i, n) in c.counters.numbers().iter().enumerate() {
                 *self.counters.entry((c.scheme.unwrap_or(0), i)).or_default() += n;
@@ -239,7 +230,7 @@ impl Closing {
                 self.lost.1.extend(dropped.into_iter().map(|dropped| (id, dropped)));
                 self.hashes.0.add(node.events.0, 3);
                 self.hashes.2.add(node.moments.0, 4);
-                add(&mut out.lost, &losses);
+                add(&mut out.recorded.lost, &losses);
                 self.stopped.push(waits);
                 out.switches.push(outcome);
                 out.classes.iter_mut().zip(classes).for_each(|(out, switch)| out.switches.push(switch));
@@ -250,8 +241,8 @@ impl Closing {
     fn take_host(&mut self, id: u32, host: HostBooks, hosts: usize) {
         let out = &mut self.out;
         self.trips.push(host.trips);
-        out.events_cut = out.events_cut.into_iter().chain(host.told.cut).min();
-        out.flow_events.extend(host.told.events);
+        out.recorded.events_cut = out.recorded.events_cut.into_iter().chain(host.told.cut).min();
+        out.recorded.flow_events.extend(host.told.events);
         self.lost.0.extend(host.told.histories.into_iter().map(|(_, (dst, nth), h)| ((id, dst, nth), h)));
         self.acknowledged.extend(host.acknowledged);
         let lasted = host.operations.into_iter().map(|(b, e)| (Time::from_ps(b), Time::from_ps(e)));
@@ -261,26 +252,26 @@ impl Closing {
         out.hosts.push(*host.outcome);
         out.classes.iter_mut().zip(host.classes).for_each(|(out, host)| out.hosts.push(host));
         if !host.received_from.is_empty() {
-            out.matrix.resize(hosts * hosts, 0);
+            out.recorded.matrix.resize(hosts * hosts, 0);
         }
-        let of_pairs = out.matrix.iter_mut().skip(id as usize).step_by(hosts);
+        let of_pairs = out.recorded.matrix.iter_mut().skip(id as usize).step_by(hosts);
         of_pairs.zip(host.received_from).for_each(|(sum, bytes)| *sum = bytes);
     }
 
     /// Joins what several nodes know of one thing: XOFFs, flows, operations, and frames with what became of them.
     fn join(&mut self, net: &Net, spec: &RunSpec) -> Result<(), RunError> {
         let out = &mut self.out;
-        out.pauses = self.joint.close(net);
+        out.recorded.pauses = self.joint.close(net);
         if net.record.pauses > 0 {
             let switches = out.switches.iter().flat_map(|s| &s.ports).map(|p| p.xoffs);
-            let all: u64 = switches.chain(out.hosts.iter().map(|h| h.xoffs)).sum();
-            out.pauses.left_out = all - out.pauses.xoffs.len() as u64;
+            let all: u64 = switches.chain(out.hosts.iter().map(|h| h.pause.sent)).sum();
+            out.recorded.pauses.left_out = all - out.recorded.pauses.xoffs.len() as u64;
         }
-        for completion in out.hosts.iter_mut().flat_map(|host| &mut host.completions) {
+        for completion in out.hosts.iter_mut().flat_map(|host| &mut host.transfers.completions) {
             let at = completion.flow.and_then(|flow| self.acknowledged.get(&flow));
             completion.acknowledged = at.map(|&at| Time::from_ps(at));
         }
-        if let Some(graph) = &net.graph {
+        if let Some(graph) = &net.flows.graph {
             date(out, graph, net);
         }
         let mut joined = Trips::new(net, spec, &self.joint.heard, std::mem::take(&mut self.lost));
@@ -290,23 +281,19 @@ impl Closing {
         // As the flows of all classes are known now, so are those of each.
         for (class, alone) in out.classes.iter_mut().enumerate() {
             for (own, all) in alone.hosts.iter_mut().zip(&out.hosts) {
-                own.completions =
-                    all.completions.iter().filter(|f| usize::from(f.class) == class).copied().collect();
-                own.missing = all.missing.iter().filter(|f| usize::from(f.class) == class).copied().collect();
+                let (done, open) = (all.transfers.completions.iter(), all.transfers.missing.iter());
+                own.transfers.completions = done.filter(|f| usize::from(f.class) == class).copied().collect();
+                own.transfers.missing = open.filter(|f| usize::from(f.class) == class).copied().collect();
             }
         }
         Ok(())
     }
 }
 
-impl Outcome {
-    /// Counts the messages of a node.
-    fn count(&mut self, books: &ControlBooks) {
-        self.control_messages += books.messages;
-        self.control_bits += books.bits;
-        self.control_discarded += books.discarded;
-        self.feedback_ignored += books.ignored;
-        self.feedback_lost += books.lost;
+impl Messages {
+    /// Adds those of a node, or of another phase.
+    pub(super) fn add(&mut self, more: &Self) {
+        sums!(self, more; made, bits, discarded, ignored, lost);
     }
 }
 
@@ -327,10 +314,10 @@ fn date(out: &mut Outcome, graph: &Graph, net: &Net) {
         Some(lasted.begun)
     };
     for host in hosts {
-        for done in &mut host.completions {
+        for done in &mut host.transfers.completions {
             done.start = of(done.flow, Some(done.end)).unwrap_or(done.start);
         }
-        for open in &mut host.missing {
+        for open in &mut host.transfers.missing {
             open.start = of(open.flow, None).unwrap_or(open.start);
         }
     }

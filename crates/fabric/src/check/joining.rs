@@ -32,8 +32,8 @@ impl Books {
                 own.classes.push(HostOutcome::clone(&own.outcome));
             }
             own.outcome.add(&more.outcome);
-            own.outcome.completions.sort_by_key(|flow| flow.end);
-            own.outcome.missing.sort_by_key(|flow| (flow.src, flow.nth));
+            own.outcome.transfers.completions.sort_by_key(|flow| flow.end);
+            own.outcome.transfers.missing.sort_by_key(|flow| (flow.src, flow.nth));
             own.classes.push(*more.outcome);
             own.waiting += more.waiting;
             own.last_delivery = own.last_delivery.max(more.last_delivery);
@@ -53,12 +53,14 @@ impl HostOutcome {
     /// Adds what another class, or another phase, measured at the host.
     pub(super) fn add(&mut self, more: &Self) {
         sums!(self, more; generated, source_discards, sent, delivered, delivered_bits, header_bits);
-        sums!(self, more; paused, pauses, xoffs, latency_sum, limited_flows, slowed_flows);
-        add(&mut self.paused_by_part, &more.paused_by_part);
-        self.latency_max = Ord::max(self.latency_max, more.latency_max);
-        add(&mut self.latency, &more.latency);
-        self.completions.extend(&more.completions);
-        self.missing.extend(&more.missing);
+        sums!(self, more; limited_flows, slowed_flows);
+        sums!(self.pause, more.pause; time, received, sent);
+        add(&mut self.pause.by_part, &more.pause.by_part);
+        self.latencies.sum += more.latencies.sum;
+        self.latencies.max = Ord::max(self.latencies.max, more.latencies.max);
+        add(&mut self.latencies.histogram, &more.latencies.histogram);
+        self.transfers.completions.extend(&more.transfers.completions);
+        self.transfers.missing.extend(&more.transfers.missing);
         add(&mut self.out_of_order, &more.out_of_order);
         self.held_max = self.held_max.max(more.held_max);
         self.transport.add(&more.transport);

@@ -95,7 +95,7 @@ impl Books {
                 None => sum.at.merge(&c.at),
                 Some(_) => c.each.iter().flatten().for_each(|(now, bits)| sum.at.add(now + by, *bits)),
             }
-            sums!(sum, c; messages, bits, discarded, ignored, lost);
+            sum.messages.add(&c.messages);
             sum.counters.merge(&c.counters);
         }
         if let (Some(sum), Some(decisions)) = (&mut self.decisions, &of.decisions) {
@@ -118,7 +118,7 @@ impl Books {
         match (&mut self.own, &of.own) {
             (Own::Host(sum), Own::Host(of)) => {
                 sum.absorb(of, by, moved, net);
-                parts.iter().for_each(|parts| add(&mut sum.outcome.paused_by_part, parts));
+                parts.iter().for_each(|parts| add(&mut sum.outcome.pause.by_part, parts));
             }
             (
                 Own::Switch { outcome, losses, lost, dropped, .. },
@@ -142,8 +142,8 @@ impl Books {
     /// Gives memory back that a phase does not need to be taken again: flows that have not arrived yet, and room for those to come.
     pub(crate) fn shrink(&mut self) {
         if let Own::Host(host) = &mut self.own {
-            host.outcome.missing = Vec::new();
-            host.outcome.completions.shrink_to_fit();
+            host.outcome.transfers.missing = Vec::new();
+            host.outcome.transfers.completions.shrink_to_fit();
         }
     }
 
@@ -160,10 +160,10 @@ impl Books {
         std::mem::swap(&mut self.failure, &mut last.failure);
         match (&mut self.own, &mut last.own) {
             (Own::Host(sum), Own::Host(last)) => {
-                let done: BTreeSet<FlowId> =
-                    sum.outcome.completions.iter().filter_map(|done| done.flow).collect();
-                last.outcome.missing.retain(|open| open.flow.is_none_or(|flow| !done.contains(&flow)));
-                std::mem::swap(&mut sum.outcome.missing, &mut last.outcome.missing);
+                let (of, now) = (&mut sum.outcome.transfers, &mut last.outcome.transfers.missing);
+                let done: BTreeSet<FlowId> = of.completions.iter().filter_map(|done| done.flow).collect();
+                now.retain(|open| open.flow.is_none_or(|flow| !done.contains(&flow)));
+                std::mem::swap(&mut of.missing, now);
                 std::mem::swap(&mut sum.outcome.transport.waiting, &mut last.outcome.transport.waiting);
                 (sum.waiting, sum.operations) = (last.waiting, operations);
             }
@@ -177,8 +177,8 @@ impl HostBooks {
     /// What a host alone hands in joins, but for the time that it stood in XOFF.
     fn absorb(&mut self, of: &Self, by: u64, moved: Option<&Moved<'_>>, net: &Net) {
         let mut more = HostOutcome::clone(&of.outcome);
-        (more.paused_by_part, more.missing, more.transport.waiting) = Default::default();
-        for done in &mut more.completions {
+        (more.pause.by_part, more.transfers.missing, more.transport.waiting) = Default::default();
+        for done in &mut more.transfers.completions {
             *done = moved.map_or(*done, |moved| moved.completion(done, net));
         }
         self.outcome.add(&more);

@@ -177,9 +177,9 @@ impl<'a> Trips<'a> {
         }
         dropped.values_mut().for_each(|all| all.sort_unstable());
         let mut changes: BTreeMap<u32, Vec<_>> = BTreeMap::new();
-        for change in &spec.changes {
+        for change in &spec.events.changes {
             let port = net.ports[change.node.0 as usize] + u32::from(change.port);
-            changes.entry(port).or_default().push((change.at.as_ps(), net.switch_clock.tx(change.rate)));
+            changes.entry(port).or_default().push((change.at.as_ps(), net.clocks.switches.tx(change.rate)));
         }
         changes.values_mut().for_each(|all| all.sort_by_key(|change| change.0));
         Self { net, stopped, histories, dropped, changes }
@@ -188,7 +188,7 @@ impl<'a> Trips<'a> {
     /// How long a frame takes at a port where it begins then.
     fn time(&self, port: u32, began: u64, len: u16) -> u64 {
         let changed = self.changes.get(&port).and_then(|all| all.iter().rev().find(|c| c.0 <= began));
-        changed.map_or_else(|| self.net.switch_clock.tx(self.net.rate(port)), |change| change.1).time(len)
+        changed.map_or_else(|| self.net.clocks.switches.tx(self.net.rate(port)), |change| change.1).time(len)
     }
 
     /// Time in XOFF of a port between these moments.
@@ -229,7 +229,7 @@ impl<'a> Trips<'a> {
         if !self.net.record.trips {
             return Ok(());
         }
-        let each = host.completions.iter().enumerate().map(|(n, done)| {
+        let each = host.transfers.completions.iter().enumerate().map(|(n, done)| {
             let trip = come.get(n).and_then(|come| self.trip(dst, done, come)).map(|mut trip| {
                 let (src, nth) = (done.src.0, done.nth);
                 if let Some(history) = self.histories.remove(&(src, dst, nth)) {
@@ -244,7 +244,7 @@ impl<'a> Trips<'a> {
                 format!("the parts of the time of {name} do not add up: {:?}", come.get(n))
             })
         });
-        host.trips = each.collect::<Result<_, _>>()?;
+        host.transfers.trips = each.collect::<Result<_, _>>()?;
         Ok(())
     }
 }

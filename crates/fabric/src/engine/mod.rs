@@ -18,7 +18,7 @@ use crate::fast::inbox::Inbox;
 use crate::fast::sweep::Scratch;
 use crate::fast::switch::Switch;
 use crate::fast::wires::{FOREIGN, LOSSY, Wires};
-use crate::model::{Losses, Packet, Program, Switching};
+use crate::model::{Losses, Packet, Program, Switching, line};
 use crate::net::Net;
 use crate::outcome::{Outcome, Phases};
 use crate::spec::{BufferSpec, ControlTransport, PauseSpec, RunSpec, SwitchSpec};
@@ -102,7 +102,7 @@ fn run_unguarded(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunEr
     let progress =
         |time, hops| told.is_none_or(|told| told(time, most.fetch_max(hops, Ordering::Relaxed).max(hops)));
     let options = &Options { progress: told.is_some().then_some(&progress), ..*options };
-    let asked = net.graph.is_some() && options.reuse != Reuse::Off;
+    let asked = net.flows.graph.is_some() && options.reuse != Reuse::Off;
     let why_not = if asked { reuse::refused(&net, spec, by_model.as_deref()) } else { None };
     if asked && why_not.is_none() {
         // What stops the run does so in all of it, and is told as there.
@@ -202,9 +202,9 @@ fn by_model(net: &Net, engine: Engine) -> Option<String> {
         Some("the model's engine was asked for".into())
     } else if net.direct(0).is_some() && net.schemes.iter().any(|s| s.plan.acks == Acks::Telemetry) {
         Some("the fast way brings no telemetry back without frames".into())
-    } else if net.direct(0).is_some() && net.transport.is_some_and(|transport| transport.reports()) {
+    } else if net.direct(0).is_some() && net.flows.transport.is_some_and(|transport| transport.reports()) {
         Some("the fast way brings no reports of single frames back without frames".into())
-    } else if net.classes.len() > 1 && !net.machines.is_empty() {
+    } else if net.classes.len() > 1 && net.has_machines() {
         Some("the fast way knows no hosts with several NICs and several classes of data".into())
     } else if net.classes.len() > 1 && net.duration >= LONGEST_OF_CLASSES {
         Some("the fast way has no room for a frame's class where a run takes more than 37 minutes".into())
@@ -219,7 +219,7 @@ fn as_guest(net: &Net, switch: &SwitchSpec) -> Option<&'static str> {
     let SwitchSpec { name: _, ports: _, processing: _, buffer, shared, scheme } = switch;
     let BufferSpec { organisation: _, share: _, output_limit: _, pause } = buffer;
     if let Some(PauseSpec { high: _, low: _, global: _, pool: _, transport: _ }) = pause {}
-    if shared.is_some() && net.control == ControlTransport::InBand {
+    if shared.is_some() && net.laws.control == ControlTransport::InBand {
         Some("the fast way knows no messages among the data of shared buffers")
     } else if net.classes[0].scheme(*scheme).is_some_and(|i| net.schemes[i].plan.departures) {
         Some("the fast way does not wake congestion points as frames leave")
@@ -248,13 +248,13 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Vec<Part> {
     let mut owner = vec![0usize; hosts];
     owner.extend(net.places(workers));
     for h in 0..hosts {
-        owner[h] = owner[net.line(net.nics(h as u32).start as u32).peer_node as usize];
+        owner[h] = owner[line(net, net.nics(h as u32).start as u32).peer_node as usize];
     }
     let empty =
         |_| Part { local: vec![u32::MAX; net.links.len()], seats: vec![u32::MAX; hosts], ..Part::default() };
     let mut parts: Vec<Part> = (0..workers).map(empty).collect();
     // Halves take turns, so each has its memory in one piece.
-    let second = |n: usize| net.halves.get(n).copied().unwrap_or(false);
+    let second = |n: usize| net.windows.halves.get(n).copied().unwrap_or(false);
     let mut order: Vec<usize> = (0..nodes).collect();
     order.sort_by_key(|&n| second(n));
     for n in order {

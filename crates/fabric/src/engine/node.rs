@@ -51,7 +51,7 @@ impl Node {
         let turn = &mut with.turn(0, id, &mut agenda);
         let laws = match (id as usize).checked_sub(spec.hosts.len()) {
             None => Laws::Host(Box::new(Host::new(&spec.hosts[id as usize], turn))),
-            Some(s) => Laws::Switch(Box::new(Switch::new(&spec.switches[s], id, &spec.changes, turn))),
+            Some(s) => Laws::Switch(Box::new(Switch::new(&spec.switches[s], id, &spec.events.changes, turn))),
         };
         let next = of_rank(agenda.next()).0;
         Self { id, next, arriving: Arriving::default(), agenda, laws }

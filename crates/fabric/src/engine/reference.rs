@@ -24,8 +24,8 @@ pub(super) fn run(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Result<Ou
     let ids = 0..net.ports.len() as u32 - 1;
     let mut nodes: Vec<Node> = ids.clone().map(|id| Node::new(spec, id, with)).collect();
     // Nodes without links among them, but for those of a network without halves. NICs of a machine run with the first of them.
-    let half = |id: u32| usize::from(net.halves.get(id as usize) == Some(&true));
-    let others = usize::from(!net.halves.is_empty());
+    let half = |id: u32| usize::from(net.windows.halves.get(id as usize) == Some(&true));
+    let others = usize::from(!net.windows.halves.is_empty());
     let firsts = |of| ids.clone().filter(move |id| half(*id) == of && net.nics(*id).start == *id as usize);
     let halves: [Vec<u32>; 2] = [0, 1].map(|of| firsts(of).collect());
     // How far those have come, ps.
@@ -36,7 +36,7 @@ pub(super) fn run(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Result<Ou
     while let Some(from) = nodes.iter().map(|node| node.next).min().filter(|from| *from < end) {
         let most = net.direct(from).unwrap_or(end).min(end);
         for (of, ids) in halves.iter().enumerate() {
-            let until = (reached[of ^ others].max(from) + net.lead).min(most);
+            let until = (reached[of ^ others].max(from) + net.windows.lead).min(most);
             reached[of] = until;
             for &id in ids {
                 let nics = net.nics(id);

@@ -41,21 +41,21 @@ pub(super) fn refused(net: &Net, spec: &RunSpec, by_model: Option<&str>) -> Opti
     });
     let rates = spec.record.bin > Time::ZERO && !spec.record.rates.is_empty();
     let reasons = [
-        (spec.draws == Draws::Stream, "draws are made from streams, so that nothing repeats"),
+        (spec.laws.draws == Draws::Stream, "draws are made from streams, so that nothing repeats"),
         (sources.any(others), "there is traffic beside the graph"),
-        (!spec.faults.is_empty() || spec.hosts.iter().any(faulty), "ports or hosts have faults"),
-        (!spec.losses.is_empty(), "links lose frames"),
+        (!spec.events.faults.is_empty() || spec.hosts.iter().any(faulty), "ports or hosts have faults"),
+        (!spec.events.losses.is_empty(), "links lose frames"),
         (!spec.record.captures.is_empty(), "frames are captured"),
         (!spec.record.flow_events.is_empty(), "events of flows are recorded"),
         (spec.record.links, "it is recorded over time what hosts put on their links"),
-        (!spec.changes.is_empty(), "service rates change"),
-        (spec.watchdog.is_some(), "watchdogs look at times of their own"),
+        (!spec.events.changes.is_empty(), "service rates change"),
+        (spec.laws.watchdog.is_some(), "watchdogs look at times of their own"),
         (net.classes.len() > 1, "several classes of data take turns"),
         (connected, "messages share connections, which remember"),
         (quantum > Some(Time::ZERO), "timers of TCP expire at ticks of the run's time"),
         (in_turn, "paths are used in turn"),
         (spec.routing == Routing::ForkHash, "each flow has a path of its own by the fork's hash"),
-        (spec.ties == Ties::Drawn, "draws decide ties, anew for each moment"),
+        (spec.laws.ties == Ties::Drawn, "draws decide ties, anew for each moment"),
         (rates, "rates of limiters are recorded over time"),
     ];
     let absolute = net.schemes.iter().find(|scheme| !scheme.repeats).map(|scheme| {
@@ -106,7 +106,7 @@ struct Driver<'a> {
 pub(super) fn run(net: &mut Net, spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
     net.keeps = MOST_WEIGHT / net.ports.len();
     let net = &*net;
-    let program = |(id, host)| Program::new(net.graph.as_ref()?, host, (id, 0), net);
+    let program = |(id, host)| Program::new(net.flows.graph.as_ref()?, host, (id, 0), net);
     let programs = (0..).zip(&spec.hosts).map(program).collect();
     let flows = vec![u32::MAX; net.flows.queue_pairs()];
     let (books, kept, phases) = (BTreeMap::new(), Vec::new(), Phases::default());

@@ -57,7 +57,7 @@ pub(super) struct Turn {
 impl Turn {
     /// Before the first turn in which something happens at `begun`.
     pub(super) fn new(visits: Visits, begun: u64, net: &Net) -> Self {
-        let turn = (begun / net.lead) & !1;
+        let turn = (begun / net.windows.lead) & !1;
         Self { visits, turn, last: (turn, 0, 0.0), begun, ..Self::default() }
     }
 
@@ -101,7 +101,7 @@ impl Turn {
 
     /// The times that all nodes have come to before the next turn, and that none has passed.
     pub(super) fn between(&self, net: &Net) -> (u64, u64) {
-        (self.reached(net), (self.turn * net.lead).min(net.duration))
+        (self.reached(net), (self.turn * net.windows.lead).min(net.duration))
     }
 
     /// Where the nodes of the next turn are run to; none after the last, when all have come to the run's end. In a star several
@@ -109,10 +109,10 @@ impl Turn {
     /// got there: its promise from where it stands, as what it does later reaches them later.
     pub(super) fn end(&mut self, net: &Net, part: &Part) -> Option<u64> {
         if self.reach > 0 && !self.thin && self.turn.is_multiple_of(2) {
-            let last = net.duration.saturating_sub(1) / net.lead;
+            let last = net.duration.saturating_sub(1) / net.windows.lead;
             let mut more = self.reach.min(last.saturating_sub(self.turn + 4)) & !1;
             let quiet = |more: u64| {
-                let within = more * net.lead + net.window;
+                let within = more * net.windows.lead + net.windows.window;
                 part.guests.is_empty() && part.switches.iter().all(|s| s.stays_quiet(within, net))
             };
             while more > 0 && !quiet(more) {
@@ -120,17 +120,17 @@ impl Turn {
             }
             hit(if more > 0 { Mark::Stretched } else { Mark::NotQuiet });
             if more > 0 {
-                self.behind = Some(self.turn * net.lead);
+                self.behind = Some(self.turn * net.windows.lead);
                 self.turn += more;
             }
         }
-        (self.reached(net) < net.duration).then(|| ((self.turn + 1) * net.lead).min(net.duration))
+        (self.reached(net) < net.duration).then(|| ((self.turn + 1) * net.windows.lead).min(net.duration))
     }
 
     /// The time that all nodes have come to before the next turn.
     pub(super) fn reached(&self, net: &Net) -> u64 {
-        let halves = u64::from(!net.halves.is_empty());
-        self.behind.unwrap_or(self.turn.saturating_sub(halves) * net.lead).min(net.duration)
+        let halves = u64::from(!net.windows.halves.is_empty());
+        self.behind.unwrap_or(self.turn.saturating_sub(halves) * net.windows.lead).min(net.duration)
     }
 
     /// The nodes of a part whose turn it is, up to `end`.
@@ -190,12 +190,12 @@ impl Turn {
         let sent = part.wires.foreign.iter().flatten().map(|f| f.entry.ready);
         let told = part.wires.direct.iter().map(|d| d.at);
         let first = sent.chain(told).min().unwrap_or(u64::MAX);
-        part.wires.wheel.next().min(first / net.lead)
+        part.wires.wheel.next().min(first / net.windows.lead)
     }
 
     /// Passes over turns in which nobody has anything to do. The last ones of a run are never passed over.
     pub(super) fn go_on(&mut self, net: &Net, wish: u64) {
-        let last = net.duration.saturating_sub(1) / net.lead;
+        let last = net.duration.saturating_sub(1) / net.windows.lead;
         let to = self.turn.max(wish.min(last));
         if to > self.turn {
             hit(Mark::PassedOver);
@@ -207,8 +207,8 @@ impl Turn {
         if self.behind.is_some() {
             return;
         }
-        let own = net.window / net.lead;
-        let most = (net.longest - own) & !1;
+        let own = net.windows.window / net.windows.lead;
+        let most = (net.windows.longest - own) & !1;
         let (reach, thin) = match self.visits {
             Visits::All => return,
             Visits::Due => (0, true),
@@ -223,8 +223,8 @@ impl Turn {
                 let turns = (self.turn - self.last.0) as f64;
                 // A frame that had gone ahead may have been taken back.
                 let a_lead = hops.saturating_sub(self.last.1) as f64 / (turns * linked as f64);
-                let load =
-                    (busy - self.last.2) / (turns * net.lead as f64 * (linked - part.hosts.len()) as f64);
+                let time = turns * net.windows.lead as f64;
+                let load = (busy - self.last.2) / (time * (linked - part.hosts.len()) as f64);
                 self.last = (self.turn, hops, busy);
                 let more = (ENOUGH / a_lead).min((own + most) as f64) - own as f64;
                 if more >= 2.0 && (more + own as f64) * a_lead > LITTLE {
@@ -246,13 +246,13 @@ impl Turn {
 
 /// Where the first or the second half of the nodes stands before turn `turn`.
 fn reached(net: &Net, second: bool, turn: u64) -> u64 {
-    let behind = !net.halves.is_empty() && second == (turn % 2 == 1);
-    turn.saturating_sub(u64::from(behind)) * net.lead
+    let behind = !net.windows.halves.is_empty() && second == (turn % 2 == 1);
+    turn.saturating_sub(u64::from(behind)) * net.windows.lead
 }
 
 /// A part's nodes of one kind whose turn it is; the `first` ones belong to the first half.
 fn of_half<'a, T>(nodes: &'a mut [T], first: usize, net: &Net, turn: u64) -> &'a mut [T] {
-    match (net.halves.is_empty(), turn % 2) {
+    match (net.windows.halves.is_empty(), turn % 2) {
         (true, _) => nodes,
         (_, 0) => &mut nodes[..first],
         _ => &mut nodes[first..],
@@ -262,7 +262,7 @@ fn of_half<'a, T>(nodes: &'a mut [T], first: usize, net: &Net, turn: u64) -> &'a
 /// Visits all nodes whose turn it is.
 fn step_all(net: &Net, part: &mut Part, turn: u64, base: u64, end: u64) {
     let mut hosts = of_half(&mut part.hosts, part.first.0, net, turn);
-    if net.machines.is_empty() {
+    if !net.has_machines() {
         hosts.iter_mut().for_each(|h| h.sweep(end, net, &mut part.wires));
         hosts = &mut [];
     }
@@ -296,7 +296,7 @@ fn step_due(net: &Net, part: &mut Part, end: u64) {
             nodes &= nodes - 1;
             let wires = &mut part.wires;
             let due = match node.checked_sub(hosts) {
-                None if !net.machines.is_empty() => {
+                None if net.has_machines() => {
                     let id = part.hosts[node].id() as usize;
                     let nics = net.nics(id as u32);
                     let first = node - (id - nics.start);
@@ -332,8 +332,9 @@ fn watch(net: &Net, part: &mut Part, over: u64) {
         let odd = (0..part.hosts.len()).map(|h| h >= part.first.0);
         let odd = odd.chain((0..part.switches.len()).map(|s| s >= part.first.1));
         let odd: Vec<bool> = odd.chain((0..part.guests.len()).map(|g| g >= part.first.2)).collect();
-        let halves = !net.halves.is_empty();
-        part.wires.wheel = Wheel::new(net.lead, net.duration, &odd, part.hosts.len(), halves, stations(part));
+        let halves = !net.windows.halves.is_empty();
+        part.wires.wheel =
+            Wheel::new(net.windows.lead, net.duration, &odd, part.hosts.len(), halves, stations(part));
     }
     part.renumber(|peer| if peer & FOREIGN == 0 { peer | WATCHED } else { peer });
     part.wires.wheel.restart(over);

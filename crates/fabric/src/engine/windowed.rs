@@ -253,7 +253,7 @@ pub(super) fn threads(net: &Net, spec: &RunSpec, asked: usize) -> usize {
 
 /// Frames that all ports together can end within the least delay of a link.
 fn frames(net: &Net) -> u64 {
-    net.links.iter().flatten().map(|l| net.lead / l.tx.time(net.mtu).max(1)).sum()
+    net.links.iter().flatten().map(|l| net.windows.lead / l.tx.time(net.flows.mtu).max(1)).sum()
 }
 
 /// Cores less the processes that run or wait for one, where the system tells (Linux, over the last minute).

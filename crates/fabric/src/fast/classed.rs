@@ -151,7 +151,7 @@ impl<'n> Acting<'n, Classed> for Act<'n, '_> {
     fn send(&mut self, link: &Link, &Classed(frame): &Classed, at_once: bool) {
         let ready = self.now + link.delay;
         if frame.is_pause() {
-            let obeyed = self.net.pause_frames.obeyed(ready);
+            let obeyed = self.net.laws.pause_frames.obeyed(ready);
             if at_once || obeyed > ready {
                 return self.wires.push(link.peer, Entry { ready: obeyed, frame }, None);
             }
@@ -159,7 +159,7 @@ impl<'n> Acting<'n, Classed> for Act<'n, '_> {
         self.wires.push_frame(link.peer, ready, &frame);
     }
     fn framed(&mut self, control: &Control, class: u8, ports: u16) -> Classed {
-        let (lane, at) = (Lane::of_message(self.net.control), self.moment());
+        let (lane, at) = (Lane::of_message(self.net.laws.control), self.moment());
         let frame = Frame::of_control(lane, control, at, &mut self.wires.bodies);
         let mut frame = frame.of_class(class, self.net);
         frame.input = ports;
@@ -203,7 +203,7 @@ impl ClassSwitch {
         let (ends, list) = (vec![NEVER; ports], VecDeque::new());
         let mut plan = Plan { own: NO_EVENT, looking, looks: false, ends, list, listed: true };
         let act = &mut Act { now: 0, net, plan: &mut plan, wires };
-        let laws = Switch::new(&spec.switches[index], id, &spec.changes, act);
+        let laws = Switch::new(&spec.switches[index], id, &spec.events.changes, act);
         let calm = Calm::new(&laws, index, net);
         Self { inbox, ports, id, index, reached: 0, laws, plan, calm }
     }

@@ -296,7 +296,7 @@ impl Packet for Frame {
         frame
     }
     fn of_pause(pause: Pause, net: &Net) -> Self {
-        Self::pause(pause, &net.pause_frames)
+        Self::pause(pause, &net.laws.pause_frames)
     }
     fn lane(&self) -> Lane {
         self.kind().lane()

@@ -20,7 +20,7 @@ use crate::fast::frame::{Entry, Frame, NEVER};
 use crate::fast::wires::Wires;
 use crate::model::{
     Data, Direct, Frame as Whole, Key, Kind, Lane, Moment, Nic, Packet, Paused, Rest, Sides, is_stopped,
-    transmission,
+    line, transmission,
 };
 use crate::net::Net;
 use crate::spec::HostSpec;
@@ -50,7 +50,7 @@ pub(crate) struct Line {
 
 impl Line {
     fn new(net: &Net, id: u32) -> Self {
-        let (link, response) = (net.line(id), net.pause_frames.obeyed(0));
+        let (link, response) = (line(net, id), net.laws.pause_frames.obeyed(0));
         Self {
             inbox: net.ports[id as usize],
             peer: link.peer,
@@ -207,7 +207,7 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) fn new(net: &Net, id: u32, spec: &HostSpec) -> Self {
-        let link = net.line(id);
+        let link = line(net, id);
         let sides = Sides::new(spec, (id, 0), &link, net);
         let one = matches!(&sides.sources[..], [source] if !source.greedy && !source.is_finite());
         let line = Line::new(net, id);

@@ -49,7 +49,7 @@ const PIECE: u64 = 4;
 impl Switch {
     /// How long a piece of a window is at least, ps: the fastest link takes as long for [`PIECE`] frames.
     pub(crate) fn piece(fastest: TxRate, net: &Net) -> u64 {
-        (PIECE * fastest.time(net.mtu)).max(1)
+        (PIECE * fastest.time(net.flows.mtu)).max(1)
     }
 
     /// Runs the switch from `base`, where it stands, up to `end` (exclusive): in pieces where that holds many frames.
@@ -102,7 +102,7 @@ impl Switch {
         }
         // Messages among the data stand in queues in order of time, with what came before them.
         let calm = self.steps.in_step == 0 && !self.mmu.memory.is_near();
-        let may_be_ahead = net.control != ControlTransport::InBand;
+        let may_be_ahead = net.laws.control != ControlTransport::InBand;
         if calm
             && (may_be_ahead || self.rare.0 >= end)
             && !(self.management.guarded && self.management.watchdogs.next() < end)
@@ -122,8 +122,8 @@ impl Switch {
 
     /// Of a shared buffer: does nothing follow from what links can carry in some time, whenever the rest leaves?
     pub(super) fn has_room(&self, time: u64, net: &Net) -> bool {
-        let frames = self.linked as u64 * u64::from(net.mtu);
-        self.mmu.has_room((self.pace.intake * time as f64) as u64 * net.slack + frames)
+        let frames = self.linked as u64 * u64::from(net.flows.mtu);
+        self.mmu.has_room((self.pace.intake * time as f64) as u64 * net.clocks.slack + frames)
     }
 
     /// Bounds by the bytes that are on their way to each input.

@@ -104,8 +104,8 @@ impl Switch {
             ports: Vec::with_capacity(ports),
             mmu: Mmu::new(Memory::new(s, &[0], &net.classes), net.margin(base, ports)),
             linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
-            ordered: net.in_turn(index) || net.ties != Ties::ByPort,
-            management: Management::new(net, id, s, &spec.changes),
+            ordered: net.in_turn(index) || net.laws.ties != Ties::ByPort,
+            management: Management::new(net, id, s, &spec.events.changes),
             ..Self::default()
         };
         let rates = || net.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.tx);
@@ -118,7 +118,7 @@ impl Switch {
             sw.ports.push(Port {
                 data: if link.is_some() { Ring::with_places(16) } else { Ring::default() },
                 countdown: i64::MAX / 2,
-                service: net.switch_clock.tx(rate),
+                service: net.clocks.switches.tx(rate),
                 to: To { delay: link.map_or(0, |l| l.delay), peer: 0 },
                 has_cells: sw.mmu.small.is_none(),
                 looks: Looks { from: NEVER, ramp_from: NEVER, behind: u16::MAX },
@@ -162,7 +162,7 @@ impl Switch {
 
     /// Will it send nothing but data within a time from where it stands, and its ports go on alone, whatever data arrives?
     pub(crate) fn stays_quiet(&self, within: u64, net: &Net) -> bool {
-        let bytes = self.pace.fastest.bytes(within) * net.slack + u64::from(net.mtu);
+        let bytes = self.pace.fastest.bytes(within) * net.clocks.slack + u64::from(net.flows.mtu);
         self.mmu.memory.stays_quiet(bytes, bytes * self.linked as u64)
             && self.ports.iter().take(self.linked).all(|p| p.point.is_none() && p.ahead.pauses.is_empty())
     }

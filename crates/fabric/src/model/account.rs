@@ -10,6 +10,7 @@
 
 use super::agenda::Moment;
 use super::frame::Pause;
+use super::port::line;
 use super::transfers::FlowQueue;
 use crate::check::{History, Spent, Told};
 use crate::net::Net;
@@ -101,7 +102,7 @@ pub(crate) struct Accounts {
 impl Accounts {
     /// None yet, of a host.
     pub(super) fn new(net: &Net, host: u32) -> Self {
-        let (tx, any) = (net.line(host).tx, net.routes.routing.is_by_frame());
+        let (tx, any) = (line(net, host).tx, net.routes.routing.is_by_frame());
         let named = net.record.flow_events.iter().filter(|flow| flow.0.0 == host).map(|flow| flow.1.0);
         Self { host, named: named.collect(), tx, any, ..Self::default() }
     }

@@ -82,7 +82,7 @@ impl Kind {
 /// The place of a port's data frame of `len` bytes among those that reach a node at `at`: the port, or what the port decides where two
 /// are alike in it ([`Ties`]). The port is its lower 16 bits.
 pub(crate) fn place_of_data(net: &Net, node: u32, at: u64, port: u16, len: u16) -> u64 {
-    let first = match net.ties {
+    let first = match net.laws.ties {
         Ties::ByPort => 0,
         Ties::Drawn => mix(at ^ mix(u64::from(node) << 16 ^ u64::from(port) ^ mix(TIES ^ net.seed))),
         Ties::ByStart => !net.under_way(node, port, len) << 16,
@@ -261,11 +261,12 @@ impl<'a> Acting<'a, Frame> for Turn<'a> {
     }
     fn send(&mut self, link: &Link, frame: &Frame, _: bool) {
         let arrives = self.now + link.delay;
-        let at = if frame.lane == Lane::Pause { self.net.pause_frames.obeyed(arrives) } else { arrives };
+        let at = if frame.lane == Lane::Pause { self.net.laws.pause_frames.obeyed(arrives) } else { arrives };
         self.out.sent.push(Sent { port: link.peer, node: link.peer_node, at, frame: *frame });
     }
     fn framed(&mut self, control: &Control, class: u8, ports: u16) -> Frame {
-        let frame = Frame::of_control(Lane::of_message(self.net.control), control, self.moment(), &mut ());
+        let frame =
+            Frame::of_control(Lane::of_message(self.net.laws.control), control, self.moment(), &mut ());
         Frame { input: ports, ..frame.of_class(class, self.net) }
     }
     fn probe(&mut self, frame: &Frame) -> Option<(FlowId, Probe)> {

@@ -58,7 +58,7 @@ pub(crate) struct PortFaults(Vec<Faulty>);
 impl PortFaults {
     /// Faults of a node's ports.
     pub(crate) fn new(net: &Net, node: u32) -> Self {
-        let mine = net.faults.iter().filter(|f| f.node.0 == node);
+        let mine = net.events.faults.iter().filter(|f| f.node.0 == node);
         Self(mine.map(|fault| Faulty::new(fault, net)).collect())
     }
 
@@ -158,7 +158,7 @@ impl Faulty {
         let slow = match kind {
             FaultKind::Xoff => None,
             FaultKind::Slow { rate, buffer } => {
-                let rate = net.switch_clock.tx(rate);
+                let rate = net.clocks.switches.tx(rate);
                 let full = (rate.per_byte() * buffer.get() as f64) as u64;
                 Some(Slow { rate, full, empty_from: 0 })
             }

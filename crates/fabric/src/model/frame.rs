@@ -253,7 +253,7 @@ impl Data {
     /// Flow of the frame, if that has a queue pair.
     #[inline]
     pub(crate) fn queue_pair(&self, net: &Net) -> Option<FlowId> {
-        net.transport?;
+        net.flows.transport?;
         net.flows.find(self.src, self.dst, self.number)
     }
 }

@@ -8,7 +8,7 @@ use super::fault::Nic;
 use super::frame::{Body, Control, Data, Frame, Lane, Pause, Says, To};
 use super::packet::Packet;
 use super::pause::{InXoff, Paused};
-use super::port::Transmitter;
+use super::port::{Transmitter, line};
 use super::receiver::Receiver;
 use super::record::RateSeries;
 use super::records::Records;
@@ -105,7 +105,7 @@ impl<F: Packet> Sides<F> {
         });
         waits.into_iter().for_each(|pause| sender.queue_pause(pause, at.net));
         for class in xoffs {
-            of_classes[usize::from(class)].sender.journal.out.get_or_insert_default().xoffs += 1;
+            of_classes[usize::from(class)].sender.journal.out.get_or_insert_default().pause.sent += 1;
         }
     }
 
@@ -123,7 +123,7 @@ impl<F: Packet> Sides<F> {
                     let message = Control { flow, to: To::Host(src), says };
                     match message.direct((sender.settings.id, sender.settings.class), at) {
                         Some(message) => direct.push(message),
-                        None => sender.queue_control(Lane::of_message(at.net.control), &message, at),
+                        None => sender.queue_control(Lane::of_message(at.net.laws.control), &message, at),
                     }
                 }
                 ReflectorAction::Count(counter) => sender.count(who, counter, at.now),
@@ -279,10 +279,10 @@ impl<F: Packet> Sides<F> {
         out.generated = sender.made.frames + out.source_discards + backlog;
         (out.sent, out.transport.waiting) = (sent, for_acks);
         (out.out_of_order, out.held_max) = out_of_order;
-        (out.paused, out.paused_by_part) = (paused.total, paused.parts);
+        (out.pause.time, out.pause.by_part) = (paused.total, paused.parts);
         let (mut series, received_from) = deliveries.close(&mut out, id, net);
-        out.completions.iter_mut().for_each(|flow| flow.class = class);
-        out.missing.iter_mut().for_each(|flow| flow.class = class);
+        out.transfers.completions.iter_mut().for_each(|flow| flow.class = class);
+        out.transfers.missing.iter_mut().for_each(|flow| flow.class = class);
         series.extend(rates);
         series.extend(control.gauges.series(net));
         Books {
@@ -312,14 +312,6 @@ impl<F: Packet> Sides<F> {
     }
 }
 
-impl Net {
-    /// The link of a host.
-    pub(crate) fn line(&self, host: u32) -> Link {
-        let link = self.links[self.ports[host as usize] as usize];
-        link.unwrap_or_else(|| broken("a host without a link"))
-    }
-}
-
 /// A host that runs an event at a time.
 #[derive(Debug)]
 pub(crate) struct Host {
@@ -342,7 +334,7 @@ impl Host {
     /// Host number `turn.node`, with its first event planned.
     pub(crate) fn new(spec: &HostSpec, turn: &mut Turn<'_>) -> Self {
         let (net, id) = (turn.net, turn.node);
-        let link = net.line(id);
+        let link = line(net, id);
         let classes = 0..net.classes.len() as u8;
         let sent = vec![(0, 0); classes.len()];
         let sides = classes.map(|class| Sides::new(spec, (id, class), &link, net)).collect();
@@ -443,7 +435,7 @@ impl Host {
     /// Faults say XOFF or XON, if the port has some.
     fn fail(&mut self, arrived: Option<(u16, u8)>, turn: &mut Turn<'_>) {
         if self.sides[0].nic.is_some() {
-            let (link, net, at) = (turn.net.line(turn.node), turn.net, turn.moment());
+            let (link, net, at) = (line(turn.net, turn.node), turn.net, turn.moment());
             let send = |pause| turn.send(&link, &Frame::of_pause(pause, net), true);
             Sides::fail(&mut self.sides, arrived, at, send);
             self.settle(1, turn);

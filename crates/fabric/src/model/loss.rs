@@ -8,7 +8,7 @@ use super::packet::Packet;
 use super::sent::Report;
 use crate::check::Ledger;
 use crate::net::Net;
-use crate::outcome::{Captured, Content, LostOnLink, Outcome};
+use crate::outcome::{Captured, Content, LostOnLink, Outcome, Recorded};
 use crate::per_bin::PerBin;
 use crate::spec::{LinkLoss, LossKind, LostFrame};
 use cnsim_scheme_api::network::{Purpose, Stream};
@@ -82,7 +82,7 @@ impl<F: Packet> Losses<F> {
     /// Losses and captures of `owned` output ports, with receiving ports as the network numbers them.
     pub(crate) fn new(net: &Net, owned: impl Fn(u32) -> bool) -> Self {
         let mut ports: BTreeMap<u32, Lossy<F>> = BTreeMap::new();
-        let losses = net.losses.iter().map(|loss| (loss.node, loss.port, Some(loss), false));
+        let losses = net.events.losses.iter().map(|loss| (loss.node, loss.port, Some(loss), false));
         let captures = net.record.captures.iter().map(|&(node, port)| (node, port, None, true));
         let nics = (0..net.hosts).filter(|_| net.record.links).map(|host| (NodeId(host), 0, None, false));
         for (node, port, loss, captured) in losses.chain(captures).chain(nics) {
@@ -107,7 +107,7 @@ impl<F: Packet> Losses<F> {
                 Span { loss: loss.clone(), crossed: vec![0; listed] }
             }));
         }
-        let (response, limit) = (net.pause_frames.response.as_ps(), net.record.capture_limit as usize);
+        let (response, limit) = (net.laws.pause_frames.response.as_ps(), net.record.capture_limit as usize);
         Self { ports: ports.into_values().collect(), gone: Ledger::default(), response, limit }
     }
 
@@ -164,7 +164,7 @@ impl<F: Packet> Losses<F> {
         self,
         net: &Net,
         on_wires: &mut Ledger,
-        Outcome { lost_on_links, capture, .. }: &mut Outcome,
+        Outcome { lost_on_links, recorded: Recorded { capture, .. }, .. }: &mut Outcome,
         mut captured: impl FnMut((NodeId, u16), (u64, bool), (F, Report)) -> Captured,
     ) {
         on_wires.merge(&self.gone);

@@ -108,9 +108,9 @@ impl Management {
         Self {
             id,
             paths: net.paths(),
-            guarded: faults.next() < NEVER || net.watchdog.is_some(),
+            guarded: faults.next() < NEVER || net.laws.watchdog.is_some(),
             faults,
-            watchdogs: Box::new(Watchdogs::new(net.watchdog, spec.ports.into(), net.classes.len())),
+            watchdogs: Box::new(Watchdogs::new(net.laws.watchdog, spec.ports.into(), net.classes.len())),
             at_start: spec.shared.as_ref().is_some_and(|shared| shared.at_start),
             base: net.ports[id as usize],
             processing: spec.processing.as_ps(),
@@ -123,7 +123,6 @@ impl Management {
             ..Self::default()
         }
     }
-
     /// It goes on from a moment of rest, with these hashes of what was before.
     pub(crate) fn resume(&mut self, (events, samples): (Hash, Hash), from: u64, net: &Net) {
         (self.events.hash, self.samples) = (events, samples);
@@ -136,24 +135,20 @@ impl Management {
             recorded.queues.iter_mut().for_each(|queue| queue.skip(over as usize));
         }
     }
-
     /// Is nothing of its own due?
     pub(crate) fn rests(&self) -> bool {
         self.own_messages.is_empty() && self.timers.next == NEVER
     }
-
     /// Number of the switch among the switches.
     pub(crate) fn index(&self, net: &Net) -> usize {
         (self.id - net.hosts) as usize
     }
-
     /// A port's service rate changes, from the next frame on: which port, and that rate.
     pub(crate) fn change(&mut self, at: Moment<'_>) -> Option<(usize, (Rate, TxRate))> {
         let &RateChange { port, rate, .. } = self.changes.front().filter(|c| c.at.as_ps() <= at.now)?;
         self.changes.pop_front();
-        Some((usize::from(port), (rate, at.net.switch_clock.tx(rate))))
+        Some((usize::from(port), (rate, at.net.clocks.switches.tx(rate))))
     }
-
     /// The next of a switch's own events, which are neither arrivals nor ends of transmissions: when it is, which, and its port. A
     /// message comes after all arrivals of control at its moment, as if by a port beyond the last. In their order at one moment,
     /// and without a branch: which it is cannot be predicted.
@@ -173,20 +168,17 @@ impl Management {
         }
         next
     }
-
     /// Takes the first of its own messages: without a frame, or what its frame carries, and its class.
     pub(crate) fn take_message(&mut self, at: Moment<'_>) -> Option<Result<Direct, (Control, u8)>> {
         let (_, class, control) = self.own_messages.pop_front()?;
         Some(control.direct((self.id, class), at).ok_or((control, class)))
     }
-
     /// Makes a message, which is ready after the processing delay.
     fn say(&mut self, to: To, (flow, (out, class)): (FlowId, At), feedback: Feedback, at: Moment<'_>) {
         self.books[class].made(at.now, feedback.wire_length().get());
         let control = Control { flow, to, says: Says::message(feedback, self.base + out as u32 + 1) };
         self.own_messages.push_back((at.now + self.processing, class as u8, control));
     }
-
     /// Wakes the congestion point of an output, which sees `queue`, and carries out what it asks for: is the probe in hand to be
     /// answered, and did it ask for anything?
     pub(crate) fn wake(
@@ -234,14 +226,12 @@ impl Management {
         self.actions = actions;
         (answer, asks)
     }
-
     /// A congestion point stops the run, if this is an error.
     fn check(&mut self, out: usize, done: Result<(), String>, now: u64) {
         if let Err(cause) = done {
             self.failure.note(now, Who::Point(out as u16), &cause);
         }
     }
-
     /// A probe has passed the congestion point of an output, which `answered` it or not; true if it ends here.
     pub(crate) fn ends(
         &mut self,
@@ -258,7 +248,6 @@ impl Management {
         let here = at.net.point_id(self.base + out as u32, class);
         answered || matches!(to, To::Point(_)) || probe.target == ProbeTarget::Point(here)
     }
-
     /// A frame is lost at an output: data, or control that was to wait among it.
     pub(crate) fn refuse(
         &mut self,
@@ -269,7 +258,7 @@ impl Management {
         at: Moment<'_>,
     ) {
         let Some(data) = data else {
-            self.books[class].discarded += 1;
+            self.books[class].messages.discarded += 1;
             return;
         };
         for result in std::iter::once(result).chain(of_class) {
@@ -294,14 +283,12 @@ impl Management {
         let what = cause | out as u64 ^ (u64::from(flow) << 20);
         self.events.add(Event::Drop(at.now, what, out as u16));
     }
-
     /// A bin of the recording has ended, in which this was recorded.
     pub(crate) fn end_bin(&mut self, queues: Vec<QueueSeries>, net: &Net) {
         self.recorded.queues = queues;
         self.recorded.next += net.record.bin.as_ps();
         self.recorded.drops_at.push(self.drops.frames as f64);
     }
-
     /// At the end of the run: the use of a class's shared buffer; nothing without one. A failure, if it holds other bytes than wait.
     pub(crate) fn shared_use(&mut self, used: Option<Result<SharedUse, String>>, net: &Net) -> SharedUse {
         match used {
@@ -311,7 +298,6 @@ impl Management {
         }
         SharedUse::default()
     }
-
     /// Ends the run: hands in the books. By port: what was measured, its XOFF, the bytes in its queue, and what stands there for good.
     /// `inside` are the frames that wait; `of_class` is by class and port, where there are several classes.
     pub(crate) fn close(

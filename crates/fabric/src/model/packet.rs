@@ -122,7 +122,7 @@ impl Packet for Frame {
         Self { len: control.length(at.net), lane, input: 0, class: 0, body: Body::Control(*control) }
     }
     fn of_pause(pause: Pause, net: &Net) -> Self {
-        let len = net.pause_frames.length.get() as u16;
+        let len = net.laws.pause_frames.length.get() as u16;
         Self { len, lane: Lane::Pause, input: 0, class: pause.class, body: Body::Pause(pause) }
     }
     fn lane(&self) -> Lane {

@@ -93,7 +93,7 @@ impl Point {
         let number = port + 1;
         let (object, port) = (scheme.congestion_point(&site)?, u64::from(point.0));
         let mut state = PointState::new(Stream::new(net.seed, port, Purpose::Point), net.hosts);
-        state.queue_pairs = net.transport.map(|_| net.flows.queue_pairs() as u32);
+        state.queue_pairs = net.flows.transport.map(|_| net.flows.queue_pairs() as u32);
         Some(Self {
             object,
             departures: scheme.plan.departures,
@@ -104,7 +104,7 @@ impl Point {
             trips: net.record.trips,
             state,
             draws: Stream::new(net.seed, port | 1 << 33, Purpose::Node),
-            keyed: net.keyed.then(|| mix(net.seed ^ mix(port))),
+            keyed: net.keyed().then(|| mix(net.seed ^ mix(port))),
             woken: false,
         })
     }

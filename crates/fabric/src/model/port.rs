@@ -14,6 +14,12 @@ use crate::tx_rate::TxRate;
 /// An output and a class.
 pub(crate) type At = (usize, usize);
 
+/// The link of a host.
+pub(crate) fn line(net: &Net, host: u32) -> Link {
+    let link = net.links[net.ports[host as usize] as usize];
+    link.unwrap_or_else(|| broken("a host without a link"))
+}
+
 /// Rate at which frames of a lane are sent: data at that of the port's service, PAUSE and control at that of its link.
 #[inline(always)]
 pub(crate) fn rate_of(lane: Lane, service: TxRate, link: TxRate) -> TxRate {

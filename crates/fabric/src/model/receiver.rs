@@ -106,7 +106,7 @@ impl Receiver {
             deliveries: Deliveries::new(net, id, class),
             stream: Stream::new(net.seed, u64::from(id), Purpose::Node),
             ears: Ears::default(),
-            graph: net.graph.is_some(),
+            graph: net.flows.graph.is_some(),
             whole: Vec::new(),
             trips: Vec::new(),
             actions: Vec::new(),
@@ -282,7 +282,7 @@ impl Receiver {
         let scheme = &net.schemes[self.scheme? as usize];
         let site = SinkSite { flow, src: NodeId(src), dst: NodeId(self.host), line_rate: self.line_rate };
         let object = scheme.reflector(&site)?;
-        let place = if net.keyed && self.plan.reflector_scope == Scope::Flow { src } else { key };
+        let place = if net.keyed() && self.plan.reflector_scope == Scope::Flow { src } else { key };
         let number = u64::from(place) | u64::from(self.host) << 32;
         let stream = Stream::new(net.seed, number, Purpose::Reflector);
         let state = ReflectorState::new(stream, &scheme.plan);

@@ -114,14 +114,14 @@ impl Deliveries {
     pub(crate) fn close(&mut self, out: &mut HostOutcome, host: u32, net: &Net) -> (Vec<Series>, Vec<u64>) {
         out.delivered = self.got.frames;
         out.delivered_bits = self.bits;
-        out.latency_sum = Time::from_ps(self.latency_sum);
-        out.latency_max = Time::from_ps(self.latency_max);
+        out.latencies.sum = Time::from_ps(self.latency_sum);
+        out.latencies.max = Time::from_ps(self.latency_max);
         let Some(detail) = &mut self.detail else { return Default::default() };
-        out.latency = std::mem::take(&mut detail.histogram);
-        out.completions = std::mem::take(&mut detail.completions);
+        out.latencies.histogram = std::mem::take(&mut detail.histogram);
+        out.transfers.completions = std::mem::take(&mut detail.completions);
         out.header_bits = detail.header_bits;
-        out.missing = detail.flows.missing(|at| net.flows.at(host, at));
-        out.missing.extend(detail.behind.drain(..).map(|message| {
+        out.transfers.missing = detail.flows.missing(|at| net.flows.at(host, at));
+        out.transfers.missing.extend(detail.behind.drain(..).map(|message| {
             let Completion { src, bytes, start, nth, flow, class, .. } = message;
             Incomplete { src, bytes, start, nth, missing: 0, flow, class }
         }));

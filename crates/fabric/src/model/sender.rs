@@ -138,7 +138,7 @@ impl<F: Packet> Sender<F> {
             scheme,
             plan,
             line_rate,
-            clock: net.clocks[id as usize],
+            clock: net.clocks.hosts[id as usize],
             at_source: !in_voqs && spec.limiter_position == LimiterPosition::AtSource,
             fifo_frames: spec.fifo_frames as usize,
             limiter_frames: spec.limiter_frames as usize,
@@ -151,7 +151,7 @@ impl<F: Packet> Sender<F> {
         let journal = Journal { books, events, ..Journal::default() };
         let [control, probes, fifo, backlog] = std::array::from_fn(|_| VecDeque::new());
         let pairs = |transport| Box::new(QueuePairs::new(transport, &plan, line_rate));
-        let graph = net.graph.as_ref().filter(|_| net.keeps == 0);
+        let graph = net.flows.graph.as_ref().filter(|_| net.keeps == 0);
         let voqs = in_voqs.then(|| Box::new(Voqs::new(net.hosts)));
         Self {
             must_look: false,
@@ -197,7 +197,7 @@ impl<F: Packet> Sender<F> {
     pub(crate) fn pause(&mut self, pause: Pause, paused: &mut [Paused], at: Moment<'_>) {
         if !self.settings.ignores_pause {
             self.journal.events.add(Event::Plain(at.now, pause.code()));
-            self.journal.out.get_or_insert_default().pauses += u64::from(pause.off);
+            self.journal.out.get_or_insert_default().pause.received += u64::from(pause.off);
             self.accounts.iter_mut().for_each(|accounts| accounts.hear(pause, at.now));
             self.must_look |= pause.reach(paused, at);
         }

@@ -69,7 +69,7 @@ impl<F: Packet> Sender<F> {
         self.journal.messages += 1;
         let nth = self.settings.feedback_lost;
         let lost = nth > 0 && self.journal.messages.is_multiple_of(nth);
-        self.journal.books.lost += u64::from(lost);
+        self.journal.books.messages.lost += u64::from(lost);
         lost
     }
 
@@ -92,7 +92,7 @@ impl<F: Packet> Sender<F> {
             },
         };
         let Some(place) = place else {
-            self.journal.books.ignored += 1;
+            self.journal.books.messages.ignored += 1;
             return;
         };
         self.journal.events.add(Event::Message(at.now, key));
@@ -273,7 +273,8 @@ impl<F: Packet> Sender<F> {
 
     /// An acknowledgement, or a frame that opens a connection, goes on its way.
     pub(super) fn queue_acknowledgement(&mut self, message: &Control, at: Moment<'_>) {
-        let by_priority = at.net.transport.is_some_and(|transport| transport.ack_class == Class::Control);
+        let by_priority =
+            at.net.flows.transport.is_some_and(|transport| transport.ack_class == Class::Control);
         self.queue_control(if by_priority { Lane::Control } else { MANAGED }, message, at);
         self.journal.out.get_or_insert_default().transport.acks_made += 1;
     }
@@ -324,14 +325,14 @@ impl<F: Packet> Sender<F> {
             class: Class::Data,
             line_rate,
             base_rtt,
-            mtu: Bytes::new(u64::from(net.mtu)),
+            mtu: Bytes::new(u64::from(net.flows.mtu)),
             hops,
             size: own.and_then(|flow| Some(Bytes::new(net.flows.numbered(flow)?.bytes))),
             initial_rate: own.and_then(|flow| self.pairs.as_mut()?.initial_rate(flow)),
             others: own.and_then(|_| Some(self.pairs.as_ref()?.others())).unwrap_or(0),
         };
         let object = net.schemes[self.settings.scheme?].reaction_point(&site)?;
-        let place = if net.keyed { flow_of(self.settings.id, dst, net.hosts) } else { flow };
+        let place = if net.keyed() { flow_of(self.settings.id, dst, net.hosts) } else { flow };
         let stream = Stream::new(net.seed, u64::from(place.0) | 1 << 40, Purpose::Reaction);
         let mut state = LimiterState::new(line_rate, stream);
         state.acks.acked = self.pairs.as_mut().and_then(|pairs| pairs.acked(own?)).unwrap_or(0);

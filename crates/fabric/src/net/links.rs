@@ -27,7 +27,7 @@ pub(super) fn all(spec: &RunSpec) -> Result<(Vec<u32>, Vec<Option<Link>>, u64), 
         false => Err(format!("a link names port {p} of node {}, which does not exist", n.0)),
     };
     let clock =
-        |n: NodeId| Clock::new(spec.rounding, spec.hosts.get(n.0 as usize).map_or(0.0, |h| h.clock_ppm));
+        |n: NodeId| Clock::new(spec.laws.rounding, spec.hosts.get(n.0 as usize).map_or(0.0, |h| h.clock_ppm));
     let (mut links, mut lead) = (vec![None; total as usize], u64::MAX);
     for l in &spec.links {
         let (a, b) = (number(l.a)?, number(l.b)?);
@@ -59,7 +59,7 @@ pub(super) fn check(spec: &RunSpec) -> Result<Vec<ClassSpec>, String> {
         let (name, ppm) = (&h.name, h.clock_ppm);
         return Err(format!("the clock of host {name} is {ppm} ppm off; less than 100,000 are possible"));
     }
-    for &RateChange { node: NodeId(n), port, rate, .. } in &spec.changes {
+    for &RateChange { node: NodeId(n), port, rate, .. } in &spec.events.changes {
         refuse!(
             rate.bps() > 0.0 && !is_possible(rate),
             "port {port} of node {n} is to serve at {rate}; 10 kb/s to 10 Tb/s are possible, and 0 b/s stops it"
@@ -78,8 +78,8 @@ pub(super) fn check(spec: &RunSpec) -> Result<Vec<ClassSpec>, String> {
     }
     let connected = spec.hosts.iter().flat_map(|h| &h.sources).any(|s| s.connected);
     refuse!(*trips && connected, "the time of flows cannot be kept where they share a connection");
-    spec.watchdog.map_or(Ok(()), |watchdog| watchdog.check(spec))?;
-    let length = spec.pause_frames.length;
+    spec.laws.watchdog.map_or(Ok(()), |watchdog| watchdog.check(spec))?;
+    let length = spec.laws.pause_frames.length;
     refuse!(!(1..=1500).contains(&length.get()), "PAUSE frames of {length}; 1 B to 1500 B are possible");
     let classes = spec.data_classes()?;
     for switch in &spec.switches {

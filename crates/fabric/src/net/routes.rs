@@ -133,7 +133,7 @@ impl Routes {
             way_ports: (0..widest).collect(),
             level,
             routing: spec.routing,
-            by_frame: match (spec.routing, spec.draws) {
+            by_frame: match (spec.routing, spec.laws.draws) {
                 (Routing::FrameHash, Draws::Keyed) => 0xFFFF,
                 (Routing::FrameHash, Draws::Stream) => u32::MAX,
                 _ => 0,
@@ -146,7 +146,6 @@ impl Routes {
         routes.fill(&neighbours)?;
         Ok(routes)
     }
-
     /// Fills the table of routes between switches with these neighbours.
     fn fill(&mut self, neighbours: &Neighbours) -> Result<(), String> {
         let s = neighbours.len();
@@ -198,13 +197,11 @@ impl Routes {
         }
         Ok(())
     }
-
     /// Ports of switch `s` that lead to another switch; none without a path.
     #[inline]
     fn group(&self, s: usize, to: usize) -> &[u16] {
         self.ports_of(self.table[s * self.level.len() + self.columns[to] as usize])
     }
-
     #[inline]
     fn ports_of(&self, way: u16) -> &[u16] {
         let way = self.ways.get(usize::from(way));
@@ -220,13 +217,11 @@ impl Net {
             prefetch_index(&self.routes.table, s * self.routes.level.len() + column);
         }
     }
-
     /// Output port of switch `s` by which data goes on, or what passes as data, with these source, destination and number.
     #[inline(always)]
     pub(crate) fn route(&self, s: usize, (src, dst, number): (u32, u32, u32), paths: &mut Paths) -> u16 {
         self.route_flow(s, dst, src * self.hosts + dst, number, paths)
     }
-
     /// Port towards host `dst` of a flow's frame, without branches if the number of choices is a power of two, as is usual.
     #[inline(always)]
     fn route_flow(&self, s: usize, dst: u32, flow: u32, seq: u32, paths: &mut Paths) -> u16 {
@@ -241,13 +236,11 @@ impl Net {
         let pick = self.pick(s, way, (dst, flow, seq), turns, |n| n & u64::from(way.mask)) as u16;
         self.routes.way_ports[way.first as usize + usize::from(pick & way.mask | port & way.local)]
     }
-
     /// Output ports of switch `s` by which a frame to host `dst` may leave.
     pub(crate) fn ports_to(&self, s: usize, dst: u32) -> Vec<u16> {
         let Seat { port, switch, .. } = self.routes.attach[dst as usize];
         if switch as usize == s { vec![port] } else { self.routes.group(s, switch as usize).to_vec() }
     }
-
     /// Output port of switch `s` for control of a flow. Of a queue pair's it goes back to the source, with addresses and ports exchanged.
     pub(crate) fn route_control(&self, s: usize, dst: u32, flow: FlowId, paths: &mut Paths) -> u16 {
         match self.flows.numbered(flow).map(Numbered::back) {
@@ -255,7 +248,6 @@ impl Net {
             None => self.route_flow(s, dst, flow.0, 0, paths),
         }
     }
-
     /// Output port of switch `s` towards another switch. `seen` has the fields of a frame that decide: destination, flow and number.
     #[cold]
     pub(crate) fn towards(&self, s: usize, to: usize, seen: (u32, u32, u32), paths: &mut Paths) -> u16 {
@@ -263,7 +255,6 @@ impl Net {
             [self.routes.table[s * self.routes.level.len() + self.routes.columns[to] as usize] as usize];
         self.among(s, way, seen, &mut paths.turns)
     }
-
     /// Output port of switch `s` by a way with any number of choices.
     #[inline(never)]
     fn among(&self, s: usize, way: &Way, seen: (u32, u32, u32), turns: &mut [u8]) -> u16 {
@@ -271,7 +262,6 @@ impl Net {
         let pick = self.pick(s, way, seen, turns, |n| n % choices) % choices;
         self.routes.way_ports[way.first as usize + pick as usize]
     }
-
     /// The number that chooses among equal paths: its remainder by their number (`modulo`) is the path of a frame.
     #[inline(always)]
     fn pick(
@@ -297,26 +287,22 @@ impl Net {
             self.routes.salts.of(s, flow, seq)
         }
     }
-
     /// What a switch remembers of paths, before the first frame.
     pub(crate) fn paths(&self) -> Paths {
         self.routes.salts.paths(self.routes.routing, self.hosts)
     }
-
     /// Does switch `s` use several ports in turn for some host?
     pub(crate) fn in_turn(&self, s: usize) -> bool {
         let many = |to: usize| to != s && self.routes.group(s, to).len() > 1;
         self.routes.routing == Routing::RoundRobin
             && self.routes.attach.iter().any(|a| many(a.switch as usize))
     }
-
     /// Node and port of this number and one; none for 0.
     pub(crate) fn port_at(&self, number: u32) -> Option<(NodeId, u16)> {
         let number = number.checked_sub(1)?;
         let node = self.ports.partition_point(|first| *first <= number) - 1;
         Some((NodeId(node as u32), (number - self.ports[node]) as u16))
     }
-
     /// Smallest round trip of a flow with such queue pairs, or none, and the links of its way out: a full frame out; back an acknowledgement, if there are some, or else
     /// the smallest frame.
     pub(crate) fn base_rtt_of(&self, flow: FlowId, pairs: Option<TransportSpec>) -> (Time, u32) {
@@ -333,7 +319,7 @@ impl Net {
             }
             (total, links)
         };
-        let (out, links) = way(src, dst, self.mtu);
+        let (out, links) = way(src, dst, self.flows.mtu);
         (Time::from_ps(out + way(dst, src, back).0), links)
     }
 }

@@ -3,6 +3,17 @@
 use super::{PauseTransport, RunSpec};
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
 
+/// What changes or fails at single ports.
+#[derive(Clone, Debug, Default)]
+pub struct PortEvents {
+    /// Scheduled changes of service rate.
+    pub changes: Vec<RateChange>,
+    /// Ports that say XOFF though their nodes have room.
+    pub faults: Vec<PortFault>,
+    /// Links that lose frames.
+    pub losses: Vec<LinkLoss>,
+}
+
 /// From `at` on, this output port serves data at `rate`; control keeps the link's rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateChange {
@@ -103,7 +114,7 @@ impl PortFault {
         }
         let place = |f: &PortFault| (f.node, f.port, f.class);
         let overlaps = |f: &&PortFault| place(f) == place(self) && f.from < self.to && self.from < f.to;
-        if spec.faults.iter().filter(overlaps).count() > 1 {
+        if spec.events.faults.iter().filter(overlaps).count() > 1 {
             return Some(format!("another fault of the port overlaps {} to {}", self.from, self.to));
         }
         match self.kind {
@@ -115,7 +126,7 @@ impl PortFault {
 
     /// All of a run can be, or why one cannot.
     pub(crate) fn check(spec: &RunSpec) -> Result<(), String> {
-        for fault in &spec.faults {
+        for fault in &spec.events.faults {
             if let Some(why) = fault.refused(spec) {
                 let name = spec.name(fault.node.0);
                 return Err(format!("a fault at port {} of {name}: {why}", fault.port));
@@ -167,14 +178,14 @@ pub struct LostFrame {
 impl LinkLoss {
     /// All of a run can be, or why one cannot.
     pub(crate) fn check(spec: &RunSpec) -> Result<(), String> {
-        for loss in &spec.losses {
+        for loss in &spec.events.losses {
             let end = (loss.node, loss.port);
             let overlaps = |l: &&Self| (l.node, l.port) == end && l.from < loss.to && loss.from < l.to;
             let why = if !spec.links.iter().any(|l| l.a == end || l.b == end) {
                 "the port has no link".into()
             } else if loss.from >= loss.to {
                 format!("they are to end at {}, and begin at {}", loss.to, loss.from)
-            } else if spec.losses.iter().filter(overlaps).count() > 1 {
+            } else if spec.events.losses.iter().filter(overlaps).count() > 1 {
                 format!("others of the port overlap {} to {}", loss.from, loss.to)
             } else if let LossKind::Drawn(p) = loss.kind
                 && !(0.0..=1.0).contains(&p)

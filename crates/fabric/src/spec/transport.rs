@@ -57,7 +57,7 @@ impl TransportSpec {
         refuse!(needs, "windows, and frames that are sent again, need acknowledgements");
         if let Reliability::Tcp(tcp) = self.reliability {
             let blind = tcp.proportional && tcp.recovery == Recovery::NewReno;
-            let ideal = matches!(spec.control, ControlTransport::Ideal { .. });
+            let ideal = matches!(spec.laws.control, ControlTransport::Ideal { .. });
             refuse!(tcp.probe && tcp.recovery != Recovery::Rack, "tail probes belong to RACK");
             refuse!(blind, "proportional reduction counts reports, and NewReno has no reports");
             refuse!(tcp.burst == 0, "a burst of no frames");

@@ -143,7 +143,7 @@ impl<'a> Book<'a> {
                 (port.peer, port.rate) = (Some(peer), l.rate);
             }
         }
-        for f in &spec.faults {
+        for f in &spec.events.faults {
             for (at, on) in [(f.from, true), (f.to, false)] {
                 let say = Frame { on, ..frame(What::Pause, f.class.into(), (0, 0), 64, at) };
                 self.plan(at, What::Fault, (f.node.0 as usize, f.port.into()), Some(say));
@@ -172,7 +172,7 @@ impl<'a> Book<'a> {
         match (what, frame) {
             (What::Start, _) => return self.start(node, port),
             (What::Fault, Some(f)) => {
-                let fault = self.spec.faults.iter().find(|l| l.node.0 as usize == node).unwrap();
+                let fault = self.spec.events.faults.iter().find(|l| l.node.0 as usize == node).unwrap();
                 self.signal((node, port), f.class, f.on, fault.transport);
             }
             (What::Pause, Some(f)) => self.obey(node, port, f),
@@ -292,7 +292,7 @@ impl<'a> Book<'a> {
             self.nodes[node].memory[f.class][p][f.input] -= f.len;
             self.relieve(node, f);
         }
-        let response = if f.what == What::Pause { self.spec.pause_frames.response } else { Time::ZERO };
+        let response = if f.what == What::Pause { self.spec.laws.pause_frames.response } else { Time::ZERO };
         self.plan(arrival + response, f.what, peer, Some(f));
     }
 
@@ -312,7 +312,7 @@ impl<'a> Book<'a> {
         let Port { xoff, out, .. } = &mut n.ports[p];
         let (since, out) = (&mut xoff[f.class], &mut out[f.class]);
         if f.on {
-            n.host[f.class].pauses += 1;
+            n.host[f.class].pause.received += 1;
             *since = since.or(Some(self.now));
         } else if let Some(since) = since.take() {
             out.paused += self.now - since;
@@ -324,8 +324,8 @@ impl<'a> Book<'a> {
         let (took, out) = (self.now - f.born, &mut self.nodes[h].host[f.class]);
         out.delivered += 1;
         out.delivered_bits += f.len * 8;
-        out.latency_sum += took;
-        out.latency_max = out.latency_max.max(took);
+        out.latencies.sum += took;
+        out.latencies.max = out.latencies.max.max(took);
         if self.answers {
             // Each class has reflectors of its own: their messages go by class.
             let control = &mut self.nodes[h].ports[0].control;
@@ -435,7 +435,7 @@ impl<'a> Book<'a> {
 
     /// XOFF or XON of a class to the peer of a port, unless that has it already.
     fn signal(&mut self, (node, p): (usize, usize), class: usize, on: bool, transport: PauseTransport) {
-        let PauseFrames { length, response } = self.spec.pause_frames;
+        let PauseFrames { length, response } = self.spec.laws.pause_frames;
         let port = &mut self.nodes[node].ports[p];
         let Some(peer) = port.peer.filter(|_| port.stopped[class] != on) else { return };
         port.stopped[class] = on;
@@ -543,7 +543,9 @@ impl Book<'_> {
         };
         let host = |h: &Node, class: usize| {
             let port = closed(&h.ports[0], class);
-            HostOutcome { paused: port.paused, xoffs: port.xoffs, ..h.host[class].clone() }
+            let mut out = h.host[class].clone();
+            (out.pause.time, out.pause.sent) = (port.paused, port.xoffs);
+            out
         };
         let of_hosts = |class| hosts.iter().map(|h| host(h, class)).collect();
         let ports = |class| switches.iter().flat_map(|s| &s.ports).map(|p| closed(p, class)).collect();

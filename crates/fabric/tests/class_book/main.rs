@@ -103,8 +103,8 @@ fn scenario(seed: u64) -> RunSpec {
         shared(&mut spec, d);
     }
     spec.routing = d.one(&[Routing::Destination, Routing::RoundRobin]);
-    spec.rounding = Rounding::Exact;
-    spec.pause_frames.response = Time::from_ns(d.one(&[0, 0, 700]));
+    spec.laws.rounding = Rounding::Exact;
+    spec.laws.pause_frames.response = Time::from_ns(d.one(&[0, 0, 700]));
     let transport = d.one(&[PauseTransport::Frame, PauseTransport::Frame, PauseTransport::Wire]);
     for host in 0..spec.hosts.len() as u32 {
         let (mut at, class) = (0, d.below(spec.classes.len() as u64) as u8);
@@ -112,7 +112,7 @@ fn scenario(seed: u64) -> RunSpec {
             let (from, to) = (at + d.below(20_000_000), 1 + d.below(9_000_000));
             at = from + to;
             let fault = common::in_xoff((host, 0), Time::from_ps(from), Time::from_ps(at));
-            spec.faults.push(PortFault { class, transport, ..fault });
+            spec.events.faults.push(PortFault { class, transport, ..fault });
         }
     }
     let ports = spec.links.iter().flat_map(|l| [l.a, l.b]).collect();
@@ -129,7 +129,7 @@ fn summary(
     log.sort();
     let host = |h: &HostOutcome| {
         let frames = (h.generated, h.source_discards, h.sent, h.delivered, h.delivered_bits);
-        format!("{frames:?} {:?} {:?}", (h.latency_sum, h.latency_max), (h.paused, h.pauses))
+        format!("{frames:?} {:?} {:?}", (h.latencies.sum, h.latencies.max), (h.pause.time, h.pause.received))
     };
     let port = |p: &PortOutcome| PortOutcome { control_sent: 0, ..p.clone() };
     let log = log.iter().map(|(at, node, port, text)| format!("{} ps, {node}.{port}: {text}", at.as_ps()));
@@ -151,7 +151,7 @@ fn told(out: &Outcome) -> String {
         _ => format!("message to {}, {} B", f.to.unwrap().0, f.bytes),
     };
     let (node, port) = (|f: &Captured| f.port.0.0 as usize, |f: &Captured| usize::from(f.port.1));
-    let log = out.capture.frames.iter().map(|f| (f.left, node(f), port(f), text(f))).collect();
+    let log = out.recorded.capture.frames.iter().map(|f| (f.left, node(f), port(f), text(f))).collect();
     let hosts: Vec<_> = out.classes.iter().map(|class| class.hosts.clone()).collect();
     let ports = |class: &Outcome| class.switches.iter().flat_map(|s| s.ports.clone()).collect();
     summary(log, &hosts, &out.classes.iter().map(ports).collect::<Vec<_>>())
@@ -174,7 +174,7 @@ fn the_model_agrees_with_the_textbook_of_classes() {
         let any = |p: fn(&PortOutcome) -> bool| u64::from(ports.iter().flatten().any(p));
         seen[0] += any(|p| p.dropped > 0);
         seen[1] += any(|p| p.xoffs > 0);
-        seen[2] += u64::from(hosts.iter().flatten().any(|h| h.xoffs > 0 && h.delivered > 0));
+        seen[2] += u64::from(hosts.iter().flatten().any(|h| h.pause.sent > 0 && h.delivered > 0));
         seen[3] += u64::from(spec.switches[0].shared.is_some()) * any(|p| p.xoffs + p.dropped > 0);
         let weighted = |class: &&ClassSpec| class.turn != Turn::Strict;
         seen[4] += u64::from(spec.classes.iter().filter(weighted).count() > 1);

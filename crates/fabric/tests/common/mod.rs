@@ -134,18 +134,11 @@ pub(crate) fn single_switch(n: usize, load: f64, pause: bool, duration: Time, se
         links: (0..n).map(|i| link((i, 0), (n, i))).collect(),
         classes: Vec::new(),
         routing: Routing::FlowHash,
-        rounding: Rounding::Exact,
-        ties: Ties::ByPort,
         schemes: Vec::new(),
-        control: ControlTransport::Priority,
-        changes: Vec::new(),
-        faults: Vec::new(),
-        losses: Vec::new(),
-        watchdog: None,
-        pause_frames: Default::default(),
+        laws: Laws::default(),
+        events: PortEvents::default(),
         duration,
         seed,
-        draws: Draws::Stream,
         record: Record::default(),
     }
 }
@@ -167,7 +160,7 @@ pub(crate) fn hotspot(spec: &mut RunSpec, rate: Rate) {
         rate,
         ..change(0, spec.hosts.len() as u32, 0, 0.0)
     };
-    spec.changes = vec![change(10, rate), change(2, Rate::from_gbps(10.0))];
+    spec.events.changes = vec![change(10, rate), change(2, Rate::from_gbps(10.0))];
 }
 
 /// Gives every host and switch this scheme.

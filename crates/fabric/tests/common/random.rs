@@ -194,7 +194,7 @@ impl Random {
         if d.once_in(2) && spec.hosts.iter().flat_map(|h| &h.sources).all(finite) {
             spec.routing = Routing::ForkHash;
         }
-        spec.rounding = d.one(&[Rounding::Exact, Rounding::Exact, Rounding::Exact, Rounding::WholeNs]);
+        spec.laws.rounding = d.one(&[Rounding::Exact, Rounding::Exact, Rounding::Exact, Rounding::WholeNs]);
         let node = NodeId(hosts as u32);
         if let Some(slow) = d.one(self.slow) {
             let change = |at, rate| RateChange {
@@ -203,10 +203,10 @@ impl Random {
                 port: 0,
                 rate: Rate::from_gbps(rate),
             };
-            spec.changes = vec![change(0.2, slow), change(0.6, 10.0)];
+            spec.events.changes = vec![change(0.2, slow), change(0.6, 10.0)];
         }
-        spec.ties = d.one(self.ties);
-        spec.control = d.one(self.control);
+        spec.laws.ties = d.one(self.ties);
+        spec.laws.control = d.one(self.control);
         if let Some(mut shaker) = (self.scheme)(d) {
             shaker.points = (hosts as u32, spec.switches.iter().map(|s| u32::from(s.ports)).sum());
             with_scheme(&mut spec, Arc::new(shaker));

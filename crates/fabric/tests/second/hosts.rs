@@ -152,7 +152,7 @@ impl Textbook<'_> {
         if let Some(answer) = answer {
             source.hears(&answer, now.as_ps());
             if let Some(nth) = done.filter(|_| source.una == source.n) {
-                let acknowledged = &mut self.nodes[ends.1].host.out.completions[nth].acknowledged;
+                let acknowledged = &mut self.nodes[ends.1].host.out.transfers.completions[nth].acknowledged;
                 *acknowledged = acknowledged.or(Some(now));
             }
             return self.settle(flow, h);
@@ -162,7 +162,7 @@ impl Textbook<'_> {
         }
         let answer = sink.take(&transport, source.n, (number, f.marked, cut), (f.born.as_ps(), now.as_ps()));
         if sink.whole && done.is_none() {
-            let all = &mut self.nodes[h].host.out.completions;
+            let all = &mut self.nodes[h].host.out.transfers.completions;
             *done = Some(all.len());
             let (src, start, flow) = (NodeId(ends.0 as u32), Time::ZERO, None);
             all.push(Completion {

@@ -37,9 +37,9 @@ fn counts(o: &TransportOutcome) -> [u64; 7] {
 fn summary(out: &Outcome, hosts: &[[u64; 7]], mut log: Vec<(Time, String)>) -> String {
     log.sort_unstable();
     let log: String = log.iter().map(|(at, what)| format!("{} ps: {what}\n", at.as_ps())).collect();
-    let whole = (0_u32..)
-        .zip(&out.hosts)
-        .flat_map(|(to, h)| h.completions.iter().map(move |c| ((c.src.0, to), c.end, c.acknowledged)));
+    let whole = (0_u32..).zip(&out.hosts).flat_map(|(to, h)| {
+        h.transfers.completions.iter().map(move |c| ((c.src.0, to), c.end, c.acknowledged))
+    });
     let mut whole: Vec<_> = whole.collect();
     whole.sort_unstable();
     let names = "acks, acked, resent, bytes, NACKs, timeouts, recoveries";
@@ -208,11 +208,11 @@ fn scenario(seed: u64) -> (RunSpec, Option<u64>, Option<u64>) {
             };
             let kind = LossKind::Listed((0..8).map(lost).collect());
             let loss = LinkLoss { node, port, from: Time::ZERO, to: Time::MAX, kind };
-            spec.losses.push(loss);
+            spec.events.losses.push(loss);
         } else if d.once_in(6) {
             let from = d.below(200_000_000);
             let (from, to) = (Time::from_ps(from), Time::from_ps(from + 1 + d.below(40_000_000)));
-            spec.losses.push(LinkLoss { node, port, from, to, kind: LossKind::Drawn(1.0) });
+            spec.events.losses.push(LinkLoss { node, port, from, to, kind: LossKind::Drawn(1.0) });
         }
     }
     let marks = d.one(&[None, Some(1500), Some(1500), Some(6000)]);

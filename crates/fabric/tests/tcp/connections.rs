@@ -18,7 +18,7 @@ pub(crate) fn messages(
 
 /// When each message is there, and acknowledged, ps.
 fn read(out: &Outcome) -> Vec<(u64, u64)> {
-    let done = out.hosts[TO as usize].completions.iter();
+    let done = out.hosts[TO as usize].transfers.completions.iter();
     done.map(|c| (c.end.as_ps(), c.acknowledged.unwrap().as_ps())).collect()
 }
 
@@ -72,7 +72,7 @@ fn messages_end_with_frames_of_their_own() {
         assert_eq!((t.acked, t.acks, t.resent), (4600, 5, 0));
         let ends: Vec<u64> = read(&seen.out).iter().map(|m| m.0).collect();
         assert_eq!(ends, [third, third + 800_000, third + 880_000]);
-        let done = &seen.out.hosts[TO as usize].completions;
+        let done = &seen.out.hosts[TO as usize].transfers.completions;
         assert_eq!(
             done.iter().map(|c| (c.nth, c.bytes)).collect::<Vec<_>>(),
             [(0, 3500), (1, 1000), (2, 100)]
@@ -104,6 +104,10 @@ fn a_message_waits_for_the_one_before_it() {
     let mut spec = messages(Reliability::Tcp(tcp(Sack)), 100, true, &[(0, 7500), (0, 1500)], &[5, 6, 7]);
     spec.duration = Time::from_us(100);
     let out = run_all(&script().flows(|_| false), spec).unwrap().out;
-    let missing: Vec<_> = out.hosts[TO as usize].missing.iter().map(|m| (m.nth, m.missing)).collect();
-    assert_eq!((out.hosts[TO as usize].completions.len(), missing), (0, vec![(0, 1500), (1, 1500)]));
+    let missing: Vec<_> =
+        out.hosts[TO as usize].transfers.missing.iter().map(|m| (m.nth, m.missing)).collect();
+    assert_eq!(
+        (out.hosts[TO as usize].transfers.completions.len(), missing),
+        (0, vec![(0, 1500), (1, 1500)])
+    );
 }

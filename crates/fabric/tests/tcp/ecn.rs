@@ -48,7 +48,7 @@ fn of(script: &Script, how: TcpSpec, every: u32, n: u64, data: &[u64]) -> (Vec<S
     let seen = run_all(script, spec).unwrap();
     let told = seen.notes.iter().filter(|n| ["mark", "cut"].contains(&n.1.split(' ').next().unwrap()));
     let told = told.map(|n| n.1.clone()).collect();
-    let (t, done) = (&seen.out.hosts[0].transport, &seen.out.hosts[TO as usize].completions[0]);
+    let (t, done) = (&seen.out.hosts[0].transport, &seen.out.hosts[TO as usize].transfers.completions[0]);
     (told, t.marked / 1500, t.timeouts, done.end.as_ps())
 }
 

@@ -60,15 +60,15 @@ fn network_of(reliability: Reliability, n: u64, window: u64, data: &[u64], acks:
     let all = |list: &[u64], acks| LossKind::Listed(list.iter().map(|nth| lost(nth, acks)).collect());
     let loss =
         |node, port, kind| LinkLoss { node: NodeId(node), port, from: Time::ZERO, to: Time::MAX, kind };
-    spec.losses = vec![loss(0, 0, all(data, false)), loss(3, 0, all(acks, true))];
+    spec.events.losses = vec![loss(0, 0, all(data, false)), loss(3, 0, all(acks, true))];
     spec
 }
 
 /// Ends at the destination and at the source, ps; frames sent again, recoveries, timeouts.
 fn ends(spec: &RunSpec) -> (u64, u64, (u64, u64, u64)) {
     let out = run_all(&script().flows(|_| false), spec.clone()).unwrap().out;
-    let [done] = &out.hosts[TO as usize].completions[..] else {
-        panic!("{:?}", out.hosts[TO as usize].missing)
+    let [done] = &out.hosts[TO as usize].transfers.completions[..] else {
+        panic!("{:?}", out.hosts[TO as usize].transfers.missing)
     };
     let t = &out.hosts[0].transport;
     (done.end.as_ps(), done.acknowledged.unwrap().as_ps(), (t.resent, t.recoveries, t.timeouts))
@@ -184,7 +184,7 @@ fn cut_by(how: TcpSpec, n: u64, windows: [u64; 2], data: &[u64]) -> (u64, u64) {
     let mut spec = network_of(Reliability::Tcp(how), n, 1, data, &[]);
     spec.transport.as_mut().unwrap().window = Window::Scheme;
     let out = run_all(&cuts, spec).unwrap().out;
-    (out.hosts[TO as usize].completions[0].end.as_ps(), out.hosts[0].transport.resent)
+    (out.hosts[TO as usize].transfers.completions[0].end.as_ps(), out.hosts[0].transport.resent)
 }
 
 /// That frame goes whatever the window is: it is cut to two frames as the loss is found, with ten outstanding. By SACK frame 10 goes
@@ -376,7 +376,7 @@ fn acknowledgements_wait() {
             }
         });
         let seen = run_all(&watch, spec).unwrap();
-        let done = seen.out.hosts[TO as usize].completions[0];
+        let done = seen.out.hosts[TO as usize].transfers.completions[0];
         (
             done.end.as_ps(),
             seen.times("ack").iter().map(|t| t.as_ps()).collect::<Vec<_>>(),
@@ -417,7 +417,7 @@ fn a_gap_may_close_before_it_is_told() {
             run_all(&script().flows(|_| false), network_of(Reliability::Selective(spec), n, 100, &[5], &[]));
         let out = out.unwrap().out;
         (
-            out.hosts[TO as usize].completions[0].end.as_ps(),
+            out.hosts[TO as usize].transfers.completions[0].end.as_ps(),
             out.hosts[0].transport.nacks,
             out.hosts[2].held_max,
         )
@@ -519,7 +519,8 @@ fn frames_leave_in_bursts() {
         let mut spec = network_of(Reliability::Tcp(how), 4, 100, &[], &[]);
         spec.hosts[0].sources = vec![flows(vec![flow(0, TO, 6000), flow(0, TO, 6000)])];
         let out = run_all(&script().flows(|_| false), spec).unwrap().out;
-        let ends: Vec<u64> = out.hosts[TO as usize].completions.iter().map(|c| c.end.as_ps()).collect();
+        let ends: Vec<u64> =
+            out.hosts[TO as usize].transfers.completions.iter().map(|c| c.end.as_ps()).collect();
         assert_eq!(ends, [first * SLOT + OUT, 7 * SLOT + OUT], "bursts of {burst}");
     }
 }
@@ -538,7 +539,7 @@ fn what_cannot_be() {
         (TcpSpec { handshake: true, ..tcp(Sack) }, "a handshake takes frames"),
     ] {
         let mut spec = network_of(Reliability::Tcp(how), 9, 100, &[], &[]);
-        spec.control = ControlTransport::Ideal { latency: Time::from_us(1) };
+        spec.laws.control = ControlTransport::Ideal { latency: Time::from_us(1) };
         assert!(refused(&spec).contains(cause), "{cause}");
     }
     let lone = connections::messages(

@@ -99,7 +99,7 @@ impl<'a> Textbook<'a> {
         let (marks, now, agenda, count, passed, log, out) = Default::default();
         let mut book = Textbook { spec, drill, marks, now, agenda, count, passed, nodes, log, out };
         let lost = |l: &LinkLoss| LostOnLink { node: l.node, port: l.port, ..LostOnLink::default() };
-        book.out.lost_on_links = spec.losses.iter().map(lost).collect();
+        book.out.lost_on_links = spec.events.losses.iter().map(lost).collect();
         for l in &spec.links {
             for ((a, i), (b, j)) in [(l.a, l.b), (l.b, l.a)] {
                 let peer = (b.0 as usize, usize::from(j));
@@ -109,7 +109,7 @@ impl<'a> Textbook<'a> {
                 (port.peer, port.line, port.service) = (Some(peer), l.rate, l.rate);
             }
         }
-        for (i, c) in spec.changes.iter().enumerate() {
+        for (i, c) in spec.events.changes.iter().enumerate() {
             book.plan(c.at, What::Change(i), (c.node.0 as usize, usize::from(c.port)), None);
         }
         book.begin();
@@ -143,7 +143,7 @@ impl<'a> Textbook<'a> {
                 self.nodes[node].ports[output].control.push_back(f);
             }
             (What::Data, Some(f)) => self.store(node, port, f),
-            (What::Change(i), _) => self.nodes[node].ports[port].service = self.spec.changes[i].rate,
+            (What::Change(i), _) => self.nodes[node].ports[port].service = self.spec.events.changes[i].rate,
             (What::Pause(on), _) => self.obey(node, port, on),
             (What::End, _) => self.end(node, port),
             (What::Timer, _) => self.look(node, port),
@@ -198,7 +198,7 @@ impl<'a> Textbook<'a> {
     fn loses(&mut self, node: usize, p: usize, f: &Frame) -> bool {
         let (answers, (a, b)) = (f.load.answer.is_some(), f.pair);
         let flow = if answers { (b, a) } else { (a, b) };
-        for (i, loss) in self.spec.losses.iter().enumerate() {
+        for (i, loss) in self.spec.events.losses.iter().enumerate() {
             let here = (loss.node.0 as usize, usize::from(loss.port)) == (node, p);
             if !here || self.now < loss.from || self.now >= loss.to {
                 continue;
@@ -223,7 +223,7 @@ impl<'a> Textbook<'a> {
     /// XOFF or XON arrives: from now on no data starts, or may again.
     fn obey(&mut self, node: usize, p: usize, on: bool) {
         let n = &mut self.nodes[node];
-        n.host.out.pauses += u64::from(on);
+        n.host.out.pause.received += u64::from(on);
         let port = &mut n.ports[p];
         if on {
             port.xoff = port.xoff.or(Some(self.now));
@@ -321,7 +321,8 @@ impl<'a> Textbook<'a> {
                 p.out.paused += p.xoff.map_or(Time::ZERO, |since| self.spec.duration - since);
             }
             if self.out.hosts.len() < self.spec.hosts.len() {
-                self.out.hosts.push(HostOutcome { paused: n.ports[0].out.paused, ..n.host.out });
+                n.host.out.pause.time = n.ports[0].out.paused;
+                self.out.hosts.push(n.host.out);
             } else {
                 let ports = n.ports.into_iter().map(|p| p.out).collect();
                 self.out.switches.push(SwitchOutcome { ports, ..SwitchOutcome::default() });

@@ -181,11 +181,11 @@ impl Textbook<'_> {
         let (now, src, out) = (self.now, f.pair.0, &mut self.nodes[h].host.out);
         out.delivered += 1;
         out.delivered_bits += f.len * 8;
-        out.latency_sum += now - f.born;
-        out.latency_max = out.latency_max.max(now - f.born);
+        out.latencies.sum += now - f.born;
+        out.latencies.max = out.latencies.max.max(now - f.born);
         self.log.push((now, format!("{src} to {h}: {} B", f.len)));
         if self.drill.answers {
-            self.out.control_messages += 1;
+            self.out.messages.made += 1;
             let (what, load) = (What::Control, Load { answer: Some(()) });
             let message = Frame { what, pair: (h, src), len: 64, born: now, load, ..Frame::default() };
             self.nodes[h].ports[0].control.push_back(message);
@@ -197,7 +197,7 @@ impl Textbook<'_> {
         let (ahead, share) = (self.ahead(h), self.drill.share(self.now));
         let n = &mut self.nodes[h];
         let (Some(share), Some(l)) = (share, n.host.limiters.iter_mut().find(|l| l.dst == dst)) else {
-            self.out.feedback_ignored += 1;
+            self.out.messages.ignored += 1;
             return;
         };
         let rate = n.ports[0].line * share;

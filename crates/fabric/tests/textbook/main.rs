@@ -65,7 +65,7 @@ fn scenario(seed: u64) -> (RunSpec, Drill) {
         host.sources = (0..(seed + h * 3) % 5).map(source).collect();
     }
     spec.routing = d.one(&[Routing::Destination, Routing::RoundRobin]);
-    spec.rounding = Rounding::Exact;
+    spec.laws.rounding = Rounding::Exact;
     spec.record = Record::default();
     let shares: &[f64] =
         if seed.is_multiple_of(3) { &[0.1, 0.3, 0.5, 0.9] } else { &[0.1, 0.25, 0.3, 0.5, 1.0] };
@@ -81,9 +81,9 @@ fn scenario(seed: u64) -> (RunSpec, Drill) {
 fn summary(mut out: Outcome, mut log: Vec<(Time, String)>) -> String {
     log.retain(|n| n.0 > Time::ZERO);
     log.sort_unstable();
-    out.hosts.iter_mut().for_each(|h| h.paused_by_part.clear());
+    out.hosts.iter_mut().for_each(|h| h.pause.by_part.clear());
     out.switches.iter_mut().for_each(|s| s.paused_by_part.clear());
-    let control = (out.control_messages, out.feedback_ignored, out.control_hops, out.packet_hops);
+    let control = (out.messages.made, out.messages.ignored, out.control_hops, out.packet_hops);
     format!("{:?}", (log, out.hosts, out.switches, control))
 }
 
@@ -100,7 +100,7 @@ fn both_ways_agree_with_the_textbook() {
         let network = format!("seed {seed}\n{drill:?}\n{spec:?}");
         let Textbook { out: book, mut log, .. } = Textbook::run(&spec, drill);
         seen[0] += u64::from(book.dropped() > 0);
-        seen[1] += u64::from(book.hosts.iter().any(|h| h.pauses > 0));
+        seen[1] += u64::from(book.hosts.iter().any(|h| h.pause.received > 0));
         seen[2] += u64::from(book.control_hops > 0);
         seen[3] += u64::from(book.hosts.iter().any(|h| h.limited_flows > 0));
         log.retain(|_| watched);

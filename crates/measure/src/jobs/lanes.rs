@@ -109,7 +109,7 @@ impl Seen<'_> {
         if self.ways.is_some_and(|ways| !ways.several()) {
             for (dst, host) in (0..).zip(&self.out.hosts) {
                 let key = |c: &cnsim_fabric::Completion| (c.src.0, dst, c.start.as_ps(), c.end.as_ps());
-                numbers.extend(host.completions.iter().map(|c| (key(c), c.nth)));
+                numbers.extend(host.transfers.completions.iter().map(|c| (key(c), c.nth)));
             }
         }
         let mut ports: BTreeMap<(NodeId, u16), Vec<Span>> = BTreeMap::new();
@@ -149,7 +149,7 @@ impl Seen<'_> {
             ports.into_iter().map(|(port, spans)| (covered(&spans), port, spans)).collect();
         longest.sort_by_key(|(time, port, _)| (std::cmp::Reverse(*time), *port));
         let stood = |port: (NodeId, u16)| {
-            let mine = self.out.pauses.xoffs.iter().filter(|x| x.stopped == port);
+            let mine = self.out.recorded.pauses.xoffs.iter().filter(|x| x.stopped == port);
             let spans = mine.map(|x| (x.from.as_ps().max(span.0), until(x.until)));
             spans.filter(|s| s.1 > s.0).collect::<Vec<Span>>()
         };

@@ -126,12 +126,12 @@ impl Stops {
             let host = (at.0.0 as usize) < wiring.hosts.len();
             ports.number(at, || if host { wiring.name(at.0).into() } else { wiring.port_name(at) })
         };
-        let mut xoffs = Vec::with_capacity(out.pauses.xoffs.len());
-        for x in &out.pauses.xoffs {
-            let said = out.pauses.causes(x).is_empty();
+        let mut xoffs = Vec::with_capacity(out.recorded.pauses.xoffs.len());
+        for x in &out.recorded.pauses.xoffs {
+            let said = out.recorded.pauses.causes(x).is_empty();
             let said = said.then(|| Cause { output: port(x.by), bytes: 0, held: Held::Said });
             let mut causes: Vec<Cause> = said.into_iter().collect();
-            causes.extend(out.pauses.causes(x).iter().map(|c| Cause {
+            causes.extend(out.recorded.pauses.causes(x).iter().map(|c| Cause {
                 output: port((x.by.0, c.output)),
                 bytes: c.bytes.into(),
                 held: match c.held {
@@ -156,7 +156,7 @@ impl Stops {
             names: ports.names,
             switches: switches.names,
             xoffs,
-            left_out: out.pauses.left_out,
+            left_out: out.recorded.pauses.left_out,
             flows: Vec::new(),
         };
         (stops, Places(known))

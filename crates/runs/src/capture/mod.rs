@@ -141,8 +141,8 @@ pub fn run_captured(
     let mut spec = job.spec();
     captures.put(&mut spec);
     let Some(out) = simulate(job, &spec, watch, threads)? else { return Ok(None) };
-    let files = captures.files(job, &spec, &out.capture, &out.pauses);
-    Ok(Some((finish(job, &out, open_to(job, store), watch)?, files, out.capture.cut)))
+    let files = captures.files(job, &spec, &out.recorded.capture, &out.recorded.pauses);
+    Ok(Some((finish(job, &out, open_to(job, store), watch)?, files, out.recorded.capture.cut)))
 }
 
 /// The frames that are asked for.

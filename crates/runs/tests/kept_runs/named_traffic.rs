@@ -78,7 +78,8 @@ fn parts_sum_up_to_the_whole() {
 fn both_engines_lose_the_same_frames() {
     let job = job(LOSSY);
     let spec = job.ready.settings.spec(&job.ready.built, 1, false);
-    let lost = |engine| cnsim_fabric::run(&spec, &Options { engine, ..Options::default() }).unwrap().lost;
+    let lost =
+        |engine| cnsim_fabric::run(&spec, &Options { engine, ..Options::default() }).unwrap().recorded.lost;
     let fast = lost(Options::default().engine);
     assert_eq!(fast, lost(Engine::Model));
     assert!(fast.iter().sum::<u64>() > 50);

@@ -38,6 +38,6 @@ impl Section for ControlTransport {
     }
 
     fn put(&self, _: &Settings, run: &mut RunSpec) {
-        run.control = *self;
+        run.laws.control = *self;
     }
 }

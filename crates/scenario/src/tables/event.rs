@@ -38,8 +38,8 @@ impl Section for Events {
     }
 
     fn put(&self, _: &Settings, run: &mut RunSpec) {
-        run.changes.extend_from_slice(&self.changes);
-        run.losses.clone_from(&self.losses);
+        run.events.changes.extend_from_slice(&self.changes);
+        run.events.losses.clone_from(&self.losses);
     }
 }
 

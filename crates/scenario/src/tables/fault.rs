@@ -35,7 +35,7 @@ impl Section for Vec<PortFault> {
     }
 
     fn put(&self, _: &Settings, run: &mut RunSpec) {
-        run.faults.clone_from(self);
+        run.events.faults.clone_from(self);
     }
 }
 

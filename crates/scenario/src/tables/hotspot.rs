@@ -64,9 +64,9 @@ impl Section for Vec<Hotspot> {
             let (node, port) = settings.wiring.feeder(hot.host);
             let rate = settings.wiring.access(hot.host).map_or(hot.rate, |l| l.rate);
             for (start, stop) in hot.windows() {
-                run.changes.push(RateChange { at: start, node, port, rate: hot.rate });
+                run.events.changes.push(RateChange { at: start, node, port, rate: hot.rate });
                 if stop < settings.duration {
-                    run.changes.push(RateChange { at: stop, node, port, rate });
+                    run.events.changes.push(RateChange { at: stop, node, port, rate });
                 }
             }
         }

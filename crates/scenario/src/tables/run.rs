@@ -45,6 +45,6 @@ impl Section for Run {
     }
 
     fn put(&self, _: &Settings, run: &mut RunSpec) {
-        run.draws = self.draws;
+        run.laws.draws = self.draws;
     }
 }

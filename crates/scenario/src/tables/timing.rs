@@ -32,6 +32,6 @@ impl Section for Timing {
     }
 
     fn put(&self, _: &Settings, run: &mut RunSpec) {
-        (run.rounding, run.ties) = (self.rounding, self.ties);
+        (run.laws.rounding, run.laws.ties) = (self.rounding, self.ties);
     }
 }

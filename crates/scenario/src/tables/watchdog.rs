@@ -35,7 +35,7 @@ impl Section for Option<WatchdogSpec> {
     }
 
     fn put(&self, _: &Settings, run: &mut RunSpec) {
-        run.watchdog = *self;
+        run.laws.watchdog = *self;
     }
 }
 

@@ -60,7 +60,6 @@ pub(crate) fn switch(name: String, ports: u16, buffer: BufferSpec) -> SwitchSpec
 /// A run of seed 1 under one scheme, without a change of rates: nodes, links and duration are still to come.
 pub(crate) fn network(scheme: Arc<dyn Scheme>) -> RunSpec {
     RunSpec {
-        draws: Draws::Stream,
         transport: None,
         graph: None,
         classes: Vec::new(),
@@ -68,15 +67,9 @@ pub(crate) fn network(scheme: Arc<dyn Scheme>) -> RunSpec {
         switches: Vec::new(),
         links: Vec::new(),
         routing: Routing::FlowHash,
-        rounding: Rounding::Exact,
-        ties: Ties::ByPort,
         schemes: vec![scheme],
-        control: ControlTransport::Priority,
-        changes: Vec::new(),
-        faults: Vec::new(),
-        losses: Vec::new(),
-        watchdog: None,
-        pause_frames: Default::default(),
+        laws: Laws::default(),
+        events: PortEvents::default(),
         duration: Time::ZERO,
         seed: 1,
         record: Record::default(),

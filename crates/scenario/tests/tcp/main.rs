@@ -71,7 +71,7 @@ impl Star<'_> {
     }
     /// When the last byte of the only flow came, ps.
     fn end(&self) -> u64 {
-        self.run().hosts[0].completions[0].end.as_ps()
+        self.run().hosts[0].transfers.completions[0].end.as_ps()
     }
     /// Frames that came by so many ms.
     fn frames(&self, ms: u64) -> f64 {
@@ -156,7 +156,8 @@ fn a_kept_connection_restarts_or_stays_warm() {
             ..STAR
         };
         let out = star.run();
-        let ends: Vec<u64> = out.hosts[0].completions.iter().map(|c| (c.end - c.start).as_ps()).collect();
+        let ends: Vec<u64> =
+            out.hosts[0].transfers.completions.iter().map(|c| (c.end - c.start).as_ps()).collect();
         (ends[0], ends[1])
     };
     let star = Star { delay: 20_000, ..STAR };
@@ -189,7 +190,7 @@ fn queries_keep_their_connections() {
         let out = run(&spec, &Options { engine, ..Options::default() }).unwrap();
         let made: u64 = out.hosts.iter().map(|h| h.transport.acks_made).sum();
         let ends: Vec<_> =
-            out.hosts.iter().flat_map(|h| &h.completions).map(|c| (c.src, c.nth, c.end)).collect();
+            out.hosts.iter().flat_map(|h| &h.transfers.completions).map(|c| (c.src, c.nth, c.end)).collect();
         (made, ends)
     };
     let [kept, each] = ["kept", "each"].map(|connection| of(connection, Engine::Fast));
@@ -476,7 +477,7 @@ fn messages_are_flows_again() {
         assert!(all.iter().all(|s| s.connected && s.transfers.len() == 4 * flows / 3));
         let out = run(&run_spec, &Options::default()).unwrap();
         let mut took = vec![Vec::new(); 4];
-        for done in out.hosts.iter().flat_map(|h| &h.completions) {
+        for done in out.hosts.iter().flat_map(|h| &h.transfers.completions) {
             took[(done.start.as_ps() / 1_000_000_000) as usize].push((done.end - done.start).as_ps());
         }
         assert!(took.iter().all(|took| took.len() == flows), "{kind}");

@@ -42,8 +42,8 @@ impl Calm {
         let may = !management.guarded
             && !management.at_start
             && !net.record.trips
-            && net.control != ControlTransport::InBand
-            && net.ties == Ties::ByPort
+            && net.laws.control != ControlTransport::InBand
+            && net.laws.ties == Ties::ByPort
             && !net.in_turn(index)
             && laws.outputs.iter().all(|output| output.kept.is_none())
             && laws.memory.iter().all(|memory| memory.calm_queue() == u64::MAX);

@@ -13,7 +13,7 @@ use crate::check::Books;
 use crate::fast::frame::{Entry, Frame, NEVER, NO_EVENT};
 use crate::fast::wires::Wires;
 use crate::model::{
-    Direct, Key, Kind, Lane, Lanes, MANAGED, Moment, Offer, Packet, Paused, Sides, is_stopped,
+    Direct, Key, Kind, Lane, Lanes, MANAGED, Moment, Offer, Packet, Paused, Sides, is_stopped, line,
 };
 use crate::net::Net;
 use crate::spec::HostSpec;
@@ -39,7 +39,7 @@ pub(crate) struct ClassHost {
 
 impl ClassHost {
     pub(crate) fn new(net: &Net, id: u32, spec: &HostSpec, inbox: u32) -> Self {
-        let (link, classes) = (net.line(id), 0..net.classes.len() as u8);
+        let (link, classes) = (line(net, id), 0..net.classes.len() as u8);
         let mut host = Self {
             now: 0,
             kick: false,

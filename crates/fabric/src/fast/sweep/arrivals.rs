@@ -43,7 +43,7 @@ impl Scratch {
             }
         }
         self.keys.sort_unstable();
-        if net.ties != Ties::ByPort {
+        if net.laws.ties != Ties::ByPort {
             self.order_ties((id, inbox), base, net, wires);
         }
         data_only

@@ -33,7 +33,7 @@ impl Switch {
     ) -> u64 {
         let (near, far) = wires.wheel.take_arrived(node);
         let later = if far == 0 { NEVER } else { self.keep_far(node, far, end, wires) };
-        let base = end - net.window;
+        let base = end - net.windows.window;
         let shared = self.mmu.memory.is_shared() && self.steps.in_step == 0;
         let quiet = !shared || self.has_room(end - base, net) || self.bound_inputs(end, wires, scratch);
         let calm = quiet && self.rare.0 >= end && self.steps.in_step == 0 && !self.mmu.unsettled();

@@ -127,7 +127,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     fn send(&mut self, link: &Link, frame: &Frame, at_once: bool, (net, wires): &mut With<'n, 'w>) {
         let ready = self.now + link.delay;
         if frame.is_pause() {
-            let obeyed = net.pause_frames.obeyed(ready);
+            let obeyed = net.laws.pause_frames.obeyed(ready);
             if at_once || obeyed > ready {
                 return wires.push(link.peer, Entry { ready: obeyed, frame: *frame }, None);
             }
@@ -156,7 +156,8 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     }
     fn framed(&self, (control, _): (Control, u8), (net, wires): &mut With<'n, 'w>) -> Frame {
         let at = Moment { now: self.now, net };
-        let mut frame = Frame::of_control(Lane::of_message(net.control), &control, at, &mut wires.bodies);
+        let mut frame =
+            Frame::of_control(Lane::of_message(net.laws.control), &control, at, &mut wires.bodies);
         frame.input = self.ports.len() as u16;
         frame
     }

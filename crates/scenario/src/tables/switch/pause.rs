@@ -74,6 +74,6 @@ impl Section for Pause {
     }
 
     fn put(&self, _: &Settings, run: &mut RunSpec) {
-        run.pause_frames = self.frames;
+        run.laws.pause_frames = self.frames;
     }
 }
