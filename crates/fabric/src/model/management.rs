@@ -58,6 +58,21 @@ pub(crate) struct Recorded {
     drops_at: Vec<f64>,
 }
 
+/// Records of a switch.
+#[derive(Debug, Default)]
+pub(crate) struct Journal {
+    pub(crate) recorded: Box<Recorded>,
+    pub(crate) drops: Ledger,
+    /// Whose frames were dropped.
+    whose: Box<Whose>,
+    /// The XOFFs that it decided, where they are recorded.
+    pub(crate) decisions: Option<Box<Decisions>>,
+    /// By class.
+    pub(crate) books: Vec<ControlBooks>,
+    pub(crate) events: Events,
+    samples: Hash,
+}
+
 /// The state of a switch for this work.
 #[derive(Debug, Default)]
 pub(crate) struct Management {
@@ -81,16 +96,7 @@ pub(crate) struct Management {
     own_messages: VecDeque<(u64, u8, Control)>,
     /// Timers of its congestion points.
     pub(crate) timers: Timers,
-    pub(crate) recorded: Box<Recorded>,
-    pub(crate) drops: Ledger,
-    /// Whose frames were dropped.
-    whose: Box<Whose>,
-    /// The XOFFs that it decided, where they are recorded.
-    pub(crate) decisions: Option<Box<Decisions>>,
-    /// By class.
-    pub(crate) books: Vec<ControlBooks>,
-    pub(crate) events: Events,
-    samples: Hash,
+    pub(crate) journal: Journal,
     /// Actions of a congestion point, while they are carried out.
     actions: Vec<PointAction>,
     /// Why the run cannot go on.
@@ -105,6 +111,7 @@ impl Management {
         let queues: Vec<_> = QueueSeries::of_switch(net, id).collect();
         let next = if queues.is_empty() { NEVER } else { net.record.bin.as_ps() };
         let faults = PortFaults::new(net, id);
+        let books = net.classes.iter().map(|c| ControlBooks::new(net, id, c.scheme(spec.scheme)));
         Self {
             id,
             paths: net.paths(),
@@ -116,17 +123,20 @@ impl Management {
             processing: spec.processing.as_ps(),
             pause_transport: spec.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport),
             changes: mine.into(),
-            recorded: Box::new(Recorded { next, queues, drops_at: Vec::new() }),
-            decisions: Decisions::new(net.record.pauses),
-            books: net.classes.iter().map(|c| ControlBooks::new(net, id, c.scheme(spec.scheme))).collect(),
-            events: Events::new(net),
+            journal: Journal {
+                recorded: Box::new(Recorded { next, queues, drops_at: Vec::new() }),
+                decisions: Decisions::new(net.record.pauses),
+                books: books.collect(),
+                events: Events::new(net),
+                ..Journal::default()
+            },
             ..Self::default()
         }
     }
     /// It goes on from a moment of rest, with these hashes of what was before.
     pub(crate) fn resume(&mut self, (events, samples): (Hash, Hash), from: u64, net: &Net) {
-        (self.events.hash, self.samples) = (events, samples);
-        let recorded = &mut self.recorded;
+        (self.journal.events.hash, self.journal.samples) = (events, samples);
+        let recorded = &mut self.journal.recorded;
         if recorded.next < NEVER {
             // Bins that have ended by then are empty.
             let over = from.saturating_sub(1) / net.record.bin.as_ps();
@@ -162,7 +172,7 @@ impl Management {
         for later in [
             (message, Kind::Control, ports as u64),
             (self.timers.next, Kind::Timer, 0),
-            (self.recorded.next, Kind::Tick, 0),
+            (self.journal.recorded.next, Kind::Tick, 0),
         ] {
             next = if later.0 < next.0 { later } else { next };
         }
@@ -175,7 +185,7 @@ impl Management {
     }
     /// Makes a message, which is ready after the processing delay.
     fn say(&mut self, to: To, (flow, (out, class)): (FlowId, At), feedback: Feedback, at: Moment<'_>) {
-        self.books[class].made(at.now, feedback.wire_length().get());
+        self.journal.books[class].made(at.now, feedback.wire_length().get());
         let control = Control { flow, to, says: Says::message(feedback, self.base + out as u32 + 1) };
         self.own_messages.push_back((at.now + self.processing, class as u8, control));
     }
@@ -190,14 +200,15 @@ impl Management {
     ) -> (bool, bool) {
         let (mut answer, probe_in_hand) = (false, matches!(verb, Verb::Probe(..)));
         if let Verb::Sample(_) = verb {
-            self.samples.add(at.now ^ (out as u64) << 48, queue.len.get() ^ (class as u64) << 56);
+            self.journal.samples.add(at.now ^ (out as u64) << 48, queue.len.get() ^ (class as u64) << 56);
         }
         let mut actions = point.wake(at.now, queue, std::mem::take(&mut self.actions), verb);
         let asks = !actions.is_empty();
         for action in &actions {
             match action {
                 &PointAction::Notify(flow, feedback) => {
-                    self.events.add(Event::Plain(at.now, 0x3000 | out as u64 ^ (u64::from(flow.0) << 20)));
+                    let code = 0x3000 | out as u64 ^ (u64::from(flow.0) << 20);
+                    self.journal.events.add(Event::Plain(at.now, code));
                     self.say(To::Host(at.net.hosts_of(flow).0), (flow, (out, class)), feedback, at);
                 }
                 PointAction::Broadcast(feedback) => {
@@ -210,11 +221,11 @@ impl Management {
                 PointAction::Answer if probe_in_hand => answer = true,
                 PointAction::Answer => self.check(out, Err(NO_PROBE.into()), at.now),
                 PointAction::Count(counter) => {
-                    let known = self.books[class].counters.add(counter);
+                    let known = self.journal.books[class].counters.add(counter);
                     self.check(out, known, at.now);
                 }
                 PointAction::Gauge(gauge, value) => {
-                    let books = &mut self.books[class];
+                    let books = &mut self.journal.books[class];
                     let now = (at.now, books.scheme);
                     let known = books.gauges.show(at.net, now, out as u32, gauge, *value);
                     self.check(out, known, at.now);
@@ -258,7 +269,7 @@ impl Management {
         at: Moment<'_>,
     ) {
         let Some(data) = data else {
-            self.books[class].messages.discarded += 1;
+            self.journal.books[class].messages.discarded += 1;
             return;
         };
         for result in std::iter::once(result).chain(of_class) {
@@ -266,28 +277,29 @@ impl Management {
             result.dropped_by_limit += u64::from(why == Refusal::OutputLimit);
         }
         if why == Refusal::Partition && lossless {
-            self.whose.lost.resize(self.whose.lost.len().max(out + 1), 0);
-            self.whose.lost[out] += 1;
+            self.journal.whose.lost.resize(self.journal.whose.lost.len().max(out + 1), 0);
+            self.journal.whose.lost[out] += 1;
         }
-        self.drops.enter(data.src, data.dst, data.number);
-        if at.net.record.trips && self.whose.dropped.len() < MOST_DROPS {
-            self.whose.dropped.push(((data.src, data.dst, flow_number(data.number)), at.now, out as u16));
+        self.journal.drops.enter(data.src, data.dst, data.number);
+        if at.net.record.trips && self.journal.whose.dropped.len() < MOST_DROPS {
+            let flow = (data.src, data.dst, flow_number(data.number));
+            self.journal.whose.dropped.push((flow, at.now, out as u16));
         }
         let flow = flow_of(data.src, data.dst, at.net.hosts).0;
         if at.net.record.matrix {
             let pairs = at.net.hosts as usize * at.net.hosts as usize;
-            self.whose.losses.resize(pairs, 0);
-            self.whose.losses[flow as usize] += 1;
+            self.journal.whose.losses.resize(pairs, 0);
+            self.journal.whose.losses[flow as usize] += 1;
         }
         let cause = if why == Refusal::Watchdog { 0x5000 } else { 0x2000 };
         let what = cause | out as u64 ^ (u64::from(flow) << 20);
-        self.events.add(Event::Drop(at.now, what, out as u16));
+        self.journal.events.add(Event::Drop(at.now, what, out as u16));
     }
     /// A bin of the recording has ended, in which this was recorded.
     pub(crate) fn end_bin(&mut self, queues: Vec<QueueSeries>, net: &Net) {
-        self.recorded.queues = queues;
-        self.recorded.next += net.record.bin.as_ps();
-        self.recorded.drops_at.push(self.drops.frames as f64);
+        self.journal.recorded.queues = queues;
+        self.journal.recorded.next += net.record.bin.as_ps();
+        self.journal.recorded.drops_at.push(self.journal.drops.frames as f64);
     }
     /// At the end of the run: the use of a class's shared buffer; nothing without one. A failure, if it holds other bytes than wait.
     pub(crate) fn shared_use(&mut self, used: Option<Result<SharedUse, String>>, net: &Net) -> SharedUse {
@@ -318,7 +330,7 @@ impl Management {
             queued.push(bytes);
             waits.extend(for_good);
         }
-        let (counted, lost) = (outcome.dropped(), self.drops.frames);
+        let (counted, lost) = (outcome.dropped(), self.journal.drops.frames);
         if counted != lost {
             let cause = format!("{lost} frames were dropped, and {counted} are counted by cause");
             self.failure.note(net.duration, Who::Memory, &cause);
@@ -327,17 +339,17 @@ impl Management {
         let control_sent = ports.iter().map(|p| p.control_sent).sum();
         let sent: u64 = ports.iter().map(|p| p.sent).sum();
         let mut series = Vec::new();
-        let Recorded { queues, mut drops_at, .. } = *self.recorded;
+        let Recorded { queues, mut drops_at, .. } = *self.journal.recorded;
         for queue in queues {
             let port = usize::from(queue.port);
             series.extend(queue.close(net, self.id, queued[port], &mut ports[port]));
         }
         if !series.is_empty() {
             let kind = SeriesKind::Dropped { node: NodeId(self.id) };
-            drops_at.resize(net.bins(), self.drops.frames as f64);
+            drops_at.resize(net.bins(), self.journal.drops.frames as f64);
             series.push(Series { kind, bin: net.record.bin, values: drops_at });
         }
-        self.books.iter().for_each(|books| series.extend(books.gauges.series(net)));
+        self.journal.books.iter().for_each(|books| series.extend(books.gauges.series(net)));
         let storms = |class| outcome.storms.iter().filter(move |s| usize::from(s.class) == class);
         let alone = |(class, ports): (usize, Vec<PortOutcome>)| SwitchOutcome {
             storms: storms(class).copied().collect(),
@@ -346,25 +358,25 @@ impl Management {
         };
         let classes = of_class.into_iter().enumerate().map(alone).collect();
         let mut gone = inside;
-        gone.merge(&self.drops);
+        gone.merge(&self.journal.drops);
         Books {
             series,
             made: Ledger::default(),
             gone,
             hops: (sent + control_sent, control_sent),
-            events: self.events.hash,
-            moments: self.samples,
-            kept: Kept { events: self.events.kept, ..Kept::default() },
-            control: self.books,
+            events: self.journal.events.hash,
+            moments: self.journal.samples,
+            kept: Kept { events: self.journal.events.kept, ..Kept::default() },
+            control: self.journal.books,
             failure: self.failure,
             stopped,
-            decisions: self.decisions,
+            decisions: self.journal.decisions,
             own: Own::Switch {
                 outcome,
                 classes,
-                losses: self.whose.losses,
-                lost: self.whose.lost,
-                dropped: self.whose.dropped,
+                losses: self.journal.whose.losses,
+                lost: self.journal.whose.lost,
+                dropped: self.journal.whose.dropped,
                 waits,
             },
         }

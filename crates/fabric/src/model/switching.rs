@@ -189,7 +189,7 @@ pub(crate) trait Switching<'n, C> {
     /// A bin of the recording ends.
     fn tick(&mut self, with: &mut C) {
         let Moment { now, net } = self.moment(with);
-        let mut recorded = std::mem::take(&mut self.memory(0).0.recorded.queues);
+        let mut recorded = std::mem::take(&mut self.memory(0).0.journal.recorded.queues);
         for series in &mut recorded {
             let out = usize::from(series.port);
             self.bring(out, with);
@@ -205,7 +205,7 @@ pub(crate) trait Switching<'n, C> {
         let (at, class) = (self.moment(with), usize::from(pause.class));
         self.bring_before(out, with);
         let Outlet { management, paused, .. } = self.outlet((out, class));
-        management.events.add(Event::Plain(at.now, pause.code() | out as u64));
+        management.journal.events.add(Event::Plain(at.now, pause.code() | out as u64));
         let ended = pause.reach(paused, at);
         management.watchdogs.hear((out, class), &paused[class], ended, at.now);
         let guarded = management.guarded;
@@ -408,7 +408,7 @@ pub(crate) trait Switching<'n, C> {
     /// Tells all neighbours, if no fault has a part in it.
     fn tell_all(&mut self, signal: Signal, class: u8, by: By, with: &mut C) {
         let (now, of_class, ports) = (self.moment(with).now, usize::from(class), self.ports());
-        if let Some(mut decisions) = self.memory(0).0.decisions.take() {
+        if let Some(mut decisions) = self.memory(0).0.journal.decisions.take() {
             let layout = self.memory(of_class).1.layout;
             // All outputs that share the cell are up to date, so what stands there is what waits now.
             let waiting = (0..ports).map(|out| {
@@ -418,7 +418,7 @@ pub(crate) trait Switching<'n, C> {
                 Waiting { xoff: paused[of_class].number(), closed, frames }
             });
             decisions.note((now, signal, class), (&layout, by), waiting);
-            self.memory(0).0.decisions = Some(decisions);
+            self.memory(0).0.journal.decisions = Some(decisions);
         }
         self.look_before(signal, by, with);
         for port in signal.targets(ports) {
@@ -449,7 +449,7 @@ pub(crate) trait Switching<'n, C> {
                 management.faults.say(now, Some(class as u8), |port| memory.is_off(row + port))
             };
             while let Some(said) = due(self) {
-                said.note(&mut self.memory(0).0.decisions, now);
+                said.note(&mut self.memory(0).0.journal.decisions, now);
                 self.say(said.port.into(), Pause { off: said.off, class: said.class }, with);
             }
         }
@@ -503,7 +503,8 @@ pub(crate) trait Switching<'n, C> {
             let queued = (0..classes).map(|class| self.queued((out, class))).sum();
             self.bin(out, net.duration - 1);
             let last = self.queues(out, net);
-            let recorded = self.memory(0).0.recorded.queues.iter_mut().filter(|s| usize::from(s.port) == out);
+            let recorded =
+                self.memory(0).0.journal.recorded.queues.iter_mut().filter(|s| usize::from(s.port) == out);
             recorded.for_each(|series| series.of_classes.extend(&last));
             let Outlet { left, result, .. } = self.outlet((out, 0));
             let (queue_max, measured) = (left.peak, std::mem::take(result));
