@@ -200,12 +200,10 @@ impl Program {
         };
         (!all.is_empty()).then(|| Box::new(program))
     }
-
     /// When something is due next, ps.
     pub(crate) fn next(&self) -> Option<u64> {
         self.due.peek().map(|Reverse(due)| due.0)
     }
-
     /// An operation, or a flow to here, has come so far: who waits for no more is ready.
     fn happens(&mut self, list: u32, stage: Stage, now: u64) {
         let (first, end) = (self.lists[list as usize], self.lists[list as usize + 1]);
@@ -218,12 +216,10 @@ impl Program {
             if self.is_own(n) { self.wait_less(n, now) } else { self.told.push(n) }
         }
     }
-
     /// Is the operation of this number in the graph of this host and class?
     fn is_own(&self, n: u32) -> bool {
         self.mine.contains(&n) && self.waits[(n - self.mine.start) as usize] < u32::MAX
     }
-
     /// Something that an operation of this number in the graph waits for has happened at another NIC, or in another class.
     pub(crate) fn advise(&mut self, n: u32, now: u64) {
         if self.is_own(n) {
@@ -231,7 +227,6 @@ impl Program {
             self.wait_less(n, now);
         }
     }
-
     /// The same, here.
     fn wait_less(&mut self, n: u32, now: u64) {
         let n = n - self.mine.start;
@@ -244,7 +239,6 @@ impl Program {
             self.due.push(Reverse((now, n, Phase::Ready)));
         }
     }
-
     /// What another class of the host (`here`) or another NIC of the machine is to be advised of: the NIC's number, and that of the
     /// operation in the graph.
     pub(crate) fn tells(&mut self, here: bool) -> Option<(u32, u32)> {
@@ -252,7 +246,6 @@ impl Program {
         let n = self.told.remove(at);
         Some((self.graph.operations[n as usize].host.0, n))
     }
-
     /// A flow to here has arrived whole.
     pub(crate) fn received(&mut self, flow: FlowId, at: Moment<'_>) {
         self.hear(at.now, Said::Received(flow));
@@ -260,29 +253,24 @@ impl Program {
             self.happens(self.mine.len() as u32 + flow.at, Stage::Ended, at.now);
         }
     }
-
     /// All of a flow from here is sent.
     pub(crate) fn sent(&mut self, flow: FlowId, now: u64) {
         self.hear(now, Said::Sent(flow));
         self.sender_of(flow).into_iter().for_each(|n| self.happens(n, Stage::Sent, now));
     }
-
     /// A flow from here has ended.
     pub(crate) fn acknowledged(&mut self, flow: FlowId, now: u64) {
         self.hear(now, Said::Acknowledged(flow));
         self.sender_of(flow).into_iter().for_each(|n| self.end(n, now));
     }
-
     /// The operation that sends a flow.
     fn sender_of(&self, flow: FlowId) -> Option<u32> {
         self.senders.get((flow.0 - self.first_flow) as usize).copied().filter(|n| *n < u32::MAX)
     }
-
     fn end(&mut self, n: u32, now: u64) {
         self.change_times(n).1 = now;
         self.happens(n, Stage::Ended, now);
     }
-
     /// Carries out what is due up to the next flow that begins now: that flow, and the rate at which it begins.
     pub(crate) fn advance(&mut self, now: u64, net: &Net) -> Option<(FlowQueue, Option<Rate>)> {
         while let Some(&Reverse((at, n, phase))) = self.due.peek()
@@ -316,7 +304,6 @@ impl Program {
         }
         None
     }
-
     /// A flow as it takes turns, and the rate at which it begins.
     fn begins(&self, source: u32, transfer: u32, net: &Net) -> Option<(FlowQueue, Option<Rate>)> {
         let &(floor, rate, first) = self.sources.get(source as usize)?;
@@ -325,13 +312,11 @@ impl Program {
         let (bytes, dst, number, whole) = (numbered.bytes, numbered.dst, numbered.number, numbered.whole);
         Some((FlowQueue { place: 0, bytes, dst, number, whole, floor, pair: Some(FlowId(flow)) }, rate))
     }
-
     fn hear(&mut self, now: u64, said: Said) {
         if self.in_phases {
             self.heard.push((now, said));
         }
     }
-
     /// When an operation began and ended, to change that.
     fn change_times(&mut self, n: u32) -> &mut (u64, u64) {
         if self.in_phases {
@@ -339,12 +324,10 @@ impl Program {
         }
         &mut self.times[n as usize]
     }
-
     /// Saves its state.
     pub(crate) fn save(&self) -> Saved {
         Saved { due: self.due.clone(), free: self.free.clone(), changes: self.changes.len() }
     }
-
     /// It is as it was when it was saved.
     pub(crate) fn restore(&mut self, saved: &Saved) {
         for change in self.changes.drain(saved.changes..).rev() {
@@ -357,12 +340,10 @@ impl Program {
         self.told.clear();
         self.heard.clear();
     }
-
     /// Nothing that was saved is needed any more.
     pub(crate) fn settle(&mut self) {
         self.changes.clear();
     }
-
     /// Does a flow that begins differ from an earlier one of this host in nothing but its number?
     pub(crate) fn is_like(&self, before: FlowId, (flow, rate): (FlowQueue, Option<Rate>), net: &Net) -> bool {
         let of = self.sender_of(before).map(|n| self.graph.operations[(self.mine.start + n) as usize].act);
@@ -372,12 +353,10 @@ impl Program {
             FlowQueue { number: flow.number, pair: flow.pair, ..before } == flow && its == rate
         })
     }
-
     /// What it is told is no longer kept.
     pub(crate) fn forget(&mut self) {
         self.in_phases = false;
     }
-
     /// When each operation began and ended, ps.
     pub(crate) fn close(self) -> Vec<(u64, u64)> {
         self.times

@@ -44,16 +44,10 @@ struct QueuePair {
     next_seq: u64,
     acked: u64,
     highest: u64,
-    /// The flow times out then unless something is acknowledged, ps. The timer expires no later.
-    deadline: u64,
-    timer: u64,
-    /// When something was acknowledged last, ps, and how often it has begun anew since.
-    progress: u64,
-    anew: u32,
     /// The first message of its connection that is not acknowledged whole, and where that ends; the flow and its end where it has but one.
     message: FlowId,
     end: u64,
-    time: RoundTrip,
+    timing: Timing,
     /// State of each frame, if single frames are sent again; and the frame whose turn has come.
     frames: Option<Box<SentFrames>>,
     going: u64,
@@ -62,10 +56,22 @@ struct QueuePair {
     /// As it takes turns. Its bytes are those of the whole flow.
     queue: FlowQueue,
     initial_rate: Option<Box<Rate>>,
-    /// When it sent last, ps.
-    sent: u64,
     ecn: Ecn,
     waits: Waits,
+}
+
+/// Times of a flow, ps.
+#[derive(Debug, Default)]
+struct Timing {
+    /// The flow times out then unless something is acknowledged. The timer expires no later.
+    deadline: u64,
+    timer: u64,
+    /// When something was acknowledged last, and how often it has begun anew since.
+    progress: u64,
+    anew: u32,
+    /// When it sent last.
+    sent: u64,
+    trip: RoundTrip,
 }
 
 /// What a source knows of echoed marks (RFC 3168).
@@ -128,21 +134,21 @@ impl QueuePair {
     fn arm(&mut self) -> Option<u64> {
         let rack = self.frames.as_ref().and_then(|frames| frames.rack.as_ref());
         let of_rack = rack.and_then(|rack| [rack.look, rack.probe].into_iter().flatten().min());
-        let at = of_rack.map_or(self.deadline, |at| at.min(self.deadline));
-        let earlier = at < self.timer;
-        self.timer = self.timer.min(at);
+        let at = of_rack.map_or(self.timing.deadline, |at| at.min(self.timing.deadline));
+        let earlier = at < self.timing.timer;
+        self.timing.timer = self.timing.timer.min(at);
         earlier.then_some(at)
     }
     /// From now on it times out unless something is acknowledged.
     fn wait(&mut self, now: u64, by: &Reliability) {
         let ahead = self.frames.as_ref().map_or(0, |frames| frames.next - frames.una);
-        self.deadline = self.time.deadline(now, ahead, by);
+        self.timing.deadline = self.timing.trip.deadline(now, ahead, by);
     }
     /// New data has gone, or some is acknowledged: a probe may follow.
     fn plan_probe(&mut self, now: u64, transport: &TransportSpec) {
         if let Reliability::Tcp(TcpSpec { probe: true, ack_delay, .. }) = transport.reliability {
             let delay = if transport.ack_every > 1 { ack_delay.as_ps() } else { 0 };
-            let (times, at) = ((now, self.time.smooth()), self.deadline);
+            let (times, at) = ((now, self.timing.trip.smooth()), self.timing.deadline);
             self.frames.iter_mut().for_each(|frames| frames.plan_probe(times, delay, at));
         }
     }
@@ -254,26 +260,20 @@ impl QueuePairs {
         let frames = self.transport.reports().then(frames);
         let waits = if self.transport.opens() { Waits::Opening } else { Waits::Turn };
         changes("queue pair", "none", waits.name());
-        let (deadline, time) = (u64::MAX, RoundTrip::default());
         let pair = QueuePair {
             window,
             full: window,
             next_seq: 0,
             acked: 0,
             highest: 0,
-            deadline,
-            timer: deadline,
-            progress: 0,
-            anew: 0,
             message: flow,
             end: queue.bytes,
-            time,
+            timing: Timing { deadline: u64::MAX, timer: u64::MAX, ..Timing::default() },
             frames,
             going: 0,
             recover: 0,
             queue,
             initial_rate: initial_rate.map(Box::new),
-            sent: 0,
             ecn: Ecn::default(),
             waits,
         };
@@ -285,12 +285,12 @@ impl QueuePairs {
     /// The frame goes that opens a flow's connection, for the first time or again: when it goes once more, ps. None if it is open.
     pub(crate) fn opens(&mut self, flow: FlowId, now: u64) -> Option<u64> {
         let (pair, transport) = self.find(flow).filter(|(pair, _)| pair.waits == Waits::Opening)?;
-        if pair.deadline < u64::MAX {
-            pair.time.back_off();
+        if pair.timing.deadline < u64::MAX {
+            pair.timing.trip.back_off();
         }
         pair.wait(now, &transport.reliability);
-        pair.timer = pair.deadline;
-        Some(pair.deadline)
+        pair.timing.timer = pair.timing.deadline;
+        Some(pair.timing.deadline)
     }
     /// A message more goes on a connection, of so many bytes.
     pub(crate) fn more(&mut self, flow: FlowId, bytes: u64) {
@@ -303,7 +303,7 @@ impl QueuePairs {
         let (pair, transport) = self.find(flow)?;
         let by = &transport.reliability;
         let idle = pair.left() == 0 && pair.in_flight(by) == 0;
-        idle.then(|| (now - pair.sent, pair.time.deadline(now, 0, by) - now))
+        idle.then(|| (now - pair.timing.sent, pair.timing.trip.deadline(now, 0, by) - now))
     }
     /// The first message of a flow that is not over is over now: which, whether it was the last one, and whether the next is over, too.
     pub(crate) fn finish(&mut self, flow: FlowId, net: &Net) -> Option<(FlowId, bool, bool)> {
@@ -400,8 +400,8 @@ impl QueuePairs {
             }
         };
         pair.settle();
-        pair.sent = now;
-        if pair.deadline == u64::MAX {
+        pair.timing.sent = now;
+        if pair.timing.deadline == u64::MAX {
             pair.wait(now, by);
         }
         if !again {
@@ -442,24 +442,24 @@ impl QueuePairs {
         if gap && matches!(by, Reliability::Tcp(_)) {
             if pair.waits == Waits::Opening {
                 pair.wait_for(Waits::Ack);
-                pair.time.sample(rtt);
-                (pair.deadline, pair.progress) = (u64::MAX, now);
+                pair.timing.trip.sample(rtt);
+                (pair.timing.deadline, pair.timing.progress) = (u64::MAX, now);
             }
             return None;
         }
         let newly = acked.saturating_sub(pair.acked);
         pair.acked += newly;
         if newly > 0 {
-            (pair.progress, pair.anew) = (now, 0);
+            (pair.timing.progress, pair.timing.anew) = (now, 0);
         }
         let done = pair.acked >= pair.end;
         let mut progress = Progress { newly, marked, done, ..Progress::default() };
         let mut waits_on = newly > 0;
         if let Some(of) = &mut pair.frames {
             if newly > 0 {
-                pair.time.sample(rtt);
+                pair.timing.trip.sample(rtt);
             }
-            let heard = of.hear((frames, gap, report), by, (now, pair.time.smooth()));
+            let heard = of.hear((frames, gap, report), by, (now, pair.timing.trip.smooth()));
             progress.loss = heard.loss.then_some(Loss::Nack);
             progress.recovered = heard.recovered;
             // NewReno leaves its timer from the second part of a recovery on (RFC 6582).
@@ -471,7 +471,7 @@ impl QueuePairs {
             if echoes && progress.marked && pair.window <= of.whole() {
                 (pair.ecn.holds, waits_on) = (true, true);
             } else if newly > 0 && of.una == of.next && !pair.ecn.holds {
-                (pair.deadline, waits_on) = (u64::MAX, false);
+                (pair.timing.deadline, waits_on) = (u64::MAX, false);
             }
             pair.settle();
             if echoes && (progress.marked || heard.loss) {
@@ -490,7 +490,7 @@ impl QueuePairs {
             // Frames from which a timeout began anew may have arrived before.
             pair.next_seq = pair.next_seq.max(pair.acked);
         }
-        pair.anew = pair.anew.saturating_add(u32::from(progress.loss.is_some()));
+        pair.timing.anew = pair.timing.anew.saturating_add(u32::from(progress.loss.is_some()));
         if waits_on {
             pair.wait(now, by);
         }
@@ -501,8 +501,8 @@ impl QueuePairs {
     /// The timer of a flow expires: the loss that is found, as nothing was acknowledged for so long or RACK looks; and the next expiry.
     pub(crate) fn time_out(&mut self, flow: FlowId, now: u64) -> (Option<Loss>, Option<u64>) {
         let Some((pair, transport)) = self.find(flow) else { return (None, None) };
-        let (by, smooth, mut loss) = (&transport.reliability, pair.time.smooth(), None);
-        pair.timer = u64::MAX;
+        let (by, smooth, mut loss) = (&transport.reliability, pair.timing.trip.smooth(), None);
+        pair.timing.timer = u64::MAX;
         if let Some(rack) = pair.frames.as_mut().and_then(|frames| frames.rack.as_mut()) {
             let looks = rack.look.is_some_and(|at| at <= now);
             if rack.probe.is_some_and(|at| at <= now) {
@@ -512,21 +512,21 @@ impl QueuePairs {
             let found = |frames: &mut Box<SentFrames>| looks && frames.find_lost(smooth, now);
             loss = pair.frames.as_mut().is_some_and(found).then_some(Loss::Nack);
         }
-        if pair.deadline <= now {
+        if pair.timing.deadline <= now {
             pair.ecn.holds = false;
             if pair.frames.as_ref().map_or(pair.in_flight(by) == 0, |frames| frames.next == frames.una) {
-                pair.deadline = u64::MAX;
+                pair.timing.deadline = u64::MAX;
                 return (None, None);
             }
             match &mut pair.frames {
                 Some(frames) => frames.time_out(by, (now, smooth)),
                 None => (pair.recover, pair.next_seq) = (pair.highest, pair.acked),
             }
-            pair.time.back_off();
+            pair.timing.trip.back_off();
             pair.wait(now, by);
             loss = Some(Loss::Timeout);
         }
-        pair.anew = pair.anew.saturating_add(u32::from(loss.is_some()));
+        pair.timing.anew = pair.timing.anew.saturating_add(u32::from(loss.is_some()));
         pair.settle();
         if loss.is_some() {
             pair.ecn.cut(pair.next_seq);
@@ -556,8 +556,9 @@ impl QueuePairs {
         let by = &self.transport.reliability;
         let one = |pair: &QueuePair| {
             let flow = net.flows.numbered(pair.queue.pair?)?;
-            let (dst, nth, since) = (NodeId(flow.dst), flow.number.into(), Time::from_ps(pair.progress));
-            let (left, in_flight, times) = (pair.left(), pair.in_flight(by), pair.anew);
+            let (dst, nth, since) =
+                (NodeId(flow.dst), flow.number.into(), Time::from_ps(pair.timing.progress));
+            let (left, in_flight, times) = (pair.left(), pair.in_flight(by), pair.timing.anew);
             let waits = (times > 0 || pair.waits != Waits::Turn) && pair.acked < pair.size();
             waits.then_some(Waiting { dst, nth, since, times, left, in_flight })
         };

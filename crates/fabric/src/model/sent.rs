@@ -105,28 +105,34 @@ pub(crate) struct SentFrames {
     lost_below: u64,
     /// Behind the last that was reported.
     top: u64,
-    /// Recovery ends when all frames below this are acknowledged.
-    recover: Option<NonZeroU64>,
+    repair: Repair,
     /// Until more than these are acknowledged, duplicates tell of no loss: they are answers to what a timeout sent again.
     timed_out: Option<NonZeroU64>,
     /// Starts of frames, where losses are found by time.
     pub(crate) rack: Option<Box<Rack>>,
-    /// Where a recovery sends in proportion to what is delivered, that of the one that lasts.
-    reduction: Option<Box<Reduction>>,
     duplicates: u32,
-    /// Frames that have left the network by duplicates, less those that a part acknowledged since (NewReno's inflated window).
-    inflated: i32,
     /// Frames sent by limited transmit, and those left of a burst that is under way.
     limited: u32,
     pub(crate) burst: u32,
     /// Bytes of a whole frame.
     whole: u16,
     reduces: bool,
+}
+
+/// The recovery that lasts, if one does.
+#[derive(Debug, Default)]
+struct Repair {
+    /// It ends when all frames below this are acknowledged.
+    until: Option<NonZeroU64>,
+    /// Where it sends in proportion to what is delivered.
+    reduction: Option<Box<Reduction>>,
+    /// Frames that have left the network by duplicates, less those that a part acknowledged since (NewReno's inflated window).
+    inflated: i32,
     /// The next frame that is due goes whatever the window is.
     urgent: bool,
-    /// A part of the recovery's frames is acknowledged.
+    /// A part of its frames is acknowledged.
     in_part: bool,
-    /// For want of others the last frame has gone again in this recovery (RFC 6675, RescueRxt).
+    /// For want of others the last frame has gone again (RFC 6675, RescueRxt).
     rescued: bool,
 }
 
@@ -188,10 +194,10 @@ impl SentFrames {
     /// lost (RFC 6675, SetPipe).
     #[inline]
     fn gone(&self) -> i64 {
-        let Some(rare) = &self.rare.0 else { return self.inflated.into() };
+        let Some(rare) = &self.rare.0 else { return self.repair.inflated.into() };
         let twice = rare.again.count > 0 && self.rack.is_none();
         let extra = if twice { rare.again.count_from(self.lost_below) } else { 0 };
-        (rare.reported.count + rare.due.count) as i64 - extra as i64 + i64::from(self.inflated)
+        (rare.reported.count + rare.due.count) as i64 - extra as i64 + i64::from(self.repair.inflated)
     }
     /// Bytes that are gone; selective repeat counts all that is not acknowledged.
     pub(crate) fn gone_bytes(&self, by: &Reliability) -> i64 {
@@ -219,20 +225,21 @@ impl SentFrames {
         let unknown = |f: &u64| !self.rare.reported.has(*f);
         let below =
             (self.lost_below.max(self.una)..self.top).find(|f| unknown(f) && !self.rare.again.has(*f));
-        below.or_else(|| (self.una..self.next).rev().find(unknown).filter(|_| !self.rescued))
+        below.or_else(|| (self.una..self.next).rev().find(unknown).filter(|_| !self.repair.rescued))
     }
     /// Does recovery by SACK last?
     fn repairs_by_report(&self, by: &Reliability) -> bool {
         let by_report = matches!(by, Reliability::Tcp(tcp) if tcp.recovery == Recovery::Sack);
-        by_report && self.recover.is_some()
+        by_report && self.repair.until.is_some()
     }
     /// The frame that may go where so many bytes are the window; none if nothing is to be sent, or the window holds it.
     pub(crate) fn may_send(&self, window: u64, by: &Reliability) -> Option<u64> {
         let frame = self.pick(by)?;
         let goes = match by {
             Reliability::Tcp(tcp) => {
+                let Repair { until, urgent, reduction, .. } = &self.repair;
                 // Without limited transmit a report lets nothing go before a loss is found.
-                let waits = !tcp.limited_transmit && self.recover.is_none() && self.lost_below <= self.una;
+                let waits = !tcp.limited_transmit && until.is_none() && self.lost_below <= self.una;
                 let pipe = (self.next - self.una) as i64 - if waits { 0 } else { self.gone() };
                 // In recovery by SACK a whole frame has room, or none goes (RFC 6675, 5 C).
                 let len = if self.repairs_by_report(by) {
@@ -240,9 +247,8 @@ impl SentFrames {
                 } else {
                     self.bytes_below(frame + self.at_once(frame, window, tcp)) - self.bytes_below(frame)
                 };
-                let (goes, pipe) =
-                    (self.urgent && self.rare.due.count > 0 || self.probes(), pipe.max(0) as u64);
-                let fits = self.reduction.as_ref().map_or(pipe * self.whole() + len <= window, |reduction| {
+                let (goes, pipe) = (*urgent && self.rare.due.count > 0 || self.probes(), pipe.max(0) as u64);
+                let fits = reduction.as_ref().map_or(pipe * self.whole() + len <= window, |reduction| {
                     reduction.room(pipe, (window, self.whole())) > 0
                 });
                 goes || pipe == 0 || fits
@@ -255,21 +261,21 @@ impl SentFrames {
     /// is amiss.
     fn at_once(&self, frame: u64, window: u64, tcp: &TcpSpec) -> u64 {
         let begins = tcp.burst > 1 && frame == self.next && self.burst == 0;
-        if !begins || self.recover.is_some() || self.duplicates > 0 {
+        if !begins || self.repair.until.is_some() || self.duplicates > 0 {
             return 1;
         }
         u64::from(tcp.burst).min(window / self.whole() / 3).min(self.frames - frame).max(1)
     }
     /// A frame has left, with such a window; true if it was sent before.
     pub(crate) fn send(&mut self, frame: u64, window: u64, by: &Reliability, now: u64) -> bool {
-        self.urgent = false;
+        self.repair.urgent = false;
         if let Reliability::Tcp(tcp) = by
             && tcp.burst > 1
         {
             let begins = || self.at_once(frame, window, tcp) as u32 - 1;
             self.burst = self.burst.checked_sub(1).unwrap_or_else(begins);
         }
-        self.reduction.iter_mut().for_each(|r| r.sent += 1);
+        self.repair.reduction.iter_mut().for_each(|r| r.sent += 1);
         if let Some(rack) = &mut self.rack {
             rack.start(frame, now);
             if std::mem::take(&mut rack.probing) {
@@ -277,7 +283,7 @@ impl SentFrames {
             }
         }
         if frame == self.next {
-            let early = self.duplicates > 0 && self.recover.is_none() && !self.is_deaf();
+            let early = self.duplicates > 0 && self.repair.until.is_none() && !self.is_deaf();
             self.next += 1;
             let beyond = self.bytes_below(self.next) - self.bytes_below(self.una) > window;
             self.limited += u32::from(early && beyond);
@@ -288,7 +294,7 @@ impl SentFrames {
             self.rare.due.remove(frame);
             self.rare.again.enter(frame);
         } else {
-            self.rescued = true;
+            self.repair.rescued = true;
         }
         true
     }
@@ -322,24 +328,25 @@ impl SentFrames {
             }
         }
         (self.lost_below, self.top) = (self.lost_below.max(una), self.top.max(una));
-        (self.duplicates, self.limited, self.urgent) = (0, 0, false);
+        (self.duplicates, self.limited, self.repair.urgent) = (0, 0, false);
     }
     /// Forgets what is lost.
     fn forget(&mut self) {
         if let (None, Some(rare)) = (&self.rack, &mut self.rare.0) {
             [&mut rare.due, &mut rare.again].into_iter().for_each(FrameMap::clear);
         }
-        (self.lost_below, self.recover, self.inflated, self.urgent) = (self.una, None, 0, false);
-        (self.in_part, self.rescued, self.reduction) = (false, false, None);
+        (self.lost_below, self.repair.until, self.repair.inflated, self.repair.urgent) =
+            (self.una, None, 0, false);
+        (self.repair.in_part, self.repair.rescued, self.repair.reduction) = (false, false, None);
     }
     /// A recovery that has begun sends in proportion from now on, if it is to.
     fn reduce(&mut self) {
-        self.reduction = self.reduces.then(|| Box::new(Reduction::new(self.next - self.una)));
+        self.repair.reduction = self.reduces.then(|| Box::new(Reduction::new(self.next - self.una)));
     }
     /// Recovery begins: all below a frame that are not reported are lost.
     fn begin(&mut self, lost_below: u64) {
         self.forget();
-        self.recover = NonZeroU64::new(self.next);
+        self.repair.until = NonZeroU64::new(self.next);
         self.reduce();
         self.lose_below(lost_below);
     }
@@ -370,13 +377,13 @@ impl SentFrames {
             }
         }
         let mut heard = Heard::default();
-        if self.una > before && self.recover.is_some_and(|until| self.una >= until.get()) {
+        if self.una > before && self.repair.until.is_some_and(|until| self.una >= until.get()) {
             self.forget();
             heard.recovered = true;
         }
         match by {
             Reliability::Selective(_) if gap => {
-                heard.loss = self.recover.is_none();
+                heard.loss = self.repair.until.is_none();
                 if heard.loss {
                     self.begin(self.top);
                 }
@@ -395,7 +402,7 @@ impl SentFrames {
             _ => {}
         }
         let has = self.una + self.rare.reported.count;
-        self.reduction.iter_mut().for_each(|r| r.hear(has - had));
+        self.repair.reduction.iter_mut().for_each(|r| r.hear(has - had));
         heard
     }
     /// What has become of a probe (RFC 8985, 7.4): true if it repaired a loss, which an acknowledgement beyond it says.
@@ -406,9 +413,9 @@ impl SentFrames {
         if repaired || !again || nothing_new {
             rack.probed = None;
         }
-        let found = repaired && self.recover.is_none();
+        let found = repaired && self.repair.until.is_none();
         if found {
-            self.recover = NonZeroU64::new(self.next);
+            self.repair.until = NonZeroU64::new(self.next);
             self.reduce();
         }
         found
@@ -416,7 +423,7 @@ impl SentFrames {
     /// RACK looks for lost frames, now and when the next may be one (RFC 8985, 6.2): true if a recovery begins.
     pub(crate) fn find_lost(&mut self, smooth: u64, now: u64) -> bool {
         let Some(rack) = &mut self.rack else { return false };
-        let sure = self.recover.is_some() || self.rare.reported.count >= DUPLICATES.into();
+        let sure = self.repair.until.is_some() || self.rare.reported.count >= DUPLICATES.into();
         let (before, mut look) = (self.rare.due.count, 0);
         for frame in self.una..self.next {
             let (at, overtaken) = rack.lost_at(frame, sure, smooth);
@@ -429,16 +436,16 @@ impl SentFrames {
             }
         }
         rack.look = (look > 0).then_some(look);
-        let begins = self.rare.due.count > before && self.recover.is_none();
+        let begins = self.rare.due.count > before && self.repair.until.is_none();
         if begins {
-            (self.recover, self.urgent) = (NonZeroU64::new(self.next), true);
+            (self.repair.until, self.repair.urgent) = (NonZeroU64::new(self.next), true);
             self.reduce();
         }
         begins
     }
     /// Plans a probe for a flow that has sent new data, or of which some is acknowledged (RFC 8985, 7.2), before it times out.
     pub(crate) fn plan_probe(&mut self, (now, smooth): (u64, u64), delay: u64, timeout: u64) {
-        let quiet = self.recover.is_none() && self.rare.reported.count == 0 && self.una < self.next;
+        let quiet = self.repair.until.is_none() && self.rare.reported.count == 0 && self.una < self.next;
         let delay = if self.next - self.una == 1 { delay } else { 0 };
         if let Some(rack) = &mut self.rack {
             let wait = if smooth > 0 { 2 * smooth + delay } else { 1_000_000_000_000 };
@@ -450,16 +457,16 @@ impl SentFrames {
     fn count(&mut self, before: u64, duplicate: bool, tcp: &TcpSpec, heard: &mut Heard) {
         let (newly, by_report) = (self.una - before, tcp.recovery == Recovery::Sack);
         self.duplicates += u32::from(duplicate);
-        if self.recover.is_some() {
+        if self.repair.until.is_some() {
             if by_report {
                 self.lose_below(self.displaced());
             } else if newly > 0 {
-                heard.more_of_it = std::mem::replace(&mut self.in_part, true);
-                self.inflated += 1 - newly as i32;
+                heard.more_of_it = std::mem::replace(&mut self.repair.in_part, true);
+                self.repair.inflated += 1 - newly as i32;
                 self.lose_below(self.una + 1);
-                self.urgent = true;
+                self.repair.urgent = true;
             } else {
-                self.inflated += i32::from(duplicate);
+                self.repair.inflated += i32::from(duplicate);
             }
             return;
         }
@@ -467,10 +474,10 @@ impl SentFrames {
         let hears = !by_report && !self.is_deaf();
         if duplicate && !self.is_deaf() && (self.duplicates >= DUPLICATES || displaced > self.una) {
             self.begin(displaced.max(self.una + 1));
-            (self.urgent, heard.loss) = (true, true);
-            self.inflated = if by_report { 0 } else { self.duplicates as i32 };
+            (self.repair.urgent, heard.loss) = (true, true);
+            self.repair.inflated = if by_report { 0 } else { self.duplicates as i32 };
         } else {
-            self.inflated = if hears && tcp.limited_transmit { self.duplicates as i32 } else { 0 };
+            self.repair.inflated = if hears && tcp.limited_transmit { self.duplicates as i32 } else { 0 };
         }
     }
     /// Nothing was acknowledged for so long that all that is not reported is lost.
@@ -484,11 +491,11 @@ impl SentFrames {
             let lost = |f: &u64| !reported.has(*f) && old(*f);
             (self.una..self.next).filter(lost).for_each(|f| _ = due.enter(f));
             (rack.look, rack.probe, rack.probed, rack.probing) = (None, None, None, false);
-            (self.recover, self.urgent) = (NonZeroU64::new(self.next), true);
+            (self.repair.until, self.repair.urgent) = (NonZeroU64::new(self.next), true);
             return;
         }
         self.lose_below(self.next);
-        let end = if let Reliability::Tcp(_) = by { &mut self.timed_out } else { &mut self.recover };
+        let end = if let Reliability::Tcp(_) = by { &mut self.timed_out } else { &mut self.repair.until };
         *end = NonZeroU64::new(self.next);
     }
 }
