@@ -209,9 +209,7 @@ const MADE_UP: &[(&str, &str)] = &[
     ("T11.4", "a difference of some per cent, which a short run has not"),
     ("T11.5", "full runs give no: an exchange of all with all at once takes longest under QCN"),
     ("T11.6", "full runs give no: PFC alone gives each input its turn"),
-    ("next.8", "a run of several classes takes the model's time; changed results break both its parts"),
-    ("modern.4", "a run of several classes takes the model's time; changed results break both its parts"),
-    ("modern.5", "a run of several classes takes the model's time; changed results break both its parts"),
+    ("modern.4", "six seeds leave undecided what the weight gains: 792 us with 1, 324 with 16"),
     ("C07.7b", "full runs give no: BCN shares the parking lot nearer to the proportional split"),
 ];
 
@@ -326,6 +324,12 @@ const NO_PROBES: Pairs =
 const READS: &[&str] = &["16 servers, 256 KB each, least timeout 200 ms, first 200 ms, no output limit"];
 const ONE_ROUND: Pairs = &[("traffic.0.rounds", "1"), ("run.duration", "2 s")];
 const SHORT_HOP: Pairs = &[("run.duration", "60 ms"), ("hotspot.stop", "50 ms"), ("record.to", "50 ms")];
+const DOMAIN: Pairs = &[
+    ("run.duration", "60 ms"),
+    ("hotspot.start", "5 ms"),
+    ("hotspot.stop", "60 ms"),
+    ("record.from", "5 ms"),
+];
 const HOP: &[&str] = &["TCP, hotspot 0.5 Gb/s"];
 
 const MUTATIONS: &[Mutation] = &[
@@ -375,6 +379,27 @@ const MUTATIONS: &[Mutation] = &[
         short: &[],
         seeds: 2,
         breaks: &[Part("modern.6", "pools apart")],
+    },
+    Mutation {
+        name: "the edge defends nothing",
+        change: Under("hotspot 2 Gb/s, defence outside", &[("class.0.cn_defence", "off")]),
+        cases: cases(
+            "next/cn-domain",
+            &["hotspot 2 Gb/s, defence off", "hotspot 2 Gb/s, defence outside"],
+            ON,
+            &["none", "qcn-2pt"],
+        ),
+        short: DOMAIN,
+        seeds: 2,
+        breaks: &[Claim("next.8")],
+    },
+    Mutation {
+        name: "TCP may not lose a frame",
+        change: Set(&[], &[("class.1.lossless", "on")]),
+        cases: cases("modern/two-classes", &["weight of roce 1"], ON, &["dcqcn"]),
+        short: &[],
+        seeds: 6,
+        breaks: &[Parts("modern.5")],
     },
     Mutation {
         name: "PAUSE comes too late, as the port has a limit",
