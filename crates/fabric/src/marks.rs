@@ -48,7 +48,7 @@ pub enum Mark {
     SentStraight,
     /// Out of it: a host went event by event.
     HostByEvent,
-    /// A switch of several classes ran a window (`fast/classed.rs`).
+    /// A switch ran a window by the model's body (`fast/classed.rs`).
     Classes,
     /// It did so port by port (`fast/classed/calm.rs`).
     CalmClasses,

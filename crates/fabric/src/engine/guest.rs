@@ -1,23 +1,15 @@
-//! A node that is run event by event among those of the fast way: a switch that runs by the model, as it has a setting that this lacks,
-//! or a node of several classes.
+//! A node that runs by the model's bodies among those of the fast way, with packed frames: a switch with a setting that this lacks, or a
+//! node of several classes.
 
-use super::node::{Node, Shared};
-use crate::check::{Books, Hash, Ledger};
-use crate::fast::classed::ClassSwitch;
-use crate::fast::host::classes::ClassHost;
+use super::node::Laws;
+use crate::check::{Books, Hash};
+use crate::fast::classed::Calm;
+use crate::fast::frame::Frame;
 use crate::fast::sweep::Scratch;
-use crate::fast::wires::{FOREIGN, LOSSY, WATCHED, Wires};
-use crate::model::{Direct, Outbox, Records, Rest, Sent};
+use crate::fast::wires::Wires;
+use crate::model::{Agenda, Direct, Rest, Switching, Turn, of_rank};
 use crate::net::Net;
 use crate::spec::RunSpec;
-
-/// Its laws.
-#[derive(Debug)]
-enum Laws {
-    Model(Box<Node>, Outbox),
-    Host(Box<ClassHost>),
-    Switch(Box<ClassSwitch>),
-}
 
 /// A guest among fast nodes.
 #[derive(Debug)]
@@ -26,69 +18,43 @@ pub(super) struct Guest {
     /// Number of its first receiving port at the worker, and of these ports.
     pub(super) inbox: u32,
     pub(super) ports: u32,
-    laws: Laws,
+    agenda: Agenda,
+    pub(super) laws: Laws<Frame>,
+    calm: Calm,
 }
 
 impl Guest {
     pub(super) fn new(net: &Net, spec: &RunSpec, id: u32, inbox: u32, wires: &mut Wires) -> Self {
-        let laws = if net.classes.len() == 1 {
-            let mut out = Outbox::default();
-            let with = &mut Shared { net, records: &mut wires.records, out: &mut out };
-            Laws::Model(Box::new(Node::new(spec, id, with)), out)
-        } else if id < net.hosts {
-            Laws::Host(Box::new(ClassHost::new(net, id, &spec.hosts[id as usize], inbox)))
-        } else {
-            Laws::Switch(Box::new(ClassSwitch::new(net, spec, id, inbox, wires)))
-        };
-        Self { id, inbox, ports: net.links_of(id as usize).len() as u32, laws }
+        let ports = net.links_of(id as usize).len();
+        let mut agenda = Agenda::new(ports);
+        let laws = Laws::new(spec, &mut Turn { now: 0, node: id, net, agenda: &mut agenda, out: wires });
+        let calm = if let Laws::Switch(switch) = &laws { Calm::new(switch, net) } else { Calm::default() };
+        Self { id, inbox, ports: ports as u32, agenda, laws, calm }
     }
 
-    /// Runs it up to `end`. What it sends goes to `local` receiving ports, by number in the network: they are watched or not.
-    pub(super) fn run(
-        &mut self,
-        end: u64,
-        net: &Net,
-        (wires, scratch): (&mut Wires, &mut Scratch),
-        (local, watched): (&[u32], bool),
-    ) {
-        let (node, out) = match &mut self.laws {
-            Laws::Host(host) => return host.run(end, net, wires),
-            Laws::Switch(switch) => return switch.run(end, net, wires, scratch),
-            Laws::Model(node, out) => (node, out),
-        };
-        let first = net.ports[self.id as usize];
-        for p in 0..self.ports {
-            while let Some(entry) = wires.inboxes[(self.inbox + p) as usize].pop_front(end) {
-                let frame = entry.frame.whole(net, wires);
-                let sent = Sent { port: first + p, node: self.id, at: entry.ready, frame };
-                node.await_frame(&sent, net);
-            }
+    /// Runs it up to `end`.
+    pub(super) fn run(&mut self, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) {
+        let turn = &mut Turn { now: 0, node: self.id, net, agenda: &mut self.agenda, out: wires };
+        match &mut self.laws {
+            Laws::Host(host) => host.run(self.inbox, end, turn),
+            Laws::Switch(switch) => switch.run((self.inbox, &mut self.calm), end, turn, scratch),
         }
-        node.run(end, &mut Shared { net, records: &mut wires.records, out });
-        for sent in out.sent.drain(..) {
-            let (port, watch) = match local[sent.port as usize] {
-                u32::MAX => (sent.port | FOREIGN, 0),
-                port => (port, if watched { WATCHED } else { 0 }),
-            };
-            let port = port | watch | if wires.losses.has(port) { LOSSY } else { 0 };
-            wires.push_whole(port, &sent, net);
-        }
-        wires.direct.append(&mut out.direct);
     }
 
-    /// It goes on at `from` from a moment of rest.
-    pub(super) fn resume(&mut self, hashes: (Hash, Hash), from: u64, net: &Net, records: &mut Records) {
-        if let Laws::Model(node, out) = &mut self.laws {
-            node.resume(hashes, from, &mut Shared { net, records, out });
+    /// A switch goes on at `from` from a moment of rest.
+    pub(super) fn resume(&mut self, hashes: (Hash, Hash), now: u64, net: &Net, wires: &mut Wires) {
+        if let Laws::Switch(switch) = &mut self.laws {
+            switch.management.resume(hashes, now, net);
+            switch.plan(&mut Turn { now, node: self.id, net, agenda: &mut self.agenda, out: wires });
         }
     }
 
     /// When it must be visited next if nothing is sent to it.
     pub(super) fn look_around(&self, wires: &Wires) -> u64 {
+        let own = of_rank(self.agenda.next()).0;
         let next = match &self.laws {
-            Laws::Host(host) => return host.look_around(wires),
-            Laws::Switch(switch) => return switch.look_around(wires),
-            Laws::Model(node, _) => node.next,
+            Laws::Host(host) => own.min(host.alarms().0),
+            Laws::Switch(switch) => switch.outputs.iter().map(|output| output.port.until).fold(own, u64::min),
         };
         next.min(wires.first_arrival(self.inbox, self.ports))
     }
@@ -96,49 +62,30 @@ impl Guest {
     /// Receiving ports at the far ends of its links have other numbers.
     pub(super) fn renumber(&mut self, new: impl Fn(u32) -> u32) {
         match &mut self.laws {
-            Laws::Host(host) => host.line.peer = new(host.line.peer),
-            Laws::Switch(switch) => switch.laws.links().for_each(|link| link.peer = new(link.peer)),
-            Laws::Model(..) => {}
+            Laws::Host(host) => host.port.link.iter_mut().for_each(|link| link.peer = new(link.peer)),
+            Laws::Switch(switch) => switch.links().for_each(|link| link.peer = new(link.peer)),
         }
     }
 
     /// Feedback is on its way to it without a frame, if it is a host: true then.
-    pub(super) fn expect_feedback(&mut self, direct: &Direct) -> bool {
+    pub(super) fn expect_feedback(&mut self, direct: &Direct, net: &Net, wires: &mut Wires) -> bool {
         let Laws::Host(host) = &mut self.laws else { return false };
-        host.expect_feedback(direct);
+        host.expect(direct, &mut Turn { now: 0, node: self.id, net, agenda: &mut self.agenda, out: wires });
         true
     }
 
     /// Is it at rest? Nothing rests where there are several classes.
-    pub(super) fn rest(&mut self) -> Rest {
-        if let Laws::Model(node, _) = &mut self.laws { node.rest() } else { Err(None) }
-    }
-
-    /// When something stopped the run here, ps.
-    pub(super) fn failed_at(&self) -> Option<u64> {
-        match &self.laws {
-            Laws::Host(host) => host.failed_at(),
-            Laws::Switch(switch) => switch.laws.management.failure.at(),
-            Laws::Model(node, _) => node.failed_at(),
-        }
-    }
-
-    /// Data and control frames that it has put on its links.
-    pub(super) fn hops(&self) -> u64 {
-        match &self.laws {
-            Laws::Host(host) => host.line.hops(),
-            Laws::Switch(switch) => switch.laws.hops(),
-            Laws::Model(node, _) => node.hops(),
+    pub(super) fn rest(&mut self, net: &Net) -> Rest {
+        match &mut self.laws {
+            Laws::Switch(switch) if net.classes.len() == 1 => {
+                Switching::<Turn<'_, Wires>>::rest(&mut **switch)
+            }
+            _ => Err(None),
         }
     }
 
     /// Ends the run: its books.
-    pub(super) fn close(self, net: &Net, on_wires: &mut Ledger) -> (u32, Books) {
-        let books = match self.laws {
-            Laws::Host(host) => host.close(net),
-            Laws::Switch(switch) => switch.close(net),
-            Laws::Model(node, _) => node.close(net, on_wires),
-        };
-        (self.id, books)
+    pub(super) fn close(self, net: &Net) -> (u32, Books) {
+        (self.id, self.laws.close::<Wires>(net))
     }
 }

@@ -12,7 +12,7 @@ mod visits;
 mod windowed;
 
 use crate::check::{Books, Failure, Hash, Ledger, close, quiet};
-use crate::fast::frame::LONGEST_OF_CLASSES;
+use crate::fast::frame::LONGEST_PACKED;
 use crate::fast::host::Host;
 use crate::fast::inbox::Inbox;
 use crate::fast::sweep::Scratch;
@@ -51,7 +51,7 @@ impl Part {
     fn hops(&self) -> u64 {
         let fast =
             self.hosts.iter().map(|host| host.line.hops()).chain(self.switches.iter().map(Switch::hops));
-        fast.chain(self.guests.iter().map(Guest::hops)).sum()
+        fast.chain(self.guests.iter().map(|guest| guest.laws.hops())).sum()
     }
 
     /// For how long ports of switches have sent, at the rates that they have now, ps.
@@ -78,7 +78,7 @@ impl Part {
     fn failed_before(&self, time: u64) -> bool {
         let hosts = self.hosts.iter().map(|h| &h.sides.sender.journal.failure);
         let all = hosts.chain(self.switches.iter().map(|s| &s.management.failure));
-        let guests = self.guests.iter().filter_map(Guest::failed_at);
+        let guests = self.guests.iter().filter_map(|guest| guest.laws.failed_at());
         all.filter_map(Failure::at).chain(guests).any(|at| at < time)
     }
 }
@@ -187,7 +187,7 @@ fn stretch(
                 switch.plan(&mut (net, &mut part.wires));
             }
             for guest in &mut part.guests {
-                guest.resume(before[guest.id as usize].hashes, from, net, &mut part.wires.records);
+                guest.resume(before[guest.id as usize].hashes, from, net, &mut part.wires);
             }
         }
     }
@@ -206,8 +206,8 @@ fn by_model(net: &Net, engine: Engine) -> Option<String> {
         Some("the fast way brings no reports of single frames back without frames".into())
     } else if net.classes.len() > 1 && net.has_machines() {
         Some("the fast way knows no hosts with several NICs and several classes of data".into())
-    } else if net.classes.len() > 1 && net.duration >= LONGEST_OF_CLASSES {
-        Some("the fast way has no room for a frame's class where a run takes more than 37 minutes".into())
+    } else if net.duration >= LONGEST_PACKED {
+        Some("the fast way knows no times beyond 37 minutes".into())
     } else {
         None
     }
@@ -325,7 +325,7 @@ fn close_parts(net: &Net, parts: Vec<Part>, asked: bool) -> Stretch {
             books.insert(id, host.close(net));
         }
         books.extend(part.switches.into_iter().map(|mut s| (s.management.id, s.close(net))));
-        books.extend(part.guests.into_iter().map(|guest| guest.close(net, &mut on_wires)));
+        books.extend(part.guests.into_iter().map(|guest| guest.close(net)));
     }
     Stretch { books, on_wires, seen, programs, rest: None, remembers: None }
 }

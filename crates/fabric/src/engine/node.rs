@@ -1,24 +1,59 @@
 //! A node that runs by the laws of [`crate::model`], one event at a time.
 
-use crate::check::{Books, Hash, Ledger, broken};
+use crate::check::{Books, Ledger, broken};
 use crate::model::{
-    Agenda, Body, Data, Direct, Frame, Host, Kind, NO_EVENT, Nic, Outbox, Packet, Records, Rest, Sent,
-    Switch, Switching, Turn, of_rank, place_of_data, rank,
+    Agenda, Body, Control, Data, Direct, Frame, Host, Kind, Lane, NO_EVENT, Nic, Outbox, Outside, Packet,
+    Sent, Switch, Switching, Turn, of_rank, place_of_data, rank,
 };
 use crate::net::Net;
 use crate::spec::RunSpec;
 
-/// What nodes share: the network, telemetry of frames under way, and what they have put out.
+/// What nodes share: the network, and what they have put out.
 pub(super) struct Shared<'a> {
     pub(super) net: &'a Net,
-    pub(super) records: &'a mut Records,
     pub(super) out: &'a mut Outbox,
 }
 
+/// The laws of a node that keeps frames in some way.
 #[derive(Debug)]
-enum Laws {
-    Host(Box<Host>),
-    Switch(Box<Switch<Frame>>),
+pub(super) enum Laws<F: Packet> {
+    Host(Box<Host<F>>),
+    Switch(Box<Switch<F>>),
+}
+
+impl<F: Packet> Laws<F> {
+    /// Those of node `turn.node`, with its first event planned.
+    pub(super) fn new(spec: &RunSpec, turn: &mut Turn<'_, impl Outside<F>>) -> Self {
+        let id = turn.node;
+        match (id as usize).checked_sub(spec.hosts.len()) {
+            None => Self::Host(Box::new(Host::new(&spec.hosts[id as usize], turn))),
+            Some(s) => Self::Switch(Box::new(Switch::new(&spec.switches[s], id, &spec.events.changes, turn))),
+        }
+    }
+
+    /// When something stopped the run here, ps.
+    pub(super) fn failed_at(&self) -> Option<u64> {
+        match self {
+            Self::Host(host) => host.failed_at(),
+            Self::Switch(switch) => switch.management.failure.at(),
+        }
+    }
+
+    /// Data and control frames that it has put on its links.
+    pub(super) fn hops(&self) -> u64 {
+        match self {
+            Self::Host(host) => host.hops(),
+            Self::Switch(switch) => switch.hops(),
+        }
+    }
+
+    /// Ends the run: its books.
+    pub(super) fn close<O: Outside<F>>(self, net: &Net) -> Books {
+        match self {
+            Self::Host(host) => host.close(net),
+            Self::Switch(switch) => switch.hand_in::<O>(net),
+        }
+    }
 }
 
 /// Frames on their way to a node.
@@ -40,7 +75,7 @@ pub(super) struct Node {
     pub(super) next: u64,
     arriving: Arriving,
     agenda: Agenda,
-    laws: Laws,
+    pub(super) laws: Laws<Frame>,
 }
 
 impl Node {
@@ -48,11 +83,7 @@ impl Node {
     pub(super) fn new(spec: &RunSpec, id: u32, with: &mut Shared<'_>) -> Self {
         let ports = with.net.links_of(id as usize).len();
         let mut agenda = Agenda::new(ports);
-        let turn = &mut with.turn(0, id, &mut agenda);
-        let laws = match (id as usize).checked_sub(spec.hosts.len()) {
-            None => Laws::Host(Box::new(Host::new(&spec.hosts[id as usize], turn))),
-            Some(s) => Laws::Switch(Box::new(Switch::new(&spec.switches[s], id, &spec.events.changes, turn))),
-        };
+        let laws = Laws::new(spec, &mut with.turn(0, id, &mut agenda));
         let next = of_rank(agenda.next()).0;
         Self { id, next, arriving: Arriving::default(), agenda, laws }
     }
@@ -90,89 +121,42 @@ impl Node {
         arriving.order.sort_unstable();
         let turn = &mut with.turn(0, *id, agenda);
         loop {
-            let own = turn.agenda.next();
-            let arrival = arriving.order.get(met).filter(|arrival| arrival.0 < own);
-            let next = arrival.map_or(own, |arrival| arrival.0);
-            if next >= limit {
-                break;
-            }
-            let event = of_rank(next);
-            turn.now = event.0;
-            if let Some((.., at)) = arrival {
-                let frame = &mut arriving.frames[*at as usize];
+            let arrival = arriving.order.get(met).filter(|arrival| arrival.0 < limit);
+            if let Some(event) = turn.pass_before(arrival.map_or(limit, |arrival| arrival.0)) {
                 match laws {
-                    Laws::Host(host) => host.receive(frame, turn),
+                    Laws::Host(host) => host.execute(event, turn),
+                    Laws::Switch(switch) => switch.execute(event, turn),
+                }
+            } else if let Some((arrival, _, at)) = arrival {
+                let (frame, event) = (&mut arriving.frames[*at as usize], of_rank(*arrival));
+                turn.now = event.0;
+                match laws {
+                    Laws::Host(host) => receive_at_host(host, frame, turn),
                     Laws::Switch(switch) => receive(switch, frame, event.2 as u16, turn),
                 }
                 arriving.free.push(*at);
                 met += 1;
             } else {
-                turn.agenda.pass(event);
-                match laws {
-                    Laws::Host(host) => host.execute(event, turn),
-                    Laws::Switch(switch) => switch.execute(event, turn),
-                }
+                break;
             }
             count += 1;
         }
         arriving.order.drain(..met);
-        self.plan();
+        let arrival = arriving.order.first().map_or(rank(NO_EVENT), |arrival| arrival.0);
+        self.next = of_rank(arrival.min(agenda.next())).0;
         count
-    }
-
-    /// Finds out when something happens next, where arrivals are in order.
-    fn plan(&mut self) {
-        let arrival = self.arriving.order.first().map_or(rank(NO_EVENT), |arrival| arrival.0);
-        self.next = of_rank(arrival.min(self.agenda.next())).0;
-    }
-
-    /// A switch goes on at `from` from a moment of rest.
-    pub(super) fn resume(&mut self, hashes: (Hash, Hash), from: u64, with: &mut Shared<'_>) {
-        let Self { id, agenda, laws: Laws::Switch(switch), .. } = self else { return };
-        switch.management.resume(hashes, from, with.net);
-        switch.plan(&mut with.turn(from, *id, agenda));
-        self.plan();
-    }
-
-    /// Is a switch at rest?
-    pub(super) fn rest(&mut self) -> Rest {
-        match &mut self.laws {
-            Laws::Switch(switch) if self.arriving.order.is_empty() => {
-                Switching::<Turn<'_>>::rest(&mut **switch)
-            }
-            _ => Err(None),
-        }
-    }
-
-    /// When something stopped the run here, ps.
-    pub(super) fn failed_at(&self) -> Option<u64> {
-        match &self.laws {
-            Laws::Host(host) => host.failed_at(),
-            Laws::Switch(switch) => switch.management.failure.at(),
-        }
-    }
-
-    /// Data and control frames that it has put on its links.
-    pub(super) fn hops(&self) -> u64 {
-        match &self.laws {
-            Laws::Host(host) => host.hops(),
-            Laws::Switch(switch) => switch.hops(),
-        }
     }
 
     /// Ends the run: its books, and the frames that have not reached it.
     pub(super) fn close(self, net: &Net, on_wires: &mut Ledger) -> Books {
         let waits = self.arriving.order.iter().map(|arrival| &self.arriving.frames[arrival.2 as usize]);
         waits.for_each(|frame| frame.enter(on_wires));
-        match self.laws {
-            Laws::Host(host) => host.close(net),
-            Laws::Switch(switch) => switch.hand_in::<Turn<'_>>(net),
-        }
+        self.laws.close::<Outbox>(net)
     }
 }
 
 /// A frame has arrived at a port of a switch.
-fn receive(switch: &mut Switch<Frame>, frame: &mut Frame, port: u16, turn: &mut Turn<'_>) {
+fn receive(switch: &mut Switch<Frame>, frame: &mut Frame, port: u16, turn: &mut Turn<'_, Outbox>) {
     frame.input = port;
     match frame.body {
         Body::Pause(pause) => switch.hear(port.into(), pause, turn),
@@ -183,6 +167,21 @@ fn receive(switch: &mut Switch<Frame>, frame: &mut Frame, port: u16, turn: &mut 
         }
         Body::Control(_) => switch.forward(*frame, turn),
     }
+}
+
+/// A frame has arrived at a host.
+fn receive_at_host(host: &mut Host<Frame>, frame: &Frame, turn: &mut Turn<'_, Outbox>) {
+    if let Lane::Data(_) = frame.lane {
+        host.fail(Some((frame.len, frame.class)), turn);
+    }
+    let (sides, at) = (&mut host.sides[usize::from(frame.class)], turn.moment());
+    let Outbox { records, direct, .. } = &mut *turn.out;
+    match frame.body {
+        Body::Pause(pause) => sides.sender.pause(pause, &mut host.port.paused, at),
+        Body::Data(_) => sides.take(frame, records, direct, at),
+        Body::Control(Control { flow, says, .. }) => sides.hear((flow, says), records, direct, at),
+    }
+    host.settle(1 << frame.class, turn);
 }
 
 impl Nic<Shared<'_>> for Node {
@@ -205,7 +204,7 @@ impl Nic<Shared<'_>> for Node {
 
 impl Shared<'_> {
     /// The turn of a node.
-    fn turn<'a>(&'a mut self, now: u64, node: u32, agenda: &'a mut Agenda) -> Turn<'a> {
-        Turn { now, node, net: self.net, agenda, out: self.out, records: self.records }
+    fn turn<'a>(&'a mut self, now: u64, node: u32, agenda: &'a mut Agenda) -> Turn<'a, Outbox> {
+        Turn { now, node, net: self.net, agenda, out: self.out }
     }
 }

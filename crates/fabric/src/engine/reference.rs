@@ -7,7 +7,7 @@
 use super::captured::captured;
 use super::node::{Node, Shared};
 use crate::check::{Ledger, alarmed, broken, close};
-use crate::model::{Frame, Losses, Outbox, Packet, Records, together};
+use crate::model::{Frame, Losses, Outbox, Packet, together};
 use crate::net::Net;
 use crate::outcome::Outcome;
 use crate::spec::RunSpec;
@@ -19,8 +19,7 @@ const LOOK: u64 = 1 << 16;
 
 /// Runs a network to its end, or to the end of the moment at which something stops it.
 pub(super) fn run(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
-    let (records, out) = (&mut Records::default(), &mut Outbox::default());
-    let with = &mut Shared { net, records, out };
+    let with = &mut Shared { net, out: &mut Outbox::default() };
     let ids = 0..net.ports.len() as u32 - 1;
     let mut nodes: Vec<Node> = ids.clone().map(|id| Node::new(spec, id, with)).collect();
     // Nodes without links among them, but for those of a network without halves. NICs of a machine run with the first of them.
@@ -50,9 +49,9 @@ pub(super) fn run(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Result<Ou
                     count += 1;
                 }
                 for sent in &with.out.sent {
-                    let whole = |frame: &Frame| (*frame, with.records.report(frame.record()));
+                    let whole = |frame: &Frame| (*frame, with.out.records.report(frame.record()));
                     if losses.lose(sent.port, sent.at, &sent.frame, |frame| frame.crossing(net), whole) {
-                        with.records.close(sent.frame.record());
+                        with.out.records.close(sent.frame.record());
                         continue;
                     }
                     if sent.at < reached[half(sent.node)] {
@@ -68,11 +67,11 @@ pub(super) fn run(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Result<Ou
             }
         }
         if alarmed() {
-            end = nodes.iter().filter_map(Node::failed_at).min().map_or(end, |at| at + 1);
+            end = nodes.iter().filter_map(|node| node.laws.failed_at()).min().map_or(end, |at| at + 1);
         }
         if count >= look {
             look = count + LOOK;
-            let hops = || nodes.iter().map(Node::hops).sum();
+            let hops = || nodes.iter().map(|node| node.laws.hops()).sum();
             if options.progress.is_some_and(|goes_on| !goes_on(Time::from_ps(from), hops())) {
                 return Err(RunError::Stopped);
             }

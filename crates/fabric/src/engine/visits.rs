@@ -88,7 +88,7 @@ impl Turn {
         let Part { hosts, switches, guests, .. } = part;
         let hosts = hosts.iter().map(|host| (host.id(), host.stands_still(net)));
         let switches = switches.iter_mut().map(|s| (s.management.id, s.rest()));
-        for (id, rest) in hosts.chain(switches).chain(guests.iter_mut().map(|g| (g.id, g.rest()))) {
+        for (id, rest) in hosts.chain(switches).chain(guests.iter_mut().map(|g| (g.id, g.rest(net)))) {
             match rest {
                 Ok(()) => {}
                 Err(None) => return false,
@@ -156,11 +156,14 @@ impl Turn {
     }
 
     /// Hands feedback that takes no link, made in the turn that has just been run, to the hosts here.
-    pub(super) fn hand(&self, part: &mut Part, direct: &[Direct]) {
+    pub(super) fn hand(&self, net: &Net, part: &mut Part, direct: &[Direct]) {
         for d in direct {
             let (nodes, to) = ((part.hosts.len() + part.switches.len()) as u32, d.to);
             for (n, guest) in (nodes..).zip(&mut part.guests) {
-                if to.is_none_or(|to| to == guest.id) && guest.expect_feedback(d) && self.thin {
+                if to.is_none_or(|to| to == guest.id)
+                    && guest.expect_feedback(d, net, &mut part.wires)
+                    && self.thin
+                {
                     part.wires.wheel.enter_at(n, d.at);
                 }
             }
@@ -282,7 +285,7 @@ fn step_all(net: &Net, part: &mut Part, turn: u64, base: u64, end: u64) {
         left = after;
     }
     for guest in of_half(&mut part.guests, part.first.2, net, turn) {
-        guest.run(end, net, (&mut part.wires, &mut part.scratch), (&part.local, false));
+        guest.run(end, net, &mut part.wires, &mut part.scratch);
     }
 }
 
@@ -317,7 +320,7 @@ fn step_due(net: &Net, part: &mut Part, end: u64) {
                 }
                 Some(s) => {
                     let guest = &mut part.guests[s - switches];
-                    guest.run(end, net, (&mut *wires, &mut part.scratch), (&part.local, true));
+                    guest.run(end, net, wires, &mut part.scratch);
                     guest.look_around(wires)
                 }
             };

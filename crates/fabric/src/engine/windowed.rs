@@ -226,10 +226,10 @@ fn receive(net: &Net, parts: &mut [(Part, Turn)], (first, done, wish): (usize, u
         }
         if net.direct(0).is_some() {
             let mut own = std::mem::take(&mut part.wires.direct);
-            turn.hand(part, &own);
+            turn.hand(net, part, &own);
             own.clear();
             part.wires.direct = own;
-            shared.direct.receive(me, done, |direct| turn.hand(part, direct));
+            shared.direct.receive(me, done, |direct| turn.hand(net, part, direct));
         }
         turn.go_on(net, wish);
     }

@@ -1,11 +1,7 @@
 //! Frames, and queues of them.
 
-mod class;
-
-pub(crate) use class::LONGEST_OF_CLASSES;
-
 use crate::check::{Spent, broken};
-use crate::fast::bodies::{Bodies, Body};
+use crate::fast::bodies::Bodies;
 use crate::flows::flow_of;
 use crate::model::{
     Control, Crossing, Data, Key, Kind as Order, Lane, MANAGED, Moment, Packet, Pause, Records, Says, To,
@@ -16,7 +12,6 @@ use cnsim_scheme_api::{Feedback, FlowId, FrameView, Hop, PointId};
 use prefetch_index::prefetch_index;
 
 pub(crate) use crate::model::{NEVER, NO_EVENT};
-use crate::spec::PauseFrames;
 pub(crate) use crate::spec::SMALLEST as CONTROL;
 
 /// Where a broadcast control frame goes.
@@ -56,7 +51,8 @@ impl Kind {
 /// A frame: 24 bytes; it never grows with a scheme (bodies of control frames are kept in [`crate::fast::bodies`]).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Frame {
-    /// Generation time (ps, below [`LONGEST`]); above it three bits of [`Kind`], marked, counted, three bits of the tag's kind.
+    /// Generation time (ps, below [`LONGEST_PACKED`]); above it three bits of the class, telemetry, finite, three bits of [`Kind`], marked,
+    /// counted, three bits of the tag's kind.
     word: u64,
     /// Hosts of the data flow; of an acknowledgement those of its own way. Of another control frame, halves of the [`FlowId`].
     pub(crate) src: u16,
@@ -73,7 +69,11 @@ pub(crate) struct Frame {
     pub(crate) input: u16,
 }
 
+/// Times of a run whose frames are packed are below this, ps.
+pub(crate) const LONGEST_PACKED: u64 = 1 << CLASS;
+
 /// Bits of [`Frame::word`].
+const CLASS: u32 = 51;
 const KIND: u32 = 56;
 const MARKED: u64 = 1 << 59;
 /// Of a data frame: it is of a finite flow, which its number names ([`crate::flows`]).
@@ -99,11 +99,6 @@ impl Frame {
     #[inline]
     pub(crate) fn data(src: u32, dst: u32, seq: u32, len: u16, now: u64) -> Self {
         Self { word: now, src: src as u16, dst: dst as u16, seq, len, ..Self::default() }
-    }
-    /// A control frame about a data flow, made now; `to` as in `seq`.
-    pub(crate) fn control(kind: Kind, flow: FlowId, to: u32, now: u64) -> Self {
-        let (src, dst) = ((flow.0 >> 16) as u16, flow.0 as u16);
-        Self { word: now | (kind as u64) << KIND, src, dst, seq: to, len: CONTROL, ..Self::default() }
     }
     /// An acknowledgement; none of what is another message.
     pub(crate) fn acknowledgement(lane: Lane, control: &Control, net: &Net) -> Option<Self> {
@@ -140,12 +135,6 @@ impl Frame {
         let sent_at = self.born();
         Some((flow, Feedback::Acknowledgement { acked, sent_at, marked, gap, record }))
     }
-    /// XOFF or XON.
-    pub(crate) fn pause(pause: Pause, frames: &PauseFrames) -> Self {
-        let kind = if pause.off { Kind::Xoff } else { Kind::Xon };
-        let len = frames.length.get() as u16;
-        Self { word: (kind as u64) << KIND, len, ..Self::default() }.with_class(pause.class)
-    }
     #[inline(always)]
     pub(crate) fn kind(&self) -> Kind {
         match (self.word >> KIND) & 7 {
@@ -166,6 +155,11 @@ impl Frame {
     #[inline(always)]
     pub(crate) fn passes_as_data(&self) -> bool {
         self.word & (3 << KIND) == 0
+    }
+    /// What its arrival at a host is.
+    #[inline(always)]
+    pub(crate) fn order(&self) -> Order {
+        if self.passes_as_data() { Order::Data } else { Order::of_arrival(self.kind().lane()) }
     }
     /// Is it data without telemetry?
     #[inline(always)]
@@ -188,7 +182,7 @@ impl Frame {
     /// Generation time, ps.
     #[inline]
     pub(crate) fn born(&self) -> u64 {
-        self.word & (LONGEST - 1)
+        self.word & (LONGEST_PACKED - 1)
     }
     /// Hosts of the flow of data or of an acknowledgement.
     fn of_flow(&self) -> (u32, u32) {
@@ -226,10 +220,6 @@ impl Frame {
     pub(crate) fn is_marked(&self) -> bool {
         self.word & MARKED != 0
     }
-    /// A port has marked it: it stands in the place of a tag, if there is none.
-    pub(crate) fn tell_marker(&mut self, port: u32) {
-        self.ext = if self.word >> TAG == 0 { port } else { self.ext };
-    }
     /// Lets a control frame say what needs no body; false for what does. Noted where the marks of a data frame stand. A message without a
     /// value tells the port that it is about in its place.
     #[inline]
@@ -258,28 +248,6 @@ impl Frame {
     }
 }
 
-/// A control frame that is made now, with what has no room in it.
-#[inline(always)]
-pub(in crate::fast) fn packed(lane: Lane, control: &Control, at: Moment<'_>) -> (Frame, Option<Body>) {
-    if let Some(frame) = Frame::acknowledgement(lane, control, at.net) {
-        return (frame, None);
-    }
-    let &Control { flow, to, ref says } = control;
-    let kind = if lane == Lane::Control { Kind::Control } else { Kind::InBand };
-    let to = match to {
-        To::Everyone => BROADCAST,
-        To::Point(point) => point.0 | TO_POINT,
-        To::Host(host) => host,
-    };
-    let mut frame = Frame::control(kind, flow, to, at.now);
-    match says {
-        Says::Feedback(feedback, about) if frame.say(feedback, *about) => return (frame, None),
-        Says::Feedback(..) => {}
-        Says::Probe(_) => frame.word |= 1 << TAG,
-    }
-    (frame, Some((flow, *says)))
-}
-
 impl Packet for Frame {
     type Bodies = Bodies;
     #[inline]
@@ -288,21 +256,52 @@ impl Packet for Frame {
         frame.word |= if data.finite { FINITE } else { 0 } | if data.counted { COUNTED } else { 0 };
         frame
     }
+    #[inline(always)]
     fn of_control(lane: Lane, control: &Control, at: Moment<'_>, bodies: &mut Bodies) -> Self {
-        let (mut frame, body) = packed(lane, control, at);
-        if let Some(body) = body {
-            frame.ext = bodies.put(body);
+        if let Some(frame) = Self::acknowledgement(lane, control, at.net) {
+            return frame;
         }
+        let &Control { flow, to, says } = control;
+        let kind = if lane == Lane::Control { Kind::Control } else { Kind::InBand };
+        let to = match to {
+            To::Everyone => BROADCAST,
+            To::Point(point) => point.0 | TO_POINT,
+            To::Host(host) => host,
+        };
+        let (src, dst, word) = ((flow.0 >> 16) as u16, flow.0 as u16, at.now | (kind as u64) << KIND);
+        let mut frame = Self { word, src, dst, seq: to, len: CONTROL, ..Self::default() };
+        match says {
+            Says::Feedback(feedback, about) if frame.say(&feedback, about) => return frame,
+            Says::Feedback(..) => {}
+            Says::Probe(_) => frame.word |= 1 << TAG,
+        }
+        frame.ext = bodies.put((flow, says));
         frame
     }
     fn of_pause(pause: Pause, net: &Net) -> Self {
-        Self::pause(pause, &net.laws.pause_frames)
+        let kind = if pause.off { Kind::Xoff } else { Kind::Xon } as u64;
+        let word = kind << KIND | u64::from(pause.class) << CLASS;
+        Self { word, len: net.laws.pause_frames.length.get() as u16, ..Self::default() }
     }
+    #[inline]
     fn lane(&self) -> Lane {
-        self.kind().lane()
+        let lane = self.kind().lane();
+        if let Lane::Data(_) = lane { Lane::Data(self.class()) } else { lane }
     }
     fn input(&self) -> u16 {
         self.input
+    }
+    #[inline(always)]
+    fn class(&self) -> u8 {
+        (self.word >> CLASS) as u8 & 7
+    }
+    #[inline]
+    fn of_class(mut self, class: u8, net: &Net) -> Self {
+        if let (true, Some(transport)) = (self.is_acknowledgement(), net.transport_of(class.into())) {
+            self.len = transport.ack_length.get() as u16;
+        }
+        self.word |= u64::from(class) << CLASS;
+        self
     }
     #[inline(always)]
     fn is_data(&self) -> bool {
@@ -378,7 +377,7 @@ impl Packet for Frame {
     fn mark_at(&mut self, port: u32, records: &mut Records) {
         records.with_plain(self, |frame| {
             frame.set_marked(true);
-            frame.tell_marker(port);
+            frame.ext = if frame.word >> TAG == 0 { port } else { frame.ext };
         });
     }
 }

@@ -124,12 +124,12 @@ impl Sides<Frame> {
     ) -> Option<Entry> {
         let Some(inbox) = wires.inboxes.get_mut(inbox as usize) else { broken("a host without a port") };
         let (mut taken, mut other) = (0, None);
-        while let Some(entry @ &Entry { ready, frame }) = inbox.arrived_before(taken, before) {
+        while let Some(entry @ &Entry { ready, ref frame }) = inbox.arrived_before(taken, before) {
             taken += 1;
             let at = Moment { now: ready, net };
             let quiet = match MANY {
-                true => of_classes[usize::from(frame.class())].absorb(sound, &frame.of_no_class(), at),
-                false => of_classes[0].absorb(sound, &entry.frame, at),
+                true => of_classes[usize::from(frame.class())].absorb(sound, frame, at),
+                false => of_classes[0].absorb(sound, frame, at),
             };
             if !quiet {
                 other = Some(*entry);
@@ -152,7 +152,7 @@ impl Sides<Frame> {
     fn arrive(
         &mut self,
         sound: bool,
-        (frame, class): (&Frame, u8),
+        frame: &Frame,
         paused: &mut [Paused],
         at: Moment<'_>,
         wires: &mut Wires,
@@ -164,7 +164,7 @@ impl Sides<Frame> {
             self.arrive_other(frame, paused, at, wires);
         } else if frame.record() > 0 {
             let data = Data { record: frame.record(), ..wires.records.plain(frame).data_header() };
-            let frame = Whole::of_data(frame.len, &data).of_class(class, at.net);
+            let frame = Whole::of_data(frame.len, &data).of_class(frame.class(), at.net);
             self.take(&frame, &mut wires.records, &mut wires.direct, at);
         } else {
             self.answer(&frame.data_header(), &mut wires.records, &mut wires.direct, at);

@@ -6,7 +6,9 @@ use crate::fast::frame::{AFTER, Entry, Frame, Kind, NEVER};
 use crate::fast::inbox::Inbox;
 use crate::fast::records::Passing;
 use crate::fast::wheel::Wheel;
-use crate::model::{Direct, Losses, Packet, Records};
+use crate::model::{Control, Direct, Lane, Losses, Moment, Outside, Packet, Records};
+use crate::net::Link;
+use cnsim_scheme_api::{FlowId, Probe};
 
 /// A frame on its way to a node of another partition.
 #[derive(Debug)]
@@ -130,5 +132,48 @@ impl Wires {
             self.inboxes.get_mut((port & !(WATCHED | LOSSY)) as usize).into_iter().for_each(Inbox::overtake);
         }
         self.push_frame(port, entry.ready, &entry.frame);
+    }
+}
+
+impl Outside<Frame> for Wires {
+    fn beside(&mut self) -> (&mut Records, &mut Vec<Direct>) {
+        (&mut self.records, &mut self.direct)
+    }
+    #[inline(always)]
+    fn send(&mut self, link: &Link, frame: &Frame, at_once: bool, at: Moment<'_>) {
+        let ready = at.now + link.delay;
+        if frame.is_pause() {
+            let obeyed = at.net.laws.pause_frames.obeyed(ready);
+            if at_once || obeyed > ready {
+                return self.push(link.peer, Entry { ready: obeyed, frame: *frame }, None);
+            }
+        }
+        self.push_frame(link.peer, ready, frame);
+    }
+    #[inline]
+    fn send_first(&mut self, link: &Link, frame: &Frame, bodies: &mut Bodies, at: Moment<'_>) {
+        match bodies.take(frame.body()) {
+            None => self.send(link, frame, false, at),
+            body => self.push(link.peer, Entry { ready: at.now + link.delay, frame: *frame }, body),
+        }
+    }
+    fn framed(&mut self, (control, class): &(Control, u8), input: u16, at: Moment<'_>) -> Frame {
+        let frame = Frame::of_control(Lane::of_message(at.net.laws.control), control, at, &mut self.bodies);
+        let mut frame = frame.of_class(*class, at.net);
+        frame.input = input;
+        frame
+    }
+    fn probe(&mut self, frame: &Frame) -> Option<(FlowId, Probe)> {
+        let at = frame.body().filter(|_| frame.is_probe())?;
+        self.bodies.probe(at).map(|(flow, probe)| (flow, *probe))
+    }
+    fn write_probe(&mut self, frame: &mut Frame, probe: Probe) {
+        self.bodies.probe(frame.ext).into_iter().for_each(|(_, kept)| *kept = probe);
+    }
+    fn share(&mut self, frame: &Frame) {
+        self.bodies.share(frame.body());
+    }
+    fn release(&mut self, frame: &Frame) {
+        self.bodies.release(frame.body());
     }
 }

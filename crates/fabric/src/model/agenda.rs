@@ -3,13 +3,12 @@
 //! A node has an [`Agenda`] of its own; the arrival of a frame is an event of the receiver. Events of one moment are ordered by what
 //! they are, never by who planned them first: [`Kind`], then port or object.
 
-use super::frame::{Body, Control, Frame, Lane, Says, To};
-use super::packet::Packet;
+use super::frame::{Control, Frame, Lane, Says, To};
 use super::records::Records;
 use crate::mix::mix;
-use crate::net::{Link, Net};
+use crate::net::Net;
 use crate::spec::Ties;
-use cnsim_scheme_api::{Feedback, FlowId, Probe};
+use cnsim_scheme_api::{Feedback, FlowId};
 use std::collections::VecDeque;
 
 /// A time that never comes, ps.
@@ -118,9 +117,31 @@ impl Agenda {
         let end = self.ends.front().copied().unwrap_or(rank(NO_EVENT));
         self.own.min(self.start).min(end)
     }
+    /// An idle transmitter looks for a frame at the end of this moment.
+    #[inline]
+    pub(crate) fn plan_start(&mut self, now: u64, port: u16) {
+        self.start = self.start.min(rank((now, Kind::Start, port.into())));
+        self.looking[usize::from(port) / 64] |= 1 << (port % 64);
+    }
+    /// The transmission of a port ends at this time.
+    #[inline]
+    pub(crate) fn plan_end(&mut self, port: u16, time: u64) {
+        let (end, ends) = (rank((time, Kind::End, port.into())), &mut self.ends);
+        match ends.back() {
+            Some(last) if *last > end => ends.insert(ends.partition_point(|e| *e < end), end),
+            _ => ends.push_back(end),
+        }
+    }
+    /// Transmissions end at these times, by port, or never; and no others.
+    pub(crate) fn list_ends(&mut self, ends: impl Iterator<Item = u64>) {
+        self.ends.clear();
+        let ends = (0..).zip(ends).filter(|end| end.1 < NEVER);
+        self.ends.extend(ends.map(|(port, end)| rank((end, Kind::End, port))));
+        self.ends.make_contiguous().sort_unstable();
+    }
     /// The next event happens: it is planned no longer, if it is not one of the node's own.
     #[inline]
-    pub(crate) fn pass(&mut self, (now, kind, number): Key) {
+    fn pass(&mut self, (now, kind, number): Key) {
         if kind == Kind::End {
             self.ends.pop_front();
         } else if kind == Kind::Start {
@@ -172,15 +193,6 @@ impl Control {
     }
 }
 
-/// A node's effects on others in its turn: nodes meet nowhere else.
-#[derive(Debug, Default)]
-pub(crate) struct Outbox {
-    /// Frames put on links.
-    pub(crate) sent: Vec<Sent>,
-    /// Feedback without frames.
-    pub(crate) direct: Vec<Direct>,
-}
-
 /// A moment of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment<'a> {
@@ -192,7 +204,7 @@ pub(crate) struct Moment<'a> {
 
 /// A node's turn: one event is carried out, at one moment.
 #[derive(Debug)]
-pub(crate) struct Turn<'a> {
+pub(crate) struct Turn<'a, O> {
     /// The moment, ps.
     pub(crate) now: u64,
     /// The node.
@@ -202,84 +214,37 @@ pub(crate) struct Turn<'a> {
     /// The node's next events.
     pub(crate) agenda: &'a mut Agenda,
     /// Where it puts what others will see.
-    pub(crate) out: &'a mut Outbox,
-    /// Telemetry of the frames under way.
-    pub(crate) records: &'a mut Records,
+    pub(crate) out: &'a mut O,
 }
 
-/// A node's turn, as a switch that keeps frames in some way acts in it.
-pub(crate) trait Acting<'n, F> {
-    /// The moment of the turn.
-    fn moment(&self) -> Moment<'n>;
-    /// Telemetry of the frames under way.
-    fn records(&mut self) -> &mut Records;
-    /// Where feedback goes that takes no link.
-    fn direct(&mut self) -> &mut Vec<Direct>;
-    /// Notes the next of its own events.
-    fn note_next(&mut self, next: Key);
-    /// An idle transmitter looks for a frame at the end of this moment.
-    fn plan_start(&mut self, port: u16);
-    /// The transmission of a port ends at this time.
-    fn plan_end(&mut self, port: u16, time: u64);
-    /// Puts a frame on a link: its last bit leaves now, or it is a PAUSE that takes no time on the link (`at_once`).
-    fn send(&mut self, link: &Link, frame: &F, at_once: bool);
-    /// A message of a switch of so many ports as a frame, about a class.
-    fn framed(&mut self, control: &Control, class: u8, ports: u16) -> F;
-    /// The probe that a frame carries.
-    fn probe(&mut self, frame: &F) -> Option<(FlowId, Probe)>;
-    /// A congestion point has written into it.
-    fn write_probe(&mut self, frame: &mut F, probe: Probe);
-    /// One more frame carries what this one does, or one fewer.
-    fn share(&mut self, _: &F) {}
-    /// See above.
-    fn release(&mut self, _: &F) {}
-}
-
-impl<'a> Acting<'a, Frame> for Turn<'a> {
-    fn moment(&self) -> Moment<'a> {
+impl<'a, O> Turn<'a, O> {
+    /// Its moment.
+    #[inline]
+    pub(crate) fn moment(&self) -> Moment<'a> {
         Moment { now: self.now, net: self.net }
     }
-    fn records(&mut self) -> &mut Records {
-        self.records
+    /// The next event of the agenda before one of this rank, if there is one: it happens now.
+    #[inline]
+    pub(crate) fn pass_before(&mut self, limit: u128) -> Option<Key> {
+        let next = self.agenda.next();
+        (next < limit).then(|| {
+            let event = of_rank(next);
+            self.now = event.0;
+            self.agenda.pass(event);
+            event
+        })
     }
-    fn direct(&mut self) -> &mut Vec<Direct> {
-        &mut self.out.direct
-    }
-    fn note_next(&mut self, next: Key) {
-        self.agenda.own = rank(next);
-    }
-    fn plan_start(&mut self, port: u16) {
-        self.agenda.start = self.agenda.start.min(rank((self.now, Kind::Start, port.into())));
-        self.agenda.looking[usize::from(port) / 64] |= 1 << (port % 64);
-    }
-    fn plan_end(&mut self, port: u16, time: u64) {
-        let (end, ends) = (rank((time, Kind::End, port.into())), &mut self.agenda.ends);
-        match ends.back() {
-            Some(last) if *last > end => ends.insert(ends.partition_point(|e| *e < end), end),
-            _ => ends.push_back(end),
-        }
-    }
-    fn send(&mut self, link: &Link, frame: &Frame, _: bool) {
-        let arrives = self.now + link.delay;
-        let at = if frame.lane == Lane::Pause { self.net.laws.pause_frames.obeyed(arrives) } else { arrives };
-        self.out.sent.push(Sent { port: link.peer, node: link.peer_node, at, frame: *frame });
-    }
-    fn framed(&mut self, control: &Control, class: u8, ports: u16) -> Frame {
-        let frame =
-            Frame::of_control(Lane::of_message(self.net.laws.control), control, self.moment(), &mut ());
-        Frame { input: ports, ..frame.of_class(class, self.net) }
-    }
-    fn probe(&mut self, frame: &Frame) -> Option<(FlowId, Probe)> {
-        match &frame.body {
-            Body::Control(Control { flow, says: Says::Probe(probe), .. }) => Some((*flow, *probe)),
-            _ => None,
-        }
-    }
-    fn write_probe(&mut self, frame: &mut Frame, probe: Probe) {
-        if let Body::Control(control) = &mut frame.body {
-            control.says = Says::Probe(probe);
-        }
-    }
+}
+
+/// What is outside of the model's nodes.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    /// Frames put on links.
+    pub(crate) sent: Vec<Sent>,
+    /// Feedback without frames.
+    pub(crate) direct: Vec<Direct>,
+    /// Telemetry of the frames under way.
+    pub(crate) records: Records,
 }
 
 /// Feedback that takes effect later: by time, then by the node that said it without a frame.

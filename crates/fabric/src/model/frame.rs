@@ -259,17 +259,6 @@ impl Data {
 }
 
 impl Frame {
-    /// The frame as one of a class, or about it.
-    pub(crate) fn of_class(self, class: u8, net: &Net) -> Self {
-        let lane = if let Lane::Data(_) = self.lane { Lane::Data(class) } else { self.lane };
-        let mut frame = Self { lane, class, ..self };
-        if let (Body::Control(control), Some(transport)) = (&self.body, net.transport_of(class.into()))
-            && control.is_acknowledgement()
-        {
-            frame.len = transport.ack_length.get() as u16;
-        }
-        frame
-    }
     /// The flow of data or of an acknowledgement.
     pub(crate) fn crossing(&self, net: &Net) -> Option<Crossing> {
         match &self.body {

@@ -1,12 +1,12 @@
 //! A host: a class's sources give frames to its sending side ([`super::sender`]), from there to its link; what arrives is taken in
 //! [`super::receiver`].
 //!
-//! All but its end of the link is one body for both ways to run ([`Sides`]).
+//! All but its end of the link is one body for both ways to run ([`Sides`]). A host of several classes is one body as a whole ([`Host`]).
 
-use super::agenda::{Acting, Direct, Key, Kind, Moment, NEVER, NO_EVENT, Turn, rank};
+use super::agenda::{Direct, Key, Kind, Moment, NO_EVENT, Turn, rank};
 use super::fault::Nic;
 use super::frame::{Body, Control, Data, Frame, Lane, Pause, Says, To};
-use super::packet::Packet;
+use super::packet::{Outside, Packet};
 use super::pause::{InXoff, Paused};
 use super::port::{Transmitter, line};
 use super::receiver::Receiver;
@@ -237,21 +237,6 @@ impl<F: Packet> Sides<F> {
         }
     }
 
-    /// Ends the run: hands in the books of all classes of a host, as [`Self::close`].
-    pub(crate) fn close_all(
-        all: Vec<Self>,
-        sending: Option<&F>,
-        (sent, paused): (&[(u64, u64)], &[Paused]),
-        net: &Net,
-    ) -> Books {
-        let of = |(class, sides): (usize, Self)| {
-            let sending = sending.filter(|frame| usize::from(frame.class()) == class);
-            sides.close(sending, sent[class], Paused::close(&paused[class..=class], net), net)
-        };
-        let books = all.into_iter().enumerate().map(of).reduce(Books::join);
-        books.unwrap_or_else(|| broken("a host without a class"))
-    }
-
     /// Ends the run: hands in the books. A frame is in transmission (`sending`), so many data and control frames have left, and data
     /// was in XOFF at these times.
     pub(crate) fn close(
@@ -312,17 +297,19 @@ impl<F: Packet> Sides<F> {
     }
 }
 
-/// A host that runs an event at a time.
+/// A host: an event at a time.
 #[derive(Debug)]
-pub(crate) struct Host {
-    port: Transmitter<Frame>,
+pub(crate) struct Host<F: Packet> {
+    pub(crate) port: Transmitter<F>,
     lanes: Lanes,
     /// By class.
-    sides: Vec<Sides<Frame>>,
+    pub(crate) sides: Vec<Sides<F>>,
     /// By class, the rank of its next event.
     due: Vec<u128>,
     /// Data and control frames put on the link, by class.
     sent: Vec<(u64, u64)>,
+    /// No class has operations that those of another may wait for.
+    alone: bool,
 }
 
 /// Numbers of a class's events of one kind and moment begin with the class.
@@ -330,22 +317,24 @@ fn number_in(class: usize, index: u64) -> u64 {
     (class as u64) << 32 | index
 }
 
-impl Host {
+impl<F: Packet> Host<F> {
     /// Host number `turn.node`, with its first event planned.
-    pub(crate) fn new(spec: &HostSpec, turn: &mut Turn<'_>) -> Self {
+    pub(crate) fn new(spec: &HostSpec, turn: &mut Turn<'_, impl Outside<F>>) -> Self {
         let (net, id) = (turn.net, turn.node);
         let link = line(net, id);
         let classes = 0..net.classes.len() as u8;
         let sent = vec![(0, 0); classes.len()];
-        let sides = classes.map(|class| Sides::new(spec, (id, class), &link, net)).collect();
+        let sides: Vec<_> = classes.map(|class| Sides::<F>::new(spec, (id, class), &link, net)).collect();
+        let alone = sides.len() == 1 || sides.iter().all(|sides| sides.sender.program.is_none());
         let (port, due) = (Transmitter::new(0, Some(link), net), vec![rank(NO_EVENT); net.classes.len()]);
-        let mut host = Self { port, lanes: Lanes::of_host(net), sides, due, sent };
+        let mut host = Self { port, lanes: Lanes::of_host(net), sides, due, sent, alone };
         host.settle(u8::MAX, turn);
         host
     }
 
     /// Carries out an event of its own.
-    pub(crate) fn execute(&mut self, (_, kind, number): Key, turn: &mut Turn<'_>) {
+    #[inline]
+    pub(crate) fn execute(&mut self, (_, kind, number): Key, turn: &mut Turn<'_, impl Outside<F>>) {
         let (class, index) = ((number >> 32) as usize, number & u64::from(u32::MAX));
         let mut touched = 1 << class;
         match kind {
@@ -353,30 +342,43 @@ impl Host {
             // The sides have no part in it.
             Kind::End => return self.end(turn),
             Kind::Start => touched = self.start(turn),
-            Kind::Reflector if self.sides[class].receiver.alarms.next > turn.now => {}
-            Kind::Reflector => {
-                let at = turn.moment();
-                self.sides[class].alarm(turn.records, &mut turn.out.direct, at);
-            }
+            Kind::Reflector => self.alarm(class, turn),
             kind => self.sides[class].execute(kind, index, turn.moment()),
         }
-        self.settle(touched, turn);
+        if touched > 0 {
+            self.settle(touched, turn);
+        }
+    }
+
+    /// The next timer of a class's receiving side expires, if it has not been stopped.
+    fn alarm(&mut self, class: usize, turn: &mut Turn<'_, impl Outside<F>>) {
+        let (sides, at) = (&mut self.sides[class], turn.moment());
+        if sides.receiver.alarms.next == at.now {
+            let (records, direct) = turn.out.beside();
+            sides.alarm(records, direct, at);
+        }
     }
 
     /// Plans what follows from the state of a class.
     fn plan(&mut self, class: usize) {
-        let (sides, mut next) = (&self.sides[class], rank(NO_EVENT));
-        let mut due = |time, kind, index| next = next.min(rank((time, kind, number_in(class, index))));
-        sides.each_due(&mut due);
-        due(sides.receiver.alarms.next, Kind::Reflector, 0);
-        due(sides.rates.next, Kind::Tick, 0);
-        due(sides.nic.as_ref().map_or(NEVER, |nic| nic.next()), Kind::Change, 0);
-        self.due[class] = next;
+        let sides = &self.sides[class];
+        let mut next = (sides.rates.next, Kind::Tick, 0);
+        sides.each_due(|time, kind, index| {
+            if time <= next.0 {
+                next = (time, kind, index);
+            }
+        });
+        next = next.min((sides.receiver.alarms.next, Kind::Reflector, 0));
+        if let Some(nic) = &sides.nic {
+            next = next.min((nic.next(), Kind::Change, 0));
+        }
+        self.due[class] = rank((next.0, next.1, number_in(class, next.2)));
     }
 
     /// Settles the senders of these classes, a bit for each, and lets the transmitter look for a frame if it has to.
-    fn settle(&mut self, mut classes: u8, turn: &mut Turn<'_>) {
-        while self.sides.len() > 1
+    #[inline]
+    pub(crate) fn settle(&mut self, mut classes: u8, turn: &mut Turn<'_, impl Outside<F>>) {
+        while !self.alone
             && let Some((_, n)) = self.sides.iter_mut().find_map(|sides| sides.sender.tells(true))
         {
             self.sides.iter_mut().for_each(|sides| sides.sender.advise(n, turn.now));
@@ -391,33 +393,17 @@ impl Host {
         turn.agenda.own = self.due.iter().copied().min().unwrap_or(rank(NO_EVENT));
     }
 
-    /// A frame has arrived.
-    pub(crate) fn receive(&mut self, frame: &Frame, turn: &mut Turn<'_>) {
-        if let Lane::Data(_) = frame.lane {
-            self.fail(Some((frame.len, frame.class)), turn);
-        }
-        let (sides, at) = (&mut self.sides[usize::from(frame.class)], turn.moment());
-        match frame.body {
-            Body::Pause(pause) => sides.sender.pause(pause, &mut self.port.paused, at),
-            Body::Data(_) => sides.take(frame, turn.records, &mut turn.out.direct, at),
-            Body::Control(Control { flow, says, .. }) => {
-                sides.hear((flow, says), turn.records, &mut turn.out.direct, at);
-            }
-        }
-        self.settle(1 << frame.class, turn);
-    }
-
     /// Feedback will be here without a link.
-    pub(crate) fn expect(&mut self, direct: &Direct, turn: &mut Turn<'_>) {
+    pub(crate) fn expect(&mut self, direct: &Direct, turn: &mut Turn<'_, impl Outside<F>>) {
         let mut direct = *direct;
         let sender = &mut self.sides[usize::from(direct.class)].sender;
-        sender.adopt(&mut direct.feedback, turn.records);
+        sender.adopt(&mut direct.feedback, turn.out.beside().0);
         sender.expect(&direct);
         self.settle(1 << direct.class, turn);
     }
 
     /// Something has happened at another NIC of its machine.
-    pub(crate) fn advise(&mut self, n: u32, turn: &mut Turn<'_>) {
+    pub(crate) fn advise(&mut self, n: u32, turn: &mut Turn<'_, impl Outside<F>>) {
         self.sides.iter_mut().for_each(|sides| sides.sender.advise(n, turn.now));
         self.settle(u8::MAX, turn);
     }
@@ -432,45 +418,62 @@ impl Host {
         self.sides.iter().filter_map(|sides| sides.sender.journal.failure.at()).min()
     }
 
-    /// Faults say XOFF or XON, if the port has some.
-    fn fail(&mut self, arrived: Option<(u16, u8)>, turn: &mut Turn<'_>) {
-        if self.sides[0].nic.is_some() {
-            let (link, net, at) = (line(turn.net, turn.node), turn.net, turn.moment());
-            let send = |pause| turn.send(&link, &Frame::of_pause(pause, net), true);
+    /// Faults say XOFF or XON, if the port has some; so many bytes of a class may have `arrived`.
+    pub(crate) fn fail(&mut self, arrived: Option<(u16, u8)>, turn: &mut Turn<'_, impl Outside<F>>) {
+        if let (Some(_), Some(link)) = (&self.sides[0].nic, self.port.link) {
+            let (net, at) = (turn.net, turn.moment());
+            let send = |pause| turn.out.send(&link, &F::of_pause(pause, net), true, at);
             Sides::fail(&mut self.sides, arrived, at, send);
             self.settle(1, turn);
         }
     }
 
-    /// The idle transmitter looks for a frame: a bit for each class that was asked for one.
-    fn start(&mut self, turn: &mut Turn<'_>) -> u8 {
-        let (Self { port, lanes, sides, .. }, at, mut asked) = (self, turn.moment(), 0);
+    /// The idle transmitter looks for a frame: a bit for each class from whose turn something may follow.
+    fn start(&mut self, turn: &mut Turn<'_, impl Outside<F>>) -> u8 {
+        let (Self { port, lanes, sides, alone, .. }, at, mut asked) = (self, turn.moment(), 0);
+        if !sides.iter().any(|sides| sides.sender.waits()) {
+            lanes.pass_all(|class| port.is_stopped(Lane::Data(class)));
+            return 0;
+        }
         let next = lanes.next(|lane, most| {
-            if lane == Lane::Pause || !port.may_start(lane) {
+            if lane == Lane::Pause || port.is_stopped(lane) {
                 return Offer::Stopped;
             }
             if most <= 0 {
                 return Offer::TooLong;
             }
-            let own = if let Lane::Data(class) = lane { class..class + 1 } else { 0..sides.len() as u8 };
-            asked |= if let Lane::Data(class) = lane { 1 << class } else { 0 };
+            let mut own = 0..sides.len() as u8;
+            if let Lane::Data(class) = lane {
+                if !sides[usize::from(class)].sender.waits() {
+                    return Offer::Stopped;
+                }
+                own = class..class + 1;
+                asked |= 1 << class;
+            }
             let mut taken = own.filter_map(|class| {
-                let frame = sides[usize::from(class)].sender.next_of(lane, at, turn.records)?;
-                Some(if frame.is_pause() { frame } else { frame.of_class(class, at.net) })
+                let frame = sides[usize::from(class)].sender.next_of(lane, at, turn.out.beside().0)?;
+                Some(frame.of_class(class, at.net))
             });
-            taken.next().map_or(Offer::Stopped, |frame| Offer::Frame(frame, frame.len, false))
+            taken.next().map_or(Offer::Stopped, |frame| Offer::Frame(frame, frame.bytes(), false))
         });
-        if let Some(frame) = next {
-            port.start(frame, (frame.lane, frame.len), turn);
+        let Some(frame) = next else { return asked };
+        port.start(frame, (frame.lane(), frame.bytes()), turn);
+        // Of a plain class nothing else follows from a frame that goes.
+        let sender = &mut sides[usize::from(frame.class())].sender;
+        let in_turn = matches!(frame.lane(), Lane::Data(class) if asked == 1 << class);
+        if *alone && in_turn && sender.is_plain() && sender.pairs.is_none() {
+            (asked, sender.must_look) = (0, false);
         }
         asked
     }
 
     /// The last bit of a frame leaves.
-    fn end(&mut self, turn: &mut Turn<'_>) {
+    fn end(&mut self, turn: &mut Turn<'_, impl Outside<F>>) {
         let (frame, link) = self.port.end(turn);
-        frame.count(&mut self.sent[usize::from(frame.class)]);
-        turn.send(&link, &frame, false);
+        let class = usize::from(frame.class());
+        frame.count(&mut self.sent[class]);
+        let at = turn.moment();
+        turn.out.send_first(&link, &frame, &mut self.sides[class].sender.bodies, at);
     }
 
     /// Data and control frames that it has put on its link.
@@ -480,6 +483,12 @@ impl Host {
 
     /// Ends the run: hands in the books of all its classes.
     pub(crate) fn close(self, net: &Net) -> Books {
-        Sides::close_all(self.sides, self.port.sends.as_ref(), (&self.sent, &self.port.paused), net)
+        let Self { port: Transmitter { sends, paused, .. }, sides, sent, .. } = self;
+        let of = |(class, sides): (usize, Sides<F>)| {
+            let sending = sends.as_ref().filter(|frame| usize::from(frame.class()) == class);
+            sides.close(sending, sent[class], Paused::close(&paused[class..=class], net), net)
+        };
+        let books = sides.into_iter().enumerate().map(of).reduce(Books::join);
+        books.unwrap_or_else(|| broken("a host without a class"))
     }
 }

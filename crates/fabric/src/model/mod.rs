@@ -66,8 +66,7 @@ mod voq;
 mod watchdog;
 
 pub(crate) use agenda::{
-    Acting, Agenda, Direct, Key, Kind, Moment, NEVER, NO_EVENT, Outbox, Sent, Turn, of_rank, place_of_data,
-    rank,
+    Agenda, Direct, Key, Kind, Moment, NEVER, NO_EVENT, Outbox, Sent, Turn, of_rank, place_of_data, rank,
 };
 pub(crate) use frame::{
     Body, Control, Crossing, Data, EVERY_FLOW, Frame, Lane, MANAGED, Pause, Says, To, lowered,
@@ -76,7 +75,7 @@ pub(crate) use host::{Host, Sides};
 pub(crate) use loss::Losses;
 pub(crate) use management::Management;
 pub(crate) use memory::Memory;
-pub(crate) use packet::Packet;
+pub(crate) use packet::{Outside, Packet};
 pub(crate) use pause::{Paused, Signal};
 pub(crate) use point::{Point, count_down, view};
 pub(crate) use port::{At, Left, is_stopped, line, next_start, rate_of, transmission};
@@ -86,4 +85,3 @@ pub(crate) use rest::Rest;
 pub(crate) use sent::Report;
 pub(crate) use switch::{Output, Switch};
 pub(crate) use switching::{By, Outlet, Switching};
-pub(crate) use turns::{Lanes, Offer};

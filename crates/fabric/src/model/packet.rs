@@ -1,14 +1,14 @@
-//! A frame as hosts and switches keep it: as the model has it, or packed.
+//! A frame as hosts and switches keep it, as the model has it or packed; and where they put it.
 
-use super::agenda::Moment;
+use super::agenda::{Direct, Moment, Outbox, Sent};
 use super::frame::{Body, Control, Data, Frame, Lane, MANAGED, NextHop, Pause, Says, To, lowered};
 use super::records::Records;
 use crate::check::{Ledger, Spent, broken};
-use crate::net::{Net, Paths};
-use cnsim_scheme_api::{Feedback, FlowId, FrameView, Hop};
+use crate::net::{Link, Net, Paths};
+use cnsim_scheme_api::{Feedback, FlowId, FrameView, Hop, Probe};
 
 /// See the head of the file.
-pub(crate) trait Packet: Copy + std::fmt::Debug {
+pub(crate) trait Packet: Copy + std::fmt::Debug + 'static {
     /// Contents of control frames for which there is no room in them.
     type Bodies: Default + std::fmt::Debug;
     /// A data frame.
@@ -22,9 +22,9 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     /// The port by which it came.
     fn input(&self) -> u16;
     /// The class that it is of, or about.
-    fn class(&self) -> u8 {
-        0
-    }
+    fn class(&self) -> u8;
+    /// The frame as one of a class, or about it, where it has none. A PAUSE has its own.
+    fn of_class(self, class: u8, net: &Net) -> Self;
     /// Where it goes, if it is control.
     fn goes_to(&self) -> To;
     /// Source, destination and number of data or of an acknowledgement, by which it goes its way.
@@ -107,6 +107,28 @@ pub(crate) trait Packet: Copy + std::fmt::Debug {
     }
 }
 
+/// Where a node puts its effects on others in its turn, as it keeps frames in some way: nodes meet nowhere else.
+pub(crate) trait Outside<F: Packet>: 'static {
+    /// Telemetry of the frames under way, and feedback that takes no link.
+    fn beside(&mut self) -> (&mut Records, &mut Vec<Direct>);
+    /// Puts a frame on a link: its last bit leaves now, or it is a PAUSE that takes no time on the link (`at_once`).
+    fn send(&mut self, link: &Link, frame: &F, at_once: bool, at: Moment<'_>);
+    /// A frame leaves the host that made it, with what is kept of it there.
+    fn send_first(&mut self, link: &Link, frame: &F, _: &mut F::Bodies, at: Moment<'_>) {
+        self.send(link, frame, false, at);
+    }
+    /// A switch's message about a class as a frame, which has come by this input.
+    fn framed(&mut self, about: &(Control, u8), input: u16, at: Moment<'_>) -> F;
+    /// The probe that a frame carries.
+    fn probe(&mut self, frame: &F) -> Option<(FlowId, Probe)>;
+    /// A congestion point has written into it.
+    fn write_probe(&mut self, frame: &mut F, probe: Probe);
+    /// One more frame carries what this one does, or one fewer.
+    fn share(&mut self, _: &F) {}
+    /// See above.
+    fn release(&mut self, _: &F) {}
+}
+
 impl Frame {
     fn data_mut(&mut self) -> Option<&mut Data> {
         if let Body::Data(data) = &mut self.body { Some(data) } else { None }
@@ -133,6 +155,17 @@ impl Packet for Frame {
     }
     fn class(&self) -> u8 {
         self.class
+    }
+    fn of_class(mut self, class: u8, net: &Net) -> Self {
+        match (&self.body, net.transport_of(class.into())) {
+            (Body::Pause(_), _) => return self,
+            (Body::Control(control), Some(transport)) if control.is_acknowledgement() => {
+                self.len = transport.ack_length.get() as u16;
+            }
+            _ => {}
+        }
+        let lane = if let Lane::Data(_) = self.lane { Lane::Data(class) } else { self.lane };
+        Self { lane, class, ..self }
     }
     fn goes_to(&self) -> To {
         let Body::Control(control) = &self.body else { broken("this frame is no control") };
@@ -195,6 +228,32 @@ impl Packet for Frame {
         if let Body::Data(data) = &mut self.body {
             data.marked = true;
             data.tag.1 = if data.tag.0 == 0 { port } else { data.tag.1 };
+        }
+    }
+}
+
+impl Outside<Frame> for Outbox {
+    fn beside(&mut self) -> (&mut Records, &mut Vec<Direct>) {
+        (&mut self.records, &mut self.direct)
+    }
+    fn send(&mut self, link: &Link, frame: &Frame, _: bool, Moment { now, net }: Moment<'_>) {
+        let arrives = now + link.delay;
+        let at = if frame.lane == Lane::Pause { net.laws.pause_frames.obeyed(arrives) } else { arrives };
+        self.sent.push(Sent { port: link.peer, node: link.peer_node, at, frame: *frame });
+    }
+    fn framed(&mut self, (control, class): &(Control, u8), input: u16, at: Moment<'_>) -> Frame {
+        let frame = Frame::of_control(Lane::of_message(at.net.laws.control), control, at, &mut ());
+        Frame { input, ..frame.of_class(*class, at.net) }
+    }
+    fn probe(&mut self, frame: &Frame) -> Option<(FlowId, Probe)> {
+        match &frame.body {
+            Body::Control(Control { flow, says: Says::Probe(probe), .. }) => Some((*flow, *probe)),
+            _ => None,
+        }
+    }
+    fn write_probe(&mut self, frame: &mut Frame, probe: Probe) {
+        if let Body::Control(control) = &mut frame.body {
+            control.says = Says::Probe(probe);
         }
     }
 }

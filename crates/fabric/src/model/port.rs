@@ -3,7 +3,7 @@
 //! It sends one frame at a time, and nothing interrupts it: a frame that may go before the one in transmission waits for its
 //! end. An idle transmitter looks for a frame after everything else that happens at that moment.
 
-use super::agenda::Acting;
+use super::agenda::{NEVER, Turn};
 use super::frame::{Lane, MANAGED};
 use super::pause::Paused;
 use super::turns::first;
@@ -135,8 +135,9 @@ pub(crate) struct Transmitter<T> {
     pub(crate) service: TxRate,
     /// XOFF from the far end, by class.
     pub(crate) paused: Vec<Paused>,
-    /// What is in transmission.
+    /// What is in transmission, and until when.
     pub(crate) sends: Option<T>,
+    pub(crate) until: u64,
 }
 
 impl<T> Transmitter<T> {
@@ -144,12 +145,12 @@ impl<T> Transmitter<T> {
     pub(crate) fn new(port: u16, link: Option<Link>, net: &Net) -> Self {
         let service = link.map_or(TxRate::default(), |l| l.tx);
         let paused = vec![Paused::default(); net.classes.len()];
-        Self { port, link, service, paused, sends: None }
+        Self { port, link, service, paused, sends: None, until: NEVER }
     }
     /// If idle, it will look for a frame at the end of this moment.
-    pub(crate) fn plan_start<'n, F>(&self, turn: &mut impl Acting<'n, F>) {
+    pub(crate) fn plan_start<O>(&self, turn: &mut Turn<'_, O>) {
         if self.sends.is_none() {
-            turn.plan_start(self.port);
+            turn.agenda.plan_start(turn.now, self.port);
         }
     }
     /// Rate at which frames of a lane are sent.
@@ -166,23 +167,23 @@ impl<T> Transmitter<T> {
     }
     /// Starts a frame of this lane and length that may start.
     #[inline]
-    pub(crate) fn start<'n, F>(&mut self, what: T, (lane, len): (Lane, u16), turn: &mut impl Acting<'n, F>) {
+    pub(crate) fn start<O>(&mut self, what: T, (lane, len): (Lane, u16), turn: &mut Turn<'_, O>) {
         if !self.may_start(lane) {
             broken("a frame starts that may not");
         }
-        let end = self.begin(what, (lane, len), turn.moment().now);
-        turn.plan_end(self.port, end);
+        self.begin(what, (lane, len), turn.now);
+        turn.agenda.plan_end(self.port, self.until);
     }
-    /// A frame of this lane and length starts now: when it ends.
+    /// A frame of this lane and length starts now.
     #[inline]
-    pub(crate) fn begin(&mut self, what: T, (lane, len): (Lane, u16), now: u64) -> u64 {
+    pub(crate) fn begin(&mut self, what: T, (lane, len): (Lane, u16), now: u64) {
         let before = if self.sends.replace(what).is_some() { "sending" } else { "idle" };
         changes("transmitter", before, "sending");
-        transmission(now, now, self.rate(lane), len).1
+        self.until = transmission(now, now, self.rate(lane), len).1;
     }
     /// The transmission ends: what was sent, and the link on which it goes. The transmitter looks for the next.
     #[inline]
-    pub(crate) fn end<'n, F>(&mut self, turn: &mut impl Acting<'n, F>) -> (T, Link) {
+    pub(crate) fn end<O>(&mut self, turn: &mut Turn<'_, O>) -> (T, Link) {
         let ended = self.finish();
         self.plan_start(turn);
         ended
@@ -191,6 +192,7 @@ impl<T> Transmitter<T> {
     #[inline]
     pub(crate) fn finish(&mut self) -> (T, Link) {
         changes("transmitter", if self.sends.is_some() { "sending" } else { "idle" }, "idle");
+        self.until = NEVER;
         let Some(ended) = self.sends.take().zip(self.link) else { broken("nothing ends at this port") };
         ended
     }

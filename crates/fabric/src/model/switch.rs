@@ -2,14 +2,13 @@
 //!
 //! Each output sends PAUSE before control before data, whose classes take turns ([`super::turns`]). A frame counts in its queue, and its
 //! memory is in use, until its last bit has left. Control at priority takes no memory. What it does, and in which order, stands in
-//! [`super::switching`]. Frames may be packed, and events be kept in another way: the fast way runs switches of several classes by this
-//! body, too ([`Acting`]).
+//! [`super::switching`]. Frames may be packed: the fast way runs guests by this body, too ([`Outside`]).
 
-use super::agenda::{Acting, Direct, Key, Kind, Moment};
-use super::frame::{Control, Lane};
+use super::agenda::{Key, Kind, Moment, Turn, rank};
+use super::frame::Lane;
 use super::management::Management;
 use super::memory::Memory;
-use super::packet::Packet;
+use super::packet::{Outside, Packet};
 use super::pause::{Paused, Signal};
 use super::point::{Point, Verb, count_down, view};
 use super::port::{At, Left, Transmitter};
@@ -21,7 +20,7 @@ use crate::net::{Link, Net};
 use crate::outcome::PortOutcome;
 use crate::spec::{RateChange, SwitchSpec};
 use crate::tx_rate::TxRate;
-use cnsim_scheme_api::{FlowId, Probe, Queue as View, Rate};
+use cnsim_scheme_api::{Queue as View, Rate};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -192,15 +191,15 @@ impl<F: Packet> Output<F> {
     }
 }
 
-impl<F: Packet + 'static> Switch<F> {
+impl<F: Packet> Switch<F> {
     /// The switch of number `node`, with its first event planned.
-    pub(crate) fn new<'n>(
+    pub(crate) fn new(
         spec: &SwitchSpec,
         node: u32,
         changes: &[RateChange],
-        turn: &mut impl Acting<'n, F>,
+        turn: &mut Turn<'_, impl Outside<F>>,
     ) -> Self {
-        let net = turn.moment().net;
+        let net = turn.net;
         let (own, weights) = (spec.memories(&net.classes), Arc::new(Weights::new(net)));
         let place = |class: usize| {
             let of = |own: &Vec<usize>| own.iter().position(|one| *one == class);
@@ -221,7 +220,7 @@ impl<F: Packet + 'static> Switch<F> {
 
     /// Carries out an event of its own.
     #[inline]
-    pub(crate) fn execute<'n>(&mut self, (_, kind, index): Key, turn: &mut impl Acting<'n, F>) {
+    pub(crate) fn execute(&mut self, (_, kind, index): Key, turn: &mut Turn<'_, impl Outside<F>>) {
         match kind {
             Kind::End => self.end(index as usize, turn),
             Kind::Start => self.start(index as usize, turn),
@@ -230,14 +229,14 @@ impl<F: Packet + 'static> Switch<F> {
     }
 
     /// An idle transmitter looks for a frame.
-    pub(crate) fn start<'n>(&mut self, out: usize, turn: &mut impl Acting<'n, F>) {
+    pub(crate) fn start(&mut self, out: usize, turn: &mut Turn<'_, impl Outside<F>>) {
         let output = &mut self.outputs[out];
         let Some(lane) = output.next() else { return };
         let Some((len, class)) = output.frames(lane).front().map(|first| (first.bytes(), first.class()))
         else {
             broken("no frame starts")
         };
-        let (class, net) = (usize::from(class), turn.moment().net);
+        let (class, net) = (usize::from(class), turn.net);
         if self.management.at_start || net.record.trips || output.data[class].point.is_some() {
             self.pass_point((out, class), lane, turn);
         }
@@ -246,40 +245,40 @@ impl<F: Packet + 'static> Switch<F> {
     }
 
     /// The first frame of a lane starts: its congestion point, the memory and its trace learn of it.
-    fn pass_point<'n>(&mut self, (out, class): At, lane: Lane, turn: &mut impl Acting<'n, F>) {
+    fn pass_point(&mut self, (out, class): At, lane: Lane, turn: &mut Turn<'_, impl Outside<F>>) {
         let Moment { now, net } = turn.moment();
         let Some(mut frame) = self.outputs[out].frames(lane).front().copied() else { return };
         if let (true, Some(point)) = (frame.is_data(), &self.outputs[out].data[class].point) {
             if let (Some(stamp), true) = (point.stamp(), point.departures) {
-                frame.stamp(stamp, turn.records());
+                frame.stamp(stamp, turn.out.beside().0);
             }
             let port = point.port;
             if point.departures {
-                let mut seen = frame.seen(net, false, turn.records());
+                let mut seen = frame.seen(net, false, turn.out.beside().0);
                 self.wake((out, class), Verb::Departure(&mut seen), (), turn);
-                frame.write(&seen, port, turn.records());
+                frame.write(&seen, port, turn.out.beside().0);
             }
-            self.outputs[out].pass_point(class, &mut frame, now, turn.records());
+            self.outputs[out].pass_point(class, &mut frame, now, turn.out.beside().0);
         }
         if let (true, Lane::Data(_)) = (self.management.at_start, frame.lane()) {
             self.free(out, &frame, turn);
         }
         if net.record.trips && frame.is_data() && frame.record() > 0 {
             let port = net.ports[self.management.id as usize] + out as u32;
-            turn.records().step(frame.record(), port, now);
+            turn.out.beside().0.step(frame.record(), port, now);
         }
         self.outputs[out].frames(lane).front_mut().into_iter().for_each(|first| *first = frame);
     }
 
     /// The last bit of a frame has left.
     #[inline]
-    pub(crate) fn end<'n>(&mut self, out: usize, turn: &mut impl Acting<'n, F>) {
+    pub(crate) fn end(&mut self, out: usize, turn: &mut Turn<'_, impl Outside<F>>) {
         let (output, freed) = (&mut self.outputs[out], self.management.at_start);
         let (lane, link) = output.port.end(turn);
         let frame = output.pop(lane);
         if let (Lane::Data(_), Some(kept)) = (lane, &mut output.kept) {
             let (len, bits) = (frame.bytes(), if frame.is_data() { 8 * u32::from(frame.bytes()) } else { 0 });
-            kept.push((turn.moment().now, -i32::from(len), bits));
+            kept.push((turn.now, -i32::from(len), bits));
         }
         self.leave(out, &frame, (Some(link), freed), turn);
     }
@@ -290,10 +289,10 @@ impl<F: Packet + 'static> Switch<F> {
     }
 
     /// Ends the run: its books, with what was kept of its outputs' queues.
-    pub(crate) fn hand_in<'n, C: Acting<'n, F>>(mut self, net: &Net) -> Books {
+    pub(crate) fn hand_in<O: Outside<F>>(mut self, net: &Net) -> Books {
         let of = |(out, output): (u16, &mut Output<F>)| Some((out, output.kept.take()?));
         let queues = (0..).zip(&mut self.outputs).filter_map(of).collect();
-        let mut books = Switching::<C>::close(&mut self, net);
+        let mut books = Switching::<Turn<'_, O>>::close(&mut self, net);
         books.kept.queues = queues;
         books
     }
@@ -304,11 +303,12 @@ impl<F: Packet + 'static> Switch<F> {
     }
 }
 
-impl<'n, F: Packet + 'static, C: Acting<'n, F>> Switching<'n, C> for Switch<F> {
+impl<'n, F: Packet, O: Outside<F>> Switching<'n, Turn<'n, O>> for Switch<F> {
     type Frame = F;
+    type Outside = O;
     type Ahead = ();
 
-    fn moment(&self, turn: &C) -> Moment<'n> {
+    fn moment(&self, turn: &Turn<'n, O>) -> Moment<'n> {
         turn.moment()
     }
     fn ports(&self) -> usize {
@@ -330,11 +330,8 @@ impl<'n, F: Packet + 'static, C: Acting<'n, F>> Switching<'n, C> for Switch<F> {
     fn row(&self, class: usize) -> usize {
         self.places[class].1
     }
-    fn records(turn: &mut C) -> &mut Records {
-        turn.records()
-    }
-    fn direct(turn: &mut C) -> &mut Vec<Direct> {
-        turn.direct()
+    fn outside<'a>(turn: &'a mut Turn<'n, O>) -> &'a mut O {
+        turn.out
     }
     fn queued(&self, (out, class): At) -> u64 {
         self.outputs[out].data[class].bytes
@@ -389,29 +386,26 @@ impl<'n, F: Packet + 'static, C: Acting<'n, F>> Switching<'n, C> for Switch<F> {
         classes.map(|class| self.outputs.iter().map(|output| of(output, class)).collect()).collect()
     }
 
-    fn note_next(&mut self, next: Key, turn: &mut C) {
-        turn.note_next(next);
+    fn note_next(&mut self, next: Key, turn: &mut Turn<'n, O>) {
+        turn.agenda.own = rank(next);
     }
     fn change(&mut self, out: usize, frame: &F, by: i32) -> Option<Signal> {
         let (memory, row) = self.places[frame.lane().class()];
         self.memory[memory].change(out, row + usize::from(frame.input()), by)
     }
-    fn push(&mut self, out: usize, frame: &F, turn: &mut C) {
+    fn push(&mut self, out: usize, frame: &F, turn: &mut Turn<'n, O>) {
         let output = &mut self.outputs[out];
         output.push(*frame, &mut output.queued());
         if let (Lane::Data(_), Some(kept)) = (frame.lane(), &mut output.kept) {
-            kept.push((turn.moment().now, frame.bytes().into(), 0));
+            kept.push((turn.now, frame.bytes().into(), 0));
         }
         output.port.plan_start(turn);
-    }
-    fn send(&mut self, link: &Link, frame: &F, at_once: bool, turn: &mut C) {
-        turn.send(link, frame, at_once);
     }
     fn serve(&mut self, out: usize, rate: (Rate, TxRate)) {
         let output = &mut self.outputs[out];
         (output.service, output.port.service) = rate;
     }
-    fn look_again(&mut self, out: usize, turn: &mut C) {
+    fn look_again(&mut self, out: usize, turn: &mut Turn<'n, O>) {
         self.outputs[out].port.plan_start(turn);
     }
     fn count_down(&mut self, out: usize, frame: &F) -> bool {
@@ -421,20 +415,5 @@ impl<'n, F: Packet + 'static, C: Acting<'n, F>> Switching<'n, C> for Switch<F> {
     fn opens(&mut self, (out, class): At, tagged: bool, (): ()) -> bool {
         let point = self.outputs[out].data[class].point.as_mut();
         point.is_some_and(|point| point.state.wakes(point.state.countdown, tagged))
-    }
-    fn framed(&self, (control, class): (Control, u8), turn: &mut C) -> F {
-        turn.framed(&control, class, self.outputs.len() as u16)
-    }
-    fn probe(frame: &F, turn: &mut C) -> Option<(FlowId, Probe)> {
-        turn.probe(frame)
-    }
-    fn write_probe(frame: &mut F, probe: Probe, turn: &mut C) {
-        turn.write_probe(frame, probe);
-    }
-    fn share(frame: &F, turn: &mut C) {
-        turn.share(frame);
-    }
-    fn release(frame: &F, turn: &mut C) {
-        turn.release(frame);
     }
 }

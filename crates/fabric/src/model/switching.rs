@@ -3,12 +3,12 @@
 //! The model acts at each moment, and keeps frames as they are ([`super::switch`]). The fast way packs them, and brings a port up to a
 //! moment when something touches it. The required functions are what differs.
 
-use super::agenda::{Direct, Key, Kind, Moment};
+use super::agenda::{Key, Kind, Moment};
 use super::cause::Waiting;
-use super::frame::{Control, Lane, NextHop, Pause};
+use super::frame::{Lane, NextHop, Pause};
 use super::management::{Management, of_timer};
 use super::memory::{Loss, Memory, Refusal};
-use super::packet::Packet;
+use super::packet::{Outside, Packet};
 use super::pause::{Paused, Signal, leave};
 use super::point::{Point, Verb};
 use super::port::{At, Left, is_stopped};
@@ -19,7 +19,7 @@ use crate::net::{Link, Net};
 use crate::outcome::{PortOutcome, SharedUse};
 use crate::spec::WatchdogAction;
 use crate::tx_rate::TxRate;
-use cnsim_scheme_api::{FlowId, Probe, Queue as View, Ramp, RampAt, Rate, Slot};
+use cnsim_scheme_api::{Queue as View, Ramp, RampAt, Rate, Slot};
 
 /// A frame from an input has come for an output, or has left it: what a memory tells follows from that.
 pub(crate) type By = (usize, u16);
@@ -40,7 +40,9 @@ pub(crate) struct Outlet<'a> {
 /// A switch in a run of `'n`; `C` is what its acts need besides.
 pub(crate) trait Switching<'n, C> {
     /// A frame, as it keeps them.
-    type Frame: Packet + 'static;
+    type Frame: Packet;
+    /// What is outside of it.
+    type Outside: Outside<Self::Frame>;
     /// What stands in a queue, but arrives later.
     type Ahead: Copy + Default;
 
@@ -60,10 +62,8 @@ pub(crate) trait Switching<'n, C> {
     fn row(&self, _: usize) -> usize {
         0
     }
-    /// Telemetry of the frames under way.
-    fn records(with: &mut C) -> &mut Records;
-    /// Where feedback goes that takes no link.
-    fn direct(with: &mut C) -> &mut Vec<Direct>;
+    /// Where it puts what others will see.
+    fn outside(with: &mut C) -> &mut Self::Outside;
     /// Bytes that are queued.
     fn queued(&self, at: At) -> u64;
     /// Of these, those whose memory is free.
@@ -97,8 +97,6 @@ pub(crate) trait Switching<'n, C> {
     fn change(&mut self, out: usize, frame: &Self::Frame, by: i32) -> Option<Signal>;
     /// Puts a frame last into its queue.
     fn push(&mut self, out: usize, frame: &Self::Frame, with: &mut C);
-    /// Puts a frame on a link: its last bit leaves now, or it takes no time there (`at_once`).
-    fn send(&mut self, link: &Link, frame: &Self::Frame, at_once: bool, with: &mut C);
     /// Data is served at another rate.
     fn serve(&mut self, out: usize, rate: (Rate, TxRate));
     /// If idle, the transmitter looks for a frame at the end of this moment.
@@ -107,12 +105,6 @@ pub(crate) trait Switching<'n, C> {
     fn count_down(&mut self, out: usize, frame: &Self::Frame) -> bool;
     /// Does the gate of the congestion point open, which was counted down?
     fn opens(&mut self, at: At, tagged: bool, ahead: Self::Ahead) -> bool;
-    /// A message of its own about a class as a frame.
-    fn framed(&self, about: (Control, u8), with: &mut C) -> Self::Frame;
-    /// The probe that a frame carries.
-    fn probe(frame: &Self::Frame, with: &mut C) -> Option<(FlowId, Probe)>;
-    /// A congestion point has written into it.
-    fn write_probe(frame: &mut Self::Frame, probe: Probe, with: &mut C);
 
     /// Brings an output up to this moment; what leaves now has left.
     fn bring(&mut self, _: usize, _: &mut C) {}
@@ -132,10 +124,16 @@ pub(crate) trait Switching<'n, C> {
     fn watched(&mut self, _: At, _: bool, _: &mut C) {}
     /// All that an output holds has been counted: its memory serves for the results.
     fn empty(&mut self, _: usize) {}
-    /// One more frame carries what this one does, or one fewer.
-    fn share(_: &Self::Frame, _: &mut C) {}
-    /// See above.
-    fn release(_: &Self::Frame, _: &mut C) {}
+    /// Telemetry of the frames under way.
+    fn records(with: &mut C) -> &mut Records {
+        Self::outside(with).beside().0
+    }
+    /// Puts a frame on a link: its last bit leaves now, or it takes no time there (`at_once`).
+    #[inline(always)]
+    fn send(&self, link: &Link, frame: &Self::Frame, at_once: bool, with: &mut C) {
+        let at = self.moment(with);
+        Self::outside(with).send(link, frame, at_once, at);
+    }
 
     /// The congestion points begin.
     fn begin_points(&mut self, with: &mut C) {
@@ -265,7 +263,7 @@ pub(crate) trait Switching<'n, C> {
             management.watchdogs.drop_one(at);
         }
         management.refuse(at, data.as_ref(), why, (result, of_class), now);
-        Self::release(frame, with);
+        Self::outside(with).release(frame);
         // The record can still be read until another begins.
         Self::records(with).close(frame.record());
     }
@@ -321,9 +319,9 @@ pub(crate) trait Switching<'n, C> {
     fn send_own(&mut self, with: &mut C) {
         let at = self.moment(with);
         match self.memory(0).0.take_message(at) {
-            Some(Ok(direct)) => Self::direct(with).push(direct),
+            Some(Ok(direct)) => Self::outside(with).beside().1.push(direct),
             Some(Err(about)) => {
-                let frame = self.framed(about, with);
+                let frame = Self::outside(with).framed(&about, self.ports() as u16, at);
                 self.forward(frame, with);
             }
             None => {}
@@ -338,22 +336,22 @@ pub(crate) trait Switching<'n, C> {
             way = NextHop::Nowhere;
         }
         for out in way.outputs(net, node, frame.input()) {
-            Self::share(&frame, with);
+            Self::outside(with).share(&frame);
             match frame.lane() {
                 Lane::Data(_) => self.arrive(out, &mut { frame }, with),
                 _ => self.push(out, &frame, with),
             }
         }
-        Self::release(&frame, with);
+        Self::outside(with).release(&frame);
     }
     /// A probe passes the congestion point of an output, which may rewrite or answer it; true if it ends here.
     fn probed(&mut self, out: usize, frame: &mut Self::Frame, with: &mut C) -> bool {
-        let Some((flow, mut probe)) = Self::probe(frame, with) else { return false };
+        let Some((flow, mut probe)) = Self::outside(with).probe(frame) else { return false };
         self.bring(out, with);
         let ahead = self.ahead(out, Some(frame));
         let of = (out, usize::from(frame.class()));
         let answered = self.wake(of, Verb::Probe(&mut probe, flow), ahead, with);
-        Self::write_probe(frame, probe, with);
+        Self::outside(with).write_probe(frame, probe);
         let at = self.moment(with);
         let ends = self.memory(0).0.ends(of, (flow, frame.goes_to(), &probe), answered, at);
         self.plan(with);

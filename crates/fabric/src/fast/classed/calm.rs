@@ -9,18 +9,19 @@
 //! * Bench row: w2-classes.
 //! * Marks: CalmClasses.
 
-use super::{ClassSwitch, Classed};
-use crate::fast::frame::{Entry, Kind, NEVER};
+use crate::fast::frame::{Entry, Frame, Kind, NEVER};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Lane, Memory, Output, Packet, Paused, Point, Records, Switch, count_down};
+use crate::model::{
+    Kind as Order, Lane, Memory, Output, Packet, Paused, Point, Records, Switch, Turn, count_down, rank,
+};
 use crate::net::Net;
 use crate::spec::{ControlTransport, Ties};
 use cnsim_scheme_api::RampAt;
 
 /// What a switch keeps for it.
 #[derive(Debug, Default)]
-pub(super) struct Calm {
+pub(crate) struct Calm {
     /// Its settings allow it.
     may: bool,
     /// By memory: bytes that arrive in the window, by row of an input, and [`Memory::quiet_up_to`].
@@ -31,85 +32,95 @@ pub(super) struct Calm {
     counts: Vec<u32>,
     /// All outputs send data and control alone.
     steady: bool,
+    /// Ends of transmissions are not in the switch's agenda.
+    pub(super) unlisted: bool,
 }
 
 /// Bytes before a point looks at a frame, beyond any window's.
 const FAR: i64 = 1 << 40;
 
 impl Calm {
-    pub(super) fn new(laws: &Switch<Classed>, index: usize, net: &Net) -> Self {
+    pub(crate) fn new(laws: &Switch<Frame>, net: &Net) -> Self {
         let management = &laws.management;
         let may = !management.guarded
             && !management.at_start
             && !net.record.trips
             && net.laws.control != ControlTransport::InBand
             && net.laws.ties == Ties::ByPort
-            && !net.in_turn(index)
+            && !net.in_turn(management.index(net))
             && laws.outputs.iter().all(|output| output.kept.is_none())
             && laws.memory.iter().all(|memory| memory.calm_queue() == u64::MAX);
         let rows = net.classes.len() * (laws.outputs.len() + 1);
         let more = laws.memory.iter().map(|_| (vec![0; rows], 0)).collect();
         let (pending, counts) = (vec![Vec::new(); laws.outputs.len()], vec![0; laws.outputs.len()]);
-        Self { may, more, pending, counts, steady: false }
+        Self { may, more, pending, counts, ..Self::default() }
     }
 }
 
-impl ClassSwitch {
+impl Switch<Frame> {
     /// Runs it up to `end` in this way, if it can; else nothing has been done.
-    pub(super) fn run_calmly(&mut self, end: u64, net: &Net, wires: &mut Wires) -> bool {
-        if !self.calm.may || !self.is_calm(end, net, wires) || self.plan.own.0 < end {
-            self.calm.steady = false;
+    pub(super) fn run_calmly(
+        &mut self,
+        (inbox, calm): (u32, &mut Calm),
+        end: u64,
+        turn: &mut Turn<'_, Wires>,
+    ) -> bool {
+        if !calm.may
+            || !self.is_calm((inbox, calm), end, turn)
+            || turn.agenda.own < rank((end, Order::Change, 0))
+        {
+            calm.steady = false;
             return false;
         }
         hit(Mark::CalmClasses);
-        let Self { laws, calm, inbox, plan, .. } = self;
-        let mine = wires.inboxes.get_mut(*inbox as usize..).unwrap_or_default();
+        let wires = &mut *turn.out;
+        let mine = wires.inboxes.get_mut(inbox as usize..).unwrap_or_default();
         mine.iter_mut().zip(&calm.counts).for_each(|(inbox, count)| inbox.skip_many(*count));
-        let Switch { outputs, memory, places, .. } = laws;
-        for ((output, pending), ends) in outputs.iter_mut().zip(&mut calm.pending).zip(&mut plan.ends) {
-            if !pending.is_empty() || *ends < end {
-                plan.listed = false;
-                *ends = replay((output, *ends), pending, end, &mut Kept { memory, places, wires });
+        let Self { outputs, memory, places, .. } = self;
+        for (output, pending) in outputs.iter_mut().zip(&mut calm.pending) {
+            if !pending.is_empty() || output.port.until < end {
+                replay(output, pending, end, &mut Kept { memory, places, wires });
                 pending.clear();
             }
         }
+        calm.unlisted = true;
+        turn.agenda.list_ends(std::iter::empty());
         true
     }
 
     /// Has nothing that arrives before `end` a consequence elsewhere? Then it is noted by outputs; a shared buffer is noted to be quiet for
     /// that time, or not.
-    fn is_calm(&mut self, end: u64, net: &Net, wires: &Wires) -> bool {
-        let Self { laws, calm, inbox, ports, index, .. } = self;
-        let mut plain = true;
+    fn is_calm(&mut self, (inbox, calm): (u32, &mut Calm), end: u64, turn: &Turn<'_, Wires>) -> bool {
+        let (mut plain, index) = (true, self.management.index(turn.net));
         calm.more.iter_mut().for_each(|more| more.0.fill(0));
         calm.pending.iter_mut().for_each(Vec::clear);
-        let mine = wires.inboxes.get(*inbox as usize..).unwrap_or_default();
-        for ((p, inbox), count) in mine.iter().enumerate().take(*ports).zip(&mut calm.counts) {
+        let mine = turn.out.inboxes.get(inbox as usize..).unwrap_or_default();
+        for ((p, inbox), count) in mine.iter().enumerate().zip(&mut calm.counts) {
             *count = 0;
             while let Some(entry) = inbox.arrived_before(*count, end) {
                 let frame = &entry.frame;
                 *count += 1;
-                if let Lane::Data(class) = Classed(*frame).lane() {
-                    let (memory, row) = laws.places[usize::from(class)];
+                if let Lane::Data(class) = frame.lane() {
+                    let (memory, row) = self.places[usize::from(class)];
                     calm.more[memory].0[row + p] += u64::from(frame.len);
                 }
                 plain &= frame.is_data() || frame.is_acknowledgement();
                 if plain {
-                    let out = frame.output(net, *index, &mut laws.management.paths);
+                    let out = frame.output(turn.net, index, &mut self.management.paths);
                     note(&mut calm.pending[usize::from(out)], entry);
                 }
             }
         }
-        for (memory, (more, up_to)) in laws.memory.iter_mut().zip(&mut calm.more) {
+        for (memory, (more, up_to)) in self.memory.iter_mut().zip(&mut calm.more) {
             let all: u64 = more.iter().sum();
             if memory.is_quiet() && memory.pool + all <= *up_to || memory.takes_calmly(more, all) {
                 continue;
             }
-            let queues = laws.outputs.iter().flat_map(|output| &output.data).map(|queue| queue.bytes);
+            let queues = self.outputs.iter().flat_map(|output| &output.data).map(|queue| queue.bytes);
             plain &= memory.note_quiet(more, queues.max().unwrap_or(0) + all);
             *up_to = memory.quiet_up_to();
         }
-        calm.steady = calm.steady || laws.outputs.iter().all(is_steady);
+        calm.steady = calm.steady || self.outputs.iter().all(is_steady);
         plain && calm.steady
     }
 }
@@ -127,7 +138,7 @@ fn note(pending: &mut Vec<Entry>, entry: &Entry) {
 }
 
 /// Does an output send data and control alone, whose points look at no arrival? It stays so while windows are calm.
-fn is_steady(output: &Output<Classed>) -> bool {
+fn is_steady(output: &Output<Frame>) -> bool {
     let stands = output.port.paused.iter().any(Paused::is_off);
     let pauses = !output.pauses.is_empty() || output.port.sends == Some(Lane::Pause);
     let blind = |point: &Point| {
@@ -147,7 +158,7 @@ struct Kept<'a> {
 impl Kept<'_> {
     /// Bytes of a frame come to its memory, or go, from which nothing follows.
     #[inline(always)]
-    fn count(&mut self, class: u8, out: usize, frame: &Classed, by: i32) {
+    fn count(&mut self, class: u8, out: usize, frame: &Frame, by: i32) {
         let (at, row) = self.places[usize::from(class)];
         let memory = &mut self.memory[at];
         let cell = memory.layout.cell(out, row + usize::from(frame.input()));
@@ -155,22 +166,17 @@ impl Kept<'_> {
     }
 }
 
-/// An output that sends until then, or never, takes what arrives for it, and sends, before `end`: until when it sends then.
-fn replay(
-    (output, ends): (&mut Output<Classed>, u64),
-    pending: &[Entry],
-    end: u64,
-    kept: &mut Kept<'_>,
-) -> u64 {
-    let (mut arrivals, mut busy) = (pending.iter().peekable(), ends);
-    let mut queued = output.queued();
+/// An output takes what arrives for it, and sends, before `end`.
+fn replay(output: &mut Output<Frame>, pending: &[Entry], end: u64, kept: &mut Kept<'_>) {
+    let (mut arrivals, mut queued) = (pending.iter().peekable(), output.queued());
     loop {
+        let busy = output.port.until;
         let free = if busy < NEVER { busy } else { arrivals.peek().map_or(NEVER, |e| e.ready) };
         while let Some(entry) = arrivals.next_if(|e| e.ready < free.min(end)) {
             store(output, entry, &mut queued, kept);
         }
         if free >= end {
-            return busy;
+            return;
         }
         if busy < NEVER {
             send(output, free, &mut queued, kept);
@@ -178,29 +184,28 @@ fn replay(
         while let Some(entry) = arrivals.next_if(|e| e.ready == free) {
             store(output, entry, &mut queued, kept);
         }
-        busy = NEVER;
         if let Some(lane) = output.next() {
-            busy = start(output, lane, free, &mut kept.wires.records);
+            start(output, lane, free, &mut kept.wires.records);
         }
     }
 }
 
-/// The first frame of a lane starts: when it ends.
+/// The first frame of a lane starts.
 #[inline]
-fn start(output: &mut Output<Classed>, lane: Lane, now: u64, records: &mut Records) -> u64 {
-    let Some(&(mut frame)) = output.frames(lane).front() else { return NEVER };
+fn start(output: &mut Output<Frame>, lane: Lane, now: u64, records: &mut Records) {
+    let Some(&(mut frame)) = output.frames(lane).front() else { return };
     let class = usize::from(frame.class());
     if frame.is_data() && output.data[class].point.is_some() {
         output.pass_point(class, &mut frame, now, records);
         output.frames(lane).front_mut().into_iter().for_each(|first| *first = frame);
     }
-    output.port.begin(lane, (lane, frame.bytes()), now)
+    output.port.begin(lane, (lane, frame.bytes()), now);
 }
 
 /// A frame joins its queue.
 #[inline]
-fn store(output: &mut Output<Classed>, entry: &Entry, queued: &mut u64, kept: &mut Kept<'_>) {
-    let frame = Classed(entry.frame);
+fn store(output: &mut Output<Frame>, entry: &Entry, queued: &mut u64, kept: &mut Kept<'_>) {
+    let frame = entry.frame;
     output.push(frame, queued);
     let Lane::Data(class) = frame.lane() else { return };
     kept.count(class, output.port.port.into(), &frame, frame.bytes().into());
@@ -213,7 +218,7 @@ fn store(output: &mut Output<Classed>, entry: &Entry, queued: &mut u64, kept: &m
 
 /// The last bit of a frame leaves.
 #[inline]
-fn send(output: &mut Output<Classed>, now: u64, queued: &mut u64, kept: &mut Kept<'_>) {
+fn send(output: &mut Output<Frame>, now: u64, queued: &mut u64, kept: &mut Kept<'_>) {
     let (lane, link) = output.port.finish();
     let frame = output.pop(lane);
     if let Lane::Data(class) = lane {
@@ -221,5 +226,5 @@ fn send(output: &mut Output<Classed>, now: u64, queued: &mut u64, kept: &mut Kep
         kept.count(class, output.port.port.into(), &frame, -i32::from(frame.bytes()));
     }
     output.left.count(lane, frame.bytes());
-    kept.wires.push_frame(link.peer, now + link.delay, &frame.0);
+    kept.wires.push_frame(link.peer, now + link.delay, &frame);
 }

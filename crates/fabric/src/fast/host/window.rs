@@ -73,14 +73,14 @@ impl Host {
     /// Carries out what follows from an arrival.
     #[inline(never)]
     fn respond(&mut self, &Entry { ready, frame }: &Entry, net: &Net, wires: &mut Wires) {
-        let kind = if frame.passes_as_data() { Kind::Data } else { Kind::of_arrival(frame.kind().lane()) };
+        let kind = frame.order();
         self.catch_up((ready, kind, 0), net, wires);
         let sound = self.sides.nic.is_none();
         if !sound && kind == Kind::Data {
             self.fail(Some(frame.len), net, wires);
         }
         let (at, paused) = (self.moment(net), from_mut(&mut self.line.paused));
-        self.sides.arrive(sound, (&frame, 0), paused, at, wires);
+        self.sides.arrive(sound, &frame, paused, at, wires);
         self.look_again();
     }
 

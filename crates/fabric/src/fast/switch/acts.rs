@@ -2,17 +2,15 @@
 //! control is placed ahead of its time; what a sample writes is written where the frame stands by then.
 
 use super::{Port, Switch, ToCome};
-use crate::check::broken;
 use crate::fast::frame::{Entry, Frame, Kind, Ring};
 use crate::fast::wires::Wires;
 use crate::model::{
-    At, By, Control, Direct, Key, Lane, Management, Memory, Moment, Outlet, Packet, Paused, Records, Signal,
-    Switching,
+    At, By, Key, Lane, Management, Memory, Moment, Outlet, Packet, Paused, Signal, Switching,
 };
-use crate::net::{Link, Net};
+use crate::net::Net;
 use crate::spec::WatchdogAction;
 use crate::tx_rate::TxRate;
-use cnsim_scheme_api::{FlowId, Probe, Queue, Ramp, Rate};
+use cnsim_scheme_api::{Queue, Ramp, Rate};
 use std::slice::{from_mut, from_ref};
 
 /// What the acts of a switch need besides.
@@ -20,6 +18,7 @@ type With<'n, 'w> = (&'n Net, &'w mut Wires);
 
 impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     type Frame = Frame;
+    type Outside = Wires;
     type Ahead = ToCome;
 
     fn moment(&self, (net, _): &With<'n, 'w>) -> Moment<'n> {
@@ -36,11 +35,8 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     fn memory(&mut self, _: usize) -> (&mut Management, &mut Memory) {
         (&mut self.management, &mut self.mmu.memory)
     }
-    fn records<'a>((_, wires): &'a mut With<'n, 'w>) -> &'a mut Records {
-        &mut wires.records
-    }
-    fn direct<'a>((_, wires): &'a mut With<'n, 'w>) -> &'a mut Vec<Direct> {
-        &mut wires.direct
+    fn outside<'a>((_, wires): &'a mut With<'n, 'w>) -> &'a mut Wires {
+        wires
     }
     fn queued(&self, (out, _): At) -> u64 {
         self.ports[out].queued
@@ -123,17 +119,6 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
             }
         }
     }
-    #[inline(always)]
-    fn send(&mut self, link: &Link, frame: &Frame, at_once: bool, (net, wires): &mut With<'n, 'w>) {
-        let ready = self.now + link.delay;
-        if frame.is_pause() {
-            let obeyed = net.laws.pause_frames.obeyed(ready);
-            if at_once || obeyed > ready {
-                return wires.push(link.peer, Entry { ready: obeyed, frame: *frame }, None);
-            }
-        }
-        wires.push_frame(link.peer, ready, frame);
-    }
     fn serve(&mut self, out: usize, rate: (Rate, TxRate)) {
         let port = &mut self.ports[out];
         (port.place.rate, port.service) = rate;
@@ -153,22 +138,6 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
             self.look_ahead(out, ahead.frames_after, 0);
         }
         opens
-    }
-    fn framed(&self, (control, _): (Control, u8), (net, wires): &mut With<'n, 'w>) -> Frame {
-        let at = Moment { now: self.now, net };
-        let mut frame =
-            Frame::of_control(Lane::of_message(net.laws.control), &control, at, &mut wires.bodies);
-        frame.input = self.ports.len() as u16;
-        frame
-    }
-    fn probe(frame: &Frame, (_, wires): &mut With<'n, 'w>) -> Option<(FlowId, Probe)> {
-        let probe = frame.is_probe().then(|| wires.bodies.probe(frame.ext));
-        probe.map(|probe| {
-            probe.map_or_else(|| broken("a probe without a body"), |(flow, probe)| (flow, *probe))
-        })
-    }
-    fn write_probe(frame: &mut Frame, probe: Probe, (_, wires): &mut With<'n, 'w>) {
-        wires.bodies.probe(frame.ext).into_iter().for_each(|(_, kept)| *kept = probe);
     }
 
     fn bring(&mut self, out: usize, (net, wires): &mut With<'n, 'w>) {
@@ -239,11 +208,5 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     }
     fn empty(&mut self, out: usize) {
         self.ports[out].data = Ring::default();
-    }
-    fn share(frame: &Frame, (_, wires): &mut With<'n, 'w>) {
-        wires.bodies.share(frame.body());
-    }
-    fn release(frame: &Frame, (_, wires): &mut With<'n, 'w>) {
-        wires.bodies.release(frame.body());
     }
 }
