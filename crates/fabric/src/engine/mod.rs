@@ -63,7 +63,7 @@ impl Part {
     /// Gives the receiving ports at the far ends of its nodes' links other numbers.
     fn renumber(&mut self, new: impl Fn(u32) -> u32) {
         for h in &mut self.hosts {
-            h.line.peer = new(h.line.peer);
+            h.line.link.peer = new(h.line.link.peer);
         }
         self.guests.iter_mut().for_each(|guest| guest.renumber(&new));
         for p in self.switches.iter_mut().flat_map(|s| &mut s.ports) {
@@ -268,7 +268,7 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Vec<Part> {
             part.guests.push(Guest::new(net, spec, n as u32, inbox, &mut part.wires));
         } else if n < hosts {
             let mut host = Host::new(net, n as u32, &spec.hosts[n]);
-            host.line.inbox = inbox;
+            host.inbox = inbox;
             part.seats[n] = part.hosts.len() as u32;
             part.hosts.push(host);
         } else if as_guest(net, &spec.switches[n - hosts]).is_some() || keeps_queue(net, n as u32) {

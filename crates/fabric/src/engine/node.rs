@@ -2,11 +2,61 @@
 
 use crate::check::{Books, Ledger, broken};
 use crate::model::{
-    Agenda, Body, Control, Data, Direct, Frame, Host, Kind, Lane, NO_EVENT, Nic, Outbox, Outside, Packet,
-    Sent, Switch, Switching, Turn, of_rank, place_of_data, rank,
+    Agenda, Body, Control, Data, Direct, Frame, Host, Kind, Lane, Moment, NO_EVENT, Nic, Outside, Packet,
+    Records, Says, Switch, Switching, Turn, of_rank, place_of_data, rank,
 };
-use crate::net::Net;
+use crate::net::{Link, Net};
 use crate::spec::RunSpec;
+use cnsim_scheme_api::{FlowId, Probe};
+
+/// A frame on its way to another node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    /// Number of the receiving port in the network, and its node.
+    pub(super) port: u32,
+    pub(super) node: u32,
+    /// When it counts there: propagation and processing have passed.
+    pub(super) at: u64,
+    /// The frame.
+    pub(super) frame: Frame,
+}
+
+/// What is outside of the model's nodes.
+#[derive(Debug, Default)]
+pub(super) struct Outbox {
+    /// Frames put on links.
+    pub(super) sent: Vec<Sent>,
+    /// Feedback without frames.
+    pub(super) direct: Vec<Direct>,
+    /// Telemetry of the frames under way.
+    pub(super) records: Records,
+}
+
+impl Outside<Frame> for Outbox {
+    fn beside(&mut self) -> (&mut Records, &mut Vec<Direct>) {
+        (&mut self.records, &mut self.direct)
+    }
+    fn send(&mut self, link: &Link, frame: &Frame, _: bool, Moment { now, net }: Moment<'_>) {
+        let arrives = now + link.delay;
+        let at = if frame.lane == Lane::Pause { net.laws.pause_frames.obeyed(arrives) } else { arrives };
+        self.sent.push(Sent { port: link.peer, node: link.peer_node, at, frame: *frame });
+    }
+    fn framed(&mut self, (control, class): &(Control, u8), input: u16, at: Moment<'_>) -> Frame {
+        let frame = Frame::of_control(Lane::of_message(at.net.laws.control), control, at, &mut ());
+        Frame { input, ..frame.of_class(*class, at.net) }
+    }
+    fn probe(&mut self, frame: &Frame) -> Option<(FlowId, Probe)> {
+        match &frame.body {
+            Body::Control(Control { flow, says: Says::Probe(probe), .. }) => Some((*flow, *probe)),
+            _ => None,
+        }
+    }
+    fn write_probe(&mut self, frame: &mut Frame, probe: Probe) {
+        if let Body::Control(control) = &mut frame.body {
+            control.says = Says::Probe(probe);
+        }
+    }
+}
 
 /// What nodes share: the network, and what they have put out.
 pub(super) struct Shared<'a> {

@@ -5,9 +5,9 @@
 //! comes from one such delay behind the other to one ahead of it.
 
 use super::captured::captured;
-use super::node::{Node, Shared};
+use super::node::{Node, Outbox, Shared};
 use crate::check::{Ledger, alarmed, broken, close};
-use crate::model::{Frame, Losses, Outbox, Packet, together};
+use crate::model::{Frame, Losses, Packet, together};
 use crate::net::Net;
 use crate::outcome::Outcome;
 use crate::spec::RunSpec;

@@ -373,7 +373,7 @@ fn unwatch(net: &Net, part: &mut Part, next: u64) {
 
 fn stations(part: &Part) -> Vec<Station> {
     let mut stations = vec![Station { node: 0, bit: 0 }; part.wires.inboxes.len()];
-    let hosts = part.hosts.iter().map(|h| (h.line.inbox as usize, 1));
+    let hosts = part.hosts.iter().map(|h| (h.inbox as usize, 1));
     let switches = part.switches.iter().map(|s| (s.inbox as usize, s.ports.len()));
     let guests = part.guests.iter().map(|g| (g.inbox as usize, g.ports as usize));
     for (node, (inbox, ports)) in (0..).zip(hosts.chain(switches).chain(guests)) {

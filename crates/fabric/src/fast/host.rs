@@ -15,30 +15,22 @@ pub(crate) mod classes;
 mod window;
 
 use crate::check::{Books, broken};
-use crate::fast::bodies::{Bodies, Body};
+use crate::fast::bodies::Bodies;
 use crate::fast::frame::{Entry, Frame, NEVER};
 use crate::fast::wires::Wires;
 use crate::model::{
-    Data, Direct, Frame as Whole, Key, Kind, Lane, Moment, Nic, Packet, Paused, Rest, Sides, is_stopped,
-    line, transmission,
+    Data, Direct, Frame as Whole, Key, Kind, Lane, Moment, Nic, Outside, Packet, Paused, Rest, Sides,
+    is_stopped, line, transmission,
 };
-use crate::net::Net;
+use crate::net::{Link, Net};
 use crate::spec::HostSpec;
-use crate::tx_rate::TxRate;
 use std::slice::{from_mut, from_ref};
 
 /// A host's end of its link.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Line {
-    /// Number of its receiving port at the worker.
-    pub(crate) inbox: u32,
-    /// Of the link: receiving port at the far end, delay, rate.
-    pub(crate) peer: u32,
-    delay: u64,
-    /// From the arrival of a PAUSE frame to its effect.
-    response: u64,
-    tx: TxRate,
+    pub(crate) link: Link,
     /// End of the transmission in progress.
     end: u64,
     /// Data and control frames put on the link.
@@ -50,18 +42,7 @@ pub(crate) struct Line {
 
 impl Line {
     fn new(net: &Net, id: u32) -> Self {
-        let (link, response) = (line(net, id), net.laws.pause_frames.obeyed(0));
-        Self {
-            inbox: net.ports[id as usize],
-            peer: link.peer,
-            delay: link.delay,
-            response,
-            tx: link.tx,
-            end: NEVER,
-            sent: (0, 0),
-            sending: None,
-            paused: Paused::default(),
-        }
+        Self { link: line(net, id), end: NEVER, sent: (0, 0), sending: None, paused: Paused::default() }
     }
     /// Data and control frames put on the link.
     pub(crate) fn hops(&self) -> u64 {
@@ -69,45 +50,18 @@ impl Line {
     }
     #[inline(always)]
     fn is_stopped(&self, lane: Lane) -> bool {
-        is_stopped(lane, self.tx, from_ref(&self.paused))
+        is_stopped(lane, self.link.tx, from_ref(&self.paused))
     }
     /// A transmission starts. Nothing interrupts it, so its frame goes on the wire, but for one that ends no earlier than the run.
     #[inline(always)]
     fn start(&mut self, frame: Frame, at: Moment<'_>, bodies: &mut Bodies, wires: &mut Wires) {
-        let (_, end) = transmission(at.now, at.now, self.tx, frame.len);
+        let (_, end) = transmission(at.now, at.now, self.link.tx, frame.len);
         self.end = end;
-        match end < at.net.duration {
-            true => self.send(frame, end, bodies, wires),
-            false => self.sending = Some(frame),
-        }
-    }
-    /// A frame whose last bit leaves at `end` goes on the wire. `bodies` are those of control that waited at the host.
-    #[inline(always)]
-    fn send(&mut self, frame: Frame, end: u64, bodies: &mut Bodies, wires: &mut Wires) {
-        frame.count(&mut self.sent);
-        if frame.is_data() {
-            wires.push_frame(self.peer, end + self.delay, &frame);
+        if end >= at.net.duration {
+            self.sending = Some(frame);
         } else {
-            let body = bodies.take(frame.body());
-            self.send_control(frame, end, body, wires);
-        }
-    }
-
-    /// XOFF or XON goes on the wire, with its last bit at `end`.
-    fn send_pause(&self, frame: Frame, end: u64, wires: &mut Wires) {
-        let ready = end + self.delay + self.response;
-        wires.push(self.peer, Entry { ready, frame }, None);
-    }
-
-    #[inline(never)]
-    fn send_control(&mut self, frame: Frame, end: u64, body: Option<Body>, wires: &mut Wires) {
-        if frame.is_pause() {
-            return self.send_pause(frame, end, wires);
-        }
-        let ready = end + self.delay;
-        match body {
-            None => wires.push_frame(self.peer, ready, &frame),
-            body => wires.push(self.peer, Entry { ready, frame }, body),
+            frame.count(&mut self.sent);
+            wires.send_first(&self.link, &frame, bodies, Moment { now: end, net: at.net });
         }
     }
 }
@@ -199,6 +153,8 @@ pub(crate) struct Host {
     simple: bool,
     /// The idle transmitter looks for a frame at the end of this moment.
     kick: bool,
+    /// Number of its receiving port at the worker.
+    pub(crate) inbox: u32,
     /// A bin of the recording ends, or a fault says something.
     tick: u64,
     pub(crate) line: Line,
@@ -212,7 +168,8 @@ impl Host {
         let one = matches!(&sides.sources[..], [source] if !source.greedy && !source.is_finite());
         let line = Line::new(net, id);
         let simple = one && sides.nic.is_none() && sides.sender.has_one_fifo();
-        let mut host = Self { due: LOOK, now: 0, alone_until: 0, simple, kick: false, tick: 0, line, sides };
+        let mut host =
+            Self { due: LOOK, now: 0, alone_until: 0, simple, kick: false, inbox: 0, tick: 0, line, sides };
         host.note_ticks();
         host
     }
@@ -256,7 +213,7 @@ impl Host {
     #[cold]
     fn fail(&mut self, arrived: Option<u16>, net: &Net, wires: &mut Wires) {
         let (at, line) = (self.moment(net), &self.line);
-        let send = |pause| line.send_pause(Frame::of_pause(pause, net), at.now, wires);
+        let send = |pause| wires.send(&line.link, &Frame::of_pause(pause, net), true, at);
         Sides::fail(from_mut(&mut self.sides), arrived.map(|len| (len, 0)), at, send);
         self.note_ticks();
     }

@@ -150,11 +150,15 @@ impl Outside<Frame> for Wires {
         }
         self.push_frame(link.peer, ready, frame);
     }
-    #[inline]
+    #[inline(always)]
     fn send_first(&mut self, link: &Link, frame: &Frame, bodies: &mut Bodies, at: Moment<'_>) {
+        let ready = at.now + link.delay;
+        if frame.is_data() {
+            return self.push_frame(link.peer, ready, frame);
+        }
         match bodies.take(frame.body()) {
             None => self.send(link, frame, false, at),
-            body => self.push(link.peer, Entry { ready: at.now + link.delay, frame: *frame }, body),
+            body => self.push(link.peer, Entry { ready, frame: *frame }, body),
         }
     }
     fn framed(&mut self, (control, class): &(Control, u8), input: u16, at: Moment<'_>) -> Frame {

@@ -3,8 +3,7 @@
 //! A node has an [`Agenda`] of its own; the arrival of a frame is an event of the receiver. Events of one moment are ordered by what
 //! they are, never by who planned them first: [`Kind`], then port or object.
 
-use super::frame::{Control, Frame, Lane, Says, To};
-use super::records::Records;
+use super::frame::{Control, Lane, Says, To};
 use crate::mix::mix;
 use crate::net::Net;
 use crate::spec::Ties;
@@ -153,18 +152,6 @@ impl Agenda {
     }
 }
 
-/// A frame on its way to another node.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sent {
-    /// Number of the receiving port in the network, and its node.
-    pub(crate) port: u32,
-    pub(crate) node: u32,
-    /// When it counts there: propagation and processing have passed.
-    pub(crate) at: u64,
-    /// The frame.
-    pub(crate) frame: Frame,
-}
-
 /// Feedback that takes no link ([`crate::ControlTransport::Ideal`]).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Direct {
@@ -234,17 +221,6 @@ impl<'a, O> Turn<'a, O> {
             event
         })
     }
-}
-
-/// What is outside of the model's nodes.
-#[derive(Debug, Default)]
-pub(crate) struct Outbox {
-    /// Frames put on links.
-    pub(crate) sent: Vec<Sent>,
-    /// Feedback without frames.
-    pub(crate) direct: Vec<Direct>,
-    /// Telemetry of the frames under way.
-    pub(crate) records: Records,
 }
 
 /// Feedback that takes effect later: by time, then by the node that said it without a frame.

@@ -66,7 +66,7 @@ mod voq;
 mod watchdog;
 
 pub(crate) use agenda::{
-    Agenda, Direct, Key, Kind, Moment, NEVER, NO_EVENT, Outbox, Sent, Turn, of_rank, place_of_data, rank,
+    Agenda, Direct, Key, Kind, Moment, NEVER, NO_EVENT, Turn, of_rank, place_of_data, rank,
 };
 pub(crate) use frame::{
     Body, Control, Crossing, Data, EVERY_FLOW, Frame, Lane, MANAGED, Pause, Says, To, lowered,

@@ -1,6 +1,6 @@
 //! A frame as hosts and switches keep it, as the model has it or packed; and where they put it.
 
-use super::agenda::{Direct, Moment, Outbox, Sent};
+use super::agenda::{Direct, Moment};
 use super::frame::{Body, Control, Data, Frame, Lane, MANAGED, NextHop, Pause, Says, To, lowered};
 use super::records::Records;
 use crate::check::{Ledger, Spent, broken};
@@ -228,32 +228,6 @@ impl Packet for Frame {
         if let Body::Data(data) = &mut self.body {
             data.marked = true;
             data.tag.1 = if data.tag.0 == 0 { port } else { data.tag.1 };
-        }
-    }
-}
-
-impl Outside<Frame> for Outbox {
-    fn beside(&mut self) -> (&mut Records, &mut Vec<Direct>) {
-        (&mut self.records, &mut self.direct)
-    }
-    fn send(&mut self, link: &Link, frame: &Frame, _: bool, Moment { now, net }: Moment<'_>) {
-        let arrives = now + link.delay;
-        let at = if frame.lane == Lane::Pause { net.laws.pause_frames.obeyed(arrives) } else { arrives };
-        self.sent.push(Sent { port: link.peer, node: link.peer_node, at, frame: *frame });
-    }
-    fn framed(&mut self, (control, class): &(Control, u8), input: u16, at: Moment<'_>) -> Frame {
-        let frame = Frame::of_control(Lane::of_message(at.net.laws.control), control, at, &mut ());
-        Frame { input, ..frame.of_class(*class, at.net) }
-    }
-    fn probe(&mut self, frame: &Frame) -> Option<(FlowId, Probe)> {
-        match &frame.body {
-            Body::Control(Control { flow, says: Says::Probe(probe), .. }) => Some((*flow, *probe)),
-            _ => None,
-        }
-    }
-    fn write_probe(&mut self, frame: &mut Frame, probe: Probe) {
-        if let Body::Control(control) = &mut frame.body {
-            control.says = Says::Probe(probe);
         }
     }
 }

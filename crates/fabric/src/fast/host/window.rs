@@ -34,7 +34,7 @@ impl Host {
     /// When the host must be visited next if nothing is sent to it.
     #[inline(always)]
     pub(crate) fn look_around(&self, wires: &Wires) -> u64 {
-        let inbox = wires.inboxes.get(self.line.inbox as usize);
+        let inbox = wires.inboxes.get(self.inbox as usize);
         let first = inbox.and_then(|inbox| inbox.arrived_before(0, AFTER)).map_or(NEVER, |e| e.ready);
         self.due.0.min(self.sides.receiver.alarms.next).min(first)
     }
@@ -52,7 +52,7 @@ impl Host {
         loop {
             let alarm = self.sides.receiver.alarms.next;
             let before = end.min(alarm.saturating_add(1));
-            let port = (sound, self.line.inbox);
+            let port = (sound, self.inbox);
             match Sides::take_while::<false>(from_mut(&mut self.sides), port, (before, net), wires) {
                 Some(entry) => self.respond(&entry, net, wires),
                 None if alarm < end => self.expire(alarm, net, wires),
