@@ -57,7 +57,7 @@ impl Part {
     /// For how long ports of switches have sent, at the rates that they have now, ps.
     fn busy(&self) -> f64 {
         let ports = self.switches.iter().flat_map(|s| &s.ports);
-        ports.map(|p| p.left.bytes as f64 * p.service.per_byte()).sum()
+        ports.map(|p| p.left.bytes as f64 * p.line.service.per_byte()).sum()
     }
 
     /// Gives the receiving ports at the far ends of its nodes' links other numbers.
@@ -69,7 +69,7 @@ impl Part {
         for p in self.switches.iter_mut().flat_map(|s| &mut s.ports) {
             if let Some(l) = &mut p.place.link {
                 l.peer = new(l.peer);
-                p.to.peer = l.peer;
+                p.line.peer = l.peer;
             }
         }
     }

@@ -206,7 +206,7 @@ impl Switch {
         self.early.may_be_ahead = false;
         self.early.ran_out = 0;
         for (p, port) in self.ports.iter_mut().enumerate().take(self.linked) {
-            port.last = 0;
+            port.quiet.last = 0;
             let before = port.data.entries().partition_point(|e| e.ready < base);
             for at in before..port.data.entries().len() {
                 let Entry { ready, frame } = port.data.entries()[at];
@@ -364,7 +364,7 @@ impl Switch {
             {
                 self.count_others((step, p), net, wires);
             }
-            if let Some(next) = self.steps.next[p].1.filter(|_| self.ports[p].sends.is_none()) {
+            if let Some(next) = self.steps.next[p].1.filter(|_| self.ports[p].transmitter.sends.is_none()) {
                 self.ports[p].begin_this(next, &mut wires.records);
                 self.free_at_start(p, net, wires);
             }
@@ -429,7 +429,7 @@ impl Switch {
     fn drain(&mut self, end: u64, net: &Net, wires: &mut Wires) {
         let (mut rest, ports) = (0, self.ports.get_mut(..self.linked).unwrap_or_default());
         for (p, port) in ports.iter_mut().enumerate() {
-            if port.needs_exact || !port.drain(p, end, &mut self.mmu, wires) {
+            if port.line.needs_exact || !port.drain(p, end, &mut self.mmu, wires) {
                 rest |= bit(p);
             }
         }
@@ -452,7 +452,7 @@ impl Port {
         let (counted, row) = (self.has_cells, mmu.row(p));
         // Of an empty queue the first place is never ready.
         while let Some(&Entry { ready, ref frame }) = self.data.place_at(0).filter(|e| e.ready < end) {
-            let (start, done) = transmission(ready, self.idle_from, self.service, frame.len);
+            let (start, done) = transmission(ready, self.idle_from, self.line.service, frame.len);
             if done >= end {
                 break;
             }
@@ -463,14 +463,14 @@ impl Port {
                 return false;
             }
             let len = frame.len;
-            let ready = done + self.to.delay;
+            let ready = done + self.line.delay;
             let looks = self.queued > self.looks.from && self.looks(frame, start);
             if looks {
                 let mut frame = *frame;
                 self.leave(&mut frame, start, &mut wires.records);
-                wires.push_frame(self.to.peer, ready, &frame);
+                wires.push_frame(self.line.peer, ready, &frame);
             } else {
-                wires.push_frame(self.to.peer, ready, frame);
+                wires.push_frame(self.line.peer, ready, frame);
             }
             self.first_sent(len, done);
         }

@@ -10,7 +10,7 @@ mod port;
 
 use early::Due;
 
-use port::{Looks, Place, To};
+use port::{Line, Looks, Place};
 pub(crate) use port::{Port, Sent, ToCome, Transmission};
 
 use crate::check::broken;
@@ -118,11 +118,14 @@ impl Switch {
             sw.ports.push(Port {
                 data: if link.is_some() { Ring::with_places(16) } else { Ring::default() },
                 countdown: i64::MAX / 2,
-                service: net.clocks.switches.tx(rate),
-                to: To { delay: link.map_or(0, |l| l.delay), peer: 0 },
+                line: Line {
+                    service: net.clocks.switches.tx(rate),
+                    delay: link.map_or(0, |l| l.delay),
+                    ..Line::default()
+                },
                 has_cells: sw.mmu.small.is_none(),
                 looks: Looks { from: NEVER, ramp_from: NEVER, behind: u16::MAX },
-                place: Place { link, rate, number: base + p as u32 },
+                place: Place { link, rate, number: base + p as u32, stamp: None },
                 point: Point::new(net, net.classes[0].scheme(s.scheme), (base + p as u32, 0)).map(Box::new),
                 ..Port::default()
             });
@@ -154,7 +157,7 @@ impl Switch {
         }
         for port in ports {
             port.data.expect();
-            if let Some(inbox) = wires.inboxes.get(port.to.peer as usize) {
+            if let Some(inbox) = wires.inboxes.get(port.line.peer as usize) {
                 inbox.expect();
             }
         }

@@ -62,8 +62,9 @@ impl Switch {
             let (last, before) = if starts { (at, at + first) } else { ((at + first).saturating_sub(1), at) };
             let port = &mut self.ports[q];
             let at_end = !self.management.at_start;
-            let sends = port.sends.is_some_and(|sends| sends.end > last) && (at_end || port.has_freed());
-            let plain = !port.needs_exact && at_end;
+            let sends =
+                port.transmitter.sends.is_some_and(|sends| sends.end > last) && (at_end || port.has_freed());
+            let plain = !port.line.needs_exact && at_end;
             if !(sends || port.data.is_empty() || plain && port.drain(q, last + 1, &mut self.mmu, wires)) {
                 self.advance(q, last, before, net, wires);
             }

@@ -18,7 +18,7 @@ impl Switch {
     #[inline(never)]
     pub(crate) fn advance(&mut self, p: usize, last: u64, before: u64, net: &Net, wires: &mut Wires) {
         let port = &mut self.ports[p];
-        if !port.needs_exact {
+        if !port.line.needs_exact {
             port.drain(p, last + 1, &mut self.mmu, wires);
         }
         loop {
@@ -42,7 +42,7 @@ impl Switch {
     /// The same, but for its memory. Of a port in step that has only data to send, what goes next is mostly found already.
     #[inline(always)]
     fn start(&mut self, p: usize, before: u64, wires: &mut Wires) {
-        if self.ports[p].sends.is_none() {
+        if self.ports[p].transmitter.sends.is_none() {
             let found = self.steps.stale & bit(p) == 0 && self.is_settled(p);
             let next = if found { self.steps.next[p].1 } else { self.ports[p].next() };
             if let Some(next) = next.filter(|next| next.0 < before) {
@@ -63,7 +63,7 @@ impl Switch {
     fn free_started(&mut self, p: usize, net: &Net, wires: &mut Wires) -> bool {
         let port = &mut self.ports[p];
         let (Some(first), Some(Transmission { began, what: Sent::Data { freed: freed @ false, .. }, .. })) =
-            (port.data.front(), &mut port.sends)
+            (port.data.front(), &mut port.transmitter.sends)
         else {
             return false;
         };
@@ -92,7 +92,7 @@ impl Port {
     /// The port's next step ([`Step`]), if it keeps step: an end, or a start if memory is freed at starts; and what begins before or
     /// with it.
     pub(super) fn next_step(&self, at_start: bool) -> (Step, Option<Begin>) {
-        if let Some(sends) = self.sends {
+        if let Some(sends) = self.transmitter.sends {
             return (2 * sends.end, None);
         }
         let next = self.next();
@@ -102,11 +102,11 @@ impl Port {
     /// A transmission that began as the queues alone say need not be kept. A stamped frame must not be stamped again, and what
     /// stands on its wire already is never found again.
     pub(super) fn forget_begun(&mut self) {
-        let kept = self.stamp.is_some() || self.must_be_exact();
+        let kept = self.place.stamp.is_some() || self.must_be_exact();
         let found = |(began, end, kind)| Some(Transmission { began, end, what: Sent::of(kind) });
         // Control among the data is kept.
         let next = || self.next().filter(|next| next.2 != Kind::InBand).and_then(found);
-        if !kept && self.sends.is_some() && next() == self.sends {
+        if !kept && self.transmitter.sends.is_some() && next() == self.transmitter.sends {
             self.transmits(None);
             self.note_needs();
         }
@@ -115,12 +115,12 @@ impl Port {
     #[inline(always)]
     pub(super) fn begin_this(&mut self, (start, end, kind): Begin, records: &mut Records) {
         if let (Kind::Data, Some(stamp), Some(first)) =
-            (kind, self.stamp, self.data.entries_mut().first_mut())
+            (kind, self.place.stamp, self.data.entries_mut().first_mut())
         {
             first.frame.stamp(stamp, records);
         }
         self.transmits(Some(Transmission { began: start, end, what: Sent::of(kind) }));
-        self.needs_exact = true;
+        self.line.needs_exact = true;
     }
     /// The next frame of the idle transmitter, as things stand.
     #[inline]
@@ -140,7 +140,7 @@ impl Port {
             Lane::Control => control,
             Lane::Data(_) => data,
         };
-        let tx = rate_of(lane, self.service, link.tx);
+        let tx = rate_of(lane, self.line.service, link.tx);
         let (start, end) = transmission(ready, self.idle_from, tx, first?.frame.len);
         Some((start, end, first?.frame.kind()))
     }

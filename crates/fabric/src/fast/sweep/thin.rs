@@ -91,11 +91,11 @@ impl Switch {
         wires: &mut Wires,
     ) -> Option<bool> {
         let &Entry { ready, frame: ref f } = entry;
-        if self.ports.get(out).is_some_and(|port| port.needs_exact && port.has_launched()) {
+        if self.ports.get(out).is_some_and(|port| port.line.needs_exact && port.has_launched()) {
             self.retire(out, ready);
         }
         let Some(port) = self.ports.get_mut(out) else { broken("no such port") };
-        let (_, end) = transmission(ready, ready, port.service, f.len);
+        let (_, end) = transmission(ready, ready, port.line.service, f.len);
         let flies = alone
             && self.mmu.small.is_some_and(|small| u64::from(f.len) <= small)
             && port.idle_from <= ready
@@ -105,11 +105,11 @@ impl Switch {
             && port.may_launch(end, f, net);
         if flies {
             hit(Mark::Flown);
-            port.flown = (f.len, f.input);
+            port.quiet.flown = (f.len, f.input);
             port.idle_from = end;
             count_down(&mut port.countdown, f.len);
             port.left.count_queued(f.len);
-            wires.push_away(port.to.peer, end + port.to.delay, f);
+            wires.push_away(port.line.peer, end + port.line.delay, f);
             return Some(false);
         }
         self.land(out, ready);
@@ -127,12 +127,12 @@ impl Switch {
     #[inline(always)]
     fn land(&mut self, p: usize, now: u64) {
         let Some(port) = self.ports.get_mut(p) else { broken("no such port") };
-        let (len, input) = port.flown;
-        port.flown.0 = 0;
+        let (len, input) = port.quiet.flown;
+        port.quiet.flown.0 = 0;
         if len == 0 || port.idle_from <= now {
             return;
         }
-        let start = port.idle_from - transmission(0, 0, port.service, len).1;
+        let start = port.idle_from - transmission(0, 0, port.line.service, len).1;
         // Nobody looks at what it carries any more.
         let mut frame = Frame::data(0, 0, 0, len, 0);
         frame.input = input;
@@ -181,7 +181,7 @@ impl Switch {
             port.transmits(None);
             port.note_needs();
         }
-        !port.needs_exact || port.has_launched()
+        !port.line.needs_exact || port.has_launched()
     }
 
     /// Puts the first frame of the data that waits on its wire, with the time of its end, if it starts before `before`. True if
@@ -198,7 +198,7 @@ impl Switch {
                 return false;
             }
             hit(Mark::Launched);
-            wires.push_away(port.to.peer, end + port.to.delay, &entry.frame);
+            wires.push_away(port.line.peer, end + port.line.delay, &entry.frame);
             port.put_ahead(start, end);
         }
         port.data.entries().len() == 1
@@ -208,10 +208,10 @@ impl Switch {
     #[inline(always)]
     fn note_due(&mut self, p: usize) -> u64 {
         let port = &self.ports[p];
-        let due = if let Some(sends) = port.sends {
+        let due = if let Some(sends) = port.transmitter.sends {
             let data_alone = port.has_launched() && port.ahead.is_empty();
             if data_alone && port.data.entries().len() == 1 { NEVER } else { sends.end }
-        } else if port.needs_exact {
+        } else if port.line.needs_exact {
             port.next().map_or(NEVER, |next| next.0)
         } else {
             port.data.front().map_or(NEVER, |e| port.times(e).1)
@@ -265,7 +265,9 @@ impl Switch {
         if self.mmu.unsettled() || self.steps.in_step != 0 {
             // Each departure may have a consequence at another port, that of a frame on its wire, too.
             let next = |port: &Port| {
-                port.sends.map_or_else(|| port.next().map_or(NEVER, |next| next.0), |sends| sends.end)
+                port.transmitter
+                    .sends
+                    .map_or_else(|| port.next().map_or(NEVER, |next| next.0), |sends| sends.end)
             };
             due = self.ports.iter().take(self.linked).map(next).fold(due, u64::min);
         }
@@ -279,7 +281,7 @@ impl Port {
     fn put_ahead(&mut self, began: u64, end: u64) {
         let what = Sent::Data { launched: true, freed: false };
         self.transmits(Some(Transmission { began, end, what }));
-        self.needs_exact = true;
+        self.line.needs_exact = true;
     }
 
     /// May its next data frame, whose transmission ends at `end`, go on its wire at once? Marks at departure, traces and the books
@@ -287,6 +289,6 @@ impl Port {
     #[inline(always)]
     fn may_launch(&self, end: u64, frame: &Frame, net: &Net) -> bool {
         let looks = self.looks.from != NEVER && (self.looks.ramp_from != NEVER || frame.record() > 0);
-        !self.needs_exact && !looks && end < net.duration
+        !self.line.needs_exact && !looks && end < net.duration
     }
 }

@@ -28,8 +28,9 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         self.ports.len()
     }
     fn outlet(&mut self, (out, _): At) -> Outlet<'_> {
-        let Port { point, paused, place, left, out: result, .. } = &mut self.ports[out];
-        let (management, point, paused) = (&mut self.management, point.as_deref_mut(), from_mut(paused));
+        let Port { point, transmitter, place, left, out: result, .. } = &mut self.ports[out];
+        let (management, point, paused) =
+            (&mut self.management, point.as_deref_mut(), from_mut(&mut transmitter.paused));
         Outlet { management, point, paused, link: place.link, left, result, of_class: None }
     }
     fn memory(&mut self, _: usize) -> (&mut Management, &mut Memory) {
@@ -50,7 +51,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     }
     fn gate(&self, out: usize) -> (TxRate, &[Paused]) {
         let port = &self.ports[out];
-        (port.service, from_ref(&port.paused))
+        (port.line.service, from_ref(&port.transmitter.paused))
     }
     fn sent(&self, out: usize) -> (u64, u64, u64) {
         let control = self.frames((out, 0)).filter(|f| !f.is_data());
@@ -59,7 +60,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     fn is_still(&self, out: usize) -> bool {
         let port = &self.ports[out];
         let waits = !port.data.is_empty() || !port.ahead.is_empty();
-        !waits && port.sends.is_none()
+        !waits && port.transmitter.sends.is_none()
     }
     fn has_waiting(&self, (out, _): At) -> bool {
         self.ports[out].has_waiting()
@@ -113,7 +114,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
             }
             Lane::Pause => {
                 let port = &mut self.ports[out];
-                port.needs_exact = true;
+                port.line.needs_exact = true;
                 port.ahead.pauses.push_back(entry);
                 self.outdate(out);
             }
@@ -121,7 +122,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     }
     fn serve(&mut self, out: usize, rate: (Rate, TxRate)) {
         let port = &mut self.ports[out];
-        (port.place.rate, port.service) = rate;
+        (port.place.rate, port.line.service) = rate;
     }
     fn look_again(&mut self, out: usize, _: &mut With<'n, 'w>) {
         self.ports[out].plan_start(self.now);
@@ -147,7 +148,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         if let Some(before) = self.now.checked_sub(1) {
             self.advance(out, before, self.now, net, wires);
         }
-        self.ports[out].needs_exact = true;
+        self.ports[out].line.needs_exact = true;
         self.outdate(out);
     }
     #[inline(always)]
@@ -182,8 +183,8 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         let port = &mut self.ports[out];
         let Some(point) = &mut port.point else { return };
         port.countdown = point.state.countdown - ahead.data_to_come as i64;
-        port.stamp = point.stamp();
-        port.needs_exact |= port.stamp.is_some();
+        port.place.stamp = point.stamp();
+        port.line.needs_exact |= port.place.stamp.is_some();
         let (ramp_changes, records_change) = (ramp != point.state.ramp, records != point.state.records);
         let sends = port.sends_data() && port.data.front().is_some_and(|first| first.frame.is_data());
         if ramp_changes && sends && port.began().is_some_and(|began| began < self.now) {

@@ -35,7 +35,7 @@ impl Switch {
     pub(super) fn note_calm(&mut self, out: usize) {
         let port = &mut self.ports[out];
         let small = self.mmu.small.filter(|_| !port.has_cells).unwrap_or(NEVER);
-        let minded = self.management.watchdogs.mind((out, 0), &port.paused);
+        let minded = self.management.watchdogs.mind((out, 0), &port.transmitter.paused);
         let calm = self.mmu.memory.calm_queue().min(port.ramp_low(RampAt::Arrival)).min(small);
         port.calm_up_to = if minded { 0 } else { calm };
     }
@@ -74,7 +74,7 @@ impl Switch {
         let port = &mut self.ports[out];
         port.ahead.control.place(&mut port.ahead.last, &Entry { ready, frame: *frame }, Some(frame.input));
         port.ahead.bytes += u64::from(frame.len);
-        port.needs_exact = true;
+        port.line.needs_exact = true;
     }
 
     /// Takes control that arrives at `ready` to the queues of its outputs, where nothing looks at it; false where something

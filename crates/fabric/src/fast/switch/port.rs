@@ -71,38 +71,47 @@ pub(crate) struct Port {
     pub(crate) calm_up_to: u64,
     /// The transmitter is free from this time on, when idle (ps).
     pub(crate) idle_from: u64,
-    /// Rate at which data is served.
-    pub(crate) service: TxRate,
-    pub(crate) to: To,
-    /// The transmitter has more to consider than the data that waits.
-    pub(crate) needs_exact: bool,
+    pub(crate) line: Line,
     /// Whether the port's memory is kept cell by cell: from the moment when its queue first grew beyond [`Mmu::small`].
     pub(crate) has_cells: bool,
     pub(crate) looks: Looks,
     pub(crate) left: Left,
-    /// Latest time of the frames stored without looking closer.
-    pub(crate) last: u64,
-    /// Length and input of the frame that is on its wire until `idle_from` and counts as sent, while nothing waits behind it; 0:
-    /// none (`sweep/thin.rs`).
-    pub(crate) flown: (u16, u16),
+    pub(crate) quiet: Quiet,
     pub(crate) ahead: Ahead,
-    /// Smallest-rate stamp, packed.
-    pub(crate) stamp: Option<(u8, u32)>,
     pub(crate) place: Place,
-    /// The transmission in progress; none: the transmitter is idle from [`Port::idle_from`] on, or what it has begun since follows from
-    /// its queues.
-    pub(crate) sends: Option<Transmission>,
-    /// XOFF from the far end.
-    pub(crate) paused: Paused,
+    pub(crate) transmitter: Transmitter,
     pub(crate) point: Option<Box<Point>>,
     pub(crate) out: PortOutcome,
 }
 
-/// The far end of a port's link: delay and receiving port.
+/// How a port sends: the rate at which data is served, the delay of its link, and the port at the far end.
 #[derive(Debug, Default)]
-pub(crate) struct To {
+pub(crate) struct Line {
+    pub(crate) service: TxRate,
     pub(crate) delay: u64,
     pub(crate) peer: u32,
+    /// The transmitter has more to consider than the data that waits.
+    pub(crate) needs_exact: bool,
+}
+
+/// What a port takes or sends without looking closer.
+#[derive(Debug, Default)]
+pub(crate) struct Quiet {
+    /// Latest time of the frames stored so.
+    pub(crate) last: u64,
+    /// Length and input of the frame that is on its wire until [`Port::idle_from`] and counts as sent, while nothing waits behind it; 0:
+    /// none (`sweep/thin.rs`).
+    pub(crate) flown: (u16, u16),
+}
+
+/// A port's transmitter.
+#[derive(Debug, Default)]
+pub(crate) struct Transmitter {
+    /// The transmission in progress; none: the transmitter is idle from [`Port::idle_from`] on, or what it has begun since follows from
+    /// the port's queues.
+    pub(crate) sends: Option<Transmission>,
+    /// XOFF from the far end.
+    pub(crate) paused: Paused,
 }
 
 /// Which departures a port looks at.
@@ -142,6 +151,8 @@ pub(crate) struct Place {
     pub(crate) rate: Rate,
     /// Number of the port in the network.
     pub(crate) number: u32,
+    /// Smallest-rate stamp, packed.
+    pub(crate) stamp: Option<(u8, u32)>,
 }
 
 /// Frames that stand in a queue already, but arrive after the moment in question.
@@ -181,31 +192,31 @@ impl Port {
     /// The transmitter takes up this, or becomes idle: what it had until now.
     #[inline(always)]
     pub(crate) fn transmits(&mut self, next: Option<Transmission>) -> Option<Transmission> {
-        changes("transmitter in a window", state(self.sends), state(next));
-        std::mem::replace(&mut self.sends, next)
+        changes("transmitter in a window", state(self.transmitter.sends), state(next));
+        std::mem::replace(&mut self.transmitter.sends, next)
     }
     /// End of the transmission in progress; never, if there is none.
     #[inline(always)]
     pub(crate) fn end(&self) -> u64 {
-        self.sends.map_or(NEVER, |sends| sends.end)
+        self.transmitter.sends.map_or(NEVER, |sends| sends.end)
     }
     /// Start of it.
     pub(crate) fn began(&self) -> Option<u64> {
-        self.sends.map(|sends| sends.began)
+        self.transmitter.sends.map(|sends| sends.began)
     }
     /// Is a frame of its data in transmission?
     pub(crate) fn sends_data(&self) -> bool {
-        self.sends.is_some_and(|sends| matches!(sends.what, Sent::Data { .. }))
+        self.transmitter.sends.is_some_and(|sends| matches!(sends.what, Sent::Data { .. }))
     }
     /// Does that stand on its wire already?
     #[inline(always)]
     pub(crate) fn has_launched(&self) -> bool {
-        self.sends.is_some_and(|sends| matches!(sends.what, Sent::Data { launched: true, .. }))
+        self.transmitter.sends.is_some_and(|sends| matches!(sends.what, Sent::Data { launched: true, .. }))
     }
     /// Is its memory free already?
     #[inline(always)]
     pub(crate) fn has_freed(&self) -> bool {
-        self.sends.is_some_and(|sends| matches!(sends.what, Sent::Data { freed: true, .. }))
+        self.transmitter.sends.is_some_and(|sends| matches!(sends.what, Sent::Data { freed: true, .. }))
     }
     /// Frames that are stored already although they arrive at `from` or later.
     #[inline]
@@ -227,7 +238,7 @@ impl Port {
         let control = self.ahead.bytes - later.map(|e| u64::from(e.frame.len)).sum::<u64>();
         let len = self.queued - to_come.bytes_to_come;
         let bytes = (len, len + control, self.left.bytes);
-        view(bytes, (self.place.link, self.place.rate), Some(&self.paused), now)
+        view(bytes, (self.place.link, self.place.rate), Some(&self.transmitter.paused), now)
     }
     /// A data frame leaves whose transmission began at `began`, and counts as queued still: mark and telemetry follow from what had
     /// arrived by then.
@@ -265,14 +276,14 @@ impl Port {
     }
     /// If idle, it looks for a frame at the end of this moment, and not before.
     pub(super) fn plan_start(&mut self, now: u64) {
-        self.needs_exact = true;
-        if self.sends.is_none() {
+        self.line.needs_exact = true;
+        if self.transmitter.sends.is_none() {
             self.idle_from = self.idle_from.max(now);
         }
     }
     /// Start and end of the transmission of data that waits, with none before it.
     pub(crate) fn times(&self, &Entry { ready, ref frame }: &Entry) -> (u64, u64) {
-        transmission(ready, self.idle_from, self.service, frame.len)
+        transmission(ready, self.idle_from, self.line.service, frame.len)
     }
     /// Counts a frame down, if it is data: true where the congestion point may have to look.
     #[inline(always)]
@@ -287,7 +298,7 @@ impl Port {
         if !entry.frame.is_data() {
             self.left.note_in_band(entry.frame.len);
         }
-        self.data.place(&mut self.last, entry, None);
+        self.data.place(&mut self.quiet.last, entry, None);
         due
     }
     /// A frame that was stored without consequence goes back on its wire.
@@ -316,7 +327,7 @@ impl Port {
     /// Is its data stopped?
     #[inline(always)]
     pub(crate) fn is_stopped(&self) -> bool {
-        is_stopped(MANAGED, self.service, from_ref(&self.paused))
+        is_stopped(MANAGED, self.line.service, from_ref(&self.transmitter.paused))
     }
     /// Must the transmitter consider more than control and data, and the frame in transmission?
     pub(crate) fn must_be_exact(&self) -> bool {
@@ -324,8 +335,8 @@ impl Port {
     }
     /// Notes anew what the transmitter has to consider.
     pub(crate) fn note_needs(&mut self) {
-        let more = self.stamp.is_some() || !self.ahead.is_empty();
-        self.needs_exact = more || self.sends.is_some() || self.must_be_exact();
+        let more = self.place.stamp.is_some() || !self.ahead.is_empty();
+        self.line.needs_exact = more || self.transmitter.sends.is_some() || self.must_be_exact();
     }
 
     /// The ramp that was there `before` has changed. It decides on the frame in transmission, which began before that.
