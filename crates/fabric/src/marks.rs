@@ -26,7 +26,7 @@ pub enum Mark {
     InStep,
     /// A frame came to a shared buffer near its thresholds, and nothing followed, however much had left by then.
     Near,
-    /// Out of it: what had left by outputs out of step was counted first (`fast/sweep/near.rs`).
+    /// Out of it: what had left by outputs out of step was counted first (`fast/switch/near.rs`).
     CountedOthers,
     /// A switch looked only at the ports that had something (`fast/sweep/thin.rs`).
     ThinWindow,

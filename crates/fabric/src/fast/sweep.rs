@@ -9,7 +9,7 @@
 //! A shared buffer is quiet (`bound_inputs`) if no input can come near its threshold with all that arrives in the window, nor the pool to
 //! more than it ever held. Then the bytes of the inputs are all that is kept. Near a threshold frames are taken in order of time.
 //! A departure has a consequence if its input is in XOFF: outputs that hold such frames are critical. What has left by the others is
-//! counted where it matters (`Switch::count_others`): as such a frame leaves, or as one comes that would ask for XOFF without that. Where
+//! counted where it matters (`switch/near.rs`): as such a frame leaves, or as one comes that would ask for XOFF without that. Where
 //! memory is free as a transmission starts, it is counted until the end while the buffer is quiet; in step, a start is an event of its own.
 //!
 //! A long window is taken in pieces ([`Switch::run`]): in one, all its frames would count as waiting at once, and each would be
@@ -23,7 +23,6 @@
 //! * Marks: CalmWindow, InPieces, Near; out: PutBack, InOrder, InStep.
 
 mod arrivals;
-mod near;
 mod replay;
 mod thin;
 
@@ -32,11 +31,10 @@ pub(crate) use arrivals::Scratch;
 use crate::check::broken;
 use crate::fast::bits::{bit, of_bits};
 use crate::fast::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, Step, step_before};
-use crate::fast::mmu::Mmu;
-use crate::fast::switch::{Port, Switch};
+use crate::fast::switch::{Port, Sent, Switch, Transmission, calm, early, near};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Key, Kind as Order, Switching, transmission};
+use crate::model::{Key, Kind as Order, Switching};
 use crate::net::Net;
 use crate::spec::ControlTransport;
 use crate::tx_rate::TxRate;
@@ -110,7 +108,7 @@ impl Switch {
             && self.store_unordered(base, end, may_be_ahead, net, wires)
         {
             if self.rare.0 < end || self.early.ran_out != 0 {
-                self.catch_up(base, end, net, wires);
+                early::catch_up(self, base, end, net, wires);
             }
         } else {
             scratch.gather(self.place(), 0..self.linked, (base, end), net, wires);
@@ -150,7 +148,7 @@ impl Switch {
         let quiet = self.mmu.note_quiet(more, queued);
         self.was_quiet |= quiet;
         if before && !quiet {
-            self.find_holders();
+            near::find_holders(self);
         }
         quiet
     }
@@ -172,8 +170,9 @@ impl Switch {
                 let f = &entry.frame;
                 let (stored, out) = if f.passes_as_data() {
                     let out = usize::from(f.output(net, self.index, &mut self.management.paths));
-                    (self.store_calmly(out, input, entry), out)
-                } else if f.kind() == Kind::Control && self.store_control(entry.ready, f, net, bodies) {
+                    (calm::store_calmly(self, out, input, entry), out)
+                } else if f.kind() == Kind::Control && calm::store_control(self, entry.ready, f, net, bodies)
+                {
                     (Some(false), 0)
                 } else {
                     (None, 0)
@@ -246,7 +245,7 @@ impl Switch {
                 }
                 if first != arrival {
                     if self.mmu.memory.is_near() {
-                        self.count_others((last, usize::MAX), net, wires);
+                        near::count_others(self, (last, usize::MAX), net, wires);
                     }
                     self.now = first.0;
                     self.happen(first.1, &mut (net, &mut *wires));
@@ -270,7 +269,7 @@ impl Switch {
         if entry.frame.passes_as_data() {
             out = usize::from(entry.frame.output(net, self.index, &mut self.management.paths));
             self.outdate_empty(out);
-            stored = self.store_calmly(out, input, entry);
+            stored = calm::store_calmly(self, out, input, entry);
             if stored == Some(false) {
                 return inbox.skip_many(1);
             }
@@ -287,12 +286,12 @@ impl Switch {
         self.now = entry.ready;
         let data = entry.frame.passes_as_data();
         if data && stored.is_none() && self.mmu.memory.is_near() {
-            self.count_others((2 * self.now, usize::MAX), net, wires);
-            stored = self.store_calmly(out, entry.frame.input.into(), entry);
+            near::count_others(self, (2 * self.now, usize::MAX), net, wires);
+            stored = calm::store_calmly(self, out, entry.frame.input.into(), entry);
         }
         match stored {
             Some(false) => {}
-            Some(true) => self.look(out, self.now, 0, net, wires),
+            Some(true) => early::look(self, out, self.now, 0, net, wires),
             None if data => self.arrive(out, &mut { entry.frame }, &mut (net, wires)),
             None => match entry.frame.as_pause() {
                 Some(pause) => self.hear(entry.frame.input.into(), pause, &mut (net, wires)),
@@ -305,7 +304,7 @@ impl Switch {
     pub(crate) fn find_critical(&mut self) {
         let before = std::mem::take(&mut self.steps.in_step);
         if self.mmu.memory.off_count > 0 && self.mmu.memory.is_shared() {
-            self.steps.in_step = self.holders_of_stopped();
+            self.steps.in_step = near::holders_of_stopped(self);
         } else if self.mmu.unsettled() {
             self.steps.in_step = self.mmu.critical(self.linked).fold(0, |all, p| all | bit(p));
         }
@@ -362,7 +361,7 @@ impl Switch {
             if !self.holders.of.is_empty()
                 && first.is_some_and(|first| self.mmu.memory.is_off(first.frame.input.into()))
             {
-                self.count_others((step, p), net, wires);
+                near::count_others(self, (step, p), net, wires);
             }
             if let Some(next) = self.steps.next[p].1.filter(|_| self.ports[p].transmitter.sends.is_none()) {
                 self.ports[p].begin_this(next, &mut wires.records);
@@ -442,38 +441,77 @@ impl Switch {
             }
         }
     }
-}
 
-impl Port {
-    /// Sends on what has left by `end` of what waits, which is all that the transmitter has to consider. False where a departure
-    /// may have a consequence: the rest needs the exact way.
-    #[inline(always)]
-    pub(super) fn drain(&mut self, p: usize, end: u64, mmu: &mut Mmu, wires: &mut Wires) -> bool {
-        let (counted, row) = (self.has_cells, mmu.row(p));
-        // Of an empty queue the first place is never ready.
-        while let Some(&Entry { ready, ref frame }) = self.data.place_at(0).filter(|e| e.ready < end) {
-            let (start, done) = transmission(ready, self.idle_from, self.line.service, frame.len);
-            if done >= end {
+    /// Replays a port's transmitter: ends at or before `last`, starts before `before`.
+    #[inline(never)]
+    pub(crate) fn advance(&mut self, p: usize, last: u64, before: u64, net: &Net, wires: &mut Wires) {
+        let port = &mut self.ports[p];
+        if !port.line.needs_exact {
+            port.drain(p, last + 1, &mut self.mmu, wires);
+        }
+        loop {
+            self.begin(p, before, net, wires);
+            if self.ports[p].end() > last {
                 break;
             }
-            let input = usize::from(frame.input);
-            if !mmu.leave_calmly(counted, row, input, frame.len)
-                && !mmu.memory.leave_near((p, input), frame.len)
-            {
-                return false;
-            }
-            let len = frame.len;
-            let ready = done + self.line.delay;
-            let looks = self.queued > self.looks.from && self.looks(frame, start);
-            if looks {
-                let mut frame = *frame;
-                self.leave(&mut frame, start, &mut wires.records);
-                wires.push_frame(self.line.peer, ready, &frame);
-            } else {
-                wires.push_frame(self.line.peer, ready, frame);
-            }
-            self.first_sent(len, done);
+            self.complete(p, net, wires);
         }
+        self.ports[p].note_needs();
+    }
+
+    /// If a port's transmitter is idle, starts what could have started first, if that was before `before`. Memory that is free at the
+    /// start is freed then, unless nothing follows from that: it stays an upper bound.
+    #[inline(always)]
+    pub(crate) fn begin(&mut self, p: usize, before: u64, net: &Net, wires: &mut Wires) {
+        self.start(p, before, wires);
+        self.free_at_start(p, net, wires);
+    }
+
+    /// The same, but for its memory. Of a port in step that has only data to send, what goes next is mostly found already.
+    #[inline(always)]
+    fn start(&mut self, p: usize, before: u64, wires: &mut Wires) {
+        if self.ports[p].transmitter.sends.is_none() {
+            let found = self.steps.stale & bit(p) == 0 && self.is_settled(p);
+            let next = if found { self.steps.next[p].1 } else { self.ports[p].next() };
+            if let Some(next) = next.filter(|next| next.0 < before) {
+                self.ports[p].begin_this(next, &mut wires.records);
+            }
+        }
+    }
+
+    /// Where memory is free at the start, and something may follow from that, what a port sends is freed.
+    #[inline(always)]
+    fn free_at_start(&mut self, p: usize, net: &Net, wires: &mut Wires) {
+        if self.management.at_start && !self.mmu.is_quiet() {
+            self.free_started(p, net, wires);
+        }
+    }
+
+    /// Frees the memory of the frame of data that a port sends, if it is not free.
+    fn free_started(&mut self, p: usize, net: &Net, wires: &mut Wires) -> bool {
+        let port = &mut self.ports[p];
+        let (Some(first), Some(Transmission { began, what: Sent::Data { freed: freed @ false, .. }, .. })) =
+            (port.data.front(), &mut port.transmitter.sends)
+        else {
+            return false;
+        };
+        let frame = first.frame;
+        *freed = true;
+        let now = std::mem::replace(&mut self.now, *began);
+        self.free(p, &frame, &mut (net, wires));
+        self.now = now;
         true
+    }
+
+    /// Where memory is free as a transmission starts, that of all that began before `base` is freed, which was an upper bound until now:
+    /// does less count then?
+    fn free_begun(&mut self, base: u64, net: &Net, wires: &mut Wires) -> bool {
+        let mut any = false;
+        self.was_quiet = false;
+        for p in if self.management.at_start { 0..self.linked } else { 0..0 } {
+            self.start(p, base, wires);
+            any |= self.free_started(p, net, wires);
+        }
+        any
     }
 }

@@ -4,8 +4,9 @@
 //! when they are touched. Ports are in `port`, what is stored without a closer look in `calm`.
 
 mod acts;
-mod calm;
-mod early;
+pub(in crate::fast) mod calm;
+pub(in crate::fast) mod early;
+pub(in crate::fast) mod near;
 mod port;
 
 use early::Due;
@@ -134,7 +135,7 @@ impl Switch {
         for p in 0..ports {
             sw.ports[p].note_ramp(net);
             sw.ports[p].note_needs();
-            sw.note_calm(p);
+            calm::note_calm(&mut sw, p);
         }
         sw.holders.of = vec![0; if sw.mmu.memory.is_shared() { sw.linked } else { 0 }];
         sw.find_critical();

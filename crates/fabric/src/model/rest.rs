@@ -17,34 +17,26 @@ use cnsim_scheme_api::network::{Purpose, Stream};
 /// happened: which part of it.
 pub(crate) type Rest = Result<(), Option<String>>;
 
-impl<F: Packet> Sender<F> {
-    /// Is it at rest?
-    pub(crate) fn rest(&self) -> Rest {
-        let queues = &self.queues;
-        let waits = [&queues.control, &queues.probes, &queues.fifo, &queues.backlog];
-        let waits = waits.into_iter().any(|queue| !queue.is_empty());
-        if waits
-            || self.has_live()
-            || !self.transfers.is_idle()
-            || self.must_look
-            || self.deferred.next() < NEVER
-        {
-            return Err(None);
-        }
-        if !self.limiters.is_empty() {
-            return Err(Some("a limiter".into()));
-        }
-        if self.transfers.flows_next {
-            return Err(Some("the turns of flows and messages".into()));
-        }
-        if self.timers.are_still_but(0, OPERATIONS) { Ok(()) } else { Err(None) }
+/// Is a sending side at rest?
+fn sender_rests<F: Packet>(sender: &Sender<F>) -> Rest {
+    let queues = &sender.queues;
+    let waits = [&queues.control, &queues.probes, &queues.fifo, &queues.backlog];
+    let waits = waits.into_iter().any(|queue| !queue.is_empty());
+    if waits
+        || sender.has_live()
+        || !sender.transfers.is_idle()
+        || sender.must_look
+        || sender.deferred.next() < NEVER
+    {
+        return Err(None);
     }
-
-    /// Is a flow under way?
-    #[inline]
-    pub(crate) fn has_live(&self) -> bool {
-        self.pairs.as_ref().is_some_and(|pairs| pairs.are_live())
+    if !sender.limiters.is_empty() {
+        return Err(Some("a limiter".into()));
     }
+    if sender.transfers.flows_next {
+        return Err(Some("the turns of flows and messages".into()));
+    }
+    if sender.timers.are_still_but(0, OPERATIONS) { Ok(()) } else { Err(None) }
 }
 
 impl Receiver {
@@ -71,7 +63,7 @@ impl<F: Packet> Sides<F> {
 
     /// Is it at rest?
     pub(crate) fn rest(&self, net: &Net) -> Rest {
-        self.sender.rest()?;
+        sender_rests(&self.sender)?;
         self.receiver.rest(net)
     }
 }

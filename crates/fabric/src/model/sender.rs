@@ -264,6 +264,12 @@ impl<F: Packet> Sender<F> {
         self.must_look |= holding.is_none();
     }
 
+    /// Is a flow under way?
+    #[inline]
+    pub(crate) fn has_live(&self) -> bool {
+        self.pairs.as_ref().is_some_and(|pairs| pairs.are_live())
+    }
+
     /// Do all frames that no limiter holds back wait in one FIFO, and find room while none waits there?
     pub(crate) fn has_one_fifo(&self) -> bool {
         self.queues.voqs.is_none() && self.settings.backlog_frames == 0 && self.settings.fifo_frames > 0

@@ -6,89 +6,44 @@
 //! * Bench row: hotspot.
 //! * Marks: none of its own: every run passes here.
 
-use crate::fast::bits::bit;
-use crate::fast::frame::{Begin, Kind, NEVER, Step};
-use crate::fast::switch::{Port, Sent, Switch, Transmission};
+use crate::fast::frame::{Begin, Entry, Kind, NEVER, Step};
+use crate::fast::mmu::Mmu;
+use crate::fast::switch::{Port, Sent, Transmission};
 use crate::fast::wires::Wires;
-use crate::model::{Lane, Packet, Records, Switching, next_start, rate_of, transmission};
-use crate::net::Net;
-
-impl Switch {
-    /// Replays a port's transmitter: ends at or before `last`, starts before `before`.
-    #[inline(never)]
-    pub(crate) fn advance(&mut self, p: usize, last: u64, before: u64, net: &Net, wires: &mut Wires) {
-        let port = &mut self.ports[p];
-        if !port.line.needs_exact {
-            port.drain(p, last + 1, &mut self.mmu, wires);
-        }
-        loop {
-            self.begin(p, before, net, wires);
-            if self.ports[p].end() > last {
-                break;
-            }
-            self.complete(p, net, wires);
-        }
-        self.ports[p].note_needs();
-    }
-
-    /// If a port's transmitter is idle, starts what could have started first, if that was before `before`. Memory that is free at the
-    /// start is freed then, unless nothing follows from that: it stays an upper bound.
-    #[inline(always)]
-    pub(crate) fn begin(&mut self, p: usize, before: u64, net: &Net, wires: &mut Wires) {
-        self.start(p, before, wires);
-        self.free_at_start(p, net, wires);
-    }
-
-    /// The same, but for its memory. Of a port in step that has only data to send, what goes next is mostly found already.
-    #[inline(always)]
-    fn start(&mut self, p: usize, before: u64, wires: &mut Wires) {
-        if self.ports[p].transmitter.sends.is_none() {
-            let found = self.steps.stale & bit(p) == 0 && self.is_settled(p);
-            let next = if found { self.steps.next[p].1 } else { self.ports[p].next() };
-            if let Some(next) = next.filter(|next| next.0 < before) {
-                self.ports[p].begin_this(next, &mut wires.records);
-            }
-        }
-    }
-
-    /// Where memory is free at the start, and something may follow from that, what a port sends is freed.
-    #[inline(always)]
-    pub(super) fn free_at_start(&mut self, p: usize, net: &Net, wires: &mut Wires) {
-        if self.management.at_start && !self.mmu.is_quiet() {
-            self.free_started(p, net, wires);
-        }
-    }
-
-    /// Frees the memory of the frame of data that a port sends, if it is not free.
-    fn free_started(&mut self, p: usize, net: &Net, wires: &mut Wires) -> bool {
-        let port = &mut self.ports[p];
-        let (Some(first), Some(Transmission { began, what: Sent::Data { freed: freed @ false, .. }, .. })) =
-            (port.data.front(), &mut port.transmitter.sends)
-        else {
-            return false;
-        };
-        let frame = first.frame;
-        *freed = true;
-        let now = std::mem::replace(&mut self.now, *began);
-        self.free(p, &frame, &mut (net, wires));
-        self.now = now;
-        true
-    }
-
-    /// Where memory is free as a transmission starts, that of all that began before `base` is freed, which was an upper bound until now:
-    /// does less count then?
-    pub(super) fn free_begun(&mut self, base: u64, net: &Net, wires: &mut Wires) -> bool {
-        let mut any = false;
-        self.was_quiet = false;
-        for p in if self.management.at_start { 0..self.linked } else { 0..0 } {
-            self.start(p, base, wires);
-            any |= self.free_started(p, net, wires);
-        }
-        any
-    }
-}
+use crate::model::{Lane, Packet, Records, next_start, rate_of, transmission};
 
 impl Port {
+    /// Sends on what has left by `end` of what waits, which is all that the transmitter has to consider. False where a departure
+    /// may have a consequence: the rest needs the exact way.
+    #[inline(always)]
+    pub(crate) fn drain(&mut self, p: usize, end: u64, mmu: &mut Mmu, wires: &mut Wires) -> bool {
+        let (counted, row) = (self.has_cells, mmu.row(p));
+        // Of an empty queue the first place is never ready.
+        while let Some(&Entry { ready, ref frame }) = self.data.place_at(0).filter(|e| e.ready < end) {
+            let (start, done) = transmission(ready, self.idle_from, self.line.service, frame.len);
+            if done >= end {
+                break;
+            }
+            let input = usize::from(frame.input);
+            if !mmu.leave_calmly(counted, row, input, frame.len)
+                && !mmu.memory.leave_near((p, input), frame.len)
+            {
+                return false;
+            }
+            let len = frame.len;
+            let ready = done + self.line.delay;
+            let looks = self.queued > self.looks.from && self.looks(frame, start);
+            if looks {
+                let mut frame = *frame;
+                self.leave(&mut frame, start, &mut wires.records);
+                wires.push_frame(self.line.peer, ready, &frame);
+            } else {
+                wires.push_frame(self.line.peer, ready, frame);
+            }
+            self.first_sent(len, done);
+        }
+        true
+    }
     /// The port's next step ([`Step`]), if it keeps step: an end, or a start if memory is freed at starts; and what begins before or
     /// with it.
     pub(super) fn next_step(&self, at_start: bool) -> (Step, Option<Begin>) {

@@ -15,7 +15,7 @@ use super::arrivals::Scratch;
 use crate::check::broken;
 use crate::fast::bits::{bit, of_bits};
 use crate::fast::frame::{Entry, Frame, NEVER};
-use crate::fast::switch::{Port, Sent, Switch, Transmission};
+use crate::fast::switch::{Port, Sent, Switch, Transmission, calm};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::{Packet, count_down, transmission};
@@ -116,7 +116,7 @@ impl Switch {
         if !self.bring(out, ready, ready, net, wires) {
             return None;
         }
-        let stored = self.store_calmly(out, usize::from(entry.frame.input), entry);
+        let stored = calm::store_calmly(self, out, usize::from(entry.frame.input), entry);
         if stored == Some(false) && !self.launch(out, ready + u64::from(alone), net, wires) {
             self.waiting |= bit(out);
         }

@@ -1,7 +1,7 @@
 //! What is the fast way's own of what a switch does ([`Switching`]). Ports are brought up to a moment only where something looks at them;
 //! control is placed ahead of its time; what a sample writes is written where the frame stands by then.
 
-use super::{Port, Switch, ToCome};
+use super::{Port, Switch, ToCome, calm, early, near};
 use crate::fast::frame::{Entry, Frame, Kind, Ring};
 use crate::fast::wires::Wires;
 use crate::model::{
@@ -103,13 +103,13 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         match frame.lane() {
             Lane::Data(_) => {
                 self.outdate_empty(out);
-                self.note_holder(out, frame.input.into());
+                near::note_holder(self, out, frame.input.into());
                 let port = &mut self.ports[out];
                 port.queued += u64::from(frame.len);
                 port.data.push_back(&entry);
             }
             Lane::Control => {
-                self.place_control(out, self.now, frame);
+                calm::place_control(self, out, self.now, frame);
                 self.outdate(out);
             }
             Lane::Pause => {
@@ -136,7 +136,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         let opens = point.state.wakes(port.countdown + ahead.data_to_come as i64, tagged);
         port.countdown = point.state.countdown - ahead.data_to_come as i64;
         if !opens {
-            self.look_ahead(out, ahead.frames_after, 0);
+            early::look_ahead(self, out, ahead.frames_after, 0);
         }
         opens
     }
@@ -158,7 +158,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         } else {
             self.advance(out, self.now, self.now, net, wires);
         }
-        self.count_cells(out, frame.len);
+        calm::count_cells(self, out, frame.len);
     }
     fn ahead(&self, out: usize, probe: Option<&Frame>) -> ToCome {
         let Some(probe) = probe else { return self.ports[out].later(self.now + 1) };
@@ -192,9 +192,9 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         }
         if ramp_changes || records_change {
             port.note_ramp(net);
-            self.note_calm(out);
+            calm::note_calm(self, out);
         }
-        self.look_ahead(out, ahead.frames_after, 0);
+        early::look_ahead(self, out, ahead.frames_after, 0);
     }
     fn watched(&mut self, at: At, turns: bool, (_, wires): &mut With<'n, 'w>) {
         let (now, port) = (self.now, &mut self.ports[at.0]);
@@ -205,7 +205,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
             }
             self.outdate(at.0);
         }
-        self.note_calm(at.0);
+        calm::note_calm(self, at.0);
     }
     fn empty(&mut self, out: usize) {
         self.ports[out].data = Ring::default();

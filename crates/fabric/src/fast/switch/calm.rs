@@ -5,7 +5,7 @@
 //! * Bench row: w2.
 //! * Marks: CalmWindow.
 
-use super::Switch;
+use super::{Switch, near};
 use crate::fast::bodies::Bodies;
 use crate::fast::frame::{Entry, Frame, NEVER};
 use crate::marks::{Mark, hit};
@@ -13,89 +13,87 @@ use crate::model::{Packet, To};
 use crate::net::Net;
 use cnsim_scheme_api::RampAt;
 
-impl Switch {
-    /// Before a frame of `len` bytes is admitted: if the queue may grow too long with it for its cells to be left
-    /// uncounted, they are counted from now on.
-    #[inline]
-    pub(super) fn count_cells(&mut self, out: usize, len: u16) {
-        let port = &mut self.ports[out];
-        if port.has_cells || self.mmu.small.is_some_and(|small| port.queued + u64::from(len) <= small) {
-            return;
-        }
-        debug_assert!(self.mmu.small.is_some_and(|small| port.queued <= small));
-        port.has_cells = true;
-        for e in port.data.entries() {
-            self.mmu.enter(out, usize::from(e.frame.input), e.frame.len);
-        }
-        self.note_calm(out);
+/// Before a frame of `len` bytes is admitted: if the queue may grow too long with it for its cells to be left
+/// uncounted, they are counted from now on.
+#[inline]
+pub(super) fn count_cells(switch: &mut Switch, out: usize, len: u16) {
+    let port = &mut switch.ports[out];
+    if port.has_cells || switch.mmu.small.is_some_and(|small| port.queued + u64::from(len) <= small) {
+        return;
     }
+    debug_assert!(switch.mmu.small.is_some_and(|small| port.queued <= small));
+    port.has_cells = true;
+    for e in port.data.entries() {
+        switch.mmu.enter(out, usize::from(e.frame.input), e.frame.len);
+    }
+    note_calm(switch, out);
+}
 
-    /// Notes anew how long a queue may grow before something follows from it: its limit, its ramp at arrival, the need to count its
-    /// cells.
-    pub(super) fn note_calm(&mut self, out: usize) {
-        let port = &mut self.ports[out];
-        let small = self.mmu.small.filter(|_| !port.has_cells).unwrap_or(NEVER);
-        let minded = self.management.watchdogs.mind((out, 0), &port.transmitter.paused);
-        let calm = self.mmu.memory.calm_queue().min(port.ramp_low(RampAt::Arrival)).min(small);
-        port.calm_up_to = if minded { 0 } else { calm };
-    }
+/// Notes anew how long a queue may grow before something follows from it: its limit, its ramp at arrival, the need to count its
+/// cells.
+pub(super) fn note_calm(switch: &mut Switch, out: usize) {
+    let port = &mut switch.ports[out];
+    let small = switch.mmu.small.filter(|_| !port.has_cells).unwrap_or(NEVER);
+    let minded = switch.management.watchdogs.mind((out, 0), &port.transmitter.paused);
+    let calm = switch.mmu.memory.calm_queue().min(port.ramp_low(RampAt::Arrival)).min(small);
+    port.calm_up_to = if minded { 0 } else { calm };
+}
 
-    /// Stores a data frame, or an acknowledgement among the data, that arrives at `entry.ready` without bringing its port up to date,
-    /// where nothing depends on that: the occupancies known are upper bounds, and as such below all thresholds. Has the port's countdown
-    /// run out on it? None: it is not stored, as it needs the exact way.
-    #[inline(always)]
-    pub(crate) fn store_calmly(&mut self, out: usize, input: usize, entry: &Entry) -> Option<bool> {
-        let port = &mut self.ports[out];
-        let queued = port.queued + u64::from(entry.frame.len);
-        if queued > port.calm_up_to {
-            return None;
-        }
-        if !self.mmu.store_calmly(port.has_cells, out, input, entry.frame.len) {
-            return self.store_near(out, input, entry);
-        }
-        Some(port.put_calmly(entry))
+/// Stores a data frame, or an acknowledgement among the data, that arrives at `entry.ready` without bringing its port up to date,
+/// where nothing depends on that: the occupancies known are upper bounds, and as such below all thresholds. Has the port's countdown
+/// run out on it? None: it is not stored, as it needs the exact way.
+#[inline(always)]
+pub(crate) fn store_calmly(switch: &mut Switch, out: usize, input: usize, entry: &Entry) -> Option<bool> {
+    let port = &mut switch.ports[out];
+    let queued = port.queued + u64::from(entry.frame.len);
+    if queued > port.calm_up_to {
+        return None;
     }
+    if !switch.mmu.store_calmly(port.has_cells, out, input, entry.frame.len) {
+        return store_near(switch, out, input, entry);
+    }
+    Some(port.put_calmly(entry))
+}
 
-    /// The same in a shared buffer near a threshold, if nothing follows from the frame, however much has left by now.
-    #[inline(never)]
-    fn store_near(&mut self, out: usize, input: usize, entry: &Entry) -> Option<bool> {
-        if !self.mmu.memory.store_below((out, input), entry.frame.len, self.ports[out].queued) {
-            return None;
-        }
-        hit(Mark::Near);
-        self.note_holder(out, input);
-        Some(self.ports[out].put_calmly(entry))
+/// The same in a shared buffer near a threshold, if nothing follows from the frame, however much has left by now.
+#[inline(never)]
+fn store_near(switch: &mut Switch, out: usize, input: usize, entry: &Entry) -> Option<bool> {
+    if !switch.mmu.memory.store_below((out, input), entry.frame.len, switch.ports[out].queued) {
+        return None;
     }
+    hit(Mark::Near);
+    near::note_holder(switch, out, input);
+    Some(switch.ports[out].put_calmly(entry))
+}
 
-    /// Puts a control frame into its place in the queue of an output. It takes no memory there, and the transmitter is
-    /// replayed from the times of what waits: it may be done before its time, and the port need not be touched for it.
-    #[inline]
-    pub(crate) fn place_control(&mut self, out: usize, ready: u64, frame: &Frame) {
-        let port = &mut self.ports[out];
-        port.ahead.control.place(&mut port.ahead.last, &Entry { ready, frame: *frame }, Some(frame.input));
-        port.ahead.bytes += u64::from(frame.len);
-        port.line.needs_exact = true;
-    }
+/// Puts a control frame into its place in the queue of an output. It takes no memory there, and the transmitter is
+/// replayed from the times of what waits: it may be done before its time, and the port need not be touched for it.
+#[inline]
+pub(crate) fn place_control(switch: &mut Switch, out: usize, ready: u64, frame: &Frame) {
+    let port = &mut switch.ports[out];
+    port.ahead.control.place(&mut port.ahead.last, &Entry { ready, frame: *frame }, Some(frame.input));
+    port.ahead.bytes += u64::from(frame.len);
+    port.line.needs_exact = true;
+}
 
-    /// Takes control that arrives at `ready` to the queues of its outputs, where nothing looks at it; false where something
-    /// does.
-    pub(crate) fn store_control(
-        &mut self,
-        ready: u64,
-        frame: &Frame,
-        net: &Net,
-        bodies: &mut Bodies,
-    ) -> bool {
-        // Frames to a point take turns in order, and probes may be looked at.
-        if frame.is_probe() || matches!(frame.goes_to(), To::Point(_)) {
-            return false;
-        }
-        let way = frame.way(net, self.index, &mut self.management.paths);
-        for out in way.outputs(net, self.management.id, frame.input) {
-            bodies.share(frame.body());
-            self.place_control(out, ready, frame);
-        }
-        bodies.release(frame.body());
-        true
+/// Takes control that arrives at `ready` to the queues of its outputs, where nothing looks at it; false where something
+/// does.
+pub(crate) fn store_control(
+    switch: &mut Switch,
+    ready: u64,
+    frame: &Frame,
+    net: &Net,
+    bodies: &mut Bodies,
+) -> bool {
+    // Frames to a point take turns in order, and probes may be looked at.
+    if frame.is_probe() || matches!(frame.goes_to(), To::Point(_)) {
+        return false;
     }
+    let way = frame.way(net, switch.index, &mut switch.management.paths);
+    for out in way.outputs(net, switch.management.id, frame.input) {
+        bodies.share(frame.body());
+        place_control(switch, out, ready, frame);
+    }
+    bodies.release(frame.body());
+    true
 }

@@ -30,77 +30,74 @@ pub(crate) struct Due {
     frames_after: u32,
 }
 
-impl Switch {
-    /// Does what is due before `end`, in order of time. All frames of the window, which began at `base`, are stored, and no
-    /// occupancy has come near a threshold.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn catch_up(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires) {
-        hit(Mark::CaughtUp);
-        for p in of_bits(std::mem::take(&mut self.early.ran_out), self.linked) {
-            self.look_ahead(p, usize::MAX, base);
-        }
-        loop {
-            let rare = self.rare_before(end);
-            match self.early.due_looks.iter().enumerate().min_by_key(|(_, d)| d.key) {
-                Some((i, &due)) if due.key < rare => {
-                    self.early.due_looks.swap_remove(i);
-                    self.look(due.port.into(), due.key.0, due.frames_after as usize, net, wires);
-                }
-                _ if rare.0 < end => {
-                    self.now = rare.0;
-                    self.happen(rare.1, &mut (net, &mut *wires));
-                }
-                _ => return,
+/// Does what is due before `end`, in order of time. All frames of the window, which began at `base`, are stored, and no
+/// occupancy has come near a threshold.
+#[cold]
+#[inline(never)]
+pub(crate) fn catch_up(switch: &mut Switch, base: u64, end: u64, net: &Net, wires: &mut Wires) {
+    hit(Mark::CaughtUp);
+    for p in of_bits(std::mem::take(&mut switch.early.ran_out), switch.linked) {
+        look_ahead(switch, p, usize::MAX, base);
+    }
+    loop {
+        let rare = switch.rare_before(end);
+        match switch.early.due_looks.iter().enumerate().min_by_key(|(_, d)| d.key) {
+            Some((i, &due)) if due.key < rare => {
+                switch.early.due_looks.swap_remove(i);
+                look(switch, due.port.into(), due.key.0, due.frames_after as usize, net, wires);
             }
+            _ if rare.0 < end => {
+                switch.now = rare.0;
+                switch.happen(rare.1, &mut (net, &mut *wires));
+            }
+            _ => return,
         }
     }
+}
 
-    /// At which of the last `frames` frames of its queue, of those that arrive at `from` or later, must a port be looked at? At that on
-    /// which its countdown runs out, and at each if some may meet a queue that a ramp marks.
-    #[inline]
-    pub(super) fn look_ahead(&mut self, p: usize, frames: usize, from: u64) {
-        if frames == 0 {
-            return;
-        }
-        self.early.due_looks.retain(|d| usize::from(d.port) != p);
-        let port = &self.ports[p];
-        let (mut countdown, mut due, all) =
-            (port.countdown, None, port.queued > port.ramp_low(RampAt::Arrival));
-        // From the last on, as it has run out mostly on one of the last two.
-        let last = port.data.entries().iter().rev().take(frames);
-        for (behind, e) in last.take_while(|e| e.ready >= from).enumerate() {
-            if countdown > 0 && !all {
-                break;
-            }
-            if e.frame.is_data() {
-                countdown += i64::from(e.frame.len);
-                self.early.due_looks.extend(due.take().filter(|_| all));
-                let key = (e.ready, Kind::Data, e.frame.input.into());
-                due = Some(Due { key, port: p as u16, frames_after: behind as u32 });
-            }
-        }
-        self.early.due_looks.extend(due);
+/// At which of the last `frames` frames of its queue, of those that arrive at `from` or later, must a port be looked at? At that on
+/// which its countdown runs out, and at each if some may meet a queue that a ramp marks.
+#[inline]
+pub(super) fn look_ahead(switch: &mut Switch, p: usize, frames: usize, from: u64) {
+    if frames == 0 {
+        return;
     }
+    switch.early.due_looks.retain(|d| usize::from(d.port) != p);
+    let port = &switch.ports[p];
+    let (mut countdown, mut due, all) = (port.countdown, None, port.queued > port.ramp_low(RampAt::Arrival));
+    // From the last on, as it has run out mostly on one of the last two.
+    let last = port.data.entries().iter().rev().take(frames);
+    for (behind, e) in last.take_while(|e| e.ready >= from).enumerate() {
+        if countdown > 0 && !all {
+            break;
+        }
+        if e.frame.is_data() {
+            countdown += i64::from(e.frame.len);
+            switch.early.due_looks.extend(due.take().filter(|_| all));
+            let key = (e.ready, Kind::Data, e.frame.input.into());
+            due = Some(Due { key, port: p as u16, frames_after: behind as u32 });
+        }
+    }
+    switch.early.due_looks.extend(due);
+}
 
-    /// A frame has arrived that a port has stored, before `behind` others that arrive later: its ramp and its congestion point look at it.
-    #[inline(never)]
-    pub(crate) fn look(&mut self, p: usize, now: u64, behind: usize, net: &Net, wires: &mut Wires) {
-        self.now = now;
-        self.advance(p, now, now, net, wires);
-        let port = &mut self.ports[p];
-        let to_come = port.last_of(behind);
-        let Some(Entry { frame, .. }) = port.data.entries_mut().iter_mut().nth_back(behind) else {
-            broken("a frame that was stored is gone")
-        };
-        let queued = port.queued - to_come.bytes_to_come;
-        let marks = |p: &mut Box<Point>| p.marks(RampAt::Arrival, queued, frame).then_some(p.port);
-        if let Some(by) = port.point.as_mut().and_then(marks) {
-            frame.mark_at(by, &mut wires.records);
-        }
-        if port.countdown + to_come.data_to_come as i64 <= 0 {
-            let frame = *frame;
-            self.sample(p, frame, false, to_come, &mut (net, wires));
-        }
+/// A frame has arrived that a port has stored, before `behind` others that arrive later: its ramp and its congestion point look at it.
+#[inline(never)]
+pub(crate) fn look(switch: &mut Switch, p: usize, now: u64, behind: usize, net: &Net, wires: &mut Wires) {
+    switch.now = now;
+    switch.advance(p, now, now, net, wires);
+    let port = &mut switch.ports[p];
+    let to_come = port.last_of(behind);
+    let Some(Entry { frame, .. }) = port.data.entries_mut().iter_mut().nth_back(behind) else {
+        broken("a frame that was stored is gone")
+    };
+    let queued = port.queued - to_come.bytes_to_come;
+    let marks = |p: &mut Box<Point>| p.marks(RampAt::Arrival, queued, frame).then_some(p.port);
+    if let Some(by) = port.point.as_mut().and_then(marks) {
+        frame.mark_at(by, &mut wires.records);
+    }
+    if port.countdown + to_come.data_to_come as i64 <= 0 {
+        let frame = *frame;
+        switch.sample(p, frame, false, to_come, &mut (net, wires));
     }
 }
