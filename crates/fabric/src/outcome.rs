@@ -69,7 +69,7 @@ pub struct Messages {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Freeze {
     /// Time of the last delivery of a frozen network: frames waited at the end, and none was delivered in the last tenth of the run.
-    pub since: Option<Time>,
+    pub last_delivery: Option<Time>,
     /// Its stopped ports that wait for each other. None if no port is stopped, but the sources are held back.
     pub standstill: Option<Standstill>,
 }

@@ -145,7 +145,7 @@ fn a_fault_at_a_switch_that_stops_all() {
 #[test]
 fn a_storm_to_the_end_freezes_its_port() {
     let out = ran(&busy(vec![fault((2, 0), 500, 2000, XOFF)]));
-    let since = out.freeze.since.unwrap();
+    let since = out.freeze.last_delivery.unwrap();
     assert!(since >= Time::from_us(500) && since < Time::from_us(506), "{since}");
     assert_eq!(
         out.freeze.standstill.unwrap(),

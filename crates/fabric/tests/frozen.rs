@@ -33,7 +33,7 @@ fn a_chain_ends_at_the_port_that_serves_nothing() {
     spec.events.changes = vec![change(500, 4, 0, 0.0)];
     spec.hosts[1..].iter_mut().for_each(|h| h.sources.clear());
     let out = agreed(&spec, 1, &WAYS);
-    let since = out.freeze.since.unwrap();
+    let since = out.freeze.last_delivery.unwrap();
     assert!(since >= Time::from_us(500) && since < Time::from_us(510), "{since}");
     let why = out.freeze.standstill.unwrap();
     assert!(!why.circle);
@@ -41,7 +41,7 @@ fn a_chain_ends_at_the_port_that_serves_nothing() {
     spec.events.changes[0].at = Time::ZERO;
     spec.hosts[0].sources[0].stop = Time::from_us(20);
     let out = agreed(&spec, 1, &WAYS);
-    assert_eq!(out.freeze.since, Some(Time::ZERO));
+    assert_eq!(out.freeze.last_delivery, Some(Time::ZERO));
     assert_eq!(out.freeze.standstill.unwrap().ports, [(NodeId(4), 0)]);
 }
 
@@ -50,7 +50,7 @@ fn a_chain_ends_at_the_port_that_serves_nothing() {
 fn a_circle_is_named_from_its_least_port() {
     for pool in [false, true] {
         let out = agreed(&ring(5, 2, pool), 1, &WAYS);
-        assert!(out.freeze.since.unwrap() < Time::from_ms(2), "{:?}", out.freeze.since);
+        assert!(out.freeze.last_delivery.unwrap() < Time::from_ms(2), "{:?}", out.freeze.last_delivery);
         let why = out.freeze.standstill.unwrap();
         assert!(why.circle, "{why:?}");
         assert_eq!(why.ports, (0..5).map(|i| (NodeId(5 + i), 1)).collect::<Vec<_>>(), "pool {pool}");
@@ -81,6 +81,6 @@ fn a_network_that_moves_is_not_frozen() {
         spec.hosts.iter_mut().for_each(|h| h.sources[0].stop = stop);
         spec.hosts[0].sources[0].frame = Bytes::new(64);
         let out = agreed(&spec, 1, &WAYS);
-        assert_eq!((out.freeze.since, out.freeze.standstill), (None, None));
+        assert_eq!((out.freeze.last_delivery, out.freeze.standstill), (None, None));
     }
 }

@@ -241,7 +241,7 @@ fn a_ring_in_deadlock_is_restored() {
     for stands in [&off, &alert] {
         assert!(stands.freeze.standstill.as_ref().unwrap().circle && stands.dropped() == 0);
     }
-    assert_eq!((delivered(&off), restored.freeze.since), (delivered(&alert), None));
+    assert_eq!((delivered(&off), restored.freeze.last_delivery), (delivered(&alert), None));
     let lost: u64 = restored.switches.iter().flat_map(|s| &s.storms).map(|s| s.dropped).sum();
     assert!(lost > 0 && lost == restored.dropped(), "{lost}");
     let sent: u64 = restored.hosts.iter().map(|h| h.sent).sum();

@@ -186,7 +186,7 @@ fn first_unfinished(settings: &Settings, out: &Outcome, owners: &Owners, most: u
             let own = pair.filter(|n| *n == 0 || alone);
             // Where frames may have been lost of it or of another, its state does not say what it waits for.
             let again = again(settings, m.class);
-            let waits_for = waits_for(m, own, (lost, discarded), again, out.freeze.since.is_some());
+            let waits_for = waits_for(m, own, (lost, discarded), again, out.freeze.last_delivery.is_some());
             of_flow(dst, m, own, waits_for)
         };
         let mut missing: Vec<&Incomplete> = host.transfers.missing.iter().collect();

@@ -51,7 +51,7 @@ impl Frozen {
         });
         let shut = last.is_some_and(|at| settings.ends_shut(at)).then_some(By::Rate);
         Some(Self {
-            since: out.freeze.since?.as_secs_f64() * 1e3,
+            since: out.freeze.last_delivery?.as_secs_f64() * 1e3,
             ports: why.ports.iter().map(|p| wiring.port_name(*p)).collect(),
             deadlock: why.circle,
             by: fault.map(By::Fault).or(shut),

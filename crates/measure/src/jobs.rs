@@ -502,7 +502,7 @@ impl Seen<'_> {
         let (name, bytes, ..) = self.transfer(n).filter(|_| self.of(n).received == Time::MAX)?;
         let what = format!("the transfer {name} of {}", Bytes::new(bytes));
         let since = self.of(n).begun.as_ps();
-        if self.out.freeze.since.is_some() {
+        if self.out.freeze.last_delivery.is_some() {
             let operation = format!("{what}: the network stands still");
             return Some(Standing { rank, operation, since });
         }

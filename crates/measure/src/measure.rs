@@ -149,7 +149,7 @@ values! {
     ReorderBytesMax => Run(|r| r.unordered().then(|| r.out.hosts.iter().map(|h| h.held_max).max().unwrap_or(0) as f64 / 1e3)),
     RttP50 => Run(|r| r.rtt(0.5)),
     RttP99 => Run(|r| r.rtt(0.99)),
-    FrozenSince => Run(|r| r.out.freeze.since.map(|at| at.as_secs_f64() * 1e3)),
+    FrozenSince => Run(|r| r.out.freeze.last_delivery.map(|at| at.as_secs_f64() * 1e3)),
 }
 
 /// The XOFFs of a run that are kept, and the flows that stood for others.

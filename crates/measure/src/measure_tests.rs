@@ -93,7 +93,7 @@ fn hotspot_run() -> Outcome {
             ],
             ..Recorded::default()
         },
-        freeze: Freeze { since: Some(Time::from_us(12_500)), standstill: None },
+        freeze: Freeze { last_delivery: Some(Time::from_us(12_500)), standstill: None },
         ..Outcome::default()
     }
 }
@@ -591,7 +591,7 @@ fn unfinished_flows_are_named() {
     assert_eq!((first.start, first.so_far, first.missing), (881_000_000, 119_000_000, bytes - 1));
     assert!(all.windows(2).all(|w| w[0].start < w[1].start));
     assert!(all[0].waits_for.contains("on their way") && all[1].waits_for.contains("its turn"));
-    out.freeze.since = Some(Time::from_us(950));
+    out.freeze.last_delivery = Some(Time::from_us(950));
     assert!(of("on", &out)[0].waits_for.contains("stood still"));
     out.hosts[0].source_discards = 3;
     assert!(of("on", &out)[0].waits_for.contains("some of the 3"));

@@ -161,7 +161,7 @@ fn becn_overhead_is_the_loss() {
     assert_near(s.total, 10.0 - load, 0.02, "hot throughput");
     let (core, edge) = (s.queue(core_port(&w)), s.queue(edge_port(&w)));
     assert!(edge > 2.0 * core, "mean queue at the edge {edge:.0}, at the core {core:.0}");
-    assert_eq!((s.out.dropped(), s.out.messages.discarded, s.out.freeze.since), (0, 0, None));
+    assert_eq!((s.out.dropped(), s.out.messages.discarded, s.out.freeze.last_delivery), (0, 0, None));
 }
 
 /// Ten, a hundred and four hundred times less: 163.8, 16.4 and (with 8 or 9 messages a port in 100 ms) 4.1 Mb/s.
@@ -193,7 +193,7 @@ fn becn_the_most_severe_port_rules_all() {
 fn becn_overruns_the_slow_link() {
     for seed in 1..=4 {
         let s = see(&asymmetric(), "becn", &[], 40, 0, seed);
-        let since = s.out.freeze.since.expect("nothing is delivered any more");
+        let since = s.out.freeze.last_delivery.expect("nothing is delivered any more");
         assert!(since < Time::from_ms(15), "{since}");
         assert!(s.total < 0.5, "{}", s.total);
         assert_eq!(s.out.dropped(), 0, "PAUSE keeps data");

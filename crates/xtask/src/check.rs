@@ -1,7 +1,7 @@
 //! Checks beyond the compiler: dependencies in the wrong direction, files too long to read, machine paths,
-//! circles in imports, laws with a second body.
+//! circles in imports, laws with a second body, types that are too wide or scattered over files.
 
-use crate::{circles, laws};
+use crate::{circles, laws, types};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -66,10 +66,12 @@ pub fn all(root: &Path) -> io::Result<Vec<String>> {
         let shown = file.strip_prefix(root).unwrap_or(&file).display().to_string();
         complaints.extend(length(&shown, &text));
         complaints.extend(long_functions(&shown, &text));
+        complaints.extend(types::wide(&shown, &text));
         complaints.extend(machine_paths(&shown, &text));
     }
     complaints.extend(circles::all(root)?);
     complaints.extend(laws::all(root)?);
+    complaints.extend(types::scattered(&crate::texts(&root.join(types::FABRIC), ".rs")?));
     Ok(complaints)
 }
 

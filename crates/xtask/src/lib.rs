@@ -14,6 +14,7 @@ pub mod laws;
 pub mod measured;
 pub mod reference;
 pub mod states;
+mod types;
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};

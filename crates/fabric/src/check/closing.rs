@@ -195,7 +195,7 @@ pub(crate) fn close(
     out.fingerprint = Fingerprint { events, frames, samples };
     let stuck = waiting > 0 || stopped.iter().any(|s| !s.is_empty());
     if stuck && last < net.duration - net.duration / 10 {
-        out.freeze.since = Some(Time::from_ps(last));
+        out.freeze.last_delivery = Some(Time::from_ps(last));
         out.freeze.standstill = standstill(net, spec, &stopped);
     }
     Ok(out)

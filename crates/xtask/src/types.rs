@@ -1,0 +1,177 @@
+//! Types that a reader can hold in mind: no struct of very many fields, and no type whose methods stand in many files.
+//!
+//! The checks read formatted code, line by line. They leave out tests, and the parameters of schemes, which publications give.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most fields of a struct, or of a variant of an enum: in the network, and elsewhere.
+const MOST_FIELDS: [usize; 2] = [15, 20];
+/// Most files of the network that have methods of one type.
+const MOST_FILES: usize = 3;
+/// The network.
+pub(crate) const FABRIC: &str = "crates/fabric/src";
+
+/// A file without its tests, line by line.
+fn code(text: &str) -> Vec<&str> {
+    text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().lines().collect()
+}
+
+/// The name that a line declares after a keyword, behind its visibility.
+fn declared<'a>(line: &'a str, keyword: &str) -> Option<&'a str> {
+    let (before, name) = line.split_once(keyword)?;
+    let visible = before.trim().is_empty() || before.trim().starts_with("pub") && !before.contains("//");
+    Some(name.split(|c: char| !c.is_alphanumeric() && c != '_').next()?).filter(|_| visible)
+}
+
+/// The indent of a line.
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+/// Lines of a block, below its first line up to the brace that ends it, that stand one step further in than it does.
+fn within<'a>(lines: &[&'a str]) -> impl Iterator<Item = (usize, &'a str)> {
+    let outer = indent(lines[0]);
+    let end = lines.iter().position(|line| indent(line) == outer && matches!(line.trim(), "}" | "},"));
+    let inner = lines[..end.unwrap_or(0)].iter().enumerate().skip(1);
+    inner.map(|(at, line)| (at, *line)).filter(move |(_, line)| indent(line) == outer + 4)
+}
+
+/// Fields of a struct or a variant whose block begins these lines.
+fn fields(lines: &[&str]) -> usize {
+    let is_field = |line: &str| {
+        let line = line.trim();
+        let inner = line.strip_prefix("pub(").and_then(|rest| rest.split_once(") "));
+        let line = inner.map_or(line.strip_prefix("pub ").unwrap_or(line), |(_, rest)| rest);
+        let name = line.split_once(": ").map_or("", |(name, _)| name);
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    };
+    within(lines).filter(|(_, line)| is_field(line)).count()
+}
+
+/// Complains about each struct, and each variant of an enum, that has too many fields.
+pub(crate) fn wide(file: &str, text: &str) -> Vec<String> {
+    if !file.ends_with(".rs") || file.ends_with("_tests.rs") || !file.contains("/src/") {
+        return Vec::new();
+    }
+    let most = MOST_FIELDS[usize::from(!file.starts_with(FABRIC))];
+    let (lines, mut found, mut of_scheme) = (code(text), Vec::new(), false);
+    for (at, line) in lines.iter().enumerate() {
+        if indent(line) == 0 && !line.is_empty() {
+            of_scheme = *line == "params! {";
+        }
+        if let Some(name) = declared(line, "struct ").filter(|_| line.ends_with('{') && !of_scheme) {
+            found.push((name.to_string(), fields(&lines[at..])));
+        } else if let Some(name) = declared(line, "enum ").filter(|_| line.ends_with('{')) {
+            for (variant, header) in within(&lines[at..]).filter(|(_, line)| line.ends_with(" {")) {
+                let variant = fields(&lines[at + variant..]);
+                found.push((format!("{name}::{}", header.trim().trim_end_matches(" {")), variant));
+            }
+        }
+    }
+    let wide = found.into_iter().filter(|(_, fields)| *fields > most);
+    wide.map(|(name, fields)| {
+        format!("{file}: `{name}` has {fields} fields (limit {most}); make parts of it that mean something")
+    })
+    .collect()
+}
+
+/// The type that a line has methods of its own of.
+fn implemented(line: &str) -> Option<&str> {
+    let mut rest = line.strip_prefix("impl")?;
+    if rest.starts_with('<') {
+        let mut depth = 0;
+        let end = rest.char_indices().find(|&(at, c)| {
+            depth += i32::from(c == '<') - i32::from(c == '>' && !rest[..at].ends_with('-'));
+            depth == 0
+        })?;
+        rest = &rest[end.0 + 1..];
+    }
+    let name = rest.split([' ', '<', '{']).find(|word| !word.is_empty())?;
+    (!rest.contains(" for ")).then(|| name.rsplit("::").next().unwrap_or(name))
+}
+
+/// Complains about each type of these files whose methods stand in too many of them. Of types of one name each file means the one that is
+/// declared nearest to it: that which has most of its path in common.
+pub(crate) fn scattered(files: &[(String, String)]) -> Vec<String> {
+    let mut declared_in: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut methods: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (file, text) in files {
+        for line in code(text) {
+            for name in ["struct ", "enum "].iter().filter_map(|keyword| declared(line, keyword)) {
+                declared_in.entry(name).or_default().push(file);
+            }
+            if let Some(name) = implemented(line) {
+                methods.entry(name).or_default().insert(file);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for (name, files) in methods {
+        let mut of_each: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for file in files {
+            let common = |other: &&&str| other.bytes().zip(file.bytes()).take_while(|(a, b)| a == b).count();
+            let nearest = declared_in.get(name).and_then(|all| all.iter().max_by_key(common));
+            of_each.entry(nearest.copied().unwrap_or_default()).or_default().push(file);
+        }
+        let many = of_each.into_iter().filter(|(_, files)| files.len() > MOST_FILES);
+        found.extend(many.map(|(at, files)| {
+            format!(
+                "{FABRIC}/{at}: methods of `{name}` stand in {} files (limit {MOST_FILES}): {}",
+                files.len(),
+                files.join(", ")
+            )
+        }));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wide_struct_is_named_and_its_bound_depends_on_the_crate() {
+        let of = |header: &str, fields: usize| {
+            let field = |n: usize| format!("    /// What: it is.\n    pub(crate) part_{n}: Vec<u64>,\n");
+            format!("{header} {{\n{}}}\n", (0..fields).map(field).collect::<String>())
+        };
+        let net = "crates/fabric/src/net.rs";
+        let text = of("pub(crate) struct Net<'a>", 16);
+        assert!(wide(net, &of("pub(crate) struct Net<'a>", 15)).is_empty());
+        assert!(wide(net, &text)[0].starts_with("crates/fabric/src/net.rs: `Net` has 16 fields (limit 15)"));
+        assert!(wide("crates/runs/src/net.rs", &text).is_empty());
+        assert_eq!(wide("crates/runs/src/net.rs", &of("pub struct Net", 21)).len(), 1);
+        assert!(wide("crates/fabric/tests/net.rs", &text).is_empty());
+        assert!(wide(net, &format!("#[cfg(test)]\nmod tests {{\n{text}")).is_empty());
+        let inner = |text: String| text.lines().map(|line| format!("    {line}\n")).collect::<String>();
+        assert!(
+            wide(net, &format!("params! {{\n{}}}\n", inner(text))).is_empty(),
+            "the parameters of a scheme"
+        );
+        let of_enum = |fields| {
+            format!("enum Way {{\n    Short,\n{}}}\n", inner(of("Long", fields).replace("pub(crate) ", "")))
+        };
+        assert!(wide(net, &of_enum(15)).is_empty());
+        assert_eq!(wide(net, &of_enum(16)).len(), 1, "a variant");
+    }
+
+    #[test]
+    fn methods_in_four_files_are_refused_and_traits_and_namesakes_are_not() {
+        let file = |name: &str, text: &str| (name.to_string(), text.to_string());
+        let mut files = vec![
+            file("fast/port.rs", "pub(crate) struct Port {\n}\nimpl Port {\n}\n"),
+            file("fast/a.rs", "impl<F: Fn(u8) -> u8> Port<F> {\n}\n"),
+            file("fast/b.rs", "impl super::Port {\n}\n"),
+            file("fast/c.rs", "impl Display for Port {\n}\n"),
+            file("model/port.rs", "struct Port {\n}\nimpl Port {\n}\n"),
+        ];
+        assert!(scattered(&files).is_empty());
+        files.push(file("fast/d.rs", "impl Port {\n}\n"));
+        let found = scattered(&files);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(
+            found[0].contains("fast/port.rs: methods of `Port` stand in 4 files (limit 3): fast/a.rs"),
+            "{found:?}"
+        );
+    }
+}
