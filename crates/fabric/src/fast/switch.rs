@@ -141,7 +141,6 @@ impl Switch {
         sw.find_critical();
         sw
     }
-
     /// Fetches beforehand what its window will touch, as it is next: a port, its queue, the far end's receiving port. Where the
     /// nodes do not fit a core's own cache, this is known too late, and most of a window's time would be spent waiting (`t4096`).
     #[inline]
@@ -163,20 +162,17 @@ impl Switch {
             }
         }
     }
-
     /// Will it send nothing but data within a time from where it stands, and its ports go on alone, whatever data arrives?
     pub(crate) fn stays_quiet(&self, within: u64, net: &Net) -> bool {
         let bytes = self.pace.fastest.bytes(within) * net.clocks.slack + u64::from(net.flows.mtu);
         self.mmu.memory.stays_quiet(bytes, bytes * self.linked as u64)
             && self.ports.iter().take(self.linked).all(|p| p.point.is_none() && p.ahead.pauses.is_empty())
     }
-
     /// The next of its own events, if it comes before `end`.
     #[inline]
     pub(crate) fn rare_before(&self, end: u64) -> Key {
         if self.rare.0 < end { self.rare } else { NO_EVENT }
     }
-
     /// The transmission in progress ends, at its own time.
     #[inline]
     pub(crate) fn complete(&mut self, p: usize, net: &Net, wires: &mut Wires) {
@@ -211,7 +207,6 @@ impl Switch {
         self.leave(p, &frame, ((!launched).then_some(link), freed), &mut (net, wires));
         self.now = now;
     }
-
     /// Data and control frames that have left.
     pub(crate) fn hops(&self) -> u64 {
         self.ports.iter().map(|p| p.left.frames()).sum()

@@ -224,12 +224,10 @@ impl Port {
         let later = self.data.entries().iter().rev().take_while(|e| e.ready >= from);
         later.fold(ToCome::default(), ToCome::and)
     }
-
     /// The last frames of the queue.
     pub(super) fn last_of(&self, frames: usize) -> ToCome {
         self.data.entries().iter().rev().take(frames).fold(ToCome::default(), ToCome::and)
     }
-
     /// As a congestion point sees it, at its moment. Control stands in order, so that a long queue costs no more than a short one.
     pub(crate) fn view(&self, now: u64, to_come: ToCome) -> Queue {
         let until = (now, to_come.control_from.unwrap_or(u16::MAX));
@@ -338,7 +336,6 @@ impl Port {
         let more = self.place.stamp.is_some() || !self.ahead.is_empty();
         self.line.needs_exact = more || self.transmitter.sends.is_some() || self.must_be_exact();
     }
-
     /// The ramp that was there `before` has changed. It decides on the frame in transmission, which began before that.
     pub(super) fn decide_mark(&mut self, before: Option<Ramp>, records: &mut Records) {
         let Some(began) = self.began() else { return };
@@ -351,7 +348,6 @@ impl Port {
         (point.state.ramp, point.decided) = (ramp, began);
         self.point = Some(point);
     }
-
     /// Frames behind the one in transmission are about to be dropped. Its mark and its record depend on them, so they are made now.
     pub(super) fn decide(&mut self, now: u64, records: &mut Records) {
         let first = self.data.front().filter(|first| self.sends_data() && first.frame.is_data());
@@ -362,13 +358,11 @@ impl Port {
             point.records_from = point.records_from.max(now);
         }
     }
-
     /// The queue length up to which the ramp that looks at that moment marks none.
     pub(super) fn ramp_low(&self, at: RampAt) -> u64 {
         let ramp = self.point.as_ref().and_then(|p| p.state.ramp);
         ramp.filter(|r| r.at == at).map_or(NEVER, |r| r.low.get())
     }
-
     /// The ramp has changed.
     pub(super) fn note_ramp(&mut self, net: &Net) {
         // One that records departures looks at each.
@@ -378,13 +372,11 @@ impl Port {
         let behind = self.looks.ramp_from / u64::from(net.longest_frame()) + 1;
         self.looks.behind = if records { 0 } else { behind.min(u64::from(u16::MAX)) as u16 };
     }
-
     /// Is a data frame looked at that begins to leave then, and before which the queue is longer than [`Looks::from`]?
     #[inline(always)]
     pub(crate) fn looks(&self, frame: &Frame, began: u64) -> bool {
         frame.is_data() && (frame.record() > 0 || self.queued > self.looks.ramp_from && self.may_mark(began))
     }
-
     /// Can it be that the ramp at departure marks the first frame or one behind it, the last of which begins to leave at `began`?
     /// Not where too few had arrived by then: one look, as most of a queue may have arrived later. More than the ramp's low end
     /// is stored behind the first.
