@@ -180,7 +180,7 @@ fn a_periodic_hotspot_by_hand() {
     let text = "name = \"t\"\n[topology]\nhosts = 3\nlink_rate = \"10 Gb/s\"\n[workload]\nload = \"20 %\"\n[hotspot]\nhost = \"H1\"\n\
                 rate = \"1 Gb/s\"\nstart = \"60 ms\"\nstop = \"100 ms\"\nperiod = \"10 ms\"\n[run]\nduration = \"200 ms\"\n[record]\nbin = \"1 ms\"\n";
     let mut out = hotspot_run();
-    out.recorded.series = vec![series(delivered, |i| match i {
+    out.recorded.series = vec![series(SeriesKind::Delivered { host: NodeId(1) }, |i| match i {
         60..=69 => 0.5e9,
         80..=89 => 0.7e9,
         _ => 8e9,
