@@ -291,17 +291,18 @@ impl Flows {
     /// The message with this frame of a connection.
     #[inline]
     pub(crate) fn message_at(&self, of: FlowId, frame: u64) -> FlowId {
-        self.message_where(of, |m| m.frames <= frame)
+        self.message_where(of, |m| m.frames <= frame).0
     }
-    /// The last message of a connection that `begins`, or the first.
-    #[inline]
-    fn message_where(&self, of: FlowId, begins: impl Fn(&Message) -> bool) -> FlowId {
+    /// The last message of a connection that `begins`, or the first; and frames and bytes of the connection before it.
+    #[inline(always)]
+    fn message_where(&self, of: FlowId, begins: impl Fn(&Message) -> bool) -> (FlowId, (u64, u64)) {
         if self.connections.is_empty() {
-            return of;
+            return (of, (0, 0));
         }
         let all = self.messages_of(of);
         let at = all.partition_point(|m| begins(&self.messages[*m as usize]));
-        all.get(at.saturating_sub(1)).map_or(of, |m| FlowId(*m))
+        let message = all.get(at.saturating_sub(1)).map_or(of, |m| FlowId(*m));
+        (message, self.before(message))
     }
     /// Frames and bytes of a connection before a message.
     #[inline]
@@ -325,15 +326,13 @@ impl Flows {
     /// Bytes of the first so many frames of a connection.
     #[inline]
     pub(crate) fn bytes_below(&self, of: FlowId, frames: u64) -> u64 {
-        let message = self.message_at(of, frames.saturating_sub(1));
-        let (first, before) = self.before(message);
+        let (message, (first, before)) = self.message_where(of, |m| m.frames < frames.max(1));
         before + self.numbered(message).map_or(0, |flow| flow.after(frames - first))
     }
     /// Frames of a connection up to so many of its bytes.
     #[inline]
     pub(crate) fn frames_below(&self, of: FlowId, bytes: u64) -> u32 {
-        let message = self.message_where(of, |m| m.bytes < bytes);
-        let (first, before) = self.before(message);
+        let (message, (first, before)) = self.message_where(of, |m| m.bytes < bytes);
         let whole = self.numbered(message).map_or(1, |flow| flow.whole.into());
         (first + (bytes - before).div_ceil(whole)) as u32
     }
@@ -410,6 +409,12 @@ impl Arrived {
         let (flows, over) = (self.of_pair(pair), self.over[pair]);
         let at = flows.start + over as usize + usize::from(flow_of(number).wrapping_sub(over as u16));
         (at < flows.end && self.left[at] > 0).then_some((pair, at))
+    }
+    /// Counts a frame of a flow at a place that is known, if more of the flow is to come.
+    #[inline(always)]
+    pub(crate) fn count(&mut self, place: Option<u32>, len: u16) -> bool {
+        let left = place.and_then(|at| self.left.get_mut(at as usize)).filter(|left| **left > len.into());
+        left.map(|left| *left -= u64::from(len)).is_some()
     }
     /// A frame of a flow has arrived, whose place is known where it has a queue pair: the flow's completion and the bytes of its
     /// padding, if it was the last. An error if the pair has no such flow that is not over.

@@ -48,6 +48,8 @@ pub enum Mark {
     SentStraight,
     /// Out of it: a host went event by event.
     HostByEvent,
+    /// Its idle transmitter took a frame as that came, without an event for the start.
+    StartedAtOnce,
     /// A switch ran a window by the model's body (`fast/classed.rs`).
     Classes,
     /// It did so port by port (`fast/classed/calm.rs`).

@@ -8,8 +8,8 @@ mod common;
 
 use Mark::{Alone, CalmWindow, CaughtUp, Crossed, Flown, HostByEvent, InOrder, InPieces, InStep, Launched};
 use Mark::{
-    CountedOthers, Near, NotQuiet, PassedOver, PutBack, Recorded, SentStraight, Stretched, ThinWindow,
-    TiesDrawn, Together,
+    CountedOthers, Near, NotQuiet, PassedOver, PutBack, Recorded, SentStraight, StartedAtOnce, Stretched,
+    ThinWindow, TiesDrawn, Together,
 };
 use Visits::{Adaptive, All, Due, Turns};
 use cnsim_fabric::marks::{Mark, forget, seen};
@@ -250,10 +250,12 @@ fn acknowledged(delay: Time, ack_class: Class, ack_length: u64) -> RunSpec {
 fn acknowledgements_among_the_data_pass_as_data() {
     for (class, length) in [(Class::Data, 64), (Class::Data, 88), (Class::Control, 60)] {
         let spec = acknowledged(Time::from_ns(1500), class, length);
-        takes("acknowledgements", &spec, 2, All, &[CalmWindow, Crossed]);
+        takes("acknowledgements", &spec, 2, All, &[CalmWindow, Crossed, StartedAtOnce]);
         // Frames of several hosts may come near a threshold for a while.
         let (calm, in_order) = (seen(CalmWindow), seen(InOrder));
         assert!(calm > 20 * in_order, "{class:?} {length} B: {calm} calm windows, {in_order} in order");
+        let (at_once, by_event) = (seen(StartedAtOnce), seen(HostByEvent));
+        assert!(at_once > by_event / 2, "{class:?} {length} B: {at_once} starts at once, {by_event} events");
     }
 }
 

@@ -228,7 +228,7 @@ fn receive_at_host(host: &mut Host<Frame>, frame: &Frame, turn: &mut Turn<'_, Ou
     let Outbox { records, direct, .. } = &mut *turn.out;
     match frame.body {
         Body::Pause(pause) => sides.sender.pause(pause, &mut host.port.paused, at),
-        Body::Data(_) => sides.take(frame, records, direct, at),
+        Body::Data(data) => sides.take((&data, frame.len, frame.class), records, direct, at),
         Body::Control(Control { flow, says, .. }) => sides.hear((flow, says), records, direct, at),
     }
     host.settle(1 << frame.class, turn);

@@ -101,6 +101,7 @@ impl Frame {
         Self { word: now, src: src as u16, dst: dst as u16, seq, len, ..Self::default() }
     }
     /// An acknowledgement; none of what is another message.
+    #[inline(always)]
     pub(crate) fn acknowledgement(lane: Lane, control: &Control, net: &Net) -> Option<Self> {
         let Says::Feedback(Feedback::Acknowledgement { acked, sent_at, marked, gap, record }, _) =
             control.says

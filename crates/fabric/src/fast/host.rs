@@ -19,8 +19,8 @@ use crate::fast::bodies::Bodies;
 use crate::fast::frame::{Entry, Frame, NEVER};
 use crate::fast::wires::Wires;
 use crate::model::{
-    Data, Direct, Frame as Whole, Key, Kind, Lane, Moment, Nic, Outside, Packet, Paused, Rest, Sides,
-    is_stopped, line, transmission,
+    Data, Direct, Key, Kind, Lane, Moment, Nic, Outside, Packet, Paused, Rest, Says, Sides, is_stopped, line,
+    transmission,
 };
 use crate::net::{Link, Net};
 use crate::spec::HostSpec;
@@ -98,7 +98,9 @@ impl Sides<Frame> {
     #[inline(always)]
     fn absorb(&mut self, sound: bool, frame: &Frame, at: Moment<'_>) -> bool {
         let failure = &mut self.sender.journal.failure;
-        sound && frame.is_plain_data() && !self.receiver.take(frame, at, failure)
+        sound
+            && frame.is_plain_data()
+            && !self.receiver.take((|| frame.data_header(), frame.len), at, failure)
     }
 
     /// Carries out what follows from a frame of a class that has arrived now. [`Self::absorb`] has seen it.
@@ -114,38 +116,29 @@ impl Sides<Frame> {
         if !sound && self.absorb(true, frame, at) {
             return;
         }
-        if !frame.is_data() {
-            self.arrive_other(frame, paused, at, wires);
-        } else if frame.record() > 0 {
+        if frame.is_data() && frame.record() > 0 {
             let data = Data { record: frame.record(), ..wires.records.plain(frame).data_header() };
-            let frame = Whole::of_data(frame.len, &data).of_class(frame.class(), at.net);
-            self.take(&frame, &mut wires.records, &mut wires.direct, at);
-        } else {
+            let class = frame.class();
+            self.take((&data, frame.len, class), &mut wires.records, &mut wires.direct, at);
+        } else if frame.is_data() {
             self.answer(&frame.data_header(), &mut wires.records, &mut wires.direct, at);
-        }
-    }
-
-    /// PAUSE, a message or a probe has arrived now.
-    #[inline(always)]
-    fn arrive_other(&mut self, frame: &Frame, paused: &mut [Paused], at: Moment<'_>, wires: &mut Wires) {
-        if let Some(pause) = frame.as_pause() {
-            return self.sender.pause(pause, paused, at);
-        }
-        if let Some(said) = frame.says(at.net, wires) {
+        } else if let Some(pause) = frame.as_pause() {
+            self.sender.pause(pause, paused, at);
+        } else if let Some((flow, feedback)) = frame.acknowledges(at.net, &mut wires.records) {
+            // By itself, so that it stays in registers.
+            self.hear((flow, Says::Feedback(feedback, 0)), &mut wires.records, &mut wires.direct, at);
+        } else if let Some(said) = frame.says(at.net, wires) {
             self.hear(said, &mut wires.records, &mut wires.direct, at);
         }
     }
 }
 
-/// The sending side's next event is to be found out.
-const LOOK: Key = (0, Kind::Change, 0);
-
 /// A host. What each window and each frame touches stands first.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Host {
-    /// The next event of the sending side; of kind [`Kind::Change`] if that is to be found out at its time.
-    due: Key,
+    /// The sending side has no event before this time, ps.
+    due: u64,
     now: u64,
     /// Until this time only its source and its link decide what the sending side does; 0: something else may.
     alone_until: u64,
@@ -169,7 +162,7 @@ impl Host {
         let line = Line::new(net, id);
         let simple = one && sides.nic.is_none() && sides.sender.has_one_fifo();
         let mut host =
-            Self { due: LOOK, now: 0, alone_until: 0, simple, kick: false, inbox: 0, tick: 0, line, sides };
+            Self { due: 0, now: 0, alone_until: 0, simple, kick: false, inbox: 0, tick: 0, line, sides };
         host.note_ticks();
         host
     }
@@ -260,7 +253,7 @@ impl Host {
 
     /// Something happens to the sending side at a moment that was not known.
     fn expect_at(&mut self, next: u64) {
-        (self.due, self.alone_until) = (self.due.min((next, Kind::Change, 0)), self.alone_until.min(next));
+        (self.due, self.alone_until) = (self.due.min(next), self.alone_until.min(next));
     }
 
     /// Its number in the network.

@@ -2,9 +2,6 @@
 
 use crate::model::{Memory, Signal};
 
-/// A bound above all occupancies.
-const ALWAYS: (u32, i64) = (u32::MAX, i64::MAX);
-
 #[derive(Debug, Default)]
 pub(crate) struct Mmu {
     pub(crate) memory: Memory,
@@ -18,8 +15,8 @@ pub(crate) struct Mmu {
     calm: u32,
     /// [`Memory::quiet_up_to`].
     quiet_up_to: u64,
-    /// Where an output's cells are its own, one for each input: largest queue for which they need not be kept, as none of them
-    /// is larger than the queue, and nothing follows from them.
+    /// Where an output's cells are its own: largest queue for which they need not be kept, as none of them is larger than the queue, and
+    /// nothing follows from them.
     pub(crate) small: Option<u64>,
 }
 
@@ -29,7 +26,7 @@ impl Mmu {
         let layout = &memory.layout;
         let private = layout.step.0 > 0 && !memory.is_shared();
         let calm = memory.calm_cell().min(u64::from(u32::MAX)) as u32;
-        let small = (private && layout.step.1 > 0).then_some(calm.into());
+        let small = private.then_some(calm.into());
         let (calm, roomy) = if memory.is_shared() { (0, i64::MAX) } else { (calm, memory.calm_pool(margin)) };
         Self { private, roomy, calm, small, quiet_up_to: 0, off: Vec::new(), memory }
     }
@@ -48,28 +45,19 @@ impl Mmu {
         self.memory.pool + more <= self.quiet_up_to
     }
 
-    /// Is it a shared buffer of which only the bytes of its inputs are kept, as bounds?
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.memory.is_quiet()
-    }
-
     /// Stores a frame of `len` bytes, which is `counted` in its cell or not, if that can have no consequence; false if it may have
     /// one.
     #[inline(always)]
     pub(crate) fn store_calmly(&mut self, counted: bool, output: usize, input: usize, len: u16) -> bool {
         let cell = counted.then(|| self.memory.layout.cell(output, input));
-        self.memory.shift::<true>(cell, len.into(), (self.calm, self.roomy))
-    }
-
-    /// Takes a frame that is stored uncounted into its cell.
-    pub(crate) fn enter(&mut self, output: usize, input: usize, len: u16) {
-        self.memory.enter(self.memory.layout.cell(output, input), len);
+        let roomy = self.memory.pool as i64 + i64::from(len) <= self.roomy;
+        roomy && self.memory.shift::<true>(cell, len.into(), self.calm)
     }
 
     /// Takes a frame back that had left.
     pub(crate) fn take_back(&mut self, counted: bool, output: usize, input: usize, len: u16) {
         let cell = counted.then(|| self.memory.layout.cell(output, input));
-        self.memory.shift::<true>(cell, len.into(), ALWAYS);
+        self.memory.shift::<true>(cell, len.into(), u32::MAX);
     }
 
     /// First cell of an output.
@@ -89,7 +77,7 @@ impl Mmu {
     #[inline(always)]
     pub(crate) fn leave_calmly(&mut self, counted: bool, row: usize, input: usize, len: u16) -> bool {
         let cell = counted.then(|| self.memory.layout.cell_of(row, input));
-        self.memory.shift::<false>(cell, -i32::from(len), (self.calm, i64::MAX))
+        self.memory.shift::<false>(cell, -i32::from(len), self.calm)
     }
 
     /// The bytes of an admitted frame come, or those of one that has left go: [`Memory::change`]. They are `counted` in its cell or
@@ -103,7 +91,7 @@ impl Mmu {
         by: i32,
     ) -> Option<Option<Signal>> {
         if !counted {
-            self.memory.shift::<true>(None, by, ALWAYS);
+            self.memory.shift::<true>(None, by, u32::MAX);
             return None;
         }
         let cell = self.memory.layout.cell(output, input);

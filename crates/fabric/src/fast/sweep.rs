@@ -95,7 +95,9 @@ impl Switch {
         {
             self.bound_inputs(end, wires, scratch);
         }
-        if self.mmu.unsettled() || self.steps.in_step != 0 {
+        // Of a shared buffer, one output alone may stay in step longer than it holds frames of inputs in XOFF.
+        let one = self.steps.in_step.count_ones() <= 1 && self.mmu.memory.is_shared();
+        if !one && (self.mmu.unsettled() || self.steps.in_step != 0) {
             self.find_critical();
         }
         // Messages among the data stand in queues in order of time, with what came before them.
@@ -144,7 +146,7 @@ impl Switch {
         // The switch's own messages take no memory: messages among the data are the model's.
         more.resize(self.ports.len() + 1, 0);
         let queued = self.ports.iter().map(|p| p.queued).max().unwrap_or(0) + more.iter().sum::<u64>();
-        let before = self.mmu.is_quiet();
+        let before = self.mmu.memory.is_quiet();
         let quiet = self.mmu.note_quiet(more, queued);
         self.was_quiet |= quiet;
         if before && !quiet {
@@ -357,10 +359,10 @@ impl Switch {
             if step > last {
                 return;
             }
-            let first = self.ports[p].data.front();
-            if !self.holders.of.is_empty()
-                && first.is_some_and(|first| self.mmu.memory.is_off(first.frame.input.into()))
-            {
+            let port = &self.ports[p];
+            let stopped = |first: &Entry| self.mmu.memory.is_off(first.frame.input.into());
+            // Nothing follows as a frame ends whose memory is free.
+            if !self.holders.of.is_empty() && !port.has_freed() && port.data.front().is_some_and(stopped) {
                 near::count_others(self, (step, p), net, wires);
             }
             if let Some(next) = self.steps.next[p].1.filter(|_| self.ports[p].transmitter.sends.is_none()) {
@@ -482,7 +484,7 @@ impl Switch {
     /// Where memory is free at the start, and something may follow from that, what a port sends is freed.
     #[inline(always)]
     fn free_at_start(&mut self, p: usize, net: &Net, wires: &mut Wires) {
-        if self.management.at_start && !self.mmu.is_quiet() {
+        if self.management.at_start && !self.mmu.memory.is_quiet() {
             self.free_started(p, net, wires);
         }
     }

@@ -153,7 +153,7 @@ impl Outside<Frame> for Wires {
     #[inline(always)]
     fn send_first(&mut self, link: &Link, frame: &Frame, bodies: &mut Bodies, at: Moment<'_>) {
         let ready = at.now + link.delay;
-        if frame.is_data() {
+        if frame.is_data() || frame.body().is_none() && !frame.is_pause() {
             return self.push_frame(link.peer, ready, frame);
         }
         match bodies.take(frame.body()) {

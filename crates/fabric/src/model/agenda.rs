@@ -228,7 +228,7 @@ impl<'a, O> Turn<'a, O> {
 pub(crate) struct Deferred(VecDeque<(u64, u32, About, Feedback)>);
 
 /// The flow that a message is about, and the port.
-type About = (FlowId, u32);
+pub(super) type About = (FlowId, u32);
 
 impl Deferred {
     /// Defers what `from` says, or what came in a frame, to `at`.

@@ -115,6 +115,7 @@ impl Sinks {
     }
 
     /// A frame of a connection has arrived that began at `born`.
+    #[inline(always)]
     pub(crate) fn take(
         &mut self,
         (of, flows): (FlowId, &Flows),
@@ -158,6 +159,7 @@ impl Sinks {
     }
 
     /// A frame arrives that is the (`before` + 1)th of its connection, where frames are taken in any order.
+    #[inline(never)]
     fn sort(&mut self, (of, flows): (FlowId, &Flows), before: u64, (born, now): (u64, u64)) -> Taken {
         let Self { transport, echoes, flows: sinks, out_of_order, held_max, .. } = self;
         let Some(flow) = flows.numbered(of) else { broken("a flow without a sink") };

@@ -5,7 +5,7 @@
 
 use super::agenda::{Direct, Key, Kind, Moment, NO_EVENT, Turn, rank};
 use super::fault::Nic;
-use super::frame::{Body, Control, Data, Frame, Lane, Pause, Says, To};
+use super::frame::{Control, Data, Lane, Pause, Says, To};
 use super::packet::{Outside, Packet};
 use super::pause::{InXoff, Paused};
 use super::port::{Transmitter, line};
@@ -58,8 +58,11 @@ impl<F: Packet> Sides<F> {
     /// Calls back with each event to come that may let a frame go: time, kind, index. From the last kind of a moment to the first.
     #[inline(always)]
     pub(crate) fn each_due(&self, mut due: impl FnMut(u64, Kind, u64)) {
-        for (i, source) in self.sources.iter().enumerate().rev() {
-            due(source.next, Kind::Slot, i as u64);
+        // A loop would be unrolled for the one source that a host mostly has.
+        if let [source] = &self.sources[..] {
+            due(source.next, Kind::Slot, 0);
+        } else {
+            (0..self.sources.len()).rev().for_each(|i| due(self.sources[i].next, Kind::Slot, i as u64));
         }
         due(self.sender.timers.next, Kind::Timer, 0);
         due(self.sender.deferred.next(), Kind::Control, DEFERRED);
@@ -141,21 +144,20 @@ impl<F: Packet> Sides<F> {
     /// A data frame has arrived. Its acknowledgement takes its telemetry along; without one that is over.
     pub(crate) fn take(
         &mut self,
-        frame: &Frame,
+        (data, len, class): (&Data, u16, u8),
         records: &mut Records,
         direct: &mut Vec<Direct>,
         at: Moment<'_>,
     ) {
-        let Body::Data(data) = &frame.body else { broken("control is taken for data") };
-        let follows = self.receiver.take(frame, at, &mut self.sender.journal.failure);
-        let frame = (frame.lane.class() as u8, frame.len, data.born, at.now);
-        self.receiver.note_trip(frame, records.traced(data.record));
+        let follows = self.receiver.take((|| *data, len), at, &mut self.sender.journal.failure);
+        self.receiver.note_trip((class, len, data.born, at.now), records.traced(data.record));
         if !follows || !self.answer(data, records, direct, at) {
             records.close(data.record);
         }
     }
 
     /// A message or a probe has arrived.
+    #[inline(always)]
     pub(crate) fn hear(
         &mut self,
         (flow, says): (FlowId, Says),
@@ -170,10 +172,7 @@ impl<F: Packet> Sides<F> {
             {
                 self.acknowledge(&Control::opening(flow, at.net.hosts_of(flow).0, sent_at), direct, at);
             }
-            Says::Feedback(mut feedback, about) => {
-                self.sender.adopt(&mut feedback, records);
-                self.sender.hear((flow, about), &feedback, at);
-            }
+            Says::Feedback(feedback, about) => self.sender.hear((flow, about), feedback, records, at),
             Says::Probe(probe) => {
                 self.receiver.take_probe(flow, &probe, at);
                 self.reflect(flow, direct, at);
@@ -229,6 +228,7 @@ impl<F: Packet> Sides<F> {
     }
 
     /// Sends an acknowledgement: it takes a link, or none and is `direct`.
+    #[inline(always)]
     fn acknowledge(&mut self, message: &Control, direct: &mut Vec<Direct>, at: Moment<'_>) {
         let settings = &self.sender.settings;
         match message.direct((settings.id, settings.class), at) {

@@ -18,11 +18,6 @@ use std::collections::VecDeque;
 /// Timer of a limiter's next frame; those of its reaction point are 0 to 3.
 pub(crate) const GAP: u8 = 8;
 
-/// When the next frame may go after one of `len` bytes that went at `last`.
-fn end_of_gap(last: u64, len: u16, rate: Rate, clock: Clock) -> u64 {
-    clock.gap(len, rate).map_or(NEVER, |gap| last.saturating_add(gap))
-}
-
 /// Must a new frame wait at a limiter in this state?
 #[inline]
 fn holds_back(state: &LimiterState, waiting: bool) -> bool {
@@ -45,10 +40,11 @@ pub(crate) enum Slowed {
 pub(crate) struct RateLimiter {
     /// The next frame may go at this time, ps.
     pub(crate) eligible: u64,
-    /// When the last frame went, and its length.
+    /// When the last frame went.
     last: u64,
     /// Destination host, flow with a queue pair, or [`WHOLE_HOST`].
     pub(crate) key: u32,
+    /// Its length.
     last_len: u16,
     /// A frame waits in its queue.
     pub(crate) waits: bool,
@@ -64,14 +60,16 @@ pub(crate) struct RateLimiter {
     pub(crate) slowed: Slowed,
     /// Of its host.
     clock: Clock,
+    /// Length and rate for which a gap was found last, and that, ps.
+    gap: (u16, Rate, u64),
 }
 
 impl RateLimiter {
     /// Not engaged.
     pub(crate) fn new(key: u32, object: Box<dyn ReactionPoint>, state: LimiterState, clock: Clock) -> Self {
-        let (eligible, last, last_len) = (0, 0, 0);
+        let (eligible, last, last_len, gap) = (0, 0, 0, (0, Rate::ZERO, NEVER));
         let (waits, blocked, was_engaged, slowed) = (false, false, false, Slowed::Begins);
-        Self { eligible, last, key, last_len, waits, blocked, state, object, was_engaged, slowed, clock }
+        Self { eligible, last, key, last_len, waits, blocked, state, object, was_engaged, slowed, clock, gap }
     }
     /// Must a new frame of its flow wait here?
     #[inline]
@@ -81,11 +79,15 @@ impl RateLimiter {
     /// A frame goes now: the gap behind it begins.
     pub(crate) fn pace(&mut self, now: u64, len: u16) {
         (self.last, self.last_len) = (now, len);
-        self.eligible = end_of_gap(now, len, self.state.rate, self.clock);
+        self.retime(0);
     }
     /// Computes the gap that runs anew, from the present rate.
     pub(crate) fn retime(&mut self, now: u64) {
-        self.eligible = end_of_gap(self.last, self.last_len, self.state.rate, self.clock).max(now);
+        let (len, rate) = (self.last_len, self.state.rate);
+        if (self.gap.0, self.gap.1) != (len, rate) {
+            self.gap = (len, rate, self.clock.gap(len, rate).unwrap_or(NEVER));
+        }
+        self.eligible = self.last.saturating_add(self.gap.2).max(now);
     }
     /// Writes the flow's tag into a frame that leaves, if it draws so.
     #[inline]

@@ -83,22 +83,18 @@ impl Memory {
             layout,
         }
     }
-
     /// Does it send PAUSE before it is full, so that nothing may be lost for want of a cell's space?
     pub(crate) fn is_lossless(&self) -> bool {
         self.watermarks.high < u64::MAX
     }
-
     /// Up to so many bytes a cell takes more, and keeps no domain in XOFF: nothing follows as bytes come or go.
     pub(crate) fn calm_cell(&self) -> u64 {
         self.watermarks.low.min(self.limits.cell)
     }
-
     /// Up to so many bytes a queue takes more, if its memory does.
     pub(crate) fn calm_queue(&self) -> u64 {
         self.limits.output
     }
-
     /// Up to so many bytes in all cells, neither they nor a cell that several outputs empty come to a threshold while each input takes
     /// in `margin` bytes. Below 0: they may with none.
     pub(crate) fn calm_pool(&self, margin: u64) -> i64 {
@@ -109,27 +105,22 @@ impl Memory {
         let room = |most: u64, taken: u64| i128::from(most) - i128::from(taken);
         room(self.limits.pool, all).min(room(several, a_cell)).clamp(-1, i64::MAX.into()) as i64
     }
-
     /// Is nothing stored, and nothing in XOFF?
     pub(crate) fn is_empty(&self) -> bool {
         self.pool == 0 && self.off_count == 0
     }
-
     /// Does its class share it ([`Shared`])?
     pub(crate) fn is_shared(&self) -> bool {
         self.shared.is_some()
     }
-
     /// Is it a shared one from which nothing follows for now?
     pub(crate) fn is_quiet(&self) -> bool {
         self.quiet
     }
-
     /// Of a shared one that is quiet: up to so many bytes in all it stays so, whoever holds them.
     pub(crate) fn quiet_up_to(&self) -> u64 {
         self.shared.as_ref().filter(|_| self.quiet).map_or(0, |shared| shared.quiet_up_to())
     }
-
     /// Of a shared one: may its inputs come to hold `more` bytes each than they do, and an output's queue come to `queued`, and nothing
     /// follow ([`Shared::stays_quiet`])? Notes that it is so from now on, or not.
     pub(crate) fn note_quiet(&mut self, more: &[u64], queued: u64) -> bool {
@@ -142,7 +133,6 @@ impl Memory {
         self.quiet = quiet;
         quiet
     }
-
     /// Does no PAUSE begin or end, and no departure at one output matter at another, while each input takes in so many bytes, and all
     /// together so many?
     pub(crate) fn stays_quiet(&self, an_input: u64, all: u64) -> bool {
@@ -154,7 +144,6 @@ impl Memory {
         let roomy = self.layout.step.0 > 0 || cell <= self.limits.cell;
         roomy && !self.watermarks.keep_xoff(cell) && self.pool + all <= self.limits.pool
     }
-
     /// Of one that is not shared: does nothing follow as so many bytes of each input come, `all` in all, and any leave, in any order?
     pub(crate) fn takes_calmly(&self, more: &[u64], all: u64) -> bool {
         let by_input = self.layout.step.0 == 0 && self.layout.step.1 > 0;
@@ -166,7 +155,6 @@ impl Memory {
         };
         calm && !self.is_shared() && self.off_count == 0 && self.pool + all <= self.limits.pool
     }
-
     /// May a frame of `len` bytes be stored, with so many bytes queued for its output?
     #[inline]
     pub(crate) fn admits(
@@ -196,16 +184,15 @@ impl Memory {
         }
         Ok(())
     }
-
-    /// Bytes come to a cell, where these are kept, and to all (`COME`), or go: false, and nothing, if the cell holds more than `most.0`
-    /// as it holds more of both, or more than `most.1` is in all.
+    /// Bytes come to a cell, where these are kept, and to all (`COME`), or go: false, and nothing, if the cell holds more than `most` as
+    /// it holds more of both.
     #[inline(always)]
-    pub(crate) fn shift<const COME: bool>(&mut self, cell: Option<usize>, by: i32, most: (u32, i64)) -> bool {
+    pub(crate) fn shift<const COME: bool>(&mut self, cell: Option<usize>, by: i32, most: u32) -> bool {
         let pool = self.pool.wrapping_add_signed(by.into());
         if let Some(cell) = cell {
             let Some(occupied) = self.cells.get_mut(cell) else { broken("no such cell") };
             let now = occupied.wrapping_add_signed(by);
-            if (if COME { now } else { *occupied }) > most.0 || COME && pool as i64 > most.1 {
+            if (if COME { now } else { *occupied }) > most {
                 return false;
             }
             *occupied = now;
@@ -213,19 +200,16 @@ impl Memory {
         self.pool = pool;
         true
     }
-
     /// Is it a shared one near a threshold?
     pub(crate) fn is_near(&self) -> bool {
         self.shared.is_some() && !self.quiet
     }
-
     /// A frame comes to such a one, where so many bytes at most wait at its output, if nothing follows from it ([`Shared::store_below`]).
     pub(crate) fn store_below(&mut self, at: (usize, usize), len: u16, queued: u64) -> bool {
         let near = self.shared.as_mut().filter(|_| !self.quiet);
         near.is_some_and(|shared| shared.store_below(at, len.into(), queued))
-            && self.shift::<true>(Some(self.layout.cell(at.0, at.1)), len.into(), (u32::MAX, i64::MAX))
+            && self.shift::<true>(Some(self.layout.cell(at.0, at.1)), len.into(), u32::MAX)
     }
-
     /// Bytes of an input leave such a one, in any order, as that is not in XOFF; false if it may be.
     #[inline(never)]
     pub(crate) fn leave_near(&mut self, (output, input): (usize, usize), len: u16) -> bool {
@@ -234,25 +218,22 @@ impl Memory {
         }
         self.shared.iter_mut().for_each(|shared| shared.release(input, len.into()));
         let cell = self.layout.cell(output, input);
-        self.shift::<true>(Some(cell), -i32::from(len), (u32::MAX, i64::MAX))
+        self.shift::<true>(Some(cell), -i32::from(len), u32::MAX)
     }
-
     /// Bytes in a cell.
     pub(crate) fn cell(&self, cell: usize) -> Option<u32> {
         self.cells.get(cell).copied()
     }
-
     /// Bytes of all are kept in this cell from now on.
     pub(crate) fn enter(&mut self, cell: usize, len: u16) {
         self.cells[cell] += u32::from(len);
     }
-
     /// The bytes of an admitted frame come, or those of one whose last bit has left go (`by` is below 0): what follows. `input` counts
     /// the row of its class.
     pub(crate) fn change(&mut self, output: usize, input: usize, by: i32) -> Option<Signal> {
         let (at, domain) = (self.layout.cell(output, input), self.layout.domain(input));
         let before = u64::from(self.cells[at]);
-        self.shift::<true>(Some(at), by, (u32::MAX, i64::MAX));
+        self.shift::<true>(Some(at), by, u32::MAX);
         let (off, held) = (self.off[domain], u64::from(self.cells[at]));
         let turns = match &mut self.shared {
             Some(_) if self.quiet => false,
@@ -278,7 +259,6 @@ impl Memory {
         let port = domain % self.layout.inputs;
         Some(Signal { off: !off, input: (self.layout.domains > 1).then_some(port as u16) })
     }
-
     /// The use of a shared buffer, while so many bytes wait in the switch; none without one. An error if it does not hold these.
     pub(crate) fn shared_use(&mut self, waiting: u64) -> Option<Result<SharedUse, String>> {
         let Self { shared, cells, .. } = self;
@@ -293,12 +273,10 @@ impl Memory {
             Err(format!("{waiting} B wait, and its shared buffer holds others"))
         })
     }
-
     /// Is the domain of an input in XOFF?
     pub(crate) fn is_off(&self, input: usize) -> bool {
         self.off[self.layout.domain(input)]
     }
-
     /// Does a cell keep its domain in XOFF?
     pub(crate) fn holds(&self, cell: usize) -> bool {
         self.watermarks.keep_xoff(self.cells[cell].into())

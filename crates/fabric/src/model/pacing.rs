@@ -153,8 +153,9 @@ impl<F: Packet> Sender<F> {
             After::Stay if limiter_of(&flow, self.settings.plan.limiter_scope, &self.limiters).is_none() => {
                 self.transfers.stay(flow);
             }
-            After::Turn | After::Stay => self.join(flow, at),
-            After::Wait => {}
+            // The limiter that it joins has let go.
+            After::Turn | After::Stay if self.join(flow, at).is_some() => return,
+            After::Turn | After::Stay | After::Wait => {}
             After::Over => self.end_pair(pair, at),
         }
         limiter.into_iter().for_each(|place| self.let_go(place, at));

@@ -190,6 +190,7 @@ impl Point {
     }
 
     /// The same, and its telemetry: the queue as the point would see it, but for the frame.
+    #[inline(always)]
     pub(crate) fn leave<F: Packet>(
         &mut self,
         frame: &mut F,

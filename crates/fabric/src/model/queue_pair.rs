@@ -200,6 +200,8 @@ pub(crate) struct Progress {
     pub(crate) marked: bool,
     /// All of the flow is acknowledged, or of its first message that is not over.
     pub(crate) done: bool,
+    /// It has no turn.
+    pub(crate) waits: bool,
 }
 
 /// The queue pairs of a host.
@@ -336,6 +338,7 @@ impl QueuePairs {
         Some(self.find(flow)?.0.acked)
     }
     /// Shows a limiter what is sent of its flow, and the window. It counts for itself what is acknowledged.
+    #[inline(always)]
     pub(crate) fn show(&mut self, flow: FlowId, shared: &mut AckState) {
         if let Some((pair, transport)) = self.find(flow) {
             shared.next_seq = pair.next_seq;
@@ -368,6 +371,7 @@ impl QueuePairs {
         window < std::mem::replace(&mut pair.window, window)
     }
     /// The flow's turn has come: bytes left of it or of its next frame, the number of that, and if it is the last. None if nothing goes.
+    #[inline(always)]
     pub(crate) fn turn(&mut self, flow: FlowId) -> Option<(u64, u32, bool)> {
         let (pair, transport) = self.find(flow)?;
         let (mut left, mut before) = (pair.left(), pair.next_seq / u64::from(pair.queue.whole));
@@ -386,6 +390,7 @@ impl QueuePairs {
         Some((left, number_in_flow(before), last))
     }
     /// A frame of this length has left.
+    #[inline(always)]
     pub(crate) fn sent(&mut self, flow: FlowId, len: u16, now: u64) -> Sent {
         let echoes = self.echoes;
         let Some((pair, transport)) = self.find(flow) else { broken("a flow without a queue pair sends") };
@@ -432,7 +437,7 @@ impl QueuePairs {
     pub(crate) fn acknowledge(
         &mut self,
         flow: FlowId,
-        (acked, frames, gap, report): (u64, u64, bool, &Report),
+        (acked, frames, gap, report): (u64, impl FnOnce() -> u64, bool, &Report),
         marked: bool,
         (rtt, now): (u64, u64),
     ) -> Option<Progress> {
@@ -453,13 +458,14 @@ impl QueuePairs {
             (pair.timing.progress, pair.timing.anew) = (now, 0);
         }
         let done = pair.acked >= pair.end;
-        let mut progress = Progress { newly, marked, done, ..Progress::default() };
+        let waits = pair.waits != Waits::Turn;
+        let mut progress = Progress { newly, marked, done, waits, ..Progress::default() };
         let mut waits_on = newly > 0;
         if let Some(of) = &mut pair.frames {
             if newly > 0 {
                 pair.timing.trip.sample(rtt);
             }
-            let heard = of.hear((frames, gap, report), by, (now, pair.timing.trip.smooth()));
+            let heard = of.hear((frames(), gap, report), by, (now, pair.timing.trip.smooth()));
             progress.loss = heard.loss.then_some(Loss::Nack);
             progress.recovered = heard.recovered;
             // NewReno leaves its timer from the second part of a recovery on (RFC 6582).

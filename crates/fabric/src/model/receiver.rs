@@ -4,8 +4,7 @@
 use super::agenda::Moment;
 use super::come::{DELAYED, Reply, Sinks, Taken};
 use super::frame::{Control, Says, To};
-use super::packet::Packet;
-use super::record::{Came, Deliveries};
+use super::record::{Came, Deliveries, Of};
 use super::sent::Report;
 use crate::check::{Come, Failure, Trace, Who, broken};
 use crate::net::Net;
@@ -116,27 +115,22 @@ impl Receiver {
             sinks: transport.map(|transport| Box::new(Sinks::new(transport, &plan, net.flows.count_to(id)))),
         }
     }
-
     /// Is there a reflector?
     pub(super) fn reflects(&self) -> bool {
         !self.ears.list.is_empty()
     }
-
     /// The number of the reflector of flows from this host.
     pub(super) fn key(&self, src: u32, flow: FlowId) -> u32 {
         key_of(self.plan.reflector_scope, src, || self.sinks.is_some().then_some(flow))
     }
-
-    /// A data frame has arrived: true if something follows.
+    /// A data frame of this length has arrived: true if something follows.
     #[inline(always)]
-    pub(crate) fn take<F: Packet>(&mut self, frame: &F, at: Moment<'_>, failure: &mut Failure) -> bool {
-        if self.sinks.is_none() {
-            self.deliver(frame, None, at, failure)
-        } else {
-            self.sort(frame, at, failure)
+    pub(crate) fn take(&mut self, frame: (impl Of, u16), at: Moment<'_>, failure: &mut Failure) -> bool {
+        match self.sinks {
+            None => self.deliver(frame, None, at, failure),
+            Some(_) => self.sort(frame, at, failure),
         }
     }
-
     /// A traced frame of this class and length, which began then, has been taken: it may be the last of its flow to come.
     pub(super) fn note_trip(
         &mut self,
@@ -151,11 +145,10 @@ impl Receiver {
             self.trips.extend(std::iter::repeat_n(come, new));
         }
     }
-
     /// A frame of a flow with a queue pair has arrived: it is delivered or discarded, and may be acknowledged.
     #[inline(never)]
-    fn sort<F: Packet>(&mut self, frame: &F, at: Moment<'_>, failure: &mut Failure) -> bool {
-        let (Some(data), Some(sinks)) = (frame.header(), &mut self.sinks) else { return false };
+    fn sort(&mut self, frame: (impl Of, u16), at: Moment<'_>, failure: &mut Failure) -> bool {
+        let (data, Some(sinks)) = (frame.0(), &mut self.sinks) else { return false };
         let Some(flow) = data.queue_pair(at.net) else { broken("a frame of no queue pair") };
         let Taken { before, in_order, wanted, reply, delayed } =
             sinks.take((flow, &at.net.flows), (data.number, data.marked, data.cut), (data.born, at.now));
@@ -175,31 +168,27 @@ impl Receiver {
             return follows || !self.whole.is_empty();
         }
         // It came before, or out of order where that is not wanted.
-        frame.enter(&mut self.deliveries.unwanted);
+        self.deliveries.unwanted.enter(data.src, data.dst, data.number);
         replies
     }
-
     /// The port that marked the last marked frame that the reflector of this number saw, by its number and one; 0 for none.
     pub(super) fn marked_by(&self, key: u32) -> u32 {
         self.ears.get(key).map_or(0, |ear| ear.marked_by)
     }
-
     /// The acknowledgement of the frame that was taken last, if it is not sent yet, and what it reports.
     pub(super) fn reply(&mut self) -> Option<(Control, Report)> {
         self.sinks.as_mut()?.reply.take()
     }
-
     /// How far out of order frames came, and the most bytes that waited for one before them.
     pub(super) fn out_of_order(&mut self) -> (Vec<u64>, u64) {
         self.sinks.take().map_or_else(Default::default, |sinks| (sinks.out_of_order, sinks.held_max))
     }
-
     /// A data frame is delivered, of this connection and message if that has a queue pair: true if something follows. A failure if it is
     /// of no flow that is expected.
     #[inline(always)]
-    fn deliver<F: Packet>(
+    fn deliver(
         &mut self,
-        frame: &F,
+        frame: (impl Of, u16),
         pair: Option<Came>,
         at: Moment<'_>,
         failure: &mut Failure,
@@ -207,8 +196,7 @@ impl Receiver {
         if let Err(cause) = self.deliveries.take(at, frame, pair) {
             failure.note(at.now, Who::Receiver, &cause);
         }
-        let Some(data) = frame.header() else { return false };
-        let (plan, ears) = (&self.plan, &mut self.ears);
+        let (data, plan, ears) = (frame.0(), &self.plan, &mut self.ears);
         let key = || key_of(plan.reflector_scope, data.src, || pair.map(|came| came.of));
         // The gate of its reflector, or the plan's where there is none yet.
         let own = if self.own_gates { ears.get(key()) } else { None };
@@ -220,16 +208,15 @@ impl Receiver {
         if plan.received
             && let Some(ear) = ears.find(key()).and_then(|place| ears.list.get_mut(place))
         {
-            ear.state.received += u64::from(frame.bytes());
+            ear.state.received += u64::from(frame.1);
         }
         false
     }
-
     /// A data frame wakes its reflector, unless that is deaf from its start on; true if something follows.
     #[inline(never)]
-    fn show<F: Packet>(&mut self, frame: &F, at: Moment<'_>) -> bool {
-        let Some(data) = frame.header() else { return false };
-        let (frame, by) = (data.view(frame.bytes(), at.net, false), data.marked_by());
+    fn show(&mut self, (data, len): (impl Of, u16), at: Moment<'_>) -> bool {
+        let data = data();
+        let (frame, by) = (data.view(len, at.net, false), data.marked_by());
         if !self.plan.reflect.return_tag(frame.tag, &mut self.actions)
             && let Some(place) = self.reflector(frame.flow, at)
         {
@@ -242,7 +229,6 @@ impl Receiver {
         }
         !self.actions.is_empty()
     }
-
     /// A probe has reached its destination: true if something follows.
     pub(crate) fn take_probe(&mut self, flow: FlowId, probe: &Probe, at: Moment<'_>) -> bool {
         if let Some(place) = self.reflector(flow, at) {
@@ -250,7 +236,6 @@ impl Receiver {
         }
         !self.actions.is_empty()
     }
-
     /// The next timer of a reflector, or of a delayed acknowledgement, expires now: the flow for which something follows.
     pub(crate) fn expire(&mut self, at: Moment<'_>) -> Option<FlowId> {
         let (now, (key, slot)) = (at.now, self.alarms.pop()?);
@@ -271,7 +256,6 @@ impl Receiver {
         ear.state.asked_by_timer(&mut self.actions);
         (!self.actions.is_empty()).then_some(ear.flow)
     }
-
     /// Place of the reflector of a flow, which is built and started if it is not there and the scheme has one.
     fn reflector(&mut self, flow: FlowId, at: Moment<'_>) -> Option<usize> {
         let (net, (src, _)) = (at.net, at.net.hosts_of(flow));
@@ -292,7 +276,6 @@ impl Receiver {
         self.wake(place, at.now, |object, ctl| object.start(ctl));
         Some(place)
     }
-
     /// Wakes a reflector by a verb: what it asks for joins the actions.
     fn wake(
         &mut self,

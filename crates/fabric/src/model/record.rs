@@ -1,9 +1,8 @@
 //! Records of single frames and moments: deliveries at a host, queues at a switch.
 
 use super::agenda::{Moment, NEVER};
-use super::frame::flow_of;
-use super::packet::Packet;
-use crate::check::{Delivered, Hash, Ledger, broken};
+use super::frame::{Data, flow_of};
+use crate::check::{Delivered, Hash, Ledger};
 use crate::flows::Arrived;
 use crate::net::Net;
 use crate::outcome::{
@@ -36,6 +35,10 @@ pub(crate) struct Came {
     pub(crate) message: FlowId,
     pub(crate) in_order: u64,
 }
+
+/// What a data frame holds. It is found where it is needed, as what holds it lies in one word.
+pub(crate) trait Of: Fn() -> Data + Copy {}
+impl<F: Fn() -> Data + Copy> Of for F {}
 
 /// Records of single frames.
 #[derive(Debug, Default)]
@@ -77,18 +80,17 @@ impl Deliveries {
         let detail = (timed || record.latency || record.matrix).then(|| Box::new(detail()));
         Self { detail, ..Self::default() }
     }
-
     /// A data frame has arrived whole, of this flow if that has a queue pair. An error if it is of no flow that is expected.
     #[inline(always)]
-    pub(crate) fn take<F: Packet>(
+    pub(crate) fn take(
         &mut self,
         at: Moment<'_>,
-        frame: &F,
+        frame: (impl Of, u16),
         pair: Option<Came>,
     ) -> Result<(), String> {
-        let Some(data) = frame.header() else { broken("control is taken for data") };
+        let data = frame.0();
         let latency = at.now - data.born;
-        self.bits += u64::from(frame.bytes()) * 8;
+        self.bits += u64::from(frame.1) * 8;
         self.latency_sum += latency;
         self.latency_max = self.latency_max.max(latency);
         self.got.enter(data.src, data.dst, data.number);
@@ -99,17 +101,14 @@ impl Deliveries {
         self.last = at.now;
         self.detail.as_mut().map_or(Ok(()), |detail| detail.take(at, frame, pair))
     }
-
     /// Flows that have arrived whole.
     pub(crate) fn whole(&self) -> &[Completion] {
         self.detail.as_ref().map_or(&[], |detail| &detail.completions)
     }
-
     /// What was kept of single frames.
     pub(super) fn kept(&mut self) -> Vec<Delivered> {
         self.detail.as_mut().map(|detail| std::mem::take(&mut detail.kept)).unwrap_or_default()
     }
-
     /// Hands in what was received, the series of it, and the bytes by source where they are recorded.
     pub(crate) fn close(&mut self, out: &mut HostOutcome, host: u32, net: &Net) -> (Vec<Series>, Vec<u64>) {
         out.delivered = self.got.frames;
@@ -137,13 +136,14 @@ impl Deliveries {
 
 impl Detail {
     /// A frame of finite traffic has arrived, by its source, number and length: its bits, of payload alone where headers are known.
-    #[inline(never)]
+    #[inline(always)]
     fn finite(&mut self, at: Moment<'_>, of: (u32, u32, u16), pair: Option<Came>) -> Result<u64, String> {
         let ((src, number, len), now) = (of, at.now);
         let mut bits = u64::from(len) * 8;
         let (flows, message) = (&at.net.flows, pair.map(|came| came.message));
         let place = message.and_then(|flow| flows.numbered(flow)).map(|flow| flow.at);
-        let done = self.flows.take(now, src, number, place, len)?;
+        let more = self.flows.count(place, len);
+        let done = if more { None } else { self.flows.take(now, src, number, place, len)? };
         if let Some(header) = at.net.record.headers.get(src as usize) {
             let padding = done.map_or(0, |(_, padding)| padding);
             let beside = 8 * (u64::from(*header) + padding);
@@ -166,28 +166,26 @@ impl Detail {
         }
         Ok(bits)
     }
-
     #[inline(never)]
-    fn take<F: Packet>(&mut self, at: Moment<'_>, frame: &F, pair: Option<Came>) -> Result<(), String> {
-        let now = at.now;
-        let (Some(frame), len) = (frame.header(), frame.bytes()) else { return Ok(()) };
+    fn take(&mut self, at: Moment<'_>, frame: (impl Of, u16), pair: Option<Came>) -> Result<(), String> {
+        let (now, Data { src, number, born, finite, .. }, len) = (at.now, frame.0(), frame.1);
         let mut bits = u64::from(len) * 8;
-        if let Some(n) = self.histogram.get_mut(latency_bucket(Time::from_ps(now - frame.born))) {
+        if let Some(n) = self.histogram.get_mut(latency_bucket(Time::from_ps(now - born))) {
             *n += 1;
         }
-        if let Some(bytes) = self.by_source.get_mut(frame.src as usize) {
+        if let Some(bytes) = self.by_source.get_mut(src as usize) {
             *bytes += u64::from(len);
         }
-        if frame.finite {
-            bits = self.finite(at, (frame.src, frame.number, len), pair)?;
+        if finite {
+            bits = self.finite(at, (src, number, len), pair)?;
         }
         if let Some(Came { of, .. }) = pair.filter(|_| self.kept.len() < at.net.keeps) {
-            self.kept.push((now, of.0, frame.number as u16, (bits / 8) as u16));
+            self.kept.push((now, of.0, number as u16, (bits / 8) as u16));
         }
         if let Some(bins) = &mut self.all {
             bins.add(now, bits);
         }
-        for (_, bins) in self.by_flow.iter_mut().filter(|f| f.0 == frame.src) {
+        for (_, bins) in self.by_flow.iter_mut().filter(|f| f.0 == src) {
             bins.add(now, bits);
         }
         Ok(())

@@ -398,11 +398,10 @@ impl<F: Packet> Sender<F> {
         if !self.queues.probes.is_empty() {
             return self.queues.probes.pop_front();
         }
-        let mut frame = if self.transfers.flows_next && !self.transfers.is_idle() {
-            self.next_of_flows(at).or_else(|| self.next_queued(at))
-        } else {
-            self.next_queued(at).or_else(|| self.next_of_flows(at))
-        }?;
+        let flows = self.transfers.flows_next && !self.transfers.is_idle();
+        let queued = if flows { None } else { self.next_queued(at) };
+        let frame = queued.or_else(|| self.next_of_flows(at));
+        let mut frame = frame.or_else(|| if flows { self.next_queued(at) } else { None })?;
         self.set_out(&mut frame, at);
         if let Some(cut) = self.pairs.as_mut().and_then(|pairs| pairs.cut.take()) {
             frame.set_cut(cut);
@@ -414,6 +413,7 @@ impl<F: Packet> Sender<F> {
     }
 
     /// The frame of the finite flow whose turn it is.
+    #[inline(always)]
     fn next_of_flows(&mut self, at: Moment<'_>) -> Option<F> {
         loop {
             let (keys, limiters) = (self.settings.plan.limiter_scope, &self.limiters);
@@ -449,7 +449,7 @@ impl<F: Packet> Sender<F> {
                     if let Some(limiter) = limiter.and_then(|place| self.limiters.at_mut(place)) {
                         limiter.pace(at.now, frame.bytes());
                     }
-                    flow.rest().into_iter().for_each(|rest| self.join(rest, at));
+                    let _ = flow.rest().map(|rest| self.join(rest, at));
                     limiter.into_iter().for_each(|place| self.let_go(place, at));
                     return Some(frame);
                 }
@@ -457,16 +457,20 @@ impl<F: Packet> Sender<F> {
         }
     }
 
-    /// A finite flow that begins or has sent a frame joins those that take turns, or those that its limiter holds back.
-    pub(super) fn join(&mut self, flow: FlowQueue, at: Moment<'_>) {
+    /// A finite flow that begins or has sent a frame joins those that take turns, or those that its limiter holds back: which that is.
+    pub(super) fn join(&mut self, flow: FlowQueue, at: Moment<'_>) -> Option<usize> {
         let limiter = limiter_of(&flow, self.settings.plan.limiter_scope, &self.limiters);
         self.transfers.join(flow, limiter);
         limiter.into_iter().for_each(|limiter| self.let_go(limiter, at));
+        limiter
     }
 
     /// The frame that waits in a queue and goes next.
     #[inline]
     fn next_queued(&mut self, at: Moment<'_>) -> Option<F> {
+        if self.queues.fifo.is_empty() && self.limiters.held == 0 && self.queues.voqs.is_none() {
+            return None;
+        }
         let frame = self.next_in_queues(at);
         self.transfers.flows_next |= frame.is_some();
         frame
@@ -526,6 +530,7 @@ impl<F: Packet> Sender<F> {
     }
 
     /// Makes a control frame of this host, and sends it on its way: at priority or among the data.
+    #[inline(always)]
     pub(crate) fn queue_control(&mut self, lane: Lane, control: &Control, at: Moment<'_>) {
         let ahead = matches!(control.says, Says::Probe(_)) || control.is_acknowledgement();
         let frame = F::of_control(lane, control, at, &mut self.bodies);

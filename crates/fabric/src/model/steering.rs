@@ -2,7 +2,7 @@
 //! probes set out. How the limiters then let frames go is in [`super::pacing`].
 
 use super::account::Why;
-use super::agenda::{Direct, Moment};
+use super::agenda::{About, Direct, Moment};
 use super::frame::{Control, EVERY_FLOW, Lane, MANAGED, Says, To, flow_of};
 use super::limiter::{GAP, RateLimiter, Slowed};
 use super::packet::Packet;
@@ -31,19 +31,22 @@ const IN_A_FRAME: u32 = u32::MAX;
 
 impl<F: Packet> Sender<F> {
     /// A feedback message has arrived in a frame. It may be lost, or take its time until it has an effect.
-    pub(crate) fn hear(&mut self, about: (FlowId, u32), feedback: &Feedback, at: Moment<'_>) {
-        if self.loses() {
-            return;
-        }
+    #[inline(always)]
+    pub(crate) fn hear(&mut self, about: About, mut said: Feedback, records: &mut Records, at: Moment<'_>) {
+        let lost = self.loses();
         match self.settings.feedback_delay {
-            0 => self.obey(about, feedback, at),
-            delay => self.deferred.insert(at.now + delay, IN_A_FRAME, about, *feedback),
+            _ if lost => self.adopt(&mut said, records),
+            0 => self.obey(about, &said, records, at),
+            delay => {
+                self.adopt(&mut said, records);
+                self.deferred.insert(at.now + delay, IN_A_FRAME, about, said);
+            }
         }
     }
 
     /// Takes the telemetry of an acknowledgement that has arrived into a store of its own.
     pub(crate) fn adopt(&mut self, feedback: &mut Feedback, records: &mut Records) {
-        if let Feedback::Acknowledgement { record, .. } = feedback {
+        if let Feedback::Acknowledgement { record: record @ 1.., .. } = feedback {
             let own = self.pairs.as_mut().map(|pairs| &mut pairs.records);
             *record = own.map_or(0, |own| own.adopt(records, *record));
         }
@@ -60,7 +63,9 @@ impl<F: Packet> Sender<F> {
         let Some((from, about, feedback)) = self.deferred.pop() else { return };
         // A message that came in a frame was lost or not as the frame arrived.
         if from == IN_A_FRAME || !self.loses() {
-            self.obey(about, &feedback, at);
+            let mut records = self.pairs.as_mut().map(|p| std::mem::take(&mut p.records)).unwrap_or_default();
+            self.obey(about, &feedback, &mut records, at);
+            self.pairs.iter_mut().for_each(|pairs| pairs.records = std::mem::take(&mut records));
         }
     }
 
@@ -74,9 +79,9 @@ impl<F: Packet> Sender<F> {
     }
 
     /// A message takes effect: at its flow's reaction point, or at one that it builds.
-    fn obey(&mut self, (flow, port): (FlowId, u32), feedback: &Feedback, at: Moment<'_>) {
+    fn obey(&mut self, (flow, port): About, feedback: &Feedback, records: &mut Records, at: Moment<'_>) {
         if let Feedback::Acknowledgement { .. } = feedback {
-            return self.acknowledged((flow, port), feedback, at);
+            return self.acknowledged((flow, port), feedback, records, at);
         }
         let (every, pairs) = (flow == EVERY_FLOW, self.pairs.as_ref());
         let (pair, over) = pairs.map_or((None, false), |pairs| (Some(flow), !pairs.has(flow)));
@@ -102,39 +107,34 @@ impl<F: Packet> Sender<F> {
         });
     }
 
-    /// An acknowledgement of a queue pair takes effect.
-    fn acknowledged(&mut self, (flow, port): (FlowId, u32), feedback: &Feedback, at: Moment<'_>) {
-        let &Feedback::Acknowledgement { acked, sent_at, marked, gap, record } = feedback else { return };
+    /// An acknowledgement of a queue pair takes effect, with what is beside it.
+    fn acknowledged(&mut self, (flow, port): About, said: &Feedback, records: &mut Records, at: Moment<'_>) {
+        let &Feedback::Acknowledgement { acked, sent_at, marked, gap, record } = said else { return };
         let Some(pairs) = &mut self.pairs else { return };
-        let records = (record > 0).then(|| std::mem::take(&mut pairs.records));
-        let report = records.as_ref().map(|records| records.report(record)).unwrap_or_default();
-        let frames = at.net.flows.frames_below(flow, acked).into();
-        let said = (acked, frames, gap, &report);
+        let report = records.report(record);
+        let said = (acked, || at.net.flows.frames_below(flow, acked).into(), gap, &report);
         if let Some(progress) = pairs.acknowledge(flow, said, marked, (at.now - sent_at, at.now)) {
-            let path = records.as_ref().map_or(&[][..], |records| records.path(record));
-            let (rtt, blamed) =
-                (Time::from_ps(at.now - sent_at), records.as_ref().map_or((0, 0), |r| r.blamed(record)));
+            let (path, blamed) = (records.path(record), records.blamed(record));
             let (by, port) = match () {
                 () if marked => (Trigger::Mark, port.max(blamed.0)),
                 () if path.is_empty() => (Trigger::Answer, 0),
                 () => (Trigger::Telemetry, blamed.1),
             };
+            let rtt = Time::from_ps(at.now - sent_at);
             let why = Why { by, port, rtt: Some(rtt) };
             self.progress(flow, progress, (acked, marked, gap, path), (rtt, why), at);
         } else {
             self.resume(flow, at);
         }
-        if let (Some(pairs), Some(mut records)) = (&mut self.pairs, records) {
-            records.close(record);
-            pairs.records = records;
-        }
+        records.close(record);
     }
 
     /// An acknowledgement of a flow under way: of so many bytes, with a mark, as a NACK, with telemetry; after a round trip.
+    #[inline(always)]
     fn progress(
         &mut self,
         flow: FlowId,
-        Progress { newly, loss, recovered, timeout, marked: is_new, done }: Progress,
+        Progress { newly, loss, recovered, timeout, marked: is_new, done, mut waits }: Progress,
         (acked, marked, gap, path): (u64, bool, bool, &[Hop]),
         (rtt, why): (Time, Why),
         at: Moment<'_>,
@@ -150,13 +150,12 @@ impl<F: Packet> Sender<F> {
         if let Some(timeout) = timeout {
             self.timers.start(flow.0, RTO, timeout);
         }
-        // A wake lets the flow go on.
-        let mut waits = true;
         let own = self.own_limiter(flow);
         if let Some((place, limiter)) = own.and_then(|place| Some((place, self.limiters.at_mut(place)?))) {
             self.pairs.iter_mut().for_each(|pairs| pairs.show(flow, &mut limiter.state.acks));
             let ack = limiter.state.acks.take(acked, is_new, rtt, path);
-            waits = ack.is_none() && loss.is_none() && !recovered;
+            // A wake lets the flow go on.
+            waits &= ack.is_none() && loss.is_none() && !recovered;
             // The end of a recovery is told before the begin of the next, else after what ended it.
             let why_recovered = Why::of(Trigger::Recovery);
             if recovered && loss.is_some() {
@@ -272,6 +271,7 @@ impl<F: Packet> Sender<F> {
     }
 
     /// An acknowledgement, or a frame that opens a connection, goes on its way.
+    #[inline(always)]
     pub(super) fn queue_acknowledgement(&mut self, message: &Control, at: Moment<'_>) {
         let by_priority =
             at.net.flows.transport.is_some_and(|transport| transport.ack_class == Class::Control);

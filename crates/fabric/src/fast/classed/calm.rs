@@ -162,7 +162,7 @@ impl Kept<'_> {
         let (at, row) = self.places[usize::from(class)];
         let memory = &mut self.memory[at];
         let cell = memory.layout.cell(out, row + usize::from(frame.input()));
-        memory.shift::<true>(Some(cell), by, (u32::MAX, i64::MAX));
+        memory.shift::<true>(Some(cell), by, u32::MAX);
     }
 }
 

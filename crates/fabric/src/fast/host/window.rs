@@ -6,14 +6,15 @@
 //! A frame's fate is known as soon as its transmission starts, as nothing interrupts one: it is put on the wire at that moment with
 //! the time of its end. `end` alone then keeps the transmitter busy. The end of one behind which nothing waits is no event. Mostly
 //! nothing but the source and the link says what the sending side does next: no XOFF, no limiter that holds frames, no timer, no
-//! message. Then it goes from slot to slot ([`Host::send_straight`]), else event by event.
+//! message. Then it goes from slot to slot ([`Host::send_straight`]), else event by event. A start is the last event of a moment: where
+//! nothing else is due in that, it follows at once ([`Host::go_on`]).
 //!
 //! * Claim: a frame of a host that nothing holds back goes on the wire without an event.
 //! * Same bits: nothing interrupts a transmission, and nothing but the source and the link decides the next one.
-//! * Bench row: w1.
-//! * Marks: SentStraight; out: HostByEvent.
+//! * Bench row: w1; of starts at once incast-pfc.
+//! * Marks: SentStraight, StartedAtOnce; out: HostByEvent.
 
-use super::{Host, LOOK};
+use super::Host;
 use crate::fast::frame::{AFTER, Entry, NEVER};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
@@ -26,7 +27,7 @@ impl Host {
     #[inline(always)]
     pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires) {
         self.take(end, net, wires);
-        if self.due.0 < end {
+        if self.due < end {
             self.send_until((end, Kind::Change, 0), net, wires);
         }
     }
@@ -36,7 +37,7 @@ impl Host {
     pub(crate) fn look_around(&self, wires: &Wires) -> u64 {
         let inbox = wires.inboxes.get(self.inbox as usize);
         let first = inbox.and_then(|inbox| inbox.arrived_before(0, AFTER)).map_or(NEVER, |e| e.ready);
-        self.due.0.min(self.sides.receiver.alarms.next).min(first)
+        self.due.min(self.sides.receiver.alarms.next).min(first)
     }
 
     /// Takes what arrives before `end`: data that wakes no reflector, and in between what the sending side must be brought up to
@@ -47,7 +48,7 @@ impl Host {
         let sound = self.sides.nic.is_none();
         if !sound && self.sides.nic.as_ref().is_some_and(|nic| nic.next() == 0) {
             self.fail(None, net, wires);
-            self.look_again();
+            self.look_again(net, wires);
         }
         loop {
             let alarm = self.sides.receiver.alarms.next;
@@ -67,7 +68,7 @@ impl Host {
         self.catch_up((now, Kind::Timer, 0), net, wires);
         let at = self.moment(net);
         self.sides.alarm(&mut wires.records, &mut wires.direct, at);
-        self.look_again();
+        self.look_again(net, wires);
     }
 
     /// Carries out what follows from an arrival.
@@ -81,43 +82,60 @@ impl Host {
         }
         let (at, paused) = (self.moment(net), from_mut(&mut self.line.paused));
         self.sides.arrive(sound, &frame, paused, at, wires);
-        self.look_again();
+        self.look_again(net, wires);
     }
 
     /// Brings the sending side up to date for what happens at `limit`.
     #[inline(always)]
     fn catch_up(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
-        if self.due.0 <= limit.0 {
+        if self.due <= limit.0 {
             self.send_until(limit, net, wires);
         }
         self.rest(limit.0);
         self.now = limit.0;
     }
 
-    /// Something has happened to the sending side.
+    /// Something has come to the sending side. What else comes in this moment goes before a start.
     #[inline(always)]
-    fn look_again(&mut self) {
+    fn look_again(&mut self, net: &Net, wires: &mut Wires) {
         self.kick_if_idle();
-        self.note_others();
-        self.due = self.next_own();
+        let inbox = wires.inboxes.get(self.inbox as usize);
+        let more = inbox.is_some_and(|inbox| inbox.arrived_before(0, self.now + 1).is_some());
+        let more = more || self.sides.receiver.alarms.next <= self.now;
+        self.go_on((self.now + u64::from(!more), Kind::Change, 0), net, wires);
     }
 
-    /// Does anything wait for the transmitter? If not, nothing follows from the end of a transmission.
+    /// Something has happened to the sending side: a start follows at once, if nothing else comes before it.
     #[inline(always)]
-    fn waits(&self) -> bool {
-        self.sides.sender.waits()
+    fn go_on(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
+        let mut next = self.next_other();
+        if self.kick && next > self.now && (self.now, Kind::Start, 0) < limit {
+            hit(Mark::StartedAtOnce);
+            self.execute((self.now, Kind::Start, 0), net, wires);
+            next = self.next_other();
+        }
+        let end = if self.line.end < next && self.sides.sender.waits() { self.line.end } else { next };
+        self.due = if self.kick { self.now } else { end.min(self.tick) };
+        self.note_others();
+    }
+
+    /// When anything is due that may let a frame go, ps.
+    #[inline(always)]
+    fn next_other(&self) -> u64 {
+        let mut next = NEVER;
+        self.sides.each_due(|time, _, _| next = next.min(time));
+        next
     }
 
     /// Notes that the transmitter is idle at `now`, if nothing else is to be done at the end that has gone by.
     #[inline(always)]
     fn rest(&mut self, now: u64) {
-        if self.line.end <= now && !self.waits() {
+        if self.line.end <= now && !self.sides.sender.waits() {
             self.line.end = NEVER;
         }
     }
 
-    /// The next event of its own. The end of a transmission behind which nothing waits is none. One at whose moment nothing else is to
-    /// happen has the index 1.
+    /// The next event of its own. The end of a transmission behind which nothing waits is none.
     #[inline(always)]
     fn next_own(&self) -> Key {
         let mut first = (self.tick, Kind::Tick, 0);
@@ -129,8 +147,8 @@ impl Host {
                 first = (time, kind, index);
             }
         });
-        if self.line.end <= first.0 && self.waits() {
-            first = (self.line.end, Kind::End, u64::from(self.line.end < first.0));
+        if self.line.end <= first.0 && self.sides.sender.waits() {
+            first = (self.line.end, Kind::End, 0);
         }
         first
     }
@@ -139,7 +157,7 @@ impl Host {
     #[inline(always)]
     fn send_until(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
         while !self.send_straight(limit, net, wires)
-            && (self.due < limit || self.due.1 == Kind::Change)
+            && self.due <= limit.0
             && self.send_one(limit, net, wires)
         {}
     }
@@ -147,11 +165,9 @@ impl Host {
     /// The next of these events, whatever it is, if there is one.
     #[inline(never)]
     fn send_one(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
-        if self.due.1 == Kind::Change {
-            self.due = self.next_own();
-        }
-        let key = self.due;
+        let key = self.next_own();
         if key >= limit {
+            self.due = key.0;
             return false;
         }
         hit(Mark::HostByEvent);
@@ -159,12 +175,7 @@ impl Host {
             self.rest(key.0);
         }
         self.execute(key, net, wires);
-        // Nothing lies between the end of a transmission and the next start, but for what the limit says.
-        if (key.1, key.2) == (Kind::End, 1) && (key.0, Kind::Start, 0) < limit {
-            self.execute((key.0, Kind::Start, 0), net, wires);
-        }
-        self.note_others();
-        self.due = self.next_own();
+        self.go_on(limit, net, wires);
         true
     }
 
@@ -187,7 +198,7 @@ impl Host {
         if self.alone_until == 0 {
             return false;
         }
-        self.due = LOOK;
+        self.due = 0;
         let plain = self.sides.sender.is_plain();
         while let Some(source) = self.sides.sources.first_mut() {
             let (slot, sender) = (source.next, &mut self.sides.sender);
@@ -196,7 +207,7 @@ impl Host {
             let next = if waits { slot.min(free) } else { slot };
             let other = self.alone_until;
             if next >= limit.0.min(other) {
-                self.due.0 = next.min(other);
+                self.due = next.min(other);
                 return (other, Kind::Control, 0) >= limit;
             }
             self.now = next;

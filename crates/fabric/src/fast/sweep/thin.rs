@@ -97,6 +97,7 @@ impl Switch {
         let Some(port) = self.ports.get_mut(out) else { broken("no such port") };
         let (_, end) = transmission(ready, ready, port.line.service, f.len);
         let flies = alone
+            && self.mmu.memory.layout.step.1 > 0
             && self.mmu.small.is_some_and(|small| u64::from(f.len) <= small)
             && port.idle_from <= ready
             && port.data.is_empty()
