@@ -87,7 +87,8 @@ impl RateLimiter {
         if (self.gap.0, self.gap.1) != (len, rate) {
             self.gap = (len, rate, self.clock.gap(len, rate).unwrap_or(NEVER));
         }
-        self.eligible = self.last.saturating_add(self.gap.2).max(now);
+        let gap = self.gap.2;
+        self.eligible = self.last.saturating_add(gap).max(now);
     }
     /// Writes the flow's tag into a frame that leaves, if it draws so.
     #[inline]
