@@ -322,3 +322,41 @@ fn numbers_of_notes_are_finite_and_rounded() {
         well_said(&notes);
     }
 }
+
+/// A class that no traffic names is told, but for those of a preset; one that sends is not.
+#[test]
+fn a_class_that_nobody_sends_is_told() {
+    let text = |class: &str| {
+        format!(
+            r#"
+            name = "silent"
+            [topology]
+            hosts = 2
+            link_rate = "10 Gb/s"
+            [switch]
+            buffer = "shared"
+            memory = "2 MB"
+            [pause]
+            frames = "pfc"
+            [[class]]
+            name = "roce"
+            [[class]]
+            name = "bulk"
+            [[traffic]]
+            class = "roce"
+            hosts = "H0"
+            kind = "transfers"
+            transfers = ["0 us, H0, H1, 10 KB"]
+            [[traffic]]
+            class = "{class}"
+            hosts = "H1"
+            kind = "transfers"
+            transfers = ["0 us, H1, H0, 10 KB"]
+            [run]
+            duration = "1 ms"
+            "#
+        )
+    };
+    let told = |class| said(&text(class)).iter().any(|note| note.contains("nobody sends in class bulk:"));
+    assert_eq!([told("roce"), told("bulk")], [true, false]);
+}

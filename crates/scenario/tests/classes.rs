@@ -300,6 +300,41 @@ fn impossible_classes_are_refused() {
     );
 }
 
+/// Each refusal names the file, the line that is wrong and its key.
+#[test]
+fn a_refusal_names_file_line_and_key() {
+    let off = "mode = \"off\"\n        frames = \"pfc\"";
+    for (from, to, key, line) in [
+        ("weight = \"25 %\"", "weight = 0", "class.0.weight", "weight = 0"),
+        ("weight = \"25 %\"", "weight = \"30 %\"", "class.0.weight", "weight = \"30 %\""),
+        ("name = \"tcp\"", "name = \"roce\" # 2", "class.1.name", "name = \"roce\" # 2"),
+        ("pcp = 0", "pcp = 3 # 2", "class.1.pcp", "pcp = 3 # 2"),
+        ("class = \"tcp\"", "class = \"udp\"", "traffic.1.class", "class = \"udp\""),
+        ("alpha = \"1\"", "headroom = \"9 KB\"", "class.1.headroom", "headroom = \"9 KB\""),
+        ("frames = \"pfc\"", off, "class.1.lossless", "lossless = false"),
+        (
+            "memory = \"2 MB\"",
+            "memory = \"2 MB\"\nlossy_memory = \"3 MB\"",
+            "switch.lossy_memory",
+            "lossy_memory",
+        ),
+        (
+            "memory = \"2 MB\"",
+            "memory = \"2 MB\"\nheadroom_pool = \"3 MB\"",
+            "switch.headroom_pool",
+            "headroom_pool",
+        ),
+    ] {
+        let text = text(TWO, "").replacen(from, to, 1);
+        let problems = Scenario::parse("t.toml", &text, &[]);
+        let problems = problems.and_then(|s| s.ready(&s.cases()[0]).map(|_| ())).unwrap_err();
+        let problem = problems.iter().find(|p| p.key == key);
+        let problem = problem.unwrap_or_else(|| panic!("{from} -> {to}: {problems:#?}"));
+        let at = text.lines().position(|l| l.contains(line)).unwrap() + 1;
+        assert_eq!((&*problem.file, problem.position.map(|p| p.line)), ("t.toml", Some(at)), "{problem}");
+    }
+}
+
 /// A key takes the name of its class in place of the number, also where a preset gives the names; an unknown name is told as such.
 #[test]
 fn classes_are_keyed_by_name() {

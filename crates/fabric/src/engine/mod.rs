@@ -228,11 +228,6 @@ fn as_guest(net: &Net, switch: &SwitchSpec) -> Option<&'static str> {
     }
 }
 
-/// Is kept what comes to a queue of a switch and leaves it? The model does that.
-fn keeps_queue(net: &Net, node: u32) -> bool {
-    net.record.queues.iter().any(|queue| queue.0.0 == node && net.keeps_queue(node, queue.1))
-}
-
 /// Reasons of all switches that run by the model, and how many do.
 fn guests(net: &Net, spec: &RunSpec) -> Option<String> {
     let one = net.classes.len() == 1;
@@ -255,6 +250,8 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Vec<Part> {
     let mut parts: Vec<Part> = (0..workers).map(empty).collect();
     // Halves take turns, so each has its memory in one piece.
     let second = |n: usize| net.windows.halves.get(n).copied().unwrap_or(false);
+    // What comes to a queue and leaves it is kept by the model.
+    let kept = |n: u32| net.record.queues.iter().any(|q| q.0.0 == n && net.keeps_queue(n, q.1));
     let mut order: Vec<usize> = (0..nodes).collect();
     order.sort_by_key(|&n| second(n));
     for n in order {
@@ -271,7 +268,7 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Vec<Part> {
             host.inbox = inbox;
             part.seats[n] = part.hosts.len() as u32;
             part.hosts.push(host);
-        } else if as_guest(net, &spec.switches[n - hosts]).is_some() || keeps_queue(net, n as u32) {
+        } else if as_guest(net, &spec.switches[n - hosts]).is_some() || kept(n as u32) {
             part.guests.push(Guest::new(net, spec, n as u32, inbox, &mut part.wires));
         } else {
             let mut switch = Switch::new(net, spec, n - hosts, &spec.switches[n - hosts]);

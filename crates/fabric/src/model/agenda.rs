@@ -139,15 +139,16 @@ impl Agenda {
         self.ends.make_contiguous().sort_unstable();
     }
     /// The next event happens: it is planned no longer, if it is not one of the node's own.
-    #[inline]
-    fn pass(&mut self, (now, kind, number): Key) {
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, (now, kind, number): Key) {
         if kind == Kind::End {
             self.ends.pop_front();
         } else if kind == Kind::Start {
             self.looking[number as usize / 64] &= !(1 << (number % 64));
             let first = (0..).zip(&self.looking).find(|(_, word)| **word != 0);
-            let port = first.map(|(n, word)| 64 * n + u64::from(word.trailing_zeros()));
-            self.start = rank(port.map_or(NO_EVENT, |port| (now, Kind::Start, port)));
+            self.start = first.map_or(rank(NO_EVENT), |(n, word)| {
+                rank((now, Kind::Start, 64 * n + u64::from(word.trailing_zeros())))
+            });
         }
     }
 }
@@ -211,7 +212,7 @@ impl<'a, O> Turn<'a, O> {
         Moment { now: self.now, net: self.net }
     }
     /// The next event of the agenda before one of this rank, if there is one: it happens now.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pass_before(&mut self, limit: u128) -> Option<Key> {
         let next = self.agenda.next();
         (next < limit).then(|| {

@@ -106,15 +106,6 @@ impl<F: Packet> Sender<F> {
         self.give_back(place);
     }
 
-    /// The FIFO has room for one more: the limiter that has waited longest uses it.
-    #[inline]
-    pub(super) fn use_room(&mut self, at: Moment<'_>) {
-        if let Some(place) = self.limiters.blocked.pop_front() {
-            self.limiters.at_mut(place).into_iter().for_each(|l| l.blocked = false);
-            self.let_go(place, at);
-        }
-    }
-
     /// The first bit of a frame goes on the link: its limiter tags the frame, and counts it unless that was done at the source.
     #[inline]
     pub(super) fn set_out(&mut self, frame: &mut F, at: Moment<'_>) {

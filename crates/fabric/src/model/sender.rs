@@ -484,7 +484,11 @@ impl<F: Packet> Sender<F> {
         }
         if self.fifo_is_alone() {
             let frame = self.queues.fifo.pop_front()?;
-            self.use_room(at);
+            // The FIFO has room for one more: the limiter that has waited longest uses it.
+            if let Some(place) = self.limiters.blocked.pop_front() {
+                self.limiters.at_mut(place).into_iter().for_each(|l| l.blocked = false);
+                self.let_go(place, at);
+            }
             self.advance(at);
             return Some(frame);
         }

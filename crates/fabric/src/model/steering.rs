@@ -246,14 +246,6 @@ impl<F: Packet> Sender<F> {
         self.program.as_mut()?.tells(here)
     }
 
-    /// Operations of this host are due.
-    fn operate(&mut self, at: Moment<'_>) {
-        while let Some((flow, rate)) = self.program.as_mut().and_then(|p| p.advance(at.now, at.net)) {
-            self.begin(flow, rate, at);
-        }
-        self.plan_operations();
-    }
-
     /// Plans when the next operations are due.
     pub(crate) fn plan_operations(&mut self) {
         if let Some(next) = self.program.as_ref().and_then(|program| program.next()) {
@@ -457,7 +449,10 @@ impl<F: Packet> Sender<F> {
             return self.time_out(FlowId(key), at);
         }
         if slot == OPERATIONS {
-            return self.operate(at);
+            while let Some((flow, rate)) = self.program.as_mut().and_then(|p| p.advance(at.now, at.net)) {
+                self.begin(flow, rate, at);
+            }
+            return self.plan_operations();
         }
         let Some(place) = self.limiters.find(key) else { return };
         if slot == GAP {

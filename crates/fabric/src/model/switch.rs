@@ -169,7 +169,7 @@ impl<F: Packet> Output<F> {
     }
 
     /// The last bit of the first frame of a lane has left.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pop(&mut self, lane: Lane) -> F {
         let frames = self.frames(lane);
         let Some(frame) = frames.pop_front() else { broken("no frame has left") };

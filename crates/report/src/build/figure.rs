@@ -116,10 +116,15 @@ fn below_all(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
     let hot = scene.has_hot_port();
     for ((id, scheme), cases) in &sets {
         let conditions: Vec<&str> = cases.iter().map(|c| c.case.condition.as_str()).collect();
+        let is_shown = |n: &&str| has(cases, n) && (hot || !n.starts_with("hot_"));
+        let first = |names: &&[&'static str]| names.iter().copied().find(is_shown);
+        let mut shown: IndexSet<&str> = BELOW.iter().filter_map(first).collect();
+        // Of several classes each has a figure.
+        let runs = cases.iter().filter(|_| hot).filter_map(|c| c.runs.first());
+        let names = runs.flat_map(|run| run.over_time.series.keys().map(String::as_str));
+        shown.extend(names.filter(|name| name.starts_with("hot_queue, ")));
         for (rest, members) in split(&conditions) {
-            for names in BELOW {
-                let shown = |n: &&&str| has(cases, n) && (hot || !n.starts_with("hot_"));
-                let Some(series) = names.iter().find(shown) else { continue };
+            for series in &shown {
                 let drawn = |c: &CaseRuns<'_>| {
                     scene.scenario.figures.iter().any(|f| {
                         let same = matches!(&f.show, Show::Series(list) if list.iter().any(|s| s == series));

@@ -59,6 +59,12 @@ impl Host<Frame> {
         let limit = rank(limit);
         while let Some(event) = turn.pass_before(limit) {
             self.execute(event, turn);
+            // Mostly nothing lies between the end of a transmission and the next start.
+            let start = (event.0, Kind::Start, 0);
+            if event.1 == Kind::End && rank(start) < limit.min(turn.agenda.own) {
+                turn.agenda.pass(start);
+                self.execute(start, turn);
+            }
         }
     }
 }
