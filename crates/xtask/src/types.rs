@@ -90,9 +90,21 @@ fn implemented(line: &str) -> Option<&str> {
     (!rest.contains(" for ")).then(|| name.rsplit("::").next().unwrap_or(name))
 }
 
+/// The folder or file from which a file imports a name from the root of its crate.
+fn imported_from(text: &str, name: &str) -> Option<String> {
+    let imports = text.split(';').filter_map(|part| part.rsplit_once("use crate::").map(|(_, path)| path));
+    let is_word =
+        |path: &str| path.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name);
+    let path = imports.into_iter().find(|path| is_word(path))?;
+    let from = path.split_once("::{").or_else(|| path.rsplit_once("::"))?.0;
+    Some(from.replace("::", "/"))
+}
+
 /// Complains about each type of these files whose methods stand in too many of them. Of types of one name each file means the one that is
-/// declared nearest to it: that which has most of its path in common.
+/// declared nearest to it, or to the place from which the file imports it: that which has most of the path in common.
 pub(crate) fn scattered(files: &[(String, String)]) -> Vec<String> {
+    let texts: BTreeMap<&str, &str> =
+        files.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
     let mut declared_in: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut methods: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (file, text) in files {
@@ -109,7 +121,8 @@ pub(crate) fn scattered(files: &[(String, String)]) -> Vec<String> {
     for (name, files) in methods {
         let mut of_each: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for file in files {
-            let common = |other: &&&str| other.bytes().zip(file.bytes()).take_while(|(a, b)| a == b).count();
+            let from = texts.get(file).and_then(|text| imported_from(text, name)).unwrap_or(file.to_string());
+            let common = |other: &&&str| other.bytes().zip(from.bytes()).take_while(|(a, b)| a == b).count();
             let nearest = declared_in.get(name).and_then(|all| all.iter().max_by_key(common));
             of_each.entry(nearest.copied().unwrap_or_default()).or_default().push(file);
         }
@@ -166,6 +179,8 @@ mod tests {
             file("model/port.rs", "struct Port {\n}\nimpl Port {\n}\n"),
         ];
         assert!(scattered(&files).is_empty());
+        files.push(file("fast/e.rs", "use crate::model::{Body, Port};\n\nimpl Port {\n}\n"));
+        assert!(scattered(&files).is_empty(), "a file means the type that it imports");
         files.push(file("fast/d.rs", "impl Port {\n}\n"));
         let found = scattered(&files);
         assert_eq!(found.len(), 1, "{found:?}");
