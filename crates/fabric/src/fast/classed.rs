@@ -15,10 +15,10 @@ use crate::fast::frame::{AFTER, Entry, Frame};
 use crate::fast::sweep::Scratch;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Kind, Switch, Switching, Turn, rank};
+use crate::model::{Kind, Switch as Whole, Switching, Turn, rank};
 pub(crate) use calm::Calm;
 
-impl Switch<Frame> {
+impl Whole<Frame> {
     /// Runs it up to `end` (exclusive). Its first receiving port has this number at the worker.
     pub(crate) fn run(
         &mut self,

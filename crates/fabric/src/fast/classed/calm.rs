@@ -13,7 +13,8 @@ use crate::fast::frame::{Entry, Frame, Kind, NEVER};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::{
-    Kind as Order, Lane, Memory, Output, Packet, Paused, Point, Records, Switch, Turn, count_down, rank,
+    Kind as Order, Lane, Memory, Output, Packet, Paused, Point, Records, Switch as Own, Turn, count_down,
+    rank,
 };
 use crate::net::Net;
 use crate::spec::{ControlTransport, Ties};
@@ -40,7 +41,7 @@ pub(crate) struct Calm {
 const FAR: i64 = 1 << 40;
 
 impl Calm {
-    pub(crate) fn new(laws: &Switch<Frame>, net: &Net) -> Self {
+    pub(crate) fn new(laws: &Own<Frame>, net: &Net) -> Self {
         let management = &laws.management;
         let may = !management.guarded
             && !management.at_start
@@ -57,7 +58,7 @@ impl Calm {
     }
 }
 
-impl Switch<Frame> {
+impl Own<Frame> {
     /// Runs it up to `end` in this way, if it can; else nothing has been done.
     pub(super) fn run_calmly(
         &mut self,
