@@ -13,8 +13,7 @@ use crate::fast::frame::{Entry, Frame, Kind, NEVER};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::{
-    Kind as Order, Lane, Memory, Output, Packet, Paused, Point, Records, Switch as Own, Turn, count_down,
-    rank,
+    Lane, Memory, Output, Packet, Paused, Point, Records, Switch as Own, Turn, count_down, rank,
 };
 use crate::net::Net;
 use crate::spec::{ControlTransport, Ties};
@@ -68,7 +67,7 @@ impl Own<Frame> {
     ) -> bool {
         if !calm.may
             || !self.is_calm((inbox, calm), end, turn)
-            || turn.agenda.own < rank((end, Order::Change, 0))
+            || turn.agenda.own < rank((end, Default::default(), 0))
         {
             calm.steady = false;
             return false;
