@@ -222,7 +222,7 @@ impl Net {
         let managed = |class: &ClassSpec| class.scheme != ClassScheme::Nobody;
         self.classes.iter().position(managed).unwrap_or(0)
     }
-    /// The congestion point of a class at an output, by that's number in the network.
+    /// The congestion point of a class at an output, by the output's number in the network.
     pub(crate) fn point_id(&self, port: u32, class: usize) -> PointId {
         PointId(port + class as u32 * self.links.len() as u32)
     }

@@ -41,7 +41,7 @@ impl Guest {
         }
     }
 
-    /// A switch goes on at `from` from a moment of rest.
+    /// A switch goes on at `now` from a moment of rest.
     pub(super) fn resume(&mut self, hashes: (Hash, Hash), now: u64, net: &Net, wires: &mut Wires) {
         if let Laws::Switch(switch) = &mut self.laws {
             switch.management.resume(hashes, now, net);
