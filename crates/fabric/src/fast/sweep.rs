@@ -34,7 +34,7 @@ use crate::fast::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, Step, step_before}
 use crate::fast::switch::{Port, Sent, Switch, Transmission, calm, early, near};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Key, Kind as Order, Switching};
+use crate::model::{Key, Kind as Order, Lane, Packet, Switching};
 use crate::net::Net;
 use crate::spec::ControlTransport;
 use crate::tx_rate::TxRate;
@@ -282,14 +282,14 @@ impl Switch {
     }
 
     /// What follows from a data frame that is stored, and is to be looked at, or from one that needs the exact way. `out` is the output
-    /// of what passes as data.
+    /// of what passes as data. A probe among the data takes memory, too.
     #[inline(never)]
     fn follow(&mut self, mut stored: Option<bool>, out: usize, entry: &Entry, net: &Net, wires: &mut Wires) {
         self.now = entry.ready;
         let data = entry.frame.passes_as_data();
-        if data && stored.is_none() && self.mmu.memory.is_near() {
+        if matches!(entry.frame.lane(), Lane::Data(_)) && stored.is_none() && self.mmu.memory.is_near() {
             near::count_others(self, (2 * self.now, usize::MAX), net, wires);
-            stored = calm::store_calmly(self, out, entry.frame.input.into(), entry);
+            stored = data.then(|| calm::store_calmly(self, out, entry.frame.input.into(), entry)).flatten();
         }
         match stored {
             Some(false) => {}
