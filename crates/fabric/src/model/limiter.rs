@@ -44,7 +44,7 @@ pub(crate) struct RateLimiter {
     last: u64,
     /// Destination host, flow with a queue pair, or [`WHOLE_HOST`].
     pub(crate) key: u32,
-    /// Its length.
+    /// Length of the frame that went last.
     last_len: u16,
     /// A frame waits in its queue.
     pub(crate) waits: bool,
@@ -60,7 +60,7 @@ pub(crate) struct RateLimiter {
     pub(crate) slowed: Slowed,
     /// Of its host.
     clock: Clock,
-    /// Length and rate for which a gap was found last, and that, ps.
+    /// The gap that was found last, ps, after the length and the rate that it is for.
     gap: (u16, Rate, u64),
 }
 

@@ -80,25 +80,23 @@ fn below_each(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
     let mut all = Vec::new();
     let hot = scene.has_hot_port();
     for (id, cases) in &tables {
-        for names in BELOW {
-            let shown = |n: &&&str| has(cases, n) && (hot || !n.starts_with("hot_"));
-            let Some(series) = names.iter().find(shown) else { continue };
+        for series in shown(cases, hot) {
             let lines = cases
                 .iter()
-                .map(|c| Line { case: c, series: (*series).into(), name: c.case.scheme.clone(), slot: None })
+                .map(|c| Line { case: c, series: series.into(), name: c.case.scheme.clone(), slot: None })
                 .collect::<Vec<_>>();
             all.extend(over_time(scene, &lines, id, title(series), String::new()));
         }
         // Of several classes each has a line.
-        let of_classes = |c: &&CaseRuns<'_>| -> Vec<(String, String)> {
-            let names = c.runs.first().into_iter().flat_map(|r| r.over_time.series.keys());
-            let own = names.filter_map(|n| Some((n.clone(), n.strip_prefix("hot_queue, ")?)));
-            own.map(|(series, class)| (series, format!("{}, {class}", c.case.scheme))).collect()
-        };
-        let lines =
-            cases.iter().filter(|_| hot).flat_map(|c| of_classes(c).into_iter().map(move |own| (*c, own)));
-        let lines: Vec<_> =
-            lines.map(|(case, (series, name))| Line { case, series, name, slot: None }).collect();
+        let mut lines = Vec::new();
+        for case in cases.iter().filter(|_| hot) {
+            lines.extend(of_classes(case).map(|(series, class)| Line {
+                case,
+                series: series.clone(),
+                name: format!("{}, {class}", case.case.scheme),
+                slot: None,
+            }));
+        }
         all.extend(over_time(scene, &lines, id, "Hot queue length by class".into(), String::new()));
         all.extend(tails(cases, id));
         all.extend(percentiles(cases, id));
@@ -116,16 +114,13 @@ fn below_all(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
     let hot = scene.has_hot_port();
     for ((id, scheme), cases) in &sets {
         let conditions: Vec<&str> = cases.iter().map(|c| c.case.condition.as_str()).collect();
-        let is_shown = |n: &&str| has(cases, n) && (hot || !n.starts_with("hot_"));
-        let first = |names: &&[&'static str]| names.iter().copied().find(is_shown);
-        let mut shown: IndexSet<&str> = BELOW.iter().filter_map(first).collect();
+        let mut drawn: IndexSet<&str> = shown(cases, hot).collect();
         // Of several classes each has a figure.
-        let runs = cases.iter().filter(|_| hot).filter_map(|c| c.runs.first());
-        let names = runs.flat_map(|run| run.over_time.series.keys().map(String::as_str));
-        shown.extend(names.filter(|name| name.starts_with("hot_queue, ")));
+        let own = cases.iter().filter(|_| hot).flat_map(|c| of_classes(c));
+        drawn.extend(own.map(|(series, _)| series.as_str()));
         for (rest, members) in split(&conditions) {
-            for series in &shown {
-                let drawn = |c: &CaseRuns<'_>| {
+            for series in &drawn {
+                let asked = |c: &CaseRuns<'_>| {
                     scene.scenario.figures.iter().any(|f| {
                         let same = matches!(&f.show, Show::Series(list) if list.iter().any(|s| s == series));
                         same && f.takes(&c.case)
@@ -137,7 +132,7 @@ fn below_all(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
                     Some(Line { case, series, name: name.clone(), slot })
                 };
                 let lines: Vec<Line<'_, '_>> = members.iter().enumerate().filter_map(line).collect();
-                if lines.iter().all(|l| drawn(l.case)) {
+                if lines.iter().all(|l| asked(l.case)) {
                     continue;
                 }
                 let title = format!("{}: {}", title(series), joined([scheme, rest.as_str()], ", "));
@@ -146,6 +141,18 @@ fn below_all(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
         }
     }
     all
+}
+
+/// What is drawn below a table: of each kind the first series that a run has. Those of the hot port only where there is one.
+fn shown(cases: &[&CaseRuns<'_>], hot: bool) -> impl Iterator<Item = &'static str> {
+    let is_shown = move |n: &&str| has(cases, n) && (hot || !n.starts_with("hot_"));
+    BELOW.iter().filter_map(move |names| names.iter().copied().find(is_shown))
+}
+
+/// Series of the hot queue that a case has by class, and the class.
+fn of_classes<'c>(case: &'c CaseRuns<'_>) -> impl Iterator<Item = (&'c String, &'c str)> {
+    let names = case.runs.first().into_iter().flat_map(|run| run.over_time.series.keys());
+    names.filter_map(|name| Some((name, name.strip_prefix("hot_queue, ")?)))
 }
 
 fn has(cases: &[&CaseRuns<'_>], series: &str) -> bool {

@@ -9,11 +9,11 @@
 //! * Bench row: w2-classes.
 //! * Marks: CalmClasses.
 
-use crate::fast::frame::{Entry, Frame, Kind, NEVER};
+use crate::fast::frame::{Entry, Frame, NEVER};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::{
-    Lane, Memory, Output, Packet, Paused, Point, Records, Switch as Own, Turn, count_down, rank,
+    Kind, Lane, Memory, Output, Packet, Paused, Point, Records, Switch as Own, Turn, count_down, rank,
 };
 use crate::net::Net;
 use crate::spec::{ControlTransport, Ties};
@@ -67,7 +67,7 @@ impl Own<Frame> {
     ) -> bool {
         if !calm.may
             || !self.is_calm((inbox, calm), end, turn)
-            || turn.agenda.own < rank((end, Default::default(), 0))
+            || turn.agenda.own < rank((end, Kind::Change, 0))
         {
             calm.steady = false;
             return false;
@@ -128,7 +128,7 @@ impl Own<Frame> {
 /// Puts what arrives for an output in order. Of one moment control comes first, and of one kind smaller ports, which were taken before.
 #[inline]
 fn note(pending: &mut Vec<Entry>, entry: &Entry) {
-    let key = |e: &Entry| (e.ready, e.frame.kind() != Kind::Control);
+    let key = |e: &Entry| (e.ready, e.frame.lane() != Lane::Control);
     let mut at = pending.len();
     pending.push(*entry);
     while at > 0 && pending[at - 1].ready >= entry.ready && key(&pending[at - 1]) > key(entry) {
