@@ -90,10 +90,10 @@ fn below_each(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
         // Of several classes each has a line.
         let mut lines = Vec::new();
         for case in cases.iter().filter(|_| hot) {
-            lines.extend(of_classes(case).map(|(series, class)| Line {
+            lines.extend(of_classes(case).map(|(series, class, scheme)| Line {
                 case,
                 series: series.clone(),
-                name: format!("{}, {class}", case.case.scheme),
+                name: format!("{scheme}, {class}"),
                 slot: None,
             }));
         }
@@ -114,12 +114,13 @@ fn below_all(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
     let hot = scene.has_hot_port();
     for ((id, scheme), cases) in &sets {
         let conditions: Vec<&str> = cases.iter().map(|c| c.case.condition.as_str()).collect();
-        let mut drawn: IndexSet<&str> = shown(cases, hot).collect();
+        let mut drawn: IndexMap<&str, String> =
+            shown(cases, hot).map(|series| (series, (*scheme).into())).collect();
         // Of several classes each has a figure.
         let own = cases.iter().filter(|_| hot).flat_map(|c| of_classes(c));
-        drawn.extend(own.map(|(series, _)| series.as_str()));
+        drawn.extend(own.map(|(series, _, scheme)| (series.as_str(), scheme)));
         for (rest, members) in split(&conditions) {
-            for series in &drawn {
+            for (series, scheme) in &drawn {
                 let asked = |c: &CaseRuns<'_>| {
                     scene.scenario.figures.iter().any(|f| {
                         let same = matches!(&f.show, Show::Series(list) if list.iter().any(|s| s == series));
@@ -135,7 +136,7 @@ fn below_all(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
                 if lines.iter().all(|l| asked(l.case)) {
                     continue;
                 }
-                let title = format!("{}: {}", title(series), joined([scheme, rest.as_str()], ", "));
+                let title = format!("{}: {}", title(series), joined([scheme.as_str(), rest.as_str()], ", "));
                 all.extend(over_time(scene, &lines, id, title, String::new()));
             }
         }
@@ -149,10 +150,16 @@ fn shown(cases: &[&CaseRuns<'_>], hot: bool) -> impl Iterator<Item = &'static st
     BELOW.iter().filter_map(move |names| names.iter().copied().find(is_shown))
 }
 
-/// Series of the hot queue that a case has by class, and the class.
-fn of_classes<'c>(case: &'c CaseRuns<'_>) -> impl Iterator<Item = (&'c String, &'c str)> {
-    let names = case.runs.first().into_iter().flat_map(|run| run.over_time.series.keys());
-    names.filter_map(|name| Some((name, name.strip_prefix("hot_queue, ")?)))
+/// Series of the hot queue that a case has by class, the class, and under which scheme it is: one of its own stands beside the case's.
+fn of_classes<'c>(case: &'c CaseRuns<'_>) -> impl Iterator<Item = (&'c String, &'c str, String)> {
+    let series =
+        case.runs.first().into_iter().flat_map(|run| run.over_time.series.keys().map(move |s| (run, s)));
+    series.filter_map(|(run, series)| {
+        let class = series.strip_prefix("hot_queue, ")?;
+        let own = run.traffic.iter().find(|facts| facts.name == class && !facts.scheme.is_empty());
+        let all = case.case.scheme.clone();
+        Some((series, class, own.map_or(all.clone(), |own| format!("{} beside {all}", own.scheme))))
+    })
 }
 
 fn has(cases: &[&CaseRuns<'_>], series: &str) -> bool {

@@ -405,7 +405,22 @@ mod tests {
         assert!(!titles(&records).contains(&"Hot queue length".to_string()), "no series is there");
         let mut records = records;
         let queue = cnsim_runs::record::Curve { values: vec![10.0], bin: 0.001, ..Default::default() };
-        records[0].over_time.series.insert("hot_queue".into(), queue);
+        records[0].over_time.series.insert("hot_queue".into(), queue.clone());
         assert!(titles(&records).contains(&"Hot queue length".to_string()), "{:?}", titles(&records));
+        // The line of a class names the class's own scheme.
+        let facts = cnsim_measure::traffic::TrafficFacts {
+            name: "class tcp".into(),
+            scheme: "cubic".into(),
+            ..Default::default()
+        };
+        records[0].traffic.push(facts);
+        records[0].over_time.series.insert("hot_queue, class tcp".into(), queue);
+        let figures = figures_of(&scenarios[0], &records);
+        let own = figures
+            .iter()
+            .find(|figure| figure.title.starts_with("Hot queue") && figure.title != "Hot queue length");
+        let own = own.map(|figure| (figure.title.as_str(), figure.traces[0].name.as_str()));
+        let scheme = &records[0].case.scheme;
+        assert_eq!(own, Some(("Hot queue length by class", &*format!("cubic beside {scheme}, class tcp"))));
     }
 }
