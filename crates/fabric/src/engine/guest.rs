@@ -2,7 +2,7 @@
 //! node of several classes.
 
 use super::node::Laws;
-use crate::check::{Books, Hash};
+use crate::check::Hash;
 use crate::fast::classed::Calm;
 use crate::fast::frame::Frame;
 use crate::fast::sweep::Scratch;
@@ -82,10 +82,5 @@ impl Guest {
             }
             _ => Err(None),
         }
-    }
-
-    /// Ends the run: its books.
-    pub(super) fn close(self, net: &Net) -> (u32, Books) {
-        (self.id, self.laws.close::<Wires>(net))
     }
 }

@@ -322,7 +322,7 @@ fn close_parts(net: &Net, parts: Vec<Part>, asked: bool) -> Stretch {
             books.insert(id, host.close(net));
         }
         books.extend(part.switches.into_iter().map(|mut s| (s.management.id, s.close(net))));
-        books.extend(part.guests.into_iter().map(|guest| guest.close(net)));
+        books.extend(part.guests.into_iter().map(|guest| (guest.id, guest.laws.close::<Wires>(net))));
     }
     Stretch { books, on_wires, seen, programs, rest: None, remembers: None }
 }

@@ -8,7 +8,7 @@
 //! What lowers the rate or the window of a flow is a cut ([`Cut`]). While a gap of the limiter runs or the window is closed, the flow waits
 //! for the last cut before. Of each flow the cuts that cost most are kept, and the sums of all by cause.
 
-use super::agenda::Moment;
+use super::agenda::{Moment, NEVER};
 use super::frame::Pause;
 use super::port::line;
 use super::transfers::FlowQueue;
@@ -215,6 +215,10 @@ impl Accounts {
         spent[SourcePart::Sending as usize] -= time;
         self.leaving = Some(*spent);
         spent[SourcePart::Again as usize] += time;
+    }
+    /// A flow is over: what its limiter still does with its turn costs it nothing.
+    pub(super) fn end(&mut self, place: u32) {
+        self.flows[place as usize - 1].given = NEVER;
     }
     /// The limiter at the source has let a flow's next frame go.
     pub(super) fn let_go(&mut self, place: u32, now: u64) {

@@ -316,26 +316,20 @@ impl QueuePairs {
         }
         Some((over, next.is_none(), next.is_some() && pair.acked >= pair.end))
     }
-    /// A flow is over.
-    pub(crate) fn end(&mut self, flow: FlowId) {
-        if let Some(place) = (self.places.get(flow.0) as usize).checked_sub(1) {
-            let ended = self.live[place].take().map_or("none", |pair| pair.waits.name());
-            changes("queue pair", ended, "none");
-            self.vacant.push(place as u32);
-            *self.places.at(flow.0) = 0;
-        }
+    /// A flow is over: the place that it had.
+    pub(crate) fn end(&mut self, flow: FlowId) -> Option<u32> {
+        let place = (self.places.get(flow.0) as usize).checked_sub(1)?;
+        let ended = self.live[place].take();
+        changes("queue pair", ended.as_ref().map_or("none", |pair| pair.waits.name()), "none");
+        self.vacant.push(place as u32);
+        *self.places.at(flow.0) = 0;
+        ended.map(|pair| pair.queue.place)
     }
-    /// Flows under way beside the one that has just begun.
-    pub(crate) fn others(&self) -> u32 {
-        (self.live.len() - self.vacant.len()).saturating_sub(1) as u32
-    }
-    /// The rate at which a flow is to begin, if the scenario gives one.
-    pub(crate) fn initial_rate(&mut self, flow: FlowId) -> Option<Rate> {
-        self.find(flow)?.0.initial_rate.as_deref().copied()
-    }
-    /// Bytes acknowledged of a flow.
-    pub(crate) fn acked(&mut self, flow: FlowId) -> Option<u64> {
-        Some(self.find(flow)?.0.acked)
+    /// Of a flow that has just begun: its first rate, if one is given, the flows under way beside it, and its acknowledged bytes.
+    pub(crate) fn begun(&mut self, flow: FlowId) -> Option<(Option<Rate>, u32, u64)> {
+        let others = (self.live.len() - self.vacant.len()).saturating_sub(1) as u32;
+        let pair = self.find(flow)?.0;
+        Some((pair.initial_rate.as_deref().copied(), others, pair.acked))
     }
     /// Shows a limiter what is sent of its flow, and the window. It counts for itself what is acknowledged.
     #[inline(always)]

@@ -200,7 +200,8 @@ impl<F: Packet> Sender<F> {
                 if let Some(place) = self.own_limiter(flow) {
                     self.remove(place, flow.0);
                 }
-                self.pairs.iter_mut().for_each(|pairs| pairs.end(flow));
+                let ended = self.pairs.as_mut().and_then(|pairs| pairs.end(flow));
+                self.accounts.iter_mut().zip(ended).for_each(|(accounts, place)| accounts.end(place));
             }
             self.journal.acknowledged.push((message, at.now));
             self.learn(|program| program.acknowledged(message, at.now));
@@ -292,8 +293,7 @@ impl<F: Packet> Sender<F> {
         };
         next.into_iter().for_each(|next| self.timers.start(flow.0, RTO, next));
         if let Some(loss) = loss {
-            let place = self.pairs.as_mut().and_then(|pairs| pairs.waits_at(flow));
-            let account = self.accounts.as_mut().zip(place);
+            let account = self.accounts.as_mut().zip(self.pairs.as_mut().and_then(|p| p.waits_at(flow)));
             account.into_iter().for_each(|(accounts, place)| accounts.resume(place, true, at.now));
             let out = &mut self.journal.out.get_or_insert_default().transport;
             *(if loss == Loss::Timeout { &mut out.timeouts } else { &mut out.recoveries }) += 1;
@@ -310,6 +310,8 @@ impl<F: Packet> Sender<F> {
         let flow = pair.unwrap_or_else(|| flow_of(self.settings.id, dst, net.hosts));
         let (base_rtt, hops) = net.base_rtt_of(flow, net.transport_of(self.settings.class.into()));
         let own = pair.filter(|_| self.settings.plan.limiter_scope == Scope::Flow);
+        let begun = own.and_then(|flow| self.pairs.as_mut()?.begun(flow));
+        let (initial_rate, others, acked) = begun.unwrap_or_default();
         let site = SourceSite {
             flow,
             src: NodeId(self.settings.id),
@@ -320,14 +322,14 @@ impl<F: Packet> Sender<F> {
             mtu: Bytes::new(u64::from(net.flows.mtu)),
             hops,
             size: own.and_then(|flow| Some(Bytes::new(net.flows.numbered(flow)?.bytes))),
-            initial_rate: own.and_then(|flow| self.pairs.as_mut()?.initial_rate(flow)),
-            others: own.and_then(|_| Some(self.pairs.as_ref()?.others())).unwrap_or(0),
+            initial_rate,
+            others,
         };
         let object = net.schemes[self.settings.scheme?].reaction_point(&site)?;
         let place = if net.keyed() { flow_of(self.settings.id, dst, net.hosts) } else { flow };
         let stream = Stream::new(net.seed, u64::from(place.0) | 1 << 40, Purpose::Reaction);
         let mut state = LimiterState::new(line_rate, stream);
-        state.acks.acked = self.pairs.as_mut().and_then(|pairs| pairs.acked(own?)).unwrap_or(0);
+        state.acks.acked = acked;
         let limiter = RateLimiter::new(self.key(dst, pair), object, state, self.settings.clock);
         let place = self.limiters.insert(limiter);
         self.wake(place, Why::of(Trigger::Timer), at, |object, limiter| object.start(limiter));
