@@ -8,6 +8,7 @@
 //! missing of it. A pair of hosts costs 12 bytes. One under way costs its source another 32.
 
 use crate::outcome::{Completion, Incomplete};
+use crate::ps::Ps;
 use crate::spec::{Arrivals, Graph, RunSpec, Transfer, TransportSpec};
 use cnsim_scheme_api::{Bytes, FlowId, NodeId, Time};
 use std::collections::BTreeMap;
@@ -61,7 +62,7 @@ pub(crate) fn flow_of(number: u32) -> u16 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outgoing {
     /// When it begins, ps.
-    pub(crate) start: u64,
+    pub(crate) start: Ps,
     /// Size of the flow; a flow of 0 bytes sends nothing.
     pub(crate) bytes: u64,
     /// Destination host.
@@ -212,7 +213,7 @@ impl Flows {
             let mut all: Vec<(usize, &Transfer)> = Vec::new();
             for (i, t, nth) in numbered(each.map(|(i, s)| (i, &s.transfers[..]))) {
                 all.push((i, t));
-                let (start, bytes, dst, number) = (t.start.as_ps(), t.bytes.get(), t.dst.0, nth as u16);
+                let (start, bytes, dst, number) = (t.start.into(), t.bytes.get(), t.dst.0, nth as u16);
                 let list = lists.entry(i).or_default();
                 let id = flows.first.get(&(host, i)).map_or(0, |first| first + list.len() as u32);
                 if let Some(flow) = flows.numbered.get_mut(id as usize) {
@@ -421,7 +422,7 @@ impl Arrived {
     #[inline(never)]
     pub(crate) fn take(
         &mut self,
-        now: u64,
+        now: Ps,
         src: u32,
         number: u32,
         place: Option<u32>,
@@ -442,7 +443,7 @@ impl Arrived {
             let left = &self.left[self.of_pair(pair)][self.over[pair] as usize..];
             self.over[pair] += left.iter().take_while(|left| **left == 0).count() as u32;
         }
-        let (flow, end) = (self.known.flows[at], Time::from_ps(now));
+        let (flow, end) = (self.known.flows[at], now.time());
         let pair = self.known.pairs.partition_point(|pair| pair.1 as usize <= at).saturating_sub(1);
         let done = Completion {
             src: NodeId(src),

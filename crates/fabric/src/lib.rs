@@ -21,6 +21,7 @@ mod net;
 mod outcome;
 mod paged;
 mod per_bin;
+mod ps;
 mod scheme;
 mod spec;
 mod timers;

@@ -5,6 +5,7 @@ mod routes;
 mod windows;
 
 pub(crate) use crate::hash::Paths;
+pub(crate) use crate::ps::{NEVER, Ps};
 
 use self::routes::Routes;
 use crate::RunError;
@@ -15,7 +16,7 @@ use crate::spec::{
     TransportSpec,
 };
 use crate::tx_rate::{Clock, TxRate};
-use cnsim_scheme_api::{Acks, FlowId, PointId, Probe, ProbeTarget, Rate, Time};
+use cnsim_scheme_api::{Acks, FlowId, PointId, Probe, ProbeTarget, Rate};
 
 /// Times of a run are below this (5 hours in ps), so that a frame has bits beside its generation time.
 pub(crate) const LONGEST: u64 = 1 << 54;
@@ -28,7 +29,7 @@ pub(crate) struct Link {
     /// Node at the far end.
     pub(crate) peer_node: u32,
     /// Propagation delay plus processing delay at the far end, ps.
-    pub(crate) delay: u64,
+    pub(crate) delay: Ps,
     /// Rate of the link.
     pub(crate) tx: TxRate,
     /// Rate of the link, bit/s.
@@ -41,9 +42,9 @@ pub(crate) struct Link {
 #[derive(Debug, Default)]
 pub(crate) struct Windows {
     /// Least delay of all links, ps: a node may run that far ahead of its neighbours.
-    pub(crate) lead: u64,
+    pub(crate) lead: Ps,
     /// Length of a node's window, ps: twice the lead if nodes take turns, else the lead.
-    pub(crate) window: u64,
+    pub(crate) window: Ps,
     /// Leads in a window while a switch can send only data: in a star whose switch is far from a PAUSE. In other networks, the
     /// leads of an ordinary window.
     pub(crate) longest: u64,
@@ -79,7 +80,7 @@ pub(crate) struct Net {
     pub(crate) flows: Flows,
     pub(crate) windows: Windows,
     pub(crate) record: Record,
-    pub(crate) duration: u64,
+    pub(crate) duration: Ps,
     pub(crate) seed: u64,
     /// Most frames and events of a phase that are kept of a node, as they may happen again; 0 where a run is not put together from phases.
     pub(crate) keeps: usize,
@@ -88,17 +89,17 @@ pub(crate) struct Net {
 impl Net {
     /// Time at which feedback that leaves a node at `now` reaches its host without a frame; none if it travels as a frame.
     #[inline]
-    pub(crate) fn direct(&self, now: u64) -> Option<u64> {
+    pub(crate) fn direct(&self, now: Ps) -> Option<Ps> {
         match self.laws.control {
-            ControlTransport::Ideal { latency } => Some(now.saturating_add(latency.as_ps())),
+            ControlTransport::Ideal { latency } => Some(now.saturating_add(latency.into())),
             ControlTransport::Priority | ControlTransport::InBand => None,
         }
     }
     /// How long a frame of `len` bytes that arrives at a port has been on its way, ps.
-    pub(crate) fn under_way(&self, node: u32, port: u16, len: u16) -> u64 {
+    pub(crate) fn under_way(&self, node: u32, port: u16, len: u16) -> Ps {
         let of = |port: u32| self.links.get(port as usize).copied().flatten();
         let far = of(self.ports[node as usize] + u32::from(port)).and_then(|link| of(link.peer));
-        far.map_or(0, |link| link.delay + link.tx.time(len))
+        far.map_or(Ps(0), |link| link.delay + link.tx.time(len))
     }
     /// Are draws made by place?
     pub(crate) fn keyed(&self) -> bool {
@@ -106,7 +107,7 @@ impl Net {
     }
     /// Whole bins of the recording.
     pub(crate) fn bins(&self) -> usize {
-        self.duration.checked_div(self.record.bin.as_ps()).unwrap_or(0) as usize
+        self.duration.checked_div(self.record.bin.into()).unwrap_or(0) as usize
     }
     pub(crate) fn build(spec: &RunSpec) -> Result<Self, RunError> {
         let (hosts, classes) = (spec.hosts.len() as u32, links::check(spec).map_err(RunError::Spec)?);
@@ -128,22 +129,22 @@ impl Net {
             events: spec.events.clone(),
             schemes: Managed::all(&spec.schemes)?,
             record: spec.record.clone(),
-            duration: spec.duration.as_ps(),
+            duration: spec.duration.into(),
             seed: spec.seed,
             flows: Flows::new(spec),
             classes,
             ..Self::default()
         };
         // The sweep's keys have 44 bits for a time within the window.
-        net.windows.lead = if lead == u64::MAX { 1_000_000 } else { lead.min(1 << 43) };
+        net.windows.lead = if lead == NEVER { Ps(1_000_000) } else { lead.min(Ps(1 << 43)) };
         net.may_acknowledge(spec).map_err(RunError::Spec)?;
         net.routes = Routes::new(&net, spec).map_err(RunError::Spec)?;
         net.span();
         net.windows(spec);
         if let ControlTransport::Ideal { latency } = net.laws.control
-            && latency.as_ps() < 2 * net.windows.lead
+            && latency < (2 * net.windows.lead).time()
         {
-            let least = Time::from_ps(2 * net.windows.lead);
+            let least = (2 * net.windows.lead).time();
             return Err(RunError::Spec(format!(
                 "ideal feedback takes {latency}; it must take at least {least}, twice the shortest delay of a link"
             )));

@@ -1,5 +1,6 @@
 //! Timers of one node: a few slots for each of its objects, ordered by (time, object, slot).
 
+use crate::ps::{NEVER, Ps};
 use std::cmp::Reverse;
 
 /// Timers, in two flat lists.
@@ -7,22 +8,22 @@ use std::cmp::Reverse;
 #[repr(C)]
 pub(crate) struct Timers {
     /// Time of the next expiry, `u64::MAX` if none.
-    pub(crate) next: u64,
+    pub(crate) next: Ps,
     /// Object, slot and time of those that run, by object and slot.
-    live: Vec<((u32, u8), u64)>,
+    live: Vec<((u32, u8), Ps)>,
     /// Time, object and slot of the same; the next is last.
-    order: Vec<(u64, u32, u8)>,
+    order: Vec<(Ps, u32, u8)>,
 }
 
 impl Default for Timers {
     fn default() -> Self {
-        Self { next: u64::MAX, live: Vec::new(), order: Vec::new() }
+        Self { next: NEVER, live: Vec::new(), order: Vec::new() }
     }
 }
 
 impl Timers {
     /// Starts or restarts the timer `slot` of `object`.
-    pub(crate) fn start(&mut self, object: u32, slot: u8, at: u64) {
+    pub(crate) fn start(&mut self, object: u32, slot: u8, at: Ps) {
         match self.find(object, slot) {
             Ok(i) if self.live[i].1 == at => return,
             Ok(i) => {
@@ -56,7 +57,7 @@ impl Timers {
     }
 
     /// Takes one out of the order.
-    fn forget(&mut self, timer: (u64, u32, u8)) {
+    fn forget(&mut self, timer: (Ps, u32, u8)) {
         if let Ok(i) = self.order.binary_search_by_key(&Reverse(timer), |t| Reverse(*t)) {
             self.order.remove(i);
         }
@@ -80,7 +81,7 @@ impl Timers {
     }
 
     fn settle(&mut self) {
-        self.next = self.order.last().map_or(u64::MAX, |t| t.0);
+        self.next = self.order.last().map_or(NEVER, |t| t.0);
     }
 }
 
@@ -93,9 +94,9 @@ mod tests {
     fn timers_expire_by_time_object_and_slot() {
         let mut timers = Timers::default();
         let starts = [(2, 0, 50), (1, 1, 50), (1, 0, 50), (5, 2, 30), (5, 3, 70), (3, 0, 60)];
-        starts.iter().for_each(|t| timers.start(t.0, t.1, t.2));
+        starts.iter().for_each(|t| timers.start(t.0, t.1, Ps(t.2)));
         timers.stop_up_to(5, 2);
-        let all = std::iter::from_fn(|| Some((timers.next, timers.pop()?)));
+        let all = std::iter::from_fn(|| Some((timers.next.0, timers.pop()?)));
         assert!(all.eq([(50, (1, 0)), (50, (1, 1)), (50, (2, 0)), (60, (3, 0)), (70, (5, 3))]));
     }
 }

@@ -1,5 +1,6 @@
 //! How long a frame takes on a link, by the clock of the node that sends it.
 
+use crate::ps::Ps;
 use crate::spec::Rounding;
 use cnsim_scheme_api::Rate;
 
@@ -24,10 +25,10 @@ impl Clock {
         TxRate(if self.whole && exact > 0 { exact | WHOLE } else { exact })
     }
     /// Gap between the begins of a frame of `len` bytes and of the next one at this rate, ps; none where there is no rate.
-    pub(crate) fn gap(self, len: u16, rate: Rate) -> Option<u64> {
+    pub(crate) fn gap(self, len: u16, rate: Rate) -> Option<Ps> {
         let (bps, bits) = (rate.bps() * self.speed, f64::from(len) * 8.0);
         let gap = if bps <= 0.0 { return None } else { bits / bps };
-        Some(if self.whole { cut_seconds(gap) } else { nearest(gap * 1e12) })
+        Some(Ps(if self.whole { cut_seconds(gap) } else { nearest(gap * 1e12) }))
     }
 }
 
@@ -58,15 +59,15 @@ pub(crate) struct TxRate(u64);
 impl TxRate {
     /// Time to send `len` bytes, ps, rounded to nearest, or cut to whole nanoseconds.
     #[inline]
-    pub(crate) fn time(self, len: u16) -> u64 {
-        if self.0 >= WHOLE { self.time_whole(len) } else { (u64::from(len) * self.0 + (1 << 19)) >> 20 }
+    pub(crate) fn time(self, len: u16) -> Ps {
+        if self.0 >= WHOLE { self.time_whole(len) } else { Ps((u64::from(len) * self.0 + (1 << 19)) >> 20) }
     }
     /// One of whole nanoseconds loses one: the fraction of a second in which ns-3 holds it is a little less.
     #[cold]
-    fn time_whole(self, len: u16) -> u64 {
+    fn time_whole(self, len: u16) -> Ps {
         // Rounded to nearest first, which is half a ps more, then a ps less.
         let less = (u64::from(len) * (self.0 & !WHOLE)).saturating_sub(1 << 19);
-        (less / (1000 << 20)).max(1) * 1000
+        Ps((less / (1000 << 20)).max(1) * 1000)
     }
     /// ps.
     pub(crate) fn per_byte(self) -> f64 {
@@ -77,8 +78,8 @@ impl TxRate {
         self.per_byte().recip() * if self.0 >= WHOLE { 2.0 } else { 1.0 }
     }
     /// Bytes that are sent in a time, ps, if nothing is rounded.
-    pub(crate) fn bytes(self, within: u64) -> u64 {
-        (within << 20) / (self.0 & !WHOLE).max(1)
+    pub(crate) fn bytes(self, within: Ps) -> u64 {
+        (within.0 << 20) / (self.0 & !WHOLE).max(1)
     }
     pub(crate) fn is_zero(self) -> bool {
         self.0 == 0
@@ -98,7 +99,7 @@ mod tests {
             for len in [64, 1048, 1500, 9216] {
                 assert!(tx.0.checked_mul(u64::from(len) + 1).is_some(), "{bps} b/s, {len} B");
                 let exact = f64::from(len) * 8e12 / bps;
-                let off = (tx.time(len) as f64 - exact).abs();
+                let off = (tx.time(len).0 as f64 - exact).abs();
                 assert!(off <= 0.51 + exact * 1e-6, "{bps} b/s, {len} B: {off} ps");
             }
         }
@@ -109,10 +110,10 @@ mod tests {
     fn ns3_cuts_whole_nanoseconds_too() {
         let clock = Clock::new(Rounding::WholeNs, 0.0);
         let tx = clock.tx(Rate::from_gbps(100.0));
-        assert_eq!([1048, 375, 60, 1].map(|len| tx.time(len)), [83_000, 29_000, 4_000, 1_000]);
-        assert_eq!(clock.tx(Rate::from_gbps(400.0)).time(1000), 19_000);
+        assert_eq!([1048, 375, 60, 1].map(|len| tx.time(len).0), [83_000, 29_000, 4_000, 1_000]);
+        assert_eq!(clock.tx(Rate::from_gbps(400.0)).time(1000), Ps(19_000));
         let gap = |len, bps| clock.gap(len, Rate::from_bps(bps)).unwrap();
-        assert_eq!((gap(1048, 1e9), gap(1090, 23_253_359_302.0)), (8_383_000, 374_000));
+        assert_eq!((gap(1048, 1e9), gap(1090, 23_253_359_302.0)), (Ps(8_383_000), Ps(374_000)));
     }
 
     #[test]

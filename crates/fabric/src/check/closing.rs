@@ -4,7 +4,7 @@ use super::pauses::{Decisions, Joint};
 use super::trips::{Come, Dropped, History, Told, Trips};
 use super::{Failure, Gauges, Hash, Kept, Ledger, Stopped, standstill};
 use crate::RunError;
-use crate::net::Net;
+use crate::net::{Net, Ps};
 use crate::outcome::{Fingerprint, HostOutcome, Messages, Outcome, Series, SeriesKind, SwitchOutcome};
 use crate::per_bin::{PerBin, add};
 use crate::spec::{Act, Graph, Lasted, RunSpec, WatchdogAction};
@@ -18,7 +18,7 @@ pub(crate) struct ControlBooks {
     pub(crate) messages: Messages,
     /// Bits of messages by time, and these one by one where a run is put together from phases.
     pub(crate) at: PerBin,
-    pub(crate) each: Option<Vec<(u64, u64)>>,
+    pub(crate) each: Option<Vec<(Ps, u64)>>,
     /// Index of the node's scheme.
     pub(crate) scheme: Option<usize>,
     /// The scheme's own counters.
@@ -34,7 +34,7 @@ impl ControlBooks {
         let plan = managed.map(|m| m.plan).unwrap_or_default();
         Self {
             gauges: Gauges::new(net, node, plan.limiter_scope),
-            at: PerBin::new(if net.record.control { net.record.bin.as_ps() } else { 0 }, net.duration),
+            at: PerBin::new(if net.record.control { net.record.bin.into() } else { Ps(0) }, net.duration),
             each: (net.keeps > 0 && net.record.control).then(Vec::new),
             scheme,
             counters: managed.map(|m| Counts::new(m.counters.clone())).unwrap_or_default(),
@@ -42,7 +42,7 @@ impl ControlBooks {
         }
     }
     /// A message of `bytes` was made.
-    pub(crate) fn made(&mut self, now: u64, bytes: u64) {
+    pub(crate) fn made(&mut self, now: Ps, bytes: u64) {
         self.messages.made += 1;
         self.messages.bits += bytes * 8;
         self.at.add(now, bytes * 8);
@@ -74,7 +74,7 @@ pub(crate) struct Books {
     /// Why the run cannot go on.
     pub(crate) failure: Failure,
     /// By port and class: when it was in XOFF, from and until, ps ([`crate::Record::spans`]).
-    pub(crate) stopped: Vec<Vec<Vec<(u64, u64)>>>,
+    pub(crate) stopped: Vec<Vec<Vec<(Ps, Ps)>>>,
     /// The XOFFs that it decided, where they are recorded.
     pub(crate) decisions: Option<Box<Decisions>>,
     pub(crate) own: Own,
@@ -107,17 +107,17 @@ pub(crate) struct HostBooks {
     pub(crate) classes: Vec<HostOutcome>,
     /// Frames that wait, and the time of the last delivery, ps.
     pub(crate) waiting: u64,
-    pub(crate) last_delivery: u64,
+    pub(crate) last_delivery: Ps,
     /// Bytes received by source; empty unless asked for.
     pub(crate) received_from: Vec<u64>,
     /// Flows of which all is acknowledged, and since when, ps.
-    pub(crate) acknowledged: Vec<(FlowId, u64)>,
+    pub(crate) acknowledged: Vec<(FlowId, Ps)>,
     /// How the last frames of its completions came, where that is recorded.
     pub(crate) trips: Vec<Come>,
     /// What cut its flows, where that is recorded, and events of those that are named.
     pub(crate) told: Told,
     /// When its operations began and ended, ps.
-    pub(crate) operations: Vec<(u64, u64)>,
+    pub(crate) operations: Vec<(Ps, Ps)>,
 }
 
 /// What the nodes have handed in so far, in their order.
@@ -130,11 +130,11 @@ struct Closing {
     /// Ports where frames wait, frames that wait at hosts, and the time of the last delivery, ps.
     stopped: Vec<Vec<Stopped>>,
     waiting: u64,
-    last: u64,
+    last: Ps,
     /// By scheme and number of its counter; bits of messages by bin.
     counters: BTreeMap<(usize, usize), u64>,
     bits: Vec<u64>,
-    acknowledged: BTreeMap<FlowId, u64>,
+    acknowledged: BTreeMap<FlowId, Ps>,
     trips: Vec<Vec<Come>>,
     lost: (BTreeMap<(u32, u32, u32), History>, Vec<(u32, Dropped)>),
     joint: Joint,
@@ -152,7 +152,7 @@ pub(crate) fn close(
     if let Some((of_scheme, cause)) = Failure::first(nodes.values().map(|n| &n.failure), spec) {
         return Err(if of_scheme { RunError::Scheme(cause) } else { RunError::Law(cause) });
     }
-    let duration = Time::from_ps(net.duration);
+    let duration = net.duration.time();
     let several = if net.classes.len() > 1 { net.classes.len() } else { 0 };
     let classes = vec![Outcome { duration, ..Outcome::default() }; several];
     let out = Outcome { duration, classes, ..seen };
@@ -195,7 +195,7 @@ pub(crate) fn close(
     out.fingerprint = Fingerprint { events, frames, samples };
     let stuck = waiting > 0 || stopped.iter().any(|s| !s.is_empty());
     if stuck && last < net.duration - net.duration / 10 {
-        out.freeze.last_delivery = Some(Time::from_ps(last));
+        out.freeze.last_delivery = Some(last.time());
         out.freeze.standstill = standstill(net, spec, &stopped);
     }
     Ok(out)
@@ -245,7 +245,7 @@ impl Closing {
         out.recorded.flow_events.extend(host.told.events);
         self.lost.0.extend(host.told.histories.into_iter().map(|(_, (dst, nth), h)| ((id, dst, nth), h)));
         self.acknowledged.extend(host.acknowledged);
-        let lasted = host.operations.into_iter().map(|(b, e)| (Time::from_ps(b), Time::from_ps(e)));
+        let lasted = host.operations.into_iter().map(|(b, e)| (b.time(), e.time()));
         out.operations.extend(lasted.map(|(begun, ended)| Lasted { begun, ended, received: Time::MAX }));
         self.waiting += host.waiting;
         self.last = self.last.max(host.last_delivery);
@@ -269,7 +269,7 @@ impl Closing {
         }
         for completion in out.hosts.iter_mut().flat_map(|host| &mut host.transfers.completions) {
             let at = completion.flow.and_then(|flow| self.acknowledged.get(&flow));
-            completion.acknowledged = at.map(|&at| Time::from_ps(at));
+            completion.acknowledged = at.map(|&at| at.time());
         }
         if let Some(graph) = &net.flows.graph {
             date(out, graph, net);

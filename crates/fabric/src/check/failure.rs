@@ -1,7 +1,7 @@
 //! Why a run cannot go on.
 
+use crate::ps::{NEVER, Ps};
 use crate::spec::RunSpec;
-use cnsim_scheme_api::Time;
 use std::cell::Cell;
 
 /// Ends the run, with cause and place in the code, as an impossible state was found: before a frame is lost unnoticed.
@@ -29,7 +29,7 @@ pub(crate) enum Who {
 
 /// The failure that stops the run at a node. The earliest counts.
 #[derive(Debug, Default)]
-pub(crate) struct Failure(Option<(u64, Who, String)>);
+pub(crate) struct Failure(Option<(Ps, Who, String)>);
 
 thread_local! {
     /// A node of this thread has a failure.
@@ -50,7 +50,7 @@ pub(crate) fn quiet() {
 impl Failure {
     /// Notes what happens now (ps) to whom, and why.
     #[cold]
-    pub(crate) fn note(&mut self, now: u64, who: Who, cause: &str) {
+    pub(crate) fn note(&mut self, now: Ps, who: Who, cause: &str) {
         ALARM.set(true);
         if self.0.as_ref().is_none_or(|(before, ..)| now < *before) {
             self.0 = Some((now, who, cause.to_string()));
@@ -58,11 +58,11 @@ impl Failure {
     }
     /// The earlier of two; of one moment the first.
     pub(crate) fn earlier(first: Self, second: Self) -> Self {
-        let at = |failure: &Self| failure.at().unwrap_or(u64::MAX);
+        let at = |failure: &Self| failure.at().unwrap_or(NEVER);
         if at(&second) < at(&first) { second } else { first }
     }
     /// When it happened, ps.
-    pub(crate) fn at(&self) -> Option<u64> {
+    pub(crate) fn at(&self) -> Option<Ps> {
         self.0.as_ref().map(|f| f.0)
     }
     /// The earliest of all nodes, given in their order: of one moment, the first node's. In words, and whether a scheme's object failed.
@@ -81,9 +81,6 @@ impl Failure {
             Who::Receiver => format!("receiver at host {here}"),
             Who::Memory => format!("memory of switch {here}"),
         };
-        Some((
-            !matches!(who, Who::Receiver | Who::Memory),
-            format!("{who_text}, at {}: {cause}", Time::from_ps(*at)),
-        ))
+        Some((!matches!(who, Who::Receiver | Who::Memory), format!("{who_text}, at {}: {cause}", at.time())))
     }
 }

@@ -1,6 +1,6 @@
 //! Values that a scheme's objects show of themselves: kept where the place is recorded, sampled at each bin's end.
 
-use crate::net::Net;
+use crate::net::{Net, Ps};
 use crate::outcome::{GaugeSite, Series, SeriesKind};
 use crate::scheme::key_of;
 use cnsim_scheme_api::{Scope, Time};
@@ -44,7 +44,7 @@ impl Gauges {
     pub(crate) fn show(
         &mut self,
         net: &Net,
-        (now, scheme): (u64, Option<usize>),
+        (now, scheme): (Ps, Option<usize>),
         place: u32,
         name: &str,
         value: f64,
@@ -52,7 +52,7 @@ impl Gauges {
         let known = scheme.and_then(|s| net.schemes.get(s)?.gauge(name));
         let gauge = known.ok_or_else(|| format!("there is no gauge `{name}` among `Scheme::gauges`"))?;
         if let Some(recorded) = self.0.as_mut().filter(|r| r.places.iter().any(|p| p.0 == place)) {
-            let over = now / net.record.bin.as_ps().max(1);
+            let over = now / Ps::from(net.record.bin).max(Ps(1));
             let (bins, last) = recorded.shown.entry((place, gauge)).or_default();
             bins.resize(bins.len().max(over as usize), *last);
             *last = value;

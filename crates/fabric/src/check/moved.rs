@@ -5,17 +5,17 @@
 
 use super::{Books, Come, Event, Hash, HostBooks, Own};
 use crate::flows::number;
-use crate::net::Net;
+use crate::net::{Net, Ps};
 use crate::outcome::{Completion, HostOutcome, Series, SeriesKind, SwitchOutcome};
 use crate::per_bin::{PerBin, add};
 use cnsim_scheme_api::{FlowId, Time};
 use std::collections::BTreeSet;
 
 /// A frame that was delivered: when, ps; its flow, its number there, and its bytes that the series count.
-pub(crate) type Delivered = (u64, u32, u16, u16);
+pub(crate) type Delivered = (Ps, u32, u16, u16);
 
 /// A change of an output's queue: when, ps, by how many bytes, and bits of data that left.
-pub(crate) type Change = (u64, i32, u32);
+pub(crate) type Change = (Ps, i32, u32);
 
 /// What single frames did at a node, in order, as far as that is not too much ([`Net::keeps`]).
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl Kept {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moved<'a> {
     /// So much later, ps.
-    pub(crate) by: u64,
+    pub(crate) by: Ps,
     /// By number of a flow of the phase, the one in its place.
     pub(crate) flows: &'a [u32],
 }
@@ -59,22 +59,22 @@ impl Moved<'_> {
         for (now, flow, frame, _) in &kept.frames {
             let Some(flow) = net.flows.numbered(self.flow(FlowId(*flow))) else { continue };
             let pair = u64::from(flow.src * net.hosts + flow.dst) << 32;
-            deliveries.add(now + self.by, pair | u64::from(number((*frame).into(), Some(flow.number))));
+            deliveries.add((*now + self.by).0, pair | u64::from(number((*frame).into(), Some(flow.number))));
         }
     }
 
     fn completion(&self, done: &Completion, net: &Net) -> Completion {
         let flow = done.flow.map(|flow| self.flow(flow));
         let nth = flow.and_then(|flow| net.flows.nth(flow)).unwrap_or(done.nth);
-        Completion { flow, nth, end: done.end + Time::from_ps(self.by), ..*done }
+        Completion { flow, nth, end: done.end + self.by.time(), ..*done }
     }
 }
 
 impl Books {
     /// A phase that was simulated up to `end` joins what these books of its node have summed up: as it is, or moved. Series sum up whole
     /// numbers, as rates bits of a bin ([`Books::conclude`]).
-    pub(crate) fn absorb(&mut self, of: &Self, end: u64, moved: Option<&Moved<'_>>, net: &Net) {
-        let by = moved.map_or(0, |moved| moved.by);
+    pub(crate) fn absorb(&mut self, of: &Self, end: Ps, moved: Option<&Moved<'_>>, net: &Net) {
+        let by = moved.map_or(Ps(0), |moved| moved.by);
         for (sum, series) in self.series.iter_mut().zip(&of.series) {
             match moved {
                 None => sum_up(sum, series, end),
@@ -93,7 +93,7 @@ impl Books {
         for (sum, c) in self.control.iter_mut().zip(&of.control) {
             match moved {
                 None => sum.at.merge(&c.at),
-                Some(_) => c.each.iter().flatten().for_each(|(now, bits)| sum.at.add(now + by, *bits)),
+                Some(_) => c.each.iter().flatten().for_each(|(now, bits)| sum.at.add(*now + by, *bits)),
             }
             sum.messages.add(&c.messages);
             sum.counters.merge(&c.counters);
@@ -129,7 +129,7 @@ impl Books {
                     let flow = found.and_then(|(flow, moved)| net.flows.numbered(moved.flow(flow)));
                     flow.map_or((src, dst, number), |flow| (flow.src, flow.dst, flow.number))
                 };
-                dropped.extend(d.iter().map(|(flow, at, out)| (name(*flow), at + by, *out)));
+                dropped.extend(d.iter().map(|(flow, at, out)| (name(*flow), *at + by, *out)));
                 outcome.absorb(o);
                 outcome.paused_by_part.iter_mut().zip(&parts).for_each(|(sum, parts)| add(sum, parts));
                 add(losses, more);
@@ -149,7 +149,7 @@ impl Books {
 
     /// Takes over from the last phase of the node what does not add up, and says when its operations began and ended, ps. Sums of series
     /// become rates.
-    pub(crate) fn conclude(&mut self, last: &mut Self, operations: Vec<(u64, u64)>) {
+    pub(crate) fn conclude(&mut self, last: &mut Self, operations: Vec<(Ps, Ps)>) {
         // What objects show changes in the last phase alone.
         let gauge = |series: &Series| matches!(series.kind, SeriesKind::Gauge { .. });
         self.series.retain(|series| !gauge(series));
@@ -175,17 +175,18 @@ impl Books {
 
 impl HostBooks {
     /// What a host alone hands in joins, but for the time that it stood in XOFF.
-    fn absorb(&mut self, of: &Self, by: u64, moved: Option<&Moved<'_>>, net: &Net) {
+    fn absorb(&mut self, of: &Self, by: Ps, moved: Option<&Moved<'_>>, net: &Net) {
         let mut more = HostOutcome::clone(&of.outcome);
         (more.pause.by_part, more.transfers.missing, more.transport.waiting) = Default::default();
         for done in &mut more.transfers.completions {
             *done = moved.map_or(*done, |moved| moved.completion(done, net));
         }
         self.outcome.add(&more);
-        self.last_delivery = if of.last_delivery > 0 { of.last_delivery + by } else { self.last_delivery };
+        self.last_delivery =
+            if of.last_delivery > Ps(0) { of.last_delivery + by } else { self.last_delivery };
         add(&mut self.received_from, &of.received_from);
         let flow = |flow: FlowId| moved.map_or(flow, |moved| moved.flow(flow));
-        self.acknowledged.extend(of.acknowledged.iter().map(|(f, at)| (flow(*f), at + by)));
+        self.acknowledged.extend(of.acknowledged.iter().map(|(f, at)| (flow(*f), *at + by)));
         self.told.histories.extend(of.told.histories.iter().map(|(pair, name, history)| {
             let pair = pair.map(flow);
             let numbered = pair.and_then(|pair| Some((net.flows.numbered(pair)?, net.flows.nth(pair)?)));
@@ -209,9 +210,9 @@ fn unit(kind: SeriesKind, bin: Time) -> f64 {
 }
 
 /// A series of a phase that was simulated up to `end` joins a sum. After that the peak of a bin is that of an empty queue.
-fn sum_up(sum: &mut Series, series: &Series, end: u64) {
+fn sum_up(sum: &mut Series, series: &Series, end: Ps) {
     let (unit, peak) = (unit(sum.kind, sum.bin), sum.kind.is_peak());
-    let bins = if peak { end.div_ceil(sum.bin.as_ps().max(1)) } else { u64::MAX };
+    let bins = if peak { end.div_ceil(Ps::from(sum.bin).max(Ps(1))) } else { u64::MAX };
     for (sum, value) in sum.values.iter_mut().zip(&series.values).take(bins.min(1 << 40) as usize) {
         let value = (value * unit).round();
         *sum = if peak { sum.max(value) } else { *sum + value };
@@ -223,16 +224,16 @@ fn note(values: &mut [f64], bin: usize, amount: f64) {
 }
 
 /// A moved phase joins the sum of a series, as its single frames say. At a switch a bin ends after all that happens at its last moment.
-fn count_anew(Series { kind, bin, values }: &mut Series, kept: &Kept, by: u64, net: &Net) {
-    let width = bin.as_ps().max(1);
-    let ends = |now: u64| ((now + by).div_ceil(width) as usize).saturating_sub(1);
+fn count_anew(Series { kind, bin, values }: &mut Series, kept: &Kept, by: Ps, net: &Net) {
+    let width = Ps::from(*bin).max(Ps(1));
+    let ends = |now: Ps| ((now + by).div_ceil(width) as usize).saturating_sub(1);
     match *kind {
         SeriesKind::Delivered { .. } | SeriesKind::Flow { .. } => {
             let from = |flow: u32| net.flows.numbered(FlowId(flow)).map(|flow| flow.src);
             let of = if let SeriesKind::Flow { src, .. } = kind { Some(src.0) } else { None };
             for (now, flow, _, bytes) in &kept.frames {
                 if of.is_none() || from(*flow) == of {
-                    note(values, ((now + by) / width) as usize, 8.0 * f64::from(*bytes));
+                    note(values, ((*now + by) / width) as usize, 8.0 * f64::from(*bytes));
                 }
             }
         }

@@ -4,9 +4,9 @@
 //! class is the n-th that the transmitter at its far end heard.
 
 use super::broken;
-use crate::net::Net;
+use crate::net::{Net, Ps};
 use crate::outcome::{Cause, Held, Pauses, Xoff};
-use cnsim_scheme_api::{NodeId, Time};
+use cnsim_scheme_api::NodeId;
 use std::ops::Range;
 
 /// Reasons why an output does not send.
@@ -55,7 +55,7 @@ impl Waited {
 #[derive(Clone, Copy, Debug)]
 struct Decided {
     /// When, ps.
-    at: u64,
+    at: Ps,
     /// The first of the ports to whose far ends it goes, and how many they are.
     inputs: (u16, u16),
     /// How many causes it has: one for an output at most.
@@ -80,7 +80,7 @@ impl Decisions {
     }
 
     /// Adds those of a phase that is moved by so much, ps. `before` is how often an output, in a class, was in XOFF before it.
-    pub(crate) fn append(&mut self, phase: &Self, by: u64, before: impl Fn(u16, u8) -> usize) {
+    pub(crate) fn append(&mut self, phase: &Self, by: Ps, before: impl Fn(u16, u8) -> usize) {
         let mut causes = phase.causes.iter();
         for decided in &phase.kept {
             self.kept.push(Decided { at: decided.at + by, ..*decided });
@@ -101,7 +101,7 @@ impl Decisions {
     /// these bytes, and what held the output back.
     pub(crate) fn keep(
         &mut self,
-        (at, class): (u64, u8),
+        (at, class): (Ps, u8),
         inputs: Range<usize>,
         causes: impl Iterator<Item = (u16, u32, HeldBy)>,
     ) {
@@ -121,14 +121,14 @@ pub(crate) struct Joint {
     /// By switch that decides.
     pub(crate) decided: Vec<(u32, Box<Decisions>)>,
     /// By port in the network and class, when it was in XOFF: from and until, ps.
-    pub(crate) heard: Vec<Vec<Vec<(u64, u64)>>>,
+    pub(crate) heard: Vec<Vec<Vec<(Ps, Ps)>>>,
 }
 
 impl Joint {
     /// Joins them, in a run to its end.
     pub(crate) fn close(&self, net: &Net) -> Pauses {
         // (when, switch, number at the switch) of each, so that what is kept is the same however the run was carried out.
-        let mut order: Vec<(u64, u32, u32)> = Vec::new();
+        let mut order: Vec<(Ps, u32, u32)> = Vec::new();
         for (i, (_, decisions)) in self.decided.iter().enumerate() {
             order.extend((0..).zip(&decisions.kept).map(|(n, d)| (d.at, i as u32, n)));
         }
@@ -180,9 +180,9 @@ impl Joint {
                 let (from, until) = *span.unwrap_or(&(net.duration, net.duration));
                 told[at].push(all.xoffs.len() as u32);
                 all.xoffs.push(Xoff {
-                    decided: Time::from_ps(decided.at),
-                    from: Time::from_ps(from),
-                    until: Time::from_ps(until),
+                    decided: decided.at.time(),
+                    from: from.time(),
+                    until: until.time(),
                     stopped: (
                         NodeId(link.peer_node),
                         (link.peer - net.ports[link.peer_node as usize]) as u16,

@@ -1,7 +1,7 @@
 //! Sums and hashes by which runs are compared.
 
 use crate::mix::mix;
-use crate::net::Net;
+use crate::net::{Net, Ps};
 
 /// An order-sensitive running hash: equal only if the same pairs were added in the same order.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,23 +19,23 @@ impl Hash {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
     /// When, ps, and what.
-    Plain(u64, u64),
+    Plain(Ps, u64),
     /// A frame is dropped for an output port: when, what, which.
-    Drop(u64, u64, u16),
+    Drop(Ps, u64, u16),
     /// A message takes effect, at the limiter of this key.
-    Message(u64, u32),
+    Message(Ps, u32),
     /// A limiter of this key has this rate.
-    Rate(u64, u32, u64),
+    Rate(Ps, u32, u64),
 }
 
 impl Event {
     /// As the hash takes it: so much later, of a flow in the place of this one.
     #[inline]
-    pub(crate) fn pair(self, by: u64, flow: impl Fn(u32) -> u32) -> (u64, u64) {
+    pub(crate) fn pair(self, by: Ps, flow: impl Fn(u32) -> u32) -> (u64, u64) {
         match self {
-            Self::Plain(now, what) | Self::Drop(now, what, _) => (now + by, what),
-            Self::Message(now, key) => (now + by, 0x4000 | u64::from(flow(key)) << 20),
-            Self::Rate(now, key, bits) => ((now + by) ^ u64::from(flow(key)) << 40, bits),
+            Self::Plain(now, what) | Self::Drop(now, what, _) => ((now + by).0, what),
+            Self::Message(now, key) => ((now + by).0, 0x4000 | u64::from(flow(key)) << 20),
+            Self::Rate(now, key, bits) => ((now + by).0 ^ u64::from(flow(key)) << 40, bits),
         }
     }
 }
@@ -56,7 +56,7 @@ impl Events {
     /// Adds what happens.
     #[inline]
     pub(crate) fn add(&mut self, event: Event) {
-        let (a, b) = event.pair(0, |flow| flow);
+        let (a, b) = event.pair(Ps(0), |flow| flow);
         self.hash.add(a, b);
         if self.kept.len() < self.most {
             self.kept.push(event);

@@ -2,7 +2,7 @@
 //! the completion time.
 
 use crate::flows::Numbered;
-use crate::net::Net;
+use crate::net::{Net, Ps};
 use crate::outcome::{Completion, Cut, Cuts, FlowEvent, HostOutcome, SourcePart, Stay, Trigger, Trip};
 use crate::spec::RunSpec;
 use crate::tx_rate::TxRate;
@@ -10,14 +10,14 @@ use cnsim_scheme_api::{FlowId, NodeId, Time};
 use std::collections::BTreeMap;
 
 /// Time by part, ps.
-pub(crate) type Spent = [u64; SourcePart::ALL.len()];
+pub(crate) type Spent = [Ps; SourcePart::ALL.len()];
 
 /// How a frame came that may be the last of its flow: what its flow had spent until it began, and when it began at each switch port, by
 /// number in the network.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trace {
     pub(crate) spent: Spent,
-    pub(crate) steps: Vec<(u32, u64)>,
+    pub(crate) steps: Vec<(u32, Ps)>,
     /// Ports by their numbers and one: of each hop of telemetry, and that which marked the frame that an acknowledgement answers.
     pub(crate) ports: Vec<u32>,
     pub(crate) marked_by: u32,
@@ -38,13 +38,13 @@ pub(crate) struct Come {
     pub(crate) class: u8,
     pub(crate) len: u16,
     /// When it began at its source, and when it had come, ps.
-    pub(crate) begun: u64,
-    pub(crate) came: u64,
+    pub(crate) begun: Ps,
+    pub(crate) came: Ps,
     pub(crate) trace: Trace,
 }
 
 /// A frame of a flow (source, destination, number as frames have it) that a switch dropped: when, and at which output.
-pub(crate) type Dropped = ((u32, u32, u16), u64, u16);
+pub(crate) type Dropped = ((u32, u32, u16), Ps, u16);
 
 /// What cut the rate of a flow.
 #[derive(Clone, Debug, Default)]
@@ -70,19 +70,19 @@ impl History {
         self.close(before);
     }
     /// The flow has waited so long.
-    pub(crate) fn wait(&mut self, time: u64) {
-        self.now.iter_mut().for_each(|cut| cut.cost += Time::from_ps(time));
+    pub(crate) fn wait(&mut self, time: Ps) {
+        self.now.iter_mut().for_each(|cut| cut.cost += time.time());
         if let Some(next) = self.next.take() {
             let before = self.now.replace(next);
             self.close(before);
         }
     }
     /// The same of a flow so much later, ps, which has these hosts and this number.
-    pub(crate) fn moved(&self, by: u64, flow: Option<Numbered>) -> Self {
+    pub(crate) fn moved(&self, by: Ps, flow: Option<Numbered>) -> Self {
         let mut moved = self.clone();
         let Self { now, next, most, losses, .. } = &mut moved;
         for Cut { event, .. } in now.iter_mut().chain(next).chain(most).chain(losses) {
-            event.at += Time::from_ps(by);
+            event.at += by.time();
             if let Some(flow) = flow {
                 event.flow = (NodeId(flow.src), NodeId(flow.dst));
                 event.number = event.number.map(|_| flow.number);
@@ -112,11 +112,11 @@ impl History {
         }
     }
     /// All is over: the cuts that cost most, in order, and the sums. A loss is that of the last frame that was dropped before.
-    fn ends(mut self, dropped: &[(u64, (NodeId, u16))]) -> (Vec<Cut>, Vec<Cuts>) {
+    fn ends(mut self, dropped: &[(Ps, (NodeId, u16))]) -> (Vec<Cut>, Vec<Cuts>) {
         let last = [self.now.take(), self.next.take()];
         last.into_iter().for_each(|cut| self.close(cut));
         for mut cut in std::mem::take(&mut self.losses) {
-            let before = dropped.partition_point(|drop| drop.0 <= cut.event.at.as_ps());
+            let before = dropped.partition_point(|drop| drop.0 <= cut.event.at.into());
             cut.event.port = before.checked_sub(1).map(|at| dropped[at].1);
             self.enter(cut);
         }
@@ -155,12 +155,12 @@ impl Told {
 pub(super) struct Trips<'a> {
     net: &'a Net,
     /// By port and class, when it was in XOFF, from and until, ps.
-    stopped: &'a [Vec<Vec<(u64, u64)>>],
+    stopped: &'a [Vec<Vec<(Ps, Ps)>>],
     /// By flow, its histories, and when and where its frames were dropped.
     histories: BTreeMap<(u32, u32, u32), History>,
-    dropped: BTreeMap<(u32, u32, u16), Vec<(u64, (NodeId, u16))>>,
+    dropped: BTreeMap<(u32, u32, u16), Vec<(Ps, (NodeId, u16))>>,
     /// By port, when its data was served at another rate, and at which.
-    changes: BTreeMap<u32, Vec<(u64, TxRate)>>,
+    changes: BTreeMap<u32, Vec<(Ps, TxRate)>>,
 }
 
 impl<'a> Trips<'a> {
@@ -168,7 +168,7 @@ impl<'a> Trips<'a> {
     pub(super) fn new(
         net: &'a Net,
         spec: &RunSpec,
-        stopped: &'a [Vec<Vec<(u64, u64)>>],
+        stopped: &'a [Vec<Vec<(Ps, Ps)>>],
         (histories, drops): (BTreeMap<(u32, u32, u32), History>, Vec<(u32, Dropped)>),
     ) -> Self {
         let mut dropped: BTreeMap<_, Vec<_>> = BTreeMap::new();
@@ -179,21 +179,21 @@ impl<'a> Trips<'a> {
         let mut changes: BTreeMap<u32, Vec<_>> = BTreeMap::new();
         for change in &spec.events.changes {
             let port = net.ports[change.node.0 as usize] + u32::from(change.port);
-            changes.entry(port).or_default().push((change.at.as_ps(), net.clocks.switches.tx(change.rate)));
+            changes.entry(port).or_default().push((change.at.into(), net.clocks.switches.tx(change.rate)));
         }
         changes.values_mut().for_each(|all| all.sort_by_key(|change| change.0));
         Self { net, stopped, histories, dropped, changes }
     }
 
     /// How long a frame takes at a port where it begins then.
-    fn time(&self, port: u32, began: u64, len: u16) -> u64 {
+    fn time(&self, port: u32, began: Ps, len: u16) -> Ps {
         let changed = self.changes.get(&port).and_then(|all| all.iter().rev().find(|c| c.0 <= began));
         changed.map_or_else(|| self.net.clocks.switches.tx(self.net.rate(port)), |change| change.1).time(len)
     }
 
     /// Time in XOFF of a port between these moments.
-    fn xoff(&self, port: u32, class: u8, from: u64, until: u64) -> u64 {
-        let Some(spans) = self.stopped[port as usize].get(usize::from(class)) else { return 0 };
+    fn xoff(&self, port: u32, class: u8, from: Ps, until: Ps) -> Ps {
+        let Some(spans) = self.stopped[port as usize].get(usize::from(class)) else { return Ps(0) };
         let first = spans.partition_point(|span| span.1 <= from);
         let during = spans[first..].iter().take_while(|span| span.0 < until);
         during.map(|span| span.1.min(until) - span.0.max(from)).sum()
@@ -201,8 +201,8 @@ impl<'a> Trips<'a> {
 
     /// The trip of a flow to a host, of which all had come so; or none, where the parts do not add up.
     fn trip(&self, dst: u32, done: &Completion, come: &Come) -> Option<Trip> {
-        let (net, ps) = (self.net, Time::from_ps);
-        let mut trip = Trip { source: come.trace.spent.map(ps), ..Trip::default() };
+        let net = self.net;
+        let mut trip = Trip { source: come.trace.spent.map(Ps::time), ..Trip::default() };
         let (mut node, mut came) = (done.src.0, come.begun);
         let first = net.ports[node as usize];
         for (port, began) in std::iter::once((first, come.begun)).chain(come.trace.steps.iter().copied()) {
@@ -212,16 +212,16 @@ impl<'a> Trips<'a> {
                 if node < net.hosts { link.tx.time(come.len) } else { self.time(port, began, come.len) };
             trip.stays.push(Stay {
                 at: (NodeId(node), at as u16),
-                came: ps(came),
-                began: ps(began),
-                xoff: ps(self.xoff(port, come.class, came, began)),
-                sending: ps(sending),
-                link: ps(link.delay),
+                came: came.time(),
+                began: began.time(),
+                xoff: self.xoff(port, come.class, came, began).time(),
+                sending: sending.time(),
+                link: link.delay.time(),
             });
             (node, came) = (link.peer_node, began + sending + link.delay);
         }
         let whole = done.end.saturating_sub(done.start);
-        (node == dst && ps(came) == done.end && trip.sum() == whole).then_some(trip)
+        (node == dst && came.time() == done.end && trip.sum() == whole).then_some(trip)
     }
 
     /// The trips of all flows to a host, in the order of its completions.

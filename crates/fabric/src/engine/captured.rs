@@ -2,15 +2,15 @@
 
 use crate::flows::flow_of;
 use crate::model::{Body, EVERY_FLOW, Frame, Lane, Report, Says, To};
-use crate::net::Net;
+use crate::net::{Net, Ps};
 use crate::outcome::{Captured, Content};
-use cnsim_scheme_api::{Feedback, NodeId, Time};
+use cnsim_scheme_api::{Feedback, NodeId};
 
 /// A frame as the model has it, with its report, that left a port and was lost or not.
 pub(super) fn captured(
     net: &Net,
     port: (NodeId, u16),
-    (left, lost): (u64, bool),
+    (left, lost): (Ps, bool),
     (whole, report): (Frame, Report),
 ) -> Captured {
     let mut class = if let Lane::Data(class) = whole.lane { Some(class) } else { None };
@@ -49,5 +49,5 @@ pub(super) fn captured(
             }
         }
     };
-    Captured { left: Time::from_ps(left), port, bytes: whole.len, class, lost, cut, flow, to, content }
+    Captured { left: left.time(), port, bytes: whole.len, class, lost, cut, flow, to, content }
 }

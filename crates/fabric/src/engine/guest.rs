@@ -8,7 +8,7 @@ use crate::fast::frame::Frame;
 use crate::fast::sweep::Scratch;
 use crate::fast::wires::Wires;
 use crate::model::{Agenda, Direct, Rest, Switching, Turn, of_rank};
-use crate::net::Net;
+use crate::net::{Net, Ps};
 use crate::spec::RunSpec;
 
 /// A guest among fast nodes.
@@ -27,14 +27,14 @@ impl Guest {
     pub(super) fn new(net: &Net, spec: &RunSpec, id: u32, inbox: u32, wires: &mut Wires) -> Self {
         let ports = net.links_of(id as usize).len();
         let mut agenda = Agenda::new(ports);
-        let laws = Laws::new(spec, &mut Turn { now: 0, node: id, net, agenda: &mut agenda, out: wires });
+        let laws = Laws::new(spec, &mut Turn { now: Ps(0), node: id, net, agenda: &mut agenda, out: wires });
         let calm = if let Laws::Switch(switch) = &laws { Calm::new(switch, net) } else { Calm::default() };
         Self { id, inbox, ports: ports as u32, agenda, laws, calm }
     }
 
     /// Runs it up to `end`.
-    pub(super) fn run(&mut self, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) {
-        let turn = &mut Turn { now: 0, node: self.id, net, agenda: &mut self.agenda, out: wires };
+    pub(super) fn run(&mut self, end: Ps, net: &Net, wires: &mut Wires, scratch: &mut Scratch) {
+        let turn = &mut Turn { now: Ps(0), node: self.id, net, agenda: &mut self.agenda, out: wires };
         match &mut self.laws {
             Laws::Host(host) => host.run(self.inbox, end, turn),
             Laws::Switch(switch) => switch.run((self.inbox, &mut self.calm), end, turn, scratch),
@@ -42,7 +42,7 @@ impl Guest {
     }
 
     /// A switch goes on at `now` from a moment of rest.
-    pub(super) fn resume(&mut self, hashes: (Hash, Hash), now: u64, net: &Net, wires: &mut Wires) {
+    pub(super) fn resume(&mut self, hashes: (Hash, Hash), now: Ps, net: &Net, wires: &mut Wires) {
         if let Laws::Switch(switch) = &mut self.laws {
             switch.management.resume(hashes, now, net);
             switch.plan(&mut Turn { now, node: self.id, net, agenda: &mut self.agenda, out: wires });
@@ -50,11 +50,11 @@ impl Guest {
     }
 
     /// When it must be visited next if nothing is sent to it.
-    pub(super) fn look_around(&self, wires: &Wires) -> u64 {
+    pub(super) fn look_around(&self, wires: &Wires) -> Ps {
         let own = of_rank(self.agenda.next()).0;
         let next = match &self.laws {
             Laws::Host(host) => own.min(host.alarms().0),
-            Laws::Switch(switch) => switch.outputs.iter().map(|output| output.port.until).fold(own, u64::min),
+            Laws::Switch(switch) => switch.outputs.iter().map(|output| output.port.until).fold(own, Ps::min),
         };
         next.min(wires.first_arrival(self.inbox, self.ports))
     }
@@ -70,7 +70,10 @@ impl Guest {
     /// Feedback is on its way to it without a frame, if it is a host: true then.
     pub(super) fn expect_feedback(&mut self, direct: &Direct, net: &Net, wires: &mut Wires) -> bool {
         let Laws::Host(host) = &mut self.laws else { return false };
-        host.expect(direct, &mut Turn { now: 0, node: self.id, net, agenda: &mut self.agenda, out: wires });
+        host.expect(
+            direct,
+            &mut Turn { now: Ps(0), node: self.id, net, agenda: &mut self.agenda, out: wires },
+        );
         true
     }
 

@@ -19,7 +19,7 @@ use crate::fast::sweep::Scratch;
 use crate::fast::switch::Switch;
 use crate::fast::wires::{FOREIGN, LOSSY, Wires};
 use crate::model::{Losses, Packet, Program, Switching, line};
-use crate::net::Net;
+use crate::net::{Net, Ps};
 use crate::outcome::{Outcome, Phases};
 use crate::spec::{BufferSpec, ControlTransport, PauseSpec, RunSpec, SwitchSpec};
 use crate::{Engine, Options, Reuse, RunError};
@@ -75,7 +75,7 @@ impl Part {
     }
 
     /// Has something stopped the run before a time?
-    fn failed_before(&self, time: u64) -> bool {
+    fn failed_before(&self, time: Ps) -> bool {
         let hosts = self.hosts.iter().map(|h| &h.sides.sender.journal.failure);
         let all = hosts.chain(self.switches.iter().map(|s| &s.management.failure));
         let guests = self.guests.iter().filter_map(|guest| guest.laws.failed_at());
@@ -136,7 +136,7 @@ struct Before {
 #[derive(Debug)]
 struct Start {
     /// When, ps.
-    from: u64,
+    from: Ps,
     /// By node.
     before: Vec<Before>,
     /// It ends as all is at rest again.
@@ -154,7 +154,7 @@ struct Stretch {
     /// Of the nodes, where it began at rest.
     programs: Vec<Option<Box<Program>>>,
     /// The times that all nodes and the first ones had come to as it rested, ps.
-    rest: Option<(u64, u64)>,
+    rest: Option<(Ps, Ps)>,
     /// The node that remembers what has happened, and which part of it: so that nothing is at rest again.
     remembers: Option<(u32, String)>,
 }
@@ -175,7 +175,7 @@ fn stretch(
 ) -> Result<Stretch, RunError> {
     let mut parts = build(net, spec, windowed::threads(net, spec, options.threads));
     let asked = start.is_some();
-    let (from, to_rest) = start.as_ref().map_or((0, false), |start| (start.from, start.to_rest));
+    let (from, to_rest) = start.as_ref().map_or((Ps(0), false), |start| (start.from, start.to_rest));
     if let Some(Start { mut before, .. }) = start {
         for part in &mut parts {
             for host in &mut part.hosts {
@@ -200,13 +200,14 @@ fn stretch(
 fn by_model(net: &Net, engine: Engine) -> Option<String> {
     if engine == Engine::Model {
         Some("the model's engine was asked for".into())
-    } else if net.direct(0).is_some() && net.schemes.iter().any(|s| s.plan.acks == Acks::Telemetry) {
+    } else if net.direct(Ps(0)).is_some() && net.schemes.iter().any(|s| s.plan.acks == Acks::Telemetry) {
         Some("the fast way brings no telemetry back without frames".into())
-    } else if net.direct(0).is_some() && net.flows.transport.is_some_and(|transport| transport.reports()) {
+    } else if net.direct(Ps(0)).is_some() && net.flows.transport.is_some_and(|transport| transport.reports())
+    {
         Some("the fast way brings no reports of single frames back without frames".into())
     } else if net.classes.len() > 1 && net.has_machines() {
         Some("the fast way knows no hosts with several NICs and several classes of data".into())
-    } else if net.duration >= LONGEST_PACKED {
+    } else if net.duration.0 >= LONGEST_PACKED {
         Some("the fast way knows no times beyond 37 minutes".into())
     } else {
         None

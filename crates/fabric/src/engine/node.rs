@@ -5,7 +5,7 @@ use crate::model::{
     Agenda, Body, Control, Data, Direct, Frame, Host, Kind, Lane, Moment, NO_EVENT, Nic, Outside, Packet,
     Records, Says, Switch, Switching, Turn, of_rank, place_of_data, rank,
 };
-use crate::net::{Link, Net};
+use crate::net::{Link, Net, Ps};
 use crate::spec::RunSpec;
 use cnsim_scheme_api::{FlowId, Probe};
 
@@ -16,7 +16,7 @@ pub(super) struct Sent {
     pub(super) port: u32,
     pub(super) node: u32,
     /// When it counts there: propagation and processing have passed.
-    pub(super) at: u64,
+    pub(super) at: Ps,
     /// The frame.
     pub(super) frame: Frame,
 }
@@ -82,7 +82,7 @@ impl<F: Packet> Laws<F> {
     }
 
     /// When something stopped the run here, ps.
-    pub(super) fn failed_at(&self) -> Option<u64> {
+    pub(super) fn failed_at(&self) -> Option<Ps> {
         match self {
             Self::Host(host) => host.failed_at(),
             Self::Switch(switch) => switch.management.failure.at(),
@@ -122,7 +122,7 @@ struct Arriving {
 pub(super) struct Node {
     id: u32,
     /// When something happens here next, ps.
-    pub(super) next: u64,
+    pub(super) next: Ps,
     arriving: Arriving,
     agenda: Agenda,
     pub(super) laws: Laws<Frame>,
@@ -133,7 +133,7 @@ impl Node {
     pub(super) fn new(spec: &RunSpec, id: u32, with: &mut Shared<'_>) -> Self {
         let ports = with.net.links_of(id as usize).len();
         let mut agenda = Agenda::new(ports);
-        let laws = Laws::new(spec, &mut with.turn(0, id, &mut agenda));
+        let laws = Laws::new(spec, &mut with.turn(Ps(0), id, &mut agenda));
         let next = of_rank(agenda.next()).0;
         Self { id, next, arriving: Arriving::default(), agenda, laws }
     }
@@ -160,16 +160,16 @@ impl Node {
     /// Feedback that takes no link is on its way to it.
     pub(super) fn await_feedback(&mut self, direct: &Direct, with: &mut Shared<'_>) {
         let Self { id, agenda, laws: Laws::Host(host), .. } = self else { broken("feedback to a switch") };
-        host.expect(direct, &mut with.turn(0, *id, agenda));
+        host.expect(direct, &mut with.turn(Ps(0), *id, agenda));
         self.next = self.next.min(of_rank(self.agenda.next()).0);
     }
 
     /// Carries out its events before `end`: how many.
-    pub(super) fn run(&mut self, end: u64, with: &mut Shared<'_>) -> u64 {
+    pub(super) fn run(&mut self, end: Ps, with: &mut Shared<'_>) -> u64 {
         let Self { id, agenda, arriving, laws, .. } = self;
         let (limit, mut met, mut count) = (rank((end, Kind::Change, 0)), 0, 0);
         arriving.order.sort_unstable();
-        let turn = &mut with.turn(0, *id, agenda);
+        let turn = &mut with.turn(Ps(0), *id, agenda);
         loop {
             let arrival = arriving.order.get(met).filter(|arrival| arrival.0 < limit);
             if let Some(event) = turn.pass_before(arrival.map_or(limit, |arrival| arrival.0)) {
@@ -235,17 +235,17 @@ fn receive_at_host(host: &mut Host<Frame>, frame: &Frame, turn: &mut Turn<'_, Ou
 }
 
 impl Nic<Shared<'_>> for Node {
-    fn next(&self, _: &Shared<'_>) -> u64 {
+    fn next(&self, _: &Shared<'_>) -> Ps {
         self.next
     }
-    fn pass(&mut self, now: u64, with: &mut Shared<'_>) {
-        self.run(now + 1, with);
+    fn pass(&mut self, now: Ps, with: &mut Shared<'_>) {
+        self.run(now + Ps(1), with);
     }
     fn tells(&mut self) -> Option<(u32, u32)> {
         let Laws::Host(host) = &mut self.laws else { return None };
         host.tells()
     }
-    fn advise(&mut self, n: u32, now: u64, with: &mut Shared<'_>) {
+    fn advise(&mut self, n: u32, now: Ps, with: &mut Shared<'_>) {
         let Self { id, agenda, laws: Laws::Host(host), .. } = self else { broken("a switch among NICs") };
         host.advise(n, &mut with.turn(now, *id, agenda));
         self.next = self.next.min(of_rank(self.agenda.next()).0);
@@ -254,7 +254,7 @@ impl Nic<Shared<'_>> for Node {
 
 impl Shared<'_> {
     /// The turn of a node.
-    fn turn<'a>(&'a mut self, now: u64, node: u32, agenda: &'a mut Agenda) -> Turn<'a, Outbox> {
+    fn turn<'a>(&'a mut self, now: Ps, node: u32, agenda: &'a mut Agenda) -> Turn<'a, Outbox> {
         Turn { now, node, net: self.net, agenda, out: self.out }
     }
 }

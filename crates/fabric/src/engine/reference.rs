@@ -8,11 +8,10 @@ use super::captured::captured;
 use super::node::{Node, Outbox, Shared};
 use crate::check::{Ledger, alarmed, broken, close};
 use crate::model::{Frame, Losses, Packet, together};
-use crate::net::Net;
+use crate::net::{Net, Ps};
 use crate::outcome::Outcome;
 use crate::spec::RunSpec;
 use crate::{Options, RunError};
-use cnsim_scheme_api::Time;
 
 /// Events between two looks at the progress callback.
 const LOOK: u64 = 1 << 16;
@@ -28,7 +27,7 @@ pub(super) fn run(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Result<Ou
     let firsts = |of| ids.clone().filter(move |id| half(*id) == of && net.nics(*id).start == *id as usize);
     let halves: [Vec<u32>; 2] = [0, 1].map(|of| firsts(of).collect());
     // How far those have come, ps.
-    let mut reached = [0; 2];
+    let mut reached = [Ps(0); 2];
     let mut losses = Losses::new(net, |_| true);
     let (mut end, mut count, mut look) = (net.duration, 0u64, LOOK);
     // Nothing happens anywhere before `from`.
@@ -67,12 +66,12 @@ pub(super) fn run(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Result<Ou
             }
         }
         if alarmed() {
-            end = nodes.iter().filter_map(|node| node.laws.failed_at()).min().map_or(end, |at| at + 1);
+            end = nodes.iter().filter_map(|node| node.laws.failed_at()).min().map_or(end, |at| at + Ps(1));
         }
         if count >= look {
             look = count + LOOK;
             let hops = || nodes.iter().map(|node| node.laws.hops()).sum();
-            if options.progress.is_some_and(|goes_on| !goes_on(Time::from_ps(from), hops())) {
+            if options.progress.is_some_and(|goes_on| !goes_on(from.time(), hops())) {
                 return Err(RunError::Stopped);
             }
         }

@@ -3,27 +3,27 @@
 //! All that a network tells a program, and all that a program lets begin, was kept. Programs are told the same again at the same
 //! moments. As long as they let the same flows begin, the network does the same; at the first difference the phase is another one.
 
-use crate::model::{Moment, NEVER, Nic, Program, Said, together};
-use crate::net::Net;
+use crate::model::{Moment, Nic, Program, Said, together};
+use crate::net::{NEVER, Net, Ps};
 use cnsim_scheme_api::FlowId;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// What a program was told and let begin, from its begin on.
-pub(super) type Heard = [(u64, Said)];
+pub(super) type Heard = [(Ps, Said)];
 
 /// What replays share.
 #[derive(Debug)]
 pub(super) struct Stage<'a> {
     pub(super) net: &'a Net,
     /// The phase is so much later than the one that was kept, ps.
-    pub(super) by: u64,
+    pub(super) by: Ps,
     /// By number of a flow of the phase that was kept, the one in its place.
     pub(super) flows: &'a mut [u32],
     /// A program has done something else.
     pub(super) differs: bool,
     /// Where that is a flow: when it begins, ps, and to which host it goes.
-    pub(super) begun: Option<(u64, u32)>,
+    pub(super) begun: Option<(Ps, u32)>,
 }
 
 /// The program of a NIC, and what it did in the phase that was kept.
@@ -37,13 +37,13 @@ pub(super) struct Replay<'a> {
 
 impl Replay<'_> {
     /// What it did next, if it did something.
-    fn peek(&self, by: u64) -> Option<(u64, Said)> {
+    fn peek(&self, by: Ps) -> Option<(Ps, Said)> {
         self.heard.first().map(|&(at, said)| (at + by, said))
     }
 }
 
 impl Nic<Stage<'_>> for Replay<'_> {
-    fn next(&self, stage: &Stage<'_>) -> u64 {
+    fn next(&self, stage: &Stage<'_>) -> Ps {
         // What the kept phase did is of no use any more.
         if stage.differs {
             return NEVER;
@@ -51,14 +51,14 @@ impl Nic<Stage<'_>> for Replay<'_> {
         let own = self.program.as_ref().and_then(|program| program.next()).unwrap_or(NEVER);
         match self.peek(stage.by) {
             // That comes from another NIC: it is late behind that moment.
-            Some((at, Said::Advised)) if !self.advised => own.min(at + 1),
+            Some((at, Said::Advised)) if !self.advised => own.min(at + Ps(1)),
             Some((at, _)) => own.min(at),
             None => own,
         }
     }
 
     /// As the engines do it: what arrives, then operations, then the start of a transmission, then operations again.
-    fn pass(&mut self, now: u64, stage: &mut Stage<'_>) {
+    fn pass(&mut self, now: Ps, stage: &mut Stage<'_>) {
         let (net, by) = (stage.net, stage.by);
         while self.peek(by) == Some((now, Said::Advised)) && self.advised {
             self.heard = &self.heard[1..];
@@ -103,7 +103,7 @@ impl Nic<Stage<'_>> for Replay<'_> {
         self.program.as_mut()?.tells(false)
     }
 
-    fn advise(&mut self, n: u32, now: u64, _: &mut Stage<'_>) {
+    fn advise(&mut self, n: u32, now: Ps, _: &mut Stage<'_>) {
         self.advised = true;
         self.program.iter_mut().for_each(|program| program.advise(n, now));
     }
@@ -111,9 +111,9 @@ impl Nic<Stage<'_>> for Replay<'_> {
 
 /// Runs machines, each its first NIC and its NICs, up to `end`, moment by moment: true if they do the same as in the phase that was kept,
 /// and all of it.
-pub(super) fn agree(machines: &mut [(u32, Vec<Replay<'_>>)], end: u64, stage: &mut Stage<'_>) -> bool {
+pub(super) fn agree(machines: &mut [(u32, Vec<Replay<'_>>)], end: Ps, stage: &mut Stage<'_>) -> bool {
     let next = |nics: &[Replay<'_>], stage: &Stage<'_>| nics.iter().map(|nic| nic.next(stage)).min();
-    let mut due: BinaryHeap<Reverse<(u64, usize)>> = (machines.iter().enumerate())
+    let mut due: BinaryHeap<Reverse<(Ps, usize)>> = (machines.iter().enumerate())
         .filter_map(|(n, (_, nics))| Some(Reverse((next(nics, stage)?, n))))
         .collect();
     while let Some(Reverse((now, n))) = due.pop()
@@ -121,7 +121,7 @@ pub(super) fn agree(machines: &mut [(u32, Vec<Replay<'_>>)], end: u64, stage: &m
         && !stage.differs
     {
         let (first, nics) = &mut machines[n];
-        together((*first, nics), now + 1, stage);
+        together((*first, nics), now + Ps(1), stage);
         due.extend(next(nics, stage).map(|at| Reverse((at, n))));
     }
     !stage.differs && machines.iter().flat_map(|(_, nics)| nics).all(|nic| nic.heard.is_empty())

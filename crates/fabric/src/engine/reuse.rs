@@ -8,8 +8,8 @@
 use super::replay::{Replay, Stage, agree};
 use super::{Before, Start, Stretch, stretch};
 use crate::check::{Books, Moved};
-use crate::model::{NEVER, Program, Said, Saved};
-use crate::net::Net;
+use crate::model::{Program, Said, Saved};
+use crate::net::{NEVER, Net, Ps};
 use crate::outcome::{Outcome, Phases};
 use crate::spec::{Arrivals, Draws, Faults, Reliability, Routing, RunSpec, TcpSpec, Ties, Transfer};
 use crate::{Options, Reuse, RunError};
@@ -68,14 +68,14 @@ pub(super) fn refused(net: &Net, spec: &RunSpec, by_model: Option<&str>) -> Opti
 /// A phase that was simulated.
 #[derive(Debug)]
 struct Record {
-    start: u64,
+    start: Ps,
     /// All nodes were simulated up to the first of these times, and rest from the second one on, ps.
-    seen: u64,
-    end: u64,
+    seen: Ps,
+    end: Ps,
     /// Where its first flow goes.
     first: u32,
     /// By host, what its program was told and let begin; and the numbers of these flows, in order.
-    heard: Vec<Vec<(u64, Said)>>,
+    heard: Vec<Vec<(Ps, Said)>>,
     begun: Vec<u32>,
     /// Of the nodes that it touched.
     books: BTreeMap<u32, Books>,
@@ -149,7 +149,7 @@ impl Driver<'_> {
     }
 
     /// Do programs do the same as in a phase so much earlier that was simulated, and all of it? If not, which flow begins instead.
-    fn agrees(&mut self, heard: &[Vec<(u64, Said)>], by: u64, end: u64) -> Result<(), Option<(u64, u32)>> {
+    fn agrees(&mut self, heard: &[Vec<(Ps, Said)>], by: Ps, end: Ps) -> Result<(), Option<(Ps, u32)>> {
         let mut stage = Stage { net: self.net, by, flows: &mut self.flows, differs: false, begun: None };
         let said = heard.iter().map(|heard| &heard[..]).chain(std::iter::repeat(&[][..]));
         let programs = self.programs.iter_mut().map(Option::as_deref_mut);
@@ -165,15 +165,15 @@ impl Driver<'_> {
     }
 
     /// Finds when programs begin a flow next, of themselves, and where it goes. They stay as they are.
-    fn look(&mut self) -> Option<(u64, u32)> {
+    fn look(&mut self) -> Option<(Ps, u32)> {
         let saved = self.save();
-        let begun = self.agrees(&[], 0, self.net.duration).err().flatten();
+        let begun = self.agrees(&[], Ps(0), self.net.duration).err().flatten();
         self.restore(&saved);
         begun
     }
 
     /// A phase passes that begins with a flow to `first`. If it lasts to the end of the run, that is all.
-    fn pass(&mut self, from: u64, first: u32) -> Result<Option<Box<Stretch>>, RunError> {
+    fn pass(&mut self, from: Ps, first: u32) -> Result<Option<Box<Stretch>>, RunError> {
         let saved = self.save();
         let taken = self.take((from, first), &saved);
         let verify = self.options.reuse == Reuse::Verify
@@ -201,7 +201,7 @@ impl Driver<'_> {
     }
 
     /// Adds what a phase counted, as it is or so much later.
-    fn add(&mut self, record: &Record, by: Option<u64>) {
+    fn add(&mut self, record: &Record, by: Option<Ps>) {
         let moved = by.map(|by| Moved { by, flows: &self.flows });
         for (id, books) in &record.books {
             self.books.entry(*id).and_modify(|sum| sum.absorb(books, record.seen, moved.as_ref(), self.net));
@@ -211,7 +211,7 @@ impl Driver<'_> {
 
     /// Takes a phase of one before that begins alike, if the programs do the same in all of it. What happens at one moment is in order of
     /// the flows' numbers: that is to be the same.
-    fn take(&mut self, (from, first): (u64, u32), saved: &[Option<Saved>]) -> Option<Rc<Record>> {
+    fn take(&mut self, (from, first): (Ps, u32), saved: &[Option<Saved>]) -> Option<Rc<Record>> {
         for at in (0..self.kept.len()).rev() {
             let record = self.kept[at].0.clone();
             let by = from - record.start;
@@ -231,7 +231,7 @@ impl Driver<'_> {
     }
 
     /// Simulates a phase, and keeps it if it is not too large.
-    fn simulate(&mut self, from: u64, first: u32) -> Result<Came, RunError> {
+    fn simulate(&mut self, from: Ps, first: u32) -> Result<Came, RunError> {
         self.built += (self.net.links.len() + self.flows.len()) as u64;
         let hosts = self.programs.len();
         let before = self.before();
@@ -244,7 +244,7 @@ impl Driver<'_> {
         self.programs = stretch.programs;
         let heard = |program: &mut Option<Box<Program>>| Some(std::mem::take(&mut program.as_mut()?.heard));
         let heard: Vec<_> = self.programs.iter_mut().map(|p| heard(p).unwrap_or_default()).collect();
-        let begun = |said: &(u64, Said)| if let Said::Begun(flow) = said.1 { Some(flow.0) } else { None };
+        let begun = |said: &(Ps, Said)| if let Said::Begun(flow) = said.1 { Some(flow.0) } else { None };
         let mut begun: Vec<u32> = heard.iter().flatten().filter_map(begun).collect();
         begun.sort_unstable();
         let touched = |(id, books): &(u32, Books)| {
@@ -277,13 +277,13 @@ impl Driver<'_> {
     /// what the other one holds, too: then only what programs heard in both is compared.
     fn verify(&mut self, old: &Record, new: &Record) -> Result<(), RunError> {
         let moved = Moved { by: new.start - old.start, flows: &self.flows };
-        let later = |said: &(u64, Said)| (said.0 + moved.by, said.1.of(&self.flows));
+        let later = |said: &(Ps, Said)| (said.0 + moved.by, said.1.of(&self.flows));
         let alike = old.heard.iter().zip(&new.heard).all(|(old, new)| {
             let both = old.len().min(new.len());
             old[..both].iter().map(later).eq(new[..both].iter().copied())
         });
         let whole = old.begun.len() == new.begun.len();
-        let counted = |record: &Record, until: u64, moved: Option<&Moved<'_>>| {
+        let counted = |record: &Record, until: Ps, moved: Option<&Moved<'_>>| {
             let mut all = self.blank()?;
             for (id, books) in &record.books {
                 let hashes =
@@ -295,7 +295,7 @@ impl Driver<'_> {
             Ok::<_, RunError>(format!("{all:?}"))
         };
         if !alike || whole && counted(old, NEVER, Some(&moved))? != counted(new, new.seen, None)? {
-            let at = Time::from_ps(new.start);
+            let at = new.start.time();
             return Err(RunError::Law(format!("{DIFFERS}, at {at}: a defect of cnsim")));
         }
         self.phases.verified += u64::from(whole);

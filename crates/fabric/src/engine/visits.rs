@@ -11,7 +11,7 @@ use crate::fast::wheel::{Station, Wheel};
 use crate::fast::wires::{FOREIGN, WATCHED};
 use crate::marks::{Mark, hit};
 use crate::model::{Direct, Switching, together};
-use crate::net::Net;
+use crate::net::{NEVER, Net, Ps};
 
 /// Turns between two looks at how much windows hold.
 const LOOK: u64 = 256;
@@ -42,11 +42,11 @@ pub(super) struct Turn {
     /// Leads to be added to a window, where a switch can promise that much (an even number).
     reach: u64,
     /// Where the switches stand while the hosts are that far ahead.
-    behind: Option<u64>,
+    behind: Option<Ps>,
     /// Turn, packet-hops and [`Part::busy`] at the last look.
     last: (u64, u64, f64),
     /// It began at that time, and whether it ends as all is at rest.
-    begun: u64,
+    begun: Ps,
     pub(super) rests: bool,
     /// Why that will not be, and which node remembers.
     pub(super) remembers: Option<(u32, String)>,
@@ -56,7 +56,7 @@ pub(super) struct Turn {
 
 impl Turn {
     /// Before the first turn in which something happens at `begun`.
-    pub(super) fn new(visits: Visits, begun: u64, net: &Net) -> Self {
+    pub(super) fn new(visits: Visits, begun: Ps, net: &Net) -> Self {
         let turn = (begun / net.windows.lead) & !1;
         Self { visits, turn, last: (turn, 0, 0.0), begun, ..Self::default() }
     }
@@ -100,16 +100,16 @@ impl Turn {
     }
 
     /// The times that all nodes have come to before the next turn, and that none has passed.
-    pub(super) fn between(&self, net: &Net) -> (u64, u64) {
+    pub(super) fn between(&self, net: &Net) -> (Ps, Ps) {
         (self.reached(net), (self.turn * net.windows.lead).min(net.duration))
     }
 
     /// Where the nodes of the next turn are run to; none after the last, when all have come to the run's end. In a star several
     /// turns are taken in one if that is worth while and nothing but data can come back from its switch before the hosts have
     /// got there: its promise from where it stands, as what it does later reaches them later.
-    pub(super) fn end(&mut self, net: &Net, part: &Part) -> Option<u64> {
+    pub(super) fn end(&mut self, net: &Net, part: &Part) -> Option<Ps> {
         if self.reach > 0 && !self.thin && self.turn.is_multiple_of(2) {
-            let last = net.duration.saturating_sub(1) / net.windows.lead;
+            let last = net.duration.saturating_sub(Ps(1)) / net.windows.lead;
             let mut more = self.reach.min(last.saturating_sub(self.turn + 4)) & !1;
             let quiet = |more: u64| {
                 let within = more * net.windows.lead + net.windows.window;
@@ -128,13 +128,13 @@ impl Turn {
     }
 
     /// The time that all nodes have come to before the next turn.
-    pub(super) fn reached(&self, net: &Net) -> u64 {
+    pub(super) fn reached(&self, net: &Net) -> Ps {
         let halves = u64::from(!net.windows.halves.is_empty());
         self.behind.unwrap_or(self.turn.saturating_sub(halves) * net.windows.lead).min(net.duration)
     }
 
     /// The nodes of a part whose turn it is, up to `end`.
-    pub(super) fn step(&mut self, net: &Net, part: &mut Part, end: u64) {
+    pub(super) fn step(&mut self, net: &Net, part: &mut Part, end: Ps) {
         if self.thin {
             part.wires.wheel.go_to(self.turn);
         }
@@ -192,13 +192,13 @@ impl Turn {
     fn due(&self, net: &Net, part: &Part) -> u64 {
         let sent = part.wires.foreign.iter().flatten().map(|f| f.entry.ready);
         let told = part.wires.direct.iter().map(|d| d.at);
-        let first = sent.chain(told).min().unwrap_or(u64::MAX);
+        let first = sent.chain(told).min().unwrap_or(NEVER);
         part.wires.wheel.next().min(first / net.windows.lead)
     }
 
     /// Passes over turns in which nobody has anything to do. The last ones of a run are never passed over.
     pub(super) fn go_on(&mut self, net: &Net, wish: u64) {
-        let last = net.duration.saturating_sub(1) / net.windows.lead;
+        let last = net.duration.saturating_sub(Ps(1)) / net.windows.lead;
         let to = self.turn.max(wish.min(last));
         if to > self.turn {
             hit(Mark::PassedOver);
@@ -226,7 +226,7 @@ impl Turn {
                 let turns = (self.turn - self.last.0) as f64;
                 // A frame that had gone ahead may have been taken back.
                 let a_lead = hops.saturating_sub(self.last.1) as f64 / (turns * linked as f64);
-                let time = turns * net.windows.lead as f64;
+                let time = turns * net.windows.lead.0 as f64;
                 let load = (busy - self.last.2) / (time * (linked - part.hosts.len()) as f64);
                 self.last = (self.turn, hops, busy);
                 let more = (ENOUGH / a_lead).min((own + most) as f64) - own as f64;
@@ -248,7 +248,7 @@ impl Turn {
 }
 
 /// Where the first or the second half of the nodes stands before turn `turn`.
-fn reached(net: &Net, second: bool, turn: u64) -> u64 {
+fn reached(net: &Net, second: bool, turn: u64) -> Ps {
     let behind = !net.windows.halves.is_empty() && second == (turn % 2 == 1);
     turn.saturating_sub(u64::from(behind)) * net.windows.lead
 }
@@ -263,7 +263,7 @@ fn of_half<'a, T>(nodes: &'a mut [T], first: usize, net: &Net, turn: u64) -> &'a
 }
 
 /// Visits all nodes whose turn it is.
-fn step_all(net: &Net, part: &mut Part, turn: u64, base: u64, end: u64) {
+fn step_all(net: &Net, part: &mut Part, turn: u64, base: Ps, end: Ps) {
     let mut hosts = of_half(&mut part.hosts, part.first.0, net, turn);
     if !net.has_machines() {
         hosts.iter_mut().for_each(|h| h.sweep(end, net, &mut part.wires));
@@ -290,7 +290,7 @@ fn step_all(net: &Net, part: &mut Part, turn: u64, base: u64, end: u64) {
 }
 
 /// Visits the nodes that the wheel has for the turn in hand.
-fn step_due(net: &Net, part: &mut Part, end: u64) {
+fn step_due(net: &Net, part: &mut Part, end: Ps) {
     let (hosts, switches) = (part.hosts.len(), part.switches.len());
     for word in 0..part.wires.wheel.words {
         let mut nodes = part.wires.wheel.take(word);

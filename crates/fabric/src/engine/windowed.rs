@@ -21,7 +21,7 @@ use crate::check::{alarmed, broken};
 use crate::fast::wires::{Foreign, WATCHED};
 use crate::marks::{self, Mark, hit};
 use crate::model::Direct;
-use crate::net::Net;
+use crate::net::{NEVER, Net, Ps};
 use crate::spec::RunSpec;
 use crate::{RunError, Visits};
 use cnsim_scheme_api::Time;
@@ -42,13 +42,13 @@ const MANY: u64 = 32;
 const COUNT: u64 = 256;
 
 /// The parts, the times that all nodes and the first ones had come to as they rested, and what kept them from it.
-type Ended = (Vec<Part>, Option<(u64, u64)>, Option<(u32, String)>);
+type Ended = (Vec<Part>, Option<(Ps, Ps)>, Option<(u32, String)>);
 
 /// Runs the parts from a time to the end, to rest if that is asked for, or until something has failed.
 pub(super) fn run(
     net: &Net,
     parts: Vec<Part>,
-    (visits, begun, to_rest): (Visits, u64, bool),
+    (visits, begun, to_rest): (Visits, Ps, bool),
     progress: Progress<'_>,
 ) -> Result<Ended, RunError> {
     let turn = || Turn::new(visits, begun, net);
@@ -157,9 +157,9 @@ fn work(net: &Net, parts: &mut [(Part, Turn)], first: usize, shared: &Shared, pr
     let _alarm = Alarm(&shared.barrier);
     let (mut counted, mut all_counted) = (hops(parts), shared.hops.load(Ordering::Relaxed));
     let workers = parts[0].0.wires.foreign.len();
-    let ideal = net.direct(0).is_some();
+    let ideal = net.direct(Ps(0)).is_some();
     // A failure before this thread began.
-    let failed = parts.iter().any(|(part, _)| part.failed_before(u64::MAX));
+    let failed = parts.iter().any(|(part, _)| part.failed_before(NEVER));
     let mut done = 0u64;
     while let Some(end) = parts.first_mut().and_then(|(part, turn)| turn.end(net, part)) {
         let (mut wish, mut rests) = (u64::MAX, true);
@@ -193,7 +193,7 @@ fn work(net: &Net, parts: &mut [(Part, Turn)], first: usize, shared: &Shared, pr
             if parts.iter().any(|(part, turn)| part.failed_before(turn.reached(net))) {
                 shared.stop.ask(done, Why::Failed);
             }
-            if progress.is_some_and(|goes_on| !goes_on(Time::from_ps(end), all_counted)) {
+            if progress.is_some_and(|goes_on| !goes_on(end.time(), all_counted)) {
                 shared.stop.ask(done, Why::Told);
             }
         }
@@ -224,7 +224,7 @@ fn receive(net: &Net, parts: &mut [(Part, Turn)], (first, done, wish): (usize, u
         if part.wires.foreign.len() > 1 {
             shared.mail.receive(me, done, |mail| take_in(turn, part, mail));
         }
-        if net.direct(0).is_some() {
+        if net.direct(Ps(0)).is_some() {
             let mut own = std::mem::take(&mut part.wires.direct);
             turn.hand(net, part, &own);
             own.clear();
@@ -253,7 +253,7 @@ pub(super) fn threads(net: &Net, spec: &RunSpec, asked: usize) -> usize {
 
 /// Frames that all ports together can end within the least delay of a link.
 fn frames(net: &Net) -> u64 {
-    net.links.iter().flatten().map(|l| net.windows.lead / l.tx.time(net.flows.mtu).max(1)).sum()
+    net.links.iter().flatten().map(|l| net.windows.lead / l.tx.time(net.flows.mtu).max(Ps(1))).sum()
 }
 
 /// Cores less the processes that run or wait for one, where the system tells (Linux, over the last minute).

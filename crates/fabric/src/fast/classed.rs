@@ -16,6 +16,7 @@ use crate::fast::sweep::Scratch;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::{Kind, Switch as Whole, Switching, Turn, rank};
+use crate::ps::Ps;
 pub(crate) use calm::Calm;
 
 impl Whole<Frame> {
@@ -23,7 +24,7 @@ impl Whole<Frame> {
     pub(crate) fn run(
         &mut self,
         (inbox, calm): (u32, &mut Calm),
-        end: u64,
+        end: Ps,
         turn: &mut Turn<'_, Wires>,
         scratch: &mut Scratch,
     ) {
@@ -38,7 +39,8 @@ impl Whole<Frame> {
         scratch.gather((turn.node, inbox), 0..self.outputs.len(), (base, end), turn.net, turn.out);
         let index = self.management.index(turn.net);
         for key in &scratch.keys {
-            let (now, kind, port) = (base + (key >> 20), Kind::of_number((key >> 16) as usize), *key as u16);
+            let (now, kind, port) =
+                (base + Ps(key >> 20), Kind::of_number((key >> 16) as usize), *key as u16);
             while let Some(event) = turn.pass_before(rank((now, kind, port.into()))) {
                 self.execute(event, turn);
             }

@@ -7,11 +7,11 @@ use crate::model::{
     Control, Crossing, Data, Key, Kind as Order, Lane, MANAGED, Moment, Packet, Pause, Records, Says, To,
     lowered,
 };
-use crate::net::{LONGEST, Net, Paths};
+use crate::net::{LONGEST, Net, Paths, Ps};
 use cnsim_scheme_api::{Feedback, FlowId, FrameView, Hop, PointId};
 use prefetch_index::prefetch_index;
 
-pub(crate) use crate::model::{NEVER, NO_EVENT};
+pub(crate) use crate::model::NO_EVENT;
 pub(crate) use crate::spec::SMALLEST as CONTROL;
 
 /// Where a broadcast control frame goes.
@@ -97,8 +97,8 @@ const OPENS: u64 = COUNTED;
 impl Frame {
     /// A data frame made now.
     #[inline]
-    pub(crate) fn data(src: u32, dst: u32, seq: u32, len: u16, now: u64) -> Self {
-        Self { word: now, src: src as u16, dst: dst as u16, seq, len, ..Self::default() }
+    pub(crate) fn data(src: u32, dst: u32, seq: u32, len: u16, now: Ps) -> Self {
+        Self { word: now.0, src: src as u16, dst: dst as u16, seq, len, ..Self::default() }
     }
     /// An acknowledgement; none of what is another message.
     #[inline(always)]
@@ -110,7 +110,7 @@ impl Frame {
         };
         let flow = net.flows.numbered(control.flow)?;
         let (src, dst, seq) = control.header(flow);
-        let mut frame = Self::data(src, dst, seq, control.length(net), sent_at);
+        let mut frame = Self::data(src, dst, seq, control.length(net), Ps(sent_at));
         frame.word |= ACK | if lane == Lane::Control { (Kind::Control as u64) << KIND } else { 0 };
         frame.word |= if marked { MARKED } else { 0 } | if gap { GAP } else { 0 };
         frame.word |= if src == flow.src { OPENS } else { 0 };
@@ -133,7 +133,7 @@ impl Frame {
         let arrived = if record == 0 { self.ext } else { *records.beside(record) };
         let acked = net.flows.bytes_below(flow, arrived.into());
         let (marked, gap) = (self.is_marked(), self.word & GAP != 0);
-        let sent_at = self.born();
+        let sent_at = self.born().0;
         Some((flow, Feedback::Acknowledgement { acked, sent_at, marked, gap, record }))
     }
     #[inline(always)]
@@ -182,8 +182,8 @@ impl Frame {
     }
     /// Generation time, ps.
     #[inline]
-    pub(crate) fn born(&self) -> u64 {
-        self.word & (LONGEST_PACKED - 1)
+    pub(crate) fn born(&self) -> Ps {
+        Ps(self.word & (LONGEST_PACKED - 1))
     }
     /// Hosts of the flow of data or of an acknowledgement.
     fn of_flow(&self) -> (u32, u32) {
@@ -269,7 +269,7 @@ impl Packet for Frame {
             To::Point(point) => point.0 | TO_POINT,
             To::Host(host) => host,
         };
-        let (src, dst, word) = ((flow.0 >> 16) as u16, flow.0 as u16, at.now | (kind as u64) << KIND);
+        let (src, dst, word) = ((flow.0 >> 16) as u16, flow.0 as u16, at.now.0 | (kind as u64) << KIND);
         let mut frame = Self { word, src, dst, seq: to, len: CONTROL, ..Self::default() };
         match says {
             Says::Feedback(feedback, about) if frame.say(&feedback, about) => return frame,
@@ -388,13 +388,13 @@ impl Packet for Frame {
 #[repr(C, align(32))]
 pub(crate) struct Entry {
     /// ps.
-    pub(crate) ready: u64,
+    pub(crate) ready: Ps,
     /// The frame.
     pub(crate) frame: Frame,
 }
 
 /// Time of what stands after the last entry of a ring: later than all, and a duration more does not overflow.
-pub(crate) const AFTER: u64 = u64::MAX >> 1;
+pub(crate) const AFTER: Ps = Ps(u64::MAX >> 1);
 
 /// A queue of entries, flat in memory. The place after the last entry always reads [`AFTER`], so that looking at the first
 /// needs no test for emptiness; the head returns to the beginning when the queue empties, so that short queues stay in the
@@ -453,7 +453,7 @@ impl Ring {
         self.tail &= more as u32;
         if let Some(first) = self.buf.get_mut(self.head as usize) {
             // AFTER has all bits but the first set.
-            first.ready |= !i64::from(more) as u64 >> 1;
+            first.ready.0 |= !i64::from(more) as u64 >> 1;
         }
     }
     /// Fetches beforehand the places of the first entry and of those to come.
@@ -484,7 +484,7 @@ impl Ring {
     /// larger. `last` is the latest time of them, or one that has gone by; it is kept apart, as the last place may not be in the
     /// cache.
     #[inline(always)]
-    pub(crate) fn place(&mut self, last: &mut u64, entry: &Entry, input: Option<u16>) {
+    pub(crate) fn place(&mut self, last: &mut Ps, entry: &Entry, input: Option<u16>) {
         if *last > entry.ready || (*last == entry.ready && input.is_some()) {
             return self.place_before(entry, input.unwrap_or(u16::MAX));
         }
@@ -525,7 +525,7 @@ impl Ring {
     }
     /// Appends a frame that stands elsewhere, with its time and input here.
     #[inline(always)]
-    pub(crate) fn append(&mut self, ready: u64, frame: &Frame, input: u16) {
+    pub(crate) fn append(&mut self, ready: Ps, frame: &Frame, input: u16) {
         let at = self.tail as usize;
         let Some(after) = self.buf.get_mut(at + 1) else {
             return self.append_more(ready, frame, input);
@@ -539,7 +539,7 @@ impl Ring {
     }
     #[cold]
     #[inline(never)]
-    fn append_more(&mut self, ready: u64, frame: &Frame, input: u16) {
+    fn append_more(&mut self, ready: Ps, frame: &Frame, input: u16) {
         self.make_room();
         self.append(ready, frame, input);
     }
@@ -585,10 +585,10 @@ impl Ring {
 pub(crate) type Step = u64;
 
 /// A transmission: its start, its end, and the kind of its frame.
-pub(crate) type Begin = (u64, u64, Kind);
+pub(crate) type Begin = (Ps, Ps, Kind);
 
 /// The last step before an event.
 #[inline]
 pub(crate) fn step_before((time, kind, _): Key) -> Step {
-    (2 * time).saturating_sub((kind < Order::End).into())
+    (2 * time.0).saturating_sub((kind < Order::End).into())
 }

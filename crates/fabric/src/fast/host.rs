@@ -16,13 +16,13 @@ mod window;
 
 use crate::check::{Books, broken};
 use crate::fast::bodies::Bodies;
-use crate::fast::frame::{Entry, Frame, NEVER};
+use crate::fast::frame::{Entry, Frame};
 use crate::fast::wires::Wires;
 use crate::model::{
     Data, Direct, Key, Kind, Lane, Moment, Nic, Outside, Packet, Paused, Rest, Says, Sides, is_stopped, line,
     transmission,
 };
-use crate::net::{Link, Net};
+use crate::net::{Link, NEVER, Net, Ps};
 use crate::spec::HostSpec;
 use std::slice::{from_mut, from_ref};
 
@@ -32,7 +32,7 @@ use std::slice::{from_mut, from_ref};
 pub(crate) struct Line {
     pub(crate) link: Link,
     /// End of the transmission in progress.
-    end: u64,
+    end: Ps,
     /// Data and control frames put on the link.
     sent: (u64, u64),
     /// Frame in transmission at the run's end; any other stands on the wire already.
@@ -73,7 +73,7 @@ impl Sides<Frame> {
     fn take_while<const MANY: bool>(
         of_classes: &mut [Self],
         (sound, inbox): (bool, u32),
-        (before, net): (u64, &Net),
+        (before, net): (Ps, &Net),
         wires: &mut Wires,
     ) -> Option<Entry> {
         let Some(inbox) = wires.inboxes.get_mut(inbox as usize) else { broken("a host without a port") };
@@ -138,10 +138,10 @@ impl Sides<Frame> {
 #[repr(C, align(64))]
 pub(crate) struct Host {
     /// The sending side has no event before this time, ps.
-    due: u64,
-    now: u64,
+    due: Ps,
+    now: Ps,
     /// Until this time only its source and its link decide what the sending side does; 0: something else may.
-    alone_until: u64,
+    alone_until: Ps,
     /// Whether the host has one source by chance, one FIFO with none ahead of it, and a port without faults.
     simple: bool,
     /// The idle transmitter looks for a frame at the end of this moment.
@@ -149,7 +149,7 @@ pub(crate) struct Host {
     /// Number of its receiving port at the worker.
     pub(crate) inbox: u32,
     /// A bin of the recording ends, or a fault says something.
-    tick: u64,
+    tick: Ps,
     pub(crate) line: Line,
     pub(crate) sides: Sides<Frame>,
 }
@@ -161,8 +161,17 @@ impl Host {
         let one = matches!(&sides.sources[..], [source] if !source.greedy && !source.is_finite());
         let line = Line::new(net, id);
         let simple = one && sides.nic.is_none() && sides.sender.has_one_fifo();
-        let mut host =
-            Self { due: 0, now: 0, alone_until: 0, simple, kick: false, inbox: 0, tick: 0, line, sides };
+        let mut host = Self {
+            due: Ps(0),
+            now: Ps(0),
+            alone_until: Ps(0),
+            simple,
+            kick: false,
+            inbox: 0,
+            tick: Ps(0),
+            line,
+            sides,
+        };
         host.note_ticks();
         host
     }
@@ -172,7 +181,7 @@ impl Host {
     }
 
     /// Is a state one of the table, in a run of so many picoseconds?
-    fn is_sound(&self, duration: u64) -> bool {
+    fn is_sound(&self, duration: Ps) -> bool {
         let idle = self.line.end == NEVER;
         (idle || !self.kick) && self.line.sending.is_some() == (!idle && self.line.end >= duration)
     }
@@ -190,7 +199,7 @@ impl Host {
             kind => self.sides.execute(kind, index, self.moment(net)),
         }
         self.kick_if_idle();
-        debug_assert!(self.is_sound(net.duration), "end {}, kick {}", self.line.end, self.kick);
+        debug_assert!(self.is_sound(net.duration), "end {:?}, kick {}", self.line.end, self.kick);
     }
 
     /// The idle transmitter looks for a frame.
@@ -215,7 +224,7 @@ impl Host {
     /// for the end of the one before.
     fn note_ticks(&mut self) {
         let fault = self.sides.nic.as_ref().map_or(NEVER, |nic| nic.next());
-        self.tick = self.sides.rates.next.min(fault.saturating_sub(1));
+        self.tick = self.sides.rates.next.min(fault.saturating_sub(Ps(1)));
     }
 
     /// The end of a moment for which that was noted.
@@ -225,7 +234,7 @@ impl Host {
             self.sides.execute(Kind::Tick, 0, self.moment(net));
         }
         let fault = self.sides.nic.as_ref().map_or(NEVER, |nic| nic.next());
-        if fault <= self.now + 1 {
+        if fault <= self.now + Ps(1) {
             self.now = fault;
             self.fail(None, net, wires);
         }
@@ -252,7 +261,7 @@ impl Host {
     }
 
     /// Something happens to the sending side at a moment that was not known.
-    fn expect_at(&mut self, next: u64) {
+    fn expect_at(&mut self, next: Ps) {
         (self.due, self.alone_until) = (self.due.min(next), self.alone_until.min(next));
     }
 
@@ -277,16 +286,16 @@ impl Host {
 }
 
 impl Nic<(&Net, &mut Wires)> for Host {
-    fn next(&self, (_, wires): &(&Net, &mut Wires)) -> u64 {
+    fn next(&self, (_, wires): &(&Net, &mut Wires)) -> Ps {
         self.look_around(wires)
     }
-    fn pass(&mut self, now: u64, (net, wires): &mut (&Net, &mut Wires)) {
-        self.sweep(now + 1, net, wires);
+    fn pass(&mut self, now: Ps, (net, wires): &mut (&Net, &mut Wires)) {
+        self.sweep(now + Ps(1), net, wires);
     }
     fn tells(&mut self) -> Option<(u32, u32)> {
         self.sides.sender.tells(false)
     }
-    fn advise(&mut self, n: u32, now: u64, _: &mut (&Net, &mut Wires)) {
+    fn advise(&mut self, n: u32, now: Ps, _: &mut (&Net, &mut Wires)) {
         self.sides.sender.advise(n, now);
         self.expect_at(self.sides.sender.timers.next);
     }

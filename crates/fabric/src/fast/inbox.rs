@@ -2,6 +2,7 @@
 
 use crate::fast::frame::{Entry, Frame, Ring};
 use crate::model::Kind;
+use crate::ps::Ps;
 use prefetch_index::prefetch_index;
 use std::slice::from_ref;
 
@@ -38,7 +39,7 @@ impl Inbox {
     }
     /// The entry `n` places after the first, if there is one and it is there before `end`.
     #[inline(always)]
-    pub(crate) fn arrived_before(&self, n: u32, end: u64) -> Option<&Entry> {
+    pub(crate) fn arrived_before(&self, n: u32, end: Ps) -> Option<&Entry> {
         if self.deep {
             return self.many.place_at(n).filter(|e| e.ready < end);
         }
@@ -72,14 +73,14 @@ impl Inbox {
     }
     /// Takes the first entry, if it is there before `end`.
     #[inline]
-    pub(crate) fn pop_front(&mut self, end: u64) -> Option<Entry> {
+    pub(crate) fn pop_front(&mut self, end: Ps) -> Option<Entry> {
         let entry = *self.arrived_before(0, end)?;
         self.skip_many(1);
         Some(entry)
     }
     /// Appends a frame. What one sender sends comes in order, but for a PAUSE over the `wire`, which may overtake.
     #[inline(always)]
-    pub(crate) fn put(&mut self, ready: u64, frame: &Frame) {
+    pub(crate) fn put(&mut self, ready: Ps, frame: &Frame) {
         if usize::from(self.count) == FEW {
             self.deepen();
         }
@@ -114,7 +115,7 @@ impl Inbox {
     /// Puts a frame in its place, in the order of events.
     #[cold]
     #[inline(never)]
-    pub(crate) fn put_between(&mut self, ready: u64, frame: &Frame) {
+    pub(crate) fn put_between(&mut self, ready: Ps, frame: &Frame) {
         let key = |e: &Entry| (e.ready, Kind::of_arrival(e.frame.kind().lane()));
         let mut entry = Entry { ready, frame: *frame };
         entry.frame.input = self.input;

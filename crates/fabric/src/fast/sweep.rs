@@ -30,12 +30,12 @@ pub(crate) use arrivals::Scratch;
 
 use crate::check::broken;
 use crate::fast::bits::{bit, of_bits};
-use crate::fast::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, Step, step_before};
+use crate::fast::frame::{AFTER, Entry, Kind, NO_EVENT, Step, step_before};
 use crate::fast::switch::{Port, Sent, Switch, Transmission, calm, early, near};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::{Key, Kind as Order, Lane, Packet, Switching};
-use crate::net::Net;
+use crate::net::{Net, Ps};
 use crate::spec::ControlTransport;
 use crate::tx_rate::TxRate;
 
@@ -46,23 +46,16 @@ const PIECE: u64 = 4;
 
 impl Switch {
     /// How long a piece of a window is at least, ps: the fastest link takes as long for [`PIECE`] frames.
-    pub(crate) fn piece(fastest: TxRate, net: &Net) -> u64 {
-        (PIECE * fastest.time(net.flows.mtu)).max(1)
+    pub(crate) fn piece(fastest: TxRate, net: &Net) -> Ps {
+        (PIECE * fastest.time(net.flows.mtu)).max(Ps(1))
     }
 
     /// Runs the switch from `base`, where it stands, up to `end` (exclusive): in pieces where that holds many frames.
     #[inline]
-    pub(crate) fn run(
-        &mut self,
-        mut base: u64,
-        end: u64,
-        net: &Net,
-        wires: &mut Wires,
-        scratch: &mut Scratch,
-    ) {
+    pub(crate) fn run(&mut self, mut base: Ps, end: Ps, net: &Net, wires: &mut Wires, scratch: &mut Scratch) {
         // In XOFF ports are in step anyway, and a piece has to look at each of them.
         if end - base >= 2 * self.pace.piece && self.mmu.memory.off_count == 0 {
-            let length = (end - base).div_ceil(self.pieces(base, end, wires));
+            let length = Ps((end - base).0.div_ceil(self.pieces(base, end, wires)));
             while base + length < end {
                 hit(Mark::InPieces);
                 self.sweep(base, base + length, net, wires, scratch);
@@ -74,7 +67,7 @@ impl Switch {
 
     /// In how many pieces a window is taken: as many as a port takes in frames, in the mean.
     #[inline(never)]
-    fn pieces(&self, base: u64, end: u64, wires: &Wires) -> u64 {
+    fn pieces(&self, base: Ps, end: Ps, wires: &Wires) -> u64 {
         let inboxes = wires.inboxes.get(self.inbox as usize..).unwrap_or_default();
         let frames: usize = inboxes.iter().take(self.linked).map(|inbox| inbox.entries().count()).sum();
         (frames as u64 / self.linked.max(1) as u64).clamp(1, (end - base) / self.pace.piece)
@@ -86,7 +79,7 @@ impl Switch {
     }
 
     /// Runs the switch from `base`, where it stands, up to `end` (exclusive), in one piece.
-    fn sweep(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) {
+    fn sweep(&mut self, base: Ps, end: Ps, net: &Net, wires: &mut Wires, scratch: &mut Scratch) {
         let near = self.mmu.memory.is_shared() && !self.has_room(end - base, net);
         if near
             && !self.bound_inputs(end, wires, scratch)
@@ -121,14 +114,14 @@ impl Switch {
     }
 
     /// Of a shared buffer: does nothing follow from what links can carry in some time, whenever the rest leaves?
-    pub(super) fn has_room(&self, time: u64, net: &Net) -> bool {
+    pub(super) fn has_room(&self, time: Ps, net: &Net) -> bool {
         let frames = self.linked as u64 * u64::from(net.flows.mtu);
-        self.mmu.has_room((self.pace.intake * time as f64) as u64 * net.clocks.slack + frames)
+        self.mmu.has_room((self.pace.intake * time.0 as f64) as u64 * net.clocks.slack + frames)
     }
 
     /// Bounds by the bytes that are on their way to each input.
     #[inline(never)]
-    pub(super) fn bound_inputs(&mut self, end: u64, wires: &Wires, scratch: &mut Scratch) -> bool {
+    pub(super) fn bound_inputs(&mut self, end: Ps, wires: &Wires, scratch: &mut Scratch) -> bool {
         if self.mmu.memory.off_count > 0 {
             return false;
         }
@@ -160,7 +153,7 @@ impl Switch {
     /// there is something that must be looked at: false, and data since `base` is on its wires as it was. Control stays where
     /// it was put.
     #[inline(always)]
-    fn store_unordered(&mut self, base: u64, end: u64, ahead: bool, net: &Net, wires: &mut Wires) -> bool {
+    fn store_unordered(&mut self, base: Ps, end: Ps, ahead: bool, net: &Net, wires: &mut Wires) -> bool {
         self.early.may_be_ahead = ahead;
         let Wires { inboxes, bodies, .. } = &mut *wires;
         let first = self.inbox as usize;
@@ -202,12 +195,12 @@ impl Switch {
     /// Puts the data that arrived since `base` back on its wires.
     #[cold]
     #[inline(never)]
-    fn unstore(&mut self, base: u64, wires: &mut Wires) {
+    fn unstore(&mut self, base: Ps, wires: &mut Wires) {
         hit(Mark::PutBack);
         self.early.may_be_ahead = false;
         self.early.ran_out = 0;
         for (p, port) in self.ports.iter_mut().enumerate().take(self.linked) {
-            port.quiet.last = 0;
+            port.quiet.last = Ps(0);
             let before = port.data.entries().partition_point(|e| e.ready < base);
             for at in before..port.data.entries().len() {
                 let Entry { ready, frame } = port.data.entries()[at];
@@ -226,11 +219,11 @@ impl Switch {
 
     /// Arrivals and rare events in order of time, critical ports in step with them. By itself, as the calm way needs the registers.
     #[inline(never)]
-    fn in_order(&mut self, keys: &[u64], base: u64, end: u64, net: &Net, wires: &mut Wires) {
+    fn in_order(&mut self, keys: &[u64], base: Ps, end: Ps, net: &Net, wires: &mut Wires) {
         hit(Mark::InOrder);
         let mut arrivals = keys
             .iter()
-            .map(|k| -> Key { (base + (k >> 20), Order::of_number((k >> 16) as usize), k & 0xFFFF) });
+            .map(|k| -> Key { (base + Ps(k >> 20), Order::of_number((k >> 16) as usize), k & 0xFFFF) });
         let mut arrival = arrivals.next().unwrap_or(NO_EVENT);
         loop {
             // Where it is data, nothing comes before it, and no port is kept in step.
@@ -258,7 +251,7 @@ impl Switch {
             arrival = arrivals.next().unwrap_or(NO_EVENT);
         }
         if self.steps.in_step != 0 {
-            self.settle(2 * end - 1, net, wires);
+            self.settle(2 * end.0 - 1, net, wires);
         }
     }
 
@@ -288,7 +281,7 @@ impl Switch {
         self.now = entry.ready;
         let data = entry.frame.passes_as_data();
         if matches!(entry.frame.lane(), Lane::Data(_)) && stored.is_none() && self.mmu.memory.is_near() {
-            near::count_others(self, (2 * self.now, usize::MAX), net, wires);
+            near::count_others(self, (2 * self.now.0, usize::MAX), net, wires);
             stored = data.then(|| calm::store_calmly(self, out, entry.frame.input.into(), entry)).flatten();
         }
         match stored {
@@ -315,7 +308,7 @@ impl Switch {
         }
         // Most switches of a large network never come here.
         let steps = self.steps.in_step != 0 || self.mmu.memory.off_count > 0;
-        self.steps.next.resize(if steps { self.linked } else { 0 }, (NEVER, None));
+        self.steps.next.resize(if steps { self.linked } else { 0 }, (u64::MAX, None));
         // A step that was noted holds from window to window: what changes it says so.
         self.steps.stale = self.steps.in_step & (self.steps.stale | !before);
         self.steps.stepping &= before & self.steps.in_step;
@@ -372,7 +365,7 @@ impl Switch {
             if step % 2 == 0 {
                 debug_assert_eq!(
                     self.ports[p].end(),
-                    step / 2,
+                    Ps(step / 2),
                     "what a port sends next has changed unnoticed"
                 );
                 self.complete(p, net, wires);
@@ -389,7 +382,7 @@ impl Switch {
     fn note_step(&mut self, p: usize) {
         let port = &self.ports[p];
         let steps = !port.data.is_empty();
-        self.steps.next[p] = if steps { port.next_step(self.management.at_start) } else { (NEVER, None) };
+        self.steps.next[p] = if steps { port.next_step(self.management.at_start) } else { (u64::MAX, None) };
         // Another port may have the same bit.
         let others = || of_bits(bit(p), self.linked).any(|p| !self.ports[p].data.is_empty());
         self.steps.stepping = self.steps.stepping & !bit(p) | if steps || others() { bit(p) } else { 0 };
@@ -415,7 +408,7 @@ impl Switch {
 
     /// Finds the first of the steps that are noted.
     fn compare_steps(&mut self) {
-        self.steps.soonest = (NEVER, 0);
+        self.steps.soonest = (u64::MAX, 0);
         for p in of_bits(self.steps.stepping, self.linked) {
             let step = self.steps.next[p].0;
             if step < self.steps.soonest.0 {
@@ -427,7 +420,7 @@ impl Switch {
     /// Ends the ports' window. Where nothing stops what waits, what has left by `end` is sent on, and a transmission in
     /// progress is left to be found again: its start follows from the times of what waits and the last end.
     #[inline(always)]
-    fn drain(&mut self, end: u64, net: &Net, wires: &mut Wires) {
+    fn drain(&mut self, end: Ps, net: &Net, wires: &mut Wires) {
         let (mut rest, ports) = (0, self.ports.get_mut(..self.linked).unwrap_or_default());
         for (p, port) in ports.iter_mut().enumerate() {
             if port.line.needs_exact || !port.drain(p, end, &mut self.mmu, wires) {
@@ -436,7 +429,7 @@ impl Switch {
         }
         for p in of_bits(rest, self.linked) {
             if !self.is_settled(p) {
-                self.advance(p, end - 1, end, net, wires);
+                self.advance(p, end - Ps(1), end, net, wires);
             }
             if !self.keeps_step(p) {
                 self.ports[p].forget_begun();
@@ -446,10 +439,10 @@ impl Switch {
 
     /// Replays a port's transmitter: ends at or before `last`, starts before `before`.
     #[inline(never)]
-    pub(crate) fn advance(&mut self, p: usize, last: u64, before: u64, net: &Net, wires: &mut Wires) {
+    pub(crate) fn advance(&mut self, p: usize, last: Ps, before: Ps, net: &Net, wires: &mut Wires) {
         let port = &mut self.ports[p];
         if !port.line.needs_exact {
-            port.drain(p, last + 1, &mut self.mmu, wires);
+            port.drain(p, last + Ps(1), &mut self.mmu, wires);
         }
         loop {
             self.begin(p, before, net, wires);
@@ -464,14 +457,14 @@ impl Switch {
     /// If a port's transmitter is idle, starts what could have started first, if that was before `before`. Memory that is free at the
     /// start is freed then, unless nothing follows from that: it stays an upper bound.
     #[inline(always)]
-    pub(crate) fn begin(&mut self, p: usize, before: u64, net: &Net, wires: &mut Wires) {
+    pub(crate) fn begin(&mut self, p: usize, before: Ps, net: &Net, wires: &mut Wires) {
         self.start(p, before, wires);
         self.free_at_start(p, net, wires);
     }
 
     /// The same, but for its memory. Of a port in step that has only data to send, what goes next is mostly found already.
     #[inline(always)]
-    fn start(&mut self, p: usize, before: u64, wires: &mut Wires) {
+    fn start(&mut self, p: usize, before: Ps, wires: &mut Wires) {
         if self.ports[p].transmitter.sends.is_none() {
             let found = self.steps.stale & bit(p) == 0 && self.is_settled(p);
             let next = if found { self.steps.next[p].1 } else { self.ports[p].next() };
@@ -507,7 +500,7 @@ impl Switch {
 
     /// Where memory is free as a transmission starts, that of all that began before `base` is freed, which was an upper bound until now:
     /// does less count then?
-    fn free_begun(&mut self, base: u64, net: &Net, wires: &mut Wires) -> bool {
+    fn free_begun(&mut self, base: Ps, net: &Net, wires: &mut Wires) -> bool {
         let mut any = false;
         self.was_quiet = false;
         for p in if self.management.at_start { 0..self.linked } else { 0..0 } {

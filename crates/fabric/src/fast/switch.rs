@@ -15,11 +15,11 @@ use port::{Line, Looks, Place};
 pub(crate) use port::{Port, Sent, ToCome, Transmission};
 
 use crate::check::broken;
-use crate::fast::frame::{Begin, Entry, NEVER, NO_EVENT, Ring, Step};
+use crate::fast::frame::{Begin, Entry, NO_EVENT, Ring, Step};
 use crate::fast::mmu::Mmu;
 use crate::fast::wires::Wires;
 use crate::model::{Key, Management, Memory, Packet, Point, Switching};
-use crate::net::Net;
+use crate::net::{Net, Ps};
 use crate::spec::{RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;
 use prefetch_index::prefetch_index;
@@ -33,7 +33,7 @@ pub(crate) struct Pace {
     /// Most bytes that its links carry to it in a ps.
     pub(crate) intake: f64,
     /// Of its windows, a piece is at least that long, ps.
-    pub(crate) piece: u64,
+    pub(crate) piece: Ps,
 }
 
 /// What is looked at after the frames of a window are stored ([`early`]). Ports stand modulo 64.
@@ -72,7 +72,7 @@ pub(crate) struct Switch {
     pub(crate) index: usize,
     /// Number of its first receiving port at the worker.
     pub(crate) inbox: u32,
-    pub(crate) now: u64,
+    pub(crate) now: Ps,
     pub(crate) ports: Vec<Port>,
     pub(crate) mmu: Mmu,
     /// Ports up to the last one with a link.
@@ -121,11 +121,11 @@ impl Switch {
                 countdown: i64::MAX / 2,
                 line: Line {
                     service: net.clocks.switches.tx(rate),
-                    delay: link.map_or(0, |l| l.delay),
+                    delay: link.map_or(Ps(0), |l| l.delay),
                     ..Line::default()
                 },
                 has_cells: sw.mmu.small.is_none(),
-                looks: Looks { from: NEVER, ramp_from: NEVER, behind: u16::MAX },
+                looks: Looks { from: u64::MAX, ramp_from: u64::MAX, behind: u16::MAX },
                 place: Place { link, rate, number: base + p as u32, stamp: None },
                 point: Point::new(net, net.classes[0].scheme(s.scheme), (base + p as u32, 0)).map(Box::new),
                 ..Port::default()
@@ -163,14 +163,14 @@ impl Switch {
         }
     }
     /// Will it send nothing but data within a time from where it stands, and its ports go on alone, whatever data arrives?
-    pub(crate) fn stays_quiet(&self, within: u64, net: &Net) -> bool {
+    pub(crate) fn stays_quiet(&self, within: Ps, net: &Net) -> bool {
         let bytes = self.pace.fastest.bytes(within) * net.clocks.slack + u64::from(net.flows.mtu);
         self.mmu.memory.stays_quiet(bytes, bytes * self.linked as u64)
             && self.ports.iter().take(self.linked).all(|p| p.point.is_none() && p.ahead.pauses.is_empty())
     }
     /// The next of its own events, if it comes before `end`.
     #[inline]
-    pub(crate) fn rare_before(&self, end: u64) -> Key {
+    pub(crate) fn rare_before(&self, end: Ps) -> Key {
         if self.rare.0 < end { self.rare } else { NO_EVENT }
     }
     /// The transmission in progress ends, at its own time.

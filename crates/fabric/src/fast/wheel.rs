@@ -10,6 +10,7 @@
 //! * Marks: PassedOver.
 
 use crate::check::broken;
+use crate::ps::Ps;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -27,11 +28,11 @@ pub(crate) struct Station {
 #[derive(Debug, Default)]
 pub(crate) struct Wheel {
     /// Of a turn, ps.
-    length: u64,
+    length: Ps,
     /// 2^64 / length, rounded down.
     reciprocal: u64,
     /// The run's end, ps.
-    duration: u64,
+    duration: Ps,
     /// The turn in hand.
     now: u64,
     /// Words of a bit set.
@@ -58,8 +59,8 @@ pub(crate) struct Wheel {
 impl Wheel {
     /// For turns of a length (ps) up to a duration; per node, `hosts` first: is it one of the odd turns, where they come in halves?
     pub(crate) fn new(
-        turn: u64,
-        duration: u64,
+        turn: Ps,
+        duration: Ps,
         odd: &[bool],
         hosts: usize,
         halves: bool,
@@ -73,8 +74,8 @@ impl Wheel {
         Self {
             odd: bits,
             halves: u64::from(halves),
-            length: turn.max(1),
-            reciprocal: u64::MAX / turn.max(1),
+            length: turn.max(Ps(1)),
+            reciprocal: u64::MAX / turn.0.max(1),
             duration,
             now: 0,
             words,
@@ -101,9 +102,9 @@ impl Wheel {
 
     /// The turn in which time comes to `time`.
     #[inline(always)]
-    pub(crate) fn turn(&self, time: u64) -> u64 {
+    pub(crate) fn turn(&self, time: Ps) -> u64 {
         // The product is at most one too low.
-        let low = ((u128::from(time) * u128::from(self.reciprocal)) >> 64) as u64;
+        let low = ((u128::from(time.0) * u128::from(self.reciprocal)) >> 64) as u64;
         low + u64::from(time - low * self.length >= self.length)
     }
 
@@ -142,7 +143,7 @@ impl Wheel {
     /// Enters the node of a receiving port for the turn in which a frame that is sent to it must be looked at; `alone`: no
     /// other waits there.
     #[inline(always)]
-    pub(crate) fn announce(&mut self, port: usize, ready: u64) {
+    pub(crate) fn announce(&mut self, port: usize, ready: Ps) {
         let station = self.stations.get(port);
         let Some(&station) = station else { broken("nobody receives at this port") };
         let turn = self.turn(ready);
@@ -175,7 +176,7 @@ impl Wheel {
 
     /// Enters a node for the turn of a time, unless that is after the run's end.
     #[inline(always)]
-    pub(crate) fn enter_at(&mut self, node: u32, time: u64) {
+    pub(crate) fn enter_at(&mut self, node: u32, time: Ps) {
         if time < self.duration {
             self.enter(node, self.turn(time));
         }

@@ -2,12 +2,12 @@
 
 use crate::check::broken;
 use crate::fast::bodies::{Bodies, Body};
-use crate::fast::frame::{AFTER, Entry, Frame, Kind, NEVER};
+use crate::fast::frame::{AFTER, Entry, Frame, Kind};
 use crate::fast::inbox::Inbox;
 use crate::fast::records::Passing;
 use crate::fast::wheel::Wheel;
 use crate::model::{Control, Direct, Lane, Losses, Moment, Outside, Packet, Records};
-use crate::net::Link;
+use crate::net::{Link, NEVER, Ps};
 use cnsim_scheme_api::{FlowId, Probe};
 
 /// A frame on its way to a node of another partition.
@@ -58,13 +58,13 @@ pub(crate) struct Wires {
 impl Wires {
     /// When a frame arrives first at these of its receiving ports.
     #[inline(always)]
-    pub(crate) fn first_arrival(&self, inbox: u32, ports: u32) -> u64 {
+    pub(crate) fn first_arrival(&self, inbox: u32, ports: u32) -> Ps {
         let mine = self.inboxes.iter().skip(inbox as usize).take(ports as usize);
         mine.filter_map(|inbox| inbox.arrived_before(0, AFTER)).map(|e| e.ready).min().unwrap_or(NEVER)
     }
     /// Sends a frame to a receiving port. The body of a control frame stays where it is.
     #[inline(always)]
-    pub(crate) fn push_frame(&mut self, port: u32, ready: u64, frame: &Frame) {
+    pub(crate) fn push_frame(&mut self, port: u32, ready: Ps, frame: &Frame) {
         if let Some(inbox) = self.inboxes.get_mut(port as usize) {
             inbox.put(ready, frame);
         } else {
@@ -72,12 +72,12 @@ impl Wires {
         }
     }
     #[inline(never)]
-    fn push_elsewhere(&mut self, port: u32, ready: u64, frame: &Frame) {
+    fn push_elsewhere(&mut self, port: u32, ready: Ps, frame: &Frame) {
         self.push_away(port, ready, frame);
     }
     /// Sends a frame to another worker, or to a receiving port of this one, and enters its node in the wheel.
     #[inline(always)]
-    pub(crate) fn push_away(&mut self, port: u32, ready: u64, frame: &Frame) {
+    pub(crate) fn push_away(&mut self, port: u32, ready: Ps, frame: &Frame) {
         if port & (FOREIGN | LOSSY) != 0 {
             return self.push_far(port, ready, frame);
         }
@@ -88,7 +88,7 @@ impl Wires {
     }
     /// Sends a frame to another worker, or over a link that may lose it or is captured.
     #[inline(never)]
-    fn push_far(&mut self, port: u32, ready: u64, frame: &Frame) {
+    fn push_far(&mut self, port: u32, ready: Ps, frame: &Frame) {
         if port & LOSSY != 0 {
             let whole = |frame: &Frame| {
                 let mut copy = self.records.plain(frame);

@@ -8,12 +8,12 @@
 //! What lowers the rate or the window of a flow is a cut ([`Cut`]). While a gap of the limiter runs or the window is closed, the flow waits
 //! for the last cut before. Of each flow the cuts that cost most are kept, and the sums of all by cause.
 
-use super::agenda::{Moment, NEVER};
+use super::agenda::Moment;
 use super::frame::Pause;
 use super::port::line;
 use super::transfers::FlowQueue;
 use crate::check::{History, Spent, Told};
-use crate::net::Net;
+use crate::net::{NEVER, Net, Ps};
 use crate::outcome::{Cut, FlowEvent, SourcePart, Trigger};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{FlowId, Loss, NodeId, Rate, Time};
@@ -52,7 +52,7 @@ struct Account {
     told: Option<(Trigger, u32)>,
     history: Option<Box<History>>,
     /// All before is given to parts.
-    given: u64,
+    given: Ps,
     spent: Spent,
     /// Its connection is not open.
     opening: bool,
@@ -61,7 +61,7 @@ struct Account {
 }
 
 impl Account {
-    fn give(&mut self, part: SourcePart, until: u64) {
+    fn give(&mut self, part: SourcePart, until: Ps) {
         let time = until.saturating_sub(self.given);
         self.spent[part as usize] += time;
         self.given = self.given.max(until);
@@ -89,8 +89,8 @@ pub(crate) struct Accounts {
     named: Vec<u32>,
     told: Told,
     /// When its transmitter was in XOFF, and from when on it is.
-    stops: Vec<(u64, u64)>,
-    stopped: Option<u64>,
+    stops: Vec<(Ps, Ps)>,
+    stopped: Option<Ps>,
     tx: TxRate,
     /// Frames of a flow may overtake each other: any may be the last.
     any: bool,
@@ -107,7 +107,7 @@ impl Accounts {
         Self { host, named: named.collect(), tx, any, ..Self::default() }
     }
     /// The next flow begins, and may have to open a connection.
-    pub(super) fn begin(&mut self, flow: &FlowQueue, opening: bool, now: u64) {
+    pub(super) fn begin(&mut self, flow: &FlowQueue, opening: bool, now: Ps) {
         self.live.push(self.flows.len());
         let &FlowQueue { dst, number, pair, .. } = flow;
         self.flows.push(Account { dst, number, pair, given: now, opening, ..Account::default() });
@@ -129,7 +129,7 @@ impl Accounts {
     ) {
         let (src, window) = (NodeId(self.host), pair.map(|pair| pair.1).filter(|w| *w < u64::MAX >> 1));
         let event = |dst: u32| FlowEvent {
-            at: Time::from_ps(at.now),
+            at: at.now.time(),
             flow: (src, NodeId(dst)),
             number: flow.and_then(|flow| Some(at.net.flows.numbered(flow)?.number)),
             by: why.by,
@@ -173,7 +173,7 @@ impl Accounts {
         told
     }
     /// The transmitter hears XOFF or XON.
-    pub(super) fn hear(&mut self, pause: Pause, now: u64) {
+    pub(super) fn hear(&mut self, pause: Pause, now: Ps) {
         if pause.off {
             self.stopped = self.stopped.or(Some(now));
         } else {
@@ -181,14 +181,14 @@ impl Accounts {
         }
     }
     /// A flow has waited until now: for its limiter, which let it go at `freed`, for XON, and for its turn.
-    pub(super) fn wait(&mut self, flow: &FlowQueue, freed: u64, now: u64) {
+    pub(super) fn wait(&mut self, flow: &FlowQueue, freed: Ps, now: Ps) {
         let account = &mut self.flows[flow.place as usize - 1];
         account.give(SourcePart::Gap, freed.min(now));
         let from = account.given;
         if from < now {
             // Most have waited for none of the last times in XOFF.
             let late = self.stops.iter().rev().take_while(|span| span.1 > from);
-            let stopped = self.stopped.map_or(0, |at| now.saturating_sub(at.max(from)));
+            let stopped = self.stopped.map_or(Ps(0), |at| now.saturating_sub(at.max(from)));
             let stopped = late.fold(stopped, |sum, span| sum + span.1.min(now) - span.0.max(from));
             account.spent[SourcePart::Xoff as usize] += stopped;
             account.spent[SourcePart::Turn as usize] += now - from - stopped;
@@ -196,7 +196,7 @@ impl Accounts {
         }
     }
     /// A flow, which its limiter let go at `freed`, sends a frame of this length, its `last` or not.
-    pub(super) fn go(&mut self, flow: &FlowQueue, last: bool, (freed, len): (u64, u16), now: u64) {
+    pub(super) fn go(&mut self, flow: &FlowQueue, last: bool, (freed, len): (Ps, u16), now: Ps) {
         self.wait(flow, freed, now);
         self.last = flow.place as usize - 1;
         let (account, end) = (&mut self.flows[self.last], now + self.tx.time(len));
@@ -221,11 +221,11 @@ impl Accounts {
         self.flows[place as usize - 1].given = NEVER;
     }
     /// The limiter at the source has let a flow's next frame go.
-    pub(super) fn let_go(&mut self, place: u32, now: u64) {
+    pub(super) fn let_go(&mut self, place: u32, now: Ps) {
         self.flows[place as usize - 1].give(SourcePart::Gap, now);
     }
     /// A flow has waited for an acknowledgement until now: that opens its window, or a loss is found (`lost`).
-    pub(super) fn resume(&mut self, place: u32, lost: bool, now: u64) {
+    pub(super) fn resume(&mut self, place: u32, lost: bool, now: Ps) {
         let account = &mut self.flows[place as usize - 1];
         let part = match (account.opening, lost || account.whole) {
             (true, _) => SourcePart::Opening,

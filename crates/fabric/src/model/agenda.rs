@@ -5,13 +5,10 @@
 
 use super::frame::{Control, Lane, Says, To};
 use crate::mix::mix;
-use crate::net::Net;
+use crate::net::{NEVER, Net, Ps};
 use crate::spec::Ties;
 use cnsim_scheme_api::{Feedback, FlowId};
 use std::collections::VecDeque;
-
-/// A time that never comes, ps.
-pub(crate) const NEVER: u64 = u64::MAX;
 
 /// Kinds of events, in the order in which simultaneous ones happen at a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,7 +38,7 @@ pub(crate) enum Kind {
 
 /// Something that happens at a node: when (ps), what, and its number, in the order in which all happen. That is a source or a timer; of
 /// an arrival its port ([`place_of_data`]); one beyond the last port is an event of the node's own.
-pub(crate) type Key = (u64, Kind, u64);
+pub(crate) type Key = (Ps, Kind, u64);
 
 /// What comes in no run.
 pub(crate) const NO_EVENT: Key = (NEVER, Kind::Tick, 0);
@@ -49,12 +46,12 @@ pub(crate) const NO_EVENT: Key = (NEVER, Kind::Tick, 0);
 /// The rank of a key: one number in the order of keys, so that one comparison takes the place of three. A time above all runs is
 /// as good as [`NEVER`].
 pub(crate) fn rank((time, kind, number): Key) -> u128 {
-    u128::from(time.min(NEVER >> 4)) << 68 | (kind as u128) << 64 | u128::from(number)
+    u128::from(time.0.min(NEVER.0 >> 4)) << 68 | (kind as u128) << 64 | u128::from(number)
 }
 
 /// The key of a rank. The sign of its time makes [`NEVER`] whole again.
 pub(crate) fn of_rank(rank: u128) -> Key {
-    ((rank as i128 >> 68) as u64, Kind::of_number((rank >> 64) as usize), rank as u64)
+    (Ps((rank as i128 >> 68) as u64), Kind::of_number((rank >> 64) as usize), rank as u64)
 }
 
 impl Kind {
@@ -79,11 +76,11 @@ impl Kind {
 
 /// The place of a port's data frame of `len` bytes among those that reach a node at `at`: the port, or what the port decides where two
 /// are alike in it ([`Ties`]). The port is its lower 16 bits.
-pub(crate) fn place_of_data(net: &Net, node: u32, at: u64, port: u16, len: u16) -> u64 {
+pub(crate) fn place_of_data(net: &Net, node: u32, at: Ps, port: u16, len: u16) -> u64 {
     let first = match net.laws.ties {
         Ties::ByPort => 0,
-        Ties::Drawn => mix(at ^ mix(u64::from(node) << 16 ^ u64::from(port) ^ mix(TIES ^ net.seed))),
-        Ties::ByStart => !net.under_way(node, port, len) << 16,
+        Ties::Drawn => mix(at.0 ^ mix(u64::from(node) << 16 ^ u64::from(port) ^ mix(TIES ^ net.seed))),
+        Ties::ByStart => !net.under_way(node, port, len).0 << 16,
     };
     first & !0xFFFF | u64::from(port)
 }
@@ -118,13 +115,13 @@ impl Agenda {
     }
     /// An idle transmitter looks for a frame at the end of this moment.
     #[inline]
-    pub(crate) fn plan_start(&mut self, now: u64, port: u16) {
+    pub(crate) fn plan_start(&mut self, now: Ps, port: u16) {
         self.start = self.start.min(rank((now, Kind::Start, port.into())));
         self.looking[usize::from(port) / 64] |= 1 << (port % 64);
     }
     /// The transmission of a port ends at this time.
     #[inline]
-    pub(crate) fn plan_end(&mut self, port: u16, time: u64) {
+    pub(crate) fn plan_end(&mut self, port: u16, time: Ps) {
         let (end, ends) = (rank((time, Kind::End, port.into())), &mut self.ends);
         match ends.back() {
             Some(last) if *last > end => ends.insert(ends.partition_point(|e| *e < end), end),
@@ -132,7 +129,7 @@ impl Agenda {
         }
     }
     /// Transmissions end at these times, by port, or never; and no others.
-    pub(crate) fn list_ends(&mut self, ends: impl Iterator<Item = u64>) {
+    pub(crate) fn list_ends(&mut self, ends: impl Iterator<Item = Ps>) {
         self.ends.clear();
         let ends = (0..).zip(ends).filter(|end| end.1 < NEVER);
         self.ends.extend(ends.map(|(port, end)| rank((end, Kind::End, port))));
@@ -159,7 +156,7 @@ pub(crate) struct Direct {
     /// The host; none: all hosts.
     pub(crate) to: Option<u32>,
     /// When it reaches it.
-    pub(crate) at: u64,
+    pub(crate) at: Ps,
     /// Node that says it.
     pub(crate) from: u32,
     /// The flow that it is about, and its class.
@@ -185,7 +182,7 @@ impl Control {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment<'a> {
     /// When, ps.
-    pub(crate) now: u64,
+    pub(crate) now: Ps,
     /// Data that do not change during a run.
     pub(crate) net: &'a Net,
 }
@@ -194,7 +191,7 @@ pub(crate) struct Moment<'a> {
 #[derive(Debug)]
 pub(crate) struct Turn<'a, O> {
     /// The moment, ps.
-    pub(crate) now: u64,
+    pub(crate) now: Ps,
     /// The node.
     pub(crate) node: u32,
     /// What does not change during a run.
@@ -226,19 +223,19 @@ impl<'a, O> Turn<'a, O> {
 
 /// Feedback that takes effect later: by time, then by the node that said it without a frame.
 #[derive(Debug, Default)]
-pub(crate) struct Deferred(VecDeque<(u64, u32, About, Feedback)>);
+pub(crate) struct Deferred(VecDeque<(Ps, u32, About, Feedback)>);
 
 /// The flow that a message is about, and the port.
 pub(super) type About = (FlowId, u32);
 
 impl Deferred {
     /// Defers what `from` says, or what came in a frame, to `at`.
-    pub(crate) fn insert(&mut self, at: u64, from: u32, about: About, feedback: Feedback) {
+    pub(crate) fn insert(&mut self, at: Ps, from: u32, about: About, feedback: Feedback) {
         let place = self.0.partition_point(|e| (e.0, e.1) <= (at, from));
         self.0.insert(place, (at, from, about, feedback));
     }
     /// When the next takes effect, ps.
-    pub(crate) fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> Ps {
         self.0.front().map_or(NEVER, |d| d.0)
     }
     /// Takes the next: who said it, about what, and what.

@@ -6,6 +6,7 @@
 
 use super::pause::Signal;
 use crate::check::{Decisions, HeldBy};
+use crate::ps::Ps;
 use crate::spec::Layout;
 
 /// An output at the moment of an XOFF.
@@ -24,7 +25,7 @@ impl Decisions {
     /// `outputs` are in order.
     pub(crate) fn note<F: Iterator<Item = (u16, u16)>>(
         &mut self,
-        (now, signal, class): (u64, Signal, u8),
+        (now, signal, class): (Ps, Signal, u8),
         (layout, by): (&Layout, (usize, u16)),
         outputs: impl Iterator<Item = Waiting<F>>,
     ) {
@@ -46,7 +47,7 @@ impl Decisions {
         self.keep((now, class), inputs, causes);
     }
     /// A fault of a port says XOFF.
-    pub(crate) fn fault(&mut self, (now, class): (u64, u8), port: u16) {
+    pub(crate) fn fault(&mut self, (now, class): (Ps, u8), port: u16) {
         let port = usize::from(port);
         self.keep((now, class), port..port + 1, std::iter::empty());
     }

@@ -9,6 +9,7 @@ use super::sent::Report;
 use crate::check::broken;
 use crate::flows::{Flows, precede};
 use crate::outcome::{LATENCY_BUCKETS, latency_bucket};
+use crate::ps::Ps;
 use crate::spec::{Recovery, Reliability, SelectiveSpec, TcpSpec, TransportSpec};
 use cnsim_scheme_api::{FlowId, Plan, Time};
 
@@ -24,7 +25,7 @@ pub(crate) struct Reply {
     pub(crate) gap: bool,
     pub(crate) marked: bool,
     /// When the frame began that it answers, ps.
-    pub(crate) sent_at: u64,
+    pub(crate) sent_at: Ps,
     /// Report of frames beyond `acked`.
     pub(crate) report: Report,
 }
@@ -39,7 +40,7 @@ pub(crate) struct Taken {
     pub(crate) wanted: bool,
     pub(crate) reply: Option<Reply>,
     /// The timer of delayed acknowledgements starts, ps.
-    pub(crate) delayed: Option<u64>,
+    pub(crate) delayed: Option<Ps>,
 }
 
 /// Frames that came out of order, and an acknowledgement that waits.
@@ -47,12 +48,12 @@ pub(crate) struct Taken {
 struct Beyond {
     map: FrameMap,
     /// Since when the first missing frame is missing, ps.
-    gap_since: u64,
+    gap_since: Ps,
     /// Of each run that was reported a frame, the run reported last first.
     runs: Vec<u64>,
     /// When the first frame began that is not acknowledged, and when its acknowledgement goes at the latest, ps.
-    sent_at: u64,
-    due: u64,
+    sent_at: Ps,
+    due: Ps,
     /// The timer runs.
     timed: bool,
 }
@@ -85,7 +86,7 @@ struct Sink {
     /// Acknowledgements echo a mark.
     echo: bool,
     /// When the last NACK was sent, and after how many frames in order.
-    nacked: Option<(u64, u64)>,
+    nacked: Option<(Ps, u64)>,
     /// Where frames are taken in any order.
     beyond: Option<Box<Beyond>>,
 }
@@ -120,7 +121,7 @@ impl Sinks {
         &mut self,
         (of, flows): (FlowId, &Flows),
         (number, marked, cut): (u32, bool, bool),
-        (born, now): (u64, u64),
+        (born, now): (Ps, Ps),
     ) -> Taken {
         let sink = flows.numbered(of).and_then(|flow| self.flows.get_mut(flow.at as usize));
         let Some(sink) = sink else { broken("a flow without a sink") };
@@ -129,7 +130,7 @@ impl Sinks {
         match self.transport.reliability {
             Reliability::GoBackN { nack_interval, .. } if before != sink.expected => {
                 let lately = sink.nacked.is_some_and(|(at, frames)| {
-                    frames == sink.expected && now.saturating_sub(at) < nack_interval.as_ps()
+                    frames == sink.expected && now.saturating_sub(at) < nack_interval.into()
                 });
                 let gap = before > sink.expected;
                 if gap && !lately {
@@ -160,7 +161,7 @@ impl Sinks {
 
     /// A frame arrives that is the (`before` + 1)th of its connection, where frames are taken in any order.
     #[inline(never)]
-    fn sort(&mut self, (of, flows): (FlowId, &Flows), before: u64, (born, now): (u64, u64)) -> Taken {
+    fn sort(&mut self, (of, flows): (FlowId, &Flows), before: u64, (born, now): (Ps, Ps)) -> Taken {
         let Self { transport, echoes, flows: sinks, out_of_order, held_max, .. } = self;
         let Some(flow) = flows.numbered(of) else { broken("a flow without a sink") };
         let sink = &mut sinks[flow.at as usize];
@@ -198,7 +199,7 @@ impl Sinks {
         match transport.reliability {
             Reliability::Selective(SelectiveSpec { gap_frames, gap_time, .. }) if before > expected => {
                 let later = beyond.map.count_from(expected);
-                reply.gap = !old && later >= gap_frames.into() && now - beyond.gap_since >= gap_time.as_ps();
+                reply.gap = !old && later >= gap_frames.into() && now - beyond.gap_since >= gap_time.into();
                 reply.report.runs[0] = ((before - expected) as u16, 1);
             }
             Reliability::Tcp(TcpSpec { recovery, .. }) => {
@@ -218,7 +219,7 @@ impl Sinks {
     }
 
     /// The timer of a delayed acknowledgement expires: that goes now, or the timer starts again.
-    pub(crate) fn expire(&mut self, (of, flows): (FlowId, &Flows), now: u64) -> Taken {
+    pub(crate) fn expire(&mut self, (of, flows): (FlowId, &Flows), now: Ps) -> Taken {
         let sink = flows.numbered(of).and_then(|flow| self.flows.get_mut(flow.at as usize));
         let Some(sink) = sink else { broken("a flow without a sink") };
         let Some(beyond) = &mut sink.beyond else { return Taken::default() };
@@ -238,13 +239,13 @@ impl Sinks {
 }
 
 /// When the timer of delayed acknowledgements is to start, if it is, as so many frames wait for theirs.
-fn delayed(transport: &TransportSpec, (frames, beyond): (u32, &mut Beyond), now: u64) -> Option<u64> {
+fn delayed(transport: &TransportSpec, (frames, beyond): (u32, &mut Beyond), now: Ps) -> Option<Ps> {
     let Reliability::Tcp(TcpSpec { ack_delay, .. }) = transport.reliability else { return None };
     if ack_delay == Time::ZERO {
         return None;
     }
     if frames == 1 {
-        beyond.due = now.saturating_add(ack_delay.as_ps());
+        beyond.due = now.saturating_add(ack_delay.into());
     }
     (!std::mem::replace(&mut beyond.timed, true)).then_some(beyond.due)
 }

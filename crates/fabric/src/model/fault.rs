@@ -1,10 +1,10 @@
 //! Faults of a port: it says XOFF though its node has room, or its host reads slower than its link and says XOFF when its buffer is full.
 
-use super::agenda::{Moment, NEVER};
+use super::agenda::Moment;
 use super::frame::Pause;
 use super::pause::{Signal, at_once};
 use crate::check::Decisions;
-use crate::net::Net;
+use crate::net::{NEVER, Net, Ps};
 use crate::spec::{FaultKind, PauseTransport, PortFault};
 use crate::tx_rate::TxRate;
 
@@ -13,14 +13,14 @@ use crate::tx_rate::TxRate;
 struct Faulty {
     port: u16,
     class: u8,
-    from: u64,
-    to: u64,
+    from: Ps,
+    to: Ps,
     transport: PauseTransport,
     slow: Option<Slow>,
     /// XOFF is said and XON is not.
     off: bool,
     /// When it next says something, if no frame arrives before.
-    at: u64,
+    at: Ps,
 }
 
 /// A host that reads its buffer at a rate: bytes in it are counted by the time that they take to be read.
@@ -28,9 +28,9 @@ struct Faulty {
 struct Slow {
     rate: TxRate,
     /// More than this is XOFF, and no more than half of it is XON, ps.
-    full: u64,
+    full: Ps,
     /// The buffer is empty from then on, ps.
-    empty_from: u64,
+    empty_from: Ps,
 }
 
 /// XOFF or XON that a fault says at a port, and how it travels.
@@ -44,7 +44,7 @@ pub(crate) struct Said {
 
 impl Said {
     /// Notes it among the XOFFs that its node decides, as one without causes.
-    pub(crate) fn note(self, decisions: &mut Option<Box<Decisions>>, now: u64) {
+    pub(crate) fn note(self, decisions: &mut Option<Box<Decisions>>, now: Ps) {
         if let (true, Some(decisions)) = (self.off, decisions) {
             decisions.fault((now, self.class), self.port);
         }
@@ -63,7 +63,7 @@ impl PortFaults {
     }
 
     /// When the next of them says something, ps.
-    pub(crate) fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> Ps {
         self.0.iter().map(|fault| fault.at).min().unwrap_or(NEVER)
     }
 
@@ -82,12 +82,7 @@ impl PortFaults {
 
     /// What the next of those that are due by `now` says, of a class or of any, where the memory does not say it, too; none if none is.
     /// Where one ends as another begins, the XOFF comes last.
-    pub(crate) fn say(
-        &mut self,
-        now: u64,
-        class: Option<u8>,
-        is_off: impl Fn(usize) -> bool,
-    ) -> Option<Said> {
+    pub(crate) fn say(&mut self, now: Ps, class: Option<u8>, is_off: impl Fn(usize) -> bool) -> Option<Said> {
         let due = |faults: &[Faulty]| {
             let is_due = |f: &Faulty| f.at <= now && class.is_none_or(|class| class == f.class);
             let ends = faults.iter().position(|f| is_due(f) && f.off);
@@ -127,7 +122,7 @@ impl Nic {
     }
 
     /// When a fault says something next, if no frame arrives before, ps.
-    pub(crate) fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> Ps {
         self.faults.next()
     }
 
@@ -159,11 +154,11 @@ impl Faulty {
             FaultKind::Xoff => None,
             FaultKind::Slow { rate, buffer } => {
                 let rate = net.clocks.switches.tx(rate);
-                let full = (rate.per_byte() * buffer.get() as f64) as u64;
-                Some(Slow { rate, full, empty_from: 0 })
+                let full = Ps((rate.per_byte() * buffer.get() as f64) as u64);
+                Some(Slow { rate, full, empty_from: Ps(0) })
             }
         };
-        let (from, to) = (from.as_ps(), to.as_ps());
+        let (from, to) = (from.into(), to.into());
         let at = if slow.is_some() { NEVER } else { from };
         Self { port, class, from, to, transport, slow, off: false, at }
     }
@@ -172,7 +167,7 @@ impl Faulty {
         Said { port: self.port, class: self.class, off: self.off, transport: self.transport }
     }
 
-    fn take(&mut self, len: u16, now: u64) -> Option<Said> {
+    fn take(&mut self, len: u16, now: Ps) -> Option<Said> {
         let slow = self.slow.as_mut()?;
         slow.empty_from = slow.empty_from.max(now) + slow.rate.time(len);
         let fills = !self.off && slow.empty_from - now > slow.full;

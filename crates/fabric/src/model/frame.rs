@@ -4,7 +4,7 @@
 
 use crate::check::broken;
 use crate::flows::{Numbered, flow_of as of_number};
-use crate::net::{Net, Paths};
+use crate::net::{Net, Paths, Ps};
 use crate::spec::{ControlTransport, SMALLEST};
 use cnsim_scheme_api::{Bytes, Feedback, FlowId, FrameView, NodeId, PointId, Probe, Tag};
 
@@ -99,7 +99,7 @@ pub(crate) struct Data {
     /// Is it of a finite flow?
     pub(crate) finite: bool,
     /// When its source made it, ps.
-    pub(crate) born: u64,
+    pub(crate) born: Ps,
     /// What schemes wrote into it: it has 32 bits in the frame, so a rate is rounded to what they can say ([`Tag::pack`]). Of marked data
     /// without a tag the second is the port that marked it last, by its number and one.
     pub(crate) tag: (u8, u32),
@@ -194,8 +194,9 @@ impl Says {
 
 impl Control {
     /// One of the two frames that open a flow's connection: to its destination, or back to its source. It is a NACK of nothing.
-    pub(crate) fn opening(flow: FlowId, to: u32, sent_at: u64) -> Self {
-        let feedback = Feedback::Acknowledgement { acked: 0, sent_at, marked: false, gap: true, record: 0 };
+    pub(crate) fn opening(flow: FlowId, to: u32, sent_at: Ps) -> Self {
+        let feedback =
+            Feedback::Acknowledgement { acked: 0, sent_at: sent_at.0, marked: false, gap: true, record: 0 };
         Self { flow, to: To::Host(to), says: Says::Feedback(feedback, 0) }
     }
     /// Of an acknowledgement: source, destination and number, as data has them. It goes back to the flow's source, or opens a connection

@@ -16,7 +16,7 @@ use super::sender::{Journal, Sender};
 use super::source::Source;
 use super::turns::{Lanes, Offer};
 use crate::check::{Books, HostBooks, Kept, Ledger, Own, SINK, Who, broken};
-use crate::net::{Link, Net};
+use crate::net::{Link, Net, Ps};
 use crate::spec::HostSpec;
 use cnsim_scheme_api::network::ReflectorAction;
 use cnsim_scheme_api::{Acks, Feedback, FlowId};
@@ -57,7 +57,7 @@ impl<F: Packet> Sides<F> {
 
     /// Calls back with each event to come that may let a frame go: time, kind, index. From the last kind of a moment to the first.
     #[inline(always)]
-    pub(crate) fn each_due(&self, mut due: impl FnMut(u64, Kind, u64)) {
+    pub(crate) fn each_due(&self, mut due: impl FnMut(Ps, Kind, u64)) {
         // A loop would be unrolled for the one source that a host mostly has.
         if let [source] = &self.sources[..] {
             due(source.next, Kind::Slot, 0);
@@ -131,7 +131,7 @@ impl<F: Packet> Sides<F> {
                 }
                 ReflectorAction::Count(counter) => sender.count(who, counter, at.now),
                 ReflectorAction::StartTimer(slot, after) => {
-                    receiver.alarms.start(key, slot.0, at.now.saturating_add(after.as_ps()));
+                    receiver.alarms.start(key, slot.0, at.now.saturating_add((*after).into()));
                 }
                 ReflectorAction::StopTimer(slot) => receiver.alarms.stop(key, slot.0),
                 ReflectorAction::Gauge(gauge, value) => sender.show(who, src | SINK, gauge, *value, at),
@@ -170,7 +170,7 @@ impl<F: Packet> Sides<F> {
             Says::Feedback(Feedback::Acknowledgement { gap: true, sent_at, .. }, _)
                 if at.net.hosts_of(flow).1 == self.sender.settings.id =>
             {
-                self.acknowledge(&Control::opening(flow, at.net.hosts_of(flow).0, sent_at), direct, at);
+                self.acknowledge(&Control::opening(flow, at.net.hosts_of(flow).0, Ps(sent_at)), direct, at);
             }
             Says::Feedback(feedback, about) => self.sender.hear((flow, about), feedback, records, at),
             Says::Probe(probe) => {
@@ -414,7 +414,7 @@ impl<F: Packet> Host<F> {
     }
 
     /// When something stopped the run here, ps.
-    pub(crate) fn failed_at(&self) -> Option<u64> {
+    pub(crate) fn failed_at(&self) -> Option<Ps> {
         self.sides.iter().filter_map(|sides| sides.sender.journal.failure.at()).min()
     }
 

@@ -5,14 +5,14 @@
 //!
 //! Limiters are found by flow without a hash, and their queues stand apart, as most are empty.
 
-use super::agenda::NEVER;
 use super::packet::Packet;
 use super::point::count_down;
 use crate::paged::Paged;
+use crate::ps::{NEVER, Ps};
 use crate::scheme::WHOLE_HOST;
 use crate::tx_rate::Clock;
 use cnsim_scheme_api::network::{LimiterAction, LimiterState};
-use cnsim_scheme_api::{Rate, ReactionPoint, Time};
+use cnsim_scheme_api::{Rate, ReactionPoint};
 use std::collections::VecDeque;
 
 /// Timer of a limiter's next frame; those of its reaction point are 0 to 3.
@@ -39,9 +39,9 @@ pub(crate) enum Slowed {
 #[repr(C, align(64))]
 pub(crate) struct RateLimiter {
     /// The next frame may go at this time, ps.
-    pub(crate) eligible: u64,
+    pub(crate) eligible: Ps,
     /// When the last frame went.
-    last: u64,
+    last: Ps,
     /// Destination host, flow with a queue pair, or [`WHOLE_HOST`].
     pub(crate) key: u32,
     /// Length of the frame that went last.
@@ -61,13 +61,13 @@ pub(crate) struct RateLimiter {
     /// Of its host.
     clock: Clock,
     /// The gap that was found last, ps, after the length and the rate that it is for.
-    gap: (u16, Rate, u64),
+    gap: (u16, Rate, Ps),
 }
 
 impl RateLimiter {
     /// Not engaged.
     pub(crate) fn new(key: u32, object: Box<dyn ReactionPoint>, state: LimiterState, clock: Clock) -> Self {
-        let (eligible, last, last_len, gap) = (0, 0, 0, (0, Rate::ZERO, NEVER));
+        let (eligible, last, last_len, gap) = (Ps(0), Ps(0), 0, (0, Rate::ZERO, NEVER));
         let (waits, blocked, was_engaged, slowed) = (false, false, false, Slowed::Begins);
         Self { eligible, last, key, last_len, waits, blocked, state, object, was_engaged, slowed, clock, gap }
     }
@@ -77,12 +77,12 @@ impl RateLimiter {
         holds_back(&self.state, self.waits)
     }
     /// A frame goes now: the gap behind it begins.
-    pub(crate) fn pace(&mut self, now: u64, len: u16) {
+    pub(crate) fn pace(&mut self, now: Ps, len: u16) {
         (self.last, self.last_len) = (now, len);
-        self.retime(0);
+        self.retime(Ps(0));
     }
     /// Computes the gap that runs anew, from the present rate.
-    pub(crate) fn retime(&mut self, now: u64) {
+    pub(crate) fn retime(&mut self, now: Ps) {
         let (len, rate) = (self.last_len, self.state.rate);
         if (self.gap.0, self.gap.1) != (len, rate) {
             self.gap = (len, rate, self.clock.gap(len, rate).unwrap_or(NEVER));
@@ -92,8 +92,8 @@ impl RateLimiter {
     }
     /// Writes the flow's tag into a frame that leaves, if it draws so.
     #[inline]
-    pub(crate) fn tag<F: Packet>(&mut self, frame: &mut F, now: u64) {
-        let tag = self.state.next_tag(Time::from_ps(now));
+    pub(crate) fn tag<F: Packet>(&mut self, frame: &mut F, now: Ps) {
+        let tag = self.state.next_tag(now.time());
         if tag.0 != 0 {
             frame.write_tag(tag);
         }
@@ -182,7 +182,7 @@ impl<F: Packet> Limiters<F> {
         true
     }
     /// Lets the first frame of a queue go now.
-    pub(crate) fn pop(&mut self, place: usize, now: u64) -> Option<F> {
+    pub(crate) fn pop(&mut self, place: usize, now: Ps) -> Option<F> {
         let limiter = self.places.get_mut(place)?.as_mut()?;
         let queue = self.queues.get_mut(place)?;
         let frame = queue.pop_front()?;
@@ -195,7 +195,7 @@ impl<F: Packet> Limiters<F> {
         Some(frame)
     }
     /// The first place of these at which a frame waits that may go now.
-    pub(crate) fn ready(&self, places: std::ops::Range<usize>, now: u64) -> Option<usize> {
+    pub(crate) fn ready(&self, places: std::ops::Range<usize>, now: Ps) -> Option<usize> {
         let (mut word, mut bits) = (places.start / 64, u64::MAX << (places.start % 64));
         while word * 64 < places.end {
             bits &= self.waiting.get(word)?;

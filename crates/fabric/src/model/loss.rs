@@ -7,12 +7,12 @@ use super::frame::Crossing;
 use super::packet::Packet;
 use super::sent::Report;
 use crate::check::Ledger;
-use crate::net::Net;
+use crate::net::{Net, Ps};
 use crate::outcome::{Captured, Content, LostOnLink, Outcome, Recorded};
 use crate::per_bin::PerBin;
 use crate::spec::{LinkLoss, LossKind, LostFrame};
+use cnsim_scheme_api::NodeId;
 use cnsim_scheme_api::network::{Purpose, Stream};
-use cnsim_scheme_api::{NodeId, Time};
 use std::collections::BTreeMap;
 
 /// Is it a frame of this kind and flow?
@@ -54,16 +54,16 @@ struct Lossy<F> {
     /// The receiving port at the far end, as who asks numbers it.
     peer: u32,
     /// From the last bit of a frame to its arrival, ps.
-    delay: u64,
+    delay: Ps,
     spans: Vec<Span>,
     stream: Stream,
     lost: LostOnLink,
     /// By bin, where that is recorded: data bits that left, and data frames that were lost.
     bins: Option<[PerBin; 2]>,
     /// If it is captured: when each frame left, whether it was lost, and the frame with its report.
-    kept: Option<Vec<(u64, bool, (F, Report))>>,
+    kept: Option<Vec<(Ps, bool, (F, Report))>>,
     /// When the first frame left that is not kept; else the end of the run.
-    cut: u64,
+    cut: Ps,
 }
 
 /// Links of a network or of a part of it that are looked at, and the frames that they have lost.
@@ -73,7 +73,7 @@ pub(crate) struct Losses<F> {
     /// Data that is lost.
     gone: Ledger,
     /// From the arrival of XOFF or XON to its effect, ps.
-    response: u64,
+    response: Ps,
     /// Most frames that are kept of a port.
     limit: usize,
 }
@@ -88,7 +88,7 @@ impl<F: Packet> Losses<F> {
         for (node, port, loss, captured) in losses.chain(captures).chain(nics) {
             let number = net.ports[node.0 as usize] + u32::from(port);
             let Some(link) = net.links[number as usize].filter(|_| owned(number)) else { continue };
-            let bins = || PerBin::new(net.record.bin.as_ps(), net.duration);
+            let bins = || PerBin::new(net.record.bin.into(), net.duration);
             let own = ports.entry(link.peer).or_insert_with(|| Lossy {
                 peer: link.peer,
                 delay: link.delay,
@@ -107,7 +107,7 @@ impl<F: Packet> Losses<F> {
                 Span { loss: loss.clone(), crossed: vec![0; listed] }
             }));
         }
-        let (response, limit) = (net.laws.pause_frames.response.as_ps(), net.record.capture_limit as usize);
+        let (response, limit) = (net.laws.pause_frames.response.into(), net.record.capture_limit as usize);
         Self { ports: ports.into_values().collect(), gone: Ledger::default(), response, limit }
     }
 
@@ -127,7 +127,7 @@ impl<F: Packet> Losses<F> {
     pub(crate) fn lose(
         &mut self,
         peer: u32,
-        arrives: u64,
+        arrives: Ps,
         frame: &F,
         crossing: impl FnOnce(&F) -> Option<Crossing>,
         whole: impl FnOnce(&F) -> (F, Report),
@@ -135,8 +135,8 @@ impl<F: Packet> Losses<F> {
         let Ok(at) = self.ports.binary_search_by_key(&peer, |port| port.peer) else { return false };
         let port = &mut self.ports[at];
         let pause = frame.is_pause();
-        let left = arrives - port.delay - if pause { self.response } else { 0 };
-        let lasts = |s: &&mut Span| s.loss.from.as_ps() <= left && left < s.loss.to.as_ps() && !pause;
+        let left = arrives - port.delay - if pause { self.response } else { Ps(0) };
+        let lasts = |s: &&mut Span| s.loss.from <= left.time() && left.time() < s.loss.to && !pause;
         let span = port.spans.iter_mut().find(lasts);
         let crossing = span.as_ref().and_then(|_| crossing(frame));
         let lost = span.is_some_and(|span| span.loses(crossing, &mut port.stream));
@@ -165,12 +165,12 @@ impl<F: Packet> Losses<F> {
         net: &Net,
         on_wires: &mut Ledger,
         Outcome { lost_on_links, recorded: Recorded { capture, .. }, .. }: &mut Outcome,
-        mut captured: impl FnMut((NodeId, u16), (u64, bool), (F, Report)) -> Captured,
+        mut captured: impl FnMut((NodeId, u16), (Ps, bool), (F, Report)) -> Captured,
     ) {
         on_wires.merge(&self.gone);
         for Lossy { mut lost, bins, kept, cut, spans, .. } in self.ports {
-            let (at, cut) = ((lost.node, lost.port), Time::from_ps(cut));
-            if kept.is_some() && cut.as_ps() < net.duration {
+            let (at, cut) = ((lost.node, lost.port), cut.time());
+            if kept.is_some() && cut < net.duration.time() {
                 capture.cut = Some(capture.cut.map_or(cut, |first| first.min(cut)));
             }
             let kept = kept.into_iter().flatten();

@@ -2,7 +2,7 @@
 //!
 //! Both ways to run call it ([`super::switching`]).
 
-use super::agenda::{Direct, Key, Kind, Moment, NEVER};
+use super::agenda::{Direct, Key, Kind, Moment};
 use super::fault::PortFaults;
 use super::frame::{Control, Data, EVERY_FLOW, Says, To, flow_of};
 use super::memory::{Loss, Refusal};
@@ -15,13 +15,13 @@ use crate::check::{
     Books, ControlBooks, Decisions, Dropped, Event, Events, Failure, Hash, Kept, Ledger, Own, Stopped, Who,
 };
 use crate::flows::flow_of as flow_number;
-use crate::net::{Net, Paths};
+use crate::net::{NEVER, Net, Paths, Ps};
 use crate::outcome::{PortOutcome, Series, SeriesKind, SharedUse, SwitchOutcome};
 use crate::spec::{PauseTransport, RateChange, SwitchSpec};
 use crate::timers::Timers;
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::network::{NO_PROBE, PointAction};
-use cnsim_scheme_api::{Feedback, FlowId, NodeId, Probe, ProbeTarget, Queue as View, Rate, Time};
+use cnsim_scheme_api::{Feedback, FlowId, NodeId, Probe, ProbeTarget, Queue as View, Rate};
 use std::collections::VecDeque;
 
 /// The number by which timers know a congestion point.
@@ -52,7 +52,7 @@ struct Whose {
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {
     /// When a bin ends next, ps; never where nothing is recorded.
-    pub(crate) next: u64,
+    pub(crate) next: Ps,
     pub(crate) queues: Vec<QueueSeries>,
     /// Frames that were dropped up to the end of each bin.
     drops_at: Vec<f64>,
@@ -88,12 +88,12 @@ pub(crate) struct Management {
     pub(crate) at_start: bool,
     /// Number of its first port in the network.
     base: u32,
-    processing: u64,
+    processing: Ps,
     pub(super) pause_transport: PauseTransport,
     /// Scheduled changes of its ports' service rates.
     changes: VecDeque<RateChange>,
     /// Messages of its own, with their classes, which are ready after the processing delay.
-    own_messages: VecDeque<(u64, u8, Control)>,
+    own_messages: VecDeque<(Ps, u8, Control)>,
     /// Timers of its congestion points.
     pub(crate) timers: Timers,
     pub(crate) journal: Journal,
@@ -109,7 +109,7 @@ impl Management {
         let mut mine: Vec<RateChange> = changes.iter().filter(|c| c.node.0 == id).copied().collect();
         mine.sort_by_key(|c| (c.at, c.port));
         let queues: Vec<_> = QueueSeries::of_switch(net, id).collect();
-        let next = if queues.is_empty() { NEVER } else { net.record.bin.as_ps() };
+        let next = if queues.is_empty() { NEVER } else { net.record.bin.into() };
         let faults = PortFaults::new(net, id);
         let books = net.classes.iter().map(|c| ControlBooks::new(net, id, c.scheme(spec.scheme)));
         Self {
@@ -120,7 +120,7 @@ impl Management {
             watchdogs: Box::new(Watchdogs::new(net.laws.watchdog, spec.ports.into(), net.classes.len())),
             at_start: spec.shared.as_ref().is_some_and(|shared| shared.at_start),
             base: net.ports[id as usize],
-            processing: spec.processing.as_ps(),
+            processing: spec.processing.into(),
             pause_transport: spec.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport),
             changes: mine.into(),
             journal: Journal {
@@ -134,13 +134,13 @@ impl Management {
         }
     }
     /// It goes on from a moment of rest, with these hashes of what was before.
-    pub(crate) fn resume(&mut self, (events, samples): (Hash, Hash), from: u64, net: &Net) {
+    pub(crate) fn resume(&mut self, (events, samples): (Hash, Hash), from: Ps, net: &Net) {
         (self.journal.events.hash, self.journal.samples) = (events, samples);
         let recorded = &mut self.journal.recorded;
         if recorded.next < NEVER {
             // Bins that have ended by then are empty.
-            let over = from.saturating_sub(1) / net.record.bin.as_ps();
-            recorded.next = (over + 1) * net.record.bin.as_ps();
+            let over = from.saturating_sub(Ps(1)) / Ps::from(net.record.bin);
+            recorded.next = (over + 1) * Ps::from(net.record.bin);
             recorded.drops_at.resize(over as usize, 0.0);
             recorded.queues.iter_mut().for_each(|queue| queue.skip(over as usize));
         }
@@ -155,7 +155,7 @@ impl Management {
     }
     /// A port's service rate changes, from the next frame on: which port, and that rate.
     pub(crate) fn change(&mut self, at: Moment<'_>) -> Option<(usize, (Rate, TxRate))> {
-        let &RateChange { port, rate, .. } = self.changes.front().filter(|c| c.at.as_ps() <= at.now)?;
+        let &RateChange { port, rate, .. } = self.changes.front().filter(|c| c.at <= at.now.time())?;
         self.changes.pop_front();
         Some((usize::from(port), (rate, at.net.clocks.switches.tx(rate))))
     }
@@ -163,7 +163,7 @@ impl Management {
     /// message comes after all arrivals of control at its moment, as if by a port beyond the last. In their order at one moment,
     /// and without a branch: which it is cannot be predicted.
     pub(crate) fn next_event(&self, ports: usize) -> Key {
-        let change = self.changes.front().map_or((NEVER, 0), |c| (c.at.as_ps(), c.port.into()));
+        let change = self.changes.front().map_or((NEVER, 0), |c| (c.at.into(), c.port.into()));
         let message = self.own_messages.front().map_or(NEVER, |o| o.0);
         let mut next = (change.0, Kind::Change, change.1);
         if self.guarded {
@@ -200,7 +200,7 @@ impl Management {
     ) -> (bool, bool) {
         let (mut answer, probe_in_hand) = (false, matches!(verb, Verb::Probe(..)));
         if let Verb::Sample(_) = verb {
-            self.journal.samples.add(at.now ^ (out as u64) << 48, queue.len.get() ^ (class as u64) << 56);
+            self.journal.samples.add(at.now.0 ^ (out as u64) << 48, queue.len.get() ^ (class as u64) << 56);
         }
         let mut actions = point.wake(at.now, queue, std::mem::take(&mut self.actions), verb);
         let asks = !actions.is_empty();
@@ -215,7 +215,7 @@ impl Management {
                     self.say(To::Everyone, (EVERY_FLOW, (out, class)), *feedback, at);
                 }
                 PointAction::StartTimer(slot, after) => {
-                    self.timers.start(timed((out, class)), slot.0, at.now.saturating_add(after.as_ps()));
+                    self.timers.start(timed((out, class)), slot.0, at.now.saturating_add((*after).into()));
                 }
                 PointAction::StopTimer(slot) => self.timers.stop(timed((out, class)), slot.0),
                 PointAction::Answer if probe_in_hand => answer = true,
@@ -238,7 +238,7 @@ impl Management {
         (answer, asks)
     }
     /// A congestion point stops the run, if this is an error.
-    fn check(&mut self, out: usize, done: Result<(), String>, now: u64) {
+    fn check(&mut self, out: usize, done: Result<(), String>, now: Ps) {
         if let Err(cause) = done {
             self.failure.note(now, Who::Point(out as u16), &cause);
         }
@@ -252,8 +252,7 @@ impl Management {
         at: Moment<'_>,
     ) -> bool {
         if answered {
-            let reply =
-                Feedback::ProbeReply { probe: *probe, at: Time::from_ps(at.now), rx_rate: Rate::ZERO };
+            let reply = Feedback::ProbeReply { probe: *probe, at: at.now.time(), rx_rate: Rate::ZERO };
             self.say(To::Host(at.net.hosts_of(flow).0), (flow, (out, class)), reply, at);
         }
         let here = at.net.point_id(self.base + out as u32, class);
@@ -298,7 +297,7 @@ impl Management {
     /// A bin of the recording has ended, in which this was recorded.
     pub(crate) fn end_bin(&mut self, queues: Vec<QueueSeries>, net: &Net) {
         self.journal.recorded.queues = queues;
-        self.journal.recorded.next += net.record.bin.as_ps();
+        self.journal.recorded.next += net.record.bin.into();
         self.journal.recorded.drops_at.push(self.journal.drops.frames as f64);
     }
     /// At the end of the run: the use of a class's shared buffer; nothing without one. A failure, if it holds other bytes than wait.

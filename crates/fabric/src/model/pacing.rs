@@ -5,7 +5,7 @@
 //! limiter's queue and its flows take turns.
 
 use super::account::Why;
-use super::agenda::{Moment, NEVER};
+use super::agenda::Moment;
 use super::limiter::{GAP, RateLimiter};
 use super::packet::Packet;
 use super::queue_pair::{After, RTO};
@@ -13,6 +13,7 @@ use super::sender::{Sender, limiter_of};
 use super::transfers::FlowQueue;
 use crate::check::broken;
 use crate::outcome::Trigger;
+use crate::ps::NEVER;
 use crate::scheme::{WHOLE_HOST, key_of};
 use cnsim_scheme_api::{Built, FlowId, Scope};
 use std::collections::VecDeque;

@@ -4,10 +4,10 @@
 //! Memory has *domains*: one for each input, or one for the whole switch. A domain is in XOFF from the moment one of its cells
 //! exceeds the high watermark until all of them are at or below the low one.
 
-use super::agenda::{Moment, NEVER};
+use super::agenda::Moment;
 use super::frame::Pause;
 use crate::check::{broken, changes};
-use crate::net::Net;
+use crate::net::{NEVER, Net, Ps};
 use crate::per_bin::PerBin;
 use crate::spec::{PauseSpec, PauseTransport};
 use cnsim_scheme_api::Time;
@@ -76,7 +76,7 @@ impl Signal {
 #[derive(Clone, Debug)]
 pub(crate) struct Paused {
     /// ps; [`NEVER`]: it is not in XOFF.
-    since: u64,
+    since: Ps,
     /// A watchdog lets it send all the same.
     pub(super) ignored: bool,
     /// No memory before the first pause has ended.
@@ -93,12 +93,12 @@ impl Default for Paused {
 #[derive(Clone, Debug)]
 struct Before {
     /// Their time, ps: in all, and by part of the run.
-    total: u64,
+    total: Ps,
     parts: PerBin,
     /// How many they are.
     number: u32,
     /// The first of them, from when to when, ps: where that is recorded.
-    spans: Vec<(u64, u64)>,
+    spans: Vec<(Ps, Ps)>,
 }
 
 /// A transmitter's time in XOFF in a run.
@@ -109,13 +109,13 @@ pub(crate) struct InXoff {
     /// Time in XOFF by part of the run, ps.
     pub(crate) parts: Vec<u64>,
     /// By class, from when to when, ps: [`crate::Record::spans`].
-    pub(crate) spans: Vec<Vec<(u64, u64)>>,
+    pub(crate) spans: Vec<Vec<(Ps, Ps)>>,
 }
 
 impl Paused {
     /// For how long it has stood, if it does.
-    pub(crate) fn stands(&self, now: u64) -> Option<Time> {
-        self.is_off().then(|| Time::from_ps(now.saturating_sub(self.since)))
+    pub(crate) fn stands(&self, now: Ps) -> Option<Time> {
+        self.is_off().then(|| now.saturating_sub(self.since).time())
     }
     /// Is it in XOFF?
     pub(crate) fn is_off(&self) -> bool {
@@ -150,7 +150,7 @@ impl Paused {
             return false;
         }
         let parts = || PerBin::sixtieths(net.duration);
-        let begin = || Box::new(Before { total: 0, parts: parts(), number: 0, spans: Vec::new() });
+        let begin = || Box::new(Before { total: Ps(0), parts: parts(), number: 0, spans: Vec::new() });
         let before = self.before.get_or_insert_with(begin);
         before.total += now - since;
         before.parts.add_span(since, now);
@@ -165,9 +165,9 @@ impl Paused {
         self.stops().then(|| self.before.as_ref().map_or(0, |before| before.number))
     }
     /// Time spent in XOFF.
-    pub(crate) fn total(&self, now: u64) -> Time {
-        let before = self.before.as_ref().map_or(0, |before| before.total);
-        Time::from_ps(before) + self.stands(now).unwrap_or_default()
+    pub(crate) fn total(&self, now: Ps) -> Time {
+        let before = self.before.as_ref().map_or(Ps(0), |before| before.total);
+        before.time() + self.stands(now).unwrap_or_default()
     }
     /// At the end of the run: what was spent in XOFF, by class.
     pub(crate) fn close(classes: &[Self], net: &Net) -> InXoff {
@@ -176,10 +176,10 @@ impl Paused {
             class.hear(false, Moment { now: net.duration, net });
             let mut spans = Vec::new();
             if let Some(before) = class.before {
-                if before.total > 0 {
+                if before.total > Ps(0) {
                     before.parts.pour(&mut all.parts);
                 }
-                all.total += Time::from_ps(before.total);
+                all.total += before.total.time();
                 spans = before.spans;
             }
             if net.record.spans() > 0 || net.keeps > 0 {

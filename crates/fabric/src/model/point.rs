@@ -1,12 +1,11 @@
 //! A congestion point: when the scheme at an output queue looks at a frame, and which frames are marked.
 
-use super::agenda::NEVER;
 use super::frame::Data;
 use super::packet::Packet;
 use super::pause::Paused;
 use super::records::Records;
 use crate::mix::mix;
-use crate::net::{Link, Net};
+use crate::net::{Link, NEVER, Net, Ps};
 use crate::scheme::call as of_scheme;
 use cnsim_scheme_api::network::{
     Gate, Lent, NO_TELEMETRY, PointAction, PointState, Purpose, Stream, rewritten,
@@ -29,7 +28,7 @@ pub(crate) fn view(
     (len, waiting, departed): (u64, u64, u64),
     (link, service_rate): (Option<Link>, Rate),
     paused: Option<&Paused>,
-    now: u64,
+    now: Ps,
 ) -> Queue {
     Queue {
         len: Bytes::new(len),
@@ -70,9 +69,9 @@ pub(crate) struct Point {
     /// Its scheme's frames may carry telemetry.
     telemetry: bool,
     /// It records the departures that begin from then on.
-    pub(crate) records_from: u64,
+    pub(crate) records_from: Ps,
     /// Start of a transmission that was marked or not as it began, by a ramp that has changed since: the fast way asks as it ends.
-    pub(crate) decided: u64,
+    pub(crate) decided: Ps,
     /// Number of its port and one; are the ports of telemetry told, too?
     pub(crate) port: u32,
     trips: bool,
@@ -112,7 +111,7 @@ impl Point {
     /// Wakes it; `actions`, which are none yet, come back with what it asks for.
     pub(crate) fn wake(
         &mut self,
-        now: u64,
+        now: Ps,
         queue: &Queue,
         mut actions: Vec<PointAction>,
         verb: Verb<'_>,
@@ -122,7 +121,7 @@ impl Point {
         }
         let recorded = self.state.records;
         self.woken |= !matches!(verb, Verb::Start);
-        let (from, now) = (now, Time::from_ps(now));
+        let (from, now) = (now, now.time());
         let may = if let Verb::Timer(slot) = verb { self.state.patience.expires(slot, now) } else { Ok(()) };
         let mut ctl = PointControl::new(now, &mut self.state, &mut actions);
         let call = |object: &mut (dyn CongestionPoint + 'static)| {
@@ -177,13 +176,7 @@ impl Point {
     }
 
     /// A data frame begins to leave, while the point would see this queue: may the ramp mark it?
-    pub(crate) fn mark<F: Packet>(
-        &mut self,
-        frame: &mut F,
-        queue: &Queue,
-        began: u64,
-        records: &mut Records,
-    ) {
+    pub(crate) fn mark<F: Packet>(&mut self, frame: &mut F, queue: &Queue, began: Ps, records: &mut Records) {
         if self.decided != began && self.marks(RampAt::Departure, queue.len.get(), frame) {
             frame.mark_at(self.port, records);
         }
@@ -195,14 +188,14 @@ impl Point {
         &mut self,
         frame: &mut F,
         queue: &Queue,
-        began: u64,
+        began: Ps,
         records: &mut Records,
     ) {
         self.mark(frame, queue, began, records);
         if self.records_from <= began {
             let &Queue { line_rate: rate, sent, arrived, .. } = queue;
             let queue = Bytes::new(arrived - sent - u64::from(frame.bytes()));
-            frame.take_hop(Hop { rate, time: Time::from_ps(began), sent, queue }, records);
+            frame.take_hop(Hop { rate, time: began.time(), sent, queue }, records);
             if self.trips {
                 records.tracing(frame.record()).ports.push(self.port);
             }

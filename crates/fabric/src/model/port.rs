@@ -3,12 +3,12 @@
 //! It sends one frame at a time, and nothing interrupts it: a frame that may go before the one in transmission waits for its
 //! end. An idle transmitter looks for a frame after everything else that happens at that moment.
 
-use super::agenda::{NEVER, Turn};
+use super::agenda::Turn;
 use super::frame::{Lane, MANAGED};
 use super::pause::Paused;
 use super::turns::first;
 use crate::check::{broken, changes};
-use crate::net::{Link, Net};
+use crate::net::{Link, NEVER, Net, Ps};
 use crate::tx_rate::TxRate;
 
 /// An output and a class.
@@ -42,14 +42,14 @@ pub(crate) fn is_stopped(lane: Lane, rate: TxRate, paused: &[Paused]) -> bool {
 
 /// Start and end of a transmission: it starts when its frame is ready and the transmitter is free, and nothing interrupts it.
 #[inline(always)]
-pub(crate) fn transmission(ready: u64, free: u64, rate: TxRate, len: u16) -> (u64, u64) {
+pub(crate) fn transmission(ready: Ps, free: Ps, rate: TxRate, len: u16) -> (Ps, Ps) {
     let start = ready.max(free);
     (start, start + rate.time(len))
 }
 
 /// When an idle transmitter that is free from `free` on starts next, and from which lane. Each is ready from a time on, or never.
 #[inline(always)]
-pub(crate) fn next_start(free: u64, pause: u64, control: u64, data: u64) -> (u64, Lane) {
+pub(crate) fn next_start(free: Ps, pause: Ps, control: Ps, data: Ps) -> (Ps, Lane) {
     let start = data.min(control).min(pause).max(free);
     let ready = |lane| match lane {
         Lane::Pause => pause,
@@ -137,7 +137,7 @@ pub(crate) struct Transmitter<T> {
     pub(crate) paused: Vec<Paused>,
     /// What is in transmission, and until when.
     pub(crate) sends: Option<T>,
-    pub(crate) until: u64,
+    pub(crate) until: Ps,
 }
 
 impl<T> Transmitter<T> {
@@ -176,7 +176,7 @@ impl<T> Transmitter<T> {
     }
     /// A frame of this lane and length starts now.
     #[inline]
-    pub(crate) fn begin(&mut self, what: T, (lane, len): (Lane, u16), now: u64) {
+    pub(crate) fn begin(&mut self, what: T, (lane, len): (Lane, u16), now: Ps) {
         let before = if self.sends.replace(what).is_some() { "sending" } else { "idle" };
         changes("transmitter", before, "sending");
         self.until = transmission(now, now, self.rate(lane), len).1;

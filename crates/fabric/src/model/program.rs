@@ -9,7 +9,7 @@
 
 use super::agenda::Moment;
 use super::transfers::FlowQueue;
-use crate::net::Net;
+use crate::net::{NEVER, Net, Ps};
 use crate::spec::{Act, After, Graph, HostSpec, SourceSpec};
 use cnsim_scheme_api::{FlowId, Rate};
 use std::cmp::Reverse;
@@ -19,9 +19,6 @@ use std::sync::Arc;
 
 /// Timer of a host's operations; its object is 0.
 pub(crate) const OPERATIONS: u8 = 10;
-
-/// In place of a time: it has not happened.
-const NEVER: u64 = u64::MAX;
 
 /// Parts of an operation that can be due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,14 +68,14 @@ enum Change {
     /// An operation waits for one thing less.
     Waits(u32),
     /// When an operation had begun and ended.
-    Times(u32, (u64, u64)),
+    Times(u32, (Ps, Ps)),
 }
 
 /// A program as it was ([`Program::save`]).
 #[derive(Debug)]
 pub(crate) struct Saved {
-    due: BinaryHeap<Reverse<(u64, u32, Phase)>>,
-    free: Vec<u64>,
+    due: BinaryHeap<Reverse<(Ps, u32, Phase)>>,
+    free: Vec<Ps>,
     changes: usize,
 }
 
@@ -105,12 +102,12 @@ pub(crate) struct Program {
     /// By source: least bytes of a last frame, the rate at which its flows begin, and the number of the first.
     sources: Vec<(u8, Option<Rate>, u32)>,
     /// By stream: from when on it is free.
-    free: Vec<u64>,
-    due: BinaryHeap<Reverse<(u64, u32, Phase)>>,
+    free: Vec<Ps>,
+    due: BinaryHeap<Reverse<(Ps, u32, Phase)>>,
     /// When each began and ended.
-    times: Vec<(u64, u64)>,
+    times: Vec<(Ps, Ps)>,
     /// What it was told and let begin, and when, ps: where a run is put together from phases.
-    pub(crate) heard: Vec<(u64, Said)>,
+    pub(crate) heard: Vec<(Ps, Said)>,
     /// What has changed since it was first saved, in such a run.
     changes: Vec<Change>,
     in_phases: bool,
@@ -180,7 +177,7 @@ impl Program {
         let waits = |n: u32| if class_of(n) == class { graph.before(of(n)).len() as u32 } else { u32::MAX };
         let waits: Vec<u32> = mine.clone().map(waits).collect();
         let ready = (0..).zip(&waits).filter(|w| *w.1 == 0);
-        let due = ready.map(|(n, _)| Reverse((0, n, Phase::Ready))).collect();
+        let due = ready.map(|(n, _)| Reverse((Ps(0), n, Phase::Ready))).collect();
         let source =
             |(i, s): (usize, &SourceSpec)| (s.floor.get() as u8, s.initial_rate, first_of(i).unwrap_or(0));
         let program = Self {
@@ -191,7 +188,7 @@ impl Program {
             first_flow,
             senders,
             sources: spec.sources.iter().enumerate().map(source).collect(),
-            free: vec![0; streams],
+            free: vec![Ps(0); streams],
             due,
             times: vec![(NEVER, NEVER); mine.len()],
             in_phases: net.keeps > 0,
@@ -201,11 +198,11 @@ impl Program {
         (!all.is_empty()).then(|| Box::new(program))
     }
     /// When something is due next, ps.
-    pub(crate) fn next(&self) -> Option<u64> {
+    pub(crate) fn next(&self) -> Option<Ps> {
         self.due.peek().map(|Reverse(due)| due.0)
     }
     /// An operation, or a flow to here, has come so far: who waits for no more is ready.
-    fn happens(&mut self, list: u32, stage: Stage, now: u64) {
+    fn happens(&mut self, list: u32, stage: Stage, now: Ps) {
         let (first, end) = (self.lists[list as usize], self.lists[list as usize + 1]);
         for at in first..end {
             let waits = self.follow[at as usize];
@@ -221,14 +218,14 @@ impl Program {
         self.mine.contains(&n) && self.waits[(n - self.mine.start) as usize] < u32::MAX
     }
     /// Something that an operation of this number in the graph waits for has happened at another NIC, or in another class.
-    pub(crate) fn advise(&mut self, n: u32, now: u64) {
+    pub(crate) fn advise(&mut self, n: u32, now: Ps) {
         if self.is_own(n) {
             self.hear(now, Said::Advised);
             self.wait_less(n, now);
         }
     }
     /// The same, here.
-    fn wait_less(&mut self, n: u32, now: u64) {
+    fn wait_less(&mut self, n: u32, now: Ps) {
         let n = n - self.mine.start;
         if self.in_phases {
             self.changes.push(Change::Waits(n));
@@ -254,12 +251,12 @@ impl Program {
         }
     }
     /// All of a flow from here is sent.
-    pub(crate) fn sent(&mut self, flow: FlowId, now: u64) {
+    pub(crate) fn sent(&mut self, flow: FlowId, now: Ps) {
         self.hear(now, Said::Sent(flow));
         self.sender_of(flow).into_iter().for_each(|n| self.happens(n, Stage::Sent, now));
     }
     /// A flow from here has ended.
-    pub(crate) fn acknowledged(&mut self, flow: FlowId, now: u64) {
+    pub(crate) fn acknowledged(&mut self, flow: FlowId, now: Ps) {
         self.hear(now, Said::Acknowledged(flow));
         self.sender_of(flow).into_iter().for_each(|n| self.end(n, now));
     }
@@ -267,12 +264,12 @@ impl Program {
     fn sender_of(&self, flow: FlowId) -> Option<u32> {
         self.senders.get((flow.0 - self.first_flow) as usize).copied().filter(|n| *n < u32::MAX)
     }
-    fn end(&mut self, n: u32, now: u64) {
+    fn end(&mut self, n: u32, now: Ps) {
         self.change_times(n).1 = now;
         self.happens(n, Stage::Ended, now);
     }
     /// Carries out what is due up to the next flow that begins now: that flow, and the rate at which it begins.
-    pub(crate) fn advance(&mut self, now: u64, net: &Net) -> Option<(FlowQueue, Option<Rate>)> {
+    pub(crate) fn advance(&mut self, now: Ps, net: &Net) -> Option<(FlowQueue, Option<Rate>)> {
         while let Some(&Reverse((at, n, phase))) = self.due.peek()
             && at <= now
         {
@@ -281,7 +278,7 @@ impl Program {
                 (Phase::Ready, Act::Compute { time, stream }) => {
                     let free = stream.and_then(|stream| self.free.get_mut(usize::from(stream)));
                     let begins = free.as_ref().map_or(at, |free| at.max(**free));
-                    free.into_iter().for_each(|free| *free = begins.saturating_add(time.as_ps()));
+                    free.into_iter().for_each(|free| *free = begins.saturating_add(time.into()));
                     self.due.push(Reverse((begins, n, Phase::Begins)));
                 }
                 (Phase::Ready, Act::Send { .. }) => self.due.push(Reverse((at, n, Phase::Begins))),
@@ -290,7 +287,7 @@ impl Program {
                     self.happens(n, Stage::Begun, at);
                     match act {
                         Act::Compute { time, .. } => {
-                            self.due.push(Reverse((at.saturating_add(time.as_ps()), n, Phase::Ends)));
+                            self.due.push(Reverse((at.saturating_add(time.into()), n, Phase::Ends)));
                         }
                         Act::Send { source, transfer } => {
                             let (flow, rate) = self.begins(source, transfer, net)?;
@@ -312,13 +309,13 @@ impl Program {
         let (bytes, dst, number, whole) = (numbered.bytes, numbered.dst, numbered.number, numbered.whole);
         Some((FlowQueue { place: 0, bytes, dst, number, whole, floor, pair: Some(FlowId(flow)) }, rate))
     }
-    fn hear(&mut self, now: u64, said: Said) {
+    fn hear(&mut self, now: Ps, said: Said) {
         if self.in_phases {
             self.heard.push((now, said));
         }
     }
     /// When an operation began and ended, to change that.
-    fn change_times(&mut self, n: u32) -> &mut (u64, u64) {
+    fn change_times(&mut self, n: u32) -> &mut (Ps, Ps) {
         if self.in_phases {
             self.changes.push(Change::Times(n, self.times[n as usize]));
         }
@@ -358,7 +355,7 @@ impl Program {
         self.in_phases = false;
     }
     /// When each operation began and ended, ps.
-    pub(crate) fn close(self) -> Vec<(u64, u64)> {
+    pub(crate) fn close(self) -> Vec<(Ps, Ps)> {
         self.times
     }
 }
@@ -366,17 +363,17 @@ impl Program {
 /// A NIC of a machine that has several, as an engine runs it among what it shares with others.
 pub(crate) trait Nic<Shared> {
     /// When something happens next here, ps.
-    fn next(&self, with: &Shared) -> u64;
+    fn next(&self, with: &Shared) -> Ps;
     /// Carries out what happens here up to the end of a moment.
-    fn pass(&mut self, now: u64, with: &mut Shared);
+    fn pass(&mut self, now: Ps, with: &mut Shared);
     /// What another NIC is to be advised of ([`Program::tells`]).
     fn tells(&mut self) -> Option<(u32, u32)>;
     /// It is advised of that ([`Program::advise`]).
-    fn advise(&mut self, n: u32, now: u64, with: &mut Shared);
+    fn advise(&mut self, n: u32, now: Ps, with: &mut Shared);
 }
 
 /// The NICs of a machine, the first of which has a number, run to `end` moment by moment.
-pub(crate) fn together<S, N: Nic<S>>((first, nics): (u32, &mut [N]), end: u64, with: &mut S) {
+pub(crate) fn together<S, N: Nic<S>>((first, nics): (u32, &mut [N]), end: Ps, with: &mut S) {
     while let Some(now) = nics.iter().map(|nic| nic.next(with)).min().filter(|now| *now < end) {
         for nic in &mut *nics {
             if nic.next(with) <= now {

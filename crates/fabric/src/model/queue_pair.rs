@@ -13,12 +13,12 @@ use super::timeout::RoundTrip;
 use super::transfers::FlowQueue;
 use crate::check::{broken, changes};
 use crate::flows::number_in_flow;
-use crate::net::Net;
+use crate::net::{NEVER, Net, Ps};
 use crate::outcome::Waiting;
 use crate::paged::Paged;
 use crate::spec::{Reliability, TcpSpec, TransportSpec, Window};
 use cnsim_scheme_api::network::AckState;
-use cnsim_scheme_api::{FlowId, Loss, NodeId, Plan, Rate, Time};
+use cnsim_scheme_api::{FlowId, Loss, NodeId, Plan, Rate};
 
 /// Timer of a flow's next timeout; its object is the flow, not a limiter.
 pub(crate) const RTO: u8 = 9;
@@ -64,13 +64,13 @@ struct QueuePair {
 #[derive(Debug, Default)]
 struct Timing {
     /// The flow times out then unless something is acknowledged. The timer expires no later.
-    deadline: u64,
-    timer: u64,
+    deadline: Ps,
+    timer: Ps,
     /// When something was acknowledged last, and how often it has begun anew since.
-    progress: u64,
+    progress: Ps,
     anew: u32,
     /// When it sent last.
-    sent: u64,
+    sent: Ps,
     trip: RoundTrip,
 }
 
@@ -131,7 +131,7 @@ impl QueuePair {
         }
     }
     /// When its timer is to start, if it is: it times out then, looks for losses or sends a probe.
-    fn arm(&mut self) -> Option<u64> {
+    fn arm(&mut self) -> Option<Ps> {
         let rack = self.frames.as_ref().and_then(|frames| frames.rack.as_ref());
         let of_rack = rack.and_then(|rack| [rack.look, rack.probe].into_iter().flatten().min());
         let at = of_rack.map_or(self.timing.deadline, |at| at.min(self.timing.deadline));
@@ -140,14 +140,14 @@ impl QueuePair {
         earlier.then_some(at)
     }
     /// From now on it times out unless something is acknowledged.
-    fn wait(&mut self, now: u64, by: &Reliability) {
+    fn wait(&mut self, now: Ps, by: &Reliability) {
         let ahead = self.frames.as_ref().map_or(0, |frames| frames.next - frames.una);
         self.timing.deadline = self.timing.trip.deadline(now, ahead, by);
     }
     /// New data has gone, or some is acknowledged: a probe may follow.
-    fn plan_probe(&mut self, now: u64, transport: &TransportSpec) {
+    fn plan_probe(&mut self, now: Ps, transport: &TransportSpec) {
         if let Reliability::Tcp(TcpSpec { probe: true, ack_delay, .. }) = transport.reliability {
-            let delay = if transport.ack_every > 1 { ack_delay.as_ps() } else { 0 };
+            let delay = if transport.ack_every > 1 { ack_delay.into() } else { Ps(0) };
             let (times, at) = ((now, self.timing.trip.smooth()), self.timing.deadline);
             self.frames.iter_mut().for_each(|frames| frames.plan_probe(times, delay, at));
         }
@@ -182,7 +182,7 @@ pub(crate) struct Sent {
     pub(crate) last: Option<u64>,
     pub(crate) after: After,
     /// The flow times out then, which was not to happen before, ps.
-    pub(crate) timeout: Option<u64>,
+    pub(crate) timeout: Option<Ps>,
 }
 
 /// Consequences of an acknowledgement.
@@ -195,7 +195,7 @@ pub(crate) struct Progress {
     /// All that was sent when the last loss was found is acknowledged.
     pub(crate) recovered: bool,
     /// The timer of its timeout starts, ps.
-    pub(crate) timeout: Option<u64>,
+    pub(crate) timeout: Option<Ps>,
     /// It tells of a mark.
     pub(crate) marked: bool,
     /// All of the flow is acknowledged, or of its first message that is not over.
@@ -270,7 +270,7 @@ impl QueuePairs {
             highest: 0,
             message: flow,
             end: queue.bytes,
-            timing: Timing { deadline: u64::MAX, timer: u64::MAX, ..Timing::default() },
+            timing: Timing { deadline: NEVER, timer: NEVER, ..Timing::default() },
             frames,
             going: 0,
             recover: 0,
@@ -285,9 +285,9 @@ impl QueuePairs {
         *self.places.at(flow.0) = place as u32 + 1;
     }
     /// The frame goes that opens a flow's connection, for the first time or again: when it goes once more, ps. None if it is open.
-    pub(crate) fn opens(&mut self, flow: FlowId, now: u64) -> Option<u64> {
+    pub(crate) fn opens(&mut self, flow: FlowId, now: Ps) -> Option<Ps> {
         let (pair, transport) = self.find(flow).filter(|(pair, _)| pair.waits == Waits::Opening)?;
-        if pair.timing.deadline < u64::MAX {
+        if pair.timing.deadline < NEVER {
             pair.timing.trip.back_off();
         }
         pair.wait(now, &transport.reliability);
@@ -301,7 +301,7 @@ impl QueuePairs {
         pair.frames.iter_mut().for_each(|frames| frames.more(bytes));
     }
     /// For how long a flow has sent nothing, as it had nothing to send, and its timeout, ps.
-    pub(crate) fn idle(&mut self, flow: FlowId, now: u64) -> Option<(u64, u64)> {
+    pub(crate) fn idle(&mut self, flow: FlowId, now: Ps) -> Option<(Ps, Ps)> {
         let (pair, transport) = self.find(flow)?;
         let by = &transport.reliability;
         let idle = pair.left() == 0 && pair.in_flight(by) == 0;
@@ -385,7 +385,7 @@ impl QueuePairs {
     }
     /// A frame of this length has left.
     #[inline(always)]
-    pub(crate) fn sent(&mut self, flow: FlowId, len: u16, now: u64) -> Sent {
+    pub(crate) fn sent(&mut self, flow: FlowId, len: u16, now: Ps) -> Sent {
         let echoes = self.echoes;
         let Some((pair, transport)) = self.find(flow) else { broken("a flow without a queue pair sends") };
         let by = &transport.reliability;
@@ -400,7 +400,7 @@ impl QueuePairs {
         };
         pair.settle();
         pair.timing.sent = now;
-        if pair.timing.deadline == u64::MAX {
+        if pair.timing.deadline == NEVER {
             pair.wait(now, by);
         }
         if !again {
@@ -433,7 +433,7 @@ impl QueuePairs {
         flow: FlowId,
         (acked, frames, gap, report): (u64, impl FnOnce() -> u64, bool, &Report),
         marked: bool,
-        (rtt, now): (u64, u64),
+        (rtt, now): (Ps, Ps),
     ) -> Option<Progress> {
         let echoes = self.echoes;
         let (pair, transport) = self.find(flow)?;
@@ -442,7 +442,7 @@ impl QueuePairs {
             if pair.waits == Waits::Opening {
                 pair.wait_for(Waits::Ack);
                 pair.timing.trip.sample(rtt);
-                (pair.timing.deadline, pair.timing.progress) = (u64::MAX, now);
+                (pair.timing.deadline, pair.timing.progress) = (NEVER, now);
             }
             return None;
         }
@@ -471,7 +471,7 @@ impl QueuePairs {
             if echoes && progress.marked && pair.window <= of.whole() {
                 (pair.ecn.holds, waits_on) = (true, true);
             } else if newly > 0 && of.una == of.next && !pair.ecn.holds {
-                (pair.timing.deadline, waits_on) = (u64::MAX, false);
+                (pair.timing.deadline, waits_on) = (NEVER, false);
             }
             pair.settle();
             if echoes && (progress.marked || heard.loss) {
@@ -499,10 +499,10 @@ impl QueuePairs {
         Some(progress)
     }
     /// The timer of a flow expires: the loss that is found, as nothing was acknowledged for so long or RACK looks; and the next expiry.
-    pub(crate) fn time_out(&mut self, flow: FlowId, now: u64) -> (Option<Loss>, Option<u64>) {
+    pub(crate) fn time_out(&mut self, flow: FlowId, now: Ps) -> (Option<Loss>, Option<Ps>) {
         let Some((pair, transport)) = self.find(flow) else { return (None, None) };
         let (by, smooth, mut loss) = (&transport.reliability, pair.timing.trip.smooth(), None);
-        pair.timing.timer = u64::MAX;
+        pair.timing.timer = NEVER;
         if let Some(rack) = pair.frames.as_mut().and_then(|frames| frames.rack.as_mut()) {
             let looks = rack.look.is_some_and(|at| at <= now);
             if rack.probe.is_some_and(|at| at <= now) {
@@ -515,7 +515,7 @@ impl QueuePairs {
         if pair.timing.deadline <= now {
             pair.ecn.holds = false;
             if pair.frames.as_ref().map_or(pair.in_flight(by) == 0, |frames| frames.next == frames.una) {
-                pair.timing.deadline = u64::MAX;
+                pair.timing.deadline = NEVER;
                 return (None, None);
             }
             match &mut pair.frames {
@@ -556,8 +556,7 @@ impl QueuePairs {
         let by = &self.transport.reliability;
         let one = |pair: &QueuePair| {
             let flow = net.flows.numbered(pair.queue.pair?)?;
-            let (dst, nth, since) =
-                (NodeId(flow.dst), flow.number.into(), Time::from_ps(pair.timing.progress));
+            let (dst, nth, since) = (NodeId(flow.dst), flow.number.into(), pair.timing.progress.time());
             let (left, in_flight, times) = (pair.left(), pair.in_flight(by), pair.timing.anew);
             let waits = (times > 0 || pair.waits != Waits::Turn) && pair.acked < pair.size();
             waits.then_some(Waiting { dst, nth, since, times, left, in_flight })

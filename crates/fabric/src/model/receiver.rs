@@ -7,14 +7,13 @@ use super::frame::{Control, Says, To};
 use super::record::{Came, Deliveries, Of};
 use super::sent::Report;
 use crate::check::{Come, Failure, Trace, Who, broken};
-use crate::net::Net;
+use crate::net::{Net, Ps};
 use crate::paged::Paged;
 use crate::scheme::call;
 use crate::timers::Timers;
 use cnsim_scheme_api::network::{Lent, Purpose, ReflectorAction, ReflectorState, Stream};
 use cnsim_scheme_api::{
     Acks, Feedback, FlowId, NodeId, Plan, Probe, Rate, Reflector, ReflectorControl, Scope, SinkSite, Slot,
-    Time,
 };
 
 /// A reflector, what it shares with the network, and the flow that it was built for.
@@ -57,7 +56,7 @@ fn key_of(scope: Scope, src: u32, pair: impl FnOnce() -> Option<FlowId>) -> u32 
 /// An acknowledgement of a flow from `src`, with telemetry of the frame that it answers, and the port that marked that.
 fn acknowledgement(reply: &Reply, flow: FlowId, src: u32, by: u32, record: u32) -> (Control, Report) {
     let &Reply { acked, gap, marked, sent_at, report } = reply;
-    let feedback = Feedback::Acknowledgement { acked, sent_at, marked, gap, record };
+    let feedback = Feedback::Acknowledgement { acked, sent_at: sent_at.0, marked, gap, record };
     (Control { flow, to: To::Host(src), says: Says::Feedback(feedback, by) }, report)
 }
 
@@ -134,7 +133,7 @@ impl Receiver {
     /// A traced frame of this class and length, which began then, has been taken: it may be the last of its flow to come.
     pub(super) fn note_trip(
         &mut self,
-        (class, len, begun, came): (u8, u16, u64, u64),
+        (class, len, begun, came): (u8, u16, Ps, Ps),
         trace: Option<&mut Trace>,
     ) {
         let new = self.deliveries.whole().len().saturating_sub(self.trips.len());
@@ -201,7 +200,7 @@ impl Receiver {
         // The gate of its reflector, or the plan's where there is none yet.
         let own = if self.own_gates { ears.get(key()) } else { None };
         let gate = own.map_or(&plan.reflect, |ear| &ear.state.gate);
-        let listens = || ears.get(key()).is_none_or(|ear| ear.state.listens(Time::from_ps(at.now)));
+        let listens = || ears.get(key()).is_none_or(|ear| ear.state.listens(at.now.time()));
         if gate.wakes(data.marked, data.tag.0, listens, &mut self.stream) {
             return self.show(frame, at);
         }
@@ -223,7 +222,7 @@ impl Receiver {
             let Ear { state, marked_by, .. } = &mut self.ears.list[place];
             *marked_by = if by > 0 { by } else { *marked_by };
             state.received += frame.len.get();
-            if state.listens(Time::from_ps(at.now)) {
+            if state.listens(at.now.time()) {
                 self.wake(place, at.now, |object, ctl| object.on_frame(&frame, ctl));
             }
         }
@@ -248,7 +247,7 @@ impl Receiver {
             return Some(flow);
         }
         let (place, slot) = (self.ears.find(key)?, Slot(slot));
-        match self.ears.list[place].state.expires(slot, Time::from_ps(now)) {
+        match self.ears.list[place].state.expires(slot, now.time()) {
             Ok(()) => self.wake(place, now, |object, ctl| object.on_timer(slot, ctl)),
             Err(cause) => self.actions = vec![ReflectorAction::Fail(cause)],
         }
@@ -280,11 +279,11 @@ impl Receiver {
     fn wake(
         &mut self,
         place: usize,
-        now: u64,
+        now: Ps,
         verb: impl FnOnce(&mut dyn Reflector, &mut ReflectorControl<'_>),
     ) {
         let Some(ear) = self.ears.list.get_mut(place) else { broken("a reflector that is not there") };
-        let mut lent = ReflectorControl::new(Time::from_ps(now), &mut ear.state, &mut self.actions);
+        let mut lent = ReflectorControl::new(now.time(), &mut ear.state, &mut self.actions);
         let result = call(&mut ear.object, |o| verb(o, &mut lent), |f| Box::new(f));
         result.unwrap_or_else(|cause| self.actions = vec![ReflectorAction::Fail(cause)]);
         self.own_gates |= ear.state.gate != self.plan.reflect;

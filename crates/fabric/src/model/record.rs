@@ -1,10 +1,10 @@
 //! Records of single frames and moments: deliveries at a host, queues at a switch.
 
-use super::agenda::{Moment, NEVER};
+use super::agenda::Moment;
 use super::frame::{Data, flow_of};
 use crate::check::{Delivered, Hash, Ledger};
 use crate::flows::Arrived;
-use crate::net::Net;
+use crate::net::{NEVER, Net, Ps};
 use crate::outcome::{
     Completion, HostOutcome, Incomplete, LATENCY_BUCKETS, PortOutcome, Series, SeriesKind, latency_bucket,
 };
@@ -18,12 +18,12 @@ pub(crate) struct Deliveries {
     pub(crate) got: Ledger,
     /// Time, flow and number of each frame.
     pub(crate) hash: Hash,
-    pub(crate) last: u64,
+    pub(crate) last: Ps,
     /// Frames that were received and discarded.
     pub(crate) unwanted: Ledger,
     bits: u64,
-    latency_sum: u64,
-    latency_max: u64,
+    latency_sum: Ps,
+    latency_max: Ps,
     /// Where more is recorded of single frames.
     detail: Option<Box<Detail>>,
 }
@@ -61,7 +61,7 @@ impl Deliveries {
     /// Nothing yet of a class.
     pub(crate) fn new(net: &Net, host: u32, class: u8) -> Self {
         let record = &net.record;
-        let bins = || PerBin::new(record.bin.as_ps(), net.duration);
+        let bins = || PerBin::new(record.bin.into(), net.duration);
         let on = record.bin > Time::ZERO;
         let all = (on && record.delivered.contains(&NodeId(host))).then(bins);
         let to_here = record.flows.iter().filter(|f| on && f.1.0 == host);
@@ -95,7 +95,7 @@ impl Deliveries {
         self.latency_max = self.latency_max.max(latency);
         self.got.enter(data.src, data.dst, data.number);
         self.hash.add(
-            at.now,
+            at.now.0,
             u64::from(flow_of(data.src, data.dst, at.net.hosts).0) << 32 | u64::from(data.number),
         );
         self.last = at.now;
@@ -113,8 +113,8 @@ impl Deliveries {
     pub(crate) fn close(&mut self, out: &mut HostOutcome, host: u32, net: &Net) -> (Vec<Series>, Vec<u64>) {
         out.delivered = self.got.frames;
         out.delivered_bits = self.bits;
-        out.latencies.sum = Time::from_ps(self.latency_sum);
-        out.latencies.max = Time::from_ps(self.latency_max);
+        out.latencies.sum = self.latency_sum.time();
+        out.latencies.max = self.latency_max.time();
         let Some(detail) = &mut self.detail else { return Default::default() };
         out.latencies.histogram = std::mem::take(&mut detail.histogram);
         out.transfers.completions = std::mem::take(&mut detail.completions);
@@ -161,7 +161,7 @@ impl Detail {
                     message.is_some_and(|message| flows.end_of(message) <= in_order)
                 };
                 let read = self.behind.extract_if(.., read);
-                self.completions.extend(read.map(|c| Completion { end: Time::from_ps(now), ..c }));
+                self.completions.extend(read.map(|c| Completion { end: now.time(), ..c }));
             }
         }
         Ok(bits)
@@ -170,7 +170,7 @@ impl Detail {
     fn take(&mut self, at: Moment<'_>, frame: (impl Of, u16), pair: Option<Came>) -> Result<(), String> {
         let (now, Data { src, number, born, finite, .. }, len) = (at.now, frame.0(), frame.1);
         let mut bits = u64::from(len) * 8;
-        if let Some(n) = self.histogram.get_mut(latency_bucket(Time::from_ps(now - born))) {
+        if let Some(n) = self.histogram.get_mut(latency_bucket((now - born).time())) {
             *n += 1;
         }
         if let Some(bytes) = self.by_source.get_mut(src as usize) {
@@ -253,7 +253,7 @@ impl QueueSeries {
 #[derive(Debug)]
 pub(crate) struct RateSeries {
     /// When the next bin ends, ps.
-    pub(crate) next: u64,
+    pub(crate) next: Ps,
     by_destination: Vec<(u32, Vec<f64>)>,
 }
 
@@ -264,11 +264,11 @@ impl RateSeries {
         let mine = net.record.rates.iter().filter(|f| f.0.0 == host && shown);
         let by_destination: Vec<_> = mine.map(|f| (f.1.0, Vec::new())).collect();
         let on = !by_destination.is_empty() && net.record.bin > Time::ZERO;
-        Self { next: if on { net.record.bin.as_ps() } else { NEVER }, by_destination }
+        Self { next: if on { net.record.bin.into() } else { NEVER }, by_destination }
     }
     /// A bin ends.
     pub(crate) fn take(&mut self, net: &Net, rate_to: impl Fn(u32) -> f64) {
-        self.next += net.record.bin.as_ps();
+        self.next += net.record.bin.into();
         self.by_destination.iter_mut().for_each(|(dst, rates)| rates.push(rate_to(*dst)));
     }
     /// Ends the run of host `id`.

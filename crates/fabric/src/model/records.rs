@@ -2,6 +2,7 @@
 
 use super::sent::Report;
 use crate::check::{Spent, Trace};
+use crate::ps::Ps;
 use cnsim_scheme_api::Hop;
 
 /// Records on their way: flat in memory, and used again.
@@ -50,7 +51,7 @@ impl Records {
         &mut self.traces[record as usize - 1]
     }
     /// It begins at a port.
-    pub(crate) fn step(&mut self, record: u32, port: u32, began: u64) {
+    pub(crate) fn step(&mut self, record: u32, port: u32, began: Ps) {
         if let Some(trace) = self.traces.get_mut(record as usize - 1)
             && trace.steps.last().is_none_or(|step| step.0 != port)
         {

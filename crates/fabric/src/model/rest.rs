@@ -2,14 +2,13 @@
 //!
 //! A node is at rest if nothing is under way there and nothing remembers what has happened. What was counted stays.
 
-use super::agenda::NEVER;
 use super::host::Sides;
 use super::packet::Packet;
 use super::program::{OPERATIONS, Program};
 use super::receiver::Receiver;
 use super::sender::Sender;
 use crate::check::Hash;
-use crate::net::Net;
+use crate::net::{NEVER, Net};
 use cnsim_scheme_api::Scope;
 use cnsim_scheme_api::network::{Purpose, Stream};
 

@@ -18,7 +18,7 @@ use super::turns::first;
 use super::voq::Voqs;
 use crate::check::{ControlBooks, Event, Events, Failure, Ledger, Who, broken};
 use crate::flows::number;
-use crate::net::Net;
+use crate::net::{Net, Ps};
 use crate::outcome::HostOutcome;
 use crate::scheme::key_of;
 use crate::spec::{HostQueues, HostSpec, LimiterPosition};
@@ -51,7 +51,7 @@ pub(crate) struct Settings {
     pub(crate) fifo_frames: usize,
     pub(super) limiter_frames: usize,
     pub(crate) backlog_frames: usize,
-    pub(super) feedback_delay: u64,
+    pub(super) feedback_delay: Ps,
     /// By a fault.
     ignores_pause: bool,
     /// One message in so many is lost, if any.
@@ -66,7 +66,7 @@ pub(crate) struct Journal {
     pub(crate) books: ControlBooks,
     pub(crate) events: Events,
     /// Flows whose source has received the last acknowledgement, and when, ps.
-    pub(crate) acknowledged: Vec<(FlowId, u64)>,
+    pub(crate) acknowledged: Vec<(FlowId, Ps)>,
     /// Why the run cannot go on.
     pub(crate) failure: Failure,
     /// Feedback messages that have arrived.
@@ -143,7 +143,7 @@ impl<F: Packet> Sender<F> {
             fifo_frames: spec.fifo_frames as usize,
             limiter_frames: spec.limiter_frames as usize,
             backlog_frames: if in_voqs { 0 } else { spec.backlog_frames as usize },
-            feedback_delay: spec.feedback_delay.as_ps(),
+            feedback_delay: spec.feedback_delay.into(),
             ignores_pause: spec.faults.ignores_pause,
             feedback_lost: u64::from(spec.faults.feedback_lost),
         };
@@ -294,7 +294,7 @@ impl<F: Packet> Sender<F> {
 
     /// Makes the frame of an offer, or of a finite flow whose limiter has counted it or not. It is generated even where it `found` no room.
     #[inline]
-    pub(crate) fn make(&mut self, offer: Offer, flow: Option<OfFlow>, found: bool, now: u64) -> F {
+    pub(crate) fn make(&mut self, offer: Offer, flow: Option<OfFlow>, found: bool, now: Ps) -> F {
         let (src, dst, finite) = (self.settings.id, offer.dst, flow.is_some());
         let counted = flow.is_some_and(|flow| flow.counted);
         let count = flow.and_then(|flow| flow.in_flow).unwrap_or(self.generated);
@@ -427,7 +427,7 @@ impl<F: Packet> Sender<F> {
                     if let Some(pair) = flow.pair {
                         let Some((left, number, ends)) = self.pairs.as_mut().and_then(|p| p.turn(pair))
                         else {
-                            self.accounts.iter_mut().for_each(|accounts| accounts.wait(&flow, 0, at.now));
+                            self.accounts.iter_mut().for_each(|accounts| accounts.wait(&flow, Ps(0), at.now));
                             continue;
                         };
                         (flow.bytes, in_flow, last) = (left, Some(number), ends);
@@ -438,7 +438,7 @@ impl<F: Packet> Sender<F> {
                     let frame = self.make(offer, Some(of_flow), true, at.now);
                     if let Some(accounts) = &mut self.accounts {
                         let freed =
-                            limiter.and_then(|place| self.limiters.at(place)).map_or(0, |l| l.eligible);
+                            limiter.and_then(|place| self.limiters.at(place)).map_or(Ps(0), |l| l.eligible);
                         accounts.go(&flow, last, (freed, frame.bytes()), at.now);
                     }
                     if let Some(pair) = flow.pair {
@@ -547,7 +547,7 @@ impl<F: Packet> Sender<F> {
     }
 
     /// One of the scheme's objects here counts.
-    pub(crate) fn count(&mut self, who: Who, counter: &str, now: u64) {
+    pub(crate) fn count(&mut self, who: Who, counter: &str, now: Ps) {
         if let Err(cause) = self.journal.books.counters.add(counter) {
             self.fail(who, &cause, now);
         }
@@ -563,7 +563,7 @@ impl<F: Packet> Sender<F> {
 
     /// One of them stops the run.
     #[cold]
-    pub(crate) fn fail(&mut self, who: Who, cause: &str, now: u64) {
+    pub(crate) fn fail(&mut self, who: Who, cause: &str, now: Ps) {
         self.journal.failure.note(now, who, cause);
     }
 

@@ -10,6 +10,7 @@
 use super::map::FrameMap;
 use super::rack::Rack;
 use super::reduction::Reduction;
+use crate::ps::Ps;
 use crate::spec::{Recovery, Reliability, TcpSpec};
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
@@ -267,7 +268,7 @@ impl SentFrames {
         u64::from(tcp.burst).min(window / self.whole() / 3).min(self.frames - frame).max(1)
     }
     /// A frame has left, with such a window; true if it was sent before.
-    pub(crate) fn send(&mut self, frame: u64, window: u64, by: &Reliability, now: u64) -> bool {
+    pub(crate) fn send(&mut self, frame: u64, window: u64, by: &Reliability, now: Ps) -> bool {
         self.repair.urgent = false;
         if let Reliability::Tcp(tcp) = by
             && tcp.burst > 1
@@ -355,7 +356,7 @@ impl SentFrames {
         &mut self,
         (una, gap, report): (u64, bool, &Report),
         by: &Reliability,
-        (now, smooth): (u64, u64),
+        (now, smooth): (Ps, Ps),
     ) -> Heard {
         let (before, had) = (self.una, self.una + self.rare.reported.count);
         if una > before {
@@ -421,10 +422,10 @@ impl SentFrames {
         found
     }
     /// RACK looks for lost frames, now and when the next may be one (RFC 8985, 6.2): true if a recovery begins.
-    pub(crate) fn find_lost(&mut self, smooth: u64, now: u64) -> bool {
+    pub(crate) fn find_lost(&mut self, smooth: Ps, now: Ps) -> bool {
         let Some(rack) = &mut self.rack else { return false };
         let sure = self.repair.until.is_some() || self.rare.reported.count >= DUPLICATES.into();
-        let (before, mut look) = (self.rare.due.count, 0);
+        let (before, mut look) = (self.rare.due.count, Ps(0));
         for frame in self.una..self.next {
             let (at, overtaken) = rack.lost_at(frame, sure, smooth);
             // Frames that were sent once were started in order.
@@ -435,7 +436,7 @@ impl SentFrames {
                 if at <= now { _ = self.rare.due.enter(frame) } else { look = at.max(look) }
             }
         }
-        rack.look = (look > 0).then_some(look);
+        rack.look = (look > Ps(0)).then_some(look);
         let begins = self.rare.due.count > before && self.repair.until.is_none();
         if begins {
             (self.repair.until, self.repair.urgent) = (NonZeroU64::new(self.next), true);
@@ -444,11 +445,11 @@ impl SentFrames {
         begins
     }
     /// Plans a probe for a flow that has sent new data, or of which some is acknowledged (RFC 8985, 7.2), before it times out.
-    pub(crate) fn plan_probe(&mut self, (now, smooth): (u64, u64), delay: u64, timeout: u64) {
+    pub(crate) fn plan_probe(&mut self, (now, smooth): (Ps, Ps), delay: Ps, timeout: Ps) {
         let quiet = self.repair.until.is_none() && self.rare.reported.count == 0 && self.una < self.next;
-        let delay = if self.next - self.una == 1 { delay } else { 0 };
+        let delay = if self.next - self.una == 1 { delay } else { Ps(0) };
         if let Some(rack) = &mut self.rack {
-            let wait = if smooth > 0 { 2 * smooth + delay } else { 1_000_000_000_000 };
+            let wait = if smooth > Ps(0) { 2 * smooth + delay } else { Ps(1_000_000_000_000) };
             rack.probe = (quiet && rack.probed.is_none()).then(|| timeout.min(now + wait));
             rack.probing &= quiet;
         }
@@ -481,7 +482,7 @@ impl SentFrames {
         }
     }
     /// Nothing was acknowledged for so long that all that is not reported is lost.
-    pub(crate) fn time_out(&mut self, by: &Reliability, (now, smooth): (u64, u64)) {
+    pub(crate) fn time_out(&mut self, by: &Reliability, (now, smooth): (Ps, Ps)) {
         self.forget();
         (self.duplicates, self.limited) = (0, 0);
         if let Some(rack) = &mut self.rack {

@@ -6,10 +6,9 @@
 //!
 //! A source draws ahead up to the next slot that has a frame: its stream is its own, and what others do has no part in that.
 
-use super::agenda::NEVER;
 use super::transfers::FlowQueue;
 use crate::flows::Outgoing;
-use crate::net::Net;
+use crate::net::{NEVER, Net, Ps};
 use crate::spec::{Arrivals, Destinations, Phase, SourceSpec};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::network::{Purpose, Stream};
@@ -37,16 +36,16 @@ struct Slots {
     frames: u32,
     to_follow: u32,
     /// From `start` on it is on and off by turns, ps; `off` = 0: always on.
-    start: u64,
-    on: u64,
-    off: u64,
+    start: Ps,
+    on: Ps,
+    off: Ps,
 }
 
 impl Slots {
     fn new(spec: &SourceSpec) -> Self {
         let drawn = |chance: f64, frames| {
             let threshold = (chance.clamp(0.0, 1.0) * ALWAYS).round() as u64;
-            Self { threshold, frames, to_follow: 0, start: 0, on: 1, off: 0 }
+            Self { threshold, frames, to_follow: 0, start: Ps(0), on: Ps(1), off: Ps(0) }
         };
         match spec.arrivals {
             Arrivals::Bernoulli { load } => drawn(load, 1),
@@ -59,8 +58,8 @@ impl Slots {
             Arrivals::Greedy => drawn(1.0, 1),
             Arrivals::OnOff { on, off, shift } => {
                 // A shift lets its periods begin earlier.
-                let (on, off) = (on.as_ps().max(1), off.as_ps());
-                let start = spec.start.as_ps().wrapping_sub(shift.as_ps());
+                let (on, off) = (Ps::from(on).max(Ps(1)), off.into());
+                let start = Ps(spec.start.as_ps().wrapping_sub(shift.as_ps()));
                 Self { start, on, off, ..drawn(1.0, 1) }
             }
         }
@@ -71,11 +70,11 @@ impl Slots {
 #[derive(Debug)]
 pub(crate) struct Source {
     /// When the next slot that has a frame or the next finite flow begins, ps.
-    pub(crate) next: u64,
+    pub(crate) next: Ps,
     /// As far as it has drawn.
     stream: Stream,
-    slot: u64,
-    stop: u64,
+    slot: Ps,
+    stop: Ps,
     slots: Slots,
     /// Destination of the frame that comes next.
     dst: u32,
@@ -109,9 +108,9 @@ impl Source {
     pub(crate) fn new(spec: &SourceSpec, (host, index): (u32, usize), line: TxRate, net: &Net) -> Self {
         let site = u64::from(host) | (index as u64) << 32;
         let len = spec.frame.get() as u16;
-        let slot = line.time(len).max(1);
+        let slot = line.time(len).max(Ps(1));
         let phase = match spec.phase {
-            Phase::Random => Stream::new(net.seed, site, Purpose::Phase).below(slot),
+            Phase::Random => Stream::new(net.seed, site, Purpose::Phase).below(slot.0),
             Phase::Aligned => 0,
         };
         let list: Vec<u32> = match &spec.destinations {
@@ -126,10 +125,10 @@ impl Source {
         let slots = Slots::new(spec);
         let silent = choices == 0 || slots.threshold == 0;
         let mut source = Self {
-            next: spec.start.as_ps().saturating_add(phase),
+            next: Ps::from(spec.start).saturating_add(Ps(phase)),
             stream: Stream::new(net.seed, site, Purpose::Source),
             slot,
-            stop: if silent { 0 } else { spec.stop.as_ps().min(net.duration) },
+            stop: if silent { Ps(0) } else { net.duration.min(spec.stop.into()) },
             slots,
             dst: 0,
             len,
@@ -156,7 +155,7 @@ impl Source {
     }
 
     /// The next of the finite flows that begin now or have begun; nothing is sent of one of 0 bytes.
-    pub(crate) fn begin(&mut self, now: u64) -> Option<FlowQueue> {
+    pub(crate) fn begin(&mut self, now: Ps) -> Option<FlowQueue> {
         let Finite { flows, begun, first_pair } = self.finite.as_mut()?;
         while let Some(flow) = flows.get(*begun).filter(|flow| flow.start <= now) {
             *begun += 1;
@@ -195,8 +194,10 @@ impl Source {
                 return;
             }
             let bits = stream.bits();
-            let in_on_time =
-                || slots.off == 0 || next.wrapping_sub(slots.start) % (slots.on + slots.off) < slots.on;
+            let in_on_time = || {
+                slots.off == Ps(0)
+                    || Ps(next.0.wrapping_sub(slots.start.0)) % (slots.on + slots.off) < slots.on
+            };
             if (bits & 0xFFFF_FFFF) < threshold && in_on_time() {
                 break bits;
             }

@@ -11,7 +11,7 @@ use super::queue_pair::{Progress, RTO};
 use super::records::Records;
 use super::sender::Sender;
 use crate::check::{Event, Who, changes};
-use crate::net::Net;
+use crate::net::{Net, Ps};
 use crate::outcome::{LATENCY_BUCKETS, Trigger, latency_bucket};
 use crate::scheme::{WHOLE_HOST, call as of_scheme};
 use crate::spec::SMALLEST;
@@ -36,7 +36,7 @@ impl<F: Packet> Sender<F> {
         let lost = self.loses();
         match self.settings.feedback_delay {
             _ if lost => self.adopt(&mut said, records),
-            0 => self.obey(about, &said, records, at),
+            Ps(0) => self.obey(about, &said, records, at),
             delay => {
                 self.adopt(&mut said, records);
                 self.deferred.insert(at.now + delay, IN_A_FRAME, about, said);
@@ -113,14 +113,14 @@ impl<F: Packet> Sender<F> {
         let Some(pairs) = &mut self.pairs else { return };
         let report = records.report(record);
         let said = (acked, || at.net.flows.frames_below(flow, acked).into(), gap, &report);
-        if let Some(progress) = pairs.acknowledge(flow, said, marked, (at.now - sent_at, at.now)) {
+        if let Some(progress) = pairs.acknowledge(flow, said, marked, (at.now - Ps(sent_at), at.now)) {
             let (path, blamed) = (records.path(record), records.blamed(record));
             let (by, port) = match () {
                 () if marked => (Trigger::Mark, port.max(blamed.0)),
                 () if path.is_empty() => (Trigger::Answer, 0),
                 () => (Trigger::Telemetry, blamed.1),
             };
-            let rtt = Time::from_ps(at.now - sent_at);
+            let rtt = (at.now - Ps(sent_at)).time();
             let why = Why { by, port, rtt: Some(rtt) };
             self.progress(flow, progress, (acked, marked, gap, path), (rtt, why), at);
         } else {
@@ -216,7 +216,7 @@ impl<F: Packet> Sender<F> {
     pub(super) fn more(&mut self, flow: FlowId, bytes: u64, at: Moment<'_>) {
         let idle = self.pairs.as_mut().and_then(|pairs| pairs.idle(flow, at.now));
         if let (Some((idle, timeout)), Some(place)) = (idle, self.own_limiter(flow)) {
-            let (idle, timeout) = (Time::from_ps(idle), Time::from_ps(timeout));
+            let (idle, timeout) = (idle.time(), timeout.time());
             let why = Why::of(Trigger::Timer);
             self.wake(place, why, at, |object, limiter| object.on_restart(idle, timeout, limiter));
         }
@@ -230,7 +230,7 @@ impl<F: Packet> Sender<F> {
     }
 
     /// Something that an operation here waits for has happened in another class, or at another NIC of the machine.
-    pub(crate) fn advise(&mut self, n: u32, now: u64) {
+    pub(crate) fn advise(&mut self, n: u32, now: Ps) {
         self.learn(|program| program.advise(n, now));
     }
 
@@ -368,7 +368,7 @@ impl<F: Packet> Sender<F> {
             pairs.show(flow, &mut limiter.state.acks);
         }
         let (rate, held) = (limiter.state.rate, limiter.holds());
-        let mut lent = Limiter::new(Time::from_ps(at.now), &mut limiter.state, &mut actions);
+        let mut lent = Limiter::new(at.now.time(), &mut limiter.state, &mut actions);
         let said = of_scheme(&mut limiter.object, |o| call(o, &mut lent), |f| Box::new(f));
         if let Err(cause) = said {
             actions = vec![LimiterAction::Fail(cause)];
@@ -431,7 +431,7 @@ impl<F: Packet> Sender<F> {
         for action in actions {
             match action {
                 LimiterAction::StartTimer(slot, after) => {
-                    self.timers.start(key, slot.0, at.now.saturating_add(after.as_ps()));
+                    self.timers.start(key, slot.0, at.now.saturating_add((*after).into()));
                 }
                 LimiterAction::StopTimer(slot) => self.timers.stop(key, slot.0),
                 LimiterAction::Probe(probe) => self.probe(*probe, (dst, own), sent, at),
@@ -460,7 +460,7 @@ impl<F: Packet> Sender<F> {
         if slot == GAP {
             return self.let_go(place, at);
         }
-        let (now, slot) = (Time::from_ps(at.now), Slot(slot));
+        let (now, slot) = (at.now.time(), Slot(slot));
         let patience = self.limiters.at_mut(place).map(|l| l.state.patience.expires(slot, now));
         match patience.unwrap_or(Ok(())) {
             Ok(()) => self
@@ -484,7 +484,7 @@ impl<F: Packet> Sender<F> {
             return self.fail(Who::Reaction(dst), &cause, at.now);
         }
         let Some(dst) = dst else { return };
-        probe.sent_at = Time::from_ps(at.now);
+        probe.sent_at = at.now.time();
         probe.sent_bytes = sent;
         self.journal.books.made(at.now, u64::from(SMALLEST));
         // Among the data a probe travels to the destination, and ends at its point if that is on the way.

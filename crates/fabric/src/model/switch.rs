@@ -16,7 +16,7 @@ use super::records::Records;
 use super::switching::{Outlet, Switching};
 use super::turns::{Lanes, Offer, Weights};
 use crate::check::{Books, Change, broken};
-use crate::net::{Link, Net};
+use crate::net::{Link, Net, Ps};
 use crate::outcome::PortOutcome;
 use crate::spec::{RateChange, SwitchSpec};
 use crate::tx_rate::TxRate;
@@ -108,13 +108,13 @@ impl<F: Packet> Output<F> {
     }
 
     /// As the congestion point of a class sees it.
-    fn view(&self, class: usize, now: u64) -> View {
+    fn view(&self, class: usize, now: Ps) -> View {
         let bytes = (self.data[class].bytes, self.queued() + self.control_queued, self.left.bytes);
         view(bytes, (self.port.link, self.service), self.port.paused.get(class), now)
     }
 
     /// A data frame of a class starts: its congestion point may stamp and mark it. One that looks at departures has stamped it.
-    pub(crate) fn pass_point(&mut self, class: usize, frame: &mut F, now: u64, records: &mut Records) {
+    pub(crate) fn pass_point(&mut self, class: usize, frame: &mut F, now: Ps, records: &mut Records) {
         let view = self.view(class, now);
         let Some(point) = &mut self.data[class].point else { return };
         if let (Some(stamp), false) = (point.stamp(), point.departures) {
@@ -368,13 +368,13 @@ impl<'n, F: Packet, O: Outside<F>> Switching<'n, Turn<'n, O>> for Switch<F> {
         queue.bytes -= u64::from(frame.bytes());
         Some(frame)
     }
-    fn view(&mut self, (out, class): At, (): (), now: u64) -> View {
+    fn view(&mut self, (out, class): At, (): (), now: Ps) -> View {
         self.outputs[out].view(class, now)
     }
     fn last(&mut self, (out, class): At, (): ()) -> Option<&mut F> {
         self.outputs[out].data[class].frames.back_mut()
     }
-    fn bin(&mut self, out: usize, _: u64) -> u64 {
+    fn bin(&mut self, out: usize, _: Ps) -> u64 {
         self.outputs[out].queued()
     }
     fn by_class(&self, net: &Net) -> Vec<Vec<PortOutcome>> {

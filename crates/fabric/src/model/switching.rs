@@ -15,7 +15,7 @@ use super::port::{At, Left, is_stopped};
 use super::records::Records;
 use super::rest::Rest;
 use crate::check::{Books, Event, Ledger, Stopped, broken};
-use crate::net::{Link, Net};
+use crate::net::{Link, Net, Ps};
 use crate::outcome::{PortOutcome, SharedUse};
 use crate::spec::WatchdogAction;
 use crate::tx_rate::TxRate;
@@ -81,11 +81,11 @@ pub(crate) trait Switching<'n, C> {
     /// Takes the first frame that waits out of its queue.
     fn take_waiting(&mut self, at: At) -> Option<Self::Frame>;
     /// An output as its congestion point sees it, which has counted all but what is ahead.
-    fn view(&mut self, at: At, ahead: Self::Ahead, now: u64) -> View;
+    fn view(&mut self, at: At, ahead: Self::Ahead, now: Ps) -> View;
     /// The frame that was queued last, of those that are there.
     fn last(&mut self, at: At, ahead: Self::Ahead) -> Option<&mut Self::Frame>;
     /// Bytes that are queued as a bin of the recording ends, when the most of them are noted.
-    fn bin(&mut self, out: usize, now: u64) -> u64;
+    fn bin(&mut self, out: usize, now: Ps) -> u64;
     /// What was measured of each class at each port, where there are several: by class, then by port.
     fn by_class(&self, _: &Net) -> Vec<Vec<PortOutcome>> {
         Vec::new()
@@ -499,7 +499,7 @@ pub(crate) trait Switching<'n, C> {
                 Stopped::new(out, paused.iter().any(Paused::stops), stopped.map(|frame| frame.input()));
             let (in_xoff, (sent, sent_bits, control_sent)) = (Paused::close(paused, net), self.sent(out));
             let queued = (0..classes).map(|class| self.queued((out, class))).sum();
-            self.bin(out, net.duration - 1);
+            self.bin(out, net.duration - Ps(1));
             let last = self.queues(out, net);
             let recorded =
                 self.memory(0).0.journal.recorded.queues.iter_mut().filter(|s| usize::from(s.port) == out);

@@ -10,10 +10,10 @@
 //! A polling interval is looked at where a storm may begin at its end: after XOFF or XON was heard, and while a frame waits in XOFF. So
 //! watchdogs cost nothing where nothing moves.
 
-use super::agenda::NEVER;
 use super::pause::Paused;
 use crate::check::changes;
 use crate::outcome::Storm;
+use crate::ps::{NEVER, Ps};
 use crate::spec::{WatchdogAction, WatchdogSpec};
 use cnsim_scheme_api::Time;
 
@@ -22,13 +22,13 @@ use cnsim_scheme_api::Time;
 struct Watched {
     /// Time in XOFF at the end of the polling interval before the last XOFF or XON, and when that was, ps.
     polled: Time,
-    heard: u64,
+    heard: Ps,
     /// The end of a polling interval at which it is to be looked at, ps.
-    poll: u64,
+    poll: Ps,
     /// Since when it is without XOFF, if it is, ps.
-    free_since: u64,
+    free_since: Ps,
     /// When it is to be looked at, ps.
-    look: u64,
+    look: Ps,
     /// Number of the class's storm at the switch, while it lasts.
     storm: Option<usize>,
 }
@@ -47,19 +47,25 @@ impl Watchdogs {
     /// Watchdogs of a switch with so many outputs.
     pub(crate) fn new(spec: Option<WatchdogSpec>, outputs: usize, classes: usize) -> Self {
         let outputs = if spec.is_some() { outputs } else { 0 };
-        let one =
-            Watched { polled: Time::ZERO, heard: 0, poll: NEVER, free_since: 0, look: NEVER, storm: None };
+        let one = Watched {
+            polled: Time::ZERO,
+            heard: Ps(0),
+            poll: NEVER,
+            free_since: Ps(0),
+            look: NEVER,
+            storm: None,
+        };
         Self { spec, classes, watched: vec![one; outputs * classes], storms: Vec::new() }
     }
 
     /// When one looks next, if no frame arrives before, ps.
-    pub(crate) fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> Ps {
         self.watched.iter().map(|watched| watched.look.min(watched.poll)).min().unwrap_or(NEVER)
     }
 
     /// The first output and class that is to be looked at now, of those from a place on (`from` outputs and classes have been); whether a
     /// polling interval ends there; and the place behind it.
-    pub(crate) fn due(&self, from: usize, now: u64) -> Option<((usize, usize), bool, usize)> {
+    pub(crate) fn due(&self, from: usize, now: Ps) -> Option<((usize, usize), bool, usize)> {
         let mut rest = self.watched.iter().enumerate().skip(from);
         let (place, watched) = rest.find(|(_, watched)| watched.look.min(watched.poll) <= now)?;
         Some(((place / self.classes, place % self.classes), watched.poll <= now, place + 1))
@@ -70,25 +76,25 @@ impl Watchdogs {
     }
 
     /// A class at an output has heard XOFF or XON, which `ended` a pause or not.
-    pub(crate) fn hear(&mut self, at: (usize, usize), paused: &Paused, ended: bool, now: u64) {
+    pub(crate) fn hear(&mut self, at: (usize, usize), paused: &Paused, ended: bool, now: Ps) {
         let (Some(watch), place) = (self.spec, self.place(at)) else { return };
         let watched = &mut self.watched[place];
         if watch.rule.share().is_some() {
-            let (over, stood) = (now % watch.detect.as_ps(), paused.stands(now) > Some(Time::ZERO));
+            let (over, stood) = (now % watch.detect.into(), paused.stands(now) > Some(Time::ZERO));
             if now - over >= watched.heard {
-                watched.polled = paused.total(now) - Time::from_ps(if ended || stood { over } else { 0 });
+                watched.polled = paused.total(now) - (if ended || stood { over } else { Ps(0) }).time();
             }
             watched.heard = now;
-            watched.poll = watched.storm.map_or(now - over + watch.detect.as_ps(), |_| NEVER);
+            watched.poll = watched.storm.map_or(now - over + watch.detect.into(), |_| NEVER);
         }
         if ended {
             watched.free_since = now;
-            watched.look = watched.storm.map_or(NEVER, |_| now + watch.restore.as_ps());
+            watched.look = watched.storm.map_or(NEVER, |_| now + watch.restore.into());
             return;
         }
         let may_begin = watched.storm.is_none() && watch.rule.share().is_none();
         let stood = paused.stands(now).filter(|&stood| may_begin && stood < watch.detect);
-        watched.look = stood.map_or(NEVER, |stood| now + (watch.detect - stood).as_ps());
+        watched.look = stood.map_or(NEVER, |stood| now + (watch.detect - stood).into());
     }
 
     /// Looks at a class of an output, where a frame waits or not, at the end of a polling interval (`polls`) or not: true if a storm
@@ -98,25 +104,25 @@ impl Watchdogs {
         at: (usize, usize),
         paused: &mut Paused,
         (waits, polls): (bool, bool),
-        now: u64,
+        now: Ps,
     ) -> bool {
         let (Some(watch), place) = (self.spec, self.place(at)) else { return false };
         let watched = &mut self.watched[place];
         let stands = paused.stands(now);
-        let restored = watched.free_since + watch.restore.as_ps();
+        let restored = watched.free_since + watch.restore.into();
         let mut turns = false;
         watched.look = if watched.look <= now { NEVER } else { watched.look };
         if let Some(storm) = watched.storm {
             if stands.is_none() && now >= restored {
                 (watched.storm, turns) = (None, true);
                 changes("watchdog of an output", "storm", "watching");
-                self.storms[storm].until = Some(Time::from_ps(now));
+                self.storms[storm].until = Some(now.time());
             }
         } else {
             let stormy = match watch.rule.share() {
                 None => stands.is_some_and(|stood| stood >= watch.detect),
                 Some(percent) => {
-                    let part = match watched.heard + watch.detect.as_ps() > now {
+                    let part = match watched.heard + watch.detect.into() > now {
                         true => paused.total(now) - watched.polled,
                         false => stands.map_or(Time::ZERO, |_| watch.detect),
                     };
@@ -128,12 +134,12 @@ impl Watchdogs {
                 changes("watchdog of an output", "watching", "storm");
                 watched.look = stands.map_or(restored, |_| NEVER);
                 let (port, class) = (at.0 as u16, at.1 as u8);
-                self.storms.push(Storm { port, class, from: Time::from_ps(now), until: None, dropped: 0 });
+                self.storms.push(Storm { port, class, from: now.time(), until: None, dropped: 0 });
             }
         }
         if watch.rule.share().is_some() {
             watched.poll = match watched.storm {
-                None if stands.is_some() && waits => now - now % watch.detect.as_ps() + watch.detect.as_ps(),
+                None if stands.is_some() && waits => now - now % watch.detect.into() + watch.detect.into(),
                 None if !polls => watched.poll,
                 _ => NEVER,
             };

@@ -1,6 +1,7 @@
 //! Ports and links as a run asks for them, and what of it no run can have.
 
 use super::{LONGEST, Link};
+use crate::ps::{NEVER, Ps};
 use crate::spec::{ClassSpec, LinkLoss, PortFault, RateChange, Record, RunSpec};
 use crate::tx_rate::Clock;
 use cnsim_scheme_api::{NodeId, Rate};
@@ -16,7 +17,7 @@ fn has((n, p): (NodeId, u16), spec: &RunSpec) -> bool {
 }
 
 /// First port number of each node and the total at the end; the links by port; and the least delay of all, ps.
-pub(super) fn all(spec: &RunSpec) -> Result<(Vec<u32>, Vec<Option<Link>>, u64), String> {
+pub(super) fn all(spec: &RunSpec) -> Result<(Vec<u32>, Vec<Option<Link>>, Ps), String> {
     let (mut ports, mut total) = (vec![0], 0u32);
     for count in spec.hosts.iter().map(|_| 1).chain(spec.switches.iter().map(|s| u32::from(s.ports))) {
         total += count;
@@ -28,7 +29,7 @@ pub(super) fn all(spec: &RunSpec) -> Result<(Vec<u32>, Vec<Option<Link>>, u64), 
     };
     let clock =
         |n: NodeId| Clock::new(spec.laws.rounding, spec.hosts.get(n.0 as usize).map_or(0.0, |h| h.clock_ppm));
-    let (mut links, mut lead) = (vec![None; total as usize], u64::MAX);
+    let (mut links, mut lead) = (vec![None; total as usize], NEVER);
     for l in &spec.links {
         let (a, b) = (number(l.a)?, number(l.b)?);
         if a == b || links[a as usize].is_some() || links[b as usize].is_some() {
@@ -36,11 +37,12 @@ pub(super) fn all(spec: &RunSpec) -> Result<(Vec<u32>, Vec<Option<Link>>, u64), 
         }
         refuse!(!is_possible(l.rate), "a link of {}; 10 kb/s to 10 Tb/s are possible", l.rate);
         for (from, peer, near, far) in [(a, b, l.a.0, l.b.0), (b, a, l.b.0, l.a.0)] {
-            let delay = (l.delay + spec.processing(far)).as_ps();
+            let delay = Ps::from(l.delay + spec.processing(far));
             let (NodeId(a), NodeId(b)) = (l.a.0, l.b.0);
             refuse!(
-                delay < 10_000,
-                "the link between nodes {a} and {b} has {delay} ps of delay and processing; at least 10 ns are needed"
+                delay < Ps(10_000),
+                "the link between nodes {a} and {b} has {} ps of delay and processing; at least 10 ns are needed",
+                delay.0
             );
             lead = lead.min(delay);
             let tx = clock(near).tx(l.rate);

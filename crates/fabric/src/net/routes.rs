@@ -4,6 +4,7 @@ use super::{Link, Net};
 use crate::flows::Numbered;
 use crate::hash::{Paths, Salts};
 use crate::mix::mix;
+use crate::ps::Ps;
 use crate::spec::{Draws, Routing, RunSpec, SMALLEST, TransportSpec};
 use cnsim_scheme_api::{FlowId, NodeId, Time};
 use prefetch_index::prefetch_index;
@@ -309,7 +310,7 @@ impl Net {
         let (src, dst) = self.hosts_of(flow);
         let back = pairs.map_or(SMALLEST, |transport| transport.ack_length.get() as u16);
         let way = |from: u32, to: u32, len: u16| {
-            let (mut port, mut total, mut links) = (self.ports[from as usize], 0, 0);
+            let (mut port, mut total, mut links) = (self.ports[from as usize], Ps(0), 0);
             while let Some(link) = self.links[port as usize] {
                 (total, links) = (total + link.tx.time(len) + link.delay, links + 1);
                 let Some(s) = link.peer_node.checked_sub(self.hosts) else { break };
@@ -320,6 +321,6 @@ impl Net {
             (total, links)
         };
         let (out, links) = way(src, dst, self.flows.mtu);
-        (Time::from_ps(out + way(dst, src, back).0), links)
+        ((out + way(dst, src, back).0).time(), links)
     }
 }

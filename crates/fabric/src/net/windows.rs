@@ -87,7 +87,7 @@ impl Net {
         if !star {
             return own;
         }
-        let fits = (1 << 30) / u64::from(spec.switches[0].ports).next_power_of_two() / self.windows.lead;
+        let fits = (1 << 30) / u64::from(spec.switches[0].ports).next_power_of_two() / self.windows.lead.0;
         fits.clamp(own, LONGEST_WINDOW)
     }
     /// Most bytes that an input of these ports can receive in a window, or its own messages.
@@ -95,7 +95,7 @@ impl Net {
         let rates = self.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.rate.bps());
         let fastest = rates.fold(0.0, f64::max);
         let more = 2 * 9216 + u64::from(SMALLEST) * ports as u64;
-        (fastest * self.windows.window as f64 / 8e12) as u64 * self.clocks.slack + more
+        (fastest * self.windows.window.0 as f64 / 8e12) as u64 * self.clocks.slack + more
     }
     /// Worker of each switch: the switches of each level are shared out equally, in order.
     pub(crate) fn places(&self, workers: usize) -> Vec<usize> {

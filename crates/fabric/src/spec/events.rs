@@ -1,6 +1,7 @@
 //! Events at ports during a run: other rates of service, and faults.
 
 use super::{PauseTransport, RunSpec};
+use crate::ps::Ps;
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
 
 /// What changes or fails at single ports.
@@ -38,8 +39,8 @@ pub struct PauseFrames {
 
 impl PauseFrames {
     /// When a transmitter obeys one that reaches it at `at`, ps.
-    pub(crate) fn obeyed(&self, at: u64) -> u64 {
-        at + self.response.as_ps()
+    pub(crate) fn obeyed(&self, at: Ps) -> Ps {
+        at + self.response.into()
     }
     /// Bytes that arrive over a link of this rate during the response, and while more is sent than a PAUSE frame of 64 B: headroom beside
     /// that of [`crate::headroom`].

@@ -9,13 +9,13 @@
 //! * Bench row: w2-classes.
 //! * Marks: CalmClasses.
 
-use crate::fast::frame::{Entry, Frame, NEVER};
+use crate::fast::frame::{Entry, Frame};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::{
     Kind, Lane, Memory, Output, Packet, Paused, Point, Records, Switch as Own, Turn, count_down, rank,
 };
-use crate::net::Net;
+use crate::net::{NEVER, Net, Ps};
 use crate::spec::{ControlTransport, Ties};
 use cnsim_scheme_api::RampAt;
 
@@ -62,7 +62,7 @@ impl Own<Frame> {
     pub(super) fn run_calmly(
         &mut self,
         (inbox, calm): (u32, &mut Calm),
-        end: u64,
+        end: Ps,
         turn: &mut Turn<'_, Wires>,
     ) -> bool {
         if !calm.may
@@ -90,7 +90,7 @@ impl Own<Frame> {
 
     /// Has nothing that arrives before `end` a consequence elsewhere? Then it is noted by outputs; a shared buffer is noted to be quiet for
     /// that time, or not.
-    fn is_calm(&mut self, (inbox, calm): (u32, &mut Calm), end: u64, turn: &Turn<'_, Wires>) -> bool {
+    fn is_calm(&mut self, (inbox, calm): (u32, &mut Calm), end: Ps, turn: &Turn<'_, Wires>) -> bool {
         let (mut plain, index) = (true, self.management.index(turn.net));
         calm.more.iter_mut().for_each(|more| more.0.fill(0));
         calm.pending.iter_mut().for_each(Vec::clear);
@@ -167,7 +167,7 @@ impl Kept<'_> {
 }
 
 /// An output takes what arrives for it, and sends, before `end`.
-fn replay(output: &mut Output<Frame>, pending: &[Entry], end: u64, kept: &mut Kept<'_>) {
+fn replay(output: &mut Output<Frame>, pending: &[Entry], end: Ps, kept: &mut Kept<'_>) {
     let (mut arrivals, mut queued) = (pending.iter().peekable(), output.queued());
     loop {
         let busy = output.port.until;
@@ -192,7 +192,7 @@ fn replay(output: &mut Output<Frame>, pending: &[Entry], end: u64, kept: &mut Ke
 
 /// The first frame of a lane starts.
 #[inline]
-fn start(output: &mut Output<Frame>, lane: Lane, now: u64, records: &mut Records) {
+fn start(output: &mut Output<Frame>, lane: Lane, now: Ps, records: &mut Records) {
     let Some(&(mut frame)) = output.frames(lane).front() else { return };
     let class = usize::from(frame.class());
     if frame.is_data() && output.data[class].point.is_some() {
@@ -218,7 +218,7 @@ fn store(output: &mut Output<Frame>, entry: &Entry, queued: &mut u64, kept: &mut
 
 /// The last bit of a frame leaves.
 #[inline]
-fn send(output: &mut Output<Frame>, now: u64, queued: &mut u64, kept: &mut Kept<'_>) {
+fn send(output: &mut Output<Frame>, now: Ps, queued: &mut u64, kept: &mut Kept<'_>) {
     let (lane, link) = output.port.finish();
     let frame = output.pop(lane);
     if let Lane::Data(class) = lane {

@@ -8,17 +8,18 @@
 //! * Bench row: w2-classes.
 //! * Marks: Classes.
 
-use crate::fast::frame::{Entry, Frame, NEVER};
+use crate::fast::frame::{Entry, Frame};
 use crate::fast::wires::Wires;
 use crate::model::{Host, Key, Kind, Packet, Sides, Turn, rank};
+use crate::ps::{NEVER, Ps};
 
 impl Host<Frame> {
     /// Runs it up to `end` (exclusive). Its receiving port has this number at the worker.
-    pub(crate) fn run(&mut self, inbox: u32, end: u64, turn: &mut Turn<'_, Wires>) {
+    pub(crate) fn run(&mut self, inbox: u32, end: Ps, turn: &mut Turn<'_, Wires>) {
         let sound = self.sides[0].nic.is_none();
         loop {
             let (alarm, class) = self.alarms();
-            let before = end.min(alarm.saturating_add(1));
+            let before = end.min(alarm.saturating_add(Ps(1)));
             match Sides::take_while::<true>(&mut self.sides, (sound, inbox), (before, turn.net), turn.out) {
                 Some(entry) => self.respond(sound, &entry, turn),
                 None if alarm < end => {
@@ -34,7 +35,7 @@ impl Host<Frame> {
 
     /// The next timer of a reflector, and its class.
     #[inline]
-    pub(crate) fn alarms(&self) -> (u64, usize) {
+    pub(crate) fn alarms(&self) -> (Ps, usize) {
         let alarms = self.sides.iter().map(|sides| sides.receiver.alarms.next);
         alarms.zip(0..).min().unwrap_or((NEVER, 0))
     }

@@ -15,17 +15,17 @@
 //! * Marks: SentStraight, StartedAtOnce; out: HostByEvent.
 
 use super::Host;
-use crate::fast::frame::{AFTER, Entry, NEVER};
+use crate::fast::frame::{AFTER, Entry};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::{Key, Kind, MANAGED, Moment, Sides};
-use crate::net::Net;
+use crate::net::{NEVER, Net, Ps};
 use std::slice::from_mut;
 
 impl Host {
     /// Runs the host up to `end` (exclusive).
     #[inline(always)]
-    pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires) {
+    pub(crate) fn sweep(&mut self, end: Ps, net: &Net, wires: &mut Wires) {
         self.take(end, net, wires);
         if self.due < end {
             self.send_until((end, Kind::Change, 0), net, wires);
@@ -34,7 +34,7 @@ impl Host {
 
     /// When the host must be visited next if nothing is sent to it.
     #[inline(always)]
-    pub(crate) fn look_around(&self, wires: &Wires) -> u64 {
+    pub(crate) fn look_around(&self, wires: &Wires) -> Ps {
         let inbox = wires.inboxes.get(self.inbox as usize);
         let first = inbox.and_then(|inbox| inbox.arrived_before(0, AFTER)).map_or(NEVER, |e| e.ready);
         self.due.min(self.sides.receiver.alarms.next).min(first)
@@ -43,16 +43,16 @@ impl Host {
     /// Takes what arrives before `end`: data that wakes no reflector, and in between what the sending side must be brought up to
     /// date for. Timers of reflectors expire after what arrives at their moment and before all else.
     #[inline(always)]
-    fn take(&mut self, end: u64, net: &Net, wires: &mut Wires) {
+    fn take(&mut self, end: Ps, net: &Net, wires: &mut Wires) {
         // Where the port has faults, one may follow from each frame of data.
         let sound = self.sides.nic.is_none();
-        if !sound && self.sides.nic.as_ref().is_some_and(|nic| nic.next() == 0) {
+        if !sound && self.sides.nic.as_ref().is_some_and(|nic| nic.next() == Ps(0)) {
             self.fail(None, net, wires);
             self.look_again(net, wires);
         }
         loop {
             let alarm = self.sides.receiver.alarms.next;
-            let before = end.min(alarm.saturating_add(1));
+            let before = end.min(alarm.saturating_add(Ps(1)));
             let port = (sound, self.inbox);
             match Sides::take_while::<false>(from_mut(&mut self.sides), port, (before, net), wires) {
                 Some(entry) => self.respond(&entry, net, wires),
@@ -64,7 +64,7 @@ impl Host {
 
     /// The next timer of a reflector expires.
     #[cold]
-    fn expire(&mut self, now: u64, net: &Net, wires: &mut Wires) {
+    fn expire(&mut self, now: Ps, net: &Net, wires: &mut Wires) {
         self.catch_up((now, Kind::Timer, 0), net, wires);
         let at = self.moment(net);
         self.sides.alarm(&mut wires.records, &mut wires.direct, at);
@@ -100,9 +100,9 @@ impl Host {
     fn look_again(&mut self, net: &Net, wires: &mut Wires) {
         self.kick_if_idle();
         let inbox = wires.inboxes.get(self.inbox as usize);
-        let more = inbox.is_some_and(|inbox| inbox.arrived_before(0, self.now + 1).is_some());
+        let more = inbox.is_some_and(|inbox| inbox.arrived_before(0, self.now + Ps(1)).is_some());
         let more = more || self.sides.receiver.alarms.next <= self.now;
-        self.go_on((self.now + u64::from(!more), Kind::Change, 0), net, wires);
+        self.go_on((self.now + Ps((!more).into()), Kind::Change, 0), net, wires);
     }
 
     /// Something has happened to the sending side: a start follows at once, if nothing else comes before it.
@@ -121,7 +121,7 @@ impl Host {
 
     /// When anything is due that may let a frame go, ps.
     #[inline(always)]
-    fn next_other(&self) -> u64 {
+    fn next_other(&self) -> Ps {
         let mut next = NEVER;
         self.sides.each_due(|time, _, _| next = next.min(time));
         next
@@ -129,7 +129,7 @@ impl Host {
 
     /// Notes that the transmitter is idle at `now`, if nothing else is to be done at the end that has gone by.
     #[inline(always)]
-    fn rest(&mut self, now: u64) {
+    fn rest(&mut self, now: Ps) {
         if self.line.end <= now && !self.sides.sender.waits() {
             self.line.end = NEVER;
         }
@@ -188,17 +188,17 @@ impl Host {
         }
         let held = self.kick || self.line.is_stopped(MANAGED) || sender.holds_others();
         let next = sender.timers.next.min(sender.deferred.next()).min(self.sides.rates.next);
-        self.alone_until = if held { 0 } else { next };
+        self.alone_until = if held { Ps(0) } else { next };
     }
 
     /// The slots of a host's one source before `limit`, as long as nothing else happens. A frame that meets an idle line goes on the
     /// wire at once, another waits in the FIFO for the end of the transmission. True if that is all before `limit`.
     #[inline(always)]
     fn send_straight(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
-        if self.alone_until == 0 {
+        if self.alone_until == Ps(0) {
             return false;
         }
-        self.due = 0;
+        self.due = Ps(0);
         let plain = self.sides.sender.is_plain();
         while let Some(source) = self.sides.sources.first_mut() {
             let (slot, sender) = (source.next, &mut self.sides.sender);
@@ -238,7 +238,7 @@ impl Host {
             if !plain {
                 self.sides.sender.must_look = false;
                 self.note_others();
-                if self.alone_until == 0 {
+                if self.alone_until == Ps(0) {
                     return false;
                 }
             }

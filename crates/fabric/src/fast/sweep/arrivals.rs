@@ -6,7 +6,7 @@ use crate::fast::inbox::Inbox;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::{Kind, Lane, Packet, place_of_data};
-use crate::net::Net;
+use crate::net::{Net, Ps};
 use crate::spec::Ties;
 
 /// Arrivals of a window, kept between windows for their memory.
@@ -26,7 +26,7 @@ impl Scratch {
         &mut self,
         (id, inbox): (u32, u32),
         ports: impl Iterator<Item = usize>,
-        (base, end): (u64, u64),
+        (base, end): (Ps, Ps),
         net: &Net,
         wires: &Wires,
     ) -> bool {
@@ -39,7 +39,7 @@ impl Scratch {
                 n += 1;
                 data_only &= e.frame.is_data();
                 let kind = Kind::of_arrival(e.frame.kind().lane()) as u64;
-                self.keys.push((e.ready - base) << 20 | kind << 16 | p as u64);
+                self.keys.push((e.ready - base).0 << 20 | kind << 16 | p as u64);
             }
         }
         self.keys.sort_unstable();
@@ -50,11 +50,11 @@ impl Scratch {
     }
 
     /// Puts data of one moment in the order that is drawn, or that of their starts.
-    fn order_ties(&mut self, (id, inbox): (u32, u32), base: u64, net: &Net, wires: &Wires) {
+    fn order_ties(&mut self, (id, inbox): (u32, u32), base: Ps, net: &Net, wires: &Wires) {
         for alike in self.keys.chunk_by_mut(|a, b| a >> 16 == b >> 16) {
             if alike.len() > 1 && alike[0] >> 16 & 0xF == Kind::Data as u64 {
                 hit(Mark::TiesDrawn);
-                let at = base + (alike[0] >> 20);
+                let at = base + Ps(alike[0] >> 20);
                 let len = |port: u16| {
                     let entries = wires.inboxes.get(inbox as usize + usize::from(port)).map(Inbox::entries);
                     // A PAUSE over the wire may come at the same moment.

@@ -6,17 +6,18 @@
 //! * Bench row: hotspot.
 //! * Marks: none of its own: every run passes here.
 
-use crate::fast::frame::{Begin, Entry, Kind, NEVER, Step};
+use crate::fast::frame::{Begin, Entry, Kind, Step};
 use crate::fast::mmu::Mmu;
 use crate::fast::switch::{Port, Sent, Transmission};
 use crate::fast::wires::Wires;
 use crate::model::{Lane, Packet, Records, next_start, rate_of, transmission};
+use crate::ps::{NEVER, Ps};
 
 impl Port {
     /// Sends on what has left by `end` of what waits, which is all that the transmitter has to consider. False where a departure
     /// may have a consequence: the rest needs the exact way.
     #[inline(always)]
-    pub(crate) fn drain(&mut self, p: usize, end: u64, mmu: &mut Mmu, wires: &mut Wires) -> bool {
+    pub(crate) fn drain(&mut self, p: usize, end: Ps, mmu: &mut Mmu, wires: &mut Wires) -> bool {
         let (counted, row) = (self.has_cells, mmu.row(p));
         // Of an empty queue the first place is never ready.
         while let Some(&Entry { ready, ref frame }) = self.data.place_at(0).filter(|e| e.ready < end) {
@@ -48,10 +49,11 @@ impl Port {
     /// with it.
     pub(super) fn next_step(&self, at_start: bool) -> (Step, Option<Begin>) {
         if let Some(sends) = self.transmitter.sends {
-            return (2 * sends.end, None);
+            return (2 * sends.end.0, None);
         }
         let next = self.next();
-        let step = next.map_or(NEVER, |(start, end, _)| if at_start { 2 * start + 1 } else { 2 * end });
+        let step =
+            next.map_or(u64::MAX, |(start, end, _)| if at_start { 2 * start.0 + 1 } else { 2 * end.0 });
         (step, next)
     }
     /// A transmission that began as the queues alone say need not be kept. A stamped frame must not be stamped again, and what

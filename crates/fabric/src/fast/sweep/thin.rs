@@ -14,23 +14,23 @@
 use super::arrivals::Scratch;
 use crate::check::broken;
 use crate::fast::bits::{bit, of_bits};
-use crate::fast::frame::{Entry, Frame, NEVER};
+use crate::fast::frame::{Entry, Frame};
 use crate::fast::switch::{Port, Sent, Switch, Transmission, calm};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::{Packet, count_down, transmission};
-use crate::net::Net;
+use crate::net::{NEVER, Net, Ps};
 
 impl Switch {
     /// Runs the switch up to `end`, which is not that of the run. Returns when it must be visited next if nothing arrives.
     pub(crate) fn sweep_thin(
         &mut self,
         node: u32,
-        end: u64,
+        end: Ps,
         net: &Net,
         wires: &mut Wires,
         scratch: &mut Scratch,
-    ) -> u64 {
+    ) -> Ps {
         let (near, far) = wires.wheel.take_arrived(node);
         let later = if far == 0 { NEVER } else { self.keep_far(node, far, end, wires) };
         let base = end - net.windows.window;
@@ -51,7 +51,7 @@ impl Switch {
 
     /// Takes what has been gathered. Returns as [`Switch::sweep_thin`].
     #[inline(always)]
-    fn take_some(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) -> u64 {
+    fn take_some(&mut self, base: Ps, end: Ps, net: &Net, wires: &mut Wires, scratch: &mut Scratch) -> Ps {
         hit(Mark::ThinWindow);
         for (i, &k) in scratch.keys.iter().enumerate() {
             let input = (k & 0xFFFF) as u32;
@@ -71,7 +71,7 @@ impl Switch {
         }
         let mut due = self.rare.0;
         for p in of_bits(std::mem::take(&mut self.waiting), self.linked) {
-            if !self.bring(p, end - 1, end, net, wires) {
+            if !self.bring(p, end - Ps(1), end, net, wires) {
                 return self.end_all(base, end, net, wires);
             }
             due = due.min(self.note_due(p));
@@ -118,7 +118,7 @@ impl Switch {
             return None;
         }
         let stored = calm::store_calmly(self, out, usize::from(entry.frame.input), entry);
-        if stored == Some(false) && !self.launch(out, ready + u64::from(alone), net, wires) {
+        if stored == Some(false) && !self.launch(out, ready + Ps(alone.into()), net, wires) {
             self.waiting |= bit(out);
         }
         stored
@@ -126,16 +126,16 @@ impl Switch {
 
     /// Puts a frame that counts as sent, but is not at `now`, back to where it is counted.
     #[inline(always)]
-    fn land(&mut self, p: usize, now: u64) {
+    fn land(&mut self, p: usize, now: Ps) {
         let Some(port) = self.ports.get_mut(p) else { broken("no such port") };
         let (len, input) = port.quiet.flown;
         port.quiet.flown.0 = 0;
         if len == 0 || port.idle_from <= now {
             return;
         }
-        let start = port.idle_from - transmission(0, 0, port.line.service, len).1;
+        let start = port.idle_from - transmission(Ps(0), Ps(0), port.line.service, len).1;
         // Nobody looks at what it carries any more.
-        let mut frame = Frame::data(0, 0, 0, len, 0);
+        let mut frame = Frame::data(0, 0, 0, len, Ps(0));
         frame.input = input;
         port.data.push_back(&Entry { ready: start, frame });
         port.queued += u64::from(len);
@@ -148,7 +148,7 @@ impl Switch {
     /// Brings a port of which data alone waits up to date: ends at or before `last`, starts before `before`. What waits goes on
     /// its wire. False if there is more to consider.
     #[inline(always)]
-    fn bring(&mut self, p: usize, last: u64, before: u64, net: &Net, wires: &mut Wires) -> bool {
+    fn bring(&mut self, p: usize, last: Ps, before: Ps, net: &Net, wires: &mut Wires) -> bool {
         loop {
             if !self.retire(p, last) {
                 return false;
@@ -170,7 +170,7 @@ impl Switch {
     /// Forgets the frame that stands on the wire if it has left by `last`. False if there is more to consider than data, or the
     /// departure may have a consequence.
     #[inline(always)]
-    fn retire(&mut self, p: usize, last: u64) -> bool {
+    fn retire(&mut self, p: usize, last: Ps) -> bool {
         let Some(port) = self.ports.get_mut(p) else { broken("no such port") };
         if port.has_launched() && port.end() <= last {
             let Some(Entry { frame, .. }) = port.data.front() else { broken("what went ahead is gone") };
@@ -188,7 +188,7 @@ impl Switch {
     /// Puts the first frame of the data that waits on its wire, with the time of its end, if it starts before `before`. True if
     /// nothing waits behind it.
     #[inline(always)]
-    fn launch(&mut self, p: usize, before: u64, net: &Net, wires: &mut Wires) -> bool {
+    fn launch(&mut self, p: usize, before: Ps, net: &Net, wires: &mut Wires) -> bool {
         let Some(port) = self.ports.get_mut(p) else { broken("no such port") };
         if !port.has_launched() {
             let Some(entry) = port.data.front() else { return true };
@@ -207,7 +207,7 @@ impl Switch {
 
     /// Notes whether a port needs a visit if nothing arrives, and returns when.
     #[inline(always)]
-    fn note_due(&mut self, p: usize) -> u64 {
+    fn note_due(&mut self, p: usize) -> Ps {
         let port = &self.ports[p];
         let due = if let Some(sends) = port.transmitter.sends {
             let data_alone = port.has_launched() && port.ahead.is_empty();
@@ -223,19 +223,19 @@ impl Switch {
 
     /// Frees the memory of frames that have left before `base` and whose ports have not been touched since.
     #[inline(never)]
-    pub(crate) fn free_launched(&mut self, base: u64, net: &Net, wires: &mut Wires) {
+    pub(crate) fn free_launched(&mut self, base: Ps, net: &Net, wires: &mut Wires) {
         for p in 0..self.linked {
             self.land(p, base);
-            let calm = base == 0 || !self.ports[p].has_launched() || self.retire(p, base - 1);
+            let calm = base == Ps(0) || !self.ports[p].has_launched() || self.retire(p, base - Ps(1));
             if !calm && self.ports[p].has_launched() {
-                self.advance(p, base - 1, base, net, wires);
+                self.advance(p, base - Ps(1), base, net, wires);
             }
         }
     }
 
     /// Ends a window the usual way.
     #[inline(never)]
-    fn end_all(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires) -> u64 {
+    fn end_all(&mut self, base: Ps, end: Ps, net: &Net, wires: &mut Wires) -> Ps {
         self.free_launched(base, net, wires);
         self.drain(end, net, wires);
         self.look_around()
@@ -243,7 +243,7 @@ impl Switch {
 
     /// Keeps in mind at which of some inputs frames are due at `end` or later, and says when.
     #[inline(never)]
-    fn keep_far(&self, node: u32, inputs: u64, end: u64, wires: &mut Wires) -> u64 {
+    fn keep_far(&self, node: u32, inputs: u64, end: Ps, wires: &mut Wires) -> Ps {
         let (mut kept, mut later) = (0, NEVER);
         for p in of_bits(inputs, self.linked) {
             let mut entries = wires.inboxes[self.inbox as usize + p].entries();
@@ -257,7 +257,7 @@ impl Switch {
     }
 
     /// Finds out anew what waits, and when it must be visited next if nothing arrives.
-    pub(crate) fn look_around(&mut self) -> u64 {
+    pub(crate) fn look_around(&mut self) -> Ps {
         let mut due = self.rare.0;
         self.waiting = 0;
         for p in 0..self.linked {
@@ -270,7 +270,7 @@ impl Switch {
                     .sends
                     .map_or_else(|| port.next().map_or(NEVER, |next| next.0), |sends| sends.end)
             };
-            due = self.ports.iter().take(self.linked).map(next).fold(due, u64::min);
+            due = self.ports.iter().take(self.linked).map(next).fold(due, Ps::min);
         }
         due
     }
@@ -279,7 +279,7 @@ impl Switch {
 impl Port {
     /// The first frame of its data is in transmission, and stands on its wire already.
     #[inline(always)]
-    fn put_ahead(&mut self, began: u64, end: u64) {
+    fn put_ahead(&mut self, began: Ps, end: Ps) {
         let what = Sent::Data { launched: true, freed: false };
         self.transmits(Some(Transmission { began, end, what }));
         self.line.needs_exact = true;
@@ -288,8 +288,8 @@ impl Port {
     /// May its next data frame, whose transmission ends at `end`, go on its wire at once? Marks at departure, traces and the books
     /// at the run's end need the moment itself.
     #[inline(always)]
-    fn may_launch(&self, end: u64, frame: &Frame, net: &Net) -> bool {
-        let looks = self.looks.from != NEVER && (self.looks.ramp_from != NEVER || frame.record() > 0);
+    fn may_launch(&self, end: Ps, frame: &Frame, net: &Net) -> bool {
+        let looks = self.looks.from != u64::MAX && (self.looks.ramp_from != u64::MAX || frame.record() > 0);
         !self.line.needs_exact && !looks && end < net.duration
     }
 }

@@ -7,7 +7,7 @@ use crate::fast::wires::Wires;
 use crate::model::{
     At, By, Key, Lane, Management, Memory, Moment, Outlet, Packet, Paused, Signal, Switching,
 };
-use crate::net::Net;
+use crate::net::{Net, Ps};
 use crate::spec::WatchdogAction;
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{Queue, Ramp, Rate};
@@ -68,7 +68,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     fn take_waiting(&mut self, (out, _): At) -> Option<Frame> {
         self.ports[out].take_waiting()
     }
-    fn view(&mut self, (out, _): At, ahead: ToCome, now: u64) -> Queue {
+    fn view(&mut self, (out, _): At, ahead: ToCome, now: Ps) -> Queue {
         let port = &mut self.ports[out];
         if let Some(point) = &mut port.point {
             point.state.countdown = port.countdown + ahead.data_to_come as i64;
@@ -79,11 +79,11 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         let entries = self.ports[out].data.entries_mut();
         entries.iter_mut().nth_back(ahead.frames_after).map(|e| &mut e.frame)
     }
-    fn bin(&mut self, out: usize, now: u64) -> u64 {
+    fn bin(&mut self, out: usize, now: Ps) -> u64 {
         // Starts at this very moment do not change a queue's length, so bringing it up to them was enough.
         let port = &mut self.ports[out];
-        port.note_peak(now + 1);
-        port.queued - port.later(now + 1).bytes_to_come
+        port.note_peak(now + Ps(1));
+        port.queued - port.later(now + Ps(1)).bytes_to_come
     }
 
     fn note_next(&mut self, next: Key, _: &mut With<'n, 'w>) {
@@ -136,7 +136,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         let opens = point.state.wakes(port.countdown + ahead.data_to_come as i64, tagged);
         port.countdown = point.state.countdown - ahead.data_to_come as i64;
         if !opens {
-            early::look_ahead(self, out, ahead.frames_after, 0);
+            early::look_ahead(self, out, ahead.frames_after, Ps(0));
         }
         opens
     }
@@ -145,7 +145,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         self.advance(out, self.now, self.now, net, wires);
     }
     fn bring_before(&mut self, out: usize, (net, wires): &mut With<'n, 'w>) {
-        if let Some(before) = self.now.checked_sub(1) {
+        if let Some(before) = self.now.0.checked_sub(1).map(Ps) {
             self.advance(out, before, self.now, net, wires);
         }
         self.ports[out].line.needs_exact = true;
@@ -161,7 +161,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         calm::count_cells(self, out, frame.len);
     }
     fn ahead(&self, out: usize, probe: Option<&Frame>) -> ToCome {
-        let Some(probe) = probe else { return self.ports[out].later(self.now + 1) };
+        let Some(probe) = probe else { return self.ports[out].later(self.now + Ps(1)) };
         let ahead = if self.early.may_be_ahead { self.ports[out].later(self.now) } else { ToCome::default() };
         // Control of this moment comes before a probe among the data; before one at priority, that of earlier ports.
         ToCome { control_from: (probe.kind() == Kind::Control).then_some(probe.input), ..ahead }
@@ -170,7 +170,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
         let port = &self.ports[by.0];
         if port.has_freed() && port.began() == Some(self.now) && !signal.off {
             let first = signal.targets(self.ports.len()).filter(|&t| t < by.0);
-            first.for_each(|t| self.advance(t, self.now, self.now + 1, net, wires));
+            first.for_each(|t| self.advance(t, self.now, self.now + Ps(1), net, wires));
         }
     }
     fn woken(
@@ -194,7 +194,7 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
             port.note_ramp(net);
             calm::note_calm(self, out);
         }
-        early::look_ahead(self, out, ahead.frames_after, 0);
+        early::look_ahead(self, out, ahead.frames_after, Ps(0));
     }
     fn watched(&mut self, at: At, turns: bool, (_, wires): &mut With<'n, 'w>) {
         let (now, port) = (self.now, &mut self.ports[at.0]);

@@ -7,10 +7,10 @@
 
 use super::{Switch, near};
 use crate::fast::bodies::Bodies;
-use crate::fast::frame::{Entry, Frame, NEVER};
+use crate::fast::frame::{Entry, Frame};
 use crate::marks::{Mark, hit};
 use crate::model::{Packet, To};
-use crate::net::Net;
+use crate::net::{Net, Ps};
 use cnsim_scheme_api::RampAt;
 
 /// Before a frame of `len` bytes is admitted: if the queue may grow too long with it for its cells to be left
@@ -34,7 +34,7 @@ pub(super) fn count_cells(switch: &mut Switch, out: usize, len: u16) {
 /// cells.
 pub(super) fn note_calm(switch: &mut Switch, out: usize) {
     let port = &mut switch.ports[out];
-    let small = switch.mmu.small.filter(|_| !port.has_cells).unwrap_or(NEVER);
+    let small = switch.mmu.small.filter(|_| !port.has_cells).unwrap_or(u64::MAX);
     let minded = switch.management.watchdogs.mind((out, 0), &port.transmitter.paused);
     let calm = switch.mmu.memory.calm_queue().min(port.ramp_low(RampAt::Arrival)).min(small);
     port.calm_up_to = if minded { 0 } else { calm };
@@ -70,7 +70,7 @@ fn store_near(switch: &mut Switch, out: usize, input: usize, entry: &Entry) -> O
 /// Puts a control frame into its place in the queue of an output. It takes no memory there, and the transmitter is
 /// replayed from the times of what waits: it may be done before its time, and the port need not be touched for it.
 #[inline]
-pub(crate) fn place_control(switch: &mut Switch, out: usize, ready: u64, frame: &Frame) {
+pub(crate) fn place_control(switch: &mut Switch, out: usize, ready: Ps, frame: &Frame) {
     let port = &mut switch.ports[out];
     port.ahead.control.place(&mut port.ahead.last, &Entry { ready, frame: *frame }, Some(frame.input));
     port.ahead.bytes += u64::from(frame.len);
@@ -81,7 +81,7 @@ pub(crate) fn place_control(switch: &mut Switch, out: usize, ready: u64, frame: 
 /// does.
 pub(crate) fn store_control(
     switch: &mut Switch,
-    ready: u64,
+    ready: Ps,
     frame: &Frame,
     net: &Net,
     bodies: &mut Bodies,

@@ -16,7 +16,7 @@ use crate::fast::frame::Entry;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::{Key, Kind, Packet, Point, Switching};
-use crate::net::Net;
+use crate::net::{Net, Ps};
 use cnsim_scheme_api::RampAt;
 
 /// A frame stored ahead at whose moment its queue must be looked at: the port's countdown runs out on it, or it meets a ramp that
@@ -34,7 +34,7 @@ pub(crate) struct Due {
 /// occupancy has come near a threshold.
 #[cold]
 #[inline(never)]
-pub(crate) fn catch_up(switch: &mut Switch, base: u64, end: u64, net: &Net, wires: &mut Wires) {
+pub(crate) fn catch_up(switch: &mut Switch, base: Ps, end: Ps, net: &Net, wires: &mut Wires) {
     hit(Mark::CaughtUp);
     for p in of_bits(std::mem::take(&mut switch.early.ran_out), switch.linked) {
         look_ahead(switch, p, usize::MAX, base);
@@ -58,7 +58,7 @@ pub(crate) fn catch_up(switch: &mut Switch, base: u64, end: u64, net: &Net, wire
 /// At which of the last `frames` frames of its queue, of those that arrive at `from` or later, must a port be looked at? At that on
 /// which its countdown runs out, and at each if some may meet a queue that a ramp marks.
 #[inline]
-pub(super) fn look_ahead(switch: &mut Switch, p: usize, frames: usize, from: u64) {
+pub(super) fn look_ahead(switch: &mut Switch, p: usize, frames: usize, from: Ps) {
     if frames == 0 {
         return;
     }
@@ -83,7 +83,7 @@ pub(super) fn look_ahead(switch: &mut Switch, p: usize, frames: usize, from: u64
 
 /// A frame has arrived that a port has stored, before `behind` others that arrive later: its ramp and its congestion point look at it.
 #[inline(never)]
-pub(crate) fn look(switch: &mut Switch, p: usize, now: u64, behind: usize, net: &Net, wires: &mut Wires) {
+pub(crate) fn look(switch: &mut Switch, p: usize, now: Ps, behind: usize, net: &Net, wires: &mut Wires) {
     switch.now = now;
     switch.advance(p, now, now, net, wires);
     let port = &mut switch.ports[p];

@@ -13,7 +13,7 @@ use crate::fast::bits::{bit, of_bits};
 use crate::fast::frame::Step;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::net::Net;
+use crate::net::{Net, Ps};
 
 /// A frame from an input joins an output's queue. The output is in step from now on if the input is in XOFF.
 #[inline]
@@ -54,17 +54,17 @@ pub(crate) fn holders_of_stopped(switch: &mut Switch) -> u64 {
 /// Counts what has left, before a step of a port, by outputs that are not in step.
 pub(crate) fn count_others(switch: &mut Switch, (step, p): (Step, usize), net: &Net, wires: &mut Wires) {
     hit(Mark::CountedOthers);
-    let (at, starts) = (step / 2, step % 2 == 1);
+    let (at, starts) = (Ps(step / 2), step % 2 == 1);
     for q in of_bits(switch.holders.busy & !switch.steps.in_step, switch.linked) {
         // Of one moment ports with smaller numbers come first.
-        let first = u64::from(q < p);
-        let (last, before) = if starts { (at, at + first) } else { ((at + first).saturating_sub(1), at) };
+        let first = Ps((q < p).into());
+        let (last, before) = if starts { (at, at + first) } else { ((at + first).saturating_sub(Ps(1)), at) };
         let port = &mut switch.ports[q];
         let at_end = !switch.management.at_start;
         let sends =
             port.transmitter.sends.is_some_and(|sends| sends.end > last) && (at_end || port.has_freed());
         let plain = !port.line.needs_exact && at_end;
-        if !(sends || port.data.is_empty() || plain && port.drain(q, last + 1, &mut switch.mmu, wires)) {
+        if !(sends || port.data.is_empty() || plain && port.drain(q, last + Ps(1), &mut switch.mmu, wires)) {
             switch.advance(q, last, before, net, wires);
         }
         // Another port may have the same bit.

@@ -1,11 +1,11 @@
 //! An output port of a switch. Its ramp marks with draws of its own, as ports are not replayed in step.
 
 use crate::check::changes;
-use crate::fast::frame::{Entry, Frame, Kind, NEVER, Ring};
+use crate::fast::frame::{Entry, Frame, Kind, Ring};
 use crate::model::{
     Lane, Left, MANAGED, Packet, Paused, Point, Records, count_down, is_stopped, transmission, view,
 };
-use crate::net::{Link, Net};
+use crate::net::{Link, NEVER, Net, Ps};
 use crate::outcome::PortOutcome;
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{Queue, Ramp, RampAt, Rate};
@@ -54,8 +54,8 @@ impl Sent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Transmission {
     /// Its start, at which the mark that its frame carries was decided, and its end, ps.
-    pub(crate) began: u64,
-    pub(crate) end: u64,
+    pub(crate) began: Ps,
+    pub(crate) end: Ps,
     pub(crate) what: Sent,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct Port {
     /// Largest queue for which a frame can be stored without looking closer.
     pub(crate) calm_up_to: u64,
     /// The transmitter is free from this time on, when idle (ps).
-    pub(crate) idle_from: u64,
+    pub(crate) idle_from: Ps,
     pub(crate) line: Line,
     /// Whether the port's memory is kept cell by cell: from the moment when its queue first grew beyond [`Mmu::small`].
     pub(crate) has_cells: bool,
@@ -88,7 +88,7 @@ pub(crate) struct Port {
 #[derive(Debug, Default)]
 pub(crate) struct Line {
     pub(crate) service: TxRate,
-    pub(crate) delay: u64,
+    pub(crate) delay: Ps,
     pub(crate) peer: u32,
     /// The transmitter has more to consider than the data that waits.
     pub(crate) needs_exact: bool,
@@ -98,7 +98,7 @@ pub(crate) struct Line {
 #[derive(Debug, Default)]
 pub(crate) struct Quiet {
     /// Latest time of the frames stored so.
-    pub(crate) last: u64,
+    pub(crate) last: Ps,
     /// Length and input of the frame that is on its wire until [`Port::idle_from`] and counts as sent, while nothing waits behind it; 0:
     /// none (`sweep/thin.rs`).
     pub(crate) flown: (u16, u16),
@@ -133,7 +133,7 @@ pub(crate) struct Ahead {
     pub(crate) control: Ring,
     pub(crate) bytes: u64,
     /// Latest time of that, or one that has gone by.
-    pub(crate) last: u64,
+    pub(crate) last: Ps,
     pub(crate) pauses: VecDeque<Entry>,
 }
 
@@ -197,11 +197,11 @@ impl Port {
     }
     /// End of the transmission in progress; never, if there is none.
     #[inline(always)]
-    pub(crate) fn end(&self) -> u64 {
+    pub(crate) fn end(&self) -> Ps {
         self.transmitter.sends.map_or(NEVER, |sends| sends.end)
     }
     /// Start of it.
-    pub(crate) fn began(&self) -> Option<u64> {
+    pub(crate) fn began(&self) -> Option<Ps> {
         self.transmitter.sends.map(|sends| sends.began)
     }
     /// Is a frame of its data in transmission?
@@ -220,7 +220,7 @@ impl Port {
     }
     /// Frames that are stored already although they arrive at `from` or later.
     #[inline]
-    pub(crate) fn later(&self, from: u64) -> ToCome {
+    pub(crate) fn later(&self, from: Ps) -> ToCome {
         let later = self.data.entries().iter().rev().take_while(|e| e.ready >= from);
         later.fold(ToCome::default(), ToCome::and)
     }
@@ -229,7 +229,7 @@ impl Port {
         self.data.entries().iter().rev().take(frames).fold(ToCome::default(), ToCome::and)
     }
     /// As a congestion point sees it, at its moment. Control stands in order, so that a long queue costs no more than a short one.
-    pub(crate) fn view(&self, now: u64, to_come: ToCome) -> Queue {
+    pub(crate) fn view(&self, now: Ps, to_come: ToCome) -> Queue {
         let until = (now, to_come.control_from.unwrap_or(u16::MAX));
         let later =
             self.ahead.control.entries().iter().rev().take_while(|e| (e.ready, e.frame.input) >= until);
@@ -241,11 +241,11 @@ impl Port {
     /// A data frame leaves whose transmission began at `began`, and counts as queued still: mark and telemetry follow from what had
     /// arrived by then.
     #[inline(never)]
-    pub(crate) fn leave(&mut self, frame: &mut Frame, began: u64, records: &mut Records) {
+    pub(crate) fn leave(&mut self, frame: &mut Frame, began: Ps, records: &mut Records) {
         if frame.record() > 0 {
             records.step(frame.record(), self.place.number, began);
         }
-        let queue = self.view(began, self.later(began + 1));
+        let queue = self.view(began, self.later(began + Ps(1)));
         if let Some(point) = &mut self.point {
             point.leave(frame, &queue, began, records);
         }
@@ -253,19 +253,19 @@ impl Port {
     /// Notes the largest length of its queue, which it had just before `now` if never before: it grows until something leaves. What
     /// arrives later may be stored.
     #[inline(always)]
-    pub(super) fn note_peak(&mut self, now: u64) {
+    pub(super) fn note_peak(&mut self, now: Ps) {
         if self.queued > self.left.peak {
             self.rise(now);
         }
     }
     #[cold]
     #[inline(never)]
-    fn rise(&mut self, now: u64) {
+    fn rise(&mut self, now: Ps) {
         self.left.note_peak(self.queued - self.later(now).bytes_to_come);
     }
     /// The first frame of its queue, of `len` bytes, has left by `done`: it counts as sent, and the transmitter is free.
     #[inline(always)]
-    pub(crate) fn first_sent(&mut self, len: u16, done: u64) {
+    pub(crate) fn first_sent(&mut self, len: u16, done: Ps) {
         self.note_peak(done);
         self.queued -= u64::from(len);
         self.data.skip_many(1);
@@ -273,14 +273,14 @@ impl Port {
         self.idle_from = done;
     }
     /// If idle, it looks for a frame at the end of this moment, and not before.
-    pub(super) fn plan_start(&mut self, now: u64) {
+    pub(super) fn plan_start(&mut self, now: Ps) {
         self.line.needs_exact = true;
         if self.transmitter.sends.is_none() {
             self.idle_from = self.idle_from.max(now);
         }
     }
     /// Start and end of the transmission of data that waits, with none before it.
-    pub(crate) fn times(&self, &Entry { ready, ref frame }: &Entry) -> (u64, u64) {
+    pub(crate) fn times(&self, &Entry { ready, ref frame }: &Entry) -> (Ps, Ps) {
         transmission(ready, self.idle_from, self.line.service, frame.len)
     }
     /// Counts a frame down, if it is data: true where the congestion point may have to look.
@@ -340,7 +340,7 @@ impl Port {
     pub(super) fn decide_mark(&mut self, before: Option<Ramp>, records: &mut Records) {
         let Some(began) = self.began() else { return };
         let Some(mut point) = self.point.take() else { return };
-        let queue = self.view(began, self.later(began + 1));
+        let queue = self.view(began, self.later(began + Ps(1)));
         let ramp = std::mem::replace(&mut point.state.ramp, before);
         // A frame that is on the wire already met no ramp.
         let first = self.data.entries_mut().first_mut();
@@ -349,7 +349,7 @@ impl Port {
         self.point = Some(point);
     }
     /// Frames behind the one in transmission are about to be dropped. Its mark and its record depend on them, so they are made now.
-    pub(super) fn decide(&mut self, now: u64, records: &mut Records) {
+    pub(super) fn decide(&mut self, now: Ps, records: &mut Records) {
         let first = self.data.front().filter(|first| self.sends_data() && first.frame.is_data());
         let (Some(mut frame), Some(began)) = (first.map(|first| first.frame), self.began()) else { return };
         self.leave(&mut frame, began, records);
@@ -361,7 +361,7 @@ impl Port {
     /// The queue length up to which the ramp that looks at that moment marks none.
     pub(super) fn ramp_low(&self, at: RampAt) -> u64 {
         let ramp = self.point.as_ref().and_then(|p| p.state.ramp);
-        ramp.filter(|r| r.at == at).map_or(NEVER, |r| r.low.get())
+        ramp.filter(|r| r.at == at).map_or(u64::MAX, |r| r.low.get())
     }
     /// The ramp has changed.
     pub(super) fn note_ramp(&mut self, net: &Net) {
@@ -374,14 +374,14 @@ impl Port {
     }
     /// Is a data frame looked at that begins to leave then, and before which the queue is longer than [`Looks::from`]?
     #[inline(always)]
-    pub(crate) fn looks(&self, frame: &Frame, began: u64) -> bool {
+    pub(crate) fn looks(&self, frame: &Frame, began: Ps) -> bool {
         frame.is_data() && (frame.record() > 0 || self.queued > self.looks.ramp_from && self.may_mark(began))
     }
     /// Can it be that the ramp at departure marks the first frame or one behind it, the last of which begins to leave at `began`?
     /// Not where too few had arrived by then: one look, as most of a queue may have arrived later. More than the ramp's low end
     /// is stored behind the first.
     #[inline(always)]
-    pub(crate) fn may_mark(&self, began: u64) -> bool {
+    pub(crate) fn may_mark(&self, began: Ps) -> bool {
         self.data.place_at(u32::from(self.looks.behind)).is_some_and(|e| e.ready <= began)
     }
 }

@@ -1,0 +1,96 @@
+//! Time on a frame's path.
+
+use cnsim_scheme_api::Time;
+use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
+
+/// Picoseconds: a moment of a run, or a length of time. It computes as the number in it does, where [`Time`] saturates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(transparent)]
+pub(crate) struct Ps(pub(crate) u64);
+
+/// A time that never comes.
+pub(crate) const NEVER: Ps = Ps(u64::MAX);
+
+/// Laws of computation: what stands on the left, on the right, and what comes out.
+macro_rules! laws {
+    ($($left:ty, $law:ident $do:ident $own:ident $by:ident: $right:ty => $out:ty, $what:expr;)+) => {$(
+        impl $law<$right> for $left {
+            type Output = $out;
+            #[inline(always)]
+            fn $do(self, $by: $right) -> $out {
+                let $own = self;
+                $what
+            }
+        }
+    )+};
+}
+
+laws! {
+    Ps, Add add own by: Ps => Ps, Ps(own.0 + by.0);
+    Ps, Sub sub own by: Ps => Ps, Ps(own.0 - by.0);
+    Ps, Rem rem own by: Ps => Ps, Ps(own.0 % by.0);
+    Ps, Div div own by: Ps => u64, own.0 / by.0;
+    Ps, Div div own by: u64 => Ps, Ps(own.0 / by);
+    Ps, Mul mul own by: u64 => Ps, Ps(own.0 * by);
+    u64, Mul mul own by: Ps => Ps, by * own;
+}
+
+impl AddAssign for Ps {
+    #[inline(always)]
+    fn add_assign(&mut self, by: Self) {
+        self.0 += by.0;
+    }
+}
+
+impl SubAssign for Ps {
+    #[inline(always)]
+    fn sub_assign(&mut self, by: Self) {
+        self.0 -= by.0;
+    }
+}
+
+impl std::iter::Sum for Ps {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        Self(all.map(|own| own.0).sum())
+    }
+}
+
+impl From<Time> for Ps {
+    #[inline(always)]
+    fn from(time: Time) -> Self {
+        Self(time.as_ps())
+    }
+}
+
+impl From<Ps> for Time {
+    #[inline(always)]
+    fn from(own: Ps) -> Self {
+        Self::from_ps(own.0)
+    }
+}
+
+impl Ps {
+    /// What programs outside of the network call it.
+    #[inline(always)]
+    pub(crate) const fn time(self) -> Time {
+        Time::from_ps(self.0)
+    }
+    /// The sum, or [`NEVER`].
+    #[inline(always)]
+    pub(crate) const fn saturating_add(self, by: Self) -> Self {
+        Self(self.0.saturating_add(by.0))
+    }
+    /// The difference, or nothing.
+    #[inline(always)]
+    pub(crate) const fn saturating_sub(self, by: Self) -> Self {
+        Self(self.0.saturating_sub(by.0))
+    }
+    /// How often another time fits into it; none if that is nothing.
+    pub(crate) const fn checked_div(self, by: Self) -> Option<u64> {
+        self.0.checked_div(by.0)
+    }
+    /// How often another time fits into it, the last time in part.
+    pub(crate) const fn div_ceil(self, by: Self) -> u64 {
+        self.0.div_ceil(by.0)
+    }
+}
