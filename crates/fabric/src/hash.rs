@@ -94,10 +94,10 @@ impl Paths {
     #[inline(always)]
     pub(crate) fn of(
         &mut self,
-        (dst, flow, number): (u32, u32, u32),
+        (dst, flow, nth): (u32, u32, u32),
         find: impl FnOnce(&mut [u8]) -> u16,
     ) -> u16 {
-        let number = number & 0xFFFF_0000 | u32::from(number & 0xFFFF == BACK);
+        let number = nth & 0xFFFF_0000 | u32::from(nth & 0xFFFF == BACK);
         let place = (flow ^ number.rotate_left(16)).wrapping_mul(0x9E37_79B1) as usize >> 24;
         let Some(known) = self.known.get_mut(place) else { return find(&mut self.turns) };
         if (known.0, known.1, known.2) != (dst, flow, number) {

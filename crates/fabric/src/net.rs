@@ -107,7 +107,7 @@ impl Net {
     }
     /// Whole bins of the recording.
     pub(crate) fn bins(&self) -> usize {
-        self.duration.checked_div(self.record.bin.into()).unwrap_or(0) as usize
+        self.duration.0.checked_div(self.record.bin.as_ps()).unwrap_or(0) as usize
     }
     pub(crate) fn build(spec: &RunSpec) -> Result<Self, RunError> {
         let (hosts, classes) = (spec.hosts.len() as u32, links::check(spec).map_err(RunError::Spec)?);

@@ -12,7 +12,7 @@ pub(crate) struct PerBin {
 impl PerBin {
     /// Bins of this width, in picoseconds, for a whole run.
     pub(crate) fn new(width: Ps, duration: Ps) -> Self {
-        Self { width, values: vec![0; duration.checked_div(width).unwrap_or(0) as usize] }
+        Self { width, values: vec![0; duration.0.checked_div(width.0).unwrap_or(0) as usize] }
     }
 
     /// A bin for each sixtieth of a run, which lasts so many picoseconds.
@@ -22,7 +22,7 @@ impl PerBin {
 
     /// Adds to the bin in which `now` lies; what comes after the last whole bin is left out.
     pub(crate) fn add(&mut self, now: Ps, amount: u64) {
-        let at = now.checked_div(self.width).unwrap_or(u64::MAX);
+        let at = now.0.checked_div(self.width.0).unwrap_or(u64::MAX);
         if let Some(v) = usize::try_from(at).ok().and_then(|i| self.values.get_mut(i)) {
             *v += amount;
         }

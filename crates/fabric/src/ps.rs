@@ -49,23 +49,10 @@ impl SubAssign for Ps {
     }
 }
 
-impl std::iter::Sum for Ps {
-    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
-        Self(all.map(|own| own.0).sum())
-    }
-}
-
 impl From<Time> for Ps {
     #[inline(always)]
     fn from(time: Time) -> Self {
         Self(time.as_ps())
-    }
-}
-
-impl From<Ps> for Time {
-    #[inline(always)]
-    fn from(own: Ps) -> Self {
-        Self::from_ps(own.0)
     }
 }
 
@@ -84,13 +71,5 @@ impl Ps {
     #[inline(always)]
     pub(crate) const fn saturating_sub(self, by: Self) -> Self {
         Self(self.0.saturating_sub(by.0))
-    }
-    /// How often another time fits into it; none if that is nothing.
-    pub(crate) const fn checked_div(self, by: Self) -> Option<u64> {
-        self.0.checked_div(by.0)
-    }
-    /// How often another time fits into it, the last time in part.
-    pub(crate) const fn div_ceil(self, by: Self) -> u64 {
-        self.0.div_ceil(by.0)
     }
 }

@@ -66,10 +66,7 @@ impl Failure {
         self.0.as_ref().map(|f| f.0)
     }
     /// The earliest of all nodes, given in their order: of one moment, the first node's. In words, and whether a scheme's object failed.
-    pub(crate) fn first<'a>(
-        nodes: impl Iterator<Item = &'a Failure>,
-        spec: &RunSpec,
-    ) -> Option<(bool, String)> {
+    pub(crate) fn first<'a>(nodes: impl Iterator<Item = &'a Self>, spec: &RunSpec) -> Option<(bool, String)> {
         let failed = (0..).zip(nodes).filter_map(|(node, f)| Some((node, f.0.as_ref()?)));
         let (node, (at, who, cause)) = failed.min_by_key(|(_, f)| f.0)?;
         let (here, host) = (spec.name(node), |n: &u32| spec.name(*n));

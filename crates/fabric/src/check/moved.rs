@@ -212,7 +212,7 @@ fn unit(kind: SeriesKind, bin: Time) -> f64 {
 /// A series of a phase that was simulated up to `end` joins a sum. After that the peak of a bin is that of an empty queue.
 fn sum_up(sum: &mut Series, series: &Series, end: Ps) {
     let (unit, peak) = (unit(sum.kind, sum.bin), sum.kind.is_peak());
-    let bins = if peak { end.div_ceil(Ps::from(sum.bin).max(Ps(1))) } else { u64::MAX };
+    let bins = if peak { end.0.div_ceil(sum.bin.as_ps().max(1)) } else { u64::MAX };
     for (sum, value) in sum.values.iter_mut().zip(&series.values).take(bins.min(1 << 40) as usize) {
         let value = (value * unit).round();
         *sum = if peak { sum.max(value) } else { *sum + value };
@@ -226,7 +226,7 @@ fn note(values: &mut [f64], bin: usize, amount: f64) {
 /// A moved phase joins the sum of a series, as its single frames say. At a switch a bin ends after all that happens at its last moment.
 fn count_anew(Series { kind, bin, values }: &mut Series, kept: &Kept, by: Ps, net: &Net) {
     let width = Ps::from(*bin).max(Ps(1));
-    let ends = |now: Ps| ((now + by).div_ceil(width) as usize).saturating_sub(1);
+    let ends = |now: Ps| ((now + by).0.div_ceil(width.0) as usize).saturating_sub(1);
     match *kind {
         SeriesKind::Delivered { .. } | SeriesKind::Flow { .. } => {
             let from = |flow: u32| net.flows.numbered(FlowId(flow)).map(|flow| flow.src);

@@ -159,10 +159,8 @@ impl Joint {
                     HeldBy::Xoff(nth) => {
                         let port = base as usize + usize::from(output);
                         let by = told[port * classes + usize::from(decided.class)].get(nth as usize);
-                        by.map_or_else(
-                            || broken("a port heard an XOFF that nobody decided"),
-                            |&by| Held::Stopped(by),
-                        )
+                        let Some(&by) = by else { broken("a port heard an XOFF that nobody decided") };
+                        Held::Stopped(by)
                     }
                 };
                 all.causes.push(Cause { output, bytes, held });
@@ -174,7 +172,7 @@ impl Joint {
                 if all.xoffs.len() as u64 == net.record.pauses {
                     return all;
                 }
-                let at = link.peer as usize * classes + usize::from(decided.class);
+                let (far, at) = (link.peer_node, link.peer as usize * classes + usize::from(decided.class));
                 let span = self.heard[link.peer as usize].get(usize::from(decided.class));
                 let span = span.and_then(|spans| spans.get(told[at].len()));
                 let (from, until) = *span.unwrap_or(&(net.duration, net.duration));
@@ -183,10 +181,7 @@ impl Joint {
                     decided: decided.at.time(),
                     from: from.time(),
                     until: until.time(),
-                    stopped: (
-                        NodeId(link.peer_node),
-                        (link.peer - net.ports[link.peer_node as usize]) as u16,
-                    ),
+                    stopped: (NodeId(far), (link.peer - net.ports[far as usize]) as u16),
                     by: (NodeId(*switch), input as u16),
                     causes,
                     class: decided.class,

@@ -196,7 +196,7 @@ impl<'a> Trips<'a> {
         let Some(spans) = self.stopped[port as usize].get(usize::from(class)) else { return Ps(0) };
         let first = spans.partition_point(|span| span.1 <= from);
         let during = spans[first..].iter().take_while(|span| span.0 < until);
-        during.map(|span| span.1.min(until) - span.0.max(from)).sum()
+        during.fold(Ps(0), |sum, span| sum + (span.1.min(until) - span.0.max(from)))
     }
 
     /// The trip of a flow to a host, of which all had come so; or none, where the parts do not add up.

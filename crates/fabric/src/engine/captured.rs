@@ -19,8 +19,7 @@ pub(super) fn captured(
         Body::Data(data) => {
             let (nth, lower) = (data.finite.then(|| flow_of(data.number)), data.number & 0xFFFF);
             flow = Some((NodeId(data.src), NodeId(data.dst), nth));
-            let classic =
-                || net.transport_of(whole.class.into()).is_some_and(|transport| transport.is_classic());
+            let classic = || net.transport_of(whole.class.into()).is_some_and(|t| t.is_classic());
             (to, cut) = (Some(NodeId(data.dst)), data.cut && classic());
             Content::Data(data.view(whole.len, net, false), nth.map_or(data.number, |_| lower))
         }

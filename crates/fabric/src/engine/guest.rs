@@ -70,10 +70,8 @@ impl Guest {
     /// Feedback is on its way to it without a frame, if it is a host: true then.
     pub(super) fn expect_feedback(&mut self, direct: &Direct, net: &Net, wires: &mut Wires) -> bool {
         let Laws::Host(host) = &mut self.laws else { return false };
-        host.expect(
-            direct,
-            &mut Turn { now: Ps(0), node: self.id, net, agenda: &mut self.agenda, out: wires },
-        );
+        let agenda = &mut self.agenda;
+        host.expect(direct, &mut Turn { now: Ps(0), node: self.id, net, agenda, out: wires });
         true
     }
 

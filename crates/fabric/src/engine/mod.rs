@@ -49,8 +49,7 @@ pub(crate) struct Part {
 impl Part {
     /// Data and control frames that have finished a link.
     fn hops(&self) -> u64 {
-        let fast =
-            self.hosts.iter().map(|host| host.line.hops()).chain(self.switches.iter().map(Switch::hops));
+        let fast = self.hosts.iter().map(|h| h.line.hops()).chain(self.switches.iter().map(Switch::hops));
         fast.chain(self.guests.iter().map(|guest| guest.laws.hops())).sum()
     }
 
@@ -167,16 +166,11 @@ impl Stretch {
 }
 
 /// Simulates a network by the fast way, from the beginning or from where others left it.
-fn stretch(
-    net: &Net,
-    spec: &RunSpec,
-    options: &Options<'_>,
-    start: Option<Start>,
-) -> Result<Stretch, RunError> {
+fn stretch(net: &Net, spec: &RunSpec, options: &Options<'_>, at: Option<Start>) -> Result<Stretch, RunError> {
     let mut parts = build(net, spec, windowed::threads(net, spec, options.threads));
-    let asked = start.is_some();
-    let (from, to_rest) = start.as_ref().map_or((Ps(0), false), |start| (start.from, start.to_rest));
-    if let Some(Start { mut before, .. }) = start {
+    let asked = at.is_some();
+    let (from, to_rest) = at.as_ref().map_or((Ps(0), false), |start| (start.from, start.to_rest));
+    if let Some(Start { mut before, .. }) = at {
         for part in &mut parts {
             for host in &mut part.hosts {
                 let Before { program, hashes } = std::mem::take(&mut before[host.id() as usize]);

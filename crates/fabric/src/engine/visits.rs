@@ -65,10 +65,8 @@ impl Turn {
     #[inline]
     pub(super) fn rests(&mut self, net: &Net, part: &mut Part) -> bool {
         let live = |n: &usize| part.hosts[*n].sides.sender.has_live();
-        if !self.rests
-            || self.reached(net) <= self.begun
-            || (self.live < part.hosts.len() && live(&self.live))
-        {
+        let lives = || self.live < part.hosts.len() && live(&self.live);
+        if !self.rests || self.reached(net) <= self.begun || lives() {
             return false;
         }
         self.live = (0..part.hosts.len()).find(live).unwrap_or(part.hosts.len());

@@ -60,8 +60,7 @@ pub(super) fn run(
     loop {
         match run_on(net, &mut parts, (alone, adapts), progress) {
             why @ (None | Some(Why::Failed | Why::Rests)) => {
-                let rest =
-                    parts.first().filter(|_| why == Some(Why::Rests)).map(|(_, turn)| turn.between(net));
+                let rest = parts.first().filter(|_| why == Some(Why::Rests)).map(|part| part.1.between(net));
                 let remembers = parts.iter_mut().find_map(|(_, turn)| turn.remembers.take());
                 return Ok((parts.into_iter().map(|(part, _)| part).collect(), rest, remembers));
             }

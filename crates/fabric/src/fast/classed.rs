@@ -38,9 +38,8 @@ impl Whole<Frame> {
         }
         scratch.gather((turn.node, inbox), 0..self.outputs.len(), (base, end), turn.net, turn.out);
         let index = self.management.index(turn.net);
-        for key in &scratch.keys {
-            let (now, kind, port) =
-                (base + Ps(key >> 20), Kind::of_number((key >> 16) as usize), *key as u16);
+        for &key in &scratch.keys {
+            let (now, kind, port) = (base + Ps(key >> 20), Kind::of_number((key >> 16) as usize), key as u16);
             while let Some(event) = turn.pass_before(rank((now, kind, port.into()))) {
                 self.execute(event, turn);
             }

@@ -161,17 +161,8 @@ impl Host {
         let one = matches!(&sides.sources[..], [source] if !source.greedy && !source.is_finite());
         let line = Line::new(net, id);
         let simple = one && sides.nic.is_none() && sides.sender.has_one_fifo();
-        let mut host = Self {
-            due: Ps(0),
-            now: Ps(0),
-            alone_until: Ps(0),
-            simple,
-            kick: false,
-            inbox: 0,
-            tick: Ps(0),
-            line,
-            sides,
-        };
+        let (due, now, tick) = (Ps(0), Ps(0), Ps(0));
+        let mut host = Self { due, now, alone_until: due, simple, kick: false, inbox: 0, tick, line, sides };
         host.note_ticks();
         host
     }

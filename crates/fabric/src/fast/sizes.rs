@@ -13,11 +13,8 @@ fn hot_objects_keep_their_sizes() {
     assert_eq!(size_of::<Inbox>(), 192, "the receiving side of a port");
     assert!(size_of::<Port>() <= 448, "a switch's port: {}", size_of::<Port>());
     // Fields of the sending side that a frame touches lie near those of the line.
-    assert!(
-        offset_of!(Host, sides.sender) <= 4 * 64,
-        "a host's line and sources: {}",
-        offset_of!(Host, sides.sender)
-    );
+    let line = offset_of!(Host, sides.sender);
+    assert!(line <= 4 * 64, "a host's line and sources: {line}");
     assert!(size_of::<Host>() <= 1280, "a host: {}", size_of::<Host>());
     assert!(size_of::<Switch>() <= 896, "a switch: {}", size_of::<Switch>());
 }

@@ -363,11 +363,7 @@ impl Switch {
                 self.free_at_start(p, net, wires);
             }
             if step % 2 == 0 {
-                debug_assert_eq!(
-                    self.ports[p].end(),
-                    Ps(step / 2),
-                    "what a port sends next has changed unnoticed"
-                );
+                debug_assert_eq!(self.ports[p].end(), Ps(step / 2), "the next frame has changed unnoticed");
                 self.complete(p, net, wires);
             }
             if self.keeps_step(p) {

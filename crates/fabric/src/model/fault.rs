@@ -128,13 +128,8 @@ impl Nic {
 
     /// Its faults say what is due, or what follows as so many bytes of a class have arrived: it goes on the link at once (true), or as a frame
     /// that waits for it.
-    pub(crate) fn fail(
-        &mut self,
-        arrived: Option<(u16, u8)>,
-        at: Moment<'_>,
-        mut say: impl FnMut(Pause, bool),
-    ) {
-        let mut next = match arrived {
+    pub(crate) fn fail(&mut self, came: Option<(u16, u8)>, at: Moment<'_>, mut say: impl FnMut(Pause, bool)) {
+        let mut next = match came {
             Some(data) => self.faults.take(0, data, at),
             None => self.faults.say(at.now, None, |_| false),
         };

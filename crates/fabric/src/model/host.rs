@@ -150,7 +150,7 @@ impl<F: Packet> Sides<F> {
         at: Moment<'_>,
     ) {
         let follows = self.receiver.take((|| *data, len), at, &mut self.sender.journal.failure);
-        self.receiver.note_trip((class, len, data.born, at.now), records.traced(data.record));
+        self.receiver.traced((class, len, data.born, at.now), records.traced(data.record));
         if !follows || !self.answer(data, records, direct, at) {
             records.close(data.record);
         }
@@ -379,7 +379,7 @@ impl<F: Packet> Host<F> {
     #[inline]
     pub(crate) fn settle(&mut self, mut classes: u8, turn: &mut Turn<'_, impl Outside<F>>) {
         while !self.alone
-            && let Some((_, n)) = self.sides.iter_mut().find_map(|sides| sides.sender.tells(true))
+            && let Some((_, n)) = self.sides.iter_mut().find_map(|s| s.sender.tells(true))
         {
             self.sides.iter_mut().for_each(|sides| sides.sender.advise(n, turn.now));
             classes = u8::MAX;

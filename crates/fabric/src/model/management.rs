@@ -319,8 +319,7 @@ impl Management {
         net: &Net,
     ) -> Books {
         let (mut queued, mut waits) = (Vec::new(), Vec::new());
-        let mut outcome =
-            SwitchOutcome { shared, storms: self.watchdogs.close(), ..SwitchOutcome::default() };
+        let mut outcome = SwitchOutcome { shared, storms: self.watchdogs.close(), ..Default::default() };
         let mut stopped = Vec::new();
         for (result, paused, bytes, for_good) in ports {
             outcome.ports.push(PortOutcome { paused: paused.total, ..result });

@@ -94,9 +94,7 @@ impl<F: Packet> Sender<F> {
             }
             return;
         } else {
-            let Some(mut frame) = self.limiters.pop(place, at.now) else {
-                broken("a frame that waits is gone")
-            };
+            let Some(mut frame) = self.limiters.pop(place, at.now) else { broken("a waiting frame is gone") };
             frame.set_counted();
             self.queues.fifo.push_back(frame);
             frame.bytes()
@@ -186,10 +184,8 @@ impl<F: Packet> Sender<F> {
         };
         // Queue pairs to one host share the link.
         let pairs = self.pairs.as_ref().filter(|_| self.settings.plan.limiter_scope == Scope::Flow);
-        pairs.map_or_else(
-            || rate(None),
-            |pairs| pairs.to(dst).map(|flow| rate(Some(flow))).sum::<f64>().min(line),
-        )
+        let Some(pairs) = pairs else { return rate(None) };
+        pairs.to(dst).map(|flow| rate(Some(flow))).sum::<f64>().min(line)
     }
 
     /// Gives a limiter back when its scheme asked for it and nothing waits for it. One that was built on feedback ceases to exist;

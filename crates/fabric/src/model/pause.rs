@@ -38,15 +38,10 @@ pub(crate) fn at_once(transport: PauseTransport) -> bool {
 }
 
 /// XOFF (`off`) or XON leaves by a port, if that has a link: at once on this wire (some), or as a frame that waits there.
-pub(crate) fn leave<L>(
-    off: bool,
-    transport: PauseTransport,
-    link: Option<L>,
-    xoffs: &mut u64,
-) -> Option<Option<L>> {
+pub(crate) fn leave<L>(off: bool, by: PauseTransport, link: Option<L>, xoffs: &mut u64) -> Option<Option<L>> {
     let link = link?;
     *xoffs += u64::from(off);
-    Some(at_once(transport).then_some(link))
+    Some(at_once(by).then_some(link))
 }
 
 impl Pause {

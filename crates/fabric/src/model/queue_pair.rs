@@ -567,11 +567,8 @@ impl QueuePairs {
     }
     /// The flows under way to a host.
     pub(crate) fn to(&self, dst: u32) -> impl Iterator<Item = FlowId> {
-        self.live
-            .iter()
-            .flatten()
-            .filter(move |pair| pair.queue.dst == dst)
-            .filter_map(|pair| pair.queue.pair)
+        let queues = self.live.iter().flatten().map(|pair| &pair.queue);
+        queues.filter(move |queue| queue.dst == dst).filter_map(|queue| queue.pair)
     }
 }
 

@@ -131,11 +131,7 @@ impl Receiver {
         }
     }
     /// A traced frame of this class and length, which began then, has been taken: it may be the last of its flow to come.
-    pub(super) fn note_trip(
-        &mut self,
-        (class, len, begun, came): (u8, u16, Ps, Ps),
-        trace: Option<&mut Trace>,
-    ) {
+    pub(super) fn traced(&mut self, (class, len, begun, came): (u8, u16, Ps, Ps), trace: Option<&mut Trace>) {
         let new = self.deliveries.whole().len().saturating_sub(self.trips.len());
         if let Some(trace) = trace.filter(|_| new > 0) {
             let trace =
@@ -276,13 +272,8 @@ impl Receiver {
         Some(place)
     }
     /// Wakes a reflector by a verb: what it asks for joins the actions.
-    fn wake(
-        &mut self,
-        place: usize,
-        now: Ps,
-        verb: impl FnOnce(&mut dyn Reflector, &mut ReflectorControl<'_>),
-    ) {
-        let Some(ear) = self.ears.list.get_mut(place) else { broken("a reflector that is not there") };
+    fn wake(&mut self, at: usize, now: Ps, verb: impl FnOnce(&mut dyn Reflector, &mut ReflectorControl<'_>)) {
+        let Some(ear) = self.ears.list.get_mut(at) else { broken("a reflector that is not there") };
         let mut lent = ReflectorControl::new(now.time(), &mut ear.state, &mut self.actions);
         let result = call(&mut ear.object, |o| verb(o, &mut lent), |f| Box::new(f));
         result.unwrap_or_else(|cause| self.actions = vec![ReflectorAction::Fail(cause)]);

@@ -94,10 +94,8 @@ impl Deliveries {
         self.latency_sum += latency;
         self.latency_max = self.latency_max.max(latency);
         self.got.enter(data.src, data.dst, data.number);
-        self.hash.add(
-            at.now.0,
-            u64::from(flow_of(data.src, data.dst, at.net.hosts).0) << 32 | u64::from(data.number),
-        );
+        let flow = flow_of(data.src, data.dst, at.net.hosts);
+        self.hash.add(at.now.0, u64::from(flow.0) << 32 | u64::from(data.number));
         self.last = at.now;
         self.detail.as_mut().map_or(Ok(()), |detail| detail.take(at, frame, pair))
     }
@@ -272,14 +270,9 @@ impl RateSeries {
         self.by_destination.iter_mut().for_each(|(dst, rates)| rates.push(rate_to(*dst)));
     }
     /// Ends the run of host `id`.
-    pub(super) fn close(
-        self,
-        net: &Net,
-        id: u32,
-        rate_to: impl Fn(u32) -> f64,
-    ) -> impl Iterator<Item = Series> {
+    pub(super) fn close(self, net: &Net, id: u32, rate: impl Fn(u32) -> f64) -> impl Iterator<Item = Series> {
         self.by_destination.into_iter().map(move |(dst, mut values)| {
-            values.resize(net.bins(), rate_to(dst));
+            values.resize(net.bins(), rate(dst));
             let kind = SeriesKind::LimiterRate { src: NodeId(id), dst: NodeId(dst) };
             Series { kind, bin: net.record.bin, values }
         })

@@ -128,9 +128,7 @@ impl Records {
             return 0;
         }
         let here = self.enter(from.path(record), from.report(record));
-        if let Some(trace) =
-            from.traced(record).filter(|trace| trace.marked_by > 0 || !trace.ports.is_empty())
-        {
+        if let Some(trace) = from.traced(record).filter(|t| t.marked_by > 0 || !t.ports.is_empty()) {
             *self.tracing(here) = std::mem::take(trace);
         }
         from.close(record);

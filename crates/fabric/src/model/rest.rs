@@ -21,12 +21,8 @@ fn sender_rests<F: Packet>(sender: &Sender<F>) -> Rest {
     let queues = &sender.queues;
     let waits = [&queues.control, &queues.probes, &queues.fifo, &queues.backlog];
     let waits = waits.into_iter().any(|queue| !queue.is_empty());
-    if waits
-        || sender.has_live()
-        || !sender.transfers.is_idle()
-        || sender.must_look
-        || sender.deferred.next() < NEVER
-    {
+    let goes_on = sender.has_live() || sender.must_look || !sender.transfers.is_idle();
+    if waits || goes_on || sender.deferred.next() < NEVER {
         return Err(None);
     }
     if !sender.limiters.is_empty() {

@@ -211,8 +211,7 @@ impl<F: Packet> Sender<F> {
             return self.more(of, flow.bytes, at);
         }
         let flow = self.transfers.begin(flow);
-        let opens =
-            at.net.transport_of(self.settings.class.into()).is_some_and(|transport| transport.opens());
+        let opens = at.net.transport_of(self.settings.class.into()).is_some_and(|t| t.opens());
         self.accounts.iter_mut().for_each(|accounts| accounts.begin(&flow, opens, at.now));
         if let (Some(pair), Some(pairs)) = (flow.pair, &mut self.pairs) {
             pairs.begin(pair, flow, initial_rate, at.net);
@@ -437,8 +436,7 @@ impl<F: Packet> Sender<F> {
                     let of_flow = OfFlow { number: flow.number, counted, in_flow };
                     let frame = self.make(offer, Some(of_flow), true, at.now);
                     if let Some(accounts) = &mut self.accounts {
-                        let freed =
-                            limiter.and_then(|place| self.limiters.at(place)).map_or(Ps(0), |l| l.eligible);
+                        let freed = limiter.and_then(|at| self.limiters.at(at)).map_or(Ps(0), |l| l.eligible);
                         accounts.go(&flow, last, (freed, frame.bytes()), at.now);
                     }
                     if let Some(pair) = flow.pair {
@@ -570,10 +568,7 @@ impl<F: Packet> Sender<F> {
     /// All frames that wait and have found room.
     pub(crate) fn frames(&self) -> impl Iterator<Item = &F> {
         let queues = &self.queues;
-        queues
-            .fifo
-            .iter()
-            .chain(self.limiters.frames())
-            .chain(queues.voqs.iter().flat_map(|voqs| voqs.frames()))
+        let outputs = queues.voqs.iter().flat_map(|voqs| voqs.frames());
+        queues.fifo.iter().chain(self.limiters.frames()).chain(outputs)
     }
 }

@@ -66,8 +66,7 @@ impl Shared {
             inputs.extend(class.iter().map(own));
             inputs.push(Input { alpha, ..Input::default() });
         }
-        let (reserves, headroom) =
-            inputs.iter().fold((0, 0), |sum, i| (sum.0 + i.reserve, sum.1 + i.headroom));
+        let (reserves, headroom) = inputs.iter().fold((0, 0), |s, i| (s.0 + i.reserve, s.1 + i.headroom));
         let headroom = spec.headroom.map_or(headroom, |pool| pool.get().min(headroom));
         let pool = size.saturating_sub(reserves + headroom);
         let (threshold, resume) = (spec.threshold.map(|t| t.get()), spec.resume.get());

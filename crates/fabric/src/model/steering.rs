@@ -102,9 +102,7 @@ impl<F: Packet> Sender<F> {
         };
         self.journal.events.add(Event::Message(at.now, key));
         let by = if let Feedback::Cnp = feedback { Trigger::Mark } else { Trigger::Message };
-        self.wake(place, Why { port, ..Why::of(by) }, at, |object, limiter| {
-            object.on_message(feedback, limiter)
-        });
+        self.wake(place, Why { port, ..Why::of(by) }, at, |object, own| object.on_message(feedback, own));
     }
 
     /// An acknowledgement of a queue pair takes effect, with what is beside it.
@@ -266,8 +264,7 @@ impl<F: Packet> Sender<F> {
     /// An acknowledgement, or a frame that opens a connection, goes on its way.
     #[inline(always)]
     pub(super) fn queue_acknowledgement(&mut self, message: &Control, at: Moment<'_>) {
-        let by_priority =
-            at.net.flows.transport.is_some_and(|transport| transport.ack_class == Class::Control);
+        let by_priority = at.net.flows.transport.is_some_and(|t| t.ack_class == Class::Control);
         self.queue_control(if by_priority { Lane::Control } else { MANAGED }, message, at);
         self.journal.out.get_or_insert_default().transport.acks_made += 1;
     }
@@ -463,8 +460,7 @@ impl<F: Packet> Sender<F> {
         let (now, slot) = (at.now.time(), Slot(slot));
         let patience = self.limiters.at_mut(place).map(|l| l.state.patience.expires(slot, now));
         match patience.unwrap_or(Ok(())) {
-            Ok(()) => self
-                .wake(place, Why::of(Trigger::Timer), at, |object, limiter| object.on_timer(slot, limiter)),
+            Ok(()) => self.wake(place, Why::of(Trigger::Timer), at, |object, own| object.on_timer(slot, own)),
             Err(cause) => {
                 let dst = served(key, self.flow_of(key), at.net);
                 self.fail(Who::Reaction(dst), &cause, at.now);

@@ -495,8 +495,7 @@ pub(crate) trait Switching<'n, C> {
             let (rate, paused) = self.gate(out);
             let all = (0..classes).flat_map(|class| self.frames((out, class)));
             let stopped = all.filter(|f| f.is_data() && is_stopped(f.lane(), rate, paused));
-            let stopped =
-                Stopped::new(out, paused.iter().any(Paused::stops), stopped.map(|frame| frame.input()));
+            let stopped = Stopped::new(out, paused.iter().any(Paused::stops), stopped.map(|f| f.input()));
             let (in_xoff, (sent, sent_bits, control_sent)) = (Paused::close(paused, net), self.sent(out));
             let queued = (0..classes).map(|class| self.queued((out, class))).sum();
             self.bin(out, net.duration - Ps(1));

@@ -52,8 +52,8 @@ impl RoundTrip {
             Reliability::Tcp(tcp) => {
                 let end = now.saturating_add(self.of_tcp(tcp));
                 // An expiry waits for the next tick of the timer.
-                let quantum = Ps::from(tcp.quantum).max(Ps(1));
-                Ps(end.div_ceil(quantum).saturating_mul(quantum.0))
+                let quantum = tcp.quantum.as_ps().max(1);
+                Ps(end.0.div_ceil(quantum).saturating_mul(quantum))
             }
         }
     }

@@ -82,8 +82,7 @@ impl Ring {
     }
     /// The next one takes its turn.
     fn pop(&mut self) -> Option<Turn> {
-        let ahead =
-            self.ahead.peek().is_some_and(|Reverse(ahead)| self.ready.front().is_none_or(|f| ahead < f));
+        let ahead = self.ahead.peek().is_some_and(|Reverse(at)| self.ready.front().is_none_or(|f| at < f));
         if ahead { self.ahead.pop().map(|Reverse(turn)| turn) } else { self.ready.pop_front() }
     }
 }

@@ -47,14 +47,8 @@ impl Watchdogs {
     /// Watchdogs of a switch with so many outputs.
     pub(crate) fn new(spec: Option<WatchdogSpec>, outputs: usize, classes: usize) -> Self {
         let outputs = if spec.is_some() { outputs } else { 0 };
-        let one = Watched {
-            polled: Time::ZERO,
-            heard: Ps(0),
-            poll: NEVER,
-            free_since: Ps(0),
-            look: NEVER,
-            storm: None,
-        };
+        let (polled, heard, free_since) = (Time::ZERO, Ps(0), Ps(0));
+        let one = Watched { polled, heard, poll: NEVER, free_since, look: NEVER, storm: None };
         Self { spec, classes, watched: vec![one; outputs * classes], storms: Vec::new() }
     }
 

@@ -38,11 +38,10 @@ pub(super) fn all(spec: &RunSpec) -> Result<(Vec<u32>, Vec<Option<Link>>, Ps), S
         refuse!(!is_possible(l.rate), "a link of {}; 10 kb/s to 10 Tb/s are possible", l.rate);
         for (from, peer, near, far) in [(a, b, l.a.0, l.b.0), (b, a, l.b.0, l.a.0)] {
             let delay = Ps::from(l.delay + spec.processing(far));
-            let (NodeId(a), NodeId(b)) = (l.a.0, l.b.0);
+            let (NodeId(a), NodeId(b), ps) = (l.a.0, l.b.0, delay.0);
             refuse!(
-                delay < Ps(10_000),
-                "the link between nodes {a} and {b} has {} ps of delay and processing; at least 10 ns are needed",
-                delay.0
+                ps < 10_000,
+                "the link between nodes {a} and {b} has {ps} ps of delay and processing; at least 10 ns are needed"
             );
             lead = lead.min(delay);
             let tx = clock(near).tx(l.rate);

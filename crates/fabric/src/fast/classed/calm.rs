@@ -65,10 +65,8 @@ impl Own<Frame> {
         end: Ps,
         turn: &mut Turn<'_, Wires>,
     ) -> bool {
-        if !calm.may
-            || !self.is_calm((inbox, calm), end, turn)
-            || turn.agenda.own < rank((end, Kind::Change, 0))
-        {
+        let alone = turn.agenda.own >= rank((end, Kind::Change, 0));
+        if !(calm.may && self.is_calm((inbox, calm), end, turn) && alone) {
             calm.steady = false;
             return false;
         }

@@ -52,8 +52,7 @@ impl Port {
             return (2 * sends.end.0, None);
         }
         let next = self.next();
-        let step =
-            next.map_or(u64::MAX, |(start, end, _)| if at_start { 2 * start.0 + 1 } else { 2 * end.0 });
+        let step = next.map_or(u64::MAX, |(from, end, _)| if at_start { 2 * from.0 + 1 } else { 2 * end.0 });
         (step, next)
     }
     /// A transmission that began as the queues alone say need not be kept. A stamped frame must not be stamped again, and what

@@ -266,9 +266,7 @@ impl Switch {
         if self.mmu.unsettled() || self.steps.in_step != 0 {
             // Each departure may have a consequence at another port, that of a frame on its wire, too.
             let next = |port: &Port| {
-                port.transmitter
-                    .sends
-                    .map_or_else(|| port.next().map_or(NEVER, |next| next.0), |sends| sends.end)
+                port.transmitter.sends.map_or_else(|| port.next().map_or(NEVER, |n| n.0), |s| s.end)
             };
             due = self.ports.iter().take(self.linked).map(next).fold(due, Ps::min);
         }

@@ -39,8 +39,7 @@ pub(crate) fn find_holders(switch: &mut Switch) {
 
 /// The outputs that may hold frames of inputs in XOFF.
 pub(crate) fn holders_of_stopped(switch: &mut Switch) -> u64 {
-    let off =
-        (0..=switch.ports.len()).filter(|&i| switch.mmu.memory.is_off(i)).fold(0, |all, i| all | bit(i));
+    let off = (0..=switch.ports.len()).filter(|&i| switch.mmu.memory.is_off(i)).fold(0, |of, i| of | bit(i));
     let mut all = 0;
     for (p, holders) in switch.holders.of.iter_mut().enumerate() {
         if switch.ports[p].data.is_empty() {
@@ -61,8 +60,7 @@ pub(crate) fn count_others(switch: &mut Switch, (step, p): (Step, usize), net: &
         let (last, before) = if starts { (at, at + first) } else { ((at + first).saturating_sub(Ps(1)), at) };
         let port = &mut switch.ports[q];
         let at_end = !switch.management.at_start;
-        let sends =
-            port.transmitter.sends.is_some_and(|sends| sends.end > last) && (at_end || port.has_freed());
+        let sends = port.transmitter.sends.is_some_and(|s| s.end > last) && (at_end || port.has_freed());
         let plain = !port.line.needs_exact && at_end;
         if !(sends || port.data.is_empty() || plain && port.drain(q, last + Ps(1), &mut switch.mmu, wires)) {
             switch.advance(q, last, before, net, wires);
