@@ -157,28 +157,29 @@ impl Point {
         self.woken || matches!(self.state.gate, Gate::AfterBytes | Gate::Probability(_))
     }
 
-    /// Does the ramp mark a frame that arrives or departs (`at`), with which its queue has so many bytes? As the frame departs, those
-    /// behind it count.
+    /// A data frame arrives or departs (`at`), with which its queue has so many bytes: the ramp may mark it. As it departs, those behind
+    /// it count.
     #[inline]
-    pub(crate) fn marks<F: Packet>(&mut self, at: RampAt, queued: u64, frame: &F) -> bool {
-        let len = frame.bytes();
+    pub(crate) fn pass<F: Packet>(&mut self, at: RampAt, queued: u64, frame: &mut F, records: &mut Records) {
         let bytes = match at {
             RampAt::Arrival => queued,
-            RampAt::Departure => queued - u64::from(len),
+            RampAt::Departure => queued - u64::from(frame.bytes()),
         };
-        let Some(ramp) = self.state.ramp.as_ref().filter(|r| r.at == at) else { return false };
+        let Some(ramp) = self.state.ramp.as_ref().filter(|r| r.at == at) else { return };
         if let (Some(seed), true) = (self.keyed, !matches!(ramp.probability(bytes), 0.0 | 1.0)) {
             let place =
                 |d: Data| u64::from(d.src) | u64::from(d.dst) << 16 | u64::from(d.number & 0xFFFF) << 32;
             self.draws = Stream::new(seed, frame.header().map_or(u64::MAX, place), Purpose::Place);
         }
-        ramp.marks(bytes, &mut self.draws)
+        if ramp.marks(bytes, &mut self.draws) {
+            frame.mark_at(self.port, records);
+        }
     }
 
     /// A data frame begins to leave, while the point would see this queue: may the ramp mark it?
     pub(crate) fn mark<F: Packet>(&mut self, frame: &mut F, queue: &Queue, began: Ps, records: &mut Records) {
-        if self.decided != began && self.marks(RampAt::Departure, queue.len.get(), frame) {
-            frame.mark_at(self.port, records);
+        if self.decided != began {
+            self.pass(RampAt::Departure, queue.len.get(), frame, records);
         }
     }
 

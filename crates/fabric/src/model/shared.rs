@@ -145,19 +145,14 @@ impl Shared {
 
     /// An admitted frame comes: does its input ask for silence?
     pub(crate) fn store(&mut self, input: usize, len: u64) -> bool {
-        let to_pool = !self.lossless || self.fits_pool(input, len);
-        let Self { inputs, used, above, .. } = self;
-        let own = &mut inputs[input];
-        let before = own.pooled();
-        if to_pool {
-            own.held += len;
-            *used += own.pooled() - before;
+        if !self.lossless || self.fits_pool(input, len) {
+            self.put(input, len);
         } else {
-            own.above += len;
-            *above += len;
+            self.inputs[input].above += len;
+            self.above += len;
+            self.held += len;
         }
-        let own = *own;
-        self.held += len;
+        let own = self.inputs[input];
         let most = &mut self.most;
         most.headroom = most.headroom.max(self.above);
         if self.used > most.pool {
@@ -173,9 +168,8 @@ impl Shared {
     /// A threshold falls as the pool fills, and an input with less in the pool asks later, so what holds for the bounds holds for less.
     pub(crate) fn store_below(&mut self, (output, input): (usize, usize), len: u64, queued: u64) -> bool {
         let own = &self.inputs[input];
-        let reserve = if self.lossless { own.reserve } else { 0 };
-        let pooled = (own.held + len).saturating_sub(reserve);
-        let used = self.used + pooled - own.held.saturating_sub(reserve);
+        let pooled = (own.held + len).saturating_sub(own.reserve);
+        let used = self.used + pooled - own.pooled();
         let above = own.above > 0 || used > self.most.pool;
         let below = || match self.lossless {
             true => pooled < self.threshold_at(input, used),
@@ -184,22 +178,28 @@ impl Shared {
         if above || !below() {
             return false;
         }
-        self.inputs[input].held += len;
-        self.used = used;
-        self.held += len;
+        self.put(input, len);
         true
+    }
+
+    /// Bytes of an input come to its reserve, or the pool.
+    fn put(&mut self, input: usize, len: u64) {
+        let own = &mut self.inputs[input];
+        let before = own.pooled();
+        own.held += len;
+        self.used += own.pooled() - before;
+        self.held += len;
     }
 
     /// Bytes of a frame leave.
     pub(crate) fn release(&mut self, input: usize, len: u64) {
-        let Self { inputs, used, above, .. } = self;
-        let own = &mut inputs[input];
+        let own = &mut self.inputs[input];
         let before = own.pooled();
         let from_headroom = own.above.min(len);
         own.above -= from_headroom;
         own.held -= len - from_headroom;
-        *above -= from_headroom;
-        *used -= before - own.pooled();
+        self.above -= from_headroom;
+        self.used -= before - own.pooled();
         self.held -= len;
     }
 

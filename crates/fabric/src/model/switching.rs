@@ -248,9 +248,8 @@ pub(crate) trait Switching<'n, C> {
         if !frame.is_data() {
             left.note_in_band(frame.bytes());
         }
-        let point = point.filter(|_| frame.is_data());
-        if let Some(port) = point.and_then(|p| p.marks(RampAt::Arrival, queued, frame).then_some(p.port)) {
-            frame.mark_at(port, Self::records(with));
+        if let Some(point) = point.filter(|_| frame.is_data()) {
+            point.pass(RampAt::Arrival, queued, frame, Self::records(with));
         }
         self.push(out, frame, with);
         self.tell(signal, out, frame, with);

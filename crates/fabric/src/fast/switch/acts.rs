@@ -108,8 +108,12 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
                 port.queued += u64::from(frame.len);
                 port.data.push_back(&entry);
             }
+            // It takes no memory, and the transmitter is replayed from the times of what waits: so it may come before its time.
             Lane::Control => {
-                calm::place_control(self, out, self.now, frame);
+                let Port { ahead, line, .. } = &mut self.ports[out];
+                ahead.control.place(&mut ahead.last, &entry, Some(frame.input));
+                ahead.bytes += u64::from(frame.len);
+                line.needs_exact = true;
                 self.outdate(out);
             }
             Lane::Pause => {

@@ -1,4 +1,4 @@
-//! Frames that are stored where nothing follows from that, and control that nothing looks at.
+//! Frames that are stored where nothing follows from that.
 //!
 //! * Claim: cells of one output alone are not counted until its queue has grown long: that saves a line of the cache for each frame.
 //! * Same bits: no cell is larger than its queue, and below the least that matters of a cell nothing follows from it. All bytes count.
@@ -6,11 +6,8 @@
 //! * Marks: CalmWindow.
 
 use super::{Switch, near};
-use crate::fast::bodies::Bodies;
-use crate::fast::frame::{Entry, Frame};
+use crate::fast::frame::Entry;
 use crate::marks::{Mark, hit};
-use crate::model::{Packet, To};
-use crate::net::{Net, Ps};
 use cnsim_scheme_api::RampAt;
 
 /// Before a frame of `len` bytes is admitted: if the queue may grow too long with it for its cells to be left
@@ -65,36 +62,4 @@ fn store_near(switch: &mut Switch, out: usize, input: usize, entry: &Entry) -> O
     hit(Mark::Near);
     near::note_holder(switch, out, input);
     Some(switch.ports[out].put_calmly(entry))
-}
-
-/// Puts a control frame into its place in the queue of an output. It takes no memory there, and the transmitter is
-/// replayed from the times of what waits: it may be done before its time, and the port need not be touched for it.
-#[inline]
-pub(crate) fn place_control(switch: &mut Switch, out: usize, ready: Ps, frame: &Frame) {
-    let port = &mut switch.ports[out];
-    port.ahead.control.place(&mut port.ahead.last, &Entry { ready, frame: *frame }, Some(frame.input));
-    port.ahead.bytes += u64::from(frame.len);
-    port.line.needs_exact = true;
-}
-
-/// Takes control that arrives at `ready` to the queues of its outputs, where nothing looks at it; false where something
-/// does.
-pub(crate) fn store_control(
-    switch: &mut Switch,
-    ready: Ps,
-    frame: &Frame,
-    net: &Net,
-    bodies: &mut Bodies,
-) -> bool {
-    // Frames to a point take turns in order, and probes may be looked at.
-    if frame.is_probe() || matches!(frame.goes_to(), To::Point(_)) {
-        return false;
-    }
-    let way = frame.way(net, switch.index, &mut switch.management.paths);
-    for out in way.outputs(net, switch.management.id, frame.input) {
-        bodies.share(frame.body());
-        place_control(switch, out, ready, frame);
-    }
-    bodies.release(frame.body());
-    true
 }

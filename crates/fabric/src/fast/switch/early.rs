@@ -15,7 +15,7 @@ use crate::fast::bits::of_bits;
 use crate::fast::frame::Entry;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Key, Kind, Packet, Point, Switching};
+use crate::model::{Key, Kind, Packet, Switching};
 use crate::net::{Net, Ps};
 use cnsim_scheme_api::RampAt;
 
@@ -92,9 +92,8 @@ pub(crate) fn look(switch: &mut Switch, p: usize, now: Ps, behind: usize, net: &
         broken("a frame that was stored is gone")
     };
     let queued = port.queued - to_come.bytes_to_come;
-    let marks = |p: &mut Box<Point>| p.marks(RampAt::Arrival, queued, frame).then_some(p.port);
-    if let Some(by) = port.point.as_mut().and_then(marks) {
-        frame.mark_at(by, &mut wires.records);
+    if let Some(point) = &mut port.point {
+        point.pass(RampAt::Arrival, queued, frame, &mut wires.records);
     }
     if port.countdown + to_come.data_to_come as i64 <= 0 {
         let frame = *frame;
