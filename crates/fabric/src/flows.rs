@@ -7,8 +7,8 @@
 //! A flow is an entry of 24 bytes in a list of its source, and of 16 in one of its destination, which counts in 8 more what is
 //! missing of it. A pair of hosts costs 12 bytes. One under way costs its source another 32.
 
+use crate::numbers::Ps;
 use crate::outcome::{Completion, Incomplete};
-use crate::ps::Ps;
 use crate::spec::{Arrivals, Graph, RunSpec, Transfer, TransportSpec};
 use cnsim_scheme_api::{Bytes, FlowId, NodeId, Time};
 use std::collections::BTreeMap;
@@ -78,19 +78,19 @@ struct Incoming {
     on_link: u64,
     /// When it begins, ps, below 2^55; above that, by how many bytes it is smaller than what is on the link: its last frame may be
     /// padded.
-    start: u64,
+    packed: u64,
 }
 
 impl Incoming {
     fn new(flow: &Transfer, frame: u64, floor: u64) -> Self {
         let on_link = flow.on_link(frame, floor);
-        Self { on_link, start: flow.start.as_ps().min((1 << PAD) - 1) | (on_link - flow.bytes.get()) << PAD }
+        Self { on_link, packed: flow.start.as_ps().min((1 << PAD) - 1) | (on_link - flow.bytes.get()) << PAD }
     }
     fn start(&self) -> Time {
-        Time::from_ps(self.start & ((1 << PAD) - 1))
+        Time::from_ps(self.packed & ((1 << PAD) - 1))
     }
     fn bytes(&self) -> u64 {
-        self.on_link - (self.start >> PAD)
+        self.on_link - (self.packed >> PAD)
     }
 }
 

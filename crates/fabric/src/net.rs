@@ -5,7 +5,7 @@ mod routes;
 mod windows;
 
 pub(crate) use crate::hash::Paths;
-pub(crate) use crate::ps::{NEVER, Ps};
+pub(crate) use crate::numbers::{NEVER, Ps};
 
 use self::routes::Routes;
 use crate::RunError;

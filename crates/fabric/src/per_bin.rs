@@ -1,6 +1,6 @@
 //! Amounts summed over the bins of a recording.
 
-use crate::ps::Ps;
+use crate::numbers::Ps;
 
 /// Sums per bin; of width zero, nothing is kept.
 #[derive(Clone, Debug, Default)]

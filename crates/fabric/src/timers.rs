@@ -1,6 +1,6 @@
 //! Timers of one node: a few slots for each of its objects, ordered by (time, object, slot).
 
-use crate::ps::{NEVER, Ps};
+use crate::numbers::{NEVER, Ps};
 use std::cmp::Reverse;
 
 /// Timers, in two flat lists.

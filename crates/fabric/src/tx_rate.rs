@@ -1,6 +1,6 @@
 //! How long a frame takes on a link, by the clock of the node that sends it.
 
-use crate::ps::Ps;
+use crate::numbers::Ps;
 use crate::spec::Rounding;
 use cnsim_scheme_api::Rate;
 

@@ -8,7 +8,8 @@ use std::path::Path;
 #[test]
 fn the_model_stands_alone() {
     let common = [
-        "check", "flows", "mix", "net", "outcome", "paged", "per_bin", "scheme", "spec", "timers", "tx_rate",
+        "check", "flows", "mix", "net", "numbers", "outcome", "paged", "per_bin", "scheme", "spec", "timers",
+        "tx_rate",
     ];
     let (mut lines, mut of_model, mut folders) =
         (0, 0, vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")]);

@@ -67,6 +67,7 @@ pub fn all(root: &Path) -> io::Result<Vec<String>> {
         complaints.extend(length(&shown, &text));
         complaints.extend(long_functions(&shown, &text));
         complaints.extend(types::wide(&shown, &text));
+        complaints.extend(types::bare(&shown, &text));
         complaints.extend(machine_paths(&shown, &text));
     }
     complaints.extend(circles::all(root)?);

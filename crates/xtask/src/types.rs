@@ -1,4 +1,5 @@
-//! Types that a reader can hold in mind: no struct of very many fields, and no type whose methods stand in many files.
+//! Types that a reader can hold in mind: no struct of very many fields, and no type whose methods stand in many files. A time of the
+//! network is no bare number.
 //!
 //! The checks read formatted code, line by line. They leave out tests, and the parameters of schemes, which publications give.
 
@@ -8,6 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_FIELDS: [usize; 2] = [15, 20];
 /// Most files of the network that have methods of one type.
 const MOST_FILES: usize = 3;
+/// What the network calls times, and nothing else.
+const TIMES: &[&str] = &[
+    "now", "at", "until", "began", "begun", "born", "start", "end", "due", "ready", "since", "deadline",
+    "duration", "delay", "sent_at", "eligible", "timeout", "lead",
+];
 /// The network.
 pub(crate) const FABRIC: &str = "crates/fabric/src";
 
@@ -138,6 +144,42 @@ pub(crate) fn scattered(files: &[(String, String)]) -> Vec<String> {
     found
 }
 
+/// Is this type, or what it holds or refers to, a bare number of the size of a time?
+fn is_bare(of: &str) -> bool {
+    let inner = ["&", "mut ", "Option<", "Vec<", "["]
+        .iter()
+        .fold(of, |of, outer| of.strip_prefix(outer).unwrap_or(of));
+    inner
+        .strip_prefix("u64")
+        .is_some_and(|rest| !rest.starts_with(|c: char| c == ':' || c == '_' || c.is_alphanumeric()))
+}
+
+/// Complains about each time of the network whose type is a bare number, by the names of fields, parameters and variables: of one, or
+/// of a tuple of them.
+pub(crate) fn bare(file: &str, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (number, line) in code(text).into_iter().enumerate().filter(|_| file.starts_with(FABRIC)) {
+        for (before, of) in line.match_indices(": ").map(|(at, _)| (&line[..at], &line[at + 2..])) {
+            let names = before.strip_suffix(')').and_then(|tuple| tuple.rsplit_once('('));
+            let (names, of) =
+                names.zip(of.strip_prefix('(')).map_or((before, of), |((_, names), of)| (names, of));
+            let last =
+                |name: &str| name.rsplit(|c: char| c != '_' && !c.is_alphanumeric()).next().map(String::from);
+            for (name, of) in names.split(", ").zip(of.split(", ")) {
+                found.extend(last(name).filter(|name| TIMES.contains(&name.as_str()) && is_bare(of)).map(
+                    |name| {
+                        format!(
+                            "{file}:{}: `{name}` is a bare number; a time of the network is a `Ps`",
+                            number + 1
+                        )
+                    },
+                ));
+            }
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,6 +208,27 @@ mod tests {
         };
         assert!(wide(net, &of_enum(15)).is_empty());
         assert_eq!(wide(net, &of_enum(16)).len(), 1, "a variant");
+    }
+
+    #[test]
+    fn a_time_that_is_a_bare_number_is_refused() {
+        let net = "crates/fabric/src/net.rs";
+        let refused = [
+            "    pub(crate) now: u64,",
+            "fn take(&mut self, out: usize, until: Option<u64>) {",
+            "    (now, len): (u64, u16),",
+        ];
+        for line in refused {
+            assert_eq!(bare(net, line).len(), 1, "{line}");
+            assert!(bare("crates/runs/src/net.rs", line).is_empty(), "another crate");
+        }
+        assert!(bare(net, refused[2])[0].starts_with("crates/fabric/src/net.rs:1: `now` is a bare number"));
+        for line in [
+            "    now: Ps,", "fn take(bytes: u64, now: Ps)", "    (now, len): (Ps, u64),",
+            "    Event { now: u64::from(turn) }",
+        ] {
+            assert!(bare(net, line).is_empty(), "{line}");
+        }
     }
 
     #[test]

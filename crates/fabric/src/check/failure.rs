@@ -1,6 +1,6 @@
 //! Why a run cannot go on.
 
-use crate::ps::{NEVER, Ps};
+use crate::numbers::{NEVER, Ps};
 use crate::spec::RunSpec;
 use std::cell::Cell;
 

@@ -16,7 +16,7 @@ use crate::fast::sweep::Scratch;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::{Kind, Switch as Whole, Switching, Turn, rank};
-use crate::ps::Ps;
+use crate::numbers::Ps;
 pub(crate) use calm::Calm;
 
 impl Whole<Frame> {

@@ -2,7 +2,7 @@
 
 use crate::fast::frame::{Entry, Frame, Ring};
 use crate::model::Kind;
-use crate::ps::Ps;
+use crate::numbers::Ps;
 use prefetch_index::prefetch_index;
 use std::slice::from_ref;
 

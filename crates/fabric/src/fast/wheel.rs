@@ -10,7 +10,7 @@
 //! * Marks: PassedOver.
 
 use crate::check::broken;
-use crate::ps::Ps;
+use crate::numbers::Ps;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -34,7 +34,7 @@ pub(crate) struct Wheel {
     /// The run's end, ps.
     duration: Ps,
     /// The turn in hand.
-    now: u64,
+    turn: u64,
     /// Words of a bit set.
     pub(crate) words: usize,
     near: Vec<u64>,
@@ -77,7 +77,7 @@ impl Wheel {
             length: turn.max(Ps(1)),
             reciprocal: u64::MAX / turn.0.max(1),
             duration,
-            now: 0,
+            turn: 0,
             words,
             near: vec![0; words * SLOTS as usize],
             full: 0,
@@ -90,9 +90,9 @@ impl Wheel {
         }
     }
 
-    /// Forgets all; turn `now` is the last one that is over.
-    pub(crate) fn restart(&mut self, now: u64) {
-        self.now = now;
+    /// Forgets all; `turn` is the last one that is over.
+    pub(crate) fn restart(&mut self, turn: u64) {
+        self.turn = turn;
         self.near.fill(0);
         self.arrived.fill(0);
         self.full = 0;
@@ -112,10 +112,10 @@ impl Wheel {
     /// [`SLOTS`].
     #[inline(always)]
     pub(crate) fn enter(&mut self, node: u32, turn: u64) -> usize {
-        let turn = turn.max(self.now + 1);
+        let turn = turn.max(self.turn + 1);
         let odd = self.odd.get(node as usize / 64).map_or(0, |word| word >> (node % 64));
         let turn = turn + ((turn ^ odd) & self.halves);
-        if turn - self.now < SLOTS {
+        if turn - self.turn < SLOTS {
             self.put(node, turn);
             return (turn % SLOTS) as usize;
         }
@@ -159,7 +159,7 @@ impl Wheel {
     #[inline(always)]
     pub(crate) fn take_arrived(&mut self, node: u32) -> (u64, u64) {
         let switch = node as usize - self.hosts;
-        let now = (self.now % SLOTS) as usize * self.switches + switch;
+        let now = (self.turn % SLOTS) as usize * self.switches + switch;
         let near = self.arrived.get_mut(now).map_or(0, std::mem::take);
         let far = self.arrived.get_mut(SLOTS as usize * self.switches + switch).map_or(0, std::mem::take);
         (near, far)
@@ -184,9 +184,9 @@ impl Wheel {
 
     /// The next turn for which a node is entered; `u64::MAX` if there is none.
     pub(crate) fn next(&self) -> u64 {
-        let near = match self.full.rotate_right(((self.now + 1) % SLOTS) as u32).trailing_zeros() {
+        let near = match self.full.rotate_right(((self.turn + 1) % SLOTS) as u32).trailing_zeros() {
             64 => u64::MAX,
-            ahead => self.now + 1 + u64::from(ahead),
+            ahead => self.turn + 1 + u64::from(ahead),
         };
         near.min(self.far.peek().map_or(u64::MAX, |far| far.0.0))
     }
@@ -194,7 +194,7 @@ impl Wheel {
     /// Goes on to a turn, which is at most the next one for which a node is entered, or that of a frame which came from another
     /// worker since [`Wheel::next`] was asked.
     pub(crate) fn go_to(&mut self, turn: u64) {
-        self.now = turn;
+        self.turn = turn;
         while let Some(&Reverse((due, node))) = self.far.peek()
             && due <= turn
         {
@@ -208,7 +208,7 @@ impl Wheel {
     /// Takes 64 nodes' bits of the turn in hand.
     #[inline]
     pub(crate) fn take(&mut self, word: usize) -> u64 {
-        let place = (self.now % SLOTS) as usize * self.words + word;
+        let place = (self.turn % SLOTS) as usize * self.words + word;
         self.near.get_mut(place).map_or(0, std::mem::take)
     }
 }

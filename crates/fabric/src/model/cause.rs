@@ -6,7 +6,7 @@
 
 use super::pause::Signal;
 use crate::check::{Decisions, HeldBy};
-use crate::ps::Ps;
+use crate::numbers::Ps;
 use crate::spec::Layout;
 
 /// An output at the moment of an XOFF.

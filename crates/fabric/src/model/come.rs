@@ -8,8 +8,8 @@ use super::map::FrameMap;
 use super::sent::Report;
 use crate::check::broken;
 use crate::flows::{Flows, precede};
+use crate::numbers::Ps;
 use crate::outcome::{LATENCY_BUCKETS, latency_bucket};
-use crate::ps::Ps;
 use crate::spec::{Recovery, Reliability, SelectiveSpec, TcpSpec, TransportSpec};
 use cnsim_scheme_api::{FlowId, Plan, Time};
 

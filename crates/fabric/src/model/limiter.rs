@@ -7,8 +7,8 @@
 
 use super::packet::Packet;
 use super::point::count_down;
+use crate::numbers::{NEVER, Ps};
 use crate::paged::Paged;
-use crate::ps::{NEVER, Ps};
 use crate::scheme::WHOLE_HOST;
 use crate::tx_rate::Clock;
 use cnsim_scheme_api::network::{LimiterAction, LimiterState};

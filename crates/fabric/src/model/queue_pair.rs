@@ -46,7 +46,7 @@ struct QueuePair {
     highest: u64,
     /// The first message of its connection that is not acknowledged whole, and where that ends; the flow and its end where it has but one.
     message: FlowId,
-    end: u64,
+    ends_at: u64,
     timing: Timing,
     /// State of each frame, if single frames are sent again; and the frame whose turn has come.
     frames: Option<Box<SentFrames>>,
@@ -78,7 +78,7 @@ struct Timing {
 #[derive(Clone, Copy, Debug, Default)]
 struct Ecn {
     /// An echo tells of no new mark until more than this is acknowledged: the window is cut already. 0: it tells of one.
-    until: u64,
+    below: u64,
     /// The next new frame says that the window is cut.
     cut: bool,
     /// A window of one frame cannot be cut: the next frame waits for the timer (6.1.2).
@@ -88,7 +88,7 @@ struct Ecn {
 impl Ecn {
     /// The window is cut, with all below this sent.
     fn cut(&mut self, next: u64) {
-        *self = Self { until: next, cut: true, ..*self };
+        *self = Self { below: next, cut: true, ..*self };
     }
 }
 
@@ -269,7 +269,7 @@ impl QueuePairs {
             acked: 0,
             highest: 0,
             message: flow,
-            end: queue.bytes,
+            ends_at: queue.bytes,
             timing: Timing { deadline: NEVER, timer: NEVER, ..Timing::default() },
             frames,
             going: 0,
@@ -312,9 +312,9 @@ impl QueuePairs {
         let (pair, _) = self.find(flow)?;
         let (over, next) = (pair.message, net.flows.next_message(pair.message));
         if let Some(next) = next {
-            (pair.message, pair.end) = (next, net.flows.bytes_below(flow, net.flows.end_of(next)));
+            (pair.message, pair.ends_at) = (next, net.flows.bytes_below(flow, net.flows.end_of(next)));
         }
-        Some((over, next.is_none(), next.is_some() && pair.acked >= pair.end))
+        Some((over, next.is_none(), next.is_some() && pair.acked >= pair.ends_at))
     }
     /// A flow is over: the place that it had.
     pub(crate) fn end(&mut self, flow: FlowId) -> Option<u32> {
@@ -451,7 +451,7 @@ impl QueuePairs {
         if newly > 0 {
             (pair.timing.progress, pair.timing.anew) = (now, 0);
         }
-        let done = pair.acked >= pair.end;
+        let done = pair.acked >= pair.ends_at;
         let waits = pair.waits != Waits::Turn;
         let mut progress = Progress { newly, marked, done, waits, ..Progress::default() };
         let mut waits_on = newly > 0;
@@ -465,7 +465,7 @@ impl QueuePairs {
             // NewReno leaves its timer from the second part of a recovery on (RFC 6582).
             waits_on &= !heard.more_of_it;
             if echoes {
-                let is_new = pair.ecn.until == 0 || pair.acked > pair.ecn.until;
+                let is_new = pair.ecn.below == 0 || pair.acked > pair.ecn.below;
                 progress.marked = marked && is_new && !heard.loss;
             }
             if echoes && progress.marked && pair.window <= of.whole() {

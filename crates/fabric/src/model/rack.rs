@@ -1,7 +1,7 @@
 //! RACK-TLP (RFC 8985): a frame is lost that was started before one that has come, by more than a round trip and some patience; and
 //! a probe asks after the end of a flow. The destination reports no duplicates, so that the patience stays a quarter round trip.
 
-use crate::ps::Ps;
+use crate::numbers::Ps;
 use std::collections::VecDeque;
 
 /// When the frames of a flow under way were started, and what came of them.

@@ -2,7 +2,7 @@
 
 use super::sent::Report;
 use crate::check::{Spent, Trace};
-use crate::ps::Ps;
+use crate::numbers::Ps;
 use cnsim_scheme_api::Hop;
 
 /// Records on their way: flat in memory, and used again.

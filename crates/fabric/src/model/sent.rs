@@ -10,7 +10,7 @@
 use super::map::FrameMap;
 use super::rack::Rack;
 use super::reduction::Reduction;
-use crate::ps::Ps;
+use crate::numbers::Ps;
 use crate::spec::{Recovery, Reliability, TcpSpec};
 use std::collections::VecDeque;
 use std::num::NonZeroU64;

@@ -1,6 +1,6 @@
 //! Time: when a queue pair takes what it has sent for lost. RFC 6298 in whole picoseconds.
 
-use crate::ps::{NEVER, Ps};
+use crate::numbers::{NEVER, Ps};
 use crate::spec::{Reliability, TcpSpec};
 use std::num::NonZeroU64;
 

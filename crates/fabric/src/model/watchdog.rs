@@ -12,8 +12,8 @@
 
 use super::pause::Paused;
 use crate::check::changes;
+use crate::numbers::{NEVER, Ps};
 use crate::outcome::Storm;
-use crate::ps::{NEVER, Ps};
 use crate::spec::{WatchdogAction, WatchdogSpec};
 use cnsim_scheme_api::Time;
 

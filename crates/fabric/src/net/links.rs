@@ -1,7 +1,7 @@
 //! Ports and links as a run asks for them, and what of it no run can have.
 
 use super::{LONGEST, Link};
-use crate::ps::{NEVER, Ps};
+use crate::numbers::{NEVER, Ps};
 use crate::spec::{ClassSpec, LinkLoss, PortFault, RateChange, Record, RunSpec};
 use crate::tx_rate::Clock;
 use cnsim_scheme_api::{NodeId, Rate};

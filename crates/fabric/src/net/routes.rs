@@ -4,7 +4,7 @@ use super::{Link, Net};
 use crate::flows::Numbered;
 use crate::hash::{Paths, Salts};
 use crate::mix::mix;
-use crate::ps::Ps;
+use crate::numbers::Ps;
 use crate::spec::{Draws, Routing, RunSpec, SMALLEST, TransportSpec};
 use cnsim_scheme_api::{FlowId, NodeId, Time};
 use prefetch_index::prefetch_index;

@@ -1,7 +1,7 @@
 //! Events at ports during a run: other rates of service, and faults.
 
 use super::{PauseTransport, RunSpec};
-use crate::ps::Ps;
+use crate::numbers::Ps;
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
 
 /// What changes or fails at single ports.

@@ -11,7 +11,7 @@
 use crate::fast::frame::{Entry, Frame};
 use crate::fast::wires::Wires;
 use crate::model::{Host, Key, Kind, Packet, Sides, Turn, rank};
-use crate::ps::{NEVER, Ps};
+use crate::numbers::{NEVER, Ps};
 
 impl Host<Frame> {
     /// Runs it up to `end` (exclusive). Its receiving port has this number at the worker.

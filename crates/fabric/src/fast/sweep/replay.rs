@@ -11,7 +11,7 @@ use crate::fast::mmu::Mmu;
 use crate::fast::switch::{Port, Sent, Transmission};
 use crate::fast::wires::Wires;
 use crate::model::{Lane, Packet, Records, next_start, rate_of, transmission};
-use crate::ps::{NEVER, Ps};
+use crate::numbers::{NEVER, Ps};
 
 impl Port {
     /// Sends on what has left by `end` of what waits, which is all that the transmitter has to consider. False where a departure
