@@ -7,7 +7,7 @@
 //! A flow is an entry of 24 bytes in a list of its source, and of 16 in one of its destination, which counts in 8 more what is
 //! missing of it. A pair of hosts costs 12 bytes. One under way costs its source another 32.
 
-use crate::numbers::Ps;
+use crate::numbers::{FrameNo, Ps};
 use crate::outcome::{Completion, Incomplete};
 use crate::spec::{Arrivals, Graph, RunSpec, Transfer, TransportSpec};
 use cnsim_scheme_api::{Bytes, FlowId, NodeId, Time};
@@ -41,8 +41,8 @@ pub fn numbered<'a>(
 }
 
 /// Lower half of the number of a frame: how many frames of its flow precede it, where that has a queue pair.
-pub(crate) fn number_in_flow(before: u64) -> u32 {
-    (before % u64::from(BACK)) as u32
+pub(crate) fn number_in_flow(before: FrameNo) -> u32 {
+    (before.0 % u64::from(BACK)) as u32
 }
 
 /// How many frames of its flow precede a frame with this number, which counts modulo 65,535, where about `expected` do.
@@ -144,7 +144,7 @@ struct Message {
     /// The connection, as its first message names it.
     of: FlowId,
     /// Frames and bytes of the messages before it.
-    frames: u64,
+    frames: FrameNo,
     bytes: u64,
     /// Place among the messages of the connection, and the list of these.
     nth: u32,
@@ -266,14 +266,15 @@ impl Flows {
         let all = &self.connections[list as usize];
         let (of, before) = (FlowId(*all.first().unwrap_or(&flow)), all.last().map(|last| FlowId(*last)));
         let nth = all.len() as u32;
-        let frames = before.map_or(0, |last| self.end_of(last));
+        let frames = before.map_or(FrameNo(0), |last| self.end_of(last));
         let bytes = before.map_or(0, |_| self.bytes_below(of, frames));
         self.connections[list as usize].push(flow);
         self.messages[flow as usize] = Message { of, frames, bytes, nth, list };
     }
     /// Gives each flow a message: one that has a connection for itself.
     fn complete(&mut self) {
-        let own = |n: usize| Message { of: FlowId(n as u32), frames: 0, bytes: 0, nth: 0, list: u32::MAX };
+        let own =
+            |n: usize| Message { of: FlowId(n as u32), frames: FrameNo(0), bytes: 0, nth: 0, list: u32::MAX };
         self.messages.extend((self.messages.len()..self.numbered.len()).map(own));
     }
     /// The connection of a flow that has a queue pair: that of itself, or one on which it is a message.
@@ -291,14 +292,14 @@ impl Flows {
     }
     /// The message with this frame of a connection.
     #[inline]
-    pub(crate) fn message_at(&self, of: FlowId, frame: u64) -> FlowId {
+    pub(crate) fn message_at(&self, of: FlowId, frame: FrameNo) -> FlowId {
         self.message_where(of, |m| m.frames <= frame).0
     }
     /// The last message of a connection that `begins`, or the first; and frames and bytes of the connection before it.
     #[inline(always)]
-    fn message_where(&self, of: FlowId, begins: impl Fn(&Message) -> bool) -> (FlowId, (u64, u64)) {
+    fn message_where(&self, of: FlowId, begins: impl Fn(&Message) -> bool) -> (FlowId, (FrameNo, u64)) {
         if self.connections.is_empty() {
-            return (of, (0, 0));
+            return (of, (FrameNo(0), 0));
         }
         let all = self.messages_of(of);
         let at = all.partition_point(|m| begins(&self.messages[*m as usize]));
@@ -307,8 +308,8 @@ impl Flows {
     }
     /// Frames and bytes of a connection before a message.
     #[inline]
-    fn before(&self, message: FlowId) -> (u64, u64) {
-        self.messages.get(message.0 as usize).map_or((0, 0), |m| (m.frames, m.bytes))
+    fn before(&self, message: FlowId) -> (FrameNo, u64) {
+        self.messages.get(message.0 as usize).map_or((FrameNo(0), 0), |m| (m.frames, m.bytes))
     }
     /// The message behind one.
     pub(crate) fn next_message(&self, message: FlowId) -> Option<FlowId> {
@@ -316,18 +317,18 @@ impl Flows {
         self.messages_of(self.connection(message)).get(nth as usize + 1).map(|next| FlowId(*next))
     }
     /// Frames of a connection up to the end of a message.
-    pub(crate) fn end_of(&self, message: FlowId) -> u64 {
+    pub(crate) fn end_of(&self, message: FlowId) -> FrameNo {
         self.before(message).0 + self.numbered(message).map_or(0, Numbered::frames)
     }
     /// Is a message over after so many frames of a connection, more than 0: which?
-    pub(crate) fn ends(&self, of: FlowId, frames: u64) -> Option<FlowId> {
-        let message = self.message_at(of, frames.checked_sub(1)?);
+    pub(crate) fn ends(&self, of: FlowId, frames: FrameNo) -> Option<FlowId> {
+        let message = self.message_at(of, FrameNo(frames.0.checked_sub(1)?));
         (self.end_of(message) == frames).then_some(message)
     }
     /// Bytes of the first so many frames of a connection.
     #[inline]
-    pub(crate) fn bytes_below(&self, of: FlowId, frames: u64) -> u64 {
-        let (message, (first, before)) = self.message_where(of, |m| m.frames < frames.max(1));
+    pub(crate) fn bytes_below(&self, of: FlowId, frames: FrameNo) -> u64 {
+        let (message, (first, before)) = self.message_where(of, |m| m.frames < frames.max(FrameNo(1)));
         before + self.numbered(message).map_or(0, |flow| flow.after(frames - first))
     }
     /// Frames of a connection up to so many of its bytes.
@@ -335,7 +336,7 @@ impl Flows {
     pub(crate) fn frames_below(&self, of: FlowId, bytes: u64) -> u32 {
         let (message, (first, before)) = self.message_where(of, |m| m.bytes < bytes);
         let whole = self.numbered(message).map_or(1, |flow| flow.whole.into());
-        (first + (bytes - before).div_ceil(whole)) as u32
+        (first + (bytes - before).div_ceil(whole)).0 as u32
     }
     /// The flow of this number that has a queue pair.
     pub(crate) fn numbered(&self, flow: FlowId) -> Option<&Numbered> {

@@ -5,7 +5,7 @@ mod routes;
 mod windows;
 
 pub(crate) use crate::hash::Paths;
-pub(crate) use crate::numbers::{NEVER, Ps};
+pub(crate) use crate::numbers::{FrameNo, NEVER, Ps};
 
 use self::routes::Routes;
 use crate::RunError;

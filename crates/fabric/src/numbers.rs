@@ -1,4 +1,4 @@
-//! Time on a frame's path.
+//! Numbers that mean something: times, and the numbers of frames.
 
 use cnsim_scheme_api::Time;
 use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
@@ -7,6 +7,10 @@ use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(transparent)]
 pub(crate) struct Ps(pub(crate) u64);
+
+/// The number of a frame in its flow or on its connection, from 0 on: as many precede it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct FrameNo(pub(crate) u64);
 
 /// A time that never comes.
 pub(crate) const NEVER: Ps = Ps(u64::MAX);
@@ -33,6 +37,8 @@ laws! {
     Ps, Div div own by: u64 => Ps, Ps(own.0 / by);
     Ps, Mul mul own by: u64 => Ps, Ps(own.0 * by);
     u64, Mul mul own by: Ps => Ps, by * own;
+    FrameNo, Add add own by: u64 => FrameNo, FrameNo(own.0 + by);
+    FrameNo, Sub sub own by: FrameNo => u64, own.0 - by.0;
 }
 
 impl AddAssign for Ps {
@@ -71,5 +77,12 @@ impl Ps {
     #[inline(always)]
     pub(crate) const fn saturating_sub(self, by: Self) -> Self {
         Self(self.0.saturating_sub(by.0))
+    }
+}
+
+impl FrameNo {
+    /// It and those behind it, up to another.
+    pub(crate) fn to(self, end: Self) -> impl DoubleEndedIterator<Item = Self> {
+        (self.0..end.0).map(Self)
     }
 }

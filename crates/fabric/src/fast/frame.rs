@@ -7,7 +7,7 @@ use crate::model::{
     Control, Crossing, Data, Key, Kind as Order, Lane, MANAGED, Moment, Packet, Pause, Records, Says, To,
     lowered,
 };
-use crate::net::{LONGEST, Net, Paths, Ps};
+use crate::net::{FrameNo, LONGEST, Net, Paths, Ps};
 use cnsim_scheme_api::{Feedback, FlowId, FrameView, Hop, PointId};
 use prefetch_index::prefetch_index;
 
@@ -131,7 +131,7 @@ impl Frame {
         let Some(flow) = flow else { broken("an acknowledgement of no flow") };
         let record = self.record();
         let arrived = if record == 0 { self.ext } else { *records.beside(record) };
-        let acked = net.flows.bytes_below(flow, arrived.into());
+        let acked = net.flows.bytes_below(flow, FrameNo(arrived.into()));
         let (marked, gap) = (self.is_marked(), self.word & GAP != 0);
         let sent_at = self.born().0;
         Some((flow, Feedback::Acknowledgement { acked, sent_at, marked, gap, record }))

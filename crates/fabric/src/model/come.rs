@@ -8,7 +8,7 @@ use super::map::FrameMap;
 use super::sent::Report;
 use crate::check::broken;
 use crate::flows::{Flows, precede};
-use crate::numbers::Ps;
+use crate::numbers::{FrameNo, Ps};
 use crate::outcome::{LATENCY_BUCKETS, latency_bucket};
 use crate::spec::{Recovery, Reliability, SelectiveSpec, TcpSpec, TransportSpec};
 use cnsim_scheme_api::{FlowId, Plan, Time};
@@ -34,8 +34,8 @@ pub(crate) struct Reply {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Taken {
     /// Frames of the connection before this one, and those that have come in order.
-    pub(crate) before: u64,
-    pub(crate) in_order: u64,
+    pub(crate) before: FrameNo,
+    pub(crate) in_order: FrameNo,
     /// Whether the frame is delivered: it is the first of its number, and in order if order is wanted.
     pub(crate) wanted: bool,
     pub(crate) reply: Option<Reply>,
@@ -50,7 +50,7 @@ struct Beyond {
     /// Since when the first missing frame is missing, ps.
     gap_since: Ps,
     /// Of each run that was reported a frame, the run reported last first.
-    runs: Vec<u64>,
+    runs: Vec<FrameNo>,
     /// When the first frame began that is not acknowledged, and when its acknowledgement goes at the latest, ps.
     sent_at: Ps,
     due: Ps,
@@ -60,9 +60,9 @@ struct Beyond {
 
 impl Beyond {
     /// The runs of frames beyond the one `expected`: the one around the frame that came last, then those reported before (RFC 2018).
-    fn report(&mut self, expected: u64, came: u64) -> Report {
+    fn report(&mut self, expected: FrameNo, came: FrameNo) -> Report {
         let Self { map, runs, .. } = self;
-        let run = if map.has(came) { map.run_begin(came)..map.next_missing(came) } else { 0..0 };
+        let run = if map.has(came) { map.run_begin(came)..map.next_missing(came) } else { came..came };
         runs.retain(|frame| map.has(*frame) && !run.contains(frame));
         if !run.is_empty() {
             runs.insert(0, came);
@@ -80,13 +80,13 @@ impl Beyond {
 #[derive(Debug, Default)]
 struct Sink {
     /// Frames that have come in order, or are given up.
-    expected: u64,
+    expected: FrameNo,
     /// Frames since the last acknowledgement.
     frames: u32,
     /// Acknowledgements echo a mark.
     echo: bool,
     /// When the last NACK was sent, and after how many frames in order.
-    nacked: Option<(Ps, u64)>,
+    nacked: Option<(Ps, FrameNo)>,
     /// Where frames are taken in any order.
     beyond: Option<Box<Beyond>>,
 }
@@ -125,7 +125,7 @@ impl Sinks {
     ) -> Taken {
         let sink = flows.numbered(of).and_then(|flow| self.flows.get_mut(flow.at as usize));
         let Some(sink) = sink else { broken("a flow without a sink") };
-        let (every, before) = (self.transport.ack_every, precede(number, sink.expected));
+        let (every, before) = (self.transport.ack_every, FrameNo(precede(number, sink.expected.0)));
         let reply = |acked, gap| Reply { acked, gap, marked, sent_at: born, report: Report::default() };
         match self.transport.reliability {
             Reliability::GoBackN { nack_interval, .. } if before != sink.expected => {
@@ -161,7 +161,7 @@ impl Sinks {
 
     /// A frame arrives that is the (`before` + 1)th of its connection, where frames are taken in any order.
     #[inline(never)]
-    fn sort(&mut self, (of, flows): (FlowId, &Flows), before: u64, (born, now): (Ps, Ps)) -> Taken {
+    fn sort(&mut self, (of, flows): (FlowId, &Flows), before: FrameNo, (born, now): (Ps, Ps)) -> Taken {
         let Self { transport, echoes, flows: sinks, out_of_order, held_max, .. } = self;
         let Some(flow) = flows.numbered(of) else { broken("a flow without a sink") };
         let sink = &mut sinks[flow.at as usize];

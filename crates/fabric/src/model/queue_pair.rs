@@ -13,7 +13,7 @@ use super::timeout::RoundTrip;
 use super::transfers::FlowQueue;
 use crate::check::{broken, changes};
 use crate::flows::number_in_flow;
-use crate::net::{NEVER, Net, Ps};
+use crate::net::{FrameNo, NEVER, Net, Ps};
 use crate::outcome::Waiting;
 use crate::paged::Paged;
 use crate::spec::{Reliability, TcpSpec, TransportSpec, Window};
@@ -50,7 +50,7 @@ struct QueuePair {
     timing: Timing,
     /// State of each frame, if single frames are sent again; and the frame whose turn has come.
     frames: Option<Box<SentFrames>>,
-    going: u64,
+    going: FrameNo,
     /// By go-back-N: a loss is repaired when all below this is acknowledged.
     recover: u64,
     /// As it takes turns. Its bytes are those of the whole flow.
@@ -179,7 +179,7 @@ pub(crate) struct Sent {
     /// The frame was sent before.
     pub(crate) again: bool,
     /// The frame, if it was the last one of the flow or of a message, sent for the first time.
-    pub(crate) last: Option<u64>,
+    pub(crate) last: Option<FrameNo>,
     pub(crate) after: After,
     /// The flow times out then, which was not to happen before, ps.
     pub(crate) timeout: Option<Ps>,
@@ -272,7 +272,7 @@ impl QueuePairs {
             ends_at: queue.bytes,
             timing: Timing { deadline: NEVER, timer: NEVER, ..Timing::default() },
             frames,
-            going: 0,
+            going: FrameNo(0),
             recover: 0,
             queue,
             initial_rate: initial_rate.map(Box::new),
@@ -368,7 +368,7 @@ impl QueuePairs {
     #[inline(always)]
     pub(crate) fn turn(&mut self, flow: FlowId) -> Option<(u64, u32, bool)> {
         let (pair, transport) = self.find(flow)?;
-        let (mut left, mut before) = (pair.left(), pair.next_seq / u64::from(pair.queue.whole));
+        let (mut left, mut before) = (pair.left(), FrameNo(pair.next_seq / u64::from(pair.queue.whole)));
         if let Some(frames) = &pair.frames {
             let goes = frames.may_send(pair.window, &transport.reliability);
             before = goes.unwrap_or(before);
@@ -431,7 +431,7 @@ impl QueuePairs {
     pub(crate) fn acknowledge(
         &mut self,
         flow: FlowId,
-        (acked, frames, gap, report): (u64, impl FnOnce() -> u64, bool, &Report),
+        (acked, frames, gap, report): (u64, impl FnOnce() -> FrameNo, bool, &Report),
         marked: bool,
         (rtt, now): (Ps, Ps),
     ) -> Option<Progress> {

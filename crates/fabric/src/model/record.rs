@@ -4,7 +4,7 @@ use super::agenda::Moment;
 use super::frame::{Data, flow_of};
 use crate::check::{Delivered, Hash, Ledger};
 use crate::flows::Arrived;
-use crate::net::{NEVER, Net, Ps};
+use crate::net::{FrameNo, NEVER, Net, Ps};
 use crate::outcome::{
     Completion, HostOutcome, Incomplete, LATENCY_BUCKETS, PortOutcome, Series, SeriesKind, latency_bucket,
 };
@@ -33,7 +33,7 @@ pub(crate) struct Deliveries {
 pub(crate) struct Came {
     pub(crate) of: FlowId,
     pub(crate) message: FlowId,
-    pub(crate) in_order: u64,
+    pub(crate) in_order: FrameNo,
 }
 
 /// What a data frame holds. It is found where it is needed, as what holds it lies in one word.

@@ -10,7 +10,7 @@
 use super::map::FrameMap;
 use super::rack::Rack;
 use super::reduction::Reduction;
-use crate::numbers::Ps;
+use crate::numbers::{FrameNo, Ps};
 use crate::spec::{Recovery, Reliability, TcpSpec};
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
@@ -28,12 +28,12 @@ impl Report {
         self.runs[0].1 == 0
     }
     /// The frames that it reports in order, where this one is expected.
-    fn frames(&self, expected: u64) -> impl Iterator<Item = u64> {
+    fn frames(&self, expected: FrameNo) -> impl Iterator<Item = FrameNo> {
         let mut runs = self.runs;
         runs.sort_unstable();
         runs.into_iter().flat_map(move |(ahead, count)| {
             let first = expected + u64::from(ahead);
-            first..first + u64::from(count)
+            first.to(first + u64::from(count))
         })
     }
 }
@@ -59,7 +59,7 @@ pub(crate) struct Heard {
 #[derive(Debug)]
 struct Rare {
     /// On a connection with several messages, the first frame and the first byte of each that has begun and is not over.
-    messages: VecDeque<(u64, u64)>,
+    messages: VecDeque<(FrameNo, u64)>,
     reported: FrameMap,
     due: FrameMap,
     /// Sent again and neither acknowledged nor reported since.
@@ -97,15 +97,15 @@ impl DerefMut for Lazy {
 #[derive(Debug, Default)]
 pub(crate) struct SentFrames {
     /// The first that is not acknowledged, and the first that was never sent.
-    pub(crate) una: u64,
-    pub(crate) next: u64,
+    pub(crate) una: FrameNo,
+    pub(crate) next: FrameNo,
     /// All that there are, and their bytes.
-    frames: u64,
+    frames: FrameNo,
     bytes: u64,
     rare: Lazy,
-    lost_below: u64,
+    lost_below: FrameNo,
     /// Behind the last that was reported.
-    top: u64,
+    top: FrameNo,
     repair: Repair,
     /// Until more than these are acknowledged, duplicates tell of no loss: they are answers to what a timeout sent again.
     timed_out: Option<NonZeroU64>,
@@ -143,7 +143,7 @@ impl SentFrames {
         let by_time = matches!(by, Reliability::Tcp(tcp) if tcp.recovery == Recovery::Rack);
         let reduces = matches!(by, Reliability::Tcp(tcp) if tcp.proportional);
         let rack = by_time.then(Default::default);
-        Self { frames: bytes.div_ceil(whole.into()), whole, bytes, rack, reduces, ..Self::default() }
+        Self { frames: FrameNo(bytes.div_ceil(whole.into())), whole, bytes, rack, reduces, ..Self::default() }
     }
     /// Does a probe wait for the link?
     fn probes(&self) -> bool {
@@ -155,30 +155,30 @@ impl SentFrames {
     }
     /// Bytes of the flow below a frame.
     #[inline]
-    pub(crate) fn bytes_below(&self, frame: u64) -> u64 {
+    pub(crate) fn bytes_below(&self, frame: FrameNo) -> u64 {
         if self.rare.0.is_none() {
-            return self.bytes.min(frame * self.whole());
+            return self.bytes.min(frame.0 * self.whole());
         }
         self.bytes_of_messages(frame)
     }
     /// Bytes of the flow below a frame, on a connection that may have several messages.
     #[inline(never)]
-    fn bytes_of_messages(&self, frame: u64) -> u64 {
+    fn bytes_of_messages(&self, frame: FrameNo) -> u64 {
         let next = self.rare.messages.partition_point(|message| message.0 <= frame);
-        let (first, before) = next.checked_sub(1).map_or((0, 0), |at| self.rare.messages[at]);
+        let (first, before) = next.checked_sub(1).map_or((FrameNo(0), 0), |at| self.rare.messages[at]);
         let end = self.rare.messages.get(next).map_or(self.bytes, |next| next.1);
         (before + (frame - first) * self.whole()).min(end)
     }
     /// A message more, of so many bytes.
     pub(crate) fn more(&mut self, bytes: u64) {
         if self.rare.messages.is_empty() {
-            self.rare.messages.push_back((0, 0));
+            self.rare.messages.push_back((FrameNo(0), 0));
         }
         self.rare.messages.push_back((self.frames, self.bytes));
         (self.frames, self.bytes) = (self.frames + bytes.div_ceil(self.whole()), self.bytes + bytes);
     }
     /// Is a frame the last of the flow, or of a message?
-    pub(crate) fn ends(&self, frame: u64) -> bool {
+    pub(crate) fn ends(&self, frame: FrameNo) -> bool {
         let next = self.rare.messages.partition_point(|message| message.0 <= frame);
         frame + 1 == self.rare.messages.get(next).map_or(self.frames, |message| message.0)
     }
@@ -188,7 +188,7 @@ impl SentFrames {
     }
     /// Bytes sent and not acknowledged, but for those of limited transmit (RFC 5681, FlightSize).
     pub(crate) fn outstanding(&self) -> u64 {
-        self.bytes_below(self.next.saturating_sub(self.limited.into()))
+        self.bytes_below(FrameNo(self.next.0.saturating_sub(self.limited.into())))
             .saturating_sub(self.bytes_below(self.una))
     }
     /// Frames sent and not acknowledged that are not on their way: those reported and those due, less what was sent again and is not
@@ -205,7 +205,7 @@ impl SentFrames {
         if matches!(by, Reliability::Selective(_)) { 0 } else { self.gone() * i64::from(self.whole) }
     }
     /// The frame that goes next: the first that is due, else a new one; in recovery by SACK, else one below those reported, or the last.
-    fn pick(&self, by: &Reliability) -> Option<u64> {
+    fn pick(&self, by: &Reliability) -> Option<FrameNo> {
         if self.rare.due.count > 0 && !self.probes() {
             return self.rare.due.first();
         }
@@ -218,15 +218,15 @@ impl SentFrames {
             return Some(self.next);
         }
         if self.probes() {
-            return self.next.checked_sub(1);
+            return self.next.0.checked_sub(1).map(FrameNo);
         }
         if !self.repairs_by_report(by) {
             return None;
         }
-        let unknown = |f: &u64| !self.rare.reported.has(*f);
+        let unknown = |f: &FrameNo| !self.rare.reported.has(*f);
         let below =
-            (self.lost_below.max(self.una)..self.top).find(|f| unknown(f) && !self.rare.again.has(*f));
-        below.or_else(|| (self.una..self.next).rev().find(unknown).filter(|_| !self.repair.rescued))
+            self.lost_below.max(self.una).to(self.top).find(|f| unknown(f) && !self.rare.again.has(*f));
+        below.or_else(|| self.una.to(self.next).rev().find(unknown).filter(|_| !self.repair.rescued))
     }
     /// Does recovery by SACK last?
     fn repairs_by_report(&self, by: &Reliability) -> bool {
@@ -234,7 +234,7 @@ impl SentFrames {
         by_report && self.repair.until.is_some()
     }
     /// The frame that may go where so many bytes are the window; none if nothing is to be sent, or the window holds it.
-    pub(crate) fn may_send(&self, window: u64, by: &Reliability) -> Option<u64> {
+    pub(crate) fn may_send(&self, window: u64, by: &Reliability) -> Option<FrameNo> {
         let frame = self.pick(by)?;
         let goes = match by {
             Reliability::Tcp(tcp) => {
@@ -260,7 +260,7 @@ impl SentFrames {
     }
     /// Frames for which a window has to have room before this one goes: a new one that begins a burst waits for others, unless something
     /// is amiss.
-    fn at_once(&self, frame: u64, window: u64, tcp: &TcpSpec) -> u64 {
+    fn at_once(&self, frame: FrameNo, window: u64, tcp: &TcpSpec) -> u64 {
         let begins = tcp.burst > 1 && frame == self.next && self.burst == 0;
         if !begins || self.repair.until.is_some() || self.duplicates > 0 {
             return 1;
@@ -268,7 +268,7 @@ impl SentFrames {
         u64::from(tcp.burst).min(window / self.whole() / 3).min(self.frames - frame).max(1)
     }
     /// A frame has left, with such a window; true if it was sent before.
-    pub(crate) fn send(&mut self, frame: u64, window: u64, by: &Reliability, now: Ps) -> bool {
+    pub(crate) fn send(&mut self, frame: FrameNo, window: u64, by: &Reliability, now: Ps) -> bool {
         self.repair.urgent = false;
         if let Reliability::Tcp(tcp) = by
             && tcp.burst > 1
@@ -285,7 +285,7 @@ impl SentFrames {
         }
         if frame == self.next {
             let early = self.duplicates > 0 && self.repair.until.is_none() && !self.is_deaf();
-            self.next += 1;
+            self.next.0 += 1;
             let beyond = self.bytes_below(self.next) - self.bytes_below(self.una) > window;
             self.limited += u32::from(early && beyond);
             return false;
@@ -301,11 +301,11 @@ impl SentFrames {
     }
     /// Do duplicates tell of no loss, as a timeout has sent frames again?
     fn is_deaf(&self) -> bool {
-        self.timed_out.is_some_and(|until| self.una <= until.get())
+        self.timed_out.is_some_and(|until| self.una.0 <= until.get())
     }
     /// All below this that are not reported are lost.
-    fn lose_below(&mut self, frame: u64) {
-        for f in self.lost_below.max(self.una)..frame.min(self.next) {
+    fn lose_below(&mut self, frame: FrameNo) {
+        for f in self.lost_below.max(self.una).to(frame.min(self.next)) {
             if !self.rare.reported.has(f) && !self.rare.again.has(f) {
                 self.rare.due.enter(f);
             }
@@ -313,11 +313,11 @@ impl SentFrames {
         self.lost_below = self.lost_below.max(frame.min(self.next));
     }
     /// Below this frame three are reported behind each.
-    fn displaced(&self) -> u64 {
-        self.rare.reported.nth_last(DUPLICATES.into()).unwrap_or(0)
+    fn displaced(&self) -> FrameNo {
+        self.rare.reported.nth_last(DUPLICATES.into()).unwrap_or_default()
     }
     /// All below a frame are acknowledged.
-    fn advance(&mut self, una: u64) {
+    fn advance(&mut self, una: FrameNo) {
         self.una = una;
         self.next = self.next.max(una);
         if let Some(rare) = &mut self.rare.0 {
@@ -345,23 +345,23 @@ impl SentFrames {
         self.repair.reduction = self.reduces.then(|| Box::new(Reduction::new(self.next - self.una)));
     }
     /// Recovery begins: all below a frame that are not reported are lost.
-    fn begin(&mut self, lost_below: u64) {
+    fn begin(&mut self, lost_below: FrameNo) {
         self.forget();
-        self.repair.until = NonZeroU64::new(self.next);
+        self.repair.until = NonZeroU64::new(self.next.0);
         self.reduce();
         self.lose_below(lost_below);
     }
     /// An acknowledgement of all frames below `una` has arrived, with what it reports and maybe a NACK.
     pub(crate) fn hear(
         &mut self,
-        (una, gap, report): (u64, bool, &Report),
+        (una, gap, report): (FrameNo, bool, &Report),
         by: &Reliability,
         (now, smooth): (Ps, Ps),
     ) -> Heard {
         let (before, had) = (self.una, self.una + self.rare.reported.count);
         if una > before {
             if let Some(rack) = &mut self.rack {
-                let new = (before..una).filter(|f| !self.rare.reported.has(*f));
+                let new = before.to(una).filter(|f| !self.rare.reported.has(*f));
                 new.for_each(|f| rack.came(f, self.rare.again.has(f), now));
                 rack.forget_below(una);
             }
@@ -378,7 +378,7 @@ impl SentFrames {
             }
         }
         let mut heard = Heard::default();
-        if self.una > before && self.repair.until.is_some_and(|until| self.una >= until.get()) {
+        if self.una > before && self.repair.until.is_some_and(|until| self.una.0 >= until.get()) {
             self.forget();
             heard.recovered = true;
         }
@@ -416,7 +416,7 @@ impl SentFrames {
         }
         let found = repaired && self.repair.until.is_none();
         if found {
-            self.repair.until = NonZeroU64::new(self.next);
+            self.repair.until = NonZeroU64::new(self.next.0);
             self.reduce();
         }
         found
@@ -426,7 +426,7 @@ impl SentFrames {
         let Some(rack) = &mut self.rack else { return false };
         let sure = self.repair.until.is_some() || self.rare.reported.count >= DUPLICATES.into();
         let (before, mut look) = (self.rare.due.count, Ps(0));
-        for frame in self.una..self.next {
+        for frame in self.una.to(self.next) {
             let (at, overtaken) = rack.lost_at(frame, sure, smooth);
             // Frames that were sent once were started in order.
             if !overtaken && self.rare.again.count == 0 {
@@ -439,7 +439,7 @@ impl SentFrames {
         rack.look = (look > Ps(0)).then_some(look);
         let begins = self.rare.due.count > before && self.repair.until.is_none();
         if begins {
-            (self.repair.until, self.repair.urgent) = (NonZeroU64::new(self.next), true);
+            (self.repair.until, self.repair.urgent) = (NonZeroU64::new(self.next.0), true);
             self.reduce();
         }
         begins
@@ -455,7 +455,7 @@ impl SentFrames {
         }
     }
     /// TCP counts a duplicate, or what is acknowledged since `before`.
-    fn count(&mut self, before: u64, duplicate: bool, tcp: &TcpSpec, heard: &mut Heard) {
+    fn count(&mut self, before: FrameNo, duplicate: bool, tcp: &TcpSpec, heard: &mut Heard) {
         let (newly, by_report) = (self.una - before, tcp.recovery == Recovery::Sack);
         self.duplicates += u32::from(duplicate);
         if self.repair.until.is_some() {
@@ -471,7 +471,7 @@ impl SentFrames {
             }
             return;
         }
-        let displaced = if by_report { self.displaced() } else { 0 };
+        let displaced = if by_report { self.displaced() } else { FrameNo(0) };
         let hears = !by_report && !self.is_deaf();
         if duplicate && !self.is_deaf() && (self.duplicates >= DUPLICATES || displaced > self.una) {
             self.begin(displaced.max(self.una + 1));
@@ -489,14 +489,14 @@ impl SentFrames {
             // What was sent lately may come yet (RFC 8985, 6.3).
             let old = |f| f == self.una || rack.lost_at(f, false, smooth).0 <= now;
             let Rare { reported, due, .. } = &mut *self.rare;
-            let lost = |f: &u64| !reported.has(*f) && old(*f);
-            (self.una..self.next).filter(lost).for_each(|f| _ = due.enter(f));
+            let lost = |f: &FrameNo| !reported.has(*f) && old(*f);
+            self.una.to(self.next).filter(lost).for_each(|f| _ = due.enter(f));
             (rack.look, rack.probe, rack.probed, rack.probing) = (None, None, None, false);
-            (self.repair.until, self.repair.urgent) = (NonZeroU64::new(self.next), true);
+            (self.repair.until, self.repair.urgent) = (NonZeroU64::new(self.next.0), true);
             return;
         }
         self.lose_below(self.next);
         let end = if let Reliability::Tcp(_) = by { &mut self.timed_out } else { &mut self.repair.until };
-        *end = NonZeroU64::new(self.next);
+        *end = NonZeroU64::new(self.next.0);
     }
 }

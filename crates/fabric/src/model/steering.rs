@@ -11,7 +11,7 @@ use super::queue_pair::{Progress, RTO};
 use super::records::Records;
 use super::sender::Sender;
 use crate::check::{Event, Who, changes};
-use crate::net::{Net, Ps};
+use crate::net::{FrameNo, Net, Ps};
 use crate::outcome::{LATENCY_BUCKETS, Trigger, latency_bucket};
 use crate::scheme::{WHOLE_HOST, call as of_scheme};
 use crate::spec::SMALLEST;
@@ -110,7 +110,7 @@ impl<F: Packet> Sender<F> {
         let &Feedback::Acknowledgement { acked, sent_at, marked, gap, record } = said else { return };
         let Some(pairs) = &mut self.pairs else { return };
         let report = records.report(record);
-        let said = (acked, || at.net.flows.frames_below(flow, acked).into(), gap, &report);
+        let said = (acked, || FrameNo(at.net.flows.frames_below(flow, acked).into()), gap, &report);
         if let Some(progress) = pairs.acknowledge(flow, said, marked, (at.now - Ps(sent_at), at.now)) {
             let (path, blamed) = (records.path(record), records.blamed(record));
             let (by, port) = match () {
