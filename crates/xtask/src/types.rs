@@ -146,35 +146,28 @@ pub(crate) fn scattered(files: &[(String, String)]) -> Vec<String> {
 
 /// Is this type, or what it holds or refers to, a bare number of the size of a time?
 fn is_bare(of: &str) -> bool {
-    let inner = ["&", "mut ", "Option<", "Vec<", "["]
-        .iter()
-        .fold(of, |of, outer| of.strip_prefix(outer).unwrap_or(of));
-    inner
-        .strip_prefix("u64")
-        .is_some_and(|rest| !rest.starts_with(|c: char| c == ':' || c == '_' || c.is_alphanumeric()))
+    let outer = ["&", "mut ", "Option<", "Vec<", "["];
+    let inner = outer.iter().fold(of, |of, outer| of.strip_prefix(outer).unwrap_or(of));
+    inner.strip_prefix("u64").is_some_and(|rest| !rest.starts_with([':', '_']))
 }
 
 /// Complains about each time of the network whose type is a bare number, by the names of fields, parameters and variables: of one, or
 /// of a tuple of them.
 pub(crate) fn bare(file: &str, text: &str) -> Vec<String> {
+    let word = |name: &str| name.rsplit(|c: char| c != '_' && !c.is_alphanumeric()).next().map(String::from);
     let mut found = Vec::new();
     for (number, line) in code(text).into_iter().enumerate().filter(|_| file.starts_with(FABRIC)) {
-        for (before, of) in line.match_indices(": ").map(|(at, _)| (&line[..at], &line[at + 2..])) {
-            let names = before.strip_suffix(')').and_then(|tuple| tuple.rsplit_once('('));
-            let (names, of) =
-                names.zip(of.strip_prefix('(')).map_or((before, of), |((_, names), of)| (names, of));
-            let last =
-                |name: &str| name.rsplit(|c: char| c != '_' && !c.is_alphanumeric()).next().map(String::from);
-            for (name, of) in names.split(", ").zip(of.split(", ")) {
-                found.extend(last(name).filter(|name| TIMES.contains(&name.as_str()) && is_bare(of)).map(
-                    |name| {
-                        format!(
-                            "{file}:{}: `{name}` is a bare number; a time of the network is a `Ps`",
-                            number + 1
-                        )
-                    },
-                ));
-            }
+        for (at, _) in line.match_indices(": ") {
+            let (names, of) = (&line[..at], &line[at + 2..]);
+            let tuple =
+                names.strip_suffix(')').and_then(|names| names.rsplit_once('(')).zip(of.strip_prefix('('));
+            let one = names.rsplit(", ").next().unwrap_or(names);
+            let (names, of) = tuple.map_or((one, of), |((_, names), of)| (names, of));
+            let pairs = names.split(", ").filter_map(word).zip(of.split(", "));
+            let times = pairs.filter(|(name, of)| TIMES.contains(&name.as_str()) && is_bare(of));
+            found.extend(times.map(|(name, _)| {
+                format!("{file}:{}: `{name}` is a bare number; a time of the network is a `Ps`", number + 1)
+            }));
         }
     }
     found
