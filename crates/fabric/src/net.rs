@@ -19,7 +19,7 @@ use crate::tx_rate::{Clock, TxRate};
 use cnsim_scheme_api::{Acks, FlowId, PointId, Probe, ProbeTarget, Rate};
 
 /// Times of a run are below this (5 hours in ps), so that a frame has bits beside its generation time.
-pub(crate) const LONGEST: u64 = 1 << 54;
+pub(crate) const LONGEST: Ps = Ps(1 << 54);
 
 /// The far end of an output port.
 #[derive(Clone, Copy, Debug)]

@@ -28,7 +28,7 @@ impl Clock {
     pub(crate) fn gap(self, len: u16, rate: Rate) -> Option<Ps> {
         let (bps, bits) = (rate.bps() * self.speed, f64::from(len) * 8.0);
         let gap = if bps <= 0.0 { return None } else { bits / bps };
-        Some(Ps(if self.whole { cut_seconds(gap) } else { nearest(gap * 1e12) }))
+        Some(if self.whole { cut_seconds(gap) } else { Ps(nearest(gap * 1e12)) })
     }
 }
 
@@ -40,13 +40,13 @@ fn nearest(x: f64) -> u64 {
 }
 
 /// Seconds in ps, cut to whole nanoseconds, as in ns-3: it keeps 64 binary places of a second.
-fn cut_seconds(seconds: f64) -> u64 {
+fn cut_seconds(seconds: f64) -> Ps {
     const SECOND: f64 = 18_446_744_073_709_551_616.0;
     let (parts, ns) = (seconds * SECOND, 1_000_000_000);
     // Mostly less than a second, which takes one product.
     let product =
         if parts < SECOND { u128::from(parts as u64) * ns } else { (parts as u128).saturating_mul(ns) };
-    ((product >> 64) as u64).max(1).saturating_mul(1000)
+    Ps(((product >> 64) as u64).max(1).saturating_mul(1000))
 }
 
 /// Says of a rate that its times are cut to whole nanoseconds.

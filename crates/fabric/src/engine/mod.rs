@@ -201,7 +201,7 @@ fn by_model(net: &Net, engine: Engine) -> Option<String> {
         Some("the fast way brings no reports of single frames back without frames".into())
     } else if net.classes.len() > 1 && net.has_machines() {
         Some("the fast way knows no hosts with several NICs and several classes of data".into())
-    } else if net.duration.0 >= LONGEST_PACKED {
+    } else if net.duration >= LONGEST_PACKED {
         Some("the fast way knows no times beyond 37 minutes".into())
     } else {
         None

@@ -70,16 +70,16 @@ pub(crate) struct Frame {
 }
 
 /// Times of a run whose frames are packed are below this, ps.
-pub(crate) const LONGEST_PACKED: u64 = 1 << CLASS;
+pub(crate) const LONGEST_PACKED: Ps = Ps(1 << CLASS);
 
 /// Bits of [`Frame::word`].
 const CLASS: u32 = 51;
 const KIND: u32 = 56;
 const MARKED: u64 = 1 << 59;
 /// Of a data frame: it is of a finite flow, which its number names ([`crate::flows`]).
-const FINITE: u64 = 2 * LONGEST;
+const FINITE: u64 = 2 * LONGEST.0;
 /// Of a data frame or an acknowledgement: it has telemetry ([`crate::fast::records`]).
-const RECORDED: u64 = LONGEST;
+const RECORDED: u64 = LONGEST.0;
 const COUNTED: u64 = 1 << 60;
 /// Of data on the wire, where nobody asks any more who has counted it.
 const CUT: u64 = COUNTED;
@@ -90,7 +90,7 @@ const SAID: u32 = 59;
 /// that it passes a switch as data does. Its time is that of the frame which it answers, and so is its mark.
 const ACK: u64 = 4 << KIND;
 /// Of an acknowledgement: it is a NACK.
-const GAP: u64 = 2 * LONGEST;
+const GAP: u64 = 2 * LONGEST.0;
 /// Of an acknowledgement: it opens a connection, and goes as its flow does.
 const OPENS: u64 = COUNTED;
 
@@ -183,7 +183,7 @@ impl Frame {
     /// Generation time, ps.
     #[inline]
     pub(crate) fn born(&self) -> Ps {
-        Ps(self.word & (LONGEST_PACKED - 1))
+        Ps(self.word & (LONGEST_PACKED.0 - 1))
     }
     /// Hosts of the flow of data or of an acknowledgement.
     fn of_flow(&self) -> (u32, u32) {

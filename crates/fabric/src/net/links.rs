@@ -55,7 +55,7 @@ pub(super) fn all(spec: &RunSpec) -> Result<(Vec<u32>, Vec<Option<Link>>, Ps), S
 /// The classes of data, unless something of a run is not possible beside its links.
 pub(super) fn check(spec: &RunSpec) -> Result<Vec<ClassSpec>, String> {
     refuse!(!(1..=65_535).contains(&spec.hosts.len()), "{} hosts; 1 to 65535 are possible", spec.hosts.len());
-    refuse!(spec.duration.as_ps() >= LONGEST, "a run of {}; less than 5 hours are possible", spec.duration);
+    refuse!(Ps::from(spec.duration) >= LONGEST, "a run of {}; less than 5 hours are possible", spec.duration);
     if let Some(h) = spec.hosts.iter().find(|h| !(-1e5..=1e5).contains(&h.clock_ppm)) {
         let (name, ppm) = (&h.name, h.clock_ppm);
         return Err(format!("the clock of host {name} is {ppm} ppm off; less than 100,000 are possible"));
