@@ -72,6 +72,11 @@ fn a_slow_reader_says_xoff_at_its_moment() {
             (xoff.decided + told, Time::from_ns(113_400) + told),
             "{engine:?}"
         );
+        // Fast again from 60 us on, it says XON then, with more than half of the buffer to read.
+        let mut ended = spec.clone();
+        ended.events.faults[0].to = Time::from_us(60);
+        let xoff = by(engine, &ended).recorded.pauses.xoffs[0];
+        assert_eq!(xoff.until, Time::from_us(60) + told, "{engine:?}");
     }
 }
 
