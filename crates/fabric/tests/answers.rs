@@ -44,6 +44,28 @@ fn frames_take_the_paths_of_their_hash() {
     }
 }
 
+/// By destination the lowest switch of two levels takes path `d` of two for host `d`, and the next one path `d / 2` of two: so each of the
+/// four highest switches has one of four hosts in another part of the network.
+#[test]
+fn each_level_takes_another_digit_of_the_destination() {
+    // Host 0 at switch 5, hosts 1 to 4 at switch 6. 7 and 8 are above 5, 9 and 10 above 6, and 11 to 14 above all.
+    let hosts = [(0, 5), (1, 6), (2, 6), (3, 6), (4, 6)];
+    let middle = [(5, 7), (5, 8), (6, 9), (6, 10)];
+    let highest = [7, 8, 9, 10].into_iter().flat_map(|m| [0, 1].map(|n| (m, 11 + (m + 1) % 2 * 2 + n)));
+    let joints: Vec<_> = hosts.into_iter().chain(middle).chain(highest).collect();
+    let mut spec = single_switch(5, 0.0, false, Time::from_us(100), 1);
+    spec.switches = vec![spec.switches[0].clone(); 10];
+    place(&mut spec, &joints, &mut || (10.0, 500_000));
+    spec.routing = Routing::Destination;
+    // As many frames as the number of the host says.
+    spec.hosts[0].sources = vec![flows((1..5).map(|d| flow(0, d, 1500 * u64::from(d))).collect())];
+    for engine in BOTH {
+        let out = by(engine, &spec);
+        let sent = |s: &SwitchOutcome| s.ports.iter().map(|p| p.sent).sum::<u64>();
+        assert_eq!(out.switches[6..].iter().map(sent).collect::<Vec<_>>(), [4, 2, 1, 3], "{engine:?}");
+    }
+}
+
 /// A frame takes 1.2 us on a link, and each link with the node behind it 1.5 us: frame `k` of a greedy host arrives at 5.4 + 1.2 k us.
 /// The reader takes 6 us for it. So 24 frames later the buffer holds what takes 121.2 us, more than 120 us: XOFF. As it acts, frame 27 is
 /// under way. What has arrived is read by 173.4 us, and half of the buffer takes 60 us: XON at 113.4 us. PAUSE takes 51.2 ns and 1.5 us.
@@ -72,6 +94,11 @@ fn a_slow_reader_says_xoff_at_its_moment() {
             (xoff.decided + told, Time::from_ns(113_400) + told),
             "{engine:?}"
         );
+        // Fast again from 60 us on, it says XON then, with more than half of the buffer to read.
+        let mut ended = spec.clone();
+        ended.events.faults[0].to = Time::from_us(60);
+        let xoff = by(engine, &ended).recorded.pauses.xoffs[0];
+        assert_eq!(xoff.until, Time::from_us(60) + told, "{engine:?}");
     }
 }
 
@@ -167,4 +194,45 @@ fn messages_of_a_moment_are_heard_as_they_were_said() {
     spec.laws.control = ControlTransport::Ideal { latency: Time::from_us(30) };
     let seen = run_all(&script, spec).unwrap();
     assert!(seen.count("heard 5") > 20 && seen.count("heard 5") == seen.count("heard 5 at 7000000000"));
+}
+
+/// Frame 10 of a flow arrives at 17.4 us and is acknowledged. A timer of the reflector expires at that moment, and what it says goes first
+/// on the link: the start of a transmission is the last that happens at a moment.
+#[test]
+fn a_start_waits_for_a_timer_of_its_moment() {
+    let script = script().gate(ReflectGate::Always).source(|_, _, _| {}).sink(|at, ctl, _| match at {
+        AtSink::Start => ctl.start_timer(Slot(0), Time::from_us(12)),
+        AtSink::Timer(_) => ctl.reply(SAYS),
+        _ => {}
+    });
+    let mut spec = network(&[]);
+    spec.transport = Some(TRANSPORT);
+    spec.hosts[0].sources = vec![flows(vec![flow(0, TO, 30_000)])];
+    let told = run_all(&script, spec).unwrap().times("told");
+    assert_eq!(told, [Time::from_ps(17_400_000 + 2 * (51_200 + 1_500_000))]);
+}
+
+/// A frame takes 1.2 us on each link, and each link takes 0.1 us. What ends with the run has not left, and has not arrived. In a run that
+/// lasts a picosecond longer it has.
+#[test]
+fn what_ends_with_the_run_has_not_left() {
+    let mut spec = single_switch(2, 0.0, false, Time::from_us(1), 1);
+    spec.hosts.iter_mut().for_each(|host| host.processing = Time::ZERO);
+    spec.switches[0].processing = Time::ZERO;
+    spec.links.iter_mut().for_each(|link| link.delay = Time::from_ns(100));
+    spec.hosts[0].sources = vec![flows(vec![flow(0, 1, 1500)])];
+    for (ns, before, then) in
+        [(1200, [0, 0, 0], [1, 0, 0]), (2500, [1, 0, 0], [1, 1, 0]), (2600, [1, 1, 0], [1; 3])]
+    {
+        for (more, left) in [(0, before), (1, then)] {
+            spec.duration = Time::from_ps(ns * 1000 + more);
+            for (engine, visits) in
+                [(Engine::Model, Visits::Adaptive), (Engine::Fast, Visits::All), (Engine::Fast, Visits::Due)]
+            {
+                let out = run(&spec, &Options { engine, visits, ..Options::default() }).unwrap();
+                let seen = [out.hosts[0].sent, out.switches[0].ports[1].sent, out.hosts[1].delivered];
+                assert_eq!(seen, left, "{ns} ns and {more} ps, {engine:?}, {visits:?}");
+            }
+        }
+    }
 }

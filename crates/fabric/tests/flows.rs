@@ -129,6 +129,20 @@ fn a_last_frame_is_padded_to_the_floor() {
     }
 }
 
+/// Of 1549 B in a frame of 1500 B and one of 64 B, headers of 48 B each and 15 B of padding are no payload.
+#[test]
+fn neither_headers_nor_padding_are_payload() {
+    let mut spec = alone(vec![flows(vec![flow(0, 1, 1549)])]);
+    spec.record.headers = vec![48; spec.hosts.len()];
+    (spec.record.bin, spec.record.delivered) = (spec.duration, vec![NodeId(1)]);
+    for engine in BOTH {
+        let out = by(engine, &spec);
+        assert_eq!(out.hosts[1].header_bits, 8 * (2 * 48 + 15), "{engine:?}");
+        let bits = out.recorded.series[0].values[0] * spec.duration.as_secs_f64();
+        assert_eq!(bits.round(), 8.0 * (1549.0 - 2.0 * 48.0), "{engine:?}");
+    }
+}
+
 /// Flows of 200 B at random times wait as in an M/D/1 queue: half of `load / (1 - load)` transmissions.
 #[test]
 #[allow(clippy::disallowed_methods)]
