@@ -32,7 +32,7 @@ impl Timers {
             }
             Err(i) => self.live.insert(i, ((object, slot), at)),
         }
-        let place = self.order.partition_point(|t| *t > (at, object, slot));
+        let place = self.order.partition_point(|t| (t.0.0, t.1, t.2) > (at.0, object, slot));
         self.order.insert(place, (at, object, slot));
         self.settle();
     }

@@ -504,7 +504,7 @@ impl Ring {
         let mut waiting = waiting.iter_mut().rev();
         let Some(mut place) = waiting.next() else { broken("a ring without a place") };
         for before in waiting {
-            if (before.ready, before.frame.input) <= (entry.ready, input) {
+            if (before.ready.0, before.frame.input) <= (entry.ready.0, input) {
                 break;
             }
             *place = *before;

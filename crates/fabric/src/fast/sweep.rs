@@ -34,7 +34,7 @@ use crate::fast::frame::{AFTER, Entry, Kind, NO_EVENT, Step, step_before};
 use crate::fast::switch::{Port, Sent, Switch, Transmission, calm, early, near};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Key, Kind as Order, Lane, Packet, Switching, To};
+use crate::model::{Key, Kind as Order, Lane, Packet, Switching, To, earlier};
 use crate::net::{Net, Ps};
 use crate::spec::ControlTransport;
 use crate::tx_rate::TxRate;
@@ -232,7 +232,7 @@ impl Switch {
             let free = arrival.1 == Order::Data && self.steps.in_step == 0;
             if !(free && arrival.0 < self.rare.0) {
                 let rare = self.rare_before(end);
-                let first = arrival.min(rare);
+                let first = earlier(arrival, rare);
                 if first.0 >= end {
                     break;
                 }

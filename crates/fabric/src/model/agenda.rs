@@ -43,6 +43,18 @@ pub(crate) type Key = (Ps, Kind, u64);
 /// What comes in no run.
 pub(crate) const NO_EVENT: Key = (NEVER, Kind::Tick, 0);
 
+/// Is one event before another? Compared as bare numbers, which takes fewer instructions.
+#[inline(always)]
+pub(crate) fn precedes(one: Key, other: Key) -> bool {
+    (one.0.0, one.1, one.2) < (other.0.0, other.1, other.2)
+}
+
+/// The earlier of two.
+#[inline(always)]
+pub(crate) fn earlier(one: Key, other: Key) -> Key {
+    if precedes(other, one) { other } else { one }
+}
+
 /// The rank of a key: one number in the order of keys, so that one comparison takes the place of three. A time above all runs is
 /// as good as [`NEVER`].
 pub(crate) fn rank((time, kind, number): Key) -> u128 {
@@ -231,7 +243,7 @@ pub(super) type About = (FlowId, u32);
 impl Deferred {
     /// Defers what `from` says, or what came in a frame, to `at`.
     pub(crate) fn insert(&mut self, at: Ps, from: u32, about: About, feedback: Feedback) {
-        let place = self.0.partition_point(|e| (e.0, e.1) <= (at, from));
+        let place = self.0.partition_point(|e| (e.0.0, e.1) <= (at.0, from));
         self.0.insert(place, (at, from, about, feedback));
     }
     /// When the next takes effect, ps.

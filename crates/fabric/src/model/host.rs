@@ -3,7 +3,7 @@
 //!
 //! All but its end of the link is one body for both ways to run ([`Sides`]). A host of several classes is one body as a whole ([`Host`]).
 
-use super::agenda::{Direct, Key, Kind, Moment, NO_EVENT, Turn, rank};
+use super::agenda::{Direct, Key, Kind, Moment, NO_EVENT, Turn, earlier, rank};
 use super::fault::Nic;
 use super::frame::{Control, Data, Lane, Pause, Says, To};
 use super::packet::{Outside, Packet};
@@ -368,9 +368,9 @@ impl<F: Packet> Host<F> {
                 next = (time, kind, index);
             }
         });
-        next = next.min((sides.receiver.alarms.next, Kind::Reflector, 0));
+        next = earlier(next, (sides.receiver.alarms.next, Kind::Reflector, 0));
         if let Some(nic) = &sides.nic {
-            next = next.min((nic.next(), Kind::Change, 0));
+            next = earlier(next, (nic.next(), Kind::Change, 0));
         }
         self.due[class] = rank((next.0, next.1, number_in(class, next.2)));
     }

@@ -230,9 +230,9 @@ impl Port {
     }
     /// As a congestion point sees it, at its moment. Control stands in order, so that a long queue costs no more than a short one.
     pub(crate) fn view(&self, now: Ps, to_come: ToCome) -> Queue {
-        let until = (now, to_come.control_from.unwrap_or(u16::MAX));
+        let until = (now.0, to_come.control_from.unwrap_or(u16::MAX));
         let later =
-            self.ahead.control.entries().iter().rev().take_while(|e| (e.ready, e.frame.input) >= until);
+            self.ahead.control.entries().iter().rev().take_while(|e| (e.ready.0, e.frame.input) >= until);
         let control = self.ahead.bytes - later.map(|e| u64::from(e.frame.len)).sum::<u64>();
         let len = self.queued - to_come.bytes_to_come;
         let bytes = (len, len + control, self.left.bytes);
