@@ -184,18 +184,18 @@ fn replay(output: &mut Output<Frame>, pending: &[Entry], end: u64, kept: &mut Ke
         while let Some(entry) = arrivals.next_if(|e| e.ready == free) {
             store(output, entry, &mut queued, kept);
         }
-        if let Some(lane) = output.next() {
-            start(output, lane, free, &mut kept.wires.records);
+        if let Some((lane, frame)) = output.next() {
+            start(output, lane, frame, free, &mut kept.wires.records);
         }
     }
 }
 
 /// The first frame of a lane starts.
 #[inline]
-fn start(output: &mut Output<Frame>, lane: Lane, now: u64, records: &mut Records) {
-    let Some(&(mut frame)) = output.frames(lane).front() else { return };
+fn start(output: &mut Output<Frame>, lane: Lane, mut frame: Frame, now: u64, records: &mut Records) {
     let class = usize::from(frame.class());
-    if frame.is_data() && output.data[class].point.is_some() {
+    if let (true, Some(point)) = (frame.is_data(), &output.data[class].point) {
+        point.stamp().into_iter().for_each(|stamp| frame.stamp(stamp, records));
         output.pass_point(class, &mut frame, now, records);
         output.frames(lane).front_mut().into_iter().for_each(|first| *first = frame);
     }

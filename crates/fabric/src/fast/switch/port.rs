@@ -3,7 +3,7 @@
 use crate::check::changes;
 use crate::fast::frame::{Entry, Frame, Kind, NEVER, Ring};
 use crate::model::{
-    Lane, Left, MANAGED, Packet, Paused, Point, Records, count_down, is_stopped, transmission, view,
+    Lane, Left, MANAGED, Packet, Paused, Point, Records, count_down, depart, is_stopped, transmission, view,
 };
 use crate::net::{Link, Net};
 use crate::outcome::PortOutcome;
@@ -242,13 +242,8 @@ impl Port {
     /// arrived by then.
     #[inline(never)]
     pub(crate) fn leave(&mut self, frame: &mut Frame, began: u64, records: &mut Records) {
-        if frame.record() > 0 {
-            records.step(frame.record(), self.place.number, began);
-        }
         let queue = self.view(began, self.later(began + 1));
-        if let Some(point) = &mut self.point {
-            point.leave(frame, &queue, began, records);
-        }
+        depart(frame, self.point.as_deref_mut(), (self.place.number, began), &queue, records);
     }
     /// Notes the largest length of its queue, which it had just before `now` if never before: it grows until something leaves. What
     /// arrives later may be stored.
