@@ -457,9 +457,7 @@ impl<F: Packet> Host<F> {
             taken.next().map_or(Offer::Stopped, |frame| Offer::Frame(frame, frame.bytes(), false))
         });
         let Some(frame) = next else { return asked };
-        // That its lane is not stopped was asked.
-        port.begin(frame, (frame.lane(), frame.bytes()), turn.now);
-        turn.agenda.plan_end(port.port, port.until);
+        port.start(frame, (frame.lane(), frame.bytes()), turn);
         // Of a plain class nothing else follows from a frame that goes.
         let sender = &mut sides[usize::from(frame.class())].sender;
         let in_turn = matches!(frame.lane(), Lane::Data(class) if asked == 1 << class);

@@ -5,7 +5,9 @@
 
 use super::agenda::{NEVER, Turn};
 use super::frame::{Lane, MANAGED};
+use super::packet::Packet;
 use super::pause::Paused;
+use super::point::count_down;
 use super::turns::first;
 use crate::check::{broken, changes};
 use crate::net::{Link, Net};
@@ -103,9 +105,14 @@ impl Left {
     pub(crate) fn note_peak(&mut self, queued: u64) {
         self.peak = self.peak.max(queued);
     }
-    /// Control joins the data.
-    pub(crate) fn note_in_band(&mut self, len: u16) {
-        self.in_band = (self.in_band.0 + 1, self.in_band.1 + u64::from(len));
+    /// A frame joins the data. Data is counted down: true where the congestion point may have to look. Control counts apart.
+    #[inline(always)]
+    pub(crate) fn join<F: Packet>(&mut self, frame: &F, countdown: Option<&mut i64>) -> bool {
+        if frame.is_data() {
+            return countdown.is_some_and(|countdown| count_down(countdown, frame.bytes()));
+        }
+        self.in_band = (self.in_band.0 + 1, self.in_band.1 + u64::from(frame.bytes()));
+        false
     }
     /// It will not leave.
     pub(crate) fn forget_in_band(&mut self, len: u16) {
@@ -165,12 +172,9 @@ impl<T> Transmitter<T> {
     pub(crate) fn may_start(&self, lane: Lane) -> bool {
         self.sends.is_none() && !self.is_stopped(lane)
     }
-    /// Starts a frame of this lane and length that may start.
+    /// A frame of this lane and length, which may start, starts: the end of its transmission is planned.
     #[inline]
     pub(crate) fn start<O>(&mut self, what: T, (lane, len): (Lane, u16), turn: &mut Turn<'_, O>) {
-        if !self.may_start(lane) {
-            broken("a frame starts that may not");
-        }
         self.begin(what, (lane, len), turn.now);
         turn.agenda.plan_end(self.port, self.until);
     }

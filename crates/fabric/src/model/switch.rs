@@ -10,7 +10,7 @@ use super::management::Management;
 use super::memory::Memory;
 use super::packet::{Outside, Packet};
 use super::pause::{Paused, Signal};
-use super::point::{Point, Verb, count_down, depart, view};
+use super::point::{Point, Verb, depart, view};
 use super::port::{At, Left, Transmitter};
 use super::records::Records;
 use super::switching::{Outlet, Switching};
@@ -165,6 +165,13 @@ impl<F: Packet> Output<F> {
             }
         }
         self.frames(lane).push_back(frame);
+    }
+
+    /// A frame has joined its queue of data: [`Left::join`].
+    #[inline(always)]
+    pub(crate) fn join(&mut self, frame: &F) -> bool {
+        let point = self.data[frame.lane().class()].point.as_mut();
+        self.left.join(frame, point.map(|point| &mut point.state.countdown))
     }
 
     /// The last bit of the first frame of a lane has left.
@@ -398,9 +405,8 @@ impl<'n, F: Packet, O: Outside<F>> Switching<'n, Turn<'n, O>> for Switch<F> {
     fn look_again(&mut self, out: usize, turn: &mut Turn<'n, O>) {
         self.outputs[out].port.plan_start(turn);
     }
-    fn count_down(&mut self, out: usize, frame: &F) -> bool {
-        let point = self.outputs[out].data[frame.lane().class()].point.as_mut().filter(|_| frame.is_data());
-        point.is_some_and(|point| count_down(&mut point.state.countdown, frame.bytes()))
+    fn join(&mut self, out: usize, frame: &F) -> bool {
+        self.outputs[out].join(frame)
     }
     fn opens(&mut self, (out, class): At, tagged: bool, (): ()) -> bool {
         let point = self.outputs[out].data[class].point.as_mut();

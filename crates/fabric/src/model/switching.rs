@@ -101,8 +101,8 @@ pub(crate) trait Switching<'n, C> {
     fn serve(&mut self, out: usize, rate: (Rate, TxRate));
     /// If idle, the transmitter looks for a frame at the end of this moment.
     fn look_again(&mut self, out: usize, with: &mut C);
-    /// Counts a frame down: true where the congestion point may have to look.
-    fn count_down(&mut self, out: usize, frame: &Self::Frame) -> bool;
+    /// Counts a frame that joins its queue of data: [`Left::join`].
+    fn join(&mut self, out: usize, frame: &Self::Frame) -> bool;
     /// Does the gate of the congestion point open, which was counted down?
     fn opens(&mut self, at: At, tagged: bool, ahead: Self::Ahead) -> bool;
 
@@ -236,18 +236,15 @@ pub(crate) trait Switching<'n, C> {
             None => self.enqueue(out, frame, queued + u64::from(len), with),
             Some(why) => self.lose(out, frame, why, with),
         }
-        let point = self.outlet(at).point.as_deref().map(|p| p.state.sample_dropped);
-        if (refused.is_none() || point == Some(true)) && self.count_down(out, frame) {
+        let of_lost = self.outlet(at).point.is_some_and(|p| p.state.sample_dropped) && frame.is_data();
+        if (refused.is_none() || of_lost) && self.join(out, frame) {
             self.sample(out, *frame, refused.is_some(), Self::Ahead::default(), with);
         }
     }
     /// An admitted frame joins its queue, which has so many bytes with it; a ramp may mark it.
     fn enqueue(&mut self, out: usize, frame: &mut Self::Frame, queued: u64, with: &mut C) {
         let signal = self.change(out, frame, frame.bytes().into());
-        let Outlet { point, left, .. } = self.outlet((out, frame.lane().class()));
-        if !frame.is_data() {
-            left.note_in_band(frame.bytes());
-        }
+        let point = self.outlet((out, frame.lane().class())).point;
         if let Some(point) = point.filter(|_| frame.is_data()) {
             point.pass(RampAt::Arrival, queued, frame, Self::records(with));
         }

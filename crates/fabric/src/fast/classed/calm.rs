@@ -12,9 +12,7 @@
 use crate::fast::frame::{Entry, Frame, NEVER};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{
-    Kind, Lane, Memory, Output, Packet, Paused, Point, Records, Switch as Own, Turn, count_down, rank,
-};
+use crate::model::{Kind, Lane, Memory, Output, Packet, Paused, Point, Records, Switch as Own, Turn, rank};
 use crate::net::Net;
 use crate::spec::{ControlTransport, Ties};
 use cnsim_scheme_api::RampAt;
@@ -209,11 +207,7 @@ fn store(output: &mut Output<Frame>, entry: &Entry, queued: &mut u64, kept: &mut
     output.push(frame, queued);
     let Lane::Data(class) = frame.lane() else { return };
     kept.count(class, output.port.port.into(), &frame, frame.bytes().into());
-    if !frame.is_data() {
-        output.left.note_in_band(frame.bytes());
-    } else if let Some(point) = &mut output.data[usize::from(class)].point {
-        count_down(&mut point.state.countdown, frame.bytes());
-    }
+    output.join(&frame);
 }
 
 /// The last bit of a frame leaves.

@@ -131,8 +131,8 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     fn look_again(&mut self, out: usize, _: &mut With<'n, 'w>) {
         self.ports[out].plan_start(self.now);
     }
-    fn count_down(&mut self, out: usize, frame: &Frame) -> bool {
-        self.ports[out].count_down(frame)
+    fn join(&mut self, out: usize, frame: &Frame) -> bool {
+        self.ports[out].join(frame)
     }
     fn opens(&mut self, (out, _): At, tagged: bool, ahead: ToCome) -> bool {
         let port = &mut self.ports[out];

@@ -3,7 +3,7 @@
 use crate::check::changes;
 use crate::fast::frame::{Entry, Frame, Kind, NEVER, Ring};
 use crate::model::{
-    Lane, Left, MANAGED, Packet, Paused, Point, Records, count_down, depart, is_stopped, transmission, view,
+    Lane, Left, MANAGED, Packet, Paused, Point, Records, depart, is_stopped, transmission, view,
 };
 use crate::net::{Link, Net};
 use crate::outcome::PortOutcome;
@@ -278,19 +278,16 @@ impl Port {
     pub(crate) fn times(&self, &Entry { ready, ref frame }: &Entry) -> (u64, u64) {
         transmission(ready, self.idle_from, self.line.service, frame.len)
     }
-    /// Counts a frame down, if it is data: true where the congestion point may have to look.
+    /// A frame has joined its data: [`Left::join`].
     #[inline(always)]
-    pub(super) fn count_down(&mut self, frame: &Frame) -> bool {
-        frame.is_data() && count_down(&mut self.countdown, frame.len)
+    pub(super) fn join(&mut self, frame: &Frame) -> bool {
+        self.left.join(frame, Some(&mut self.countdown))
     }
     /// A frame from whose bytes nothing follows joins its data: true where the congestion point may have to look.
     #[inline(always)]
     pub(super) fn put_calmly(&mut self, entry: &Entry) -> bool {
         self.queued += u64::from(entry.frame.len);
-        let due = self.count_down(&entry.frame);
-        if !entry.frame.is_data() {
-            self.left.note_in_band(entry.frame.len);
-        }
+        let due = self.join(&entry.frame);
         self.data.place(&mut self.quiet.last, entry, None);
         due
     }
