@@ -512,12 +512,6 @@ impl Ring {
         }
         *place = *entry;
     }
-    #[inline]
-    pub(crate) fn pop_front(&mut self) -> Option<Entry> {
-        let entry = *self.front()?;
-        self.skip_many(1);
-        Some(entry)
-    }
     /// Appends an entry.
     #[inline(always)]
     pub(crate) fn push_back(&mut self, entry: &Entry) {

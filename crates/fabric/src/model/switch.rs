@@ -267,19 +267,6 @@ impl<F: Packet> Switch<F> {
         }
     }
 
-    /// The last bit of a frame has left.
-    #[inline]
-    pub(crate) fn end(&mut self, out: usize, turn: &mut Turn<'_, impl Outside<F>>) {
-        let (output, freed) = (&mut self.outputs[out], self.management.at_start);
-        let (lane, link) = output.port.end(turn);
-        let frame = output.pop(lane);
-        if let (Lane::Data(_), Some(kept)) = (lane, &mut output.kept) {
-            let (len, bits) = (frame.bytes(), if frame.is_data() { 8 * u32::from(frame.bytes()) } else { 0 });
-            kept.push((turn.now, -i32::from(len), bits));
-        }
-        self.leave(out, &frame, (Some(link), freed), turn);
-    }
-
     /// The links of its ports.
     pub(crate) fn links(&mut self) -> impl Iterator<Item = &mut Link> {
         self.outputs.iter_mut().filter_map(|output| output.port.link.as_mut())
@@ -357,6 +344,17 @@ impl<'n, F: Packet, O: Outside<F>> Switching<'n, Turn<'n, O>> for Switch<F> {
     }
     fn has_waiting(&self, (out, class): At) -> bool {
         self.outputs[out].waiting(class).0 > 0
+    }
+    #[inline]
+    fn finish(&mut self, out: usize, turn: &mut Turn<'n, O>) -> (F, Option<Link>, bool) {
+        let output = &mut self.outputs[out];
+        let (lane, link) = output.port.end(turn);
+        let frame = output.pop(lane);
+        if let (Lane::Data(_), Some(kept)) = (lane, &mut output.kept) {
+            let (len, bits) = (frame.bytes(), if frame.is_data() { 8 * u32::from(frame.bytes()) } else { 0 });
+            kept.push((turn.now, -i32::from(len), bits));
+        }
+        (frame, Some(link), self.management.at_start)
     }
     fn take_waiting(&mut self, (out, class): At) -> Option<F> {
         let sending = self.outputs[out].waiting(class).1;

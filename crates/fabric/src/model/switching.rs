@@ -78,6 +78,8 @@ pub(crate) trait Switching<'n, C> {
     fn is_still(&self, out: usize) -> bool;
     /// Does a frame wait?
     fn has_waiting(&self, at: At) -> bool;
+    /// The transmission of an output ends: its frame; the link, if it does not stand there yet; and whether its memory is free already.
+    fn finish(&mut self, out: usize, with: &mut C) -> (Self::Frame, Option<Link>, bool);
     /// Takes the first frame that waits out of its queue.
     fn take_waiting(&mut self, at: At) -> Option<Self::Frame>;
     /// An output as its congestion point sees it, which has counted all but what is ahead.
@@ -269,12 +271,12 @@ pub(crate) trait Switching<'n, C> {
         self.tell(signal, out, frame, with);
     }
     /// The last bit of a frame has left. It goes on the link, if it is not there, and its memory is free, if it was not.
-    fn leave(&mut self, out: usize, frame: &Self::Frame, (link, freed): (Option<Link>, bool), with: &mut C) {
+    #[inline]
+    fn end(&mut self, out: usize, with: &mut C) {
+        let (frame, link, freed) = &self.finish(out, with);
         self.outlet((out, 0)).left.count(frame.lane(), frame.bytes());
-        if let Some(link) = link {
-            self.send(&link, frame, false, with);
-        }
-        if let (Lane::Data(_), false) = (frame.lane(), freed) {
+        link.iter().for_each(|link| self.send(link, frame, false, with));
+        if let (Lane::Data(_), false) = (frame.lane(), *freed) {
             self.free(out, frame, with);
         }
     }

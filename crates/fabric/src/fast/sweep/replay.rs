@@ -32,8 +32,7 @@ impl Port {
             }
             let len = frame.len;
             let ready = done + self.line.delay;
-            let looks = self.queued > self.looks.from && self.looks(frame, start);
-            if looks {
+            if self.looks(frame, start) {
                 let mut frame = *frame;
                 self.leave(&mut frame, start, &mut wires.records);
                 wires.push_frame(self.line.peer, ready, &frame);
