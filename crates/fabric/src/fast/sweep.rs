@@ -30,11 +30,11 @@ pub(crate) use arrivals::Scratch;
 
 use crate::check::broken;
 use crate::fast::bits::{bit, of_bits};
-use crate::fast::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, Step, step_before};
+use crate::fast::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, Step, of_rank_in, step, step_before};
 use crate::fast::switch::{Port, Sent, Switch, Transmission, calm, early, near};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Key, Kind as Order, Lane, Packet, Switching, To};
+use crate::model::{Kind as Order, Lane, Packet, Switching, To};
 use crate::net::Net;
 use crate::spec::ControlTransport;
 use crate::tx_rate::TxRate;
@@ -230,9 +230,7 @@ impl Switch {
     #[inline(never)]
     fn in_order(&mut self, keys: &[u64], base: u64, end: u64, net: &Net, wires: &mut Wires) {
         hit(Mark::InOrder);
-        let mut arrivals = keys
-            .iter()
-            .map(|k| -> Key { (base + (k >> 20), Order::of_number((k >> 16) as usize), k & 0xFFFF) });
+        let mut arrivals = keys.iter().map(|key| of_rank_in(base, *key));
         let mut arrival = arrivals.next().unwrap_or(NO_EVENT);
         loop {
             // Where it is data, nothing comes before it, and no port is kept in step.
@@ -260,7 +258,7 @@ impl Switch {
             arrival = arrivals.next().unwrap_or(NO_EVENT);
         }
         if self.steps.in_step != 0 {
-            self.settle(2 * end - 1, net, wires);
+            self.settle(step(end - 1, Order::Start), net, wires);
         }
     }
 
@@ -290,7 +288,7 @@ impl Switch {
         self.now = entry.ready;
         let data = entry.frame.passes_as_data();
         if matches!(entry.frame.lane(), Lane::Data(_)) && stored.is_none() && self.mmu.memory.is_near() {
-            near::count_others(self, (2 * self.now, usize::MAX), net, wires);
+            near::count_others(self, (step(self.now, Order::End), usize::MAX), net, wires);
             stored = data.then(|| calm::store_calmly(self, out, entry.frame.input.into(), entry)).flatten();
         }
         match stored {

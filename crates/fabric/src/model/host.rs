@@ -3,7 +3,7 @@
 //!
 //! All but its end of the link is one body for both ways to run ([`Sides`]). A host of several classes is one body as a whole ([`Host`]).
 
-use super::agenda::{Direct, Key, Kind, Moment, NO_EVENT, Turn, rank};
+use super::agenda::{Direct, Key, Kind, Moment, NEVER, NO_EVENT, Turn, rank};
 use super::fault::Nic;
 use super::frame::{Control, Data, Lane, Pause, Says, To};
 use super::packet::{Outside, Packet};
@@ -55,9 +55,11 @@ impl<F: Packet> Sides<F> {
         }
     }
 
-    /// Calls back with each event to come that may let a frame go: time, kind, index. From the last kind of a moment to the first.
+    /// The first event to come that may let a frame go, or this one, which comes after all of them in its moment.
     #[inline(always)]
-    pub(crate) fn each_due(&self, mut due: impl FnMut(u64, Kind, u64)) {
+    pub(crate) fn next_due(&self, mut first: Key) -> Key {
+        // From the last kind of a moment to the first.
+        let mut due = |time, kind, index| first = if time <= first.0 { (time, kind, index) } else { first };
         // A loop would be unrolled for the one source that a host mostly has.
         if let [source] = &self.sources[..] {
             due(source.next, Kind::Slot, 0);
@@ -66,6 +68,7 @@ impl<F: Packet> Sides<F> {
         }
         due(self.sender.timers.next, Kind::Timer, 0);
         due(self.sender.deferred.next(), Kind::Control, DEFERRED);
+        first
     }
 
     /// Carries out such an event, or the end of a recorded bin, if it has not lost its cause.
@@ -362,16 +365,9 @@ impl<F: Packet> Host<F> {
     /// Plans what follows from the state of a class.
     fn plan(&mut self, class: usize) {
         let sides = &self.sides[class];
-        let mut next = (sides.rates.next, Kind::Tick, 0);
-        sides.each_due(|time, kind, index| {
-            if time <= next.0 {
-                next = (time, kind, index);
-            }
-        });
-        next = next.min((sides.receiver.alarms.next, Kind::Reflector, 0));
-        if let Some(nic) = &sides.nic {
-            next = next.min((nic.next(), Kind::Change, 0));
-        }
+        let next = sides.next_due((sides.rates.next, Kind::Tick, 0));
+        let fault = sides.nic.as_ref().map_or(NEVER, |nic| nic.next());
+        let next = next.min((sides.receiver.alarms.next, Kind::Reflector, 0)).min((fault, Kind::Change, 0));
         self.due[class] = rank((next.0, next.1, number_in(class, next.2)));
     }
 

@@ -123,13 +123,12 @@ impl Own<Frame> {
     }
 }
 
-/// Puts what arrives for an output in order. Of one moment control comes first, and of one kind smaller ports, which were taken before.
+/// Puts what arrives for an output in order.
 #[inline]
 fn note(pending: &mut Vec<Entry>, entry: &Entry) {
-    let key = |e: &Entry| (e.ready, e.frame.lane() != Lane::Control);
     let mut at = pending.len();
     pending.push(*entry);
-    while at > 0 && pending[at - 1].ready >= entry.ready && key(&pending[at - 1]) > key(entry) {
+    while at > 0 && pending[at - 1].arrival() > entry.arrival() {
         pending.swap(at - 1, at);
         at -= 1;
     }

@@ -15,7 +15,7 @@
 //! * Marks: SentStraight, StartedAtOnce; out: HostByEvent.
 
 use super::Host;
-use crate::fast::frame::{AFTER, Entry, NEVER};
+use crate::fast::frame::{AFTER, Entry, NEVER, NO_EVENT};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::{Key, Kind, MANAGED, Moment, Sides};
@@ -122,9 +122,7 @@ impl Host {
     /// When anything is due that may let a frame go, ps.
     #[inline(always)]
     fn next_other(&self) -> u64 {
-        let mut next = NEVER;
-        self.sides.each_due(|time, _, _| next = next.min(time));
-        next
+        self.sides.next_due(NO_EVENT).0
     }
 
     /// Notes that the transmitter is idle at `now`, if nothing else is to be done at the end that has gone by.
@@ -142,11 +140,7 @@ impl Host {
         if self.kick && self.now <= first.0 {
             first = (self.now, Kind::Start, 0);
         }
-        self.sides.each_due(|time, kind, index| {
-            if time <= first.0 {
-                first = (time, kind, index);
-            }
-        });
+        first = self.sides.next_due(first);
         if self.line.end <= first.0 && self.sides.sender.waits() {
             first = (self.line.end, Kind::End, 0);
         }

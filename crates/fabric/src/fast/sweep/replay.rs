@@ -6,11 +6,11 @@
 //! * Bench row: hotspot.
 //! * Marks: none of its own: every run passes here.
 
-use crate::fast::frame::{Begin, Entry, Kind, NEVER, Step};
+use crate::fast::frame::{Begin, Entry, Kind, NEVER, Step, step};
 use crate::fast::mmu::Mmu;
 use crate::fast::switch::{Port, Sent, Transmission};
 use crate::fast::wires::Wires;
-use crate::model::{Lane, Packet, Records, next_start, rate_of, transmission};
+use crate::model::{Kind as Order, Lane, Packet, Records, next_start, rate_of, transmission};
 
 impl Port {
     /// Sends on what has left by `end` of what waits, which is all that the transmitter has to consider. False where a departure
@@ -47,11 +47,11 @@ impl Port {
     /// with it.
     pub(super) fn next_step(&self, at_start: bool) -> (Step, Option<Begin>) {
         if let Some(sends) = self.transmitter.sends {
-            return (2 * sends.end, None);
+            return (step(sends.end, Order::End), None);
         }
         let next = self.next();
-        let step = next.map_or(NEVER, |(start, end, _)| if at_start { 2 * start + 1 } else { 2 * end });
-        (step, next)
+        let of = |(start, end, _)| if at_start { step(start, Order::Start) } else { step(end, Order::End) };
+        (next.map_or(NEVER, of), next)
     }
     /// A transmission that began as the queues alone say need not be kept. A stamped frame must not be stamped again, and what
     /// stands on its wire already is never found again.
