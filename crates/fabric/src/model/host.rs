@@ -28,6 +28,8 @@ const DEFERRED: u64 = 1;
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Sides<F: Packet> {
+    /// Data and control frames put on the link.
+    sent: (u64, u64),
     pub(crate) sources: Vec<Source>,
     pub(crate) sender: Sender<F>,
     pub(crate) receiver: Receiver,
@@ -43,6 +45,7 @@ impl<F: Packet> Sides<F> {
         sender.plan_operations();
         let own = (sender.settings.scheme, sender.settings.plan);
         Self {
+            sent: (0, 0),
             sources: (spec.sources.iter().enumerate())
                 .filter(|(_, s)| s.class == class)
                 .map(|(i, s)| Source::new(s, (id, i), link.tx, net))
@@ -240,16 +243,21 @@ impl<F: Packet> Sides<F> {
         }
     }
 
-    /// Ends the run: hands in the books. A frame is in transmission (`sending`), so many data and control frames have left, and data
-    /// was in XOFF at these times.
-    pub(crate) fn close(
-        self,
-        sending: Option<&F>,
-        (sent, control_sent): (u64, u64),
-        paused: InXoff,
-        net: &Net,
-    ) -> Books {
-        let Self { mut sender, rates, nic, mut receiver, .. } = self;
+    /// The last bit of a frame leaves.
+    #[inline(always)]
+    pub(crate) fn leave(&mut self, frame: &F, link: &Link, out: &mut impl Outside<F>, at: Moment<'_>) {
+        frame.count(&mut self.sent);
+        out.send_first(link, frame, &mut self.sender.bodies, at);
+    }
+
+    /// Data and control frames put on the link.
+    pub(crate) fn hops(&self) -> u64 {
+        self.sent.0 + self.sent.1
+    }
+
+    /// Ends the run: hands in the books. A frame is in transmission (`sending`), and data was in XOFF at these times.
+    pub(crate) fn close(self, sending: Option<&F>, paused: InXoff, net: &Net) -> Books {
+        let Self { sent: (sent, control_sent), mut sender, rates, nic, mut receiver, .. } = self;
         let out_of_order = receiver.out_of_order();
         let Receiver { mut deliveries, trips, .. } = receiver;
         let (id, class) = (sender.settings.id, sender.settings.class);
@@ -309,8 +317,6 @@ pub(crate) struct Host<F: Packet> {
     pub(crate) sides: Vec<Sides<F>>,
     /// By class, the rank of its next event.
     due: Vec<u128>,
-    /// Data and control frames put on the link, by class.
-    sent: Vec<(u64, u64)>,
     /// No class has operations that those of another may wait for.
     alone: bool,
 }
@@ -326,11 +332,11 @@ impl<F: Packet> Host<F> {
         let (net, id) = (turn.net, turn.node);
         let link = line(net, id);
         let classes = 0..net.classes.len() as u8;
-        let sent = vec![(0, 0); classes.len()];
         let sides: Vec<_> = classes.map(|class| Sides::<F>::new(spec, (id, class), &link, net)).collect();
         let alone = sides.len() == 1 || sides.iter().all(|sides| sides.sender.program.is_none());
-        let (port, due) = (Transmitter::new(0, Some(link), net), vec![rank(NO_EVENT); net.classes.len()]);
-        let mut host = Self { port, lanes: Lanes::of_host(net), sides, due, sent, alone };
+        let port = Transmitter::new(0, Some(link), vec![Paused::default(); sides.len()]);
+        let due = vec![rank(NO_EVENT); sides.len()];
+        let mut host = Self { port, lanes: Lanes::of_host(net), sides, due, alone };
         host.settle(u8::MAX, turn);
         host
     }
@@ -466,23 +472,16 @@ impl<F: Packet> Host<F> {
     /// The last bit of a frame leaves.
     fn end(&mut self, turn: &mut Turn<'_, impl Outside<F>>) {
         let (frame, link) = self.port.end(turn);
-        let class = usize::from(frame.class());
-        frame.count(&mut self.sent[class]);
         let at = turn.moment();
-        turn.out.send_first(&link, &frame, &mut self.sides[class].sender.bodies, at);
-    }
-
-    /// Data and control frames that it has put on its link.
-    pub(crate) fn hops(&self) -> u64 {
-        self.sent.iter().map(|sent| sent.0 + sent.1).sum()
+        self.sides[usize::from(frame.class())].leave(&frame, &link, turn.out, at);
     }
 
     /// Ends the run: hands in the books of all its classes.
     pub(crate) fn close(self, net: &Net) -> Books {
-        let Self { port: Transmitter { sends, paused, .. }, sides, sent, .. } = self;
+        let Self { port: Transmitter { sends, paused, .. }, sides, .. } = self;
         let of = |(class, sides): (usize, Sides<F>)| {
             let sending = sends.as_ref().filter(|frame| usize::from(frame.class()) == class);
-            sides.close(sending, sent[class], Paused::close(&paused[class..=class], net), net)
+            sides.close(sending, Paused::close(&paused[class..=class], net), net)
         };
         let books = sides.into_iter().enumerate().map(of).reduce(Books::join);
         books.unwrap_or_else(|| broken("a host without a class"))

@@ -78,7 +78,7 @@ pub(crate) use memory::Memory;
 pub(crate) use packet::{Outside, Packet};
 pub(crate) use pause::{Paused, Signal};
 pub(crate) use point::{Point, count_down, depart, view};
-pub(crate) use port::{At, Left, is_stopped, line, next_start, rate_of, transmission};
+pub(crate) use port::{At, Left, Transmitter, is_stopped, line, next_start, rate_of, transmission};
 pub(crate) use program::{Nic, Program, Said, Saved, together};
 pub(crate) use records::Records;
 pub(crate) use rest::Rest;

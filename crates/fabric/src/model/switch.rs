@@ -76,7 +76,11 @@ impl<F: Packet> Output<F> {
             Queue { point, frames: VecDeque::new(), bytes: 0, result: PortOutcome::default() }
         };
         Self {
-            port: Transmitter::new(number as u16, net.links[port as usize], net),
+            port: Transmitter::new(
+                number as u16,
+                net.links[port as usize],
+                vec![Paused::default(); net.classes.len()],
+            ),
             number: port,
             lanes: Lanes::of_output(weights),
             service: net.rate(port),

@@ -196,7 +196,7 @@ fn start(output: &mut Output<Frame>, lane: Lane, mut frame: Frame, now: u64, rec
         output.pass_point(class, &mut frame, now, records);
         output.frames(lane).front_mut().into_iter().for_each(|first| *first = frame);
     }
-    output.port.begin(lane, (lane, frame.bytes()), now);
+    output.port.begin(Some(lane), (lane, frame.bytes()), now);
 }
 
 /// A frame joins its queue.

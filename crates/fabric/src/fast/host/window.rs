@@ -4,7 +4,7 @@
 //! meet only where they must.
 //!
 //! A frame's fate is known as soon as its transmission starts, as nothing interrupts one: it is put on the wire at that moment with
-//! the time of its end. `end` alone then keeps the transmitter busy. The end of one behind which nothing waits is no event. Mostly
+//! the time of its end. `until` alone then keeps the transmitter busy. The end of one behind which nothing waits is no event. Mostly
 //! nothing but the source and the link says what the sending side does next: no XOFF, no limiter that holds frames, no timer, no
 //! message. Then it goes from slot to slot ([`Host::send_straight`]), else event by event. A start is the last event of a moment: where
 //! nothing else is due in that, it follows at once ([`Host::go_on`]).
@@ -80,7 +80,7 @@ impl Host {
         if !sound && kind == Kind::Data {
             self.fail(Some(frame.len), net, wires);
         }
-        let (at, paused) = (self.moment(net), from_mut(&mut self.line.paused));
+        let (at, paused) = (self.moment(net), &mut self.port.paused);
         self.sides.arrive(sound, &frame, paused, at, wires);
         self.look_again(net, wires);
     }
@@ -114,7 +114,7 @@ impl Host {
             self.execute((self.now, Kind::Start, 0), net, wires);
             next = self.next_other();
         }
-        let end = if self.line.end < next && self.sides.sender.waits() { self.line.end } else { next };
+        let end = if self.port.until < next && self.sides.sender.waits() { self.port.until } else { next };
         self.due = if self.kick { self.now } else { end.min(self.tick) };
         self.note_others();
     }
@@ -128,8 +128,8 @@ impl Host {
     /// Notes that the transmitter is idle at `now`, if nothing else is to be done at the end that has gone by.
     #[inline(always)]
     fn rest(&mut self, now: u64) {
-        if self.line.end <= now && !self.sides.sender.waits() {
-            self.line.end = NEVER;
+        if self.port.until <= now && !self.sides.sender.waits() {
+            self.port.until = NEVER;
         }
     }
 
@@ -141,8 +141,8 @@ impl Host {
             first = (self.now, Kind::Start, 0);
         }
         first = self.sides.next_due(first);
-        if self.line.end <= first.0 && self.sides.sender.waits() {
-            first = (self.line.end, Kind::End, 0);
+        if self.port.until <= first.0 && self.sides.sender.waits() {
+            first = (self.port.until, Kind::End, 0);
         }
         first
     }
@@ -180,7 +180,7 @@ impl Host {
         if !self.simple {
             return;
         }
-        let held = self.kick || self.line.is_stopped(MANAGED) || sender.holds_others();
+        let held = self.kick || self.port.is_stopped(MANAGED) || sender.holds_others();
         let next = sender.timers.next.min(sender.deferred.next()).min(self.sides.rates.next);
         self.alone_until = if held { 0 } else { next };
     }
@@ -197,7 +197,7 @@ impl Host {
         while let Some(source) = self.sides.sources.first_mut() {
             let (slot, sender) = (source.next, &mut self.sides.sender);
             let waits = !sender.queues.fifo.is_empty();
-            let free = if self.line.end == NEVER { self.now } else { self.line.end };
+            let free = if self.port.until == NEVER { self.now } else { self.port.until };
             let next = if waits { slot.min(free) } else { slot };
             let other = self.alone_until;
             if next >= limit.0.min(other) {
@@ -218,7 +218,7 @@ impl Host {
                     hit(Mark::SentStraight);
                     self.transmit(frame, net, wires);
                 } else {
-                    self.line.end = NEVER;
+                    self.port.until = NEVER;
                     let Some(frame) = sender.pass(offer, at) else {
                         self.kick_if_idle();
                         self.note_others();
