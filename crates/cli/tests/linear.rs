@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Of sizes 1, 2 and 5: how often the work from 1 to 2 may be in that from 1 to 5. Linear work takes 4 times, quadratic work 8 times.
-const MOST: f64 = 7.0;
+const MOST: f64 = 5.5;
 /// Twice the flows take twice the instructions: to look at each flow for every frame would take 4.7 times.
 const MOST_OF_FLOWS: f64 = 4.4;
 
