@@ -1,5 +1,5 @@
 //! What grows, grows evenly: four times the growth of the input takes about four times the instructions, not eight times. Counted by
-//! callgrind, so that it does not depend on what else the machine does.
+//! callgrind, so that it does not depend on what else the machine does: `make test PART=speed`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -96,6 +96,7 @@ fn flows(size: usize) -> String {
 }
 
 #[test]
+#[ignore = "counts for minutes"]
 fn four_times_the_input_takes_about_four_times_the_work() {
     if Command::new("valgrind").arg("--version").output().is_err() {
         return skip("four_times_the_input_takes_about_four_times_the_work", "valgrind");
@@ -135,6 +136,7 @@ fn four_times_the_input_takes_about_four_times_the_work() {
 
 /// Published numbers of which each finds its cell.
 #[test]
+#[ignore = "counts for minutes"]
 fn a_long_table_of_published_numbers_is_read_evenly() {
     if Command::new("valgrind").arg("--version").output().is_err() {
         return skip("a_long_table_of_published_numbers_is_read_evenly", "valgrind");
