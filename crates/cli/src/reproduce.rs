@@ -11,6 +11,7 @@ use cnsim_runs::run::{Job, jobs};
 use cnsim_scenario::tables;
 use cnsim_scenario::{Case, EMBEDDED, Scenario};
 use cnsim_scheme_api::{Rate, Registry};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The scenarios that a word asks for, and which of their cases.
@@ -134,14 +135,10 @@ pub(crate) fn left(
             |p: &&Published| scenarios.iter().any(|s| s.study == p.case.study && s.name == p.case.scenario);
         left.extend(published.iter().filter(|p| !known(p)).cloned());
     }
-    let mut with: Vec<(Published, String)> = Vec::new();
-    for p in left {
-        if with.iter().all(|w| w.0 != p) {
-            let why = reason(&p, scenarios);
-            with.push((p, why));
-        }
-    }
-    with
+    let mut seen = BTreeSet::new();
+    left.retain(|p| seen.insert((p.case.clone(), [&p.metric, &p.text, &p.unit, &p.note].map(String::clone))));
+    let why = left.iter().map(|p| reason(p, scenarios)).collect::<Vec<_>>();
+    left.into_iter().zip(why).collect()
 }
 
 fn reason(p: &Published, scenarios: &[Scenario]) -> String {

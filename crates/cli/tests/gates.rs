@@ -1,7 +1,7 @@
 //! Gates of speed and memory that do not depend on what else the machine does: instructions per packet-hop, counted by
 //! callgrind, and peak memory. The numbers to hold are in `benches/instructions.csv`: the last entry of each row and scheme. Each fast
 //! path has a row that takes it often enough for its loss to be seen (docs/performance.md). They measure a release build and are
-//! ignored in any other: `cargo test --release -p cnsim-cli --test gates -- --include-ignored`, the second line of `make test`.
+//! ignored in any other: `make test PART=speed`.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 mod common;

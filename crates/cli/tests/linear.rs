@@ -1,5 +1,5 @@
 //! What grows, grows evenly: four times the growth of the input takes about four times the instructions, not eight times. Counted by
-//! callgrind, so that it does not depend on what else the machine does.
+//! callgrind, so that it does not depend on what else the machine does: `make test PART=speed`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Of sizes 1, 2 and 5: how often the work from 1 to 2 may be in that from 1 to 5. Linear work takes 4 times, quadratic work 8 times.
-const MOST: f64 = 7.0;
+const MOST: f64 = 5.5;
 /// Twice the flows take twice the instructions: to look at each flow for every frame would take 4.7 times.
 const MOST_OF_FLOWS: f64 = 4.4;
 
@@ -96,6 +96,7 @@ fn flows(size: usize) -> String {
 }
 
 #[test]
+#[ignore = "counts for minutes"]
 fn four_times_the_input_takes_about_four_times_the_work() {
     if Command::new("valgrind").arg("--version").output().is_err() {
         return skip("four_times_the_input_takes_about_four_times_the_work", "valgrind");
@@ -135,6 +136,7 @@ fn four_times_the_input_takes_about_four_times_the_work() {
 
 /// Published numbers of which each finds its cell.
 #[test]
+#[ignore = "counts for minutes"]
 fn a_long_table_of_published_numbers_is_read_evenly() {
     if Command::new("valgrind").arg("--version").output().is_err() {
         return skip("a_long_table_of_published_numbers_is_read_evenly", "valgrind");

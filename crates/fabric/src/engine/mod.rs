@@ -49,7 +49,8 @@ pub(crate) struct Part {
 impl Part {
     /// Data and control frames that have finished a link.
     fn hops(&self) -> u64 {
-        let fast = self.hosts.iter().map(|h| h.line.hops()).chain(self.switches.iter().map(Switch::hops));
+        let fast =
+            self.hosts.iter().map(|host| host.sides.hops()).chain(self.switches.iter().map(Switch::hops));
         fast.chain(self.guests.iter().map(|guest| guest.laws.hops())).sum()
     }
 
@@ -62,7 +63,7 @@ impl Part {
     /// Gives the receiving ports at the far ends of its nodes' links other numbers.
     fn renumber(&mut self, new: impl Fn(u32) -> u32) {
         for h in &mut self.hosts {
-            h.line.link.peer = new(h.line.link.peer);
+            h.port.link.iter_mut().for_each(|link| link.peer = new(link.peer));
         }
         self.guests.iter_mut().for_each(|guest| guest.renumber(&new));
         for p in self.switches.iter_mut().flat_map(|s| &mut s.ports) {

@@ -3,7 +3,7 @@
 use crate::check::{Books, Ledger, broken};
 use crate::model::{
     Agenda, Body, Control, Data, Direct, Frame, Host, Kind, Lane, Moment, NO_EVENT, Nic, Outside, Packet,
-    Records, Says, Switch, Switching, Turn, of_rank, place_of_data, rank,
+    Records, Says, Sides, Switch, Switching, Turn, of_rank, place_of_data, rank,
 };
 use crate::net::{Link, Net, Ps};
 use crate::spec::RunSpec;
@@ -92,7 +92,7 @@ impl<F: Packet> Laws<F> {
     /// Data and control frames that it has put on its links.
     pub(super) fn hops(&self) -> u64 {
         match self {
-            Self::Host(host) => host.hops(),
+            Self::Host(host) => host.sides.iter().map(Sides::hops).sum(),
             Self::Switch(switch) => switch.hops(),
         }
     }

@@ -11,7 +11,7 @@
 mod calm;
 
 use crate::check::broken;
-use crate::fast::frame::{AFTER, Entry, Frame};
+use crate::fast::frame::{AFTER, Entry, Frame, of_rank_in};
 use crate::fast::sweep::Scratch;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
@@ -38,13 +38,13 @@ impl Whole<Frame> {
         }
         scratch.gather((turn.node, inbox), 0..self.outputs.len(), (base, end), turn.net, turn.out);
         let index = self.management.index(turn.net);
-        for &key in &scratch.keys {
-            let (now, kind, port) = (base + Ps(key >> 20), Kind::of_number((key >> 16) as usize), key as u16);
-            while let Some(event) = turn.pass_before(rank((now, kind, port.into()))) {
+        for key in &scratch.keys {
+            let event @ (now, _, port) = of_rank_in(base, *key);
+            while let Some(event) = turn.pass_before(rank(event)) {
                 self.execute(event, turn);
             }
             turn.now = now;
-            self.take_in((inbox, port), index, turn);
+            self.take_in((inbox, port as u16), index, turn);
         }
         while let Some(event) = turn.pass_before(rank((end, Kind::Change, 0))) {
             self.execute(event, turn);

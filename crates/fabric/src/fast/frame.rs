@@ -512,12 +512,6 @@ impl Ring {
         }
         *place = *entry;
     }
-    #[inline]
-    pub(crate) fn pop_front(&mut self) -> Option<Entry> {
-        let entry = *self.front()?;
-        self.skip_many(1);
-        Some(entry)
-    }
     /// Appends an entry.
     #[inline(always)]
     pub(crate) fn push_back(&mut self, entry: &Entry) {
@@ -581,8 +575,34 @@ impl Ring {
     }
 }
 
-/// A port's next step that may matter elsewhere: twice its time, and one more for a start of a transmission, which comes after all else.
+impl Entry {
+    /// Its arrival as an event of the node that holds it.
+    #[inline(always)]
+    pub(crate) fn arrival(&self) -> Key {
+        (self.ready, Order::of_arrival(self.frame.kind().lane()), self.frame.input.into())
+    }
+}
+
+/// An arrival in a window that begins at `base`, as a number that is in the order of keys: half of a [`rank`](crate::model::rank).
+#[inline(always)]
+pub(crate) fn rank_in(base: Ps, (time, kind, port): Key) -> u64 {
+    (time - base).0 << 20 | (kind as u64) << 16 | port
+}
+
+/// The arrival of such a number.
+#[inline(always)]
+pub(crate) fn of_rank_in(base: Ps, rank: u64) -> Key {
+    (base + Ps(rank >> 20), Order::of_number((rank >> 16) as usize), rank & 0xFFFF)
+}
+
+/// A port's next step that may matter elsewhere, an end of a transmission or a start, as a number that is in the order of keys.
 pub(crate) type Step = u64;
+
+/// That of a time and a kind.
+#[inline(always)]
+pub(crate) fn step(time: Ps, kind: Order) -> Step {
+    2 * time.0 + u64::from(kind > Order::End)
+}
 
 /// A transmission: its start, its end, and the kind of its frame.
 pub(crate) type Begin = (Ps, Ps, Kind);
@@ -590,5 +610,5 @@ pub(crate) type Begin = (Ps, Ps, Kind);
 /// The last step before an event.
 #[inline]
 pub(crate) fn step_before((time, kind, _): Key) -> Step {
-    (2 * time.0).saturating_sub((kind < Order::End).into())
+    step(time, Order::End).saturating_sub((kind < Order::End).into())
 }

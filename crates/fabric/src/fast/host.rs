@@ -4,7 +4,7 @@
 //!
 //! # States of the sending side
 //!
-//! | `end` | `sending` | `kick` | |
+//! | `port.until` | `port.sends` | `kick` | |
 //! |---|---|---|---|
 //! | never | none | no | idle, and nothing may start |
 //! | never | none | yes | idle; it looks for a frame at the end of this moment |
@@ -15,56 +15,15 @@ pub(crate) mod classes;
 mod window;
 
 use crate::check::{Books, broken};
-use crate::fast::bodies::Bodies;
 use crate::fast::frame::{Entry, Frame};
 use crate::fast::wires::Wires;
 use crate::model::{
-    Data, Direct, Key, Kind, Lane, Moment, Nic, Outside, Packet, Paused, Rest, Says, Sides, is_stopped, line,
-    transmission,
+    Data, Direct, Key, Kind, MANAGED, Moment, Nic, Outside, Packet, Paused, Rest, Says, Sides, Transmitter,
+    line,
 };
-use crate::net::{Link, NEVER, Net, Ps};
+use crate::net::{NEVER, Net, Ps};
 use crate::spec::HostSpec;
-use std::slice::{from_mut, from_ref};
-
-/// A host's end of its link.
-#[derive(Debug)]
-#[repr(C)]
-pub(crate) struct Line {
-    pub(crate) link: Link,
-    /// End of the transmission in progress.
-    end: Ps,
-    /// Data and control frames put on the link.
-    sent: (u64, u64),
-    /// Frame in transmission at the run's end; any other stands on the wire already.
-    sending: Option<Frame>,
-    paused: Paused,
-}
-
-impl Line {
-    fn new(net: &Net, id: u32) -> Self {
-        Self { link: line(net, id), end: NEVER, sent: (0, 0), sending: None, paused: Paused::default() }
-    }
-    /// Data and control frames put on the link.
-    pub(crate) fn hops(&self) -> u64 {
-        self.sent.0 + self.sent.1
-    }
-    #[inline(always)]
-    fn is_stopped(&self, lane: Lane) -> bool {
-        is_stopped(lane, self.link.tx, from_ref(&self.paused))
-    }
-    /// A transmission starts. Nothing interrupts it, so its frame goes on the wire, but for one that ends no earlier than the run.
-    #[inline(always)]
-    fn start(&mut self, frame: Frame, at: Moment<'_>, bodies: &mut Bodies, wires: &mut Wires) {
-        let (_, end) = transmission(at.now, at.now, self.link.tx, frame.len);
-        self.end = end;
-        if end >= at.net.duration {
-            self.sending = Some(frame);
-        } else {
-            frame.count(&mut self.sent);
-            wires.send_first(&self.link, &frame, bodies, Moment { now: end, net: at.net });
-        }
-    }
-}
+use std::slice::from_mut;
 
 impl Sides<Frame> {
     /// Takes in what arrives at a receiving port before that, as [`Self::absorb`]: the first from which something may follow. `MANY`
@@ -150,7 +109,8 @@ pub(crate) struct Host {
     pub(crate) inbox: u32,
     /// A bin of the recording ends, or a fault says something.
     tick: Ps,
-    pub(crate) line: Line,
+    /// A frame stands on its link as its transmission starts, unless that ends no earlier than the run.
+    pub(crate) port: Transmitter<Frame, [Paused; 1]>,
     pub(crate) sides: Sides<Frame>,
 }
 
@@ -159,10 +119,19 @@ impl Host {
         let link = line(net, id);
         let sides = Sides::new(spec, (id, 0), &link, net);
         let one = matches!(&sides.sources[..], [source] if !source.greedy && !source.is_finite());
-        let line = Line::new(net, id);
+        let port = Transmitter::new(0, Some(link), [Paused::default()]);
         let simple = one && sides.nic.is_none() && sides.sender.has_one_fifo();
-        let (due, now, tick) = (Ps(0), Ps(0), Ps(0));
-        let mut host = Self { due, now, alone_until: due, simple, kick: false, inbox: 0, tick, line, sides };
+        let mut host = Self {
+            due: Ps(0),
+            now: Ps(0),
+            alone_until: Ps(0),
+            simple,
+            kick: false,
+            inbox: 0,
+            tick: Ps(0),
+            port,
+            sides,
+        };
         host.note_ticks();
         host
     }
@@ -173,8 +142,8 @@ impl Host {
 
     /// Is a state one of the table, in a run of so many picoseconds?
     fn is_sound(&self, duration: Ps) -> bool {
-        let idle = self.line.end == NEVER;
-        (idle || !self.kick) && self.line.sending.is_some() == (!idle && self.line.end >= duration)
+        let idle = self.port.until == NEVER;
+        (idle || !self.kick) && self.port.sends.is_some() == (!idle && self.port.until >= duration)
     }
 
     /// Carries out an event of its own.
@@ -182,7 +151,7 @@ impl Host {
         self.now = time;
         match kind {
             Kind::Tick => self.end_moment(net, wires),
-            Kind::End => (self.line.end, self.kick) = (NEVER, true),
+            Kind::End => (self.port.until, self.kick) = (NEVER, true),
             Kind::Start => {
                 self.kick = false;
                 self.start(net, wires);
@@ -190,13 +159,13 @@ impl Host {
             kind => self.sides.execute(kind, index, self.moment(net)),
         }
         self.kick_if_idle();
-        debug_assert!(self.is_sound(net.duration), "end {:?}, kick {}", self.line.end, self.kick);
+        debug_assert!(self.is_sound(net.duration), "end {:?}, kick {}", self.port.until, self.kick);
     }
 
     /// The idle transmitter looks for a frame.
     fn start(&mut self, net: &Net, wires: &mut Wires) {
-        let (at, line, sides) = (self.moment(net), &self.line, &mut self.sides);
-        let (may, records) = (|lane| !line.is_stopped(lane), &mut wires.records);
+        let (at, port, sides) = (self.moment(net), &self.port, &mut self.sides);
+        let (may, records) = (|lane| !port.is_stopped(lane), &mut wires.records);
         if let Some(frame) = sides.sender.next(may, at, records) {
             self.transmit(frame, net, wires);
         }
@@ -205,8 +174,8 @@ impl Host {
     /// Faults of its port say what is due, or what follows from so many bytes of data that `arrived`.
     #[cold]
     fn fail(&mut self, arrived: Option<u16>, net: &Net, wires: &mut Wires) {
-        let (at, line) = (self.moment(net), &self.line);
-        let send = |pause| wires.send(&line.link, &Frame::of_pause(pause, net), true, at);
+        let (at, Some(link)) = (self.moment(net), &self.port.link) else { return };
+        let send = |pause| wires.send(link, &Frame::of_pause(pause, net), true, at);
         Sides::fail(from_mut(&mut self.sides), arrived.map(|len| (len, 0)), at, send);
         self.note_ticks();
     }
@@ -232,17 +201,23 @@ impl Host {
         self.note_ticks();
     }
 
-    /// A transmission starts.
+    /// A transmission starts. Nothing interrupts it, so its frame goes on the link, but for one that ends no earlier than the run. All
+    /// lanes have the link's rate.
     #[inline(always)]
     fn transmit(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
-        let at = Moment { now: self.now, net };
-        self.line.start(frame, at, &mut self.sides.sender.bodies, wires);
+        self.port.begin(None, (MANAGED, frame.len), self.now);
+        match &self.port.link {
+            Some(link) if self.port.until < net.duration => {
+                self.sides.leave(&frame, link, wires, Moment { now: self.port.until, net });
+            }
+            _ => self.port.sends = Some(frame),
+        }
     }
 
     /// The idle transmitter looks for a frame at the end of this moment, if the sending side says so.
     #[inline(always)]
     fn kick_if_idle(&mut self) {
-        self.kick |= std::mem::take(&mut self.sides.sender.must_look) & (self.line.end == NEVER);
+        self.kick |= std::mem::take(&mut self.sides.sender.must_look) & (self.port.until == NEVER);
     }
 
     /// Feedback is on its way to this host without a frame.
@@ -263,7 +238,7 @@ impl Host {
 
     /// Is it at rest?
     pub(crate) fn stands_still(&self, net: &Net) -> Rest {
-        if self.kick || self.line.sending.is_some() || self.line.paused.is_off() {
+        if self.kick || self.port.sends.is_some() || self.port.paused[0].is_off() {
             return Err(None);
         }
         self.sides.rest(net)
@@ -271,8 +246,8 @@ impl Host {
 
     /// Ends the run: hands in the books.
     pub(crate) fn close(self, net: &Net) -> Books {
-        let paused = Paused::close(from_ref(&self.line.paused), net);
-        self.sides.close(self.line.sending.as_ref(), self.line.sent, paused, net)
+        let paused = Paused::close(&self.port.paused, net);
+        self.sides.close(self.port.sends.as_ref(), paused, net)
     }
 }
 

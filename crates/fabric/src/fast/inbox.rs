@@ -1,7 +1,6 @@
 //! Frames on their way to a receiving port.
 
 use crate::fast::frame::{Entry, Frame, Ring};
-use crate::model::Kind;
 use crate::numbers::Ps;
 use prefetch_index::prefetch_index;
 use std::slice::from_ref;
@@ -116,10 +115,9 @@ impl Inbox {
     #[cold]
     #[inline(never)]
     pub(crate) fn put_between(&mut self, ready: Ps, frame: &Frame) {
-        let key = |e: &Entry| (e.ready, Kind::of_arrival(e.frame.kind().lane()));
         let mut entry = Entry { ready, frame: *frame };
         entry.frame.input = self.input;
         self.deepen();
-        self.many.insert(entry, |e| key(e) > key(&entry));
+        self.many.insert(entry, |e| e.arrival() > entry.arrival());
     }
 }

@@ -30,11 +30,11 @@ pub(crate) use arrivals::Scratch;
 
 use crate::check::broken;
 use crate::fast::bits::{bit, of_bits};
-use crate::fast::frame::{AFTER, Entry, Kind, NO_EVENT, Step, step_before};
+use crate::fast::frame::{AFTER, Entry, Kind, NO_EVENT, Step, of_rank_in, step, step_before};
 use crate::fast::switch::{Port, Sent, Switch, Transmission, calm, early, near};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Key, Kind as Order, Lane, Packet, Switching, To, earlier};
+use crate::model::{Kind as Order, Lane, Packet, Switching, To, earlier};
 use crate::net::{Net, Ps};
 use crate::spec::ControlTransport;
 use crate::tx_rate::TxRate;
@@ -223,9 +223,7 @@ impl Switch {
     #[inline(never)]
     fn in_order(&mut self, keys: &[u64], base: Ps, end: Ps, net: &Net, wires: &mut Wires) {
         hit(Mark::InOrder);
-        let mut arrivals = keys
-            .iter()
-            .map(|k| -> Key { (base + Ps(k >> 20), Order::of_number((k >> 16) as usize), k & 0xFFFF) });
+        let mut arrivals = keys.iter().map(|key| of_rank_in(base, *key));
         let mut arrival = arrivals.next().unwrap_or(NO_EVENT);
         loop {
             // Where it is data, nothing comes before it, and no port is kept in step.
@@ -253,7 +251,7 @@ impl Switch {
             arrival = arrivals.next().unwrap_or(NO_EVENT);
         }
         if self.steps.in_step != 0 {
-            self.settle(2 * end.0 - 1, net, wires);
+            self.settle(step(end - Ps(1), Order::Start), net, wires);
         }
     }
 
@@ -283,7 +281,7 @@ impl Switch {
         self.now = entry.ready;
         let data = entry.frame.passes_as_data();
         if matches!(entry.frame.lane(), Lane::Data(_)) && stored.is_none() && self.mmu.memory.is_near() {
-            near::count_others(self, (2 * self.now.0, usize::MAX), net, wires);
+            near::count_others(self, (step(self.now, Order::End), usize::MAX), net, wires);
             stored = data.then(|| calm::store_calmly(self, out, entry.frame.input.into(), entry)).flatten();
         }
         match stored {

@@ -14,11 +14,10 @@ use early::Due;
 use port::{Line, Looks, Place};
 pub(crate) use port::{Port, Sent, ToCome, Transmission};
 
-use crate::check::broken;
-use crate::fast::frame::{Begin, Entry, NO_EVENT, Ring, Step};
+use crate::fast::frame::{Begin, NO_EVENT, Ring, Step};
 use crate::fast::mmu::Mmu;
 use crate::fast::wires::Wires;
-use crate::model::{Key, Management, Memory, Packet, Point, Switching};
+use crate::model::{Key, Management, Memory, Point, Switching};
 use crate::net::{Net, Ps};
 use crate::spec::{RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;
@@ -176,35 +175,8 @@ impl Switch {
     /// The transmission in progress ends, at its own time.
     #[inline]
     pub(crate) fn complete(&mut self, p: usize, net: &Net, wires: &mut Wires) {
-        let port = &mut self.ports[p];
-        let (Some(Transmission { began, end, what }), Some(link)) = (port.transmits(None), port.place.link)
-        else {
-            broken("nothing ends at this port")
-        };
-        let now = std::mem::replace(&mut self.now, end);
-        port.idle_from = end;
-        let entry = match what {
-            Sent::Pause => port.ahead.pauses.pop_front(),
-            Sent::Control => port.ahead.control.pop_front(),
-            Sent::Data { .. } => port.data.pop_front(),
-        };
-        let Some(Entry { mut frame, .. }) = entry else { broken("what was sent is gone") };
-        let (mut launched, mut freed) = (false, false);
-        match what {
-            Sent::Pause => {}
-            Sent::Control => port.ahead.bytes -= u64::from(frame.len),
-            Sent::Data { launched: on_wire, freed: is_free } => {
-                (launched, freed) = (on_wire, is_free);
-                port.note_peak(self.now);
-                let looks = port.queued > port.looks.from
-                    && (frame.record() > 0 || port.queued > port.looks.ramp_from);
-                if frame.is_data() && looks {
-                    port.leave(&mut frame, began, &mut wires.records);
-                }
-                port.queued -= u64::from(frame.len);
-            }
-        }
-        self.leave(p, &frame, ((!launched).then_some(link), freed), &mut (net, wires));
+        let now = std::mem::replace(&mut self.now, self.ports[p].end());
+        self.end(p, &mut (net, wires));
         self.now = now;
     }
     /// Data and control frames that have left.

@@ -3,7 +3,7 @@
 //!
 //! All but its end of the link is one body for both ways to run ([`Sides`]). A host of several classes is one body as a whole ([`Host`]).
 
-use super::agenda::{Direct, Key, Kind, Moment, NO_EVENT, Turn, earlier, rank};
+use super::agenda::{Direct, Key, Kind, Moment, NO_EVENT, Turn, rank};
 use super::fault::Nic;
 use super::frame::{Control, Data, Lane, Pause, Says, To};
 use super::packet::{Outside, Packet};
@@ -16,7 +16,7 @@ use super::sender::{Journal, Sender};
 use super::source::Source;
 use super::turns::{Lanes, Offer};
 use crate::check::{Books, HostBooks, Kept, Ledger, Own, SINK, Who, broken};
-use crate::net::{Link, Net, Ps};
+use crate::net::{Link, NEVER, Net, Ps};
 use crate::spec::HostSpec;
 use cnsim_scheme_api::network::ReflectorAction;
 use cnsim_scheme_api::{Acks, Feedback, FlowId};
@@ -28,6 +28,8 @@ const DEFERRED: u64 = 1;
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Sides<F: Packet> {
+    /// Data and control frames put on the link.
+    sent: (u64, u64),
     pub(crate) sources: Vec<Source>,
     pub(crate) sender: Sender<F>,
     pub(crate) receiver: Receiver,
@@ -43,6 +45,7 @@ impl<F: Packet> Sides<F> {
         sender.plan_operations();
         let own = (sender.settings.scheme, sender.settings.plan);
         Self {
+            sent: (0, 0),
             sources: (spec.sources.iter().enumerate())
                 .filter(|(_, s)| s.class == class)
                 .map(|(i, s)| Source::new(s, (id, i), link.tx, net))
@@ -55,9 +58,11 @@ impl<F: Packet> Sides<F> {
         }
     }
 
-    /// Calls back with each event to come that may let a frame go: time, kind, index. From the last kind of a moment to the first.
+    /// The first event to come that may let a frame go, or this one, which comes after all of them in its moment.
     #[inline(always)]
-    pub(crate) fn each_due(&self, mut due: impl FnMut(Ps, Kind, u64)) {
+    pub(crate) fn next_due(&self, mut first: Key) -> Key {
+        // From the last kind of a moment to the first.
+        let mut due = |time, kind, index| first = if time <= first.0 { (time, kind, index) } else { first };
         // A loop would be unrolled for the one source that a host mostly has.
         if let [source] = &self.sources[..] {
             due(source.next, Kind::Slot, 0);
@@ -66,6 +71,7 @@ impl<F: Packet> Sides<F> {
         }
         due(self.sender.timers.next, Kind::Timer, 0);
         due(self.sender.deferred.next(), Kind::Control, DEFERRED);
+        first
     }
 
     /// Carries out such an event, or the end of a recorded bin, if it has not lost its cause.
@@ -237,16 +243,21 @@ impl<F: Packet> Sides<F> {
         }
     }
 
-    /// Ends the run: hands in the books. A frame is in transmission (`sending`), so many data and control frames have left, and data
-    /// was in XOFF at these times.
-    pub(crate) fn close(
-        self,
-        sending: Option<&F>,
-        (sent, control_sent): (u64, u64),
-        paused: InXoff,
-        net: &Net,
-    ) -> Books {
-        let Self { mut sender, rates, nic, mut receiver, .. } = self;
+    /// The last bit of a frame leaves.
+    #[inline(always)]
+    pub(crate) fn leave(&mut self, frame: &F, link: &Link, out: &mut impl Outside<F>, at: Moment<'_>) {
+        frame.count(&mut self.sent);
+        out.send_first(link, frame, &mut self.sender.bodies, at);
+    }
+
+    /// Data and control frames put on the link.
+    pub(crate) fn hops(&self) -> u64 {
+        self.sent.0 + self.sent.1
+    }
+
+    /// Ends the run: hands in the books. A frame is in transmission (`sending`), and data was in XOFF at these times.
+    pub(crate) fn close(self, sending: Option<&F>, paused: InXoff, net: &Net) -> Books {
+        let Self { sent: (sent, control_sent), mut sender, rates, nic, mut receiver, .. } = self;
         let out_of_order = receiver.out_of_order();
         let Receiver { mut deliveries, trips, .. } = receiver;
         let (id, class) = (sender.settings.id, sender.settings.class);
@@ -306,8 +317,6 @@ pub(crate) struct Host<F: Packet> {
     pub(crate) sides: Vec<Sides<F>>,
     /// By class, the rank of its next event.
     due: Vec<u128>,
-    /// Data and control frames put on the link, by class.
-    sent: Vec<(u64, u64)>,
     /// No class has operations that those of another may wait for.
     alone: bool,
 }
@@ -323,11 +332,11 @@ impl<F: Packet> Host<F> {
         let (net, id) = (turn.net, turn.node);
         let link = line(net, id);
         let classes = 0..net.classes.len() as u8;
-        let sent = vec![(0, 0); classes.len()];
         let sides: Vec<_> = classes.map(|class| Sides::<F>::new(spec, (id, class), &link, net)).collect();
         let alone = sides.len() == 1 || sides.iter().all(|sides| sides.sender.program.is_none());
-        let (port, due) = (Transmitter::new(0, Some(link), net), vec![rank(NO_EVENT); net.classes.len()]);
-        let mut host = Self { port, lanes: Lanes::of_host(net), sides, due, sent, alone };
+        let port = Transmitter::new(0, Some(link), vec![Paused::default(); sides.len()]);
+        let due = vec![rank(NO_EVENT); sides.len()];
+        let mut host = Self { port, lanes: Lanes::of_host(net), sides, due, alone };
         host.settle(u8::MAX, turn);
         host
     }
@@ -362,16 +371,9 @@ impl<F: Packet> Host<F> {
     /// Plans what follows from the state of a class.
     fn plan(&mut self, class: usize) {
         let sides = &self.sides[class];
-        let mut next = (sides.rates.next, Kind::Tick, 0);
-        sides.each_due(|time, kind, index| {
-            if time <= next.0 {
-                next = (time, kind, index);
-            }
-        });
-        next = earlier(next, (sides.receiver.alarms.next, Kind::Reflector, 0));
-        if let Some(nic) = &sides.nic {
-            next = earlier(next, (nic.next(), Kind::Change, 0));
-        }
+        let next = sides.next_due((sides.rates.next, Kind::Tick, 0));
+        let fault = sides.nic.as_ref().map_or(NEVER, |nic| nic.next());
+        let next = next.min((sides.receiver.alarms.next, Kind::Reflector, 0)).min((fault, Kind::Change, 0));
         self.due[class] = rank((next.0, next.1, number_in(class, next.2)));
     }
 
@@ -457,9 +459,7 @@ impl<F: Packet> Host<F> {
             taken.next().map_or(Offer::Stopped, |frame| Offer::Frame(frame, frame.bytes(), false))
         });
         let Some(frame) = next else { return asked };
-        // That its lane is not stopped was asked.
-        port.begin(frame, (frame.lane(), frame.bytes()), turn.now);
-        turn.agenda.plan_end(port.port, port.until);
+        port.start(frame, (frame.lane(), frame.bytes()), turn);
         // Of a plain class nothing else follows from a frame that goes.
         let sender = &mut sides[usize::from(frame.class())].sender;
         let in_turn = matches!(frame.lane(), Lane::Data(class) if asked == 1 << class);
@@ -472,23 +472,16 @@ impl<F: Packet> Host<F> {
     /// The last bit of a frame leaves.
     fn end(&mut self, turn: &mut Turn<'_, impl Outside<F>>) {
         let (frame, link) = self.port.end(turn);
-        let class = usize::from(frame.class());
-        frame.count(&mut self.sent[class]);
         let at = turn.moment();
-        turn.out.send_first(&link, &frame, &mut self.sides[class].sender.bodies, at);
-    }
-
-    /// Data and control frames that it has put on its link.
-    pub(crate) fn hops(&self) -> u64 {
-        self.sent.iter().map(|sent| sent.0 + sent.1).sum()
+        self.sides[usize::from(frame.class())].leave(&frame, &link, turn.out, at);
     }
 
     /// Ends the run: hands in the books of all its classes.
     pub(crate) fn close(self, net: &Net) -> Books {
-        let Self { port: Transmitter { sends, paused, .. }, sides, sent, .. } = self;
+        let Self { port: Transmitter { sends, paused, .. }, sides, .. } = self;
         let of = |(class, sides): (usize, Sides<F>)| {
             let sending = sends.as_ref().filter(|frame| usize::from(frame.class()) == class);
-            sides.close(sending, sent[class], Paused::close(&paused[class..=class], net), net)
+            sides.close(sending, Paused::close(&paused[class..=class], net), net)
         };
         let books = sides.into_iter().enumerate().map(of).reduce(Books::join);
         books.unwrap_or_else(|| broken("a host without a class"))

@@ -182,24 +182,29 @@ impl Point {
             self.pass(RampAt::Departure, queue.len.get(), frame, records);
         }
     }
+}
 
-    /// The same, and its telemetry: the queue as the point would see it, but for the frame.
-    #[inline(always)]
-    pub(crate) fn leave<F: Packet>(
-        &mut self,
-        frame: &mut F,
-        queue: &Queue,
-        began: Ps,
-        records: &mut Records,
-    ) {
-        self.mark(frame, queue, began, records);
-        if self.records_from <= began {
-            let &Queue { line_rate: rate, sent, arrived, .. } = queue;
-            let queue = Bytes::new(arrived - sent - u64::from(frame.bytes()));
-            frame.take_hop(Hop { rate, time: began.time(), sent, queue }, records);
-            if self.trips {
-                records.tracing(frame.record()).ports.push(self.port);
-            }
+/// A data frame begins to leave by a port of this number: its trace learns of it, and the congestion point, if there is one, which would
+/// see this queue. Telemetry tells the queue but for the frame.
+#[inline(always)]
+pub(crate) fn depart<F: Packet>(
+    frame: &mut F,
+    point: Option<&mut Point>,
+    (port, began): (u32, Ps),
+    queue: &Queue,
+    records: &mut Records,
+) {
+    if frame.record() > 0 {
+        records.step(frame.record(), port, began);
+    }
+    let Some(point) = point else { return };
+    point.mark(frame, queue, began, records);
+    if point.records_from <= began {
+        let &Queue { line_rate: rate, sent, arrived, .. } = queue;
+        let queue = Bytes::new(arrived - sent - u64::from(frame.bytes()));
+        frame.take_hop(Hop { rate, time: began.time(), sent, queue }, records);
+        if point.trips {
+            records.tracing(frame.record()).ports.push(point.port);
         }
     }
 }

@@ -5,7 +5,9 @@
 
 use super::agenda::Turn;
 use super::frame::{Lane, MANAGED};
+use super::packet::Packet;
 use super::pause::Paused;
+use super::point::count_down;
 use super::turns::first;
 use crate::check::{broken, changes};
 use crate::net::{Link, NEVER, Net, Ps};
@@ -103,9 +105,14 @@ impl Left {
     pub(crate) fn note_peak(&mut self, queued: u64) {
         self.peak = self.peak.max(queued);
     }
-    /// Control joins the data.
-    pub(crate) fn note_in_band(&mut self, len: u16) {
-        self.in_band = (self.in_band.0 + 1, self.in_band.1 + u64::from(len));
+    /// A frame joins the data. Data is counted down: true where the congestion point may have to look. Control counts apart.
+    #[inline(always)]
+    pub(crate) fn join<F: Packet>(&mut self, frame: &F, countdown: Option<&mut i64>) -> bool {
+        if frame.is_data() {
+            return countdown.is_some_and(|countdown| count_down(countdown, frame.bytes()));
+        }
+        self.in_band = (self.in_band.0 + 1, self.in_band.1 + u64::from(frame.bytes()));
+        false
     }
     /// It will not leave.
     pub(crate) fn forget_in_band(&mut self, len: u16) {
@@ -124,9 +131,9 @@ impl Left {
     }
 }
 
-/// A transmitter. What it sends is known by a `T`.
+/// A transmitter. What it sends is known by a `T`; a `P` holds XOFF of its classes.
 #[derive(Debug)]
-pub(crate) struct Transmitter<T> {
+pub(crate) struct Transmitter<T, P = Vec<Paused>> {
     /// Number of its port at the node.
     pub(crate) port: u16,
     /// Link of the port; none: nothing ever leaves.
@@ -134,17 +141,16 @@ pub(crate) struct Transmitter<T> {
     /// Rate at which data is served: the link's, unless that was changed. PAUSE and control keep the link's.
     pub(crate) service: TxRate,
     /// XOFF from the far end, by class.
-    pub(crate) paused: Vec<Paused>,
-    /// What is in transmission, and until when.
+    pub(crate) paused: P,
+    /// What is in transmission, unless it stands on its link already, and until when.
     pub(crate) sends: Option<T>,
     pub(crate) until: Ps,
 }
 
-impl<T> Transmitter<T> {
-    /// An idle one, for the classes of data.
-    pub(crate) fn new(port: u16, link: Option<Link>, net: &Net) -> Self {
+impl<T, P: AsRef<[Paused]>> Transmitter<T, P> {
+    /// An idle one.
+    pub(crate) fn new(port: u16, link: Option<Link>, paused: P) -> Self {
         let service = link.map_or(TxRate::default(), |l| l.tx);
-        let paused = vec![Paused::default(); net.classes.len()];
         Self { port, link, service, paused, sends: None, until: NEVER }
     }
     /// If idle, it will look for a frame at the end of this moment.
@@ -159,26 +165,23 @@ impl<T> Transmitter<T> {
     }
     /// Is a lane stopped?
     pub(crate) fn is_stopped(&self, lane: Lane) -> bool {
-        is_stopped(lane, self.rate(lane), &self.paused)
+        is_stopped(lane, self.rate(lane), self.paused.as_ref())
     }
     /// May a frame of this lane start now?
     pub(crate) fn may_start(&self, lane: Lane) -> bool {
         self.sends.is_none() && !self.is_stopped(lane)
     }
-    /// Starts a frame of this lane and length that may start.
+    /// A frame of this lane and length, which may start, starts: the end of its transmission is planned.
     #[inline]
     pub(crate) fn start<O>(&mut self, what: T, (lane, len): (Lane, u16), turn: &mut Turn<'_, O>) {
-        if !self.may_start(lane) {
-            broken("a frame starts that may not");
-        }
-        self.begin(what, (lane, len), turn.now);
+        self.begin(Some(what), (lane, len), turn.now);
         turn.agenda.plan_end(self.port, self.until);
     }
     /// A frame of this lane and length starts now.
     #[inline]
-    pub(crate) fn begin(&mut self, what: T, (lane, len): (Lane, u16), now: Ps) {
-        let before = if self.sends.replace(what).is_some() { "sending" } else { "idle" };
-        changes("transmitter", before, "sending");
+    pub(crate) fn begin(&mut self, what: Option<T>, (lane, len): (Lane, u16), now: Ps) {
+        changes("transmitter", if self.sends.is_some() { "sending" } else { "idle" }, "sending");
+        self.sends = what;
         self.until = transmission(now, now, self.rate(lane), len).1;
     }
     /// The transmission ends: what was sent, and the link on which it goes. The transmitter looks for the next.

@@ -10,7 +10,7 @@ use super::management::Management;
 use super::memory::Memory;
 use super::packet::{Outside, Packet};
 use super::pause::{Paused, Signal};
-use super::point::{Point, Verb, count_down, view};
+use super::point::{Point, Verb, depart, view};
 use super::port::{At, Left, Transmitter};
 use super::records::Records;
 use super::switching::{Outlet, Switching};
@@ -41,6 +41,8 @@ pub(crate) struct Queue<F> {
 pub(crate) struct Output<F> {
     /// It sends the first frame of a lane.
     pub(crate) port: Transmitter<Lane>,
+    /// Number of the port in the network.
+    number: u32,
     pub(crate) lanes: Lanes,
     /// Rate at which data is served, as it is told to congestion points.
     service: Rate,
@@ -74,7 +76,12 @@ impl<F: Packet> Output<F> {
             Queue { point, frames: VecDeque::new(), bytes: 0, result: PortOutcome::default() }
         };
         Self {
-            port: Transmitter::new(number as u16, net.links[port as usize], net),
+            port: Transmitter::new(
+                number as u16,
+                net.links[port as usize],
+                vec![Paused::default(); net.classes.len()],
+            ),
+            number: port,
             lanes: Lanes::of_output(weights),
             service: net.rate(port),
             pauses: VecDeque::new(),
@@ -113,18 +120,14 @@ impl<F: Packet> Output<F> {
         view(bytes, (self.port.link, self.service), self.port.paused.get(class), now)
     }
 
-    /// A data frame of a class starts: its congestion point may stamp and mark it. One that looks at departures has stamped it.
+    /// A data frame of a class starts: [`depart`].
     pub(crate) fn pass_point(&mut self, class: usize, frame: &mut F, now: Ps, records: &mut Records) {
         let view = self.view(class, now);
-        let Some(point) = &mut self.data[class].point else { return };
-        if let (Some(stamp), false) = (point.stamp(), point.departures) {
-            frame.stamp(stamp, records);
-        }
-        point.leave(frame, &view, now, records);
+        depart(frame, self.data[class].point.as_deref_mut(), (self.number, now), &view, records);
     }
 
-    /// The lane whose first frame goes next now.
-    pub(crate) fn next(&mut self) -> Option<Lane> {
+    /// The frame that goes next now, the first of its lane.
+    pub(crate) fn next(&mut self) -> Option<(Lane, F)> {
         let Self { port, lanes, pauses, control, data, .. } = self;
         lanes.next(|lane, most| {
             let queue = match lane {
@@ -140,7 +143,7 @@ impl<F: Packet> Output<F> {
             match queue.front() {
                 None => Offer::Nothing,
                 Some(first) if i64::from(first.bytes()) > most => Offer::TooLong,
-                Some(first) => Offer::Frame(lane, first.bytes(), queue.len() == 1),
+                Some(first) => Offer::Frame((lane, *first), first.bytes(), queue.len() == 1),
             }
         })
     }
@@ -166,6 +169,13 @@ impl<F: Packet> Output<F> {
             }
         }
         self.frames(lane).push_back(frame);
+    }
+
+    /// A frame has joined its queue of data: [`Left::join`].
+    #[inline(always)]
+    pub(crate) fn join(&mut self, frame: &F) -> bool {
+        let point = self.data[frame.lane().class()].point.as_mut();
+        self.left.join(frame, point.map(|point| &mut point.state.countdown))
     }
 
     /// The last bit of the first frame of a lane has left.
@@ -230,57 +240,35 @@ impl<F: Packet> Switch<F> {
 
     /// An idle transmitter looks for a frame.
     pub(crate) fn start(&mut self, out: usize, turn: &mut Turn<'_, impl Outside<F>>) {
-        let output = &mut self.outputs[out];
-        let Some(lane) = output.next() else { return };
-        let Some((len, class)) = output.frames(lane).front().map(|first| (first.bytes(), first.class()))
-        else {
-            broken("no frame starts")
-        };
-        let (class, net) = (usize::from(class), turn.net);
-        if self.management.at_start || net.record.trips || output.data[class].point.is_some() {
-            self.pass_point((out, class), lane, turn);
+        let Some((lane, mut frame)) = self.outputs[out].next() else { return };
+        let at = (out, usize::from(frame.class()));
+        let all = self.management.at_start || turn.net.record.trips;
+        if all || self.outputs[out].data[at.1].point.is_some() {
+            self.pass_point(at, &mut frame, turn);
+            self.outputs[out].frames(lane).front_mut().into_iter().for_each(|first| *first = frame);
         }
-        let output = &mut self.outputs[out];
-        output.port.start(lane, (lane, len), turn);
+        self.outputs[out].port.start(lane, (lane, frame.bytes()), turn);
     }
 
-    /// The first frame of a lane starts: its congestion point, the memory and its trace learn of it.
-    fn pass_point(&mut self, (out, class): At, lane: Lane, turn: &mut Turn<'_, impl Outside<F>>) {
+    /// A frame starts: its trace, its congestion point and the memory learn of it.
+    fn pass_point(&mut self, at: At, frame: &mut F, turn: &mut Turn<'_, impl Outside<F>>) {
         let Moment { now, net } = turn.moment();
-        let Some(mut frame) = self.outputs[out].frames(lane).front().copied() else { return };
-        if let (true, Some(point)) = (frame.is_data(), &self.outputs[out].data[class].point) {
-            if let (Some(stamp), true) = (point.stamp(), point.departures) {
-                frame.stamp(stamp, turn.out.beside().0);
-            }
-            let port = point.port;
-            if point.departures {
+        if frame.is_data() {
+            let point = self.outputs[at.0].data[at.1].point.as_deref();
+            point
+                .and_then(Point::stamp)
+                .into_iter()
+                .for_each(|stamp| frame.stamp(stamp, turn.out.beside().0));
+            if let Some(port) = point.filter(|point| point.departures).map(|point| point.port) {
                 let mut seen = frame.seen(net, false, turn.out.beside().0);
-                self.wake((out, class), Verb::Departure(&mut seen), (), turn);
+                self.wake(at, Verb::Departure(&mut seen), (), turn);
                 frame.write(&seen, port, turn.out.beside().0);
             }
-            self.outputs[out].pass_point(class, &mut frame, now, turn.out.beside().0);
+            self.outputs[at.0].pass_point(at.1, frame, now, turn.out.beside().0);
         }
         if let (true, Lane::Data(_)) = (self.management.at_start, frame.lane()) {
-            self.free(out, &frame, turn);
+            self.free(at.0, frame, turn);
         }
-        if net.record.trips && frame.is_data() && frame.record() > 0 {
-            let port = net.ports[self.management.id as usize] + out as u32;
-            turn.out.beside().0.step(frame.record(), port, now);
-        }
-        self.outputs[out].frames(lane).front_mut().into_iter().for_each(|first| *first = frame);
-    }
-
-    /// The last bit of a frame has left.
-    #[inline]
-    pub(crate) fn end(&mut self, out: usize, turn: &mut Turn<'_, impl Outside<F>>) {
-        let (output, freed) = (&mut self.outputs[out], self.management.at_start);
-        let (lane, link) = output.port.end(turn);
-        let frame = output.pop(lane);
-        if let (Lane::Data(_), Some(kept)) = (lane, &mut output.kept) {
-            let (len, bits) = (frame.bytes(), if frame.is_data() { 8 * u32::from(frame.bytes()) } else { 0 });
-            kept.push((turn.now, -i32::from(len), bits));
-        }
-        self.leave(out, &frame, (Some(link), freed), turn);
     }
 
     /// The links of its ports.
@@ -361,6 +349,17 @@ impl<'n, F: Packet, O: Outside<F>> Switching<'n, Turn<'n, O>> for Switch<F> {
     fn has_waiting(&self, (out, class): At) -> bool {
         self.outputs[out].waiting(class).0 > 0
     }
+    #[inline]
+    fn finish(&mut self, out: usize, turn: &mut Turn<'n, O>) -> (F, Option<Link>, bool) {
+        let output = &mut self.outputs[out];
+        let (lane, link) = output.port.end(turn);
+        let frame = output.pop(lane);
+        if let (Lane::Data(_), Some(kept)) = (lane, &mut output.kept) {
+            let (len, bits) = (frame.bytes(), if frame.is_data() { 8 * u32::from(frame.bytes()) } else { 0 });
+            kept.push((turn.now, -i32::from(len), bits));
+        }
+        (frame, Some(link), self.management.at_start)
+    }
     fn take_waiting(&mut self, (out, class): At) -> Option<F> {
         let sending = self.outputs[out].waiting(class).1;
         let queue = &mut self.outputs[out].data[class];
@@ -408,9 +407,8 @@ impl<'n, F: Packet, O: Outside<F>> Switching<'n, Turn<'n, O>> for Switch<F> {
     fn look_again(&mut self, out: usize, turn: &mut Turn<'n, O>) {
         self.outputs[out].port.plan_start(turn);
     }
-    fn count_down(&mut self, out: usize, frame: &F) -> bool {
-        let point = self.outputs[out].data[frame.lane().class()].point.as_mut().filter(|_| frame.is_data());
-        point.is_some_and(|point| count_down(&mut point.state.countdown, frame.bytes()))
+    fn join(&mut self, out: usize, frame: &F) -> bool {
+        self.outputs[out].join(frame)
     }
     fn opens(&mut self, (out, class): At, tagged: bool, (): ()) -> bool {
         let point = self.outputs[out].data[class].point.as_mut();

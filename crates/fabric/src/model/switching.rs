@@ -78,6 +78,8 @@ pub(crate) trait Switching<'n, C> {
     fn is_still(&self, out: usize) -> bool;
     /// Does a frame wait?
     fn has_waiting(&self, at: At) -> bool;
+    /// The transmission of an output ends: its frame; the link, if it does not stand there yet; and whether its memory is free already.
+    fn finish(&mut self, out: usize, with: &mut C) -> (Self::Frame, Option<Link>, bool);
     /// Takes the first frame that waits out of its queue.
     fn take_waiting(&mut self, at: At) -> Option<Self::Frame>;
     /// An output as its congestion point sees it, which has counted all but what is ahead.
@@ -101,8 +103,8 @@ pub(crate) trait Switching<'n, C> {
     fn serve(&mut self, out: usize, rate: (Rate, TxRate));
     /// If idle, the transmitter looks for a frame at the end of this moment.
     fn look_again(&mut self, out: usize, with: &mut C);
-    /// Counts a frame down: true where the congestion point may have to look.
-    fn count_down(&mut self, out: usize, frame: &Self::Frame) -> bool;
+    /// Counts a frame that joins its queue of data: [`Left::join`].
+    fn join(&mut self, out: usize, frame: &Self::Frame) -> bool;
     /// Does the gate of the congestion point open, which was counted down?
     fn opens(&mut self, at: At, tagged: bool, ahead: Self::Ahead) -> bool;
 
@@ -236,18 +238,15 @@ pub(crate) trait Switching<'n, C> {
             None => self.enqueue(out, frame, queued + u64::from(len), with),
             Some(why) => self.lose(out, frame, why, with),
         }
-        let point = self.outlet(at).point.as_deref().map(|p| p.state.sample_dropped);
-        if (refused.is_none() || point == Some(true)) && self.count_down(out, frame) {
+        let of_lost = self.outlet(at).point.is_some_and(|p| p.state.sample_dropped) && frame.is_data();
+        if (refused.is_none() || of_lost) && self.join(out, frame) {
             self.sample(out, *frame, refused.is_some(), Self::Ahead::default(), with);
         }
     }
     /// An admitted frame joins its queue, which has so many bytes with it; a ramp may mark it.
     fn enqueue(&mut self, out: usize, frame: &mut Self::Frame, queued: u64, with: &mut C) {
         let signal = self.change(out, frame, frame.bytes().into());
-        let Outlet { point, left, .. } = self.outlet((out, frame.lane().class()));
-        if !frame.is_data() {
-            left.note_in_band(frame.bytes());
-        }
+        let point = self.outlet((out, frame.lane().class())).point;
         if let Some(point) = point.filter(|_| frame.is_data()) {
             point.pass(RampAt::Arrival, queued, frame, Self::records(with));
         }
@@ -272,12 +271,12 @@ pub(crate) trait Switching<'n, C> {
         self.tell(signal, out, frame, with);
     }
     /// The last bit of a frame has left. It goes on the link, if it is not there, and its memory is free, if it was not.
-    fn leave(&mut self, out: usize, frame: &Self::Frame, (link, freed): (Option<Link>, bool), with: &mut C) {
+    #[inline]
+    fn end(&mut self, out: usize, with: &mut C) {
+        let (frame, link, freed) = &self.finish(out, with);
         self.outlet((out, 0)).left.count(frame.lane(), frame.bytes());
-        if let Some(link) = link {
-            self.send(&link, frame, false, with);
-        }
-        if let (Lane::Data(_), false) = (frame.lane(), freed) {
+        link.iter().for_each(|link| self.send(link, frame, false, with));
+        if let (Lane::Data(_), false) = (frame.lane(), *freed) {
             self.free(out, frame, with);
         }
     }

@@ -12,9 +12,7 @@
 use crate::fast::frame::{Entry, Frame};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{
-    Kind, Lane, Memory, Output, Packet, Paused, Point, Records, Switch as Own, Turn, count_down, rank,
-};
+use crate::model::{Kind, Lane, Memory, Output, Packet, Paused, Point, Records, Switch as Own, Turn, rank};
 use crate::net::{NEVER, Net, Ps};
 use crate::spec::{ControlTransport, Ties};
 use cnsim_scheme_api::RampAt;
@@ -123,13 +121,12 @@ impl Own<Frame> {
     }
 }
 
-/// Puts what arrives for an output in order. Of one moment control comes first, and of one kind smaller ports, which were taken before.
+/// Puts what arrives for an output in order.
 #[inline]
 fn note(pending: &mut Vec<Entry>, entry: &Entry) {
-    let key = |e: &Entry| (e.ready, e.frame.lane() != Lane::Control);
     let mut at = pending.len();
     pending.push(*entry);
-    while at > 0 && pending[at - 1].ready >= entry.ready && key(&pending[at - 1]) > key(entry) {
+    while at > 0 && pending[at - 1].arrival() > entry.arrival() {
         pending.swap(at - 1, at);
         at -= 1;
     }
@@ -182,22 +179,22 @@ fn replay(output: &mut Output<Frame>, pending: &[Entry], end: Ps, kept: &mut Kep
         while let Some(entry) = arrivals.next_if(|e| e.ready == free) {
             store(output, entry, &mut queued, kept);
         }
-        if let Some(lane) = output.next() {
-            start(output, lane, free, &mut kept.wires.records);
+        if let Some((lane, frame)) = output.next() {
+            start(output, lane, frame, free, &mut kept.wires.records);
         }
     }
 }
 
 /// The first frame of a lane starts.
 #[inline]
-fn start(output: &mut Output<Frame>, lane: Lane, now: Ps, records: &mut Records) {
-    let Some(&(mut frame)) = output.frames(lane).front() else { return };
+fn start(output: &mut Output<Frame>, lane: Lane, mut frame: Frame, now: Ps, records: &mut Records) {
     let class = usize::from(frame.class());
-    if frame.is_data() && output.data[class].point.is_some() {
+    if let (true, Some(point)) = (frame.is_data(), &output.data[class].point) {
+        point.stamp().into_iter().for_each(|stamp| frame.stamp(stamp, records));
         output.pass_point(class, &mut frame, now, records);
         output.frames(lane).front_mut().into_iter().for_each(|first| *first = frame);
     }
-    output.port.begin(lane, (lane, frame.bytes()), now);
+    output.port.begin(Some(lane), (lane, frame.bytes()), now);
 }
 
 /// A frame joins its queue.
@@ -207,11 +204,7 @@ fn store(output: &mut Output<Frame>, entry: &Entry, queued: &mut u64, kept: &mut
     output.push(frame, queued);
     let Lane::Data(class) = frame.lane() else { return };
     kept.count(class, output.port.port.into(), &frame, frame.bytes().into());
-    if !frame.is_data() {
-        output.left.note_in_band(frame.bytes());
-    } else if let Some(point) = &mut output.data[usize::from(class)].point {
-        count_down(&mut point.state.countdown, frame.bytes());
-    }
+    output.join(&frame);
 }
 
 /// The last bit of a frame leaves.

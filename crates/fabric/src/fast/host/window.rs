@@ -4,7 +4,7 @@
 //! meet only where they must.
 //!
 //! A frame's fate is known as soon as its transmission starts, as nothing interrupts one: it is put on the wire at that moment with
-//! the time of its end. `end` alone then keeps the transmitter busy. The end of one behind which nothing waits is no event. Mostly
+//! the time of its end. `until` alone then keeps the transmitter busy. The end of one behind which nothing waits is no event. Mostly
 //! nothing but the source and the link says what the sending side does next: no XOFF, no limiter that holds frames, no timer, no
 //! message. Then it goes from slot to slot ([`Host::send_straight`]), else event by event. A start is the last event of a moment: where
 //! nothing else is due in that, it follows at once ([`Host::go_on`]).
@@ -15,7 +15,7 @@
 //! * Marks: SentStraight, StartedAtOnce; out: HostByEvent.
 
 use super::Host;
-use crate::fast::frame::{AFTER, Entry};
+use crate::fast::frame::{AFTER, Entry, NO_EVENT};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::model::{Key, Kind, MANAGED, Moment, Sides, precedes};
@@ -80,7 +80,7 @@ impl Host {
         if !sound && kind == Kind::Data {
             self.fail(Some(frame.len), net, wires);
         }
-        let (at, paused) = (self.moment(net), from_mut(&mut self.line.paused));
+        let (at, paused) = (self.moment(net), &mut self.port.paused);
         self.sides.arrive(sound, &frame, paused, at, wires);
         self.look_again(net, wires);
     }
@@ -114,7 +114,7 @@ impl Host {
             self.execute((self.now, Kind::Start, 0), net, wires);
             next = self.next_other();
         }
-        let end = if self.line.end < next && self.sides.sender.waits() { self.line.end } else { next };
+        let end = if self.port.until < next && self.sides.sender.waits() { self.port.until } else { next };
         self.due = if self.kick { self.now } else { end.min(self.tick) };
         self.note_others();
     }
@@ -122,16 +122,14 @@ impl Host {
     /// When anything is due that may let a frame go, ps.
     #[inline(always)]
     fn next_other(&self) -> Ps {
-        let mut next = NEVER;
-        self.sides.each_due(|time, _, _| next = next.min(time));
-        next
+        self.sides.next_due(NO_EVENT).0
     }
 
     /// Notes that the transmitter is idle at `now`, if nothing else is to be done at the end that has gone by.
     #[inline(always)]
     fn rest(&mut self, now: Ps) {
-        if self.line.end <= now && !self.sides.sender.waits() {
-            self.line.end = NEVER;
+        if self.port.until <= now && !self.sides.sender.waits() {
+            self.port.until = NEVER;
         }
     }
 
@@ -142,13 +140,9 @@ impl Host {
         if self.kick && self.now <= first.0 {
             first = (self.now, Kind::Start, 0);
         }
-        self.sides.each_due(|time, kind, index| {
-            if time <= first.0 {
-                first = (time, kind, index);
-            }
-        });
-        if self.line.end <= first.0 && self.sides.sender.waits() {
-            first = (self.line.end, Kind::End, 0);
+        first = self.sides.next_due(first);
+        if self.port.until <= first.0 && self.sides.sender.waits() {
+            first = (self.port.until, Kind::End, 0);
         }
         first
     }
@@ -186,7 +180,7 @@ impl Host {
         if !self.simple {
             return;
         }
-        let held = self.kick || self.line.is_stopped(MANAGED) || sender.holds_others();
+        let held = self.kick || self.port.is_stopped(MANAGED) || sender.holds_others();
         let next = sender.timers.next.min(sender.deferred.next()).min(self.sides.rates.next);
         self.alone_until = if held { Ps(0) } else { next };
     }
@@ -203,15 +197,16 @@ impl Host {
         while let Some(source) = self.sides.sources.first_mut() {
             let (slot, sender) = (source.next, &mut self.sides.sender);
             let waits = !sender.queues.fifo.is_empty();
-            let free = if self.line.end == NEVER { self.now } else { self.line.end };
-            let next = if waits { slot.min(free) } else { slot };
+            let free = if self.port.until == NEVER { self.now } else { self.port.until };
+            let sooner = waits && free < slot;
+            let next = if sooner { free } else { slot };
             let other = self.alone_until;
             if next >= limit.0.min(other) {
                 self.due = next.min(other);
                 return !precedes((other, Kind::Control, 0), limit);
             }
             self.now = next;
-            if waits && free < slot {
+            if sooner {
                 self.start(net, wires);
             } else {
                 let (offer, at) = (source.offer(), Moment { now: slot, net });
@@ -224,7 +219,7 @@ impl Host {
                     hit(Mark::SentStraight);
                     self.transmit(frame, net, wires);
                 } else {
-                    self.line.end = NEVER;
+                    self.port.until = NEVER;
                     let Some(frame) = sender.pass(offer, at) else {
                         self.kick_if_idle();
                         self.note_others();

@@ -1,7 +1,7 @@
 //! The arrivals of a window, found on the wires and put in order of time.
 
 use crate::check::broken;
-use crate::fast::frame::Entry;
+use crate::fast::frame::{Entry, of_rank_in, rank_in};
 use crate::fast::inbox::Inbox;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
@@ -12,7 +12,7 @@ use crate::spec::Ties;
 /// Arrivals of a window, kept between windows for their memory.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    /// Sorted: time in the window, kind, port, from bits 20, 16 and 0.
+    /// Sorted: [`rank_in`].
     pub(in crate::fast) keys: Vec<u64>,
     /// Bytes that arrive at each input: [`Switch::bound_inputs`].
     pub(super) more: Vec<u64>,
@@ -38,8 +38,7 @@ impl Scratch {
             while let Some(e) = inbox.arrived_before(n, end) {
                 n += 1;
                 data_only &= e.frame.is_data();
-                let kind = Kind::of_arrival(e.frame.kind().lane()) as u64;
-                self.keys.push((e.ready - base).0 << 20 | kind << 16 | p as u64);
+                self.keys.push(rank_in(base, e.arrival()));
             }
         }
         self.keys.sort_unstable();
@@ -52,9 +51,9 @@ impl Scratch {
     /// Puts data of one moment in the order that is drawn, or that of their starts.
     fn order_ties(&mut self, (id, inbox): (u32, u32), base: Ps, net: &Net, wires: &Wires) {
         for alike in self.keys.chunk_by_mut(|a, b| a >> 16 == b >> 16) {
-            if alike.len() > 1 && alike[0] >> 16 & 0xF == Kind::Data as u64 {
+            let (at, kind, _) = of_rank_in(base, alike[0]);
+            if alike.len() > 1 && kind == Kind::Data {
                 hit(Mark::TiesDrawn);
-                let at = base + Ps(alike[0] >> 20);
                 let len = |port: u16| {
                     let entries = wires.inboxes.get(inbox as usize + usize::from(port)).map(Inbox::entries);
                     // A PAUSE over the wire may come at the same moment.

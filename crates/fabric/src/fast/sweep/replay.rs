@@ -6,11 +6,11 @@
 //! * Bench row: hotspot.
 //! * Marks: none of its own: every run passes here.
 
-use crate::fast::frame::{Begin, Entry, Kind, Step};
+use crate::fast::frame::{Begin, Entry, Kind, Step, step};
 use crate::fast::mmu::Mmu;
 use crate::fast::switch::{Port, Sent, Transmission};
 use crate::fast::wires::Wires;
-use crate::model::{Lane, Packet, Records, next_start, rate_of, transmission};
+use crate::model::{Kind as Order, Lane, Packet, Records, next_start, rate_of, transmission};
 use crate::numbers::{NEVER, Ps};
 
 impl Port {
@@ -33,8 +33,7 @@ impl Port {
             }
             let len = frame.len;
             let ready = done + self.line.delay;
-            let looks = self.queued > self.looks.from && self.looks(frame, start);
-            if looks {
+            if self.looks(frame, start) {
                 let mut frame = *frame;
                 self.leave(&mut frame, start, &mut wires.records);
                 wires.push_frame(self.line.peer, ready, &frame);
@@ -49,11 +48,11 @@ impl Port {
     /// with it.
     pub(super) fn next_step(&self, at_start: bool) -> (Step, Option<Begin>) {
         if let Some(sends) = self.transmitter.sends {
-            return (2 * sends.end.0, None);
+            return (step(sends.end, Order::End), None);
         }
         let next = self.next();
-        let step = next.map_or(u64::MAX, |(from, end, _)| if at_start { 2 * from.0 + 1 } else { 2 * end.0 });
-        (step, next)
+        let of = |(start, end, _)| if at_start { step(start, Order::Start) } else { step(end, Order::End) };
+        (next.map_or(u64::MAX, of), next)
     }
     /// A transmission that began as the queues alone say need not be kept. A stamped frame must not be stamped again, and what
     /// stands on its wire already is never found again.

@@ -14,7 +14,7 @@
 use super::arrivals::Scratch;
 use crate::check::broken;
 use crate::fast::bits::{bit, of_bits};
-use crate::fast::frame::{Entry, Frame};
+use crate::fast::frame::{Entry, Frame, of_rank_in};
 use crate::fast::switch::{Port, Sent, Switch, Transmission, calm};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
@@ -54,10 +54,10 @@ impl Switch {
     fn take_some(&mut self, base: Ps, end: Ps, net: &Net, wires: &mut Wires, scratch: &mut Scratch) -> Ps {
         hit(Mark::ThinWindow);
         for (i, &k) in scratch.keys.iter().enumerate() {
-            let input = (k & 0xFFFF) as u32;
+            let (at, _, input) = of_rank_in(base, k);
             // A frame that is alone at its moment starts at that moment if it can.
-            let alone = scratch.keys.get(i + 1).is_none_or(|next| next >> 20 > k >> 20);
-            let Some(entry) = wires.inboxes[(self.inbox + input) as usize].pop_front(end) else {
+            let alone = scratch.keys.get(i + 1).is_none_or(|next| of_rank_in(base, *next).0 > at);
+            let Some(entry) = wires.inboxes[self.inbox as usize + input as usize].pop_front(end) else {
                 broken("an arrival without a frame")
             };
             let out = usize::from(entry.frame.output(net, self.index, &mut self.management.paths));
@@ -96,6 +96,7 @@ impl Switch {
         }
         let Some(port) = self.ports.get_mut(out) else { broken("no such port") };
         let (_, end) = transmission(ready, ready, port.line.service, f.len);
+        // A frame alone in its queue, of no more than the largest so far: nothing is to be noted of that.
         let flies = alone
             && self.mmu.memory.layout.step.1 > 0
             && self.mmu.small.is_some_and(|small| u64::from(f.len) <= small)

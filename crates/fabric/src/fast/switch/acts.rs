@@ -7,7 +7,7 @@ use crate::fast::wires::Wires;
 use crate::model::{
     At, By, Key, Lane, Management, Memory, Moment, Outlet, Packet, Paused, Signal, Switching,
 };
-use crate::net::{Net, Ps};
+use crate::net::{Link, Net, Ps};
 use crate::spec::WatchdogAction;
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{Queue, Ramp, Rate};
@@ -64,6 +64,12 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     }
     fn has_waiting(&self, (out, _): At) -> bool {
         self.ports[out].has_waiting()
+    }
+    #[inline(always)]
+    fn finish(&mut self, out: usize, (_, wires): &mut With<'n, 'w>) -> (Frame, Option<Link>, bool) {
+        let (now, port) = (self.now, &mut self.ports[out]);
+        let (frame, launched, freed) = port.finish(now, &mut wires.records);
+        (frame, port.place.link.filter(|_| !launched), freed)
     }
     fn take_waiting(&mut self, (out, _): At) -> Option<Frame> {
         self.ports[out].take_waiting()
@@ -131,8 +137,8 @@ impl<'n, 'w> Switching<'n, With<'n, 'w>> for Switch {
     fn look_again(&mut self, out: usize, _: &mut With<'n, 'w>) {
         self.ports[out].plan_start(self.now);
     }
-    fn count_down(&mut self, out: usize, frame: &Frame) -> bool {
-        self.ports[out].count_down(frame)
+    fn join(&mut self, out: usize, frame: &Frame) -> bool {
+        self.ports[out].join(frame)
     }
     fn opens(&mut self, (out, _): At, tagged: bool, ahead: ToCome) -> bool {
         let port = &mut self.ports[out];

@@ -1,9 +1,9 @@
 //! An output port of a switch. Its ramp marks with draws of its own, as ports are not replayed in step.
 
-use crate::check::changes;
+use crate::check::{broken, changes};
 use crate::fast::frame::{Entry, Frame, Kind, Ring};
 use crate::model::{
-    Lane, Left, MANAGED, Packet, Paused, Point, Records, count_down, is_stopped, transmission, view,
+    Lane, Left, MANAGED, Packet, Paused, Point, Records, depart, is_stopped, transmission, view,
 };
 use crate::net::{Link, NEVER, Net, Ps};
 use crate::outcome::PortOutcome;
@@ -242,13 +242,8 @@ impl Port {
     /// arrived by then.
     #[inline(never)]
     pub(crate) fn leave(&mut self, frame: &mut Frame, began: Ps, records: &mut Records) {
-        if frame.record() > 0 {
-            records.step(frame.record(), self.place.number, began);
-        }
         let queue = self.view(began, self.later(began + Ps(1)));
-        if let Some(point) = &mut self.point {
-            point.leave(frame, &queue, began, records);
-        }
+        depart(frame, self.point.as_deref_mut(), (self.place.number, began), &queue, records);
     }
     /// Notes the largest length of its queue, which it had just before `now` if never before: it grows until something leaves. What
     /// arrives later may be stored.
@@ -263,13 +258,46 @@ impl Port {
     fn rise(&mut self, now: Ps) {
         self.left.note_peak(self.queued - self.later(now).bytes_to_come);
     }
+    /// The transmission in progress ends now: its frame, and whether it stands on its wire, and its memory is free.
+    #[inline(always)]
+    pub(super) fn finish(&mut self, now: Ps, records: &mut Records) -> (Frame, bool, bool) {
+        let Some(Transmission { began, what, .. }) = self.transmits(None) else {
+            broken("nothing ends at this port")
+        };
+        let first = match what {
+            Sent::Pause => self.ahead.pauses.front(),
+            Sent::Control => self.ahead.control.front(),
+            Sent::Data { .. } => self.data.front(),
+        };
+        let Some(&Entry { mut frame, .. }) = first else { broken("what was sent is gone") };
+        self.idle_from = now;
+        match what {
+            Sent::Pause => drop(self.ahead.pauses.pop_front()),
+            Sent::Control => {
+                self.ahead.control.skip_many(1);
+                self.ahead.bytes -= u64::from(frame.len);
+            }
+            Sent::Data { launched, freed } => {
+                if self.looks(&frame, began) {
+                    self.leave(&mut frame, began, records);
+                }
+                self.first_gone(frame.len, now);
+                return (frame, launched, freed);
+            }
+        }
+        (frame, false, false)
+    }
     /// The first frame of its queue, of `len` bytes, has left by `done`: it counts as sent, and the transmitter is free.
     #[inline(always)]
     pub(crate) fn first_sent(&mut self, len: u16, done: Ps) {
+        self.first_gone(len, done);
+        self.left.count_queued(len);
+    }
+    #[inline(always)]
+    fn first_gone(&mut self, len: u16, done: Ps) {
         self.note_peak(done);
         self.queued -= u64::from(len);
         self.data.skip_many(1);
-        self.left.count_queued(len);
         self.idle_from = done;
     }
     /// If idle, it looks for a frame at the end of this moment, and not before.
@@ -283,19 +311,16 @@ impl Port {
     pub(crate) fn times(&self, &Entry { ready, ref frame }: &Entry) -> (Ps, Ps) {
         transmission(ready, self.idle_from, self.line.service, frame.len)
     }
-    /// Counts a frame down, if it is data: true where the congestion point may have to look.
+    /// A frame has joined its data: [`Left::join`].
     #[inline(always)]
-    pub(super) fn count_down(&mut self, frame: &Frame) -> bool {
-        frame.is_data() && count_down(&mut self.countdown, frame.len)
+    pub(super) fn join(&mut self, frame: &Frame) -> bool {
+        self.left.join(frame, Some(&mut self.countdown))
     }
     /// A frame from whose bytes nothing follows joins its data: true where the congestion point may have to look.
     #[inline(always)]
     pub(super) fn put_calmly(&mut self, entry: &Entry) -> bool {
         self.queued += u64::from(entry.frame.len);
-        let due = self.count_down(&entry.frame);
-        if !entry.frame.is_data() {
-            self.left.note_in_band(entry.frame.len);
-        }
+        let due = self.join(&entry.frame);
         self.data.place(&mut self.quiet.last, entry, None);
         due
     }
@@ -372,10 +397,12 @@ impl Port {
         let behind = self.looks.ramp_from / u64::from(net.longest_frame()) + 1;
         self.looks.behind = if records { 0 } else { behind.min(u64::from(u16::MAX)) as u16 };
     }
-    /// Is a data frame looked at that begins to leave then, and before which the queue is longer than [`Looks::from`]?
+    /// Is the first frame looked at, which began to leave then?
     #[inline(always)]
     pub(crate) fn looks(&self, frame: &Frame, began: Ps) -> bool {
-        frame.is_data() && (frame.record() > 0 || self.queued > self.looks.ramp_from && self.may_mark(began))
+        self.queued > self.looks.from
+            && frame.is_data()
+            && (frame.record() > 0 || self.queued > self.looks.ramp_from && self.may_mark(began))
     }
     /// Can it be that the ramp at departure marks the first frame or one behind it, the last of which begins to leave at `began`?
     /// Not where too few had arrived by then: one look, as most of a queue may have arrived later. More than the ramp's low end
