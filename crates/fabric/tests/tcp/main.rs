@@ -123,6 +123,16 @@ fn one_frame_is_sent_again_in_place() {
     assert_eq!(selective(20, 8, &[5], &[]).0, end);
 }
 
+/// Frame 5 of 20 goes again behind frame 13, so that eight later frames come before it. None comes later than another.
+#[test]
+fn later_frames_come_before_one_that_is_sent_again() {
+    let spec = network_of(Reliability::Selective(IRN), 20, 100, &[5], &[]);
+    let out = run_all(&script().flows(|_| false), spec).unwrap().out;
+    let counted: Vec<_> =
+        out.hosts[TO as usize].out_of_order.iter().enumerate().filter(|n| *n.1 > 0).collect();
+    assert_eq!(counted, [(0, &19), (8, &1)]);
+}
+
 /// The last frame of a flow: nothing tells of it but the timeout, which runs from the last acknowledgement on.
 #[test]
 fn the_last_frame_waits_for_a_timeout() {
