@@ -212,14 +212,19 @@ fn a_start_waits_for_a_timer_of_its_moment() {
     assert_eq!(told, [Time::from_ps(17_400_000 + 2 * (51_200 + 1_500_000))]);
 }
 
+/// Each link and the node behind it take 0.1 us.
+fn near_by(spec: &mut RunSpec) {
+    spec.hosts.iter_mut().for_each(|host| host.processing = Time::ZERO);
+    spec.switches[0].processing = Time::ZERO;
+    spec.links.iter_mut().for_each(|link| link.delay = Time::from_ns(100));
+}
+
 /// A frame takes 1.2 us on each link, and each link takes 0.1 us. What ends with the run has not left, and has not arrived. In a run that
 /// lasts a picosecond longer it has.
 #[test]
 fn what_ends_with_the_run_has_not_left() {
     let mut spec = single_switch(2, 0.0, false, Time::from_us(1), 1);
-    spec.hosts.iter_mut().for_each(|host| host.processing = Time::ZERO);
-    spec.switches[0].processing = Time::ZERO;
-    spec.links.iter_mut().for_each(|link| link.delay = Time::from_ns(100));
+    near_by(&mut spec);
     spec.hosts[0].sources = vec![flows(vec![flow(0, 1, 1500)])];
     for (ns, before, then) in
         [(1200, [0, 0, 0], [1, 0, 0]), (2500, [1, 0, 0], [1, 1, 0]), (2600, [1, 1, 0], [1; 3])]
@@ -233,6 +238,34 @@ fn what_ends_with_the_run_has_not_left() {
                 let seen = [out.hosts[0].sent, out.switches[0].ports[1].sent, out.hosts[1].delivered];
                 assert_eq!(seen, left, "{ns} ns and {more} ps, {engine:?}, {visits:?}");
             }
+        }
+    }
+}
+
+/// Frames of 9216 B take 7.3728 us, and each link takes 0.1 us: frame `k` of host 0 is in the switch 7.3728 `k` + 7.4728 us after the begin.
+/// Its port to host 2 stands, so arithmetic knows when a memory is above its watermark. XOFF is heard 0.1512 us later, and host 1 sends a
+/// short frame each 51.2 ns until then. Hosts may run far ahead of a switch that takes frames in, but no further than that.
+#[test]
+fn nobody_runs_ahead_of_an_xoff() {
+    let (slot, told) = (7_372_800, 51_200 + 100_000);
+    for high in (2..15).map(|n| 10_000 * n) {
+        let mut spec = single_switch(3, 0.0, true, Time::from_us(300), 1);
+        near_by(&mut spec);
+        spec.hosts[0].sources = vec![SourceSpec { frame: Bytes::new(9216), ..greedy(2) }];
+        spec.hosts[1].sources = vec![SourceSpec { frame: Bytes::new(64), ..greedy(0) }];
+        spec.events.changes = vec![change(0, 3, 2, 0.0)];
+        let buffer = &mut spec.switches[0].buffer;
+        let (mark, global) = (Bytes::new(high), true);
+        buffer.pause = buffer.pause.map(|pause| PauseSpec { high: mark, low: mark, global, ..pause });
+        buffer.share = Bytes::from_mb(1);
+        spec.record.pauses = 1;
+        let decided = 100_000 + slot * (high / 9216 + 1);
+        for (engine, visits) in [(Engine::Model, Visits::All), (Engine::Fast, Visits::Turns)] {
+            let out = run(&spec, &Options { engine, visits, ..Options::default() }).unwrap();
+            let xoff = out.recorded.pauses.xoffs[0];
+            let times = (xoff.decided.as_ps(), xoff.from.as_ps());
+            assert_eq!(times, (decided, decided + told), "{high}, {engine:?}");
+            assert_eq!(out.hosts[1].sent, (decided + told).div_ceil(51_200), "{high}, {engine:?}");
         }
     }
 }

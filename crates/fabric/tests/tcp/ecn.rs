@@ -123,3 +123,16 @@ fn one_frame_waits_for_the_timer() {
     let all = of(&marked([1, 1], &[1, 2, 3, 4], false), CLASSIC, 1, 4, &[]);
     assert_eq!((all.1, all.2, all.3), (4, 0, 3 * (RTT + 200_000_000) + OUT));
 }
+
+/// The acknowledgement of the only frame is lost, and the frame that goes again is marked. What has come before tells of no congestion now
+/// (RFC 3168, 6.1.5); exact marks count each.
+#[test]
+fn a_mark_of_a_frame_that_had_come_is_not_echoed() {
+    for (how, echoed) in [(CLASSIC, 0), (TCP, 1)] {
+        let mut spec = network_of(Reliability::Tcp(how), 1, 1, &[], &[1]);
+        spec.transport.as_mut().unwrap().window = Window::Scheme;
+        let out = run_all(&marked([8, 4], &[2], false), spec).unwrap().out;
+        let t = &out.hosts[0].transport;
+        assert_eq!((t.marked / 1500, t.resent, t.timeouts), (echoed, 1, 1));
+    }
+}

@@ -123,6 +123,32 @@ fn one_frame_is_sent_again_in_place() {
     assert_eq!(selective(20, 8, &[5], &[]).0, end);
 }
 
+/// By selective repeat the smaller window holds, the run's or the scheme's: four frames a round trip, or three.
+#[test]
+fn the_smaller_of_two_windows_holds() {
+    for (of_scheme, end) in [(8, 4 * RTT + 3 * SLOT + OUT), (3, 6 * RTT + SLOT + OUT)] {
+        let script = script().plan(|p| (p.limiter_scope, p.acks) = (Scope::Flow, Acks::Needed));
+        let script = script.source(move |at, limiter, _| {
+            if let AtSource::Start = at {
+                limiter.set_window(Bytes::new(of_scheme * 1500));
+            }
+        });
+        let spec = network_of(Reliability::Selective(IRN), 20, 4, &[], &[]);
+        let out = run_all(&script, spec).unwrap().out;
+        assert_eq!(out.hosts[TO as usize].transfers.completions[0].end.as_ps(), end, "{of_scheme}");
+    }
+}
+
+/// Frame 5 of 20 goes again behind frame 13, so that eight later frames come before it. None comes later than another.
+#[test]
+fn later_frames_come_before_one_that_is_sent_again() {
+    let spec = network_of(Reliability::Selective(IRN), 20, 100, &[5], &[]);
+    let out = run_all(&script().flows(|_| false), spec).unwrap().out;
+    let counted: Vec<_> =
+        out.hosts[TO as usize].out_of_order.iter().enumerate().filter(|n| *n.1 > 0).collect();
+    assert_eq!(counted, [(0, &19), (8, &1)]);
+}
+
 /// The last frame of a flow: nothing tells of it but the timeout, which runs from the last acknowledgement on.
 #[test]
 fn the_last_frame_waits_for_a_timeout() {
