@@ -1,10 +1,11 @@
 //! Numbers that mean something: times, and the numbers of frames.
 
 use cnsim_scheme_api::Time;
+use std::cmp::Ordering;
 use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
 
 /// Picoseconds: a moment of a run, or a length of time. It computes as the number in it does, where [`Time`] saturates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[repr(transparent)]
 pub(crate) struct Ps(pub(crate) u64);
 
@@ -39,6 +40,39 @@ laws! {
     u64, Mul mul own by: Ps => Ps, by * own;
     FrameNo, Add add own by: u64 => FrameNo, FrameNo(own.0 + by);
     FrameNo, Sub sub own by: FrameNo => u64, own.0 - by.0;
+}
+
+/// Comparisons of the numbers in two times: derived ones take more instructions.
+macro_rules! compared {
+    ($($do:ident)+) => {$(
+        #[inline(always)]
+        fn $do(&self, other: &Self) -> bool {
+            self.0.$do(&other.0)
+        }
+    )+};
+}
+
+impl PartialOrd for Ps {
+    compared! { lt le gt ge }
+    #[inline(always)]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ps {
+    #[inline(always)]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.cmp(&other.0)
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        Self(self.0.max(other.0))
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        Self(self.0.min(other.0))
+    }
 }
 
 impl AddAssign for Ps {

@@ -198,15 +198,14 @@ impl Host {
             let (slot, sender) = (source.next, &mut self.sides.sender);
             let waits = !sender.queues.fifo.is_empty();
             let free = if self.port.until == NEVER { self.now } else { self.port.until };
-            let sooner = waits && free < slot;
-            let next = if sooner { free } else { slot };
+            let next = if waits { slot.min(free) } else { slot };
             let other = self.alone_until;
             if next >= limit.0.min(other) {
                 self.due = next.min(other);
                 return !precedes((other, Kind::Control, 0), limit);
             }
             self.now = next;
-            if sooner {
+            if waits && free < slot {
                 self.start(net, wires);
             } else {
                 let (offer, at) = (source.offer(), Moment { now: slot, net });
