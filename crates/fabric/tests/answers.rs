@@ -230,6 +230,37 @@ fn what_is_discarded_is_counted_by_bin() {
     }
 }
 
+/// A message takes effect so long after it has come, in a frame or without one.
+#[test]
+fn feedback_takes_effect_after_its_delay() {
+    let script =
+        script().gate(ReflectGate::Always).source(|_, _, _| {}).on_frame(|_, ctl, _| ctl.reply(SAYS));
+    for control in [ControlTransport::Priority, ControlTransport::Ideal { latency: Time::from_us(30) }] {
+        let told = |delay| {
+            let mut spec = network(&[0.1]);
+            (spec.laws.control, spec.hosts[0].feedback_delay) = (control, delay);
+            run_all(&script, spec).unwrap().times("told")
+        };
+        let (at_once, delay) = (told(Time::ZERO), Time::from_us(7));
+        let later: Vec<_> =
+            at_once.iter().map(|at| *at + delay).filter(|at| *at < Time::from_ms(1)).collect();
+        assert!(later.len() > 50 && told(delay) == later, "{control:?}");
+    }
+}
+
+/// A port stands from 20 to 60 us, whatever the order in which that is listed. 15 frames begin to leave before, and 32 that leave from 60 us
+/// on arrive within 100 us.
+#[test]
+fn changes_of_rates_come_by_time() {
+    let mut spec = single_switch(2, 0.0, false, Time::from_us(100), 1);
+    spec.hosts[0].sources = vec![greedy(1)];
+    let (stands, serves) = (change(20, 2, 1, 0.0), change(60, 2, 1, 10.0));
+    for changes in [[stands, serves], [serves, stands]] {
+        spec.events.changes = changes.into();
+        assert_eq!(BOTH.map(|engine| by(engine, &spec).hosts[1].delivered), [15 + 32; 2]);
+    }
+}
+
 /// Each link and the node behind it take 0.1 us.
 fn near_by(spec: &mut RunSpec) {
     spec.hosts.iter_mut().for_each(|host| host.processing = Time::ZERO);
