@@ -212,6 +212,55 @@ fn a_start_waits_for_a_timer_of_its_moment() {
     assert_eq!(told, [Time::from_ps(17_400_000 + 2 * (51_200 + 1_500_000))]);
 }
 
+/// Frame `k` is in the switch 2.7 + 1.2 `k` us after the begin, and its output stands. Four find room: of 40 that come within 50 us 36 are
+/// discarded, and of 82 within 100 us 78. The last bin ends with the run.
+#[test]
+fn what_is_discarded_is_counted_by_bin() {
+    let mut spec = single_switch(2, 0.0, false, Time::from_us(100), 1);
+    spec.hosts[0].sources = vec![greedy(1)];
+    spec.switches[0].buffer.share = Bytes::new(6000);
+    spec.events.changes = vec![change(0, 2, 1, 0.0)];
+    (spec.record.bin, spec.record.queues) = (Time::from_us(50), vec![(NodeId(2), 1)]);
+    for engine in BOTH {
+        let all = by(engine, &spec).recorded.series;
+        let of = |is: fn(&SeriesKind) -> bool| all.iter().find(|s| is(&s.kind)).unwrap().values.clone();
+        assert_eq!(of(|kind| matches!(kind, SeriesKind::Discarded { .. })), [36.0, 78.0], "{engine:?}");
+        assert_eq!(of(|kind| matches!(kind, SeriesKind::Dropped { .. })), [36.0, 78.0], "{engine:?}");
+        assert_eq!(of(|kind| matches!(kind, SeriesKind::Queue { .. })), [6000.0; 2], "{engine:?}");
+    }
+}
+
+/// A message takes effect so long after it has come, in a frame or without one.
+#[test]
+fn feedback_takes_effect_after_its_delay() {
+    let script =
+        script().gate(ReflectGate::Always).source(|_, _, _| {}).on_frame(|_, ctl, _| ctl.reply(SAYS));
+    for control in [ControlTransport::Priority, ControlTransport::Ideal { latency: Time::from_us(30) }] {
+        let told = |delay| {
+            let mut spec = network(&[0.1]);
+            (spec.laws.control, spec.hosts[0].feedback_delay) = (control, delay);
+            run_all(&script, spec).unwrap().times("told")
+        };
+        let (at_once, delay) = (told(Time::ZERO), Time::from_us(7));
+        let later: Vec<_> =
+            at_once.iter().map(|at| *at + delay).filter(|at| *at < Time::from_ms(1)).collect();
+        assert!(later.len() > 50 && told(delay) == later, "{control:?}");
+    }
+}
+
+/// A port stands from 20 to 60 us, whatever the order in which that is listed. 15 frames begin to leave before, and 32 that leave from 60 us
+/// on arrive within 100 us.
+#[test]
+fn changes_of_rates_come_by_time() {
+    let mut spec = single_switch(2, 0.0, false, Time::from_us(100), 1);
+    spec.hosts[0].sources = vec![greedy(1)];
+    let (stands, serves) = (change(20, 2, 1, 0.0), change(60, 2, 1, 10.0));
+    for changes in [[stands, serves], [serves, stands]] {
+        spec.events.changes = changes.into();
+        assert_eq!(BOTH.map(|engine| by(engine, &spec).hosts[1].delivered), [15 + 32; 2]);
+    }
+}
+
 /// Each link and the node behind it take 0.1 us.
 fn near_by(spec: &mut RunSpec) {
     spec.hosts.iter_mut().for_each(|host| host.processing = Time::ZERO);

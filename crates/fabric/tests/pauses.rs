@@ -79,6 +79,20 @@ fn bytes_are_told_by_output() {
     }
 }
 
+/// Hosts 0 and 1 fill the cells of a port that stands, frame by frame in turn. As the 87th of one comes, XOFF is due to its 130.5 KB alone.
+#[test]
+fn a_cause_is_the_bytes_of_its_own_cell() {
+    let mut spec = single_switch(3, 0.0, true, Time::from_us(200), 1);
+    (0..2).for_each(|host| spec.hosts[host].sources = vec![greedy(2)]);
+    spec.events.changes = vec![change(0, 3, 2, 0.0)];
+    spec.record.pauses = 10;
+    for engine in BOTH {
+        let pauses = by(engine, &spec).recorded.pauses;
+        let causes: Vec<_> = pauses.causes.iter().map(|cause| (cause.output, cause.bytes)).collect();
+        assert_eq!(causes, [(2, 87 * 1500); 2], "{engine:?}");
+    }
+}
+
 /// Where each flow goes by itself: the ports that its frames leave, and no others.
 #[test]
 fn the_way_of_a_flow_is_that_of_its_frames() {

@@ -5,7 +5,7 @@
 mod common;
 
 use cnsim_fabric::*;
-use cnsim_scheme_api::{Bytes, Feedback, NodeId, Ramp, RampAt, Rate, ReflectGate, Scope, Time};
+use cnsim_scheme_api::{Acks, Bytes, Feedback, NodeId, Ramp, RampAt, Rate, ReflectGate, Scope, Time};
 use common::script::{AtPoint, AtSource, script};
 use common::*;
 use std::sync::Arc;
@@ -237,6 +237,37 @@ fn marks_cut_the_rate() {
     let marks =
         out.recorded.flow_events.iter().filter(|event| event.by == Trigger::Mark && event.port == port);
     assert_eq!((marks.count(), out.recorded.events_cut), (10, None));
+}
+
+/// Frames are lost at one switch until 60 us, and at the next from 100 to 160 us. Each loss that is found narrows the window, and so does
+/// the end of each recovery. The losses alone are cuts, each of the port that dropped frames before it.
+#[test]
+fn losses_cut_the_window_each_at_its_port() {
+    let mut spec = network(200);
+    spec.switches[0].buffer.share = Bytes::new(6000);
+    spec.switches.push(spec.switches[0].clone());
+    spec.links = vec![link((0, 0), (3, 0)), link((1, 0), (3, 1)), link((2, 0), (4, 0)), link((3, 2), (4, 1))];
+    let rates = [(0, 3, 2, 0.0), (60, 3, 2, 10.0), (100, 4, 0, 0.0), (160, 4, 0, 10.0)];
+    spec.events.changes = rates.map(|(at, node, port, gbps)| change(at, node, port, gbps)).into();
+    let by = Reliability::GoBackN { nack_interval: Time::from_us(500), rto: Time::from_us(300) };
+    spec.transport = Some(TransportSpec { reliability: by, ..TRANSPORT });
+    let narrows = script().everywhere().plan(|p| (p.limiter_scope, p.acks) = (Scope::Flow, Acks::Needed));
+    let narrows = narrows.source(|at, limiter, _| {
+        let (whole, window) = (Bytes::new(1500), limiter.window());
+        match at {
+            AtSource::Loss(_) => {
+                limiter.set_window(if window > whole * 30 { whole * 30 } else { whole * 20 })
+            }
+            AtSource::Recovered => limiter.set_window(window.saturating_sub(whole * 5)),
+            _ => {}
+        }
+    });
+    with_scheme(&mut spec, Arc::new(narrows));
+    let out = agreed(&spec, 0, &[(1, Visits::Adaptive), (2, Visits::All), (1, Visits::Due)]);
+    let cuts = out.hosts[2].transfers.trips[0].cuts.iter().map(|cut| cut.event);
+    let cuts: Vec<_> = cuts.map(|event| (event.by, event.port, event.window.unwrap() / 1500)).collect();
+    let cut = |node, port, window| (Trigger::Loss, Some((NodeId(node), port)), window);
+    assert_eq!(cuts, [cut(3, 2, 30), cut(4, 0, 20)]);
 }
 
 /// Nothing is kept where nobody asks.
