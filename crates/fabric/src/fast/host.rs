@@ -19,7 +19,7 @@ use crate::fast::frame::{Entry, Frame, NEVER};
 use crate::fast::wires::Wires;
 use crate::model::{
     Data, Direct, Key, Kind, MANAGED, Moment, Nic, Outside, Packet, Paused, Rest, Says, Sides, Transmitter,
-    line,
+    is_stopped, line,
 };
 use crate::net::Net;
 use crate::spec::HostSpec;
@@ -156,7 +156,8 @@ impl Host {
     /// The idle transmitter looks for a frame.
     fn start(&mut self, net: &Net, wires: &mut Wires) {
         let (at, port, sides) = (self.moment(net), &self.port, &mut self.sides);
-        let (may, records) = (|lane| !port.is_stopped(lane), &mut wires.records);
+        let may = |lane| !is_stopped(lane, port.service, &port.paused);
+        let records = &mut wires.records;
         if let Some(frame) = sides.sender.next(may, at, records) {
             self.transmit(frame, net, wires);
         }
