@@ -45,10 +45,10 @@ pub(crate) fn spread<W>(
     carry: impl Fn(&mut W, bool),
     mut put: impl FnMut(usize, &mut W),
 ) {
-    for out in outputs {
+    outputs.for_each(|out| {
         carry(with, true);
         put(out, with);
-    }
+    });
     carry(with, false);
 }
 
