@@ -198,11 +198,11 @@ impl Host {
     #[inline(always)]
     fn transmit(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
         self.port.begin(None, (MANAGED, frame.len), self.now);
-        match &self.port.link {
-            Some(link) if self.port.until < net.duration => {
-                self.sides.leave(&frame, link, wires, Moment { now: self.port.until, net });
-            }
-            _ => self.port.sends = Some(frame),
+        let (now, Some(link)) = (self.port.until, &self.port.link) else { return };
+        if now >= net.duration {
+            self.port.sends = Some(frame);
+        } else {
+            self.sides.leave(&frame, link, wires, Moment { now, net });
         }
     }
 

@@ -30,7 +30,8 @@ pub(crate) use arrivals::Scratch;
 
 use crate::check::broken;
 use crate::fast::bits::{bit, of_bits};
-use crate::fast::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, Step, of_rank_in, step, step_before};
+use crate::fast::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT};
+use crate::fast::order::{Step, of_rank_in, step, step_before};
 use crate::fast::switch::{Port, Sent, Switch, Transmission, calm, early, near};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};

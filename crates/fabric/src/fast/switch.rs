@@ -14,8 +14,9 @@ use early::Due;
 use port::{Line, Looks, Place};
 pub(crate) use port::{Port, Sent, ToCome, Transmission};
 
-use crate::fast::frame::{Begin, Entry, Frame, NEVER, NO_EVENT, Ring, Step};
+use crate::fast::frame::{Begin, Entry, Frame, NEVER, NO_EVENT, Ring};
 use crate::fast::mmu::Mmu;
+use crate::fast::order::Step;
 use crate::fast::wires::Wires;
 use crate::model::{Key, Management, Memory, Point, Switching};
 use crate::net::Net;
